@@ -8,6 +8,7 @@
 
 #include "app/control/lessons.h"
 #include "viz/learn/figure.h"
+#include "viz/learn/lesson_words.h"
 
 namespace attn {
 namespace {

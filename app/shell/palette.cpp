@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -12,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "app/shell/palette_list.h"
 #include "app/shell/shortcuts.h"
 #include "kernels/base/text.h"
 #include "kernels/lab/experiments.h"
@@ -43,33 +43,7 @@ std::string capital(std::string_view words) {
   return text;
 }
 
-class Entries {
- public:
-  explicit Entries(const PaletteFacts& facts) : facts_(facts) {}
-
-  PaletteEntry& add(std::string group, std::string words, std::string more, Commands commands) {
-    PaletteEntry& entry = entries_.emplace_back();
-    entry.group = std::move(group);
-    entry.words = std::move(words);
-    entry.more = std::move(more);
-    entry.commands = std::move(commands);
-    return entry;
-  }
-  // What shows in a workspace goes there first.
-  PaletteEntry& add_in(Workspace workspace, std::string group, std::string words, std::string more, Commands commands) {
-    if (facts_.state.view.workspace != workspace) commands.insert(commands.begin(), ChooseWorkspace{workspace});
-    return add(std::move(group), std::move(words), std::move(more), std::move(commands));
-  }
-  void add(PaletteEntry entry) { entries_.push_back(std::move(entry)); }
-  const PaletteFacts& facts() const { return facts_; }
-  const State& state() const { return facts_.state; }
-  const Document& document() const { return facts_.state.document; }
-  std::vector<PaletteEntry> take() { return std::move(entries_); }
-
- private:
-  PaletteFacts facts_;
-  std::vector<PaletteEntry> entries_;
-};
+using Entries = PaletteList;
 
 // ---- commands
 
@@ -401,25 +375,6 @@ void add_files(Entries& e) {
   }
 }
 
-// Two tables may name the same: a key that acts elsewhere, and the command; a menu that stands in for another.
-std::vector<PaletteEntry> once_each(std::vector<PaletteEntry> all) {
-  std::vector<PaletteEntry> entries;
-  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known;
-  for (PaletteEntry& e : all) {
-    const auto [at, fresh] = known.try_emplace({e.group, e.words, e.more}, entries.size());
-    if (fresh) {
-      entries.push_back(std::move(e));
-      continue;
-    }
-    PaletteEntry& first = entries[at->second];
-    if (!first.commands.empty()) continue;
-    const ImGuiKeyChord chord = first.chord;
-    first = std::move(e);
-    first.chord = chord;
-  }
-  return entries;
-}
-
 }  // namespace
 
 StepThrough step_through_of(const State& state) {
@@ -446,7 +401,7 @@ std::vector<PaletteEntry> palette_entries(const PaletteFacts& facts) {
   add_runs(e);
   for (PaletteEntry& answer : palette_answers(facts)) e.add(std::move(answer));
   add_files(e);
-  std::vector<PaletteEntry> entries = once_each(e.take());
+  std::vector<PaletteEntry> entries = e.take();
   find_reasons(facts, entries);
   return entries;
 }

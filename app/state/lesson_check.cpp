@@ -14,6 +14,7 @@
 #include "app/state/lesson_runs.h"
 #include "viz/learn/beat.h"
 #include "viz/learn/figure.h"
+#include "viz/learn/lesson_words.h"
 
 namespace attn {
 namespace {

@@ -10,7 +10,6 @@
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/compile/listing.h"
-#include "viz/bench/scene.h"
 #include "viz/bench/texts.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
@@ -20,6 +19,7 @@
 #include "viz/profile/cache.h"
 #include "viz/profile/chips_draw.h"
 #include "viz/profile/code_draw.h"
+#include "viz/profile/findings_draw.h"
 #include "viz/profile/heartbeat_draw.h"
 #include "viz/profile/lab_draw.h"
 #include "viz/profile/mosaic_draw.h"
@@ -45,50 +45,6 @@ constexpr float kLeastSource = 214;  // below it the page scrolls
 // In a wide low room source, machine code and phases stand side by side; in a narrow low one the page scrolls, and
 // machine code and phases, one under the other, have six rows each.
 constexpr float kThreeWide = 1150, kThreeLow = 340, kSixRowsEach = 392;
-
-// "At most 1.77 times as fast: It reaches ... Try: ..."
-Runs finding_runs(const Finding& f) {
-  Runs runs;
-  if (f.at_most > 0) runs.push_back({"At most " + times_text(f.at_most) + "×:", Face::bold, Token::text, 0, false});
-  if (f.seen > 0) runs.push_back({times_text(f.seen) + "× in this session:", Face::bold, Token::text, 0, false});
-  runs.push_back({(runs.empty() ? "" : " ") + f.text + " ", Face::text, Token::dim, 0, false});
-  runs.push_back({"Try " + f.experiment + ".", Face::text, Token::text, 0, false});
-  return runs;
-}
-
-// What one click does for a finding.
-struct Attempt {
-  std::string label;
-  const char* help;
-  Commands commands;
-};
-Attempt attempt_of(const Finding& f, const std::string& kernel) {
-  const ChooseProfilePage lab{ProfilePage::lab};
-  const std::string label = attempt_label(f);
-  if (!f.prepared.empty())
-    return {label,
-            "The lab opens with this prepared experiment, which tests the finding",
-            {lab, OpenExperiment{f.prepared}}};
-  if (f.max_registers > 0)
-    return {label, "The lab opens with this limit of registers", {lab, LimitRegisters{kernel, f.max_registers}}};
-  if (!f.other_kernel.empty()) return {label, "That kernel here, in place of this one", {ChooseKernel{f.other_kernel}}};
-  return {label, "With the text of this kernel as it is", {lab}};
-}
-
-// At the right end of the finding's first line. Returns its width with what parts it from the words, pixels.
-float draw_attempt(const Finding& f, const std::string& kernel, ImVec2 right_top, bool draw, Commands& commands) {
-  const Style& s = style();
-  const Attempt attempt = attempt_of(f, kernel);
-  const float width = text_width(Face::text, 12, attempt.label) + s.px(12);
-  if (draw) {
-    ImGui::SetCursorPos({right_top.x - width, right_top.y});
-    ImGui::PushID(f.rule.data(), f.rule.data() + f.rule.size());
-    if (small_button(attempt.label.c_str(), true, attempt.help))
-      commands.insert(commands.end(), attempt.commands.begin(), attempt.commands.end());
-    ImGui::PopID();
-  }
-  return width + s.px(12);
-}
 
 // The pages and the way to Bench, the pages of figures only where there is a row.
 std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page) {
@@ -140,48 +96,6 @@ float draw_offers(const ProfileScene& scene, ImVec2 at, float right, bool draw, 
     x += width;
   }
   return s.px(24) * static_cast<float>(lines);
-}
-
-// A paragraph each, its chip at the right. Returns their height, pixels.
-float draw_findings(const ProfileScene& scene, ImVec2 from, float width, bool draw, Commands& commands) {
-  const Style& s = style();
-  constexpr int kLines = 12;
-  const ImVec2 window = ImGui::GetWindowPos();
-  float y = from.y;
-  for (const Finding& f : scene.findings) {
-    y += s.px(4);
-    const float chip = draw_attempt(f, scene.kernel, {from.x + width, y - s.px(2)}, draw, commands);
-    ImDrawList* list = draw ? ImGui::GetWindowDrawList() : nullptr;
-    y += draw_paragraph(list, {window.x + from.x, window.y + y}, width - chip, 13, finding_runs(f), kLines, draw);
-  }
-  return y - from.y;
-}
-
-std::string hint_label(const ProfileScene& scene) {
-  const std::size_t n = scene.findings.size();
-  return phrase("{} finding{} below", n, n == 1 ? "" : "s");
-}
-
-// Where the findings stand behind the charts: how many, and what each is worth. `seek`: on a click they come into
-// sight.
-void draw_findings_hint(const ProfileScene& scene, ImVec2 at, float right, bool& seek) {
-  const Style& s = style();
-  const std::string label = hint_label(scene);
-  ImGui::SetCursorPos(at);
-  seek = small_button(label.c_str(), true, "What would make it faster, at the end of this page");
-  const float x = at.x + text_width(Face::text, 12, label) + s.px(24);
-  std::string worth;  // of as many as have room: no number is cut
-  for (const Finding& f : scene.findings) {
-    std::string more = worth.empty() ? "" : worth + ", ";
-    if (f.seen > 0) more += times_text(f.seen) + "× in this session";
-    if (f.seen <= 0 && f.at_most > 0) more += "at most " + times_text(f.at_most) + "×";
-    if (f.seen <= 0 && f.at_most <= 0) continue;
-    if (text_width(Face::text, 12, more) > right - x) break;
-    worth = more;
-  }
-  const ImVec2 window = ImGui::GetWindowPos();
-  draw_text(ImGui::GetWindowDrawList(), {window.x + x, window.y + at.y + s.px(1)}, Face::text, 12,
-            colour(s.theme, Token::dim), worth);
 }
 
 // The problem and the device behind the headline: the longest note that has room there; null where none has.
@@ -247,7 +161,7 @@ float draw_strip(const ProfileScene& scene, const StripPlace& place, bool& seek,
   if (at_right) std::ranges::stable_partition(chips, &Chip::action);
   // Left of them where a line is theirs: the chart needs the height.
   const float free = last - laid.width - s.px(16);
-  const bool hint_over = hint && over && at_right && left + text_width(Face::text, 12, hint_label(scene)) < free;
+  const bool hint_over = hint && over && at_right && left + text_width(Face::text, 12, findings_hint(scene)) < free;
   const float note_at = left + runs_width(headline, 17) + s.px(12);
   const std::string* note = noted ? note_that_fits(scene, left + beside - note_at) : nullptr;
   if (noted && note == nullptr && !scene.notes.empty())

@@ -287,6 +287,21 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
   draw_track({{x, in.min.y}, in.max}, scene, commands);
 }
 
+// The chart of the followed row and that of HBM; what a lesson asks for is veiled.
+void draw_bottom(ImDrawList* list, const Areas& areas, const ChartCard& charts, const StepHeld& held) {
+  const EventIndex event = charts.at.event;
+  if (held.veil.map)
+    draw_veiled_card(list, areas.chart, "The row across the keys", held.veil.map_later);
+  else
+    draw_chart_card(charts, areas.chart);
+  if (!held.look.has(StepPart::chart)) draw_faint(list, areas.chart);
+  if (areas.has_traffic && held.veil.traffic)
+    draw_veiled_card(list, areas.traffic, "HBM traffic", held.veil.traffic_later);
+  else if (areas.has_traffic)
+    draw_traffic_card(list, areas.traffic, traffic_scene(charts.rec, event, charts.cache.traffic), charts.rec, event);
+  if (areas.has_traffic && !held.look.has(StepPart::traffic)) draw_faint(list, areas.traffic);
+}
+
 }  // namespace
 
 void draw_step(const State& state, const Model& model, StepHeld& held, Commands& commands) {
@@ -362,18 +377,7 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
     const ExactTile* bounds = bar.raw ? nullptr : cache.bounds();
     draw_step_tiles({held_run, bounds, scales, state, held.tiles, commands, held.look}, areas.tiles, tiles);
   }
-  if (areas.has_bottom && !fragments) {
-    if (held.veil.map)
-      draw_veiled_card(list, areas.chart, "The row across the keys", held.veil.map_later);
-    else
-      draw_chart_card(charts, areas.chart);
-    if (!held.look.has(StepPart::chart)) draw_faint(list, areas.chart);
-    if (areas.has_traffic && held.veil.traffic)
-      draw_veiled_card(list, areas.traffic, "HBM traffic", held.veil.traffic_later);
-    else if (areas.has_traffic)
-      draw_traffic_card(list, areas.traffic, traffic_scene(rec, at.event, cache.traffic), rec, at.event);
-    if (areas.has_traffic && !held.look.has(StepPart::traffic)) draw_faint(list, areas.traffic);
-  }
+  if (areas.has_bottom && !fragments) draw_bottom(list, areas, charts, held);
   if (areas.scrolls) end_page(areas);
   draw_timeline_card(areas.timeline, rec, at, state, cache, held.veil, commands);
   if (!held.look.has(StepPart::timeline)) draw_faint(list, areas.timeline);

@@ -35,15 +35,7 @@ constexpr SlotLook kSlotLooks[] = {kSlotQ,     kSlotK,    kSlotV,    kSlotS,    
                                    kSlotAlpha, kSlotLOld, kSlotLNew, kSlotOOld, kSlotONew, kSlotLse};
 constexpr Phrase kRowsCaption[] = {kQ, say(" stays on chip")};
 constexpr Phrase kOutputCaption[] = {kAlpha, kO, say(" + "), kP, kV};
-constexpr ColumnLook kColumns[] = {captioned(kColumnQ, kRowsCaption),
-                                   kColumnS,
-                                   kColumnMOld,
-                                   kColumnMNew,
-                                   kColumnAlpha,
-                                   kColumnOnlineP,
-                                   kColumnLOld,
-                                   kColumnOnlineL,
-                                   captioned(kColumnO, kOutputCaption)};
+constexpr std::array kColumns = online_columns(captioned(kColumnQ, kRowsCaption), captioned(kColumnO, kOutputCaption));
 
 constexpr Phrase kHindsight[] = {say("Only hindsight knows: how far "),
                                  kO,

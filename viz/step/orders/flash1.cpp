@@ -51,15 +51,7 @@ constexpr SlotLook kSlotLooks[] = {kSlotQ,
                                    waiting(kSlotLse, kWaits)};
 constexpr Phrase kRowsCaption[] = {kQ, say(" again")};
 constexpr Phrase kOutputCaption[] = {say("("), sign("αℓ", TensorColour::l), kO, say(" + "), kP, kV, say(") / "), kL};
-constexpr ColumnLook kColumns[] = {captioned(kColumnQ, kRowsCaption),
-                                   kColumnS,
-                                   kColumnMOld,
-                                   kColumnMNew,
-                                   kColumnAlpha,
-                                   kColumnOnlineP,
-                                   kColumnLOld,
-                                   kColumnOnlineL,
-                                   captioned(kColumnO, kOutputCaption)};
+constexpr std::array kColumns = online_columns(captioned(kColumnQ, kRowsCaption), captioned(kColumnO, kOutputCaption));
 
 constexpr Phrase kHindsight[] = {say("Only hindsight knows: how far "),
                                  kO,

@@ -1,6 +1,8 @@
 // What FlashAttention-1 and -2 share: one pass, in which m, l and O so far are mended with each key tile.
 #pragma once
 
+#include <array>
+
 #include "viz/step/orders/shared.h"
 
 namespace attn::looks {
@@ -29,6 +31,13 @@ inline constexpr ColumnLook kColumnAlpha{
     .column = Column::alpha, .id = "##tile_alpha", .slot = Slot::alpha, .caption = kAlphaCaption};
 inline constexpr ColumnLook kColumnOnlineP = captioned(kColumnP, kOnlineWeightsCaption),
                             kColumnOnlineL = captioned(kColumnLNew, kOnlineSumCaption);
+
+// All columns: those of Q and O are an order's own.
+constexpr std::array<ColumnLook, 9> online_columns(const ColumnLook& q, const ColumnLook& o) {
+  return {
+      q, kColumnS, kColumnMOld, kColumnMNew, kColumnAlpha, kColumnOnlineP, kColumnLOld, kColumnOnlineL, o,
+  };
+}
 
 // "With tiles as low as Br 1 flash reads more than naive ..."
 Runs low_tile_words(const TrafficFacts& f);
