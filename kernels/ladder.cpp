@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/rows.h"
 
 namespace attn {
@@ -29,7 +30,7 @@ Result<const KernelRow*> find_kernel(std::string_view id) {
     if (row->id == id) return row;
     ids.push_back(row->id);
   }
-  return bad_input(fmt::format("there is no kernel '{}'; there are {}", id, fmt::join(ids, ", ")));
+  return bad_input(phrase("there is no kernel '{}'; there are {}", id, fmt::join(ids, ", ")));
 }
 
 Result<const KernelRow*> find_kernel(std::string_view id, const gpu::OwnKernels& own) {
@@ -68,7 +69,7 @@ Result<const Option*> find_option(std::string_view name) {
     if (option->name == name) return option;
     names.push_back(option->name);
   }
-  return bad_input(fmt::format("there is no option '{}'; kernels declare {}", name, fmt::join(names, ", ")));
+  return bad_input(phrase("there is no option '{}'; kernels declare {}", name, fmt::join(names, ", ")));
 }
 
 AxisKind kind_of(const Axis& axis) {
@@ -105,7 +106,7 @@ Result<Axis> axis_from_name(std::string_view name) {
   std::string names;
   for (std::size_t i = 0; i < axes.size(); ++i)
     names += fmt::format("{}{}", i == 0 ? "" : i + 1 == axes.size() ? " and " : ", ", axes[i].name());
-  return bad_input(fmt::format("'{}' is no axis of a sweep; there are {}.", name, names));
+  return bad_input(phrase("'{}' is no axis of a sweep; there are {}.", name, names));
 }
 
 bool reads_axis(const KernelRow& row, const Axis& axis) {

@@ -22,6 +22,7 @@
 #include "app/window/pictures.h"
 #include "app/worker/bench.h"
 #include "app/worker/tuner.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
@@ -68,7 +69,7 @@ Result<NamedKernels> choose_kernels(const BenchArguments& a, SweepSpec& s) {
   for (const KernelRow* row : named->rows) {
     s.kernels.emplace_back(row->id);
     if (a.device == "cpu" && row->processor == Processor::gpu)
-      return bad_input(fmt::format("{} runs on a GPU, and --device cpu was given.", row->id));
+      return bad_input(phrase("{} runs on a GPU, and --device cpu was given.", row->id));
   }
   return named;
 }
@@ -93,12 +94,12 @@ Result<BenchSweep> sweep_of(const BenchArguments& a) {
   const auto values = parse_numbers("--values", a.values);
   if (!values) return tl::unexpected(values.error());
   if (values->size() > kMaxValues) {
-    return bad_input(fmt::format("--values has {} numbers; {} are the most.", values->size(), kMaxValues));
+    return bad_input(phrase("--values has {} numbers; {} are the most.", values->size(), kMaxValues));
   }
   s.values = *values;
   if (!a.generator.empty()) {
     const auto g = generator_from_name(a.generator);
-    if (!g) return bad_input(fmt::format("--generator {} is unknown; normal is usual.", a.generator));
+    if (!g) return bad_input(phrase("--generator {} is unknown; normal is usual.", a.generator));
     s.generator = *g;
   }
   if (!a.seed.empty()) {
@@ -111,7 +112,7 @@ Result<BenchSweep> sweep_of(const BenchArguments& a) {
   s.seconds_per_point = a.time_limit;
   s.min_repeats = a.repeats;
   if (a.verify != "sampled" && a.verify != "full" && a.verify != "none") {
-    return bad_input(fmt::format("--verify {} is unknown; use sampled, full or none.", a.verify));
+    return bad_input(phrase("--verify {} is unknown; use sampled, full or none.", a.verify));
   }
   s.verify = a.verify != "none";
   s.verify_full = a.verify == "full";
@@ -134,23 +135,22 @@ Result<BenchSweep> sweep_of(const BenchArguments& a) {
 std::string row_words(const Measurement& m) {
   std::string words = fmt::format("{}, {}: ", m.key.kernel, describe(m.key.problem));
   if (const auto row = find_kernel(m.key.kernel); row && m.tile_from == "tuned" && m.state == RowState::done)
-    words =
-        fmt::format("{}, {}, tuned tile {}: ", m.key.kernel, describe(m.key.problem), tile_words(**row, m.key.options));
+    words = phrase("{}, {}, tuned tile {}: ", m.key.kernel, describe(m.key.problem), tile_words(**row, m.key.options));
   if (m.state != RowState::done) return words + fmt::format("{}: {}", name_of(m.state), m.reason);
-  words += fmt::format("{:.1f} us (quartiles {:.1f} to {:.1f}, n = {})", m.time.median, m.time.q1, m.time.q3, m.time.n);
+  words += phrase("{:.1f} us (quartiles {:.1f} to {:.1f}, n = {})", m.time.median, m.time.q1, m.time.q3, m.time.n);
   for (const TimedBeside& b : m.peer ? m.peer->beside : std::vector<TimedBeside>{})
-    words += fmt::format(", {} in its turns {:.1f} us", b.kernel, b.time.median);
+    words += phrase(", {} in its turns {:.1f} us", b.kernel, b.time.median);
   if (m.peer && !m.peer->how.empty()) words += fmt::format(", {}", m.peer->how);
-  if (!m.verdict) return words + ", not verified";
+  if (!m.verdict) return phrase("{}, not verified", words);
   if (m.verdict->not_judged) return words + ", " + m.verdict->reason;
   if (!m.verdict->pass) return words + ", WRONG: " + m.verdict->reason;
-  return words + fmt::format(", right: error {:.2e} of {:.2e} allowed", m.verdict->error(), m.verdict->allowed());
+  return words + phrase(", right: error {:.2e} of {:.2e} allowed", m.verdict->error(), m.verdict->allowed());
 }
 
 std::string time_words(double seconds) {
   return seconds < 0    ? ""
-         : seconds < 90 ? fmt::format(", {:.0f} s left", seconds)
-                        : fmt::format(", {:.0f} min left", seconds / 60);
+         : seconds < 90 ? phrase(", {:.0f} s left", seconds)
+                        : phrase(", {:.0f} min left", seconds / 60);
 }
 
 Result<void> write_picture(const SweepSpec& spec, const SweepRun& run, const std::string& file) {
@@ -190,33 +190,35 @@ Result<int> exit_of(const std::vector<Measurement>& rows) {
     if (m.state == RowState::failed || (m.verdict && outcome_of(*m.verdict) == Outcome::wrong)) ++wrong;
     if (m.verdict && m.verdict->not_judged) ++not_judged;
     if (m.state == RowState::done) ++done;
-    if (m.state == RowState::cancelled) return fail(ErrorKind::cancelled, "Cancelled; the finished rows were kept.");
+    if (m.state == RowState::cancelled)
+      return fail(ErrorKind::cancelled, tr("Cancelled; the finished rows were kept."));
   }
-  if (wrong > 0) return fail(ErrorKind::failed, fmt::format("{} of {} rows failed or are wrong.", wrong, rows.size()));
+  if (wrong > 0) return fail(ErrorKind::failed, phrase("{} of {} rows failed or are wrong.", wrong, rows.size()));
   if (not_judged > 0) {
     return fail(ErrorKind::failed,
-                fmt::format("{} of {} rows could not be judged; each says why.", not_judged, rows.size()));
+                phrase("{} of {} rows could not be judged; each says why.", not_judged, rows.size()));
   }
-  if (done == 0) return fail(ErrorKind::cannot_run, "No point could be measured; each row says why.");
+  if (done == 0) return fail(ErrorKind::cannot_run, tr("No point could be measured; each row says why."));
   return 0;
 }
 
 Result<void> check_outputs(const BenchArguments& a) {
-  if (a.resume && a.attn.empty()) return bad_input("--resume goes on from a file: name it with --attn.");
-  if (a.force && a.attn.empty()) return bad_input("--force replaces a file: name it with --attn.");
-  if (a.resume && a.force) return bad_input("--resume goes on from a file and --force replaces it: give one of them.");
+  if (a.resume && a.attn.empty()) return bad_input(tr("--resume goes on from a file: name it with --attn."));
+  if (a.force && a.attn.empty()) return bad_input(tr("--force replaces a file: name it with --attn."));
+  if (a.resume && a.force)
+    return bad_input(tr("--resume goes on from a file and --force replaces it: give one of them."));
   int to_stdout = 0;
   for (const auto& [option, file] :
        {std::pair("--csv", a.csv), std::pair("--json", a.json), std::pair("--trace", a.trace),
         std::pair("--attn", a.attn), std::pair("--png", a.png)}) {
     if (file.empty()) continue;
     if (file == "-" && (option == std::string_view("--attn") || option == std::string_view("--png"))) {
-      return bad_input(fmt::format("{} - is not written to stdout; name a file.", option));
+      return bad_input(phrase("{} - is not written to stdout; name a file.", option));
     }
     to_stdout += file == "-" ? 1 : 0;
     if (auto r = check_writable(option, file); !r) return tl::unexpected(r.error());
   }
-  if (to_stdout > 1) return bad_input("Of --csv -, --json - and --trace - one alone can go to stdout.");
+  if (to_stdout > 1) return bad_input(tr("Of --csv -, --json - and --trace - one alone can go to stdout."));
   if (!a.png.empty()) {
     if (auto r = check_is_png("--png", a.png); !r) return r;
   }
@@ -232,8 +234,8 @@ Result<void> check_unchanged(const gpu::OwnKernels& own, std::span<const Measure
     const std::string_view stem = gpu::own_stem(kernel->id);
     for (const Measurement& m : earlier) {
       if (gpu::own_stem(m.key.kernel) != stem || m.key.kernel == kernel->id) continue;
-      return bad_input(fmt::format("{} has rows of {}, and {} has changed since: it is {} now. Name another session.",
-                                   file, m.key.kernel, gpu::own_source(*kernel)->name, kernel->id));
+      return bad_input(phrase("{} has rows of {}, and {} has changed since: it is {} now. Name another session.", file,
+                              m.key.kernel, gpu::own_source(*kernel)->name, kernel->id));
     }
   }
   return ok();
@@ -259,12 +261,12 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   if (a.peers.asked()) callbacks.peers = peers.source(*spec);
   auto file = BenchFile::open({a.attn, a.resume, a.force, !a.no_samples}, sweep_text(*spec), gpu.provenance(*spec));
   if (!file) return tl::unexpected(file.error());
-  for (const std::string& note : file->notes()) say(fmt::format("attnscope: {}: {}.", a.attn, note));
+  for (const std::string& note : file->notes()) say(phrase("attnscope: {}: {}.", a.attn, note));
   callbacks.kept = file->earlier();
   if (auto r = check_unchanged(sweep->kernels.own, file->earlier(), a.attn); !r) return tl::unexpected(r.error());
   say(estimate(*spec, kernels, file->earlier()).words);
   const SweepCount known = count_finished(*spec, kernels, file->earlier(), callbacks.gpu->device);
-  if (a.resume) say(fmt::format("{} of {} points are finished in {}.", known.finished, known.points, a.attn));
+  if (a.resume) say(phrase("{} of {} points are finished in {}.", known.finished, known.points, a.attn));
   callbacks.progress = [](const SweepProgress& p) {
     say_progress(fmt::format("{}/{}  {}{}", p.done, p.total, p.now, time_words(p.seconds_left)));
   };
@@ -277,53 +279,57 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   say_progress("");
   if (!rows) return tl::unexpected(rows.error());
   if (auto r = write_outputs(a, *spec, *file); !r) return tl::unexpected(r.error());
-  if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, "Cancelled; the finished rows were kept.");
+  if (stopper.token().stop_requested())
+    return fail(ErrorKind::cancelled, tr("Cancelled; the finished rows were kept."));
   return exit_of(file->rows());
 }
 
 void add_outputs(Parser parser, BenchArguments& a) {
-  parser.add_option("--csv", a.csv, "Rows as CSV; - or nothing at all: to stdout")->type_name("FILE");
-  parser.add_option("--json", a.json, "Rows with every sample as JSON; -: to stdout")->type_name("FILE");
+  parser.add_option("--csv", a.csv, tr("Rows as CSV; - or nothing at all: to stdout"))->type_name("FILE");
+  parser.add_option("--json", a.json, tr("Rows with every sample as JSON; -: to stdout"))->type_name("FILE");
   parser
       .add_option("--trace", a.trace,
-                  "When each stage of each point began and how long it took, for Perfetto; -: stdout")
+                  tr("When each stage of each point began and how long it took, for Perfetto; -: stdout"))
       ->type_name("FILE");
-  parser.add_option("-o,--attn", a.attn, "A session for the window to open, kept up to date while it runs")
+  parser.add_option("-o,--attn", a.attn, tr("A session for the window to open, kept up to date while it runs"))
       ->type_name("FILE.attn");
   parser.add_flag("--resume", a.resume,
-                  "Go on from --attn: its finished points are not measured again, all that is in it stays");
-  parser.add_flag("--force", a.force, "Replace what --attn names");
-  parser.add_flag("--no-samples", a.no_samples, "Leave the single repeats out of the files; their statistics stay");
-  parser.add_option("--png", a.png, "A picture of the Bench workspace")->type_name("FILE.png");
+                  tr("Go on from --attn: its finished points are not measured again, all that is in it stays"));
+  parser.add_flag("--force", a.force, tr("Replace what --attn names"));
+  parser.add_flag("--no-samples", a.no_samples, tr("Leave the single repeats out of the files; their statistics stay"));
+  parser.add_option("--png", a.png, tr("A picture of the Bench workspace"))->type_name("FILE.png");
 }
 
 }  // namespace
 
 Command add_bench(Parser program) {
   auto a = std::make_shared<BenchArguments>();
-  Parser parser = program.add_subcommand("bench", "Time kernels along one axis");
+  Parser parser = program.add_subcommand("bench", tr("Time kernels along one axis"));
   parser
       .add_option("--kernels", a->kernels,
-                  "Some of `attnscope list`, and FILE.cu of your own; left out: those of the device")
+                  tr("Some of `attnscope list`, and FILE.cu of your own; left out: those of the device"))
       ->type_name("ID,ID,...");
-  parser.add_option("--axis", a->axis, "L, B, H, D, br, bc or threads; left out: L")->type_name("NAME");
-  parser.add_option("--values", a->values, "Where on the axis")->required()->type_name("N,N,...");
-  parser.add_option("--tokens", a->tokens, "With axis L: B = tokens / L")->type_name("N");
-  parser.add_option("--generator", a->generator, "How the numbers are made; left out: normal")->type_name("NAME");
-  parser.add_option("--seed", a->seed, "Of the generator")->type_name("N");
-  parser.add_option("--repeats", a->repeats, "Repeats of a point, at least")->type_name("N");
-  parser.add_option("--verify", a->verify, "Rows that are checked: sampled, full or none")->type_name("WHICH");
-  parser.add_option("--time-limit", a->time_limit, "Of the repeats of one point; left out: 1")->type_name("SECONDS");
+  parser.add_option("--axis", a->axis, tr("L, B, H, D, br, bc or threads; left out: L"))->type_name("NAME");
+  parser.add_option("--values", a->values, tr("Where on the axis"))->required()->type_name("N,N,...");
+  parser.add_option("--tokens", a->tokens, tr("With axis L: B = tokens / L"))->type_name("N");
+  parser.add_option("--generator", a->generator, tr("How the numbers are made; left out: normal"))->type_name("NAME");
+  parser.add_option("--seed", a->seed, tr("Of the generator"))->type_name("N");
+  parser.add_option("--repeats", a->repeats, tr("Repeats of a point, at least"))->type_name("N");
+  parser.add_option("--verify", a->verify, tr("Rows that are checked: sampled, full or none"))->type_name("WHICH");
+  parser.add_option("--time-limit", a->time_limit, tr("Of the repeats of one point; left out: 1"))
+      ->type_name("SECONDS");
   add_hang_limit(parser, a->hang_limit,
-                 "GPU: a point that takes longer is stopped and fails; left out: 120 and eight times --time-limit");
-  parser.add_option("--memory-limit", a->memory_limit, "Refuse points that take more; left out: what is free")
+                 tr("GPU: a point that takes longer is stopped and fails; left out: 120 and eight times --time-limit"));
+  parser.add_option("--memory-limit", a->memory_limit, tr("Refuse points that take more; left out: what is free"))
       ->type_name("BYTES");
-  parser.add_option("--device", a->device, "cpu, gpu, or gpu:1 for the second GPU; left out: GPU kernels on the first")
+  parser
+      .add_option("--device", a->device,
+                  tr("cpu, gpu, or gpu:1 for the second GPU; left out: GPU kernels on the first"))
       ->type_name("NAME");
-  parser.add_option("--arch", a->arch, "Without a GPU its kernels are compiled for this; left out: sm_90a")
+  parser.add_option("--arch", a->arch, tr("Without a GPU its kernels are compiled for this; left out: sm_90a"))
       ->type_name("SM");
-  parser.add_flag("--no-counters", a->no_counters, "Time alone, so that another profiler can count");
-  parser.add_flag("--warm-l2", a->warm_l2, "GPU: repeats find the L2 cache as the one before left it");
+  parser.add_flag("--no-counters", a->no_counters, tr("Time alone, so that another profiler can count"));
+  parser.add_flag("--warm-l2", a->warm_l2, tr("GPU: repeats find the L2 cache as the one before left it"));
   a->problem.add_to(parser, "--scale");
   a->options.takes_tuned = true;
   a->options.add_to(parser, true);
@@ -331,14 +337,13 @@ Command add_bench(Parser program) {
   a->peers.add_to(parser);
   add_outputs(parser, *a);
   parser.footer(
-      "Ctrl+C ends the sweep and writes the finished rows.\n"
-      "Examples:\n"
-      "  attnscope bench --kernels cpu_multicore,cpu_flash --axis L --values 512,1024,2048 --csv sweep.csv\n"
-      "  attnscope bench --kernels naive,tiled,flash_simt --values 512,1024,2048 --tokens 16384 --hq 16 -o gpu.attn\n"
-      "  attnscope bench --kernels my_attention.cu,flash_simt --values 512,1024,2048 --hq 16 --d 64\n"
-      "  attnscope bench --kernels my_attention.cu --values 2048 --hq 16 --d 64 --maxrregcount 64 --fast-math\n"
-      "  attnscope bench --kernels naive,flash_mma --values 1024,4096 --dtype f16 --peers -o beside_torch.attn\n"
-      "  attnscope bench --axis bc --values 16,32,64,128 --kernels cpu_flash --lq 1024 --d 128 --causal --json -");
+      tr("Ctrl+C ends the sweep and writes the finished rows.\nExamples:\n  attnscope bench --kernels "
+         "cpu_multicore,cpu_flash --axis L --values 512,1024,2048 --csv sweep.csv\n  attnscope bench --kernels "
+         "naive,tiled,flash_simt --values 512,1024,2048 --tokens 16384 --hq 16 -o gpu.attn\n  attnscope bench "
+         "--kernels my_attention.cu,flash_simt --values 512,1024,2048 --hq 16 --d 64\n  attnscope bench --kernels "
+         "my_attention.cu --values 2048 --hq 16 --d 64 --maxrregcount 64 --fast-math\n  attnscope bench --kernels "
+         "naive,flash_mma --values 1024,4096 --dtype f16 --peers -o beside_torch.attn\n  attnscope bench --axis bc "
+         "--values 16,32,64,128 --kernels cpu_flash --lq 1024 --d 128 --causal --json -"));
   return {parser, [a](Stopper& stopper) { return bench(*a, stopper); }};
 }
 

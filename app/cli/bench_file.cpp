@@ -4,9 +4,8 @@
 #include <system_error>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "app/state/string.h"
+#include "kernels/base/text.h"
 #include "profiling/session/run.h"
 
 namespace attn::cli {
@@ -51,9 +50,9 @@ Result<void> BenchFile::read() {
   if (!fs::is_regular_file(status)) return ok();  // /dev/null and the like hold nothing
   if (!options_.resume && !options_.force)
     return bad_input(
-        fmt::format("{} is there already: --resume goes on from it, --force replaces it; or name another "
-                    "file.",
-                    file.string()));
+        phrase("{} is there already: --resume goes on from it, --force replaces it; or name another "
+               "file.",
+               file.string()));
   if (!options_.resume) return ok();
   auto session = read_session(file);
   if (!session) return tl::unexpected(session.error());

@@ -18,6 +18,7 @@
 #include "app/system/language.h"
 #include "attnscope_version.h"
 #include "kernels/base/files.h"
+#include "kernels/base/text.h"
 
 namespace attn::cli {
 namespace {
@@ -35,7 +36,7 @@ Result<int> print_licenses() {
     const std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
     if (auto r = print(text + "\n"); !r) return tl::unexpected(r.error());
   }
-  if (auto r = print("The texts of these licences lie in " + folder->string() + "\n"); !r) {
+  if (auto r = print(phrase("The texts of these licences lie in {}\n", folder->string())); !r) {
     return tl::unexpected(r.error());
   }
   return 0;
@@ -47,12 +48,12 @@ struct Asked {
   std::string completion;
 
   void add_to(Parser program) {
-    program.add_flag("--licenses", licenses, "What is shipped with the program, under which licences");
-    program.add_flag("--man", manual, "The manual page, for man -l -");
-    program.add_option("--completion", completion, "A script that completes these options in bash, zsh or fish")
+    program.add_flag("--licenses", licenses, tr("What is shipped with the program, under which licences"));
+    program.add_flag("--man", manual, tr("The manual page, for man -l -"));
+    program.add_option("--completion", completion, tr("A script that completes these options in bash, zsh or fish"))
         ->type_name("SHELL");
     program.add_flag("--parse-only", parse_only,
-                     "Check the command line that follows without running it: exit code 0 or 2");
+                     tr("Check the command line that follows without running it: exit code 0 or 2"));
   }
   bool anything() const { return licenses || manual || !completion.empty(); }
   Result<int> answer(const CLI::App& program) const {
@@ -69,7 +70,7 @@ int finish(const Result<int>& result, const Stopper& stopper) {
   if (result) return *result;
   if (result.error().kind == ErrorKind::cancelled) {
     if (const auto seconds = stopper.reached_limit()) {
-      say(fmt::format("attnscope: the time limit of {:g} s was reached; a longer --time-limit would go on.", *seconds));
+      say(phrase("attnscope: the time limit of {:g} s was reached; a longer --time-limit would go on.", *seconds));
       return kCannotRun;
     }
   }
@@ -78,7 +79,7 @@ int finish(const Result<int>& result, const Stopper& stopper) {
 }
 
 int finish_without_room() {
-  say("attnscope: The output could not be written to stdout: is the disk behind it full?");
+  say(tr("attnscope: The output could not be written to stdout: is the disk behind it full?"));
   return kCannotRun;
 }
 
@@ -104,17 +105,14 @@ const Command& chosen(const std::vector<Command>& commands) {
 }
 
 int run_checked(int argc, char** argv) {
-  CLI::App program(
-      "A microscope for attention kernels: step through them, measure them, check them.\n"
-      "Without a command it opens the window.",
-      "attnscope");
+  CLI::App program(tr("A microscope for attention kernels: step through them, measure them, check them.\n"
+                      "Without a command it opens the window."),
+                   "attnscope");
   program.footer(
-      "Exit codes: 0 done, 1 a check failed, 2 bad usage or input, 3 cannot run on this machine, 130 cancelled.\n"
-      "Examples:\n"
-      "  attnscope session.attn\n"
-      "  attnscope --state attn1,workspace=step,preset=late_outlier,cursor=40\n"
-      "  attnscope step --preset blackboard\n"
-      "Each command has its own:  attnscope COMMAND --help");
+      tr("Exit codes: 0 done, 1 a check failed, 2 bad usage or input, 3 cannot run on this machine, 130 "
+         "cancelled.\nExamples:\n  attnscope session.attn\n  attnscope --state "
+         "attn1,workspace=step,preset=late_outlier,cursor=40\n  attnscope step --preset blackboard\nEach command has "
+         "its own:  attnscope COMMAND --help"));
   program.set_version_flag("--version", fmt::format("attnscope {} ({})", ATTNSCOPE_VERSION, ATTNSCOPE_COMMIT));
   Asked asked;
   const Parser parser(&program);
@@ -132,7 +130,7 @@ int run_checked(int argc, char** argv) {
     return std::cout.flush() ? 0 : finish_without_room();
   }
   if (const auto empty = option_without_value(program)) {
-    say(fmt::format("attnscope: {} was given an empty value; leave it out, or name one.", *empty));
+    say(phrase("attnscope: {} was given an empty value; leave it out, or name one.", *empty));
     return kBadUsage;
   }
   if (asked.parse_only) return 0;
@@ -151,9 +149,9 @@ int run(int argc, char** argv) {
     }
     return run_checked(argc, argv);
   } catch (const std::bad_alloc&) {
-    say("attnscope: the machine has not enough free memory; a smaller L, B or H would do, or --memory-limit.");
+    say(tr("attnscope: the machine has not enough free memory; a smaller L, B or H would do, or --memory-limit."));
   } catch (const std::exception& error) {
-    say(fmt::format("attnscope: {}. This is a fault of the program; nothing was changed.", error.what()));
+    say(phrase("attnscope: {}. This is a fault of the program; nothing was changed.", error.what()));
   }
   return kCannotRun;
 }

@@ -20,6 +20,7 @@
 #include "attnscope_version.h"
 #include "kernels/base/bytes.h"
 #include "kernels/base/folders.h"
+#include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/run.h"
 #include "kernels/judge/verdict.h"
@@ -44,13 +45,13 @@ struct Finding {
 
 Finding look_at_cpu() {
   const Device d = cpu_device();
-  return {Mark::works, "CPU", fmt::format("{}, {} cores, vector target {}", d.name, d.cores, d.arch), ""};
+  return {Mark::works, "CPU", phrase("{}, {} cores, vector target {}", d.name, d.cores, d.arch), ""};
 }
 
 Finding look_at_memory() {
   const Device d = cpu_device();
-  return {Mark::works, "Memory",
-          fmt::format("{} free of {}", format_bytes(free_memory()), format_bytes(d.memory_bytes)), ""};
+  return {Mark::works, "Memory", phrase("{} free of {}", format_bytes(free_memory()), format_bytes(d.memory_bytes)),
+          ""};
 }
 
 // The blackboard example, computed and judged now.
@@ -72,20 +73,20 @@ Finding look_at_kernel(const KernelRow& row) {
   const Verdict v = judge(p, *in, *reference, *answer, sample);
   if (!v.pass) return wrong(v.reason);
   return {Mark::works, "Kernel " + std::string(row.id),
-          fmt::format("right on the blackboard example: error {:.1e}, {:.1e} allowed", v.error(), v.allowed()), ""};
+          phrase("right on the blackboard example: error {:.1e}, {:.1e} allowed", v.error(), v.allowed()), ""};
 }
 
 Finding look_at_assets() {
   const auto folder = find_assets();
-  if (folder) return {Mark::works, "Fonts and texts", folder->string(), ""};
-  return {Mark::broken, "Fonts and texts", folder.error().message,
-          "install the program again, or in its source tree: bash app/run.sh --setup-only"};
+  if (folder) return {Mark::works, tr("Fonts and texts"), folder->string(), ""};
+  return {Mark::broken, tr("Fonts and texts"), folder.error().message,
+          tr("install the program again, or in its source tree: bash app/run.sh --setup-only")};
 }
 
 Finding look_at_pictures() {
   const auto renderer = check_offscreen();
-  if (renderer) return {Mark::works, "Pictures without a display", *renderer, ""};
-  return {Mark::note, "Pictures without a display", renderer.error().message,
+  if (renderer) return {Mark::works, tr("Pictures without a display"), *renderer, ""};
+  return {Mark::note, tr("Pictures without a display"), renderer.error().message,
           "apt-get install libegl1 libgl1-mesa-dri libopengl0"};
 }
 
@@ -93,14 +94,14 @@ Finding look_at_display() {
   const auto display = check_display();
   if (display) return {Mark::works, "Window", *display, ""};
   return {Mark::note, "Window", display.error().message,
-          "start it in a desktop session, or over ssh -X; the commands and `attnscope shot` need no display"};
+          tr("start it in a desktop session, or over ssh -X; the commands and `attnscope shot` need no display")};
 }
 
 // `loss`: what it means where it cannot be written.
 Finding look_at_folder(const std::string& what, std::filesystem::path folder, const std::string& variable,
                        const std::string& loss) {
   if (folder.empty()) {
-    return {Mark::note, what, "neither " + variable + " nor HOME is set, so " + loss, "export HOME=/home/you"};
+    return {Mark::note, what, phrase("neither {} nor HOME is set, so {}", variable, loss), "export HOME=/home/you"};
   }
   // It is made when it is first needed: the nearest folder that exists decides.
   const std::filesystem::path wanted = folder;
@@ -108,8 +109,8 @@ Finding look_at_folder(const std::string& what, std::filesystem::path folder, co
   while (!folder.empty() && !std::filesystem::exists(folder, error) && folder != folder.parent_path()) {
     folder = folder.parent_path();
   }
-  if (can_write_in(folder)) return {Mark::works, what, wanted.string() + " can be written", ""};
-  return {Mark::note, what, wanted.string() + " cannot be written, so " + loss,
+  if (can_write_in(folder)) return {Mark::works, what, phrase("{} can be written", wanted.string()), ""};
+  return {Mark::note, what, phrase("{} cannot be written, so {}", wanted.string(), loss),
           "export " + variable + "=/a/folder/of/yours"};
 }
 
@@ -124,19 +125,19 @@ std::vector<Finding> look_at_profiling(const GpuHello* hello) {
     all.push_back({Mark::note, "CUPTI", missing, kFetch});
   const auto permitted = counters_permitted();
   if (hello == nullptr)
-    all.push_back({Mark::note, "Counters", "they need an NVIDIA GPU", "install NVIDIA's driver, 580 or later"});
+    all.push_back({Mark::note, "Counters", tr("they need an NVIDIA GPU"), tr("install NVIDIA's driver, 580 or later")});
   else if (!permitted)
     all.push_back({Mark::note, "Counters", permitted.error().message,
-                   "echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 > /etc/modprobe.d/counters.conf, "
-                   "then restart"});
+                   tr("echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 > /etc/modprobe.d/counters.conf, "
+                      "then restart")});
   else
-    all.push_back({Mark::works, "Counters", "the driver's settings do not forbid them", ""});
+    all.push_back({Mark::works, "Counters", tr("the driver's settings do not forbid them"), ""});
   if (hello != nullptr && hello->sensors_error.empty())
-    all.push_back({Mark::works, "NVML (clock, temperature)", hello->sensors, ""});
+    all.push_back({Mark::works, tr("NVML (clock, temperature)"), hello->sensors, ""});
   else
-    all.push_back({Mark::note, "NVML (clock, temperature)",
-                   hello != nullptr ? hello->sensors_error : "it comes with NVIDIA's driver",
-                   "install NVIDIA's driver, 580 or later"});
+    all.push_back({Mark::note, tr("NVML (clock, temperature)"),
+                   hello != nullptr ? hello->sensors_error : tr("it comes with NVIDIA's driver"),
+                   tr("install NVIDIA's driver, 580 or later")});
   return all;
 }
 
@@ -147,17 +148,18 @@ std::vector<Finding> look_at_gpus() {
   GpuClient client;
   const auto hello = client.hello({kSeconds, {}});
   if (!hello) {
-    all.push_back({Mark::note, "NVIDIA driver", hello.error().message, "install NVIDIA's driver, 580 or later"});
+    all.push_back(
+        {Mark::note, tr("NVIDIA driver"), hello.error().message, tr("install NVIDIA's driver, 580 or later")});
   } else {
-    all.push_back({Mark::works, "NVIDIA driver",
-                   fmt::format("runs programs of CUDA up to {}.{}; its own version stands at NVML",
-                               hello->driver / 1000, hello->driver % 1000 / 10),
+    all.push_back({Mark::works, tr("NVIDIA driver"),
+                   phrase("runs programs of CUDA up to {}.{}; its own version stands at NVML", hello->driver / 1000,
+                          hello->driver % 1000 / 10),
                    ""});
     for (const gpu::GpuProperties& p : hello->gpus) {
       all.push_back({Mark::works, fmt::format("GPU {}", p.index),
                      fmt::format("{}, {}, {} SMs, {}", p.name, p.arch(), p.sms, format_bytes(p.memory_bytes)), ""});
     }
-    if (hello->gpus.empty()) all.push_back({Mark::note, "GPU", "the driver sees none", "nvidia-smi"});
+    if (hello->gpus.empty()) all.push_back({Mark::note, "GPU", tr("the driver sees none"), "nvidia-smi"});
   }
   for (Finding& f : look_at_profiling(hello ? &*hello : nullptr)) all.push_back(std::move(f));
   const auto compiler = gpu::open_nvrtc();
@@ -167,19 +169,19 @@ std::vector<Finding> look_at_gpus() {
     all.push_back({Mark::note, "NVRTC", compiler.error().message, kFetch});
   const auto nvdisasm = find_nvdisasm();
   if (nvdisasm)
-    all.push_back({Mark::works, "nvdisasm (machine code)", nvdisasm->string(), ""});
+    all.push_back({Mark::works, tr("nvdisasm (machine code)"), nvdisasm->string(), ""});
   else
-    all.push_back({Mark::note, "nvdisasm (machine code)", nvdisasm.error().message, kFetch});
+    all.push_back({Mark::note, tr("nvdisasm (machine code)"), nvdisasm.error().message, kFetch});
   return all;
 }
 
 // What times attention of others beside ours.
 Finding look_at_peers() {
   const auto python = look_for_python(load_settings(settings_file()).settings.preferences.python, {});
-  constexpr const char* kMend = "install torch for it, or name another: attnscope bench --peers-python PATH";
-  if (!python) return {Mark::note, "Peers (python3, torch)", python.error().message, kMend};
-  if (python->torch.empty()) return {Mark::note, "Peers (python3, torch)", words_of(*python), kMend};
-  return {Mark::works, "Peers (python3, torch)", words_of(*python), ""};
+  constexpr const char* kMend = marked("install torch for it, or name another: attnscope bench --peers-python PATH");
+  if (!python) return {Mark::note, tr("Peers (python3, torch)"), python.error().message, tr_of(kMend)};
+  if (python->torch.empty()) return {Mark::note, tr("Peers (python3, torch)"), words_of(*python), tr_of(kMend)};
+  return {Mark::works, tr("Peers (python3, torch)"), words_of(*python), ""};
 }
 
 std::vector<Finding> findings() {
@@ -190,10 +192,11 @@ std::vector<Finding> findings() {
   all.push_back(look_at_assets());
   all.push_back(look_at_display());
   all.push_back(look_at_pictures());
-  all.push_back(look_at_folder("Settings", config_folder(), "XDG_CONFIG_HOME", "nothing is remembered"));
-  all.push_back(look_at_folder("Runs and saved files", data_folder(), "XDG_DATA_HOME", "measured rows are not kept"));
+  all.push_back(look_at_folder("Settings", config_folder(), "XDG_CONFIG_HOME", tr("nothing is remembered")));
   all.push_back(
-      look_at_folder("Compiled kernels", cache_folder(), "XDG_CACHE_HOME", "GPU kernels are compiled anew each time"));
+      look_at_folder(tr("Runs and saved files"), data_folder(), "XDG_DATA_HOME", tr("measured rows are not kept")));
+  all.push_back(look_at_folder(tr("Compiled kernels"), cache_folder(), "XDG_CACHE_HOME",
+                               tr("GPU kernels are compiled anew each time")));
   for (Finding& f : look_at_gpus()) all.push_back(std::move(f));
   all.push_back(look_at_peers());
   return all;
@@ -212,29 +215,26 @@ Result<int> examine() {
   for (const Finding& f : findings()) {
     const std::string_view mark = f.mark == Mark::works ? "ok" : f.mark == Mark::note ? "--" : "!!";
     text += fmt::format("{}  {:<27} {}\n", mark, f.what, f.detail);
-    if (!f.mend.empty()) text += fmt::format("    {:<27} what would change it: {}\n", "", f.mend);
+    if (!f.mend.empty()) text += phrase("    {:<27} what would change it: {}\n", "", f.mend);
     broken += f.mark == Mark::broken ? 1 : 0;
   }
   if (auto r = print(text); !r) return tl::unexpected(r.error());
-  if (broken > 0)
-    return fail(ErrorKind::failed, fmt::format("{} thing(s) that must work do not: see !! above.", broken));
+  if (broken > 0) return fail(ErrorKind::failed, phrase("{} thing(s) that must work do not: see !! above.", broken));
   return 0;
 }
 
 }  // namespace
 
 Command add_doctor(Parser program) {
-  Parser parser = program.add_subcommand("doctor", "What works on this machine, and what would turn on the rest");
+  Parser parser = program.add_subcommand("doctor", tr("What works on this machine, and what would turn on the rest"));
   parser.footer(
-      "Marks: ok works, -- is not there, !! is broken (exit code 1).\n"
-      "Examples:\n"
-      "  attnscope doctor\n"
-      "  attnscope doctor | grep -A1 '^--'");
+      tr("Marks: ok works, -- is not there, !! is broken (exit code 1).\nExamples:\n  attnscope doctor\n  attnscope "
+         "doctor | grep -A1 '^--'"));
   const auto fetch = std::make_shared<bool>(false);
   parser.add_flag(
       "--fetch-cuda", *fetch,
-      "Bring NVRTC, CUPTI and nvdisasm (105 MB, from the Python package index) to your own folder, and nothing "
-      "else");
+      tr("Bring NVRTC, CUPTI and nvdisasm (105 MB, from the Python package index) to your own folder, and nothing "
+         "else"));
   return {parser, [fetch](Stopper&) { return *fetch ? fetch_cuda() : examine(); }};
 }
 

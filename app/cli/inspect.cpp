@@ -15,6 +15,7 @@
 #include "app/cli/kernel_arguments.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
@@ -44,11 +45,10 @@ struct InspectPoint {
 // One launch, with the width of its column: names of entries are as long as their kernels like.
 std::string line_of(const InspectPoint& at, const gpu::EntryReport& e, std::size_t width) {
   const gpu::EntryFigures& f = e.figures;
-  return fmt::format("{:<7} {:<{}} {:>4} {:>8} {:>10} {:>8} {:>8} {:>7} {:>6}  {:>5.1f} %  {:>2} x {:<2} warps  {}\n",
-                     at.device.arch, f.name, width, at.problem.D, e.threads, f.registers, f.shared_bytes,
-                     e.dynamic_bytes, f.stack_bytes, f.spill_store_bytes + f.spill_load_bytes, e.occupancy.percent(),
-                     e.occupancy.blocks, e.occupancy.blocks == 0 ? 0 : e.occupancy.warps / e.occupancy.blocks,
-                     e.occupancy.limiter);
+  return phrase("{:<7} {:<{}} {:>4} {:>8} {:>10} {:>8} {:>8} {:>7} {:>6}  {:>5.1f} %  {:>2} x {:<2} warps  {}\n",
+                at.device.arch, f.name, width, at.problem.D, e.threads, f.registers, f.shared_bytes, e.dynamic_bytes,
+                f.stack_bytes, f.spill_store_bytes + f.spill_load_bytes, e.occupancy.percent(), e.occupancy.blocks,
+                e.occupancy.blocks == 0 ? 0 : e.occupancy.warps / e.occupancy.blocks, e.occupancy.limiter);
 }
 
 nlohmann::json json_of(const InspectPoint& at, const Plan& plan, const gpu::PlanReport& report,
@@ -80,7 +80,7 @@ Result<std::vector<InspectPoint>> points_of(const InspectArguments& a, const Nam
                                             const Options& options) {
   const auto named = dtype_from_name(a.dtype);
   if (!named && !a.dtype.empty()) {
-    return bad_input(fmt::format("--dtype {} is unknown; use f32, f16 or bf16.", a.dtype));
+    return bad_input(phrase("--dtype {} is unknown; use f32, f16 or bf16.", a.dtype));
   }
   for (const auto& [option, list] : {std::pair("--arch", a.archs), std::pair("--head-dim", a.head_dims)}) {
     if (auto r = check_once(option, split(list, ',')); !r) return tl::unexpected(r.error());
@@ -89,8 +89,7 @@ Result<std::vector<InspectPoint>> points_of(const InspectArguments& a, const Nam
   if (!dims) return tl::unexpected(dims.error());
   std::vector<InspectPoint> points;
   for (const KernelRow* row : kernels.rows) {
-    if (row->processor != Processor::gpu)
-      return bad_input(fmt::format("{} runs on the CPU: nothing is compiled.", row->id));
+    if (row->processor != Processor::gpu) return bad_input(phrase("{} runs on the CPU: nothing is compiled.", row->id));
     std::vector<std::string> archs(row->architectures.begin(), row->architectures.end());
     if (!a.archs.empty()) archs = split(a.archs, ',');
     for (const std::string& arch : archs) {
@@ -133,8 +132,8 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
   std::vector<std::pair<const InspectPoint*, gpu::EntryReport>> lines;
   std::size_t width = 14;
   for (const InspectPoint& at : *points) {
-    if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, "inspect was cancelled");
-    say_progress(fmt::format("{} for {}", at.row->id, at.device.arch));
+    if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, tr("inspect was cancelled"));
+    say_progress(phrase("{} for {}", at.row->id, at.device.arch));
     const auto report = gpu::inspect(service, at.plan, at.device, gpu::edited_kernels_folder());
     if (!report) return tl::unexpected(report.error());
     for (const gpu::EntryReport& e : report->entries) {
@@ -147,13 +146,13 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
   say_progress("");
   std::string text = fmt::format("{:<7} {:<{}} {:>4} {:>8} {:>10} {:>8} {:>8} {:>7} {:>6}  {:>7}  {:<12}  {}\n", "arch",
                                  "entry", width, "D", "threads", "registers", "static B", "dyn B", "stack B", "spill",
-                                 "occup.", "on one SM", "limited by");
+                                 "occup.", tr("on one SM"), tr("limited by"));
   std::set<std::string_view> others;
   for (const auto& [at, e] : lines) {
     text += line_of(*at, e, width);
     if (at->device.arch != gpu::kArchRunOn && gpu::own_source(*at->row) == nullptr) others.insert(at->device.arch);
   }
-  if (!others.empty()) text += fmt::format("Compiled only, never run on: {}.\n", fmt::join(others, ", "));
+  if (!others.empty()) text += phrase("Compiled only, never run on: {}.\n", fmt::join(others, ", "));
   if (auto r = print(a.as_json ? all.dump(2) + "\n" : text); !r) return tl::unexpected(r.error());
   return 0;
 }
@@ -162,28 +161,27 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
 
 Command add_inspect(Parser program) {
   auto a = std::make_shared<InspectArguments>();
-  Parser parser = program.add_subcommand("inspect", "What the compiler says of GPU kernels; no GPU needed");
-  parser.add_option("kernel", a->kernels, "GPU kernels of `attnscope list`, or FILE.cu of your own")
+  Parser parser = program.add_subcommand("inspect", tr("What the compiler says of GPU kernels; no GPU needed"));
+  parser.add_option("kernel", a->kernels, tr("GPU kernels of `attnscope list`, or FILE.cu of your own"))
       ->required()
       ->type_name("ID,ID,...");
-  parser.add_option("--arch", a->archs, "Architectures; left out: all that the kernel runs on")->type_name("SM,SM,...");
-  parser.add_option("--head-dim", a->head_dims, "Head dimensions, 1 to 256")->type_name("N,N,...");
-  parser.add_option("--dtype", a->dtype, "f32, f16 or bf16; left out: the first that the kernel takes")
+  parser.add_option("--arch", a->archs, tr("Architectures; left out: all that the kernel runs on"))
+      ->type_name("SM,SM,...");
+  parser.add_option("--head-dim", a->head_dims, tr("Head dimensions, 1 to 256"))->type_name("N,N,...");
+  parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; left out: the first that the kernel takes"))
       ->type_name("DTYPE");
-  parser.add_flag("--causal", a->causal, "With a mask");
-  parser.add_flag("--bias", a->bias, "With a bias");
-  parser.add_flag("--softcap", a->softcap, "With a softcap; its number changes no code");
-  parser.add_flag("--alibi", a->alibi, "With ALiBi slopes");
+  parser.add_flag("--causal", a->causal, tr("With a mask"));
+  parser.add_flag("--bias", a->bias, tr("With a bias"));
+  parser.add_flag("--softcap", a->softcap, tr("With a softcap; its number changes no code"));
+  parser.add_flag("--alibi", a->alibi, tr("With ALiBi slopes"));
   a->options.add_to(parser, false);
   a->build.add_to(parser);
-  parser.add_flag("--json", a->as_json, "As JSON");
-  parser.add_flag("--no-cache", a->no_cache, "Compile again, keep nothing");
+  parser.add_flag("--json", a->as_json, tr("As JSON"));
+  parser.add_flag("--no-cache", a->no_cache, tr("Compile again, keep nothing"));
   parser.footer(
-      "Registers, shared memory and spills come from the compiler, the occupancy from them (all: origin compiled).\n"
-      "Examples:\n"
-      "  attnscope inspect flash_simt --arch sm_75,sm_80,sm_90a --head-dim 64\n"
-      "  attnscope inspect naive,tiled --arch sm_90a --head-dim 128 --dtype f16 --json\n"
-      "  attnscope inspect my_attention.cu");
+      tr("Registers, shared memory and spills come from the compiler, the occupancy from them (all: origin "
+         "compiled).\nExamples:\n  attnscope inspect flash_simt --arch sm_75,sm_80,sm_90a --head-dim 64\n  attnscope "
+         "inspect naive,tiled --arch sm_90a --head-dim 128 --dtype f16 --json\n  attnscope inspect my_attention.cu"));
   return {parser, [a](Stopper& stopper) { return inspect_kernels(*a, stopper); }};
 }
 

@@ -17,6 +17,7 @@
 #include "app/state/lesson_files.h"
 #include "app/state/lesson_sheet.h"
 #include "app/system/assets.h"
+#include "kernels/base/text.h"
 
 namespace attn::cli {
 namespace {
@@ -50,7 +51,7 @@ Result<std::vector<std::filesystem::path>> files_of(const LessonArguments& a) {
     if (!folder) return tl::unexpected(folder.error());
     add_folder(*folder);
   }
-  if (files.empty()) return bad_input("There is no lesson: a lesson is a file NAME.json.");
+  if (files.empty()) return bad_input(tr("There is no lesson: a lesson is a file NAME.json."));
   return files;
 }
 
@@ -77,8 +78,8 @@ Result<int> check_lessons(const std::vector<std::filesystem::path>& files, const
       if (auto r = print(fault + "\n"); !r) return tl::unexpected(r.error());
     wrong += faults.size();
   }
-  say(fmt::format("{} lessons, {} beats, {} questions: {}.", files.size(), beats, questions,
-                  wrong == 0 ? "all hold" : fmt::format("{} faults", wrong)));
+  say(phrase("{} lessons, {} beats, {} questions: {}.", files.size(), beats, questions,
+             wrong == 0 ? tr("all hold") : phrase("{} faults", wrong)));
   return wrong == 0 ? 0 : exit_code(ErrorKind::failed);
 }
 
@@ -97,7 +98,7 @@ Result<int> list_lessons(const std::vector<std::filesystem::path>& files) {
 
 // One lesson, by its file or by its name among the program's own.
 Result<Lesson> named_lesson(const LessonArguments& a) {
-  if (a.files.size() != 1) return bad_input("lesson print: name one lesson, as by-hand or my_lesson.json.");
+  if (a.files.size() != 1) return bad_input(tr("lesson print: name one lesson, as by-hand or my_lesson.json."));
   const std::string& name = a.files.front();
   if (std::filesystem::path(name).extension() == ".json") return read_lesson(name);
   const auto folder = find_asset("lessons");
@@ -105,7 +106,7 @@ Result<Lesson> named_lesson(const LessonArguments& a) {
   FoundLessons found = read_lessons(*folder);
   for (Lesson& lesson : found.lessons)
     if (lesson.id == name) return std::move(lesson);
-  return bad_input(fmt::format("There is no lesson '{}': attnscope lesson list.", name));
+  return bad_input(phrase("There is no lesson '{}': attnscope lesson list.", name));
 }
 
 Result<int> print_lesson(const LessonArguments& a) {
@@ -134,7 +135,7 @@ Result<int> run_lesson(const LessonArguments& a, const Stopper& stopper) {
   const bool check = a.action == "check";
   if (a.action == "print") return print_lesson(a);
   if (!check && a.action != "list")
-    return bad_input(fmt::format("lesson {} is unknown; use check, list or print.", a.action));
+    return bad_input(phrase("lesson {} is unknown; use check, list or print.", a.action));
   const auto files = files_of(a);
   if (!files) return tl::unexpected(files.error());
   return check ? check_lessons(*files, stopper.token()) : list_lessons(*files);
@@ -145,22 +146,19 @@ Result<int> run_lesson(const LessonArguments& a, const Stopper& stopper) {
 Command add_lesson(Parser program) {
   auto a = std::make_shared<LessonArguments>();
   Parser parser =
-      program.add_subcommand("lesson", "The lessons of Learn: list them, check that they are true, print them");
+      program.add_subcommand("lesson", tr("The lessons of Learn: list them, check that they are true, print them"));
   parser
       .add_option("ACTION", a->action,
-                  "check: play every beat and compute every number; list: which there are; print: one as HTML")
+                  tr("check: play every beat and compute every number; list: which there are; print: one as HTML"))
       ->required();
-  parser.add_values("FILES", a->files, "Lessons or folders of them; left out: those of the program");
-  parser.add_option("-o,--out", a->out, "print: the sheet; left out: stdout")->type_name("FILE.html");
-  parser.add_option("--key", a->key, "print: the answers, too")->type_name("FILE.html");
-  parser.add_option("--seed", a->seed, "print: other numbers for another learner; left out: 0")->type_name("N");
-  parser.add_option("--language", a->language, "print: that of a translation; left out: en")->type_name("NAME");
+  parser.add_values("FILES", a->files, tr("Lessons or folders of them; left out: those of the program"));
+  parser.add_option("-o,--out", a->out, tr("print: the sheet; left out: stdout"))->type_name("FILE.html");
+  parser.add_option("--key", a->key, tr("print: the answers, too"))->type_name("FILE.html");
+  parser.add_option("--seed", a->seed, tr("print: other numbers for another learner; left out: 0"))->type_name("N");
+  parser.add_option("--language", a->language, tr("print: that of a translation; left out: en"))->type_name("NAME");
   parser.footer(
-      "Examples:\n"
-      "  attnscope lesson list\n"
-      "  attnscope lesson check\n"
-      "  attnscope lesson check my_lesson.json\n"
-      "  attnscope lesson print by-hand --seed 7 -o sheet.html --key key.html");
+      tr("Examples:\n  attnscope lesson list\n  attnscope lesson check\n  attnscope lesson check my_lesson.json\n  "
+         "attnscope lesson print by-hand --seed 7 -o sheet.html --key key.html"));
   return {parser, [a](Stopper& stopper) { return run_lesson(*a, stopper); }};
 }
 

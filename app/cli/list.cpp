@@ -19,6 +19,7 @@
 #include "app/system/assets.h"
 #include "app/window/settings.h"
 #include "kernels/base/files.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
@@ -56,7 +57,7 @@ std::string option_words(const OptionSpec& o) {
     return fmt::format("{} {} (or {})", option.name, spoken(option, o.default_value), others);
   }
   if (o.min == o.max) return fmt::format("{} {}", option.name, o.min);
-  const std::string defaults = o.default_value < o.min ? "all cores" : std::to_string(o.default_value);
+  const std::string defaults = o.default_value < o.min ? tr("all cores") : std::to_string(o.default_value);
   return fmt::format("{} {} ({} to {})", option.name, defaults, o.min, o.max);
 }
 
@@ -65,8 +66,8 @@ std::string arch_words(const KernelRow& row) {
   std::vector<std::string_view> others;
   std::ranges::remove_copy(row.architectures, std::back_inserter(others), gpu::kArchRunOn);
   const bool run = others.size() < row.architectures.size();
-  return fmt::format("{}{}{}", run ? fmt::format("run on {}", gpu::kArchRunOn) : "", run && !others.empty() ? "; " : "",
-                     others.empty() ? "" : fmt::format("compiled only: {}", fmt::join(others, ", ")));
+  return fmt::format("{}{}{}", run ? phrase("run on {}", gpu::kArchRunOn) : "", run && !others.empty() ? "; " : "",
+                     others.empty() ? "" : phrase("compiled only: {}", fmt::join(others, ", ")));
 }
 
 nlohmann::json row_json(const KernelRow& row) {
@@ -103,16 +104,16 @@ Result<int> list_kernels(bool as_json) {
     std::size_t width = 6;
     for (const KernelRow* row : ladder()) width = std::max(width, row->id.size());
     text = fmt::format("{:<5}{:<{}}  {:<9}{:<5}{:<15}{}\n", "rung", "kernel", width, "order", "on", "dtypes",
-                       "what it is");
+                       tr("what it is"));
     for (const KernelRow* each : ladder()) {
       const KernelRow& row = *each;
       text += fmt::format("{:<5}{:<{}}  {:<9}{:<5}{:<15}{}\n", row.rung, row.id, width, name_of(row.order),
-                          processor_name(row.processor), joined_dtypes(row), row.what);
+                          processor_name(row.processor), joined_dtypes(row), tr_of(row.what));
       std::string options;
       for (const OptionSpec& o : row.options) options += (options.empty() ? "" : ", ") + option_words(o);
-      text += fmt::format("{:<5}{}\n", "", row.teaches);
+      text += fmt::format("{:<5}{}\n", "", tr_of(row.teaches));
       if (row.processor == Processor::gpu) text += fmt::format("{:<5}{}\n", "", arch_words(row));
-      if (!options.empty()) text += fmt::format("{:<5}options: {}\n", "", options);
+      if (!options.empty()) text += phrase("{:<5}options: {}\n", "", options);
     }
   }
   if (auto r = print(text); !r) return tl::unexpected(r.error());
@@ -121,8 +122,8 @@ Result<int> list_kernels(bool as_json) {
 
 // Whether peers can be run here, in words: "/usr/bin/python3: Python 3.11.2, torch 2.11.0, NumPy 1.24.2".
 std::string python_words(const Result<PythonFound>& python) {
-  if (!python) return "not found: " + python.error().message;
-  return python->torch.empty() ? fmt::format("not found: {}", words_of(*python)) : words_of(*python);
+  if (!python) return phrase("not found: {}", python.error().message);
+  return python->torch.empty() ? phrase("not found: {}", words_of(*python)) : words_of(*python);
 }
 
 Result<int> list_peers(bool as_json, const std::stop_token& stop) {
@@ -139,12 +140,13 @@ Result<int> list_peers(bool as_json, const std::stop_token& stop) {
     text = j.dump(2) + "\n";
   } else {
     for (const PeerRow& row : peer_table()) {
-      text += fmt::format("{:<17}{:<5}{:<26}{}\n", row.id, processor_name(row.processor), row.title, row.what);
+      text += fmt::format("{:<17}{:<5}{:<26}{}\n", row.id, processor_name(row.processor), tr_of(row.title),
+                          tr_of(row.what));
       // Of torch's own the line about Python says it once.
       if (const std::string why = why_missing(python, row); !why.empty() && !row.package.empty())
         text += fmt::format("{:<22}{}\n", "", why);
     }
-    text += fmt::format("python3 with torch: {}\n", python_words(python));
+    text += phrase("python3 with torch: {}\n", python_words(python));
   }
   if (auto r = print(text); !r) return tl::unexpected(r.error());
   return 0;
@@ -180,9 +182,9 @@ Result<int> list_metrics(bool as_json) {
   std::string text;
   for (const MetricRow& row : metric_table()) {
     all.push_back(metric_json(row));
-    text += fmt::format("{:<28}{:<9}{}\n", row.id, row.unit, row.help);
-    if (!row.formula.empty()) text += fmt::format("{:<37}formula: {}\n", "", row.formula);
-    if (!row.counters.empty()) text += fmt::format("{:<37}counter: {}\n", "", fmt::join(row.counters, " or "));
+    text += fmt::format("{:<28}{:<9}{}\n", row.id, row.unit, tr_of(row.help));
+    if (!row.formula.empty()) text += phrase("{:<37}formula: {}\n", "", tr_of(row.formula));
+    if (!row.counters.empty()) text += phrase("{:<37}counter: {}\n", "", fmt::join(row.counters, " or "));
   }
   if (auto r = print(as_json ? all.dump(2) + "\n" : text); !r) return tl::unexpected(r.error());
   return 0;
@@ -208,22 +210,20 @@ struct ListArguments {
 
 Command add_list(Parser program) {
   auto a = std::make_shared<ListArguments>();
-  Parser parser = program.add_subcommand("list", "The ladder: which kernels there are");
-  parser.add_flag("--metrics", a->metrics, "The metrics of a row instead: CSV column, unit, what it is");
-  parser.add_flag("--peers", a->peers, "Attention of others that bench times beside ours, and the Python that runs it");
-  parser.add_flag("--template", a->own, "A kernel to begin your own with, as text (docs/own_kernel.md)");
-  parser.add_flag("--json", a->as_json, "As JSON");
+  Parser parser = program.add_subcommand("list", tr("The ladder: which kernels there are"));
+  parser.add_flag("--metrics", a->metrics, tr("The metrics of a row instead: CSV column, unit, what it is"));
+  parser.add_flag("--peers", a->peers,
+                  tr("Attention of others that bench times beside ours, and the Python that runs it"));
+  parser.add_flag("--template", a->own, tr("A kernel to begin your own with, as text (docs/own_kernel.md)"));
+  parser.add_flag("--json", a->as_json, tr("As JSON"));
   parser.footer(
-      "Examples:\n"
-      "  attnscope list\n"
-      "  attnscope list --peers\n"
-      "  attnscope list --metrics\n"
-      "  attnscope list --template > my_attention.cu\n"
-      "  attnscope list --json | python3 -c \"import json, sys; print([k['id'] for k in json.load(sys.stdin)])\"");
+      tr("Examples:\n  attnscope list\n  attnscope list --peers\n  attnscope list --metrics\n  attnscope list "
+         "--template > my_attention.cu\n  attnscope list --json | python3 -c \"import json, sys; print([k['id'] for k "
+         "in json.load(sys.stdin)])\""));
   return {parser, [a](Stopper& stopper) -> Result<int> {
-            if (a->metrics && a->peers) return bad_input("--metrics and --peers are two lists: give one of them.");
+            if (a->metrics && a->peers) return bad_input(tr("--metrics and --peers are two lists: give one of them."));
             if (a->own && (a->metrics || a->peers || a->as_json))
-              return bad_input("--template prints a file: give it alone.");
+              return bad_input(tr("--template prints a file: give it alone."));
             if (a->own) return print_template();
             if (a->peers) return list_peers(a->as_json, stopper.token());
             return a->metrics ? list_metrics(a->as_json) : list_kernels(a->as_json);

@@ -21,6 +21,7 @@
 #include "kernels/base/files.h"
 #include "kernels/base/folders.h"
 #include "kernels/base/hash.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/judge/first_wrong.h"
 #include "kernels/judge/verdict.h"
@@ -41,21 +42,21 @@ struct MuseumArguments {
 };
 
 Result<void> print_list() {
-  std::string text = fmt::format("{:<24} {:<11} {}\n", "piece", "made of", "what one sees");
-  for (const Piece& p : museum()) text += fmt::format("{:<24} {:<11} {}\n", p.id, p.right, p.symptom);
-  text +=
-      "Each is a right kernel with one place changed, really run. `attnscope museum PIECE` runs and examines one.\n";
+  std::string text = fmt::format("{:<24} {:<11} {}\n", "piece", tr("made of"), tr("what one sees"));
+  for (const Piece& p : museum()) text += fmt::format("{:<24} {:<11} {}\n", p.id, p.right, tr_of(p.symptom));
+  text += tr(
+      "Each is a right kernel with one place changed, really run. `attnscope museum PIECE` runs and examines one.\n");
   return print(text);
 }
 
 std::string heading(const Piece& p) {
-  return fmt::format("{}: {}\nWrong on purpose: made of {} ({}).\n{}\n", p.id, p.title, p.right, p.patch->source,
-                     p.symptom);
+  return phrase("{}: {}\nWrong on purpose: made of {} ({}).\n{}\n", p.id, tr_of(p.title), p.right, p.patch->source,
+                tr_of(p.symptom));
 }
 
 std::string ending(const Piece& p) {
-  return fmt::format("The bug         {}\nHidden          {}\nIts patch of {}:\n{}", p.bug, p.hidden, p.patch->source,
-                     patch_text(*p.patch));
+  return phrase("The bug         {}\nHidden          {}\nIts patch of {}:\n{}", tr_of(p.bug), tr_of(p.hidden),
+                p.patch->source, patch_text(*p.patch));
 }
 
 std::string verdict_words(const Verdict& v) {
@@ -74,9 +75,9 @@ Result<std::string> source_of(const Piece& p) {
 Result<int> print_source(const Piece& p) {
   if (p.row != nullptr) {
     return bad_input(
-        fmt::format("--source prints what a GPU would compile; {} is C++ and is compiled in: its patch is "
-                    "all that differs from {}.",
-                    p.id, p.patch->source));
+        phrase("--source prints what a GPU would compile; {} is C++ and is compiled in: its patch is "
+               "all that differs from {}.",
+               p.id, p.patch->source));
   }
   const auto text = source_of(p);
   if (!text) return tl::unexpected(text.error());
@@ -92,8 +93,8 @@ InputSpec inputs_of(const Piece& p, std::uint64_t seed) {
 }
 
 std::string numbers_words(const Piece& p, std::uint64_t seed) {
-  const std::string tile = p.options.br > 0 ? fmt::format(", tile {} x {}", p.options.br, p.options.bc) : "";
-  return fmt::format("{}{}, {} numbers, seed {}", describe(p.problem), tile, name_of(p.generator), seed);
+  const std::string tile = p.options.br > 0 ? phrase(", tile {} x {}", p.options.br, p.options.bc) : "";
+  return phrase("{}{}, {} numbers, seed {}", describe(p.problem), tile, name_of(p.generator), seed);
 }
 
 // A state string that opens the piece in the window, at the step that was found.
@@ -103,7 +104,7 @@ std::string window_words(const Piece& p, std::uint64_t seed, const std::optional
   state->document.inputs.seed = seed;
   if (first) state->view.step.cursor = first->event;
   const auto text = state_string(*state);
-  return text ? fmt::format("In the window    attnscope --state {}\n", *text) : "";
+  return text ? phrase("In the window    attnscope --state {}\n", *text) : "";
 }
 
 // ---- on the CPU
@@ -121,15 +122,15 @@ Result<int> examine(const Piece& p, std::uint64_t seed, const std::stop_token& s
   const auto found = find_first_wrong(*rec, *right, stop);
   if (!found) return tl::unexpected(found.error());
   std::string text = heading(p);
-  text += fmt::format("Run here on     {}: {} steps\n", numbers_words(p, seed), rec->events.size());
-  text += fmt::format("Verdict         {}\n", verdict_words(*verdict));
-  text += fmt::format("{:<15} {}, on the same numbers\n", right->kernel, verdict_words(*right_verdict));
+  text += phrase("Run here on     {}: {} steps\n", numbers_words(p, seed), rec->events.size());
+  text += phrase("Verdict         {}\n", verdict_words(*verdict));
+  text += phrase("{:<15} {}, on the same numbers\n", right->kernel, verdict_words(*right_verdict));
   if (const auto& first = *found) {
-    text += fmt::format("First wrong     {}\n                {}\n", place_words(*first), spread_words(*first));
-    text += fmt::format("Likely cause    {}\n",
-                        first->cause.empty() ? "None that is known fits: look at that step's operands." : first->cause);
+    text += phrase("First wrong     {}\n                {}\n", place_words(*first), spread_words(*first));
+    text += phrase("Likely cause    {}\n",
+                   first->cause.empty() ? tr("None that is known fits: look at that step's operands.") : first->cause);
   } else {
-    text += "First wrong     No step: on these numbers it does not show.\n";
+    text += tr("First wrong     No step: on these numbers it does not show.\n");
   }
   text += ending(p) + window_words(p, seed, *found);
   if (auto r = print(text); !r) return tl::unexpected(r.error());
@@ -143,7 +144,7 @@ Result<std::filesystem::path> put_source(const Piece& p) {
   const auto text = source_of(p);
   if (!text) return tl::unexpected(text.error());
   const auto cache = cache_folder();
-  if (cache.empty()) return fail(ErrorKind::cannot_run, "there is no cache folder to put its source in: set HOME");
+  if (cache.empty()) return fail(ErrorKind::cannot_run, tr("there is no cache folder to put its source in: set HOME"));
   const auto folder = cache / "museum" / std::string(p.id);
   if (auto made = make_folder(folder); !made) return tl::unexpected(made.error());
   const auto bytes = std::as_bytes(std::span(*text));
@@ -199,30 +200,30 @@ Result<int> examine_on_gpu(const Piece& p, std::uint64_t seed, std::int32_t runs
   });
   constexpr double kSecondsToStart = 60;
   const auto hello = client.hello({kSecondsToStart, stop}, false);
-  const std::string needs = fmt::format(
+  const std::string needs = phrase(
       "{} is CUDA: it needs an NVIDIA GPU to run, and no recording of it is shown in "
       "the place of a run. ",
       p.id);
   if (!hello) return fail(hello.error().kind, needs + hello.error().message);
-  if (hello->gpus.empty()) return fail(ErrorKind::cannot_run, needs + "There is none here.");
+  if (hello->gpus.empty()) return fail(ErrorKind::cannot_run, phrase("{}There is none here.", needs));
   if (hello->compiler.empty()) return fail(ErrorKind::cannot_run, needs + hello->compiler_error);
   const auto tally = run_on_gpu(p, seed, runs, client, stop);
   if (!tally) return tl::unexpected(tally.error());
-  std::string text = fmt::format("Run on          {}: {}\n", hello->gpus.front().name, numbers_words(p, seed));
-  text += fmt::format("Verdict         {} of {} runs are wrong, and they gave {} different answers\n", tally->wrong,
-                      tally->runs, tally->answers.size());
-  if (!tally->first.empty()) text += fmt::format("First wrong     {}\n", tally->first);
-  if (!tally->cause.empty()) text += fmt::format("In common       {}\n", tally->cause);
-  text += "A GPU's run is not recorded step by step, so no step is named.\n";
+  std::string text = phrase("Run on          {}: {}\n", hello->gpus.front().name, numbers_words(p, seed));
+  text += phrase("Verdict         {} of {} runs are wrong, and they gave {} different answers\n", tally->wrong,
+                 tally->runs, tally->answers.size());
+  if (!tally->first.empty()) text += phrase("First wrong     {}\n", tally->first);
+  if (!tally->cause.empty()) text += phrase("In common       {}\n", tally->cause);
+  text += tr("A GPU's run is not recorded step by step, so no step is named.\n");
   if (auto r = print(text); !r) return tl::unexpected(r.error());
   return 0;
 }
 
 Result<int> show(const MuseumArguments& a, Stopper& stopper) {
   if (auto r = stopper.limit_time(a.time_limit); !r) return tl::unexpected(r.error());
-  if (a.runs < 1) return bad_input(fmt::format("--runs {} must be at least 1.", a.runs));
+  if (a.runs < 1) return bad_input(phrase("--runs {} must be at least 1.", a.runs));
   if (a.piece.empty()) {
-    if (a.source || !a.seed.empty()) return bad_input("--seed and --source are of one piece: name it.");
+    if (a.source || !a.seed.empty()) return bad_input(tr("--seed and --source are of one piece: name it."));
     if (auto r = print_list(); !r) return tl::unexpected(r.error());
     return 0;
   }
@@ -244,18 +245,15 @@ Result<int> show(const MuseumArguments& a, Stopper& stopper) {
 Command add_museum(Parser program) {
   auto a = std::make_shared<MuseumArguments>();
   Parser parser =
-      program.add_subcommand("museum", "Kernels that are wrong on purpose: verdict, first wrong step, cause");
-  parser.add_option("piece", a->piece, "Which one; left out: a list of them")->type_name("PIECE");
-  parser.add_option("--seed", a->seed, "Of its numbers; left out: the piece's own")->type_name("N");
-  parser.add_option("--runs", a->runs, "How often a CUDA piece is run on the GPU; left out: 100")->type_name("N");
-  parser.add_flag("--source", a->source, "The whole patched source of a CUDA piece, to compile as an edited copy");
-  parser.add_option("--time-limit", a->time_limit, "Stop after so many seconds; 0: none")->type_name("SECONDS");
+      program.add_subcommand("museum", tr("Kernels that are wrong on purpose: verdict, first wrong step, cause"));
+  parser.add_option("piece", a->piece, tr("Which one; left out: a list of them"))->type_name("PIECE");
+  parser.add_option("--seed", a->seed, tr("Of its numbers; left out: the piece's own"))->type_name("N");
+  parser.add_option("--runs", a->runs, tr("How often a CUDA piece is run on the GPU; left out: 100"))->type_name("N");
+  parser.add_flag("--source", a->source, tr("The whole patched source of a CUDA piece, to compile as an edited copy"));
+  parser.add_option("--time-limit", a->time_limit, tr("Stop after so many seconds; 0: none"))->type_name("SECONDS");
   parser.footer(
-      "Pieces in C++ run here; those in CUDA need an NVIDIA GPU, and without one the exit code is 3.\n"
-      "Examples:\n"
-      "  attnscope museum\n"
-      "  attnscope museum alpha_on_l_only --seed 7\n"
-      "  attnscope museum missing_barrier --source");
+      tr("Pieces in C++ run here; those in CUDA need an NVIDIA GPU, and without one the exit code is 3.\nExamples:\n  "
+         "attnscope museum\n  attnscope museum alpha_on_l_only --seed 7\n  attnscope museum missing_barrier --source"));
   return {parser, [a](Stopper& stopper) { return show(*a, stopper); }};
 }
 

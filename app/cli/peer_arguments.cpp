@@ -3,11 +3,10 @@
 #include <filesystem>
 #include <system_error>
 
-#include <fmt/format.h>
-
 #include "app/cli/text.h"
 #include "app/peers/python.h"
 #include "app/window/settings.h"
+#include "kernels/base/text.h"
 #include "profiling/figures/peers.h"
 
 namespace attn::cli {
@@ -27,15 +26,19 @@ void PeerArguments::add_to(Parser parser) {
   parser
       .add_option(
           "--peers", peers,
-          "Attention of others beside ours, in turns; without names all of `attnscope list --peers` that run on "
-          "this device and are found")
+          tr("Attention of others beside ours, in turns; without names all of `attnscope list --peers` that run on "
+             "this device and are found"))
       .type_name("ID,ID,...")
       .alone_means(std::string(kAll));
-  parser.add_values("--peer", files, "A Python file with attention(q, k, v, scale, causal), judged and timed as a peer")
+  parser
+      .add_values("--peer", files,
+                  tr("A Python file with attention(q, k, v, scale, causal), judged and timed as a peer"))
       .type_name("FILE.py");
-  parser.add_option("--peers-python", python, "The python3 that runs peers; left out: that of the settings, or of PATH")
+  parser
+      .add_option("--peers-python", python,
+                  tr("The python3 that runs peers; left out: that of the settings, or of PATH"))
       .type_name("PATH");
-  parser.add_option("--peers-timeout", seconds, "A peer that does not answer within is stopped; left out: 120")
+  parser.add_option("--peers-timeout", seconds, tr("A peer that does not answer within is stopped; left out: 120"))
       .type_name("SECONDS");
 }
 
@@ -54,10 +57,10 @@ Result<std::vector<std::string>> PeerArguments::ids(bool on_cpu, bool on_gpu) co
   if (auto once = check_once("--peers", chosen); !once) return tl::unexpected(once.error());
   for (const std::string& id : chosen) {
     const PeerRow* row = find_peer(id);
-    if (row == nullptr) return bad_input(fmt::format("--peers: {} is unknown; there are {}.", id, known_ids()));
+    if (row == nullptr) return bad_input(phrase("--peers: {} is unknown; there are {}.", id, known_ids()));
     if (!runs_here(*row))
-      return bad_input(fmt::format("--peers: {} runs on a {}, and no kernel of this sweep does.", id,
-                                   row->processor == Processor::cpu ? "CPU" : "GPU"));
+      return bad_input(phrase("--peers: {} runs on a {}, and no kernel of this sweep does.", id,
+                              row->processor == Processor::cpu ? "CPU" : "GPU"));
   }
   return chosen;
 }
@@ -69,14 +72,14 @@ std::string PeerArguments::python_chosen() const {
 Result<PeerSetup> PeerArguments::setup() const {
   PeerSetup setup;
   if (!(seconds > 0 && seconds <= 3600))
-    return bad_input(fmt::format("--peers-timeout {}: it must be above 0 and at most 3600.", seconds));
+    return bad_input(phrase("--peers-timeout {}: it must be above 0 and at most 3600.", seconds));
   setup.seconds = seconds;
   setup.python = python_chosen();
   if (auto once = check_once("--peer", files); !once) return tl::unexpected(once.error());
   for (const std::string& file : files) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(file, error))
-      return bad_input(fmt::format("--peer {}: there is no such file.", file));
+      return bad_input(phrase("--peer {}: there is no such file.", file));
     setup.files.emplace_back(file);
   }
   return setup;

@@ -1,16 +1,15 @@
 #include "app/cli/picture_arguments.h"
 
-#include <fmt/format.h>
-
 #include "app/cli/text.h"
 #include "app/state/apply.h"
+#include "kernels/base/text.h"
 
 namespace attn::cli {
 
 void PictureArguments::add_to(Parser& parser, const std::string& what) {
   parser.add_option("--png", png, what)->type_name("FILE.png");
-  parser.add_option("--size", size, "Of the picture, pixels; left out: 1440x900")->type_name("WxH");
-  parser.add_option("--theme", theme, "Of the picture: dark or light; left out: dark")->type_name("NAME");
+  parser.add_option("--size", size, tr("Of the picture, pixels; left out: 1440x900"))->type_name("WxH");
+  parser.add_option("--theme", theme, tr("Of the picture: dark or light; left out: dark"))->type_name("NAME");
 }
 
 Result<void> PictureArguments::check() const {
@@ -40,10 +39,10 @@ Result<PictureSpec> PictureArguments::of_profile(ProfilePage page, const gpu::Li
 }
 
 Result<void> PictureArguments::apply_to(PictureSpec& picture) const {
-  const auto extents = parse_extents("--size", size, "size like 1440x900");
+  const auto extents = parse_extents("--size", size, tr("size like 1440x900"));
   if (!extents) return tl::unexpected(extents.error());
   if (!theme.empty() && theme != "dark" && theme != "light")
-    return bad_input(fmt::format("--theme {} is unknown; use dark or light.", theme));
+    return bad_input(phrase("--theme {} is unknown; use dark or light.", theme));
   picture.state.preferences.theme = theme == "light" ? Theme::light : Theme::dark;
   picture.width = static_cast<int>(extents->first);
   picture.height = static_cast<int>(extents->second);

@@ -6,6 +6,7 @@
 #include "app/cli/parser.h"
 #include "app/window/pictures.h"
 #include "kernels/base/result.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/listing.h"
 
 namespace attn::cli {
@@ -27,6 +28,6 @@ struct PictureArguments {
 
 // Refuses a kernel that is none of the ladder's.
 inline constexpr const char* kLadderAlone =
-    "--png draws the window's Profile, which knows the kernels of the ladder alone: leave it out.";
+    marked("--png draws the window's Profile, which knows the kernels of the ladder alone: leave it out.");
 
 }  // namespace attn::cli

@@ -16,6 +16,7 @@
 #include "app/cli/text.h"
 #include "app/state/apply.h"
 #include "app/state/string.h"
+#include "kernels/base/text.h"
 #include "kernels/formats/npy.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs.h"
@@ -28,7 +29,7 @@ namespace {
 
 Result<DType> parse_dtype(const std::string& option, const std::string& name) {
   if (const auto t = dtype_from_name(name)) return *t;
-  return bad_input(fmt::format("{} {} is unknown; use f32, f16 or bf16.", option, name));
+  return bad_input(phrase("{} {} is unknown; use f32, f16 or bf16.", option, name));
 }
 
 // A shape that follows Lq and Lk where they change.
@@ -60,11 +61,11 @@ struct GivenSetting {
 Result<GivenSetting> setting_of(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos)
-    return bad_input(fmt::format("--set {} is no NAME=VALUE, like br=64 or stages=auto.", text));
+    return bad_input(phrase("--set {} is no NAME=VALUE, like br=64 or stages=auto.", text));
   const auto option = find_option(std::string_view(text).substr(0, equals));
-  if (!option) return bad_input(fmt::format("--set {}: {}.", text, option.error().message));
+  if (!option) return bad_input(phrase("--set {}: {}.", text, option.error().message));
   const auto value = value_from_text(**option, std::string_view(text).substr(equals + 1));
-  if (!value) return bad_input(fmt::format("--set {}: {}.", text, value.error().message));
+  if (!value) return bad_input(phrase("--set {}: {}.", text, value.error().message));
   return GivenSetting{*option, *value};
 }
 
@@ -72,7 +73,7 @@ Result<GivenSetting> setting_of(const std::string& text) {
 std::string declared_by(std::span<const KernelRow* const> rows) {
   std::string words;
   for (const KernelRow* row : rows)
-    words += fmt::format("{}{} declares {}.", words.empty() ? "" : " ", row->id, declared_words(*row));
+    words += phrase("{}{} declares {}.", words.empty() ? "" : " ", row->id, declared_words(*row));
   return words;
 }
 
@@ -83,11 +84,10 @@ Result<void> check_taken(const GivenSetting& setting, std::span<const KernelRow*
     const OptionSpec* spec = spec_of(*row, *setting.option);
     if (spec == nullptr) continue;
     if (!setting.value || spec->takes(*setting.value)) return ok();
-    words += fmt::format(" {} takes {}.", row->id, range_words(*spec));
+    words += phrase(" {} takes {}.", row->id, range_words(*spec));
   }
   if (words.empty()) return ok();
-  return bad_input(
-      fmt::format("--set {}={}:{}", setting.option->name, value_text(*setting.option, *setting.value), words));
+  return bad_input(phrase("--set {}={}:{}", setting.option->name, value_text(*setting.option, *setting.value), words));
 }
 
 Result<State> changed(const State& state, const StateCommand& command) {
@@ -97,12 +97,12 @@ Result<State> changed(const State& state, const StateCommand& command) {
 }  // namespace
 
 void MaskArguments::add_to(Parser parser) {
-  parser.add_flag("--causal", causal, "No key after the query's own (aligned bottom-right)");
-  parser.add_option("--window", window, "Keys before and after the query's own that are seen; -1 is unbounded")
+  parser.add_flag("--causal", causal, tr("No key after the query's own (aligned bottom-right)"));
+  parser.add_option("--window", window, tr("Keys before and after the query's own that are seen; -1 is unbounded"))
       ->type_name("LEFT,RIGHT");
   parser
       .add_option("--key-lengths", key_lengths,
-                  "Keys of each batch; those beyond are masked, but V beyond must be finite: 0 x NaN is NaN")
+                  tr("Keys of each batch; those beyond are masked, but V beyond must be finite: 0 x NaN is NaN"))
       ->type_name("N0,N1,...");
 }
 
@@ -111,7 +111,7 @@ Result<void> MaskArguments::apply_to(Mask& mask) const {
   if (!window.empty()) {
     const auto sides = parse_numbers("--window", window);
     if (!sides || sides->size() != 2) {
-      return bad_input(fmt::format("--window {} is no pair LEFT,RIGHT of whole numbers, like 128,0 or -1,16.", window));
+      return bad_input(phrase("--window {} is no pair LEFT,RIGHT of whole numbers, like 128,0 or -1,16.", window));
     }
     mask.window_left = (*sides)[0];
     mask.window_right = (*sides)[1];
@@ -127,21 +127,21 @@ Result<void> MaskArguments::apply_to(Mask& mask) const {
 void OptionArguments::add_to(Parser parser, bool what_if) {
   parser
       .add_option("--tile", tile,
-                  takes_tuned ? "Query rows and keys of a tile; default: what ships; tuned: what `tune` kept"
-                              : "Query rows and keys of a tile")
+                  takes_tuned ? tr("Query rows and keys of a tile; default: what ships; tuned: what `tune` kept")
+                              : tr("Query rows and keys of a tile"))
       ->type_name("BrxBc");
-  parser.add_option("--threads", threads, "Threads on the CPU; left out: all cores")->type_name("N");
-  parser.add_option("--stages", stages, "K and V tiles in a GPU kernel's shared memory at once")->type_name("N");
+  parser.add_option("--threads", threads, tr("Threads on the CPU; left out: all cores"))->type_name("N");
+  parser.add_option("--stages", stages, tr("K and V tiles in a GPU kernel's shared memory at once"))->type_name("N");
   add_set_to(parser);
   if (!what_if) return;
-  parser.add_flag("--no-max", keep_max_at_zero, "What if the maximum were not subtracted (cpu_flash)");
-  parser.add_flag("--right-to-left", right_to_left, "What if the keys were visited from the last (cpu_flash)");
-  parser.add_option("--accumulate", accumulate, "What if l and O were kept in f16 or bf16 (cpu_flash)")
+  parser.add_flag("--no-max", keep_max_at_zero, tr("What if the maximum were not subtracted (cpu_flash)"));
+  parser.add_flag("--right-to-left", right_to_left, tr("What if the keys were visited from the last (cpu_flash)"));
+  parser.add_option("--accumulate", accumulate, tr("What if l and O were kept in f16 or bf16 (cpu_flash)"))
       ->type_name("DTYPE");
 }
 
 void OptionArguments::add_set_to(Parser parser) {
-  parser.add_repeated("--set", set, "An option of the kernel by its name, as often as you like; `list` has them")
+  parser.add_repeated("--set", set, tr("An option of the kernel by its name, as often as you like; `list` has them"))
       ->type_name("NAME=VALUE");
 }
 
@@ -151,23 +151,23 @@ bool OptionArguments::tuned() const {
 
 Result<void> OptionArguments::apply_to(Options& options) const {
   if (tuned() && !takes_tuned)
-    return bad_input("--tile tuned is taken by bench, profile and verify; here a tile like 64x32 would do.");
+    return bad_input(tr("--tile tuned is taken by bench, profile and verify; here a tile like 64x32 would do."));
   if (tile == "default") options.br = options.bc = 0;
   if (!tile.empty() && tile != "default" && !tuned()) {
-    const auto extents = parse_extents("--tile", tile, "tile like 64x32 (Br x Bc)");
+    const auto extents = parse_extents("--tile", tile, tr("tile like 64x32 (Br x Bc)"));
     if (!extents) return tl::unexpected(extents.error());
     if (std::max(extents->first, extents->second) > std::numeric_limits<std::int32_t>::max()) {
-      return bad_input(fmt::format("--tile {} is too large; 4096x4096 is the most.", tile));
+      return bad_input(phrase("--tile {} is too large; 4096x4096 is the most.", tile));
     }
     options.br = static_cast<std::int32_t>(extents->first);
     options.bc = static_cast<std::int32_t>(extents->second);
   }
   if (threads) {
-    if (*threads < 1) return bad_input(fmt::format("--threads {} must be at least 1.", *threads));
+    if (*threads < 1) return bad_input(phrase("--threads {} must be at least 1.", *threads));
     options.threads = *threads;
   }
   if (stages) {
-    if (*stages < 1) return bad_input(fmt::format("--stages {} must be at least 1.", *stages));
+    if (*stages < 1) return bad_input(phrase("--stages {} must be at least 1.", *stages));
     options.stages = *stages;
   }
   if (keep_max_at_zero) options.subtract_max = false;
@@ -213,33 +213,33 @@ Result<void> OptionArguments::check_read_by(std::span<const KernelRow* const> ro
     for (const KernelRow* row : ladder()) {
       if (reads(*row)) readers.push_back(row->id);
     }
-    return bad_input(fmt::format("{} means nothing to {}; it is read by {}.{}", g.name, fmt::join(names, ", "),
-                                 fmt::join(readers, ", "),
-                                 g.name.starts_with("--set") ? " " + declared_by(rows) : std::string()));
+    return bad_input(phrase("{} means nothing to {}; it is read by {}.{}", g.name, fmt::join(names, ", "),
+                            fmt::join(readers, ", "),
+                            g.name.starts_with("--set") ? " " + declared_by(rows) : std::string()));
   }
   return ok();
 }
 
 void ScoreArguments::add_to(Parser parser) {
-  parser.add_option("--softcap", softcap, "Scores become C tanh(S / C), after the scale, before bias and mask")
+  parser.add_option("--softcap", softcap, tr("Scores become C tanh(S / C), after the scale, before bias and mask"))
       ->type_name("C");
   parser.add_flag("--alibi", alibi,
-                  "ALiBi: slope x distance of query and key is taken from each score; slope 2^(-8(h+1)/H)");
-  parser.add_option("--slopes", slopes, "ALiBi with slopes of your own: [H] or [B,H]")->type_name("FILE.npy");
+                  tr("ALiBi: slope x distance of query and key is taken from each score; slope 2^(-8(h+1)/H)"));
+  parser.add_option("--slopes", slopes, tr("ALiBi with slopes of your own: [H] or [B,H]"))->type_name("FILE.npy");
 }
 
 Result<void> ScoreArguments::apply_to(Problem& p) const {
   if (softcap) p.softcap = *softcap;
   if (alibi) p.alibi.emplace();
   if (slopes.empty()) return ok();
-  if (alibi) return bad_input("--alibi has the usual slopes and --slopes your own; give one of them.");
+  if (alibi) return bad_input(tr("--alibi has the usual slopes and --slopes your own; give one of them."));
   auto file = NpyFile::open(slopes);
   if (!file) return bad_input(file.error().message);
   const std::vector<std::int64_t>& shape = file->header().shape;
   const bool fits = shape == std::vector{p.Hq} || shape == std::vector{p.B, p.Hq};
   if (!fits) {
-    return bad_input(fmt::format("{} has shape [{}]; slopes are [{}] ([Hq]) or [{}, {}] ([B, Hq]).", slopes,
-                                 fmt::join(shape, ", "), p.Hq, p.B, p.Hq));
+    return bad_input(phrase("{} has shape [{}]; slopes are [{}] ([Hq]) or [{}, {}] ([B, Hq]).", slopes,
+                            fmt::join(shape, ", "), p.Hq, p.B, p.Hq));
   }
   constexpr std::uint64_t kMaxBytes = 1 << 26;
   const auto array = file->read(kMaxBytes, DType::f32);
@@ -252,15 +252,16 @@ Result<void> ScoreArguments::apply_to(Problem& p) const {
 
 void ProblemArguments::add_to(Parser parser, const std::string& scale_option) {
   parser.add_option("--b", B, "Batch")->type_name("N");
-  parser.add_option("--hq", Hq, "Query heads")->type_name("N");
-  parser.add_option("--hkv", Hkv, "Key and value heads; left out: as --hq")->type_name("N");
-  parser.add_option("--lq,--l", Lq, "Queries; --lk left out: as many keys")->type_name("N");
+  parser.add_option("--hq", Hq, tr("Query heads"))->type_name("N");
+  parser.add_option("--hkv", Hkv, tr("Key and value heads; left out: as --hq"))->type_name("N");
+  parser.add_option("--lq,--l", Lq, tr("Queries; --lk left out: as many keys"))->type_name("N");
   parser.add_option("--lk", Lk, "Keys")->type_name("N");
-  parser.add_option("--d", D, "Head dimension, 1 to 256; --dv left out: the same for V")->type_name("N");
-  parser.add_option("--dv", Dv, "Head dimension of V")->type_name("N");
-  parser.add_option("--dtype", dtype, "f32, f16 or bf16")->type_name("DTYPE");
-  parser.add_option(scale_option, scale, "Factor of QK^T; left out: 1/sqrt(D)")->type_name("X");
-  parser.add_option("--bias-shape", bias_shape, "Add a bias (ALiBi) of this shape: 1 or B, 1 or Hq, 1 or Lq, 1 or Lk")
+  parser.add_option("--d", D, tr("Head dimension, 1 to 256; --dv left out: the same for V"))->type_name("N");
+  parser.add_option("--dv", Dv, tr("Head dimension of V"))->type_name("N");
+  parser.add_option("--dtype", dtype, tr("f32, f16 or bf16"))->type_name("DTYPE");
+  parser.add_option(scale_option, scale, tr("Factor of QK^T; left out: 1/sqrt(D)"))->type_name("X");
+  parser
+      .add_option("--bias-shape", bias_shape, tr("Add a bias (ALiBi) of this shape: 1 or B, 1 or Hq, 1 or Lq, 1 or Lk"))
       ->type_name("B,H,L,L");
   scores.add_to(parser);
   mask.add_to(parser);
@@ -293,14 +294,14 @@ Result<void> ProblemArguments::apply_to(Problem& p) const {
 }
 
 void DocumentArguments::add_to(Parser parser, const std::string& scale_option) {
-  parser.add_option("--state", state, "A state string from the window's Copy state")->type_name("STRING");
-  parser.add_option("--preset", preset, "An example with its shape, tile and numbers; `blackboard` is the first")
+  parser.add_option("--state", state, tr("A state string from the window's Copy state"))->type_name("STRING");
+  parser.add_option("--preset", preset, tr("An example with its shape, tile and numbers; `blackboard` is the first"))
       ->type_name("ID");
-  parser.add_option("--kernel", kernel, "Whose run is recorded; `attnscope list` names them")->type_name("ID");
-  parser.add_option("--generator", generator, "How the numbers are made: uniform, normal, late_outlier, ...")
+  parser.add_option("--kernel", kernel, tr("Whose run is recorded; `attnscope list` names them"))->type_name("ID");
+  parser.add_option("--generator", generator, tr("How the numbers are made: uniform, normal, late_outlier, ..."))
       ->type_name("NAME");
-  parser.add_option("--seed", seed, "Of the generator")->type_name("N");
-  parser.add_option("--q", q, "Numbers of your own; with --k and --v, shape and dtype come from the files")
+  parser.add_option("--seed", seed, tr("Of the generator"))->type_name("N");
+  parser.add_option("--q", q, tr("Numbers of your own; with --k and --v, shape and dtype come from the files"))
       ->type_name("FILE.npy");
   parser.add_option("--k", k)->type_name("FILE.npy");
   parser.add_option("--v", v)->type_name("FILE.npy");
@@ -315,8 +316,8 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
   if (s && !kernel.empty()) s = changed(*s, ChooseKernel{kernel});
   // The window then chooses it for Bench alone; asked for by name it would be another kernel's run under its name.
   if (s && shows_step && !kernel.empty() && s->document.kernel != kernel) {
-    return bad_input(fmt::format("--kernel {}: this version records kernels of the CPU alone; {} has the same order.",
-                                 kernel, recorded_like(kernel)));
+    return bad_input(phrase("--kernel {}: this version records kernels of the CPU alone; {} has the same order.",
+                            kernel, recorded_like(kernel)));
   }
   if (!s) return s;
 
@@ -324,7 +325,7 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
   InputSpec inputs = s->document.inputs;
   const int named = (q.empty() ? 0 : 1) + (k.empty() ? 0 : 1) + (v.empty() ? 0 : 1);
   if (named != 0 || !bias.empty()) {
-    if (named != 3) return bad_input("--q, --k and --v go together: name all three files.");
+    if (named != 3) return bad_input(tr("--q, --k and --v go together: name all three files."));
     std::optional<DType> to;
     if (!problem.dtype.empty()) {
       const auto t = parse_dtype("--dtype", problem.dtype);
@@ -347,7 +348,7 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
     if (!g) {
       std::string names;
       for (const Generator other : all_generators()) names += (names.empty() ? "" : ", ") + std::string(name_of(other));
-      return bad_input(fmt::format("--generator {} is unknown; there are {}.", generator, names));
+      return bad_input(phrase("--generator {} is unknown; there are {}.", generator, names));
     }
     inputs.generator = *g;
   }
@@ -370,11 +371,11 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
 
 std::vector<NamedFile> input_files_of(const State& state) {
   const InputSpec& in = state.document.inputs;
-  return {{"Q", in.q_file}, {"K", in.k_file}, {"V", in.v_file}, {"the bias", in.bias_file}};
+  return {{"Q", in.q_file}, {"K", in.k_file}, {"V", in.v_file}, {tr("the bias"), in.bias_file}};
 }
 
 void add_device(Parser parser, std::string& device) {
-  parser.add_option("--device", device, "Where to run: cpu, gpu, or gpu:1 for the second GPU")
+  parser.add_option("--device", device, tr("Where to run: cpu, gpu, or gpu:1 for the second GPU"))
       ->type_name("NAME")
       ->default_str("cpu");
 }
@@ -388,7 +389,7 @@ Result<DeviceChoice> choose_device(const std::string& device) {
       return DeviceChoice{Processor::gpu, static_cast<std::int32_t>((*index)[0])};
     }
   }
-  return bad_input(fmt::format("--device {} is unknown; there are cpu, gpu and gpu:N.", device));
+  return bad_input(phrase("--device {} is unknown; there are cpu, gpu and gpu:N.", device));
 }
 
 Result<void> check_device(const std::string& device) {
@@ -396,7 +397,7 @@ Result<void> check_device(const std::string& device) {
   if (!choice) return tl::unexpected(choice.error());
   if (choice->processor == Processor::cpu) return ok();
   return fail(ErrorKind::cannot_run,
-              fmt::format("--device {}: this command runs on the CPU; `run` and `verify` take a GPU.", device));
+              phrase("--device {}: this command runs on the CPU; `run` and `verify` take a GPU.", device));
 }
 
 }  // namespace attn::cli

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
+
 namespace attn::cli {
 namespace {
 
@@ -81,27 +83,26 @@ std::string csv_cells(const KernelCounts* counts, const CounterSums& sums) {
 
 std::string counts_text(const KernelCounts* counts, const std::string& why, const gpu::KernelListing& listing,
                         std::int64_t lines) {
-  if (counts == nullptr) return fmt::format("What each instruction did: not available: {}.\n", why);
+  if (counts == nullptr) return phrase("What each instruction did: not available: {}.\n", why);
   const KernelCounts& c = *counts;
   const CounterSums all = sums_of(c);
-  std::string text = fmt::format("What its instructions did in one run, counted by {} at each of them; {}, {:.2f} s.\n",
-                                 c.chip, c.method, c.seconds);
+  std::string text = phrase("What its instructions did in one run, counted by {} at each of them; {}, {:.2f} s.\n",
+                            c.chip, c.method, c.seconds);
   for (const InstructionCounterRow& row : instruction_counter_table())
-    if (!c.has(row.counter)) text += fmt::format("{} does not count {}.\n", c.chip, row.id);
+    if (!c.has(row.counter)) text += phrase("{} does not count {}.\n", c.chip, row.id);
   if (!c.no_lines.empty()) {
     text += heads("") + fmt::format("{:<17}{}\n", "all", cells(c, all));
-    return text + fmt::format("By phase and line: not available: {}.\n", c.no_lines);
+    return text + phrase("By phase and line: not available: {}.\n", c.no_lines);
   }
-  text +=
+  text += phrase(
       "executed: by warps; threads: of 32, that did something; conflicts: wavefronts of shared memory beyond the "
-      "ideal;\n"
-      "excess: sectors of 32 bytes of device memory beyond the ideal.\n" +
-      heads("phase");
+      "ideal;\nexcess: sectors of 32 bytes of device memory beyond the ideal.\n{}",
+      heads("phase"));
   for (const CountedPhase& phase : counts_by_phase(c))
     text += fmt::format("{:<17}{}\n", gpu::name_of(phase.phase), cells(c, phase.sums));
   text += fmt::format("{:<17}{}\n", "all", cells(c, all));
   if (lines == 0) return text;
-  text += "\nLines that executed the most:\n" + heads("line");
+  text += phrase("\nLines that executed the most:\n{}", heads("line"));
   for (const CountedLine& line : counts_by_line(c)) {
     if (lines-- <= 0) break;
     const std::string& file = c.files.at(line.file);

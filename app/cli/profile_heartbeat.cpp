@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
 #include "profiling/figures/beat_borders.h"
 #include "profiling/session/heartbeat_json.h"
 
@@ -30,13 +31,13 @@ std::string strip_text(const Heartbeat& h, const BeatCounter& c, double scale) {
 }
 
 std::string interval_text(const Heartbeat& h) {
-  if (h.in_cycles) return fmt::format("{} cycles of the system's clock", h.interval);
+  if (h.in_cycles) return phrase("{} cycles of the system's clock", h.interval);
   return fmt::format("{:.1f} us", static_cast<double>(h.interval) * 1e-3);
 }
 
 std::string launches_text(const Heartbeat& h) {
   if (h.launches.size() < 2) return {};
-  std::string text = "Launches, us:";
+  std::string text = tr("Launches, us:");
   for (const BeatLaunch& l : h.launches) text += fmt::format(" {} {:.1f} to {:.1f};", l.kernel, l.start_us, l.end_us);
   text.back() = '\n';
   return text;
@@ -44,8 +45,8 @@ std::string launches_text(const Heartbeat& h) {
 
 std::string counter_text(const Heartbeat& h, const BeatCounter& c) {
   const BeatRow* row = find_beat_row(c.id);
-  const std::string label = row == nullptr ? c.id : std::string(row->label);
-  if (c.values.empty()) return fmt::format("{:<24} not available: {}\n", label, c.why_not);
+  const std::string label = row == nullptr ? c.id : std::string(tr_of(row->label));
+  if (c.values.empty()) return phrase("{:<24} not available: {}\n", label, c.why_not);
   const std::string unit = row == nullptr ? "" : std::string(row->unit);
   const double scale = scale_of(c);
   const auto mean = mean_of(h, c);
@@ -56,21 +57,21 @@ std::string counter_text(const Heartbeat& h, const BeatCounter& c) {
 std::string beat_words(const Heartbeat& h) {
   std::string text;
   if (const auto beat = beat_of(h)) {
-    text += fmt::format("A beat every {:.1f} us in {} ({}, autocorrelation {:.2f}): {:.0f} in its {:.1f} us.\n",
-                        beat->period_us, h.launches[beat->launch].kernel, find_beat_row(beat->id)->label,
-                        beat->likeness, beat->count, h.launches[beat->launch].length_us());
+    text += phrase("A beat every {:.1f} us in {} ({}, autocorrelation {:.2f}): {:.0f} in its {:.1f} us.\n",
+                   beat->period_us, h.launches[beat->launch].kernel, tr_of(find_beat_row(beat->id)->label),
+                   beat->likeness, beat->count, h.launches[beat->launch].length_us());
   } else {
-    text += "No beat is found that spans four samples or more.\n";
+    text += tr("No beat is found that spans four samples or more.\n");
   }
   if (const auto tail = tail_of(h); tail && tail->share > 0)
-    text += fmt::format(
+    text += phrase(
         "Tail: in the last {:.1f} us of {}, {:.1f} % of its time, fewer than {:.0f} % of the "
         "multiprocessors are at work: {:.1f} % of the GPU's time in this launch stands empty there.\n",
         h.launches[tail->launch].end_us - tail->from_us, h.launches[tail->launch].kernel, 100 * tail->share, kFullSms,
         100 * tail->empty);
   else if (tail)
-    text += fmt::format("No tail: {:.0f} % of the multiprocessors or more work to the end of {}.\n", kFullSms,
-                        h.launches.size() == 1 ? h.launches.front().kernel : "each launch");
+    text += phrase("No tail: {:.0f} % of the multiprocessors or more work to the end of {}.\n", kFullSms,
+                   h.launches.size() == 1 ? h.launches.front().kernel : tr("each launch"));
   return text;
 }
 
@@ -90,12 +91,12 @@ std::string borders_text(const Heartbeat& h) {
   if (!b) return b.error().message + "\n";
   std::string parts;
   for (const BeatPart& part : b->parts)
-    parts += fmt::format("{}{} {:.2f} us (multiply-adds {:.0f} %, exponentials {:.0f} %, shared memory {:.0f} %)",
-                         parts.empty() ? "" : ", ", gpu::name_of(part.phase), (part.to - part.from) * b->period_us,
-                         part.fma, part.xu, part.shared);
-  return fmt::format(
-      "A beat takes {:.1f} us: {}; good to {:.2f} us, one of {} steps, of {} beats laid over one another.\n",
-      b->period_us, parts, b->period_us / static_cast<double>(b->samples_a_beat), b->samples_a_beat, b->beats);
+    parts += phrase("{}{} {:.2f} us (multiply-adds {:.0f} %, exponentials {:.0f} %, shared memory {:.0f} %)",
+                    parts.empty() ? "" : ", ", gpu::name_of(part.phase), (part.to - part.from) * b->period_us, part.fma,
+                    part.xu, part.shared);
+  return phrase("A beat takes {:.1f} us: {}; good to {:.2f} us, one of {} steps, of {} beats laid over one another.\n",
+                b->period_us, parts, b->period_us / static_cast<double>(b->samples_a_beat), b->samples_a_beat,
+                b->beats);
 }
 
 json borders_json(const Heartbeat& h) {
@@ -120,16 +121,16 @@ json tail_json(const Heartbeat& h) {
 }  // namespace
 
 std::string heartbeat_text(const Heartbeat* h, const std::string& why, double timed_us, bool tiles) {
-  if (h == nullptr) return fmt::format("Heartbeat: not available: {}.\n", why);
-  std::string text = fmt::format(
+  if (h == nullptr) return phrase("Heartbeat: not available: {}.\n", why);
+  std::string text = phrase(
       "Heartbeat: {} samples of one run of {:.1f} us, one every {}; it is run {} of those that were sampled; {}, {}, "
       "{:.2f} s.\n",
       h->samples.size(), h->length_us(), interval_text(*h), h->tries, h->method, h->chip, h->seconds);
   if (timed_us > 0)
-    text += fmt::format("Its launches took {:.1f} us; timed, with nothing sampled, the median is {:.1f} us.\n",
-                        busy_us(*h), timed_us);
+    text += phrase("Its launches took {:.1f} us; timed, with nothing sampled, the median is {:.1f} us.\n", busy_us(*h),
+                   timed_us);
   text += launches_text(*h);
-  text += "Mean over the launches, then the run from left to right, of a scale from 0:\n";
+  text += tr("Mean over the launches, then the run from left to right, of a scale from 0:\n");
   for (const BeatCounter& c : h->counters) text += counter_text(*h, c);
   return text + beat_words(*h) + (tiles ? borders_text(*h) : "");
 }
@@ -150,6 +151,7 @@ json heartbeat_figures(const Heartbeat* h, const std::string& why, bool tiles) {
 }
 
 std::string heartbeat_csv(const std::string& kernel, const Heartbeat* h) {
+  const InEnglish recorded;
   std::string text = "kernel,launch,start_us,end_us";
   for (const BeatRow& row : beat_table()) text += fmt::format(",{}_{}", row.id, row.unit == "%" ? "pct" : "mhz");
   text += "\n";

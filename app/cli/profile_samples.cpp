@@ -18,6 +18,7 @@
 #include "app/control/run_list.h"
 #include "app/system/file_lock.h"
 #include "app/worker/collect.h"
+#include "kernels/base/text.h"
 #include "profiling/figures/baseline.h"
 #include "profiling/session/session.h"
 
@@ -140,7 +141,7 @@ Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const gpu::O
   const auto at = std::ranges::find(hello->gpus, request.gpu, &gpu::GpuProperties::index);
   if (at == hello->gpus.end())
     return fail(ErrorKind::cannot_run,
-                fmt::format("there is no GPU {}: this machine has {}", request.gpu, hello->gpus.size()));
+                phrase("there is no GPU {}: this machine has {}", request.gpu, hello->gpus.size()));
   Point p;
   p.gpu = request.gpu;
   p.arch = at->arch();
@@ -197,22 +198,23 @@ Result<void> save_row(const std::string& file, const SampledRow& sampled) {
 
 std::string samples_text(const KernelSamples* samples, const std::string& why, const gpu::KernelListing& listing,
                          std::int64_t lines) {
-  if (samples == nullptr) return fmt::format("Where the time goes: not available: {}.\n", why);
+  if (samples == nullptr) return phrase("Where the time goes: not available: {}.\n", why);
   const KernelSamples& s = *samples;
   const SampleCounts all = counts_of(s);
-  std::string text = fmt::format(
+  std::string text = phrase(
       "Where the warps' time goes: {} samples of {} launch{} of {:.1f} us, one of each multiprocessor every 2^{} "
       "cycles; {} dropped, {} of other code; {}, {:.2f} s.\n",
       all.all, s.launches, s.launches == 1 ? "" : "es", s.kernel_us, s.period_log2, s.dropped, s.unattributed, s.method,
       s.seconds);
-  if (!s.no_lines.empty()) return text + fmt::format("By phase and line: not available: {}.\n", s.no_lines);
-  text += "Per cent of all samples; empty: of those in whose cycle nothing was issued.\n" + heads("phase", all);
+  if (!s.no_lines.empty()) return text + phrase("By phase and line: not available: {}.\n", s.no_lines);
+  text +=
+      phrase("Per cent of all samples; empty: of those in whose cycle nothing was issued.\n{}", heads("phase", all));
   for (const SampledPhase& phase : samples_by_phase(s))
     text += fmt::format("{:<17}{}\n", gpu::name_of(phase.phase), cells(phase.counts, all));
   text += fmt::format("{:<17}{}\n", "all", cells(all, all));
-  text += "By CUPTI's names: " + reasons_words(s, all) + "\n";
+  text += phrase("By CUPTI's names: {}\n", reasons_words(s, all));
   if (lines == 0) return text;
-  text += "\nLines with the most samples:\n" + heads("line", all);
+  text += phrase("\nLines with the most samples:\n{}", heads("line", all));
   for (const SampledLine& line : samples_by_line(s)) {
     if (lines-- <= 0) break;
     text += fmt::format("{:<17}{}  {:<9} {}\n", fmt::format("{}:{}", short_name(s.files[line.file]), line.line),

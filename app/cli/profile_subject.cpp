@@ -4,12 +4,11 @@
 #include <memory>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "app/cli/text.h"
 #include "app/worker/bench.h"
 #include "app/worker/disassemble.h"
 #include "app/worker/tuner.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/model/validate.h"
 #include "profiling/figures/sampled_lines.h"
@@ -20,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kLength = 4096;  // of the problem that is compiled for, where none is named
 constexpr const char* kNeedsGpu =
-    "not available: times and counters need an NVIDIA GPU; --session FILE.attn takes those of a saved session";
+    marked("not available: times and counters need an NVIDIA GPU; --session FILE.attn takes those of a saved session");
 
 // A row of the session that was timed, and where.
 struct Candidate {
@@ -30,7 +29,7 @@ struct Candidate {
 
 // The session's row of the problem that was named; where none was, that of the longest.
 Result<void> take_row(const ProfileArguments& a, const Problem& named, bool any_named, Profiled& p) {
-  p.why_no_row = kNeedsGpu;
+  p.why_no_row = tr_of(kNeedsGpu);
   if (a.session.empty()) return ok();
   auto session = read_session(a.session);
   if (!session) return bad_input(session.error().message);
@@ -38,7 +37,7 @@ Result<void> take_row(const ProfileArguments& a, const Problem& named, bool any_
   for (const SweepRun& run : session->runs)
     for (const Measurement& m : run.rows)
       if (m.key.kernel == p.kernel().id && m.state == RowState::done) rows.push_back({&m, &run});
-  if (rows.empty()) return bad_input(fmt::format("{} has no measured row of {}.", a.session, p.kernel().id));
+  if (rows.empty()) return bad_input(phrase("{} has no measured row of {}.", a.session, p.kernel().id));
   const auto longer = [](const Candidate& x, const Candidate& y) {
     return x.row->key.problem.Lk < y.row->key.problem.Lk;
   };
@@ -46,8 +45,8 @@ Result<void> take_row(const ProfileArguments& a, const Problem& named, bool any_
   if (any_named) {
     found = std::ranges::find_if(rows, [&](const Candidate& c) { return c.row->key.problem == named; });
     if (found == rows.end())
-      return bad_input(fmt::format("{} has no row of {} on {}; one that it has: {}.", a.session, p.kernel().id,
-                                   describe(named), describe(rows.back().row->key.problem)));
+      return bad_input(phrase("{} has no row of {} on {}; one that it has: {}.", a.session, p.kernel().id,
+                              describe(named), describe(rows.back().row->key.problem)));
   }
   p.row = *found->row;
   p.row_device = found->run->provenance.device;
@@ -80,7 +79,7 @@ Result<void> take_tuned(const ProfileArguments& a, const KernelRow& row, Options
                         Stopper& stopper) {
   if (!a.options.tuned()) return ok();
   if (!a.request.any())
-    return bad_input("--tile tuned is of the GPU that is here: it goes with --sample, --heartbeat or --counts.");
+    return bad_input(tr("--tile tuned is of the GPU that is here: it goes with --sample, --heartbeat or --counts."));
   GpuBench gpu;
   Tuner tuner(&gpu);
   const auto on = tuner.place(row, a.request.gpu, stopper.token());
@@ -97,7 +96,7 @@ Result<void> take_subject(const ProfileArguments& a, Profiled& p, Stopper& stopp
   p.named = *std::move(named);
   const KernelRow* const row = &p.kernel();
   if (row->processor != Processor::gpu)
-    return bad_input(fmt::format("{} runs on the CPU: it has no machine code of a GPU.", a.kernel));
+    return bad_input(phrase("{} runs on the CPU: it has no machine code of a GPU.", a.kernel));
   if (!p.named.own.empty() && a.picture.asked()) return bad_input(kLadderAlone);
   p.subject.kernel = row->id;
   p.subject.arch = a.arch.empty() ? std::string(gpu::kArchRunOn) : a.arch;
@@ -140,7 +139,7 @@ Result<void> take_subject(const ProfileArguments& a, Profiled& p, Stopper& stopp
 Result<Profiled> profile(const ProfileArguments& a, Stopper& stopper) {
   Profiled p;
   if (auto r = take_subject(a, p, stopper); !r) return tl::unexpected(r.error());
-  say_progress(fmt::format("{} for {}", a.kernel, p.subject.arch));
+  say_progress(phrase("{} for {}", a.kernel, p.subject.arch));
   auto listing = list_row_here(p.kernel(), p.subject, stopper.token());
   say_progress("");
   if (!listing) return tl::unexpected(listing.error());

@@ -13,6 +13,7 @@
 #include "app/cli/profile_samples.h"
 #include "app/cli/stopper.h"
 #include "kernels/base/result.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/listing.h"
 #include "kernels/gpu/compile/listing_subject.h"
 #include "kernels/gpu/rungs/inspect.h"
@@ -24,11 +25,11 @@
 namespace attn::cli {
 
 inline constexpr const char* kNotSampled =
-    "--sample takes samples on an NVIDIA GPU, and --session FILE.attn those of a saved session";
+    marked("--sample takes samples on an NVIDIA GPU, and --session FILE.attn those of a saved session");
 inline constexpr const char* kNotCounted =
-    "--counts counts on an NVIDIA GPU, and --session FILE.attn takes those of a saved session";
+    marked("--counts counts on an NVIDIA GPU, and --session FILE.attn takes those of a saved session");
 inline constexpr const char* kNoHeartbeat =
-    "--heartbeat reads counters over time on an NVIDIA GPU, and --session FILE.attn those of a saved session";
+    marked("--heartbeat reads counters over time on an NVIDIA GPU, and --session FILE.attn those of a saved session");
 
 struct ProfileArguments {
   std::string kernel, arch, json_file, csv_file, beats_file, session;
@@ -50,7 +51,8 @@ struct Profiled {
   std::string why_no_entries;
   std::optional<Measurement> row;  // of the session; nothing: `why_no_row`
   std::string why_no_row, row_device;
-  std::string why_no_samples = kNotSampled, why_no_heartbeat = kNoHeartbeat, why_no_counts = kNotCounted;
+  std::string why_no_samples = tr_of(kNotSampled), why_no_heartbeat = tr_of(kNoHeartbeat),
+              why_no_counts = tr_of(kNotCounted);
   const KernelSamples* samples() const { return row ? row->samples.get() : nullptr; }
   const KernelCounts* counts() const { return row ? row->counts.get() : nullptr; }
   const Heartbeat* heartbeat() const { return row ? row->heartbeat.get() : nullptr; }

@@ -11,6 +11,7 @@
 #include "app/cli/profile_counts.h"
 #include "app/cli/profile_heartbeat.h"
 #include "app/cli/profile_samples.h"
+#include "kernels/base/text.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
@@ -30,10 +31,10 @@ std::string mix_cells(const gpu::InstructionMix& mix) {
 }
 
 std::string entries_text(const Profiled& p) {
-  if (p.entries.empty()) return "Registers and occupancy: not available: " + p.why_no_entries + "\n";
+  if (p.entries.empty()) return phrase("Registers and occupancy: not available: {}\n", p.why_no_entries);
   std::string text;
   for (const gpu::EntryReport& e : p.entries)
-    text += fmt::format(
+    text += phrase(
         "{}: {} registers, {} + {} B shared, {} B spilled, {} blocks of {} threads on an SM: {:.1f} %, "
         "limited by {}.\n",
         e.figures.name, e.figures.registers, e.figures.shared_bytes, e.dynamic_bytes,
@@ -44,8 +45,8 @@ std::string entries_text(const Profiled& p) {
 
 std::string phases_text(const Profiled& p) {
   if (!p.listing.why_no_sass.empty())
-    return "Instructions by phase and line: not available: " + p.listing.why_no_sass + "\n";
-  std::string text = fmt::format(
+    return phrase("Instructions by phase and line: not available: {}\n", p.listing.why_no_sass);
+  std::string text = phrase(
       "Instructions by phase, as they stand in the machine code, however often they run:\n"
       "{:<10}{:>7}",
       "phase", "all");
@@ -57,8 +58,8 @@ std::string phases_text(const Profiled& p) {
 
 std::string lines_text(const Profiled& p, std::int64_t count) {
   if (!p.listing.why_no_sass.empty() || count == 0) return {};
-  std::string text = fmt::format("Lines of {} with the most instructions:\n{:>6} {:>7}  {:<10} {}\n",
-                                 p.listing.files.front().name, "line", "all", "phase", "text");
+  std::string text = phrase("Lines of {} with the most instructions:\n{:>6} {:>7}  {:<10} {}\n",
+                            p.listing.files.front().name, "line", "all", "phase", "text");
   for (const std::int32_t line : p.source.hot) {
     if (count-- <= 0) break;
     const SourceRow& row = p.source.rows[static_cast<std::size_t>(line - 1)];
@@ -69,14 +70,14 @@ std::string lines_text(const Profiled& p, std::int64_t count) {
 }
 
 std::string measured_text(const Profiled& p) {
-  if (!p.row) return fmt::format("Measured: {}.\n", p.why_no_row);
-  std::string text = fmt::format("Measured on {}:\n", p.row_device);
+  if (!p.row) return phrase("Measured: {}.\n", p.why_no_row);
+  std::string text = phrase("Measured on {}:\n", p.row_device);
   for (const MetricRow& metric : metric_table()) {
     const Figure& f = figure(*p.row, metric.id);
     if (!f.available()) continue;
     const std::string unit = metric.unit == "1" ? "" : " " + std::string(metric.unit);
-    text += fmt::format("  {:<30} {}{:.6g}{} ({})\n", metric.label, f.min_of_launches ? "at least " : "", f.value, unit,
-                        name_of(f.origin));
+    text += fmt::format("  {:<30} {}{:.6g}{} ({})\n", tr_of(metric.label), f.min_of_launches ? tr("at least ") : "",
+                        f.value, unit, name_of(f.origin));
   }
   return text;
 }
@@ -156,6 +157,7 @@ std::string text_of(const Profiled& p, std::int64_t lines) {
 }
 
 json json_of(const Profiled& p) {
+  const InEnglish recorded;
   json entries = json::array();
   for (const gpu::EntryReport& e : p.entries)
     entries.push_back({{"entry", e.figures.name},
@@ -193,6 +195,7 @@ json json_of(const Profiled& p) {
 }
 
 std::string csv_of(const Profiled& p) {
+  const InEnglish recorded;
   const SampleTable samples(p);
   const CountTable counts(p.counts());
   std::string text = "kernel,arch,row,file,line,phase,instructions";

@@ -5,13 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "app/cli/command.h"
 #include "app/cli/kernel_arguments.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
 #include "app/worker/client.h"
+#include "kernels/base/text.h"
 #include "kernels/cpu/run.h"
 #include "kernels/formats/npy.h"
 #include "kernels/model/inputs.h"
@@ -40,7 +39,7 @@ Result<FileInputs> read_inputs(const RunArguments& a, std::uint64_t memory_limit
   std::optional<DType> dtype;
   if (!a.dtype.empty()) {
     dtype = dtype_from_name(a.dtype);
-    if (!dtype) return bad_input(fmt::format("--dtype {} is unknown; use f32, f16 or bf16.", a.dtype));
+    if (!dtype) return bad_input(phrase("--dtype {} is unknown; use f32, f16 or bf16.", a.dtype));
   }
   std::optional<std::filesystem::path> bias;
   if (!a.bias.empty()) bias = a.bias;
@@ -72,7 +71,7 @@ Result<Outputs> answer_of(const NamedKernels& kernel, const RunArguments& a, con
     return run_on_cpu(row, in.problem, options, in.inputs, limit, stopper.token());
   }
   if (row.processor == Processor::cpu) {
-    return bad_input(fmt::format("{} runs on the CPU; leave --device {} out.", row.id, a.device));
+    return bad_input(phrase("{} runs on the CPU; leave --device {} out.", row.id, a.device));
   }
   GpuRunRequest r;
   r.gpu = device.index;
@@ -86,7 +85,7 @@ Result<Outputs> answer_of(const NamedKernels& kernel, const RunArguments& a, con
   auto answer = client.run(r, {a.time_limit > 0 ? a.time_limit : kGpuSeconds, stopper.token()}, say_progress);
   say_progress("");
   if (!answer) return tl::unexpected(answer.error());
-  if (answer->source != row.id) say(fmt::format("used your copy of the kernel: {}", answer->source));
+  if (answer->source != row.id) say(phrase("used your copy of the kernel: {}", answer->source));
   return std::move(answer->outputs);
 }
 
@@ -102,7 +101,7 @@ Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
   if (auto r = a.options.apply_to(options); !r) return tl::unexpected(r.error());
   if (auto r = a.options.check_read_by(kernel->rows); !r) return tl::unexpected(r.error());
   for (const auto& [name, file] : {std::pair("--out", a.out), std::pair("--lse", a.lse)}) {
-    if (file == "-") return bad_input(fmt::format("{} - : .npy files are not written to stdout; name a file.", name));
+    if (file == "-") return bad_input(phrase("{} - : .npy files are not written to stdout; name a file.", name));
     if (file.empty()) continue;
     if (auto r = check_writable(name, file); !r) return tl::unexpected(r.error());
   }
@@ -118,8 +117,7 @@ Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
   const auto answer = answer_of(*kernel, a, *device, *in, options, *limit, stopper);
   if (!answer) return tl::unexpected(answer.error());
   if (auto r = write_answer(a, *in, *answer); !r) return tl::unexpected(r.error());
-  say(fmt::format("{} on {}: wrote {}{}", a.kernel, describe(in->problem), a.out,
-                  a.lse.empty() ? "" : " and " + a.lse));
+  say(phrase("{} on {}: wrote {}{}", a.kernel, describe(in->problem), a.out, a.lse.empty() ? "" : " and " + a.lse));
   return 0;
 }
 
@@ -127,34 +125,33 @@ Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
 
 Command add_run(Parser program) {
   auto a = std::make_shared<RunArguments>();
-  Parser parser = program.add_subcommand("run", "Run one kernel on .npy arrays");
-  parser.add_option("--kernel", a->kernel, "Which kernel; `attnscope list` names them; or FILE.cu of your own")
+  Parser parser = program.add_subcommand("run", tr("Run one kernel on .npy arrays"));
+  parser.add_option("--kernel", a->kernel, tr("Which kernel; `attnscope list` names them; or FILE.cu of your own"))
       ->required()
       ->type_name("ID");
   parser.add_option("--q", a->q, "Queries: [B,H,L,D], [H,L,D] or [L,D], C order, f2, f4 or f8")
       ->required()
       ->type_name("FILE.npy");
-  parser.add_option("--k", a->k, "Keys; their heads may be fewer")->required()->type_name("FILE.npy");
+  parser.add_option("--k", a->k, tr("Keys; their heads may be fewer"))->required()->type_name("FILE.npy");
   parser.add_option("--v", a->v, "Values")->required()->type_name("FILE.npy");
-  parser.add_option("--bias", a->bias, "Added after the scale, broadcast to [B,Hq,Lq,Lk]; -inf masks")
+  parser.add_option("--bias", a->bias, tr("Added after the scale, broadcast to [B,Hq,Lq,Lk]; -inf masks"))
       ->type_name("FILE.npy");
   a->scores.add_to(parser);
   a->mask.add_to(parser);
-  parser.add_option("--scale", a->scale, "Factor of QK^T; left out: 1/sqrt(D)")->type_name("X");
-  parser.add_option("--dtype", a->dtype, "f32, f16 or bf16; left out: that of q")->type_name("DTYPE");
+  parser.add_option("--scale", a->scale, tr("Factor of QK^T; left out: 1/sqrt(D)"))->type_name("X");
+  parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; left out: that of q"))->type_name("DTYPE");
   a->options.add_to(parser, true);
   parser.add_option("--out", a->out, "O: q's axes, f2 for f16, else f4")->required()->type_name("FILE.npy");
-  parser.add_option("--lse", a->lse, "LSE: O's shape without the last axis, f4, natural logarithm")
+  parser.add_option("--lse", a->lse, tr("LSE: O's shape without the last axis, f4, natural logarithm"))
       ->type_name("FILE.npy");
-  parser.add_option("--memory-limit", a->memory_limit, "Refuse what takes more; left out: what is free")
+  parser.add_option("--memory-limit", a->memory_limit, tr("Refuse what takes more; left out: what is free"))
       ->type_name("BYTES");
-  parser.add_option("--time-limit", a->time_limit, "Stop after so many seconds; 0: none")->type_name("SECONDS");
+  parser.add_option("--time-limit", a->time_limit, tr("Stop after so many seconds; 0: none"))->type_name("SECONDS");
   add_device(parser, a->device);
   parser.footer(
-      "Examples:\n"
-      "  attnscope run --kernel cpu_flash --q q.npy --k k.npy --v v.npy --causal --out o.npy --lse lse.npy\n"
-      "  attnscope run --kernel cpu_tiled --q q.npy --k k.npy --v v.npy --window 128,0 --dtype bf16 --tile 32x64 "
-      "--out o.npy");
+      tr("Examples:\n  attnscope run --kernel cpu_flash --q q.npy --k k.npy --v v.npy --causal --out o.npy --lse "
+         "lse.npy\n  attnscope run --kernel cpu_tiled --q q.npy --k k.npy --v v.npy --window 128,0 --dtype bf16 --tile "
+         "32x64 --out o.npy"));
   return {parser, [a](Stopper& stopper) { return run_kernel(*a, stopper); }};
 }
 

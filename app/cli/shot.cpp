@@ -22,6 +22,7 @@
 #include "app/system/assets.h"
 #include "app/system/child_process.h"
 #include "app/window/pictures.h"
+#include "kernels/base/text.h"
 #include "kernels/recording/replay.h"
 #include "profiling/session/session.h"
 
@@ -41,15 +42,14 @@ Result<Workspace> workspace_of(const std::string& name) {
   for (const Workspace w : {Workspace::step, Workspace::bench, Workspace::profile, Workspace::learn}) {
     if (name == name_of(w)) return w;
   }
-  return bad_input(fmt::format("--view {} is unknown; use step, bench, profile or learn.", name));
+  return bad_input(phrase("--view {} is unknown; use step, bench, profile or learn.", name));
 }
 
 Result<StepChart> chart_of(const std::string& name) {
   for (const StepChart c : kStepCharts) {
     if (name == name_of(c)) return c;
   }
-  return bad_input(
-      fmt::format("--chart {} is unknown; use row, hindsight, passes, error, attention or fragments.", name));
+  return bad_input(phrase("--chart {} is unknown; use row, hindsight, passes, error, attention or fragments.", name));
 }
 
 Result<void> set_view(const ShotArguments& a, State& state) {
@@ -60,7 +60,7 @@ Result<void> set_view(const ShotArguments& a, State& state) {
   }
   if (!a.theme.empty()) {
     if (a.theme != "dark" && a.theme != "light") {
-      return bad_input(fmt::format("--theme {} is unknown; use dark or light.", a.theme));
+      return bad_input(phrase("--theme {} is unknown; use dark or light.", a.theme));
     }
     state.preferences.theme = a.theme == "dark" ? Theme::dark : Theme::light;
   }
@@ -69,7 +69,7 @@ Result<void> set_view(const ShotArguments& a, State& state) {
     if (!chart) return tl::unexpected(chart.error());
     state.view.step.chart = *chart;
   }
-  if (!(a.scale >= 1 && a.scale <= 3)) return bad_input(fmt::format("--scale {} is not in 1 to 3.", a.scale));
+  if (!(a.scale >= 1 && a.scale <= 3)) return bad_input(phrase("--scale {} is not in 1 to 3.", a.scale));
   state.preferences.scale = a.scale;
   return ok();
 }
@@ -82,7 +82,7 @@ struct Steps {
 
 Result<Steps> steps_of(const std::string& text) {
   const auto refused = [&] {
-    return bad_input(fmt::format("--step {} is no step; use a number from 1, or a range like 1..30.", text));
+    return bad_input(phrase("--step {} is no step; use a number from 1, or a range like 1..30.", text));
   };
   Steps steps;
   const std::size_t dots = text.find("..");
@@ -99,7 +99,7 @@ Result<Steps> steps_of(const std::string& text) {
 // The step's number is checked against the recording, so that a wrong one is not a picture of another step.
 Result<void> set_recording(const std::optional<Steps>& steps, const std::stop_token& stop, PictureSpec& picture) {
   if (!steps) return ok();
-  if (picture.state.view.workspace != Workspace::step) return bad_input("--step goes with --view step.");
+  if (picture.state.view.workspace != Workspace::step) return bad_input(tr("--step goes with --view step."));
   if (picture.recording == nullptr) {
     auto rec = record_document(picture.state.document, stop);
     if (!rec) return tl::unexpected(rec.error());
@@ -107,7 +107,7 @@ Result<void> set_recording(const std::optional<Steps>& steps, const std::stop_to
   }
   const auto max = static_cast<std::int64_t>(picture.recording->events.size());
   if (steps->last > max) {
-    return bad_input(fmt::format("--step {} is not a step of this run: there are 1 to {}.", steps->last, max));
+    return bad_input(phrase("--step {} is not a step of this run: there are 1 to {}.", steps->last, max));
   }
   picture.state.view.step.cursor = static_cast<EventIndex>(steps->first - 1);
   return ok();
@@ -120,7 +120,7 @@ void show_recording(const ShotArguments& a, Session& session, PictureSpec& pictu
   restore_step(session.state, picture.state);
   take_recording(*recording, a.session, picture.state.document);
   if (const auto difference = replay(*recording))
-    say(fmt::format("attnscope: {}: the replay differs: {}.", a.session, difference->words));
+    say(phrase("attnscope: {}: the replay differs: {}.", a.session, difference->words));
   picture.recording = std::move(recording);
 }
 
@@ -128,7 +128,7 @@ Result<void> set_session(const ShotArguments& a, PictureSpec& picture) {
   if (a.session.empty()) return ok();
   auto session = read_session(a.session);
   if (!session) return bad_input(session.error().message);
-  for (const std::string& note : session->notes) say(fmt::format("attnscope: {}: {}.", a.session, note));
+  for (const std::string& note : session->notes) say(phrase("attnscope: {}: {}.", a.session, note));
   const bool chosen = !a.document.state.empty() || !(picture.state.document == initial_state().document);
   // Bench stands as it stood when the session was saved, unless the command line says otherwise.
   if (a.document.state.empty()) restore_bench(session->state, picture.state);
@@ -137,7 +137,7 @@ Result<void> set_session(const ShotArguments& a, PictureSpec& picture) {
   if (!chosen) {
     show_recording(a, *session, picture);
   } else if (picture.state.view.workspace == Workspace::step) {
-    return bad_input(fmt::format(
+    return bad_input(phrase(
         "{} has a recording of its own: leave --preset, --state and the like out, or leave --session out.", a.session));
   }
   return ok();
@@ -148,14 +148,14 @@ Result<void> set_answer(const ShotArguments& a, PictureSpec& picture) {
   if (a.answer.empty()) return ok();
   const LearnView& at = picture.state.view.learn;
   if (!shows_step(picture.state.view) || at.lesson.empty())
-    return bad_input("--answer goes with --state attn1,workspace=learn,lesson=ID,beat=ID.");
+    return bad_input(tr("--answer goes with --state attn1,workspace=learn,lesson=ID,beat=ID."));
   const auto assets = find_assets();
   if (!assets) return tl::unexpected(assets.error());
   const FoundLessons found = read_lessons(*assets / "lessons");
   const auto lesson =
       std::find_if(found.lessons.begin(), found.lessons.end(), [&](const Lesson& l) { return l.id == at.lesson; });
   const Beat* beat = lesson == found.lessons.end() ? nullptr : lesson->find(at.beat);
-  if (beat == nullptr) return bad_input(fmt::format("There is no beat '{}' of a lesson '{}'.", at.beat, at.lesson));
+  if (beat == nullptr) return bad_input(phrase("There is no beat '{}' of a lesson '{}'.", at.beat, at.lesson));
   auto commands = lesson_hands(*lesson, *beat, a.answer);
   if (!commands) return tl::unexpected(commands.error());
   picture.commands = *std::move(commands);
@@ -170,16 +170,16 @@ void add_named_runs(const BenchRuns& named, std::vector<ListedRun>& runs) {
   };
   for (const std::string& id : named.shown)
     if (id != kPredictedRun && !has(runs, id) && !has(found.runs, id))
-      say(fmt::format("attnscope: the run {} is not on this machine; the rest is drawn.", id));
+      say(phrase("attnscope: the run {} is not on this machine; the rest is drawn.", id));
   for (ListedRun& r : found.runs)
     if (!has(runs, r.run.id)) runs.push_back(std::move(r));
 }
 
 Result<PictureSpec> picture_of(const ShotArguments& a) {
-  const auto size = parse_extents("--size", a.size, "size like 1440x900");
+  const auto size = parse_extents("--size", a.size, tr("size like 1440x900"));
   if (!size) return tl::unexpected(size.error());
   if (size->first < 320 || size->second < 240 || std::max(size->first, size->second) > 8192) {
-    return bad_input(fmt::format("--size {} is out of range: 320x240 to 8192x8192.", a.size));
+    return bad_input(phrase("--size {} is out of range: 320x240 to 8192x8192.", a.size));
   }
   auto state = a.document.state_of(a.view.empty() || a.view == name_of(Workspace::step));
   if (!state) return tl::unexpected(state.error());
@@ -208,7 +208,7 @@ class Reporter {
       // A window that is gone ends this process; a report that is lost costs nothing else.
       (void)socket_->send(fmt::format("{} {}", ready, total_), {}, {1, {}});
     } else if (ready % 10 == 0 && ready < total_) {
-      say(fmt::format("{} of {} pictures", ready, total_));
+      say(phrase("{} of {} pictures", ready, total_));
     }
   }
   void finished() {
@@ -225,7 +225,7 @@ class Reporter {
 
 Result<int> shoot_steps(const ShotArguments& a, const Steps& steps, const PictureSpec& picture, Stopper& stopper) {
   if (!(a.seconds_per_step >= 0.02 && a.seconds_per_step <= 60)) {
-    return bad_input(fmt::format("--seconds {} is not in 0.02 to 60.", a.seconds_per_step));
+    return bad_input(phrase("--seconds {} is not in 0.02 to 60.", a.seconds_per_step));
   }
   const StepSeries series{static_cast<EventIndex>(steps.first - 1), static_cast<EventIndex>(steps.last - 1),
                           a.seconds_per_step};
@@ -233,13 +233,13 @@ Result<int> shoot_steps(const ShotArguments& a, const Steps& steps, const Pictur
   const auto done = [&](EventIndex ready) { reporter.done(ready); };
   if (auto r = take_pictures(picture, series, a.out, stopper.token(), done); !r) return tl::unexpected(r.error());
   reporter.finished();
-  say(fmt::format("Wrote {} ({} pictures of {} x {} pixels).", a.out, steps.last - steps.first + 1, picture.width,
-                  picture.height));
+  say(phrase("Wrote {} ({} pictures of {} x {} pixels).", a.out, steps.last - steps.first + 1, picture.width,
+             picture.height));
   return 0;
 }
 
 Result<int> shoot(const ShotArguments& a, Stopper& stopper) {
-  if (a.out == "-") return bad_input("-o - : pictures are not written to stdout; name a file.");
+  if (a.out == "-") return bad_input(tr("-o - : pictures are not written to stdout; name a file."));
   if (auto r = check_distinct({{"--session", a.session}}, {{"-o", a.out}}); !r) return tl::unexpected(r.error());
   std::optional<Steps> steps;
   if (!a.step.empty()) {
@@ -259,7 +259,7 @@ Result<int> shoot(const ShotArguments& a, Stopper& stopper) {
   if (auto r = set_recording(steps, stopper.token(), *picture); !r) return tl::unexpected(r.error());
   if (several) return shoot_steps(a, *steps, *picture, stopper);
   if (auto r = take_picture(*picture, a.out); !r) return tl::unexpected(r.error());
-  say(fmt::format("Wrote {} ({} x {} pixels).", a.out, picture->width, picture->height));
+  say(phrase("Wrote {} ({} x {} pixels).", a.out, picture->width, picture->height));
   return 0;
 }
 
@@ -274,33 +274,35 @@ Result<int> shoot_and_tell(const ShotArguments& a, Stopper& stopper) {
 
 Command add_shot(Parser program) {
   auto a = std::make_shared<ShotArguments>();
-  Parser parser = program.add_subcommand("shot", "A picture of any view, with no display");
-  parser.add_option("--view", a->view, "step, bench, profile or learn; left out: that of --state, else step")
+  Parser parser = program.add_subcommand("shot", tr("A picture of any view, with no display"));
+  parser.add_option("--view", a->view, tr("step, bench, profile or learn; left out: that of --state, else step"))
       ->type_name("NAME");
-  parser.add_option("--step", a->step, "Which step, from 1 as the window counts them; A..B: each of them")
+  parser.add_option("--step", a->step, tr("Which step, from 1 as the window counts them; A..B: each of them"))
       ->type_name("N|A..B");
-  parser.add_option("--seconds", a->seconds_per_step, "How long a step of a GIF is shown; left out: 1")->type_name("S");
-  parser.add_flag("--report", a->report, "For the window: progress on its socket")->group("");
+  parser.add_option("--seconds", a->seconds_per_step, tr("How long a step of a GIF is shown; left out: 1"))
+      ->type_name("S");
+  parser.add_flag("--report", a->report, tr("For the window: progress on its socket"))->group("");
   parser
       .add_option("--chart", a->chart,
-                  "Step's chart: row, hindsight, passes, error, attention or fragments; left out: row")
+                  tr("Step's chart: row, hindsight, passes, error, attention or fragments; left out: row"))
       ->type_name("NAME");
-  parser.add_option("--answer", a->answer, "At a lesson's question: right, wrong, hint or shown")->type_name("NAME");
-  parser.add_option("--session", a->session, "Rows and recording of a saved session; --step counts in that recording")
+  parser.add_option("--answer", a->answer, tr("At a lesson's question: right, wrong, hint or shown"))
+      ->type_name("NAME");
+  parser
+      .add_option("--session", a->session, tr("Rows and recording of a saved session; --step counts in that recording"))
       ->type_name("FILE.attn");
-  parser.add_option("--size", a->size, "Pixels; left out: 1440x900")->type_name("WxH");
-  parser.add_option("--scale", a->scale, "Size of text and tiles, 1 to 3; --qk-scale is the factor of QK^T")
+  parser.add_option("--size", a->size, tr("Pixels; left out: 1440x900"))->type_name("WxH");
+  parser.add_option("--scale", a->scale, tr("Size of text and tiles, 1 to 3; --qk-scale is the factor of QK^T"))
       ->type_name("X");
-  parser.add_option("--theme", a->theme, "dark or light; left out: dark")->type_name("NAME");
-  parser.add_option("-o,--out", a->out, "The picture; of several steps: a GIF, or a folder of PNGs")
+  parser.add_option("--theme", a->theme, tr("dark or light; left out: dark"))->type_name("NAME");
+  parser.add_option("-o,--out", a->out, tr("The picture; of several steps: a GIF, or a folder of PNGs"))
       ->required()
       ->type_name("FILE.png|FILE.gif|FOLDER");
   a->document.add_to(parser, "--qk-scale");
   parser.footer(
-      "Examples:\n"
-      "  attnscope shot --view step --preset late_outlier --step 50 -o step.png\n"
-      "  attnscope shot --preset causal --step 1..20 --seconds 0.8 -o causal.gif\n"
-      "  attnscope shot --view bench --session sweep.attn --theme light --size 1920x1080 -o bench.png");
+      tr("Examples:\n  attnscope shot --view step --preset late_outlier --step 50 -o step.png\n  attnscope shot "
+         "--preset causal --step 1..20 --seconds 0.8 -o causal.gif\n  attnscope shot --view bench --session sweep.attn "
+         "--theme light --size 1920x1080 -o bench.png"));
   return {parser, [a](Stopper& stopper) { return shoot_and_tell(*a, stopper); }};
 }
 

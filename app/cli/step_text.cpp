@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "attnscope_version.h"
+#include "kernels/base/text.h"
 #include "kernels/formats/container.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/order_row.h"
@@ -117,9 +118,9 @@ std::string members(const json& object) {
 
 std::string StepWriter::heading() const {
   std::string tile;
-  if (rec_.options.br > 0) tile = fmt::format(", tile {}x{}", rec_.options.br, rec_.options.bc);
-  return fmt::format("{}\n{} ({} order){}, {} steps, computed on {}\n\n", describe(rec_.problem), rec_.kernel,
-                     name_of(rec_.order), tile, rec_.events.size(), rec_.device);
+  if (rec_.options.br > 0) tile = phrase(", tile {}x{}", rec_.options.br, rec_.options.bc);
+  return phrase("{}\n{} ({} order){}, {} steps, computed on {}\n\n", describe(rec_.problem), rec_.kernel,
+                name_of(rec_.order), tile, rec_.events.size(), rec_.device);
 }
 
 void StepWriter::follow(EventIndex e) {
@@ -142,8 +143,8 @@ std::string StepWriter::tile_text(VersionId id) const {
   title += slot_row(v.slot).rows == SlotRows::keys ? "keys" : "rows";
   title += fmt::format(" {} to {}", v.first_row, v.first_row + v.rows - 1);
   if (slot_row(v.slot).columns == SlotColumns::keys)
-    title += fmt::format(", keys {} to {}", v.first_col, v.first_col + v.cols - 1);
-  if (v.holds.normalised) title += ", divided by ℓ";
+    title += phrase(", keys {} to {}", v.first_col, v.first_col + v.cols - 1);
+  if (v.holds.normalised) title += tr(", divided by ℓ");
   return title + "\n" + table(cells, v.cols);
 }
 
@@ -159,7 +160,7 @@ std::string StepWriter::text(EventIndex e) {
   }
   for (const VersionId v : made_by(rec_, e)) text += tile_text(v);
   if (const std::uint64_t bytes = event_bytes(rec_, e); bytes != 0) {
-    text += fmt::format("    HBM: {} B in this step, {} B so far\n", bytes, bytes_after(rec_, e));
+    text += phrase("    HBM: {} B in this step, {} B so far\n", bytes, bytes_after(rec_, e));
   }
   return text + "\n";
 }
@@ -169,10 +170,10 @@ std::string StepWriter::summary() const {
   const auto last = static_cast<EventIndex>(rec_.events.size() - 1);
   std::uint64_t on_chip = 0;
   for (const std::uint64_t bytes : on_chip_bytes(rec_.order, p, rec_.options)) on_chip += bytes;
-  std::string text = fmt::format("HBM bytes: {} as tile loads (nothing cached), {} compulsory; on chip at once: {}\n",
-                                 bytes_after(rec_, last), compulsory(rec_.order, p).total(), on_chip);
+  std::string text = phrase("HBM bytes: {} as tile loads (nothing cached), {} compulsory; on chip at once: {}\n",
+                            bytes_after(rec_, last), compulsory(rec_.order, p).total(), on_chip);
   for (std::int64_t head = 0; head < p.B * p.Hq; ++head) {
-    const std::string where = p.B * p.Hq == 1 ? "" : fmt::format(", batch {}, query head {}", head / p.Hq, head % p.Hq);
+    const std::string where = p.B * p.Hq == 1 ? "" : phrase(", batch {}, query head {}", head / p.Hq, head % p.Hq);
     std::vector<std::string> out, lse;
     for (std::int64_t n = 0; n < p.Lq * p.Dv; ++n) {
       out.push_back(significant_text(static_cast<double>(rec_.outputs.out.get(head * p.Lq * p.Dv + n)), kDigits));
@@ -180,7 +181,7 @@ std::string StepWriter::summary() const {
     for (std::int64_t r = 0; r < p.Lq; ++r) {
       lse.push_back(significant_text(static_cast<double>(rec_.outputs.lse.get(head * p.Lq + r)), kDigits + 1));
     }
-    text += fmt::format("\nOutput O{}\n", where) + table(out, static_cast<std::int32_t>(p.Dv));
+    text += phrase("\nOutput O{}\n", where) + table(out, static_cast<std::int32_t>(p.Dv));
     text += fmt::format("LSE{}\n", where) + table(lse, 1);
   }
   return text;
@@ -197,6 +198,7 @@ std::string StepWriter::json_heading() const {
 }
 
 std::string StepWriter::json(EventIndex e) {
+  const InEnglish recorded;
   follow(e);
   const ExactTile* exact = exact_ ? &*exact_ : nullptr;
   const Event& event = rec_.events[e];

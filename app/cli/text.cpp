@@ -11,12 +11,13 @@
 #include "app/system/posix.h"
 #include "kernels/base/bytes.h"
 #include "kernels/base/files.h"
+#include "kernels/base/text.h"
 
 namespace attn::cli {
 
 Result<void> print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return ok();
-  return fail(ErrorKind::io, "The output could not be written to stdout: is the disk behind it full?");
+  return fail(ErrorKind::io, tr("The output could not be written to stdout: is the disk behind it full?"));
 }
 
 void say(std::string_view words) {
@@ -70,7 +71,7 @@ Result<std::vector<std::int64_t>> parse_numbers(const std::string& option, std::
   for (const std::string& part : split(text, ',')) {
     std::int64_t number = 0;
     if (!parse_whole(part, number)) {
-      return bad_input(fmt::format("{} {}: '{}' is no whole number; give some like 512,1024.", option, text, part));
+      return bad_input(phrase("{} {}: '{}' is no whole number; give some like 512,1024.", option, text, part));
     }
     numbers.push_back(number);
   }
@@ -81,7 +82,7 @@ Result<std::uint64_t> parse_seed(const std::string& text, std::uint64_t max) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (error == std::errc() && end == text.data() + text.size() && seed <= max) return seed;
-  return bad_input(fmt::format("--seed {} is no whole number from 0 to {}.", text, max));
+  return bad_input(phrase("--seed {} is no whole number from 0 to {}.", text, max));
 }
 
 Result<Extents> parse_extents(const std::string& option, std::string_view text, std::string_view what) {
@@ -90,7 +91,7 @@ Result<Extents> parse_extents(const std::string& option, std::string_view text, 
   const bool fits = x != std::string_view::npos && parse_whole(text.substr(0, x), e.first) &&
                     parse_whole(text.substr(x + 1), e.second);
   if (fits && e.first >= 1 && e.second >= 1) return e;
-  return bad_input(fmt::format("{} {} is no {}, both at least 1.", option, text, what));
+  return bad_input(phrase("{} {} is no {}, both at least 1.", option, text, what));
 }
 
 Result<std::uint64_t> memory_limit_of(const std::string& text) {
@@ -103,7 +104,7 @@ Result<std::uint64_t> memory_limit_of(const std::string& text) {
 Result<void> check_once(const std::string& option, const std::vector<std::string>& names) {
   std::set<std::string_view> seen;
   for (const std::string& name : names)
-    if (!seen.insert(name).second) return bad_input(fmt::format("{} names {} twice.", option, name));
+    if (!seen.insert(name).second) return bad_input(phrase("{} names {} twice.", option, name));
   return ok();
 }
 
@@ -118,19 +119,18 @@ Result<void> check_writable(const std::string& option, const std::string& file) 
   const std::filesystem::path path(file);
   const auto status = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(status)) {
-    return bad_input(fmt::format("{} {} is a folder; name a file.", option, file));
+    return bad_input(phrase("{} {} is a folder; name a file.", option, file));
   }
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return ok();  // /dev/stdout
   if (is_read_only(path)) {
-    return fail(ErrorKind::io,
-                fmt::format("{} {} is read-only; name another file, or make it writable.", option, file));
+    return fail(ErrorKind::io, phrase("{} {} is read-only; name another file, or make it writable.", option, file));
   }
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   if (!std::filesystem::is_directory(folder, error)) {
-    return bad_input(fmt::format("{} {}: there is no folder {}.", option, file, folder.string()));
+    return bad_input(phrase("{} {}: there is no folder {}.", option, file, folder.string()));
   }
   if (!can_write_in(folder)) {
-    return fail(ErrorKind::io, fmt::format("{} {}: the folder {} cannot be written.", option, file, folder.string()));
+    return fail(ErrorKind::io, phrase("{} {}: the folder {} cannot be written.", option, file, folder.string()));
   }
   return ok();
 }
@@ -161,11 +161,11 @@ Result<void> check_distinct(const std::vector<NamedFile>& inputs, const std::vec
     for (const NamedFile& in : inputs) {
       if (in.file.empty() || !same_file(in.file, out.file)) continue;
       return bad_input(
-          fmt::format("{} {} is the file of {}, which would be lost; name another.", out.option, out.file, in.option));
+          phrase("{} {} is the file of {}, which would be lost; name another.", out.option, out.file, in.option));
     }
     for (std::size_t before = 0; before < n; ++before) {
       if (outputs[before].file.empty() || !same_file(outputs[before].file, out.file)) continue;
-      return bad_input(fmt::format("{} and {} name the same file.", outputs[before].option, out.option));
+      return bad_input(phrase("{} and {} name the same file.", outputs[before].option, out.option));
     }
   }
   return ok();
@@ -174,7 +174,7 @@ Result<void> check_distinct(const std::vector<NamedFile>& inputs, const std::vec
 Result<void> check_is_png(const std::string& option, const std::string& file) {
   const std::string suffix = std::filesystem::path(file).extension().string();
   if (suffix == ".png" || suffix == ".PNG") return ok();
-  return bad_input(fmt::format("{} {}: pictures are written as PNG; let the name end in .png.", option, file));
+  return bad_input(phrase("{} {}: pictures are written as PNG; let the name end in .png.", option, file));
 }
 
 }  // namespace attn::cli

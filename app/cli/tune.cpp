@@ -13,6 +13,7 @@
 #include "app/cli/tune_text.h"
 #include "app/state/apply.h"
 #include "app/worker/tuner.h"
+#include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
@@ -40,7 +41,7 @@ Result<TuneSpec> spec_of(const TuneArguments& a, const KernelRow& row) {
   const auto device = choose_device(a.device);
   if (!device) return tl::unexpected(device.error());
   if (a.device == "cpu" && row.processor == Processor::gpu)
-    return bad_input(fmt::format("{} runs on a GPU, and --device cpu was given.", row.id));
+    return bad_input(phrase("{} runs on a GPU, and --device cpu was given.", row.id));
   s.gpu = device->index;
   s.l2 = a.warm_l2 ? L2State::warm : L2State::cold;
   OptionArguments options = a.options;
@@ -51,7 +52,7 @@ Result<TuneSpec> spec_of(const TuneArguments& a, const KernelRow& row) {
   if (auto r = options.apply_to(s.options); !r) return tl::unexpected(r.error());
   if (!a.generator.empty()) {
     const auto g = generator_from_name(a.generator);
-    if (!g) return bad_input(fmt::format("--generator {} is unknown; normal is usual.", a.generator));
+    if (!g) return bad_input(phrase("--generator {} is unknown; normal is usual.", a.generator));
     s.generator = *g;
   }
   if (!a.seed.empty()) {
@@ -65,16 +66,16 @@ Result<TuneSpec> spec_of(const TuneArguments& a, const KernelRow& row) {
   s.budget_s = a.budget;
   s.seconds_per_point = a.each;
   s.finalists = a.best;
-  if (!(a.each > 0 && a.each <= 60)) return bad_input(fmt::format("--each {} is not in 0 to 60.", a.each));
+  if (!(a.each > 0 && a.each <= 60)) return bad_input(phrase("--each {} is not in 0 to 60.", a.each));
   if (auto r = validate(s); !r) return tl::unexpected(r.error());
   return s;
 }
 
 Result<void> check_outputs(const TuneArguments& a) {
-  if (a.compile && !a.plan) return bad_input("--compile goes with --plan: what is tried is compiled anyway.");
+  if (a.compile && !a.plan) return bad_input(tr("--compile goes with --plan: what is tried is compiled anyway."));
   if (!a.arch.empty() && !a.plan)
-    return bad_input("--arch goes with --plan: what is tried runs on the GPU that is here.");
-  if (a.csv == "-" && a.json == "-") return bad_input("Of --csv - and --json - one alone can go to stdout.");
+    return bad_input(tr("--arch goes with --plan: what is tried runs on the GPU that is here."));
+  if (a.csv == "-" && a.json == "-") return bad_input(tr("Of --csv - and --json - one alone can go to stdout."));
   for (const auto& [option, file] : {std::pair("--csv", a.csv), std::pair("--json", a.json)})
     if (!file.empty())
       if (auto r = check_writable(option, file); !r) return r;
@@ -91,7 +92,7 @@ Result<void> write_outputs(const TuneArguments& a, const KernelRow& row, const T
 }
 
 void tell(const TuneProgress& p) {
-  const std::string left = p.seconds_left < 0 ? "" : fmt::format(", {:.0f} s left", p.seconds_left);
+  const std::string left = p.seconds_left < 0 ? "" : phrase(", {:.0f} s left", p.seconds_left);
   say_progress(fmt::format("{}/{}  {}{}", p.done, p.total, p.now, left));
 }
 
@@ -101,7 +102,8 @@ Result<Device> planned_device(const TuneArguments& a, const KernelRow& row, Tune
   if (row.processor == Processor::cpu) return cpu_device();
   if (!a.arch.empty()) return gpu::device_for(a.arch);
   const auto here = tuner.place(row, spec.gpu, stop);
-  if (!here) return fail(here.error().kind, here.error().message + "; --arch sm_90a plans for one that is not here");
+  if (!here)
+    return fail(here.error().kind, phrase("{}; --arch sm_90a plans for one that is not here", here.error().message));
   return here->device;
 }
 
@@ -127,9 +129,9 @@ Result<int> tune_kernel(const TuneArguments& a, const Stopper& stopper) {
   if (!result) return tl::unexpected(result.error());
   if (auto r = write_outputs(a, **row, *result); !r) return tl::unexpected(r.error());
   if (stopper.token().stop_requested())
-    return fail(ErrorKind::cancelled, "Cancelled; what was tried was written, nothing was kept.");
+    return fail(ErrorKind::cancelled, tr("Cancelled; what was tried was written, nothing was kept."));
   const bool wrong = std::ranges::any_of(result->tiles, [](const TriedTile& t) { return t.fate == TileFate::wrong; });
-  if (wrong) return fail(ErrorKind::failed, "Some tiles gave a wrong answer; they are marked.");
+  if (wrong) return fail(ErrorKind::failed, tr("Some tiles gave a wrong answer; they are marked."));
   if (!result->decision) return fail(ErrorKind::cannot_run, result->words);
   return 0;
 }
@@ -138,32 +140,34 @@ Result<int> tune_kernel(const TuneArguments& a, const Stopper& stopper) {
 
 Command add_tune(Parser program) {
   auto a = std::make_shared<TuneArguments>();
-  Parser parser = program.add_subcommand("tune", "Which tile, threads and stages of a kernel are fastest");
-  parser.add_option("kernel", a->kernel, "A kernel of `attnscope list` that has tiles")->required()->type_name("ID");
+  Parser parser = program.add_subcommand("tune", tr("Which tile, threads and stages of a kernel are fastest"));
+  parser.add_option("kernel", a->kernel, tr("A kernel of `attnscope list` that has tiles"))
+      ->required()
+      ->type_name("ID");
   a->problem.add_to(parser, "--scale");
-  parser.add_option("--threads", a->threads, "Leave the threads at this number")->type_name("N");
-  parser.add_option("--stages", a->stages, "Leave the depth of the copy pipeline at this number")->type_name("N");
+  parser.add_option("--threads", a->threads, tr("Leave the threads at this number"))->type_name("N");
+  parser.add_option("--stages", a->stages, tr("Leave the depth of the copy pipeline at this number"))->type_name("N");
   a->options.add_set_to(parser);
-  parser.add_flag("--plan", a->plan, "Try nothing: what would be tried, with shared memory and occupancy of each");
-  parser.add_flag("--compile", a->compile, "With --plan: registers and spills of each too, from the compiler");
-  parser.add_option("--arch", a->arch, "With --plan: for this architecture; no GPU needed")->type_name("SM");
-  parser.add_option("--budget", a->budget, "Seconds for all; what was not tried by then says so")->type_name("SECONDS");
-  parser.add_option("--each", a->each, "Seconds of the first, short repeats of a tile")->type_name("SECONDS");
-  parser.add_option("--best", a->best, "How many are timed again, in turns with the usual tile")->type_name("N");
-  parser.add_option("--generator", a->generator, "How the numbers are made; left out: normal")->type_name("NAME");
-  parser.add_option("--seed", a->seed, "Of the generator")->type_name("N");
-  parser.add_option("--memory-limit", a->memory_limit, "Refuse what takes more; left out: what is free")
+  parser.add_flag("--plan", a->plan, tr("Try nothing: what would be tried, with shared memory and occupancy of each"));
+  parser.add_flag("--compile", a->compile, tr("With --plan: registers and spills of each too, from the compiler"));
+  parser.add_option("--arch", a->arch, tr("With --plan: for this architecture; no GPU needed"))->type_name("SM");
+  parser.add_option("--budget", a->budget, tr("Seconds for all; what was not tried by then says so"))
+      ->type_name("SECONDS");
+  parser.add_option("--each", a->each, tr("Seconds of the first, short repeats of a tile"))->type_name("SECONDS");
+  parser.add_option("--best", a->best, tr("How many are timed again, in turns with the usual tile"))->type_name("N");
+  parser.add_option("--generator", a->generator, tr("How the numbers are made; left out: normal"))->type_name("NAME");
+  parser.add_option("--seed", a->seed, tr("Of the generator"))->type_name("N");
+  parser.add_option("--memory-limit", a->memory_limit, tr("Refuse what takes more; left out: what is free"))
       ->type_name("BYTES");
-  parser.add_option("--device", a->device, "gpu:1 for the second GPU")->type_name("NAME");
-  parser.add_flag("--warm-l2", a->warm_l2, "GPU: repeats find the L2 cache as the one before left it");
-  parser.add_option("--csv", a->csv, "Every tile as CSV; -: to stdout")->type_name("FILE");
-  parser.add_option("--json", a->json, "The same as JSON with the decision; -: to stdout")->type_name("FILE");
+  parser.add_option("--device", a->device, tr("gpu:1 for the second GPU"))->type_name("NAME");
+  parser.add_flag("--warm-l2", a->warm_l2, tr("GPU: repeats find the L2 cache as the one before left it"));
+  parser.add_option("--csv", a->csv, tr("Every tile as CSV; -: to stdout"))->type_name("FILE");
+  parser.add_option("--json", a->json, tr("The same as JSON with the decision; -: to stdout"))->type_name("FILE");
   parser.footer(
-      "What is chosen is kept in the cache; `bench --tile tuned` takes it. Ctrl+C writes what was tried.\n"
-      "Examples:\n"
-      "  attnscope tune cpu_flash --l 1024 --d 64 --hq 8 --budget 10\n"
-      "  attnscope tune flash_mma --dtype f16 --l 4096 --d 128 --hq 16 --causal --csv surface.csv\n"
-      "  attnscope tune flash_mma --dtype f16 --l 4096 --d 64 --plan --arch sm_90a");
+      tr("What is chosen is kept in the cache; `bench --tile tuned` takes it. Ctrl+C writes what was "
+         "tried.\nExamples:\n  attnscope tune cpu_flash --l 1024 --d 64 --hq 8 --budget 10\n  attnscope tune flash_mma "
+         "--dtype f16 --l 4096 --d 128 --hq 16 --causal --csv surface.csv\n  attnscope tune flash_mma --dtype f16 --l "
+         "4096 --d 64 --plan --arch sm_90a"));
   return {parser, [a](Stopper& stopper) { return tune_kernel(*a, stopper); }};
 }
 

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
+
 namespace attn::cli {
 namespace {
 
@@ -18,12 +20,12 @@ std::string head(const KernelRow& row, const TuneResult& r) {
 // Shared memory and occupancy of a GPU's tile; empty on a CPU.
 std::string resources(const TileCandidate& c) {
   if (c.occupancy.max_warps == 0) return {};
-  std::string words = fmt::format("{:>7} B shared, {}{} block{} an SM, {:.1f} % occupancy", c.shared_bytes,
-                                  c.compiled ? "" : "at most ", c.occupancy.blocks, c.occupancy.blocks == 1 ? "" : "s",
-                                  c.occupancy.percent());
+  std::string words =
+      phrase("{:>7} B shared, {}{} block{} an SM, {:.1f} % occupancy", c.shared_bytes, c.compiled ? "" : tr("at most "),
+             c.occupancy.blocks, c.occupancy.blocks == 1 ? "" : "s", c.occupancy.percent());
   if (c.compiled)
-    words += fmt::format(", {} registers{}", c.compiled->registers,
-                         c.compiled->spill_bytes > 0 ? fmt::format(", spills {} B", c.compiled->spill_bytes) : "");
+    words += phrase(", {} registers{}", c.compiled->registers,
+                    c.compiled->spill_bytes > 0 ? phrase(", spills {} B", c.compiled->spill_bytes) : "");
   return words + fmt::format(" ({})", c.occupancy.limiter);
 }
 
@@ -31,7 +33,7 @@ std::string refusals(const KernelRow& row, const TuneResult& r) {
   std::string text;
   for (const TriedTile& t : r.tiles)
     if (t.fate == TileFate::refused) text += fmt::format("  {}: {}\n", tile_words(row, t.tile.options), t.why);
-  return text.empty() ? text : "Not tried:\n" + text;
+  return text.empty() ? text : phrase("Not tried:\n{}", text);
 }
 
 // The fastest of a tile, and how it stands: "*" chosen, "u" usual, "s" spills.
@@ -75,8 +77,8 @@ std::string surface(const TuneResult& r) {
     }
     text += '\n';
   }
-  return text +
-         "us, the fastest threads and stages of each; * chosen, u usual, s spills, - does not fit, . not tried\n";
+  return phrase(
+      "{}us, the fastest threads and stages of each; * chosen, u usual, s spills, - does not fit, . not tried\n", text);
 }
 
 std::string turns(const KernelRow& row, const TuneResult& r) {
@@ -85,12 +87,12 @@ std::string turns(const KernelRow& row, const TuneResult& r) {
     if (r.tiles[n].turns.n > 0) sides.push_back(n);
   if (sides.empty()) return {};
   std::ranges::sort(sides, {}, [&](std::size_t n) { return r.tiles[n].turns.median; });
-  std::string text = "In turns:\n";
+  std::string text = tr("In turns:\n");
   for (const std::size_t n : sides) {
     const TriedTile& t = r.tiles[n];
-    text += fmt::format("  {:<34} {:>10.1f} us, 95 % of the median in {:.1f} to {:.1f}, n = {}, {}{}{}\n",
-                        tile_words(row, t.tile.options), t.turns.median, t.turns.ci_low, t.turns.ci_high, t.turns.n,
-                        t.verdict, n == r.usual ? ", usual" : "", r.decision && n == r.chosen ? ", chosen" : "");
+    text += phrase("  {:<34} {:>10.1f} us, 95 % of the median in {:.1f} to {:.1f}, n = {}, {}{}{}\n",
+                   tile_words(row, t.tile.options), t.turns.median, t.turns.ci_low, t.turns.ci_high, t.turns.n,
+                   t.verdict, n == r.usual ? ", usual" : "", r.decision && n == r.chosen ? ", chosen" : "");
     if (const std::string words = resources(t.tile); !words.empty()) text += fmt::format("  {:<34} {}\n", "", words);
   }
   return text;
@@ -101,7 +103,7 @@ std::string turns(const KernelRow& row, const TuneResult& r) {
 std::string plan_text(const KernelRow& row, const TuneResult& r) {
   std::string text = head(row, r);
   const auto order = order_to_try(r);
-  text += fmt::format("{} of {} would be tried, in this order:\n", order.size(), r.tiles.size());
+  text += phrase("{} of {} would be tried, in this order:\n", order.size(), r.tiles.size());
   for (const std::size_t n : order) {
     const TileCandidate& tile = r.tiles[n].tile;
     text += fmt::format("  {:<34}{}{}\n", tile_words(row, tile.options), resources(tile), tile.usual ? ", usual" : "");
@@ -113,7 +115,7 @@ std::string result_text(const KernelRow& row, const TuneResult& r) {
   std::string text = head(row, r) + surface(r) + turns(row, r);
   if (r.decision) text += fmt::format("{}. ", name_of(*r.decision));
   text += r.words + "\n";
-  if (!r.date.empty()) text += fmt::format("Kept {}; `--tile tuned` takes it.\n", r.date);
+  if (!r.date.empty()) text += phrase("Kept {}; `--tile tuned` takes it.\n", r.date);
   return text;
 }
 

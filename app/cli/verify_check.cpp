@@ -9,6 +9,7 @@
 #include "app/worker/record.h"
 #include "kernels/base/bytes.h"
 #include "kernels/base/clock.h"
+#include "kernels/base/text.h"
 #include "kernels/cpu/run.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/model/fits.h"
@@ -36,8 +37,8 @@ Result<Prepared> prepare(const CheckCase& c, const Check& check, const std::stop
   const std::uint64_t reference_takes = reference_bytes(c.problem, check.arguments->rows == "full", 0);
   if (tensors > room || reference_takes > room - tensors) {
     return fail(ErrorKind::cannot_run,
-                fmt::format("its tensors take {}, the check of the answer {}, {} is the limit", format_bytes(tensors),
-                            format_bytes(reference_takes), format_bytes(room)));
+                phrase("its tensors take {}, the check of the answer {}, {} is the limit", format_bytes(tensors),
+                       format_bytes(reference_takes), format_bytes(room)));
   }
   if (check.memory_limit != 0) p.memory_limit = check.memory_limit - reference_takes;
   auto in = inputs_of(c);
@@ -98,11 +99,11 @@ Result<std::string> try_traced(const KernelRow& row, const CheckCase& c, const P
   }
   tally.plain_us += made->plain_us;
   tally.traced_us += made->traced_us;
-  if (!made->same_bits) return "the run that recorded itself gave other bits than the plain one";
-  if (auto good = check_recording(made->recording, "its recording"); !good) return good.error().message;
+  if (!made->same_bits) return tr("the run that recorded itself gave other bits than the plain one");
+  if (auto good = check_recording(made->recording, tr("its recording")); !good) return good.error().message;
   const auto difference = replay(made->recording, stop);
   if (stop.stop_requested()) return fail(ErrorKind::cancelled, "Cancelled.");
-  return difference ? "replay differs: " + difference->words : std::string();
+  return difference ? phrase("replay differs: {}", difference->words) : std::string();
 }
 
 // One kernel on one case. The value is what is wrong with it; empty = nothing.
@@ -128,11 +129,11 @@ Result<std::string> try_kernel(const KernelRow& row, const CheckCase& c, const P
   } else if (!v.pass) {
     return v.reason + " (" + v.sample + ")";
   }
-  if (!answer->same_bits) return "a repeat gave other bits than the first run";
+  if (!answer->same_bits) return tr("a repeat gave other bits than the first run");
   for (std::int32_t n = 1; check.gpu == nullptr && n < check.arguments->repeats; ++n) {
     const auto again = run_on_cpu(row, c.problem, check.options, prepared.in, prepared.memory_limit, stop);
     if (!again) return tl::unexpected(again.error());
-    if (!same_bits(answer->outputs, *again)) return fmt::format("repeat {} gave other bits than the first run", n);
+    if (!same_bits(answer->outputs, *again)) return phrase("repeat {} gave other bits than the first run", n);
   }
   return std::string();
 }
@@ -144,12 +145,12 @@ Result<void> take_options(const KernelRow& row, const CheckCase& c, Check& check
   Options asked;
   if (auto r = check.arguments->options.apply_to(asked); !r) return r;
   if (tile_from(row, asked, true).empty())
-    return fail(ErrorKind::cannot_run, "tile = tuned, but this kernel has no tile");
+    return fail(ErrorKind::cannot_run, tr("tile = tuned, but this kernel has no tile"));
   const TunedKey key = tuned_key(row, c.problem, check.device, source_hash_now(row, c.problem), check.compiler);
   const auto with = tuned_options(tuned_folder(), key, row, c.problem, asked, check.device);
   if (!with && with.error().kind == ErrorKind::cannot_run)
     return fail(ErrorKind::cannot_run,
-                fmt::format("tile = tuned, but no tile is kept for it; `attnscope tune {}` finds one", row.id));
+                phrase("tile = tuned, but no tile is kept for it; `attnscope tune {}` finds one", row.id));
   if (!with) return tl::unexpected(with.error());
   check.options = *with;
   return ok();
@@ -169,7 +170,7 @@ Result<void> check_case(const CheckCase& c, Check& check, const std::stop_token&
     Tally& tally = check.tallies[{row->id, c.problem.dtype}];
     const std::int64_t not_judged_before = tally.not_judged;
     auto takes = check.hung.contains(row->id)
-                     ? fail(ErrorKind::cannot_run, "an earlier case gave no answer, so it was not tried")
+                     ? fail(ErrorKind::cannot_run, tr("an earlier case gave no answer, so it was not tried"))
                      : take_options(*row, c, check);
     if (takes) takes = row->supports(*row, c.problem, check.options, check.device);
     const auto attempt = check.arguments->traced ? try_traced : try_kernel;
@@ -185,7 +186,7 @@ Result<void> check_case(const CheckCase& c, Check& check, const std::stop_token&
     } else {
       ++tally.failed;
       if (check.gpu != nullptr && steady_seconds() - begin >= gpu_seconds(check)) check.hung.insert(row->id);
-      const std::string line = fmt::format("FAIL {} on {}: {}\n", row->id, describe(c), *wrong);
+      const std::string line = phrase("FAIL {} on {}: {}\n", row->id, describe(c), *wrong);
       if (auto r = print(line); !r) return r;
     }
   }
@@ -197,7 +198,7 @@ std::string summary(const Check& check) {
   for (const auto& [key, tally] : check.tallies) width = std::max(width, key.first.size());
   std::string text =
       fmt::format("{:<{}} {:<5} {:>6} {:>6} {:>7}  {:>9} {:>9}  {:>5}  {}\n", "kernel", width, "dtype", "passed",
-                  "failed", "skipped", "error", "allowed", "ratio", "where the ratio is worst");
+                  "failed", "skipped", "error", "allowed", "ratio", tr("where the ratio is worst"));
   for (const KernelRow* row : check.kernels) {
     for (const auto& [key, t] : check.tallies) {
       if (key.first != row->id) continue;
@@ -209,18 +210,18 @@ std::string summary(const Check& check) {
   }
   for (const auto& [key, t] : check.tallies) {
     if (t.traced_us <= 0) continue;
-    text += fmt::format("{} {} recorded itself in {:.1f} us, a plain run takes {:.1f} us: {:.1f} times\n", key.first,
-                        name_of(key.second), t.traced_us, t.plain_us, t.traced_us / t.plain_us);
+    text += phrase("{} {} recorded itself in {:.1f} us, a plain run takes {:.1f} us: {:.1f} times\n", key.first,
+                   name_of(key.second), t.traced_us, t.plain_us, t.traced_us / t.plain_us);
   }
   for (const auto& [key, t] : check.tallies) {
     for (const auto& [reason, count] : t.skips) {
-      text += fmt::format("skipped {} case(s) of {} {}: {}\n", count, key.first, name_of(key.second), reason);
+      text += phrase("skipped {} case(s) of {} {}: {}\n", count, key.first, name_of(key.second), reason);
     }
     for (const auto& [reason, count] : t.unjudged) {
-      text += fmt::format("{} case(s) of {} {} {}\n", count, key.first, name_of(key.second), reason);
+      text += phrase("{} case(s) of {} {} {}\n", count, key.first, name_of(key.second), reason);
     }
   }
-  for (const auto& [reason, count] : check.case_skips) text += fmt::format("skipped {}\n", reason);
+  for (const auto& [reason, count] : check.case_skips) text += phrase("skipped {}\n", reason);
   return text;
 }
 

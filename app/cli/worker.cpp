@@ -44,10 +44,10 @@ Result<int> check_survival(std::int32_t gpu) {
   if (auto ran = small_run(client, gpu); !ran) return tl::unexpected(ran.error());
   end_process(client.worker_id());
   const auto ended = small_run(client, gpu);
-  if (ended) return fail(ErrorKind::failed, "The worker answered though it was ended.");
+  if (ended) return fail(ErrorKind::failed, tr("The worker answered though it was ended."));
   if (auto r = print(fmt::format("{}\n", ended.error().message)); !r) return tl::unexpected(r.error());
   if (auto ran = small_run(client, gpu); !ran) return tl::unexpected(ran.error());
-  if (auto r = print("The next run works.\n"); !r) return tl::unexpected(r.error());
+  if (auto r = print(tr("The next run works.\n")); !r) return tl::unexpected(r.error());
   return 0;
 }
 
@@ -100,24 +100,24 @@ Result<int> time_kernels(const WorkerArguments& a, const Stopper& stopper) {
 }
 
 std::string sampled_words(const Measurement& m) {
-  if (m.samples == nullptr) return fmt::format("{}: not sampled: {}", m.key.kernel, m.no_samples);
-  return fmt::format("{}: {} samples, {} dropped, in {:.2f} s{}{}", m.key.kernel, counts_of(*m.samples).all,
-                     m.samples->dropped, m.samples->seconds,
-                     m.samples->no_lines.empty() ? "" : "; no lines: ", m.samples->no_lines);
+  if (m.samples == nullptr) return phrase("{}: not sampled: {}", m.key.kernel, m.no_samples);
+  return phrase("{}: {} samples, {} dropped, in {:.2f} s{}{}", m.key.kernel, counts_of(*m.samples).all,
+                m.samples->dropped, m.samples->seconds, m.samples->no_lines.empty() ? "" : tr("; no lines: "),
+                m.samples->no_lines);
 }
 
 std::string beat_words(const Measurement& m) {
-  if (m.heartbeat == nullptr) return fmt::format("{}: no heartbeat: {}", m.key.kernel, m.no_heartbeat);
-  return fmt::format("{}: {} samples over {:.1f} us, every {} {}, run {}, in {:.2f} s", m.key.kernel,
-                     m.heartbeat->samples.size(), m.heartbeat->length_us(), m.heartbeat->interval,
-                     m.heartbeat->in_cycles ? "cycles" : "ns", m.heartbeat->tries, m.heartbeat->seconds);
+  if (m.heartbeat == nullptr) return phrase("{}: no heartbeat: {}", m.key.kernel, m.no_heartbeat);
+  return phrase("{}: {} samples over {:.1f} us, every {} {}, run {}, in {:.2f} s", m.key.kernel,
+                m.heartbeat->samples.size(), m.heartbeat->length_us(), m.heartbeat->interval,
+                m.heartbeat->in_cycles ? "cycles" : "ns", m.heartbeat->tries, m.heartbeat->seconds);
 }
 
 std::string counted_words(const Measurement& m) {
-  if (m.counts == nullptr) return fmt::format("{}: not counted: {}", m.key.kernel, m.no_counts);
-  return fmt::format("{}: {} instructions executed, in {:.2f} s{}{}", m.key.kernel,
-                     sums_of(*m.counts)[InstructionCounter::executed], m.counts->seconds,
-                     m.counts->no_lines.empty() ? "" : "; no lines: ", m.counts->no_lines);
+  if (m.counts == nullptr) return phrase("{}: not counted: {}", m.key.kernel, m.no_counts);
+  return phrase("{}: {} instructions executed, in {:.2f} s{}{}", m.key.kernel,
+                sums_of(*m.counts)[InstructionCounter::executed], m.counts->seconds,
+                m.counts->no_lines.empty() ? "" : tr("; no lines: "), m.counts->no_lines);
 }
 
 // A session of one row a kernel, all that the GPU can tell of it, as CSV and JSON.
@@ -184,29 +184,29 @@ Result<int> measure_kernels(const WorkerArguments& a, const Stopper& stopper) {
 
 Command add_worker(Parser program) {
   auto a = std::make_shared<WorkerArguments>();
-  Parser parser = program.add_subcommand("worker", "The process that drives a GPU; the program starts it by itself");
-  parser.add_flag("--check", a->check, "Run a small kernel, end its worker, and see that the next one works");
-  parser.add_option("--gpu", a->gpu, "Which GPU --check, --time and --measure take")->type_name("N");
-  parser.add_option("--time", a->timed, "Time these kernels by CUDA events on one problem; CSV")
+  Parser parser =
+      program.add_subcommand("worker", tr("The process that drives a GPU; the program starts it by itself"));
+  parser.add_flag("--check", a->check, tr("Run a small kernel, end its worker, and see that the next one works"));
+  parser.add_option("--gpu", a->gpu, tr("Which GPU --check, --time and --measure take"))->type_name("N");
+  parser.add_option("--time", a->timed, tr("Time these kernels by CUDA events on one problem; CSV"))
       ->type_name("ID,ID,...");
-  parser.add_option("--measure", a->measured, "Check, time and count these kernels on one problem; CSV")
+  parser.add_option("--measure", a->measured, tr("Check, time and count these kernels on one problem; CSV"))
       ->type_name("ID,ID,...");
-  parser.add_option("--json", a->json, "With --measure: the session with every sample")->type_name("FILE");
-  parser.add_flag("--sample", a->sample, "With --measure: say besides where the warps wait, by line and phase");
-  parser.add_flag("--counts", a->counts, "With --measure: count what each instruction of each kernel does");
+  parser.add_option("--json", a->json, tr("With --measure: the session with every sample"))->type_name("FILE");
+  parser.add_flag("--sample", a->sample, tr("With --measure: say besides where the warps wait, by line and phase"));
+  parser.add_flag("--counts", a->counts, tr("With --measure: count what each instruction of each kernel does"));
   parser.add_flag("--heartbeat", a->heartbeat,
-                  "With --measure: read the GPU's counters over the time of a run besides");
-  parser.add_flag("--no-counters", a->no_counters, "With --measure: leave CUPTI alone, so that ncu can be used");
-  parser.add_flag("--warm", a->warm, "With --measure: the L2 cache as the last run left it");
-  parser.add_option("--memory-limit", a->memory_limit, "Refuse what takes more; left out: what the GPU has free")
+                  tr("With --measure: read the GPU's counters over the time of a run besides"));
+  parser.add_flag("--no-counters", a->no_counters, tr("With --measure: leave CUPTI alone, so that ncu can be used"));
+  parser.add_flag("--warm", a->warm, tr("With --measure: the L2 cache as the last run left it"));
+  parser.add_option("--memory-limit", a->memory_limit, tr("Refuse what takes more; left out: what the GPU has free"))
       ->type_name("BYTES");
-  parser.add_option("--seconds", a->seconds, "How long each is repeated")->type_name("SECONDS");
+  parser.add_option("--seconds", a->seconds, tr("How long each is repeated"))->type_name("SECONDS");
   a->problem.add_to(parser, "--scale");
   a->options.add_to(parser, false);
   parser.footer(
-      "Examples:\n"
-      "  attnscope worker --check\n"
-      "  attnscope worker --measure naive,tiled,flash_simt --l 4096 --hq 16 --d 128");
+      tr("Examples:\n  attnscope worker --check\n  attnscope worker --measure naive,tiled,flash_simt --l 4096 --hq 16 "
+         "--d 128"));
   const auto run = [a](Stopper& stopper) -> Result<int> {
     if (a->check) return check_survival(a->gpu);
     if (!a->timed.empty()) return time_kernels(*a, stopper);

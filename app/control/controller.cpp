@@ -7,11 +7,10 @@
 #include <utility>
 #include <variant>
 
-#include <fmt/format.h>
-
 #include "app/control/log.h"
 #include "app/state/apply.h"
 #include "app/state/document_inputs.h"
+#include "kernels/base/text.h"
 #include "profiling/session/session.h"
 #include "viz/bench/to_step.h"
 
@@ -87,7 +86,7 @@ struct Controller::RunEffect {
   void operator()(const CopyText& e) const {
     c.requests_.clipboard = e.text;
     const auto lines = static_cast<std::size_t>(std::count(e.text.begin(), e.text.end(), '\n'));
-    c.log_.note(lines == 0 ? "Copied " + e.text : fmt::format("Copied {}.", counted(lines, "line")));
+    c.log_.note(lines == 0 ? phrase("Copied {}", e.text) : plural(lines, "Copied {} line.", "Copied {} lines."));
   }
   void operator()(const Quit&) const { c.requests_.quit = true; }
 };
@@ -184,7 +183,7 @@ void Controller::travel(bool forward) {
   const HistoryEntry now = entry_of(state_);
   auto then = forward ? history_.redo(now) : history_.undo(now);
   if (!then) {
-    log_.note(forward ? "There is nothing to redo." : "There is nothing to undo.");
+    log_.note(forward ? tr("There is nothing to redo.") : tr("There is nothing to undo."));
     return;
   }
   const BenchRuns runs_before = state_.document.runs;

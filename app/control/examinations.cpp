@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/state/document_inputs.h"
+#include "kernels/base/text.h"
 #include "kernels/museum/museum.h"
 #include "kernels/museum/right_run.h"
 #include "kernels/museum/run_verdict.h"
@@ -55,7 +56,7 @@ void Examinations::check(std::shared_ptr<const Recording> recording) {
     });
     return ok();
   };
-  task_ = context_.tasks.start("Checking the run", work);
+  task_ = context_.tasks.start(tr("Checking the run"), work);
 }
 
 void Examinations::seek(std::shared_ptr<const Recording> recording) {
@@ -74,7 +75,7 @@ void Examinations::seek(std::shared_ptr<const Recording> recording) {
     });
     return ok();
   };
-  task_ = context_.tasks.start("Looking for the first wrong step", work);
+  task_ = context_.tasks.start(tr("Looking for the first wrong step"), work);
 }
 
 }  // namespace attn

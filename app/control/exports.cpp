@@ -11,6 +11,7 @@
 #include "app/state/string.h"
 #include "app/system/child_process.h"
 #include "kernels/base/files.h"
+#include "kernels/base/text.h"
 #include "profiling/figures/baseline.h"
 #include "profiling/session/session.h"
 #include "profiling/session/trace.h"
@@ -27,17 +28,18 @@ Result<void> follow_pictures(Child& child, TaskHandle& task) {
   while (true) {
     const auto message = child.socket().receive({kLongestPicture, task.stop()});
     if (!message) {
-      if (message.error().why == NoReply::stopped) return fail(ErrorKind::cancelled, "The pictures were cancelled.");
+      if (message.error().why == NoReply::stopped)
+        return fail(ErrorKind::cancelled, tr("The pictures were cancelled."));
       return fail(ErrorKind::failed,
-                  fmt::format("The pictures were not made: the process that draws them ended ({}).", child.kill()));
+                  phrase("The pictures were not made: the process that draws them ended ({}).", child.kill()));
     }
     if (message->text.rfind("error ", 0) == 0) return fail(ErrorKind::failed, message->text.substr(6));
     if (message->text == "done") return ok();
     int ready = 0, total = 0;
     if (std::sscanf(message->text.c_str(), "%d %d", &ready, &total) != 2 || total <= 0) {
-      return fail(ErrorKind::failed, "The process that draws the pictures said what nobody expects.");
+      return fail(ErrorKind::failed, tr("The process that draws the pictures said what nobody expects."));
     }
-    task.progress(static_cast<double>(ready) / total, fmt::format("{} of {} pictures", ready, total));
+    task.progress(static_cast<double>(ready) / total, phrase("{} of {} pictures", ready, total));
   }
 }
 
@@ -47,7 +49,7 @@ Result<void> follow_pictures(Child& child, TaskHandle& task) {
 std::optional<Session> Exports::rows_to_write(const std::string& run) {
   Session session = session_of_runs(context_.state, context_.model, run);
   if (rows_of(session) == 0) {
-    context_.log.warn("There is no measurement to export yet: run a sweep in Bench or tick a run first.");
+    context_.log.warn(tr("There is no measurement to export yet: run a sweep in Bench or tick a run first."));
     return std::nullopt;
   }
   const BenchRuns& list = context_.state.document.runs;
@@ -69,7 +71,8 @@ void Exports::write_trace(const std::string& run) {
   const auto session = rows_to_write(run);
   if (!session) return;
   const std::size_t rows = rows_with_stages(*session);
-  if (rows == 0) return context_.log.warn("These rows were taken before stages were kept: a new run has a timeline.");
+  if (rows == 0)
+    return context_.log.warn(tr("These rows were taken before stages were kept: a new run has a timeline."));
   write_rows(files_.new_file(".trace.json"), rows, to_trace(*session));
 }
 
@@ -77,9 +80,9 @@ void Exports::write_rows(const std::filesystem::path& file, std::size_t count, s
   const auto work = [file, text = std::move(text)](TaskHandle&) {
     return write_file_atomically(file, std::as_bytes(std::span(text.data(), text.size())));
   };
-  const std::string rows = counted(count, "row");
-  files_.start("Saving", work, [this, rows, file](const Result<void>& written) {
-    written ? context_.log.note(rows + " written to " + file.string()) : context_.log.error(written.error().message);
+  files_.start(tr("Saving"), work, [this, count, file](const Result<void>& written) {
+    written ? context_.log.note(plural(count, "{} row written to {}", "{} rows written to {}", file.string()))
+            : context_.log.error(written.error().message);
   });
 }
 
@@ -89,8 +92,9 @@ void Exports::ask_for_picture() {
 
 void Exports::save_picture(const std::filesystem::path& file, Image image) {
   const auto work = [file, image = std::move(image)](TaskHandle&) { return write_png(file, image); };
-  files_.start("Saving the picture", work, [this, file](const Result<void>& written) {
-    written ? context_.log.note("Picture saved as " + file.string()) : context_.log.error(written.error().message);
+  files_.start(tr("Saving the picture"), work, [this, file](const Result<void>& written) {
+    written ? context_.log.note(phrase("Picture saved as {}", file.string()))
+            : context_.log.error(written.error().message);
   });
 }
 
@@ -114,24 +118,23 @@ void Exports::save_steps(const SaveSteps& what) {
     if (!child) return tl::unexpected(child.error());
     return follow_pictures(*child, task);
   };
-  files_.start("Pictures of steps", work, [this, what](const Result<void>& made) {
+  files_.start(tr("Pictures of steps"), work, [this, what](const Result<void>& made) {
     const std::string out = std::filesystem::absolute(what.path).string();
-    made
-        ? context_.log.note(fmt::format("Pictures of {} saved as {}", counted(what.last - what.first + 1, "step"), out))
-        : context_.log.error(made.error().message);
+    made ? context_.log.note(plural(what.last - what.first + 1, "Pictures of {} step saved as {}",
+                                    "Pictures of {} steps saved as {}", out))
+         : context_.log.error(made.error().message);
   });
 }
 
 void Exports::copy_state() {
   if (const bool asked = lesson_asks(context_.state, context_.model); keeps_name_back(context_.state, asked)) {
-    return context_.log.note(asked ? "The state would name what the lesson asks: answer first."
-                                   : "The state would name the exhibit: reveal it first.");
+    return context_.log.note(asked ? tr("The state would name what the lesson asks: answer first.")
+                                   : tr("The state would name the exhibit: reveal it first."));
   }
   const auto text = state_string(context_.state);
   if (!text) return context_.log.error(text.error().message);
   context_.requests.clipboard = *text;
-  context_.log.note(
-      fmt::format("State copied, {} characters: attnscope --state \"...\" reopens this view.", text->size()));
+  context_.log.note(phrase("State copied, {} characters: attnscope --state \"...\" reopens this view.", text->size()));
 }
 
 }  // namespace attn

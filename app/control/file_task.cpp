@@ -9,6 +9,7 @@
 #include "app/system/posix.h"
 #include "kernels/base/clock.h"
 #include "kernels/base/folders.h"
+#include "kernels/base/text.h"
 
 namespace attn {
 
@@ -20,7 +21,7 @@ std::filesystem::path default_save_folder() {
 
 bool FileTask::refuse_while_running() {
   if (!running()) return false;
-  context_.log.warn(kBusyWords);
+  context_.log.warn(tr_of(kBusyWords));
   return true;
 }
 

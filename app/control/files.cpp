@@ -13,6 +13,7 @@
 #include "app/state/input_files.h"
 #include "app/state/string.h"
 #include "app/system/file_lock.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
 #include "viz/step/problem_fields.h"
@@ -26,9 +27,9 @@ void Files::save_session() {
   const auto now = std::filesystem::last_write_time(session_file_, error);
   if (saved_at_ && !error && now != *saved_at_) {
     return context_.log.error(
-        fmt::format("{} was changed by another program since it was saved: what that wrote would "
-                    "be lost. Save the session under another name, or replace it by that name.",
-                    session_file_.string()));
+        phrase("{} was changed by another program since it was saved: what that wrote would "
+               "be lost. Save the session under another name, or replace it by that name.",
+               session_file_.string()));
   }
   Session session = session_of_runs(context_.state, context_.model, "");
   for (const SweepRun& run : session.runs) runs_.keep(run.id);
@@ -52,10 +53,10 @@ void Files::save_session() {
     if (written && !unknown) task.deliver([this, at] { saved_at_ = at; });
     return written;
   };
-  files_.start("Saving the session", work, [this, file = session_file_](const Result<void>& written) {
+  files_.start(tr("Saving the session"), work, [this, file = session_file_](const Result<void>& written) {
     if (written) {
       runs_.remember(file);
-      return context_.log.note("Session saved as " + file.string());
+      return context_.log.note(phrase("Session saved as {}", file.string()));
     }
     session_file_.clear();  // the next try takes a new name
     saved_at_.reset();
@@ -78,7 +79,7 @@ void Files::set_inputs(const std::array<std::string, 4>& paths) {
     inputs_answer_.error = std::move(error);
     if (!inputs_answer_.error.empty()) context_.log.warn(inputs_answer_.error);
   };
-  if (files_.running()) return answer(FileTask::kBusyWords);
+  if (files_.running()) return answer(tr_of(FileTask::kBusyWords));
   auto changed = std::make_shared<State>();
   const auto work = [paths, changed, state = context_.state](TaskHandle&) -> Result<void> {
     auto with = with_input_files(state, paths);
@@ -89,14 +90,15 @@ void Files::set_inputs(const std::array<std::string, 4>& paths) {
     *changed = *std::move(with);
     return ok();
   };
-  files_.start("Reading the inputs", work,
+  files_.start(tr("Reading the inputs"), work,
                [this, answer, changed, before = context_.state.document](const Result<void>& read) {
                  if (!read) return answer(read.error().message);
                  // The user went on meanwhile: what was read belongs to another problem.
-                 if (!(context_.state.document == before)) return answer("The problem changed meanwhile: try again.");
+                 if (!(context_.state.document == before))
+                   return answer(tr("The problem changed meanwhile: try again."));
                  context_.history.changed(entry_of(context_.state), 0);
                  context_.state.document = changed->document;
-                 context_.log.note("Inputs read: " + describe(context_.state.document.problem) + ".");
+                 context_.log.note(phrase("Inputs read: {}.", describe(context_.state.document.problem)));
                  recordings_.follow_document(true);
                  answer("");
                });
@@ -122,7 +124,7 @@ void Files::open_session(const std::string& path) {
     *session = *std::move(read);
     return ok();
   };
-  files_.start("Opening " + path, work, [this, path, session](const Result<void>& read) {
+  files_.start(phrase("Opening {}", path), work, [this, path, session](const Result<void>& read) {
     read ? opened(path, std::move(*session)) : context_.log.error(read.error().message);
   });
 }
@@ -135,12 +137,12 @@ void Files::open_kernel(const std::string& path) {
     *read = *std::move(kernel);
     return ok();
   };
-  files_.start("Opening " + path, work, [this, path, read](const Result<void>& done) {
+  files_.start(phrase("Opening {}", path), work, [this, path, read](const Result<void>& done) {
     if (!done) return context_.log.error(done.error().message);
     if (const auto taken = take_kernel(*read); !taken) return context_.log.error(taken.error().message);
     runs_.remember(path);
     context_.log.note(
-        fmt::format("Opened {} as {}: it is ticked in Bench, and in the lab of Profile.", path, (*read)->name));
+        phrase("Opened {} as {}: it is ticked in Bench, and in the lab of Profile.", path, (*read)->name));
   });
 }
 
@@ -162,7 +164,7 @@ void Files::offer(const std::string& path, const std::vector<SessionKernel>& ker
   for (const SessionKernel& k : kernels) {
     auto kernel = gpu::own_kernel_from(k.file, k.text);
     if (!kernel) {
-      context_.log.warn(fmt::format("A kernel of {} is left out: {}", path, kernel.error().message));
+      context_.log.warn(phrase("A kernel of {} is left out: {}", path, kernel.error().message));
       continue;
     }
     const auto same = [&](const auto& own) { return own->id == (*kernel)->id; };
@@ -182,15 +184,15 @@ void Files::answer_offer(bool take) {
   const OfferedKernels offered = std::exchange(context_.model.offered, {});
   if (!take) {
     for (const auto& kernel : offered.kernels) refused_.insert(std::string(kernel->id));
-    return context_.log.note("The session's kernels are left out; its measurements are shown.");
+    return context_.log.note(tr("The session's kernels are left out; its measurements are shown."));
   }
   const HistoryEntry before = entry_of(context_.state);
   auto next = apply(context_.state, StateCommand(BenchCommand(TakeOwnKernels{offered.kernels, false, false})), nullptr);
   if (!next) return context_.log.warn(next.error().message);
   context_.state = *std::move(next);
   context_.history.changed(before, 0);
-  context_.log.note(
-      fmt::format("{} of {} can be measured here now.", counted(offered.kernels.size(), "kernel"), offered.file));
+  context_.log.note(plural(offered.kernels.size(), "{} kernel of {} can be measured here now.",
+                           "{} kernels of {} can be measured here now.", offered.file));
 }
 
 void Files::keep_beside(Session& session) {
@@ -209,8 +211,8 @@ void Files::opened(const std::string& path, Session session) {
   runs_.remember(name);
   const std::size_t recordings = session.recordings.size();
   if (recordings > 0) show_recording(name, std::move(session.recordings.front()), session.state);
-  context_.log.note(
-      fmt::format("Opened {}: {}, {}.", name, counted(rows, "measurement"), counted(recordings, "recording")));
+  context_.log.note(phrase("Opened {}: {}, {}.", name, plural(rows, "{} measurement", "{} measurements"),
+                           plural(recordings, "{} recording", "{} recordings")));
 }
 
 // In place of what Step shows, with the row, the step and the marks that it was saved with; a file without a state
@@ -233,9 +235,9 @@ void Files::open_arrays(const std::filesystem::path& q) {
   const std::string name = q.filename().string();
   if (name.empty() || name.front() != 'q') {
     return context_.log.warn(
-        fmt::format("{} is taken for Q only where its name begins with q: q.npy, with k.npy and v.npy "
-                    "beside it.",
-                    q.string()));
+        phrase("{} is taken for Q only where its name begins with q: q.npy, with k.npy and v.npy "
+               "beside it.",
+               q.string()));
   }
   std::error_code error;
   const auto folder = std::filesystem::absolute(q, error).parent_path();

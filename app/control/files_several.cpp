@@ -10,6 +10,7 @@
 
 #include "app/control/files.h"
 #include "app/state/input_files.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own.h"
 
 namespace attn {
@@ -27,16 +28,17 @@ struct Came {
 
   std::string words() const {
     std::vector<std::string> what;
-    for (const auto& [n, word] :
-         {std::pair{measurements, "measurement"}, {kernels, "kernel"}, {recordings, "recording"}, {lessons, "lesson"}})
-      if (n > 0) what.push_back(counted(n, word));
-    std::string all =
-        files == 0 ? std::string("Nothing was opened.")
-                   : fmt::format("Opened {}{}{}{}.", counted(files, "file"), what.empty() ? "" : ": ",
-                                 fmt::join(what, ", "), shown.empty() ? "" : ", of which Step shows that of " + shown);
+    if (measurements > 0) what.push_back(plural(measurements, "{} measurement", "{} measurements"));
+    if (kernels > 0) what.push_back(plural(kernels, "{} kernel", "{} kernels"));
+    if (recordings > 0) what.push_back(plural(recordings, "{} recording", "{} recordings"));
+    if (lessons > 0) what.push_back(plural(lessons, "{} lesson", "{} lessons"));
+    std::string all = files == 0 ? std::string(tr("Nothing was opened."))
+                                 : plural(files, "Opened {} file{}{}{}.", "Opened {} files{}{}{}.",
+                                          what.empty() ? "" : ": ", fmt::join(what, ", "),
+                                          shown.empty() ? "" : phrase(", of which Step shows that of {}", shown));
     if (!failed.empty())
-      all += fmt::format(" {} failed: {}", failed.size() == 1 ? "One" : std::to_string(failed.size()),
-                         fmt::join(failed, " "));
+      all += failed.size() == 1 ? phrase(" One failed: {}", failed.front())
+                                : phrase(" {} failed: {}", failed.size(), fmt::join(failed, " "));
     return all;
   }
 };
@@ -77,11 +79,12 @@ void Files::open_all(const std::vector<std::string>& paths) {
     }
     return ok();
   };
-  files_.start("Opening " + counted(others.size(), "file"), work, [this, first, read](const Result<void>& done) {
-    if (!done) return context_.log.error(done.error().message);
-    opened_all(std::move(*read));
-    if (!first.empty()) open_arrays(first);
-  });
+  files_.start(plural(others.size(), "Opening {} file", "Opening {} files"), work,
+               [this, first, read](const Result<void>& done) {
+                 if (!done) return context_.log.error(done.error().message);
+                 opened_all(std::move(*read));
+                 if (!first.empty()) open_arrays(first);
+               });
 }
 
 void Files::opened_all(std::vector<OneOfSeveral> files) {

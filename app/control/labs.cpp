@@ -15,6 +15,7 @@
 #include "kernels/base/clock.h"
 #include "kernels/base/files.h"
 #include "kernels/base/folders.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/own/build_line.h"
 #include "kernels/lab/experiments.h"
@@ -50,11 +51,11 @@ Result<LabChange> draft_from(std::string_view text, const std::string& name) {
   const std::size_t end = text.find('\n');
   LabChange change;
   Options& o = change.options;
-  if (!text.starts_with(kMark) || end == text.npos) return bad_input(name + " is no draft of the lab.");
+  if (!text.starts_with(kMark) || end == text.npos) return bad_input(phrase("{} is no draft of the lab.", name));
   std::string_view numbers = text.substr(kMark.size(), end - kMark.size());
   for (std::int32_t* number : {&o.br, &o.bc, &o.threads, &o.stages}) {
     const auto [next, code] = std::from_chars(numbers.data(), numbers.data() + numbers.size(), *number);
-    if (code != std::errc()) return bad_input(name + " is no draft of the lab.");
+    if (code != std::errc()) return bad_input(phrase("{} is no draft of the lab.", name));
     numbers.remove_prefix(static_cast<std::size_t>(next - numbers.data()));
     numbers.remove_prefix(numbers.starts_with(' ') ? 1 : 0);
   }
@@ -156,7 +157,7 @@ void Labs::look_for_draft() {
     });
     return ok();
   };
-  context_.tasks.start("Looking for a draft", work, [this](const Result<void>& looked) {
+  context_.tasks.start(tr("Looking for a draft"), work, [this](const Result<void>& looked) {
     if (!looked) context_.log.warn(looked.error().message);
   });
 }
@@ -196,8 +197,8 @@ void Labs::write_draft() {
     if (auto made = make_folder(drafts); !made) return made;
     return write_file_atomically(file, bytes_of(text));
   };
-  draft_task_ = context_.tasks.start("Keeping the draft", work, [this](const Result<void>& written) {
-    if (!written) context_.log.warn("What was typed is not kept: " + written.error().message);
+  draft_task_ = context_.tasks.start(tr("Keeping the draft"), work, [this](const Result<void>& written) {
+    if (!written) context_.log.warn(phrase("What was typed is not kept: {}", written.error().message));
   });
 }
 
@@ -228,7 +229,7 @@ bool Labs::opened(const std::string& kernel) {
   follow();
   const LabView& lab = context_.model.lab;
   if (lab.kernel == kernel && lab.error.empty()) return true;
-  context_.log.warn(fmt::format("The text of {} is not there: {}", kernel, lab.error));
+  context_.log.warn(phrase("The text of {} is not there: {}", kernel, lab.error));
   return false;
 }
 
@@ -270,8 +271,7 @@ void Labs::keep() {
   if (std::ranges::find(kernels, (*edit)->name) == kernels.end()) kernels.push_back((*edit)->name);
   context_.state = *std::move(next);
   if (!(before.document == context_.state.document)) context_.history.changed(before, 0);
-  context_.log.note(
-      fmt::format("{} is ticked in Bench; the session that is saved next holds its text.", (*edit)->name));
+  context_.log.note(phrase("{} is ticked in Bench; the session that is saved next holds its text.", (*edit)->name));
 }
 
 void Labs::save() {
@@ -285,17 +285,21 @@ void Labs::save() {
     if (auto made = make_folder(file.parent_path()); !made) return made;
     return write_file_atomically(file, bytes_of(text));
   };
-  files_.start("Saving the kernel", work, [this, file](const Result<void>& written) {
-    written ? context_.log.note("Kernel saved as " + file.string()) : context_.log.error(written.error().message);
+  files_.start(tr("Saving the kernel"), work, [this, file](const Result<void>& written) {
+    written ? context_.log.note(phrase("Kernel saved as {}", file.string()))
+            : context_.log.error(written.error().message);
   });
 }
 
 void Labs::build() {
   LabView& lab = context_.model.lab;
-  if (lab.kernel.empty() || !lab.error.empty()) return context_.log.warn("No kernel stands in the lab.");
-  if (context_.tasks.running(task_)) return context_.log.warn("A build is running: it is cancelled by Esc.");
-  if (gpu_ == nullptr) return context_.log.warn("Nothing is built here.");
-  const auto edit = edited();
+  if (lab.kernel.empty() || !lab.error.empty()) return context_.log.warn(tr("No kernel stands in the lab."));
+  if (context_.tasks.running(task_)) return context_.log.warn(tr("A build is running: it is cancelled by Esc."));
+  if (gpu_ == nullptr) return context_.log.warn(tr("Nothing is built here."));
+  const auto edit = [&] {
+    const InEnglish recorded;  // the row of a header that is none
+    return edited();
+  }();
   lab.marks.clear();
   if (!edit) {
     // A header that is none: its words name the line as the compiler's do.
@@ -311,12 +315,12 @@ void Labs::build() {
   point.arch = lab.arch;
   point.verify = true;
   point.verify_full = false;
-  lab.building = "Building";
+  lab.building = tr("Building");
   const Work asked{point, lab.now.options, lab.before == nullptr, steady_seconds()};
   const auto work_now = [this, edit = *edit, own = sweep.own, asked](TaskHandle& task) {
     return work(task, edit, own, asked);
   };
-  task_ = context_.tasks.start("Building " + (*edit)->name, work_now, [this](const Result<void>& done) {
+  task_ = context_.tasks.start(phrase("Building {}", (*edit)->name), work_now, [this](const Result<void>& done) {
     context_.model.lab.building.clear();
     done ? sample_lines() : context_.log.note(done.error().message);
   });
@@ -339,7 +343,7 @@ void Labs::sample_lines() {
       if (auto done = sample_row(task, row); !done) return done;
     return ok();
   };
-  lines_task_ = context_.tasks.start("Sampling " + lab.sampling, work_now, [this](const Result<void>& done) {
+  lines_task_ = context_.tasks.start(phrase("Sampling {}", lab.sampling), work_now, [this](const Result<void>& done) {
     context_.model.lab.sampling.clear();
     if (!done) return context_.log.note(done.error().message);
     if (!context_.tasks.running(task_)) sample_lines();  // of what was built meanwhile
@@ -350,7 +354,7 @@ Result<void> Labs::sample_row(TaskHandle& task, const std::shared_ptr<const Meas
   auto sampled = std::make_shared<Measurement>(*row);
   gpu_->sample(
       *sampled, [&](const std::string& words) { task.progress(0.5, words); }, task.stop());
-  if (task.stop().stop_requested()) return fail(ErrorKind::cancelled, "Sampling the lab's kernel was cancelled.");
+  if (task.stop().stop_requested()) return fail(ErrorKind::cancelled, tr("Sampling the lab's kernel was cancelled."));
   task.deliver([this, row, sampled, at = steady_seconds()] {
     LabView& lab = context_.model.lab;
     if (lab.before == row) lab.before = sampled;
@@ -379,11 +383,11 @@ Result<void> Labs::work(TaskHandle& task, const std::shared_ptr<const gpu::OwnKe
   LabTry made{edit->name, {edit->cu.text, edit->build, asked.options}, nullptr, asked.begun};
   made.row = std::make_shared<const Measurement>(gpu_->try_out(point, now, task.stop()));
   made.row_seconds = steady_seconds() - asked.begun;
-  if (task.stop().stop_requested()) return fail(ErrorKind::cancelled, "The build was cancelled.");
+  if (task.stop().stop_requested()) return fail(ErrorKind::cancelled, tr("The build was cancelled."));
   deliver_try(task, std::move(made), before.kernel);
   if (!asked.measure_before) return ok();
   auto original = std::make_shared<const Measurement>(gpu_->try_out(before, now, task.stop()));
-  if (task.stop().stop_requested()) return fail(ErrorKind::cancelled, "The build was cancelled.");
+  if (task.stop().stop_requested()) return fail(ErrorKind::cancelled, tr("The build was cancelled."));
   task.deliver([this, kernel = before.kernel, problem = before.problem, original = std::move(original)] {
     LabView& lab = context_.model.lab;
     if (lab.kernel == kernel && lab.problem == problem) lab.before = original;

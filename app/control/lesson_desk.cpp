@@ -4,9 +4,8 @@
 #include <set>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "app/control/lessons.h"
+#include "kernels/base/text.h"
 #include "viz/learn/figure.h"
 #include "viz/learn/lesson_words.h"
 
@@ -124,7 +123,7 @@ void Lessons::add_said(CardScene& card) {
   card.votes = static_cast<int>(showing_.votes.size());
   card.typed = showing_.entered;
   if (!card.teach || !showing_.shown || !showing_.typed) return;
-  card.said = {word("The class said ", Token::text),
+  card.said = {word(tr("The class said "), Token::text),
                {short_number(*showing_.typed), Face::mono, Token::text, 0, false},
                word(".", Token::text)};
   if (showing_.told.empty()) return;
@@ -224,18 +223,19 @@ void Lessons::add_feedback(CardScene& card) {
   if (showing_.unread) {
     card.missed = true;
     card.feedback = {
-        word("A number is expected, as 0.25, 1/4 or 2.5e-1, or a formula, as 3.5/sqrt(2) or e^-4.2.", Token::text)};
+        word(tr("A number is expected, as 0.25, 1/4 or 2.5e-1, or a formula, as 3.5/sqrt(2) or e^-4.2."), Token::text)};
     return;
   }
   if (!showing_.feedback.empty()) card.feedback = words(showing_.feedback, Face::text, Token::text);
   if (!showing_.missed) return;
-  const std::string help = card.can_hint ? "H gives a hint, W shows the answer." : "W shows the answer.";
+  const std::string help = card.can_hint ? tr("H gives a hint, W shows the answer.") : tr("W shows the answer.");
   if (showing_.near != 0) {
-    const char* side = showing_.near > 0 ? "large" : "small";
-    card.feedback = {word(fmt::format("Close, slightly too {}. Keep more digits; {}", side, help), Token::text)};
+    const char* side = showing_.near > 0 ? tr("large") : tr("small");
+    card.feedback = {word(phrase("Close, slightly too {}. Keep more digits; {}", side, help), Token::text)};
   } else if (card.feedback.empty()) {
-    const std::string said = showing_.typed ? short_number(*showing_.typed) + " is not it" : "That is not it";
-    card.feedback = {word(said + ". Try once more; " + help, Token::text)};
+    const std::string said =
+        showing_.typed ? phrase("{} is not it", short_number(*showing_.typed)) : tr("That is not it");
+    card.feedback = {word(phrase("{}. Try once more; {}", said, help), Token::text)};
   }
 }
 

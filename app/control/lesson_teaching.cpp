@@ -4,6 +4,8 @@
 
 #include "app/control/lessons.h"
 
+#include "kernels/base/text.h"
+
 namespace attn {
 
 void Lessons::teach(bool on) {
@@ -38,7 +40,7 @@ void Lessons::begin_teaching() {
   learner.place.teach = false;
   learner_ = std::move(learner);
   give(BeginClass{});
-  context_.log.note("Page Down reveals, then goes on; Esc leaves. Nothing of this is kept.");
+  context_.log.note(tr("Page Down reveals, then goes on; Esc leaves. Nothing of this is kept."));
   if (!learner_->open) return refresh();
   // The same beat with the same numbers, its question open again.
   open_ = learner_->open;

@@ -6,12 +6,11 @@
 #include <system_error>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "app/state/apply.h"
 #include "app/state/lesson_check.h"
 #include "app/state/lesson_files.h"
 #include "app/state/string.h"
+#include "kernels/base/text.h"
 #include "viz/learn/typed_number.h"
 
 namespace attn {
@@ -37,7 +36,7 @@ void Lessons::load() {
   if (progress) {
     progress_ = *std::move(progress);
   } else {
-    context_.log.warn(progress.error().message + " It stays as it is, and nothing is added to it.");
+    context_.log.warn(phrase("{} It stays as it is, and nothing is added to it.", progress.error().message));
     may_save_ = false;
   }
 }
@@ -54,7 +53,7 @@ void Lessons::keep() {
   if (learner_) return;
   if (!may_save_ || sources_.progress.empty()) return;
   if (auto saved = save_progress(sources_.progress, progress_); !saved) {
-    context_.log.warn("What was learned is not kept: " + saved.error().message);
+    context_.log.warn(phrase("What was learned is not kept: {}", saved.error().message));
     may_save_ = false;
   }
 }
@@ -86,7 +85,7 @@ void Lessons::hold_back() {
   if (!open_ || !on_stage_ || !asks() || !is_own_document()) return;
   if (state().view.step.cursor <= showing_.scope.horizon) return;
   give(HoldBack{showing_.scope.horizon});
-  context_.log.note("The next step holds the answer: predict it, or press W to be shown.");
+  context_.log.note(tr("The next step holds the answer: predict it, or press W to be shown."));
 }
 
 bool Lessons::is_own_document() const {
@@ -122,7 +121,7 @@ void Lessons::start(const std::string& id, const std::string& wanted_beat) {
   const auto it = std::find_if(lessons_.begin(), lessons_.end(), [&](const Lesson& l) { return l.id == id; });
   if (it == lessons_.end()) {
     place("", "", false);
-    context_.log.error(fmt::format("There is no lesson '{}'.", id));
+    context_.log.error(phrase("There is no lesson '{}'.", id));
     return refresh();
   }
   if (on_stage_) swap_stage();
@@ -131,11 +130,11 @@ void Lessons::start(const std::string& id, const std::string& wanted_beat) {
   if (to.empty() && progress_.last_lesson == id) to = progress_.last_beat;
   const auto at = std::find_if(it->beats.begin(), it->beats.end(), [&](const Beat& b) { return b.id == to; });
   if (at == it->beats.end() && !wanted_beat.empty())
-    context_.log.warn(fmt::format("The lesson '{}' has no beat '{}': it begins at its first.", id, wanted_beat));
+    context_.log.warn(phrase("The lesson '{}' has no beat '{}': it begins at its first.", id, wanted_beat));
   beat_ = at == it->beats.end() ? 0 : static_cast<std::size_t>(at - it->beats.begin());
   give(ChooseWorkspace{Workspace::learn});
   if (auto shown = show(std::nullopt); !shown) {
-    context_.log.error(fmt::format("{}, beat '{}', {}", it->file, beat().id, shown.error().message));
+    context_.log.error(phrase("{}, beat '{}', {}", it->file, beat().id, shown.error().message));
     leave();
   }
 }
@@ -151,7 +150,7 @@ Result<void> Lessons::open_file(const std::filesystem::path& file) {
   const auto known = std::find_if(lessons_.begin(), lessons_.end(), [&](const Lesson& l) { return l.id == id; });
   if (known != lessons_.end() && !own_[static_cast<std::size_t>(known - lessons_.begin())]) {
     return bad_input(
-        fmt::format("{}, field 'id': '{}' is a lesson of the program; give yours a name of its own.", read->file, id));
+        phrase("{}, field 'id': '{}' is a lesson of the program; give yours a name of its own.", read->file, id));
   }
   if (open_) leave();
   if (known == lessons_.end()) {
@@ -237,7 +236,7 @@ void Lessons::go(int direction) {
   const std::size_t last = lesson()->beats.size() - 1;
   if (direction == 0 || (direction < 0 && beat_ == 0)) return;
   if (direction > 0 && beat_ == last) {
-    context_.log.note(fmt::format("{}: done.", lesson()->words("title", state().preferences.language)));
+    context_.log.note(phrase("{}: done.", lesson()->words("title", state().preferences.language)));
     progress_.last_beat = lesson()->beats.front().id;
     keep();
     return leave();
@@ -245,7 +244,7 @@ void Lessons::go(int direction) {
   const std::int64_t to = static_cast<std::int64_t>(beat_) + direction;
   beat_ = static_cast<std::size_t>(std::clamp<std::int64_t>(to, 0, static_cast<std::int64_t>(last)));
   if (auto shown = show(std::nullopt); !shown)
-    context_.log.error(fmt::format("{}, beat '{}', {}", lesson()->file, beat().id, shown.error().message));
+    context_.log.error(phrase("{}, beat '{}', {}", lesson()->file, beat().id, shown.error().message));
 }
 
 void Lessons::choose(std::size_t index) {
@@ -413,7 +412,7 @@ void Lessons::forget() {
   progress_ = {};
   if (!learner_) may_save_ = true;
   keep();
-  context_.log.note("What was learned is forgotten.");
+  context_.log.note(tr("What was learned is forgotten."));
   refresh();
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/worker/disassemble.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own.h"
 
 namespace attn {
@@ -17,7 +18,7 @@ void Listings::list(const gpu::ListingSubject& subject) {
   if (context_.tasks.running(task_)) context_.tasks.cancel(task_);
   view = {key, lister_ != nullptr, nullptr, ""};
   if (lister_ == nullptr) {
-    view.error = "Nothing is compiled here.";
+    view.error = tr("Nothing is compiled here.");
     return;
   }
   const auto& all = context_.state.document.sweep.own;
@@ -33,7 +34,7 @@ void Listings::list(const gpu::ListingSubject& subject) {
     });
     return ok();
   };
-  task_ = context_.tasks.start("Compiling " + subject.kernel + " for " + subject.arch, work);
+  task_ = context_.tasks.start(phrase("Compiling {} for {}", subject.kernel, subject.arch), work);
 }
 
 }  // namespace attn

@@ -2,13 +2,7 @@
 
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace attn {
-
-std::string counted(std::size_t n, std::string_view what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
 
 void Log::say(LogLevel level, std::string text) {
   const std::lock_guard lock(mutex_);

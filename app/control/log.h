@@ -7,7 +7,6 @@
 #include <deque>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace attn {
@@ -20,9 +19,6 @@ struct LogEntry {
   std::chrono::system_clock::time_point when;
   std::string text;
 };
-
-// "1 row", "2 rows".
-std::string counted(std::size_t n, std::string_view what);
 
 class Log {
  public:

@@ -4,10 +4,9 @@
 #include <stop_token>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "app/system/assets.h"
 #include "kernels/base/bytes.h"
+#include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/trace.h"
 #include "kernels/model/fits.h"
@@ -37,7 +36,8 @@ Result<RecordingPlan> plan_recording(const std::string& kernel, const Problem& p
   const auto row = find_kernel_or_piece(kernel);
   if (!row) return tl::unexpected(row.error());
   if ((*row)->record == nullptr) {
-    return fail(ErrorKind::cannot_run, std::string((*row)->title) + " cannot be recorded step by step.");
+    return fail(ErrorKind::cannot_run,
+                phrase("{} cannot be recorded step by step.", std::string(tr_of((*row)->title))));
   }
   if (auto valid = validate(p); !valid) return tl::unexpected(valid.error());
   static const Device cpu = cpu_device();
@@ -136,7 +136,7 @@ std::shared_ptr<const Recording> Recordings::opened_as(const Key& key) const {
 
 void Recordings::no_gpu_run(const Key& key, const std::string& why, bool to_start) {
   without_gpu_run_ = key;
-  context_.log.warn(fmt::format("{} did not record itself: {}", key.kernel, why));
+  context_.log.warn(phrase("{} did not record itself: {}", key.kernel, why));
   follow_document(to_start);
 }
 
@@ -152,7 +152,7 @@ void Recordings::record_by_gpu(const Key& key, bool to_start) {
   // Always a task: the worker may have to be started, and the kernel compiled.
   const auto work = [this, key, to_start, generation = generation_,
                      opened = opened_](TaskHandle& task) -> Result<void> {
-    task.progress(0, key.kernel + " records itself");
+    task.progress(0, phrase("{} records itself", key.kernel));
     const auto made = [&]() -> Result<GpuRecorded> {
       const auto inputs = document_inputs(key.problem, key.inputs, opened);
       if (!inputs) return tl::unexpected(inputs.error());
@@ -164,7 +164,7 @@ void Recordings::record_by_gpu(const Key& key, bool to_start) {
       auto recorded = gpu_->record(
           request, [&task](const std::string& now) { task.progress(0, now); }, task.stop());
       if (!recorded || recorded->same_bits) return recorded;
-      return fail(ErrorKind::failed, "the run that recorded itself gave other bits than the plain one");
+      return fail(ErrorKind::failed, tr("the run that recorded itself gave other bits than the plain one"));
     }();
     const auto shared = made ? std::make_shared<const Recording>(made->recording) : nullptr;
     task.deliver([this, key, generation, to_start, shared, why = made ? "" : made.error().message] {
@@ -175,7 +175,7 @@ void Recordings::record_by_gpu(const Key& key, bool to_start) {
     });
     return ok();
   };
-  task_ = context_.tasks.start("Recording on the GPU", work);
+  task_ = context_.tasks.start(tr("Recording on the GPU"), work);
 }
 
 void Recordings::record_in_task(const KernelRow& row, const Key& key, std::uint64_t bytes, bool to_start) {
@@ -191,7 +191,7 @@ void Recordings::record_in_task(const KernelRow& row, const Key& key, std::uint6
     });
     return ok();
   };
-  task_ = context_.tasks.start("Recording", work);
+  task_ = context_.tasks.start(tr("Recording"), work);
 }
 
 void Recordings::install(std::shared_ptr<const Recording> recording, bool to_start) {
@@ -230,11 +230,11 @@ void Recordings::replay_opened(const std::string& file, std::shared_ptr<const Re
     task.deliver([this, file, recording, words = difference ? difference->words : ""] {
       if (context_.model.replay.of != recording) return;  // another was opened meanwhile
       context_.model.replay = {recording, false, words};
-      if (!words.empty()) context_.log.warn(fmt::format("{}: the replay differs: {}.", file, words));
+      if (!words.empty()) context_.log.warn(phrase("{}: the replay differs: {}.", file, words));
     });
     return ok();
   };
-  replay_task_ = context_.tasks.start("Replaying the recording", work);
+  replay_task_ = context_.tasks.start(tr("Replaying the recording"), work);
 }
 
 void Recordings::show(std::shared_ptr<const Recording> recording) {

@@ -15,6 +15,7 @@
 #include "app/system/assets.h"
 #include "kernels/base/files.h"
 #include "kernels/base/folders.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own.h"
 #include "profiling/session/run.h"
 #include "profiling/sweep/finished.h"
@@ -81,10 +82,10 @@ std::string held_words(const Session& s) {
       counts = counts || m.counts != nullptr;
     }
   }
-  std::string words = fmt::format("Times of {} kernel{}", kernels.size(), kernels.size() == 1 ? "" : "s");
-  if (samples) words += ", stalls by line";
-  if (heartbeat) words += ", heartbeat";
-  if (counts) words += ", counts by instruction";
+  std::string words = plural(kernels.size(), "Times of {} kernel", "Times of {} kernels");
+  if (samples) words += tr(", stalls by line");
+  if (heartbeat) words += tr(", heartbeat");
+  if (counts) words += tr(", counts by instruction");
   return words;
 }
 
@@ -92,8 +93,8 @@ std::string words_of_file(const Session& s) {
   if (s.runs.empty()) return {};
   const SweepRun& run = s.runs.front();
   return fmt::format("{}: {}{}, {}, {}", held_words(s), run.provenance.device,
-                     s.runs.size() > 1 ? " and " + counted(s.runs.size() - 1, "more run") : "",
-                     counted(rows_of(s), "row"), run.date.substr(0, 10));
+                     s.runs.size() > 1 ? plural(s.runs.size() - 1, " and {} more run", " and {} more runs") : "",
+                     plural(rows_of(s), "{} row", "{} rows"), run.date.substr(0, 10));
 }
 
 // Ids that the document names and `runs` lack.
@@ -232,15 +233,16 @@ void RunList::install(FoundRuns found) {
   if (!found.files.empty()) context_.model.files = std::move(found.files);
   for (const std::string& id : missing_in(context_.model.runs, context_.state.document.runs))
     if (said_missing_.insert(id).second)
-      context_.log.warn(fmt::format("The run {} is not on this machine: open its file. The rest is shown.", id));
+      context_.log.warn(phrase("The run {} is not on this machine: open its file. The rest is shown.", id));
   const bool news = surplus_.empty() && !found.surplus.empty();
   surplus_.insert(found.surplus.begin(), found.surplus.end());
   if (news)
-    context_.log.note(
-        fmt::format("{} run{} older than the newest {} that nobody named, saved or ticked {} when this window "
-                    "closes. Tick or name what should stay.",
-                    found.surplus.size(), found.surplus.size() == 1 ? "" : "s", RunStore::kNewest,
-                    found.surplus.size() == 1 ? "goes" : "go"));
+    context_.log.note(plural(found.surplus.size(),
+                             "{} run older than the newest {} that nobody named, saved or ticked goes when this window "
+                             "closes. Tick or name what should stay.",
+                             "{} runs older than the newest {} that nobody named, saved or ticked go when this window "
+                             "closes. Tick or name what should stay.",
+                             RunStore::kNewest));
 }
 
 void RunList::look() {
@@ -253,7 +255,7 @@ void RunList::look() {
     task.deliver([this, found] { install(std::move(*found)); });
     return ok();
   };
-  looking_ = context_.tasks.start("Looking for runs", work);
+  looking_ = context_.tasks.start(tr("Looking for runs"), work);
 }
 
 void RunList::look_again() {
@@ -291,8 +293,8 @@ void RunList::write_name(const std::string& id, const std::string& name) {
     if (auto kept = store.keep(id); !kept) return kept;
     return store.rename(id, newest);
   };
-  context_.tasks.start("Naming the run", work, [this](const Result<void>& written) {
-    if (!written) context_.log.warn("The name is not in the run's file: " + written.error().message);
+  context_.tasks.start(tr("Naming the run"), work, [this](const Result<void>& written) {
+    if (!written) context_.log.warn(phrase("The name is not in the run's file: {}", written.error().message));
   });
 }
 
@@ -343,7 +345,7 @@ void RunList::prepare(const StateCommand& command) {
 
 void RunList::take_sweep_of(const std::string& id) {
   const ListedRun* run = find(id);
-  if (run == nullptr) return context_.log.warn("This run is not there any more.");
+  if (run == nullptr) return context_.log.warn(tr("This run is not there any more."));
   keep(id);
   const HistoryEntry before = entry_of(context_.state);
   restore_bench(run->run.spec, context_.state);
@@ -377,8 +379,8 @@ RunList::Begun RunList::begin(const SweepSpec& sweep, bool restart) {
   if (!begun.goes_on) begun.run = new_run(spec);
   begun.run.provenance = provenance_here();
   if (const SweepCount count = count_finished(sweep, begun.kept, gpu); count.finished > 0)
-    context_.log.note(fmt::format("Going on: {} of {} point{} are finished.", count.finished, count.points,
-                                  count.points == 1 ? "" : "s"));
+    context_.log.note(plural(count.points, "Going on: {1} of {0} point are finished.",
+                             "Going on: {1} of {0} points are finished.", count.finished));
   writing_ = begun.run.id;
   if (ListedRun* known = find(writing_)) {
     *known = {begun.run, RunFrom::here, true, true};

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/files.h"
+#include "kernels/base/text.h"
 #include "profiling/session/session.h"
 
 namespace attn {
@@ -48,7 +49,7 @@ Result<SweepRun> read_run(const fs::path& file) {
   auto session = read_session(file);
   if (!session) return tl::unexpected(session.error());
   if (session->runs.size() != 1)
-    return bad_input(fmt::format("{} holds {} runs, not one.", file.string(), session->runs.size()));
+    return bad_input(phrase("{} holds {} runs, not one.", file.string(), session->runs.size()));
   return std::move(session->runs.front());
 }
 
@@ -101,7 +102,7 @@ Result<FileLock> RunStore::lock(const std::string& id) const {
   if (!taken) return tl::unexpected(taken.error());
   std::optional<FileLock> held = *std::move(taken);
   if (held) return *std::move(held);
-  return fail(ErrorKind::cannot_run, "This run is being measured in another window: try again when it is done.");
+  return fail(ErrorKind::cannot_run, tr("This run is being measured in another window: try again when it is done."));
 }
 
 RunStore::Listing RunStore::list() const {
@@ -128,7 +129,7 @@ RunStore::Listing RunStore::list() const {
     auto run = read_run(file);
     if (!run && !fs::exists(file, error)) continue;  // removed by another window meanwhile
     if (!run || run->id != id_in(file)) {
-      listing.said.push_back(run ? fmt::format("{} is not the run that its name says.", file.string())
+      listing.said.push_back(run ? phrase("{} is not the run that its name says.", file.string())
                                  : run.error().message);
       continue;
     }
@@ -152,7 +153,7 @@ Result<void> RunStore::rename(const std::string& id, const std::string& name) co
   const auto held = lock(id);
   if (!held) return tl::unexpected(held.error());
   const auto file = find(id);
-  if (!file) return bad_input("The file of this run is gone: it was removed in another window.");
+  if (!file) return bad_input(tr("The file of this run is gone: it was removed in another window."));
   auto run = read_run(*file);
   if (!run) return tl::unexpected(run.error());
   run->name = name;
@@ -171,7 +172,7 @@ Result<void> RunStore::remove(const std::string& id) const {
   const auto held = lock(id);
   if (!held) return tl::unexpected(held.error());
   if (const auto file = find(id); file && !fs::remove(*file, error) && error)
-    return fail(ErrorKind::io, fmt::format("Cannot delete {}: {}.", file->string(), error.message()));
+    return fail(ErrorKind::io, phrase("Cannot delete {}: {}.", file->string(), error.message()));
   fs::remove(beside(id, kKept), error);
   return ok();
 }

@@ -4,10 +4,9 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "app/worker/collect.h"
 #include "kernels/base/clock.h"
+#include "kernels/base/text.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/samples.h"
@@ -59,13 +58,13 @@ struct Said {
 Said said_of(RowDetail what) {
   switch (what) {
     case RowDetail::heartbeat:
-      return {"Listening to ", "The kernel has a heartbeat."};
+      return {tr("Listening to "), tr("The kernel has a heartbeat.")};
     case RowDetail::counts:
-      return {"Counting the instructions of ", "The kernel's instructions are counted."};
+      return {tr("Counting the instructions of "), tr("The kernel's instructions are counted.")};
     case RowDetail::samples:
       break;
   }
-  return {"Sampling ", "The kernel is sampled."};
+  return {tr("Sampling "), tr("The kernel is sampled.")};
 }
 
 // How long it took last time, by this kernel where it was done.
@@ -84,16 +83,17 @@ double expected_seconds(const Model& model, const SampleRow& wanted) {
 }  // namespace
 
 void Samplings::sample(const SampleRow& wanted) {
-  if (context_.tasks.running(task_)) return context_.log.warn("A kernel is being sampled: cancel it before another.");
+  if (context_.tasks.running(task_))
+    return context_.log.warn(tr("A kernel is being sampled: cancel it before another."));
   const ListedRun* run = find_run(context_.model, wanted.run);
   const Measurement* found = run == nullptr ? nullptr : row_of(*run, wanted);
   if (found == nullptr)
-    return context_.log.warn("Only a row that was measured can be sampled: run the sweep in Bench first.");
+    return context_.log.warn(tr("Only a row that was measured can be sampled: run the sweep in Bench first."));
   if (!run->local || run->growing)
-    return context_.log.warn(run->growing
-                                 ? "This run is still being measured: sample it when it has ended."
-                                 : "This row is of another machine: run the sweep here, in Bench, to sample it here.");
-  if (gpu_ == nullptr) return context_.log.warn("No GPU is looked for here: nothing can be sampled.");
+    return context_.log.warn(
+        run->growing ? tr("This run is still being measured: sample it when it has ended.")
+                     : tr("This row is of another machine: run the sweep here, in Bench, to sample it here."));
+  if (gpu_ == nullptr) return context_.log.warn(tr("No GPU is looked for here: nothing can be sampled."));
   const auto work = [this, row = *found, id = run->run.id, kept = run->from == RunFrom::here, gpu = gpu_,
                      expected = expected_seconds(context_.model, wanted), what = wanted.what,
                      own = context_.state.document.sweep.own](TaskHandle& task) -> Result<void> {
@@ -110,7 +110,7 @@ void Samplings::sample(const SampleRow& wanted) {
       gpu->count(sampled, progress, task.stop());
     else
       gpu->sample(sampled, progress, task.stop());
-    if (task.stop().stop_requested()) return fail(ErrorKind::cancelled, "Sampling was cancelled.");
+    if (task.stop().stop_requested()) return fail(ErrorKind::cancelled, tr("Sampling was cancelled."));
     Result<void> written = ok();
     if (kept && runs_.store().keeps()) {
       const auto listing = runs_.store().list();
@@ -122,7 +122,7 @@ void Samplings::sample(const SampleRow& wanted) {
     }
     task.deliver([this, id, sampled, written] {
       runs_.add_row(id, sampled);
-      if (!written) context_.log.warn("The samples are not in the run's file: " + written.error().message);
+      if (!written) context_.log.warn(phrase("The samples are not in the run's file: {}", written.error().message));
     });
     return taken(sampled, what);
   };

@@ -7,10 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "app/state/string.h"
 #include "app/worker/tuner.h"
+#include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/peers.h"
@@ -67,7 +66,7 @@ void Sweeps::look_for_gpus() {
     task.deliver([this, view = view_of(hello)] { context_.model.gpu = view; });
     return ok();
   };
-  context_.tasks.start("Looking for GPUs", work);
+  context_.tasks.start(tr("Looking for GPUs"), work);
 }
 
 void Sweeps::look_for_peers() {
@@ -84,28 +83,28 @@ void Sweeps::look_for_peers() {
     task.deliver([this, view] { context_.model.peers = view; });
     return ok();
   };
-  context_.tasks.start("Looking for peers", work);
+  context_.tasks.start(tr("Looking for peers"), work);
 }
 
 void Sweeps::run(bool restart) {
   if (context_.tasks.running(task_))
-    return context_.log.warn("A sweep is running: cancel it before another is started.");
+    return context_.log.warn(tr("A sweep is running: cancel it before another is started."));
   const SweepSpec spec = context_.state.document.sweep;
   const Model& model = context_.model;
   if (const std::string why = why_nothing_runs(spec, model.gpu, planned_rows(spec, model.kept), model.kept);
       !why.empty())
-    return context_.log.warn(validate(spec) ? "Nothing here can run. " + sentence(why) : why);
+    return context_.log.warn(validate(spec) ? phrase("Nothing here can run. {}", sentence(why)) : why);
   const HistoryEntry before = entry_of(context_.state);
   const RunList::Begun begun = runs_.begin(spec, restart);
   if (!(before.document == context_.state.document)) context_.history.changed(before, 0);
   const auto work = [this, spec, begun, gpu = sources_.gpu](TaskHandle& task) {
     return measure(task, spec, begun, gpu.get());
   };
-  task_ = context_.tasks.start("Sweep", work, [this, id = begun.run.id](const Result<void>& result) {
+  task_ = context_.tasks.start(tr("Sweep"), work, [this, id = begun.run.id](const Result<void>& result) {
     runs_.ended(id);
     const ListedRun* run = find_run(context_.model, id);
     const std::size_t rows = run != nullptr ? run->run.rows.size() : 0;
-    if (result) return context_.log.note(fmt::format("The sweep is done: {}.", counted(rows, "point")));
+    if (result) return context_.log.note(plural(rows, "The sweep is done: {} point.", "The sweep is done: {} points."));
     result.error().kind == ErrorKind::cancelled ? context_.log.note(result.error().message)
                                                 : context_.log.error(result.error().message);
   });
@@ -118,7 +117,7 @@ Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const RunL
   SweepRun run = begun.run;
   const std::string id = run.id;
   if (gpu != nullptr) {
-    task.progress(0, "looking for the GPU");
+    task.progress(0, tr("looking for the GPU"));
     callbacks.gpu = gpu->runner(spec, task.stop());
     run.provenance = gpu->provenance(spec);
   }
@@ -132,7 +131,7 @@ Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const RunL
   task.deliver([this, id, provenance = run.provenance] { runs_.set_provenance(id, provenance); });
   auto not_kept = [&, said = false](const Error& e) mutable {
     if (!std::exchange(said, true))
-      task.deliver([this, e] { context_.log.warn("The rows of this run are not kept: " + e.message); });
+      task.deliver([this, e] { context_.log.warn(phrase("The rows of this run are not kept: {}", e.message)); });
   };
   std::shared_ptr<RunWriter> writer;
   if (runs_.store().keeps()) {
@@ -142,7 +141,7 @@ Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const RunL
       run.id = new_run_id();
       file = runs_.store().write(run);
       task.deliver([this] {
-        context_.log.note("Another window measures this run: the rows of this one are kept as a run of their own.");
+        context_.log.note(tr("Another window measures this run: the rows of this one are kept as a run of their own."));
       });
     }
     if (file) {
@@ -164,7 +163,7 @@ Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const RunL
   const auto rows = run_sweep(spec, callbacks, task.stop());
   if (!rows) return tl::unexpected(rows.error());
   if (task.stop().stop_requested()) {
-    return fail(ErrorKind::cancelled, fmt::format("Cancelled after {}.", counted(rows->size(), "point")));
+    return fail(ErrorKind::cancelled, plural(rows->size(), "Cancelled after {} point.", "Cancelled after {} points."));
   }
   return ok();
 }
@@ -206,7 +205,8 @@ void Sweeps::look_ahead() {
     });
     return ok();
   };
-  ahead_task_ = context_.tasks.start(looks ? "Looking for kept tiles" : "Compiling for " + sweep.arch, work);
+  ahead_task_ =
+      context_.tasks.start(looks ? tr("Looking for kept tiles") : phrase("Compiling for {}", sweep.arch), work);
 }
 
 void Sweeps::show_runs(Session& session) {

@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "kernels/base/text.h"
+
 namespace attn {
 
 // What the task's thread writes and the UI thread reads.
@@ -52,9 +54,9 @@ void Tasks::run(const std::shared_ptr<TaskHandle::Shared>& shared, const TaskFun
   try {
     result = work(handle);
   } catch (const std::bad_alloc&) {
-    result = fail(ErrorKind::cannot_run, "The machine has not enough memory for this.");
+    result = fail(ErrorKind::cannot_run, tr("The machine has not enough memory for this."));
   } catch (const std::exception& bug) {
-    result = fail(ErrorKind::failed, std::string("This is a bug in AttnScope: ") + bug.what());
+    result = fail(ErrorKind::failed, std::string(tr("This is a bug in AttnScope: ")) + bug.what());
   }
   // `running` ends in the UI thread, so that no frame sees an ended task without its results.
   post([shared, finished, result] {

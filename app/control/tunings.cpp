@@ -3,8 +3,7 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "viz/bench/tiles.h"
 
@@ -14,7 +13,7 @@ Tunings::Tunings(const JobContext& context, std::shared_ptr<GpuBench> gpu, std::
     : context_(context), gpu_(std::move(gpu)), tuner_(std::make_shared<Tuner>(gpu_.get(), std::move(folder))) {}
 
 void Tunings::tune() {
-  if (context_.tasks.running(task_)) return context_.log.warn("Tiles are being tried: cancel it before another.");
+  if (context_.tasks.running(task_)) return context_.log.warn(tr("Tiles are being tried: cancel it before another."));
   const auto spec = tune_of(context_.state, tiles_kernel(context_.state, context_.model));
   if (!spec) return context_.log.warn(spec.error().message);
   const std::string key = tuning_key(*spec);
@@ -36,10 +35,10 @@ void Tunings::tune() {
       result->decision ? context_.log.note(result->words) : context_.log.warn(result->words);
     });
     if (task.stop().stop_requested())
-      return fail(ErrorKind::cancelled, fmt::format("Cancelled after {} tiles.", result->tried()));
+      return fail(ErrorKind::cancelled, phrase("Cancelled after {} tiles.", result->tried()));
     return ok();
   };
-  task_ = context_.tasks.start("Tuning " + spec->kernel, work, [this, key](const Result<void>& result) {
+  task_ = context_.tasks.start(phrase("Tuning {}", spec->kernel), work, [this, key](const Result<void>& result) {
     if (context_.model.tuning.of == key) context_.model.tuning.running = false;
     if (result || result.error().kind == ErrorKind::cancelled) return;
     if (context_.model.tuning.of == key) context_.model.tuning.none = result.error().message;
@@ -72,7 +71,7 @@ void Tunings::follow() {
     });
     return ok();
   };
-  look_task_ = context_.tasks.start("Looking for kept tiles", work);
+  look_task_ = context_.tasks.start(tr("Looking for kept tiles"), work);
 }
 
 }  // namespace attn

@@ -7,6 +7,7 @@
 #include "app/graphics/egl.h"
 #include "app/graphics/gl.h"
 #include "kernels/base/library.h"
+#include "kernels/base/text.h"
 
 namespace attn {
 namespace {
@@ -85,9 +86,11 @@ std::vector<egl::Handle> displays_of(const egl::Functions& f) {
 }
 
 tl::unexpected<Error> missing_library(const char* library, const char* package, const Error& why) {
-  return fail(ErrorKind::cannot_run, std::string("No picture can be drawn: ") + library + " is missing (" +
-                                         why.message + "). On Debian and Ubuntu the package " + package +
-                                         " brings it: apt install " + package + ".");
+  return fail(
+      ErrorKind::cannot_run,
+      phrase(
+          "No picture can be drawn: {} is missing ({}). On Debian and Ubuntu the package {} brings it: apt install {}.",
+          std::string(library), why.message, package, package));
 }
 
 }  // namespace
@@ -123,8 +126,8 @@ Result<Offscreen> Offscreen::create(int width, int height) {
         Impl{*std::move(egl_library), *std::move(gl_library), *std::move(context), *std::move(gl), width, height}));
   }
   return fail(ErrorKind::cannot_run,
-              "No picture can be drawn: EGL offers no OpenGL 3.3 here. Without a GPU's driver the package "
-              "libgl1-mesa-dri brings a software renderer: apt install libgl1-mesa-dri.");
+              tr("No picture can be drawn: EGL offers no OpenGL 3.3 here. Without a GPU's driver the package "
+                 "libgl1-mesa-dri brings a software renderer: apt install libgl1-mesa-dri."));
 }
 
 int Offscreen::width() const {

@@ -8,6 +8,7 @@
 
 #include "app/system/assets.h"
 #include "app/worker/bench.h"
+#include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
@@ -287,6 +288,7 @@ Result<PeerClient*> PeerBench::client_for(const std::string& id, const std::stop
 
 std::vector<Measurement> PeerBench::measure(const PeerRound& round, const std::function<void(const std::string&)>& now,
                                             std::stop_token stop) {
+  const InEnglish recorded;
   return Round(*this, round, now, std::move(stop)).take();
 }
 

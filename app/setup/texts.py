@@ -4,8 +4,8 @@
     python3 app/setup/texts.py            writes it anew
     python3 app/setup/texts.py --check    exit 1 where it is not what the sources say
 
-Marked are tr("..."), phrase("...", ...) and plural(n, "...", "...", ...), whose texts are literals; those that stand
-side by side are one. A translator begins with a copy of the file and puts "to" beside each "en".
+Marked are tr("..."), marked("..."), phrase("...", ...) and plural(n, "...", "...", ...), whose texts are literals;
+those that stand side by side are one. A translator begins with a copy of the file and puts "to" beside each "en".
 """
 import argparse
 import json
@@ -16,7 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CATALOGUE = ROOT / "assets" / "texts" / "en.json"
 ROOMS = ("kernels", "profiling", "viz", "app")
-CALL = re.compile(r"\b(tr|phrase|plural)\(")
+CALL = re.compile(r"\b(tr|marked|phrase|plural)\(")
 LITERAL = re.compile(r'\s*"((?:[^"\\\n]|\\.)*)"')
 ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "'": "'", "0": "\0"}
 
@@ -98,7 +98,7 @@ def marked(source):
             other, _ = literals(source, at)
             yield kind, None if other is None else [with_places(text), with_places(other)]
         else:
-            yield kind, text if kind == "tr" else with_places(text)
+            yield kind, text if kind in ("tr", "marked") else with_places(text)
 
 
 def collected():

@@ -26,14 +26,14 @@ void draw_row(const KeyRow& row, const KeyRow* last_of_range) {
   float x = draw_chord(list, at.x, centre, row.chord);
   if (last_of_range != nullptr) {
     draw_text_in(list, {{x - s.px(4), at.y}, {x + s.px(12), at.y + s.px(kRowHeight)}}, Align::centre, Face::text, 13,
-                 colour(s.theme, Token::dim), "to");
+                 colour(s.theme, Token::dim), tr("to"));
     x = draw_last_cap(list, x + s.px(16), centre, last_of_range->chord);
   } else if (row.other == ImGuiKey_Space || row.other == ImGuiKey_PageDown) {
     x = draw_chord(list, x + s.px(4), centre, row.other);
   }
   const float words = std::max(at.x + s.px(kCapsWidth), x + s.px(8));
   draw_text_in(list, {{words, at.y}, {at.x + s.px(kColumnWidth), at.y + s.px(kRowHeight)}}, Align::left, Face::text, 13,
-               colour(s.theme, Token::text), row.what);
+               colour(s.theme, Token::text), tr_of(row.what));
   ImGui::Dummy({s.px(kColumnWidth - 24), s.px(kRowHeight)});
 }
 
@@ -46,7 +46,7 @@ void draw_heading(std::string_view words) {
 
 void draw_group(std::string_view group) {
   const auto keys = key_table();
-  draw_heading(group);
+  draw_heading(tr_of(group));
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (keys[i].group != group) continue;
     // Rows without words after a row belong to it: Ctrl+1 to Ctrl+4.
@@ -63,15 +63,15 @@ struct MouseRow {
   std::string_view gesture, what;
 };
 constexpr MouseRow kMouse[] = {
-    {"click a cell", "pins it; again, or Esc, lets go"},
-    {"double click Q, K, V", "types another number"},
-    {"drag a label sideways", "changes its number, in Problem"},
-    {"wheel in a chart", "zooms; with Ctrl where the page scrolls"},
-    {"drag in a chart", "moves it"},
-    {"click in a chart", "chooses the value, and the kernel"},
-    {"double click in a chart", "fits it again"},
-    {"right click in a chart", "figures, lines, copy"},
-    {"click a line's name", "hides it, or shows it again"},
+    {marked("click a cell"), marked("pins it; again, or Esc, lets go")},
+    {marked("double click Q, K, V"), marked("types another number")},
+    {marked("drag a label sideways"), marked("changes its number, in Problem")},
+    {marked("wheel in a chart"), marked("zooms; with Ctrl where the page scrolls")},
+    {marked("drag in a chart"), marked("moves it")},
+    {marked("click in a chart"), marked("chooses the value, and the kernel")},
+    {marked("double click in a chart"), marked("fits it again")},
+    {marked("right click in a chart"), marked("figures, lines, copy")},
+    {marked("click a line's name"), marked("hides it, or shows it again")},
 };
 
 void draw_mouse() {
@@ -81,8 +81,8 @@ void draw_mouse() {
   for (const MouseRow& row : kMouse) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImDrawList* list = ImGui::GetWindowDrawList();
-    draw_text(list, at, Face::text, 13, colour(s.theme, Token::dim), row.gesture);
-    draw_text(list, {at.x + s.px(kGesture), at.y}, Face::text, 13, colour(s.theme, Token::text), row.what);
+    draw_text(list, at, Face::text, 13, colour(s.theme, Token::dim), tr_of(row.gesture));
+    draw_text(list, {at.x + s.px(kGesture), at.y}, Face::text, 13, colour(s.theme, Token::text), tr_of(row.what));
     ImGui::Dummy({s.px(kColumnWidth - 24), s.px(kHeight)});
   }
   ImGui::Dummy({1, s.px(10)});
@@ -92,7 +92,7 @@ void draw_preferences(const State& state, Commands& commands) {
   const Style& s = style();
   draw_heading(tr("Look"));
   const Preferences& p = state.preferences;
-  if (ImGui::Button(p.theme == Theme::dark ? "Light theme" : "Dark theme", {s.px(120), 0})) {
+  if (ImGui::Button(p.theme == Theme::dark ? tr("Light theme") : tr("Dark theme"), {s.px(120), 0})) {
     commands.emplace_back(SetTheme{p.theme == Theme::dark ? Theme::light : Theme::dark});
   }
   ImGui::SameLine();
@@ -103,7 +103,7 @@ void draw_preferences(const State& state, Commands& commands) {
   ImGui::SameLine();
   if (ImGui::Button("+", {s.px(28), 0})) commands.emplace_back(SetScale{p.scale + 0.1F});
   bool still = p.reduced_motion;
-  if (ImGui::Checkbox("No motion", &still)) commands.emplace_back(SetReducedMotion{still});
+  if (ImGui::Checkbox(tr("No motion"), &still)) commands.emplace_back(SetReducedMotion{still});
   ImGui::SameLine();
   if (ImGui::Button(tr("Reset layout"))) commands.emplace_back(ResetLayout{});
   tooltip(tr("Panels where they were at first"));
@@ -114,9 +114,9 @@ void draw_file_buttons(Commands& commands) {
   const auto send = [&](const char* words, Command command) {
     if (ImGui::Button(words)) commands.emplace_back(std::move(command));
   };
-  send("Save session", SaveSession{});
+  send(tr("Save session"), SaveSession{});
   ImGui::SameLine();
-  send("Copy state", CopyState{});
+  send(tr("Copy state"), CopyState{});
   ImGui::SameLine();
   // Not of this sheet.
   if (ImGui::Button(tr("Picture"))) {
@@ -128,22 +128,22 @@ void draw_file_buttons(Commands& commands) {
 void draw_content(const State& state, int columns, Commands& commands) {
   const Style& s = style();
   draw_text(ImGui::GetWindowDrawList(), ImGui::GetCursorScreenPos(), Face::bold, 17, colour(s.theme, Token::text),
-            "Keys");
+            tr("Keys"));
   ImGui::Dummy({1, s.px(36)});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(0)));
   ImGui::BeginGroup();
-  draw_group("Step");
-  draw_group("Bench");
-  draw_group("Profile");
+  draw_group(marked("Step"));
+  draw_group(marked("Bench"));
+  draw_group(marked("Profile"));
   if (columns < 3) {
-    draw_group("Learn");
+    draw_group(marked("Learn"));
     draw_mouse();
   }
   ImGui::EndGroup();
   if (columns > 1) ImGui::SameLine(0, s.px(24));
   ImGui::BeginGroup();
-  draw_group("Window");
-  draw_group("Edit and files");
+  draw_group(marked("Window"));
+  draw_group(marked("Edit and files"));
   ImGui::PopStyleVar();
   draw_file_buttons(commands);
   ImGui::Dummy({1, s.px(10)});
@@ -153,7 +153,7 @@ void draw_content(const State& state, int columns, Commands& commands) {
   ImGui::SameLine(0, s.px(24));
   ImGui::BeginGroup();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(0)));
-  draw_group("Learn");
+  draw_group(marked("Learn"));
   draw_mouse();
   ImGui::PopStyleVar();
   ImGui::EndGroup();

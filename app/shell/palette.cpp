@@ -55,15 +55,16 @@ void add_keys(Entries& e) {
     if (row.act != nullptr) row.act(e.state(), commands);
     const auto* workspace = commands.empty() ? nullptr : command_as<ChooseWorkspace>(commands.front());
     if (workspace != nullptr && commands.size() == 1) {
-      PaletteEntry& entry = e.add("Workspace", std::string(title_of(workspace->workspace)), "", commands);
+      PaletteEntry& entry = e.add(tr("Workspace"), std::string(title_of(workspace->workspace)), "", commands);
       entry.chord = row.chord;
       entry.on = e.state().view.workspace == workspace->workspace;
       continue;
     }
     if (row.what.empty()) continue;
-    PaletteEntry& entry = row.step_only && row.act != nullptr
-                              ? e.add_in(Workspace::step, std::string(row.group), capital(row.what), "", commands)
-                              : e.add(std::string(row.group), capital(row.what), "", commands);
+    PaletteEntry& entry =
+        row.step_only && row.act != nullptr
+            ? e.add_in(Workspace::step, std::string(tr_of(row.group)), capital(tr_of(row.what)), "", commands)
+            : e.add(std::string(tr_of(row.group)), capital(tr_of(row.what)), "", commands);
     entry.chord = row.chord;
     if (row.act == nullptr) entry.why_not = tr("by its key alone");
   }
@@ -71,104 +72,115 @@ void add_keys(Entries& e) {
 
 // What has a button and no key.
 void add_buttons(Entries& e) {
-  e.add("Bench", "Measure this problem in Bench", "Takes problem, tile and kernel over", {MeasureInBench{}});
-  e.add("Step", "Step through the kernel and problem of Bench", "At a size that Step can show",
+  e.add(tr("Bench"), tr("Measure this problem in Bench"), tr("Takes problem, tile and kernel over"),
+        {MeasureInBench{}});
+  e.add(tr("Step"), tr("Step through the kernel and problem of Bench"), tr("At a size that Step can show"),
         {step_through_of(e.state())});
-  e.add_in(Workspace::bench, "Bench", "Measure every point anew", "A new run", {RunSweep{true}});
-  e.add("Bench", "Charts and table of the sweep", "", {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{}});
-  e.add("Bench", "Ladder: what changed from rung to rung", "Time, share of the best peer, and why",
+  e.add_in(Workspace::bench, tr("Bench"), tr("Measure every point anew"), tr("A new run"), {RunSweep{true}});
+  e.add(tr("Bench"), tr("Charts and table of the sweep"), "", {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{}});
+  e.add(tr("Bench"), tr("Ladder: what changed from rung to rung"), tr("Time, share of the best peer, and why"),
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::ladder}});
-  e.add("Bench", "Sources of two rungs side by side", "The chosen kernel and the rung before it",
+  e.add(tr("Bench"), tr("Sources of two rungs side by side"), tr("The chosen kernel and the rung before it"),
         {ChooseWorkspace{Workspace::bench}, CompareSources{}})
       .also = tr("diff, compare two kernels, what changed");
-  e.add("Bench", "Tiles: which fit, and how fast each is", "Of the chosen kernel, as a map",
+  e.add(tr("Bench"), tr("Tiles: which fit, and how fast each is"), tr("Of the chosen kernel, as a map"),
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}})
       .also = tr("tile size, Br x Bc, block size, occupancy by tile");
-  e.add("Bench", "Tune the tiles of the chosen kernel", "Tries them and keeps the fastest",
+  e.add(tr("Bench"), tr("Tune the tiles of the chosen kernel"), tr("Tries them and keeps the fastest"),
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}, TuneTiles{}});
-  e.add("Profile", "Source of the kernel, by line and phase", "With its machine code; it needs no GPU",
+  e.add(tr("Profile"), tr("Source of the kernel, by line and phase"), tr("With its machine code; it needs no GPU"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}})
-      .also =
-      "slowest line, hottest line, hot spots, stall, stalls, why warps wait, throttle, MIO, bank conflicts, samples";
-  e.add("Profile", "Lab: change the kernel's text and see", "Built, checked and measured beside the original",
+      .also = tr(
+      "slowest line, hottest line, hot spots, stall, stalls, why warps wait, throttle, MIO, bank conflicts, samples");
+  e.add(tr("Profile"), tr("Lab: change the kernel's text and see"),
+        tr("Built, checked and measured beside the original"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::lab}});
   for (const Experiment* x : experiments())
     e.add(
-        "Lab", std::string(x->title), std::string(x->question),
+        tr("Lab"), std::string(tr_of(x->title)), std::string(tr_of(x->question)),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::lab}, OpenExperiment{std::string(x->id)}});
-  e.add_in(Workspace::profile, "Lab", "Build, check and measure the text of the lab", "Ctrl Enter there", {BuildLab{}});
-  e.add_in(Workspace::profile, "Lab", "Put the original text back", "", {RevertLab{}});
-  e.add_in(Workspace::profile, "Lab", "Keep the edit as a kernel in Bench", "With its name and hash", {KeepLab{}});
-  e.add_in(Workspace::profile, "Lab", "Save the edit as a .cu file", "It opens as this kernel", {SaveLab{}});
-  e.add("Profile", "Heartbeat of the kernel, over the time of a run", "Pipes and memories, launches marked",
+  e.add_in(Workspace::profile, tr("Lab"), tr("Build, check and measure the text of the lab"), tr("Ctrl Enter there"),
+           {BuildLab{}});
+  e.add_in(Workspace::profile, tr("Lab"), tr("Put the original text back"), "", {RevertLab{}});
+  e.add_in(Workspace::profile, tr("Lab"), tr("Keep the edit as a kernel in Bench"), tr("With its name and hash"),
+           {KeepLab{}});
+  e.add_in(Workspace::profile, tr("Lab"), tr("Save the edit as a .cu file"), tr("It opens as this kernel"),
+           {SaveLab{}});
+  e.add(tr("Profile"), tr("Heartbeat of the kernel, over the time of a run"), tr("Pipes and memories, launches marked"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::heartbeat}})
       .also = tr("timeline, over time, what an SM does");
   for (const gpu::CodePhase phase : gpu::all_code_phases()) {
     if (!why_no_step(phase).empty()) continue;
     StepThrough there = step_through_of(e.state());
     there.phase = phase;
-    e.add("Step", phrase("{} in Step: {}", gpu::name_of(phase), gpu::words_of(phase)),
-          "The first step of this phase, in the order of Profile's kernel", {there});
-    e.add("Profile", phrase("{} in Profile: {}", gpu::name_of(phase), gpu::words_of(phase)),
-          "The lines of a kernel on a GPU that do it", {ShowPhase{phase}});
+    e.add(tr("Step"), phrase("{} in Step: {}", gpu::name_of(phase), gpu::words_of(phase)),
+          tr("The first step of this phase, in the order of Profile's kernel"), {there});
+    e.add(tr("Profile"), phrase("{} in Profile: {}", gpu::name_of(phase), gpu::words_of(phase)),
+          tr("The lines of a kernel on a GPU that do it"), {ShowPhase{phase}});
   }
-  e.add_in(Workspace::profile, "Profile", "Roofline by level", "DRAM, L2 and shared memory",
+  e.add_in(Workspace::profile, tr("Profile"), tr("Roofline by level"), tr("DRAM, L2 and shared memory"),
            {ShowRoofLevels{!e.state().view.profile.roof_levels}})
       .on = e.state().view.profile.roof_levels;
-  e.add_in(Workspace::profile, "Profile", "The whole run in the heartbeat", "", {ChooseBeatSpan{}});
-  e.add_in(Workspace::profile, "Profile", "The source's line with the most instructions", "", {ChooseSourceLine{}});
-  e.add_in(Workspace::profile, "Profile", "Changes over the usual measurement", "", {ChooseAgainst{}});
-  e.add_in(Workspace::profile, "Profile", "SASS beside the source", "", {ChooseCode{CodeKind::sass}});
-  e.add_in(Workspace::profile, "Profile", "PTX beside the source", "", {ChooseCode{CodeKind::ptx}});
-  e.add("Edit and files", "Export the measurements as JSON", "With every repeat", {ExportJson{}});
-  e.add("Edit and files", "Export the sweep's timeline", "For Perfetto or chrome://tracing", {ExportTrace{}});
-  e.add_in(Workspace::step, "Step", "Take all bookmarks away", "", {ClearBookmarks{}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("The whole run in the heartbeat"), "", {ChooseBeatSpan{}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("The source's line with the most instructions"), "",
+           {ChooseSourceLine{}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("Changes over the usual measurement"), "", {ChooseAgainst{}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("SASS beside the source"), "", {ChooseCode{CodeKind::sass}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("PTX beside the source"), "", {ChooseCode{CodeKind::ptx}});
+  e.add(tr("Edit and files"), tr("Export the measurements as JSON"), tr("With every repeat"), {ExportJson{}});
+  e.add(tr("Edit and files"), tr("Export the sweep's timeline"), tr("For Perfetto or chrome://tracing"),
+        {ExportTrace{}});
+  e.add_in(Workspace::step, tr("Step"), tr("Take all bookmarks away"), "", {ClearBookmarks{}});
 }
 
 // ---- Learn
 
 void add_learn(Entries& e) {
-  e.add("Learn", "Begin the first lesson", "8 minutes: what attention computes", {StartLesson{"weighted-average", ""}});
+  e.add(tr("Learn"), tr("Begin the first lesson"), tr("8 minutes: what attention computes"),
+        {StartLesson{"weighted-average", ""}});
   const LearnDesk* desk = e.facts().model.learn.get();
   const bool open = desk != nullptr && desk->card.has_value();
   if (desk != nullptr)
-    for (const ChapterScene& c : desk->chapters) e.add("Lesson", c.title, c.goal, {StartLesson{c.id, ""}});
+    for (const ChapterScene& c : desk->chapters) e.add(tr("Lesson"), c.title, c.goal, {StartLesson{c.id, ""}});
   const std::tuple<const char*, const char*, Command> steps[] = {
-      {"Next beat", "", GoToBeat{1}},
-      {"Previous beat", "", GoToBeat{-1}},
-      {"Hint", "Of the question that is open", ShowHint{}},
-      {"Show me the answer", "It counts as seen, not as known", ShowAnswer{}},
-      {"The same with other numbers", "", AskAgain{}},
-      {"Back to the lesson", "From where you wandered", BackToLesson{}},
-      {"Leave the lesson", "Your own problem comes back", LeaveLesson{}},
+      {tr("Next beat"), "", GoToBeat{1}},
+      {tr("Previous beat"), "", GoToBeat{-1}},
+      {tr("Hint"), tr("Of the question that is open"), ShowHint{}},
+      {tr("Show me the answer"), tr("It counts as seen, not as known"), ShowAnswer{}},
+      {tr("The same with other numbers"), "", AskAgain{}},
+      {tr("Back to the lesson"), tr("From where you wandered"), BackToLesson{}},
+      {tr("Leave the lesson"), tr("Your own problem comes back"), LeaveLesson{}},
   };
   for (const auto& [words, more, command] : steps) {
-    PaletteEntry& entry = e.add("Learn", words, more, {command});
+    PaletteEntry& entry = e.add(tr("Learn"), words, more, {command});
     if (!open) entry.why_not = tr("no lesson is open");
   }
-  PaletteEntry& vote = e.add("Learn", "Take back the last hand", "Of a class that votes", {TakeBackVote{}});
+  PaletteEntry& vote = e.add(tr("Learn"), tr("Take back the last hand"), tr("Of a class that votes"), {TakeBackVote{}});
   if (!open || !desk->card->teach || desk->card->votes == 0) vote.why_not = tr("no class votes here");
-  e.add("Learn", "Forget my answers", "Of all lessons", {ForgetLessons{}});
-  e.add("Learn", "Close the line for newcomers", "", {CloseGreeting{}});
-  e.add("Setting", "Lesson card on the left", "", {DockCard{false}}).on = !e.state().preferences.card_right;
-  e.add("Setting", "Lesson card on the right", "", {DockCard{true}}).on = e.state().preferences.card_right;
+  e.add(tr("Learn"), tr("Forget my answers"), tr("Of all lessons"), {ForgetLessons{}});
+  e.add(tr("Learn"), tr("Close the line for newcomers"), "", {CloseGreeting{}});
+  e.add(tr("Setting"), tr("Lesson card on the left"), "", {DockCard{false}}).on = !e.state().preferences.card_right;
+  e.add(tr("Setting"), tr("Lesson card on the right"), "", {DockCard{true}}).on = e.state().preferences.card_right;
   const std::vector<std::string> languages = desk == nullptr ? std::vector<std::string>{"en"} : desk->languages;
   for (const std::string& language : languages)
-    e.add("Setting", "Lessons in: " + language, "Language", {ChooseLanguage{language}}).on =
+    e.add(tr("Setting"), phrase("Lessons in: {}", language), tr("Language"), {ChooseLanguage{language}}).on =
         e.state().preferences.language == language;
 }
 
 void add_settings(Entries& e) {
   const Preferences& p = e.state().preferences;
-  for (const auto& [theme, words] : {std::pair{Theme::dark, "Dark"}, {Theme::light, "Light"}})
-    e.add("Setting", words, "Theme", {SetTheme{theme}}).on = p.theme == theme;
+  for (const auto& [theme, words] : {std::pair{Theme::dark, tr("Dark")}, {Theme::light, tr("Light")}})
+    e.add(tr("Setting"), words, tr("Theme"), {SetTheme{theme}}).on = p.theme == theme;
   for (const int percent : {100, 125, 150, 175, 200, 250, 300}) {
     const float scale = static_cast<float>(percent) / 100;
-    e.add("Setting", phrase("Text and tiles at {} %", percent), "Scale", {SetScale{scale}}).on = p.scale == scale;
+    e.add(tr("Setting"), phrase("Text and tiles at {} %", percent), tr("Scale"), {SetScale{scale}}).on =
+        p.scale == scale;
   }
-  e.add("Setting", "No motion", "What a step makes stands at once", {SetReducedMotion{true}}).on = p.reduced_motion;
-  e.add("Setting", "Motion", "What a step makes comes in", {SetReducedMotion{false}}).on = !p.reduced_motion;
-  e.add("Setting", "Panels where they were at first", "Reset the layout", {ResetLayout{}});
+  e.add(tr("Setting"), tr("No motion"), tr("What a step makes stands at once"), {SetReducedMotion{true}}).on =
+      p.reduced_motion;
+  e.add(tr("Setting"), tr("Motion"), tr("What a step makes comes in"), {SetReducedMotion{false}}).on =
+      !p.reduced_motion;
+  e.add(tr("Setting"), tr("Panels where they were at first"), tr("Reset the layout"), {ResetLayout{}});
 }
 
 // ---- Step
@@ -176,31 +188,33 @@ void add_settings(Entries& e) {
 void add_step_views(Entries& e) {
   const StepView& view = e.state().view.step;
   for (const ChartTab& tab : chart_tabs(e.document().selection.row))
-    e.add_in(Workspace::step, "Chart", tab.words, std::string(tab.what), {ChooseStepChart{tab.chart}}).on =
+    e.add_in(Workspace::step, tr("Chart"), tab.words, std::string(tr_of(tab.what)), {ChooseStepChart{tab.chart}}).on =
         view.chart == tab.chart;
   for (const FragmentRung rung : kFragmentRungs) {
     for (const FragmentTile tile : kFragmentTiles) {
       std::string words(name_of(tile));
       words.front() = static_cast<char>(words.front() - 32);
-      e.add_in(Workspace::step, "Chart", phrase("Fragments of {} in {}", words, name_of(rung)),
-               "Lanes, registers and banks", {ChooseStepChart{StepChart::fragments}, ChooseFragment{rung, tile}})
+      e.add_in(Workspace::step, tr("Chart"), phrase("Fragments of {} in {}", words, name_of(rung)),
+               tr("Lanes, registers and banks"), {ChooseStepChart{StepChart::fragments}, ChooseFragment{rung, tile}})
           .on = view.chart == StepChart::fragments && view.fragment_rung == rung && view.fragment_tile == tile;
     }
   }
-  e.add_in(Workspace::step, "Setting", "Numbers as the kernel holds them", "A GPU's run: base 2, parts of ℓ by lane",
-           {ShowRaw{true}})
+  e.add_in(Workspace::step, tr("Setting"), tr("Numbers as the kernel holds them"),
+           tr("A GPU's run: base 2, parts of ℓ by lane"), {ShowRaw{true}})
       .on = view.raw;
-  e.add_in(Workspace::step, "Setting", "Numbers as the formulas have them", "A GPU's run: scaled, base e, whole ℓ",
-           {ShowRaw{false}})
+  e.add_in(Workspace::step, tr("Setting"), tr("Numbers as the formulas have them"),
+           tr("A GPU's run: scaled, base e, whole ℓ"), {ShowRaw{false}})
       .on = !view.raw;
   for (const float speed : kSpeeds)
-    e.add_in(Workspace::step, "Setting", phrase("Play {:.3g} steps a second", speed), "Speed", {SetPlaySpeed{speed}})
+    e.add_in(Workspace::step, tr("Setting"), phrase("Play {:.3g} steps a second", speed), tr("Speed"),
+             {SetPlaySpeed{speed}})
         .on = view.play_steps_per_second == speed;
 }
 
 void add_presets(Entries& e) {
   for (const Preset& p : presets())
-    e.add_in(Workspace::step, "Preset", std::string(p.title), std::string(p.what), {ChoosePreset{std::string(p.id)}})
+    e.add_in(Workspace::step, tr("Preset"), std::string(tr_of(p.title)), std::string(tr_of(p.what)),
+             {ChoosePreset{std::string(p.id)}})
         .on = e.document().preset == p.id;
 }
 
@@ -214,14 +228,14 @@ Commands changes(const Document& now, const Document& then) {
 
 void add_problem(Entries& e) {
   const Document& now = e.document();
-  const std::pair<const char*, std::vector<ProblemChoice>> menus[] = {{"Stored as", dtype_choices(now)},
-                                                                      {"Mask", mask_choices(now)},
-                                                                      {"Bias", bias_choices(now)},
-                                                                      {"Inputs", generator_choices(now)},
-                                                                      {"What if", what_if_choices(now)}};
+  const std::pair<const char*, std::vector<ProblemChoice>> menus[] = {{tr("Stored as"), dtype_choices(now)},
+                                                                      {tr("Mask"), mask_choices(now)},
+                                                                      {tr("Bias"), bias_choices(now)},
+                                                                      {tr("Inputs"), generator_choices(now)},
+                                                                      {tr("What if"), what_if_choices(now)}};
   for (const auto& [label, choices] : menus) {
     for (const ProblemChoice& choice : choices) {
-      PaletteEntry& entry = e.add_in(Workspace::step, "Problem", fmt::format("{}: {}", label, choice.words),
+      PaletteEntry& entry = e.add_in(Workspace::step, tr("Problem"), fmt::format("{}: {}", label, choice.words),
                                      choice.help, changes(now, choice.changed));
       entry.on = choice.on;
       if (const auto why = why_not_recordable(choice.changed)) entry.why_not = *why;
@@ -236,8 +250,8 @@ void add_kernels(Entries& e) {
   if (keeps_name_back(e.state(), lesson_asks(e.state(), e.facts().model))) now.clear();
   for (const KernelRow* row : ladder()) {
     const std::string id(row->id);
-    PaletteEntry& entry =
-        e.add("Kernel", std::string(row->title), fmt::format("{}: {}", id, row->what), {ChooseKernel{id}});
+    PaletteEntry& entry = e.add(tr("Kernel"), std::string(tr_of(row->title)),
+                                fmt::format("{}: {}", id, tr_of(row->what)), {ChooseKernel{id}});
     entry.on = id == now;
     if (!step || has_gpu_run(*row, e.document(), e.facts().model)) continue;
     Document changed = e.document();
@@ -249,10 +263,11 @@ void add_kernels(Entries& e) {
   }
   for (const auto& kernel : e.document().sweep.own) {
     const std::string id(kernel->id);
-    PaletteEntry& entry = e.add("Kernel", id, "Of your own", {ChooseKernel{id}});
+    PaletteEntry& entry = e.add(tr("Kernel"), id, tr("Of your own"), {ChooseKernel{id}});
     entry.on = id == now;
     if (step) entry.why_not = tr("a kernel of your own is not recorded: choose it in Bench or Profile");
-    e.add_in(Workspace::bench, "Kernel", "Take out " + id, "Of the list; its rows stay", {DropOwnKernel{id}});
+    e.add_in(Workspace::bench, tr("Kernel"), phrase("Take out {}", id), tr("Of the list; its rows stay"),
+             {DropOwnKernel{id}});
   }
 }
 
@@ -262,25 +277,28 @@ void add_museum(Entries& e) {
   const Model& model = e.facts().model;
   const bool veiled = lesson_asks(e.state(), model);
   const bool unnamed = keeps_name_back(e.state(), veiled);
-  e.add("Museum", "Random exhibit", "A kernel that is wrong on purpose, or the healthy patient: find out",
+  e.add(tr("Museum"), tr("Random exhibit"), tr("A kernel that is wrong on purpose, or the healthy patient: find out"),
         {ShowRandomPiece{}});
-  PaletteEntry& reveal = e.add("Museum", "Reveal the exhibit", "Its name, its verdict and its patch", {RevealPiece{}});
-  if (!unnamed || veiled) reveal.why_not = veiled ? "the lesson asks for it" : "no exhibit is kept back";
+  PaletteEntry& reveal =
+      e.add(tr("Museum"), tr("Reveal the exhibit"), tr("Its name, its verdict and its patch"), {RevealPiece{}});
+  if (!unnamed || veiled) reveal.why_not = veiled ? tr("the lesson asks for it") : tr("no exhibit is kept back");
   for (const Piece& p : museum()) {
-    PaletteEntry& entry = e.add("Museum", std::string(p.title), phrase("Wrong on purpose: {} {}", p.id, p.symptom),
-                                {ShowPiece{std::string(p.id)}});
+    PaletteEntry& entry =
+        e.add(tr("Museum"), std::string(tr_of(p.title)), phrase("Wrong on purpose: {} {}", p.id, tr_of(p.symptom)),
+              {ShowPiece{std::string(p.id)}});
     entry.on = !unnamed && p.row != nullptr && p.row->id == e.document().kernel;
     if (p.row == nullptr) entry.why_not = tr("it is CUDA: it needs an NVIDIA GPU, and there is no recording");
   }
   const WrongRunScene scene = wrong_run_scene(e.state(), model, veiled);
   const bool wrong = !scene.seek.empty();
-  PaletteEntry& seek = e.add_in(Workspace::step, "Museum", "Find the first wrong step",
-                                "Of the run that is shown, with the likely cause", {SeekFirstWrong{true}});
+  PaletteEntry& seek = e.add_in(Workspace::step, tr("Museum"), tr("Find the first wrong step"),
+                                tr("Of the run that is shown, with the likely cause"), {SeekFirstWrong{true}});
   seek.on = e.state().view.step.seek_first_wrong;
   if (!wrong && !seek.on) seek.why_not = tr("the run that is shown is not known to be wrong");
-  PaletteEntry& go = e.add_in(Workspace::step, "Museum", "Go to the first wrong step", "", scene.go_there);
+  PaletteEntry& go = e.add_in(Workspace::step, tr("Museum"), tr("Go to the first wrong step"), "", scene.go_there);
   if (scene.go_there.empty()) go.why_not = tr("none was found");
-  PaletteEntry& leave = e.add("Museum", "Leave the museum", "The same problem by the right kernel", scene.leave);
+  PaletteEntry& leave =
+      e.add(tr("Museum"), tr("Leave the museum"), tr("The same problem by the right kernel"), scene.leave);
   if (scene.leave.empty()) leave.why_not = tr("no exhibit is shown");
 }
 
@@ -290,18 +308,18 @@ void add_sweeps(Entries& e) {
   const SweepSpec& now = e.document().sweep;
   const BenchPreset* preset = preset_of(now);
   for (const BenchPreset& p : bench_presets())
-    e.add_in(Workspace::bench, "Sweep", std::string(p.title), std::string(p.what),
+    e.add_in(Workspace::bench, tr("Sweep"), std::string(tr_of(p.title)), std::string(tr_of(p.what)),
              {SetSweep{with_preset(p, now)}, ChooseBenchMetric{std::string(p.metric)}})
         .on = preset == &p;
   for (const KernelRow* row : ladder()) {
     const bool on = std::find(now.kernels.begin(), now.kernels.end(), row->id) != now.kernels.end();
-    e.add_in(Workspace::bench, "Sweep", fmt::format("{} {}", on ? "Leave out" : "Measure", row->id),
-             std::string(row->title), {SetSweep{with_kernel(now, row->id, !on)}});
+    e.add_in(Workspace::bench, tr("Sweep"), fmt::format("{} {}", on ? tr("Leave out") : tr("Measure"), row->id),
+             std::string(tr_of(row->title)), {SetSweep{with_kernel(now, row->id, !on)}});
   }
   for (const auto& kernel : now.own) {
     const bool on = std::find(now.kernels.begin(), now.kernels.end(), kernel->id) != now.kernels.end();
-    e.add_in(Workspace::bench, "Sweep", fmt::format("{} {}", on ? "Leave out" : "Measure", kernel->id), "Of your own",
-             {SetSweep{with_kernel(now, kernel->id, !on)}});
+    e.add_in(Workspace::bench, tr("Sweep"), fmt::format("{} {}", on ? tr("Leave out") : tr("Measure"), kernel->id),
+             tr("Of your own"), {SetSweep{with_kernel(now, kernel->id, !on)}});
   }
 }
 
@@ -316,7 +334,8 @@ void add_sweep_menus(Entries& e) {
   for (const SweepMenu& menu : menus) {
     for (const SweepChoice& choice : menu.choices) {
       const std::string label = *menu.label == '\0' ? "" : std::string(menu.label) + ": ";
-      e.add_in(Workspace::bench, "Sweep", label + choice.words, menu.help, {SetSweep{choice.changed}}).on = choice.on;
+      e.add_in(Workspace::bench, tr("Sweep"), label + choice.words, menu.help, {SetSweep{choice.changed}}).on =
+          choice.on;
     }
   }
 }
@@ -324,19 +343,19 @@ void add_sweep_menus(Entries& e) {
 void add_figures(Entries& e) {
   const BenchView& view = e.state().view.bench;
   for (const MetricRow& m : metric_table())
-    e.add_in(Workspace::bench, "Metric", std::string(m.label), fmt::format("{}: {}", m.id, m.help),
+    e.add_in(Workspace::bench, tr("Metric"), std::string(tr_of(m.label)), fmt::format("{}: {}", m.id, tr_of(m.help)),
              {ChooseBenchMetric{.id = std::string(m.id), .show = true}})
         .on = std::ranges::find(view.charts, m.id) != view.charts.end();
   const SweepSpec& sweep = e.document().sweep;
   for (const std::int64_t value : sweep.values)
-    e.add_in(Workspace::bench, "Value", fmt::format("{} = {}", axis_title(sweep.axis), value),
-             "What table and strip look at", {ChooseBenchValue{value}})
+    e.add_in(Workspace::bench, tr("Value"), fmt::format("{} = {}", axis_title(sweep.axis), value),
+             tr("What table and strip look at"), {ChooseBenchValue{value}})
         .on = view.value == value;
-  e.add_in(Workspace::bench, "Baseline", "The usual one of each device", "What speed-ups are over",
+  e.add_in(Workspace::bench, tr("Baseline"), tr("The usual one of each device"), tr("What speed-ups are over"),
            {ChooseBenchBaseline{}})
       .on = view.baseline.empty();
   for (const std::string& id : sweep.kernels)
-    e.add_in(Workspace::bench, "Baseline", id, "What speed-ups are over", {ChooseBenchBaseline{id}}).on =
+    e.add_in(Workspace::bench, tr("Baseline"), id, tr("What speed-ups are over"), {ChooseBenchBaseline{id}}).on =
         view.baseline == id;
 }
 
@@ -345,24 +364,24 @@ void add_run(Entries& e, const ListedRun& r) {
   const std::string words = words_of(list, r.run), id = r.run.id;
   const bool shown = is_shown(list, id), reference = list.reference == id;
   const auto add = [&](std::string what, Command command) -> PaletteEntry& {
-    return e.add_in(Workspace::bench, "Run", fmt::format("{} {}", what, words), "", {std::move(command)});
+    return e.add_in(Workspace::bench, tr("Run"), fmt::format("{} {}", what, words), "", {std::move(command)});
   };
-  add(shown ? "Hide" : "Show", ShowRun{id, !shown});
-  add(reference ? "Compare no more with" : "Compare the others with", CompareWithRun{reference ? "" : id});
-  if (!r.run.spec.empty()) add("Set up the sweep of", TakeSweepOf{id});
-  add("Rows as CSV of", ExportCsv{id});
-  add("Rows as JSON of", ExportJson{id});
-  add("Timeline for Perfetto of", ExportTrace{id});
+  add(shown ? tr("Hide") : tr("Show"), ShowRun{id, !shown});
+  add(reference ? tr("Compare no more with") : tr("Compare the others with"), CompareWithRun{reference ? "" : id});
+  if (!r.run.spec.empty()) add(tr("Set up the sweep of"), TakeSweepOf{id});
+  add(tr("Rows as CSV of"), ExportCsv{id});
+  add(tr("Rows as JSON of"), ExportJson{id});
+  add(tr("Timeline for Perfetto of"), ExportTrace{id});
   if (r.from == RunFrom::bundled) return;
-  PaletteEntry& remove = add("Remove", RemoveRun{id});
+  PaletteEntry& remove = add(tr("Remove"), RemoveRun{id});
   if (r.growing) remove.why_not = tr("it is being measured");
 }
 
 void add_runs(Entries& e) {
   const BenchRuns& list = e.document().runs;
   const bool predicted = is_shown(list, kPredictedRun);
-  e.add_in(Workspace::bench, "Run", predicted ? "Hide what is predicted" : "Show what is predicted",
-           "Bytes, memory, registers before the run", {ShowRun{std::string(kPredictedRun), !predicted}});
+  e.add_in(Workspace::bench, tr("Run"), predicted ? tr("Hide what is predicted") : tr("Show what is predicted"),
+           tr("Bytes, memory, registers before the run"), {ShowRun{std::string(kPredictedRun), !predicted}});
   for (const ListedRun& r : e.facts().model.runs)
     if (!list.removed.contains(r.run.id)) add_run(e, r);
 }
@@ -370,7 +389,8 @@ void add_runs(Entries& e) {
 void add_files(Entries& e) {
   for (const KnownFile& f : e.facts().model.files) {
     const std::filesystem::path path(f.path);
-    e.add("File", (f.words.empty() ? "Open " : "Open: ") + (f.words.empty() ? path.filename().string() : f.words),
+    e.add(tr("File"),
+          (f.words.empty() ? tr("Open ") : tr("Open: ")) + (f.words.empty() ? path.filename().string() : f.words),
           f.path, {OpenFile{f.path}});
   }
 }

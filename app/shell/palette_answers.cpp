@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "app/shell/palette.h"
 #include "kernels/base/text.h"
 #include "kernels/model/problem.h"
@@ -19,7 +17,7 @@ namespace {
 
 PaletteEntry question(std::string words, std::string more, std::string also, std::string answer) {
   PaletteEntry e;
-  e.group = "Question";
+  e.group = tr("Question");
   e.words = std::move(words);
   e.more = std::move(more);
   e.also = std::move(also);
@@ -38,7 +36,8 @@ Problem problem_here(const State& state) {
 PaletteEntry formula(const Problem& problem) {
   using enum TensorColour;
   PaletteEntry e = question(
-      "What is the formula of attention?", "O = softmax(Q K^T / sqrt(D)) V", "equation definition softmax one line",
+      tr("What is the formula of attention?"), "O = softmax(Q K^T / sqrt(D)) V",
+      tr("equation definition softmax one line"),
       phrase("Each query is compared with each key: S is the product of Q and K transposed, times the scale. "
              "Softmax makes weights of each row of S: "
              "P = exp(S − m) / ℓ, where m is the row's maximum and ℓ the sum of its exp(S − m); they add up to 1. "
@@ -56,12 +55,12 @@ PaletteEntry formula(const Problem& problem) {
 
 PaletteEntry scale(const Problem& p) {
   PaletteEntry e = question(
-      "Why divide by √D?", "So that scores do not grow with D", "sqrt(D) square root scale 1/sqrt(D) scaling",
+      tr("Why divide by √D?"), tr("So that scores do not grow with D"),
+      tr("sqrt(D) square root scale 1/sqrt(D) scaling"),
       phrase("A score is a sum of D products. Where the numbers of q and k have variance 1, the sum has variance D: "
-             "scores "
-             "of a size of √D. At D = {} that is {}, and softmax of scores so far apart gives one key nearly all the "
-             "weight; in training no gradient comes through to the others. Divided by √D the scores have a size of 1, "
-             "whatever D is. This problem's factor is {}.",
+             "scores of a size of √D. At D = {} that is {}, and softmax of scores so far apart gives one key nearly "
+             "all the weight; in training no gradient comes through to the others. Divided by √D the scores have a "
+             "size of 1, whatever D is. This problem's factor is {}.",
              p.D, significant_text(std::sqrt(static_cast<double>(p.D)), 3), significant_text(p.effective_scale(), 4)));
   e.door = tr("See what large scores do");
   e.commands = {ChooseWorkspace{Workspace::step}, ChoosePreset{"large_logits"}};
@@ -69,18 +68,18 @@ PaletteEntry scale(const Problem& p) {
 }
 
 std::vector<PaletteEntry> of_bench(const PaletteFacts& f) {
-  PaletteEntry memory =
-      question("At which L does naive run out of memory on this GPU?", "By the plans of the kernels that store S and P",
-               "memory limit largest longest L sequence OOM out of memory", memory_answer(f.state, f.model));
+  PaletteEntry memory = question(
+      tr("At which L does naive run out of memory on this GPU?"), tr("By the plans of the kernels that store S and P"),
+      tr("memory limit largest longest L sequence OOM out of memory"), memory_answer(f.state, f.model));
   memory.door = tr("Peak memory along the axis");
   memory.commands = {ChooseWorkspace{Workspace::bench}, ChooseBenchMetric{.id = "memory_peak_bytes", .show = true}};
-  PaletteEntry tile = question("Why this tile size?", "Registers, shared memory and occupancy limit Br × Bc",
-                               "tile Br x Bc block size occupancy limit", tile_answer(f.state, f.model));
+  PaletteEntry tile = question(tr("Why this tile size?"), tr("Registers, shared memory and occupancy limit Br × Bc"),
+                               tr("tile Br x Bc block size occupancy limit"), tile_answer(f.state, f.model));
   tile.door = tr("All tiles");
   tile.commands = {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}};
   PaletteEntry versions =
-      question("Which versions made this session?", "Driver, CUDA, NVRTC, CUPTI, this program",
-               "driver CUDA NVRTC CUPTI toolkit provenance commit reproduce", versions_answer(f.state, f.model));
+      question(tr("Which versions made this session?"), tr("Driver, CUDA, NVRTC, CUPTI, this program"),
+               tr("driver CUDA NVRTC CUPTI toolkit provenance commit reproduce"), versions_answer(f.state, f.model));
   std::vector<PaletteEntry> all;
   all.push_back(std::move(memory));
   all.push_back(std::move(tile));
@@ -95,9 +94,9 @@ std::vector<PaletteEntry> palette_answers(const PaletteFacts& facts) {
   std::vector<PaletteEntry> all{formula(p), scale(p)};
   for (PaletteEntry& e : of_bench(facts)) all.push_back(std::move(e));
   for (const StallReason& reason : stall_reasons()) {
-    PaletteEntry e = question(std::string(reason.title), std::string(reason.what),
-                              phrase("{} stall reason warp state", reason.name), std::string(reason.what));
-    e.group = "Stall";
+    PaletteEntry e = question(std::string(tr_of(reason.title)), std::string(tr_of(reason.what)),
+                              phrase("{} stall reason warp state", reason.name), std::string(tr_of(reason.what)));
+    e.group = tr("Stall");
     e.answer += phrase("\n\nCUPTI and Nsight Compute call it {}; in Profile it is part of: {}.", reason.name,
                        words_of(reason.state));
     e.door = tr("Where the time goes");

@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kPalette = "Commands";
 constexpr const char* kAnswer = "Answer";
 constexpr float kAnswerWidth = 560, kFormula = 24;  // logical
-constexpr const char* kNear = "Nothing is called so. By its letters it may be one of these: arrows choose.";
+constexpr const char* kNear = marked("Nothing is called so. By its letters it may be one of these: arrows choose.");
 constexpr float kPaletteWidth = 680, kRow = 26, kGroup = 96, kText = 13, kSmall = 12;  // logical
 
 // Up and down belong to the list while the field has the keyboard.
@@ -75,7 +75,7 @@ float draw_right(ImDrawList* list, const Box& box, const PaletteEntry& entry, fl
     return left;
   }
   if (!entry.on) return box.max.x;
-  draw_text_in(list, box, Align::right, Face::text, kSmall, colour_of(Token::dim), "now");
+  draw_text_in(list, box, Align::right, Face::text, kSmall, colour_of(Token::dim), tr("now"));
   return box.max.x - text_width(Face::text, kSmall, "now") - s.px(4);
 }
 
@@ -116,7 +116,7 @@ bool draw_list(PaletteHeld& held, float width, float height, bool moved) {
       const ImVec2 corner = ImGui::GetCursorScreenPos();
       ImGui::Dummy({width, row});
       draw_text_in(ImGui::GetWindowDrawList(), {{corner.x + s.px(10), corner.y}, {corner.x + width, corner.y + row}},
-                   Align::left, Face::text, kSmall, colour_of(Token::dim), kNear);
+                   Align::left, Face::text, kSmall, colour_of(Token::dim), tr_of(kNear));
     }
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(held.hits.size()), row);
@@ -150,7 +150,7 @@ bool draw_query(PaletteHeld& held, float width, int page, bool& moved) {
   if (ImGui::IsWindowAppearing() || std::exchange(held.take_keyboard, false)) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(width);
   const bool entered = ImGui::InputTextWithHint(
-      "##query", "a command, preset, kernel, metric or setting", &held.query,
+      "##query", tr("a command, preset, kernel, metric or setting"), &held.query,
       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackHistory, move_by_arrows, &move);
   if (ImGui::IsKeyPressed(ImGuiKey_PageDown)) move += page;
   if (ImGui::IsKeyPressed(ImGuiKey_PageUp)) move -= page;

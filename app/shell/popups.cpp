@@ -15,15 +15,15 @@
 namespace attn {
 namespace {
 
-constexpr const char* kGoTo = "Go to step";
-constexpr const char* kBookmarks = "Bookmarks";
-constexpr const char* kOffer = "Kernels of a session";
+constexpr const char* kGoTo = marked("Go to step");
+constexpr const char* kBookmarks = marked("Bookmarks");
+constexpr const char* kOffer = marked("Kernels of a session");
 
 void draw_go_to(const Model& model, ShellHeld& held, Commands& commands) {
   if (!begin_popup(kGoTo)) return;
   const Style& s = style();
   const int steps = model.recording == nullptr ? 0 : static_cast<int>(model.recording->events.size());
-  popup_heading(kGoTo);
+  popup_heading(tr_of(kGoTo));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(s.px(120));
   const bool entered = ImGui::InputInt("##number", &held.go_to, 0, 0,
@@ -31,7 +31,7 @@ void draw_go_to(const Model& model, ShellHeld& held, Commands& commands) {
   ImGui::SameLine();
   ImGui::TextDisabled("of %d", steps);
   ImGui::SameLine(0, s.px(16));
-  if ((ImGui::Button("Go", {s.px(56), 0}) || entered) && steps > 0) {
+  if ((ImGui::Button(tr("Go"), {s.px(56), 0}) || entered) && steps > 0) {
     commands.emplace_back(GoToEvent{static_cast<EventIndex>(std::clamp(held.go_to, 1, steps) - 1)});
     ImGui::CloseCurrentPopup();
   }
@@ -58,17 +58,17 @@ void draw_bookmark_lines(const Recording& rec, const StepView& view, Commands& c
 void draw_bookmarks(const Controller& controller, Commands& commands) {
   if (!begin_popup(kBookmarks)) return;
   const StepView& view = controller.state().view.step;
-  popup_heading(kBookmarks);
+  popup_heading(tr_of(kBookmarks));
   const auto& rec = controller.model().recording;
   const std::size_t here = rec == nullptr ? 0 : bookmarked_steps(*rec, view.bookmarks).size();
   if (here > 0) draw_bookmark_lines(*rec, view, commands);
   if (view.bookmarks.empty()) ImGui::TextDisabled(tr("None yet: B marks the step that is shown."));
   if (const std::size_t waiting = view.bookmarks.size() - here; waiting > 0) {
-    ImGui::TextDisabled("%s",
-                        phrase("{} more {} no place in this run.", waiting, waiting == 1 ? "has" : "have").c_str());
+    ImGui::TextDisabled(
+        "%s", plural(waiting, "{} more has no place in this run.", "{} more have no place in this run.").c_str());
   }
   ImGui::Dummy({1, style().px(4)});
-  if (popup_buttons("Remove all", !view.bookmarks.empty())) commands.emplace_back(ClearBookmarks{});
+  if (popup_buttons(tr("Remove all"), !view.bookmarks.empty())) commands.emplace_back(ClearBookmarks{});
   ImGui::EndPopup();
 }
 
@@ -78,7 +78,8 @@ void draw_offer(const Model& model, Commands& commands) {
   if (!begin_popup(kOffer)) return;
   const Style& s = style();
   const std::size_t count = model.offered.kernels.size();
-  popup_heading(count == 1 ? "This session brings a kernel of its own" : "This session brings kernels of its own");
+  popup_heading(count == 1 ? tr("This session brings a kernel of its own")
+                           : tr("This session brings kernels of its own"));
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + popup_width(460));
   for (const auto& kernel : model.offered.kernels) {
     const gpu::OwnKernel& own = *gpu::own_kernel(*kernel);
@@ -86,10 +87,12 @@ void draw_offer(const Model& model, Commands& commands) {
     const std::string edits = own.edits == nullptr ? "" : phrase(", an edit of {}", own.edits->id);
     ImGui::BulletText("%s", phrase("{}, {} lines{}", own.name, lines, edits).c_str());
   }
-  ImGui::TextDisabled("%s", phrase("{}\nAllowed, {} compiled and run on your GPU when you measure {}. Trust whoever "
-                                   "wrote the file, or leave {} out: the measurements are shown either way.",
-                                   model.offered.file, count == 1 ? "it is" : "they are", count == 1 ? "it" : "them",
-                                   count == 1 ? "it" : "them")
+  ImGui::TextDisabled("%s", plural(count,
+                                   "{1}\nAllowed, it is compiled and run on your GPU when you measure it. Trust "
+                                   "whoever wrote the file, or leave it out: the measurements are shown either way.",
+                                   "{1}\nAllowed, they are compiled and run on your GPU when you measure them. Trust "
+                                   "whoever wrote the file, or leave them out: the measurements are shown either way.",
+                                   model.offered.file)
                                 .c_str());
   ImGui::PopTextWrapPos();
   ImGui::Dummy({1, s.px(4)});

@@ -19,10 +19,10 @@
 namespace attn {
 namespace {
 
-constexpr const char* kOpenFile = "Open a file";
-constexpr const char* kSaveAs = "Save the session as";
-constexpr const char* kInputFiles = "Your own inputs";
-constexpr const char* kSaveSteps = "Pictures of several steps";
+constexpr const char* kOpenFile = marked("Open a file");
+constexpr const char* kSaveAs = marked("Save the session as");
+constexpr const char* kInputFiles = marked("Your own inputs");
+constexpr const char* kSaveSteps = marked("Pictures of several steps");
 constexpr float kFieldWidth = 560;  // logical, of a path field
 
 void dim_words(const std::string& words) {
@@ -52,7 +52,7 @@ void known_files(const std::vector<KnownFile>& files, Commands& commands) {
     const auto is = [bundled](const KnownFile& f) { return f.bundled == bundled; };
     if (std::none_of(files.begin(), files.end(), is)) continue;
     ImGui::Dummy({1, style().px(4)});
-    ImGui::TextDisabled("%s", bundled ? "Came with the program" : "Lately");
+    ImGui::TextDisabled("%s", bundled ? tr("Came with the program") : tr("Lately"));
     for (const KnownFile& f : files) {
       if (!is(f)) continue;
       const std::filesystem::path path(f.path);
@@ -69,15 +69,15 @@ void known_files(const std::vector<KnownFile>& files, Commands& commands) {
 
 void draw_open_file(const Controller& controller, ShellHeld& held, Commands& commands) {
   if (!begin_popup(kOpenFile)) return;
-  popup_heading(kOpenFile);
+  popup_heading(tr_of(kOpenFile));
   dim_words(
-      "A session (.attn), a kernel of your own (.cu), or q.npy with k.npy and v.npy beside it. A file can also be "
-      "dropped on the window.");
+      tr("A session (.attn), a kernel of your own (.cu), or q.npy with k.npy and v.npy beside it. A file can also be "
+         "dropped on the window."));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(held, "open", "/path/to/session.attn", "", FileDialog::Kind::open, held.path);
   known_files(controller.model().files, commands);
   ImGui::Dummy({1, style().px(4)});
-  if ((popup_buttons("Open", !held.path.empty()) || entered) && !held.path.empty()) {
+  if ((popup_buttons(tr("Open"), !held.path.empty()) || entered) && !held.path.empty()) {
     commands.emplace_back(OpenFile{held.path});
     ImGui::CloseCurrentPopup();
   }
@@ -86,7 +86,7 @@ void draw_open_file(const Controller& controller, ShellHeld& held, Commands& com
 
 void draw_save_as(ShellHeld& held, Commands& commands) {
   if (!begin_popup(kSaveAs)) return;
-  popup_heading(kSaveAs);
+  popup_heading(tr_of(kSaveAs));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(held, "save", "/path/to/session.attn", ".attn", FileDialog::Kind::save, held.path);
   // What is there already goes only when its button says so.
@@ -96,7 +96,7 @@ void draw_save_as(ShellHeld& held, Commands& commands) {
   const bool there = !held.path.empty() && std::filesystem::exists(file, error);
   if (there) error_words(phrase("{} is there already. Replace it, or name another file.", file.string()));
   ImGui::Dummy({1, style().px(4)});
-  const bool pressed = popup_buttons(there ? "Replace" : "Save", !held.path.empty());
+  const bool pressed = popup_buttons(there ? tr("Replace") : tr("Save"), !held.path.empty());
   if ((pressed || (entered && !there)) && !held.path.empty()) {
     commands.emplace_back(SaveSessionAs{held.path});
     ImGui::CloseCurrentPopup();
@@ -108,11 +108,10 @@ void draw_save_as(ShellHeld& held, Commands& commands) {
 void draw_input_files(const Controller& controller, ShellHeld& held, Commands& commands) {
   if (!begin_popup(kInputFiles)) return;
   constexpr std::array<const char*, 4> kIds{"Q", "K", "V", "bias"};
-  popup_heading(kInputFiles);
+  popup_heading(tr_of(kInputFiles));
   dim_words(
       tr("NumPy arrays, [B,H,L,D], [H,L,D] or [L,D], of f2, f4 or f8; the bias spreads over [B,H,Lq,Lk]. The problem "
-         "takes "
-         "their shapes. A field left empty stays generated, the bias: none."));
+         "takes their shapes. A field left empty stays generated, the bias: none."));
   bool entered = ImGui::IsWindowAppearing();  // Enter goes to the next field; in the last one it uses them
   for (std::size_t n = 0; n < kIds.size(); ++n) {
     ImGui::TextUnformatted(kIds[n]);
@@ -128,7 +127,7 @@ void draw_input_files(const Controller& controller, ShellHeld& held, Commands& c
   }
   if (answered) error_words(answer.error);
   ImGui::Dummy({1, style().px(4)});
-  if (popup_buttons("Use them", true) || entered) {
+  if (popup_buttons(tr("Use them"), true) || entered) {
     held.input_asked = answer.number + 1;
     commands.emplace_back(SetInputFiles{held.input_paths});
   }
@@ -140,7 +139,7 @@ void draw_save_steps(const Controller& controller, ShellHeld& held, Commands& co
   const Style& s = style();
   const int steps =
       controller.model().recording == nullptr ? 0 : static_cast<int>(controller.model().recording->events.size());
-  popup_heading(kSaveSteps);
+  popup_heading(tr_of(kSaveSteps));
   dim_words(tr("A name that ends in .gif gives one animation, any other a folder with a PNG a step."));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(held, "steps", "/path/to/steps.gif", "", FileDialog::Kind::save, held.path);
@@ -150,7 +149,7 @@ void draw_save_steps(const Controller& controller, ShellHeld& held, Commands& co
   ImGui::SetNextItemWidth(s.px(64));
   ImGui::InputInt("##first", &held.first_step, 0, 0);
   ImGui::SameLine();
-  ImGui::TextUnformatted("to");
+  ImGui::TextUnformatted(tr("to"));
   ImGui::SameLine();
   ImGui::SetNextItemWidth(s.px(64));
   ImGui::InputInt("##last", &held.last_step, 0, 0);
@@ -158,12 +157,12 @@ void draw_save_steps(const Controller& controller, ShellHeld& held, Commands& co
   ImGui::TextDisabled("of %d", steps);
   ImGui::SameLine(0, s.px(20));
   ImGui::SetNextItemWidth(s.px(64));
-  ImGui::InputFloat("seconds each", &held.seconds_per_step, 0, 0, "%.2g");
+  ImGui::InputFloat(tr("seconds each"), &held.seconds_per_step, 0, 0, "%.2g");
   const bool good = held.first_step >= 1 && held.last_step <= steps && held.first_step <= held.last_step;
   if (!good) error_words(phrase("Steps are 1 to {}, the first before the last.", steps));
   ImGui::Dummy({1, s.px(4)});
   const bool can = good && !held.path.empty();
-  if ((popup_buttons("Make them", can) || entered) && can) {
+  if ((popup_buttons(tr("Make them"), can) || entered) && can) {
     commands.emplace_back(SaveSteps{held.path, static_cast<EventIndex>(held.first_step - 1),
                                     static_cast<EventIndex>(held.last_step - 1), held.seconds_per_step});
     ImGui::CloseCurrentPopup();

@@ -123,13 +123,13 @@ void draw_museum_menu(const std::string& now, Commands& commands) {
   for (const Piece& piece : museum()) {
     ImGui::BeginDisabled(piece.row == nullptr);
     const bool chosen = piece.row != nullptr && piece.row->id == now;
-    if (ImGui::MenuItem(std::string(piece.title).c_str(), nullptr, chosen))
+    if (ImGui::MenuItem(std::string(tr_of(piece.title)).c_str(), nullptr, chosen))
       commands.emplace_back(ShowPiece{std::string(piece.id)});
     ImGui::EndDisabled();
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
       const std::string why =
-          piece.row != nullptr ? "" : " It is CUDA: it needs an NVIDIA GPU, and there is no recording.";
-      show_tooltip(std::string(piece.symptom) + why);
+          piece.row != nullptr ? "" : tr(" It is CUDA: it needs an NVIDIA GPU, and there is no recording.");
+      show_tooltip(std::string(tr_of(piece.symptom)) + why);
     }
   }
   ImGui::EndMenu();
@@ -142,10 +142,10 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
   const KernelRow* own = step ? gpu_run_of(state, model) : nullptr;  // a GPU kernel's own run
   std::string now = own != nullptr ? std::string(own->id) : step ? state.document.kernel : bench_kernel(state);
   const auto row = find_kernel_or_piece(now);
-  std::string title = row ? std::string((*row)->title) : now;
+  std::string title = row ? std::string(tr_of((*row)->title)) : now;
   // Nor is it marked in the list.
   if (step && keeps_name_back(state, lesson_asks(state, model))) {
-    title = kUnnamedExhibit;
+    title = tr_of(kUnnamedExhibit);
     now.clear();
   }
   if (!step && !is_shown_kernel(state, model, now)) title = tr("the fastest that is shown");
@@ -162,13 +162,13 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
       // Step could not show it: said here, and nothing that is open is lost.
       const auto why = !step || chosen || by_gpu ? std::nullopt : why_not_recordable(changed);
       ImGui::BeginDisabled(why.has_value());
-      if (ImGui::Selectable(std::string(kernel.title).c_str(), chosen)) {
+      if (ImGui::Selectable(std::string(tr_of(kernel.title)).c_str(), chosen)) {
         commands.emplace_back(ChooseKernel{std::string(kernel.id)});
       }
       if (chosen) ImGui::SetItemDefaultFocus();
       ImGui::EndDisabled();
       if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
-        show_tooltip(why ? *why : fmt::format("{}: {}", kernel.id, kernel.what));
+        show_tooltip(why ? *why : fmt::format("{}: {}", kernel.id, tr_of(kernel.what)));
     }
     if (step) draw_museum_menu(now, commands);
     if (!step && !state.document.sweep.own.empty()) ImGui::Separator();
@@ -188,10 +188,10 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
 float draw_greeting(const State& state, float x, float right, Commands& commands) {
   if (!state.preferences.greet || state.view.workspace != Workspace::step) return x;
   const Style& s = style();
-  constexpr std::string_view kWords = "New here? Chapter 1 takes 8 minutes";
+  constexpr std::string_view kWords = marked("New here? Chapter 1 takes 8 minutes");
   const float width = text_width(Face::text, kSmallSize, kWords) + s.px(20), cross = s.px(22);
   if (x + width + cross > right) return x;
-  if (bar_button("New here", x, width)) {
+  if (bar_button(tr("New here"), x, width)) {
     commands.emplace_back(CloseGreeting{});
     commands.emplace_back(StartLesson{"weighted-average", ""});
   }
@@ -199,7 +199,7 @@ float draw_greeting(const State& state, float x, float right, Commands& commands
   draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::text, kSmallSize, colour(s.theme, ink),
                kWords);
   tooltip(tr("Begins the first lesson: what attention computes"));
-  if (bar_button("Close the line", x + width, cross)) commands.emplace_back(CloseGreeting{});
+  if (bar_button(tr("Close the line"), x + width, cross)) commands.emplace_back(CloseGreeting{});
   const ImVec2 c = last_item().centre();
   const ImU32 line = colour(s.theme, ImGui::IsItemHovered() ? Token::text : Token::dim);
   const float arm = s.px(3.5F);
@@ -213,7 +213,7 @@ float draw_crossing(const State& state, float x, Commands& commands) {
   const bool bench = state.view.workspace == Workspace::bench;
   if (!bench && state.view.workspace != Workspace::step) return x;
   const Style& s = style();
-  const char* words = bench ? "Step through it" : "Measure it";
+  const char* words = bench ? tr("Step through it") : tr("Measure it");
   const float width = text_width(Face::text, kSmallSize, words) + s.px(20);
   if (bar_button("Crossing", x, width)) {
     if (bench)
@@ -224,8 +224,8 @@ float draw_crossing(const State& state, float x, Commands& commands) {
   const Token ink = ImGui::IsItemHovered() ? Token::text : Token::dim;
   draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::text, kSmallSize, colour(s.theme, ink),
                words);
-  tooltip(bench ? "Opens the chosen kernel and problem in Step, at a size that Step can show"
-                : "Takes this problem, tile and kernel over to Bench");
+  tooltip(bench ? tr("Opens the chosen kernel and problem in Step, at a size that Step can show")
+                : tr("Takes this problem, tile and kernel over to Bench"));
   return x + width;
 }
 
@@ -239,7 +239,7 @@ struct OriginWords {
 OriginWords origin_of(const State& state, const Model& model) {
   if (state.view.workspace == Workspace::bench || state.view.workspace == Workspace::profile) {
     const std::vector<const ListedRun*> runs = shown_runs(state.document.runs, model);
-    if (runs.empty()) return {true, "nothing measured yet", model.here.device};
+    if (runs.empty()) return {true, tr("nothing measured yet"), model.here.device};
     std::string more;
     for (const ListedRun* r : runs) {
       const Provenance& p = r->run.provenance;
@@ -247,22 +247,23 @@ OriginWords origin_of(const State& state, const Model& model) {
       more += p.loaded ? phrase("{}, measured on {} on {}", p.file, p.device, p.date) : p.device;
     }
     const Provenance& last = runs.back()->run.provenance;
-    if (runs.size() > 1) return {!last.loaded, fmt::format("{} runs", runs.size()), more};
+    if (runs.size() > 1) return {!last.loaded, phrase("{} runs", runs.size()), more};
     if (last.loaded) return {false, phrase("loaded: {}, {}", last.device, last.date.substr(0, 10)), more};
-    return {true, "measured here", more};
+    return {true, tr("measured here"), more};
   }
-  if (model.recording == nullptr) return {true, "nothing recorded", model.recording_error};
+  if (model.recording == nullptr) return {true, tr("nothing recorded"), model.recording_error};
   const Recording& r = *model.recording;
   const bool unnamed = keeps_name_back(state, lesson_asks(state, model));
-  const std::string more = phrase("{}, {}, recorded on {}", unnamed ? kUnnamedExhibit : std::string_view(r.kernel),
-                                  describe(r.problem), r.device);
+  const std::string more =
+      phrase("{}, {}, recorded on {}", unnamed ? tr_of(kUnnamedExhibit) : std::string_view(r.kernel),
+             describe(r.problem), r.device);
   const bool from_file = std::string_view(state.document.inputs.q_file).ends_with(".attn");
   if (from_file && model.replay.of == model.recording && !model.replay.running) {
     const std::string& difference = model.replay.difference;
     const std::string file = more + ", " + state.document.inputs.q_file;
     if (!difference.empty())
-      return {false, "from a file: replay differs", file + "\nThe replay differs at " + difference, true};
-    return {false, "from a file", file + "\nReplayed here: every step follows from the one before it"};
+      return {false, tr("from a file: replay differs"), phrase("{}\nThe replay differs at {}", file, difference), true};
+    return {false, "from a file", phrase("{}\nReplayed here: every step follows from the one before it", file)};
   }
   if (from_file) return {false, "from a file", more + ", " + state.document.inputs.q_file};
   return {true, phrase("computed here, in {}", name_of(r.problem.dtype)), more};
@@ -346,7 +347,7 @@ float draw_task(const TaskView& task, float x, float right, Commands& commands) 
   const float width = task_width(task, short_words), height = s.px(28);
   if (x + width > right) return x;
   ImGui::SetCursorScreenPos({x, ImGui::GetWindowPos().y + (ImGui::GetWindowHeight() - height) / 2});
-  if (ImGui::InvisibleButton("Cancel the task", ImVec2(width, height), ImGuiButtonFlags_EnableNav))
+  if (ImGui::InvisibleButton(tr("Cancel the task"), ImVec2(width, height), ImGuiButtonFlags_EnableNav))
     commands.emplace_back(CancelTask{});
   const Box box = last_item();
   ImDrawList* list = ImGui::GetWindowDrawList();

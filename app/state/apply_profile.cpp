@@ -3,9 +3,8 @@
 #include <variant>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "app/state/apply_lists.h"
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/museum/museum.h"
 
@@ -28,10 +27,9 @@ Result<std::string> kernel_with_source(const State& s) {
     if (const auto row = find_kernel(name, sweep.own); row && fits(**row)) return name;
   for (const KernelRow* row : ladder())
     if (fits(*row)) return std::string(row->id);
-  return fail(ErrorKind::cannot_run,
-              fmt::format("No kernel on a GPU walks in the order of {}, so Profile has no source "
-                          "of its phases.",
-                          s.document.kernel));
+  return fail(ErrorKind::cannot_run, phrase("No kernel on a GPU walks in the order of {}, so Profile has no source "
+                                            "of its phases.",
+                                            s.document.kernel));
 }
 
 struct ApplyProfile {
@@ -43,21 +41,21 @@ struct ApplyProfile {
   }
   Result<State> operator()(const ChooseSourceLine& c) {
     if (c.line < 0 || c.file.size() > kMaxName)
-      return bad_input(fmt::format("Line {} of {} is none of a source.", c.line, c.file));
+      return bad_input(phrase("Line {} of {} is none of a source.", c.line, c.file));
     s.view.profile.file = c.file;
     s.view.profile.line = c.line;
     s.view.profile.phase = gpu::CodePhase::none;
     return std::move(s);
   }
   Result<State> operator()(const ChooseAgainst& c) {
-    if (c.id.size() > kMaxName) return bad_input("The name of a measurement has at most 256 bytes.");
+    if (c.id.size() > kMaxName) return bad_input(tr("The name of a measurement has at most 256 bytes."));
     s.view.profile.against = c.id;
     return std::move(s);
   }
   Result<State> operator()(const ChooseBeatSpan& c) {
     const bool all = c.from_us == 0 && c.to_us == 0;
     if (!all && (c.from_us < 0 || c.to_us <= c.from_us))
-      return bad_input(fmt::format("{} to {} us is no part of a run.", c.from_us, c.to_us));
+      return bad_input(phrase("{} to {} us is no part of a run.", c.from_us, c.to_us));
     s.view.profile.beat_from_us = c.from_us;
     s.view.profile.beat_to_us = c.to_us;
     return std::move(s);
@@ -67,7 +65,7 @@ struct ApplyProfile {
     return std::move(s);
   }
   Result<State> operator()(const ShowPhase& c) {
-    if (c.phase == gpu::CodePhase::none) return bad_input("A tile that the mask skips has no phase in a source.");
+    if (c.phase == gpu::CodePhase::none) return bad_input(tr("A tile that the mask skips has no phase in a source."));
     auto kernel = kernel_with_source(s);
     if (!kernel) return tl::unexpected(kernel.error());
     // Step keeps its kernel; what Bench and Profile look at is named beside it.

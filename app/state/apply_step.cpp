@@ -6,10 +6,9 @@
 #include <variant>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "app/state/apply.h"
 #include "app/state/apply_lists.h"
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/validate.h"
@@ -79,7 +78,7 @@ struct ApplyStep {
   Result<State> operator()(const SetOptions& c) {
     const Options& o = c.options;
     if (std::min({o.br, o.bc, o.threads, o.stages}) < 0) {
-      return bad_input("Tile extents, threads and stages cannot be negative; 0 stands for the kernel's default.");
+      return bad_input(tr("Tile extents, threads and stages cannot be negative; 0 stands for the kernel's default."));
     }
     if (o != s.document.options) s.document.preset.clear();
     s.document.options = o;
@@ -87,7 +86,7 @@ struct ApplyStep {
   }
   Result<State> operator()(const SetInputs& c) {
     if (c.inputs.edits.size() > kMaxEdits) {
-      return bad_input(fmt::format("More than {} typed cells: put the numbers into a .npy file.", kMaxEdits));
+      return bad_input(phrase("More than {} typed cells: put the numbers into a .npy file.", kMaxEdits));
     }
     if (c.inputs == s.document.inputs) return done();
     s.document.inputs = c.inputs;
@@ -144,9 +143,9 @@ struct ApplyStep {
     const auto piece = find_piece(c.id);
     if (!piece) return tl::unexpected(piece.error());
     if ((*piece)->row == nullptr) {
-      return fail(ErrorKind::cannot_run, fmt::format("{} is CUDA and needs an NVIDIA GPU; there is no recording of it. "
-                                                     "`attnscope museum {}` says more.",
-                                                     c.id, c.id));
+      return fail(ErrorKind::cannot_run, phrase("{} is CUDA and needs an NVIDIA GPU; there is no recording of it. "
+                                                "`attnscope museum {}` says more.",
+                                                c.id, c.id));
     }
     s.document.exhibit = Exhibit::none;
     show_problem((*piece)->problem, (*piece)->options, (*piece)->generator, (*piece)->seed);
@@ -195,7 +194,7 @@ struct ApplyStep {
     auto& marks = s.view.step.bookmarks;
     if (std::erase(marks, mark) > 0) return done();
     if (marks.size() >= kMaxBookmarks) {
-      return bad_input(fmt::format("{} bookmarks are the most there can be: take one away first.", kMaxBookmarks));
+      return bad_input(phrase("{} bookmarks are the most there can be: take one away first.", kMaxBookmarks));
     }
     marks.push_back(mark);
     return done();
@@ -262,10 +261,10 @@ struct ApplyStep {
     return steps_where_m_changes(*recording, at, at.row);
   }
   std::string no_landmark(const GoToLandmark& c) const {
-    const char* side = c.direction > 0 ? "after" : "before";
-    if (c.landmark == Landmark::bookmark) return fmt::format("There is no bookmark {} this step. B sets one.", side);
+    const char* side = c.direction > 0 ? tr("after") : tr("before");
+    if (c.landmark == Landmark::bookmark) return phrase("There is no bookmark {} this step. B sets one.", side);
     const StepPlace at = place_of(*recording, s.view.step.cursor, s.document.selection);
-    return fmt::format("m of row {} does not change {} this step.", at.row, side);
+    return phrase("m of row {} does not change {} this step.", at.row, side);
   }
 
   EventIndex last_event() const {

@@ -2,9 +2,8 @@
 
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "app/state/apply.h"
+#include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
 #include "kernels/model/inputs.h"
 #include "kernels/model/kernel.h"
@@ -22,7 +21,7 @@ Result<Inputs> with_edits(Inputs in, const InputSpec& spec) {
     Array* const arrays[] = {&in.q, &in.k, &in.v, in.bias ? &*in.bias : nullptr};
     Array* array = arrays[static_cast<std::size_t>(edit.tensor)];
     if (array == nullptr || edit.index < 0 || edit.index >= array->size()) {
-      return bad_input(fmt::format("Edited cell {} does not exist in the tensors of {}.", edit.index, spec.q_file));
+      return bad_input(phrase("Edited cell {} does not exist in the tensors of {}.", edit.index, spec.q_file));
     }
     array->set(edit.index, edit.value);
   }
@@ -57,8 +56,8 @@ Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const Op
     source = std::make_shared<const Recording>(*std::move(read));
   }
   if (auto fits = validate(p, source->inputs); !fits) {
-    return bad_input(fmt::format("The numbers of {} are of another shape: {} Choose a preset, or go back to {}.",
-                                 spec.q_file, fits.error().message, describe(source->problem)));
+    return bad_input(phrase("The numbers of {} are of another shape: {} Choose a preset, or go back to {}.",
+                            spec.q_file, fits.error().message, describe(source->problem)));
   }
   return with_edits(source->inputs, spec);
 }
@@ -67,7 +66,7 @@ Result<Recording> record_document(const Document& d, Stop stop) {
   const auto row = find_kernel_or_piece(d.kernel);
   if (!row) return tl::unexpected(row.error());
   if ((*row)->record == nullptr) {
-    return fail(ErrorKind::cannot_run, fmt::format("{} cannot be recorded step by step.", d.kernel));
+    return fail(ErrorKind::cannot_run, phrase("{} cannot be recorded step by step.", d.kernel));
   }
   const Device device = cpu_device();
   if (auto r = (*row)->supports(**row, d.problem, d.options, device); !r) return tl::unexpected(r.error());

@@ -8,16 +8,15 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "app/state/apply.h"
+#include "kernels/base/text.h"
 #include "kernels/formats/npy.h"
 
 namespace attn {
 namespace {
 
 using Paths = std::array<std::string, 4>;
-constexpr std::array<const char*, 4> kTensorNames{"Q", "K", "V", "the bias"};
+constexpr std::array<const char*, 4> kTensorNames{"Q", "K", "V", marked("the bias")};
 
 struct Given {
   std::string path;
@@ -31,12 +30,12 @@ Result<Given> look_at(const std::string& path, std::size_t tensor) {
   const std::size_t axes = header->shape.size();
   const std::size_t min = tensor == 3 ? 1 : 2;
   if (axes < min || axes > 4) {
-    return bad_input(fmt::format("{} has {} axes; {} takes {} to 4.", path, axes, kTensorNames[tensor], min));
+    return bad_input(phrase("{} has {} axes; {} takes {} to 4.", path, axes, tr_of(kTensorNames[tensor]), min));
   }
   Given given{path, *std::move(header), {1, 1, 1, 1}};
   for (std::size_t n = 0; n < axes; ++n) given.shape[4 - axes + n] = given.header.shape[n];
   for (const std::int64_t extent : given.shape) {
-    if (extent < 1) return bad_input(fmt::format("{} holds no numbers: one of its axes is {}.", path, extent));
+    if (extent < 1) return bad_input(phrase("{} holds no numbers: one of its axes is {}.", path, extent));
   }
   return given;
 }
@@ -48,7 +47,7 @@ class Extents {
     for (const Said& said : said_) {
       if (said.extent != &extent || *said.extent == value) continue;
       return bad_input(
-          fmt::format("{} has {} {}, but {} has {}: they must be equal.", path, what, value, said.path, *said.extent));
+          phrase("{} has {} {}, but {} has {}: they must be equal.", path, what, value, said.path, *said.extent));
     }
     extent = value;
     said_.push_back({&extent, path});
@@ -75,16 +74,24 @@ Result<void> take_shapes(Problem& p, const std::array<std::optional<Given>, 4>& 
     std::int64_t Problem::*member;
     const char* what;
   };
-  static constexpr std::array<std::array<Axis, 4>, 3> kAxes{
-      {{{{&Problem::B, "batch"}, {&Problem::Hq, "query heads"}, {&Problem::Lq, "length"}, {&Problem::D, "head dim"}}},
-       {{{&Problem::B, "batch"}, {&Problem::Hkv, "heads"}, {&Problem::Lk, "length"}, {&Problem::D, "head dim"}}},
-       {{{&Problem::B, "batch"}, {&Problem::Hkv, "heads"}, {&Problem::Lk, "length"}, {&Problem::Dv, "head dim"}}}}};
+  static constexpr std::array<std::array<Axis, 4>, 3> kAxes{{{{{&Problem::B, marked("batch")},
+                                                               {&Problem::Hq, marked("query heads")},
+                                                               {&Problem::Lq, marked("length")},
+                                                               {&Problem::D, marked("head dim")}}},
+                                                             {{{&Problem::B, marked("batch")},
+                                                               {&Problem::Hkv, marked("heads")},
+                                                               {&Problem::Lk, marked("length")},
+                                                               {&Problem::D, marked("head dim")}}},
+                                                             {{{&Problem::B, marked("batch")},
+                                                               {&Problem::Hkv, marked("heads")},
+                                                               {&Problem::Lk, marked("length")},
+                                                               {&Problem::Dv, marked("head dim")}}}}};
   for (std::size_t t = 0; t < 3; ++t) {
     const std::optional<Given>& file = files[t];
     if (!file) continue;
     for (std::size_t n = 0; n < 4; ++n) {
       const Axis& axis = kAxes[t][n];
-      if (auto set = extents.set(p.*axis.member, axis.what, file->shape[n], file->path); !set) return set;
+      if (auto set = extents.set(p.*axis.member, tr_of(axis.what), file->shape[n], file->path); !set) return set;
     }
   }
   // Heads that are still generated follow those of the files.

@@ -16,6 +16,7 @@
 #include "app/state/state_key.h"
 #include "app/state/values.h"
 #include "kernels/base/result.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
@@ -51,7 +52,7 @@ template <class Field>
 StateKey flag_key(std::string key, Field field) {
   return {std::move(key), [field](const State& s) { return std::string(field(s) ? "1" : "0"); },
           [field](State& s, std::string_view text) -> Result<void> {
-            if (text != "0" && text != "1") return bad_input(fmt::format("'{}' is neither 0 nor 1", text));
+            if (text != "0" && text != "1") return bad_input(phrase("'{}' is neither 0 nor 1", text));
             field(s) = text == "1";
             return ok();
           }};
@@ -74,7 +75,7 @@ StateKey choice_key(std::string key, std::vector<std::pair<std::string, Value>> 
       field(s) = value;
       return ok();
     }
-    return bad_input(fmt::format("'{}' is none of {}", text, fmt::join(names, ", ")));
+    return bad_input(phrase("'{}' is none of {}", text, fmt::join(names, ", ")));
   };
   return {std::move(key), write, read};
 }
@@ -116,7 +117,7 @@ void add_mask_keys(std::vector<StateKey>& keys, const std::string& prefix, Of of
                   [of](State& s, std::string_view text) -> Result<void> {
                     const auto values = whole_list(text, -1, 2);
                     if (!values) return tl::unexpected(values.error());
-                    if (values->size() != 2) return bad_input("a window is LEFT/RIGHT, -1 = unbounded");
+                    if (values->size() != 2) return bad_input(tr("a window is LEFT/RIGHT, -1 = unbounded"));
                     of(s).mask.window_left = values->front();
                     of(s).mask.window_right = values->back();
                     return ok();

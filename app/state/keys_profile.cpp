@@ -6,6 +6,7 @@
 
 #include "app/state/key_makers.h"
 #include "app/state/values.h"
+#include "kernels/base/text.h"
 
 namespace attn {
 namespace {
@@ -32,7 +33,7 @@ void add_profile_view_keys(std::vector<StateKey>& keys) {
                   },
                   [](State& s, std::string_view text) -> Result<void> {
                     if (text.empty() || text.size() > kMaxName)
-                      return bad_input("the name of a source has 1 to 256 bytes");
+                      return bad_input(tr("the name of a source has 1 to 256 bytes"));
                     s.view.profile.file = text == kOwn ? std::string_view() : text;
                     return ok();
                   }});
@@ -43,7 +44,7 @@ void add_profile_view_keys(std::vector<StateKey>& keys) {
                   },
                   [](State& s, std::string_view text) -> Result<void> {
                     if (text.empty() || text.size() > kMaxName)
-                      return bad_input("the name of a measurement has 1 to 256 bytes");
+                      return bad_input(tr("the name of a measurement has 1 to 256 bytes"));
                     s.view.profile.against = text == kUsual ? std::string_view() : text;
                     return ok();
                   }});

@@ -8,6 +8,7 @@
 
 #include "app/state/key_makers.h"
 #include "app/state/values.h"
+#include "kernels/base/text.h"
 #include "kernels/model/kernel.h"
 #include "kernels/museum/museum.h"
 
@@ -34,19 +35,19 @@ Result<void> read_edits(State& s, std::string_view text) {
   if (text == "none") return ok();
   for (const std::string_view part : split(text, '/')) {
     const auto fields = split(part, ':');
-    if (fields.size() != 3) return bad_input(fmt::format("'{}' is not TENSOR:INDEX:VALUE", part));
+    if (fields.size() != 3) return bad_input(phrase("'{}' is not TENSOR:INDEX:VALUE", part));
     std::optional<InputTensor> tensor;
     for (const InputTensor t : {InputTensor::q, InputTensor::k, InputTensor::v, InputTensor::bias}) {
       if (fields[0] == tensor_name(t)) tensor = t;
     }
-    if (!tensor) return bad_input(fmt::format("'{}' is none of q, k, v, bias", fields[0]));
+    if (!tensor) return bad_input(phrase("'{}' is none of q, k, v, bias", fields[0]));
     const auto index = whole(fields[1], 0, kMax);
     if (!index) return tl::unexpected(index.error());
     const auto value = number(fields[2], false);
     if (!value) return tl::unexpected(value.error());
     const CellEdit edit{*tensor, *index, static_cast<float>(*value)};
     if (!edits.empty() && std::pair(edits.back().tensor, edits.back().index) >= std::pair(edit.tensor, edit.index)) {
-      return bad_input("cells stand in the order q, k, v, bias and of their indices, each once");
+      return bad_input(tr("cells stand in the order q, k, v, bias and of their indices, each once"));
     }
     edits.push_back(edit);
   }
@@ -60,7 +61,7 @@ std::string write_selection(const State& s) {
 
 Result<void> read_selection(State& s, std::string_view text) {
   const auto parts = split(text, '/');
-  if (parts.size() != 5) return bad_input("a selection is BATCH/HEAD/ROW/TENSOR/COLUMN, column -1 = the row alone");
+  if (parts.size() != 5) return bad_input(tr("a selection is BATCH/HEAD/ROW/TENSOR/COLUMN, column -1 = the row alone"));
   Selection sel;
   const std::pair<std::size_t, std::int32_t*> numbers[] = {{0, &sel.b}, {1, &sel.h}, {2, &sel.row}, {4, &sel.col}};
   for (const auto& [at, field] : numbers) {
@@ -73,7 +74,7 @@ Result<void> read_selection(State& s, std::string_view text) {
     s.document.selection = sel;
     return ok();
   }
-  return bad_input(fmt::format("'{}' is no tensor", parts[3]));
+  return bad_input(phrase("'{}' is no tensor", parts[3]));
 }
 
 Result<void> read_kernel(State& s, std::string_view text) {
@@ -96,7 +97,7 @@ void add_step_document_keys(std::vector<StateKey>& keys) {
                     std::uint64_t seed = 0;
                     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seed);
                     if (code != std::errc() || end != text.data() + text.size()) {
-                      return bad_input(fmt::format("'{}' is not a whole number from 0 to 2^64 - 1", text));
+                      return bad_input(phrase("'{}' is not a whole number from 0 to 2^64 - 1", text));
                     }
                     s.document.inputs.seed = seed;
                     return ok();
@@ -131,7 +132,7 @@ void add_step_view_keys(std::vector<StateKey>& keys) {
                   [](State& s, std::string_view text) -> Result<void> {
                     const auto value = number(text, true);
                     if (!value) return tl::unexpected(value.error());
-                    if (*value < 0.25 || *value > 60) return bad_input("steps per second are 0.25 to 60");
+                    if (*value < 0.25 || *value > 60) return bad_input(tr("steps per second are 0.25 to 60"));
                     s.view.step.play_steps_per_second = static_cast<float>(*value);
                     return ok();
                   }});

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "app/state/lesson_runs.h"
+#include "kernels/base/text.h"
 #include "viz/learn/beat.h"
 #include "viz/learn/figure.h"
 #include "viz/learn/lesson_words.h"
@@ -85,9 +86,9 @@ class Checker {
  private:
   void fault(const std::string& beat, const std::string& field, const std::string& why) {
     std::string words = lesson_.file;
-    if (!beat.empty()) words += fmt::format(", beat '{}'", beat);
+    if (!beat.empty()) words += phrase(", beat '{}'", beat);
     // What was refused below names its own field.
-    words += field.empty() ? ", " : fmt::format(", field '{}': ", field);
+    words += field.empty() ? ", " : phrase(", field '{}': ", field);
     faults_.push_back(words + why);
   }
 
@@ -109,7 +110,7 @@ class Checker {
       const std::string key = assumption_key(name);
       if (const auto said = filled(lesson_.text.at(key), *scope, Face::text, Token::text); !said)
         fault("", "text." + key, said.error().message);
-      if (!assumed_.contains(name)) fault("", "assumptions." + name, "nothing rests on it");
+      if (!assumed_.contains(name)) fault("", "assumptions." + name, tr("nothing rests on it"));
     }
   }
 
@@ -119,12 +120,11 @@ class Checker {
     const bool of_beat = dot != key.npos && lesson_.find(key.substr(0, dot)) != nullptr;
     const std::string beat = of_beat ? key.substr(0, dot) : "";
     if (const std::string number = typed_by_hand(words); !number.empty())
-      fault(beat, field, fmt::format("{} is typed by hand: an expression in braces would compute it", number));
+      fault(beat, field, phrase("{} is typed by hand: an expression in braces would compute it", number));
     if (key.ends_with(".learned") && words.find('{') != words.npos)
-      fault(beat, field, "it stands beside other beats too, so it holds no values");
+      fault(beat, field, tr("it stands beside other beats too, so it holds no values"));
     if (const int count = longest_sentence(words); count > kMaxSentenceWords)
-      fault(beat, field,
-            fmt::format("a sentence has {} words; at most {} are read at one go", count, kMaxSentenceWords));
+      fault(beat, field, phrase("a sentence has {} words; at most {} are read at one go", count, kMaxSentenceWords));
   }
 
   void check_beat(const Beat& beat) {
@@ -138,7 +138,7 @@ class Checker {
       if (!value)
         fault(beat.id, "holds", value.error().message);
       else if (*value == 0)
-        fault(beat.id, "holds", fmt::format("'{}' is not true", claim));
+        fault(beat.id, "holds", phrase("'{}' is not true", claim));
     }
     const bool at_once = beat.again && beat.again->at_once;
     if (!at_once) check_numbers(beat, *scope);
@@ -162,7 +162,7 @@ class Checker {
       if (text == &beat.reveal && *text == kFirstWrong) {
         const auto found = runs.first_wrong(beat.run);
         if (!found) return fault(beat.id, field, found.error().message), false;
-        if (!*found) return fault(beat.id, field, fmt::format("no step of the run '{}' is wrong", beat.run)), false;
+        if (!*found) return fault(beat.id, field, phrase("no step of the run '{}' is wrong", beat.run)), false;
         continue;
       }
       const auto rec = runs.recording(text == &beat.at ? beat.run : run_of_answer(beat));
@@ -171,11 +171,11 @@ class Checker {
       const auto event = place ? event_at(**rec, *place) : Result<EventIndex>(tl::unexpected(place.error()));
       if (!event) return fault(beat.id, field, event.error().message), false;
       if (at && beat.reveal_run.empty() && *event <= *at)
-        return fault(beat.id, field, fmt::format("{} is not after {}", *text, beat.at)), false;
+        return fault(beat.id, field, phrase("{} is not after {}", *text, beat.at)), false;
       at = *event;
     }
     if (beat.row >= state->document.problem.Lq)
-      return fault(beat.id, "row", fmt::format("the run has rows 0 to {}", state->document.problem.Lq - 1)), false;
+      return fault(beat.id, "row", phrase("the run has rows 0 to {}", state->document.problem.Lq - 1)), false;
     if (!beat.select.empty() || !beat.chart.empty()) {
       if (auto view = beat_view(lesson_, beat); !view) return fault(beat.id, "select", view.error().message), false;
     }
@@ -206,8 +206,8 @@ class Checker {
       const double value = q.bar->scale.value_at(static_cast<double>(n) / kPlaces);
       if (beat.ask->within.holds(q.truth, value)) ++right;
     }
-    if (right == 0) fault(beat.id, "within", "no place of the line is near enough to be right");
-    if (right > kPlaces) fault(beat.id, "within", "every place of the line is right");
+    if (right == 0) fault(beat.id, "within", tr("no place of the line is near enough to be right"));
+    if (right > kPlaces) fault(beat.id, "within", tr("every place of the line is right"));
   }
 
   // Each mistake, as the program itself would print it, is met by its own words.
@@ -218,8 +218,8 @@ class Checker {
       const Judgement j = judge_answer(*beat.ask, q, answer);
       if (j.right || j.text != beat.ask->wrong[n].text)
         fault(beat.id, "wrong",
-              fmt::format("'{}' gives {}, which is answered with '{}'", beat.ask->wrong[n].value, q.wrong[n],
-                          j.right ? "right" : j.text));
+              phrase("'{}' gives {}, which is answered with '{}'", beat.ask->wrong[n].value, q.wrong[n],
+                     j.right ? "right" : j.text));
     }
   }
 
@@ -247,7 +247,7 @@ class Checker {
         if (!runs) {
           fault(beat.id, field, runs.error().message);
         } else if (is_shown_while_open(beat, use) && scope.latest != kNoEvent && scope.latest > *at) {
-          fault(beat.id, field, "it tells what the run computes only after the place where it asks");
+          fault(beat.id, field, tr("it tells what the run computes only after the place where it asks"));
         }
       }
     }
@@ -268,8 +268,7 @@ class Checker {
       if (faults_.size() != before) return;  // one seed says enough
     }
     if (passed < kSeedsToPass)
-      fault(beat.id, "again.if",
-            fmt::format("{} of {} seeds pass; at least {} must", passed, kSeedsTried, kSeedsToPass));
+      fault(beat.id, "again.if", phrase("{} of {} seeds pass; at least {} must", passed, kSeedsTried, kSeedsToPass));
   }
 
   const Lesson& lesson_;

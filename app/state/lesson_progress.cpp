@@ -5,11 +5,11 @@
 #include <system_error>
 #include <utility>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "kernels/base/files.h"
 #include "kernels/base/folders.h"
+#include "kernels/base/text.h"
 #include "kernels/formats/container.h"
 
 namespace attn {
@@ -57,11 +57,11 @@ std::string progress_text(const LessonProgress& p) {
 }
 
 Result<LessonProgress> parse_progress(std::string_view text) {
-  const auto parsed = parse_json(text, "The file of what was learned", kMaxDepth);
+  const auto parsed = parse_json(text, tr("The file of what was learned"), kMaxDepth);
   if (!parsed) return tl::unexpected(parsed.error());
   const json& j = *parsed;
   if (!j.is_object() || !j.contains("version") || j["version"] != kProgressVersion)
-    return bad_input(fmt::format("The file of what was learned is not of version {}.", kProgressVersion));
+    return bad_input(phrase("The file of what was learned is not of version {}.", kProgressVersion));
   LessonProgress p;
   p.last_lesson = words(j, "last_lesson");
   p.last_beat = words(j, "last_beat");

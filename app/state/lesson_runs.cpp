@@ -11,6 +11,7 @@
 #include "app/state/string.h"
 #include "app/system/assets.h"
 #include "kernels/base/hash.h"
+#include "kernels/base/text.h"
 #include "kernels/museum/right_run.h"
 
 namespace attn {
@@ -19,8 +20,8 @@ namespace {
 
 Result<State> state_of(const std::string& text, const std::string& run, std::optional<std::uint64_t> seed) {
   auto parsed = parse_state_string(text);
-  if (!parsed) return bad_input(fmt::format("run '{}': {}", run, parsed.error().message));
-  if (!parsed->files.empty()) return bad_input(fmt::format("run '{}': a lesson reads no files", run));
+  if (!parsed) return bad_input(phrase("run '{}': {}", run, parsed.error().message));
+  if (!parsed->files.empty()) return bad_input(phrase("run '{}': a lesson reads no files", run));
   if (seed) {
     parsed->state.document.preset.clear();
     parsed->state.document.inputs.seed = *seed;
@@ -32,7 +33,7 @@ Result<State> state_of(const std::string& text, const std::string& run, std::opt
 
 Result<State> lesson_state(const Lesson& lesson, const std::string& run, std::optional<std::uint64_t> seed) {
   const auto it = lesson.runs.find(run);
-  if (it == lesson.runs.end()) return bad_input(fmt::format("there is no run '{}'", run));
+  if (it == lesson.runs.end()) return bad_input(phrase("there is no run '{}'", run));
   return state_of(it->second, run, seed);
 }
 
@@ -50,7 +51,7 @@ Result<std::shared_ptr<const Recording>> LessonRuns::recording(std::string_view 
     const auto state = lesson_state(lesson_, run, seed_);
     if (!state) return tl::unexpected(state.error());
     auto made = record_document(state->document, {});
-    if (!made) return bad_input(fmt::format("run '{}': {}", run, made.error().message));
+    if (!made) return bad_input(phrase("run '{}': {}", run, made.error().message));
     return std::make_shared<const Recording>(*std::move(made));
   };
   return made_.emplace(run, make()).first->second;
@@ -65,7 +66,7 @@ Result<std::optional<FirstWrong>> LessonRuns::first_wrong(std::string_view name)
 
 Result<const Session*> LessonRuns::session(std::string_view name) {
   if (name.empty()) name = lesson_.session;
-  if (name.empty()) return bad_input("the lesson names no session");
+  if (name.empty()) return bad_input(tr("the lesson names no session"));
   auto it = sessions_.find(name);
   if (it == sessions_.end()) {
     const auto file = find_asset(fmt::format("sessions/{}.attn", name));
@@ -112,19 +113,18 @@ bool is_near(const LessonAsk& ask, double a, double b) {
 Result<void> check_distinct_answers(const LessonAsk& ask, const Question& q) {
   if (ask.kind == AskKind::pick) {
     const auto right = std::count(q.right.begin(), q.right.end(), true);
-    if (right != 1) return bad_input(fmt::format("field 'options': {} of them are true, not one", right));
+    if (right != 1) return bad_input(phrase("field 'options': {} of them are true, not one", right));
     return ok();
   }
   if (ask.kind == AskKind::tiles) return ok();
-  if (std::isnan(q.truth)) return bad_input("field 'value': it is not a number");
+  if (std::isnan(q.truth)) return bad_input(tr("field 'value': it is not a number"));
   for (std::size_t n = 0; n < q.wrong.size(); ++n) {
     if (is_near(ask, q.truth, q.wrong[n]))
-      return bad_input(
-          fmt::format("field 'wrong': '{}' gives {}, which counts as right", ask.wrong[n].value, q.wrong[n]));
+      return bad_input(phrase("field 'wrong': '{}' gives {}, which counts as right", ask.wrong[n].value, q.wrong[n]));
     for (std::size_t other = 0; other < n; ++other) {
       if (is_near(ask, q.wrong[n], q.wrong[other]) && ask.wrong[n].text != ask.wrong[other].text)
-        return bad_input(fmt::format("field 'wrong': '{}' and '{}' both give {}", ask.wrong[other].value,
-                                     ask.wrong[n].value, q.wrong[n]));
+        return bad_input(phrase("field 'wrong': '{}' and '{}' both give {}", ask.wrong[other].value, ask.wrong[n].value,
+                                q.wrong[n]));
     }
   }
   return ok();
@@ -138,7 +138,7 @@ Result<bool> seed_passes(const Lesson& lesson, const Beat& beat, std::uint64_t s
   if (!scope) return tl::unexpected(scope.error());
   if (!beat.again->condition.empty()) {
     const auto holds = evaluate_number(beat.again->condition, *scope);
-    if (!holds) return bad_input(fmt::format("field 'again.if': {}", holds.error().message));
+    if (!holds) return bad_input(phrase("field 'again.if': {}", holds.error().message));
     if (*holds == 0) return false;
   }
   if (!beat.ask) return true;
@@ -174,7 +174,7 @@ Result<std::uint64_t> fresh_seed(const Lesson& lesson, const Beat& beat, std::ui
     if (!passes) return tl::unexpected(passes.error());
     if (*passes) return seed;
   }
-  return bad_input(fmt::format("field 'again.if': none of {} seeds passes", kSeedsTried));
+  return bad_input(phrase("field 'again.if': none of {} seeds passes", kSeedsTried));
 }
 
 }  // namespace attn

@@ -13,6 +13,7 @@
 #include "app/state/values.h"
 #include "kernels/base/files.h"
 #include "kernels/base/hash.h"
+#include "kernels/base/text.h"
 #include "kernels/formats/container.h"
 #include "kernels/model/validate.h"
 
@@ -37,7 +38,7 @@ struct Pair {
 };
 
 Error at_place(const Error& e, const Pair& pair) {
-  return {ErrorKind::bad_input, fmt::format("State string, character {}, key '{}': {}.", pair.at, pair.key, e.message)};
+  return {ErrorKind::bad_input, phrase("State string, character {}, key '{}': {}.", pair.at, pair.key, e.message)};
 }
 tl::unexpected<Error> refused(const Pair& pair, std::string message) {
   return tl::unexpected(at_place({ErrorKind::bad_input, std::move(message)}, pair));
@@ -72,9 +73,9 @@ Result<std::vector<Pair>> split_pairs(std::string_view text) {
     if (equals == item.npos && at == 0) {
       // the version
     } else if (equals == item.npos) {
-      return refused(pair, "a key needs '=' and a value");
+      return refused(pair, tr("a key needs '=' and a value"));
     } else if (!seen.insert(pair.key).second) {
-      return refused(pair, "it stands here twice");
+      return refused(pair, tr("it stands here twice"));
     } else {
       pairs.push_back(pair);
     }
@@ -85,32 +86,31 @@ Result<std::vector<Pair>> split_pairs(std::string_view text) {
 
 Result<void> check_text(std::string_view text) {
   if (text.size() > kStateStringLimit) {
-    return bad_input(fmt::format("A state string has at most {} bytes; this has {}.", kStateStringLimit, text.size()));
+    return bad_input(phrase("A state string has at most {} bytes; this has {}.", kStateStringLimit, text.size()));
   }
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (!allowed(text[i])) {
-      return bad_input(
-          fmt::format("State string, character {}: only letters, digits and _.-/:=,@%+ occur in one.", i + 1));
+      return bad_input(phrase("State string, character {}: only letters, digits and _.-/:=,@%+ occur in one.", i + 1));
     }
   }
   const std::string_view version = text.substr(0, text.find(','));
   if (version == kVersion) return ok();
   if (version.substr(0, 4) == "attn") {
-    return bad_input(fmt::format(
-        "The state string's version is '{}'; this program reads {}. A newer AttnScope wrote it?", version, kVersion));
+    return bad_input(phrase("The state string's version is '{}'; this program reads {}. A newer AttnScope wrote it?",
+                            version, kVersion));
   }
-  return bad_input(fmt::format("A state string starts with '{},'.", kVersion));
+  return bad_input(phrase("A state string starts with '{},'.", kVersion));
 }
 
 Result<void> read_file_key(ParsedState& parsed, const FileKey& key, const Pair& pair) {
   const std::size_t at = pair.value.rfind('@');
-  if (at == pair.value.npos) return refused(pair, "a file is PATH@HASH");
+  if (at == pair.value.npos) return refused(pair, tr("a file is PATH@HASH"));
   const std::string_view hash = pair.value.substr(at + 1);
   const bool hex = hash.size() == 16 && hash.find_first_not_of("0123456789abcdef") == hash.npos;
-  if (!hex) return refused(pair, "the hash after '@' has 16 digits, 0 to 9 and a to f");
+  if (!hex) return refused(pair, tr("the hash after '@' has 16 digits, 0 to 9 and a to f"));
   auto path = percent_decoded(pair.value.substr(0, at));
   if (!path) return tl::unexpected(at_place(path.error(), pair));
-  if (path->empty()) return refused(pair, "the path is empty");
+  if (path->empty()) return refused(pair, tr("the path is empty"));
   parsed.files.push_back({*path, std::string(hash)});
   parsed.state.document.inputs.*key.path = std::move(*path);
   return ok();
@@ -122,7 +122,7 @@ Result<void> read_pair(ParsedState& parsed, const std::vector<StateKey>& keys, c
     if (pair.key == file.key) return read_file_key(parsed, file, pair);
   }
   const auto key = std::find_if(keys.begin(), keys.end(), [&](const StateKey& k) { return k.key == pair.key; });
-  if (key == keys.end()) return refused(pair, "there is no such key");
+  if (key == keys.end()) return refused(pair, tr("there is no such key"));
   if (auto read = key->read(parsed.state, pair.value); !read) {
     std::string words = read.error().message;
     while (!words.empty() && words.back() == '.') words.pop_back();
@@ -150,16 +150,16 @@ std::int64_t elements_of(InputTensor t, const Problem& p) {
 
 Result<void> check_whole(const State& s) {
   const Problem& p = s.document.problem;
-  if (auto valid = validate(p); !valid) return bad_input("State string: " + valid.error().message);
+  if (auto valid = validate(p); !valid) return bad_input(phrase("State string: {}", valid.error().message));
   if (auto valid = validate(s.document.sweep.base); !valid) {
-    return bad_input("State string, the sweep's problem: " + valid.error().message);
+    return bad_input(phrase("State string, the sweep's problem: {}", valid.error().message));
   }
   if (fitted(s.document.selection, p) != s.document.selection) {
-    return bad_input("State string, key 'select': the problem has no such row, head or column.");
+    return bad_input(tr("State string, key 'select': the problem has no such row, head or column."));
   }
   for (const CellEdit& edit : s.document.inputs.edits) {
     if (edit.index < elements_of(edit.tensor, p)) continue;
-    return bad_input(fmt::format("State string, key 'edits': a tensor of this problem has no cell {}.", edit.index));
+    return bad_input(phrase("State string, key 'edits': a tensor of this problem has no cell {}.", edit.index));
   }
   return ok();
 }
@@ -189,9 +189,8 @@ Result<std::string> state_string(const State& state) {
     text += fmt::format(",{}={}@{}", key.key, percent_encoded(absolute_name(path)), *hash);
   }
   if (text.size() <= kStateStringLimit) return text;
-  return bad_input(
-      fmt::format("This view needs {} characters, more than the {} of a state string: save a file instead.",
-                  text.size(), kStateStringLimit));
+  return bad_input(phrase("This view needs {} characters, more than the {} of a state string: save a file instead.",
+                          text.size(), kStateStringLimit));
 }
 
 Result<ParsedState> parse_state_string(std::string_view text) {
@@ -262,8 +261,8 @@ Result<State> open_state_string(std::string_view text) {
     const auto hash = hash_of_file(file.path);
     if (!hash) return tl::unexpected(hash.error());
     if (*hash == file.hash) continue;
-    return bad_input(fmt::format("{} has changed since the state string was made: its hash is {}, not {}.", file.path,
-                                 *hash, file.hash));
+    return bad_input(
+        phrase("{} has changed since the state string was made: its hash is {}, not {}.", file.path, *hash, file.hash));
   }
   return std::move(parsed->state);
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 
 namespace attn {
@@ -16,7 +17,7 @@ constexpr std::int64_t kMax = INT64_MAX;
 
 Result<Bookmark> read_bookmark(std::string_view text) {
   const auto parts = split(text, ':');
-  if (parts.size() != 6) return bad_input(fmt::format("'{}' is not BATCH:HEAD:I:J:PHASE:PASS", text));
+  if (parts.size() != 6) return bad_input(phrase("'{}' is not BATCH:HEAD:I:J:PHASE:PASS", text));
   Bookmark mark;
   const std::tuple<std::size_t, std::int32_t*, std::int64_t, std::int64_t> numbers[] = {{0, &mark.id.b, 0, INT32_MAX},
                                                                                         {1, &mark.id.h, 0, INT32_MAX},
@@ -32,7 +33,7 @@ Result<Bookmark> read_bookmark(std::string_view text) {
     mark.id.phase = *phase;
     return mark;
   }
-  return bad_input(fmt::format("'{}' is no phase", parts[4]));
+  return bad_input(phrase("'{}' is no phase", parts[4]));
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ Result<std::int64_t> whole(std::string_view text, std::int64_t min, std::int64_t
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || end != text.data() + text.size() || value < min || value > max) {
-    return bad_input(fmt::format("'{}' is not a whole number from {} to {}", text, min, max));
+    return bad_input(phrase("'{}' is not a whole number from {} to {}", text, min, max));
   }
   return value;
 }
@@ -50,7 +51,7 @@ Result<double> number(std::string_view text, bool finite) {
   double value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || end != text.data() + text.size() || (finite && !std::isfinite(value))) {
-    return bad_input(fmt::format("'{}' is not a {}number", text, finite ? "finite " : ""));
+    return bad_input(phrase("'{}' is not a {}number", text, finite ? "finite " : ""));
   }
   return value;
 }
@@ -67,7 +68,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 
 Result<std::vector<std::int64_t>> whole_list(std::string_view text, std::int64_t min, std::size_t max_items) {
   const auto parts = split(text, '/');
-  if (parts.size() > max_items) return bad_input(fmt::format("a list of {} where {} is most", parts.size(), max_items));
+  if (parts.size() > max_items) return bad_input(phrase("a list of {} where {} is most", parts.size(), max_items));
   std::vector<std::int64_t> values;
   for (const std::string_view part : parts) {
     const auto value = whole(part, min, kMax);
@@ -91,12 +92,12 @@ Result<void> read_further_options(Options& o, std::string_view text) {
   if (text == "none") return ok();
   for (const std::string_view item : split(text, '/')) {
     const std::size_t colon = item.find(':');
-    if (colon == item.npos) return bad_input(fmt::format("'{}' is no NAME:VALUE", item));
+    if (colon == item.npos) return bad_input(phrase("'{}' is no NAME:VALUE", item));
     const std::string_view name = item.substr(0, colon);
     const auto option = find_option(name);
     if (!option) return tl::unexpected(option.error());
-    if ((*option)->get != nullptr) return bad_input(fmt::format("{} has a key of its own", name));
-    if (chosen(o, **option)) return bad_input(fmt::format("{} stands twice", name));
+    if ((*option)->get != nullptr) return bad_input(phrase("{} has a key of its own", name));
+    if (chosen(o, **option)) return bad_input(phrase("{} stands twice", name));
     const auto value = value_from_text(**option, item.substr(colon + 1));
     if (!value) return tl::unexpected(value.error());
     choose(o, **option, *value);
@@ -125,9 +126,9 @@ Result<std::vector<Bookmark>> parse_bookmarks(std::string_view text) {
     const auto mark = read_bookmark(part);
     if (!mark) return tl::unexpected(mark.error());
     if (std::find(marks.begin(), marks.end(), *mark) != marks.end()) {
-      return bad_input(fmt::format("'{}' stands here twice", part));
+      return bad_input(phrase("'{}' stands here twice", part));
     }
-    if (marks.size() >= kMaxBookmarks) return bad_input(fmt::format("more than {} bookmarks", kMaxBookmarks));
+    if (marks.size() >= kMaxBookmarks) return bad_input(phrase("more than {} bookmarks", kMaxBookmarks));
     marks.push_back(*mark);
   }
   return marks;
@@ -158,7 +159,7 @@ Result<std::string> percent_decoded(std::string_view text) {
     const std::string_view digits = text.substr(i + 1, 2);
     const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
     if (digits.size() != 2 || code != std::errc() || end != digits.data() + 2 || value == 0) {
-      return bad_input(fmt::format("'%{}' is no character", digits));
+      return bad_input(phrase("'%{}' is no character", digits));
     }
     decoded += static_cast<char>(value);
     i += 2;

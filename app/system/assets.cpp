@@ -6,6 +6,7 @@
 
 #include "app/system/posix.h"
 #include "kernels/base/folders.h"
+#include "kernels/base/text.h"
 
 namespace attn {
 
@@ -22,8 +23,9 @@ Result<std::filesystem::path> find_assets() {
     if (std::filesystem::is_directory(folder / "fonts", error)) return folder;
     tried += (tried.empty() ? "" : ", ") + folder.string();
   }
-  return fail(ErrorKind::cannot_run, "The program's fonts are in none of " + tried +
-                                         ". Build again, or let ATTNSCOPE_ASSETS name the folder that holds fonts/.");
+  return fail(ErrorKind::cannot_run, phrase("The program's fonts are in none of {}. Build again, or let "
+                                            "ATTNSCOPE_ASSETS name the folder that holds fonts/.",
+                                            tried));
 }
 
 Result<std::filesystem::path> find_asset(const std::filesystem::path& name) {
@@ -32,7 +34,7 @@ Result<std::filesystem::path> find_asset(const std::filesystem::path& name) {
   std::filesystem::path path = *folder / name;
   std::error_code error;
   if (std::filesystem::exists(path, error)) return path;
-  return fail(ErrorKind::cannot_run, path.string() + " is missing: build or install the program again.");
+  return fail(ErrorKind::cannot_run, phrase("{} is missing: build or install the program again.", path.string()));
 }
 
 }  // namespace attn

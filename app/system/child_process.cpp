@@ -9,7 +9,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "app/system/posix.h"
+#include "kernels/base/text.h"
 
 namespace attn {
 namespace {
@@ -48,10 +48,10 @@ class Waiting {
       const int ready = ::poll(&one, 1, kLookAgainMs);
       if (ready > 0) return {};
       if (ready < 0 && errno != EINTR) return no_reply(NoReply::broken, std::strerror(errno));
-      if (deadline_.stop.stop_requested()) return no_reply(NoReply::stopped, "it was cancelled");
+      if (deadline_.stop.stop_requested()) return no_reply(NoReply::stopped, tr("it was cancelled"));
       const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
       if (deadline_.seconds > 0 && waited > deadline_.seconds) {
-        return no_reply(NoReply::too_late, fmt::format("no answer within {:g} s", deadline_.seconds));
+        return no_reply(NoReply::too_late, phrase("no answer within {:g} s", deadline_.seconds));
       }
     }
   }
@@ -78,7 +78,7 @@ tl::expected<void, NoMessage> read_all(int descriptor, std::span<std::byte> byte
   while (!bytes.empty()) {
     if (auto good = waiting.wait(descriptor, POLLIN); !good) return good;
     const ssize_t n = ::recv(descriptor, bytes.data(), bytes.size(), MSG_DONTWAIT);
-    if (n == 0) return no_reply(NoReply::closed, "the other side closed the connection");
+    if (n == 0) return no_reply(NoReply::closed, tr("the other side closed the connection"));
     if (n < 0) {
       if (errno == EINTR || errno == EAGAIN) continue;
       return no_reply(NoReply::closed, std::strerror(errno));
@@ -95,8 +95,7 @@ struct SocketPair {
 Result<SocketPair> socket_pair() {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return fail(ErrorKind::cannot_run,
-                fmt::format("no connection to a worker could be made: {}", std::strerror(errno)));
+    return fail(ErrorKind::cannot_run, phrase("no connection to a worker could be made: {}", std::strerror(errno)));
   }
   return SocketPair{Socket(ends[0]), Socket(ends[1]), ends[1]};
 }
@@ -108,9 +107,9 @@ void follow_parent(pid_t parent) {
 }
 
 std::string words_of(int status) {
-  if (WIFEXITED(status)) return fmt::format("exit code {}", WEXITSTATUS(status));
-  if (WIFSIGNALED(status)) return fmt::format("signal {}", WTERMSIG(status));
-  return "an unknown end";
+  if (WIFEXITED(status)) return phrase("exit code {}", WEXITSTATUS(status));
+  if (WIFSIGNALED(status)) return phrase("signal {}", WTERMSIG(status));
+  return tr("an unknown end");
 }
 
 }  // namespace
@@ -145,7 +144,7 @@ tl::expected<Message, NoMessage> Socket::receive(const Deadline& deadline) {
   auto got = read_all(descriptor_, std::as_writable_bytes(std::span(&header, 1)), waiting);
   if (!got) return tl::unexpected(got.error());
   if (header.magic != kMagic || header.text > kMaxText || header.bytes > kMaxBytes) {
-    return no_reply(NoReply::broken, "what came is no message of this program");
+    return no_reply(NoReply::broken, tr("what came is no message of this program"));
   }
   Message m;
   m.text.resize(header.text);
@@ -171,7 +170,7 @@ Result<Child> Child::start(const std::vector<std::string>& arguments, const std:
   const pid_t parent = ::getpid();
   const pid_t id = ::fork();
   if (id < 0) {
-    return fail(ErrorKind::cannot_run, fmt::format("no worker could be started: {}", std::strerror(errno)));
+    return fail(ErrorKind::cannot_run, phrase("no worker could be started: {}", std::strerror(errno)));
   }
   if (id == 0) {  // only calls that are safe between fork and exec
     follow_parent(parent);
@@ -192,7 +191,7 @@ Result<Child> Child::copy(const std::function<int(Socket&)>& work) {
   const pid_t parent = ::getpid();
   const pid_t id = ::fork();
   if (id < 0) {
-    return fail(ErrorKind::cannot_run, fmt::format("no worker could be started: {}", std::strerror(errno)));
+    return fail(ErrorKind::cannot_run, phrase("no worker could be started: {}", std::strerror(errno)));
   }
   if (id == 0) {
     follow_parent(parent);

@@ -5,6 +5,8 @@
 
 #include <portable_file_dialogs.h>
 
+#include "kernels/base/text.h"
+
 namespace attn {
 
 // Each is a child process, which its destructor would wait for.
@@ -41,7 +43,7 @@ bool FileDialog::available() {
 
 void FileDialog::open(Kind kind, const std::string& title, const std::string& start, const std::string& filter) {
   impl_->close();
-  std::vector<std::string> filters{"All files", "*"};
+  std::vector<std::string> filters{tr("All files"), "*"};
   if (!filter.empty()) filters.insert(filters.begin(), {filter, filter});
   if (kind == Kind::open) {
     impl_->dialog = std::make_unique<pfd::open_file>(title, start, filters);

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "kernels/base/files.h"
+#include "kernels/base/text.h"
 
 namespace attn {
 namespace {
@@ -56,15 +56,15 @@ Result<std::optional<FileLock>> FileLock::take(const std::filesystem::path& file
   while (true) {
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (descriptor < 0) {
-      return fail(ErrorKind::io, fmt::format("Cannot make {}: {}.", file.string(),
-                                             std::error_code(errno, std::generic_category()).message()));
+      return fail(ErrorKind::io, phrase("Cannot make {}: {}.", file.string(),
+                                        std::error_code(errno, std::generic_category()).message()));
     }
     if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
       const int why = errno;
       ::close(descriptor);
       if (why != EWOULDBLOCK) {
-        return fail(ErrorKind::io, fmt::format("Cannot lock {}: {}.", file.string(),
-                                               std::error_code(why, std::generic_category()).message()));
+        return fail(ErrorKind::io, phrase("Cannot lock {}: {}.", file.string(),
+                                          std::error_code(why, std::generic_category()).message()));
       }
       if (--tries <= 0) return std::nullopt;
       std::this_thread::sleep_for(kPause);
@@ -81,7 +81,7 @@ Result<FileLock> FileLock::of_file(const std::filesystem::path& file) {
   std::optional<FileLock> held = *std::move(lock);
   if (held) return *std::move(held);
   return fail(ErrorKind::cannot_run,
-              fmt::format("{} is being written by another process: wait for it, or name another file.", file.string()));
+              phrase("{} is being written by another process: wait for it, or name another file.", file.string()));
 }
 
 }  // namespace attn

@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kernels/base/text.h"
+
 namespace attn {
 namespace {
 
@@ -49,7 +51,7 @@ struct PipeEnds {
 Result<PipeEnds> make_pipe() {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    return fail(ErrorKind::cannot_run, fmt::format("no pipe could be made: {}", std::strerror(errno)));
+    return fail(ErrorKind::cannot_run, phrase("no pipe could be made: {}", std::strerror(errno)));
   return PipeEnds{End(ends[0]), End(ends[1])};
 }
 
@@ -107,16 +109,16 @@ Result<void> read_all(PipeEnds& out, PipeEnds& error, const std::string& name, c
     std::array<pollfd, 2> wanted{{{out.read.descriptor(), POLLIN, 0}, {error.read.descriptor(), POLLIN, 0}}};
     const int ready = ::poll(wanted.data(), wanted.size(), kLookAgainMs);
     if (ready < 0 && errno != EINTR) return fail(ErrorKind::failed, fmt::format("{}: {}", name, std::strerror(errno)));
-    if (deadline.stop.stop_requested()) return fail(ErrorKind::cancelled, fmt::format("{} was cancelled", name));
+    if (deadline.stop.stop_requested()) return fail(ErrorKind::cancelled, phrase("{} was cancelled", name));
     const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (deadline.seconds > 0 && waited > deadline.seconds)
-      return fail(ErrorKind::failed, fmt::format("{} took longer than {:g} s and was stopped", name, deadline.seconds));
+      return fail(ErrorKind::failed, phrase("{} took longer than {:g} s and was stopped", name, deadline.seconds));
     if (ready <= 0) continue;
     if (wanted[0].revents != 0 && !read_some(out.read, words.out)) out.read.close();
     if (wanted[1].revents != 0 && !read_some(error.read, words.error)) error.read.close();
     if (words.error.size() > kMaxWords) words.error.erase(0, words.error.size() - kMaxWords);
     if (words.out.size() > max_bytes)
-      return fail(ErrorKind::failed, fmt::format("{} printed more than {} bytes and was stopped", name, max_bytes));
+      return fail(ErrorKind::failed, phrase("{} printed more than {} bytes and was stopped", name, max_bytes));
   }
   return ok();
 }
@@ -134,8 +136,7 @@ Result<std::string> output_of(const std::filesystem::path& program, const std::v
   if (!error) return tl::unexpected(error.error());
   const pid_t parent = ::getpid();
   const pid_t id = ::fork();
-  if (id < 0)
-    return fail(ErrorKind::cannot_run, fmt::format("{} could not be started: {}", name, std::strerror(errno)));
+  if (id < 0) return fail(ErrorKind::cannot_run, phrase("{} could not be started: {}", name, std::strerror(errno)));
   if (id == 0) {  // only calls that are safe between fork and exec
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(kExecFailed);
@@ -152,9 +153,9 @@ Result<std::string> output_of(const std::filesystem::path& program, const std::v
   const int status = process.wait();
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::move(said.out);
   while (!said.error.empty() && said.error.back() == '\n') said.error.pop_back();
-  const std::string end = !WIFEXITED(status)                   ? "was killed by a signal"
-                          : WEXITSTATUS(status) == kExecFailed ? "could not be started"
-                                                               : fmt::format("ended with {}", WEXITSTATUS(status));
+  const std::string end = !WIFEXITED(status)                   ? tr("was killed by a signal")
+                          : WEXITSTATUS(status) == kExecFailed ? tr("could not be started")
+                                                               : phrase("ended with {}", WEXITSTATUS(status));
   return fail(ErrorKind::failed, fmt::format("{} {}{}{}", name, end, said.error.empty() ? "" : ": ", said.error));
 }
 
@@ -162,7 +163,7 @@ Error replace_process(const std::string& program, const std::vector<std::string>
   std::vector<std::string> words{program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   ::execvp(program.c_str(), pointers_to(words).data());
-  return {ErrorKind::cannot_run, fmt::format("{} cannot be started: {}.", program, std::strerror(errno))};
+  return {ErrorKind::cannot_run, phrase("{} cannot be started: {}.", program, std::strerror(errno))};
 }
 
 }  // namespace attn

@@ -5,7 +5,6 @@
 #include <string>
 
 #include <GLFW/glfw3.h>
-#include <fmt/format.h>
 
 #define GLFW_EXPOSE_NATIVE_WAYLAND
 #define GLFW_NATIVE_INCLUDE_NONE
@@ -14,6 +13,7 @@
 #include "app/control/run_list.h"
 #include "app/system/child_process.h"
 #include "kernels/base/library.h"
+#include "kernels/base/text.h"
 
 namespace attn {
 namespace {
@@ -30,10 +30,9 @@ int say_and_end(void* /*display*/) {
 int say_display_has_gone() {
   const auto folder = run_folders().runs;
   const std::string rows =
-      folder.empty()
-          ? ""
-          : fmt::format(" The rows that were finished are in {}; the next window lists them.", folder.string());
-  std::fputs(fmt::format("attnscope: The display is gone.{}\n", rows).c_str(), stderr);
+      folder.empty() ? ""
+                     : phrase(" The rows that were finished are in {}; the next window lists them.", folder.string());
+  std::fputs(phrase("attnscope: The display is gone.{}\n", rows).c_str(), stderr);
   return kCannotRun;
 }
 

@@ -18,6 +18,7 @@
 #include "imgui.h"
 #include "imgui_impl_opengl3.h"
 #include "kernels/base/files.h"
+#include "kernels/base/text.h"
 #include "profiling/tune/store.h"
 
 namespace attn {
@@ -31,7 +32,7 @@ class Renderer {
  public:
   static Result<std::unique_ptr<Renderer>> create() {
     if (!ImGui_ImplOpenGL3_Init("#version 330")) {
-      return fail(ErrorKind::cannot_run, "The renderer cannot start: this OpenGL lacks what version 3.3 has.");
+      return fail(ErrorKind::cannot_run, tr("The renderer cannot start: this OpenGL lacks what version 3.3 has."));
     }
     return std::unique_ptr<Renderer>(new Renderer);
   }
@@ -122,7 +123,7 @@ bool is_gif(const std::filesystem::path& file) {
 }
 
 tl::unexpected<Error> stopped(EventIndex ready) {
-  return fail(ErrorKind::cancelled, fmt::format("Cancelled after {} pictures.", ready));
+  return fail(ErrorKind::cancelled, phrase("Cancelled after {} pictures.", ready));
 }
 
 Result<void> take_gif(OffscreenWindow& offscreen_window, const StepSeries& steps, const std::filesystem::path& out,
@@ -139,7 +140,7 @@ Result<void> take_gif(OffscreenWindow& offscreen_window, const StepSeries& steps
     if (auto added = gif->add(image, steps.seconds_per_step); !added) return added;
     done(e - steps.first + 1);
   }
-  if (!gif) return bad_input(fmt::format("A GIF needs a step; {} to {} is none.", steps.first + 1, steps.last + 1));
+  if (!gif) return bad_input(phrase("A GIF needs a step; {} to {} is none.", steps.first + 1, steps.last + 1));
   const auto bytes = gif->finish();
   if (!bytes) return tl::unexpected(bytes.error());
   return write_file_atomically(out, *bytes);
@@ -161,8 +162,7 @@ Result<void> take_pngs(OffscreenWindow& offscreen_window, const StepSeries& step
 
 Result<void> check_picture_size(int width, int height) {
   if (width >= 320 && width <= 8192 && height >= 240 && height <= 8192) return ok();
-  return bad_input(
-      fmt::format("A picture of {} x {} cannot be drawn; 320 x 240 to 8192 x 8192 pixels can.", width, height));
+  return bad_input(phrase("A picture of {} x {} cannot be drawn; 320 x 240 to 8192 x 8192 pixels can.", width, height));
 }
 
 Result<Image> draw_picture(const PictureSpec& spec) {
@@ -198,8 +198,8 @@ Result<void> take_pictures(const PictureSpec& spec, const StepSeries& steps, con
   const Model& model = (*offscreen_window)->controller().model();
   const std::size_t events = model.recording == nullptr ? 0 : model.recording->events.size();
   if (steps.first > steps.last || steps.last >= events) {
-    return bad_input(fmt::format("Steps {} to {} are not steps of this run: there are 1 to {}.", steps.first + 1,
-                                 steps.last + 1, events));
+    return bad_input(phrase("Steps {} to {} are not steps of this run: there are 1 to {}.", steps.first + 1,
+                            steps.last + 1, events));
   }
   (*offscreen_window)->draw({});  // windows and docks find their sizes
   return is_gif(out) ? take_gif(**offscreen_window, steps, out, stop, done)

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kernels/base/files.h"
+#include "kernels/base/text.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/trace.h"
 #include "viz/bench/fields.h"
@@ -146,6 +147,7 @@ std::vector<std::string> report_files() {
 }
 
 Result<Report> write_report(const PictureSpec& picture, const std::filesystem::path& folder) {
+  const InEnglish recorded;
   if (auto made = make_folder(folder); !made) return tl::unexpected(made.error());
   Report report;
   std::vector<std::string> metrics;

@@ -8,10 +8,10 @@
 #include <system_error>
 #include <utility>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "kernels/base/folders.h"
+#include "kernels/base/text.h"
 #include "kernels/formats/container.h"
 
 namespace attn {
@@ -32,7 +32,7 @@ void read_number(const json& j, const char* key, double min, double max, T& fiel
   if (value >= min && value <= max) {
     field = static_cast<T>(value);
   } else {
-    said.push_back(fmt::format("Settings: '{}' is no number from {} to {}; {} is used.", key, min, max, field));
+    said.push_back(phrase("Settings: '{}' is no number from {} to {}; {} is used.", key, min, max, field));
   }
 }
 
@@ -42,7 +42,7 @@ void read_theme(const json& j, Theme& theme, std::vector<std::string>& said) {
   if (*it == "dark" || *it == "light") {
     theme = *it == "light" ? Theme::light : Theme::dark;
   } else {
-    said.push_back("Settings: 'theme' is neither \"dark\" nor \"light\"; dark is used.");
+    said.push_back(tr("Settings: 'theme' is neither \"dark\" nor \"light\"; dark is used."));
   }
 }
 
@@ -96,9 +96,9 @@ LoadedSettings defaults(std::string said, bool may_save) {
 
 // What a newer program wrote is its own: nothing of it is read, and nothing is written over it.
 LoadedSettings newer(std::int64_t version) {
-  return defaults(fmt::format("The settings file is of version {}, newer than this program's {}: it stays as it is, "
-                              "defaults are used, and changes of this run are not kept.",
-                              version, kSettingsVersion),
+  return defaults(phrase("The settings file is of version {}, newer than this program's {}: it stays as it is, "
+                         "defaults are used, and changes of this run are not kept.",
+                         version, kSettingsVersion),
                   false);
 }
 
@@ -139,12 +139,12 @@ bool layout_is_sane(std::string_view layout) {
 }
 
 Result<LoadedSettings> parse_settings(std::string_view text) {
-  const auto parsed = parse_json(text, "The settings file", 8);
+  const auto parsed = parse_json(text, tr("The settings file"), 8);
   if (!parsed) return tl::unexpected(parsed.error());
   const json& j = *parsed;
   const auto version = j.is_object() ? j.find("version") : j.end();
   if (!j.is_object() || version == j.end() || !version->is_number_integer() || version->get<double>() < 1) {
-    return bad_input("The settings file has no version number.");
+    return bad_input(tr("The settings file has no version number."));
   }
   if (version->get<double>() > kSettingsVersion) return newer(version->get<std::int64_t>());
   LoadedSettings loaded;
@@ -163,7 +163,7 @@ Result<LoadedSettings> parse_settings(std::string_view text) {
     if (it->is_string() && is_path(it->get_ref<const std::string&>())) {
       s.preferences.python = it->get<std::string>();
     } else {
-      loaded.said.emplace_back("Settings: 'python' names no program; python3 in PATH is used.");
+      loaded.said.emplace_back(tr("Settings: 'python' names no program; python3 in PATH is used."));
     }
   }
   read_number(j, "window_width", 320, 16384, s.window_width, loaded.said);
@@ -172,7 +172,7 @@ Result<LoadedSettings> parse_settings(std::string_view text) {
     if (it->is_string() && layout_is_sane(it->get_ref<const std::string&>())) {
       s.layout = it->get<std::string>();
     } else {
-      loaded.said.emplace_back("Settings: the window layout cannot be read; the default layout is used.");
+      loaded.said.emplace_back(tr("Settings: the window layout cannot be read; the default layout is used."));
     }
   }
   return loaded;
@@ -207,35 +207,35 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
     LoadedSettings first;
     first.settings.preferences.greet = !file.empty();
     if (!error) return first;
-    return defaults(fmt::format("{} cannot be looked at ({}): defaults are used.", file.string(), error.message()),
-                    false);
+    return defaults(phrase("{} cannot be looked at ({}): defaults are used.", file.string(), error.message()), false);
   }
   const auto bytes = read_file(file, kMaxBytes);
-  if (!bytes) return defaults(bytes.error().message + " Default settings are used.", false);
+  if (!bytes) return defaults(phrase("{} Default settings are used.", bytes.error().message), false);
   std::string text(bytes->size(), '\0');
   std::transform(bytes->begin(), bytes->end(), text.begin(), [](std::byte b) { return static_cast<char>(b); });
   auto parsed = parse_settings(text);
   if (parsed) return *std::move(parsed);
   const auto bad = std::filesystem::path(file.string() + ".bad");
   std::filesystem::rename(file, bad, error);
-  if (error) return defaults(parsed.error().message + " Default settings are used, and it stays as it is.", false);
-  return defaults(fmt::format("{} It is kept as {}; default settings are used.", parsed.error().message, bad.string()),
+  if (error)
+    return defaults(phrase("{} Default settings are used, and it stays as it is.", parsed.error().message), false);
+  return defaults(phrase("{} It is kept as {}; default settings are used.", parsed.error().message, bad.string()),
                   true);
 }
 
 Result<void> save_settings(const std::filesystem::path& file, const Settings& s) {
   if (file.empty()) {
-    return fail(ErrorKind::io, "Settings are not kept: neither XDG_CONFIG_HOME nor HOME names a folder for them.");
+    return fail(ErrorKind::io, tr("Settings are not kept: neither XDG_CONFIG_HOME nor HOME names a folder for them."));
   }
   std::error_code error;
   std::filesystem::create_directories(file.parent_path(), error);
   if (error) {
-    return fail(ErrorKind::io, fmt::format("Settings are not kept: the folder {} cannot be made ({}).",
-                                           file.parent_path().string(), error.message()));
+    return fail(ErrorKind::io, phrase("Settings are not kept: the folder {} cannot be made ({}).",
+                                      file.parent_path().string(), error.message()));
   }
   const std::string text = settings_text(s);
   if (auto written = write_file_atomically(file, bytes_of(text)); !written) {
-    return fail(ErrorKind::io, "Settings are not kept: " + written.error().message);
+    return fail(ErrorKind::io, phrase("Settings are not kept: {}", written.error().message));
   }
   return ok();
 }

@@ -34,6 +34,7 @@
 #include "imgui_impl_opengl3.h"
 #include "imgui_internal.h"
 #include "kernels/base/folders.h"
+#include "kernels/base/text.h"
 #include "profiling/tune/store.h"
 
 namespace attn {
@@ -49,14 +50,14 @@ constexpr auto kSaveAfter = std::chrono::seconds(1);
 std::string glfw_words() {
   const char* words = nullptr;
   glfwGetError(&words);
-  return words == nullptr ? "no reason given" : words;
+  return words == nullptr ? tr("no reason given") : words;
 }
 
 tl::unexpected<Error> no_window(const std::string& why) {
   return fail(ErrorKind::cannot_run,
-              fmt::format("No window can be opened: {}. A display is needed (DISPLAY or WAYLAND_DISPLAY) with OpenGL "
-                          "3.3. Without one, `attnscope step` prints the steps and `attnscope shot` draws any view.",
-                          why));
+              phrase("No window can be opened: {}. A display is needed (DISPLAY or WAYLAND_DISPLAY) with OpenGL "
+                     "3.3. Without one, `attnscope step` prints the steps and `attnscope shot` draws any view.",
+                     why));
 }
 
 class Glfw {
@@ -108,7 +109,7 @@ class Backends {
     ImGui_ImplGlfw_InitForOpenGL(window, true);
     if (ImGui_ImplOpenGL3_Init("#version 330")) return std::unique_ptr<Backends>(new Backends);
     ImGui_ImplGlfw_Shutdown();
-    return no_window("this OpenGL lacks what version 3.3 has");
+    return no_window(tr("this OpenGL lacks what version 3.3 has"));
   }
   ~Backends() {
     ImGui_ImplOpenGL3_Shutdown();

@@ -7,6 +7,7 @@
 
 #include "app/worker/collect.h"
 #include "app/worker/compile_ahead.h"
+#include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/inspect.h"
@@ -76,6 +77,7 @@ Result<Plan> GpuBench::plan_on(const Device& device, const Point& p) const {
 }
 
 Result<GpuHello> GpuBench::look(std::stop_token stop, bool counters) {
+  const InEnglish recorded;
   const std::lock_guard lock(mutex_);
   if (!hello_) {
     auto hello = client_.hello({kHelloSeconds, stop}, counters);
@@ -118,6 +120,7 @@ GpuRunner GpuBench::runner(const SweepSpec& spec, std::stop_token stop) {
 
 Result<GpuRecorded> GpuBench::record(GpuRunRequest request, const std::function<void(const std::string&)>& now,
                                      const std::stop_token& stop) {
+  const InEnglish recorded;
   const auto hello = look(stop, false);
   if (!hello) return tl::unexpected(hello.error());
   if (hello->gpus.empty()) return fail(ErrorKind::cannot_run, "there is no NVIDIA GPU in this machine");
@@ -129,6 +132,7 @@ Result<GpuRecorded> GpuBench::record(GpuRunRequest request, const std::function<
 
 std::vector<Measurement> GpuBench::compiled(const SweepSpec& spec, const TunedOptions& tuned,
                                             const std::stop_token& stop) {
+  const InEnglish recorded;
   std::vector<Measurement> rows;
   if (!validate(spec)) return rows;
   meet(spec.own);
@@ -157,6 +161,7 @@ Provenance GpuBench::provenance(const SweepSpec& spec) {
 
 Measurement GpuBench::measure(const Point& p, const std::function<void(const std::string&)>& now,
                               std::stop_token stop) {
+  const InEnglish recorded;
   const std::lock_guard lock(mutex_);
   Measurement lost = empty_row(p, Processor::gpu);
   Stages stages(lost);
@@ -176,6 +181,7 @@ Measurement GpuBench::measure(const Point& p, const std::function<void(const std
 }
 
 Result<std::vector<double>> GpuBench::turn(const Point& p, const Turn& turn, const std::stop_token& stop) {
+  const InEnglish recorded;
   const std::lock_guard lock(mutex_);
   return client_.turn(p, turn, {max_seconds(p), stop});
 }
@@ -194,6 +200,7 @@ std::unique_ptr<CompileAhead> GpuBench::compile_ahead(std::vector<Point> points,
 }
 
 Result<Point> GpuBench::point_of_row(const Measurement& row, const std::stop_token& stop) {
+  const InEnglish recorded;
   const auto hello = look(stop);
   if (!hello) return tl::unexpected(hello.error());
   const auto& gpus = hello->gpus;
@@ -214,6 +221,7 @@ Result<Point> GpuBench::point_of_row(const Measurement& row, const std::stop_tok
 
 Measurement GpuBench::try_out(Point p, const std::function<void(const std::string&)>& now,
                               const std::stop_token& stop) {
+  const InEnglish recorded;
   p.counters = false;
   p.seconds_per_point = kTryRepeatSeconds;
   p.min_repeats = kTryRepeats;
@@ -248,6 +256,7 @@ Measurement GpuBench::try_out(Point p, const std::function<void(const std::strin
 }
 
 void GpuBench::sample(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop) {
+  const InEnglish recorded;
   const auto p = point_of_row(row, stop);
   if (!p) {
     row.no_samples = p.error().message;
@@ -273,6 +282,7 @@ std::unique_ptr<ListingAhead> GpuBench::take_listing(const MeasurementKey& key) 
 }
 
 void GpuBench::beat(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop) {
+  const InEnglish recorded;
   const auto p = point_of_row(row, stop);
   if (!p) {
     row.no_heartbeat = p.error().message;
@@ -283,6 +293,7 @@ void GpuBench::beat(Measurement& row, const std::function<void(const std::string
 }
 
 void GpuBench::count(Measurement& row, const std::function<void(const std::string&)>& now, std::stop_token stop) {
+  const InEnglish recorded;
   const auto p = point_of_row(row, stop);
   if (!p) {
     row.no_counts = p.error().message;
@@ -294,6 +305,7 @@ void GpuBench::count(Measurement& row, const std::function<void(const std::strin
 
 Measurement GpuBench::compile_alone(const Point& p, const std::string& why,
                                     const std::function<void(const std::string&)>& now) {
+  const InEnglish recorded;
   const std::lock_guard lock(mutex_);
   const Device device = stand_in(p);
   Measurement m = empty_row(p, Processor::gpu);

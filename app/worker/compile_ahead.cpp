@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/ladder.h"
 
@@ -50,6 +51,7 @@ void CompileAhead::put(std::size_t n, Result<gpu::PlanReport> report) {
 }
 
 void CompileAhead::work(const std::stop_token& stop) {
+  const InEnglish recorded;
   const auto compiler = open_();
   while (!stop.stop_requested()) {
     const auto n = take();

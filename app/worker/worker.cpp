@@ -15,6 +15,7 @@
 #include "app/worker/open_gpu.h"
 #include "kernels/base/bytes.h"
 #include "kernels/base/on_threads.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/device/queue.h"
 #include "kernels/gpu/launch/device_run.h"
 #include "kernels/gpu/rungs/own.h"
@@ -408,6 +409,7 @@ Result<void> Worker::profile(const json& request, const std::string& what) {
 }  // namespace
 
 int work(Socket& socket, const WorkerParts& parts) {
+  const InEnglish recorded;  // rows keep its reasons
   return Worker(socket, parts).live();
 }
 

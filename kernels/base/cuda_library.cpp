@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/base/folders.h"
+#include "kernels/base/text.h"
 
 namespace attn::gpu {
 namespace {
@@ -64,10 +65,9 @@ Result<Library> open_cuda_library(const std::vector<std::string>& names, std::st
   std::vector<std::string> looked;
   looked.reserve(folders.size());
   for (const fs::path& folder : folders) looked.push_back(folder.string());
-  return fail(ErrorKind::cannot_run,
-              fmt::format("{} was not found{} where the loader looks{}. {}", fmt::join(names, " or "),
-                          looked.empty() ? "" : fmt::format(" in {} or", fmt::join(looked, ", ")),
-                          refused.empty() ? "" : fmt::format(" ({})", refused), mend));
+  return fail(ErrorKind::cannot_run, phrase("{} was not found{} where the loader looks{}. {}", fmt::join(names, " or "),
+                                            looked.empty() ? "" : phrase(" in {} or", fmt::join(looked, ", ")),
+                                            refused.empty() ? "" : fmt::format(" ({})", refused), mend));
 }
 
 std::vector<fs::path> cuda_include_folders() {

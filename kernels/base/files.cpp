@@ -15,6 +15,7 @@
 
 #include "kernels/base/bytes.h"
 #include "kernels/base/hash.h"
+#include "kernels/base/text.h"
 
 namespace attn {
 namespace {
@@ -62,22 +63,22 @@ const char* advice(int error) {
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
-      return " Free some space or choose another folder.";
+      return tr(" Free some space or choose another folder.");
     case EACCES:
     case EPERM:
     case EROFS:
-      return " Choose a folder that you may write to.";
+      return tr(" Choose a folder that you may write to.");
     case ENOENT:
     case ENOTDIR:
-      return " Check the path.";
+      return tr(" Check the path.");
     default:
       return "";
   }
 }
 
 tl::unexpected<Error> failure(const char* verb, const fs::path& file, int error) {
-  return fail(ErrorKind::io, fmt::format("Cannot {} {}: {}.{}", verb, file.string(),
-                                         std::error_code(error, std::generic_category()).message(), advice(error)));
+  return fail(ErrorKind::io, phrase("Cannot {} {}: {}.{}", verb, file.string(),
+                                    std::error_code(error, std::generic_category()).message(), advice(error)));
 }
 
 bool write_all(int fd, std::span<const std::byte> bytes) {
@@ -210,8 +211,8 @@ Result<InputFile> InputFile::open(const fs::path& file) {
   struct stat status {};
   if (::fstat(in.get(), &status) != 0) return failure("read", file, errno);
   if (!S_ISREG(status.st_mode)) {
-    return bad_input(fmt::format("Cannot read {}: it is {}, not a regular file.", file.string(),
-                                 S_ISDIR(status.st_mode) ? "a folder" : "a pipe or device"));
+    return bad_input(phrase("Cannot read {}: it is {}, not a regular file.", file.string(),
+                            S_ISDIR(status.st_mode) ? "a folder" : tr("a pipe or device")));
   }
   return InputFile(in.release(), static_cast<std::uint64_t>(status.st_size), file);
 }
@@ -224,7 +225,7 @@ Result<void> InputFile::read(std::span<std::byte> out) {
       return failure("read", file_, errno);
     }
     if (n == 0) {
-      return fail(ErrorKind::io, fmt::format("{} became shorter while it was read; try again.", file_.string()));
+      return fail(ErrorKind::io, phrase("{} became shorter while it was read; try again.", file_.string()));
     }
     out = out.subspan(static_cast<std::size_t>(n));
   }
@@ -235,16 +236,16 @@ Result<void> make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (!error && fs::is_directory(folder, error)) return ok();
-  return bad_input(fmt::format("The folder {} cannot be made: {}.", folder.string(),
-                               error ? error.message() : "there is a file of that name"));
+  return bad_input(phrase("The folder {} cannot be made: {}.", folder.string(),
+                          error ? error.message() : tr("there is a file of that name")));
 }
 
 Result<std::vector<std::byte>> read_file(const fs::path& file, std::uint64_t max_bytes) {
   Result<InputFile> in = InputFile::open(file);
   if (!in) return tl::unexpected(in.error());
   if (in->size() > max_bytes) {
-    return bad_input(fmt::format("{} has {}; at most {} are read.", file.string(), format_bytes(in->size()),
-                                 format_bytes(max_bytes)));
+    return bad_input(
+        phrase("{} has {}; at most {} are read.", file.string(), format_bytes(in->size()), format_bytes(max_bytes)));
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(in->size()));
   if (auto r = in->read(bytes); !r) return tl::unexpected(r.error());
@@ -286,8 +287,8 @@ Result<void> write_file_atomically(const fs::path& file, const Pieces& next) {
   if (S_ISDIR(status.st_mode)) return failure("write", file, EISDIR);
   if (!S_ISREG(status.st_mode)) return write_in_place(file, next);
   if (is_read_only(file)) {
-    return fail(ErrorKind::io, fmt::format("Cannot write {}: it is read-only. Name another file, or make it writable.",
-                                           file.string()));
+    return fail(ErrorKind::io,
+                phrase("Cannot write {}: it is read-only. Name another file, or make it writable.", file.string()));
   }
   std::error_code error;
   const fs::path target = fs::canonical(file, error);

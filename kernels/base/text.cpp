@@ -11,6 +11,12 @@ std::atomic<const Catalogue*>& holder() {
   return catalogue;
 }
 
+// How many InEnglish this thread has around it.
+int& english_depth() {
+  static thread_local int depth = 0;
+  return depth;
+}
+
 std::string formatted(std::string_view format, fmt::format_args args) {
   return fmt::vformat(fmt::string_view(format.data(), format.size()), args);
 }
@@ -51,7 +57,8 @@ void speak(const Catalogue* catalogue) {
 }
 
 const Catalogue* spoken() {
-  return holder().load(std::memory_order_acquire);
+  const Catalogue* const catalogue = holder().load(std::memory_order_acquire);
+  return catalogue == nullptr || english_depth() > 0 ? nullptr : catalogue;
 }
 
 std::string with_places(std::string_view format) {
@@ -72,10 +79,29 @@ std::string with_places(std::string_view format) {
 }
 
 const char* tr(Literal english) {
+  return tr_of(english.text);
+}
+
+const char* tr_of(const char* english) {
   const Catalogue* c = spoken();
-  if (c == nullptr) return english.text;
-  const auto found = c->texts.find(std::string_view(english.text));
-  return found == c->texts.end() ? english.text : found->second.c_str();
+  if (c == nullptr) return english;
+  const auto found = c->texts.find(std::string_view(english));
+  return found == c->texts.end() ? english : found->second.c_str();
+}
+
+std::string_view tr_of(std::string_view english) {
+  const Catalogue* c = spoken();
+  if (c == nullptr) return english;
+  const auto found = c->texts.find(english);
+  return found == c->texts.end() ? english : std::string_view(found->second);
+}
+
+InEnglish::InEnglish() {
+  ++english_depth();
+}
+
+InEnglish::~InEnglish() {
+  --english_depth();
 }
 
 namespace text {

@@ -3,11 +3,15 @@
 //   tr("Measure")                                a text as it is
 //   phrase("{} of {} points", done, all)         checked against its arguments when it is compiled, as fmt::format is
 //   plural(n, "{} row", "{} rows")               by n, which is the first argument of both
+//   marked("Time"), later tr_of(metric.name)     in constant data, and where it is shown
 //
 // app/setup/texts.py collects what is marked into assets/texts/en.json, by its arguments' places ("{0} of {1} points"),
 // so that a translation may put them in another order. Where a process speaks English nothing is looked up or copied.
+//
+// What a file keeps is English in every language, for another reader may open it: InEnglish around what makes it.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -17,6 +21,8 @@
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "kernels/base/text.h"
 
 namespace attn {
 
@@ -39,7 +45,7 @@ struct Catalogue {
 // ImGui's context is. It outlives all that speaks. Null: English, as it stands in the sources. This is the program's
 // one value that is reached without being handed on: every sentence of every room would carry it otherwise.
 void speak(const Catalogue* catalogue);
-const Catalogue* spoken();
+const Catalogue* spoken();  // by this thread: null within InEnglish
 
 // "{} of {:.1f}" as "{0} of {1:.1f}": what catalogues know a text by.
 std::string with_places(std::string_view format);
@@ -50,6 +56,25 @@ struct Literal {
   const char* text;
 };
 const char* tr(Literal english);
+
+// A text in constant data stays English there: a table is made once, before anything is spoken.
+consteval const char* marked(const char* english) {
+  return english;
+}
+
+// A text out of such data in the language that is spoken; what is in no catalogue as it is. The view is the catalogue's
+// or the argument's own: hand it a string that lives as long.
+const char* tr_of(const char* english);
+std::string_view tr_of(std::string_view english);
+
+// While one lives, its thread speaks English.
+class InEnglish {
+ public:
+  InEnglish();
+  InEnglish(const InEnglish&) = delete;
+  InEnglish& operator=(const InEnglish&) = delete;
+  ~InEnglish();
+};
 
 namespace text {
 std::string said(std::string_view english, fmt::format_args args);
@@ -62,10 +87,11 @@ std::string phrase(fmt::format_string<Args...> english, Args&&... args) {
   return text::said({format.data(), format.size()}, fmt::make_format_args(args...));
 }
 
-// `n` is {0} of both, what follows {1} and on.
-template <class... Args>
-std::string plural(std::int64_t n, fmt::format_string<std::int64_t&, Args...> one,
+// The count is {0} of both, what follows {1} and on.
+template <std::integral Count, class... Args>
+std::string plural(Count count, fmt::format_string<std::int64_t&, Args...> one,
                    fmt::format_string<std::int64_t&, Args...> other, Args&&... args) {
+  auto n = static_cast<std::int64_t>(count);
   const fmt::string_view of_one = one, of_other = other;
   return text::said(n, {of_one.data(), of_one.size()}, {of_other.data(), of_other.size()},
                     fmt::make_format_args(n, args...));

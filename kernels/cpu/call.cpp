@@ -5,8 +5,7 @@
 #include <memory>
 #include <new>
 
-#include <fmt/format.h>
-
+#include "kernels/base/text.h"
 #include "kernels/cpu/aligned.h"
 #include "kernels/cpu/device.h"
 #include "kernels/model/order_row.h"
@@ -175,7 +174,7 @@ ConstTile Call::load_q(const Place2d& t, const Scratch& s) const {
 
 Result<void> cpu_supports(const KernelRow& row, const Problem& p, const Options&, const Device& d) {
   if (d.processor != Processor::cpu)
-    return fail(ErrorKind::cannot_run, "this kernel runs on the CPU; choose --device cpu");
+    return fail(ErrorKind::cannot_run, tr("this kernel runs on the CPU; choose --device cpu"));
   if (auto good = check_takes(row, p); !good) return good;
   return validate(p);
 }
@@ -215,7 +214,7 @@ Problem problem_now(const Prepared& ready) {
 }
 
 Result<void> finish(const Team& team, std::string_view kernel) {
-  if (team.stopped()) return fail(ErrorKind::cancelled, fmt::format("{} was cancelled", kernel));
+  if (team.stopped()) return fail(ErrorKind::cancelled, phrase("{} was cancelled", kernel));
   return ok();
 }
 

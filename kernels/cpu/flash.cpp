@@ -13,6 +13,7 @@
 #include <functional>
 #include <utility>
 
+#include "kernels/base/text.h"
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/recording/recorder.h"
@@ -148,7 +149,7 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   Result<Options> resolved = resolve(row, o, d);
   if (!resolved) return tl::unexpected(resolved.error());
   const std::int64_t ti = (p.Lq + resolved->br - 1) / resolved->br;
-  return cpu_plan(row, p, *resolved, Rules::vector, "query tiles", p.B * p.Hq * ti);
+  return cpu_plan(row, p, *resolved, Rules::vector, marked("query tiles"), p.B * p.Hq * ti);
 }
 
 Result<void> launch(const Prepared& ready, const Stream& stream) {
@@ -174,14 +175,14 @@ KernelRow cpu_flash_row() {
   };
   KernelRow row;
   row.id = "cpu_flash";
-  row.title = "flash, FlashAttention-2 order";
+  row.title = marked("flash, FlashAttention-2 order");
   row.rung = "2";
   row.order = Order::flash;
   row.dtypes = kAllDTypes;
   row.options = kOptions;
-  row.what = "The tiled online softmax on the CPU's vector units, all cores.";
-  row.teaches = "The query tile is outside: O, m and l stay on chip, and O is divided by l once.";
-  row.source = "Dao 2023, FlashAttention-2, algorithm 1";
+  row.what = marked("The tiled online softmax on the CPU's vector units, all cores.");
+  row.teaches = marked("The query tile is outside: O, m and l stay on chip, and O is divided by l once.");
+  row.source = marked("Dao 2023, FlashAttention-2, algorithm 1");
   row.supports = cpu_supports;
   row.plan = plan;
   row.prepare = cpu_prepare;

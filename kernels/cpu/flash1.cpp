@@ -11,6 +11,7 @@
 #include <functional>
 #include <utility>
 
+#include "kernels/base/text.h"
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/recording/recorder.h"
@@ -162,7 +163,7 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   Result<Options> resolved = resolve(row, o, d);
   if (!resolved) return tl::unexpected(resolved.error());
   const std::int64_t ti = (p.Lq + resolved->br - 1) / resolved->br;
-  return cpu_plan(row, p, *resolved, Rules::vector, "query tiles of one key tile", ti);
+  return cpu_plan(row, p, *resolved, Rules::vector, marked("query tiles of one key tile"), ti);
 }
 
 Result<void> launch(const Prepared& ready, const Stream& stream) {
@@ -186,14 +187,14 @@ KernelRow cpu_flash1_row() {
       {&Option::br, 1, 4096, 1, 64}, {&Option::bc, 1, 4096, 1, 64}, {&Option::threads, 1, 1024, 1, 0}};
   KernelRow row;
   row.id = "cpu_flash1";
-  row.title = "flash-1, FlashAttention-1 order";
+  row.title = marked("flash-1, FlashAttention-1 order");
   row.rung = "1c";
   row.order = Order::flash1;
   row.dtypes = kAllDTypes;
   row.options = kOptions;
-  row.what = "The online softmax with the key tile outside; O, m and l go back to memory at every turn.";
-  row.teaches = "No S and P in memory: one pass over the keys instead of three.";
-  row.source = "Dao et al. 2022, FlashAttention, algorithm 1";
+  row.what = marked("The online softmax with the key tile outside; O, m and l go back to memory at every turn.");
+  row.teaches = marked("No S and P in memory: one pass over the keys instead of three.");
+  row.source = marked("Dao et al. 2022, FlashAttention, algorithm 1");
   row.supports = cpu_supports;
   row.plan = plan;
   row.prepare = cpu_prepare;

@@ -10,6 +10,7 @@
 // What limits them: one multiply and one add at a time in each row's dot product, and memory that grows with Lq * Lk.
 #include <utility>
 
+#include "kernels/base/text.h"
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/stored_scores.h"
@@ -22,7 +23,7 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   Result<Options> resolved = resolve(row, o, d);
   if (!resolved) return tl::unexpected(resolved.error());
   const std::int64_t ti = (p.Lq + resolved->br - 1) / resolved->br;
-  return cpu_plan(row, p, *resolved, Rules::scalar, "row tiles of one head and pass", ti);
+  return cpu_plan(row, p, *resolved, Rules::scalar, marked("row tiles of one head and pass"), ti);
 }
 
 Result<void> launch(const Prepared& ready, const Stream& stream) {
@@ -48,7 +49,7 @@ KernelRow naive_row() {
   KernelRow row;
   row.order = Order::naive;
   row.dtypes = kAllDTypes;
-  row.source = "the definition; Dao et al. 2022, FlashAttention, algorithm 0";
+  row.source = marked("the definition; Dao et al. 2022, FlashAttention, algorithm 0");
   row.stores_scores = true;
   row.score_reads = 3;
   row.supports = cpu_supports;
@@ -67,11 +68,11 @@ KernelRow cpu_sequential_row() {
       {&Option::br, 1, 4096, 1, 16}, {&Option::bc, 1, 4096, 1, 64}, {&Option::threads, 1, 1, 1, 1}};
   KernelRow row = naive_row();
   row.id = "cpu_sequential";
-  row.title = "naive, one thread";
+  row.title = marked("naive, one thread");
   row.rung = "0";
   row.options = kOptions;
-  row.what = "The definition: three passes over a stored S, one thread.";
-  row.teaches = "What softmax attention is; where each pass waits for the one before.";
+  row.what = marked("The definition: three passes over a stored S, one thread.");
+  row.teaches = marked("What softmax attention is; where each pass waits for the one before.");
   return row;
 }
 
@@ -80,11 +81,11 @@ KernelRow cpu_multicore_row() {
       {&Option::br, 1, 4096, 1, 16}, {&Option::bc, 1, 4096, 1, 64}, {&Option::threads, 1, 1024, 1, 0}};
   KernelRow row = naive_row();
   row.id = "cpu_multicore";
-  row.title = "naive, all cores";
+  row.title = marked("naive, all cores");
   row.rung = "1";
   row.options = kOptions;
-  row.what = "The definition over the rows of a head on all cores: the baseline among the CPU kernels.";
-  row.teaches = "Rows are independent, so cores share them; the bytes stay the same.";
+  row.what = marked("The definition over the rows of a head on all cores: the baseline among the CPU kernels.");
+  row.teaches = marked("Rows are independent, so cores share them; the bytes stay the same.");
   return row;
 }
 

@@ -9,6 +9,7 @@
 // What limits it now: S is written once and read three times, P written and read, whatever the tile.
 #include <utility>
 
+#include "kernels/base/text.h"
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/stored_scores.h"
@@ -21,7 +22,7 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   Result<Options> resolved = resolve(row, o, d);
   if (!resolved) return tl::unexpected(resolved.error());
   const std::int64_t ti = (p.Lq + resolved->br - 1) / resolved->br;
-  return cpu_plan(row, p, *resolved, Rules::vector, "query tiles of one head and pass", ti);
+  return cpu_plan(row, p, *resolved, Rules::vector, marked("query tiles of one head and pass"), ti);
 }
 
 Result<void> launch(const Prepared& ready, const Stream& stream) {
@@ -50,14 +51,14 @@ KernelRow cpu_tiled_row() {
       {&Option::br, 1, 4096, 1, 64}, {&Option::bc, 1, 4096, 1, 64}, {&Option::threads, 1, 1024, 1, 0}};
   KernelRow row;
   row.id = "cpu_tiled";
-  row.title = "tiled, three passes";
+  row.title = marked("tiled, three passes");
   row.rung = "1b";
   row.order = Order::tiled;
   row.dtypes = kAllDTypes;
   row.options = kOptions;
-  row.what = "The same three passes through cache-sized tiles, on the vector units, all cores.";
-  row.teaches = "Tiles reuse Q, K and V; S and P still travel.";
-  row.source = "Dao et al. 2022, FlashAttention, section 2.2";
+  row.what = marked("The same three passes through cache-sized tiles, on the vector units, all cores.");
+  row.teaches = marked("Tiles reuse Q, K and V; S and P still travel.");
+  row.source = marked("Dao et al. 2022, FlashAttention, section 2.2");
   row.stores_scores = true;
   row.score_reads = 3;
   row.supports = cpu_supports;

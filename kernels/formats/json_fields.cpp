@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
 #include "kernels/formats/container.h"
 
 namespace attn {
@@ -35,7 +36,7 @@ const json& nothing(json::value_t type) {
 }  // namespace
 
 JsonFields::JsonFields(const json& object, std::string where) : object_(object), where_(std::move(where)) {
-  if (!object_.is_object()) error_ = Error{ErrorKind::bad_input, fmt::format("{} must be a JSON object.", where_)};
+  if (!object_.is_object()) error_ = Error{ErrorKind::bad_input, phrase("{} must be a JSON object.", where_)};
 }
 
 const json& JsonFields::member(const char* key) const {
@@ -62,7 +63,7 @@ Result<void> JsonFields::result() const {
 std::int64_t JsonFields::integer(const char* key, std::int64_t min, std::int64_t max) {
   const auto value = integer_of(member(key));
   if (value && *value >= min && *value <= max) return *value;
-  refuse(key, fmt::format("must be a whole number from {} to {}", min, max));
+  refuse(key, phrase("must be a whole number from {} to {}", min, max));
   return min;
 }
 
@@ -76,24 +77,24 @@ double JsonFields::number(const char* key) {
 bool JsonFields::boolean(const char* key) {
   const json& j = member(key);
   if (j.is_boolean()) return j.get<bool>();
-  refuse(key, "must be true or false");
+  refuse(key, tr("must be true or false"));
   return false;
 }
 
 std::string JsonFields::text(const char* key, std::size_t longest) {
   const json& j = member(key);
   if (j.is_string() && j.get_ref<const std::string&>().size() <= longest) return j.get<std::string>();
-  refuse(key, fmt::format("must be a text of at most {} bytes", longest));
+  refuse(key, phrase("must be a text of at most {} bytes", longest));
   return {};
 }
 
 std::vector<std::int64_t> JsonFields::integers(const char* key, std::size_t max_elements) {
   const json& j = array(key);
   std::vector<std::int64_t> values;
-  if (j.size() > max_elements) refuse(key, fmt::format("must have at most {} elements", max_elements));
+  if (j.size() > max_elements) refuse(key, phrase("must have at most {} elements", max_elements));
   for (std::size_t i = 0; i < std::min(j.size(), max_elements); ++i) {
     const auto value = integer_of(j[i]);
-    if (!value) refuse(key, fmt::format("must hold whole numbers (element {})", i));
+    if (!value) refuse(key, phrase("must hold whole numbers (element {})", i));
     values.push_back(value.value_or(0));
   }
   return values;
@@ -102,9 +103,9 @@ std::vector<std::int64_t> JsonFields::integers(const char* key, std::size_t max_
 std::vector<std::string> JsonFields::texts(const char* key, std::size_t max_elements) {
   const json& j = array(key);
   std::vector<std::string> values;
-  if (j.size() > max_elements) refuse(key, fmt::format("must have at most {} elements", max_elements));
+  if (j.size() > max_elements) refuse(key, phrase("must have at most {} elements", max_elements));
   for (std::size_t i = 0; i < std::min(j.size(), max_elements); ++i) {
-    if (!j[i].is_string()) refuse(key, fmt::format("must hold texts (element {})", i));
+    if (!j[i].is_string()) refuse(key, phrase("must hold texts (element {})", i));
     values.push_back(j[i].is_string() ? j[i].get<std::string>() : std::string());
   }
   return values;
@@ -113,14 +114,14 @@ std::vector<std::string> JsonFields::texts(const char* key, std::size_t max_elem
 const json& JsonFields::object(const char* key) {
   const json& j = member(key);
   if (j.is_object()) return j;
-  refuse(key, "must be an object");
+  refuse(key, tr("must be an object"));
   return nothing(json::value_t::object);
 }
 
 const json& JsonFields::array(const char* key) {
   const json& j = member(key);
   if (j.is_array()) return j;
-  refuse(key, "must be an array");
+  refuse(key, tr("must be an array"));
   return nothing(json::value_t::array);
 }
 
@@ -130,7 +131,7 @@ std::size_t JsonFields::choice(const char* key, const std::vector<std::string>& 
     const auto found = std::ranges::find(names, j.get_ref<const std::string&>());
     if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   }
-  refuse(key, fmt::format("must be one of {}", fmt::join(names, ", ")));
+  refuse(key, phrase("must be one of {}", fmt::join(names, ", ")));
   return 0;
 }
 

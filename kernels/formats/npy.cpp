@@ -10,6 +10,7 @@
 
 #include "kernels/base/bytes.h"
 #include "kernels/base/files.h"
+#include "kernels/base/text.h"
 #include "kernels/formats/npy_header.h"
 
 namespace attn {
@@ -32,10 +33,10 @@ Result<Stored> stored_type(const std::string& type, const std::string& name) {
       if (kind == fmt::format("f{}", size)) return Stored{size, order == '>'};
     }
   }
-  std::string why = "save it with .astype(np.float32)";
-  if (kind.starts_with('O')) why = "objects are never loaded; save a plain array";
-  if (kind == "V2") why = "bf16 has no .npy type; save float32 and choose bf16 as dtype";
-  return bad_input(fmt::format("{} cannot be read: its type is '{}', not f2, f4 or f8; {}.", name, type, why));
+  std::string why = tr("save it with .astype(np.float32)");
+  if (kind.starts_with('O')) why = tr("objects are never loaded; save a plain array");
+  if (kind == "V2") why = tr("bf16 has no .npy type; save float32 and choose bf16 as dtype");
+  return bad_input(phrase("{} cannot be read: its type is '{}', not f2, f4 or f8; {}.", name, type, why));
 }
 
 template <class Bits>
@@ -93,8 +94,8 @@ void decode(const std::byte* from, Stored type, std::int64_t first, std::int64_t
 Result<Array> allocate(const NpyHeader& header, DType to, std::uint64_t max_bytes, const std::string& name) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(element_count(header.shape)) * size_of(to);
   if (bytes > max_bytes) {
-    return fail(ErrorKind::cannot_run, fmt::format("{} takes {} as {}, more than the {} that may be used.", name,
-                                                   format_bytes(bytes), name_of(to), format_bytes(max_bytes)));
+    return fail(ErrorKind::cannot_run, phrase("{} takes {} as {}, more than the {} that may be used.", name,
+                                              format_bytes(bytes), name_of(to), format_bytes(max_bytes)));
   }
   return Array(to, header.shape);
 }

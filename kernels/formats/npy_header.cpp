@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/base/array.h"
+#include "kernels/base/text.h"
 
 namespace attn {
 namespace {
@@ -74,7 +75,7 @@ class HeaderParser {
     std::int64_t value = 0;
     const char* const first = text_.data() + at_;
     const auto [end, code] = std::from_chars(first, text_.data() + text_.size(), value);
-    if (code == std::errc::result_out_of_range) error = "an extent of its shape does not fit 63 bits";
+    if (code == std::errc::result_out_of_range) error = tr("an extent of its shape does not fit 63 bits");
     if (code != std::errc()) return std::nullopt;
     at_ += static_cast<std::size_t>(end - first);
     if (at_ < text_.size() && text_[at_] == 'L') ++at_;
@@ -87,12 +88,12 @@ class HeaderParser {
       const auto extent = integer();
       if (!extent) return false;
       if (*extent < 0) {
-        error = fmt::format("its shape has a negative extent ({})", *extent);
+        error = phrase("its shape has a negative extent ({})", *extent);
         return false;
       }
       out.push_back(*extent);
       if (out.size() > kMaxAxes) {
-        error = fmt::format("it has more than {} axes", kMaxAxes);
+        error = phrase("it has more than {} axes", kMaxAxes);
         return false;
       }
       if (take(',')) continue;
@@ -109,7 +110,7 @@ class HeaderParser {
     if (key == "descr" && once(has_type_)) {
       skip_space();
       if (at_ < text_.size() && text_[at_] == '[') {
-        error = "it holds records; save one plain array of float16, float32 or float64";
+        error = tr("it holds records; save one plain array of float16, float32 or float64");
         return false;
       }
       const auto type = string();
@@ -130,7 +131,7 @@ class HeaderParser {
 };
 
 tl::unexpected<Error> refuse(const std::string& name, const std::string& why) {
-  return bad_input(fmt::format("{} cannot be read: {}.", name, why));
+  return bad_input(phrase("{} cannot be read: {}.", name, why));
 }
 
 std::uint64_t little_endian(std::span<const std::byte> bytes) {
@@ -144,29 +145,29 @@ std::uint64_t little_endian(std::span<const std::byte> bytes) {
 Result<RawNpyHeader> parse_raw_npy_header(std::span<const std::byte> head, const std::string& name) {
   const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
   if (!text.starts_with(kMagic) || head.size() < 10) {
-    return refuse(name, text.starts_with(kMagic) ? "it ends within its header"
-                                                 : "it is not a .npy file (it does not begin with \\x93NUMPY)");
+    return refuse(name, text.starts_with(kMagic) ? tr("it ends within its header")
+                                                 : tr("it is not a .npy file (it does not begin with \\x93NUMPY)"));
   }
   const int major = std::to_integer<int>(head[6]), minor = std::to_integer<int>(head[7]);
   if (major < 1 || major > 3 || minor != 0) {
-    return refuse(name, fmt::format(".npy version {}.{} is unknown; 1.0, 2.0 and 3.0 are read", major, minor));
+    return refuse(name, phrase(".npy version {}.{} is unknown; 1.0, 2.0 and 3.0 are read", major, minor));
   }
   const std::size_t length_bytes = major == 1 ? 2 : 4;
   const std::size_t begin = 8 + length_bytes;
-  if (head.size() < begin) return refuse(name, "it ends within its header");
+  if (head.size() < begin) return refuse(name, tr("it ends within its header"));
   const std::uint64_t length = little_endian(head.subspan(8, length_bytes));
   if (length > kMaxNpyHeader - begin) {
-    return refuse(name, fmt::format("its header claims {} bytes; at most {} are read", length, kMaxNpyHeader - begin));
+    return refuse(name, phrase("its header claims {} bytes; at most {} are read", length, kMaxNpyHeader - begin));
   }
-  if (length > head.size() - begin) return refuse(name, "it ends within its header");
+  if (length > head.size() - begin) return refuse(name, tr("it ends within its header"));
 
   HeaderParser parser(text.substr(begin, static_cast<std::size_t>(length)));
   std::optional<RawNpyHeader> header = parser.parse();
   if (!header) {
     return refuse(name, !parser.error.empty()
                             ? parser.error
-                            : fmt::format("its header is not a dictionary of descr, fortran_order and shape (byte {})",
-                                          begin + parser.place()));
+                            : phrase("its header is not a dictionary of descr, fortran_order and shape (byte {})",
+                                     begin + parser.place()));
   }
   header->data_offset = begin + length;
   return *header;
@@ -175,19 +176,20 @@ Result<RawNpyHeader> parse_raw_npy_header(std::span<const std::byte> head, const
 Result<std::uint64_t> npy_data_bytes(const RawNpyHeader& header, std::uint64_t item_size, std::uint64_t file_bytes,
                                      const std::string& name) {
   if (header.fortran_order) {
-    return refuse(name, "it is in Fortran order; save np.ascontiguousarray(array) instead");
+    return refuse(name, tr("it is in Fortran order; save np.ascontiguousarray(array) instead"));
   }
-  if (header.shape.empty()) return refuse(name, "it holds a single number (shape ()), not an array");
+  if (header.shape.empty()) return refuse(name, tr("it holds a single number (shape ()), not an array"));
   const std::int64_t count = element_count(header.shape);
   const std::string shape = fmt::format("({})", fmt::join(header.shape, ", "));
   if (count < 0 || static_cast<std::uint64_t>(count) > (std::uint64_t{1} << 62) / item_size) {
-    return refuse(name, fmt::format("its shape {} does not fit 63 bits", shape));
+    return refuse(name, phrase("its shape {} does not fit 63 bits", shape));
   }
   const std::uint64_t wanted = static_cast<std::uint64_t>(count) * item_size;
   const std::uint64_t present = file_bytes - header.data_offset;
   if (present != wanted) {
-    return refuse(name, fmt::format("shape {} of {} takes {} bytes, but {} follow its header ({})", shape, header.type,
-                                    wanted, present, present < wanted ? "it is truncated" : "there is something more"));
+    return refuse(name,
+                  phrase("shape {} of {} takes {} bytes, but {} follow its header ({})", shape, header.type, wanted,
+                         present, present < wanted ? tr("it is truncated") : tr("there is something more")));
   }
   return wanted;
 }

@@ -10,9 +10,9 @@
 #include <type_traits>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "kernels/formats/npy_header.h"
+
+#include "kernels/base/text.h"
 
 namespace attn {
 
@@ -43,8 +43,8 @@ Result<std::vector<T>> parse_npy_table(std::span<const std::byte> bytes, std::si
   const bool fits = header->shape.size() == 2 && header->shape[1] == static_cast<std::int64_t>(columns) &&
                     static_cast<std::uint64_t>(header->shape[0]) <= max_rows;
   if (!fits || header->type != npy_integer_type<T>()) {
-    return bad_input(fmt::format("{} must be a table of {} with {} columns and at most {} rows.", name,
-                                 npy_integer_type<T>(), columns, max_rows));
+    return bad_input(phrase("{} must be a table of {} with {} columns and at most {} rows.", name,
+                            npy_integer_type<T>(), columns, max_rows));
   }
   const Result<std::uint64_t> size = npy_data_bytes(*header, sizeof(T), bytes.size(), name);
   if (!size) return tl::unexpected(size.error());

@@ -9,9 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "kernels/base/dtype.h"
+#include "kernels/base/text.h"
 #include "kernels/judge/causes.h"
 #include "kernels/judge/first_wrong.h"
 #include "kernels/model/traffic.h"
@@ -28,12 +27,12 @@ std::string state_cause(const Recording& wrong, const Recording& right, const Fi
     return std::ranges::all_of(rec.values(rec.after(e, at.slot)), [start](float x) { return x == start; });
   };
   if (begins(wrong, at.event)) {
-    return fmt::format("{} was not kept from one key tile to the next: it is what it was before the first.",
-                       letter_of_slot(at.slot));
+    return phrase("{} was not kept from one key tile to the next: it is what it was before the first.",
+                  letter_of_slot(at.slot));
   }
   if (begins(right, right_event)) {
-    return fmt::format("{} was not set back for this query tile: it holds what the work before left.",
-                       letter_of_slot(at.slot));
+    return phrase("{} was not set back for this query tile: it holds what the work before left.",
+                  letter_of_slot(at.slot));
   }
   return {};
 }
@@ -42,25 +41,24 @@ std::string state_cause(const Recording& wrong, const Recording& right, const Fi
 std::string other_head(const Recording& right, const Version& v, const FirstWrong& at) {
   const Problem& p = right.problem;
   const EventId& id = right.events[v.made_by].id;
-  if (id.b != at.id.b) return fmt::format("{} is that of batch {}.", letter_of_slot(at.slot), id.b);
+  if (id.b != at.id.b) return phrase("{} is that of batch {}.", letter_of_slot(at.slot), id.b);
   if (at.slot == Slot::q) {
-    return id.h == at.id.h ? "" : fmt::format("Q is that of query head {}.", id.h);
+    return id.h == at.id.h ? "" : phrase("Q is that of query head {}.", id.h);
   }
   if (p.kv_head(id.h) == p.kv_head(at.id.h)) return {};
-  return fmt::format(
-      "{} is that of key/value head {}; query head {} reads key/value head {}: {} query heads share one.",
-      letter_of_slot(at.slot), p.kv_head(id.h), at.id.h, p.kv_head(at.id.h), p.Hq / p.Hkv);
+  return phrase("{} is that of key/value head {}; query head {} reads key/value head {}: {} query heads share one.",
+                letter_of_slot(at.slot), p.kv_head(id.h), at.id.h, p.kv_head(at.id.h), p.Hq / p.Hkv);
 }
 
 std::string factor_words(const Problem& p, double factor) {
   const double scale = p.effective_scale();
   const auto is = [factor](double x) { return std::fabs(factor - x) < 1e-3 * std::fabs(x); };
-  if (is(1 / scale)) return "The scale is missing: S is Q Kᵀ as it stands.";
-  if (is(scale)) return "The scale is applied twice.";
+  if (is(1 / scale)) return tr("The scale is missing: S is Q Kᵀ as it stands.");
+  if (is(scale)) return tr("The scale is applied twice.");
   constexpr double kLog2E = 1.4426950408889634;
-  if (is(kLog2E)) return "S is kept in base 2 (times log2 e) and read as if it were in base e.";
-  if (is(-1)) return "S has the wrong sign.";
-  return fmt::format("All of S is off by the factor {:.6g}.", factor);
+  if (is(kLog2E)) return tr("S is kept in base 2 (times log2 e) and read as if it were in base e.");
+  if (is(-1)) return tr("S has the wrong sign.");
+  return phrase("All of S is off by the factor {:.6g}.", factor);
 }
 
 // The scaled product of the first `most` numbers of a query's row with what `key_of` gives for each.
@@ -85,9 +83,9 @@ std::string stale_scores(const Operands& in, Elements elements) {
   std::vector<Cause> causes;
   for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
     if (j == id.j) continue;
-    causes.push_back({fmt::format("These are the scores of key tile {}: K was not replaced before S was computed (a "
-                                  "stale tile, or a barrier that is missing).",
-                                  j),
+    causes.push_back({phrase("These are the scores of key tile {}: K was not replaced before S was computed (a "
+                             "stale tile, or a barrier that is missing).",
+                             j),
                       [&, c0 = std::int64_t{j} * rec.options.bc](std::int32_t row, std::int32_t col) {
                         if (c0 + col >= p.Lk) return Value{};
                         return product(in, row, in.cols(Slot::q), [&](std::int32_t d) {
@@ -103,11 +101,10 @@ std::string short_product(const Operands& in, Elements elements) {
   const std::int32_t all = in.cols(Slot::q);
   std::vector<Cause> causes;
   for (std::int32_t most = all - 1; most > 0; --most) {
-    causes.push_back(
-        {fmt::format("The product takes the first {} of the {} numbers of a row of Q and K alone.", most, all),
-         [&, most](std::int32_t row, std::int32_t col) {
-           return product(in, row, most, [&](std::int32_t d) { return in.at(Slot::k, col, d); });
-         }});
+    causes.push_back({phrase("The product takes the first {} of the {} numbers of a row of Q and K alone.", most, all),
+                      [&, most](std::int32_t row, std::int32_t col) {
+                        return product(in, row, most, [&](std::int32_t d) { return in.at(Slot::k, col, d); });
+                      }});
   }
   return first_that_fits(causes, elements);
 }
@@ -119,7 +116,7 @@ std::string marked_words(Elements elements) {
   const bool all = std::ranges::all_of(
       elements, [mark](const WrongElement& x) { return x.right == -kInf && x.recorded == mark && mark < kLarge; });
   if (!all) return {};
-  return fmt::format("Hidden keys score {:g}, not −∞: a row that sees no key then takes the mean of all values.", mark);
+  return phrase("Hidden keys score {:g}, not −∞: a row that sees no key then takes the mean of all values.", mark);
 }
 
 }  // namespace
@@ -136,8 +133,8 @@ std::string load_cause(const Recording& wrong, const Recording& right, const Fir
                            .subspan(v.offset, static_cast<std::size_t>(v.rows) * static_cast<std::size_t>(v.cols));
     if (!std::ranges::equal(recorded, other)) continue;
     if (std::string words = other_head(right, v, at); !words.empty()) return words;
-    return fmt::format("{} is a stale tile: these are the {} from {} on, of another {} tile.", letter_of_slot(at.slot),
-                       keys ? "keys" : "rows", v.first_row, keys ? "key" : "query");
+    return phrase("{} is a stale tile: these are the {} from {} on, of another {} tile.", letter_of_slot(at.slot),
+                  keys ? "keys" : "rows", v.first_row, keys ? "key" : "query");
   }
   return {};
 }
@@ -148,7 +145,7 @@ std::string scores_cause(const Operands& in, const Recording& right, EventIndex 
     const Operands made(right, right_event);
     double largest = 0;  // rounding goes by what was summed, not by what is left of it
     for (const WrongElement& x : elements) largest = std::max(largest, std::fabs(x.right));
-    const Cause across{"S is written across: row and column are exchanged.",
+    const Cause across{tr("S is written across: row and column are exchanged."),
                        [&made, largest](std::int32_t row, std::int32_t col) {
                          return Value{made.made(Slot::s, col, row), largest};
                        }};
@@ -173,19 +170,19 @@ std::string mask_cause(const Recording& rec, const FirstWrong& at, Elements elem
   }
   if (std::string words = marked_words(elements); !words.empty()) return words;
   if (all_nan(elements) && std::ranges::none_of(elements, [](const WrongElement& x) { return x.right == -kInf; })) {
-    return "NaN where keys are seen: the mask is 0 · (−∞), a product where it has to be a choice.";
+    return tr("NaN where keys are seen: the mask is 0 · (−∞), a product where it has to be a choice.");
   }
-  if (next) return "The mask is off by one: queries see one key beyond their last, the next one as well.";
-  if (own) return "The mask is off by one: the last key that a query may see is hidden from it.";
-  if (shown) return "The mask lets queries see keys that are hidden from them.";
-  if (hidden) return "The mask hides keys that queries may see.";
+  if (next) return tr("The mask is off by one: queries see one key beyond their last, the next one as well.");
+  if (own) return tr("The mask is off by one: the last key that a query may see is hidden from it.");
+  if (shown) return tr("The mask lets queries see keys that are hidden from them.");
+  if (hidden) return tr("The mask hides keys that queries may see.");
   if (elements.size() > 1 && !rec.problem.shapes_scores() && !rec.problem.has_bias()) {
     if (const auto factor = common_factor(elements)) return factor_words(rec.problem, *factor);
   }
   if (rec.problem.shapes_scores()) {
-    return "Neither shown nor hidden wrongly: softcap, bias or ALiBi is wrong where keys are seen.";
+    return tr("Neither shown nor hidden wrongly: softcap, bias or ALiBi is wrong where keys are seen.");
   }
-  return rec.problem.has_bias() ? "Neither shown nor hidden wrongly: the bias is wrong where keys are seen." : "";
+  return rec.problem.has_bias() ? tr("Neither shown nor hidden wrongly: the bias is wrong where keys are seen.") : "";
 }
 
 }  // namespace attn::causes

@@ -6,9 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "kernels/base/dtype.h"
+#include "kernels/base/text.h"
 #include "kernels/judge/causes.h"
 #include "kernels/model/traffic.h"
 
@@ -22,24 +21,24 @@ std::string max_cause(const Operands& in, Elements elements) {
   };
   const bool all_zero = in.all_are(Slot::m_new, 0);
   std::string words = first_that_fits(
-      {{"The old maximum is not carried over: m is that of this tile alone, so it can fall.", tile_max},
-       {"m was not raised: it is the old one, and this tile has a larger score.",
+      {{tr("The old maximum is not carried over: m is that of this tile alone, so it can fall."), tile_max},
+       {tr("m was not raised: it is the old one, and this tile has a larger score."),
         [&in](std::int32_t r, std::int32_t) {
           return Value{in.at(Slot::m_old, r), 0};
         }},
-       {"The maximum is not taken: m stays 0, and exp can overflow.",
+       {tr("The maximum is not taken: m stays 0, and exp can overflow."),
         [all_zero](std::int32_t, std::int32_t) {
           return all_zero ? Value{0, 0} : Value{};
         }},
-       {in.first_tile_of_row() ? "m begins at 0 instead of −∞, or places past the last key count with a score of 0."
-                               : "Places past the last key count with a score of 0.",
+       {in.first_tile_of_row() ? tr("m begins at 0 instead of −∞, or places past the last key count with a score of 0.")
+                               : tr("Places past the last key count with a score of 0."),
         [&in](std::int32_t r, std::int32_t) {
           return Value{std::max({0.0, in.row_max(r), in.at(Slot::m_old, r)}), 0};
         }},
-       {"Rows share one maximum: m is the largest score of all rows of the tile.", all_rows}},
+       {tr("Rows share one maximum: m is the largest score of all rows of the tile."), all_rows}},
       elements);
   if (!words.empty()) return words;
-  return part_of_columns("m is the largest of", in.cols(Slot::s), elements,
+  return part_of_columns(tr("m is the largest of"), in.cols(Slot::s), elements,
                          [&in](std::int32_t r, const Columns& takes) {
                            double best = in.at(Slot::m_old, r);
                            for (std::int32_t c = 0; c < in.cols(Slot::s); ++c)
@@ -54,25 +53,26 @@ std::string rescale_cause(const Operands& in, Elements elements) {
   const bool guard = std::ranges::all_of(elements, [&](const WrongElement& x) {
     return std::isnan(x.recorded) && old(x.row) == -kInf && now(x.row) == -kInf;
   });
-  if (guard) return "−∞ − (−∞): no key was seen yet, m is −∞ before and after, and α lacks the guard that makes it 1.";
+  if (guard)
+    return tr("−∞ − (−∞): no key was seen yet, m is −∞ before and after, and α lacks the guard that makes it 1.");
   return first_that_fits(
-      {{"α was forgotten: it is 1 although m rose.",
+      {{tr("α was forgotten: it is 1 although m rose."),
         [](std::int32_t, std::int32_t) {
           return Value{1, 0};
         }},
-       {"α is 0 although something was summed before: the old maximum was read as −∞, so it was not carried over.",
+       {tr("α is 0 although something was summed before: the old maximum was read as −∞, so it was not carried over."),
         [](std::int32_t, std::int32_t) {
           return Value{0, 0};
         }},
-       {"α is upside down: exp(m_new − m_old).",
+       {tr("α is upside down: exp(m_new − m_old)."),
         [&](std::int32_t r, std::int32_t) {
           return Value{std::exp(now(r) - old(r)), 0};
         }},
-       {"α is taken as 2^x where the maxima are in base e.",
+       {tr("α is taken as 2^x where the maxima are in base e."),
         [&](std::int32_t r, std::int32_t) {
           return Value{std::exp2(old(r) - now(r)), 0};
         }},
-       {"α is the ratio of the maxima; it has to be e to their difference.",
+       {tr("α is the ratio of the maxima; it has to be e to their difference."),
         [&](std::int32_t r, std::int32_t) {
           return Value{old(r) / now(r), 0};
         }}},
@@ -85,29 +85,29 @@ std::string weights_cause(const Operands& in, Elements elements) {
   const bool guard =
       std::ranges::all_of(elements, [&](const WrongElement& x) { return std::isnan(x.recorded) && m(x.row) == -kInf; });
   if (guard)
-    return "−∞ − (−∞): the row saw no key yet, its m is −∞, and exp(S − m) lacks the guard that takes 0 for m.";
+    return tr("−∞ − (−∞): the row saw no key yet, its m is −∞, and exp(S − m) lacks the guard that takes 0 for m.");
   constexpr double kLargestExponent = 88.7;  // ln of the largest fp32
   if (all_nan(elements) && std::ranges::all_of(elements, [&](const WrongElement& x) {
         return s(x.row, x.col) > kLargestExponent && std::isfinite(m(x.row));
       }))
-    return "exp(S) is ∞, and ∞ · exp(−m) = ∞ · 0 is NaN: m has to be subtracted before the exponential is taken.";
-  std::vector<Cause> causes{{"The maximum is not subtracted: P is exp(S).",
+    return tr("exp(S) is ∞, and ∞ · exp(−m) = ∞ · 0 is NaN: m has to be subtracted before the exponential is taken.");
+  std::vector<Cause> causes{{tr("The maximum is not subtracted: P is exp(S)."),
                              [&](std::int32_t r, std::int32_t c) {
                                return Value{std::exp(s(r, c)), 0};
                              }},
-                            {"The old maximum was subtracted in place of the new one.",
+                            {tr("The old maximum was subtracted in place of the new one."),
                              [&](std::int32_t r, std::int32_t c) {
                                return Value{std::exp(s(r, c) - in.at(Slot::m_old, r)), 0};
                              }},
-                            {"P is taken as 2^x where S and m are in base e.",
+                            {tr("P is taken as 2^x where S and m are in base e."),
                              [&](std::int32_t r, std::int32_t c) {
                                return Value{std::exp2(s(r, c) - m(r)), 0};
                              }},
-                            {"The exponential is missing: P is S − m.", [&](std::int32_t r, std::int32_t c) {
+                            {tr("The exponential is missing: P is S − m."), [&](std::int32_t r, std::int32_t c) {
                                return Value{s(r, c) - m(r), std::fabs(s(r, c)) + std::fabs(m(r))};
                              }}};
   if (stores_scores(in.recording().order)) {
-    causes.push_back({"P is not divided by ℓ.", [&](std::int32_t r, std::int32_t c) {
+    causes.push_back({tr("P is not divided by ℓ."), [&](std::int32_t r, std::int32_t c) {
                         return Value{std::exp(s(r, c) - m(r)), 0};
                       }});
   }

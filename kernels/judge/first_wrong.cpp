@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "kernels/judge/likely_cause.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/model/order_row.h"
@@ -58,10 +58,10 @@ class Finder {
   Result<std::optional<FirstWrong>> run(const Stop& stop) {
     if (wrong_.problem != right_.problem || wrong_.order != right_.order || wrong_.options.br != right_.options.br ||
         wrong_.options.bc != right_.options.bc) {
-      return bad_input("the two runs are not of the same problem, tile and order: nothing can be compared");
+      return bad_input(tr("the two runs are not of the same problem, tile and order: nothing can be compared"));
     }
     for (e_ = 0; e_ < wrong_.events.size() && !found_; ++e_) {
-      if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the search was cancelled");
+      if (stop.stop_requested()) return fail(ErrorKind::cancelled, tr("the search was cancelled"));
       if (auto good = look_at_event(); !good) return tl::unexpected(good.error());
     }
     // What the right run does after all this.
@@ -107,7 +107,7 @@ class Finder {
     if (id.phase == Phase::skipped) {
       FirstWrong w;
       w.what = WrongStep::skipped;
-      w.cause = "A tile was skipped of which some query sees a key" + seen_words(id) + ".";
+      w.cause = phrase("A tile was skipped of which some query sees a key{}.", seen_words(id));
       put(std::move(w));
       return ok();
     }
@@ -145,7 +145,7 @@ class Finder {
     if (elements_.empty()) return;
     if (phase == Phase::scores) {
       found.what = WrongStep::extra;
-      found.cause = "No query of this tile may see one of its keys: it is neither skipped nor masked.";
+      found.cause = tr("No query of this tile may see one of its keys: it is neither skipped nor masked.");
     }
     finish(Slot::s, v, std::move(found));
   }
@@ -164,9 +164,9 @@ class Finder {
       if (id.phase == Phase::mask) {
         if (!mask_is_missed(r, w)) continue;
       } else if (visits_keys(id.phase)) {
-        w.cause = fmt::format("Key tile {} is never visited{}.", id.j, seen_words(id));
+        w.cause = phrase("Key tile {} is never visited{}.", id.j, seen_words(id));
       } else {
-        w.cause = fmt::format("The step '{}' of this tile was left out.", w.missing);
+        w.cause = phrase("The step '{}' of this tile was left out.", w.missing);
       }
       return put(std::move(w));
     }
@@ -182,7 +182,7 @@ class Finder {
     compare_values(Slot::s, s, right, w);
     if (elements_.empty()) return false;
     place(Slot::s, v, elements_, w);
-    w.cause = "The mask was left out of a tile that hides some of its keys.";
+    w.cause = tr("The mask was left out of a tile that hides some of its keys.");
     return true;
   }
 
@@ -194,8 +194,7 @@ class Finder {
     for (std::int64_t r = r0; r < std::min(r0 + right_.options.br, p.Lq); ++r) {
       const KeyRange seen = p.visible_keys(id.b, r);
       const std::int64_t key = std::max(c0, seen.first);
-      if (key < std::min({c0 + right_.options.bc, seen.last, p.Lk}))
-        return fmt::format(": row {} sees its key {}", r, key);
+      if (key < std::min({c0 + right_.options.bc, seen.last, p.Lk})) return phrase(": row {} sees its key {}", r, key);
     }
     return {};
   }
@@ -216,14 +215,14 @@ class Finder {
   Result<void> compare_version(Slot slot, VersionId right_id) {
     const VersionId id = wrong_.after(e_, slot);
     const Version& r = right_.version(right_id);
-    if (id == kNoVersion) return bad_input(fmt::format("step {} has no {}", e_ + 1, letter_of_slot(slot)));
+    if (id == kNoVersion) return bad_input(phrase("step {} has no {}", e_ + 1, letter_of_slot(slot)));
     const Version& w = wrong_.version(id);
     if (w.rows != r.rows || w.cols != r.cols || w.first_row != r.first_row || w.first_col != r.first_col) {
-      return bad_input(fmt::format("step {}: its {} is of another tile", e_ + 1, letter_of_slot(slot)));
+      return bad_input(phrase("step {}: its {} is of another tile", e_ + 1, letter_of_slot(slot)));
     }
     if (!same_reading(w, r)) {
-      return bad_input(fmt::format("step {}: its {} is kept in another form than the right run's (scale or base)",
-                                   e_ + 1, letter_of_slot(slot)));
+      return bad_input(phrase("step {}: its {} is kept in another form than the right run's (scale or base)", e_ + 1,
+                              letter_of_slot(slot)));
     }
     elements_.clear();
     FirstWrong found;
@@ -318,7 +317,7 @@ class Finder {
 
 Result<std::optional<FirstWrong>> find_first_wrong_of_gpu(const Recording& rec, const Stop& stop) {
   const auto first = replay_of_gpu(rec, stop);
-  if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the search was cancelled");
+  if (stop.stop_requested()) return fail(ErrorKind::cancelled, tr("the search was cancelled"));
   if (!first) return std::nullopt;
   FirstWrong w;
   w.event = first->event;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "kernels/base/text.h"
 #include "kernels/judge/first_wrong.h"
 #include "kernels/judge/verdict.h"
 
@@ -28,11 +29,12 @@ class ResultPattern {
   }
   std::string words() const {
     if (count_ > 0 && nans_ == count_) {
-      return "Everything that differs is NaN: a row without a visible key (−∞ − (−∞)), 0 · ∞ or 0 / 0.";
+      return tr("Everything that differs is NaN: a row without a visible key (−∞ − (−∞)), 0 · ∞ or 0 / 0.");
     }
     if (one_factor_ && compared_ > 0) {
-      return "Each wrong row is off by one factor over all its columns: ℓ, or the division by it, is wrong rather than "
-             "P V.";
+      return tr(
+          "Each wrong row is off by one factor over all its columns: ℓ, or the division by it, is wrong rather than "
+          "P V.");
     }
     return {};
   }

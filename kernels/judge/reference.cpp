@@ -7,6 +7,8 @@
 
 #include "kernels/judge/plain_attention.h"
 
+#include "kernels/base/text.h"
+
 namespace attn {
 namespace {
 
@@ -183,7 +185,7 @@ Result<ReferenceRows> reference_rows_by(const TakePieces& take, const Problem& p
     plain::baseline_group(p, in, g, ref);
   });
   for (const double most : max_abs_scores) ref.max_abs_score = std::max(ref.max_abs_score, most);
-  if (stop.stop_requested()) return fail(ErrorKind::cancelled, "Cancelled while the reference was being computed.");
+  if (stop.stop_requested()) return fail(ErrorKind::cancelled, tr("Cancelled while the reference was being computed."));
   return ref;
 }
 

@@ -48,7 +48,7 @@ bool judges_all(const Problem& p) {
 }
 
 std::string place_words(const RowId& id) {
-  return fmt::format("(b {}, h {}, row {})", id.b, id.h, id.r);
+  return phrase("(b {}, h {}, row {})", id.b, id.h, id.r);
 }
 
 // How one number stands to its reference.
@@ -76,7 +76,7 @@ struct Seen {
   void note_error(double error, std::string_view what, double got, double ref) {
     if (error <= judgement.error && !worst.empty()) return;
     judgement.error = error;
-    worst = fmt::format("{} is {:.9g}, the reference {:.9g}", what, got, ref);
+    worst = phrase("{} is {:.9g}, the reference {:.9g}", what, got, ref);
   }
 
   OutputVerdict judged() const {
@@ -84,7 +84,7 @@ struct Seen {
     if (!wrong_kind.empty()) {
       j.reason = wrong_kind;
     } else if (!j.within()) {
-      j.reason = fmt::format("{}: off by {:.3g}, allowed {:.3g}", worst, j.error, j.allowed);
+      j.reason = phrase("{}: off by {:.3g}, allowed {:.3g}", worst, j.error, j.allowed);
     }
     return j;
   }
@@ -147,7 +147,7 @@ class Judge {
   }
 
   void look_at(const RowId& id, std::int64_t d, double got, double ref, double baseline) {
-    const auto what = [&] { return fmt::format("O {} column {}", place_words(id), d); };
+    const auto what = [&] { return phrase("O {} column {}", place_words(id), d); };
     switch (match_of(got, ref)) {
       case Match::same_kind:
         return;
@@ -179,7 +179,7 @@ class Judge {
   }
 
   void note_wrong_kind(Seen& seen, const std::string& what, double got, double ref) {
-    seen.wrong_kind = fmt::format("{} is {}, the reference {}", what, got, ref);
+    seen.wrong_kind = phrase("{} is {}, the reference {}", what, got, ref);
     if (first_wrong_kind_.empty()) first_wrong_kind_ = seen.wrong_kind;
   }
 
@@ -215,8 +215,8 @@ Result<void> fitting(const Problem& p, const Inputs& in, const Array& out) {
   if (auto fits = validate(p, in); !fits) return fits;
   const std::vector<std::int64_t> shape{p.B, p.Hq, p.Lq, p.Dv};
   if (out.shape() == shape && out.dtype() == p.dtype) return ok();
-  return bad_input(fmt::format("O is {} {}, the problem asks for {} {}", name_of(out.dtype()), shape_words(out.shape()),
-                               name_of(p.dtype), shape_words(shape)));
+  return bad_input(phrase("O is {} {}, the problem asks for {} {}", name_of(out.dtype()), shape_words(out.shape()),
+                          name_of(p.dtype), shape_words(shape)));
 }
 
 Verdict refused(std::string reason, const RowSample& sample) {
@@ -282,13 +282,13 @@ std::string unjudged_words(const Verdict& v) {
     const std::string_view name = words_of(j.tensor);
     if (j.unjudged.from_v > 0) {
       parts.push_back(
-          fmt::format("{} elements of {}, which a V that is not finite may or may not reach", j.unjudged.from_v, name));
+          phrase("{} elements of {}, which a V that is not finite may or may not reach", j.unjudged.from_v, name));
     }
     if (j.unjudged.overflow > 0) {
-      parts.push_back(fmt::format("{} elements of {}, which the dtype cannot hold", j.unjudged.overflow, name));
+      parts.push_back(phrase("{} elements of {}, which the dtype cannot hold", j.unjudged.overflow, name));
     }
     if (j.unjudged.beyond_fp32 > 0) {
-      parts.push_back(fmt::format("{} {}, whose scores fp32 cannot hold", j.unjudged.beyond_fp32, name));
+      parts.push_back(phrase("{} {}, whose scores fp32 cannot hold", j.unjudged.beyond_fp32, name));
     }
   }
   return fmt::format("{}", fmt::join(parts, "; "));
@@ -308,7 +308,7 @@ RowSample choose_rows(const Problem& p, bool full) {
     for (std::int64_t head = 0; head < heads; ++head) {
       for (std::int64_t r = 0; r < p.Lq; ++r) add(head, r);
     }
-    sample.words = fmt::format("all {} rows", sample.rows.size());
+    sample.words = phrase("all {} rows", sample.rows.size());
     return sample;
   }
   const std::vector<std::int64_t> rows = sampled_rows(p.Lq);
@@ -319,8 +319,8 @@ RowSample choose_rows(const Problem& p, bool full) {
     for (const std::int64_t r : rows) add(head, r);
   }
   sample.all = static_cast<std::int64_t>(sample.rows.size()) == heads * p.Lq;
-  sample.words = sample.all ? fmt::format("all {} rows", sample.rows.size())
-                            : fmt::format("{} of {} rows in {} of {} heads", rows.size(), p.Lq, chosen.size(), heads);
+  sample.words = sample.all ? phrase("all {} rows", sample.rows.size())
+                            : phrase("{} of {} rows in {} of {} heads", rows.size(), p.Lq, chosen.size(), heads);
   return sample;
 }
 
@@ -329,8 +329,8 @@ Verdict judge(const Problem& p, const Inputs& in, const ReferenceRows& ref, cons
   if (const auto fits = fitting(p, in, out.out); !fits) return refused(fits.error().message, sample);
   const std::vector<std::int64_t> lse_shape{p.B, p.Hq, p.Lq};
   if (out.lse.shape() != lse_shape || out.lse.dtype() != DType::f32) {
-    return refused(fmt::format("LSE is {} {}, the problem asks for f32 {}", name_of(out.lse.dtype()),
-                               shape_words(out.lse.shape()), shape_words(lse_shape)),
+    return refused(phrase("LSE is {} {}, the problem asks for f32 {}", name_of(out.lse.dtype()),
+                          shape_words(out.lse.shape()), shape_words(lse_shape)),
                    sample);
   }
   return Judge(p, ref, out.out, &out.lse).verdict(sample);

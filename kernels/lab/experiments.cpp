@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 
 namespace attn {
@@ -19,7 +20,7 @@ Result<const Experiment*> find_experiment(std::string_view id) {
     if (e->id == id) return e;
     ids.push_back(e->id);
   }
-  return bad_input(fmt::format("there is no experiment '{}'; there are {}", id, fmt::join(ids, ", ")));
+  return bad_input(phrase("there is no experiment '{}'; there are {}", id, fmt::join(ids, ", ")));
 }
 
 std::vector<const Patch*> patches_of(const Experiment& experiment) {

@@ -1,6 +1,6 @@
 #include "kernels/model/axis.h"
 
-#include <fmt/format.h>
+#include "kernels/base/text.h"
 
 namespace attn {
 namespace {
@@ -13,7 +13,7 @@ Result<void> check_heads(const Problem& base, std::int64_t value) {
   const std::int64_t group = base.Hkv > 0 ? base.Hq / base.Hkv : 1;
   if (group > 0 && value % group != 0)
     return bad_input(
-        fmt::format("H = {} cannot keep {} query heads to a key head; multiples of {} would do.", value, group, group));
+        phrase("H = {} cannot keep {} query heads to a key head; multiples of {} would do.", value, group, group));
   return ok();
 }
 
@@ -48,7 +48,7 @@ std::vector<std::int64_t> usual_heads(const Problem& base) {
 
 constexpr std::array kCommon{
     ProblemAxis{.name = "L",
-                .title = "length L",
+                .title = marked("length L"),
                 .unit = "tokens",
                 .of = [](const Problem& p) { return p.Lq; },
                 .put = put_length,
@@ -63,7 +63,7 @@ constexpr std::array kCommon{
                     },
                 .keeps_tokens = true},
     ProblemAxis{.name = "B",
-                .title = "batch B",
+                .title = marked("batch B"),
                 .unit = "sequences",
                 .of = [](const Problem& p) { return p.B; },
                 .put = put_batch,
@@ -73,15 +73,15 @@ constexpr std::array kCommon{
                       return std::vector<std::int64_t>{1, 2, 4, 8};
                     }},
     ProblemAxis{.name = "H",
-                .title = "heads H",
-                .unit = "query heads",
+                .title = marked("heads H"),
+                .unit = marked("query heads"),
                 .of = [](const Problem& p) { return p.Hq; },
                 .put = put_heads,
                 .drop = [](Problem& p) { p.Hq = p.Hkv = 1; },
                 .usual = usual_heads,
                 .check = check_heads},
     ProblemAxis{.name = "D",
-                .title = "head dim D",
+                .title = marked("head dim D"),
                 .unit = "numbers",
                 .of = [](const Problem& p) { return p.D; },
                 .put = put_head_dim,

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include <fmt/format.h>
-
 #include "kernels/base/bytes.h"
+#include "kernels/base/text.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/tensors.h"
 #include "kernels/model/validate.h"
@@ -61,8 +60,8 @@ std::int64_t largest_length(const Plan& plan, const Device& d, std::uint64_t lim
 }
 
 const char* limit_words(std::uint64_t limit, const Device& d) {
-  if (limit == 0) return "the free memory";
-  return limit == d.memory_bytes ? "all of its memory" : "the memory limit";
+  if (limit == 0) return tr("the free memory");
+  return limit == d.memory_bytes ? tr("all of its memory") : tr("the memory limit");
 }
 
 }  // namespace
@@ -90,15 +89,15 @@ Result<void> check_memory(const Plan& plan, const Device& d, std::uint64_t limit
 
   const std::int64_t largest = largest_length(plan, d, room, beside);
   const std::string advice = largest == 0
-                                 ? "Not even L = 1 fits: raise the memory limit or lower B, H or D."
-                                 : fmt::format("The largest L that fits is {} (Lq = Lk, the rest unchanged).", largest);
+                                 ? tr("Not even L = 1 fits: raise the memory limit or lower B, H or D.")
+                                 : phrase("The largest L that fits is {} (Lq = Lk, the rest unchanged).", largest);
   const std::uint64_t check = needed - bytes_needed(plan);
   return fail(ErrorKind::cannot_run,
-              fmt::format("{} on {} needs {} ({} bytes: {} of tensors, {} of workspace{}); {} is {}. {}",
-                          plan.kernel->id, describe(plan.problem), format_bytes(needed), needed,
-                          format_bytes(tensor_bytes(plan.problem)), format_bytes(plan.workspace_bytes),
-                          check == 0 ? "" : fmt::format(", {} to check the answer", format_bytes(check)),
-                          limit_words(limit, d), format_bytes(room), advice));
+              phrase("{} on {} needs {} ({} bytes: {} of tensors, {} of workspace{}); {} is {}. {}", plan.kernel->id,
+                     describe(plan.problem), format_bytes(needed), needed, format_bytes(tensor_bytes(plan.problem)),
+                     format_bytes(plan.workspace_bytes),
+                     check == 0 ? "" : phrase(", {} to check the answer", format_bytes(check)), limit_words(limit, d),
+                     format_bytes(room), advice));
 }
 
 }  // namespace attn

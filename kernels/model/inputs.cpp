@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/base/bytes.h"
+#include "kernels/base/text.h"
 #include "kernels/formats/npy.h"
 #include "kernels/model/generators.h"
 #include "kernels/model/tensors.h"
@@ -26,7 +27,7 @@ const char* name_of(InputTensor t) {
     case InputTensor::v:
       return "V";
     case InputTensor::bias:
-      return "the bias";
+      return tr("the bias");
   }
   return "?";
 }
@@ -45,8 +46,8 @@ Result<void> check_given(const Problem& p) {
   for (const TensorSpec& t : tensors_of(p)) {
     const bool asked = t.role == Role::in && !t.in_problem;
     if (!asked || std::ranges::find(kGiven, t.tensor) != std::end(kGiven)) continue;
-    return bad_input(fmt::format("{} of {} comes from no generator and no file: Q, K, V and a bias do.",
-                                 words_of(t.tensor), describe(p)));
+    return bad_input(phrase("{} of {} comes from no generator and no file: Q, K, V and a bias do.", words_of(t.tensor),
+                            describe(p)));
   }
   return ok();
 }
@@ -71,8 +72,8 @@ Result<Array> tensor_of(NpyFile& file, const Problem& p, InputTensor t, std::uin
   const Shape& stored = file.header().shape;
   const bool bias_of_one_axis = t == InputTensor::bias && stored.size() == 1;
   if ((stored.size() < 2 && !bias_of_one_axis) || stored.size() > 4 || with_four_axes(stored) != shape) {
-    return bad_input(fmt::format("{} has shape {}, but {} of this problem has {}; change the problem or the file.",
-                                 file.name(), words(stored), name_of(t), words(shape)));
+    return bad_input(phrase("{} has shape {}, but {} of this problem has {}; change the problem or the file.",
+                            file.name(), words(stored), name_of(t), words(shape)));
   }
   Result<Array> array = file.read(max_bytes, dtype_of(p, t));
   if (!array) return array;
@@ -111,10 +112,10 @@ Result<void> apply(const CellEdit& edit, Inputs& in) {
       target = in.bias ? &*in.bias : nullptr;
       break;
   }
-  if (target == nullptr) return bad_input("A cell of the bias was edited, but this problem has no bias.");
+  if (target == nullptr) return bad_input(tr("A cell of the bias was edited, but this problem has no bias."));
   if (edit.index < 0 || edit.index >= target->size()) {
-    return bad_input(fmt::format("Edited cell {} of {} does not exist: it has {} elements.", edit.index,
-                                 name_of(edit.tensor), target->size()));
+    return bad_input(phrase("Edited cell {} of {} does not exist: it has {} elements.", edit.index,
+                            name_of(edit.tensor), target->size()));
   }
   target->set(edit.index, edit.value);
   return ok();
@@ -128,14 +129,14 @@ struct Extent {
 
 Result<void> same(const Extent& a, const Extent& b) {
   if (a.value == b.value) return ok();
-  return bad_input(fmt::format("{} is {} in {} but {} is {} in {}; they must be equal.", a.name, a.value,
-                               a.file.string(), b.name, b.value, b.file.string()));
+  return bad_input(phrase("{} is {} in {} but {} is {} in {}; they must be equal.", a.name, a.value, a.file.string(),
+                          b.name, b.value, b.file.string()));
 }
 
 Result<Shape> file_shape(const NpyHeader& header, const std::filesystem::path& file) {
   if (header.shape.size() >= 2 && header.shape.size() <= 4) return with_four_axes(header.shape);
-  return bad_input(fmt::format("{} has shape {}; it must be [B, H, L, D], [H, L, D] or [L, D].", file.string(),
-                               words(header.shape)));
+  return bad_input(
+      phrase("{} has shape {}; it must be [B, H, L, D], [H, L, D] or [L, D].", file.string(), words(header.shape)));
 }
 
 // What the headers alone say: the problem, or which extents do not agree.
@@ -185,7 +186,7 @@ Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePi
     if (!bias) return tl::unexpected(bias.error());
     in.bias = std::move(*bias);
   } else if (!spec.bias_file.empty()) {
-    return bad_input(fmt::format("{} is given as bias, but this problem has no bias.", spec.bias_file));
+    return bad_input(phrase("{} is given as bias, but this problem has no bias.", spec.bias_file));
   }
   for (const CellEdit& edit : spec.edits) {
     if (auto r = apply(edit, in); !r) return tl::unexpected(r.error());

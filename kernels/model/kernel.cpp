@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
+
 namespace attn {
 
 namespace {
@@ -15,8 +17,8 @@ Result<void> resolve_one(const KernelRow& row, const OptionSpec& spec, Options& 
       spec.default_value >= spec.min ? spec.default_value : std::clamp(d.cores, spec.min, spec.max);
   const std::int64_t value = chosen(o, *spec.option).value_or(usual);
   if (!spec.takes(value)) {
-    return bad_input(fmt::format("{} takes {} from {} to {}{}, not {}", row.id, spec.option->name, spec.min, spec.max,
-                                 spec.step == 1 ? "" : fmt::format(" in steps of {}", spec.step), value));
+    return bad_input(phrase("{} takes {} from {} to {}{}, not {}", row.id, spec.option->name, spec.min, spec.max,
+                            spec.step == 1 ? "" : phrase(" in steps of {}", spec.step), value));
   }
   choose(o, *spec.option, value);
   return ok();
@@ -37,7 +39,7 @@ std::string any_of(std::span<const T> values) {
 template <class T>
 Result<void> takes_one(const KernelRow& row, std::string_view what, std::span<const T> values, T value) {
   if (std::ranges::find(values, value) != values.end()) return ok();
-  return bad_input(fmt::format("{} takes {}{}, not {}", row.id, what, any_of(values), name_of(value)));
+  return bad_input(phrase("{} takes {}{}, not {}", row.id, what, any_of(values), name_of(value)));
 }
 
 }  // namespace
@@ -64,21 +66,22 @@ Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& str
 Result<void> check_tensors(const Plan& plan, const Buffers& buffers) {
   const auto refuse = [&](std::string_view what, std::string_view would_do) {
     return bad_input(
-        fmt::format("{} on {}: {} came as a tensor, but the problem has none, and the kernel is compiled "
-                    "without them; {} would do.",
-                    plan.kernel->id, describe(plan.problem), what, would_do));
+        phrase("{} on {}: {} came as a tensor, but the problem has none, and the kernel is compiled "
+               "without them; {} would do.",
+               plan.kernel->id, describe(plan.problem), what, would_do));
   };
   if (buffers.in.has(Tensor::key_lengths) && plan.problem.mask.key_lengths.empty())
-    return refuse("key lengths", "a length of the problem for each batch");
-  if (buffers.in.has(Tensor::slopes) && !plan.problem.alibi) return refuse("ALiBi slopes", "a problem with ALiBi");
+    return refuse(tr("key lengths"), tr("a length of the problem for each batch"));
+  if (buffers.in.has(Tensor::slopes) && !plan.problem.alibi)
+    return refuse(tr("ALiBi slopes"), tr("a problem with ALiBi"));
   return ok();
 }
 
 Result<void> check_takes(const KernelRow& row, const Problem& p) {
   if (auto good = takes_one(row, "", row.dtypes, p.dtype); !good) return good;
-  if (auto good = takes_one(row, "the pass ", row.passes, p.pass); !good) return good;
-  if (auto good = takes_one(row, "K and V that are ", row.storages, p.storage.kind()); !good) return good;
-  return takes_one(row, "axes in the order ", row.layouts, p.layout);
+  if (auto good = takes_one(row, tr("the pass "), row.passes, p.pass); !good) return good;
+  if (auto good = takes_one(row, tr("K and V that are "), row.storages, p.storage.kind()); !good) return good;
+  return takes_one(row, tr("axes in the order "), row.layouts, p.layout);
 }
 
 const OptionSpec* spec_of(const KernelRow& row, const Option& option) {
@@ -100,7 +103,7 @@ std::string declared_words(const KernelRow& row) {
   std::string words;
   for (const OptionSpec& spec : row.options)
     words += fmt::format("{}{} ({})", words.empty() ? "" : ", ", spec.option->name, range_words(spec));
-  return words.empty() ? "no option" : words;
+  return words.empty() ? tr("no option") : words;
 }
 
 Result<Options> resolve(const KernelRow& row, const Options& o, const Device& d) {

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
+
 namespace attn {
 namespace {
 
@@ -82,13 +84,13 @@ Result<std::optional<std::int64_t>> value_from_text(const Option& option, std::s
   if (option.is_choice()) {
     const auto at = std::ranges::find(option.choices, text);
     if (at != option.choices.end()) return std::optional<std::int64_t>(at - option.choices.begin());
-    return bad_input(fmt::format("{} is {}, not '{}'", option.name, any_of(option.choices), text));
+    return bad_input(phrase("{} is {}, not '{}'", option.name, any_of(option.choices), text));
   }
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = code == std::errc() && end == text.data() + text.size();
   if (!whole || value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max())
-    return bad_input(fmt::format("{} is a whole number or auto, not '{}'", option.name, text));
+    return bad_input(phrase("{} is a whole number or auto, not '{}'", option.name, text));
   return std::optional(value);
 }
 
@@ -99,7 +101,7 @@ std::string range_words(const OptionSpec& spec) {
     return any_of(spec.option->choices.subspan(first, end - first));
   }
   if (spec.min == spec.max) return fmt::format("{}", spec.min);
-  return fmt::format("{} to {}{}", spec.min, spec.max, spec.step == 1 ? "" : fmt::format(" in steps of {}", spec.step));
+  return fmt::format("{} to {}{}", spec.min, spec.max, spec.step == 1 ? "" : phrase(" in steps of {}", spec.step));
 }
 
 }  // namespace attn

@@ -12,6 +12,7 @@
 
 #include "kernels/base/dtype.h"
 #include "kernels/base/result.h"
+#include "kernels/base/text.h"
 
 namespace attn {
 
@@ -111,8 +112,8 @@ inline constexpr std::int64_t kCounts[] = {1, 2, 4, 8};
 
 inline constexpr Option Option::br{.name = "br",
                                    .title = "Br",
-                                   .unit = "query rows",
-                                   .help = "Query rows of a tile",
+                                   .unit = marked("query rows"),
+                                   .help = marked("Query rows of a tile"),
                                    .tile = true,
                                    .tuned = true,
                                    .swept = known::kSides,
@@ -121,7 +122,7 @@ inline constexpr Option Option::br{.name = "br",
 inline constexpr Option Option::bc{.name = "bc",
                                    .title = "Bc",
                                    .unit = "keys",
-                                   .help = "Keys of a tile",
+                                   .help = marked("Keys of a tile"),
                                    .tile = true,
                                    .tuned = true,
                                    .swept = known::kSides,
@@ -131,7 +132,7 @@ inline constexpr Option Option::threads{
     .name = "threads",
     .title = "threads",
     .unit = "threads",
-    .help = "Threads of a block; on the CPU, of the run",
+    .help = marked("Threads of a block; on the CPU, of the run"),
     .tuned = true,
     .swept = known::kCounts,
     .get = [](const Options& o) -> std::int64_t { return o.threads; },
@@ -140,29 +141,29 @@ inline constexpr Option Option::stages{
     .name = "stages",
     .title = "stages",
     .unit = "tiles",
-    .help = "K and V tiles in shared memory at once",
+    .help = marked("K and V tiles in shared memory at once"),
     .tuned = true,
     .swept = known::kCounts,
     .get = [](const Options& o) -> std::int64_t { return o.stages; },
     .set = [](Options& o, std::int64_t v) { o.stages = static_cast<std::int32_t>(v); }};
 inline constexpr Option Option::subtract_max{
     .name = "subtract_max",
-    .title = "subtract max",
-    .help = "Whether the maximum is subtracted",
+    .title = marked("subtract max"),
+    .help = marked("Whether the maximum is subtracted"),
     .choices = known::kNoYes,
     .get = [](const Options& o) -> std::int64_t { return o.subtract_max ? 1 : 0; },
     .set = [](Options& o, std::int64_t v) { o.subtract_max = v != 0; }};
 inline constexpr Option Option::key_order{
     .name = "key_order",
-    .title = "key order",
-    .help = "The order in which key tiles are visited",
+    .title = marked("key order"),
+    .help = marked("The order in which key tiles are visited"),
     .choices = known::kKeyOrders,
     .get = [](const Options& o) { return static_cast<std::int64_t>(o.key_order); },
     .set = [](Options& o, std::int64_t v) { o.key_order = static_cast<KeyOrder>(v); }};
 inline constexpr Option Option::accumulate{
     .name = "accumulate",
     .title = "accumulate",
-    .help = "The type that l and O are kept in between steps",
+    .help = marked("The type that l and O are kept in between steps"),
     .choices = known::kTypes,
     .get = [](const Options& o) { return static_cast<std::int64_t>(o.accumulate); },
     .set = [](Options& o, std::int64_t v) { o.accumulate = static_cast<DType>(v); }};

@@ -14,6 +14,8 @@
 
 #include "kernels/model/input_spec.h"
 
+#include "kernels/base/text.h"
+
 namespace attn {
 namespace {
 
@@ -59,40 +61,50 @@ std::vector<Preset> make_presets() {
   window.window_right = 2;
   padded.key_lengths = {12, 0};
   return {
-      {"blackboard", "Blackboard", "Four rows of two numbers, small enough to check each by hand: α falls as m rises.",
-       G::blackboard, square(4, 2), 2, 2, 0},
-      {"random", "Random", "Ordinary numbers: α is below 1 only where a key tile raises m.", G::normal, square(16, 8),
-       4, 4, 1},
-      {"late_outlier", "Late outlier",
-       "One key in the last tile outscores all others: a tiny α throws away nearly all of ℓ and O summed before it.",
+      {"blackboard", "Blackboard",
+       marked("Four rows of two numbers, small enough to check each by hand: α falls as m rises."), G::blackboard,
+       square(4, 2), 2, 2, 0},
+      {"random", "Random", marked("Ordinary numbers: α is below 1 only where a key tile raises m."), G::normal,
+       square(16, 8), 4, 4, 1},
+      {"late_outlier", marked("Late outlier"),
+       marked("One key in the last tile outscores all others: a tiny α throws away nearly all of ℓ and O summed before "
+              "it."),
        G::late_outlier, square(16, 8), 4, 4, 1},
-      {"causal", "Causal", "No query sees a later key: tiles above the diagonal are skipped, those on it are masked.",
-       G::normal, with_mask(square(16, 8), causal), 4, 4, 1},
-      {"ragged", "Ragged tiles", "Ten rows in tiles of four: the last tiles are smaller, and nothing is padded.",
-       G::normal, square(10, 6), 4, 4, 1},
-      {"large_logits", "Large scores",
-       "Scores far beyond 88, where exp overflows in fp32: subtracting m saves the row.", G::large_logits,
+      {"causal", "Causal",
+       marked("No query sees a later key: tiles above the diagonal are skipped, those on it are masked."), G::normal,
+       with_mask(square(16, 8), causal), 4, 4, 1},
+      {"ragged", marked("Ragged tiles"),
+       marked("Ten rows in tiles of four: the last tiles are smaller, and nothing is padded."), G::normal,
+       square(10, 6), 4, 4, 1},
+      {"large_logits", marked("Large scores"),
+       marked("Scores far beyond 88, where exp overflows in fp32: subtracting m saves the row."), G::large_logits,
        square(16, 8), 4, 4, 1},
-      {"equal_scores", "Equal scores",
-       "All scores of a row are equal: α is 1, every weight is 1/L, O is the mean of V.", G::equal_scores,
+      {"equal_scores", marked("Equal scores"),
+       marked("All scores of a row are equal: α is 1, every weight is 1/L, O is the mean of V."), G::equal_scores,
        square(16, 8), 4, 4, 1},
-      {"masked_row", "A row without keys",
-       "Nine causal queries over eight keys: row 0 sees none; its O is 0, its LSE −∞.", G::masked_row,
+      {"masked_row", marked("A row without keys"),
+       marked("Nine causal queries over eight keys: row 0 sees none; its O is 0, its LSE −∞."), G::masked_row,
        with_mask(with_keys(square(9, 4), 8), causal), 4, 4, 1},
-      {"non_finite", "±∞ and NaN", "Infinities and NaN in Q, K and V: follow which rows each of them reaches.",
-       G::non_finite, with_mask(square(8, 4), causal), 4, 4, 1},
-      {"heads", "Grouped heads", "Two batches, four query heads over two key heads: two queries share each K and V.",
-       G::normal, with_heads(square(8, 4), 2, 4, 2), 4, 4, 1},
-      {"window", "Sliding window", "Each query sees four keys before its own and two after: most tiles are skipped.",
-       G::normal, with_mask(square(24, 8), window), 4, 4, 1},
-      {"padded", "Padded keys", "Two batches with 12 and 0 keys of 16: the rest is padding that no query may see.",
-       G::normal, with_mask(with_heads(square(16, 8), 2, 1, 1), padded), 4, 4, 1},
-      {"bias", "Distance bias", "ALiBi: the score falls by 0.5 for each step between a query and a key.", G::normal,
+      {"non_finite", marked("±∞ and NaN"),
+       marked("Infinities and NaN in Q, K and V: follow which rows each of them reaches."), G::non_finite,
+       with_mask(square(8, 4), causal), 4, 4, 1},
+      {"heads", marked("Grouped heads"),
+       marked("Two batches, four query heads over two key heads: two queries share each K and V."), G::normal,
+       with_heads(square(8, 4), 2, 4, 2), 4, 4, 1},
+      {"window", marked("Sliding window"),
+       marked("Each query sees four keys before its own and two after: most tiles are skipped."), G::normal,
+       with_mask(square(24, 8), window), 4, 4, 1},
+      {"padded", marked("Padded keys"),
+       marked("Two batches with 12 and 0 keys of 16: the rest is padding that no query may see."), G::normal,
+       with_mask(with_heads(square(16, 8), 2, 1, 1), padded), 4, 4, 1},
+      {"bias", marked("Distance bias"),
+       marked("ALiBi: the score falls by 0.5 for each step between a query and a key."), G::normal,
        with_bias(square(16, 8), {1, 1, 16, 16}), 4, 4, 1},
-      {"large", "Large", "64 rows of 64 numbers in tiles of 16: the size of one real kernel's tile.", G::normal,
+      {"large", "Large", marked("64 rows of 64 numbers in tiles of 16: the size of one real kernel's tile."), G::normal,
        square(64, 64), 16, 16, 1},
-      {"late_outlier_64", "Late outlier, 64 × 64",
-       "The outlier in the last of four tiles of 16, the smallest that GPU kernels take: runs of theirs came along.",
+      {"late_outlier_64", marked("Late outlier, 64 × 64"),
+       marked("The outlier in the last of four tiles of 16, the smallest that GPU kernels take: runs of theirs came "
+              "along."),
        G::late_outlier, square(64, 64), 16, 16, 1},
   };
 }
@@ -110,7 +122,7 @@ Result<const Preset*> find_preset(std::string_view id) {
     if (preset.id == id) return &preset;
     ids.push_back(preset.id);
   }
-  return bad_input(fmt::format("There is no preset '{}'; there are {}.", id, fmt::join(ids, ", ")));
+  return bad_input(phrase("There is no preset '{}'; there are {}.", id, fmt::join(ids, ", ")));
 }
 
 std::string_view name_of(Generator g) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/base/bytes.h"
+#include "kernels/base/text.h"
 
 namespace attn {
 namespace {
@@ -20,7 +21,7 @@ constexpr TensorName kNames[] = {
     {"q", "Q"},
     {"k", "K"},
     {"v", "V"},
-    {"bias", "The bias"},
+    {"bias", marked("The bias")},
     {"o", "O"},
     {"lse", "LSE"},
     {"delta", "δ"},
@@ -28,11 +29,11 @@ constexpr TensorName kNames[] = {
     {"dq", "dQ"},
     {"dk", "dK"},
     {"dv", "dV"},
-    {"key_lengths", "The key lengths"},
-    {"slopes", "The slopes"},
-    {"page_table", "The page table"},
-    {"partial_o", "O of the parts"},
-    {"partial_lse", "LSE of the parts"},
+    {"key_lengths", marked("The key lengths")},
+    {"slopes", marked("The slopes")},
+    {"page_table", marked("The page table")},
+    {"partial_o", marked("O of the parts")},
+    {"partial_lse", marked("LSE of the parts")},
 };
 static_assert(std::size(kNames) == kTensors);
 
@@ -113,7 +114,7 @@ std::string_view name_of(Tensor t) {
 }
 
 std::string_view words_of(Tensor t) {
-  return kNames[static_cast<std::size_t>(t)].words;
+  return tr_of(kNames[static_cast<std::size_t>(t)].words);
 }
 
 std::optional<Tensor> tensor_from_name(std::string_view name) {

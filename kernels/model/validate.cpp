@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/base/bytes.h"
+#include "kernels/base/text.h"
 #include "kernels/model/tensors.h"
 
 namespace attn {
@@ -32,16 +33,16 @@ Result<void> validate_extents(const Problem& p) {
   const std::array<NamedExtent, 7> extents{
       {{"B", p.B}, {"Hq", p.Hq}, {"Hkv", p.Hkv}, {"Lq", p.Lq}, {"Lk", p.Lk}, {"D", p.D}, {"Dv", p.Dv}}};
   for (const NamedExtent& e : extents) {
-    if (e.value < 1) return bad_input(fmt::format("{} is {}; it must be at least 1.", e.name, e.value));
+    if (e.value < 1) return bad_input(phrase("{} is {}; it must be at least 1.", e.name, e.value));
   }
   for (const NamedExtent& e : {extents[5], extents[6]}) {
     if (e.value > kMaxHeadDim) {
-      return bad_input(fmt::format("{} is {}; head dimensions go up to {}.", e.name, e.value, kMaxHeadDim));
+      return bad_input(phrase("{} is {}; head dimensions go up to {}.", e.name, e.value, kMaxHeadDim));
     }
   }
   if (p.Hq % p.Hkv != 0) {
     return bad_input(
-        fmt::format("Hq = {} is not a multiple of Hkv = {}; Hkv = {} would do.", p.Hq, p.Hkv, std::gcd(p.Hq, p.Hkv)));
+        phrase("Hq = {} is not a multiple of Hkv = {}; Hkv = {} would do.", p.Hq, p.Hkv, std::gcd(p.Hq, p.Hkv)));
   }
   return ok();
 }
@@ -58,8 +59,8 @@ Result<void> validate_sizes(const Problem& p) {
     const std::int64_t factors[] = {4, t.shape[0], t.shape[1], t.shape[2], t.shape[3]};
     if (element_count(factors) < 0) {
       return bad_input(
-          fmt::format("{} of shape {} has more than 2^63 bytes; use a smaller B, H or L (L up to 2^31 is usual).",
-                      words_of(t.tensor), shape_words(t.shape)));
+          phrase("{} of shape {} has more than 2^63 bytes; use a smaller B, H or L (L up to 2^31 is usual).",
+                 words_of(t.tensor), shape_words(t.shape)));
     }
   }
   return ok();
@@ -69,19 +70,18 @@ Result<void> validate_storage(const Problem& p) {
   constexpr std::int64_t kMaxPages = std::numeric_limits<std::int32_t>::max();  // the table's numbers
   const KvStorage& s = p.storage;
   if (s.page < 0 || s.page > kMaxPage) {
-    return bad_input(fmt::format(
-        "A page of {} keys cannot be; use 1 to {} (16 and 64 are usual), or 0 for dense K and V.", s.page, kMaxPage));
+    return bad_input(phrase("A page of {} keys cannot be; use 1 to {} (16 and 64 are usual), or 0 for dense K and V.",
+                            s.page, kMaxPage));
   }
   if (s.kind() == Storage::dense && s.pages != 0) {
-    return bad_input(fmt::format("{} pages of no size: give the keys of a page, or leave both out.", s.pages));
+    return bad_input(phrase("{} pages of no size: give the keys of a page, or leave both out.", s.pages));
   }
   if (s.kind() == Storage::dense) return ok();
   if (s.pages < 1 || s.pages > kMaxPages) {
-    return bad_input(fmt::format("A pool of {} pages cannot be; use 1 to {} ({} hold every batch's keys apart).",
-                                 s.pages, kMaxPages,
-                                 saturating_product({{p.B, p.Lk / s.page + (p.Lk % s.page != 0 ? 1 : 0)}})));
+    return bad_input(phrase("A pool of {} pages cannot be; use 1 to {} ({} hold every batch's keys apart).", s.pages,
+                            kMaxPages, saturating_product({{p.B, p.Lk / s.page + (p.Lk % s.page != 0 ? 1 : 0)}})));
   }
-  if (p.pass == Pass::backward) return bad_input("A backward reads dense K and V: leave the pages out.");
+  if (p.pass == Pass::backward) return bad_input(tr("A backward reads dense K and V: leave the pages out."));
   return ok();
 }
 
@@ -89,18 +89,17 @@ Result<void> validate_mask(const Problem& p) {
   const Mask& m = p.mask;
   for (const NamedExtent& e : {NamedExtent{"left", m.window_left}, NamedExtent{"right", m.window_right}}) {
     if (e.value < kUnbounded) {
-      return bad_input(
-          fmt::format("The window's {} side is {}; use 0 or more keys, or -1 for unbounded.", e.name, e.value));
+      return bad_input(phrase("The window's {} side is {}; use 0 or more keys, or -1 for unbounded.", e.name, e.value));
     }
   }
   if (!m.key_lengths.empty() && static_cast<std::int64_t>(m.key_lengths.size()) != p.B) {
     return bad_input(
-        fmt::format("{} key lengths for B = {}; give one a batch ({} of them).", m.key_lengths.size(), p.B, p.B));
+        phrase("{} key lengths for B = {}; give one a batch ({} of them).", m.key_lengths.size(), p.B, p.B));
   }
   for (std::size_t b = 0; b < m.key_lengths.size(); ++b) {
     const std::int64_t n = m.key_lengths[b];
     if (n < 0 || n > p.Lk) {
-      return bad_input(fmt::format("Key length {} of batch {} is outside 0..Lk = {}.", n, b, p.Lk));
+      return bad_input(phrase("Key length {} of batch {} is outside 0..Lk = {}.", n, b, p.Lk));
     }
   }
   return ok();
@@ -114,13 +113,13 @@ Result<void> validate_bias(const Problem& p) {
     fits = p.bias_shape[axis] == 1 || p.bias_shape[axis] == full[axis];
   }
   if (!fits) {
-    return bad_input(fmt::format("The bias has shape {}; it must be {} ([B, Hq, Lq, Lk]) with any extent 1 instead.",
-                                 shape_words(p.bias_shape), shape_words(full)));
+    return bad_input(phrase("The bias has shape {}; it must be {} ([B, Hq, Lq, Lk]) with any extent 1 instead.",
+                            shape_words(p.bias_shape), shape_words(full)));
   }
   const std::int64_t count = element_count(p.bias_shape);
   if (count < 0 || count > kMax / 4) {
-    return bad_input(fmt::format("The bias of shape {} has more than 2^63 bytes; use 1 for an extent it repeats over.",
-                                 shape_words(p.bias_shape)));
+    return bad_input(phrase("The bias of shape {} has more than 2^63 bytes; use 1 for an extent it repeats over.",
+                            shape_words(p.bias_shape)));
   }
   return ok();
 }
@@ -130,9 +129,9 @@ Result<void> validate_softcap(const Problem& p) {
   constexpr double kLeast = 1e-30, kMost = 1e30;
   if (!p.softcap || (*p.softcap >= kLeast && *p.softcap <= kMost)) return ok();
   return bad_input(
-      fmt::format("The softcap is {}; it must be a number above 0, from {:g} to {:g} (30 and 50 are usual); leave it "
-                  "out for none.",
-                  *p.softcap, kLeast, kMost));
+      phrase("The softcap is {}; it must be a number above 0, from {:g} to {:g} (30 and 50 are usual); leave it "
+             "out for none.",
+             *p.softcap, kLeast, kMost));
 }
 
 Result<void> validate_alibi(const Problem& p) {
@@ -142,24 +141,24 @@ Result<void> validate_alibi(const Problem& p) {
   const std::int64_t all = element_count(std::array<std::int64_t, 2>{p.B, p.Hq});
   if (count != p.Hq && count != all) {
     return bad_input(
-        fmt::format("There are {} ALiBi slopes; give one a query head (Hq = {}), or one a batch and head "
-                    "({} x {} = {}), or none for the usual ones.",
-                    count, p.Hq, p.B, p.Hq, all));
+        phrase("There are {} ALiBi slopes; give one a query head (Hq = {}), or one a batch and head "
+               "({} x {} = {}), or none for the usual ones.",
+               count, p.Hq, p.B, p.Hq, all));
   }
   for (std::size_t n = 0; n < slopes.size(); ++n) {
     if (std::isfinite(slopes[n])) continue;
-    return bad_input(fmt::format("ALiBi slope {} is {}; it must be a finite number.", n, slopes[n]));
+    return bad_input(phrase("ALiBi slope {} is {}; it must be a finite number.", n, slopes[n]));
   }
   return ok();
 }
 
 Result<void> check_array(std::string_view name, const Array& a, const TensorSpec& spec) {
   if (!std::ranges::equal(a.shape(), spec.shape)) {
-    return bad_input(fmt::format("{} has shape {}, the problem asks for {}.", name, shape_words(a.shape()),
-                                 shape_words(spec.shape)));
+    return bad_input(
+        phrase("{} has shape {}, the problem asks for {}.", name, shape_words(a.shape()), shape_words(spec.shape)));
   }
   if (element_type_of(a.dtype()) != spec.type) {
-    return bad_input(fmt::format("{} is {}, the problem asks for {}.", name, name_of(a.dtype()), name_of(spec.type)));
+    return bad_input(phrase("{} is {}, the problem asks for {}.", name, name_of(a.dtype()), name_of(spec.type)));
   }
   return ok();
 }
@@ -171,15 +170,15 @@ Result<void> validate(const Problem& p) {
   if (auto r = validate_storage(p); !r) return r;
   if (auto r = validate_sizes(p); !r) return r;
   if (p.scale && !std::isfinite(*p.scale)) {
-    return bad_input(fmt::format("The scale is {}; it must be a finite number (1/sqrt(D) is usual).", *p.scale));
+    return bad_input(phrase("The scale is {}; it must be a finite number (1/sqrt(D) is usual).", *p.scale));
   }
   // Kernels hold it in fp32, some of them times log2(e).
   constexpr double kMaxScale = std::numeric_limits<float>::max() / 2.0, kMinScale = std::numeric_limits<float>::min();
   if (p.scale && *p.scale != 0 && (std::abs(*p.scale) > kMaxScale || std::abs(*p.scale) < kMinScale)) {
     return bad_input(
-        fmt::format("The scale is {}, which fp32 does not hold; its size must be 0 or from {:.3g} to {:.3g} "
-                    "(1/sqrt(D) is usual).",
-                    *p.scale, kMinScale, kMaxScale));
+        phrase("The scale is {}, which fp32 does not hold; its size must be 0 or from {:.3g} to {:.3g} "
+               "(1/sqrt(D) is usual).",
+               *p.scale, kMinScale, kMaxScale));
   }
   if (auto r = validate_mask(p); !r) return r;
   if (auto r = validate_softcap(p); !r) return r;
@@ -192,15 +191,15 @@ Result<void> validate(const Problem& p, const Inputs& in) {
   for (const TensorSpec& t : tensors_of(p)) {
     if (t.role != Role::in || t.in_problem) continue;
     if (t.tensor == Tensor::bias && !in.bias) {
-      return bad_input("The problem has a bias, but no bias array is given.");
+      return bad_input(tr("The problem has a bias, but no bias array is given."));
     }
     if (!arrays.has(t.tensor)) {
       return bad_input(
-          fmt::format("{} of this problem is missing: Q, K, V and a bias alone are given.", words_of(t.tensor)));
+          phrase("{} of this problem is missing: Q, K, V and a bias alone are given.", words_of(t.tensor)));
     }
     if (auto r = check_array(words_of(t.tensor), *arrays[t.tensor], t); !r) return r;
   }
-  if (in.bias && !p.has_bias()) return bad_input("A bias array is given, but the problem has no bias.");
+  if (in.bias && !p.has_bias()) return bad_input(tr("A bias array is given, but the problem has no bias."));
   return ok();
 }
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 
 namespace attn {
@@ -25,41 +26,43 @@ struct Label {
 };
 
 constexpr Label kLabels[] = {
-    {"forgotten_alpha", "cpu_flash", "Right while m stands still",
-     "Where a later key tile raises the maximum, its values count for too little.",
-     "α is 1 always: what was summed against the old maximum is never rescaled.",
-     "where m does not rise after the first key tile, as with equal scores", "late_outlier"},
-    {"alpha_on_l_only", "cpu_flash", "Outside the range of its values",
-     "Elements of O lie beyond every value of their column of V.",
-     "ℓ is multiplied by α and O is not: O still holds the weights of the old maximum.",
-     "where m does not rise after the first key tile, as with equal scores", "late_outlier"},
-    {"alpha_on_o_only", "cpu_flash", "Rows shrink towards 0",
-     "Where a later key tile raises the maximum the whole row of O is too small by one factor.",
-     "O is multiplied by α and ℓ is not: the division at the end is by too much.",
-     "where m does not rise after the first key tile, as with equal scores", "random"},
-    {"mask_off_by_one", "cpu_flash", "It knows the next token",
-     "Row 0 should be V's first row, as it may see key 0 alone. It is not.",
-     "The causal mask lets each query see the key after its own as well.",
-     "without a causal mask, and in rows whose next key lies in a tile that is skipped", "causal"},
-    {"max_not_carried", "cpu_flash", "Only the last tile counts", "ℓ never exceeds the number of keys of one tile.",
-     "m begins at −∞ again in every key tile, so α is 0 and what came before is thrown away.",
-     "with one key tile, and where the last tile holds nearly all the weight", "random"},
-    {"l_in_bf16", "cpu_flash", "Twice the mean of 512",
-     "All 512 weights are 1, and ℓ ends at 256: the rows come out twice as large.",
-     "ℓ is kept in bf16, which has 8 bits: 256 + 1 is 256.",
-     "on short rows whose sums bf16 can hold, such as 16 equal scores", ""},
-    {"infinity_minus_infinity", "cpu_flash", "One row is NaN",
-     "Row 0 sees no key: its O should be 0 and its LSE −∞. All of it is NaN.",
-     "α is computed from −∞ − (−∞) where no key was seen yet, without the guard that makes it 1.",
-     "where every row sees a key of the first tile that it computes", "masked_row"},
-    {"missing_barrier", "flash_simt", "Two runs, two answers",
-     "The answer differs from run to run, and from the right one.",
-     "A barrier is missing: warps read chunks of K that other warps have not copied yet.",
-     "by a lucky schedule, which is why a delay in the patch makes half of the warps late", ""},
-    {"stale_k_tile", "flash_wmma", "Right up to the first tile's width",
-     "Short sequences pass; beyond one key tile O is wrong and looks plausible.",
-     "K comes a turn late: from the second key tile on the scores are those of the tile before, with this tile's V.",
-     "where all keys lie in one tile, as short lists of shapes have them", ""},
+    {"forgotten_alpha", "cpu_flash", marked("Right while m stands still"),
+     marked("Where a later key tile raises the maximum, its values count for too little."),
+     marked("α is 1 always: what was summed against the old maximum is never rescaled."),
+     marked("where m does not rise after the first key tile, as with equal scores"), "late_outlier"},
+    {"alpha_on_l_only", "cpu_flash", marked("Outside the range of its values"),
+     marked("Elements of O lie beyond every value of their column of V."),
+     marked("ℓ is multiplied by α and O is not: O still holds the weights of the old maximum."),
+     marked("where m does not rise after the first key tile, as with equal scores"), "late_outlier"},
+    {"alpha_on_o_only", "cpu_flash", marked("Rows shrink towards 0"),
+     marked("Where a later key tile raises the maximum the whole row of O is too small by one factor."),
+     marked("O is multiplied by α and ℓ is not: the division at the end is by too much."),
+     marked("where m does not rise after the first key tile, as with equal scores"), "random"},
+    {"mask_off_by_one", "cpu_flash", marked("It knows the next token"),
+     marked("Row 0 should be V's first row, as it may see key 0 alone. It is not."),
+     marked("The causal mask lets each query see the key after its own as well."),
+     marked("without a causal mask, and in rows whose next key lies in a tile that is skipped"), "causal"},
+    {"max_not_carried", "cpu_flash", marked("Only the last tile counts"),
+     marked("ℓ never exceeds the number of keys of one tile."),
+     marked("m begins at −∞ again in every key tile, so α is 0 and what came before is thrown away."),
+     marked("with one key tile, and where the last tile holds nearly all the weight"), "random"},
+    {"l_in_bf16", "cpu_flash", marked("Twice the mean of 512"),
+     marked("All 512 weights are 1, and ℓ ends at 256: the rows come out twice as large."),
+     marked("ℓ is kept in bf16, which has 8 bits: 256 + 1 is 256."),
+     marked("on short rows whose sums bf16 can hold, such as 16 equal scores"), ""},
+    {"infinity_minus_infinity", "cpu_flash", marked("One row is NaN"),
+     marked("Row 0 sees no key: its O should be 0 and its LSE −∞. All of it is NaN."),
+     marked("α is computed from −∞ − (−∞) where no key was seen yet, without the guard that makes it 1."),
+     marked("where every row sees a key of the first tile that it computes"), "masked_row"},
+    {"missing_barrier", "flash_simt", marked("Two runs, two answers"),
+     marked("The answer differs from run to run, and from the right one."),
+     marked("A barrier is missing: warps read chunks of K that other warps have not copied yet."),
+     marked("by a lucky schedule, which is why a delay in the patch makes half of the warps late"), ""},
+    {"stale_k_tile", "flash_wmma", marked("Right up to the first tile's width"),
+     marked("Short sequences pass; beyond one key tile O is wrong and looks plausible."),
+     marked("K comes a turn late: from the second key tile on the scores are those of the tile before, with this "
+            "tile's V."),
+     marked("where all keys lie in one tile, as short lists of shapes have them"), ""},
 };
 
 // Four queries over 512 equal keys, one a tile: ℓ counts to 512 by ones.
@@ -146,7 +149,7 @@ Result<const Piece*> find_piece(std::string_view id) {
     if (p.id == id || (p.row != nullptr && p.row->id == id)) return &p;
     ids.push_back(p.id);
   }
-  return bad_input(fmt::format("the museum has no piece '{}'; there are {}", id, fmt::join(ids, ", ")));
+  return bad_input(phrase("the museum has no piece '{}'; there are {}", id, fmt::join(ids, ", ")));
 }
 
 const Piece* piece_of(std::string_view kernel) {

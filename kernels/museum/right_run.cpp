@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
+#include "kernels/base/text.h"
 #include "kernels/judge/first_wrong.h"
 #include "kernels/ladder.h"
 
@@ -14,7 +13,7 @@ Result<Recording> right_run(const Recording& rec, const Stop& stop) {
   const auto row =
       std::ranges::find_if(rows, [&](const KernelRow& r) { return r.order == rec.order && r.record != nullptr; });
   if (row == rows.end()) {
-    return fail(ErrorKind::cannot_run, fmt::format("no kernel on the CPU has the order {}", name_of(rec.order)));
+    return fail(ErrorKind::cannot_run, phrase("no kernel on the CPU has the order {}", name_of(rec.order)));
   }
   Options o;
   o.br = rec.options.br;

@@ -3,8 +3,7 @@
 #include <array>
 #include <cstddef>
 
-#include <fmt/format.h>
-
+#include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
 
 namespace attn {
@@ -20,8 +19,8 @@ std::optional<RowsOfInput> rows_of_input(const Recording& rec, const EventId& id
 
 std::string difference_words(EventIndex event, const EventId& id, Slot slot, std::int32_t row, std::int32_t col,
                              float recorded, double replayed) {
-  return fmt::format("step {} (b {}, h {}, i {}, j {}, {}): {} [{}, {}] was recorded as {:.9g}, replay gives {:.9g}",
-                     event + 1, id.b, id.h, id.i, id.j, name_of(id.phase), name_of(slot), row, col, recorded, replayed);
+  return phrase("step {} (b {}, h {}, i {}, j {}, {}): {} [{}, {}] was recorded as {:.9g}, replay gives {:.9g}",
+                event + 1, id.b, id.h, id.i, id.j, name_of(id.phase), name_of(slot), row, col, recorded, replayed);
 }
 
 }  // namespace attn

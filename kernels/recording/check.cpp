@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/bytes.h"
+#include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
 #include "kernels/model/validate.h"
 #include "kernels/recording/file.h"
@@ -34,7 +35,7 @@ bool columns_are_keys(Slot s) {
 
 // Files of every order may count three.
 constexpr std::int32_t kPassesOfAll = 3;
-constexpr const char* kNotLive = "reads a version that is not live";
+constexpr const char* kNotLive = marked("reads a version that is not live");
 class Checker {
  public:
   Checker(const Recording& rec, const std::string& where) : rec_(rec), order_(order_row(rec.order)), where_(where) {}
@@ -62,21 +63,21 @@ class Checker {
     const Outputs& o = rec_.outputs;
     if (o.out.shape() != std::vector{p.B, p.Hq, p.Lq, p.Dv} || o.out.dtype() != p.dtype ||
         o.lse.shape() != std::vector{p.B, p.Hq, p.Lq} || o.lse.dtype() != DType::f32) {
-      return bad_input(fmt::format("{}: O or LSE does not have the problem's shape and dtype.", where_));
+      return bad_input(phrase("{}: O or LSE does not have the problem's shape and dtype.", where_));
     }
     constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
     if (std::max({p.B, p.Hq, p.Lq, p.Lk}) > kMax || rec_.options.br < 1 || rec_.options.bc < 1) {
-      return bad_input(fmt::format("{}: its problem or tile is none that can be recorded.", where_));
+      return bad_input(phrase("{}: its problem or tile is none that can be recorded.", where_));
     }
     if ((rec_.rules == Rules::none) != rec_.gpu.has_value()) {
-      return bad_input(fmt::format("{}: the rules of its arithmetic are not those of its place.", where_));
+      return bad_input(phrase("{}: the rules of its arithmetic are not those of its place.", where_));
     }
     if (rec_.gpu && rec_.gpu->makers.size() != rec_.versions.size()) {
       return bad_input(
-          fmt::format("{}: it has {} makers for {} versions.", where_, rec_.gpu->makers.size(), rec_.versions.size()));
+          phrase("{}: it has {} makers for {} versions.", where_, rec_.gpu->makers.size(), rec_.versions.size()));
     }
     if (rec_.own_after.size() != rec_.events.size() * order_.own_slots.size()) {
-      return bad_input(fmt::format("{}: its events and the slots of its order are not the same number.", where_));
+      return bad_input(phrase("{}: its events and the slots of its order are not the same number.", where_));
     }
     query_ = {p.Lq, rec_.options.br};
     key_ = {p.Lk, rec_.options.bc};
@@ -84,12 +85,12 @@ class Checker {
     const std::int64_t tiles[] = {p.B, p.Hq, query_.tiles(), key_.tiles()};
     const std::int64_t count = element_count(tiles);
     if (count < 0 || static_cast<std::uint64_t>(count) > rec_.events.size()) {
-      return bad_input(fmt::format("{}: {} events are too few for the problem's tiles.", where_, rec_.events.size()));
+      return bad_input(phrase("{}: {} events are too few for the problem's tiles.", where_, rec_.events.size()));
     }
     const std::uint64_t bytes = recording_bytes(rec_.order, p, rec_.options);
     if (bytes > kRecordingLimit || rec_.bytes() > kRecordingLimit) {
-      return bad_input(fmt::format("{}: it takes {}, more than the {} that a recording may.", where_,
-                                   format_bytes(std::max(bytes, rec_.bytes())), format_bytes(kRecordingLimit)));
+      return bad_input(phrase("{}: it takes {}, more than the {} that a recording may.", where_,
+                              format_bytes(std::max(bytes, rec_.bytes())), format_bytes(kRecordingLimit)));
     }
     return ok();
   }
@@ -102,29 +103,30 @@ class Checker {
   // Null when the version is one tile of its tensor and lies within the arena.
   const char* version_fault(const Version& v) const {
     const Axis& rows = rows_are_keys(v.slot) ? key_ : query_;
-    if (!rows.is_tile(v.first_row, v.rows)) return "does not cover the rows of one tile";
+    if (!rows.is_tile(v.first_row, v.rows)) return tr("does not cover the rows of one tile");
     constexpr std::int32_t kLanesOfWarp = 32;
     const bool spread = v.holds.partial && rec_.gpu && slot_row(v.slot).lanes;
-    if (v.holds.partial && !spread) return "is spread over lanes, and not l of a GPU's run";
+    if (v.holds.partial && !spread) return tr("is spread over lanes, and not l of a GPU's run");
     const bool columns = columns_are_keys(v.slot) ? key_.is_tile(v.first_col, v.cols)
                          : spread                 ? v.first_col == 0 && v.cols >= 1 && v.cols <= kLanesOfWarp
                                                   : v.first_col == 0 && v.cols == columns_of(v.slot);
-    if (!columns) return "does not cover the columns of one tile";
+    if (!columns) return tr("does not cover the columns of one tile");
     const std::uint64_t count = static_cast<std::uint64_t>(v.rows) * static_cast<std::uint64_t>(v.cols);
-    if (count > rec_.arena.size() || v.offset > rec_.arena.size() - count) return "lies outside the arena";
-    if (v.made_by >= rec_.events.size()) return "was made by an event that is not there";
+    if (count > rec_.arena.size() || v.offset > rec_.arena.size() - count) return tr("lies outside the arena");
+    if (v.made_by >= rec_.events.size()) return tr("was made by an event that is not there");
     return nullptr;
   }
 
   const char* event_fault(std::size_t e) const {
     const Event& event = rec_.events[e];
     const EventId& id = event.id;
-    if (id.b < 0 || id.b >= rec_.problem.B || id.h < 0 || id.h >= rec_.problem.Hq) return "has no such batch or head";
-    if (id.i < -1 || id.i >= query_.tiles() || id.j < -1 || id.j >= key_.tiles()) return "has no such tile";
-    if (event.pass < 0 || event.pass >= std::max(order_.passes, kPassesOfAll)) return "has no such pass";
+    if (id.b < 0 || id.b >= rec_.problem.B || id.h < 0 || id.h >= rec_.problem.Hq)
+      return tr("has no such batch or head");
+    if (id.i < -1 || id.i >= query_.tiles() || id.j < -1 || id.j >= key_.tiles()) return tr("has no such tile");
+    if (event.pass < 0 || event.pass >= std::max(order_.passes, kPassesOfAll)) return tr("has no such pass");
     const OrderPhase* phase = order_.phase(id.phase);
-    if (phase == nullptr) return "has a phase that its order has not";
-    if ((id.i < 0 && phase->query_tile) || (id.j < 0 && phase->key_tile)) return "has no tile";
+    if (phase == nullptr) return tr("has a phase that its order has not");
+    if ((id.i < 0 && phase->query_tile) || (id.j < 0 && phase->key_tile)) return tr("has no tile");
     for (std::size_t s = 0; s < kSlots; ++s) {
       if (const char* why = live_fault(event.after[s], static_cast<Slot>(s), e)) return why;
     }
@@ -134,7 +136,7 @@ class Checker {
     if (const char* why = operand_fault(e, *phase)) return why;
     for (std::size_t part = 0; part < event.hbm_bytes.size(); ++part) {
       const std::uint64_t before = e == 0 ? 0 : rec_.events[e - 1].hbm_bytes[part];
-      if (event.hbm_bytes[part] < before) return "has fewer bytes than the event before it";
+      if (event.hbm_bytes[part] < before) return tr("has fewer bytes than the event before it");
     }
     return nullptr;
   }
@@ -142,9 +144,9 @@ class Checker {
   // `live`, which slot `s` shows at event `e`, is of that tensor and made by then. It may be left from another tile.
   const char* live_fault(VersionId live, Slot s, std::size_t e) const {
     if (live == kNoVersion) return nullptr;
-    if (live >= rec_.versions.size()) return "shows a version that is not there";
-    if (made_as(rec_.versions[live].slot) != made_as(s)) return "shows a version of another tensor";
-    return rec_.versions[live].made_by > e ? "shows a version that was made later" : nullptr;
+    if (live >= rec_.versions.size()) return tr("shows a version that is not there");
+    if (made_as(rec_.versions[live].slot) != made_as(s)) return tr("shows a version of another tensor");
+    return rec_.versions[live].made_by > e ? tr("shows a version that was made later") : nullptr;
   }
 
   // `live` can be an operand or result of event `e`: it is there, and of the event's own tile.
@@ -165,19 +167,19 @@ class Checker {
   // What the phase reads was live before, of this very tile; what it makes is live after.
   const char* operand_fault(std::size_t e, const OrderPhase& phase) const {
     for (const Slot s : phase.before) {
-      if (!readable(before(e, s), s, e)) return kNotLive;
+      if (!readable(before(e, s), s, e)) return tr_of(kNotLive);
       // What was read stays, gives way to nothing, or to another of the same tile.
-      if (after(e, s) != kNoVersion && !readable(after(e, s), s, e)) return "shows a version of another tile";
+      if (after(e, s) != kNoVersion && !readable(after(e, s), s, e)) return tr("shows a version of another tile");
     }
     for (const Slot s : phase.after) {
-      if (!readable(after(e, s), s, e)) return "lacks a version that its phase makes";
+      if (!readable(after(e, s), s, e)) return tr("lacks a version that its phase makes");
     }
     // At the end of a query tile the newest of O, l and m is what there is: `old` where every key tile was skipped.
     for (const auto& [newest, old] : phase.newest_before) {
-      if (!readable_either(before(e, newest), newest, before(e, old), old, e)) return kNotLive;
+      if (!readable_either(before(e, newest), newest, before(e, old), old, e)) return tr_of(kNotLive);
     }
     for (const auto& [newest, old] : phase.newest_after) {
-      if (!readable_either(after(e, newest), newest, after(e, old), old, e)) return kNotLive;
+      if (!readable_either(after(e, newest), newest, after(e, old), old, e)) return tr_of(kNotLive);
     }
     return nullptr;
   }

@@ -1,7 +1,6 @@
 #include "kernels/recording/entries.h"
 
-#include <fmt/format.h>
-
+#include "kernels/base/text.h"
 #include "kernels/formats/npy.h"
 
 namespace attn {
@@ -11,10 +10,10 @@ Result<std::span<const std::byte>> Entries::entry(JsonFields& fields, const char
   if (auto r = fields.result(); !r) return tl::unexpected(r.error());
   const auto found = c_->files.find(name);
   if (found == c_->files.end()) {
-    return bad_input(fmt::format("{}: \"{}\" names {}, which is not in the file.", fields.where(), key, name));
+    return bad_input(phrase("{}: \"{}\" names {}, which is not in the file.", fields.where(), key, name));
   }
   if (!taken_.insert(name).second) {
-    return bad_input(fmt::format("{}: \"{}\" names {}, which has been used already.", fields.where(), key, name));
+    return bad_input(phrase("{}: \"{}\" names {}, which has been used already.", fields.where(), key, name));
   }
   return std::span<const std::byte>(found->second);
 }

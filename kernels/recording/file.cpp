@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
 #include "kernels/formats/json_fields.h"
 #include "kernels/formats/npy.h"
 #include "kernels/formats/npy_table.h"
@@ -99,14 +100,13 @@ json gpu_to_json(const OnGpu& gpu) {
 Result<void> check_walk(const Recording& rec, const std::string& where) {
   const Problem& p = rec.problem;
   if (p.pass != Pass::forward || p.storage.kind() != Storage::dense || p.layout != AxisOrder::bhld) {
-    return bad_input(fmt::format("{}: order {} walks a forward over dense K and V in layout bhld, not {}.", where,
-                                 name_of(rec.order), describe(p)));
+    return bad_input(phrase("{}: order {} walks a forward over dense K and V in layout bhld, not {}.", where,
+                            name_of(rec.order), describe(p)));
   }
   const ByTensor<const Array*> inputs = arrays_of(rec.inputs);
   for (const NamedTensor& t : rec.tensors) {
     if (!inputs.has(t.tensor) && t.tensor != Tensor::o && t.tensor != Tensor::lse) continue;
-    return bad_input(
-        fmt::format("{}: {} stands in a member of its own, not among the tensors.", where, words_of(t.tensor)));
+    return bad_input(phrase("{}: {} stands in a member of its own, not among the tensors.", where, words_of(t.tensor)));
   }
   return ok();
 }
@@ -165,7 +165,7 @@ class Reader {
       constexpr std::int64_t kMaxCut = 4096;
       const auto good = [](std::int64_t n) { return n >= 1 && n <= kMaxCut; };
       if (cut.size() != 2 || !std::ranges::all_of(cut, good)) {
-        fields_.refuse("cut", fmt::format("must be two whole numbers from 1 to {}", kMaxCut));
+        fields_.refuse("cut", phrase("must be two whole numbers from 1 to {}", kMaxCut));
         return fields_.result();
       }
       gpu.cut = true;
@@ -181,7 +181,7 @@ class Reader {
     const auto number = [&](const char* key, double min, double max, float missing) {
       if (!arithmetic.has(key)) return missing;
       const double x = arithmetic.number(key);
-      if (!(x >= min && x <= max)) arithmetic.refuse(key, fmt::format("must lie from {} to {}", min, max));
+      if (!(x >= min && x <= max)) arithmetic.refuse(key, phrase("must lie from {} to {}", min, max));
       return static_cast<float>(x);
     };
     constexpr double kMaxSlack = 1024, kMaxFloat = std::numeric_limits<float>::max();
@@ -197,11 +197,11 @@ class Reader {
     const auto values = table<std::int32_t>("makers", kMakerColumns, sizeof(Version));
     if (!values) return tl::unexpected(values.error());
     if (values->size() != rec_.versions.size() * kMakerColumns) {
-      return bad_input(fmt::format("{}: makers and versions have different numbers of rows.", where_));
+      return bad_input(phrase("{}: makers and versions have different numbers of rows.", where_));
     }
     for (std::size_t v = 0; v < rec_.versions.size(); ++v) {
       const Maker m{(*values)[v * kMakerColumns], (*values)[v * kMakerColumns + 1]};
-      if (m.block < -1 || m.warp < -1) return bad_input(fmt::format("{}: version {} has no such maker.", where_, v));
+      if (m.block < -1 || m.warp < -1) return bad_input(phrase("{}: version {} has no such maker.", where_, v));
       rec_.gpu->makers[v] = m;
     }
     return ok();
@@ -211,7 +211,7 @@ class Reader {
   Result<void> read_numbering(const char* key, const Names& known, std::vector<std::size_t>& out) {
     for (const std::string& name : fields_.texts(key, 64)) {
       const auto found = std::ranges::find(known, name);
-      if (found == known.end()) fields_.refuse(key, "has a name that this program does not know: '" + name + "'");
+      if (found == known.end()) fields_.refuse(key, phrase("has a name that this program does not know: '{}'", name));
       out.push_back(static_cast<std::size_t>(found - known.begin()));
     }
     return fields_.result();
@@ -240,7 +240,7 @@ class Reader {
       const bool in_range = std::ranges::all_of(row, [](std::int64_t x) { return x >= 0; }) &&
                             std::ranges::all_of(row.subspan(1), [](std::int64_t x) { return x <= kMax32; });
       if (!in_range || static_cast<std::size_t>(row[6]) >= slots_.size() || row[7] > kMaxHolds) {
-        return bad_input(fmt::format("{}: version {} has a number that is out of range.", where_, i));
+        return bad_input(phrase("{}: version {} has a number that is out of range.", where_, i));
       }
       Version& v = rec_.versions[i];
       v.offset = static_cast<std::uint64_t>(row[0]);
@@ -264,7 +264,7 @@ class Reader {
     if (!bytes) return tl::unexpected(bytes.error());
     const std::size_t count = ids->size() / kEventColumns;
     if (live->size() != count * slots_.size() || bytes->size() != count * traffic_.size()) {
-      return bad_input(fmt::format("{}: events, live and hbm_bytes have different numbers of rows.", where_));
+      return bad_input(phrase("{}: events, live and hbm_bytes have different numbers of rows.", where_));
     }
     const OrderRow& order = order_row(rec_.order);
     rec_.events.resize(count);
@@ -272,7 +272,7 @@ class Reader {
     for (std::size_t e = 0; e < count; ++e) {
       const std::int32_t* const row = ids->data() + e * kEventColumns;
       if (row[4] < 0 || static_cast<std::size_t>(row[4]) >= phases_.size()) {
-        return bad_input(fmt::format("{}: event {} has phase {}, which is not in its list.", where_, e, row[4]));
+        return bad_input(phrase("{}: event {} has phase {}, which is not in its list.", where_, e, row[4]));
       }
       Event& event = rec_.events[e];
       event.id = {row[0], row[1], row[2], row[3],
@@ -295,7 +295,7 @@ class Reader {
   Result<void> read_arrays() {
     const std::uint64_t headers = rec_.events.size() * sizeof(Event) + rec_.versions.size() * sizeof(Version);
     if (headers > kRecordingLimit) {
-      return bad_input(fmt::format("{}: it is larger than a recording may be ({} bytes).", where_, kRecordingLimit));
+      return bad_input(phrase("{}: it is larger than a recording may be ({} bytes).", where_, kRecordingLimit));
     }
     Result<Array> arena = entries_.tensor(fields_, "arena", DType::f32, kRecordingLimit - headers);
     if (!arena) return tl::unexpected(arena.error());

@@ -7,10 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "kernels/arithmetic/tile_math.h"
 #include "kernels/arithmetic/vector_ops.h"
+#include "kernels/base/text.h"
 #include "kernels/recording/bounds.h"
 #include "kernels/recording/replayer.h"
 
@@ -282,9 +281,9 @@ void Replayer::check_written(float written, float replayed, std::int64_t r, std:
                                  static_cast<std::int32_t>(c),
                                  written,
                                  replayed,
-                                 fmt::format("step {}: the kernel wrote {:.9g} at row {}, column {} of its tile, "
-                                             "replay gives {:.9g}",
-                                             e_ + 1, written, r, c, replayed)};
+                                 phrase("step {}: the kernel wrote {:.9g} at row {}, column {} of its tile, "
+                                        "replay gives {:.9g}",
+                                        e_ + 1, written, r, c, replayed)};
 }
 
 std::optional<ReplayDifference> replay(const Recording& rec, const Stop& stop) {

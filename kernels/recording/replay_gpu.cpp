@@ -34,8 +34,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
+#include "kernels/base/text.h"
 #include "kernels/recording/bounds.h"
 #include "kernels/recording/gpu_replayer.h"
 #include "kernels/recording/replay.h"
@@ -113,7 +112,7 @@ void GpuReplayer::differs(Slot slot, std::int32_t r, std::int32_t c, float recor
       c,
       recorded,
       static_cast<float>(w.exact),
-      difference_words(e_, id(), slot, r, c, recorded, w.exact) + fmt::format(" and allows {:.2g}", w.bound),
+      difference_words(e_, id(), slot, r, c, recorded, w.exact) + phrase(" and allows {:.2g}", w.bound),
       w.bound,
       {}};
 }
@@ -400,16 +399,15 @@ VersionId GpuReplayer::live_either(Slot fresh, Slot old) const {
   return after(fresh) != kNoVersion ? after(fresh) : after(old);
 }
 void GpuReplayer::wrote(Slot slot, std::int32_t r, std::int32_t c, float written, float replayed) {
-  difference_ =
-      ReplayDifference{e_,
-                       slot,
-                       r,
-                       c,
-                       written,
-                       replayed,
-                       fmt::format("step {}: the kernel wrote {:.9g} at row {}, column {} of its tile, replay "
-                                   "gives {:.9g}",
-                                   e_ + 1, written, r, c, replayed)};
+  difference_ = ReplayDifference{e_,
+                                 slot,
+                                 r,
+                                 c,
+                                 written,
+                                 replayed,
+                                 phrase("step {}: the kernel wrote {:.9g} at row {}, column {} of its tile, replay "
+                                        "gives {:.9g}",
+                                        e_ + 1, written, r, c, replayed)};
 }
 
 std::optional<ReplayDifference> replay_of_gpu(const Recording& rec, const Stop& stop) {

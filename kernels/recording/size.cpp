@@ -4,9 +4,8 @@
 #include <limits>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "kernels/base/bytes.h"
+#include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
 #include "kernels/recording/recording.h"
 
@@ -165,11 +164,10 @@ Result<void> check_recordable(Order order, const Problem& p, const Options& reso
       high = middle - 1;
     }
   }
-  return bad_input(
-      fmt::format("a recording of {} with tile {}x{} would take {}, above the cap of {}; {}", describe(p), resolved.br,
-                  resolved.bc, format_bytes(bytes), format_bytes(kRecordingLimit),
-                  low > 0 ? fmt::format("L = {} fits with these heads and this tile, or choose a larger tile", low)
-                          : std::string("fewer batches or heads, a smaller D or a larger tile would fit")));
+  return bad_input(phrase("a recording of {} with tile {}x{} would take {}, above the cap of {}; {}", describe(p),
+                          resolved.br, resolved.bc, format_bytes(bytes), format_bytes(kRecordingLimit),
+                          low > 0 ? phrase("L = {} fits with these heads and this tile, or choose a larger tile", low)
+                                  : std::string(tr("fewer batches or heads, a smaller D or a larger tile would fit"))));
 }
 
 }  // namespace attn

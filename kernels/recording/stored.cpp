@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
 #include "kernels/model/problem_json.h"
 #include "kernels/recording/entries.h"
 #include "kernels/recording/file.h"
@@ -24,7 +25,7 @@ Result<void> each_of(const json& session, const std::string& name, const char* k
   const auto list = session.find(key);
   if (list == session.end()) return ok();
   if (!list->is_array() || list->size() > most) {
-    return bad_input(fmt::format("{}: \"{}\" must be a list of at most {}.", name, key, most));
+    return bad_input(phrase("{}: \"{}\" must be a list of at most {}.", name, key, most));
   }
   for (std::size_t i = 0; i < list->size(); ++i) {
     if (auto r = read((*list)[i], fmt::format("{}: {}[{}]", name, key, i)); !r) return r;
@@ -107,7 +108,7 @@ Result<Recording> read_recording(const std::filesystem::path& file) {
   Result<std::vector<Recording>> recordings = recordings_of(*c, file.string());
   if (!recordings) return tl::unexpected(recordings.error());
   if (recordings->empty()) {
-    return bad_input(fmt::format("{} holds no recording; save one from the Step workspace.", file.string()));
+    return bad_input(phrase("{} holds no recording; save one from the Step workspace.", file.string()));
   }
   return std::move(recordings->front());
 }

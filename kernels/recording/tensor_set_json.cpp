@@ -3,9 +3,9 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
 #include "kernels/formats/npy.h"
 #include "kernels/formats/npy_table.h"
 #include "kernels/model/problem_json.h"
@@ -65,13 +65,12 @@ Result<ReadTensors> read_tensors(JsonFields& fields, const Problem& p, Entries& 
   JsonFields named(object, fields.where() + ".tensors");
   for (const auto& [key, unused] : object.items()) {
     const std::optional<Tensor> tensor = tensor_from_name(key);
-    if (!tensor)
-      return bad_input(fmt::format("{}: \"{}\" is the name of no tensor.", named.where(), key.substr(0, 80)));
+    if (!tensor) return bad_input(phrase("{}: \"{}\" is the name of no tensor.", named.where(), key.substr(0, 80)));
     const TensorSpec* spec = find(specs, *tensor);
     if (spec == nullptr || spec->in_problem) return tl::unexpected(no_tensor(p, *tensor, named.where()));
     if (spec->bytes() > max_bytes) {
-      return bad_input(fmt::format("{}: {} has {} bytes, {} can be read.", named.where(), words_of(*tensor),
-                                   spec->bytes(), max_bytes));
+      return bad_input(
+          phrase("{}: {} has {} bytes, {} can be read.", named.where(), words_of(*tensor), spec->bytes(), max_bytes));
     }
     max_bytes -= spec->bytes();
     auto values = read_values(named, key.c_str(), *spec, entries);

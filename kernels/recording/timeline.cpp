@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string>
 #include <utility>
 
-#include <fmt/format.h>
+#include "kernels/base/text.h"
 
 #include "kernels/model/validate.h"
 
@@ -25,10 +26,7 @@ class Check {
   }
 
  private:
-  template <class... Args>
-  Result<void> refuse(fmt::format_string<Args...> words, Args&&... args) const {
-    return bad_input(where_ + ": " + fmt::format(words, std::forward<Args>(args)...));
-  }
+  Result<void> refuse(const std::string& words) const { return bad_input(where_ + ": " + words); }
 
   Result<void> sizes() {
     struct Limit {
@@ -38,18 +36,18 @@ class Check {
     for (const Limit& l : {Limit{"tags", t_.tags.size(), kMaxTags}, Limit{"SMs", t_.sms.size(), kMaxSms},
                            Limit{"blocks", t_.blocks.size(), kMaxBlocks}, Limit{"lanes", t_.lanes.size(), kMaxLanes},
                            Limit{"events", t_.events.size(), kMaxTimelineEvents}}) {
-      if (l.count > l.most) return refuse("it has {} {}; {} can be.", l.count, l.what, l.most);
+      if (l.count > l.most) return refuse(phrase("it has {} {}; {} can be.", l.count, l.what, l.most));
     }
     return ok();
   }
 
   Result<void> times() {
     for (const double us : {t_.plain_us, t_.traced_us, t_.launch_us}) {
-      if (!(std::isfinite(us) && us >= 0)) return refuse("{} us is no time.", us);
+      if (!(std::isfinite(us) && us >= 0)) return refuse(phrase("{} us is no time.", us));
     }
-    if (t_.grid_blocks < 0) return refuse("a grid of {} blocks cannot be.", t_.grid_blocks);
+    if (t_.grid_blocks < 0) return refuse(phrase("a grid of {} blocks cannot be.", t_.grid_blocks));
     const bool by_host = t_.buffer == EventBuffer::host;
-    if (by_host && t_.unit == MomentUnit::clocks) return refuse("a host's spans are in ns, not in clocks.");
+    if (by_host && t_.unit == MomentUnit::clocks) return refuse(tr("a host's spans are in ns, not in clocks."));
     return ok();
   }
 
@@ -57,12 +55,12 @@ class Check {
     std::set<std::string_view> seen;
     for (const std::string& tag : t_.tags) {
       if (tag.empty() || tag.size() > kMaxTagBytes) {
-        return refuse("a tag has {} bytes; 1 to {} can be.", tag.size(), kMaxTagBytes);
+        return refuse(phrase("a tag has {} bytes; 1 to {} can be.", tag.size(), kMaxTagBytes));
       }
-      if (!seen.insert(tag).second) return refuse("the tag {} is there twice.", tag);
+      if (!seen.insert(tag).second) return refuse(phrase("the tag {} is there twice.", tag));
     }
     const auto done = std::ranges::find(t_.tags, kDoneTag);
-    if (done == t_.tags.end() && !t_.lanes.empty()) return refuse("no tag is \"{}\".", kDoneTag);
+    if (done == t_.tags.end() && !t_.lanes.empty()) return refuse(phrase("no tag is \"{}\".", kDoneTag));
     done_ = static_cast<std::int32_t>(done - t_.tags.begin());
     return ok();
   }
@@ -72,10 +70,10 @@ class Check {
       const bool good = c.sm >= 0 && std::isfinite(c.ns_per_clock) && c.ns_per_clock > 0 &&
                         std::isfinite(c.residual_ns) && c.residual_ns >= 0;
       if (!good) {
-        return refuse("the clock of SM {} has {} ns a clock, within {} ns: that cannot be.", c.sm, c.ns_per_clock,
-                      c.residual_ns);
+        return refuse(phrase("the clock of SM {} has {} ns a clock, within {} ns: that cannot be.", c.sm,
+                             c.ns_per_clock, c.residual_ns));
       }
-      if (!sms_.insert(c.sm).second) return refuse("SM {} is there twice.", c.sm);
+      if (!sms_.insert(c.sm).second) return refuse(phrase("SM {} is there twice.", c.sm));
     }
     return ok();
   }
@@ -84,12 +82,12 @@ class Check {
     std::set<std::int64_t> seen;
     for (const TimedBlock& b : t_.blocks) {
       if (b.block < 0 || b.block >= t_.grid_blocks) {
-        return refuse("block {} is outside the grid of {}.", b.block, t_.grid_blocks);
+        return refuse(phrase("block {} is outside the grid of {}.", b.block, t_.grid_blocks));
       }
-      if (!seen.insert(b.block).second) return refuse("block {} is there twice.", b.block);
-      if (!sms_.contains(b.sm)) return refuse("block {} ran on SM {}, whose clock is not told.", b.block, b.sm);
+      if (!seen.insert(b.block).second) return refuse(phrase("block {} is there twice.", b.block));
+      if (!sms_.contains(b.sm)) return refuse(phrase("block {} ran on SM {}, whose clock is not told.", b.block, b.sm));
       if (b.end_ns < b.start_ns || b.end_clock < b.start_clock) {
-        return refuse("block {} ends before it starts.", b.block);
+        return refuse(phrase("block {} ends before it starts.", b.block));
       }
     }
     return ok();
@@ -102,16 +100,16 @@ class Check {
       const bool in_block = t_.unit == MomentUnit::clocks;
       const bool good = lane.index >= 0 && lane.rank >= -1 && lane.block >= (in_block ? 0 : -1) &&
                         lane.block < static_cast<std::int64_t>(t_.blocks.size());
-      if (!good) return refuse("lane {} is of no block, rank or index that can be.", n);
+      if (!good) return refuse(phrase("lane {} is of no block, rank or index that can be.", n));
       if (lane.first != next || lane.count < 1 || lane.count > static_cast<std::int64_t>(t_.events.size()) - next) {
-        return refuse("the {} events of lane {} do not follow on those before: {} events, {} of them taken.",
-                      lane.count, n, t_.events.size(), next);
+        return refuse(phrase("the {} events of lane {} do not follow on those before: {} events, {} of them taken.",
+                             lane.count, n, t_.events.size(), next));
       }
       if (auto sound = events_of(n); !sound) return sound;
       next += lane.count;
     }
     if (next == static_cast<std::int64_t>(t_.events.size())) return ok();
-    return refuse("{} events are of no lane.", static_cast<std::int64_t>(t_.events.size()) - next);
+    return refuse(phrase("{} events are of no lane.", static_cast<std::int64_t>(t_.events.size()) - next));
   }
 
   Result<void> events_of(std::size_t n) {
@@ -122,13 +120,13 @@ class Check {
       const TimelineEvent& event = events[e];
       if (event.tag < 0 || event.tag >= static_cast<std::int64_t>(t_.tags.size()) || event.tile < -1 ||
           event.slot < -1) {
-        return refuse("event {} of lane {} has a tag, tile or slot that cannot be.", e, n);
+        return refuse(phrase("event {} of lane {} has a tag, tile or slot that cannot be.", e, n));
       }
       if (e > 0 && event.at < events[e - 1].at) {
-        return refuse("lane {} goes back from {} to {} at event {}.", n, events[e - 1].at, event.at, e);
+        return refuse(phrase("lane {} goes back from {} to {} at event {}.", n, events[e - 1].at, event.at, e));
       }
       if ((event.tag == done_) != (e + 1 == events.size())) {
-        return refuse("lane {} must end with \"{}\", and there alone (event {}).", n, kDoneTag, e);
+        return refuse(phrase("lane {} must end with \"{}\", and there alone (event {}).", n, kDoneTag, e));
       }
     }
     if (lane.block < 0) return ok();
@@ -137,8 +135,8 @@ class Check {
     const std::int64_t start = by_clock ? block.start_clock : block.start_ns;
     const std::int64_t end = by_clock ? block.end_clock : block.end_ns;
     if (events.front().at >= start && events.back().at <= end) return ok();
-    return refuse("lane {} runs from {} to {}, outside its block's {} to {}.", n, events.front().at, events.back().at,
-                  start, end);
+    return refuse(phrase("lane {} runs from {} to {}, outside its block's {} to {}.", n, events.front().at,
+                         events.back().at, start, end));
   }
 
   const Timeline& t_;

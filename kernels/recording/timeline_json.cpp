@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
 #include "kernels/formats/json_fields.h"
 #include "kernels/formats/npy_table.h"
 #include "kernels/model/problem_json.h"
@@ -110,7 +111,7 @@ class Reader {
 
   Result<void> sms() {
     const json& list = fields_.array("sms");
-    if (list.size() > kMaxSms) fields_.refuse("sms", fmt::format("must have at most {} elements", kMaxSms));
+    if (list.size() > kMaxSms) fields_.refuse("sms", phrase("must have at most {} elements", kMaxSms));
     if (auto r = fields_.result(); !r) return r;
     for (const json& j : list) {
       JsonFields sm(j, fmt::format("{}.sms[{}]", where_, t_.sms.size()));
@@ -138,7 +139,7 @@ class Reader {
     if (!values) return tl::unexpected(values.error());
     for (std::size_t at = 0; at < values->size(); at += columns) {
       if (take(std::span(*values).subspan(at, columns))) continue;
-      return bad_input(fmt::format("{}.{}: row {} has a number that is out of range.", where_, key, at / columns));
+      return bad_input(phrase("{}.{}: row {} has a number that is out of range.", where_, key, at / columns));
     }
     return ok();
   }
@@ -155,7 +156,7 @@ class Reader {
     std::vector<LaneKind> kinds;
     for (const std::string& name : fields_.texts("kinds", kMaxTags)) {
       const auto at = std::ranges::find(kind_names(), name);
-      if (at == kind_names().end()) fields_.refuse("kinds", fmt::format("has a name that is not known: '{}'", name));
+      if (at == kind_names().end()) fields_.refuse("kinds", phrase("has a name that is not known: '{}'", name));
       kinds.push_back(static_cast<LaneKind>(at - kind_names().begin()));
     }
     if (auto r = fields_.result(); !r) return r;
@@ -190,7 +191,7 @@ class Reader {
 }  // namespace
 
 Result<json> timeline_to_json(const Timeline& t, const std::string& prefix, Container& c) {
-  if (auto good = check_timeline(t, "timeline of " + t.kernel); !good) return tl::unexpected(good.error());
+  if (auto good = check_timeline(t, phrase("timeline of {}", t.kernel)); !good) return tl::unexpected(good.error());
   json j{{"kernel", t.kernel},
          {"source_hash", t.source_hash},
          {"device", t.device},

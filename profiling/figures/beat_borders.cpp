@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
+
 namespace attn {
 namespace {
 
@@ -36,7 +38,7 @@ Result<Series> series_of(const Heartbeat& h) {
     if (counters.at(n) == nullptr)
       return tl::unexpected(lacking(fmt::format("the counter '{}' has no values here.", kIds.at(n))));
   }
-  if (h.launches.empty()) return tl::unexpected(lacking("there is no launch."));
+  if (h.launches.empty()) return tl::unexpected(lacking(marked("there is no launch.")));
   const BeatLaunch& launch = h.launches.at(longest_launch(h));
   Series s;
   std::vector<double> lengths;
@@ -239,7 +241,7 @@ Result<BeatBorders> borders_of(const Heartbeat& heartbeat) {
   const auto s = series_of(heartbeat);
   if (!s) return tl::unexpected(s.error());
   const auto pulse = beat_of(heartbeat);
-  if (!pulse) return tl::unexpected(lacking("no counter comes again and again."));
+  if (!pulse) return tl::unexpected(lacking(marked("no counter comes again and again.")));
   // What is most like itself may be several beats long. At the start of a launch its blocks are in step.
   constexpr std::size_t kStart = 512;
   const Window start{0, std::min(kStart, s->at.size())};

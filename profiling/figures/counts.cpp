@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "kernels/base/text.h"
+
 namespace attn {
 namespace {
 
@@ -18,14 +20,16 @@ constexpr Names kSectors{"smsp__sass_sectors_mem_global"};
 constexpr Names kSectorsIdeal{"smsp__sass_sectors_mem_global_ideal"};
 
 constexpr std::array<InstructionCounterRow, kInstructionCounters> kTable{{
-    {InstructionCounter::executed, "inst_executed", "instructions executed, each counted once a warp", kExecuted},
-    {InstructionCounter::threads, "thread_inst_executed", "the same, counted once a thread whose predicate was true",
-     kThreads},
-    {InstructionCounter::shared, "shared_wavefronts", "passes through shared memory", kShared},
-    {InstructionCounter::shared_ideal, "shared_wavefronts_ideal", "passes without bank conflicts", kSharedIdeal},
-    {InstructionCounter::sectors, "global_sectors", "sectors of 32 bytes asked of the L1 cache for device memory",
-     kSectors},
-    {InstructionCounter::sectors_ideal, "global_sectors_ideal", "sectors that the same bytes fill side by side",
+    {InstructionCounter::executed, "inst_executed", marked("instructions executed, each counted once a warp"),
+     kExecuted},
+    {InstructionCounter::threads, "thread_inst_executed",
+     marked("the same, counted once a thread whose predicate was true"), kThreads},
+    {InstructionCounter::shared, "shared_wavefronts", marked("passes through shared memory"), kShared},
+    {InstructionCounter::shared_ideal, "shared_wavefronts_ideal", marked("passes without bank conflicts"),
+     kSharedIdeal},
+    {InstructionCounter::sectors, "global_sectors",
+     marked("sectors of 32 bytes asked of the L1 cache for device memory"), kSectors},
+    {InstructionCounter::sectors_ideal, "global_sectors_ideal", marked("sectors that the same bytes fill side by side"),
      kSectorsIdeal},
 }};
 

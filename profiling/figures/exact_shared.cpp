@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/metrics.h"
 
@@ -53,7 +54,8 @@ Measurement with_exact_shared(const Measurement& m) {
     put(exact, kConflicts, static_cast<double>(sums[InstructionCounter::shared]) - static_cast<double>(ideal),
         "passes less those without a conflict, " + method);
   } else if (has_none(m) && figure(m, kTurns).available()) {
-    for (const std::string_view metric : {kTurns, kConflicts}) put(exact, metric, 0, "the kernel has no shared memory");
+    for (const std::string_view metric : {kTurns, kConflicts})
+      put(exact, metric, 0, marked("the kernel has no shared memory"));
   }
   return exact;
 }

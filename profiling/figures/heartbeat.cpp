@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "profiling/figures/intervals.h"
 #include "profiling/figures/metrics.h"
 
@@ -56,19 +57,22 @@ constexpr std::array kSms{
 constexpr std::array kClock{Names("gpc__cycles_elapsed.avg.per_second")};
 
 constexpr std::array kTable{
-    BeatRow{
-        "issue", "instructions issued", "%", 1, kIssue,
-        "Issue slots that were used, of all schedulers over the whole run. Samples are taken of those at work alone."},
-    BeatRow{"fma", "multiply-add pipe", "%", 1, kFma, "How busy the pipes of fp32 multiply-adds were."},
-    BeatRow{"tensor", "tensor pipe", "%", 1, kTensor, "How busy the tensor cores were."},
-    BeatRow{"xu", "exponential pipe", "%", 1, kXu,
-            "How busy the pipe of exponentials, reciprocals and conversions was."},
-    BeatRow{"shared", "shared memory", "%", 1, kShared, "Wavefronts of shared memory, of what its data pipe can pass."},
-    BeatRow{"l2", "L2 cache", "%", 1, kL2, "How busy the slices of the L2 cache were."},
-    BeatRow{"dram_read", "DRAM read", "%", 1, kDramRead, "Reads of device memory, of its peak."},
-    BeatRow{"dram_write", "DRAM write", "%", 1, kDramWrite, "Writes of device memory, of its peak."},
-    BeatRow{"sms", "multiprocessors at work", "%", 1, kSms, "Multiprocessors that held at least one warp."},
-    BeatRow{"clock", "SM clock", "MHz", 1e-6, kClock, "Cycles of the multiprocessors' clock, by the time that passed."},
+    BeatRow{"issue", marked("instructions issued"), "%", 1, kIssue,
+            marked("Issue slots that were used, of all schedulers over the whole run. Samples are taken of those at "
+                   "work alone.")},
+    BeatRow{"fma", marked("multiply-add pipe"), "%", 1, kFma, marked("How busy the pipes of fp32 multiply-adds were.")},
+    BeatRow{"tensor", marked("tensor pipe"), "%", 1, kTensor, marked("How busy the tensor cores were.")},
+    BeatRow{"xu", marked("exponential pipe"), "%", 1, kXu,
+            marked("How busy the pipe of exponentials, reciprocals and conversions was.")},
+    BeatRow{"shared", marked("shared memory"), "%", 1, kShared,
+            marked("Wavefronts of shared memory, of what its data pipe can pass.")},
+    BeatRow{"l2", "L2 cache", "%", 1, kL2, marked("How busy the slices of the L2 cache were.")},
+    BeatRow{"dram_read", marked("DRAM read"), "%", 1, kDramRead, marked("Reads of device memory, of its peak.")},
+    BeatRow{"dram_write", marked("DRAM write"), "%", 1, kDramWrite, marked("Writes of device memory, of its peak.")},
+    BeatRow{"sms", marked("multiprocessors at work"), "%", 1, kSms,
+            marked("Multiprocessors that held at least one warp.")},
+    BeatRow{"clock", marked("SM clock"), "MHz", 1e-6, kClock,
+            marked("Cycles of the multiprocessors' clock, by the time that passed.")},
 };
 
 double overlap_ns(const BeatSpan& s, double from_ns, double to_ns) {
@@ -311,7 +315,7 @@ std::optional<BeatTail> tail_of(const Heartbeat& h) {
 }
 
 std::string what_is_lost(std::span<const BeatSpan> samples, double length_us) {
-  if (samples.empty()) return "no sample fell into the run";
+  if (samples.empty()) return marked("no sample fell into the run");
   if (samples.front().start_ns > 0)
     return fmt::format("the first {:.1f} us have no sample", static_cast<double>(samples.front().start_ns) * 1e-3);
   const double end_us = static_cast<double>(samples.back().end_ns) * 1e-3;

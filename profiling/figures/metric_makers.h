@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "kernels/base/text.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/metric_row.h"
 
@@ -25,15 +26,15 @@ inline constexpr Counters1 kTensorPipe{"sm__pipe_tensor_cycles_active.avg.pct_of
 inline constexpr Counters1 kWarpEfficiency{"smsp__thread_inst_executed_per_inst_executed.pct"};
 
 inline constexpr std::string_view kNoCpuDram =
-    "this version reads no memory counters of a CPU; a GPU kernel on an NVIDIA GPU has them";
+    marked("this version reads no memory counters of a CPU; a GPU kernel on an NVIDIA GPU has them");
 inline constexpr std::string_view kNoGpuCounter =
-    "a GPU counter, and this kernel runs on the CPU; it needs a GPU kernel on an NVIDIA GPU";
+    marked("a GPU counter, and this kernel runs on the CPU; it needs a GPU kernel on an NVIDIA GPU");
 inline constexpr std::string_view kNoSensor =
-    "a reading of a GPU's sensors, and this kernel runs on the CPU; it needs a GPU kernel";
+    marked("a reading of a GPU's sensors, and this kernel runs on the CPU; it needs a GPU kernel");
 inline constexpr std::string_view kNoLaunches =
-    "it is told of a GPU kernel's launches, and this kernel runs on the CPU, where the whole call is timed";
+    marked("it is told of a GPU kernel's launches, and this kernel runs on the CPU, where the whole call is timed");
 inline constexpr std::string_view kNoCompiler =
-    "a figure of the GPU compiler, and this kernel runs on the CPU; it needs a GPU kernel";
+    marked("a figure of the GPU compiler, and this kernel runs on the CPU; it needs a GPU kernel");
 
 // One function for each kind of row, so that a row names nothing that it does not have.
 using Text = std::string_view;

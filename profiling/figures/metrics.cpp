@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
 #include "kernels/model/costs.h"
@@ -30,7 +31,7 @@ Figure derived(double value, std::string method) {
 
 // Why a row that was not timed has no figures.
 Figure untimed(const Measurement& m) {
-  if (m.state == RowState::done) return none("not timed");
+  if (m.state == RowState::done) return none(marked("not timed"));
   return none(fmt::format("{}: {}", name_of(m.state), m.reason));
 }
 
@@ -45,7 +46,7 @@ Figure time_figure(const Measurement& m) {
 template <double TimeStatistics::*field>
 Figure interval_figure(const Measurement& m) {
   if (m.time.n > 0 && m.time.n < 6)
-    return none("fewer than 6 repeats enclose the median with less than 95 %; allow more time");
+    return none(marked("fewer than 6 repeats enclose the median with less than 95 %; allow more time"));
   return time_figure<field>(m);
 }
 
@@ -56,14 +57,14 @@ Figure repeats(const Measurement& m) {
 
 Figure spread(const Measurement& m) {
   if (m.time.n == 0) return untimed(m);
-  if (m.time.median <= 0) return none("the median is not above 0");
-  return derived(100 * (m.time.q3 - m.time.q1) / m.time.median, "from the quartiles");
+  if (m.time.median <= 0) return none(marked("the median is not above 0"));
+  return derived(100 * (m.time.q3 - m.time.q1) / m.time.median, marked("from the quartiles"));
 }
 
 Figure tflops(const Measurement& m) {
   if (m.time.n == 0) return untimed(m);
-  if (m.time.median <= 0) return none("the median is not above 0");
-  return derived(flops_of(m.key.problem) / m.time.median * 1e-6, "from the median time");
+  if (m.time.median <= 0) return none(marked("the median is not above 0"));
+  return derived(flops_of(m.key.problem) / m.time.median * 1e-6, marked("from the median time"));
 }
 
 // By the rung's own word, else by what was counted.
@@ -84,24 +85,24 @@ Figure peak_share(const Measurement& m) {
                     each > 1 ? fmt::format(", {} products for each", m.peaks.products_each) : ""));
   }
   if (multiplies_on_tensor_cores(m))
-    return none("its products run on the tensor cores, whose peak was not measured in this session");
-  if (m.peaks.peak_gflops <= 0) return none("the peak of this device was not measured in this session");
+    return none(marked("its products run on the tensor cores, whose peak was not measured in this session"));
+  if (m.peaks.peak_gflops <= 0) return none(marked("the peak of this device was not measured in this session"));
   return derived(100 * rate.value * 1e3 / m.peaks.peak_gflops,
                  fmt::format("peak {:.4g} GFLOP/s measured, all cores", m.peaks.peak_gflops));
 }
 
 Figure speedup(const Measurement& m) {
   if (m.time.n == 0) return untimed(m);
-  if (m.time.median <= 0) return none("the median is not above 0");
+  if (m.time.median <= 0) return none(marked("the median is not above 0"));
   if (m.peaks.baseline_us <= 0)
     return none(fmt::format("no baseline on this problem: measure {} as well", baseline_of(m.processor)));
   return derived(m.peaks.baseline_us / m.time.median, fmt::format("over {}", m.peaks.baseline));
 }
 
 Figure against_run(const Measurement& m) {
-  if (m.peaks.reference.empty()) return none("no run was chosen to compare with");
+  if (m.peaks.reference.empty()) return none(marked("no run was chosen to compare with"));
   if (m.time.n == 0) return untimed(m);
-  if (m.time.median <= 0) return none("the median is not above 0");
+  if (m.time.median <= 0) return none(marked("the median is not above 0"));
   if (m.peaks.reference_us <= 0)
     return none(fmt::format("{} has no time of this kernel on this problem", m.peaks.reference));
   return derived(m.peaks.reference_us / m.time.median, fmt::format("against {}", m.peaks.reference));
@@ -116,12 +117,12 @@ bool planned(const Measurement& m) {
 Figure peak_memory(const Measurement& m) {
   if (!planned(m)) return untimed(m);
   return derived(static_cast<double>(tensor_bytes(m.key.problem)) + static_cast<double>(m.workspace_bytes),
-                 "from the plan");
+                 marked("from the plan"));
 }
 
 Figure overhead(const Measurement& m) {
   if (!planned(m)) return untimed(m);
-  return derived(static_cast<double>(m.workspace_bytes), "from the plan");
+  return derived(static_cast<double>(m.workspace_bytes), marked("from the plan"));
 }
 
 // DRAM bytes both ways, or the figure that is missing.
@@ -143,7 +144,7 @@ Figure dram_rate(const Measurement& m) {
 Figure dram_peak_share(const Measurement& m) {
   const Figure& rate = figure(m, "dram_gb_per_s");
   if (!rate.available()) return rate;
-  if (m.peaks.copy_gb_per_s <= 0) return none("the copy rate of this device was not measured in this session");
+  if (m.peaks.copy_gb_per_s <= 0) return none(marked("the copy rate of this device was not measured in this session"));
   return derived(100 * rate.value / m.peaks.copy_gb_per_s,
                  fmt::format("copy {:.4g} GB/s measured", m.peaks.copy_gb_per_s));
 }
@@ -154,14 +155,14 @@ Figure dram_peak_share(const Measurement& m) {
 Result<const KernelRow*> kernel_of(const Measurement& m) {
   if (auto valid = validate(m.key.problem); !valid) return tl::unexpected(valid.error());
   if (!gpu::own_stem(m.key.kernel).empty())
-    return fail(ErrorKind::cannot_run, "what a kernel of your own must load is not known to the program");
+    return fail(ErrorKind::cannot_run, marked("what a kernel of your own must load is not known to the program"));
   return find_kernel(m.key.kernel);
 }
 
 Figure compulsory_bytes(const Measurement& m) {
   const auto row = kernel_of(m);
   if (!row) return none(row.error().message);
-  return derived(static_cast<double>(compulsory(**row, m.key.problem).total()), "counted from the shape");
+  return derived(static_cast<double>(compulsory(**row, m.key.problem).total()), marked("counted from the shape"));
 }
 
 Figure tile_load_bytes(const Measurement& m) {
@@ -170,9 +171,9 @@ Figure tile_load_bytes(const Measurement& m) {
   if (!row) return none(row.error().message);
   const Problem& p = m.key.problem;
   if (p.pass != Pass::forward || p.storage.kind() != Storage::dense)
-    return none("what an order loads is counted for a forward over dense K and V");
+    return none(marked("what an order loads is counted for a forward over dense K and V"));
   return derived(static_cast<double>(tile_loads(**row, m.key.problem, m.key.options).total()),
-                 "counted from shape, mask and tile");
+                 marked("counted from shape, mask and tile"));
 }
 
 Figure over_prediction(const Measurement& m, std::string_view prediction) {
@@ -194,11 +195,11 @@ Figure over_tile_loads(const Measurement& m) {
 
 template <double (Verdict::*value)() const>
 Figure verdict_figure(const Measurement& m) {
-  if (!m.verdict) return m.state == RowState::done ? none("not verified: verification was off") : untimed(m);
+  if (!m.verdict) return m.state == RowState::done ? none(marked("not verified: verification was off")) : untimed(m);
   if (m.verdict->not_judged) return none(m.verdict->reason);
   if (m.verdict->no_lse() && (value == &Verdict::lse_error || value == &Verdict::lse_allowed))
-    return none(m.key.problem.pass == Pass::backward ? "a backward has no LSE of its own"
-                                                     : "its answer comes without LSE: O alone was judged");
+    return none(m.key.problem.pass == Pass::backward ? marked("a backward has no LSE of its own")
+                                                     : marked("its answer comes without LSE: O alone was judged"));
   return measured(((*m.verdict).*value)(), "against the fp64 reference, " + m.verdict->sample);
 }
 
@@ -222,110 +223,118 @@ using enum MetricGroup;
 
 constexpr std::array kMetrics{
     read_directly("time_us_median", "Time", "us", time, down,
-                  "Half of the repeats were faster and half were slower than this.",
+                  marked("Half of the repeats were faster and half were slower than this."),
                   time_figure<&TimeStatistics::median>),
-    read_directly("time_us_q1", "Time, lower quartile", "us", time, down,
-                  "A quarter of the repeats was faster than this.", time_figure<&TimeStatistics::q1>),
-    read_directly("time_us_q3", "Time, upper quartile", "us", time, down,
-                  "A quarter of the repeats was slower than this.", time_figure<&TimeStatistics::q3>),
-    read_directly("time_us_ci_low", "Time, interval from", "us", time, down,
-                  "The lower end of the 95 % interval of the median, from binomial order statistics.",
+    read_directly("time_us_q1", marked("Time, lower quartile"), "us", time, down,
+                  marked("A quarter of the repeats was faster than this."), time_figure<&TimeStatistics::q1>),
+    read_directly("time_us_q3", marked("Time, upper quartile"), "us", time, down,
+                  marked("A quarter of the repeats was slower than this."), time_figure<&TimeStatistics::q3>),
+    read_directly("time_us_ci_low", marked("Time, interval from"), "us", time, down,
+                  marked("The lower end of the 95 % interval of the median, from binomial order statistics."),
                   interval_figure<&TimeStatistics::ci_low>),
-    read_directly("time_us_ci_high", "Time, interval to", "us", time, down,
-                  "The upper end of the 95 % interval of the median, from binomial order statistics.",
+    read_directly("time_us_ci_high", marked("Time, interval to"), "us", time, down,
+                  marked("The upper end of the 95 % interval of the median, from binomial order statistics."),
                   interval_figure<&TimeStatistics::ci_high>),
-    read_directly("repeats_count", "Repeats", "1", time, neither, "How often the kernel was timed after the warm-up.",
-                  repeats),
+    read_directly("repeats_count", "Repeats", "1", time, neither,
+                  marked("How often the kernel was timed after the warm-up."), repeats),
     computed("time_spread_pct", "Spread", "%", time, down,
-             "The distance between the quartiles as a share of the median.", "100 (q3 - q1) / median", spread),
-    of_launches("launch_span_us", "First start to last end", "us", time, down,
-                "From the start of the first launch to the end of the last one, with what lies between them, which the "
-                "time does not count; the middle of the repeats."),
-    sensed(
-        "sm_clock_mhz", "SM clock, NVML", "MHz", time, neither,
-        "The clock of the GPU's SMs as NVML read it between launches while the kernel was timed, the middle of several "
-        "readings; how far it falls within a launch it does not see."),
-    sensed("sm_clock_spread_pct", "SM clock, NVML spread", "%", time, down,
-           "How far those readings of NVML lie apart, as a share of the highest."),
+             marked("The distance between the quartiles as a share of the median."), "100 (q3 - q1) / median", spread),
+    of_launches(
+        "launch_span_us", marked("First start to last end"), "us", time, down,
+        marked("From the start of the first launch to the end of the last one, with what lies between them, which the "
+               "time does not count; the middle of the repeats.")),
+    sensed("sm_clock_mhz", marked("SM clock, NVML"), "MHz", time, neither,
+           marked("The clock of the GPU's SMs as NVML read it between launches while the kernel was timed, the middle "
+                  "of several readings; how far it falls within a launch it does not see.")),
+    sensed("sm_clock_spread_pct", marked("SM clock, NVML spread"), "%", time, down,
+           marked("How far those readings of NVML lie apart, as a share of the highest.")),
     sensed("gpu_temperature_c", "Temperature", "C", time, neither,
-           "The highest temperature of the GPU while the kernel was timed."),
+           marked("The highest temperature of the GPU while the kernel was timed.")),
     computed("speedup_ratio", "Speed-up", "1", time, up,
-             "How many times faster than the baseline on the same problem and device.", "baseline median / median",
-             speedup),
-    computed(
-        "against_run_ratio", "Against run", "1", time, up,
-        "How many times faster than the same kernel on the same problem in the run that was chosen to compare with.",
-        "reference run's median / median", against_run),
+             marked("How many times faster than the baseline on the same problem and device."),
+             marked("baseline median / median"), speedup),
+    computed("against_run_ratio", marked("Against run"), "1", time, up,
+             marked("How many times faster than the same kernel on the same problem in the run that was chosen to "
+                    "compare with."),
+             marked("reference run's median / median"), against_run),
     computed("tflops", "Rate", "TFLOP/s", compute, up,
-             "Useful arithmetic in a second, counting only the query-key pairs that the mask lets see.",
-             "2 pairs (D + Dv) / median time", tflops),
+             marked("Useful arithmetic in a second, counting only the query-key pairs that the mask lets see."),
+             marked("2 pairs (D + Dv) / median time"), tflops),
     computed(
-        "peak_share_pct", "Share of peak", "%", compute, up,
-        "The rate as a share of the peak that was measured on this device: of fp32 multiply-adds, or of the tensor "
-        "cores where the kernel's products run on them.",
-        "100 rate / measured peak", peak_share),
-    counted("tensor_pipe_pct", "Tensor pipe", "%", compute, neither,
-            "How much of the active time the tensor cores were busy.", kTensorPipe, kNoGpuCounter),
-    counted("warp_efficiency_pct", "Warp efficiency", "%", compute, up,
-            "How many of a warp's 32 threads took part in an average instruction.", kWarpEfficiency, kNoGpuCounter),
-    counted("dram_read_bytes", "DRAM read", "B", memory, down,
-            "Bytes that came from the device's main memory while the kernel ran.", kDramRead, kNoCpuDram),
-    counted("dram_write_bytes", "DRAM write", "B", memory, down,
-            "Bytes that went to the device's main memory while the kernel ran.", kDramWrite, kNoCpuDram),
-    computed("dram_gb_per_s", "DRAM rate", "GB/s", memory, neither,
-             "Bytes read and written in a second, in units of 1e9.", "(DRAM read + DRAM write) / median time",
-             dram_rate),
-    computed("dram_peak_share_pct", "Share of copy rate", "%", memory, neither,
-             "The DRAM rate as a share of a plain copy measured on this device.", "100 DRAM rate / measured copy rate",
-             dram_peak_share),
-    counted("l2_hit_pct", "L2 hits", "%", memory, neither, "How many of the sectors asked of the L2 cache were there.",
-            kL2Hits, kNoGpuCounter),
+        "peak_share_pct", marked("Share of peak"), "%", compute, up,
+        marked(
+            "The rate as a share of the peak that was measured on this device: of fp32 multiply-adds, or of the tensor "
+            "cores where the kernel's products run on them."),
+        marked("100 rate / measured peak"), peak_share),
+    counted("tensor_pipe_pct", marked("Tensor pipe"), "%", compute, neither,
+            marked("How much of the active time the tensor cores were busy."), kTensorPipe, kNoGpuCounter),
+    counted("warp_efficiency_pct", marked("Warp efficiency"), "%", compute, up,
+            marked("How many of a warp's 32 threads took part in an average instruction."), kWarpEfficiency,
+            kNoGpuCounter),
+    counted("dram_read_bytes", marked("DRAM read"), "B", memory, down,
+            marked("Bytes that came from the device's main memory while the kernel ran."), kDramRead, kNoCpuDram),
+    counted("dram_write_bytes", marked("DRAM write"), "B", memory, down,
+            marked("Bytes that went to the device's main memory while the kernel ran."), kDramWrite, kNoCpuDram),
+    computed("dram_gb_per_s", marked("DRAM rate"), "GB/s", memory, neither,
+             marked("Bytes read and written in a second, in units of 1e9."),
+             marked("(DRAM read + DRAM write) / median time"), dram_rate),
+    computed("dram_peak_share_pct", marked("Share of copy rate"), "%", memory, neither,
+             marked("The DRAM rate as a share of a plain copy measured on this device."),
+             marked("100 DRAM rate / measured copy rate"), dram_peak_share),
+    counted("l2_hit_pct", "L2 hits", "%", memory, neither,
+            marked("How many of the sectors asked of the L2 cache were there."), kL2Hits, kNoGpuCounter),
     counted("l2_sectors_count", "L2 sectors", "1", memory, down,
-            "Sectors of 32 bytes that the SMs asked of the L2 cache or wrote to it.", kL2Sectors, kNoGpuCounter),
-    computed("memory_peak_bytes", "Peak memory", "B", memory, down,
-             "Memory held while the kernel runs: inputs, outputs and workspace.", "tensors + workspace", peak_memory),
-    computed("memory_overhead_bytes", "Memory overhead", "B", memory, down,
-             "Memory beside inputs and outputs, such as a stored S.", "workspace", overhead),
-    counted("occupancy_achieved_pct", "Achieved occupancy", "%", occupancy, neither,
-            "Warps that were active, as a share of what an SM can hold.", kWarpsActive, kNoGpuCounter),
-    compiled("occupancy_theoretical_pct", "Theoretical occupancy", "%", occupancy, neither,
-             "Warps that registers, shared memory and threads leave room for, as a share of what an SM can hold.",
-             "from registers, shared memory and threads of a block"),
-    compiled("registers_count", "Registers", "1", occupancy, neither, "Registers that the compiler gave each thread."),
+            marked("Sectors of 32 bytes that the SMs asked of the L2 cache or wrote to it."), kL2Sectors,
+            kNoGpuCounter),
+    computed("memory_peak_bytes", marked("Peak memory"), "B", memory, down,
+             marked("Memory held while the kernel runs: inputs, outputs and workspace."), marked("tensors + workspace"),
+             peak_memory),
+    computed("memory_overhead_bytes", marked("Memory overhead"), "B", memory, down,
+             marked("Memory beside inputs and outputs, such as a stored S."), "workspace", overhead),
+    counted("occupancy_achieved_pct", marked("Achieved occupancy"), "%", occupancy, neither,
+            marked("Warps that were active, as a share of what an SM can hold."), kWarpsActive, kNoGpuCounter),
+    compiled(
+        "occupancy_theoretical_pct", marked("Theoretical occupancy"), "%", occupancy, neither,
+        marked("Warps that registers, shared memory and threads leave room for, as a share of what an SM can hold."),
+        marked("from registers, shared memory and threads of a block")),
+    compiled("registers_count", "Registers", "1", occupancy, neither,
+             marked("Registers that the compiler gave each thread.")),
     compiled("spill_bytes", "Spills", "B", occupancy, down,
-             "Bytes of each thread's registers that the compiler had to keep in memory, stores and loads."),
-    compiled("shared_static_bytes", "Static shared memory", "B", shared_memory, neither,
-             "Shared memory of a block that the compiler laid out."),
-    compiled("shared_dynamic_bytes", "Dynamic shared memory", "B", shared_memory, neither,
-             "Shared memory of a block that the launch asks for."),
-    counted("shared_wavefronts_count", "Shared wavefronts", "1", shared_memory, neither,
-            "Turns that the shared memory needed for all accesses.", kWavefronts, kNoGpuCounter),
-    counted("shared_conflicts_count", "Bank conflicts", "1", shared_memory, down,
-            "Extra turns because threads of a warp met in the same bank.", kConflicts, kNoGpuCounter),
-    computed("compulsory_bytes", "Compulsory bytes", "B", prediction, down,
-             "What this order must move: inputs and outputs once, and S and P once each way where it stores them.",
-             "Q, K, V, bias, O and LSE once; orders that store S add S and P", compulsory_bytes),
-    computed("tile_load_bytes", "Tile loads", "B", prediction, down,
-             "What the order of the tiles asks of memory if nothing were cached.", "the paper's model, per order",
-             tile_load_bytes),
-    computed("dram_over_compulsory_ratio", "DRAM / compulsory", "1", prediction, neither,
-             "Measured DRAM bytes against the least that this order must move.",
-             "(DRAM read + DRAM write) / compulsory bytes", over_compulsory),
-    computed("dram_over_tile_loads_ratio", "DRAM / tile loads", "1", prediction, neither,
-             "Measured DRAM bytes against what the order asks for without any cache.",
-             "(DRAM read + DRAM write) / tile loads", over_tile_loads),
+             marked("Bytes of each thread's registers that the compiler had to keep in memory, stores and loads.")),
+    compiled("shared_static_bytes", marked("Static shared memory"), "B", shared_memory, neither,
+             marked("Shared memory of a block that the compiler laid out.")),
+    compiled("shared_dynamic_bytes", marked("Dynamic shared memory"), "B", shared_memory, neither,
+             marked("Shared memory of a block that the launch asks for.")),
+    counted("shared_wavefronts_count", marked("Shared wavefronts"), "1", shared_memory, neither,
+            marked("Turns that the shared memory needed for all accesses."), kWavefronts, kNoGpuCounter),
+    counted("shared_conflicts_count", marked("Bank conflicts"), "1", shared_memory, down,
+            marked("Extra turns because threads of a warp met in the same bank."), kConflicts, kNoGpuCounter),
+    computed(
+        "compulsory_bytes", marked("Compulsory bytes"), "B", prediction, down,
+        marked("What this order must move: inputs and outputs once, and S and P once each way where it stores them."),
+        marked("Q, K, V, bias, O and LSE once; orders that store S add S and P"), compulsory_bytes),
+    computed("tile_load_bytes", marked("Tile loads"), "B", prediction, down,
+             marked("What the order of the tiles asks of memory if nothing were cached."),
+             marked("the paper's model, per order"), tile_load_bytes),
+    computed("dram_over_compulsory_ratio", marked("DRAM / compulsory"), "1", prediction, neither,
+             marked("Measured DRAM bytes against the least that this order must move."),
+             marked("(DRAM read + DRAM write) / compulsory bytes"), over_compulsory),
+    computed("dram_over_tile_loads_ratio", marked("DRAM / tile loads"), "1", prediction, neither,
+             marked("Measured DRAM bytes against what the order asks for without any cache."),
+             marked("(DRAM read + DRAM write) / tile loads"), over_tile_loads),
     computed("error_abs", "Error", "1", correctness, down,
-             "The largest difference between an output element and the fp64 reference.", "max |O - reference|",
+             marked("The largest difference between an output element and the fp64 reference."), "max |O - reference|",
              verdict_figure<&Verdict::error>),
-    computed("error_allowed_abs", "Error allowed", "1", correctness, neither,
-             "The largest difference that the rule of correctness allows on this problem.",
-             "2 max |baseline - reference| + rounding terms, of S too", verdict_figure<&Verdict::allowed>),
-    computed("lse_error_abs", "LSE error", "1", correctness, down,
-             "The largest difference between an LSE and the fp64 reference.", "max |LSE - reference|",
+    computed("error_allowed_abs", marked("Error allowed"), "1", correctness, neither,
+             marked("The largest difference that the rule of correctness allows on this problem."),
+             marked("2 max |baseline - reference| + rounding terms, of S too"), verdict_figure<&Verdict::allowed>),
+    computed("lse_error_abs", marked("LSE error"), "1", correctness, down,
+             marked("The largest difference between an LSE and the fp64 reference."), marked("max |LSE - reference|"),
              verdict_figure<&Verdict::lse_error>),
-    computed("lse_error_allowed_abs", "LSE error allowed", "1", correctness, neither,
-             "The largest LSE difference that the rule of correctness allows on this problem.",
-             "c max(1, max |S|), c = 1e-5 for f32, 1e-3 for 16-bit types", verdict_figure<&Verdict::lse_allowed>),
+    computed("lse_error_allowed_abs", marked("LSE error allowed"), "1", correctness, neither,
+             marked("The largest LSE difference that the rule of correctness allows on this problem."),
+             marked("c max(1, max |S|), c = 1e-5 for f32, 1e-3 for 16-bit types"),
+             verdict_figure<&Verdict::lse_allowed>),
 };
 
 }  // namespace
@@ -339,7 +348,7 @@ std::string_view name_of(MetricGroup g) {
     case MetricGroup::occupancy:
       return "occupancy";
     case MetricGroup::shared_memory:
-      return "shared memory";
+      return marked("shared memory");
     case MetricGroup::compute:
       return "compute";
     case MetricGroup::correctness:
@@ -379,14 +388,14 @@ void fill_figures(Measurement& m) {
   for (std::size_t i = 0; i < kMetrics.size(); ++i) {
     const MetricRow& row = kMetrics[i];
     if (m.peer && !has_for_peers(row)) {
-      m.figures[i] = none("of a peer time and error alone are taken");
+      m.figures[i] = none(marked("of a peer time and error alone are taken"));
     } else if (row.compute != nullptr) {
       continue;
     } else if (i < kept.size() && (kept[i].available() || !kept[i].reason.empty())) {
       m.figures[i] = std::move(kept[i]);
     } else {
-      m.figures[i] =
-          none(std::string(m.processor == Processor::cpu ? row.not_on_cpu : "it was not collected for this row"));
+      m.figures[i] = none(
+          std::string(m.processor == Processor::cpu ? row.not_on_cpu : marked("it was not collected for this row")));
     }
   }
   for (std::size_t i = 0; i < kMetrics.size(); ++i) {
@@ -396,7 +405,7 @@ void fill_figures(Measurement& m) {
 }
 
 const Figure& figure(const Measurement& m, std::string_view metric_id) {
-  static const Figure unknown = none("this version knows no such metric, or the row was not filled");
+  static const Figure unknown = none(marked("this version knows no such metric, or the row was not filled"));
   for (std::size_t i = 0; i < m.figures.size() && i < kMetrics.size(); ++i)
     if (kMetrics[i].id == metric_id) return m.figures[i];
   return unknown;

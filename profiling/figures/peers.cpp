@@ -3,25 +3,28 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/base/text.h"
+
 namespace attn {
 namespace {
 
 constexpr auto kPeers = std::to_array<PeerRow>({
-    {"torch-flash", "FlashAttention-2", Processor::gpu, "The FlashAttention-2 kernel that torch carries, f16 and bf16.",
-     ""},
-    {"torch-cudnn", "cuDNN", Processor::gpu, "cuDNN's attention as torch calls it, f16 and bf16.", ""},
+    {"torch-flash", "FlashAttention-2", Processor::gpu,
+     marked("The FlashAttention-2 kernel that torch carries, f16 and bf16."), ""},
+    {"torch-cudnn", "cuDNN", Processor::gpu, marked("cuDNN's attention as torch calls it, f16 and bf16."), ""},
     {"torch-efficient", "torch's memory-efficient", Processor::gpu,
-     "torch's memory-efficient kernel (CUTLASS); f32 by three TF32 products.", ""},
-    {"torch-math", "torch's plain", Processor::gpu, "torch's plain attention: matrix products and a stored softmax.",
-     ""},
+     marked("torch's memory-efficient kernel (CUTLASS); f32 by three TF32 products."), ""},
+    {"torch-math", "torch's plain", Processor::gpu,
+     marked("torch's plain attention: matrix products and a stored softmax."), ""},
     {"flash-attn", "flash_attn 2", Processor::gpu,
-     "FlashAttention-2 of the package flash_attn, f16 and bf16; takes window, softcap and ALiBi.", "flash_attn"},
+     marked("FlashAttention-2 of the package flash_attn, f16 and bf16; takes window, softcap and ALiBi."),
+     "flash_attn"},
     {"flash-attn-3", "FlashAttention-3", Processor::gpu,
-     "FlashAttention's build for Hopper, f16 and bf16; takes window and softcap.", "flash_attn_interface"},
+     marked("FlashAttention's build for Hopper, f16 and bf16; takes window and softcap."), "flash_attn_interface"},
     {"flash-attn-4", "FlashAttention-4", Processor::gpu,
-     "FlashAttention's version 4, f16 and bf16; takes window and softcap.", "flash_attn.cute"},
-    {"torch-cpu", "torch on the CPU", Processor::cpu, "torch's own attention on the CPU, with as many threads as ours.",
-     ""},
+     marked("FlashAttention's version 4, f16 and bf16; takes window and softcap."), "flash_attn.cute"},
+    {"torch-cpu", marked("torch on the CPU"), Processor::cpu,
+     marked("torch's own attention on the CPU, with as many threads as ours."), ""},
 });
 
 }  // namespace

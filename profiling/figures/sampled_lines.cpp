@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/queue_uses.h"
 
 namespace attn {
@@ -36,15 +35,14 @@ Result<void> put_function(Function& sampled, const char* did, const KernelListin
   const auto& functions = listing.sass.functions;
   const auto found = std::ranges::find(functions, sampled.name, &gpu::SassFunction::name);
   if (found == functions.end())
-    return fail(ErrorKind::failed,
-                fmt::format("the machine code of {} has no function {}", listing.label, sampled.name));
+    return fail(ErrorKind::failed, phrase("the machine code of {} has no function {}", listing.label, sampled.name));
   const auto f = static_cast<std::size_t>(found - functions.begin());
   for (auto& i : sampled.instructions) {
     const auto at = std::ranges::lower_bound(found->instructions, i.address, {}, &gpu::Instruction::address);
     if (at == found->instructions.end() || at->address != i.address)
       return fail(ErrorKind::failed,
-                  fmt::format("{} was {} at {:#x}, where the machine code that was listed has no instruction",
-                              sampled.name, did, i.address));
+                  phrase("{} was {} at {:#x}, where the machine code that was listed has no instruction", sampled.name,
+                         did, i.address));
     const auto place = static_cast<std::size_t>(at - found->instructions.begin());
     i.phase = listing.phases[f][place];
     i.lines = lines[f][place];

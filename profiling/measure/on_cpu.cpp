@@ -13,6 +13,7 @@
 #include "kernels/base/bytes.h"
 #include "kernels/base/clock.h"
 #include "kernels/base/on_threads.h"
+#include "kernels/base/text.h"
 #include "kernels/cpu/aligned.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/thread_crew.h"
@@ -129,6 +130,7 @@ Result<void> check_and_time(const KernelRow& row, const Point& point, Measuremen
 
 Result<std::vector<double>> turn_on_cpu(const KernelRow& row, const Point& p, const Inputs& inputs, const Turn& turn,
                                         const std::stop_token& stop) {
+  const InEnglish recorded;
   const auto plan = row.plan(row, p.problem, p.options, cpu_device());
   if (!plan) return tl::unexpected(plan.error());
   Scratch scratch(p.problem, plan->workspace_bytes);
@@ -149,6 +151,7 @@ Result<std::vector<double>> turn_on_cpu(const KernelRow& row, const Point& p, co
 }
 
 Measurement measure_on_cpu(const KernelRow& row, const Point& p, const CpuPeak& peak, std::stop_token stop) {
+  const InEnglish recorded;
   Measurement m = empty_row(p, Processor::cpu);
   m.key.source_hash = ATTNSCOPE_COMMIT;
   m.key.device = cpu_device().name;

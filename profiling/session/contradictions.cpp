@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
@@ -27,7 +28,7 @@ bool is_of_another_peak(std::string_view id, const Figure& computed) {
 }
 
 std::string words(const Figure& f) {
-  return f.available() ? fmt::format("{:.6g}", f.value) : "not available: " + f.reason;
+  return f.available() ? fmt::format("{:.6g}", f.value) : phrase("not available: {}", f.reason);
 }
 
 // The baseline that the row names, where its processor has it.
@@ -44,10 +45,10 @@ void Contradictions::judge(Measurement& m, std::size_t number) {
   const auto off = std::ranges::find_if(v.outputs, [](const OutputVerdict& j) { return !j.within(); });
   if (off == v.outputs.end()) return;
   v.pass = false;
-  v.reason = fmt::format("the file says that it passes, but {} off by {:.3g}, allowed {:.3g}",
-                         off->tensor == Tensor::o ? "it is" : fmt::format("its {} is", words_of(off->tensor)),
-                         off->error, off->allowed);
-  if (verdicts_++ == 0) first_verdict_ = fmt::format("measurement {}: {}", number, v.reason);
+  v.reason = phrase("the file says that it passes, but {} off by {:.3g}, allowed {:.3g}",
+                    off->tensor == Tensor::o ? tr("it is") : phrase("its {} is", words_of(off->tensor)), off->error,
+                    off->allowed);
+  if (verdicts_++ == 0) first_verdict_ = phrase("measurement {}: {}", number, v.reason);
 }
 
 void Contradictions::compute(Measurement& m, std::span<const Measurement> rows, std::size_t number) {
@@ -60,7 +61,7 @@ void Contradictions::compute(Measurement& m, std::span<const Measurement> rows, 
     if (!differ(said[i], m.figures[i]) || is_of_another_peak(table[i].id, m.figures[i])) continue;
     if (figures_++ == 0)
       first_figure_ =
-          fmt::format("measurement {}: {} was {}, is {}", number, table[i].id, words(said[i]), words(m.figures[i]));
+          phrase("measurement {}: {} was {}, is {}", number, table[i].id, words(said[i]), words(m.figures[i]));
   }
 }
 
@@ -71,13 +72,14 @@ void Contradictions::resolve(std::span<Measurement> rows, std::size_t first) {
 
 void Contradictions::add_notes(std::vector<std::string>& notes) const {
   if (verdicts_ > 0)
-    notes.push_back(fmt::format("{} row{} of the file cannot pass and {} shown as wrong ({})", verdicts_,
-                                verdicts_ == 1 ? "" : "s", verdicts_ == 1 ? "is" : "are", first_verdict_));
+    notes.push_back(plural(verdicts_, "{} row of the file cannot pass and is shown as wrong ({})",
+                           "{} rows of the file cannot pass and are shown as wrong ({})", first_verdict_));
   if (figures_ > 0)
     notes.push_back(
-        fmt::format("{} figure{} did not follow from the file's own times, shapes and counters, and {} "
-                    "computed again ({})",
-                    figures_, figures_ == 1 ? "" : "s", figures_ == 1 ? "was" : "were", first_figure_));
+        plural(figures_,
+               "{} figure did not follow from the file's own times, shapes and counters, and was computed again ({})",
+               "{} figures did not follow from the file's own times, shapes and counters, and were computed again ({})",
+               first_figure_));
 }
 
 }  // namespace attn

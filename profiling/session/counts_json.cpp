@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
 #include "kernels/formats/json_fields.h"
 #include "profiling/session/number_groups.h"
 
@@ -38,15 +39,15 @@ std::string read_instruction(const json& j, const KernelCounts& c, CountedInstru
   if (parts.size() != 4 || !address || *address > std::numeric_limits<std::uint32_t>::max()) return kNone;
   i.address = static_cast<std::uint32_t>(*address);
   const auto phase = gpu::code_phase_from_name(parts[1]);
-  if (!phase) return "has a phase that this version does not know";
+  if (!phase) return tr("has a phase that this version does not know");
   i.phase = *phase;
   if (std::string wrong = read_lines(parts[2], c.files.size(), i.lines); !wrong.empty()) return wrong;
   const auto counts = groups_of(parts[3], kInstructionCounters, 1);
   if (!counts || counts->size() != kInstructionCounters)
-    return fmt::format("has counts that are not {} whole numbers", kInstructionCounters);
+    return phrase("has counts that are not {} whole numbers", kInstructionCounters);
   for (const InstructionCounterRow& row : instruction_counter_table()) {
     const std::int64_t count = (*counts)[static_cast<std::size_t>(row.counter)];
-    if (count != 0 && !c.has(row.counter)) return fmt::format("has {}, which no metric counted", row.id);
+    if (count != 0 && !c.has(row.counter)) return phrase("has {}, which no metric counted", row.id);
     i.counts[row.counter] = static_cast<std::uint64_t>(count);
   }
   return {};
@@ -57,14 +58,14 @@ Result<CountedFunction> function_from_json(const json& j, const std::string& whe
   CountedFunction f;
   f.name = fields.text("name");
   const json& list = fields.array("instructions");
-  if (list.size() > kMaxInstructions) fields.refuse("instructions", fmt::format("has more than {}", kMaxInstructions));
+  if (list.size() > kMaxInstructions) fields.refuse("instructions", phrase("has more than {}", kMaxInstructions));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   for (const json& one : list) {
     CountedInstruction i;
     if (const std::string wrong = read_instruction(one, c, i); !wrong.empty())
-      return bad_input(fmt::format("{}: instruction {} {}.", where, f.instructions.size(), wrong));
+      return bad_input(phrase("{}: instruction {} {}.", where, f.instructions.size(), wrong));
     if (!f.instructions.empty() && i.address <= f.instructions.back().address)
-      return bad_input(fmt::format("{}: instruction {} is not behind the one before.", where, f.instructions.size()));
+      return bad_input(phrase("{}: instruction {} is not behind the one before.", where, f.instructions.size()));
     f.instructions.push_back(std::move(i));
   }
   return f;
@@ -93,19 +94,18 @@ Result<KernelCounts> counts_from_json(const json& j, const std::string& where) {
   JsonFields fields(j, where);
   KernelCounts c;
   const std::int64_t version = fields.integer("version", 1, kLargestNumber);
-  if (version > kVersion)
-    fields.refuse("version", fmt::format("is {}; this program reads up to {}", version, kVersion));
+  if (version > kVersion) fields.refuse("version", phrase("is {}; this program reads up to {}", version, kVersion));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   c.method = fields.text("method", kMaxText);
   c.arch = fields.text("arch");
   c.text_hash = fields.text("text_hash");
   c.chip = fields.text("chip");
   c.seconds = fields.number("seconds");
-  if (!std::isfinite(c.seconds) || c.seconds < 0) fields.refuse("seconds", "must be a finite number from 0 on");
+  if (!std::isfinite(c.seconds) || c.seconds < 0) fields.refuse("seconds", tr("must be a finite number from 0 on"));
   c.no_lines = fields.text("no_lines", kMaxText);
   c.files = fields.texts("files", kMaxFiles);
   const json& functions = fields.array("functions");
-  if (functions.size() > kMaxFunctions) fields.refuse("functions", fmt::format("has more than {}", kMaxFunctions));
+  if (functions.size() > kMaxFunctions) fields.refuse("functions", phrase("has more than {}", kMaxFunctions));
   const json& metrics = fields.object("metrics");
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   JsonFields names(metrics, where + ", metrics");
@@ -113,7 +113,7 @@ Result<KernelCounts> counts_from_json(const json& j, const std::string& where) {
     c.metrics.at(static_cast<std::size_t>(row.counter)) = names.text(std::string(row.id).c_str());
   if (auto read = names.result(); !read) return tl::unexpected(read.error());
   for (const json& one : functions) {
-    auto f = function_from_json(one, fmt::format("{}, function {}", where, c.functions.size()), c);
+    auto f = function_from_json(one, phrase("{}, function {}", where, c.functions.size()), c);
     if (!f) return tl::unexpected(f.error());
     c.functions.push_back(std::move(*f));
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/csv_field.h"
@@ -238,6 +239,7 @@ std::string row(const SweepRun& s, const Measurement& m, const Further& further)
 }  // namespace
 
 std::string to_csv(const Session& s) {
+  const InEnglish recorded;
   const Further further = further_columns(s);
   std::string text = header(further);
   for (const SweepRun& run : s.runs)

@@ -1,13 +1,12 @@
 #include "profiling/session/measurement_json.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "kernels/base/text.h"
 #include "kernels/formats/container.h"
 #include "kernels/formats/json_fields.h"
 #include "kernels/model/problem_json.h"
@@ -40,11 +39,11 @@ constexpr std::size_t kMaxText = 64 << 10;
 std::vector<double> read_samples(JsonFields& fields, const char* key) {
   std::vector<double> values;
   const json& list = fields.array(key);
-  if (list.size() > kMaxSamples) fields.refuse(key, fmt::format("has more than {} elements", kMaxSamples));
+  if (list.size() > kMaxSamples) fields.refuse(key, phrase("has more than {} elements", kMaxSamples));
   for (const json& j : list) {
     const double value = j.is_number() ? j.get<double>() : -1;
     if (!std::isfinite(value) || value < 0 || values.size() >= kMaxSamples) {
-      fields.refuse(key, fmt::format("has an element {} that is not a finite number from 0 on", values.size()));
+      fields.refuse(key, phrase("has an element {} that is not a finite number from 0 on", values.size()));
       return {};
     }
     values.push_back(value);
@@ -68,7 +67,7 @@ json launch_to_json(const Launch& l, std::optional<double> us) {
 void read_extents(JsonFields& fields, const char* key, std::int64_t (&e)[3]) {
   const std::vector<std::int64_t> list = fields.integers(key, 3);
   const bool fits = list.size() == 3 && std::all_of(list.begin(), list.end(), [](std::int64_t n) { return n >= 1; });
-  if (!fits) return fields.refuse(key, "must be three whole numbers from 1 on");
+  if (!fits) return fields.refuse(key, marked("must be three whole numbers from 1 on"));
   std::copy(list.begin(), list.end(), e);
 }
 
@@ -98,7 +97,7 @@ Result<void> read_stages(JsonFields& fields, Measurement& m) {
   if (!fields.has("stages")) return ok();
   m.begun_unix_us = fields.integer("begun_unix_us", 0, kMaxWhole);
   const json& list = fields.array("stages");
-  if (list.size() > kMaxStages) fields.refuse("stages", fmt::format("has more than {}", kMaxStages));
+  if (list.size() > kMaxStages) fields.refuse("stages", phrase("has more than {}", kMaxStages));
   if (auto read = fields.result(); !read) return read;
   double before = 0;
   for (const json& j : list) {
@@ -158,7 +157,7 @@ Result<PeerFacts> peer_from_json(const json& j, const std::string& where) {
   p.software = fields.text("software", kMaxText);
   p.how = fields.text("how", kMaxText);
   const json& list = fields.array("beside");
-  if (list.size() > kMaxBeside) fields.refuse("beside", fmt::format("has more than {}", kMaxBeside));
+  if (list.size() > kMaxBeside) fields.refuse("beside", phrase("has more than {}", kMaxBeside));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   for (const json& each : list) {
     JsonFields one(each, where + ", beside");
@@ -239,7 +238,7 @@ template <class T>
 T named(JsonFields& fields, const char* key, std::optional<T> (*from_name)(std::string_view)) {
   const std::string name = fields.text(key);
   const auto value = from_name(name);
-  if (!value) fields.refuse(key, fmt::format("is '{}', which this version does not know", name));
+  if (!value) fields.refuse(key, phrase("is '{}', which this version does not know", name));
   return value.value_or(T{});
 }
 
@@ -257,7 +256,7 @@ Result<void> read_time(JsonFields& fields, Measurement& m) {
   if (!fields.has("samples_us")) return ok();
   m.samples_us = read_samples(fields, "samples_us");
   if (static_cast<std::size_t>(m.time.n) != m.samples_us.size())
-    fields.refuse("samples_us", fmt::format("has {} elements, but n is {}", m.samples_us.size(), m.time.n));
+    fields.refuse("samples_us", phrase("has {} elements, but n is {}", m.samples_us.size(), m.time.n));
   if (auto read = fields.result(); !read) return read;
   m.time = statistics_of(m.samples_us);
   return ok();
@@ -398,7 +397,7 @@ Result<Measurement> measurement_from_json(const json& j, const std::string& wher
   const json& problem = fields.object("problem");
   const json& figures = fields.object("figures");
   const json& launches = fields.array("launches");
-  if (launches.size() > kMaxLaunches) fields.refuse("launches", fmt::format("has more than {}", kMaxLaunches));
+  if (launches.size() > kMaxLaunches) fields.refuse("launches", phrase("has more than {}", kMaxLaunches));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
 
   NestedReader nested;
@@ -411,7 +410,8 @@ Result<Measurement> measurement_from_json(const json& j, const std::string& wher
   for (const json& l : launches)
     nested.take(launch_from_json(l, where + ", launch", m.launch_us), m.launches.emplace_back());
   if (m.launch_us.size() != m.launches.size() && !m.launch_us.empty())
-    nested.take(Result<void>(fail(ErrorKind::bad_input, where + ": some launches have a time, others have none")));
+    nested.take(
+        Result<void>(fail(ErrorKind::bad_input, phrase("{}: some launches have a time, others have none", where))));
   if (fields.has("peer")) nested.take(peer_from_json(j.at("peer"), where + ", peer"), m.peer.emplace());
   if (fields.has("verdict") && !j.at("verdict").is_null())
     nested.take(verdict_from_json(j.at("verdict"), where + ", verdict"), m.verdict.emplace());

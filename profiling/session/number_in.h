@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "kernels/formats/json_fields.h"
+
+#include "kernels/base/text.h"
 
 namespace attn {
 
@@ -12,7 +12,7 @@ namespace attn {
 inline double number_in(JsonFields& fields, const char* key, double min, double max, bool nan_too = false) {
   const double value = fields.number(key);
   if (std::isnan(value) ? nan_too : value >= min && value <= max) return value;
-  fields.refuse(key, fmt::format("is {}; {} to {} would do", value, min, max));
+  fields.refuse(key, phrase("is {}; {} to {} would do", value, min, max));
   return min;
 }
 

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
 #include "kernels/formats/container.h"
 #include "kernels/formats/json_fields.h"
 
@@ -52,14 +52,14 @@ Result<Ranks> ranks_from_json(const json& j, const Problem& p, const std::string
   ranks.carrier = static_cast<Carrier>(fields.choice("carrier", carrier_names()));
   for (const std::string& name : fields.texts("travels", kTensors)) {
     const std::optional<Tensor> t = tensor_from_name(name);
-    if (!t) fields.refuse("travels", fmt::format("has the name of no tensor: '{}'", name.substr(0, 80)));
+    if (!t) fields.refuse("travels", phrase("has the name of no tensor: '{}'", name.substr(0, 80)));
     ranks.travels.push_back(t.value_or(Tensor::q));
   }
   const json& devices = fields.array("devices");
-  if (devices.size() > kMaxRanks) fields.refuse("devices", fmt::format("must have at most {} elements", kMaxRanks));
+  if (devices.size() > kMaxRanks) fields.refuse("devices", phrase("must have at most {} elements", kMaxRanks));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   for (const json& device : devices) {
-    JsonFields one(device, fmt::format("{}, device {}", where, ranks.devices.size()));
+    JsonFields one(device, phrase("{}, device {}", where, ranks.devices.size()));
     Rank r;
     r.device = one.text("device");
     if (one.has("device_uuid")) r.device_uuid = one.text("device_uuid");

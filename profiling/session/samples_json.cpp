@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
 #include "kernels/formats/json_fields.h"
 #include "profiling/session/number_groups.h"
 
@@ -32,11 +33,11 @@ std::string instruction_text(const SampledInstruction& i) {
 
 std::string read_reasons(std::string_view text, const KernelSamples& s, SampledInstruction& i) {
   const auto reasons = groups_of(text, 3, kMaxReasons);
-  if (!reasons) return "has reasons that are not threes of whole numbers";
+  if (!reasons) return tr("has reasons that are not threes of whole numbers");
   for (std::size_t n = 0; n < reasons->size(); n += 3) {
     const std::int64_t reason = (*reasons)[n], all = (*reasons)[n + 1], not_issued = (*reasons)[n + 2];
-    if (reason >= static_cast<std::int64_t>(s.reasons.size())) return "names a reason that is not in the list";
-    if (not_issued > all) return "has more samples without an issue than samples";
+    if (reason >= static_cast<std::int64_t>(s.reasons.size())) return tr("names a reason that is not in the list");
+    if (not_issued > all) return tr("has more samples without an issue than samples");
     i.reasons.push_back(
         {static_cast<std::uint32_t>(reason), static_cast<std::uint64_t>(all), static_cast<std::uint64_t>(not_issued)});
   }
@@ -52,7 +53,7 @@ std::string read_instruction(const json& j, const KernelSamples& s, SampledInstr
   if (parts.size() != 4 || !address || *address > std::numeric_limits<std::uint32_t>::max()) return kNone;
   i.address = static_cast<std::uint32_t>(*address);
   const auto phase = gpu::code_phase_from_name(parts[1]);
-  if (!phase) return "has a phase that this version does not know";
+  if (!phase) return tr("has a phase that this version does not know");
   i.phase = *phase;
   if (std::string wrong = read_lines(parts[2], s.files.size(), i.lines); !wrong.empty()) return wrong;
   return read_reasons(parts[3], s, i);
@@ -63,14 +64,14 @@ Result<SampledFunction> function_from_json(const json& j, const std::string& whe
   SampledFunction f;
   f.name = fields.text("name");
   const json& list = fields.array("instructions");
-  if (list.size() > kMaxInstructions) fields.refuse("instructions", fmt::format("has more than {}", kMaxInstructions));
+  if (list.size() > kMaxInstructions) fields.refuse("instructions", phrase("has more than {}", kMaxInstructions));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   for (const json& one : list) {
     SampledInstruction i;
     if (const std::string wrong = read_instruction(one, s, i); !wrong.empty())
-      return bad_input(fmt::format("{}: instruction {} {}.", where, f.instructions.size(), wrong));
+      return bad_input(phrase("{}: instruction {} {}.", where, f.instructions.size(), wrong));
     if (!f.instructions.empty() && i.address <= f.instructions.back().address)
-      return bad_input(fmt::format("{}: instruction {} is not behind the one before.", where, f.instructions.size()));
+      return bad_input(phrase("{}: instruction {} is not behind the one before.", where, f.instructions.size()));
     f.instructions.push_back(std::move(i));
   }
   return f;
@@ -113,15 +114,15 @@ Result<KernelSamples> samples_from_json(const json& j, const std::string& where)
   s.kernel_us = fields.number("kernel_us");
   s.seconds = fields.number("seconds");
   for (const auto& [key, value] : {std::pair("kernel_us", s.kernel_us), std::pair("seconds", s.seconds)})
-    if (!std::isfinite(value) || value < 0) fields.refuse(key, "must be a finite number from 0 on");
+    if (!std::isfinite(value) || value < 0) fields.refuse(key, tr("must be a finite number from 0 on"));
   s.no_lines = fields.text("no_lines", kMaxText);
   s.reasons = fields.texts("reasons", kMaxReasons);
   s.files = fields.texts("files", kMaxFiles);
   const json& functions = fields.array("functions");
-  if (functions.size() > kMaxFunctions) fields.refuse("functions", fmt::format("has more than {}", kMaxFunctions));
+  if (functions.size() > kMaxFunctions) fields.refuse("functions", phrase("has more than {}", kMaxFunctions));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   for (const json& one : functions) {
-    auto f = function_from_json(one, fmt::format("{}, function {}", where, s.functions.size()), s);
+    auto f = function_from_json(one, phrase("{}, function {}", where, s.functions.size()), s);
     if (!f) return tl::unexpected(f.error());
     s.functions.push_back(std::move(*f));
   }

@@ -1,10 +1,9 @@
 #include "profiling/session/session.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
 #include "kernels/formats/json_fields.h"
 #include "kernels/recording/file.h"
 #include "profiling/session/contradictions.h"
@@ -66,7 +65,7 @@ Result<const json*> list_of(const json& session, const char* key, const std::str
   static const json none = json::array();
   const auto found = session.find(key);
   if (found == session.end()) return &none;
-  if (!found->is_array()) return bad_input(fmt::format("{}: session.json: \"{}\" must be a list.", name, key));
+  if (!found->is_array()) return bad_input(phrase("{}: session.json: \"{}\" must be a list.", name, key));
   return &*found;
 }
 
@@ -89,8 +88,8 @@ class RowReader {
     const std::size_t first = count_;
     for (const json& j : **list) {
       if (count_ >= kMaxMeasurements)
-        return bad_input(fmt::format("{} has more than {} measurements.", name_, kMaxMeasurements));
-      auto m = measurement_from_json(j, fmt::format("{}: measurement {}", name_, count_++), unknown_);
+        return bad_input(phrase("{} has more than {} measurements.", name_, kMaxMeasurements));
+      auto m = measurement_from_json(j, phrase("{}: measurement {}", name_, count_++), unknown_);
       if (!m) return tl::unexpected(m.error());
       samples_missing_ |= m->time.n > 0 && m->samples_us.empty();
       rows.push_back(std::move(*m));
@@ -100,9 +99,9 @@ class RowReader {
   }
   void add_notes(std::vector<std::string>& notes) const {
     if (!unknown_.empty())
-      notes.push_back(fmt::format("{} metrics that this version does not know were left out: {}", unknown_.size(),
-                                  joined(unknown_)));
-    if (samples_missing_) notes.emplace_back("the single repeats are not in the file, their statistics are");
+      notes.push_back(
+          phrase("{} metrics that this version does not know were left out: {}", unknown_.size(), joined(unknown_)));
+    if (samples_missing_) notes.emplace_back(tr("the single repeats are not in the file, their statistics are"));
     contradictions_.add_notes(notes);
   }
 
@@ -136,7 +135,7 @@ Result<void> read_version_1(const json& file, const std::string& name, const std
   auto rows = reader.rows(file);
   if (!rows) return tl::unexpected(rows.error());
   if (rows->empty()) return ok();
-  if (!file.contains("provenance")) s.notes.emplace_back("the file does not say on which machine it was made");
+  if (!file.contains("provenance")) s.notes.emplace_back(tr("the file does not say on which machine it was made"));
   run.id = run_id_of(text);
   run.date = run.provenance.date;
   run.spec = s.state;
@@ -149,19 +148,19 @@ Result<void> read_runs(const json& file, const std::string& name, RowReader& rea
   const auto list = list_of(file, "runs", name);
   if (!list) return tl::unexpected(list.error());
   if ((*list)->size() > kMaxRuns)
-    return bad_input(fmt::format("{} has {} runs; {} can be read.", name, (*list)->size(), kMaxRuns));
+    return bad_input(phrase("{} has {} runs; {} can be read.", name, (*list)->size(), kMaxRuns));
   for (const json& j : **list) {
-    JsonFields fields(j, fmt::format("{}: run {}", name, s.runs.size()));
+    JsonFields fields(j, phrase("{}: run {}", name, s.runs.size()));
     SweepRun run;
     run.id = fields.text("id");
-    if (!is_run_id(run.id)) fields.refuse("id", "must be 16 digits, 0 to 9 and a to f");
+    if (!is_run_id(run.id)) fields.refuse("id", tr("must be 16 digits, 0 to 9 and a to f"));
     if (fields.has("name")) run.name = fields.text("name", kMaxRunName);
     run.date = fields.text("date");
     if (fields.has("spec")) run.spec = fields.text("spec", kMaxStateBytes);
     (void)fields.object("provenance");
     if (auto read = fields.result(); !read) return read;
     const bool twice = std::any_of(s.runs.begin(), s.runs.end(), [&](const SweepRun& r) { return r.id == run.id; });
-    if (twice) return bad_input(fmt::format("{}: two runs have the id {}.", name, run.id));
+    if (twice) return bad_input(phrase("{}: two runs have the id {}.", name, run.id));
     auto provenance = read_provenance(j, name);
     if (!provenance) return tl::unexpected(provenance.error());
     run.provenance = std::move(*provenance);
@@ -178,9 +177,9 @@ Result<void> read_kernels(const json& file, const std::string& name, Session& s)
   const auto list = list_of(file, "kernels", name);
   if (!list) return tl::unexpected(list.error());
   if ((*list)->size() > kMaxKernels)
-    return bad_input(fmt::format("{} holds {} kernels; {} can be read.", name, (*list)->size(), kMaxKernels));
+    return bad_input(phrase("{} holds {} kernels; {} can be read.", name, (*list)->size(), kMaxKernels));
   for (const json& j : **list) {
-    JsonFields fields(j, fmt::format("{}: kernel {}", name, s.kernels.size()));
+    JsonFields fields(j, phrase("{}: kernel {}", name, s.kernels.size()));
     SessionKernel k;
     k.file = fields.text("file");
     k.text = fields.text("text", kMaxKernelBytes);
@@ -208,6 +207,7 @@ std::size_t rows_of(const Session& s) {
 }
 
 std::string to_json(const Session& s) {
+  const InEnglish recorded;
   // Version 1 has no word for softcap and ALiBi, and its readers would pass over them.
   const int version = std::max(s.runs.size() > 1 ? 2 : 1, version_of_rows(s));
   if (version > 1) return session_text(runs_to_json(s, true), version);
@@ -234,9 +234,9 @@ Result<void> write_session(const std::filesystem::path& file, const Session& s) 
   }
   if (c.session_json.size() > max)
     return bad_input(
-        fmt::format("{} was not written: the session's {} measurements need {} bytes of JSON, {} can be "
-                    "read. Save fewer rows in a file.",
-                    file.string(), rows_of(s), c.session_json.size(), max));
+        phrase("{} was not written: the session's {} measurements need {} bytes of JSON, {} can be "
+               "read. Save fewer rows in a file.",
+               file.string(), rows_of(s), c.session_json.size(), max));
   const auto bytes = container_bytes(c);
   if (!bytes) return tl::unexpected(bytes.error());
   return write_file_atomically(file, *bytes);
@@ -254,8 +254,7 @@ Result<Session> session_of(const Container& container, const std::string& name) 
   Session s;
   if (const auto state = json_of_file->find("state"); state != json_of_file->end()) {
     if (!state->is_string() || state->get_ref<const std::string&>().size() > kMaxStateBytes)
-      return bad_input(
-          fmt::format("{}: session.json: \"state\" must be a text of {} bytes at most.", name, kMaxStateBytes));
+      return bad_input(phrase("{}: session.json: \"state\" must be a text of {} bytes at most.", name, kMaxStateBytes));
     s.state = state->get<std::string>();
   }
   if (auto kernels = read_kernels(*json_of_file, name, s); !kernels) return tl::unexpected(kernels.error());

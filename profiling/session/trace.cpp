@@ -14,6 +14,7 @@
 
 #include "attnscope_version.h"
 #include "kernels/base/clock.h"
+#include "kernels/base/text.h"
 #include "kernels/model/problem.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/session/run.h"
@@ -151,6 +152,7 @@ std::size_t rows_with_stages(const Session& s) {
 }
 
 std::string to_trace(const Session& s) {
+  const InEnglish recorded;
   json events = json::array(), runs = json::array();
   std::size_t process = 0;
   for (const SweepRun& run : s.runs) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
 #include "kernels/formats/container.h"
 #include "kernels/formats/json_fields.h"
 
@@ -23,7 +24,7 @@ constexpr std::size_t kMaxText = 64 << 10;
 // 0 or more; of an answer that overflowed it may be infinite or NaN.
 double amount(JsonFields& fields, const char* key) {
   const double value = fields.number(key);
-  if (value < 0) fields.refuse(key, fmt::format("is {}; 0 to inf would do", value));
+  if (value < 0) fields.refuse(key, phrase("is {}; 0 to inf would do", value));
   return value;
 }
 
@@ -77,7 +78,7 @@ void read_o_and_lse(JsonFields& fields, Verdict& v) {
 Result<void> read_outputs(const json& object, const std::string& where, Verdict& v) {
   for (const auto& [name, j] : object.items()) {
     const std::optional<Tensor> tensor = tensor_from_name(name);
-    if (!tensor) return bad_input(fmt::format("{}: \"{}\" is the name of no tensor.", where, name.substr(0, 80)));
+    if (!tensor) return bad_input(phrase("{}: \"{}\" is the name of no tensor.", where, name.substr(0, 80)));
     JsonFields fields(j, fmt::format("{}.{}", where, name));
     OutputVerdict& out = v.at(*tensor);
     out.error = amount(fields, "error");
@@ -132,7 +133,7 @@ Result<Verdict> verdict_from_json(const json& j, const std::string& where) {
     read_o_and_lse(fields, v);
   }
   v.not_judged = fields.has("not_judged") && fields.boolean("not_judged");
-  if (v.pass && v.not_judged) fields.refuse("not_judged", "and \"pass\" cannot both be true");
+  if (v.pass && v.not_judged) fields.refuse("not_judged", tr("and \"pass\" cannot both be true"));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   return v;
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "kernels/model/validate.h"
@@ -18,26 +19,26 @@ constexpr std::size_t kMaxValues = 1000;
 Result<void> validate_limits(const SweepSpec& s) {
   if (!(s.seconds_per_point > 0 && s.seconds_per_point <= 3600))
     return bad_input(
-        fmt::format("The time limit of a point is {} s; it must be above 0 and at most 3600.", s.seconds_per_point));
+        phrase("The time limit of a point is {} s; it must be above 0 and at most 3600.", s.seconds_per_point));
   if (s.min_repeats < 1 || s.min_repeats > 1000)
-    return bad_input(fmt::format("{} repeats at least are asked for; 1 to 1000 can be.", s.min_repeats));
-  if (s.tokens < 0) return bad_input(fmt::format("tokens = {}; it must be 0 (off) or more.", s.tokens));
+    return bad_input(phrase("{} repeats at least are asked for; 1 to 1000 can be.", s.min_repeats));
+  if (s.tokens < 0) return bad_input(phrase("tokens = {}; it must be 0 (off) or more.", s.tokens));
   return ok();
 }
 
 Result<void> validate_values(const SweepSpec& s) {
-  if (s.values.empty()) return bad_input(fmt::format("The sweep has no value of {}.", name_of(s.axis)));
+  if (s.values.empty()) return bad_input(phrase("The sweep has no value of {}.", name_of(s.axis)));
   if (s.values.size() > kMaxValues)
-    return bad_input(fmt::format("The sweep has {} values; at most {} can be taken.", s.values.size(), kMaxValues));
+    return bad_input(phrase("The sweep has {} values; at most {} can be taken.", s.values.size(), kMaxValues));
   const std::set<std::int64_t> distinct(s.values.begin(), s.values.end());
   if (distinct.size() != s.values.size())
-    return bad_input(fmt::format("A value of {} stands twice in the sweep.", name_of(s.axis)));
+    return bad_input(phrase("A value of {} stands twice in the sweep.", name_of(s.axis)));
   const AxisKind axis = kind_of(s.axis);
   if (axis.problem == nullptr && axis.option == nullptr) return tl::unexpected(axis_from_name(name_of(s.axis)).error());
   for (const std::int64_t value : s.values) {
     if (value < 1 || value > std::numeric_limits<std::int32_t>::max())
-      return bad_input(fmt::format("{} = {} is out of range; 1 to {} would do.", name_of(s.axis), value,
-                                   std::numeric_limits<std::int32_t>::max()));
+      return bad_input(phrase("{} = {} is out of range; 1 to {} would do.", name_of(s.axis), value,
+                              std::numeric_limits<std::int32_t>::max()));
     if (axis.problem != nullptr && axis.problem->check != nullptr)
       if (auto good = axis.problem->check(s.base, value); !good) return good;
     if (auto valid = validate(problem_at(s, value)); !valid)
@@ -72,21 +73,21 @@ Point point_at(const SweepSpec& s, const KernelRow& row, std::int64_t value) {
 }
 
 Result<void> validate(const SweepSpec& s, std::span<const KernelRow* const> rows) {
-  if (rows.empty()) return bad_input("The sweep has no kernel.");
+  if (rows.empty()) return bad_input(tr("The sweep has no kernel."));
   std::set<std::string_view> seen;
   for (const KernelRow* row : rows) {
-    if (!seen.insert(row->id).second) return bad_input(fmt::format("{} stands twice in the sweep.", row->id));
+    if (!seen.insert(row->id).second) return bad_input(phrase("{} stands twice in the sweep.", row->id));
     if (row->processor == Processor::cpu) continue;
-    if (s.gpu < 0) return bad_input(fmt::format("GPU {} cannot be: the first is 0.", s.gpu));
+    if (s.gpu < 0) return bad_input(phrase("GPU {} cannot be: the first is 0.", s.gpu));
     if (auto arch = gpu::device_for(s.arch); !arch) return tl::unexpected(arch.error());
   }
   if (std::none_of(rows.begin(), rows.end(), [&](const KernelRow* row) { return reads_axis(*row, s.axis); }))
     return bad_input(
-        fmt::format("{} changes nothing in these kernels: choose another axis, or cpu_flash.", name_of(s.axis)));
+        phrase("{} changes nothing in these kernels: choose another axis, or cpu_flash.", name_of(s.axis)));
   const bool of_option = kind_of(s.axis).option != nullptr;
   if (s.tuned && (of_option || s.options.br != 0 || s.options.bc != 0))
-    return bad_input(fmt::format("A tuned tile leaves nothing to choose of it: {} cannot be asked for besides.",
-                                 of_option ? name_of(s.axis) : "a tile of numbers"));
+    return bad_input(phrase("A tuned tile leaves nothing to choose of it: {} cannot be asked for besides.",
+                            of_option ? name_of(s.axis) : tr("a tile of numbers")));
   if (auto limits = validate_limits(s); !limits) return limits;
   return validate_values(s);
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/bytes.h"
+#include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/model/costs.h"
@@ -28,8 +29,8 @@ std::uint64_t bytes_of(const SweepSpec& s, const SweepPoint& point, const Device
 
 std::string memory_words(const SweepEstimate& e) {
   if (e.max_gpu_bytes == 0) return format_bytes(e.max_bytes);
-  if (e.max_bytes == 0) return format_bytes(e.max_gpu_bytes) + " on the GPU";
-  return fmt::format("{} here and {} on the GPU", format_bytes(e.max_bytes), format_bytes(e.max_gpu_bytes));
+  if (e.max_bytes == 0) return phrase("{} on the GPU", format_bytes(e.max_gpu_bytes));
+  return phrase("{} here and {} on the GPU", format_bytes(e.max_bytes), format_bytes(e.max_gpu_bytes));
 }
 
 // `most`: no less is said than it may be; 12.5 s are up to 13 s.
@@ -68,13 +69,13 @@ SweepEstimate estimate(const SweepSpec& s, std::span<const KernelRow* const> row
     else if (gpu)
       e.max_gpu_bytes = std::max(e.max_gpu_bytes, bytes_of(s, point, *gpu));
   }
-  const std::string count = points.size() == 1 ? "1 point" : fmt::format("{} points", points.size());
+  const std::string count = plural(points.size(), "{} point", "{} points");
   e.from_rates = time.knows_all(costs);
   e.seconds = e.from_rates ? time.seconds(costs) : static_cast<double>(points.size()) * s.seconds_per_point;
-  e.words = fmt::format("{}, at most {} at a time, ", count, memory_words(e));
-  e.words += e.from_rates ? "about " + seconds_words(e.seconds, false)
-                          : fmt::format("up to {} of repeats ({} s a point, or {} runs)",
-                                        seconds_words(e.seconds, true), s.seconds_per_point, s.min_repeats);
+  e.words = phrase("{}, at most {} at a time, ", count, memory_words(e));
+  e.words += e.from_rates ? phrase("about {}", seconds_words(e.seconds, false))
+                          : phrase("up to {} of repeats ({} s a point, or {} runs)", seconds_words(e.seconds, true),
+                                   s.seconds_per_point, s.min_repeats);
   return e;
 }
 

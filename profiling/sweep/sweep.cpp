@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernels/base/clock.h"
+#include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
 #include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
@@ -86,6 +87,7 @@ class Sweep {
   }
 
   Measurement measure(std::size_t i, const std::stop_token& stop) const {
+    const InEnglish recorded;
     const SweepPoint& point = points_[i];
     const auto asked = asked_of(point);
     if (!asked) {

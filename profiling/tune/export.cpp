@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/problem_json.h"
 #include "profiling/session/csv_field.h"
@@ -102,6 +103,7 @@ std::vector<const Option*> further_options(std::string_view kernel) {
 }  // namespace
 
 std::string tiles_to_csv(const TuneResult& r) {
+  const InEnglish recorded;
   const std::vector<const Option*> further = further_options(r.kernel);
   std::string text;
   for (const Column& c : kColumns) text += (text.empty() ? "" : ",") + csv_field(c.name);

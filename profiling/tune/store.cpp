@@ -17,6 +17,7 @@
 #include "kernels/base/files.h"
 #include "kernels/base/folders.h"
 #include "kernels/base/hash.h"
+#include "kernels/base/text.h"
 #include "kernels/formats/json_fields.h"
 #include "kernels/model/problem_json.h"
 #include "profiling/tune/tile_json.h"
@@ -88,24 +89,24 @@ Result<TuneResult> result_from_json(const json& j, const TunedKey* key) {
   const auto kept = key_from_json(fields.object("key"));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   if (!kept) return tl::unexpected(kept.error());
-  if (key != nullptr && !(*kept == *key)) return bad_input(fmt::format("it is of another key: {}", describe(*kept)));
+  if (key != nullptr && !(*kept == *key)) return bad_input(phrase("it is of another key: {}", describe(*kept)));
   TuneResult r;
   r.kernel = kept->kernel;
   r.device = kept->device;
-  const auto problem = problem_from_json(fields.object("problem"), "result, problem");
+  const auto problem = problem_from_json(fields.object("problem"), tr("result, problem"));
   const auto decision = tune_decision_from_name(fields.text("decision"));
-  if (!decision) fields.refuse("decision", "is not known");
+  if (!decision) fields.refuse("decision", tr("is not known"));
   r.decision = decision;
   r.words = fields.text("words", kMaxText);
   r.seconds = fields.number("seconds");
   r.clock = fields.text("clock");
   r.date = fields.text("date");
   const json& tiles = fields.array("tiles");
-  if (tiles.size() > kMaxTiles) fields.refuse("tiles", fmt::format("has more than {}", kMaxTiles));
+  if (tiles.size() > kMaxTiles) fields.refuse("tiles", phrase("has more than {}", kMaxTiles));
   const auto last = static_cast<std::int64_t>(tiles.size()) - 1;
   r.usual = static_cast<std::size_t>(fields.integer("usual", 0, std::max<std::int64_t>(0, last)));
   r.chosen = static_cast<std::size_t>(fields.integer("chosen", 0, std::max<std::int64_t>(0, last)));
-  if (tiles.empty()) fields.refuse("tiles", "is empty");
+  if (tiles.empty()) fields.refuse("tiles", tr("is empty"));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   if (!problem) return tl::unexpected(problem.error());
   r.problem = *problem;
@@ -115,21 +116,21 @@ Result<TuneResult> result_from_json(const json& j, const TunedKey* key) {
     r.tiles.push_back(*std::move(tile));
   }
   r.tiles[r.usual].tile.usual = true;
-  if (r.tiles[r.chosen].fate != TileFate::timed) return bad_input("the tile that it chose was not timed");
+  if (r.tiles[r.chosen].fate != TileFate::timed) return bad_input(tr("the tile that it chose was not timed"));
   return r;
 }
 
 Result<TuneResult> parsed(std::span<const std::byte> bytes, const TunedKey* key) {
   const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const json j = json::parse(text, nullptr, false);
-  if (j.is_discarded() || !j.is_object()) return bad_input("it is damaged: no JSON object");
+  if (j.is_discarded() || !j.is_object()) return bad_input(tr("it is damaged: no JSON object"));
   JsonFields fields(j, "file");
   const std::int64_t version = fields.integer("attnscope_tiles", 0, kMax32);
   const std::string sum = fields.text("checksum");
   const json& result = fields.object("result");
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
-  if (version != kVersion) return bad_input(fmt::format("its version is {}; this program reads {}", version, kVersion));
-  if (hash_of(result.dump()) != sum) return bad_input("it is damaged: its checksum does not hold");
+  if (version != kVersion) return bad_input(phrase("its version is {}; this program reads {}", version, kVersion));
+  if (hash_of(result.dump()) != sum) return bad_input(tr("it is damaged: its checksum does not hold"));
   return result_from_json(result, key);
 }
 
@@ -140,7 +141,7 @@ Result<TuneResult> read_kept(const std::filesystem::path& file, const TunedKey* 
   auto result = parsed(*bytes, key);
   if (!result)
     return bad_input(
-        fmt::format("{} is refused: {}. Tune again, or remove the file.", file.string(), result.error().message));
+        phrase("{} is refused: {}. Tune again, or remove the file.", file.string(), result.error().message));
   return result;
 }
 
@@ -207,8 +208,8 @@ std::filesystem::path tuned_file(const std::filesystem::path& folder, const Tune
 }
 
 Result<void> keep_tuned(const std::filesystem::path& folder, const TunedKey& key, TuneResult result) {
-  if (folder.empty()) return fail(ErrorKind::io, "There is no cache folder: set HOME or XDG_CACHE_HOME.");
-  if (!result.decision) return bad_input("A tuning without a decision is not kept.");
+  if (folder.empty()) return fail(ErrorKind::io, tr("There is no cache folder: set HOME or XDG_CACHE_HOME."));
+  if (!result.decision) return bad_input(tr("A tuning without a decision is not kept."));
   result.date = time_text(std::chrono::system_clock::now(), TimeZone::utc, "%Y-%m-%dT%H:%M:%SZ");
   if (auto made = make_folder(folder); !made) return made;
   json payload = result_to_json(key, result);
@@ -222,7 +223,7 @@ Result<TuneResult> read_tuned(const std::filesystem::path& folder, const TunedKe
   const auto file = tuned_file(folder, key);
   std::error_code error;
   if (folder.empty() || !std::filesystem::exists(file, error))
-    return fail(ErrorKind::cannot_run, fmt::format("no tile is kept for {}", describe(key)));
+    return fail(ErrorKind::cannot_run, phrase("no tile is kept for {}", describe(key)));
   return read_kept(file, &key);
 }
 
@@ -247,9 +248,9 @@ Result<Options> tuned_options(const std::filesystem::path& folder, const TunedKe
                               const Problem& p, const Options& o, const Device& device) {
   const auto kept = read_tuned(folder, key);
   if (!kept && kept.error().kind == ErrorKind::cannot_run)
-    return fail(ErrorKind::cannot_run, fmt::format("tile = tuned, but {}; `{}` finds one, and tile = default is what "
-                                                   "ships.",
-                                                   kept.error().message, command_for(key, p)));
+    return fail(ErrorKind::cannot_run, phrase("tile = tuned, but {}; `{}` finds one, and tile = default is what "
+                                              "ships.",
+                                              kept.error().message, command_for(key, p)));
   if (!kept) return tl::unexpected(kept.error());
   const Options& tile = kept->tiles[kept->chosen].tile.options;
   Options with = o;
@@ -257,8 +258,8 @@ Result<Options> tuned_options(const std::filesystem::path& folder, const TunedKe
     if (tunes(row, *spec.option)) choose(with, *spec.option, chosen(tile, *spec.option));
   // A key does not hold everything: what was kept must be one that the kernel takes for this very problem.
   if (auto takes = row.supports(row, p, with, device); !takes)
-    return bad_input(fmt::format("{} keeps a tile that does not fit here: {}", tuned_file(folder, key).string(),
-                                 takes.error().message));
+    return bad_input(
+        phrase("{} keeps a tile that does not fit here: {}", tuned_file(folder, key).string(), takes.error().message));
   return with;
 }
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <string>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
 #include "kernels/formats/json_fields.h"
 #include "kernels/model/problem_json.h"
 
@@ -30,7 +30,7 @@ Result<TimeStatistics> time_from_json(const json& j) {
   t.n = static_cast<std::int32_t>(fields.integer("n", 1, kMax32));
   const auto us = [&](const char* key) {
     const double value = fields.number(key);
-    if (!(value >= 0 && value < 1e15)) fields.refuse(key, fmt::format("is {}; 0 to 1e15 would do", value));
+    if (!(value >= 0 && value < 1e15)) fields.refuse(key, phrase("is {}; 0 to 1e15 would do", value));
     return value;
   };
   t.median = us("median");
@@ -72,7 +72,7 @@ Result<TriedTile> tile_from_json(const json& j) {
   JsonFields fields(j, "tile");
   TriedTile t;
   const auto fate = tile_fate_from_name(fields.text("fate"));
-  if (!fate) fields.refuse("fate", "is not known");
+  if (!fate) fields.refuse("fate", tr("is not known"));
   t.fate = fate.value_or(TileFate::not_tried);
   t.tile.threads = fields.integer("threads", 0, kMaxWhole);
   t.tile.shared_bytes = fields.integer("shared_bytes", 0, kMaxWhole);
@@ -83,12 +83,12 @@ Result<TriedTile> tile_from_json(const json& j) {
   if (fields.has("why")) t.why = fields.text("why", kMaxText);
   if (fields.has("verdict")) t.verdict = fields.text("verdict", kMaxText);
   if (t.fate == TileFate::refused) t.tile.why_not = t.why;
-  const auto options = options_from_json(fields.object("options"), "tile, options");
+  const auto options = options_from_json(fields.object("options"), tr("tile, options"));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   if (!options) return tl::unexpected(options.error());
   t.tile.options = *options;
   if (fields.has("compiled")) {
-    JsonFields compiled(j.at("compiled"), "tile, compiled");
+    JsonFields compiled(j.at("compiled"), tr("tile, compiled"));
     t.tile.compiled =
         CompiledTile{static_cast<std::int32_t>(compiled.integer("registers", 0, kMax32)),
                      compiled.integer("spill_bytes", 0, kMaxWhole), compiled.integer("static_bytes", 0, kMaxWhole)};

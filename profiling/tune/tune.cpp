@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/validate.h"
 #include "profiling/figures/metrics.h"
@@ -294,6 +295,7 @@ Point point_of(const TuneSpec& s, const Options& o) {
 }
 
 Result<TuneResult> tune_plan(const TuneSpec& s, const Device& device) {
+  const InEnglish recorded;
   if (auto valid = validate(s); !valid) return tl::unexpected(valid.error());
   const auto row = find_kernel(s.kernel);
   auto candidates = tile_candidates(**row, s.problem, s.options, device);
@@ -314,6 +316,7 @@ Result<TuneResult> tune_plan(const TuneSpec& s, const Device& device) {
 }
 
 Result<TuneResult> tune(const TuneSpec& s, const TuneCallbacks& callbacks, std::stop_token stop) {
+  const InEnglish recorded;
   auto plan = tune_plan(s, callbacks.device);
   if (!plan) return plan;
   const auto row = find_kernel(s.kernel);

@@ -101,7 +101,7 @@ std::string memory_answer(const State& state, const Model& model) {
   const Problem p = problem_at(sweep, there ? *looked : sweep.values.back());
   std::string words = phrase("{}, with L alone varied. ", describe(p));
   const std::vector<Room> all = rooms(state, model);
-  if (all.empty()) return words + "No architecture is set up to plan for.";
+  if (all.empty()) return phrase("{}No architecture is set up to plan for.", words);
   for (const Room& room : all) words += room_words(p, room) + " ";
   const auto naive = find_kernel(baseline_of(Processor::gpu));
   if (const auto plan = naive ? plan_of(**naive, p, all.front().device) : Result<Plan>(tl::unexpected(naive.error()));
@@ -110,7 +110,7 @@ std::string memory_answer(const State& state, const Model& model) {
         "{} keeps S and P in memory, B × H × L × L numbers each: {} here, four times that at twice the L. Q, K, V "
         "and O grow with L alone: {} here.",
         (*naive)->id, format_bytes(plan->workspace_bytes), format_bytes(tensor_bytes(p)));
-  return words + " By the kernels' plans; what other programs hold of the GPU comes on top.";
+  return phrase("{} By the kernels' plans; what other programs hold of the GPU comes on top.", words);
 }
 
 std::string tile_answer(const State& state, const Model& model) {

@@ -45,7 +45,7 @@ void chart_title(std::size_t index, const BenchScene& scene, Commands& commands)
   ImGui::PopFont();
   draw_arrow(ImGui::GetWindowDrawList(), {at.x + text.x + s.px(10), at.y + text.y / 2 + s.px(1)}, 8, Arrow::down,
              colour(s.theme, over ? Token::text : Token::dim));
-  const std::string help = "Show another figure here" + (chart.note.empty() ? "" : "\n" + chart.note);
+  const std::string help = phrase("Show another figure here{}", (chart.note.empty() ? "" : "\n" + chart.note));
   tooltip(help);
   if (!ImGui::BeginPopup("metrics")) return;
   metric_list(index, scene, commands);
@@ -100,7 +100,8 @@ void draw_chart_head(std::size_t index, BenchCache& cache, Commands& commands) {
   if (chart.lines.empty()) return ImGui::SetCursorPosY(top + s.px(18));
   const float more = s.px(20), button = text_width(Face::text, 12, "log") + s.px(12) + more;
   ImGui::SetCursorPos({right - button, top - s.px(1)});
-  if (toggle("log", chart.log_y, "Logarithmic or linear scale")) cache.switches.log[chart.metric] = !chart.log_y;
+  if (toggle(tr("log"), chart.log_y, tr("Logarithmic or linear scale")))
+    cache.switches.log[chart.metric] = !chart.log_y;
   ImGui::SetCursorPos({right - more, top - s.px(1)});
   menu_button({more, s.px(16)});
   const float room = right - button - title_width - s.px(44);
@@ -120,7 +121,7 @@ void draw_chart_menu(std::size_t index, BenchCache& cache, Commands& commands) {
   const bool released = ImGui::IsMouseReleased(ImGuiMouseButton_Right);
   if (released && ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)) ImGui::OpenPopup(kMenu);
   if (!ImGui::BeginPopupContextWindow(kMenu)) return;
-  if (ImGui::MenuItem(tr("Fit"), "double click", false, !chart.lines.empty())) fit_chart(index, cache);
+  if (ImGui::MenuItem(tr("Fit"), tr("double click"), false, !chart.lines.empty())) fit_chart(index, cache);
   if (ImGui::MenuItem(tr("Fit every chart"))) fit_charts(cache);
   if (ImGui::MenuItem(tr("Logarithmic"), nullptr, chart.log_y, !chart.lines.empty()))
     cache.switches.log[chart.metric] = !chart.log_y;

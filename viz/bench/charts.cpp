@@ -91,7 +91,7 @@ std::string why_empty(const State& state, const Model& model, const BenchSlices&
   if (slice.planned) {
     if (state.document.sweep.kernels.empty()) return tr("Tick a kernel: then Run draws it.");
     const auto at = find_metric(metric);
-    return at ? phrase("{} of each kernel: Run draws it.", metric_table()[*at].label) : "Run draws it.";
+    return at ? phrase("{} of each kernel: Run draws it.", tr_of(metric_table()[*at].label)) : tr("Run draws it.");
   }
   for (const Measurement* m : slice.rows) {
     const Figure& f = figure(*m, metric);
@@ -213,7 +213,7 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
   const MetricRow& metric = metric_table()[*at];
   const Range r = range_of(slices, metric.id);
   const BenchUnit unit = unit_of(metric, r.min, r.max);
-  chart.title = std::string(metric.label);
+  chart.title = std::string(tr_of(metric.label));
   for (const BenchSlice& slice : slices) {
     for (const std::string& kernel : kernels_of(slice)) {
       BenchLine line = line_of(state, slice, kernel, metric.id, unit);
@@ -246,7 +246,7 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
   add_note(chart, unit.name, rest);
   const bool no_limit = !chart.lines.empty() && asks_memory_limit(metric.id, slices) &&
                         gpu_device(state.document.sweep, model.gpu).memory_bytes == 0;
-  if (no_limit) add_note(chart, unit.name, "no GPU here whose memory would be the limit");
+  if (no_limit) add_note(chart, unit.name, tr("no GPU here whose memory would be the limit"));
   return chart;
 }
 
@@ -305,7 +305,7 @@ BenchChart bytes_chart(const State& state, const Model& model, const BenchSlices
                        const BenchSwitches& switches) {
   BenchChart chart;
   const bool measured = range_of(slices, "dram_read_bytes").any;
-  chart.title = measured || !has_gpu_rows(slices) ? "DRAM bytes" : "HBM bytes";  // a CPU has no HBM
+  chart.title = measured || !has_gpu_rows(slices) ? tr("DRAM bytes") : tr("HBM bytes");  // a CPU has no HBM
   const BenchUnit unit = bytes_unit(range_of(slices, measured ? "compulsory_bytes" : "tile_load_bytes").max);
   OncePerKernel kernels;
   for (const BenchSlice& slice : slices)
@@ -314,8 +314,8 @@ BenchChart bytes_chart(const State& state, const Model& model, const BenchSlices
   if (chart.lines.empty()) chart.empty = why_empty(state, model, slices, "tile_load_bytes");
   chart.log_y = log_of(switches, kDramBytes).value_or(true) && !chart.lines.empty();
   set_range(chart);
-  chart.dotted = measured ? "predicted: the least of its order" : "predicted: every tile load";
-  add_note(chart, chart.lines.empty() ? "" : unit.name, measured ? "read and written, lower is better" : "");
+  chart.dotted = measured ? tr("predicted: the least of its order") : tr("predicted: every tile load");
+  add_note(chart, chart.lines.empty() ? "" : unit.name, measured ? tr("read and written, lower is better") : "");
   return chart;
 }
 
@@ -324,7 +324,7 @@ void name_reference(const State& state, const Model& model, BenchChart& chart) {
   const ListedRun* reference = find_run(model, state.document.runs.reference);
   chart.title = tr("Against run");
   if (reference == nullptr || chart.lines.empty()) return;
-  chart.unit = "times";
+  chart.unit = tr("times");
   chart.note = phrase("times as fast as in {}", words_of(state.document.runs, reference->run));
 }
 
@@ -335,9 +335,10 @@ void name_baselines(const State& state, const BenchSlice& slice, BenchChart& cha
     std::string id = baseline_shown(state, m->processor);
     if (std::find(over.begin(), over.end(), id) == over.end()) over.push_back(std::move(id));
   }
-  chart.title = "Speed-up";
-  chart.unit = chart.lines.empty() ? "" : "times";
-  chart.note = phrase("times as fast as {}{}", fmt::join(over, ", "), over.size() > 1 ? ", each on its device" : "");
+  chart.title = tr("Speed-up");
+  chart.unit = chart.lines.empty() ? "" : tr("times");
+  chart.note =
+      phrase("times as fast as {}{}", fmt::join(over, ", "), over.size() > 1 ? tr(", each on its device") : "");
 }
 
 BenchChart chart_of(const State& state, const Model& model, const BenchSlices& slices, const std::string& metric,
@@ -352,10 +353,10 @@ BenchChart chart_of(const State& state, const Model& model, const BenchSlices& s
     line.bare = line.dotted && std::any_of(chart.lines.begin(), chart.lines.end(), [&](const BenchLine& other) {
                   return !other.dotted && !other.kernel.empty() && other.kernel == line.kernel;
                 });
-  if (metric == "tflops") chart.title = "Throughput";
-  if (metric == "occupancy_achieved_pct") chart.title = "Occupancy";
-  if (metric == "occupancy_achieved_pct" && !chart.lines.empty()) chart.note = "% of the warps that an SM can hold";
-  if (metric == "time_us_median" && !chart.lines.empty()) chart.note += "; whiskers: quartiles";
+  if (metric == "tflops") chart.title = tr("Throughput");
+  if (metric == "occupancy_achieved_pct") chart.title = tr("Occupancy");
+  if (metric == "occupancy_achieved_pct" && !chart.lines.empty()) chart.note = tr("% of the warps that an SM can hold");
+  if (metric == "time_us_median" && !chart.lines.empty()) chart.note += tr("; whiskers: quartiles");
   if (metric == "against_run_ratio") name_reference(state, model, chart);
   if (metric == "speedup_ratio") name_baselines(state, slices.front(), chart);
   return chart;
@@ -370,13 +371,14 @@ Result<void> check_chart_metric(std::string_view id) {
 
 Result<BenchMetric> bench_metric(std::string_view id) {
   if (id == kDramBytes)
-    return BenchMetric{std::string(kDramBytes), "DRAM bytes",
-                       "Bytes that main memory moved, read and written, with what was predicted of them.",
+    return BenchMetric{std::string(kDramBytes), tr("DRAM bytes"),
+                       tr("Bytes that main memory moved, read and written, with what was predicted of them."),
                        MetricGroup::memory};
   const auto at = find_metric(id);
   if (!at) return tl::unexpected(at.error());
   const MetricRow& metric = metric_table()[*at];
-  return BenchMetric{std::string(metric.id), std::string(metric.label), std::string(metric.help), metric.group};
+  return BenchMetric{std::string(metric.id), std::string(tr_of(metric.label)), std::string(tr_of(metric.help)),
+                     metric.group};
 }
 
 std::string metric_of_chart(const State& state, const BenchSlices& slices, std::size_t chart) {

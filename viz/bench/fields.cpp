@@ -103,7 +103,7 @@ Result<std::vector<std::int64_t>> parse_axis_values(std::string_view text) {
     if (!n) return bad_input(not_a_count(part));
     values.push_back(*n);
   }
-  if (values.empty()) return bad_input("No value; 512, 1024, 2048 would do, or 512..16384 for doubling.");
+  if (values.empty()) return bad_input(tr("No value; 512, 1024, 2048 would do, or 512..16384 for doubling."));
   if (values.size() > kMaxValues) return bad_input(phrase("More than {} values.", kMaxValues));
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
@@ -133,9 +133,9 @@ std::string short_count(std::int64_t n) {
 
 std::string axis_title(const Axis& a) {
   const AxisKind kind = kind_of(a);
-  if (kind.problem != nullptr) return std::string(kind.problem->title);
+  if (kind.problem != nullptr) return std::string(tr_of(kind.problem->title));
   if (kind.option == nullptr) return std::string(name_of(a));
-  return fmt::format("{}{}", kind.option->tile ? "tile " : "", kind.option->title);
+  return fmt::format("{}{}", kind.option->tile ? tr("tile ") : "", tr_of(kind.option->title));
 }
 
 std::string axis_letter(const Axis& a) {
@@ -222,41 +222,43 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
   const Problem& p = s.base;
   const ProblemAxis* const of_problem = kind_of(s.axis).problem;
   const bool keeps_tokens = of_problem != nullptr && of_problem->keeps_tokens;
-  add(SweepField::values, "Values", axis_values_text(s.values),
-      "512, 1024, 2048 as they stand; 512..16384 doubles; 64..256 step 64. 4k is 4096.");
+  add(SweepField::values, tr("Values"), axis_values_text(s.values),
+      tr("512, 1024, 2048 as they stand; 512..16384 doubles; 64..256 step 64. 4k is 4096."));
   if (s.axis != Axis::L)
-    add(SweepField::length, "Length L", pair_text(p.Lq, p.Lk),
-        "Queries and keys: 2048, or 128/2048 where they differ.");
+    add(SweepField::length, tr("Length L"), pair_text(p.Lq, p.Lk),
+        tr("Queries and keys: 2048, or 128/2048 where they differ."));
   if (keeps_tokens)
-    add(SweepField::tokens, "Tokens B·L", s.tokens == 0 ? "free" : fmt::format("{}", s.tokens),
-        "Keeps B·L at this number, so that every length is the same amount of text; free leaves the batch as it is.");
+    add(SweepField::tokens, tr("Tokens B·L"), s.tokens == 0 ? "free" : fmt::format("{}", s.tokens),
+        tr("Keeps B·L at this number, so that every length is the same amount of text; free leaves the batch as it "
+           "is."));
   if (s.axis != Axis::B && !(keeps_tokens && s.tokens > 0))
-    add(SweepField::batch, "Batch B", fmt::format("{}", p.B), "How many sequences.");
+    add(SweepField::batch, tr("Batch B"), fmt::format("{}", p.B), tr("How many sequences."));
   if (s.axis != Axis::H)
-    add(SweepField::heads, "Heads H", pair_text(p.Hq, p.Hkv), "Query heads, or 16/4 where four share a key head.");
+    add(SweepField::heads, tr("Heads H"), pair_text(p.Hq, p.Hkv),
+        tr("Query heads, or 16/4 where four share a key head."));
   if (s.axis != Axis::D)
-    add(SweepField::dims, "Head dim D", pair_text(p.D, p.Dv),
-        "D of Q and K, or 128/64 where V's differs; at most 256.");
-  add(SweepField::tile, "Tile Br × Bc", tile_text(s),
-      "64 x 32; usual: what each kernel takes by itself; tuned: what tuning kept for each point.");
+    add(SweepField::dims, tr("Head dim D"), pair_text(p.D, p.Dv),
+        tr("D of Q and K, or 128/64 where V's differs; at most 256."));
+  add(SweepField::tile, tr("Tile Br × Bc"), tile_text(s),
+      tr("64 x 32; usual: what each kernel takes by itself; tuned: what tuning kept for each point."));
   if (s.axis != Axis::threads)
-    add(SweepField::threads, "Threads", s.options.threads == 0 ? "all" : fmt::format("{}", s.options.threads),
-        "CPU threads; all takes every core.");
+    add(SweepField::threads, tr("Threads"), s.options.threads == 0 ? "all" : fmt::format("{}", s.options.threads),
+        tr("CPU threads; all takes every core."));
   if (s.axis != Axis::stages && declared(s, Option::stages) != nullptr)
-    add(SweepField::stages, "Stages", s.options.stages == 0 ? "usual" : fmt::format("{}", s.options.stages),
-        "K and V tiles in a GPU kernel's shared memory at once; usual: what each kernel takes by itself.");
+    add(SweepField::stages, tr("Stages"), s.options.stages == 0 ? "usual" : fmt::format("{}", s.options.stages),
+        tr("K and V tiles in a GPU kernel's shared memory at once; usual: what each kernel takes by itself."));
   for (const Option* option : declared_options()) {
     const OptionSpec* spec = option->get == nullptr && s.axis != Axis(option->name) ? declared(s, *option) : nullptr;
     if (spec == nullptr) continue;
     const auto value = chosen(s.options, *option);
-    std::string label(option->title);
+    std::string label(tr_of(option->title));
     if (label.front() >= 'a' && label.front() <= 'z') label.front() = static_cast<char>(label.front() - 'a' + 'A');
     add(SweepField::further, std::move(label), value ? value_text(*option, *value) : "usual",
-        phrase("{}: {}; usual: what the kernel takes by itself.", option->help, range_words(*spec)));
+        phrase("{}: {}; usual: what the kernel takes by itself.", tr_of(option->help), range_words(*spec)));
     out.back().option = option->name;
   }
-  add(SweepField::seconds, "Time a point", fmt::format("{} s", s.seconds_per_point),
-      "Repeats stop at this time, or sooner when the median's 95 % interval is under 1 %.");
+  add(SweepField::seconds, tr("Time a point"), fmt::format("{} s", s.seconds_per_point),
+      tr("Repeats stop at this time, or sooner when the median's 95 % interval is under 1 %."));
   return out;
 }
 

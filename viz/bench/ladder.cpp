@@ -131,25 +131,28 @@ std::optional<Number> instructions(const Measurement& m, const LadderUnits&, std
 // Their titles are the leads of the sentences.
 std::vector<Respect> respects() {
   std::vector<Respect> all{
-      {{"dram", "DRAM", "Bytes that main memory moved, read and written."}, Better::down, dram},
-      {{"warps", "Occupancy", "Warps that were active, as a share of what an SM can hold."}, Better::neither, warps},
-      {{"registers", "Registers", "Registers that the compiler gave each thread."}, Better::neither, registers},
-      {{"conflicts", "Bank conflicts",
-        "Extra turns of shared memory because threads of a warp met in one bank, as a "
-        "share of all turns. The hardware counts some turns of wide reads as well."},
+      {{"dram", tr("DRAM"), tr("Bytes that main memory moved, read and written.")}, Better::down, dram},
+      {{"warps", tr("Occupancy"), tr("Warps that were active, as a share of what an SM can hold.")},
+       Better::neither,
+       warps},
+      {{"registers", tr("Registers"), tr("Registers that the compiler gave each thread.")}, Better::neither, registers},
+      {{"conflicts", tr("Bank conflicts"),
+        tr("Extra turns of shared memory because threads of a warp met in one bank, as a "
+           "share of all turns. The hardware counts some turns of wide reads as well.")},
        Better::down,
        conflicts},
-      {{"tensor", "Tensor cores", "How much of the time the tensor cores were busy."}, Better::neither, tensor},
+      {{"tensor", tr("Tensor cores"), tr("How much of the time the tensor cores were busy.")}, Better::neither, tensor},
   };
   if (instruction_metric() != nullptr)
-    all.push_back({{"instructions", "Instructions", "Instructions that warps ran."}, Better::down, instructions});
+    all.push_back(
+        {{"instructions", tr("Instructions"), tr("Instructions that warps ran.")}, Better::down, instructions});
   return all;
 }
 
 void set_change(LadderFigure& figure, const Number& mine, const Number& before, Better better) {
   constexpr double kClose = 0.01;  // neither better nor worse, though it may read otherwise: 254 and 255 registers
   if (mine.value == before.value || std::abs(mine.value - before.value) < kClose * std::abs(before.value)) {
-    figure.change = mine.text == before.text ? "same" : "from " + before.text;
+    figure.change = mine.text == before.text ? tr("same") : phrase("from {}", before.text);
     return;
   }
   figure.up = mine.value > before.value;
@@ -159,7 +162,8 @@ void set_change(LadderFigure& figure, const Number& mine, const Number& before, 
   figure.better = !small && better == (figure.up ? Better::up : Better::down);
   figure.worse = !small && better == (figure.up ? Better::down : Better::up);
   const bool as_ratio = !mine.percent && mine.value > 0 && before.value > 0;
-  figure.change = as_ratio ? fmt::format("{}×", figure_text(mine.value / before.value)) : "from " + before.text;
+  figure.change =
+      as_ratio ? fmt::format("{}×", figure_text(mine.value / before.value)) : phrase("from {}", before.text);
 }
 
 LadderFigure figure_of(const Respect& respect, const Measurement& m, const Measurement* before,
@@ -168,7 +172,7 @@ LadderFigure figure_of(const Respect& respect, const Measurement& m, const Measu
   std::string why, unused;
   const auto mine = respect.number(m, units, why);
   if (!mine) {
-    figure.tip = why.empty() ? "Not available." : sentence("Not available: " + why);
+    figure.tip = why.empty() ? tr("Not available.") : sentence(phrase("Not available: {}", why));
     return figure;
   }
   figure.text = mine->text;
@@ -199,7 +203,7 @@ std::string share_words(double share) {
 
 void set_time(LadderRung& rung, const Measurement& m, const Measurement* reference, const BenchUnit& unit) {
   if (!timed(m)) {
-    const std::string_view state = m.state == RowState::done ? "not measured yet" : name_of(m.state);
+    const std::string_view state = m.state == RowState::done ? tr("not measured yet") : name_of(m.state);
     rung.reason = sentence(m.reason.empty() ? std::string(state) : fmt::format("{}: {}", state, m.reason));
     return;
   }
@@ -221,7 +225,7 @@ LadderRung rung_of(const State& state, const Measurement& m, const Measurement* 
   rung.reference = &m == reference;
   if (const auto row = find_kernel(m.key.kernel)) {
     rung.rung = (*row)->rung;
-    rung.idea = (*row)->teaches;
+    rung.idea = tr_of((*row)->teaches);
   }
   set_time(rung, m, reference, units.time);
   if (!rung.peer && before != nullptr) {
@@ -278,11 +282,11 @@ void set_headline(LadderScene& scene, const Rows& rows, const Measurement* refer
   scene.headline = phrase("{} no rung has a time.", at);
   if (best == nullptr) return;
   scene.subject = best->key.kernel;
-  std::string words = fmt::format("{} {} takes {}", at, best->key.kernel, value_with_unit(best->time.median, unit));
+  std::string words = phrase("{} {} takes {}", at, best->key.kernel, value_with_unit(best->time.median, unit));
   if (first != best)
     words += phrase(", {} times as fast as {}", times_text(first->time.median / best->time.median), first->key.kernel);
   if (reference != nullptr && is_not_ours(*reference))
-    words += fmt::format("{} {} of {}", first != best ? " and" : ",",
+    words += fmt::format("{} {} of {}", first != best ? tr(" and") : ",",
                          share_words(reference->time.median / best->time.median), shown_name(*reference));
   scene.headline = words + ".";
 }
@@ -355,9 +359,9 @@ LadderScene ladder_scene(const State& state, const Model& model, std::span<const
   const Measurement* lead = references[rows.front()->processor];
   if (lead != nullptr)
     scene.share_title =
-        fmt::format("of {}", is_not_ours(*lead) ? shown_name(*lead) : "the fastest, " + lead->key.kernel);
+        phrase("of {}", is_not_ours(*lead) ? shown_name(*lead) : phrase("the fastest, {}", lead->key.kernel));
   const std::vector<std::string> gone = drop_empty_columns(scene);
-  set_headline(scene, rows, lead, fmt::format("At {} = {}", axis_letter(slice.axis), *value), units.time);
+  set_headline(scene, rows, lead, phrase("At {} = {}", axis_letter(slice.axis), *value), units.time);
   scene.note = note_of(scene, rows, slice, gone);
   scene.recorded = recorded_words(state, slice, *value);
   return scene;

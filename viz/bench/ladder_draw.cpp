@@ -4,8 +4,6 @@
 #include <cmath>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "viz/bench/ladder.h"
 #include "viz/draw/canvas.h"
@@ -49,7 +47,7 @@ void draw_head(ImDrawList* list, const LadderScene& scene, const Box& box, const
                  elided_text(Face::text, 12, words, to - from));
   };
   put(s.px(kIndent), c.time, Align::left, "rung");
-  put(c.time, c.time + s.px(kTime), Align::right, "time");
+  put(c.time, c.time + s.px(kTime), Align::right, tr("time"));
   put(c.bar, std::max(c.share + s.px(kShare), c.bar), Align::left, scene.share_title);
   for (std::size_t n = 0; n < c.figures; ++n) {
     put(c.figure(n), c.figure(n) + s.px(kFigure), Align::right, scene.columns[n].title);
@@ -105,7 +103,7 @@ void draw_bar(ImDrawList* list, const Box& box, const LadderScene& scene, const 
     list->AddLine({one, middle - s.px(10)}, {one, middle + s.px(10)}, colour(s.theme, Token::faint), s.px(1));
   const Box share{{box.min.x + c.share + s.px(4), box.min.y}, {box.min.x + c.share + s.px(kShare + 4), box.max.y}};
   if (rung.wrong) {
-    draw_text_in(list, share, Align::left, Face::bold, 12, colour(s.theme, Token::text), "wrong");
+    draw_text_in(list, share, Align::left, Face::bold, 12, colour(s.theme, Token::text), tr("wrong"));
   } else {
     draw_text_in(list, share, Align::left, Face::mono, 13, colour(s.theme, Token::text), rung.share_text);
   }
@@ -148,7 +146,7 @@ void draw_rung(const LadderScene& scene, const LadderRung& rung, const Columns& 
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Runs idea = idea_of(rung), sentences = sentences_of(rung);
   constexpr int kLines = 14;
-  const float button = rung.before.empty() || rung.cpu ? 0 : text_width(Face::text, 12, "what differs") + s.px(28);
+  const float button = rung.before.empty() || rung.cpu ? 0 : text_width(Face::text, 12, tr("what differs")) + s.px(28);
   const float wide = std::max(s.px(120), width - s.px(kIndent) - button);
   const float top = idea.empty() ? 0 : draw_paragraph(nullptr, {}, wide, 13, idea, kLines, false) + s.px(2);
   const float text =
@@ -179,7 +177,7 @@ void draw_rung(const LadderScene& scene, const LadderRung& rung, const Columns& 
   if (on_name && !rung.peer) tooltip(phrase("Click: {} in Profile", rung.kernel));
   if (button > 0) {
     ImGui::SetCursorScreenPos({box.max.x - button + s.px(16), std::max(line.max.y, box.max.y - s.px(30))});
-    if (toggle(fmt::format("what differs##{}", rung.kernel).c_str(), true,
+    if (toggle(phrase("what differs##{}", rung.kernel).c_str(), true,
                phrase("The sources of {} and {} side by side", rung.before, rung.kernel).c_str()))
       commands.push_back(CompareSources{{rung.before, rung.kernel}});
   }
@@ -201,7 +199,7 @@ void draw_rungs(const LadderScene& scene, Commands& commands) {
     ImGui::SetCursorScreenPos({at.x + inset, ImGui::GetCursorScreenPos().y});
   }
   ImGui::SetCursorScreenPos({at.x, ImGui::GetCursorScreenPos().y + s.px(4)});
-  dim_text(scene.note + " A filled triangle is better than the rung before, a hollow one worse.");
+  dim_text(phrase("{} A filled triangle is better than the rung before, a hollow one worse.", scene.note));
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ double stored(const Measurement& m) {
 }
 
 std::string became(const std::string& from, const std::string& to, bool same) {
-  return same ? phrase("{}, as before", to) : fmt::format("{} became {}", from, to);
+  return same ? phrase("{}, as before", to) : phrase("{} became {}", from, to);
 }
 
 // Bytes in the unit of the largest of what they stand beside.
@@ -96,12 +96,13 @@ std::string why_bytes(const Measurement& a, const Measurement& b, const MovedByt
 
 std::optional<LadderSentence> dram(const Measurement& a, const Measurement& b, double most_bytes) {
   if (const std::string why = lacking(a, b, {"dram_read_bytes", "dram_write_bytes"}); !why.empty())
-    return missing("DRAM", why);
+    return missing(tr("DRAM"), why);
   const double from = both_ways(a), to = both_ways(b);
   const bool same = alike(from, to);
   const MovedBytes moved(std::max({from, to, most_bytes}));
-  return LadderSentence{
-      "DRAM", sentence(became(moved.text(from), moved.text(to), same) + (same ? "" : why_bytes(a, b, moved))), false};
+  return LadderSentence{tr("DRAM"),
+                        sentence(became(moved.text(from), moved.text(to), same) + (same ? "" : why_bytes(a, b, moved))),
+                        false};
 }
 
 // Shared memory of a block, laid out by the compiler and asked for by the launch.
@@ -115,24 +116,24 @@ std::optional<double> shared_of_block(const Measurement& m) {
 std::string why_warps(const Measurement& b) {
   const Figure &fit = figure(b, "occupancy_theoretical_pct"), &registers = figure(b, "registers_count");
   if (!fit.available()) return {};
-  std::string words = phrase(": {}{} fit an SM", fit.min_of_launches ? "at least " : "", percent(fit.value));
+  std::string words = phrase(": {}{} fit an SM", fit.min_of_launches ? tr("at least ") : "", percent(fit.value));
   std::vector<std::string> held;
   if (registers.available() && fit.limiter.find("registers") != std::string::npos)
     held.push_back(phrase("{:.0f} registers a thread", registers.value));
   if (const auto shared = shared_of_block(b); shared && fit.limiter.find("shared") != std::string::npos)
     held.push_back(phrase("{} KiB of shared memory a block", figure_text(*shared / 1024)));
-  if (!held.empty()) return words + phrase(", held down by {}", fmt::join(held, " and "));
+  if (!held.empty()) return words + phrase(", held down by {}", fmt::join(held, tr(" and ")));
   return fit.limiter.empty() ? words : words + phrase(", held down by {}", fit.limiter);
 }
 
 std::optional<LadderSentence> warps(const Measurement& a, const Measurement& b) {
   constexpr const char* kReached = "occupancy_achieved_pct";
-  if (const std::string why = lacking(a, b, {kReached}); !why.empty()) return missing("Occupancy", why);
+  if (const std::string why = lacking(a, b, {kReached}); !why.empty()) return missing(tr("Occupancy"), why);
   const double from = figure(a, kReached).value, to = figure(b, kReached).value;
   return LadderSentence{
-      "Occupancy",
-      sentence(fmt::format("{}{}", became(percent(from), percent(to) + " of the warps active", alike(from, to)),
-                           why_warps(b))),
+      tr("Occupancy"),
+      sentence(fmt::format(
+          "{}{}", became(percent(from), phrase("{} of the warps active", percent(to)), alike(from, to)), why_warps(b))),
       false};
 }
 
@@ -150,10 +151,10 @@ std::string why_registers(const Measurement& b) {
 
 std::optional<LadderSentence> registers(const Measurement& a, const Measurement& b) {
   constexpr const char* kRegisters = "registers_count";
-  if (const std::string why = lacking(a, b, {kRegisters}); !why.empty()) return missing("Registers", why);
+  if (const std::string why = lacking(a, b, {kRegisters}); !why.empty()) return missing(tr("Registers"), why);
   const double from = figure(a, kRegisters).value, to = figure(b, kRegisters).value;
   return LadderSentence{
-      "Registers",
+      tr("Registers"),
       sentence(became(fmt::format("{:.0f}", from), phrase("{:.0f} a thread", to), from == to) + why_registers(b)),
       false};
 }
@@ -162,20 +163,21 @@ std::optional<LadderSentence> registers(const Measurement& a, const Measurement&
 // most".
 std::optional<LadderSentence> conflicts(const Measurement& a, const Measurement& b) {
   constexpr const char *kTurns = "shared_wavefronts_count", *kConflicts = "shared_conflicts_count";
-  if (const std::string why = lacking(a, b, {kTurns, kConflicts}); !why.empty()) return missing("Bank conflicts", why);
+  if (const std::string why = lacking(a, b, {kTurns, kConflicts}); !why.empty())
+    return missing(tr("Bank conflicts"), why);
   const auto share = [](const Measurement& m) {
     const double turns = figure(m, kTurns).value;
     const double of = turns > 0 ? 100 * figure(m, kConflicts).value / turns : 0;
     return phrase("{} of {} turns", percent(of), figure_text(turns));
   };
   const std::string from = share(a), to = share(b);
-  if (from == to) return LadderSentence{"Bank conflicts", phrase("at most {}, as before.", to), false};
-  return LadderSentence{"Bank conflicts", phrase("at most {}, before {}.", to, from), false};
+  if (from == to) return LadderSentence{tr("Bank conflicts"), phrase("at most {}, as before.", to), false};
+  return LadderSentence{tr("Bank conflicts"), phrase("at most {}, before {}.", to, from), false};
 }
 
 std::optional<LadderSentence> tensor(const Measurement& a, const Measurement& b) {
   constexpr const char* kTensor = "tensor_pipe_pct";
-  if (const std::string why = lacking(a, b, {kTensor}); !why.empty()) return missing("Tensor cores", why);
+  if (const std::string why = lacking(a, b, {kTensor}); !why.empty()) return missing(tr("Tensor cores"), why);
   const double from = figure(a, kTensor).value, to = figure(b, kTensor).value;
   std::string why;
   if (from < kTensorWorks && to >= kTensorWorks) why = tr(": its products run there");
@@ -183,8 +185,8 @@ std::optional<LadderSentence> tensor(const Measurement& a, const Measurement& b)
   if (from < kTensorWorks && to < kTensorWorks) why = tr(": they hardly take part");
   const std::string now = phrase("busy in {} of the cycles", percent(to));
   return LadderSentence{
-      "Tensor cores", sentence((from == to ? now + ", as before" : phrase("{}, before {}", now, percent(from))) + why),
-      false};
+      tr("Tensor cores"),
+      sentence((from == to ? phrase("{}, as before", now) : phrase("{}, before {}", now, percent(from))) + why), false};
 }
 
 // Instructions are counted where the table of metrics has them.
@@ -192,27 +194,28 @@ std::optional<LadderSentence> instructions(const Measurement& a, const Measureme
   const auto at =
       std::ranges::find_if(metric_table(), [](const MetricRow& m) { return m.id.starts_with("instructions"); });
   if (at == metric_table().end()) return std::nullopt;
-  if (const std::string why = lacking(a, b, {at->id}); !why.empty()) return missing("Instructions", why);
+  if (const std::string why = lacking(a, b, {at->id}); !why.empty()) return missing(tr("Instructions"), why);
   const double from = figure(a, at->id).value, to = figure(b, at->id).value;
   const bool same = alike(from, to);
   std::string words = became(figure_text(from), figure_text(to), same);
   const Figure &works_a = figure(a, "tensor_pipe_pct"), &works_b = figure(b, "tensor_pipe_pct");
   if (!same && works_a.available() && works_b.available() && works_a.value < kTensorWorks &&
       works_b.value >= kTensorWorks)
-    words += ": one on the tensor cores, busy in " + percent(works_b.value) + " of the cycles, does the work of many";
-  return LadderSentence{"Instructions", sentence(words), false};
+    words +=
+        phrase(": one on the tensor cores, busy in {} of the cycles, does the work of many", percent(works_b.value));
+  return LadderSentence{tr("Instructions"), sentence(words), false};
 }
 
 // By the intervals of the two medians; of few repeats their ratio alone.
 std::optional<LadderSentence> time(const Measurement& a, const Measurement& b) {
-  if (const std::string why = lacking(a, b, {"time_us_median"}); !why.empty()) return missing("Time", why);
+  if (const std::string why = lacking(a, b, {"time_us_median"}); !why.empty()) return missing(tr("Time"), why);
   const TimeStatistics &x = a.time, &y = b.time;
   const std::string& id = a.key.kernel;
   const bool known = x.ci_high > 0 && y.ci_high > 0;
   const bool apart = !known || x.ci_low > y.ci_high || y.ci_low > x.ci_high;
-  if (!apart) return LadderSentence{"Time", phrase("can't be told from {}: the medians overlap.", id), false};
+  if (!apart) return LadderSentence{tr("Time"), phrase("can't be told from {}: the medians overlap.", id), false};
   const double ratio = x.median / y.median;
-  return LadderSentence{"Time",
+  return LadderSentence{tr("Time"),
                         ratio >= 1 ? phrase("{} times as fast as {}.", times_text(ratio), id)
                                    : phrase("takes {} times as long as {}.", times_text(1 / ratio), id),
                         false};

@@ -37,10 +37,11 @@ bool is_looked_up(const SweepSpec& sweep, const KeptTilesView& kept) {
 Result<Options> options_of(const KernelRow& row, const SweepSpec& sweep, std::int64_t value,
                            const KeptTilesView& kept) {
   if (!sweep.tuned || !has_tiles(row)) return options_at(sweep, value);
-  if (!is_looked_up(sweep, kept)) return fail(ErrorKind::cannot_run, "the tile that tuning kept is being looked for");
+  if (!is_looked_up(sweep, kept))
+    return fail(ErrorKind::cannot_run, tr("the tile that tuning kept is being looked for"));
   const auto at = std::ranges::find_if(
       kept.tiles, [&](const KeptTile& tile) { return tile.kernel == row.id && tile.value == value; });
-  if (at == kept.tiles.end()) return fail(ErrorKind::cannot_run, "tile = tuned, but no tile was looked for");
+  if (at == kept.tiles.end()) return fail(ErrorKind::cannot_run, tr("tile = tuned, but no tile was looked for"));
   return at->tile;
 }
 
@@ -139,7 +140,7 @@ std::string why_nothing_runs(const SweepSpec& sweep, const GpuView& gpus, std::s
     const bool on_gpu = m.processor == Processor::gpu;
     std::string refused;
     if (on_gpu && gpus.looked && gpus.gpus.empty())
-      refused = "there is no GPU here: " + gpus.why_none;
+      refused = phrase("there is no GPU here: {}", gpus.why_none);
     else
       refused = m.state == RowState::refused ? m.reason : too_large(sweep, m, on_gpu ? gpu : cpu);
     if (refused.empty()) return {};

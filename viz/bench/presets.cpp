@@ -4,6 +4,8 @@
 #include <array>
 #include <tuple>
 
+#include "kernels/base/text.h"
+
 namespace attn {
 namespace {
 
@@ -65,51 +67,55 @@ bool is_same_sweep(const SweepSpec& a, const SweepSpec& b) {
 
 std::span<const BenchPreset> bench_presets() {
   static const std::array kPresets{
-      BenchPreset{"lengths", "Lengths, 16384 tokens",
-                  "B·L = 16384, H = 16, D = 128, L from 512 to 16384: every length is the same amount of text.",
+      BenchPreset{"lengths", marked("Lengths, 16384 tokens"),
+                  marked("B·L = 16384, H = 16, D = 128, L from 512 to 16384: every length is the same amount of text."),
                   "tflops", with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 128)), 16384)},
-      BenchPreset{"lengths_64", "Lengths, D = 64", "The same with a head dimension of 64.", "tflops",
+      BenchPreset{"lengths_64", marked("Lengths, D = 64"), marked("The same with a head dimension of 64."), "tflops",
                   with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 64)), 16384)},
       BenchPreset{"lengths_f16",
-                  "Lengths, tensor cores, f16",
-                  "The same in f16, D = 128: what tensor cores buy, and what their instructions buy over WMMA.",
+                  marked("Lengths, tensor cores, f16"),
+                  marked("The same in f16, D = 128: what tensor cores buy, and what their instructions buy over WMMA."),
                   "tflops",
                   with_tokens(stored_as(sweep({"naive", "tiled", "flash_wmma", "flash_mma"}, Axis::L, long_lengths(),
                                               problem(16, 512, 128)),
                                         DType::f16),
                               16384),
-                  {"a public WMMA kernel", "flash_wmma", 0.15, 0.23}},
+                  {marked("a public WMMA kernel"), "flash_wmma", 0.15, 0.23}},
       BenchPreset{
-          "lengths_tf32", "Lengths, tensor cores, f32",
-          "Answers in f32, D = 64: CUDA cores beside three products of TF32.", "speedup_ratio",
+          "lengths_tf32", marked("Lengths, tensor cores, f32"),
+          marked("Answers in f32, D = 64: CUDA cores beside three products of TF32."), "speedup_ratio",
           with_tokens(sweep({"tiled", "flash_simt", "flash_tf32x3"}, Axis::L, long_lengths(), problem(16, 512, 64)),
                       16384)},
-      BenchPreset{"latency", "Latency",
-                  "Time and rate of one short or long sequence, H = 8, D = 64: where little work fills the GPU too.",
-                  "tflops",
-                  sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L, {128, 256, 512, 1024, 2048, 4096},
-                        problem(8, 128, 64))},
-      BenchPreset{"speedup", "Speed-up over naive",
-                  "How many times as fast as naive, by length, B = 4, H = 8, D = 64, to where S takes 8 GiB.",
+      BenchPreset{
+          "latency", marked("Latency"),
+          marked("Time and rate of one short or long sequence, H = 8, D = 64: where little work fills the GPU too."),
+          "tflops",
+          sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L, {128, 256, 512, 1024, 2048, 4096},
+                problem(8, 128, 64))},
+      BenchPreset{"speedup", marked("Speed-up over naive"),
+                  marked("How many times as fast as naive, by length, B = 4, H = 8, D = 64, to where S takes 8 GiB."),
                   "speedup_ratio",
                   with_batch(sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L,
                                    {256, 512, 1024, 2048, 4096, 8192}, problem(8, 256, 64)),
                              4)},
-      BenchPreset{"memory", "Latency and memory",
-                  "Time, peak memory and what each kernel stores beside its inputs and outputs, by length.",
+      BenchPreset{"memory", marked("Latency and memory"),
+                  marked("Time, peak memory and what each kernel stores beside its inputs and outputs, by length."),
                   "memory_overhead_bytes",
                   sweep(gpu_kernels(), Axis::L, {128, 256, 512, 1024, 2048, 4096}, problem(8, 128, 64))},
-      BenchPreset{"dims", "Head dimensions", "D from 32 to 256 at L = 4096: how far registers and shared memory reach.",
-                  "registers_count", sweep(gpu_kernels(), Axis::D, {32, 64, 128, 256}, problem(16, 4096, 64))},
-      BenchPreset{"tiles", "Tiles of flash_simt", "Br from 16 to 128 at L = 4096: what a taller tile buys.",
-                  "registers_count", sweep({"flash_simt"}, Axis::br, {16, 32, 64, 128}, problem(16, 4096, 64))},
-      BenchPreset{"lengths_cpu", "CPU: lengths, 2048 tokens", "B·L = 2048, H = 4, D = 64 on this CPU.", "tflops",
+      BenchPreset{"dims", marked("Head dimensions"),
+                  marked("D from 32 to 256 at L = 4096: how far registers and shared memory reach."), "registers_count",
+                  sweep(gpu_kernels(), Axis::D, {32, 64, 128, 256}, problem(16, 4096, 64))},
+      BenchPreset{"tiles", marked("Tiles of flash_simt"),
+                  marked("Br from 16 to 128 at L = 4096: what a taller tile buys."), "registers_count",
+                  sweep({"flash_simt"}, Axis::br, {16, 32, 64, 128}, problem(16, 4096, 64))},
+      BenchPreset{"lengths_cpu", marked("CPU: lengths, 2048 tokens"), marked("B·L = 2048, H = 4, D = 64 on this CPU."),
+                  "tflops",
                   with_tokens(sweep(cpu_kernels(), Axis::L, {128, 256, 512, 1024, 2048}, problem(4, 128, 64)), 2048)},
-      BenchPreset{"memory_cpu", "CPU: latency and memory",
-                  "Time, peak memory and what each kernel stores beside its inputs and outputs, on this CPU.",
+      BenchPreset{"memory_cpu", marked("CPU: latency and memory"),
+                  marked("Time, peak memory and what each kernel stores beside its inputs and outputs, on this CPU."),
                   "memory_overhead_bytes", sweep(cpu_kernels(), Axis::L, {128, 256, 512, 1024}, problem(4, 128, 64))},
-      BenchPreset{"tiles_cpu", "CPU: tiles of cpu_flash", "Bc from 16 to 128 at L = 1024 on this CPU.", "tflops",
-                  sweep({"cpu_multicore", "cpu_flash"}, Axis::bc, {16, 32, 64, 128}, problem(4, 1024, 64))},
+      BenchPreset{"tiles_cpu", marked("CPU: tiles of cpu_flash"), marked("Bc from 16 to 128 at L = 1024 on this CPU."),
+                  "tflops", sweep({"cpu_multicore", "cpu_flash"}, Axis::bc, {16, 32, 64, 128}, problem(4, 1024, 64))},
   };
   return kPresets;
 }

@@ -1,8 +1,6 @@
 // A tick shows a run on the charts; its menu names, compares, exports and removes it.
 #include "viz/bench/runs_draw.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <string>
@@ -50,7 +48,7 @@ void run_menu(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Comm
   name_field(list, r, cache, commands);
   ImGui::Separator();
   const bool reference = list.reference == r.run.id;
-  if (ImGui::Selectable(reference ? "Compare with it no more" : "Compare the others with it"))
+  if (ImGui::Selectable(reference ? tr("Compare with it no more") : tr("Compare the others with it")))
     commands.push_back(CompareWithRun{reference ? "" : r.run.id});
   if (!r.run.spec.empty() && ImGui::Selectable(tr("Set its sweep up"))) commands.push_back(TakeSweepOf{r.run.id});
   if (ImGui::Selectable(tr("Its rows as CSV"))) commands.push_back(ExportCsv{r.run.id});
@@ -67,13 +65,14 @@ void run_menu(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Comm
 
 std::string details_of(const BenchRuns& list, const ListedRun& r) {
   const Provenance& p = r.run.provenance;
-  std::string words = phrase("{}\n{} row{} of {}", words_of(list, r.run), r.run.rows.size(),
-                             r.run.rows.size() == 1 ? "" : "s", p.device.empty() ? "no device" : p.device);
+  std::string words =
+      words_of(list, r.run) + "\n" +
+      plural(r.run.rows.size(), "{} row of {}", "{} rows of {}", p.device.empty() ? tr("no device") : p.device);
   if (!r.run.date.empty()) words += phrase("\nBegun {} {} UTC", r.run.date.substr(0, 10), r.run.date.substr(11, 5));
   if (const std::string versions = versions_words(p); !versions.empty()) words += "\n" + versions;
   if (r.growing) words += tr("\nIt is being measured.");
   if (r.from == RunFrom::bundled) words += tr("\nIt came with the program.");
-  if (r.from == RunFrom::file) words += "\nFrom " + p.file;
+  if (r.from == RunFrom::file) words += phrase("\nFrom {}", p.file);
   return words;
 }
 
@@ -177,18 +176,18 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
   ImGui::TextUnformatted(tr("Runs"));
   ImGui::PopFont();
   if (listed.size() > kShort) {
-    const std::string words = cache.all_runs ? "fewer" : fmt::format("all {}", listed.size());
+    const std::string words = cache.all_runs ? tr("fewer") : phrase("all {}", listed.size());
     ImGui::SameLine(ImGui::GetContentRegionMax().x - text_width(Face::text, kSmall, words) - s.px(14));
     if (toggle((words + "###all_runs").c_str(), cache.all_runs,
-               "Every run of this machine, of opened files and of the program"))
+               tr("Every run of this machine, of opened files and of the program")))
       cache.all_runs = !cache.all_runs;
   }
   RunLine predicted;
   predicted.id = kPredictedRun;
   predicted.words = tr("Predicted, next run");
   predicted.tip =
-      "What is known of the sweep that is set up before it runs: bytes, memory, and what the compiler says of "
-      "registers and shared memory. Dotted lines beside measured ones are of their own run and stay.";
+      tr("What is known of the sweep that is set up before it runs: bytes, memory, and what the compiler says of "
+         "registers and shared memory. Dotted lines beside measured ones are of their own run and stay.");
   predicted.on = is_shown(list, kPredictedRun) || shown.empty();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(3)));
   run_line(list, predicted, cache, commands);

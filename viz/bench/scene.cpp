@@ -1,8 +1,6 @@
 // What Bench shows as a whole: the runs that stand beside one another, and everything that follows from them.
 #include "viz/bench/scene.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -81,7 +79,7 @@ std::string absent_words(const State& state, const BenchScene& scene) {
                   sentence(row->reason.empty() ? std::string(name_of(row->state)) : row->reason));
   const bool elsewhere =
       std::ranges::any_of(scene.slice.rows, [&](const Measurement* m) { return m->key.kernel == kernel; });
-  const std::string where = elsewhere ? fmt::format("at {} = {}", scene.axis_letter, *scene.chosen) : "of this problem";
+  const std::string where = elsewhere ? phrase("at {} = {}", scene.axis_letter, *scene.chosen) : tr("of this problem");
   return phrase("{} has no row {}{}.", kernel, where, type_words(kernel, scene.slice));
 }
 

@@ -186,14 +186,14 @@ std::string source_words(const BenchSlice& slice) {
       if (std::find(devices.begin(), devices.end(), m->key.device) == devices.end()) devices.push_back(m->key.device);
     }
   }
-  if (devices.empty()) return slice.loaded ? "loaded, nothing measured" : "live, nothing measured";
+  if (devices.empty()) return slice.loaded ? tr("loaded, nothing measured") : tr("live, nothing measured");
   const std::string day = slice.date.substr(0, 10);
-  return fmt::format("{}: {}{}{}", slice.loaded ? "loaded" : "live", fmt::join(devices, " and "),
+  return fmt::format("{}: {}{}{}", slice.loaded ? tr("loaded") : tr("live"), fmt::join(devices, tr(" and ")),
                      day.empty() ? "" : ", ", day);
 }
 
 std::string problem_words(const BenchSlice& slice, std::optional<std::int64_t> value) {
-  const std::string letter = slice.letter.empty() ? "" : "run " + slice.letter + ": ";  // B is also the batch
+  const std::string letter = slice.letter.empty() ? "" : tr("run ") + slice.letter + ": ";  // B is also the batch
   for (const Measurement* m : slice.rows)
     if (value && (axis_value(slice.axis, *m) == *value || axis_value(slice.axis, *m) == 0))
       return letter + describe(m->key.problem);
@@ -247,7 +247,7 @@ std::string source_words(const BenchSlices& slices) {
     if (differ)
       words += fmt::format("{}, {}", problem_words(*slice), own);
     else
-      words += slice->letter.empty() ? own : fmt::format("run {} {}", slice->letter, own);
+      words += slice->letter.empty() ? own : phrase("run {} {}", slice->letter, own);
   }
   return words;
 }
@@ -295,7 +295,7 @@ std::uint64_t rows_fingerprint(const State& state, const Model& model) {
   mix(model.gpu.looked ? model.gpu.gpus.size() + 1 : 0);
   mix(model.compiled.size());
   mix_text(model.compiled_for);
-  mix_text(model.task.running ? "running" : model.task.error);
+  mix_text(model.task.running ? tr("running") : model.task.error);
   return h;
 }
 
@@ -330,7 +330,7 @@ BenchSlice planned_slice(const State& state, std::span<const Measurement> planne
 }
 
 std::string with_run(const BenchSlice& slice, const std::string& kernel) {
-  if (slice.run == kPredictedRun) return kernel + ", predicted";
+  if (slice.run == kPredictedRun) return kernel + tr(", predicted");
   return slice.letter.empty() ? kernel : fmt::format("{} {}", kernel, slice.letter);
 }
 
@@ -369,7 +369,7 @@ ShownSlices shown_slices(const State& state, const Model& model, std::span<const
 }
 
 std::string shown_name(const Measurement& m) {
-  return m.peer && !m.peer->title.empty() ? m.peer->title : m.key.kernel;
+  return m.peer && !m.peer->title.empty() ? std::string(tr_of(m.peer->title)) : m.key.kernel;
 }
 
 std::string line_id_of(const BenchSlice& slice, const std::string& kernel) {

@@ -89,7 +89,7 @@ std::string note_of(const gpu::SourceText& source, std::string_view kernel, cons
   std::vector<std::string_view> names;
   names.reserve(headers.size());
   for (const gpu::SourceText& h : headers) names.push_back(file_name(h.name));
-  std::string note = fmt::format("with {}", fmt::join(names, ", "));
+  std::string note = phrase("with {}", fmt::join(names, ", "));
   const ShownSlices shown = shown_slices(state, model);
   for (const Measurement* m : shown.slices.front().rows) {
     if (m->key.kernel != kernel || m->key.source_hash.empty()) continue;
@@ -165,7 +165,7 @@ SourcePairScene source_pair_scene(const State& state, const Model& model, const 
     sources.at(side) = source_of(scene.kernels.at(side));
     if (sources.at(side) != nullptr) continue;
     const std::string& id = scene.kernels.at(side);
-    scene.empty = id.empty() ? "Choose two kernels of the GPU."
+    scene.empty = id.empty() ? tr("Choose two kernels of the GPU.")
                              : phrase(
                                    "{} runs on the CPU: only the sources of GPU kernels come with the program. "
                                    "Choose two of those above.",
@@ -189,7 +189,7 @@ SourcePairScene source_pair_scene(const State& state, const Model& model, const 
   if (const auto row = find_kernel(chosen);
       state.view.bench.sources[1].empty() && row && (*row)->processor == Processor::cpu)
     scene.headline += phrase(" {}, which {}, runs on the CPU.", chosen,
-                             chosen == bench_kernel(state) ? "is chosen" : "the charts speak of");
+                             chosen == bench_kernel(state) ? tr("is chosen") : tr("the charts speak of"));
   return scene;
 }
 

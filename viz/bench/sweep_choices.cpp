@@ -33,13 +33,13 @@ SweepChoice with(const SweepSpec& sweep, std::string words, Value Owner::*part,
 }  // namespace
 
 SweepMenu axis_menu(const SweepSpec& sweep) {
-  SweepMenu menu{"##axis", "Vary", axis_title(sweep.axis), {}, {}};
+  SweepMenu menu{"##axis", tr("Vary"), axis_title(sweep.axis), {}, {}};
   for (const Axis& a : all_axes()) menu.choices.push_back({axis_title(a), a == sweep.axis, with_axis(sweep, a)});
   return menu;
 }
 
 SweepMenu dtype_menu(const SweepSpec& sweep) {
-  SweepMenu menu{"##dtype", "Type", std::string(name_of(sweep.base.dtype)), {}, {}};
+  SweepMenu menu{"##dtype", tr("Type"), std::string(name_of(sweep.base.dtype)), {}, {}};
   for (const DType t : {DType::f32, DType::f16, DType::bf16}) {
     SweepChoice choice{std::string(name_of(t)), t == sweep.base.dtype, sweep};
     choice.changed.base.dtype = t;
@@ -54,7 +54,7 @@ SweepMenu mask_menu(const SweepSpec& sweep) {
   window.window_left = 255;
   window.window_right = 0;
   const std::array<std::pair<const char*, Mask>, 3> masks{{{"none", {}}, {"causal", causal}, {"window 256", window}}};
-  SweepMenu menu{"##mask", "Mask", "your own", {}, {}};
+  SweepMenu menu{"##mask", tr("Mask"), tr("your own"), {}, {}};
   for (const auto& [name, mask] : masks) {
     SweepChoice choice{name, mask == sweep.base.mask, sweep};
     choice.changed.base.mask = mask;
@@ -64,7 +64,7 @@ SweepMenu mask_menu(const SweepSpec& sweep) {
   // Switched on and off by themselves, whatever the mask is.
   constexpr double kUsualCap = 30;
   const Problem& base = sweep.base;
-  SweepChoice softcap{fmt::format("softcap {}", base.softcap.value_or(kUsualCap)), base.softcap.has_value(), sweep};
+  SweepChoice softcap{phrase("softcap {}", base.softcap.value_or(kUsualCap)), base.softcap.has_value(), sweep};
   softcap.changed.base.softcap = base.softcap ? std::nullopt : std::optional(kUsualCap);
   SweepChoice alibi{"ALiBi", base.alibi.has_value(), sweep};
   alibi.changed.base.alibi = base.alibi ? std::nullopt : std::optional(std::vector<float>());
@@ -77,9 +77,9 @@ SweepMenu mask_menu(const SweepSpec& sweep) {
 
 SweepMenu inputs_menu(const SweepSpec& sweep) {
   SweepMenu menu{"##inputs",
-                 "Inputs",
+                 tr("Inputs"),
                  std::string(name_of(sweep.generator)),
-                 "Random normal numbers are the fair choice: zeros run faster and would lie.",
+                 tr("Random normal numbers are the fair choice: zeros run faster and would lie."),
                  {}};
   for (const Generator g : all_generators())
     menu.choices.push_back(with(sweep, std::string(name_of(g)), &SweepSpec::generator, g));
@@ -91,12 +91,16 @@ SweepMenu check_menu(const SweepSpec& sweep) {
     const char* name;
     bool verify, full;
   };
-  constexpr std::array<Check, 3> kChecks{{{"sampled", true, false}, {"every row", true, true}, {"off", false, false}}};
-  const std::string_view now = !sweep.verify ? "off" : sweep.verify_full ? "every row" : "sampled";
-  SweepMenu menu{
-      "##check", "Check", std::string(now), "Which rows of each answer are held against the fp64 reference.", {}};
+  constexpr std::array<Check, 3> kChecks{
+      {{marked("sampled"), true, false}, {marked("every row"), true, true}, {marked("off"), false, false}}};
+  const std::string_view now = !sweep.verify ? tr("off") : sweep.verify_full ? tr("every row") : tr("sampled");
+  SweepMenu menu{"##check",
+                 tr("Check"),
+                 std::string(now),
+                 tr("Which rows of each answer are held against the fp64 reference."),
+                 {}};
   for (const Check& c : kChecks) {
-    SweepChoice choice{c.name, c.name == now, sweep};
+    SweepChoice choice{tr_of(c.name), tr_of(c.name) == now, sweep};
     choice.changed.verify = c.verify;
     choice.changed.verify_full = c.full;
     menu.choices.push_back(std::move(choice));
@@ -107,9 +111,9 @@ SweepMenu check_menu(const SweepSpec& sweep) {
 SweepMenu arch_menu(const SweepSpec& sweep) {
   SweepMenu menu{
       "##arch",
-      "Compile for",
+      tr("Compile for"),
       sweep.arch,
-      "Registers, shared memory and occupancy as predicted: by the compiler, for a GPU that need not be here.",
+      tr("Registers, shared memory and occupancy as predicted: by the compiler, for a GPU that need not be here."),
       {}};
   for (const std::string_view arch : gpu::architectures())
     menu.choices.push_back(with(sweep, std::string(arch), &SweepSpec::arch, std::string(arch)));
@@ -118,7 +122,7 @@ SweepMenu arch_menu(const SweepSpec& sweep) {
 
 SweepMenu device_menu(const SweepSpec& sweep, const GpuView& gpus) {
   if (gpus.gpus.empty()) return arch_menu(sweep);
-  SweepMenu menu{"##gpu", "", phrase("GPU {}: not here", sweep.gpu), "Which GPU the kernels run on", {}};
+  SweepMenu menu{"##gpu", "", phrase("GPU {}: not here", sweep.gpu), tr("Which GPU the kernels run on"), {}};
   for (const GpuChoice& g : gpus.gpus) {
     if (g.index == sweep.gpu) menu.shown = g.name;
     menu.choices.push_back(with(sweep, phrase("GPU {}: {}, {}", g.index, g.name, g.arch), &SweepSpec::gpu, g.index));
@@ -128,9 +132,9 @@ SweepMenu device_menu(const SweepSpec& sweep, const GpuView& gpus) {
 
 SweepMenu l2_menu(const SweepSpec& sweep) {
   SweepMenu menu{"##l2",
-                 "L2 cache",
+                 tr("L2 cache"),
                  std::string(name_of(sweep.l2)),
-                 "Cold: other data is read through the GPU's L2 cache before each repeat. Counters see the same.",
+                 tr("Cold: other data is read through the GPU's L2 cache before each repeat. Counters see the same."),
                  {}};
   for (const L2State state : {L2State::cold, L2State::warm})
     menu.choices.push_back(with(sweep, std::string(name_of(state)), &SweepSpec::l2, state));
@@ -139,9 +143,9 @@ SweepMenu l2_menu(const SweepSpec& sweep) {
 
 SweepMenu counters_menu(const SweepSpec& sweep) {
   return {"##counters",
-          "Counters",
-          sweep.counters ? "on" : "off",
-          "DRAM bytes, occupancy and the like through CUPTI; off leaves the GPU to another profiler.",
+          tr("Counters"),
+          sweep.counters ? tr("on") : tr("off"),
+          tr("DRAM bytes, occupancy and the like through CUPTI; off leaves the GPU to another profiler."),
           {with(sweep, "on", &SweepSpec::counters, true), with(sweep, "off", &SweepSpec::counters, false)}};
 }
 
@@ -167,7 +171,7 @@ SweepMenu peers_menu(const SweepSpec& sweep, const PeersView& peers) {
     all.emplace_back(row.id);
     titles += fmt::format("{}{}", titles.empty() ? "" : ", ", row.title);
   }
-  SweepMenu menu{"##peers", "Peers", "off", "", {}};
+  SweepMenu menu{"##peers", tr("Peers"), tr("off"), "", {}};
   menu.choices.push_back(with(sweep, "off", &SweepSpec::peers, {}));
   menu.help = tr("Attention of others in turns with these kernels");
   if (all.empty()) {
@@ -176,12 +180,12 @@ SweepMenu peers_menu(const SweepSpec& sweep, const PeersView& peers) {
     menu.help += fmt::format(": {}.\n{}", titles, sentence(peers.why_none));
   } else {
     menu.help += fmt::format(": {}.{}{}", titles, peers.words.empty() ? "" : "\n" + sentence(peers.words), missing);
-    menu.choices.push_back(with(sweep, "torch's", &SweepSpec::peers, torchs));
-    if (all != torchs) menu.choices.push_back(with(sweep, "all that are here", &SweepSpec::peers, all));
+    menu.choices.push_back(with(sweep, tr("torch's"), &SweepSpec::peers, torchs));
+    if (all != torchs) menu.choices.push_back(with(sweep, tr("all that are here"), &SweepSpec::peers, all));
   }
   if (!sweep.peers.empty()) {
     const bool usual = sweep.peers == torchs, every = !usual && sweep.peers == all;
-    menu.shown = usual ? "torch's" : every ? "all that are here" : fmt::format("{} chosen", sweep.peers.size());
+    menu.shown = usual ? tr("torch's") : every ? tr("all that are here") : phrase("{} chosen", sweep.peers.size());
     if ((!usual && !every) || !peers.why_none.empty())
       menu.choices.push_back(with(sweep, menu.shown, &SweepSpec::peers, sweep.peers));
   }
@@ -215,7 +219,7 @@ std::string compile_words(const SweepSpec& sweep, const Model& model) {
     if (last == model.compiled.rend()) continue;
     const Figure& registers = figure(*last, "registers_count");
     if (registers.available())
-      words += fmt::format("{}{} {:.0f}", words.empty() ? "Registers: " : ", ", id, registers.value);
+      words += fmt::format("{}{} {:.0f}", words.empty() ? tr("Registers: ") : ", ", id, registers.value);
     else if (why.empty()) {
       why = sentence(last->launches.empty() ? last->reason : registers.reason);
       whose = id;
@@ -246,7 +250,7 @@ std::string refusal(const KernelRow& row, const SweepSpec& sweep) {
   if (std::find(row.dtypes.begin(), row.dtypes.end(), sweep.base.dtype) != row.dtypes.end()) return {};
   std::string names;
   for (const DType t : row.dtypes) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(t));
-  return fmt::format("{} only", names);
+  return phrase("{} only", names);
 }
 
 std::string left_words(double seconds) {

@@ -45,8 +45,8 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
   const float width = std::max(s.px(8), ImGui::GetContentRegionAvail().x);
   if (ImGui::InvisibleButton(fmt::format("name_{}", row.id).c_str(), {width, side}))
     commands.push_back(SetSweep{with_kernel(sweep, row.id, !on)});
-  std::string help = fmt::format("{}: {}. {}", row.id, row.title, row.what);
-  if (!row.teaches.empty()) help += "\n" + std::string(row.teaches);
+  std::string help = fmt::format("{}: {}. {}", row.id, tr_of(row.title), tr_of(row.what));
+  if (!row.teaches.empty()) help += "\n" + std::string(tr_of(row.teaches));
   if (!why_not.empty()) help += phrase("\nIt takes {}.", why_not);
   tooltip(help);
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -70,7 +70,7 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
 
 void kernel_list(const SweepSpec& sweep, Commands& commands) {
   for (const Processor processor : {Processor::gpu, Processor::cpu}) {
-    heading(processor == Processor::gpu ? "Next run: on a GPU" : "Next run: on the CPU");
+    heading(processor == Processor::gpu ? tr("Next run: on a GPU") : tr("Next run: on the CPU"));
     for (const KernelRow* row : kernels_on(processor)) kernel_line(*row, sweep, commands);
     ImGui::Spacing();
   }
@@ -124,14 +124,14 @@ void draw_menu(const SweepMenu& menu, Commands& commands) {
 
 void preset_choice(const SweepSpec& sweep, Commands& commands) {
   const BenchPreset* now = preset_of(sweep);
-  const std::string shown = now == nullptr ? "a sweep of your own" : std::string(now->title);
-  combo("##preset", "", shown, "Ready-made sweeps", [&] {
+  const std::string shown = now == nullptr ? tr("a sweep of your own") : std::string(tr_of(now->title));
+  combo("##preset", "", shown, tr("Ready-made sweeps"), [&] {
     for (const BenchPreset& p : bench_presets()) {
-      if (ImGui::Selectable(std::string(p.title).c_str(), &p == now)) {
+      if (ImGui::Selectable(std::string(tr_of(p.title)).c_str(), &p == now)) {
         commands.push_back(SetSweep{with_preset(p, sweep)});
         commands.push_back(ChooseBenchMetric{std::string(p.metric)});
       }
-      tooltip(std::string(p.what));
+      tooltip(std::string(tr_of(p.what)));
     }
   });
 }
@@ -158,7 +158,7 @@ void gpu_set_up(const State& state, const Model& model, Commands& commands) {
   const GpuView& gpus = model.gpu;
   if (!gpus.gpus.empty()) draw_menu(device_menu(sweep, gpus), commands);
   compile_choice(state, model, commands);
-  if (gpus.gpus.empty() && gpus.looked) dim_text("No GPU: " + gpus.why_none);
+  if (gpus.gpus.empty() && gpus.looked) dim_text(phrase("No GPU: {}", gpus.why_none));
   draw_menu(l2_menu(sweep), commands);
   draw_menu(counters_menu(sweep), commands);
 }
@@ -168,8 +168,8 @@ void baseline_choice(const State& state, Commands& commands) {
   const std::string& now = state.view.bench.baseline;
   const std::string help = phrase("What speed-ups are over; usual: {} on a GPU, {} on the CPU.",
                                   baseline_of(Processor::gpu), baseline_of(Processor::cpu));
-  combo("##baseline", "Baseline", now.empty() ? "usual" : now, help, [&] {
-    if (ImGui::Selectable("usual", now.empty())) commands.push_back(ChooseBenchBaseline{""});
+  combo("##baseline", tr("Baseline"), now.empty() ? "usual" : now, help, [&] {
+    if (ImGui::Selectable(tr("usual"), now.empty())) commands.push_back(ChooseBenchBaseline{""});
     for (const std::string& id : state.document.sweep.kernels)
       if (ImGui::Selectable(id.c_str(), id == now)) commands.push_back(ChooseBenchBaseline{id});
   });
@@ -180,7 +180,7 @@ void tune_button(const State& state, const Model& model, const std::string& kern
   const auto spec = tune_of(state, kernel);
   begin_line("");
   ImGui::BeginDisabled(!spec || model.task.running);
-  if (ImGui::Button("Tune ...###tune_tile", {-FLT_MIN, 0})) {
+  if (ImGui::Button(tr("Tune ...###tune_tile"), {-FLT_MIN, 0})) {
     commands.push_back(ChooseBenchPage{BenchPage::tiles});
     commands.push_back(TuneTiles{});
   }
@@ -236,11 +236,11 @@ void progress(const TaskView& task) {
 void run_buttons(const BenchCache& cache, float width, float height, Commands& commands) {
   const SweepCount& c = cache.count;
   if (c.finished == 0 || c.finished == c.points) {
-    if (main_button("Run###run", {width, height}, cache.why_not_run.empty())) commands.push_back(RunSweep{true});
+    if (main_button(tr("Run###run"), {width, height}, cache.why_not_run.empty())) commands.push_back(RunSweep{true});
     return;
   }
   const float gap = style().px(6), restart = style().px(58);
-  const std::string words = fmt::format("Go on, {} left###run", c.points - c.finished);
+  const std::string words = phrase("Go on, {} left###run", c.points - c.finished);
   if (main_button(words.c_str(), {width - restart - gap, height}, cache.why_not_run.empty()))
     commands.push_back(RunSweep{});
   tooltip(phrase("{} of {} points are finished and not measured again.", c.finished, c.points));
@@ -256,11 +256,11 @@ void run_now(const Model& model, const BenchCache& cache, bool low, Commands& co
   const float width = ImGui::GetContentRegionAvail().x, height = style().px(30);
   if (model.task.running) {
     progress(model.task);
-    if (ImGui::Button("Cancel the run###run", {width, height})) commands.push_back(CancelTask{});
+    if (ImGui::Button(tr("Cancel the run###run"), {width, height})) commands.push_back(CancelTask{});
     return;
   }
   if (!cache.why_not_run.empty())
-    dim_text("Nothing here can run. " + sentence(cache.why_not_run));
+    dim_text(phrase("Nothing here can run. {}", sentence(cache.why_not_run)));
   else if (!low)
     dim_text(cache.estimate.words);
   run_buttons(cache, width, height, commands);

@@ -47,7 +47,7 @@ Units units_of(std::span<const Measurement* const> rows) {
 
 BenchCell missing(std::string reason) {
   BenchCell cell;
-  cell.tip = reason.empty() ? "Not available." : sentence("Not available: " + std::move(reason));
+  cell.tip = reason.empty() ? tr("Not available.") : sentence(phrase("Not available: {}", std::move(reason)));
   return cell;
 }
 
@@ -68,7 +68,7 @@ BenchCell cell_of(const Measurement& m, std::string_view metric, const BenchUnit
 
 // Of a peer: whose it is, what was done so that it takes the problem, and what ours took in its turns.
 std::string peer_tip(const Measurement& m, const BenchUnit& unit) {
-  std::string tip = fmt::format("; {} ({}), {}", m.peer->title, m.key.kernel, m.peer->software);
+  std::string tip = fmt::format("; {} ({}), {}", tr_of(m.peer->title), m.key.kernel, m.peer->software);
   if (!m.peer->how.empty()) tip += "; " + m.peer->how;
   for (const TimedBeside& b : m.peer->beside)
     tip += phrase("; in its turns {} {}", b.kernel, value_with_unit(b.time.median, unit));
@@ -88,8 +88,8 @@ BenchCell time_cell(const Measurement& m, const BenchUnit& unit) {
   if (cell.available && m.peer) cell.tip += peer_tip(m, unit);
   if (!cell.available || m.launches.size() < 2 || m.launch_us.size() != m.launches.size()) return cell;
   for (std::size_t n = 0; n < m.launches.size(); ++n)
-    cell.tip +=
-        fmt::format("{} {} {}", n == 0 ? "; of it" : ",", m.launches[n].name, value_with_unit(m.launch_us[n], unit));
+    cell.tip += fmt::format("{} {} {}", n == 0 ? tr("; of it") : ",", m.launches[n].name,
+                            value_with_unit(m.launch_us[n], unit));
   return cell;
 }
 
@@ -124,8 +124,8 @@ BenchCell interval_cell(const Measurement& m) {
   const BenchUnit unit = time_unit(low.value, high.value);
   return {fmt::format("{:.1f}", percent),
           phrase("95 % interval of the median: {} to {}, {} repeats{}{}", value_with_unit(low.value, unit),
-                 value_with_unit(high.value, unit), m.time.n, m.time.settled ? "" : ", stopped by the time limit",
-                 m.time.drifted ? ", drifted" : ""),
+                 value_with_unit(high.value, unit), m.time.n, m.time.settled ? "" : tr(", stopped by the time limit"),
+                 m.time.drifted ? tr(", drifted") : ""),
           percent, true};
 }
 
@@ -151,11 +151,11 @@ BenchCell workspace_cell(const Measurement& m, const BenchUnit& unit) {
 }
 
 BenchCell error_cell(const Measurement& m) {
-  if (!m.verdict && m.time.n == 0) return missing("it has not run");
-  if (!m.verdict) return missing("not verified: verification was off");
+  if (!m.verdict && m.time.n == 0) return missing(tr("it has not run"));
+  if (!m.verdict) return missing(tr("not verified: verification was off"));
   const Verdict& v = *m.verdict;
   if (v.not_judged) return missing(v.reason);
-  if (v.allowed() <= 0) return missing("no error is allowed on this problem");
+  if (v.allowed() <= 0) return missing(tr("no error is allowed on this problem"));
   const double share = v.error() / v.allowed();
   return {share < 9.995 ? fmt::format("{:.2f}", share) : figure_text(share),
           phrase("error {}, allowed {}, {}", figure_text(v.error()), figure_text(v.allowed()), v.sample),
@@ -163,21 +163,23 @@ BenchCell error_cell(const Measurement& m) {
 }
 
 BenchCell verdict_cell(const Measurement& m) {
-  if (!m.verdict && m.time.n == 0) return missing("it has not run");
-  if (!m.verdict) return {"not checked", "Verification was off: the figures may be those of a wrong answer.", 1, true};
+  if (!m.verdict && m.time.n == 0) return missing(tr("it has not run"));
+  if (!m.verdict)
+    return {tr("not checked"), tr("Verification was off: the figures may be those of a wrong answer."), 1, true};
   const Verdict& v = *m.verdict;
   const std::string left_out = unjudged_words(v);
   switch (outcome_of(v)) {
     case Outcome::pass:
-      return {"pass",
-              "The answer is within the allowed error." + (left_out.empty() ? "" : " Not judged: " + left_out + "."), 0,
-              true};
+      return {tr("pass"),
+              left_out.empty() ? tr("The answer is within the allowed error.")
+                               : phrase("The answer is within the allowed error. Not judged: {}.", left_out),
+              0, true};
     case Outcome::not_judged:
-      return {"not judged", "Nothing of the answer could be judged: " + left_out + ".", 1, true};
+      return {tr("not judged"), phrase("Nothing of the answer could be judged: {}.", left_out), 1, true};
     case Outcome::wrong:
       break;
   }
-  return {"wrong", v.reason, 2, true};
+  return {tr("wrong"), v.reason, 2, true};
 }
 
 BenchCell memory_cell(const Measurement& m, std::string_view metric, const BenchUnit& unit) {
@@ -210,51 +212,56 @@ std::vector<Column> summary_columns(const State& state, const Units& u, bool gpu
   const auto metric = [](std::string_view id, const BenchUnit& unit) {
     return [id, unit](const Measurement& m) { return cell_of(m, id, unit); };
   };
-  const std::string base = gpu && cpu ? "baseline" : baseline_shown(state, gpu ? Processor::gpu : Processor::cpu);
+  const std::string base = gpu && cpu ? tr("baseline") : baseline_shown(state, gpu ? Processor::gpu : Processor::cpu);
   const std::string dram = u.dram.name.empty() ? "" : " " + u.dram.name;
   return {
-      {{"time", "time " + u.time.name, "Median of the repeats."},
+      {{"time", phrase("time {}", u.time.name), tr("Median of the repeats.")},
        [unit = u.time](const Measurement& m) { return time_cell(m, unit); }},
-      {{"interval", "± %", "Half the 95 % interval of the median, in percent of it."}, interval_cell},
-      {{"rate", u.rate.name, "2 pairs (D + Dv) / time, counting the pairs that the mask lets see."},
+      {{"interval", "± %", tr("Half the 95 % interval of the median, in percent of it.")}, interval_cell},
+      {{"rate", u.rate.name, tr("2 pairs (D + Dv) / time, counting the pairs that the mask lets see.")},
        metric("tflops", u.rate)},
       {{"speedup", "× " + base,
-        "The baseline's time divided by this kernel's, on the same device. Of a peer: what the baseline took in the "
-        "peer's own turns."},
+        tr("The baseline's time divided by this kernel's, on the same device. Of a peer: what the baseline took in the "
+           "peer's own turns.")},
        ratio_cell},
-      {{"against", "× ref", "The reference run's time of the same kernel divided by this one's."}, against_cell},
-      {{"peak", "% of peak", "The rate as a share of the multiply-add peak measured on this device."},
+      {{"against", tr("× ref"), tr("The reference run's time of the same kernel divided by this one's.")},
+       against_cell},
+      {{"peak", tr("% of peak"), tr("The rate as a share of the multiply-add peak measured on this device.")},
        metric("peak_share_pct", {1, "%"})},
-      {{"tiles", "tile loads " + u.bytes.name, "Predicted: bytes that the tiles ask of memory if nothing were cached."},
+      {{"tiles", phrase("tile loads {}", u.bytes.name),
+        tr("Predicted: bytes that the tiles ask of memory if nothing were cached.")},
        [unit = u.bytes](const Measurement& m) { return with_tile(cell_of(m, "tile_load_bytes", unit), m); }},
-      {{"dram", "DRAM" + dram, "Bytes that main memory moved, read and written, counted."},
+      {{"dram", "DRAM" + dram, tr("Bytes that main memory moved, read and written, counted.")},
        [unit = u.dram](const Measurement& m) { return dram_cell(m, unit); }},
-      {{"ratio", "÷ least", "DRAM bytes against the least that this order must move."},
+      {{"ratio", tr("÷ least"), tr("DRAM bytes against the least that this order must move.")},
        metric("dram_over_compulsory_ratio", {1, ""}),
        true},
-      {{"bandwidth", "GB/s", "DRAM bytes in a second."}, metric("dram_gb_per_s", {1, "GB/s"}), true},
-      {{"warps", "warps %", "Achieved occupancy: warps that were active, as a share of what an SM can hold."},
+      {{"bandwidth", "GB/s", tr("DRAM bytes in a second.")}, metric("dram_gb_per_s", {1, "GB/s"}), true},
+      {{"warps", tr("warps %"), tr("Achieved occupancy: warps that were active, as a share of what an SM can hold.")},
        metric("occupancy_achieved_pct", {1, "%"}),
        true},
-      {{"possible", "possible %", "Theoretical occupancy, from registers, shared memory and threads of a block."},
+      {{"possible", tr("possible %"),
+        tr("Theoretical occupancy, from registers, shared memory and threads of a block.")},
        possible_cell,
        true},
-      {{"registers", "regs", "Registers that the compiler gave each thread."},
+      {{"registers", tr("regs"), tr("Registers that the compiler gave each thread.")},
        [](const Measurement& m) {
          return with_tile(cell_of(m, "registers_count", {1, ""}), m);
        },
        true},
-      {{"shared", "smem KiB", "Shared memory of a block."},
+      {{"shared", tr("smem KiB"), tr("Shared memory of a block.")},
        [](const Measurement& m) { return with_tile(shared_cell(m), m); },
        true},
-      {{"memory", "peak " + u.memory.name, "Memory held while the kernel runs: inputs, outputs and workspace."},
+      {{"memory", phrase("peak {}", u.memory.name),
+        tr("Memory held while the kernel runs: inputs, outputs and workspace.")},
        [unit = u.memory](const Measurement& m) { return memory_cell(m, "memory_peak_bytes", unit); },
        true},
-      {{"workspace", "workspace " + u.memory.name, "Memory beside inputs and outputs, such as a stored S."},
+      {{"workspace", phrase("workspace {}", u.memory.name),
+        tr("Memory beside inputs and outputs, such as a stored S.")},
        [unit = u.memory](const Measurement& m) { return workspace_cell(m, unit); }},
-      {{"error", "error ÷ allowed", "Largest difference from the fp64 reference; above 1 the answer is wrong."},
+      {{"error", tr("error ÷ allowed"), tr("Largest difference from the fp64 reference; above 1 the answer is wrong.")},
        error_cell},
-      {{"verdict", "answer", "Is the answer within the allowed error?"}, verdict_cell},
+      {{"verdict", tr("answer"), tr("Is the answer within the allowed error?")}, verdict_cell},
   };
 }
 
@@ -265,10 +272,10 @@ std::vector<Column> group_columns(MetricGroup group, std::span<const Measurement
     if (metric.group != group) continue;
     const Extent extent = extent_of(rows, metric.id);
     const BenchUnit unit = unit_of(metric, extent.max > 0 ? extent.min : 0, extent.max);
-    std::string title(metric.label);
+    std::string title(tr_of(metric.label));
     if (!unit.name.empty()) title += " " + unit.name;
-    std::string tip(metric.help);
-    if (!metric.formula.empty()) tip += phrase(" Formula: {}.", metric.formula);
+    std::string tip(tr_of(metric.help));
+    if (!metric.formula.empty()) tip += phrase(" Formula: {}.", tr_of(metric.formula));
     columns.push_back(
         {{std::string(metric.id), std::move(title), std::move(tip)}, [id = metric.id, unit](const Measurement& m) {
            BenchCell cell = cell_of(m, id, unit);
@@ -302,7 +309,7 @@ std::vector<Column> columns_of(const State& state, const BenchSlice& slice, std:
 }
 
 std::string reason_words(const Measurement& m) {
-  const std::string_view state = m.state == RowState::cancelled ? "cancelled" : name_of(m.state);
+  const std::string_view state = m.state == RowState::cancelled ? tr("cancelled") : name_of(m.state);
   return m.reason.empty() ? std::string(state) : fmt::format("{}: {}", state, m.reason);
 }
 
@@ -314,7 +321,7 @@ std::string origin_note(const State& state, const BenchSlices& slices) {
         slice.rows, [](const Measurement* m) { return m->state == RowState::done && m->tile_from == "tuned"; });
     if (!slice.rows.empty())
       note = phrase("Nothing has run: bytes and workspace follow from shapes and {}.",
-                    tuned ? "the tiles that tuning kept" : "tiles");
+                    tuned ? tr("the tiles that tuning kept") : tr("tiles"));
   } else if (!slice.rows.empty()) {
     note = source_words(slices);
     if (!slice.driver.empty() && slices.size() == 1) note += phrase(", driver {}", slice.driver);
@@ -333,7 +340,8 @@ std::string origin_note(const State& state, const BenchSlices& slices) {
   std::size_t left_out = 0;
   for (const BenchSlice& each : slices) left_out += each.left_out;
   if (left_out > 0)
-    note += phrase(" {} more row{} of other problems or devices not shown.", left_out, left_out == 1 ? " is" : "s are");
+    note += plural(left_out, " {} more row is of other problems or devices not shown.",
+                   " {} more rows are of other problems or devices not shown.");
   return note;
 }
 
@@ -379,7 +387,7 @@ BenchTable bench_table(const State& state, const BenchSlices& slices, std::optio
   rows.reserve(shown.size());
   for (const Shown& each : shown) rows.push_back(each.m);
   const std::vector<Column> columns = columns_of(state, lead, rows, switches);
-  table.columns.push_back({"kernel", "kernel", ""});
+  table.columns.push_back({tr("kernel"), tr("kernel"), ""});
   for (const Column& c : columns) table.columns.push_back(c.head);
   for (const auto& [m, of] : shown) {
     BenchTableRow row;

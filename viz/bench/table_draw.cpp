@@ -177,7 +177,7 @@ void row_menu(const BenchTable& table, std::size_t index, BenchCache& cache, Com
   if (ImGui::Selectable(phrase("Compare with {}", row.kernel).c_str()))
     commands.push_back(ChooseBenchBaseline{row.kernel});
   const bool hidden = cache.hidden.contains(row.id);
-  if (ImGui::Selectable(hidden ? "Show its line" : "Hide its line")) {
+  if (ImGui::Selectable(hidden ? tr("Show its line") : tr("Hide its line"))) {
     if (hidden)
       cache.hidden.erase(row.id);
     else
@@ -305,8 +305,8 @@ void value_choice(const BenchScene& scene, const std::string& words, Commands& c
 void group_choice(BenchCache& cache) {
   const Style& s = style();
   const auto& group = cache.switches.group;
-  const std::string words = group ? std::string(name_of(*group)) : "summary";
-  const std::string shown = "columns: " + words;
+  const std::string words = group ? std::string(name_of(*group)) : tr("summary");
+  const std::string shown = phrase("columns: {}", words);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = text_width(Face::text, 12, shown), height = s.px(18);
   if (ImGui::InvisibleButton("pick_columns", {width + s.px(20), height}, ImGuiButtonFlags_EnableNav))
@@ -317,7 +317,7 @@ void group_choice(BenchCache& cache) {
   draw_text(list, {at.x, at.y + s.px(2)}, Face::text, 12, colour(s.theme, ink), shown);
   draw_arrow(list, {at.x + width + s.px(10), at.y + height / 2 + s.px(1)}, 7, Arrow::down, colour(s.theme, ink));
   if (!ImGui::BeginPopup("column_groups")) return;
-  if (ImGui::Selectable("summary", !group)) cache.switches.group.reset();
+  if (ImGui::Selectable(tr("summary"), !group)) cache.switches.group.reset();
   ImGui::Separator();
   for (const MetricGroup g : {MetricGroup::time, MetricGroup::compute, MetricGroup::memory, MetricGroup::prediction,
                               MetricGroup::occupancy, MetricGroup::shared_memory, MetricGroup::correctness}) {
@@ -330,11 +330,11 @@ void title_line(BenchCache& cache, Commands& commands) {
   const Style& s = style();
   const BenchScene& scene = cache.scene;
   const bool all = cache.switches.all_values;
-  std::string words = "Kernels";
+  std::string words = tr("Kernels");
   if (all) {
     words += phrase(" at every {}", scene.axis_letter);
   } else if (scene.chosen) {
-    words += fmt::format(" at {} = {}", scene.axis_letter, *scene.chosen);
+    words += phrase(" at {} = {}", scene.axis_letter, *scene.chosen);
   }
   const float top = ImGui::GetCursorPosY(), right = ImGui::GetContentRegionMax().x;
   if (!all && scene.chosen) {
@@ -344,16 +344,16 @@ void title_line(BenchCache& cache, Commands& commands) {
   }
   if (scene.table.rows.empty()) return;
   // "one L", but "one value" where the axis has a name and no letter.
-  const std::string axis = scene.axis_letter.size() <= 2 ? scene.axis_letter : "value";
-  const std::string one = fmt::format("one {}##one", axis), every = fmt::format("every {}##every", axis);
+  const std::string axis = scene.axis_letter.size() <= 2 ? scene.axis_letter : tr("value");
+  const std::string one = phrase("one {}##one", axis), every = phrase("every {}##every", axis);
   const float widths = text_width(Face::text, 12, one.substr(0, one.find('#'))) +
                        text_width(Face::text, 12, every.substr(0, every.find('#'))) + s.px(28);
   ImGui::SetCursorPos({right - widths - s.px(172), top - s.px(1)});
   group_choice(cache);
   ImGui::SetCursorPos({right - widths, top - s.px(1)});
-  if (toggle(one.c_str(), !all, "The value that was clicked in a chart")) cache.switches.all_values = false;
+  if (toggle(one.c_str(), !all, tr("The value that was clicked in a chart"))) cache.switches.all_values = false;
   ImGui::SameLine(0, s.px(4));
-  if (toggle(every.c_str(), all, "Every row of the sweep")) cache.switches.all_values = true;
+  if (toggle(every.c_str(), all, tr("Every row of the sweep"))) cache.switches.all_values = true;
   ImGui::SetCursorPosY(top + s.px(kTitle - 6));
 }
 
@@ -424,7 +424,7 @@ void draw_bench_table(BenchCache& cache, ImVec2 size, Commands& commands) {
     title_line(cache, commands);
     if (scene.table.rows.empty()) {
       draw_text(ImGui::GetWindowDrawList(), {ImGui::GetCursorScreenPos().x, ImGui::GetCursorScreenPos().y + s.px(4)},
-                Face::text, 13, colour(s.theme, Token::dim), "One row a kernel appears here as the run goes on.");
+                Face::text, 13, colour(s.theme, Token::dim), tr("One row a kernel appears here as the run goes on."));
     } else {
       const float width = ImGui::GetContentRegionAvail().x, note = note_height(cache, width);
       draw_rows(cache, ImGui::GetContentRegionAvail().y - note, commands);

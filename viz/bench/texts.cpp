@@ -72,8 +72,10 @@ std::string value_with_unit(double value, const BenchUnit& unit) {
 }
 
 std::string sentence(std::string words) {
-  if (words.empty() || words.back() != '.') words += '.';
-  return words;
+  // A row keeps its reasons in English; of those that are always the same the catalogue has what another language says.
+  std::string said(tr_of(std::string_view(words)));
+  if (said.empty() || said.back() != '.') said += '.';
+  return said;
 }
 
 std::string bytes_text(double bytes) {

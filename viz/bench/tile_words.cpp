@@ -37,22 +37,28 @@ std::string larger_words(const KernelRow& row, const TriedTile& t) {
   while (why.ends_with('.')) why.pop_back();
   if (t.fate == TileFate::refused) return phrase("{} x {} does not fit: {}", o.br, o.bc, why);
   const std::string holds = hold_words(t.tile);
-  return fmt::format("{} {}", tile_words(row, o), holds.empty() ? "fits too" : "would take " + holds);
+  return holds.empty() ? phrase("{} fits too", tile_words(row, o))
+                       : phrase("{} would take {}", tile_words(row, o), holds);
 }
 
 }  // namespace
 
 std::string hold_words(const TileCandidate& c) {
   if (c.occupancy.max_warps == 0) return {};
-  std::string words = phrase("{} of shared memory, {}{} block{} an SM, {:.3g} % occupancy",
-                             format_bytes(static_cast<std::uint64_t>(c.shared_bytes)), c.compiled ? "" : "at most ",
-                             c.occupancy.blocks, c.occupancy.blocks == 1 ? "" : "s", c.occupancy.percent());
+  const std::string shared = format_bytes(static_cast<std::uint64_t>(c.shared_bytes));
+  std::string words =
+      c.compiled ? plural(c.occupancy.blocks, "{1} of shared memory, {0} block an SM, {2:.3g} % occupancy",
+                          "{1} of shared memory, {0} blocks an SM, {2:.3g} % occupancy", shared, c.occupancy.percent())
+                 : plural(c.occupancy.blocks, "{1} of shared memory, at most {0} block an SM, {2:.3g} % occupancy",
+                          "{1} of shared memory, at most {0} blocks an SM, {2:.3g} % occupancy", shared,
+                          c.occupancy.percent());
   if (c.compiled) {
     words += phrase(", {} registers", c.compiled->registers);
     if (c.compiled->spill_bytes > 0)
       words += phrase(", spills {}", bytes_text(static_cast<double>(c.compiled->spill_bytes)));
   }
-  return words + phrase(", limited by {}{}", c.occupancy.limiter, c.compiled ? "" : " (registers not counted yet)");
+  return words + (c.compiled ? phrase(", limited by {}", tr_of(c.occupancy.limiter))
+                             : phrase(", limited by {} (registers not counted yet)", tr_of(c.occupancy.limiter)));
 }
 
 std::string why_tile(const KernelRow& row, const TuneResult& r, std::size_t tile) {
@@ -61,7 +67,7 @@ std::string why_tile(const KernelRow& row, const TuneResult& r, std::size_t tile
   const std::string holds = hold_words(t.tile);
   std::string words = fmt::format(
       "{}: {}", tile_words(row, t.tile.options),
-      holds.empty() ? "on a CPU what counts is that its parts of Q, K and V stay in a core's cache" : holds);
+      holds.empty() ? tr("on a CPU what counts is that its parts of Q, K and V stay in a core's cache") : holds);
   const TriedTile* taller = next_larger(r, t.tile.options, &Options::br, &Options::bc);
   const TriedTile* wider = next_larger(r, t.tile.options, &Options::bc, &Options::br);
   for (const auto& [next, side] : {std::pair{taller, "Br"}, {wider, "Bc"}})

@@ -98,14 +98,14 @@ TileCell cell_of(const KernelRow& row, const TuneResult& r, std::vector<std::siz
   const bool gpu = row.processor == Processor::gpu;
   if (gpu && t.fate != TileFate::refused)
     cell.small = t.tile.options.stages > 0 ? phrase("{} thr · {} st", t.tile.options.threads, t.tile.options.stages)
-                                           : fmt::format("{} thr", t.tile.options.threads);
+                                           : phrase("{} thr", t.tile.options.threads);
   if (t.fate == TileFate::timed) {
     cell.text = figure_text(t.time.median * unit.factor);
     cell.share = t.time.median > 0 ? best_us / t.time.median : 0;
   } else if (t.fate == TileFate::not_tried) {
-    cell.text = best_us > 0 ? "not tried"
+    cell.text = best_us > 0 ? tr("not tried")
                 : gpu       ? fmt::format("{}{:.3g} %", t.tile.compiled ? "" : "≤ ", t.tile.occupancy.percent())
-                            : "fits";
+                            : tr("fits");
   } else {
     cell.text = t.fate == TileFate::refused ? "–" : std::string(name_of(t.fate));
   }
@@ -162,11 +162,11 @@ void put_turns(const KernelRow& row, const TuneResult& r, TuneMap& scene) {
   }
   const BenchUnit unit = time_unit(least, most);
   const auto text = [&](double us) { return value_with_unit(us, unit); };
-  scene.table_head = {"in turns", "median", "95 % of it lies in", "repeats", "of the usual", ""};
+  scene.table_head = {tr("in turns"), tr("median"), tr("95 % of it lies in"), tr("repeats"), tr("of the usual"), ""};
   for (const std::size_t n : sides) {
     const TriedTile& t = r.tiles[n];
-    std::string marks = n == r.usual ? "usual" : "";
-    if (r.decision && n == r.chosen) marks += marks.empty() ? "chosen" : ", chosen";
+    std::string marks = n == r.usual ? tr("usual") : "";
+    if (r.decision && n == r.chosen) marks += marks.empty() ? tr("chosen") : tr(", chosen");
     scene.table.push_back({tile_words(row, t.tile.options), text(t.turns.median),
                            fmt::format("{} – {}", text(t.turns.ci_low), text(t.turns.ci_high)),
                            fmt::format("{}", t.turns.n),
@@ -176,16 +176,17 @@ void put_turns(const KernelRow& row, const TuneResult& r, TuneMap& scene) {
 
 void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view, TuneMap& scene) {
   const std::size_t refused = r.tiles.size() - r.fitting();
-  const std::string fits = fmt::format("{} of {} {}", r.fitting(), r.tiles.size(),
-                                       scene.gpu ? "choices of tile, threads and stages fit" : "tiles fit");
+  const std::string fits = scene.gpu
+                               ? phrase("{} of {} choices of tile, threads and stages fit", r.fitting(), r.tiles.size())
+                               : phrase("{} of {} tiles fit", r.fitting(), r.tiles.size());
   if (view.running) {
     scene.headline = phrase("{}: {} of {} tiles were tried", row.id, r.tried(), r.fitting());
   } else if (r.decision) {
     scene.headline = fmt::format("{}: {}", row.id, tile_words(row, r.tiles[r.chosen].tile.options));
-    scene.headline += *r.decision == TuneDecision::faster       ? " is faster than the usual tile"
-                      : *r.decision == TuneDecision::usual_best ? ", the usual tile, is the fastest"
-                                                                : ", the usual tile, is kept: can't tell";
-    scene.headline += fmt::format(" at {}", describe(r.problem));
+    scene.headline += *r.decision == TuneDecision::faster       ? tr(" is faster than the usual tile")
+                      : *r.decision == TuneDecision::usual_best ? tr(", the usual tile, is the fastest")
+                                                                : tr(", the usual tile, is kept: can't tell");
+    scene.headline += phrase(" at {}", describe(r.problem));
   } else if (r.tried() > 0) {
     scene.headline = phrase("{}: nothing is chosen", row.id);
   } else {
@@ -196,15 +197,16 @@ void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view
   if (scene.reason.empty())
     scene.reason = view.running ? describe(r.problem)
                                 : phrase("{}. Nothing was tried yet{}.", describe(r.problem),
-                                         refused > 0 ? "; a cell says why it does not fit" : "");
+                                         refused > 0 ? tr("; a cell says why it does not fit") : "");
   scene.tile = why_tile(row, r, r.decision ? r.chosen : r.usual);
-  const std::string cell = scene.measured ? fmt::format("{} of {}", scene.unit,
-                                                        scene.gpu ? "the fastest threads and stages of each" : "each")
-                           : scene.gpu    ? "the occupancy that shared memory and threads allow"
-                                          : "";
+  const std::string cell =
+      scene.measured
+          ? fmt::format("{} of {}", scene.unit, scene.gpu ? tr("the fastest threads and stages of each") : tr("each"))
+      : scene.gpu ? tr("the occupancy that shared memory and threads allow")
+                  : "";
   scene.note = phrase("Br down, Bc across{}{}. Hatched: does not fit.{} On {}{}.", cell.empty() ? "" : "; ", cell,
-                      scene.gpu ? " Corner: registers spill." : "", r.device,
-                      r.date.empty() ? "" : ", kept " + r.date.substr(0, 10));
+                      scene.gpu ? tr(" Corner: registers spill.") : "", r.device,
+                      r.date.empty() ? "" : phrase(", kept {}", r.date.substr(0, 10)));
 }
 
 }  // namespace
@@ -237,8 +239,8 @@ Result<TuneSpec> tune_of(const State& state, const std::string& kernel) {
   if (!row) return tl::unexpected(row.error());
   if (!has_tiles(**row)) return bad_input(phrase("{} has no tile: choose a kernel that has one.", kernel));
   if (const auto takes = check_takes(**row, sweep.base); !takes)
-    return bad_input(takes.error().message + ": choose another Type on the left, or another kernel above.");
-  if (sweep.values.empty()) return bad_input("The sweep has no value: there is no problem to tune for.");
+    return bad_input(phrase("{}: choose another Type on the left, or another kernel above.", takes.error().message));
+  if (sweep.values.empty()) return bad_input(tr("The sweep has no value: there is no problem to tune for."));
   const auto& looked = state.view.bench.value;
   const bool there = looked && std::ranges::find(sweep.values, *looked) != sweep.values.end();
   TuneSpec spec;

@@ -63,7 +63,7 @@ std::string peer_words(const Measurement& subject, std::span<const Measurement* 
     switch (standing_of(ours->time, m->time)) {
       case Standing::faster:
       case Standing::slower:
-        shares.push_back(fmt::format("{} of {}", share < 9.995 ? fmt::format("{:.2f}", share) : times_text(share), of));
+        shares.push_back(phrase("{} of {}", share < 9.995 ? fmt::format("{:.2f}", share) : times_text(share), of));
         break;
       case Standing::equal:
         equal.push_back(of);
@@ -74,10 +74,10 @@ std::string peer_words(const Measurement& subject, std::span<const Measurement* 
     }
   }
   std::vector<std::string> parts;
-  if (!shares.empty()) parts.push_back(fmt::format("reaches {}", fmt::join(shares, ", ")));
+  if (!shares.empty()) parts.push_back(phrase("reaches {}", fmt::join(shares, ", ")));
   if (!equal.empty()) parts.push_back(phrase("is as fast as {}", fmt::join(equal, ", ")));
   if (!unclear.empty()) parts.push_back(phrase("can't be told from {}", fmt::join(unclear, ", ")));
-  return parts.empty() ? std::string() : phrase("It {}, timed in turns.", fmt::join(parts, " and "));
+  return parts.empty() ? std::string() : phrase("It {}, timed in turns.", fmt::join(parts, tr(" and ")));
 }
 
 // "is 4.1 times as fast as A, 12 times B, is as fast as C and takes 1.3 times as long as D"
@@ -88,24 +88,24 @@ std::string comparison(const Measurement& subject, std::span<const Measurement* 
     const std::string& id = m->key.kernel;
     switch (standing_of(subject, *m)) {
       case Standing::faster:
-        faster += fmt::format("{}{} times {}{}", faster.empty() ? "is " : ", ", times_text(ratio),
-                              faster.empty() ? "as fast as " : "", id);
+        faster += faster.empty() ? phrase("is {} times as fast as {}", times_text(ratio), id)
+                                 : phrase(", {} times {}", times_text(ratio), id);
         break;
       case Standing::slower:
-        slower += fmt::format("{}{} times {}{}", slower.empty() ? "takes " : ", ", times_text(1 / ratio),
-                              slower.empty() ? "as long as " : "", id);
+        slower += slower.empty() ? phrase("takes {} times as long as {}", times_text(1 / ratio), id)
+                                 : phrase(", {} times {}", times_text(1 / ratio), id);
         break;
       case Standing::equal:
-        equal += fmt::format("{}{}", equal.empty() ? "is as fast as " : " and ", id);
+        equal += equal.empty() ? phrase("is as fast as {}", id) : phrase(" and {}", id);
         break;
       case Standing::unclear:
-        unclear += fmt::format("{}{}", unclear.empty() ? "can't be told from " : " or ", id);
+        unclear += unclear.empty() ? phrase("can't be told from {}", id) : phrase(" or {}", id);
         break;
     }
   }
   std::string words = faster;
   for (const std::string& part : {equal, slower, unclear}) {
-    if (!part.empty()) words += (words.empty() ? "" : " and ") + part;
+    if (!part.empty()) words += (words.empty() ? "" : tr(" and ")) + part;
   }
   return words;
 }
@@ -116,22 +116,24 @@ std::string certainty_words(const Measurement& subject, std::span<const Measurem
   for (const Measurement* m : others) {
     if (standing_of(subject, *m) != Standing::unclear) continue;
     const auto half = [](const TimeStatistics& t) { return 50 * (t.ci_high - t.ci_low) / t.median; };
-    words += phrase("{}The medians of {} (± {:.0f} %) and {} (± {:.0f} %) overlap.", words.empty() ? "" : " ",
-                    subject.key.kernel, half(subject.time), m->key.kernel, half(m->time));
+    words += words.empty() ? "" : " ";
+    words += phrase("The medians of {} (± {:.0f} %) and {} (± {:.0f} %) overlap.", subject.key.kernel,
+                    half(subject.time), m->key.kernel, half(m->time));
   }
   std::vector<const Measurement*> all(others.begin(), others.end());
   all.insert(all.begin(), &subject);
   for (const Measurement* m : all) {
     if (median_interval(m->time.n).enough) continue;
-    const std::string often = m->time.n == 1 ? "once" : fmt::format("{} times", m->time.n);
-    words += phrase("{}{} was timed only {}.", words.empty() ? "" : " ", m->key.kernel, often);
+    words += words.empty() ? "" : " ";
+    words += m->time.n == 1 ? phrase("{} was timed only once.", m->key.kernel)
+                            : phrase("{} was timed only {} times.", m->key.kernel, m->time.n);
   }
   return words;
 }
 
 // What goes with the value, where another extent follows it: "At L = 16384 (B = 1)".
 std::string at_words(const BenchSlice& slice, std::int64_t value) {
-  std::string words = fmt::format("At {} = {}", axis_letter(slice.axis), value);
+  std::string words = phrase("At {} = {}", axis_letter(slice.axis), value);
   if (slice.rule.empty()) return words;
   const auto at = std::find_if(slice.rows.begin(), slice.rows.end(),
                                [&](const Measurement* m) { return m->key.problem.Lq == value; });
@@ -163,9 +165,9 @@ AnswerWords answer_words(const BenchSlice& slice) {
     }
   }
   if (!wrong.empty()) return {phrase("Wrong answer from {}: see the table.", fmt::join(wrong, ", ")), true};
-  if (unchecked > 0 && checked == 0) return {"The answers were not checked."};
+  if (unchecked > 0 && checked == 0) return {tr("The answers were not checked.")};
   if (unchecked > 0) return {phrase("{} of {} answers were not checked.", unchecked, checked + unchecked)};
-  return {checked > 0 ? "Every answer is within the allowed error." : ""};
+  return {checked > 0 ? tr("Every answer is within the allowed error.") : ""};
 }
 
 std::string drift_words(std::span<const Measurement* const> rows) {
@@ -210,13 +212,13 @@ std::string no_gpu_words(const SweepSpec& sweep, const Model& model) {
 
 BenchVerdict before_any_row(const State& state, const Model& model, std::string_view estimate_words) {
   if (model.task.running)
-    return {"", "Measuring the first point.", "Rows appear in the charts and the table as they are finished."};
-  if (!model.task.error.empty()) return {"", "Nothing was measured.", model.task.error};
+    return {"", tr("Measuring the first point."), tr("Rows appear in the charts and the table as they are finished.")};
+  if (!model.task.error.empty()) return {"", tr("Nothing was measured."), model.task.error};
   const SweepSpec& sweep = state.document.sweep;
-  if (auto valid = validate(sweep); !valid) return {"", "This sweep cannot run yet.", valid.error().message};
-  return {"", "Nothing is measured yet: press Run.",
-          sentences({phrase("It measures {} kernel{} along {}: {}.", sweep.kernels.size(),
-                            sweep.kernels.size() == 1 ? "" : "s", axis_letter(sweep.axis), estimate_words),
+  if (auto valid = validate(sweep); !valid) return {"", tr("This sweep cannot run yet."), valid.error().message};
+  return {"", tr("Nothing is measured yet: press Run."),
+          sentences({plural(sweep.kernels.size(), "It measures {} kernel along {}: {}.",
+                            "It measures {} kernels along {}: {}.", axis_letter(sweep.axis), estimate_words),
                      no_gpu_words(sweep, model)}),
           true};
 }
@@ -225,9 +227,9 @@ BenchVerdict one_kernel(const Measurement& m, const BenchSlice& slice, std::int6
   return {m.key.kernel,
           phrase("{} {} takes {}.", at_words(slice, value), shown_name(m),
                  value_with_unit(m.time.median, time_unit(m.time.median, m.time.median))),
-          lines({led("Peers", peer_words(m, timed_rows(slice, value))), led("Limit", limit_words(m)),
-                 led("Certainty", sentences({answer_words(slice).words, certainty_words(m, {})})),
-                 "Tick another kernel and run again to compare."})};
+          lines({led(tr("Peers"), peer_words(m, timed_rows(slice, value))), led(tr("Limit"), limit_words(m)),
+                 led(tr("Certainty"), sentences({answer_words(slice).words, certainty_words(m, {})})),
+                 tr("Tick another kernel and run again to compare.")})};
 }
 
 }  // namespace
@@ -240,13 +242,13 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
     const Measurement* any = row_at(slice, bench_kernel(state), *chosen);
     if (any == nullptr) any = slice.rows.back();
     return {"", phrase("{} no kernel has a time.", at_words(slice, *chosen)),
-            any->reason.empty() ? "The table says why." : fmt::format("{}: {}", shown_name(*any), any->reason)};
+            any->reason.empty() ? tr("The table says why.") : fmt::format("{}: {}", shown_name(*any), any->reason)};
   }
   // The time of a wrong answer means nothing: such a row is neither praised nor compared with.
   const auto right = std::remove_if(rows.begin(), rows.end(), [](const Measurement* m) { return is_wrong_row(*m); });
   if (right == rows.begin())
     return {"", phrase("{} no kernel gives the right answer.", at_words(slice, *chosen)),
-            "The table says what differs."};
+            tr("The table says what differs.")};
   rows.erase(right, rows.end());
   const Measurement* subject = subject_of(state, rows);
   if (subject == nullptr) {
@@ -260,18 +262,18 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   v.kernel = subject->key.kernel;
   v.headline = fmt::format("{} {} {}.", at_words(slice, *chosen), subject->key.kernel, comparison(*subject, others));
   const std::string other_problem =
-      slice.of_this_sweep ? "" : "These rows are of another sweep than the one that is set up.";
+      slice.of_this_sweep ? "" : tr("These rows are of another sweep than the one that is set up.");
   const AnswerWords answers = answer_words(slice);
   const std::string certainty = sentences({answers.wrong ? "" : answers.words, certainty_words(*subject, others),
                                            drift_words(rows), noise_words(*subject, *others.front())});
-  v.reason =
-      lines({other_problem, answers.wrong ? answers.words : "", led("Peers", peer_words(*subject, rows)),
-             bytes_words(*subject, *others.front()), led("Limit", limit_words(*subject)), led("Certainty", certainty)});
+  v.reason = lines({other_problem, answers.wrong ? answers.words : "", led(tr("Peers"), peer_words(*subject, rows)),
+                    bytes_words(*subject, *others.front()), led(tr("Limit"), limit_words(*subject)),
+                    led(tr("Certainty"), certainty)});
   return v;
 }
 
 std::string strip_headline(const BenchVerdict& verdict, bool folded) {
-  return folded && verdict.asks_for_run ? "Nothing is measured yet: press sweep ... and Run." : verdict.headline;
+  return folded && verdict.asks_for_run ? tr("Nothing is measured yet: press sweep ... and Run.") : verdict.headline;
 }
 
 std::string unlike_words(const BenchSlice& slice, const BenchSlices& beside, std::optional<std::int64_t> chosen) {
@@ -296,7 +298,7 @@ std::string beside_words(const State& state, const BenchSlice& slice, const Benc
     if (mine == nullptr || !has_time(*mine) || its == nullptr || !has_time(*its)) continue;
     if (!(its->key.problem == mine->key.problem)) continue;  // unlike_words() says so
     const double ratio = its->time.median / mine->time.median;
-    const std::string where = fmt::format("In {} {}", other.letter, subject);
+    const std::string where = phrase("In {} {}", other.letter, subject);
     switch (standing_of(*mine, *its)) {
       case Standing::faster:
         words.push_back(phrase("{} takes {} times as long.", where, times_text(ratio)));
@@ -305,10 +307,10 @@ std::string beside_words(const State& state, const BenchSlice& slice, const Benc
         words.push_back(phrase("{} is {} times as fast.", where, times_text(1 / ratio)));
         break;
       case Standing::equal:
-        words.push_back(where + " is as fast.");
+        words.push_back(phrase("{} is as fast.", where));
         break;
       case Standing::unclear:
-        words.push_back(where + " can't be told from this one: the 95 % intervals of the medians overlap.");
+        words.push_back(phrase("{} can't be told from this one: the 95 % intervals of the medians overlap.", where));
         break;
     }
   }

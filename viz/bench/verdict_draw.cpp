@@ -1,8 +1,6 @@
 // The verdict, in a strip over the charts: first what is faster than what, then why.
 #include "viz/bench/verdict_draw.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -11,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/base/text.h"
 #include "viz/bench/sweep_draw.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
@@ -25,7 +24,7 @@ constexpr float kChips = 26, kOffer = 18;  // the chips' own line, a run that is
 // Opens the sweep panel where it has no room of its own.
 void folded_panel(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
   const Style& s = style();
-  if (toggle("sweep ...", true, "Kernels, axis and problem; run")) ImGui::OpenPopup("sweep_panel");
+  if (toggle(tr("sweep ..."), true, tr("Kernels, axis and problem; run"))) ImGui::OpenPopup("sweep_panel");
   const ImVec2 room = ImGui::GetMainViewport()->WorkSize;
   ImGui::SetNextWindowSize({s.px(236), std::min(s.px(560), room.y - s.px(24))});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(16), s.px(12)));
@@ -59,12 +58,16 @@ std::vector<const ListedRun*> offered(const State& state, const Model& model) {
 
 void offers(const State& state, const std::vector<const ListedRun*>& runs, Commands& commands) {
   for (const ListedRun* r : runs) {
-    const char* what = r->from == RunFrom::bundled ? "the bundled run"
-                       : r->from == RunFrom::here  ? "the last run of"
-                                                   : "the run of";
-    const std::string words = fmt::format("Open {} {}, {} row{}##offer_{}", what, words_of(state.document.runs, r->run),
-                                          r->run.rows.size(), r->run.rows.size() == 1 ? "" : "s", r->run.id);
-    if (toggle(words.c_str(), true, "Shows its rows, with the sweep that they came from"))
+    const std::string run = words_of(state.document.runs, r->run);
+    const std::size_t rows = r->run.rows.size();
+    const std::string words =
+        r->from == RunFrom::bundled
+            ? plural(rows, "Open the bundled run {1}, {0} row", "Open the bundled run {1}, {0} rows", run)
+        : r->from == RunFrom::here
+            ? plural(rows, "Open the last run of {1}, {0} row", "Open the last run of {1}, {0} rows", run)
+            : plural(rows, "Open the run of {1}, {0} row", "Open the run of {1}, {0} rows", run);
+    if (toggle((words + "##offer_" + r->run.id).c_str(), true,
+               tr("Shows its rows, with the sweep that they came from")))
       commands.push_back(TakeSweepOf{r->run.id});
   }
 }
@@ -103,23 +106,25 @@ struct Page {
   const char *label, *help;
 };
 constexpr std::array kPages{
-    Page{BenchPage::charts, "Charts", "Four charts along the axis, and the table (F7)"},
-    Page{BenchPage::ladder, "Ladder", "The rungs of one problem: what changed from one to the next, and why (F7)"},
-    Page{BenchPage::sources, "Sources", "The sources of two rungs side by side"},
-    Page{BenchPage::tiles, "Tiles", "Every tile of the chosen kernel: which fit, and how fast each is"},
+    Page{BenchPage::charts, marked("Charts"), marked("Four charts along the axis, and the table (F7)")},
+    Page{BenchPage::ladder, marked("Ladder"),
+         marked("The rungs of one problem: what changed from one to the next, and why (F7)")},
+    Page{BenchPage::sources, marked("Sources"), marked("The sources of two rungs side by side")},
+    Page{BenchPage::tiles, marked("Tiles"), marked("Every tile of the chosen kernel: which fit, and how fast each is")},
 };
 
 // Pixels, the gaps between them included.
 float pages_width() {
   float width = style().px(4 * (kPages.size() - 1));
-  for (const Page& p : kPages) width += text_width(Face::text, 12, p.label) + style().px(12);
+  for (const Page& p : kPages) width += text_width(Face::text, 12, tr_of(p.label)) + style().px(12);
   return width;
 }
 
 void pages(const State& state, Commands& commands) {
   for (const Page& p : kPages) {
     if (&p != kPages.data()) ImGui::SameLine(0, style().px(4));
-    if (toggle(p.label, state.view.bench.page == p.page, p.help)) commands.push_back(ChooseBenchPage{p.page});
+    if (toggle(tr_of(p.label), state.view.bench.page == p.page, tr_of(p.help)))
+      commands.push_back(ChooseBenchPage{p.page});
   }
 }
 
@@ -136,10 +141,10 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
   const Runs headline{{strip_headline(verdict, folded), Face::bold, Token::text, 0, false}};
   // Little height: the reason is folded behind "more".
   const bool can_fold = low && !verdict.reason.empty(), shows_reason = !can_fold || cache.reason_open;
-  const char* fold_words = cache.reason_open ? "less" : "more";
+  const char* fold_words = cache.reason_open ? tr("less") : tr("more");
   const float labels = (charts ? text_width(Face::text, 12, "labels") + s.px(20) : 0) + pages_width() +
                        (can_fold ? text_width(Face::text, 12, fold_words) + s.px(20) : 0);
-  const std::string hidden = cache.hidden.empty() || !charts ? "" : fmt::format("{} hidden", cache.hidden.size());
+  const std::string hidden = cache.hidden.empty() || !charts ? "" : phrase("{} hidden", cache.hidden.size());
   const float back = hidden.empty() ? 0 : text_width(Face::text, 12, hidden) + s.px(20);
   const float fold = folded ? text_width(Face::text, 12, "sweep ...") + s.px(20) : 0;
   const float left = s.px(20), right = labels + fold + back + s.px(24), pad = s.px(low ? 11 : 12);
@@ -169,15 +174,15 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
       ImGui::SetCursorPos({left - s.px(6), first + headline_height + reason_height + s.px(4)});
       ImGui::BeginGroup();
       offers(state, runs, commands);
-      if (other != nullptr && toggle("Set up the sweep that these rows came from", true,
-                                     "Kernels, axis and problem of this run, on the left"))
+      if (other != nullptr && toggle(tr("Set up the sweep that these rows came from"), true,
+                                     tr("Kernels, axis and problem of this run, on the left")))
         commands.push_back(TakeSweepOf{other->run.id});
       ImGui::EndGroup();
       ImGui::PopStyleVar();
     }
     ImGui::SetCursorPos({over ? left - s.px(6) : width - labels - fold - back - s.px(12), over ? s.px(8) : pad});
     if (!hidden.empty()) {
-      if (toggle((hidden + "###hidden").c_str(), true, "Click to show every line again")) cache.hidden.clear();
+      if (toggle((hidden + "###hidden").c_str(), true, tr("Click to show every line again"))) cache.hidden.clear();
       ImGui::SameLine(0, s.px(8));
     }
     if (folded) {
@@ -185,12 +190,12 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
       ImGui::SameLine(0, s.px(8));
     }
     if (can_fold) {
-      if (toggle((std::string(fold_words) + "###reason").c_str(), cache.reason_open, "Why, in a few lines"))
+      if (toggle((std::string(fold_words) + "###reason").c_str(), cache.reason_open, tr("Why, in a few lines")))
         cache.reason_open = !cache.reason_open;
       ImGui::SameLine(0, s.px(8));
     }
     if (charts) {
-      if (toggle("labels", cache.labels, "Names at the ends of the lines")) cache.labels = !cache.labels;
+      if (toggle(tr("labels"), cache.labels, tr("Names at the ends of the lines"))) cache.labels = !cache.labels;
       ImGui::SameLine(0, s.px(8));
     }
     pages(state, commands);

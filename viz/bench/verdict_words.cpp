@@ -23,7 +23,7 @@ double measured_bytes(const Measurement& m) {
 
 std::string percent_text(double x) {
   // The table's digits: 12.5 % is not 12 %.
-  return x < 0.95 ? "under 1 %" : fmt::format("{:.3g} %", x);
+  return x < 0.95 ? tr("under 1 %") : fmt::format("{:.3g} %", x);
 }
 
 std::string times_fewer(double less, double more) {
@@ -56,11 +56,13 @@ std::string counted_words(const Measurement& m) {
   if (!model.available() || model.value <= 0 || bytes <= 0) return {};
   const double share = bytes / model.value;
   std::string of = phrase("{} moved {:.2f} times {}", m.key.kernel, share,
-                          stores ? "its tile loads" : "the least, each element once");
+                          stores ? tr("its tile loads") : tr("the least, each element once"));
   // What an L2 cache of today's GPUs may hold of S and P.
   constexpr std::uint64_t kMayStay = 200'000'000;
-  if (stores && share < 0.9 && m.workspace_bytes < kMayStay) return of + " (the L2 cache keeps much of what it stores)";
-  if (!stores && share < 0.995 && share > 0.8) return of + " (output that is still in the L2 cache is not counted)";
+  if (stores && share < 0.9 && m.workspace_bytes < kMayStay)
+    return phrase("{} (the L2 cache keeps much of what it stores)", of);
+  if (!stores && share < 0.995 && share > 0.8)
+    return phrase("{} (output that is still in the L2 cache is not counted)", of);
   return of;
 }
 
@@ -72,7 +74,7 @@ std::string expectation_words(double ratio, const Expected& e, const Measurement
   if (one_number && ratio >= 0.95 * e.min && ratio <= 1.05 * e.max) {
     return phrase(", as predicted ({})", times_text(e.max));
   }
-  const std::string range = one_number ? times_text(e.max) : times_text(e.min) + " to " + times_text(e.max);
+  const std::string range = one_number ? times_text(e.max) : times_text(e.min) + tr(" to ") + times_text(e.max);
   const std::string its = counted_words(baseline), mine = counted_words(subject);
   const bool both = !its.empty() && !mine.empty();
   // A range as wide as that foretells nothing: what each moved against its own model does.
@@ -98,11 +100,11 @@ std::string occupancy_words(const Measurement& m, bool full) {
   if (!possible.available()) return {};
   const std::string by = possible.limiter.empty() ? "" : " (" + possible.limiter + ")";
   const std::string fit = phrase("{}{} of the warps that an SM can hold fit{}",
-                                 possible.min_of_launches ? "at least " : "", percent_text(possible.value), by);
+                                 possible.min_of_launches ? tr("at least ") : "", percent_text(possible.value), by);
   constexpr double kFew = 25;  // percent
   const Figure& known = reached.available() ? reached : possible;
   const bool few = known.value < kFew && !(possible.min_of_launches && !reached.available());
-  const std::string end = few && !full ? ": too few to hide latency" : "";
+  const std::string end = few && !full ? tr(": too few to hide latency") : "";
   if (!reached.available()) return phrase(" Warps: {}{}.", fit, end);
   return phrase(" Warps: {}, {} are active{}.", fit, percent_text(reached.value), end);
 }

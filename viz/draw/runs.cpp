@@ -1,10 +1,16 @@
 #include "viz/draw/runs.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "viz/draw/number_text.h"
 
 namespace attn {
+namespace {
+
+constexpr char kPlace = '\x01';  // before the digit of a place; no text has it
+
+}  // namespace
 
 std::string plain_text(const Runs& runs) {
   std::string text;
@@ -26,6 +32,22 @@ Run number(std::string text, Ink ink) {
   const bool infinite = text.ends_with("∞");
   return {std::move(text), infinite ? Face::text : Face::mono, ink, 0, false};
 }
+std::string place(std::size_t piece) {
+  return {kPlace, static_cast<char>('0' + piece)};
+}
+
+Runs woven(std::string_view sentence, const Runs& pieces, Ink words) {
+  Runs runs;
+  while (!sentence.empty()) {
+    const std::size_t end = std::min(sentence.find(kPlace), sentence.size());
+    if (end > 0) runs.push_back(word(std::string(sentence.substr(0, end)), words));
+    if (end + 1 >= sentence.size()) break;
+    runs.push_back(pieces.at(static_cast<std::size_t>(sentence[end + 1] - '0')));
+    sentence.remove_prefix(end + 2);
+  }
+  return runs;
+}
+
 Run number(double x, Ink ink, int digits) {
   return number(significant_text(x, digits), ink);
 }

@@ -1,11 +1,15 @@
 // Text in pieces, each in one face and colour: what scenes hold where words, letters and numbers mix. Plain values.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "viz/draw/inks.h"
+
+#include "kernels/base/text.h"
 
 namespace attn {
 
@@ -29,5 +33,11 @@ Run letter(std::string text, Ink ink, int raise = 0);
 Run subscript(std::string text, Ink ink);
 Run number(std::string text, Ink ink = Token::text);
 Run number(double x, Ink ink, int digits = 4);
+
+// A whole sentence with pieces in it, each where the language has it: the sentence is a phrase() of place(0), place(1)
+// and so on, in the order of `pieces`.
+//   woven(phrase("{} takes the place of {}", place(0), place(1)), {letter("P", p), letter("S", s)})
+std::string place(std::size_t piece);
+Runs woven(std::string_view sentence, const Runs& pieces, Ink words = Token::dim);
 
 }  // namespace attn

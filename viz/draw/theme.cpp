@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "implot.h"
+#include "kernels/base/text.h"
 #include "viz/draw/kernel_looks.h"
 #include "viz/draw/theme_table.h"
 
@@ -159,8 +160,9 @@ Result<Fonts> load_fonts(const std::filesystem::path& folder) {
     for (const char* name : {role.file, role.rest}) {
       std::error_code error;
       if (std::filesystem::is_regular_file(folder / name, error)) continue;
-      return fail(ErrorKind::io, "The font " + (folder / name).string() +
-                                     " is missing: build again, or let ATTNSCOPE_ASSETS name the folder above fonts/.");
+      return fail(ErrorKind::io,
+                  phrase("The font {} is missing: build again, or let ATTNSCOPE_ASSETS name the folder above fonts/.",
+                         (folder / name).string()));
     }
   }
   Fonts fonts;
@@ -168,7 +170,7 @@ Result<Fonts> load_fonts(const std::filesystem::path& folder) {
     for (const bool merge : {false, true}) {
       const auto file = folder / (merge ? role.rest : role.file);
       ImFont* font = add_font(file, merge);
-      if (font == nullptr) return fail(ErrorKind::io, "The font " + file.string() + " cannot be read.");
+      if (font == nullptr) return fail(ErrorKind::io, phrase("The font {} cannot be read.", file.string()));
       if (!merge) fonts.*role.font = font;
     }
   }

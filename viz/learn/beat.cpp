@@ -123,7 +123,7 @@ Result<Choice> cell_choice(const std::string& text, ExpressionScope& scope) {
 Choice line_choice(ClickAmong among, std::int32_t n) {
   Choice choice;
   const bool key = among == ClickAmong::keys;
-  choice.label.push_back(word(fmt::format("{} {}", key ? "key" : "row", n), Token::text));
+  choice.label.push_back(word(fmt::format("{} {}", key ? tr("key") : tr("row"), n), Token::text));
   if (key) choice.slot = Slot::s;
   (key ? choice.col : choice.row) = n;
   return choice;
@@ -131,7 +131,7 @@ Choice line_choice(ClickAmong among, std::int32_t n) {
 
 // The lines of a kernel; the one with the most samples is the right one.
 Result<void> add_lines(const Beat& beat, const ExpressionScope& scope, Question& q) {
-  if (!scope.session) return bad_input("the lesson names no session");
+  if (!scope.session) return bad_input(tr("the lesson names no session"));
   const auto session = scope.session(beat.session);
   if (!session) return tl::unexpected(session.error());
   const auto lines = named_lines(**session, *beat.figure, beat.ask->cells);

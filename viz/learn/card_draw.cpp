@@ -63,7 +63,7 @@ void catch_number(const CardScene& card, LearnHeld& held) {
 
 void draw_number_field(const CardScene& card, Pen& pen, LearnHeld& held, Commands& commands) {
   const Style& s = style();
-  pen.small_words((card.teach ? "The class says, hidden; " : "Your prediction, ") + card.within);
+  pen.small_words((card.teach ? tr("The class says, hidden; ") : tr("Your prediction, ")) + card.within);
   const Box line = pen.line(kCardButton);
   float x = line.min.x;
   if (!card.letter.empty()) {
@@ -88,7 +88,7 @@ void draw_number_field(const CardScene& card, Pen& pen, LearnHeld& held, Command
   const ImGuiInputTextFlags hidden = card.teach && card.open ? ImGuiInputTextFlags_Password : ImGuiInputTextFlags_None;
   // Formulas are taken too, and nothing else would say so. A short field says it shortly.
   const float room = line.max.x - unit - x - 2 * s.px(10);
-  const char* example = "e.g. e^-1.5 or 3/8";
+  const char* example = tr("e.g. e^-1.5 or 3/8");
   for (const char* shorter : {"e^-1.5 or 3/8", "e.g. 3/8"})
     if (text_width(Face::mono, 15, example) > room) example = shorter;
   const bool entered =
@@ -105,7 +105,7 @@ void draw_number_field(const CardScene& card, Pen& pen, LearnHeld& held, Command
 
 // What a choice turned out to be, in words too: never by colour alone. With the hands of a class.
 std::string fate_of(const CardScene& card, const CardOption& option) {
-  const char* words = option.right ? "right" : option.missed ? "not this" : "";
+  const char* words = option.right ? tr("right") : option.missed ? tr("not this") : "";
   if (!card.teach || card.open || card.votes == 0) return words;
   return fmt::format("{}{}{}", option.votes, option.right ? ", " : "", words);
 }
@@ -157,10 +157,10 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& 
 void draw_feedback(const CardScene& card, Pen& pen) {
   const Style& s = style();
   if (card.feedback.empty() && !card.right && !card.shown) return;
-  const char* verdict = card.right    ? "Right."
-                        : card.missed ? "Not yet."
-                        : card.teach  ? "Revealed."
-                        : card.shown  ? "Shown."
+  const char* verdict = card.right    ? tr("Right.")
+                        : card.missed ? tr("Not yet.")
+                        : card.teach  ? tr("Revealed.")
+                        : card.shown  ? tr("Shown.")
                                       : "";
   const float top = pen.y;
   pen.x += s.px(12), pen.width -= s.px(12);
@@ -179,9 +179,9 @@ void draw_feedback(const CardScene& card, Pen& pen) {
 
 void draw_hands(const CardScene& card, Pen& pen, Commands& commands) {
   if (*card.asks == AskKind::pick || *card.asks == AskKind::click) {
-    pen.small_words(card.votes == 0
-                        ? "Hands: count by digits or clicks"
-                        : phrase("{} {} counted; - takes one back", card.votes, card.votes == 1 ? "hand" : "hands"));
+    pen.small_words(card.votes == 0 ? tr("Hands: count by digits or clicks")
+                                    : plural(card.votes, "{} hand counted; - takes one back",
+                                             "{} hands counted; - takes one back"));
     if (key_pressed(ImGuiKey_Minus) || key_pressed(ImGuiKey_KeypadSubtract)) commands.emplace_back(TakeBackVote{});
   }
 }
@@ -235,7 +235,7 @@ void draw_question(const CardScene& card, Pen& pen, bool low, bool takes_keys, L
   if (card.open && !low) draw_actions(card, boxes_below(card, pen), takes_keys, held, commands);
   const float top = pen.y;
   if (!card.hint.empty() && card.open) {
-    pen.small_words("Hint");
+    pen.small_words(tr("Hint"));
     pen.words(card.hint, pen.sizes.text, 12);
   }
   draw_feedback(card, pen);
@@ -250,13 +250,13 @@ void draw_known(const CardScene& card, float bottom, Pen& pen, LearnHeld& held) 
   if (card.learned.empty()) return;
   pen.list->AddLine({pen.x, pen.y}, {pen.x + pen.width, pen.y}, colour_of(Token::line), 1);
   pen.gap(10);
-  pen.small_words("Known so far");
+  pen.small_words(tr("Known so far"));
   // The latest first: what has no room is the oldest.
   for (std::size_t n = card.learned.size(); n-- > 0;) {
     const float height = draw_paragraph(pen.list, {}, pen.width - number, pen.sizes.small, card.learned[n], 5, false);
     if (!held.all_known && pen.y + height + s.px(kBetween) + (n > 0 ? s.px(kMore) : 0) > bottom) {
       const bool none_shown = n + 1 == card.learned.size();
-      const std::string words = none_shown ? phrase("Show {}", n + 1) : fmt::format("{} earlier", n + 1);
+      const std::string words = none_shown ? phrase("Show {}", n + 1) : phrase("{} earlier", n + 1);
       if (box_button(pen.line(kMore), "##lesson_known", words.c_str())) held.all_known = true;
       return;
     }
@@ -269,7 +269,7 @@ void draw_known(const CardScene& card, float bottom, Pen& pen, LearnHeld& held) 
 
 void draw_proof(const CardScene& card, Pen& pen, LearnHeld& held) {
   if (card.proof.empty()) return;
-  if (key_button(pen.line(30), "##lesson_proof", held.proof_open ? "Proof" : "Why is that so? The proof",
+  if (key_button(pen.line(30), "##lesson_proof", held.proof_open ? tr("Proof") : tr("Why is that so? The proof"),
                  held.proof_open ? "−" : "+"))
     held.proof_open = !held.proof_open;
   pen.gap(8);
@@ -282,7 +282,7 @@ void draw_run_head(const CardScene& card, const Box& box, LearnHeld& held) {
   const Style& s = style();
   const float wide = s.px(176);
   const Box back{box.min, {box.min.x + wide, box.max.y}};
-  if (key_button(back, "##lesson_to_card", "Back to the card", "V") || letter_pressed(ImGuiKey_V) ||
+  if (key_button(back, "##lesson_to_card", tr("Back to the card"), "V") || letter_pressed(ImGuiKey_V) ||
       key_pressed(ImGuiKey_Backspace))
     held.run_shown = false;
   const float left = back.max.x + s.px(12);
@@ -336,7 +336,7 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
   Pen pen{ImGui::GetWindowDrawList(), origin.x + pad, origin.y, in.width() - bar, sizes};
   if (low) pen.gap(4);  // letters of formulas stand higher than words
   if (card.away) {
-    if (accent_button(pen.line(kCardButton), "##lesson_return", "Back to the lesson", true) ||
+    if (accent_button(pen.line(kCardButton), "##lesson_return", tr("Back to the lesson"), true) ||
         (takes_keys && !ImGui::GetIO().WantTextInput && key_pressed(ImGuiKey_Backspace)))
       commands.emplace_back(BackToLesson{});
     pen.gap(12);

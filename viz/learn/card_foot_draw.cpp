@@ -4,9 +4,8 @@
 #include <cstddef>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "imgui.h"
+#include "kernels/base/text.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
@@ -22,15 +21,15 @@ void draw_check(const CardScene& card, const ActionBoxes& boxes, bool takes_keys
   const bool ready = *card.asks == AskKind::num ? !held.typed.empty()
                                                 : std::any_of(card.options.begin(), card.options.end(),
                                                               [](const CardOption& o) { return o.chosen; });
-  bool check = accent_button(boxes.main, "##lesson_check", "Check", ready, roomy(boxes) ? "Enter" : "");
+  bool check = accent_button(boxes.main, "##lesson_check", tr("Check"), ready, roomy(boxes) ? "Enter" : "");
   if (takes_keys && !ImGui::GetIO().WantTextInput)
     check |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
   if (check && ready) commands.emplace_back(CheckAnswer{held.typed});
   if (card.can_hint) {
-    if (key_button(boxes.hint, "##lesson_hint", "Hint", roomy(boxes) ? "H" : "") || letter_pressed(ImGuiKey_H))
+    if (key_button(boxes.hint, "##lesson_hint", tr("Hint"), roomy(boxes) ? "H" : "") || letter_pressed(ImGuiKey_H))
       commands.emplace_back(ShowHint{});
   }
-  if (key_button(boxes.show, "##lesson_show", roomy(boxes) ? "Show me" : "Show", roomy(boxes) ? "W" : "") ||
+  if (key_button(boxes.show, "##lesson_show", roomy(boxes) ? tr("Show me") : tr("Show"), roomy(boxes) ? "W" : "") ||
       letter_pressed(ImGuiKey_W))
     commands.emplace_back(ShowAnswer{});
 }
@@ -38,26 +37,26 @@ void draw_check(const CardScene& card, const ActionBoxes& boxes, bool takes_keys
 // Of a class: reveal, hint. A presenter has two keys: Page Down reveals, and then goes on.
 void draw_reveal(const CardScene& card, const ActionBoxes& boxes, bool takes_keys, const LearnHeld& held,
                  Commands& commands) {
-  bool reveal = accent_button(boxes.main, "##lesson_reveal", "Reveal", true, "PgDn");
+  bool reveal = accent_button(boxes.main, "##lesson_reveal", tr("Reveal"), true, "PgDn");
   if (takes_keys && !ImGui::GetIO().WantTextInput)
     reveal |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
   reveal |= letter_pressed(ImGuiKey_W) || key_pressed(ImGuiKey_PageDown);
   if (reveal) commands.emplace_back(ShowAnswer{held.typed});
-  if (card.can_hint && (key_button(boxes.hint, "##lesson_hint", "Hint", "H") || letter_pressed(ImGuiKey_H)))
+  if (card.can_hint && (key_button(boxes.hint, "##lesson_hint", tr("Hint"), "H") || letter_pressed(ImGuiKey_H)))
     commands.emplace_back(ShowHint{});
 }
 
 // Which beat it is, and to a class how many are left.
 void draw_place(ImDrawList* list, const CardScene& card, const Box& box) {
   const std::size_t number = card.beat + 1, left = card.marks.size() - number;
-  const std::string words = fmt::format("{} of {}", number, card.marks.size());
+  const std::string words = phrase("{} of {}", number, card.marks.size());
   const auto line = [&](const Box& at, Token ink, const std::string& text) {
     draw_text_in(list, at, Align::centre, Face::text, 13, colour_of(ink), text);
   };
   if (!card.teach) return line(box, Token::dim, words);
   const float middle = box.centre().y;
   line({box.min, {box.max.x, middle}}, Token::text, words);
-  line({{box.min.x, middle}, box.max}, Token::dim, left == 0 ? "the last" : fmt::format("{} left", left));
+  line({{box.min.x, middle}, box.max}, Token::dim, left == 0 ? tr("the last") : phrase("{} left", left));
 }
 
 }  // namespace
@@ -102,7 +101,7 @@ void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_
   const Box line{{box.min.x, box.max.y - height}, box.max};
   const Box back{line.min, {line.min.x + third - s.px(4), line.max.y}};
   if (card.beat > 0) {
-    if (box_button(back, "##lesson_back", "Back") || ((card.teach || !field) && key_pressed(ImGuiKey_PageUp)))
+    if (box_button(back, "##lesson_back", tr("Back")) || ((card.teach || !field) && key_pressed(ImGuiKey_PageUp)))
       commands.emplace_back(GoToBeat{-1});
   }
   const Box middle{{back.max.x, line.min.y}, {line.max.x - third, line.max.y}};
@@ -110,7 +109,7 @@ void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_
   const Box next{{line.max.x - third + s.px(4), line.min.y}, line.max};
   if (card.open) {
     // A question can be left for later: nothing is locked.
-    if (box_button(next, "##lesson_skip", "Skip") || (!field && !card.teach && key_pressed(ImGuiKey_PageDown)))
+    if (box_button(next, "##lesson_skip", tr("Skip")) || (!field && !card.teach && key_pressed(ImGuiKey_PageDown)))
       commands.emplace_back(GoToBeat{1});
     return;
   }
@@ -119,12 +118,13 @@ void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_
   const float aside = s.px(kFootEnd + 4);
   const Box accent = one_line ? Box{{line.min.x + aside, line.min.y}, {line.max.x - aside, line.max.y}}
                               : Box{{box.min.x, top - s.px(kCardButton)}, {box.max.x, top}};
-  bool go = accent_button(accent, "##lesson_next", last ? "Finish" : "Next", true, card.teach ? "PgDn" : "Enter");
+  bool go =
+      accent_button(accent, "##lesson_next", last ? tr("Finish") : tr("Next"), true, card.teach ? "PgDn" : "Enter");
   if (takes_keys && !field) go |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
   if (card.teach || !field) go |= key_pressed(ImGuiKey_PageDown);
   if (go) commands.emplace_back(GoToBeat{1});
   if (card.can_repeat) {
-    if (key_button(next, "##lesson_again", "Again", "R") || letter_pressed(ImGuiKey_R))
+    if (key_button(next, "##lesson_again", tr("Again"), "R") || letter_pressed(ImGuiKey_R))
       commands.emplace_back(AskAgain{});
   }
 }

@@ -112,17 +112,17 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   };
   const auto [screen, teach] = mark(78, "##lesson_teach");
   const ImU32 screen_ink = colour_of(ImGui::IsItemHovered() || card.teach ? Token::text : Token::dim);
-  tooltip(card.teach ? "Leave the projector: everything as it was. F11" : "For a class at a projector. F11");
+  tooltip(card.teach ? tr("Leave the projector: everything as it was. F11") : tr("For a class at a projector. F11"));
   if (teach) commands.emplace_back(Teach{!card.teach});
   draw_screen(pen.list, screen, screen_ink);
   if (alone) {
     const Box see{{box.max.x - s.px(160), head.min.y - s.px(4)}, {box.max.x - s.px(86), head.max.y + s.px(2)}};
-    if (key_button(see, "##lesson_run", "Run", "V") || letter_pressed(ImGuiKey_V)) held.run_shown = true;
+    if (key_button(see, "##lesson_run", tr("Run"), "V") || letter_pressed(ImGuiKey_V)) held.run_shown = true;
     tooltip(tr("What the beat speaks of, on the whole window"));
   } else {
     const auto [side, move] = mark(54, "##lesson_side");
     const ImU32 side_ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
-    tooltip(right ? "Dock the card to the left" : "Dock the card to the right");
+    tooltip(right ? tr("Dock the card to the left") : tr("Dock the card to the right"));
     if (move) commands.emplace_back(DockCard{!right});
     draw_docked(pen.list, side, !right, side_ink);
   }

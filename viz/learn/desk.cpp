@@ -1,5 +1,7 @@
 #include "viz/learn/desk.h"
 
+#include "kernels/base/text.h"
+
 namespace attn {
 
 bool lesson_asks(const State& state, const Model& model) {
@@ -9,14 +11,14 @@ bool lesson_asks(const State& state, const Model& model) {
 std::string kind_words(const LessonAsk& ask, bool teach) {
   switch (ask.kind) {
     case AskKind::num:
-      if (ask.bar) return teach ? "Ask the class: how much?" : "Predict: drag it there, or type it";
-      return teach ? "Ask the class: a number" : "Predict: a number";
+      if (ask.bar) return teach ? tr("Ask the class: how much?") : tr("Predict: drag it there, or type it");
+      return teach ? tr("Ask the class: a number") : tr("Predict: a number");
     case AskKind::pick:
-      return teach ? "Ask the class: which one?" : "Predict: choose one, by click or digit";
+      return teach ? tr("Ask the class: which one?") : tr("Predict: choose one, by click or digit");
     case AskKind::click:
-      return teach ? "Ask the class: which one?" : "Predict: click it in the picture, or choose here";
+      return teach ? tr("Ask the class: which one?") : tr("Predict: click it in the picture, or choose here");
     case AskKind::tiles:
-      return teach ? "Ask the class: which tiles?" : "Predict: choose all";
+      return teach ? tr("Ask the class: which tiles?") : tr("Predict: choose all");
   }
   return {};
 }

@@ -9,8 +9,6 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "kernels/formats/expression_grammar.h"
 #include "viz/learn/references.h"
@@ -98,15 +96,15 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
   tl::unexpected<Error> missing(ExpressionGap what) const {
     switch (what) {
       case ExpressionGap::depth:
-        return refuse("too many brackets in one another");
+        return refuse(tr("too many brackets in one another"));
       case ExpressionGap::bracket:
-        return refuse("')' is missing");
+        return refuse(tr("')' is missing"));
       case ExpressionGap::end:
         return refuse(phrase("'{}' is left over", text_.substr(at_)));
       case ExpressionGap::atom:
         break;
     }
-    return refuse("a number, a name or '(' is expected");
+    return refuse(tr("a number, a name or '(' is expected"));
   }
 
   Result<Values> joined(const Sign& sign, const Values& a, const Values& b) const {
@@ -145,7 +143,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
       ++length;
     }
     const auto [end, code] = std::from_chars(first, first + length, value);
-    if (code != std::errc() || end != first + length) return refuse("this is no number");
+    if (code != std::errc() || end != first + length) return refuse(tr("this is no number"));
     at_ += length;
     return Values{value};
   }
@@ -162,7 +160,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
 
   // "step@i0j1.max": the number that the window gives it, from 1. Which steps there are is no secret.
   Result<Values> step_number(const Recording& rec) {
-    if (peek() != '@') return refuse("'step' names a place, as step@i0j1.max does");
+    if (peek() != '@') return refuse(tr("'step' names a place, as step@i0j1.max does"));
     const auto where = place();
     if (!where) return tl::unexpected(where.error());
     const auto event = event_at(rec, *where);
@@ -170,7 +168,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     return Values{static_cast<double>(*event + 1)};
   }
   Result<Values> first_wrong(std::string_view run, const Recording& rec) {
-    if (!scope_.first_wrong_of) return refuse("nothing looks for wrong steps here");
+    if (!scope_.first_wrong_of) return refuse(tr("nothing looks for wrong steps here"));
     const auto number = scope_.first_wrong_of(run);
     if (!number) return refuse(number.error().message);
     was_read(run, static_cast<EventIndex>(rec.events.size() - 1));
@@ -180,29 +178,30 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
   // "KERNEL, WHAT, WHAT, L=16384, D=128)": which row, and `names` of what is read of it.
   Result<FigureQuery> query(std::string_view word, std::size_t names) {
     FigureQuery query;
-    if (!take("(")) return refuse("'(' is expected");
+    if (!take("(")) return refuse(tr("'(' is expected"));
     query.kernel = name();
     for (std::size_t n = 0; n < names; ++n) {
       if (!take(","))
-        return refuse(phrase("{}() names a kernel and {} of it", word, names == 1 ? "one thing" : "two things"));
+        return refuse(
+            phrase("{}() names a kernel and {} of it", word, names == 1 ? tr("one thing") : tr("two things")));
       query.names.emplace_back(name());
     }
     while (take(",")) {
       const std::string_view extent = name();
-      if (!take("=")) return refuse("'=' is expected, as in L=512");
+      if (!take("=")) return refuse(tr("'=' is expected, as in L=512"));
       const auto value = sum();
       if (!value) return tl::unexpected(value.error());
       if (value->size() != 1) return refuse(phrase("{} is one number", extent));
       query.where.emplace_back(extent, value->front());
     }
-    if (!take(")")) return refuse("')' is missing");
+    if (!take(")")) return refuse(tr("')' is missing"));
     return query;
   }
   // "metric(naive, time_us_median, L=16384, D=128)" and what else is read of the one row of the session that fits.
   Result<Values> of_session(const FigureFunction& function, std::string_view word) {
     const auto asked = query(word, function.names);
     if (!asked) return tl::unexpected(asked.error());
-    if (!scope_.session) return refuse("the lesson names no session");
+    if (!scope_.session) return refuse(tr("the lesson names no session"));
     const auto session = scope_.session(scope_.session_name);
     if (!session) return refuse(session.error().message);
     const auto read = function.read(**session, *asked);
@@ -220,7 +219,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     }
     if (word == "row") return Values{static_cast<double>(scope_.row)};
     if (word == "you") {
-      if (!scope_.typed) return refuse("'you' stands only where an answer was typed");
+      if (!scope_.typed) return refuse(tr("'you' stands only where an answer was typed"));
       return Values{*scope_.typed};
     }
     const auto rec = recording(run);
@@ -233,12 +232,12 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
 
   Result<Values> arguments() {
     Values all;
-    if (!take("(")) return refuse("'(' is expected");
+    if (!take("(")) return refuse(tr("'(' is expected"));
     while (!take(")")) {
       auto value = expression();
       if (!value) return value;
       all.insert(all.end(), value->begin(), value->end());
-      if (!take(",") && peek() != ')') return refuse("',' or ')' is expected");
+      if (!take(",") && peek() != ')') return refuse(tr("',' or ')' is expected"));
     }
     return all;
   }
@@ -270,7 +269,8 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     const auto value = sum();
     if (!value) return tl::unexpected(value.error());
     const double x = value->front();
-    if (value->size() != 1 || !(x >= 0 && x < 1e9) || x != std::floor(x)) return refuse("an index is a whole number");
+    if (value->size() != 1 || !(x >= 0 && x < 1e9) || x != std::floor(x))
+      return refuse(tr("an index is a whole number"));
     return static_cast<std::int64_t>(x);
   }
   Result<IndexRange> index() {
@@ -302,13 +302,13 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
   }
   Result<Values> reference(std::string_view run, std::string_view word) {
     if (!is_tensor_name(word)) return refuse(phrase("there is no tensor {}", word));
-    if (!take("[")) return refuse("'[' is expected");
+    if (!take("[")) return refuse(tr("'[' is expected"));
     const auto rows = index();
     if (!rows) return tl::unexpected(rows.error());
     Result<IndexRange> cols = IndexRange{0, std::numeric_limits<std::int64_t>::max()};
     if (take(",")) cols = index();
     if (!cols) return tl::unexpected(cols.error());
-    if (!take("]")) return refuse("']' is missing");
+    if (!take("]")) return refuse(tr("']' is missing"));
     const auto where = place();
     if (!where) return tl::unexpected(where.error());
     const auto rec = recording(run);

@@ -45,7 +45,7 @@ MosaicScene phases_of(const FoundRow& found) {
   MosaicScene scene;
   if (found.row != nullptr) scene = mosaic_scene(*found.row, nullptr);
   if (!scene.there && scene.empty.empty())
-    scene.empty = found.row == nullptr ? found.occupancy.empty : "The row has no samples.";
+    scene.empty = found.row == nullptr ? found.occupancy.empty : tr("The row has no samples.");
   return scene;
 }
 
@@ -64,7 +64,7 @@ SourceScene lines_of(const FoundRow& found, const std::string& kernel) {
   const ListingView view{kernel, false, std::make_shared<const gpu::KernelListing>(*std::move(listing)), ""};
   scene = source_scene(view, kernel, {}, {found.row->samples.get(), found.row->counts.get(), ""});
   if (!scene.sampled && scene.empty.empty())
-    scene.empty = scene.why_no_samples.empty() ? "The row has no samples." : scene.why_no_samples;
+    scene.empty = scene.why_no_samples.empty() ? tr("The row has no samples.") : scene.why_no_samples;
   scene.title = phrase("{}: share of the samples of each line", kernel);
   return scene;
 }
@@ -102,7 +102,7 @@ SourceScene text_alone(SourceScene scene) {
   scene.samples = scene.most_samples = 0;
   scene.hot.clear();
   for (auto& lines : scene.most_counted) lines.clear();
-  scene.title = "Source";
+  scene.title = tr("Source");
   return scene;
 }
 

@@ -65,19 +65,19 @@ void draw_lines(const StageFigure& figure, const CardScene& card, FigureHeld& he
 const char* heading_of(FigureKind kind) {
   switch (kind) {
     case FigureKind::roofline:
-      return "Roofline";
+      return tr("Roofline");
     case FigureKind::levels:
       return tr("Roofline by level");
     case FigureKind::occupancy:
-      return "Occupancy";
+      return tr("Occupancy");
     case FigureKind::heartbeat:
-      return "Heartbeat";
+      return tr("Heartbeat");
     case FigureKind::phases:
       return tr("Where the time goes");
     case FigureKind::lines:
       break;
   }
-  return "Source";
+  return tr("Source");
 }
 
 void draw_figure(const StageFigure& figure, const CardScene& card, FigureHeld& held, ImVec2 size, Commands& commands) {
@@ -113,7 +113,7 @@ void draw_stage_figure(const StageFigure& figure, const CardScene& card, const B
   if (!figure.waits || figure.kind == FigureKind::lines) return draw_figure(figure, card, held, size, commands);
   if (begin_card("waits", size)) {
     heading(heading_of(figure.kind));
-    dim_text("That of " + figure.of + " waits for your answer.");
+    dim_text(phrase("That of {} waits for your answer.", figure.of));
   }
   ImGui::EndChild();
 }

@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
@@ -29,7 +27,7 @@ struct Part {
 std::vector<Part> parts_of(const LearnDesk& desk) {
   std::vector<Part> parts;
   for (const ChapterScene& c : desk.chapters) {
-    const std::string title = c.own ? "Your own" : c.part;
+    const std::string title = c.own ? tr("Your own") : c.part;
     auto it = std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.title == title; });
     if (it == parts.end()) it = parts.insert(parts.end(), Part{title, {}, 0});
     it->chapters.push_back(&c);
@@ -58,7 +56,7 @@ const ChapterScene* next_chapter(const LearnDesk& desk) {
 std::string progress_words(const ChapterScene& c) {
   if (c.seen == 0) return {};
   if (c.questions > 0 && c.known == c.questions) return phrase("{} of {} first try", c.first_try, c.questions);
-  return fmt::format("{} of {}", c.seen, c.beats);
+  return phrase("{} of {}", c.seen, c.beats);
 }
 
 void draw_tick(ImDrawList* list, ImVec2 at, ImU32 ink) {
@@ -77,8 +75,8 @@ void draw_hero(const ChapterScene& c, const Box& box, bool later, bool teach, Co
   // A checkpoint is no chapter, and its title stands below.
   const std::string named = c.number.empty() ? std::string() : ", chapter " + c.number;
   draw_text(list, {x, box.min.y + s.px(16)}, Face::text, 13, colour_of(Token::dim),
-            teach    ? "For a class: choose a chapter. Esc leaves; nothing of this is kept"
-            : c.last ? "Where you stopped" + named
+            teach    ? tr("For a class: choose a chapter. Esc leaves; nothing of this is kept")
+            : c.last ? phrase("Where you stopped{}", named)
             : later  ? phrase("Next{}, {} minutes", named, c.minutes)
                      : phrase("Begin here, {} minutes", c.minutes));
   draw_text(list, {x, box.min.y + s.px(36)}, Face::bold, 22, colour_of(Token::text),
@@ -87,7 +85,8 @@ void draw_hero(const ChapterScene& c, const Box& box, bool later, bool teach, Co
   const float y = box.max.y - s.px(16 + 34);
   const Box go{{x, y}, {x + s.px(150), y + s.px(34)}};
   ImGui::SetCursorScreenPos(go.min);
-  if (main_button(begun ? "Continue##learn_continue" : "Begin##learn_continue", {go.width(), go.height()}, true))
+  if (main_button(begun ? tr("Continue##learn_continue") : tr("Begin##learn_continue"), {go.width(), go.height()},
+                  true))
     commands.emplace_back(StartLesson{c.id, ""});
 }
 
@@ -110,7 +109,7 @@ void draw_chapter(const ChapterScene& c, const Box& box, bool next, Commands& co
             fitted_text(Face::bold, 15, c.title, right - x - s.px(24)));
   draw_paragraph(list, {x, box.min.y + s.px(38)}, right - x, 14, {{c.goal, Face::text, Token::dim, 0, false}}, 2);
   const float y = box.max.y - s.px(30);
-  draw_text(list, {x, y}, Face::text, 13, colour_of(Token::dim), fmt::format("{} min", c.minutes));
+  draw_text(list, {x, y}, Face::text, 13, colour_of(Token::dim), phrase("{} min", c.minutes));
   const std::string words = progress_words(c);
   if (words.empty()) return;
   const float width = text_width(Face::text, 13, words);
@@ -148,7 +147,7 @@ void draw_home_foot(const LearnDesk& desk, const Box& box, Commands& commands) {
     return clicked;
   };
   const bool begun = std::any_of(desk.chapters.begin(), desk.chapters.end(), [](const auto& c) { return c.seen > 0; });
-  if (begun && button("##learn_forget", "Forget my answers", false)) commands.emplace_back(ForgetLessons{});
+  if (begun && button("##learn_forget", tr("Forget my answers"), false)) commands.emplace_back(ForgetLessons{});
   if (desk.languages.size() < 2) return;
   for (auto it = desk.languages.rbegin(); it != desk.languages.rend(); ++it)
     if (button(("##language_" + *it).c_str(), *it, *it == desk.language)) commands.emplace_back(ChooseLanguage{*it});
@@ -172,7 +171,7 @@ void draw_learn_home(const LearnDesk& desk, Commands& commands) {
   const bool later = std::any_of(desk.chapters.begin(), desk.chapters.end(), gone_through);
   if (next == nullptr) {
     draw_text(ImGui::GetWindowDrawList(), {at.x + s.px(16), y + s.px(16)}, Face::text, 15, colour_of(Token::dim),
-              "There are no lessons here. A lesson of your own opens like any other file: Ctrl+O.");
+              tr("There are no lessons here. A lesson of your own opens like any other file: Ctrl+O."));
   } else {
     draw_hero(*next, {{at.x, y}, {at.x + width, y + s.px(kHeroHeight)}}, later, desk.teach, commands);
     y += s.px(kHeroHeight) + s.px(16);
@@ -191,7 +190,7 @@ void draw_learn_home(const LearnDesk& desk, Commands& commands) {
       draw_text_in(ImGui::GetWindowDrawList(), title, Align::left, Face::bold, 14, colour_of(Token::text),
                    parts[n].title);
       draw_text_in(ImGui::GetWindowDrawList(), title, Align::right, Face::text, 13, colour_of(Token::dim),
-                   fmt::format("{} min", parts[n].minutes));
+                   phrase("{} min", parts[n].minutes));
       top += s.px(28);
       for (const ChapterScene* c : parts[n].chapters) {
         draw_chapter(*c, {{x, top}, {x + column, top + s.px(kCardHeight)}}, c == next, commands);

@@ -26,7 +26,7 @@ class LessonObject {
   static constexpr std::size_t kMaxList = 64, kMaxExpression = 400;
 
   LessonObject(const nlohmann::json& j, std::string where) : j_(j), where_(std::move(where)) {
-    if (!j.is_object()) refuse("", "an object is expected");
+    if (!j.is_object()) refuse("", tr("an object is expected"));
   }
 
   void only(std::initializer_list<const char*> known) {
@@ -39,20 +39,20 @@ class LessonObject {
   bool has(const char* key) const { return j_.is_object() && j_.contains(key); }
   std::string text(const char* key, std::size_t longest, bool must) {
     if (!has(key)) {
-      if (must) refuse(key, "it is missing");
+      if (must) refuse(key, tr("it is missing"));
       return {};
     }
     const nlohmann::json& value = j_[key];
-    if (!value.is_string()) return refuse(key, "words are expected"), std::string();
+    if (!value.is_string()) return refuse(key, tr("words are expected")), std::string();
     auto words = value.get<std::string>();
-    if (words.empty() && must) refuse(key, "it is empty");
+    if (words.empty() && must) refuse(key, tr("it is empty"));
     if (words.size() > longest) refuse(key, phrase("it is longer than {} bytes", longest));
     return words;
   }
   std::string expression(const char* key, bool must) { return text(key, kMaxExpression, must); }
   std::int32_t whole(const char* key, std::int32_t min, std::int32_t max, bool must) {
     if (!has(key)) {
-      if (must) refuse(key, "it is missing");
+      if (must) refuse(key, tr("it is missing"));
       return min;
     }
     const nlohmann::json& value = j_[key];
@@ -62,12 +62,12 @@ class LessonObject {
   }
   double number(const char* key) {
     const bool good = has(key) && j_[key].is_number() && std::isfinite(j_[key].get<double>());
-    if (!good) return refuse(key, has(key) ? "a number is expected" : "it is missing"), 0;
+    if (!good) return refuse(key, has(key) ? tr("a number is expected") : tr("it is missing")), 0;
     return j_[key].get<double>();
   }
   bool flag(const char* key) {
     if (!has(key)) return false;
-    if (!j_[key].is_boolean()) return refuse(key, "true or false is expected"), false;
+    if (!j_[key].is_boolean()) return refuse(key, tr("true or false is expected")), false;
     return j_[key].get<bool>();
   }
   std::vector<std::string> texts(const char* key) {
@@ -75,7 +75,7 @@ class LessonObject {
     for (const nlohmann::json& item : list(key, kMaxList)) {
       if (!item.is_string() || item.get_ref<const std::string&>().empty() ||
           item.get_ref<const std::string&>().size() > kMaxExpression) {
-        return refuse(key, "a list of words is expected"), all;
+        return refuse(key, tr("a list of words is expected")), all;
       }
       all.push_back(item.get<std::string>());
     }
@@ -84,14 +84,14 @@ class LessonObject {
   const nlohmann::json& list(const char* key, std::size_t most) {
     static const nlohmann::json kEmpty = nlohmann::json::array();
     if (!has(key)) return kEmpty;
-    if (!j_[key].is_array()) return refuse(key, "a list is expected"), kEmpty;
+    if (!j_[key].is_array()) return refuse(key, tr("a list is expected")), kEmpty;
     if (j_[key].size() > most) return refuse(key, phrase("at most {} are expected", most)), kEmpty;
     return j_[key];
   }
   const nlohmann::json& object(const char* key) {
     static const nlohmann::json kEmpty = nlohmann::json::object();
     if (!has(key)) return kEmpty;
-    if (!j_[key].is_object()) return refuse(key, "an object is expected"), kEmpty;
+    if (!j_[key].is_object()) return refuse(key, tr("an object is expected")), kEmpty;
     return j_[key];
   }
   template <class Value>

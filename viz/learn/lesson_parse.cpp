@@ -64,7 +64,7 @@ Tolerance read_tolerance(LessonObject& r) {
   double value = 0;
   const auto [end, code] = std::from_chars(words.data(), words.data() + words.size(), value);
   if (words.empty() || code != std::errc() || end != words.data() + words.size() || !(value >= 0) || value > 1e6) {
-    r.refuse("within", "a tolerance is 2%, 0.5 or half a decade");
+    r.refuse("within", tr("a tolerance is 2%, 0.5 or half a decade"));
   }
   (percent ? t.relative : t.absolute) = percent ? value / 100 : value;
   return t;
@@ -96,19 +96,19 @@ void read_click(LessonObject& r, LessonAsk& ask) {
                                    true);
   if (ask.among == ClickAmong::lines) {
     ask.cells = r.texts("lines");
-    if (ask.cells.size() < 2 || ask.cells.size() > 9) r.refuse("lines", "two to nine lines are expected");
-    if (r.has("value")) r.refuse("value", "of lines it is the one with the most samples, and not said");
+    if (ask.cells.size() < 2 || ask.cells.size() > 9) r.refuse("lines", tr("two to nine lines are expected"));
+    if (r.has("value")) r.refuse("value", tr("of lines it is the one with the most samples, and not said"));
     return;
   }
   ask.value = r.expression("value", true);
   if (ask.among == ClickAmong::cells) {
     ask.cells = r.texts("cells");
-    if (ask.cells.size() < 2) r.refuse("cells", "two cells or more are expected");
+    if (ask.cells.size() < 2) r.refuse("cells", tr("two cells or more are expected"));
     return;
   }
   ask.first = r.whole("first", 0, 4096, false);
   ask.last = r.whole("last", 1, 4096, true);
-  if (ask.last <= ask.first || ask.last - ask.first > 31) r.refuse("last", "2 to 32 things can be clicked");
+  if (ask.last <= ask.first || ask.last - ask.first > 31) r.refuse("last", tr("2 to 32 things can be clicked"));
 }
 
 // The line of a drag. That its ends leave a wrong place beside the right one is the lesson check's matter.
@@ -117,8 +117,8 @@ AskBar read_bar(LessonObject& r) {
   bar.from = r.number("from");
   bar.to = r.number("to");
   bar.decades = r.flag("decades");
-  if (bar.from >= bar.to) r.refuse("to", "more than 'from' is expected");
-  if (bar.decades && bar.from <= 0) r.refuse("from", "powers of ten begin above 0");
+  if (bar.from >= bar.to) r.refuse("to", tr("more than 'from' is expected"));
+  if (bar.decades && bar.from <= 0) r.refuse("from", tr("powers of ten begin above 0"));
   bar.start = r.expression("start", false);
   bar.beside = r.expression("beside", false);
   if (r.has("key")) bar.key = r.whole("key", 0, 4096, true);
@@ -153,7 +153,7 @@ LessonAsk read_ask(const json& j, const std::string& where, LessonObject& parent
     case AskKind::pick: {
       r.only({"kind", "options"});
       const json& options = r.list("options", 6);
-      if (options.size() < 2) r.refuse("options", "two or more are expected");
+      if (options.size() < 2) r.refuse("options", tr("two or more are expected"));
       for (std::size_t n = 0; n < options.size(); ++n)
         ask.options.push_back(read_option(options[n], fmt::format("{}.options[{}]", where, n), r));
       break;
@@ -205,7 +205,7 @@ LessonFigure read_figure_of(const json& j, const std::string& where, LessonObjec
 std::string session_named(LessonObject& r) {
   std::string name = r.text("session", 64, false);
   if (!name.empty() && !is_plain_name(name))
-    r.refuse("session", "the name of a session that comes with the program is expected, as h100");
+    r.refuse("session", tr("the name of a session that comes with the program is expected, as h100"));
   return name;
 }
 
@@ -221,7 +221,7 @@ StepFocus read_focus(LessonObject& r, const char* key) {
 }
 
 Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
-  std::string name = fmt::format("number {}", index + 1);
+  std::string name = phrase("number {}", index + 1);
   if (j.is_object() && j.contains("id") && j["id"].is_string()) name = "'" + j["id"].get<std::string>() + "'";
   const std::string where = phrase("{}, beat {}", parent.where(), name);
   LessonObject r(j, where);
@@ -229,13 +229,13 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
           "hide", "session", "figure", "ask", "again", "replaces"});
   Beat beat;
   beat.id = r.text("id", 64, true);
-  if (!is_plain_name(beat.id)) r.refuse("id", "a name of small letters, digits, - and _ is expected");
+  if (!is_plain_name(beat.id)) r.refuse("id", tr("a name of small letters, digits, - and _ is expected"));
   if (r.has("run")) beat.run = r.text("run", 64, true);
   beat.at = r.text("at", 64, true);
   beat.reveal = r.text("reveal", 64, false);
   beat.reveal_run = r.text("reveal_run", 64, false);
   if (!beat.reveal_run.empty() && (beat.reveal.empty() || beat.reveal == kFirstWrong))
-    r.refuse("reveal_run", "a place of it is expected in 'reveal'");
+    r.refuse("reveal_run", tr("a place of it is expected in 'reveal'"));
   beat.row = r.whole("row", 0, 1 << 20, false);
   beat.select = r.text("select", 64, false);
   beat.chart = r.text("chart", 32, false);
@@ -267,7 +267,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   if (r.has("again")) beat.again = read_again(r.object("again"), where + ", again", r);
   const bool among_lines = beat.ask && beat.ask->kind == AskKind::click && beat.ask->among == ClickAmong::lines;
   if (among_lines && (!beat.figure || beat.figure->kind != FigureKind::lines))
-    r.refuse("ask", "lines are chosen beside a figure of the kind lines");
+    r.refuse("ask", tr("lines are chosen beside a figure of the kind lines"));
   parent.follow(r);
   return beat;
 }
@@ -298,9 +298,9 @@ std::map<std::string, double, std::less<>> read_assumptions(LessonObject& r) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     });
     if (!letters || std::find(std::begin(kTaken), std::end(kTaken), name) != std::end(kTaken))
-      r.refuse(field, "a name of letters and _ is expected that means nothing else yet");
+      r.refuse(field, tr("a name of letters and _ is expected that means nothing else yet"));
     else if (!value.is_number() || !std::isfinite(value.get<double>()))
-      r.refuse(field, "a number is expected");
+      r.refuse(field, tr("a number is expected"));
     else
       all.emplace(name, value.get<double>());
   }
@@ -309,7 +309,7 @@ std::map<std::string, double, std::less<>> read_assumptions(LessonObject& r) {
 
 void read_version(LessonObject& r, const json& j) {
   const bool whole = j.contains("version") && j["version"].is_number_integer();
-  if (!whole) return r.refuse("version", "it is missing");
+  if (!whole) return r.refuse("version", tr("it is missing"));
   if (j["version"].get<double>() != kLessonVersion)
     r.refuse("version", phrase("this program reads version {}", kLessonVersion));
 }
@@ -362,19 +362,19 @@ Result<Lesson> parse_lesson(std::string_view text, const std::string& file) {
   Lesson lesson;
   lesson.file = file;
   lesson.id = r.text("id", 64, true);
-  if (!is_plain_name(lesson.id)) r.refuse("id", "a name of small letters, digits, - and _ is expected");
+  if (!is_plain_name(lesson.id)) r.refuse("id", tr("a name of small letters, digits, - and _ is expected"));
   lesson.number = r.text("number", 8, false);
   lesson.part = r.text("part", 64, false);
   lesson.minutes = r.whole("minutes", 1, 240, true);
   lesson.needs = r.texts("needs");
   lesson.unlocks = r.texts("unlocks");
   lesson.runs = read_texts(r, "runs");
-  if (lesson.runs.empty()) r.refuse("runs", "one run or more is expected");
+  if (lesson.runs.empty()) r.refuse("runs", tr("one run or more is expected"));
   lesson.assumptions = read_assumptions(r);
   lesson.session = session_named(r);
   lesson.text = read_texts(r, "text");
   const json& beats = r.list("beats", kMaxBeats);
-  if (beats.empty()) r.refuse("beats", "one beat or more is expected");
+  if (beats.empty()) r.refuse("beats", tr("one beat or more is expected"));
   for (std::size_t n = 0; n < beats.size(); ++n) lesson.beats.push_back(read_beat(beats[n], n, r));
   if (r.result()) check_names(r, lesson);
   if (r.result()) check_replaced(r, lesson);
@@ -392,7 +392,7 @@ Result<void> add_translation(std::string_view text, const std::string& file, Les
   if (!id.empty() && id != lesson.id) r.refuse("id", phrase("it is of the lesson '{}', not of '{}'", id, lesson.id));
   Texts texts = read_texts(r, "text");
   for (const auto& [key, words] : texts) {
-    if (!lesson.has_text(key)) r.refuse("text." + key, "the lesson has no such text");
+    if (!lesson.has_text(key)) r.refuse("text." + key, tr("the lesson has no such text"));
   }
   if (auto good = r.result(); !good) return good;
   lesson.translations[language] = std::move(texts);

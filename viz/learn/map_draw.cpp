@@ -8,13 +8,14 @@
 
 #include "imgui.h"
 #include "imgui_internal.h"
+#include "kernels/base/text.h"
 #include "viz/draw/theme.h"
 
 namespace attn {
 namespace {
 
 constexpr float kLargestTile = 40, kRowNames = 20;  // logical
-constexpr const char* kMapKeys = "Tab, arrows, Space";
+constexpr const char* kMapKeys = marked("Tab, arrows, Space");
 
 // From a tile to the one beside it; at the edge it stays.
 std::size_t beside(const CardScene& card, std::size_t on, std::int32_t rows, std::int32_t cols) {
@@ -27,8 +28,8 @@ std::size_t beside(const CardScene& card, std::size_t on, std::int32_t rows, std
 // `side`: of a tile, pixels.
 void draw_head_of_map(const CardScene& card, float side, Pen& pen) {
   const Style& s = style();
-  constexpr const char* kNames = "query tiles down, key tiles across";
-  draw_text(pen.list, {pen.x, pen.y}, Face::text, 12, colour_of(Token::dim), kNames);
+  constexpr const char* kNames = marked("query tiles down, key tiles across");
+  draw_text(pen.list, {pen.x, pen.y}, Face::text, 12, colour_of(Token::dim), tr_of(kNames));
   pen.gap(18);
   for (std::int32_t j = 0; j < card.map_cols; ++j) {
     const float x = pen.x + s.px(kRowNames) + side * static_cast<float>(j);
@@ -77,7 +78,7 @@ void draw_map_of_tiles(const CardScene& card, std::optional<std::size_t> on, Pen
   pen.y = origin.y + side * static_cast<float>(card.map_rows);
   pen.gap(6);
   if (!card.open || card.teach) return;
-  draw_text(pen.list, {pen.x, pen.y}, Face::text, 12, colour_of(Token::dim), kMapKeys);
+  draw_text(pen.list, {pen.x, pen.y}, Face::text, 12, colour_of(Token::dim), tr_of(kMapKeys));
   pen.gap(18);
 }
 

@@ -5,6 +5,7 @@
 
 #include "imgui.h"
 #include "imgui_internal.h"
+#include "kernels/base/text.h"
 #include "viz/draw/theme.h"
 #include "viz/learn/typed_number.h"
 
@@ -14,7 +15,7 @@ namespace {
 constexpr float kNames = 16, kTrack = 22, kTicks = 18;  // heights, logical
 constexpr float kEnds = 9;                              // the handle at an end stays within the card
 constexpr float kBarHalf = 5, kHandle = 7;
-constexpr const char* kBarKeys = "Drag it; arrows move it";
+constexpr const char* kBarKeys = marked("Drag it; arrows move it");
 
 // Centred on x, within the line.
 void label_at(const Pen& pen, float x, float y, Face face, Token ink, const std::string& text) {
@@ -61,10 +62,10 @@ void draw_legend(bool with_answer, Pen& pen) {
   };
   if (with_answer) {
     pen.list->AddCircle({x, y}, s.px(kHandle - 2), colour_of(Token::dim), 0, s.px(2));
-    words("yours");
+    words(tr("yours"));
   }
   draw_truth(x, y, pen);
-  words("the answer");
+  words(tr("the answer"));
   pen.gap(pen.sizes.small + 8);
 }
 
@@ -98,7 +99,7 @@ void draw_number_bar(const CardScene& card, Pen& pen, LearnHeld& held) {
   if (answer && !(card.teach && card.open)) draw_answer(bar.scale, *answer, first, y, length, card.open, pen);
   if (bar.truth) draw_truth(at(*bar.truth), y, pen);
   pen.gap(kTicks);
-  if (card.open && !card.teach) return pen.small_words(kBarKeys);
+  if (card.open && !card.teach) return pen.small_words(tr_of(kBarKeys));
   if (!card.open) draw_legend(answer && !card.teach, pen);
 }
 

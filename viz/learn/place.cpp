@@ -42,7 +42,7 @@ Result<LessonPlace> parse_place(std::string_view text) {
 }
 
 Result<EventIndex> event_at(const Recording& rec, const LessonPlace& place) {
-  if (place.all || !place.phase) return bad_input("a place that is gone to names a phase, as i0j0.scores does");
+  if (place.all || !place.phase) return bad_input(tr("a place that is gone to names a phase, as i0j0.scores does"));
   const EventId id{place.b, place.h, place.i, place.j, *place.phase};
   if (const auto e = rec.find(id)) return *e;
   // Orders differ in whether a load or an end has a query or a key tile.
@@ -56,7 +56,7 @@ Result<EventIndex> event_at(const Recording& rec, const LessonPlace& place) {
 }
 
 std::string place_words(const LessonPlace& p) {
-  if (p.all) return "in any tile";
+  if (p.all) return tr("in any tile");
   std::string words = "at ";
   if (p.i >= 0) words += fmt::format("i{}", p.i);
   if (p.j >= 0) words += fmt::format("j{}", p.j);

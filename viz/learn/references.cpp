@@ -137,7 +137,7 @@ Result<ReadValues> read_weight(const Recording& rec, const TensorReference& ref)
   auto p = read_slot(rec, of, Slot::p);
   if (!p) return p;
   if (stores_scores(rec.order)) return p;
-  if (ref.rows.first != ref.rows.last) return bad_input("weight is read one row at a time");
+  if (ref.rows.first != ref.rows.last) return bad_input(tr("weight is read one row at a time"));
   of.name = "l";
   of.cols = {0, 0};
   auto sum = read_slot(rec, of, Slot::l_new);
@@ -158,7 +158,7 @@ bool is_tensor_name(std::string_view name) {
 }
 
 Result<ReadValues> read_tensor(const Recording& rec, const TensorReference& ref) {
-  if (rec.events.empty()) return bad_input("the run has no steps");
+  if (rec.events.empty()) return bad_input(tr("the run has no steps"));
   if (ref.name == "out") return read_output(rec, ref, rec.outputs.out, rec.problem.Dv);
   if (ref.name == "lse") return read_output(rec, ref, rec.outputs.lse, 1);
   if (ref.name == "weight") return read_weight(rec, ref);

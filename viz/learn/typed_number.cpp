@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "kernels/base/text.h"
 #include "viz/learn/expression.h"
 
 namespace attn {
@@ -70,7 +71,9 @@ std::optional<double> worked_out(std::string text) {
   call_instead(text, "\u221a", "sqrt");
   if (!knows_its_words(text)) return std::nullopt;
   ExpressionScope nothing;
-  nothing.recording_of = [](std::string_view) -> Result<const Recording*> { return bad_input("a number is typed"); };
+  nothing.recording_of = [](std::string_view) -> Result<const Recording*> {
+    return bad_input(tr("a number is typed"));
+  };
   const auto value = evaluate_number(text, nothing);
   if (!value || !std::isfinite(*value)) return std::nullopt;
   return *value;

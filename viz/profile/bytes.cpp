@@ -28,12 +28,13 @@ BytesLine line_of(const Measurement& m, const char* metric, const char* title) {
 }
 
 BytesLine dram_rate(const Measurement& m) {
-  BytesLine line = line_of(m, "dram_gb_per_s", "DRAM rate");
+  BytesLine line = line_of(m, "dram_gb_per_s", tr("DRAM rate"));
   if (!line.available) return line;
   const double rate = figure(m, "dram_gb_per_s").value;
   line.text = value_with_unit(rate * 1e9, {1e-9, "GB/s"});
   const Figure& share = figure(m, "dram_peak_share_pct");
-  line.words = share.available() ? percent_text(share.value) + " of a plain copy on this device." : share.reason;
+  line.words =
+      share.available() ? phrase("{} of a plain copy on this device.", percent_text(share.value)) : share.reason;
   return line;
 }
 
@@ -48,7 +49,7 @@ BytesLine l2(const Measurement& m) {
 }
 
 BytesLine conflicts(const Measurement& m) {
-  BytesLine line = line_of(m, "shared_conflicts_count", "Bank conflicts");
+  BytesLine line = line_of(m, "shared_conflicts_count", tr("Bank conflicts"));
   const Figure& turns = figure(m, "shared_wavefronts_count");
   if (!line.available || !turns.available()) {
     line.available = false;
@@ -64,7 +65,7 @@ BytesLine conflicts(const Measurement& m) {
   const double share = 100 * extra / turns.value;
   line.text = extra > 0 && share < 0.01 ? "< 0.01 %" : percent_text(share);
   line.words = phrase("{} of {} turns of the shared memory, {}.", count_words(extra), count_words(turns.value),
-                      exact_shared(m) ? "counted at each instruction" : "by the whole run's counter");
+                      exact_shared(m) ? tr("counted at each instruction") : tr("by the whole run's counter"));
   return line;
 }
 
@@ -112,14 +113,14 @@ BytesLine l1(const Measurement& m, std::int32_t sms) {
   line.words = phrase("Sectors of 32 B, {} % more than side by side",
                       figure_text(sectors > 0 ? 100 * excess / std::max(1.0, sectors - excess) : 0));
   if (const auto rate = sector_rate(m, sms))
-    line.words +=
-        phrase("; {} a cycle and SM{}", figure_text(rate->rate), rate->launch.empty() ? "" : " in " + rate->launch);
+    line.words += phrase("; {} a cycle and SM{}", figure_text(rate->rate),
+                         rate->launch.empty() ? "" : phrase(" in {}", rate->launch));
   line.words += ".";
   return line;
 }
 
 BytesLine warps(const Measurement& m) {
-  BytesLine line = line_of(m, "warp_efficiency_pct", "Warp efficiency");
+  BytesLine line = line_of(m, "warp_efficiency_pct", tr("Warp efficiency"));
   if (!line.available) return line;
   const double share = figure(m, "warp_efficiency_pct").value;
   line.text = percent_text(share);
@@ -129,12 +130,13 @@ BytesLine warps(const Measurement& m) {
 }
 
 BytesLine tensor(const Measurement& m) {
-  BytesLine line = line_of(m, "tensor_pipe_pct", "Tensor cores");
+  BytesLine line = line_of(m, "tensor_pipe_pct", tr("Tensor cores"));
   if (!line.available) return line;
   const double share = figure(m, "tensor_pipe_pct").value;
   line.text = percent_text(share);
-  line.words = share < 1 ? "Next to nothing: the counter moves a little without a tensor instruction in the code, too."
-                         : phrase("Busy in {} of 100 active cycles.", figure_text(share));
+  line.words = share < 1
+                   ? tr("Next to nothing: the counter moves a little without a tensor instruction in the code, too.")
+                   : phrase("Busy in {} of 100 active cycles.", figure_text(share));
   return line;
 }
 
@@ -143,8 +145,8 @@ BytesLine spills(const Measurement& m) {
   if (!line.available) return line;
   const double bytes = figure(m, "spill_bytes").value;
   line.text = fmt::format("{:.0f} B", bytes);
-  line.words = bytes > 0 ? "Registers of each thread that the compiler had to keep in memory."
-                         : "All that a thread holds fits its registers.";
+  line.words = bytes > 0 ? tr("Registers of each thread that the compiler had to keep in memory.")
+                         : tr("All that a thread holds fits its registers.");
   return line;
 }
 
@@ -183,8 +185,8 @@ BytesLine heard(const Measurement& m, const char* id, const char* title, const c
       line.words = tr("nobody has listened to this row yet: \"Listen to it\" reads the heartbeat");
     return line;
   }
-  if (line.title == "Shared memory" && uses_no_shared_memory(m))
-    return {title, "none", "It uses no shared memory.", true};
+  if (line.title == tr("Shared memory") && uses_no_shared_memory(m))
+    return {title, "none", tr("It uses no shared memory."), true};
   const auto mean = mean_of(*m.heartbeat, id);
   if (!mean) {
     line.words = tr("this heartbeat does not have it");
@@ -214,8 +216,8 @@ void add_missing(std::vector<MissingFigures>& missing, const BytesLine& line) {
 }  // namespace
 
 std::string count_words(double count) {
-  if (count >= 1e9) return figure_text(count / 1e9) + " billion";
-  return count >= 1e6 ? figure_text(count / 1e6) + " million" : figure_text(count);
+  if (count >= 1e9) return figure_text(count / 1e9) + tr(" billion");
+  return count >= 1e6 ? figure_text(count / 1e6) + tr(" million") : figure_text(count);
 }
 
 BytesScene bytes_scene(const Measurement& m, std::int32_t sms) {
@@ -237,10 +239,11 @@ BytesScene bytes_scene(const Measurement& m, std::int32_t sms) {
   b.dram_text = b.dram ? text(*b.dram) : figure(m, "dram_read_bytes").reason;
   b.words = position_words(b);
   if (b.dram && b.compulsory > 0) b.words += results_words(m, *b.dram, b.compulsory);
-  BytesLine shared = heard(m, "shared", "Shared memory", "Of what its data pipe can pass, by the heartbeat.");
+  BytesLine shared = heard(m, "shared", tr("Shared memory"), tr("Of what its data pipe can pass, by the heartbeat."));
   put_turns(m, sms, shared);
-  for (const BytesLine& line : {heard(m, "issue", "Issue slots", "Of the schedulers' slots, by the heartbeat."), shared,
-                                dram_rate(m), l1(m, sms), l2(m), conflicts(m), warps(m), tensor(m), spills(m)}) {
+  for (const BytesLine& line :
+       {heard(m, "issue", tr("Issue slots"), tr("Of the schedulers' slots, by the heartbeat.")), shared, dram_rate(m),
+        l1(m, sms), l2(m), conflicts(m), warps(m), tensor(m), spills(m)}) {
     if (line.available) {
       b.lines.push_back(line);
     } else {

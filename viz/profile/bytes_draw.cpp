@@ -53,9 +53,9 @@ void draw_number_line(const BytesScene& b, float width) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddLine({box.min.x + inset, box.centre().y}, {box.max.x - inset, box.centre().y}, colour(s.theme, Token::line),
                 s.px(2));
-  draw_end(list, box, x_of(b.compulsory), "least", b.compulsory_text, false, false);
-  draw_end(list, box, x_of(b.tile_loads), "tile loads", b.tile_loads_text, false, false);
-  if (b.dram && *b.dram > 0) draw_end(list, box, x_of(*b.dram), "DRAM", b.dram_text, true, true);
+  draw_end(list, box, x_of(b.compulsory), tr("least"), b.compulsory_text, false, false);
+  draw_end(list, box, x_of(b.tile_loads), tr("tile loads"), b.tile_loads_text, false, false);
+  if (b.dram && *b.dram > 0) draw_end(list, box, x_of(*b.dram), tr("DRAM"), b.dram_text, true, true);
 }
 
 Runs words_of(const MissingFigures& missing) {
@@ -115,7 +115,7 @@ void draw_bytes(const BytesScene& scene, ImVec2 size) {
     heading(tr("Bytes and pipes"));
     const float width = ImGui::GetContentRegionAvail().x;
     draw_number_line(scene, width);
-    if (!scene.dram) dim_text("DRAM: " + scene.dram_text + ".");  // else the strip has the sentence
+    if (!scene.dram) dim_text(phrase("DRAM: {}.", scene.dram_text));  // else the strip has the sentence
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, style().px(kBetween)));
     for (const BytesLine& line : scene.lines) draw_line(line, width);
     for (const MissingFigures& missing : scene.missing) draw_missing(missing, width);

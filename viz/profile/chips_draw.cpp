@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -12,11 +13,11 @@ std::vector<Chip> page_chips(ProfilePage shown) {
   const auto page = [shown](const char* label, const char* help, ProfilePage of) {
     return Chip{label, help, shown == of, ChooseProfilePage{of}, true, false};
   };
-  return {
-      page("Figures", "Roofs, occupancy, bytes and pipes", ProfilePage::figures),
-      page("Source", "The kernel's text with what each line and phase became; it needs no GPU", ProfilePage::source),
-      page("Heartbeat", "Pipes and memories of the GPU over the time of one run", ProfilePage::heartbeat),
-      page("Lab", "Change the kernel's text and see what becomes of it", ProfilePage::lab)};
+  return {page(tr("Figures"), tr("Roofs, occupancy, bytes and pipes"), ProfilePage::figures),
+          page(tr("Source"), tr("The kernel's text with what each line and phase became; it needs no GPU"),
+               ProfilePage::source),
+          page(tr("Heartbeat"), tr("Pipes and memories of the GPU over the time of one run"), ProfilePage::heartbeat),
+          page(tr("Lab"), tr("Change the kernel's text and see what becomes of it"), ProfilePage::lab)};
 }
 
 ChipRow draw_chips(std::span<const Chip> chips, ImVec2 from, float right, bool draw, Commands& commands) {

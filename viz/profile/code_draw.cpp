@@ -57,10 +57,11 @@ void draw_head(const CodeColumns& columns) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImU32 dim = colour(s.theme, Token::dim);
   draw_text_in(list, {at, {at.x + columns.text - s.px(kGap), at.y + s.px(kHead)}}, Align::right, Face::text, 11, dim,
-               "% of line");
+               tr("% of line"));
   if (columns.state < columns.right)
     draw_text_in(list, {{at.x + columns.state, at.y}, {at.x + columns.right, at.y + s.px(kHead)}}, Align::left,
-                 Face::text, 11, dim, one_that_fits("most of its warps", "its warps", columns.right - columns.state));
+                 Face::text, 11, dim,
+                 one_that_fits(tr("most of its warps"), tr("its warps"), columns.right - columns.state));
   ImGui::Dummy({ImGui::GetContentRegionAvail().x, s.px(kHead)});
   tooltip(tr("Of the samples of this line's instructions: where its warps were when they were looked at."));
 }
@@ -118,13 +119,13 @@ void draw_choices(const CodeScene& code, CodeKind kind, Commands& commands) {
   if (const float room = ImGui::GetContentRegionAvail().x; title + buttons < room)
     ImGui::SameLine(s.px(16) + room - buttons + s.px(4));
   for (const auto& [choice, label, help] :
-       {std::tuple{CodeKind::sass, "SASS", "What the multiprocessor runs, as nvdisasm prints it"},
-        std::tuple{CodeKind::ptx, "PTX", "What the compiler made of it on the way"}}) {
+       {std::tuple{CodeKind::sass, "SASS", tr("What the multiprocessor runs, as nvdisasm prints it")},
+        std::tuple{CodeKind::ptx, "PTX", tr("What the compiler made of it on the way")}}) {
     if (toggle(label, kind == choice, help)) commands.push_back(ChooseCode{choice});
     ImGui::SameLine();
   }
   ImGui::BeginDisabled(code.rows.empty());
-  if (toggle("Copy", true, "All of these lines, with tabs between, to the clipboard"))
+  if (toggle(tr("Copy"), true, tr("All of these lines, with tabs between, to the clipboard")))
     commands.push_back(CopyText{code_text(code)});
   ImGui::EndDisabled();
   ImGui::PopStyleVar();

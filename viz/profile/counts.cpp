@@ -38,9 +38,9 @@ std::string beyond_ideal(const KernelCounts& counts, const CounterSums& sums, De
   const std::uint64_t ideal = sums[shared ? InstructionCounter::shared_ideal : InstructionCounter::sectors_ideal];
   const auto beyond = derived(counts, sums, what);
   if (!beyond || (real == 0 && ideal == 0)) return {};
-  return fmt::format("\n{}: {} {} - {} {} = {}", shared ? "Bank conflicts" : "Excess sectors", in_groups(real),
-                     shared ? "passes through shared memory" : "sectors of device memory", in_groups(ideal),
-                     shared ? "without conflicts" : "side by side", in_groups(*beyond));
+  return fmt::format("\n{}: {} {} - {} {} = {}", shared ? tr("Bank conflicts") : tr("Excess sectors"), in_groups(real),
+                     shared ? tr("passes through shared memory") : tr("sectors of device memory"), in_groups(ideal),
+                     shared ? tr("without conflicts") : tr("side by side"), in_groups(*beyond));
 }
 
 std::string words_of(const KernelCounts& counts, const CounterSums& sums, std::uint64_t all) {
@@ -85,24 +85,23 @@ std::optional<CountColumn> column_after(std::optional<CountColumn> by) {
 CountHead head_of(const KernelCounts& counts, CountColumn column) {
   switch (column) {
     case CountColumn::executed:
-      return {"executed", "How often its instructions were executed by a warp in one run, exactly.\nCUPTI: " +
-                              metric(counts, InstructionCounter::executed) +
-                              (counts.has(InstructionCounter::executed) ? "" : not_here(counts))};
+      return {"executed", phrase("How often its instructions were executed by a warp in one run, exactly.\nCUPTI: {}{}",
+                                 metric(counts, InstructionCounter::executed),
+                                 (counts.has(InstructionCounter::executed) ? "" : not_here(counts)))};
     case CountColumn::conflicts:
       return {"conflicts",
-              "Bank conflicts: passes through shared memory beyond those that the same accesses would take without a "
-              "conflict.\nwavefronts - ideal = " +
-                  metric(counts, InstructionCounter::shared) + " - " +
-                  metric(counts, InstructionCounter::shared_ideal) +
-                  (value_of(counts, {}, column) ? "" : not_here(counts))};
+              phrase("Bank conflicts: passes through shared memory beyond those that the same accesses would take "
+                     "without a conflict.\nwavefronts - ideal = {} - {}{}",
+                     metric(counts, InstructionCounter::shared), metric(counts, InstructionCounter::shared_ideal),
+                     (value_of(counts, {}, column) ? "" : not_here(counts)))};
     case CountColumn::sectors:
       break;
   }
   return {"sectors+",
-          "Excess sectors: of 32 bytes of device memory, beyond those that the same bytes would fill side by side "
-          "(uncoalesced accesses).\nsectors - ideal = " +
-              metric(counts, InstructionCounter::sectors) + " - " + metric(counts, InstructionCounter::sectors_ideal) +
-              (value_of(counts, {}, column) ? "" : not_here(counts))};
+          phrase("Excess sectors: of 32 bytes of device memory, beyond those that the same bytes would fill side by "
+                 "side (uncoalesced accesses).\nsectors - ideal = {} - {}{}",
+                 metric(counts, InstructionCounter::sectors), metric(counts, InstructionCounter::sectors_ideal),
+                 (value_of(counts, {}, column) ? "" : not_here(counts)))};
 }
 
 std::optional<std::int64_t> value_of(const KernelCounts& counts, const CounterSums& sums, CountColumn column) {
@@ -127,10 +126,11 @@ CountCells cells_of(const KernelCounts& counts, const CounterSums& sums, std::ui
 }
 
 const std::array<const char*, kPhaseCountColumns>& phase_count_heads(bool brief) {
-  static constexpr std::array<const char*, kPhaseCountColumns> kHeads{"executed",  "%",       "threads", "passes",
-                                                                      "conflicts", "sectors", "excess"};
-  static constexpr std::array<const char*, kPhaseCountColumns> kBrief{"exec.",  "%",       "threads", "passes",
-                                                                      "confl.", "sectors", "excess"};
+  static constexpr std::array<const char*, kPhaseCountColumns> kHeads{
+      marked("executed"), "%", marked("threads"), marked("passes"), marked("conflicts"), marked("sectors"),
+      marked("excess")};
+  static constexpr std::array<const char*, kPhaseCountColumns> kBrief{
+      marked("exec."), "%", marked("threads"), marked("passes"), marked("confl."), marked("sectors"), marked("excess")};
   return brief ? kBrief : kHeads;
 }
 

@@ -39,8 +39,8 @@ void judge_time(const Measurement& mine, const Measurement& other, FigureChange&
   }
   const bool apart = a.ci_low > b.ci_high || b.ci_low > a.ci_high;
   change.noise = apart ? Noise::beyond : Noise::within;
-  change.noise_words = apart ? "more than the noise: the 95 % intervals of the two medians do not meet"
-                             : "within the noise: the 95 % intervals of the two medians overlap";
+  change.noise_words = apart ? tr("more than the noise: the 95 % intervals of the two medians do not meet")
+                             : tr("within the noise: the 95 % intervals of the two medians overlap");
 }
 
 void judge_noise(const MetricRow& metric, const Figure& a, const Figure& b, const Measurement& mine,
@@ -79,8 +79,8 @@ FigureChange bounded_change(const Figure& a, const Figure& b, bool a_is_bound, b
     change.noise_words = tr("not known: each of the two is the least of several launches");
     return change;
   }
-  change.noise_words = a_is_bound ? "at least: this is the least of several launches"
-                                  : "at most: the other is the least of several launches";
+  change.noise_words = a_is_bound ? tr("at least: this is the least of several launches")
+                                  : tr("at most: the other is the least of several launches");
   if (b.value != 0 && a.value / b.value > 0)
     change.text = fmt::format("{} {}×", a_is_bound ? "≥" : "≤", figure_text(a.value / b.value));
   return change;
@@ -95,7 +95,7 @@ FigureChange change_of(const MetricRow& metric, const Measurement& mine, const M
   if (is_bound(metric, a) || is_bound(metric, b)) return bounded_change(a, b, is_bound(metric, a), is_bound(metric, b));
   judge_noise(metric, a, b, mine, other, change);
   if (a.value == b.value || (b.value != 0 && std::abs(a.value / b.value - 1) < kSame)) {
-    change.text = "same";
+    change.text = tr("same");
     return change;
   }
   // Zero degrees Celsius is no nothing, and how often was measured is no figure of the kernel.

@@ -73,7 +73,7 @@ Finding multiply_bound(const Measurement& m, const FindingContext&) {
   f.text = phrase("It reaches {} % of the multiply-add peak, with tensor cores busy in {} of 100 cycles.",
                   figure_text(share), figure_text(tensor));
   f.other_kernel = on_tensor_cores(m.key.problem.dtype);
-  f.experiment = "tensor cores: " + f.other_kernel;
+  f.experiment = phrase("tensor cores: {}", f.other_kernel);
   return f;
 }
 
@@ -158,17 +158,17 @@ void put_attempt(const Measurement& m, const FindingContext& context, Finding& f
 // What must become smaller for one more block an SM: those resources alone that are in its way.
 std::string room_for_a_block(const Measurement& m, const FindingContext& context) {
   const auto limits = gpu::limits_of(context.arch);
-  constexpr const char* kUnknown = "a kernel of which more blocks fit on an SM";
-  if (!limits || m.launches.size() != 1 || !figure(m, "registers_count").available()) return kUnknown;
+  constexpr const char* kUnknown = marked("a kernel of which more blocks fit on an SM");
+  if (!limits || m.launches.size() != 1 || !figure(m, "registers_count").available()) return tr_of(kUnknown);
   const Taken t = taken_by(m);
   const std::int32_t blocks = gpu::occupancy(*limits, t.threads, t.registers, t.shared).blocks;
   const auto room = room_of(*limits, t.threads, blocks + 1);
-  if (blocks == 0 || !room) return "more warps in a block: no more blocks fit";
+  if (blocks == 0 || !room) return tr("more warps in a block: no more blocks fit");
   std::vector<std::string> less;
   if (t.registers > room->registers) less.push_back(phrase("at most {} registers a thread", room->registers));
   if (t.shared > room->shared) less.push_back(phrase("{} of shared memory a block", kibibytes(room->shared)));
-  if (less.empty()) return kUnknown;
-  return phrase("{} for {} blocks on an SM", fmt::join(less, " and "), blocks + 1);
+  if (less.empty()) return tr_of(kUnknown);
+  return phrase("{} for {} blocks on an SM", fmt::join(less, tr(" and ")), blocks + 1);
 }
 
 // What of an SM was busy over the run, where somebody listened to it.
@@ -180,7 +180,7 @@ struct HeardShare {
 std::vector<HeardShare> heard_shares(const Measurement& m) {
   std::vector<HeardShare> heard;
   if (m.heartbeat == nullptr) return heard;
-  for (HeardShare h : {HeardShare{"issue", "issue slots"}, HeardShare{"shared", "shared memory"}}) {
+  for (HeardShare h : {HeardShare{"issue", tr("issue slots")}, HeardShare{"shared", tr("shared memory")}}) {
     const auto mean = mean_of(*m.heartbeat, h.id);
     if (!mean || *mean <= 0) continue;
     h.share = *mean;
@@ -201,13 +201,13 @@ Finding few_warps(const Measurement& m, const FindingContext& context) {
   for (const HeardShare& heard : heard_shares(m)) {
     if (heard.share >= kSlotsBusy) return f;
     busiest = std::max(busiest, heard.share);
-    busy += fmt::format("{} at {} %, ", heard.words, figure_text(heard.share));
+    busy += phrase("{} at {} %, ", heard.words, figure_text(heard.share));
   }
   if (busiest > 0) f.at_most = 100 / busiest;
   if (const double filled = filled_slots(m); filled > 0 && (f.at_most <= 0 || filled < f.at_most)) f.at_most = filled;
   if (f.at_most > 0 && f.at_most < kWorthIt) return {};
   f.text = phrase("{} % of an SM's warps are active, and nothing is at its limit: {}{} at {} %, DRAM at {} %.",
-                  figure_text(active), busy, by_tensor ? "tensor cores" : "multiply-adds",
+                  figure_text(active), busy, by_tensor ? tr("tensor cores") : tr("multiply-adds"),
                   figure_text(by_tensor ? tensor : multiply), figure_text(dram));
   f.experiment = room_for_a_block(m, context);
   put_attempt(m, context, f);
@@ -221,7 +221,7 @@ Finding tensor_idle(const Measurement& m, const FindingContext&) {
   f.text = phrase("Its {} numbers could go to the tensor cores, which are busy in {} of 100 cycles.",
                   name_of(m.key.problem.dtype), figure_text(tensor));
   f.other_kernel = on_tensor_cores(m.key.problem.dtype);
-  f.experiment = "tensor cores: " + f.other_kernel;
+  f.experiment = phrase("tensor cores: {}", f.other_kernel);
   return f;
 }
 
@@ -277,7 +277,7 @@ constexpr auto kRules = std::to_array<FindingRule>({
 std::string attempt_label(const Finding& f) {
   if (!f.prepared.empty()) {
     const auto prepared = find_experiment(f.prepared);
-    if (prepared) return std::string((*prepared)->title);
+    if (prepared) return std::string(tr_of((*prepared)->title));
   }
   if (f.max_registers > 0) return phrase("At most {} registers", f.max_registers);
   if (!f.other_kernel.empty()) return f.other_kernel;

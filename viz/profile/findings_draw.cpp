@@ -3,8 +3,6 @@
 #include <cstddef>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "viz/bench/texts.h"
@@ -19,8 +17,9 @@ namespace {
 // "At most 1.77 times as fast: It reaches ... Try: ..."
 Runs finding_runs(const Finding& f) {
   Runs runs;
-  if (f.at_most > 0) runs.push_back({"At most " + times_text(f.at_most) + "×:", Face::bold, Token::text, 0, false});
-  if (f.seen > 0) runs.push_back({times_text(f.seen) + "× in this session:", Face::bold, Token::text, 0, false});
+  if (f.at_most > 0) runs.push_back({phrase("At most {}×:", times_text(f.at_most)), Face::bold, Token::text, 0, false});
+  if (f.seen > 0)
+    runs.push_back({phrase("{}× in this session:", times_text(f.seen)), Face::bold, Token::text, 0, false});
   runs.push_back({(runs.empty() ? "" : " ") + f.text + " ", Face::text, Token::dim, 0, false});
   runs.push_back({"Try " + f.experiment + ".", Face::text, Token::text, 0, false});
   return runs;
@@ -37,12 +36,13 @@ Attempt attempt_of(const Finding& f, const std::string& kernel) {
   const std::string label = attempt_label(f);
   if (!f.prepared.empty())
     return {label,
-            "The lab opens with this prepared experiment, which tests the finding",
+            tr("The lab opens with this prepared experiment, which tests the finding"),
             {lab, OpenExperiment{f.prepared}}};
   if (f.max_registers > 0)
-    return {label, "The lab opens with this limit of registers", {lab, LimitRegisters{kernel, f.max_registers}}};
-  if (!f.other_kernel.empty()) return {label, "That kernel here, in place of this one", {ChooseKernel{f.other_kernel}}};
-  return {label, "With the text of this kernel as it is", {lab}};
+    return {label, tr("The lab opens with this limit of registers"), {lab, LimitRegisters{kernel, f.max_registers}}};
+  if (!f.other_kernel.empty())
+    return {label, tr("That kernel here, in place of this one"), {ChooseKernel{f.other_kernel}}};
+  return {label, tr("With the text of this kernel as it is"), {lab}};
 }
 
 // At the right end of the finding's first line. Returns its width with what parts it from the words, pixels.
@@ -78,20 +78,20 @@ float draw_findings(const ProfileScene& scene, ImVec2 from, float width, bool dr
 
 std::string findings_hint(const ProfileScene& scene) {
   const std::size_t n = scene.findings.size();
-  return phrase("{} finding{} below", n, n == 1 ? "" : "s");
+  return plural(n, "{} finding below", "{} findings below");
 }
 
 void draw_findings_hint(const ProfileScene& scene, ImVec2 at, float right, bool& seek) {
   const Style& s = style();
   const std::string label = findings_hint(scene);
   ImGui::SetCursorPos(at);
-  seek = small_button(label.c_str(), true, "What would make it faster, at the end of this page");
+  seek = small_button(label.c_str(), true, tr("What would make it faster, at the end of this page"));
   const float x = at.x + text_width(Face::text, 12, label) + s.px(24);
   std::string worth;  // of as many as have room: no number is cut
   for (const Finding& f : scene.findings) {
     std::string more = worth.empty() ? "" : worth + ", ";
-    if (f.seen > 0) more += times_text(f.seen) + "× in this session";
-    if (f.seen <= 0 && f.at_most > 0) more += "at most " + times_text(f.at_most) + "×";
+    if (f.seen > 0) more += phrase("{}× in this session", times_text(f.seen));
+    if (f.seen <= 0 && f.at_most > 0) more += phrase("at most {}×", times_text(f.at_most));
     if (f.seen <= 0 && f.at_most <= 0) continue;
     if (text_width(Face::text, 12, more) > right - x) break;
     worth = more;

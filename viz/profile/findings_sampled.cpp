@@ -9,8 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/traffic.h"
@@ -62,7 +60,7 @@ double held_slots(const SampleCounts& all) {
 
 // "line 45", "line 203 of flash_tile.cuh"
 std::string line_words(const std::string& file, std::uint32_t line, bool own) {
-  return own ? fmt::format("line {}", line) : phrase("line {} of {}", line, file.substr(file.rfind('/') + 1));
+  return own ? phrase("line {}", line) : phrase("line {} of {}", line, file.substr(file.rfind('/') + 1));
 }
 
 // Microseconds of the launches of this function, as they were heard; nothing where nobody listened.
@@ -156,7 +154,7 @@ Finding uncoalesced(const Measurement& m, const FindingContext& context) {
   f.seen = m.time.median / other->time.median;
   f.text += phrase(" Side by side alone they would bring at most {} times.", times_text(f.at_most));
   f.at_most = 0;
-  f.experiment = "tiles that are read side by side and kept in shared memory: " + f.other_kernel;
+  f.experiment = phrase("tiles that are read side by side and kept in shared memory: {}", f.other_kernel);
   return f;
 }
 
@@ -200,9 +198,9 @@ Finding late_copies(const Measurement& m, const FindingContext&) {
   });
   const std::uint64_t empty = in(waits.not_issued_of, WarpState::global);
   f.at_most = without(share_of(empty, all.all));
-  const std::string where = at == lines.end()
-                                ? std::string()
-                                : ", most at " + line_words(m.samples->files.at(at->file), at->line, at->file == 0);
+  const std::string where =
+      at == lines.end() ? std::string()
+                        : phrase(", most at {}", line_words(m.samples->files.at(at->file), at->line, at->file == 0));
   f.text =
       phrase("In {} of the samples a warp waits at a barrier for copies from device memory{}: {} of the empty slots.",
              percent(share), where, percent(share_of(empty, all.not_issued)));

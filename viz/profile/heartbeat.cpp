@@ -40,7 +40,7 @@ BeatLine line_of(const Heartbeat* h, const BeatRow& row) {
 
 std::string why_none(const Heartbeat& h, std::string_view id) {
   const auto at = std::ranges::find(h.counters, id, &BeatCounter::id);
-  return at == h.counters.end() ? "this file does not have it" : at->why_not;
+  return at == h.counters.end() ? tr("this file does not have it") : at->why_not;
 }
 
 BeatStrip strip(const HeartbeatScene& scene, const BeatRow& row) {
@@ -48,7 +48,7 @@ BeatStrip strip(const HeartbeatScene& scene, const BeatRow& row) {
   BeatStrip s;
   if (row.unit == "%") s.scale = kLeastPercent;
   s.id = row.id;
-  s.label = row.label;
+  s.label = tr_of(row.label);
   s.unit = row.unit;
   s.own = line_of(scene.own.get(), row);
   s.other = line_of(scene.beside.get(), row);
@@ -56,8 +56,8 @@ BeatStrip strip(const HeartbeatScene& scene, const BeatRow& row) {
   for (const BeatLine* line : {&s.own, &s.other})
     if (line->counter != nullptr) s.scale = std::max(s.scale, scale_of(*line->counter));
   s.scale_text = fmt::format("{:g} {}", s.scale, row.unit);
-  s.tip = std::string(row.help);
-  if (row.unit == "%") s.tip += " 100 % is the most that the chip could do.";
+  s.tip = std::string(tr_of(row.help));
+  if (row.unit == "%") s.tip += tr(" 100 % is the most that the chip could do.");
   if (s.own.counter != nullptr) s.tip += "\n" + s.own.counter->metric;
   return s;
 }
@@ -93,16 +93,18 @@ bool is_key_tile(const std::optional<Pulse>& beat, const std::optional<PlaceWork
 // What a beat is, or that it is no key tile: several of them may come again and again together.
 std::string tile_words(const Heartbeat& h, const std::optional<Pulse>& beat, const PlaceWork& work) {
   constexpr double kLeast = 4;  // samples that a beat is told from
-  std::string words = phrase(" A place for a block runs {} block{} of {} key tiles", work.blocks,
-                             work.blocks == 1 ? "" : "s, one after the other,", work.tiles);
-  if (is_key_tile(beat, work)) return words + ": a beat is a key tile.";
+  std::string words = work.blocks == 1
+                          ? phrase(" A place for a block runs {} block of {} key tiles", work.blocks, work.tiles)
+                          : phrase(" A place for a block runs {} blocks, one after the other, of {} key tiles",
+                                   work.blocks, work.tiles);
+  if (is_key_tile(beat, work)) return phrase("{}: a beat is a key tile.", words);
   const BeatLaunch& launch = h.launches[beat ? beat->launch : longest_launch(h)];
   const double us = launch.length_us(), tile = us / work.all();
   words += phrase(" in {}, {} a tile on average", us_text(us), us_text(tile));
   const double sample = static_cast<double>(h.samples.back().end_ns - h.samples.front().start_ns) * 1e-3 /
                         static_cast<double>(h.samples.size());
   if (tile < kLeast * sample) words += phrase(": too short to be seen at a sample every {}", us_text(sample));
-  return words + (beat ? ". A beat is no key tile." : ".");
+  return beat ? phrase("{}. A beat is no key tile.", words) : words + ".";
 }
 
 std::string beat_words(const Heartbeat& h, const std::optional<Pulse>& beat, const std::optional<PlaceWork>& work) {
@@ -111,7 +113,7 @@ std::string beat_words(const Heartbeat& h, const std::optional<Pulse>& beat, con
     const BeatRow* row = find_beat_row(beat->id);
     words = phrase("A beat every {} in {}, {:.0f} of them; clearest: {}, autocorrelation {:.2f}.",
                    us_text(beat->period_us), h.launches[beat->launch].kernel, beat->count,
-                   row == nullptr ? beat->id : std::string(row->label), beat->likeness);
+                   row == nullptr ? beat->id : std::string(tr_of(row->label)), beat->likeness);
   }
   return work && !h.launches.empty() && !h.samples.empty() ? words + tile_words(h, beat, *work) : words;
 }
@@ -136,8 +138,8 @@ void put_borders(HeartbeatScene& scene, bool key_tile, const HeartbeatScene* bef
   scene.words += phrase(
       " In {} beats from {} to {}, laid over one another, {} takes {}: {}. Borders are good to {}, one of {} steps "
       "of a beat; three stretches explain {:.0f} % of the pattern, and the exponentials mark P.",
-      b.beats, us_text(b.from_us), us_text(b.to_us), key_tile ? "a key tile" : "a beat", us_text(b.period_us), parts,
-      us_text(b.period_us / static_cast<double>(b.samples_a_beat)), b.samples_a_beat, 100 * b.told);
+      b.beats, us_text(b.from_us), us_text(b.to_us), key_tile ? tr("a key tile") : tr("a beat"), us_text(b.period_us),
+      parts, us_text(b.period_us / static_cast<double>(b.samples_a_beat)), b.samples_a_beat, 100 * b.told);
   constexpr double kMostBeats = 12;  // of which letters can still be read
   if (scene.to_us - scene.from_us > kMostBeats * b.period_us) return;
   // Those beats and no more: the first and the last may be cut by their ends.
@@ -156,7 +158,7 @@ std::string tail_words(const Heartbeat& h) {
   const BeatLaunch& launch = h.launches[tail->launch];
   if (tail->share <= 0)
     return phrase("{:.0f} % of the multiprocessors or more work to the end of {}.", kFullSms,
-                  h.launches.size() == 1 ? launch.kernel : "each launch");
+                  h.launches.size() == 1 ? launch.kernel : tr("each launch"));
   return phrase(
       "In the last {} of {}, {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are at work: {:.1f} % of "
       "the GPU's time in this launch stands empty there.",
@@ -186,7 +188,7 @@ std::string notes_of(const Measurement& m, const Heartbeat& h) {
   const std::string interval = h.in_cycles ? phrase("{} cycles of the system's clock", h.interval)
                                            : us_text(static_cast<double>(h.interval) * 1e-3);
   const std::string run = h.tries == 1
-                              ? std::string("one warmed-up run")
+                              ? std::string(tr("one warmed-up run"))
                               : phrase("one warmed-up run, the {}. that was tried: those before lost some", h.tries);
   return phrase("{} samples of {}, one every {}, {} L2; {}.{}", h.samples.size(), run, interval, name_of(m.key.l2),
                 h.method, beside_timings(m, h));
@@ -252,7 +254,7 @@ HeartbeatScene heartbeat_scene(const Measurement& row, const Measurement* agains
     if (row.processor != Processor::gpu)
       scene.empty = tr("A kernel of the CPU has none.");
     else if (!row.no_heartbeat.empty())
-      scene.empty = "Not available: " + sentence(row.no_heartbeat);
+      scene.empty = phrase("Not available: {}", sentence(row.no_heartbeat));
     else
       scene.empty =
           tr("Nobody has listened to this row yet: what its pipes and memories did over the time of one run.");

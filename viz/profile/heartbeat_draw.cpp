@@ -166,7 +166,7 @@ void draw_strip(ImDrawList* list, const Chart& chart, const BeatStrip& strip, co
   draw_grid(list, chart, plot);
   if (strip.own.counter == nullptr)
     draw_text_in(list, plot, Align::left, Face::text, 12, colour(s.theme, Token::dim),
-                 fitted_text(Face::text, 12, "not available: " + strip.why_not, plot.width() - s.px(16)), 8);
+                 fitted_text(Face::text, 12, phrase("not available: {}", strip.why_not), plot.width() - s.px(16)), 8);
   list->PushClipRect(plot.min, {plot.max.x, plot.max.y + 1}, true);
   if (strip.other.counter != nullptr)
     draw_line(list, chart, *chart.scene.beside, *strip.other.counter, strip.scale, plot,
@@ -254,8 +254,8 @@ void draw_axis(ImDrawList* list, const Chart& chart) {
     draw_text_in(list, {{x - half, top}, {x + half, top + s.px(14)}}, Align::left, Face::mono, 11,
                  colour(s.theme, Token::dim), tick.text);
   }
-  const std::string words =
-      chart.scene.axis + (chart.scene.whole ? "; drag over a part to enlarge it" : "; double click: the whole run");
+  const std::string words = chart.scene.axis + (chart.scene.whole ? tr("; drag over a part to enlarge it")
+                                                                  : tr("; double click: the whole run"));
   draw_text_in(list, {{chart.plot.min.x, top + s.px(14)}, {chart.plot.max.x, top + s.px(30)}}, Align::right, Face::text,
                11.5F, colour(s.theme, Token::dim), fitted_text(Face::text, 11.5F, words, chart.plot.width()));
 }
@@ -293,20 +293,20 @@ void follow_pointer(ImDrawList* list, const Chart& chart, Commands& commands) {
 // The heading's line: what is drawn, and what is missing of the other.
 void draw_head(ImDrawList* list, const HeartbeatScene& scene, const Box& line, bool over, Commands& commands) {
   const Style& s = style();
-  draw_text_in(list, line, Align::left, Face::bold, 13, colour(s.theme, Token::text), "Heartbeat");
+  draw_text_in(list, line, Align::left, Face::bold, 13, colour(s.theme, Token::text), tr("Heartbeat"));
   float right = line.max.x;
   if (!scene.whole) {
-    const float width = text_width(Face::text, 12, "Whole run") + s.px(12);
+    const float width = text_width(Face::text, 12, tr("Whole run")) + s.px(12);
     right -= width;
     ImGui::SetCursorScreenPos({right, line.min.y});
-    if (toggle("Whole run", true, "Shows all of it again; a double click in the chart does as well"))
+    if (toggle(tr("Whole run"), true, tr("Shows all of it again; a double click in the chart does as well")))
       commands.push_back(ChooseBeatSpan{});
     right -= s.px(8);
   }
   const float left = line.min.x + text_width(Face::bold, 13, "Heartbeat") + s.px(16);
   // Where a strip has its words over its curve, the mean is one of them.
   const std::string of =
-      phrase("f the chip's peak; {} the mean over the launches", over ? "beside each name" : "at the left");
+      phrase("f the chip's peak; {} the mean over the launches", over ? tr("beside each name") : tr("at the left"));
   const std::string words = scene.no_other.empty() ? "o" + of : scene.no_other + " O" + of;
   draw_text_in(list, {{left, line.min.y}, {right, line.max.y}}, Align::right, Face::text, 12,
                colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, right - left));

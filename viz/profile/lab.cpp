@@ -27,7 +27,7 @@ namespace {
 constexpr std::string_view kUsual = "flash_simt";
 
 std::string lines_words(std::size_t n) {
-  return fmt::format("{} line{}", n, n == 1 ? "" : "s");
+  return plural(n, "{} line", "{} lines");
 }
 
 // Lines of the edit that the original has not, or lines of the original that are gone.
@@ -39,7 +39,7 @@ std::string option_words(const LabChange& change) {
   std::string words;
   for (const Option* option : declared_options())
     if (const auto value = chosen(change.options, *option); value && *value != chosen(Options(), *option))
-      words += fmt::format("{}{} {}", words.empty() ? "" : ", ", option->title, value_text(*option, *value));
+      words += fmt::format("{}{} {}", words.empty() ? "" : ", ", tr_of(option->title), value_text(*option, *value));
   if (const std::string build = gpu::words_of(change.build); !build.empty())
     words += (words.empty() ? "" : ", ") + build;
   return words;
@@ -49,7 +49,7 @@ std::string change_words(const LabView& lab, const LabChange& change) {
   std::string words = option_words(change);
   const std::size_t lines = edited_lines(paired_lines(lab.original.text, change.text));
   if (lines > 0) words = lines_words(lines) + (words.empty() ? "" : ", ") + words;
-  return words.empty() ? "as it was" : words;
+  return words.empty() ? tr("as it was") : words;
 }
 
 std::string time_words(double us) {
@@ -61,9 +61,9 @@ std::string compiled_words(const Measurement& m) {
   std::vector<std::string> parts;
   const Figure &registers = figure(m, "registers_count"), &spills = figure(m, "spill_bytes"),
                &occupancy = figure(m, "occupancy_theoretical_pct");
-  if (registers.available()) parts.push_back(fmt::format("{:.0f} registers", registers.value));
+  if (registers.available()) parts.push_back(phrase("{:.0f} registers", registers.value));
   if (spills.available())
-    parts.push_back(spills.value == 0 ? "no spills" : phrase("{:.0f} bytes of spills", spills.value));
+    parts.push_back(spills.value == 0 ? tr("no spills") : phrase("{:.0f} bytes of spills", spills.value));
   if (occupancy.available()) parts.push_back(phrase("occupancy {:.3g} %", occupancy.value));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -80,7 +80,7 @@ std::string ratio_words(const Measurement& now, const Measurement* before) {
   if (before == nullptr || before->time.n == 0) return phrase("It takes {}.", time_words(now.time.median));
   const TimeStatistics &a = now.time, &b = before->time;
   const bool apart = a.ci_low > b.ci_high || b.ci_low > a.ci_high;
-  const std::string both = fmt::format("{} against {}", time_words(a.median), time_words(b.median));
+  const std::string both = phrase("{} against {}", time_words(a.median), time_words(b.median));
   if (!apart) return phrase("As fast as the original: {}, within the noise.", both);
   const double ratio = b.median / a.median;
   constexpr double kAlike = 0.01;  // the two are measured a moment apart, and clocks drift
@@ -101,14 +101,14 @@ std::string first_line(const std::string& words) {
 
 void tell_of(LabScene& scene, const LabView& lab, const Measurement& m) {
   if (const std::string error = first_error(lab); !error.empty() && m.state == RowState::failed) {
-    scene.headline = "It does not compile: " + sentence(error);
-    scene.words.emplace_back("Nothing was run. F8 goes to the next marked line.");
+    scene.headline = phrase("It does not compile: {}", sentence(error));
+    scene.words.emplace_back(tr("Nothing was run. F8 goes to the next marked line."));
     return;
   }
   const bool registers = figure(m, "registers_count").available();
   if (m.state == RowState::done) {
     const bool wrong = m.verdict && outcome_of(*m.verdict) == Outcome::wrong;
-    scene.headline = wrong ? "The answer is wrong." : ratio_words(m, lab.before.get());
+    scene.headline = wrong ? tr("The answer is wrong.") : ratio_words(m, lab.before.get());
     scene.words.push_back(verdict_words(m));
     if (wrong) scene.words.push_back(ratio_words(m, lab.before.get()));
     scene.words.push_back(sentence(compiled_words(m)));
@@ -126,10 +126,9 @@ std::string limit_words(const LabView& lab, const Measurement& m) {
   const std::int32_t limit = lab.now.build.max_registers;
   const Figure& registers = figure(m, "registers_count");
   if (limit == 0 || !registers.available() || registers.value <= limit) return {};
-  return fmt::format(
+  return phrase(
       "{:.0f} registers in spite of -maxrregcount={}: __launch_bounds__ in the text comes before it. Give it more "
-      "blocks "
-      "there, or take it out.",
+      "blocks there, or take it out.",
       registers.value, limit);
 }
 
@@ -137,15 +136,15 @@ std::string limit_words(const LabView& lab, const Measurement& m) {
 std::string wait_words(const LabView& lab, const LabTry& built) {
   const Measurement& m = *built.row;
   if (m.state != RowState::done) return {};
-  std::string words = built.row_seconds > 0 ? phrase("Answered in {:.2f} s", built.row_seconds) : "Answered";
+  std::string words = built.row_seconds > 0 ? phrase("Answered in {:.2f} s", built.row_seconds) : tr("Answered");
   if (m.samples != nullptr && m.samples->no_lines.empty())
     words += built.lines_seconds > 0 ? phrase(", its lines sampled after {:.2f} s.", built.lines_seconds) : ".";
   else if (m.samples != nullptr)
-    words += "; no line is known for its samples: " + sentence(m.samples->no_lines);
+    words += phrase("; no line is known for its samples: {}", sentence(m.samples->no_lines));
   else if (!m.no_samples.empty())
-    words += "; its lines are not sampled: " + sentence(m.no_samples);
+    words += phrase("; its lines are not sampled: {}", sentence(m.no_samples));
   else
-    words += lab.sampling.empty() ? "." : "; its lines are being sampled.";
+    words += lab.sampling.empty() ? "." : tr("; its lines are being sampled.");
   return words;
 }
 
@@ -160,14 +159,14 @@ void tell(LabScene& scene, const LabView& lab, const GpuView& gpu) {
     scene.headline = tr("Edited and not built yet: Ctrl Enter builds it.");
   } else {
     scene.headline = tr("Change the text or an option, then Ctrl Enter.");
-    scene.words.emplace_back(gpu.looked && gpu.gpus.empty()
-                                 ? "It is built for " + lab.arch +
-                                       ". There is no GPU to check and time it: " + sentence(gpu.why_none)
-                                 : "It is built, checked against fp64, timed, and set beside the original.");
+    scene.words.emplace_back(
+        gpu.looked && gpu.gpus.empty()
+            ? phrase("It is built for {}. There is no GPU to check and time it: {}", lab.arch, sentence(gpu.why_none))
+            : tr("It is built, checked against fp64, timed, and set beside the original."));
   }
   if (built != nullptr) scene.words.push_back(limit_words(lab, *built->row));
   if (built != nullptr && !built->row->warnings.empty())
-    scene.words.push_back("The compiler warns: " + sentence(first_line(built->row->warnings.front())));
+    scene.words.push_back(phrase("The compiler warns: {}", sentence(first_line(built->row->warnings.front()))));
   if (built != nullptr) scene.words.push_back(wait_words(lab, *built));
 }
 
@@ -210,13 +209,14 @@ LabTryRow try_row(const LabView& lab, std::size_t n) {
   const bool done = m.state == RowState::done, compiled = m.state == RowState::refused && registers.available();
   row.good = done ? m.verdict && outcome_of(*m.verdict) == Outcome::pass : compiled;
   if (done)
-    row.outcome = m.verdict ? name_of(outcome_of(*m.verdict)) : "not checked";
+    row.outcome = m.verdict ? name_of(outcome_of(*m.verdict)) : tr("not checked");
   else if (compiled)
-    row.outcome = "compiled";
+    row.outcome = tr("compiled");
   else
-    row.outcome = m.reason.find("does not compile") != std::string::npos ? "does not compile" : name_of(m.state);
-  row.tip = (t.name.empty() ? std::string("no kernel") : t.name) + "\n" + row.what +
-            (m.reason.empty() ? "" : "\n" + first_line(m.reason)) + "\nA click puts it into the editor.";
+    row.outcome = m.reason.find("does not compile") != std::string::npos ? tr("does not compile") : name_of(m.state);
+  row.tip =
+      phrase("{}\n{}{}\nA click puts it into the editor.", (t.name.empty() ? std::string(tr("no kernel")) : t.name),
+             row.what, (m.reason.empty() ? "" : "\n" + first_line(m.reason)));
   return row;
 }
 
@@ -261,8 +261,8 @@ Options shipped_options(const LabView& lab) {
 }
 
 std::string question_words(const Experiment& e) {
-  std::string words = fmt::format("{} {}", e.question, e.change);
-  return e.answer.empty() ? words : fmt::format("{} {}", words, e.answer);
+  std::string words = fmt::format("{} {}", tr_of(e.question), tr_of(e.change));
+  return e.answer.empty() ? words : fmt::format("{} {}", words, tr_of(e.answer));
 }
 
 }  // namespace
@@ -322,10 +322,11 @@ LabScene lab_scene(const LabView& lab, const GpuView& gpu, const Measurement* pr
   std::ranges::stable_partition(prepared, [&](const Experiment* e) { return e->rung == lab.kernel; });
   for (const Experiment* e : prepared)
     scene.experiments.push_back(
-        {std::string(e->id), e->rung == lab.kernel ? std::string(e->title) : fmt::format("{}: {}", e->rung, e->title),
+        {std::string(e->id),
+         e->rung == lab.kernel ? std::string(tr_of(e->title)) : fmt::format("{}: {}", e->rung, tr_of(e->title)),
          fmt::format("{}\n{}", e->rung, question_words(*e)), e->id == lab.experiment});
   if (lab.kernel.empty() || !lab.error.empty()) {
-    scene.empty = lab.kernel.empty() ? "No kernel is open." : sentence(lab.error);
+    scene.empty = lab.kernel.empty() ? tr("No kernel is open.") : sentence(lab.error);
     return scene;
   }
   scene.changed = lab.changed();
@@ -341,7 +342,7 @@ LabScene lab_scene(const LabView& lab, const GpuView& gpu, const Measurement* pr
   const std::size_t edited = edited_lines(rows);
   const std::string_view own = gpu::own_stem(lab.kernel);
   scene.title = fmt::format("{}.cu: {}", own.empty() ? std::string_view(lab.kernel) : own,
-                            edited == 0 ? "as it was" : lines_words(edited) + " edited");
+                            edited == 0 ? tr("as it was") : phrase("{} edited", lines_words(edited)));
   scene.difference = difference_of(rows);
   for (const PairRow& row : rows)
     if (!row.same && row.line[1] > 0) scene.edited.insert(row.line[1]);

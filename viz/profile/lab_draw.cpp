@@ -31,7 +31,7 @@ constexpr float kStackedEditor = 420, kTryRow = 20, kTryGap = 4, kLeastEditor = 
 
 // "Br", "Threads".
 std::string label_of(const Option& option) {
-  std::string label(option.title);
+  std::string label(tr_of(option.title));
   if (label.front() >= 'a' && label.front() <= 'z') label.front() = static_cast<char>(label.front() - 'a' + 'A');
   return label;
 }
@@ -59,21 +59,22 @@ void draw_options(const LabScene& scene, const LabView& lab, LabHeld& held, Comm
     if (option.is_choice()) continue;
     const std::string id = fmt::format("##lab_{}", option.name);
     const auto ships = chosen(scene.shipped, option);
-    const std::string unchosen = ships ? fmt::format("{}", *ships) : std::string("as shipped");
+    const std::string unchosen = ships ? fmt::format("{}", *ships) : std::string(tr("as shipped"));
     auto value = static_cast<std::int32_t>(chosen(held.options, option).value_or(0));
     changed |= number_field(label_of(option).c_str(), id.c_str(), unchosen, value);
     choose(held.options, option, value == 0 ? std::nullopt : std::optional<std::int64_t>(value));
     tooltip(phrase("{}; empty or 0: as it is launched without a choice.", range_words(spec)));
   }
-  changed |= number_field("Registers", "##lab_registers", "the compiler's", held.max_registers);
-  tooltip(
+  changed |= number_field(tr("Registers"), "##lab_registers", tr("the compiler's"), held.max_registers);
+  tooltip(tr(
       "-maxrregcount: at most so many registers a thread, 16 to 255; empty or 0: the compiler's own choice. Where the "
-      "text has __launch_bounds__ those come first. Part of the kernel's hash.");
+      "text has __launch_bounds__ those come first. Part of the kernel's hash."));
   change.options = held.options;
   change.build.max_registers = held.max_registers;
-  begin_line("Fast math");
+  begin_line(tr("Fast math"));
   if (ImGui::Checkbox("##lab_fast", &change.build.fast_math)) changed = true;
-  tooltip("-use_fast_math: approximate exponentials and divisions, subnormal numbers as 0. Part of the kernel's hash.");
+  tooltip(
+      tr("-use_fast_math: approximate exponentials and divisions, subnormal numbers as 0. Part of the kernel's hash."));
   if (changed) commands.push_back(EditLab{std::move(change)});
 }
 
@@ -83,7 +84,7 @@ void draw_panel(const LabScene& scene, const LabView& lab, LabHeld& held, ImVec2
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(4)));
     heading(lab.kernel.c_str());
     dim_text(scene.problem);
-    if (!scene.name.empty() && scene.changed) dim_text("Built as " + scene.name);
+    if (!scene.name.empty() && scene.changed) dim_text(phrase("Built as {}", scene.name));
     ImGui::Dummy({0, s.px(4)});
     if (scene.empty.empty()) draw_options(scene, lab, held, commands);
     ImGui::Dummy({0, s.px(4)});
@@ -119,14 +120,14 @@ float draw_actions(const LabScene& scene, const LabView& lab, ImVec2 at, float r
   };
   const bool there = scene.empty.empty();
   std::vector<Action> actions{
-      {"Revert", "The original text and options; Ctrl Z in the text goes back step by step", scene.changed,
+      {tr("Revert"), tr("The original text and options; Ctrl Z in the text goes back step by step"), scene.changed,
        RevertLab{}},
-      {"Keep in Bench", "As a kernel of your own, with its name and hash; sessions hold its text", scene.changed,
-       KeepLab{}},
-      {"Save as .cu", "A file that opens as this very kernel", there, SaveLab{}}};
+      {tr("Keep in Bench"), tr("As a kernel of your own, with its name and hash; sessions hold its text"),
+       scene.changed, KeepLab{}},
+      {tr("Save as .cu"), tr("A file that opens as this very kernel"), there, SaveLab{}}};
   if (lab.draft) {
-    actions.push_back({"Take the draft up", "What was typed here before", true, AnswerDraft{true}});
-    actions.push_back({"Throw it away", "The draft goes; the original stays", true, AnswerDraft{false}});
+    actions.push_back({tr("Take the draft up"), tr("What was typed here before"), true, AnswerDraft{true}});
+    actions.push_back({tr("Throw it away"), tr("The draft goes; the original stays"), true, AnswerDraft{false}});
   }
   const float gap = s.px(8), height = s.px(kAction), main = s.px(176);
   if (draw) {

@@ -259,7 +259,7 @@ void draw_marks(const LabScene& scene, LabHeld& held) {
   int shown = 0;
   for (const auto& [line, mark] : scene.marks) {
     if (++shown > kShown) break;
-    const std::string words = fmt::format("{} {}: {}", mark.error ? "error" : "warning", line,
+    const std::string words = fmt::format("{} {}: {}", mark.error ? tr("error") : tr("warning"), line,
                                           std::string_view(mark.words).substr(0, mark.words.find('\n')));
     ImGui::PushStyleColor(ImGuiCol_Text, mark.error ? error_ink() : warning_ink());
     const std::string fits = elided_text(Face::text, 13, words, ImGui::GetContentRegionAvail().x);
@@ -273,13 +273,13 @@ void draw_heads(const LabScene& scene, LabHeld& held) {
   const Style& s = style();
   heading(scene.title.c_str());
   ImGui::PushFont(s.fonts.text, s.px(12));
-  if (toggle("Text", !held.difference, "The whole text, to be changed")) held.difference = false;
+  if (toggle(tr("Text"), !held.difference, tr("The whole text, to be changed"))) held.difference = false;
   ImGui::SameLine();
-  if (toggle("Difference", held.difference, "What is changed against the original, and nothing else"))
+  if (toggle(tr("Difference"), held.difference, tr("What is changed against the original, and nothing else")))
     held.difference = true;
   if (!scene.lines.by_line.empty()) {
     ImGui::SameLine();
-    if (toggle("Hottest line", true, "The line that takes the most of the warps' time")) {
+    if (toggle(tr("Hottest line"), true, tr("The line that takes the most of the warps' time"))) {
       held.difference = false;
       held.go_to = hottest_line(scene);
     }
@@ -291,8 +291,8 @@ void draw_heads(const LabScene& scene, LabHeld& held) {
     ImGui::SameLine();
     const bool back = ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     const bool on = ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
-    if (toggle("Next mark", true,
-               "The next line of which the compiler says something (F8; Shift F8: the one before)") ||
+    if (toggle(tr("Next mark"), true,
+               tr("The next line of which the compiler says something (F8; Shift F8: the one before)")) ||
         on || back) {
       held.difference = false;
       held.go_to = next_mark(scene, held.cursor, back ? -1 : 1);

@@ -54,7 +54,7 @@ ProfileFigure phase_figure(gpu::CodePhase phase, const std::map<gpu::CodePhase, 
   f.other = share_text(of(before)) + " %";
   const double points = 100 * (of(now) - of(before));
   if (std::abs(points) < kSeen)
-    f.change.text = "same";
+    f.change.text = tr("same");
   else
     f.change.text = fmt::format("{}{:.1f}", points < 0 ? "−" : "+", std::abs(points));
   f.change.noise_words = tr("points of the share; samples have no interval");
@@ -91,7 +91,7 @@ LabLines lab_lines(const LabView& lab, std::span<const PairRow> rows) {
     line.tip = samples_words(shown->counts, line.share);
     if (of_edit && other_at != before.end()) {
       line.before = share_of(other_at->second.counts.all, all_before);
-      line.tip += "\nIn the original: " + samples_words(other_at->second.counts, *line.before);
+      line.tip += phrase("\nIn the original: {}", samples_words(other_at->second.counts, *line.before));
     } else if (of_edit && !before.empty()) {
       line.tip += tr("\nThe original has no sample at a line like this.");
     }
@@ -100,7 +100,7 @@ LabLines lab_lines(const LabView& lab, std::span<const PairRow> rows) {
   }
   lines.heading = tr("% of warp time");
   lines.tip = of_edit ? phrase("Samples of {}, by line; one each time the hardware looked at a warp.", built->name)
-                      : "Samples of the original, at those of its lines that still stand.";
+                      : tr("Samples of the original, at those of its lines that still stand.");
   return lines;
 }
 
@@ -110,7 +110,7 @@ std::optional<ProfileGroup> phase_group(const Measurement& now, const Measuremen
   const auto seen = [](const auto& shares, gpu::CodePhase phase) {
     return shares.contains(phase) && 100 * shares.at(phase) >= kSeen;
   };
-  ProfileGroup group{"Warp time by phase", {}};
+  ProfileGroup group{tr("Warp time by phase"), {}};
   for (const gpu::CodePhase phase : gpu::all_code_phases())
     if (seen(mine, phase) || seen(other, phase)) group.figures.push_back(phase_figure(phase, mine, other));
   return group;

@@ -44,7 +44,7 @@ std::string reasons_of(const KernelSamples& s, const SampleCounts& counts, WarpS
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ", name, grouped(count));
   for (const auto& [count, name] : reasons)
     if (const StallReason* reason = find_stall_reason(name); reason != nullptr)
-      words += fmt::format("\n{}: {}", name, reason->what);
+      words += fmt::format("\n{}: {}", name, tr_of(reason->what));
   return words;
 }
 
@@ -87,8 +87,8 @@ void put_line(const KernelSamples& s, const std::vector<SampledLine>& lines, Mos
 
 // As a part of "a warp that ...".
 std::string_view did(WarpState state) {
-  if (state == WarpState::ready) return "was ready";
-  return state == WarpState::dispatch ? "was held at dispatch" : words_of(state);
+  if (state == WarpState::ready) return tr("was ready");
+  return state == WarpState::dispatch ? tr("was held at dispatch") : words_of(state);
 }
 
 // What the warps did most often in these samples, as a part of "its warp ...". Shared memory and special functions wait
@@ -112,7 +112,7 @@ std::string did_most(const std::array<std::uint64_t, kWarpStates>& of) {
   if (at(most) >= queue) return std::string(did(most));
   if (part == WarpState::queue || at(part) > at(most)) return std::string(words_of(part));
   return fmt::format("{}, {}", words_of(WarpState::queue),
-                     part == WarpState::shared ? "mostly for shared memory" : "mostly for special functions");
+                     part == WarpState::shared ? tr("mostly for shared memory") : tr("mostly for special functions"));
 }
 
 // The phase in whose samples nothing was issued most often, and what its warps did then.
@@ -150,16 +150,17 @@ void put_other(const Measurement& other, double us, MosaicScene& scene) {
                       time_text(other.time.median * share_of(phase.counts.all, all.all)), time_text(other.time.median));
     scene.parts.push_back(std::move(part));
   }
-  scene.other_words = fmt::format(
-      "{}, {}. {}", other.key.kernel, time_text(other.time.median),
-      longer <= 1 ? "On the scale above." : phrase("{:.3g} times as long: all of it, on a scale of its own.", longer));
+  scene.other_words =
+      fmt::format("{}, {}. {}", other.key.kernel, time_text(other.time.median),
+                  longer <= 1 ? tr("On the scale above.")
+                              : phrase("{:.3g} times as long: all of it, on a scale of its own.", longer));
 }
 
 std::string notes_of(const KernelSamples& s, const SampleCounts& all) {
   std::string words = phrase("{} samples of {}, one of each multiprocessor every {} cycles; {}.", grouped(all.all),
-                             s.launches == 1 ? "one run" : fmt::format("{} runs", s.launches),
+                             s.launches == 1 ? tr("one run") : phrase("{} runs", s.launches),
                              grouped(std::uint64_t{1} << s.period_log2),
-                             s.dropped == 0 ? "none was dropped" : grouped(s.dropped) + " were dropped");
+                             s.dropped == 0 ? tr("none was dropped") : phrase("{} were dropped", grouped(s.dropped)));
   if (s.unattributed > 0) words += phrase(" {} are of other code.", grouped(s.unattributed));
   return words;
 }
@@ -202,7 +203,7 @@ MosaicScene mosaic_scene(const Measurement& row, const Measurement* against) {
   const SampleCounts all = counts_of(s);
   scene.there = true;
   if (all.all == 0 || !s.no_lines.empty()) {
-    scene.empty = all.all == 0 ? "no sample was taken" : s.no_lines;
+    scene.empty = all.all == 0 ? tr("no sample was taken") : s.no_lines;
     return scene;
   }
   const double us = row.time.n > 0 ? row.time.median : 0;
@@ -234,7 +235,7 @@ MosaicScene mosaic_scene(const Measurement& row, const Measurement* against) {
     for (MosaicCell& cell : column.cells) cell.tip += where;
     scene.columns.push_back(std::move(column));
   }
-  scene.all = cells_of(s, all, all.all, "All phases");
+  scene.all = cells_of(s, all, all.all, tr("All phases"));
   scene.scale = phrase("width: share of the warps' time{}{} · height: what the warps did, hatched: waits",
                        us > 0 ? ", " : "", time_text(us));
   scene.scale_brief = phrase("width: time{}{} · hatched: waits", us > 0 ? ", " : "", time_text(us));

@@ -8,8 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
@@ -261,9 +259,9 @@ float legend_width(const MosaicScene& scene, float width) {
 // What the hatch says, too, is left out where there is no room for it.
 std::string legend_words(const std::string& text, float room) {
   if (text_width(Face::text, kNoteText, text) <= room) return text;
-  constexpr std::string_view kWaits = "waits for ";
+  const std::string_view waits = tr("waits for ");
   std::string shorter = text;
-  if (const std::size_t at = text.find(kWaits); at != std::string::npos) shorter.erase(at, kWaits.size());
+  if (const std::size_t at = text.find(waits); at != std::string::npos) shorter.erase(at, waits.size());
   return fitted_text(Face::text, kNoteText, shorter, room);
 }
 
@@ -300,8 +298,8 @@ void draw_legend(ImDrawList* list, const MosaicScene& scene, const Box& box) {
 
 void draw_heads(ImDrawList* list, const MosaicScene& scene, const Box& line) {
   const Style& s = style();
-  draw_text_in(list, line, Align::left, Face::bold, 13, colour(s.theme, Token::text), "Where the time goes");
-  const float room = line.width() - text_width(Face::bold, 13, "Where the time goes") - s.px(20);
+  draw_text_in(list, line, Align::left, Face::bold, 13, colour(s.theme, Token::text), tr("Where the time goes"));
+  const float room = line.width() - text_width(Face::bold, 13, tr("Where the time goes")) - s.px(20);
   const std::string& scale = text_width(Face::text, 12, scene.scale) <= room ? scene.scale : scene.scale_brief;
   draw_text_in(list, line, Align::right, Face::text, 12, colour(s.theme, Token::dim),
                fitted_text(Face::text, 12, scale, room));
@@ -345,7 +343,7 @@ void draw_mosaic(const MosaicScene& scene, const MosaicPlace& place, ImVec2 size
   if (begin_card("profile_mosaic", size)) {
     if (!scene.empty.empty()) {
       heading(tr("Where the time goes"));
-      dim_text("Not available: " + scene.empty + ".");
+      dim_text(phrase("Not available: {}.", scene.empty));
     } else {
       ImDrawList* list = ImGui::GetWindowDrawList();
       const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -361,9 +359,10 @@ void draw_mosaic(const MosaicScene& scene, const MosaicPlace& place, ImVec2 size
       for (const MosaicColumn& column : scene.columns) draw_empty(list, empty, column, place, commands);
       if (!narrow) {
         draw_legend(list, scene, {{cells.max.x + s.px(kLegendLeft), cells.min.y}, {at.x + width, cells.max.y}});
-        draw_text_in(list, {{cells.max.x + s.px(kLegendLeft), empty.min.y}, {at.x + width, empty.max.y}}, Align::left,
-                     Face::text, 11.5F, colour(s.theme, Token::dim),
-                     fitted_text(Face::text, 11.5F, "who leaves the issue slots empty", legend - s.px(kLegendLeft)));
+        draw_text_in(
+            list, {{cells.max.x + s.px(kLegendLeft), empty.min.y}, {at.x + width, empty.max.y}}, Align::left,
+            Face::text, 11.5F, colour(s.theme, Token::dim),
+            fitted_text(Face::text, 11.5F, tr("who leaves the issue slots empty"), legend - s.px(kLegendLeft)));
       }
       float y = empty.max.y + s.px(kGap);
       if (!scene.parts.empty()) {

@@ -19,13 +19,17 @@ namespace {
 
 using Fits = std::function<gpu::Occupancy(std::int64_t)>;
 
-std::string counted(std::int64_t n, const char* what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+std::string blocks_text(std::int64_t n) {
+  return plural(n, "{} block", "{} blocks");
+}
+
+std::string warps_text(std::int64_t n) {
+  return plural(n, "{} warp", "{} warps");
 }
 
 std::string fit_words(const gpu::Occupancy& o) {
-  if (o.blocks == 0) return "it can't be launched";
-  return fmt::format("{}, {}", counted(o.blocks, "block"), counted(o.warps, "warp"));
+  if (o.blocks == 0) return tr("it can't be launched");
+  return fmt::format("{}, {}", blocks_text(o.blocks), warps_text(o.warps));
 }
 
 std::vector<StairStep> steps_of(std::int64_t first, std::int64_t last, std::int64_t unit, const Fits& fits) {
@@ -69,7 +73,7 @@ std::string next_words(const Resource& r, const Fits& fits, bool limits) {
   if (n.below) {
     words = phrase("{} fewer: {}.", r.amount(r.here - *n.below), fit_words(fits(*n.below)));
   } else {
-    words = limits ? "Fewer alone would not help: another limit allows no more blocks." : "Not the limit.";
+    words = limits ? tr("Fewer alone would not help: another limit allows no more blocks.") : tr("Not the limit.");
   }
   if (n.above) words += phrase(" {} more: {}.", r.amount(*n.above - r.here), fit_words(fits(*n.above)));
   return words;
@@ -93,10 +97,11 @@ std::string wave_words(const Launch& launch, std::int32_t sms, std::int32_t bloc
   if (at_once < 1 || blocks < 1) return {};
   const double waves = static_cast<double>(blocks) / static_cast<double>(at_once);
   const std::int64_t last = blocks % at_once;
-  std::string words = phrase("{} on {} SMs, {} at once: {:.3g} wave{}.", counted(blocks, "block"), sms, at_once, waves,
-                             waves == 1 ? "" : "s");
+  std::string words = waves == 1
+                          ? phrase("{} on {} SMs, {} at once: 1 wave.", blocks_text(blocks), sms, at_once)
+                          : phrase("{} on {} SMs, {} at once: {:.3g} waves.", blocks_text(blocks), sms, at_once, waves);
   if (blocks < at_once) {
-    words += phrase(" {} are left empty.", counted(at_once - blocks, "place"));
+    words += plural(at_once - blocks, " {} place are left empty.", " {} places are left empty.");
   } else if (last != 0) {
     words += phrase(" The last wave fills {:.0f} % of the GPU.",
                     100.0 * static_cast<double>(last) / static_cast<double>(at_once));
@@ -107,7 +112,7 @@ std::string wave_words(const Launch& launch, std::int32_t sms, std::int32_t bloc
 std::string more_words(const gpu::ArchLimits& arch, std::int32_t threads, std::int32_t blocks) {
   const auto room = room_of(arch, threads, blocks + 1);
   if (!room) return phrase("No more fit: an SM takes {} threads and {} blocks.", arch.threads, arch.blocks);
-  return phrase("{} need at most {} registers a thread and {} of shared memory each.", counted(blocks + 1, "block"),
+  return phrase("{} need at most {} registers a thread and {} of shared memory each.", blocks_text(blocks + 1),
                 room->registers, kibibytes(room->shared));
 }
 
@@ -116,7 +121,7 @@ std::string why_none(const Measurement& m) {
     return tr("Occupancy is a GPU's: how many warps an SM holds. This kernel runs on the CPU.");
   if (m.state != RowState::done) return fmt::format("{}: {}", name_of(m.state), m.reason);
   const Figure& registers = figure(m, "registers_count");
-  if (!registers.available()) return "No figures of the compiler: " + registers.reason;
+  if (!registers.available()) return phrase("No figures of the compiler: {}", registers.reason);
   if (m.launches.size() != 1)
     return phrase(
         "{} is {} launches, each with an occupancy of its own; a figure on the left is that of the launch which has "
@@ -146,12 +151,12 @@ std::vector<std::string> launch_lines(const Measurement& m) {
     if (times.size() == m.launches.size() && all > 0)
       line += phrase("{}, {:.1f} % of the time; ", value_with_unit(times[n], time_unit(times[n], times[n])),
                      100 * times[n] / all);
-    line += phrase("{} of {} threads", counted(l.grid[0] * l.grid[1] * l.grid[2], "block"),
+    line += phrase("{} of {} threads", blocks_text(l.grid[0] * l.grid[1] * l.grid[2]),
                    l.block[0] * l.block[1] * l.block[2]);
     std::string busy;
-    for (const auto& [id, words] :
-         {std::pair("issue", "issue slots"), std::pair("fma", "multiply-adds"), std::pair("shared", "shared memory"),
-          std::pair("l2", "L2"), std::pair("dram_read", "DRAM reads"), std::pair("dram_write", "writes")}) {
+    for (const auto& [id, words] : {std::pair("issue", tr("issue slots")), std::pair("fma", tr("multiply-adds")),
+                                    std::pair("shared", tr("shared memory")), std::pair("l2", "L2"),
+                                    std::pair("dram_read", tr("DRAM reads")), std::pair("dram_write", tr("writes"))}) {
       const BeatCounter* const counter = heard == nullptr ? nullptr : counter_of(*heard, id);
       if (counter == nullptr) continue;
       const BeatLaunch& launch = heard->launches[n];
@@ -201,10 +206,9 @@ OccupancyScene occupancy_scene(const Measurement& m, const std::string& arch, st
   const auto holds = [&now](const char* name) { return now.limiter.find(name) != std::string::npos; };
 
   scene.theoretical = now.percent();
-  scene.words =
-      phrase("{} of {}: {} of {} warps, {:.3g} %", counted(now.blocks, "block"),
-             counted((threads + gpu::kWarp - 1) / gpu::kWarp, "warp"), now.warps, now.max_warps, now.percent());
-  scene.words += now.warps == now.max_warps ? ": the SM is full." : phrase(", held down by {}.", now.limiter);
+  scene.words = phrase("{} of {}: {} of {} warps, {:.3g} %", blocks_text(now.blocks),
+                       warps_text((threads + gpu::kWarp - 1) / gpu::kWarp), now.warps, now.max_warps, now.percent());
+  scene.words += now.warps == now.max_warps ? tr(": the SM is full.") : phrase(", held down by {}.", now.limiter);
   scene.more = more_words(*limits, threads, now.blocks);
   const Figure& achieved = figure(m, "occupancy_achieved_pct");
   if (achieved.available()) scene.achieved = achieved.value;
@@ -215,16 +219,16 @@ OccupancyScene occupancy_scene(const Measurement& m, const std::string& arch, st
         static_cast<double>(launch.grid[0] * launch.grid[1] * launch.grid[2]) / static_cast<double>(at_once);
   scene.stairs = {
       staircase(
-          {"Registers a thread", registers, 1, gpu::kMaxRegisters, 1, plain},
+          {tr("Registers a thread"), registers, 1, gpu::kMaxRegisters, 1, plain},
           [&](std::int64_t x) { return gpu::occupancy(*limits, threads, static_cast<std::int32_t>(x), shared); },
-          holds("registers")),
+          holds(tr("registers"))),
       staircase(
-          {"Shared memory a block", shared, 0, limits->shared_block, limits->shared_unit, kibibytes},
-          [&](std::int64_t x) { return gpu::occupancy(*limits, threads, registers, x); }, holds("shared memory")),
+          {tr("Shared memory a block"), shared, 0, limits->shared_block, limits->shared_unit, kibibytes},
+          [&](std::int64_t x) { return gpu::occupancy(*limits, threads, registers, x); }, holds(tr("shared memory"))),
       staircase(
-          {"Threads a block", threads, gpu::kWarp, gpu::kMaxThreads, gpu::kWarp, plain},
+          {tr("Threads a block"), threads, gpu::kWarp, gpu::kMaxThreads, gpu::kWarp, plain},
           [&](std::int64_t x) { return gpu::occupancy(*limits, static_cast<std::int32_t>(x), registers, shared); },
-          holds("threads"))};
+          holds(tr("threads")))};
   for (const Staircase& s : scene.stairs)
     for (const StairStep& step : s.steps) scene.top = std::max(scene.top, step.warps);
   return scene;

@@ -8,8 +8,6 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
@@ -35,9 +33,9 @@ void draw_bar(const OccupancyScene& o, float width) {
     list->AddLine({x, bar.min.y - s.px(3)}, {x, bar.max.y + s.px(3)}, colour(s.theme, Token::text), s.px(2));
   }
   ImGui::InvisibleButton("occupancy_bar", {width, bar.height() + s.px(2)});
-  tooltip(
-      phrase("Filled: {:.3g} % is possible. {}", o.theoretical,
-             o.achieved ? "Line: " + o.achieved_text + " was achieved, measured." : "Achieved: " + o.achieved_text));
+  tooltip(phrase(
+      "Filled: {:.3g} % is possible. {}", o.theoretical,
+      o.achieved ? phrase("Line: {} was achieved, measured.", o.achieved_text) : "Achieved: " + o.achieved_text));
 }
 
 struct Scale {
@@ -77,7 +75,7 @@ void draw_stair(const Staircase& stair, std::int32_t top, ImVec2 size) {
   const ImVec2 point = scale.at(static_cast<double>(stair.here), warps);
   draw_dashed_line(list, {point.x, scale.box.min.y}, {point.x, scale.box.max.y}, colour(s.theme, Token::text), 3);
   list->AddCircleFilled(point, s.px(4), colour(s.theme, Token::text));
-  const std::string level = fmt::format("{} warp{}", warps, warps == 1 ? "" : "s");
+  const std::string level = plural(warps, "{} warp", "{} warps");
   // In one line over the stairs, so that neither covers a step.
   const float amount = text_width(Face::mono, 12, stair.here_text), gap = s.px(8);
   const float width = amount + gap + text_width(Face::text, 12, level);
@@ -115,7 +113,7 @@ float occupancy_words_height(const OccupancyScene& scene, float width) {
 void draw_occupancy(const OccupancyScene& scene, ImVec2 size) {
   const Style& s = style();
   if (begin_card("occupancy", size)) {
-    heading(scene.empty.empty() ? phrase("Occupancy on {}", scene.arch).c_str() : "Occupancy");
+    heading(scene.empty.empty() ? phrase("Occupancy on {}", scene.arch).c_str() : tr("Occupancy"));
     if (!scene.empty.empty()) {
       dim_text(scene.empty);
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, s.px(kBetween)));

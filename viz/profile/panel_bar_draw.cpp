@@ -4,8 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
@@ -74,14 +72,14 @@ void against_menu(const ProfileScene& scene, float width, bool wide, Commands& c
   if (scene.against_choices.size() < 2) {
     if (scene.against.empty()) return;
     ImGui::SameLine(0, s.px(kGap));
-    label("against " + scene.against);
+    label(phrase("against {}", scene.against));
     return;
   }
   const auto now = std::ranges::find_if(scene.against_choices, &AgainstChoice::on);
   ImGui::SameLine(0, s.px(kGap));
-  if (wide) label("against");
+  if (wide) label(tr("against"));
   std::string words = now == scene.against_choices.end() ? "" : now->words;
-  if (!wide) words = fitted_text(Face::text, 13, "against " + scene.against, s.px(width - kArrow));
+  if (!wide) words = fitted_text(Face::text, 13, phrase("against {}", scene.against), s.px(width - kArrow));
   ImGui::SetNextItemWidth(s.px(width));
   if (ImGui::BeginCombo("##profile_against", words.c_str())) {
     against_items(scene, commands);
@@ -154,13 +152,14 @@ void draw_profile_bar(const ProfileScene& scene, float width, Commands& commands
     ImGui::SameLine(0, s.px(kGap + 8));
     ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 corner{ImGui::GetWindowPos().x + width - s.px(12), at.y};
-    const float button = text_width(Face::text, 12, "All figures") + s.px(14), right = corner.x - button - s.px(kGap);
+    const float button = text_width(Face::text, 12, tr("All figures")) + s.px(14),
+                right = corner.x - button - s.px(kGap);
     constexpr std::array<std::string_view, 6> kShown{"time_us_median",         "tflops",          "peak_share_pct",
                                                      "occupancy_achieved_pct", "dram_read_bytes", "l2_hit_pct"};
     for (const std::string_view id : kShown)
       if (const ProfileFigure* f = figure_of(scene, id); f != nullptr) at.x = draw_figure(*f, at, right);
     ImGui::SetCursorScreenPos({corner.x - button, at.y + s.px(3.5F)});
-    if (toggle("All figures", true, "Every figure with its change")) ImGui::OpenPopup("profile_all_figures");
+    if (toggle(tr("All figures"), true, tr("Every figure with its change"))) ImGui::OpenPopup("profile_all_figures");
     all_figures(scene, {corner.x + s.px(12), at.y + height});
   }
   ImGui::EndChild();

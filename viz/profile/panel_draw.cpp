@@ -69,7 +69,7 @@ void draw_change(ImDrawList& list, ImVec2 centre, const ProfileFigure& f, ImU32 
 }
 
 ImU32 change_ink(const ProfileFigure& f) {
-  const bool weak = f.change.text == "same" || f.change.noise == Noise::within;
+  const bool weak = f.change.text == tr("same") || f.change.noise == Noise::within;
   return colour(style().theme, weak ? Token::dim : Token::text);
 }
 
@@ -99,7 +99,7 @@ void value_choice(const ProfileScene& scene, Commands& commands) {
 
 void against_choice(const ProfileScene& scene, Commands& commands) {
   if (scene.against_choices.size() < 2) return;
-  menu_label("Against");
+  menu_label(tr("Against"));
   const auto now = std::ranges::find_if(scene.against_choices, &AgainstChoice::on);
   if (!ImGui::BeginCombo("##profile_against", now == scene.against_choices.end() ? "" : now->words.c_str())) return;
   against_items(scene, commands);
@@ -146,10 +146,10 @@ bool draw_fold(float width) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImU32 ink = colour(s.theme, ImGui::IsItemHovered() ? Token::text : Token::dim);
   draw_text_in(list, {at, {at.x + width, at.y + s.px(kRow)}}, Align::left, Face::text, 12, ink,
-               "Quartiles and interval");
-  const ImVec2 tip{at.x + text_width(Face::text, 12, "Quartiles and interval") + s.px(10), at.y + s.px(kRow) / 2};
+               tr("Quartiles and interval"));
+  const ImVec2 tip{at.x + text_width(Face::text, 12, tr("Quartiles and interval")) + s.px(10), at.y + s.px(kRow) / 2};
   draw_arrow(list, tip, s.px(4), open ? Arrow::down : Arrow::right, ink);
-  tooltip("Between them lie the middle half of the repeats, and the median with 95 %");
+  tooltip(tr("Between them lie the middle half of the repeats, and the median with 95 %"));
   return open;
 }
 

@@ -32,10 +32,11 @@ void draw_phase_menu(gpu::CodePhase phase, const StepThrough& to_step, Commands&
 void draw_phase_button(gpu::CodePhase phase, const StepThrough& to_step, Commands& commands) {
   const std::string why = why_no_step(phase);
   const bool named = phase != gpu::CodePhase::none;
-  const std::string label = fmt::format(
-      "{}###phase_in_step", named ? std::string(gpu::name_of(phase)) + " in Step" : std::string("Its step"));
+  const std::string label =
+      fmt::format("{}###phase_in_step",
+                  named ? phrase("{} in Step", std::string(gpu::name_of(phase))) : std::string(tr("Its step")));
   ImGui::BeginDisabled(!why.empty());
-  if (toggle(label.c_str(), true, "The first step of this phase, in the order of this kernel"))
+  if (toggle(label.c_str(), true, tr("The first step of this phase, in the order of this kernel")))
     commands.push_back(at_phase(to_step, phase));
   ImGui::EndDisabled();
   if (!why.empty() && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) show_tooltip(why);

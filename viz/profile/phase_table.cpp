@@ -6,13 +6,15 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/phases.h"
 
 namespace attn {
 namespace {
 
-constexpr std::array<const char*, gpu::kInstructionKinds + 1> kKinds{"all",    "FMA",    "tensor",  "MUFU",
-                                                                     "shared", "global", "barrier", "other"};
+constexpr std::array<const char*, gpu::kInstructionKinds + 1> kKinds{
+    marked("all"),     "FMA",          marked("tensor"), "MUFU", marked("shared"), marked("global"),
+    marked("barrier"), marked("other")};
 
 double time_of(const MosaicScene& mosaic, gpu::CodePhase phase) {
   const auto column = std::ranges::find(mosaic.columns, phase, &MosaicColumn::phase);
@@ -29,14 +31,14 @@ std::string count_text(std::uint32_t count) {
 PhaseTable phase_table(const SourceScene& scene, const MosaicScene& mosaic, bool counts, bool brief) {
   PhaseTable table;
   table.timed = mosaic.there && !mosaic.columns.empty();
-  if (table.timed) table.heads.emplace_back("time %");
+  if (table.timed) table.heads.emplace_back(tr("time %"));
   // Of what was executed the share says little beside that of the time.
   const std::size_t left_out = table.timed && brief ? 1 : kPhaseCountColumns;
   if (counts) {
     for (std::size_t n = 0; n < kPhaseCountColumns; ++n)
-      if (n != left_out) table.heads.emplace_back(phase_count_heads(brief).at(n));
+      if (n != left_out) table.heads.emplace_back(tr_of(phase_count_heads(brief).at(n)));
   } else {
-    table.heads.insert(table.heads.end(), kKinds.begin(), kKinds.end());
+    for (const char* const kind : kKinds) table.heads.emplace_back(tr_of(kind));
   }
   for (std::size_t row = 0; row < scene.phases.size(); ++row) {
     const PhaseRow& phase = scene.phases[row];

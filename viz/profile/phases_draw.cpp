@@ -115,14 +115,14 @@ void draw_phases(const SourceScene& scene, const MosaicScene& mosaic, const Phas
   const Style& s = style();
   const bool counts = scene.counted && !held.hide_counts;
   if (begin_card("profile_phases", size)) {
-    heading(counts ? "What each phase did" : "Instructions by phase");
-    tooltip(counts ? "Counted at each instruction, in one run. Click: its line with the most instructions."
-                   : "As they stand in the machine code, however often they run. Click: its line with the most.");
+    heading(counts ? tr("What each phase did") : tr("Instructions by phase"));
+    tooltip(counts ? tr("Counted at each instruction, in one run. Click: its line with the most instructions.")
+                   : tr("As they stand in the machine code, however often they run. Click: its line with the most."));
     ImGui::SameLine();
     draw_phase_button(place.shown, place.to_step, commands);
     if (scene.phases.empty() || (!counts && scene.instructions == 0)) {
       dim_text(scene.why_no_sass.empty() ? scene.empty
-                                         : "They are counted in the machine code, which is missing here.");
+                                         : tr("They are counted in the machine code, which is missing here."));
     } else {
       ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));

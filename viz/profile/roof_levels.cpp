@@ -45,7 +45,7 @@ RoofWay way_of(const std::string& name, double share, const std::string& roof, R
   way.from = from;
   way.to = to;
   way.share = fmt::format("{} {} %", name, figure_text(100 * share));
-  way.of = "of " + roof;
+  way.of = phrase("of {}", roof);
   return way;
 }
 
@@ -69,10 +69,10 @@ void put_ways(RoofLevelPicture& p, const Roofline& roof, double tflops, const Sc
     const double x = scale.axes.x_min * std::pow(scale.axes.x_max / scale.axes.x_min, kWayOfArithmetic);
     const bool tensor = roof.top_tflops == roof.tensor_tflops;
     RoofWay way =
-        way_of(tensor ? "tensor cores" : "multiply-adds", tflops / roof.top_tflops,
+        way_of(tensor ? tr("tensor cores") : tr("multiply-adds"), tflops / roof.top_tflops,
                fmt::format("{:.3g} TFLOP/s", roof.top_tflops), scale.at(x, tflops), scale.at(x, roof.top_tflops));
     way.arithmetic = true;
-    way.tip = phrase("{}: {:.3g} TFLOP/s", tensor ? roof.tensor_name : "multiply-add peak", roof.top_tflops);
+    way.tip = phrase("{}: {:.3g} TFLOP/s", tensor ? roof.tensor_name : tr("multiply-add peak"), roof.top_tflops);
     add(std::move(way), tflops / roof.top_tflops);
   }
   if (!p.ways.empty()) p.ways[at].nearest = true;

@@ -94,8 +94,8 @@ std::string bytes_words(const Roofline& r, const RoofDot& dot) {
 void set_tensor_roof(Roofline& r, const Peaks& peaks) {
   if (peaks.tensor_gflops <= 0) return;
   r.tensor_tflops = peaks.tensor_gflops / peaks.products_each * 1e-3;
-  r.tensor_name =
-      peaks.products_each > 1 ? phrase("mma.sync peak over {} products each", peaks.products_each) : "mma.sync peak";
+  r.tensor_name = peaks.products_each > 1 ? phrase("mma.sync peak over {} products each", peaks.products_each)
+                                          : tr("mma.sync peak");
 }
 
 constexpr double kSectorBytes = 32, kTurnBytes = 128;  // of the L2, of the shared memory
@@ -106,15 +106,15 @@ void add_level(Roofline& r, const Measurement& m, const char* name, double gb_pe
   r.levels.push_back({name, gb_per_s, intensity, intensity * gb_per_s * 1e-3});
 }
 
-constexpr const char* kNobodyTried = "not measured in this session";
+constexpr const char* kNobodyTried = marked("not measured in this session");
 
 // Why a level has no roof or no point under it.
 std::string why_no_level(const Measurement& m, const char* peak, double gb_per_s, const char* metric) {
   if (const auto why = m.peaks.why_not.find(peak); why != m.peaks.why_not.end()) return why->second;
-  if (gb_per_s <= 0) return kNobodyTried;
+  if (gb_per_s <= 0) return tr_of(kNobodyTried);
   const Figure& count = figure(m, metric);
-  if (!count.available()) return "its accesses were not counted: " + count.reason;
-  return count.value > 0 ? "" : "it asks for nothing there";
+  if (!count.available()) return phrase("its accesses were not counted: {}", count.reason);
+  return count.value > 0 ? "" : tr("it asks for nothing there");
 }
 
 void add_missing(Roofline& r, std::string name, std::string reason, bool inner) {
@@ -127,16 +127,16 @@ void find_missing(Roofline& r, const Measurement& m) {
   const auto why = [&](const char* peak, double rate) {
     const auto said = m.peaks.why_not.find(peak);
     if (rate > 0) return std::string();
-    return said == m.peaks.why_not.end() ? std::string(kNobodyTried) : said->second;
+    return said == m.peaks.why_not.end() ? std::string(tr_of(kNobodyTried)) : said->second;
   };
-  add_missing(r, "the copy rate", why(kCopyPeak, r.copy_gb_per_s), false);
-  add_missing(r, "fp32 multiply-adds", why(kMultiplyAddPeak, r.peak_tflops), false);
+  add_missing(r, tr("the copy rate"), why(kCopyPeak, r.copy_gb_per_s), false);
+  add_missing(r, tr("fp32 multiply-adds"), why(kMultiplyAddPeak, r.peak_tflops), false);
   if (m.processor == Processor::cpu) return;
   if (runs_on(m) != RunsOn::multiply_add)
     add_missing(r, phrase("the tensor cores in {}", name_of(m.key.problem.dtype)), why(kTensorPeak, r.tensor_tflops),
                 false);
   add_missing(r, "L2", why_no_level(m, kL2Peak, m.peaks.l2_gb_per_s, "l2_sectors_count"), true);
-  add_missing(r, "shared memory", why_no_level(m, kSharedPeak, m.peaks.shared_gb_per_s, "shared_wavefronts_count"),
+  add_missing(r, tr("shared memory"), why_no_level(m, kSharedPeak, m.peaks.shared_gb_per_s, "shared_wavefronts_count"),
               true);
 }
 
@@ -154,18 +154,18 @@ std::string missing_words(const Roofline& r, bool inner) {
   }
   std::string words;
   for (const auto& [reason, names] : by_reason)
-    words += phrase("{}No roof of {}: {}.", words.empty() ? "" : " ", fmt::join(names, " and "), reason);
+    words += phrase("{}No roof of {}: {}.", words.empty() ? "" : " ", fmt::join(names, tr(" and ")), reason);
   return words;
 }
 
 std::string roofs_words(const Roofline& r) {
   std::vector<std::string_view> names;
-  if (r.copy_gb_per_s > 0) names.emplace_back("copy rate");
-  if (r.peak_tflops > 0) names.emplace_back("fp32 multiply-add peak");
-  if (r.tensor_tflops > 0) names.emplace_back("mma.sync peak");
+  if (r.copy_gb_per_s > 0) names.emplace_back(tr("copy rate"));
+  if (r.peak_tflops > 0) names.emplace_back(tr("fp32 multiply-add peak"));
+  if (r.tensor_tflops > 0) names.emplace_back(tr("mma.sync peak"));
   std::string words;
   for (std::size_t n = 0; n < names.size(); ++n)
-    words += fmt::format("{}{}", n == 0 ? "" : n + 1 == names.size() ? " and " : ", ", names[n]);
+    words += fmt::format("{}{}", n == 0 ? "" : n + 1 == names.size() ? tr(" and ") : ", ", names[n]);
   return words.empty() ? words : phrase("Roofs: {}, measured on this device.", words);
 }
 
@@ -181,7 +181,8 @@ std::optional<double> counted_bytes(const Measurement& m, const char* metric, do
 void add_levels(Roofline& r, const Measurement& m) {
   add_level(r, m, "DRAM", m.peaks.copy_gb_per_s, dram_bytes(m));
   add_level(r, m, "L2", m.peaks.l2_gb_per_s, counted_bytes(m, "l2_sectors_count", kSectorBytes));
-  add_level(r, m, "shared memory", m.peaks.shared_gb_per_s, counted_bytes(m, "shared_wavefronts_count", kTurnBytes));
+  add_level(r, m, tr("shared memory"), m.peaks.shared_gb_per_s,
+            counted_bytes(m, "shared_wavefronts_count", kTurnBytes));
 }
 
 std::string level_words(const Roofline& r, double tflops) {
@@ -195,7 +196,7 @@ std::string level_words(const Roofline& r, double tflops) {
   std::string name = nearest->name,
               words = phrase("Of what each level's rate allows its bytes: {}", fmt::join(shares, ", "));
   if (r.top_tflops > 0) {
-    const std::string arithmetic = r.top_tflops == r.tensor_tflops ? "the tensor cores" : "the multiply-adds";
+    const std::string arithmetic = r.top_tflops == r.tensor_tflops ? tr("the tensor cores") : tr("the multiply-adds");
     words += phrase("; of what {} can do {} %", arithmetic, figure_text(100 * tflops / r.top_tflops));
     if (r.top_tflops < roof) name = arithmetic;
     roof = std::min(roof, r.top_tflops);
@@ -203,7 +204,8 @@ std::string level_words(const Roofline& r, double tflops) {
   constexpr double kNear = 0.4;  // of a roof: below it there is more than twice as much left
   return fmt::format(
       "{}. {} {}.", words,
-      tflops < kNear * roof ? "None is near; the nearest of these roofs is" : "The nearest of these roofs is", name);
+      tflops < kNear * roof ? tr("None is near; the nearest of these roofs is") : tr("The nearest of these roofs is"),
+      name);
 }
 
 void fit(Roofline& r) {
@@ -260,7 +262,7 @@ Roofline roofline(std::span<const Measurement* const> rows, const std::string& c
     r.copy_gb_per_s = std::max(r.copy_gb_per_s, m->peaks.copy_gb_per_s);
   }
   if (my_row == nullptr) {
-    r.empty = chosen + " was not timed on this problem: there is no rate to draw.";
+    r.empty = phrase("{} was not timed on this problem: there is no rate to draw.", chosen);
     return r;
   }
   // The chosen row's own, so that its shares are those of its figures.

@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "implot.h"
 #include "kernels/base/text.h"
 #include "viz/bench/scene.h"
@@ -181,7 +179,7 @@ void draw_roofs(ImDrawList& list, const Roofline& roof, Labels& labels) {
   }
   for (const double tflops : {roof.tensor_tflops, roof.peak_tflops}) take_peak(roof, tflops, labels);
   draw_peak(list, roof, roof.tensor_tflops, roof.tensor_name, labels);
-  draw_peak(list, roof, roof.peak_tflops, "multiply-add peak", labels);
+  draw_peak(list, roof, roof.peak_tflops, tr("multiply-add peak"), labels);
   if (roof.copy_gb_per_s > 0) draw_copy_words(list, roof, a, b, labels);
 }
 
@@ -295,7 +293,7 @@ void draw_name(ImDrawList& list, const Roofline& roof, const RoofDot& dot, Label
   const double first = std::min(dot.predicted.value_or(last), dot.measured.value_or(last));
   const ImVec2 r = ImPlot::PlotToPixels(last, dot.tflops), l = ImPlot::PlotToPixels(first, dot.tflops);
   const Face face = dot.chosen ? Face::bold : Face::text;
-  const std::string words = dot.elsewhere ? dot.kernel + " (not this roof's pipe)" : dot.kernel;
+  const std::string words = dot.elsewhere ? phrase("{} (not this roof's pipe)", dot.kernel) : dot.kernel;
   const float width = text_width(face, kLabelText, words), gap = s.px(11);
   const float middle = r.y - s.px(8), under = r.y + s.px(9), over = r.y - s.px(25);
   std::vector<ImVec2> places;
@@ -358,7 +356,7 @@ void draw_plot(const Roofline& roof, ImVec2 size, bool levels) {
 // A switch beside the heading, of a kernel of a GPU.
 void draw_level_switch(bool on, Commands& commands) {
   ImGui::SameLine();
-  if (toggle("By level", on, "DRAM, L2 and shared memory: the way of this kernel to each of their roofs"))
+  if (toggle(tr("By level"), on, tr("DRAM, L2 and shared memory: the way of this kernel to each of their roofs")))
     commands.push_back(ShowRoofLevels{!on});
 }
 
@@ -375,19 +373,20 @@ void dim_at_right(const std::string& words) {
 void draw_roof_card(const char* id, const Roofline& roof, bool levels, ImVec2 size, Commands* commands) {
   const Style& s = style();
   if (begin_card(id, size)) {
-    heading(commands == nullptr && levels ? "Roofline by level" : "Roofline");
+    heading(commands == nullptr && levels ? tr("Roofline by level") : tr("Roofline"));
     if (!roof.empty.empty()) {
       dim_text(roof.empty);
     } else {
       if (commands != nullptr && !roof.level_words.empty()) draw_level_switch(levels, *commands);
       ImGui::SameLine();
-      dim_at_right("TFLOP/s of useful work");
+      dim_at_right(tr("TFLOP/s of useful work"));
       const std::string words =
-          levels
-              ? "FLOP a byte of each level; a line up to a ring is what is left to that roof, dashed where arithmetic "
-                "ends before. " +
-                    roof.level_words
-              : "FLOP a byte of DRAM. Filled: counted; hollow: the least that the order must move. " + roof.note;
+          levels ? phrase(
+                       "FLOP a byte of each level; a line up to a ring is what is left to that roof, dashed where "
+                       "arithmetic ends before. {}",
+                       roof.level_words)
+                 : phrase("FLOP a byte of DRAM. Filled: counted; hollow: the least that the order must move. {}",
+                          roof.note);
       const float foot = dim_text_height(words) + ImGui::GetStyle().ItemSpacing.y;
       draw_plot(roof, {ImGui::GetContentRegionAvail().x, std::max(s.px(80), ImGui::GetContentRegionAvail().y - foot)},
                 levels);

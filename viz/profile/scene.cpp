@@ -66,7 +66,7 @@ const Measurement* usual_against(const State& state, std::span<const Measurement
 }
 
 std::string run_words(const BenchSlice& slice) {
-  return slice.letter.empty() ? slice.words : "run " + slice.letter;
+  return slice.letter.empty() ? slice.words : phrase("run {}", slice.letter);
 }
 
 // Every other row at this value that was timed, of all runs that are shown; the usual one first.
@@ -75,13 +75,14 @@ Against choose_against(ProfileScene& scene, const State& state, const BenchSlice
   const std::string& wanted = state.view.profile.against;
   Against against;
   const Measurement* usual = usual_against(state, rows, m);
-  scene.against_choices.push_back({"", usual == nullptr ? "usual: none" : "usual: " + usual->key.kernel, false});
+  scene.against_choices.push_back(
+      {"", usual == nullptr ? tr("usual: none") : phrase("usual: {}", usual->key.kernel), false});
   for (const BenchSlice& slice : slices) {
     for (const Measurement* other : rows_at(slice, value)) {
       if (other == &m || other->state != RowState::done || other->time.n == 0) continue;
       const bool here = &slice == &slices.front();
       const std::string id = here ? other->key.kernel : slice.run + "/" + other->key.kernel;
-      const std::string words = here ? other->key.kernel : other->key.kernel + " of " + run_words(slice);
+      const std::string words = here ? other->key.kernel : phrase("{} of {}", other->key.kernel, run_words(slice));
       scene.against_choices.push_back({id, words, id == wanted});
       if (id == wanted) against = {other, words};
     }
@@ -109,15 +110,15 @@ std::string capitalised(std::string_view words) {
 }
 
 std::string tip_of(const MetricRow& metric, const Figure& f) {
-  std::string tip = std::string(metric.help) + "\n";
-  if (!f.available()) return tip + "Not available: " + sentence(f.reason);
+  std::string tip = std::string(tr_of(metric.help)) + "\n";
+  if (!f.available()) return phrase("{}Not available: {}", tip, sentence(f.reason));
   return tip + fmt::format("{}: {}", name_of(f.origin), sentence(f.method));
 }
 
 std::string headline_of(const ProfileScene& scene, const Measurement& m, std::int64_t value) {
   const std::string where = fmt::format("{}, {} = {}", scene.kernel, scene.axis, value);
   if (m.state != RowState::done) return fmt::format("{}: {}, {}", where, name_of(m.state), sentence(m.reason));
-  if (m.time.n == 0) return where + ": what is known before it runs.";
+  if (m.time.n == 0) return phrase("{}: what is known before it runs.", where);
   const Figure& rate = figure(m, "tflops");
   std::string words =
       fmt::format("{}: {}", where, value_with_unit(m.time.median, time_unit(m.time.median, m.time.median)));
@@ -205,7 +206,7 @@ void put_sampling(ProfileScene& scene, const Model& model, const BenchSlice& sli
   } else if (!run->local) {
     scene.why_no_sampling = tr("This row is of another machine: run the sweep here, in Bench, to sample it here.");
   } else if (model.gpu.looked && model.gpu.gpus.empty()) {
-    scene.why_no_sampling = "There is no GPU to sample on: " + sentence(model.gpu.why_none);
+    scene.why_no_sampling = phrase("There is no GPU to sample on: {}", sentence(model.gpu.why_none));
   } else {
     scene.sample = SampleRow{slice.run, row.key.kernel, row.key.problem, row.key.options};
   }
@@ -223,15 +224,15 @@ std::optional<ProfileFigure> heard_clock(const Measurement& m, const Measurement
   line.label = tr("SM clock, by cycles");
   line.text = fmt::format("{:.0f} MHz", *mine);
   line.tip =
-      "Cycles of the multiprocessors in a second of one run, as the heartbeat counted them: the clock at which the "
-      "kernel really ran. Tensor cores at work draw so much power that it falls below what NVML reads between "
-      "launches.";
+      tr("Cycles of the multiprocessors in a second of one run, as the heartbeat counted them: the clock at which the "
+         "kernel really ran. Tensor cores at work draw so much power that it falls below what NVML reads between "
+         "launches.");
   const auto theirs = against == nullptr ? std::nullopt : clock(*against);
   if (!theirs) return line;
   line.other = fmt::format("{:.0f} MHz", *theirs);
   const double ratio = *mine / *theirs;
   constexpr double kSame = 0.01;
-  line.change.text = std::abs(ratio - 1) < kSame ? "same" : fmt::format("{}×", figure_text(ratio));
+  line.change.text = std::abs(ratio - 1) < kSame ? tr("same") : fmt::format("{}×", figure_text(ratio));
   line.change.noise_words = tr("of one run each: its noise is not known");
   return line;
 }
@@ -260,7 +261,7 @@ std::vector<ProfileGroup> figure_groups(const Measurement& m, const Measurement*
     if (groups.empty() || groups.back().title != group) groups.push_back({group, {}});
     ProfileFigure line;
     line.id = metric.id;
-    line.label = metric.label;
+    line.label = tr_of(metric.label);
     line.text = text_of(metric, mine);
     line.tip = tip_of(metric, mine);
     if (against != nullptr) {
@@ -275,7 +276,7 @@ std::vector<ProfileGroup> figure_groups(const Measurement& m, const Measurement*
 }
 
 std::string against_words(const ProfileScene& scene) {
-  return scene.against.empty() ? "" : "Against " + scene.against;
+  return scene.against.empty() ? "" : phrase("Against {}", scene.against);
 }
 
 std::string short_device(std::string_view name) {

@@ -128,11 +128,12 @@ SampledPlaces places_of(const KernelSamples& samples) {
 
 // Of what a warp waits for, or does, where its instruction needs the room.
 std::string_view brief_of(WarpState state) {
-  static constexpr auto kWords =
-      std::to_array<std::string_view>({"issues", "ready", "dispatch", "result", "busy pipe", "shared", "special",
-                                       "queue", "L1 queue", "DRAM", "barrier", "tensor", "fetch"});
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {marked("issues"), marked("ready"), marked("dispatch"), marked("result"), marked("busy pipe"), marked("shared"),
+       marked("special"), marked("queue"), marked("L1 queue"), "DRAM", marked("barrier"), marked("tensor"),
+       marked("fetch")});
   static_assert(kWords.size() == kWarpStates);
-  return kWords.at(static_cast<std::size_t>(state));
+  return tr_of(kWords.at(static_cast<std::size_t>(state)));
 }
 
 // Beside the instructions of one line. Shares are of that line: the text's column has the line's own.
@@ -299,7 +300,7 @@ SourceScene source_scene(const ListingView& view, const std::string& subject_key
   std::ranges::stable_sort(scene.hot, [&](std::int32_t a, std::int32_t b) { return heat(a) > heat(b); });
   if (scene.why_no_samples.empty() && samples != nullptr) scene.why_no_samples = samples->no_lines;
   scene.title = scene.instructions == 0
-                    ? fmt::format("{} for {}", listing.label, listing.arch)
+                    ? phrase("{} for {}", listing.label, listing.arch)
                     : phrase("{} for {}: {} instructions", listing.label, listing.arch, scene.instructions);
   return scene;
 }
@@ -396,7 +397,8 @@ CodeScene code_scene(const gpu::KernelListing& listing, const SourceScene& scene
   }
   const gpu::ListedLine& listed = lines[static_cast<std::size_t>(line - 1)];
   if (kind == CodeKind::sass ? listed.instructions.empty() : listed.ptx.empty()) {
-    code.empty = kind == CodeKind::sass ? "No instruction stands for this line." : "No PTX stands for this line.";
+    code.empty =
+        kind == CodeKind::sass ? tr("No instruction stands for this line.") : tr("No PTX stands for this line.");
     return code;
   }
   if (kind == CodeKind::sass) {

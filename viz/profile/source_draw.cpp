@@ -218,11 +218,11 @@ void draw_search(const SourceScene& scene, std::int32_t shown, SourceHeld& held,
   const bool wide = ImGui::GetContentRegionAvail().x >= s.px(140);
   if (ImGui::Shortcut(ImGuiMod_Ctrl | ImGuiKey_F, ImGuiInputFlags_RouteGlobal)) ImGui::SetKeyboardFocusHere();
   const bool entered =
-      ImGui::InputTextWithHint("##source_search", wide ? "find: Enter for the next" : "find", &held.search,
+      ImGui::InputTextWithHint("##source_search", wide ? tr("find: Enter for the next") : tr("find"), &held.search,
                                ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
   if (held.nothing_found != held.search) held.nothing_found.clear();
-  tooltip(held.nothing_found.empty() ? "Ctrl F. Enter or F3: the next line that holds it; Shift F3: the one before."
-                                     : "No line holds '" + held.nothing_found + "'.");
+  tooltip(held.nothing_found.empty() ? tr("Ctrl F. Enter or F3: the next line that holds it; Shift F3: the one before.")
+                                     : phrase("No line holds '{}'.", held.nothing_found));
   if (entered) ImGui::SetKeyboardFocusHere(-1);
   const bool back = ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F3, ImGuiInputFlags_RouteGlobal);
   const bool on = ImGui::Shortcut(ImGuiKey_F3, ImGuiInputFlags_RouteGlobal);
@@ -239,9 +239,9 @@ void draw_search(const SourceScene& scene, std::int32_t shown, SourceHeld& held,
 void draw_counts_toggle(const SourceScene& scene, SourceHeld& held) {
   if (!scene.counted && scene.why_no_counts.empty()) return;
   ImGui::BeginDisabled(!scene.counted);
-  const std::string help = scene.counted ? "What the chip counted at the instructions of each line, in one run"
-                                         : "Not available: " + scene.why_no_counts;
-  if (toggle("Counts", scene.counted && !held.hide_counts, help.c_str())) held.hide_counts = !held.hide_counts;
+  const std::string help = scene.counted ? tr("What the chip counted at the instructions of each line, in one run")
+                                         : phrase("Not available: {}", scene.why_no_counts);
+  if (toggle(tr("Counts"), scene.counted && !held.hide_counts, help.c_str())) held.hide_counts = !held.hide_counts;
   ImGui::EndDisabled();
   ImGui::SameLine();
 }
@@ -253,7 +253,7 @@ void draw_count_heads(const SourceScene& scene, const Gutter& g, SourceHeld& hel
   const Box line{at, {at.x + g.end, at.y + s.px(kRow)}};
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_text_in(list, {line.min, {at.x + g.count, line.max.y}}, Align::right, Face::text, 11,
-               colour(s.theme, Token::dim), scene.sampled ? "% of time" : "instructions");
+               colour(s.theme, Token::dim), scene.sampled ? tr("% of time") : tr("instructions"));
   for (std::size_t n = 0; n < g.columns.shown.size(); ++n) {
     const CountColumn column = g.columns.shown[n];
     const Box box = count_box(g, n, line);
@@ -266,8 +266,9 @@ void draw_count_heads(const SourceScene& scene, const Gutter& g, SourceHeld& hel
       held.by = g.columns.one_by_one ? column_after(held.by) : other;
     }
     if (ImGui::IsItemHovered()) list->AddRectFilled(box.min, box.max, colour(s.theme, Token::field));
-    tooltip(head.tip + (g.columns.one_by_one ? "\nClick: the next of executed, conflicts and sectors+; F8 goes by it."
-                                             : "\nClick: F8 goes by it."));
+    tooltip(head.tip + (g.columns.one_by_one
+                            ? tr("\nClick: the next of executed, conflicts and sectors+; F8 goes by it.")
+                            : tr("\nClick: F8 goes by it.")));
     draw_text_in(list, box, Align::right, on ? Face::bold : Face::text, 11,
                  colour(s.theme, on ? Token::text : Token::dim), head.text);
   }
@@ -285,14 +286,14 @@ void draw_heads(const SourceScene& scene, std::int32_t shown, SourceHeld& held, 
   draw_files(scene, commands);
   if (!scene.hot.empty()) {
     const bool sampled = scene.sampled;
-    const bool before = toggle(sampled ? "Hotter" : "Larger", true,
-                               sampled ? "The line with the next more samples (Shift F8)"
-                                       : "The line with the next more instructions (Shift F8)") ||
+    const bool before = toggle(sampled ? tr("Hotter") : tr("Larger"), true,
+                               sampled ? tr("The line with the next more samples (Shift F8)")
+                                       : tr("The line with the next more instructions (Shift F8)")) ||
                         ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     ImGui::SameLine();
-    const bool after = toggle(sampled ? "Next hot line" : "Next largest", true,
-                              sampled ? "The line with the next fewer samples (F8)"
-                                      : "The line with the next fewer instructions (F8)") ||
+    const bool after = toggle(sampled ? tr("Next hot line") : tr("Next largest"), true,
+                              sampled ? tr("The line with the next fewer samples (F8)")
+                                      : tr("The line with the next fewer instructions (F8)")) ||
                        ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     ImGui::SameLine();
     const std::optional<CountColumn> by = scene.counted ? held.by : std::nullopt;
@@ -300,8 +301,8 @@ void draw_heads(const SourceScene& scene, std::int32_t shown, SourceHeld& held, 
     if (after) go_to(scene, next_hot(scene, shown, 1, by), commands);
   }
   draw_counts_toggle(scene, held);
-  make_room_for("Copy line");
-  if (toggle("Copy line", true, "The line's text to the clipboard") && shown >= 1)
+  make_room_for(tr("Copy line"));
+  if (toggle(tr("Copy line"), true, tr("The line's text to the clipboard")) && shown >= 1)
     commands.push_back(CopyText{scene.rows[static_cast<std::size_t>(shown - 1)].text});
   ImGui::SameLine();
   draw_search(scene, shown, held, commands);

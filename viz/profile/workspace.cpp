@@ -60,15 +60,16 @@ std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page) {
     }
   };
   if (page == ProfilePage::heartbeat) {
-    take(RowDetail::heartbeat, "Listen to it",
-         "Runs it on the GPU and reads its pipes and memories every few microseconds");
+    take(RowDetail::heartbeat, tr("Listen to it"),
+         tr("Runs it on the GPU and reads its pipes and memories every few microseconds"));
   } else {
-    take(RowDetail::samples, "Sample it", "Runs it on the GPU and asks its warps where they wait, by phase and line");
+    take(RowDetail::samples, tr("Sample it"),
+         tr("Runs it on the GPU and asks its warps where they wait, by phase and line"));
   }
   if (page == ProfilePage::source)
-    take(RowDetail::counts, "Count it",
-         "Runs it on the GPU and counts at each instruction: how often it is executed, bank conflicts, sectors");
-  chips.push_back({"Open in Bench", "The same kernel and value beside the others", !scene.empty.empty(),
+    take(RowDetail::counts, tr("Count it"),
+         tr("Runs it on the GPU and counts at each instruction: how often it is executed, bank conflicts, sectors"));
+  chips.push_back({tr("Open in Bench"), tr("The same kernel and value beside the others"), !scene.empty.empty(),
                    ChooseWorkspace{Workspace::bench}});
   return chips;
 }
@@ -88,7 +89,7 @@ float draw_offers(const ProfileScene& scene, ImVec2 at, float right, bool draw, 
     if (draw) {
       ImGui::SetCursorPos({x, at.y + s.px(24) * static_cast<float>(lines - 1)});
       const std::string label = fmt::format("{}##sampled_{}", offer.words, offer.id);
-      if (toggle(label.c_str(), true, "Shows its rows, with where their warps wait")) {
+      if (toggle(label.c_str(), true, tr("Shows its rows, with where their warps wait"))) {
         commands.push_back(TakeSweepOf{offer.id});
         commands.push_back(ChooseProfilePage{ProfilePage::source});
       }

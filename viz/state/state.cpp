@@ -2,6 +2,8 @@
 
 #include <tuple>
 
+#include "kernels/base/text.h"
+
 namespace attn {
 namespace {
 
@@ -45,13 +47,13 @@ std::string_view name_of(Workspace w) {
 std::string_view title_of(Workspace w) {
   switch (w) {
     case Workspace::step:
-      return "Step";
+      return tr("Step");
     case Workspace::bench:
-      return "Bench";
+      return tr("Bench");
     case Workspace::profile:
-      return "Profile";
+      return tr("Profile");
     case Workspace::learn:
-      return "Learn";
+      return tr("Learn");
   }
   return "?";
 }

@@ -1,23 +1,23 @@
 #include "viz/step/chart_card.h"
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
 
 namespace attn {
 
 std::vector<ChartTab> chart_tabs(std::int32_t row) {
-  return {{StepChart::row, phrase("Row {} across the keys", row), phrase("Row {}", row),
-           "Scores, weights, m and ℓ of the followed row, as far as the run has come"},
-          {StepChart::hindsight, "Hindsight", "Hindsight", "How far O / ℓ stands from the final O after each key tile"},
-          {StepChart::passes, "Naive and flash", "Naive, flash",
-           "The same element in naive's three passes and in flash's one"},
-          {StepChart::error, "Error", "Error", "The difference from fp64, and the first cell that differs"},
-          {StepChart::attention, "Attention map", "Attention",
-           "The weights of the live head so far, every query row by every key, and how sharp each row is"},
-          {StepChart::fragments, "Fragments", "Fragments",
-           "Which lane and register of a warp holds which element on tensor cores, and the banks of shared memory"}};
+  return {
+      {StepChart::row, phrase("Row {} across the keys", row), phrase("Row {}", row),
+       tr("Scores, weights, m and ℓ of the followed row, as far as the run has come")},
+      {StepChart::hindsight, tr("Hindsight"), tr("Hindsight"),
+       tr("How far O / ℓ stands from the final O after each key tile")},
+      {StepChart::passes, tr("Naive and flash"), tr("Naive, flash"),
+       tr("The same element in naive's three passes and in flash's one")},
+      {StepChart::error, tr("Error"), tr("Error"), tr("The difference from fp64, and the first cell that differs")},
+      {StepChart::attention, tr("Attention map"), tr("Attention"),
+       tr("The weights of the live head so far, every query row by every key, and how sharp each row is")},
+      {StepChart::fragments, tr("Fragments"), tr("Fragments"),
+       tr("Which lane and register of a warp holds which element on tensor cores, and the banks of shared memory")}};
 }
 
 StepChart shown_chart(StepChart chosen, bool beside_row) {

@@ -22,9 +22,9 @@ const Version* version_at(const Recording& rec, Phase phase, Slot slot) {
 }
 
 std::string score_words(const Recording& rec, const Holds& s) {
-  if (s.scaled) return s.base2 ? "S in base 2" : "";
+  if (s.scaled) return s.base2 ? tr("S in base 2") : "";
   const bool turned = rec.gpu->sign_in_q && rec.problem.effective_scale() < 0;
-  return turned ? "S without its scale and with the other sign" : "S without its scale";
+  return turned ? tr("S without its scale and with the other sign") : tr("S without its scale");
 }
 
 std::string difference_text(double d) {
@@ -36,7 +36,7 @@ GpuBarDifference entry_of(const State& state, const BesideDifference& d, const B
   out.letter = d.letter;
   out.value = difference_text(d.difference);
   const bool column = slot_row(d.slot).columns == SlotColumns::one;
-  const std::string where = column ? fmt::format("row {}", d.row) : phrase("row {}, column {}", d.row, d.col);
+  const std::string where = column ? phrase("row {}", d.row) : phrase("row {}, column {}", d.row, d.col);
   out.help = phrase("{} at step {}, {}: {} here, {} on the CPU; the largest of {} differences.", d.letter, d.event + 1,
                     where, significant_text(d.gpu, 9), significant_text(d.cpu, 9), d.compared);
   const bool measured = d.letter == "m" || d.letter == "α" || d.letter == "P" || d.letter == "ℓ" || d.letter == "O";
@@ -62,13 +62,13 @@ std::string held_words(const Recording& held) {
   }
   if (const Version* m = version_at(held, Phase::max, Slot::m_new); m != nullptr && m->holds.base2) {
     parts.push_back(held.gpu->slack > 0 ? phrase("m in base 2, up to {:g} below the maximum", held.gpu->slack)
-                                        : "m in base 2");
+                                        : tr("m in base 2"));
   }
   if (const Version* l = version_at(held, Phase::sum, Slot::l_new); l != nullptr && l->holds.partial) {
-    parts.push_back(l->cols == 1 ? "ℓ by one lane" : phrase("ℓ in {} lanes' parts", l->cols));
+    parts.push_back(l->cols == 1 ? tr("ℓ by one lane") : phrase("ℓ in {} lanes' parts", l->cols));
   }
   if (held.gpu->tf32x3) {
-    parts.emplace_back("P enters the product as two TF32 numbers");
+    parts.emplace_back(tr("P enters the product as two TF32 numbers"));
   } else if (held.gpu->p != DType::f32) {
     parts.push_back(phrase("P enters the product in {}", name_of(held.gpu->p)));
   }
@@ -83,10 +83,10 @@ GpuBarScene gpu_bar_scene(const State& state, const Recording& held, const Besid
   scene.can_be_raw = !words.empty();
   scene.raw = scene.can_be_raw && state.view.step.raw;
   scene.numbers = scene.raw           ? words
-                  : !scene.can_be_raw ? "The kernel holds the formulas' own numbers."
-                                      : "As the formulas have them; the kernel holds " + words;
+                  : !scene.can_be_raw ? tr("The kernel holds the formulas' own numbers.")
+                                      : phrase("As the formulas have them; the kernel holds {}", words);
   if (beside.cpu.empty()) {
-    scene.lead = beside.why.empty() ? "" : "Not compared with a CPU's run: " + beside.why;
+    scene.lead = beside.why.empty() ? "" : phrase("Not compared with a CPU's run: {}", beside.why);
     return scene;
   }
   scene.lead = phrase("Furthest from {} on the CPU", beside.cpu);

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "kernels/model/input_spec.h"
 #include "viz/step/orders/looks.h"
@@ -43,14 +41,14 @@ std::vector<ProblemChoice> mask_choices(const Document& d) {
   const auto mask = [&](const char* words, bool on, const auto& change) {
     return choice(d, words, on, [&](Document& c) { change(c.problem.mask); });
   };
-  return {mask("none", now == Mask{}, [](Mask& m) { m = Mask{}; }),
-          mask("causal", now.causal, [](Mask& m) { m.causal = !m.causal; }),
-          mask("window", has_window(now),
+  return {mask(tr("none"), now == Mask{}, [](Mask& m) { m = Mask{}; }),
+          mask(tr("causal"), now.causal, [](Mask& m) { m.causal = !m.causal; }),
+          mask(tr("window"), has_window(now),
                [&](Mask& m) {
                  m.window_left = has_window(now) ? -1 : 2;
                  m.window_right = has_window(now) ? -1 : 1;
                }),
-          mask("key lengths", !now.key_lengths.empty(), [&](Mask& m) {
+          mask(tr("key lengths"), !now.key_lengths.empty(), [&](Mask& m) {
             m.key_lengths.clear();
             if (now.key_lengths.empty())
               m.key_lengths.assign(static_cast<std::size_t>(d.problem.B),
@@ -67,12 +65,12 @@ std::vector<ProblemChoice> bias_choices(const Document& d) {
       std::erase_if(c.inputs.edits, [](const CellEdit& e) { return e.tensor == InputTensor::bias; });
     });
   };
-  std::vector<ProblemChoice> out{bias("none", !any, {}),
-                                 bias("by distance", any && !file, {1, d.problem.Hq, d.problem.Lq, d.problem.Lk})};
+  std::vector<ProblemChoice> out{bias(tr("none"), !any, {}),
+                                 bias(tr("by distance"), any && !file, {1, d.problem.Hq, d.problem.Lq, d.problem.Lk})};
   out.back().help = tr("A stored array: the further the key, the lower its score");
   constexpr double kShownCap = 2;  // low enough to bend the scores of a small problem
   const Problem& p = d.problem;
-  out.push_back(choice(d, "ALiBi slopes", p.alibi.has_value(), [&](Document& c) {
+  out.push_back(choice(d, tr("ALiBi slopes"), p.alibi.has_value(), [&](Document& c) {
     c.problem.alibi = p.alibi ? std::nullopt : std::optional(std::vector<float>());
   }));
   out.back().help = tr("Each head takes its slope × distance from the score: no array is stored");
@@ -103,9 +101,9 @@ std::vector<ProblemChoice> what_if_choices(const Document& d) {
   };
   const bool reversed = now.key_order == KeyOrder::right_to_left;
   return {
-      choice(d, "no maximum subtracted", !now.subtract_max,
+      choice(d, tr("no maximum subtracted"), !now.subtract_max,
              [](Document& c) { c.options.subtract_max = !c.options.subtract_max; }),
-      choice(d, "keys right to left", reversed,
+      choice(d, tr("keys right to left"), reversed,
              [&](Document& c) { c.options.key_order = reversed ? KeyOrder::left_to_right : KeyOrder::right_to_left; }),
       sums_in(DType::f16), sums_in(DType::bf16)};
 }
@@ -124,34 +122,34 @@ std::string mask_words(const Problem& p) {
   const auto add = [&](bool holds, const char* name) {
     if (holds) words += (words.empty() ? "" : " + ") + std::string(name);
   };
-  add(p.mask.causal, "causal");
-  add(has_window(p.mask), "window");
-  add(!p.mask.key_lengths.empty(), "key lengths");
-  add(p.has_bias(), "bias");
+  add(p.mask.causal, tr("causal"));
+  add(has_window(p.mask), tr("window"));
+  add(!p.mask.key_lengths.empty(), tr("key lengths"));
+  add(p.has_bias(), tr("bias"));
   add(p.alibi.has_value(), "ALiBi");
   add(p.softcap.has_value(), "softcap");
-  return words.empty() ? "none" : words;
+  return words.empty() ? tr("none") : words;
 }
 
 std::string generator_words(const InputSpec& inputs) {
-  return from_files(inputs) ? "your files" : spaced(name_of(inputs.generator));
+  return from_files(inputs) ? tr("your files") : spaced(name_of(inputs.generator));
 }
 
 std::string bias_words(const Document& d) {
   const Problem& p = d.problem;
-  std::string words = !d.inputs.bias_file.empty() ? "your file" : p.has_bias() ? "by distance" : "";
+  std::string words = !d.inputs.bias_file.empty() ? tr("your file") : p.has_bias() ? tr("by distance") : "";
   for (const auto& [holds, name] :
        {std::pair(p.alibi.has_value(), "ALiBi"), std::pair(p.softcap.has_value(), "softcap")}) {
     if (holds) words += (words.empty() ? "" : " + ") + std::string(name);
   }
-  return words.empty() ? "none" : words;
+  return words.empty() ? tr("none") : words;
 }
 
 std::string_view preset_title(const Document& d) {
   for (const Preset& p : presets()) {
-    if (p.id == d.preset) return p.title;
+    if (p.id == d.preset) return tr_of(p.title);
   }
-  return "your own";
+  return tr("your own");
 }
 
 std::string problem_words(const Document& d) {
@@ -162,7 +160,8 @@ std::string problem_words(const Document& d) {
   if (d.options.key_order == KeyOrder::right_to_left) title += tr(", keys right to left");
   if (d.options.accumulate != DType::f32) title += phrase(", sums in {}", name_of(d.options.accumulate));
   return phrase("{}: {}, dim {}, tile {}, {}", title, field_text(d, ProblemField::length),
-                field_text(d, ProblemField::dim), field_text(d, ProblemField::tile), mask == "none" ? "no mask" : mask);
+                field_text(d, ProblemField::dim), field_text(d, ProblemField::tile),
+                mask == tr("none") ? tr("no mask") : mask);
 }
 
 }  // namespace attn

@@ -10,6 +10,7 @@
 
 #include "imgui_internal.h"
 
+#include "kernels/base/text.h"
 #include "kernels/model/input_spec.h"
 #include "kernels/museum/museum.h"
 #include "viz/draw/theme.h"
@@ -134,14 +135,14 @@ bool begin_choice(Cursor& at, const char* id, const char* label, std::string_vie
 
 void preset_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
-  if (!begin_choice(at, "##preset", "Preset", preset_title(d), 0.7F)) return;
+  if (!begin_choice(at, "##preset", tr("Preset"), preset_title(d), 0.7F)) return;
   for (const Preset& p : presets()) {
-    if (ImGui::Selectable(std::string(p.title).c_str(), p.id == d.preset)) {
+    if (ImGui::Selectable(std::string(tr_of(p.title)).c_str(), p.id == d.preset)) {
       at.panel.editing.error.clear();
       at.panel.commands.push_back(ChoosePreset{std::string(p.id)});
     }
     if (p.id == d.preset) ImGui::SetItemDefaultFocus();
-    tooltip(std::string(p.what));
+    tooltip(std::string(tr_of(p.what)));
   }
   ImGui::EndCombo();
 }
@@ -167,35 +168,36 @@ void offer_files(Cursor& at, const char* words, bool on) {
 
 void dtype_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
-  if (!begin_choice(at, "##dtype", "Stored as", name_of(d.problem.dtype), 0.46F)) return;
+  if (!begin_choice(at, "##dtype", tr("Stored as"), name_of(d.problem.dtype), 0.46F)) return;
   choose_among(at, dtype_choices(d));
   ImGui::EndCombo();
 }
 
 void mask_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
-  if (!begin_choice(at, "##mask", "Mask", mask_words(d.problem))) return;
+  if (!begin_choice(at, "##mask", tr("Mask"), mask_words(d.problem))) return;
   choose_among(at, mask_choices(d));
   ImGui::EndCombo();
 }
 
 void generator_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
-  if (!begin_choice(at, "##generator", "Inputs", generator_words(d.inputs))) return;
+  if (!begin_choice(at, "##generator", tr("Inputs"), generator_words(d.inputs))) return;
   const std::vector<ProblemChoice> choices = generator_choices(d);
   for (const ProblemChoice& choice : choices) {
     if (ImGui::Selectable(choice.words.c_str(), choice.on))
       at.panel.commands.push_back(SetInputs{choice.changed.inputs, 0});
   }
-  offer_files(at, "your .npy files", std::none_of(choices.begin(), choices.end(), [](const auto& c) { return c.on; }));
+  offer_files(at, tr("your .npy files"),
+              std::none_of(choices.begin(), choices.end(), [](const auto& c) { return c.on; }));
   ImGui::EndCombo();
 }
 
 void bias_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
-  if (!begin_choice(at, "##bias", "Bias", bias_words(d))) return;
+  if (!begin_choice(at, "##bias", tr("Bias"), bias_words(d))) return;
   choose_among(at, bias_choices(d));
-  offer_files(at, "your .npy file", !d.inputs.bias_file.empty());
+  offer_files(at, tr("your .npy file"), !d.inputs.bias_file.empty());
   ImGui::EndCombo();
 }
 
@@ -207,7 +209,7 @@ void separator(Cursor& at) {
 
 void reading_choice(Cursor& at) {
   draw_runs(at.list, {at.left, at.y}, 13,
-            {{"Show ", Face::text, Token::dim, 0, false}, {"O", Face::maths, TensorColour::o, 0, false}});
+            {{tr("Show "), Face::text, Token::dim, 0, false}, {"O", Face::maths, TensorColour::o, 0, false}});
   at.y += at.s.px(22);
   const float middle = (at.left + at.right) / 2;
   const auto half = [&](const char* id, const Box& box, const Runs& words, OutputReading reading) {
@@ -221,7 +223,7 @@ void reading_choice(Cursor& at) {
   };
   const float bottom = at.y + at.s.px(26);
   half("##reading_as_summed", {{at.left, at.y}, {middle - at.s.px(3), bottom}},
-       {{"as summed", Face::text, Token::text, 0, false}}, OutputReading::as_summed);
+       {{tr("as summed"), Face::text, Token::text, 0, false}}, OutputReading::as_summed);
   half("##reading_divided", {{middle + at.s.px(3), at.y}, {at.right, bottom}},
        {{"÷ ", Face::text, Token::text, 0, false}, {"ℓ", Face::maths, TensorColour::l, 0, false}},
        OutputReading::divided);
@@ -249,7 +251,7 @@ bool tick_line(Cursor& at, const char* id, const char* words, bool on) {
 
 void what_if(Cursor& at) {
   static constexpr const char* kIds[] = {"##whatif_max", "##whatif_order", "##whatif_f16", "##whatif_bf16"};
-  draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), "What if");
+  draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), tr("What if"));
   at.y += at.s.px(21);
   const std::vector<ProblemChoice> choices = what_if_choices(at.panel.state.document);
   for (std::size_t n = 0; n < choices.size(); ++n) {
@@ -261,19 +263,20 @@ void what_if(Cursor& at) {
 
 void fields(Cursor& at) {
   preset_choice(at);
-  text_field(at, "##heads", "Batch × heads", ProblemField::heads, false);
+  text_field(at, "##heads", tr("Batch × heads"), ProblemField::heads, false);
   const Problem& p = at.panel.state.document.problem;
-  text_field(at, "##length", p.Lq == p.Lk ? "Length" : "Lengths q × k", ProblemField::length, true);
-  text_field(at, "##dim", p.D == p.Dv ? "Head dim" : "Head dims", ProblemField::dim, true);
-  text_field(at, "##tile", "Tile Br × Bc", ProblemField::tile, true);
+  text_field(at, "##length", p.Lq == p.Lk ? tr("Length") : tr("Lengths q × k"), ProblemField::length, true);
+  text_field(at, "##dim", p.D == p.Dv ? tr("Head dim") : tr("Head dims"), ProblemField::dim, true);
+  text_field(at, "##tile", tr("Tile Br × Bc"), ProblemField::tile, true);
   mask_choice(at);
-  if (has_window(p.mask)) text_field(at, "##window", "Left, right", ProblemField::window, false);
-  if (!p.mask.key_lengths.empty()) text_field(at, "##key_lengths", "Keys of batch", ProblemField::key_lengths, false);
+  if (has_window(p.mask)) text_field(at, "##window", tr("Left, right"), ProblemField::window, false);
+  if (!p.mask.key_lengths.empty())
+    text_field(at, "##key_lengths", tr("Keys of batch"), ProblemField::key_lengths, false);
   bias_choice(at);
-  if (p.softcap) text_field(at, "##softcap", "Softcap", ProblemField::softcap, false);
-  text_field(at, "##scale", "Scale", ProblemField::scale, false);
+  if (p.softcap) text_field(at, "##softcap", tr("Softcap"), ProblemField::softcap, false);
+  text_field(at, "##scale", tr("Scale"), ProblemField::scale, false);
   generator_choice(at);
-  text_field(at, "##seed", "Seed", ProblemField::seed, true);
+  text_field(at, "##seed", tr("Seed"), ProblemField::seed, true);
   dtype_choice(at);
 }
 
@@ -294,11 +297,12 @@ void letters(Cursor& at, Order order, float bottom) {
   const float pitch = std::min(at.s.px(kLetter), (bottom - at.y - at.s.px(kLettersHead + 12)) / count);
   if (pitch < at.s.px(kLeastLetter)) return;
   separator(at);
-  draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), "Letters");
+  draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), tr("Letters"));
   at.y += at.s.px(kLettersHead);
   for (const LetterWords& l : all) {
     draw_runs(at.list, {at.left, at.y}, 14, {{std::string(l.letter), Face::maths, l.hue, 0, false}});
-    draw_text(at.list, {at.left + at.s.px(26), at.y + at.s.px(1)}, Face::text, 13, colour_of(Token::dim), l.words);
+    draw_text(at.list, {at.left + at.s.px(26), at.y + at.s.px(1)}, Face::text, 13, colour_of(Token::dim),
+              tr_of(l.words));
     at.y += pitch;
   }
 }
@@ -312,7 +316,7 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
   const float margin = card ? s.px(14) : 0;
   Cursor at{panel, list, box.min.x + margin, box.max.x - margin, box.min.y + (card ? s.px(12) : 0), s};
   const float bottom = box.max.y - margin;
-  draw_text(list, {at.left, at.y}, Face::bold, 14, colour_of(Token::text), "Problem");
+  draw_text(list, {at.left, at.y}, Face::bold, 14, colour_of(Token::text), tr("Problem"));
   at.y += s.px(26);
   fields(at);
   error_words(at);

@@ -43,7 +43,7 @@ Result<std::vector<std::int64_t>> numbers(std::string_view text, std::size_t min
 }
 
 Result<Document> put_heads(Document d, std::string_view text) {
-  const auto n = numbers(text, 2, 3, "batch × query heads/key heads, such as 2 × 4/2");
+  const auto n = numbers(text, 2, 3, tr("batch × query heads/key heads, such as 2 × 4/2"));
   if (!n) return tl::unexpected(n.error());
   d.problem.B = (*n)[0];
   d.problem.Hq = (*n)[1];
@@ -62,7 +62,7 @@ Result<Document> put_pair(Document d, std::string_view text, const char* what, s
 }
 
 Result<Document> put_tile(Document d, std::string_view text) {
-  const auto n = numbers(text, 1, 2, "Br × Bc, such as 4 × 4");
+  const auto n = numbers(text, 1, 2, tr("Br × Bc, such as 4 × 4"));
   if (!n) return tl::unexpected(n.error());
   for (const std::int64_t x : *n) {
     if (x < 1 || x > 4096) return bad_input(phrase("A tile of {} is out of range: 1 to 4096.", x));
@@ -110,20 +110,22 @@ Result<Document> put(Document d, ProblemField field, std::string_view text) {
     case ProblemField::heads:
       return put_heads(std::move(d), text);
     case ProblemField::length:
-      return put_pair(std::move(d), text, "a length, or query × key length such as 9 × 8", &Problem::Lq, &Problem::Lk);
+      return put_pair(std::move(d), text, tr("a length, or query × key length such as 9 × 8"), &Problem::Lq,
+                      &Problem::Lk);
     case ProblemField::dim:
-      return put_pair(std::move(d), text, "a head dim, or that of keys × that of values", &Problem::D, &Problem::Dv);
+      return put_pair(std::move(d), text, tr("a head dim, or that of keys × that of values"), &Problem::D,
+                      &Problem::Dv);
     case ProblemField::tile:
       return put_tile(std::move(d), text);
     case ProblemField::window: {
-      const auto n = numbers(text, 2, 2, "keys to the left, keys to the right, such as 4, 2 (−1 = all)");
+      const auto n = numbers(text, 2, 2, tr("keys to the left, keys to the right, such as 4, 2 (−1 = all)"));
       if (!n) return tl::unexpected(n.error());
       d.problem.mask.window_left = (*n)[0];
       d.problem.mask.window_right = (*n)[1];
       return d;
     }
     case ProblemField::key_lengths: {
-      const auto n = numbers(text, 1, 4096, "one key length a batch, such as 12, 0");
+      const auto n = numbers(text, 1, 4096, tr("one key length a batch, such as 12, 0"));
       if (!n) return tl::unexpected(n.error());
       d.problem.mask.key_lengths = *n;
       return d;

@@ -51,7 +51,7 @@ void say_of_row(const Recording& rec, const StepPlace& at, const StepValues& val
   const std::uint64_t bytes = event_bytes(rec, at.event);
   std::string sentence(of_order->sentence);
   if (sentence.empty())
-    sentence = bytes > 0 ? "{bytes} B go to and from HBM in this step." : "It asks HBM for nothing.";
+    sentence = bytes > 0 ? tr("{bytes} B go to and from HBM in this step.") : tr("It asks HBM for nothing.");
   scene.headline = runs_of(title, values, Face::bold, Token::text);
   scene.sentence = runs_of(sentence, values, Face::text, Token::dim);
   scene.formula = runs_of(of_order->formula, values, Face::text, Token::dim);
@@ -64,7 +64,8 @@ std::string stand_in_words(const State& state) {
   if (chosen.empty() || chosen == state.document.kernel) return {};
   const auto row = find_kernel(chosen), shown = find_kernel_or_piece(state.document.kernel);
   if (!row || !shown || (*row)->record != nullptr) return {};
-  const char* how = (*row)->order == (*shown)->order ? "which walks in the same order" : "which walks in another order";
+  const char* how =
+      (*row)->order == (*shown)->order ? tr("which walks in the same order") : tr("which walks in another order");
   return phrase("{} runs on a GPU and is not recorded: this is {} on the CPU, {}", chosen, (*shown)->id, how);
 }
 

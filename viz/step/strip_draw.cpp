@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "imgui_internal.h"
+#include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
@@ -26,7 +27,7 @@ float draw_why(ImVec2 at, const Runs& why) {
   if (ImGui::InvisibleButton("##step_why", {box.width(), box.height()}, ImGuiButtonFlags_EnableNav))
     ImGui::OpenPopup("##step_why_popup");
   list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), s.px(5));
-  draw_text(list, at, Face::bold, 13, colour_of(Token::text), "Why?");
+  draw_text(list, at, Face::bold, 13, colour_of(Token::text), tr("Why?"));
   const float wide = s.px(560), height = draw_paragraph(list, at, wide, 14, why, 8, false);
   ImGui::SetNextWindowPos({box.min.x, box.max.y + s.px(6)});
   ImGui::SetNextWindowSize({wide + s.px(32), height + s.px(24)});

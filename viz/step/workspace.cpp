@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
@@ -137,7 +135,7 @@ void offer_instead(const Box& box, const KernelRow& kernel, Commands& commands) 
       commands.emplace_back(ChooseKernel{std::string(other->id)});
     break;
   }
-  if (button("##measure_it", "Measure it in Bench")) commands.emplace_back(MeasureInBench{});
+  if (button("##measure_it", tr("Measure it in Bench"))) commands.emplace_back(MeasureInBench{});
 }
 
 void draw_error(const Box& all, const State& state, const std::string& why, Commands& commands) {
@@ -148,7 +146,7 @@ void draw_error(const Box& all, const State& state, const std::string& why, Comm
   const Box box{all.min, {all.max.x, all.min.y + s.px(never ? 152 : 120)}};
   draw_card(list, box);
   draw_text(list, {box.min.x + s.px(24), box.min.y + s.px(18)}, Face::bold, 18, colour_of(Token::text),
-            never ? "This kernel is not recorded step by step" : "This problem cannot be recorded");
+            never ? tr("This kernel is not recorded step by step") : tr("This problem cannot be recorded"));
   draw_paragraph(list, {box.min.x + s.px(24), box.min.y + s.px(50)}, box.width() - s.px(48), 14,
                  {{recording_words(why), Face::text, Token::dim, 0, false}}, 3);
   if (never) offer_instead(box, **kernel, commands);
@@ -157,7 +155,7 @@ void draw_error(const Box& all, const State& state, const std::string& why, Comm
 // Where there is little width the chip keeps its name alone.
 std::string problem_chip_words(const Document& d, const Box& strip) {
   constexpr float kLeast = 560;  // logical
-  if (strip.width() < style().px(kLeast)) return "Problem";
+  if (strip.width() < style().px(kLeast)) return tr("Problem");
   return fitted_text(Face::text, 13, problem_words(d), strip.width() * 0.42F);
 }
 
@@ -167,7 +165,7 @@ float chips_left(const Areas& areas, const Document& d, bool alone) {
   const auto wide = [&](const std::string& words) { return text_width(Face::text, 13, words) + s.px(40 + 8); };
   float left = areas.strip.max.x - s.px(12);
   if (!areas.has_problem && !alone) left -= wide(problem_chip_words(d, areas.strip));
-  if (!areas.has_bottom) left -= wide("Charts");
+  if (!areas.has_bottom) left -= wide(tr("Charts"));
   return left;
 }
 
@@ -199,7 +197,7 @@ float draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
 void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all, const StepVeil& veil) {
   const Style& s = style();
   Box box;
-  if (chip_button("##charts_chip", "Charts", {strip.max.x, strip.min.y + s.px(5)}, box))
+  if (chip_button("##charts_chip", tr("Charts"), {strip.max.x, strip.min.y + s.px(5)}, box))
     ImGui::OpenPopup("##charts_popup");
   const float room = all.max.y - strip.max.y - s.px(12), wide = std::min(all.width() - s.px(24), s.px(860));
   // Where both have no room at once they are scrolled.
@@ -225,7 +223,7 @@ void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all, c
 void draw_veiled_words(ImDrawList* list, const Box& box, bool later) {
   draw_dashed(list, box, colour_of(Token::faint));
   draw_text_in(list, box, Align::centre, Face::text, 13, colour_of(Token::dim),
-               fitted_text(Face::text, 13, later ? "for a later question" : "after your answer", box.width()));
+               fitted_text(Face::text, 13, later ? tr("for a later question") : tr("after your answer"), box.width()));
 }
 
 void draw_veiled_card(ImDrawList* list, const Box& box, const char* title, bool later) {
@@ -291,12 +289,12 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
 void draw_bottom(ImDrawList* list, const Areas& areas, const ChartCard& charts, const StepHeld& held) {
   const EventIndex event = charts.at.event;
   if (held.veil.map)
-    draw_veiled_card(list, areas.chart, "The row across the keys", held.veil.map_later);
+    draw_veiled_card(list, areas.chart, tr("The row across the keys"), held.veil.map_later);
   else
     draw_chart_card(charts, areas.chart);
   if (!held.look.has(StepPart::chart)) draw_faint(list, areas.chart);
   if (areas.has_traffic && held.veil.traffic)
-    draw_veiled_card(list, areas.traffic, "HBM traffic", held.veil.traffic_later);
+    draw_veiled_card(list, areas.traffic, tr("HBM traffic"), held.veil.traffic_later);
   else if (areas.has_traffic)
     draw_traffic_card(list, areas.traffic, traffic_scene(charts.rec, event, charts.cache.traffic), charts.rec, event);
   if (areas.has_traffic && !held.look.has(StepPart::traffic)) draw_faint(list, areas.traffic);

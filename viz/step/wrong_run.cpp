@@ -2,8 +2,6 @@
 
 #include <string_view>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "kernels/judge/found.h"
 #include "kernels/judge/verdict.h"
@@ -24,11 +22,11 @@ std::vector<std::string> lines_of(std::string_view text) {
 
 void add_exhibit(const Piece& p, WrongRunScene& scene) {
   scene.headline = tr("Wrong on purpose");
-  scene.about = phrase("Exhibit “{}”, made of {}. {}", p.title, p.right, p.symptom);
+  scene.about = phrase("Exhibit “{}”, made of {}. {}", tr_of(p.title), p.right, tr_of(p.symptom));
   scene.back = phrase("Back to {}", p.right);
   scene.leave = {ChooseKernel{std::string(p.right)}};
   scene.patch = lines_of(patch_text(*p.patch));
-  scene.bug = phrase("{} It does not show {}.", p.bug, p.hidden);
+  scene.bug = phrase("{} It does not show {}.", tr_of(p.bug), tr_of(p.hidden));
 }
 
 // The right kernel, among exhibits.
@@ -41,7 +39,7 @@ void add_healthy(const std::string& kernel, WrongRunScene& scene) {
 
 // The same words for every exhibit, the healthy patient too.
 void keep_back(const State& state, bool veiled, WrongRunScene& scene) {
-  scene.headline = kUnnamedExhibit;
+  scene.headline = tr_of(kUnnamedExhibit);
   const Piece* piece = piece_of(state.document.kernel);
   const std::string of(piece != nullptr ? piece->right : std::string_view(state.document.kernel));
   scene.back = phrase("Back to {}", of);
@@ -55,14 +53,14 @@ void keep_back(const State& state, bool veiled, WrongRunScene& scene) {
   }
   scene.about = phrase("Made of {}: one place is changed, or none. Which step breaks its rule first?", of);
   scene.verdict = tr("Its name, its verdict and its patch wait until you reveal them.");
-  scene.reveal = "Reveal";
+  scene.reveal = tr("Reveal");
 }
 
 void add_found(const State& state, const FirstWrong& first, WrongRunScene& scene) {
-  scene.place = "First wrong: " + place_words(first) + ".";
+  scene.place = phrase("First wrong: {}.", place_words(first));
   scene.spread = spread_words(first);
-  scene.cause =
-      first.cause.empty() ? "No known cause fits: look at the operands of that step." : "Likely cause: " + first.cause;
+  scene.cause = first.cause.empty() ? tr("No known cause fits: look at the operands of that step.")
+                                    : phrase("Likely cause: {}", first.cause);
   Selection pinned = state.document.selection;
   pinned.b = first.id.b;
   pinned.h = first.id.h;
@@ -106,15 +104,15 @@ WrongRunScene wrong_run_scene(const State& state, const Model& model, bool veile
     scene.about = phrase("It was recorded by {} on {}.", kernel, model.recording->device);
   }
   if (!exam.verdict) {
-    scene.verdict = exam.trouble.empty() ? "It is being held against fp64." : exam.trouble;
+    scene.verdict = exam.trouble.empty() ? tr("It is being held against fp64.") : exam.trouble;
     return scene;
   }
   if (!wrong) {
     scene.verdict = phrase("Verdict: {}.{}", name_of(outcome_of(*exam.verdict)),
-                           piece != nullptr ? " On these numbers it does not show." : "");
+                           piece != nullptr ? tr(" On these numbers it does not show.") : "");
     return scene;
   }
-  scene.verdict = "Verdict: wrong. " + exam.verdict->reason + ".";
+  scene.verdict = phrase("Verdict: wrong. {}.", exam.verdict->reason);
   const bool asked = state.view.step.seek_first_wrong;
   if (!asked) {
     scene.seek = tr("Find the first wrong step");
@@ -124,8 +122,8 @@ WrongRunScene wrong_run_scene(const State& state, const Model& model, bool veile
   } else if (!exam.trouble.empty()) {
     scene.place = exam.trouble;
   } else {
-    scene.place = exam.sought ? "No step of this run differs from the right one: what was stored must be elsewhere."
-                              : "The first wrong step is being looked for.";
+    scene.place = exam.sought ? tr("No step of this run differs from the right one: what was stored must be elsewhere.")
+                              : tr("The first wrong step is being looked for.");
   }
   return scene;
 }

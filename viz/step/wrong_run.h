@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/base/text.h"
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
@@ -32,7 +33,7 @@ struct WrongRunScene {
 // random and not revealed; while a lesson asks, any. `veiled`: a lesson asks.
 bool keeps_name_back(const State& state, bool veiled);
 // What stands for it.
-inline constexpr std::string_view kUnnamedExhibit = "An exhibit";
+inline constexpr std::string_view kUnnamedExhibit = marked("An exhibit");
 
 // `veiled`: a lesson asks what is wrong. The verdict, the search and the patch wait for the answer.
 WrongRunScene wrong_run_scene(const State& state, const Model& model, bool veiled = false);

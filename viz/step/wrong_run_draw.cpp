@@ -4,6 +4,7 @@
 #include <string>
 
 #include "imgui_internal.h"
+#include "kernels/base/text.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -75,11 +76,11 @@ float draw_buttons(const Box& box, const WrongRunScene& scene, Commands& command
     commands.insert(commands.end(), scene.leave.begin(), scene.leave.end());
   if (!scene.reveal.empty() && button("##reveal_exhibit", scene.reveal)) commands.emplace_back(RevealPiece{});
   if (!scene.patch.empty()) {
-    const bool pressed = button("##show_patch", "Show the patch");
+    const bool pressed = button("##show_patch", tr("Show the patch"));
     if (pressed) ImGui::OpenPopup("##patch_popup");
     draw_patch_popup(scene, {box.max.x - s.px(12), y + s.px(kButton) + s.px(6)});
   }
-  if (!scene.go_there.empty() && button("##go_first_wrong", "Go there"))
+  if (!scene.go_there.empty() && button("##go_first_wrong", tr("Go there")))
     commands.insert(commands.end(), scene.go_there.begin(), scene.go_there.end());
   if (!scene.seek.empty() && button("##seek_first_wrong", scene.seek))
     commands.emplace_back(SeekFirstWrong{scene.place.empty()});

@@ -5,13 +5,14 @@
 
 #include "kernels/base/cuda_library.h"
 #include "kernels/base/library.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/service.h"
 
 namespace attn::gpu {
 namespace {
 
-constexpr const char* kMend =
-    "Mend: attnscope doctor --fetch-cuda brings it (90 MB), or let ATTNSCOPE_CUDA name a CUDA toolkit 12.8 or newer.";
+constexpr const char* kMend = marked(
+    "Mend: attnscope doctor --fetch-cuda brings it (90 MB), or let ATTNSCOPE_CUDA name a CUDA toolkit 12.8 or newer.");
 
 constexpr const char* kNoHeader = "cannot open source file";
 
@@ -89,7 +90,7 @@ class Nvrtc final : public Compiler {
   }
 
   tl::unexpected<Error> failure(const char* call, Status status, const std::string& more) {
-    return fail(ErrorKind::failed, fmt::format("{} failed: {}. {}", call, call_.error_string(status), more));
+    return fail(ErrorKind::failed, phrase("{} failed: {}. {}", call, call_.error_string(status), more));
   }
   std::string log_of(Program program) {
     std::size_t size = 0;
@@ -107,9 +108,9 @@ class Nvrtc final : public Compiler {
       const PtxasLog log = parse_ptxas_log(cubin.log);
       const bool no_header = cubin.log.find(kNoHeader) != std::string::npos;
       return fail(ErrorKind::failed,
-                  fmt::format("{} does not compile for {}:\n{}{}", name, options.front(),
-                              log.errors.empty() ? cubin.log : fmt::format("{}", fmt::join(log.errors, "\n")),
-                              no_header ? fmt::format("\nCUDA's headers lie beside its compiler. {}", kMend) : ""));
+                  phrase("{} does not compile for {}:\n{}{}", name, options.front(),
+                         log.errors.empty() ? cubin.log : fmt::format("{}", fmt::join(log.errors, "\n")),
+                         no_header ? phrase("\nCUDA's headers lie beside its compiler. {}", tr_of(kMend)) : ""));
     }
     std::size_t size = 0;
     if (const Status s = call_.cubin_size(program, &size); s != 0) return failure("nvrtcGetCUBINSize", s, name);
@@ -131,7 +132,7 @@ class Nvrtc final : public Compiler {
 }  // namespace
 
 Result<std::unique_ptr<Compiler>> open_nvrtc() {
-  Result<Library> library = open_cuda_library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}, kMend);
+  Result<Library> library = open_cuda_library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}, tr_of(kMend));
   if (!library) return tl::unexpected(library.error());
   Calls c;
   const bool whole =
@@ -142,7 +143,7 @@ Result<std::unique_ptr<Compiler>> open_nvrtc() {
       find(*library, "nvrtcGetCUBIN", c.cubin) && find(*library, "nvrtcGetPTXSize", c.ptx_size) &&
       find(*library, "nvrtcGetPTX", c.ptx);
   if (!whole) {
-    return fail(ErrorKind::cannot_run, fmt::format("{} is too old or broken. {}", library->name(), kMend));
+    return fail(ErrorKind::cannot_run, phrase("{} is too old or broken. {}", library->name(), tr_of(kMend)));
   }
   return std::make_unique<Nvrtc>(std::move(*library), c);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/base/text.h"
+
 namespace attn::gpu {
 namespace {
 
@@ -57,12 +59,12 @@ Occupancy occupancy(const ArchLimits& arch, std::int32_t threads, std::int32_t r
   };
   const std::int64_t of_block = rounded_up(shared + arch.shared_kept, arch.shared_unit);
   const std::array<Limit, 4> limits{{
-      {"registers", blocks_by_registers(warps, registers)},
-      {"shared memory", shared > arch.shared_block ? 0
-                        : of_block == 0            ? arch.blocks
-                                                   : arch.shared / of_block},
-      {"threads", threads > kMaxThreads ? 0 : o.max_warps / warps},
-      {"blocks", arch.blocks},
+      {marked("registers"), blocks_by_registers(warps, registers)},
+      {marked("shared memory"), shared > arch.shared_block ? 0
+                                : of_block == 0            ? arch.blocks
+                                                           : arch.shared / of_block},
+      {marked("threads"), threads > kMaxThreads ? 0 : o.max_warps / warps},
+      {marked("blocks"), arch.blocks},
   }};
   const auto min = std::ranges::min_element(limits, {}, &Limit::blocks);
   o.blocks = static_cast<std::int32_t>(min->blocks);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "kernels/base/trimmed.h"
 
 namespace attn::gpu {
@@ -14,22 +15,22 @@ struct PhaseRow {
   std::string_view name, words;
 };
 constexpr std::array<PhaseRow, kCodePhases> kRows{{
-    {"setup", "which tile, which addresses"},
-    {"loop", "counts, conditions and addresses of the loops"},
-    {"barrier", "waits for copies and for the other threads"},
-    {"Q", "Q on its way to the multiprocessor"},
-    {"K", "K on its way to the multiprocessor"},
-    {"V", "V on its way to the multiprocessor"},
+    {"setup", marked("which tile, which addresses")},
+    {"loop", marked("counts, conditions and addresses of the loops")},
+    {"barrier", marked("waits for copies and for the other threads")},
+    {"Q", marked("Q on its way to the multiprocessor")},
+    {"K", marked("K on its way to the multiprocessor")},
+    {"V", marked("V on its way to the multiprocessor")},
     {"S", "scores, Q times K transposed"},
-    {"mask", "which scores the mask hides"},
-    {"m", "running maximum of each row"},
-    {"alpha", "factor of what was summed so far"},
-    {"P", "weights, the exponentials of S less m"},
-    {"l", "running sum of each row"},
-    {"O", "output, alpha O + P V"},
-    {"normalise", "O divided by the row's sum"},
-    {"store", "results on their way to memory"},
-    {"untagged", "no line of its inline chain says"},
+    {"mask", marked("which scores the mask hides")},
+    {"m", marked("running maximum of each row")},
+    {"alpha", marked("factor of what was summed so far")},
+    {"P", marked("weights, the exponentials of S less m")},
+    {"l", marked("running sum of each row")},
+    {"O", marked("output, alpha O + P V")},
+    {"normalise", marked("O divided by the row's sum")},
+    {"store", marked("results on their way to memory")},
+    {"untagged", marked("no line of its inline chain says")},
 }};
 constexpr std::string_view kCaller = "caller";
 
@@ -137,7 +138,7 @@ tl::unexpected<Error> unknown(std::string_view name, std::size_t line) {
   std::vector<std::string_view> names{kCaller};
   for (const PhaseRow& row : kRows) names.push_back(row.name);
   names.pop_back();  // "untagged"
-  return bad_input(fmt::format("line {}: @phase {} is unknown; use {}.", line, name, fmt::join(names, ", ")));
+  return bad_input(phrase("line {}: @phase {} is unknown; use {}.", line, name, fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -147,7 +148,7 @@ std::string_view name_of(CodePhase phase) {
 }
 
 std::string_view words_of(CodePhase phase) {
-  return kRows[static_cast<std::size_t>(phase)].words;
+  return tr_of(kRows[static_cast<std::size_t>(phase)].words);
 }
 
 std::optional<CodePhase> code_phase_from_name(std::string_view name) {
@@ -188,7 +189,7 @@ Result<std::vector<CodePhase>> phases_of_lines(std::string_view text) {
       const auto phase = *name == kCaller ? CodePhase::none : code_phase_from_name(*name);
       if (!phase || (*phase == CodePhase::none && *name != kCaller)) return unknown(*name, phases.size() + 1);
       if (!functions.inside()) {
-        return bad_input(fmt::format("line {}: @phase {} stands in no function.", phases.size() + 1, *name));
+        return bad_input(phrase("line {}: @phase {} stands in no function.", phases.size() + 1, *name));
       }
       now = *phase;
     }

@@ -7,8 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
-
+#include "kernels/base/text.h"
 #include "kernels/base/trimmed.h"
 
 namespace attn::gpu {
@@ -199,7 +198,7 @@ Result<Sass> parse_sass(std::string_view text) {
     reader.read(line);
   }
   if (reader.instructions() == 0) {
-    return fail(ErrorKind::failed, "nvdisasm printed no instruction of this machine code.");
+    return fail(ErrorKind::failed, tr("nvdisasm printed no instruction of this machine code."));
   }
   return reader.take();
 }

@@ -9,6 +9,7 @@
 #include "kernels/base/files.h"
 #include "kernels/base/folders.h"
 #include "kernels/base/hash.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/hooks.h"
 #include "kernels/gpu/compile/phases.h"
 
@@ -133,14 +134,14 @@ Result<KernelSource> kernel_source(std::string_view id, const std::filesystem::p
     if (lines == ScoreLines::out) source.text = with_blank_score_lines(source.text);
     if (has_score_lines(shipped) && !has_score_lines(source.text)) {
       return fail(ErrorKind::cannot_run,
-                  fmt::format("{} takes neither softcap nor ALiBi: it lacks the lines that end in \"// @score\". Take "
-                              "them over from the shipped {}.cu, or set the copy aside.",
-                              source.name, id));
+                  phrase("{} takes neither softcap nor ALiBi: it lacks the lines that end in \"// @score\". Take "
+                         "them over from the shipped {}.cu, or set the copy aside.",
+                         source.name, id));
     }
   } else {
     source.name = name;
     source.text = shipped;
-    if (source.text.empty()) return bad_input(fmt::format("the program holds no source {}", source.name));
+    if (source.text.empty()) return bad_input(phrase("the program holds no source {}", source.name));
   }
   source.hooked = source.text;
   if (!source.edited) source.text = without_hook_lines(source.text);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/library.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/device/driver_calls.h"
 
 namespace attn::gpu {
@@ -61,7 +62,7 @@ class CudaDriver final : public Driver {
   Result<DevicePointer> allocate(std::uint64_t bytes) override {
     CUdeviceptr p = 0;
     const CUresult r = call_.allocate(&p, std::max<std::size_t>(bytes, 1));
-    if (auto good = check(r, fmt::format("cuMemAlloc of {} bytes", bytes)); !good) return tl::unexpected(good.error());
+    if (auto good = check(r, phrase("cuMemAlloc of {} bytes", bytes)); !good) return tl::unexpected(good.error());
     return p;
   }
   void release(DevicePointer p) override {
@@ -88,20 +89,20 @@ class CudaDriver final : public Driver {
   Result<Function> function(Module m, const std::string& entry) override {
     CUfunction f = nullptr;
     const CUresult r = call_.function(&f, static_cast<CUmodule>(m), entry.c_str());
-    if (auto good = check(r, "cuModuleGetFunction of " + entry); !good) return tl::unexpected(good.error());
+    if (auto good = check(r, phrase("cuModuleGetFunction of {}", entry)); !good) return tl::unexpected(good.error());
     return f;
   }
   Result<DevicePointer> variable(Module m, const std::string& name) override {
     CUdeviceptr at = 0;
     std::size_t bytes = 0;
     const CUresult r = call_.variable(&at, &bytes, static_cast<CUmodule>(m), name.c_str());
-    if (auto good = check(r, "cuModuleGetGlobal of " + name); !good) return tl::unexpected(good.error());
+    if (auto good = check(r, phrase("cuModuleGetGlobal of {}", name)); !good) return tl::unexpected(good.error());
     return DevicePointer{at};
   }
   Result<void> allow_shared(Function f, std::uint32_t bytes) override {
     const CUresult r = call_.set_attribute(static_cast<CUfunction>(f), CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                            static_cast<int>(bytes));
-    return check(r, fmt::format("cuFuncSetAttribute of {} bytes of shared memory", bytes));
+    return check(r, phrase("cuFuncSetAttribute of {} bytes of shared memory", bytes));
   }
   Result<void> launch(Function f, const LaunchShape& shape, StreamHandle s,
                       std::span<const void* const> parameters) override;
@@ -158,11 +159,10 @@ class CudaDriver final : public Driver {
     if (r == CUDA_SUCCESS) return ok();
     lost_ = lost_ || sticky(r);
     const char *name = nullptr, *words = nullptr;
-    if (call_.error_name(r, &name) != CUDA_SUCCESS) name = "an unknown error";
-    if (call_.error_string(r, &words) != CUDA_SUCCESS) words = "no words for it";
+    if (call_.error_name(r, &name) != CUDA_SUCCESS) name = tr("an unknown error");
+    if (call_.error_string(r, &words) != CUDA_SUCCESS) words = tr("no words for it");
     const bool machine = r == CUDA_ERROR_OUT_OF_MEMORY || r == CUDA_ERROR_NO_DEVICE || what == "cuInit";
-    return fail(machine ? ErrorKind::cannot_run : ErrorKind::failed,
-                fmt::format("{} failed: {} ({})", what, name, words));
+    return fail(machine ? ErrorKind::cannot_run : ErrorKind::failed, phrase("{} failed: {} ({})", what, name, words));
   }
   Result<std::int32_t> attribute(CUdevice_attribute which) {
     int value = 0;
@@ -182,7 +182,7 @@ Result<GpuProperties> CudaDriver::properties(std::int32_t index) {
   const CUdevice before = device_;
   GpuProperties p;
   p.index = index;
-  if (auto good = check(call_.device_get(&device_, index), fmt::format("cuDeviceGet of GPU {}", index)); !good) {
+  if (auto good = check(call_.device_get(&device_, index), phrase("cuDeviceGet of GPU {}", index)); !good) {
     return tl::unexpected(good.error());
   }
   char name[256] = {};
@@ -218,7 +218,7 @@ Result<GpuProperties> CudaDriver::properties(std::int32_t index) {
 }
 
 Result<void> CudaDriver::open_device(std::int32_t index) {
-  if (auto good = check(call_.device_get(&device_, index), fmt::format("cuDeviceGet of GPU {}", index)); !good) {
+  if (auto good = check(call_.device_get(&device_, index), phrase("cuDeviceGet of GPU {}", index)); !good) {
     return good;
   }
   if (auto good = check(call_.retain(&context_, device_), "cuDevicePrimaryCtxRetain"); !good) return good;
@@ -229,9 +229,8 @@ Result<std::int32_t> CudaDriver::join_context() {
   CUcontext current = nullptr;
   if (auto good = check(call_.get_current(&current), "cuCtxGetCurrent"); !good) return tl::unexpected(good.error());
   if (current == nullptr) {
-    return fail(ErrorKind::bad_input,
-                "This thread has no CUDA context: make the GPU's current first, as the first "
-                "tensor on it does.");
+    return fail(ErrorKind::bad_input, tr("This thread has no CUDA context: make the GPU's current first, as the first "
+                                         "tensor on it does."));
   }
   if (auto good = check(call_.current_device(&device_), "cuCtxGetDevice"); !good) return tl::unexpected(good.error());
   return device_;
@@ -324,9 +323,9 @@ LaunchShape shape_of(const Launch& l) {
 Result<std::unique_ptr<Driver>> open_driver() {
   Result<Library> library = Library::open("libcuda.so.1");
   if (!library) {
-    return fail(ErrorKind::cannot_run, fmt::format("There is no NVIDIA driver here ({}). GPU kernels need a machine "
-                                                   "with an NVIDIA GPU and driver 570 or newer.",
-                                                   library.error().message));
+    return fail(ErrorKind::cannot_run, phrase("There is no NVIDIA driver here ({}). GPU kernels need a machine "
+                                              "with an NVIDIA GPU and driver 570 or newer.",
+                                              library.error().message));
   }
   Result<Calls> calls = resolve_calls(*library);
   if (!calls) return tl::unexpected(calls.error());

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "kernels/base/text.h"
+
 namespace attn::gpu {
 namespace {
 
@@ -31,7 +33,7 @@ Result<Calls> resolve_calls(const Library& library) {
   const auto get = reinterpret_cast<PFN_cuGetProcAddress_v12000>(library.symbol("cuGetProcAddress_v2"));
   if (get == nullptr) {
     return fail(ErrorKind::cannot_run,
-                "The NVIDIA driver is older than CUDA 12: install driver 570 or newer (580 for CUDA 13).");
+                tr("The NVIDIA driver is older than CUDA 12: install driver 570 or newer (580 for CUDA 13)."));
   }
   Calls c;
   Resolver resolve(get);
@@ -73,8 +75,9 @@ Result<Calls> resolve_calls(const Library& library) {
   resolve(c.error_name, "cuGetErrorName", 6000);
   resolve(c.error_string, "cuGetErrorString", 6000);
   if (!resolve.missing().empty()) {
-    return fail(ErrorKind::cannot_run,
-                "The NVIDIA driver lacks " + resolve.missing() + ": install driver 570 or newer (580 for CUDA 13).");
+    return fail(
+        ErrorKind::cannot_run,
+        phrase("The NVIDIA driver lacks {}: install driver 570 or newer (580 for CUDA 13).", resolve.missing()));
   }
   return c;
 }

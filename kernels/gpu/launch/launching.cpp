@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/launch/trace_on_device.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/specialise.h"
@@ -35,7 +36,7 @@ Error with_place(Error e, const Plan& plan, const std::string& entry) {
 
 Result<Queue*> queue_of(const Stream& stream) {
   auto* queue = static_cast<Queue*>(stream.native);
-  if (queue == nullptr) return fail(ErrorKind::failed, "a GPU kernel was started without a queue");
+  if (queue == nullptr) return fail(ErrorKind::failed, tr("a GPU kernel was started without a queue"));
   return queue;
 }
 
@@ -43,10 +44,10 @@ Result<void> check_not_captured(const Plan& plan, Queue& queue) {
   const auto captured = queue.driver().capturing(queue.stream());
   if (!captured) return tl::unexpected(with_place(captured.error(), plan, "prepare"));
   if (!*captured) return ok();
-  return tl::unexpected(with_place({ErrorKind::bad_input,
-                                    "its stream is being captured into a graph, which takes launches alone. Prepare "
-                                    "the kernel before the capture begins, and launch it within."},
-                                   plan, "prepare"));
+  return tl::unexpected(with_place(
+      {ErrorKind::bad_input, tr("its stream is being captured into a graph, which takes launches alone. Prepare "
+                                "the kernel before the capture begins, and launch it within.")},
+      plan, "prepare"));
 }
 
 Result<Queue::Loaded*> load(const Plan& plan, const Buffers& buffers, Queue& queue) {
@@ -56,7 +57,7 @@ Result<Queue::Loaded*> load(const Plan& plan, const Buffers& buffers, Queue& que
   std::vector<std::string> defines = defines_of(plan, aligned);
   if (queue.trace() != 0) add_traced_defines(plan, defines);
   auto loaded = queue.load(plan.kernel->id, defines, own_source(*plan.kernel));
-  if (!loaded) return tl::unexpected(with_place(loaded.error(), plan, "compile and load"));
+  if (!loaded) return tl::unexpected(with_place(loaded.error(), plan, tr("compile and load")));
   if (auto good = check_compiled(plan, (*loaded)->compiled.entries, queue.arch()); !good)
     return tl::unexpected(good.error());
   if (queue.trace() != 0)
@@ -76,11 +77,11 @@ Result<void> send_small_arrays(const Plan& plan, const Buffers& buffers, Queue& 
   const Problem& p = plan.problem;
   if (!p.mask.key_lengths.empty() && !buffers.in.has(Tensor::key_lengths)) {
     auto sent = send(queue, key_lengths_at(plan, buffers), p.mask.key_lengths);
-    if (!sent) return tl::unexpected(with_place(sent.error(), plan, "key lengths"));
+    if (!sent) return tl::unexpected(with_place(sent.error(), plan, tr("key lengths")));
   }
   if (p.alibi && !buffers.in.has(Tensor::slopes)) {
     auto sent = send(queue, slopes_at(plan, buffers), slopes_of(p));
-    if (!sent) return tl::unexpected(with_place(sent.error(), plan, "ALiBi slopes"));
+    if (!sent) return tl::unexpected(with_place(sent.error(), plan, tr("ALiBi slopes")));
   }
   return ok();
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
 #include "kernels/formats/container.h"
 #include "kernels/formats/json_fields.h"
 
@@ -22,7 +23,7 @@ Result<BuildLine> line_from(std::string_view words, const std::string& where) {
   if (!root->is_object()) return bad_input(where + R"(: behind "attn-build:" stands an object, {"fast_math": true}.)");
   for (const auto& [key, value] : root->items())
     if (key != "edits" && key != "maxrregcount" && key != "fast_math")
-      return bad_input(fmt::format("{}: \"{}\" is not known; edits, maxrregcount and fast_math are.", where, key));
+      return bad_input(phrase("{}: \"{}\" is not known; edits, maxrregcount and fast_math are.", where, key));
   JsonFields fields(*root, where);
   BuildLine line;
   if (fields.has("edits")) line.edits = fields.text("edits");
@@ -39,8 +40,8 @@ Result<BuildLine> line_from(std::string_view words, const std::string& where) {
 Result<void> check_build(const BuildChoices& build) {
   const std::int32_t n = build.max_registers;
   if (n == 0 || (n >= kLeastMaxRegisters && n <= kMostMaxRegisters)) return ok();
-  return bad_input(fmt::format("maxrregcount takes {} to {}, or 0 for the compiler's own choice, not {}",
-                               kLeastMaxRegisters, kMostMaxRegisters, n));
+  return bad_input(phrase("maxrregcount takes {} to {}, or 0 for the compiler's own choice, not {}", kLeastMaxRegisters,
+                          kMostMaxRegisters, n));
 }
 
 std::vector<std::string> flags_of(const BuildChoices& build) {
@@ -66,9 +67,8 @@ Result<BuiltText> split_build_line(std::string_view text, std::string_view name)
     return built;
   }
   const std::size_t end = text.find('\n');
-  const std::string where = fmt::format("{}, line 1", name);
-  if (std::min(end, text.size()) > kMaxLine)
-    return bad_input(fmt::format("{} is longer than {} bytes.", where, kMaxLine));
+  const std::string where = phrase("{}, line 1", name);
+  if (std::min(end, text.size()) > kMaxLine) return bad_input(phrase("{} is longer than {} bytes.", where, kMaxLine));
   std::string_view words = text.substr(kMark.size(), end == text.npos ? text.npos : end - kMark.size());
   if (words.ends_with('\r')) words.remove_suffix(1);
   auto line = line_from(words, where);

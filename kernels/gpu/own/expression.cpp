@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "kernels/formats/expression_grammar.h"
 
 namespace attn::gpu {
@@ -31,7 +32,7 @@ class SizeExpression::Reader : public ExpressionGrammar<SizeExpression::Reader, 
 
   Result<std::vector<Step>> read() {
     if (text_.size() > kLongest)
-      return bad_input(fmt::format("it has {} characters; {} are the most", text_.size(), kLongest));
+      return bad_input(phrase("it has {} characters; {} are the most", text_.size(), kLongest));
     if (auto read = whole(); !read) return tl::unexpected(read.error());
     return std::move(steps_);
   }
@@ -48,21 +49,21 @@ class SizeExpression::Reader : public ExpressionGrammar<SizeExpression::Reader, 
   static constexpr bool kNegates = false;
 
   tl::unexpected<Error> wanted(std::string_view what) {
-    const std::string there = ended() ? "it ends" : fmt::format("'{}' stands", text_[at_]);
-    return bad_input(fmt::format("'{}': at column {} {} where {} is wanted", text_, at_ + 1, there, what));
+    const std::string there = ended() ? tr("it ends") : phrase("'{}' stands", text_[at_]);
+    return bad_input(phrase("'{}': at column {} {} where {} is wanted", text_, at_ + 1, there, what));
   }
   tl::unexpected<Error> missing(ExpressionGap what) {
     switch (what) {
       case ExpressionGap::depth:
-        return bad_input(fmt::format("'{}': more than {} parentheses are open", text_, kMaxExpressionDepth));
+        return bad_input(phrase("'{}': more than {} parentheses are open", text_, kMaxExpressionDepth));
       case ExpressionGap::bracket:
         return wanted("')'");
       case ExpressionGap::end:
-        return wanted("an operator or the end");
+        return wanted(tr("an operator or the end"));
       case ExpressionGap::atom:
         break;
     }
-    return wanted("a number, a name or '('");
+    return wanted(tr("a number, a name or '('"));
   }
   StepsWritten put(Kind kind, std::int64_t number = 0) {
     steps_.push_back({kind, number});
@@ -73,8 +74,7 @@ class SizeExpression::Reader : public ExpressionGrammar<SizeExpression::Reader, 
     std::int64_t value = 0;
     const char* const begin = text_.data() + at_;
     const auto [end, wrong] = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (wrong != std::errc())
-      return bad_input(fmt::format("'{}': the number at column {} is too large", text_, at_ + 1));
+    if (wrong != std::errc()) return bad_input(phrase("'{}': the number at column {} is too large", text_, at_ + 1));
     at_ += static_cast<std::size_t>(end - begin);
     return put(Kind::number, value);
   }
@@ -88,8 +88,8 @@ class SizeExpression::Reader : public ExpressionGrammar<SizeExpression::Reader, 
                       : word == "ceil_div" ? Kind::ceil_div
                                            : Kind::number;
     if (kind != Kind::number) return pair(kind);
-    return bad_input(fmt::format("'{}': {} at column {} is no name; there are {}, and min, max and ceil_div of two",
-                                 text_, word, begin + 1, fmt::join(kNames, ", ")));
+    return bad_input(phrase("'{}': {} at column {} is no name; there are {}, and min, max and ceil_div of two", text_,
+                            word, begin + 1, fmt::join(kNames, ", ")));
   }
   Result<StepsWritten> pair(Kind kind) {
     if (!take("(")) return wanted("'('");
@@ -128,17 +128,17 @@ Result<std::int64_t> SizeExpression::apply(Kind kind, std::int64_t a, std::int64
   const auto refuse = [&](std::string_view sign, std::string_view why) {
     return bad_input(fmt::format("'{}': {} {} {} {}", text_, a, sign, b, why));
   };
-  constexpr std::string_view kTooLarge = "does not fit 64 bits";
+  constexpr std::string_view kTooLarge = marked("does not fit 64 bits");
   std::int64_t result = 0;
   switch (kind) {
     case Kind::add:
-      if (__builtin_add_overflow(a, b, &result)) return refuse("+", kTooLarge);
+      if (__builtin_add_overflow(a, b, &result)) return refuse("+", tr_of(kTooLarge));
       return result;
     case Kind::subtract:
-      if (__builtin_sub_overflow(a, b, &result)) return refuse("-", kTooLarge);
+      if (__builtin_sub_overflow(a, b, &result)) return refuse("-", tr_of(kTooLarge));
       return result;
     case Kind::multiply:
-      if (__builtin_mul_overflow(a, b, &result)) return refuse("*", kTooLarge);
+      if (__builtin_mul_overflow(a, b, &result)) return refuse("*", tr_of(kTooLarge));
       return result;
     case Kind::least:
       return std::min(a, b);
@@ -148,8 +148,8 @@ Result<std::int64_t> SizeExpression::apply(Kind kind, std::int64_t a, std::int64
       break;
   }
   const std::string_view sign = kind == Kind::remainder ? "%" : "/";
-  if (b == 0) return refuse(sign, "divides by zero");
-  if (a < 0 || b < 0) return refuse(sign, "divides negative numbers, which round differently everywhere");
+  if (b == 0) return refuse(sign, tr("divides by zero"));
+  if (a < 0 || b < 0) return refuse(sign, tr("divides negative numbers, which round differently everywhere"));
   if (kind == Kind::remainder) return a % b;
   return kind == Kind::divide ? a / b : a / b + (a % b != 0 ? 1 : 0);
 }

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/text.h"
 #include "kernels/formats/container.h"
 #include "kernels/gpu/own/json_lines.h"
 
@@ -24,7 +25,7 @@ constexpr std::string_view kMark = "// attn:";
 constexpr int kMaxDepth = 8;
 constexpr std::size_t kMaxEntries = 8, kMaxDims = 64, kMaxName = 64;
 constexpr std::int64_t kMaxOption = 65536;
-constexpr const char* kExample = "attnscope list --template prints one that can be copied";
+constexpr const char* kExample = marked("attnscope list --template prints one that can be copied");
 
 // The JSON of the first lines: as many lines as the text has, so that a line of one is a line of the other.
 struct HeaderText {
@@ -48,13 +49,13 @@ Result<HeaderText> header_text(std::string_view text, std::string_view name) {
     if (line.starts_with(kMark)) {
       if (code)
         return bad_input(
-            fmt::format("{}, line {}: '{}' stands after the first line of code; the header must come before it.", name,
-                        number, kMark));
+            phrase("{}, line {}: '{}' stands after the first line of code; the header must come before it.", name,
+                   number, kMark));
       if (ended)
         return bad_input(
-            fmt::format("{}, line {}: '{}' stands apart from the header, which began at line {}; its lines must follow "
-                        "one another.",
-                        name, number, kMark, found.first));
+            phrase("{}, line {}: '{}' stands apart from the header, which began at line {}; its lines must follow "
+                   "one another.",
+                   name, number, kMark, found.first));
       if (found.first == 0) found.first = number;
       found.json += line.substr(kMark.size());
       found.json += '\n';
@@ -64,8 +65,8 @@ Result<HeaderText> header_text(std::string_view text, std::string_view name) {
     }
   }
   if (found.first == 0)
-    return bad_input(fmt::format("{} has no header: its first lines must say '{} {{\"api\": {}, ...}}'; {}.", name,
-                                 kMark, kOwnApi, kExample));
+    return bad_input(phrase("{} has no header: its first lines must say '{} {{\"api\": {}, ...}}'; {}.", name, kMark,
+                            kOwnApi, tr_of(kExample)));
   return found;
 }
 
@@ -101,14 +102,14 @@ class Reader {
     if (error_) return;
     const auto at = lines_.find(path);
     const std::int32_t line = at == lines_.end() ? first_ : at->second;
-    error_ = Error{ErrorKind::bad_input, fmt::format("{}, line {}: \"{}\" {}.", name_, line, path, what)};
+    error_ = Error{ErrorKind::bad_input, phrase("{}, line {}: \"{}\" {}.", name_, line, path, what)};
   }
   // The object has these keys and no other.
   void check_keys(const json& object, const std::string& path, std::span<const std::string_view> known) {
     for (const auto& [key, value] : object.items()) {
       if (std::ranges::find(known, key) == known.end())
         refuse(path.empty() ? key : fmt::format("{}.{}", path, key),
-               fmt::format("is no key; there are {}", fmt::join(known, ", ")));
+               phrase("is no key; there are {}", fmt::join(known, ", ")));
     }
   }
   // A member that must be there.
@@ -116,9 +117,9 @@ class Reader {
     const auto at = object.find(key);
     if (at != object.end()) return &*at;
     if (path.empty())
-      refuse(key, fmt::format("is missing; {}", kExample));
+      refuse(key, phrase("is missing; {}", tr_of(kExample)));
     else
-      refuse(path, fmt::format("lacks \"{}\"", key));
+      refuse(path, phrase("lacks \"{}\"", key));
     return nullptr;
   }
   std::int64_t whole(const json& j, const std::string& path, std::int64_t min, std::int64_t max) {
@@ -126,7 +127,7 @@ class Reader {
                        j.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     if (j.is_number_integer() && small && j.get<std::int64_t>() >= min && j.get<std::int64_t>() <= max)
       return j.get<std::int64_t>();
-    refuse(path, fmt::format("is {}; it must be a whole number from {} to {}", shown(j), min, max));
+    refuse(path, phrase("is {}; it must be a whole number from {} to {}", shown(j), min, max));
     return min;
   }
   static std::string shown(const json& j) {
@@ -137,15 +138,14 @@ class Reader {
   // The texts of a list, each one of `known`, none twice.
   std::vector<std::size_t> choices(const json& j, const std::string& path, std::span<const std::string_view> known) {
     std::vector<std::size_t> found;
-    if (!j.is_array())
-      refuse(path, fmt::format("is {}; it must be a list of some of {}", shown(j), fmt::join(known, ", ")));
+    if (!j.is_array()) refuse(path, phrase("is {}; it must be a list of some of {}", shown(j), fmt::join(known, ", ")));
     for (std::size_t n = 0; j.is_array() && n < j.size() && !error_; ++n) {
       const auto at = j[n].is_string() ? std::ranges::find(known, j[n].get_ref<const std::string&>()) : known.end();
       const auto index = static_cast<std::size_t>(at - known.begin());
       if (at == known.end())
-        refuse(fmt::format("{}[{}]", path, n), fmt::format("is {}; there are {}", shown(j[n]), fmt::join(known, ", ")));
+        refuse(fmt::format("{}[{}]", path, n), phrase("is {}; there are {}", shown(j[n]), fmt::join(known, ", ")));
       else if (std::ranges::find(found, index) != found.end())
-        refuse(fmt::format("{}[{}]", path, n), fmt::format("is {} a second time", shown(j[n])));
+        refuse(fmt::format("{}[{}]", path, n), phrase("is {} a second time", shown(j[n])));
       found.push_back(index);
     }
     return found;
@@ -153,7 +153,7 @@ class Reader {
   bool flag(const json& root, const char* key) {
     const auto at = root.find(key);
     if (at == root.end()) return false;
-    if (!at->is_boolean()) refuse(key, fmt::format("is {}; it must be true or false", shown(*at)));
+    if (!at->is_boolean()) refuse(key, phrase("is {}; it must be true or false", shown(*at)));
     return at->is_boolean() && at->get<bool>();
   }
 
@@ -178,19 +178,19 @@ void Reader::check_api(const json& root) {
   const json* api = member(root, "", "api");
   if (api == nullptr) return;
   if (!api->is_number_integer() || *api != kOwnApi)
-    refuse("api", fmt::format("is {}; this program speaks {}", shown(*api), kOwnApi));
+    refuse("api", phrase("is {}; this program speaks {}", shown(*api), kOwnApi));
 }
 
 SizeExpression Reader::expression(const json& j, const std::string& path) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (!j.is_string()) {
     if (j.is_number()) return SizeExpression::constant(whole(j, path, 0, kMost));
-    refuse(path, fmt::format("is {}; it must be an expression in quotes or a whole number", shown(j)));
+    refuse(path, phrase("is {}; it must be an expression in quotes or a whole number", shown(j)));
     return {};
   }
   auto e = SizeExpression::parse(j.get_ref<const std::string&>());
   if (e) return *std::move(e);
-  refuse(path, "cannot be read: " + e.error().message);
+  refuse(path, phrase("cannot be read: {}", e.error().message));
   return {};
 }
 
@@ -200,7 +200,7 @@ std::array<SizeExpression, 3> Reader::axes(const json& j, const std::string& pat
     all[0] = expression(j, path);
     return all;
   }
-  if (j.empty() || j.size() > all.size()) refuse(path, fmt::format("has {} elements; it must have 1 to 3", j.size()));
+  if (j.empty() || j.size() > all.size()) refuse(path, phrase("has {} elements; it must have 1 to 3", j.size()));
   for (std::size_t n = 0; n < std::min(j.size(), all.size()); ++n)
     all.at(n) = expression(j[n], fmt::format("{}[{}]", path, n));
   return all;
@@ -210,7 +210,7 @@ OwnEntry Reader::entry(const json& j, const std::string& path) {
   static constexpr std::string_view kKeys[] = {"name", "grid", "block", "shared"};
   OwnEntry e;
   if (!j.is_object()) {
-    refuse(path, "must be an object with name, grid and block");
+    refuse(path, tr("must be an object with name, grid and block"));
     return e;
   }
   check_keys(j, path, kKeys);
@@ -221,8 +221,7 @@ OwnEntry Reader::entry(const json& j, const std::string& path) {
     if (name->is_string()) e.name = name->get<std::string>();
     if (e.name.empty() || e.name.size() > kMaxName || !std::ranges::all_of(e.name, good) ||
         (e.name[0] >= '0' && e.name[0] <= '9'))
-      refuse(path + ".name",
-             fmt::format("is {}; it must be the name of an extern \"C\" __global__ function", shown(*name)));
+      refuse(path + ".name", phrase("is {}; it must be the name of an extern \"C\" __global__ function", shown(*name)));
   }
   if (const json* grid = member(j, path, "grid")) e.grid = axes(*grid, path + ".grid");
   if (const json* block = member(j, path, "block")) e.block = axes(*block, path + ".block");
@@ -234,12 +233,12 @@ void Reader::entries(const json& root, OwnHeader& h) {
   const json* list = member(root, "", "entries");
   if (list == nullptr) return;
   if (!list->is_array() || list->empty() || list->size() > kMaxEntries)
-    return refuse("entries", fmt::format("must be a list of 1 to {} launches", kMaxEntries));
+    return refuse("entries", phrase("must be a list of 1 to {} launches", kMaxEntries));
   for (std::size_t n = 0; n < list->size(); ++n) {
     const std::string path = fmt::format("entries[{}]", n);
     h.entries.push_back(entry((*list)[n], path));
     const auto same = std::ranges::count(h.entries, h.entries.back().name, &OwnEntry::name);
-    if (same > 1) refuse(path + ".name", fmt::format("is {} a second time", shown((*list)[n].value("name", ""))));
+    if (same > 1) refuse(path + ".name", phrase("is {} a second time", shown((*list)[n].value("name", ""))));
   }
 }
 
@@ -248,15 +247,14 @@ OwnDims Reader::dims(const json& j, const std::string& path) {
   OwnDims d;
   if (j.is_array()) {
     if (j.empty() || j.size() > kMaxDims)
-      refuse(path, fmt::format("has {} elements; it must have 1 to {}", j.size(), kMaxDims));
+      refuse(path, phrase("has {} elements; it must have 1 to {}", j.size(), kMaxDims));
     for (std::size_t n = 0; n < j.size() && !error_; ++n)
       d.values.push_back(whole(j[n], fmt::format("{}[{}]", path, n), 1, kMaxHeadDim));
     return d;
   }
   if (!j.is_object()) {
-    refuse(path,
-           fmt::format("is {}; it must be a list such as [64, 128], or {{\"min\": 16, \"max\": 128, \"step\": 16}}",
-                       shown(j)));
+    refuse(path, phrase("is {}; it must be a list such as [64, 128], or {{\"min\": 16, \"max\": 128, \"step\": 16}}",
+                        shown(j)));
     return d;
   }
   check_keys(j, path, kKeys);
@@ -279,9 +277,9 @@ OptionSpec Reader::option(const json& j, const std::string& path, const Option& 
   static constexpr std::string_view kKeys[] = {"min", "max", "step", "default"};
   OptionSpec o{&which, 1, 1, 1, 1};
   if (!j.is_object()) {
-    refuse(path, fmt::format(
-                     "is {}; it must be an object such as {{\"min\": 16, \"max\": 128, \"step\": 16, \"default\": 64}}",
-                     shown(j)));
+    refuse(path,
+           phrase("is {}; it must be an object such as {{\"min\": 16, \"max\": 128, \"step\": 16, \"default\": 64}}",
+                  shown(j)));
     return o;
   }
   check_keys(j, path, kKeys);
@@ -295,7 +293,7 @@ OptionSpec Reader::option(const json& j, const std::string& path, const Option& 
   o.default_value = number("default", o.min, o.max);
   if ((o.default_value - o.min) % o.step != 0)
     refuse(path + ".default",
-           fmt::format("is {}; from {} in steps of {} it cannot be reached", o.default_value, o.min, o.step));
+           phrase("is {}; from {} in steps of {} it cannot be reached", o.default_value, o.min, o.step));
   return o;
 }
 
@@ -306,7 +304,7 @@ void Reader::options(const json& root, OwnHeader& h) {
   if (list == root.end()) return;
   if (!list->is_object())
     return refuse("options",
-                  fmt::format("is {}; it must be an object with some of {}", shown(*list), fmt::join(kKeys, ", ")));
+                  phrase("is {}; it must be an object with some of {}", shown(*list), fmt::join(kKeys, ", ")));
   check_keys(*list, "options", kKeys);
   for (std::size_t n = 0; n < std::size(kKeys); ++n) {
     const std::string key(kKeys[n]);
@@ -326,7 +324,7 @@ void Reader::check_read(const OwnHeader& h) {
       if (std::ranges::any_of(h.options, [which = which](const OptionSpec& o) { return o.is(*which); })) continue;
       const auto reads = [name = name](const SizeExpression& x) { return x.reads(name); };
       const std::string path = fmt::format("entries[{}].", n);
-      const std::string words = fmt::format("reads {}, which \"options\" does not have", name_of(name));
+      const std::string words = phrase("reads {}, which \"options\" does not have", name_of(name));
       if (std::ranges::any_of(e.grid, reads)) refuse(path + "grid", words);
       if (std::ranges::any_of(e.block, reads)) refuse(path + "block", words);
       if (reads(e.shared)) refuse(path + "shared", words);
@@ -347,7 +345,7 @@ OwnHeader Reader::read(const json& root) {
   if (const json* list = member(root, "", "dtypes")) {
     for (const std::size_t n : choices(*list, "dtypes", kDTypes))
       if (n < std::size(kTypes)) h.dtypes.push_back(kTypes[n]);
-    if (h.dtypes.empty()) refuse("dtypes", "is empty; some of f32, f16, bf16 must stand there");
+    if (h.dtypes.empty()) refuse("dtypes", tr("is empty; some of f32, f16, bf16 must stand there"));
   }
   if (const json* d = member(root, "", "D")) h.d = dims(*d, "D");
   h.dv_is_d = !root.contains("Dv");
@@ -376,21 +374,22 @@ std::int64_t OwnDims::nearest(std::int64_t d) const {
 
 std::string OwnDims::words() const {
   if (!values.empty()) return fmt::format("{}", fmt::join(values, " or "));
-  return fmt::format("{} to {}{}", min, max, step == 1 ? "" : fmt::format(" in steps of {}", step));
+  return fmt::format("{} to {}{}", min, max, step == 1 ? "" : phrase(" in steps of {}", step));
 }
 
 Result<OwnHeader> parse_own_header(std::string_view text, std::string_view name) {
   const auto header = header_text(text, name);
   if (!header) return tl::unexpected(header.error());
-  const auto root = parse_json(header->json, "the header", kMaxDepth);
+  const auto root = parse_json(header->json, tr("the header"), kMaxDepth);
   if (!root) {
     const std::size_t byte = wrong_byte(header->json);
-    if (byte == 0) return bad_input(fmt::format("{}, line {}: {}", name, header->first, root.error().message));
-    return bad_input(
-        fmt::format("{}, line {}: the header is not JSON there; {}.", name, line_of_byte(*header, byte - 1), kExample));
+    if (byte == 0) return bad_input(phrase("{}, line {}: {}", name, header->first, root.error().message));
+    return bad_input(phrase("{}, line {}: the header is not JSON there; {}.", name, line_of_byte(*header, byte - 1),
+                            tr_of(kExample)));
   }
   if (!root->is_object())
-    return bad_input(fmt::format("{}, line {}: the header must be a JSON object; {}.", name, header->first, kExample));
+    return bad_input(
+        phrase("{}, line {}: the header must be a JSON object; {}.", name, header->first, tr_of(kExample)));
   // Counted as those of the file.
   auto lines = json_lines(std::string(static_cast<std::size_t>(header->first - 1), '\n') + header->json);
   if (!lines) return bad_input(fmt::format("{}, {}.", name, lines.error().message));
@@ -409,13 +408,13 @@ Problem fitted(const OwnHeader& h, Problem p) {
 
 Result<void> check_declared(const OwnHeader& h, const Problem& p, std::string_view id) {
   const auto refuse = [&](const std::string& what) { return bad_input(fmt::format("{} {}.", id, what)); };
-  if (!h.d.take(p.D)) return refuse(fmt::format("takes D = {}, not {}", h.d.words(), p.D));
-  if (h.dv_is_d && p.Dv != p.D) return refuse(fmt::format("takes Dv = D alone, not D = {}, Dv = {}", p.D, p.Dv));
-  if (!h.dv_is_d && !h.dv.take(p.Dv)) return refuse(fmt::format("takes Dv = {}, not {}", h.dv.words(), p.Dv));
+  if (!h.d.take(p.D)) return refuse(phrase("takes D = {}, not {}", h.d.words(), p.D));
+  if (h.dv_is_d && p.Dv != p.D) return refuse(phrase("takes Dv = D alone, not D = {}, Dv = {}", p.D, p.Dv));
+  if (!h.dv_is_d && !h.dv.take(p.Dv)) return refuse(phrase("takes Dv = {}, not {}", h.dv.words(), p.Dv));
   if (p.Hq != p.Hkv && !h.grouped)
-    return refuse(fmt::format("declares no \"grouped\" heads: Hq = {} and Hkv = {} must be alike", p.Hq, p.Hkv));
+    return refuse(phrase("declares no \"grouped\" heads: Hq = {} and Hkv = {} must be alike", p.Hq, p.Hkv));
   const auto lacks = [&](std::string_view mask) {
-    return refuse(fmt::format("does not declare \"{}\" among its masks", mask));
+    return refuse(phrase("does not declare \"{}\" among its masks", mask));
   };
   if (p.mask.causal && !h.causal) return lacks("causal");
   if ((p.mask.window_left >= 0 || p.mask.window_right >= 0) && !h.window) return lacks("window");

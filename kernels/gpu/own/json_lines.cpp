@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
+
 namespace attn::gpu {
 namespace {
 
@@ -61,7 +63,7 @@ class Walk {
       const std::string name = quoted();
       const std::string member = path.empty() ? name : fmt::format("{}.{}", path, name);
       if (!lines_.emplace(member, line).second) {
-        error_ = Error{ErrorKind::bad_input, fmt::format("line {}: \"{}\" stands twice", line, member)};
+        error_ = Error{ErrorKind::bad_input, phrase("line {}: \"{}\" stands twice", line, member)};
         return;
       }
       if (next() == ':') step();

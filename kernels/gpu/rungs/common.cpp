@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "kernels/model/validate.h"
 
@@ -22,11 +23,11 @@ constexpr std::int32_t kMaxRowsPerThread = 8;
 
 Result<void> check_device(const KernelRow& row, const Device& d) {
   if (d.processor != Processor::gpu) {
-    return fail(ErrorKind::cannot_run, fmt::format("{} runs on a GPU; choose --device gpu", row.id));
+    return fail(ErrorKind::cannot_run, phrase("{} runs on a GPU; choose --device gpu", row.id));
   }
   if (std::ranges::find(row.architectures, d.arch) == row.architectures.end()) {
     return fail(ErrorKind::cannot_run,
-                fmt::format("{} runs on {}, not on {}", row.id, fmt::join(row.architectures, ", "), d.arch));
+                phrase("{} runs on {}, not on {}", row.id, fmt::join(row.architectures, ", "), d.arch));
   }
   return ok();
 }
@@ -51,22 +52,22 @@ Result<void> supports(const KernelRow& row, const Problem& p, const Options& o, 
   if (auto good = check_takes(row, p); !good) return good;
   if (auto good = validate(p); !good) return good;
   if (p.alibi && std::max(p.Lq, p.Lk) > kMaxAlibiLength) {
-    return fail(ErrorKind::cannot_run, fmt::format("{} counts ALiBi's distances in 32 bits: L goes up to {} with it.",
-                                                   row.id, kMaxAlibiLength));
+    return fail(ErrorKind::cannot_run,
+                phrase("{} counts ALiBi's distances in 32 bits: L goes up to {} with it.", row.id, kMaxAlibiLength));
   }
   const Result<Plan> plan = row.plan(row, p, o, d);
   if (!plan) return tl::unexpected(plan.error());
   for (const Launch& l : plan->launches) {
     if (l.grid[0] <= kMaxBlocks) continue;
-    return fail(ErrorKind::cannot_run, fmt::format("{} of {} would need {} blocks; a launch takes {} at most.", l.name,
-                                                   describe(p), l.grid[0], kMaxBlocks));
+    return fail(ErrorKind::cannot_run, phrase("{} of {} would need {} blocks; a launch takes {} at most.", l.name,
+                                              describe(p), l.grid[0], kMaxBlocks));
   }
   return ok();
 }
 
 Result<ArchLimits> limits_for(const KernelRow& row, const Device& d) {
   const auto arch = limits_of(d.arch);
-  if (!arch) return fail(ErrorKind::cannot_run, fmt::format("{} is not known on {}", row.id, d.arch));
+  if (!arch) return fail(ErrorKind::cannot_run, phrase("{} is not known on {}", row.id, d.arch));
   return *arch;
 }
 
@@ -101,11 +102,11 @@ std::int32_t default_threads(std::int32_t br) {
 Result<void> check_rows_per_thread(const KernelRow& row, const Options& o) {
   const std::int32_t rows = kLanesPerRow * o.br / o.threads;
   if (rows * o.threads == kLanesPerRow * o.br && rows >= 1 && rows <= kMaxRowsPerThread) return ok();
-  return bad_input(fmt::format(
-      "{} takes {} to {} threads for {} query rows of a tile, such that every thread has 1 to {} whole rows "
-      "(16 x Br / threads); {} threads do not fit.",
-      row.id, std::max(32, kLanesPerRow * o.br / kMaxRowsPerThread), std::min(1024, kLanesPerRow * o.br), o.br,
-      kMaxRowsPerThread, o.threads));
+  return bad_input(
+      phrase("{} takes {} to {} threads for {} query rows of a tile, such that every thread has 1 to {} whole rows "
+             "(16 x Br / threads); {} threads do not fit.",
+             row.id, std::max(32, kLanesPerRow * o.br / kMaxRowsPerThread), std::min(1024, kLanesPerRow * o.br), o.br,
+             kMaxRowsPerThread, o.threads));
 }
 
 }  // namespace attn::gpu

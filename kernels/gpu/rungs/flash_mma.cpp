@@ -3,8 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include <fmt/format.h>
-
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/flash_mma_layout.h"
 #include "kernels/gpu/rungs/trace.h"
 #include "kernels/gpu/rungs/warp_tiles.h"
@@ -36,8 +35,7 @@ std::span<const WarpTile> tiles_for(const Problem& p, std::string_view arch) {
 
 Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
   if (d.arch == "sm_75" && p.dtype == DType::bf16) {
-    return fail(ErrorKind::cannot_run,
-                fmt::format("{} takes f16 alone on sm_75, whose tensor cores know no bf16", row.id));
+    return fail(ErrorKind::cannot_run, phrase("{} takes f16 alone on sm_75, whose tensor cores know no bf16", row.id));
   }
   return plan_warp_tiles(row, p, o, d, tiles_for(p, d.arch), shared_bytes);
 }
@@ -48,14 +46,15 @@ TraceFacts trace(const Problem& p, const Options&) {
 
 std::span<const Experiment> flash_mma_experiments() {
   static const std::array kTable{
-      Experiment{.id = "one_stage",
-                 .title = "One stage",
-                 .rung = "flash_mma",
-                 .question = "Is the second buffer of K and V worth its shared memory?",
-                 .change = "stages = 1: a key tile is copied, waited for and multiplied, and then the next.",
-                 .answer = "On an H100 (f16, L = 4096, H = 16, D = 64): 203 us in place of 194, 1.05 times as long; "
-                           "registers keep the occupancy at 12.5 %, so the shared memory that it frees buys nothing.",
-                 .options = {.stages = 1}},
+      Experiment{
+          .id = "one_stage",
+          .title = marked("One stage"),
+          .rung = "flash_mma",
+          .question = marked("Is the second buffer of K and V worth its shared memory?"),
+          .change = marked("stages = 1: a key tile is copied, waited for and multiplied, and then the next."),
+          .answer = marked("On an H100 (f16, L = 4096, H = 16, D = 64): 203 us in place of 194, 1.05 times as long; "
+                           "registers keep the occupancy at 12.5 %, so the shared memory that it frees buys nothing."),
+          .options = {.stages = 1}},
   };
   return kTable;
 }
@@ -69,14 +68,15 @@ KernelRow flash_mma_row() {
                                             {&Option::stages, 1, 4, 1, 2}};
   KernelRow row = common_row();
   row.id = "flash_mma";
-  row.title = "flash on mma.sync";
+  row.title = marked("flash on mma.sync");
   row.rung = "7";
   row.order = Order::flash;
   row.dtypes = kHalves;
   row.options = kOptions;
-  row.what = "FlashAttention-2 in f16 and bf16 on tensor cores, by the instructions themselves.";
-  row.teaches = "S and P stay in registers; K and V come through a swizzled ring while the tile before is multiplied.";
-  row.source = "Dao 2023, FlashAttention-2, algorithm 1; PTX ISA, mma.m16n8k16";
+  row.what = marked("FlashAttention-2 in f16 and bf16 on tensor cores, by the instructions themselves.");
+  row.teaches =
+      marked("S and P stay in registers; K and V come through a swizzled ring while the tile before is multiplied.");
+  row.source = marked("Dao 2023, FlashAttention-2, algorithm 1; PTX ISA, mma.m16n8k16");
   row.products = {Pipe::tensor_half, 1};
   row.experiments = flash_mma_experiments();
   row.plan = plan;

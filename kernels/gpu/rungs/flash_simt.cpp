@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
-
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/occupancy.h"
 #include "kernels/gpu/rungs/common.h"
 #include "kernels/gpu/rungs/flash_simt_layout.h"
@@ -51,9 +50,9 @@ Result<Options> options_for(const KernelRow& row, const Problem& p, Options o, c
   if (auto good = check_rows_per_thread(row, *resolved); !good) return tl::unexpected(good.error());
   if (const std::int64_t bytes = shared_bytes(p, *resolved); bytes > arch->shared_block) {
     return bad_input(
-        fmt::format("{} at {} x {}, D = {} needs {} bytes of shared memory a block; {} has {}. Take a "
-                    "smaller Br or Bc, or leave the tile out.",
-                    row.id, resolved->br, resolved->bc, p.D, bytes, d.arch, arch->shared_block));
+        phrase("{} at {} x {}, D = {} needs {} bytes of shared memory a block; {} has {}. Take a "
+               "smaller Br or Bc, or leave the tile out.",
+               row.id, resolved->br, resolved->bc, p.D, bytes, d.arch, arch->shared_block));
   }
   return resolved;
 }
@@ -72,47 +71,52 @@ TraceFacts trace(const Problem&, const Options&) {
 
 std::span<const Experiment> flash_simt_experiments() {
   static const std::array kTable{
-      Experiment{.id = "pad_away",
-                 .title = "Pad the shared tile away",
-                 .rung = "flash_simt",
-                 .question = "What are the 4 floats between the rows of Q and K in shared memory for?",
-                 .change = "The rows lie close together: k_stride 32 in place of 36.",
-                 .answer = "On an H100 (L = 4096, H = 16, D = 64): 3.76 ms in place of 2.09, and 475 million bank "
-                           "conflicts in place of 6: rows that are read together lie in the same banks."},
+      Experiment{
+          .id = "pad_away",
+          .title = marked("Pad the shared tile away"),
+          .rung = "flash_simt",
+          .question = marked("What are the 4 floats between the rows of Q and K in shared memory for?"),
+          .change = marked("The rows lie close together: k_stride 32 in place of 36."),
+          .answer = marked("On an H100 (L = 4096, H = 16, D = 64): 3.76 ms in place of 2.09, and 475 million bank "
+                           "conflicts in place of 6: rows that are read together lie in the same banks.")},
       Experiment{
           .id = "drop_prefetch",
-          .title = "Drop the prefetch",
+          .title = marked("Drop the prefetch"),
           .rung = "flash_simt",
-          .question = "What does it bring that the next chunk of K or V is on its way while this one is multiplied?",
-          .change = "Every copy is waited for before the multiplication that stands beside it begins.",
-          .answer = "On an H100 (L = 4096, H = 16, D = 64): 2.28 ms in place of 2.09, 1.09 times as long; one "
-                    "block an SM has no other warps to fill the wait."},
-      Experiment{.id = "divide_every_tile",
-                 .title = "Divide in every tile",
-                 .rung = "flash_simt",
-                 .question = "What did FlashAttention-2 save by dividing by l once, at the end?",
-                 .change = "O is kept normalised, as FlashAttention-1 keeps it: with every key tile the row's sum goes "
-                           "over its 16 lanes, and P and O are multiplied by its inverse.",
-                 .answer = "On an H100 (L = 4096, H = 16, D = 64): 2.27 ms in place of 2.09, 1.09 times as long: that "
-                           "is what one division at the end saves."},
-      Experiment{.id = "expf",
-                 .title = "expf for exp2",
-                 .rung = "flash_simt",
-                 .question = "Why are the scores kept in base 2?",
-                 .change = "P by expf, which is exp2 of a product, with the care for large and small arguments that it "
-                           "takes.",
-                 .answer = "On an H100 (L = 4096, H = 16, D = 64): 2.12 ms in place of 2.09, 1.02 times as long, with "
-                           "the same error."},
-      Experiment{.id = "half_warps",
-                 .title = "Half the warps",
-                 .rung = "flash_simt",
-                 .question = "Do 4 warps over 64 query rows do what 8 over 128 do, if twice as many blocks fit?",
-                 .change = "Br = 64 and 128 threads in place of 128 and 256; a thread has as many rows as before.",
-                 .answer = "On an H100 (L = 4096, H = 16, D = 64): 2.07 ms against 2.09, 1 %: 168 registers let 3 "
+          .question =
+              marked("What does it bring that the next chunk of K or V is on its way while this one is multiplied?"),
+          .change = marked("Every copy is waited for before the multiplication that stands beside it begins."),
+          .answer = marked("On an H100 (L = 4096, H = 16, D = 64): 2.28 ms in place of 2.09, 1.09 times as long; one "
+                           "block an SM has no other warps to fill the wait.")},
+      Experiment{
+          .id = "divide_every_tile",
+          .title = marked("Divide in every tile"),
+          .rung = "flash_simt",
+          .question = marked("What did FlashAttention-2 save by dividing by l once, at the end?"),
+          .change = marked("O is kept normalised, as FlashAttention-1 keeps it: with every key tile the row's sum goes "
+                           "over its 16 lanes, and P and O are multiplied by its inverse."),
+          .answer = marked("On an H100 (L = 4096, H = 16, D = 64): 2.27 ms in place of 2.09, 1.09 times as long: that "
+                           "is what one division at the end saves.")},
+      Experiment{
+          .id = "expf",
+          .title = marked("expf for exp2"),
+          .rung = "flash_simt",
+          .question = marked("Why are the scores kept in base 2?"),
+          .change = marked("P by expf, which is exp2 of a product, with the care for large and small arguments that it "
+                           "takes."),
+          .answer = marked("On an H100 (L = 4096, H = 16, D = 64): 2.12 ms in place of 2.09, 1.02 times as long, with "
+                           "the same error.")},
+      Experiment{
+          .id = "half_warps",
+          .title = marked("Half the warps"),
+          .rung = "flash_simt",
+          .question = marked("Do 4 warps over 64 query rows do what 8 over 128 do, if twice as many blocks fit?"),
+          .change = marked("Br = 64 and 128 threads in place of 128 and 256; a thread has as many rows as before."),
+          .answer = marked("On an H100 (L = 4096, H = 16, D = 64): 2.07 ms against 2.09, 1 %: 168 registers let 3 "
                            "blocks of 4 warps stand where 1 of 8 did, 18.8 % of occupancy in place of 12.5, and each "
-                           "reads K and V anew.",
-                 .options = {.br = 64, .bc = 128, .threads = 128},
-                 .more_blocks = true},
+                           "reads K and V anew."),
+          .options = {.br = 64, .bc = 128, .threads = 128},
+          .more_blocks = true},
   };
   return kTable;
 }
@@ -124,14 +128,14 @@ KernelRow flash_simt_row() {
       {&Option::br, 16, 256, 16, 128}, {&Option::bc, 16, 128, 16, 128}, {&Option::threads, 32, 1024, 32, 256}};
   KernelRow row = common_row();
   row.id = "flash_simt";
-  row.title = "flash on CUDA cores";
+  row.title = marked("flash on CUDA cores");
   row.rung = "5";
   row.order = Order::flash;
   row.dtypes = kFp32;
   row.options = kOptions;
-  row.what = "FlashAttention-2 in fp32 on CUDA cores, one kernel.";
-  row.teaches = "The softmax is taken while the keys go by: S and P never reach device memory.";
-  row.source = "Dao 2023, FlashAttention-2, algorithm 1";
+  row.what = marked("FlashAttention-2 in fp32 on CUDA cores, one kernel.");
+  row.teaches = marked("The softmax is taken while the keys go by: S and P never reach device memory.");
+  row.source = marked("Dao 2023, FlashAttention-2, algorithm 1");
   row.experiments = flash_simt_experiments();
   row.plan = plan;
   row.trace = trace;

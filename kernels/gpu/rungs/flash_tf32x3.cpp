@@ -1,6 +1,7 @@
 // flash_tf32x3 on the host: its tiles, and what flash_tf32x3.cu is launched with.
 #include <algorithm>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/flash_tf32x3_layout.h"
 #include "kernels/gpu/rungs/trace.h"
 #include "kernels/gpu/rungs/warp_tiles.h"
@@ -55,15 +56,16 @@ KernelRow flash_tf32x3_row() {
                                             {&Option::stages, 1, 4, 1, 1}};
   KernelRow row = common_row();
   row.id = "flash_tf32x3";
-  row.title = "flash on TF32, three products";
+  row.title = marked("flash on TF32, three products");
   row.rung = "9";
   row.order = Order::flash;
   row.architectures = kWithTf32;
   row.dtypes = kFp32;
   row.options = kOptions;
-  row.what = "FlashAttention-2 in fp32 on tensor cores: each product as three of TF32.";
-  row.teaches = "A number in two parts gives tensor cores fp32's accuracy at a third of their rate.";
-  row.source = "Dao 2023, FlashAttention-2, algorithm 1; Ootomo and Yokota 2022, error correction on tensor cores";
+  row.what = marked("FlashAttention-2 in fp32 on tensor cores: each product as three of TF32.");
+  row.teaches = marked("A number in two parts gives tensor cores fp32's accuracy at a third of their rate.");
+  row.source =
+      marked("Dao 2023, FlashAttention-2, algorithm 1; Ootomo and Yokota 2022, error correction on tensor cores");
   row.products = {Pipe::tensor_tf32, 3};
   row.plan = plan;
   row.trace = trace;

@@ -1,8 +1,7 @@
 // flash_wmma on the host: its tiles, and what flash_wmma.cu is launched with.
 #include <algorithm>
 
-#include <fmt/format.h>
-
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/flash_wmma_layout.h"
 #include "kernels/gpu/rungs/trace.h"
 #include "kernels/gpu/rungs/warp_tiles.h"
@@ -35,8 +34,7 @@ std::span<const WarpTile> tiles_for(const Problem& p, std::string_view arch) {
 
 Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
   if (d.arch == "sm_75" && p.dtype == DType::bf16) {
-    return fail(ErrorKind::cannot_run,
-                fmt::format("{} takes f16 alone on sm_75, whose tensor cores know no bf16", row.id));
+    return fail(ErrorKind::cannot_run, phrase("{} takes f16 alone on sm_75, whose tensor cores know no bf16", row.id));
   }
   return plan_warp_tiles(row, p, o, d, tiles_for(p, d.arch), shared_bytes);
 }
@@ -56,14 +54,14 @@ KernelRow flash_wmma_row() {
       {&Option::br, 16, 128, 16, 128}, {&Option::bc, 16, 128, 16, 64}, {&Option::threads, 32, 256, 32, 128}};
   KernelRow row = common_row();
   row.id = "flash_wmma";
-  row.title = "flash on WMMA";
+  row.title = marked("flash on WMMA");
   row.rung = "6";
   row.order = Order::flash;
   row.dtypes = kHalves;
   row.options = kOptions;
-  row.what = "FlashAttention-2 in f16 and bf16 on tensor cores, through CUDA C++'s own WMMA.";
-  row.teaches = "Both products on tensor cores; their fragments are opaque, so S goes through shared memory.";
-  row.source = "Dao 2023, FlashAttention-2, algorithm 1; CUDA C++ Programming Guide, warp matrix functions";
+  row.what = marked("FlashAttention-2 in f16 and bf16 on tensor cores, through CUDA C++'s own WMMA.");
+  row.teaches = marked("Both products on tensor cores; their fragments are opaque, so S goes through shared memory.");
+  row.source = marked("Dao 2023, FlashAttention-2, algorithm 1; CUDA C++ Programming Guide, warp matrix functions");
   row.products = {Pipe::tensor_half, 1};
   row.betters.copies_ahead = "flash_mma";
   row.plan = plan;

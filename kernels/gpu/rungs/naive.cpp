@@ -1,4 +1,5 @@
 // naive on the host: what naive.cu is launched with.
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/occupancy.h"
 #include "kernels/gpu/rungs/common.h"
 #include "kernels/gpu/rungs/trace.h"
@@ -31,12 +32,12 @@ KernelRow naive_row() {
   static constexpr OptionSpec kOptions[] = {{&Option::threads, 32, 1024, 32, 256}};
   KernelRow row = common_row();
   row.id = "naive";
-  row.title = "naive, three kernels";
+  row.title = marked("naive, three kernels");
   row.rung = "3";
   row.order = Order::naive;
   row.options = kOptions;
-  row.what = "The textbook on a GPU: S and P as whole matrices in device memory.";
-  row.teaches = "Thousands of threads, and what it costs to store S and P: the baseline of every comparison.";
+  row.what = marked("The textbook on a GPU: S and P as whole matrices in device memory.");
+  row.teaches = marked("Thousands of threads, and what it costs to store S and P: the baseline of every comparison.");
   row.source = "definition";
   row.stores_scores = true;
   row.score_reads = 3;

@@ -11,6 +11,7 @@
 
 #include "kernels/base/files.h"
 #include "kernels/base/hash.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/occupancy.h"
 #include "kernels/gpu/rungs/common.h"
 #include "kernels/gpu/rungs/rows.h"
@@ -37,10 +38,9 @@ SizeValues sizes_of(const Problem& p, const Options& o) {
 Result<std::int64_t> value_of(const OwnEntry& e, std::string_view what, const SizeExpression& x,
                               const SizeValues& sizes, std::int64_t min, std::int64_t max) {
   auto value = x.value(sizes);
-  if (!value) return bad_input(fmt::format("{} of {} cannot be worked out: {}.", what, e.name, value.error().message));
+  if (!value) return bad_input(phrase("{} of {} cannot be worked out: {}.", what, e.name, value.error().message));
   if (*value >= min && *value <= max) return value;
-  return bad_input(
-      fmt::format("{} of {} comes to {} ('{}'); {} to {} can be.", what, e.name, *value, x.text(), min, max));
+  return bad_input(phrase("{} of {} comes to {} ('{}'); {} to {} can be.", what, e.name, *value, x.text(), min, max));
 }
 
 // `name`: of the architecture as it was asked for.
@@ -48,8 +48,8 @@ Result<Launch> launch_of(const OwnEntry& e, const SizeValues& sizes, const ArchL
   Launch l;
   l.name = e.name;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    const auto grid = value_of(e, "the grid", e.grid.at(axis), sizes, 1, kMaxGrid[axis]);
-    const auto block = value_of(e, "the block", e.block.at(axis), sizes, 1, kMaxBlock[axis]);
+    const auto grid = value_of(e, tr("the grid"), e.grid.at(axis), sizes, 1, kMaxGrid[axis]);
+    const auto block = value_of(e, tr("the block"), e.block.at(axis), sizes, 1, kMaxBlock[axis]);
     if (!grid) return tl::unexpected(grid.error());
     if (!block) return tl::unexpected(block.error());
     l.grid[axis] = *grid;
@@ -57,13 +57,12 @@ Result<Launch> launch_of(const OwnEntry& e, const SizeValues& sizes, const ArchL
   }
   const std::int64_t threads = l.block[0] * l.block[1] * l.block[2];
   if (threads > kMaxThreads)
-    return bad_input(
-        fmt::format("the block of {} comes to {} threads; {} are the most.", e.name, threads, kMaxThreads));
-  const auto shared = value_of(e, "the shared memory", e.shared, sizes, 0, INT64_MAX);
+    return bad_input(phrase("the block of {} comes to {} threads; {} are the most.", e.name, threads, kMaxThreads));
+  const auto shared = value_of(e, tr("the shared memory"), e.shared, sizes, 0, INT64_MAX);
   if (!shared) return tl::unexpected(shared.error());
   if (*shared > arch.shared_block)
-    return bad_input(fmt::format("{} asks for {} bytes of shared memory ('{}'); a block of {} has {} at most.", e.name,
-                                 *shared, e.shared.text(), name, arch.shared_block));
+    return bad_input(phrase("{} asks for {} bytes of shared memory ('{}'); a block of {} has {} at most.", e.name,
+                            *shared, e.shared.text(), name, arch.shared_block));
   l.shared_bytes = *shared;
   return l;
 }
@@ -91,9 +90,9 @@ Result<Plan> plan_as_the_rung(const KernelRow& row, const Problem& p, const Opti
     const auto shipped = kernel_source(rung.id, {}, ScoreLines::in);
     if (shipped && has_score_lines(shipped->text))
       return fail(ErrorKind::cannot_run,
-                  fmt::format("{} takes neither softcap nor ALiBi: its text lacks the lines of the shipped {}.cu that "
-                              "end in \"// @score\".",
-                              row.id, rung.id));
+                  phrase("{} takes neither softcap nor ALiBi: its text lacks the lines of the shipped {}.cu that "
+                         "end in \"// @score\".",
+                         row.id, rung.id));
   }
   auto plan = rung.plan(rung, p, o, d);
   if (plan) plan->kernel = &row;
@@ -107,8 +106,8 @@ Result<std::string> stem_of(std::string_view file) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   };
   if (!is_own_file(file) || stem.empty() || stem.size() > kMaxStem || !std::ranges::all_of(stem, good))
-    return bad_input(fmt::format("{}: a kernel's file is named by at most {} letters, digits, _ and -, and ends in {}.",
-                                 file, kMaxStem, kEnding));
+    return bad_input(phrase("{}: a kernel's file is named by at most {} letters, digits, _ and -, and ends in {}.",
+                            file, kMaxStem, kEnding));
   return std::string(stem);
 }
 
@@ -129,7 +128,7 @@ Result<const KernelRow*> rung_named(std::string_view id, std::string_view file) 
     ids.push_back(row.id);
   }
   return bad_input(
-      fmt::format("{}, line 1: \"edits\" names no rung of a GPU: '{}'; there are {}.", file, id, fmt::join(ids, ", ")));
+      phrase("{}, line 1: \"edits\" names no rung of a GPU: '{}'; there are {}.", file, id, fmt::join(ids, ", ")));
 }
 
 void fill_row(OwnKernel& k) {
@@ -145,8 +144,8 @@ void fill_row(OwnKernel& k) {
   k.order = Order::flash;
   k.dtypes = k.header.dtypes;
   k.options = k.header.options;
-  k.what = "A kernel of your own.";
-  k.teaches = "What its author wanted to know.";
+  k.what = marked("A kernel of your own.");
+  k.teaches = marked("What its author wanted to know.");
   k.source = k.cu.name;
   k.stores_scores = k.header.stores_scores;
   k.plan = plan;
@@ -181,7 +180,7 @@ Result<std::shared_ptr<const OwnKernel>> own_kernel_from(std::string_view file, 
   auto stem = stem_of(file);
   if (!stem) return tl::unexpected(stem.error());
   std::string& text = built.text;
-  if (!is_plain_text(text)) return bad_input(fmt::format("{} is no text: it must be UTF-8.", file));
+  if (!is_plain_text(text)) return bad_input(phrase("{} is no text: it must be UTF-8.", file));
   if (auto good = check_build(built.line.build); !good)
     return bad_input(fmt::format("{}: {}.", file, good.error().message));
   auto k = std::make_shared<OwnKernel>();
@@ -217,7 +216,7 @@ Result<std::shared_ptr<const OwnKernel>> read_own_kernel(const std::filesystem::
 
 Result<std::shared_ptr<const OwnKernel>> edit_of(const KernelRow& row, std::string text, const BuildChoices& build) {
   if (row.processor != Processor::gpu)
-    return bad_input(fmt::format("{} runs on the CPU: it has no text that is compiled here.", row.id));
+    return bad_input(phrase("{} runs on the CPU: it has no text that is compiled here.", row.id));
   BuiltText built{{"", build}, std::move(text)};
   if (own_source(row) == nullptr) {
     built.line.edits = row.id;
@@ -260,20 +259,20 @@ Result<void> check_compiled(const Plan& plan, const std::vector<EntryFigures>& e
     const auto at = std::ranges::find(entries, l.name, &EntryFigures::name);
     if (at == entries.end())
       return bad_input(
-          fmt::format("{}: {} names the entry {}, and the text has no extern \"C\" __global__ "
-                      "function of that name.",
-                      own->name, own_of(*plan.kernel).edits != nullptr ? "the rung" : "the header", l.name));
+          phrase("{}: {} names the entry {}, and the text has no extern \"C\" __global__ "
+                 "function of that name.",
+                 own->name, own_of(*plan.kernel).edits != nullptr ? tr("the rung") : tr("the header"), l.name));
     const std::int64_t shared = at->shared_bytes + l.shared_bytes;
     if (shared > limits->shared_block)
       return bad_input(
-          fmt::format("{}: {} needs {} bytes of shared memory, {} of them static; a block of {} has {} at most.",
-                      own->name, l.name, shared, at->shared_bytes, arch, limits->shared_block));
+          phrase("{}: {} needs {} bytes of shared memory, {} of them static; a block of {} has {} at most.", own->name,
+                 l.name, shared, at->shared_bytes, arch, limits->shared_block));
     const std::int64_t threads = l.block[0] * l.block[1] * l.block[2];
     if (occupancy(*limits, static_cast<std::int32_t>(threads), at->registers, shared).blocks == 0)
       return bad_input(
-          fmt::format("{}: {} takes {} registers a thread, too many for a block of {} threads; "
-                      "__launch_bounds__({}) lets the compiler use fewer.",
-                      own->name, l.name, at->registers, threads, threads));
+          phrase("{}: {} takes {} registers a thread, too many for a block of {} threads; "
+                 "__launch_bounds__({}) lets the compiler use fewer.",
+                 own->name, l.name, at->registers, threads, threads));
   }
   return ok();
 }

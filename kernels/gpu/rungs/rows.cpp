@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/text.h"
+
 namespace attn::gpu {
 
 Result<Device> device_for(std::string_view arch) {
   const auto known = architectures();
   if (std::ranges::find(known, arch) == known.end()) {
-    return bad_input(fmt::format("architecture {} is not known; there are {}.", arch, fmt::join(known, ", ")));
+    return bad_input(phrase("architecture {} is not known; there are {}.", arch, fmt::join(known, ", ")));
   }
   Device d;
   d.processor = Processor::gpu;

@@ -1,4 +1,5 @@
 // tiled on the host: what tiled.cu is launched with.
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/common.h"
 #include "kernels/gpu/rungs/trace.h"
 
@@ -34,12 +35,12 @@ KernelRow tiled_row() {
       {&Option::br, 16, 128, 16, 128}, {&Option::bc, 16, 128, 16, 128}, {&Option::threads, 32, 1024, 32, 256}};
   KernelRow row = common_row();
   row.id = "tiled";
-  row.title = "tiled products";
+  row.title = marked("tiled products");
   row.rung = "4";
   row.order = Order::tiled;
   row.options = kOptions;
-  row.what = "The same three passes with shared-memory and register tiles: the fair baseline.";
-  row.teaches = "Reuse on chip makes the products fast; S and P still live in memory.";
+  row.what = marked("The same three passes with shared-memory and register tiles: the fair baseline.");
+  row.teaches = marked("Reuse on chip makes the products fast; S and P still live in memory.");
   row.source = "definition";
   row.stores_scores = true;
   row.score_reads = 2;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/bytes.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/compile/hooks.h"
 #include "kernels/gpu/rungs/trace_layout.h"
 #include "kernels/model/traffic.h"
@@ -95,20 +96,20 @@ Result<void> check_traceable(const Plan& plan, const KernelSource& source) {
   const auto facts = trace_facts(*plan.kernel, plan.problem, plan.options);
   if (!facts) {
     return fail(ErrorKind::cannot_run,
-                fmt::format("{} has no recorder yet: it cannot record itself on a GPU.", plan.kernel->id));
+                phrase("{} has no recorder yet: it cannot record itself on a GPU.", plan.kernel->id));
   }
   if (!has_hooks(source.hooked)) {
     return fail(ErrorKind::cannot_run,
-                fmt::format("{} cannot record itself: its text ({}) has no hooks, lines of ATTN_TRACE(...). Take them "
-                            "over from the shipped source, or set the copy aside.",
-                            source.label(plan.kernel->id), source.name));
+                phrase("{} cannot record itself: its text ({}) has no hooks, lines of ATTN_TRACE(...). Take them "
+                       "over from the shipped source, or set the copy aside.",
+                       source.label(plan.kernel->id), source.name));
   }
   if (auto fits = check_recordable(plan.kernel->order, plan.problem, recorded_options(plan)); !fits) return fits;
   if (const std::uint64_t bytes = 4 * trace_floats(plan, *facts); bytes > kTraceLimit) {
     return bad_input(
-        fmt::format("{} on {} would write {} while it records itself, above the cap of {}; a smaller L or "
-                    "larger tiles would do.",
-                    plan.kernel->id, describe(plan.problem), format_bytes(bytes), format_bytes(kTraceLimit)));
+        phrase("{} on {} would write {} while it records itself, above the cap of {}; a smaller L or "
+               "larger tiles would do.",
+               plan.kernel->id, describe(plan.problem), format_bytes(bytes), format_bytes(kTraceLimit)));
   }
   return ok();
 }

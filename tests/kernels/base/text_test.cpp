@@ -1,6 +1,8 @@
 #include "kernels/base/text.h"
 
 #include <string>
+#include <string_view>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -32,6 +34,45 @@ TEST(Text, PutsArgumentsWhereTheLanguageHasThem) {
   EXPECT_STREQ(tr("Compare"), "Compare") << "what the catalogue lacks stays English";
   EXPECT_EQ(phrase("{} of {:.1f}", 1, 2.0), "von 2.0: 1");
   EXPECT_EQ(phrase("{} at {}", 1, 2), "1 at 2");
+}
+
+// As a table of the program has them.
+struct Named {
+  const char* id;
+  const char* name;
+};
+constexpr Named kNamed[] = {{"time", marked("Time")}, {"bytes", marked("Bytes")}};
+
+TEST(Text, OfConstantDataIsSaidWhereItIsShown) {
+  EXPECT_EQ(tr_of(kNamed[0].name), kNamed[0].name) << "the very letters: nothing is copied";
+  const std::string_view english = "Time";
+  EXPECT_EQ(tr_of(english).data(), english.data());
+  Catalogue c;
+  c.texts = {{"Time", "Zeit"}};
+  const Speaking german(c);
+  EXPECT_STREQ(kNamed[0].name, "Time");
+  EXPECT_STREQ(tr_of(kNamed[0].name), "Zeit");
+  EXPECT_STREQ(tr_of(kNamed[1].name), "Bytes") << "what the catalogue lacks stays English";
+  EXPECT_EQ(tr_of(std::string_view("Time")), "Zeit");
+}
+
+TEST(Text, IsEnglishInWhatAFileKeeps) {
+  Catalogue c;
+  c.texts = {{"Measure", "Messen"}, {"{0} rows", "{0} Zeilen"}};
+  const Speaking german(c);
+  {
+    const InEnglish file;
+    EXPECT_STREQ(tr("Measure"), "Measure");
+    {
+      const InEnglish part;
+      EXPECT_EQ(phrase("{} rows", 2), "2 rows");
+    }
+    EXPECT_STREQ(tr("Measure"), "Measure") << "the outer one still lives";
+    std::string beside;
+    std::thread([&] { beside = tr("Measure"); }).join();
+    EXPECT_EQ(beside, "Messen") << "another thread speaks on";
+  }
+  EXPECT_STREQ(tr("Measure"), "Messen");
 }
 
 TEST(Text, TakesTheFormOfANumberByTheRuleOfTheLanguage) {

@@ -153,8 +153,10 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
     scene.words.push_back({word(scan.trouble)});
     return scene;
   }
-  Runs largest{word("Largest difference from fp64 "), figure(scan.max, Token::text)};
-  if (scan.max > 0) largest.push_back(word(phrase(", row {}, column {}.", scan.max_row, scan.max_col)));
+  const Runs largest = woven(
+      scan.max > 0 ? phrase("Largest difference from fp64 {}, row {}, column {}.", place(0), scan.max_row, scan.max_col)
+                   : phrase("Largest difference from fp64 {}", place(0)),
+      {figure(scan.max, Token::text)});
   // Where every number overflowed there is no largest.
   if (scan.max > 0 || scan.overflows == 0) scene.words.push_back(largest);
   if (scan.overflows > 0)
@@ -173,7 +175,7 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
                                  "do with such scores",
                                  name_of(sums), narrow))};
     if (scan.allowed > 0) {
-      bound.insert(bound.end(), {word(": for "), letter("O", TensorColour::o), word(" "), figure(scan.allowed)});
+      bound.insert(bound.end(), {word(tr(": for ")), letter("O", TensorColour::o), word(" "), figure(scan.allowed)});
     }
     bound.push_back(word("."));
     scene.words.push_back(std::move(bound));
@@ -184,14 +186,14 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
   const bool one = slot_row(f.slot).columns == SlotColumns::one;
   const std::string index = !one ? fmt::format(" {},{}", f.row, f.col) : fmt::format(" {}", f.row);
   scene.words.push_back(
-      {word("First beyond the rounding of fp32: "),
+      {word(tr("First beyond the rounding of fp32: ")),
        {std::string(letter_of(f.slot)), f.slot == Slot::lse ? Face::text : Face::maths, tensor_of(f.slot), 0, false},
        word(index, Token::text),
        word(phrase(" in step {}", f.event + 1)),
        word(id.j >= 0 ? phrase(" (query tile {}, key tile {}): ", id.i, id.j) : phrase(" (query tile {}): ", id.i)),
        figure(f.recorded, Token::text, 7),
        // Without the maximum fp64 is run the same way, and overflows too, only later.
-       word(rec.options.subtract_max ? ", fp64 " : ", fp64 without the maximum "),
+       word(rec.options.subtract_max ? tr(", fp64 ") : tr(", fp64 without the maximum ")),
        figure(f.exact, Token::text, 7),
        word(".")});
   return scene;

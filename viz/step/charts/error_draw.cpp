@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -83,11 +81,11 @@ void draw_scale(ImDrawList* list, const Box& box, const ErrorScan& scan) {
 // What the plates are, under the map at its right; under a narrow one a little beyond.
 void draw_overflow_key(ImDrawList* list, const Box& map, float words_end) {
   const Style& s = style();
-  const float wide = text_width(Face::text, 12, "not finite"), y = map.max.y + s.px(3);
+  const float wide = text_width(Face::text, 12, tr("not finite")), y = map.max.y + s.px(3);
   const float x = std::max(map.max.x - wide, words_end + s.px(10 + 16));
   if (x + wide > map.max.x + s.px(34)) return;
   list->AddRectFilled({x - s.px(16), y}, {x - s.px(5), y + s.px(11)}, colour_of(Token::text));
-  draw_text(list, {x, map.max.y + s.px(2)}, Face::text, 12, colour_of(Token::dim), "not finite");
+  draw_text(list, {x, map.max.y + s.px(2)}, Face::text, 12, colour_of(Token::dim), tr("not finite"));
 }
 
 void take_pointer(const Box& map, const ErrorScan& scan, const Selection& selection, Commands& commands) {
@@ -132,8 +130,9 @@ void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, c
   draw_outline(list, {{map.min.x - s.px(1), row.min.y - s.px(1)}, {map.max.x + s.px(1), row.max.y + s.px(1)}},
                colour_of(Token::text), 1, 2);
   draw_text_in(list, {{in.min.x, row.centre().y - s.px(8)}, {map.min.x - s.px(6), row.centre().y + s.px(8)}},
-               Align::right, Face::text, 12, colour_of(Token::text), fmt::format("row {}", at.row));
-  const std::string size = scan.rows * scan.cols == 1 ? "the output" : phrase("output, {} × {}", scan.rows, scan.cols);
+               Align::right, Face::text, 12, colour_of(Token::text), phrase("row {}", at.row));
+  const std::string size =
+      scan.rows * scan.cols == 1 ? tr("the output") : phrase("output, {} × {}", scan.rows, scan.cols);
   draw_text(list, {map.min.x, map.max.y + s.px(2)}, Face::text, 12, colour_of(Token::dim), size);
   if (scan.overflows > 0) draw_overflow_key(list, map, map.min.x + text_width(Face::text, 12, size));
   draw_scale(list, {{map.max.x + s.px(18), in.min.y}, {map.max.x + scale, map.max.y}}, scan);
@@ -153,7 +152,7 @@ void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, c
   if (scene.first) {
     const ImVec2 place = under ? ImVec2{corner.x, y} : ImVec2{in.max.x - go.x, in.max.y - go.y};
     const Box button{place, {place.x + go.x, place.y + go.y}};
-    if (box_button(button, "##error_go", "Go there")) {
+    if (box_button(button, "##error_go", tr("Go there"))) {
       Selection pinned = selection;
       pinned.row = scene.first->row;
       pinned.slot = scene.first->slot;

@@ -103,17 +103,17 @@ struct TileWords {
 TileWords words_of(FragmentTile tile) {
   switch (tile) {
     case FragmentTile::q:
-      return {"Q", "query", "d", TensorColour::q};
+      return {"Q", tr("query"), "d", TensorColour::q};
     case FragmentTile::k:
-      return {"K", "key", "d", TensorColour::k};
+      return {"K", tr("key"), "d", TensorColour::k};
     case FragmentTile::s:
-      return {"S", "query", "key", TensorColour::s};
+      return {"S", tr("query"), tr("key"), TensorColour::s};
     case FragmentTile::p:
-      return {"P", "query", "key", TensorColour::p};
+      return {"P", tr("query"), tr("key"), TensorColour::p};
     case FragmentTile::v:
-      return {"V", "key", "d", TensorColour::v};
+      return {"V", tr("key"), "d", TensorColour::v};
     case FragmentTile::o:
-      return {"O", "query", "d", TensorColour::o};
+      return {"O", tr("query"), "d", TensorColour::o};
   }
   return {"?", "", "", TensorColour::q};
 }
@@ -140,10 +140,10 @@ std::string register_name(FragmentRung rung, FragmentTile tile, const ElementPla
 
 std::string title_of(FragmentRung rung, FragmentTile tile, const TileExtent& extent) {
   const TileWords w = words_of(tile);
-  const char* shape = rung == FragmentRung::flash_mma ? "mma.m16n8k16" : "mma.m16n8k8 in TF32";
-  const char* operand = tile == FragmentTile::q || tile == FragmentTile::p   ? "operand A"
-                        : tile == FragmentTile::k || tile == FragmentTile::v ? "two operands B"
-                                                                             : "two sums C";
+  const char* shape = rung == FragmentRung::flash_mma ? "mma.m16n8k16" : tr("mma.m16n8k8 in TF32");
+  const char* operand = tile == FragmentTile::q || tile == FragmentTile::p   ? tr("operand A")
+                        : tile == FragmentTile::k || tile == FragmentTile::v ? tr("two operands B")
+                                                                             : tr("two sums C");
   return fmt::format("{}, {} × {}: {} of {}", w.letter, extent.rows, extent.columns, operand, shape);
 }
 
@@ -151,28 +151,26 @@ std::string what_to_see(FragmentRung rung, FragmentTile tile) {
   const bool mma = rung == FragmentRung::flash_mma;
   switch (tile) {
     case FragmentTile::q:
-      return mma ? "One ldmatrix brings it; a register holds two neighbours along d."
-                 : "One ldmatrix brings it; each number is split into two parts in its lane.";
+      return mma ? tr("One ldmatrix brings it; a register holds two neighbours along d.")
+                 : tr("One ldmatrix brings it; each number is split into two parts in its lane.");
     case FragmentTile::k:
-      return mma ? "One ldmatrix brings both operands: keys 0 to 7 for one product, 8 to 15 for the next."
-                 : "One ldmatrix brings both operands: keys 0 to 7 for one product, 8 to 15 for the next, each number "
-                   "split in its lane.";
+      return mma ? tr("One ldmatrix brings both operands: keys 0 to 7 for one product, 8 to 15 for the next.")
+                 : tr("One ldmatrix brings both operands: keys 0 to 7 for one product, 8 to 15 for the next, each "
+                      "number split in its lane.");
     case FragmentTile::s:
-      return mma ? "Two products side by side. Look at P next: the same lane has the same element."
-                 : "Two products side by side; P of eight keys stays in these lanes.";
+      return mma ? tr("Two products side by side. Look at P next: the same lane has the same element.")
+                 : tr("Two products side by side; P of eight keys stays in these lanes.");
     case FragmentTile::p:
-      return mma ? "Each lane has just what it had of S, two to a register: S becomes P where it is."
-                 : "Each lane has just what it had of S. The operand wants keys t and t + 4 there, not 2 t and 2 t + "
-                   "1: "
-                   "the sum over keys does not mind, so V's rows are read in the same order.";
+      return mma ? tr("Each lane has just what it had of S, two to a register: S becomes P where it is.")
+                 : tr("Each lane has just what it had of S. The operand wants keys t and t + 4 there, not 2 t and 2 t "
+                      "+ 1: the sum over keys does not mind, so V's rows are read in the same order.");
     case FragmentTile::v:
-      return mma ? "One ldmatrix with .trans brings it: a register holds two neighbouring keys."
-                 : "A lane reads two neighbours along d of two neighbouring keys: rows in P's order, columns dealt out "
-                   "to "
-                   "two products.";
+      return mma ? tr("One ldmatrix with .trans brings it: a register holds two neighbouring keys.")
+                 : tr("A lane reads two neighbours along d of two neighbouring keys: rows in P's order, columns dealt "
+                      "out to two products.");
     case FragmentTile::o:
-      return mma ? "The sum of all key tiles stays here; α multiplies it in its lanes."
-                 : "A lane ends up with four neighbours along d, one write of 16 bytes.";
+      return mma ? tr("The sum of all key tiles stays here; α multiplies it in its lanes.")
+                 : tr("A lane ends up with four neighbours along d, one write of 16 bytes.");
   }
   return {};
 }
@@ -264,7 +262,7 @@ SharedUse shared_use(FragmentRung rung, FragmentTile tile, const Problem& p, boo
 
 BankMap map_of(const SharedUse& t, bool swizzle) {
   BankMap map;
-  map.title = swizzle ? "Swizzled, as the kernel has it" : "Row after row";
+  map.title = swizzle ? tr("Swizzled, as the kernel has it") : tr("Row after row");
   map.rows = t.rows;
   map.width = t.width;
   std::map<std::int32_t, std::int32_t> moment_at;  // by chunk in memory
@@ -285,17 +283,18 @@ BankMap map_of(const SharedUse& t, bool swizzle) {
 std::string shared_words(const FragmentScene& scene, const SharedUse& t, const Problem& p) {
   const bool mma = scene.rung == FragmentRung::flash_mma;
   if (t.moments.empty())
-    return scene.tile == FragmentTile::o ? "It leaves its registers straight for device memory, 16 bytes a lane."
-                                         : "It never lies in shared memory: it is made in registers and used there.";
+    return scene.tile == FragmentTile::o
+               ? tr("It leaves its registers straight for device memory, 16 bytes a lane.")
+               : tr("It never lies in shared memory: it is made in registers and used there.");
   const bool of_v = scene.tile == FragmentTile::v || scene.tile == FragmentTile::o;
   const std::int64_t extent = of_v ? p.Dv : p.D;
   const std::int64_t padded = std::int64_t{scene.maps[0].width} * per_chunk(scene.rung);
   const std::string rows =
       phrase("A row of {} = {}{} takes {} chunks of 16 bytes", of_v ? "Dv" : "D", extent,
              padded > extent ? phrase(", padded to {},", padded) : std::string(), scene.maps[0].width);
-  const char* how = t.writes                                ? "Its four stores on the way out take"
-                    : !mma && scene.tile == FragmentTile::v ? "Its two reads of 8 bytes a lane take"
-                                                            : "One ldmatrix of four matrices takes";
+  const char* how = t.writes                                ? tr("Its four stores on the way out take")
+                    : !mma && scene.tile == FragmentTile::v ? tr("Its two reads of 8 bytes a lane take")
+                                                            : tr("One ldmatrix of four matrices takes");
   return phrase("{}. {} {} turns swizzled and {} row after row; {} is the least.", rows, how, scene.maps[0].turns,
                 scene.maps[1].turns, t.moments.size());
 }
@@ -379,8 +378,8 @@ std::string cell_words(const FragmentScene& scene, std::int32_t row, std::int32_
   std::string words = phrase("{}: lane {}, register {}", element_name(scene, row, column), cell.place.lane, cell.reg);
   const bool halves =
       scene.rung == FragmentRung::flash_mma && scene.tile != FragmentTile::s && scene.tile != FragmentTile::o;
-  if (halves) words += cell.place.half == 0 ? ", low half" : ", high half";
-  if (cell.bank < 0) return words + "; not in shared memory.";
+  if (halves) words += cell.place.half == 0 ? tr(", low half") : tr(", high half");
+  if (cell.bank < 0) return phrase("{}; not in shared memory.", words);
   const std::int32_t chunk = column / per_chunk(scene.rung);
   return words + phrase("; in shared memory row {}, chunk {}, bank {}.", row, chunk, cell.bank);
 }

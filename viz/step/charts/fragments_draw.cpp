@@ -116,7 +116,7 @@ void draw_tile(ImDrawList* list, const Layout& l, const FragmentScene& scene, co
 void draw_lanes(ImDrawList* list, const Layout& l, const FragmentScene& scene, const Lit& lit) {
   const Style& s = style();
   draw_text(list, {l.lanes.min.x, l.lanes.min.y - s.px(kLabel)}, Face::text, 12, colour(s.theme, Token::dim),
-            "lanes of a warp");
+            tr("lanes of a warp"));
   for (std::int32_t lane = 0; lane < 32; ++lane) {
     const Box box = lane_box(l.lanes, lane).grown(-s.px(0.75F));
     const bool mine = lane == lit.lane;
@@ -197,7 +197,7 @@ void draw_maps(ImDrawList* list, const Layout& l, const FragmentScene& scene, co
       list, {l.maps.min.x, y}, l.maps.width(), 12,
       {word(phrase("A cell is a chunk of 16 bytes{}. Lit: what is asked for at one moment with the lit "
                    "element.",
-                   chunk >= s.px(kNumberWide) ? ", its number the first of the four banks it lies in" : ""))},
+                   chunk >= s.px(kNumberWide) ? tr(", its number the first of the four banks it lies in") : ""))},
       4);
 }
 
@@ -210,18 +210,18 @@ float draw_choices(const Box& in, const FragmentScene& scene, Commands& commands
     std::string label(name_of(tile));
     label[0] = static_cast<char>(label[0] - 'a' + 'A');
     if (tile != kFragmentTiles.front()) ImGui::SameLine(0, s.px(4));
-    if (toggle(fmt::format("{}##fragment_tile", label).c_str(), tile == scene.tile, "Show this tile's elements"))
+    if (toggle(fmt::format("{}##fragment_tile", label).c_str(), tile == scene.tile, tr("Show this tile's elements")))
       commands.emplace_back(ChooseFragment{scene.rung, tile});
   }
   ImGui::SameLine(0, s.px(20));
   for (const FragmentRung rung : kFragmentRungs) {
     if (rung != kFragmentRungs.front()) ImGui::SameLine(0, s.px(4));
-    if (toggle(std::string(name_of(rung)).c_str(), rung == scene.rung, "As this kernel holds it"))
+    if (toggle(std::string(name_of(rung)).c_str(), rung == scene.rung, tr("As this kernel holds it")))
       commands.emplace_back(ChooseFragment{rung, scene.tile});
   }
   ImGui::SameLine(0, s.px(20));
-  constexpr std::string_view kOpaque = "Those of flash_wmma are opaque: WMMA does not say.";
-  const std::string opaque = fitted_text(Face::text, 12, kOpaque, in.max.x - ImGui::GetCursorScreenPos().x);
+  constexpr std::string_view kOpaque = marked("Those of flash_wmma are opaque: WMMA does not say.");
+  const std::string opaque = fitted_text(Face::text, 12, tr_of(kOpaque), in.max.x - ImGui::GetCursorScreenPos().x);
   ImGui::TextDisabled("%s", opaque.c_str());
   ImGui::PopFont();
   return in.min.y + s.px(30);

@@ -7,8 +7,6 @@
 #include <span>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/orders/looks.h"
@@ -70,7 +68,7 @@ struct HindsightBuilder {
   Runs words() const {
     Runs out;
     for (const Phrase& piece : order_look(rec.order).hindsight)
-      out.push_back({std::string(piece.text), piece.face, piece.ink, piece.raise, false});
+      out.push_back({std::string(tr_of(piece.text)), piece.face, piece.ink, piece.raise, false});
     return out;
   }
 };
@@ -78,13 +76,13 @@ struct HindsightBuilder {
 std::string words_of(const HindsightTile& tile) {
   switch (tile.look) {
     case HindsightLook::value:
-      return tile.difference > 0 ? significant_text(tile.difference, 3) : "exactly 0";
+      return tile.difference > 0 ? significant_text(tile.difference, 3) : tr("exactly 0");
     case HindsightLook::skipped:
       return {};
     case HindsightLook::no_key:
-      return "no key yet";
+      return tr("no key yet");
     case HindsightLook::not_finite:
-      return "not a number";
+      return tr("not a number");
   }
   return {};
 }

@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
 #include "viz/draw/theme.h"
@@ -136,8 +134,8 @@ void draw_legend(ImDrawList* list, const Box& box, const HindsightScene& scene) 
     draw_text(list, {box.min.x + s.px(16), y}, Face::text, 13, colour_of(Token::dim), words);
     y += s.px(20);
   };
-  line(false, "done so far");
-  line(true, scene.right_to_left ? "to come (keys from the right)" : "to come");
+  line(false, tr("done so far"));
+  line(true, scene.right_to_left ? tr("to come (keys from the right)") : tr("to come"));
 }
 
 }  // namespace

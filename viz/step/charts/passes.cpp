@@ -7,8 +7,6 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
@@ -67,7 +65,7 @@ struct Walk {
 Runs runs_of(Phrases pieces, std::int64_t keys) {
   Runs out;
   for (const Phrase& piece : pieces) {
-    std::string text(piece.text);
+    std::string text(tr_of(piece.text));
     constexpr std::string_view kKeys = "{keys}";
     if (const std::size_t at = text.find(kKeys); at != std::string::npos)
       text.replace(at, kKeys.size(), std::to_string(keys));
@@ -78,7 +76,7 @@ Runs runs_of(Phrases pieces, std::int64_t keys) {
 
 PassStrip strip_of(const Walk& w, const StripLook& look) {
   PassStrip strip;
-  strip.name = look.name;
+  strip.name = tr_of(look.name);
   strip.hue = look.hue;
   strip.makes = runs_of(look.makes, w.rec.problem.Lk);
   strip.waits = runs_of(look.waits, w.rec.problem.Lk);
@@ -142,7 +140,7 @@ void add_together(PassesScene& scene, const Walk& naive, const Walk& flash) {
                     mono(f.result, p)};
   const auto stored = naive.at_key(Phase::weights, Slot::p);
   if (!c->all)
-    scene.together.push_back(word(" if the row ended here"));
+    scene.together.push_back(word(tr(" if the row ended here")));
   else if (stored)
     scene.together.insert(scene.together.end(),
                           {word(phrase("; {} stored ", scene.naive_name)), letter("P ", p), number(*stored, p)});
@@ -151,7 +149,7 @@ void add_together(PassesScene& scene, const Walk& naive, const Walk& flash) {
 }
 
 std::string step_words(const Recording& rec, EventIndex e) {
-  return fmt::format("{} of {}", e + 1, rec.events.size());
+  return phrase("{} of {}", e + 1, rec.events.size());
 }
 
 }  // namespace

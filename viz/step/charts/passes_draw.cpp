@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include <fmt/format.h>
-
+#include "kernels/base/text.h"
 #include "viz/draw/theme.h"
 
 namespace attn {
@@ -52,7 +51,7 @@ void draw_passes(ImDrawList* list, const Box& in, const PassesScene& scene) {
   const float pitch = std::min(plot.height() / 4 - s.px(1), s.px(54)), bar = std::min(pitch - s.px(5), s.px(30));
   if (bar < s.px(6) || plot.width() < s.px(40)) return;
   const float x = plot.min.x + plot.width() * (static_cast<float>(scene.key) + 0.5F) / static_cast<float>(scene.keys);
-  const std::string title = fmt::format("key {}", scene.key);
+  const std::string title = phrase("key {}", scene.key);
   const float half = text_width(Face::text, 12, title) / 2;
   draw_text(list, {std::clamp(x - half, plot.min.x, plot.max.x - 2 * half), in.min.y - s.px(1)}, Face::text, 12,
             colour_of(Token::text), title);

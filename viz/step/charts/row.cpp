@@ -121,7 +121,7 @@ struct RowBuilder {
     out.max = max;
     const bool scored =
         std::any_of(out.keys.begin(), out.keys.end(), [](const RowChartKey& key) { return key.scored && !key.masked; });
-    if (!out.any_score) out.no_score = scored ? "no finite score" : "no score yet";
+    if (!out.any_score) out.no_score = scored ? tr("no finite score") : tr("no score yet");
     out.maximum = live_value(rec, at.event, Slot::m_new, at.row, 0);
   }
   void add_notes(bool asks) {
@@ -130,17 +130,19 @@ struct RowBuilder {
                l_new = live_value(rec, at.event, Slot::l_new, at.row, 0);
     const auto a = live_value(rec, at.event, Slot::alpha, at.row, 0);
     if (stores_scores(rec.order)) {
-      if (l_new) out.notes.push_back({word("divided by "), letter("ℓ", l), word(" = "), number(*l_new, l)});
+      if (l_new)
+        out.notes.push_back(
+            woven(phrase("divided by {} = {}", place(0), place(1)), {letter("ℓ", l), number(*l_new, l)}));
       return;
     }
     if (l_new) {
-      out.notes.push_back({word("their sum "), letter("ℓ", l), word(" = "), number(*l_new, l)});
+      out.notes.push_back(woven(phrase("their sum {} = {}", place(0), place(1)), {letter("ℓ", l), number(*l_new, l)}));
     } else if (l_old && a && !asks) {
       out.notes.push_back({number(*a, alpha), word(" × "), number(*l_old, l), word(" = "),
                            number(static_cast<double>(*a) * *l_old, l)});
-      out.notes.push_back({word("then + Σ"), letter("P", p)});
+      out.notes.push_back(woven(phrase("then + Σ{}", place(0)), {letter("P", p)}));
     } else if (l_old && !(asks && a)) {
-      out.notes.push_back({word("their sum "), letter("ℓ", l), word(" = "), number(*l_old, l)});
+      out.notes.push_back(woven(phrase("their sum {} = {}", place(0), place(1)), {letter("ℓ", l), number(*l_old, l)}));
     }
   }
 };

@@ -7,8 +7,6 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
 #include "viz/draw/theme.h"
@@ -261,9 +259,9 @@ void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, f
     y += step;
   };
   list->AddCircleFilled({box.min.x + s.px(5), y + s.px(7)}, s.px(4), colour_of(TensorColour::s));
-  line({word("scores "), letter("S", TensorColour::s)});
+  line(woven(phrase("scores {}", place(0)), {letter("S", TensorColour::s)}));
   list->AddRectFilled({box.min.x - s.px(1), y + s.px(6)}, {box.min.x + s.px(11), y + s.px(8)}, colour_of(m));
-  Runs maximum{word("maximum "), letter("m", m)};
+  Runs maximum = woven(phrase("maximum {}", place(0)), {letter("m", m)});
   if (scene.maximum) maximum.insert(maximum.end(), {word(" = "), number(*scene.maximum, m)});
   line(maximum);
   bool ghosts = false;
@@ -271,17 +269,17 @@ void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, f
   const auto wanted = static_cast<float>(2 + (ghosts ? 1 : 0) + static_cast<int>(scene.notes.size()));
   y = std::max(y, std::min(weights_top, box.max.y - wanted * step));
   list->AddRectFilled({box.min.x, y + s.px(2)}, {box.min.x + s.px(10), y + s.px(12)}, colour_of(p));
-  Runs weights{word("weights "), letter("e", p), {"S − m", Face::maths, p, 1, false}};
+  Runs weights{word(tr("weights ")), letter("e", p), {"S − m", Face::maths, p, 1, false}};
   if (scene.final_weights) weights.insert(weights.end(), {word(" / "), letter("ℓ", TensorColour::l)});
   line(weights);
   bool shares = false;
   for (const RowChartKey& key : scene.keys) shares = shares || key.share > 0;
   if (shares)
     line({{"%", Face::mono, Token::dim, 0, false},
-          word(scene.final_weights ? "  its share of the row" : "  its share, if that were all")});
+          word(scene.final_weights ? tr("  its share of the row") : tr("  its share, if that were all"))});
   if (ghosts) {
     draw_dashed(list, {{box.min.x, y + s.px(2)}, {box.min.x + s.px(10), y + s.px(12)}}, colour_of(p), 2);
-    line({word("before × "), letter("α", alpha)});
+    line(woven(phrase("before × {}", place(0)), {letter("α", alpha)}));
   }
   for (const Runs& note : scene.notes) {
     if (y + step > box.max.y + s.px(6)) break;

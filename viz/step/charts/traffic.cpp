@@ -60,18 +60,18 @@ void add_outlook(TrafficTotals& scene, const Recording& rec) {
   Options small = rec.options, large = rec.options;
   large.br = large.bc = 64;
   // A window or lengths of keys are of this size alone.
-  const char* mask = p.mask.causal ? ", causal" : rec.problem.mask.any() ? " without a mask" : "";
-  Runs words{word(phrase("At 4096 × 64{}: naive ", mask)), number(bytes_text(tile_loads(*naive, p, Options{}).total())),
-             word(fmt::format(", {} ", name_of(rec.order))),
-             number(bytes_text(tile_loads(rec.order, 0, p, small).total())),
-             word(phrase(" with Br {}", rec.options.br))};
-  if (rec.options.br != large.br) {
-    words.push_back(word(", "));
-    words.push_back(number(bytes_text(tile_loads(rec.order, 0, p, large).total())));
-    words.push_back(word(" with Br 64"));
-  }
-  words.push_back(word("."));
-  scene.words.push_back(std::move(words));
+  const Runs bytes{number(bytes_text(tile_loads(*naive, p, Options{}).total())),
+                   number(bytes_text(tile_loads(rec.order, 0, p, small).total())),
+                   number(bytes_text(tile_loads(rec.order, 0, p, large).total()))};
+  const std::string at = p.mask.causal            ? tr("At 4096 × 64, causal")
+                         : rec.problem.mask.any() ? tr("At 4096 × 64 without a mask")
+                                                  : tr("At 4096 × 64");
+  scene.words.push_back(
+      woven(rec.options.br == large.br
+                ? phrase("{}: naive {}, {} {} with Br {}.", at, place(0), name_of(rec.order), place(1), rec.options.br)
+                : phrase("{}: naive {}, {} {} with Br {}, {} with Br 64.", at, place(0), name_of(rec.order), place(1),
+                         rec.options.br, place(2)),
+            bytes));
 }
 
 // How far naive attention has to be to have made what a phase makes: which of its three passes over the rows, and how
@@ -218,9 +218,9 @@ std::string piece_words(const Recording& rec, const TrafficBar& bar, TrafficPart
   }
   const std::uint64_t read = t.read[static_cast<std::size_t>(part)],
                       written = t.written[static_cast<std::size_t>(part)];
-  std::string words = bar.name + (mine && at + 1 < rec.events.size() ? ", so far" : ", whole run");
-  if (read > 0) words += "\n" + way_words(rec.problem, bar.order, part, read, "read");
-  if (written > 0) words += "\n" + way_words(rec.problem, bar.order, part, written, "written");
+  std::string words = bar.name + (mine && at + 1 < rec.events.size() ? tr(", so far") : tr(", whole run"));
+  if (read > 0) words += "\n" + way_words(rec.problem, bar.order, part, read, tr("read"));
+  if (written > 0) words += "\n" + way_words(rec.problem, bar.order, part, written, tr("written"));
   return words;
 }
 
@@ -244,19 +244,18 @@ TrafficTotals traffic_totals(const Recording& rec) {
   if (look.traffic != nullptr)
     out.words.push_back(
         look.traffic({name_of(rec.order), rec.options.br, rec.query_tiles(), naive != nullptr && mine > naive->total}));
-  Runs line{word("A thin line marks each element once: "), number(bytes_text(out.once)), word(" here")};
-  for (const TrafficBar& bar : out.others) {
-    if (bar.once == out.once) continue;
-    line.insert(line.end(),
-                {word(", "), number(bytes_text(bar.once)), word(bar.once > out.once ? " with " : " without "),
-                 letter("S", s), word(" and "), letter("P", p)});
-    break;
+  const auto other = std::ranges::find_if(out.others, [&](const TrafficBar& bar) { return bar.once != out.once; });
+  Runs pieces{number(bytes_text(out.once))};
+  std::string line = phrase("A thin line marks each element once: {} here", place(0));
+  if (other != out.others.end()) {
+    pieces.insert(pieces.end(), {number(bytes_text(other->once)), letter("S", s), letter("P", p)});
+    line += other->once > out.once ? phrase(", {} with {} and {}", place(1), place(2), place(3))
+                                   : phrase(", {} without {} and {}", place(1), place(2), place(3));
   }
   const bool triangle = !look.yardstick;
-  line.push_back(word(triangle ? "; the triangle is naive at this moment." : "."));
-  out.marks = std::move(line);
-  out.brief_marks = {word(triangle ? "Line: each element once. Triangle: naive at this moment."
-                                   : "A thin line marks each element once.")};
+  out.marks = woven(line + (triangle ? tr("; the triangle is naive at this moment.") : "."), pieces);
+  out.brief_marks = {word(triangle ? tr("Line: each element once. Triangle: naive at this moment.")
+                                   : tr("A thin line marks each element once."))};
   add_outlook(out, rec);
   return out;
 }
@@ -280,9 +279,8 @@ TrafficScene traffic_scene(const Recording& rec, EventIndex e, const TrafficTota
     const std::uint64_t now = bar.same_moment.value_or(bar.so_far);
     bar.widest = now == bar.total && !bar.same_moment && &bar != &scene.bars.front()
                      ? bytes_text(bar.total)
-                     : fmt::format("{} of {}", bytes_text(bar.total), bytes_text(bar.total));
-    bar.text =
-        now == bar.total ? bytes_text(bar.total) : fmt::format("{} of {}", bytes_text(now), bytes_text(bar.total));
+                     : phrase("{} of {}", bytes_text(bar.total), bytes_text(bar.total));
+    bar.text = now == bar.total ? bytes_text(bar.total) : phrase("{} of {}", bytes_text(now), bytes_text(bar.total));
   }
   scene.words = totals.words;
   scene.marks = totals.marks;

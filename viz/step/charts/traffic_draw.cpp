@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/base/text.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
@@ -59,7 +60,7 @@ void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& sce
   const Style& s = style();
   draw_card(list, box);
   const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(10)}};
-  draw_text(list, in.min, Face::bold, 14, colour_of(Token::text), "HBM traffic");
+  draw_text(list, in.min, Face::bold, 14, colour_of(Token::text), tr("HBM traffic"));
   draw_text_in(list, {in.min, {in.max.x, in.min.y + s.px(15)}}, Align::right, Face::text, 13, colour_of(Token::dim),
                scene.count);
   std::uint64_t widest = 1;

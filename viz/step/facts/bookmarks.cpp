@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/text.h"
 #include "viz/step/facts/letters.h"
 
 namespace attn {
@@ -29,10 +30,10 @@ std::string step_words(const Recording& rec, EventIndex e) {
   const auto add = [&](const char* what, std::int32_t n) {
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ", what, n);
   };
-  if (rec.problem.B > 1) add("batch", id.b);
-  if (rec.problem.Hq > 1) add("head", id.h);
-  if (id.i >= 0) add("query tile", id.i);
-  if (id.j >= 0) add("key tile", id.j);
+  if (rec.problem.B > 1) add(tr("batch"), id.b);
+  if (rec.problem.Hq > 1) add(tr("head"), id.h);
+  if (id.i >= 0) add(tr("query tile"), id.i);
+  if (id.j >= 0) add(tr("key tile"), id.j);
   return fmt::format("{}{}{}", words, words.empty() ? "" : ": ", letter_of(id.phase));
 }
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 
 namespace attn {
@@ -48,7 +46,7 @@ Result<EventIndex> step_of(const Recording& rec, CodePhase phase) {
     const auto at = std::ranges::find_if(rec.events, [step](const Event& e) { return e.id.phase == step; });
     if (at != rec.events.end()) return static_cast<EventIndex>(at - rec.events.begin());
   }
-  const char* why = phase == CodePhase::mask ? "nothing is masked in it" : "its order has none";
+  const char* why = phase == CodePhase::mask ? tr("nothing is masked in it") : tr("its order has none");
   return fail(ErrorKind::cannot_run,
               phrase("The run of {} has no step for {}: {}.", rec.kernel, gpu::name_of(phase), why));
 }

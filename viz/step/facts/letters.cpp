@@ -1,9 +1,14 @@
 #include "viz/step/facts/letters.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
 #include "viz/draw/inks.h"
 
@@ -159,6 +164,15 @@ std::string_view letter_of(Phase phase) {
 
 std::string_view letter_of(Slot slot) {
   return slot_row(slot).letter;
+}
+
+std::string range_words(std::string_view what, std::int32_t first, std::int32_t count) {
+  static constexpr std::pair<std::string_view, std::string_view> kSeveral[] = {
+      {"row", marked("rows")}, {"key", marked("keys")}, {"value", marked("values")}, {"query", marked("queries")}};
+  if (count <= 1) return fmt::format(" {} {}", tr_of(what), first);
+  const auto* const several = std::ranges::find(kSeveral, what, [](const auto& words) { return words.first; });
+  return fmt::format(" {} {}–{}", several == std::end(kSeveral) ? what : tr_of(several->second), first,
+                     first + count - 1);
 }
 
 }  // namespace attn

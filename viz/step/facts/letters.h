@@ -1,6 +1,8 @@
 // From the texts' markup to runs, and the letter and ink of a phase or a slot.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "kernels/recording/recording.h"
@@ -19,5 +21,8 @@ Ink ink_of(Phase phase);
 std::string_view letter_of(Phase phase);
 // The letter of a slot's tensor: "m" for the old and the new one.
 std::string_view letter_of(Slot slot);
+
+// " keys 4–7", " row 3": which of them a tile holds. `what`: "row", "key", "value" or "query", in English.
+std::string range_words(std::string_view what, std::int32_t first, std::int32_t count);
 
 }  // namespace attn

@@ -178,8 +178,8 @@ const std::vector<StepText>* StepTexts::find(Order order, Phase phase) const {
 
 Result<StepTexts> parse_step_texts(std::string_view text) {
   const nlohmann::json j = nlohmann::json::parse(text, nullptr, false);
-  if (!j.is_object()) return bad_input("Step texts: this is not JSON.");
-  if (j.value("version", nlohmann::json(0)) != 1) return bad_input("Step texts: the version is not 1.");
+  if (!j.is_object()) return bad_input(tr("Step texts: this is not JSON."));
+  if (j.value("version", nlohmann::json(0)) != 1) return bad_input(tr("Step texts: the version is not 1."));
   const auto shared = parse_shared(j);
   if (!shared) return tl::unexpected(shared.error());
   StepTexts out;

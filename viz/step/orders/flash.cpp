@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "kernels/base/text.h"
 #include "viz/step/orders/online.h"
@@ -33,30 +32,28 @@ constexpr PhaseLook kPhaseLooks[] = {kLoadQ,
                                      ending(kSkipped)};
 constexpr SlotLook kSlotLooks[] = {kSlotQ,     kSlotK,    kSlotV,    kSlotS,    kSlotP,    kSlotMOld, kSlotMNew,
                                    kSlotAlpha, kSlotLOld, kSlotLNew, kSlotOOld, kSlotONew, kSlotLse};
-constexpr Phrase kRowsCaption[] = {kQ, say(" stays on chip")};
+constexpr Phrase kRowsCaption[] = {kQ, say(marked(" stays on chip"))};
 constexpr Phrase kOutputCaption[] = {kAlpha, kO, say(" + "), kP, kV};
 constexpr std::array kColumns = online_columns(captioned(kColumnQ, kRowsCaption), captioned(kColumnO, kOutputCaption));
 
-constexpr Phrase kHindsight[] = {say("Only hindsight knows: how far "),
+constexpr Phrase kHindsight[] = {say(marked("Only hindsight knows: how far ")),
                                  kO,
                                  say(" / "),
                                  kL,
-                                 say(" is from the final "),
+                                 say(marked(" is from the final ")),
                                  kO,
-                                 say(" in its worst column, had the row ended at this key tile. Log scale.")};
+                                 say(marked(" in its worst column, had the row ended at this key tile. Log scale."))};
 
 Runs traffic_words(const TrafficFacts& f) {
   using enum TensorColour;
   if (f.above_naive) return low_tile_words(f);
-  return {word("naive writes and reads "),
-          letter("S", s),
-          word(" and "),
-          letter("P", p),
-          word("; flash never does, it reads "),
-          letter("K", k),
-          word(", "),
-          letter("V", v),
-          word(f.query_tiles > 1 ? phrase(" for each of {} query tiles.", f.query_tiles) : " once.")};
+  const std::string said =
+      f.query_tiles > 1
+          ? phrase("naive writes and reads {} and {}; flash never does, it reads {}, {} for each of {} query tiles.",
+                   place(0), place(1), place(2), place(3), f.query_tiles)
+          : phrase("naive writes and reads {} and {}; flash never does, it reads {}, {} once.", place(0), place(1),
+                   place(2), place(3));
+  return woven(said, {letter("S", s), letter("P", p), letter("K", k), letter("V", v)});
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
 #include "kernels/model/traffic.h"  // TrafficPart
 #include "viz/draw/inks.h"
@@ -106,7 +107,7 @@ struct SlotLook {
   std::span<const LitOperand> operands = {};
   std::optional<Column> lit_with = {};  // they are lit only while this column holds something
   StoodBefore stood = {};
-  std::string_view gone = "Computed and used; it is on chip no longer.";  // where it went
+  std::string_view gone = marked("Computed and used; it is on chip no longer.");  // where it went
   std::optional<SlotPin> pins = {};
 };
 

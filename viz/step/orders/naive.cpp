@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "kernels/base/text.h"
 #include "viz/step/orders/storing.h"
@@ -11,8 +10,9 @@ using namespace looks;
 
 Runs traffic_words(const TrafficFacts& f) {
   using enum TensorColour;
-  return {word("naive writes and reads "), letter("S", s), word(" and "), letter("P", p),
-          word(phrase("; flash, here with Br {}, never does.", f.br))};
+  return woven(
+      phrase("naive writes and reads {} and {}; flash, here with Br {}, never does.", place(0), place(1), f.br),
+      {letter("S", s), letter("P", p)});
 }
 
 // From naive flash is the one to compare with.

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 
 namespace attn::looks {
@@ -22,15 +20,17 @@ constexpr ChipLook kChip[] = {
     {.part = TrafficPart::stats, .slots = kChipStats},
 };
 
-constexpr Phrase kMakes[] = {kS, say(", "), kP, say(", "), kO, say(" at once")};
-constexpr Phrase kNeeds[] = {say("needs its own tile alone; a larger "), kM, say(" later corrects it by "), kAlpha};
+constexpr Phrase kMakes[] = {kS, say(", "), kP, say(", "), kO, say(marked(" at once"))};
+constexpr Phrase kNeeds[] = {say(marked("needs its own tile alone; a larger ")), kM,
+                             say(marked(" later corrects it by ")), kAlpha};
 constexpr std::pair<Phase, Slot> kWeightAt[] = {{Phase::weights, Slot::p}};
-constexpr StripLook kPasses[] = {{"one pass", TensorColour::o, Phase::output, 0, kMakes, kNeeds, kP, kWeightAt}};
+constexpr StripLook kPasses[] = {
+    {marked("one pass"), TensorColour::o, Phase::output, 0, kMakes, kNeeds, kP, kWeightAt}};
 
 constexpr LetterWords kLetters[] = {
-    {"S", TensorColour::s, "scores, query by key"},  {"m", TensorColour::m, "largest score so far"},
-    {"α", TensorColour::alpha, "rescales the past"}, {"P", TensorColour::p, "weights, before ÷ ℓ"},
-    {"ℓ", TensorColour::l, "sum of the weights"},    {"O", TensorColour::o, "output so far"}};
+    {"S", TensorColour::s, marked("scores, query by key")},  {"m", TensorColour::m, marked("largest score so far")},
+    {"α", TensorColour::alpha, marked("rescales the past")}, {"P", TensorColour::p, marked("weights, before ÷ ℓ")},
+    {"ℓ", TensorColour::l, marked("sum of the weights")},    {"O", TensorColour::o, marked("output so far")}};
 
 }  // namespace
 
@@ -63,8 +63,10 @@ void work_online_sum(const StepWork& c) {
 
 Runs low_tile_words(const TrafficFacts& f) {
   using enum TensorColour;
-  return {word(phrase("With tiles as low as Br {} {} reads more than naive, which stores ", f.br, f.order)),
-          letter("S", s), word(" and "), letter("P", p), word(": a larger Br mends it.")};
+  return woven(
+      phrase("With tiles as low as Br {} {} reads more than naive, which stores {} and {}: a larger Br mends it.", f.br,
+             f.order, place(0), place(1)),
+      {letter("S", s), letter("P", p)});
 }
 
 OrderLook online(Order order) {

@@ -5,6 +5,8 @@
 
 #include "viz/step/orders/shared.h"
 
+#include "kernels/base/text.h"
+
 namespace attn::looks {
 
 void work_rescale(const StepWork& c);
@@ -17,15 +19,15 @@ inline constexpr PhaseLook kRescale{
 // Captions, columns but for Q and O, chip, passes, letters.
 inline constexpr Phrase kAlphaCaption[] = {only(PhraseWhen::base_e, sign("e", TensorColour::alpha)),
                                            only(PhraseWhen::base_2, sign("2", TensorColour::alpha)),
-                                           raised("old − new", TensorColour::m)};
+                                           raised(marked("old − new"), TensorColour::m)};
 inline constexpr Phrase kOnlineWeightsCaption[] = {kP,
                                                    say(" = "),
                                                    only(PhraseWhen::base_e, kE),
                                                    only(PhraseWhen::base_2, sign("2", TensorColour::p)),
-                                                   only(PhraseWhen::unscaled, raised("scaled ")),
+                                                   only(PhraseWhen::unscaled, raised(marked("scaled "))),
                                                    kRaisedS,
                                                    kRaisedMinus,
-                                                   raised("new", TensorColour::m)};
+                                                   raised(marked("new"), TensorColour::m)};
 inline constexpr Phrase kOnlineSumCaption[] = {kAlpha, kL, say(" + Σ "), kP};
 inline constexpr ColumnLook kColumnAlpha{
     .column = Column::alpha, .id = "##tile_alpha", .slot = Slot::alpha, .caption = kAlphaCaption};

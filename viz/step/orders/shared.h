@@ -1,6 +1,7 @@
 // What the rows of several orders share: written once, named here. The pieces are spoken by say() and sign().
 #pragma once
 
+#include "kernels/base/text.h"
 #include "viz/step/orders/look.h"
 #include "viz/step/orders/work.h"
 
@@ -32,21 +33,26 @@ inline constexpr Phrase kRaisedS = sign("S", TensorColour::s, 1), kRaisedMinus =
 
 // ---- captions
 
-inline constexpr Phrase kScoresCaption[] = {
-    kS, say(" = "), kQ, kK, sign("T", TensorColour::k, 1), kScale, only(PhraseWhen::scores_base2, say(", base 2"))};
+inline constexpr Phrase kScoresCaption[] = {kS,
+                                            say(" = "),
+                                            kQ,
+                                            kK,
+                                            sign("T", TensorColour::k, 1),
+                                            kScale,
+                                            only(PhraseWhen::scores_base2, say(marked(", base 2")))};
 inline constexpr Phrase kMaxCaption[] = {only(PhraseWhen::with_max, say("max(")),
-                                         only(PhraseWhen::with_max, {.text = "old", .ink = TensorColour::m}),
+                                         only(PhraseWhen::with_max, {.text = marked("old"), .ink = TensorColour::m}),
                                          only(PhraseWhen::with_max, say(", ")),
                                          only(PhraseWhen::with_max, kS),
                                          only(PhraseWhen::with_max, say(")")),
                                          only(PhraseWhen::without_max, kM),
-                                         only(PhraseWhen::without_max, say(" held at 0"))};
+                                         only(PhraseWhen::without_max, say(marked(" held at 0")))};
 inline constexpr Phrase kDividedCaption[] = {kO, say(" / "), kL};
 
 // ---- columns, but for their captions
 
 inline constexpr ColumnLook kColumnQ{
-    .column = Column::q, .id = "##tile_q", .slot = Slot::q, .title = TitleKind::rows, .words = "row"};
+    .column = Column::q, .id = "##tile_q", .slot = Slot::q, .title = TitleKind::rows, .words = marked("row")};
 inline constexpr ColumnLook kColumnS{
     .column = Column::s, .id = "##tile_s", .slot = Slot::s, .above = Slot::k, .caption = kScoresCaption};
 inline constexpr ColumnLook kColumnMOld{.column = Column::m_old,
@@ -54,23 +60,26 @@ inline constexpr ColumnLook kColumnMOld{.column = Column::m_old,
                                         .slot = Slot::m_old,
                                         .beside_next = true,
                                         .title = TitleKind::earlier,
-                                        .words = " old"};
+                                        .words = marked(" old")};
 inline constexpr ColumnLook kColumnMNew{.column = Column::m_new,
                                         .id = "##tile_m_new",
                                         .slot = Slot::m_new,
                                         .title = TitleKind::fresh,
-                                        .words = " new",
+                                        .words = marked(" new"),
                                         .caption = kMaxCaption};
 inline constexpr ColumnLook kColumnP{
-    .column = Column::p, .id = "##tile_p", .slot = Slot::p, .title = TitleKind::letter, .words = " weights"};
+    .column = Column::p, .id = "##tile_p", .slot = Slot::p, .title = TitleKind::letter, .words = marked(" weights")};
 inline constexpr ColumnLook kColumnLOld{.column = Column::l_old,
                                         .id = "##tile_l_old",
                                         .slot = Slot::l_old,
                                         .beside_next = true,
                                         .title = TitleKind::earlier,
-                                        .words = " old"};
-inline constexpr ColumnLook kColumnLNew{
-    .column = Column::l_new, .id = "##tile_l_new", .slot = Slot::l_new, .title = TitleKind::fresh, .words = " new"};
+                                        .words = marked(" old")};
+inline constexpr ColumnLook kColumnLNew{.column = Column::l_new,
+                                        .id = "##tile_l_new",
+                                        .slot = Slot::l_new,
+                                        .title = TitleKind::fresh,
+                                        .words = marked(" new")};
 inline constexpr ColumnLook kColumnO{.column = Column::o,
                                      .id = "##tile_o",
                                      .slot = Slot::o_new,
@@ -84,7 +93,7 @@ constexpr ColumnLook captioned(ColumnLook column, Phrases caption) {
 
 // ---- slots
 
-inline constexpr std::string_view kInHbm = "It was on chip, and is in HBM alone now.";
+inline constexpr std::string_view kInHbm = marked("It was on chip, and is in HBM alone now.");
 inline constexpr LitOperand kOfScore[] = {{Column::q, false, OperandPart::row},
                                           {Column::s, true, OperandPart::key_column}};
 inline constexpr LitOperand kOfWeight[] = {{Column::s, false, OperandPart::key_cell},
@@ -97,19 +106,19 @@ inline constexpr LitOperand kOfOutput[] = {{Column::p, false, OperandPart::row},
                                            {Column::o, true, OperandPart::column}};
 
 inline constexpr SlotLook kSlotQ{.slot = Slot::q,
-                                 .each = "query",
+                                 .each = marked("query"),
                                  .explain = Explain::input,
                                  .stood = {Stood::in_any, {Phase::scores}},
                                  .gone = kInHbm};
 inline constexpr SlotLook kSlotK{.slot = Slot::k,
-                                 .each = "key",
+                                 .each = marked("key"),
                                  .never_if_skipped = true,
                                  .explain = Explain::input,
                                  .stood = {Stood::in_key_tile, {Phase::scores, Phase::scores}},
                                  .gone = kInHbm,
                                  .pins = SlotPin{Slot::s, true}};
 inline constexpr SlotLook kSlotV{.slot = Slot::v,
-                                 .each = "value",
+                                 .each = marked("value"),
                                  .never_if_skipped = true,
                                  .explain = Explain::input,
                                  .stood = {Stood::in_key_tile, {Phase::scores, Phase::output}},

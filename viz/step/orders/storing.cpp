@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "kernels/base/text.h"
+
 namespace attn::looks {
 namespace {
 
@@ -50,7 +52,7 @@ constexpr PhaseLook kPhaseLooks[] = {
     kSkipped,
 };
 
-constexpr std::string_view kWaits = "Computed; it waits in HBM.";
+constexpr std::string_view kWaits = marked("Computed; it waits in HBM.");
 constexpr SlotLook kSlotLooks[] = {kSlotQ,
                                    kSlotK,
                                    kSlotV,
@@ -64,7 +66,7 @@ constexpr SlotLook kSlotLooks[] = {kSlotQ,
                                    kSlotONew,
                                    kSlotLse};
 
-constexpr Phrase kRowsCaption[] = {kQ, say(" rows")};
+constexpr Phrase kRowsCaption[] = {kQ, say(marked(" rows"))};
 constexpr Phrase kWeightsCaption[] = {kP, say(" = "), kE, kRaisedS, kRaisedMinus, kRaisedM, say(" / "), kL};
 constexpr Phrase kSumCaption[] = {say("Σ "), kE, kRaisedS, kRaisedMinus, kRaisedM};
 constexpr Phrase kOutputCaption[] = {kO, say(" + "), kP, kV};
@@ -89,29 +91,31 @@ constexpr ChipLook kChip[] = {
     {.part = TrafficPart::stats, .slots = kChipStats, .passes = 0b010},
 };
 
-constexpr Phrase kMakesS[] = {kS, say(" stored")};
-constexpr Phrase kWaitsForS[] = {say("needs its "), sign("q", TensorColour::q), say(" and "),
-                                 sign("k", TensorColour::k), say(" alone")};
-constexpr Phrase kMakesP[] = {kM, say(", "), kL, say(", then "), kP, say(" stored")};
-constexpr Phrase kWaitsForP[] = {say("waits for "), kM, say(" and "), kL, say(" of all {keys} keys: "), kS,
-                                 say(" read back")};
-constexpr Phrase kMakesO[] = {kO, say(" summed")};
-constexpr Phrase kWaitsForO[] = {say("waits for "), kP, say(" of pass 2")};
+constexpr Phrase kMakesS[] = {kS, say(marked(" stored"))};
+constexpr Phrase kWaitsForS[] = {say(marked("needs its ")), sign("q", TensorColour::q), say(marked(" and ")),
+                                 sign("k", TensorColour::k), say(marked(" alone"))};
+constexpr Phrase kMakesP[] = {kM, say(", "), kL, say(marked(", then ")), kP, say(marked(" stored"))};
+constexpr Phrase kWaitsForP[] = {
+    say(marked("waits for ")), kM, say(marked(" and ")), kL, say(marked(" of all {keys} keys: ")), kS,
+    say(marked(" read back"))};
+constexpr Phrase kMakesO[] = {kO, say(marked(" summed"))};
+constexpr Phrase kWaitsForO[] = {say(marked("waits for ")), kP, say(marked(" of pass 2"))};
 constexpr std::pair<Phase, Slot> kScoreAt[] = {{Phase::mask, Slot::s}, {Phase::scores, Slot::s}};
 constexpr std::pair<Phase, Slot> kWeightAt[] = {{Phase::weights, Slot::p}};
 constexpr StripLook kPasses[] = {
-    {"pass 1", TensorColour::s, Phase::store_s, 0, kMakesS, kWaitsForS, kS, kScoreAt},
-    {"pass 2", TensorColour::p, Phase::weights, 1, kMakesP, kWaitsForP, kP, kWeightAt},
-    {"pass 3", TensorColour::o, Phase::output, 2, kMakesO, kWaitsForO, kO, {}},
+    {marked("pass 1"), TensorColour::s, Phase::store_s, 0, kMakesS, kWaitsForS, kS, kScoreAt},
+    {marked("pass 2"), TensorColour::p, Phase::weights, 1, kMakesP, kWaitsForP, kP, kWeightAt},
+    {marked("pass 3"), TensorColour::o, Phase::output, 2, kMakesO, kWaitsForO, kO, {}},
 };
 
-constexpr LetterWords kLetters[] = {{"S", TensorColour::s, "scores, query by key"},
-                                    {"m", TensorColour::m, "largest score of the row"},
-                                    {"P", TensorColour::p, "weights, divided by ℓ"},
-                                    {"ℓ", TensorColour::l, "sum of the exponentials"},
-                                    {"O", TensorColour::o, "output"}};
-constexpr Phrase kHindsight[] = {say("Only hindsight knows: how far the sum over the keys so far is from the final "),
-                                 kO, say(". Weights are final here, so a gap is what later keys still add.")};
+constexpr LetterWords kLetters[] = {{"S", TensorColour::s, marked("scores, query by key")},
+                                    {"m", TensorColour::m, marked("largest score of the row")},
+                                    {"P", TensorColour::p, marked("weights, divided by ℓ")},
+                                    {"ℓ", TensorColour::l, marked("sum of the exponentials")},
+                                    {"O", TensorColour::o, marked("output")}};
+constexpr Phrase kHindsight[] = {
+    say(marked("Only hindsight knows: how far the sum over the keys so far is from the final ")), kO,
+    say(marked(". Weights are final here, so a gap is what later keys still add."))};
 
 }  // namespace
 

@@ -1,3 +1,4 @@
+#include "kernels/base/text.h"
 #include "viz/step/orders/storing.h"
 #include "viz/step/orders/table.h"
 
@@ -8,9 +9,9 @@ using namespace looks;
 
 Runs traffic_words(const TrafficFacts& /*facts*/) {
   using enum TensorColour;
-  return {word("Both store "), letter("S", s), word(" and "),  letter("P", p), word("; tiles change how often "),
-          letter("Q", q),      word(", "),     letter("K", k), word(", "),     letter("V", v),
-          word(" are read.")};
+  return woven(phrase("Both store {} and {}; tiles change how often {}, {}, {} are read.", place(0), place(1), place(2),
+                      place(3), place(4)),
+               {letter("S", s), letter("P", p), letter("Q", q), letter("K", k), letter("V", v)});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/base/text.h"
 #include "viz/draw/theme.h"
 
 namespace attn {
@@ -9,7 +10,7 @@ namespace attn {
 void draw_chip_card(ImDrawList* list, const Box& box, const ChipScene& scene) {
   const Style& s = style();
   if (scene.total == 0) return;
-  draw_text(list, box.min, Face::bold, 14, colour_of(Token::text), "Tiles on chip");
+  draw_text(list, box.min, Face::bold, 14, colour_of(Token::text), tr("Tiles on chip"));
   const float width = std::min(box.width(), s.px(230));
   float x = box.min.x, y = box.min.y + s.px(24);
   for (const ChipPart& p : scene.parts) {

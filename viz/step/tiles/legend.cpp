@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 
+#include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
 
 namespace attn {
@@ -14,11 +15,13 @@ constexpr std::array<const char*, kTensorColourCount> kLetters{"Q", "K", "V", "S
 }  // namespace
 
 std::vector<LegendEntry> cell_legend() {
-  return {
-      {LegendMark::empty, "not computed yet", "to come"},     {LegendMark::dropped, "was on chip, is no more", "gone"},
-      {LegendMark::masked, "masked, never used", "masked"},   {LegendMark::made, "made in this step", "made"},
-      {LegendMark::largest, "largest in its row", "largest"}, {LegendMark::past_end, "outside the matrix", "outside"},
-      {LegendMark::not_finite, "∞ or nan", "∞, nan"}};
+  return {{LegendMark::empty, tr("not computed yet"), tr("to come")},
+          {LegendMark::dropped, tr("was on chip, is no more"), tr("gone")},
+          {LegendMark::masked, tr("masked, never used"), tr("masked")},
+          {LegendMark::made, tr("made in this step"), tr("made")},
+          {LegendMark::largest, tr("largest in its row"), tr("largest")},
+          {LegendMark::past_end, tr("outside the matrix"), tr("outside")},
+          {LegendMark::not_finite, tr("∞ or nan"), tr("∞, nan")}};
 }
 
 LegendScale scale_legend(TensorColour hue, const TensorScales& scales) {

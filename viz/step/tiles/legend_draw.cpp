@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "kernels/base/text.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/tiles/parts_draw.h"
@@ -105,8 +106,9 @@ void draw_cell_legend(const Box& box, const LegendScale& scale) {
   const bool narrow = wide(&LegendEntry::words, kUsual) > box.width();
   const Spacing& space = narrow && wide(&LegendEntry::narrow, kUsual) > box.width() ? kTight : kUsual;
   float x = draw_scale(list, line, scale, space) + s.px(space.gap + 8);
-  std::string all = "How to read a cell. The bar: " + scale.letter + " from its least to its largest value of the run" +
-                    (scale.diverges ? ", neutral at 0." : ".") + " The others:";
+  std::string all = phrase(
+      "How to read a cell. The bar: {} from its least to its largest value of the run{} The others:", scale.letter,
+      (scale.diverges ? tr(", neutral at 0.") : "."));
   for (const LegendEntry& e : entries) all += " " + e.words + ";";
   all.back() = '.';
   for (const LegendEntry& e : entries) {

@@ -63,22 +63,22 @@ struct PointedBuilder {
                                        word(scale_suffix(rec.problem), Token::text)});
     const std::optional<float> bias = added_bias();
     const bool shaped = is_masked() && held(Slot::s) == nullptr;
-    if (shaped && rec.problem.softcap) out.title.push_back(word(", capped", Token::text));
-    if (bias) out.title.push_back(word(" + bias", Token::text));
+    if (shaped && rec.problem.softcap) out.title.push_back(word(tr(", capped"), Token::text));
+    if (bias) out.title.push_back(word(tr(" + bias"), Token::text));
     if (shaped && rec.problem.alibi) out.title.push_back(word(" − ALiBi", Token::text));
     if (explain_held_score(sum)) return;
     if (rec.problem.shapes_scores()) return explain_shaped_score(sum, value);
     const std::string scale = scale_words(rec.problem);
-    out.sum = {word("sum "), number(significant_text(sum, 6)),
-               word(scale.starts_with("1/") ? ", divided by " + scale.substr(2) : ", times " + scale), word(": "),
-               number(significant_text(sum * rec.problem.effective_scale(), 6))};
+    out.sum = {word(tr("sum ")), number(significant_text(sum, 6)),
+               word(scale.starts_with("1/") ? phrase(", divided by {}", scale.substr(2)) : phrase(", times {}", scale)),
+               word(": "), number(significant_text(sum * rec.problem.effective_scale(), 6))};
     if (std::isinf(value) && value < 0 && !rec.problem.visible(tiles.at.b, cell.row, cell.col)) {
-      out.sum.push_back(word(", then masked"));
+      out.sum.push_back(word(tr(", then masked")));
     } else if (bias) {
-      out.sum.insert(out.sum.end(), {word(", with the bias of "), number(significant_text(*bias, 6)), word(": "),
+      out.sum.insert(out.sum.end(), {word(tr(", with the bias of ")), number(significant_text(*bias, 6)), word(": "),
                                      number(significant_text(sum * rec.problem.effective_scale() + *bias, 6))});
     } else if (rec.problem.has_bias()) {
-      out.sum.push_back(word("; the bias comes next"));
+      out.sum.push_back(word(tr("; the bias comes next")));
     }
   }
   // Softcap, bias, ALiBi and mask are in the score that is on show.
@@ -90,20 +90,20 @@ struct PointedBuilder {
   void explain_shaped_score(double sum, float value) {
     const Problem& p = rec.problem;
     const double scaled = sum * p.effective_scale();
-    out.sum = {word("scaled "), number(significant_text(scaled, 5))};
+    out.sum = {word(tr("scaled ")), number(significant_text(scaled, 5))};
     if (!is_masked()) {
-      out.sum.push_back(word(p.softcap && p.alibi ? "; softcap and ALiBi come next"
-                             : p.softcap          ? "; the softcap comes next"
-                                                  : "; ALiBi comes next"));
+      out.sum.push_back(word(p.softcap && p.alibi ? tr("; softcap and ALiBi come next")
+                             : p.softcap          ? tr("; the softcap comes next")
+                                                  : tr("; ALiBi comes next")));
       return;
     }
-    if (std::isinf(value) && value < 0) return out.sum.push_back(word(", then masked"));
+    if (std::isinf(value) && value < 0) return out.sum.push_back(word(tr(", then masked")));
     constexpr int kDigits = 4;  // all of it stands on one line
     if (p.softcap) {
-      out.sum.insert(out.sum.end(), {word(", capped "), number(significant_text(p.capped(scaled), kDigits))});
+      out.sum.insert(out.sum.end(), {word(tr(", capped ")), number(significant_text(p.capped(scaled), kDigits))});
     }
     if (const auto bias = added_bias()) {
-      out.sum.insert(out.sum.end(), {word(", bias "), number(significant_text(*bias, kDigits))});
+      out.sum.insert(out.sum.end(), {word(tr(", bias ")), number(significant_text(*bias, kDigits))});
     }
     if (p.alibi) {
       const double taken = p.alibi_at(tiles.at.b, tiles.at.h, cell.row, cell.col);
@@ -121,11 +121,12 @@ struct PointedBuilder {
     const Holds* holds = held(Slot::s);
     if (holds == nullptr) return false;
     if (!holds->scaled) out.title.pop_back();  // the scale
-    out.sum = {word("sum "), number(significant_text(sum, 6)), word(", held as "),
+    out.sum = {word(tr("sum ")), number(significant_text(sum, 6)), word(tr(", held as ")),
                number(significant_text(sum * rec.factor_of_product(*holds), 6)),
-               word(holds->scaled ? ": scaled, in base 2" : ": the scale enters with the exponential")};
+               word(holds->scaled ? tr(": scaled, in base 2") : tr(": the scale enters with the exponential"))};
     if (holds->scaled && rec.problem.changes_scores()) {
-      out.sum.push_back(word(rec.problem.shapes_scores() ? ", before softcap, bias and ALiBi" : ", before the bias"));
+      out.sum.push_back(
+          word(rec.problem.shapes_scores() ? tr(", before softcap, bias and ALiBi") : tr(", before the bias")));
     }
     return true;
   }
@@ -133,7 +134,7 @@ struct PointedBuilder {
     using enum TensorColour;
     out.left_letter = "p", out.right_letter = "v", out.left_ink = p, out.right_ink = v;
     if (slot_row(cell.slot).made_as) {
-      out.words = {word("As it stood before this tile.")};
+      out.words = {word(tr("As it stood before this tile."))};
       return;
     }
     double sum = 0;
@@ -145,11 +146,11 @@ struct PointedBuilder {
       sum += static_cast<double>(*a) * *b;
     }
     const auto old = live(Slot::o_old, cell.row, cell.col), a = live(Slot::alpha, cell.row, 0);
-    out.sum = {word("sum "), number(significant_text(sum, 5))};
+    out.sum = {word(tr("sum ")), number(significant_text(sum, 5))};
     if (old && a && order_look(rec.order).rescales_output) {
       out.sum.insert(out.sum.end(),
-                     {word(", plus "), letter("α", alpha), word(" × old: "), number(significant_text(*a, 4), alpha),
-                      word(" × "), number(significant_text(*old, 5), o)});
+                     {word(tr(", plus ")), letter("α", alpha), word(tr(" × old: ")),
+                      number(significant_text(*a, 4), alpha), word(" × "), number(significant_text(*old, 5), o)});
     }
   }
   void explain_sum() {
@@ -163,11 +164,11 @@ struct PointedBuilder {
     if (held(cell.slot) != nullptr && rec.version(id).cols > 1) {
       out.words = {word(phrase("lane {} of {} that share row {}: of its own columns; ", cell.col, rec.version(id).cols,
                                cell.row)),
-                   letter("ℓ", l), word(" is their sum")};
+                   letter("ℓ", l), word(tr(" is their sum"))};
       return;
     }
     if (stores_scores(rec.order)) {
-      out.words = {word("The exponentials of the row's scores less "), letter("m", m), word(", added up.")};
+      out.words = woven(phrase("The exponentials of the row's scores less {}, added up.", place(0)), {letter("m", m)});
       return;
     }
     out.words = {letter("α", alpha), letter("ℓ", l),
@@ -220,22 +221,22 @@ struct PointedBuilder {
     const Holds* holds = held(Slot::m_new);
     const bool base2 = holds != nullptr && holds->base2;
     if (base2 && what == Explain::maximum) {
-      out.words = {word("in base 2; as the formulas have it "),
+      out.words = {word(tr("in base 2; as the formulas have it ")),
                    number(significant_text(*m_new * rec.factor_to_formula(*holds), 6), m)};
     } else if (what == Explain::rescale && m_new) {
       const double old = m_old ? static_cast<double>(*m_old) : -static_cast<double>(INFINITY);
       out.words = {word(base2 ? "exp2(" : "exp("), number(significant_text(old, 6), m), word(" − "),
                    number(significant_text(*m_new, 6), m), word(")")};
     } else if (what == Explain::maximum) {
-      out.words = {word("the largest score of row " + std::to_string(cell.row) + " so far")};
+      out.words = {word(phrase("the largest score of row {} so far", std::to_string(cell.row)))};
     } else {
-      out.words = {word("as it stood before this tile")};
+      out.words = {word(tr("as it stood before this tile"))};
     }
   }
   void explain_input() {
     const std::string_view each = order_look(rec.order).slot(cell.slot).each;
     out.words = {word(phrase("input: {} {}, dimension {}; a double click types another",
-                             each.empty() ? name_of(cell.slot) : each, cell.row, cell.col))};
+                             each.empty() ? name_of(cell.slot) : tr_of(each), cell.row, cell.col))};
   }
 };
 
@@ -329,11 +330,11 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
       slot_row(ref.slot).columns == SlotColumns::one ? std::to_string(ref.row) : fmt::format("{},{}", ref.row, ref.col);
   b.out.title = {letter(std::string(letter_of(tile->slot)), ink), subscript(index, ink)};
   if (cell->look == CellLook::past_end) {
-    b.out.words = {word("Past the end: the last tile is smaller.")};
+    b.out.words = {word(tr("Past the end: the last tile is smaller."))};
     return b.out;
   }
   if (cell->look == CellLook::empty) {
-    b.out.words = {word("Not computed yet.")};
+    b.out.words = {word(tr("Not computed yet."))};
     return b.out;
   }
   if (cell->look == CellLook::dropped) {
@@ -344,7 +345,7 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
     const bool weight = ref.slot == Slot::p;
     b.out.title.insert(b.out.title.end(), {word(" = ", Token::text), number(weight ? "0" : "−∞")});
     if (tiles.skipped)
-      b.out.words = {word("The mask skips this tile: it was never loaded.")};
+      b.out.words = {word(tr("The mask skips this tile: it was never loaded."))};
     else
       b.out.words = {
           word(phrase("Row {} may not see key {}: its score is −∞ and its weight exactly 0.", ref.row, ref.col))};
@@ -352,7 +353,7 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
     return b.out;
   }
   b.out.full = fmt::format("{:.9g}", cell->value);
-  b.out.full_words = "recorded " + significant_text(cell->value, kFullDigits);
+  b.out.full_words = phrase("recorded {}", significant_text(cell->value, kFullDigits));
   const VersionId id = rec.after(tiles.at.event, tile->slot);
   if (exact != nullptr && id != kNoVersion) {
     const Version& v = rec.version(id);
@@ -361,7 +362,7 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
     const auto known = exact->at(id, n);
     // O divided by l is not what was recorded.
     if (known && rec.values(id)[n] == cell->value)
-      b.out.full_words += fmt::format(", in fp64 {}", significant_text(known->exact, 12));
+      b.out.full_words += phrase(", in fp64 {}", significant_text(known->exact, 12));
   }
   b.explain(order_look(rec.order).slot(tile->slot).explain, cell->value);
   const auto r = tile->transposed ? ref.col - tile->first_row : ref.row - tile->first_row;

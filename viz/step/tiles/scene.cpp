@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/facts/dropped.h"
 #include "viz/step/facts/letters.h"
@@ -160,11 +161,6 @@ std::int32_t Builder::columns_of(Slot slot) const {
   return id != kNoVersion && rec.version(id).holds.partial ? rec.version(id).cols : 1;
 }
 
-std::string range_words(const char* what, std::int32_t first, std::int32_t count) {
-  if (count <= 1) return std::string(" ") + what + " " + std::to_string(first);
-  return std::string(" ") + what + "s " + std::to_string(first) + "–" + std::to_string(first + count - 1);
-}
-
 std::string index_text(std::int32_t n) {
   return n < 0 ? "" : std::to_string(n);
 }
@@ -173,8 +169,7 @@ std::string index_text(std::int32_t n) {
 Runs title_above(const TileScene& tile, const StepPlace& at, const OrderLook& look) {
   Runs title{letter(std::string(slot_row(tile.slot).letter), tile.hue), subscript(index_text(at.j), tile.hue)};
   if (tile.transposed) title.push_back(letter("T", tile.hue, 1));
-  if (at.j >= 0)
-    title.push_back(word(range_words(std::string(look.slot(tile.slot).each).c_str(), at.first_key, at.keys)));
+  if (at.j >= 0) title.push_back(word(range_words(look.slot(tile.slot).each, at.first_key, at.keys)));
   return title;
 }
 
@@ -183,7 +178,9 @@ void add_output_words(Runs& title, const TileScene& tile, const Recording& rec, 
   const VersionId id = rec.after(e, tile.slot);
   const bool done = id != kNoVersion && rec.version(id).holds.normalised;
   const bool divided = reading == OutputReading::divided;
-  title.push_back(word(done && !order_row(rec.order).divides_each_turn ? " output" : divided ? " ÷ " : " so far"));
+  title.push_back(word(done && !order_row(rec.order).divides_each_turn ? tr(" output")
+                       : divided                                       ? " ÷ "
+                                                                       : tr(" so far")));
   if (!done && divided) title.push_back(letter("ℓ", TensorColour::l));
 }
 
@@ -193,20 +190,20 @@ Runs title_of(const ColumnLook& column, const TilesScene& scene, const Recording
   Runs title{letter(std::string(slot_row(tile.slot).letter), tile.hue)};
   // The last steps and a skipped tile have no new ones: those that stand are the row's.
   const bool last = scene.look->phase(rec.events[e].id.phase).ends_row;
-  const std::string words(column.words);
+  const std::string words(tr_of(column.words));
   switch (column.title) {
     case TitleKind::letter:
       if (!words.empty()) title.push_back(word(words));
       break;
     case TitleKind::rows:
       title.push_back(subscript(index_text(scene.at.i), tile.hue));
-      title.push_back(word(range_words(words.c_str(), scene.at.first_row, scene.at.rows)));
+      title.push_back(word(range_words(column.words, scene.at.first_row, scene.at.rows)));
       break;
     case TitleKind::earlier:
       if (!last) title.push_back(word(words));
       break;
     case TitleKind::fresh:
-      title.push_back(word(tile.cols > 1 ? " by lane" : words));
+      title.push_back(word(tile.cols > 1 ? tr(" by lane") : words));
       break;
     case TitleKind::output:
       add_output_words(title, tile, rec, e, reading);
@@ -272,7 +269,7 @@ struct Captioner {
       if (piece.scale)
         out.push_back(scale_run(rec.problem));
       else
-        out.push_back({std::string(piece.text), piece.face, piece.ink, piece.raise, false});
+        out.push_back({std::string(tr_of(piece.text)), piece.face, piece.ink, piece.raise, false});
     }
     return out;
   }
@@ -332,7 +329,7 @@ void find_next(TilesScene& scene, const Recording& rec, EventIndex e) {
   if (!phase.fills || !phase.lights) return;
   scene.next_column = *phase.lights;
   scene.next_any = !scene.tiles[static_cast<std::size_t>(scene.next_column)].live;
-  scene.next = "next";
+  scene.next = tr("next");
 }
 
 }  // namespace

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
+#include "kernels/base/text.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/tiles/chip_draw.h"
@@ -42,12 +41,12 @@ void draw_row_labels(const Drawn& d) {
     const Box line{{d.layout.band_left, q.y[static_cast<std::size_t>(r)]},
                    {d.layout.label_right, q.y[static_cast<std::size_t>(r) + 1]}};
     if (r == chosen) {
-      std::string label = fmt::format("row {}", d.scene.at.row);
+      std::string label = phrase("row {}", d.scene.at.row);
       // The band begins with a bar.
       if (text_width(Face::bold, 12, label) > line.width() - d.s.px(6)) label = std::to_string(d.scene.at.row);
       draw_text_in(d.list, line, Align::right, Face::bold, 12, colour_of(Token::text), label);
     } else if (r >= d.scene.at.rows) {
-      if (r % every == 0) draw_text_in(d.list, line, Align::right, Face::text, 11, colour_of(Token::faint), "none");
+      if (r % every == 0) draw_text_in(d.list, line, Align::right, Face::text, 11, colour_of(Token::faint), tr("none"));
     } else if (r % every == 0 && std::abs(r - chosen) * height >= d.s.px(11)) {
       draw_text_in(d.list, line, Align::right, Face::mono, 11, colour_of(Token::dim),
                    std::to_string(d.scene.at.first_row + r));

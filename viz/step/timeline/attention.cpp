@@ -5,8 +5,6 @@
 #include <limits>
 #include <span>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/timeline/map.h"
@@ -154,14 +152,14 @@ Runs entropy_words(const Sharpness& f, const StepPlace& at, const Recording& rec
   const KeyRange range = rec.problem.visible_keys(at.b, query);
   const auto sees = static_cast<std::int32_t>(std::max<std::int64_t>(range.last - range.first, 0));
   const std::string row = phrase("Row {}: ", query);
-  if (sees == 0) return {word(row + "the mask leaves it no key.")};
-  if (f.keys == 0) return {word(row + "no weight yet.")};
-  if (!f.known) return {word(row + "its weights do not add up to a number, so it has no entropy.")};
-  const std::string of = f.whole ? phrase("its {} keys", sees) : fmt::format("{} keys", f.keys);
+  if (sees == 0) return {word(phrase("{}the mask leaves it no key.", row))};
+  if (f.keys == 0) return {word(phrase("{}no weight yet.", row))};
+  if (!f.known) return {word(phrase("{}its weights do not add up to a number, so it has no entropy.", row))};
+  const std::string of = f.whole ? phrase("its {} keys", sees) : phrase("{} keys", f.keys);
   const std::string rest = f.whole ? "." : phrase("; it sees {}.", sees);
   const double alike = std::exp2(f.bits);
   constexpr double kOne = 1.005;  // reads as 1.00
-  return {word(row), number(significant_text(f.bits, 3), p), word(" bits, "),
+  return {word(row), number(significant_text(f.bits, 3), p), word(tr(" bits, ")),
           word(alike < kOne ? phrase("one of {} has all the weight{}", of, rest)
                             : phrase("as if {} of {} had equal weights{}", significant_text(alike, 3), of, rest))};
 }
@@ -274,8 +272,9 @@ AttentionScene attention_scene(const Recording& rec, const StepPlace& at, std::i
   for (const std::string& one : tiles.words) count += (count.empty() ? "" : ", ") + one;
   scene.words = {
       entropy_words(scene.followed, at, rec, at.row),
-      {letter("P", TensorColour::p),
-       word(" over the keys so far, log scale. A row that is not finished is the softmax of what it has seen.")},
+      woven(phrase("{} over the keys so far, log scale. A row that is not finished is the softmax of what it has seen.",
+                   place(0)),
+            {letter("P", TensorColour::p)}),
       {word(count + ".")}};
   return scene;
 }
@@ -291,9 +290,9 @@ std::string attention_words(const Recording& rec, const StepPlace& at, std::int3
   const Painter painter{rec, head, std::max(at.br, 1), std::max(at.bc, 1)};
   switch (painter.blank(row, key)) {
     case AttentionLook::skipped:
-      return place + "its tile is skipped by the mask";
+      return phrase("{}its tile is skipped by the mask", place);
     case AttentionLook::masked:
-      return place + "masked";
+      return phrase("{}masked", place);
     default:
       break;
   }
@@ -301,13 +300,14 @@ std::string attention_words(const Recording& rec, const StepPlace& at, std::int3
   for (const Part& part : weights.parts) {
     const std::int32_t c = key - part.first_key;
     if (c < 0 || c >= static_cast<std::int32_t>(part.p.size())) continue;
-    if (!std::isfinite(weights.sum)) return place + "the row's weights do not add up to a number";
+    if (!std::isfinite(weights.sum)) return phrase("{}the row's weights do not add up to a number", place);
     const double share = weights.sum > 0 ? part.p[static_cast<std::size_t>(c)] * part.factor / weights.sum : 0;
     const KeyRange range = rec.problem.visible_keys(at.b, row);
     const bool finished = weights.weighed >= range.last - range.first;
-    return place + significant_text(share, 4) + (finished ? " of the row's weight" : " of the row's weight so far");
+    return place + significant_text(share, 4) +
+           (finished ? tr(" of the row's weight") : tr(" of the row's weight so far"));
   }
-  return place + "not computed yet";
+  return phrase("{}not computed yet", place);
 }
 
 }  // namespace attn

@@ -161,7 +161,7 @@ void draw_heads(const Box& box, const Recording& rec, const AttentionScene& scen
                 const Selection& selection, PixelImages& images, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  draw_text(list, box.min, Face::text, 12, colour_of(Token::dim), rec.problem.B > 1 ? "batch, head" : "heads");
+  draw_text(list, box.min, Face::text, 12, colour_of(Token::dim), rec.problem.B > 1 ? tr("batch, head") : tr("heads"));
   const float side = s.px(kSmall), gap = s.px(kSmallGap), top = box.min.y + s.px(18);
   const auto across = std::max(static_cast<std::int32_t>((box.width() + gap) / (side + gap)), 1),
              down = std::max(static_cast<std::int32_t>((box.max.y - top + gap) / (side + gap)), 1);
@@ -218,7 +218,7 @@ void draw_attention(const Box& in, const Recording& rec, const AttentionScene& s
               y1 = map.min.y + map.height() * share_of(at.row + 1, rec.problem.Lq), middle = (y0 + y1) / 2;
   draw_outline(list, {{map.min.x - s.px(1), y0 - s.px(1)}, {sharp.max.x, y1 + s.px(1)}}, colour_of(Token::text), 1, 2);
   draw_text_in(list, {{in.min.x + heads, middle - s.px(8)}, {map.min.x - s.px(6), middle + s.px(8)}}, Align::right,
-               Face::text, 12, colour_of(Token::text), fmt::format("row {}", at.row));
+               Face::text, 12, colour_of(Token::text), phrase("row {}", at.row));
   const std::string size = phrase("{} rows × {} keys", rec.problem.Lq, rec.problem.Lk);
   const bool fits = text_width(Face::text, 12, size) <= map.width();
   draw_text(list, {map.min.x, map.max.y + s.px(3)}, Face::text, 12, colour_of(Token::dim),

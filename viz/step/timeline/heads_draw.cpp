@@ -86,7 +86,7 @@ void draw_head_picker(const Box& box, const HeadsScene& scene, const Recording& 
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_runs(list, {box.min.x, box.min.y - s.px(2)}, 12,
-            {{scene.batches > 1 ? "batch, head: " : "head: ", Face::text, Token::dim, 0, false},
+            {{scene.batches > 1 ? tr("batch, head: ") : tr("head: "), Face::text, Token::dim, 0, false},
              {"S", Face::maths, TensorColour::s, 0, false}});
   const Layout layout = layout_of(box, scene);
   const auto label = [&](const Box& where, std::int32_t n, bool live) {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
 
@@ -51,9 +49,9 @@ MapScene map_scene(const Recording& rec, const StepPlace& at) {
   else if (at_work)
     scene.words = {phrase("tile {} of {}", scene.done + 1, all)};
   else
-    scene.words = {scene.to_come == 0 ? phrase("all {} tile{} done", all, all == 1 ? "" : "s")
+    scene.words = {scene.to_come == 0 ? plural(all, "all {} tile done", "all {} tiles done")
                                       : phrase("{} of {} tiles done", scene.done, all)};
-  if (scene.skipped > 0) scene.words.push_back(fmt::format("{} skipped", scene.skipped));
+  if (scene.skipped > 0) scene.words.push_back(phrase("{} skipped", scene.skipped));
   const auto partial =
       std::count_if(scene.tiles.begin(), scene.tiles.end(), [](const MapTile& t) { return t.partial; });
   if (partial > 0) scene.words.push_back(phrase("{} partly masked", partial));

@@ -27,7 +27,7 @@ std::string outer_words(const Recording& rec, const Event& e, bool one_row) {
   if (order.keys_outside)
     words = phrase("key tile {}", std::max(e.id.j, 0));
   else
-    words = fmt::format("query {} {}", one_row ? "row" : "tile", std::max(e.id.i, 0));
+    words = phrase("query {} {}", one_row ? tr("row") : tr("tile"), std::max(e.id.i, 0));
   if (order.passes > 1) words = phrase("pass {}, {}", e.pass + 1, words);
   return words;
 }
@@ -56,7 +56,7 @@ void add_groups(TimelineScene& scene, const Recording& rec) {
     const EventId& id = rec.events[c.event].id;
     return keys_outside ? id.i : id.j;
   };
-  const char* what = keys_outside ? "query tile" : "key tile";
+  const char* what = keys_outside ? tr("query tile") : tr("key tile");
   for (std::size_t n = 0; n < scene.chips.size(); ++n) {
     const std::int32_t tile = inner(scene.chips[n]);
     const bool start = n == 0 || tile != inner(scene.chips[n - 1]);
@@ -76,8 +76,7 @@ std::vector<ScrubberMark> scrubber_marks(const Recording& rec) {
     if (rec.problem.B * rec.problem.Hq > 1) {
       // Several heads: the run is marked by head, and the track says which tile of it.
       if (e > 0 && rec.events[e - 1].id.b == id.b && rec.events[e - 1].id.h == id.h) continue;
-      marks.push_back(
-          {e, rec.problem.B > 1 ? phrase("batch {} head {}", id.b, id.h) : fmt::format("head {}", id.h), false});
+      marks.push_back({e, rec.problem.B > 1 ? phrase("batch {} head {}", id.b, id.h) : phrase("head {}", id.h), false});
       continue;
     }
     if (e > 0 && same_track(rec, rec.events[e - 1], rec.events[e])) continue;
@@ -111,7 +110,7 @@ TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vec
 
 std::string brief_title(std::string title) {
   for (const auto& [words, letter] :
-       {std::pair<std::string_view, char>("query tile", 'q'), {"query row", 'q'}, {"key tile", 'k'}})
+       {std::pair<std::string_view, char>(tr("query tile"), 'q'), {tr("query row"), 'q'}, {tr("key tile"), 'k'}})
     if (const std::size_t at = title.find(words); at != std::string::npos)
       title.replace(at, words.size(), std::string(1, letter));
   return title;

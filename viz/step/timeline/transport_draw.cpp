@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "kernels/base/text.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/timeline/transport.h"
@@ -55,47 +56,48 @@ void arrow_button(Transport& t, const char* id, float width, float size, Arrow a
 // `narrow`: there is a chip behind it.
 void step_row(Transport& t, bool narrow) {
   const bool back = t.scene.event > 0, forth = t.scene.event + 1 < t.scene.events;
-  arrow_button(t, "##step_first", 34, 12, Arrow::first, back, "First step (Home)", GoToEnd{false}, 6);
-  arrow_button(t, "##step_previous", 34, 12, Arrow::left, back, "Previous phase (left arrow)",
+  arrow_button(t, "##step_first", 34, 12, Arrow::first, back, tr("First step (Home)"), GoToEnd{false}, 6);
+  arrow_button(t, "##step_previous", 34, 12, Arrow::left, back, tr("Previous phase (left arrow)"),
                StepBy{StepUnit::phase, -1}, 6);
   Box box = t.next(narrow ? 74 : 90, 6);
   // Beside the card of a lesson the one thing to press next is the card's, and so is that word.
   const bool primary = t.state.view.workspace != Workspace::learn;
-  if (button(t, "##step_next", box, forth, "Next phase (right arrow or Space)", primary))
+  if (button(t, "##step_next", box, forth, tr("Next phase (right arrow or Space)"), primary))
     t.commands.emplace_back(StepBy{StepUnit::phase, 1});
   const ImU32 next = primary ? colour_of(Token::ground) : t.ink(forth);
-  draw_text_in(t.list, box, Align::left, Face::bold, 14, next, primary ? "Next" : "Step", narrow ? 12 : 20);
+  draw_text_in(t.list, box, Align::left, Face::bold, 14, next, primary ? tr("Next") : tr("Step"), narrow ? 12 : 20);
   draw_arrow(t.list, {box.max.x - t.s.px(narrow ? 14 : 20), box.centre().y}, 12, Arrow::right, next);
   box = t.next(narrow ? 58 : 76, narrow ? 6 : kGap);
   const bool playing = t.state.view.step.playing;
-  if (button(t, "##step_play", box, forth || playing, "Play, pause (P)")) t.commands.emplace_back(Play{!playing});
-  draw_text_in(t.list, box, Align::centre, Face::text, 14, t.ink(forth || playing), playing ? "Pause" : "Play");
+  if (button(t, "##step_play", box, forth || playing, tr("Play, pause (P)"))) t.commands.emplace_back(Play{!playing});
+  draw_text_in(t.list, box, Align::centre, Face::text, 14, t.ink(forth || playing), playing ? tr("Pause") : tr("Play"));
 }
 
 // Back and forth through the steps where m of the pinned row grows; the letter between them says what.
 void m_group(Transport& t) {
   const auto& steps = t.scene.m_changes;
   arrow_button(t, "##step_m_previous", 22, 8, Arrow::left, !steps.empty() && steps.front() < t.scene.event,
-               "Step before this one where m of the row changes (Shift M)", GoToLandmark{Landmark::m_change, -1}, 0);
+               tr("Step before this one where m of the row changes (Shift M)"), GoToLandmark{Landmark::m_change, -1},
+               0);
   const Box box = t.next(20, 0);
   draw_runs_in(t.list, box, Align::centre, 14, {{"m", Face::maths, TensorColour::m, 0, false}});
   arrow_button(t, "##step_m_next", 22, 8, Arrow::right, !steps.empty() && steps.back() > t.scene.event,
-               "Next step where m of the row changes (M)", GoToLandmark{Landmark::m_change, 1}, 10);
+               tr("Next step where m of the row changes (M)"), GoToLandmark{Landmark::m_change, 1}, 10);
 }
 
 void bookmark_group(Transport& t) {
   const auto& marks = t.scene.bookmarks;
   const bool here = std::binary_search(marks.begin(), marks.end(), t.scene.event);
   arrow_button(t, "##bookmark_previous", 22, 8, Arrow::left, !marks.empty() && marks.front() < t.scene.event,
-               "Previous bookmark (Shift N)", GoToLandmark{Landmark::bookmark, -1}, 2);
+               tr("Previous bookmark (Shift N)"), GoToLandmark{Landmark::bookmark, -1}, 2);
   const Box box = t.next(24, 2);
-  if (button(t, "##bookmark", box, true, here ? "Take the bookmark away (B)" : "Bookmark this step (B)"))
+  if (button(t, "##bookmark", box, true, here ? tr("Take the bookmark away (B)") : tr("Bookmark this step (B)")))
     t.commands.emplace_back(ToggleBookmark{t.scene.event});
   draw_ribbon(t.list, {box.centre().x, box.centre().y - t.s.px(6)}, 12, t.ink(true), here);
   arrow_button(t, "##bookmark_next", 22, 8, Arrow::right, !marks.empty() && marks.back() > t.scene.event,
-               "Next bookmark (N)", GoToLandmark{Landmark::bookmark, 1}, 2);
-  arrow_button(t, "##bookmark_list", 18, 7, Arrow::down, !t.state.view.step.bookmarks.empty(), "All bookmarks (Ctrl B)",
-               Ask{Popup::bookmarks}, 10);
+               tr("Next bookmark (N)"), GoToLandmark{Landmark::bookmark, 1}, 2);
+  arrow_button(t, "##bookmark_list", 18, 7, Arrow::down, !t.state.view.step.bookmarks.empty(),
+               tr("All bookmarks (Ctrl B)"), Ask{Popup::bookmarks}, 10);
 }
 
 void speed_group(Transport& t) {
@@ -106,10 +108,10 @@ void speed_group(Transport& t) {
     if (button(t, id, box, next != now, tip)) t.commands.emplace_back(SetPlaySpeed{next});
     draw_text_in(t.list, box, Align::centre, Face::bold, 14, t.ink(next != now), sign);
   };
-  side("##speed_slower", "−", -1, "Play slower: [", 0);
+  side("##speed_slower", "−", -1, tr("Play slower: ["), 0);
   const Box box = t.next(38, 0);
   draw_text_in(t.list, box, Align::centre, Face::mono, 12, colour_of(Token::dim), speed_text(now));
-  side("##speed_faster", "+", 1, "Play faster: ]", 0);
+  side("##speed_faster", "+", 1, tr("Play faster: ]"), 0);
 }
 
 void key_hints(ImDrawList* list, ImVec2 at) {
@@ -122,11 +124,11 @@ void key_hints(ImDrawList* list, ImVec2 at) {
     draw_text(list, {x, at.y}, face, 12, c, text);
     x += text_width(face, 12, text) + s.px(gap);
   };
-  words(Face::text, what, "phase", 12);
-  words(Face::mono, key, "Shift", 5);
-  words(Face::text, what, "key tile", 12);
-  words(Face::mono, key, "Ctrl", 5);
-  words(Face::text, what, "query tile", 0);
+  words(Face::text, what, tr("phase"), 12);
+  words(Face::mono, key, tr("Shift"), 5);
+  words(Face::text, what, tr("key tile"), 12);
+  words(Face::mono, key, tr("Ctrl"), 5);
+  words(Face::text, what, tr("query tile"), 0);
 }
 
 }  // namespace
@@ -154,7 +156,7 @@ bool draw_transport(const Box& box, const State& state, const TimelineScene& sce
   step_row(t, narrow);
   if (narrow) {
     more = t.next(28);
-    const bool pressed = button(t, "##timeline_more", more, true, "Steps of m, bookmarks, speed, the whole run");
+    const bool pressed = button(t, "##timeline_more", more, true, tr("Steps of m, bookmarks, speed, the whole run"));
     for (const float x : {-6.0F, 0.0F, 6.0F})
       t.list->AddCircleFilled({more.centre().x + s.px(x), more.centre().y}, s.px(1.75F), t.ink(true));
     return pressed;

@@ -1,0 +1,26 @@
+// Every text that a frame hands to Dear ImGui's draw lists: widgets' and canvases' alike. The linker puts
+// drawn_text.cpp in the place of ImDrawList::AddText in this program (tests/CMakeLists.txt, --wrap).
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+
+namespace attn {
+
+// Collects while it lives; one at a time.
+class DrawnText {
+ public:
+  DrawnText();
+  DrawnText(const DrawnText&) = delete;
+  DrawnText& operator=(const DrawnText&) = delete;
+  ~DrawnText();
+
+  const std::set<std::string>& texts() const { return texts_; }
+  void add(std::string text) { texts_.insert(std::move(text)); }
+
+ private:
+  std::set<std::string> texts_;
+};
+
+}  // namespace attn

@@ -1,0 +1,39 @@
+#include "viz/draw/runs.h"
+
+#include <gtest/gtest.h>
+
+#include "kernels/base/text.h"
+
+namespace attn {
+namespace {
+
+TEST(Runs, OfASentenceStandWhereTheLanguageHasThem) {
+  const auto sentence = [] {
+    return woven(phrase("{} takes the place of {} in {} steps.", place(0), place(1), 12),
+                 {letter("P", TensorColour::p), letter("S", TensorColour::s)});
+  };
+  const Runs english = sentence();
+  EXPECT_EQ(plain_text(english), "P takes the place of S in 12 steps.");
+  ASSERT_EQ(english.size(), 4U);
+  EXPECT_EQ(english[0].face, Face::maths);
+  EXPECT_EQ(english[1].face, Face::text);
+  EXPECT_EQ(english[3].text, " in 12 steps.");
+  Catalogue german;
+  german.texts = {{"{0} takes the place of {1} in {2} steps.", "Statt {1} kommt in {2} Schritten {0}"}};
+  speak(&german);
+  const Runs other = sentence();
+  speak(nullptr);
+  EXPECT_EQ(plain_text(other), "Statt S kommt in 12 Schritten P");
+  ASSERT_EQ(other.size(), 4U);
+  EXPECT_EQ(other[1].face, Face::maths);
+  EXPECT_EQ(other[3].text, "P");
+}
+
+TEST(Runs, OfASentenceWithoutPiecesAreItsWords) {
+  const Runs runs = woven("None yet.", {});
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs.front().text, "None yet.");
+}
+
+}  // namespace
+}  // namespace attn
