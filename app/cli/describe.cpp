@@ -9,7 +9,7 @@
 #include "kernels/gpu/own/build_line.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
-#include "kernels/model/input_spec.h"
+#include "kernels/model/inputs/input_spec.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/peers.h"
 

@@ -25,7 +25,7 @@
 #include "kernels/cpu/run.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
 #include "profiling/cupti/profiler.h"
 

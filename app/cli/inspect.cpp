@@ -19,7 +19,7 @@
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 
 namespace attn::cli {
 namespace {

@@ -22,7 +22,7 @@
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/lab/experiments.h"
 #include "kernels/ladder.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/session/measurement_json.h"

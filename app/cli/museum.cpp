@@ -26,7 +26,7 @@
 #include "kernels/judge/first_wrong.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/museum/museum.h"
 #include "kernels/museum/right_run.h"
 #include "kernels/museum/run_verdict.h"

@@ -19,9 +19,9 @@
 #include "kernels/base/text.h"
 #include "kernels/formats/npy.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 #include "kernels/museum/museum.h"
 
 namespace attn::cli {

@@ -12,7 +12,7 @@
 #include "app/cli/text.h"
 #include "kernels/base/result.h"
 #include "kernels/model/kernel.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 #include "viz/state/state.h"
 
 namespace attn::cli {

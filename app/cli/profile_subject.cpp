@@ -10,7 +10,7 @@
 #include "app/worker/tuner.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 #include "profiling/figures/sampled_lines.h"
 #include "profiling/session/session.h"
 

@@ -13,9 +13,9 @@
 #include "kernels/base/text.h"
 #include "kernels/cpu/run.h"
 #include "kernels/formats/npy.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 
 namespace attn::cli {
 namespace {

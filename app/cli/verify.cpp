@@ -19,8 +19,8 @@
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
+#include "kernels/model/inputs/shape_list.h"
 #include "kernels/model/kernel.h"
-#include "kernels/model/shape_list.h"
 
 namespace attn::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "kernels/cpu/run.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/model/fits.h"
-#include "kernels/model/tensor_bytes.h"
+#include "kernels/model/problem/tensor_bytes.h"
 #include "kernels/recording/file.h"
 #include "kernels/recording/replay.h"
 #include "profiling/measure/source_now.h"

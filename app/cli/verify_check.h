@@ -15,8 +15,8 @@
 #include "app/worker/client.h"
 #include "kernels/base/dtype.h"
 #include "kernels/base/result.h"
+#include "kernels/model/inputs/shape_list.h"
 #include "kernels/model/kernel.h"
-#include "kernels/model/shape_list.h"
 
 namespace attn::cli {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/model/inputs/shape_list.h"
 #include "kernels/model/kernel.h"
-#include "kernels/model/shape_list.h"
 
 namespace attn {
 

@@ -11,7 +11,7 @@
 #include "kernels/gpu/rungs/trace.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/kernel.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 #include "kernels/museum/museum.h"
 #include "kernels/recording/file.h"
 #include "kernels/recording/replay.h"

@@ -12,7 +12,7 @@
 #include "app/state/document_inputs.h"
 #include "app/worker/bench.h"
 #include "kernels/gpu/compile/phases.h"
-#include "kernels/model/input_spec.h"
+#include "kernels/model/inputs/input_spec.h"
 #include "kernels/model/kernel.h"
 #include "kernels/recording/recording.h"
 

@@ -16,7 +16,7 @@
 #include "kernels/base/text.h"
 #include "kernels/lab/experiments.h"
 #include "kernels/ladder.h"
-#include "kernels/model/input_spec.h"
+#include "kernels/model/inputs/input_spec.h"
 #include "kernels/museum/museum.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/fields.h"

@@ -6,7 +6,7 @@
 
 #include "app/shell/palette.h"
 #include "kernels/base/text.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 #include "profiling/figures/samples.h"
 #include "viz/bench/answers.h"
 #include "viz/bench/fields.h"

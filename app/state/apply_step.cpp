@@ -11,7 +11,7 @@
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 #include "kernels/museum/museum.h"
 #include "viz/bench/to_step.h"
 #include "viz/step/facts/bookmarks.h"

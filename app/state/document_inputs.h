@@ -8,7 +8,7 @@
 
 #include "kernels/base/result.h"
 #include "kernels/base/stop.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/recording/recording.h"
 #include "viz/state/state.h"
 

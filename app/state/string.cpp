@@ -15,7 +15,7 @@
 #include "kernels/base/hash.h"
 #include "kernels/base/text.h"
 #include "kernels/formats/container.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 
 namespace attn {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "app/worker/messages.h"
 #include "kernels/gpu/rungs/own.h"
-#include "kernels/model/tensor_bytes.h"
+#include "kernels/model/problem/tensor_bytes.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/session/session.h"

@@ -32,9 +32,9 @@
 #include <vector>
 
 #include "kernels/gpu/device/driver.h"
-#include "kernels/model/input_spec.h"
+#include "kernels/model/inputs/input_spec.h"
 #include "kernels/model/options.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 
 namespace attn {
 

@@ -7,7 +7,7 @@
 #include "kernels/arithmetic/math.h"
 #include "kernels/arithmetic/vector_ops.h"
 #include "kernels/model/options.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 
 namespace attn::cpu {
 

@@ -9,8 +9,8 @@
 #include "kernels/cpu/aligned.h"
 #include "kernels/cpu/device.h"
 #include "kernels/model/order_row.h"
-#include "kernels/model/tensor_bytes.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/tensor_bytes.h"
+#include "kernels/model/problem/validate.h"
 #include "kernels/recording/recorder.h"
 #include "kernels/recording/size.h"
 

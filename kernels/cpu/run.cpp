@@ -6,8 +6,8 @@
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/thread_crew.h"
 #include "kernels/model/fits.h"
-#include "kernels/model/tensor_bytes.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/tensor_bytes.h"
+#include "kernels/model/problem/validate.h"
 
 namespace attn {
 

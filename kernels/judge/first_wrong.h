@@ -22,7 +22,7 @@
 #include "kernels/base/result.h"
 #include "kernels/base/stop.h"
 #include "kernels/judge/found.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 #include "kernels/recording/recording.h"
 
 namespace attn {

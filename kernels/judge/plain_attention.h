@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/judge/verdict.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 
 namespace attn::plain {
 

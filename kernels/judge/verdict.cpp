@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 
 namespace attn {
 namespace {

@@ -30,8 +30,8 @@
 #include "kernels/base/pieces.h"
 #include "kernels/base/result.h"
 #include "kernels/base/stop.h"
-#include "kernels/model/problem.h"
-#include "kernels/model/tensors.h"
+#include "kernels/model/problem/problem.h"
+#include "kernels/model/problem/tensors.h"
 
 namespace attn {
 

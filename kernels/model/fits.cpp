@@ -6,8 +6,8 @@
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
 #include "kernels/model/kernel.h"
-#include "kernels/model/tensors.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/tensors.h"
+#include "kernels/model/problem/validate.h"
 
 namespace attn {
 namespace {

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "kernels/base/result.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 
 namespace attn {
 

@@ -20,8 +20,8 @@
 #include "kernels/model/experiment.h"
 #include "kernels/model/options.h"
 #include "kernels/model/order.h"
-#include "kernels/model/problem.h"
-#include "kernels/model/tensors.h"
+#include "kernels/model/problem/problem.h"
+#include "kernels/model/problem/tensors.h"
 
 namespace attn {
 

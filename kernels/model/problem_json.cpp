@@ -7,7 +7,7 @@
 #include "kernels/base/text.h"
 #include "kernels/formats/container.h"
 #include "kernels/formats/json_fields.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 
 namespace attn {
 namespace {

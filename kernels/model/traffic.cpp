@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
-#include "kernels/model/costs.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/order_row.h"
-#include "kernels/model/tensors.h"
+#include "kernels/model/problem/costs.h"
+#include "kernels/model/problem/tensors.h"
 
 namespace attn {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "kernels/model/options.h"
 #include "kernels/model/order.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 #include "kernels/model/traffic_parts.h"
 
 namespace attn {

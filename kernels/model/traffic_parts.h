@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 
 namespace attn {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "kernels/base/result.h"
-#include "kernels/model/input_spec.h"
+#include "kernels/model/inputs/input_spec.h"
 #include "kernels/model/kernel.h"
 #include "kernels/museum/patches.h"
 

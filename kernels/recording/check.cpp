@@ -8,7 +8,7 @@
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 #include "kernels/recording/file.h"
 #include "kernels/recording/size.h"
 

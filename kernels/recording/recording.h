@@ -20,7 +20,7 @@
 
 #include "kernels/model/options.h"
 #include "kernels/model/order.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 #include "kernels/recording/tensor_set.h"
 
 namespace attn {

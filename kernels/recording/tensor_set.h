@@ -10,8 +10,8 @@
 
 #include "kernels/base/array.h"
 #include "kernels/base/result.h"
-#include "kernels/model/problem.h"
-#include "kernels/model/tensors.h"
+#include "kernels/model/problem/problem.h"
+#include "kernels/model/problem/tensors.h"
 
 namespace attn {
 

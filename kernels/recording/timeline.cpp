@@ -8,7 +8,7 @@
 
 #include "kernels/base/text.h"
 
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 
 namespace attn {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "kernels/base/result.h"
 #include "kernels/model/options.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 
 namespace attn {
 

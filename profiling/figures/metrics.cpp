@@ -8,10 +8,10 @@
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
-#include "kernels/model/costs.h"
 #include "kernels/model/fits.h"
+#include "kernels/model/problem/costs.h"
+#include "kernels/model/problem/validate.h"
 #include "kernels/model/traffic.h"
-#include "kernels/model/validate.h"
 #include "profiling/figures/metric_makers.h"
 
 namespace attn {

@@ -16,7 +16,7 @@
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 #include "profiling/cupti/nvtx_range.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/row_state.h"

@@ -2,7 +2,7 @@
 
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 
 namespace attn {
 

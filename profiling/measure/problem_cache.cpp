@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "kernels/base/on_threads.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 
 namespace attn {
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "kernels/base/result.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 #include "profiling/figures/ranks.h"
 
 namespace attn {

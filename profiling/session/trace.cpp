@@ -15,7 +15,7 @@
 #include "attnscope_version.h"
 #include "kernels/base/clock.h"
 #include "kernels/base/text.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/session/run.h"
 

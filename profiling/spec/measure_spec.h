@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/model/input_spec.h"
+#include "kernels/model/inputs/input_spec.h"
 #include "kernels/model/options.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 #include "profiling/figures/measurement.h"
 
 namespace attn {

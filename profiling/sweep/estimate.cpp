@@ -10,8 +10,8 @@
 #include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "kernels/model/costs.h"
 #include "kernels/model/fits.h"
+#include "kernels/model/problem/costs.h"
 #include "profiling/sweep/points.h"
 #include "profiling/sweep/time_left.h"
 

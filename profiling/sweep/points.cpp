@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "kernels/model/costs.h"
+#include "kernels/model/problem/costs.h"
 #include "profiling/figures/metrics.h"
 
 namespace attn {

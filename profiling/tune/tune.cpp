@@ -8,7 +8,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/base/result.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 #include "kernels/recording/recording.h"
 
 namespace attn::bench {

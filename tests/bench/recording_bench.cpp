@@ -6,7 +6,7 @@
 #include "kernels/base/clock.h"
 #include "kernels/cpu/device.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
 #include "kernels/recording/recording.h"
 #include "kernels/recording/size.h"

@@ -12,7 +12,7 @@
 #include "app/state/lesson_files.h"
 #include "app/state/string.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "profiling/session/session.h"
 #include "viz/learn/figure.h"
 #include "viz/step/cache.h"

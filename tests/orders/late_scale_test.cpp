@@ -11,7 +11,7 @@
 #include "app/state/string.h"
 #include "kernels/judge/first_wrong.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/recording/bounds.h"
 #include "kernels/recording/file.h"
 #include "kernels/recording/replay.h"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "app/cli/step_text.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "tests/orders/late_scale.h"
 #include "viz/draw/runs.h"
 #include "viz/step/charts/error.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "kernels/model/options.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 #include "viz/state/state.h"
 
 namespace attn {

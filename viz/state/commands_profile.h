@@ -9,7 +9,7 @@
 #include "kernels/gpu/compile/listing_subject.h"
 #include "kernels/gpu/compile/phases.h"
 #include "kernels/model/options.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 #include "viz/state/lab_view.h"
 #include "viz/state/view_profile.h"
 

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "kernels/gpu/compile/phases.h"
-#include "kernels/model/input_spec.h"
+#include "kernels/model/inputs/input_spec.h"
 #include "viz/state/state.h"
 
 namespace attn {

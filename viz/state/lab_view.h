@@ -12,7 +12,7 @@
 #include "kernels/gpu/compile/source_mark.h"
 #include "kernels/gpu/own/build_choices.h"
 #include "kernels/model/options.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 #include "profiling/figures/measurement.h"
 
 namespace attn {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/model/input_spec.h"
+#include "kernels/model/inputs/input_spec.h"
 #include "kernels/recording/recording.h"
 #include "profiling/spec/sweep_spec.h"
 #include "viz/state/runs.h"

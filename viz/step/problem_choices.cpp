@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "kernels/base/text.h"
-#include "kernels/model/input_spec.h"
+#include "kernels/model/inputs/input_spec.h"
 #include "viz/step/orders/looks.h"
 #include "viz/step/problem_fields.h"
 

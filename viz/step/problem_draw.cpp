@@ -11,7 +11,7 @@
 #include "imgui_internal.h"
 
 #include "kernels/base/text.h"
-#include "kernels/model/input_spec.h"
+#include "kernels/model/inputs/input_spec.h"
 #include "kernels/museum/museum.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"

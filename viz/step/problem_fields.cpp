@@ -13,7 +13,7 @@
 #include "kernels/gpu/rungs/recorders.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/model/kernel.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 #include "kernels/museum/museum.h"
 #include "kernels/recording/size.h"
 #include "viz/draw/number_text.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "kernels/model/options.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 
 namespace attn::gpu {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 
 namespace attn::gpu {
 

@@ -9,7 +9,7 @@
 #include "kernels/gpu/device/driver.h"
 #include "kernels/gpu/device/queue.h"
 #include "kernels/model/kernel.h"
-#include "kernels/model/tensor_bytes.h"
+#include "kernels/model/problem/tensor_bytes.h"
 
 namespace attn::gpu {
 

@@ -9,7 +9,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/specialise.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 
 namespace attn::gpu {
 namespace {

@@ -12,7 +12,7 @@
 #include "kernels/base/result.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/recorders.h"
-#include "kernels/model/input_spec.h"
+#include "kernels/model/inputs/input_spec.h"
 #include "kernels/model/kernel.h"
 #include "kernels/recording/recording.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "tests/app/peers/double.h"
 
 namespace attn {

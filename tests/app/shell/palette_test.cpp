@@ -14,7 +14,7 @@
 #include "app/state/apply.h"
 #include "kernels/gpu/rungs/own.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/run.h"
 #include "viz/bench/presets.h"

@@ -3,7 +3,7 @@
 
 #include "app/state/apply.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
 
 namespace attn {

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "tests/app/worker/double.h"
 #include "tests/kernels/temp_folder.h"
 

@@ -7,7 +7,7 @@
 
 #include "app/worker/client.h"
 #include "app/worker/messages.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "tests/app/worker/double.h"
 
 namespace attn {

@@ -8,7 +8,7 @@
 
 #include "kernels/base/on_threads.h"
 #include "kernels/base/pieces.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 
 namespace attn {
 namespace {

@@ -13,9 +13,9 @@
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
-#include "kernels/model/tensor_bytes.h"
+#include "kernels/model/problem/tensor_bytes.h"
 
 namespace attn {
 namespace {

@@ -10,7 +10,7 @@
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 
 namespace attn {
 namespace {

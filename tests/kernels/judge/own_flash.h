@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/recording/recorder.h"
 
 namespace attn::test {

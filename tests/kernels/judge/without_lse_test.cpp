@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/judge/verdict.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 
 namespace attn {
 namespace {

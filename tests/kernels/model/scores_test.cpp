@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/arithmetic/math.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
+#include "kernels/model/problem/validate.h"
 #include "kernels/model/problem_json.h"
-#include "kernels/model/validate.h"
 
 namespace attn {
 namespace {

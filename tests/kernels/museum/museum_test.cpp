@@ -2,7 +2,7 @@
 // seeds that nobody looked at; the right kernel passes the same check.
 #include "kernels/museum/museum.h"
 #include "kernels/judge/verdict.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
 #include "kernels/recording/exact.h"
 

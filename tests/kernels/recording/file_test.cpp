@@ -10,7 +10,7 @@
 
 #include "kernels/formats/npy_table.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem_json.h"
 #include "kernels/recording/replay.h"

@@ -8,7 +8,7 @@
 
 #include "kernels/cpu/run.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/traffic.h"
 #include "kernels/recording/replay.h"

@@ -12,7 +12,7 @@
 
 #include "kernels/formats/npy_table.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/recording/file.h"
 #include "tests/kernels/temp_folder.h"
 #include "tests/kernels/version3.h"

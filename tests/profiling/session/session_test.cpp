@@ -1,5 +1,5 @@
 #include "profiling/session/session.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

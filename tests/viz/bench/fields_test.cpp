@@ -1,5 +1,5 @@
 #include "viz/bench/fields.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 
 #include <gtest/gtest.h>
 

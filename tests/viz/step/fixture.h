@@ -10,7 +10,7 @@
 
 #include "kernels/cpu/device.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
 #include "tests/paths.h"
 #include "viz/state/state.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "viz/step/problem_fields.h"
 
 namespace attn {

@@ -1,6 +1,6 @@
 // What the bar over a wrong run says.
 #include "viz/step/wrong_run.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/museum/run_verdict.h"
 
 #include <gtest/gtest.h>

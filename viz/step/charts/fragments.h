@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 #include "viz/draw/inks.h"
 #include "viz/state/view_step.h"
 

@@ -8,7 +8,7 @@
 #include "kernels/gpu/rungs/recorders.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
-#include "kernels/model/input_spec.h"
+#include "kernels/model/inputs/input_spec.h"
 
 namespace attn {
 namespace {

@@ -11,7 +11,7 @@
 #include "imgui_internal.h"
 #include "imgui_stdlib.h"
 #include "kernels/base/text.h"
-#include "kernels/model/input_spec.h"
+#include "kernels/model/inputs/input_spec.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/tiles/parts_draw.h"
 #include "viz/step/tiles/pointed.h"

@@ -17,8 +17,8 @@
 #include "kernels/gpu/device/queue.h"
 #include "kernels/gpu/launch/device_run.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
-#include "kernels/model/tensor_bytes.h"
+#include "kernels/model/inputs/inputs.h"
+#include "kernels/model/problem/tensor_bytes.h"
 
 namespace attn::gpu {
 namespace {

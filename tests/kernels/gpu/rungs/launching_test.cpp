@@ -18,8 +18,8 @@
 #include "kernels/gpu/rungs/common.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
-#include "kernels/model/tensor_bytes.h"
+#include "kernels/model/inputs/inputs.h"
+#include "kernels/model/problem/tensor_bytes.h"
 #include "tests/kernels/gpu/device/fake_driver.h"
 
 namespace attn::gpu {

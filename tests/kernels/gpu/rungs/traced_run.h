@@ -15,7 +15,7 @@
 #include "kernels/gpu/rungs/trace.h"
 #include "kernels/gpu/rungs/trace_layout.h"
 #include "kernels/ladder.h"
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/recording/file.h"
 #include "kernels/recording/replay.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "tests/viz/step/fixture.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/strip.h"

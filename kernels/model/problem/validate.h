@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/base/result.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 
 namespace attn {
 

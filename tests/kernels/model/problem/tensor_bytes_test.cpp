@@ -1,5 +1,5 @@
 // Tensors as bytes: what one side sends in a block the other finds by its name.
-#include "kernels/model/tensor_bytes.h"
+#include "kernels/model/problem/tensor_bytes.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 
 namespace attn {
 namespace {

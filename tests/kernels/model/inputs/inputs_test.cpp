@@ -1,4 +1,4 @@
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 
 #include <filesystem>
 #include <stop_token>
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/formats/npy.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 #include "tests/kernels/temp_folder.h"
 
 namespace attn {

@@ -1,6 +1,6 @@
 // What determines the inputs of a problem: a preset, a seeded generator, files, typed cells. Plain values;
-// kernels/model/inputs.h makes the numbers. Seeded generators use no libm and no std distribution, so a seed gives the
-// same numbers on every machine and compiler.
+// kernels/model/inputs/inputs.h makes the numbers. Seeded generators use no libm and no std distribution, so a seed
+// gives the same numbers on every machine and compiler.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/base/result.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 
 namespace attn {
 

@@ -1,6 +1,6 @@
 // The lists that verify walks hold what the rule of correctness asks for.
-#include "kernels/model/shape_list.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/inputs/shape_list.h"
+#include "kernels/model/problem/validate.h"
 
 #include <cmath>
 #include <map>

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "kernels/base/result.h"
-#include "kernels/model/inputs.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/inputs/inputs.h"
+#include "kernels/model/problem/problem.h"
 
 namespace attn {
 

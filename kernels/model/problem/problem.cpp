@@ -1,4 +1,4 @@
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 
 #include <algorithm>
 #include <array>

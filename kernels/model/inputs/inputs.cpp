@@ -1,4 +1,4 @@
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 
 #include <algorithm>
 #include <array>
@@ -9,9 +9,9 @@
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
 #include "kernels/formats/npy.h"
-#include "kernels/model/generators.h"
-#include "kernels/model/tensors.h"
-#include "kernels/model/validate.h"
+#include "kernels/model/inputs/generators.h"
+#include "kernels/model/problem/tensors.h"
+#include "kernels/model/problem/validate.h"
 
 namespace attn {
 namespace {

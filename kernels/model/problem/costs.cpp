@@ -1,4 +1,4 @@
-#include "kernels/model/costs.h"
+#include "kernels/model/problem/costs.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-#include "kernels/model/problem.h"
-#include "kernels/model/costs.h"
+#include "kernels/model/problem/problem.h"
+#include "kernels/model/problem/costs.h"
 
 #include <cmath>
 #include <limits>
@@ -9,10 +9,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 #include "kernels/model/options.h"
+#include "kernels/model/problem/validate.h"
 #include "kernels/model/problem_json.h"
-#include "kernels/model/validate.h"
 
 namespace attn {
 namespace {

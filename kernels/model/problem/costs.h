@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-#include "kernels/model/problem.h"
-#include "kernels/model/tensors.h"
+#include "kernels/model/problem/problem.h"
+#include "kernels/model/problem/tensors.h"
 
 namespace attn {
 

@@ -1,5 +1,5 @@
 // What generators give: the same bits everywhere, and what each is for. A generator without either fails here.
-#include "kernels/model/generators.h"
+#include "kernels/model/inputs/generators.h"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 
 namespace attn {
 namespace {

@@ -34,7 +34,7 @@
 
 #include "kernels/base/array.h"
 #include "kernels/base/dtype.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/problem/problem.h"
 
 namespace attn {
 

@@ -1,4 +1,4 @@
-#include "kernels/model/validate.h"
+#include "kernels/model/problem/validate.h"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@
 
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
-#include "kernels/model/tensors.h"
+#include "kernels/model/problem/tensors.h"
 
 namespace attn {
 namespace {

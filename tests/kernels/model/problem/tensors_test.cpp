@@ -1,5 +1,5 @@
 // The tensors of a problem against shapes written out by hand.
-#include "kernels/model/tensors.h"
+#include "kernels/model/problem/tensors.h"
 
 #include <limits>
 #include <set>

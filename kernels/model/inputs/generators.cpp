@@ -1,5 +1,5 @@
 // Only integer arithmetic and IEEE + - * / on doubles, then one rounding to fp32: the same bits on every machine.
-#include "kernels/model/generators.h"
+#include "kernels/model/inputs/generators.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "kernels/model/tensors.h"
+#include "kernels/model/problem/tensors.h"
 
 #include <algorithm>
 #include <iterator>

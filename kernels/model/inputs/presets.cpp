@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "kernels/model/input_spec.h"
+#include "kernels/model/inputs/input_spec.h"
 
 #include "kernels/base/text.h"
 

@@ -8,8 +8,8 @@
 
 #include "kernels/base/pieces.h"
 #include "kernels/base/result.h"
-#include "kernels/model/input_spec.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/inputs/input_spec.h"
+#include "kernels/model/problem/problem.h"
 
 namespace attn {
 

@@ -1,11 +1,11 @@
-#include "kernels/model/shape_list.h"
+#include "kernels/model/inputs/shape_list.h"
 
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
 
-#include "kernels/model/inputs.h"
+#include "kernels/model/inputs/inputs.h"
 
 namespace attn {
 namespace {

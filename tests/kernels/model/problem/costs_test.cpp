@@ -1,5 +1,5 @@
 // FLOPs and bytes of each pass against numbers worked out by hand.
-#include "kernels/model/costs.h"
+#include "kernels/model/problem/costs.h"
 
 #include <cstdint>
 

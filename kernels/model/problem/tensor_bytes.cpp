@@ -1,4 +1,4 @@
-#include "kernels/model/tensor_bytes.h"
+#include "kernels/model/problem/tensor_bytes.h"
 
 #include <cstdint>
 #include <cstring>

@@ -5,8 +5,8 @@
 
 #include "kernels/base/array.h"
 #include "kernels/base/pieces.h"
-#include "kernels/model/input_spec.h"
-#include "kernels/model/problem.h"
+#include "kernels/model/inputs/input_spec.h"
+#include "kernels/model/problem/problem.h"
 
 namespace attn {
 

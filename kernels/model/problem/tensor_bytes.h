@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "kernels/base/result.h"
-#include "kernels/model/problem.h"
-#include "kernels/model/tensors.h"
+#include "kernels/model/problem/problem.h"
+#include "kernels/model/problem/tensors.h"
 
 namespace attn {
 
