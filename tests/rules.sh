@@ -92,8 +92,8 @@ check_temporary() {
 rooms_inside() { # ROOM
   case "$1" in
     kernels)
-      printf "base formats model/problem model model/inputs arithmetic recording judge orders gpu/compile \
-gpu/device gpu/own gpu/rungs gpu/launch cpu . museum lab"
+      printf "base formats model/problem model model/inputs arithmetic recording recording/replay recording/file \
+judge orders gpu/compile gpu/device gpu/own gpu/rungs gpu/launch cpu . museum lab"
       ;;
     profiling) printf 'figures spec session cupti measure tune sweep .' ;;
     viz)

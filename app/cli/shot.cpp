@@ -23,7 +23,7 @@
 #include "app/system/child_process.h"
 #include "app/window/pictures.h"
 #include "kernels/base/text.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/replay/replay.h"
 #include "profiling/session/session.h"
 
 namespace attn::cli {

@@ -19,9 +19,9 @@
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/trace.h"
 #include "kernels/ladder.h"
-#include "kernels/recording/file.h"
+#include "kernels/recording/file/recording_file.h"
 #include "kernels/recording/reading.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/replay/replay.h"
 
 namespace attn::cli {
 namespace {

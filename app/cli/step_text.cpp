@@ -13,7 +13,7 @@
 #include "kernels/model/order_row.h"
 #include "kernels/model/problem_json.h"
 #include "kernels/model/traffic.h"
-#include "kernels/recording/exact.h"
+#include "kernels/recording/replay/exact.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/facts/values.h"
 #include "viz/step/place/place.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "kernels/base/result.h"
-#include "kernels/recording/exact.h"
 #include "kernels/recording/recording.h"
+#include "kernels/recording/replay/exact.h"
 #include "viz/step/facts/texts.h"
 
 namespace attn::cli {

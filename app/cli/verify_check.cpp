@@ -14,8 +14,8 @@
 #include "kernels/judge/verdict.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/problem/tensor_bytes.h"
-#include "kernels/recording/file.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/file/recording_file.h"
+#include "kernels/recording/replay/replay.h"
 #include "profiling/measure/source_now.h"
 #include "profiling/tune/store.h"
 

@@ -9,7 +9,7 @@
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem/validate.h"
 #include "kernels/museum/museum.h"
-#include "kernels/recording/file.h"
+#include "kernels/recording/file/recording_file.h"
 #include "kernels/recording/size.h"
 
 namespace attn {

@@ -12,7 +12,7 @@
 
 #include "kernels/judge/found.h"
 #include "kernels/judge/operands.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/replay/replay.h"
 
 namespace attn::causes {
 

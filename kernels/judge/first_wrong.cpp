@@ -14,9 +14,9 @@
 #include "kernels/judge/likely_cause.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/model/order_row.h"
-#include "kernels/recording/exact.h"
 #include "kernels/recording/reading.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/replay/exact.h"
+#include "kernels/recording/replay/replay.h"
 
 namespace attn {
 namespace {

@@ -2,10 +2,10 @@
 // problem, the first element of it, and what is likely behind it.
 //
 // A number is wrong where it differs from the right run's by more than rounding in fp32 explains (ExactTile,
-// kernels/recording/replay.h), or where one of the two is not finite. Later steps inherit what an earlier one did, so
-// only the first is a finding. Numbers that were loaded must be the same to the bit. A step that one of the two runs
-// has alone is wrong where it matters: a mask that hides nothing wrongly, or a hidden tile that is computed and masked,
-// is none.
+// kernels/recording/replay/replay.h), or where one of the two is not finite. Later steps inherit what an earlier one
+// did, so only the first is a finding. Numbers that were loaded must be the same to the bit. A step that one of the two
+// runs has alone is wrong where it matters: a mask that hides nothing wrongly, or a hidden tile that is computed and
+// masked, is none.
 //
 // What a GPU recorded rounds as its units do and holds m, l and O in its own way. There the first wrong step is the
 // first that is not what its own operands give within the bounds of replay_of_gpu().

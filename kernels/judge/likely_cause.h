@@ -6,7 +6,7 @@
 #include <string>
 
 #include "kernels/judge/found.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/replay/replay.h"
 
 namespace attn {
 

@@ -24,9 +24,9 @@
 
 namespace attn {
 
-class ExactWalk;    // kernels/recording/exact_walk.h
-class GpuReplayer;  // kernels/recording/gpu_replayer.h
-class Replayer;     // kernels/recording/replayer.h
+class ExactWalk;    // kernels/recording/replay/exact_walk.h
+class GpuReplayer;  // kernels/recording/replay/gpu_replayer.h
+class Replayer;     // kernels/recording/replay/replayer.h
 namespace causes {
 struct WrongPlace;  // kernels/judge/causes.h
 }

@@ -3,7 +3,7 @@
 // A recording is a list of events in the order in which the kernel walks. Each tensor is kept as versions, one a
 // tile and change, in one arena of fp32 (16-bit inputs are widened exactly). An event names the versions that are
 // live before and after it. Replaying, i.e. recomputing each phase from the operands an event names, gives the
-// kernel's output bit for bit on the same machine (kernels/recording/replay.h).
+// kernel's output bit for bit on the same machine (kernels/recording/replay/replay.h).
 #pragma once
 
 #include <array>

@@ -5,7 +5,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/formats/json_fields.h"
-#include "kernels/recording/file.h"
+#include "kernels/recording/file/recording_file.h"
 #include "profiling/session/contradictions.h"
 #include "profiling/session/measurement_json.h"
 

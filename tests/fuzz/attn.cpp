@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/formats/container.h"
-#include "kernels/recording/exact.h"
-#include "kernels/recording/file.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/file/recording_file.h"
+#include "kernels/recording/replay/exact.h"
+#include "kernels/recording/replay/replay.h"
 #include "tests/fuzz/container_of.h"
 
 namespace {

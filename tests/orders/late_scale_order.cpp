@@ -5,9 +5,9 @@
 #include "kernels/arithmetic/tile_math.h"
 #include "kernels/judge/causes.h"
 #include "kernels/orders/shared/phases.h"
-#include "kernels/recording/exact_walk.h"
-#include "kernels/recording/gpu_replayer.h"
-#include "kernels/recording/replayer.h"
+#include "kernels/recording/replay/exact_walk.h"
+#include "kernels/recording/replay/gpu_replayer.h"
+#include "kernels/recording/replay/replayer.h"
 #include "tests/orders/late_scale.h"
 
 namespace attn::orders {

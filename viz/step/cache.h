@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/recording/exact.h"
 #include "kernels/recording/recording.h"
+#include "kernels/recording/replay/exact.h"
 #include "viz/step/beside.h"
 #include "viz/step/charts/error.h"
 #include "viz/step/charts/traffic.h"

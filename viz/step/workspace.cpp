@@ -8,7 +8,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 
-#include "kernels/recording/exact.h"
+#include "kernels/recording/replay/exact.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "kernels/judge/causes.h"
-#include "kernels/recording/exact_walk.h"
-#include "kernels/recording/gpu_replayer.h"
-#include "kernels/recording/replayer.h"
+#include "kernels/recording/replay/exact_walk.h"
+#include "kernels/recording/replay/gpu_replayer.h"
+#include "kernels/recording/replay/replayer.h"
 
 namespace attn::orders {
 namespace {

@@ -6,7 +6,7 @@
 #include "app/control/controller.h"
 #include "app/state/apply.h"
 #include "kernels/museum/museum.h"
-#include "kernels/recording/file.h"
+#include "kernels/recording/file/recording_file.h"
 #include "tests/kernels/temp_folder.h"
 
 namespace attn {

@@ -13,7 +13,7 @@
 #include "app/control/controller.h"
 #include "app/state/apply.h"
 #include "app/system/file_lock.h"
-#include "kernels/recording/file.h"
+#include "kernels/recording/file/recording_file.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/session/session.h"
 #include "tests/kernels/temp_folder.h"

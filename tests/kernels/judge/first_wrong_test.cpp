@@ -13,8 +13,8 @@
 #include "kernels/judge/verdict.h"
 #include "kernels/museum/right_run.h"
 #include "kernels/museum/run_verdict.h"
-#include "kernels/recording/file.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/file/recording_file.h"
+#include "kernels/recording/replay/replay.h"
 #include "tests/kernels/judge/own_flash.h"
 #include "tests/paths.h"
 

@@ -12,9 +12,9 @@
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/inputs/shape_list.h"
 #include "kernels/model/problem/validate.h"
-#include "kernels/recording/file.h"
+#include "kernels/recording/file/recording_file.h"
 #include "kernels/recording/recording.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/replay/replay.h"
 #include "kernels/recording/size.h"
 #include "tests/kernels/judge/scores_literals.h"
 

@@ -22,7 +22,7 @@
 #include "kernels/ladder.h"
 #include "kernels/museum/right_run.h"
 #include "kernels/museum/run_verdict.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/replay/replay.h"
 #include "tests/asked.h"
 #include "tests/kernels/museum/unknown_bug.h"
 #include "tests/paths.h"

@@ -11,7 +11,7 @@
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/traffic.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/replay/replay.h"
 #include "kernels/recording/size.h"
 
 namespace attn {

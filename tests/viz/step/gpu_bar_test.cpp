@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/recording/file.h"
+#include "kernels/recording/file/recording_file.h"
 #include "kernels/recording/reading.h"
 #include "tests/paths.h"
 #include "tests/viz/step/fixture.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/recording/exact.h"
+#include "kernels/recording/replay/exact.h"
 #include "viz/draw/runs.h"
 #include "viz/step/place/place.h"
 

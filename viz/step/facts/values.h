@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "kernels/recording/exact.h"
 #include "kernels/recording/recording.h"
+#include "kernels/recording/replay/exact.h"
 #include "viz/state/state.h"
 #include "viz/step/orders/work.h"  // StepValues
 #include "viz/step/place/place.h"

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/recording/exact.h"
 #include "kernels/recording/recording.h"
+#include "kernels/recording/replay/exact.h"
 #include "viz/draw/inks.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/place/place.h"

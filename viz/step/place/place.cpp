@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/recording/exact.h"
+#include "kernels/recording/replay/exact.h"
 #include "viz/draw/number_text.h"
 
 namespace attn {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "kernels/model/traffic.h"  // stores_scores
-#include "kernels/recording/exact.h"
 #include "kernels/recording/recording.h"
+#include "kernels/recording/replay/exact.h"
 #include "viz/state/state.h"
 
 namespace attn {

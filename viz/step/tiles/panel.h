@@ -1,8 +1,8 @@
 // What the tiles panel is drawn from, and where it puts what the user does.
 #pragma once
 
-#include "kernels/recording/exact.h"
 #include "kernels/recording/recording.h"
+#include "kernels/recording/replay/exact.h"
 #include "viz/state/commands.h"
 #include "viz/state/state.h"
 #include "viz/step/facts/focus.h"

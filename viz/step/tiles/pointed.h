@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/recording/exact.h"
+#include "kernels/recording/replay/exact.h"
 #include "viz/draw/runs.h"
 #include "viz/state/state.h"
 #include "viz/step/tiles/held.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/recording/exact.h"
 #include "kernels/recording/recording.h"
+#include "kernels/recording/replay/exact.h"
 #include "viz/draw/runs.h"
 #include "viz/state/state.h"
 #include "viz/step/facts/scales.h"

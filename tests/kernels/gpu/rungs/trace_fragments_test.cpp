@@ -5,9 +5,9 @@
 #include <string>
 
 #include "kernels/base/dtype.h"
-#include "kernels/recording/exact.h"
 #include "kernels/recording/reading.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/replay/exact.h"
+#include "kernels/recording/replay/replay.h"
 #include "tests/kernels/gpu/rungs/traced_run.h"
 #include "tests/kernels/temp_folder.h"
 

@@ -15,10 +15,10 @@
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/gpu/rungs/trace_layout.h"
 #include "kernels/ladder.h"
-#include "kernels/recording/exact.h"
-#include "kernels/recording/file.h"
+#include "kernels/recording/file/recording_file.h"
 #include "kernels/recording/reading.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/replay/exact.h"
+#include "kernels/recording/replay/replay.h"
 #include "tests/kernels/gpu/rungs/traced_run.h"
 #include "tests/kernels/temp_folder.h"
 

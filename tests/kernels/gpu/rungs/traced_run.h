@@ -16,8 +16,8 @@
 #include "kernels/gpu/rungs/trace_layout.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
-#include "kernels/recording/file.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/file/recording_file.h"
+#include "kernels/recording/replay/replay.h"
 
 namespace attn::gpu {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "kernels/judge/verdict.h"
-#include "kernels/recording/exact.h"
+#include "kernels/recording/replay/exact.h"
 #include "tests/viz/step/fixture.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/strip.h"

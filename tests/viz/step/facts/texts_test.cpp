@@ -1,7 +1,7 @@
 // The words: every phase of every order has its own, and they name only numbers that the step holds.
 #include "viz/step/facts/texts.h"
 #include "kernels/model/inputs/inputs.h"
-#include "kernels/recording/exact.h"
+#include "kernels/recording/replay/exact.h"
 
 #include <algorithm>
 #include <cmath>

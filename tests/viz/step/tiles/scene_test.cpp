@@ -1,7 +1,7 @@
 // What Step shows is what the kernel computed: every cell of every step, rounded correctly, within its bound of fp64,
 // and nothing of the future.
 #include "viz/step/tiles/scene.h"
-#include "kernels/recording/exact.h"
+#include "kernels/recording/replay/exact.h"
 
 #include <cmath>
 #include <map>

@@ -7,10 +7,10 @@
 
 #include "kernels/base/text.h"
 #include "kernels/model/problem_json.h"
-#include "kernels/recording/entries.h"
-#include "kernels/recording/file.h"
-#include "kernels/recording/tensor_set_json.h"
-#include "kernels/recording/timeline_json.h"
+#include "kernels/recording/file/entries.h"
+#include "kernels/recording/file/recording_file.h"
+#include "kernels/recording/file/tensor_set_json.h"
+#include "kernels/recording/file/timeline_json.h"
 
 namespace attn {
 namespace {

@@ -35,9 +35,9 @@
 #include <vector>
 
 #include "kernels/base/text.h"
-#include "kernels/recording/bounds.h"
-#include "kernels/recording/gpu_replayer.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/replay/bounds.h"
+#include "kernels/recording/replay/gpu_replayer.h"
+#include "kernels/recording/replay/replay.h"
 
 namespace attn {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "kernels/base/stop.h"
 #include "kernels/recording/recording.h"
-#include "kernels/recording/replay_difference.h"
+#include "kernels/recording/replay/replay_difference.h"
 
 namespace attn {
 

@@ -1,4 +1,4 @@
-#include "kernels/recording/tensor_set_json.h"
+#include "kernels/recording/file/tensor_set_json.h"
 
 #include <optional>
 #include <utility>

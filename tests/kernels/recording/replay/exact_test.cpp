@@ -7,7 +7,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
-#include "kernels/recording/exact.h"
+#include "kernels/recording/replay/exact.h"
 
 namespace attn {
 namespace {

@@ -9,7 +9,7 @@
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
 #include "kernels/model/problem/validate.h"
-#include "kernels/recording/file.h"
+#include "kernels/recording/file/recording_file.h"
 #include "kernels/recording/size.h"
 
 namespace attn {

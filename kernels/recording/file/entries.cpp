@@ -1,4 +1,4 @@
-#include "kernels/recording/entries.h"
+#include "kernels/recording/file/entries.h"
 
 #include "kernels/base/text.h"
 #include "kernels/formats/npy.h"

@@ -1,6 +1,6 @@
-// The names and numbers that a recording's file has for what a recording has: kernels/recording/file.cpp writes and
-// reads them. Phases and slots are those that every order may have, then the order's own; numbers in the file are
-// places in these lists.
+// The names and numbers that a recording's file has for what a recording has: kernels/recording/file/recording_file.cpp
+// writes and reads them. Phases and slots are those that every order may have, then the order's own; numbers in the
+// file are places in these lists.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@
 #include "kernels/formats/npy_table.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
-#include "kernels/recording/file.h"
+#include "kernels/recording/file/recording_file.h"
 #include "tests/kernels/temp_folder.h"
 #include "tests/kernels/version3.h"
 #include "tests/paths.h"

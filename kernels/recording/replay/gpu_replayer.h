@@ -10,8 +10,8 @@
 #include "kernels/base/stop.h"
 #include "kernels/model/order_row.h"
 #include "kernels/recording/recording.h"
-#include "kernels/recording/replay_difference.h"
-#include "kernels/recording/shared_steps.h"
+#include "kernels/recording/replay/replay_difference.h"
+#include "kernels/recording/replay/shared_steps.h"
 
 namespace attn {
 

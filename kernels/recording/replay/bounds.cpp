@@ -1,4 +1,4 @@
-#include "kernels/recording/bounds.h"
+#include "kernels/recording/replay/bounds.h"
 
 #include <array>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "kernels/recording/file_names.h"
+#include "kernels/recording/file/recording_file_names.h"
 
 #include "kernels/base/dtype.h"
 #include "kernels/model/traffic_parts.h"

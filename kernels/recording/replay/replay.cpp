@@ -1,5 +1,5 @@
 // Recomputes each event from the versions that were live before it, with the functions the kernels call.
-#include "kernels/recording/replay.h"
+#include "kernels/recording/replay/replay.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,8 +10,8 @@
 #include "kernels/arithmetic/tile_math.h"
 #include "kernels/arithmetic/vector_ops.h"
 #include "kernels/base/text.h"
-#include "kernels/recording/bounds.h"
-#include "kernels/recording/replayer.h"
+#include "kernels/recording/replay/bounds.h"
+#include "kernels/recording/replay/replayer.h"
 
 namespace attn {
 

@@ -7,7 +7,7 @@
 
 #include "kernels/base/result.h"
 #include "kernels/formats/container.h"
-#include "kernels/recording/entries.h"
+#include "kernels/recording/file/entries.h"
 #include "kernels/recording/timeline.h"
 
 namespace attn {

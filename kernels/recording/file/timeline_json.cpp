@@ -1,4 +1,4 @@
-#include "kernels/recording/timeline_json.h"
+#include "kernels/recording/file/timeline_json.h"
 
 #include <algorithm>
 #include <limits>

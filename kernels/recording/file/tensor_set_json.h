@@ -11,7 +11,7 @@
 #include "kernels/base/result.h"
 #include "kernels/formats/container.h"
 #include "kernels/formats/json_fields.h"
-#include "kernels/recording/entries.h"
+#include "kernels/recording/file/entries.h"
 #include "kernels/recording/tensor_set.h"
 
 namespace attn {

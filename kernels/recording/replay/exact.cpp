@@ -26,9 +26,9 @@
 #include <vector>
 
 #include "kernels/arithmetic/math.h"
-#include "kernels/recording/bounds.h"
-#include "kernels/recording/exact.h"
-#include "kernels/recording/exact_walk.h"
+#include "kernels/recording/replay/bounds.h"
+#include "kernels/recording/replay/exact.h"
+#include "kernels/recording/replay/exact_walk.h"
 
 namespace attn {
 

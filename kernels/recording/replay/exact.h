@@ -7,8 +7,8 @@
 #include <optional>
 #include <span>
 
-#include "kernels/recording/exact_number.h"
 #include "kernels/recording/recording.h"
+#include "kernels/recording/replay/exact_number.h"
 
 namespace attn {
 

@@ -1,4 +1,4 @@
-#include "kernels/recording/file.h"
+#include "kernels/recording/file/recording_file.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,11 +16,11 @@
 #include "kernels/model/order_row.h"
 #include "kernels/model/problem_json.h"
 #include "kernels/model/traffic.h"
-#include "kernels/recording/entries.h"
-#include "kernels/recording/file_names.h"
+#include "kernels/recording/file/entries.h"
+#include "kernels/recording/file/recording_file_names.h"
+#include "kernels/recording/file/tensor_set_json.h"
+#include "kernels/recording/file/timeline_json.h"
 #include "kernels/recording/size.h"
-#include "kernels/recording/tensor_set_json.h"
-#include "kernels/recording/timeline_json.h"
 
 namespace attn {
 namespace {

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "kernels/model/order_row.h"
-#include "kernels/recording/bounds.h"
-#include "kernels/recording/exact_number.h"
 #include "kernels/recording/recording.h"
-#include "kernels/recording/shared_steps.h"
+#include "kernels/recording/replay/bounds.h"
+#include "kernels/recording/replay/exact_number.h"
+#include "kernels/recording/replay/shared_steps.h"
 
 namespace attn {
 

@@ -1,4 +1,4 @@
-#include "kernels/recording/file.h"
+#include "kernels/recording/file/recording_file.h"
 
 #include <bit>
 #include <cmath>
@@ -13,7 +13,7 @@
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem_json.h"
-#include "kernels/recording/replay.h"
+#include "kernels/recording/replay/replay.h"
 #include "tests/kernels/temp_folder.h"
 
 namespace attn {
