@@ -7,7 +7,7 @@
 #include "app/window/pictures.h"
 #include "kernels/base/result.h"
 #include "kernels/base/text.h"
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 
 namespace attn::cli {
 

@@ -10,7 +10,7 @@
 
 #include "app/cli/stopper.h"
 #include "kernels/base/result.h"
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/samples.h"

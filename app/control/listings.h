@@ -7,7 +7,7 @@
 
 #include "app/control/job_context.h"
 #include "kernels/base/result.h"
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 
 namespace attn {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "kernels/base/result.h"
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 #include "kernels/gpu/compile/service.h"
 #include "kernels/model/kernel.h"
 

@@ -6,7 +6,7 @@
 #include <stop_token>
 
 #include "kernels/base/result.h"
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 #include "kernels/ladder.h"
 
 namespace attn {

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/gpu/compile/listing/sass.h"
 #include "kernels/gpu/compile/phases.h"
-#include "kernels/gpu/compile/sass.h"
 
 namespace attn {
 

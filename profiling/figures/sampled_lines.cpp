@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/base/text.h"
-#include "kernels/gpu/compile/queue_uses.h"
+#include "kernels/gpu/compile/listing/queue_uses.h"
 
 namespace attn {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/base/result.h"
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/samples.h"
 

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/gpu/compile/listing/queue_uses.h"
+#include "kernels/gpu/compile/listing/sass.h"
 #include "kernels/gpu/compile/phases.h"
-#include "kernels/gpu/compile/queue_uses.h"
-#include "kernels/gpu/compile/sass.h"
 
 namespace attn {
 

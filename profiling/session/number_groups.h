@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/gpu/compile/sass.h"
+#include "kernels/gpu/compile/listing/sass.h"
 
 namespace attn {
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 #include "kernels/gpu/compile/sources.h"
 
 namespace attn {

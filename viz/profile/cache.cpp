@@ -7,7 +7,7 @@
 
 #include "kernels/base/hash.h"
 
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 #include "kernels/gpu/own/build_line.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/planned.h"

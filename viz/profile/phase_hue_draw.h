@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "imgui.h"
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 #include "kernels/gpu/compile/phases.h"
 #include "profiling/figures/samples.h"
 #include "viz/draw/canvas.h"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 #include "profiling/figures/measurement.h"
 #include "viz/profile/bytes.h"
 #include "viz/profile/diff.h"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 #include "profiling/figures/samples.h"
 #include "viz/draw/inks.h"
 #include "viz/draw/runs.h"

@@ -9,7 +9,7 @@
 
 #include "imgui.h"
 #include "kernels/base/text.h"
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 #include "viz/bench/texts.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"

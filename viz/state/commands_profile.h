@@ -6,7 +6,7 @@
 #include <string>
 #include <variant>
 
-#include "kernels/gpu/compile/listing_subject.h"
+#include "kernels/gpu/compile/listing/listing_subject.h"
 #include "kernels/gpu/compile/phases.h"
 #include "kernels/model/options.h"
 #include "kernels/model/problem/problem.h"

@@ -24,7 +24,7 @@
 namespace attn {
 
 namespace gpu {
-struct KernelListing;  // kernels/gpu/compile/listing.h
+struct KernelListing;  // kernels/gpu/compile/listing/listing.h
 }
 struct LearnDesk;   // viz/learn/desk.h
 struct TuneResult;  // profiling/tune/tune.h

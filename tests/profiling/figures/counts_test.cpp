@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 #include "profiling/figures/sampled_lines.h"
 
 namespace attn {

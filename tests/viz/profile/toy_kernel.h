@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 #include "viz/state/model.h"
 
 namespace attn::profile_test {

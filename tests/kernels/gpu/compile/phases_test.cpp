@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/gpu/compile/hooks.h"
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "tests/paths.h"

@@ -13,7 +13,7 @@
 
 #include "kernels/base/files.h"
 #include "kernels/formats/container.h"
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 #include "kernels/gpu/compile/service.h"
 #include "kernels/gpu/rungs/common.h"
 #include "kernels/gpu/rungs/own.h"

@@ -5,7 +5,7 @@
 //   5   return inner(a) * 3.0f;
 //   7 extern "C" __global__ void k(float* x) {
 //   8   x[threadIdx.x] = mid(x[threadIdx.x + 1]);
-#include "kernels/gpu/compile/ptx_lines.h"
+#include "kernels/gpu/compile/listing/ptx_lines.h"
 
 #include <gtest/gtest.h>
 

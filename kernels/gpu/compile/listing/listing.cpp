@@ -1,4 +1,4 @@
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 
 #include <algorithm>
 #include <numeric>
@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/gpu/compile/ptx_lines.h"
+#include "kernels/gpu/compile/listing/ptx_lines.h"
 
 namespace attn::gpu {
 namespace {

@@ -1,5 +1,5 @@
 // What nvdisasm prints is read right, and put beside the lines of the source.
-#include "kernels/gpu/compile/listing.h"
+#include "kernels/gpu/compile/listing/listing.h"
 
 #include <cstring>
 #include <span>

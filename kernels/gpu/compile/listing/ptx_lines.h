@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/gpu/compile/sass.h"
+#include "kernels/gpu/compile/listing/sass.h"
 
 namespace attn::gpu {
 

@@ -1,4 +1,4 @@
-#include "kernels/gpu/compile/ptx_lines.h"
+#include "kernels/gpu/compile/listing/ptx_lines.h"
 
 #include <algorithm>
 #include <charconv>

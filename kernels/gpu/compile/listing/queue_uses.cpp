@@ -1,4 +1,4 @@
-#include "kernels/gpu/compile/queue_uses.h"
+#include "kernels/gpu/compile/listing/queue_uses.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "kernels/gpu/compile/sass.h"
+#include "kernels/gpu/compile/listing/sass.h"
 
 #include <algorithm>
 #include <charconv>

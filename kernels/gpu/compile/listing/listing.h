@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "kernels/base/result.h"
-#include "kernels/gpu/compile/listing_subject.h"
+#include "kernels/gpu/compile/listing/listing_subject.h"
+#include "kernels/gpu/compile/listing/sass.h"
 #include "kernels/gpu/compile/phases.h"
 #include "kernels/gpu/compile/ptx.h"
-#include "kernels/gpu/compile/sass.h"
 #include "kernels/gpu/compile/sources.h"
 
 namespace attn::gpu {
