@@ -16,7 +16,8 @@
 namespace attn {
 
 namespace gpu {
-// Kernels of the user's own files: each is the row of an OwnKernel (kernels/gpu/rungs/own.h), which own_kernel() gives.
+// Kernels of the user's own files: each is the row of an OwnKernel (kernels/gpu/rungs/own_kernel.h), which own_kernel()
+// gives.
 using OwnKernels = std::vector<std::shared_ptr<const KernelRow>>;
 }  // namespace gpu
 

@@ -93,8 +93,8 @@ rooms_inside() { # ROOM
   case "$1" in
     kernels)
       printf "base formats model/problem model model/inputs arithmetic recording recording/replay recording/file \
-judge orders gpu/compile gpu/compile/listing gpu/device gpu/own gpu/rungs gpu/launch cpu . museum \
-lab"
+judge orders gpu/compile gpu/compile/listing gpu/device gpu/own_kernel gpu/rungs gpu/rungs/trace \
+gpu/rungs/cuda_cores gpu/rungs/tensor_cores gpu/launch cpu . museum lab"
       ;;
     profiling) printf 'figures spec session cupti measure tune sweep .' ;;
     viz)

@@ -23,7 +23,7 @@
 #include "app/worker/bench.h"
 #include "app/worker/tuner.h"
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/session/session.h"

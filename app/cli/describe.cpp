@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "kernels/gpu/own/build_line.h"
+#include "kernels/gpu/own_kernel/build_line.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/input_spec.h"

@@ -17,7 +17,7 @@
 #include "app/cli/text.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/inspect.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/model/problem/validate.h"
 

@@ -4,7 +4,7 @@
 
 #include "app/cli/text.h"
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 
 namespace attn::cli {
 

@@ -7,7 +7,7 @@
 
 #include "app/cli/parser.h"
 #include "kernels/base/result.h"
-#include "kernels/gpu/own/build_line.h"
+#include "kernels/gpu/own_kernel/build_line.h"
 #include "kernels/ladder.h"
 
 namespace attn::cli {

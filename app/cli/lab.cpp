@@ -18,7 +18,7 @@
 #include "app/worker/bench.h"
 #include "kernels/base/clock.h"
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/lab/experiments.h"
 #include "kernels/ladder.h"

@@ -17,7 +17,7 @@
 #include "app/worker/record.h"
 #include "kernels/base/files.h"
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/trace.h"
+#include "kernels/gpu/rungs/trace/trace.h"
 #include "kernels/ladder.h"
 #include "kernels/recording/file/recording_file.h"
 #include "kernels/recording/reading.h"

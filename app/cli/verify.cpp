@@ -16,7 +16,7 @@
 #include "app/worker/client.h"
 
 #include "kernels/cpu/device.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/shape_list.h"

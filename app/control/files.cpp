@@ -14,7 +14,7 @@
 #include "app/state/string.h"
 #include "app/system/file_lock.h"
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "viz/step/problem_fields.h"
 

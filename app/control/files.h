@@ -16,7 +16,7 @@
 #include "app/control/recordings.h"
 #include "app/control/run_list.h"
 #include "app/control/sweeps.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "profiling/session/session.h"
 
 namespace attn {

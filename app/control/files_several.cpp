@@ -11,7 +11,7 @@
 #include "app/control/files.h"
 #include "app/state/input_files.h"
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 
 namespace attn {
 namespace {

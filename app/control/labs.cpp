@@ -17,7 +17,7 @@
 #include "kernels/base/folders.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/compile/sources.h"
-#include "kernels/gpu/own/build_line.h"
+#include "kernels/gpu/own_kernel/build_line.h"
 #include "kernels/lab/experiments.h"
 #include "kernels/ladder.h"
 

@@ -9,7 +9,7 @@
 #include "app/control/file_task.h"
 #include "app/control/job_context.h"
 #include "app/worker/bench.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "viz/profile/lab.h"
 #include "viz/state/commands_profile.h"

@@ -7,7 +7,7 @@
 
 #include "app/worker/disassemble.h"
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 
 namespace attn {
 

@@ -8,7 +8,7 @@
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
-#include "kernels/gpu/rungs/trace.h"
+#include "kernels/gpu/rungs/trace/trace.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem/validate.h"

@@ -16,7 +16,7 @@
 #include "kernels/base/files.h"
 #include "kernels/base/folders.h"
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "profiling/session/run.h"
 #include "profiling/sweep/finished.h"
 #include "viz/bench/scene.h"

@@ -9,7 +9,7 @@
 #include "app/shell/shell.h"
 #include "imgui.h"
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "viz/step/facts/bookmarks.h"
 
 namespace attn {

@@ -6,7 +6,7 @@
 
 #include "app/state/apply_lists.h"
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/session/run.h"

@@ -17,7 +17,7 @@
 #include "app/state/values.h"
 #include "kernels/base/result.h"
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "viz/state/state.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/worker/messages.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/model/problem/tensor_bytes.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"

@@ -1,7 +1,7 @@
 #include "app/worker/compiled_row.h"
 
 #include "kernels/gpu/rungs/inspect.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"

@@ -11,7 +11,7 @@
 #include "app/system/temporary_file.h"
 #include "kernels/base/cuda_library.h"
 #include "kernels/base/folders.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "kernels/ladder.h"

@@ -9,7 +9,7 @@
 
 #include "app/worker/requests.h"
 #include "kernels/base/result.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/measurement.h"

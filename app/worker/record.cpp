@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "kernels/gpu/rungs/trace.h"
+#include "kernels/gpu/rungs/trace/trace.h"
 #include "kernels/ladder.h"
 
 namespace attn {

@@ -133,7 +133,7 @@ inline constexpr Pass kForwardAlone[] = {Pass::forward};
 inline constexpr Storage kDenseAlone[] = {Storage::dense};
 inline constexpr AxisOrder kBhldAlone[] = {AxisOrder::bhld};
 
-// What the numbers that a traced run writes are (kernels/gpu/rungs/trace.h); of resolved options.
+// What the numbers that a traced run writes are (kernels/gpu/rungs/trace/trace.h); of resolved options.
 using TraceFn = gpu::TraceFacts (*)(const Problem&, const Options&);
 
 // Rungs that do better where this one is known to fall short, by id: what a finding of measured figures proposes.

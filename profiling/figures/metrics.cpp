@@ -6,7 +6,7 @@
 #include <string>
 
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/problem/costs.h"

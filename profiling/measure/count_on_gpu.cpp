@@ -6,7 +6,7 @@
 #include "kernels/base/clock.h"
 #include "kernels/gpu/device/queue.h"
 #include "kernels/gpu/launch/device_run.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "profiling/cupti/profiler.h"
 #include "profiling/measure/one_run.h"

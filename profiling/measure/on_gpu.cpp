@@ -11,7 +11,7 @@
 #include "kernels/base/bytes.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/launch/device_run.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"

@@ -2,7 +2,7 @@
 
 #include "attnscope_version.h"
 #include "kernels/gpu/compile/sources.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 
 namespace attn {
 

@@ -225,7 +225,7 @@ def profile_page():
     for key in {key for part in ("entries", "lines", "phases") for o in j[part] for key in o} | set(j["measured"]):
         report.check(f"`{key}`" in parts["JSON: `profile --json`"] + parts["Instructions"], f"{name}: no {key}")
     phases = keys(parts["Phases in a source"])
-    for tag in {tag for path in (ROOT / "kernels" / "gpu" / "rungs").glob("*.cu*")
+    for tag in {tag for path in (ROOT / "kernels" / "gpu" / "rungs").rglob("*.cu*")
                 for tag in re.findall(r"// @phase (\w+)", path.read_text(encoding="utf-8"))} - {"caller"}:
         report.check(tag in phases, f"{name} does not describe the phase {tag}")
     if j["machine_code_not_available"]:

@@ -183,7 +183,8 @@ measure() { # time, counters and clocks of every kernel
 sm75() {
   local folder
   folder="$(mktemp -d)"
-  { printf '#define ATTN_SM75 1\n' && cat "$here/../../kernels/gpu/rungs/flash_mma.cu"; } >"$folder/flash_mma.cu"
+  { printf '#define ATTN_SM75 1\n' && cat "$here/../../kernels/gpu/rungs/tensor_cores/flash_mma.cu"; } \
+    >"$folder/flash_mma.cu"
   ATTNSCOPE_KERNELS="$folder" "$program" verify --device gpu --kernel flash_mma --dtype f16 --longest 1024
   local status=$?
   rm -rf "$folder"

@@ -13,7 +13,7 @@
 #include "profiling/session/session.h"
 #include "tests/app/worker/double.h"
 #include "tests/gui/gui_fixture.h"
-#include "tests/own_kernel_text.h"
+#include "tests/kernels/gpu/own_kernel/own_kernel_text.h"
 
 namespace attn {
 namespace {

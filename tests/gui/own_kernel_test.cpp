@@ -9,7 +9,7 @@
 #include "app/shell/dropped.h"
 #include "app/state/apply.h"
 #include "tests/gui/gui_fixture.h"
-#include "tests/own_kernel_text.h"
+#include "tests/kernels/gpu/own_kernel/own_kernel_text.h"
 
 namespace attn {
 namespace {

@@ -113,7 +113,7 @@ TEST(Ladder, EveryRowRefusesTheOtherProcessorAndOtherDtypesInWords) {
 TEST(Ladder, EveryGpuRungHasASourceWithTheEntriesItLaunches) {
   for (const KernelRow& row : gpu::gpu_kernel_table()) {
     const auto source = gpu::kernel_source(row.id, {});
-    ASSERT_TRUE(source) << "write kernels/gpu/rungs/" << row.id << ".cu";
+    ASSERT_TRUE(source) << "write kernels/gpu/rungs/FAMILY/" << row.id << ".cu";
     for (const std::string_view arch : row.architectures) {
       ASSERT_TRUE(gpu::limits_of(arch)) << row.id << ": occupancy.cpp knows nothing of " << arch;
       const auto plan = row.plan(row, problem_of(row), {}, *gpu::device_for(arch));

@@ -13,7 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/fields.h"

@@ -8,7 +8,7 @@
 #include "kernels/base/hash.h"
 
 #include "kernels/gpu/compile/listing/listing.h"
-#include "kernels/gpu/own/build_line.h"
+#include "kernels/gpu/own_kernel/build_line.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/planned.h"
 #include "viz/bench/scene.h"

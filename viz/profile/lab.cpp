@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/lab/experiments.h"
 #include "kernels/ladder.h"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "viz/profile/source.h"
 
 namespace attn {

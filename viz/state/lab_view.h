@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/gpu/compile/source_mark.h"
-#include "kernels/gpu/own/build_choices.h"
+#include "kernels/gpu/own_kernel/build_choices.h"
 #include "kernels/model/options.h"
 #include "kernels/model/problem/problem.h"
 #include "profiling/figures/measurement.h"

@@ -10,8 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/recorders.h"
 #include "kernels/gpu/rungs/rows.h"
+#include "kernels/gpu/rungs/trace/recorders.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem/validate.h"
 #include "kernels/museum/museum.h"

@@ -1,4 +1,4 @@
-// The lines of a kernel's text at which it can record itself (kernels/gpu/rungs/trace.cuh):
+// The lines of a kernel's text at which it can record itself (kernels/gpu/rungs/trace/trace.cuh):
 //
 //   ATTN_TRACE(...);                        nothing in the code that is shipped
 //   #include "kernels/gpu/trace.cuh"

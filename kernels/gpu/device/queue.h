@@ -29,7 +29,8 @@ class Queue {
   // From now on work goes to this stream, which is the caller's.
   void go_to(StreamHandle stream) { stream_ = stream; }
 
-  // From now on kernels are compiled with their hooks and write to this buffer (kernels/gpu/rungs/trace.h); 0: no more.
+  // From now on kernels are compiled with their hooks and write to this buffer (kernels/gpu/rungs/trace/trace.h); 0: no
+  // more.
   void trace_to(DevicePointer buffer) { trace_ = buffer; }
   DevicePointer trace() const { return trace_; }
   const std::string& arch() const { return arch_; }

@@ -9,9 +9,9 @@
 
 #include "kernels/base/text.h"
 #include "kernels/gpu/launch/trace_on_device.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/specialise.h"
-#include "kernels/gpu/rungs/trace.h"
+#include "kernels/gpu/rungs/trace/trace.h"
 
 namespace attn::gpu {
 namespace {

@@ -1,5 +1,5 @@
-// What all GPU rungs share. A rung is ID.cu and ID.cpp beside this file: ID.cpp has its row, its options and what it
-// launches; rows.cpp lists it.
+// What all GPU rungs share. A rung is ID.cu and ID.cpp in its family's folder: ID.cpp has its row, its options and what
+// it launches; rows.cpp lists it.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/specialise.h"
 
 namespace attn::gpu {

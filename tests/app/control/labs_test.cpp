@@ -13,13 +13,13 @@
 #include "app/state/apply.h"
 #include "app/state/string.h"
 #include "kernels/gpu/compile/sources.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/session.h"
 #include "tests/app/worker/double.h"
+#include "tests/kernels/gpu/own_kernel/own_kernel_text.h"
 #include "tests/kernels/temp_folder.h"
-#include "tests/own_kernel_text.h"
 
 namespace attn {
 namespace {

@@ -16,8 +16,8 @@
 #include "kernels/recording/file/recording_file.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/session/session.h"
+#include "tests/kernels/gpu/own_kernel/own_kernel_text.h"
 #include "tests/kernels/temp_folder.h"
-#include "tests/own_kernel_text.h"
 
 namespace attn {
 namespace {

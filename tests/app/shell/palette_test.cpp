@@ -12,7 +12,7 @@
 #include "app/control/controller.h"
 #include "app/shell/shortcuts.h"
 #include "app/state/apply.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "profiling/figures/metrics.h"

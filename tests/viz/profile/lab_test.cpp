@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/gpu/compile/sources.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "tests/viz/bench/rows.h"
@@ -215,7 +215,7 @@ std::shared_ptr<const Measurement> sampled(Measurement m,
                                            const std::vector<std::pair<std::uint32_t, std::uint64_t>>& of) {
   KernelSamples s;
   s.reasons = {"selected"};
-  s.files = {"kernels/gpu/rungs/flash_simt.cu", "kernels/gpu/rungs/device.cuh"};
+  s.files = {"kernels/gpu/rungs/cuda_cores/flash_simt.cu", "kernels/gpu/rungs/device.cuh"};
   s.functions.push_back({"flash_simt", {}});
   for (const auto& [line, samples] : of) {
     const std::uint32_t file = line == 0 ? 1 : 0;

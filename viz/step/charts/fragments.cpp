@@ -9,9 +9,9 @@
 #include <fmt/ranges.h>
 
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/flash_mma_layout.h"
-#include "kernels/gpu/rungs/flash_tf32x3_layout.h"
-#include "kernels/gpu/rungs/mma_layout.h"
+#include "kernels/gpu/rungs/tensor_cores/flash_mma_layout.h"
+#include "kernels/gpu/rungs/tensor_cores/flash_tf32x3_layout.h"
+#include "kernels/gpu/rungs/tensor_cores/mma_layout.h"
 
 namespace attn {
 namespace {

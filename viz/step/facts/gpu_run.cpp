@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/recorders.h"
 #include "kernels/gpu/rungs/rows.h"
+#include "kernels/gpu/rungs/trace/recorders.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/input_spec.h"
 

@@ -13,7 +13,7 @@
 #include "kernels/gpu/rungs/common.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/gpu/rungs/specialise.h"
-#include "kernels/gpu/rungs/trace.h"
+#include "kernels/gpu/rungs/trace/trace.h"
 #include "tests/asked.h"
 
 namespace attn::gpu {

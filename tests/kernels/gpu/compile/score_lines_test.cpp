@@ -16,7 +16,7 @@
 #include "kernels/gpu/compile/listing/listing.h"
 #include "kernels/gpu/compile/service.h"
 #include "kernels/gpu/rungs/common.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "tests/asked.h"

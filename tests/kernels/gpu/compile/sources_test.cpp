@@ -106,7 +106,7 @@ TEST(SourceHash, DoesNotCountLinesThatHoldAPhaseAlone) {
 TEST(Sources, EveryRungIncludesHeadersThatTheProgramHolds) {
   for (const KernelRow& row : gpu_kernel_table()) {
     const auto source = kernel_source(row.id, {});
-    ASSERT_TRUE(source) << row.id << ": write kernels/gpu/rungs/" << row.id << ".cu";
+    ASSERT_TRUE(source) << row.id << ": write kernels/gpu/rungs/FAMILY/" << row.id << ".cu";
     std::vector<std::string> texts{source->text};
     for (const SourceText& header : headers_of(row.id, source->text, embedded_sources())) {
       texts.emplace_back(header.text);

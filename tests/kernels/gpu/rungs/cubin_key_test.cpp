@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "kernels/gpu/compile/service.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/gpu/rungs/specialise.h"
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/gpu/compile/sources.h"
-#include "kernels/gpu/rungs/own.h"
+#include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 

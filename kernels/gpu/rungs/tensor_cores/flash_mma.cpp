@@ -1,0 +1,87 @@
+// flash_mma on the host: its tiles, and what flash_mma.cu is launched with.
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "kernels/base/text.h"
+#include "kernels/gpu/rungs/tensor_cores/flash_mma_layout.h"
+#include "kernels/gpu/rungs/tensor_cores/warp_tiles.h"
+#include "kernels/gpu/rungs/trace/trace.h"
+
+namespace attn::gpu {
+namespace {
+
+constexpr DType kHalves[] = {DType::f16, DType::bf16};
+
+std::int64_t shared_bytes(const Problem& p, const Options& o) {
+  return flash_mma_layout(static_cast<int>(p.D), static_cast<int>(p.Dv), o.br, o.bc, o.threads, o.stages).total;
+}
+
+// 32 rows a warp while O leaves room for them, and as many keys as the registers hold. A bias takes registers for its
+// addresses, and so do rows that cannot be copied 16 bytes at a time; and so do the half-sized products of sm_75.
+std::span<const WarpTile> tiles_for(const Problem& p, std::string_view arch) {
+  static constexpr WarpTile kNarrow[] = {{128, 128, 32, 2}, {128, 64, 32, 2}, {128, 64, 32, 1}, {64, 32, 32, 1}};
+  static constexpr WarpTile kMiddle[] = {{128, 64, 32, 2}, {128, 32, 32, 2}, {128, 32, 32, 1}, {64, 32, 32, 1}};
+  static constexpr WarpTile kMiddleBiased[] = {{128, 32, 32, 2}, {128, 32, 32, 1}, {64, 32, 32, 1}};
+  static constexpr WarpTile kWide[] = {{128, 64, 16, 2}, {128, 32, 16, 2}, {64, 32, 16, 2}, {64, 32, 16, 1}};
+  static constexpr WarpTile kWideBiased[] = {{128, 32, 16, 2}, {64, 32, 16, 2}, {64, 32, 16, 1}};
+  static constexpr WarpTile kHalfProducts[] = {{64, 64, 16, 1}, {64, 32, 16, 1}, {32, 32, 16, 1}};
+  const std::int64_t width = std::max(p.D, p.Dv);
+  if (arch == "sm_75" && (width > 64 || p.changes_scores())) return kHalfProducts;
+  if (width > 128) return p.changes_scores() ? std::span<const WarpTile>(kWideBiased) : kWide;
+  if (p.changes_scores()) return kMiddleBiased;
+  return width > 64 || p.D % 8 != 0 || p.Dv % 8 != 0 ? std::span<const WarpTile>(kMiddle) : kNarrow;
+}
+
+Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
+  if (d.arch == "sm_75" && p.dtype == DType::bf16) {
+    return fail(ErrorKind::cannot_run, phrase("{} takes f16 alone on sm_75, whose tensor cores know no bf16", row.id));
+  }
+  return plan_warp_tiles(row, p, o, d, tiles_for(p, d.arch), shared_bytes);
+}
+
+TraceFacts trace(const Problem& p, const Options&) {
+  return fragment_facts(p);
+}
+
+std::span<const Experiment> flash_mma_experiments() {
+  static const std::array kTable{
+      Experiment{
+          .id = "one_stage",
+          .title = marked("One stage"),
+          .rung = "flash_mma",
+          .question = marked("Is the second buffer of K and V worth its shared memory?"),
+          .change = marked("stages = 1: a key tile is copied, waited for and multiplied, and then the next."),
+          .answer = marked("On an H100 (f16, L = 4096, H = 16, D = 64): 203 us in place of 194, 1.05 times as long; "
+                           "registers keep the occupancy at 12.5 %, so the shared memory that it frees buys nothing."),
+          .options = {.stages = 1}},
+  };
+  return kTable;
+}
+
+}  // namespace
+
+KernelRow flash_mma_row() {
+  static constexpr OptionSpec kOptions[] = {{&Option::br, 16, 256, 16, 128},
+                                            {&Option::bc, 16, 128, 16, 64},
+                                            {&Option::threads, 32, 512, 32, 128},
+                                            {&Option::stages, 1, 4, 1, 2}};
+  KernelRow row = common_row();
+  row.id = "flash_mma";
+  row.title = marked("flash on mma.sync");
+  row.rung = "7";
+  row.order = Order::flash;
+  row.dtypes = kHalves;
+  row.options = kOptions;
+  row.what = marked("FlashAttention-2 in f16 and bf16 on tensor cores, by the instructions themselves.");
+  row.teaches =
+      marked("S and P stay in registers; K and V come through a swizzled ring while the tile before is multiplied.");
+  row.source = marked("Dao 2023, FlashAttention-2, algorithm 1; PTX ISA, mma.m16n8k16");
+  row.products = {Pipe::tensor_half, 1};
+  row.experiments = flash_mma_experiments();
+  row.plan = plan;
+  row.trace = trace;
+  return row;
+}
+
+}  // namespace attn::gpu
