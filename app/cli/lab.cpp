@@ -25,7 +25,7 @@
 #include "kernels/model/problem/validate.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
-#include "profiling/session/measurement_json.h"
+#include "profiling/session/json/measurement_json.h"
 #include "viz/profile/lab.h"
 
 namespace attn::cli {

@@ -10,7 +10,7 @@
 
 #include "kernels/base/text.h"
 #include "profiling/figures/beat_borders.h"
-#include "profiling/session/heartbeat_json.h"
+#include "profiling/session/json/heartbeat_json.h"
 
 namespace attn::cli {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "kernels/formats/container.h"
 #include "kernels/model/problem_json.h"
-#include "profiling/session/counts_json.h"
-#include "profiling/session/heartbeat_json.h"
-#include "profiling/session/measurement_json.h"
-#include "profiling/session/samples_json.h"
+#include "profiling/session/json/counts_json.h"
+#include "profiling/session/json/heartbeat_json.h"
+#include "profiling/session/json/measurement_json.h"
+#include "profiling/session/json/samples_json.h"
 
 namespace attn {
 namespace {

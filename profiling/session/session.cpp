@@ -7,7 +7,7 @@
 #include "kernels/formats/json_fields.h"
 #include "kernels/recording/file/recording_file.h"
 #include "profiling/session/contradictions.h"
-#include "profiling/session/measurement_json.h"
+#include "profiling/session/json/measurement_json.h"
 
 namespace attn {
 namespace {

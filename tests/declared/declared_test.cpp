@@ -19,7 +19,7 @@
 #include "kernels/model/problem_json.h"
 #include "nlohmann/json.hpp"
 #include "profiling/figures/samples.h"
-#include "profiling/session/measurement_json.h"
+#include "profiling/session/json/measurement_json.h"
 #include "profiling/session/session.h"
 #include "profiling/sweep/sweep.h"
 #include "profiling/tune/candidates.h"

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "profiling/figures/metrics.h"
-#include "profiling/session/measurement_json.h"
+#include "profiling/session/json/measurement_json.h"
+#include "profiling/session/json/verdict_json.h"
 #include "profiling/session/session.h"
-#include "profiling/session/verdict_json.h"
 #include "tests/kernels/temp_folder.h"
 #include "tests/kernels/version3.h"
 #include "tests/paths.h"

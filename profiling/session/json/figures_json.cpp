@@ -1,4 +1,4 @@
-#include "profiling/session/figures_json.h"
+#include "profiling/session/json/figures_json.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +13,7 @@
 #include "kernels/formats/json_fields.h"
 #include "kernels/model/problem_json.h"
 #include "profiling/figures/metrics.h"
-#include "profiling/session/number_in.h"
+#include "profiling/session/json/number_in.h"
 
 namespace attn {
 namespace {

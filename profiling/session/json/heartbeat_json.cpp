@@ -1,4 +1,4 @@
-#include "profiling/session/heartbeat_json.h"
+#include "profiling/session/json/heartbeat_json.h"
 
 #include <cmath>
 #include <cstdint>

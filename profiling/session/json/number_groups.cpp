@@ -1,4 +1,4 @@
-#include "profiling/session/number_groups.h"
+#include "profiling/session/json/number_groups.h"
 
 #include <charconv>
 #include <system_error>

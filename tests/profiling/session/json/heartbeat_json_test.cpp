@@ -1,5 +1,5 @@
 // A heartbeat survives its file, and a file that nobody vouches for is refused in words.
-#include "profiling/session/heartbeat_json.h"
+#include "profiling/session/json/heartbeat_json.h"
 
 #include <functional>
 #include <memory>
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "profiling/session/measurement_json.h"
+#include "profiling/session/json/measurement_json.h"
 #include "tests/viz/profile/profile_rows.h"
 
 namespace attn {

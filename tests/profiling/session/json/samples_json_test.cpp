@@ -1,5 +1,5 @@
 // Samples survive their file, and a file that nobody vouches for is refused in words.
-#include "profiling/session/samples_json.h"
+#include "profiling/session/json/samples_json.h"
 
 #include <functional>
 #include <string>

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "profiling/session/measurement_json.h"
+#include "profiling/session/json/measurement_json.h"
 #include "tests/profiling/fake_kernels.h"
 
 namespace attn {

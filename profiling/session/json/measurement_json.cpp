@@ -1,4 +1,4 @@
-#include "profiling/session/measurement_json.h"
+#include "profiling/session/json/measurement_json.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,13 +12,13 @@
 #include "kernels/model/problem_json.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
-#include "profiling/session/counts_json.h"
-#include "profiling/session/figures_json.h"
-#include "profiling/session/heartbeat_json.h"
-#include "profiling/session/number_in.h"
-#include "profiling/session/ranks_json.h"
-#include "profiling/session/samples_json.h"
-#include "profiling/session/verdict_json.h"
+#include "profiling/session/json/counts_json.h"
+#include "profiling/session/json/figures_json.h"
+#include "profiling/session/json/heartbeat_json.h"
+#include "profiling/session/json/number_in.h"
+#include "profiling/session/json/ranks_json.h"
+#include "profiling/session/json/samples_json.h"
+#include "profiling/session/json/verdict_json.h"
 
 namespace attn {
 namespace {

@@ -1,5 +1,5 @@
 // Counts of instructions survive their file, and a file that nobody vouches for is refused in words.
-#include "profiling/session/counts_json.h"
+#include "profiling/session/json/counts_json.h"
 
 #include <functional>
 #include <memory>

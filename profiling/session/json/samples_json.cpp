@@ -1,4 +1,4 @@
-#include "profiling/session/samples_json.h"
+#include "profiling/session/json/samples_json.h"
 
 #include <cmath>
 #include <limits>
@@ -10,7 +10,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/formats/json_fields.h"
-#include "profiling/session/number_groups.h"
+#include "profiling/session/json/number_groups.h"
 
 namespace attn {
 namespace {

@@ -1,4 +1,4 @@
-#include "profiling/session/ranks_json.h"
+#include "profiling/session/json/ranks_json.h"
 
 #include <optional>
 #include <utility>

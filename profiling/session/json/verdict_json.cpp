@@ -1,4 +1,4 @@
-#include "profiling/session/verdict_json.h"
+#include "profiling/session/json/verdict_json.h"
 
 #include <algorithm>
 #include <cstddef>
