@@ -96,7 +96,7 @@ rooms_inside() { # ROOM
 judge orders gpu/compile gpu/compile/listing gpu/device gpu/own_kernel gpu/rungs gpu/rungs/trace \
 gpu/rungs/cuda_cores gpu/rungs/tensor_cores gpu/launch cpu . museum lab"
       ;;
-    profiling) printf 'figures spec session/json session cupti measure tune sweep .' ;;
+    profiling) printf 'figures spec session/json session cupti measure measure/cpu measure/gpu tune sweep .' ;;
     viz)
       printf "state draw step/place step/orders step/facts step/charts step/tiles step/timeline step bench profile \
 learn ."

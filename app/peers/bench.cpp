@@ -16,7 +16,7 @@
 #include "profiling/figures/peers.h"
 #include "profiling/figures/row_state.h"
 #include "profiling/figures/statistics.h"
-#include "profiling/measure/on_cpu.h"
+#include "profiling/measure/cpu/on_cpu.h"
 #include "profiling/measure/point.h"
 #include "profiling/measure/problem_cache.h"
 #include "profiling/measure/stages.h"

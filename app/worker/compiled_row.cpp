@@ -5,7 +5,7 @@
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
-#include "profiling/measure/compiled_figures.h"
+#include "profiling/measure/gpu/compiled_figures.h"
 #include "profiling/measure/point.h"
 #include "profiling/measure/stages.h"
 

@@ -11,9 +11,9 @@
 #include "kernels/gpu/compile/service.h"
 #include "kernels/gpu/device/driver.h"
 #include "kernels/gpu/device/queue.h"
-#include "profiling/measure/gpu_peaks.h"
-#include "profiling/measure/gpu_timing.h"
-#include "profiling/measure/on_gpu.h"
+#include "profiling/measure/gpu/gpu_peaks.h"
+#include "profiling/measure/gpu/gpu_timing.h"
+#include "profiling/measure/gpu/on_gpu.h"
 
 namespace attn {
 

@@ -9,7 +9,7 @@
 
 #include "kernels/gpu/compile/service.h"
 #include "kernels/gpu/device/driver.h"
-#include "profiling/measure/on_gpu.h"
+#include "profiling/measure/gpu/on_gpu.h"
 
 namespace attn {
 

@@ -11,8 +11,8 @@
 #include "app/worker/compile_ahead.h"
 #include "kernels/cpu/device.h"
 #include "kernels/ladder.h"
-#include "profiling/measure/compiled_figures.h"
-#include "profiling/measure/on_cpu.h"
+#include "profiling/measure/cpu/on_cpu.h"
+#include "profiling/measure/gpu/compiled_figures.h"
 #include "profiling/measure/problem_cache.h"
 #include "profiling/measure/source_now.h"
 

@@ -24,10 +24,10 @@
 #include "kernels/model/fits.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/problem/tensor_bytes.h"
-#include "profiling/measure/beat_on_gpu.h"
-#include "profiling/measure/count_on_gpu.h"
-#include "profiling/measure/gpu_timing.h"
-#include "profiling/measure/sample_on_gpu.h"
+#include "profiling/measure/gpu/beat_on_gpu.h"
+#include "profiling/measure/gpu/count_on_gpu.h"
+#include "profiling/measure/gpu/gpu_timing.h"
+#include "profiling/measure/gpu/sample_on_gpu.h"
 
 namespace attn {
 namespace {

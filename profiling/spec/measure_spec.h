@@ -38,7 +38,7 @@ struct Point : MeasureSpec {
   bool operator==(const Point&) const = default;
 };
 
-// What this CPU can do at most, as profiling/measure/cpu_peak.h measures it.
+// What this CPU can do at most, as profiling/measure/cpu/cpu_peak.h measures it.
 struct CpuPeak {
   double gflops = 0;         // 2 FLOPs a multiply-add, all threads together
   double copy_gb_per_s = 0;  // read + written, in units of 1e9; arrays beyond the caches where memory allows

@@ -11,7 +11,7 @@
 #include "app/worker/listing_ahead.h"
 #include "profiling/figures/sampled_lines.h"
 #include "profiling/figures/samples.h"
-#include "profiling/measure/on_gpu.h"
+#include "profiling/measure/gpu/on_gpu.h"
 #include "tests/app/worker/double.h"
 
 namespace attn {

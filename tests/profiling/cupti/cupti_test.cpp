@@ -14,7 +14,7 @@
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
-#include "profiling/measure/counter_figures.h"
+#include "profiling/measure/gpu/counter_figures.h"
 
 namespace attn {
 namespace {

@@ -6,7 +6,7 @@
 #include "kernels/cpu/device.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
-#include "profiling/measure/on_cpu.h"
+#include "profiling/measure/cpu/on_cpu.h"
 #include "tests/profiling/fake_kernels.h"
 
 namespace attn {

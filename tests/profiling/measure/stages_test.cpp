@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "profiling/measure/on_cpu.h"
+#include "profiling/measure/cpu/on_cpu.h"
 #include "tests/profiling/fake_kernels.h"
 
 namespace attn {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/formats/container.h"
-#include "profiling/measure/on_cpu.h"
+#include "profiling/measure/cpu/on_cpu.h"
 #include "profiling/session/session.h"
 #include "tests/kernels/temp_folder.h"
 #include "tests/profiling/fake_kernels.h"

@@ -11,7 +11,7 @@
 #include "kernels/base/files.h"
 #include "kernels/formats/container.h"
 #include "profiling/figures/baseline.h"
-#include "profiling/measure/on_cpu.h"
+#include "profiling/measure/cpu/on_cpu.h"
 #include "profiling/session/session.h"
 #include "tests/kernels/temp_folder.h"
 #include "tests/profiling/fake_kernels.h"

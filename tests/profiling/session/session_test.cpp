@@ -13,7 +13,7 @@
 
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
-#include "profiling/measure/on_cpu.h"
+#include "profiling/measure/cpu/on_cpu.h"
 #include "tests/profiling/fake_kernels.h"
 #include "tests/profiling/session/session_fixture.h"
 

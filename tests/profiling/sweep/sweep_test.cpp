@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "profiling/figures/metrics.h"
-#include "profiling/measure/on_cpu.h"
+#include "profiling/measure/cpu/on_cpu.h"
 #include "profiling/sweep/time_left.h"
 #include "tests/profiling/fake_kernels.h"
 

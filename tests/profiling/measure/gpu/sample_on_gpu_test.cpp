@@ -1,5 +1,5 @@
 // How often a kernel is looked at: many samples of a short one, none dropped of a long one.
-#include "profiling/measure/sample_on_gpu.h"
+#include "profiling/measure/gpu/sample_on_gpu.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "profiling/measure/beat_on_gpu.h"
+#include "profiling/measure/gpu/beat_on_gpu.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,8 @@
 #include "kernels/gpu/device/queue.h"
 #include "kernels/gpu/launch/device_run.h"
 #include "profiling/cupti/profiler.h"
-#include "profiling/measure/gpu_timing.h"
-#include "profiling/measure/one_run.h"
+#include "profiling/measure/gpu/gpu_timing.h"
+#include "profiling/measure/gpu/one_run.h"
 
 namespace attn {
 namespace {

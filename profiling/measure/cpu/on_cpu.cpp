@@ -1,4 +1,4 @@
-#include "profiling/measure/on_cpu.h"
+#include "profiling/measure/cpu/on_cpu.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "profiling/measure/on_gpu.h"
+#include "profiling/measure/gpu/on_gpu.h"
 
 #include <algorithm>
 #include <exception>
@@ -21,9 +21,9 @@
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/row_state.h"
 #include "profiling/figures/statistics.h"
-#include "profiling/measure/compiled_figures.h"
-#include "profiling/measure/counter_figures.h"
-#include "profiling/measure/gpu_timing.h"
+#include "profiling/measure/gpu/compiled_figures.h"
+#include "profiling/measure/gpu/counter_figures.h"
+#include "profiling/measure/gpu/gpu_timing.h"
 #include "profiling/measure/point.h"
 #include "profiling/measure/stages.h"
 

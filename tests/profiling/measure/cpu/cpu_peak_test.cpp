@@ -1,4 +1,4 @@
-#include "profiling/measure/cpu_peak.h"
+#include "profiling/measure/cpu/cpu_peak.h"
 
 #include <gtest/gtest.h>
 

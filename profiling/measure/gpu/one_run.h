@@ -4,7 +4,7 @@
 #include "kernels/base/result.h"
 #include "kernels/gpu/device/queue.h"
 #include "kernels/gpu/launch/device_run.h"
-#include "profiling/measure/on_gpu.h"
+#include "profiling/measure/gpu/on_gpu.h"
 #include "profiling/spec/measure_spec.h"
 
 namespace attn {

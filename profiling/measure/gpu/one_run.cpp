@@ -1,4 +1,4 @@
-#include "profiling/measure/one_run.h"
+#include "profiling/measure/gpu/one_run.h"
 
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"

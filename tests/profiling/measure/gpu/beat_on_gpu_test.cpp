@@ -1,5 +1,5 @@
 // How often a run is read, and what a profiler's answer must hold to be a heartbeat.
-#include "profiling/measure/beat_on_gpu.h"
+#include "profiling/measure/gpu/beat_on_gpu.h"
 
 #include <cmath>
 #include <string>

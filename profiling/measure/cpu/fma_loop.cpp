@@ -1,10 +1,10 @@
 // Compiled once a vector target: Highway includes this file again for each of them.
-#include "profiling/measure/fma_loop.h"
+#include "profiling/measure/cpu/fma_loop.h"
 
 #include "kernels/base/clock.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "profiling/measure/fma_loop.cpp"
+#define HWY_TARGET_INCLUDE "profiling/measure/cpu/fma_loop.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

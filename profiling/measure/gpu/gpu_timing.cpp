@@ -1,4 +1,4 @@
-#include "profiling/measure/gpu_timing.h"
+#include "profiling/measure/gpu/gpu_timing.h"
 
 #include <algorithm>
 #include <chrono>

@@ -12,8 +12,8 @@
 #include "kernels/ladder.h"
 #include "profiling/cupti/profiler.h"
 #include "profiling/figures/measurement.h"
-#include "profiling/measure/gpu_peaks.h"
-#include "profiling/measure/gpu_sensors.h"
+#include "profiling/measure/gpu/gpu_peaks.h"
+#include "profiling/measure/gpu/gpu_sensors.h"
 #include "profiling/measure/problem_cache.h"
 #include "profiling/spec/measure_spec.h"
 

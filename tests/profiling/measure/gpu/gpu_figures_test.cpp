@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "profiling/figures/metrics.h"
-#include "profiling/measure/compiled_figures.h"
-#include "profiling/measure/counter_figures.h"
-#include "profiling/measure/gpu_timing.h"
+#include "profiling/measure/gpu/compiled_figures.h"
+#include "profiling/measure/gpu/counter_figures.h"
+#include "profiling/measure/gpu/gpu_timing.h"
 
 namespace attn {
 namespace {

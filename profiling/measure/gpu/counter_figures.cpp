@@ -1,4 +1,4 @@
-#include "profiling/measure/counter_figures.h"
+#include "profiling/measure/gpu/counter_figures.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

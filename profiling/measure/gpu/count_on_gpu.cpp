@@ -1,4 +1,4 @@
-#include "profiling/measure/count_on_gpu.h"
+#include "profiling/measure/gpu/count_on_gpu.h"
 
 #include <utility>
 #include <vector>
@@ -9,7 +9,7 @@
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "profiling/cupti/profiler.h"
-#include "profiling/measure/one_run.h"
+#include "profiling/measure/gpu/one_run.h"
 
 namespace attn {
 namespace {

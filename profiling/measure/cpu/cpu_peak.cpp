@@ -1,4 +1,4 @@
-#include "profiling/measure/cpu_peak.h"
+#include "profiling/measure/cpu/cpu_peak.h"
 
 #include <algorithm>
 #include <barrier>
@@ -14,7 +14,7 @@
 
 #include "kernels/base/bytes.h"
 #include "kernels/base/clock.h"
-#include "profiling/measure/fma_loop.h"
+#include "profiling/measure/cpu/fma_loop.h"
 
 namespace attn {
 namespace {

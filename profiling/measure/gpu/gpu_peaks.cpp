@@ -1,4 +1,4 @@
-#include "profiling/measure/gpu_peaks.h"
+#include "profiling/measure/gpu/gpu_peaks.h"
 #include "kernels/base/bytes.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include "kernels/base/result.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/measurement.h"
-#include "profiling/measure/cpu_peak.h"
+#include "profiling/measure/cpu/cpu_peak.h"
 #include "profiling/measure/turn.h"
 #include "profiling/spec/measure_spec.h"
 

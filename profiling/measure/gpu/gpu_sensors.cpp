@@ -1,4 +1,4 @@
-#include "profiling/measure/gpu_sensors.h"
+#include "profiling/measure/gpu/gpu_sensors.h"
 
 #include <array>
 #include <utility>

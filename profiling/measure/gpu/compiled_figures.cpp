@@ -1,4 +1,4 @@
-#include "profiling/measure/compiled_figures.h"
+#include "profiling/measure/gpu/compiled_figures.h"
 
 #include <algorithm>
 #include <array>
