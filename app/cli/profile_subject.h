@@ -20,7 +20,7 @@
 #include "kernels/model/kernel.h"
 #include "profiling/figures/measurement.h"
 #include "viz/profile/source.h"
-#include "viz/state/runs.h"
+#include "viz/state/bench_runs.h"
 
 namespace attn::cli {
 

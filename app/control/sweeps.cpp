@@ -18,7 +18,7 @@
 #include "viz/bench/fields.h"
 #include "viz/bench/planned.h"
 #include "viz/bench/scene.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 #include "viz/state/run_words.h"
 
 namespace attn {

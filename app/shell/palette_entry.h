@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "imgui.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"

@@ -6,7 +6,7 @@
 #include "app/state/values.h"
 #include "kernels/base/text.h"
 #include "profiling/session/run.h"
-#include "viz/state/runs.h"
+#include "viz/state/bench_runs.h"
 
 namespace attn {
 namespace {

@@ -7,7 +7,7 @@
 #include "app/state/string.h"
 #include "imgui_internal.h"
 #include "tests/gui/learn_fixture.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/draw/theme.h"
 #include "viz/learn/class_scale.h"
 #include "viz/learn/desk.h"

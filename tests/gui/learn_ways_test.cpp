@@ -6,7 +6,7 @@
 
 #include "tests/gui/learn_fixture.h"
 #include "viz/draw/number_text.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 
 namespace attn {
 namespace {

@@ -7,7 +7,7 @@
 #include "app/cli/step_text.h"
 #include "kernels/model/inputs/inputs.h"
 #include "tests/orders/late_scale.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/step/charts/error.h"
 #include "viz/step/charts/hindsight.h"
 #include "viz/step/charts/row.h"

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "implot.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 #include "viz/draw/number_text.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"

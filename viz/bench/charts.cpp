@@ -9,7 +9,7 @@
 #include "kernels/ladder.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 #include "viz/state/run_words.h"
 
 namespace attn {

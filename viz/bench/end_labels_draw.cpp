@@ -8,8 +8,8 @@
 #include "implot.h"
 #include "kernels/base/text.h"
 #include "viz/bench/line_looks_draw.h"
-#include "viz/bench/texts.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/figure_text.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 

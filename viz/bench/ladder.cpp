@@ -19,7 +19,7 @@
 #include "viz/bench/fields.h"
 #include "viz/bench/presets.h"
 #include "viz/bench/slice.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 
 namespace attn {
 namespace {

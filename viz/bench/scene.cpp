@@ -14,7 +14,7 @@
 #include "viz/bench/fields.h"
 #include "viz/bench/ladder.h"
 #include "viz/bench/sweep_choices.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 #include "viz/state/run_words.h"
 
 namespace attn {

@@ -15,7 +15,7 @@
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"
 #include "viz/bench/fields.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 
 namespace attn {
 namespace {

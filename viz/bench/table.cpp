@@ -12,7 +12,7 @@
 #include "profiling/spec/tile_words.h"
 #include "viz/bench/fields.h"
 #include "viz/bench/scene.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 
 namespace attn {
 namespace {

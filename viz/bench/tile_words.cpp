@@ -8,7 +8,7 @@
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
 #include "viz/bench/fields.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 
 namespace attn {
 namespace {

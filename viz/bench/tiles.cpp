@@ -16,8 +16,8 @@
 #include "viz/bench/fields.h"
 #include "viz/bench/slice.h"
 #include "viz/bench/subject.h"
-#include "viz/bench/texts.h"
 #include "viz/bench/tile_words.h"
+#include "viz/draw/figure_text.h"
 #include "viz/state/run_words.h"
 
 namespace attn {

@@ -13,8 +13,8 @@
 #include "viz/bench/scene.h"
 #include "viz/bench/subject.h"
 #include "viz/bench/sweep_choices.h"
-#include "viz/bench/texts.h"
 #include "viz/bench/verdict_words.h"
+#include "viz/draw/figure_text.h"
 
 namespace attn {
 namespace {

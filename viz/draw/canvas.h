@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "imgui.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/draw/theme.h"
 
 namespace attn {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 
 namespace attn {
 

@@ -10,7 +10,7 @@
 
 #include "kernels/base/result.h"
 #include "kernels/recording/recording.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/learn/expression.h"
 #include "viz/learn/lesson.h"
 #include "viz/learn/number_bar.h"

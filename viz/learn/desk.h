@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/learn/lesson.h"
 #include "viz/learn/number_bar.h"
 #include "viz/state/model.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "kernels/base/result.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/learn/expression.h"
 #include "viz/learn/lesson.h"
 

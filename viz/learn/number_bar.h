@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 
 namespace attn {
 

@@ -5,7 +5,7 @@
 
 #include "imgui.h"
 #include "viz/draw/canvas.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 
 namespace attn {
 

@@ -11,7 +11,7 @@
 #include "kernels/model/traffic.h"
 #include "profiling/figures/statistics.h"
 #include "viz/bench/scene.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 
 namespace attn {
 namespace {

@@ -18,7 +18,7 @@
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 #include "viz/profile/bytes.h"
 #include "viz/profile/findings_sampled.h"
 #include "viz/profile/occupancy.h"

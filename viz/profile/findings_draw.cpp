@@ -5,7 +5,7 @@
 
 #include "imgui.h"
 #include "kernels/base/text.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"

@@ -17,7 +17,7 @@
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/samples.h"
 #include "viz/bench/scene.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 #include "viz/profile/bytes.h"
 #include "viz/profile/proposed.h"
 #include "viz/profile/source.h"

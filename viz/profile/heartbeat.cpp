@@ -12,7 +12,7 @@
 #include "kernels/model/order_row.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 #include "viz/step/orders/looks.h"
 
 namespace attn {

@@ -9,7 +9,7 @@
 
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/samples.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/profile/source.h"
 
 namespace attn {

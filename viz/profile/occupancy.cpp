@@ -12,7 +12,7 @@
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 
 namespace attn {
 namespace {

@@ -13,7 +13,7 @@
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 
 namespace attn {
 namespace {

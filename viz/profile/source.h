@@ -13,7 +13,7 @@
 #include "kernels/gpu/compile/listing/listing.h"
 #include "profiling/figures/samples.h"
 #include "viz/draw/inks.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/profile/counts.h"
 #include "viz/state/commands_profile.h"
 #include "viz/state/model.h"

@@ -18,8 +18,8 @@
 #include "kernels/recording/recording.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/session/sweep_run.h"
+#include "viz/state/bench_runs.h"
 #include "viz/state/lab_view.h"
-#include "viz/state/runs.h"
 
 namespace attn {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "profiling/session/sweep_run.h"
+#include "viz/state/bench_runs.h"
 #include "viz/state/model.h"
-#include "viz/state/runs.h"
 
 namespace attn {
 

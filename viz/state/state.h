@@ -9,7 +9,7 @@
 #include "kernels/model/inputs/input_spec.h"
 #include "kernels/recording/recording.h"
 #include "profiling/spec/sweep_spec.h"
-#include "viz/state/runs.h"
+#include "viz/state/bench_runs.h"
 #include "viz/state/view_bench.h"
 #include "viz/state/view_learn.h"
 #include "viz/state/view_profile.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/state/state.h"
 #include "viz/step/facts/texts.h"
 #include "viz/step/facts/values.h"

@@ -13,7 +13,7 @@
 #include "app/state/lesson_runs.h"
 #include "app/state/string.h"
 #include "tests/paths.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/learn/beat.h"
 #include "viz/learn/lesson_words.h"
 

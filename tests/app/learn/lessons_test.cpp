@@ -18,7 +18,7 @@
 #include "app/state/string.h"
 #include "tests/kernels/temp_folder.h"
 #include "tests/paths.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/learn/beat.h"
 #include "viz/learn/lesson_words.h"
 #include "viz/learn/typed_number.h"

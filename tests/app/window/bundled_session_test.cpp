@@ -18,7 +18,7 @@
 #include "profiling/session/session.h"
 #include "tests/paths.h"
 #include "viz/bench/scene.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/profile/findings.h"
 #include "viz/profile/heartbeat.h"
 #include "viz/profile/mosaic.h"

@@ -15,7 +15,7 @@
 #include "tests/viz/profile/profile_rows.h"
 #include "viz/bench/presets.h"
 #include "viz/bench/scene.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 
 namespace attn::bench_test {
 namespace {

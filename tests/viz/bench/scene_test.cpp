@@ -9,7 +9,7 @@
 
 #include "tests/viz/bench/scene_fixture.h"
 #include "viz/bench/slice.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 
 namespace attn {
 namespace {

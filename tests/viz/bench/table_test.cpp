@@ -10,7 +10,7 @@
 #include "profiling/figures/metrics.h"
 #include "tests/viz/bench/scene_fixture.h"
 #include "viz/bench/slice.h"
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 
 namespace attn {
 namespace {

@@ -1,4 +1,4 @@
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 
 #include <gtest/gtest.h>
 

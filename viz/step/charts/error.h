@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/recording/replay/exact.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/step/place/place.h"
 
 namespace attn {

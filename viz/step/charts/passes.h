@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/step/place/place.h"
 
 namespace attn {

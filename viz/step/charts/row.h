@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/step/place/place.h"
 
 namespace attn {

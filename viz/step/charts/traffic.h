@@ -10,7 +10,7 @@
 
 #include "kernels/model/traffic.h"
 #include "kernels/recording/recording.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 
 namespace attn {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "kernels/recording/recording.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/step/facts/values.h"
 
 namespace attn {

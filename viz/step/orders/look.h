@@ -16,7 +16,7 @@
 #include "kernels/model/order_row.h"
 #include "kernels/model/traffic.h"  // TrafficPart
 #include "viz/draw/inks.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 
 namespace attn {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/recording/recording.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 
 namespace attn {
 

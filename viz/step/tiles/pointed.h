@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/recording/replay/exact.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/state/state.h"
 #include "viz/step/tiles/held.h"
 #include "viz/step/tiles/scene.h"

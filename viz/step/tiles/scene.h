@@ -8,7 +8,7 @@
 
 #include "kernels/recording/recording.h"
 #include "kernels/recording/replay/exact.h"
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/state/state.h"
 #include "viz/step/facts/scales.h"
 #include "viz/step/orders/look.h"

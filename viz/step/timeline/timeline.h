@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "viz/draw/runs.h"
+#include "viz/draw/text_runs.h"
 #include "viz/state/state.h"
 #include "viz/step/place/place.h"
 

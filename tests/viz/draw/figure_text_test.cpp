@@ -1,5 +1,5 @@
 // Figures of Bench as text, and labels set apart.
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 
 #include <gtest/gtest.h>
 

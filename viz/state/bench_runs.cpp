@@ -1,4 +1,4 @@
-#include "viz/state/runs.h"
+#include "viz/state/bench_runs.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "viz/bench/texts.h"
+#include "viz/draw/figure_text.h"
 
 #include <fmt/format.h>
 
