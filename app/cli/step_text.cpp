@@ -15,9 +15,9 @@
 #include "kernels/model/traffic.h"
 #include "kernels/recording/replay/exact.h"
 #include "viz/draw/number_text.h"
+#include "viz/step/bars/strip.h"
 #include "viz/step/facts/values.h"
 #include "viz/step/place/place.h"
-#include "viz/step/strip.h"
 
 namespace attn::cli {
 namespace {

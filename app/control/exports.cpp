@@ -17,7 +17,7 @@
 #include "profiling/session/trace.h"
 #include "viz/learn/desk.h"
 #include "viz/state/run_words.h"
-#include "viz/step/wrong_run.h"
+#include "viz/step/bars/wrong_run.h"
 
 namespace attn {
 namespace {

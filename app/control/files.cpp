@@ -16,7 +16,7 @@
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
-#include "viz/step/problem_fields.h"
+#include "viz/step/problem/problem_fields.h"
 
 namespace attn {
 

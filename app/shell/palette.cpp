@@ -24,12 +24,12 @@
 #include "viz/bench/sweep_choices.h"
 #include "viz/learn/desk.h"
 #include "viz/state/run_words.h"
+#include "viz/step/bars/wrong_run.h"
 #include "viz/step/chart_card.h"
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/gpu_run.h"
-#include "viz/step/problem_fields.h"
+#include "viz/step/problem/problem_fields.h"
 #include "viz/step/timeline/transport.h"
-#include "viz/step/wrong_run.h"
 
 namespace attn {
 namespace {

@@ -11,7 +11,7 @@
 #include "imgui_internal.h"
 #include "kernels/base/files.h"
 #include "viz/learn/class_scale.h"
-#include "viz/step/cache.h"
+#include "viz/step/step_cache.h"
 #include "viz/workspaces.h"
 
 namespace attn {

@@ -18,7 +18,7 @@
 #include "viz/learn/held.h"
 #include "viz/profile/held.h"
 #include "viz/state/commands.h"
-#include "viz/step/held.h"
+#include "viz/step/step_ui_state.h"
 
 namespace attn {
 

@@ -18,9 +18,9 @@
 #include "viz/draw/widgets.h"
 #include "viz/learn/desk.h"
 #include "viz/state/run_words.h"
+#include "viz/step/bars/wrong_run.h"
 #include "viz/step/facts/gpu_run.h"
-#include "viz/step/problem_fields.h"
-#include "viz/step/wrong_run.h"
+#include "viz/step/problem/problem_fields.h"
 
 namespace attn {
 namespace {

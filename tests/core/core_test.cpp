@@ -15,8 +15,8 @@
 #include "kernels/model/inputs/inputs.h"
 #include "profiling/session/session.h"
 #include "viz/learn/figure.h"
-#include "viz/step/cache.h"
-#include "viz/step/tiles/scene.h"
+#include "viz/step/step_cache.h"
+#include "viz/step/tiles/tiles_scene.h"
 #include "viz/step/timeline/timeline.h"
 
 namespace attn {

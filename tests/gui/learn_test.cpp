@@ -16,7 +16,7 @@
 #include "viz/draw/number_text.h"
 #include "viz/learn/desk.h"
 #include "viz/learn/figure.h"
-#include "viz/step/cache.h"
+#include "viz/step/step_cache.h"
 
 namespace attn {
 namespace {

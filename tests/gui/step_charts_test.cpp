@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/gui/gui_fixture.h"
-#include "viz/step/cache.h"
+#include "viz/step/step_cache.h"
 
 namespace attn {
 namespace {

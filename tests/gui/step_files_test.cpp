@@ -6,8 +6,8 @@
 
 #include "kernels/formats/npy.h"
 #include "tests/gui/gui_fixture.h"
-#include "viz/step/cache.h"
 #include "viz/step/facts/bookmarks.h"
+#include "viz/step/step_cache.h"
 
 namespace attn {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "tests/gui/learn_fixture.h"
 #include "viz/draw/canvas.h"
-#include "viz/step/cache.h"
-#include "viz/step/strip_draw.h"
+#include "viz/step/bars/strip_draw.h"
+#include "viz/step/step_cache.h"
 
 namespace attn {
 namespace {

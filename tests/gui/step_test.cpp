@@ -3,7 +3,7 @@
 
 #include "kernels/model/kernel.h"
 #include "tests/gui/gui_fixture.h"
-#include "viz/step/cache.h"
+#include "viz/step/step_cache.h"
 
 namespace attn {
 namespace {

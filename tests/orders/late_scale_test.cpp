@@ -21,7 +21,7 @@
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/letters.h"
 #include "viz/step/facts/scales.h"
-#include "viz/step/tiles/scene.h"
+#include "viz/step/tiles/tiles_scene.h"
 #include "viz/step/timeline/timeline.h"
 
 namespace attn {

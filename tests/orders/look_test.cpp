@@ -8,6 +8,7 @@
 #include "kernels/model/inputs/inputs.h"
 #include "tests/orders/late_scale.h"
 #include "viz/draw/text_runs.h"
+#include "viz/step/bars/strip.h"
 #include "viz/step/charts/error.h"
 #include "viz/step/charts/hindsight.h"
 #include "viz/step/charts/row.h"
@@ -16,11 +17,10 @@
 #include "viz/step/facts/values.h"
 #include "viz/step/orders/look.h"
 #include "viz/step/orders/looks.h"
-#include "viz/step/problem_fields.h"
-#include "viz/step/strip.h"
+#include "viz/step/problem/problem_fields.h"
 #include "viz/step/tiles/chip.h"
 #include "viz/step/tiles/pointed.h"
-#include "viz/step/tiles/scene.h"
+#include "viz/step/tiles/tiles_scene.h"
 #include "viz/step/timeline/map.h"
 
 namespace attn {

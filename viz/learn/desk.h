@@ -16,7 +16,7 @@
 #include "viz/state/state.h"
 #include "viz/step/facts/focus.h"
 #include "viz/step/facts/scales.h"
-#include "viz/step/veil.h"
+#include "viz/step/hidden_answers.h"
 
 namespace attn {
 

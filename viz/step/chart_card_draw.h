@@ -4,10 +4,10 @@
 #include "viz/draw/canvas.h"
 #include "viz/state/commands.h"
 #include "viz/state/state.h"
-#include "viz/step/cache.h"
 #include "viz/step/charts/row.h"
 #include "viz/step/facts/values.h"
 #include "viz/step/place/place.h"
+#include "viz/step/step_cache.h"
 
 namespace attn {
 

@@ -4,7 +4,7 @@
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
-#include "viz/step/held.h"
+#include "viz/step/step_ui_state.h"
 
 namespace attn {
 

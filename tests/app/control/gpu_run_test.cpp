@@ -11,8 +11,8 @@
 #include "kernels/recording/replay/replay.h"
 #include "tests/kernels/temp_folder.h"
 #include "tests/paths.h"
+#include "viz/step/bars/strip.h"
 #include "viz/step/facts/gpu_run.h"
-#include "viz/step/strip.h"
 
 namespace attn {
 namespace {

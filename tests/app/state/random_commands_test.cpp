@@ -10,8 +10,8 @@
 #include "app/state/apply.h"
 #include "kernels/model/kernel.h"
 #include "viz/draw/number_text.h"
-#include "viz/step/cache.h"
-#include "viz/step/tiles/scene.h"
+#include "viz/step/step_cache.h"
+#include "viz/step/tiles/tiles_scene.h"
 
 namespace attn {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "viz/draw/canvas.h"
-#include "viz/step/tiles/scene.h"
+#include "viz/step/tiles/tiles_scene.h"
 
 namespace attn {
 

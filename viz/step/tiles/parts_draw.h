@@ -7,8 +7,8 @@
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
 #include "viz/step/tiles/layout_draw.h"
-#include "viz/step/tiles/panel.h"
-#include "viz/step/tiles/scene.h"
+#include "viz/step/tiles/tiles_panel.h"
+#include "viz/step/tiles/tiles_scene.h"
 
 namespace attn::tiles {
 

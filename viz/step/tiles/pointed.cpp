@@ -8,7 +8,7 @@
 
 #include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
-#include "viz/step/facts/dropped.h"
+#include "viz/step/facts/dropped_tiles.h"
 #include "viz/step/facts/letters.h"
 #include "viz/step/orders/looks.h"
 

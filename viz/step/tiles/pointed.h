@@ -9,8 +9,8 @@
 #include "kernels/recording/replay/exact.h"
 #include "viz/draw/text_runs.h"
 #include "viz/state/state.h"
-#include "viz/step/tiles/held.h"
-#include "viz/step/tiles/scene.h"
+#include "viz/step/tiles/tiles_scene.h"
+#include "viz/step/tiles/tiles_ui_state.h"
 
 namespace attn {
 

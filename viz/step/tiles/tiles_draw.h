@@ -3,8 +3,8 @@
 #pragma once
 
 #include "viz/draw/canvas.h"
-#include "viz/step/tiles/panel.h"
-#include "viz/step/tiles/scene.h"
+#include "viz/step/tiles/tiles_panel.h"
+#include "viz/step/tiles/tiles_scene.h"
 
 namespace attn {
 

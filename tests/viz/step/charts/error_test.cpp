@@ -7,7 +7,7 @@
 #include "kernels/recording/replay/exact.h"
 #include "tests/viz/step/fixture.h"
 #include "viz/draw/number_text.h"
-#include "viz/step/strip.h"
+#include "viz/step/bars/strip.h"
 
 namespace attn {
 namespace {

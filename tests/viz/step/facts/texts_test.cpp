@@ -14,9 +14,9 @@
 #include "kernels/museum/museum.h"
 #include "tests/viz/step/fixture.h"
 #include "viz/draw/number_text.h"
-#include "viz/step/cache.h"
+#include "viz/step/bars/strip.h"
 #include "viz/step/facts/letters.h"
-#include "viz/step/strip.h"
+#include "viz/step/step_cache.h"
 
 namespace attn {
 namespace {

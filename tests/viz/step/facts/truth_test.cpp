@@ -13,7 +13,7 @@
 #include "kernels/model/inputs/inputs.h"
 #include "tests/viz/step/fixture.h"
 #include "viz/draw/number_text.h"
-#include "viz/step/strip.h"
+#include "viz/step/bars/strip.h"
 
 namespace attn {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/viz/step/fixture.h"
-#include "viz/step/tiles/held.h"
+#include "viz/step/tiles/tiles_ui_state.h"
 
 namespace attn {
 namespace {

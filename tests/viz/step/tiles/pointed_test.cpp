@@ -10,8 +10,8 @@
 
 #include "tests/viz/step/fixture.h"
 #include "viz/draw/number_text.h"
+#include "viz/step/bars/strip.h"
 #include "viz/step/facts/scales.h"
-#include "viz/step/strip.h"
 #include "viz/step/tiles/legend.h"
 
 namespace attn {

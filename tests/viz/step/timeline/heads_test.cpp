@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "tests/viz/step/fixture.h"
-#include "viz/step/cache.h"
+#include "viz/step/step_cache.h"
 
 namespace attn {
 namespace {

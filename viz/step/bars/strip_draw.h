@@ -2,7 +2,7 @@
 #pragma once
 
 #include "viz/draw/canvas.h"
-#include "viz/step/strip.h"
+#include "viz/step/bars/strip.h"
 
 namespace attn {
 

@@ -1,4 +1,4 @@
-#include "viz/step/facts/dropped.h"
+#include "viz/step/facts/dropped_tiles.h"
 
 #include <algorithm>
 #include <optional>

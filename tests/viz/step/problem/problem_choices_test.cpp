@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/model/inputs/inputs.h"
-#include "viz/step/problem_fields.h"
+#include "viz/step/problem/problem_fields.h"
 
 namespace attn {
 namespace {

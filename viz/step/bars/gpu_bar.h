@@ -7,7 +7,7 @@
 
 #include "viz/state/commands.h"
 #include "viz/state/state.h"
-#include "viz/step/beside.h"
+#include "viz/step/bars/cpu_comparison.h"
 
 namespace attn {
 

@@ -8,12 +8,12 @@
 #include "viz/step/charts/row.h"
 #include "viz/step/facts/focus.h"
 #include "viz/step/facts/texts.h"
-#include "viz/step/tiles/held.h"
-#include "viz/step/veil.h"
+#include "viz/step/hidden_answers.h"
+#include "viz/step/tiles/tiles_ui_state.h"
 
 namespace attn {
 
-struct StepCache;  // viz/step/cache.h
+struct StepCache;  // viz/step/step_cache.h
 
 struct StepHeld {
   StepTexts texts;  // set by the shell from assets/step_texts.json

@@ -10,16 +10,16 @@
 
 #include "kernels/recording/recording.h"
 #include "kernels/recording/replay/exact.h"
-#include "viz/step/beside.h"
+#include "viz/step/bars/cpu_comparison.h"
 #include "viz/step/charts/error.h"
 #include "viz/step/charts/traffic.h"
 #include "viz/step/facts/scales.h"
+#include "viz/step/hidden_answers.h"
 #include "viz/step/place/place.h"
-#include "viz/step/problem_fields.h"
+#include "viz/step/problem/problem_fields.h"
 #include "viz/step/timeline/attention.h"
 #include "viz/step/timeline/heads.h"
 #include "viz/step/timeline/timeline.h"
-#include "viz/step/veil.h"
 
 namespace attn {
 
@@ -36,7 +36,7 @@ struct StepCache {
   std::shared_ptr<const Recording> shown(const std::shared_ptr<const Recording>& held, const StepVeil& veil);
   // Scales of a GPU's run as it was recorded.
   const TensorScales& held_scales(const std::shared_ptr<const Recording>& held);
-  // A GPU's run beside the CPU's (viz/step/beside.h), recorded when it is first asked for.
+  // A GPU's run beside the CPU's (viz/step/bars/cpu_comparison.h), recorded when it is first asked for.
   const Beside& beside();
   // Refreshes what belongs to another recording or query tile.
   void follow(const std::shared_ptr<const Recording>& rec, EventIndex e);

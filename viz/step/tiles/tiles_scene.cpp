@@ -1,4 +1,4 @@
-#include "viz/step/tiles/scene.h"
+#include "viz/step/tiles/tiles_scene.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
-#include "viz/step/facts/dropped.h"
+#include "viz/step/facts/dropped_tiles.h"
 #include "viz/step/facts/letters.h"
 #include "viz/step/orders/looks.h"
 

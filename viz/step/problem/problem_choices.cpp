@@ -5,7 +5,7 @@
 #include "kernels/base/text.h"
 #include "kernels/model/inputs/input_spec.h"
 #include "viz/step/orders/looks.h"
-#include "viz/step/problem_fields.h"
+#include "viz/step/problem/problem_fields.h"
 
 namespace attn {
 namespace {

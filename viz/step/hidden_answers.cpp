@@ -1,4 +1,4 @@
-#include "viz/step/veil.h"
+#include "viz/step/hidden_answers.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "viz/step/problem_draw.h"
+#include "viz/step/problem/problem_draw.h"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/orders/looks.h"
-#include "viz/step/problem_fields.h"
+#include "viz/step/problem/problem_fields.h"
 
 namespace attn {
 namespace {

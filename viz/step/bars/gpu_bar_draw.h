@@ -2,7 +2,7 @@
 
 #include "viz/draw/canvas.h"
 #include "viz/state/commands.h"
-#include "viz/step/gpu_bar.h"
+#include "viz/step/bars/gpu_bar.h"
 
 namespace attn {
 

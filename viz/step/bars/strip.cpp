@@ -1,4 +1,4 @@
-#include "viz/step/strip.h"
+#include "viz/step/bars/strip.h"
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // What the bar over a wrong run says.
-#include "viz/step/wrong_run.h"
+#include "viz/step/bars/wrong_run.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/museum/run_verdict.h"
 
@@ -12,7 +12,7 @@
 #include "kernels/museum/museum.h"
 #include "kernels/museum/right_run.h"
 #include "viz/step/facts/scales.h"
-#include "viz/step/tiles/scene.h"
+#include "viz/step/tiles/tiles_scene.h"
 
 namespace attn {
 namespace {

@@ -7,7 +7,7 @@
 #include "viz/state/state.h"
 #include "viz/step/facts/focus.h"
 #include "viz/step/facts/scales.h"
-#include "viz/step/tiles/held.h"
+#include "viz/step/tiles/tiles_ui_state.h"
 
 namespace attn {
 

@@ -1,6 +1,6 @@
 // What Step shows is what the kernel computed: every cell of every step, rounded correctly, within its bound of fp64,
 // and nothing of the future.
-#include "viz/step/tiles/scene.h"
+#include "viz/step/tiles/tiles_scene.h"
 #include "kernels/recording/replay/exact.h"
 
 #include <cmath>
@@ -9,9 +9,9 @@
 
 #include "tests/viz/step/fixture.h"
 #include "viz/draw/number_text.h"
-#include "viz/step/cache.h"
 #include "viz/step/charts/row.h"
 #include "viz/step/facts/values.h"
+#include "viz/step/step_cache.h"
 
 namespace attn {
 namespace {

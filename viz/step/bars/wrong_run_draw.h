@@ -2,7 +2,7 @@
 
 #include "viz/draw/canvas.h"
 #include "viz/state/commands.h"
-#include "viz/step/wrong_run.h"
+#include "viz/step/bars/wrong_run.h"
 
 namespace attn {
 

@@ -1,4 +1,4 @@
-#include "viz/step/cache.h"
+#include "viz/step/step_cache.h"
 
 #include <algorithm>
 

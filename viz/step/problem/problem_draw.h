@@ -6,7 +6,7 @@
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
-#include "viz/step/problem_fields.h"
+#include "viz/step/problem/problem_fields.h"
 
 namespace attn {
 

@@ -1,5 +1,5 @@
 // A GPU's run beside the CPU's, and what its numbers are.
-#include "viz/step/gpu_bar.h"
+#include "viz/step/bars/gpu_bar.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,12 +11,12 @@
 #include "kernels/recording/reading.h"
 #include "tests/paths.h"
 #include "tests/viz/step/fixture.h"
-#include "viz/step/beside.h"
+#include "viz/step/bars/cpu_comparison.h"
+#include "viz/step/bars/strip.h"
 #include "viz/step/facts/gpu_run.h"
 #include "viz/step/facts/scales.h"
 #include "viz/step/facts/values.h"
-#include "viz/step/strip.h"
-#include "viz/step/tiles/scene.h"
+#include "viz/step/tiles/tiles_scene.h"
 
 namespace attn {
 namespace {

@@ -1,5 +1,5 @@
 // What a typed field does to the document: pure, tested without a window.
-#include "viz/step/problem_fields.h"
+#include "viz/step/problem/problem_fields.h"
 
 #include <cctype>
 #include <charconv>

@@ -1,6 +1,6 @@
 // The typed fields of the Problem panel.
 #include "tests/viz/step/fixture.h"
-#include "viz/step/problem_fields.h"
+#include "viz/step/problem/problem_fields.h"
 
 namespace attn {
 namespace {

@@ -1,4 +1,4 @@
-#include "viz/step/gpu_bar.h"
+#include "viz/step/bars/gpu_bar.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "viz/step/tiles/held.h"
+#include "viz/step/tiles/tiles_ui_state.h"
 
 #include <cmath>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "viz/step/wrong_run.h"
+#include "viz/step/bars/wrong_run.h"
 
 #include <string_view>
 

@@ -1,4 +1,4 @@
-#include "viz/step/beside.h"
+#include "viz/step/bars/cpu_comparison.h"
 
 #include <algorithm>
 #include <cmath>
