@@ -99,7 +99,8 @@ gpu/rungs/cuda_cores gpu/rungs/tensor_cores gpu/launch cpu . museum lab"
     profiling) printf 'figures spec session/json session cupti measure measure/cpu measure/gpu tune sweep .' ;;
     viz)
       printf "state draw step/place step/orders step/facts step/charts step/tiles step/timeline step/problem \
-step/bars step bench profile learn ."
+step/bars step bench/runs bench/sweep bench/ladder bench/tiles bench/sources bench/scene \
+bench/charts bench/table bench/panel bench/verdict bench profile learn ."
       ;;
     app) printf 'system state graphics worker peers control shell window cli .' ;;
   esac

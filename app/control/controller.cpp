@@ -12,7 +12,7 @@
 #include "app/state/document_inputs.h"
 #include "kernels/base/text.h"
 #include "profiling/session/session.h"
-#include "viz/bench/to_step.h"
+#include "viz/bench/sweep/to_step.h"
 
 namespace attn {
 namespace {

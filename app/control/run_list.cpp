@@ -19,7 +19,7 @@
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "profiling/session/run.h"
 #include "profiling/sweep/finished.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
 #include "viz/state/run_words.h"
 
 namespace attn {

@@ -15,9 +15,9 @@
 #include "profiling/figures/peers.h"
 #include "profiling/session/run.h"
 #include "profiling/tune/candidates.h"
-#include "viz/bench/fields.h"
-#include "viz/bench/planned.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
+#include "viz/bench/sweep/planned.h"
+#include "viz/bench/sweep/sweep_fields.h"
 #include "viz/draw/figure_text.h"
 #include "viz/state/run_words.h"
 

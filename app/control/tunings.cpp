@@ -5,7 +5,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
-#include "viz/bench/tiles.h"
+#include "viz/bench/tiles/tile_map.h"
 
 namespace attn {
 

@@ -8,8 +8,8 @@
 #include "kernels/base/text.h"
 #include "kernels/model/problem/problem.h"
 #include "profiling/figures/samples.h"
-#include "viz/bench/answers.h"
-#include "viz/bench/fields.h"
+#include "viz/bench/scene/answers.h"
+#include "viz/bench/sweep/sweep_fields.h"
 #include "viz/draw/number_text.h"
 
 namespace attn {

@@ -5,8 +5,8 @@
 #include "app/shell/palette.h"
 #include "kernels/base/text.h"
 #include "kernels/recording/reading.h"
-#include "viz/bench/planned.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
+#include "viz/bench/sweep/planned.h"
 #include "viz/state/run_words.h"
 
 namespace attn {

@@ -11,7 +11,7 @@
 #include "app/shell/palette.h"
 #include "app/shell/toast.h"
 #include "kernels/base/result.h"
-#include "viz/bench/held.h"
+#include "viz/bench/scene/bench_ui_state.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
 #include "viz/learn/figure_draw.h"
@@ -41,7 +41,7 @@ class Shell {
 
   // Pictures show no toasts: they would be of what happened before.
   void show_toasts(bool on) { toasts_ = on; }
-  // Bench draws this chart alone (viz/bench/held.h).
+  // Bench draws this chart alone (viz/bench/scene/bench_ui_state.h).
   void show_one_chart(std::size_t chart) { bench_.only_chart = chart; }
   const StepHeld& step_held() const { return step_; }
   // The question of the palette whose answer is open; null: none is.

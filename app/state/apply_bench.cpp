@@ -10,8 +10,8 @@
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/session/run.h"
-#include "viz/bench/scene.h"
-#include "viz/bench/to_step.h"
+#include "viz/bench/scene/bench_scene.h"
+#include "viz/bench/sweep/to_step.h"
 
 namespace attn {
 namespace {

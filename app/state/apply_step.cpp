@@ -13,7 +13,7 @@
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem/validate.h"
 #include "kernels/museum/museum.h"
-#include "viz/bench/to_step.h"
+#include "viz/bench/sweep/to_step.h"
 #include "viz/step/facts/bookmarks.h"
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/m_changes.h"

@@ -12,7 +12,7 @@
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
 
 namespace attn {
 namespace {

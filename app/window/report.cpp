@@ -13,8 +13,8 @@
 #include "kernels/base/text.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/trace.h"
-#include "viz/bench/fields.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
+#include "viz/bench/sweep/sweep_fields.h"
 
 namespace attn {
 namespace {

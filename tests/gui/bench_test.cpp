@@ -12,7 +12,7 @@
 #include "profiling/figures/metrics.h"
 #include "profiling/session/run.h"
 #include "tests/gui/bench_fixture.h"
-#include "viz/bench/fields.h"
+#include "viz/bench/sweep/sweep_fields.h"
 
 namespace attn {
 namespace {

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "tests/gui/bench_fixture.h"
-#include "viz/bench/fields.h"
-#include "viz/bench/tiles.h"
+#include "viz/bench/sweep/sweep_fields.h"
+#include "viz/bench/tiles/tile_map.h"
 
 namespace attn {
 namespace {

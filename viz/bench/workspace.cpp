@@ -6,14 +6,14 @@
 #include <cmath>
 
 #include "implot.h"
-#include "viz/bench/cache.h"
-#include "viz/bench/charts_draw.h"
-#include "viz/bench/ladder_draw.h"
-#include "viz/bench/source_pair_draw.h"
-#include "viz/bench/sweep_draw.h"
-#include "viz/bench/table_draw.h"
-#include "viz/bench/tiles_draw.h"
-#include "viz/bench/verdict_draw.h"
+#include "viz/bench/charts/charts_draw.h"
+#include "viz/bench/ladder/ladder_draw.h"
+#include "viz/bench/panel/sweep_draw.h"
+#include "viz/bench/scene/bench_cache.h"
+#include "viz/bench/sources/source_pair_draw.h"
+#include "viz/bench/table/bench_table_draw.h"
+#include "viz/bench/tiles/tile_map_draw.h"
+#include "viz/bench/verdict/speed_verdict_draw.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 

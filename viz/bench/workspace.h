@@ -1,7 +1,7 @@
 // Bench: measures the kernels along an axis of the user's choice.
 #pragma once
 
-#include "viz/bench/held.h"
+#include "viz/bench/scene/bench_ui_state.h"
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"

@@ -10,7 +10,7 @@
 #include "profiling/figures/exact_shared.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/figure_text.h"
 #include "viz/profile/roofline.h"
 

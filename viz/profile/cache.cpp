@@ -9,9 +9,9 @@
 
 #include "kernels/gpu/compile/listing/listing.h"
 #include "kernels/gpu/own_kernel/build_line.h"
-#include "viz/bench/fields.h"
-#include "viz/bench/planned.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
+#include "viz/bench/sweep/planned.h"
+#include "viz/bench/sweep/sweep_fields.h"
 
 namespace attn {
 

@@ -10,7 +10,7 @@
 #include "kernels/base/text.h"
 #include "kernels/model/traffic.h"
 #include "profiling/figures/statistics.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/figure_text.h"
 
 namespace attn {

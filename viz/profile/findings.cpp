@@ -17,7 +17,7 @@
 #include "kernels/ladder.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/figure_text.h"
 #include "viz/profile/bytes.h"
 #include "viz/profile/findings_sampled.h"

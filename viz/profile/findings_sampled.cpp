@@ -16,7 +16,7 @@
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/samples.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/figure_text.h"
 #include "viz/profile/bytes.h"
 #include "viz/profile/proposed.h"

@@ -11,7 +11,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/order_row.h"
 #include "profiling/figures/metrics.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/figure_text.h"
 #include "viz/step/orders/looks.h"
 

@@ -15,9 +15,9 @@
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/spec/sweep_spec.h"
-#include "viz/bench/fields.h"
-#include "viz/bench/scene.h"
-#include "viz/bench/source_pair.h"
+#include "viz/bench/scene/bench_scene.h"
+#include "viz/bench/sources/source_pair.h"
+#include "viz/bench/sweep/sweep_fields.h"
 #include "viz/draw/figure_text.h"
 #include "viz/profile/scene.h"
 

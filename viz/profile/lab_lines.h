@@ -9,7 +9,7 @@
 #include <string>
 
 #include "profiling/figures/samples.h"
-#include "viz/bench/source_pair.h"
+#include "viz/bench/sources/source_pair.h"
 #include "viz/profile/scene.h"
 #include "viz/state/lab_view.h"
 

@@ -11,7 +11,7 @@
 #include "kernels/gpu/compile/occupancy.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/figure_text.h"
 
 namespace attn {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/figure_text.h"
 
 namespace attn {

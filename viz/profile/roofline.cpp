@@ -12,7 +12,7 @@
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/figure_text.h"
 
 namespace attn {

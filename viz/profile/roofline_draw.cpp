@@ -12,7 +12,7 @@
 
 #include "implot.h"
 #include "kernels/base/text.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/figure_text.h"
 #include "viz/draw/label_places.h"

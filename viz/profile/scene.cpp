@@ -17,8 +17,8 @@
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/sampled_lines.h"
 #include "profiling/session/run.h"
-#include "viz/bench/fields.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
+#include "viz/bench/sweep/sweep_fields.h"
 #include "viz/draw/figure_text.h"
 #include "viz/state/run_words.h"
 

@@ -104,7 +104,7 @@ struct ProfileScene {
   BytesScene bytes;
 };
 
-// `planned`: what is known of the sweep before it runs (viz/bench/planned.h).
+// `planned`: what is known of the sweep before it runs (viz/bench/sweep/planned.h).
 // `before`: the scene before this one, may be null; what takes long is taken from it where the row is the same.
 ProfileScene profile_scene(const State& state, const Model& model, std::span<const Measurement> planned,
                            const ProfileScene* before = nullptr);

@@ -14,8 +14,8 @@
 #include "profiling/measure/source_now.h"
 #include "profiling/tune/store.h"
 #include "tests/kernels/temp_folder.h"
-#include "viz/bench/fields.h"
-#include "viz/bench/planned.h"
+#include "viz/bench/sweep/planned.h"
+#include "viz/bench/sweep/sweep_fields.h"
 
 namespace attn {
 namespace {

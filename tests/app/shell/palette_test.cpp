@@ -17,7 +17,7 @@
 #include "kernels/model/inputs/inputs.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/run.h"
-#include "viz/bench/presets.h"
+#include "viz/bench/sweep/sweep_presets.h"
 
 namespace attn {
 namespace {

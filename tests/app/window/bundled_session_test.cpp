@@ -17,7 +17,7 @@
 #include "profiling/figures/samples.h"
 #include "profiling/session/session.h"
 #include "tests/paths.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/text_runs.h"
 #include "viz/profile/findings.h"
 #include "viz/profile/heartbeat.h"

@@ -8,7 +8,7 @@
 
 #include "profiling/figures/peers.h"
 #include "tests/viz/bench/scene_fixture.h"
-#include "viz/bench/sweep_choices.h"
+#include "viz/bench/sweep/sweep_choices.h"
 #include "viz/draw/kernel_looks.h"
 
 namespace attn {

@@ -11,7 +11,7 @@
 #include "profiling/figures/baseline.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/figures/metrics.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "tests/viz/bench/rows.h"
-#include "viz/bench/planned.h"
-#include "viz/bench/scene.h"
+#include "viz/bench/scene/bench_scene.h"
+#include "viz/bench/sweep/planned.h"
 
 namespace attn::bench_test {
 

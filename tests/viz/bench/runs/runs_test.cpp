@@ -1,0 +1,201 @@
+// Several runs on the same axes, one set against another, and predictions beside what was measured.
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "profiling/figures/metrics.h"
+#include "tests/viz/bench/rows.h"
+#include "viz/bench/scene/bench_scene.h"
+#include "viz/bench/sweep/planned.h"
+#include "viz/state/run_words.h"
+
+namespace attn {
+namespace {
+
+using bench_test::chart_of;
+using bench_test::kRun;
+using bench_test::listed_run;
+using bench_test::model_of;
+using bench_test::rows_of;
+using bench_test::sweep_state;
+using bench_test::timed_row;
+
+void slow_down(std::vector<Measurement>& rows, double factor) {
+  for (Measurement& row : rows)
+    for (double* t : {&row.time.median, &row.time.q1, &row.time.q3, &row.time.ci_low, &row.time.ci_high}) *t *= factor;
+}
+
+class BenchRunsTest : public ::testing::Test {
+ protected:
+  State state = sweep_state();
+  const SweepSpec& sweep = state.document.sweep;
+
+  Model three_kernels() const {
+    std::vector<Measurement> rows;
+    for (const std::int64_t l : {512, 1024, 2048}) {
+      const auto x = static_cast<double>(l);
+      rows.push_back(timed_row(sweep, "cpu_multicore", l, 10 * x));
+      rows.push_back(timed_row(sweep, "cpu_sequential", l, 30 * x));
+      rows.push_back(timed_row(sweep, "cpu_flash", l, 2 * x));
+    }
+    return model_of(std::move(rows));
+  }
+};
+
+TEST_F(BenchRunsTest, RunsThatAreTickedStandOnTheSameAxesEachWithItsLetter) {
+  Model m = three_kernels();
+  std::vector<Measurement> rows = rows_of(m);
+  slow_down(rows, 2);
+  m.runs.push_back(listed_run("00000000000000bb", rows));
+  m.runs.back().run.provenance.loaded = true;
+  state.document.runs.shown = {"00000000000000bb", kRun};
+  const BenchScene scene = bench_scene(state, m, {}, "");
+  std::set<std::string> labels;
+  std::set<std::size_t> orders;
+  for (const BenchLine& line : chart_of(scene, "time_us_median").lines) {
+    labels.insert(line.label);
+    orders.insert(line.order);
+    EXPECT_EQ(line.hollow, line.label.ends_with(" A")) << line.label;
+    EXPECT_EQ(line.beside, line.label.ends_with(" A")) << line.label;
+  }
+  EXPECT_TRUE(labels.contains("cpu_flash A") && labels.contains("cpu_flash B"));
+  EXPECT_EQ(orders, (std::set<std::size_t>{0, 1}));  // a pattern a run
+  EXPECT_TRUE(scene.verdict.headline.starts_with("Run B: ")) << scene.verdict.headline;
+  EXPECT_NE(scene.verdict.reason.find("In A cpu_flash takes 2"), std::string::npos) << scene.verdict.reason;
+  EXPECT_NE(scene.table.note.find("A loaded: a CPU"), std::string::npos) << scene.table.note;
+  std::set<std::string> rows_shown;
+  for (const BenchTableRow& row : scene.table.rows) EXPECT_TRUE(rows_shown.insert(row.label).second) << row.label;
+  EXPECT_TRUE(rows_shown.contains("cpu_flash A") && rows_shown.contains("cpu_flash B"));
+  // Alone again it needs no letter.
+  state.document.runs.shown = {kRun};
+  EXPECT_EQ(bench_scene(state, m, {}, "").charts[0].lines.front().label.find(' '), std::string::npos);
+}
+
+// Lines of unlike problems meet on the same axes for nothing, even where the runs share no kernel.
+TEST_F(BenchRunsTest, RunsOfDifferentProblemsAreSaidToBe) {
+  Model m = three_kernels();
+  SweepSpec wide = sweep;
+  wide.base.D = wide.base.Dv = 128;
+  m.runs.push_back(
+      listed_run("00000000000000bb", {timed_row(wide, "cpu_tiled", 512, 7), timed_row(wide, "cpu_tiled", 1024, 9)}));
+  state.document.runs.shown = {"00000000000000bb", kRun};
+  state.view.bench.value = 512;
+  const BenchScene scene = bench_scene(state, m, {}, "");
+  EXPECT_TRUE(
+      scene.verdict.reason.starts_with("Different problems: run B: B=1 H=4 L=512 D=64 f32 beside run A: B=1 H=4 L=512 "
+                                       "D=128 f32. Compare their throughput"))
+      << scene.verdict.reason;
+  const std::string& source = chart_of(scene, "time_us_median").source;
+  EXPECT_NE(source.find("run A: B=1 H=4 D=128 f32, "), std::string::npos) << source;
+  EXPECT_NE(source.find("run B: B=1 H=4 D=64 f32, "), std::string::npos) << source;
+  // Of one problem they need no such words.
+  m.runs.back().run.rows = rows_of(m);
+  const BenchScene alike = bench_scene(state, m, {}, "");
+  EXPECT_EQ(alike.verdict.reason.find("Different problems"), std::string::npos) << alike.verdict.reason;
+  EXPECT_EQ(chart_of(alike, "time_us_median").source.find("D=64"), std::string::npos);
+}
+
+// Without the rule time looks linear in L, where it is quadratic.
+TEST_F(BenchRunsTest, PredictionsBesideARunKeepTheRuleThatBothFollow) {
+  state.document.sweep.tokens = 2048;
+  const Model m = three_kernels();
+  state.document.runs.shown = {std::string(kPredictedRun), kRun};
+  const BenchScene scene = bench_scene(state, m, {}, "");
+  for (const BenchChart& chart : scene.charts) EXPECT_TRUE(chart.source.starts_with("B·L = 2048; ")) << chart.source;
+}
+
+TEST_F(BenchRunsTest, TwoRunsOfOneMinuteAreCalledToTheSecond) {
+  Model m = three_kernels();
+  m.runs[0].run.date = "2026-11-22T09:21:05Z";
+  m.runs[0].run.provenance.device = "NVIDIA H100";
+  const BenchRuns& list = state.document.runs;
+  EXPECT_EQ(listed_words(list, m.runs[0].run, m.runs), "11-22 09:21 H100");
+  m.runs.push_back(listed_run("00000000000000bb", {}));
+  m.runs[1].run.date = "2026-11-22T09:21:48Z";
+  EXPECT_EQ(listed_words(list, m.runs[0].run, m.runs), "11-22 09:21:05 H100");
+  m.runs[0].run.name = "before";
+  EXPECT_EQ(listed_words(list, m.runs[0].run, m.runs), "before");
+}
+
+TEST_F(BenchRunsTest, ATableNamesTheDriverOfItsRun) {
+  Model m = three_kernels();
+  m.runs[0].run.provenance.driver = "580.95.05";
+  EXPECT_NE(bench_scene(state, m, {}, "").table.note.find("driver 580.95.05"), std::string::npos);
+}
+
+TEST_F(BenchRunsTest, AgainstRunIsOverTheSameKernelOfTheReference) {
+  Model m = three_kernels();
+  std::vector<Measurement> rows = rows_of(m);
+  slow_down(rows, 3);
+  m.runs.push_back(listed_run("00000000000000bb", rows));
+  m.runs.back().run.name = "before";
+  state.document.runs.reference = "00000000000000bb";  // it need not be shown
+  state.view.bench.charts[3] = "against_run_ratio";
+  const BenchScene scene = bench_scene(state, m, {}, "");
+  ASSERT_FALSE(scene.charts[3].lines.empty());
+  for (const BenchLine& line : scene.charts[3].lines)
+    for (const BenchPoint& p : line.points) EXPECT_NEAR(p.y, 3, 1e-9) << line.label;
+  EXPECT_NE(scene.charts[3].note.find("before"), std::string::npos) << scene.charts[3].note;
+  EXPECT_TRUE(std::any_of(scene.table.columns.begin(), scene.table.columns.end(),
+                          [](const BenchColumn& c) { return c.id == "against"; }));
+}
+
+TEST_F(BenchRunsTest, PredictionsStandDottedBesideMeasuredRows) {
+  Model m = three_kernels();
+  SweepSpec gpu = sweep;
+  gpu.kernels = {"naive", "flash_simt"};
+  state.document.runs.shown = {std::string(kPredictedRun), kRun};
+  const BenchScene scene = bench_scene(state, m, {}, "", planned_rows(gpu));
+  const auto predicted =
+      std::count_if(chart_of(scene, kDramBytes).lines.begin(), chart_of(scene, kDramBytes).lines.end(),
+                    [](const auto& l) { return l.dotted && l.label.ends_with(", predicted"); });
+  EXPECT_EQ(predicted, 2);
+  for (const BenchLine& line : chart_of(scene, "time_us_median").lines)
+    EXPECT_FALSE(line.dotted) << line.label;  // a time is not predicted
+  EXPECT_TRUE(std::any_of(scene.table.rows.begin(), scene.table.rows.end(),
+                          [](const auto& row) { return row.label == "flash_simt, predicted"; }));
+}
+
+TEST_F(BenchRunsTest, MemoryIsDrawnWithTheLimitOfThisGpu) {
+  Model m = model_of({});
+  m.gpu.looked = true;
+  m.gpu.gpus = {{0, "a GPU", "sm_90a", 80'000'000'000}};
+  state.document.sweep.kernels = {"naive", "flash_simt"};
+  state.view.bench.charts[3] = "memory_peak_bytes";
+  const BenchScene scene = bench_scene(state, m, {}, "", planned_rows(state.document.sweep));
+  const auto& lines = scene.charts[3].lines;
+  const auto limit = std::find_if(lines.begin(), lines.end(), [](const auto& l) { return l.kernel.empty(); });
+  ASSERT_NE(limit, lines.end());
+  EXPECT_EQ(limit->points.size(), scene.slice.values.size());
+  for (const BenchPoint& p : limit->points) {
+    EXPECT_LE(p.y, scene.charts[3].y_max);
+    for (const BenchLine& line : lines)
+      for (const BenchPoint& other : line.points) EXPECT_LE(other.y, p.y) << line.label;
+  }
+  EXPECT_TRUE(scene.charts[3].log_y);
+}
+
+TEST_F(BenchRunsTest, WithoutAGpuMemorySaysThatNoLimitIsKnown) {
+  state.document.sweep.kernels = {"naive"};
+  state.view.bench.charts[3] = "memory_peak_bytes";
+  const BenchScene scene = bench_scene(state, model_of({}), {}, "", planned_rows(state.document.sweep));
+  EXPECT_NE(scene.charts[3].note.find("no GPU here whose memory would be the limit"), std::string::npos)
+      << scene.charts[3].note;
+}
+
+TEST_F(BenchRunsTest, WhatTheCompilerSaidReachesThePrediction) {
+  SweepSpec gpu = sweep;
+  gpu.kernels = {"flash_simt"};
+  std::vector<Measurement> planned = planned_rows(gpu);
+  std::vector<Measurement> compiled = planned;
+  const std::size_t at = find_metric("registers_count").value();
+  for (Measurement& row : compiled) row.figures[at] = {Origin::compiled, 96, "ptxas", ""};
+  compiled.pop_back();
+  add_compiled(planned, compiled);
+  EXPECT_EQ(figure(planned.front(), "registers_count").value, 96);
+  EXPECT_FALSE(figure(planned.back(), "registers_count").available());
+}
+
+}  // namespace
+}  // namespace attn

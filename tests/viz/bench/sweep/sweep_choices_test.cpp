@@ -1,0 +1,229 @@
+// The sweep panel's menus: each shows what holds, and each entry changes that one thing.
+#include "viz/bench/sweep/sweep_choices.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/gpu/rungs/common.h"
+#include "profiling/figures/metrics.h"
+#include "viz/bench/sweep/planned.h"
+#include "viz/bench/sweep/sweep_fields.h"
+#include "viz/bench/sweep/sweep_presets.h"
+#include "viz/state/state.h"
+
+namespace attn {
+namespace {
+
+std::vector<SweepMenu> menus_of(const SweepSpec& s) {
+  GpuView none, two;
+  two.looked = true;
+  two.gpus = {{0, "NVIDIA H100", "sm_90"}, {1, "NVIDIA A100", "sm_80"}};
+  return {axis_menu(s),         dtype_menu(s),       mask_menu(s), inputs_menu(s),  check_menu(s),
+          device_menu(s, none), device_menu(s, two), l2_menu(s),   counters_menu(s)};
+}
+
+// Whether undo would tell them apart.
+bool same_choices(const SweepSpec& a, const SweepSpec& b) {
+  Document x, y;
+  x.sweep = a;
+  y.sweep = b;
+  return x == y;
+}
+
+TEST(SweepMenus, ShowWhatHoldsAndTakeItOverAgainUnchanged) {
+  for (const BenchPreset& preset : bench_presets()) {
+    for (const SweepMenu& menu : menus_of(preset.sweep)) {
+      const auto on = [](const SweepChoice& c) { return c.on; };
+      const auto holds = std::find_if(menu.choices.begin(), menu.choices.end(), on);
+      ASSERT_LE(std::count_if(menu.choices.begin(), menu.choices.end(), on), 1) << preset.id << menu.id;
+      if (holds == menu.choices.end()) continue;  // a mask of one's own, an architecture that is not listed
+      if (menu.id != std::string_view("##gpu")) {
+        EXPECT_EQ(menu.shown, holds->words) << preset.id;
+      }
+      EXPECT_TRUE(same_choices(holds->changed, preset.sweep)) << preset.id << menu.id;
+    }
+  }
+}
+
+TEST(SweepMenus, AnEntryHoldsOnceItIsTaken) {
+  const SweepSpec sweep = bench_presets().front().sweep;
+  const auto menus = menus_of(sweep);
+  for (std::size_t m = 0; m < menus.size(); ++m) {
+    for (std::size_t n = 0; n < menus[m].choices.size(); ++n) {
+      const auto after = menus_of(menus[m].choices[n].changed);
+      EXPECT_TRUE(after[m].choices[n].on) << menus[m].id << " " << menus[m].choices[n].words;
+    }
+  }
+}
+
+TEST(SweepMenus, SoftcapAndAlibiAreSwitchedBesideTheMask) {
+  SweepSpec sweep = bench_presets().front().sweep;
+  const auto take = [&](std::string_view words) {
+    for (const SweepChoice& c : mask_menu(SweepSpec(sweep)).choices) {
+      if (c.words == words) sweep = c.changed;
+    }
+  };
+  take("causal");
+  take("softcap 30");
+  take("ALiBi");
+  EXPECT_EQ(mask_menu(sweep).shown, "causal + softcap 30 + ALiBi");
+  EXPECT_TRUE(sweep.base.mask.causal && sweep.base.softcap == 30.0 && sweep.base.alibi);
+  take("none");
+  EXPECT_EQ(mask_menu(sweep).shown, "softcap 30 + ALiBi");
+  take("softcap 30");
+  take("ALiBi");
+  EXPECT_EQ(mask_menu(sweep).shown, "none");
+}
+
+// Not those of any one kernel: a rung may run on few.
+TEST(SweepMenus, EveryKnownArchitectureCanBeCompiledFor) {
+  std::vector<std::string> offered;
+  for (const SweepChoice& choice : arch_menu(bench_presets().front().sweep).choices) offered.push_back(choice.words);
+  EXPECT_EQ(offered, std::vector<std::string>(gpu::architectures().begin(), gpu::architectures().end()));
+}
+
+// Whatever became of it: registers, a wait, or the reason why there are none.
+TEST(SweepMenus, CompilingForAnArchitectureAlwaysAnswers) {
+  SweepSpec sweep = bench_presets().front().sweep;
+  sweep.kernels = {"naive", "flash_simt"};
+  Model model;
+  EXPECT_EQ(compile_words(sweep, model), "");  // before anything was looked for
+  model.gpu.looked = true;
+  EXPECT_EQ(compile_words(sweep, model), "Compiling for sm_90a ...");
+  model.task.running = true;
+  EXPECT_EQ(compile_words(sweep, model), "Compiled when the run has ended.");
+  model.task.running = false;
+  model.compiled_for = sweep_key(sweep);
+  for (const auto& [kernel, registers] : {std::pair{"naive", 40.0}, std::pair{"flash_simt", 0.0}}) {
+    Measurement& m = model.compiled.emplace_back();
+    m.key.kernel = kernel;
+    m.launches.resize(1);
+    m.figures.resize(metric_table().size());
+    Figure& f = m.figures[find_metric("registers_count").value()];
+    if (registers > 0)
+      f = {Origin::compiled, registers, "ptxas", ""};
+    else
+      f.reason = "its tile needs too much shared memory";
+  }
+  EXPECT_EQ(compile_words(sweep, model), "Registers: naive 40. flash_simt: its tile needs too much shared memory.");
+  for (Measurement& m : model.compiled) m.figures[find_metric("registers_count").value()] = {};
+  for (Measurement& m : model.compiled)
+    m.figures[find_metric("registers_count").value()].reason = "NVRTC is not here: attnscope doctor --fetch-cuda";
+  EXPECT_EQ(compile_words(sweep, model), "NVRTC is not here: attnscope doctor --fetch-cuda.");
+  sweep.kernels = {"cpu_flash"};
+  EXPECT_EQ(compile_words(sweep, model), "");
+}
+
+TEST(SweepMenus, AGpuThatIsNotHereIsNamedByItsNumber) {
+  SweepSpec sweep;
+  sweep.gpu = 3;
+  GpuView one;
+  one.gpus = {{0, "NVIDIA H100", "sm_90"}};
+  EXPECT_EQ(device_menu(sweep, one).shown, "GPU 3: not here");
+}
+
+TEST(SweepPanel, TheBaselineStandsFirstOnEachDevice) {
+  for (const Processor p : {Processor::cpu, Processor::gpu}) {
+    const auto rows = kernels_on(p);
+    ASSERT_FALSE(rows.empty());
+    EXPECT_EQ(rows.front()->id, baseline_of(p));
+    for (const KernelRow* row : rows) EXPECT_EQ(row->processor, p) << row->id;
+  }
+}
+
+TEST(SweepPanel, AKernelThatDoesNotTakeTheTypeSaysWhichItTakes) {
+  SweepSpec sweep;
+  sweep.base.dtype = DType::bf16;
+  for (const KernelRow* row : kernels_on(Processor::gpu)) {
+    const bool takes = std::find(row->dtypes.begin(), row->dtypes.end(), DType::bf16) != row->dtypes.end();
+    EXPECT_EQ(refusal(*row, sweep).empty(), takes) << row->id;
+  }
+  sweep.base.dtype = DType::f32;
+  for (const KernelRow* row : kernels_on(Processor::cpu)) EXPECT_EQ(refusal(*row, sweep), "") << row->id;
+}
+
+TEST(SweepPanel, TheTimeLeftIsRoundedUp) {
+  EXPECT_EQ(left_words(-1), "");
+  EXPECT_EQ(left_words(0.2), "about 1 s left");
+  EXPECT_EQ(left_words(89.5), "about 90 s left");
+  EXPECT_EQ(left_words(91), "about 2 min left");
+}
+
+// Run is lit where at least one point can run, and says why not elsewhere.
+TEST(SweepRun, IsRefusedWithTheReasonWhereNoPointCanRun) {
+  SweepSpec sweep = bench_presets().front().sweep;
+  GpuView nobody_looked, none, h100;
+  none.looked = h100.looked = true;
+  none.why_none = "no NVIDIA driver";
+  h100.gpus = {{0, "NVIDIA H100", "sm_90a"}};
+  const auto why = [&](const GpuView& gpus) { return why_nothing_runs(sweep, gpus, planned_rows(sweep)); };
+  sweep.kernels = {"cpu_flash"};
+  EXPECT_EQ(why(none), "");
+  sweep.kernels = {"flash_simt"};
+  EXPECT_EQ(why(nobody_looked), "");
+  EXPECT_EQ(why(none), "flash_simt: there is no GPU here: no NVIDIA driver");
+  EXPECT_EQ(why(h100), "");
+  // One that can run is enough.
+  sweep.kernels = {"flash_simt", "cpu_flash"};
+  EXPECT_EQ(why(none), "");
+  // flash_simt takes f32 alone, on every architecture.
+  sweep.kernels = {"flash_simt"};
+  sweep.base.dtype = DType::f16;
+  sweep.arch = "sm_90a";
+  EXPECT_NE(why(h100).find("flash_simt: "), std::string::npos) << why(h100);
+  EXPECT_NE(why(h100).find("f32"), std::string::npos) << why(h100);
+  sweep.values.clear();
+  EXPECT_EQ(why(h100), validate(sweep).error().message);
+}
+
+// What is compiled for need not be what is here: the kernels run on what is here.
+TEST(SweepRun, IsRefusedWhereTheGpuThatIsHereCannotThoughAnotherCould) {
+  SweepSpec sweep = bench_presets().front().sweep;
+  sweep.kernels = {"flash_tf32x3"};
+  sweep.base.dtype = DType::f32;
+  GpuView old;
+  old.looked = true;
+  old.gpus = {{0, "a T4", "sm_75"}};
+  const auto why = [&] { return why_nothing_runs(sweep, old, planned_rows(sweep)); };
+  sweep.arch = "sm_90a";
+  EXPECT_NE(why().find("flash_tf32x3: "), std::string::npos) << why();
+  EXPECT_NE(why().find("sm_75"), std::string::npos) << why();
+  // And the other way round: it is compiled for one that cannot, and runs on one that can.
+  sweep.arch = "sm_75";
+  old.gpus = {{0, "an H100", "sm_90a"}};
+  EXPECT_EQ(why(), "");
+}
+
+TEST(SweepRun, IsRefusedWhereNoPointFitsTheMemory) {
+  SweepSpec sweep = bench_presets().front().sweep;
+  sweep.kernels = {"naive"};
+  sweep.base.dtype = DType::f32;
+  sweep.base.B = sweep.base.Hq = sweep.base.Hkv = 1;
+  sweep.tokens = 0;
+  sweep.base.D = sweep.base.Dv = 64;
+  sweep.values = {65536, 131072};
+  sweep.arch = "sm_90a";
+  GpuView small;
+  small.looked = true;
+  small.gpus = {{0, "a GPU", "sm_90a", 1ULL << 30}};  // S alone takes 16 GiB
+  const auto why = [&] { return why_nothing_runs(sweep, small, planned_rows(sweep)); };
+  EXPECT_NE(why().find("naive: "), std::string::npos) << why();
+  EXPECT_NE(why().find("all of its memory is 1.00 GiB"), std::string::npos) << why();
+  EXPECT_NE(why().find("The largest L that fits is "), std::string::npos) << why();
+  sweep.values.front() = 1024;  // one is enough
+  EXPECT_EQ(why(), "");
+  sweep.memory_limit = 1 << 20;
+  EXPECT_NE(why().find("the memory limit is 1.00 MiB"), std::string::npos) << why();
+  sweep.kernels = {"cpu_flash"};
+  EXPECT_NE(why().find("cpu_flash: "), std::string::npos) << why();
+  sweep.memory_limit = 0;
+  EXPECT_EQ(why(), "");
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,155 @@
+// Bench's table: what a cell, a row and what is copied of them say.
+#include "viz/bench/scene/bench_scene.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiling/figures/metrics.h"
+#include "tests/viz/bench/scene_fixture.h"
+#include "viz/bench/runs/slice.h"
+#include "viz/draw/figure_text.h"
+
+namespace attn {
+namespace {
+
+using namespace bench_test;
+
+using BenchTableTest = BenchSceneTest;
+
+TEST_F(BenchTableTest, CellsShowThreeDigitsInTheUnitOfTheColumn) {
+  state.view.bench.value = 1024;
+  const BenchTable t = scene(three_kernels()).table;
+  EXPECT_EQ(cell(t, "cpu_flash", "time"), "2.05");
+  EXPECT_EQ(cell(t, "cpu_sequential", "time"), "30.7");
+  EXPECT_EQ(cell(t, "cpu_flash", "interval"), "1.0");
+  EXPECT_EQ(cell(t, "cpu_flash", "speedup"), "5.00");
+  EXPECT_EQ(cell(t, "cpu_flash", "error"), "0.10");
+  EXPECT_EQ(t.columns[1].title, "time ms");
+}
+
+TEST_F(BenchTableTest, TheTimeOfAKernelOfSeveralLaunchesTellsWhatEachTook) {
+  Model model = three_kernels();
+  for (Measurement& m : rows_of(model)) {
+    if (m.key.kernel != "cpu_flash") continue;
+    m.launches.resize(2);
+    m.launches[0].name = "scores";
+    m.launches[1].name = "output";
+    m.launch_us = {0.75 * m.time.median, 0.25 * m.time.median};
+  }
+  const BenchTable t = scene(model).table;
+  EXPECT_EQ(t.columns[1].id, "time");
+  const std::string tip = row_of(t, "cpu_flash").cells[0].tip;
+  EXPECT_NE(tip.find("; of it scores "), std::string::npos) << tip;
+  EXPECT_NE(tip.find(", output "), std::string::npos) << tip;
+  EXPECT_EQ(row_of(t, "cpu_multicore").cells[0].tip.find("; of it"), std::string::npos);
+}
+
+TEST_F(BenchTableTest, WhatIsNotAvailableIsADashWithItsReason) {
+  const BenchTable t = scene(three_kernels()).table;
+  const BenchTableRow& row = row_of(t, "cpu_flash");
+  for (std::size_t i = 1; i < t.columns.size(); ++i) {
+    if (t.columns[i].id != "dram") continue;
+    EXPECT_EQ(row.cells[i - 1].text, "–");
+    EXPECT_FALSE(row.cells[i - 1].available);
+    EXPECT_TRUE(row.cells[i - 1].tip.starts_with("Not available: this version reads no memory counters"))
+        << row.cells[i - 1].tip;
+  }
+}
+
+TEST_F(BenchTableTest, ARefusedRowShowsItsReasonInsteadOfCells) {
+  Model m = three_kernels();
+  rows_of(m).push_back(refused_row(sweep, "cpu_tiled", 2048, "needs 4.00 GiB"));
+  const BenchTable t = scene(m).table;
+  EXPECT_TRUE(row_of(t, "cpu_tiled").cells.empty());
+  EXPECT_EQ(row_of(t, "cpu_tiled").reason, "refused: needs 4.00 GiB");
+}
+
+TEST_F(BenchTableTest, AnUnverifiedRowIsNotCalledRight) {
+  Model m = three_kernels();
+  for (Measurement& row : rows_of(m)) row.verdict.reset();
+  relate_to_baseline(rows_of(m));
+  const auto s = scene(m);
+  EXPECT_EQ(cell(s.table, "cpu_flash", "verdict"), "not checked");
+  EXPECT_EQ(row_of(s.table, "cpu_flash").mark, BenchMark::none);
+  EXPECT_NE(s.verdict.reason.find("not checked"), std::string::npos);
+}
+
+std::vector<std::vector<std::string>> cells_of(const std::string& tsv) {
+  std::vector<std::vector<std::string>> lines(1);
+  std::string cell;
+  for (const char c : tsv) {
+    if (c != '\t' && c != '\n') {
+      cell += c;
+      continue;
+    }
+    lines.back().push_back(std::exchange(cell, ""));
+    if (c == '\n') lines.emplace_back();
+  }
+  EXPECT_TRUE(cell.empty()) << "the last line has no end";
+  lines.pop_back();
+  return lines;
+}
+
+// Numbers as the table shows them, under its heads; a dash is an empty cell.
+TEST_F(BenchTableTest, ARowOrTheTableIsCopiedWithTabsBetween) {
+  Model m = three_kernels();
+  rows_of(m).push_back(refused_row(sweep, "cpu_tiled", 2048, "needs\t4.00 GiB"));
+  const BenchTable t = scene(m).table;
+  const auto lines = cells_of(table_tsv(t));
+  ASSERT_EQ(lines.size(), t.rows.size() + 1);
+  for (std::size_t c = 0; c < t.columns.size(); ++c) EXPECT_EQ(lines[0].at(c), t.columns[c].title);
+  for (std::size_t r = 0; r < t.rows.size(); ++r) {
+    const BenchTableRow& row = t.rows[r];
+    const auto& line = lines[r + 1];
+    ASSERT_EQ(line.size(), t.columns.size() + (row.reason.empty() ? 0 : 1)) << row.label;
+    EXPECT_EQ(line[0], row.label);
+    for (std::size_t c = 1; c < t.columns.size(); ++c) {
+      const bool there = c - 1 < row.cells.size() && row.cells[c - 1].available;
+      EXPECT_EQ(line[c], there ? row.cells[c - 1].text : "") << row.label << ", " << t.columns[c].title;
+    }
+    if (!row.reason.empty()) {
+      EXPECT_EQ(line.back(), "refused: needs 4.00 GiB");  // a tab within would make two cells
+    }
+    const auto alone = cells_of(row_tsv(t, r));
+    ASSERT_EQ(alone.size(), 2U);
+    EXPECT_EQ(alone[0], lines[0]);
+    EXPECT_EQ(alone[1], line);
+  }
+}
+
+TEST_F(BenchTableTest, TheNumbersOfAChartAreCopiedWithoutHiddenLines) {
+  const auto s = scene(three_kernels());
+  const auto lines = cells_of(chart_tsv(s, time_of(s), {"cpu_sequential"}));
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0], (std::vector<std::string>{"L", "cpu_multicore, ms", "cpu_flash, ms"}));
+  EXPECT_EQ(lines[2], (std::vector<std::string>{"1024", "10.2", "2.05"}));
+}
+
+TEST_F(BenchTableTest, EveryRowHasACellForEveryColumn) {
+  for (const bool all : {false, true}) {
+    const BenchTable t = scene(three_kernels(), all).table;
+    EXPECT_EQ(t.rows.size(), all ? 9U : 3U);
+    for (const BenchTableRow& row : t.rows) EXPECT_EQ(row.cells.size() + 1, t.columns.size());
+  }
+}
+
+TEST_F(BenchTableTest, NoMemoryHasSevenDigits) {
+  state.document.sweep.kernels = {"naive"};
+  const auto title = [&](double bytes) {
+    Model m = model_of({timed_row(sweep, "naive", 512, 100)});
+    rows_of(m)[0].processor = Processor::gpu;
+    rows_of(m)[0].figures[find_metric("memory_peak_bytes").value()] = {Origin::derived, bytes, "", ""};
+    const BenchTable t = scene(m).table;
+    for (const BenchColumn& c : t.columns)
+      if (c.id == "memory") return c.title + " " + cell(t, "naive", "memory");
+    return std::string();
+  };
+  EXPECT_EQ(title(8.0 * (1 << 30)), "peak MiB 8192");
+  EXPECT_EQ(title(8200.0 * (1 << 30)), "peak GiB 8200");
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,200 @@
+// A tick shows a run on the charts; its menu names, compares, exports and removes it.
+#include "viz/bench/panel/runs_draw.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "imgui.h"
+
+#include "imgui_stdlib.h"
+#include "kernels/base/text.h"
+#include "profiling/session/run.h"
+#include "viz/bench/scene/answers.h"
+#include "viz/bench/scene/bench_scene.h"
+#include "viz/draw/canvas.h"
+#include "viz/draw/marks.h"
+#include "viz/draw/text_fit.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+#include "viz/state/run_words.h"
+
+namespace attn {
+namespace {
+
+constexpr std::size_t kShort = 5;  // lines of the list before it opens
+constexpr float kEntryText = 13, kSmall = 12;
+
+// Sets a name, Enter takes it. The text begins as what it is called now.
+void name_field(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Commands& commands) {
+  const Style& s = style();
+  if (ImGui::IsWindowAppearing()) {
+    const auto given = list.names.find(r.run.id);
+    cache.run_name = given == list.names.end() ? r.run.name : given->second;
+  }
+  ImGui::SetNextItemWidth(s.px(220));
+  const bool entered = ImGui::InputTextWithHint("##name", run_words(r.run).c_str(), &cache.run_name,
+                                                ImGuiInputTextFlags_EnterReturnsTrue);
+  tooltip(tr("A name of your own: Enter takes it"));
+  if (!entered) return;
+  commands.push_back(RenameRun{r.run.id, cache.run_name});
+  ImGui::CloseCurrentPopup();
+}
+
+void run_menu(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Commands& commands) {
+  if (!ImGui::BeginPopup("run_menu")) return;
+  name_field(list, r, cache, commands);
+  ImGui::Separator();
+  const bool reference = list.reference == r.run.id;
+  if (ImGui::Selectable(reference ? tr("Compare with it no more") : tr("Compare the others with it")))
+    commands.push_back(CompareWithRun{reference ? "" : r.run.id});
+  if (!r.run.spec.empty() && ImGui::Selectable(tr("Set its sweep up"))) commands.push_back(TakeSweepOf{r.run.id});
+  if (ImGui::Selectable(tr("Its rows as CSV"))) commands.push_back(ExportCsv{r.run.id});
+  if (ImGui::Selectable(tr("Its rows as JSON"))) commands.push_back(ExportJson{r.run.id});
+  if (ImGui::Selectable(tr("Its timeline for Perfetto"))) commands.push_back(ExportTrace{r.run.id});
+  tooltip(tr("When each stage of each point began and how long it took"));
+  if (r.from != RunFrom::bundled && !r.growing) {
+    ImGui::Separator();
+    if (ImGui::Selectable(tr("Remove"))) commands.push_back(RemoveRun{r.run.id});
+    if (r.from == RunFrom::here) tooltip(tr("Its file goes when the window closes; Ctrl+Z brings it back until then"));
+  }
+  ImGui::EndPopup();
+}
+
+std::string details_of(const BenchRuns& list, const ListedRun& r) {
+  const Provenance& p = r.run.provenance;
+  std::string words =
+      words_of(list, r.run) + "\n" +
+      plural(r.run.rows.size(), "{} row of {}", "{} rows of {}", p.device.empty() ? tr("no device") : p.device);
+  if (!r.run.date.empty()) words += phrase("\nBegun {} {} UTC", r.run.date.substr(0, 10), r.run.date.substr(11, 5));
+  if (const std::string versions = versions_words(p); !versions.empty()) words += "\n" + versions;
+  if (r.growing) words += tr("\nIt is being measured.");
+  if (r.from == RunFrom::bundled) words += tr("\nIt came with the program.");
+  if (r.from == RunFrom::file) words += phrase("\nFrom {}", p.file);
+  return words;
+}
+
+// A dotted line for a prediction, the pattern of its lines for a run.
+void swatch(ImDrawList& list, ImVec2 left, float width, bool predicted, std::size_t order, ImU32 ink) {
+  const std::array<ImVec2, 2> ends{left, ImVec2(left.x + width, left.y)};
+  if (predicted) return draw_dotted(list, ends, ink, style().px(2));
+  draw_patterned(list, ends, ink, style().px(2), order);
+}
+
+// The name, with the letter that its lines carry; as much of it as there is room for.
+void draw_name(ImDrawList& list, const Box& box, const std::string& words, const std::string& letter, bool on) {
+  const Style& s = style();
+  float x = box.min.x;
+  if (!letter.empty()) {
+    draw_text_in(&list, {{x, box.min.y}, {x + s.px(14), box.max.y}}, Align::left, Face::bold, kEntryText,
+                 colour(s.theme, Token::text), letter);
+    x += s.px(15);
+  }
+  const Box rest{{x, box.min.y}, box.max};
+  draw_text_in(&list, rest, Align::left, Face::text, kEntryText, colour(s.theme, on ? Token::text : Token::dim),
+               fitted_text(Face::text, kEntryText, words, rest.width()));
+}
+
+struct RunLine {
+  std::string id, words, letter, tip;
+  bool on = false, reference = false;
+  std::size_t order = 0;
+  const ListedRun* run = nullptr;  // none: what is predicted
+};
+
+void run_line(const BenchRuns& list, const RunLine& line, BenchCache& cache, Commands& commands) {
+  const Style& s = style();
+  ImGui::PushID(line.id.c_str());
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  bool on = line.on;
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(1), s.px(1)));
+  const float side = ImGui::GetFrameHeight();
+  if (ImGui::Checkbox("##show", &on)) commands.push_back(ShowRun{line.id, on});
+  ImGui::PopStyleVar();
+  const float left = at.x + side + s.px(7), more = line.run != nullptr ? s.px(18) : 0;
+  ImGui::SameLine(0, 0);
+  ImGui::SetCursorScreenPos({left, at.y});
+  const float width = std::max(s.px(8), ImGui::GetContentRegionAvail().x - more);
+  if (ImGui::InvisibleButton("name", {width, side})) commands.push_back(ShowRun{line.id, !line.on});
+  const bool menu = line.run != nullptr && ImGui::IsItemClicked(ImGuiMouseButton_Right);
+  tooltip(line.tip);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float middle = at.y + side / 2;
+  const ImU32 ink = colour(s.theme, line.on ? Token::text : Token::faint);
+  swatch(draw, {left, middle}, s.px(20), line.run == nullptr, line.order, ink);
+  draw_name(draw, {{left + s.px(26), at.y}, {left + width, at.y + side}}, line.words, line.letter, line.on);
+  if (line.reference)
+    draw.AddLine({left + s.px(26), at.y + side - s.px(1)}, {left + width, at.y + side - s.px(1)},
+                 colour(s.theme, Token::text), s.px(1));
+  if (line.run != nullptr) {
+    ImGui::SameLine(0, 0);
+    ImGui::SetCursorScreenPos({left + width, at.y});
+    const bool pressed = ImGui::InvisibleButton("more", {more, side}, ImGuiButtonFlags_EnableNav);
+    const ImU32 dots = colour(s.theme, ImGui::IsItemHovered() ? Token::text : Token::dim);
+    for (int i = -1; i <= 1; ++i)
+      draw.AddCircleFilled({left + width + more / 2 + static_cast<float>(i) * s.px(4.5F), middle}, s.px(1.3F), dots, 8);
+    tooltip(tr("Name, compare, export, remove"));
+    if (pressed || menu) ImGui::OpenPopup("run_menu");
+    run_menu(list, *line.run, cache, commands);
+  }
+  ImGui::PopID();
+}
+
+RunLine line_of(const BenchRuns& list, const Model& model, const ListedRun& r,
+                const std::vector<const ListedRun*>& shown) {
+  RunLine line;
+  line.id = r.run.id;
+  line.words = listed_words(list, r.run, model.runs);
+  line.tip = details_of(list, r);
+  line.run = &r;
+  line.reference = list.reference == r.run.id;
+  const auto at = std::find(shown.begin(), shown.end(), &r);
+  line.on = at != shown.end();
+  if (line.on && shown.size() > 1) {
+    line.order = static_cast<std::size_t>(at - shown.begin());
+    line.letter = std::string(1, static_cast<char>('A' + line.order));
+  }
+  return line;
+}
+
+}  // namespace
+
+void draw_run_list(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
+  const Style& s = style();
+  const BenchRuns& list = state.document.runs;
+  const std::vector<const ListedRun*> shown = shown_runs(list, model);
+  std::vector<const ListedRun*> listed = shown;  // what is ticked stands in the short list, whatever its age
+  // What came with the program is offered however many runs there are.
+  for (const bool bundled : {true, false})
+    for (const ListedRun& r : model.runs)
+      if ((r.from == RunFrom::bundled) == bundled && !list.removed.contains(r.run.id) &&
+          std::find(shown.begin(), shown.end(), &r) == shown.end())
+        listed.push_back(&r);
+  ImGui::PushFont(s.fonts.bold, s.px(kEntryText));
+  ImGui::TextUnformatted(tr("Runs"));
+  ImGui::PopFont();
+  if (listed.size() > kShort) {
+    const std::string words = cache.all_runs ? tr("fewer") : phrase("all {}", listed.size());
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - text_width(Face::text, kSmall, words) - s.px(14));
+    if (toggle((words + "###all_runs").c_str(), cache.all_runs,
+               tr("Every run of this machine, of opened files and of the program")))
+      cache.all_runs = !cache.all_runs;
+  }
+  RunLine predicted;
+  predicted.id = kPredictedRun;
+  predicted.words = tr("Predicted, next run");
+  predicted.tip =
+      tr("What is known of the sweep that is set up before it runs: bytes, memory, and what the compiler says of "
+         "registers and shared memory. Dotted lines beside measured ones are of their own run and stay.");
+  predicted.on = is_shown(list, kPredictedRun) || shown.empty();
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(3)));
+  run_line(list, predicted, cache, commands);
+  const std::size_t lines = cache.all_runs ? listed.size() : std::min(listed.size(), std::max(kShort, shown.size()));
+  for (std::size_t i = 0; i < lines; ++i) run_line(list, line_of(list, model, *listed[i], shown), cache, commands);
+  ImGui::PopStyleVar();
+  ImGui::Spacing();
+}
+
+}  // namespace attn

@@ -1,0 +1,394 @@
+#include "viz/bench/runs/slice.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "kernels/base/text.h"
+#include "kernels/ladder.h"
+#include "kernels/model/kernel.h"
+#include "profiling/figures/baseline.h"
+#include "profiling/figures/metrics.h"
+#include "viz/state/run_words.h"
+
+namespace attn {
+namespace {
+
+// What must be equal for two rows to stand on one axis: the problem without the axis.
+std::string family(const Axis& a, Problem p) {
+  if (const ProblemAxis* axis = kind_of(a).problem) axis->drop(p);
+  if (p.has_bias()) p.bias_shape.assign(1, 1);  // its extents follow the axis
+  return describe(p);
+}
+
+std::string family(const Axis& a, const Measurement& m) {
+  return family(a, m.key.problem);
+}
+
+// And for two rows to stand on one line: a CPU and a GPU may share a chart, two GPUs or two L2 states may not.
+std::string origin_of(const Measurement& m) {
+  return fmt::format("{}|{}", m.key.device, name_of(m.key.l2));
+}
+
+// The last of each place's rows says which device is shown. A refused row is of none in particular.
+std::map<Processor, std::string> shown_origins(const Axis& a, std::span<const Measurement> rows,
+                                               const std::string& chosen) {
+  std::map<Processor, std::string> shown;
+  std::map<Processor, bool> of_done;
+  for (const Measurement& m : rows) {
+    if (family(a, m) != chosen) continue;
+    const bool done = m.state == RowState::done;
+    if (!done && of_done[m.processor]) continue;
+    shown[m.processor] = origin_of(m);
+    of_done[m.processor] = done;
+  }
+  return shown;
+}
+
+// The axis along which rows of one kernel differ: the wanted one first, since with kept tokens both L and B do. Kernels
+// whose usual tiles differ make no axis.
+Axis axis_of(const Axis& wanted, std::span<const Measurement> rows) {
+  const auto differ = [&](const Axis& a) {
+    std::map<std::string_view, std::int64_t> first;
+    return std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) {
+      const std::int64_t value = axis_value(a, m);
+      return value > 0 && first.try_emplace(m.key.kernel, value).first->second != value;
+    });
+  };
+  if (differ(wanted)) return wanted;
+  for (const Axis& a : all_axes()) {
+    if (differ(a)) return a;
+  }
+  return wanted;
+}
+
+// What follows the axis, where something does: with kept tokens B shrinks as L grows.
+std::string rule_of(const Axis& a, std::span<const Measurement* const> rows) {
+  std::int64_t tokens = 0, least = 0, most = 0;
+  bool kept = true;
+  for (const Measurement* m : rows) {
+    const Problem& p = m->key.problem;
+    least = least == 0 ? p.B : std::min(least, p.B);
+    most = std::max(most, p.B);
+    kept = kept && (tokens == 0 || tokens == p.B * p.Lq);
+    tokens = p.B * p.Lq;
+  }
+  const ProblemAxis* axis = kind_of(a).problem;
+  if (axis == nullptr || !axis->keeps_tokens || least == most) return {};
+  return kept ? fmt::format("B·L = {}", tokens) : phrase("B from {} to {}", most, least);
+}
+
+}  // namespace
+
+std::int64_t axis_value(const Axis& a, const Measurement& m) {
+  if (const auto row = find_kernel(m.key.kernel); row && !reads_axis(**row, a)) return 0;
+  return axis_value(a, m.key.problem, m.key.options);
+}
+
+BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows, bool loaded, const BenchSlice* as,
+                      std::string_view kernel) {
+  BenchSlice slice;
+  slice.loaded = loaded;
+  slice.axis = as != nullptr ? as->axis : rows.empty() ? sweep.axis : axis_of(sweep.axis, rows);
+  if (rows.empty()) {
+    slice.values = sweep.values;
+    std::sort(slice.values.begin(), slice.values.end());
+    return slice;
+  }
+  SweepSpec along = sweep;
+  along.axis = slice.axis;
+  const std::int64_t any = sweep.values.empty() ? 1 : sweep.values.back();
+  const Problem planned = problem_at(along, any);
+  // Of the problems the sweep's where there are rows of it, else that of the kernel's last row, else the last row's.
+  std::string chosen = family(slice.axis, planned);
+  slice.of_this_sweep =
+      std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) { return family(slice.axis, m) == chosen; });
+  const bool follows =
+      as != nullptr && !as->problem.empty() &&
+      std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) { return family(slice.axis, m) == as->problem; });
+  if (follows) {
+    chosen = as->problem;
+  } else if (!slice.of_this_sweep) {
+    const auto its = std::find_if(rows.rbegin(), rows.rend(), [&](const Measurement& m) {
+      return m.key.kernel == kernel && m.state == RowState::done;
+    });
+    chosen = family(slice.axis, its != rows.rend() ? *its : rows.back());
+  }
+  slice.problem = chosen;
+  slice.of_this_sweep = slice.of_this_sweep && slice.axis == sweep.axis;
+  const auto origins = shown_origins(slice.axis, rows, chosen);
+  std::map<std::pair<std::string, std::int64_t>, std::size_t> processor;
+  std::set<std::int64_t> values;
+  for (const Measurement& m : rows) {
+    const bool other_problem = family(slice.axis, m) != chosen;
+    if (other_problem || (m.state == RowState::done && origins.at(m.processor) != origin_of(m))) {
+      ++slice.left_out;
+      continue;
+    }
+    const std::int64_t value = axis_value(slice.axis, m);
+    if (value > 0) values.insert(value);
+    const auto [at, is_new] = processor.try_emplace({m.key.kernel, value}, slice.rows.size());
+    if (is_new) {
+      slice.rows.push_back(&m);
+    } else {
+      slice.rows[at->second] = &m;
+    }
+  }
+  slice.values.assign(values.begin(), values.end());
+  slice.rule = rule_of(slice.axis, slice.rows);
+  return slice;
+}
+
+const Measurement* row_at(const BenchSlice& s, std::string_view kernel, std::int64_t value) {
+  const Measurement* constant = nullptr;
+  for (const Measurement* m : s.rows) {
+    if (m->key.kernel != kernel) continue;
+    const std::int64_t at = axis_value(s.axis, *m);
+    if (at == value) return m;
+    if (at == 0) constant = m;
+  }
+  return constant;
+}
+
+std::string baseline_shown(const State& state, Processor processor) {
+  const auto chosen = find_kernel(state.view.bench.baseline);
+  return chosen && (*chosen)->processor == processor ? state.view.bench.baseline : std::string(baseline_of(processor));
+}
+
+Device gpu_device(const SweepSpec& sweep, const GpuView& gpus) {
+  Device d;
+  d.processor = Processor::gpu;
+  for (const GpuChoice& g : gpus.gpus) {
+    if (g.index != sweep.gpu) continue;
+    d.name = g.name;
+    d.arch = g.arch;
+    d.memory_bytes = g.memory_bytes;
+    d.cores = g.sms;
+  }
+  return d;
+}
+
+bool is_device_baseline(std::string_view kernel) {
+  return kernel == baseline_of(Processor::cpu) || kernel == baseline_of(Processor::gpu);
+}
+
+std::string source_words(const BenchSlice& slice) {
+  if (slice.planned || slice.rows.empty()) return {};
+  std::vector<std::string> devices;
+  for (const Processor processor : {Processor::gpu, Processor::cpu}) {
+    for (const Measurement* m : slice.rows) {
+      if (m->processor != processor || m->state != RowState::done || m->key.device.empty()) continue;
+      if (std::find(devices.begin(), devices.end(), m->key.device) == devices.end()) devices.push_back(m->key.device);
+    }
+  }
+  if (devices.empty()) return slice.loaded ? tr("loaded, nothing measured") : tr("live, nothing measured");
+  const std::string day = slice.date.substr(0, 10);
+  return fmt::format("{}: {}{}{}", slice.loaded ? tr("loaded") : tr("live"), fmt::join(devices, tr(" and ")),
+                     day.empty() ? "" : ", ", day);
+}
+
+std::string problem_words(const BenchSlice& slice, std::optional<std::int64_t> value) {
+  const std::string letter = slice.letter.empty() ? "" : tr("run ") + slice.letter + ": ";  // B is also the batch
+  for (const Measurement* m : slice.rows)
+    if (value && (axis_value(slice.axis, *m) == *value || axis_value(slice.axis, *m) == 0))
+      return letter + describe(m->key.problem);
+  if (slice.rows.empty()) return letter + slice.problem;
+  // Without the extents that the axis sets: those differ from point to point.
+  std::string words = describe(slice.rows.front()->key.problem);
+  const auto drop = [&](const std::string& name) {
+    const std::size_t at = words.find(name + "=");
+    if (at != std::string::npos) words.erase(at, words.find(' ', at) - at + 1);
+  };
+  drop(std::string(name_of(slice.axis)));
+  if (!slice.rule.empty()) {
+    drop("B");
+    words = slice.rule + " " + words;
+  }
+  return letter + words;
+}
+
+bool differ_in_problem(const BenchSlice& a, const BenchSlice& b) {
+  if (a.planned || b.planned || a.rows.empty() || b.rows.empty()) return false;
+  if (a.axis != b.axis || a.problem != b.problem) return true;
+  // What follows the axis: at a value that both have.
+  return std::any_of(a.rows.begin(), a.rows.end(), [&](const Measurement* m) {
+    return std::any_of(b.rows.begin(), b.rows.end(), [&](const Measurement* other) {
+      const std::int64_t at = axis_value(a.axis, *m);
+      return at > 0 && at == axis_value(b.axis, *other) && !(m->key.problem == other->key.problem);
+    });
+  });
+}
+
+std::string source_words(const BenchSlices& slices) {
+  if (slices.size() == 1) {
+    const std::string own = source_words(slices.front());
+    return own.empty() || slices.front().rule.empty() ? own : slices.front().rule + "; " + own;
+  }
+  std::vector<const BenchSlice*> order;
+  for (const BenchSlice& slice : slices)
+    if (!slice.planned) order.push_back(&slice);
+  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->letter < b->letter; });
+  const bool differ = std::any_of(slices.begin(), slices.end(),
+                                  [&](const BenchSlice& s) { return differ_in_problem(slices.front(), s); });
+  // What all that is shown follows is said of all, predictions among them.
+  const std::string& rule = slices.front().rule;
+  const bool shared =
+      std::all_of(slices.begin(), slices.end(), [&](const BenchSlice& s) { return s.rows.empty() || s.rule == rule; });
+  std::string words = shared && !differ && !rule.empty() ? rule : "";
+  for (const BenchSlice* slice : order) {
+    const std::string own = source_words(*slice);
+    if (own.empty()) continue;
+    if (!words.empty()) words += "; ";
+    if (differ)
+      words += fmt::format("{}, {}", problem_words(*slice), own);
+    else
+      words += slice->letter.empty() ? own : phrase("run {} {}", slice->letter, own);
+  }
+  return words;
+}
+
+std::optional<std::int64_t> chosen_value(const BenchSlice& slice, std::optional<std::int64_t> clicked) {
+  if (clicked && std::find(slice.values.begin(), slice.values.end(), *clicked) != slice.values.end()) return clicked;
+  std::optional<std::int64_t> best;
+  std::ptrdiff_t max = 0;
+  for (const std::int64_t value : slice.values) {
+    const auto done = std::count_if(slice.rows.begin(), slice.rows.end(), [&](const Measurement* m) {
+      return axis_value(slice.axis, *m) == value && m->time.n > 0;
+    });
+    if (done >= max && done > 0) {
+      best = value;
+      max = done;
+    }
+  }
+  if (!best && !slice.rows.empty() && !slice.values.empty()) best = slice.values.back();
+  return best;
+}
+
+std::uint64_t rows_fingerprint(const State& state, const Model& model) {
+  std::uint64_t h = 0x9e3779b97f4a7c15ULL;
+  const auto mix = [&](std::uint64_t x) { h = (h ^ x) * 0x100000001b3ULL + (h >> 29); };
+  const auto mix_text = [&](const std::string& text) { mix(std::hash<std::string>{}(text)); };
+  const BenchRuns& list = state.document.runs;
+  mix_text(list.reference);
+  for (const std::string& id : list.shown) mix_text(id);
+  for (const ListedRun* r : shown_runs(list, model)) {
+    mix(r->run.rows.size());
+    for (const Measurement& m : r->run.rows) {
+      mix_text(m.key.kernel);
+      mix(static_cast<std::uint64_t>(m.state));
+      mix(std::bit_cast<std::uint64_t>(m.time.median));
+      mix(std::bit_cast<std::uint64_t>(m.peaks.baseline_us));
+      mix(static_cast<std::uint64_t>(m.key.problem.Lq * 31 + m.key.problem.B));
+      mix(m.verdict ? std::bit_cast<std::uint64_t>(m.verdict->error()) + 1 : 0);
+      mix(std::hash<const void*>{}(m.samples.get()));
+      mix(std::hash<const void*>{}(m.heartbeat.get()));
+    }
+    mix(r->run.provenance.loaded ? 1 : 0);
+    mix_text(r->run.provenance.file + r->run.date + words_of(list, r->run));
+  }
+  if (const ListedRun* reference = find_run(model, list.reference)) mix(reference->run.rows.size());
+  mix(model.gpu.looked ? model.gpu.gpus.size() + 1 : 0);
+  mix(model.compiled.size());
+  mix_text(model.compiled_for);
+  mix_text(model.task.running ? tr("running") : model.task.error);
+  return h;
+}
+
+namespace {
+
+// The rows of a run as they are shown: over the baseline and against the run that the user chose.
+std::vector<Measurement> related_rows(const State& state, const Model& model, const SweepRun& run) {
+  std::vector<Measurement> rows = run.rows;
+  if (!state.view.bench.baseline.empty()) relate_to_baseline(rows, state.view.bench.baseline);
+  if (const ListedRun* reference = find_run(model, state.document.runs.reference))
+    relate_to_run(rows, reference->run.rows, words_of(state.document.runs, reference->run));
+  return rows;
+}
+
+// The values of all, so that every chart and the list of values has each.
+void share_values(BenchSlices& slices) {
+  std::vector<std::int64_t> values;
+  for (const BenchSlice& slice : slices) values.insert(values.end(), slice.values.begin(), slice.values.end());
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  for (BenchSlice& slice : slices) slice.values = values;
+}
+
+BenchSlice planned_slice(const State& state, std::span<const Measurement> planned, const BenchSlice* as) {
+  BenchSlice slice = slice_rows(state.document.sweep, planned, false, as);
+  slice.planned = true;
+  if (as != nullptr) {
+    slice.run = kPredictedRun;
+    slice.beside = true;
+  }
+  return slice;
+}
+
+std::string with_run(const BenchSlice& slice, const std::string& kernel) {
+  if (slice.run == kPredictedRun) return kernel + tr(", predicted");
+  return slice.letter.empty() ? kernel : fmt::format("{} {}", kernel, slice.letter);
+}
+
+}  // namespace
+
+ShownSlices shown_slices(const State& state, const Model& model, std::span<const Measurement> planned) {
+  ShownSlices shown;
+  const BenchRuns& list = state.document.runs;
+  std::vector<const ListedRun*> runs = shown_runs(list, model);
+  const bool letters = runs.size() > 1;
+  const auto lead = std::find_if(runs.rbegin(), runs.rend(), [](const auto* r) { return !r->run.rows.empty(); });
+  if (lead == runs.rend()) {
+    shown.slices.push_back(planned_slice(state, planned, nullptr));
+    return shown;
+  }
+  const auto add = [&](const ListedRun* r, const BenchSlice* as) {
+    const auto at = std::find(runs.begin(), runs.end(), r) - runs.begin();
+    const SweepRun& run = r->run;
+    auto& rows = shown.rows.emplace_back(std::make_unique<std::vector<Measurement>>(related_rows(state, model, run)));
+    BenchSlice slice = slice_rows(state.document.sweep, *rows, run.provenance.loaded, as, state.view.bench.kernel);
+    slice.run = run.id;
+    slice.words = words_of(list, run);
+    slice.file = run.provenance.file;
+    slice.date = run.date.empty() ? run.provenance.date : run.date;
+    slice.driver = run.provenance.driver;
+    slice.beside = as != nullptr;
+    if (letters) slice.letter = std::string(1, static_cast<char>('A' + at));
+    return slice;
+  };
+  shown.slices.push_back(add(*lead, nullptr));
+  for (const ListedRun* r : runs)
+    if (r != *lead && !r->run.rows.empty()) shown.slices.push_back(add(r, &shown.slices.front()));
+  if (is_shown(list, kPredictedRun)) shown.slices.push_back(planned_slice(state, planned, &shown.slices.front()));
+  share_values(shown.slices);
+  return shown;
+}
+
+std::string shown_name(const Measurement& m) {
+  return m.peer && !m.peer->title.empty() ? std::string(tr_of(m.peer->title)) : m.key.kernel;
+}
+
+std::string line_id_of(const BenchSlice& slice, const std::string& kernel) {
+  return with_run(slice, kernel);
+}
+
+std::string label_of(const BenchSlice& slice, const std::string& kernel) {
+  const auto row = std::ranges::find(slice.rows, kernel, [](const Measurement* m) { return m->key.kernel; });
+  return with_run(slice, row == slice.rows.end() ? kernel : shown_name(**row));
+}
+
+std::vector<std::string> kernels_of(const BenchSlice& slice) {
+  std::vector<std::string> ids;
+  for (const Measurement* m : slice.rows) {
+    if (std::find(ids.begin(), ids.end(), m->key.kernel) == ids.end()) ids.push_back(m->key.kernel);
+  }
+  std::stable_sort(ids.begin(), ids.end(),
+                   [&](const auto& a, const auto& b) { return ladder_rank(a) < ladder_rank(b); });
+  return ids;
+}
+
+}  // namespace attn

@@ -1,0 +1,159 @@
+#include "viz/bench/scene/answers.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/base/bytes.h"
+#include "kernels/base/text.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/ladder.h"
+#include "kernels/model/fits.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/tune/tune.h"
+#include "viz/bench/runs/slice.h"
+#include "viz/bench/sweep/sweep_fields.h"
+#include "viz/bench/tiles/tile_map.h"
+#include "viz/bench/tiles/tile_occupancy_words.h"
+#include "viz/state/run_words.h"
+
+namespace attn {
+namespace {
+
+constexpr std::uint64_t kGiB = std::uint64_t{1} << 30U;
+
+// A GPU to plan for: its architecture, and how much it holds.
+struct Room {
+  Device device;
+  std::uint64_t bytes = 0;
+  std::string name;  // "NVIDIA H100 80GB HBM3 (79.6 GiB)"
+};
+
+// "NVIDIA H100 80GB HBM3" -> 80 GiB; 0 where its name does not say.
+std::uint64_t bytes_in_name(std::string_view name) {
+  const std::size_t end = name.find("GB");
+  if (end == std::string_view::npos) return 0;
+  std::size_t begin = end;
+  while (begin > 0 && name[begin - 1] >= '0' && name[begin - 1] <= '9') --begin;
+  std::uint64_t gib = 0;
+  std::from_chars(name.data() + begin, name.data() + end, gib);
+  return gib < 4096 ? gib * kGiB : 0;
+}
+
+std::vector<Room> rooms(const State& state, const Model& model) {
+  const SweepSpec& sweep = state.document.sweep;
+  const Device here = gpu_device(sweep, model.gpu);
+  if (here.memory_bytes > 0)
+    return {{here, here.memory_bytes, fmt::format("{} ({})", here.name, format_bytes(here.memory_bytes))}};
+  const auto planned = gpu::device_for(sweep.arch);
+  if (!planned) return {};
+  for (const ListedRun* r : shown_runs(state.document.runs, model)) {
+    const std::string& name = r->run.provenance.device;
+    if (const std::uint64_t bytes = bytes_in_name(name); bytes > 0)
+      return {{*planned, bytes, phrase("{} (about {})", name, format_bytes(bytes))}};
+  }
+  std::vector<Room> usual;
+  for (const std::uint64_t gib : {24, 80}) usual.push_back({*planned, gib * kGiB, phrase("a GPU of {} GiB", gib)});
+  return usual;
+}
+
+// "36 352", with gaps at which no line is broken.
+std::string grouped(std::int64_t n) {
+  std::string digits = fmt::format("{}", n);
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, "\u00a0");
+  return digits;
+}
+
+Result<Plan> plan_of(const KernelRow& row, const Problem& p, const Device& device) {
+  if (auto can = row.supports(row, p, {}, device); !can) return tl::unexpected(can.error());
+  return row.plan(row, p, {}, device);
+}
+
+std::string room_words(const Problem& p, const Room& room) {
+  std::vector<std::string> stores, keeps;
+  for (const KernelRow* row : ladder()) {
+    if (row->processor != Processor::gpu) continue;
+    const auto plan = plan_of(*row, p, room.device);
+    if (!plan) continue;
+    const std::int64_t longest = longest_that_fits(*plan, room.device, room.bytes);
+    if (row->stores_scores)
+      stores.push_back(phrase("{} from L = {} on", row->id, grouped(longest + 1)));
+    else if (keeps.empty())
+      keeps.push_back(phrase("{}, which stores neither, from L = {} on", row->id, grouped(longest + 1)));
+  }
+  if (stores.empty()) return phrase("No kernel that stores S takes {}.", describe(p));
+  stores.insert(stores.end(), keeps.begin(), keeps.end());
+  return phrase("On {} memory is too small for {}.", room.name, fmt::join(stores, ", "));
+}
+
+}  // namespace
+
+std::string memory_answer(const State& state, const Model& model) {
+  const SweepSpec& sweep = state.document.sweep;
+  if (sweep.values.empty()) return tr("The sweep has no value: there is no problem to plan for.");
+  const auto& looked = state.view.bench.value;
+  const bool there = looked && std::ranges::find(sweep.values, *looked) != sweep.values.end();
+  const Problem p = problem_at(sweep, there ? *looked : sweep.values.back());
+  std::string words = phrase("{}, with L alone varied. ", describe(p));
+  const std::vector<Room> all = rooms(state, model);
+  if (all.empty()) return phrase("{}No architecture is set up to plan for.", words);
+  for (const Room& room : all) words += room_words(p, room) + " ";
+  const auto naive = find_kernel(baseline_of(Processor::gpu));
+  if (const auto plan = naive ? plan_of(**naive, p, all.front().device) : Result<Plan>(tl::unexpected(naive.error()));
+      plan)
+    words += phrase(
+        "{} keeps S and P in memory, B × H × L × L numbers each: {} here, four times that at twice the L. Q, K, V "
+        "and O grow with L alone: {} here.",
+        (*naive)->id, format_bytes(plan->workspace_bytes), format_bytes(tensor_bytes(p)));
+  return phrase("{} By the kernels' plans; what other programs hold of the GPU comes on top.", words);
+}
+
+std::string tile_answer(const State& state, const Model& model) {
+  const std::string kernel = tiles_kernel(state, model);
+  const auto spec = tune_of(state, kernel);
+  if (!spec) return spec.error().message;
+  const TuneMap map = tune_map(state, model);
+  if (!map.empty.empty()) return map.empty;
+  return phrase(
+      "{} on {}: {} A larger Br reads K and V fewer times over, a larger Bc has fewer steps a row; both take registers "
+      "and shared memory, and the fewer warps an SM then holds, the less of the waiting is hidden.",
+      kernel, describe(spec->problem), map.tile);
+}
+
+std::string versions_words(const Provenance& p) {
+  std::vector<std::string> lines;
+  if (!p.driver.empty()) lines.push_back("Driver " + p.driver);
+  if (!p.cuda.empty()) lines.push_back(p.cuda);
+  if (!p.program_version.empty())
+    lines.push_back(phrase("AttnScope {}{}", p.program_version,
+                           p.commit.empty() ? "" : phrase(", commit {}", p.commit.substr(0, 12))));
+  if (!p.os.empty()) lines.push_back(p.os);
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+std::string versions_answer(const State& state, const Model& model) {
+  const std::vector<const ListedRun*> runs = shown_runs(state.document.runs, model);
+  if (runs.empty())
+    return phrase("No run is ticked. Here, now: {}.\n{}\n{}", model.here.device, versions_words(model.here),
+                  model.gpu.compiler);
+  std::string words;
+  for (const ListedRun* r : runs) {
+    const Provenance& p = r->run.provenance;
+    std::set<std::string> peers;
+    for (const Measurement& m : r->run.rows)
+      if (m.peer && !m.peer->software.empty()) peers.insert(m.peer->software);
+    words += fmt::format("{}{}\n{}", words.empty() ? "" : "\n\n", words_of(state.document.runs, r->run),
+                         p.device.empty() ? "" : p.device + "\n");
+    words += versions_words(p);
+    if (p.driver.empty() && p.cuda.empty()) words += tr("\nNo GPU took part: neither driver nor CUDA.");
+    for (const std::string& peer : peers) words += "\nPeers: " + peer;
+  }
+  return words;
+}
+
+}  // namespace attn

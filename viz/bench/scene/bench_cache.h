@@ -1,0 +1,76 @@
+// What BenchHeld holds: for the files of the Bench workspace alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiling/sweep/estimate.h"
+#include "profiling/sweep/finished.h"
+#include "viz/bench/ladder/ladder.h"
+#include "viz/bench/scene/bench_scene.h"
+#include "viz/bench/scene/bench_ui_state.h"
+#include "viz/bench/sources/source_pair.h"
+#include "viz/bench/sweep/sweep_fields.h"
+#include "viz/bench/tiles/tile_map.h"
+#include "viz/draw/field_draft.h"
+#include "viz/state/commands.h"
+#include "viz/state/model.h"
+#include "viz/state/state.h"
+
+namespace attn {
+
+// The line under the pointer and, where one is, its point: charts and table show the same.
+struct BenchPointed {
+  std::string line;  // BenchLine::id, BenchTableRow::id
+  std::optional<std::int64_t> value;
+};
+
+struct BenchCache {
+  BenchSwitches switches;
+  bool labels = true;            // names at the ends of the lines
+  std::set<std::string> hidden;  // ids of lines that are switched off
+  bool all_runs = false;         // the list of runs is open
+  bool reason_open = false;      // of the strip, where it is folded for want of height
+  std::string run_name;          // as it is being typed
+  std::map<std::pair<SweepField, std::string>, FieldDraft> drafts;  // by field and option
+  std::string drafts_for;                                           // sweep_key() that the drafts were typed against
+  float foot_height = 0;  // of Run and what stands around it, pixels, from the frame before
+
+  BenchScene scene;  // its slice holds no rows: those belong to the model of the frame that made it
+  std::string scene_key;
+  LadderScene ladder;
+  SourcePairScene sources;
+  TuneMap tiles;
+  std::string tiles_kernel;  // whose tiles the button tunes
+  std::string page_key;      // what ladder or sources were made for
+  SourcePairHeld source_held;
+
+  SweepEstimate estimate;
+  std::string why_not_run;  // empty: the sweep may run
+  SweepCount count;         // how much of it the rows hold already
+  std::string estimate_key;
+  std::vector<Measurement> planned;  // of the sweep that the estimate is for
+
+  // What every chart shows of the axis, so that they are looked at together; the height is each chart's own.
+  double x_min = 0, x_max = 1;
+  std::string x_fitted;  // the range of the data that it was last fitted to; empty: fit it
+  std::array<std::string, kBenchCharts> y_fitted;
+  std::array<std::pair<double, double>, kBenchCharts> y_shown;  // in the frame before
+
+  std::optional<std::int64_t> hovered;  // the value under the pointer, in every chart
+  std::optional<std::int64_t> hovered_next;
+  std::optional<BenchPointed> pointed, pointed_next;
+};
+
+// Brings scene and estimate up to date; both are made anew only when what they show has changed.
+BenchCache& refreshed(BenchHeld& held, const State& state, const Model& model);
+// The strip's words on the page that is shown.
+BenchVerdict strip_words(const State& state, const BenchCache& cache);
+
+}  // namespace attn

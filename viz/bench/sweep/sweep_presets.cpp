@@ -1,0 +1,141 @@
+#include "viz/bench/sweep/sweep_presets.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "kernels/base/text.h"
+
+namespace attn {
+namespace {
+
+Problem problem(std::int64_t heads, std::int64_t length, std::int64_t dim) {
+  Problem p;
+  p.Hq = p.Hkv = heads;
+  p.Lq = p.Lk = length;
+  p.D = p.Dv = dim;
+  return p;
+}
+
+SweepSpec sweep(std::vector<std::string> kernels, Axis axis, std::vector<std::int64_t> values, const Problem& base) {
+  SweepSpec s;
+  s.kernels = std::move(kernels);
+  s.axis = axis;
+  s.values = std::move(values);
+  s.base = base;
+  return s;
+}
+
+SweepSpec stored_as(SweepSpec s, DType dtype) {
+  s.base.dtype = dtype;
+  return s;
+}
+
+SweepSpec with_batch(SweepSpec s, std::int64_t batch) {
+  s.base.B = batch;
+  return s;
+}
+
+SweepSpec with_tokens(SweepSpec s, std::int64_t tokens) {
+  s.tokens = tokens;
+  return s;
+}
+
+const std::vector<std::string>& gpu_kernels() {
+  static const std::vector<std::string> ids{"naive", "tiled", "flash_simt"};
+  return ids;
+}
+const std::vector<std::string>& cpu_kernels() {
+  static const std::vector<std::string> ids{"cpu_multicore", "cpu_tiled", "cpu_flash"};
+  return ids;
+}
+
+const std::vector<std::int64_t>& long_lengths() {
+  static const std::vector<std::int64_t> values{512, 1024, 2048, 4096, 8192, 16384};
+  return values;
+}
+
+// The axis sets some of the base's extents: the problems of the points are what counts.
+bool is_same_sweep(const SweepSpec& a, const SweepSpec& b) {
+  const bool same = std::tie(a.kernels, a.axis, a.values, a.tokens, a.options) ==
+                    std::tie(b.kernels, b.axis, b.values, b.tokens, b.options);
+  return same && std::all_of(a.values.begin(), a.values.end(),
+                             [&](std::int64_t v) { return problem_at(a, v) == problem_at(b, v); });
+}
+
+}  // namespace
+
+std::span<const BenchPreset> bench_presets() {
+  static const std::array kPresets{
+      BenchPreset{"lengths", marked("Lengths, 16384 tokens"),
+                  marked("B·L = 16384, H = 16, D = 128, L from 512 to 16384: every length is the same amount of text."),
+                  "tflops", with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 128)), 16384)},
+      BenchPreset{"lengths_64", marked("Lengths, D = 64"), marked("The same with a head dimension of 64."), "tflops",
+                  with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 64)), 16384)},
+      BenchPreset{"lengths_f16",
+                  marked("Lengths, tensor cores, f16"),
+                  marked("The same in f16, D = 128: what tensor cores buy, and what their instructions buy over WMMA."),
+                  "tflops",
+                  with_tokens(stored_as(sweep({"naive", "tiled", "flash_wmma", "flash_mma"}, Axis::L, long_lengths(),
+                                              problem(16, 512, 128)),
+                                        DType::f16),
+                              16384),
+                  {marked("a public WMMA kernel"), "flash_wmma", 0.15, 0.23}},
+      BenchPreset{
+          "lengths_tf32", marked("Lengths, tensor cores, f32"),
+          marked("Answers in f32, D = 64: CUDA cores beside three products of TF32."), "speedup_ratio",
+          with_tokens(sweep({"tiled", "flash_simt", "flash_tf32x3"}, Axis::L, long_lengths(), problem(16, 512, 64)),
+                      16384)},
+      BenchPreset{
+          "latency", marked("Latency"),
+          marked("Time and rate of one short or long sequence, H = 8, D = 64: where little work fills the GPU too."),
+          "tflops",
+          sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L, {128, 256, 512, 1024, 2048, 4096},
+                problem(8, 128, 64))},
+      BenchPreset{"speedup", marked("Speed-up over naive"),
+                  marked("How many times as fast as naive, by length, B = 4, H = 8, D = 64, to where S takes 8 GiB."),
+                  "speedup_ratio",
+                  with_batch(sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L,
+                                   {256, 512, 1024, 2048, 4096, 8192}, problem(8, 256, 64)),
+                             4)},
+      BenchPreset{"memory", marked("Latency and memory"),
+                  marked("Time, peak memory and what each kernel stores beside its inputs and outputs, by length."),
+                  "memory_overhead_bytes",
+                  sweep(gpu_kernels(), Axis::L, {128, 256, 512, 1024, 2048, 4096}, problem(8, 128, 64))},
+      BenchPreset{"dims", marked("Head dimensions"),
+                  marked("D from 32 to 256 at L = 4096: how far registers and shared memory reach."), "registers_count",
+                  sweep(gpu_kernels(), Axis::D, {32, 64, 128, 256}, problem(16, 4096, 64))},
+      BenchPreset{"tiles", marked("Tiles of flash_simt"),
+                  marked("Br from 16 to 128 at L = 4096: what a taller tile buys."), "registers_count",
+                  sweep({"flash_simt"}, Axis::br, {16, 32, 64, 128}, problem(16, 4096, 64))},
+      BenchPreset{"lengths_cpu", marked("CPU: lengths, 2048 tokens"), marked("B·L = 2048, H = 4, D = 64 on this CPU."),
+                  "tflops",
+                  with_tokens(sweep(cpu_kernels(), Axis::L, {128, 256, 512, 1024, 2048}, problem(4, 128, 64)), 2048)},
+      BenchPreset{"memory_cpu", marked("CPU: latency and memory"),
+                  marked("Time, peak memory and what each kernel stores beside its inputs and outputs, on this CPU."),
+                  "memory_overhead_bytes", sweep(cpu_kernels(), Axis::L, {128, 256, 512, 1024}, problem(4, 128, 64))},
+      BenchPreset{"tiles_cpu", marked("CPU: tiles of cpu_flash"), marked("Bc from 16 to 128 at L = 1024 on this CPU."),
+                  "tflops", sweep({"cpu_multicore", "cpu_flash"}, Axis::bc, {16, 32, 64, 128}, problem(4, 1024, 64))},
+  };
+  return kPresets;
+}
+
+const BenchPreset* preset_of(const SweepSpec& s) {
+  const auto presets = bench_presets();
+  const auto found =
+      std::find_if(presets.begin(), presets.end(), [&](const BenchPreset& p) { return is_same_sweep(p.sweep, s); });
+  return found == presets.end() ? nullptr : &*found;
+}
+
+SweepSpec with_preset(const BenchPreset& preset, const SweepSpec& now) {
+  SweepSpec s = now;
+  s.kernels = preset.sweep.kernels;
+  s.axis = preset.sweep.axis;
+  s.values = preset.sweep.values;
+  s.base = preset.sweep.base;
+  s.tokens = preset.sweep.tokens;
+  s.options = preset.sweep.options;
+  return s;
+}
+
+}  // namespace attn

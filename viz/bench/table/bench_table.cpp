@@ -1,0 +1,415 @@
+// The table under the charts: one row a kernel at the chosen value, or at every value.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "kernels/base/bytes.h"
+#include "kernels/base/text.h"
+#include "kernels/ladder.h"
+#include "profiling/spec/tile_words.h"
+#include "viz/bench/scene/bench_scene.h"
+#include "viz/bench/sweep/sweep_fields.h"
+#include "viz/draw/figure_text.h"
+
+namespace attn {
+namespace {
+
+// Units hold for a whole column, so that its numbers can be compared at a glance.
+struct Units {
+  BenchUnit time, rate, bytes, dram, memory;
+};
+
+struct Extent {
+  double min = std::numeric_limits<double>::infinity(), max = 0;
+};
+
+Extent extent_of(std::span<const Measurement* const> rows, std::string_view metric) {
+  Extent e;
+  for (const Measurement* m : rows) {
+    const Figure& f = figure(*m, metric);
+    if (!f.available() || f.value <= 0) continue;
+    e.min = std::min(e.min, f.value);
+    e.max = std::max(e.max, f.value);
+  }
+  return e;
+}
+
+Units units_of(std::span<const Measurement* const> rows) {
+  const Extent time = extent_of(rows, "time_us_median");
+  const double dram = extent_of(rows, "dram_read_bytes").max;
+  return {time_unit(time.min, time.max), rate_unit(extent_of(rows, "tflops").max),
+          bytes_unit(extent_of(rows, "tile_load_bytes").max), dram > 0 ? bytes_unit(dram) : BenchUnit{},
+          memory_unit(extent_of(rows, "memory_peak_bytes").max)};
+}
+
+BenchCell missing(std::string reason) {
+  BenchCell cell;
+  cell.tip = reason.empty() ? tr("Not available.") : sentence(phrase("Not available: {}", std::move(reason)));
+  return cell;
+}
+
+std::string origin_words(const Figure& f) {
+  std::string words(name_of(f.origin));
+  if (!f.method.empty()) words += ": " + f.method;
+  return words;
+}
+
+BenchCell cell_of(const Measurement& m, std::string_view metric, const BenchUnit& unit) {
+  const Figure& f = figure(m, metric);
+  if (!f.available()) return missing(f.reason);
+  if (metric.ends_with("_count") && f.value < 1e5)  // counts are whole
+    return {fmt::format("{:.0f}", f.value), fmt::format("{:.0f} ({})", f.value, origin_words(f)), f.value, true};
+  return {figure_text(f.value * unit.factor), fmt::format("{} ({})", value_with_unit(f.value, unit), origin_words(f)),
+          f.value, true};
+}
+
+// Of a peer: whose it is, what was done so that it takes the problem, and what ours took in its turns.
+std::string peer_tip(const Measurement& m, const BenchUnit& unit) {
+  std::string tip = fmt::format("; {} ({}), {}", tr_of(m.peer->title), m.key.kernel, m.peer->software);
+  if (!m.peer->how.empty()) tip += "; " + m.peer->how;
+  for (const TimedBeside& b : m.peer->beside)
+    tip += phrase("; in its turns {} {}", b.kernel, value_with_unit(b.time.median, unit));
+  return tip;
+}
+
+// With which tile, and where that came from.
+BenchCell with_tile(BenchCell cell, const Measurement& m) {
+  if (const auto row = find_kernel(m.key.kernel); cell.available && row && !m.tile_from.empty())
+    cell.tip += phrase("; tile {} ({})", tile_words(**row, m.key.options), m.tile_from);
+  return cell;
+}
+
+// The tip of a kernel of several launches tells what each took.
+BenchCell time_cell(const Measurement& m, const BenchUnit& unit) {
+  BenchCell cell = with_tile(cell_of(m, "time_us_median", unit), m);
+  if (cell.available && m.peer) cell.tip += peer_tip(m, unit);
+  if (!cell.available || m.launches.size() < 2 || m.launch_us.size() != m.launches.size()) return cell;
+  for (std::size_t n = 0; n < m.launches.size(); ++n)
+    cell.tip += fmt::format("{} {} {}", n == 0 ? tr("; of it") : ",", m.launches[n].name,
+                            value_with_unit(m.launch_us[n], unit));
+  return cell;
+}
+
+// Of several launches the least is known: the warps that are active, an average over all, may exceed it.
+BenchCell possible_cell(const Measurement& m) {
+  BenchCell cell = cell_of(m, "occupancy_theoretical_pct", {1, "%"});
+  const bool min = figure(m, "occupancy_theoretical_pct").min_of_launches;
+  if (cell.available && min && cell.sort < 99.95) cell.text = "≥ " + cell.text;  // more than all cannot be
+  return cell;
+}
+
+// Two decimals up to ten, so that the baseline's 1.00 stands among its like.
+BenchCell ratio_cell(const Measurement& m) {
+  BenchCell cell = cell_of(m, "speedup_ratio", {1, ""});
+  if (cell.available && cell.sort >= 0.01) cell.text = fmt::format("{:.{}f}", cell.sort, cell.sort < 9.995 ? 2 : 1);
+  return cell;
+}
+
+BenchCell against_cell(const Measurement& m) {
+  BenchCell cell = cell_of(m, "against_run_ratio", {1, ""});
+  if (cell.available && cell.sort >= 0.01) cell.text = fmt::format("{:.{}f}", cell.sort, cell.sort < 9.995 ? 2 : 1);
+  return cell;
+}
+
+// Half the 95 % interval of the median, in percent of it.
+BenchCell interval_cell(const Measurement& m) {
+  const Figure& low = figure(m, "time_us_ci_low");
+  const Figure& high = figure(m, "time_us_ci_high");
+  if (!low.available()) return missing(low.reason);
+  if (!high.available() || m.time.median <= 0) return missing(high.reason);
+  const double percent = 50 * (high.value - low.value) / m.time.median;
+  const BenchUnit unit = time_unit(low.value, high.value);
+  return {fmt::format("{:.1f}", percent),
+          phrase("95 % interval of the median: {} to {}, {} repeats{}{}", value_with_unit(low.value, unit),
+                 value_with_unit(high.value, unit), m.time.n, m.time.settled ? "" : tr(", stopped by the time limit"),
+                 m.time.drifted ? tr(", drifted") : ""),
+          percent, true};
+}
+
+BenchCell dram_cell(const Measurement& m, const BenchUnit& unit) {
+  const Figure& read = figure(m, "dram_read_bytes");
+  const Figure& written = figure(m, "dram_write_bytes");
+  if (!read.available()) return missing(read.reason);
+  if (!written.available()) return missing(written.reason);
+  const double both = read.value + written.value;
+  return {figure_text(both * unit.factor),
+          phrase("{} read, {} written ({})", value_with_unit(read.value, unit), value_with_unit(written.value, unit),
+                 origin_words(read)),
+          both, true};
+}
+
+BenchCell workspace_cell(const Measurement& m, const BenchUnit& unit) {
+  const Figure& f = figure(m, "memory_overhead_bytes");
+  if (!f.available()) return missing(f.reason);
+  return {
+      f.value == 0 ? "0" : figure_text(f.value * unit.factor),
+      phrase("{} beside inputs and outputs ({})", format_bytes(static_cast<std::uint64_t>(f.value)), origin_words(f)),
+      f.value, true};
+}
+
+BenchCell error_cell(const Measurement& m) {
+  if (!m.verdict && m.time.n == 0) return missing(tr("it has not run"));
+  if (!m.verdict) return missing(tr("not verified: verification was off"));
+  const Verdict& v = *m.verdict;
+  if (v.not_judged) return missing(v.reason);
+  if (v.allowed() <= 0) return missing(tr("no error is allowed on this problem"));
+  const double share = v.error() / v.allowed();
+  return {share < 9.995 ? fmt::format("{:.2f}", share) : figure_text(share),
+          phrase("error {}, allowed {}, {}", figure_text(v.error()), figure_text(v.allowed()), v.sample),
+          v.error() / v.allowed(), true};
+}
+
+BenchCell verdict_cell(const Measurement& m) {
+  if (!m.verdict && m.time.n == 0) return missing(tr("it has not run"));
+  if (!m.verdict)
+    return {tr("not checked"), tr("Verification was off: the figures may be those of a wrong answer."), 1, true};
+  const Verdict& v = *m.verdict;
+  const std::string left_out = unjudged_words(v);
+  switch (outcome_of(v)) {
+    case Outcome::pass:
+      return {tr("pass"),
+              left_out.empty() ? tr("The answer is within the allowed error.")
+                               : phrase("The answer is within the allowed error. Not judged: {}.", left_out),
+              0, true};
+    case Outcome::not_judged:
+      return {tr("not judged"), phrase("Nothing of the answer could be judged: {}.", left_out), 1, true};
+    case Outcome::wrong:
+      break;
+  }
+  return {tr("wrong"), v.reason, 2, true};
+}
+
+BenchCell memory_cell(const Measurement& m, std::string_view metric, const BenchUnit& unit) {
+  BenchCell cell = cell_of(m, metric, unit);
+  if (cell.available && cell.sort == 0) cell.text = "0";
+  return cell;
+}
+
+// Shared memory of a block, laid out by the compiler and asked for by the launch.
+BenchCell shared_cell(const Measurement& m) {
+  const Figure& fixed = figure(m, "shared_static_bytes");
+  const Figure& asked = figure(m, "shared_dynamic_bytes");
+  if (!fixed.available()) return missing(fixed.reason);
+  if (!asked.available()) return missing(asked.reason);
+  const double bytes = fixed.value + asked.value;
+  return {bytes == 0 ? "0" : figure_text(bytes / 1024),
+          phrase("{:.0f} bytes of a block by the compiler ({}), {:.0f} by the launch", fixed.value, origin_words(fixed),
+                 asked.value),
+          bytes, true};
+}
+
+// One column of the choice from all metrics. `gpu`: left out where no GPU kernel is shown.
+struct Column {
+  BenchColumn head;
+  std::function<BenchCell(const Measurement&)> cell;
+  bool gpu = false;
+};
+
+std::vector<Column> summary_columns(const State& state, const Units& u, bool gpu, bool cpu) {
+  const auto metric = [](std::string_view id, const BenchUnit& unit) {
+    return [id, unit](const Measurement& m) { return cell_of(m, id, unit); };
+  };
+  const std::string base = gpu && cpu ? tr("baseline") : baseline_shown(state, gpu ? Processor::gpu : Processor::cpu);
+  const std::string dram = u.dram.name.empty() ? "" : " " + u.dram.name;
+  return {
+      {{"time", phrase("time {}", u.time.name), tr("Median of the repeats.")},
+       [unit = u.time](const Measurement& m) { return time_cell(m, unit); }},
+      {{"interval", "± %", tr("Half the 95 % interval of the median, in percent of it.")}, interval_cell},
+      {{"rate", u.rate.name, tr("2 pairs (D + Dv) / time, counting the pairs that the mask lets see.")},
+       metric("tflops", u.rate)},
+      {{"speedup", "× " + base,
+        tr("The baseline's time divided by this kernel's, on the same device. Of a peer: what the baseline took in the "
+           "peer's own turns.")},
+       ratio_cell},
+      {{"against", tr("× ref"), tr("The reference run's time of the same kernel divided by this one's.")},
+       against_cell},
+      {{"peak", tr("% of peak"), tr("The rate as a share of the multiply-add peak measured on this device.")},
+       metric("peak_share_pct", {1, "%"})},
+      {{"tiles", phrase("tile loads {}", u.bytes.name),
+        tr("Predicted: bytes that the tiles ask of memory if nothing were cached.")},
+       [unit = u.bytes](const Measurement& m) { return with_tile(cell_of(m, "tile_load_bytes", unit), m); }},
+      {{"dram", "DRAM" + dram, tr("Bytes that main memory moved, read and written, counted.")},
+       [unit = u.dram](const Measurement& m) { return dram_cell(m, unit); }},
+      {{"ratio", tr("÷ least"), tr("DRAM bytes against the least that this order must move.")},
+       metric("dram_over_compulsory_ratio", {1, ""}),
+       true},
+      {{"bandwidth", "GB/s", tr("DRAM bytes in a second.")}, metric("dram_gb_per_s", {1, "GB/s"}), true},
+      {{"warps", tr("warps %"), tr("Achieved occupancy: warps that were active, as a share of what an SM can hold.")},
+       metric("occupancy_achieved_pct", {1, "%"}),
+       true},
+      {{"possible", tr("possible %"),
+        tr("Theoretical occupancy, from registers, shared memory and threads of a block.")},
+       possible_cell,
+       true},
+      {{"registers", tr("regs"), tr("Registers that the compiler gave each thread.")},
+       [](const Measurement& m) {
+         return with_tile(cell_of(m, "registers_count", {1, ""}), m);
+       },
+       true},
+      {{"shared", tr("smem KiB"), tr("Shared memory of a block.")},
+       [](const Measurement& m) { return with_tile(shared_cell(m), m); },
+       true},
+      {{"memory", phrase("peak {}", u.memory.name),
+        tr("Memory held while the kernel runs: inputs, outputs and workspace.")},
+       [unit = u.memory](const Measurement& m) { return memory_cell(m, "memory_peak_bytes", unit); },
+       true},
+      {{"workspace", phrase("workspace {}", u.memory.name),
+        tr("Memory beside inputs and outputs, such as a stored S.")},
+       [unit = u.memory](const Measurement& m) { return workspace_cell(m, unit); }},
+      {{"error", tr("error ÷ allowed"), tr("Largest difference from the fp64 reference; above 1 the answer is wrong.")},
+       error_cell},
+      {{"verdict", tr("answer"), tr("Is the answer within the allowed error?")}, verdict_cell},
+  };
+}
+
+// Every metric of one group, as the metric table has them.
+std::vector<Column> group_columns(MetricGroup group, std::span<const Measurement* const> rows) {
+  std::vector<Column> columns;
+  for (const MetricRow& metric : metric_table()) {
+    if (metric.group != group) continue;
+    const Extent extent = extent_of(rows, metric.id);
+    const BenchUnit unit = unit_of(metric, extent.max > 0 ? extent.min : 0, extent.max);
+    std::string title(tr_of(metric.label));
+    if (!unit.name.empty()) title += " " + unit.name;
+    std::string tip(tr_of(metric.help));
+    if (!metric.formula.empty()) tip += phrase(" Formula: {}.", tr_of(metric.formula));
+    columns.push_back(
+        {{std::string(metric.id), std::move(title), std::move(tip)}, [id = metric.id, unit](const Measurement& m) {
+           BenchCell cell = cell_of(m, id, unit);
+           if (cell.available && cell.sort == 0) cell.text = "0";
+           return cell;
+         }});
+  }
+  return columns;
+}
+
+std::vector<Column> columns_of(const State& state, const BenchSlice& slice, std::span<const Measurement* const> rows,
+                               const BenchSwitches& switches) {
+  const auto on = [&](Processor processor) {
+    return std::any_of(rows.begin(), rows.end(), [&](const Measurement* m) { return m->processor == processor; });
+  };
+  const bool gpu = on(Processor::gpu), cpu = on(Processor::cpu);
+  std::vector<Column> columns =
+      switches.group ? group_columns(*switches.group, rows) : summary_columns(state, units_of(rows), gpu, cpu);
+  if (!gpu && !switches.group) std::erase_if(columns, [](const Column& c) { return c.gpu; });
+  if (state.document.runs.reference.empty())
+    std::erase_if(columns, [](const Column& c) { return c.head.id == "against"; });
+  if (switches.all_values) {
+    const auto at_cell = [&slice](const Measurement& m) {
+      const std::int64_t at = axis_value(slice.axis, m);
+      return at > 0 ? BenchCell{fmt::format("{}", at), "", static_cast<double>(at), true}
+                    : missing(phrase("this kernel has no {} to choose", axis_letter(slice.axis)));
+    };
+    columns.insert(columns.begin(), Column{{"value", std::string(axis_letter(slice.axis)), ""}, at_cell});
+  }
+  return columns;
+}
+
+std::string reason_words(const Measurement& m) {
+  const std::string_view state = m.state == RowState::cancelled ? tr("cancelled") : name_of(m.state);
+  return m.reason.empty() ? std::string(state) : fmt::format("{}: {}", state, m.reason);
+}
+
+std::string origin_note(const State& state, const BenchSlices& slices) {
+  const BenchSlice& slice = slices.front();
+  std::string note;
+  if (slice.planned) {
+    const bool tuned = std::ranges::any_of(
+        slice.rows, [](const Measurement* m) { return m->state == RowState::done && m->tile_from == "tuned"; });
+    if (!slice.rows.empty())
+      note = phrase("Nothing has run: bytes and workspace follow from shapes and {}.",
+                    tuned ? tr("the tiles that tuning kept") : tr("tiles"));
+  } else if (!slice.rows.empty()) {
+    note = source_words(slices);
+    if (!slice.driver.empty() && slices.size() == 1) note += phrase(", driver {}", slice.driver);
+    if (slice.loaded && slices.size() == 1) note += phrase(", from {}", slice.file);
+    note += ".";
+  }
+  const auto in_turns = std::ranges::find_if(slice.rows, [&](const Measurement* m) {
+    if (!m->peer || m->time.n == 0) return false;
+    const auto& beside = m->peer->beside;
+    return std::ranges::find(beside, baseline_shown(state, m->processor), &TimedBeside::kernel) != beside.end();
+  });
+  if (in_turns != slice.rows.end())
+    note +=
+        phrase(" A peer's × {} is over what that took in its turns.", baseline_shown(state, (*in_turns)->processor));
+  if (!slice.rows.empty()) note += tr(" – not available: point at it for the reason.");
+  std::size_t left_out = 0;
+  for (const BenchSlice& each : slices) left_out += each.left_out;
+  if (left_out > 0)
+    note += plural(left_out, " {} more row is of other problems or devices not shown.",
+                   " {} more rows are of other problems or devices not shown.");
+  return note;
+}
+
+// A row without a time may still have what the compiler said of it.
+std::vector<BenchCell> cells_of(const Measurement& m, std::span<const Column> columns) {
+  const bool done = m.state == RowState::done;
+  const bool compiled =
+      std::any_of(m.figures.begin(), m.figures.end(), [](const Figure& f) { return f.origin == Origin::compiled; });
+  std::vector<BenchCell> cells;
+  if (!done && !compiled) return cells;
+  for (const Column& c : columns) {
+    const bool predicted = c.head.id == "tiles" || c.head.id == "workspace" || c.head.id == "memory";
+    cells.push_back(done || !predicted ? c.cell(m) : BenchCell{});
+  }
+  return cells;
+}
+
+}  // namespace
+
+BenchTable bench_table(const State& state, const BenchSlices& slices, std::optional<std::int64_t> chosen,
+                       const BenchSwitches& switches) {
+  const bool all_values = switches.all_values;
+  const BenchSlice& lead = slices.front();
+  BenchTable table;
+  struct Shown {
+    const Measurement* m;
+    const BenchSlice* of;
+  };
+  std::vector<Shown> shown;
+  for (const BenchSlice& slice : slices) {
+    for (const Measurement* m : slice.rows) {
+      const std::int64_t at = axis_value(slice.axis, *m);
+      if (all_values || at == 0 || at == chosen) shown.push_back({m, &slice});
+    }
+  }
+  // By kernel, then by value, then by run: what is to be compared stands together.
+  std::stable_sort(shown.begin(), shown.end(), [&](const Shown& a, const Shown& b) {
+    const auto x = ladder_rank(a.m->key.kernel), y = ladder_rank(b.m->key.kernel);
+    const auto u = axis_value(lead.axis, *a.m), v = axis_value(lead.axis, *b.m);
+    return x != y ? x < y : u != v ? u < v : a.of->letter < b.of->letter;
+  });
+  std::vector<const Measurement*> rows;
+  rows.reserve(shown.size());
+  for (const Shown& each : shown) rows.push_back(each.m);
+  const std::vector<Column> columns = columns_of(state, lead, rows, switches);
+  table.columns.push_back({tr("kernel"), tr("kernel"), ""});
+  for (const Column& c : columns) table.columns.push_back(c.head);
+  for (const auto& [m, of] : shown) {
+    BenchTableRow row;
+    row.kernel = m->key.kernel;
+    row.id = line_id_of(*of, row.kernel);
+    row.label = label_of(*of, row.kernel);
+    row.problem = m->key.problem;
+    row.options = m->key.options;
+    row.value = axis_value(lead.axis, *m);
+    row.emphasised = m->key.kernel == bench_kernel(state) && !of->beside && (!all_values || row.value == chosen);
+    row.cells = cells_of(*m, columns);
+    if (m->state == RowState::done) {
+      if (m->verdict && !m->verdict->not_judged) row.mark = m->verdict->pass ? BenchMark::pass : BenchMark::fail;
+    } else {
+      row.reason = all_values && row.value > 0
+                       ? fmt::format("{} = {}: {}", axis_letter(lead.axis), row.value, reason_words(*m))
+                       : reason_words(*m);
+    }
+    table.rows.push_back(std::move(row));
+  }
+  table.note = origin_note(state, slices);
+  return table;
+}
+
+}  // namespace attn
