@@ -100,7 +100,9 @@ gpu/rungs/cuda_cores gpu/rungs/tensor_cores gpu/launch cpu . museum lab"
     viz)
       printf "state draw step/place step/orders step/facts step/charts step/tiles step/timeline step/problem \
 step/bars step bench/runs bench/sweep bench/ladder bench/tiles bench/sources bench/scene \
-bench/charts bench/table bench/panel bench/verdict bench profile learn ."
+bench/charts bench/table bench/panel bench/verdict bench profile/roofline profile/occupancy \
+profile/source profile/phases profile/heartbeat profile/figures profile/strip profile/lab profile \
+learn ."
       ;;
     app) printf 'system state graphics worker peers control shell window cli .' ;;
   esac

@@ -26,7 +26,7 @@
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/session/json/measurement_json.h"
-#include "viz/profile/lab.h"
+#include "viz/profile/lab/lab.h"
 
 namespace attn::cli {
 namespace {

@@ -19,7 +19,7 @@
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/measurement.h"
-#include "viz/profile/source.h"
+#include "viz/profile/source/source.h"
 #include "viz/state/bench_runs.h"
 
 namespace attn::cli {

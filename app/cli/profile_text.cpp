@@ -17,7 +17,7 @@
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/sampled_lines.h"
 #include "profiling/figures/samples.h"
-#include "viz/profile/heartbeat.h"
+#include "viz/profile/heartbeat/heartbeat.h"
 
 namespace attn::cli {
 namespace {

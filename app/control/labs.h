@@ -11,7 +11,7 @@
 #include "app/worker/bench.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
-#include "viz/profile/lab.h"
+#include "viz/profile/lab/lab.h"
 #include "viz/state/commands_profile.h"
 #include "viz/state/lab_view.h"
 

@@ -16,7 +16,7 @@
 #include "viz/draw/theme.h"
 #include "viz/learn/figure_draw.h"
 #include "viz/learn/held.h"
-#include "viz/profile/held.h"
+#include "viz/profile/profile_ui_state.h"
 #include "viz/state/commands.h"
 #include "viz/step/step_ui_state.h"
 

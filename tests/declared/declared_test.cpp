@@ -33,8 +33,8 @@
 #include "viz/bench/sweep/sweep_fields.h"
 #include "viz/bench/tiles/tile_map.h"
 #include "viz/draw/kernel_looks.h"
-#include "viz/profile/findings.h"
-#include "viz/profile/lab.h"
+#include "viz/profile/figures/findings.h"
+#include "viz/profile/lab/lab.h"
 
 namespace attn {
 namespace {

@@ -10,7 +10,7 @@
 #include "imgui_internal.h"
 #include "profiling/session/run.h"
 #include "tests/gui/gui_fixture.h"
-#include "tests/viz/profile/beats.h"
+#include "tests/viz/profile/heartbeat/beats.h"
 #include "tests/viz/profile/profile_rows.h"
 
 namespace attn {

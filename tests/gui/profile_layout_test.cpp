@@ -16,9 +16,9 @@
 #include "tests/viz/profile/profile_rows.h"
 #include "tests/viz/profile/toy_kernel.h"
 #include "viz/draw/theme.h"
-#include "viz/profile/chips_draw.h"
-#include "viz/profile/code_draw.h"
-#include "viz/profile/phase_hue_draw.h"
+#include "viz/profile/source/code_draw.h"
+#include "viz/profile/source/phase_hue_draw.h"
+#include "viz/profile/strip/page_chips_draw.h"
 
 namespace attn {
 namespace {

@@ -10,11 +10,11 @@
 #include "profiling/session/session_data.h"
 #include "viz/learn/desk.h"
 #include "viz/learn/lesson.h"
-#include "viz/profile/heartbeat.h"
-#include "viz/profile/mosaic.h"
-#include "viz/profile/occupancy.h"
-#include "viz/profile/roofline.h"
-#include "viz/profile/source.h"
+#include "viz/profile/heartbeat/heartbeat.h"
+#include "viz/profile/occupancy/occupancy.h"
+#include "viz/profile/phases/mosaic.h"
+#include "viz/profile/roofline/roofline.h"
+#include "viz/profile/source/source.h"
 
 namespace attn {
 

@@ -8,11 +8,11 @@
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/learn/figure.h"
-#include "viz/profile/heartbeat_draw.h"
-#include "viz/profile/mosaic_draw.h"
-#include "viz/profile/occupancy_draw.h"
-#include "viz/profile/roofline_draw.h"
-#include "viz/profile/source_draw.h"
+#include "viz/profile/heartbeat/heartbeat_draw.h"
+#include "viz/profile/occupancy/occupancy_draw.h"
+#include "viz/profile/phases/mosaic_draw.h"
+#include "viz/profile/roofline/roofline_draw.h"
+#include "viz/profile/source/source_draw.h"
 
 namespace attn {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "viz/draw/canvas.h"
 #include "viz/learn/desk.h"
-#include "viz/profile/source.h"
+#include "viz/profile/source/source.h"
 #include "viz/state/commands.h"
 #include "viz/state/commands_profile.h"
 

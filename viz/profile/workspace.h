@@ -1,7 +1,7 @@
 // Profile: one kernel on one problem, looked at closely: its roofs, what limits occupancy, its bytes and pipes.
 #pragma once
 
-#include "viz/profile/held.h"
+#include "viz/profile/profile_ui_state.h"
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"

@@ -19,9 +19,9 @@
 #include "tests/paths.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/text_runs.h"
-#include "viz/profile/findings.h"
-#include "viz/profile/heartbeat.h"
-#include "viz/profile/mosaic.h"
+#include "viz/profile/figures/findings.h"
+#include "viz/profile/heartbeat/heartbeat.h"
+#include "viz/profile/phases/mosaic.h"
 
 namespace attn {
 namespace {

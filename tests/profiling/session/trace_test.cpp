@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/viz/profile/beats.h"
+#include "tests/viz/profile/heartbeat/beats.h"
 
 namespace attn {
 namespace {

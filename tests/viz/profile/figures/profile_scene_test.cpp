@@ -1,0 +1,233 @@
+#include "viz/profile/figures/profile_scene.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "profiling/figures/samples.h"
+#include "tests/viz/profile/heartbeat/beats.h"
+#include "tests/viz/profile/profile_rows.h"
+#include "tests/viz/profile/toy_kernel.h"
+
+namespace attn {
+namespace {
+
+using bench_test::kRun;
+using profile_test::h100_row;
+
+State state_of(const char* kernel) {
+  State s = bench_test::sweep_state();
+  s.document.sweep.base = profile_test::h100_problem();
+  s.document.sweep.values = {16384};
+  s.document.sweep.kernels = {"naive", "tiled", "flash_simt"};
+  s.view.workspace = Workspace::profile;
+  s.view.bench.kernel = kernel;
+  return s;
+}
+
+Model h100_model() {
+  Model model = bench_test::model_of({h100_row("naive", 2571000), h100_row("flash_simt", 59526)});
+  model.runs[0].run.provenance.device_arch = "sm_90a";
+  model.runs[0].run.provenance.cores = 132;
+  return model;
+}
+
+const ProfileFigure* figure_of(const ProfileScene& scene, std::string_view id) {
+  for (const ProfileGroup& g : scene.groups)
+    for (const ProfileFigure& f : g.figures)
+      if (f.id == id) return &f;
+  return nullptr;
+}
+
+TEST(ProfileScene, SetsTheChosenKernelAgainstTheBaseline) {
+  const ProfileScene scene = profile_scene(state_of("flash_simt"), h100_model(), {});
+  EXPECT_EQ(scene.kernel, "flash_simt");
+  EXPECT_EQ(scene.against, "naive");
+  EXPECT_EQ(scene.headline, "flash_simt, L = 16384: 59.5 ms, 36.9 TFLOP/s.");
+  const ProfileFigure* time = figure_of(scene, "time_us_median");
+  ASSERT_NE(time, nullptr);
+  EXPECT_EQ(time->change.text, "0.0232×");
+  EXPECT_TRUE(time->change.better && !time->change.worse && !time->change.up);
+  EXPECT_EQ(figure_of(scene, "dram_read_bytes")->change.text, "same");
+}
+
+// 41 degrees are not 0.89 times 46, and all warps are not "at least" all.
+TEST(ProfileScene, DegreesDifferInKelvinAndAllIsNotAtLeastAll) {
+  Model model = h100_model();
+  auto& rows = model.runs[0].run.rows;
+  const auto set = [](Measurement& m, std::string_view id, double value, bool min) {
+    Figure& f = m.figures[find_metric(id).value()];
+    f = {Origin::measured, value, "", ""};
+    f.min_of_launches = min;
+  };
+  for (const double degrees : {46.0, 41.0}) {
+    Measurement& m = rows[degrees == 46.0 ? 0 : 1];
+    set(m, "gpu_temperature_c", degrees, false);
+    set(m, "repeats_count", degrees, false);
+    set(m, "occupancy_theoretical_pct", degrees == 46.0 ? 50 : 100, true);
+  }
+  const ProfileScene scene = profile_scene(state_of("flash_simt"), model, {});
+  EXPECT_EQ(figure_of(scene, "gpu_temperature_c")->change.text, "−5 K");
+  EXPECT_EQ(figure_of(scene, "repeats_count")->change.text, "");
+  EXPECT_EQ(figure_of(scene, "occupancy_theoretical_pct")->text, "100 %");
+}
+
+// NVML reads between launches; the cycles say what the clock was within them.
+TEST(ProfileScene, TheClockThatPassedStandsBesideTheOneThatWasRead) {
+  Model model = h100_model();
+  auto& rows = model.runs[0].run.rows;
+  for (Measurement& m : rows) profile_test::put(m, "sm_clock_mhz", 1980);
+  EXPECT_EQ(figure_of(profile_scene(state_of("flash_simt"), model, {}), "heard_clock_mhz"), nullptr);
+  rows[1].heartbeat = std::make_shared<const Heartbeat>(profile_test::made_beats());
+  const ProfileScene scene = profile_scene(state_of("flash_simt"), model, {});
+  ASSERT_NE(figure_of(scene, "heard_clock_mhz"), nullptr);
+  EXPECT_EQ(figure_of(scene, "heard_clock_mhz")->text, "1700 MHz");
+  EXPECT_EQ(figure_of(scene, "sm_clock_mhz")->label, "SM clock, NVML");
+}
+
+// The toy's MUFU, at 0x50, waits to enter the queue.
+TEST(ProfileScene, TheMachineCodeNamesWhatTheSamplesWaitForWhenItIsThere) {
+  Model model = h100_model();
+  KernelSamples s;
+  s.arch = "sm_90a";
+  s.text_hash = profile_test::toy_listing().text_hash;
+  s.reasons = {"mio_throttle"};
+  s.files = {"kernels/gpu/toy.cu"};
+  s.functions = {{"toy", {{0x50, gpu::CodePhase::p, {{0, 7}}, {{0, 10, 10}}}}}};
+  model.runs[0].run.rows[1].samples = std::make_shared<const KernelSamples>(s);
+  const State state = state_of("flash_simt");
+  const ProfileScene bare = profile_scene(state, model, {});
+  EXPECT_NE(plain_text(bare.mosaic.headline).find("the queue of memory and special functions"), std::string::npos);
+  ASSERT_TRUE(bare.subject);
+  model.listing = profile_test::listed(profile_test::toy_listing(), gpu::key_of(*bare.subject));
+  const ProfileScene named = profile_scene(state, model, {}, &bare);
+  EXPECT_NE(plain_text(named.mosaic.headline).find("exponentials and conversions"), std::string::npos);
+  EXPECT_EQ(profile_scene(state, model, {}, &named).samples.settled, named.samples.settled) << "found once";
+  model.listing.of = "another kernel";
+  EXPECT_NE(plain_text(profile_scene(state, model, {}, &named).mosaic.headline).find("the queue of memory"),
+            std::string::npos);
+}
+
+// Two runs are shown and the last that was ticked has not the kernel: the other is looked at.
+TEST(ProfileScene, TheRunThatTimedTheChosenKernelIsLookedAt) {
+  Model model = h100_model();
+  model.runs.push_back(bench_test::listed_run("00000000000000bb", {h100_row("tiled", 90000)}));
+  State s = state_of("flash_simt");
+  s.document.runs.shown = {kRun, "00000000000000bb"};
+  EXPECT_EQ(profile_scene(s, model, {}).kernel, "flash_simt");
+  s.view.bench.kernel = "tiled";
+  EXPECT_EQ(profile_scene(s, model, {}).kernel, "tiled");
+  EXPECT_EQ(profile_scene(s, model, {}).kernels.size(), 1U);
+}
+
+TEST(ProfileScene, TheBaselineItselfIsSetAgainstTheFastestOther) {
+  const ProfileScene scene = profile_scene(state_of("naive"), h100_model(), {});
+  EXPECT_EQ(scene.kernel, "naive");
+  EXPECT_EQ(scene.against, "flash_simt");
+  EXPECT_TRUE(figure_of(scene, "time_us_median")->change.worse);
+}
+
+// Of the same run by its kernel, of another run by that as well; what is not there gives way to the usual one.
+TEST(ProfileScene, AnyOtherMeasurementThatIsShownCanBeTheOneThatChangesAreOver) {
+  State state = state_of("flash_simt");
+  Model model = h100_model();
+  ListedRun second = model.runs[0];
+  second.run.id = "00000000000000ab";
+  second.run.rows[1].time.median = 70000;
+  fill_figures(second.run.rows[1]);
+  model.runs.push_back(second);
+  show_run(state.document.runs, second.run.id);
+  const ProfileScene usual = profile_scene(state, model, {});
+  ASSERT_EQ(usual.against_choices.size(), 4U);
+  EXPECT_TRUE(usual.against_choices[0].on);
+  EXPECT_EQ(usual.against_choices[1].id, "naive");
+  state.view.profile.against = usual.against_choices[3].id;
+  const ProfileScene other = profile_scene(state, model, {});
+  EXPECT_EQ(other.against_choices[3].id, fmt::format("{}/flash_simt", kRun));
+  EXPECT_TRUE(other.against_choices[3].on);
+  EXPECT_EQ(other.against, "flash_simt of run A");
+  EXPECT_EQ(figure_of(other, "time_us_median")->change.text, "1.18×");
+  state.view.profile.against = "no such row";
+  EXPECT_EQ(profile_scene(state, model, {}).against, "naive");
+}
+
+TEST(ProfileScene, AKernelWithoutARowGivesWayToTheFastestAndTheListShowsIt) {
+  const ProfileScene scene = profile_scene(state_of("tiled"), h100_model(), {});
+  EXPECT_EQ(scene.kernel, "flash_simt");
+  ASSERT_EQ(scene.kernels.size(), 2U);
+  EXPECT_TRUE(std::ranges::find(scene.kernels, "flash_simt", &ProfileChoice::kernel)->on);
+}
+
+TEST(ProfileScene, SaysWhatChangesAreOverWhereThereIsNothingToChooseFrom) {
+  std::vector<Measurement> rows{h100_row("naive", 1), h100_row("flash_simt", 1)};
+  for (Measurement& m : rows) {
+    m.time = {};
+    fill_figures(m);
+  }
+  const ProfileScene planned = profile_scene(state_of("flash_simt"), Model{}, rows);
+  EXPECT_EQ(planned.against_choices.size(), 1U);
+  EXPECT_EQ(against_words(planned), "Against naive");
+  const ProfileScene alone = profile_scene(state_of("flash_simt"), Model{}, std::span(rows).subspan(1));
+  EXPECT_EQ(against_words(alone), "");
+}
+
+TEST(ProfileScene, HasTheProblemAndTheDeviceInShort) {
+  const ProfileScene scene = profile_scene(state_of("flash_simt"), h100_model(), {});
+  EXPECT_EQ(scene.notes, (std::vector<std::string>{"B=1 H=16 L=16384 D=128 f32, H100", "D 128, f32, H100"}))
+      << "the headline has L";
+  EXPECT_EQ(short_device("NVIDIA H100 80GB HBM3"), "H100");
+  EXPECT_EQ(short_device("NVIDIA A100-SXM4-80GB"), "A100");
+  EXPECT_EQ(short_device("NVIDIA GeForce RTX 4090"), "RTX 4090");
+  EXPECT_EQ(short_device(""), "");
+}
+
+TEST(ProfileScene, EveryFigureOfTheRowIsThereOrHasNone) {
+  const Model model = h100_model();
+  const ProfileScene scene = profile_scene(state_of("flash_simt"), model, {});
+  const Measurement& row = model.runs[0].run.rows[1];
+  for (const MetricRow& metric : metric_table()) {
+    const bool shown = figure_of(scene, metric.id) != nullptr;
+    EXPECT_EQ(shown, figure(row, metric.id).available()) << metric.id;
+  }
+}
+
+TEST(ProfileScene, WhereNothingIsMeasuredTheRunWithTheMostIsOfferedFirst) {
+  const auto run = [](const char* id, bool samples, bool beats) {
+    Measurement m = h100_row("flash_simt", 59526);
+    if (samples) m.samples = std::make_shared<KernelSamples>();
+    if (beats) m.heartbeat = std::make_shared<Heartbeat>(profile_test::made_beats());
+    return bench_test::listed_run(id, {m});
+  };
+  Model model;
+  model.runs = {run("plain", false, false), run("heard", false, true), run("sampled", true, false),
+                run("both", true, true)};
+  Measurement planned = h100_row("flash_simt", 1);
+  planned.time = {};
+  fill_figures(planned);
+  const std::vector<Measurement> rows{planned};
+  std::vector<std::string> ids;
+  for (const SampledOffer& offer : profile_scene(state_of("flash_simt"), model, rows).offers) ids.push_back(offer.id);
+  EXPECT_EQ(ids, (std::vector<std::string>{"both", "heard", "sampled"}));
+}
+
+TEST(ProfileScene, WithNothingMeasuredItShowsWhatIsPlannedAndSaysSo) {
+  Measurement planned = h100_row("flash_simt", 1);
+  planned.time = {};
+  fill_figures(planned);
+  const std::vector<Measurement> rows{planned};
+  const ProfileScene scene = profile_scene(state_of("flash_simt"), Model{}, rows);
+  EXPECT_TRUE(scene.predicted);
+  EXPECT_EQ(scene.headline, "flash_simt, L = 16384: what is known before it runs.");
+  EXPECT_NE(scene.to_do.find("Run the sweep in Bench"), std::string::npos);
+  EXPECT_EQ(profile_scene(state_of("flash_simt"), h100_model(), {}).to_do, "");
+  EXPECT_NE(profile_scene(state_of("flash_simt"), Model{}, {}).empty, "");
+}
+
+}  // namespace
+}  // namespace attn

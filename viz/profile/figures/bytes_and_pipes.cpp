@@ -1,0 +1,256 @@
+#include "viz/profile/figures/bytes_and_pipes.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "kernels/base/text.h"
+#include "kernels/model/traffic.h"
+#include "profiling/figures/counts.h"
+#include "profiling/figures/exact_shared.h"
+#include "profiling/figures/heartbeat.h"
+#include "profiling/figures/metrics.h"
+#include "viz/bench/scene/bench_scene.h"
+#include "viz/draw/figure_text.h"
+#include "viz/profile/roofline/roofline.h"
+
+namespace attn {
+namespace {
+
+std::string percent_text(double percent) {
+  return figure_text(percent) + " %";
+}
+
+BytesLine line_of(const Measurement& m, const char* metric, const char* title) {
+  const Figure& f = figure(m, metric);
+  BytesLine line{title, "–", f.reason, f.available()};
+  return line;
+}
+
+BytesLine dram_rate(const Measurement& m) {
+  BytesLine line = line_of(m, "dram_gb_per_s", tr("DRAM rate"));
+  if (!line.available) return line;
+  const double rate = figure(m, "dram_gb_per_s").value;
+  line.text = value_with_unit(rate * 1e9, {1e-9, "GB/s"});
+  const Figure& share = figure(m, "dram_peak_share_pct");
+  line.words =
+      share.available() ? phrase("{} of a plain copy on this device.", percent_text(share.value)) : share.reason;
+  return line;
+}
+
+BytesLine l2(const Measurement& m) {
+  BytesLine line = line_of(m, "l2_hit_pct", "L2 hits");
+  if (!line.available) return line;
+  const double hit = figure(m, "l2_hit_pct").value;
+  line.text = percent_text(hit);
+  // Not "came from DRAM": a miss may be served by the other half of a large L2, whose bytes DRAM does not move.
+  line.words = phrase("Of 100 sectors asked of the L2, {} were not there.", figure_text(100 - hit));
+  return line;
+}
+
+BytesLine conflicts(const Measurement& m) {
+  BytesLine line = line_of(m, "shared_conflicts_count", tr("Bank conflicts"));
+  const Figure& turns = figure(m, "shared_wavefronts_count");
+  if (!line.available || !turns.available()) {
+    line.available = false;
+    if (!turns.available()) line.words = turns.reason;
+    return line;
+  }
+  const double extra = figure(m, "shared_conflicts_count").value;
+  if (turns.value <= 0) {
+    line.text = "none";
+    line.words = tr("It uses no shared memory.");
+    return line;
+  }
+  const double share = 100 * extra / turns.value;
+  line.text = extra > 0 && share < 0.01 ? "< 0.01 %" : percent_text(share);
+  line.words = phrase("{} of {} turns of the shared memory, {}.", count_words(extra), count_words(turns.value),
+                      exact_shared(m) ? tr("counted at each instruction") : tr("by the whole run's counter"));
+  return line;
+}
+
+// Sectors that the launch with the most of them asked of the L1 cache in a cycle of an SM; nothing where its time, its
+// clock or the SMs are not known.
+struct SectorRate {
+  std::string launch;
+  double rate = 0;
+};
+std::optional<SectorRate> sector_rate(const Measurement& m, std::int32_t sms) {
+  const double mhz = clock_mhz(m);
+  if (mhz <= 0 || sms <= 0) return std::nullopt;
+  const CountedFunction* most = nullptr;
+  double sectors = 0;
+  for (const CountedFunction& f : m.counts->functions) {
+    CounterSums sums;
+    for (const CountedInstruction& i : f.instructions) sums.add(i.counts);
+    const auto of = static_cast<double>(sums[InstructionCounter::sectors]);
+    if (of <= sectors) continue;
+    sectors = of;
+    most = &f;
+  }
+  if (most == nullptr) return std::nullopt;
+  double us = m.counts->functions.size() == 1 ? m.time.median : 0;
+  if (us <= 0 && m.heartbeat != nullptr) us = busy_us(*m.heartbeat, most->name);
+  if (us <= 0) return std::nullopt;
+  return SectorRate{m.counts->functions.size() == 1 ? "" : most->name, sectors / (us * mhz * sms)};
+}
+
+// What the instructions asked of device memory's addresses: the L1 cache meets all of it.
+BytesLine l1(const Measurement& m, std::int32_t sms) {
+  BytesLine line{"L1", "–", m.no_counts, false};
+  if (line.words.empty()) line.words = tr("nobody has counted at this row's instructions yet: \"Count it\" does");
+  if (m.processor != Processor::gpu) line.words = tr("a kernel of the CPU has no L1 cache of an SM");
+  if (m.counts == nullptr) return line;
+  if (!m.counts->has(InstructionCounter::sectors)) {
+    line.words = phrase("{} does not count sectors at instructions", m.counts->chip);
+    return line;
+  }
+  line.available = true;
+  const CounterSums sums = sums_of(*m.counts);
+  const auto sectors = static_cast<double>(sums[InstructionCounter::sectors]);
+  const double excess = static_cast<double>(derived(*m.counts, sums, DerivedCount::excess_sectors).value_or(0));
+  line.text = count_words(sectors);
+  line.words = phrase("Sectors of 32 B, {} % more than side by side",
+                      figure_text(sectors > 0 ? 100 * excess / std::max(1.0, sectors - excess) : 0));
+  if (const auto rate = sector_rate(m, sms))
+    line.words += phrase("; {} a cycle and SM{}", figure_text(rate->rate),
+                         rate->launch.empty() ? "" : phrase(" in {}", rate->launch));
+  line.words += ".";
+  return line;
+}
+
+BytesLine warps(const Measurement& m) {
+  BytesLine line = line_of(m, "warp_efficiency_pct", tr("Warp efficiency"));
+  if (!line.available) return line;
+  const double share = figure(m, "warp_efficiency_pct").value;
+  line.text = percent_text(share);
+  line.words =
+      phrase("{} of 32 threads in an average instruction, with those switched off.", figure_text(share * 0.32));
+  return line;
+}
+
+BytesLine tensor(const Measurement& m) {
+  BytesLine line = line_of(m, "tensor_pipe_pct", tr("Tensor cores"));
+  if (!line.available) return line;
+  const double share = figure(m, "tensor_pipe_pct").value;
+  line.text = percent_text(share);
+  line.words = share < 1
+                   ? tr("Next to nothing: the counter moves a little without a tensor instruction in the code, too.")
+                   : phrase("Busy in {} of 100 active cycles.", figure_text(share));
+  return line;
+}
+
+BytesLine spills(const Measurement& m) {
+  BytesLine line = line_of(m, "spill_bytes", "Spills");
+  if (!line.available) return line;
+  const double bytes = figure(m, "spill_bytes").value;
+  line.text = fmt::format("{:.0f} B", bytes);
+  line.words = bytes > 0 ? tr("Registers of each thread that the compiler had to keep in memory.")
+                         : tr("All that a thread holds fits its registers.");
+  return line;
+}
+
+// What was written while it was counted, where that is less than the results: why it moved less than the least.
+std::string results_words(const Measurement& m, double moved, double least) {
+  const Figure& written = figure(m, "dram_write_bytes");
+  const Traffic once = compulsory(Order::flash, m.key.problem);
+  const auto results = static_cast<double>(once.of(TrafficPart::o) + once.of(TrafficPart::stats));
+  if (moved >= least || !written.available() || written.min_of_launches || written.value >= results) return {};
+  return phrase(" Of O and LSE, {}, {} were written by then: the rest was still in the L2.",
+                value_with_unit(results, bytes_unit(results)), value_with_unit(written.value, bytes_unit(results)));
+}
+
+bool uses_no_shared_memory(const Measurement& m) {
+  const Figure& turns = figure(m, "shared_wavefronts_count");
+  return turns.available() && turns.value <= 0;
+}
+
+// Turns of the shared memory that the heartbeat heard: an SM passes one a cycle at most. They are not those that are
+// counted at the instructions: of asynchronous copies some are missing, and some are there that no instruction asked
+// for.
+void put_turns(const Measurement& m, std::int32_t sms, BytesLine& line) {
+  const double mhz = clock_mhz(m);
+  const auto mean = m.heartbeat == nullptr ? std::nullopt : mean_of(*m.heartbeat, "shared");
+  if (!line.available || uses_no_shared_memory(m) || !mean || *mean <= 0 || mhz <= 0 || sms <= 0) return;
+  const double turns = *mean / 100 * busy_us(*m.heartbeat) * mhz * sms;
+  line.words = phrase("Of what its data pipe can pass, by the heartbeat: {} turns.", count_words(turns));
+}
+
+// Over its launches, where somebody listened to it; the reason else.
+BytesLine heard(const Measurement& m, const char* id, const char* title, const char* words) {
+  BytesLine line{title, "–", m.no_heartbeat, false};
+  if (m.heartbeat == nullptr) {
+    if (m.processor != Processor::gpu) line.words = tr("a kernel of the CPU has no heartbeat");
+    if (line.words.empty())
+      line.words = tr("nobody has listened to this row yet: \"Listen to it\" reads the heartbeat");
+    return line;
+  }
+  if (line.title == tr("Shared memory") && uses_no_shared_memory(m))
+    return {title, "none", tr("It uses no shared memory."), true};
+  const auto mean = mean_of(*m.heartbeat, id);
+  if (!mean) {
+    line.words = tr("this heartbeat does not have it");
+    return line;
+  }
+  return {title, percent_text(*mean), words, true};
+}
+
+std::string position_words(const BytesScene& b) {
+  if (!b.dram) return {};
+  std::string words = phrase("DRAM moved {}", b.dram_text);
+  if (b.compulsory > 0) words += phrase(": {} times the least", times_text(*b.dram / b.compulsory));
+  if (b.tile_loads > 0) words += phrase(", {} times the tile loads", figure_text(*b.dram / b.tile_loads));
+  return words + ".";
+}
+
+void add_missing(std::vector<MissingFigures>& missing, const BytesLine& line) {
+  const auto same =
+      std::find_if(missing.begin(), missing.end(), [&](const MissingFigures& m) { return m.reason == line.words; });
+  if (same == missing.end()) {
+    missing.push_back({line.title, line.words});
+  } else {
+    same->titles += ", " + line.title;
+  }
+}
+
+}  // namespace
+
+std::string count_words(double count) {
+  if (count >= 1e9) return figure_text(count / 1e9) + tr(" billion");
+  return count >= 1e6 ? figure_text(count / 1e6) + tr(" million") : figure_text(count);
+}
+
+BytesScene bytes_scene(const Measurement& m, std::int32_t sms) {
+  BytesScene b;
+  const Figure& least = figure(m, "compulsory_bytes");
+  const Figure& loads = figure(m, "tile_load_bytes");
+  if (least.available()) b.compulsory = least.value;
+  if (loads.available()) b.tile_loads = loads.value;
+  b.dram = dram_bytes(m);
+  // On one axis stands one unit, but for what would be a small part of it there.
+  constexpr double kPart = 0.1;
+  const double most = std::max({b.compulsory, b.tile_loads, b.dram.value_or(0)});
+  const auto text = [&](double bytes) {
+    const BenchUnit unit = bytes_unit(most);
+    return most < 1e3 || bytes * unit.factor < kPart ? bytes_text(bytes) : value_with_unit(bytes, unit);
+  };
+  b.compulsory_text = least.available() ? text(b.compulsory) : least.reason;
+  b.tile_loads_text = loads.available() ? text(b.tile_loads) : loads.reason;
+  b.dram_text = b.dram ? text(*b.dram) : figure(m, "dram_read_bytes").reason;
+  b.words = position_words(b);
+  if (b.dram && b.compulsory > 0) b.words += results_words(m, *b.dram, b.compulsory);
+  BytesLine shared = heard(m, "shared", tr("Shared memory"), tr("Of what its data pipe can pass, by the heartbeat."));
+  put_turns(m, sms, shared);
+  for (const BytesLine& line :
+       {heard(m, "issue", tr("Issue slots"), tr("Of the schedulers' slots, by the heartbeat.")), shared, dram_rate(m),
+        l1(m, sms), l2(m), conflicts(m), warps(m), tensor(m), spills(m)}) {
+    if (line.available) {
+      b.lines.push_back(line);
+    } else {
+      add_missing(b.missing, line);
+    }
+  }
+  return b;
+}
+
+}  // namespace attn

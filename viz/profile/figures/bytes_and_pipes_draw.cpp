@@ -1,0 +1,127 @@
+// Bytes between the least and the tile loads on one line, and what the pipes say.
+#include "viz/profile/figures/bytes_and_pipes_draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "kernels/base/text.h"
+#include "viz/draw/canvas.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+namespace {
+
+constexpr float kNumberLine = 52, kBetween = 4, kNames = 110, kNumbers = 86, kGap = 12;  // logical pixels
+constexpr int kMissingLines = 4, kWordLines = 3;
+
+// A mark on the line with its name and figure over or under it, kept within the box.
+void draw_end(ImDrawList* list, const Box& box, float x, const char* name, const std::string& figure, bool over,
+              bool strong) {
+  const Style& s = style();
+  const ImU32 ink = colour(s.theme, strong ? Token::text : Token::dim);
+  const float y = box.centre().y;
+  if (strong) {
+    list->AddCircleFilled({x, y}, s.px(5), ink);
+  } else {
+    list->AddLine({x, y - s.px(6)}, {x, y + s.px(6)}, ink, s.px(1.5F));
+  }
+  const std::string words = std::string(name) + " " + figure;
+  const float width = text_width(Face::text, 12, words);
+  const float left = std::clamp(x - width / 2, box.min.x, std::max(box.min.x, box.max.x - width));
+  draw_text(list, {left, over ? y - s.px(24) : y + s.px(9)}, strong ? Face::bold : Face::text, 12, ink, words);
+}
+
+void draw_number_line(const BytesScene& b, float width) {
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Box box{at, {at.x + width, at.y + s.px(kNumberLine)}};
+  ImGui::Dummy({width, box.height()});
+  double low = b.compulsory, high = b.tile_loads;
+  if (b.dram && *b.dram > 0) {
+    low = std::min(low, *b.dram);
+    high = std::max(high, *b.dram);
+  }
+  if (low <= 0 || high <= 0) return;
+  if (high <= low) high = low * 2;
+  const float inset = s.px(8);
+  const auto x_of = [&](double bytes) {
+    const double share = std::log(bytes / low) / std::log(high / low);
+    return box.min.x + inset + (box.width() - 2 * inset) * static_cast<float>(share);
+  };
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddLine({box.min.x + inset, box.centre().y}, {box.max.x - inset, box.centre().y}, colour(s.theme, Token::line),
+                s.px(2));
+  draw_end(list, box, x_of(b.compulsory), tr("least"), b.compulsory_text, false, false);
+  draw_end(list, box, x_of(b.tile_loads), tr("tile loads"), b.tile_loads_text, false, false);
+  if (b.dram && *b.dram > 0) draw_end(list, box, x_of(*b.dram), tr("DRAM"), b.dram_text, true, true);
+}
+
+Runs words_of(const MissingFigures& missing) {
+  return {{missing.titles + ": ", Face::text, Token::text, 0, false},
+          {missing.reason + ".", Face::text, Token::dim, 0, false}};
+}
+float missing_height(const MissingFigures& missing, float width) {
+  return draw_paragraph(nullptr, {}, width, 12, words_of(missing), kMissingLines, false) + style().px(4);
+}
+
+float words_room(float width) {
+  return std::max(style().px(60), width - style().px(kNames + kNumbers + kGap));
+}
+float height_of(const BytesLine& line, float width) {
+  const Runs words{{line.words, Face::text, Token::dim, 0, false}};
+  return std::max(line_height(13), draw_paragraph(nullptr, {}, words_room(width), 12, words, kWordLines, false));
+}
+
+void draw_missing(const MissingFigures& missing, float width) {
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = draw_paragraph(ImGui::GetWindowDrawList(), at, width, 12, words_of(missing), kMissingLines);
+  ImGui::InvisibleButton(missing.titles.c_str(), {width, height + s.px(4)});
+  tooltip(missing.titles + ": " + missing.reason + ".");
+}
+
+void draw_line(const BytesLine& line, float width) {
+  const Style& s = style();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float names = s.px(kNames), numbers = s.px(kNumbers), gap = s.px(kGap);
+  const Runs words{{line.words, Face::text, Token::dim, 0, false}};
+  const float room = words_room(width), height = height_of(line, width);
+  const Box name{at, {at.x + names, at.y + line_height(13)}};
+  draw_text_in(list, name, Align::left, Face::text, 13, colour(s.theme, Token::text), line.title);
+  draw_text_in(list, {{name.max.x, at.y}, {name.max.x + numbers, name.max.y}}, Align::right, Face::mono, 13,
+               colour(s.theme, line.available ? Token::text : Token::dim), line.text);
+  draw_paragraph(list, {name.max.x + numbers + gap, at.y + s.px(3)}, room, 12, words, kWordLines);
+  ImGui::InvisibleButton(line.title.c_str(), {width, height});
+  tooltip(line.title + ": " + line.text + ". " + line.words);
+}
+
+}  // namespace
+
+float bytes_height(const BytesScene& scene, float width) {
+  const Style& s = style();
+  const float room = width - 2 * s.px(kCardSide), gap = ImGui::GetStyle().ItemSpacing.y;
+  float height = 2 * s.px(kCardEnd) + s.px(13 + kNumberLine) + 2 * gap;
+  if (!scene.dram) height += gap + s.px(12);
+  for (const BytesLine& line : scene.lines) height += height_of(line, room) + s.px(kBetween);
+  for (const MissingFigures& missing : scene.missing) height += missing_height(missing, room) + s.px(kBetween);
+  return std::ceil(height);
+}
+
+void draw_bytes(const BytesScene& scene, ImVec2 size) {
+  if (begin_card("bytes", size)) {
+    heading(tr("Bytes and pipes"));
+    const float width = ImGui::GetContentRegionAvail().x;
+    draw_number_line(scene, width);
+    if (!scene.dram) dim_text(phrase("DRAM: {}.", scene.dram_text));  // else the strip has the sentence
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, style().px(kBetween)));
+    for (const BytesLine& line : scene.lines) draw_line(line, width);
+    for (const MissingFigures& missing : scene.missing) draw_missing(missing, width);
+    ImGui::PopStyleVar();
+  }
+  ImGui::EndChild();
+}
+
+}  // namespace attn

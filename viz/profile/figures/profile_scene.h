@@ -1,0 +1,121 @@
+// What Profile shows, as plain values with the text already in them: one row of the runs that Bench shows, looked at
+// closely. The kernel and the value are those that are chosen in Bench, so the two share one measurement.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/gpu/compile/listing/listing.h"
+#include "profiling/figures/measurement.h"
+#include "viz/profile/figures/bytes_and_pipes.h"
+#include "viz/profile/figures/diff.h"
+#include "viz/profile/figures/findings.h"
+#include "viz/profile/heartbeat/heartbeat.h"
+#include "viz/profile/occupancy/occupancy.h"
+#include "viz/profile/phases/mosaic.h"
+#include "viz/profile/roofline/roofline.h"
+#include "viz/state/commands_profile.h"
+#include "viz/state/commands_step.h"
+#include "viz/state/model.h"
+#include "viz/state/state.h"
+
+namespace attn {
+
+struct ProfileChoice {
+  std::string kernel;
+  bool on = false;
+  std::string why_not;  // it has no figures here: refused, failed; it can be chosen all the same
+};
+struct ProfileValue {
+  std::int64_t value = 0;
+  std::string text;
+  bool on = false;
+};
+
+// A measurement that changes can be over.
+struct AgainstChoice {
+  std::string id;  // as in ProfileView::against
+  std::string words;
+  bool on = false;
+};
+
+// How a figure stands to the other measurement's.
+struct ProfileFigure {
+  std::string id;     // of the metric
+  std::string label;  // "Time, median"
+  std::string text;   // "59.5 ms"; "–" where there is none
+  std::string other;  // the same of the measurement that it is set against; empty = none
+  FigureChange change;
+  std::string tip;  // what it is, how it was taken, or why there is none
+};
+struct ProfileGroup {
+  std::string title;
+  std::vector<ProfileFigure> figures;
+};
+
+// Every figure that one of the two has; `against` may be null.
+std::vector<ProfileGroup> figure_groups(const Measurement& m, const Measurement* against);
+
+// A run with samples that can be looked at where nothing was measured yet.
+struct SampledOffer {
+  std::string id, words;
+};
+
+// The row's samples with what their machine code says besides, kept from scene to scene: that takes milliseconds.
+struct SettledSamples {
+  std::shared_ptr<const KernelSamples> taken, settled;
+  std::shared_ptr<const gpu::KernelListing> listing;
+};
+
+struct ProfileScene {
+  std::string empty;  // why nothing can be shown; then nothing below is set
+  std::string kernel, against;
+  std::string axis;  // "L"
+  std::vector<ProfileChoice> kernels;
+  std::vector<ProfileValue> values;
+  std::vector<AgainstChoice> against_choices;
+  StepThrough to_step;          // what Step would show of the row, at no phase yet
+  std::string problem, source;  // "f32, B 4, ...", "live: NVIDIA H100, 2026-11-21"
+  // The problem and the device beside the headline, the longest first: "L 4096, f32, H100".
+  std::vector<std::string> notes;
+  std::string headline, reasons;  // of the strip
+  std::string to_do;              // where no row was timed: how one comes by times
+  std::vector<Finding> findings;  // what would make it faster, the most first
+  std::string arch;               // that the row was compiled for; empty on a CPU
+  bool predicted = false;         // no row was timed
+  // What its source is listed for; nothing: `why_no_source`.
+  std::optional<gpu::ListingSubject> subject;
+  std::string why_no_source;
+  std::vector<ProfileGroup> groups;
+  std::shared_ptr<const Measurement> row;  // that is shown; null: nothing is
+  SettledSamples samples;                  // of it, with the listing where that is there
+  MosaicScene mosaic;
+  HeartbeatScene heartbeat;
+  std::optional<SampleRow> sample;  // what would sample the row; nothing: `why_no_sampling`
+  std::string why_no_sampling;
+  std::vector<SampledOffer> offers;  // where no row was timed
+  Roofline roof;
+  OccupancyScene occupancy;
+  BytesScene bytes;
+};
+
+// `planned`: what is known of the sweep before it runs (viz/bench/sweep/planned.h).
+// `before`: the scene before this one, may be null; what takes long is taken from it where the row is the same.
+ProfileScene profile_scene(const State& state, const Model& model, std::span<const Measurement> planned,
+                           const ProfileScene* before = nullptr);
+
+// What every change is over, in a line of its own: "Against naive"; empty where there is nothing to set it against.
+std::string against_words(const ProfileScene& scene);
+
+// "H100" of "NVIDIA H100 80GB HBM3".
+std::string short_device(std::string_view name);
+
+// The problem of the row of `kernel` that Profile shows; nothing where none was measured.
+std::optional<Problem> profiled_problem(const State& state, const Model& model, const std::string& kernel);
+
+}  // namespace attn

@@ -1,0 +1,80 @@
+#include "viz/profile/profile_cache.h"
+
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/base/hash.h"
+
+#include "kernels/gpu/compile/listing/listing.h"
+#include "kernels/gpu/own_kernel/build_line.h"
+#include "viz/bench/scene/bench_scene.h"
+#include "viz/bench/sweep/planned.h"
+#include "viz/bench/sweep/sweep_fields.h"
+
+namespace attn {
+
+ProfileCache& refreshed(ProfileHeld& held, const State& state, const Model& model) {
+  if (!held.cache) held.cache = std::make_shared<ProfileCache>();
+  ProfileCache& cache = *held.cache;
+  const SweepSpec& sweep = state.document.sweep;
+  std::string key = fmt::format("{}|{}|{}|{}|{}", sweep_key(sweep), model.compiled_for, model.compiled.size(),
+                                model.kept.of, model.kept.times);
+  if (key != cache.planned_key) {
+    cache.planned_key = std::move(key);
+    cache.planned = planned_rows(sweep, model.kept);
+    if (model.compiled_for == sweep_key(sweep)) add_compiled(cache.planned, model.compiled);
+  }
+  key = fmt::format("{}|{:x}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", cache.planned_key, rows_fingerprint(state, model),
+                    bench_kernel(state), state.view.bench.value ? *state.view.bench.value : 0,
+                    state.view.bench.baseline, state.view.profile.against, state.view.profile.beat_from_us,
+                    state.view.profile.beat_to_us, model.runs.size(), model.gpu.looked, model.gpu.gpus.size(),
+                    model.listing.of, fmt::ptr(model.listing.listing.get()));
+  if (key != cache.scene_key) {
+    cache.scene_key = std::move(key);
+    cache.scene = profile_scene(state, model, cache.planned, &cache.scene);
+  }
+  return cache;
+}
+
+void refresh_lab(ProfileCache& cache, const Model& model) {
+  const LabView& lab = model.lab;
+  const Options& o = lab.now.options;
+  std::string key = fmt::format("{}|{}|{}|{}|{}|{} {} {} {}|{}|{}|{}|{}|{}|{}|{}|{}", lab.kernel, lab.error,
+                                describe(lab.problem), lab.arch, hash_of(lab.now.text), o.br, o.bc, o.threads, o.stages,
+                                gpu::words_of(lab.now.build), lab.experiment, lab.building, fmt::ptr(lab.before.get()),
+                                lab.tries.size(), fmt::ptr(lab.tries.empty() ? nullptr : lab.tries.back().row.get()),
+                                lab.draft.has_value(), lab.marks.size());
+  // The scene's key stands for its row: another one may come to lie at the same address.
+  key +=
+      fmt::format("|{}|{}|{}|{}|{}", lab.sampling, lab.put, model.gpu.looked, model.gpu.gpus.size(), cache.scene_key);
+  if (key == cache.lab_key) return;
+  cache.lab_key = std::move(key);
+  cache.lab = lab_scene(lab, model.gpu, cache.scene.row.get());
+}
+
+void refresh_source(ProfileCache& cache, const State& state, const Model& model) {
+  const ProfileView& view = state.view.profile;
+  const ListingView& listing = model.listing;
+  const std::string subject = cache.scene.subject ? gpu::key_of(*cache.scene.subject) : cache.scene.why_no_source;
+  const Measurement* row = cache.scene.row.get();
+  const TakenOfRow taken =
+      row == nullptr ? TakenOfRow() : TakenOfRow{row->samples.get(), row->counts.get(), row->no_counts};
+  std::string key =
+      fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", subject, listing.of, listing.running, fmt::ptr(listing.listing.get()),
+                  view.file, fmt::ptr(taken.samples), fmt::ptr(taken.counts), taken.why_no_counts);
+  if (key != cache.source_key) {
+    cache.source_key = std::move(key);
+    cache.source = cache.scene.subject ? source_scene(listing, subject, view, taken) : SourceScene();
+    if (!cache.scene.subject) cache.source.empty = cache.scene.why_no_source;
+  }
+  const std::int32_t line = line_shown(cache.source, view);
+  key = fmt::format("{}|{}|{}", cache.source_key, line, name_of(view.code));
+  if (key == cache.code_key) return;
+  cache.code_key = std::move(key);
+  cache.code = cache.source.empty.empty() ? code_scene(*listing.listing, cache.source, line, view.code, taken.samples)
+                                          : CodeScene();
+}
+
+}  // namespace attn

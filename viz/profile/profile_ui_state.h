@@ -1,0 +1,14 @@
+// What the Profile workspace remembers between frames: the scene and what it was made for. The shell owns one.
+#pragma once
+
+#include <memory>
+
+namespace attn {
+
+struct ProfileCache;  // viz/profile/profile_cache.h
+
+struct ProfileHeld {
+  std::shared_ptr<ProfileCache> cache;
+};
+
+}  // namespace attn
