@@ -102,7 +102,7 @@ gpu/rungs/cuda_cores gpu/rungs/tensor_cores gpu/launch cpu . museum lab"
 step/bars step bench/runs bench/sweep bench/ladder bench/tiles bench/sources bench/scene \
 bench/charts bench/table bench/panel bench/verdict bench profile/roofline profile/occupancy \
 profile/source profile/phases profile/heartbeat profile/figures profile/strip profile/lab profile \
-learn ."
+learn/lesson learn/card learn/figure learn ."
       ;;
     app) printf 'system state graphics worker peers control shell window cli .' ;;
   esac

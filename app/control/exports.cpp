@@ -15,7 +15,7 @@
 #include "profiling/figures/baseline.h"
 #include "profiling/session/session.h"
 #include "profiling/session/trace.h"
-#include "viz/learn/desk.h"
+#include "viz/learn/card/learn_scene.h"
 #include "viz/state/run_words.h"
 #include "viz/step/bars/wrong_run.h"
 

@@ -6,8 +6,8 @@
 
 #include "app/control/lessons.h"
 #include "kernels/base/text.h"
-#include "viz/learn/figure.h"
-#include "viz/learn/lesson_words.h"
+#include "viz/learn/figure/figure.h"
+#include "viz/learn/lesson/lesson_words.h"
 
 namespace attn {
 namespace {

@@ -11,7 +11,7 @@
 #include "app/state/lesson_files.h"
 #include "app/state/string.h"
 #include "kernels/base/text.h"
-#include "viz/learn/typed_number.h"
+#include "viz/learn/lesson/typed_number.h"
 
 namespace attn {
 

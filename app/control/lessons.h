@@ -19,8 +19,8 @@
 #include "app/state/lesson_progress.h"
 #include "app/state/lesson_runs.h"
 #include "viz/learn/beat.h"
-#include "viz/learn/desk.h"
-#include "viz/learn/lesson.h"
+#include "viz/learn/card/learn_scene.h"
+#include "viz/learn/lesson/lesson.h"
 #include "viz/state/commands.h"
 #include "viz/state/state.h"
 

@@ -22,7 +22,7 @@
 #include "viz/bench/sweep/sweep_choices.h"
 #include "viz/bench/sweep/sweep_fields.h"
 #include "viz/bench/sweep/sweep_presets.h"
-#include "viz/learn/desk.h"
+#include "viz/learn/card/learn_scene.h"
 #include "viz/state/run_words.h"
 #include "viz/step/bars/wrong_run.h"
 #include "viz/step/chart_card.h"

@@ -16,7 +16,7 @@
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/widgets.h"
-#include "viz/learn/desk.h"
+#include "viz/learn/card/learn_scene.h"
 #include "viz/state/run_words.h"
 #include "viz/step/bars/wrong_run.h"
 #include "viz/step/facts/gpu_run.h"

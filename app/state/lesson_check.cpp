@@ -14,8 +14,8 @@
 #include "app/state/lesson_runs.h"
 #include "kernels/base/text.h"
 #include "viz/learn/beat.h"
-#include "viz/learn/figure.h"
-#include "viz/learn/lesson_words.h"
+#include "viz/learn/figure/figure.h"
+#include "viz/learn/lesson/lesson_words.h"
 
 namespace attn {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "viz/learn/lesson.h"
+#include "viz/learn/lesson/lesson.h"
 
 namespace attn {
 

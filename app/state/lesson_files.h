@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/base/result.h"
-#include "viz/learn/lesson.h"
+#include "viz/learn/lesson/lesson.h"
 
 namespace attn {
 

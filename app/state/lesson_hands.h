@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "kernels/base/result.h"
-#include "viz/learn/lesson.h"
+#include "viz/learn/lesson/lesson.h"
 #include "viz/state/commands.h"
 
 namespace attn {

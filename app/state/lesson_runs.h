@@ -13,7 +13,7 @@
 #include "kernels/recording/recording.h"
 #include "profiling/session/session.h"
 #include "viz/learn/beat.h"
-#include "viz/learn/lesson.h"
+#include "viz/learn/lesson/lesson.h"
 #include "viz/state/state.h"
 
 namespace attn {

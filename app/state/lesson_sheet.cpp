@@ -12,7 +12,7 @@
 #include "app/state/lesson_runs.h"
 #include "app/state/string.h"
 #include "viz/learn/beat.h"
-#include "viz/learn/lesson_words.h"
+#include "viz/learn/lesson/lesson_words.h"
 #include "viz/step/facts/letters.h"
 #include "viz/step/orders/looks.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "kernels/base/result.h"
-#include "viz/learn/lesson.h"
+#include "viz/learn/lesson/lesson.h"
 
 namespace attn {
 

@@ -1,6 +1,6 @@
 // The one grammar of expressions: those by which a user's kernel declares its sizes (exact whole numbers,
 // kernels/gpu/own_kernel/size_expression.h) and those by which a lesson asks of its runs (doubles,
-// viz/learn/expression.h).
+// viz/learn/lesson/lesson_expression.h).
 //
 //   expression = sum [comparison sum]
 //   sum        = product {sign product}

@@ -14,7 +14,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "profiling/session/session.h"
-#include "viz/learn/figure.h"
+#include "viz/learn/figure/figure.h"
 #include "viz/step/step_cache.h"
 #include "viz/step/tiles/tiles_scene.h"
 #include "viz/step/timeline/timeline.h"

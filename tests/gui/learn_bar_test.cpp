@@ -6,9 +6,9 @@
 #include <string>
 
 #include "tests/gui/learn_fixture.h"
-#include "viz/learn/figure.h"
-#include "viz/learn/number_bar.h"
-#include "viz/learn/typed_number.h"
+#include "viz/learn/card/number_bar.h"
+#include "viz/learn/figure/figure.h"
+#include "viz/learn/lesson/typed_number.h"
 
 namespace attn {
 namespace {

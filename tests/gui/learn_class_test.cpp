@@ -9,8 +9,8 @@
 #include "tests/gui/learn_fixture.h"
 #include "viz/draw/text_runs.h"
 #include "viz/draw/theme.h"
+#include "viz/learn/card/learn_scene.h"
 #include "viz/learn/class_scale.h"
-#include "viz/learn/desk.h"
 
 namespace attn {
 namespace {

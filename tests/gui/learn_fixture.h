@@ -12,7 +12,7 @@
 #include "app/state/lesson_runs.h"
 #include "tests/gui/gui_fixture.h"
 #include "viz/learn/beat.h"
-#include "viz/learn/desk.h"
+#include "viz/learn/card/learn_scene.h"
 
 namespace attn {
 

@@ -4,7 +4,7 @@
 
 #include "imgui_internal.h"
 #include "tests/gui/learn_fixture.h"
-#include "viz/learn/desk.h"
+#include "viz/learn/card/learn_scene.h"
 
 namespace attn {
 namespace {

@@ -14,8 +14,8 @@
 #include "tests/gui/learn_fixture.h"
 #include "tests/paths.h"
 #include "viz/draw/number_text.h"
-#include "viz/learn/desk.h"
-#include "viz/learn/figure.h"
+#include "viz/learn/card/learn_scene.h"
+#include "viz/learn/figure/figure.h"
 #include "viz/step/step_cache.h"
 
 namespace attn {

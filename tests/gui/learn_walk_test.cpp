@@ -12,7 +12,7 @@
 #include "tests/gui/learn_fixture.h"
 #include "tests/paths.h"
 #include "viz/learn/beat.h"
-#include "viz/learn/desk.h"
+#include "viz/learn/card/learn_scene.h"
 
 namespace attn {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "kernels/recording/recording.h"
 #include "tests/gui/gui_fixture.h"
-#include "viz/learn/desk.h"
+#include "viz/learn/card/learn_scene.h"
 
 namespace attn {
 namespace {

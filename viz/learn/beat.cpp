@@ -12,8 +12,8 @@
 
 #include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
-#include "viz/learn/figure.h"
-#include "viz/learn/references.h"
+#include "viz/learn/figure/figure.h"
+#include "viz/learn/lesson/references.h"
 #include "viz/step/facts/letters.h"
 #include "viz/step/facts/values.h"
 

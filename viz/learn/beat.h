@@ -11,9 +11,9 @@
 #include "kernels/base/result.h"
 #include "kernels/recording/recording.h"
 #include "viz/draw/text_runs.h"
-#include "viz/learn/expression.h"
-#include "viz/learn/lesson.h"
-#include "viz/learn/number_bar.h"
+#include "viz/learn/card/number_bar.h"
+#include "viz/learn/lesson/lesson.h"
+#include "viz/learn/lesson/lesson_expression.h"
 #include "viz/step/facts/scales.h"
 
 namespace attn {

@@ -1,7 +1,7 @@
 // The chapters: where the learner stopped, what there is, what is known of each.
 #pragma once
 
-#include "viz/learn/desk.h"
+#include "viz/learn/card/learn_scene.h"
 #include "viz/state/commands.h"
 
 namespace attn {

@@ -5,12 +5,12 @@
 #include "imgui.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
-#include "viz/learn/card_draw.h"
-#include "viz/learn/desk.h"
+#include "viz/learn/card/card_draw.h"
+#include "viz/learn/card/learn_scene.h"
+#include "viz/learn/card/number_bar_draw.h"
+#include "viz/learn/card/question_map_draw.h"
 #include "viz/learn/home_draw.h"
-#include "viz/learn/map_draw.h"
-#include "viz/learn/number_bar_draw.h"
-#include "viz/learn/typed_number.h"
+#include "viz/learn/lesson/typed_number.h"
 #include "viz/step/workspace.h"
 
 namespace attn {

@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "viz/learn/desk.h"
-#include "viz/learn/held.h"
+#include "viz/learn/card/card_ui_state.h"
+#include "viz/learn/card/learn_scene.h"
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
@@ -19,7 +19,7 @@ struct Box;  // viz/draw/canvas.h
 using DrawFigure =
     std::function<void(const StageFigure& figure, const CardScene& card, const Box& box, Commands& commands)>;
 
-// `draw_figure`: figures are Profile's pictures, which the caller has (viz/learn/figure_draw.h).
+// `draw_figure`: figures are Profile's pictures, which the caller has (viz/learn/figure/figure_draw.h).
 void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHeld& step, Commands& commands,
                 const DrawFigure& draw_figure);
 

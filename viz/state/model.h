@@ -26,7 +26,7 @@ namespace attn {
 namespace gpu {
 struct KernelListing;  // kernels/gpu/compile/listing/listing.h
 }
-struct LearnDesk;   // viz/learn/desk.h
+struct LearnDesk;   // viz/learn/card/learn_scene.h
 struct TuneResult;  // profiling/tune/tune.h
 
 // A running or finished task, as panels show it. `title` is empty where there is none.

@@ -15,7 +15,7 @@
 #include "tests/paths.h"
 #include "viz/draw/text_runs.h"
 #include "viz/learn/beat.h"
-#include "viz/learn/lesson_words.h"
+#include "viz/learn/lesson/lesson_words.h"
 
 namespace attn {
 namespace {

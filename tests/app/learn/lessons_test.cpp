@@ -20,8 +20,8 @@
 #include "tests/paths.h"
 #include "viz/draw/text_runs.h"
 #include "viz/learn/beat.h"
-#include "viz/learn/lesson_words.h"
-#include "viz/learn/typed_number.h"
+#include "viz/learn/lesson/lesson_words.h"
+#include "viz/learn/lesson/typed_number.h"
 
 namespace attn {
 namespace {

@@ -1,0 +1,358 @@
+#include "viz/learn/card/card_draw.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "imgui.h"
+#include "imgui_stdlib.h"
+#include "kernels/base/text.h"
+#include "viz/draw/text_fit.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+#include "viz/learn/card/card_foot_draw.h"
+#include "viz/learn/card/card_head_draw.h"
+#include "viz/learn/card/number_bar_draw.h"
+#include "viz/learn/card/pen_draw.h"
+#include "viz/learn/card/question_map_draw.h"
+
+namespace attn {
+namespace {
+
+constexpr float kPadding = 14, kOption = 32, kLowOption = 27, kAround = 12;  // the last: around several lines
+constexpr float kLow = 400, kOneLine = 400;  // a card lower than that; wide enough for all buttons in one line
+constexpr std::size_t kManyOptions = 6;
+
+int to_end_once(ImGuiInputTextCallbackData* data) {
+  auto& held = *static_cast<LearnHeld*>(data->UserData);
+  if (!held.to_end) return 0;
+  data->ClearSelection();
+  data->CursorPos = data->BufTextLen;
+  held.to_end = false;
+  return 0;
+}
+
+// What a number or a formula begins with (0.5, -2, (1 + 2)/3, e^-4, sqrt(2)) begins the answer wherever it is typed;
+// after one that was wrong it begins another. The field has the keyboard two frames later: until then what is typed
+// goes on here.
+void catch_number(const CardScene& card, LearnHeld& held) {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.WantTextInput || held.in_cell) {
+    held.catching = false;
+    return;
+  }
+  const bool mends =
+      card.missed && (ImGui::IsKeyPressed(ImGuiKey_Backspace, false) || ImGui::IsKeyPressed(ImGuiKey_Delete, false) ||
+                      ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_A));
+  if (mends) held.take_keyboard = true;
+  if (io.KeyCtrl || io.KeyAlt) return;
+  for (const ImWchar c : io.InputQueueCharacters) {
+    const bool begins = (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '(' || c == 'e' || c == 's' || c == 'l';
+    const bool goes_on = (held.take_keyboard || held.catching) && c > ' ' && c < 0x7f;
+    if (!begins && !goes_on) continue;
+    // What was dragged is no beginning of what is typed.
+    if (!goes_on && (card.missed || card.bar)) held.typed.clear();
+    held.typed += static_cast<char>(c);
+    held.take_keyboard = held.to_end = true;
+  }
+  held.catching = held.take_keyboard;
+}
+
+void draw_number_field(const CardScene& card, Pen& pen, LearnHeld& held, Commands& commands) {
+  const Style& s = style();
+  pen.small_words((card.teach ? tr("The class says, hidden; ") : tr("Your prediction, ")) + card.within);
+  const Box line = pen.line(kCardButton);
+  float x = line.min.x;
+  if (!card.letter.empty()) {
+    const float width = runs_width(card.letter, 16);
+    draw_runs_in(pen.list, {{x, line.min.y}, {x + width, line.max.y}}, Align::left, 16, card.letter);
+    x += width + s.px(8);
+  }
+  const float unit = card.unit.empty() ? 0 : text_width(Face::text, pen.sizes.text, card.unit) + s.px(8);
+  if (!card.unit.empty())
+    draw_text_in(pen.list, {{line.max.x - unit, line.min.y}, line.max}, Align::right, Face::text, pen.sizes.text,
+                 colour_of(Token::dim), card.unit);
+  if (card.open) catch_number(card, held);
+  ImGui::SetCursorScreenPos({x, line.min.y});
+  ImGui::SetNextItemWidth(line.max.x - unit - x);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(10), s.px(8)));
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, s.px(1.5F));
+  ImGui::PushStyleColor(ImGuiCol_Border, colour_of(card.missed ? Token::text : Token::faint));
+  ImGui::PushFont(s.fonts.mono, s.px(15));
+  if (std::exchange(held.take_keyboard, false)) ImGui::SetKeyboardFocusHere();
+  ImGui::BeginDisabled(!card.open);
+  // What a class says stands as dots until it is revealed: nobody guesses from it.
+  const ImGuiInputTextFlags hidden = card.teach && card.open ? ImGuiInputTextFlags_Password : ImGuiInputTextFlags_None;
+  // Formulas are taken too, and nothing else would say so. A short field says it shortly.
+  const float room = line.max.x - unit - x - 2 * s.px(10);
+  const char* example = tr("e.g. e^-1.5 or 3/8");
+  for (const char* shorter : {"e^-1.5 or 3/8", "e.g. 3/8"})
+    if (text_width(Face::mono, 15, example) > room) example = shorter;
+  const bool entered =
+      ImGui::InputTextWithHint("##lesson_answer", card.open ? example : "", &held.typed,
+                               ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
+                                   ImGuiInputTextFlags_CallbackAlways | hidden,
+                               to_end_once, &held);
+  ImGui::EndDisabled();
+  ImGui::PopFont();
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(2);
+  if (entered && card.open) commands.emplace_back(CheckAnswer{held.typed});
+}
+
+// What a choice turned out to be, in words too: never by colour alone. With the hands of a class.
+std::string fate_of(const CardScene& card, const CardOption& option) {
+  const char* words = option.right ? tr("right") : option.missed ? tr("not this") : "";
+  if (!card.teach || card.open || card.votes == 0) return words;
+  return fmt::format("{}{}{}", option.votes, option.right ? ", " : "", words);
+}
+
+// A digit in the cap of its key.
+void draw_digit_cap(ImDrawList* list, ImVec2 centre, int digit) {
+  const Style& s = style();
+  const Box cap{{centre.x - s.px(8), centre.y - s.px(9)}, {centre.x + s.px(8), centre.y + s.px(9)}};
+  list->AddRectFilled(cap.min, cap.max, colour_of(Token::card), s.px(3));
+  list->AddRect(cap.min, cap.max, colour_of(Token::faint), s.px(3), 0, std::max(1.0F, s.px(1)));
+  draw_text_in(list, cap, Align::centre, Face::mono, 12, colour_of(Token::dim), std::to_string(digit));
+}
+
+void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& commands) {
+  const Style& s = style();
+  for (std::size_t n = 0; n < card.options.size(); ++n) {
+    const CardOption& option = card.options[n];
+    const std::string fate = fate_of(card, option);
+    const float left = s.px(30), fate_width = text_width(Face::bold, 12, fate);
+    const float value = option.value.empty() ? 0 : text_width(Face::mono, pen.sizes.small, option.value) + s.px(10);
+    const float room = pen.width - left - s.px(10) - std::max(value, fate.empty() ? 0 : fate_width + s.px(10));
+    const float height = draw_paragraph(pen.list, {}, room, pen.sizes.text, option.words, 3, false);
+    const float least = card.options.size() > kManyOptions ? kLowOption : kOption;
+    const bool one_line = runs_width(option.words, pen.sizes.text) <= room;
+    const Box box = pen.line(one_line ? least : std::max(least, height / s.scale + kAround));
+    ImGui::SetCursorScreenPos(box.min);
+    const std::string id = fmt::format("##lesson_option_{}", n);
+    bool clicked = ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
+    const bool hovered = ImGui::IsItemHovered() && card.open;
+    if (takes_digits && option.digit) clicked |= key_pressed(static_cast<ImGuiKey>(ImGuiKey_0 + *option.digit));
+    if (clicked && card.open) commands.emplace_back(ChooseAnswer{n});
+    pen.list->AddRectFilled(box.min, box.max, colour_of(hovered ? Token::line : Token::field), s.px(6));
+    if (option.chosen || option.right)
+      draw_outline(pen.list, box, colour_of(Token::text), s.px(option.right ? 2 : 1.5F), s.px(6));
+    if (option.digit) draw_digit_cap(pen.list, {box.min.x + left / 2, box.centre().y}, *option.digit);
+    if (one_line)
+      draw_runs_in(pen.list, {{box.min.x + left, box.min.y}, box.max}, Align::left, pen.sizes.text, option.words);
+    else
+      draw_paragraph(pen.list, {box.min.x + left, box.centre().y - height / 2 + s.px(3)}, room, pen.sizes.text,
+                     option.words, 3);
+    if (!fate.empty())
+      draw_text_in(pen.list, box, Align::right, Face::bold, 12, colour_of(Token::text), fate, 10);
+    else if (!option.value.empty())
+      draw_text_in(pen.list, box, Align::right, Face::mono, pen.sizes.small, colour_of(Token::text), option.value, 10);
+    pen.gap(5);
+  }
+}
+
+void draw_feedback(const CardScene& card, Pen& pen) {
+  const Style& s = style();
+  if (card.feedback.empty() && !card.right && !card.shown) return;
+  const char* verdict = card.right    ? tr("Right.")
+                        : card.missed ? tr("Not yet.")
+                        : card.teach  ? tr("Revealed.")
+                        : card.shown  ? tr("Shown.")
+                                      : "";
+  const float top = pen.y;
+  pen.x += s.px(12), pen.width -= s.px(12);
+  if (*verdict != '\0') {
+    draw_text(pen.list, {pen.x, pen.y}, Face::bold, pen.sizes.text, colour_of(Token::text), verdict);
+    pen.gap(pen.sizes.text + 6.5F);
+  }
+  pen.words(card.truth, pen.sizes.text + 1, 6);
+  pen.words(card.said, pen.sizes.text, card.feedback.empty() ? 0 : 8);
+  pen.words(card.feedback, pen.sizes.text, 0);
+  pen.x -= s.px(12), pen.width += s.px(12);
+  pen.list->AddRectFilled({pen.x, top}, {pen.x + s.px(3), pen.y}, colour_of(card.missed ? Token::faint : Token::text),
+                          s.px(1.5F));
+  pen.gap(12);
+}
+
+void draw_hands(const CardScene& card, Pen& pen, Commands& commands) {
+  if (*card.asks == AskKind::pick || *card.asks == AskKind::click) {
+    pen.small_words(card.votes == 0 ? tr("Hands: count by digits or clicks")
+                                    : plural(card.votes, "{} hand counted; - takes one back",
+                                             "{} hands counted; - takes one back"));
+    if (key_pressed(ImGuiKey_Minus) || key_pressed(ImGuiKey_KeypadSubtract)) commands.emplace_back(TakeBackVote{});
+  }
+}
+
+// Scrolls what ends below the card's `end` up until it is seen, or `top` is at the card's `begin`.
+void scroll_up_to(float top, float bottom, float begin, float end) {
+  if (bottom > end) ImGui::SetScrollY(ImGui::GetScrollY() + std::min(bottom - end, top - begin));
+}
+
+// What was just said comes into sight, from `top` on, where the card is too low for all of it.
+void show_news(const CardScene& card, float top, float bottom, LearnHeld& held) {
+  const std::string words = plain_text(card.hint) + plain_text(card.said) + plain_text(card.feedback);
+  const float gap = style().px(10), begin = ImGui::GetWindowPos().y, end = begin + ImGui::GetWindowHeight();
+  // In a window of another size it stands elsewhere.
+  std::string news = words.empty() ? words : fmt::format("{} {:.0f} {:.0f}", words, bottom - top, end - begin);
+  if (news == held.news) return;
+  held.news = std::move(news);
+  if (words.empty()) return;
+  scroll_up_to(top - gap, bottom, begin, end);
+}
+
+// The field that a question asks for is in sight when it opens, from its label on, and in a window of another size.
+void show_field(float top, float bottom, LearnHeld& held) {
+  const float begin = ImGui::GetWindowPos().y, end = begin + ImGui::GetWindowHeight() - style().px(4);
+  std::string place = fmt::format("{:.0f} {:.0f}", bottom + ImGui::GetScrollY() - begin, end - begin);
+  if (place == held.field_place) return;
+  held.field_place = std::move(place);
+  scroll_up_to(top, bottom, begin, end);
+}
+
+// `low`: the foot has the buttons.
+void draw_question(const CardScene& card, Pen& pen, bool low, bool takes_keys, LearnHeld& held, Commands& commands) {
+  const float question = pen.y;
+  switch (*card.asks) {
+    case AskKind::num:
+      // What a class said stands beside the kernel's number.
+      if (card.open || !card.teach) draw_number_field(card, pen, held, commands);
+      if (card.bar) draw_number_bar(card, pen, held);
+      if (card.open) show_field(question, pen.y, held);
+      break;
+    case AskKind::tiles:
+      draw_map_of_tiles(card, held.on_map, pen, commands);
+      break;
+    case AskKind::pick:
+    case AskKind::click:
+      draw_options(card, pen, takes_keys, commands);
+      break;
+  }
+  pen.gap(8);
+  if (card.open && card.teach) draw_hands(card, pen, commands);
+  if (card.open && !low) draw_actions(card, boxes_below(card, pen), takes_keys, held, commands);
+  const float top = pen.y;
+  if (!card.hint.empty() && card.open) {
+    pen.small_words(tr("Hint"));
+    pen.words(card.hint, pen.sizes.text, 12);
+  }
+  draw_feedback(card, pen);
+  show_news(card, top, pen.y, held);
+}
+
+// What does not fit above `bottom` waits behind a button: nothing is drawn cut in half.
+void draw_known(const CardScene& card, float bottom, Pen& pen, LearnHeld& held) {
+  const Style& s = style();
+  constexpr float kMore = 24, kBetween = 5;  // logical: the button, and what lies between two lines
+  const float number = s.px(20);
+  if (card.learned.empty()) return;
+  pen.list->AddLine({pen.x, pen.y}, {pen.x + pen.width, pen.y}, colour_of(Token::line), 1);
+  pen.gap(10);
+  pen.small_words(tr("Known so far"));
+  // The latest first: what has no room is the oldest.
+  for (std::size_t n = card.learned.size(); n-- > 0;) {
+    const float height = draw_paragraph(pen.list, {}, pen.width - number, pen.sizes.small, card.learned[n], 5, false);
+    if (!held.all_known && pen.y + height + s.px(kBetween) + (n > 0 ? s.px(kMore) : 0) > bottom) {
+      const bool none_shown = n + 1 == card.learned.size();
+      const std::string words = none_shown ? phrase("Show {}", n + 1) : phrase("{} earlier", n + 1);
+      if (box_button(pen.line(kMore), "##lesson_known", words.c_str())) held.all_known = true;
+      return;
+    }
+    draw_text(pen.list, {pen.x, pen.y}, Face::mono, 12, colour_of(Token::dim), std::to_string(n + 1));
+    pen.x += number, pen.width -= number;
+    pen.words(card.learned[n], pen.sizes.small, kBetween);
+    pen.x -= number, pen.width += number;
+  }
+}
+
+void draw_proof(const CardScene& card, Pen& pen, LearnHeld& held) {
+  if (card.proof.empty()) return;
+  if (key_button(pen.line(30), "##lesson_proof", held.proof_open ? tr("Proof") : tr("Why is that so? The proof"),
+                 held.proof_open ? "−" : "+"))
+    held.proof_open = !held.proof_open;
+  pen.gap(8);
+  if (held.proof_open) pen.words(card.proof, pen.sizes.small, 12);
+}
+
+}  // namespace
+
+void draw_run_head(const CardScene& card, const Box& box, LearnHeld& held) {
+  const Style& s = style();
+  const float wide = s.px(176);
+  const Box back{box.min, {box.min.x + wide, box.max.y}};
+  if (key_button(back, "##lesson_to_card", tr("Back to the card"), "V") || letter_pressed(ImGuiKey_V) ||
+      key_pressed(ImGuiKey_Backspace))
+    held.run_shown = false;
+  const float left = back.max.x + s.px(12);
+  const Box words{{left, box.min.y}, box.max};
+  draw_text_in(ImGui::GetWindowDrawList(), words, Align::left, Face::text, 14, colour_of(Token::dim),
+               fitted_text(Face::text, 14, plain_text(card.headline), words.width()));
+}
+
+void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool alone, bool tiles_have_keys,
+                      LearnHeld& held, Commands& commands) {
+  const Style& s = style();
+  if (held.showing != card.number_of_showing) {
+    const bool dragged = held.dragged;
+    held = {};
+    held.dragged = dragged;
+    held.showing = card.number_of_showing;
+    held.typed = card.typed;
+    if (held.typed.empty() && card.bar && card.bar->start) held.typed = dragged_text(*card.bar->start);
+  }
+  const ImVec2 moved = ImGui::GetIO().MouseDelta;
+  held.pointer_moved |= moved.x != 0 || moved.y != 0;
+  draw_card(ImGui::GetWindowDrawList(), box);
+  ImGui::PushID("card");
+  const float pad = s.px(kPadding);
+  const Box in{{box.min.x + pad, box.min.y + pad}, {box.max.x - pad, box.max.y - pad}};
+  // In a low card the buttons stay in sight: over the foot, or within it where that is wide.
+  const bool low = box.height() < s.px(kLow), in_foot = low && in.width() >= s.px(kOneLine);
+  const CardSizes sizes = card.teach ? kClassSizes : low ? kLowSizes : kLearnerSizes;
+  Pen head{ImGui::GetWindowDrawList(), in.min.x, in.min.y, in.width(), sizes};
+  draw_card_head(card, box, right, alone, head, held, commands);
+  // Where Tab has come to a control, Enter is that control's.
+  const bool takes_keys =
+      !tiles_have_keys && !ImGui::GetIO().NavVisible && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
+  draw_foot(card, in, in_foot, takes_keys, commands);
+  const bool over_foot = low && card.open && !in_foot;
+  const float foot = s.px(in_foot ? 38 : over_foot ? 38 + 30 + 8 : card.open ? 38 : 38 + kCardButton + 8);
+  if (low && card.open) {
+    const float bottom = in.max.y - (over_foot ? s.px(38) : 0), side = in_foot ? s.px(kFootEnd + 4) : 0;
+    draw_actions(card, boxes_in_line(card, {{in.min.x + side, bottom - s.px(30)}, {in.max.x - side, bottom}}),
+                 takes_keys, held, commands);
+  }
+  ImGui::SetCursorScreenPos({box.min.x, head.y});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+  ImGui::BeginChild("text", {box.width() - s.px(2), std::max(in.max.y - foot - s.px(6) - head.y, s.px(40))},
+                    ImGuiChildFlags_NavFlattened);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const float bar = ImGui::GetScrollMaxY() > 0 ? s.px(6) : 0;
+  Pen pen{ImGui::GetWindowDrawList(), origin.x + pad, origin.y, in.width() - bar, sizes};
+  if (low) pen.gap(4);  // letters of formulas stand higher than words
+  if (card.away) {
+    if (accent_button(pen.line(kCardButton), "##lesson_return", tr("Back to the lesson"), true) ||
+        (takes_keys && !ImGui::GetIO().WantTextInput && key_pressed(ImGuiKey_Backspace)))
+      commands.emplace_back(BackToLesson{});
+    pen.gap(12);
+  }
+  if (!card.kind.empty() && !low) pen.small_words(card.kind);
+  pen.words(card.headline, pen.sizes.headline, 8);
+  pen.words(card.say, pen.sizes.text, low || !card.origin.empty() ? 8 : 14);
+  pen.words(card.origin, pen.sizes.small, 14);
+  if (card.asks) draw_question(card, pen, low, takes_keys, held, commands);
+  draw_proof(card, pen, held);
+  draw_known(card, origin.y + ImGui::GetScrollY() + ImGui::GetWindowHeight(), pen, held);
+  fade_both_ends(12);  // the card's edge and the scroll bar stand at its sides
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy({1, pen.y - origin.y});
+  ImGui::EndChild();
+  ImGui::PopID();
+}
+
+}  // namespace attn

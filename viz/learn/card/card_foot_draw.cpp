@@ -1,0 +1,132 @@
+#include "viz/learn/card/card_foot_draw.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "imgui.h"
+#include "kernels/base/text.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+namespace {
+
+bool roomy(const ActionBoxes& boxes) {
+  return boxes.main.width() >= style().px(140);
+}
+
+// Check, hint, show.
+void draw_check(const CardScene& card, const ActionBoxes& boxes, bool takes_keys, LearnHeld& held, Commands& commands) {
+  const bool ready = *card.asks == AskKind::num ? !held.typed.empty()
+                                                : std::any_of(card.options.begin(), card.options.end(),
+                                                              [](const CardOption& o) { return o.chosen; });
+  bool check = accent_button(boxes.main, "##lesson_check", tr("Check"), ready, roomy(boxes) ? "Enter" : "");
+  if (takes_keys && !ImGui::GetIO().WantTextInput)
+    check |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
+  if (check && ready) commands.emplace_back(CheckAnswer{held.typed});
+  if (card.can_hint) {
+    if (key_button(boxes.hint, "##lesson_hint", tr("Hint"), roomy(boxes) ? "H" : "") || letter_pressed(ImGuiKey_H))
+      commands.emplace_back(ShowHint{});
+  }
+  if (key_button(boxes.show, "##lesson_show", roomy(boxes) ? tr("Show me") : tr("Show"), roomy(boxes) ? "W" : "") ||
+      letter_pressed(ImGuiKey_W))
+    commands.emplace_back(ShowAnswer{});
+}
+
+// Of a class: reveal, hint. A presenter has two keys: Page Down reveals, and then goes on.
+void draw_reveal(const CardScene& card, const ActionBoxes& boxes, bool takes_keys, const LearnHeld& held,
+                 Commands& commands) {
+  bool reveal = accent_button(boxes.main, "##lesson_reveal", tr("Reveal"), true, "PgDn");
+  if (takes_keys && !ImGui::GetIO().WantTextInput)
+    reveal |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
+  reveal |= letter_pressed(ImGuiKey_W) || key_pressed(ImGuiKey_PageDown);
+  if (reveal) commands.emplace_back(ShowAnswer{held.typed});
+  if (card.can_hint && (key_button(boxes.hint, "##lesson_hint", tr("Hint"), "H") || letter_pressed(ImGuiKey_H)))
+    commands.emplace_back(ShowHint{});
+}
+
+// Which beat it is, and to a class how many are left.
+void draw_place(ImDrawList* list, const CardScene& card, const Box& box) {
+  const std::size_t number = card.beat + 1, left = card.marks.size() - number;
+  const std::string words = phrase("{} of {}", number, card.marks.size());
+  const auto line = [&](const Box& at, Token ink, const std::string& text) {
+    draw_text_in(list, at, Align::centre, Face::text, 13, colour_of(ink), text);
+  };
+  if (!card.teach) return line(box, Token::dim, words);
+  const float middle = box.centre().y;
+  line({box.min, {box.max.x, middle}}, Token::text, words);
+  line({{box.min.x, middle}, box.max}, Token::dim, left == 0 ? tr("the last") : phrase("{} left", left));
+}
+
+}  // namespace
+
+ActionBoxes boxes_below(const CardScene& card, Pen& pen) {
+  const Style& s = style();
+  ActionBoxes boxes;
+  boxes.main = pen.line(kCardButton);
+  pen.gap(6);
+  if (!card.teach || card.can_hint) boxes.hint = boxes.show = pen.line(30);
+  const float half = (boxes.hint.width() - s.px(6)) / 2;
+  if (!card.teach && card.can_hint) {
+    boxes.hint.max.x = boxes.hint.min.x + half;
+    boxes.show.min.x = boxes.show.max.x - half;
+  }
+  pen.gap(12);
+  return boxes;
+}
+
+ActionBoxes boxes_in_line(const CardScene& card, const Box& line) {
+  const float gap = style().px(6), part = (line.width() - 2 * gap) / 3;
+  ActionBoxes boxes{line, line, line};
+  boxes.show.min.x = line.max.x - part;
+  boxes.hint.min.x = line.min.x + part + gap;
+  boxes.hint.max.x = boxes.hint.min.x + part;
+  if (card.teach) boxes.hint = boxes.show;  // a class is shown by the one that reveals
+  boxes.main.max.x = card.can_hint ? boxes.hint.min.x - gap : card.teach ? line.max.x : boxes.show.min.x - gap;
+  return boxes;
+}
+
+void draw_actions(const CardScene& card, const ActionBoxes& boxes, bool takes_keys, LearnHeld& held,
+                  Commands& commands) {
+  card.teach ? draw_reveal(card, boxes, takes_keys, held, commands)
+             : draw_check(card, boxes, takes_keys, held, commands);
+}
+
+void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_keys, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const bool field = ImGui::GetIO().WantTextInput;
+  const float height = s.px(30), third = one_line ? s.px(kFootEnd) : box.width() / 3;
+  const Box line{{box.min.x, box.max.y - height}, box.max};
+  const Box back{line.min, {line.min.x + third - s.px(4), line.max.y}};
+  if (card.beat > 0) {
+    if (box_button(back, "##lesson_back", tr("Back")) || ((card.teach || !field) && key_pressed(ImGuiKey_PageUp)))
+      commands.emplace_back(GoToBeat{-1});
+  }
+  const Box middle{{back.max.x, line.min.y}, {line.max.x - third, line.max.y}};
+  if (!one_line) draw_place(list, card, middle);
+  const Box next{{line.max.x - third + s.px(4), line.min.y}, line.max};
+  if (card.open) {
+    // A question can be left for later: nothing is locked.
+    if (box_button(next, "##lesson_skip", tr("Skip")) || (!field && !card.teach && key_pressed(ImGuiKey_PageDown)))
+      commands.emplace_back(GoToBeat{1});
+    return;
+  }
+  const float top = line.min.y - s.px(8);
+  const bool last = card.beat + 1 == card.marks.size();
+  const float aside = s.px(kFootEnd + 4);
+  const Box accent = one_line ? Box{{line.min.x + aside, line.min.y}, {line.max.x - aside, line.max.y}}
+                              : Box{{box.min.x, top - s.px(kCardButton)}, {box.max.x, top}};
+  bool go =
+      accent_button(accent, "##lesson_next", last ? tr("Finish") : tr("Next"), true, card.teach ? "PgDn" : "Enter");
+  if (takes_keys && !field) go |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
+  if (card.teach || !field) go |= key_pressed(ImGuiKey_PageDown);
+  if (go) commands.emplace_back(GoToBeat{1});
+  if (card.can_repeat) {
+    if (key_button(next, "##lesson_again", tr("Again"), "R") || letter_pressed(ImGuiKey_R))
+      commands.emplace_back(AskAgain{});
+  }
+}
+
+}  // namespace attn

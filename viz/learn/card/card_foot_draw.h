@@ -1,0 +1,25 @@
+// What is pressed on the lesson's card: check, hint, show; back, skip, next.
+#pragma once
+
+#include "viz/draw/canvas.h"
+#include "viz/learn/card/card_ui_state.h"
+#include "viz/learn/card/learn_scene.h"
+#include "viz/learn/card/pen_draw.h"
+#include "viz/state/commands.h"
+
+namespace attn {
+
+constexpr float kFootEnd = 90;  // back and skip where all stands in one line, logical
+
+// Where the buttons of an open question stand: under it, or, where the card is low, in its foot, which never scrolls.
+struct ActionBoxes {
+  Box main, hint, show;
+};
+ActionBoxes boxes_below(const CardScene& card, Pen& pen);
+ActionBoxes boxes_in_line(const CardScene& card, const Box& line);
+void draw_actions(const CardScene& card, const ActionBoxes& boxes, bool takes_keys, LearnHeld& held,
+                  Commands& commands);
+// `one_line`: what is to press next stands between back and skip.
+void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_keys, Commands& commands);
+
+}  // namespace attn

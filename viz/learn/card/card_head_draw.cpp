@@ -1,0 +1,146 @@
+#include "viz/learn/card/card_head_draw.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "imgui.h"
+#include "kernels/base/text.h"
+#include "viz/draw/text_fit.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+namespace {
+
+void draw_mark(ImDrawList* list, ImVec2 c, BeatMark mark, bool now) {
+  const Style& s = style();
+  const bool asks = mark == BeatMark::ask || mark == BeatMark::known || mark == BeatMark::shown;
+  const ImU32 ink = colour_of(now                                               ? Token::text
+                              : mark == BeatMark::ask || mark == BeatMark::tell ? Token::line
+                                                                                : Token::dim);
+  if (!asks) {
+    list->AddRectFilled({c.x - s.px(5), c.y - s.px(1.5F)}, {c.x + s.px(5), c.y + s.px(1.5F)}, ink, s.px(1.5F));
+    return;
+  }
+  const float r = s.px(now ? 5 : 4);
+  // An answer that was found is a disc, one that was shown a disc with a hole: never by colour alone.
+  if (mark == BeatMark::known || now)
+    list->AddCircleFilled(c, r, ink);
+  else
+    list->AddCircle(c, r, ink, 0, s.px(mark == BeatMark::shown ? 2.5F : 1.5F));
+}
+
+bool was_seen(BeatMark mark) {
+  return mark == BeatMark::seen || mark == BeatMark::known || mark == BeatMark::shown;
+}
+
+// The way back to a beat that was seen: nothing is jumped over.
+void draw_beat(ImDrawList* list, ImVec2 centre, float step, const CardScene& card, std::size_t n, const LearnHeld& held,
+               Commands& commands) {
+  const Style& s = style();
+  const bool now = n == card.beat, seen = n < card.beat || was_seen(card.marks[n]);
+  if (!now && seen) {
+    const Box box{{centre.x - step / 2, centre.y - s.px(8)}, {centre.x + step / 2, centre.y + s.px(8)}};
+    ImGui::SetCursorScreenPos(box.min);
+    const auto away = static_cast<int>(n) - static_cast<int>(card.beat);
+    if (ImGui::InvisibleButton(fmt::format("##lesson_beat_{}", n).c_str(), {box.width(), box.height()},
+                               ImGuiButtonFlags_EnableNav))
+      commands.emplace_back(GoToBeat{away});
+    if (ImGui::IsItemHovered() || ImGui::IsItemFocused())
+      list->AddRectFilled(box.min, box.max, colour_of(Token::field), s.px(4));
+    // Above: below stands what the beat is called.
+    if (held.pointer_moved) tooltip(phrase("To beat {} of {}", n + 1, card.marks.size()), true);
+  }
+  draw_mark(list, centre, card.marks[n], now);
+}
+
+// A screen on its stand.
+void draw_screen(ImDrawList* list, ImVec2 c, ImU32 ink) {
+  const Style& s = style();
+  const float w = s.px(6), line = s.px(1.5F);
+  list->AddRect({c.x - w, c.y - s.px(5)}, {c.x + w, c.y + s.px(3)}, ink, s.px(1), 0, line);
+  list->AddLine({c.x, c.y + s.px(3)}, {c.x, c.y + s.px(6)}, ink, line);
+  list->AddLine({c.x - s.px(3.5F), c.y + s.px(6)}, {c.x + s.px(3.5F), c.y + s.px(6)}, ink, line);
+}
+
+// A window with the card at its one side.
+void draw_docked(ImDrawList* list, ImVec2 c, bool right, ImU32 ink) {
+  const Style& s = style();
+  const Box window{{c.x - s.px(7), c.y - s.px(5)}, {c.x + s.px(7), c.y + s.px(5)}};
+  list->AddRect(window.min, window.max, ink, s.px(1), 0, s.px(1.5F));
+  const float edge = right ? window.max.x - s.px(5) : window.min.x + s.px(5);
+  list->AddRectFilled({right ? edge : window.min.x, window.min.y}, {right ? window.max.x : edge, window.max.y}, ink);
+}
+
+}  // namespace
+
+void draw_card_head(const CardScene& card, const Box& box, bool right, bool alone, Pen& pen, LearnHeld& held,
+                    Commands& commands) {
+  const Style& s = style();
+  const Box head = pen.line(22);
+  float x = head.min.x;
+  if (!card.number.empty()) {
+    draw_text(pen.list, {x, head.min.y}, Face::bold, 14, colour_of(Token::text), card.number);
+    x += text_width(Face::bold, 14, card.number) + s.px(8);
+  }
+  const float kMarks = alone ? 150 : 76;  // those at the right
+  draw_text(pen.list, {x, head.min.y}, Face::text, 14, colour_of(Token::dim),
+            fitted_text(Face::text, 14, card.title, head.max.x - s.px(kMarks) - x));
+  // The head is the handle: dropped on the other half of the window, the card docks there.
+  ImGui::SetCursorScreenPos(head.min);
+  ImGui::SetNextItemAllowOverlap();
+  ImGui::InvisibleButton("##lesson_head", {head.width() - s.px(kMarks), head.height()});
+  if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
+    held.dragged = true;
+    ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeAll);
+  }
+  if (held.dragged && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
+    held.dragged = false;
+    const ImGuiViewport* viewport = ImGui::GetMainViewport();
+    const bool there = ImGui::GetMousePos().x > viewport->Pos.x + viewport->Size.x / 2;
+    if (there != right) commands.emplace_back(DockCard{there});
+  }
+  const auto mark = [&](float from_right, const char* id) {
+    const Box b{{box.max.x - s.px(from_right), head.min.y - s.px(3)}, {box.max.x - s.px(from_right - 22), head.max.y}};
+    ImGui::SetCursorScreenPos(b.min);
+    const bool clicked = ImGui::InvisibleButton(id, {b.width(), b.height()}, ImGuiButtonFlags_EnableNav);
+    return std::pair(b.centre(), clicked);
+  };
+  const auto [screen, teach] = mark(78, "##lesson_teach");
+  const ImU32 screen_ink = colour_of(ImGui::IsItemHovered() || card.teach ? Token::text : Token::dim);
+  tooltip(card.teach ? tr("Leave the projector: everything as it was. F11") : tr("For a class at a projector. F11"));
+  if (teach) commands.emplace_back(Teach{!card.teach});
+  draw_screen(pen.list, screen, screen_ink);
+  if (alone) {
+    const Box see{{box.max.x - s.px(160), head.min.y - s.px(4)}, {box.max.x - s.px(86), head.max.y + s.px(2)}};
+    if (key_button(see, "##lesson_run", tr("Run"), "V") || letter_pressed(ImGuiKey_V)) held.run_shown = true;
+    tooltip(tr("What the beat speaks of, on the whole window"));
+  } else {
+    const auto [side, move] = mark(54, "##lesson_side");
+    const ImU32 side_ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
+    tooltip(right ? tr("Dock the card to the left") : tr("Dock the card to the right"));
+    if (move) commands.emplace_back(DockCard{!right});
+    draw_docked(pen.list, side, !right, side_ink);
+  }
+  const auto [cross, close] = mark(30, "##lesson_close");
+  const ImU32 ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
+  tooltip(tr("Leave the lesson: your own problem comes back as it was"));
+  if (close) commands.emplace_back(LeaveLesson{});
+  const float arm = s.px(4.5F);
+  pen.list->AddLine({cross.x - arm, cross.y - arm}, {cross.x + arm, cross.y + arm}, ink, s.px(1.5F));
+  pen.list->AddLine({cross.x - arm, cross.y + arm}, {cross.x + arm, cross.y - arm}, ink, s.px(1.5F));
+  pen.gap(4);
+  const Box marks = pen.line(12);
+  const float step =
+      std::min(s.px(18), marks.width() / static_cast<float>(std::max<std::size_t>(card.marks.size(), 1)));
+  for (std::size_t n = 0; n < card.marks.size(); ++n)
+    draw_beat(pen.list, {marks.min.x + step * (static_cast<float>(n) + 0.35F), marks.centre().y}, step, card, n, held,
+              commands);
+  pen.gap(12);
+}
+
+}  // namespace attn

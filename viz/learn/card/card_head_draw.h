@@ -1,0 +1,16 @@
+// The head of the lesson's card: number, title, how far; the projector, the other side, the way out.
+#pragma once
+
+#include "viz/draw/canvas.h"
+#include "viz/learn/card/card_ui_state.h"
+#include "viz/learn/card/learn_scene.h"
+#include "viz/learn/card/pen_draw.h"
+#include "viz/state/commands.h"
+
+namespace attn {
+
+// `right`, `alone`: as of draw_lesson_card().
+void draw_card_head(const CardScene& card, const Box& box, bool right, bool alone, Pen& pen, LearnHeld& held,
+                    Commands& commands);
+
+}  // namespace attn

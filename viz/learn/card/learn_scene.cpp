@@ -1,0 +1,26 @@
+#include "viz/learn/card/learn_scene.h"
+
+#include "kernels/base/text.h"
+
+namespace attn {
+
+bool lesson_asks(const State& state, const Model& model) {
+  return state.view.workspace == Workspace::learn && model.learn != nullptr && model.learn->veil.on;
+}
+
+std::string kind_words(const LessonAsk& ask, bool teach) {
+  switch (ask.kind) {
+    case AskKind::num:
+      if (ask.bar) return teach ? tr("Ask the class: how much?") : tr("Predict: drag it there, or type it");
+      return teach ? tr("Ask the class: a number") : tr("Predict: a number");
+    case AskKind::pick:
+      return teach ? tr("Ask the class: which one?") : tr("Predict: choose one, by click or digit");
+    case AskKind::click:
+      return teach ? tr("Ask the class: which one?") : tr("Predict: click it in the picture, or choose here");
+    case AskKind::tiles:
+      return teach ? tr("Ask the class: which tiles?") : tr("Predict: choose all");
+  }
+  return {};
+}
+
+}  // namespace attn

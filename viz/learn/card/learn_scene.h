@@ -1,0 +1,101 @@
+// What Learn draws, as plain values: the chapters with what is known of each, and the card of the lesson that is open.
+// The controller makes it anew where something changed; panels read it from the model.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "viz/draw/text_runs.h"
+#include "viz/learn/card/number_bar.h"
+#include "viz/learn/lesson/lesson.h"
+#include "viz/state/model.h"
+#include "viz/state/state.h"
+#include "viz/step/facts/focus.h"
+#include "viz/step/facts/scales.h"
+#include "viz/step/hidden_answers.h"
+
+namespace attn {
+
+struct ChapterScene {
+  std::string id, number, part, title, goal;
+  int minutes = 0;
+  std::size_t beats = 0, seen = 0;
+  std::size_t questions = 0, known = 0, first_try = 0;
+  bool own = false;   // a file of the user's
+  bool last = false;  // where the learner stopped
+};
+
+enum class BeatMark : std::uint8_t { tell, ask, seen, known, shown };
+struct CardOption {
+  Runs words;
+  std::string value;
+  bool chosen = false, right = false, missed = false;  // right and missed are known once it is answered
+  int votes = 0;                                       // hands of the class, told once it is revealed
+  std::int32_t line = 0;                               // of a kernel's text, from 1; 0: it is none
+  std::optional<int> digit;                            // the key that chooses it: of key 3 it is 3
+};
+struct CardScene {
+  std::string lesson, number, title;
+  std::size_t beat = 0;  // from 0
+  std::vector<BeatMark> marks;
+  std::string kind;  // "Predict: a number", or "" of a beat that tells
+  Runs headline, say, hint, feedback, proof;
+  Runs origin;                // what is assumed, whose figures these are; empty of most beats
+  std::vector<Runs> learned;  // of the beats so far
+  std::optional<AskKind> asks;
+  bool open = false;  // it waits for an answer
+  bool right = false, shown = false, missed = false;
+  Runs letter;  // before the field
+  Runs truth;   // the kernel's own number, once it is answered
+  std::string unit, within;
+  std::optional<NumberBar> bar;     // on which the number is dragged too
+  std::optional<CellRef> cell;      // of the tiles, that the number is asked of
+  std::vector<CardOption> options;  // of the map: its tiles, row by row
+  std::int32_t map_rows = 0, map_cols = 0;
+  bool can_hint = false, can_repeat = false;
+  bool away = false;                    // what is on screen is not what the beat is about
+  bool teach = false;                   // it is for a class: the answer stays hidden until it is revealed
+  int votes = 0;                        // hands that were counted so far
+  Runs said;                            // what the class said, and what is said to it
+  std::string typed;                    // the number that was checked
+  std::uint64_t number_of_showing = 0;  // another whenever the beat is shown anew: a typed draft is of one showing
+};
+
+struct FigureScenes;  // viz/learn/figure/figure.h
+
+// What stands beside the card in place of Step.
+struct StageFigure {
+  FigureKind kind = FigureKind::roofline;
+  std::string of;                              // "flash_simt at L = 16384, D = 128"
+  std::string empty;                           // why there is none; no words: there is one
+  bool waits = false;                          // for an answer: nothing of it is shown, of lines their shares
+  std::shared_ptr<const FigureScenes> scenes;  // what is drawn
+  bool is_roof() const { return kind == FigureKind::roofline || kind == FigureKind::levels; }
+};
+
+struct Misconception {
+  std::string words, lesson;
+  int count = 0;
+};
+struct LearnDesk {
+  std::vector<ChapterScene> chapters;
+  std::vector<std::string> languages;  // that there are texts in; English first
+  std::string language;
+  std::vector<Misconception> misconceptions;  // met twice or more, the most often first
+  std::optional<CardScene> card;
+  std::optional<StageFigure> figure;
+  bool teach = false;
+  StepVeil veil;
+  StepFocus look;
+};
+
+// Whether a question of a lesson is open on screen, so that something is hidden.
+bool lesson_asks(const State& state, const Model& model);
+// Words of what a question wants, of a learner or of a class.
+std::string kind_words(const LessonAsk& ask, bool teach);
+
+}  // namespace attn

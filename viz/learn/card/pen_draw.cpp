@@ -1,0 +1,74 @@
+#include "viz/learn/card/pen_draw.h"
+
+#include "viz/draw/text_fit.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+namespace {
+
+constexpr int kManyLines = 40;
+
+}  // namespace
+
+void Pen::words(const Runs& runs, float size, float gap) {
+  if (runs.empty()) return;
+  y += draw_paragraph(list, {x, y}, width, size, runs, kManyLines) + style().px(gap);
+}
+
+void Pen::small_words(std::string_view words) {
+  draw_text(list, {x, y}, Face::text, sizes.small, colour_of(Token::dim),
+            fitted_text(Face::text, sizes.small, words, width));
+  gap(sizes.small + 7);
+}
+
+Box Pen::line(float height) {
+  const Box box{{x, y}, {x + width, y + style().px(height)}};
+  y = box.max.y;
+  return box;
+}
+
+void Pen::gap(float logical) {
+  y += style().px(logical);
+}
+
+bool key_pressed(ImGuiKeyChord chord) {
+  return ImGui::Shortcut(chord, ImGuiInputFlags_RouteGlobal);
+}
+
+// A letter that stands for itself, and with Alt while a number is typed.
+bool letter_pressed(ImGuiKey key) {
+  if (key_pressed(ImGuiMod_Alt | key)) return true;
+  return !ImGui::GetIO().WantTextInput && key_pressed(key);
+}
+
+// A button with the cap of its key at its right.
+bool key_button(const Box& box, const char* id, const char* words, const char* cap) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImGui::SetCursorScreenPos(box.min);
+  const bool clicked = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
+  list->AddRectFilled(box.min, box.max, colour_of(ImGui::IsItemHovered() ? Token::line : Token::field), style().px(6));
+  const Align align = *cap == '\0' ? Align::centre : Align::left;
+  draw_text_in(list, box, align, Face::text, kLearnerSizes.small, colour_of(Token::text), words,
+               align == Align::left ? 10 : 0);
+  draw_text_in(list, box, Align::right, Face::mono, 12, colour_of(Token::dim), cap, 10);
+  return clicked;
+}
+
+bool accent_button(const Box& box, const char* id, const char* words, bool enabled, const char* cap) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImGui::SetCursorScreenPos(box.min);
+  ImGui::BeginDisabled(!enabled);
+  const bool clicked = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
+  ImGui::EndDisabled();
+  const Token fill = !enabled ? Token::field : ImGui::IsItemHovered() ? Token::dim : Token::text;
+  list->AddRectFilled(box.min, box.max, colour_of(fill), s.px(6));
+  const ImU32 ink = colour_of(enabled ? Token::card : Token::faint);
+  const Align align = *cap == '\0' ? Align::centre : Align::left;
+  draw_text_in(list, box, align, Face::bold, 14, ink, words, align == Align::left ? 12 : 0);
+  draw_text_in(list, box, Align::right, Face::mono, 12, ink, cap, 12);
+  return clicked;
+}
+
+}  // namespace attn

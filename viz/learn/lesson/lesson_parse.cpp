@@ -1,0 +1,402 @@
+// The JSON of a lesson: every member is looked at, an unknown one is refused with its place.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <initializer_list>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "kernels/base/text.h"
+#include "viz/learn/lesson/lesson.h"
+#include "viz/learn/lesson/lesson_object.h"
+
+namespace attn {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxBeats = 64, kMaxWords = 1200;
+
+// Line of a byte, from 1.
+std::size_t line_of(std::string_view text, std::size_t byte) {
+  return 1 + static_cast<std::size_t>(std::count(
+                 text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(byte, text.size())), '\n'));
+}
+
+Result<json> parse_text(std::string_view text, const std::string& file) {
+  if (text.size() > kMaxLessonBytes) return bad_input(phrase("{}: a lesson has at most 1 MiB", file));
+  int depth = 0;
+  const auto too_deep = [&depth](int, json::parse_event_t event, json&) {
+    if (event == json::parse_event_t::object_start || event == json::parse_event_t::array_start) ++depth;
+    if (event == json::parse_event_t::object_end || event == json::parse_event_t::array_end) --depth;
+    return depth < 16;
+  };
+  try {
+    json j = json::parse(text, too_deep, true);
+    if (!j.is_object()) return bad_input(phrase("{}: a lesson is a JSON object", file));
+    return j;
+  } catch (const json::parse_error& error) {
+    return bad_input(phrase("{}, line {}: this is not JSON", file, line_of(text, error.byte)));
+  }
+}
+
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
+
+// "10%", "0.5", "half a decade"
+Tolerance read_tolerance(LessonObject& r) {
+  Tolerance t;
+  std::string words = r.text("within", 32, true);
+  if (words == "half a decade") {
+    t.decades = 0.5;
+    return t;
+  }
+  const bool percent = words.ends_with("%");
+  if (percent) words.pop_back();
+  double value = 0;
+  const auto [end, code] = std::from_chars(words.data(), words.data() + words.size(), value);
+  if (words.empty() || code != std::errc() || end != words.data() + words.size() || !(value >= 0) || value > 1e6) {
+    r.refuse("within", tr("a tolerance is 2%, 0.5 or half a decade"));
+  }
+  (percent ? t.relative : t.absolute) = percent ? value / 100 : value;
+  return t;
+}
+
+WrongAnswer read_wrong(const json& j, const std::string& where, LessonObject& parent) {
+  LessonObject r(j, where);
+  r.only({"value", "text", "about"});
+  WrongAnswer wrong{r.expression("value", true), r.text("text", 64, true), r.text("about", 64, false)};
+  parent.follow(r);
+  return wrong;
+}
+
+PickOption read_option(const json& j, const std::string& where, LessonObject& parent) {
+  LessonObject r(j, where);
+  r.only({"text", "true", "wrong", "about"});
+  PickOption option{r.text("text", 64, true), r.expression("true", true), r.text("wrong", 64, false),
+                    r.text("about", 64, false)};
+  parent.follow(r);
+  return option;
+}
+
+void read_click(LessonObject& r, LessonAsk& ask) {
+  ask.among = r.choice<ClickAmong>("among",
+                                   {{"cells", ClickAmong::cells},
+                                    {"keys", ClickAmong::keys},
+                                    {"rows", ClickAmong::rows},
+                                    {"lines", ClickAmong::lines}},
+                                   true);
+  if (ask.among == ClickAmong::lines) {
+    ask.cells = r.texts("lines");
+    if (ask.cells.size() < 2 || ask.cells.size() > 9) r.refuse("lines", tr("two to nine lines are expected"));
+    if (r.has("value")) r.refuse("value", tr("of lines it is the one with the most samples, and not said"));
+    return;
+  }
+  ask.value = r.expression("value", true);
+  if (ask.among == ClickAmong::cells) {
+    ask.cells = r.texts("cells");
+    if (ask.cells.size() < 2) r.refuse("cells", tr("two cells or more are expected"));
+    return;
+  }
+  ask.first = r.whole("first", 0, 4096, false);
+  ask.last = r.whole("last", 1, 4096, true);
+  if (ask.last <= ask.first || ask.last - ask.first > 31) r.refuse("last", tr("2 to 32 things can be clicked"));
+}
+
+// The line of a drag. That its ends leave a wrong place beside the right one is the lesson check's matter.
+AskBar read_bar(LessonObject& r) {
+  AskBar bar;
+  bar.from = r.number("from");
+  bar.to = r.number("to");
+  bar.decades = r.flag("decades");
+  if (bar.from >= bar.to) r.refuse("to", tr("more than 'from' is expected"));
+  if (bar.decades && bar.from <= 0) r.refuse("from", tr("powers of ten begin above 0"));
+  bar.start = r.expression("start", false);
+  bar.beside = r.expression("beside", false);
+  if (r.has("key")) bar.key = r.whole("key", 0, 4096, true);
+  return bar;
+}
+
+LessonAsk read_ask(const json& j, const std::string& where, LessonObject& parent) {
+  LessonObject r(j, where);
+  LessonAsk ask;
+  ask.kind = r.choice<AskKind>("kind",
+                               {{"num", AskKind::num},
+                                {"drag", AskKind::num},
+                                {"pick", AskKind::pick},
+                                {"click", AskKind::click},
+                                {"tiles", AskKind::tiles}},
+                               true);
+  const bool drag = r.text("kind", 64, true) == "drag";
+  switch (ask.kind) {
+    case AskKind::num:
+      if (drag) {
+        r.only(
+            {"kind", "value", "within", "unit", "letter", "wrong", "from", "to", "decades", "start", "beside", "key"});
+        ask.bar = read_bar(r);
+      } else {
+        r.only({"kind", "value", "within", "unit", "letter", "wrong"});
+      }
+      ask.value = r.expression("value", true);
+      ask.within = read_tolerance(r);
+      ask.unit = r.text("unit", 32, false);
+      ask.letter = r.text("letter", 64, false);
+      break;
+    case AskKind::pick: {
+      r.only({"kind", "options"});
+      const json& options = r.list("options", 6);
+      if (options.size() < 2) r.refuse("options", tr("two or more are expected"));
+      for (std::size_t n = 0; n < options.size(); ++n)
+        ask.options.push_back(read_option(options[n], fmt::format("{}.options[{}]", where, n), r));
+      break;
+    }
+    case AskKind::click:
+      r.only({"kind", "among", "cells", "lines", "first", "last", "value", "wrong"});
+      read_click(r, ask);
+      break;
+    case AskKind::tiles:
+      r.only({"kind", "tiles", "wrong"});
+      ask.tiles = r.choice<TileKind>(
+          "tiles", {{"skipped", TileKind::skipped}, {"partial", TileKind::partial}, {"full", TileKind::full}}, true);
+      break;
+  }
+  const json& wrong = r.list("wrong", 12);
+  for (std::size_t n = 0; n < wrong.size(); ++n)
+    ask.wrong.push_back(read_wrong(wrong[n], fmt::format("{}.wrong[{}]", where, n), r));
+  parent.follow(r);
+  return ask;
+}
+
+Again read_again(const json& j, const std::string& where, LessonObject& parent) {
+  LessonObject r(j, where);
+  r.only({"if", "fresh_row", "at_once"});
+  Again again{r.expression("if", false), r.flag("fresh_row"), r.flag("at_once")};
+  parent.follow(r);
+  return again;
+}
+
+LessonFigure read_figure_of(const json& j, const std::string& where, LessonObject& parent) {
+  LessonObject r(j, where);
+  r.only({"kind", "L", "D", "kernel"});
+  const auto figure_kind = r.choice<FigureKind>("kind",
+                                                {{"roofline", FigureKind::roofline},
+                                                 {"occupancy", FigureKind::occupancy},
+                                                 {"heartbeat", FigureKind::heartbeat},
+                                                 {"levels", FigureKind::levels},
+                                                 {"phases", FigureKind::phases},
+                                                 {"lines", FigureKind::lines}},
+                                                true);
+  constexpr std::int32_t kMost = 1 << 30;
+  LessonFigure figure{figure_kind, r.whole("L", 1, kMost, true), r.whole("D", 1, kMost, true),
+                      r.text("kernel", 64, true)};
+  parent.follow(r);
+  return figure;
+}
+
+// Empty where none is named.
+std::string session_named(LessonObject& r) {
+  std::string name = r.text("session", 64, false);
+  if (!name.empty() && !is_plain_name(name))
+    r.refuse("session", tr("the name of a session that comes with the program is expected, as h100"));
+  return name;
+}
+
+StepFocus read_focus(LessonObject& r, const char* key) {
+  StepFocus focus;
+  for (const std::string& what : r.texts(key)) {
+    if (const auto part = step_part_named(what))
+      focus.parts.set(static_cast<std::size_t>(*part));
+    else
+      r.refuse(key, phrase("'{}' is none of {}", what, fmt::join(kStepPartNames, ", ")));
+  }
+  return focus;
+}
+
+Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
+  std::string name = phrase("number {}", index + 1);
+  if (j.is_object() && j.contains("id") && j["id"].is_string()) name = "'" + j["id"].get<std::string>() + "'";
+  const std::string where = phrase("{}, beat {}", parent.where(), name);
+  LessonObject r(j, where);
+  r.only({"id", "run", "at", "reveal", "reveal_run", "row", "select", "chart", "look", "reveal_look", "holds", "veil",
+          "hide", "session", "figure", "ask", "again", "replaces"});
+  Beat beat;
+  beat.id = r.text("id", 64, true);
+  if (!is_plain_name(beat.id)) r.refuse("id", tr("a name of small letters, digits, - and _ is expected"));
+  if (r.has("run")) beat.run = r.text("run", 64, true);
+  beat.at = r.text("at", 64, true);
+  beat.reveal = r.text("reveal", 64, false);
+  beat.reveal_run = r.text("reveal_run", 64, false);
+  if (!beat.reveal_run.empty() && (beat.reveal.empty() || beat.reveal == kFirstWrong))
+    r.refuse("reveal_run", tr("a place of it is expected in 'reveal'"));
+  beat.row = r.whole("row", 0, 1 << 20, false);
+  beat.select = r.text("select", 64, false);
+  beat.chart = r.text("chart", 32, false);
+  beat.replaces = r.text("replaces", 128, false);
+  beat.holds = r.texts("holds");
+  beat.look = read_focus(r, "look");
+  beat.reveal_look = read_focus(r, "reveal_look");
+  for (const std::string& what : r.texts("veil")) {
+    if (what == "traffic")
+      beat.hide_traffic = true;
+    else if (what == "map")
+      beat.hide_map = true;
+    else if (what == "figure")
+      beat.hide_figure = true;
+    else
+      r.refuse("veil", phrase("'{}' is none of traffic, map, figure", what));
+  }
+  for (const std::string& what : r.texts("hide")) {
+    if (what == "traffic")
+      beat.keep_traffic = true;
+    else if (what == "map")
+      beat.keep_map = true;
+    else
+      r.refuse("hide", phrase("'{}' is none of traffic, map", what));
+  }
+  beat.session = session_named(r);
+  if (r.has("figure")) beat.figure = read_figure_of(r.object("figure"), where + ", figure", r);
+  if (r.has("ask")) beat.ask = read_ask(r.object("ask"), where + ", ask", r);
+  if (r.has("again")) beat.again = read_again(r.object("again"), where + ", again", r);
+  const bool among_lines = beat.ask && beat.ask->kind == AskKind::click && beat.ask->among == ClickAmong::lines;
+  if (among_lines && (!beat.figure || beat.figure->kind != FigureKind::lines))
+    r.refuse("ask", tr("lines are chosen beside a figure of the kind lines"));
+  parent.follow(r);
+  return beat;
+}
+
+using Texts = std::map<std::string, std::string, std::less<>>;
+
+Texts read_texts(LessonObject& r, const char* key) {
+  Texts texts;
+  for (const auto& [name, value] : r.object(key).items()) {
+    if (!value.is_string() || value.get_ref<const std::string&>().empty() ||
+        value.get_ref<const std::string&>().size() > kMaxWords) {
+      r.refuse(fmt::format("{}.{}", key, name), phrase("words, at most {} bytes, are expected", kMaxWords));
+    } else {
+      texts.emplace(name, value.get<std::string>());
+    }
+  }
+  return texts;
+}
+
+// What expressions name already.
+constexpr std::string_view kTaken[] = {"row", "you", "keys", "step", "B", "Hq", "Lq", "Lk", "D", "Dv", "Br", "Bc"};
+
+std::map<std::string, double, std::less<>> read_assumptions(LessonObject& r) {
+  std::map<std::string, double, std::less<>> all;
+  for (const auto& [name, value] : r.object("assumptions").items()) {
+    const std::string field = "assumptions." + name;
+    const bool letters = !name.empty() && name.size() <= 32 && std::all_of(name.begin(), name.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    });
+    if (!letters || std::find(std::begin(kTaken), std::end(kTaken), name) != std::end(kTaken))
+      r.refuse(field, tr("a name of letters and _ is expected that means nothing else yet"));
+    else if (!value.is_number() || !std::isfinite(value.get<double>()))
+      r.refuse(field, tr("a number is expected"));
+    else
+      all.emplace(name, value.get<double>());
+  }
+  return all;
+}
+
+void read_version(LessonObject& r, const json& j) {
+  const bool whole = j.contains("version") && j["version"].is_number_integer();
+  if (!whole) return r.refuse("version", tr("it is missing"));
+  if (j["version"].get<double>() != kLessonVersion)
+    r.refuse("version", phrase("this program reads version {}", kLessonVersion));
+}
+
+// What gives way must have been said before: by a beat of this lesson before this one, or by a lesson that it needs.
+void check_replaced(LessonObject& r, const Lesson& lesson) {
+  std::set<std::string, std::less<>> said;  // beats so far that have taught something
+  for (const Beat& beat : lesson.beats) {
+    const std::size_t dot = beat.replaces.find('.');
+    const std::string of = beat.replaces.substr(0, dot), name = dot == of.npos ? "" : beat.replaces.substr(dot + 1);
+    const bool needed = std::find(lesson.needs.begin(), lesson.needs.end(), of) != lesson.needs.end();
+    const bool here = of == lesson.id && said.contains(name);
+    if (!beat.replaces.empty() && !here && !(needed && is_plain_name(name)))
+      return r.refuse("", phrase("beat '{}', field 'replaces': '{}' is no LESSON.BEAT that has taught something "
+                                 "before it, in this lesson or in one that it needs",
+                                 beat.id, beat.replaces));
+    if (lesson.has_text(text_key(beat, "learned"))) said.insert(beat.id);
+  }
+}
+
+// Ids once each, texts for every use, uses for every text.
+void check_names(LessonObject& r, const Lesson& lesson) {
+  std::set<std::string_view> seen;
+  for (const Beat& beat : lesson.beats) {
+    if (!seen.insert(beat.id).second) r.refuse("beats", phrase("two beats are called '{}'", beat.id));
+    if (!lesson.runs.contains(beat.run))
+      return r.refuse("", phrase("beat '{}', field 'run': there is no run '{}'", beat.id, beat.run));
+  }
+  std::set<std::string, std::less<>> used;
+  for (const TextUse& use : text_uses(lesson)) {
+    used.insert(use.key);
+    if (!use.must || lesson.has_text(use.key)) continue;
+    const std::string of = use.beat.empty() ? "" : phrase("beat '{}', ", use.beat);
+    return r.refuse("", phrase("{}field '{}': there is no text '{}'", of, use.field, use.key));
+  }
+  for (const auto& [key, words] : lesson.text) {
+    if (!used.contains(key)) return r.refuse("text", phrase("nothing says '{}'", key));
+  }
+}
+
+}  // namespace
+
+Result<Lesson> parse_lesson(std::string_view text, const std::string& file) {
+  const auto parsed = parse_text(text, file);
+  if (!parsed) return tl::unexpected(parsed.error());
+  LessonObject r(*parsed, file);
+  read_version(r, *parsed);
+  r.only({"version", "id", "number", "part", "minutes", "needs", "unlocks", "runs", "assumptions", "session", "beats",
+          "text"});
+  Lesson lesson;
+  lesson.file = file;
+  lesson.id = r.text("id", 64, true);
+  if (!is_plain_name(lesson.id)) r.refuse("id", tr("a name of small letters, digits, - and _ is expected"));
+  lesson.number = r.text("number", 8, false);
+  lesson.part = r.text("part", 64, false);
+  lesson.minutes = r.whole("minutes", 1, 240, true);
+  lesson.needs = r.texts("needs");
+  lesson.unlocks = r.texts("unlocks");
+  lesson.runs = read_texts(r, "runs");
+  if (lesson.runs.empty()) r.refuse("runs", tr("one run or more is expected"));
+  lesson.assumptions = read_assumptions(r);
+  lesson.session = session_named(r);
+  lesson.text = read_texts(r, "text");
+  const json& beats = r.list("beats", kMaxBeats);
+  if (beats.empty()) r.refuse("beats", tr("one beat or more is expected"));
+  for (std::size_t n = 0; n < beats.size(); ++n) lesson.beats.push_back(read_beat(beats[n], n, r));
+  if (r.result()) check_names(r, lesson);
+  if (r.result()) check_replaced(r, lesson);
+  if (auto good = r.result(); !good) return tl::unexpected(good.error());
+  return lesson;
+}
+
+Result<void> add_translation(std::string_view text, const std::string& file, Lesson& lesson) {
+  const auto parsed = parse_text(text, file);
+  if (!parsed) return tl::unexpected(parsed.error());
+  LessonObject r(*parsed, file);
+  read_version(r, *parsed);
+  r.only({"version", "id", "language", "text"});
+  const std::string id = r.text("id", 64, true), language = r.text("language", 32, true);
+  if (!id.empty() && id != lesson.id) r.refuse("id", phrase("it is of the lesson '{}', not of '{}'", id, lesson.id));
+  Texts texts = read_texts(r, "text");
+  for (const auto& [key, words] : texts) {
+    if (!lesson.has_text(key)) r.refuse("text." + key, tr("the lesson has no such text"));
+  }
+  if (auto good = r.result(); !good) return good;
+  lesson.translations[language] = std::move(texts);
+  return ok();
+}
+
+}  // namespace attn
