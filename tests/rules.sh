@@ -104,7 +104,10 @@ bench/charts bench/table bench/panel bench/verdict bench profile/roofline profil
 profile/source profile/phases profile/heartbeat profile/figures profile/strip profile/lab profile \
 learn/lesson learn/card learn/figure learn ."
       ;;
-    app) printf 'system state graphics worker peers control shell window cli .' ;;
+    app)
+      printf "system state/apply state/inputs state/string state/lessons graphics worker peers control shell \
+window cli ."
+      ;;
   esac
 }
 

@@ -18,7 +18,7 @@
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
 #include "app/control/run_list.h"
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 #include "app/window/pictures.h"
 #include "app/worker/bench.h"
 #include "app/worker/tuner.h"

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "app/state/string.h"
+#include "app/state/string/state_string.h"
 #include "kernels/base/text.h"
 #include "profiling/session/run.h"
 

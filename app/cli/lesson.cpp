@@ -13,9 +13,9 @@
 
 #include "app/cli/command.h"
 #include "app/cli/text.h"
-#include "app/state/lesson_check.h"
-#include "app/state/lesson_files.h"
-#include "app/state/lesson_sheet.h"
+#include "app/state/lessons/lesson_check.h"
+#include "app/state/lessons/lesson_files.h"
+#include "app/state/lessons/lesson_sheet.h"
 #include "app/system/assets.h"
 #include "kernels/base/text.h"
 

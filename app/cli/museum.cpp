@@ -13,8 +13,8 @@
 
 #include "app/cli/command.h"
 #include "app/cli/text.h"
-#include "app/state/apply.h"
-#include "app/state/string.h"
+#include "app/state/apply/apply.h"
+#include "app/state/string/state_string.h"
 #include "app/system/child_process.h"
 #include "app/system/posix.h"
 #include "app/worker/client.h"

@@ -1,7 +1,7 @@
 #include "app/cli/picture_arguments.h"
 
 #include "app/cli/text.h"
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 #include "kernels/base/text.h"
 
 namespace attn::cli {

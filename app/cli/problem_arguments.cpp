@@ -14,8 +14,8 @@
 #include <fmt/ranges.h>
 
 #include "app/cli/text.h"
-#include "app/state/apply.h"
-#include "app/state/string.h"
+#include "app/state/apply/apply.h"
+#include "app/state/string/state_string.h"
 #include "kernels/base/text.h"
 #include "kernels/formats/npy.h"
 #include "kernels/ladder.h"

@@ -8,8 +8,8 @@
 
 #include "app/cli/command.h"
 #include "app/cli/text.h"
-#include "app/state/apply.h"
-#include "app/state/string.h"
+#include "app/state/apply/apply.h"
+#include "app/state/string/state_string.h"
 #include "app/window/report.h"
 #include "kernels/base/text.h"
 #include "profiling/session/session.h"

@@ -10,7 +10,7 @@
 #include "app/cli/problem_arguments.h"
 #include "app/cli/step_text.h"
 #include "app/cli/text.h"
-#include "app/state/document_inputs.h"
+#include "app/state/inputs/document_inputs.h"
 #include "app/system/assets.h"
 #include "app/system/file_lock.h"
 #include "app/worker/client.h"

@@ -11,7 +11,7 @@
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
 #include "app/cli/tune_text.h"
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 #include "app/worker/tuner.h"
 #include "kernels/base/text.h"
 #include "kernels/cpu/device.h"

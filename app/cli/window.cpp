@@ -8,7 +8,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/text.h"
-#include "app/state/string.h"
+#include "app/state/string/state_string.h"
 #include "kernels/base/text.h"
 
 namespace attn::cli {

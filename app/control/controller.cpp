@@ -8,8 +8,8 @@
 #include <variant>
 
 #include "app/control/log.h"
-#include "app/state/apply.h"
-#include "app/state/document_inputs.h"
+#include "app/state/apply/apply.h"
+#include "app/state/inputs/document_inputs.h"
 #include "kernels/base/text.h"
 #include "profiling/session/session.h"
 #include "viz/bench/sweep/to_step.h"

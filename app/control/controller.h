@@ -28,7 +28,7 @@
 #include "app/control/tasks.h"
 #include "app/control/tunings.h"
 #include "app/graphics/image.h"
-#include "app/state/history.h"
+#include "app/state/apply/history.h"
 #include "app/worker/bench.h"
 #include "viz/state/commands.h"
 #include "viz/state/model.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "app/state/document_inputs.h"
+#include "app/state/inputs/document_inputs.h"
 #include "kernels/base/text.h"
 #include "kernels/museum/museum.h"
 #include "kernels/museum/right_run.h"

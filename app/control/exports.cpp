@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/control/run_list.h"
-#include "app/state/string.h"
+#include "app/state/string/state_string.h"
 #include "app/system/child_process.h"
 #include "kernels/base/files.h"
 #include "kernels/base/text.h"

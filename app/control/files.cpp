@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "app/state/apply.h"
-#include "app/state/document_inputs.h"
-#include "app/state/input_files.h"
-#include "app/state/string.h"
+#include "app/state/apply/apply.h"
+#include "app/state/inputs/document_inputs.h"
+#include "app/state/inputs/input_files.h"
+#include "app/state/string/state_string.h"
 #include "app/system/file_lock.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own_kernel.h"

@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "app/control/files.h"
-#include "app/state/input_files.h"
+#include "app/state/inputs/input_files.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 

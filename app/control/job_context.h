@@ -8,7 +8,7 @@
 
 #include "app/control/log.h"
 #include "app/control/tasks.h"
-#include "app/state/history.h"
+#include "app/state/apply/history.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 

@@ -6,10 +6,10 @@
 #include <system_error>
 #include <utility>
 
-#include "app/state/apply.h"
-#include "app/state/lesson_check.h"
-#include "app/state/lesson_files.h"
-#include "app/state/string.h"
+#include "app/state/apply/apply.h"
+#include "app/state/lessons/lesson_check.h"
+#include "app/state/lessons/lesson_files.h"
+#include "app/state/string/state_string.h"
 #include "kernels/base/text.h"
 #include "viz/learn/lesson/typed_number.h"
 

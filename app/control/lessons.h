@@ -15,9 +15,9 @@
 
 #include "app/control/job_context.h"
 #include "app/control/recordings.h"
-#include "app/state/history.h"
-#include "app/state/lesson_progress.h"
-#include "app/state/lesson_runs.h"
+#include "app/state/apply/history.h"
+#include "app/state/lessons/lesson_progress.h"
+#include "app/state/lessons/lesson_runs.h"
 #include "viz/learn/beat.h"
 #include "viz/learn/card/learn_scene.h"
 #include "viz/learn/lesson/lesson.h"

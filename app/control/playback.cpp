@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 
 namespace attn {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "app/control/job_context.h"
-#include "app/state/document_inputs.h"
+#include "app/state/inputs/document_inputs.h"
 #include "app/worker/bench.h"
 #include "kernels/gpu/compile/phases.h"
 #include "kernels/model/inputs/input_spec.h"

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "app/state/apply.h"
-#include "app/state/string.h"
+#include "app/state/apply/apply.h"
+#include "app/state/string/state_string.h"
 #include "app/system/assets.h"
 #include "kernels/base/files.h"
 #include "kernels/base/folders.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/state/string.h"
+#include "app/state/string/state_string.h"
 #include "app/worker/tuner.h"
 #include "kernels/base/text.h"
 #include "kernels/cpu/device.h"

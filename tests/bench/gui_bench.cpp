@@ -17,7 +17,7 @@
 #include "app/control/controller.h"
 #include "app/graphics/gui_context.h"
 #include "app/shell/shell.h"
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 #include "app/system/assets.h"
 #include "budget.h"
 #include "imgui.h"

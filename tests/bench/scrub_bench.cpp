@@ -12,7 +12,7 @@
 #include "app/graphics/gui_context.h"
 #include "app/graphics/offscreen.h"
 #include "app/shell/shell.h"
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 #include "app/system/assets.h"
 #include "budget.h"
 #include "imgui.h"

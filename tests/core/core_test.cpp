@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "app/state/apply.h"
-#include "app/state/document_inputs.h"
-#include "app/state/lesson_check.h"
-#include "app/state/lesson_files.h"
-#include "app/state/string.h"
+#include "app/state/apply/apply.h"
+#include "app/state/inputs/document_inputs.h"
+#include "app/state/lessons/lesson_check.h"
+#include "app/state/lessons/lesson_files.h"
+#include "app/state/string/state_string.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "profiling/session/session.h"

@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "app/cli/problem_arguments.h"
-#include "app/state/apply.h"
-#include "app/state/string.h"
+#include "app/state/apply/apply.h"
+#include "app/state/string/state_string.h"
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/lab/experiments.h"

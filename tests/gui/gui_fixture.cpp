@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/shell/frame.h"
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 #include "app/system/assets.h"
 #include "imgui_impl_null.h"
 

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 #include "imgui_internal.h"
 #include "kernels/gpu/compile/sources.h"
 #include "profiling/session/session.h"

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <string>
 
-#include "app/state/lesson_files.h"
-#include "app/state/lesson_runs.h"
+#include "app/state/lessons/lesson_files.h"
+#include "app/state/lessons/lesson_runs.h"
 #include "tests/gui/learn_fixture.h"
 #include "tests/paths.h"
 #include "viz/learn/beat.h"

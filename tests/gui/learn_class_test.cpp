@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "app/state/lesson_progress.h"
-#include "app/state/string.h"
+#include "app/state/lessons/lesson_progress.h"
+#include "app/state/string/state_string.h"
 #include "imgui_internal.h"
 #include "tests/gui/learn_fixture.h"
 #include "viz/draw/text_runs.h"

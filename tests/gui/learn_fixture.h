@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "app/state/lesson_runs.h"
+#include "app/state/lessons/lesson_runs.h"
 #include "tests/gui/gui_fixture.h"
 #include "viz/learn/beat.h"
 #include "viz/learn/card/learn_scene.h"

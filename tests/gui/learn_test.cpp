@@ -7,9 +7,9 @@
 #include <set>
 #include <string>
 
-#include "app/state/lesson_files.h"
-#include "app/state/lesson_hands.h"
-#include "app/state/lesson_progress.h"
+#include "app/state/lessons/lesson_files.h"
+#include "app/state/lessons/lesson_hands.h"
+#include "app/state/lessons/lesson_progress.h"
 #include "imgui_internal.h"
 #include "tests/gui/learn_fixture.h"
 #include "tests/paths.h"

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "app/state/lesson_files.h"
+#include "app/state/lessons/lesson_files.h"
 #include "tests/gui/learn_fixture.h"
 #include "tests/paths.h"
 #include "viz/learn/beat.h"

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 #include "imgui_internal.h"
 #include "tests/gui/gui_fixture.h"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 #include "profiling/session/run.h"
 #include "tests/gui/gui_fixture.h"
 #include "tests/viz/profile/profile_rows.h"

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "app/shell/shortcuts.h"
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 #include "app/window/settings.h"
 #include "imgui_internal.h"
 #include "tests/gui/gui_fixture.h"

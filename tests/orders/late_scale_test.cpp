@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "app/cli/step_text.h"
-#include "app/state/string.h"
+#include "app/state/string/state_string.h"
 #include "kernels/judge/first_wrong.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"

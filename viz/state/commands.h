@@ -16,7 +16,7 @@
 
 namespace attn {
 
-// Change the state, at once and by themselves: app/state/apply.h.
+// Change the state, at once and by themselves: app/state/apply/apply.h.
 using StateCommand = std::variant<StepCommand, BenchCommand, LearnCommand, ProfileCommand, AppCommand>;
 // Need more than the state: a task, a file, the history, the window (app/control/controller.h).
 using Effect = std::variant<StepEffect, BenchEffect, LearnEffect, ProfileEffect, AppEffect>;

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/state/apply.h"
-#include "app/state/string.h"
+#include "app/state/apply/apply.h"
+#include "app/state/string/state_string.h"
 #include "app/window/pictures.h"
 #include "profiling/session/session.h"
 #include "tests/app/control/headless.h"

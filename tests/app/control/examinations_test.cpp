@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "app/control/controller.h"
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 #include "kernels/museum/museum.h"
 #include "kernels/recording/file/recording_file.h"
 #include "tests/kernels/temp_folder.h"

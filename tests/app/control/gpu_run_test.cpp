@@ -4,8 +4,8 @@
 #include <string>
 
 #include "app/control/controller.h"
-#include "app/state/apply.h"
-#include "app/state/string.h"
+#include "app/state/apply/apply.h"
+#include "app/state/string/state_string.h"
 #include "kernels/ladder.h"
 #include "kernels/recording/file/recording_file.h"
 #include "kernels/recording/replay/replay.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/control/controller.h"
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 #include "tests/kernels/temp_folder.h"
 #include "viz/state/run_words.h"
 

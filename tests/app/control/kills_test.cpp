@@ -17,7 +17,7 @@
 #include <gtest/gtest.h>
 
 #include "app/control/controller.h"
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 #include "app/window/settings.h"
 #include "profiling/session/session.h"
 #include "tests/kernels/temp_folder.h"

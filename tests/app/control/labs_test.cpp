@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "app/control/controller.h"
-#include "app/state/apply.h"
-#include "app/state/string.h"
+#include "app/state/apply/apply.h"
+#include "app/state/string/state_string.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"

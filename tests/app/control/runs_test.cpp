@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/control/controller.h"
-#include "app/state/apply.h"
-#include "app/state/string.h"
+#include "app/state/apply/apply.h"
+#include "app/state/string/state_string.h"
 #include "profiling/session/session.h"
 #include "tests/app/control/headless.h"
 #include "tests/paths.h"

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "app/control/controller.h"
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/samples.h"

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "app/control/controller.h"
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 #include "app/system/file_lock.h"
 #include "kernels/recording/file/recording_file.h"
 #include "profiling/figures/statistics.h"

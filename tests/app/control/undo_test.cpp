@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/control/controller.h"
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 
 namespace attn {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "app/control/controller.h"
 #include "app/shell/shortcuts.h"
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"

@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "app/state/keys.h"
-#include "app/state/string.h"
+#include "app/state/string/keys.h"
+#include "app/state/string/state_string.h"
 #include "tests/paths.h"
 
 namespace attn {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "app/control/controller.h"
-#include "app/state/apply.h"
+#include "app/state/apply/apply.h"
 #include "viz/step/facts/bookmarks.h"
 #include "viz/step/facts/m_changes.h"
 #include "viz/step/timeline/transport.h"

@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "app/state/apply.h"
-#include "app/state/string.h"
+#include "app/state/apply/apply.h"
+#include "app/state/string/state_string.h"
 #include "kernels/museum/museum.h"
 
 namespace attn {

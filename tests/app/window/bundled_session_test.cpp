@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/state/string.h"
+#include "app/state/string/state_string.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/exact_shared.h"
 #include "profiling/figures/heartbeat.h"

@@ -1,6 +1,6 @@
 // A lesson as data: one chapter, its beats, what they ask and every word of it. Files are JSON (docs/lessons.md); the
 // text of a file comes in, plain values go out. Whether what a lesson says is true is another matter: it needs the
-// recordings (viz/learn/beat.h, app/state/lesson_check.h).
+// recordings (viz/learn/beat.h, app/state/lessons/lesson_check.h).
 #pragma once
 
 #include <cstddef>

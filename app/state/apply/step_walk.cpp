@@ -1,0 +1,107 @@
+// step_from: walking a recording by phase, key tile and query tile.
+#include <cstdlib>
+#include <optional>
+#include <tuple>
+
+#include "app/state/apply/apply.h"
+#include "kernels/model/order_row.h"
+
+namespace attn {
+namespace {
+
+bool same_row(const EventId& a, const EventId& b) {
+  return a.b == b.b && a.h == b.h && a.i == b.i;
+}
+
+bool same_tile(const Event& a, const Event& b) {
+  return same_row(a.id, b.id) && a.id.j == b.id.j && a.pass == b.pass;
+}
+
+// How far `candidate` is from standing at phase `wanted`. A skipped tile has no phases: nothing is nearer than another.
+int phase_distance(Phase candidate, Phase wanted) {
+  if (wanted == Phase::skipped || candidate == Phase::skipped) return 0;
+  return std::abs(static_cast<int>(candidate) - static_cast<int>(wanted));
+}
+
+// First event from `e` in `direction` (e itself not) that `wanted` takes.
+template <class Wanted>
+std::optional<EventIndex> seek(const Recording& rec, EventIndex e, int direction, const Wanted& wanted) {
+  const auto n = static_cast<std::int64_t>(rec.events.size());
+  for (std::int64_t at = static_cast<std::int64_t>(e) + direction; at >= 0 && at < n; at += direction) {
+    if (wanted(rec.events[static_cast<std::size_t>(at)])) return static_cast<EventIndex>(at);
+  }
+  return std::nullopt;
+}
+
+// The event nearest to `phase` in the run of events that belong to the tile of `inside`; the first of equals.
+EventIndex nearest_in_tile(const Recording& rec, EventIndex inside, Phase phase) {
+  const Event& tile = rec.events[inside];
+  EventIndex first = inside;
+  while (first > 0 && same_tile(rec.events[first - 1], tile)) --first;
+  EventIndex best = first;
+  for (EventIndex e = first; e < rec.events.size() && same_tile(rec.events[e], tile); ++e) {
+    if (phase_distance(rec.events[e].id.phase, phase) < phase_distance(rec.events[best].id.phase, phase)) best = e;
+  }
+  return best;
+}
+
+// `best`, unless it lies on the other side of `e` than `found`: a step forwards never goes back (orders that walk in
+// passes meet a tile more than once).
+EventIndex onwards(EventIndex e, EventIndex best, EventIndex found) {
+  return (best > e) == (found > e) && best != e ? best : found;
+}
+
+EventIndex key_tile_step(const Recording& rec, EventIndex e, int direction) {
+  const Event& from = rec.events[e];
+  const auto next_j = [&](const Event& c) {
+    return c.id.j >= 0 && c.id.j != from.id.j && same_row(c.id, from.id) && c.pass == from.pass;
+  };
+  const auto next_tile = [&](const Event& c) { return c.id.j >= 0 && !same_tile(c, from); };
+  auto found = seek(rec, e, direction, next_j);
+  if (!found) found = seek(rec, e, direction, next_tile);
+  return found ? onwards(e, nearest_in_tile(rec, *found, from.id.phase), *found) : e;
+}
+
+EventIndex query_tile_step(const Recording& rec, EventIndex e, int direction) {
+  const Event& from = rec.events[e];
+  const auto other_row = [&](const Event& c) { return c.id.i >= 0 && !same_row(c.id, from.id); };
+  const auto found = seek(rec, e, direction, other_row);
+  if (!found) return e;
+  const Event& row = rec.events[*found];
+  // With key tiles outside, the next query tile is met at its own j; with query tiles outside j is kept.
+  const std::int32_t j = order_row(rec.order).keys_outside ? row.id.j : from.id.j;
+  if (const auto exact = rec.find({row.id.b, row.id.h, row.id.i, j, from.id.phase}, row.pass)) {
+    return onwards(e, *exact, *found);
+  }
+  EventIndex best = *found;
+  const auto distance = [&](const Event& c) {
+    return std::tuple(std::abs(c.id.j - j), phase_distance(c.id.phase, from.id.phase));
+  };
+  for (EventIndex at = 0; at < rec.events.size(); ++at) {
+    const Event& c = rec.events[at];
+    if (!same_row(c.id, row.id) || c.pass != row.pass) continue;
+    if (distance(c) < distance(rec.events[best])) best = at;
+  }
+  return onwards(e, best, *found);
+}
+
+}  // namespace
+
+EventIndex step_from(const Recording& rec, EventIndex e, StepUnit unit, int direction) {
+  if (rec.events.empty() || direction == 0) return 0;
+  const auto last = static_cast<EventIndex>(rec.events.size() - 1);
+  if (e > last) e = last;
+  const int one = direction > 0 ? 1 : -1;
+  switch (unit) {
+    case StepUnit::phase:
+      if (one < 0) return e == 0 ? 0 : e - 1;
+      return e == last ? last : e + 1;
+    case StepUnit::key_tile:
+      return key_tile_step(rec, e, one);
+    case StepUnit::query_tile:
+      return query_tile_step(rec, e, one);
+  }
+  return e;
+}
+
+}  // namespace attn

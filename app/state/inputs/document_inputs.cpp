@@ -1,0 +1,81 @@
+#include "app/state/inputs/document_inputs.h"
+
+#include <utility>
+
+#include "app/state/apply/apply.h"
+#include "kernels/base/text.h"
+#include "kernels/cpu/device.h"
+#include "kernels/model/inputs/inputs.h"
+#include "kernels/model/kernel.h"
+#include "kernels/model/problem/validate.h"
+#include "kernels/museum/museum.h"
+#include "kernels/recording/file/recording_file.h"
+#include "kernels/recording/size.h"
+
+namespace attn {
+namespace {
+
+// The edits of a spec over inputs that came from elsewhere.
+Result<Inputs> with_edits(Inputs in, const InputSpec& spec) {
+  for (const CellEdit& edit : spec.edits) {
+    Array* const arrays[] = {&in.q, &in.k, &in.v, in.bias ? &*in.bias : nullptr};
+    Array* array = arrays[static_cast<std::size_t>(edit.tensor)];
+    if (array == nullptr || edit.index < 0 || edit.index >= array->size()) {
+      return bad_input(phrase("Edited cell {} does not exist in the tensors of {}.", edit.index, spec.q_file));
+    }
+    array->set(edit.index, edit.value);
+  }
+  return in;
+}
+
+}  // namespace
+
+bool is_attn_file(const std::filesystem::path& file) {
+  return file.extension() == ".attn";
+}
+
+void take_recording(const Recording& recording, const std::string& file, Document& document) {
+  document.preset.clear();
+  document.problem = recording.problem;
+  document.options = recording.options;
+  if (find_kernel_or_piece(recording.kernel)) document.kernel = recording.kernel;
+  document.inputs = {};
+  // One file holds them all; the document tells them by Q's name.
+  document.inputs.q_file = file;
+  document.selection = fitted(document.selection, document.problem);
+}
+
+Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const OpenedRecordings& opened) {
+  if (!is_attn_file(spec.q_file)) return make_inputs(p, spec);
+  std::shared_ptr<const Recording> source;
+  if (const auto it = opened.find(spec.q_file); it != opened.end()) {
+    source = it->second;
+  } else {
+    auto read = read_recording(spec.q_file);
+    if (!read) return tl::unexpected(read.error());
+    source = std::make_shared<const Recording>(*std::move(read));
+  }
+  if (auto fits = validate(p, source->inputs); !fits) {
+    return bad_input(phrase("The numbers of {} are of another shape: {} Choose a preset, or go back to {}.",
+                            spec.q_file, fits.error().message, describe(source->problem)));
+  }
+  return with_edits(source->inputs, spec);
+}
+
+Result<Recording> record_document(const Document& d, Stop stop) {
+  const auto row = find_kernel_or_piece(d.kernel);
+  if (!row) return tl::unexpected(row.error());
+  if ((*row)->record == nullptr) {
+    return fail(ErrorKind::cannot_run, phrase("{} cannot be recorded step by step.", d.kernel));
+  }
+  const Device device = cpu_device();
+  if (auto r = (*row)->supports(**row, d.problem, d.options, device); !r) return tl::unexpected(r.error());
+  const auto resolved = resolve(**row, d.options, device);
+  if (!resolved) return tl::unexpected(resolved.error());
+  if (auto r = check_recordable((*row)->order, d.problem, *resolved); !r) return tl::unexpected(r.error());
+  const auto inputs = document_inputs(d.problem, d.inputs, {});
+  if (!inputs) return tl::unexpected(inputs.error());
+  return (*row)->record(**row, d.problem, d.options, *inputs, std::move(stop));
+}
+
+}  // namespace attn

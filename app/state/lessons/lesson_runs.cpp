@@ -1,0 +1,180 @@
+#include "app/state/lessons/lesson_runs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/state/inputs/document_inputs.h"
+#include "app/state/string/state_string.h"
+#include "app/system/assets.h"
+#include "kernels/base/hash.h"
+#include "kernels/base/text.h"
+#include "kernels/museum/right_run.h"
+
+namespace attn {
+
+namespace {
+
+Result<State> state_of(const std::string& text, const std::string& run, std::optional<std::uint64_t> seed) {
+  auto parsed = parse_state_string(text);
+  if (!parsed) return bad_input(phrase("run '{}': {}", run, parsed.error().message));
+  if (!parsed->files.empty()) return bad_input(phrase("run '{}': a lesson reads no files", run));
+  if (seed) {
+    parsed->state.document.preset.clear();
+    parsed->state.document.inputs.seed = *seed;
+  }
+  return std::move(parsed->state);
+}
+
+}  // namespace
+
+Result<State> lesson_state(const Lesson& lesson, const std::string& run, std::optional<std::uint64_t> seed) {
+  const auto it = lesson.runs.find(run);
+  if (it == lesson.runs.end()) return bad_input(phrase("there is no run '{}'", run));
+  return state_of(it->second, run, seed);
+}
+
+Result<State> beat_view(const Lesson& lesson, const Beat& beat) {
+  std::string text = lesson.runs.at(beat.run);
+  if (!beat.select.empty()) text += ",select=" + beat.select;
+  if (!beat.chart.empty()) text += ",chart=" + beat.chart;
+  return state_of(text, beat.run, std::nullopt);
+}
+
+Result<std::shared_ptr<const Recording>> LessonRuns::recording(std::string_view name) {
+  if (const auto it = made_.find(name); it != made_.end()) return it->second;
+  const std::string run(name);
+  const auto make = [&]() -> Result<std::shared_ptr<const Recording>> {
+    const auto state = lesson_state(lesson_, run, seed_);
+    if (!state) return tl::unexpected(state.error());
+    auto made = record_document(state->document, {});
+    if (!made) return bad_input(phrase("run '{}': {}", run, made.error().message));
+    return std::make_shared<const Recording>(*std::move(made));
+  };
+  return made_.emplace(run, make()).first->second;
+}
+
+Result<std::optional<FirstWrong>> LessonRuns::first_wrong(std::string_view name) {
+  if (const auto it = examined_.find(name); it != examined_.end()) return it->second;
+  const auto made = recording(name);
+  if (!made) return tl::unexpected(made.error());
+  return examined_.emplace(std::string(name), first_wrong_of(**made, {})).first->second;
+}
+
+Result<const Session*> LessonRuns::session(std::string_view name) {
+  if (name.empty()) name = lesson_.session;
+  if (name.empty()) return bad_input(tr("the lesson names no session"));
+  auto it = sessions_.find(name);
+  if (it == sessions_.end()) {
+    const auto file = find_asset(fmt::format("sessions/{}.attn", name));
+    it =
+        sessions_.emplace(std::string(name), file ? read_session(*file) : Result<Session>(tl::unexpected(file.error())))
+            .first;
+  }
+  if (!it->second) return tl::unexpected(it->second.error());
+  return &*it->second;
+}
+
+LessonFacts LessonRuns::as_function() {
+  LessonFacts facts;
+  facts.assumptions = &lesson_.assumptions;
+  facts.session = [this](std::string_view name) { return session(name); };
+  facts.recording_of = [this](std::string_view name) -> Result<const Recording*> {
+    const auto made = recording(name);
+    if (!made) return tl::unexpected(made.error());
+    return made->get();
+  };
+  facts.first_wrong_of = [this](std::string_view name) -> Result<double> {
+    const auto found = first_wrong(name);
+    if (!found) return tl::unexpected(found.error());
+    return *found ? static_cast<double>((*found)->event + 1) : 0.0;
+  };
+  return facts;
+}
+
+Result<std::int32_t> row_of_beat(const Lesson& lesson, const Beat& beat, std::optional<std::uint64_t> seed) {
+  if (!seed || !beat.again || !beat.again->fresh_row) return beat.row;
+  const auto state = lesson_state(lesson, beat.run, seed);
+  if (!state) return tl::unexpected(state.error());
+  return static_cast<std::int32_t>(*seed % static_cast<std::uint64_t>(state->document.problem.Lq));
+}
+
+namespace {
+
+bool is_near(const LessonAsk& ask, double a, double b) {
+  return ask.kind == AskKind::num ? ask.within.holds(a, b) || ask.within.holds(b, a) : a == b;
+}
+
+}  // namespace
+
+Result<void> check_distinct_answers(const LessonAsk& ask, const Question& q) {
+  if (ask.kind == AskKind::pick) {
+    const auto right = std::count(q.right.begin(), q.right.end(), true);
+    if (right != 1) return bad_input(phrase("field 'options': {} of them are true, not one", right));
+    return ok();
+  }
+  if (ask.kind == AskKind::tiles) return ok();
+  if (std::isnan(q.truth)) return bad_input(tr("field 'value': it is not a number"));
+  for (std::size_t n = 0; n < q.wrong.size(); ++n) {
+    if (is_near(ask, q.truth, q.wrong[n]))
+      return bad_input(phrase("field 'wrong': '{}' gives {}, which counts as right", ask.wrong[n].value, q.wrong[n]));
+    for (std::size_t other = 0; other < n; ++other) {
+      if (is_near(ask, q.wrong[n], q.wrong[other]) && ask.wrong[n].text != ask.wrong[other].text)
+        return bad_input(phrase("field 'wrong': '{}' and '{}' both give {}", ask.wrong[other].value, ask.wrong[n].value,
+                                q.wrong[n]));
+    }
+  }
+  return ok();
+}
+
+Result<bool> seed_passes(const Lesson& lesson, const Beat& beat, std::uint64_t seed) {
+  LessonRuns runs(lesson, seed);
+  const auto row = row_of_beat(lesson, beat, seed);
+  if (!row) return tl::unexpected(row.error());
+  auto scope = scope_of(beat, *row, runs.as_function());
+  if (!scope) return tl::unexpected(scope.error());
+  if (!beat.again->condition.empty()) {
+    const auto holds = evaluate_number(beat.again->condition, *scope);
+    if (!holds) return bad_input(phrase("field 'again.if': {}", holds.error().message));
+    if (*holds == 0) return false;
+  }
+  if (!beat.ask) return true;
+  const auto question = question_of(beat, *scope);
+  if (!question) return tl::unexpected(question.error());
+  return check_distinct_answers(*beat.ask, *question).has_value();
+}
+
+namespace {
+
+// Beats that begin with fresh numbers on one condition follow one row: what passes for one must pass for all.
+Result<bool> passes_for_all(const Lesson& lesson, const Beat& beat, std::uint64_t seed) {
+  auto own = seed_passes(lesson, beat, seed);
+  if (!own || !*own || !beat.again->at_once) return own;
+  for (const Beat& other : lesson.beats) {
+    const bool shares = &other != &beat && other.again && other.again->at_once && other.run == beat.run &&
+                        other.again->condition == beat.again->condition;
+    if (!shares) continue;
+    auto passes = seed_passes(lesson, other, seed);
+    if (!passes || !*passes) return passes;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<std::uint64_t> fresh_seed(const Lesson& lesson, const Beat& beat, std::uint64_t after) {
+  // Apart from the presets' own seeds, and from those that another lesson begins with: their numbers were shown.
+  constexpr std::uint64_t kOfPresets = 100;
+  after += kOfPresets + std::stoul(short_hash_of(lesson.id).substr(0, 3), nullptr, 16);
+  for (std::uint64_t seed = after + 1; seed <= after + kSeedsTried; ++seed) {
+    const auto passes = passes_for_all(lesson, beat, seed);
+    if (!passes) return tl::unexpected(passes.error());
+    if (*passes) return seed;
+  }
+  return bad_input(phrase("field 'again.if': none of {} seeds passes", kSeedsTried));
+}
+
+}  // namespace attn
