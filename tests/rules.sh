@@ -105,8 +105,8 @@ profile/source profile/phases profile/heartbeat profile/figures profile/strip pr
 learn/lesson learn/card learn/figure learn ."
       ;;
     app)
-      printf "system state/apply state/inputs state/string state/lessons graphics worker peers control shell \
-window cli ."
+      printf "system state/apply state/inputs state/string state/lessons graphics worker peers control/tasks \
+control/step control/learn control/bench control/files control/profile control shell window cli ."
       ;;
   esac
 }

@@ -17,7 +17,7 @@
 #include "app/cli/peer_arguments.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
-#include "app/control/run_list.h"
+#include "app/control/bench/run_list.h"
 #include "app/state/apply/apply.h"
 #include "app/window/pictures.h"
 #include "app/worker/bench.h"

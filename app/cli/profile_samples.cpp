@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/text.h"
-#include "app/control/run_list.h"
+#include "app/control/bench/run_list.h"
 #include "app/system/file_lock.h"
 #include "app/worker/collect.h"
 #include "kernels/base/text.h"

@@ -13,7 +13,7 @@
 #include "app/cli/command.h"
 #include "app/cli/problem_arguments.h"
 #include "app/cli/text.h"
-#include "app/control/run_list.h"
+#include "app/control/bench/run_list.h"
 #include "app/state/apply/apply.h"
 #include "app/state/inputs/document_inputs.h"
 #include "app/state/lessons/lesson_files.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "app/control/log.h"
+#include "app/control/tasks/log.h"
 #include "app/state/apply/apply.h"
 #include "app/state/inputs/document_inputs.h"
 #include "kernels/base/text.h"

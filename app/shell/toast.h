@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/control/controller.h"
-#include "app/control/log.h"
+#include "app/control/tasks/log.h"
 #include "viz/draw/canvas.h"
 
 namespace attn {

@@ -10,7 +10,7 @@
 #define GLFW_NATIVE_INCLUDE_NONE
 #include <GLFW/glfw3native.h>
 
-#include "app/control/run_list.h"
+#include "app/control/bench/run_list.h"
 #include "app/system/child_process.h"
 #include "kernels/base/library.h"
 #include "kernels/base/text.h"

@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/formats/container.h"
+#include "tests/app/control/killed_child.h"
 #include "tests/cli/program.h"
-#include "tests/kills.h"
 
 namespace attn::test {
 namespace {

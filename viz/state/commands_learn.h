@@ -20,7 +20,7 @@ struct DockCard {
   bool right = false;
 };
 
-// What a lesson does to what is shown. The lessons give these (app/control/lessons.h), no panel does; no undo.
+// What a lesson does to what is shown. The lessons give these (app/control/learn/lessons.h), no panel does; no undo.
 //
 // Puts a document and its view on the stage, a beat's or the user's own. The sweep and the list of runs stay as they
 // are: they are Bench's.

@@ -1,5 +1,5 @@
 // The lab of Profile: the text of one kernel, changed in place, and what became of it. Panels read it; it changes
-// through the effects of commands_profile.h alone (app/control/labs.h).
+// through the effects of commands_profile.h alone (app/control/profile/labs.h).
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // kill -9 at many moments of what a window writes: a sweep, a session, settings. What was said to be finished is there,
 // what was half written is not, and who comes next finds nothing left behind. tests/cli/bench_file_test.cpp does the
 // same to the command line.
-#include "tests/kills.h"
+#include "tests/app/control/killed_child.h"
 
 #include <unistd.h>
 

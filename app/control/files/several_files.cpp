@@ -1,0 +1,129 @@
+// Several files opened at once.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/control/files/files.h"
+#include "app/state/inputs/input_files.h"
+#include "kernels/base/text.h"
+#include "kernels/gpu/rungs/own_kernel.h"
+
+namespace attn {
+namespace {
+
+std::string file_name(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+// What was opened, and of what was not its name and why.
+struct Came {
+  std::size_t files = 0, measurements = 0, kernels = 0, recordings = 0, lessons = 0;
+  std::string shown;  // the recording that is, where there are several
+  std::vector<std::string> failed;
+
+  std::string words() const {
+    std::vector<std::string> what;
+    if (measurements > 0) what.push_back(plural(measurements, "{} measurement", "{} measurements"));
+    if (kernels > 0) what.push_back(plural(kernels, "{} kernel", "{} kernels"));
+    if (recordings > 0) what.push_back(plural(recordings, "{} recording", "{} recordings"));
+    if (lessons > 0) what.push_back(plural(lessons, "{} lesson", "{} lessons"));
+    std::string all = files == 0 ? std::string(tr("Nothing was opened."))
+                                 : plural(files, "Opened {} file{}{}{}.", "Opened {} files{}{}{}.",
+                                          what.empty() ? "" : ": ", fmt::join(what, ", "),
+                                          shown.empty() ? "" : phrase(", of which Step shows that of {}", shown));
+    if (!failed.empty())
+      all += failed.size() == 1 ? phrase(" One failed: {}", failed.front())
+                                : phrase(" {} failed: {}", failed.size(), fmt::join(failed, " "));
+    return all;
+  }
+};
+
+}  // namespace
+
+// Arrays and lessons are read where they are taken.
+Files::OneOfSeveral Files::read_one(const std::string& path) {
+  OneOfSeveral one;
+  one.path = absolute_name(path);
+  const std::filesystem::path file(path);
+  one.lesson = file.extension() == ".json";
+  if (one.lesson) return one;
+  if (gpu::is_own_file(file.filename().string())) {
+    auto kernel = gpu::read_own_kernel(path);
+    kernel ? void(one.kernel = *std::move(kernel)) : void(one.error = kernel.error().message);
+  } else {
+    auto session = read_session(path);
+    session ? void(one.session = *std::move(session)) : void(one.error = session.error().message);
+  }
+  return one;
+}
+
+void Files::open_all(const std::vector<std::string>& paths) {
+  if (files_.refuse_while_running()) return;
+  std::vector<std::string> arrays, others;
+  for (const std::string& path : paths)
+    (std::filesystem::path(path).extension() == ".npy" ? arrays : others).push_back(path);
+  // Q stands for K, V and the bias beside it.
+  const auto q = std::ranges::find_if(arrays, [](const std::string& a) { return file_name(a).starts_with('q'); });
+  const std::string first = arrays.empty() ? "" : q == arrays.end() ? arrays.front() : *q;
+  if (others.empty()) return first.empty() ? void() : open_arrays(first);
+  auto read = std::make_shared<std::vector<OneOfSeveral>>();
+  const auto work = [others, read](TaskHandle& task) -> Result<void> {
+    for (std::size_t n = 0; n < others.size() && !task.stop().stop_requested(); ++n) {
+      task.progress(static_cast<double>(n) / static_cast<double>(others.size()), others[n], -1);
+      read->push_back(read_one(others[n]));
+    }
+    return ok();
+  };
+  files_.start(plural(others.size(), "Opening {} file", "Opening {} files"), work,
+               [this, first, read](const Result<void>& done) {
+                 if (!done) return context_.log.error(done.error().message);
+                 opened_all(std::move(*read));
+                 if (!first.empty()) open_arrays(first);
+               });
+}
+
+void Files::opened_all(std::vector<OneOfSeveral> files) {
+  Came came;
+  OneOfSeveral* recorded = nullptr;
+  const auto fails = [&](const OneOfSeveral& one, std::string why) {
+    // Most reasons name the file already.
+    const bool named = why.find(file_name(one.path)) != std::string::npos;
+    if (!why.ends_with('.')) why += '.';
+    came.failed.push_back(named ? why : fmt::format("{}: {}", file_name(one.path), why));
+  };
+  for (OneOfSeveral& one : files) {
+    if (one.error.empty() && one.kernel != nullptr)
+      if (const auto taken = take_kernel(one.kernel); !taken) one.error = taken.error().message;
+    if (one.lesson)
+      if (const auto opened = lessons_.open_file(one.path); !opened) one.error = opened.error().message;
+    if (!one.error.empty()) {
+      fails(one, one.error);
+      continue;
+    }
+    ++came.files;
+    came.kernels += one.kernel != nullptr ? 1 : 0;
+    came.lessons += one.lesson ? 1 : 0;
+    runs_.remember(one.path);
+    if (!one.session) continue;
+    for (const std::string& note : one.session->notes) context_.log.note(note);
+    came.measurements += rows_of(*one.session);
+    came.recordings += one.session->recordings.size();
+    if (rows_of(*one.session) > 0) sweeps_.show_runs(*one.session);
+    offer(one.path, one.session->kernels);
+    if (!one.session->tensors.empty() || !one.session->timelines.empty()) keep_beside(*one.session);
+    if (!one.session->recordings.empty()) recorded = &one;
+  }
+  if (recorded != nullptr) {
+    if (came.recordings > 1) came.shown = file_name(recorded->path);
+    show_recording(recorded->path, std::move(recorded->session->recordings.front()), recorded->session->state);
+  }
+  const LogLevel level = came.failed.empty() ? LogLevel::note : came.files > 0 ? LogLevel::warning : LogLevel::error;
+  context_.log.say(level, came.words());
+}
+
+}  // namespace attn

@@ -1,0 +1,286 @@
+// What the lessons put on the desk for Learn to draw.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "app/control/learn/lessons.h"
+#include "kernels/base/text.h"
+#include "viz/learn/figure/figure.h"
+#include "viz/learn/lesson/lesson_words.h"
+
+namespace attn {
+namespace {
+
+constexpr int kTwice = 2;
+
+BeatProgress progress_of(const LessonProgress& progress, const std::string& lesson, const std::string& beat) {
+  const auto known = progress.beats.find(lesson);
+  if (known == progress.beats.end()) return {};
+  const auto it = known->second.find(beat);
+  return it == known->second.end() ? BeatProgress() : it->second;
+}
+
+ChapterScene chapter_of(const Lesson& lesson, bool own, const LessonProgress& progress, const std::string& language) {
+  ChapterScene c;
+  c.id = lesson.id;
+  c.number = lesson.number;
+  c.part = lesson.part.empty() ? std::string() : lesson.words(lesson.part, language);
+  c.title = lesson.words("title", language);
+  c.goal = lesson.words("goal", language);
+  c.minutes = lesson.minutes;
+  c.beats = lesson.beats.size();
+  c.own = own;
+  c.last = progress.last_lesson == lesson.id;
+  for (const Beat& beat : lesson.beats) {
+    const BeatProgress p = progress_of(progress, lesson.id, beat.id);
+    c.seen += p.seen ? 1 : 0;
+    if (!beat.ask) continue;
+    ++c.questions;
+    c.known += p.known ? 1 : 0;
+    c.first_try += p.first_try ? 1 : 0;
+  }
+  return c;
+}
+
+// One met in several lessons is one: it leads to where it was met most.
+std::vector<Misconception> misconceptions_of(const LessonProgress& progress) {
+  struct Met {
+    int count = 0, most = 0;
+    std::string lesson;
+  };
+  std::map<std::string, Met> met;
+  for (const auto& [lesson, mistakes] : progress.mistakes) {
+    for (const auto& [about, count] : mistakes) {
+      Met& m = met[about];
+      m.count += count;
+      if (count > m.most) m.most = count, m.lesson = lesson;
+    }
+  }
+  std::vector<Misconception> all;
+  for (const auto& [about, m] : met) {
+    if (m.count < kTwice) continue;
+    std::string words = about;
+    std::replace(words.begin(), words.end(), '-', ' ');
+    all.push_back({std::move(words), m.lesson, m.count});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.count > y.count; });
+  return all;
+}
+
+// Keys, rows and the neighbouring cells of one row are chosen by their own numbers, all else by its place in the list.
+int first_digit_of(const LessonAsk& ask, const std::vector<Choice>& choices) {
+  if (ask.kind != AskKind::click) return 1;
+  if (ask.among == ClickAmong::keys || ask.among == ClickAmong::rows) return ask.last <= 9 ? ask.first : 1;
+  if (ask.among != ClickAmong::cells || choices.empty()) return 1;
+  const Choice& first = choices.front();
+  for (std::size_t n = 0; n < choices.size(); ++n) {
+    const Choice& c = choices[n];
+    const bool follows = c.slot == first.slot && c.row == first.row && c.col == first.col + static_cast<int>(n);
+    if (!follows || c.col < 0 || c.col > 9) return 1;
+  }
+  return first.col;
+}
+
+}  // namespace
+
+// Words that cannot be filled in are shown as they are: attnscope lesson check has refused such a lesson.
+Runs Lessons::words(const std::string& key, Face face, Ink ink) {
+  const std::string& text = lesson()->words(key, state().preferences.language);
+  if (text.empty()) return {};
+  ExpressionScope scope = showing_.scope;
+  scope.typed = showing_.typed;
+  auto runs = filled(text, scope, face, ink);
+  return runs ? *std::move(runs) : Runs{{text, face, ink, 0, false}};
+}
+
+void Lessons::add_options(CardScene& card) {
+  const Question& q = *showing_.question;
+  card.map_rows = q.map_rows, card.map_cols = q.map_cols;
+  const bool done = showing_.right || showing_.shown;
+  const int first_digit = first_digit_of(*beat().ask, q.choices);
+  for (std::size_t n = 0; n < q.right.size(); ++n) {
+    CardOption option;
+    if (n < q.choices.size()) {
+      const Choice& choice = q.choices[n];
+      option.words =
+          choice.words.empty() ? choice.label : words(text_key(beat(), choice.words), Face::text, Token::text);
+      if (choice.value) option.value = short_number(*choice.value);
+      option.line = choice.line;
+      if (const int digit = first_digit + static_cast<int>(n); digit <= 9) option.digit = digit;
+    }
+    option.chosen = std::find(showing_.chosen.begin(), showing_.chosen.end(), n) != showing_.chosen.end();
+    option.right = done && q.right[n];
+    option.votes = static_cast<int>(std::count(showing_.votes.begin(), showing_.votes.end(), n));
+    option.missed = option.chosen && ((showing_.missed && q.map_rows == 0) || (done && !q.right[n]));
+    card.options.push_back(std::move(option));
+  }
+}
+
+// What the class said, once it is revealed.
+void Lessons::add_said(CardScene& card) {
+  card.teach = learner_.has_value();
+  card.votes = static_cast<int>(showing_.votes.size());
+  card.typed = showing_.entered;
+  if (!card.teach || !showing_.shown || !showing_.typed) return;
+  card.said = {word(tr("The class said "), Token::text),
+               {short_number(*showing_.typed), Face::mono, Token::text, 0, false},
+               word(".", Token::text)};
+  if (showing_.told.empty()) return;
+  card.said.push_back(word(" ", Token::text));
+  const Runs told = words(showing_.told, Face::text, Token::text);
+  card.said.insert(card.said.end(), told.begin(), told.end());
+}
+
+CardScene Lessons::card() {
+  CardScene c;
+  const Lesson& l = *lesson();
+  const Beat& b = beat();
+  const std::string& language = state().preferences.language;
+  c.lesson = l.id;
+  c.number = l.number;
+  c.title = l.words("title", language);
+  c.beat = beat_;
+  c.number_of_showing = showing_.number;
+  for (std::size_t n = 0; n < l.beats.size(); ++n) {
+    const BeatProgress p = progress_of(progress_, l.id, l.beats[n].id);
+    const bool ask = l.beats[n].ask.has_value();
+    c.marks.push_back(ask ? (p.known   ? BeatMark::known
+                             : p.shown ? BeatMark::shown
+                                       : BeatMark::ask)
+                          : (p.seen ? BeatMark::seen : BeatMark::tell));
+  }
+  c.headline = words(text_key(b, "title"), Face::bold, Token::text);
+  c.say = words(text_key(b, "say"), Face::text, Token::text);
+  c.origin = origins_of(l, b, showing_.scope, language);
+  c.away = away_;
+  add_said(c);
+  c.can_repeat = b.again.has_value();
+  const bool done = !b.ask || showing_.right || showing_.shown;
+  if (done) c.proof = words(text_key(b, "proof"), Face::text, Token::text);
+  add_learned(c, done);
+  if (!b.ask) return c;
+  c.asks = b.ask->kind;
+  c.kind = kind_words(*b.ask, c.teach);
+  c.open = asks();
+  c.right = showing_.right, c.shown = showing_.shown, c.missed = showing_.missed;
+  c.within = b.ask->within.words();
+  c.unit = b.ask->unit;
+  if (c.open && is_at_place()) c.cell = showing_.question->cell;
+  if (!b.ask->letter.empty()) {
+    ExpressionScope scope = showing_.scope;
+    if (auto runs = filled(b.ask->letter, scope, Face::text, Token::text)) c.letter = *std::move(runs);
+  }
+  if (done && b.ask->kind == AskKind::num) {
+    c.truth = c.letter;
+    const std::string unit = c.unit.empty() ? c.unit : " " + c.unit;
+    c.truth.push_back(
+        {(c.letter.empty() ? "" : " ") + short_number(showing_.question->truth), Face::mono, Token::text});
+    if (!unit.empty()) c.truth.push_back(word(unit, Token::text));
+  }
+  if (showing_.question->bar) {
+    c.bar = showing_.question->bar;
+    c.bar->beside_words = words(text_key(b, "beside"), Face::text, Token::dim);
+    if (done) c.bar->truth = showing_.question->truth;
+  }
+  c.can_hint = asks() && !showing_.hint && l.has_text(text_key(b, "hint"));
+  if (showing_.hint) c.hint = words(text_key(b, "hint"), Face::text, Token::text);
+  add_feedback(c);
+  add_options(c);
+  return c;
+}
+
+// What the lessons that this one needs have taught, and its own beats so far.
+void Lessons::add_learned(CardScene& card, bool done) {
+  const Lesson& l = *lesson();
+  std::vector<std::string> of_beat;  // LESSON.BEAT of each
+  const auto add = [&](const Lesson& of, const Beat& beat) {
+    const std::string& text = of.words(text_key(beat, "learned"), state().preferences.language);
+    ExpressionScope scope = showing_.scope;
+    if (text.empty()) return;
+    auto runs = filled(text, scope, Face::text, Token::dim);
+    if (!runs) return;
+    // What was said more simply before gives way.
+    if (const auto old = std::find(of_beat.begin(), of_beat.end(), beat.replaces); old != of_beat.end()) {
+      card.learned.erase(card.learned.begin() + (old - of_beat.begin()));
+      of_beat.erase(old);
+    }
+    card.learned.push_back(*std::move(runs));
+    of_beat.push_back(of.id + "." + beat.id);
+  };
+  for (const Lesson& before : lessons_) {
+    if (std::find(l.needs.begin(), l.needs.end(), before.id) == l.needs.end()) continue;
+    for (const Beat& beat : before.beats) add(before, beat);
+  }
+  for (std::size_t n = 0; n < l.beats.size() && n <= beat_; ++n) {
+    if (n == beat_ && (!done || !l.beats[n].ask)) break;  // what is being told is learned with the next beat
+    add(l, l.beats[n]);
+  }
+}
+
+// What is said to an answer: in the lesson's words where it has some, else in the program's.
+void Lessons::add_feedback(CardScene& card) {
+  if (showing_.unread) {
+    card.missed = true;
+    card.feedback = {
+        word(tr("A number is expected, as 0.25, 1/4 or 2.5e-1, or a formula, as 3.5/sqrt(2) or e^-4.2."), Token::text)};
+    return;
+  }
+  if (!showing_.feedback.empty()) card.feedback = words(showing_.feedback, Face::text, Token::text);
+  if (!showing_.missed) return;
+  const std::string help = card.can_hint ? tr("H gives a hint, W shows the answer.") : tr("W shows the answer.");
+  if (showing_.near != 0) {
+    const char* side = showing_.near > 0 ? tr("large") : tr("small");
+    card.feedback = {word(phrase("Close, slightly too {}. Keep more digits; {}", side, help), Token::text)};
+  } else if (card.feedback.empty()) {
+    const std::string said =
+        showing_.typed ? phrase("{} is not it", short_number(*showing_.typed)) : tr("That is not it");
+    card.feedback = {word(phrase("{}. Try once more; {}", said, help), Token::text)};
+  }
+}
+
+std::optional<StageFigure> Lessons::figure() {
+  if (!beat().figure) return std::nullopt;
+  StageFigure figure;
+  if (const auto session = showing_.runs->session(beat().session))
+    figure = figure_of(**session, *beat().figure);
+  else
+    figure = no_figure(beat().figure->kind, session.error().message);
+  figure.waits = beat().hide_figure && asks();
+  if (figure.waits) figure = without_shares(std::move(figure));
+  return figure;
+}
+
+void Lessons::refresh() {
+  auto desk = std::make_shared<LearnDesk>();
+  language_ = state().preferences.language;
+  std::set<std::string> languages;
+  for (std::size_t n = 0; n < lessons_.size(); ++n) {
+    desk->chapters.push_back(chapter_of(lessons_[n], own_[n], progress_, language_));
+    for (const auto& [language, texts] : lessons_[n].translations) languages.insert(language);
+  }
+  desk->languages = {"en"};
+  desk->languages.insert(desk->languages.end(), languages.begin(), languages.end());
+  desk->language = language_;
+  desk->misconceptions = misconceptions_of(progress_);
+  desk->teach = learner_.has_value();
+  away_ = open_ && !is_at_place();
+  if (open_) {
+    desk->card = card();
+    desk->figure = figure();
+    // Somewhere else there is nothing of the question to see.
+    const bool here = is_own_document(), veiled = here && asks();
+    if (here) desk->look = asks() || beat().reveal_look.parts.none() ? beat().look : beat().reveal_look;
+    const Beat& b = beat();
+    const bool traffic_later = here && b.keep_traffic, map_later = here && b.keep_map;
+    desk->veil = {veiled,
+                  showing_.scope.horizon,
+                  (veiled && b.hide_traffic) || traffic_later,
+                  (veiled && b.hide_map) || map_later,
+                  traffic_later,
+                  map_later};
+  }
+  context_.model.learn = std::move(desk);
+}
+
+}  // namespace attn

@@ -1,0 +1,159 @@
+// The lessons: which there are, the one that is open, its questions and what the learner did with them. A lesson has a
+// document and a history of its own; the user's wait beside, untouched, and come back when another workspace is shown.
+// What is on screen changes by commands (viz/state/commands_learn.h), as it does for any hand.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/control/step/recordings.h"
+#include "app/control/tasks/job_context.h"
+#include "app/state/apply/history.h"
+#include "app/state/lessons/lesson_progress.h"
+#include "app/state/lessons/lesson_runs.h"
+#include "viz/learn/beat.h"
+#include "viz/learn/card/learn_scene.h"
+#include "viz/learn/lesson/lesson.h"
+#include "viz/state/commands.h"
+#include "viz/state/state.h"
+
+namespace attn {
+
+struct LessonSources {
+  std::filesystem::path folder;    // of the program's lessons; empty = none
+  std::filesystem::path progress;  // empty = nothing is kept
+};
+
+class Lessons {
+ public:
+  Lessons(const JobContext& context, LessonSources sources, Recordings& recordings)
+      : context_(context), sources_(std::move(sources)), recordings_(recordings) {}
+
+  // After the state changed: the lesson's document on screen in Learn, the user's elsewhere; the cursor no further than
+  // an open question; a cell that was pinned is an answer.
+  void follow();
+  // Play went on.
+  void hold_back();
+
+  // Which lessons there are, before Learn is first shown: the palette lists them.
+  void look();
+  void start(const std::string& lesson, const std::string& beat);
+  // A lesson of the user's own.
+  Result<void> open_file(const std::filesystem::path& file);
+  void go(int direction);
+  void choose(std::size_t index);
+  void check(const std::string& typed);
+  void show_hint();
+  // `typed`: what a class said, where a teacher reveals.
+  void show_answer(const std::string& typed = {});
+  void again();
+  void back();
+  void leave();
+  void forget();
+  // For a class: a lesson of the teacher's beside the learner's, which waits as it is, and nothing of it is kept.
+  void teach(bool on);
+  void take_back_vote();
+
+ private:
+  // What is not on screen: the user's while a lesson is, else the lesson's.
+  struct Shelf {
+    Document document;
+    StepView step;
+    History history;
+  };
+  // One showing of one beat.
+  struct Showing {
+    std::uint64_t number = 0;
+    std::optional<std::uint64_t> seed;
+    std::int32_t row = 0;
+    std::unique_ptr<LessonRuns> runs;
+    ExpressionScope scope;
+    std::optional<Question> question;
+    State state;  // as it is set
+    std::vector<std::size_t> chosen;
+    bool hint = false, right = false, shown = false, missed = false;
+    int tries = 0;
+    std::string feedback;  // key of its words; empty = none
+    std::string entered;   // as it was typed
+    std::optional<double> typed;
+    bool unread = false;             // what was typed is no number
+    int near = 0;                    // what was typed is nearly right: Judgement::near
+    std::vector<std::size_t> votes;  // of a class: what each hand chose
+    std::string told;                // of a class: key of the words to its usual mistake
+  };
+  // What waits while a teacher teaches.
+  struct Learner {
+    LessonProgress progress;
+    std::optional<std::size_t> open;
+    std::size_t beat = 0;
+    Showing showing;
+    Shelf shelf;  // the lesson's side
+    LearnView place;
+    Workspace workspace = Workspace::step;
+    bool log_panel = false, keys_sheet = false;
+    Preferences preferences;
+  };
+
+  // The state is read here and changed by commands alone.
+  const State& state() const { return context_.state; }
+  void give(const StateCommand& command);
+  void place(const std::string& lesson, const std::string& beat, bool figure);
+
+  void load();
+  const Lesson* lesson() const;
+  const Beat& beat() const { return lesson()->beats[beat_]; }
+  bool asks() const { return showing_.question && !showing_.right && !showing_.shown; }
+  // The document that a beat set is still there.
+  bool is_at_place() const;
+  bool is_own_document() const;
+  Selection selection_of_beat() const;
+  void swap_stage();
+  // Words of what cannot be shown, or nothing.
+  Result<void> show(std::optional<std::uint64_t> seed);
+  void set_stage(EventIndex cursor);
+  void reveal();
+  void reveal_first_wrong();
+  void take_selection();
+  BeatProgress& progress();
+  void keep();
+  void refresh();
+  CardScene card();
+  std::optional<StageFigure> figure();
+  void add_options(CardScene& card);
+  void add_said(CardScene& card);
+  void add_learned(CardScene& card, bool done);
+  void add_feedback(CardScene& card);
+  void begin_teaching();
+  void end_teaching();
+  // The learner's lesson is read anew meanwhile: nothing of the old one is left to come back to.
+  void forget_waiting(std::size_t lesson);
+  Runs words(const std::string& key, Face face, Ink ink);
+
+  JobContext context_;
+  LessonSources sources_;
+  Recordings& recordings_;
+  bool loaded_ = false, may_save_ = true;
+  std::deque<Lesson> lessons_;  // runs of a showing that waits refer to theirs
+  std::vector<bool> own_;
+  LessonProgress progress_;
+  std::optional<std::size_t> open_;
+  std::size_t beat_ = 0;
+  Showing showing_;
+  Shelf shelf_;
+  bool on_stage_ = false;
+  std::optional<Learner> learner_;  // while a teacher teaches
+  Selection seen_selection_;
+  std::uint64_t showings_ = 0;
+  // What the desk was made for, beside what the members say.
+  std::string language_;
+  bool away_ = false;
+};
+
+}  // namespace attn

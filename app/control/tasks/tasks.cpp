@@ -1,0 +1,133 @@
+#include "app/control/tasks/tasks.h"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "kernels/base/text.h"
+
+namespace attn {
+
+// What the task's thread writes and the UI thread reads.
+struct TaskHandle::Shared {
+  mutable std::mutex mutex;
+  TaskView view;
+};
+
+TaskHandle::TaskHandle(Tasks* tasks, std::shared_ptr<Shared> shared, std::stop_token stop)
+    : tasks_(tasks), shared_(std::move(shared)), stop_(std::move(stop)) {}
+
+void TaskHandle::progress(double fraction, std::string now, double seconds_left) {
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->view.fraction = std::clamp(fraction, 0.0, 1.0);
+    shared_->view.now = std::move(now);
+    shared_->view.seconds_left = seconds_left;
+  }
+  if (tasks_->wake_) tasks_->wake_();
+}
+
+void TaskHandle::deliver(std::function<void()> result) {
+  tasks_->post(std::move(result));
+}
+
+Tasks::Tasks(std::function<void()> wake) : wake_(std::move(wake)) {}
+
+Tasks::~Tasks() {
+  cancel_all();
+  tasks_.clear();  // joins
+}
+
+void Tasks::post(std::function<void()> f) {
+  {
+    const std::lock_guard lock(queue_mutex_);
+    queue_.push_back(std::move(f));
+  }
+  if (wake_) wake_();
+}
+
+void Tasks::run(const std::shared_ptr<TaskHandle::Shared>& shared, const TaskFunction& work,
+                const std::function<void(const Result<void>&)>& finished, std::stop_token stop) {
+  TaskHandle handle(this, shared, std::move(stop));
+  Result<void> result;
+  try {
+    result = work(handle);
+  } catch (const std::bad_alloc&) {
+    result = fail(ErrorKind::cannot_run, tr("The machine has not enough memory for this."));
+  } catch (const std::exception& bug) {
+    result = fail(ErrorKind::failed, std::string(tr("This is a bug in AttnScope: ")) + bug.what());
+  }
+  // `running` ends in the UI thread, so that no frame sees an ended task without its results.
+  post([shared, finished, result] {
+    {
+      const std::lock_guard lock(shared->mutex);
+      shared->view.running = false;
+      if (!result) shared->view.error = result.error().message;
+    }
+    if (finished) finished(result);
+  });
+}
+
+TaskId Tasks::start(std::string title, TaskFunction work, std::function<void(const Result<void>&)> finished) {
+  // Ended ones go, but the last stays: panels may still show its error.
+  std::erase_if(tasks_, [&](const Task& t) { return t.id != last_id_ && !running(t.id); });
+  Task task;
+  task.id = ++last_id_;
+  task.shared = std::make_shared<TaskHandle::Shared>();
+  task.shared->view.title = std::move(title);
+  task.shared->view.running = true;
+  task.thread = std::jthread([this, shared = task.shared, work = std::move(work), finished = std::move(finished)](
+                                 std::stop_token stop) { run(shared, work, finished, std::move(stop)); });
+  tasks_.push_back(std::move(task));
+  return last_id_;
+}
+
+const Tasks::Task* Tasks::find(TaskId id) const {
+  const auto it = std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& t) { return t.id == id; });
+  return it == tasks_.end() ? nullptr : &*it;
+}
+
+void Tasks::cancel(TaskId id) {
+  for (Task& task : tasks_) {
+    if (task.id == id) task.thread.request_stop();
+  }
+}
+
+void Tasks::cancel_all() {
+  for (Task& task : tasks_) task.thread.request_stop();
+}
+
+bool Tasks::running(TaskId id) const {
+  return view(id).running;
+}
+
+bool Tasks::any_running() const {
+  return std::any_of(tasks_.begin(), tasks_.end(), [&](const Task& t) { return running(t.id); });
+}
+
+TaskView Tasks::view(TaskId id) const {
+  const Task* task = find(id);
+  if (task == nullptr) return {};
+  const std::lock_guard lock(task->shared->mutex);
+  return task->shared->view;
+}
+
+bool Tasks::drain() {
+  std::vector<std::function<void()>> ready;
+  {
+    const std::lock_guard lock(queue_mutex_);
+    ready.swap(queue_);
+  }
+  for (const auto& f : ready) f();
+  return !ready.empty();
+}
+
+void Tasks::wait() {
+  while (any_running()) {
+    if (!drain()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  drain();
+}
+
+}  // namespace attn

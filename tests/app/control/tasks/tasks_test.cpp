@@ -1,0 +1,125 @@
+#include "app/control/tasks/tasks.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <new>
+#include <stdexcept>
+#include <thread>
+
+#include "app/control/tasks/log.h"
+
+namespace attn {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Tasks, ResultsArriveInTheDrainingThreadInOrder) {
+  Tasks tasks;
+  std::vector<int> got;
+  const auto here = std::this_thread::get_id();
+  tasks.start("count", [&](TaskHandle& t) -> Result<void> {
+    for (int i = 0; i < 100; ++i) {
+      t.deliver([&got, i, here] {
+        EXPECT_EQ(std::this_thread::get_id(), here);
+        got.push_back(i);
+      });
+    }
+    return ok();
+  });
+  tasks.wait();
+  ASSERT_EQ(got.size(), 100U);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], i);
+}
+
+TEST(Tasks, CancelStopsTheWorkAndTheWindowHearsOfIt) {
+  Tasks tasks;
+  std::string said;
+  const TaskId id = tasks.start(
+      "forever",
+      [](TaskHandle& t) -> Result<void> {
+        while (!t.stop().stop_requested()) std::this_thread::sleep_for(1ms);
+        return fail(ErrorKind::cancelled, "Cancelled.");
+      },
+      [&](const Result<void>& r) { said = r.error().message; });
+  EXPECT_TRUE(tasks.running(id));
+  tasks.cancel(id);
+  tasks.wait();
+  EXPECT_EQ(said, "Cancelled.");
+  EXPECT_EQ(tasks.view(id).error, "Cancelled.");
+}
+
+TEST(Tasks, TheLastOneToGoCancelsAndJoins) {
+  std::atomic<bool> ended = false;
+  {
+    Tasks tasks;
+    tasks.start("forever", [&](TaskHandle& t) -> Result<void> {
+      while (!t.stop().stop_requested()) std::this_thread::sleep_for(1ms);
+      ended = true;
+      return ok();
+    });
+  }
+  EXPECT_TRUE(ended);
+}
+
+TEST(Tasks, ARunningTaskIsNotOverBeforeItsResultIsIn) {
+  Tasks tasks;
+  bool result = false;
+  const TaskId id = tasks.start("quick", [&](TaskHandle& t) -> Result<void> {
+    t.deliver([&] { result = true; });
+    return ok();
+  });
+  while (tasks.running(id)) {
+    EXPECT_FALSE(result);
+    if (tasks.drain()) break;
+  }
+  tasks.wait();
+  EXPECT_TRUE(result);
+}
+
+TEST(Tasks, WhatIsThrownBecomesWords) {
+  Tasks tasks;
+  const TaskId memory = tasks.start("memory", [](TaskHandle&) -> Result<void> { throw std::bad_alloc(); });
+  tasks.wait();
+  EXPECT_NE(tasks.view(memory).error.find("memory"), std::string::npos);
+  const TaskId bug = tasks.start("bug", [](TaskHandle&) -> Result<void> { throw std::logic_error("x < 0"); });
+  tasks.wait();
+  EXPECT_NE(tasks.view(bug).error.find("x < 0"), std::string::npos);
+}
+
+TEST(Tasks, ProgressIsSeenAndWakesTheWindow) {
+  std::atomic<int> woken = 0;
+  std::atomic<bool> go_on = false;
+  Tasks tasks([&] { ++woken; });
+  const TaskId id = tasks.start("half", [&](TaskHandle& t) -> Result<void> {
+    t.progress(0.5, "the second half", 3);
+    while (!go_on) std::this_thread::sleep_for(1ms);
+    return ok();
+  });
+  while (woken == 0) std::this_thread::sleep_for(1ms);
+  const TaskView view = tasks.view(id);
+  EXPECT_EQ(view.fraction, 0.5);
+  EXPECT_EQ(view.now, "the second half");
+  EXPECT_TRUE(view.running);
+  go_on = true;
+  tasks.wait();
+}
+
+TEST(Log, KeepsTheNewestEntriesFromAllThreads) {
+  Log log;
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 400; ++i) log.note("x");
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(log.last_number(), 1600U);
+  const auto kept = log.after(0);
+  EXPECT_EQ(kept.size(), Log::kMaxEntries);
+  EXPECT_EQ(kept.front().number, 601U);
+  EXPECT_EQ(log.after(1599).size(), 1U);
+}
+
+}  // namespace
+}  // namespace attn
