@@ -106,7 +106,8 @@ learn/lesson learn/card learn/figure learn ."
       ;;
     app)
       printf "system state/apply state/inputs state/string state/lessons graphics worker peers control/tasks \
-control/step control/learn control/bench control/files control/profile control shell window cli ."
+control/step control/learn control/bench control/files control/profile control shell/keys \
+shell/widgets shell/palette shell window cli ."
       ;;
   esac
 }

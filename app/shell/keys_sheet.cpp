@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "app/shell/caps.h"
 #include "app/shell/shell.h"
+#include "app/shell/widgets/key_caps.h"
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"

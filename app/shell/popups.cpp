@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "app/shell/palette_draw.h"
-#include "app/shell/popup.h"
+#include "app/shell/palette/palette_draw.h"
 #include "app/shell/shell.h"
+#include "app/shell/widgets/popup.h"
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own_kernel.h"

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "app/shell/path_field.h"
-#include "app/shell/popup.h"
 #include "app/shell/shell.h"
+#include "app/shell/widgets/path_field.h"
+#include "app/shell/widgets/popup.h"
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "misc/cpp/imgui_stdlib.h"

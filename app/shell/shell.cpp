@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "app/shell/keys/tab_order.h"
 #include "app/shell/motion.h"
-#include "app/shell/tab_order.h"
 #include "app/system/assets.h"
 #include "imgui.h"
 #include "imgui_internal.h"

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "app/control/controller.h"
-#include "app/shell/held.h"
-#include "app/shell/palette.h"
+#include "app/shell/palette/palette.h"
+#include "app/shell/shell_ui_state.h"
 #include "app/shell/toast.h"
 #include "kernels/base/result.h"
 #include "viz/bench/scene/bench_ui_state.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "app/shell/held.h"
+#include "app/shell/shell_ui_state.h"
 #include "imgui.h"
 #include "viz/draw/theme.h"
 

@@ -10,7 +10,7 @@
 
 namespace attn {
 
-struct ShellHeld;  // app/shell/held.h
+struct ShellHeld;  // app/shell/shell_ui_state.h
 
 struct Toast {
   bool shown = false, in_bar = false;

@@ -18,7 +18,7 @@
 #include "app/graphics/frame_sum.h"
 #include "app/graphics/gl.h"
 #include "app/graphics/gui_context.h"
-#include "app/shell/dropped.h"
+#include "app/shell/dropped_files.h"
 #include "app/shell/frame.h"
 #include "app/shell/shell.h"
 #include "app/state/apply/apply.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/shell/shortcuts.h"
+#include "app/shell/keys/shortcuts.h"
 #include "imgui_internal.h"
 #include "tests/gui/gui_fixture.h"
 #include "viz/state/commands.h"

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/shell/dropped.h"
+#include "app/shell/dropped_files.h"
 #include "app/state/apply/apply.h"
 #include "tests/gui/gui_fixture.h"
 #include "tests/kernels/gpu/own_kernel/own_kernel_text.h"

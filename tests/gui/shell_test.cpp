@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "app/shell/shortcuts.h"
+#include "app/shell/keys/shortcuts.h"
 #include "app/state/apply/apply.h"
 #include "app/window/settings.h"
 #include "imgui_internal.h"

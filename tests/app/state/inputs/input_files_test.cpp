@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "app/control/controller.h"
-#include "app/shell/path_field.h"
+#include "app/shell/widgets/path_field.h"
 #include "app/state/apply/apply.h"
 #include "kernels/formats/npy.h"
 #include "tests/kernels/temp_folder.h"

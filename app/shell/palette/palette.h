@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/shell/palette_entry.h"
+#include "app/shell/palette/palette_entry.h"
 #include "viz/state/commands.h"
 #include "viz/state/state.h"
 

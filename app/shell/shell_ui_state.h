@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "app/shell/palette.h"
-#include "app/shell/shortcuts.h"
+#include "app/shell/keys/shortcuts.h"
+#include "app/shell/palette/palette.h"
 #include "app/system/file_dialog.h"
 #include "viz/state/state.h"
 

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "app/shell/fuzzy.h"
-#include "app/shell/palette.h"
+#include "app/shell/palette/fuzzy.h"
+#include "app/shell/palette/palette.h"
 
 namespace attn {
 namespace {

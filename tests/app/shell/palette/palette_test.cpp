@@ -1,5 +1,5 @@
 // The command palette has all that the program can do: what is added to a table is in it.
-#include "app/shell/palette.h"
+#include "app/shell/palette/palette.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "app/control/controller.h"
-#include "app/shell/shortcuts.h"
+#include "app/shell/keys/shortcuts.h"
 #include "app/state/apply/apply.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"

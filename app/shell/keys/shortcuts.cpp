@@ -1,4 +1,4 @@
-#include "app/shell/shortcuts.h"
+#include "app/shell/keys/shortcuts.h"
 
 #include <array>
 #include <cstddef>

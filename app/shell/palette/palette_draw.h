@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/control/controller.h"
-#include "app/shell/palette.h"
+#include "app/shell/palette/palette.h"
 #include "viz/state/commands.h"
 
 namespace attn {

@@ -1,4 +1,4 @@
-#include "app/shell/tab_order.h"
+#include "app/shell/keys/tab_order.h"
 
 #include "imgui.h"
 #include "imgui_internal.h"

@@ -1,4 +1,4 @@
-#include "app/shell/fuzzy.h"
+#include "app/shell/palette/fuzzy.h"
 
 #include <gtest/gtest.h>
 

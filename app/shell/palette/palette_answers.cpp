@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/shell/palette.h"
+#include "app/shell/palette/palette.h"
 #include "kernels/base/text.h"
 #include "kernels/model/problem/problem.h"
 #include "profiling/figures/samples.h"

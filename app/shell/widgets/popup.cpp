@@ -1,4 +1,4 @@
-#include "app/shell/popup.h"
+#include "app/shell/widgets/popup.h"
 
 #include <algorithm>
 

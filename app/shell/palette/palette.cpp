@@ -1,4 +1,4 @@
-#include "app/shell/palette.h"
+#include "app/shell/palette/palette.h"
 
 #include <algorithm>
 #include <array>
@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "app/shell/palette_list.h"
-#include "app/shell/shortcuts.h"
+#include "app/shell/keys/shortcuts.h"
+#include "app/shell/palette/palette_list.h"
 #include "kernels/base/text.h"
 #include "kernels/lab/experiments.h"
 #include "kernels/ladder.h"

@@ -1,4 +1,4 @@
-#include "app/shell/path_field.h"
+#include "app/shell/widgets/path_field.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "app/shell/palette.h"
+#include "app/shell/palette/palette.h"
 #include "kernels/base/text.h"
 #include "kernels/recording/reading.h"
 #include "viz/bench/scene/bench_scene.h"

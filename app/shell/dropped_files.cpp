@@ -1,4 +1,4 @@
-#include "app/shell/dropped.h"
+#include "app/shell/dropped_files.h"
 
 #include <string>
 #include <vector>

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/shell/palette_entry.h"
+#include "app/shell/palette/palette_entry.h"
 #include "viz/state/commands.h"
 #include "viz/state/state.h"
 

@@ -1,13 +1,13 @@
-#include "app/shell/palette_draw.h"
+#include "app/shell/palette/palette_draw.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "app/shell/caps.h"
-#include "app/shell/popup.h"
-#include "app/shell/shortcuts.h"
+#include "app/shell/keys/shortcuts.h"
+#include "app/shell/widgets/key_caps.h"
+#include "app/shell/widgets/popup.h"
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "misc/cpp/imgui_stdlib.h"

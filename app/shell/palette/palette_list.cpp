@@ -1,4 +1,4 @@
-#include "app/shell/palette_list.h"
+#include "app/shell/palette/palette_list.h"
 
 #include <cstddef>
 #include <map>

@@ -1,9 +1,9 @@
-#include "app/shell/caps.h"
+#include "app/shell/widgets/key_caps.h"
 
 #include <algorithm>
 #include <string>
 
-#include "app/shell/shortcuts.h"
+#include "app/shell/keys/shortcuts.h"
 #include "viz/draw/canvas.h"
 
 namespace attn {
