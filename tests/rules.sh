@@ -107,7 +107,8 @@ learn/lesson learn/card learn/figure learn ."
     app)
       printf "system state/apply state/inputs state/string state/lessons graphics worker peers control/tasks \
 control/step control/learn control/bench control/files control/profile control shell/keys \
-shell/widgets shell/palette shell window cli ."
+shell/widgets shell/palette shell window cli/arguments cli/bench cli/profile cli/step cli/verify cli \
+."
       ;;
   esac
 }

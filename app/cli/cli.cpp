@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "app/cli/command.h"
+#include "app/cli/arguments/command.h"
+#include "app/cli/arguments/console_text.h"
 #include "app/cli/describe.h"
-#include "app/cli/text.h"
 #include "app/system/assets.h"
 #include "app/system/language.h"
 #include "attnscope_version.h"

@@ -13,8 +13,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/command.h"
-#include "app/cli/text.h"
+#include "app/cli/arguments/command.h"
+#include "app/cli/arguments/console_text.h"
 #include "app/peers/python.h"
 #include "app/system/assets.h"
 #include "app/window/settings.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <system_error>
 
-#include "app/cli/command.h"
-#include "app/cli/text.h"
+#include "app/cli/arguments/command.h"
+#include "app/cli/arguments/console_text.h"
 #include "app/state/string/state_string.h"
 #include "kernels/base/text.h"
 

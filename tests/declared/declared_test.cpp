@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/cli/problem_arguments.h"
+#include "app/cli/arguments/problem_arguments.h"
 #include "app/state/apply/apply.h"
 #include "app/state/string/state_string.h"
 #include "kernels/cpu/device.h"

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/cli/step_text.h"
+#include "app/cli/step/step_text.h"
 #include "app/state/string/state_string.h"
 #include "kernels/judge/first_wrong.h"
 #include "kernels/ladder.h"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/cli/step_text.h"
+#include "app/cli/step/step_text.h"
 #include "kernels/model/inputs/inputs.h"
 #include "tests/orders/late_scale.h"
 #include "viz/draw/text_runs.h"

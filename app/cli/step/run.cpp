@@ -1,0 +1,158 @@
+// attnscope run: one kernel on .npy arrays.
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/cli/arguments/command.h"
+#include "app/cli/arguments/console_text.h"
+#include "app/cli/arguments/kernel_arguments.h"
+#include "app/cli/arguments/problem_arguments.h"
+#include "app/worker/client.h"
+#include "kernels/base/text.h"
+#include "kernels/cpu/run.h"
+#include "kernels/formats/npy.h"
+#include "kernels/model/inputs/inputs.h"
+#include "kernels/model/kernel.h"
+#include "kernels/model/problem/validate.h"
+
+namespace attn::cli {
+namespace {
+
+struct RunArguments {
+  std::string kernel, q, k, v, bias, dtype, out, lse, memory_limit, device;
+  std::optional<double> scale;
+  double time_limit = 0;
+  MaskArguments mask;
+  ScoreArguments scores;
+  OptionArguments options;
+};
+
+// Whatever is wrong with an input file is the user's value: exit 2. Memory is not.
+Error as_bad_input(Error error) {
+  if (error.kind == ErrorKind::io) error.kind = ErrorKind::bad_input;
+  return error;
+}
+
+Result<FileInputs> read_inputs(const RunArguments& a, std::uint64_t memory_limit) {
+  std::optional<DType> dtype;
+  if (!a.dtype.empty()) {
+    dtype = dtype_from_name(a.dtype);
+    if (!dtype) return bad_input(phrase("--dtype {} is unknown; use f32, f16 or bf16.", a.dtype));
+  }
+  std::optional<std::filesystem::path> bias;
+  if (!a.bias.empty()) bias = a.bias;
+  auto in = inputs_from_files(a.q, a.k, a.v, bias, dtype, memory_limit);
+  if (!in) return tl::unexpected(as_bad_input(in.error()));
+  in->problem.scale = a.scale;
+  if (auto r = a.scores.apply_to(in->problem); !r) return tl::unexpected(r.error());
+  if (auto r = a.mask.apply_to(in->problem.mask); !r) return tl::unexpected(r.error());
+  if (auto r = validate(in->problem); !r) return tl::unexpected(r.error());
+  return in;
+}
+
+// q's number of axes: the leading ones that it lacks are 1.
+Result<void> write_answer(const RunArguments& a, const FileInputs& in, const Outputs& answer) {
+  const std::vector<std::int64_t>& full = answer.out.shape();
+  const std::vector<std::int64_t> shape(full.end() - static_cast<std::ptrdiff_t>(in.axes), full.end());
+  if (auto r = write_npy(a.out, answer.out, shape); !r) return r;
+  if (a.lse.empty()) return ok();
+  return write_npy(a.lse, answer.lse, std::span(shape).first(shape.size() - 1));
+}
+
+// A GPU's limit where none was named: a kernel that hangs would else hang for ever.
+constexpr double kGpuSeconds = 600;
+
+Result<Outputs> answer_of(const NamedKernels& kernel, const RunArguments& a, const DeviceChoice& device,
+                          const FileInputs& in, const Options& options, std::uint64_t limit, const Stopper& stopper) {
+  const KernelRow& row = *kernel.rows.front();
+  if (device.processor == Processor::cpu) {
+    return run_on_cpu(row, in.problem, options, in.inputs, limit, stopper.token());
+  }
+  if (row.processor == Processor::cpu) {
+    return bad_input(phrase("{} runs on the CPU; leave --device {} out.", row.id, a.device));
+  }
+  GpuRunRequest r;
+  r.gpu = device.index;
+  r.kernel = row.id;
+  r.problem = in.problem;
+  r.options = options;
+  r.inputs = &in.inputs;
+  r.memory_limit = limit;
+  GpuClient client;
+  client.bring(kernel.own);
+  auto answer = client.run(r, {a.time_limit > 0 ? a.time_limit : kGpuSeconds, stopper.token()}, say_progress);
+  say_progress("");
+  if (!answer) return tl::unexpected(answer.error());
+  if (answer->source != row.id) say(phrase("used your copy of the kernel: {}", answer->source));
+  return std::move(answer->outputs);
+}
+
+Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
+  const auto kernel = kernel_named(a.kernel);
+  if (!kernel) return tl::unexpected(kernel.error());
+  const auto device = choose_device(a.device.empty() && !kernel->own.empty() ? "gpu" : a.device);
+  if (!device) return tl::unexpected(device.error());
+  if (auto r = stopper.limit_time(a.time_limit); !r) return tl::unexpected(r.error());
+  const auto limit = memory_limit_of(a.memory_limit);
+  if (!limit) return tl::unexpected(limit.error());
+  Options options;
+  if (auto r = a.options.apply_to(options); !r) return tl::unexpected(r.error());
+  if (auto r = a.options.check_read_by(kernel->rows); !r) return tl::unexpected(r.error());
+  for (const auto& [name, file] : {std::pair("--out", a.out), std::pair("--lse", a.lse)}) {
+    if (file == "-") return bad_input(phrase("{} - : .npy files are not written to stdout; name a file.", name));
+    if (file.empty()) continue;
+    if (auto r = check_writable(name, file); !r) return tl::unexpected(r.error());
+  }
+  if (auto r =
+          check_distinct({{"--q", a.q}, {"--k", a.k}, {"--v", a.v}, {"--bias", a.bias}, {"--slopes", a.scores.slopes}},
+                         {{"--out", a.out}, {"--lse", a.lse}});
+      !r) {
+    return tl::unexpected(r.error());
+  }
+
+  const auto in = read_inputs(a, *limit);
+  if (!in) return tl::unexpected(in.error());
+  const auto answer = answer_of(*kernel, a, *device, *in, options, *limit, stopper);
+  if (!answer) return tl::unexpected(answer.error());
+  if (auto r = write_answer(a, *in, *answer); !r) return tl::unexpected(r.error());
+  say(phrase("{} on {}: wrote {}{}", a.kernel, describe(in->problem), a.out, a.lse.empty() ? "" : " and " + a.lse));
+  return 0;
+}
+
+}  // namespace
+
+Command add_run(Parser program) {
+  auto a = std::make_shared<RunArguments>();
+  Parser parser = program.add_subcommand("run", tr("Run one kernel on .npy arrays"));
+  parser.add_option("--kernel", a->kernel, tr("Which kernel; `attnscope list` names them; or FILE.cu of your own"))
+      ->required()
+      ->type_name("ID");
+  parser.add_option("--q", a->q, "Queries: [B,H,L,D], [H,L,D] or [L,D], C order, f2, f4 or f8")
+      ->required()
+      ->type_name("FILE.npy");
+  parser.add_option("--k", a->k, tr("Keys; their heads may be fewer"))->required()->type_name("FILE.npy");
+  parser.add_option("--v", a->v, "Values")->required()->type_name("FILE.npy");
+  parser.add_option("--bias", a->bias, tr("Added after the scale, broadcast to [B,Hq,Lq,Lk]; -inf masks"))
+      ->type_name("FILE.npy");
+  a->scores.add_to(parser);
+  a->mask.add_to(parser);
+  parser.add_option("--scale", a->scale, tr("Factor of QK^T; left out: 1/sqrt(D)"))->type_name("X");
+  parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; left out: that of q"))->type_name("DTYPE");
+  a->options.add_to(parser, true);
+  parser.add_option("--out", a->out, "O: q's axes, f2 for f16, else f4")->required()->type_name("FILE.npy");
+  parser.add_option("--lse", a->lse, tr("LSE: O's shape without the last axis, f4, natural logarithm"))
+      ->type_name("FILE.npy");
+  parser.add_option("--memory-limit", a->memory_limit, tr("Refuse what takes more; left out: what is free"))
+      ->type_name("BYTES");
+  parser.add_option("--time-limit", a->time_limit, tr("Stop after so many seconds; 0: none"))->type_name("SECONDS");
+  add_device(parser, a->device);
+  parser.footer(
+      tr("Examples:\n  attnscope run --kernel cpu_flash --q q.npy --k k.npy --v v.npy --causal --out o.npy --lse "
+         "lse.npy\n  attnscope run --kernel cpu_tiled --q q.npy --k k.npy --v v.npy --window 128,0 --dtype bf16 --tile "
+         "32x64 --out o.npy"));
+  return {parser, [a](Stopper& stopper) { return run_kernel(*a, stopper); }};
+}
+
+}  // namespace attn::cli
