@@ -26,7 +26,7 @@
 #include "kernels/base/hash.h"
 #include "longest.h"
 #include "profiling/session/session.h"
-#include "tests/paths.h"
+#include "tests/environment/paths.h"
 
 namespace attn::bench {
 namespace {

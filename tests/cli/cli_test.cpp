@@ -12,9 +12,9 @@
 
 #include "kernels/base/files.h"
 #include "kernels/formats/container.h"
-#include "tests/asked.h"
 #include "tests/cli/program.h"
-#include "tests/paths.h"
+#include "tests/environment/asked.h"
+#include "tests/environment/paths.h"
 
 namespace attn::test {
 namespace {

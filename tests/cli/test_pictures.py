@@ -120,7 +120,7 @@ def compare_in(folder):
         for n, name in enumerate(names[1:]):
             report.check(not same(seen[names[n]], seen[name]), f"{names[n]} and {name} count as the same picture")
     # A third longer and with accents: every text has letters that the faces hold, and nothing stops the drawing. What
-    # is cut or meets its neighbour is told by tests/gui/pseudo_test.cpp.
+    # is cut or meets its neighbour is told by tests/gui/shell/pseudo_test.cpp.
     for name in PICTURES:
         longer = drawn(name, "dark", folder, "pseudo")
         if name == "learn_class":

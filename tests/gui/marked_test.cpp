@@ -14,9 +14,9 @@
 #include "kernels/base/text.h"
 #include "kernels/formats/catalogue_file.h"
 #include "kernels/ladder.h"
+#include "tests/environment/paths.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
-#include "tests/paths.h"
 
 namespace attn {
 namespace {

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "imgui_internal.h"
-#include "tests/asked.h"
+#include "tests/environment/asked.h"
 #include "tests/gui/gui_fixture.h"
 
 namespace attn {

@@ -12,7 +12,7 @@
 #include "app/window/pictures.h"
 #include "profiling/session/session.h"
 #include "tests/app/control/headless.h"
-#include "tests/paths.h"
+#include "tests/environment/paths.h"
 #include "viz/state/run_words.h"
 
 namespace attn {

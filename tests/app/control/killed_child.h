@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <functional>
 
-#include "tests/asked.h"
+#include "tests/environment/asked.h"
 
 namespace attn::test {
 

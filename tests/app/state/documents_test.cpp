@@ -8,7 +8,7 @@
 
 #include "app/state/string/keys.h"
 #include "app/state/string/state_string.h"
-#include "tests/paths.h"
+#include "tests/environment/paths.h"
 
 namespace attn {
 namespace {

@@ -16,7 +16,7 @@
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/samples.h"
 #include "profiling/session/session.h"
-#include "tests/paths.h"
+#include "tests/environment/paths.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/text_runs.h"
 #include "viz/profile/figures/findings.h"

@@ -15,8 +15,8 @@
 #include "kernels/museum/run_verdict.h"
 #include "kernels/recording/file/recording_file.h"
 #include "kernels/recording/replay/replay.h"
+#include "tests/environment/paths.h"
 #include "tests/kernels/judge/own_flash.h"
-#include "tests/paths.h"
 
 namespace attn {
 namespace {

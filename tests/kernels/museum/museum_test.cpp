@@ -23,9 +23,9 @@
 #include "kernels/museum/right_run.h"
 #include "kernels/museum/run_verdict.h"
 #include "kernels/recording/replay/replay.h"
-#include "tests/asked.h"
+#include "tests/environment/asked.h"
+#include "tests/environment/paths.h"
 #include "tests/kernels/museum/unknown_bug.h"
-#include "tests/paths.h"
 
 namespace attn {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "profiling/session/session.h"
-#include "tests/paths.h"
+#include "tests/environment/paths.h"
 
 namespace attn {
 namespace {

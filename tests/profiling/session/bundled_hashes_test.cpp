@@ -10,7 +10,7 @@
 #include "kernels/ladder.h"
 #include "profiling/measure/source_now.h"
 #include "profiling/session/session.h"
-#include "tests/paths.h"
+#include "tests/environment/paths.h"
 
 namespace attn {
 namespace {

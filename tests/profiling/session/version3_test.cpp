@@ -11,9 +11,9 @@
 #include "profiling/session/json/measurement_json.h"
 #include "profiling/session/json/verdict_json.h"
 #include "profiling/session/session.h"
+#include "tests/environment/paths.h"
 #include "tests/kernels/temp_folder.h"
 #include "tests/kernels/version3.h"
-#include "tests/paths.h"
 
 namespace attn {
 namespace {

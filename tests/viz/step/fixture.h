@@ -12,7 +12,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
-#include "tests/paths.h"
+#include "tests/environment/paths.h"
 #include "viz/state/state.h"
 #include "viz/step/facts/texts.h"
 

@@ -9,8 +9,8 @@
 #include "kernels/ladder.h"
 #include "kernels/recording/file/recording_file.h"
 #include "kernels/recording/replay/replay.h"
+#include "tests/environment/paths.h"
 #include "tests/kernels/temp_folder.h"
-#include "tests/paths.h"
 #include "viz/step/bars/strip.h"
 #include "viz/step/facts/gpu_run.h"
 

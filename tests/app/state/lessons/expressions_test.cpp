@@ -12,7 +12,7 @@
 #include "app/state/lessons/lesson_files.h"
 #include "app/state/lessons/lesson_runs.h"
 #include "app/state/string/state_string.h"
-#include "tests/paths.h"
+#include "tests/environment/paths.h"
 #include "viz/draw/text_runs.h"
 #include "viz/learn/beat.h"
 #include "viz/learn/lesson/lesson_words.h"

@@ -14,7 +14,7 @@
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "kernels/gpu/rungs/trace/trace.h"
-#include "tests/asked.h"
+#include "tests/environment/asked.h"
 
 namespace attn::gpu {
 namespace {

@@ -17,7 +17,7 @@
 #include "kernels/gpu/compile/listing/listing.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "tests/paths.h"
+#include "tests/environment/paths.h"
 
 namespace attn::gpu {
 namespace {

@@ -19,9 +19,9 @@
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/gpu/rungs/specialise.h"
-#include "tests/asked.h"
+#include "tests/environment/asked.h"
+#include "tests/environment/paths.h"
 #include "tests/kernels/temp_folder.h"
-#include "tests/paths.h"
 
 namespace attn::gpu {
 namespace {

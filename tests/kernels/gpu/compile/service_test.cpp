@@ -15,8 +15,8 @@
 #include "kernels/gpu/rungs/common.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "tests/asked.h"
-#include "tests/paths.h"
+#include "tests/environment/asked.h"
+#include "tests/environment/paths.h"
 
 namespace attn::gpu {
 namespace {

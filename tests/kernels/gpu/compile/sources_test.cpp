@@ -12,7 +12,7 @@
 
 #include "kernels/formats/container.h"
 #include "kernels/gpu/rungs/rows.h"
-#include "tests/paths.h"
+#include "tests/environment/paths.h"
 
 namespace attn::gpu {
 namespace {

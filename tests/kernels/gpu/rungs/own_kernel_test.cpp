@@ -16,7 +16,7 @@
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
-#include "tests/paths.h"
+#include "tests/environment/paths.h"
 
 namespace attn::gpu {
 namespace {

@@ -14,9 +14,9 @@
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/recording/file/recording_file.h"
+#include "tests/environment/paths.h"
 #include "tests/kernels/temp_folder.h"
 #include "tests/kernels/version3.h"
-#include "tests/paths.h"
 
 namespace attn {
 namespace {

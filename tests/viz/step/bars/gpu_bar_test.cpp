@@ -9,7 +9,7 @@
 
 #include "kernels/recording/file/recording_file.h"
 #include "kernels/recording/reading.h"
-#include "tests/paths.h"
+#include "tests/environment/paths.h"
 #include "tests/viz/step/fixture.h"
 #include "viz/step/bars/cpu_comparison.h"
 #include "viz/step/bars/strip.h"

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "tests/gui/bench_fixture.h"
+#include "tests/gui/bench/bench_fixture.h"
 #include "viz/bench/sweep/sweep_fields.h"
 #include "viz/bench/tiles/tile_map.h"
 

@@ -10,8 +10,8 @@
 
 #include "kernels/base/text.h"
 #include "kernels/formats/catalogue_file.h"
+#include "tests/environment/paths.h"
 #include "tests/gui/gui_fixture.h"
-#include "tests/paths.h"
 
 namespace attn {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tests/gui/learn_fixture.h"
+#include "tests/gui/learn/learn_fixture.h"
 #include "viz/draw/canvas.h"
 #include "viz/step/bars/strip_draw.h"
 #include "viz/step/step_cache.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/gui/learn_fixture.h"
+#include "tests/gui/learn/learn_fixture.h"
 #include "viz/draw/canvas.h"
 #include "viz/step/facts/letters.h"
 

@@ -8,7 +8,7 @@
 #include "imgui_internal.h"
 #include "implot.h"
 #include "implot_internal.h"
-#include "tests/gui/bench_fixture.h"
+#include "tests/gui/bench/bench_fixture.h"
 
 namespace attn {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "app/state/lessons/lesson_files.h"
 #include "app/state/lessons/lesson_runs.h"
-#include "tests/gui/learn_fixture.h"
-#include "tests/paths.h"
+#include "tests/environment/paths.h"
+#include "tests/gui/learn/learn_fixture.h"
 #include "viz/learn/beat.h"
 
 namespace attn {

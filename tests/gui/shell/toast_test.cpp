@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-#include "tests/gui/bench_fixture.h"
+#include "tests/gui/bench/bench_fixture.h"
 
 namespace attn {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "imgui_internal.h"
 #include "profiling/session/run.h"
-#include "tests/gui/profile_fixture.h"
+#include "tests/gui/profile/profile_fixture.h"
 #include "tests/viz/profile/profile_rows.h"
 #include "tests/viz/profile/toy_counts.h"
 #include "tests/viz/profile/toy_kernel.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "profiling/figures/samples.h"
-#include "tests/gui/bench_fixture.h"
+#include "tests/gui/bench/bench_fixture.h"
 
 namespace attn {
 namespace {

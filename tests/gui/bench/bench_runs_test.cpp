@@ -6,7 +6,7 @@
 
 #include "imgui_internal.h"
 #include "profiling/session/run.h"
-#include "tests/gui/bench_fixture.h"
+#include "tests/gui/bench/bench_fixture.h"
 
 namespace attn {
 namespace {

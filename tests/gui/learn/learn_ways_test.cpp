@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "tests/gui/learn_fixture.h"
+#include "tests/gui/learn/learn_fixture.h"
 #include "viz/draw/number_text.h"
 #include "viz/draw/text_runs.h"
 

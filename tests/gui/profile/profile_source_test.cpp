@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "imgui_internal.h"
-#include "tests/gui/profile_fixture.h"
+#include "tests/gui/profile/profile_fixture.h"
 
 namespace attn {
 namespace {

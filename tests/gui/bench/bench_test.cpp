@@ -11,7 +11,7 @@
 #include "imgui_internal.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/run.h"
-#include "tests/gui/bench_fixture.h"
+#include "tests/gui/bench/bench_fixture.h"
 #include "viz/bench/sweep/sweep_fields.h"
 
 namespace attn {

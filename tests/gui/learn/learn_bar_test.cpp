@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "tests/gui/learn_fixture.h"
+#include "tests/gui/learn/learn_fixture.h"
 #include "viz/learn/card/number_bar.h"
 #include "viz/learn/figure/figure.h"
 #include "viz/learn/lesson/typed_number.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "imgui_internal.h"
-#include "tests/gui/learn_fixture.h"
+#include "tests/gui/learn/learn_fixture.h"
 #include "viz/learn/card/learn_scene.h"
 
 namespace attn {

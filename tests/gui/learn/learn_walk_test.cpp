@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "app/state/lessons/lesson_files.h"
-#include "tests/gui/learn_fixture.h"
-#include "tests/paths.h"
+#include "tests/environment/paths.h"
+#include "tests/gui/learn/learn_fixture.h"
 #include "viz/learn/beat.h"
 #include "viz/learn/card/learn_scene.h"
 

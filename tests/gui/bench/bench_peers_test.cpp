@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/gui/bench_fixture.h"
+#include "tests/gui/bench/bench_fixture.h"
 
 namespace attn {
 namespace {

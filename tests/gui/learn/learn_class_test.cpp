@@ -6,7 +6,7 @@
 #include "app/state/lessons/lesson_progress.h"
 #include "app/state/string/state_string.h"
 #include "imgui_internal.h"
-#include "tests/gui/learn_fixture.h"
+#include "tests/gui/learn/learn_fixture.h"
 #include "viz/draw/text_runs.h"
 #include "viz/draw/theme.h"
 #include "viz/learn/card/learn_scene.h"

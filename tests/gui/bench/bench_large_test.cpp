@@ -7,7 +7,7 @@
 
 #include <fmt/ranges.h>
 
-#include "tests/gui/bench_fixture.h"
+#include "tests/gui/bench/bench_fixture.h"
 
 namespace attn {
 namespace {
