@@ -17,7 +17,7 @@ void draw_entry(const LogEntry& entry, Commands& commands) {
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float indent = s.px(84), width = std::max(s.px(80), ImGui::GetContentRegionAvail().x - indent);
-  const Runs words{{entry.text, Face::text, entry.level == LogLevel::note ? Token::dim : Token::text, 0, false}};
+  const TextRuns words{{entry.text, Face::text, entry.level == LogLevel::note ? Token::dim : Token::text, 0, false}};
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float height = draw_paragraph(list, {at.x + indent, at.y}, width, 13, words, 12, false);
   if (ImGui::InvisibleButton("line", {indent + width, height + s.px(2)}, ImGuiButtonFlags_EnableNav))

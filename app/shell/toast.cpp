@@ -18,7 +18,7 @@ constexpr float kBandPad = 10, kBandGap = 6;  // of one below
 constexpr float kWidest = 760, kBarWidest = 520;
 constexpr int kBarLines = 2, kBandLines = 5;
 
-Runs words_of(const std::string& text) {
+TextRuns words_of(const std::string& text) {
   return {{text, Face::text, Token::text, 0, false}};
 }
 

@@ -16,7 +16,7 @@ constexpr float kSubscript = 0.2F;
 
 constexpr float kLeastScript = 10;  // logical: an index in an exponent must be read as well
 
-float run_size(const Run& run, float size) {
+float run_size(const TextRun& run, float size) {
   const float full = size * (run.face == Face::maths ? kMathsSize : 1.0F);
   if (run.raise == 0) return full;
   const float script = full * (run.raise == 2 ? kScriptSize * 0.86F : kScriptSize);
@@ -30,14 +30,14 @@ float baseline(Face face, float size) {
 }
 
 struct Word {
-  const Run* run;
+  const TextRun* run;
   std::string_view text;
 };
 
 // Runs cut at spaces and ends of lines; the space stays with the word before it.
-std::vector<Word> words_of(const Runs& runs) {
+std::vector<Word> words_of(const TextRuns& runs) {
   std::vector<Word> words;
-  for (const Run& run : runs) {
+  for (const TextRun& run : runs) {
     std::string_view rest = run.text;
     while (!rest.empty()) {
       std::size_t space = rest.find_first_of(" \n");
@@ -57,7 +57,7 @@ bool may_break_after(const std::vector<Word>& words, std::size_t n) {
   return !(words[n].run->raise > 0 && n + 1 < words.size() && words[n + 1].run->raise > 0);
 }
 
-float draw_piece(ImDrawList* list, ImVec2 at, float size, const Run& run, std::string_view text, bool draw) {
+float draw_piece(ImDrawList* list, ImVec2 at, float size, const TextRun& run, std::string_view text, bool draw) {
   const float own = run_size(run, size);
   const float width = text_width(run.face, own, text);
   if (!draw) return width;
@@ -140,16 +140,16 @@ void draw_text_in(ImDrawList* list, const Box& box, Align align, Face face, floa
   draw_text(list, {x, (box.min.y + box.max.y - style().px(size)) / 2}, face, size, c, text);
 }
 
-float runs_width(const Runs& runs, float size) {
+float runs_width(const TextRuns& runs, float size) {
   float width = 0;
-  for (const Run& run : runs) width += text_width(run.face, run_size(run, size), run.text);
+  for (const TextRun& run : runs) width += text_width(run.face, run_size(run, size), run.text);
   return width;
 }
 
-float draw_runs(ImDrawList* list, ImVec2 at, float size, const Runs& runs) {
+float draw_runs(ImDrawList* list, ImVec2 at, float size, const TextRuns& runs) {
   float script_from = 0, script_end = 0;
   int last_raise = 0;
-  for (const Run& run : runs) {
+  for (const TextRun& run : runs) {
     // A superscript right after a subscript stands over it (K with index and transpose).
     if (run.raise != 0 && last_raise != 0 && (run.raise < 0) != (last_raise < 0)) {
       script_end = at.x;
@@ -167,7 +167,7 @@ float draw_runs(ImDrawList* list, ImVec2 at, float size, const Runs& runs) {
   return std::max(at.x, script_end);
 }
 
-void draw_runs_in(ImDrawList* list, const Box& box, Align align, float size, const Runs& runs) {
+void draw_runs_in(ImDrawList* list, const Box& box, Align align, float size, const TextRuns& runs) {
   const float width = runs_width(runs, size);
   float x = box.min.x;
   if (align == Align::centre) x = (box.min.x + box.max.x - width) / 2;
@@ -175,7 +175,8 @@ void draw_runs_in(ImDrawList* list, const Box& box, Align align, float size, con
   draw_runs(list, {x, (box.min.y + box.max.y - style().px(size)) / 2}, size, runs);
 }
 
-float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const Runs& runs, int max_lines, bool draw) {
+float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const TextRuns& runs, int max_lines,
+                     bool draw) {
   const float step = line_height(size);
   float x = 0;
   int line = 0;

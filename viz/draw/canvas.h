@@ -44,12 +44,12 @@ void draw_text_in(ImDrawList* list, const Box& box, Align align, Face face, floa
 
 // Maths letters are set larger than the words around them: their x-height is smaller.
 constexpr float kMathsSize = 1.25F;
-float runs_width(const Runs& runs, float size);
+float runs_width(const TextRuns& runs, float size);
 // Draws on one line whose top is at.y; returns the x after the last run.
-float draw_runs(ImDrawList* list, ImVec2 at, float size, const Runs& runs);
-void draw_runs_in(ImDrawList* list, const Box& box, Align align, float size, const Runs& runs);
+float draw_runs(ImDrawList* list, ImVec2 at, float size, const TextRuns& runs);
+void draw_runs_in(ImDrawList* list, const Box& box, Align align, float size, const TextRuns& runs);
 // Breaks at spaces to `width` pixels, at most `max_lines` lines; returns the height used. `draw` false measures.
-float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const Runs& runs, int max_lines,
+float draw_paragraph(ImDrawList* list, ImVec2 at, float width, float size, const TextRuns& runs, int max_lines,
                      bool draw = true);
 
 void draw_card(ImDrawList* list, const Box& box);

@@ -12,22 +12,22 @@ constexpr char kPlace = '\x01';  // before the digit of a place; no text has it
 
 }  // namespace
 
-std::string plain_text(const Runs& runs) {
+std::string plain_text(const TextRuns& runs) {
   std::string text;
-  for (const Run& run : runs) text += run.text;
+  for (const TextRun& run : runs) text += run.text;
   return text;
 }
 
-Run word(std::string text, Ink ink) {
+TextRun word(std::string text, Ink ink) {
   return {std::move(text), Face::text, ink, 0, false};
 }
-Run letter(std::string text, Ink ink, int raise) {
+TextRun letter(std::string text, Ink ink, int raise) {
   return {std::move(text), Face::maths, ink, raise, false};
 }
-Run subscript(std::string text, Ink ink) {
+TextRun subscript(std::string text, Ink ink) {
   return {std::move(text), Face::text, ink, -1, false};
 }
-Run number(std::string text, Ink ink) {
+TextRun number(std::string text, Ink ink) {
   // The numbers' face draws infinity too small to be told from an equals sign.
   const bool infinite = text.ends_with("∞");
   return {std::move(text), infinite ? Face::text : Face::mono, ink, 0, false};
@@ -36,8 +36,8 @@ std::string place(std::size_t piece) {
   return {kPlace, static_cast<char>('0' + piece)};
 }
 
-Runs woven(std::string_view sentence, const Runs& pieces, Ink words) {
-  Runs runs;
+TextRuns woven(std::string_view sentence, const TextRuns& pieces, Ink words) {
+  TextRuns runs;
   while (!sentence.empty()) {
     const std::size_t end = std::min(sentence.find(kPlace), sentence.size());
     if (end > 0) runs.push_back(word(std::string(sentence.substr(0, end)), words));
@@ -48,7 +48,7 @@ Runs woven(std::string_view sentence, const Runs& pieces, Ink words) {
   return runs;
 }
 
-Run number(double x, Ink ink, int digits) {
+TextRun number(double x, Ink ink, int digits) {
   return number(significant_text(x, digits), ink);
 }
 

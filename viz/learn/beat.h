@@ -24,7 +24,7 @@ Result<ExpressionScope> scope_of(const Beat& beat, std::int32_t row, LessonFacts
 // One thing that can be chosen: an option of a pick, a cell, key or row of a click, a tile of a map.
 struct Choice {
   std::string words;  // key of its words; empty where `label` says it
-  Runs label;
+  TextRuns label;
   std::optional<double> value;  // that the recording holds there, of a cell
   // Where a click in Step's tiles chooses it: the pinned cell.
   std::optional<Slot> slot;

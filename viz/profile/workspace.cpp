@@ -129,10 +129,10 @@ struct StripPlace {
 };
 
 // The paragraphs under the headline. Beside the source the reasons, which are of its figures, leave it their room.
-std::vector<Runs> strip_words(const ProfileScene& scene, const StripPlace& place) {
+std::vector<TextRuns> strip_words(const ProfileScene& scene, const StripPlace& place) {
   std::string dim = scene.to_do;
   if (has_reasons(scene, place.page) && !place.low) dim += (dim.empty() ? "" : " ") + scene.reasons;
-  std::vector<Runs> words;
+  std::vector<TextRuns> words;
   if (!dim.empty()) words.push_back({{dim, Face::text, Token::dim, 0, false}});
   if (!scene.mosaic.headline.empty()) words.push_back(scene.mosaic.headline);
   return words;
@@ -143,8 +143,8 @@ std::vector<Runs> strip_words(const ProfileScene& scene, const StripPlace& place
 float draw_strip(const ProfileScene& scene, const StripPlace& place, bool& seek, Commands& commands) {
   const Style& s = style();
   const auto [page, width, low, noted] = place;
-  const Runs headline{{scene.empty.empty() ? scene.headline : scene.empty, Face::bold, Token::text, 0, false}};
-  std::vector<Runs> words = strip_words(scene, place);
+  const TextRuns headline{{scene.empty.empty() ? scene.headline : scene.empty, Face::bold, Token::text, 0, false}};
+  std::vector<TextRuns> words = strip_words(scene, place);
   const bool findings = page != ProfilePage::heartbeat && !scene.findings.empty(), with_findings = findings && !low;
   const bool hint = findings && low;
   constexpr int kLines = 12;
@@ -170,7 +170,7 @@ float draw_strip(const ProfileScene& scene, const StripPlace& place, bool& seek,
   const float first = pad + (over ? s.px(kChipLine) * static_cast<float>(laid.lines) : 0);
   const float top = draw_paragraph(nullptr, {}, beside, 17, headline, kLines, false);
   float height = first + top + pad;
-  for (const Runs& w : words) height += gap + draw_paragraph(nullptr, {}, whole, 13, w, kLines, false);
+  for (const TextRuns& w : words) height += gap + draw_paragraph(nullptr, {}, whole, 13, w, kLines, false);
   if (with_findings) height += draw_findings(scene, {left, 0}, whole, false, commands);
   const bool hint_below = hint && !hint_over;
   if (hint_below) height += gap + s.px(kHint);
@@ -183,7 +183,7 @@ float draw_strip(const ProfileScene& scene, const StripPlace& place, bool& seek,
     draw_paragraph(list, {at.x + left, at.y + first}, beside, 17, headline, kLines);
     if (note != nullptr) draw_note(scene, *note, {at.x + note_at, at.y + first + s.px(3.5F)});
     float y = at.y + first + top;
-    for (const Runs& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
+    for (const TextRuns& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
     if (with_findings) y += draw_findings(scene, {left, y - at.y}, whole, true, commands);
     const ImVec2 from(at_right ? last - laid.width : first_button, over ? s.px(8) : pad);
     if (hint_over) draw_findings_hint(scene, {left, from.y}, free, seek);
@@ -205,7 +205,7 @@ void draw_more(const ProfileScene& scene, ProfilePage page, float width, Command
   if (!reasons && scene.findings.empty()) return;
   constexpr int kLines = 12;
   const float left = s.px(16), pad = s.px(12), whole = width - 2 * left;
-  const Runs words{{scene.reasons, Face::text, Token::dim, 0, false}};
+  const TextRuns words{{scene.reasons, Face::text, Token::dim, 0, false}};
   const float above = reasons ? draw_paragraph(nullptr, {}, whole, 13, words, kLines, false) : 0;
   const float height = 2 * pad + above + draw_findings(scene, {left, 0}, whole, false, commands);
   if (begin_card("profile_more", {width, height})) {

@@ -91,11 +91,11 @@ json flat_json(const Array& a) {
 
 // Runs as one line: subscripts after _, superscripts in ^( ). Inside a superscript a subscript stays on its height, in
 // the text face beside its letter.
-std::string line_of(const Runs& runs) {
+std::string line_of(const TextRuns& runs) {
   std::string text;
   int raise = 0;
-  const Run* before = nullptr;
-  for (const Run& run : runs) {
+  const TextRun* before = nullptr;
+  for (const TextRun& run : runs) {
     const bool beside = before != nullptr && before->face == Face::maths && before->ink == run.ink;
     if (raise > 0 && run.raise > 0 && run.face == Face::text && beside) text += "_";
     before = &run;
@@ -154,7 +154,7 @@ std::string StepWriter::text(EventIndex e) {
   const StepPlace at = place_of(rec_, e, Selection{});
   const StripScene strip = strip_scene(rec_, at, step_values(rec_, at, Selection{}, exact), texts_);
   std::string text = strip.position + "\n";
-  for (const Runs* runs : {&strip.headline, &strip.sentence, &strip.formula}) {
+  for (const TextRuns* runs : {&strip.headline, &strip.sentence, &strip.formula}) {
     const std::string words = line_of(*runs);
     if (!words.empty()) text += "    " + words + "\n";
   }

@@ -85,13 +85,13 @@ int first_digit_of(const LessonAsk& ask, const std::vector<Choice>& choices) {
 }  // namespace
 
 // Words that cannot be filled in are shown as they are: attnscope lesson check has refused such a lesson.
-Runs Lessons::words(const std::string& key, Face face, Ink ink) {
+TextRuns Lessons::words(const std::string& key, Face face, Ink ink) {
   const std::string& text = lesson()->words(key, state().preferences.language);
   if (text.empty()) return {};
   ExpressionScope scope = showing_.scope;
   scope.typed = showing_.typed;
   auto runs = filled(text, scope, face, ink);
-  return runs ? *std::move(runs) : Runs{{text, face, ink, 0, false}};
+  return runs ? *std::move(runs) : TextRuns{{text, face, ink, 0, false}};
 }
 
 void Lessons::add_options(CardScene& card) {
@@ -128,7 +128,7 @@ void Lessons::add_said(CardScene& card) {
                word(".", Token::text)};
   if (showing_.told.empty()) return;
   card.said.push_back(word(" ", Token::text));
-  const Runs told = words(showing_.told, Face::text, Token::text);
+  const TextRuns told = words(showing_.told, Face::text, Token::text);
   card.said.insert(card.said.end(), told.begin(), told.end());
 }
 

@@ -134,7 +134,7 @@ class Lessons {
   void end_teaching();
   // The learner's lesson is read anew meanwhile: nothing of the old one is left to come back to.
   void forget_waiting(std::size_t lesson);
-  Runs words(const std::string& key, Face face, Ink ink);
+  TextRuns words(const std::string& key, Face face, Ink ink);
 
   JobContext context_;
   LessonSources sources_;

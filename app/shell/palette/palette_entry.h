@@ -23,7 +23,7 @@ struct PaletteEntry {
   Commands commands;    // what it does
   // A question: Enter shows the answer, with the formula over it, and `commands` are what its door does.
   std::string answer, door;
-  Runs formula;
+  TextRuns formula;
 };
 
 struct PaletteFacts {

@@ -36,9 +36,9 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string html(const Runs& runs) {
+std::string html(const TextRuns& runs) {
   std::string out;
-  for (const Run& run : runs) {
+  for (const TextRun& run : runs) {
     const char* tag = run.face == Face::maths ? "i" : run.face == Face::mono ? "code" : "span";
     std::string text = fmt::format("<{0}>{1}</{0}>", tag, escaped(run.text));
     for (std::size_t at; (at = text.find('\n')) != text.npos;) text.replace(at, 1, "<br>");
@@ -140,7 +140,7 @@ class Sheet {
     if (!say) return tl::unexpected(say.error());
     out_ += fmt::format("<section>\n<h2>{}{}</h2>\n<p>{}</p>\n", number > 0 ? fmt::format("{}. ", number) : "", *title,
                         *say);
-    if (const Runs origin = origins_of(lesson_, beat, *scope, options_.language); !origin.empty())
+    if (const TextRuns origin = origins_of(lesson_, beat, *scope, options_.language); !origin.empty())
       out_ += fmt::format("<p class=\"dim\">{}</p>\n", html(origin));
     if (beat.ask) {
       if (auto asked = write_question(beat, *scope); !asked) return asked;

@@ -158,7 +158,7 @@ TEST(LearnGuide, WhatIsKnownGivesWayToWhatIsSaidBetterLater) {
   TestWindow w;
   start(w, "by-hand", "sum");
   std::string known;
-  for (const Runs& one : card(w).learned) known += plain_text(one) + "\n";
+  for (const TextRuns& one : card(w).learned) known += plain_text(one) + "\n";
   EXPECT_EQ(known.find("shared out"), std::string::npos) << known;
   EXPECT_EQ(known.find("scaled"), std::string::npos) << known;
   EXPECT_NE(known.find("at most 1"), std::string::npos) << known;
@@ -198,13 +198,13 @@ TEST(LearnGuide, TermsStandOnTheirLinesAndExponentsInOnePiece) {
   TestWindow w;
   w.draw_frames(2);
   const auto lines = [](const std::string& text, float width) {
-    const Runs runs = runs_of(text, {}, Face::text, Token::text);
+    const TextRuns runs = runs_of(text, {}, Face::text, Token::text);
     return std::lround(draw_paragraph(nullptr, {}, width, 15, runs, 40, false) / line_height(15));
   };
   EXPECT_EQ(lines("one two three", 1000), 1);
   EXPECT_EQ(lines("one\ntwo\nthree", 1000), 3);
   const std::string power = "e^([m|old] − [m|new])";
-  const Runs whole = runs_of(power, {}, Face::text, Token::text);
+  const TextRuns whole = runs_of(power, {}, Face::text, Token::text);
   // Too narrow for it: it stands on one line all the same.
   EXPECT_EQ(lines(power, runs_width(whole, 15) * 0.7F), 1);
   EXPECT_EQ(lines("take " + power, runs_width(whole, 15) * 1.05F), 2);

@@ -7,12 +7,12 @@
 namespace attn {
 namespace {
 
-TEST(Runs, OfASentenceStandWhereTheLanguageHasThem) {
+TEST(TextRuns, OfASentenceStandWhereTheLanguageHasThem) {
   const auto sentence = [] {
     return woven(phrase("{} takes the place of {} in {} steps.", place(0), place(1), 12),
                  {letter("P", TensorColour::p), letter("S", TensorColour::s)});
   };
-  const Runs english = sentence();
+  const TextRuns english = sentence();
   EXPECT_EQ(plain_text(english), "P takes the place of S in 12 steps.");
   ASSERT_EQ(english.size(), 4U);
   EXPECT_EQ(english[0].face, Face::maths);
@@ -21,7 +21,7 @@ TEST(Runs, OfASentenceStandWhereTheLanguageHasThem) {
   Catalogue german;
   german.texts = {{"{0} takes the place of {1} in {2} steps.", "Statt {1} kommt in {2} Schritten {0}"}};
   speak(&german);
-  const Runs other = sentence();
+  const TextRuns other = sentence();
   speak(nullptr);
   EXPECT_EQ(plain_text(other), "Statt S kommt in 12 Schritten P");
   ASSERT_EQ(other.size(), 4U);
@@ -29,8 +29,8 @@ TEST(Runs, OfASentenceStandWhereTheLanguageHasThem) {
   EXPECT_EQ(other[3].text, "P");
 }
 
-TEST(Runs, OfASentenceWithoutPiecesAreItsWords) {
-  const Runs runs = woven("None yet.", {});
+TEST(TextRuns, OfASentenceWithoutPiecesAreItsWords) {
+  const TextRuns runs = woven("None yet.", {});
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_EQ(runs.front().text, "None yet.");
 }

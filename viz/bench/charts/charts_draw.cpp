@@ -345,7 +345,7 @@ void draw_empty(const BenchChart& chart, ImVec2 room) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Box slot{{at.x, at.y + s.px(8)}, {at.x + room.x, at.y + room.y - s.px(4)}};
   draw_dashed(ImGui::GetWindowDrawList(), slot, colour(s.theme, Token::line), 4);
-  const Runs words{{chart.empty, Face::text, Token::dim, 0, false}};
+  const TextRuns words{{chart.empty, Face::text, Token::dim, 0, false}};
   const float one_line = runs_width(words, 13);
   const float width = std::min({one_line + s.px(2), slot.width() - s.px(32), s.px(420)});
   const float height = draw_paragraph(nullptr, {}, width, 13, words, 5, false);

@@ -123,15 +123,15 @@ void draw_name(ImDrawList* list, const Box& box, const LadderRung& rung, const C
 }
 
 // What is new against the rung before; why there is no time.
-Runs idea_of(const LadderRung& rung) {
+TextRuns idea_of(const LadderRung& rung) {
   std::string words = rung.reason;
   if (!rung.idea.empty()) words += (words.empty() ? "" : " ") + rung.idea;
-  return words.empty() ? Runs() : Runs{{words, Face::text, Token::text, 0, false}};
+  return words.empty() ? TextRuns() : TextRuns{{words, Face::text, Token::text, 0, false}};
 }
 
 // A sentence a respect, its lead standing out.
-Runs sentences_of(const LadderRung& rung) {
-  Runs runs;
+TextRuns sentences_of(const LadderRung& rung) {
+  TextRuns runs;
   for (const LadderSentence& sentence : rung.sentences) {
     const Token lead = sentence.missing ? Token::dim : Token::text;
     runs.push_back({(runs.empty() ? "" : " ") + sentence.lead + ":", Face::bold, lead, 0, false});
@@ -144,7 +144,7 @@ Runs sentences_of(const LadderRung& rung) {
 void draw_rung(const LadderScene& scene, const LadderRung& rung, const Columns& c, float width, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const Runs idea = idea_of(rung), sentences = sentences_of(rung);
+  const TextRuns idea = idea_of(rung), sentences = sentences_of(rung);
   constexpr int kLines = 14;
   const float button = rung.before.empty() || rung.cpu ? 0 : text_width(Face::text, 12, tr("what differs")) + s.px(28);
   const float wide = std::max(s.px(120), width - s.px(kIndent) - button);

@@ -396,7 +396,7 @@ void draw_rows(BenchCache& cache, float height, Commands& commands) {
 
 // The line under the rows, wrapped: pixels.
 float note_height(const BenchCache& cache, float width) {
-  const Runs words{word(cache.scene.table.note)};
+  const TextRuns words{word(cache.scene.table.note)};
   return std::max(style().px(kNote), draw_paragraph(nullptr, {}, width, 12, words, kNoteLines, false));
 }
 

@@ -80,7 +80,7 @@ const ListedRun* other_sweep(const Model& model, const BenchSlice& slice) {
 }
 
 // A line of the reason: its lead, up to the first colon, stands out.
-Runs line_runs(std::string_view line) {
+TextRuns line_runs(std::string_view line) {
   const std::size_t colon = line.find(": ");
   constexpr std::size_t kLongest = 18;  // leads are short
   if (colon == std::string_view::npos || colon > kLongest)
@@ -138,7 +138,7 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
   const bool low = ImGui::GetMainViewport()->WorkSize.y < s.px(520);  // little height: the figures come first
   const float size = low ? 14.0F : 17.0F;
   constexpr int kLines = 12;
-  const Runs headline{{strip_headline(verdict, folded), Face::bold, Token::text, 0, false}};
+  const TextRuns headline{{strip_headline(verdict, folded), Face::bold, Token::text, 0, false}};
   // Little height: the reason is folded behind "more".
   const bool can_fold = low && !verdict.reason.empty(), shows_reason = !can_fold || cache.reason_open;
   const char* fold_words = cache.reason_open ? tr("less") : tr("more");

@@ -31,7 +31,7 @@ struct ChapterScene {
 
 enum class BeatMark : std::uint8_t { tell, ask, seen, known, shown };
 struct CardOption {
-  Runs words;
+  TextRuns words;
   std::string value;
   bool chosen = false, right = false, missed = false;  // right and missed are known once it is answered
   int votes = 0;                                       // hands of the class, told once it is revealed
@@ -43,14 +43,14 @@ struct CardScene {
   std::size_t beat = 0;  // from 0
   std::vector<BeatMark> marks;
   std::string kind;  // "Predict: a number", or "" of a beat that tells
-  Runs headline, say, hint, feedback, proof;
-  Runs origin;                // what is assumed, whose figures these are; empty of most beats
-  std::vector<Runs> learned;  // of the beats so far
+  TextRuns headline, say, hint, feedback, proof;
+  TextRuns origin;                // what is assumed, whose figures these are; empty of most beats
+  std::vector<TextRuns> learned;  // of the beats so far
   std::optional<AskKind> asks;
   bool open = false;  // it waits for an answer
   bool right = false, shown = false, missed = false;
-  Runs letter;  // before the field
-  Runs truth;   // the kernel's own number, once it is answered
+  TextRuns letter;  // before the field
+  TextRuns truth;   // the kernel's own number, once it is answered
   std::string unit, within;
   std::optional<NumberBar> bar;     // on which the number is dragged too
   std::optional<CellRef> cell;      // of the tiles, that the number is asked of
@@ -60,7 +60,7 @@ struct CardScene {
   bool away = false;                    // what is on screen is not what the beat is about
   bool teach = false;                   // it is for a class: the answer stays hidden until it is revealed
   int votes = 0;                        // hands that were counted so far
-  Runs said;                            // what the class said, and what is said to it
+  TextRuns said;                        // what the class said, and what is said to it
   std::string typed;                    // the number that was checked
   std::uint64_t number_of_showing = 0;  // another whenever the beat is shown anew: a typed draft is of one showing
 };

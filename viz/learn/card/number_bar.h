@@ -38,7 +38,7 @@ struct NumberBar {
   NumberScale scale;
   std::optional<double> start;   // where the handle lies at first; none: nowhere, until it is put somewhere
   std::optional<double> beside;  // a number that is known, to compare with
-  Runs beside_words;
+  TextRuns beside_words;
   std::optional<double> truth;  // once it is answered
   std::int32_t key = -1;        // whose bar in the row's chart it is, too; -1: it is none
 };

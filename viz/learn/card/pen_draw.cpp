@@ -11,7 +11,7 @@ constexpr int kManyLines = 40;
 
 }  // namespace
 
-void Pen::words(const Runs& runs, float size, float gap) {
+void Pen::words(const TextRuns& runs, float size, float gap) {
   if (runs.empty()) return;
   y += draw_paragraph(list, {x, y}, width, size, runs, kManyLines) + style().px(gap);
 }

@@ -23,7 +23,7 @@ struct Pen {
   float x, y, width;
   CardSizes sizes = kLearnerSizes;
 
-  void words(const Runs& runs, float size, float gap);
+  void words(const TextRuns& runs, float size, float gap);
   void small_words(std::string_view words);
   Box line(float height);
   void gap(float logical);

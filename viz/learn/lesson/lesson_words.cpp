@@ -49,7 +49,7 @@ Result<std::string> lesson_number(double value, std::string_view format) {
   return decimals ? number_text(value, {count, false}) : significant_text(value, count);
 }
 
-Result<Runs> filled(std::string_view words, ExpressionScope& scope, Face face, Ink ink) {
+Result<TextRuns> filled(std::string_view words, ExpressionScope& scope, Face face, Ink ink) {
   std::string text;
   StepValues values;
   for (std::size_t n = 0; n < words.size();) {
@@ -75,7 +75,7 @@ Result<Runs> filled(std::string_view words, ExpressionScope& scope, Face face, I
   return runs_of(text, values, face, ink);
 }
 
-Runs origins_of(const Lesson& lesson, const Beat& beat, ExpressionScope scope, std::string_view language) {
+TextRuns origins_of(const Lesson& lesson, const Beat& beat, ExpressionScope scope, std::string_view language) {
   if (lesson.assumptions.empty() && lesson.session.empty() && beat.session.empty()) return {};
   scope.assumed.clear();
   scope.figures.clear();
@@ -96,7 +96,7 @@ Runs origins_of(const Lesson& lesson, const Beat& beat, ExpressionScope scope, s
     words += fmt::format("{}{}: {}.", words.empty() ? "" : " ", how, whose);
   }
   auto runs = filled(words, scope, Face::text, Token::dim);
-  return runs ? *std::move(runs) : Runs();
+  return runs ? *std::move(runs) : TextRuns();
 }
 
 }  // namespace attn

@@ -18,9 +18,9 @@ std::string short_number(double value);
 Result<std::string> lesson_number(double value, std::string_view format);
 
 // The words with [letters] and the values of {expressions}, as `{m[0]@i0j2}` or `{bytes():i}`.
-Result<Runs> filled(std::string_view words, ExpressionScope& scope, Face face, Ink ink);
+Result<TextRuns> filled(std::string_view words, ExpressionScope& scope, Face face, Ink ink);
 
 // What the beat takes as given and whose figures it reads, in words; empty where it rests on its runs alone.
-Runs origins_of(const Lesson& lesson, const Beat& beat, ExpressionScope scope, std::string_view language);
+TextRuns origins_of(const Lesson& lesson, const Beat& beat, ExpressionScope scope, std::string_view language);
 
 }  // namespace attn

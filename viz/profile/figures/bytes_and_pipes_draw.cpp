@@ -58,7 +58,7 @@ void draw_number_line(const BytesScene& b, float width) {
   if (b.dram && *b.dram > 0) draw_end(list, box, x_of(*b.dram), tr("DRAM"), b.dram_text, true, true);
 }
 
-Runs words_of(const MissingFigures& missing) {
+TextRuns words_of(const MissingFigures& missing) {
   return {{missing.titles + ": ", Face::text, Token::text, 0, false},
           {missing.reason + ".", Face::text, Token::dim, 0, false}};
 }
@@ -70,7 +70,7 @@ float words_room(float width) {
   return std::max(style().px(60), width - style().px(kNames + kNumbers + kGap));
 }
 float height_of(const BytesLine& line, float width) {
-  const Runs words{{line.words, Face::text, Token::dim, 0, false}};
+  const TextRuns words{{line.words, Face::text, Token::dim, 0, false}};
   return std::max(line_height(13), draw_paragraph(nullptr, {}, words_room(width), 12, words, kWordLines, false));
 }
 
@@ -87,7 +87,7 @@ void draw_line(const BytesLine& line, float width) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float names = s.px(kNames), numbers = s.px(kNumbers), gap = s.px(kGap);
-  const Runs words{{line.words, Face::text, Token::dim, 0, false}};
+  const TextRuns words{{line.words, Face::text, Token::dim, 0, false}};
   const float room = words_room(width), height = height_of(line, width);
   const Box name{at, {at.x + names, at.y + line_height(13)}};
   draw_text_in(list, name, Align::left, Face::text, 13, colour(s.theme, Token::text), line.title);

@@ -15,8 +15,8 @@ namespace attn {
 namespace {
 
 // "At most 1.77 times as fast: It reaches ... Try: ..."
-Runs finding_runs(const Finding& f) {
-  Runs runs;
+TextRuns finding_runs(const Finding& f) {
+  TextRuns runs;
   if (f.at_most > 0) runs.push_back({phrase("At most {}×:", times_text(f.at_most)), Face::bold, Token::text, 0, false});
   if (f.seen > 0)
     runs.push_back({phrase("{}× in this session:", times_text(f.seen)), Face::bold, Token::text, 0, false});

@@ -327,8 +327,8 @@ Layout layout_of(const HeartbeatScene& scene, float width) {
   l.over = width < s.px(kOver);
   l.marks = s.px(kMark) * (scene.other_marks.empty() ? 1.0F : 2.0F) * (l.over ? 2.0F : 1.0F);
   l.extra = s.px(kGap) + (l.over ? s.px(kOverLine) : 0);
-  const Runs words{{scene.words, Face::text, Token::text, 0, false}};
-  const Runs notes{{scene.notes, Face::text, Token::dim, 0, false}};
+  const TextRuns words{{scene.words, Face::text, Token::text, 0, false}};
+  const TextRuns notes{{scene.notes, Face::text, Token::dim, 0, false}};
   l.foot = draw_paragraph(nullptr, {}, width, 13, words, kLines, false) + s.px(4) +
            draw_paragraph(nullptr, {}, width, 12, notes, kLines, false);
   return l;

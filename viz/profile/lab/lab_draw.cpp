@@ -159,8 +159,8 @@ float draw_actions(const LabScene& scene, const LabView& lab, ImVec2 at, float r
 float draw_strip(const LabScene& scene, const LabView& lab, bool rows, float width, Commands& commands) {
   const Style& s = style();
   const std::string& line = scene.empty.empty() ? scene.headline : scene.empty;
-  const Runs headline{{line, Face::bold, Token::text, 0, false}};
-  std::vector<Runs> words;
+  const TextRuns headline{{line, Face::bold, Token::text, 0, false}};
+  std::vector<TextRuns> words;
   for (const std::string& each : scene.words)
     if (!each.empty()) words.push_back({{each, Face::text, Token::dim, 0, false}});
   if (!scene.question.empty()) words.push_back({{scene.question, Face::text, Token::text, 0, false}});
@@ -175,14 +175,14 @@ float draw_strip(const LabScene& scene, const LabView& lab, bool rows, float wid
               top = draw_paragraph(nullptr, {}, beside, 17, headline, kLines, false);
   const float buttons = draw_actions(scene, lab, {}, whole, false, commands);
   float height = first + top + 2 * gap + buttons + pad;
-  for (const Runs& w : words) height += gap + draw_paragraph(nullptr, {}, whole, 13, w, kLines, false);
+  for (const TextRuns& w : words) height += gap + draw_paragraph(nullptr, {}, whole, 13, w, kLines, false);
   if (begin_card("lab_strip", {width, height})) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetWindowPos();
     draw_card_edge(list, {at, {at.x + width, at.y + height}}, kernel_colour(s.theme, lab.kernel));
     draw_paragraph(list, {at.x + left, at.y + first}, beside, 17, headline, kLines);
     float y = at.y + first + top;
-    for (const Runs& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
+    for (const TextRuns& w : words) y += gap + draw_paragraph(list, {at.x + left, y + gap}, whole, 13, w, kLines);
     const ImVec2 from(std::max(left - s.px(6), width - s.px(16) - chips_wide), over ? s.px(8) : pad);
     draw_chips(chips, from, width, true, commands);
     draw_actions(scene, lab, {left, height - pad - buttons}, whole, true, commands);

@@ -87,8 +87,8 @@ void draw_stair(const Staircase& stair, std::int32_t top, ImVec2 size) {
 }
 
 // Each sentence begins a line where its lines then hold them all.
-Runs next_lines(const std::string& next, float width) {
-  const auto runs = [](std::string words) { return Runs{{std::move(words), Face::text, Token::dim, 0, false}}; };
+TextRuns next_lines(const std::string& next, float width) {
+  const auto runs = [](std::string words) { return TextRuns{{std::move(words), Face::text, Token::dim, 0, false}}; };
   const std::size_t end = next.find(". ");
   if (end == std::string::npos) return runs(next);
   std::string broken = next;

@@ -122,10 +122,10 @@ void put_headline(const SampleCounts& all, const std::vector<SampledPhase>& phas
   const SampleCounts& counts = most->counts;
   const PhaseSign sign = sign_of(most->phase);
   const bool letter = sign.face == Face::maths;
-  const auto bold = [](std::string words) { return Run{std::move(words), Face::bold, Token::text}; };
+  const auto bold = [](std::string words) { return TextRun{std::move(words), Face::bold, Token::text}; };
   scene.headline = {
       bold(phrase("No instruction was issued in {} of the samples, most often in ", percent(all.not_issued, all.all))),
-      letter ? Run{sign.text, Face::maths, sign.ink} : bold(sign.text),
+      letter ? TextRun{sign.text, Face::maths, sign.ink} : bold(sign.text),
       bold(phrase(" ({}): there its warp most often {}.", percent(counts.not_issued, all.not_issued),
                   did_most(counts.not_issued_of)))};
 }

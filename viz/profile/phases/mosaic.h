@@ -50,7 +50,7 @@ struct MosaicPart {
 struct MosaicScene {
   bool there = false;  // false: no kernel was sampled and nobody asked; then `empty` may say why
   std::string empty;
-  Runs headline;            // the largest loss
+  TextRuns headline;        // the largest loss
   std::string scale;        // "width: share of the warps' time, 2.60 ms · height: what the warps did"
   std::string scale_brief;  // the same where there is less room
   std::vector<MosaicColumn> columns;

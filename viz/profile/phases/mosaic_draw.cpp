@@ -324,7 +324,7 @@ void draw_foot(ImDrawList* list, const MosaicScene& scene, const Box& line, int 
   if (const float room = line.max.x - left; room >= s.px(kLeast))
     draw_text_in(list, {{left, line.min.y}, line.max}, other ? Align::right : Align::left, Face::text, kSize, ink,
                  fitted_text(Face::text, kSize, rule > 0 ? scene.notes : scene.rule, room));
-  const Runs words{{scene.rule, Face::text, Token::dim, 0, false}};
+  const TextRuns words{{scene.rule, Face::text, Token::dim, 0, false}};
   if (rule > 0) draw_paragraph(list, {line.min.x, line.max.y}, line.width(), kSize, words, rule);
 }
 

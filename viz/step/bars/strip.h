@@ -14,8 +14,8 @@ struct StripScene {
   std::string note;      // beside the position: whose run this is, where it is not the chosen kernel's or a GPU's
   std::string position;  // "Step 12 of 34, query tile 0, key tile 1: α"
   std::string narrow;    // the same where that has no room: "12/34 · q 0 k 1 · α"
-  Runs headline, sentence, formula;
-  Runs why;          // the reason behind the step, for who asks; empty where there is none to give
+  TextRuns headline, sentence, formula;
+  TextRuns why;      // the reason behind the step, for who asks; empty where there is none to give
   Ink accent;        // of the tensor that the step makes
   std::string door;  // what a press on the position does: to the step's phase in Profile; empty: it has none
 };

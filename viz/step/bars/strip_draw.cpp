@@ -18,7 +18,7 @@ constexpr float kOneLineWide = 880;  // the longest sentences need it
 constexpr float kSides = 24;
 
 // "Why?", which opens the reason behind the step. Returns where it ends.
-float draw_why(ImVec2 at, const Runs& why) {
+float draw_why(ImVec2 at, const TextRuns& why) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float width = text_width(Face::bold, 13, "Why?");

@@ -20,10 +20,10 @@ float draw_answer(ImVec2 at, float width, const WrongRunScene& scene, bool draw)
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   float y = at.y;
-  const auto paragraph = [&](const Runs& runs) {
+  const auto paragraph = [&](const TextRuns& runs) {
     y += draw_paragraph(list, {at.x, y}, width, kSize, runs, kAnswerLines, draw) + s.px(2);
   };
-  Runs where{word(scene.place, Token::text)};
+  TextRuns where{word(scene.place, Token::text)};
   if (!scene.spread.empty()) where.push_back(word(" " + scene.spread, Token::dim));
   if (!scene.place.empty()) paragraph(where);
   if (!scene.cause.empty()) paragraph({word(scene.cause, Token::text)});
@@ -34,7 +34,7 @@ float draw_answer(ImVec2 at, float width, const WrongRunScene& scene, bool draw)
 void draw_patch_popup(const WrongRunScene& scene, ImVec2 at) {
   const Style& s = style();
   const float wide = s.px(640), line = s.px(18);
-  const Runs bug{word(scene.bug, Token::text)};
+  const TextRuns bug{word(scene.bug, Token::text)};
   const float height = draw_paragraph(ImGui::GetWindowDrawList(), at, wide, 14, bug, 6, false);
   ImGui::SetNextWindowPos({at.x - wide - s.px(32), at.y});
   ImGui::SetNextWindowSize({wide + s.px(32), height + line * static_cast<float>(scene.patch.size()) + s.px(36)});

@@ -16,7 +16,7 @@ namespace attn {
 namespace {
 
 // Infinity in the words' face: that of numbers draws it too small to be told from an equals sign.
-Run figure(double x, Ink ink = Token::text, int digits = 3) {
+TextRun figure(double x, Ink ink = Token::text, int digits = 3) {
   return {significant_text(x, digits), std::isfinite(x) ? Face::mono : Face::text, ink, 0, false};
 }
 
@@ -153,7 +153,7 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
     scene.words.push_back({word(scan.trouble)});
     return scene;
   }
-  const Runs largest = woven(
+  const TextRuns largest = woven(
       scan.max > 0 ? phrase("Largest difference from fp64 {}, row {}, column {}.", place(0), scan.max_row, scan.max_col)
                    : phrase("Largest difference from fp64 {}", place(0)),
       {figure(scan.max, Token::text)});
@@ -169,11 +169,12 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
     if (!scan.done()) return scene;
     // A bound is no explanation: sums in 16 bits may hide below it where scores are large.
     const DType sums = rec.options.accumulate;
-    Runs bound{word(sums == DType::f32
-                        ? phrase("No difference in any step exceeds what rounding in fp32{} can do", narrow)
-                        : phrase("Sums kept in {}; yet no difference exceeds the worst that rounding in fp32{} could "
-                                 "do with such scores",
-                                 name_of(sums), narrow))};
+    TextRuns bound{
+        word(sums == DType::f32
+                 ? phrase("No difference in any step exceeds what rounding in fp32{} can do", narrow)
+                 : phrase("Sums kept in {}; yet no difference exceeds the worst that rounding in fp32{} could "
+                          "do with such scores",
+                          name_of(sums), narrow))};
     if (scan.allowed > 0) {
       bound.insert(bound.end(), {word(tr(": for ")), letter("O", TensorColour::o), word(" "), figure(scan.allowed)});
     }

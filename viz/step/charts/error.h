@@ -70,7 +70,7 @@ class ErrorScan {
 };
 
 struct ErrorScene {
-  std::vector<Runs> words;  // the largest error; then the first cell that differs, or that none does
+  std::vector<TextRuns> words;  // the largest error; then the first cell that differs, or that none does
   std::optional<FirstDifference> first;
   std::string progress;  // "12 of 64 rows compared"; empty when all are
 };

@@ -140,7 +140,8 @@ void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, c
   const ImVec2 go{s.px(86), s.px(24)};
   const auto put_words = [&](float wide, bool draw) {
     float y = corner.y;
-    for (const Runs& runs : scene.words) y += draw_paragraph(list, {corner.x, y}, wide, 13, runs, 5, draw) + s.px(6);
+    for (const TextRuns& runs : scene.words)
+      y += draw_paragraph(list, {corner.x, y}, wide, 13, runs, 5, draw) + s.px(6);
     return y;
   };
   // The button stands under the words, in a low card beside them.

@@ -65,8 +65,8 @@ struct HindsightBuilder {
       }
     }
   }
-  Runs words() const {
-    Runs out;
+  TextRuns words() const {
+    TextRuns out;
     for (const Phrase& piece : order_look(rec.order).hindsight)
       out.push_back({std::string(tr_of(piece.text)), piece.face, piece.ink, piece.raise, false});
     return out;

@@ -33,7 +33,7 @@ struct HindsightScene {
   int min_decade = 0, max_decade = 0;  // of the log axis: 10^least <= every difference that is not 0 <= 10^most
   bool any_value = false;              // a difference that is not 0
   bool right_to_left = false;
-  Runs words;           // what is compared, in this order's terms
+  TextRuns words;       // what is compared, in this order's terms
   std::string nothing;  // why there is nothing to draw; else empty
 };
 HindsightScene hindsight_scene(const Recording& rec, const StepPlace& at);

@@ -62,8 +62,8 @@ struct Walk {
   }
 };
 
-Runs runs_of(Phrases pieces, std::int64_t keys) {
-  Runs out;
+TextRuns runs_of(Phrases pieces, std::int64_t keys) {
+  TextRuns out;
   for (const Phrase& piece : pieces) {
     std::string text(tr_of(piece.text));
     constexpr std::string_view kKeys = "{keys}";
@@ -126,7 +126,7 @@ void add_together(PassesScene& scene, const Walk& naive, const Walk& flash) {
   const WorkedFormula f =
       worked_formula([](std::span<const double> x) { return x[0] * x[1] / x[2]; }, operands, share, 0, 4, 3);
   if (!f.agrees) return;
-  const auto mono = [](const std::string& text, Ink ink) { return Run{text, Face::mono, ink, 0, false}; };
+  const auto mono = [](const std::string& text, Ink ink) { return TextRun{text, Face::mono, ink, 0, false}; };
   scene.together = {word(scene.flash_name + ": "),
                     letter("P ", p),
                     mono(f.operands[0], p),

@@ -23,12 +23,12 @@ struct PassTile {
 // One walk over the keys of the followed row.
 struct PassStrip {
   std::string name;  // "pass 1"
-  Runs makes;        // "S = Q K^T, stored"
+  TextRuns makes;    // "S = Q K^T, stored"
   TensorColour hue = TensorColour::s;
   std::vector<PassTile> tiles;
   bool other = false;  // of the other run: not the one that Step shows
-  Runs value;          // the element there; empty where it is not made yet
-  Runs waits;          // what it waited for, or waits for
+  TextRuns value;      // the element there; empty where it is not made yet
+  TextRuns waits;      // what it waited for, or waits for
 };
 struct PassesScene {
   std::int32_t row = 0, key = 0, col = 0, keys = 0;
@@ -37,7 +37,7 @@ struct PassesScene {
   bool flash_shown = false;            // Step shows the flash run
   EventIndex other_event = 0;          // the corresponding step of the other run
   std::vector<PassStrip> strips;       // naive's three, then flash's one
-  Runs together;                       // both say the same: P alpha / l = P
+  TextRuns together;                   // both say the same: P alpha / l = P
   std::string nothing;                 // why there is no such view; else empty
 };
 // The kernel whose run stands beside `rec`: naive for flash orders, flash for those that store S.

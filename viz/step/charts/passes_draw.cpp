@@ -63,8 +63,8 @@ void draw_passes(ImDrawList* list, const Box& in, const PassesScene& scene) {
     if (flash)
       list->AddLine({in.min.x, top - s.px(4)}, {in.max.x, top - s.px(4)}, colour_of(Token::line),
                     std::max(1.0F, s.px(1)));
-    Runs name{word((flash ? scene.flash_name : scene.naive_name) + " ", strip.other ? Token::dim : Token::text),
-              word(strip.name)};
+    TextRuns name{word((flash ? scene.flash_name : scene.naive_name) + " ", strip.other ? Token::dim : Token::text),
+                  word(strip.name)};
     if (words > 0) {
       name.push_back(word("  "));
       name.insert(name.end(), strip.makes.begin(), strip.makes.end());
@@ -72,7 +72,7 @@ void draw_passes(ImDrawList* list, const Box& in, const PassesScene& scene) {
     draw_runs_in(list, {{in.min.x, line.min.y}, {plot.min.x - s.px(8), line.max.y}}, Align::left, 13, name);
     draw_strip(list, line, strip, scene.keys, !strip.other);
     if (words <= 0) continue;
-    Runs right = strip.value;
+    TextRuns right = strip.value;
     if (!right.empty()) right.push_back(word("   "));
     right.insert(right.end(), strip.waits.begin(), strip.waits.end());
     float size = 13;

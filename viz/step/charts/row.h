@@ -48,9 +48,9 @@ struct RowChartScene {
   float min = 0, max = 0;           // finite scores and maxima shown
   bool any_weight = false;
   double max_weight = 1;
-  std::vector<Runs> notes;     // beside the weights: their sum and what comes next
-  bool final_weights = false;  // orders that store S: divided by the whole row's l
-  std::string no_weight;       // why there is none yet; empty where there is
+  std::vector<TextRuns> notes;  // beside the weights: their sum and what comes next
+  bool final_weights = false;   // orders that store S: divided by the whole row's l
+  std::string no_weight;        // why there is none yet; empty where there is
 };
 // `asks`: a question is open, so no product of what it may be about is worked out.
 RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at, bool asks = false);

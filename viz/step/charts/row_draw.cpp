@@ -254,14 +254,14 @@ void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, f
   constexpr TensorColour m = TensorColour::m, p = TensorColour::p, alpha = TensorColour::alpha;
   const float step = s.px(20), text_x = box.min.x + s.px(16);
   float y = box.min.y;
-  const auto line = [&](const Runs& runs) {
+  const auto line = [&](const TextRuns& runs) {
     draw_runs(list, {text_x, y}, 13, runs);
     y += step;
   };
   list->AddCircleFilled({box.min.x + s.px(5), y + s.px(7)}, s.px(4), colour_of(TensorColour::s));
   line(woven(phrase("scores {}", place(0)), {letter("S", TensorColour::s)}));
   list->AddRectFilled({box.min.x - s.px(1), y + s.px(6)}, {box.min.x + s.px(11), y + s.px(8)}, colour_of(m));
-  Runs maximum = woven(phrase("maximum {}", place(0)), {letter("m", m)});
+  TextRuns maximum = woven(phrase("maximum {}", place(0)), {letter("m", m)});
   if (scene.maximum) maximum.insert(maximum.end(), {word(" = "), number(*scene.maximum, m)});
   line(maximum);
   bool ghosts = false;
@@ -269,7 +269,7 @@ void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, f
   const auto wanted = static_cast<float>(2 + (ghosts ? 1 : 0) + static_cast<int>(scene.notes.size()));
   y = std::max(y, std::min(weights_top, box.max.y - wanted * step));
   list->AddRectFilled({box.min.x, y + s.px(2)}, {box.min.x + s.px(10), y + s.px(12)}, colour_of(p));
-  Runs weights{word(tr("weights ")), letter("e", p), {"S − m", Face::maths, p, 1, false}};
+  TextRuns weights{word(tr("weights ")), letter("e", p), {"S − m", Face::maths, p, 1, false}};
   if (scene.final_weights) weights.insert(weights.end(), {word(" / "), letter("ℓ", TensorColour::l)});
   line(weights);
   bool shares = false;
@@ -281,7 +281,7 @@ void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, f
     draw_dashed(list, {{box.min.x, y + s.px(2)}, {box.min.x + s.px(10), y + s.px(12)}}, colour_of(p), 2);
     line(woven(phrase("before × {}", place(0)), {letter("α", alpha)}));
   }
-  for (const Runs& note : scene.notes) {
+  for (const TextRuns& note : scene.notes) {
     if (y + step > box.max.y + s.px(6)) break;
     line(note);
   }

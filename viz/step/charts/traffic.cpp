@@ -60,9 +60,9 @@ void add_outlook(TrafficTotals& scene, const Recording& rec) {
   Options small = rec.options, large = rec.options;
   large.br = large.bc = 64;
   // A window or lengths of keys are of this size alone.
-  const Runs bytes{number(bytes_text(tile_loads(*naive, p, Options{}).total())),
-                   number(bytes_text(tile_loads(rec.order, 0, p, small).total())),
-                   number(bytes_text(tile_loads(rec.order, 0, p, large).total()))};
+  const TextRuns bytes{number(bytes_text(tile_loads(*naive, p, Options{}).total())),
+                       number(bytes_text(tile_loads(rec.order, 0, p, small).total())),
+                       number(bytes_text(tile_loads(rec.order, 0, p, large).total()))};
   const std::string at = p.mask.causal            ? tr("At 4096 × 64, causal")
                          : rec.problem.mask.any() ? tr("At 4096 × 64 without a mask")
                                                   : tr("At 4096 × 64");
@@ -245,7 +245,7 @@ TrafficTotals traffic_totals(const Recording& rec) {
     out.words.push_back(
         look.traffic({name_of(rec.order), rec.options.br, rec.query_tiles(), naive != nullptr && mine > naive->total}));
   const auto other = std::ranges::find_if(out.others, [&](const TrafficBar& bar) { return bar.once != out.once; });
-  Runs pieces{number(bytes_text(out.once))};
+  TextRuns pieces{number(bytes_text(out.once))};
   std::string line = phrase("A thin line marks each element once: {} here", place(0));
   if (other != out.others.end()) {
     pieces.insert(pieces.end(), {number(bytes_text(other->once)), letter("S", s), letter("P", p)});

@@ -41,15 +41,15 @@ struct TrafficBar {
 struct TrafficScene {
   std::string count;             // "tile loads, f32"
   std::vector<TrafficBar> bars;  // this order first
-  std::vector<Runs> words;       // what follows from them, one sentence each, most important first
-  Runs marks, brief_marks;       // what line and triangle are; brief where there is little room
+  std::vector<TextRuns> words;   // what follows from them, one sentence each, most important first
+  TextRuns marks, brief_marks;   // what line and triangle are; brief where there is little room
 };
 // What is counted once a recording: the bars of the other orders with the same tile, and what follows from all.
 struct TrafficTotals {
   std::uint64_t once = 0;          // of this order
   std::vector<TrafficBar> others;  // the one to compare with first
-  std::vector<Runs> words;
-  Runs marks, brief_marks;
+  std::vector<TextRuns> words;
+  TextRuns marks, brief_marks;
 };
 TrafficTotals traffic_totals(const Recording& rec);
 TrafficScene traffic_scene(const Recording& rec, EventIndex e, const TrafficTotals& totals);

@@ -40,12 +40,14 @@ Box widest_part(const Box& piece, float cut, float other) {
 
 // What line and triangle are is said in any case, in few words where the sentences need the room.
 void draw_words(ImDrawList* list, const Box& in, const TrafficScene& scene) {
-  const auto height = [&](const Runs& words) { return draw_paragraph(list, in.min, in.width(), 13, words, 3, false); };
+  const auto height = [&](const TextRuns& words) {
+    return draw_paragraph(list, in.min, in.width(), 13, words, 3, false);
+  };
   float all = height(scene.marks);
-  for (const Runs& words : scene.words) all += height(words);
-  const Runs& marks = all <= in.height() ? scene.marks : scene.brief_marks;
+  for (const TextRuns& words : scene.words) all += height(words);
+  const TextRuns& marks = all <= in.height() ? scene.marks : scene.brief_marks;
   float y = in.min.y, room = in.height() - height(marks);
-  for (const Runs& words : scene.words) {
+  for (const TextRuns& words : scene.words) {
     if (height(words) > room) continue;
     room -= height(words);
     y += draw_paragraph(list, {in.min.x, y}, in.width(), 13, words, 3);
@@ -97,7 +99,7 @@ void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& sce
       if (now < piece.max.x) list->AddRectFilled(piece.min, piece.max, faded(fill, 0.35F), s.px(2));
       if (now > piece.min.x) list->AddRectFilled(piece.min, {std::min(now, piece.max.x), piece.max.y}, fill, s.px(2));
       explain_piece(piece, rec, bar, p.part, e);
-      const Runs name{letter(p.letter, Token::text)};
+      const TextRuns name{letter(p.letter, Token::text)};
       const Box beside = widest_part(piece, once, bar.same_moment ? now : once);
       if (runs_width(name, 13) + s.px(4) < beside.width() + s.px(1)) {
         const bool faint = now < beside.centre().x;

@@ -45,7 +45,7 @@ struct Parser {
   const StepValues& values;
   Face face;
   Ink ink;
-  Runs runs;
+  TextRuns runs;
 
   void add(std::string text, Face f, Ink i, int raise) {
     if (text.empty()) return;
@@ -147,7 +147,7 @@ bool holds(std::string_view when, const StepValues& values) {
   return true;
 }
 
-Runs runs_of(std::string_view text, const StepValues& values, Face face, Ink ink) {
+TextRuns runs_of(std::string_view text, const StepValues& values, Face face, Ink ink) {
   Parser parser{values, face, ink, {}};
   parser.parse(text, 0);
   return parser.runs;

@@ -14,7 +14,7 @@ namespace attn {
 // Whether every condition in the list `when` (separated by spaces) holds.
 bool holds(std::string_view when, const StepValues& values);
 // Text with [letters], {numbers} and ^(raised) to runs. An unknown number becomes "?".
-Runs runs_of(std::string_view text, const StepValues& values, Face face, Ink ink);
+TextRuns runs_of(std::string_view text, const StepValues& values, Face face, Ink ink);
 
 // The tensor a phase makes, and its letter for the timeline ("S", "m", "÷ℓ").
 Ink ink_of(Phase phase);

@@ -44,7 +44,7 @@ constexpr Phrase kHindsight[] = {say(marked("Only hindsight knows: how far ")),
                                  kO,
                                  say(marked(" in its worst column, had the row ended at this key tile. Log scale."))};
 
-Runs traffic_words(const TrafficFacts& f) {
+TextRuns traffic_words(const TrafficFacts& f) {
   using enum TensorColour;
   if (f.above_naive) return low_tile_words(f);
   const std::string said =

@@ -61,7 +61,7 @@ constexpr Phrase kHindsight[] = {say(marked("Only hindsight knows: how far ")),
                                  kO,
                                  say(".")};
 
-Runs traffic_words(const TrafficFacts& f) {
+TextRuns traffic_words(const TrafficFacts& f) {
   using enum TensorColour;
   if (f.above_naive) return low_tile_words(f);
   return woven(phrase("FlashAttention-1 stores no {}, no {}; it reads and writes {}, {}, {} at every turn.", place(0),

@@ -184,7 +184,7 @@ struct OrderLook {
   std::span<const SheetLook> sheet = {};
   std::string_view companion = {};                // the kernel whose run stands beside: naive's for flash, and back
   std::span<const std::string_view> beside = {};  // kernels whose orders' bytes stand beside, the nearest first
-  Runs (*traffic)(const TrafficFacts&) = nullptr;
+  TextRuns (*traffic)(const TrafficFacts&) = nullptr;
   bool yardstick = false;                 // naive: where it would be at the same moment is marked
   bool outlook = false;                   // what it would ask for at a size that GPUs see is said
   std::optional<Phase> shares_room = {};  // P takes the place of S in this phase alone; none: always

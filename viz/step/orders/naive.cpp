@@ -8,7 +8,7 @@ namespace {
 
 using namespace looks;
 
-Runs traffic_words(const TrafficFacts& f) {
+TextRuns traffic_words(const TrafficFacts& f) {
   using enum TensorColour;
   return woven(
       phrase("naive writes and reads {} and {}; flash, here with Br {}, never does.", place(0), place(1), f.br),

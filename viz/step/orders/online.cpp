@@ -61,7 +61,7 @@ void work_online_sum(const StepWork& c) {
          "l_new", *l_new, l, c.bound(Slot::l_new), [](Values x) { return x[0] * x[1] + x[2]; });
 }
 
-Runs low_tile_words(const TrafficFacts& f) {
+TextRuns low_tile_words(const TrafficFacts& f) {
   using enum TensorColour;
   return woven(
       phrase("With tiles as low as Br {} {} reads more than naive, which stores {} and {}: a larger Br mends it.", f.br,

@@ -42,7 +42,7 @@ constexpr std::array<ColumnLook, 9> online_columns(const ColumnLook& q, const Co
 }
 
 // "With tiles as low as Br 1 flash reads more than naive ..."
-Runs low_tile_words(const TrafficFacts& f);
+TextRuns low_tile_words(const TrafficFacts& f);
 
 // Without what differs: phases, slots, columns and words.
 OrderLook online(Order order);

@@ -7,7 +7,7 @@ namespace {
 
 using namespace looks;
 
-Runs traffic_words(const TrafficFacts& /*facts*/) {
+TextRuns traffic_words(const TrafficFacts& /*facts*/) {
   using enum TensorColour;
   return woven(phrase("Both store {} and {}; tiles change how often {}, {}, {} are read.", place(0), place(1), place(2),
                       place(3), place(4)),

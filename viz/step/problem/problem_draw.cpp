@@ -212,7 +212,7 @@ void reading_choice(Cursor& at) {
             {{tr("Show "), Face::text, Token::dim, 0, false}, {"O", Face::maths, TensorColour::o, 0, false}});
   at.y += at.s.px(22);
   const float middle = (at.left + at.right) / 2;
-  const auto half = [&](const char* id, const Box& box, const Runs& words, OutputReading reading) {
+  const auto half = [&](const char* id, const Box& box, const TextRuns& words, OutputReading reading) {
     ImGui::SetCursorScreenPos(box.min);
     if (ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav))
       at.panel.commands.push_back(SetReading{reading});

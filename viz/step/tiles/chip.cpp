@@ -69,7 +69,8 @@ ChipScene chip_scene(const Recording& rec, EventIndex e, std::string_view arch) 
   scene.sum = woven(phrase("{} held now, {} at most", place(0), place(1)),
                     {number(fmt::format("{} B", scene.now)), number(fmt::format("{} B", scene.total))});
   if (const auto limits = gpu::limits_of(arch)) {
-    const Run share = number(significant_text(100 * static_cast<double>(scene.total) / limits->shared_block, 2) + " %");
+    const TextRun share =
+        number(significant_text(100 * static_cast<double>(scene.total) / limits->shared_block, 2) + " %");
     const auto kib = limits->shared_block / 1024;
     scene.limit = woven(phrase("{} of the {} KiB that a block of {} may have", place(0), kib, arch), {share});
     scene.short_limit = woven(phrase("{} of {} KiB ({})", place(0), kib, arch), {share});

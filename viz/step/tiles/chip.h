@@ -15,15 +15,15 @@ struct ChipPart {
   TensorColour hue = TensorColour::q;
   std::uint64_t bytes = 0;  // at most; of an order that stores S: at most in this pass
   std::uint64_t now = 0;    // at this step
-  Runs words;               // "Q 128"
+  TextRuns words;           // "Q 128"
 };
 struct ChipScene {
   std::uint64_t total = 0;  // 0: this order holds no tile
   std::uint64_t now = 0;
   std::vector<ChipPart> parts;  // those that hold something
-  Runs sum;                     // "384 B of 512 B held now"
-  Runs limit, short_limit;      // "0.041 % of the 227 KiB that a block of sm_90a may have"
-  Runs note;                    // "P takes the place of S", where it does
+  TextRuns sum;                 // "384 B of 512 B held now"
+  TextRuns limit, short_limit;  // "0.041 % of the 227 KiB that a block of sm_90a may have"
+  TextRuns note;                // "P takes the place of S", where it does
 };
 // `arch`: the GPU that the limit is of; none is said of one that is not known.
 ChipScene chip_scene(const Recording& rec, EventIndex e, std::string_view arch);

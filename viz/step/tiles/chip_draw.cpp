@@ -39,7 +39,7 @@ void draw_chip_card(ImDrawList* list, const Box& box, const ChipScene& scene) {
     return top + s.px(18);
   };
   const bool long_limit = runs_width(scene.limit, 12.5F) <= box.width();
-  const Runs& limit = long_limit ? scene.limit : scene.short_limit;
+  const TextRuns& limit = long_limit ? scene.limit : scene.short_limit;
   // What the GPU has is said before what each tensor takes.
   const float parts_end = box.max.y - (limit.empty() ? 0 : s.px(20));
   const float gap = lines(14, false) <= parts_end ? 14 : 7;
@@ -47,7 +47,7 @@ void draw_chip_card(ImDrawList* list, const Box& box, const ChipScene& scene) {
     y = lines(gap, true) - s.px(18);
   else
     y -= s.px(20);
-  for (const Runs* words : {&limit, &scene.note}) {
+  for (const TextRuns* words : {&limit, &scene.note}) {
     if (words->empty() || runs_width(*words, 12.5F) > box.width()) continue;
     y += s.px(20);
     if (y + s.px(18) <= box.max.y) draw_runs(list, {box.min.x, y}, 12.5F, *words);

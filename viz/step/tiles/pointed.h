@@ -34,14 +34,14 @@ struct Pointed {
 
 struct PointedScene {
   std::string lead, short_lead;  // "Pinned: ", "Followed, the row's largest score: "; short where there is no room
-  Runs title;                    // "S 0,3 = q0·k3 / √2 = 15.203"
+  TextRuns title;                // "S 0,3 = q0·k3 / √2 = 15.203"
   std::string left_letter, right_letter;
   Ink left_ink, right_ink;
   std::vector<PointedTerm> terms;  // all of them; the drawing shows what fits and says how many more
   std::vector<double> products;
   int decimals = -1;       // of the products, where that prints them exactly; else -1
-  Runs sum;                // "sum 21.50, / √2: 15.203"
-  Runs words;              // where there is no sum: one sentence
+  TextRuns sum;            // "sum 21.50, / √2: 15.203"
+  TextRuns words;          // where there is no sum: one sentence
   std::string full;        // nine digits: what Ctrl+C copies
   std::string full_words;  // "15.2027960, fp64 15.20279579"
 };

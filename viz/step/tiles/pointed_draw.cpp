@@ -27,7 +27,7 @@ void draw_pointed(ImDrawList* list, const Box& box, const PointedScene& scene) {
   const float step = line_height(kSize);
   ImVec2 at = box.min;
   const bool room = text_width(Face::text, 14, scene.lead) + runs_width(scene.title, 14) <= box.width();
-  Runs title{word(room ? scene.lead : scene.short_lead)};
+  TextRuns title{word(room ? scene.lead : scene.short_lead)};
   title.insert(title.end(), scene.title.begin(), scene.title.end());
   draw_runs(list, at, 14, title);
   at.y += step * 1.25F;

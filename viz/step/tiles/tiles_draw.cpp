@@ -81,7 +81,7 @@ float next_title(const Drawn& d, Column c) {
 // Words go where they would reach `limit`.
 void draw_title(const Drawn& d, const TileScene& tile, const TilePlace& place, bool centred, float limit) {
   const float y = place.box.min.y - d.s.px(22);
-  Runs title = tile.title;
+  TextRuns title = tile.title;
   // Above K, V and P there is room to the right; beside Q stands S.
   const float beside = place.box.width() + d.s.px(centred ? 14 : slot_row(tile.slot).input && !tile.by_key ? -2 : 40);
   const float room = centred ? beside : std::min(beside, limit - place.box.min.x);
@@ -120,7 +120,7 @@ void draw_score_title(const Drawn& d, Column scores) {
 
 // A caption where it would stand.
 struct PlacedCaption {
-  Runs words;
+  TextRuns words;
   float size = 14, x = 0, width = 0;
   bool live = false;
   Column column = Column::q;

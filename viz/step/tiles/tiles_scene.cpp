@@ -166,15 +166,16 @@ std::string index_text(std::int32_t n) {
 }
 
 // K and V, above the tiles of their columns.
-Runs title_above(const TileScene& tile, const StepPlace& at, const OrderLook& look) {
-  Runs title{letter(std::string(slot_row(tile.slot).letter), tile.hue), subscript(index_text(at.j), tile.hue)};
+TextRuns title_above(const TileScene& tile, const StepPlace& at, const OrderLook& look) {
+  TextRuns title{letter(std::string(slot_row(tile.slot).letter), tile.hue), subscript(index_text(at.j), tile.hue)};
   if (tile.transposed) title.push_back(letter("T", tile.hue, 1));
   if (at.j >= 0) title.push_back(word(range_words(look.slot(tile.slot).each, at.first_key, at.keys)));
   return title;
 }
 
 // O so far, divided by l or not, or the output.
-void add_output_words(Runs& title, const TileScene& tile, const Recording& rec, EventIndex e, OutputReading reading) {
+void add_output_words(TextRuns& title, const TileScene& tile, const Recording& rec, EventIndex e,
+                      OutputReading reading) {
   const VersionId id = rec.after(e, tile.slot);
   const bool done = id != kNoVersion && rec.version(id).holds.normalised;
   const bool divided = reading == OutputReading::divided;
@@ -184,10 +185,10 @@ void add_output_words(Runs& title, const TileScene& tile, const Recording& rec, 
   if (!done && divided) title.push_back(letter("ℓ", TensorColour::l));
 }
 
-Runs title_of(const ColumnLook& column, const TilesScene& scene, const Recording& rec, EventIndex e,
-              OutputReading reading) {
+TextRuns title_of(const ColumnLook& column, const TilesScene& scene, const Recording& rec, EventIndex e,
+                  OutputReading reading) {
   const TileScene& tile = scene.tiles[static_cast<std::size_t>(column.column)];
-  Runs title{letter(std::string(slot_row(tile.slot).letter), tile.hue)};
+  TextRuns title{letter(std::string(slot_row(tile.slot).letter), tile.hue)};
   // The last steps and a skipped tile have no new ones: those that stand are the row's.
   const bool last = scene.look->phase(rec.events[e].id.phase).ends_row;
   const std::string words(tr_of(column.words));
@@ -219,7 +220,7 @@ void add_titles(TilesScene& scene, const Recording& rec, EventIndex e, OutputRea
     scene.tiles[static_cast<std::size_t>(column.column)].title = title_of(column, scene, rec, e, reading);
 }
 
-Run scale_run(const Problem& p) {
+TextRun scale_run(const Problem& p) {
   const std::string words = scale_words(p);
   return word(words.rfind("1/", 0) == 0 ? " / " + words.substr(2) : " × " + words, Token::text);
 }
@@ -262,8 +263,8 @@ struct Captioner {
     }
     return false;
   }
-  Runs words(Phrases pieces) const {
-    Runs out;
+  TextRuns words(Phrases pieces) const {
+    TextRuns out;
     for (const Phrase& piece : pieces) {
       if (!stands(piece.when)) continue;
       if (piece.scale)
@@ -276,10 +277,10 @@ struct Captioner {
 };
 
 // Of an order's own slot: that of the phase which makes it.
-Runs formula_of(const OrderRow& order, Slot slot) {
+TextRuns formula_of(const OrderRow& order, Slot slot) {
   const auto& makers = order.makers[static_cast<std::size_t>(slot)];
   const OrderPhase* made = order.own(slot) && !makers.empty() ? order.phase(makers.front()) : nullptr;
-  return made != nullptr ? runs_of(made->formula, {}, Face::text, Token::dim) : Runs();
+  return made != nullptr ? runs_of(made->formula, {}, Face::text, Token::dim) : TextRuns();
 }
 
 // The algorithm, term by term.

@@ -36,7 +36,7 @@ struct Cell {
 struct TileScene {
   Slot slot = Slot::q;
   TensorColour hue = TensorColour::q;
-  Runs title;  // letter with index, and words
+  TextRuns title;  // letter with index, and words
   std::int32_t rows = 0, cols = 0;
   std::int32_t first_row = 0;  // index in the whole tensor of row 0 and column 0 as drawn
   std::int32_t first_col = 0;
@@ -58,7 +58,7 @@ struct TileScene {
 
 // The caption under a tile: the algorithm, one term each; the live one is underlined.
 struct CaptionScene {
-  Runs words;
+  TextRuns words;
   bool live = false;
 };
 

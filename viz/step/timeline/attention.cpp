@@ -147,7 +147,7 @@ struct Painter {
   }
 };
 
-Runs entropy_words(const Sharpness& f, const StepPlace& at, const Recording& rec, std::int32_t query) {
+TextRuns entropy_words(const Sharpness& f, const StepPlace& at, const Recording& rec, std::int32_t query) {
   using enum TensorColour;
   const KeyRange range = rec.problem.visible_keys(at.b, query);
   const auto sees = static_cast<std::int32_t>(std::max<std::int64_t>(range.last - range.first, 0));
@@ -279,7 +279,7 @@ AttentionScene attention_scene(const Recording& rec, const StepPlace& at, std::i
   return scene;
 }
 
-Runs sharpness_words(const Recording& rec, const StepPlace& at, std::int32_t row) {
+TextRuns sharpness_words(const Recording& rec, const StepPlace& at, std::int32_t row) {
   return entropy_words(sharpness_of_row(rec, at.event, at.b, at.h, row), at, rec, row);
 }
 

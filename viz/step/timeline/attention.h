@@ -96,7 +96,7 @@ struct AttentionScene {
   std::vector<AttentionMap> heads;  // all, small; empty where there is but one
   Sharpness followed;               // of the followed row
   double most_bits = 1;             // log2 of the keys of the row that sees most
-  std::vector<Runs> words;
+  std::vector<TextRuns> words;
 };
 // Small maps of the other heads have at most this many rows and columns.
 constexpr std::int32_t kSmallMap = 24;
@@ -105,7 +105,7 @@ AttentionScene attention_scene(const Recording& rec, const StepPlace& at, std::i
                                std::vector<AttentionRows>& maps);
 AttentionScene attention_scene(const Recording& rec, const StepPlace& at, std::int32_t max_rows, std::int32_t max_cols);
 // "Row 4: 2.95 bits, as if 7.75 of its 16 keys had equal weights."
-Runs sharpness_words(const Recording& rec, const StepPlace& at, std::int32_t row);
+TextRuns sharpness_words(const Recording& rec, const StepPlace& at, std::int32_t row);
 // "row 3, key 5: 0.12 of the row's weight so far": a cell under the pointer, exactly, whatever the map puts together.
 std::string attention_words(const Recording& rec, const StepPlace& at, std::int32_t row, std::int32_t key);
 

@@ -65,9 +65,9 @@ void draw_groups(ImDrawList* list, const HeadsScene& scene, const Layout& at) {
     const float a = at.box(0, g * at.share).min.x + s.px(1), b = at.box(0, (g + 1) * at.share - 1).max.x - s.px(1);
     list->AddRectFilled({a, y}, {(a + b) / 2, y + s.px(2)}, colour_of(TensorColour::k));
     list->AddRectFilled({(a + b) / 2, y}, {b, y + s.px(2)}, colour_of(TensorColour::v));
-    const Runs name{{"K", Face::maths, TensorColour::k, 0, false},
-                    {"V", Face::maths, TensorColour::v, 0, false},
-                    {fmt::format(" {}", g), Face::mono, Token::dim, 0, false}};
+    const TextRuns name{{"K", Face::maths, TensorColour::k, 0, false},
+                        {"V", Face::maths, TensorColour::v, 0, false},
+                        {fmt::format(" {}", g), Face::mono, Token::dim, 0, false}};
     if (runs_width(name, 11) <= b - a)
       draw_runs_in(list, {{a, y + s.px(2)}, {b, y + s.px(15)}}, Align::centre, 11, name);
   }

@@ -110,7 +110,7 @@ TEST(ErrorMap, OverflowIsCountedAndNamed) {
   EXPECT_EQ(first.slot, Slot::p);
   EXPECT_TRUE(std::isinf(first.recorded));
   std::string words;
-  for (const Runs& runs : error_scene(*rec, scan).words) words += plain_text(runs) + "\n";
+  for (const TextRuns& runs : error_scene(*rec, scan).words) words += plain_text(runs) + "\n";
   EXPECT_NE(words.find("not finite"), std::string::npos) << words;
   EXPECT_NE(words.find("∞"), std::string::npos) << words;
   // With the maximum subtracted nothing is.
@@ -130,7 +130,7 @@ TEST(ErrorMap, WhereNothingDiffersItSaysWhatRoundingMayDoAndWhich) {
   EXPECT_GT(scan.allowed, scan.max);
   const auto words_of = [&](const Recording& r) {
     std::string words;
-    for (const Runs& runs : error_scene(r, scan).words) words += plain_text(runs) + "\n";
+    for (const TextRuns& runs : error_scene(r, scan).words) words += plain_text(runs) + "\n";
     return words;
   };
   const std::string bound = ": for O " + significant_text(scan.allowed, 3) + ".";

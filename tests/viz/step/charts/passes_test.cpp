@@ -73,7 +73,7 @@ TEST(NearestEvent, ThereAndBackIsTheSameTile) {
 }
 
 // The last number in a run of words.
-double last_number(const Runs& runs) {
+double last_number(const TextRuns& runs) {
   for (auto at = runs.rbegin(); at != runs.rend(); ++at) {
     if (at->face == Face::mono) return value_of(at->text);
   }
@@ -98,7 +98,7 @@ TEST(Passes, BothOrdersEndAtTheSameWeight) {
         ASSERT_FALSE(scene.together.empty());
         // "flash: P a x alpha b / l c = d; naive stored P e"
         std::vector<double> numbers;
-        for (const attn::Run& run : scene.together) {
+        for (const attn::TextRun& run : scene.together) {
           if (run.face == Face::mono) numbers.push_back(value_of(run.text));
         }
         ASSERT_EQ(numbers.size(), 5U) << plain_text(scene.together);

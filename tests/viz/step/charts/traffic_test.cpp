@@ -108,7 +108,7 @@ TEST(TrafficCard, APieceSaysWhatItIsMadeOf) {
 
 std::string all_words(const Recording& rec) {
   std::string all;
-  for (const Runs& words : traffic_totals(rec).words) all += plain_text(words) + "\n";
+  for (const TextRuns& words : traffic_totals(rec).words) all += plain_text(words) + "\n";
   return all;
 }
 
@@ -136,7 +136,7 @@ TEST(TrafficCard, LineAndTriangleAreExplainedAtLengthAndInBrief) {
   for (const char* kernel : kRecordingKernels) {
     const auto rec = record_preset("random", kernel);
     const TrafficScene scene = traffic_scene(*rec, 3, traffic_totals(*rec));
-    for (const Runs* words : {&scene.marks, &scene.brief_marks}) {
+    for (const TextRuns* words : {&scene.marks, &scene.brief_marks}) {
       const std::string said = plain_text(*words);
       EXPECT_NE(said.find("ach element once"), std::string::npos) << said;
       EXPECT_EQ(said.find("riangle") != std::string::npos, rec->order != Order::naive) << said;

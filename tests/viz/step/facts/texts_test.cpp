@@ -111,7 +111,7 @@ TEST(StepTexts, InfinityAndTheSpaceBetweenThousandsAreInTheWordsFace) {
   values.numbers["a"] = {"−∞", Token::text, true};
   values.numbers["b"] = {"16\u2009384", Token::text, true};
   values.numbers["c"] = {"2.5", Token::text, true};
-  const Runs runs = runs_of("{a} and {b} and {c}", values, Face::bold, Token::dim);
+  const TextRuns runs = runs_of("{a} and {b} and {c}", values, Face::bold, Token::dim);
   ASSERT_EQ(runs.size(), 7U);
   EXPECT_EQ(runs[0].face, Face::text);
   EXPECT_EQ(runs[2].text, "16");
