@@ -175,14 +175,14 @@ void dim_around(const ImGuiViewport* viewport) {
 
 }  // namespace
 
-void draw_keys_sheet(const State& state, ShellHeld& held, Commands& commands) {
+void draw_keys_sheet(const State& state, ShellUiState& ui, Commands& commands) {
   if (!state.view.keys_sheet) {
-    held.keys_sheet_shown = false;
+    ui.keys_sheet_shown = false;
     return;
   }
   const Style& s = style();
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  if (!held.keys_sheet_shown) ImGui::SetNextWindowFocus();
+  if (!ui.keys_sheet_shown) ImGui::SetNextWindowFocus();
   const int columns = static_cast<int>((viewport->Size.x - s.px(16)) / s.px(kColumnWidth + 12));
   ImGui::SetNextWindowPos({viewport->Pos.x + viewport->Size.x / 2, viewport->Pos.y + viewport->Size.y / 2},
                           ImGuiCond_Always, {0.5F, 0.5F});
@@ -199,11 +199,11 @@ void draw_keys_sheet(const State& state, ShellHeld& held, Commands& commands) {
   dim_around(viewport);
   draw_content(state, columns, commands);
   const bool beside =
-      ImGui::IsMouseClicked(ImGuiMouseButton_Left) && held.keys_sheet_shown &&
+      ImGui::IsMouseClicked(ImGuiMouseButton_Left) && ui.keys_sheet_shown &&
       !ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows | ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
   // What is open above it closes first.
-  if (beside || (held.open_popups == 0 && ImGui::IsKeyPressed(ImGuiKey_Escape))) commands.emplace_back(ShowKeys{false});
-  held.keys_sheet_shown = true;
+  if (beside || (ui.open_popups == 0 && ImGui::IsKeyPressed(ImGuiKey_Escape))) commands.emplace_back(ShowKeys{false});
+  ui.keys_sheet_shown = true;
   ImGui::End();
 }
 

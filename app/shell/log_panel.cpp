@@ -33,7 +33,7 @@ void draw_entry(const LogEntry& entry, Commands& commands) {
 
 }  // namespace
 
-void draw_log_panel(Controller& controller, ShellHeld& held, Commands& commands) {
+void draw_log_panel(Controller& controller, ShellUiState& ui, Commands& commands) {
   const Style& s = style();
   bool open = true;
   ImGui::SetNextWindowSize({s.px(720), s.px(200)}, ImGuiCond_FirstUseEver);
@@ -49,9 +49,9 @@ void draw_log_panel(Controller& controller, ShellHeld& held, Commands& commands)
       draw_entry(entry, commands);
       ImGui::PopID();
     }
-    if (!entries.empty() && entries.back().number != held.log_seen) {
+    if (!entries.empty() && entries.back().number != ui.log_seen) {
       ImGui::SetScrollHereY(1);
-      held.log_seen = entries.back().number;
+      ui.log_seen = entries.back().number;
     }
   }
   ImGui::End();

@@ -19,20 +19,20 @@ constexpr const char* kGoTo = marked("Go to step");
 constexpr const char* kBookmarks = marked("Bookmarks");
 constexpr const char* kOffer = marked("Kernels of a session");
 
-void draw_go_to(const Model& model, ShellHeld& held, Commands& commands) {
+void draw_go_to(const Model& model, ShellUiState& ui, Commands& commands) {
   if (!begin_popup(kGoTo)) return;
   const Style& s = style();
   const int steps = model.recording == nullptr ? 0 : static_cast<int>(model.recording->events.size());
   popup_heading(tr_of(kGoTo));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(s.px(120));
-  const bool entered = ImGui::InputInt("##number", &held.go_to, 0, 0,
+  const bool entered = ImGui::InputInt("##number", &ui.go_to, 0, 0,
                                        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
   ImGui::SameLine();
   ImGui::TextDisabled("of %d", steps);
   ImGui::SameLine(0, s.px(16));
   if ((ImGui::Button(tr("Go"), {s.px(56), 0}) || entered) && steps > 0) {
-    commands.emplace_back(GoToEvent{static_cast<EventIndex>(std::clamp(held.go_to, 1, steps) - 1)});
+    commands.emplace_back(GoToEvent{static_cast<EventIndex>(std::clamp(ui.go_to, 1, steps) - 1)});
     ImGui::CloseCurrentPopup();
   }
   ImGui::EndPopup();
@@ -109,27 +109,27 @@ void draw_offer(const Model& model, Commands& commands) {
 
 }  // namespace
 
-void draw_popups(Controller& controller, ShellHeld& held, Commands& commands) {
+void draw_popups(Controller& controller, ShellUiState& ui, Commands& commands) {
   // Who asks for it has the controller read which lessons there are, once: the palette opens a frame later.
-  const bool waits = held.open_next == Popup::palette && controller.model().learn == nullptr;
-  if (held.open_next == Popup::go_to) {
-    held.go_to = static_cast<int>(controller.state().view.step.cursor) + 1;
+  const bool waits = ui.open_next == Popup::palette && controller.model().learn == nullptr;
+  if (ui.open_next == Popup::go_to) {
+    ui.go_to = static_cast<int>(controller.state().view.step.cursor) + 1;
     ImGui::OpenPopup(kGoTo);
-  } else if (held.open_next == Popup::bookmarks) {
+  } else if (ui.open_next == Popup::bookmarks) {
     ImGui::OpenPopup(kBookmarks);
-  } else if (held.open_next == Popup::palette) {
-    if (!waits) open_palette(controller, held.palette);
-  } else if (held.open_next != Popup::none) {
-    open_file_popup(held.open_next, controller, held);
+  } else if (ui.open_next == Popup::palette) {
+    if (!waits) open_palette(controller, ui.palette);
+  } else if (ui.open_next != Popup::none) {
+    open_file_popup(ui.open_next, controller, ui);
   }
-  held.open_next = waits ? Popup::palette : Popup::none;
-  draw_go_to(controller.model(), held, commands);
+  ui.open_next = waits ? Popup::palette : Popup::none;
+  draw_go_to(controller.model(), ui, commands);
   draw_bookmarks(controller, commands);
   draw_offer(controller.model(), commands);
-  draw_file_popups(controller, held, commands);
-  draw_palette(held.palette, commands);
-  draw_answer(held.palette, commands);
-  held.popup_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+  draw_file_popups(controller, ui, commands);
+  draw_palette(ui.palette, commands);
+  draw_answer(ui.palette, commands);
+  ui.popup_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
 }
 
 }  // namespace attn

@@ -40,10 +40,10 @@ void error_words(const std::string& words) {
   ImGui::PopStyleColor();
 }
 
-bool path_field(ShellHeld& held, const char* id, const char* hint, const char* extension, FileDialog::Kind kind,
+bool path_field(ShellUiState& ui, const char* id, const char* hint, const char* extension, FileDialog::Kind kind,
                 std::string& path) {
-  const PathField field{id, hint, extension, kind, held.has_dialogs, popup_width(kFieldWidth)};
-  return draw_path_field(field, path, held.dialog, held.browsing);
+  const PathField field{id, hint, extension, kind, ui.has_dialogs, popup_width(kFieldWidth)};
+  return draw_path_field(field, path, ui.dialog, ui.browsing);
 }
 
 // Files that were opened or saved lately, and what came with the program: a press opens one.
@@ -67,45 +67,45 @@ void known_files(const std::vector<KnownFile>& files, Commands& commands) {
   }
 }
 
-void draw_open_file(const Controller& controller, ShellHeld& held, Commands& commands) {
+void draw_open_file(const Controller& controller, ShellUiState& ui, Commands& commands) {
   if (!begin_popup(kOpenFile)) return;
   popup_heading(tr_of(kOpenFile));
   dim_words(
       tr("A session (.attn), a kernel of your own (.cu), or q.npy with k.npy and v.npy beside it. A file can also be "
          "dropped on the window."));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
-  const bool entered = path_field(held, "open", "/path/to/session.attn", "", FileDialog::Kind::open, held.path);
+  const bool entered = path_field(ui, "open", "/path/to/session.attn", "", FileDialog::Kind::open, ui.path);
   known_files(controller.model().files, commands);
   ImGui::Dummy({1, style().px(4)});
-  if ((popup_buttons(tr("Open"), !held.path.empty()) || entered) && !held.path.empty()) {
-    commands.emplace_back(OpenFile{held.path});
+  if ((popup_buttons(tr("Open"), !ui.path.empty()) || entered) && !ui.path.empty()) {
+    commands.emplace_back(OpenFile{ui.path});
     ImGui::CloseCurrentPopup();
   }
   ImGui::EndPopup();
 }
 
-void draw_save_as(ShellHeld& held, Commands& commands) {
+void draw_save_as(ShellUiState& ui, Commands& commands) {
   if (!begin_popup(kSaveAs)) return;
   popup_heading(tr_of(kSaveAs));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
-  const bool entered = path_field(held, "save", "/path/to/session.attn", ".attn", FileDialog::Kind::save, held.path);
+  const bool entered = path_field(ui, "save", "/path/to/session.attn", ".attn", FileDialog::Kind::save, ui.path);
   // What is there already goes only when its button says so.
-  std::filesystem::path file(held.path);
-  if (!held.path.empty() && file.extension() != ".attn") file += ".attn";
+  std::filesystem::path file(ui.path);
+  if (!ui.path.empty() && file.extension() != ".attn") file += ".attn";
   std::error_code error;
-  const bool there = !held.path.empty() && std::filesystem::exists(file, error);
+  const bool there = !ui.path.empty() && std::filesystem::exists(file, error);
   if (there) error_words(phrase("{} is there already. Replace it, or name another file.", file.string()));
   ImGui::Dummy({1, style().px(4)});
-  const bool pressed = popup_buttons(there ? tr("Replace") : tr("Save"), !held.path.empty());
-  if ((pressed || (entered && !there)) && !held.path.empty()) {
-    commands.emplace_back(SaveSessionAs{held.path});
+  const bool pressed = popup_buttons(there ? tr("Replace") : tr("Save"), !ui.path.empty());
+  if ((pressed || (entered && !there)) && !ui.path.empty()) {
+    commands.emplace_back(SaveSessionAs{ui.path});
     ImGui::CloseCurrentPopup();
   }
   ImGui::EndPopup();
 }
 
 // Stays open until the files were read: what will not do is said where it can be changed.
-void draw_input_files(const Controller& controller, ShellHeld& held, Commands& commands) {
+void draw_input_files(const Controller& controller, ShellUiState& ui, Commands& commands) {
   if (!begin_popup(kInputFiles)) return;
   constexpr std::array<const char*, 4> kIds{"Q", "K", "V", "bias"};
   popup_heading(tr_of(kInputFiles));
@@ -117,24 +117,24 @@ void draw_input_files(const Controller& controller, ShellHeld& held, Commands& c
     ImGui::TextUnformatted(kIds[n]);
     if (entered) ImGui::SetKeyboardFocusHere();
     const std::string hint = n == 3 ? "/path/to/bias.npy" : fmt::format("/path/to/{}.npy", "qkv"[n]);
-    entered = path_field(held, kIds[n], hint.c_str(), ".npy", FileDialog::Kind::open, held.input_paths[n]);
+    entered = path_field(ui, kIds[n], hint.c_str(), ".npy", FileDialog::Kind::open, ui.input_paths[n]);
   }
   const InputFilesAnswer& answer = controller.input_files_answer();
-  const bool answered = held.input_asked != 0 && answer.number >= held.input_asked;
+  const bool answered = ui.input_asked != 0 && answer.number >= ui.input_asked;
   if (answered && answer.error.empty()) {
-    held.input_asked = 0;
+    ui.input_asked = 0;
     ImGui::CloseCurrentPopup();
   }
   if (answered) error_words(answer.error);
   ImGui::Dummy({1, style().px(4)});
   if (popup_buttons(tr("Use them"), true) || entered) {
-    held.input_asked = answer.number + 1;
-    commands.emplace_back(SetInputFiles{held.input_paths});
+    ui.input_asked = answer.number + 1;
+    commands.emplace_back(SetInputFiles{ui.input_paths});
   }
   ImGui::EndPopup();
 }
 
-void draw_save_steps(const Controller& controller, ShellHeld& held, Commands& commands) {
+void draw_save_steps(const Controller& controller, ShellUiState& ui, Commands& commands) {
   if (!begin_popup(kSaveSteps)) return;
   const Style& s = style();
   const int steps =
@@ -142,29 +142,29 @@ void draw_save_steps(const Controller& controller, ShellHeld& held, Commands& co
   popup_heading(tr_of(kSaveSteps));
   dim_words(tr("A name that ends in .gif gives one animation, any other a folder with a PNG a step."));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
-  const bool entered = path_field(held, "steps", "/path/to/steps.gif", "", FileDialog::Kind::save, held.path);
+  const bool entered = path_field(ui, "steps", "/path/to/steps.gif", "", FileDialog::Kind::save, ui.path);
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(tr("Steps"));
   ImGui::SameLine();
   ImGui::SetNextItemWidth(s.px(64));
-  ImGui::InputInt("##first", &held.first_step, 0, 0);
+  ImGui::InputInt("##first", &ui.first_step, 0, 0);
   ImGui::SameLine();
   ImGui::TextUnformatted(tr("to"));
   ImGui::SameLine();
   ImGui::SetNextItemWidth(s.px(64));
-  ImGui::InputInt("##last", &held.last_step, 0, 0);
+  ImGui::InputInt("##last", &ui.last_step, 0, 0);
   ImGui::SameLine();
   ImGui::TextDisabled("of %d", steps);
   ImGui::SameLine(0, s.px(20));
   ImGui::SetNextItemWidth(s.px(64));
-  ImGui::InputFloat(tr("seconds each"), &held.seconds_per_step, 0, 0, "%.2g");
-  const bool good = held.first_step >= 1 && held.last_step <= steps && held.first_step <= held.last_step;
+  ImGui::InputFloat(tr("seconds each"), &ui.seconds_per_step, 0, 0, "%.2g");
+  const bool good = ui.first_step >= 1 && ui.last_step <= steps && ui.first_step <= ui.last_step;
   if (!good) error_words(phrase("Steps are 1 to {}, the first before the last.", steps));
   ImGui::Dummy({1, s.px(4)});
-  const bool can = good && !held.path.empty();
+  const bool can = good && !ui.path.empty();
   if ((popup_buttons(tr("Make them"), can) || entered) && can) {
-    commands.emplace_back(SaveSteps{held.path, static_cast<EventIndex>(held.first_step - 1),
-                                    static_cast<EventIndex>(held.last_step - 1), held.seconds_per_step});
+    commands.emplace_back(SaveSteps{ui.path, static_cast<EventIndex>(ui.first_step - 1),
+                                    static_cast<EventIndex>(ui.last_step - 1), ui.seconds_per_step});
     ImGui::CloseCurrentPopup();
   }
   ImGui::EndPopup();
@@ -172,37 +172,37 @@ void draw_save_steps(const Controller& controller, ShellHeld& held, Commands& co
 
 }  // namespace
 
-void open_file_popup(Popup popup, const Controller& controller, ShellHeld& held) {
-  held.has_dialogs = FileDialog::available();
-  held.browsing.clear();
+void open_file_popup(Popup popup, const Controller& controller, ShellUiState& ui) {
+  ui.has_dialogs = FileDialog::available();
+  ui.browsing.clear();
   const auto new_name = [&](const char* name) { return (controller.save_folder() / name).string(); };
   if (popup == Popup::open_file) {
-    held.path.clear();
+    ui.path.clear();
     ImGui::OpenPopup(kOpenFile);
   } else if (popup == Popup::save_as) {
-    held.path = new_name("session.attn");
+    ui.path = new_name("session.attn");
     ImGui::OpenPopup(kSaveAs);
   } else if (popup == Popup::input_files) {
     const InputSpec& now = controller.state().document.inputs;
     // What was refused stays to be mended.
     const InputFilesAnswer& answer = controller.input_files_answer();
-    if (held.input_asked != 0 && answer.number >= held.input_asked && answer.error.empty()) held.input_asked = 0;
-    if (held.input_asked == 0) held.input_paths = {now.q_file, now.k_file, now.v_file, now.bias_file};
+    if (ui.input_asked != 0 && answer.number >= ui.input_asked && answer.error.empty()) ui.input_asked = 0;
+    if (ui.input_asked == 0) ui.input_paths = {now.q_file, now.k_file, now.v_file, now.bias_file};
     ImGui::OpenPopup(kInputFiles);
   } else if (popup == Popup::save_steps) {
-    held.path = new_name("steps.gif");
+    ui.path = new_name("steps.gif");
     const auto& rec = controller.model().recording;
-    held.first_step = 1;
-    held.last_step = rec == nullptr ? 0 : static_cast<int>(std::min<std::size_t>(rec->events.size(), 100));
+    ui.first_step = 1;
+    ui.last_step = rec == nullptr ? 0 : static_cast<int>(std::min<std::size_t>(rec->events.size(), 100));
     ImGui::OpenPopup(kSaveSteps);
   }
 }
 
-void draw_file_popups(const Controller& controller, ShellHeld& held, Commands& commands) {
-  draw_open_file(controller, held, commands);
-  draw_save_as(held, commands);
-  draw_input_files(controller, held, commands);
-  draw_save_steps(controller, held, commands);
+void draw_file_popups(const Controller& controller, ShellUiState& ui, Commands& commands) {
+  draw_open_file(controller, ui, commands);
+  draw_save_as(ui, commands);
+  draw_input_files(controller, ui, commands);
+  draw_save_steps(controller, ui, commands);
 }
 
 }  // namespace attn

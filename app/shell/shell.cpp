@@ -107,12 +107,12 @@ std::string Shell::layout() const {
 
 double Shell::seconds_to_motion() const {
   double seconds = attn::seconds_to_motion();
-  if (toasts_ && held_.toast_until > ImGui::GetTime()) {
+  if (toasts_ && ui_.toast_until > ImGui::GetTime()) {
     constexpr double kJustAfter = 0.005;
-    seconds = std::min(seconds, held_.toast_until - ImGui::GetTime() + kJustAfter);
+    seconds = std::min(seconds, ui_.toast_until - ImGui::GetTime() + kJustAfter);
   }
   constexpr double kAskDialog = 0.1;  // the desktop's dialog is a process that is asked whether it has ended
-  if (!held_.browsing.empty()) seconds = std::min(seconds, kAskDialog);
+  if (!ui_.browsing.empty()) seconds = std::min(seconds, kAskDialog);
   if (step_.cache != nullptr && step_.cache->scanning) seconds = 0;
   return seconds;
 }
@@ -166,50 +166,49 @@ bool has_own_keys(const View& view) {
 void Shell::follow_keyboard(const State& state) {
   ImGuiIO& io = ImGui::GetIO();
   const bool steps = has_own_keys(state.view);
-  const bool its_own = !steps || held_.open_popups > 0 || !held_.tab_is_tiles;
+  const bool its_own = !steps || ui_.open_popups > 0 || !ui_.tab_is_tiles;
   if (!its_own && (io.ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard) != 0) ImGui::SetNavCursorVisible(false);
   io.ConfigFlags = its_own ? io.ConfigFlags | ImGuiConfigFlags_NavEnableKeyboard
                            : io.ConfigFlags & ~ImGuiConfigFlags_NavEnableKeyboard;
   // An Escape that has closed a list or a menu does nothing else: it neither lets go of a pin nor closes the sheet.
-  const bool closed = ImGui::GetCurrentContext()->OpenPopupStack.Size < held_.open_popups;
+  const bool closed = ImGui::GetCurrentContext()->OpenPopupStack.Size < ui_.open_popups;
   // For the rest of this frame the key counts as held, which nobody obeys, whoever asks for it.
   constexpr float kHeld = 0.001F;
   if (closed && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ImGui::GetKeyData(ImGuiKey_Escape)->DownDuration = kHeld;
-  if (held_.focus_next != nullptr)
-    focus_first_control(ImGui::FindWindowByName(std::exchange(held_.focus_next, nullptr)));
+  if (ui_.focus_next != nullptr) focus_first_control(ImGui::FindWindowByName(std::exchange(ui_.focus_next, nullptr)));
 }
 
 // In Step Tab enters the tiles, from there it goes through the controls, and after the last into the tiles again.
 void Shell::follow_tab(const State& state, bool tiles_had_keyboard) {
   static constexpr const char* kOrder[] = {kWorkspaceWindow, kLogWindow, "Bar"};
   const bool steps = has_own_keys(state.view);
-  if (held_.open_popups > 0) return;
+  if (ui_.open_popups > 0) return;
   const bool on = tab_left_its_window();
   if (on) ImGui::NavMoveRequestCancel();
   if (!steps) {
-    held_.tab_is_tiles = true;
-    if (on) held_.focus_next = next_window(kOrder, kWorkspaceWindow);
+    ui_.tab_is_tiles = true;
+    if (on) ui_.focus_next = next_window(kOrder, kWorkspaceWindow);
     return;
   }
-  if (held_.tab_is_tiles) {
+  if (ui_.tab_is_tiles) {
     const bool leaves = state.view.learn.figure || (tiles_had_keyboard && !step_.tiles.focused);
     const bool left = leaves && ImGui::IsKeyDown(ImGuiKey_Tab);
     if (!left) return;
-    held_.tab_is_tiles = false;
-    held_.focus_next = kWorkspaceWindow;
+    ui_.tab_is_tiles = false;
+    ui_.focus_next = kWorkspaceWindow;
     return;
   }
-  if (ImGui::IsAnyMouseDown() || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) held_.tab_is_tiles = true;
+  if (ImGui::IsAnyMouseDown() || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ui_.tab_is_tiles = true;
   if (!on) return;
-  held_.focus_next = next_window(kOrder, nullptr);
-  held_.tab_is_tiles = step_.tiles.focused = held_.focus_next == nullptr;
+  ui_.focus_next = next_window(kOrder, nullptr);
+  ui_.tab_is_tiles = step_.tiles.focused = ui_.focus_next == nullptr;
 }
 
 // Those of the frame's commands, from `from` on, that are for the shell. Returns how many there are by now.
 std::size_t Shell::obey_own(const Commands& commands, std::size_t from) {
   for (std::size_t n = from; n < commands.size(); ++n) {
-    if (const auto* ask = command_as<Ask>(commands[n])) held_.open_next = ask->popup;
-    if (command_as<ResetLayout>(commands[n]) != nullptr) held_.reset_layout = true;
+    if (const auto* ask = command_as<Ask>(commands[n])) ui_.open_next = ask->popup;
+    if (command_as<ResetLayout>(commands[n]) != nullptr) ui_.reset_layout = true;
   }
   return commands.size();
 }
@@ -218,7 +217,7 @@ std::size_t Shell::obey_own(const Commands& commands, std::size_t from) {
 // the frame's last: what was pinned is let go before.
 void Shell::follow_class(const State& state, bool tiles_had_keyboard, Commands& commands) const {
   const bool teaching = teaches(state.view);
-  if (state.view.workspace != Workspace::learn || held_.popup_open || held_.open_popups > 0) return;
+  if (state.view.workspace != Workspace::learn || ui_.popup_open || ui_.open_popups > 0) return;
   if (ImGui::GetIO().WantTextInput) {
     if (ImGui::Shortcut(ImGuiKey_F11, ImGuiInputFlags_RouteGlobal)) commands.emplace_back(Teach{!teaching});
     return;
@@ -232,27 +231,27 @@ void Shell::draw(Controller& controller, Commands& commands) {
   follow_keyboard(state);
   if (state.view.workspace != Workspace::learn || teaches(state.view)) learn_.on_map.reset();
   const ArrowKeys arrows = step_.tiles.focused ? ArrowKeys::cells : learn_.on_map ? ArrowKeys::map : ArrowKeys::steps;
-  const Commands keys = read_keys(state, arrows, held_.popup_open);
+  const Commands keys = read_keys(state, arrows, ui_.popup_open);
   commands.insert(commands.end(), keys.begin(), keys.end());
 
   // A class sees card and run alone.
   const bool teaching = teaches(state.view);
   Box room;
   if (!teaching) room = draw_top_bar(controller, commands);
-  toast_ = toasts_ ? toast_now(controller, held_, room) : Toast{};
-  draw_dockspace(std::exchange(held_.reset_layout, false), teaching ? 0 : style().px(kTopBarHeight), toast_.height);
-  step_.tiles.tab_elsewhere = !held_.tab_is_tiles;
+  toast_ = toasts_ ? toast_now(controller, ui_, room) : Toast{};
+  draw_dockspace(std::exchange(ui_.reset_layout, false), teaching ? 0 : style().px(kTopBarHeight), toast_.height);
+  step_.tiles.tab_elsewhere = !ui_.tab_is_tiles;
   const bool tiles_had_keyboard = arrows != ArrowKeys::steps;  // or the map
   draw_workspace(controller, commands);
-  if (state.view.log_panel && !teaching) draw_log_panel(controller, held_, commands);
+  if (state.view.log_panel && !teaching) draw_log_panel(controller, ui_, commands);
   const std::size_t obeyed = obey_own(commands, 0);
-  draw_popups(controller, held_, commands);
-  draw_keys_sheet(state, held_, commands);
+  draw_popups(controller, ui_, commands);
+  draw_keys_sheet(state, ui_, commands);
   obey_own(commands, obeyed);  // what they ask for comes in the next frame
   draw_toast(toast_);
   follow_tab(state, tiles_had_keyboard && !learn_.on_map);
   follow_class(state, tiles_had_keyboard, commands);
-  held_.open_popups = ImGui::GetCurrentContext()->OpenPopupStack.Size;
+  ui_.open_popups = ImGui::GetCurrentContext()->OpenPopupStack.Size;
   // A button that was let go ends the drag, and so does the window that is left: GLFW then lets go of all.
   if (!ImGui::IsAnyItemActive()) controller.end_gesture();
 }

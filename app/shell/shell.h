@@ -43,12 +43,12 @@ class Shell {
   void show_toasts(bool on) { toasts_ = on; }
   // Bench draws this chart alone (viz/bench/scene/bench_ui_state.h).
   void show_one_chart(std::size_t chart) { bench_.only_chart = chart; }
-  const StepHeld& step_held() const { return step_; }
+  const StepUiState& step_ui() const { return step_; }
   // The question of the palette whose answer is open; null: none is.
-  const PaletteEntry* answered() const { return held_.palette.answer_shown ? &held_.palette.asked : nullptr; }
+  const PaletteEntry* answered() const { return ui_.palette.answer_shown ? &ui_.palette.asked : nullptr; }
   // Of the frame that was drawn last.
   const Toast& toast() const { return toast_; }
-  const LearnHeld& learn_held() const { return learn_; }
+  const CardUiState& card_ui() const { return learn_; }
 
  private:
   void draw_workspace(Controller& controller, Commands& commands);
@@ -58,12 +58,12 @@ class Shell {
   void follow_tab(const State& state, bool tiles_had_keyboard);
 
   Style style_;
-  StepHeld step_;
-  BenchHeld bench_;
-  ProfileHeld profile_;
-  LearnHeld learn_, class_;  // the learner's, and that of a class
-  FigureHeld figure_;
-  ShellHeld held_;
+  StepUiState step_;
+  BenchUiState bench_;
+  ProfileUiState profile_;
+  CardUiState learn_, class_;  // the learner's, and that of a class
+  FigureUiState figure_;
+  ShellUiState ui_;
   Toast toast_;
   bool toasts_ = true;
 };
@@ -71,12 +71,12 @@ class Shell {
 // The shell's parts, each in its file. All sizes through style().
 constexpr float kTopBarHeight = 46;  // logical pixels
 // Returns what of it is free.
-Box draw_top_bar(Controller& controller, Commands& commands);                      // top_bar.cpp
-void draw_log_panel(Controller& controller, ShellHeld& held, Commands& commands);  // log_panel.cpp
-void draw_keys_sheet(const State& state, ShellHeld& held, Commands& commands);     // keys_sheet.cpp
-void draw_popups(Controller& controller, ShellHeld& held, Commands& commands);     // popups.cpp
+Box draw_top_bar(Controller& controller, Commands& commands);                       // top_bar.cpp
+void draw_log_panel(Controller& controller, ShellUiState& ui, Commands& commands);  // log_panel.cpp
+void draw_keys_sheet(const State& state, ShellUiState& ui, Commands& commands);     // keys_sheet.cpp
+void draw_popups(Controller& controller, ShellUiState& ui, Commands& commands);     // popups.cpp
 // popups_files.cpp
-void open_file_popup(Popup popup, const Controller& controller, ShellHeld& held);
-void draw_file_popups(const Controller& controller, ShellHeld& held, Commands& commands);
+void open_file_popup(Popup popup, const Controller& controller, ShellUiState& ui);
+void draw_file_popups(const Controller& controller, ShellUiState& ui, Commands& commands);
 
 }  // namespace attn

@@ -12,7 +12,7 @@
 
 namespace attn {
 
-struct ShellHeld {
+struct ShellUiState {
   Popup open_next = Popup::none;  // to be opened in this frame
   bool popup_open = false;        // one was open in the last frame
   int go_to = 1;
@@ -29,7 +29,7 @@ struct ShellHeld {
   double toast_until = 0;                // ImGui::GetTime() at which it goes
   Workspace toast_in = Workspace::step;  // in which it came up
   bool keys_sheet_shown = false;
-  PaletteHeld palette;
+  PaletteUiState palette;
   int open_popups = 0;               // at the end of the last frame
   bool tab_is_tiles = true;          // in Step: Tab enters the tiles; else it goes through the controls
   bool reset_layout = false;         // in the next frame

@@ -85,21 +85,21 @@ void draw_level_mark(ImDrawList* list, ImVec2 centre, LogLevel level) {
   }
 }
 
-Toast toast_now(Controller& controller, ShellHeld& held, const Box& room) {
+Toast toast_now(Controller& controller, ShellUiState& ui, const Box& room) {
   const Workspace workspace = controller.state().view.workspace;
-  const auto unseen = controller.log().after(held.toast);
+  const auto unseen = controller.log().after(ui.toast);
   if (!unseen.empty()) {
     // What the start has to say stays in the log, unless it is a problem.
     const bool first = ImGui::GetFrameCount() < 5 && unseen.back().level == LogLevel::note;
-    held.toast = unseen.back().number;
+    ui.toast = unseen.back().number;
     const double seconds = unseen.back().level == LogLevel::note ? kNoteSeconds : kProblemSeconds;
-    held.toast_until = first ? 0 : ImGui::GetTime() + seconds;
-    held.toast_in = workspace;
+    ui.toast_until = first ? 0 : ImGui::GetTime() + seconds;
+    ui.toast_in = workspace;
   }
-  if (held.toast_in != workspace) held.toast_until = 0;  // whoever left it has read it, or goes on elsewhere
+  if (ui.toast_in != workspace) ui.toast_until = 0;  // whoever left it has read it, or goes on elsewhere
   Toast toast;
-  if (ImGui::GetTime() > held.toast_until || controller.state().view.log_panel || held.toast == 0) return toast;
-  const auto shown = controller.log().after(held.toast - 1);
+  if (ImGui::GetTime() > ui.toast_until || controller.state().view.log_panel || ui.toast == 0) return toast;
+  const auto shown = controller.log().after(ui.toast - 1);
   if (shown.empty()) return toast;
   toast.shown = true;
   toast.text = shown.front().text;

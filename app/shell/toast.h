@@ -10,7 +10,7 @@
 
 namespace attn {
 
-struct ShellHeld;  // app/shell/shell_ui_state.h
+struct ShellUiState;  // app/shell/shell_ui_state.h
 
 struct Toast {
   bool shown = false, in_bar = false;
@@ -23,7 +23,7 @@ struct Toast {
 };
 
 // What is to be seen now, after what the log got since the last frame. `room`: what is free of the bar.
-Toast toast_now(Controller& controller, ShellHeld& held, const Box& room);
+Toast toast_now(Controller& controller, ShellUiState& ui, const Box& room);
 // Above all else, and in nobody's way: no window, so the pointer goes through.
 void draw_toast(const Toast& toast);
 

@@ -71,16 +71,16 @@ void draw_charts_and_table(ImVec2 room, BenchCache& cache, Commands& commands) {
 
 }  // namespace
 
-void draw_bench(const State& state, const Model& model, BenchHeld& held, Commands& commands) {
+void draw_bench(const State& state, const Model& model, BenchUiState& ui, Commands& commands) {
   const Style& s = style();
-  BenchCache& cache = refreshed(held, state, model);
+  BenchCache& cache = refreshed(ui, state, model);
   cache.hovered = cache.hovered_next;
   cache.hovered_next.reset();
   cache.pointed = cache.pointed_next;
   cache.pointed_next.reset();
   set_plot_input(false);
   const ImVec2 size = ImGui::GetContentRegionAvail();
-  if (held.only_chart) return draw_bench_chart(*held.only_chart, size, cache, commands);
+  if (ui.only_chart) return draw_bench_chart(*ui.only_chart, size, cache, commands);
   const float gutter = s.px(kGutter), logical = size.x / s.scale;
   const bool folded = logical < kFolded;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(gutter, gutter));
@@ -110,7 +110,7 @@ void draw_bench(const State& state, const Model& model, BenchHeld& held, Command
         draw_ladder(cache.ladder, room, commands);
         break;
       case BenchPage::sources:
-        draw_source_pair(cache.sources, cache.source_held, room, commands);
+        draw_source_pair(cache.sources, cache.source_ui, room, commands);
         break;
       case BenchPage::tiles:
         draw_tiles(cache.tiles, state.document.sweep, room, commands);

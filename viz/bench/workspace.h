@@ -8,7 +8,7 @@
 
 namespace attn {
 
-// Draws into the current Dear ImGui window's content region, which the shell has opened. The shell owns `held`.
-void draw_bench(const State& state, const Model& model, BenchHeld& held, Commands& commands);
+// Draws into the current Dear ImGui window's content region, which the shell has opened. The shell owns `ui`.
+void draw_bench(const State& state, const Model& model, BenchUiState& ui, Commands& commands);
 
 }  // namespace attn

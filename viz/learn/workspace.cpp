@@ -20,7 +20,7 @@ constexpr float kCardWidth = 260, kClassCard = 350, kGutter = 12;
 constexpr float kBoth = 560;  // below it card and run have no room beside one another, and each has the whole
 
 // Step's own panels, in a box of their own.
-void draw_stage(const State& state, const Model& model, const LearnDesk& desk, const Box& box, StepHeld& step,
+void draw_stage(const State& state, const Model& model, const LearnDesk& desk, const Box& box, StepUiState& step,
                 Commands& commands) {
   step.veil = desk.veil;
   step.look = desk.look;
@@ -36,46 +36,46 @@ void draw_stage(const State& state, const Model& model, const LearnDesk& desk, c
 }
 
 // The open question's number has a field in its own cell too, with the text of the card's.
-void lend_question(const CardScene& card, const LearnHeld& held, TilesHeld& tiles) {
+void lend_question(const CardScene& card, const CardUiState& ui, TilesUiState& tiles) {
   tiles.asked.reset();
-  if (card.open && card.cell && held.showing == card.number_of_showing)
-    tiles.asked = AskedCell{*card.cell, held.typed, card.teach, card.missed, false};
+  if (card.open && card.cell && ui.showing == card.number_of_showing)
+    tiles.asked = AskedCell{*card.cell, ui.typed, card.teach, card.missed, false};
 }
 
 // The bar that is dragged on the card, in the chart of its row too.
-void lend_bar(const CardScene& card, const LearnHeld& held, StepHeld& step) {
+void lend_bar(const CardScene& card, const CardUiState& ui, StepUiState& step) {
   step.asked_bar.reset();
-  if (card.open && !card.teach && card.bar && card.bar->key >= 0 && held.showing == card.number_of_showing)
-    step.asked_bar = AskedBar{card.bar->key, typed_number(held.typed), std::nullopt};
+  if (card.open && !card.teach && card.bar && card.bar->key >= 0 && ui.showing == card.number_of_showing)
+    step.asked_bar = AskedBar{card.bar->key, typed_number(ui.typed), std::nullopt};
 }
 
-void take_bar(const CardScene& card, LearnHeld& held, StepHeld& step) {
+void take_bar(const CardScene& card, CardUiState& ui, StepUiState& step) {
   if (step.asked_bar && step.asked_bar->dragged_to) {
     const NumberScale& scale = card.bar->scale;
-    held.typed = dragged_text(scale.value_at(scale.share_of(*step.asked_bar->dragged_to)));
+    ui.typed = dragged_text(scale.value_at(scale.share_of(*step.asked_bar->dragged_to)));
   }
   step.asked_bar.reset();
 }
 
-void take_answer(LearnHeld& held, TilesHeld& tiles, Commands& commands) {
-  held.in_cell = tiles.asked && tiles.asked_catches;
+void take_answer(CardUiState& ui, TilesUiState& tiles, Commands& commands) {
+  ui.in_cell = tiles.asked && tiles.asked_catches;
   if (tiles.asked) {
-    held.typed = tiles.asked->typed;
-    if (tiles.asked->entered) commands.emplace_back(CheckAnswer{held.typed});
+    ui.typed = tiles.asked->typed;
+    if (tiles.asked->entered) commands.emplace_back(CheckAnswer{ui.typed});
   }
   tiles.asked.reset();
 }
 
 // What the beat speaks of: a run, or a figure.
-void draw_run(const State& state, const Model& model, const Box& box, LearnHeld& held, StepHeld& step,
+void draw_run(const State& state, const Model& model, const Box& box, CardUiState& ui, StepUiState& step,
               Commands& commands, const DrawFigure& draw_figure) {
   const LearnDesk& desk = *model.learn;
   if (!desk.figure) {
-    lend_question(*desk.card, held, step.tiles);
-    lend_bar(*desk.card, held, step);
+    lend_question(*desk.card, ui, step.tiles);
+    lend_bar(*desk.card, ui, step);
     draw_stage(state, model, desk, box, step, commands);
-    take_bar(*desk.card, held, step);
-    return take_answer(held, step.tiles, commands);
+    take_bar(*desk.card, ui, step);
+    return take_answer(ui, step.tiles, commands);
   }
   step.tiles.focused = false;
   draw_figure(*desk.figure, *desk.card, box, commands);
@@ -83,7 +83,7 @@ void draw_run(const State& state, const Model& model, const Box& box, LearnHeld&
 
 }  // namespace
 
-void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHeld& step, Commands& commands,
+void draw_learn(const State& state, const Model& model, CardUiState& ui, StepUiState& step, Commands& commands,
                 const DrawFigure& draw_figure) {
   if (model.learn == nullptr) return;
   const LearnDesk& desk = *model.learn;
@@ -92,7 +92,7 @@ void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHel
   step.alone = desk.teach;
   if (!desk.card) {
     step.tiles.focused = false;
-    held.on_map.reset();
+    ui.on_map.reset();
     return draw_learn_home(desk, commands);
   }
   const Style& s = style();
@@ -100,19 +100,19 @@ void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHel
   const Box all{at, {at.x + size.x, at.y + size.y}};
   const bool alone = all.width() < s.px(kBoth);
   // Another beat has another picture under a pointer that has only answered the last one.
-  if (held.showing != desk.card->number_of_showing) held.run_shown = false, step.tiles.pointer_rests = true;
-  const bool card_hidden = alone && held.run_shown;
+  if (ui.showing != desk.card->number_of_showing) ui.run_shown = false, step.tiles.pointer_rests = true;
+  const bool card_hidden = alone && ui.run_shown;
   const bool others = step.tiles.focused || step.tiles.tab_elsewhere || card_hidden || desk.figure.has_value();
-  if (take_map_keys(*desk.card, others, held, commands)) step.tiles.tab_elsewhere = true;  // of this frame
-  take_bar_keys(*desk.card, step.tiles.focused || card_hidden, held);
+  if (take_map_keys(*desk.card, others, ui, commands)) step.tiles.tab_elsewhere = true;  // of this frame
+  take_bar_keys(*desk.card, step.tiles.focused || card_hidden, ui);
   if (alone) {
     const Box head{all.min, {all.max.x, all.min.y + s.px(kRunHead)}};
-    if (held.run_shown) {
-      draw_run_head(*desk.card, head, held);
-      draw_run(state, model, {{all.min.x, head.max.y + s.px(kGutter) / 2}, all.max}, held, step, commands, draw_figure);
+    if (ui.run_shown) {
+      draw_run_head(*desk.card, head, ui);
+      draw_run(state, model, {{all.min.x, head.max.y + s.px(kGutter) / 2}, all.max}, ui, step, commands, draw_figure);
     } else {
       step.tiles.focused = false;
-      draw_lesson_card(*desk.card, all, false, true, false, held, commands);
+      draw_lesson_card(*desk.card, all, false, true, false, ui, commands);
     }
     ImGui::SetCursorScreenPos(all.min);
     ImGui::Dummy(size);
@@ -125,8 +125,8 @@ void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHel
   const Box card = right ? Box{{all.max.x - width, all.min.y}, all.max} : Box{all.min, {all.min.x + width, all.max.y}};
   const Box rest =
       right ? Box{all.min, {card.min.x - gutter, all.max.y}} : Box{{card.max.x + gutter, all.min.y}, all.max};
-  draw_run(state, model, rest, held, step, commands, draw_figure);
-  draw_lesson_card(*desk.card, card, right, false, step.tiles.focused, held, commands);
+  draw_run(state, model, rest, ui, step, commands, draw_figure);
+  draw_lesson_card(*desk.card, card, right, false, step.tiles.focused, ui, commands);
   ImGui::SetCursorScreenPos(all.min);
   ImGui::Dummy(size);
 }

@@ -20,7 +20,7 @@ using DrawFigure =
     std::function<void(const StageFigure& figure, const CardScene& card, const Box& box, Commands& commands)>;
 
 // `draw_figure`: figures are Profile's pictures, which the caller has (viz/learn/figure/figure_draw.h).
-void draw_learn(const State& state, const Model& model, LearnHeld& held, StepHeld& step, Commands& commands,
+void draw_learn(const State& state, const Model& model, CardUiState& ui, StepUiState& step, Commands& commands,
                 const DrawFigure& draw_figure);
 
 }  // namespace attn

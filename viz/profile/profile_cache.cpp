@@ -15,9 +15,9 @@
 
 namespace attn {
 
-ProfileCache& refreshed(ProfileHeld& held, const State& state, const Model& model) {
-  if (!held.cache) held.cache = std::make_shared<ProfileCache>();
-  ProfileCache& cache = *held.cache;
+ProfileCache& refreshed(ProfileUiState& ui, const State& state, const Model& model) {
+  if (!ui.cache) ui.cache = std::make_shared<ProfileCache>();
+  ProfileCache& cache = *ui.cache;
   const SweepSpec& sweep = state.document.sweep;
   std::string key = fmt::format("{}|{}|{}|{}|{}", sweep_key(sweep), model.compiled_for, model.compiled.size(),
                                 model.kept.of, model.kept.times);

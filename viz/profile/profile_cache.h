@@ -1,4 +1,4 @@
-// What ProfileHeld holds: for the files of the Profile workspace alone.
+// What ProfileUiState holds: for the files of the Profile workspace alone.
 #pragma once
 
 #include <string>
@@ -23,14 +23,14 @@ struct ProfileCache {
   std::string source_key;
   CodeScene code;
   std::string code_key;
-  SourceHeld source_held;
+  SourceUiState source_ui;
   LabScene lab;
   std::string lab_key;
-  LabHeld lab_held;
+  LabUiState lab_ui;
 };
 
 // Brings the scene up to date; it is made anew only when what it shows has changed.
-ProfileCache& refreshed(ProfileHeld& held, const State& state, const Model& model);
+ProfileCache& refreshed(ProfileUiState& ui, const State& state, const Model& model);
 // The same for the lab.
 void refresh_lab(ProfileCache& cache, const Model& model);
 // The same for the source of the scene's subject.

@@ -7,7 +7,7 @@ namespace attn {
 
 struct ProfileCache;  // viz/profile/profile_cache.h
 
-struct ProfileHeld {
+struct ProfileUiState {
   std::shared_ptr<ProfileCache> cache;
 };
 

@@ -286,32 +286,32 @@ void draw_cards(const ProfileScene& scene, bool by_level, ImVec2 room, bool stac
 void draw_source_page(ProfileCache& cache, const ProfileView& view, ImVec2 room, bool stacked, Commands& commands) {
   const Style& s = style();
   const float gutter = s.px(kGutter);
-  SourceHeld& held = cache.source_held;
+  SourceUiState& ui = cache.source_ui;
   const PhasesPlace place{phase_shown(cache.source, view), cache.scene.to_step};
   const float code = s.px(code_height(cache.code)), phases = s.px(phases_height(cache.source));
   const auto phases_card = [&](ImVec2 size) {
-    draw_phases(cache.source, cache.scene.mosaic, place, held, size, commands);
+    draw_phases(cache.source, cache.scene.mosaic, place, ui, size, commands);
   };
   if (stacked) {
-    draw_source(cache.source, view, held, {room.x, s.px(kSourceStacked)}, commands);
-    draw_code(cache.code, view.code, held, {room.x, std::min(code, s.px(kCodeStacked))}, commands);
+    draw_source(cache.source, view, ui, {room.x, s.px(kSourceStacked)}, commands);
+    draw_code(cache.code, view.code, ui, {room.x, std::min(code, s.px(kCodeStacked))}, commands);
     return phases_card({room.x, phases});
   }
   if (room.x >= s.px(kThreeWide) && room.y < s.px(kThreeLow)) {
     const float third = std::floor((room.x - 2 * gutter) * 0.295F);
-    draw_source(cache.source, view, held, {room.x - 2 * (third + gutter), room.y}, commands);
+    draw_source(cache.source, view, ui, {room.x - 2 * (third + gutter), room.y}, commands);
     ImGui::SameLine();
-    draw_code(cache.code, view.code, held, {third, room.y}, commands);
+    draw_code(cache.code, view.code, ui, {third, room.y}, commands);
     ImGui::SameLine();
     return phases_card({third, room.y});
   }
   if (room.y < s.px(kThreeLow)) room.y = s.px(kSixRowsEach);
   const float left = std::floor((room.x - gutter) * 0.57F), right = room.x - gutter - left;
-  draw_source(cache.source, view, held, {left, room.y}, commands);
+  draw_source(cache.source, view, ui, {left, room.y}, commands);
   ImGui::SameLine();
   ImGui::BeginGroup();
   const SharedHeight heights = share_height(room.y - gutter, code, phases);
-  draw_code(cache.code, view.code, held, {right, std::floor(heights.first)}, commands);
+  draw_code(cache.code, view.code, ui, {right, std::floor(heights.first)}, commands);
   phases_card({right, std::floor(heights.second)});
   ImGui::EndGroup();
 }
@@ -347,15 +347,15 @@ void draw_page(ProfileCache& cache, const State& state, const Model& model, ImVe
 
 }  // namespace
 
-void draw_profile(const State& state, const Model& model, ProfileHeld& held, Commands& commands) {
+void draw_profile(const State& state, const Model& model, ProfileUiState& ui, Commands& commands) {
   const Style& s = style();
-  ProfileCache& cache = refreshed(held, state, model);
+  ProfileCache& cache = refreshed(ui, state, model);
   const ProfileScene& scene = cache.scene;
   const ProfileView& view = state.view.profile;
   const ImVec2 size = ImGui::GetContentRegionAvail();
   if (view.page == ProfilePage::lab) {
     refresh_lab(cache, model);
-    return draw_lab(cache.lab, model.lab, scene.empty.empty(), cache.lab_held, size, commands);
+    return draw_lab(cache.lab, model.lab, scene.empty.empty(), cache.lab_ui, size, commands);
   }
   const float gutter = s.px(kGutter);
   const bool with_panel = scene.empty.empty(), compact = size.x < s.px(kCompact);

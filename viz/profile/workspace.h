@@ -8,7 +8,7 @@
 
 namespace attn {
 
-// Draws into the current Dear ImGui window's content region, which the shell has opened. The shell owns `held`.
-void draw_profile(const State& state, const Model& model, ProfileHeld& held, Commands& commands);
+// Draws into the current Dear ImGui window's content region, which the shell has opened. The shell owns `ui`.
+void draw_profile(const State& state, const Model& model, ProfileUiState& ui, Commands& commands);
 
 }  // namespace attn

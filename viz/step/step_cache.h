@@ -1,5 +1,5 @@
 // What Step computes once per recording or query tile, and what its panels remember between frames. Owned by
-// StepHeld; the scenes get parts of it as plain data.
+// StepUiState; the scenes get parts of it as plain data.
 #pragma once
 
 #include <cstdint>

@@ -15,9 +15,9 @@ namespace attn {
 
 struct StepCache;  // viz/step/step_cache.h
 
-struct StepHeld {
+struct StepUiState {
   StepTexts texts;  // set by the shell from assets/step_texts.json
-  TilesHeld tiles;
+  TilesUiState tiles;
   std::shared_ptr<StepCache> cache;
   StepVeil veil;                      // set by Learn before it draws Step
   StepFocus look;                     // likewise

@@ -106,10 +106,10 @@ void begin_page(Areas& a) {
 }
 
 // On a page that is scrolled a lesson's step begins with its tiles in sight: the card beside it has the words.
-void show_lit_tiles(StepHeld& held, EventIndex now) {
-  if (!held.look.names_tiles()) return held.page_at.reset();
-  if (held.page_at == now) return;
-  held.page_at = now;
+void show_lit_tiles(StepUiState& ui, EventIndex now) {
+  if (!ui.look.names_tiles()) return ui.page_at.reset();
+  if (ui.page_at == now) return;
+  ui.page_at = now;
   ImGui::SetScrollY(style().px(kScrolledTiles));
 }
 
@@ -286,47 +286,47 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
 }
 
 // The chart of the followed row and that of HBM; what a lesson asks for is veiled.
-void draw_bottom(ImDrawList* list, const Areas& areas, const ChartCard& charts, const StepHeld& held) {
+void draw_bottom(ImDrawList* list, const Areas& areas, const ChartCard& charts, const StepUiState& ui) {
   const EventIndex event = charts.at.event;
-  if (held.veil.map)
-    draw_veiled_card(list, areas.chart, tr("The row across the keys"), held.veil.map_later);
+  if (ui.veil.map)
+    draw_veiled_card(list, areas.chart, tr("The row across the keys"), ui.veil.map_later);
   else
     draw_chart_card(charts, areas.chart);
-  if (!held.look.has(StepPart::chart)) draw_faint(list, areas.chart);
-  if (areas.has_traffic && held.veil.traffic)
-    draw_veiled_card(list, areas.traffic, tr("HBM traffic"), held.veil.traffic_later);
+  if (!ui.look.has(StepPart::chart)) draw_faint(list, areas.chart);
+  if (areas.has_traffic && ui.veil.traffic)
+    draw_veiled_card(list, areas.traffic, tr("HBM traffic"), ui.veil.traffic_later);
   else if (areas.has_traffic)
     draw_traffic_card(list, areas.traffic, traffic_scene(charts.rec, event, charts.cache.traffic), charts.rec, event);
-  if (areas.has_traffic && !held.look.has(StepPart::traffic)) draw_faint(list, areas.traffic);
+  if (areas.has_traffic && !ui.look.has(StepPart::traffic)) draw_faint(list, areas.traffic);
 }
 
 }  // namespace
 
-void draw_step(const State& state, const Model& model, StepHeld& held, Commands& commands) {
-  if (!held.cache) held.cache = std::make_shared<StepCache>();
-  StepCache& cache = *held.cache;
+void draw_step(const State& state, const Model& model, StepUiState& ui, Commands& commands) {
+  if (!ui.cache) ui.cache = std::make_shared<StepCache>();
+  StepCache& cache = *ui.cache;
   const ImVec2 origin = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
   Box all{origin, {origin.x + size.x, origin.y + size.y}};
   const ProblemPanel problem{state, model, cache.editing, commands};
   if (!model.recording || model.recording->events.empty()) {
-    held.tiles.focused = false;
+    ui.tiles.focused = false;
     const Style& s = style();
     const float width = std::min(s.px(kProblemWidth), all.width() / 3);
     draw_problem_panel(problem, {all.min, {all.min.x + width, all.max.y}}, true);
     draw_error({{all.min.x + width + s.px(kGutter), all.min.y}, all.max}, state, model.recording_error, commands);
     return;
   }
-  const std::shared_ptr<const Recording> shown = cache.shown(model.recording, held.veil);
+  const std::shared_ptr<const Recording> shown = cache.shown(model.recording, ui.veil);
   const Recording& rec = *shown;
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
   cache.follow(shown, std::min(state.view.step.cursor, last));
-  held.tiles.follow(model.recording);
-  if (const WrongRunScene wrong = wrong_run_scene(state, model, held.veil.on); wrong.shown) {
+  ui.tiles.follow(model.recording);
+  if (const WrongRunScene wrong = wrong_run_scene(state, model, ui.veil.on); wrong.shown) {
     const float height = wrong_run_height(wrong, all.width());
     draw_wrong_run({all.min, {all.max.x, all.min.y + height}}, wrong, commands);
     all.min.y += height + style().px(kGutter);
   }
-  const bool own = model.recording->gpu && !held.veil.on && !held.alone;  // a GPU's run, and no lesson
+  const bool own = model.recording->gpu && !ui.veil.on && !ui.alone;  // a GPU's run, and no lesson
   const GpuBarScene bar = own ? gpu_bar_scene(state, *model.recording, cache.beside()) : GpuBarScene{};
   if (bar.shown) {
     constexpr float kLow = 620;  // logical
@@ -335,14 +335,14 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
     draw_gpu_bar({all.min, {all.max.x, all.min.y + height}}, bar, low, commands);
     all.min.y += height + style().px(kGutter);
   }
-  Areas areas = layout(all, rec, held.alone);
+  Areas areas = layout(all, rec, ui.alone);
   // Fragments are of the hardware, not of the step: they take the room of the tiles and of all charts.
-  const bool fragments = state.view.step.chart == StepChart::fragments && !held.veil.on;
+  const bool fragments = state.view.step.chart == StepChart::fragments && !ui.veil.on;
   // On a page that is scrolled they are whole, rather than a page within it.
   if (areas.scrolls && fragments) areas.tiles.max.y = areas.tiles.min.y + fragments_card_height(areas.tiles.width());
   if (areas.scrolls) {
     begin_page(areas);
-    show_lit_tiles(held, state.view.step.cursor);
+    show_lit_tiles(ui, state.view.step.cursor);
   }
   // Sentence, charts and timeline are the formulas'; the tiles alone have what the kernel held.
   const Recording& held_run = bar.raw ? *model.recording : rec;
@@ -350,35 +350,35 @@ void draw_step(const State& state, const Model& model, StepHeld& held, Commands&
   TilesScene tiles =
       tiles_scene(held_run, state.view.step.cursor, state.document.selection, state.view.step.reading, scales);
   // What is asked stands in the very tile that comes next: its tag would lie on the question.
-  if (held.veil.on) tiles.next_any = false;
+  if (ui.veil.on) tiles.next_any = false;
   const StepPlace at = tiles.at;
   const StepValues values = step_values(rec, at, state.document.selection, cache.bounds());
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);
-  StripScene strip = strip_scene(rec, at, values, held.texts);
+  StripScene strip = strip_scene(rec, at, values, ui.texts);
   strip.note = rec.gpu ? recorded_words(rec, at.event) : stand_in_words(state);
-  if (held.alone || held.veil.on) strip.door.clear();  // a lesson does not lead away
-  if (draw_step_strip(list, areas.strip, strip, chips_left(areas, state.document, held.alone)))
+  if (ui.alone || ui.veil.on) strip.door.clear();  // a lesson does not lead away
+  if (draw_step_strip(list, areas.strip, strip, chips_left(areas, state.document, ui.alone)))
     commands.push_back(ShowPhase{*code_phase_of(rec.events[at.event].id.phase)});
-  if (!held.look.has(StepPart::strip)) draw_faint(list, areas.strip);
+  if (!ui.look.has(StepPart::strip)) draw_faint(list, areas.strip);
   float chips = areas.strip.max.x - style().px(12);
-  if (!areas.has_problem && !held.alone) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
-  AskedBar* asked_bar = held.asked_bar ? &*held.asked_bar : nullptr;
-  const ChartCard charts{rec, at, values, state, cache, commands, false, held.veil.on, asked_bar};
-  if (!areas.has_bottom && !held.veil.map && state.view.step.chart != StepChart::fragments)
-    draw_charts_chip(charts, {areas.strip.min, {chips, areas.strip.max.y}}, all, held.veil);
+  if (!areas.has_problem && !ui.alone) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
+  AskedBar* asked_bar = ui.asked_bar ? &*ui.asked_bar : nullptr;
+  const ChartCard charts{rec, at, values, state, cache, commands, false, ui.veil.on, asked_bar};
+  if (!areas.has_bottom && !ui.veil.map && state.view.step.chart != StepChart::fragments)
+    draw_charts_chip(charts, {areas.strip.min, {chips, areas.strip.max.y}}, all, ui.veil);
   if (fragments) {
-    held.tiles.focused = false;
+    ui.tiles.focused = false;
     draw_chart_card(charts,
                     {areas.tiles.min, {areas.tiles.max.x, areas.has_bottom ? areas.chart.max.y : areas.tiles.max.y}});
   } else {
     const ExactTile* bounds = bar.raw ? nullptr : cache.bounds();
-    draw_step_tiles({held_run, bounds, scales, state, held.tiles, commands, held.look}, areas.tiles, tiles);
+    draw_step_tiles({held_run, bounds, scales, state, ui.tiles, commands, ui.look}, areas.tiles, tiles);
   }
-  if (areas.has_bottom && !fragments) draw_bottom(list, areas, charts, held);
+  if (areas.has_bottom && !fragments) draw_bottom(list, areas, charts, ui);
   if (areas.scrolls) end_page(areas);
-  draw_timeline_card(areas.timeline, rec, at, state, cache, held.veil, commands);
-  if (!held.look.has(StepPart::timeline)) draw_faint(list, areas.timeline);
+  draw_timeline_card(areas.timeline, rec, at, state, cache, ui.veil, commands);
+  if (!ui.look.has(StepPart::timeline)) draw_faint(list, areas.timeline);
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(size);
 }

@@ -8,9 +8,9 @@
 
 namespace attn {
 
-// Draws into the current Dear ImGui window's content region, which the shell has opened. The shell owns `held`, sets
+// Draws into the current Dear ImGui window's content region, which the shell has opened. The shell owns `ui`, sets
 // held.texts at start-up with parse_step_texts(text of assets/step_texts.json), and leaves the plain arrow keys, Tab
 // and Esc to Step while held.tiles.focused.
-void draw_step(const State& state, const Model& model, StepHeld& held, Commands& commands);
+void draw_step(const State& state, const Model& model, StepUiState& ui, Commands& commands);
 
 }  // namespace attn

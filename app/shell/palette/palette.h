@@ -36,7 +36,7 @@ struct PaletteHit {
 std::vector<PaletteHit> palette_hits(const std::vector<PaletteEntry>& entries, std::string_view query);
 
 // What the palette remembers while it is open.
-struct PaletteHeld {
+struct PaletteUiState {
   std::string query;
   std::vector<PaletteEntry> entries;
   std::vector<PaletteHit> hits;       // of the query

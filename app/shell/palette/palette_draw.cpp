@@ -30,14 +30,14 @@ int move_by_arrows(ImGuiInputTextCallbackData* data) {
   return 0;
 }
 
-void start(PaletteHeld& held, const Controller& controller) {
-  held.query.clear();
-  held.entries = palette_entries(
+void start(PaletteUiState& ui, const Controller& controller) {
+  ui.query.clear();
+  ui.entries = palette_entries(
       {controller.state(), controller.model(), controller.history().can_undo(), controller.history().can_redo()});
-  held.hits = palette_hits(held.entries, "");
-  held.chosen.reset();
-  if (!held.hits.empty()) held.chosen = 0;
-  held.take_keyboard = false;
+  ui.hits = palette_hits(ui.entries, "");
+  ui.chosen.reset();
+  if (!ui.hits.empty()) ui.chosen = 0;
+  ui.take_keyboard = false;
 }
 
 // Words with the letters that were found in bold; returns the x after them.
@@ -98,16 +98,16 @@ void draw_line(const PaletteEntry& entry, const PaletteHit& hit, const Box& line
 }
 
 // Whether an entry was pressed.
-bool draw_list(PaletteHeld& held, float width, float height, bool moved) {
+bool draw_list(PaletteUiState& ui, float width, float height, bool moved) {
   const Style& s = style();
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   bool pressed = false;
   if (ImGui::BeginChild("found", {width, height}, ImGuiChildFlags_None, ImGuiWindowFlags_NoNav)) {
     const float row = s.px(kRow);
-    const bool near = !held.query.empty() && !held.hits.empty() && !held.hits.front().sure;
+    const bool near = !ui.query.empty() && !ui.hits.empty() && !ui.hits.front().sure;
     if (moved) {
-      const float top = static_cast<float>(held.chosen.value_or(0)) * row + (near && held.chosen ? row : 0),
+      const float top = static_cast<float>(ui.chosen.value_or(0)) * row + (near && ui.chosen ? row : 0),
                   scroll = ImGui::GetScrollY();
       if (top < scroll) ImGui::SetScrollY(top);
       if (top + row > scroll + height) ImGui::SetScrollY(top + row - height);
@@ -119,11 +119,11 @@ bool draw_list(PaletteHeld& held, float width, float height, bool moved) {
                    Align::left, Face::text, kSmall, colour_of(Token::dim), tr_of(kNear));
     }
     ImGuiListClipper clipper;
-    clipper.Begin(static_cast<int>(held.hits.size()), row);
+    clipper.Begin(static_cast<int>(ui.hits.size()), row);
     while (clipper.Step()) {
       for (int n = clipper.DisplayStart; n < clipper.DisplayEnd; ++n) {
         const auto at = static_cast<std::size_t>(n);
-        const PaletteEntry& entry = held.entries[held.hits[at].entry];
+        const PaletteEntry& entry = ui.entries[ui.hits[at].entry];
         const ImVec2 corner = ImGui::GetCursorScreenPos();
         const float inside = ImGui::GetContentRegionAvail().x;
         ImGui::PushID(n);
@@ -131,12 +131,12 @@ bool draw_list(PaletteHeld& held, float width, float height, bool moved) {
         ImGui::PopID();
         const bool pointed = ImGui::IsItemHovered();
         // The pointer that only lies there does not take the choice from the keyboard.
-        if (pointed && (ImGui::GetIO().MouseDelta.x != 0 || ImGui::GetIO().MouseDelta.y != 0)) held.chosen = at;
-        if (clicked) held.chosen = at, pressed = true;
-        draw_line(entry, held.hits[at], {corner, {corner.x + inside, corner.y + row}}, held.chosen == at);
+        if (pointed && (ImGui::GetIO().MouseDelta.x != 0 || ImGui::GetIO().MouseDelta.y != 0)) ui.chosen = at;
+        if (clicked) ui.chosen = at, pressed = true;
+        draw_line(entry, ui.hits[at], {corner, {corner.x + inside, corner.y + row}}, ui.chosen == at);
       }
     }
-    if (held.hits.empty()) ImGui::TextDisabled(tr("Nothing is called so."));
+    if (ui.hits.empty()) ImGui::TextDisabled(tr("Nothing is called so."));
   }
   ImGui::EndChild();
   ImGui::PopStyleVar(2);
@@ -144,38 +144,38 @@ bool draw_list(PaletteHeld& held, float width, float height, bool moved) {
 }
 
 // The field; whether Enter was pressed in it. The choice moves by arrows and pages.
-bool draw_query(PaletteHeld& held, float width, int page, bool& moved) {
-  const std::string before = held.query;
+bool draw_query(PaletteUiState& ui, float width, int page, bool& moved) {
+  const std::string before = ui.query;
   int move = 0;
-  if (ImGui::IsWindowAppearing() || std::exchange(held.take_keyboard, false)) ImGui::SetKeyboardFocusHere();
+  if (ImGui::IsWindowAppearing() || std::exchange(ui.take_keyboard, false)) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(width);
   const bool entered = ImGui::InputTextWithHint(
-      "##query", tr("a command, preset, kernel, metric or setting"), &held.query,
+      "##query", tr("a command, preset, kernel, metric or setting"), &ui.query,
       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackHistory, move_by_arrows, &move);
   if (ImGui::IsKeyPressed(ImGuiKey_PageDown)) move += page;
   if (ImGui::IsKeyPressed(ImGuiKey_PageUp)) move -= page;
-  if (held.query != before) {
-    held.hits = palette_hits(held.entries, held.query);
-    held.chosen.reset();
-    if (!held.hits.empty() && (held.hits.front().sure || held.query.empty())) held.chosen = 0;
+  if (ui.query != before) {
+    ui.hits = palette_hits(ui.entries, ui.query);
+    ui.chosen.reset();
+    if (!ui.hits.empty() && (ui.hits.front().sure || ui.query.empty())) ui.chosen = 0;
     moved = true;
   }
-  if (move == 0 || held.hits.empty()) return entered;
-  const auto last = static_cast<int>(held.hits.size()) - 1;
-  const int from = held.chosen ? static_cast<int>(*held.chosen) : -1;
-  held.chosen = static_cast<std::size_t>(std::clamp(from + move, 0, last));
+  if (move == 0 || ui.hits.empty()) return entered;
+  const auto last = static_cast<int>(ui.hits.size()) - 1;
+  const int from = ui.chosen ? static_cast<int>(*ui.chosen) : -1;
+  ui.chosen = static_cast<std::size_t>(std::clamp(from + move, 0, last));
   moved = true;
   return entered;
 }
 
 }  // namespace
 
-void open_palette(const Controller& controller, PaletteHeld& held) {
-  start(held, controller);
+void open_palette(const Controller& controller, PaletteUiState& ui) {
+  start(ui, controller);
   ImGui::OpenPopup(kPalette);
 }
 
-void draw_palette(PaletteHeld& held, Commands& commands) {
+void draw_palette(PaletteUiState& ui, Commands& commands) {
   const Style& s = style();
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const float width = std::min(s.px(kPaletteWidth), viewport->Size.x - s.px(40));
@@ -184,13 +184,13 @@ void draw_palette(PaletteHeld& held, Commands& commands) {
   const int rows = std::clamp(static_cast<int>(room / s.px(kRow)), 3, 14);
   if (!begin_popup(kPalette, {viewport->Pos.x + viewport->Size.x / 2, viewport->Pos.y + top}, {0.5F, 0})) return;
   bool moved = false;
-  const bool entered = draw_query(held, width, rows - 1, moved);
-  const bool pressed = draw_list(held, width, s.px(kRow) * static_cast<float>(rows), moved);
-  if ((entered || pressed) && held.chosen && *held.chosen < held.hits.size()) {
-    const PaletteEntry& entry = held.entries[held.hits[*held.chosen].entry];
+  const bool entered = draw_query(ui, width, rows - 1, moved);
+  const bool pressed = draw_list(ui, width, s.px(kRow) * static_cast<float>(rows), moved);
+  if ((entered || pressed) && ui.chosen && *ui.chosen < ui.hits.size()) {
+    const PaletteEntry& entry = ui.entries[ui.hits[*ui.chosen].entry];
     if (!entry.answer.empty()) {
-      held.asked = entry;
-      held.answer_opens = true;
+      ui.asked = entry;
+      ui.answer_opens = true;
       ImGui::CloseCurrentPopup();
     } else if (entry.why_not.empty()) {
       commands.insert(commands.end(), entry.commands.begin(), entry.commands.end());
@@ -198,16 +198,16 @@ void draw_palette(PaletteHeld& held, Commands& commands) {
     }
   }
   // Enter and a press take it from the field.
-  if (entered || pressed) held.take_keyboard = true;
+  if (entered || pressed) ui.take_keyboard = true;
   ImGui::EndPopup();
 }
 
-void draw_answer(PaletteHeld& held, Commands& commands) {
-  if (std::exchange(held.answer_opens, false)) ImGui::OpenPopup(kAnswer);
-  held.answer_shown = begin_popup(kAnswer);
-  if (!held.answer_shown) return;
+void draw_answer(PaletteUiState& ui, Commands& commands) {
+  if (std::exchange(ui.answer_opens, false)) ImGui::OpenPopup(kAnswer);
+  ui.answer_shown = begin_popup(kAnswer);
+  if (!ui.answer_shown) return;
   const Style& s = style();
-  const PaletteEntry& asked = held.asked;
+  const PaletteEntry& asked = ui.asked;
   popup_heading(asked.words);
   const float width = popup_width(kAnswerWidth);
   if (!asked.formula.empty()) {

@@ -7,9 +7,9 @@
 
 namespace attn {
 
-void open_palette(const Controller& controller, PaletteHeld& held);
-void draw_palette(PaletteHeld& held, Commands& commands);
+void open_palette(const Controller& controller, PaletteUiState& ui);
+void draw_palette(PaletteUiState& ui, Commands& commands);
 // Of the question that was asked in it.
-void draw_answer(PaletteHeld& held, Commands& commands);
+void draw_answer(PaletteUiState& ui, Commands& commands);
 
 }  // namespace attn

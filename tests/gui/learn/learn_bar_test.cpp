@@ -17,7 +17,7 @@ using Ctx = ImGuiTestContext;
 constexpr const char* kBar = "**/##lesson_bar";
 
 double typed(TestWindow& w) {
-  return typed_number(w.shell().learn_held().typed).value_or(-1);
+  return typed_number(w.shell().card_ui().typed).value_or(-1);
 }
 
 // To a share of the line, pressed where it is.

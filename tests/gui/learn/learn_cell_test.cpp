@@ -58,7 +58,7 @@ TEST(LearnCell, SharesItsTextWithTheCard) {
 TEST(LearnCell, TakesItsNumberByKeyboardAndTrapsNobody) {
   TestWindow w(1280, 720);
   start(w, "by-hand", "sum");
-  const TilesHeld& tiles = w.shell().step_held().tiles;
+  const TilesUiState& tiles = w.shell().step_ui().tiles;
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->SetRef(kLearn);
     ctx->KeyPress(ImGuiKey_Tab);
@@ -108,7 +108,7 @@ TEST(LearnCell, IsGoneWhereTheLearnerLooksAtAnotherStep) {
 TEST(LearnCell, ARestingPointerPointsAtNothingInTheNextBeat) {
   TestWindow w(1280, 720);
   start(w, "weighted-average", "likeness");
-  const TilesHeld& tiles = w.shell().step_held().tiles;
+  const TilesUiState& tiles = w.shell().step_ui().tiles;
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->SetRef(kLearn);
     ctx->MouseMove("**/##tile_k");

@@ -251,7 +251,7 @@ TEST(LearnWindow, NothingOnScreenDependsOnWhatComesAfterAnOpenQuestion) {
   EXPECT_EQ(a->arena, b->arena);
   EXPECT_EQ(a->outputs.out, b->outputs.out);
   // And it is what is drawn.
-  const StepCache& cache = *w.shell().step_held().cache;
+  const StepCache& cache = *w.shell().step_ui().cache;
   EXPECT_EQ(cache.recording->arena, a->arena);
   w.controller().update({ShowAnswer{}});
   w.draw_frames(2);

@@ -89,7 +89,7 @@ TEST(LearnMap, TilesAreTickedByKeyboard) {
     const auto across = static_cast<std::size_t>(card(w).map_cols);
     IM_CHECK_EQ(across, 4U);
     ctx->KeyPress(ImGuiKey_Tab);
-    IM_CHECK(!w.shell().step_held().tiles.focused);
+    IM_CHECK(!w.shell().step_ui().tiles.focused);
     ctx->KeyPress(ImGuiKey_LeftArrow);  // at the edge it stays
     ctx->KeyPress(ImGuiKey_UpArrow);
     ctx->KeyPress(ImGuiKey_Space);
@@ -116,7 +116,7 @@ TEST(LearnMap, TabGoesOnIntoTheTilesAndEscapeGivesTheArrowsBack) {
   w.draw_frames(3);
   const EventIndex at = w.state().view.step.cursor;
   ASSERT_GT(at, 0U);
-  const TilesHeld& tiles = w.shell().step_held().tiles;
+  const TilesUiState& tiles = w.shell().step_ui().tiles;
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->KeyPress(ImGuiKey_Tab);
     ctx->KeyPress(ImGuiKey_Tab);

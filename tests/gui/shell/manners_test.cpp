@@ -43,16 +43,16 @@ TEST(Menus, EscapeClosesTheMenuAndNothingElse) {
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->KeyPress(ImGuiKey_Tab);
     ctx->Yield(2);
-    IM_CHECK(w.shell().step_held().tiles.focused);
+    IM_CHECK(w.shell().step_ui().tiles.focused);
     ctx->ItemClick("//Bar/Kernel");
     ctx->Yield(2);
     IM_CHECK(popup_open());
     ctx->KeyPress(ImGuiKey_Escape);
     ctx->Yield(2);
     IM_CHECK(!popup_open());
-    IM_CHECK(w.shell().step_held().tiles.focused);
+    IM_CHECK(w.shell().step_ui().tiles.focused);
     ctx->KeyPress(ImGuiKey_Escape);
-    IM_CHECK(!w.shell().step_held().tiles.focused);
+    IM_CHECK(!w.shell().step_ui().tiles.focused);
   }));
 }
 
@@ -84,7 +84,7 @@ Tour tab_through(Ctx* ctx, TestWindow& w) {
   for (int n = 0; n < 300; ++n) {
     ctx->KeyPress(ImGuiKey_Tab);
     ctx->Yield(3);
-    if (w.shell().step_held().tiles.focused && n > 0) break;
+    if (w.shell().step_ui().tiles.focused && n > 0) break;
     const ImGuiContext& g = *ImGui::GetCurrentContext();
     tour.controls.insert(g.NavId);
     if (g.NavWindow != nullptr) tour.windows.insert(g.NavWindow->Name);
@@ -96,7 +96,7 @@ TEST(Tab, InStepItEntersTheTilesThenReachesEveryControlAndComesRound) {
   TestWindow w;
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     const Tour tour = tab_through(ctx, w);
-    IM_CHECK(w.shell().step_held().tiles.focused);
+    IM_CHECK(w.shell().step_ui().tiles.focused);
     for (const char* name : {"##step_play", "##step_next", "##bookmark", "##speed_faster", "##reading_divided",
                              "##whatif_max", "##preset", "##length", "##mask"})
       IM_CHECK_NO_RET(tour.controls.contains(ctx->GetID((std::string(kStep) + "/" + name).c_str())));
@@ -111,13 +111,13 @@ TEST(Tab, InStepArrowsStepWhileItGoesThroughTheControls) {
     // Into the tiles, then to the first control, the list of presets; a field would keep the arrows for its text.
     for (int n = 0; n < 2; ++n) ctx->KeyPress(ImGuiKey_Tab);
     ctx->Yield(3);
-    IM_CHECK(!w.shell().step_held().tiles.focused);
+    IM_CHECK(!w.shell().step_ui().tiles.focused);
     ctx->KeyPress(ImGuiKey_RightArrow);
     IM_CHECK_EQ(w.state().view.step.cursor, 1U);
     // Escape gives Tab back to the tiles.
     ctx->KeyPress(ImGuiKey_Escape);
     ctx->KeyPress(ImGuiKey_Tab);
-    IM_CHECK(w.shell().step_held().tiles.focused);
+    IM_CHECK(w.shell().step_ui().tiles.focused);
   }));
 }
 

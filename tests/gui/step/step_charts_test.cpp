@@ -40,7 +40,7 @@ TEST(StepCharts, TheErrorMapGoesToTheFirstCellThatDiffers) {
   w.controller().update({ChoosePreset{"late_outlier"}, SetOptions{options, 0}, ChooseStepChart{StepChart::error}});
   w.draw_frames(4);
   const Recording& rec = *w.controller().model().recording;
-  const ErrorScan& scan = w.shell().step_held().cache->error_scan(0, 0);
+  const ErrorScan& scan = w.shell().step_ui().cache->error_scan(0, 0);
   ASSERT_TRUE(scan.done());
   ASSERT_TRUE(scan.first.has_value());
   const FirstDifference first = *scan.first;
@@ -103,7 +103,7 @@ const ErrorScan& errors_of_large_logits(TestWindow& w, bool subtract_max) {
   options.br = options.bc = 4;
   w.controller().update({ChoosePreset{"large_logits"}, SetOptions{options, 0}, ChooseStepChart{StepChart::error}});
   w.draw_frames(4);
-  return w.shell().step_held().cache->error_scan(0, 0);
+  return w.shell().step_ui().cache->error_scan(0, 0);
 }
 
 TEST(StepCharts, OverflowWithoutTheMaximumIsOnTheMap) {

@@ -26,7 +26,7 @@ TEST(StepAtLargeScales, NoSentenceOfTheStripIsCutOff) {
         const float room = style().px(width - 48), lines = static_cast<float>(strip_lines(width));
         for (EventIndex e = 0; e < rec.events.size(); ++e) {
           const StepPlace at = place_of(rec, e, {});
-          const StripScene strip = strip_scene(rec, at, step_values(rec, at, {}, nullptr), w.shell().step_held().texts);
+          const StripScene strip = strip_scene(rec, at, step_values(rec, at, {}, nullptr), w.shell().step_ui().texts);
           const float height = draw_paragraph(nullptr, {0, 0}, room, 14, strip.sentence, 9, false);
           IM_CHECK_LE_NO_RET(height, lines * line_height(14));
         }

@@ -18,7 +18,7 @@ ImVec2 cell_at(Ctx* ctx, const char* tile, int rows, int cols, int r, int c) {
 }
 
 std::optional<CellRef> hovered(TestWindow& w) {
-  return w.shell().step_held().tiles.hovered;
+  return w.shell().step_ui().tiles.hovered;
 }
 
 TEST(StepWindow, TransportButtonsStep) {
@@ -138,10 +138,10 @@ TEST(StepWindow, TabEntersTheCellsArrowsMoveAndEscapeLeaves) {
   w.controller().update({GoToEvent{at}, Select{{0, 0, 0, Slot::s, 2}}});
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->MouseMoveToPos({1, 1});
-    const auto keyboard = [&] { return *w.shell().step_held().tiles.keyboard; };
+    const auto keyboard = [&] { return *w.shell().step_ui().tiles.keyboard; };
     ctx->KeyPress(ImGuiKey_Tab);
     ctx->Yield();
-    IM_CHECK(w.shell().step_held().tiles.focused);
+    IM_CHECK(w.shell().step_ui().tiles.focused);
     IM_CHECK(keyboard() == (CellRef{Slot::s, 0, 2}));
     ctx->KeyPress(ImGuiKey_RightArrow);
     IM_CHECK(keyboard() == (CellRef{Slot::s, 0, 3}));
@@ -159,7 +159,7 @@ TEST(StepWindow, TabEntersTheCellsArrowsMoveAndEscapeLeaves) {
     ctx->Yield();
     IM_CHECK(w.state().document.selection.slot == Slot::q);
     ctx->KeyPress(ImGuiKey_Escape);
-    IM_CHECK(!w.shell().step_held().tiles.focused);
+    IM_CHECK(!w.shell().step_ui().tiles.focused);
     ctx->KeyPress(ImGuiKey_RightArrow);
     ctx->Yield();
     IM_CHECK_EQ(w.state().view.step.cursor, at + 1);
@@ -230,16 +230,16 @@ TEST(StepWindow, AFieldCommitsOnEnterAndRefusesWhatWillNotDo) {
     ctx->Yield(3);
     IM_CHECK_EQ(w.state().document.problem.Lq, 6);
     IM_CHECK_EQ(w.state().document.problem.Lk, 6);
-    IM_CHECK(w.shell().step_held().cache->editing.error.empty());
+    IM_CHECK(w.shell().step_ui().cache->editing.error.empty());
     ctx->ItemInputValue("##length", "none");
     ctx->Yield(3);
     IM_CHECK_EQ(w.state().document.problem.Lq, 6);
-    IM_CHECK(!w.shell().step_held().cache->editing.error.empty());
+    IM_CHECK(!w.shell().step_ui().cache->editing.error.empty());
     ctx->ItemInputValue("##tile", "3 x 2");
     ctx->Yield(3);
     IM_CHECK_EQ(w.state().document.options.br, 3);
     IM_CHECK_EQ(w.state().document.options.bc, 2);
-    IM_CHECK(w.shell().step_held().cache->editing.error.empty());
+    IM_CHECK(w.shell().step_ui().cache->editing.error.empty());
     ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
     ctx->Yield(3);
     IM_CHECK_EQ(w.state().document.options.br, 2);

@@ -69,9 +69,9 @@ void refresh_page(BenchCache& cache, const State& state, const Model& model) {
 
 }  // namespace
 
-BenchCache& refreshed(BenchHeld& held, const State& state, const Model& model) {
-  if (!held.cache) held.cache = std::make_shared<BenchCache>();
-  BenchCache& cache = *held.cache;
+BenchCache& refreshed(BenchUiState& ui, const State& state, const Model& model) {
+  if (!ui.cache) ui.cache = std::make_shared<BenchCache>();
+  BenchCache& cache = *ui.cache;
   const SweepSpec& sweep = state.document.sweep;
   std::string key = sweep_key(sweep);
   key += fmt::format("|{}|{}|", model.gpu.looked, model.gpu.gpus.size());

@@ -1,4 +1,4 @@
-// What BenchHeld holds: for the files of the Bench workspace alone.
+// What BenchUiState holds: for the files of the Bench workspace alone.
 #pragma once
 
 #include <array>
@@ -49,7 +49,7 @@ struct BenchCache {
   TuneMap tiles;
   std::string tiles_kernel;  // whose tiles the button tunes
   std::string page_key;      // what ladder or sources were made for
-  SourcePairHeld source_held;
+  SourcePairUiState source_ui;
 
   SweepEstimate estimate;
   std::string why_not_run;  // empty: the sweep may run
@@ -69,7 +69,7 @@ struct BenchCache {
 };
 
 // Brings scene and estimate up to date; both are made anew only when what they show has changed.
-BenchCache& refreshed(BenchHeld& held, const State& state, const Model& model);
+BenchCache& refreshed(BenchUiState& ui, const State& state, const Model& model);
 // The strip's words on the page that is shown.
 BenchVerdict strip_words(const State& state, const BenchCache& cache);
 

@@ -11,7 +11,7 @@ namespace attn {
 
 struct BenchCache;  // viz/bench/scene/bench_cache.h
 
-struct BenchHeld {
+struct BenchUiState {
   std::shared_ptr<BenchCache> cache;
   std::optional<std::size_t> only_chart;  // this chart fills the workspace: for a report
 };

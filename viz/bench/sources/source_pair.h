@@ -50,7 +50,7 @@ SourcePairScene source_pair_scene(const State& state, const Model& model, const 
 std::size_t next_stretch(const SourcePairScene& scene, std::size_t row, int direction);
 
 // Where the two sources are looked at.
-struct SourcePairHeld {
+struct SourcePairUiState {
   std::string pair;     // the kernels that `row` is of
   std::size_t row = 0;  // of the stretch that is marked
   bool follow = false;  // brings it into sight, once

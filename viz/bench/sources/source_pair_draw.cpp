@@ -30,12 +30,12 @@ void draw_choice(const SourcePairScene& scene, std::size_t side, Commands& comma
   ImGui::EndCombo();
 }
 
-void go_to(SourcePairHeld& held, const SourcePairScene& scene, int direction) {
-  held.row = next_stretch(scene, held.row, direction);
-  held.follow = true;
+void go_to(SourcePairUiState& ui, const SourcePairScene& scene, int direction) {
+  ui.row = next_stretch(scene, ui.row, direction);
+  ui.follow = true;
 }
 
-void draw_heads(const SourcePairScene& scene, SourcePairHeld& held, Commands& commands) {
+void draw_heads(const SourcePairScene& scene, SourcePairUiState& ui, Commands& commands) {
   const Style& s = style();
   heading(tr("Sources"));
   draw_choice(scene, 0, commands);
@@ -51,8 +51,8 @@ void draw_heads(const SourcePairScene& scene, SourcePairHeld& held, Commands& co
   ImGui::SetCursorPosY(level);
   const bool after = toggle(tr("Next"), true, tr("The next difference (F8)")) ||
                      ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
-  if (before) go_to(held, scene, -1);
-  if (after) go_to(held, scene, 1);
+  if (before) go_to(ui, scene, -1);
+  if (after) go_to(ui, scene, 1);
 }
 
 ImU32 text_ink(const std::string& text) {
@@ -96,16 +96,16 @@ void draw_side(ImDrawList* list, const Box& box, const PairRow& row, std::size_t
   if (cut && ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(box.min, box.max)) show_tooltip(text, 900);
 }
 
-void follow(const SourcePairScene& scene, SourcePairHeld& held) {
+void follow(const SourcePairScene& scene, SourcePairUiState& ui) {
   const std::string pair = scene.kernels[0] + "|" + scene.kernels[1];
-  if (held.pair != pair) {
-    held.pair = pair;
-    held.row = 0;
-    held.follow = true;
+  if (ui.pair != pair) {
+    ui.pair = pair;
+    ui.row = 0;
+    ui.follow = true;
   }
-  if (!held.follow) return;
-  held.follow = false;
-  ImGui::SetScrollY(std::max(0.0F, style().px(kRow) * (static_cast<float>(held.row) - 3)));
+  if (!ui.follow) return;
+  ui.follow = false;
+  ImGui::SetScrollY(std::max(0.0F, style().px(kRow) * (static_cast<float>(ui.row) - 3)));
 }
 
 // Pixels that the longest line has too many for a side of this width.
@@ -117,11 +117,11 @@ float overhang(const SourcePairScene& scene, float half) {
 }
 
 // The window scrolls sideways over the longest line: what stands in both sides moves, the sides stay.
-void draw_rows(const SourcePairScene& scene, const SourcePairHeld& held, float half) {
+void draw_rows(const SourcePairScene& scene, const SourcePairUiState& ui, float half) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float scrolled = ImGui::GetScrollX(), gap = s.px(kBetween), width = 2 * half + gap + overhang(scene, half);
-  const auto end = std::ranges::find_if(scene.rows.begin() + static_cast<std::ptrdiff_t>(held.row), scene.rows.end(),
+  const auto end = std::ranges::find_if(scene.rows.begin() + static_cast<std::ptrdiff_t>(ui.row), scene.rows.end(),
                                         [](const PairRow& r) { return r.same; });
   const auto marked_end = static_cast<std::size_t>(end - scene.rows.begin());
   ImGuiListClipper clipper;
@@ -132,7 +132,7 @@ void draw_rows(const SourcePairScene& scene, const SourcePairHeld& held, float h
       const ImVec2 at = ImGui::GetCursorScreenPos();
       ImGui::Dummy({width, s.px(kRow)});
       const float bottom = at.y + s.px(kRow);
-      const bool marked = index >= held.row && index < marked_end;
+      const bool marked = index >= ui.row && index < marked_end;
       const float left = at.x + scrolled, right = left + half + gap;
       draw_side(list, {{left, at.y}, {left + half, bottom}}, scene.rows[index], 0, marked, scrolled);
       draw_side(list, {{right, at.y}, {right + half, bottom}}, scene.rows[index], 1, marked, scrolled);
@@ -142,11 +142,11 @@ void draw_rows(const SourcePairScene& scene, const SourcePairHeld& held, float h
 
 }  // namespace
 
-void draw_source_pair(const SourcePairScene& scene, SourcePairHeld& held, ImVec2 size, Commands& commands) {
+void draw_source_pair(const SourcePairScene& scene, SourcePairUiState& ui, ImVec2 size, Commands& commands) {
   const Style& s = style();
   if (begin_card("source_pair", size)) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(6)));
-    draw_heads(scene, held, commands);
+    draw_heads(scene, ui, commands);
     if (!scene.empty.empty()) {
       dim_text(scene.empty);
     } else {
@@ -162,8 +162,8 @@ void draw_source_pair(const SourcePairScene& scene, SourcePairHeld& held, ImVec2
       ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
       if (ImGui::BeginChild("pair_lines", {0, 0}, ImGuiChildFlags_NavFlattened, ImGuiWindowFlags_HorizontalScrollbar)) {
-        follow(scene, held);
-        draw_rows(scene, held, half);
+        follow(scene, ui);
+        draw_rows(scene, ui, half);
       }
       ImGui::EndChild();
       ImGui::PopStyleVar();

@@ -7,6 +7,6 @@
 
 namespace attn {
 
-void draw_source_pair(const SourcePairScene& scene, SourcePairHeld& held, ImVec2 size, Commands& commands);
+void draw_source_pair(const SourcePairScene& scene, SourcePairUiState& ui, ImVec2 size, Commands& commands);
 
 }  // namespace attn

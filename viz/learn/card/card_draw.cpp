@@ -27,41 +27,41 @@ constexpr float kLow = 400, kOneLine = 400;  // a card lower than that; wide eno
 constexpr std::size_t kManyOptions = 6;
 
 int to_end_once(ImGuiInputTextCallbackData* data) {
-  auto& held = *static_cast<LearnHeld*>(data->UserData);
-  if (!held.to_end) return 0;
+  auto& ui = *static_cast<CardUiState*>(data->UserData);
+  if (!ui.to_end) return 0;
   data->ClearSelection();
   data->CursorPos = data->BufTextLen;
-  held.to_end = false;
+  ui.to_end = false;
   return 0;
 }
 
 // What a number or a formula begins with (0.5, -2, (1 + 2)/3, e^-4, sqrt(2)) begins the answer wherever it is typed;
 // after one that was wrong it begins another. The field has the keyboard two frames later: until then what is typed
 // goes on here.
-void catch_number(const CardScene& card, LearnHeld& held) {
+void catch_number(const CardScene& card, CardUiState& ui) {
   const ImGuiIO& io = ImGui::GetIO();
-  if (io.WantTextInput || held.in_cell) {
-    held.catching = false;
+  if (io.WantTextInput || ui.in_cell) {
+    ui.catching = false;
     return;
   }
   const bool mends =
       card.missed && (ImGui::IsKeyPressed(ImGuiKey_Backspace, false) || ImGui::IsKeyPressed(ImGuiKey_Delete, false) ||
                       ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_A));
-  if (mends) held.take_keyboard = true;
+  if (mends) ui.take_keyboard = true;
   if (io.KeyCtrl || io.KeyAlt) return;
   for (const ImWchar c : io.InputQueueCharacters) {
     const bool begins = (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '(' || c == 'e' || c == 's' || c == 'l';
-    const bool goes_on = (held.take_keyboard || held.catching) && c > ' ' && c < 0x7f;
+    const bool goes_on = (ui.take_keyboard || ui.catching) && c > ' ' && c < 0x7f;
     if (!begins && !goes_on) continue;
     // What was dragged is no beginning of what is typed.
-    if (!goes_on && (card.missed || card.bar)) held.typed.clear();
-    held.typed += static_cast<char>(c);
-    held.take_keyboard = held.to_end = true;
+    if (!goes_on && (card.missed || card.bar)) ui.typed.clear();
+    ui.typed += static_cast<char>(c);
+    ui.take_keyboard = ui.to_end = true;
   }
-  held.catching = held.take_keyboard;
+  ui.catching = ui.take_keyboard;
 }
 
-void draw_number_field(const CardScene& card, Pen& pen, LearnHeld& held, Commands& commands) {
+void draw_number_field(const CardScene& card, Pen& pen, CardUiState& ui, Commands& commands) {
   const Style& s = style();
   pen.small_words((card.teach ? tr("The class says, hidden; ") : tr("Your prediction, ")) + card.within);
   const Box line = pen.line(kCardButton);
@@ -75,14 +75,14 @@ void draw_number_field(const CardScene& card, Pen& pen, LearnHeld& held, Command
   if (!card.unit.empty())
     draw_text_in(pen.list, {{line.max.x - unit, line.min.y}, line.max}, Align::right, Face::text, pen.sizes.text,
                  colour_of(Token::dim), card.unit);
-  if (card.open) catch_number(card, held);
+  if (card.open) catch_number(card, ui);
   ImGui::SetCursorScreenPos({x, line.min.y});
   ImGui::SetNextItemWidth(line.max.x - unit - x);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(s.px(10), s.px(8)));
   ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, s.px(1.5F));
   ImGui::PushStyleColor(ImGuiCol_Border, colour_of(card.missed ? Token::text : Token::faint));
   ImGui::PushFont(s.fonts.mono, s.px(15));
-  if (std::exchange(held.take_keyboard, false)) ImGui::SetKeyboardFocusHere();
+  if (std::exchange(ui.take_keyboard, false)) ImGui::SetKeyboardFocusHere();
   ImGui::BeginDisabled(!card.open);
   // What a class says stands as dots until it is revealed: nobody guesses from it.
   const ImGuiInputTextFlags hidden = card.teach && card.open ? ImGuiInputTextFlags_Password : ImGuiInputTextFlags_None;
@@ -92,15 +92,15 @@ void draw_number_field(const CardScene& card, Pen& pen, LearnHeld& held, Command
   for (const char* shorter : {"e^-1.5 or 3/8", "e.g. 3/8"})
     if (text_width(Face::mono, 15, example) > room) example = shorter;
   const bool entered =
-      ImGui::InputTextWithHint("##lesson_answer", card.open ? example : "", &held.typed,
+      ImGui::InputTextWithHint("##lesson_answer", card.open ? example : "", &ui.typed,
                                ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
                                    ImGuiInputTextFlags_CallbackAlways | hidden,
-                               to_end_once, &held);
+                               to_end_once, &ui);
   ImGui::EndDisabled();
   ImGui::PopFont();
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(2);
-  if (entered && card.open) commands.emplace_back(CheckAnswer{held.typed});
+  if (entered && card.open) commands.emplace_back(CheckAnswer{ui.typed});
 }
 
 // What a choice turned out to be, in words too: never by colour alone. With the hands of a class.
@@ -192,38 +192,38 @@ void scroll_up_to(float top, float bottom, float begin, float end) {
 }
 
 // What was just said comes into sight, from `top` on, where the card is too low for all of it.
-void show_news(const CardScene& card, float top, float bottom, LearnHeld& held) {
+void show_news(const CardScene& card, float top, float bottom, CardUiState& ui) {
   const std::string words = plain_text(card.hint) + plain_text(card.said) + plain_text(card.feedback);
   const float gap = style().px(10), begin = ImGui::GetWindowPos().y, end = begin + ImGui::GetWindowHeight();
   // In a window of another size it stands elsewhere.
   std::string news = words.empty() ? words : fmt::format("{} {:.0f} {:.0f}", words, bottom - top, end - begin);
-  if (news == held.news) return;
-  held.news = std::move(news);
+  if (news == ui.news) return;
+  ui.news = std::move(news);
   if (words.empty()) return;
   scroll_up_to(top - gap, bottom, begin, end);
 }
 
 // The field that a question asks for is in sight when it opens, from its label on, and in a window of another size.
-void show_field(float top, float bottom, LearnHeld& held) {
+void show_field(float top, float bottom, CardUiState& ui) {
   const float begin = ImGui::GetWindowPos().y, end = begin + ImGui::GetWindowHeight() - style().px(4);
   std::string place = fmt::format("{:.0f} {:.0f}", bottom + ImGui::GetScrollY() - begin, end - begin);
-  if (place == held.field_place) return;
-  held.field_place = std::move(place);
+  if (place == ui.field_place) return;
+  ui.field_place = std::move(place);
   scroll_up_to(top, bottom, begin, end);
 }
 
 // `low`: the foot has the buttons.
-void draw_question(const CardScene& card, Pen& pen, bool low, bool takes_keys, LearnHeld& held, Commands& commands) {
+void draw_question(const CardScene& card, Pen& pen, bool low, bool takes_keys, CardUiState& ui, Commands& commands) {
   const float question = pen.y;
   switch (*card.asks) {
     case AskKind::num:
       // What a class said stands beside the kernel's number.
-      if (card.open || !card.teach) draw_number_field(card, pen, held, commands);
-      if (card.bar) draw_number_bar(card, pen, held);
-      if (card.open) show_field(question, pen.y, held);
+      if (card.open || !card.teach) draw_number_field(card, pen, ui, commands);
+      if (card.bar) draw_number_bar(card, pen, ui);
+      if (card.open) show_field(question, pen.y, ui);
       break;
     case AskKind::tiles:
-      draw_map_of_tiles(card, held.on_map, pen, commands);
+      draw_map_of_tiles(card, ui.on_map, pen, commands);
       break;
     case AskKind::pick:
     case AskKind::click:
@@ -232,18 +232,18 @@ void draw_question(const CardScene& card, Pen& pen, bool low, bool takes_keys, L
   }
   pen.gap(8);
   if (card.open && card.teach) draw_hands(card, pen, commands);
-  if (card.open && !low) draw_actions(card, boxes_below(card, pen), takes_keys, held, commands);
+  if (card.open && !low) draw_actions(card, boxes_below(card, pen), takes_keys, ui, commands);
   const float top = pen.y;
   if (!card.hint.empty() && card.open) {
     pen.small_words(tr("Hint"));
     pen.words(card.hint, pen.sizes.text, 12);
   }
   draw_feedback(card, pen);
-  show_news(card, top, pen.y, held);
+  show_news(card, top, pen.y, ui);
 }
 
 // What does not fit above `bottom` waits behind a button: nothing is drawn cut in half.
-void draw_known(const CardScene& card, float bottom, Pen& pen, LearnHeld& held) {
+void draw_known(const CardScene& card, float bottom, Pen& pen, CardUiState& ui) {
   const Style& s = style();
   constexpr float kMore = 24, kBetween = 5;  // logical: the button, and what lies between two lines
   const float number = s.px(20);
@@ -254,10 +254,10 @@ void draw_known(const CardScene& card, float bottom, Pen& pen, LearnHeld& held) 
   // The latest first: what has no room is the oldest.
   for (std::size_t n = card.learned.size(); n-- > 0;) {
     const float height = draw_paragraph(pen.list, {}, pen.width - number, pen.sizes.small, card.learned[n], 5, false);
-    if (!held.all_known && pen.y + height + s.px(kBetween) + (n > 0 ? s.px(kMore) : 0) > bottom) {
+    if (!ui.all_known && pen.y + height + s.px(kBetween) + (n > 0 ? s.px(kMore) : 0) > bottom) {
       const bool none_shown = n + 1 == card.learned.size();
       const std::string words = none_shown ? phrase("Show {}", n + 1) : phrase("{} earlier", n + 1);
-      if (box_button(pen.line(kMore), "##lesson_known", words.c_str())) held.all_known = true;
+      if (box_button(pen.line(kMore), "##lesson_known", words.c_str())) ui.all_known = true;
       return;
     }
     draw_text(pen.list, {pen.x, pen.y}, Face::mono, 12, colour_of(Token::dim), std::to_string(n + 1));
@@ -267,24 +267,24 @@ void draw_known(const CardScene& card, float bottom, Pen& pen, LearnHeld& held) 
   }
 }
 
-void draw_proof(const CardScene& card, Pen& pen, LearnHeld& held) {
+void draw_proof(const CardScene& card, Pen& pen, CardUiState& ui) {
   if (card.proof.empty()) return;
-  if (key_button(pen.line(30), "##lesson_proof", held.proof_open ? tr("Proof") : tr("Why is that so? The proof"),
-                 held.proof_open ? "−" : "+"))
-    held.proof_open = !held.proof_open;
+  if (key_button(pen.line(30), "##lesson_proof", ui.proof_open ? tr("Proof") : tr("Why is that so? The proof"),
+                 ui.proof_open ? "−" : "+"))
+    ui.proof_open = !ui.proof_open;
   pen.gap(8);
-  if (held.proof_open) pen.words(card.proof, pen.sizes.small, 12);
+  if (ui.proof_open) pen.words(card.proof, pen.sizes.small, 12);
 }
 
 }  // namespace
 
-void draw_run_head(const CardScene& card, const Box& box, LearnHeld& held) {
+void draw_run_head(const CardScene& card, const Box& box, CardUiState& ui) {
   const Style& s = style();
   const float wide = s.px(176);
   const Box back{box.min, {box.min.x + wide, box.max.y}};
   if (key_button(back, "##lesson_to_card", tr("Back to the card"), "V") || letter_pressed(ImGuiKey_V) ||
       key_pressed(ImGuiKey_Backspace))
-    held.run_shown = false;
+    ui.run_shown = false;
   const float left = back.max.x + s.px(12);
   const Box words{{left, box.min.y}, box.max};
   draw_text_in(ImGui::GetWindowDrawList(), words, Align::left, Face::text, 14, colour_of(Token::dim),
@@ -292,18 +292,18 @@ void draw_run_head(const CardScene& card, const Box& box, LearnHeld& held) {
 }
 
 void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool alone, bool tiles_have_keys,
-                      LearnHeld& held, Commands& commands) {
+                      CardUiState& ui, Commands& commands) {
   const Style& s = style();
-  if (held.showing != card.number_of_showing) {
-    const bool dragged = held.dragged;
-    held = {};
-    held.dragged = dragged;
-    held.showing = card.number_of_showing;
-    held.typed = card.typed;
-    if (held.typed.empty() && card.bar && card.bar->start) held.typed = dragged_text(*card.bar->start);
+  if (ui.showing != card.number_of_showing) {
+    const bool dragged = ui.dragged;
+    ui = {};
+    ui.dragged = dragged;
+    ui.showing = card.number_of_showing;
+    ui.typed = card.typed;
+    if (ui.typed.empty() && card.bar && card.bar->start) ui.typed = dragged_text(*card.bar->start);
   }
   const ImVec2 moved = ImGui::GetIO().MouseDelta;
-  held.pointer_moved |= moved.x != 0 || moved.y != 0;
+  ui.pointer_moved |= moved.x != 0 || moved.y != 0;
   draw_card(ImGui::GetWindowDrawList(), box);
   ImGui::PushID("card");
   const float pad = s.px(kPadding);
@@ -312,7 +312,7 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
   const bool low = box.height() < s.px(kLow), in_foot = low && in.width() >= s.px(kOneLine);
   const CardSizes sizes = card.teach ? kClassSizes : low ? kLowSizes : kLearnerSizes;
   Pen head{ImGui::GetWindowDrawList(), in.min.x, in.min.y, in.width(), sizes};
-  draw_card_head(card, box, right, alone, head, held, commands);
+  draw_card_head(card, box, right, alone, head, ui, commands);
   // Where Tab has come to a control, Enter is that control's.
   const bool takes_keys =
       !tiles_have_keys && !ImGui::GetIO().NavVisible && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
@@ -322,7 +322,7 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
   if (low && card.open) {
     const float bottom = in.max.y - (over_foot ? s.px(38) : 0), side = in_foot ? s.px(kFootEnd + 4) : 0;
     draw_actions(card, boxes_in_line(card, {{in.min.x + side, bottom - s.px(30)}, {in.max.x - side, bottom}}),
-                 takes_keys, held, commands);
+                 takes_keys, ui, commands);
   }
   ImGui::SetCursorScreenPos({box.min.x, head.y});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
@@ -345,9 +345,9 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
   pen.words(card.headline, pen.sizes.headline, 8);
   pen.words(card.say, pen.sizes.text, low || !card.origin.empty() ? 8 : 14);
   pen.words(card.origin, pen.sizes.small, 14);
-  if (card.asks) draw_question(card, pen, low, takes_keys, held, commands);
-  draw_proof(card, pen, held);
-  draw_known(card, origin.y + ImGui::GetScrollY() + ImGui::GetWindowHeight(), pen, held);
+  if (card.asks) draw_question(card, pen, low, takes_keys, ui, commands);
+  draw_proof(card, pen, ui);
+  draw_known(card, origin.y + ImGui::GetScrollY() + ImGui::GetWindowHeight(), pen, ui);
   fade_both_ends(12);  // the card's edge and the scroll bar stand at its sides
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy({1, pen.y - origin.y});

@@ -11,9 +11,9 @@ namespace attn {
 // `right`: the side of the window that the card is docked to. `tiles_have_keys`: Enter and digits are the tiles'.
 // `alone`: there is no room for the run beside it, and its head leads there.
 void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool alone, bool tiles_have_keys,
-                      LearnHeld& held, Commands& commands);
+                      CardUiState& ui, Commands& commands);
 // Over the run where it stands alone: back to the card. Its height is kRunHead, logical.
 constexpr float kRunHead = 36;
-void draw_run_head(const CardScene& card, const Box& box, LearnHeld& held);
+void draw_run_head(const CardScene& card, const Box& box, CardUiState& ui);
 
 }  // namespace attn

@@ -17,14 +17,14 @@ bool roomy(const ActionBoxes& boxes) {
 }
 
 // Check, hint, show.
-void draw_check(const CardScene& card, const ActionBoxes& boxes, bool takes_keys, LearnHeld& held, Commands& commands) {
-  const bool ready = *card.asks == AskKind::num ? !held.typed.empty()
+void draw_check(const CardScene& card, const ActionBoxes& boxes, bool takes_keys, CardUiState& ui, Commands& commands) {
+  const bool ready = *card.asks == AskKind::num ? !ui.typed.empty()
                                                 : std::any_of(card.options.begin(), card.options.end(),
                                                               [](const CardOption& o) { return o.chosen; });
   bool check = accent_button(boxes.main, "##lesson_check", tr("Check"), ready, roomy(boxes) ? "Enter" : "");
   if (takes_keys && !ImGui::GetIO().WantTextInput)
     check |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
-  if (check && ready) commands.emplace_back(CheckAnswer{held.typed});
+  if (check && ready) commands.emplace_back(CheckAnswer{ui.typed});
   if (card.can_hint) {
     if (key_button(boxes.hint, "##lesson_hint", tr("Hint"), roomy(boxes) ? "H" : "") || letter_pressed(ImGuiKey_H))
       commands.emplace_back(ShowHint{});
@@ -35,13 +35,13 @@ void draw_check(const CardScene& card, const ActionBoxes& boxes, bool takes_keys
 }
 
 // Of a class: reveal, hint. A presenter has two keys: Page Down reveals, and then goes on.
-void draw_reveal(const CardScene& card, const ActionBoxes& boxes, bool takes_keys, const LearnHeld& held,
+void draw_reveal(const CardScene& card, const ActionBoxes& boxes, bool takes_keys, const CardUiState& ui,
                  Commands& commands) {
   bool reveal = accent_button(boxes.main, "##lesson_reveal", tr("Reveal"), true, "PgDn");
   if (takes_keys && !ImGui::GetIO().WantTextInput)
     reveal |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
   reveal |= letter_pressed(ImGuiKey_W) || key_pressed(ImGuiKey_PageDown);
-  if (reveal) commands.emplace_back(ShowAnswer{held.typed});
+  if (reveal) commands.emplace_back(ShowAnswer{ui.typed});
   if (card.can_hint && (key_button(boxes.hint, "##lesson_hint", tr("Hint"), "H") || letter_pressed(ImGuiKey_H)))
     commands.emplace_back(ShowHint{});
 }
@@ -87,10 +87,9 @@ ActionBoxes boxes_in_line(const CardScene& card, const Box& line) {
   return boxes;
 }
 
-void draw_actions(const CardScene& card, const ActionBoxes& boxes, bool takes_keys, LearnHeld& held,
+void draw_actions(const CardScene& card, const ActionBoxes& boxes, bool takes_keys, CardUiState& ui,
                   Commands& commands) {
-  card.teach ? draw_reveal(card, boxes, takes_keys, held, commands)
-             : draw_check(card, boxes, takes_keys, held, commands);
+  card.teach ? draw_reveal(card, boxes, takes_keys, ui, commands) : draw_check(card, boxes, takes_keys, ui, commands);
 }
 
 void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_keys, Commands& commands) {

@@ -17,7 +17,7 @@ struct ActionBoxes {
 };
 ActionBoxes boxes_below(const CardScene& card, Pen& pen);
 ActionBoxes boxes_in_line(const CardScene& card, const Box& line);
-void draw_actions(const CardScene& card, const ActionBoxes& boxes, bool takes_keys, LearnHeld& held,
+void draw_actions(const CardScene& card, const ActionBoxes& boxes, bool takes_keys, CardUiState& ui,
                   Commands& commands);
 // `one_line`: what is to press next stands between back and skip.
 void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_keys, Commands& commands);

@@ -39,7 +39,7 @@ bool was_seen(BeatMark mark) {
 }
 
 // The way back to a beat that was seen: nothing is jumped over.
-void draw_beat(ImDrawList* list, ImVec2 centre, float step, const CardScene& card, std::size_t n, const LearnHeld& held,
+void draw_beat(ImDrawList* list, ImVec2 centre, float step, const CardScene& card, std::size_t n, const CardUiState& ui,
                Commands& commands) {
   const Style& s = style();
   const bool now = n == card.beat, seen = n < card.beat || was_seen(card.marks[n]);
@@ -53,7 +53,7 @@ void draw_beat(ImDrawList* list, ImVec2 centre, float step, const CardScene& car
     if (ImGui::IsItemHovered() || ImGui::IsItemFocused())
       list->AddRectFilled(box.min, box.max, colour_of(Token::field), s.px(4));
     // Above: below stands what the beat is called.
-    if (held.pointer_moved) tooltip(phrase("To beat {} of {}", n + 1, card.marks.size()), true);
+    if (ui.pointer_moved) tooltip(phrase("To beat {} of {}", n + 1, card.marks.size()), true);
   }
   draw_mark(list, centre, card.marks[n], now);
 }
@@ -78,7 +78,7 @@ void draw_docked(ImDrawList* list, ImVec2 c, bool right, ImU32 ink) {
 
 }  // namespace
 
-void draw_card_head(const CardScene& card, const Box& box, bool right, bool alone, Pen& pen, LearnHeld& held,
+void draw_card_head(const CardScene& card, const Box& box, bool right, bool alone, Pen& pen, CardUiState& ui,
                     Commands& commands) {
   const Style& s = style();
   const Box head = pen.line(22);
@@ -95,11 +95,11 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   ImGui::SetNextItemAllowOverlap();
   ImGui::InvisibleButton("##lesson_head", {head.width() - s.px(kMarks), head.height()});
   if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
-    held.dragged = true;
+    ui.dragged = true;
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeAll);
   }
-  if (held.dragged && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
-    held.dragged = false;
+  if (ui.dragged && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
+    ui.dragged = false;
     const ImGuiViewport* viewport = ImGui::GetMainViewport();
     const bool there = ImGui::GetMousePos().x > viewport->Pos.x + viewport->Size.x / 2;
     if (there != right) commands.emplace_back(DockCard{there});
@@ -117,7 +117,7 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   draw_screen(pen.list, screen, screen_ink);
   if (alone) {
     const Box see{{box.max.x - s.px(160), head.min.y - s.px(4)}, {box.max.x - s.px(86), head.max.y + s.px(2)}};
-    if (key_button(see, "##lesson_run", tr("Run"), "V") || letter_pressed(ImGuiKey_V)) held.run_shown = true;
+    if (key_button(see, "##lesson_run", tr("Run"), "V") || letter_pressed(ImGuiKey_V)) ui.run_shown = true;
     tooltip(tr("What the beat speaks of, on the whole window"));
   } else {
     const auto [side, move] = mark(54, "##lesson_side");
@@ -138,7 +138,7 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   const float step =
       std::min(s.px(18), marks.width() / static_cast<float>(std::max<std::size_t>(card.marks.size(), 1)));
   for (std::size_t n = 0; n < card.marks.size(); ++n)
-    draw_beat(pen.list, {marks.min.x + step * (static_cast<float>(n) + 0.35F), marks.centre().y}, step, card, n, held,
+    draw_beat(pen.list, {marks.min.x + step * (static_cast<float>(n) + 0.35F), marks.centre().y}, step, card, n, ui,
               commands);
   pen.gap(12);
 }

@@ -10,7 +10,7 @@
 namespace attn {
 
 // `right`, `alone`: as of draw_lesson_card().
-void draw_card_head(const CardScene& card, const Box& box, bool right, bool alone, Pen& pen, LearnHeld& held,
+void draw_card_head(const CardScene& card, const Box& box, bool right, bool alone, Pen& pen, CardUiState& ui,
                     Commands& commands);
 
 }  // namespace attn

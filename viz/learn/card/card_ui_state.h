@@ -8,7 +8,7 @@
 
 namespace attn {
 
-struct LearnHeld {
+struct CardUiState {
   std::string typed;           // the answer as it is typed
   std::uint64_t showing = 0;   // the showing of a beat that it belongs to
   bool take_keyboard = false;  // the field gets it in this frame

@@ -25,13 +25,13 @@ void label_at(const Pen& pen, float x, float y, Face face, Token ink, const std:
 }
 
 // The mouse puts the handle where it is; the field holds the text of it.
-void take_mouse(const CardScene& card, const Box& track, float first, float length, LearnHeld& held) {
+void take_mouse(const CardScene& card, const Box& track, float first, float length, CardUiState& ui) {
   ImGui::SetCursorScreenPos(track.min);
   ImGui::InvisibleButton("##lesson_bar", {track.width(), track.height()});
   if (ImGui::IsItemHovered() || ImGui::IsItemActive()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
   if (!ImGui::IsItemActive()) return;
   const double share = (ImGui::GetMousePos().x - first) / length;
-  held.typed = dragged_text(card.bar->scale.value_at(share));
+  ui.typed = dragged_text(card.bar->scale.value_at(share));
 }
 
 // An even line grows from its beginning; one by powers of ten has no beginning that a bar could stand on.
@@ -78,7 +78,7 @@ void draw_beside(const NumberBar& bar, float x, float top, float y, Pen& pen) {
 
 }  // namespace
 
-void draw_number_bar(const CardScene& card, Pen& pen, LearnHeld& held) {
+void draw_number_bar(const CardScene& card, Pen& pen, CardUiState& ui) {
   const Style& s = style();
   const NumberBar& bar = *card.bar;
   pen.gap(6);
@@ -87,7 +87,7 @@ void draw_number_bar(const CardScene& card, Pen& pen, LearnHeld& held) {
   const Box track = pen.line(kTrack);
   const float y = track.centre().y;
   const auto at = [&](double value) { return first + length * static_cast<float>(bar.scale.share_of(value)); };
-  if (card.open && !card.teach) take_mouse(card, track, first, length, held);
+  if (card.open && !card.teach) take_mouse(card, track, first, length, ui);
   pen.list->AddLine({first, y}, {first + length, y}, colour_of(Token::faint), s.px(2));
   for (const NumberTick& tick : ticks_of(bar.scale)) {
     const float x = first + length * static_cast<float>(tick.share);
@@ -95,7 +95,7 @@ void draw_number_bar(const CardScene& card, Pen& pen, LearnHeld& held) {
     label_at(pen, x, pen.y, Face::mono, Token::dim, tick.text);
   }
   if (bar.beside) draw_beside(bar, at(*bar.beside), top, y, pen);
-  const auto answer = typed_number(held.typed);
+  const auto answer = typed_number(ui.typed);
   if (answer && !(card.teach && card.open)) draw_answer(bar.scale, *answer, first, y, length, card.open, pen);
   if (bar.truth) draw_truth(at(*bar.truth), y, pen);
   pen.gap(kTicks);
@@ -103,10 +103,10 @@ void draw_number_bar(const CardScene& card, Pen& pen, LearnHeld& held) {
   if (!card.open) draw_legend(answer && !card.teach, pen);
 }
 
-void take_bar_keys(const CardScene& card, bool others_have_it, LearnHeld& held) {
+void take_bar_keys(const CardScene& card, bool others_have_it, CardUiState& ui) {
   const ImGuiIO& io = ImGui::GetIO();
-  const bool asks = card.open && !card.teach && card.bar && held.showing == card.number_of_showing;
-  if (!asks || others_have_it || io.WantTextInput || held.take_keyboard || io.KeyCtrl || io.KeyAlt ||
+  const bool asks = card.open && !card.teach && card.bar && ui.showing == card.number_of_showing;
+  if (!asks || others_have_it || io.WantTextInput || ui.take_keyboard || io.KeyCtrl || io.KeyAlt ||
       ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
     return;
   const ImGuiID owner = ImGui::GetID("##lesson_bar_keys");
@@ -117,8 +117,8 @@ void take_bar_keys(const CardScene& card, bool others_have_it, LearnHeld& held) 
   }
   if (steps == 0) return;
   const NumberScale& scale = card.bar->scale;
-  const auto now = typed_number(held.typed);
-  held.typed = dragged_text(now ? scale.stepped(*now, steps) : scale.value_at(0.5));
+  const auto now = typed_number(ui.typed);
+  ui.typed = dragged_text(now ? scale.stepped(*now, steps) : scale.value_at(0.5));
 }
 
 }  // namespace attn

@@ -82,13 +82,13 @@ void draw_map_of_tiles(const CardScene& card, std::optional<std::size_t> on, Pen
   pen.gap(18);
 }
 
-bool take_map_keys(const CardScene& card, bool others_have_it, LearnHeld& held, Commands& commands) {
+bool take_map_keys(const CardScene& card, bool others_have_it, CardUiState& ui, Commands& commands) {
   const ImGuiIO& io = ImGui::GetIO();
   const bool asks = card.open && !card.teach && card.asks == AskKind::tiles && !card.options.empty() &&
-                    held.showing == card.number_of_showing;
+                    ui.showing == card.number_of_showing;
   if (!asks || others_have_it || io.WantTextInput || ImGui::IsMouseClicked(ImGuiMouseButton_Left) ||
       ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) {
-    held.on_map.reset();
+    ui.on_map.reset();
     return false;
   }
   if (io.KeyCtrl || io.KeyShift || io.KeyAlt) return false;
@@ -99,21 +99,21 @@ bool take_map_keys(const CardScene& card, bool others_have_it, LearnHeld& held, 
     return ImGui::IsKeyPressed(key, flags, owner);
   };
   const bool tab = pressed(ImGuiKey_Tab, ImGuiInputFlags_None);
-  if (!held.on_map) {
-    if (tab) held.on_map = 0;
+  if (!ui.on_map) {
+    if (tab) ui.on_map = 0;
     return tab;
   }
   if (pressed(ImGuiKey_Escape, ImGuiInputFlags_None) || tab) {
-    held.on_map.reset();
+    ui.on_map.reset();
     return false;
   }
-  std::size_t on = std::min(*held.on_map, card.options.size() - 1);
+  std::size_t on = std::min(*ui.on_map, card.options.size() - 1);
   if (pressed(ImGuiKey_LeftArrow, ImGuiInputFlags_Repeat)) on = beside(card, on, 0, -1);
   if (pressed(ImGuiKey_RightArrow, ImGuiInputFlags_Repeat)) on = beside(card, on, 0, 1);
   if (pressed(ImGuiKey_UpArrow, ImGuiInputFlags_Repeat)) on = beside(card, on, -1, 0);
   if (pressed(ImGuiKey_DownArrow, ImGuiInputFlags_Repeat)) on = beside(card, on, 1, 0);
   if (pressed(ImGuiKey_Space, ImGuiInputFlags_None)) commands.emplace_back(ChooseAnswer{on});
-  held.on_map = on;
+  ui.on_map = on;
   return false;
 }
 

@@ -18,6 +18,6 @@ void draw_map_of_tiles(const CardScene& card, std::optional<std::size_t> on, Pen
 // Tab comes to the map, arrows go over it, Space ticks a tile or takes the tick back; Tab goes on, Escape or a click
 // anywhere leaves. `others_have_it`: the keyboard is with tiles or controls. Returns whether it took Tab, which the
 // run's tiles, drawn after it, must not take too.
-bool take_map_keys(const CardScene& card, bool others_have_it, LearnHeld& held, Commands& commands);
+bool take_map_keys(const CardScene& card, bool others_have_it, CardUiState& ui, Commands& commands);
 
 }  // namespace attn

@@ -40,22 +40,22 @@ std::int32_t before_choices(const CardScene& card) {
 }
 
 // The text of the kernel. A line that is clicked is looked at, and is the answer where it can be one.
-void draw_lines(const StageFigure& figure, const CardScene& card, FigureHeld& held, ImVec2 size, Commands& commands) {
+void draw_lines(const StageFigure& figure, const CardScene& card, FigureUiState& ui, ImVec2 size, Commands& commands) {
   ProfileView view;
-  view.file = held.line.file;
-  view.line = held.line.line;
+  view.file = ui.line.file;
+  view.line = ui.line.line;
   const auto chosen = std::ranges::find_if(card.options, [&](const CardOption& o) { return o.chosen && o.line > 0; });
   if (card.open && chosen != card.options.end()) view.line = chosen->line;
   if (card.open && view.line == 0) view.line = before_choices(card);
   Commands of_profile;
-  draw_source(figure.scenes->lines, view, held.source, size, of_profile);
+  draw_source(figure.scenes->lines, view, ui.source, size, of_profile);
   for (const Command& command : of_profile) {
     const auto* line = command_as<ChooseSourceLine>(command);
     if (line == nullptr) {
       if (command_as<CopyText>(command) != nullptr) commands.push_back(command);
       continue;
     }
-    held.line = *line;
+    ui.line = *line;
     const auto option = std::ranges::find(card.options, line->line, &CardOption::line);
     if (card.open && line->line > 0 && option != card.options.end())
       commands.emplace_back(ChooseAnswer{static_cast<std::size_t>(option - card.options.begin())});
@@ -80,7 +80,7 @@ const char* heading_of(FigureKind kind) {
   return tr("Source");
 }
 
-void draw_figure(const StageFigure& figure, const CardScene& card, FigureHeld& held, ImVec2 size, Commands& commands) {
+void draw_figure(const StageFigure& figure, const CardScene& card, FigureUiState& ui, ImVec2 size, Commands& commands) {
   switch (figure.kind) {
     case FigureKind::roofline:
     case FigureKind::levels:
@@ -99,18 +99,18 @@ void draw_figure(const StageFigure& figure, const CardScene& card, FigureHeld& h
     case FigureKind::lines:
       break;
   }
-  draw_lines(figure, card, held, size, commands);
+  draw_lines(figure, card, ui, size, commands);
 }
 
 }  // namespace
 
-void draw_stage_figure(const StageFigure& figure, const CardScene& card, const Box& box, FigureHeld& held,
+void draw_stage_figure(const StageFigure& figure, const CardScene& card, const Box& box, FigureUiState& ui,
                        Commands& commands) {
   if (figure.scenes == nullptr) return;
   ImGui::SetCursorScreenPos(box.min);
   const ImVec2 size{box.width(), box.height()};
   // The text itself is no secret: its shares are, and it has none while it waits.
-  if (!figure.waits || figure.kind == FigureKind::lines) return draw_figure(figure, card, held, size, commands);
+  if (!figure.waits || figure.kind == FigureKind::lines) return draw_figure(figure, card, ui, size, commands);
   if (begin_card("waits", size)) {
     heading(heading_of(figure.kind));
     dim_text(phrase("That of {} waits for your answer.", figure.of));

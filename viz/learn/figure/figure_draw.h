@@ -9,13 +9,13 @@
 namespace attn {
 
 // What a figure remembers between frames.
-struct FigureHeld {
-  SourceHeld source;      // of the text of a kernel beside the card
+struct FigureUiState {
+  SourceUiState source;   // of the text of a kernel beside the card
   ChooseSourceLine line;  // of it that was clicked last
 };
 
 // The figure of a beat, or words that it waits for the answer. `card`: whose question a click in it may answer.
-void draw_stage_figure(const StageFigure& figure, const CardScene& card, const Box& box, FigureHeld& held,
+void draw_stage_figure(const StageFigure& figure, const CardScene& card, const Box& box, FigureUiState& ui,
                        Commands& commands);
 
 }  // namespace attn

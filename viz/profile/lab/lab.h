@@ -83,7 +83,7 @@ struct LabScene {
 LabScene lab_scene(const LabView& lab, const GpuView& gpu, const Measurement* profiled = nullptr);
 
 // What the editor remembers between frames.
-struct LabHeld {
+struct LabUiState {
   std::string text;       // as it is being typed
   std::uint64_t put = 0;  // LabView::put that it was taken over from; the model's begins below
   bool filled = false;

@@ -51,7 +51,7 @@ bool number_field(const char* label, const char* id, const std::string& unchosen
   return ImGui::IsItemDeactivatedAfterEdit();
 }
 
-void draw_options(const LabScene& scene, const LabView& lab, LabHeld& held, Commands& commands) {
+void draw_options(const LabScene& scene, const LabView& lab, LabUiState& ui, Commands& commands) {
   LabChange change = lab.now;
   bool changed = false;
   for (const OptionSpec& spec : lab.options) {
@@ -60,17 +60,17 @@ void draw_options(const LabScene& scene, const LabView& lab, LabHeld& held, Comm
     const std::string id = fmt::format("##lab_{}", option.name);
     const auto ships = chosen(scene.shipped, option);
     const std::string unchosen = ships ? fmt::format("{}", *ships) : std::string(tr("as shipped"));
-    auto value = static_cast<std::int32_t>(chosen(held.options, option).value_or(0));
+    auto value = static_cast<std::int32_t>(chosen(ui.options, option).value_or(0));
     changed |= number_field(label_of(option).c_str(), id.c_str(), unchosen, value);
-    choose(held.options, option, value == 0 ? std::nullopt : std::optional<std::int64_t>(value));
+    choose(ui.options, option, value == 0 ? std::nullopt : std::optional<std::int64_t>(value));
     tooltip(phrase("{}; empty or 0: as it is launched without a choice.", range_words(spec)));
   }
-  changed |= number_field(tr("Registers"), "##lab_registers", tr("the compiler's"), held.max_registers);
+  changed |= number_field(tr("Registers"), "##lab_registers", tr("the compiler's"), ui.max_registers);
   tooltip(tr(
       "-maxrregcount: at most so many registers a thread, 16 to 255; empty or 0: the compiler's own choice. Where the "
       "text has __launch_bounds__ those come first. Part of the kernel's hash."));
-  change.options = held.options;
-  change.build.max_registers = held.max_registers;
+  change.options = ui.options;
+  change.build.max_registers = ui.max_registers;
   begin_line(tr("Fast math"));
   if (ImGui::Checkbox("##lab_fast", &change.build.fast_math)) changed = true;
   tooltip(
@@ -78,7 +78,7 @@ void draw_options(const LabScene& scene, const LabView& lab, LabHeld& held, Comm
   if (changed) commands.push_back(EditLab{std::move(change)});
 }
 
-void draw_panel(const LabScene& scene, const LabView& lab, LabHeld& held, ImVec2 size, Commands& commands) {
+void draw_panel(const LabScene& scene, const LabView& lab, LabUiState& ui, ImVec2 size, Commands& commands) {
   const Style& s = style();
   if (begin_card("lab_panel", size)) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(4)));
@@ -86,7 +86,7 @@ void draw_panel(const LabScene& scene, const LabView& lab, LabHeld& held, ImVec2
     dim_text(scene.problem);
     if (!scene.name.empty() && scene.changed) dim_text(phrase("Built as {}", scene.name));
     ImGui::Dummy({0, s.px(4)});
-    if (scene.empty.empty()) draw_options(scene, lab, held, commands);
+    if (scene.empty.empty()) draw_options(scene, lab, ui, commands);
     ImGui::Dummy({0, s.px(4)});
     if (scene.groups.empty()) {
       dim_text(tr("Figures come with the first build."));
@@ -235,7 +235,7 @@ void draw_tries(const LabScene& scene, ImVec2 size, Commands& commands) {
 
 }  // namespace
 
-void draw_lab(const LabScene& scene, const LabView& lab, bool rows, LabHeld& held, ImVec2 size, Commands& commands) {
+void draw_lab(const LabScene& scene, const LabView& lab, bool rows, LabUiState& ui, ImVec2 size, Commands& commands) {
   const Style& s = style();
   const float gutter = s.px(kGutter);
   const bool stacked = size.x / s.scale < kStacked;
@@ -243,7 +243,7 @@ void draw_lab(const LabScene& scene, const LabView& lab, bool rows, LabHeld& hel
   if (ImGui::Shortcut(ImGuiMod_Ctrl | ImGuiKey_Enter, ImGuiInputFlags_RouteGlobal | ImGuiInputFlags_RouteOverActive))
     commands.push_back(BuildLab{});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(gutter, gutter));
-  draw_panel(scene, lab, held, {std::min(s.px(kPanelWidth), std::floor(size.x * 0.4F)), size.y}, commands);
+  draw_panel(scene, lab, ui, {std::min(s.px(kPanelWidth), std::floor(size.x * 0.4F)), size.y}, commands);
   ImGui::SameLine();
   ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
@@ -256,12 +256,12 @@ void draw_lab(const LabScene& scene, const LabView& lab, bool rows, LabHeld& hel
     const float strip = draw_strip(scene, lab, rows, width, commands);
     const float room = std::max(size.y - strip - gutter, s.px(kLeastEditor));
     if (stacked) {
-      draw_lab_editor(scene, lab, held, {width, s.px(kStackedEditor)}, commands);
+      draw_lab_editor(scene, lab, ui, {width, s.px(kStackedEditor)}, commands);
       draw_experiments(scene, {width, experiments}, commands);
       draw_tries(scene, {width, s.px(kLeastEditor)}, commands);
     } else {
       const float side = s.px(kSide), above = std::min(experiments, std::floor(room * 0.55F));
-      draw_lab_editor(scene, lab, held, {width - side - gutter, room}, commands);
+      draw_lab_editor(scene, lab, ui, {width - side - gutter, room}, commands);
       ImGui::SameLine();
       ImGui::BeginGroup();
       draw_experiments(scene, {side, above}, commands);

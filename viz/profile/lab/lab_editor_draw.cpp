@@ -132,11 +132,11 @@ void draw_gutter(ImDrawList* list, const LabScene& scene, std::int32_t line, con
 }
 
 // The lines in sight, under the field.
-void draw_lines(const LabScene& scene, const LabHeld& held, ImVec2 origin, float row) {
+void draw_lines(const LabScene& scene, const LabUiState& ui, ImVec2 origin, float row) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 window = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
-  const std::string_view text = held.text;
+  const std::string_view text = ui.text;
   std::int32_t line = 1;
   for (std::size_t at = 0; at <= text.size(); ++line) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -147,7 +147,7 @@ void draw_lines(const LabScene& scene, const LabHeld& held, ImVec2 origin, float
       const auto mark = scene.marks.find(line);
       if (mark != scene.marks.end())
         list->AddRectFilled(box.min, box.max, faded(mark->second.error ? error_ink() : warning_ink(), 0.16F));
-      else if (line == held.cursor)
+      else if (line == ui.cursor)
         list->AddRectFilled(box.min, box.max, colour(s.theme, Token::band));
       list->PushClipRect({window.x + text_left(scene), window.y}, {window.x + size.x, window.y + size.y}, true);
       draw_line(list, {origin.x, top}, text.substr(at, end - at));
@@ -175,52 +175,52 @@ float widest(std::string_view text) {
 }
 
 // The caret's line and column come into sight when they change.
-void follow(const Caret& caret, float row, LabHeld& held) {
-  if (!caret.active || caret.line == held.cursor) return;
-  held.cursor = caret.line;
+void follow(const Caret& caret, float row, LabUiState& ui) {
+  if (!caret.active || caret.line == ui.cursor) return;
+  ui.cursor = caret.line;
   const float top = row * static_cast<float>(caret.line - 1), now = ImGui::GetScrollY(),
               height = ImGui::GetWindowHeight();
   if (top < now + row) ImGui::SetScrollY(std::max(0.0F, top - row));
   if (top + 3 * row > now + height) ImGui::SetScrollY(top + 3 * row - height);
 }
 
-void draw_text_field(const LabScene& scene, const LabView& lab, LabHeld& held, Commands& commands) {
+void draw_text_field(const LabScene& scene, const LabView& lab, LabUiState& ui, Commands& commands) {
   const Style& s = style();
   ImGui::PushFont(s.fonts.mono, s.px(kCode));
   const float row = ImGui::GetFontSize();
-  const auto lines = static_cast<float>(line_of(held.text, held.text.size()) + 2);
-  const float width = std::max(ImGui::GetContentRegionAvail().x - text_left(scene), widest(held.text));
+  const auto lines = static_cast<float>(line_of(ui.text, ui.text.size()) + 2);
+  const float width = std::max(ImGui::GetContentRegionAvail().x - text_left(scene), widest(ui.text));
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0, 0));
   ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0.0F);
   for (const ImGuiCol each : {ImGuiCol_FrameBg, ImGuiCol_Text, ImGuiCol_NavCursor}) ImGui::PushStyleColor(each, 0U);
   ImGui::SetCursorPosX(text_left(scene));
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   Caret caret;
-  caret.go_to = held.go_to;
-  if (held.go_to > 0) {
+  caret.go_to = ui.go_to;
+  if (ui.go_to > 0) {
     ImGui::SetKeyboardFocusHere();
-    ImGui::SetScrollY(std::max(0.0F, row * static_cast<float>(held.go_to - 1) - ImGui::GetWindowHeight() * 0.4F));
+    ImGui::SetScrollY(std::max(0.0F, row * static_cast<float>(ui.go_to - 1) - ImGui::GetWindowHeight() * 0.4F));
   }
-  if (const std::int32_t line = std::exchange(held.look_at, 0); line > 0)
+  if (const std::int32_t line = std::exchange(ui.look_at, 0); line > 0)
     ImGui::SetScrollY(std::max(0.0F, row * static_cast<float>(line - 1) - ImGui::GetWindowHeight() * 0.4F));
-  draw_lines(scene, held, origin, row);
+  draw_lines(scene, ui, origin, row);
   // Another text is another field: the old one's caret and undo are not its.
-  const std::string id = fmt::format("##lab_text_{}", held.put);
+  const std::string id = fmt::format("##lab_text_{}", ui.put);
   const bool typed = ImGui::InputTextMultiline(
-      id.c_str(), &held.text, {width, std::max(row * lines, ImGui::GetWindowHeight() - row)},
+      id.c_str(), &ui.text, {width, std::max(row * lines, ImGui::GetWindowHeight() - row)},
       ImGuiInputTextFlags_AllowTabInput | ImGuiInputTextFlags_CallbackAlways, follow_caret, &caret);
-  if (held.go_to > 0 && caret.active) held.go_to = 0;
+  if (ui.go_to > 0 && caret.active) ui.go_to = 0;
   // Escape would put the text back as it was when the field was entered; here it leaves the field.
   if (ImGui::IsItemActive() &&
       ImGui::Shortcut(ImGuiKey_Escape, ImGuiInputFlags_RouteGlobal | ImGuiInputFlags_RouteOverActive))
     ImGui::SetWindowFocus(nullptr);
   ImGui::PopStyleColor(3);
   ImGui::PopStyleVar(2);
-  follow(caret, row, held);
+  follow(caret, row, ui);
   ImGui::PopFont();
   if (!typed) return;
   LabChange change = lab.now;
-  change.text = held.text;
+  change.text = ui.text;
   commands.push_back(EditLab{std::move(change)});
 }
 
@@ -254,7 +254,7 @@ void draw_difference(const LabScene& scene) {
 }
 
 // Under the heading: what the compiler says, a line each; a press leads there.
-void draw_marks(const LabScene& scene, LabHeld& held) {
+void draw_marks(const LabScene& scene, LabUiState& ui) {
   constexpr int kShown = 4;
   int shown = 0;
   for (const auto& [line, mark] : scene.marks) {
@@ -263,25 +263,25 @@ void draw_marks(const LabScene& scene, LabHeld& held) {
                                           std::string_view(mark.words).substr(0, mark.words.find('\n')));
     ImGui::PushStyleColor(ImGuiCol_Text, mark.error ? error_ink() : warning_ink());
     const std::string fits = elided_text(Face::text, 13, words, ImGui::GetContentRegionAvail().x);
-    if (ImGui::Selectable(fmt::format("{}###lab_mark_{}", fits, line).c_str())) held.go_to = line;
+    if (ImGui::Selectable(fmt::format("{}###lab_mark_{}", fits, line).c_str())) ui.go_to = line;
     ImGui::PopStyleColor();
     tooltip(mark.words);
   }
 }
 
-void draw_heads(const LabScene& scene, LabHeld& held) {
+void draw_heads(const LabScene& scene, LabUiState& ui) {
   const Style& s = style();
   heading(scene.title.c_str());
   ImGui::PushFont(s.fonts.text, s.px(12));
-  if (toggle(tr("Text"), !held.difference, tr("The whole text, to be changed"))) held.difference = false;
+  if (toggle(tr("Text"), !ui.difference, tr("The whole text, to be changed"))) ui.difference = false;
   ImGui::SameLine();
-  if (toggle(tr("Difference"), held.difference, tr("What is changed against the original, and nothing else")))
-    held.difference = true;
+  if (toggle(tr("Difference"), ui.difference, tr("What is changed against the original, and nothing else")))
+    ui.difference = true;
   if (!scene.lines.by_line.empty()) {
     ImGui::SameLine();
     if (toggle(tr("Hottest line"), true, tr("The line that takes the most of the warps' time"))) {
-      held.difference = false;
-      held.go_to = hottest_line(scene);
+      ui.difference = false;
+      ui.go_to = hottest_line(scene);
     }
     ImGui::SameLine();
     dim_text(scene.lines.heading);
@@ -294,36 +294,36 @@ void draw_heads(const LabScene& scene, LabHeld& held) {
     if (toggle(tr("Next mark"), true,
                tr("The next line of which the compiler says something (F8; Shift F8: the one before)")) ||
         on || back) {
-      held.difference = false;
-      held.go_to = next_mark(scene, held.cursor, back ? -1 : 1);
+      ui.difference = false;
+      ui.go_to = next_mark(scene, ui.cursor, back ? -1 : 1);
     }
   }
   ImGui::PopFont();
-  draw_marks(scene, held);
+  draw_marks(scene, ui);
 }
 
 }  // namespace
 
-void draw_lab_editor(const LabScene& scene, const LabView& lab, LabHeld& held, ImVec2 size, Commands& commands) {
-  if (!held.filled || held.put != lab.put) {
-    held.filled = true;
-    held.put = lab.put;
-    held.text = lab.now.text;
-    held.options = lab.now.options;
-    held.max_registers = lab.now.build.max_registers;
-    held.cursor = 0;
-    held.look_at = first_look(scene);
+void draw_lab_editor(const LabScene& scene, const LabView& lab, LabUiState& ui, ImVec2 size, Commands& commands) {
+  if (!ui.filled || ui.put != lab.put) {
+    ui.filled = true;
+    ui.put = lab.put;
+    ui.text = lab.now.text;
+    ui.options = lab.now.options;
+    ui.max_registers = lab.now.build.max_registers;
+    ui.cursor = 0;
+    ui.look_at = first_look(scene);
   }
   if (begin_card("lab_editor", size)) {
     if (!scene.empty.empty()) {
       heading(tr("Text"));
       dim_text(scene.empty);
     } else {
-      draw_heads(scene, held);
+      draw_heads(scene, ui);
       ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
       if (ImGui::BeginChild("lab_lines", {0, 0}, 0, ImGuiWindowFlags_HorizontalScrollbar)) {
-        held.difference ? draw_difference(scene) : draw_text_field(scene, lab, held, commands);
+        ui.difference ? draw_difference(scene) : draw_text_field(scene, lab, ui, commands);
       }
       ImGui::EndChild();
       ImGui::PopStyleVar();

@@ -72,9 +72,9 @@ void draw_line(ImDrawList* list, const Box& box, const PhaseRow& row, const Phas
 }
 
 // The line of the phase that was chosen last comes into sight, once.
-void follow(const PhaseTable& table, const SourceScene& scene, gpu::CodePhase shown, SourceHeld& held) {
-  if (held.phase_scrolled_to == shown) return;
-  held.phase_scrolled_to = shown;
+void follow(const PhaseTable& table, const SourceScene& scene, gpu::CodePhase shown, SourceUiState& ui) {
+  if (ui.phase_scrolled_to == shown) return;
+  ui.phase_scrolled_to = shown;
   const std::size_t line = line_of(table, scene, shown);
   if (line >= table.lines.size()) return;
   const float row = style().px(kRow), top = row * static_cast<float>(line), height = ImGui::GetWindowHeight();
@@ -110,10 +110,10 @@ float phases_height(const SourceScene& scene) {
   return kHeads + kRow * static_cast<float>(scene.phases.size());
 }
 
-void draw_phases(const SourceScene& scene, const MosaicScene& mosaic, const PhasesPlace& place, SourceHeld& held,
+void draw_phases(const SourceScene& scene, const MosaicScene& mosaic, const PhasesPlace& place, SourceUiState& ui,
                  ImVec2 size, Commands& commands) {
   const Style& s = style();
-  const bool counts = scene.counted && !held.hide_counts;
+  const bool counts = scene.counted && !ui.hide_counts;
   if (begin_card("profile_phases", size)) {
     heading(counts ? tr("What each phase did") : tr("Instructions by phase"));
     tooltip(counts ? tr("Counted at each instruction, in one run. Click: its line with the most instructions.")
@@ -132,7 +132,7 @@ void draw_phases(const SourceScene& scene, const MosaicScene& mosaic, const Phas
       draw_head(ImGui::GetWindowDrawList(), ImGui::GetCursorScreenPos(), columns, table);
       ImGui::Dummy({width, s.px(kRow)});
       if (ImGui::BeginChild("phase_rows", {0, 0}, ImGuiChildFlags_NavFlattened)) {
-        follow(table, scene, place.shown, held);
+        follow(table, scene, place.shown, ui);
         draw_lines(scene, table, columns, width, place, commands);
         fade_where_more();
       }

@@ -18,7 +18,7 @@ struct PhasesPlace {
 float phases_height(const SourceScene& scene);
 
 // A card of `size` pixels. Where not all lines fit, the one of the phase that is shown comes into sight.
-void draw_phases(const SourceScene& scene, const MosaicScene& mosaic, const PhasesPlace& place, SourceHeld& held,
+void draw_phases(const SourceScene& scene, const MosaicScene& mosaic, const PhasesPlace& place, SourceUiState& ui,
                  ImVec2 size, Commands& commands);
 
 }  // namespace attn

@@ -94,11 +94,11 @@ void draw_row(const CodeRow& row, const CodeColumns& columns, double most) {
 }
 
 // The hottest instruction of a line that was just chosen comes into sight, once.
-void follow(const CodeScene& code, SourceHeld& held) {
+void follow(const CodeScene& code, SourceUiState& ui) {
   const std::string now = fmt::format("{}|{}|{}|{}", code.title, code.rows.empty() ? "" : code.rows.front().address,
                                       code.rows.size(), code.sampled);
-  if (held.code_scrolled_to == now) return;
-  held.code_scrolled_to = now;
+  if (ui.code_scrolled_to == now) return;
+  ui.code_scrolled_to = now;
   const auto hottest = std::ranges::max_element(code.rows, {}, &CodeRow::part);
   const float row = style().px(kRow), height = ImGui::GetWindowHeight();
   const bool any = hottest != code.rows.end() && hottest->part > 0;
@@ -142,7 +142,7 @@ float code_height(const CodeScene& code) {
   return kHeads + head + bar + kRow * static_cast<float>(std::max<std::size_t>(code.rows.size(), 2));
 }
 
-void draw_code(const CodeScene& code, CodeKind kind, SourceHeld& held, ImVec2 size, Commands& commands) {
+void draw_code(const CodeScene& code, CodeKind kind, SourceUiState& ui, ImVec2 size, Commands& commands) {
   const Style& s = style();
   if (begin_card("profile_code", size)) {
     draw_choices(code, kind, commands);
@@ -153,7 +153,7 @@ void draw_code(const CodeScene& code, CodeKind kind, SourceHeld& held, ImVec2 si
         columns_of(code, ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ScrollbarSize - s.px(2));
     if (code.sampled) draw_head(columns);
     if (ImGui::BeginChild("code_lines", {0, 0}, 0, ImGuiWindowFlags_HorizontalScrollbar)) {
-      follow(code, held);
+      follow(code, ui);
       double most = 0;
       for (const CodeRow& row : code.rows) most = std::max(most, row.part);
       ImGuiListClipper clipper;

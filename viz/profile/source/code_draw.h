@@ -15,6 +15,6 @@ float code_height(const CodeScene& code);
 float state_column(float room, float widest_text, float widest_state, float least);
 
 // A card of `size` pixels. Of a line that was just chosen the hottest instruction is in sight.
-void draw_code(const CodeScene& code, CodeKind kind, SourceHeld& held, ImVec2 size, Commands& commands);
+void draw_code(const CodeScene& code, CodeKind kind, SourceUiState& ui, ImVec2 size, Commands& commands);
 
 }  // namespace attn

@@ -149,7 +149,7 @@ CodeScene code_scene(const gpu::KernelListing& listing, const SourceScene& scene
 std::string code_text(const CodeScene& code);
 
 // What the cards remember between frames.
-struct SourceHeld {
+struct SourceUiState {
   std::string search;
   std::string nothing_found;     // the words that no line holds
   std::int32_t scrolled_to = 0;  // the line that was last brought into sight

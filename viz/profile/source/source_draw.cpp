@@ -54,19 +54,19 @@ struct Gutter {
 };
 
 // All of them where they leave the text its room.
-CountColumns columns_beside(const SourceScene& scene, const SourceHeld& held, float from, float width) {
+CountColumns columns_beside(const SourceScene& scene, const SourceUiState& ui, float from, float width) {
   const Style& s = style();
   const float text = text_width(Face::mono, kCode, "0") * static_cast<float>(kTextInSight) + s.px(12);
   const float fit = std::max(0.0F, (width - from - text) / s.px(kCounted));
   std::array<bool, kCountColumns> holds{};
   for (std::size_t n = 0; n < kCountColumns; ++n) holds.at(n) = !scene.most_counted.at(n).empty();
-  return columns_shown(static_cast<std::size_t>(fit), holds, held.by);
+  return columns_shown(static_cast<std::size_t>(fit), holds, ui.by);
 }
 
-Gutter gutter(const SourceScene& scene, const SourceHeld& held, float width) {
+Gutter gutter(const SourceScene& scene, const SourceUiState& ui, float width) {
   const Style& s = style();
   Gutter g{};
-  const bool counts = scene.counted && !held.hide_counts;
+  const bool counts = scene.counted && !ui.hide_counts;
   g.sign = s.px(width < s.px(kSignsBeside) ? kNoSigns : width < s.px(kCountsWithBar) ? kLetters : kWords);
   g.number = g.sign + text_width(Face::mono, 11, fmt::format("{}", scene.rows.size())) + s.px(kDigits);
   if (scene.instructions == 0 && !scene.sampled) {  // nothing is counted
@@ -75,7 +75,7 @@ Gutter gutter(const SourceScene& scene, const SourceHeld& held, float width) {
     g.count = g.number + s.px(kShare);
     g.bar = g.counted = g.count + s.px(!counts ? 66 : width < s.px(kCountsWithBar) ? 4 : 46);
   }
-  if (counts) g.columns = columns_beside(scene, held, g.bar, width);
+  if (counts) g.columns = columns_beside(scene, ui, g.bar, width);
   g.counted += s.px(kCounted) * static_cast<float>(g.columns.shown.size());
   g.end = g.counted + s.px(12);
   return g;
@@ -211,43 +211,43 @@ void draw_files(const SourceScene& scene, Commands& commands) {
   ImGui::SameLine();
 }
 
-void draw_search(const SourceScene& scene, std::int32_t shown, SourceHeld& held, Commands& commands) {
+void draw_search(const SourceScene& scene, std::int32_t shown, SourceUiState& ui, Commands& commands) {
   const Style& s = style();
   if (ImGui::GetContentRegionAvail().x < s.px(64)) ImGui::NewLine();  // a line of its own where the buttons fill theirs
   ImGui::SetNextItemWidth(std::max(s.px(60), ImGui::GetContentRegionAvail().x));
   const bool wide = ImGui::GetContentRegionAvail().x >= s.px(140);
   if (ImGui::Shortcut(ImGuiMod_Ctrl | ImGuiKey_F, ImGuiInputFlags_RouteGlobal)) ImGui::SetKeyboardFocusHere();
   const bool entered =
-      ImGui::InputTextWithHint("##source_search", wide ? tr("find: Enter for the next") : tr("find"), &held.search,
+      ImGui::InputTextWithHint("##source_search", wide ? tr("find: Enter for the next") : tr("find"), &ui.search,
                                ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
-  if (held.nothing_found != held.search) held.nothing_found.clear();
-  tooltip(held.nothing_found.empty() ? tr("Ctrl F. Enter or F3: the next line that holds it; Shift F3: the one before.")
-                                     : phrase("No line holds '{}'.", held.nothing_found));
+  if (ui.nothing_found != ui.search) ui.nothing_found.clear();
+  tooltip(ui.nothing_found.empty() ? tr("Ctrl F. Enter or F3: the next line that holds it; Shift F3: the one before.")
+                                   : phrase("No line holds '{}'.", ui.nothing_found));
   if (entered) ImGui::SetKeyboardFocusHere(-1);
   const bool back = ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F3, ImGuiInputFlags_RouteGlobal);
   const bool on = ImGui::Shortcut(ImGuiKey_F3, ImGuiInputFlags_RouteGlobal);
   if (!entered && !back && !on) return;
-  const auto found = find_in(scene, held.search, shown, back ? -1 : 1);
+  const auto found = find_in(scene, ui.search, shown, back ? -1 : 1);
   if (found) {
     go_to(scene, *found, commands);
   } else {
-    held.nothing_found = held.search;
+    ui.nothing_found = ui.search;
   }
 }
 
 // Whether what was counted stands beside the lines; or why it cannot.
-void draw_counts_toggle(const SourceScene& scene, SourceHeld& held) {
+void draw_counts_toggle(const SourceScene& scene, SourceUiState& ui) {
   if (!scene.counted && scene.why_no_counts.empty()) return;
   ImGui::BeginDisabled(!scene.counted);
   const std::string help = scene.counted ? tr("What the chip counted at the instructions of each line, in one run")
                                          : phrase("Not available: {}", scene.why_no_counts);
-  if (toggle(tr("Counts"), scene.counted && !held.hide_counts, help.c_str())) held.hide_counts = !held.hide_counts;
+  if (toggle(tr("Counts"), scene.counted && !ui.hide_counts, help.c_str())) ui.hide_counts = !ui.hide_counts;
   ImGui::EndDisabled();
   ImGui::SameLine();
 }
 
 // The heads of the columns; a click makes F8 go by what the column counts, another by what it went before.
-void draw_count_heads(const SourceScene& scene, const Gutter& g, SourceHeld& held) {
+void draw_count_heads(const SourceScene& scene, const Gutter& g, SourceUiState& ui) {
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Box line{at, {at.x + g.end, at.y + s.px(kRow)}};
@@ -258,12 +258,12 @@ void draw_count_heads(const SourceScene& scene, const Gutter& g, SourceHeld& hel
     const CountColumn column = g.columns.shown[n];
     const Box box = count_box(g, n, line);
     const CountHead& head = scene.count_heads.at(static_cast<std::size_t>(column));
-    const bool on = held.by == column;
+    const bool on = ui.by == column;
     const std::string id = g.columns.one_by_one ? "count_next" : "count_" + head.text;
     ImGui::SetCursorScreenPos(box.min);
     if (ImGui::InvisibleButton(id.c_str(), {box.width(), s.px(kRow)})) {
       const std::optional<CountColumn> other = on ? std::optional<CountColumn>() : column;
-      held.by = g.columns.one_by_one ? column_after(held.by) : other;
+      ui.by = g.columns.one_by_one ? column_after(ui.by) : other;
     }
     if (ImGui::IsItemHovered()) list->AddRectFilled(box.min, box.max, colour(s.theme, Token::field));
     tooltip(head.tip + (g.columns.one_by_one
@@ -280,7 +280,7 @@ void make_room_for(const char* words) {
   if (ImGui::GetContentRegionAvail().x < ImGui::CalcTextSize(words).x + style().px(12)) ImGui::NewLine();
 }
 
-void draw_heads(const SourceScene& scene, std::int32_t shown, SourceHeld& held, Commands& commands) {
+void draw_heads(const SourceScene& scene, std::int32_t shown, SourceUiState& ui, Commands& commands) {
   heading(scene.title.c_str());
   ImGui::PushFont(style().fonts.text, style().px(12));
   draw_files(scene, commands);
@@ -296,16 +296,16 @@ void draw_heads(const SourceScene& scene, std::int32_t shown, SourceHeld& held, 
                                       : tr("The line with the next fewer instructions (F8)")) ||
                        ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     ImGui::SameLine();
-    const std::optional<CountColumn> by = scene.counted ? held.by : std::nullopt;
+    const std::optional<CountColumn> by = scene.counted ? ui.by : std::nullopt;
     if (before) go_to(scene, next_hot(scene, shown, -1, by), commands);
     if (after) go_to(scene, next_hot(scene, shown, 1, by), commands);
   }
-  draw_counts_toggle(scene, held);
+  draw_counts_toggle(scene, ui);
   make_room_for(tr("Copy line"));
   if (toggle(tr("Copy line"), true, tr("The line's text to the clipboard")) && shown >= 1)
     commands.push_back(CopyText{scene.rows[static_cast<std::size_t>(shown - 1)].text});
   ImGui::SameLine();
-  draw_search(scene, shown, held, commands);
+  draw_search(scene, shown, ui, commands);
   ImGui::PopFont();
 }
 
@@ -322,36 +322,37 @@ float indent_out_of_sight(const std::vector<SourceRow>& rows, std::size_t line, 
 }
 
 // The line that was chosen last comes into sight, once.
-void follow(const SourceScene& scene, std::int32_t shown, float text_room, SourceHeld& held) {
-  if (held.scrolled_to == shown && held.scrolled_file == scene.file) return;
+void follow(const SourceScene& scene, std::int32_t shown, float text_room, SourceUiState& ui) {
+  if (ui.scrolled_to == shown && ui.scrolled_file == scene.file) return;
   const float row = style().px(kRow), height = ImGui::GetWindowHeight();
   const float top = static_cast<float>(shown - 1) * row, now = ImGui::GetScrollY();
-  const bool in_sight = held.scrolled_file == scene.file && top >= now && top + row <= now + height - row;
+  const bool in_sight = ui.scrolled_file == scene.file && top >= now && top + row <= now + height - row;
   // From a whole row on.
   if (!in_sight) ImGui::SetScrollY(std::floor(std::max(0.0F, top - height * 0.4F) / row) * row);
   ImGui::SetScrollX(indent_out_of_sight(scene.rows, static_cast<std::size_t>(shown - 1), text_room));
-  held.scrolled_to = shown;
-  held.scrolled_file = scene.file;
+  ui.scrolled_to = shown;
+  ui.scrolled_file = scene.file;
 }
 
 }  // namespace
 
-void draw_source(const SourceScene& scene, const ProfileView& view, SourceHeld& held, ImVec2 size, Commands& commands) {
+void draw_source(const SourceScene& scene, const ProfileView& view, SourceUiState& ui, ImVec2 size,
+                 Commands& commands) {
   if (begin_card("profile_source", size)) {
     if (!scene.empty.empty()) {
       heading(tr("Source"));
       dim_text(scene.empty);
     } else {
       const std::int32_t shown = line_shown(scene, view);
-      draw_heads(scene, shown, held, commands);
+      draw_heads(scene, shown, ui, commands);
       ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-      const Gutter g = gutter(scene, held, ImGui::GetContentRegionAvail().x);
-      if (!g.columns.shown.empty()) draw_count_heads(scene, g, held);
+      const Gutter g = gutter(scene, ui, ImGui::GetContentRegionAvail().x);
+      if (!g.columns.shown.empty()) draw_count_heads(scene, g, ui);
       ImGui::SetNextWindowContentSize({g.end + widest_text(scene), 0});
       if (ImGui::BeginChild("source_lines", {0, 0}, 0, ImGuiWindowFlags_HorizontalScrollbar)) {
         const float text_room = ImGui::GetWindowWidth() - g.end - ImGui::GetStyle().ScrollbarSize;
-        follow(scene, shown, text_room, held);
+        follow(scene, shown, text_room, ui);
         draw_rows(scene, g, shown, ImGui::GetWindowWidth(), commands);
       }
       ImGui::EndChild();

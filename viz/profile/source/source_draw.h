@@ -7,6 +7,6 @@
 namespace attn {
 
 // A card of `size` pixels: the source with its gutter.
-void draw_source(const SourceScene& scene, const ProfileView& view, SourceHeld& held, ImVec2 size, Commands& commands);
+void draw_source(const SourceScene& scene, const ProfileView& view, SourceUiState& ui, ImVec2 size, Commands& commands);
 
 }  // namespace attn

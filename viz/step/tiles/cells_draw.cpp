@@ -165,8 +165,8 @@ void draw_picture(const Drawn& d, const TileScene& tile, const TilePlace& place)
   Axis columns;
   std::int32_t r = 0, filled = -1;
   std::vector<ImU32> fills(static_cast<std::size_t>(tile.cols));  // of the cells of row `filled`, each mixed once
-  if (!d.held.images) d.held.images = std::make_shared<PixelImages>();
-  d.held.images->draw(
+  if (!d.ui.images) d.ui.images = std::make_shared<PixelImages>();
+  d.ui.images->draw(
       d.list, static_cast<int>(tile.slot), place.box,
       [&](float y, float first_x, std::span<ImU32> row) {
         if (columns.cell.empty()) columns = columns_of(place, tile.cols, first_x, row.size(), d.s);

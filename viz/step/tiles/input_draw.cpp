@@ -87,12 +87,12 @@ void move_keyboard(const TilesScene& scene, CellRef& at, int dx, int dy) {
 bool start_editing(const TilesPanel& panel, const TilesScene& scene, const CellRef& ref, const std::string& text) {
   const Cell* cell = cell_of(scene, ref);
   if (!is_input(ref.slot) || cell == nullptr || cell->look != CellLook::value) return false;
-  TilesHeld& held = panel.held;
-  held.editing = ref;
-  held.editing_starts = true;
+  TilesUiState& ui = panel.ui;
+  ui.editing = ref;
+  ui.editing_starts = true;
   const std::string start = text.empty() ? fmt::format("{}", cell->value) : text;
-  held.typed.fill('\0');
-  start.copy(held.typed.data(), held.typed.size() - 1);
+  ui.typed.fill('\0');
+  start.copy(ui.typed.data(), ui.typed.size() - 1);
   return true;
 }
 
@@ -102,9 +102,9 @@ bool begins_answer(ImWchar c) {
 }
 
 // The cell that a lesson asks for, as drawn; none where it holds something or is too small for numbers.
-std::optional<Box> asked_box(const TilesHeld& held, const TilesScene& scene, const TilesLayout& layout) {
-  if (!held.asked) return std::nullopt;
-  const CellRef& ref = held.asked->cell;
+std::optional<Box> asked_box(const TilesUiState& ui, const TilesScene& scene, const TilesLayout& layout) {
+  if (!ui.asked) return std::nullopt;
+  const CellRef& ref = ui.asked->cell;
   const Cell* cell = cell_of(scene, ref);
   if (cell == nullptr || cell->look != CellLook::empty) return std::nullopt;
   for (const Column c : scene.columns) {
@@ -120,27 +120,27 @@ std::optional<Box> asked_box(const TilesHeld& held, const TilesScene& scene, con
 }
 
 int to_end_once(ImGuiInputTextCallbackData* data) {
-  auto& held = *static_cast<TilesHeld*>(data->UserData);
-  if (!held.asked_to_end) return 0;
+  auto& ui = *static_cast<TilesUiState*>(data->UserData);
+  if (!ui.asked_to_end) return 0;
   data->ClearSelection();
   data->CursorPos = data->BufTextLen;
-  held.asked_to_end = false;
+  ui.asked_to_end = false;
   return 0;
 }
 
 // On the cell that is asked for, Enter opens its field, and so does what a number begins with. The field has the
 // keyboard two frames later: until then what is typed goes on here. Whether the keys were its own.
-bool start_answer(TilesHeld& held) {
-  if (!held.asked || held.keyboard != held.asked->cell) return false;
+bool start_answer(TilesUiState& ui) {
+  if (!ui.asked || ui.keyboard != ui.asked->cell) return false;
   for (const ImWchar c : ImGui::GetIO().InputQueueCharacters) {
-    if (held.asked_catches ? c <= ' ' || c >= 0x7f : !begins_answer(c)) continue;
-    if (!held.asked_catches && held.asked->missed) held.asked->typed.clear();
-    held.asked->typed += static_cast<char>(c);
-    held.asked_catches = held.asked_starts = held.asked_to_end = true;
+    if (ui.asked_catches ? c <= ' ' || c >= 0x7f : !begins_answer(c)) continue;
+    if (!ui.asked_catches && ui.asked->missed) ui.asked->typed.clear();
+    ui.asked->typed += static_cast<char>(c);
+    ui.asked_catches = ui.asked_starts = ui.asked_to_end = true;
   }
-  if (!held.asked_catches && ImGui::IsKeyPressed(ImGuiKey_Enter, false))
-    held.asked_catches = held.asked_starts = held.asked_to_end = true;
-  return held.asked_catches;
+  if (!ui.asked_catches && ImGui::IsKeyPressed(ImGuiKey_Enter, false))
+    ui.asked_catches = ui.asked_starts = ui.asked_to_end = true;
+  return ui.asked_catches;
 }
 
 // The tensor that a slot's cells are of.
@@ -174,25 +174,25 @@ InputSpec with_edit(const Recording& rec, const TilesScene& scene, InputSpec inp
 
 // One invisible button a tile: what the pointer and the tests find.
 void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {
-  TilesHeld& held = panel.held;
-  held.hovered.reset();
+  TilesUiState& ui = panel.ui;
+  ui.hovered.reset();
   const ImGuiIO& io = ImGui::GetIO();
-  if (io.MouseDelta.x != 0 || io.MouseDelta.y != 0 || ImGui::IsAnyMouseDown()) held.pointer_rests = false;
+  if (io.MouseDelta.x != 0 || io.MouseDelta.y != 0 || ImGui::IsAnyMouseDown()) ui.pointer_rests = false;
   const auto button = [&](const char* id, const TileScene& tile, const TilePlace& place) {
     if (place.box.width() < 1 || place.box.height() < 1) return;
     ImGui::SetCursorScreenPos(place.box.min);
-    if (held.asked && tile_of(scene, held.asked->cell.slot) == &tile) ImGui::SetNextItemAllowOverlap();
+    if (ui.asked && tile_of(scene, ui.asked->cell.slot) == &tile) ImGui::SetNextItemAllowOverlap();
     const bool clicked = ImGui::InvisibleButton(id, {place.box.width(), place.box.height()});
-    if (!ImGui::IsItemHovered() || held.pointer_rests) return;
-    held.hovered = hit(tile, place, ImGui::GetMousePos());
-    if (!held.hovered) return;
-    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) start_editing(panel, scene, *held.hovered, "");
-    if (!clicked || held.editing) return;
-    const bool inside = tile.by_key || held.hovered->row < scene.at.first_row + scene.at.rows;
+    if (!ImGui::IsItemHovered() || ui.pointer_rests) return;
+    ui.hovered = hit(tile, place, ImGui::GetMousePos());
+    if (!ui.hovered) return;
+    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) start_editing(panel, scene, *ui.hovered, "");
+    if (!clicked || ui.editing) return;
+    const bool inside = tile.by_key || ui.hovered->row < scene.at.first_row + scene.at.rows;
     // A second click lets go, but on an input it may be the first of the two that open the field: Escape lets go there.
     const bool input = is_input(tile.slot);
     if (inside)
-      panel.commands.push_back(input ? select_of(scene, *held.hovered) : pin_or_release(panel, scene, *held.hovered));
+      panel.commands.push_back(input ? select_of(scene, *ui.hovered) : pin_or_release(panel, scene, *ui.hovered));
   };
   for (const ColumnLook& column : scene.look->columns) {
     const auto n = static_cast<std::size_t>(column.column);
@@ -205,66 +205,66 @@ void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesL
 // Tab enters the tiles, arrows move, Enter pins or lets go, Esc leaves, and outside lets go of the pin. The keys are
 // owned for the frame, so that neither Dear ImGui's tabbing nor the shell's stepping sees them.
 void take_keys(const TilesPanel& panel, const TilesScene& scene) {
-  TilesHeld& held = panel.held;
+  TilesUiState& ui = panel.ui;
   const ImGuiIO& io = ImGui::GetIO();
-  if (io.WantTextInput || !held.asked) held.asked_catches = false;
+  if (io.WantTextInput || !ui.asked) ui.asked_catches = false;
   if (io.WantTextInput || ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
     return;
   const ImGuiID owner = ImGui::GetID("##step_cells");
-  if (!held.tab_elsewhere) ImGui::SetKeyOwner(ImGuiKey_Tab, owner);
-  if (!held.focused) {
+  if (!ui.tab_elsewhere) ImGui::SetKeyOwner(ImGuiKey_Tab, owner);
+  if (!ui.focused) {
     // The sheet of keys closes first.
     const bool released =
         !panel.state.view.keys_sheet && ImGui::IsKeyPressed(ImGuiKey_Escape, ImGuiInputFlags_None, owner);
     if (released && panel.state.document.selection.col >= 0)
       panel.commands.push_back(released_pin(panel.state.document.selection));
-    const bool enters = !held.tab_elsewhere && ImGui::IsKeyPressed(ImGuiKey_Tab, ImGuiInputFlags_None, owner);
+    const bool enters = !ui.tab_elsewhere && ImGui::IsKeyPressed(ImGuiKey_Tab, ImGuiInputFlags_None, owner);
     if (!enters || io.KeyCtrl) return;
-    held.focused = true;
-    if (held.keyboard && cell_of(scene, *held.keyboard) == nullptr) held.keyboard.reset();
-    if (!held.keyboard) {
-      const auto now = pointed_cell(scene, panel.state, held);
-      held.keyboard = now ? now->cell : first_tile(scene).ref(0, 0);
+    ui.focused = true;
+    if (ui.keyboard && cell_of(scene, *ui.keyboard) == nullptr) ui.keyboard.reset();
+    if (!ui.keyboard) {
+      const auto now = pointed_cell(scene, panel.state, ui);
+      ui.keyboard = now ? now->cell : first_tile(scene).ref(0, 0);
     }
     return;
   }
-  if (!held.keyboard || cell_of(scene, *held.keyboard) == nullptr)
-    held.keyboard = first_tile(scene).ref(scene.at.row - scene.at.first_row, 0);
+  if (!ui.keyboard || cell_of(scene, *ui.keyboard) == nullptr)
+    ui.keyboard = first_tile(scene).ref(scene.at.row - scene.at.first_row, 0);
   const auto pressed = [&](ImGuiKey key) {
     ImGui::SetKeyOwner(key, owner);
     return ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, owner);
   };
   if (pressed(ImGuiKey_Escape) || ImGui::IsKeyPressed(ImGuiKey_Tab, ImGuiInputFlags_None, owner)) {
-    held.focused = false;
+    ui.focused = false;
     return;
   }
   const bool plain = !io.KeyCtrl && !io.KeyShift;
   if (!plain) return;
-  if (pressed(ImGuiKey_LeftArrow)) move_keyboard(scene, *held.keyboard, -1, 0);
-  if (pressed(ImGuiKey_RightArrow)) move_keyboard(scene, *held.keyboard, 1, 0);
-  if (pressed(ImGuiKey_UpArrow)) move_keyboard(scene, *held.keyboard, 0, -1);
-  if (pressed(ImGuiKey_DownArrow)) move_keyboard(scene, *held.keyboard, 0, 1);
-  if (start_answer(held)) {
+  if (pressed(ImGuiKey_LeftArrow)) move_keyboard(scene, *ui.keyboard, -1, 0);
+  if (pressed(ImGuiKey_RightArrow)) move_keyboard(scene, *ui.keyboard, 1, 0);
+  if (pressed(ImGuiKey_UpArrow)) move_keyboard(scene, *ui.keyboard, 0, -1);
+  if (pressed(ImGuiKey_DownArrow)) move_keyboard(scene, *ui.keyboard, 0, 1);
+  if (start_answer(ui)) {
     ImGui::SetKeyOwner(ImGuiKey_Enter, owner);
     return;
   }
   // A digit or a sign begins a new number, as in a spreadsheet.
   for (const ImWchar c : io.InputQueueCharacters) {
     const bool begins = (c >= '0' && c <= '9') || c == '-' || c == '.';
-    if (begins && start_editing(panel, scene, *held.keyboard, std::string(1, static_cast<char>(c)))) return;
+    if (begins && start_editing(panel, scene, *ui.keyboard, std::string(1, static_cast<char>(c)))) return;
   }
-  if (pressed(ImGuiKey_Enter)) panel.commands.push_back(pin_or_release(panel, scene, *held.keyboard));
+  if (pressed(ImGuiKey_Enter)) panel.commands.push_back(pin_or_release(panel, scene, *ui.keyboard));
 }
 
 void draw_asked_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {
-  TilesHeld& held = panel.held;
-  const std::optional<Box> cell = asked_box(held, scene, layout);
+  TilesUiState& ui = panel.ui;
+  const std::optional<Box> cell = asked_box(ui, scene, layout);
   if (!cell) {
-    held.asked.reset();  // the card's field alone
-    held.asked_starts = held.asked_catches = false;
+    ui.asked.reset();  // the card's field alone
+    ui.asked_starts = ui.asked_catches = false;
     return;
   }
-  AskedCell& asked = *held.asked;
+  AskedCell& asked = *ui.asked;
   const Style& s = style();
   const float text = std::clamp(cell->height() / s.scale - 8, 11.0F, 14.0F);
   const float width = std::max(cell->width() - s.px(2), s.px(44)), height = s.px(text + 8);
@@ -278,25 +278,25 @@ void draw_asked_cell(const TilesPanel& panel, const TilesScene& scene, const Til
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {side, (height - s.px(text)) / 2});
   ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, std::max(1.0F, s.px(asked.missed ? 2.0F : 1.5F)));
   ImGui::PushStyleColor(ImGuiCol_Border, colour_of(Token::text));
-  if (held.asked_starts) ImGui::SetKeyboardFocusHere();
+  if (ui.asked_starts) ImGui::SetKeyboardFocusHere();
   // A field cuts at its edge what is too long: while nobody types in it the number is rounded instead.
   const int room = static_cast<int>((width - s.px(10)) / text_width(Face::mono, text, "0"));
   const std::string shown = at_rest(asked.typed, room);
-  const bool rounds = !asked.hidden && shown != asked.typed && !held.asked_starts &&
-                      ImGui::GetActiveID() != ImGui::GetID("##asked_cell");
+  const bool rounds =
+      !asked.hidden && shown != asked.typed && !ui.asked_starts && ImGui::GetActiveID() != ImGui::GetID("##asked_cell");
   if (rounds) ImGui::PushStyleColor(ImGuiCol_Text, 0U);
   const ImGuiInputTextFlags hidden = asked.hidden ? ImGuiInputTextFlags_Password : ImGuiInputTextFlags_None;
   asked.entered = ImGui::InputTextWithHint("##asked_cell", "?", &asked.typed,
                                            ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
                                                ImGuiInputTextFlags_CallbackAlways | hidden,
-                                           to_end_once, &held);
+                                           to_end_once, &ui);
   if (rounds) {
     ImGui::PopStyleColor();
     draw_text_in(ImGui::GetWindowDrawList(), box, Align::centre, Face::mono, text, colour_of(Token::text), shown);
   }
-  if (ImGui::IsItemActive()) held.asked_starts = false;
+  if (ImGui::IsItemActive()) ui.asked_starts = false;
   // The card has the keyboard again: it goes on from here.
-  if (asked.entered) held.focused = false;
+  if (asked.entered) ui.focused = false;
   const bool at_rest = !ImGui::IsItemActive();
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(2);
@@ -305,12 +305,12 @@ void draw_asked_cell(const TilesPanel& panel, const TilesScene& scene, const Til
 }
 
 void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {
-  TilesHeld& held = panel.held;
-  if (!held.editing) return;
-  const CellRef ref = *held.editing;
+  TilesUiState& ui = panel.ui;
+  if (!ui.editing) return;
+  const CellRef ref = *ui.editing;
   const TileScene* tile = tile_of(scene, ref.slot);
   if (tile == nullptr || cell_of(scene, ref) == nullptr) {
-    held.editing.reset();
+    ui.editing.reset();
     return;
   }
   const TilePlace& place = place_of_tile(scene, layout, *tile);
@@ -324,22 +324,22 @@ void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayo
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {s.px(6), (height - s.px(13)) / 2});
   ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, std::max(1.0F, s.px(1)));
   ImGui::PushStyleColor(ImGuiCol_Border, colour_of(Token::text));
-  const bool starts = held.editing_starts;
+  const bool starts = ui.editing_starts;
   if (starts) ImGui::SetKeyboardFocusHere();
-  const bool entered = ImGui::InputText("##cell_edit", held.typed.data(), held.typed.size(),
+  const bool entered = ImGui::InputText("##cell_edit", ui.typed.data(), ui.typed.size(),
                                         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CharsScientific);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(2);
   ImGui::PopFont();
   const bool left = ImGui::IsItemDeactivated();
-  held.editing_starts = false;
+  ui.editing_starts = false;
   if (starts || (!entered && !left)) return;
-  held.editing.reset();
+  ui.editing.reset();
   char* end = nullptr;
-  const float value = std::strtof(held.typed.data(), &end);
+  const float value = std::strtof(ui.typed.data(), &end);
   // Esc gives the field's old text back, so nothing changes; what is no number changes nothing either.
   const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
-  if (cancelled || end == held.typed.data() || *end != '\0') return;
+  if (cancelled || end == ui.typed.data() || *end != '\0') return;
   const InputSpec changed = with_edit(panel.rec, scene, panel.state.document.inputs, ref, value);
   if (changed != panel.state.document.inputs) panel.commands.push_back(SetInputs{changed, 0});
 }

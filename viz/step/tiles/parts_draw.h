@@ -28,7 +28,7 @@ struct Drawn {
   const TilesScene& scene;
   const TilesLayout& layout;
   const std::optional<CellRef>& pointed;  // lit in every view
-  TilesHeld& held;
+  TilesUiState& ui;
   const Style& s;
   float arrival = 1;  // of what this step made: 1 = at rest
 };

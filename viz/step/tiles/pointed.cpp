@@ -62,7 +62,7 @@ struct PointedBuilder {
                                        word("·", Token::text), letter("k", k), subscript(std::to_string(cell.col), k),
                                        word(scale_suffix(rec.problem), Token::text)});
     const std::optional<float> bias = added_bias();
-    const bool shaped = is_masked() && held(Slot::s) == nullptr;
+    const bool shaped = is_masked() && ui(Slot::s) == nullptr;
     if (shaped && rec.problem.softcap) out.title.push_back(word(tr(", capped"), Token::text));
     if (bias) out.title.push_back(word(tr(" + bias"), Token::text));
     if (shaped && rec.problem.alibi) out.title.push_back(word(" − ALiBi", Token::text));
@@ -111,14 +111,14 @@ struct PointedBuilder {
     }
   }
   // What is on show as a GPU's kernel held it, and so not what the formulas name.
-  const Holds* held(Slot slot) const {
+  const Holds* ui(Slot slot) const {
     const VersionId id = rec.after(tiles.at.event, slot);
     if (!rec.gpu || id == kNoVersion) return nullptr;
     const Holds& holds = rec.version(id).holds;
     return !holds.scaled || holds.base2 || holds.partial ? &holds : nullptr;
   }
   bool explain_held_score(double sum) {
-    const Holds* holds = held(Slot::s);
+    const Holds* holds = ui(Slot::s);
     if (holds == nullptr) return false;
     if (!holds->scaled) out.title.pop_back();  // the scale
     out.sum = {word(tr("sum ")), number(significant_text(sum, 6)), word(tr(", held as ")),
@@ -161,7 +161,7 @@ struct PointedBuilder {
       if (const auto x = live(Slot::p, cell.row, tiles.at.first_key + c)) sum += *x;
     }
     const VersionId id = rec.after(tiles.at.event, cell.slot);
-    if (held(cell.slot) != nullptr && rec.version(id).cols > 1) {
+    if (ui(cell.slot) != nullptr && rec.version(id).cols > 1) {
       out.words = {word(phrase("lane {} of {} that share row {}: of its own columns; ", cell.col, rec.version(id).cols,
                                cell.row)),
                    letter("ℓ", l), word(tr(" is their sum"))};
@@ -181,9 +181,9 @@ struct PointedBuilder {
     using enum TensorColour;
     const auto s_ = live(Slot::s, cell.row, cell.col), m_ = live(Slot::m_new, cell.row, 0);
     if (!s_ || !m_) return;
-    if (const Holds* holds = held(Slot::m_new); holds != nullptr && holds->base2) {
+    if (const Holds* holds = ui(Slot::m_new); holds != nullptr && holds->base2) {
       const double factor =
-          held(Slot::s) == nullptr ? 1 : rec.factor_to_formula(*held(Slot::s)) / rec.factor_to_formula(*holds);
+          ui(Slot::s) == nullptr ? 1 : rec.factor_to_formula(*ui(Slot::s)) / rec.factor_to_formula(*holds);
       out.words = {word("exp2("), number(significant_text(factor * *s_, 6), s), word(" − "),
                    number(significant_text(*m_, 6), m), word(")")};
       return;
@@ -218,7 +218,7 @@ struct PointedBuilder {
   void explain_statistic(Explain what) {
     using enum TensorColour;
     const auto m_old = live(Slot::m_old, cell.row, 0), m_new = live(Slot::m_new, cell.row, 0);
-    const Holds* holds = held(Slot::m_new);
+    const Holds* holds = ui(Slot::m_new);
     const bool base2 = holds != nullptr && holds->base2;
     if (base2 && what == Explain::maximum) {
       out.words = {word(tr("in base 2; as the formulas have it ")),
@@ -372,9 +372,9 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   return b.out;
 }
 
-std::optional<Pointed> pointed_cell(const TilesScene& scene, const State& state, const TilesHeld& held) {
-  if (held.hovered) return Pointed{*held.hovered, PointedBy::pointer};
-  if (held.focused && held.keyboard) return Pointed{*held.keyboard, PointedBy::keyboard};
+std::optional<Pointed> pointed_cell(const TilesScene& scene, const State& state, const TilesUiState& ui) {
+  if (ui.hovered) return Pointed{*ui.hovered, PointedBy::pointer};
+  if (ui.focused && ui.keyboard) return Pointed{*ui.keyboard, PointedBy::keyboard};
   const Selection& pinned = state.document.selection;
   if (pinned.col >= 0) {
     const CellRef ref{pinned.slot, scene.at.row, pinned.col};

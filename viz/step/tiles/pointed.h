@@ -56,6 +56,6 @@ const Cell* cell_of(const TilesScene& scene, const CellRef& ref);
 
 // The cell that the pointer, the keyboard or the selection is on, in this order; else the step's own. A pinned cell
 // that holds nothing at this step gives way to the step's own.
-std::optional<Pointed> pointed_cell(const TilesScene& scene, const State& state, const TilesHeld& held);
+std::optional<Pointed> pointed_cell(const TilesScene& scene, const State& state, const TilesUiState& ui);
 
 }  // namespace attn

@@ -259,9 +259,9 @@ void show_pointed(const TilesPanel& panel, const Drawn& d, const std::optional<P
   brief.terms.clear();
   if (pointed_height(scene) <= room) {
     draw_pointed(d.list, d.layout.pointed, scene);
-  } else if (pointed_height(brief) <= room && !panel.held.hovered) {
+  } else if (pointed_height(brief) <= room && !panel.ui.hovered) {
     draw_pointed(d.list, d.layout.pointed, brief);
-  } else if (panel.held.hovered) {
+  } else if (panel.ui.hovered) {
     place_tooltip({d.s.px(360), pointed_height(scene)});
     ImGui::BeginTooltip();
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -290,9 +290,9 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   list->PushClipRect(box.min, box.max, true);
   take_pointer(panel, scene, layout);
   take_keys(panel, scene);
-  std::optional<Pointed> pointed = pointed_cell(scene, panel.state, panel.held);
+  std::optional<Pointed> pointed = pointed_cell(scene, panel.state, panel.ui);
   // What nobody points at is followed where a lesson speaks of it.
-  const bool by_hand = panel.held.hovered || panel.held.keyboard;
+  const bool by_hand = panel.ui.hovered || panel.ui.keyboard;
   if (pointed && !by_hand && !panel.look.has(tensor_of(pointed->cell.slot))) pointed.reset();
   const std::optional<CellRef> lit = pointed ? std::optional(pointed->cell) : std::nullopt;
   // Faster than this, play would never come to rest.
@@ -300,11 +300,11 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   const StepView& view = panel.state.view.step;
   const bool moves =
       !panel.state.preferences.reduced_motion && (!view.playing || view.play_steps_per_second <= kMaxPlayed);
-  const float arrival = panel.held.arrival(scene.at.event, moves, ImGui::GetTime());
-  const Drawn drawn{list, scene, layout, lit, panel.held, s, arrival};
+  const float arrival = panel.ui.arrival(scene.at.event, moves, ImGui::GetTime());
+  const Drawn drawn{list, scene, layout, lit, panel.ui, s, arrival};
   draw_all(drawn);
   draw_faint_tiles(drawn, panel.look);
-  if (lit) light_cell(drawn, *lit, panel.held.focused ? 2.0F : 1.0F);
+  if (lit) light_cell(drawn, *lit, panel.ui.focused ? 2.0F : 1.0F);
   if (layout.has_chip)
     draw_chip_card(list, layout.chip, chip_scene(panel.rec, scene.at.event, panel.state.document.sweep.arch));
   if (layout.has_chip && !panel.look.has(StepPart::chip)) draw_faint(list, layout.chip.grown(s.px(4)));

@@ -16,7 +16,7 @@ struct TilesPanel {
   const ExactTile* exact;  // fp64 of the live query tile; null where there is none
   const TensorScales& scales;
   const State& state;
-  TilesHeld& held;
+  TilesUiState& ui;
   Commands& commands;
   const StepFocus& look;
 };

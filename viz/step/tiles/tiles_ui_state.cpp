@@ -19,7 +19,7 @@ std::string at_rest(const std::string& typed, int room) {
   return typed;
 }
 
-void TilesHeld::follow(const std::shared_ptr<const Recording>& rec) {
+void TilesUiState::follow(const std::shared_ptr<const Recording>& rec) {
   if (recording_ == rec) return;
   recording_ = rec;
   seen_.reset();
@@ -28,7 +28,7 @@ void TilesHeld::follow(const std::shared_ptr<const Recording>& rec) {
   editing.reset();
 }
 
-float TilesHeld::arrival(EventIndex e, bool allowed, double now) {
+float TilesUiState::arrival(EventIndex e, bool allowed, double now) {
   constexpr double kSeconds = 0.15;
   if (seen_ != e) {
     moves_ = allowed && seen_ && e == *seen_ + 1;

@@ -26,7 +26,7 @@ struct AskedCell {
 // What was typed as it stands in a cell of `room` characters that is not being typed in: rounded to what fits.
 std::string at_rest(const std::string& typed, int room);
 
-struct TilesHeld {
+struct TilesUiState {
   bool focused = false;        // Tab entered the tiles: arrows move between cells, so the shell must not step with them
   bool tab_elsewhere = false;  // Tab goes through the controls: the shell says so
   std::optional<CellRef> hovered;   // this frame's, by mouse

@@ -8,38 +8,38 @@ namespace attn {
 namespace {
 
 TEST(StepMotion, OneStepForwardsComesInWithinTwoTenthsOfASecond) {
-  TilesHeld held;
-  EXPECT_EQ(held.arrival(4, true, 10.0), 1);  // the first picture stands still
-  EXPECT_EQ(held.arrival(5, true, 10.0), 0);
+  TilesUiState ui;
+  EXPECT_EQ(ui.arrival(4, true, 10.0), 1);  // the first picture stands still
+  EXPECT_EQ(ui.arrival(5, true, 10.0), 0);
   float before = 0;
   for (const double t : {10.03, 10.06, 10.1, 10.14}) {
-    const float now = held.arrival(5, true, t);
+    const float now = ui.arrival(5, true, t);
     EXPECT_GT(now, before);
     EXPECT_LT(now, 1);
     before = now;
   }
-  EXPECT_EQ(held.arrival(5, true, 10.18), 1);
-  EXPECT_EQ(held.arrival(5, true, 10.01), 1) << "what has come to rest stays";
+  EXPECT_EQ(ui.arrival(5, true, 10.18), 1);
+  EXPECT_EQ(ui.arrival(5, true, 10.01), 1) << "what has come to rest stays";
 }
 
 TEST(StepMotion, AJumpAStepBackAndANewRecordingStandStill) {
-  TilesHeld held;
-  (void)held.arrival(4, true, 1);
-  EXPECT_EQ(held.arrival(6, true, 1), 1);
-  EXPECT_EQ(held.arrival(5, true, 1), 1);
-  (void)held.arrival(6, true, 1);
-  held.follow(record_preset("blackboard", "cpu_flash"));
-  EXPECT_EQ(held.arrival(7, true, 1), 1);
+  TilesUiState ui;
+  (void)ui.arrival(4, true, 1);
+  EXPECT_EQ(ui.arrival(6, true, 1), 1);
+  EXPECT_EQ(ui.arrival(5, true, 1), 1);
+  (void)ui.arrival(6, true, 1);
+  ui.follow(record_preset("blackboard", "cpu_flash"));
+  EXPECT_EQ(ui.arrival(7, true, 1), 1);
 }
 
 TEST(StepMotion, ReducedMotionStandsStill) {
-  TilesHeld held;
-  (void)held.arrival(4, false, 1);
-  EXPECT_EQ(held.arrival(5, false, 1), 1);
+  TilesUiState ui;
+  (void)ui.arrival(4, false, 1);
+  EXPECT_EQ(ui.arrival(5, false, 1), 1);
   // Asked for in the middle: it ends at once.
-  EXPECT_EQ(held.arrival(6, true, 2), 0);
-  EXPECT_EQ(held.arrival(6, false, 2.05), 1);
-  EXPECT_EQ(held.arrival(6, true, 2.06), 1);
+  EXPECT_EQ(ui.arrival(6, true, 2), 0);
+  EXPECT_EQ(ui.arrival(6, false, 2.05), 1);
+  EXPECT_EQ(ui.arrival(6, true, 2.06), 1);
 }
 
 TEST(AskedCell, ANumberTooLongForItsCellIsRoundedWhileNobodyTypesInIt) {

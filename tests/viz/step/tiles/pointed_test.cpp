@@ -21,7 +21,7 @@ struct Window {
   std::shared_ptr<const Recording> rec = record_preset("blackboard", "cpu_flash");
   TensorScales scales = scales_of(*rec);
   State state;
-  TilesHeld held;
+  TilesUiState ui;
 
   TilesScene scene(std::int32_t j, Phase phase) const {
     return tiles_scene(*rec, rec->find({0, 0, 0, j, phase}).value(), state.document.selection, OutputReading::as_summed,
@@ -36,19 +36,19 @@ struct Window {
 TEST(Pointed, SaysWhyItIsThisCell) {
   Window w;
   const TilesScene s = w.scene(1, Phase::scores);
-  auto p = pointed_cell(s, w.state, w.held);
+  auto p = pointed_cell(s, w.state, w.ui);
   ASSERT_TRUE(p.has_value());
   EXPECT_EQ(p->cell, (CellRef{Slot::s, 0, 3}));
   EXPECT_TRUE(w.words(s, *p).starts_with("Followed, the row's largest score of this tile: S0,3")) << w.words(s, *p);
   w.state.document.selection = {0, 0, 0, Slot::s, 2};
-  p = pointed_cell(s, w.state, w.held);
+  p = pointed_cell(s, w.state, w.ui);
   EXPECT_TRUE(w.words(s, *p).starts_with("Pinned: S0,2")) << w.words(s, *p);
-  w.held.keyboard = CellRef{Slot::q, 0, 1};
-  w.held.focused = true;
-  p = pointed_cell(s, w.state, w.held);
+  w.ui.keyboard = CellRef{Slot::q, 0, 1};
+  w.ui.focused = true;
+  p = pointed_cell(s, w.state, w.ui);
   EXPECT_TRUE(w.words(s, *p).starts_with("Chosen by keys: Q0,1")) << w.words(s, *p);
-  w.held.hovered = CellRef{Slot::k, 2, 0};
-  p = pointed_cell(s, w.state, w.held);
+  w.ui.hovered = CellRef{Slot::k, 2, 0};
+  p = pointed_cell(s, w.state, w.ui);
   EXPECT_TRUE(w.words(s, *p).starts_with("Pointed at: K2,0")) << w.words(s, *p);
 }
 
@@ -73,16 +73,16 @@ TEST(Pointed, APinnedCellThatHoldsNothingYetGivesWayToTheStepsOwn) {
   Window w;
   w.state.document.selection = {0, 0, 0, Slot::p, 3};
   const TilesScene before = w.scene(1, Phase::scores);
-  auto p = pointed_cell(before, w.state, w.held);
+  auto p = pointed_cell(before, w.state, w.ui);
   ASSERT_TRUE(p.has_value());
   EXPECT_EQ(p->by, PointedBy::score);
   EXPECT_EQ(p->cell.slot, Slot::s);
   const TilesScene made = w.scene(1, Phase::weights);
-  p = pointed_cell(made, w.state, w.held);
+  p = pointed_cell(made, w.state, w.ui);
   EXPECT_EQ(p->by, PointedBy::pin);
   EXPECT_EQ(p->cell, (CellRef{Slot::p, 0, 3}));
   const TilesScene after = w.scene(-1, Phase::normalise);
-  p = pointed_cell(after, w.state, w.held);
+  p = pointed_cell(after, w.state, w.ui);
   EXPECT_EQ(p->by, PointedBy::output);
 }
 
