@@ -129,7 +129,7 @@ void Shell::draw_workspace(Controller& controller, Commands& commands) {
     ImGui::PushID(name_of(workspace).data());
     switch (workspace) {
       case Workspace::step:
-        step_.veil = {};
+        step_.hidden = {};
         step_.alone = false;
         draw_step(controller.state(), controller.model(), step_, commands);
         break;

@@ -22,7 +22,7 @@ constexpr float kBoth = 560;  // below it card and run have no room beside one a
 // Step's own panels, in a box of their own.
 void draw_stage(const State& state, const Model& model, const LearnDesk& desk, const Box& box, StepUiState& step,
                 Commands& commands) {
-  step.veil = desk.veil;
+  step.hidden = desk.hidden;
   step.look = desk.look;
   ImGui::SetCursorScreenPos(box.min);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
@@ -87,7 +87,7 @@ void draw_learn(const State& state, const Model& model, CardUiState& ui, StepUiS
                 const DrawFigure& draw_figure) {
   if (model.learn == nullptr) return;
   const LearnDesk& desk = *model.learn;
-  step.veil = {};
+  step.hidden = {};
   step.look = {};
   step.alone = desk.teach;
   if (!desk.card) {

@@ -63,8 +63,8 @@ void draw_row_card(const ChartCard& card, const Box& box) {
   draw_card(list, box);
   const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(12)}};
   draw_text(list, in.min, Face::bold, 14, colour_of(Token::text), chart_tabs(card.at.row).front().words);
-  draw_row_chart(list, {{in.min.x, in.min.y + s.px(28)}, in.max}, row_chart_scene(card.rec, card.at, card.veiled),
-                 card.asked);
+  draw_row_chart(list, {{in.min.x, in.min.y + s.px(28)}, in.max},
+                 row_chart_scene(card.rec, card.at, card.answer_hidden), card.asked);
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ float fragments_card_height(float width) {
 }
 
 void draw_chart_card(const ChartCard& card, const Box& box) {
-  if (card.veiled) return draw_row_card(card, box);
+  if (card.answer_hidden) return draw_row_card(card, box);
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool alone = card.state.view.step.chart == StepChart::fragments;

@@ -18,9 +18,9 @@ struct ChartCard {
   const State& state;
   StepCache& cache;
   Commands& commands;
-  bool beside_row = false;    // the row chart has a card of its own next to this one
-  bool veiled = false;        // the row chart alone: the others show what is to come
-  AskedBar* asked = nullptr;  // of the row chart, that a lesson asks for
+  bool beside_row = false;     // the row chart has a card of its own next to this one
+  bool answer_hidden = false;  // the row chart alone: the others show what is to come
+  AskedBar* asked = nullptr;   // of the row chart, that a lesson asks for
 };
 // From this width, logical, the row chart stands in a card of its own beside the others.
 constexpr float kTwoCharts = 1240;

@@ -5,16 +5,16 @@
 
 namespace attn {
 
-std::shared_ptr<const Recording> veiled_recording(const Recording& rec, EventIndex horizon) {
-  auto veiled = std::make_shared<Recording>(rec);
-  for (const Version& v : veiled->versions) {
+std::shared_ptr<const Recording> recording_until(const Recording& rec, EventIndex horizon) {
+  auto cut = std::make_shared<Recording>(rec);
+  for (const Version& v : cut->versions) {
     if (v.made_by <= horizon) continue;
-    const auto first = veiled->arena.begin() + static_cast<std::ptrdiff_t>(v.offset);
+    const auto first = cut->arena.begin() + static_cast<std::ptrdiff_t>(v.offset);
     std::fill(first, first + static_cast<std::ptrdiff_t>(v.rows) * v.cols, 0.0F);
   }
-  veiled->outputs.out = Array(rec.outputs.out.dtype(), rec.outputs.out.shape());
-  veiled->outputs.lse = Array(rec.outputs.lse.dtype(), rec.outputs.lse.shape());
-  return veiled;
+  cut->outputs.out = Array(rec.outputs.out.dtype(), rec.outputs.out.shape());
+  cut->outputs.lse = Array(rec.outputs.lse.dtype(), rec.outputs.lse.shape());
+  return cut;
 }
 
 }  // namespace attn

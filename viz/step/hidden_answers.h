@@ -7,17 +7,17 @@
 
 namespace attn {
 
-struct StepVeil {
+struct HiddenAnswers {
   bool on = false;
   EventIndex horizon = 0;                         // what later steps make is hidden
   bool traffic = false;                           // bytes are asked for
   bool map = false;                               // tiles are asked for
   bool traffic_later = false, map_later = false;  // not by this question: it stays hidden after its answer
-  bool operator==(const StepVeil&) const = default;
+  bool operator==(const HiddenAnswers&) const = default;
 };
 
 // The recording with 0 in place of everything that is made after `horizon`, the output too: whatever is drawn from it
 // cannot depend on that.
-std::shared_ptr<const Recording> veiled_recording(const Recording& rec, EventIndex horizon);
+std::shared_ptr<const Recording> recording_until(const Recording& rec, EventIndex horizon);
 
 }  // namespace attn

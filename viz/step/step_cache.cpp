@@ -34,20 +34,21 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
   }
 }
 
-std::shared_ptr<const Recording> StepCache::shown(const std::shared_ptr<const Recording>& held, const StepVeil& veil) {
+std::shared_ptr<const Recording> StepCache::shown(const std::shared_ptr<const Recording>& held,
+                                                  const HiddenAnswers& hidden) {
   if (read_of_ != held) {
     read_of_ = held;
     const bool other = held && held->gpu && differs_from_formulas(*held);
     read_ = other ? std::make_shared<const Recording>(formula_reading(*held)) : held;
   }
   const std::shared_ptr<const Recording>& rec = read_;
-  if (!veil.on || !rec || rec->events.empty()) return rec;
-  if (veiled_of_ != rec || veiled_after_ != veil.horizon) {
-    veiled_ = veiled_recording(*rec, veil.horizon);
-    veiled_of_ = rec;
-    veiled_after_ = veil.horizon;
+  if (!hidden.on || !rec || rec->events.empty()) return rec;
+  if (until_of_ != rec || until_event_ != hidden.horizon) {
+    until_ = recording_until(*rec, hidden.horizon);
+    until_of_ = rec;
+    until_event_ = hidden.horizon;
   }
-  return veiled_;
+  return until_;
 }
 
 const Recording* StepCache::companion() {

@@ -32,8 +32,9 @@ struct StepCache {
   HeadsScene heads;
   std::vector<ScrubberMark> marks;
   std::optional<ExactTile> exact;
-  // What was held, as the formulas have it (kernels/recording/reading.h); under a veil without what comes after it.
-  std::shared_ptr<const Recording> shown(const std::shared_ptr<const Recording>& held, const StepVeil& veil);
+  // What was held, as the formulas have it (kernels/recording/reading.h); while a lesson asks without what comes after
+  // it.
+  std::shared_ptr<const Recording> shown(const std::shared_ptr<const Recording>& held, const HiddenAnswers& hidden);
   // Scales of a GPU's run as it was recorded.
   const TensorScales& held_scales(const std::shared_ptr<const Recording>& held);
   // A GPU's run beside the CPU's (viz/step/bars/cpu_comparison.h), recorded when it is first asked for.
@@ -54,8 +55,8 @@ struct StepCache {
   bool scanning = false;  // error_scan() was asked in this frame and has rows left
 
  private:
-  std::shared_ptr<const Recording> companion_, veiled_, veiled_of_, read_, read_of_;
-  EventIndex veiled_after_ = 0;
+  std::shared_ptr<const Recording> companion_, until_, until_of_, read_, read_of_;
+  EventIndex until_event_ = 0;
   bool companion_asked_ = false;
   std::optional<Beside> beside_;
   std::optional<TensorScales> held_scales_;

@@ -19,7 +19,7 @@ struct StepUiState {
   StepTexts texts;  // set by the shell from assets/step_texts.json
   TilesUiState tiles;
   std::shared_ptr<StepCache> cache;
-  StepVeil veil;                      // set by Learn before it draws Step
+  HiddenAnswers hidden;               // set by Learn before it draws Step
   StepFocus look;                     // likewise
   std::optional<AskedBar> asked_bar;  // likewise
   std::optional<EventIndex> page_at;  // of a lesson: the step whose lit tiles were brought into sight

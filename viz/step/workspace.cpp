@@ -194,7 +194,7 @@ float draw_problem_chip(const ProblemPanel& panel, const Box& strip) {
 }
 
 // Where the window has no room for the charts under the tiles they are behind a chip, left of `strip`'s right edge.
-void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all, const StepVeil& veil) {
+void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all, const HiddenAnswers& hidden) {
   const Style& s = style();
   Box box;
   if (chip_button("##charts_chip", tr("Charts"), {strip.max.x, strip.min.y + s.px(5)}, box))
@@ -203,7 +203,7 @@ void draw_charts_chip(const ChartCard& card, const Box& strip, const Box& all, c
   // Where both have no room at once they are scrolled.
   const float chart = std::min(room - s.px(24), s.px(220));
   const float traffic = std::clamp(room - chart - s.px(36), s.px(150), s.px(190));
-  const bool both = !veil.traffic;
+  const bool both = !hidden.traffic;
   const float height = chart + (both ? traffic + s.px(kGutter) : 0);
   ImGui::SetNextWindowPos({all.max.x - wide - s.px(12), strip.max.y + s.px(6)});
   ImGui::SetNextWindowSize({wide, std::min(height + s.px(24), room)});
@@ -255,23 +255,23 @@ void draw_more_popup(const Box& chip, const Recording& rec, const StepPlace& at,
 }
 
 void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& at, const State& state,
-                        const StepCache& cache, const StepVeil& veil, Commands& commands) {
+                        const StepCache& cache, const HiddenAnswers& hidden, Commands& commands) {
   const Style& s = style();
   draw_card(ImGui::GetWindowDrawList(), box);
   TimelineScene scene = timeline_scene(rec, at, cache.marks, state.view.step.bookmarks);
-  if (veil.on || veil.map) hide_after(scene, veil.on ? veil.horizon : at.event, veil.map);
+  if (hidden.on || hidden.map) hide_after(scene, hidden.on ? hidden.horizon : at.event, hidden.map);
   const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(8)}};
   Box more{};
   if (draw_transport({in.min, {in.min.x + s.px(kTransportWidth), in.max.y}}, state, scene, commands, more))
     ImGui::OpenPopup("##timeline_more_popup");
-  draw_more_popup(more, rec, at, state, scene, !veil.map, commands);
+  draw_more_popup(more, rec, at, state, scene, !hidden.map, commands);
   const float width = box.width() / s.scale;
   float x = in.min.x + s.px(kTransportWidth + 14);
   if (width >= 760) {
     const float map = width >= 1100 ? 190 : 110;
     const Box map_box{{x, in.min.y - s.px(6)}, {x + s.px(map), in.max.y}};
-    if (veil.map)
-      draw_veiled_words(ImGui::GetWindowDrawList(), map_box, veil.map_later);
+    if (hidden.map)
+      draw_veiled_words(ImGui::GetWindowDrawList(), map_box, hidden.map_later);
     else
       draw_step_map(map_box, map_scene(rec, at), rec, at, commands);
     x += s.px(map + 14);
@@ -285,16 +285,16 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
   draw_track({{x, in.min.y}, in.max}, scene, commands);
 }
 
-// The chart of the followed row and that of HBM; what a lesson asks for is veiled.
+// The chart of the followed row and that of HBM; what a lesson asks for is answer_hidden.
 void draw_bottom(ImDrawList* list, const Areas& areas, const ChartCard& charts, const StepUiState& ui) {
   const EventIndex event = charts.at.event;
-  if (ui.veil.map)
-    draw_veiled_card(list, areas.chart, tr("The row across the keys"), ui.veil.map_later);
+  if (ui.hidden.map)
+    draw_veiled_card(list, areas.chart, tr("The row across the keys"), ui.hidden.map_later);
   else
     draw_chart_card(charts, areas.chart);
   if (!ui.look.has(StepPart::chart)) draw_faint(list, areas.chart);
-  if (areas.has_traffic && ui.veil.traffic)
-    draw_veiled_card(list, areas.traffic, tr("HBM traffic"), ui.veil.traffic_later);
+  if (areas.has_traffic && ui.hidden.traffic)
+    draw_veiled_card(list, areas.traffic, tr("HBM traffic"), ui.hidden.traffic_later);
   else if (areas.has_traffic)
     draw_traffic_card(list, areas.traffic, traffic_scene(charts.rec, event, charts.cache.traffic), charts.rec, event);
   if (areas.has_traffic && !ui.look.has(StepPart::traffic)) draw_faint(list, areas.traffic);
@@ -316,17 +316,17 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
     draw_error({{all.min.x + width + s.px(kGutter), all.min.y}, all.max}, state, model.recording_error, commands);
     return;
   }
-  const std::shared_ptr<const Recording> shown = cache.shown(model.recording, ui.veil);
+  const std::shared_ptr<const Recording> shown = cache.shown(model.recording, ui.hidden);
   const Recording& rec = *shown;
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
   cache.follow(shown, std::min(state.view.step.cursor, last));
   ui.tiles.follow(model.recording);
-  if (const WrongRunScene wrong = wrong_run_scene(state, model, ui.veil.on); wrong.shown) {
+  if (const WrongRunScene wrong = wrong_run_scene(state, model, ui.hidden.on); wrong.shown) {
     const float height = wrong_run_height(wrong, all.width());
     draw_wrong_run({all.min, {all.max.x, all.min.y + height}}, wrong, commands);
     all.min.y += height + style().px(kGutter);
   }
-  const bool own = model.recording->gpu && !ui.veil.on && !ui.alone;  // a GPU's run, and no lesson
+  const bool own = model.recording->gpu && !ui.hidden.on && !ui.alone;  // a GPU's run, and no lesson
   const GpuBarScene bar = own ? gpu_bar_scene(state, *model.recording, cache.beside()) : GpuBarScene{};
   if (bar.shown) {
     constexpr float kLow = 620;  // logical
@@ -337,7 +337,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   }
   Areas areas = layout(all, rec, ui.alone);
   // Fragments are of the hardware, not of the step: they take the room of the tiles and of all charts.
-  const bool fragments = state.view.step.chart == StepChart::fragments && !ui.veil.on;
+  const bool fragments = state.view.step.chart == StepChart::fragments && !ui.hidden.on;
   // On a page that is scrolled they are whole, rather than a page within it.
   if (areas.scrolls && fragments) areas.tiles.max.y = areas.tiles.min.y + fragments_card_height(areas.tiles.width());
   if (areas.scrolls) {
@@ -350,23 +350,23 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   TilesScene tiles =
       tiles_scene(held_run, state.view.step.cursor, state.document.selection, state.view.step.reading, scales);
   // What is asked stands in the very tile that comes next: its tag would lie on the question.
-  if (ui.veil.on) tiles.next_any = false;
+  if (ui.hidden.on) tiles.next_any = false;
   const StepPlace at = tiles.at;
   const StepValues values = step_values(rec, at, state.document.selection, cache.bounds());
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);
   StripScene strip = strip_scene(rec, at, values, ui.texts);
   strip.note = rec.gpu ? recorded_words(rec, at.event) : stand_in_words(state);
-  if (ui.alone || ui.veil.on) strip.door.clear();  // a lesson does not lead away
+  if (ui.alone || ui.hidden.on) strip.door.clear();  // a lesson does not lead away
   if (draw_step_strip(list, areas.strip, strip, chips_left(areas, state.document, ui.alone)))
     commands.push_back(ShowPhase{*code_phase_of(rec.events[at.event].id.phase)});
   if (!ui.look.has(StepPart::strip)) draw_faint(list, areas.strip);
   float chips = areas.strip.max.x - style().px(12);
   if (!areas.has_problem && !ui.alone) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
   AskedBar* asked_bar = ui.asked_bar ? &*ui.asked_bar : nullptr;
-  const ChartCard charts{rec, at, values, state, cache, commands, false, ui.veil.on, asked_bar};
-  if (!areas.has_bottom && !ui.veil.map && state.view.step.chart != StepChart::fragments)
-    draw_charts_chip(charts, {areas.strip.min, {chips, areas.strip.max.y}}, all, ui.veil);
+  const ChartCard charts{rec, at, values, state, cache, commands, false, ui.hidden.on, asked_bar};
+  if (!areas.has_bottom && !ui.hidden.map && state.view.step.chart != StepChart::fragments)
+    draw_charts_chip(charts, {areas.strip.min, {chips, areas.strip.max.y}}, all, ui.hidden);
   if (fragments) {
     ui.tiles.focused = false;
     draw_chart_card(charts,
@@ -377,7 +377,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   }
   if (areas.has_bottom && !fragments) draw_bottom(list, areas, charts, ui);
   if (areas.scrolls) end_page(areas);
-  draw_timeline_card(areas.timeline, rec, at, state, cache, ui.veil, commands);
+  draw_timeline_card(areas.timeline, rec, at, state, cache, ui.hidden, commands);
   if (!ui.look.has(StepPart::timeline)) draw_faint(list, areas.timeline);
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(size);

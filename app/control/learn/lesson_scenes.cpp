@@ -269,16 +269,16 @@ void Lessons::refresh() {
     desk->card = card();
     desk->figure = figure();
     // Somewhere else there is nothing of the question to see.
-    const bool here = is_own_document(), veiled = here && asks();
+    const bool here = is_own_document(), answer_hidden = here && asks();
     if (here) desk->look = asks() || beat().reveal_look.parts.none() ? beat().look : beat().reveal_look;
     const Beat& b = beat();
     const bool traffic_later = here && b.keep_traffic, map_later = here && b.keep_map;
-    desk->veil = {veiled,
-                  showing_.scope.horizon,
-                  (veiled && b.hide_traffic) || traffic_later,
-                  (veiled && b.hide_map) || map_later,
-                  traffic_later,
-                  map_later};
+    desk->hidden = {answer_hidden,
+                    showing_.scope.horizon,
+                    (answer_hidden && b.hide_traffic) || traffic_later,
+                    (answer_hidden && b.hide_map) || map_later,
+                    traffic_later,
+                    map_later};
   }
   context_.model.learn = std::move(desk);
 }

@@ -275,13 +275,14 @@ void add_kernels(Entries& e) {
 
 void add_museum(Entries& e) {
   const Model& model = e.facts().model;
-  const bool veiled = lesson_asks(e.state(), model);
-  const bool unnamed = keeps_name_back(e.state(), veiled);
+  const bool answer_hidden = lesson_asks(e.state(), model);
+  const bool unnamed = keeps_name_back(e.state(), answer_hidden);
   e.add(tr("Museum"), tr("Random exhibit"), tr("A kernel that is wrong on purpose, or the healthy patient: find out"),
         {ShowRandomPiece{}});
   PaletteEntry& reveal =
       e.add(tr("Museum"), tr("Reveal the exhibit"), tr("Its name, its verdict and its patch"), {RevealPiece{}});
-  if (!unnamed || veiled) reveal.why_not = veiled ? tr("the lesson asks for it") : tr("no exhibit is kept back");
+  if (!unnamed || answer_hidden)
+    reveal.why_not = answer_hidden ? tr("the lesson asks for it") : tr("no exhibit is kept back");
   for (const Piece& p : museum()) {
     PaletteEntry& entry =
         e.add(tr("Museum"), std::string(tr_of(p.title)), phrase("Wrong on purpose: {} {}", p.id, tr_of(p.symptom)),
@@ -289,7 +290,7 @@ void add_museum(Entries& e) {
     entry.on = !unnamed && p.row != nullptr && p.row->id == e.document().kernel;
     if (p.row == nullptr) entry.why_not = tr("it is CUDA: it needs an NVIDIA GPU, and there is no recording");
   }
-  const WrongRunScene scene = wrong_run_scene(e.state(), model, veiled);
+  const WrongRunScene scene = wrong_run_scene(e.state(), model, answer_hidden);
   const bool wrong = !scene.seek.empty();
   PaletteEntry& seek = e.add_in(Workspace::step, tr("Museum"), tr("Find the first wrong step"),
                                 tr("Of the run that is shown, with the likely cause"), {SeekFirstWrong{true}});

@@ -58,16 +58,16 @@ TEST(LearnGuide, WhatALaterBeatAsksStaysHiddenUntilThen) {
     start(w, "masks", beat);
     w.controller().update({ShowAnswer{}});
     w.draw_frames(2);
-    EXPECT_FALSE(desk(w).veil.on) << beat;
-    EXPECT_TRUE(desk(w).veil.map && desk(w).veil.map_later && desk(w).veil.traffic) << beat;
+    EXPECT_FALSE(desk(w).hidden.on) << beat;
+    EXPECT_TRUE(desk(w).hidden.map && desk(w).hidden.map_later && desk(w).hidden.traffic) << beat;
   }
   start(w, "masks", "skipped");
-  EXPECT_TRUE(desk(w).veil.map && !desk(w).veil.map_later);
+  EXPECT_TRUE(desk(w).hidden.map && !desk(w).hidden.map_later);
   w.controller().update({ShowAnswer{}});
-  EXPECT_TRUE(!desk(w).veil.map && desk(w).veil.traffic);
+  EXPECT_TRUE(!desk(w).hidden.map && desk(w).hidden.traffic);
   start(w, "masks", "bytes");
   w.controller().update({ShowAnswer{}});
-  EXPECT_FALSE(desk(w).veil.map || desk(w).veil.traffic);
+  EXPECT_FALSE(desk(w).hidden.map || desk(w).hidden.traffic);
 }
 
 TEST(LearnGuide, WhatTheLessonsBeforeTaughtIsKnownFromTheStart) {

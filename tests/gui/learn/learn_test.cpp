@@ -237,8 +237,8 @@ TEST(LearnWindow, NoStepLeadsPastAnOpenQuestion) {
 TEST(LearnWindow, NothingOnScreenDependsOnWhatComesAfterAnOpenQuestion) {
   TestWindow w;
   start(w, "one-pass", "past");
-  ASSERT_TRUE(desk(w).veil.on);
-  const EventIndex at = desk(w).veil.horizon;
+  ASSERT_TRUE(desk(w).hidden.on);
+  const EventIndex at = desk(w).hidden.horizon;
   Recording changed = recording(w);
   int later = 0;
   for (const Version& v : changed.versions) {
@@ -247,7 +247,7 @@ TEST(LearnWindow, NothingOnScreenDependsOnWhatComesAfterAnOpenQuestion) {
     for (std::int32_t n = 0; n < v.rows * v.cols; ++n) changed.arena[v.offset + static_cast<std::size_t>(n)] += 17;
   }
   EXPECT_GT(later, 20);
-  const auto a = veiled_recording(recording(w), at), b = veiled_recording(changed, at);
+  const auto a = recording_until(recording(w), at), b = recording_until(changed, at);
   EXPECT_EQ(a->arena, b->arena);
   EXPECT_EQ(a->outputs.out, b->outputs.out);
   // And it is what is drawn.
@@ -322,13 +322,13 @@ TEST(LearnWindow, ARooflineOfTheSessionStandsBesideTheCardOnceItIsAnswered) {
 TEST(LearnWindow, WhatAQuestionHidesComesBackWithItsAnswer) {
   TestWindow w;
   start(w, "masks", "skipped");
-  ASSERT_TRUE(desk(w).veil.on && desk(w).veil.map);
+  ASSERT_TRUE(desk(w).hidden.on && desk(w).hidden.map);
   w.controller().update({ShowAnswer{}});
-  EXPECT_FALSE(desk(w).veil.on || desk(w).veil.map);
+  EXPECT_FALSE(desk(w).hidden.on || desk(w).hidden.map);
   start(w, "masks", "bytes");
-  ASSERT_TRUE(desk(w).veil.on && desk(w).veil.traffic);
+  ASSERT_TRUE(desk(w).hidden.on && desk(w).hidden.traffic);
   w.controller().update({ShowAnswer{}});
-  EXPECT_FALSE(desk(w).veil.on || desk(w).veil.map || desk(w).veil.traffic);
+  EXPECT_FALSE(desk(w).hidden.on || desk(w).hidden.map || desk(w).hidden.traffic);
   w.draw_frames(2);
 }
 

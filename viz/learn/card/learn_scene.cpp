@@ -5,7 +5,7 @@
 namespace attn {
 
 bool lesson_asks(const State& state, const Model& model) {
-  return state.view.workspace == Workspace::learn && model.learn != nullptr && model.learn->veil.on;
+  return state.view.workspace == Workspace::learn && model.learn != nullptr && model.learn->hidden.on;
 }
 
 std::string kind_words(const LessonAsk& ask, bool teach) {

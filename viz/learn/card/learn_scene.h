@@ -89,7 +89,7 @@ struct LearnDesk {
   std::optional<CardScene> card;
   std::optional<StageFigure> figure;
   bool teach = false;
-  StepVeil veil;
+  HiddenAnswers hidden;
   StepFocus look;
 };
 

@@ -38,7 +38,7 @@ void add_healthy(const std::string& kernel, WrongRunScene& scene) {
 }
 
 // The same words for every exhibit, the healthy patient too.
-void keep_back(const State& state, bool veiled, WrongRunScene& scene) {
+void keep_back(const State& state, bool answer_hidden, WrongRunScene& scene) {
   scene.headline = tr_of(kUnnamedExhibit);
   const Piece* piece = piece_of(state.document.kernel);
   const std::string of(piece != nullptr ? piece->right : std::string_view(state.document.kernel));
@@ -46,7 +46,7 @@ void keep_back(const State& state, bool veiled, WrongRunScene& scene) {
   scene.leave = {ChooseKernel{of}};
   scene.bug.clear();
   scene.patch.clear();
-  if (veiled) {
+  if (answer_hidden) {
     scene.about = phrase("Made of {}. What is wrong, if anything, is asked.", of);
     scene.verdict = tr("Its verdict, its patch and the search for the first wrong step wait for your answer.");
     return;
@@ -73,14 +73,14 @@ void add_found(const State& state, const FirstWrong& first, WrongRunScene& scene
 
 }  // namespace
 
-bool keeps_name_back(const State& state, bool veiled) {
+bool keeps_name_back(const State& state, bool answer_hidden) {
   const Exhibit exhibit = state.document.exhibit;
   // A lesson seals and reveals by its questions.
   if (state.view.workspace != Workspace::learn) return exhibit == Exhibit::sealed;
-  return veiled && (exhibit != Exhibit::none || piece_of(state.document.kernel) != nullptr);
+  return answer_hidden && (exhibit != Exhibit::none || piece_of(state.document.kernel) != nullptr);
 }
 
-WrongRunScene wrong_run_scene(const State& state, const Model& model, bool veiled) {
+WrongRunScene wrong_run_scene(const State& state, const Model& model, bool answer_hidden) {
   WrongRunScene scene;
   const ExaminationView& exam = model.examination;
   if (model.recording == nullptr || exam.of != model.recording) return scene;
@@ -90,8 +90,8 @@ WrongRunScene wrong_run_scene(const State& state, const Model& model, bool veile
   const bool wrong = exam.verdict && outcome_of(*exam.verdict) == Outcome::wrong;
   scene.shown = piece != nullptr || drawn || wrong;
   if (!scene.shown) return scene;
-  if (veiled || (drawn && keeps_name_back(state, veiled))) {
-    keep_back(state, veiled, scene);
+  if (answer_hidden || (drawn && keeps_name_back(state, answer_hidden))) {
+    keep_back(state, answer_hidden, scene);
     return scene;
   }
   scene.wrong = piece != nullptr || wrong;

@@ -30,12 +30,12 @@ struct WrongRunScene {
   std::string bug;
 };
 // Whether the name of the kernel that Step shows would tell what the user is to find: an exhibit that was drawn at
-// random and not revealed; while a lesson asks, any. `veiled`: a lesson asks.
-bool keeps_name_back(const State& state, bool veiled);
+// random and not revealed; while a lesson asks, any. `answer_hidden`: a lesson asks.
+bool keeps_name_back(const State& state, bool answer_hidden);
 // What stands for it.
 inline constexpr std::string_view kUnnamedExhibit = marked("An exhibit");
 
-// `veiled`: a lesson asks what is wrong. The verdict, the search and the patch wait for the answer.
-WrongRunScene wrong_run_scene(const State& state, const Model& model, bool veiled = false);
+// `answer_hidden`: a lesson asks what is wrong. The verdict, the search and the patch wait for the answer.
+WrongRunScene wrong_run_scene(const State& state, const Model& model, bool answer_hidden = false);
 
 }  // namespace attn
