@@ -24,9 +24,9 @@ struct Part {
   int minutes = 0;
 };
 
-std::vector<Part> parts_of(const LearnDesk& desk) {
+std::vector<Part> parts_of(const LearnScene& learn) {
   std::vector<Part> parts;
-  for (const ChapterScene& c : desk.chapters) {
+  for (const ChapterScene& c : learn.chapters) {
     const std::string title = c.own ? tr("Your own") : c.part;
     auto it = std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.title == title; });
     if (it == parts.end()) it = parts.insert(parts.end(), Part{title, {}, 0});
@@ -41,9 +41,9 @@ bool gone_through(const ChapterScene& c) {
 }
 
 // Where to go on: the chapter that was last, after it the next one that was not gone through; at first the first.
-const ChapterScene* next_chapter(const LearnDesk& desk) {
-  if (desk.chapters.empty()) return nullptr;
-  const auto begin = desk.chapters.begin(), end = desk.chapters.end();
+const ChapterScene* next_chapter(const LearnScene& learn) {
+  if (learn.chapters.empty()) return nullptr;
+  const auto begin = learn.chapters.begin(), end = learn.chapters.end();
   const auto last = std::find_if(begin, end, [](const auto& c) { return c.last; });
   if (last == end) return &*begin;
   if (!gone_through(*last)) return &*last;
@@ -119,16 +119,16 @@ void draw_chapter(const ChapterScene& c, const Box& box, bool next, Commands& co
 }
 
 // Under the chapters: mistakes that were made more than once, the language, a way to forget.
-void draw_home_foot(const LearnDesk& desk, const Box& box, Commands& commands) {
+void draw_home_foot(const LearnScene& learn, const Box& box, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   float x = box.min.x;
-  if (!desk.misconceptions.empty()) {
+  if (!learn.misconceptions.empty()) {
     const std::string label = tr("Worth another look:");
     draw_text_in(list, {{x, box.min.y}, {x + s.px(200), box.max.y}}, Align::left, Face::text, 13, colour_of(Token::dim),
                  label);
     x += text_width(Face::text, 13, label) + s.px(10);
-    for (const Misconception& m : desk.misconceptions) {
+    for (const Misconception& m : learn.misconceptions) {
       const std::string words = phrase("{}, {} times", m.words, m.count);
       const float width = text_width(Face::text, 13, words) + s.px(24);
       if (x + width > box.max.x - s.px(320)) break;
@@ -146,16 +146,17 @@ void draw_home_foot(const LearnDesk& desk, const Box& box, Commands& commands) {
     if (on) draw_outline(list, b, colour_of(Token::dim), 1, 6);
     return clicked;
   };
-  const bool begun = std::any_of(desk.chapters.begin(), desk.chapters.end(), [](const auto& c) { return c.seen > 0; });
+  const bool begun =
+      std::any_of(learn.chapters.begin(), learn.chapters.end(), [](const auto& c) { return c.seen > 0; });
   if (begun && button("##learn_forget", tr("Forget my answers"), false)) commands.emplace_back(ForgetLessons{});
-  if (desk.languages.size() < 2) return;
-  for (auto it = desk.languages.rbegin(); it != desk.languages.rend(); ++it)
-    if (button(("##language_" + *it).c_str(), *it, *it == desk.language)) commands.emplace_back(ChooseLanguage{*it});
+  if (learn.languages.size() < 2) return;
+  for (auto it = learn.languages.rbegin(); it != learn.languages.rend(); ++it)
+    if (button(("##language_" + *it).c_str(), *it, *it == learn.language)) commands.emplace_back(ChooseLanguage{*it});
 }
 
 }  // namespace
 
-void draw_learn_home(const LearnDesk& desk, Commands& commands) {
+void draw_learn_home(const LearnScene& learn, Commands& commands) {
   const Style& s = style();
   const ImVec2 size = ImGui::GetContentRegionAvail();
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
@@ -167,16 +168,16 @@ void draw_learn_home(const LearnDesk& desk, Commands& commands) {
   const float gutter = s.px(kGutter), bar = ImGui::GetScrollMaxY() > 0 ? s.px(14) : 0;
   const float width = size.x - bar;
   float y = at.y;
-  const ChapterScene* next = next_chapter(desk);
-  const bool later = std::any_of(desk.chapters.begin(), desk.chapters.end(), gone_through);
+  const ChapterScene* next = next_chapter(learn);
+  const bool later = std::any_of(learn.chapters.begin(), learn.chapters.end(), gone_through);
   if (next == nullptr) {
     draw_text(ImGui::GetWindowDrawList(), {at.x + s.px(16), y + s.px(16)}, Face::text, 15, colour_of(Token::dim),
               tr("There are no lessons here. A lesson of your own opens like any other file: Ctrl+O."));
   } else {
-    draw_hero(*next, {{at.x, y}, {at.x + width, y + s.px(kHeroHeight)}}, later, desk.teach, commands);
+    draw_hero(*next, {{at.x, y}, {at.x + width, y + s.px(kHeroHeight)}}, later, learn.teach, commands);
     y += s.px(kHeroHeight) + s.px(16);
   }
-  const std::vector<Part> parts = parts_of(desk);
+  const std::vector<Part> parts = parts_of(learn);
   const auto columns =
       static_cast<std::size_t>(std::clamp(std::floor((width + gutter) / (s.px(kLeastColumn) + gutter)), 1.0F,
                                           static_cast<float>(std::max<std::size_t>(parts.size(), 1))));
@@ -200,7 +201,7 @@ void draw_learn_home(const LearnDesk& desk, Commands& commands) {
     }
     y = lowest + s.px(8);
   }
-  draw_home_foot(desk, {{at.x + s.px(4), y}, {at.x + width, y + s.px(30)}}, commands);
+  draw_home_foot(learn, {{at.x + s.px(4), y}, {at.x + width, y + s.px(30)}}, commands);
   y += s.px(34);
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({1, y - at.y});

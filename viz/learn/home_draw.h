@@ -7,6 +7,6 @@
 namespace attn {
 
 // Into the current window's content region.
-void draw_learn_home(const LearnDesk& desk, Commands& commands);
+void draw_learn_home(const LearnScene& learn, Commands& commands);
 
 }  // namespace attn

@@ -20,10 +20,10 @@ constexpr float kCardWidth = 260, kClassCard = 350, kGutter = 12;
 constexpr float kBoth = 560;  // below it card and run have no room beside one another, and each has the whole
 
 // Step's own panels, in a box of their own.
-void draw_stage(const State& state, const Model& model, const LearnDesk& desk, const Box& box, StepUiState& step,
+void draw_stage(const State& state, const Model& model, const LearnScene& learn, const Box& box, StepUiState& step,
                 Commands& commands) {
-  step.hidden = desk.hidden;
-  step.look = desk.look;
+  step.hidden = learn.hidden;
+  step.look = learn.look;
   ImGui::SetCursorScreenPos(box.min);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
@@ -69,16 +69,16 @@ void take_answer(CardUiState& ui, TilesUiState& tiles, Commands& commands) {
 // What the beat speaks of: a run, or a figure.
 void draw_run(const State& state, const Model& model, const Box& box, CardUiState& ui, StepUiState& step,
               Commands& commands, const DrawFigure& draw_figure) {
-  const LearnDesk& desk = *model.learn;
-  if (!desk.figure) {
-    lend_question(*desk.card, ui, step.tiles);
-    lend_bar(*desk.card, ui, step);
-    draw_stage(state, model, desk, box, step, commands);
-    take_bar(*desk.card, ui, step);
+  const LearnScene& learn = *model.learn;
+  if (!learn.figure) {
+    lend_question(*learn.card, ui, step.tiles);
+    lend_bar(*learn.card, ui, step);
+    draw_stage(state, model, learn, box, step, commands);
+    take_bar(*learn.card, ui, step);
     return take_answer(ui, step.tiles, commands);
   }
   step.tiles.focused = false;
-  draw_figure(*desk.figure, *desk.card, box, commands);
+  draw_figure(*learn.figure, *learn.card, box, commands);
 }
 
 }  // namespace
@@ -86,33 +86,33 @@ void draw_run(const State& state, const Model& model, const Box& box, CardUiStat
 void draw_learn(const State& state, const Model& model, CardUiState& ui, StepUiState& step, Commands& commands,
                 const DrawFigure& draw_figure) {
   if (model.learn == nullptr) return;
-  const LearnDesk& desk = *model.learn;
+  const LearnScene& learn = *model.learn;
   step.hidden = {};
   step.look = {};
-  step.alone = desk.teach;
-  if (!desk.card) {
+  step.alone = learn.teach;
+  if (!learn.card) {
     step.tiles.focused = false;
     ui.on_map.reset();
-    return draw_learn_home(desk, commands);
+    return draw_learn_home(learn, commands);
   }
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
   const Box all{at, {at.x + size.x, at.y + size.y}};
   const bool alone = all.width() < s.px(kBoth);
   // Another beat has another picture under a pointer that has only answered the last one.
-  if (ui.showing != desk.card->number_of_showing) ui.run_shown = false, step.tiles.pointer_rests = true;
+  if (ui.showing != learn.card->number_of_showing) ui.run_shown = false, step.tiles.pointer_rests = true;
   const bool card_hidden = alone && ui.run_shown;
-  const bool others = step.tiles.focused || step.tiles.tab_elsewhere || card_hidden || desk.figure.has_value();
-  if (take_map_keys(*desk.card, others, ui, commands)) step.tiles.tab_elsewhere = true;  // of this frame
-  take_bar_keys(*desk.card, step.tiles.focused || card_hidden, ui);
+  const bool others = step.tiles.focused || step.tiles.tab_elsewhere || card_hidden || learn.figure.has_value();
+  if (take_map_keys(*learn.card, others, ui, commands)) step.tiles.tab_elsewhere = true;  // of this frame
+  take_bar_keys(*learn.card, step.tiles.focused || card_hidden, ui);
   if (alone) {
     const Box head{all.min, {all.max.x, all.min.y + s.px(kRunHead)}};
     if (ui.run_shown) {
-      draw_run_head(*desk.card, head, ui);
+      draw_run_head(*learn.card, head, ui);
       draw_run(state, model, {{all.min.x, head.max.y + s.px(kGutter) / 2}, all.max}, ui, step, commands, draw_figure);
     } else {
       step.tiles.focused = false;
-      draw_lesson_card(*desk.card, all, false, true, false, ui, commands);
+      draw_lesson_card(*learn.card, all, false, true, false, ui, commands);
     }
     ImGui::SetCursorScreenPos(all.min);
     ImGui::Dummy(size);
@@ -120,13 +120,13 @@ void draw_learn(const State& state, const Model& model, CardUiState& ui, StepUiS
   }
   const bool right = state.preferences.card_right;
   // As wide as its sentences want, and never more than a third of the window.
-  const float width = std::min(s.px(desk.card->teach ? kClassCard : kCardWidth), all.width() / 3),
+  const float width = std::min(s.px(learn.card->teach ? kClassCard : kCardWidth), all.width() / 3),
               gutter = s.px(kGutter);
   const Box card = right ? Box{{all.max.x - width, all.min.y}, all.max} : Box{all.min, {all.min.x + width, all.max.y}};
   const Box rest =
       right ? Box{all.min, {card.min.x - gutter, all.max.y}} : Box{{card.max.x + gutter, all.min.y}, all.max};
   draw_run(state, model, rest, ui, step, commands, draw_figure);
-  draw_lesson_card(*desk.card, card, right, false, step.tiles.focused, ui, commands);
+  draw_lesson_card(*learn.card, card, right, false, step.tiles.focused, ui, commands);
   ImGui::SetCursorScreenPos(all.min);
   ImGui::Dummy(size);
 }

@@ -26,7 +26,7 @@ namespace attn {
 namespace gpu {
 struct KernelListing;  // kernels/gpu/compile/listing/listing.h
 }
-struct LearnDesk;   // viz/learn/card/learn_scene.h
+struct LearnScene;  // viz/learn/card/learn_scene.h
 struct TuneResult;  // profiling/tune/tune.h
 
 // A running or finished task, as panels show it. `title` is empty where there is none.
@@ -146,7 +146,7 @@ struct Model {
   OfferedKernels offered;
   std::vector<KnownFile> files;  // recent ones first
   TaskView task;
-  std::shared_ptr<const LearnDesk> learn;  // null until Learn or the palette is first looked at
+  std::shared_ptr<const LearnScene> learn;  // null until Learn or the palette is first looked at
 };
 
 }  // namespace attn

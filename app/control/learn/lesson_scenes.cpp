@@ -1,4 +1,4 @@
-// What the lessons put on the desk for Learn to draw.
+// What Learn is to draw of the lessons, as plain values.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -252,35 +252,35 @@ std::optional<StageFigure> Lessons::figure() {
 }
 
 void Lessons::refresh() {
-  auto desk = std::make_shared<LearnDesk>();
+  auto learn = std::make_shared<LearnScene>();
   language_ = state().preferences.language;
   std::set<std::string> languages;
   for (std::size_t n = 0; n < lessons_.size(); ++n) {
-    desk->chapters.push_back(chapter_of(lessons_[n], own_[n], progress_, language_));
+    learn->chapters.push_back(chapter_of(lessons_[n], own_[n], progress_, language_));
     for (const auto& [language, texts] : lessons_[n].translations) languages.insert(language);
   }
-  desk->languages = {"en"};
-  desk->languages.insert(desk->languages.end(), languages.begin(), languages.end());
-  desk->language = language_;
-  desk->misconceptions = misconceptions_of(progress_);
-  desk->teach = learner_.has_value();
+  learn->languages = {"en"};
+  learn->languages.insert(learn->languages.end(), languages.begin(), languages.end());
+  learn->language = language_;
+  learn->misconceptions = misconceptions_of(progress_);
+  learn->teach = learner_.has_value();
   away_ = open_ && !is_at_place();
   if (open_) {
-    desk->card = card();
-    desk->figure = figure();
+    learn->card = card();
+    learn->figure = figure();
     // Somewhere else there is nothing of the question to see.
     const bool here = is_own_document(), answer_hidden = here && asks();
-    if (here) desk->look = asks() || beat().reveal_look.parts.none() ? beat().look : beat().reveal_look;
+    if (here) learn->look = asks() || beat().reveal_look.parts.none() ? beat().look : beat().reveal_look;
     const Beat& b = beat();
     const bool traffic_later = here && b.keep_traffic, map_later = here && b.keep_map;
-    desk->hidden = {answer_hidden,
-                    showing_.scope.horizon,
-                    (answer_hidden && b.hide_traffic) || traffic_later,
-                    (answer_hidden && b.hide_map) || map_later,
-                    traffic_later,
-                    map_later};
+    learn->hidden = {answer_hidden,
+                     showing_.scope.horizon,
+                     (answer_hidden && b.hide_traffic) || traffic_later,
+                     (answer_hidden && b.hide_map) || map_later,
+                     traffic_later,
+                     map_later};
   }
-  context_.model.learn = std::move(desk);
+  context_.model.learn = std::move(learn);
 }
 
 }  // namespace attn

@@ -151,7 +151,7 @@ class Lessons {
   std::optional<Learner> learner_;  // while a teacher teaches
   Selection seen_selection_;
   std::uint64_t showings_ = 0;
-  // What the desk was made for, beside what the members say.
+  // What Learn's scene was made for, beside what the members say.
   std::string language_;
   bool away_ = false;
 };

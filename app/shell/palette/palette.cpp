@@ -138,10 +138,10 @@ void add_buttons(Entries& e) {
 void add_learn(Entries& e) {
   e.add(tr("Learn"), tr("Begin the first lesson"), tr("8 minutes: what attention computes"),
         {StartLesson{"weighted-average", ""}});
-  const LearnDesk* desk = e.facts().model.learn.get();
-  const bool open = desk != nullptr && desk->card.has_value();
-  if (desk != nullptr)
-    for (const ChapterScene& c : desk->chapters) e.add(tr("Lesson"), c.title, c.goal, {StartLesson{c.id, ""}});
+  const LearnScene* learn = e.facts().model.learn.get();
+  const bool open = learn != nullptr && learn->card.has_value();
+  if (learn != nullptr)
+    for (const ChapterScene& c : learn->chapters) e.add(tr("Lesson"), c.title, c.goal, {StartLesson{c.id, ""}});
   const std::tuple<const char*, const char*, Command> steps[] = {
       {tr("Next beat"), "", GoToBeat{1}},
       {tr("Previous beat"), "", GoToBeat{-1}},
@@ -156,12 +156,12 @@ void add_learn(Entries& e) {
     if (!open) entry.why_not = tr("no lesson is open");
   }
   PaletteEntry& vote = e.add(tr("Learn"), tr("Take back the last hand"), tr("Of a class that votes"), {TakeBackVote{}});
-  if (!open || !desk->card->teach || desk->card->votes == 0) vote.why_not = tr("no class votes here");
+  if (!open || !learn->card->teach || learn->card->votes == 0) vote.why_not = tr("no class votes here");
   e.add(tr("Learn"), tr("Forget my answers"), tr("Of all lessons"), {ForgetLessons{}});
   e.add(tr("Learn"), tr("Close the line for newcomers"), "", {CloseGreeting{}});
   e.add(tr("Setting"), tr("Lesson card on the left"), "", {DockCard{false}}).on = !e.state().preferences.card_right;
   e.add(tr("Setting"), tr("Lesson card on the right"), "", {DockCard{true}}).on = e.state().preferences.card_right;
-  const std::vector<std::string> languages = desk == nullptr ? std::vector<std::string>{"en"} : desk->languages;
+  const std::vector<std::string> languages = learn == nullptr ? std::vector<std::string>{"en"} : learn->languages;
   for (const std::string& language : languages)
     e.add(tr("Setting"), phrase("Lessons in: {}", language), tr("Language"), {ChooseLanguage{language}}).on =
         e.state().preferences.language == language;

@@ -13,7 +13,7 @@
 namespace attn {
 namespace {
 
-const LearnDesk& desk(TestWindow& w) {
+const LearnScene& learn(TestWindow& w) {
   return *w.controller().model().learn;
 }
 
@@ -44,11 +44,11 @@ TEST(LearnGuide, AnAnswerMayShowAnotherRun) {
 TEST(LearnGuide, AnAnswerMayLightOtherParts) {
   TestWindow w;
   start(w, "weighted-average", "mean");
-  EXPECT_TRUE(desk(w).look.has(StepPart::s));
-  EXPECT_FALSE(desk(w).look.has(StepPart::p));
+  EXPECT_TRUE(learn(w).look.has(StepPart::s));
+  EXPECT_FALSE(learn(w).look.has(StepPart::p));
   w.controller().update({ShowAnswer{}});
-  EXPECT_TRUE(desk(w).look.has(StepPart::p));
-  EXPECT_FALSE(desk(w).look.has(StepPart::s));
+  EXPECT_TRUE(learn(w).look.has(StepPart::p));
+  EXPECT_FALSE(learn(w).look.has(StepPart::s));
 }
 
 // What a later beat asks is hidden in those before it, after their own answers too.
@@ -58,16 +58,16 @@ TEST(LearnGuide, WhatALaterBeatAsksStaysHiddenUntilThen) {
     start(w, "masks", beat);
     w.controller().update({ShowAnswer{}});
     w.draw_frames(2);
-    EXPECT_FALSE(desk(w).hidden.on) << beat;
-    EXPECT_TRUE(desk(w).hidden.map && desk(w).hidden.map_later && desk(w).hidden.traffic) << beat;
+    EXPECT_FALSE(learn(w).hidden.on) << beat;
+    EXPECT_TRUE(learn(w).hidden.map && learn(w).hidden.map_later && learn(w).hidden.traffic) << beat;
   }
   start(w, "masks", "skipped");
-  EXPECT_TRUE(desk(w).hidden.map && !desk(w).hidden.map_later);
+  EXPECT_TRUE(learn(w).hidden.map && !learn(w).hidden.map_later);
   w.controller().update({ShowAnswer{}});
-  EXPECT_TRUE(!desk(w).hidden.map && desk(w).hidden.traffic);
+  EXPECT_TRUE(!learn(w).hidden.map && learn(w).hidden.traffic);
   start(w, "masks", "bytes");
   w.controller().update({ShowAnswer{}});
-  EXPECT_FALSE(desk(w).hidden.map || desk(w).hidden.traffic);
+  EXPECT_FALSE(learn(w).hidden.map || learn(w).hidden.traffic);
 }
 
 TEST(LearnGuide, WhatTheLessonsBeforeTaughtIsKnownFromTheStart) {

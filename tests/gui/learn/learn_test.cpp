@@ -23,7 +23,7 @@ namespace {
 
 using Ctx = ImGuiTestContext;
 
-const LearnDesk& desk(TestWindow& w) {
+const LearnScene& learn(TestWindow& w) {
   return *w.controller().model().learn;
 }
 
@@ -65,11 +65,11 @@ TEST(LearnWindow, EveryShippedLessonIsGoneThroughByKeyboard) {
         ctx->KeyPress(ImGuiKey_Enter);
         ctx->Yield(2);
       }
-      IM_CHECK(!desk(w).card);  // it is over: the chapters
+      IM_CHECK(!learn(w).card);  // it is over: the chapters
     })) << lesson.id
         << ", beat " << w.state().view.learn.beat;
   }
-  for (const ChapterScene& c : desk(w).chapters) EXPECT_EQ(c.known, c.questions) << c.id;
+  for (const ChapterScene& c : learn(w).chapters) EXPECT_EQ(c.known, c.questions) << c.id;
 }
 
 TEST(LearnWindow, ALessonIsGoneThroughByMouse) {
@@ -113,7 +113,7 @@ TEST(LearnWindow, ALessonIsGoneThroughByMouse) {
     IM_CHECK(card(w).right);
     ctx->ItemClick("**/##lesson_close");
     ctx->Yield(2);
-    IM_CHECK(!desk(w).card);
+    IM_CHECK(!learn(w).card);
   }));
 }
 
@@ -237,8 +237,8 @@ TEST(LearnWindow, NoStepLeadsPastAnOpenQuestion) {
 TEST(LearnWindow, NothingOnScreenDependsOnWhatComesAfterAnOpenQuestion) {
   TestWindow w;
   start(w, "one-pass", "past");
-  ASSERT_TRUE(desk(w).hidden.on);
-  const EventIndex at = desk(w).hidden.horizon;
+  ASSERT_TRUE(learn(w).hidden.on);
+  const EventIndex at = learn(w).hidden.horizon;
   Recording changed = recording(w);
   int later = 0;
   for (const Version& v : changed.versions) {
@@ -291,8 +291,8 @@ TEST(LearnWindow, AnExhibitIsFoundOutWithoutTheSearchThatWouldTell) {
 TEST(LearnWindow, ARooflineOfTheSessionStandsBesideTheCardOnceItIsAnswered) {
   TestWindow w(1280, 720);
   start(w, "few-warps", "intensity");
-  ASSERT_TRUE(desk(w).figure);
-  EXPECT_TRUE(desk(w).figure->waits);
+  ASSERT_TRUE(learn(w).figure);
+  EXPECT_TRUE(learn(w).figure->waits);
   EXPECT_FALSE(shows_step(w.state().view));
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->SetRef(kLearn);
@@ -306,7 +306,7 @@ TEST(LearnWindow, ARooflineOfTheSessionStandsBesideTheCardOnceItIsAnswered) {
     ctx->KeyPress(ImGuiKey_Escape);
     ctx->Yield(2);
   }));
-  const StageFigure& figure = *desk(w).figure;
+  const StageFigure& figure = *learn(w).figure;
   EXPECT_FALSE(figure.waits);
   EXPECT_EQ(figure.empty, "");
   ASSERT_EQ(figure.scenes->roof.dots.size(), 3U);  // naive, tiled, flash_simt
@@ -315,20 +315,20 @@ TEST(LearnWindow, ARooflineOfTheSessionStandsBesideTheCardOnceItIsAnswered) {
   w.controller().update({StepBy{StepUnit::phase, 1}});
   EXPECT_FALSE(card(w).away);
   start(w, "few-warps", "little");
-  EXPECT_FALSE(desk(w).figure);
+  EXPECT_FALSE(learn(w).figure);
   EXPECT_TRUE(shows_step(w.state().view));
 }
 
 TEST(LearnWindow, WhatAQuestionHidesComesBackWithItsAnswer) {
   TestWindow w;
   start(w, "masks", "skipped");
-  ASSERT_TRUE(desk(w).hidden.on && desk(w).hidden.map);
+  ASSERT_TRUE(learn(w).hidden.on && learn(w).hidden.map);
   w.controller().update({ShowAnswer{}});
-  EXPECT_FALSE(desk(w).hidden.on || desk(w).hidden.map);
+  EXPECT_FALSE(learn(w).hidden.on || learn(w).hidden.map);
   start(w, "masks", "bytes");
-  ASSERT_TRUE(desk(w).hidden.on && desk(w).hidden.traffic);
+  ASSERT_TRUE(learn(w).hidden.on && learn(w).hidden.traffic);
   w.controller().update({ShowAnswer{}});
-  EXPECT_FALSE(desk(w).hidden.on || desk(w).hidden.map || desk(w).hidden.traffic);
+  EXPECT_FALSE(learn(w).hidden.on || learn(w).hidden.map || learn(w).hidden.traffic);
   w.draw_frames(2);
 }
 

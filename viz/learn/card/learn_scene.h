@@ -81,7 +81,7 @@ struct Misconception {
   std::string words, lesson;
   int count = 0;
 };
-struct LearnDesk {
+struct LearnScene {
   std::vector<ChapterScene> chapters;
   std::vector<std::string> languages;  // that there are texts in; English first
   std::string language;
