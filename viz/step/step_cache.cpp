@@ -14,7 +14,7 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
     exact.reset();
     companion_.reset();
     companion_asked_ = false;
-    beside_.reset();
+    cpu_comparison_.reset();
     error_.reset();
     attention_.reset();
     attention_rows_.clear();
@@ -67,15 +67,15 @@ const TensorScales& StepCache::held_scales(const std::shared_ptr<const Recording
   return *held_scales_;
 }
 
-const Beside& StepCache::beside() {
-  if (!beside_) {
-    beside_.emplace();
+const CpuComparison& StepCache::cpu_comparison() {
+  if (!cpu_comparison_) {
+    cpu_comparison_.emplace();
     if (recording && recording->gpu) {
-      const auto cpu = record_beside(*recording, beside_->why);
-      if (cpu) beside_ = compare_beside(*recording, *cpu);
+      const auto cpu = record_on_cpu(*recording, cpu_comparison_->why);
+      if (cpu) cpu_comparison_ = compare_with_cpu(*recording, *cpu);
     }
   }
-  return *beside_;
+  return *cpu_comparison_;
 }
 
 const ErrorScan& StepCache::error_scan(std::int32_t b, std::int32_t h) {

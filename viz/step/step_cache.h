@@ -38,7 +38,7 @@ struct StepCache {
   // Scales of a GPU's run as it was recorded.
   const TensorScales& held_scales(const std::shared_ptr<const Recording>& held);
   // A GPU's run beside the CPU's (viz/step/bars/cpu_comparison.h), recorded when it is first asked for.
-  const Beside& beside();
+  const CpuComparison& cpu_comparison();
   // Refreshes what belongs to another recording or query tile.
   void follow(const std::shared_ptr<const Recording>& rec, EventIndex e);
   // The run of the same problem in the other order (viz/step/charts/passes.h), recorded when it is first asked for.
@@ -58,7 +58,7 @@ struct StepCache {
   std::shared_ptr<const Recording> companion_, until_, until_of_, read_, read_of_;
   EventIndex until_event_ = 0;
   bool companion_asked_ = false;
-  std::optional<Beside> beside_;
+  std::optional<CpuComparison> cpu_comparison_;
   std::optional<TensorScales> held_scales_;
   std::shared_ptr<const Recording> held_scales_of_;
   std::optional<ErrorScan> error_;

@@ -327,7 +327,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
     all.min.y += height + style().px(kGutter);
   }
   const bool own = model.recording->gpu && !ui.hidden.on && !ui.alone;  // a GPU's run, and no lesson
-  const GpuBarScene bar = own ? gpu_bar_scene(state, *model.recording, cache.beside()) : GpuBarScene{};
+  const GpuBarScene bar = own ? gpu_bar_scene(state, *model.recording, cache.cpu_comparison()) : GpuBarScene{};
   if (bar.shown) {
     constexpr float kLow = 620;  // logical
     const bool low = all.height() < style().px(kLow);

@@ -24,8 +24,8 @@ class Comparison {
  public:
   Comparison(const Recording& gpu, const Recording& cpu) : gpu_(gpu), cpu_(cpu) {}
 
-  std::optional<BesideDifference> of(const ComparedLook& which) {
-    BesideDifference worst{which.letter, which.slot};
+  std::optional<PhaseDifference> of(const ComparedLook& which) {
+    PhaseDifference worst{which.letter, which.slot};
     worst.difference = -1;
     for (EventIndex e = 0; e < gpu_.events.size(); ++e) {
       const Event& event = gpu_.events[e];
@@ -38,7 +38,7 @@ class Comparison {
   }
 
  private:
-  void compare(EventIndex e, VersionId mine, VersionId theirs, BesideDifference& worst) const {
+  void compare(EventIndex e, VersionId mine, VersionId theirs, PhaseDifference& worst) const {
     if (mine == kNoVersion || theirs == kNoVersion) return;
     const Version &a = gpu_.version(mine), &b = cpu_.version(theirs);
     if (a.made_by != e || a.rows != b.rows || a.cols != b.cols || a.first_row != b.first_row ||
@@ -76,7 +76,7 @@ class Comparison {
 
 }  // namespace
 
-std::shared_ptr<const Recording> record_beside(const Recording& gpu, std::string& why) {
+std::shared_ptr<const Recording> record_on_cpu(const Recording& gpu, std::string& why) {
   why = tr("no CPU kernel walks in this order");
   for (const KernelRow* row : ladder()) {
     if (row->record == nullptr || row->order != gpu.order) continue;
@@ -107,8 +107,8 @@ std::shared_ptr<const Recording> record_beside(const Recording& gpu, std::string
   return nullptr;
 }
 
-Beside compare_beside(const Recording& gpu, const Recording& cpu) {
-  Beside out;
+CpuComparison compare_with_cpu(const Recording& gpu, const Recording& cpu) {
+  CpuComparison out;
   out.cpu = cpu.kernel;
   out.m_may_stay = gpu.gpu && gpu.gpu->slack > 0;
   Comparison comparison(gpu, cpu);

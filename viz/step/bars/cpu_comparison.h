@@ -13,7 +13,7 @@
 namespace attn {
 
 // Of one tensor as one phase makes it.
-struct BesideDifference {
+struct PhaseDifference {
   std::string_view letter;  // "S", "ℓ", "O/ℓ"
   Slot slot = Slot::s;
   double difference = 0;  // the largest |GPU - CPU|; inf where one of the two is not finite alone
@@ -22,16 +22,16 @@ struct BesideDifference {
   float gpu = 0, cpu = 0;
   std::int64_t compared = 0;  // elements
 };
-struct Beside {
+struct CpuComparison {
   std::string cpu;  // id of the kernel that ran on the CPU; empty = there is none
   std::string why;  // then the reason
-  std::vector<BesideDifference> phases;
+  std::vector<PhaseDifference> phases;
   bool m_may_stay = false;  // the GPU's m need not be the maximum, so P, l and O so far have another measure
 };
 
 // The run of a CPU kernel in the same order on the same inputs; null with `why` where there is none.
-std::shared_ptr<const Recording> record_beside(const Recording& gpu, std::string& why);
+std::shared_ptr<const Recording> record_on_cpu(const Recording& gpu, std::string& why);
 // `gpu` as the formulas have it. Steps are matched by head, tiles and phase.
-Beside compare_beside(const Recording& gpu, const Recording& cpu);
+CpuComparison compare_with_cpu(const Recording& gpu, const Recording& cpu);
 
 }  // namespace attn

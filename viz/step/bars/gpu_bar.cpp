@@ -31,7 +31,7 @@ std::string difference_text(double d) {
   return d == 0 ? "0" : significant_text(d, 2);
 }
 
-GpuBarDifference entry_of(const State& state, const BesideDifference& d, const Beside& beside) {
+GpuBarDifference entry_of(const State& state, const PhaseDifference& d, const CpuComparison& comparison) {
   GpuBarDifference out;
   out.letter = d.letter;
   out.value = difference_text(d.difference);
@@ -40,7 +40,7 @@ GpuBarDifference entry_of(const State& state, const BesideDifference& d, const B
   out.help = phrase("{} at step {}, {}: {} here, {} on the CPU; the largest of {} differences.", d.letter, d.event + 1,
                     where, significant_text(d.gpu, 9), significant_text(d.cpu, 9), d.compared);
   const bool measured = d.letter == "m" || d.letter == "α" || d.letter == "P" || d.letter == "ℓ" || d.letter == "O";
-  if (beside.m_may_stay && measured) {
+  if (comparison.m_may_stay && measured) {
     out.help +=
         tr(" This kernel lets m stay below the maximum, so P, ℓ and O so far have another measure; O/ℓ has not.");
   }
@@ -75,7 +75,7 @@ std::string held_words(const Recording& held) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-GpuBarScene gpu_bar_scene(const State& state, const Recording& held, const Beside& beside) {
+GpuBarScene gpu_bar_scene(const State& state, const Recording& held, const CpuComparison& comparison) {
   GpuBarScene scene;
   if (!held.gpu) return scene;
   scene.shown = true;
@@ -85,12 +85,12 @@ GpuBarScene gpu_bar_scene(const State& state, const Recording& held, const Besid
   scene.numbers = scene.raw           ? words
                   : !scene.can_be_raw ? tr("The kernel holds the formulas' own numbers.")
                                       : phrase("As the formulas have them; the kernel holds {}", words);
-  if (beside.cpu.empty()) {
-    scene.lead = beside.why.empty() ? "" : phrase("Not compared with a CPU's run: {}", beside.why);
+  if (comparison.cpu.empty()) {
+    scene.lead = comparison.why.empty() ? "" : phrase("Not compared with a CPU's run: {}", comparison.why);
     return scene;
   }
-  scene.lead = phrase("Furthest from {} on the CPU", beside.cpu);
-  for (const BesideDifference& d : beside.phases) scene.differences.push_back(entry_of(state, d, beside));
+  scene.lead = phrase("Furthest from {} on the CPU", comparison.cpu);
+  for (const PhaseDifference& d : comparison.phases) scene.differences.push_back(entry_of(state, d, comparison));
   return scene;
 }
 

@@ -26,7 +26,7 @@ struct GpuBarScene {
 // What the kernel holds in place of the formulas' numbers: "S without its scale, m in base 2, ..."; empty where
 // it holds those. `held`: as it was recorded.
 std::string held_words(const Recording& held);
-// `held`: the run as it was recorded; `beside`: of its formulas' reading.
-GpuBarScene gpu_bar_scene(const State& state, const Recording& held, const Beside& beside);
+// `held`: the run as it was recorded; `comparison`: of its formulas' reading.
+GpuBarScene gpu_bar_scene(const State& state, const Recording& held, const CpuComparison& comparison);
 
 }  // namespace attn

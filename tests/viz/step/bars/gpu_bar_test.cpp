@@ -27,44 +27,44 @@ Recording bundled(const char* kernel) {
   return *std::move(rec);
 }
 
-const BesideDifference& of(const Beside& beside, std::string_view letter) {
-  const auto at = std::ranges::find(beside.phases, letter, &BesideDifference::letter);
-  EXPECT_NE(at, beside.phases.end()) << letter;
+const PhaseDifference& of(const CpuComparison& comparison, std::string_view letter) {
+  const auto at = std::ranges::find(comparison.phases, letter, &PhaseDifference::letter);
+  EXPECT_NE(at, comparison.phases.end()) << letter;
   return *at;
 }
 
-TEST(Beside, IsTheCpusRunOfTheSameTiles) {
+TEST(CpuComparison, IsTheCpusRunOfTheSameTiles) {
   for (const char* kernel : {"flash_simt", "naive", "tiled"}) {
     const Recording gpu = formula_reading(bundled(kernel));
     std::string why;
-    const auto cpu = record_beside(gpu, why);
+    const auto cpu = record_on_cpu(gpu, why);
     ASSERT_TRUE(cpu) << kernel << ": " << why;
     EXPECT_EQ(cpu->order, gpu.order);
     EXPECT_EQ(cpu->options.br, gpu.options.br);
-    const Beside beside = compare_beside(gpu, *cpu);
+    const CpuComparison comparison = compare_with_cpu(gpu, *cpu);
     for (const char* letter : {"S", "m", "P", "ℓ"}) {
-      const BesideDifference& d = of(beside, letter);
+      const PhaseDifference& d = of(comparison, letter);
       EXPECT_GT(d.compared, 0) << kernel << " " << letter;
       EXPECT_LT(d.difference, 1e-3) << kernel << " " << letter;
       EXPECT_EQ(d.difference, std::fabs(static_cast<double>(d.gpu) - static_cast<double>(d.cpu)));
     }
     // flash_simt alone sums in another order than the CPU, in base 2.
     if (std::string(kernel) == "flash_simt") {
-      EXPECT_GT(of(beside, "S").difference, 0);
+      EXPECT_GT(of(comparison, "S").difference, 0);
     }
   }
 }
 
-TEST(Beside, NamesTheElementThatIsFurthest) {
+TEST(CpuComparison, NamesTheElementThatIsFurthest) {
   Recording gpu = formula_reading(bundled("flash_simt"));
   std::string why;
-  const auto cpu = record_beside(gpu, why);
+  const auto cpu = record_on_cpu(gpu, why);
   ASSERT_TRUE(cpu) << why;
   const auto e = gpu.find({0, 0, 2, 1, Phase::weights});
   ASSERT_TRUE(e);
   const Version& p = gpu.version(gpu.after(*e, Slot::p));
   gpu.arena[p.offset + 5 * static_cast<std::size_t>(p.cols) + 7] += 3;
-  const BesideDifference d = of(compare_beside(gpu, *cpu), "P");
+  const PhaseDifference d = of(compare_with_cpu(gpu, *cpu), "P");
   EXPECT_NEAR(d.difference, 3, 1e-3);
   EXPECT_EQ(d.event, *e);
   EXPECT_EQ(d.row, 32 + 5);
@@ -75,20 +75,20 @@ TEST(GpuBar, SaysWhatTheKernelHoldsAndLeadsToTheFurthestElement) {
   const Recording held = bundled("flash_simt");
   std::string why;
   const Recording gpu = formula_reading(held);
-  const Beside beside = compare_beside(gpu, *record_beside(gpu, why));
+  const CpuComparison comparison = compare_with_cpu(gpu, *record_on_cpu(gpu, why));
   State state;
-  GpuBarScene scene = gpu_bar_scene(state, held, beside);
+  GpuBarScene scene = gpu_bar_scene(state, held, comparison);
   EXPECT_TRUE(scene.shown);
   EXPECT_TRUE(scene.can_be_raw);
   EXPECT_FALSE(scene.raw);
   EXPECT_EQ(held_words(held), "S in base 2, m in base 2, ℓ in 16 lanes' parts");
   EXPECT_NE(scene.numbers.find("As the formulas have them"), std::string::npos);
-  ASSERT_EQ(scene.differences.size(), beside.phases.size());
+  ASSERT_EQ(scene.differences.size(), comparison.phases.size());
   const auto* go = command_as<GoToEvent>(scene.differences.front().go_there.front());
   ASSERT_NE(go, nullptr);
-  EXPECT_EQ(go->event, beside.phases.front().event);
+  EXPECT_EQ(go->event, comparison.phases.front().event);
   state.view.step.raw = true;
-  scene = gpu_bar_scene(state, held, beside);
+  scene = gpu_bar_scene(state, held, comparison);
   EXPECT_TRUE(scene.raw);
   EXPECT_EQ(scene.numbers, held_words(held));
 }
