@@ -149,6 +149,24 @@ check_rings() {
   verdict "no ring of includes, header and source as one" "$(python3 tests/rings.py "${rooms[@]}" || true)"
 }
 
+# A folder is a floor; its rooms are its sources, a header and its source being one, and the folders in it.
+check_floors() {
+  local most=16
+  verdict "no folder has more than $most rooms" "$(
+    { sources "${rooms[@]}" tests; } | awk -v most="$most" -F / '
+      {
+        for (n = 2; n <= NF; ++n) {
+          floor = $1
+          for (k = 2; k < n; ++k) floor = floor "/" $k
+          room = $n
+          if (n == NF) sub(/\.[a-z]+$/, "", room)
+          if (!seen[floor "/" room (n == NF ? "" : "/")]++) ++count[floor]
+        }
+      }
+      END { for (floor in count) if (count[floor] > most) print floor ": " count[floor] " rooms" }' | LC_ALL=C sort
+  )"
+}
+
 # What an order is, its row says (kernels/model/order_row.h): code that switched on one would not know the next.
 check_orders() {
   local id='((attn|model)::)?(Phase|Slot|Order)::' order='((attn|model)::)?Order::'
@@ -281,6 +299,7 @@ main() {
   check_lessons
   check_pictures
   check_rooms_inside
+  check_floors
   check_rings
   check_core
   check_temporary
