@@ -90,7 +90,7 @@ bool begin_chip(const char* id, const std::string& title, Face face, float x, fl
 
 float draw_workspace_menu(const State& state, float x, Commands& commands) {
   const std::string now(title_of(state.view.workspace));
-  const float width = text_width(Face::bold, kSmallSize, "Profile") + style().px(44);
+  const float width = text_width(Face::bold, kSmallSize, tr("Profile")) + style().px(44);
   if (begin_chip("Workspace", now, Face::bold, x, width)) {
     for (const Workspace workspace : kWorkspaces) {
       const bool chosen = workspace == state.view.workspace;

@@ -37,6 +37,8 @@ Figure untimed(const Measurement& m) {
 
 // ---- time
 
+constexpr std::string_view kNeedsDram = "needs DRAM bytes: ";
+
 template <double TimeStatistics::*field>
 Figure time_figure(const Measurement& m) {
   if (m.time.n == 0) return untimed(m);
@@ -128,9 +130,9 @@ Figure overhead(const Measurement& m) {
 // DRAM bytes both ways, or the figure that is missing.
 Figure dram_total(const Measurement& m) {
   const Figure& read = figure(m, "dram_read_bytes");
-  if (!read.available()) return none("needs DRAM bytes: " + read.reason);
+  if (!read.available()) return none(std::string(kNeedsDram) + read.reason);
   const Figure& written = figure(m, "dram_write_bytes");
-  if (!written.available()) return none("needs DRAM bytes: " + written.reason);
+  if (!written.available()) return none(std::string(kNeedsDram) + written.reason);
   return derived(read.value + written.value, read.method);
 }
 
@@ -222,7 +224,7 @@ using enum Better;
 using enum MetricGroup;
 
 constexpr std::array kMetrics{
-    read_directly("time_us_median", "Time", "us", time, down,
+    read_directly("time_us_median", marked("Time"), "us", time, down,
                   marked("Half of the repeats were faster and half were slower than this."),
                   time_figure<&TimeStatistics::median>),
     read_directly("time_us_q1", marked("Time, lower quartile"), "us", time, down,
@@ -235,9 +237,9 @@ constexpr std::array kMetrics{
     read_directly("time_us_ci_high", marked("Time, interval to"), "us", time, down,
                   marked("The upper end of the 95 % interval of the median, from binomial order statistics."),
                   interval_figure<&TimeStatistics::ci_high>),
-    read_directly("repeats_count", "Repeats", "1", time, neither,
+    read_directly("repeats_count", marked("Repeats"), "1", time, neither,
                   marked("How often the kernel was timed after the warm-up."), repeats),
-    computed("time_spread_pct", "Spread", "%", time, down,
+    computed("time_spread_pct", marked("Spread"), "%", time, down,
              marked("The distance between the quartiles as a share of the median."), "100 (q3 - q1) / median", spread),
     of_launches(
         "launch_span_us", marked("First start to last end"), "us", time, down,
@@ -248,16 +250,16 @@ constexpr std::array kMetrics{
                   "of several readings; how far it falls within a launch it does not see.")),
     sensed("sm_clock_spread_pct", marked("SM clock, NVML spread"), "%", time, down,
            marked("How far those readings of NVML lie apart, as a share of the highest.")),
-    sensed("gpu_temperature_c", "Temperature", "C", time, neither,
+    sensed("gpu_temperature_c", marked("Temperature"), "C", time, neither,
            marked("The highest temperature of the GPU while the kernel was timed.")),
-    computed("speedup_ratio", "Speed-up", "1", time, up,
+    computed("speedup_ratio", marked("Speed-up"), "1", time, up,
              marked("How many times faster than the baseline on the same problem and device."),
              marked("baseline median / median"), speedup),
     computed("against_run_ratio", marked("Against run"), "1", time, up,
              marked("How many times faster than the same kernel on the same problem in the run that was chosen to "
                     "compare with."),
              marked("reference run's median / median"), against_run),
-    computed("tflops", "Rate", "TFLOP/s", compute, up,
+    computed("tflops", marked("Rate"), "TFLOP/s", compute, up,
              marked("Useful arithmetic in a second, counting only the query-key pairs that the mask lets see."),
              marked("2 pairs (D + Dv) / median time"), tflops),
     computed(
@@ -281,9 +283,9 @@ constexpr std::array kMetrics{
     computed("dram_peak_share_pct", marked("Share of copy rate"), "%", memory, neither,
              marked("The DRAM rate as a share of a plain copy measured on this device."),
              marked("100 DRAM rate / measured copy rate"), dram_peak_share),
-    counted("l2_hit_pct", "L2 hits", "%", memory, neither,
+    counted("l2_hit_pct", marked("L2 hits"), "%", memory, neither,
             marked("How many of the sectors asked of the L2 cache were there."), kL2Hits, kNoGpuCounter),
-    counted("l2_sectors_count", "L2 sectors", "1", memory, down,
+    counted("l2_sectors_count", marked("L2 sectors"), "1", memory, down,
             marked("Sectors of 32 bytes that the SMs asked of the L2 cache or wrote to it."), kL2Sectors,
             kNoGpuCounter),
     computed("memory_peak_bytes", marked("Peak memory"), "B", memory, down,
@@ -297,9 +299,9 @@ constexpr std::array kMetrics{
         "occupancy_theoretical_pct", marked("Theoretical occupancy"), "%", occupancy, neither,
         marked("Warps that registers, shared memory and threads leave room for, as a share of what an SM can hold."),
         marked("from registers, shared memory and threads of a block")),
-    compiled("registers_count", "Registers", "1", occupancy, neither,
+    compiled("registers_count", marked("Registers"), "1", occupancy, neither,
              marked("Registers that the compiler gave each thread.")),
-    compiled("spill_bytes", "Spills", "B", occupancy, down,
+    compiled("spill_bytes", marked("Spills"), "B", occupancy, down,
              marked("Bytes of each thread's registers that the compiler had to keep in memory, stores and loads.")),
     compiled("shared_static_bytes", marked("Static shared memory"), "B", shared_memory, neither,
              marked("Shared memory of a block that the compiler laid out.")),
@@ -322,7 +324,7 @@ constexpr std::array kMetrics{
     computed("dram_over_tile_loads_ratio", marked("DRAM / tile loads"), "1", prediction, neither,
              marked("Measured DRAM bytes against what the order asks for without any cache."),
              marked("(DRAM read + DRAM write) / tile loads"), over_tile_loads),
-    computed("error_abs", "Error", "1", correctness, down,
+    computed("error_abs", marked("Error"), "1", correctness, down,
              marked("The largest difference between an output element and the fp64 reference."), "max |O - reference|",
              verdict_figure<&Verdict::error>),
     computed("error_allowed_abs", marked("Error allowed"), "1", correctness, neither,
@@ -339,22 +341,28 @@ constexpr std::array kMetrics{
 
 }  // namespace
 
+std::string said_reason(const Figure& f) {
+  const std::string_view reason = f.reason;
+  if (reason.starts_with(kNeedsDram)) return phrase("needs DRAM bytes: {}", tr_of(reason.substr(kNeedsDram.size())));
+  return std::string(tr_of(reason));
+}
+
 std::string_view name_of(MetricGroup g) {
   switch (g) {
     case MetricGroup::time:
-      return "time";
+      return marked("time");
     case MetricGroup::memory:
-      return "memory";
+      return marked("memory");
     case MetricGroup::occupancy:
-      return "occupancy";
+      return marked("occupancy");
     case MetricGroup::shared_memory:
       return marked("shared memory");
     case MetricGroup::compute:
-      return "compute";
+      return marked("compute");
     case MetricGroup::correctness:
-      return "correctness";
+      return marked("correctness");
     case MetricGroup::prediction:
-      return "prediction";
+      return marked("prediction");
   }
   return "?";
 }

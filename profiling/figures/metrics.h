@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "kernels/base/result.h"
@@ -34,6 +35,9 @@ constexpr double kTensorWorks = 5;
 void fill_figures(Measurement& m);
 // The figure of that metric; a figure "not available" for an unknown id or a row that was not filled.
 const Figure& figure(const Measurement& m, std::string_view metric_id);
+
+// Why there is no such figure, in the language that is spoken; rows keep it in English.
+std::string said_reason(const Figure& f);
 
 // Baseline of the speed-up column: cpu_multicore among CPU kernels, naive among GPU kernels.
 std::string_view baseline_of(Processor processor);

@@ -100,6 +100,13 @@ const std::set<std::string>& no_texts() {
         "all",
         // Lengths of time.
         "min",
+        // Dear ImGui's own window, which is hidden, and kinds of files.
+        "Debug",
+        "CSV",
+        "JSON",
+        "PNG",
+        "CPU",
+        "GPU",
     };
     // Names of kernels.
     for (const KernelRow* row : ladder())

@@ -251,11 +251,11 @@ Result<void> ScoreArguments::apply_to(Problem& p) const {
 }
 
 void ProblemArguments::add_to(Parser parser, const std::string& scale_option) {
-  parser.add_option("--b", B, "Batch")->type_name("N");
+  parser.add_option("--b", B, tr("Batch"))->type_name("N");
   parser.add_option("--hq", Hq, tr("Query heads"))->type_name("N");
   parser.add_option("--hkv", Hkv, tr("Key and value heads; left out: as --hq"))->type_name("N");
   parser.add_option("--lq,--l", Lq, tr("Queries; --lk left out: as many keys"))->type_name("N");
-  parser.add_option("--lk", Lk, "Keys")->type_name("N");
+  parser.add_option("--lk", Lk, tr("Keys"))->type_name("N");
   parser.add_option("--d", D, tr("Head dimension, 1 to 256; --dv left out: the same for V"))->type_name("N");
   parser.add_option("--dv", Dv, tr("Head dimension of V"))->type_name("N");
   parser.add_option("--dtype", dtype, tr("f32, f16 or bf16"))->type_name("DTYPE");

@@ -129,11 +129,11 @@ Command add_run(Parser program) {
   parser.add_option("--kernel", a->kernel, tr("Which kernel; `attnscope list` names them; or FILE.cu of your own"))
       ->required()
       ->type_name("ID");
-  parser.add_option("--q", a->q, "Queries: [B,H,L,D], [H,L,D] or [L,D], C order, f2, f4 or f8")
+  parser.add_option("--q", a->q, tr("Queries: [B,H,L,D], [H,L,D] or [L,D], C order, f2, f4 or f8"))
       ->required()
       ->type_name("FILE.npy");
   parser.add_option("--k", a->k, tr("Keys; their heads may be fewer"))->required()->type_name("FILE.npy");
-  parser.add_option("--v", a->v, "Values")->required()->type_name("FILE.npy");
+  parser.add_option("--v", a->v, tr("Values"))->required()->type_name("FILE.npy");
   parser.add_option("--bias", a->bias, tr("Added after the scale, broadcast to [B,Hq,Lq,Lk]; -inf masks"))
       ->type_name("FILE.npy");
   a->scores.add_to(parser);
@@ -141,7 +141,7 @@ Command add_run(Parser program) {
   parser.add_option("--scale", a->scale, tr("Factor of QK^T; left out: 1/sqrt(D)"))->type_name("X");
   parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; left out: that of q"))->type_name("DTYPE");
   a->options.add_to(parser, true);
-  parser.add_option("--out", a->out, "O: q's axes, f2 for f16, else f4")->required()->type_name("FILE.npy");
+  parser.add_option("--out", a->out, tr("O: q's axes, f2 for f16, else f4"))->required()->type_name("FILE.npy");
   parser.add_option("--lse", a->lse, tr("LSE: O's shape without the last axis, f4, natural logarithm"))
       ->type_name("FILE.npy");
   parser.add_option("--memory-limit", a->memory_limit, tr("Refuse what takes more; left out: what is free"))

@@ -76,7 +76,7 @@ float draw_right(ImDrawList* list, const Box& box, const PaletteEntry& entry, fl
   }
   if (!entry.on) return box.max.x;
   draw_text_in(list, box, Align::right, Face::text, kSmall, colour_of(Token::dim), tr("now"));
-  return box.max.x - text_width(Face::text, kSmall, "now") - s.px(4);
+  return box.max.x - text_width(Face::text, kSmall, tr("now")) - s.px(4);
 }
 
 void draw_line(const PaletteEntry& entry, const PaletteHit& hit, const Box& line, bool chosen) {

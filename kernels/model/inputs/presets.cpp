@@ -61,16 +61,16 @@ std::vector<Preset> make_presets() {
   window.window_right = 2;
   padded.key_lengths = {12, 0};
   return {
-      {"blackboard", "Blackboard",
+      {"blackboard", marked("Blackboard"),
        marked("Four rows of two numbers, small enough to check each by hand: α falls as m rises."), G::blackboard,
        square(4, 2), 2, 2, 0},
-      {"random", "Random", marked("Ordinary numbers: α is below 1 only where a key tile raises m."), G::normal,
+      {"random", marked("Random"), marked("Ordinary numbers: α is below 1 only where a key tile raises m."), G::normal,
        square(16, 8), 4, 4, 1},
       {"late_outlier", marked("Late outlier"),
        marked("One key in the last tile outscores all others: a tiny α throws away nearly all of ℓ and O summed before "
               "it."),
        G::late_outlier, square(16, 8), 4, 4, 1},
-      {"causal", "Causal",
+      {"causal", marked("Causal"),
        marked("No query sees a later key: tiles above the diagonal are skipped, those on it are masked."), G::normal,
        with_mask(square(16, 8), causal), 4, 4, 1},
       {"ragged", marked("Ragged tiles"),
@@ -100,8 +100,8 @@ std::vector<Preset> make_presets() {
       {"bias", marked("Distance bias"),
        marked("ALiBi: the score falls by 0.5 for each step between a query and a key."), G::normal,
        with_bias(square(16, 8), {1, 1, 16, 16}), 4, 4, 1},
-      {"large", "Large", marked("64 rows of 64 numbers in tiles of 16: the size of one real kernel's tile."), G::normal,
-       square(64, 64), 16, 16, 1},
+      {"large", marked("Large"), marked("64 rows of 64 numbers in tiles of 16: the size of one real kernel's tile."),
+       G::normal, square(64, 64), 16, 16, 1},
       {"late_outlier_64", marked("Late outlier, 64 × 64"),
        marked("The outlier in the last of four tiles of 16, the smallest that GPU kernels take: runs of theirs came "
               "along."),

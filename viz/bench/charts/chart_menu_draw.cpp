@@ -22,7 +22,7 @@ void metric_list(std::size_t index, const BenchScene& scene, Commands& commands)
   for (const BenchMetric& metric : scene.metrics) {
     if (before == nullptr || before->group != metric.group) {
       ImGui::PushStyleColor(ImGuiCol_Text, colour(style().theme, Token::dim));
-      ImGui::SeparatorText(std::string(name_of(metric.group)).c_str());
+      ImGui::SeparatorText(std::string(tr_of(name_of(metric.group))).c_str());
       ImGui::PopStyleColor();
     }
     before = &metric;
@@ -98,7 +98,7 @@ void draw_chart_head(std::size_t index, BenchCache& cache, Commands& commands) {
   chart_title(index, cache.scene, commands);
   const float title_width = ImGui::GetItemRectSize().x;
   if (chart.lines.empty()) return ImGui::SetCursorPosY(top + s.px(18));
-  const float more = s.px(20), button = text_width(Face::text, 12, "log") + s.px(12) + more;
+  const float more = s.px(20), button = text_width(Face::text, 12, tr("log")) + s.px(12) + more;
   ImGui::SetCursorPos({right - button, top - s.px(1)});
   if (toggle(tr("log"), chart.log_y, tr("Logarithmic or linear scale")))
     cache.switches.log[chart.metric] = !chart.log_y;

@@ -71,7 +71,7 @@ struct Respect {
 const Figure* available(const Measurement& m, std::string_view metric, std::string& why) {
   const Figure& f = figure(m, metric);
   if (f.available()) return &f;
-  why = f.reason;
+  why = tr_of(f.reason);
   return nullptr;
 }
 

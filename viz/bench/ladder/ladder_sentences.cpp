@@ -38,7 +38,7 @@ std::string lacking(const Measurement& a, const Measurement& b, std::initializer
       const Figure& f = figure(*m, id);
       if (f.available()) continue;
       const bool tell = !f.reason.empty() && f.reason.size() <= kLongReason;
-      return phrase("not available of {}{}", m->key.kernel, tell ? ": " + f.reason : "");
+      return phrase("not available of {}{}", m->key.kernel, tell ? ": " + std::string(tr_of(f.reason)) : "");
     }
   }
   return {};

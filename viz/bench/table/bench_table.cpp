@@ -47,7 +47,8 @@ Units units_of(std::span<const Measurement* const> rows) {
 
 BenchCell missing(std::string reason) {
   BenchCell cell;
-  cell.tip = reason.empty() ? tr("Not available.") : sentence(phrase("Not available: {}", std::move(reason)));
+  cell.tip =
+      reason.empty() ? tr("Not available.") : sentence(phrase("Not available: {}", tr_of(std::string_view(reason))));
   return cell;
 }
 

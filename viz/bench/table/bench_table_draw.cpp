@@ -305,7 +305,7 @@ void value_choice(const BenchScene& scene, const std::string& words, Commands& c
 void group_choice(BenchCache& cache) {
   const Style& s = style();
   const auto& group = cache.switches.group;
-  const std::string words = group ? std::string(name_of(*group)) : tr("summary");
+  const std::string words = group ? std::string(tr_of(name_of(*group))) : tr("summary");
   const std::string shown = phrase("columns: {}", words);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = text_width(Face::text, 12, shown), height = s.px(18);
@@ -321,7 +321,7 @@ void group_choice(BenchCache& cache) {
   ImGui::Separator();
   for (const MetricGroup g : {MetricGroup::time, MetricGroup::compute, MetricGroup::memory, MetricGroup::prediction,
                               MetricGroup::occupancy, MetricGroup::shared_memory, MetricGroup::correctness}) {
-    if (ImGui::Selectable(std::string(name_of(g)).c_str(), group == g)) cache.switches.group = g;
+    if (ImGui::Selectable(std::string(tr_of(name_of(g))).c_str(), group == g)) cache.switches.group = g;
   }
   ImGui::EndPopup();
 }

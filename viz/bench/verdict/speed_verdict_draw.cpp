@@ -142,11 +142,11 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
   // Little height: the reason is folded behind "more".
   const bool can_fold = low && !verdict.reason.empty(), shows_reason = !can_fold || cache.reason_open;
   const char* fold_words = cache.reason_open ? tr("less") : tr("more");
-  const float labels = (charts ? text_width(Face::text, 12, "labels") + s.px(20) : 0) + pages_width() +
+  const float labels = (charts ? text_width(Face::text, 12, tr("labels")) + s.px(20) : 0) + pages_width() +
                        (can_fold ? text_width(Face::text, 12, fold_words) + s.px(20) : 0);
   const std::string hidden = cache.hidden.empty() || !charts ? "" : phrase("{} hidden", cache.hidden.size());
   const float back = hidden.empty() ? 0 : text_width(Face::text, 12, hidden) + s.px(20);
-  const float fold = folded ? text_width(Face::text, 12, "sweep ...") + s.px(20) : 0;
+  const float fold = folded ? text_width(Face::text, 12, tr("sweep ...")) + s.px(20) : 0;
   const float left = s.px(20), right = labels + fold + back + s.px(24), pad = s.px(low ? 11 : 12);
   // Beside the headline where it keeps most of the line, else over it.
   const bool over = width - left - right < width * 0.45F;

@@ -62,7 +62,7 @@ Result<ReadFigure> read_metric(const Session& session, const FigureQuery& query)
   const auto found = one_row(session, query);
   if (!found) return tl::unexpected(found.error());
   const Figure& f = figure(*found->row, metric);
-  if (!f.available()) return bad_input(phrase("{} of {} is not available: {}", metric, query.kernel, f.reason));
+  if (!f.available()) return bad_input(phrase("{} of {} is not available: {}", metric, query.kernel, tr_of(f.reason)));
   return ReadFigure{f.value, f.origin, found->whose};
 }
 

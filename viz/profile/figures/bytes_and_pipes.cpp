@@ -23,7 +23,7 @@ std::string percent_text(double percent) {
 
 BytesLine line_of(const Measurement& m, const char* metric, const char* title) {
   const Figure& f = figure(m, metric);
-  BytesLine line{title, "–", f.reason, f.available()};
+  BytesLine line{title, "–", said_reason(f), f.available()};
   return line;
 }
 
@@ -34,12 +34,12 @@ BytesLine dram_rate(const Measurement& m) {
   line.text = value_with_unit(rate * 1e9, {1e-9, "GB/s"});
   const Figure& share = figure(m, "dram_peak_share_pct");
   line.words =
-      share.available() ? phrase("{} of a plain copy on this device.", percent_text(share.value)) : share.reason;
+      share.available() ? phrase("{} of a plain copy on this device.", percent_text(share.value)) : said_reason(share);
   return line;
 }
 
 BytesLine l2(const Measurement& m) {
-  BytesLine line = line_of(m, "l2_hit_pct", "L2 hits");
+  BytesLine line = line_of(m, "l2_hit_pct", tr("L2 hits"));
   if (!line.available) return line;
   const double hit = figure(m, "l2_hit_pct").value;
   line.text = percent_text(hit);
@@ -53,7 +53,7 @@ BytesLine conflicts(const Measurement& m) {
   const Figure& turns = figure(m, "shared_wavefronts_count");
   if (!line.available || !turns.available()) {
     line.available = false;
-    if (!turns.available()) line.words = turns.reason;
+    if (!turns.available()) line.words = said_reason(turns);
     return line;
   }
   const double extra = figure(m, "shared_conflicts_count").value;
@@ -141,7 +141,7 @@ BytesLine tensor(const Measurement& m) {
 }
 
 BytesLine spills(const Measurement& m) {
-  BytesLine line = line_of(m, "spill_bytes", "Spills");
+  BytesLine line = line_of(m, "spill_bytes", tr("Spills"));
   if (!line.available) return line;
   const double bytes = figure(m, "spill_bytes").value;
   line.text = fmt::format("{:.0f} B", bytes);
@@ -234,9 +234,9 @@ BytesScene bytes_scene(const Measurement& m, std::int32_t sms) {
     const BenchUnit unit = bytes_unit(most);
     return most < 1e3 || bytes * unit.factor < kPart ? bytes_text(bytes) : value_with_unit(bytes, unit);
   };
-  b.compulsory_text = least.available() ? text(b.compulsory) : least.reason;
-  b.tile_loads_text = loads.available() ? text(b.tile_loads) : loads.reason;
-  b.dram_text = b.dram ? text(*b.dram) : figure(m, "dram_read_bytes").reason;
+  b.compulsory_text = least.available() ? text(b.compulsory) : said_reason(least);
+  b.tile_loads_text = loads.available() ? text(b.tile_loads) : said_reason(loads);
+  b.dram_text = b.dram ? text(*b.dram) : said_reason(figure(m, "dram_read_bytes"));
   b.words = position_words(b);
   if (b.dram && b.compulsory > 0) b.words += results_words(m, *b.dram, b.compulsory);
   BytesLine shared = heard(m, "shared", tr("Shared memory"), tr("Of what its data pipe can pass, by the heartbeat."));

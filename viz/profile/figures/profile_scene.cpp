@@ -257,7 +257,7 @@ std::vector<ProfileGroup> figure_groups(const Measurement& m, const Measurement*
     const Figure& mine = figure(m, metric.id);
     const bool there = mine.available() || (against != nullptr && figure(*against, metric.id).available());
     if (!there) continue;
-    const std::string group = capitalised(name_of(metric.group));
+    const std::string group = capitalised(tr_of(name_of(metric.group)));
     if (groups.empty() || groups.back().title != group) groups.push_back({group, {}});
     ProfileFigure line;
     line.id = metric.id;

@@ -303,7 +303,7 @@ void draw_head(ImDrawList* list, const HeartbeatScene& scene, const Box& line, b
       commands.push_back(ChooseBeatSpan{});
     right -= s.px(8);
   }
-  const float left = line.min.x + text_width(Face::bold, 13, "Heartbeat") + s.px(16);
+  const float left = line.min.x + text_width(Face::bold, 13, tr("Heartbeat")) + s.px(16);
   // Where a strip has its words over its curve, the mean is one of them.
   const std::string of =
       phrase("f the chip's peak; {} the mean over the launches", over ? tr("beside each name") : tr("at the left"));

@@ -121,7 +121,7 @@ std::string why_none(const Measurement& m) {
     return tr("Occupancy is a GPU's: how many warps an SM holds. This kernel runs on the CPU.");
   if (m.state != RowState::done) return fmt::format("{}: {}", name_of(m.state), m.reason);
   const Figure& registers = figure(m, "registers_count");
-  if (!registers.available()) return phrase("No figures of the compiler: {}", registers.reason);
+  if (!registers.available()) return phrase("No figures of the compiler: {}", tr_of(registers.reason));
   if (m.launches.size() != 1)
     return phrase(
         "{} is {} launches, each with an occupancy of its own; a figure on the left is that of the launch which has "
@@ -212,7 +212,8 @@ OccupancyScene occupancy_scene(const Measurement& m, const std::string& arch, st
   scene.more = more_words(*limits, threads, now.blocks);
   const Figure& achieved = figure(m, "occupancy_achieved_pct");
   if (achieved.available()) scene.achieved = achieved.value;
-  scene.achieved_text = achieved.available() ? fmt::format("{:.3g} %", achieved.value) : achieved.reason;
+  scene.achieved_text =
+      achieved.available() ? fmt::format("{:.3g} %", achieved.value) : std::string(tr_of(achieved.reason));
   scene.waves = wave_words(launch, sms, now.blocks);
   if (const std::int64_t at_once = std::int64_t{sms} * now.blocks; at_once > 0)
     scene.wave_count =

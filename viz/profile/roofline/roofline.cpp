@@ -113,7 +113,7 @@ std::string why_no_level(const Measurement& m, const char* peak, double gb_per_s
   if (const auto why = m.peaks.why_not.find(peak); why != m.peaks.why_not.end()) return why->second;
   if (gb_per_s <= 0) return tr_of(kNobodyTried);
   const Figure& count = figure(m, metric);
-  if (!count.available()) return phrase("its accesses were not counted: {}", count.reason);
+  if (!count.available()) return phrase("its accesses were not counted: {}", tr_of(count.reason));
   return count.value > 0 ? "" : tr("it asks for nothing there");
 }
 

@@ -21,7 +21,7 @@ constexpr float kSides = 24;
 float draw_why(ImVec2 at, const TextRuns& why) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const float width = text_width(Face::bold, 13, "Why?");
+  const float width = text_width(Face::bold, 13, tr("Why?"));
   const Box box{{at.x - s.px(6), at.y - s.px(2)}, {at.x + width + s.px(6), at.y + s.px(18)}};
   ImGui::SetCursorScreenPos(box.min);
   if (ImGui::InvisibleButton("##step_why", {box.width(), box.height()}, ImGuiButtonFlags_EnableNav))
@@ -77,7 +77,7 @@ bool draw_step_strip(ImDrawList* list, const Box& box, const StripScene& scene, 
   const float lift = box.height() < s.px(80) || box.height() > s.px(kTallStrip) ? s.px(4) : 0;
   const ImVec2 line{left, box.min.y + s.px(12) - lift};
   const float line_end = std::min(right, chips);
-  const float why = scene.why.empty() ? 0 : text_width(Face::bold, 13, "Why?") + s.px(26);
+  const float why = scene.why.empty() ? 0 : text_width(Face::bold, 13, tr("Why?")) + s.px(26);
   const float position_room = line_end - line.x - why;
   const bool whole = text_width(Face::text, 13, scene.position) <= position_room;
   const std::string position = fitted_text(Face::text, 13, whole ? scene.position : scene.narrow, position_room);
