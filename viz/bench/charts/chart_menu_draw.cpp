@@ -1,5 +1,6 @@
 #include "viz/bench/charts/chart_menu_draw.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -102,7 +103,9 @@ void draw_chart_head(std::size_t index, BenchCache& cache, Commands& commands) {
   ImGui::SetCursorPos({right - button, top - s.px(1)});
   if (toggle(tr("log"), chart.log_y, tr("Logarithmic or linear scale")))
     cache.switches.log[chart.metric] = !chart.log_y;
-  ImGui::SetCursorPos({right - more, top - s.px(1)});
+  // A label may come out a pixel wider than it measures.
+  const float end = ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x;
+  ImGui::SetCursorPos({std::max(right - more, end), top - s.px(1)});
   menu_button({more, s.px(16)});
   const float room = right - button - title_width - s.px(44);
   ImVec2 at = ImGui::GetWindowPos();
