@@ -71,7 +71,7 @@ std::string value_with_unit(double value, const BenchUnit& unit) {
                            : fmt::format("{} {}", figure_text(value * unit.factor), unit.name);
 }
 
-std::string sentence(std::string words) {
+std::string sentence(const std::string& words) {
   // A row keeps its reasons in English; of those that are always the same the catalogue has what another language says.
   std::string said(tr_of(std::string_view(words)));
   if (said.empty() || said.back() != '.') said += '.';

@@ -45,7 +45,7 @@ Units units_of(std::span<const Measurement* const> rows) {
           memory_unit(extent_of(rows, "memory_peak_bytes").max)};
 }
 
-BenchCell missing(std::string reason) {
+BenchCell missing(const std::string& reason) {
   BenchCell cell;
   cell.tip =
       reason.empty() ? tr("Not available.") : sentence(phrase("Not available: {}", tr_of(std::string_view(reason))));
