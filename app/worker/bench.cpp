@@ -339,7 +339,7 @@ Result<void> GpuBench::put_compiled(const Plan& plan, const Device& device, Meas
   const auto report = gpu::inspect(service, plan, device, gpu::edited_kernels_folder());
   if (!report) return tl::unexpected(report.error());
   m.key.source_hash = report->compiled.source_hash;
-  m.warnings = report->compiled.warnings;
+  m.warnings = report->compiled.said();
   put_compiled_figures(m, report->entries);
   return ok();
 }

@@ -33,7 +33,7 @@ Result<void> compile(const Point& p, const gpu::OwnKernels& own, gpu::CompileSer
   const auto report = gpu::inspect(service, *plan, *device, edited_kernels);
   if (!report) return tl::unexpected(report.error());
   m.key.source_hash = report->compiled.source_hash;
-  m.warnings = report->compiled.warnings;
+  m.warnings = report->compiled.said();
   put_compiled_figures(m, report->entries);
   return ok();
 }

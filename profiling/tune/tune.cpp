@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
+#include "kernels/gpu/compile/ptxas_log.h"
 #include "kernels/ladder.h"
 #include "kernels/model/problem/validate.h"
 #include "profiling/figures/metrics.h"
@@ -146,6 +147,11 @@ class Tuning {
     if (m.state != RowState::done || m.time.n == 0) {
       t.fate = TileFate::failed;
       t.why = m.reason.empty() ? "it gave no time" : m.reason;
+      return;
+    }
+    if (const auto loss = std::ranges::find_if(m.warnings, gpu::is_loss); loss != m.warnings.end()) {
+      t.fate = TileFate::failed;
+      t.why = *loss;
       return;
     }
     if (!m.verdict) return;

@@ -169,7 +169,7 @@ Result<Loops> build(const LabArguments& a, Subject& s, GpuBench& bench, Stopper&
     seconds.rows.push_back(row_seconds);
     if (row->samples != nullptr) seconds.lines.push_back(steady_seconds() - begin);
     if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, tr("The lab was cancelled."));
-    s.lab.marks = gpu::marks_of(row->state == RowState::failed ? row->reason : "", row->warnings);
+    s.lab.marks = gpu::marks_of(row->state == RowState::failed ? row->reason : "", row->warnings, s.lab.now.text);
     LabTry made{(*edit)->name, s.lab.now, row};
     made.row_seconds = row_seconds;
     made.lines_seconds = row->samples == nullptr ? 0 : seconds.lines.back();

@@ -399,7 +399,8 @@ void Labs::deliver_try(TaskHandle& task, LabTry made, const std::string& kernel)
   task.deliver([this, kernel, made = std::move(made)] {
     LabView& lab = context_.model.lab;
     if (lab.kernel != kernel || !(lab.problem == made.row->key.problem)) return;
-    lab.marks = gpu::marks_of(made.row->state == RowState::failed ? made.row->reason : "", made.row->warnings);
+    lab.marks = gpu::marks_of(made.row->state == RowState::failed ? made.row->reason : "", made.row->warnings,
+                              made.change.text);
     std::erase_if(lab.tries, [&](const LabTry& t) { return t.change == made.change; });
     if (lab.tries.size() == kMostTries) lab.tries.erase(lab.tries.begin());
     lab.tries.push_back(made);

@@ -40,6 +40,14 @@ std::string place_first(std::string_view line) {
          std::string(line.substr(words));
 }
 
+// Where the function that a loss speaks of begins in `text`: its name and a bracket, for the first time. 0: nowhere.
+std::int32_t line_of_loss(std::string_view line, std::string_view text) {
+  const auto function = quoted_after(line, "function");
+  const std::size_t at = function ? text.find(*function + "(") : std::string_view::npos;
+  if (at == std::string_view::npos) return 0;
+  return 1 + static_cast<std::int32_t>(std::ranges::count(text.substr(0, at), '\n'));
+}
+
 // "FILE<open>NUMBER<close> words"; nothing where the line is none of that.
 std::optional<SourceMark> mark_at(std::string_view line, char open, std::string_view close) {
   for (std::size_t at = line.find(open); at != std::string_view::npos; at = line.find(open, at + 1)) {
@@ -66,6 +74,8 @@ PtxasLog parse_ptxas_log(std::string_view log) {
     if (auto entry = quoted_after(line, "Compiling entry function")) {
       parsed.entries.push_back({std::move(*entry), 0, 0, 0, 0, 0});
       now = &parsed.entries.back();
+    } else if (is_loss(line)) {
+      parsed.losses.emplace_back(line);
     } else if (line.find(" error") != std::string_view::npos &&
                line.find("errors detected") == std::string_view::npos &&
                line.find("error detected") == std::string_view::npos) {
@@ -87,7 +97,12 @@ PtxasLog parse_ptxas_log(std::string_view log) {
   return parsed;
 }
 
-std::vector<SourceMark> marks_of(std::string_view errors, const std::vector<std::string>& warnings) {
+bool is_loss(std::string_view line) {
+  return line.find("Potential Performance Loss") != std::string_view::npos;
+}
+
+std::vector<SourceMark> marks_of(std::string_view errors, const std::vector<std::string>& warnings,
+                                 std::string_view text) {
   std::vector<SourceMark> marks;
   while (!errors.empty()) {
     const std::string_view line = errors.substr(0, errors.find('\n'));
@@ -96,6 +111,7 @@ std::vector<SourceMark> marks_of(std::string_view errors, const std::vector<std:
   }
   for (const std::string& line : warnings) {
     auto mark = mark_at(line, '(', "):").value_or(SourceMark{"", 0, false, line});
+    if (mark.line == 0 && is_loss(line)) mark.line = line_of_loss(line, text);
     mark.error = false;
     marks.push_back(std::move(mark));
   }

@@ -22,13 +22,20 @@ struct EntryFigures {
 struct PtxasLog {
   std::vector<EntryFigures> entries;  // in name order
   std::vector<std::string> warnings;  // lines that speak of a warning, as they stand
-  std::vector<std::string> errors;    // "kernels/gpu/naive.cu:12: identifier "x" is undefined"
+  // Lines "Potential Performance Loss", as they stand: ptxas calls them information, and what they speak of can cost
+  // half of a kernel's speed.
+  std::vector<std::string> losses;
+  std::vector<std::string> errors;  // "kernels/gpu/naive.cu:12: identifier "x" is undefined"
 };
 
 PtxasLog parse_ptxas_log(std::string_view log);
 
-// Of errors as they stand in PtxasLog::errors and in what a compilation that failed says, a line each; and of warnings.
-// Lines that name no place are left out of `errors`, whose first line is a sentence.
-std::vector<SourceMark> marks_of(std::string_view errors, const std::vector<std::string>& warnings);
+// Of errors as they stand in PtxasLog::errors and in what a compilation that failed says, a line each; and of warnings
+// and losses. Lines that name no place are left out of `errors`, whose first line is a sentence. A loss names the
+// function that it is in: where that begins in `text` is its place.
+std::vector<SourceMark> marks_of(std::string_view errors, const std::vector<std::string>& warnings,
+                                 std::string_view text);
+// The line is one of PtxasLog::losses.
+bool is_loss(std::string_view line);
 
 }  // namespace attn::gpu

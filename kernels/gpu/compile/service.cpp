@@ -27,11 +27,18 @@ Compiled compiled_from(Cubin cubin, const CompileRequest& request) {
   c.code = std::move(cubin.code);
   c.entries = std::move(log.entries);
   c.warnings = std::move(log.warnings);
+  c.losses = std::move(log.losses);
   c.source_hash = request.source.hash;
   return c;
 }
 
 }  // namespace
+
+std::vector<std::string> Compiled::said() const {
+  std::vector<std::string> all = warnings;
+  all.insert(all.end(), losses.begin(), losses.end());
+  return all;
+}
 
 CompileService::CompileService(Compiler& compiler, std::filesystem::path cache)
     : compiler_(compiler), cache_(std::move(cache)), version_(compiler.version()) {}

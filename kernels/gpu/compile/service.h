@@ -22,7 +22,10 @@ struct CompileRequest {
 struct Compiled {
   std::vector<std::byte> code;
   std::vector<EntryFigures> entries;
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings, losses;  // PtxasLog's
+
+  // Both, as people are told them.
+  std::vector<std::string> said() const;
   std::string source_hash;
   bool from_cache = false;
   double seconds = 0;

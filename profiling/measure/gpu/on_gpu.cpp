@@ -158,7 +158,7 @@ void PointOnGpu::compiled_figures() {
   const auto entries = gpu::report_entries((*loaded)->compiled, plan_, device_);
   if (!entries) return put_no_compiled_figures(m_, entries.error().message);
   put_compiled_figures(m_, *entries);
-  m_.warnings = (*loaded)->compiled.warnings;
+  m_.warnings = (*loaded)->compiled.said();
 }
 
 Result<void> PointOnGpu::verify(gpu::DeviceRun& run, const Inputs& inputs) {

@@ -33,6 +33,7 @@ class Machine {
   double each_s = 0.01;   // what trying one tile takes
   std::vector<Options> tried, turns;
   bool let_go = false;
+  std::function<bool(const Options&)> loses = [](const Options&) { return false; };  // ptxas says so
   std::function<void()> on_measure = [] {};
 
   TuneCallbacks callbacks(const Device& device) {
@@ -66,6 +67,7 @@ class Machine {
     v.pass = right(p.options);
     if (!v.pass) v.reason = "row 3 is off";
     m.verdict = v;
+    if (loses(p.options)) m.warnings = {"ptxas info : (C7512) Potential Performance Loss: serialized"};
     fill_figures(m);
     return m;
   }
@@ -127,6 +129,19 @@ TEST(Tune, AWrongTileIsNeverChosenHoweverFast) {
   const auto wrong = std::ranges::find(r.tiles, TileFate::wrong, &TriedTile::fate);
   ASSERT_NE(wrong, r.tiles.end());
   EXPECT_EQ(wrong->why, "row 3 is off");
+}
+
+TEST(Tune, ATileThatLosesIsDroppedWithTheCompilersReason) {
+  Machine m;
+  m.us = [](const Options& o) { return o.br == 96 && o.bc == 32 ? 10.0 : o.br == 32 && o.bc == 32 ? 500.0 : 1000.0; };
+  m.loses = [](const Options& o) { return o.br == 96; };
+  const TuneResult r = tuned(m);
+  ASSERT_EQ(r.decision, TuneDecision::faster) << r.words;
+  EXPECT_EQ(r.tiles[r.chosen].tile.options.br, 32);
+  const auto lost = std::ranges::find_if(r.tiles, [](const TriedTile& t) { return t.tile.options.br == 96; });
+  ASSERT_NE(lost, r.tiles.end());
+  EXPECT_EQ(lost->fate, TileFate::failed);
+  EXPECT_NE(lost->why.find("Potential Performance Loss"), std::string::npos);
 }
 
 TEST(Tune, AWrongUsualTileLeavesNothingToBeat) {

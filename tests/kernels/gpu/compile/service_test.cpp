@@ -301,8 +301,57 @@ TEST(PtxasLog, ReadsFiguresOfEachEntry) {
   EXPECT_EQ(log.entries[0], (EntryFigures{"first", 31, 0, 0, 0, 0}));
   EXPECT_EQ(log.entries[1], (EntryFigures{"second", 255, 40960, 144, 212, 240}));
   ASSERT_EQ(log.warnings.size(), 1U);
-  EXPECT_TRUE(log.errors.empty());
+  EXPECT_TRUE(log.errors.empty() && log.losses.empty());
   EXPECT_TRUE(parse_ptxas_log("").entries.empty());
+}
+
+constexpr const char* kLoss =
+    "ptxas info    : (C7512) Potential Performance Loss: wgmma.mma_async instructions are serialized due to "
+    "insufficient register resources for the function 'second' in the function 'second'";
+
+// ptxas calls these lines information.
+TEST(PtxasLog, KeepsWhatMayCostSpeed) {
+  const PtxasLog log = parse_ptxas_log(std::string("ptxas info    : Compiling entry function 'second' for 'sm_90a'\n") +
+                                       kLoss + "\nptxas info    : Used 168 registers, 16 bytes smem\n");
+  EXPECT_EQ(log.losses, std::vector<std::string>{kLoss});
+  EXPECT_TRUE(log.warnings.empty());
+  ASSERT_EQ(log.entries.size(), 1U);
+  EXPECT_EQ(log.entries[0].registers, 168) << "the line is none of the entry's figures";
+}
+
+TEST(PtxasLog, ALossStandsWhereItsFunctionBegins) {
+  const std::string text = "// first(\nvoid first() {}\n\nvoid\n  second(int x) {\n}\n";
+  const auto marks = marks_of("", {kLoss}, text);
+  ASSERT_EQ(marks.size(), 1U);
+  EXPECT_EQ(marks[0].line, 5);
+  EXPECT_FALSE(marks[0].error);
+  EXPECT_EQ(marks[0].words, kLoss);
+  EXPECT_EQ(marks_of("", {kLoss}, "nothing of it").at(0).line, 0);
+}
+
+// NVRTC itself: an accumulator that is read while its product runs makes ptxas wait after every instruction.
+TEST(PtxasLog, TheCompilersOwnLossIsKept) {
+  auto compiler = open_nvrtc();
+  if (!compiler) GTEST_SKIP() << compiler.error().message;
+  CompileService service(**compiler, {});
+  CompileRequest r = request(
+      "extern \"C\" __global__ void f(float* o, unsigned long long a, unsigned long long b) {\n"
+      "  float x[4] = {0, 0, 0, 0};\n"
+      "  asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
+      "  for (int i = 0; i < 2; ++i) {\n"
+      "    asm volatile(\"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 \"\n"
+      "                 \"{%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, 0;\"\n"
+      "                 : \"+f\"(x[0]), \"+f\"(x[1]), \"+f\"(x[2]), \"+f\"(x[3]) : \"l\"(a), \"l\"(b));\n"
+      "    x[0] *= 2.0f;\n"
+      "  }\n"
+      "  asm volatile(\"wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\n"
+      "  for (int i = 0; i < 4; ++i) o[threadIdx.x * 4 + i] = x[i];\n"
+      "}\n");
+  r.arch = "sm_90a";
+  const auto compiled = service.compile(r);
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  ASSERT_FALSE(compiled->losses.empty());
+  EXPECT_EQ(marks_of("", compiled->said(), r.source.text).at(0).line, 1);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ Measurement row(double us, double low, double high) {
 }
 
 void build(LabView& v, Measurement m) {
-  v.marks = gpu::marks_of(m.state == RowState::failed ? m.reason : "", m.warnings);
+  v.marks = gpu::marks_of(m.state == RowState::failed ? m.reason : "", m.warnings, v.now.text);
   v.tries.push_back({"flash_simt@1a2b3c4d", v.now, std::make_shared<const Measurement>(std::move(m))});
 }
 
@@ -137,6 +137,19 @@ TEST(Lab, AnErrorStandsAtItsLineAndAWarningToo) {
   v.now.text += "typed since\n";
   EXPECT_TRUE(scene_of(v).marks.empty()) << "marks of another text";
   EXPECT_NE(scene_of(v).headline.find("not built yet"), std::string::npos);
+}
+
+// What ptxas calls information and can cost half the speed.
+TEST(Lab, ALossStandsWhereItsFunctionBegins) {
+  LabView v = lab();
+  v.now.text = "one\ntwo\nvoid flash_simt(int x) {\n";
+  Measurement m = row(2000, 1990, 2010);
+  m.warnings = {"ptxas info    : (C7512) Potential Performance Loss: serialized in function 'flash_simt'"};
+  build(v, m);
+  const LabScene scene = scene_of(v);
+  ASSERT_EQ(scene.marks.size(), 1U);
+  EXPECT_FALSE(scene.marks.at(3).error);
+  EXPECT_NE(scene.marks.at(3).words.find("Potential Performance Loss"), std::string::npos);
 }
 
 TEST(Lab, WithoutAGpuItSaysWhatTheCompilerSaidAndWhyThereIsNoTime) {
