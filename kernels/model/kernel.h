@@ -136,6 +136,11 @@ inline constexpr AxisOrder kBhldAlone[] = {AxisOrder::bhld};
 // What the numbers that a traced run writes are (kernels/gpu/rungs/trace/trace.h); of resolved options.
 using TraceFn = gpu::TraceFacts (*)(const Problem&, const Options&);
 
+// Options that tuning tries on a problem, resolved or not; `fixed` are those that somebody chose.
+using TilesFn = std::vector<Options> (*)(const Problem&, const Options& fixed, const Device&);
+// Why resolved options are what they are, in words.
+using ReasonFn = std::string (*)(const Problem&, const Options&, const Device&);
+
 // Rungs that do better where this one is known to fall short, by id: what a finding of measured figures proposes.
 // Empty: none.
 struct Betters {
@@ -161,9 +166,13 @@ struct KernelRow {
   std::string_view source;            // paper and section, or "definition"
   bool stores_scores = false;         // S and P go to the device's memory and come back
   std::int32_t score_reads = 0;       // then: how often S is read back (traffic prediction)
+  std::int32_t counters = 0;          // GPU: numbers that it keeps in the workspace, 0 before and after each launch
   Products products;
   Betters betters;
   std::span<const Experiment> experiments;  // the lab's, on its source
+  std::string_view elsewhere;  // GPU: a clause for where it does not run: why, and what does best there; mostly empty
+  TilesFn tiles = nullptr;     // null: tuning tries every combination of the values that its options declare
+  ReasonFn reason = nullptr;   // null: its options have no reason of their own
   SupportsFn supports = nullptr;
   PlanFn plan = nullptr;
   // How it runs on the CPU. The GPU's rungs of the table have neither: kernels/gpu/launch prepares and launches all of

@@ -44,6 +44,7 @@ class Candidates {
     const auto usual = plan(fixed_);
     if (!usual) return tl::unexpected(usual.error());
     usual_ = usual->options;
+    if (row_.tiles != nullptr) return of_the_row();
     rests_ = rests();
     columns_ = sides(row_, Option::bc, fixed_.bc, usual_.bc, p_.Lk);
     for (const std::int32_t br : sides(row_, Option::br, fixed_.br, usual_.br, p_.Lq)) {
@@ -54,6 +55,16 @@ class Candidates {
   }
 
  private:
+  // Those that the row proposes, behind the usual one.
+  std::vector<TileCandidate> of_the_row() {
+    add(*plan(usual_));
+    for (const Options& o : row_.tiles(p_, fixed_, device_)) {
+      const auto planned = plan(o);
+      planned ? add(*planned) : all_.push_back(refusal(o, planned.error()));
+    }
+    return std::move(all_);
+  }
+
   Result<Plan> plan(const Options& o) const {
     if (auto takes = row_.supports(row_, p_, o, device_); !takes) return tl::unexpected(takes.error());
     return row_.plan(row_, p_, o, device_);
@@ -126,6 +137,7 @@ class Candidates {
     TileCandidate c;
     c.options = planned.options;
     c.usual = planned.options == usual_;
+    if (row_.reason != nullptr) c.reason = row_.reason(p_, c.options, device_);
     for (const Launch& l : planned.launches) {
       c.shared_bytes = std::max(c.shared_bytes, l.shared_bytes);
       c.threads = std::max(c.threads, l.block[0] * l.block[1] * l.block[2]);

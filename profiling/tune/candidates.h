@@ -32,6 +32,7 @@ struct TileCandidate {
   // CPU.
   gpu::Occupancy occupancy;
   bool usual = false;  // what the kernel takes by itself
+  std::string reason;  // why it is as it is, where the row can say (KernelRow::reason)
 };
 
 // Whether there is anything to tune: the kernel reads a Br or a Bc that may be more than one number.
@@ -39,9 +40,9 @@ bool has_tiles(const KernelRow& row);
 
 // Every tile of Br and Bc in {16, 32, 48, 64, 96, 128, 192, 256} that the kernel's row allows, with the threads that
 // its Br takes and every number of stages, or whatever else its row declares to be tuned; past the first side that
-// holds every row there is nothing new. What is chosen in `fixed` is not varied; threads of a CPU kernel never are.
-// Of a tile that no threads and stages make fit, one candidate that says why. The usual one is among them, or an error
-// says why the kernel takes the problem in no way.
+// holds every row there is nothing new. A row may propose its own instead (KernelRow::tiles). What is chosen in `fixed`
+// is not varied; threads of a CPU kernel never are. Of a tile that no threads and stages make fit, one candidate that
+// says why. The usual one is among them, or an error says why the kernel takes the problem in no way.
 Result<std::vector<TileCandidate>> tile_candidates(const KernelRow& row, const Problem& p, const Options& fixed,
                                                    const Device& device);
 

@@ -107,6 +107,7 @@ std::string plan_text(const KernelRow& row, const TuneResult& r) {
   for (const std::size_t n : order) {
     const TileCandidate& tile = r.tiles[n].tile;
     text += fmt::format("  {:<34}{}{}\n", tile_words(row, tile.options), resources(tile), tile.usual ? ", usual" : "");
+    if (tile.usual && !tile.reason.empty()) text += fmt::format("  {:<34} {}\n", "", tile.reason);
   }
   return text + refusals(row, r);
 }

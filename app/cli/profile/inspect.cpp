@@ -147,6 +147,10 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
   std::string text = fmt::format("{:<7} {:<{}} {:>4} {:>8} {:>10} {:>8} {:>8} {:>7} {:>6}  {:>7}  {:<12}  {}\n", "arch",
                                  "entry", width, "D", "threads", "registers", "static B", "dyn B", "stack B", "spill",
                                  "occup.", tr("on one SM"), tr("limited by"));
+  for (const InspectPoint& at : *points)
+    if (at.row->reason != nullptr)
+      text += fmt::format("{} at D = {}, L = {}: {}\n", at.row->id, at.problem.D, kLength,
+                          at.row->reason(at.problem, at.plan.options, at.device));
   std::set<std::string_view> others;
   for (const auto& [at, e] : lines) {
     text += line_of(*at, e, width);

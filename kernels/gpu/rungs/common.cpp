@@ -27,7 +27,8 @@ Result<void> check_device(const KernelRow& row, const Device& d) {
   }
   if (std::ranges::find(row.architectures, d.arch) == row.architectures.end()) {
     return fail(ErrorKind::cannot_run,
-                phrase("{} runs on {}, not on {}", row.id, fmt::join(row.architectures, ", "), d.arch));
+                phrase("{} runs on {}, not on {}", row.id, fmt::join(row.architectures, ", "), d.arch) +
+                    (row.elsewhere.empty() ? std::string() : fmt::format(": {}", tr_of(row.elsewhere))));
   }
   return ok();
 }

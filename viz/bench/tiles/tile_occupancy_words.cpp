@@ -68,6 +68,7 @@ std::string why_tile(const KernelRow& row, const TuneResult& r, std::size_t tile
   std::string words = fmt::format(
       "{}: {}", tile_words(row, t.tile.options),
       holds.empty() ? tr("on a CPU what counts is that its parts of Q, K and V stay in a core's cache") : holds);
+  if (!t.tile.reason.empty()) words += "; " + t.tile.reason;
   const TriedTile* taller = next_larger(r, t.tile.options, &Options::br, &Options::bc);
   const TriedTile* wider = next_larger(r, t.tile.options, &Options::bc, &Options::br);
   for (const auto& [next, side] : {std::pair{taller, "Br"}, {wider, "Bc"}})
