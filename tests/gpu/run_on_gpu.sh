@@ -102,6 +102,19 @@ repeat_all() {
   done
   collect
 }
+# Every step of flash_hopper, whose option `step` adds one idea each, over the shapes up to 513.
+steps_all() {
+  local step begin=$SECONDS
+  local -a names=() running=()
+  "$program" list | grep -q '^[^ ]* *flash_hopper ' || return
+  for step in 1 2 3 4 5 6 7 8 9; do
+    timeout -k 5 200 "$program" verify --device gpu --kernel flash_hopper --dtype f16 --longest 513 \
+      --set "step=$step" >"$out/step_$step.txt" 2>&1 &
+    running+=("$!")
+    names+=("step_$step")
+  done
+  collect
+}
 # Each kernel records itself: the plain run's bits, and a record that replays. Its last lines say what that costs.
 trace_all() {
   local kernel dtype name begin=$SECONDS
@@ -151,6 +164,9 @@ collect() { # reads names, running, begin
       ! grep -qE 'ERROR SUMMARY: 0 errors' "$out/${names[$n]}.txt"; then
       status=9
     fi
+    # What a kernel cannot do, it says.
+    grep -qE 'has no recorder yet|runs on .*, not on' "$out/${names[$n]}.txt" &&
+      grep -q 'Nothing was checked' "$out/${names[$n]}.txt" && status=77
     verdict "${names[$n]}" "$status" $((SECONDS - begin))
   done
 }
@@ -226,6 +242,7 @@ part ncu 150 python3 "$here/compare_with_ncu.py" "$program"
 part conflict_free 60 python3 "$here/conflict_free.py" "$program"
 part refuses 30 bash -c "$(declare -f memory_limit); memory_limit"
 verify_all
+steps_all
 repeat_all
 trace_all
 sanitize_all

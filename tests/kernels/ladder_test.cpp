@@ -150,6 +150,10 @@ TEST(Ladder, ARowRefusesAPassAStorageAndALayoutThatItDoesNotTake) {
     EXPECT_NE(refusal(p).find("takes K and V that are dense, not paged"), std::string::npos) << refusal(p);
     p.storage = {};
     p.layout = AxisOrder::blhd;
+    if (std::ranges::find(row->layouts, p.layout) != row->layouts.end()) {
+      EXPECT_EQ(refusal(p), "");
+      continue;
+    }
     EXPECT_NE(refusal(p).find("takes axes in the order bhld, not blhd"), std::string::npos) << refusal(p);
   }
 }

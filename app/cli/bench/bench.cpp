@@ -309,7 +309,8 @@ Command add_bench(Parser program) {
       .add_option("--kernels", a->kernels,
                   tr("Some of `attnscope list`, and FILE.cu of your own; left out: those of the device"))
       ->type_name("ID,ID,...");
-  parser.add_option("--axis", a->axis, tr("L, B, H, D, br, bc or threads; left out: L"))->type_name("NAME");
+  parser.add_option("--axis", a->axis, tr("L, B, H, D, br, bc, threads or another option of `list`; left out: L"))
+      ->type_name("NAME");
   parser.add_option("--values", a->values, tr("Where on the axis"))->required()->type_name("N,N,...");
   parser.add_option("--tokens", a->tokens, tr("With axis L: B = tokens / L"))->type_name("N");
   parser.add_option("--generator", a->generator, tr("How the numbers are made; left out: normal"))->type_name("NAME");

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
+#include "kernels/gpu/launch/hopper_parameters.h"
 #include "kernels/gpu/launch/trace_on_device.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/specialise.h"
@@ -86,6 +87,17 @@ Result<void> send_small_arrays(const Plan& plan, const Buffers& buffers, Queue& 
   return ok();
 }
 
+// Counters begin at 0 and are left so by every launch.
+Result<void> clear_counters(const Plan& plan, const Buffers& buffers, Queue& queue) {
+  if (plan.kernel->counters == 0) return ok();
+  const Workspace at = workspace_of(*plan.kernel, plan.problem);
+  auto done =
+      queue.driver().fill(reinterpret_cast<DevicePointer>(buffers.workspace) + at.counters, 0,
+                          static_cast<std::uint64_t>(plan.kernel->counters) * sizeof(std::int32_t), queue.stream());
+  if (!done) return tl::unexpected(with_place(done.error(), plan, tr("counters")));
+  return ok();
+}
+
 Result<std::vector<Parameters>> args_for_each(const Plan& plan, const Buffers& buffers, Queue&) {
   Parameters args;
   args.add(args_of(plan, buffers));
@@ -93,13 +105,6 @@ Result<std::vector<Parameters>> args_for_each(const Plan& plan, const Buffers& b
 }
 
 }  // namespace
-
-std::vector<const void*> Parameters::addresses() const {
-  std::vector<const void*> all;
-  all.reserve(values_.size());
-  for (const auto& value : values_) all.push_back(value.data());
-  return all;
-}
 
 Result<Prepared> prepare_with(ParametersFn parameters, const Plan& plan, const Buffers& buffers, const Stream& stream) {
   const auto queue = queue_of(stream);
@@ -109,6 +114,7 @@ Result<Prepared> prepare_with(ParametersFn parameters, const Plan& plan, const B
   const auto loaded = load(plan, buffers, **queue);
   if (!loaded) return tl::unexpected(loaded.error());
   if (auto sent = send_small_arrays(plan, buffers, **queue); !sent) return tl::unexpected(sent.error());
+  if (auto cleared = clear_counters(plan, buffers, **queue); !cleared) return tl::unexpected(cleared.error());
   auto lists = parameters(plan, buffers, **queue);
   if (!lists) return tl::unexpected(with_place(lists.error(), plan, "parameters"));
   ReadyLaunches ready;
@@ -123,6 +129,7 @@ Result<Prepared> prepare_with(ParametersFn parameters, const Plan& plan, const B
 
 Result<Prepared> prepare(const Plan& plan, const Buffers& buffers, const Stream& stream) {
   if (plan.kernel->prepare != nullptr) return plan.kernel->prepare(plan, buffers, stream);
+  if (has_hopper_parameters(*plan.kernel)) return prepare_with(hopper_parameters, plan, buffers, stream);
   return prepare_with(args_for_each, plan, buffers, stream);
 }
 

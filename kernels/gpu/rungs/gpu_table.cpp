@@ -12,12 +12,14 @@ KernelRow tiled_row();
 KernelRow flash_simt_row();
 KernelRow flash_wmma_row();
 KernelRow flash_mma_row();
+KernelRow flash_hopper_row();
 KernelRow flash_tf32x3_row();
 
 std::span<const KernelRow> gpu_kernel_table() {
   // The ladder's rungs on a GPU, in its order.
   static const std::array kTable = {
-      naive_row(), tiled_row(), flash_simt_row(), flash_wmma_row(), flash_mma_row(), flash_tf32x3_row(),
+      naive_row(),     tiled_row(),        flash_simt_row(),   flash_wmma_row(),
+      flash_mma_row(), flash_hopper_row(), flash_tf32x3_row(),
   };
   return kTable;
 }

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/gpu/rungs/hopper/hopper_tile.h"
+
 namespace attn::gpu {
 namespace {
 
@@ -70,6 +72,13 @@ std::vector<std::string> defines_of(const Plan& plan, bool aligned) {
                                    fmt::format("ATTN_THREADS={}", o.threads)};
   // Only for rungs that read it: the defines are part of the names of cubins on disk.
   if (o.stages > 0) defines.push_back(fmt::format("ATTN_STAGES={}", o.stages));
+  for (const Setting& s : o.further) {
+    std::string name = s.name;
+    std::ranges::transform(name, name.begin(), [](char c) { return c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c; });
+    defines.push_back(fmt::format("ATTN_{}={}", name, s.value));
+  }
+  if (spec_of(*plan.kernel, kHopperForm) != nullptr)
+    defines.push_back(fmt::format("ATTN_CUT_BEFORE={}", p.mask.window_left >= 0 ? 1 : 0));
   if (p.shapes_scores()) {
     defines.push_back(fmt::format("ATTN_SOFTCAP={}", p.softcap ? 1 : 0));
     defines.push_back(fmt::format("ATTN_ALIBI={}", p.alibi ? 1 : 0));
@@ -89,6 +98,7 @@ Workspace workspace_of(const KernelRow& row, const Problem& p) {
   if (p.alibi) {
     w.slopes = placed(next, static_cast<std::uint64_t>(p.alibi->empty() ? p.Hq : std::ssize(*p.alibi)) * sizeof(float));
   }
+  w.counters = placed(next, static_cast<std::uint64_t>(row.counters) * sizeof(std::int32_t));
   w.total = next;
   return w;
 }

@@ -17,7 +17,7 @@ bool may_be_aligned(const Problem& p);
 
 // Where things lie in the workspace, in bytes; every part starts at a multiple of 256. Saturates at 2^63 - 1.
 struct Workspace {
-  std::uint64_t s = 0, p = 0, key_lengths = 0, slopes = 0, total = 0;
+  std::uint64_t s = 0, p = 0, key_lengths = 0, slopes = 0, counters = 0, total = 0;
 };
 Workspace workspace_of(const KernelRow& row, const Problem& p);
 

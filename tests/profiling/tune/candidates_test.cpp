@@ -148,5 +148,22 @@ TEST(TileCandidates, TheUsualIsTriedFirstThenOneOfEachTileThenTheRest) {
     EXPECT_TRUE(seen.emplace(all[order[n]].options.br, all[order[n]].options.bc).second) << n;
 }
 
+// flash_hopper's options go together: it says itself what is worth a try.
+TEST(TileCandidates, ARowMayProposeItsOwn) {
+  const KernelRow& row = **find_kernel("flash_hopper");
+  for (const std::int64_t D : {64, 96, 128, 192, 256}) {
+    const auto all = of("flash_hopper", problem(4096, D, DType::f16));
+    EXPECT_EQ(std::ranges::count_if(all, &TileCandidate::usual), 1);
+    EXPECT_GE(std::ranges::count_if(all, [](const TileCandidate& c) { return c.why_not.empty(); }), 8) << D;
+    EXPECT_LE(all.size(), 50U) << D;
+    for (const TileCandidate& c : all) EXPECT_EQ(c.why_not.empty(), !c.reason.empty()) << tile_words(row, c.options);
+  }
+  Options fixed;
+  fixed.br = 128;
+  const auto some = of("flash_hopper", problem(4096, 128, DType::f16), "sm_90a", fixed);
+  EXPECT_GE(some.size(), 4U);
+  for (const TileCandidate& c : some) EXPECT_EQ(c.options.br, 128);
+}
+
 }  // namespace
 }  // namespace attn

@@ -16,6 +16,7 @@
 #include "kernels/gpu/launch/device_run.h"
 #include "kernels/gpu/rungs/args.h"
 #include "kernels/gpu/rungs/common.h"
+#include "kernels/gpu/rungs/hopper/hopper_args.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
@@ -264,6 +265,48 @@ TEST(TensorTiles, WhatTheHardwareDoesNotTakeIsRefusedInWords) {
   EXPECT_EQ(words([](TensorTiles& t) { t.extents[2] = 0; }), "A tensor map's extent 2 is 0; 1 to 2^32 would do.");
   EXPECT_EQ(words([](TensorTiles& t) { t.element_strides[1] = 9; }),
             "A tensor map's element stride along axis 1 is 9; 1 to 8 would do.");
+}
+
+// Four tensor maps and a struct of its own; counters that are 0 before the first launch.
+TEST_F(Launching, HopperIsHandedMapsAndItsCountersAreCleared) {
+  problem_.Hq = 8;
+  problem_.Hkv = 2;
+  problem_.D = problem_.Dv = 64;
+  problem_.dtype = DType::f16;
+  problem_.scale = -0.5;
+  problem_.alibi.reset();
+  inputs_ = *make_inputs(problem_, {});
+  outputs_ = empty_outputs(problem_);
+  const KernelRow& row = **find_kernel("flash_hopper");
+  const Plan plan = plan_for(row);
+  std::memset(workspace_.data(), 1, plan.workspace_bytes);
+  HopperArgs seen{};
+  std::size_t parameters = 0;
+  TensorMap maps[4];
+  driver_.on_launch = [&](const FakeDriver::Launched& l) {
+    parameters = l.parameters.size();
+    for (int n = 0; n < 4; ++n) std::memcpy(&maps[n], l.parameters[n], sizeof maps[n]);
+    std::memcpy(&seen, l.parameters[4], sizeof seen);
+  };
+  const Buffers b = buffers();
+  const auto ready = prepare(plan, b, stream_);
+  ASSERT_TRUE(ready) << ready.error().message;
+  ASSERT_TRUE(launch(*ready, stream_));
+  ASSERT_EQ(parameters, 5U);
+  const void* tensors[] = {b.in[Tensor::q], b.in[Tensor::k], b.in[Tensor::v], b.out[Tensor::o]};
+  for (int n = 0; n < 4; ++n) EXPECT_EQ(maps[n].opaque[0], reinterpret_cast<std::uint64_t>(tensors[n])) << n;
+  EXPECT_EQ(seen.counter[0], 0);
+  EXPECT_EQ(seen.counter[1], 0);
+  EXPECT_EQ(seen.key_lengths[0], 3);
+  // Five queries of four heads that share keys are packed: 20 rows of two packed heads in two batches, a tile each.
+  EXPECT_EQ(seen.rows, 20);
+  EXPECT_EQ(seen.heads, 2);
+  EXPECT_EQ(seen.share, 1);
+  EXPECT_EQ(seen.tiles, 1);
+  EXPECT_EQ(seen.total, 4);
+  EXPECT_EQ(plan.launches[0].grid[0], 4);
+  EXPECT_EQ(seen.query_factor, -1.0F) << "the kernel's scale is positive";
+  EXPECT_FLOAT_EQ(seen.scale_log2, 0.5F * 1.442695F);
 }
 
 }  // namespace

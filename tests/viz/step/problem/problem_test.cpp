@@ -67,7 +67,7 @@ TEST(StepProblem, OfEveryKernelItIsKnownWhetherStepCouldShowIt) {
     d.options = {};
     d.problem = {};
     d.problem.Lq = d.problem.Lk = 8;
-    d.problem.D = d.problem.Dv = 4;
+    d.problem.D = d.problem.Dv = 8;
     d.problem.dtype = row->dtypes.empty() ? DType::f32 : row->dtypes.front();
     EXPECT_EQ(why_not_recordable(d).value_or(""), "") << row->id;
     d.problem.Lq = d.problem.Lk = 1'000'000;

@@ -1,0 +1,135 @@
+// flash_hopper on the host: its tiles, and what flash_hopper.cu is launched with. Its parameters and tensor maps are
+// made where there is a driver: kernels/gpu/launch/hopper_parameters.cpp.
+#include <algorithm>
+
+#include "kernels/base/text.h"
+#include "kernels/gpu/rungs/common.h"
+#include "kernels/gpu/rungs/hopper/hopper_layout.h"
+#include "kernels/gpu/rungs/hopper/hopper_tile.h"
+
+namespace attn::gpu {
+namespace {
+
+constexpr DType kHalves[] = {DType::f16, DType::bf16};
+constexpr std::string_view kHopper[] = {"sm_90a"};
+constexpr AxisOrder kEither[] = {AxisOrder::bhld, AxisOrder::blhd};
+constexpr std::int64_t kMostRows = std::int64_t{1} << 29;  // rows and keys are counted in 32 bits
+constexpr std::int64_t kMostTiles = 2147483647;
+constexpr std::int32_t kUsualSms = 132;  // of a device that stands for an architecture alone
+
+Result<void> check_problem(const KernelRow& row, const Problem& p) {
+  if (p.D % 8 != 0 || p.Dv % 8 != 0)
+    return fail(ErrorKind::cannot_run,
+                phrase("{} takes head dimensions that are multiples of 8: the hardware "
+                       "copies tiles whose rows lie 16 bytes apart. D = {}, Dv = {} do not; flash_mma takes them.",
+                       row.id, p.D, p.Dv));
+  if (std::max(p.Lq * (p.Hq / p.Hkv), p.Lk) > kMostRows)
+    return fail(ErrorKind::cannot_run, phrase("{} counts rows and keys in 32 bits: up to {}.", row.id, kMostRows));
+  return ok();
+}
+
+// Of a consumer's thread: S, in form 4 P beside it, O, and what any loop takes. The compiler has the last word: what it
+// spills or gives up the overlap for, tuning drops.
+std::int64_t registers_of(const Problem& p, const HopperTile& t) {
+  constexpr std::int64_t kOthers = 32;
+  return t.keys / 2 + (t.form == 4 ? t.keys / 4 : 0) + p.Dv / 2 + kOthers;
+}
+std::int64_t registers_for(const HopperTile& t) {
+  return hopper_layout(8, 8, 16, t.consumers, 1, 1).registers;
+}
+
+std::int32_t sms_of(const Device& d) {
+  return d.cores > 1 ? d.cores : kUsualSms;
+}
+
+Result<void> check_tile(const KernelRow& row, const Problem& p, const HopperTile& t, const Options& o, const Device& d,
+                        const ArchLimits& arch) {
+  if (o.threads != 128 * (t.consumers + 1))
+    return bad_input(
+        phrase("{} takes {} threads for {} query rows of a tile, a warpgroup for every 64 "
+               "and one that copies; not {}.",
+               row.id, 128 * (t.consumers + 1), o.br, o.threads));
+  if (t.step == 3 && t.consumers != 2)
+    return bad_input(phrase("{} at step 3 has two consumers that take turns: 128 query rows, not {}.", row.id, o.br));
+  if ((t.pack & (t.pack - 1)) != 0 || p.Hq / p.Hkv % t.pack != 0)
+    return bad_input(
+        phrase("{} packs 1, 2, 4, 8 or 16 heads that share keys, here {}; not {}.", row.id, p.Hq / p.Hkv, t.pack));
+  if (t.form == 4 && (t.consumers != 2 || t.slots % 2 != 0))
+    return bad_input(phrase("{} in form 4 takes 128 query rows and an even number of stages.", row.id));
+  if (t.half >= t.keys || t.half % 16 != 0)
+    return bad_input(
+        phrase("{} takes a half step of fewer than {} keys, in steps of 16; not {}.", row.id, t.keys, t.half));
+  if (const std::int64_t takes = registers_of(p, t), has = registers_for(t); takes > has)
+    return bad_input(
+        phrase("{} at {} x {}, form {}, Dv = {} would hold S, P and O in {} registers a thread; {} consumers have "
+               "{} each. Take fewer keys or rows.",
+               row.id, o.br, t.keys, t.form, p.Dv, takes, t.consumers, has));
+  const std::int64_t bytes = shared_bytes(p, t);
+  if (bytes > arch.shared_block)
+    return bad_input(
+        phrase("{} at {} x {}, {} stages, {} buffers of Q, D = {}, Dv = {} needs {} bytes of shared "
+               "memory a block; {} has {}. Take fewer.",
+               row.id, o.br, t.keys, t.slots, t.queries, p.D, p.Dv, bytes, d.arch, arch.shared_block));
+  return ok();
+}
+
+Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
+  const Result<ArchLimits> arch = limits_for(row, d);
+  if (!arch) return tl::unexpected(arch.error());
+  if (auto good = check_problem(row, p); !good) return tl::unexpected(good.error());
+  const Result<Options> resolved = resolve(row, options_of(hopper_tile(p, o), o), d);
+  if (!resolved) return tl::unexpected(resolved.error());
+  const HopperTile t = tile_of(*resolved);
+  if (auto good = check_tile(row, p, t, *resolved, d, *arch); !good) return tl::unexpected(good.error());
+  const std::int32_t sms = sms_of(d);
+  const std::int64_t all = query_tiles(p, t, sms) * packed_heads(p, t);
+  if (all > kMostTiles)
+    return fail(ErrorKind::cannot_run,
+                phrase("{} counts query tiles in 32 bits; {} has {}.", row.id, describe(p), all));
+  const std::int64_t blocks = t.step < kStaysFrom ? all : std::min<std::int64_t>(all, sms);
+  return plan_of(row, p, *resolved, {launch_of(row.id, blocks, resolved->threads, 1, shared_bytes(p, t))});
+}
+
+std::vector<Options> tiles(const Problem& p, const Options& fixed, const Device&) {
+  std::vector<Options> all;
+  for (const HopperTile& t : hopper_tiles(p, fixed)) all.push_back(options_of(t, fixed));
+  return all;
+}
+
+std::string reason(const Problem& p, const Options& resolved, const Device& d) {
+  return words_of(p, tile_of(resolved), sms_of(d));
+}
+
+}  // namespace
+
+KernelRow flash_hopper_row() {
+  static const OptionSpec kOptions[] = {
+      {&Option::br, 64, 256, 64, 192}, {&Option::bc, 32, 256, 16, 128}, {&Option::threads, 256, 640, 128, 512},
+      {&Option::stages, 2, 8, 1, 5},   {&kHopperForm, 4, 5, 1, 5},      {&kHopperQueries, 1, 2, 1, 1},
+      {&kHopperPack, 1, 16, 1, 1},     {&kHopperSplit, 0, 7, 1, 4},     {&kHopperHalf, 0, 240, 16, 64},
+      {&kHopperStep, 1, 10, 1, 10}};
+  KernelRow row = common_row();
+  row.id = "flash_hopper";
+  row.title = marked("flash on wgmma");
+  row.rung = "8";
+  row.order = Order::flash;
+  row.architectures = kHopper;
+  row.dtypes = kHalves;
+  row.layouts = kEither;
+  row.options = kOptions;
+  row.what = marked("Attention in f16 and bf16 by Hopper's own means: TMA, wgmma, warpgroups with roles of their own.");
+  row.teaches = marked(
+      "One warpgroup copies, the others cover each other's softmax; "
+      "blocks stay and take tiles from a counter.");
+  row.source = marked("Shah et al. 2024, FlashAttention-3; PTX ISA, wgmma and cp.async.bulk.tensor");
+  row.elsewhere = marked(
+      "wgmma and the tensor maps that it lives on are Hopper's alone; flash_mma is the fastest in f16 and bf16 there");
+  row.products = {Pipe::tensor_half, 1};
+  row.counters = 2;
+  row.tiles = tiles;
+  row.reason = reason;
+  row.plan = plan;
+  return row;
+}
+
+}  // namespace attn::gpu

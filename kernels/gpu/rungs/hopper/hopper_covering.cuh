@@ -1,0 +1,115 @@
+// The consumers of form 5: several that cover each other. Each has one product or one softmax at work, never both but
+// for the two parts of P V; while it computes exponentials another has the matrix pipe.
+#pragma once
+
+#include "kernels/gpu/hopper_epilogue.cuh"
+#include "kernels/gpu/hopper_ring.cuh"
+#include "kernels/gpu/hopper_wgmma.cuh"
+
+namespace attn::gpu {
+
+template <int N>
+struct Width {
+  static constexpr int keys = N;
+};
+
+// 64 rows of every tile that the block takes.
+__device__ __forceinline__ void consume_covering(const HopperArgs& a, const HopperMap& out, int consumer) {
+  // @phase loop
+  const bool lead = threadIdx.x % 128 == 0;
+  const Descriptor k0 = by_rows(Shared::ring), v0 = by_columns(Shared::ring, ATTN_BC);
+  const float scale = ATTN_BIAS ? 1.0f : a.scale_log2;  // that scores still lack when the softmax takes them
+  Board board;
+  Slot slot;
+  int buffer = 0, query_round = 0;
+  float o[ATTN_DV / 2];
+  Softmax x;
+  if (kTurns && consumer == 1) give_turn(0);
+#pragma unroll 1
+  for (;;) {
+    const int tile = board.read_together();
+    if (tile >= a.total) break;
+    const Work work(a, tile);
+    const Rows rows(a, work, consumer);
+    const bool mine = consumer < work.pieces;
+    const int at_query = consumer * ATTN_QUERIES + buffer;
+    const unsigned query = Shared::queries + at_query * kAt.query_bytes;
+    const Descriptor q = by_rows(query);
+    if (mine) {
+      barrier_wait(Shared::query_full + 8 * at_query, query_round);
+      if (++buffer == ATTN_QUERIES) {
+        buffer = 0;
+        query_round ^= 1;
+      }
+      if (a.query_factor != 1.0f) multiply_query(a.query_factor, query, consumer);
+    }
+    x.begin();
+    bool begun = false;
+#pragma unroll 1
+    for (int i = work.last - 1; i >= work.first; --i) {
+      const int key = i * ATTN_BC;
+      const Slot k = slot;
+      slot.next();
+      const Slot v = slot;
+      slot.next();
+      const auto step = [&](auto width) {
+        constexpr int N = decltype(width)::keys, kSteps = N / 16, kFirst = kSteps * ATTN_SPLIT / 8;
+        float s[N / 2];
+        unsigned p[kSteps][4];
+        if (kTurns) take_turn(consumer);
+        products_begin();
+        start_scores<N>(s, q, further(k0, k.at * kAt.slot_bytes));
+        products_end();
+        if (kTurns) give_turn(1 - consumer);
+        wait_for_products(s);
+        barrier_arrive_if(lead, Shared::empty + 8 * k.at);
+        shape<N>(a, work, rows, key, s);
+        mask<N>(a, work, rows, key, s);
+        x.raise(s, scale);
+        const Descriptor values = further(v0, v.at * kAt.slot_bytes);
+        const auto values_have_come = [&] {
+          if (begun) x.rescale(o);
+          barrier_wait(Shared::full + 8 * v.at, v.round);
+          zero_beyond<N>(a, work, consumer, key, Shared::ring + v.at * kAt.slot_bytes);
+          products_begin();
+        };
+        if constexpr (kFirst > 0) {
+          x.weigh<0, kFirst>(s, p, scale);
+          values_have_come();
+          start_output<0, kFirst>(o, p, values, begun);
+          products_end();
+        }
+        x.weigh<kFirst, kSteps>(s, p, scale);
+        if constexpr (kFirst == 0) {
+          values_have_come();
+        } else {
+          products_begin();
+        }
+        start_output<kFirst, kSteps>(o, p, values, begun);
+        products_end();
+        wait_for_products(o);
+        barrier_arrive_if(lead, Shared::empty + 8 * v.at);
+        begun = true;
+      };
+      barrier_wait(Shared::full + 8 * k.at, k.round);
+      if (!mine || (kSkips && rows.see_nothing(key))) {  // hand the tiles on
+        barrier_wait(Shared::full + 8 * v.at, v.round);
+        warpgroup_sync(consumer);  // no product keeps the four warps together: one that lags two rounds waits for ever
+        barrier_arrive_if(lead, Shared::empty + 8 * k.at);
+        barrier_arrive_if(lead, Shared::empty + 8 * v.at);
+        if (kTurns) {
+          take_turn(consumer);
+          give_turn(1 - consumer);
+        }
+      } else if (kSkips && kHalf < ATTN_BC && key + kHalf >= rows.seen_by_any) {
+        step(Width<kHalf>());
+      } else {
+        step(Width<ATTN_BC>());
+      }
+    }
+    if (mine) finish(a, out, work, rows, x, o, query, Shared::query_empty + 8 * at_query);
+  }
+  stores_are_done();
+}
+
+}  // namespace attn::gpu

@@ -1,0 +1,88 @@
+// The ring of K and V tiles: K and V in turn take the next slot. A slot is free -> asked for -> landed -> read by every
+// consumer -> free; `full` is the barrier of the third state, `empty` of the last.
+#pragma once
+
+#include "kernels/gpu/hopper_map.cuh"
+#include "kernels/gpu/hopper_schedule.cuh"
+
+namespace attn::gpu {
+
+struct Slot {
+  int at = 0, round = 0;  // which slot; the parity of its round
+
+  __device__ __forceinline__ void next() {
+    if (++at == ATTN_STAGES) {
+      at = 0;
+      round ^= 1;
+    }
+  }
+};
+
+// One lane: K and V of every tile, from the last keys to the first, so that the tiles that a mask cuts come first.
+__device__ __forceinline__ void feed_keys(const HopperArgs& a, const HopperMap& k, const HopperMap& v) {
+  // @phase loop
+  Board board;
+  Slot slot;
+#pragma unroll 1
+  for (int n = 0;; ++n) {
+    const int tile = next_tile(a, n);
+    board.write(tile);
+    if (tile >= a.total) break;
+    const Work work(a, tile);
+    const int batch = work.batch(a), head = work.head(a) / a.share;
+#pragma unroll 1
+    for (int i = work.last - 1; i >= work.first; --i) {
+      barrier_wait(Shared::empty + 8 * slot.at, slot.round ^ 1);
+      // @phase K
+      barrier_expect(Shared::full + 8 * slot.at, kAt.d_panels * kPanel);
+#pragma unroll
+      for (int p = 0; p < kAt.d_panels; ++p) {
+        load_keys(Shared::ring + slot.at * kAt.slot_bytes + p * kPanel, k, Shared::full + 8 * slot.at, 64 * p,
+                  i * ATTN_BC, head, batch);
+      }
+      // @phase loop
+      slot.next();
+      barrier_wait(Shared::empty + 8 * slot.at, slot.round ^ 1);
+      // @phase V
+      barrier_expect(Shared::full + 8 * slot.at, kAt.v_panels * kPanel);
+#pragma unroll
+      for (int p = 0; p < kAt.v_panels; ++p) {
+        load_keys(Shared::ring + slot.at * kAt.slot_bytes + p * kPanel, v, Shared::full + 8 * slot.at, 64 * p,
+                  i * ATTN_BC, head, batch);
+      }
+      // @phase loop
+      slot.next();
+    }
+  }
+  leave(a);
+}
+
+// One lane of another warp: each consumer's rows of Q as soon as their place is free. Alone in its warp: lanes that spin
+// beside it would keep it from running.
+__device__ __forceinline__ void feed_queries(const HopperArgs& a, const HopperMap& q) {
+  // @phase Q
+  Board board;
+  unsigned round = ~0u, turn = 0;  // a bit a buffer, a bit a consumer
+#pragma unroll 1
+  for (;;) {
+    const int tile = board.read();
+    if (tile >= a.total) break;
+    const Work work(a, tile);
+    const int batch = work.batch(a), head = work.head(a);
+#pragma unroll 1
+    for (int c = 0; c < (kOverlapped ? kConsumers : work.pieces); ++c) {
+      const int buffer = c * ATTN_QUERIES + (ATTN_QUERIES == 2 ? turn >> c & 1 : 0);
+      barrier_wait(Shared::query_empty + 8 * buffer, round >> buffer & 1);
+      barrier_expect(Shared::query_full + 8 * buffer, kAt.d_panels * 8192);
+#pragma unroll
+      for (int p = 0; p < kAt.d_panels; ++p) {
+        load_queries(Shared::queries + buffer * kAt.query_bytes + p * 8192, q, Shared::query_full + 8 * buffer, 64 * p,
+                     query_of(work.row + 64 * c), head, batch);
+      }
+      round ^= 1u << buffer;
+      turn ^= 1u << c;
+    }
+  }
+}
+
+}  // namespace attn::gpu

@@ -1,0 +1,328 @@
+#include "kernels/gpu/rungs/hopper/hopper_tile.h"
+
+#include <algorithm>
+#include <queue>
+#include <span>
+#include <vector>
+
+#include "kernels/base/text.h"
+#include "kernels/gpu/rungs/hopper/hopper_layout.h"
+
+namespace attn::gpu {
+
+constexpr Option kHopperForm{.name = "form",
+                             .title = marked("form"),
+                             .help = marked("4: consumers that overlap within; 5: consumers that cover each other"),
+                             .tuned = true};
+constexpr Option kHopperQueries{
+    .name = "queries", .title = marked("Q buffers"), .help = marked("Buffers of Q a warpgroup"), .tuned = true};
+constexpr Option kHopperPack{
+    .name = "pack", .title = marked("pack"), .unit = marked("heads"), .help = marked("Heads packed as rows of a tile")};
+constexpr Option kHopperSplit{
+    .name = "split",
+    .title = marked("split"),
+    .unit = marked("eighths"),
+    .help = marked("Part of the keys whose product with V runs under the exponentials of the rest"),
+    .tuned = true};
+constexpr Option kHopperHalf{.name = "half",
+                             .title = marked("half step"),
+                             .unit = marked("keys"),
+                             .help = marked("Keys of the shorter step on the diagonal; 0: there is none"),
+                             .tuned = true};
+
+namespace {
+
+constexpr std::int64_t kSteps[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+
+}  // namespace
+
+constexpr Option kHopperStep{
+    .name = "step",
+    .title = marked("step"),
+    .help = marked(
+        "How many of its ideas are in: 1 TMA and wgmma; 2 two consumers and a ring; 3 they take turns; 4 overlap "
+        "within, in place of turns; 5 consumers that cover each other, in place of 3 and 4; 6 P V of the first keys "
+        "early; 7 blocks that stay; 8 longest first, waves evened; 9 diagonal by halves and skips; 10 m moves past "
+        "2^8 alone"),
+    .swept = kSteps};
+
+namespace {
+
+constexpr std::int64_t kSharedOfBlock = 227 * 1024;
+constexpr std::int64_t kMostSlots = 8;
+constexpr std::int64_t kL2ForKeys = std::int64_t{32} << 20;
+constexpr std::int32_t kRowsOfPiece = 64;
+// The seam between query tiles shows where there are no more key tiles than this in one: then Q comes early, and takes
+// the room of a slot. Under a mask consumers that skip tiles run apart, and miss the slot sooner.
+constexpr double kShort = 48, kShortMasked = 10;
+// A half step makes the loop's code larger, which costs every step about a twenty-fifth; it saves a quarter of a key
+// tile in every query tile. So it pays where there are few.
+constexpr double kFewForHalves = 6;
+// Steps 1 to 4 are two consumers' at most, as they are taught.
+constexpr std::int32_t kSlotsOfPlain = 4;
+
+std::int64_t pieces(std::int64_t rows) {
+  return (rows + kRowsOfPiece - 1) / kRowsOfPiece;
+}
+
+std::int64_t slots_that_fit(const Problem& p, HopperTile t) {
+  t.slots = 0;
+  const std::int64_t none = shared_bytes(p, t);
+  t.slots = 1;
+  const std::int64_t slot = shared_bytes(p, t) - none;
+  return std::min(kMostSlots, (kSharedOfBlock - none) / slot);
+}
+
+// Key tiles that a query tile sees, in the mean. Key lengths do not count: what is prepared may be given others, and
+// the same tile gives the same bits.
+double mean_key_tiles(Problem p, const HopperTile& t) {
+  p.mask.key_lengths.clear();
+  const double keys = p.visible_pairs() / static_cast<double>(p.B * p.Hq * p.Lq);
+  return keys / t.keys;
+}
+
+// Of the rows of the pieces that exist.
+double filled(std::int64_t rows) {
+  return static_cast<double>(rows) / static_cast<double>(kRowsOfPiece * pieces(rows));
+}
+
+std::int32_t pack_for(const Problem& p) {
+  constexpr double kWorthIt = 0.9;
+  std::int32_t best = 1;
+  for (std::int32_t n = 2; n <= 16 && p.Hq / p.Hkv % n == 0; n *= 2)
+    if (filled(p.Lq * best) < kWorthIt * filled(p.Lq * n)) best = n;
+  return best;
+}
+
+// What a tile of so many pieces costs, in full ones: with fewer consumers each has less to hide behind.
+double cost_of(std::int64_t n, std::int32_t consumers) {
+  if (n >= consumers) return 1;
+  if (consumers <= 2) return 0.7;
+  return n == 1 ? 0.6 : n == 2 ? 0.79 : 0.88;
+}
+
+// A row sees other keys than the next.
+bool has_edge(const Problem& p) {
+  return p.mask.causal || p.mask.window_left >= 0 || p.mask.window_right >= 0;
+}
+
+std::int32_t half_keys(std::int32_t keys) {
+  return keys / 2 / 16 * 16;
+}
+
+std::int32_t half_of(const Problem& p, const HopperTile& t) {
+  if (t.step < 9 || t.form == 4 || !has_edge(p) || mean_key_tiles(p, t) > kFewForHalves) return 0;
+  return half_keys(t.keys);
+}
+
+// Consumers that overlap within themselves: two, with as many keys as S and P leave room for beside O.
+HopperTile overlapped(const Problem& p, HopperTile t) {
+  const std::int64_t width = std::max(p.D, p.Dv);
+  t.form = 4, t.consumers = 2, t.split = 0, t.half = 0;
+  t.keys = width > 192 ? 80 : width > 128 ? 112 : 128;
+  return t;
+}
+
+// Consumers that cover each other: as many as the registers of S and O leave room for.
+HopperTile covering(const Problem& p, HopperTile t) {
+  const std::int64_t width = std::max(p.D, p.Dv);
+  t.form = 5, t.consumers = 3, t.keys = 128, t.split = 4;
+  if (width > 192) {
+    t.consumers = 2, t.keys = 96;
+  } else if (width > 128) {
+    t.consumers = 2, t.keys = 112;
+  } else if (p.changes_scores()) {
+    t.consumers = 2;  // bias, softcap and ALiBi take registers for addresses and products
+    if (width > 64) t.keys = 112;
+  } else if (width <= 64) {
+    t.consumers = 4, t.keys = 96, t.split = 0;  // four have enough to hide behind
+  }
+  if (t.step < 6) t.split = 0;
+  t.half = half_of(p, t);
+  return t;
+}
+
+HopperTile usual_form(const Problem& p, std::int32_t step) {
+  HopperTile t;
+  t.step = step;
+  if (step == 4) return overlapped(p, t);
+  if (step < 4) {
+    t = covering(p, t);
+    t.consumers = std::min(step, 2), t.split = 0;
+    if (std::max(p.D, p.Dv) <= 128) t.keys = 128;
+    return t;
+  }
+  // Above 128 O leaves room for two consumers alone, who cannot cover each other well.
+  return std::max(p.D, p.Dv) > 128 && step > 6 && !p.changes_scores() ? overlapped(p, t) : covering(p, t);
+}
+
+std::int32_t queries_for(const Problem& p, HopperTile t) {
+  if (t.form == 4 || t.step < kStaysFrom) return 1;  // in form 4 Q is free long before its tile ends
+  t.queries = 2;
+  const std::int64_t slots = slots_that_fit(p, t);
+  if (slots >= kMostSlots) return 2;
+  return slots >= 4 && mean_key_tiles(p, t) <= (has_edge(p) ? kShortMasked : kShort) ? 2 : 1;
+}
+
+}  // namespace
+
+std::int64_t shared_bytes(const Problem& p, const HopperTile& t) {
+  return hopper_layout(static_cast<int>(p.D), static_cast<int>(p.Dv), t.keys, t.consumers, t.slots, t.queries).total;
+}
+
+HopperTile hopper_tile(const Problem& p, const Options& asked) {
+  HopperTile t = usual_form(p, static_cast<std::int32_t>(chosen(asked, kHopperStep).value_or(kLastStep)));
+  if (const auto form = chosen(asked, kHopperForm); form && *form != t.form)
+    t = *form == 4 ? overlapped(p, t) : covering(p, t);
+  if (asked.br != 0) t.consumers = std::max(1, asked.br / kRowsOfPiece);
+  if (asked.bc != 0 && asked.bc != t.keys) t.keys = asked.bc, t.half = half_of(p, t);
+  t.pack = static_cast<std::int32_t>(chosen(asked, kHopperPack).value_or(pack_for(p)));
+  t.queries = static_cast<std::int32_t>(chosen(asked, kHopperQueries).value_or(0));
+  if (t.queries == 0) t.queries = queries_for(p, t);
+  if (asked.stages > slots_that_fit(p, t) && !chosen(asked, kHopperQueries)) t.queries = 1;
+  const std::int64_t most = slots_that_fit(p, t);
+  t.slots = static_cast<std::int32_t>(t.step == 1  ? 2
+                                      : t.step < 5 ? std::min<std::int64_t>(most, kSlotsOfPlain)
+                                                   : most);
+  if (t.form == 4) t.slots -= t.slots % 2;
+  return t;
+}
+
+std::vector<HopperTile> hopper_tiles(const Problem& p, const Options& asked) {
+  struct Shape {
+    std::int32_t form, consumers, keys;
+  };
+  static constexpr Shape kNarrow[] = {{5, 4, 96}, {5, 4, 80}, {5, 3, 128}, {5, 3, 160}, {5, 2, 256}, {4, 2, 128}};
+  static constexpr Shape kMiddle[] = {{5, 3, 128}, {5, 3, 112}, {5, 2, 128}, {5, 2, 160}, {4, 2, 128}, {4, 2, 160}};
+  static constexpr Shape kWide[] = {{4, 2, 112}, {4, 2, 96}, {5, 2, 112}, {5, 2, 80}};
+  static constexpr Shape kWidest[] = {{4, 2, 80}, {4, 2, 64}, {5, 2, 96}, {5, 2, 80}, {5, 2, 64}};
+  const std::int64_t width = std::max(p.D, p.Dv);
+  const std::span<const Shape> shapes = width > 192   ? std::span<const Shape>(kWidest)
+                                        : width > 128 ? std::span<const Shape>(kWide)
+                                        : width > 64  ? std::span<const Shape>(kMiddle)
+                                                      : std::span<const Shape>(kNarrow);
+  std::vector<HopperTile> all;
+  const auto free = [](std::int64_t fixed, std::int64_t value) { return fixed == 0 || fixed == value; };
+  for (const Shape& shape : shapes) {
+    if (!free(asked.br, kRowsOfPiece * shape.consumers) || !free(asked.bc, shape.keys)) continue;
+    if (!free(chosen(asked, kHopperForm).value_or(0), shape.form)) continue;
+    Options o = asked;
+    choose(o, kHopperForm, shape.form);
+    o.br = kRowsOfPiece * shape.consumers;
+    o.bc = shape.keys;
+    for (const std::int64_t queries : {1, 2}) {
+      if (!free(chosen(asked, kHopperQueries).value_or(0), queries)) continue;
+      choose(o, kHopperQueries, queries);
+      const HopperTile t = hopper_tile(p, o);
+      all.push_back(t);
+      if (t.form == 4) continue;
+      all.push_back(t);
+      all.back().split = t.split == 0 ? 4 : 0;
+      if (!has_edge(p)) continue;
+      all.push_back(t);
+      all.back().half = t.half == 0 ? half_keys(t.keys) : 0;
+    }
+  }
+  return all;
+}
+
+std::int64_t packed_rows(const Problem& p, const HopperTile& t) {
+  return p.Lq * t.pack;
+}
+std::int64_t packed_heads(const Problem& p, const HopperTile& t) {
+  return p.B * (p.Hq / t.pack);
+}
+
+std::int64_t query_tiles(const Problem& p, const HopperTile& t, std::int32_t sms) {
+  constexpr std::int64_t kManyWaves = 24;  // from so many on the last one hardly counts
+  const std::int64_t all = pieces(packed_rows(p, t)), heads = packed_heads(p, t);
+  const std::int64_t least = (all + t.consumers - 1) / t.consumers;
+  if (t.step < kEvensFrom || least * heads > kManyWaves * sms) return least;
+  std::int64_t best = least;
+  double best_end = 0;
+  const std::int64_t most = std::min(all, std::max(all * 5 / (4 * t.consumers) + 3, sms / heads));
+  for (std::int64_t n = least; n <= most; ++n) {
+    const std::int64_t each = all / n, more = all % n;
+    std::priority_queue<double, std::vector<double>, std::greater<>> ends;
+    for (std::int32_t i = 0; i < sms; ++i) ends.push(0);
+    double end = 0;
+    for (std::int64_t i = 0; i < n * heads; ++i) {
+      const double at = ends.top() + cost_of(i < more * heads ? each + 1 : each, t.consumers);
+      ends.pop();
+      ends.push(at);
+      end = std::max(end, at);
+    }
+    if (n == least || end < best_end - 1e-9) best = n, best_end = end;
+  }
+  return best;
+}
+
+std::int64_t heads_together(const Problem& p, const HopperTile& t) {
+  const std::int64_t heads = packed_heads(p, t), share = p.Hq / p.Hkv / t.pack;
+  const std::int64_t fit = std::max<std::int64_t>(1, kL2ForKeys / (2 * p.Lk * (p.D + p.Dv))) * share;
+  std::int64_t n = std::min(heads, fit);
+  while (heads % n != 0) --n;
+  return n;
+}
+
+std::string words_of(const Problem& p, const HopperTile& t, std::int32_t sms) {
+  const std::int64_t heads = packed_heads(p, t), all = pieces(packed_rows(p, t)), n = query_tiles(p, t, sms);
+  const std::int64_t each = all / n, more = all % n;
+  const double waves = static_cast<double>(n * heads) / sms;
+  std::string words = n * heads <= sms ? phrase("{} query tiles for {} multiprocessors", n * heads, sms)
+                      : more > 0 ? phrase("{:.1f} waves: rows shared out {} … {}", waves, kRowsOfPiece * (each + 1),
+                                          kRowsOfPiece * each)
+                                 : phrase("{:.1f} waves of {} rows a tile", waves, kRowsOfPiece * each);
+  words += t.form == 4        ? phrase("; {} consumers that overlap within themselves", t.consumers)
+           : t.consumers == 1 ? phrase("; one consumer")
+           : t.step < 5       ? phrase("; {} consumers", t.consumers)
+                              : phrase("; {} consumers that cover each other", t.consumers);
+  words += phrase("; {} keys a tile, {} slots", t.keys, t.slots);
+  if (t.queries == 2) words += phrase("; two buffers of Q: {:.0f} key tiles a query tile", mean_key_tiles(p, t));
+  if (t.split > 0) words += phrase("; P V of {} keys first", t.keys / 16 * t.split / 8 * 16);
+  if (t.half > 0) words += phrase("; half steps of {} keys at the edge of the mask", t.half);
+  if (t.pack > 1)
+    words += phrase("; {} heads packed, alone they fill {:.0f} % of their rows", t.pack, 100 * filled(p.Lq));
+  return words;
+}
+
+std::int32_t product_waits(const HopperTile& t) {
+  constexpr std::int32_t kOfStep = 2;   // for S, for O
+  if (t.form == 4) return kOfStep + 2;  // and before the loop for the first S, behind it for the last O
+  return kOfStep * (t.half > 0 ? 2 : 1);
+}
+
+HopperTile tile_of(const Options& o) {
+  HopperTile t;
+  const auto of = [&](const Option& option) { return static_cast<std::int32_t>(chosen(o, option).value_or(0)); };
+  t.consumers = o.br / kRowsOfPiece;
+  t.keys = o.bc;
+  t.slots = o.stages;
+  t.form = of(kHopperForm);
+  t.queries = of(kHopperQueries);
+  t.pack = of(kHopperPack);
+  t.split = of(kHopperSplit);
+  t.half = of(kHopperHalf);
+  t.step = of(kHopperStep);
+  return t;
+}
+
+Options options_of(const HopperTile& t, const Options& asked) {
+  Options o = asked;
+  if (o.br == 0) o.br = kRowsOfPiece * t.consumers;
+  if (o.bc == 0) o.bc = t.keys;
+  if (o.stages == 0) o.stages = t.slots;
+  if (o.threads == 0) o.threads = 128 * (o.br / kRowsOfPiece + 1);
+  const auto fill = [&](const Option& option, std::int64_t value) {
+    if (!chosen(o, option)) choose(o, option, value);
+  };
+  fill(kHopperForm, t.form);
+  fill(kHopperQueries, t.queries);
+  fill(kHopperPack, t.pack);
+  fill(kHopperSplit, t.split);
+  fill(kHopperHalf, t.half);
+  fill(kHopperStep, t.step);
+  return o;
+}
+
+}  // namespace attn::gpu

@@ -1,0 +1,153 @@
+// ptxas is believed: no tile of flash_hopper that ships, that a step has or that tuning may choose spills, and of none
+// it says that products are serialised or registers not shared out ("Potential Performance Loss").
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/gpu/compile/service.h"
+#include "kernels/gpu/rungs/hopper/hopper_tile.h"
+#include "kernels/gpu/rungs/inspect.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/ladder.h"
+#include "tests/environment/asked.h"
+
+namespace attn::gpu {
+namespace {
+
+Problem problem(std::int64_t D, DType dtype, bool causal, std::int64_t L = 1024) {
+  Problem p;
+  p.B = 2;
+  p.Hq = p.Hkv = 4;
+  p.Lq = p.Lk = L;
+  p.D = p.Dv = D;
+  p.dtype = dtype;
+  p.mask.causal = causal;
+  return p;
+}
+
+class HopperCompile : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (test::asked("ATTNSCOPE_SANITIZED")) GTEST_SKIP() << "the compiler is NVIDIA's";
+    compiler_ = open_nvrtc();
+    if (!compiler_) GTEST_SKIP() << compiler_.error().message;
+    service_.emplace(**compiler_, std::filesystem::path());
+  }
+
+  void expect_clean(const Problem& p, const Options& o = {}) {
+    const KernelRow& row = **find_kernel("flash_hopper");
+    const Device d = *device_for("sm_90a");
+    const auto plan = row.plan(row, p, o, d);
+    ASSERT_TRUE(plan) << plan.error().message;
+    SCOPED_TRACE(describe(p) + ": " + row.reason(p, plan->options, d));
+    const auto report = inspect(*service_, *plan, d, {});
+    ASSERT_TRUE(report) << report.error().message;
+    for (const EntryReport& e : report->entries) {
+      EXPECT_EQ(e.figures.spill_store_bytes + e.figures.spill_load_bytes, 0);
+      EXPECT_EQ(e.occupancy.blocks, 1) << e.occupancy.limiter;
+    }
+    EXPECT_TRUE(report->compiled.losses.empty()) << report->compiled.losses.front();
+    EXPECT_TRUE(report->compiled.warnings.empty()) << report->compiled.warnings.front();
+  }
+
+  static bool asked_for_all() { return test::asked("ATTNSCOPE_LONG_TESTS"); }
+
+  Result<std::unique_ptr<Compiler>> compiler_ = bad_input("not opened");
+  std::optional<CompileService> service_;
+};
+
+TEST_F(HopperCompile, WhatShipsLosesNothing) {
+  for (const std::int64_t D : {64, 128, 256}) expect_clean(problem(D, DType::f16, true));
+  expect_clean(problem(192, DType::bf16, false));
+  const std::vector<std::int64_t> dims =
+      asked_for_all() ? std::vector<std::int64_t>{64, 96, 128, 192, 256} : std::vector<std::int64_t>{128};
+  for (const std::int64_t D : dims) {
+    Problem lengths = problem(D, DType::f16, false), window = lengths;
+    lengths.mask.key_lengths = {100, 1024};
+    window.mask.window_left = 100;
+    window.mask.window_right = 0;
+    Problem both = window;
+    both.mask.key_lengths = lengths.mask.key_lengths;
+    for (const Problem& p : {lengths, window, both}) expect_clean(p);
+  }
+  if (!asked_for_all()) return;
+  for (const std::int64_t D : {8, 40, 64, 80, 96, 128, 160, 192, 224, 256}) {
+    for (const DType dtype : {DType::f16, DType::bf16}) {
+      for (const std::int64_t L : {1024, 16384}) {  // with a half step and without; one buffer of Q or two
+        expect_clean(problem(D, dtype, true, L));
+        expect_clean(problem(D, dtype, false, L));
+      }
+    }
+  }
+  for (const std::int64_t D : {64, 128, 256}) {
+    Problem wide = problem(D, DType::f16, true), narrow = wide, packed = wide;
+    wide.Dv = 256;
+    narrow.Dv = 40;
+    packed.Hkv = 1;
+    packed.Lq = 3;
+    for (const Problem& p : {wide, narrow, packed}) expect_clean(p);
+  }
+}
+
+TEST_F(HopperCompile, WhatChangesScoresLosesNothing) {
+  Problem p = problem(128, DType::f16, true);
+  p.bias_shape = {1, 1, 1024, 1024};
+  expect_clean(p);
+  p.mask = {};
+  expect_clean(p);
+  if (!asked_for_all()) return;
+  for (const std::int64_t D : {40, 64, 96, 128, 192, 256}) {
+    for (const DType dtype : {DType::f16, DType::bf16}) {
+      Problem biased = problem(D, dtype, true), shaped = biased;
+      biased.bias_shape = {1, 1, 1024, 1024};
+      shaped.softcap = 30;
+      shaped.alibi.emplace();
+      Problem all = shaped;
+      all.bias_shape = biased.bias_shape;
+      for (Problem q : {biased, shaped, all}) {
+        expect_clean(q);
+        q.mask = {};  // without half steps
+        expect_clean(q);
+        q.mask.window_left = 100;
+        expect_clean(q);
+      }
+    }
+  }
+}
+
+TEST_F(HopperCompile, NoStepLosesAnything) {
+  for (const std::int64_t D : {64, 96, 128, 192, 256}) {
+    if (D != 128 && !asked_for_all()) continue;
+    for (std::int32_t step = 1; step < kLastStep; ++step) {
+      Options o;
+      choose(o, kHopperStep, step);
+      expect_clean(problem(D, DType::f16, true), o);
+      if (asked_for_all()) expect_clean(problem(D, DType::bf16, false, 16384), o);
+    }
+  }
+}
+
+TEST_F(HopperCompile, NoTileThatTuningMayChooseLosesAnything) {
+  const KernelRow& row = **find_kernel("flash_hopper");
+  const Device d = *device_for("sm_90a");
+  for (const std::int64_t D : {64, 96, 128, 192, 256}) {
+    const Problem p = problem(D, DType::f16, true, 4096);
+    std::vector<Options> seen;
+    for (const Options& o : row.tiles(p, {}, d)) {
+      if (!row.supports(row, p, o, d)) continue;
+      const auto plan = row.plan(row, p, o, d);
+      if (std::ranges::find(seen, plan->options) != seen.end()) continue;
+      seen.push_back(plan->options);
+      if (!asked_for_all() && (D != 128 || seen.size() > 2)) continue;
+      expect_clean(p, plan->options);
+    }
+    EXPECT_GE(seen.size(), 8U) << D;
+  }
+}
+
+}  // namespace
+}  // namespace attn::gpu
