@@ -22,7 +22,7 @@ std::string figure_text(double value);                             // three digi
 std::string tick_text(double value);                               // of an axis: all the digits it has, "1.5e8"
 std::string value_with_unit(double value, const BenchUnit& unit);  // "12.1 ms"
 // Ends in one full stop.
-std::string sentence(std::string words);
+std::string sentence(const std::string& words);
 std::string bytes_text(double bytes);  // "273 MB"
 // "4.1", "12", "1.06": how many times, in two or three digits.
 std::string times_text(double ratio);
