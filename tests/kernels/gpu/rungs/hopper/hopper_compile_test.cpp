@@ -75,12 +75,12 @@ TEST_F(HopperCompile, WhatShipsLosesNothing) {
     for (const Problem& p : {lengths, window, both}) expect_clean(p);
   }
   if (!asked_for_all()) return;
-  for (const std::int64_t D : {8, 40, 64, 80, 96, 128, 160, 192, 224, 256}) {
-    for (const DType dtype : {DType::f16, DType::bf16}) {
-      for (const std::int64_t L : {1024, 16384}) {  // with a half step and without; one buffer of Q or two
-        expect_clean(problem(D, dtype, true, L));
-        expect_clean(problem(D, dtype, false, L));
-      }
+  for (const std::int64_t D : {8, 40, 80, 96, 160, 192, 224}) {
+    for (const bool causal : {true, false}) expect_clean(problem(D, D % 3 == 0 ? DType::bf16 : DType::f16, causal));
+  }
+  for (const std::int64_t D : {64, 128, 256}) {
+    for (const std::int64_t L : {1024, 16384}) {  // with a half step and without; one buffer of Q or two
+      for (const bool causal : {true, false}) expect_clean(problem(D, DType::bf16, causal, L));
     }
   }
   for (const std::int64_t D : {64, 128, 256}) {
@@ -100,33 +100,31 @@ TEST_F(HopperCompile, WhatChangesScoresLosesNothing) {
   p.mask = {};
   expect_clean(p);
   if (!asked_for_all()) return;
-  for (const std::int64_t D : {40, 64, 96, 128, 192, 256}) {
-    for (const DType dtype : {DType::f16, DType::bf16}) {
-      Problem biased = problem(D, dtype, true), shaped = biased;
-      biased.bias_shape = {1, 1, 1024, 1024};
-      shaped.softcap = 30;
-      shaped.alibi.emplace();
-      Problem all = shaped;
-      all.bias_shape = biased.bias_shape;
-      for (Problem q : {biased, shaped, all}) {
-        expect_clean(q);
-        q.mask = {};  // without half steps
-        expect_clean(q);
-        q.mask.window_left = 100;
-        expect_clean(q);
-      }
+  for (const std::int64_t D : {64, 128, 256}) {
+    Problem biased = problem(D, D == 128 ? DType::bf16 : DType::f16, true), shaped = biased;
+    biased.bias_shape = {1, 1, 1024, 1024};
+    shaped.softcap = 30;
+    shaped.alibi.emplace();
+    Problem all = shaped;
+    all.bias_shape = biased.bias_shape;
+    for (Problem q : {biased, shaped, all}) {
+      expect_clean(q);
+      q.mask = {};  // without half steps
+      expect_clean(q);
+      q.mask.window_left = 100;
+      expect_clean(q);
     }
   }
 }
 
 TEST_F(HopperCompile, NoStepLosesAnything) {
-  for (const std::int64_t D : {64, 96, 128, 192, 256}) {
+  for (const std::int64_t D : {64, 128, 256}) {
     if (D != 128 && !asked_for_all()) continue;
     for (std::int32_t step = 1; step < kLastStep; ++step) {
       Options o;
       choose(o, kHopperStep, step);
       expect_clean(problem(D, DType::f16, true), o);
-      if (asked_for_all()) expect_clean(problem(D, DType::bf16, false, 16384), o);
+      if (asked_for_all() && D == 128) expect_clean(problem(D, DType::bf16, false, 16384), o);
     }
   }
 }
@@ -134,7 +132,7 @@ TEST_F(HopperCompile, NoStepLosesAnything) {
 TEST_F(HopperCompile, NoTileThatTuningMayChooseLosesAnything) {
   const KernelRow& row = **find_kernel("flash_hopper");
   const Device d = *device_for("sm_90a");
-  for (const std::int64_t D : {64, 96, 128, 192, 256}) {
+  for (const std::int64_t D : {64, 128, 256}) {
     const Problem p = problem(D, DType::f16, true, 4096);
     std::vector<Options> seen;
     for (const Options& o : row.tiles(p, {}, d)) {
