@@ -25,6 +25,7 @@ class Parameters {
   // Their addresses, as Driver::launch() takes them; valid as long as this object.
   std::vector<const void*> addresses() const {
     std::vector<const void*> all;
+    all.reserve(values_.size());
     for (const std::vector<Piece>& value : values_) all.push_back(value.data());
     return all;
   }
