@@ -216,8 +216,11 @@ std::vector<HopperTile> hopper_tiles(const Problem& p, const Options& asked) {
       const HopperTile t = hopper_tile(p, o);
       all.push_back(t);
       if (t.form == 4) continue;
-      all.push_back(t);
-      all.back().split = t.split == 0 ? 4 : 0;
+      // Undivided and with a second buffer of Q, 128 keys of D = 128 spill.
+      if (t.split == 0 || queries == 1) {
+        all.push_back(t);
+        all.back().split = t.split == 0 ? 4 : 0;
+      }
       if (!has_edge(p)) continue;
       all.push_back(t);
       all.back().half = t.half == 0 ? half_keys(t.keys) : 0;
