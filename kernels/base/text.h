@@ -22,8 +22,6 @@
 
 #include <fmt/format.h>
 
-#include "kernels/base/text.h"
-
 namespace attn {
 
 // Which form of a text stands beside a number. `one_other`: 1, and all else. `low_other`: 0 and 1, and all else

@@ -10,9 +10,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/formats/npy_header.h"
-
 #include "kernels/base/text.h"
+#include "kernels/formats/npy_header.h"
 
 namespace attn {
 

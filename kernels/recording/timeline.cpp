@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "kernels/base/text.h"
-
 #include "kernels/model/problem/validate.h"
 
 namespace attn {

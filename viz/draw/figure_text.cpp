@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "kernels/base/text.h"
 #include "viz/draw/number_text.h"
 
 namespace attn {

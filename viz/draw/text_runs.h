@@ -9,8 +9,6 @@
 
 #include "viz/draw/inks.h"
 
-#include "kernels/base/text.h"
-
 namespace attn {
 
 enum class Face : std::uint8_t { text, bold, mono, maths };

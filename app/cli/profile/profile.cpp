@@ -13,6 +13,7 @@
 #include "app/cli/profile/profile_subject.h"
 #include "app/cli/profile/profile_text.h"
 #include "app/window/pictures.h"
+#include "kernels/base/text.h"
 
 namespace attn::cli {
 namespace {

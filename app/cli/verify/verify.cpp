@@ -15,6 +15,7 @@
 #include "app/cli/verify/verify_tuned.h"
 #include "app/worker/client.h"
 
+#include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/rows.h"

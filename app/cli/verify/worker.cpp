@@ -12,6 +12,7 @@
 #include "app/worker/client.h"
 #include "app/worker/collect.h"
 #include "app/worker/worker.h"
+#include "kernels/base/text.h"
 #include "kernels/model/problem/costs.h"
 #include "profiling/figures/baseline.h"
 #include "profiling/figures/counts.h"

@@ -2,9 +2,8 @@
 
 #include <cmath>
 
-#include "kernels/formats/json_fields.h"
-
 #include "kernels/base/text.h"
+#include "kernels/formats/json_fields.h"
 
 namespace attn {
 

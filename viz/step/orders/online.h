@@ -3,9 +3,8 @@
 
 #include <array>
 
-#include "viz/step/orders/shared.h"
-
 #include "kernels/base/text.h"
+#include "viz/step/orders/shared.h"
 
 namespace attn::looks {
 
