@@ -67,8 +67,7 @@ struct HindsightBuilder {
   }
   TextRuns words() const {
     TextRuns out;
-    for (const Phrase& piece : order_look(rec.order).hindsight)
-      out.push_back({std::string(tr_of(piece.text)), piece.face, piece.ink, piece.raise, false});
+    for (const Phrase& piece : order_look(rec.order).hindsight) out.push_back(run_of(piece));
     return out;
   }
 };

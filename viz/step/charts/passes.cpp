@@ -65,11 +65,11 @@ struct Walk {
 TextRuns runs_of(Phrases pieces, std::int64_t keys) {
   TextRuns out;
   for (const Phrase& piece : pieces) {
-    std::string text(tr_of(piece.text));
+    TextRun run = run_of(piece);
     constexpr std::string_view kKeys = "{keys}";
-    if (const std::size_t at = text.find(kKeys); at != std::string::npos)
-      text.replace(at, kKeys.size(), std::to_string(keys));
-    out.push_back({std::move(text), piece.face, piece.ink, piece.raise, false});
+    if (const std::size_t at = run.text.find(kKeys); at != std::string::npos)
+      run.text.replace(at, kKeys.size(), std::to_string(keys));
+    out.push_back(std::move(run));
   }
   return out;
 }

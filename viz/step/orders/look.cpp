@@ -1,8 +1,13 @@
 #include "viz/step/orders/look.h"
 
 #include <algorithm>
+#include <string>
 
 namespace attn {
+
+TextRun run_of(const Phrase& piece) {
+  return {std::string(tr_of(piece.text)), piece.face, piece.ink, piece.raise, false};
+}
 
 const PhaseLook& OrderLook::phase(Phase p) const {
   static constexpr PhaseLook kPlain{};

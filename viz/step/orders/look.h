@@ -43,6 +43,7 @@ struct Phrase {
   bool scale = false;  // the problem's scale stands here: " / √8"
 };
 using Phrases = std::span<const Phrase>;
+TextRun run_of(const Phrase& piece);  // its text, in the language that is spoken
 
 // The columns of the tiles. Orders without a row here count theirs from kNamedColumns on.
 enum class Column : std::uint8_t { q, s, m_old, m_new, alpha, p, l_old, l_new, o };

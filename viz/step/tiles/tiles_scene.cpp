@@ -267,10 +267,7 @@ struct Captioner {
     TextRuns out;
     for (const Phrase& piece : pieces) {
       if (!stands(piece.when)) continue;
-      if (piece.scale)
-        out.push_back(scale_run(rec.problem));
-      else
-        out.push_back({std::string(tr_of(piece.text)), piece.face, piece.ink, piece.raise, false});
+      out.push_back(piece.scale ? scale_run(rec.problem) : run_of(piece));
     }
     return out;
   }
