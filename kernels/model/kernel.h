@@ -140,6 +140,8 @@ using TraceFn = gpu::TraceFacts (*)(const Problem&, const Options&);
 using TilesFn = std::vector<Options> (*)(const Problem&, const Options& fixed, const Device&);
 // Why resolved options are what they are, in words.
 using ReasonFn = std::string (*)(const Problem&, const Options&, const Device&);
+// What of a problem it is compiled for beside what all rungs are: "NAME=VALUE".
+using DefinesFn = std::vector<std::string> (*)(const Problem&);
 
 // Rungs that do better where this one is known to fall short, by id: what a finding of measured figures proposes.
 // Empty: none.
@@ -170,9 +172,10 @@ struct KernelRow {
   Products products;
   Betters betters;
   std::span<const Experiment> experiments;  // the lab's, on its source
-  std::string_view elsewhere;  // GPU: a clause for where it does not run: why, and what does best there; mostly empty
-  TilesFn tiles = nullptr;     // null: tuning tries every combination of the values that its options declare
-  ReasonFn reason = nullptr;   // null: its options have no reason of their own
+  std::string_view elsewhere;   // GPU: a clause for where it does not run: why, and what does best there; mostly empty
+  TilesFn tiles = nullptr;      // null: tuning tries every combination of the values that its options declare
+  ReasonFn reason = nullptr;    // null: its options have no reason of their own
+  DefinesFn defines = nullptr;  // GPU: null: nothing besides
   SupportsFn supports = nullptr;
   PlanFn plan = nullptr;
   // How it runs on the CPU. The GPU's rungs of the table have neither: kernels/gpu/launch prepares and launches all of

@@ -84,7 +84,7 @@ HopperArgs hopper_args(const Plan& plan, const Buffers& b, const HopperTile& t, 
   // A grid smaller than the device has a block for every tile.
   const std::int64_t grid = plan.launches[0].grid[0], heads = packed_heads(p, t);
   a.tiles = static_cast<int>(std::max(query_tiles(p, t, static_cast<std::int32_t>(grid)), grid / heads));
-  a.total = static_cast<int>(a.tiles * packed_heads(p, t));
+  a.total = static_cast<int>(a.tiles * heads);
   a.section = static_cast<int>(heads_together(p, t));
   a.first_shift = near(common.first_shift);
   a.last_shift = near(common.last_shift);

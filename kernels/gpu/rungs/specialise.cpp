@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "kernels/gpu/rungs/hopper/hopper_tile.h"
-
 namespace attn::gpu {
 namespace {
 
@@ -77,8 +75,7 @@ std::vector<std::string> defines_of(const Plan& plan, bool aligned) {
     std::ranges::transform(name, name.begin(), [](char c) { return c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c; });
     defines.push_back(fmt::format("ATTN_{}={}", name, s.value));
   }
-  if (spec_of(*plan.kernel, kHopperForm) != nullptr)
-    defines.push_back(fmt::format("ATTN_CUT_BEFORE={}", p.mask.window_left >= 0 ? 1 : 0));
+  if (plan.kernel->defines != nullptr) std::ranges::move(plan.kernel->defines(p), std::back_inserter(defines));
   if (p.shapes_scores()) {
     defines.push_back(fmt::format("ATTN_SOFTCAP={}", p.softcap ? 1 : 0));
     defines.push_back(fmt::format("ATTN_ALIBI={}", p.alibi ? 1 : 0));

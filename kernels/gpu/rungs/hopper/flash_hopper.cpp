@@ -1,6 +1,10 @@
 // flash_hopper on the host: its tiles, and what flash_hopper.cu is launched with. Its parameters and tensor maps are
 // made where there is a driver: kernels/gpu/launch/hopper_parameters.cpp.
 #include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/common.h"
@@ -96,6 +100,11 @@ std::vector<Options> tiles(const Problem& p, const Options& fixed, const Device&
   return all;
 }
 
+// The code of a window that cuts keys before it costs every step: a problem without one has none of it.
+std::vector<std::string> defines(const Problem& p) {
+  return {fmt::format("ATTN_CUT_BEFORE={}", p.mask.window_left >= 0 ? 1 : 0)};
+}
+
 std::string reason(const Problem& p, const Options& resolved, const Device& d) {
   return words_of(p, tile_of(resolved), sms_of(d));
 }
@@ -128,6 +137,7 @@ KernelRow flash_hopper_row() {
   row.counters = 2;
   row.tiles = tiles;
   row.reason = reason;
+  row.defines = defines;
   row.plan = plan;
   return row;
 }
