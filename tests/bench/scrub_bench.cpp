@@ -119,10 +119,10 @@ void add(std::vector<Budget>& budgets, const std::string& what, const State& sta
   budgets.push_back({fmt::format("scrub at {} x {}, {}: 99th percentile of frames", kWidth, kHeight, what),
                      fmt::format("<= {} ms", frame_limit),
                      fmt::format("{:.1f} ms (median {:.1f})", frame, percentile(times->whole, 0.5)),
-                     ui(frame <= frame_limit)});
+                     held(frame <= frame_limit)});
   budgets.push_back({fmt::format("UI code of a scrub's frame, {}: median", what), fmt::format("<= {} ms", ui_limit),
                      fmt::format("{:.2f} ms (99th percentile {:.2f})", ui, percentile(times->ui, 0.99)),
-                     ui(ui <= ui_limit)});
+                     held(ui <= ui_limit)});
 }
 
 }  // namespace
