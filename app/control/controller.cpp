@@ -42,6 +42,7 @@ struct Controller::RunEffect {
   void operator()(const ExportJson& e) const { c.exports_.write_json(e.run); }
   void operator()(const ExportTrace& e) const { c.exports_.write_trace(e.run); }
   void operator()(const TuneTiles&) const { c.tunings_.tune(); }
+  void operator()(const LookForPeers&) const { c.sweeps_.look_for_peers(); }
   void operator()(const AnswerOffer& e) const { c.files_.answer_offer(e.take); }
   void operator()(const TakeSweepOf& e) const { c.runs_.take_sweep_of(e.id); }
 

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "app/system/assets.h"
 #include "app/worker/bench.h"
 #include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
@@ -273,15 +272,16 @@ Result<PeerClient*> PeerBench::client_for(const std::string& id, const std::stop
   if (setup_.start) return clients_.emplace(key, std::make_unique<PeerClient>(setup_.start)).first->second.get();
   const auto python = look(stop);
   if (!python) return fail(ErrorKind::cannot_run, "not found: " + python.error().message);
-  const auto script = find_asset("peers/peer.py");
+  const auto script = peer_script("peer.py");
   if (!script) return tl::unexpected(script.error());
   std::string file;
-  if (own != own_.end()) {
-    std::error_code error;
+  std::error_code error;
+  const std::string here = std::filesystem::current_path(error).string();
+  if (own != own_.end())
     file = std::filesystem::absolute(setup_.files[static_cast<std::size_t>(own - own_.begin())], error).string();
-  }
-  const auto start = [program = python->program.string(), script = script->string(), file](const PeerPlace& place) {
-    return Child::start({"-B", script, file, std::to_string(place.threads)}, program);
+  const auto start = [program = python->program.string(), script = *script, file, here](const PeerPlace& place) {
+    return Child::start({"-B", script.string(), file, std::to_string(place.threads), here}, program,
+                        script.parent_path().string());
   };
   return clients_.emplace(key, std::make_unique<PeerClient>(start)).first->second.get();
 }

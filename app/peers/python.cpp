@@ -1,10 +1,12 @@
 #include "app/peers/python.h"
 
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "app/system/assets.h"
 #include "app/system/posix.h"
 #include "app/system/run_program.h"
 #include "kernels/base/folders.h"
@@ -14,34 +16,6 @@ namespace {
 
 constexpr double kSeconds = 20;  // a cold start from a slow disk
 constexpr std::size_t kMaxBytes = 4096;
-// Three lines, then one a package of peers that is there: "flash_attn=2.8.3". A package's own record of its version:
-// importing torch takes seconds. flash_attn is the folder of version 2 and of version 4, which may be there alone or
-// together; to ask for a module inside would import what is around it, so its file is looked for.
-constexpr const char* kAsk = R"(
-import importlib.metadata, importlib.util, os, sys
-def version(*names):
-    for name in names:
-        try:
-            return importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            pass
-    return 'of an unknown version'
-def module(name):
-    return version(name) if importlib.util.find_spec(name) is not None else ''
-def has(file):
-    spec = importlib.util.find_spec('flash_attn')
-    places = [os.path.join(place, 'flash_attn') for place in sys.path]
-    places += (spec.submodule_search_locations or []) if spec is not None else []
-    return any(os.path.isfile(os.path.join(place, file)) for place in places)
-print(sys.version.split()[0], module('torch'), module('numpy'), sep='\n')
-if has('flash_attn_interface.py'):
-    print('flash_attn=' + version('flash_attn'))
-if importlib.util.find_spec('flash_attn_interface') is not None:
-    print('flash_attn_interface=' + version('flash_attn_3', 'flash_attn_interface'))
-if has(os.path.join('cute', 'interface.py')):
-    print('flash_attn.cute=' + version('flash-attn-4', 'fa4', 'flash_attn_cute'))
-)";
-
 // As the shell finds a name.
 std::filesystem::path in_path(const std::string& name) {
   std::istringstream folders(environment("PATH").value_or("/usr/local/bin:/usr/bin:/bin"));
@@ -52,23 +26,37 @@ std::filesystem::path in_path(const std::string& name) {
   return {};
 }
 
+// It is started in another folder. Links stay: beside its own link a Python of a venv finds the venv.
+std::filesystem::path whole(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto path = std::filesystem::absolute(file, error);
+  return error ? file : path;
+}
+
 Result<std::filesystem::path> program_of(const std::string& chosen) {
   if (chosen.empty() || chosen.find('/') == std::string::npos) {
     const std::string name = chosen.empty() ? "python3" : chosen;
-    auto found = in_path(name);
-    if (!found.empty()) return found;
+    if (const auto found = in_path(name); !found.empty()) return whole(found);
     return fail(ErrorKind::cannot_run, fmt::format("there is no {} in PATH", name));
   }
-  if (can_run(chosen)) return std::filesystem::path(chosen);
+  if (can_run(chosen)) return whole(chosen);
   return fail(ErrorKind::cannot_run, fmt::format("{} is no program that can be run", chosen));
 }
 
 }  // namespace
 
+Result<std::filesystem::path> peer_script(const std::string& name) {
+  const auto script = find_asset("peers/" + name);
+  if (!script) return tl::unexpected(script.error());
+  return whole(*script);
+}
+
 Result<PythonFound> look_for_python(const std::string& chosen, const std::stop_token& stop) {
   auto program = program_of(chosen);
   if (!program) return tl::unexpected(program.error());
-  const auto said = output_of(*program, {"-c", kAsk}, {kSeconds, stop}, kMaxBytes);
+  const auto script = peer_script("versions.py");
+  if (!script) return tl::unexpected(script.error());
+  const auto said = output_of(*program, {"-B", script->string()}, {kSeconds, stop}, kMaxBytes, script->parent_path());
   if (!said) return fail(ErrorKind::cannot_run, said.error().message);
   PythonFound found;
   found.program = *std::move(program);

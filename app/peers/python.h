@@ -1,4 +1,8 @@
 // The Python that runs peers: where it is, and which versions it says it has. Nothing is imported to find out.
+//
+// It runs a file of ours, by its whole path, and works in that file's folder. So neither `-c` nor `-m` nor an empty or
+// relative part of PYTHONPATH makes it import what lies in the user's folder: a csv.py beside a session is not ours to
+// run. PYTHONPATH's other parts, the user's site and a venv count as ever.
 #pragma once
 
 #include <filesystem>
@@ -21,6 +25,8 @@ struct PythonFound {
   std::map<std::string, std::string, std::less<>> packages;
 };
 
+// A script of assets/peers, by its whole path.
+Result<std::filesystem::path> peer_script(const std::string& name);
 // `chosen`: a program or folder of one, as the user named it; empty: python3 as the shell would find it. The error says
 // what was tried.
 Result<PythonFound> look_for_python(const std::string& chosen, const std::stop_token& stop);

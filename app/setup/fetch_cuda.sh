@@ -21,6 +21,10 @@ readonly cupti="nvidia-cuda-cupti==13.0.85"
 readonly nvtx="nvidia-nvtx==13.0.85"
 readonly nvdisasm="nvidia-cuda-nvdisasm==13.5.37" # newer than the compiler: it reads the machine code of all before
 
+# Beside this script, also where it is a link.
+here="$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")" && pwd)"
+readonly here
+
 say() { printf '%s\n' "$*" >&2; }
 
 # The wheels' hashes, by processor.
@@ -45,21 +49,26 @@ hash_of() { # PACKAGE
   esac
 }
 
+# in_folder FOLDER MODULE ARGUMENTS: a module of Python's, run in a folder that holds nothing but ours.
+in_folder() {
+  (cd -- "$1" && shift && TMPDIR="$PWD" python3 "$here/run_module.py" "$@")
+}
+
 # fetch PACKAGE: prints a folder with the unpacked wheel.
 fetch() {
   local package="$1" folder hash
   hash="$(hash_of "$package")"
   folder="$(mktemp -d "$cache/.partial.XXXXXX")"
   printf '%s --hash=sha256:%s\n' "$package" "$hash" >"$folder/requirements.txt"
-  if ! TMPDIR="$folder" python3 -m pip download --quiet --no-deps --only-binary=:all: --require-hashes --no-cache-dir \
-    --disable-pip-version-check -r "$folder/requirements.txt" -d "$folder" >"$folder/log" 2>&1; then
+  if ! in_folder "$folder" pip download --quiet --no-deps --only-binary=:all: --require-hashes --no-cache-dir \
+    --disable-pip-version-check -r requirements.txt -d . >"$folder/log" 2>&1; then
     tail -n 3 "$folder/log" >&2
     rm -rf "$folder"
     say "$package could not be downloaded from the Python package index."
     say "Mend: check the network and the free space of $cache, then run this again; or install a CUDA toolkit."
     return 1
   fi
-  python3 -m zipfile -e "$folder"/*.whl "$folder/unpacked"
+  in_folder "$folder" zipfile -e ./*.whl unpacked
   printf '%s\n' "$folder"
 }
 

@@ -52,9 +52,9 @@ download() {
   # shellcheck disable=SC2064 # these values
   trap "rm -rf '$folder'; if [[ -n '$watcher' ]]; then kill '$watcher' 2>/dev/null; printf '\r\033[K' >&2; fi" EXIT
   # pip's temporary copies lie beside the result: /tmp may be small.
-  if ! PYTHONPATH="$here/no_backend" TMPDIR="$folder" python3 -m pip download --quiet --no-deps \
-    --no-build-isolation --no-binary imgui-bundle --require-hashes --no-cache-dir \
-    --disable-pip-version-check -r "$folder/requirements.txt" -d "$folder" >"$folder/log" 2>&1; then
+  if ! (cd -- "$folder" && PYTHONPATH="$here/no_backend" TMPDIR="$PWD" python3 "$here/run_module.py" pip download \
+    --quiet --no-deps --no-build-isolation --no-binary imgui-bundle --require-hashes --no-cache-dir \
+    --disable-pip-version-check -r requirements.txt -d .) >"$folder/log" 2>&1; then
     tail -n 3 "$folder/log" >&2
     say "The GUI sources could not be downloaded (54 MB, package imgui-bundle $version of the Python package index)."
     say "Mend: check the network and the free space of $cache ($(free_mib) MiB), then run this again."

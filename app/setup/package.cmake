@@ -30,11 +30,14 @@ foreach(size IN ITEMS 16 24 32 48 64 128 256)
     RENAME attnscope.png)
 endforeach()
 
-# `attnscope doctor --fetch-cuda` runs it; the build's share folder has it too.
-set(fetch_cuda "${CMAKE_SOURCE_DIR}/app/setup/fetch_cuda.sh")
+# `attnscope doctor --fetch-cuda` runs them; the build's share folder has them too.
+set(setup "${CMAKE_SOURCE_DIR}/app/setup")
 file(MAKE_DIRECTORY "${ATTNSCOPE_BUILD_ASSETS}/setup")
-file(CREATE_LINK "${fetch_cuda}" "${ATTNSCOPE_BUILD_ASSETS}/setup/fetch_cuda.sh" SYMBOLIC)
-install(PROGRAMS "${fetch_cuda}" DESTINATION share/attnscope/setup)
+foreach(name IN ITEMS fetch_cuda.sh run_module.py)
+  file(CREATE_LINK "${setup}/${name}" "${ATTNSCOPE_BUILD_ASSETS}/setup/${name}" SYMBOLIC)
+endforeach()
+install(PROGRAMS "${setup}/fetch_cuda.sh" DESTINATION share/attnscope/setup)
+install(FILES "${setup}/run_module.py" DESTINATION share/attnscope/setup)
 
 # Where Debian looks for licences; the texts themselves lie in share/attnscope/licenses.
 file(READ "${CMAKE_SOURCE_DIR}/LICENSE" license)

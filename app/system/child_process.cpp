@@ -158,7 +158,8 @@ tl::expected<Message, NoMessage> Socket::receive(const Deadline& deadline) {
   return m;
 }
 
-Result<Child> Child::start(const std::vector<std::string>& arguments, const std::string& program) {
+Result<Child> Child::start(const std::vector<std::string>& arguments, const std::string& program,
+                           const std::string& folder) {
   std::vector<std::string> words{program.empty() ? executable_path().string() : program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
@@ -174,6 +175,7 @@ Result<Child> Child::start(const std::vector<std::string>& arguments, const std:
   }
   if (id == 0) {  // only calls that are safe between fork and exec
     follow_parent(parent);
+    if (!folder.empty() && ::chdir(folder.c_str()) != 0) ::_exit(kExecFailed);
     if (pair->their_descriptor == kChildSocket) {
       ::fcntl(kChildSocket, F_SETFD, 0);
     } else {

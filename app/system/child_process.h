@@ -63,8 +63,9 @@ constexpr int kChildSocket = 3;
 
 class Child {
  public:
-  // `program` with these arguments; empty: this program again.
-  static Result<Child> start(const std::vector<std::string>& arguments, const std::string& program = "");
+  // `program` with these arguments; empty: this program again. `folder`: where it works; empty: here.
+  static Result<Child> start(const std::vector<std::string>& arguments, const std::string& program = "",
+                             const std::string& folder = "");
   // A copy of this process that runs `work` and ends with its value; for tests. Other threads may run
   // (glibc's memory is made for it, and see tests/asan_fork.cpp), but what they held locked stays locked in the copy.
   static Result<Child> copy(const std::function<int(Socket&)>& work);

@@ -126,7 +126,7 @@ Result<void> read_all(PipeEnds& out, PipeEnds& error, const std::string& name, c
 }  // namespace
 
 Result<std::string> output_of(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                              const Deadline& deadline, std::size_t max_bytes) {
+                              const Deadline& deadline, std::size_t max_bytes, const std::filesystem::path& folder) {
   const std::string name = program.filename().string();
   std::vector<std::string> words{program.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -140,6 +140,7 @@ Result<std::string> output_of(const std::filesystem::path& program, const std::v
   if (id == 0) {  // only calls that are safe between fork and exec
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(kExecFailed);
+    if (!folder.empty() && ::chdir(folder.c_str()) != 0) ::_exit(kExecFailed);
     ::dup2(out->write.descriptor(), STDOUT_FILENO);
     ::dup2(error->write.descriptor(), STDERR_FILENO);
     ::execv(pointers[0], pointers.data());

@@ -1,7 +1,7 @@
 """Attention of others, run for AttnScope: torch's kernels forced one by one, FlashAttention's packages, or a Python
 file of the user's.
 
-    python3 peer.py [FILE.py] [THREADS]
+    python3 peer.py [FILE.py] [THREADS] [FOLDER]
 
 AttnScope starts it with a socket at descriptor 3 and sends messages, each "attnmsg1", two little-endian u64 (lengths of
 text and bytes), a JSON text, bytes. It answers each with one message:
@@ -15,6 +15,9 @@ A repeat: pause, read `flush_bytes` of other data `flushes` times, CUDA event, t
 reading fills the L2 cache; while the others go on the call is enqueued. Where the GPU came to the first event before
 the call was enqueued, the repeat waited for the host: it is taken again with twice as many readings, which then stays.
 On the CPU: pause, the call between two readings of a steady clock.
+
+It is started in its own folder, so that no file of the user's folder is taken for one of Python's. FILE.py, which the
+user named, is run in FOLDER.
 
 FILE.py has attention(q, k, v, scale, causal) with torch tensors [B, H, L, D] on the device (NumPy arrays where there is
 no torch) and returns O. Where the problem has them and the function names them, it gets window_left, window_right,
@@ -38,6 +41,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from attnscope_arrays import Numpy, Refused, Torch
 
 THREADS = sys.argv[2] if len(sys.argv) > 2 else "0"
+FOLDER = sys.argv[3] if len(sys.argv) > 3 else ""
 if THREADS != "0":  # read by the libraries when they are loaded
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = THREADS
@@ -302,6 +306,7 @@ class Peers:
     def hello(self, ask):
         self.arrays = self.open_arrays(ask)
         if self.file:
+            enter_folder_of_user()
             spec = importlib.util.spec_from_file_location("peer_of_the_user", self.file)
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
@@ -389,6 +394,14 @@ def words_of(error):
     place = f" ({os.path.basename(where[-1].filename)}, line {where[-1].lineno})" if where else ""
     text = " ".join(str(error).split())[:600]
     return f"{type(error).__name__}: {text}{place}" if text else f"{type(error).__name__}{place}"
+
+
+def enter_folder_of_user():
+    sys.path[:] = [os.path.abspath(place) for place in sys.path]  # before: what is no whole path stays in ours
+    try:
+        os.chdir(FOLDER or ".")
+    except OSError:
+        pass  # it is gone: its file may not need it
 
 
 def load_libraries():

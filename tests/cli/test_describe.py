@@ -100,7 +100,8 @@ def installation(folder):
                  "share/zsh/vendor-completions/_attnscope", "share/fish/vendor_completions.d/attnscope.fish",
                  "share/mime/packages/attnscope.xml", "share/icons/hicolor/scalable/apps/attnscope.svg",
                  "share/icons/hicolor/48x48/apps/attnscope.png", "share/doc/attnscope/copyright",
-                 "share/attnscope/licenses/THIRD_PARTY", "share/attnscope/setup/fetch_cuda.sh"):
+                 "share/attnscope/licenses/THIRD_PARTY", "share/attnscope/setup/fetch_cuda.sh",
+                 "share/attnscope/setup/run_module.py", "share/attnscope/peers/versions.py"):
         report.check((prefix / file).is_file() and (prefix / file).stat().st_size > 0, f"{file} is not installed")
     allowed = {"bin/attnscope", "share/man", "share/bash-completion", "share/zsh", "share/fish", "share/mime",
                "share/icons", "share/doc", "share/attnscope", "share/applications"}

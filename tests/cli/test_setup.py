@@ -129,6 +129,7 @@ def build(place):
 
 def download(place):
     place.tool("python3", """\
+        if [[ $1 != */app/setup/run_module.py || $PWD != */.partial.* ]]; then exit 9; fi
         while (($#)); do if [[ $1 == -d ]]; then folder="$2"; fi; shift; done
         for n in 1 2 3 4 5 6 7 8 9; do head -c 3000000 /dev/zero >>"$folder/part"; sleep 1; done
         """)
@@ -140,6 +141,8 @@ def download(place):
 def cuda(place):
     """The double of pip "downloads" wheels that hold a header and a library each."""
     place.tool("python3", """\
+        # A file of ours, and not in the user's folder: -m would run a pip.py that lies there.
+        if [[ $1 != */app/setup/run_module.py || $PWD != */.partial.* ]]; then exit 9; fi
         if [[ $2 == zipfile ]]; then cp -R "${4%/*}/wheel" "$5"; exit 0; fi
         while (($#)); do
           if [[ $1 == -d ]]; then folder="$2"; fi

@@ -92,10 +92,13 @@ struct TakeSweepOf {
 };
 // Tries the tiles of the kernel that is chosen in Bench, on the problem of the value that is looked at.
 struct TuneTiles {};
+// Asks Python what it has for peers, once: nothing else in the window starts it before a sweep with peers runs.
+struct LookForPeers {};
 // What becomes of the kernels that a session brought (Model::offered).
 struct AnswerOffer {
   bool take = false;
 };
-using BenchEffect = std::variant<RunSweep, AnswerOffer, ExportCsv, ExportJson, ExportTrace, TakeSweepOf, TuneTiles>;
+using BenchEffect =
+    std::variant<RunSweep, AnswerOffer, ExportCsv, ExportJson, ExportTrace, TakeSweepOf, TuneTiles, LookForPeers>;
 
 }  // namespace attn

@@ -55,7 +55,6 @@ std::vector<KeptTile> kept_tiles(const SweepSpec& sweep, const TunedOptions& tun
 
 void Sweeps::look_around() {
   if (sources_.gpu != nullptr) look_for_gpus();
-  if (sources_.peers) look_for_peers();
   runs_.look();
 }
 
@@ -70,6 +69,7 @@ void Sweeps::look_for_gpus() {
 }
 
 void Sweeps::look_for_peers() {
+  if (!sources_.peers || std::exchange(asked_for_peers_, true)) return;
   const auto work = [this, setup = *sources_.peers](TaskHandle& task) -> Result<void> {
     const auto python = look_for_python(setup.python, task.stop());
     PeersView view;

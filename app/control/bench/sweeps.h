@@ -29,6 +29,8 @@ class Sweeps {
 
   // Which GPUs there are and which runs and files can be opened, on tasks.
   void look_around();
+  // As LookForPeers says.
+  void look_for_peers();
   // As RunSweep says.
   void run(bool restart);
   // The runs of a file beside those there are, with the sweep that they came from.
@@ -40,7 +42,6 @@ class Sweeps {
 
  private:
   void look_for_gpus();
-  void look_for_peers();
   void notice_new_tiles();
   Result<void> measure(TaskHandle& task, const SweepSpec& spec, const RunList::Begun& begun, GpuBench* gpu);
 
@@ -48,6 +49,7 @@ class Sweeps {
   SweepSources sources_;
   RunList& runs_;
   TaskId task_ = 0, ahead_task_ = 0;
+  bool asked_for_peers_ = false;
   std::chrono::steady_clock::time_point tiles_looked_;  // when their folder was looked at
   std::filesystem::file_time_type tiles_seen_;          // when it had changed then
 };

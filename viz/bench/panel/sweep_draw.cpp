@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cfloat>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -113,8 +114,9 @@ void combo(const char* id, const std::string& label, const std::string& shown, c
   if (cut || !help.empty()) tooltip(cut ? shown + (help.empty() ? "" : "\n" + help) : help);
 }
 
-void draw_menu(const SweepMenu& menu, Commands& commands) {
+void draw_menu(const SweepMenu& menu, Commands& commands, const std::function<void()>& opened = {}) {
   combo(menu.id, menu.label, menu.shown, menu.help, [&] {
+    if (opened) opened();
     for (const SweepChoice& choice : menu.choices) {
       if (ImGui::Selectable(choice.words.c_str(), choice.on)) commands.push_back(SetSweep{choice.changed});
       if (choice.on) ImGui::SetItemDefaultFocus();
@@ -211,7 +213,9 @@ void sweep_set_up(const State& state, const Model& model, BenchCache& cache, Com
   gpu_set_up(state, model, commands);
   draw_menu(inputs_menu(sweep), commands);
   draw_menu(check_menu(sweep), commands);
-  draw_menu(peers_menu(sweep, model.peers), commands);
+  draw_menu(peers_menu(sweep, model.peers), commands, [&] {
+    if (!model.peers.looked) commands.push_back(LookForPeers{});
+  });
   baseline_choice(state, commands);
 }
 
