@@ -39,6 +39,19 @@ Result<const KernelRow*> find_kernel(std::string_view id, const gpu::OwnKernels&
   return find_kernel(id);
 }
 
+std::vector<const KernelRow*> kernels_with_fragments() {
+  std::vector<const KernelRow*> rows = ladder();
+  std::erase_if(rows, [](const KernelRow* row) { return row->fragments == nullptr; });
+  return rows;
+}
+
+const KernelRow* shown_fragments(std::string_view id) {
+  const std::vector<const KernelRow*> rows = kernels_with_fragments();
+  const auto it = std::ranges::find(rows, id, &KernelRow::id);
+  if (it != rows.end()) return *it;
+  return rows.empty() ? nullptr : rows.front();
+}
+
 const KernelRow* first_of(Order order, Processor processor) {
   for (const KernelRow* row : ladder())
     if (row->order == order && row->processor == processor) return row;

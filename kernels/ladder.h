@@ -33,6 +33,10 @@ Result<const KernelRow*> find_kernel(std::string_view id, const gpu::OwnKernels&
 std::size_t ladder_rank(std::string_view id);
 // The first on the processor that runs in this order; null: none does.
 const KernelRow* first_of(Order order, Processor processor);
+// Those whose row says how tensor cores hold their tiles (KernelRow::fragments), in the order of the ladder.
+std::vector<const KernelRow*> kernels_with_fragments();
+// The one of that id among them, else the first; null: there is none.
+const KernelRow* shown_fragments(std::string_view id);
 
 // Every option that a row of the ladder declares, each once: those of all kernels' Options first, in their order.
 std::vector<const Option*> declared_options();

@@ -10,7 +10,7 @@
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own_kernel.h"
-#include "viz/step/facts/bookmarks.h"
+#include "viz/step/facts/landmarks.h"
 
 namespace attn {
 namespace {

@@ -26,6 +26,7 @@
 namespace attn {
 
 class Recording;
+struct FragmentLayout;  // kernels/model/fragments.h
 namespace cpu {
 class Crew;
 }
@@ -170,6 +171,7 @@ struct KernelRow {
   std::int32_t score_reads = 0;       // then: how often S is read back (traffic prediction)
   std::int32_t counters = 0;          // GPU: numbers that it keeps in the workspace, 0 before and after each launch
   Products products;
+  const FragmentLayout* fragments = nullptr;  // null: not on tensor cores, or nobody says how they hold a tile
   Betters betters;
   std::span<const Experiment> experiments;  // the lab's, on its source
   std::string_view elsewhere;   // GPU: a clause for where it does not run: why, and what does best there; mostly empty

@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/result.h"
-#include "kernels/model/problem/problem.h"
 #include "kernels/model/problem/tensors.h"
 
 namespace attn {
@@ -33,8 +31,5 @@ struct Ranks {
 };
 
 constexpr std::size_t kMaxRanks = 1024;
-
-// 2 to kMaxRanks devices whose spans do not end before they start; what travels is the problem's, each once.
-Result<void> check_ranks(const Ranks& ranks, const Problem& p, const std::string& where);
 
 }  // namespace attn

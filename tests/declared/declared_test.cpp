@@ -35,6 +35,7 @@
 #include "viz/draw/kernel_looks.h"
 #include "viz/profile/figures/findings.h"
 #include "viz/profile/lab/lab.h"
+#include "viz/step/charts/fragments.h"
 
 namespace attn {
 namespace {
@@ -136,6 +137,27 @@ TEST(Declared, SessionsKeepWhatWasChosenAndRefuseWhatIsNoOption) {
   for (const char* bad : {R"({"set": {"br": 4}})", R"({"set": {"Depth": 4}})", R"({"set": {"depth": 1e99}})",
                           R"({"set": {"depth": "deep"}})", R"({"set": 4})"})
     EXPECT_FALSE(options_from_json(nlohmann::json::parse(bad), "options")) << bad;
+}
+
+TEST(Declared, FragmentsAreThoseOfTheRow) {
+  const KernelRow* row = shown_fragments("unheard_of_gpu");
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->id, "unheard_of_gpu");
+  const FragmentScene scene = fragment_scene(*row->fragments, FragmentTile::v, {});
+  EXPECT_EQ(scene.title, "V, 8 × 1: operand Z of unheard.of");
+  EXPECT_EQ(scene.words, "A test's.");
+  EXPECT_EQ(scene.shared, "Nowhere else.");
+  EXPECT_EQ(cell_words(scene, 5, 0), "V[5][0]: lane 5, register z0; not in shared memory.");
+  State s = initial_state();
+  const auto chosen = apply(s, ChooseFragment{"unheard_of_gpu", FragmentTile::v}, nullptr);
+  ASSERT_TRUE(chosen) << chosen.error().message;
+  const auto text = state_string(*chosen);
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_NE(text->find("fragment_rung=unheard_of_gpu"), std::string::npos) << *text;
+  const auto back = parse_state_string(*text);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->state.view.step.fragment_kernel, "unheard_of_gpu");
+  EXPECT_FALSE(apply(s, ChooseFragment{"unheard_of", FragmentTile::v}, nullptr)) << "the CPU has no tensor cores";
 }
 
 TEST(Declared, ARowWithAnOptionOfItsOwnNeedsVersionThree) {

@@ -1,9 +1,12 @@
 #include "tests/declared/rung.h"
 
 #include <array>
+#include <cstdint>
 #include <span>
+#include <string>
 
 #include "kernels/cpu/rows.h"
+#include "kernels/model/fragments.h"
 
 namespace attn::gpu {
 KernelRow flash_simt_row();
@@ -58,6 +61,28 @@ KernelRow declared_cpu_row() {
   return row;
 }
 
+namespace {
+
+// Eight rows of one lane each.
+const FragmentLayout& fragments() {
+  static const FragmentLayout kLayout = [] {
+    FragmentLayout layout;
+    layout.shape = "unheard.of";
+    for (FragmentRow& row : layout.tiles) {
+      row.extent = {8, 1};
+      row.place = [](std::int32_t r, std::int32_t) { return ElementPlace{r, 0, 0}; };
+      row.register_name = [](const ElementPlace&) { return std::string("z0"); };
+      row.operand = "operand Z";
+      row.words = "A test's.";
+      row.shared_words = "Nowhere else.";
+    }
+    return layout;
+  }();
+  return kLayout;
+}
+
+}  // namespace
+
 KernelRow declared_gpu_row() {
   static const std::array kExperiments{Experiment{.id = "fewer_registers",
                                                   .title = "Fewer registers",
@@ -70,6 +95,7 @@ KernelRow declared_gpu_row() {
   KernelRow row = gpu::flash_simt_row();
   row.id = "unheard_of_gpu";
   row.rung = "T";
+  row.fragments = &fragments();
   row.betters.reads_together = "tiled";
   row.experiments = kExperiments;
   return row;

@@ -21,9 +21,10 @@ namespace gpu {
 KernelRow naive_row();
 KernelRow tiled_row();
 KernelRow flash_simt_row();
+KernelRow flash_mma_row();
 
 std::span<const KernelRow> gpu_kernel_table() {
-  static const std::array kTable{naive_row(), tiled_row(), flash_simt_row(), test::declared_gpu_row()};
+  static const std::array kTable{naive_row(), tiled_row(), flash_simt_row(), flash_mma_row(), test::declared_gpu_row()};
   return kTable;
 }
 

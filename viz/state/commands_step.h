@@ -90,7 +90,7 @@ struct ChooseStepChart {
   StepChart chart = StepChart::row;
 };
 struct ChooseFragment {
-  FragmentRung rung = FragmentRung::flash_mma;
+  std::string kernel;  // whose row has fragments
   FragmentTile tile = FragmentTile::q;
 };
 // A GPU's run: the tiles show what its kernel holds, not what the formulas name.

@@ -1,5 +1,10 @@
 #include "viz/state/view_step.h"
 
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
 namespace attn {
 
 std::string_view name_of(StepChart c) {
@@ -20,10 +25,6 @@ std::string_view name_of(StepChart c) {
   return "?";
 }
 
-std::string_view name_of(FragmentRung r) {
-  return r == FragmentRung::flash_mma ? "flash_mma" : "flash_tf32x3";
-}
-
 std::string_view name_of(FragmentTile t) {
   switch (t) {
     case FragmentTile::q:
@@ -40,6 +41,19 @@ std::string_view name_of(FragmentTile t) {
       return "o";
   }
   return "?";
+}
+
+float next_speed(float now, int direction) {
+  if (direction > 0) {
+    const float* faster = std::upper_bound(std::begin(kSpeeds), std::end(kSpeeds), now);
+    return faster == std::end(kSpeeds) ? now : *faster;
+  }
+  const float* slower = std::lower_bound(std::begin(kSpeeds), std::end(kSpeeds), now);
+  return slower == std::begin(kSpeeds) ? now : *(slower - 1);
+}
+
+std::string speed_text(float steps_per_second) {
+  return fmt::format("{:.3g}/s", steps_per_second);
 }
 
 }  // namespace attn

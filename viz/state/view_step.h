@@ -4,9 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/fragments.h"
 #include "kernels/recording/recording.h"
 
 namespace attn {
@@ -28,14 +30,14 @@ inline constexpr std::array kStepCharts{StepChart::row,   StepChart::hindsight, 
                                         StepChart::error, StepChart::attention, StepChart::fragments};
 std::string_view name_of(StepChart c);  // "row", ...
 
-// Whose fragments are shown, and of which operand.
-enum class FragmentRung : std::uint8_t { flash_mma, flash_tf32x3 };
-inline constexpr std::array kFragmentRungs{FragmentRung::flash_mma, FragmentRung::flash_tf32x3};
-std::string_view name_of(FragmentRung r);  // the kernel's id
-enum class FragmentTile : std::uint8_t { q, k, s, p, v, o };
-inline constexpr std::array kFragmentTiles{FragmentTile::q, FragmentTile::k, FragmentTile::s,
-                                           FragmentTile::p, FragmentTile::v, FragmentTile::o};
 std::string_view name_of(FragmentTile t);  // "q", ...
+// Whose fragments are shown before anybody chooses.
+inline constexpr std::string_view kFirstFragments = "flash_mma";
+
+// How fast the run plays: faster and slower go through these, in steps a second.
+inline constexpr float kSpeeds[] = {0.5F, 1, 2, 4, 8, 16, 32};
+float next_speed(float now, int direction);
+std::string speed_text(float steps_per_second);  // "2/s"
 
 // A place of the run that the user marked. It names the place, not the step's number, so that it means the same in the
 // run of another shape or tile, and waits where a run has no such place.
@@ -50,7 +52,7 @@ struct StepView {
   EventIndex cursor = 0;
   OutputReading reading = OutputReading::as_summed;
   StepChart chart = StepChart::row;
-  FragmentRung fragment_rung = FragmentRung::flash_mma;
+  std::string fragment_kernel = std::string(kFirstFragments);  // a kernel whose row has fragments
   FragmentTile fragment_tile = FragmentTile::q;
   bool raw = false;               // of a GPU's run: the numbers as its kernel holds them, not as the formulas have them
   bool seek_first_wrong = false;  // the first wrong step of a wrong run is shown

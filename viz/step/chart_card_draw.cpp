@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/ladder.h"
 #include "viz/draw/pixel_image.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -106,8 +107,9 @@ void draw_chart_card(const ChartCard& card, const Box& box) {
     }
     case StepChart::fragments: {
       const StepView& view = card.state.view.step;
-      draw_fragments(in, fragment_scene(view.fragment_rung, view.fragment_tile, card.state.document.problem),
-                     card.commands);
+      if (const KernelRow* row = shown_fragments(view.fragment_kernel))
+        draw_fragments(in, row->id, fragment_scene(*row->fragments, view.fragment_tile, card.state.document.problem),
+                       card.commands);
       break;
     }
     case StepChart::attention: {

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "kernels/base/text.h"
-#include "viz/step/timeline/transport.h"
+#include "viz/state/view_step.h"
 
 namespace attn {
 namespace {

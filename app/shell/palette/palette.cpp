@@ -24,12 +24,12 @@
 #include "viz/bench/sweep/sweep_presets.h"
 #include "viz/learn/card/learn_scene.h"
 #include "viz/state/run_words.h"
+#include "viz/state/view_step.h"
 #include "viz/step/bars/wrong_run.h"
 #include "viz/step/chart_card.h"
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/gpu_run.h"
 #include "viz/step/problem/problem_fields.h"
-#include "viz/step/timeline/transport.h"
 
 namespace attn {
 namespace {
@@ -190,13 +190,14 @@ void add_step_views(Entries& e) {
   for (const ChartTab& tab : chart_tabs(e.document().selection.row))
     e.add_in(Workspace::step, tr("Chart"), tab.words, std::string(tr_of(tab.what)), {ChooseStepChart{tab.chart}}).on =
         view.chart == tab.chart;
-  for (const FragmentRung rung : kFragmentRungs) {
+  for (const KernelRow* row : kernels_with_fragments()) {
     for (const FragmentTile tile : kFragmentTiles) {
       std::string words(name_of(tile));
       words.front() = static_cast<char>(words.front() - 32);
-      e.add_in(Workspace::step, tr("Chart"), phrase("Fragments of {} in {}", words, name_of(rung)),
-               tr("Lanes, registers and banks"), {ChooseStepChart{StepChart::fragments}, ChooseFragment{rung, tile}})
-          .on = view.chart == StepChart::fragments && view.fragment_rung == rung && view.fragment_tile == tile;
+      e.add_in(Workspace::step, tr("Chart"), phrase("Fragments of {} in {}", words, row->id),
+               tr("Lanes, registers and banks"),
+               {ChooseStepChart{StepChart::fragments}, ChooseFragment{std::string(row->id), tile}})
+          .on = view.chart == StepChart::fragments && view.fragment_kernel == row->id && view.fragment_tile == tile;
     }
   }
   e.add_in(Workspace::step, tr("Setting"), tr("Numbers as the kernel holds them"),

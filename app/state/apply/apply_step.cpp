@@ -14,9 +14,8 @@
 #include "kernels/model/problem/validate.h"
 #include "kernels/museum/museum.h"
 #include "viz/bench/sweep/to_step.h"
-#include "viz/step/facts/bookmarks.h"
 #include "viz/step/facts/code_phase.h"
-#include "viz/step/facts/m_changes.h"
+#include "viz/step/facts/landmarks.h"
 #include "viz/step/place/place.h"
 
 namespace attn {
@@ -220,7 +219,9 @@ struct ApplyStep {
     return done();
   }
   Result<State> operator()(const ChooseFragment& c) {
-    s.view.step.fragment_rung = c.rung;
+    if (const KernelRow* row = shown_fragments(c.kernel); row == nullptr || row->id != c.kernel)
+      return bad_input(phrase("'{}' does not say how tensor cores hold its tiles", c.kernel));
+    s.view.step.fragment_kernel = c.kernel;
     s.view.step.fragment_tile = c.tile;
     return done();
   }

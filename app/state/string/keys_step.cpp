@@ -83,6 +83,12 @@ Result<void> read_kernel(State& s, std::string_view text) {
   return ok();
 }
 
+std::string ids_with_fragments() {
+  std::vector<std::string_view> ids;
+  for (const KernelRow* row : kernels_with_fragments()) ids.push_back(row->id);
+  return fmt::format("{}", fmt::join(ids, ", "));
+}
+
 }  // namespace
 
 void add_step_document_keys(std::vector<StateKey>& keys) {
@@ -122,9 +128,18 @@ void add_step_view_keys(std::vector<StateKey>& keys) {
       [](auto& s) -> auto& { return s.view.step.reading; }));
   keys.push_back(choice_key(
       "chart", named<StepChart>(kStepCharts), [](auto& s) -> auto& { return s.view.step.chart; }));
-  keys.push_back(choice_key(
-      "fragment_rung", named<FragmentRung>(kFragmentRungs),
-      [](auto& s) -> auto& { return s.view.step.fragment_rung; }));
+  keys.push_back({"fragment_rung",
+                  [](const State& s) {
+                    const KernelRow* row = shown_fragments(s.view.step.fragment_kernel);
+                    return std::string(row == nullptr ? "none" : row->id);
+                  },
+                  [](State& s, std::string_view text) -> Result<void> {
+                    const KernelRow* row = shown_fragments(text);
+                    if (row == nullptr) return ok();
+                    if (row->id != text) return bad_input(phrase("'{}' is none of {}", text, ids_with_fragments()));
+                    s.view.step.fragment_kernel = text;
+                    return ok();
+                  }});
   keys.push_back(choice_key(
       "fragment_tile", named<FragmentTile>(kFragmentTiles),
       [](auto& s) -> auto& { return s.view.step.fragment_tile; }));

@@ -12,7 +12,8 @@
 namespace attn {
 
 nlohmann::json ranks_to_json(const Ranks& ranks);
-// Checked (check_ranks). `where` is for messages.
+// Checked: 2 to kMaxRanks devices whose spans do not end before they start; what travels is the problem's, each once.
+// `where` is for messages.
 Result<Ranks> ranks_from_json(const nlohmann::json& j, const Problem& p, const std::string& where);
 
 }  // namespace attn

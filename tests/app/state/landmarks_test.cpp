@@ -5,9 +5,8 @@
 
 #include "app/control/controller.h"
 #include "app/state/apply/apply.h"
-#include "viz/step/facts/bookmarks.h"
-#include "viz/step/facts/m_changes.h"
-#include "viz/step/timeline/transport.h"
+#include "viz/state/view_step.h"
+#include "viz/step/facts/landmarks.h"
 
 namespace attn {
 namespace {

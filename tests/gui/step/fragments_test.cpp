@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "imgui_internal.h"
+#include "kernels/ladder.h"
 #include "tests/gui/gui_fixture.h"
 
 namespace attn {
@@ -30,7 +31,7 @@ TEST(FragmentsChart, ItsTabOpensItAndItsLettersChooseTheTile) {
     ctx->ItemClick("K##fragment_tile");
     IM_CHECK(w.state().view.step.fragment_tile == FragmentTile::k);
     ctx->ItemClick("flash_tf32x3");
-    IM_CHECK(w.state().view.step.fragment_rung == FragmentRung::flash_tf32x3);
+    IM_CHECK(w.state().view.step.fragment_kernel == "flash_tf32x3");
     IM_CHECK(w.state().view.step.fragment_tile == FragmentTile::k);
     ctx->SetRef(kStep);
     ctx->ItemClick("##chart_row");
@@ -64,9 +65,9 @@ TEST(FragmentsChart, EveryTileIsDrawnAtEverySize) {
     Problem p = w.state().document.problem;
     p.D = p.Dv = 128;
     w.controller().update({SetScale{scale}, SetProblem{p, 0}, ChooseStepChart{StepChart::fragments}});
-    for (const FragmentRung rung : kFragmentRungs) {
+    for (const KernelRow* row : kernels_with_fragments()) {
       for (const FragmentTile tile : kFragmentTiles) {
-        w.controller().update({ChooseFragment{rung, tile}});
+        w.controller().update({ChooseFragment{std::string(row->id), tile}});
         w.draw_frames(2);
         EXPECT_NE(fragments(), nullptr);
       }

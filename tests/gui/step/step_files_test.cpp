@@ -6,7 +6,7 @@
 
 #include "kernels/formats/npy.h"
 #include "tests/gui/gui_fixture.h"
-#include "viz/step/facts/bookmarks.h"
+#include "viz/step/facts/landmarks.h"
 #include "viz/step/step_cache.h"
 
 namespace attn {

@@ -1,6 +1,6 @@
 // Tensor cores' fragments: which lane and register of a warp holds which element of a tile, where its 16-byte rows lie
-// in shared memory, and how many turns reading them takes with the swizzle and without. Computed from the headers that
-// the kernels are compiled with. Plain values; fragments_draw.cpp draws them.
+// in shared memory, and how many turns reading them takes with the swizzle and without: made from what a kernel's row
+// says of itself (kernels/model/fragments.h). Plain values; fragments_draw.cpp draws them.
 #pragma once
 
 #include <array>
@@ -9,32 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/fragments.h"
 #include "kernels/model/problem/problem.h"
 #include "viz/draw/inks.h"
-#include "viz/state/view_step.h"
 
 namespace attn {
 
-// Where a warp has an element: register `reg` of lane `lane`, of 16-bit elements its low (0) or high (1) half.
-struct ElementPlace {
-  std::int32_t lane = 0, reg = 0, half = 0;
-  bool operator==(const ElementPlace&) const = default;
-};
-// `row`, `column`: of the tile as it lies in memory; K and V have a row a key.
-ElementPlace element_place(FragmentRung rung, FragmentTile tile, std::int32_t row, std::int32_t column);
-
-// The tile that one instruction reads, or that two products make.
-struct TileExtent {
-  std::int32_t rows = 0, columns = 0;
-};
-TileExtent extent_of(FragmentRung rung, FragmentTile tile);
-
-// ---- shared memory
-
-// What a lane asks for at once: `bytes` from byte `at` of the tile on.
-struct SharedAccess {
-  std::int32_t lane = 0, at = 0, bytes = 0;
-};
 // How many turns of 128 bytes these accesses of one moment take: as many as the fullest of the 32 banks has different
 // words.
 std::int32_t turns_of(const std::vector<SharedAccess>& accesses);
@@ -54,12 +34,12 @@ struct BankMap {
 
 struct FragmentCell {
   ElementPlace place;
-  std::string reg;         // "a0", "b1": as the PTX manual calls it
+  std::string reg;         // "a0", "b1": as the PTX manual calls it; empty: in no lane
   std::int32_t bank = -1;  // of its word in shared memory, as the kernel has it; -1: it never lies there
 };
 
 struct FragmentScene {
-  FragmentRung rung = FragmentRung::flash_mma;
+  const FragmentLayout* layout = nullptr;
   FragmentTile tile = FragmentTile::q;
   TensorColour hue = TensorColour::q;
   TileExtent extent;
@@ -70,12 +50,17 @@ struct FragmentScene {
   std::array<BankMap, 2> maps;        // with the swizzle and without; no cells where it never lies in shared memory
   std::string shared;                 // how it gets there and back, and the turns of both maps
 };
-FragmentScene fragment_scene(FragmentRung rung, FragmentTile tile, const Problem& problem);
+// `layout` lives as long as the scene: a row's does as long as the program.
+FragmentScene fragment_scene(const FragmentLayout& layout, FragmentTile tile, const Problem& problem);
+// No lane holds it: the tensor cores read it from shared memory themselves.
+bool in_no_lane(const FragmentScene& scene);
+// Elements in a chunk of 16 bytes.
+std::int32_t per_chunk(const FragmentScene& scene);
 
 const FragmentCell& cell_at(const FragmentScene& scene, std::int32_t row, std::int32_t column);
 // "Q[3][5]: lane 14, register a0, high half; row 3, chunk 0, bank 2"
 std::string cell_words(const FragmentScene& scene, std::int32_t row, std::int32_t column);
-// "Lane 14 holds 8 elements: Q[3][4], Q[3][5], ..."
+// "Lane 14 holds 8 of 256: Q[3][4], Q[3][5], ..."
 std::string lane_words(const FragmentScene& scene, std::int32_t lane);
 
 }  // namespace attn

@@ -5,10 +5,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
+#include "kernels/ladder.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -95,15 +97,17 @@ void draw_tile(ImDrawList* list, const Layout& l, const FragmentScene& scene, co
     for (std::int32_t column = 0; column < scene.extent.columns; ++column) {
       const FragmentCell& cell = cell_at(scene, row, column);
       const Box box = cell_box(l.tile, l.cell, row, column), inner = box.grown(-s.px(0.75F));
-      const bool mine = cell.place.lane == lit.lane;
+      const bool pointed = row == lit.row && column == lit.column;
+      const bool mine = cell.place.lane < 0 ? pointed : cell.place.lane == lit.lane;
       list->AddRectFilled(inner.min, inner.max, fill_of(scene, cell), s.px(2));
-      const Box high{inner.min, {inner.max.x, two_lines ? inner.centre().y + s.px(1) : inner.max.y}};
+      const Box high{inner.min,
+                     {inner.max.x, two_lines && !cell.reg.empty() ? inner.centre().y + s.px(1) : inner.max.y}};
       draw_text_in(list, high, Align::centre, Face::mono, l.cell >= s.px(20) ? 12 : 10, text,
-                   fmt::format("{}", cell.place.lane));
-      if (two_lines)
+                   fmt::format("{}", cell.place.lane < 0 ? cell.bank : cell.place.lane));
+      if (two_lines && !cell.reg.empty())
         draw_text_in(list, {{inner.min.x, inner.centre().y - s.px(1)}, inner.max}, Align::centre, Face::mono, 9.5F,
                      mine ? text : dim, cell.reg);
-      if (mine) draw_outline(list, inner, text, row == lit.row && column == lit.column ? 2.5F : 1.5F);
+      if (mine) draw_outline(list, inner, text, pointed ? 2.5F : 1.5F);
     }
   }
   for (std::int32_t column = 0; column < scene.extent.columns; ++column) {
@@ -119,7 +123,7 @@ void draw_lanes(ImDrawList* list, const Layout& l, const FragmentScene& scene, c
             tr("lanes of a warp"));
   for (std::int32_t lane = 0; lane < 32; ++lane) {
     const Box box = lane_box(l.lanes, lane).grown(-s.px(0.75F));
-    const bool mine = lane == lit.lane;
+    const bool mine = lane == lit.lane && !in_no_lane(scene);
     list->AddRectFilled(box.min, box.max,
                         mine ? faded(colour(s.theme, scene.hue), 0.4F) : colour(s.theme, Token::field), s.px(2));
     if (mine) draw_outline(list, box, colour(s.theme, Token::text), 1.5F);
@@ -129,12 +133,12 @@ void draw_lanes(ImDrawList* list, const Layout& l, const FragmentScene& scene, c
 
 // Of the reads the one that takes the lit element.
 std::int32_t lit_moment(const FragmentScene& scene, const BankMap& map, const Lit& lit) {
-  const std::int32_t per_chunk = scene.rung == FragmentRung::flash_mma ? 8 : 4;
+  const std::int32_t elements = per_chunk(scene);
   for (std::int32_t row = 0; row < scene.extent.rows; ++row) {
     for (std::int32_t column = 0; column < scene.extent.columns; ++column) {
       const bool this_one =
           lit.row >= 0 ? row == lit.row && column == lit.column : cell_at(scene, row, column).place.lane == lit.lane;
-      const std::int32_t cell = row * map.width + column / per_chunk;
+      const std::int32_t cell = row * map.width + column / elements;
       if (this_one) return map.cells[static_cast<std::size_t>(cell)].moment;
     }
   }
@@ -202,7 +206,7 @@ void draw_maps(ImDrawList* list, const Layout& l, const FragmentScene& scene, co
 }
 
 // The operands by their letters, then the kernels. Returns where what follows begins.
-float draw_choices(const Box& in, const FragmentScene& scene, Commands& commands) {
+float draw_choices(const Box& in, std::string_view kernel, const FragmentScene& scene, Commands& commands) {
   const Style& s = style();
   ImGui::SetCursorScreenPos(in.min);
   ImGui::PushFont(s.fonts.text, s.px(12));
@@ -211,13 +215,14 @@ float draw_choices(const Box& in, const FragmentScene& scene, Commands& commands
     label[0] = static_cast<char>(label[0] - 'a' + 'A');
     if (tile != kFragmentTiles.front()) ImGui::SameLine(0, s.px(4));
     if (toggle(fmt::format("{}##fragment_tile", label).c_str(), tile == scene.tile, tr("Show this tile's elements")))
-      commands.emplace_back(ChooseFragment{scene.rung, tile});
+      commands.emplace_back(ChooseFragment{std::string(kernel), tile});
   }
   ImGui::SameLine(0, s.px(20));
-  for (const FragmentRung rung : kFragmentRungs) {
-    if (rung != kFragmentRungs.front()) ImGui::SameLine(0, s.px(4));
-    if (toggle(std::string(name_of(rung)).c_str(), rung == scene.rung, tr("As this kernel holds it")))
-      commands.emplace_back(ChooseFragment{rung, scene.tile});
+  bool first = true;
+  for (const KernelRow* row : kernels_with_fragments()) {
+    if (!std::exchange(first, false)) ImGui::SameLine(0, s.px(4));
+    if (toggle(std::string(row->id).c_str(), row->id == kernel, tr("As this kernel holds it")))
+      commands.emplace_back(ChooseFragment{std::string(row->id), scene.tile});
   }
   ImGui::SameLine(0, s.px(20));
   constexpr std::string_view kOpaque = marked("Those of flash_wmma are opaque: WMMA does not say.");
@@ -247,7 +252,7 @@ float fragments_height(float width) {
   return s.px(width < beside ? kLeastHeight + kMapsBelow : kLeastHeight);
 }
 
-void draw_fragments(const Box& in, const FragmentScene& scene, Commands& commands) {
+void draw_fragments(const Box& in, std::string_view kernel, const FragmentScene& scene, Commands& commands) {
   const Style& s = style();
   ImGui::SetCursorScreenPos(in.min);
   ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
@@ -261,7 +266,7 @@ void draw_fragments(const Box& in, const FragmentScene& scene, Commands& command
     const float width = ImGui::GetContentRegionAvail().x;
     const float height = std::max(in.height(), fragments_height(width));
     Box room{at, {at.x + width, at.y + height}};
-    room.min.y = draw_choices(room, scene, commands);
+    room.min.y = draw_choices(room, kernel, scene, commands);
     draw_text(list, room.min, Face::bold, 14, colour(s.theme, Token::text), scene.title);
     room.min.y += s.px(20);
     room.min.y += draw_paragraph(list, room.min, width, 13, {{scene.words, Face::text, Token::dim, 0, false}}, 3);

@@ -1,7 +1,7 @@
 // How an order looks in Step: a row for each, with its phases, slots and columns and what tiles, panels and charts say
 // of it, as data; its walk, names, letters and facts are those of its row in kernels/orders.
 // viz/step/orders/table.cpp lists the rows. An order that has none here is drawn from its kernels' row alone
-// (viz/step/orders/derived.cpp). Nothing else in viz asks which order it has before it: it asks the rows.
+// (viz/step/orders/looks.cpp). Nothing else in viz asks which order it has before it: it asks the rows.
 #pragma once
 
 #include <array>

@@ -7,9 +7,8 @@
 
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
-#include "viz/step/facts/bookmarks.h"
+#include "viz/step/facts/landmarks.h"
 #include "viz/step/facts/letters.h"
-#include "viz/step/facts/m_changes.h"
 #include "viz/step/orders/looks.h"
 
 namespace attn {

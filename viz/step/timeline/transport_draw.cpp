@@ -6,7 +6,7 @@
 #include "kernels/base/text.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
-#include "viz/step/timeline/transport.h"
+#include "viz/state/view_step.h"
 
 namespace attn {
 namespace {

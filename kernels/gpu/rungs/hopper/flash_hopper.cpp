@@ -10,6 +10,8 @@
 #include "kernels/gpu/rungs/common.h"
 #include "kernels/gpu/rungs/hopper/hopper_layout.h"
 #include "kernels/gpu/rungs/hopper/hopper_tile.h"
+#include "kernels/gpu/rungs/tensor_cores/fragments.h"
+#include "kernels/gpu/rungs/tensor_cores/mma_layout.h"
 
 namespace attn::gpu {
 namespace {
@@ -109,6 +111,131 @@ std::string reason(const Problem& p, const Options& resolved, const Device& d) {
   return words_of(p, tile_of(resolved), sms_of(d));
 }
 
+// ---- fragments: wgmma.m64nNk16 (PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", "Matrix Descriptor")
+//
+// A warpgroup's four warps have 16 of the 64 rows each, in the same places: shown is the first, and of the N columns
+// the first 16. Of what is read by a descriptor nobody outside sees the order; a core matrix, eight rows of 16 bytes,
+// is what the layout is made for, so it is counted as one moment.
+
+constexpr TileExtent kExtent{16, 16};
+constexpr std::int32_t kChunkBytes = 16;
+
+ElementPlace in_no_lane(std::int32_t, std::int32_t) {
+  return {-1, 0, 0};
+}
+std::string no_register(const ElementPlace&) {
+  return {};
+}
+
+ElementPlace place_p(std::int32_t row, std::int32_t column) {
+  const FragmentPlace p = fragment_a(row, column);
+  return {p.lane, p.reg, p.half};
+}
+
+// hopper_descriptor.cuh: chunk c of row r of a panel lies at chunk c ^ (r % 8).
+int in_panel(int row, int chunk, int width) {
+  return row * width + (chunk ^ row % 8);
+}
+
+// Rows 0 to 15, chunks 0 and 1: four core matrices.
+SharedUse read_core_matrices(std::int32_t width, bool swizzle) {
+  SharedUse use{16, width, {}};
+  for (int matrix = 0; matrix < 4; ++matrix) {
+    auto& moment = use.moments.emplace_back();
+    for (int n = 0; n < 8; ++n) {
+      const int row = matrix % 2 * 8 + n, chunk = matrix / 2;
+      moment.push_back({-1, kChunkBytes * (swizzle ? in_panel(row, chunk, width) : row * width + chunk), kChunkBytes});
+    }
+  }
+  return use;
+}
+
+// stmatrix x4 of the epilogue names rows and chunks as ldmatrix does.
+SharedUse write_o(std::int32_t width, bool swizzle) {
+  SharedUse use{16, width, {}};
+  for (int matrix = 0; matrix < 4; ++matrix) {
+    auto& moment = use.moments.emplace_back();
+    for (int lane = 8 * matrix; lane < 8 * matrix + 8; ++lane) {
+      const int row = ldmatrix_row(lane), chunk = ldmatrix_chunk(lane);
+      moment.push_back(
+          {lane, kChunkBytes * (swizzle ? in_panel(row, chunk, width) : row * width + chunk), kChunkBytes});
+    }
+  }
+  return use;
+}
+
+std::int32_t padded_row(const Problem& p, bool of_v) {
+  const HopperLayout at = hopper_layout(static_cast<int>(p.D), static_cast<int>(p.Dv), 64, 2, 2, 1);
+  return (of_v ? at.v_panels : at.d_panels) * 64;
+}
+
+FragmentLayout make_layout() {
+  constexpr std::string_view kByDescriptor = marked("Reading four core matrices of 8 rows by 16 bytes takes");
+  constexpr std::string_view kNever = marked("It never lies in shared memory: it is made in registers and used there.");
+  FragmentLayout layout;
+  layout.shape = marked("wgmma.m64nNk16, first of four warps");
+  layout.element_bytes = 2;
+  layout.panel = 64;
+  layout.padded = padded_row;
+  layout.swizzled = in_panel;
+  layout.tiles = {
+      FragmentRow{.extent = kExtent,
+                  .place = in_no_lane,
+                  .register_name = no_register,
+                  .operand = marked("operand A, by a descriptor"),
+                  .words = marked("No lane ever holds it: TMA writes it, and the tensor cores read it themselves. The "
+                                  "number in a cell is its bank."),
+                  .shared = read_core_matrices,
+                  .shared_words = kByDescriptor},
+      FragmentRow{
+          .extent = kExtent,
+          .place = in_no_lane,
+          .register_name = no_register,
+          .operand = marked("operand B, by a descriptor"),
+          .words = marked("No lane ever holds it: TMA writes it, and all four warps' tensor cores read the same "
+                          "tile. The number in a cell is its bank."),
+          .shared = read_core_matrices,
+          .shared_words = kByDescriptor},
+      FragmentRow{.extent = kExtent,
+                  .place = in_two_sums,
+                  .register_name = register_of_c,
+                  .operand = marked("the first 16 of N sums"),
+                  .words = marked("As mma.sync has it, warp by warp. Look at P next: the same lane has the same "
+                                  "element."),
+                  .shared_words = kNever},
+      FragmentRow{
+          .extent = kExtent,
+          .place = place_p,
+          .register_name = register_of_a,
+          .halves = true,
+          .operand = marked("operand A, from registers"),
+          .words = marked("Each lane has just what it had of S, two to a register: of the two operands this one "
+                          "may come from registers, so P takes no way through memory."),
+          .shared_words = kNever},
+      FragmentRow{.extent = kExtent,
+                  .place = in_no_lane,
+                  .register_name = no_register,
+                  .operand = marked("operand B, by a descriptor, transposed"),
+                  .words = marked("No lane ever holds it: the descriptor says that the sum runs down the rows, and the "
+                                  "tensor cores turn it as they read."),
+                  .shared = read_core_matrices,
+                  .shared_words = kByDescriptor},
+      FragmentRow{.extent = kExtent,
+                  .place = in_two_sums,
+                  .register_name = register_of_c,
+                  .operand = marked("the first 16 of N sums"),
+                  .words = marked("The sum of all key tiles stays here; it leaves through the rows where Q stood."),
+                  .shared = write_o,
+                  .shared_words = marked("One stmatrix of four matrices takes")},
+  };
+  return layout;
+}
+
+const FragmentLayout& fragments() {
+  static const FragmentLayout kLayout = make_layout();
+  return kLayout;
+}
+
 }  // namespace
 
 KernelRow flash_hopper_row() {
@@ -134,6 +261,7 @@ KernelRow flash_hopper_row() {
   row.elsewhere = marked(
       "wgmma and the tensor maps that it lives on are Hopper's alone; flash_mma is the fastest in f16 and bf16 there");
   row.products = {Pipe::tensor_half, 1};
+  row.fragments = &fragments();
   row.counters = 2;
   row.tiles = tiles;
   row.reason = reason;

@@ -3,8 +3,12 @@
 #include <array>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/tensor_cores/flash_mma_layout.h"
+#include "kernels/gpu/rungs/tensor_cores/fragments.h"
+#include "kernels/gpu/rungs/tensor_cores/mma_layout.h"
 #include "kernels/gpu/rungs/tensor_cores/warp_tiles.h"
 #include "kernels/gpu/rungs/trace/trace.h"
 
@@ -59,6 +63,122 @@ std::span<const Experiment> flash_mma_experiments() {
   return kTable;
 }
 
+// ---- fragments: mma.m16n8k16 on f16 and bf16
+
+constexpr TileExtent kExtent{16, 16};
+
+ElementPlace place_q(std::int32_t row, std::int32_t column) {
+  return by_ldmatrix(ldmatrix_row, ldmatrix_chunk, row, column, 2);
+}
+ElementPlace place_k(std::int32_t row, std::int32_t column) {
+  return by_ldmatrix(ldmatrix_row_of_k, ldmatrix_chunk_of_k, row, column, 2);
+}
+ElementPlace place_v(std::int32_t row, std::int32_t column) {
+  return by_ldmatrix_transposed(ldmatrix_row, ldmatrix_chunk, row, column);
+}
+ElementPlace place_p(std::int32_t row, std::int32_t column) {
+  const FragmentPlace p = fragment_a(row, column);
+  return {p.lane, p.reg, p.half};
+}
+
+// Of four registers that a lane reads the two operands take 0, 1 and 2, 3.
+std::string register_of_b(const ElementPlace& place) {
+  return fmt::format("b{}{}", place.reg % 2, place.reg / 2 == 0 ? "" : "'");
+}
+
+SharedUse read_rows(std::int32_t width, bool swizzle) {
+  return read_by_ldmatrix(ldmatrix_row, ldmatrix_chunk, width, swizzle);
+}
+SharedUse read_k(std::int32_t width, bool swizzle) {
+  return read_by_ldmatrix(ldmatrix_row_of_k, ldmatrix_chunk_of_k, width, swizzle);
+}
+
+// O on its way out: a register of two neighbours a lane and store, in Q's place.
+SharedUse write_o(std::int32_t width, bool swizzle) {
+  constexpr std::int32_t kRegisterBytes = 4;
+  SharedUse use{16, width, {}};
+  for (int h = 0; h < 2; ++h) {
+    for (int n = 0; n < 2; ++n) {
+      auto& moment = use.moments.emplace_back();
+      for (int lane = 0; lane < 32; ++lane) {
+        const std::int32_t at = byte_of(lane / 4 + 8 * h, n, width, swizzle) + lane % 4 * kRegisterBytes;
+        moment.push_back({lane, at, kRegisterBytes});
+      }
+    }
+  }
+  return use;
+}
+
+// Padded extents do not hang on the tile; any that the kernel takes will do.
+std::int32_t padded_row(const Problem& p, bool of_v) {
+  const FlashMmaLayout at = flash_mma_layout(static_cast<int>(p.D), static_cast<int>(p.Dv), 64, 32, 64, 1);
+  return of_v ? at.dv : at.d;
+}
+
+FragmentLayout make_layout() {
+  constexpr std::string_view kOneRead = marked("One ldmatrix of four matrices takes");
+  constexpr std::string_view kNever = marked("It never lies in shared memory: it is made in registers and used there.");
+  constexpr std::string_view kA = marked("operand A"), kB = marked("two operands B"), kC = marked("two sums C");
+  FragmentLayout layout;
+  layout.shape = "mma.m16n8k16";
+  layout.element_bytes = 2;
+  layout.padded = padded_row;
+  layout.swizzled = swizzled;
+  layout.tiles = {
+      FragmentRow{.extent = kExtent,
+                  .place = place_q,
+                  .register_name = register_of_a,
+                  .halves = true,
+                  .operand = kA,
+                  .words = marked("One ldmatrix brings it; a register holds two neighbours along d."),
+                  .shared = read_rows,
+                  .shared_words = kOneRead},
+      FragmentRow{.extent = kExtent,
+                  .place = place_k,
+                  .register_name = register_of_b,
+                  .halves = true,
+                  .operand = kB,
+                  .words = marked("One ldmatrix brings both operands: keys 0 to 7 for one product, 8 to 15 for the "
+                                  "next."),
+                  .shared = read_k,
+                  .shared_words = kOneRead},
+      FragmentRow{.extent = kExtent,
+                  .place = in_two_sums,
+                  .register_name = register_of_c,
+                  .operand = kC,
+                  .words = marked("Two products side by side. Look at P next: the same lane has the same element."),
+                  .shared_words = kNever},
+      FragmentRow{.extent = kExtent,
+                  .place = place_p,
+                  .register_name = register_of_a,
+                  .halves = true,
+                  .operand = kA,
+                  .words = marked("Each lane has just what it had of S, two to a register: S becomes P where it is."),
+                  .shared_words = kNever},
+      FragmentRow{.extent = kExtent,
+                  .place = place_v,
+                  .register_name = register_of_b,
+                  .halves = true,
+                  .operand = kB,
+                  .words = marked("One ldmatrix with .trans brings it: a register holds two neighbouring keys."),
+                  .shared = read_rows,
+                  .shared_words = kOneRead},
+      FragmentRow{.extent = kExtent,
+                  .place = in_two_sums,
+                  .register_name = register_of_c,
+                  .operand = kC,
+                  .words = marked("The sum of all key tiles stays here; α multiplies it in its lanes."),
+                  .shared = write_o,
+                  .shared_words = marked("Its four stores on the way out take")},
+  };
+  return layout;
+}
+
+const FragmentLayout& fragments() {
+  static const FragmentLayout kLayout = make_layout();
+  return kLayout;
+}
+
 }  // namespace
 
 KernelRow flash_mma_row() {
@@ -78,6 +198,7 @@ KernelRow flash_mma_row() {
       marked("S and P stay in registers; K and V come through a swizzled ring while the tile before is multiplied.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 1; PTX ISA, mma.m16n8k16");
   row.products = {Pipe::tensor_half, 1};
+  row.fragments = &fragments();
   row.experiments = flash_mma_experiments();
   row.plan = plan;
   row.trace = trace;

@@ -1,8 +1,12 @@
 // flash_tf32x3 on the host: its tiles, and what flash_tf32x3.cu is launched with.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/tensor_cores/flash_tf32x3_layout.h"
+#include "kernels/gpu/rungs/tensor_cores/fragments.h"
+#include "kernels/gpu/rungs/tensor_cores/mma_layout.h"
 #include "kernels/gpu/rungs/tensor_cores/warp_tiles.h"
 #include "kernels/gpu/rungs/trace/trace.h"
 
@@ -47,6 +51,118 @@ TraceFacts trace(const Problem& p, const Options& o) {
   return facts;
 }
 
+// ---- fragments: mma.m16n8k8 in TF32, each fp32 number in two parts
+//
+// The sum over keys does not mind their order, so P stays where S was and V's rows follow: step t of the product is key
+// 2 t, step t + 4 key 2 t + 1. V's columns are dealt out to two products alike, and so O's are.
+
+ElementPlace place_rows(std::int32_t row, std::int32_t column) {
+  return by_ldmatrix(ldmatrix_row, ldmatrix_chunk, row, column, 4);
+}
+ElementPlace place_p(std::int32_t row, std::int32_t column) {
+  const FragmentPlace c = fragment_c(row, column);
+  return {c.lane, c.reg % 2 * 2 + c.reg / 2, 0};  // x.set(e, p[e % 2 * 2 + e / 2]) in flash_tf32x3.cu
+}
+// Lane (g, t) reads rows 2 t and 2 t + 1 at columns 2 g and 2 g + 1.
+ElementPlace place_v(std::int32_t row, std::int32_t column) {
+  return {column / 2 * 4 + row / 2, row % 2 * 2 + column % 2, 0};
+}
+ElementPlace place_o(std::int32_t row, std::int32_t column) {
+  const FragmentPlace c = fragment_c(row, column / 2);
+  return {c.lane, c.reg + 4 * (column % 2), 0};
+}
+
+// Of four registers that a lane reads product n takes n and n + 2.
+std::string register_of_b(const ElementPlace& place) {
+  return fmt::format("b{}{}", place.reg / 2, place.reg % 2 == 0 ? "" : "'");
+}
+
+SharedUse read_rows(std::int32_t width, bool swizzle) {
+  return read_by_ldmatrix(ldmatrix_row, ldmatrix_chunk, width, swizzle);
+}
+
+// Eight bytes a lane: sixteen lanes a moment.
+SharedUse read_v(std::int32_t width, bool swizzle) {
+  SharedUse use{8, width, {}};
+  for (int odd = 0; odd < 2; ++odd) {
+    for (int half = 0; half < 2; ++half) {
+      auto& moment = use.moments.emplace_back();
+      for (int lane = 16 * half; lane < 16 * half + 16; ++lane) {
+        const int g = lane / 4, row = lane % 4 * 2 + odd;
+        moment.push_back({lane, byte_of(row, g / 2, width, swizzle) + g % 2 * 8, 8});
+      }
+    }
+  }
+  return use;
+}
+
+std::int32_t padded_row(const Problem& p, bool of_v) {
+  const FlashTf32x3Layout at = flash_tf32x3_layout(static_cast<int>(p.D), static_cast<int>(p.Dv), 64, 32, 64, 1);
+  return of_v ? at.dv : at.d;
+}
+
+FragmentLayout make_layout() {
+  constexpr std::string_view kOneRead = marked("One ldmatrix of four matrices takes");
+  constexpr std::string_view kNever = marked("It never lies in shared memory: it is made in registers and used there.");
+  constexpr std::string_view kA = marked("operand A"), kB = marked("two operands B"), kC = marked("two sums C");
+  FragmentLayout layout;
+  layout.shape = marked("mma.m16n8k8 in TF32");
+  layout.element_bytes = 4;
+  layout.padded = padded_row;
+  layout.swizzled = swizzled;
+  layout.tiles = {
+      FragmentRow{.extent = {16, 8},
+                  .place = place_rows,
+                  .register_name = register_of_a,
+                  .operand = kA,
+                  .words = marked("One ldmatrix brings it; each number is split into two parts in its lane."),
+                  .shared = read_rows,
+                  .shared_words = kOneRead},
+      FragmentRow{.extent = {16, 8},  // two tiles of eight keys at once
+                  .place = place_rows,
+                  .register_name = register_of_b,
+                  .operand = kB,
+                  .words = marked("One ldmatrix brings both operands: keys 0 to 7 for one product, 8 to 15 for the "
+                                  "next, each number split in its lane."),
+                  .shared = read_rows,
+                  .shared_words = kOneRead},
+      FragmentRow{.extent = {16, 16},
+                  .place = in_two_sums,
+                  .register_name = register_of_c,
+                  .operand = kC,
+                  .words = marked("Two products side by side; P of eight keys stays in these lanes."),
+                  .shared_words = kNever},
+      FragmentRow{.extent = {16, 8},
+                  .place = place_p,
+                  .register_name = register_of_a,
+                  .operand = kA,
+                  .words = marked("Each lane has just what it had of S. The operand wants keys t and t + 4 there, not "
+                                  "2 t and 2 t + 1: the sum over keys does not mind, so V's rows are read in the same "
+                                  "order."),
+                  .shared_words = kNever},
+      FragmentRow{.extent = {8, 16},
+                  .place = place_v,
+                  .register_name = register_of_b,
+                  .operand = kB,
+                  .words = marked("A lane reads two neighbours along d of two neighbouring keys: rows in P's order, "
+                                  "columns dealt out to two products."),
+                  .shared = read_v,
+                  .shared_words = marked("Its two reads of 8 bytes a lane take")},
+      FragmentRow{.extent = {16, 16},
+                  .place = place_o,
+                  .register_name = register_of_c,
+                  .operand = kC,
+                  .words = marked("A lane ends up with four neighbours along d, one write of 16 bytes."),
+                  .shared_words = marked("It leaves its registers straight for device memory, 16 bytes a lane.")},
+  };
+  return layout;
+}
+
+const FragmentLayout& fragments() {
+  static const FragmentLayout kLayout = make_layout();
+  return kLayout;
+}
+
 }  // namespace
 
 KernelRow flash_tf32x3_row() {
@@ -67,6 +183,7 @@ KernelRow flash_tf32x3_row() {
   row.source =
       marked("Dao 2023, FlashAttention-2, algorithm 1; Ootomo and Yokota 2022, error correction on tensor cores");
   row.products = {Pipe::tensor_tf32, 3};
+  row.fragments = &fragments();
   row.plan = plan;
   row.trace = trace;
   return row;

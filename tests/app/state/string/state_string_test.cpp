@@ -99,7 +99,7 @@ TEST(StateString, AnyStateComesBack) {
     s.view.bench.page = static_cast<BenchPage>(pick(0, 3));
     d.sweep.tuned = pick(0, 1) != 0;
     if (pick(0, 1) != 0) s.view.bench.sources = {"naive", "flash_mma"};
-    s.view.step.fragment_rung = static_cast<FragmentRung>(pick(0, 1));
+    s.view.step.fragment_kernel = pick(0, 1) == 0 ? "flash_mma" : "flash_hopper";
     s.view.step.fragment_tile = static_cast<FragmentTile>(pick(0, 5));
     expect_round_trip(s);
   }

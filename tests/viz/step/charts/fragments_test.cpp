@@ -2,18 +2,43 @@
 // shared memory counted one by one.
 #include "viz/step/charts/fragments.h"
 
-#include <array>
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include "kernels/ladder.h"
 
 namespace attn {
 namespace {
 
-using enum FragmentRung;
+const FragmentLayout& layout_of(std::string_view kernel) {
+  return *(*find_kernel(kernel))->fragments;
+}
+constexpr std::string_view flash_mma = "flash_mma", flash_tf32x3 = "flash_tf32x3", flash_hopper = "flash_hopper";
+
+ElementPlace element_place(std::string_view kernel, FragmentTile tile, int row, int column) {
+  return layout_of(kernel).tile(tile).place(row, column);
+}
+TileExtent extent_of(std::string_view kernel, FragmentTile tile) {
+  return layout_of(kernel).tile(tile).extent;
+}
+bool in_lanes(std::string_view kernel, FragmentTile tile) {
+  return element_place(kernel, tile, 0, 0).lane >= 0;
+}
+FragmentScene scene_of(std::string_view kernel, FragmentTile tile, const Problem& p) {
+  return fragment_scene(layout_of(kernel), tile, p);
+}
+std::vector<std::string_view> kernels() {
+  std::vector<std::string_view> ids;
+  for (const KernelRow* row : kernels_with_fragments()) ids.push_back(row->id);
+  return ids;
+}
 
 struct At {
   int row, column;
@@ -45,10 +70,10 @@ At manual_b8(int lane, int i) {
   return {i == 0 ? in_group : in_group + 4, group};
 }
 
-void expect_place(FragmentRung rung, FragmentTile tile, int row, int column, ElementPlace wanted) {
+void expect_place(std::string_view rung, FragmentTile tile, int row, int column, ElementPlace wanted) {
   const ElementPlace p = element_place(rung, tile, row, column);
   EXPECT_EQ(std::tuple(p.lane, p.reg, p.half), std::tuple(wanted.lane, wanted.reg, wanted.half))
-      << name_of(rung) << " " << name_of(tile) << " " << row << " " << column;
+      << rung << " " << name_of(tile) << " " << row << " " << column;
 }
 
 TEST(Fragments, OfFlashMmaAreThoseOfTheManual) {
@@ -94,7 +119,7 @@ TEST(Fragments, OfTf32AreThoseOfTheManualWhereTheKernelKeepsItsOrder) {
 
 // Of a place, which element it holds.
 using Held = std::map<std::tuple<int, int, int>, At>;
-Held held_of(FragmentRung rung, FragmentTile tile) {
+Held held_of(std::string_view rung, FragmentTile tile) {
   const TileExtent extent = extent_of(rung, tile);
   Held held;
   for (int row = 0; row < extent.rows; ++row) {
@@ -107,12 +132,41 @@ Held held_of(FragmentRung rung, FragmentTile tile) {
 }
 
 TEST(Fragments, EveryPlaceHoldsOneElement) {
-  for (const FragmentRung rung : kFragmentRungs) {
+  for (const std::string_view rung : kernels()) {
     for (const FragmentTile tile : kFragmentTiles) {
+      if (!in_lanes(rung, tile)) continue;
       const TileExtent extent = extent_of(rung, tile);
       EXPECT_EQ(static_cast<int>(held_of(rung, tile).size()), extent.rows * extent.columns)
-          << name_of(rung) << " " << name_of(tile);
+          << rung << " " << name_of(tile);
     }
+  }
+}
+
+// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", accumulator D and operand A; of warp 0 the first 16 rows.
+TEST(Fragments, OfWgmmaAreThoseOfTheManual) {
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int i = 0; i < 8; ++i) {
+      const int row = lane / 4 + (i % 4 < 2 ? 0 : 8), column = lane % 4 * 2 + i % 2 + i / 4 * 8;
+      for (const FragmentTile tile : {FragmentTile::s, FragmentTile::o})
+        expect_place(flash_hopper, tile, row, column, {lane, i, 0});
+      const At a = manual_a16(lane, i);
+      expect_place(flash_hopper, FragmentTile::p, a.row, a.column, {lane, i / 2, i % 2});
+    }
+  }
+  for (const FragmentTile tile : {FragmentTile::q, FragmentTile::k, FragmentTile::v}) {
+    const FragmentScene s = scene_of(flash_hopper, tile, {});
+    EXPECT_TRUE(in_no_lane(s));
+    EXPECT_TRUE(std::all_of(s.cells.begin(), s.cells.end(), [](const FragmentCell& c) { return c.place.lane == -1; }));
+  }
+}
+
+// "128-byte swizzle" of the PTX manual: bits 4 to 6 of an address are exclusive-ored with bits 7 to 9.
+TEST(Fragments, APanelOfWgmmaLiesInTheSwizzleThatTmaWrites) {
+  const FragmentScene s = scene_of(flash_hopper, FragmentTile::k, {});
+  ASSERT_EQ(s.maps[0].width, 8);
+  for (const BankCell& cell : s.maps[0].cells) {
+    const int plain = cell.row * 128 + cell.chunk * 16;
+    EXPECT_EQ(cell.first_bank, (plain ^ (plain >> 7 & 7) << 4) / 4 % 32) << cell.row << " " << cell.chunk;
   }
 }
 
@@ -153,7 +207,7 @@ TEST(Fragments, OfTf32SumTheRightProducts) {
 }
 
 TEST(Fragments, SBecomesPInItsLane) {
-  for (const FragmentRung rung : kFragmentRungs) {
+  for (const std::string_view rung : kernels()) {
     const TileExtent extent = extent_of(rung, FragmentTile::p);
     for (int row = 0; row < extent.rows; ++row)
       for (int key = 0; key < extent.columns; ++key)
@@ -198,25 +252,25 @@ Problem problem_of(std::int64_t d, std::int64_t dv) {
 }
 
 TEST(Fragments, SwizzledRowsAreReadWithoutConflictAndPlainOnesAreNot) {
-  for (const FragmentRung rung : kFragmentRungs) {
+  for (const std::string_view rung : kernels()) {
     for (const FragmentTile tile : kFragmentTiles) {
       for (const std::int64_t d : {2, 36, 64, 100, 128, 256}) {
-        const FragmentScene s = fragment_scene(rung, tile, problem_of(d, d));
+        const FragmentScene s = scene_of(rung, tile, problem_of(d, d));
         if (s.maps[0].cells.empty()) continue;
-        EXPECT_EQ(s.maps[0].turns, 4) << name_of(rung) << " " << name_of(tile) << " D = " << d;
+        EXPECT_EQ(s.maps[0].turns, 4) << rung << " " << name_of(tile) << " D = " << d;
         EXPECT_GE(s.maps[1].turns, 4);
         if (d == 64 || d == 128) {
-          EXPECT_GT(s.maps[1].turns, 4) << name_of(rung) << " " << name_of(tile);
+          EXPECT_GT(s.maps[1].turns, 4) << rung << " " << name_of(tile);
         }
       }
     }
   }
   // Eight rows of 128 bytes or a multiple begin in the same bank: each matrix takes eight turns.
-  EXPECT_EQ(fragment_scene(flash_mma, FragmentTile::k, problem_of(128, 128)).maps[1].turns, 32);
+  EXPECT_EQ(scene_of(flash_mma, FragmentTile::k, problem_of(128, 128)).maps[1].turns, 32);
 }
 
 TEST(Fragments, EachChunkLiesInFourBanksAndEachOfThirtyTwoIsUsedAlike) {
-  const FragmentScene s = fragment_scene(flash_mma, FragmentTile::q, problem_of(64, 64));
+  const FragmentScene s = scene_of(flash_mma, FragmentTile::q, problem_of(64, 64));
   for (const BankMap& map : s.maps) {
     ASSERT_EQ(map.width, 8);
     ASSERT_EQ(map.rows, 16);
@@ -229,7 +283,7 @@ TEST(Fragments, EachChunkLiesInFourBanksAndEachOfThirtyTwoIsUsedAlike) {
 
 TEST(Fragments, WhatNeverLiesInSharedMemorySaysSo) {
   for (const FragmentTile tile : {FragmentTile::s, FragmentTile::p}) {
-    const FragmentScene s = fragment_scene(flash_mma, tile, problem_of(64, 64));
+    const FragmentScene s = scene_of(flash_mma, tile, problem_of(64, 64));
     EXPECT_TRUE(s.maps[0].cells.empty());
     EXPECT_NE(s.shared.find("never lies in shared memory"), std::string::npos);
     EXPECT_NE(cell_words(s, 3, 5).find("not in shared memory"), std::string::npos);
@@ -237,7 +291,7 @@ TEST(Fragments, WhatNeverLiesInSharedMemorySaysSo) {
 }
 
 TEST(Fragments, ACellAndALaneAreToldInWords) {
-  const FragmentScene s = fragment_scene(flash_mma, FragmentTile::q, problem_of(64, 64));
+  const FragmentScene s = scene_of(flash_mma, FragmentTile::q, problem_of(64, 64));
   // Row 3, d = 5: group 3, place 2 of it, odd. Chunk 0 of row 3 lies at chunk 3, banks 12 to 15; d = 5 in the third.
   EXPECT_EQ(cell_words(s, 3, 5), "Q[3][5]: lane 14, register a0, high half; in shared memory row 3, chunk 0, bank 14.");
   EXPECT_EQ(lane_words(s, 14),
@@ -245,15 +299,25 @@ TEST(Fragments, ACellAndALaneAreToldInWords) {
 }
 
 TEST(Fragments, AnotherHeadDimensionChangesTheRowsOfTheMap) {
-  EXPECT_EQ(fragment_scene(flash_mma, FragmentTile::v, problem_of(64, 128)).maps[0].width, 16);
-  EXPECT_EQ(fragment_scene(flash_mma, FragmentTile::k, problem_of(64, 128)).maps[0].width, 8);
-  EXPECT_EQ(fragment_scene(flash_tf32x3, FragmentTile::k, problem_of(64, 128)).maps[0].width, 16);
+  EXPECT_EQ(scene_of(flash_mma, FragmentTile::v, problem_of(64, 128)).maps[0].width, 16);
+  EXPECT_EQ(scene_of(flash_mma, FragmentTile::k, problem_of(64, 128)).maps[0].width, 8);
+  EXPECT_EQ(scene_of(flash_tf32x3, FragmentTile::k, problem_of(64, 128)).maps[0].width, 16);
+}
+
+TEST(Fragments, ATileThatNoLaneHoldsSaysWhereItLies) {
+  const FragmentScene s = scene_of(flash_hopper, FragmentTile::k, problem_of(100, 100));
+  EXPECT_EQ(cell_words(s, 3, 5), "K[3][5]: in no lane; in shared memory row 3, chunk 0, bank 14.");
+  EXPECT_EQ(lane_words(s, 14), "No lane holds any of K.");
+  EXPECT_EQ(
+      s.shared,
+      "A row of D = 100, padded to 128, takes 16 chunks of 16 bytes, in panels of 8. Reading four core matrices of "
+      "8 rows by 16 bytes takes 4 turns swizzled and 32 row after row; 4 is the least.");
 }
 
 TEST(Fragments, AShortRowSaysThatItIsPadded) {
-  EXPECT_TRUE(fragment_scene(flash_mma, FragmentTile::q, problem_of(2, 2))
+  EXPECT_TRUE(scene_of(flash_mma, FragmentTile::q, problem_of(2, 2))
                   .shared.starts_with("A row of D = 2, padded to 16, takes 2 chunks of 16 bytes."));
-  EXPECT_TRUE(fragment_scene(flash_mma, FragmentTile::v, problem_of(64, 64))
+  EXPECT_TRUE(scene_of(flash_mma, FragmentTile::v, problem_of(64, 64))
                   .shared.starts_with("A row of Dv = 64 takes 8 chunks of 16 bytes."));
 }
 

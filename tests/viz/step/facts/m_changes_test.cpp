@@ -1,4 +1,4 @@
-#include "viz/step/facts/m_changes.h"
+#include "viz/step/facts/landmarks.h"
 
 #include <cmath>
 #include <limits>
