@@ -341,6 +341,8 @@ TEST(Declared, TheLadderHasTheRung) {
 
 TEST(Declared, TheRungHasALookOfItsOwnKindAndItsExperiments) {
   EXPECT_EQ(look_of(kRung).mark, kUnknownLook.mark) << "until a look is chosen";
+  EXPECT_NE(look_of("unheard_of_gpu").mark, kUnknownLook.mark) << "a GPU rung takes the next free look";
+  EXPECT_EQ(look_of("unheard_of_gpu").kernel, "unheard_of_gpu");
   const auto experiment = find_experiment("fewer_registers");
   ASSERT_TRUE(experiment) << experiment.error().message;
   EXPECT_EQ((*experiment)->rung, "unheard_of_gpu");

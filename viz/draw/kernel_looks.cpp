@@ -1,6 +1,9 @@
 #include "viz/draw/kernel_looks.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "kernels/ladder.h"
 
 namespace attn {
 namespace {
@@ -10,6 +13,9 @@ using Rgb = std::array<std::uint32_t, 2>;
 constexpr Rgb kNaive{0x868E9A, 0x868E9A}, kTiled{0x7A78EC, 0x7E81FB}, kFlash{0x07AEEF, 0x1882AB},
     kTf32x3{0xC081C3, 0x8A2B9C};
 
+// A look that the next GPU rung without a row here has.
+constexpr std::string_view kFree = "";
+
 constexpr auto kLooks = std::to_array<KernelLook>({
     {"naive", kNaive, MarkShape::square},
     {"tiled", kTiled, MarkShape::triangle_up},
@@ -18,7 +24,7 @@ constexpr auto kLooks = std::to_array<KernelLook>({
     {"flash_mma", {0xACE463, 0x416500}, MarkShape::hexagon},
     {"flash_hopper", {0xFFE8C2, 0x583905}, MarkShape::star},
     {"flash_tf32x3", kTf32x3, MarkShape::triangle_down},
-    {"flash_splitkv", {0xC98A5B, 0xA55137}, MarkShape::pentagon},
+    {kFree, {0xC98A5B, 0xA55137}, MarkShape::pentagon},
     {"cpu_sequential", kNaive, MarkShape::triangle_left},
     {"cpu_multicore", kNaive, MarkShape::square},
     {"cpu_tiled", kTiled, MarkShape::triangle_up},
@@ -43,8 +49,28 @@ std::span<const KernelLook> kernel_looks() {
   return kLooks;
 }
 
+namespace {
+
+std::vector<KernelLook> free_looks() {
+  std::vector<KernelLook> looks;
+  auto next = kLooks.begin();
+  for (const KernelRow* row : ladder()) {
+    if (row->processor != Processor::gpu || std::ranges::find(kLooks, row->id, &KernelLook::kernel) != kLooks.end())
+      continue;
+    next = std::ranges::find(next, kLooks.end(), kFree, &KernelLook::kernel);
+    if (next == kLooks.end()) break;
+    looks.push_back({row->id, next->rgb, next->mark});
+    ++next;
+  }
+  return looks;
+}
+
+}  // namespace
+
 const KernelLook& look_of(std::string_view kernel) {
-  const auto same = [&](const KernelLook& l) { return l.kernel == kernel; };
+  static const std::vector<KernelLook> kGiven = free_looks();
+  if (const auto given = std::ranges::find(kGiven, kernel, &KernelLook::kernel); given != kGiven.end()) return *given;
+  const auto same = [&](const KernelLook& l) { return l.kernel == kernel && l.kernel != kFree; };
   if (const auto row = std::find_if(kLooks.begin(), kLooks.end(), same); row != kLooks.end()) return *row;
   const auto peer = std::find_if(kPeers.begin(), kPeers.end(), same);
   return peer == kPeers.end() ? kUnknownLook : *peer;

@@ -1,5 +1,5 @@
-// How each kernel is drawn: colour and mark, one row an id. The one place where a new rung gets its look;
-// tests/viz/draw/theme_test.cpp fails where a row of the ladder has none, and recomputes contrasts and distances.
+// How each kernel is drawn: colour and mark, one row an id. A GPU rung that has no row takes the next free look;
+// tests/viz/draw/theme_test.cpp fails where none is left, and recomputes contrasts and distances.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ enum class MarkShape : std::uint8_t {
 };
 
 struct KernelLook {
-  std::string_view kernel;
+  std::string_view kernel;           // empty: nobody's yet
   std::array<std::uint32_t, 2> rgb;  // 0xRRGGBB; index with Theme: dark = 0, light = 1
   MarkShape mark;
 };

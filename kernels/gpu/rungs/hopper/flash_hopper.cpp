@@ -173,7 +173,7 @@ FragmentLayout make_layout() {
   constexpr std::string_view kByDescriptor = marked("Reading four core matrices of 8 rows by 16 bytes takes");
   constexpr std::string_view kNever = marked("It never lies in shared memory: it is made in registers and used there.");
   FragmentLayout layout;
-  layout.shape = marked("wgmma.m64nNk16, first of four warps");
+  layout.shape = "wgmma.m64nNk16";
   layout.element_bytes = 2;
   layout.panel = 64;
   layout.padded = padded_row;
@@ -199,7 +199,7 @@ FragmentLayout make_layout() {
       FragmentRow{.extent = kExtent,
                   .place = in_two_sums,
                   .register_name = register_of_c,
-                  .operand = marked("the first 16 of N sums"),
+                  .operand = marked("first warp's rows, 16 of the N sums,"),
                   .words = marked("As mma.sync has it, warp by warp. Look at P next: the same lane has the same "
                                   "element."),
                   .shared_words = kNever},
@@ -208,7 +208,7 @@ FragmentLayout make_layout() {
           .place = place_p,
           .register_name = register_of_a,
           .halves = true,
-          .operand = marked("operand A, from registers"),
+          .operand = marked("first warp's rows of operand A, in registers,"),
           .words = marked("Each lane has just what it had of S, two to a register: of the two operands this one "
                           "may come from registers, so P takes no way through memory."),
           .shared_words = kNever},
@@ -223,7 +223,7 @@ FragmentLayout make_layout() {
       FragmentRow{.extent = kExtent,
                   .place = in_two_sums,
                   .register_name = register_of_c,
-                  .operand = marked("the first 16 of N sums"),
+                  .operand = marked("first warp's rows, 16 of the N sums,"),
                   .words = marked("The sum of all key tiles stays here; it leaves through the rows where Q stood."),
                   .shared = write_o,
                   .shared_words = marked("One stmatrix of four matrices takes")},
