@@ -1,7 +1,8 @@
 # Writes OUT, the table of the GPU's kernels: one row a rung, in the order of the rungs' numbers.
 #
 # A rung is a FAMILY/ID.cu with a FAMILY/ID.cpp beside it, which makes its row in `KernelRow ID_row()` and numbers it in
-# `row.rung = "N"`. So a rung is these two files and no line elsewhere; configuring fails where one of them is half done.
+# `row.rung = "N"`. So a rung is these two files and no line elsewhere. Configuring fails where one is missing or lacks
+# either.
 function(attnscope_rung_table out)
   set(numbered "")
   set(numbers "")

@@ -52,8 +52,8 @@ TEST(CubinKey, OfOneCompileARungIsWhatItWas) {
   struct Keys {
     std::string_view id, plain, capped;  // capped: with a softcap, whose lines count besides
   };
-  // As the program names its cubins; a rung is stored here once bundled files hold it. A stored value is never brought up to date: what was measured and
-  // compiled before would be lost.
+  // As the program names its cubins; a rung is stored here once bundled files hold it. A stored value is never brought
+  // up to date: what was measured and compiled before would be lost.
   constexpr Keys kKeys[] = {
       {"naive", "36ccdc31662a15b2de23579268d81c60", "aabb949f294020f233cc603500c9ebe8"},
       {"tiled", "b8de349f1bd71e9ada34280644d31f0c", "20d47f91b59f5172366fdfc4e2745834"},
