@@ -9,6 +9,7 @@
 #include "app/worker/bench.h"
 #include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
+#include "kernels/formats/json_reading.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
@@ -65,7 +66,7 @@ class PeerBench::Round {
       for (One& one : all_) give_up(one.row, ready.error());
     }
     for (One& one : all_) {
-      if (one.timed()) note(one, answer_of(one));
+      if (one.timed()) note(one, [&] { return answer_of(one); });
     }
     time();
     std::vector<Measurement> rows;
@@ -111,9 +112,10 @@ class PeerBench::Round {
 
   Deadline deadline() const { return {bench_.setup_.seconds + 8 * round_.point.seconds_per_point, stop_}; }
 
-  // Where it failed, its row says why and it takes no further turn.
-  static void note(One& one, const Result<void>& step) {
-    if (!step) give_up(one.row, step.error());
+  // Where it failed, its row says why and it takes no further turn. What a peer sent must not end the sweep either.
+  template <class Step>
+  static void note(One& one, const Step& step) {
+    if (const auto done = reading(one.row.key.kernel, step); !done) give_up(one.row, done.error());
   }
 
   Result<void> connect(One& one) {
@@ -176,7 +178,7 @@ class PeerBench::Round {
       if (!times) return tl::unexpected(times.error());
       append(one.row.samples_us, *times);
       return ok();
-    }());
+    });
   }
 
   // Cold: as much as our own flush reads.

@@ -7,8 +7,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "app/peers/answers.h"
 #include "app/system/child_process.h"
 #include "kernels/model/kernel.h"
 #include "profiling/measure/turn.h"
@@ -21,18 +23,6 @@ struct PeerPlace {
   std::int32_t gpu = 0;
   std::int32_t threads = 0;  // CPU: as many as ours have; 0 = its own choice
   bool operator==(const PeerPlace&) const = default;
-};
-
-struct PeerHello {
-  std::string software;  // "Python 3.12.3, torch 2.11.0+cu130, CUDA 13.0, cuDNN 9.19.0"
-  std::string device;    // the GPU's name; empty: the CPU, or it does not say
-};
-
-struct PeerAnswer {
-  Array out;
-  std::string how;           // what was done to mask and heads
-  double us = 0;             // one run
-  std::string package = {};  // what beside torch computed it: "flash_attn 2.8.3"; empty: nothing
 };
 
 class PeerClient {
@@ -56,8 +46,9 @@ class PeerClient {
 
  private:
   struct Reply;
+  // `most`: what an answer may have. Who sends more is lost, before it was read.
   Result<Reply> ask(const std::string& request, std::span<const std::span<const std::byte>> bytes,
-                    const std::string& wanted, const Deadline& deadline);
+                    std::string_view wanted, const MessageLimit& most, const Deadline& deadline);
   Error lost(const NoMessage& why);
 
   Starter start_;

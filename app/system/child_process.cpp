@@ -22,8 +22,6 @@ namespace attn {
 namespace {
 
 constexpr std::array<char, 8> kMagic{'a', 't', 't', 'n', 'm', 's', 'g', '1'};
-constexpr std::uint64_t kMaxText = 64ULL << 20;
-constexpr std::uint64_t kMaxBytes = 1ULL << 40;
 // Grown by what has arrived, never by what a header claims.
 constexpr std::uint64_t kPiece = 64ULL << 20;
 constexpr int kLookAgainMs = 50;
@@ -41,18 +39,18 @@ tl::unexpected<NoMessage> no_reply(NoReply why, std::string words) {
 class Waiting {
  public:
   explicit Waiting(const Deadline& p) : deadline_(p), begin_(std::chrono::steady_clock::now()) {}
-  // Waits until the descriptor is ready for `events`.
+  // Waits until the descriptor is ready for `events`. Stop and deadline come first: the other side may send for ever.
   tl::expected<void, NoMessage> wait(int descriptor, short events) const {
     while (true) {
-      pollfd one{descriptor, events, 0};
-      const int ready = ::poll(&one, 1, kLookAgainMs);
-      if (ready > 0) return {};
-      if (ready < 0 && errno != EINTR) return no_reply(NoReply::broken, std::strerror(errno));
       if (deadline_.stop.stop_requested()) return no_reply(NoReply::stopped, tr("it was cancelled"));
       const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
       if (deadline_.seconds > 0 && waited > deadline_.seconds) {
         return no_reply(NoReply::too_late, phrase("no answer within {:g} s", deadline_.seconds));
       }
+      pollfd one{descriptor, events, 0};
+      const int ready = ::poll(&one, 1, kLookAgainMs);
+      if (ready > 0) return {};
+      if (ready < 0 && errno != EINTR) return no_reply(NoReply::broken, std::strerror(errno));
     }
   }
 
@@ -138,12 +136,12 @@ tl::expected<void, NoMessage> Socket::send(const std::string& text, std::span<co
   return sent;
 }
 
-tl::expected<Message, NoMessage> Socket::receive(const Deadline& deadline) {
+tl::expected<Message, NoMessage> Socket::receive(const Deadline& deadline, const MessageLimit& most) {
   const Waiting waiting(deadline);
   Header header;
   auto got = read_all(descriptor_, std::as_writable_bytes(std::span(&header, 1)), waiting);
   if (!got) return tl::unexpected(got.error());
-  if (header.magic != kMagic || header.text > kMaxText || header.bytes > kMaxBytes) {
+  if (header.magic != kMagic || header.text > most.text || header.bytes > most.bytes) {
     return no_reply(NoReply::broken, tr("what came is no message of this program"));
   }
   Message m;

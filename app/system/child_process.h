@@ -33,6 +33,11 @@ struct Message {
   std::vector<std::byte> bytes;
 };
 
+// What a message may have; who announces more sends none.
+struct MessageLimit {
+  std::uint64_t text = 64ULL << 20, bytes = 1ULL << 40;
+};
+
 // One end of a socket pair that carries messages. Frame: "attnmsg1", text length and byte length (u64, this machine's
 // byte order: both ends are the same program), text, bytes.
 class Socket {
@@ -46,7 +51,8 @@ class Socket {
   // Parts of `bytes` are sent one after the other.
   tl::expected<void, NoMessage> send(const std::string& text, std::span<const std::span<const std::byte>> bytes,
                                      const Deadline& deadline);
-  tl::expected<Message, NoMessage> receive(const Deadline& deadline);
+  // Stop and deadline are looked at first, also while bytes arrive.
+  tl::expected<Message, NoMessage> receive(const Deadline& deadline, const MessageLimit& most = {});
 
  private:
   int descriptor_ = -1;

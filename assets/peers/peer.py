@@ -29,6 +29,7 @@ import importlib.util
 import inspect
 import json
 import os
+import signal
 import socket
 import struct
 import sys
@@ -413,6 +414,7 @@ def load_libraries():
 
 
 def main():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is AttnScope's to answer: it ends this process
     connection = Connection()
     if THREADS == "0":  # peers of a GPU: nobody is timed on the CPU meanwhile
         load_libraries()
@@ -425,6 +427,10 @@ def main():
             answer, data = peers.answer(*message)
         except Refused as why:
             answer, data = {"is": "error", "refused": True, "words": str(why), "lost": False}, b""
+        except SystemExit as error:  # it would end this process without a word
+            code = 0 if error.code is None else error.code
+            answer, data = {"is": "error", "refused": False, "lost": False,
+                            "words": f"it called exit({code!r}) and returned nothing"}, b""
         except Exception as error:  # whatever a peer raises is its row's reason
             memory = type(error).__name__ == "OutOfMemoryError" or isinstance(error, MemoryError)
             answer, data = {"is": "error", "refused": memory, "words": words_of(error),

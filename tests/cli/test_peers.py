@@ -37,6 +37,14 @@ BROKEN = {
     "raises.py": (HEAD + "raise ValueError('no such head')\n", "failed", "unverified",
                   "ValueError: no such head (raises.py, line 3)"),
     "exits.py": (HEAD + "os._exit(7)\n", "failed", "unverified", "its process ended (exit code 7)"),
+    "calls_exit.py": ("import sys\n" + HEAD + "sys.exit('enough')\n", "failed", "unverified",
+                      "it called exit('enough') and returned nothing"),
+    "exits_at_once.py": ("exit()\n", "failed", "unverified", "it called exit(0) and returned nothing"),
+    "floods.py": (HEAD + "os.write(3, b'attnmsg1' + bytes(14 * [0] + [1, 0]) + b'x' * 9)\n"
+                  "    while True: os.write(3, b'x' * 65536)\n", "failed", "unverified", "sent what is no answer"),
+    "trickles.py": (HEAD + "os.write(3, b'attnmsg1' + bytes([0, 4] + 14 * [0]))\n"
+                    "    while True: os.write(3, b'x'); time.sleep(0.05)\n",
+                    "failed", "unverified", "no answer within"),
     "crashes.py": (HEAD + "os.kill(os.getpid(), signal.SIGSEGV)\n", "failed", "unverified",
                    "its process ended (signal 11)"),
     "hangs.py": (HEAD + "time.sleep(600)\n", "failed", "unverified", "no answer within"),

@@ -71,6 +71,7 @@ TEST(PeerClient, WhateverBreaksIsOneErrorInWordsAndTheNextRequestWorks) {
         {at, How::hang, ErrorKind::failed, "no answer within 0.5 s"},
         {at, How::garbage, ErrorKind::failed, "what is no answer"},
         {at, How::nonsense, ErrorKind::failed, "what is no answer"},
+        {at, How::flood, ErrorKind::failed, "what is no answer"},
     };
     for (const Break& b : breaks) {
       PeerClient client(double_peer({std::string(b.at), b.how}));

@@ -17,7 +17,7 @@ namespace attn {
 
 struct PeerFault {
   std::string at;  // "hello", "open", "run", "turn"; empty: never
-  enum class How { refuse, fail, lost, die, hang, garbage, nonsense, short_answer } how = How::refuse;
+  enum class How { refuse, fail, lost, die, hang, garbage, nonsense, flood, short_answer } how = How::refuse;
 };
 
 inline void send_json(Socket& socket, const nlohmann::json& j, std::span<const std::byte> bytes = {}) {
@@ -49,6 +49,12 @@ inline bool answer_broken(Socket& socket, const PeerFault& fault) {
     case How::nonsense:
       send_json(socket, {{"is", "something else"}});
       return true;
+    case How::flood: {  // 1 GiB for an answer of some bytes
+      const std::vector<std::byte> piece(1 << 20);
+      const std::vector<std::span<const std::byte>> parts(1 << 10, piece);
+      (void)socket.send(R"({"is": "answer", "how": "", "us": 1})", parts, {});
+      return true;
+    }
     case How::short_answer:
       return false;
   }
