@@ -11,6 +11,7 @@
 #include "kernels/base/folders.h"
 #include "kernels/base/text.h"
 #include "kernels/formats/container.h"
+#include "kernels/formats/json_reading.h"
 
 namespace attn {
 namespace {
@@ -56,7 +57,9 @@ std::string progress_text(const LessonProgress& p) {
   return j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-Result<LessonProgress> parse_progress(std::string_view text) {
+namespace {
+
+Result<LessonProgress> read_progress(std::string_view text) {
   const auto parsed = parse_json(text, tr("The file of what was learned"), kMaxDepth);
   if (!parsed) return tl::unexpected(parsed.error());
   const json& j = *parsed;
@@ -81,6 +84,12 @@ Result<LessonProgress> parse_progress(std::string_view text) {
     for (const auto& [about, n] : mistakes.items()) p.mistakes[lesson][about] = static_cast<int>(count(n, kMostTries));
   }
   return p;
+}
+
+}  // namespace
+
+Result<LessonProgress> parse_progress(std::string_view text) {
+  return reading(tr("The file of what was learned"), [&] { return read_progress(text); });
 }
 
 std::filesystem::path progress_file() {

@@ -10,6 +10,7 @@
 #include "app/state/inputs/document_inputs.h"
 #include "app/state/string/state_string.h"
 #include "app/system/assets.h"
+#include "kernels/base/bytes.h"
 #include "kernels/base/hash.h"
 #include "kernels/base/text.h"
 #include "kernels/museum/right_run.h"
@@ -50,8 +51,12 @@ Result<std::shared_ptr<const Recording>> LessonRuns::recording(std::string_view 
   const auto make = [&]() -> Result<std::shared_ptr<const Recording>> {
     const auto state = lesson_state(lesson_, run, seed_);
     if (!state) return tl::unexpected(state.error());
+    if (recorded_ >= kMaxLessonRecordings)
+      return bad_input(
+          phrase("run '{}': the runs before it take {} already; smaller ones would do", run, format_bytes(recorded_)));
     auto made = record_document(state->document, {});
     if (!made) return bad_input(phrase("run '{}': {}", run, made.error().message));
+    recorded_ += made->bytes();
     return std::make_shared<const Recording>(*std::move(made));
   };
   return made_.emplace(run, make()).first->second;

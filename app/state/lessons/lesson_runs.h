@@ -24,6 +24,9 @@ Result<State> lesson_state(const Lesson& lesson, const std::string& run, std::op
 // The same with what the beat pins and charts.
 Result<State> beat_view(const Lesson& lesson, const Beat& beat);
 
+// The runs of a lesson together have no more than the last of them brings beyond this: a short file may ask for many.
+constexpr std::uint64_t kMaxLessonRecordings = 64ULL << 20;
+
 // The recordings of one lesson and seed, each made when it is first asked for.
 class LessonRuns {
  public:
@@ -39,6 +42,7 @@ class LessonRuns {
  private:
   const Lesson& lesson_;
   std::optional<std::uint64_t> seed_;
+  std::uint64_t recorded_ = 0;  // bytes
   std::map<std::string, Result<std::shared_ptr<const Recording>>, std::less<>> made_;
   std::map<std::string, Result<std::optional<FirstWrong>>, std::less<>> examined_;
   std::map<std::string, Result<Session>, std::less<>> sessions_;

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/base/text.h"
+#include "kernels/formats/json_reading.h"
 #include "viz/learn/lesson/lesson.h"
 #include "viz/learn/lesson/lesson_object.h"
 
@@ -20,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxBeats = 64, kMaxWords = 1200;
+constexpr std::size_t kMaxBeats = 64, kMaxRuns = 32, kMaxWords = 1200;
 
 // Line of a byte, from 1.
 std::size_t line_of(std::string_view text, std::size_t byte) {
@@ -42,6 +43,8 @@ Result<json> parse_text(std::string_view text, const std::string& file) {
     return j;
   } catch (const json::parse_error& error) {
     return bad_input(phrase("{}, line {}: this is not JSON", file, line_of(text, error.byte)));
+  } catch (const json::exception&) {
+    return bad_input(phrase("{} holds a number that is out of range", file));
   }
 }
 
@@ -350,9 +353,7 @@ void check_names(LessonObject& r, const Lesson& lesson) {
   }
 }
 
-}  // namespace
-
-Result<Lesson> parse_lesson(std::string_view text, const std::string& file) {
+Result<Lesson> read_whole(std::string_view text, const std::string& file) {
   const auto parsed = parse_text(text, file);
   if (!parsed) return tl::unexpected(parsed.error());
   LessonObject r(*parsed, file);
@@ -370,6 +371,7 @@ Result<Lesson> parse_lesson(std::string_view text, const std::string& file) {
   lesson.unlocks = r.texts("unlocks");
   lesson.runs = read_texts(r, "runs");
   if (lesson.runs.empty()) r.refuse("runs", tr("one run or more is expected"));
+  if (lesson.runs.size() > kMaxRuns) r.refuse("runs", phrase("at most {} are expected", kMaxRuns));
   lesson.assumptions = read_assumptions(r);
   lesson.session = session_named(r);
   lesson.text = read_texts(r, "text");
@@ -382,7 +384,7 @@ Result<Lesson> parse_lesson(std::string_view text, const std::string& file) {
   return lesson;
 }
 
-Result<void> add_translation(std::string_view text, const std::string& file, Lesson& lesson) {
+Result<void> read_translation(std::string_view text, const std::string& file, Lesson& lesson) {
   const auto parsed = parse_text(text, file);
   if (!parsed) return tl::unexpected(parsed.error());
   LessonObject r(*parsed, file);
@@ -397,6 +399,16 @@ Result<void> add_translation(std::string_view text, const std::string& file, Les
   if (auto good = r.result(); !good) return good;
   lesson.translations[language] = std::move(texts);
   return ok();
+}
+
+}  // namespace
+
+Result<Lesson> parse_lesson(std::string_view text, const std::string& file) {
+  return reading(file, [&] { return read_whole(text, file); });
+}
+
+Result<void> add_translation(std::string_view text, const std::string& file, Lesson& lesson) {
+  return reading(file, [&] { return read_translation(text, file, lesson); });
 }
 
 }  // namespace attn
