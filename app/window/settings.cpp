@@ -13,6 +13,7 @@
 #include "kernels/base/folders.h"
 #include "kernels/base/text.h"
 #include "kernels/formats/container.h"
+#include "kernels/formats/json_reading.h"
 
 namespace attn {
 namespace {
@@ -138,7 +139,9 @@ bool layout_is_sane(std::string_view layout) {
   return docks_are_sane(docks);
 }
 
-Result<LoadedSettings> parse_settings(std::string_view text) {
+namespace {
+
+Result<LoadedSettings> read_settings(std::string_view text) {
   const auto parsed = parse_json(text, tr("The settings file"), 8);
   if (!parsed) return tl::unexpected(parsed.error());
   const json& j = *parsed;
@@ -176,6 +179,12 @@ Result<LoadedSettings> parse_settings(std::string_view text) {
     }
   }
   return loaded;
+}
+
+}  // namespace
+
+Result<LoadedSettings> parse_settings(std::string_view text) {
+  return reading(tr("The settings file"), [&] { return read_settings(text); });
 }
 
 std::string settings_text(const Settings& s) {

@@ -5,6 +5,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/formats/json_fields.h"
+#include "kernels/formats/json_reading.h"
 #include "kernels/recording/file/recording_file.h"
 #include "profiling/session/contradictions.h"
 #include "profiling/session/json/measurement_json.h"
@@ -248,7 +249,9 @@ Result<Session> read_session(const std::filesystem::path& file) {
   return session_of(*container, file.string());
 }
 
-Result<Session> session_of(const Container& container, const std::string& name) {
+namespace {
+
+Result<Session> read_whole(const Container& container, const std::string& name) {
   const auto json_of_file = session_object(container, name);
   if (!json_of_file) return tl::unexpected(json_of_file.error());
   Session s;
@@ -270,6 +273,12 @@ Result<Session> session_of(const Container& container, const std::string& name) 
   s.tensors = std::move(stored->tensors);
   s.timelines = std::move(stored->timelines);
   return s;
+}
+
+}  // namespace
+
+Result<Session> session_of(const Container& container, const std::string& name) {
+  return reading(name, [&] { return read_whole(container, name); });
 }
 
 }  // namespace attn

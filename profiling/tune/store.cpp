@@ -18,7 +18,9 @@
 #include "kernels/base/folders.h"
 #include "kernels/base/hash.h"
 #include "kernels/base/text.h"
+#include "kernels/formats/container.h"
 #include "kernels/formats/json_fields.h"
+#include "kernels/formats/json_reading.h"
 #include "kernels/model/problem_json.h"
 #include "profiling/tune/tile_json.h"
 
@@ -27,7 +29,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 1, kMaxDepth = 16;
 constexpr std::uint64_t kMaxBytes = 8ULL << 20;
 constexpr std::size_t kMaxTiles = 1 << 14, kMaxText = 4096;
 constexpr std::int64_t kMax32 = std::numeric_limits<std::int32_t>::max();
@@ -120,10 +122,11 @@ Result<TuneResult> result_from_json(const json& j, const TunedKey* key) {
   return r;
 }
 
-Result<TuneResult> parsed(std::span<const std::byte> bytes, const TunedKey* key) {
+Result<TuneResult> result_in(std::span<const std::byte> bytes, const TunedKey* key) {
   const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const json j = json::parse(text, nullptr, false);
-  if (j.is_discarded() || !j.is_object()) return bad_input(tr("it is damaged: no JSON object"));
+  const auto parsed = parse_json(text, tr("it"), kMaxDepth);
+  if (!parsed || !parsed->is_object()) return bad_input(tr("it is damaged: no JSON object"));
+  const json& j = *parsed;
   JsonFields fields(j, "file");
   const std::int64_t version = fields.integer("attnscope_tiles", 0, kMax32);
   const std::string sum = fields.text("checksum");
@@ -138,7 +141,7 @@ Result<TuneResult> parsed(std::span<const std::byte> bytes, const TunedKey* key)
 Result<TuneResult> read_kept(const std::filesystem::path& file, const TunedKey* key) {
   const auto bytes = read_file(file, kMaxBytes);
   if (!bytes) return tl::unexpected(bytes.error());
-  auto result = parsed(*bytes, key);
+  auto result = reading(tr("it"), [&] { return result_in(*bytes, key); });
   if (!result)
     return bad_input(
         phrase("{} is refused: {}. Tune again, or remove the file.", file.string(), result.error().message));

@@ -7,6 +7,7 @@
 #include "kernels/base/text.h"
 #include "kernels/formats/container.h"
 #include "kernels/formats/json_fields.h"
+#include "kernels/formats/json_reading.h"
 
 namespace attn::gpu {
 namespace {
@@ -71,7 +72,7 @@ Result<BuiltText> split_build_line(std::string_view text, std::string_view name)
   if (std::min(end, text.size()) > kMaxLine) return bad_input(phrase("{} is longer than {} bytes.", where, kMaxLine));
   std::string_view words = text.substr(kMark.size(), end == text.npos ? text.npos : end - kMark.size());
   if (words.ends_with('\r')) words.remove_suffix(1);
-  auto line = line_from(words, where);
+  auto line = reading(where, [&] { return line_from(words, where); });
   if (!line) return tl::unexpected(line.error());
   built.line = *std::move(line);
   if (end != text.npos) built.text = text.substr(end + 1);

@@ -14,6 +14,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/formats/container.h"
+#include "kernels/formats/json_reading.h"
 #include "kernels/gpu/own_kernel/json_lines.h"
 
 namespace attn::gpu {
@@ -237,8 +238,9 @@ void Reader::entries(const json& root, OwnHeader& h) {
   for (std::size_t n = 0; n < list->size(); ++n) {
     const std::string path = fmt::format("entries[{}]", n);
     h.entries.push_back(entry((*list)[n], path));
-    const auto same = std::ranges::count(h.entries, h.entries.back().name, &OwnEntry::name);
-    if (same > 1) refuse(path + ".name", phrase("is {} a second time", shown((*list)[n].value("name", ""))));
+    const std::string& name = h.entries.back().name;  // empty: it was refused
+    if (!name.empty() && std::ranges::count(h.entries, name, &OwnEntry::name) > 1)
+      refuse(path + ".name", phrase("is {} a second time", shown(name)));
   }
 }
 
@@ -358,6 +360,28 @@ OwnHeader Reader::read(const json& root) {
   return h;
 }
 
+Result<OwnHeader> read_header(std::string_view text, std::string_view name) {
+  const auto header = header_text(text, name);
+  if (!header) return tl::unexpected(header.error());
+  const auto root = parse_json(header->json, tr("the header"), kMaxDepth);
+  if (!root) {
+    const std::size_t byte = wrong_byte(header->json);
+    if (byte == 0) return bad_input(phrase("{}, line {}: {}", name, header->first, root.error().message));
+    return bad_input(phrase("{}, line {}: the header is not JSON there; {}.", name, line_of_byte(*header, byte - 1),
+                            tr_of(kExample)));
+  }
+  if (!root->is_object())
+    return bad_input(
+        phrase("{}, line {}: the header must be a JSON object; {}.", name, header->first, tr_of(kExample)));
+  // Counted as those of the file.
+  auto lines = json_lines(std::string(static_cast<std::size_t>(header->first - 1), '\n') + header->json);
+  if (!lines) return bad_input(fmt::format("{}, {}.", name, lines.error().message));
+  Reader reader(name, *header, *std::move(lines));
+  OwnHeader h = reader.read(*root);
+  if (reader.error()) return tl::unexpected(*reader.error());
+  return h;
+}
+
 }  // namespace
 
 bool OwnDims::take(std::int64_t d) const {
@@ -378,25 +402,7 @@ std::string OwnDims::words() const {
 }
 
 Result<OwnHeader> parse_own_header(std::string_view text, std::string_view name) {
-  const auto header = header_text(text, name);
-  if (!header) return tl::unexpected(header.error());
-  const auto root = parse_json(header->json, tr("the header"), kMaxDepth);
-  if (!root) {
-    const std::size_t byte = wrong_byte(header->json);
-    if (byte == 0) return bad_input(phrase("{}, line {}: {}", name, header->first, root.error().message));
-    return bad_input(phrase("{}, line {}: the header is not JSON there; {}.", name, line_of_byte(*header, byte - 1),
-                            tr_of(kExample)));
-  }
-  if (!root->is_object())
-    return bad_input(
-        phrase("{}, line {}: the header must be a JSON object; {}.", name, header->first, tr_of(kExample)));
-  // Counted as those of the file.
-  auto lines = json_lines(std::string(static_cast<std::size_t>(header->first - 1), '\n') + header->json);
-  if (!lines) return bad_input(fmt::format("{}, {}.", name, lines.error().message));
-  Reader reader(name, *header, *std::move(lines));
-  OwnHeader h = reader.read(*root);
-  if (reader.error()) return tl::unexpected(*reader.error());
-  return h;
+  return reading(std::string(name), [&] { return read_header(text, name); });
 }
 
 Problem fitted(const OwnHeader& h, Problem p) {
