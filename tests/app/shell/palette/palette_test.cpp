@@ -78,15 +78,17 @@ TEST_F(PaletteTest, EveryCommandIsThereUnlessItNeedsMoreThanAName) {
   // A cell, typed texts and paths: what asks for them is there. A panel asks for the listing of a kernel by itself,
   // and the samples of a row are asked for where the row is looked at. What a session or a draft offers is answered
   // where it is asked; a try comes back where the tries are, a limit of registers
-  // where a finding proposes it; several files are dropped; the last are what lessons do by themselves.
+  // where a finding proposes it; several files are dropped; the menu of peers looks for them when it is opened; the
+  // last are what lessons do by themselves.
   for (const char* name : {typeid(Select).name(),       typeid(GoToEvent).name(),      typeid(SetInputFiles).name(),
                            typeid(SaveSteps).name(),    typeid(RenameRun).name(),      typeid(SaveSessionAs).name(),
                            typeid(CopyText).name(),     typeid(ListKernel).name(),     typeid(SampleRow).name(),
                            typeid(ChooseAnswer).name(), typeid(CheckAnswer).name(),    typeid(TakeOwnKernels).name(),
                            typeid(AnswerOffer).name(),  typeid(EditLab).name(),        typeid(TakeTry).name(),
                            typeid(AnswerDraft).name(),  typeid(LimitRegisters).name(), typeid(OpenFiles).name(),
-                           typeid(SetStage).name(),     typeid(ShowBeatStep).name(),   typeid(HoldBack).name(),
-                           typeid(PlaceLesson).name(),  typeid(BeginClass).name(),     typeid(EndClass).name()})
+                           typeid(LookForPeers).name(), typeid(SetStage).name(),       typeid(ShowBeatStep).name(),
+                           typeid(HoldBack).name(),     typeid(PlaceLesson).name(),    typeid(BeginClass).name(),
+                           typeid(EndClass).name()})
     EXPECT_EQ(wanted.erase(name), 1U) << name;
   std::set<std::string> popups;
   for (const PaletteEntry& e : entries()) {
