@@ -20,12 +20,14 @@ std::string head(const KernelRow& row, const TuneResult& r) {
 // Shared memory and occupancy of a GPU's tile; empty on a CPU.
 std::string resources(const TileCandidate& c) {
   if (c.occupancy.max_warps == 0) return {};
-  std::string words =
-      phrase("{:>7} B shared, {}{} block{} an SM, {:.1f} % occupancy", c.shared_bytes, c.compiled ? "" : tr("at most "),
-             c.occupancy.blocks, c.occupancy.blocks == 1 ? "" : "s", c.occupancy.percent());
-  if (c.compiled)
-    words += phrase(", {} registers{}", c.compiled->registers,
-                    c.compiled->spill_bytes > 0 ? phrase(", spills {} B", c.compiled->spill_bytes) : "");
+  const std::string blocks = c.compiled
+                                 ? plural(c.occupancy.blocks, "{} block an SM", "{} blocks an SM")
+                                 : plural(c.occupancy.blocks, "at most {} block an SM", "at most {} blocks an SM");
+  std::string words = phrase("{:>7} B shared, {}, {:.1f} % occupancy", c.shared_bytes, blocks, c.occupancy.percent());
+  if (c.compiled) {
+    words += plural(c.compiled->registers, ", {} register", ", {} registers");
+    if (c.compiled->spill_bytes > 0) words += phrase(", spills {} B", c.compiled->spill_bytes);
+  }
   return words + fmt::format(" ({})", c.occupancy.limiter);
 }
 
@@ -92,7 +94,7 @@ std::string turns(const KernelRow& row, const TuneResult& r) {
     const TriedTile& t = r.tiles[n];
     text += phrase("  {:<34} {:>10.1f} us, 95 % of the median in {:.1f} to {:.1f}, n = {}, {}{}{}\n",
                    tile_words(row, t.tile.options), t.turns.median, t.turns.ci_low, t.turns.ci_high, t.turns.n,
-                   t.verdict, n == r.usual ? ", usual" : "", r.decision && n == r.chosen ? ", chosen" : "");
+                   t.verdict, n == r.usual ? tr(", usual") : "", r.decision && n == r.chosen ? tr(", chosen") : "");
     if (const std::string words = resources(t.tile); !words.empty()) text += fmt::format("  {:<34} {}\n", "", words);
   }
   return text;
@@ -106,7 +108,8 @@ std::string plan_text(const KernelRow& row, const TuneResult& r) {
   text += phrase("{} of {} would be tried, in this order:\n", order.size(), r.tiles.size());
   for (const std::size_t n : order) {
     const TileCandidate& tile = r.tiles[n].tile;
-    text += fmt::format("  {:<34}{}{}\n", tile_words(row, tile.options), resources(tile), tile.usual ? ", usual" : "");
+    text +=
+        fmt::format("  {:<34}{}{}\n", tile_words(row, tile.options), resources(tile), tile.usual ? tr(", usual") : "");
     if (tile.usual && !tile.reason.empty()) text += fmt::format("  {:<34} {}\n", "", tile.reason);
   }
   return text + refusals(row, r);

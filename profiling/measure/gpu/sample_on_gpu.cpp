@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/clock.h"
+#include "kernels/base/text.h"
 #include "kernels/gpu/device/queue.h"
 #include "kernels/gpu/launch/device_run.h"
 #include "kernels/gpu/rungs/own_kernel.h"
@@ -80,8 +81,8 @@ Result<KernelSamples> SamplePoint::sample(gpu::DeviceRun& run, gpu::Queue& queue
   };
   SamplingPlan plan = sampling_plan(us, tools_.properties.clock_khz, tools_.properties.sms);
   for (int attempt = 1;; ++attempt) {
-    say(fmt::format("sampling {}: {} time{}, every 2^{} cycles", p_.kernel, plan.launches,
-                    plan.launches == 1 ? "" : "s", plan.period_log2));
+    say(phrase("sampling {}: {}, every 2^{} cycles", p_.kernel, plural(plan.launches, "{} time", "{} times"),
+               plan.period_log2));
     auto sampled = tools_.profiler->sample({plan.period_log2, plan.launches, (*loaded)->compiled.code}, prepare, once);
     if (!sampled) return tl::unexpected(sampled.error());
     const SamplingPlan next = next_plan(plan, sampled->samples, sampled->dropped);

@@ -174,6 +174,18 @@ void put_turns(const KernelRow& row, const TuneResult& r, TuneMap& scene) {
   }
 }
 
+std::string decided(TuneDecision decision, std::string_view kernel, const std::string& tile, const std::string& at) {
+  switch (decision) {
+    case TuneDecision::faster:
+      return phrase("{}: {} is faster than the usual tile at {}", kernel, tile, at);
+    case TuneDecision::usual_best:
+      return phrase("{}: {}, the usual tile, is the fastest at {}", kernel, tile, at);
+    case TuneDecision::cannot_tell:
+      break;
+  }
+  return phrase("{}: {}, the usual tile, is kept: can't tell at {}", kernel, tile, at);
+}
+
 void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view, TuneMap& scene) {
   const std::size_t refused = r.tiles.size() - r.fitting();
   const std::string fits = scene.gpu
@@ -182,11 +194,7 @@ void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view
   if (view.running) {
     scene.headline = phrase("{}: {} of {} tiles were tried", row.id, r.tried(), r.fitting());
   } else if (r.decision) {
-    scene.headline = fmt::format("{}: {}", row.id, tile_words(row, r.tiles[r.chosen].tile.options));
-    scene.headline += *r.decision == TuneDecision::faster       ? tr(" is faster than the usual tile")
-                      : *r.decision == TuneDecision::usual_best ? tr(", the usual tile, is the fastest")
-                                                                : tr(", the usual tile, is kept: can't tell");
-    scene.headline += phrase(" at {}", describe(r.problem));
+    scene.headline = decided(*r.decision, row.id, tile_words(row, r.tiles[r.chosen].tile.options), describe(r.problem));
   } else if (r.tried() > 0) {
     scene.headline = phrase("{}: nothing is chosen", row.id);
   } else {
@@ -196,8 +204,9 @@ void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view
   if (!view.none.empty()) scene.reason = view.none;
   if (scene.reason.empty())
     scene.reason = view.running ? describe(r.problem)
-                                : phrase("{}. Nothing was tried yet{}.", describe(r.problem),
-                                         refused > 0 ? tr("; a cell says why it does not fit") : "");
+                   : refused > 0
+                       ? phrase("{}. Nothing was tried yet; a cell says why it does not fit.", describe(r.problem))
+                       : phrase("{}. Nothing was tried yet.", describe(r.problem));
   scene.tile = why_tile(row, r, r.decision ? r.chosen : r.usual);
   const std::string cell =
       scene.measured
