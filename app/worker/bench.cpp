@@ -111,8 +111,8 @@ GpuRunner GpuBench::runner(const SweepSpec& spec, std::stop_token stop) {
       return measure(p, now, std::move(stopping));
     };
   } else {
-    runner.measure = [this, why = device.error().message](const Point& p, const auto& now, std::stop_token) {
-      return compile_alone(p, why, now);
+    runner.measure = [this, why = device.error().message](const Point& p, const auto& now, std::stop_token stopping) {
+      return compile_alone(p, why, now, stopping);
     };
   }
   return runner;
@@ -147,7 +147,8 @@ std::vector<Measurement> GpuBench::compiled(const SweepSpec& spec, const TunedOp
         if (!kept) continue;
         p.options = *kept;
       }
-      rows.push_back(compile_alone(p, "it was not asked for one", [](const std::string&) {}));
+      rows.push_back(compile_alone(
+          p, "it was not asked for one", [](const std::string&) {}, stop));
     }
   }
   return rows;
@@ -304,7 +305,7 @@ void GpuBench::count(Measurement& row, const std::function<void(const std::strin
 }
 
 Measurement GpuBench::compile_alone(const Point& p, const std::string& why,
-                                    const std::function<void(const std::string&)>& now) {
+                                    const std::function<void(const std::string&)>& now, const std::stop_token& stop) {
   const InEnglish recorded;
   const std::lock_guard lock(mutex_);
   const Device device = stand_in(p);
@@ -323,18 +324,21 @@ Measurement GpuBench::compile_alone(const Point& p, const std::string& why,
     now("compiling for " + p.arch);
     Stages stages(m);
     stages.enter("compile");
-    if (auto compiled = put_compiled(*plan, device, m); !compiled) put_no_compiled_figures(m, compiled.error().message);
+    if (auto compiled = put_compiled(*plan, device, stop, m); !compiled)
+      put_no_compiled_figures(m, compiled.error().message);
   }
   fill_figures(m);
   return m;
 }
 
-Result<void> GpuBench::put_compiled(const Plan& plan, const Device& device, Measurement& m) {
+Result<void> GpuBench::put_compiled(const Plan& plan, const Device& device, const std::stop_token& stop,
+                                    Measurement& m) {
   if (!compiler_) {
     auto opened = open_compiler_();
     if (!opened) return tl::unexpected(opened.error());
     compiler_ = std::move(*opened);
   }
+  compiler_->heed(stop);
   gpu::CompileService service(*compiler_, cache_);
   const auto report = gpu::inspect(service, plan, device, gpu::edited_kernels_folder());
   if (!report) return tl::unexpected(report.error());

@@ -17,6 +17,7 @@
 #include "app/worker/client.h"
 #include "app/worker/listing_ahead.h"
 #include "app/worker/record.h"
+#include "app/worker/user_compiler.h"
 #include "kernels/gpu/compile/service.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
@@ -29,8 +30,8 @@ class CompileAhead;  // app/worker/compile_ahead.h
 
 class GpuBench {
  public:
-  using CompilerOpener = std::function<Result<std::unique_ptr<gpu::Compiler>>()>;
-  explicit GpuBench(GpuClient::Starter start = GpuClient::start_program, CompilerOpener compiler = gpu::open_nvrtc,
+  using CompilerOpener = attn::CompilerOpener;
+  explicit GpuBench(GpuClient::Starter start = GpuClient::start_program, CompilerOpener compiler = compilers_here(),
                     std::filesystem::path cache = gpu::cubin_cache_folder());
 
   // Kernels of the user's own, beside the ladder's. Before anything is asked.
@@ -79,8 +80,9 @@ class GpuBench {
   Result<Plan> plan_on(const Device& device, const Point& p) const;
   Result<Device> device_of_sweep(const SweepSpec& spec, const std::stop_token& stop);
   Measurement measure(const Point& p, const std::function<void(const std::string&)>& now, std::stop_token stop);
-  Measurement compile_alone(const Point& p, const std::string& why, const std::function<void(const std::string&)>& now);
-  Result<void> put_compiled(const Plan& plan, const Device& device, Measurement& m);
+  Measurement compile_alone(const Point& p, const std::string& why, const std::function<void(const std::string&)>& now,
+                            const std::stop_token& stop);
+  Result<void> put_compiled(const Plan& plan, const Device& device, const std::stop_token& stop, Measurement& m);
 
   std::mutex mutex_;  // guards all below
   GpuClient client_;

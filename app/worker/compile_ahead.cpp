@@ -53,6 +53,7 @@ void CompileAhead::put(std::size_t n, Result<gpu::PlanReport> report) {
 void CompileAhead::work(const std::stop_token& stop) {
   const InEnglish recorded;
   const auto compiler = open_();
+  if (compiler) (*compiler)->heed(stop);
   while (!stop.stop_requested()) {
     const auto n = take();
     if (!n) return;

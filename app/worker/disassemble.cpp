@@ -9,6 +9,7 @@
 
 #include "app/system/run_program.h"
 #include "app/system/temporary_file.h"
+#include "app/worker/user_compiler.h"
 #include "kernels/base/cuda_library.h"
 #include "kernels/base/folders.h"
 #include "kernels/gpu/rungs/own_kernel.h"
@@ -81,8 +82,9 @@ Result<gpu::KernelListing> list_row_here(const KernelRow& kernel, const gpu::Lis
     return only_source(takes.error());
   const auto plan = kernel.plan(kernel, subject.problem, subject.options, *device);
   if (!plan) return only_source(plan.error());
-  const auto compiler = gpu::open_nvrtc();
+  const auto compiler = compilers_here()();
   if (!compiler) return only_source(compiler.error());
+  (*compiler)->heed(stop);
   gpu::CompileService service(**compiler, gpu::cubin_cache_folder());
   return listing_of(service, *plan, device->arch, edited, stop);
 }

@@ -15,6 +15,7 @@
 #include "app/cli/arguments/console_text.h"
 #include "app/cli/arguments/kernel_arguments.h"
 #include "app/cli/arguments/problem_arguments.h"
+#include "app/worker/user_compiler.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/own_kernel.h"
@@ -124,8 +125,9 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
   if (auto r = a.options.apply_to(options); !r) return tl::unexpected(r.error());
   const auto points = points_of(a, *kernels, options);
   if (!points) return tl::unexpected(points.error());
-  auto compiler = gpu::open_nvrtc();
+  auto compiler = compilers_here()();
   if (!compiler) return tl::unexpected(compiler.error());
+  (*compiler)->heed(stopper.token());
   gpu::CompileService service(**compiler, a.no_cache ? std::filesystem::path() : gpu::cubin_cache_folder());
 
   nlohmann::json all = nlohmann::json::array();

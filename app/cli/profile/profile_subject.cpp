@@ -8,6 +8,7 @@
 #include "app/worker/bench.h"
 #include "app/worker/disassemble.h"
 #include "app/worker/tuner.h"
+#include "app/worker/user_compiler.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/model/problem/validate.h"
@@ -122,11 +123,12 @@ Result<void> take_subject(const ProfileArguments& a, Profiled& p, Stopper& stopp
   const auto plan = row->plan(*row, p.subject.problem, p.subject.options, *device);
   if (!plan) return tl::unexpected(plan.error());
   p.subject.options = plan->options;
-  const auto compiler = gpu::open_nvrtc();
+  const auto compiler = compilers_here()();
   if (!compiler) {
     p.why_no_entries = compiler.error().message;
     return ok();
   }
+  (*compiler)->heed(stopper.token());
   gpu::CompileService service(**compiler, gpu::cubin_cache_folder());
   const auto report = gpu::inspect(service, *plan, *device, gpu::edited_kernels_folder());
   if (!report) return tl::unexpected(report.error());

@@ -11,6 +11,7 @@
 #include "app/system/child_process.h"
 #include "app/worker/client.h"
 #include "app/worker/collect.h"
+#include "app/worker/user_compiler.h"
 #include "app/worker/worker.h"
 #include "kernels/base/text.h"
 #include "kernels/model/problem/costs.h"
@@ -53,7 +54,7 @@ Result<int> check_survival(std::int32_t gpu) {
 }
 
 struct WorkerArguments {
-  bool check = false;
+  bool check = false, compile = false;
   std::int32_t gpu = 0;
   std::string timed;     // kernels
   std::string measured;  // kernels
@@ -188,6 +189,7 @@ Command add_worker(Parser program) {
   Parser parser =
       program.add_subcommand("worker", tr("The process that drives a GPU; the program starts it by itself"));
   parser.add_flag("--check", a->check, tr("Run a small kernel, end its worker, and see that the next one works"));
+  parser.add_flag("--compile", a->compile, tr("Compile texts of yours, with bounds; the program starts it by itself"));
   parser.add_option("--gpu", a->gpu, tr("Which GPU --check, --time and --measure take"))->type_name("N");
   parser.add_option("--time", a->timed, tr("Time these kernels by CUDA events on one problem; CSV"))
       ->type_name("ID,ID,...");
@@ -213,6 +215,7 @@ Command add_worker(Parser program) {
     if (!a->timed.empty()) return time_kernels(*a, stopper);
     if (!a->measured.empty()) return measure_kernels(*a, stopper);
     Socket socket(kChildSocket);
+    if (a->compile) return compile_for_users(socket);
     return work(socket, {});
   };
   return {parser, run, false};

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ class Compiler {
   virtual std::string version() = 0;
   // `options` as the compiler takes them. A source that does not compile: the log's errors, file and line first.
   virtual Result<Cubin> compile(const KernelSource& source, const std::vector<std::string>& options) = 0;
+  // Whose stop ends a compilation that comes, where the compiler can be stopped.
+  virtual void heed(std::stop_token) {}
 };
 
 // NVRTC of this machine, opened at run time. Where it is missing, the error names the one command that brings it.

@@ -1,5 +1,8 @@
 // NVRTC, opened at run time. Its few functions are declared here: its header comes only with the 90 MB library, and
 // the build needs neither.
+#include <filesystem>
+#include <vector>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -64,7 +67,7 @@ class Nvrtc final : public Compiler {
       texts.push_back(own.emplace_back(s.text).c_str());
     }
     std::vector<std::string> all = options;
-    for (const auto& folder : cuda_include_folders()) all.push_back("--include-path=" + folder.string());
+    for (const auto& folder : headers_) all.push_back("--include-path=" + folder.string());
     for (const std::string& option : all) given.push_back(option.c_str());
 
     given.push_back(kNoCache);
@@ -127,6 +130,8 @@ class Nvrtc final : public Compiler {
 
   Library library_;
   Calls call_;
+  // Looked for once: a process that compiles a user's texts can list no folder later.
+  std::vector<std::filesystem::path> headers_ = cuda_include_folders();
 };
 
 }  // namespace

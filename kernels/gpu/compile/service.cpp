@@ -8,6 +8,7 @@
 #include "kernels/base/folders.h"
 #include "kernels/base/hash.h"
 #include "kernels/gpu/compile/cubin_cache.h"
+#include "kernels/gpu/compile/includes.h"
 
 namespace attn::gpu {
 namespace {
@@ -55,6 +56,7 @@ std::filesystem::path CompileService::cache_file(const CompileRequest& request) 
 }
 
 Result<std::string> CompileService::ptx(const CompileRequest& request) {
+  if (auto good = check_includes(request.source); !good) return tl::unexpected(good.error());
   Result<Cubin> cubin = compiler_.compile(request.source, options_of(request));
   if (!cubin) return tl::unexpected(cubin.error());
   return std::move(cubin->ptx);
@@ -62,6 +64,8 @@ Result<std::string> CompileService::ptx(const CompileRequest& request) {
 
 Result<Compiled> CompileService::compile(const CompileRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
+  // Before the cache: what lies in a file of another folder counts in no key.
+  if (auto good = check_includes(request.source); !good) return tl::unexpected(good.error());
   const std::string key = key_of(request);
   const std::filesystem::path file = cache_file(request);
   const auto finish = [&](Cubin cubin, bool from_cache) {

@@ -130,7 +130,7 @@ Result<KernelSource> kernel_source(std::string_view id, const std::filesystem::p
     if (!bytes) return tl::unexpected(bytes.error());
     source.name = edited.string();
     source.text.assign(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-    source.edited = true;
+    source.edited = source.of_user = true;
     if (lines == ScoreLines::out) source.text = with_blank_score_lines(source.text);
     if (has_score_lines(shipped) && !has_score_lines(source.text)) {
       return fail(ErrorKind::cannot_run,

@@ -41,6 +41,7 @@ struct KernelSource {
   std::string text_hash{};  // text_hash() of the text: machine code is kept under both
   std::string hooked{};     // the text with its hooks: what a run that records itself is compiled from
   std::vector<std::string> flags{};          // of the compiler beside ours; `hash` counts them
+  bool of_user = false;                      // not the program's own: includes.h
   ScoreLines score_lines = ScoreLines::out;  // of this text and of the headers that it is compiled with
   std::string label(std::string_view id) const;
 };

@@ -201,6 +201,7 @@ Result<std::shared_ptr<const OwnKernel>> own_kernel_from(std::string_view file, 
   k->cu.text_hash = text_hash(*stem, text, embedded_sources());
   k->cu.flags = flags_of(k->build);
   k->cu.hooked = text;
+  k->cu.of_user = true;
   k->cu.text = std::move(text);
   k->name = fmt::format("{}@{}", *stem, k->cu.hash.substr(0, kHashDigits));
   fill_row(*k);
