@@ -1,10 +1,12 @@
 #include "app/cli/cli.h"
 
+#include <cerrno>
 #include <exception>
 #include <filesystem>
 #include <iostream>
 #include <new>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "app/system/language.h"
 #include "attnscope_version.h"
 #include "kernels/base/files.h"
+#include "kernels/base/printable.h"
 #include "kernels/base/text.h"
 
 namespace attn::cli {
@@ -79,7 +82,7 @@ int finish(const Result<int>& result, const Stopper& stopper) {
 }
 
 int finish_without_room() {
-  say(tr("attnscope: The output could not be written to stdout: is the disk behind it full?"));
+  say("attnscope: " + why_no_output(errno));
   return kCannotRun;
 }
 
@@ -125,7 +128,9 @@ int run_checked(int argc, char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = program.exit(error);  // help and version to stdout, errors to stderr
+    std::ostringstream wrong;                                // it repeats what was typed
+    const int code = program.exit(error, std::cout, wrong);  // help and version to stdout, errors to stderr
+    std::cerr << printable(wrong.str());
     if (code != 0) return kBadUsage;
     return std::cout.flush() ? 0 : finish_without_room();
   }

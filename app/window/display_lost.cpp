@@ -13,6 +13,7 @@
 #include "app/control/bench/run_list.h"
 #include "app/system/child_process.h"
 #include "kernels/base/library.h"
+#include "kernels/base/printable.h"
 #include "kernels/base/text.h"
 
 namespace attn {
@@ -32,7 +33,7 @@ int say_display_has_gone() {
   const std::string rows =
       folder.empty() ? ""
                      : phrase(" The rows that were finished are in {}; the next window lists them.", folder.string());
-  std::fputs(phrase("attnscope: The display is gone.{}\n", rows).c_str(), stderr);
+  std::fputs(printable(phrase("attnscope: The display is gone.{}\n", rows)).c_str(), stderr);
   return kCannotRun;
 }
 

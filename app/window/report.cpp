@@ -7,9 +7,11 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "kernels/base/files.h"
+#include "kernels/base/printable.h"
 #include "kernels/base/text.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/trace.h"
@@ -40,12 +42,31 @@ Model model_of(const PictureSpec& picture) {
   return model;
 }
 
-// A cell's text in a table of Markdown.
-std::string cell(const std::string& text) {
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c & 0x80) != 0;
+}
+
+// Words in a line or a cell of Markdown, as they are: no markup, no HTML. Names of kernels and devices, reasons and
+// labels come from a session. An underscore within a word marks up nothing, and a lone < or & neither.
+std::string plain(const std::string& words) {
+  const std::string text = printable(words);
   std::string out;
-  for (const char c : text) {
-    if (c == '|') out += '\\';
-    out += c == '\n' ? ' ' : c;
+  for (std::size_t n = 0; n < text.size(); ++n) {
+    const char c = text[n];
+    const char next = n + 1 < text.size() ? text[n + 1] : ' ';
+    const bool within = n > 0 && is_letter(text[n - 1]) && is_letter(next);
+    if (c == '\n' || c == '\t') {
+      out += ' ';
+    } else if (c == '<' && (is_letter(next) || next == '/' || next == '!' || next == '?')) {
+      out += "&lt;";
+    } else if (c == '&' && (is_letter(next) || next == '#')) {
+      out += "&amp;";
+    } else {
+      if (std::string_view("|\\`*[]").find(c) != std::string_view::npos || (c == '_' && !within) ||
+          (n == 0 && std::string_view("#>+-=~").find(c) != std::string_view::npos))
+        out += '\\';
+      out += c;
+    }
   }
   return out;
 }
@@ -60,7 +81,7 @@ void add_verdicts(std::string& out, const PictureSpec& picture, const Model& mod
     State state = picture.state;
     state.view.bench.value = v;
     const BenchVerdict verdict = bench_verdict(state, model, scene.slice, v, "");
-    out += fmt::format("- **{}** {}\n", verdict.headline, cell(verdict.reason));
+    out += fmt::format("- **{}** {}\n", plain(verdict.headline), plain(verdict.reason));
   }
 }
 
@@ -76,7 +97,7 @@ void add_growth(std::string& out, const BenchScene& scene) {
     const auto last = std::prev(at.end()), before = std::prev(last);
     const double exponent = std::log(last->second / before->second) /
                             std::log(static_cast<double>(last->first) / static_cast<double>(before->first));
-    lines += fmt::format("- {}: {:.2f} times from {} = {} to {}, a growth of {}^{:.2f}\n", kernel,
+    lines += fmt::format("- {}: {:.2f} times from {} = {} to {}, a growth of {}^{:.2f}\n", plain(kernel),
                          last->second / before->second, scene.axis_letter, before->first, last->first,
                          scene.axis_letter, exponent);
   }
@@ -89,18 +110,19 @@ void add_table(std::string& out, const BenchScene& scene) {
   out += "\n## Table\n\n";
   std::string rule;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    out += fmt::format("| {} ", cell(table.columns[c].title));
+    out += fmt::format("| {} ", plain(table.columns[c].title));
     rule += c == 0 ? "|---" : "|---:";
   }
   out += "|\n" + rule + "|\n";
   std::string reasons;
   for (const BenchTableRow& row : table.rows) {
-    out += fmt::format("| {} ", row.label);
+    out += fmt::format("| {} ", plain(row.label));
     for (std::size_t c = 1; c < table.columns.size(); ++c)
-      out += fmt::format("| {} ", c - 1 < row.cells.size() ? cell(row.cells[c - 1].text) : "–");
+      out += fmt::format("| {} ", c - 1 < row.cells.size() ? plain(row.cells[c - 1].text) : "–");
     out += "|\n";
     if (!row.reason.empty())
-      reasons += fmt::format("- {} at {} = {}: {}\n", row.kernel, scene.axis_letter, row.value, row.reason);
+      reasons +=
+          fmt::format("- {} at {} = {}: {}\n", plain(row.kernel), scene.axis_letter, row.value, plain(row.reason));
   }
   if (!reasons.empty()) out += "\nWithout a time:\n\n" + reasons;
 }
@@ -119,16 +141,16 @@ std::string report_text(const PictureSpec& picture, const std::vector<std::strin
   std::string out = fmt::format("# Attention kernels along {}\n\n", scene.axis_letter);
   if (!scene.slice.rows.empty()) {
     const Measurement& first = *scene.slice.rows.front();
-    out += fmt::format("Taken on {}, {}, by AttnScope {} ({}). {} goes from {} to {}; the first row is {}. ", p.device,
-                       p.date.substr(0, 10), p.program_version, p.commit, scene.axis_letter,
-                       scene.slice.values.empty() ? 0 : scene.slice.values.front(),
-                       scene.slice.values.empty() ? 0 : scene.slice.values.back(), describe(first.key.problem));
+    out += fmt::format("Taken on {}, {}, by AttnScope {} ({}). {} goes from {} to {}; the first row is {}. ",
+                       plain(p.device), plain(p.date.substr(0, 10)), plain(p.program_version), plain(p.commit),
+                       scene.axis_letter, scene.slice.values.empty() ? 0 : scene.slice.values.front(),
+                       scene.slice.values.empty() ? 0 : scene.slice.values.back(), plain(describe(first.key.problem)));
     out += "Every figure, and where it comes from, is in rows.csv.\n\n";
   }
   add_verdicts(out, picture, model, scene);
   add_growth(out, scene);
   out += "\n## Plots\n\n";
-  if (!no_plots.empty()) out += "There are none: " + no_plots + "\n";
+  if (!no_plots.empty()) out += "There are none: " + plain(no_plots) + "\n";
   for (const Plot& plot : kPlots)
     if (std::find(plots.begin(), plots.end(), plot.name) != plots.end())
       out += fmt::format("![{}]({})\n", plot.title, plot.name);

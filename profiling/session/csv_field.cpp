@@ -3,6 +3,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "kernels/base/printable.h"
+
 namespace attn {
 namespace {
 
@@ -20,9 +22,10 @@ bool begins_a_formula(std::string_view text) {
 
 }  // namespace
 
-std::string csv_field(std::string_view text) {
+std::string csv_field(std::string_view words) {
+  const std::string text = printable(words);
   const bool formula = begins_a_formula(text);
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return (formula ? "'" : "") + std::string(text);
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return (formula ? "'" : "") + text;
   std::string field = formula ? "\"'" : "\"";
   for (const char c : text) {
     if (c == '"') field += '"';

@@ -1,5 +1,6 @@
 #include "app/cli/arguments/console_text.h"
 
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <set>
@@ -11,25 +12,37 @@
 #include "app/system/posix.h"
 #include "kernels/base/bytes.h"
 #include "kernels/base/files.h"
+#include "kernels/base/printable.h"
 #include "kernels/base/text.h"
 
 namespace attn::cli {
 
-Result<void> print(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return ok();
-  return fail(ErrorKind::io, tr("The output could not be written to stdout: is the disk behind it full?"));
+std::string why_no_output(int error) {
+  if (error == EBADF) return tr("The output could not be written: stdout is closed.");
+  if (error == EPIPE) return tr("The output could not be written to stdout: what reads it has ended.");
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG)
+    return tr("The output could not be written to stdout: is the disk behind it full?");
+  return phrase("The output could not be written to stdout: {}.",
+                std::error_code(error, std::generic_category()).message());
 }
 
+Result<void> print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return ok();
+  return fail(ErrorKind::io, why_no_output(errno));
+}
+
+// Names of files, devices and kernels come from anywhere: a terminal would obey what they hold.
 void say(std::string_view words) {
+  const std::string line = printable(words) + '\n';
   if (talks_to_terminal()) std::fputs("\r\x1b[K", stderr);
-  std::fwrite(words.data(), 1, words.size(), stderr);
-  std::fputc('\n', stderr);
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 void say_progress(std::string_view words) {
   if (!talks_to_terminal()) return;
+  const std::string line = printable(words);
   std::fputs("\r\x1b[K", stderr);
-  std::fwrite(words.data(), 1, words.size(), stderr);
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 int exit_code(ErrorKind kind) {
@@ -140,9 +153,13 @@ namespace {
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code error;
   if (std::filesystem::equivalent(a, b, error)) return true;
-  // One that is not there yet has no identity but its name.
+  // One that is not there yet has no identity but its name, and that of what a link leads to.
   const auto resolved = [&error](const std::string& file) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(file, error), error);
+    constexpr int kMaxLinks = 40;
+    std::filesystem::path path = std::filesystem::absolute(file, error);
+    for (int n = 0; n < kMaxLinks && std::filesystem::is_symlink(path, error); ++n)
+      path = path.parent_path() / std::filesystem::read_symlink(path, error);
+    return std::filesystem::weakly_canonical(path, error);
   };
   return resolved(a) == resolved(b);
 }

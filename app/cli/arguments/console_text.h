@@ -13,6 +13,8 @@
 
 namespace attn::cli {
 
+// Why nothing could be written to stdout, by what the system says (errno).
+std::string why_no_output(int error);
 // To stdout. A full disk or a closed file behind it is an error.
 Result<void> print(std::string_view text);
 // A line to stderr.
