@@ -163,7 +163,7 @@ Result<void> write_picture(const SweepSpec& spec, const SweepRun& run, const std
 }
 
 // Every output that can be written is, whatever the others do; the first failure is told.
-Result<void> write_outputs(const BenchArguments& a, const SweepSpec& spec, const BenchFile& file) {
+Result<void> write_outputs(const BenchArguments& a, const SweepSpec& spec, BenchFile& file) {
   Session session = session_of(file.run().provenance, file.run().rows);
   session.runs.front().id = file.run().id;
   session.state = file.run().spec;
@@ -183,6 +183,30 @@ Result<void> write_outputs(const BenchArguments& a, const SweepSpec& spec, const
   if (!a.png.empty()) keep(write_picture(spec, file.run(), a.png));
   return first;
 }
+
+// Tells of each row once it is on disk: who reads of one may count on it.
+class Teller {
+ public:
+  explicit Teller(BenchFile& file) : file_(file) {}
+  void add(const Measurement& m) {
+    file_.add(m);
+    untold_.push_back(row_words(m));
+    look();
+  }
+  void look() {
+    if (!untold_.empty() && file_.is_due()) tell();
+  }
+  void tell() {
+    if (untold_.empty()) return;
+    if (const auto kept = file_.write(); !kept) say("attnscope: " + kept.error().message);
+    for (const std::string& words : untold_) say(words);
+    untold_.clear();
+  }
+
+ private:
+  BenchFile& file_;
+  std::vector<std::string> untold_;
+};
 
 Result<int> exit_of(const std::vector<Measurement>& rows) {
   std::size_t wrong = 0, done = 0, not_judged = 0;
@@ -267,16 +291,15 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   say(estimate(*spec, kernels, file->earlier()).words);
   const SweepCount known = count_finished(*spec, kernels, file->earlier(), callbacks.gpu->device);
   if (a.resume) say(phrase("{} of {} points are finished in {}.", known.finished, known.points, a.attn));
-  callbacks.progress = [](const SweepProgress& p) {
+  Teller teller(*file);
+  callbacks.progress = [&](const SweepProgress& p) {
+    teller.look();
     say_progress(fmt::format("{}/{}  {}{}", p.done, p.total, p.now, time_words(p.seconds_left)));
   };
-  callbacks.row = [&](const Measurement& m) {
-    // On disk before it is told: who reads of a row may count on it.
-    if (const auto kept = file->add(m); !kept) say("attnscope: " + kept.error().message);
-    say(row_words(m));
-  };
+  callbacks.row = [&](const Measurement& m) { teller.add(m); };
   const auto rows = run_sweep(*spec, kernels, callbacks, stopper.token());
   say_progress("");
+  teller.tell();
   if (!rows) return tl::unexpected(rows.error());
   if (auto r = write_outputs(a, *spec, *file); !r) return tl::unexpected(r.error());
   if (stopper.token().stop_requested())

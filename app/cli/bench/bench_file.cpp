@@ -83,18 +83,29 @@ Result<BenchFile> BenchFile::open(const BenchFileOptions& options, const std::st
   return f;
 }
 
-Result<void> BenchFile::add(Measurement m) {
+void BenchFile::add(Measurement m) {
   if (!options_.samples) m.samples_us.clear();
   std::vector<Measurement>& rows = session_.runs[at_].rows;
   // A row that was there takes the place of the new one's; the others that are no points of this sweep stay before it.
   std::erase_if(rows, [&](const Measurement& row) { return replaces(m, row); });
   rows.push_back(m);
   rows_.push_back(std::move(m));
-  return write();
 }
 
-Result<void> BenchFile::write() const {
-  return options_.file.empty() ? ok() : write_session(options_.file, session_);
+bool BenchFile::is_due() const {
+  using namespace std::chrono_literals;
+  constexpr int kShare = 10;
+  return options_.file.empty() || std::chrono::steady_clock::now() - written_ >=
+                                      std::min<std::chrono::steady_clock::duration>(kShare * took_, 5s);
+}
+
+Result<void> BenchFile::write() {
+  if (options_.file.empty()) return ok();
+  const auto begin = std::chrono::steady_clock::now();
+  auto written = write_session(options_.file, session_);
+  written_ = std::chrono::steady_clock::now();
+  took_ = written_ - begin;
+  return written;
 }
 
 }  // namespace attn::cli

@@ -1,6 +1,7 @@
-// The session that `attnscope bench -o` keeps up to date: a row is on disk before the next point is measured.
+// The session that `attnscope bench -o` keeps up to date: a row is on disk before it is told.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -28,10 +29,13 @@ class BenchFile {
 
   // Rows of the run that it goes on with: finished points among them are not measured again.
   std::span<const Measurement> earlier() const { return earlier_; }
-  // The error says that the row is not on disk; it is kept in memory all the same.
-  Result<void> add(Measurement m);
-  // Writes once more, where the last row could not be.
-  Result<void> write() const;
+  // In memory alone: who tells of the row writes first.
+  void add(Measurement m);
+  // Whether it is time to write: a session takes the longer the more rows it has, and is written whole, so that it is
+  // written at most for a tenth of the time, or every few seconds where that is later.
+  bool is_due() const;
+  // The error says that the rows since the last time are not on disk; they stay in memory.
+  Result<void> write();
   // What reading the file left out and will be gone when it is written, in words.
   const std::vector<std::string>& notes() const { return session_.notes; }
   // The run with the rows so far: first those that are no points of this sweep.
@@ -48,6 +52,8 @@ class BenchFile {
   Session session_;     // the whole file
   std::size_t at_ = 0;  // of its runs the one that grows
   std::vector<Measurement> earlier_, rows_;
+  std::chrono::steady_clock::time_point written_;  // when the last writing ended, and how long it took
+  std::chrono::steady_clock::duration took_{};
 };
 
 }  // namespace attn::cli
