@@ -6,9 +6,17 @@
 #include <string>
 #include <system_error>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace attn {
+
+void hold_standard_streams() {
+  // Each is open the wrong way round, so that using it still fails as it should.
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0 && ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) != stream)
+      return;
+}
 
 std::filesystem::path executable_path() {
   std::error_code error;

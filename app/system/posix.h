@@ -17,6 +17,10 @@ bool can_write_in(const std::filesystem::path& folder);
 // Whether `file` is one that this user may run.
 bool can_run(const std::filesystem::path& file);
 
+// Where stdin, stdout or stderr is closed, its number would be that of the next file that is opened, into which the
+// program's words would go. Before any is.
+void hold_standard_streams();
+
 // Whether what is written to stderr is read by somebody at a terminal.
 bool talks_to_terminal();
 

@@ -58,7 +58,9 @@ class Temporary {
   bool kept_ = false;
 };
 
-const char* advice(int error) {
+// `reading`: what would do is another than for a file that is to be written.
+const char* advice(int error, bool reading) {
+  if (reading && (error == EACCES || error == EPERM)) return tr(" Its permissions let you not read it: chmod u+r.");
   switch (error) {
     case ENOSPC:
     case EDQUOT:
@@ -78,7 +80,8 @@ const char* advice(int error) {
 
 tl::unexpected<Error> failure(const char* verb, const fs::path& file, int error) {
   return fail(ErrorKind::io, phrase("Cannot {} {}: {}.{}", verb, file.string(),
-                                    std::error_code(error, std::generic_category()).message(), advice(error)));
+                                    std::error_code(error, std::generic_category()).message(),
+                                    advice(error, std::string_view(verb) == "read")));
 }
 
 bool write_all(int fd, std::span<const std::byte> bytes) {

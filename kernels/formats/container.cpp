@@ -11,6 +11,7 @@
 
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
+#include "kernels/formats/foreign_file.h"
 
 namespace attn {
 namespace {
@@ -194,6 +195,8 @@ Result<Container> parse_container(std::span<const std::byte> bytes, const std::s
     return bad_input(phrase("{} has {}; at most {} are read.", name, format_bytes(bytes.size()),
                             format_bytes(limits.max_file_bytes)));
   }
+  if (const std::string foreign = foreign_file(bytes, name); !foreign.empty())
+    return bad_input(phrase("{} cannot be read: {}.", name, foreign));
   ZipError error;
   Source source(zip_source_buffer_create(bytes.data(), bytes.size(), 0, error.get()));
   if (!source) return fail(ErrorKind::failed, fmt::format("{}: {}.", name, error.words()));

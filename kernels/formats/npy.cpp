@@ -35,6 +35,10 @@ Result<Stored> stored_type(const std::string& type, const std::string& name) {
   }
   std::string why = tr("save it with .astype(np.float32)");
   if (kind.starts_with('O')) why = tr("objects are never loaded; save a plain array");
+  if (kind == "u2" || kind == "i2")
+    why =
+        tr("bits of bf16 become numbers by (x.view(np.uint16).astype(np.uint32) << 16).view(np.float32), and bf16 is "
+           "chosen as dtype; whole numbers are saved with .astype(np.float32)");
   if (kind == "V2") why = tr("bf16 has no .npy type; save float32 and choose bf16 as dtype");
   return bad_input(phrase("{} cannot be read: its type is '{}', not f2, f4 or f8; {}.", name, type, why));
 }

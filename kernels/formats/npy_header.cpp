@@ -9,6 +9,7 @@
 
 #include "kernels/base/array.h"
 #include "kernels/base/text.h"
+#include "kernels/formats/foreign_file.h"
 
 namespace attn {
 namespace {
@@ -144,6 +145,7 @@ std::uint64_t little_endian(std::span<const std::byte> bytes) {
 
 Result<RawNpyHeader> parse_raw_npy_header(std::span<const std::byte> head, const std::string& name) {
   const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  if (const std::string foreign = foreign_file(head, name); !foreign.empty()) return refuse(name, foreign);
   if (!text.starts_with(kMagic) || head.size() < 10) {
     return refuse(name, text.starts_with(kMagic) ? tr("it ends within its header")
                                                  : tr("it is not a .npy file (it does not begin with \\x93NUMPY)"));

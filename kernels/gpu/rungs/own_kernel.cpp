@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "kernels/base/files.h"
 #include "kernels/base/hash.h"
 #include "kernels/base/text.h"
+#include "kernels/formats/foreign_file.h"
 #include "kernels/gpu/compile/occupancy.h"
 #include "kernels/gpu/rungs/common.h"
 #include "kernels/gpu/rungs/rows.h"
@@ -180,6 +182,8 @@ Result<std::shared_ptr<const OwnKernel>> own_kernel_from(std::string_view file, 
   auto stem = stem_of(file);
   if (!stem) return tl::unexpected(stem.error());
   std::string& text = built.text;
+  if (const std::string foreign = foreign_file(std::as_bytes(std::span(text)), file); !foreign.empty())
+    return bad_input(fmt::format("{}: {}.", file, foreign));
   if (!is_plain_text(text)) return bad_input(phrase("{} is no text: it must be UTF-8.", file));
   if (auto good = check_build(built.line.build); !good)
     return bad_input(fmt::format("{}: {}.", file, good.error().message));

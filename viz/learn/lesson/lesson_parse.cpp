@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/base/text.h"
+#include "kernels/formats/foreign_file.h"
 #include "kernels/formats/json_reading.h"
 #include "viz/learn/lesson/lesson.h"
 #include "viz/learn/lesson/lesson_object.h"
@@ -30,6 +32,8 @@ std::size_t line_of(std::string_view text, std::size_t byte) {
 }
 
 Result<json> parse_text(std::string_view text, const std::string& file) {
+  if (const std::string foreign = foreign_file(std::as_bytes(std::span(text)), file); !foreign.empty())
+    return bad_input(fmt::format("{}: {}", file, foreign));
   if (text.size() > kMaxLessonBytes) return bad_input(phrase("{}: a lesson has at most 1 MiB", file));
   int depth = 0;
   const auto too_deep = [&depth](int, json::parse_event_t event, json&) {
