@@ -12,9 +12,19 @@ namespace attn {
 
 std::vector<const KernelRow*> ladder() {
   std::vector<const KernelRow*> rows;
-  for (const std::span<const KernelRow> table : {cpu_kernel_table(), gpu::gpu_kernel_table()}) {
+  for (const std::span<const KernelRow> table : {cpu_kernel_table(), gpu::gpu_kernel_table(), cpu_backward_table()}) {
     for (const KernelRow& row : table) rows.push_back(&row);
   }
+  return rows;
+}
+
+bool takes_pass(const KernelRow& row, Pass pass) {
+  return std::ranges::find(row.passes, pass) != row.passes.end();
+}
+
+std::vector<const KernelRow*> ladder_of(Pass pass) {
+  std::vector<const KernelRow*> rows = ladder();
+  std::erase_if(rows, [pass](const KernelRow* row) { return !takes_pass(*row, pass); });
   return rows;
 }
 

@@ -23,8 +23,13 @@ using OwnKernels = std::vector<std::shared_ptr<const KernelRow>>;
 
 // The CPU's rows, a table of its own (cpu_table.cpp); the GPU's are gpu::gpu_kernel_table() (kernels/gpu/rungs/rows.h).
 std::span<const KernelRow> cpu_kernel_table();
-// The CPU's rungs, then the GPU's. The rows live as long as the program.
+// The CPU's rows of a backward (cpu_backward_table.cpp); those above are forwards.
+std::span<const KernelRow> cpu_backward_table();
+// The CPU's rungs, then the GPU's, then those of a backward. The rows live as long as the program.
 std::vector<const KernelRow*> ladder();
+// Those that take the pass, in the same order.
+std::vector<const KernelRow*> ladder_of(Pass pass);
+bool takes_pass(const KernelRow& row, Pass pass);
 // Of both. The error lists the ids there are.
 Result<const KernelRow*> find_kernel(std::string_view id);
 // Of the user's own files, else of the table. The row lives as long as `own` or the program.

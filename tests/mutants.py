@@ -27,6 +27,7 @@ SECONDS_OF_A_RUN = 120
 
 KERNELS = ("test_kernels", "Judge*:Verdict*:NotFinite*:ChooseRows*:Reference*:Baseline*:TileLoads*:Compulsory*:OnChip*:"
            "PassCosts*")
+GRADIENTS = ("test_kernels", "Gradients*:CpuBackward*")
 FIGURES = ("test_profiling", "Figures*:DerivedFigures*:SpeedUp*:MetricTable*:*Baseline*")
 CSV = ("test_profiling", "Csv*")
 HISTORY = ("test_app", "History*")
@@ -46,6 +47,8 @@ MUTANTS = (
     ("kernels/judge", "} else if (!j.within()) {", "} else if (j.error > 2 * j.allowed) {", KERNELS),
     ("kernels/judge", "v.outputs.push_back(seen_lse_.judged());", "v.outputs.push_back(seen_lse_.judgement);", KERNELS),
     ("kernels/judge", "? 1e-5 : 1e-3) *", "? 1e-3 : 1e-3) *", KERNELS),
+    ("kernels/judge", "6 * baseline_error_ + 6 * rounding_", "6 * baseline_error_ + 60 * rounding_", GRADIENTS),
+    ("kernels/judge", "row[c] * (ds[c] - delta) * slope", "row[c] * ds[c] * slope", GRADIENTS),
     ("kernels/judge", "if (!wrong_kind.empty()) {", "if (false) {", KERNELS),
     ("kernels/judge", "std::isfinite(got) ? Match::finite : Match::wrong_kind;", "Match::finite;", KERNELS),
     ("kernels/judge", "return std::isnan(got) ? Match::same_kind : Match::wrong_kind;",

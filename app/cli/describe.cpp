@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 
 #include "kernels/gpu/own_kernel/build_line.h"
-#include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/input_spec.h"
 #include "kernels/model/kernel.h"
@@ -59,8 +58,7 @@ std::vector<std::string> values_of(const CLI::Option& option) {
     return positional(option) && option.get_name(true) == name;
   };
   if (is("kernel") || is("kernels")) {
-    for (const KernelRow& row : cpu_kernel_table()) values.emplace_back(row.id);
-    for (const KernelRow& row : gpu::gpu_kernel_table()) values.emplace_back(row.id);
+    for (const KernelRow* row : ladder()) values.emplace_back(row->id);
   } else if (is("peers") && takes_value(option)) {
     for (const PeerRow& row : peer_table()) values.emplace_back(row.id);
   } else if (is("preset")) {

@@ -82,6 +82,7 @@ nlohmann::json row_json(const KernelRow& row) {
                    {"recordable", row.record != nullptr}};
   for (const std::string_view arch : row.architectures) j["architectures"].push_back(arch);
   for (const DType t : row.dtypes) j["dtypes"].push_back(name_of(t));
+  for (const Pass pass : row.passes) j["passes"].push_back(name_of(pass));
   for (const OptionSpec& o : row.options) {
     nlohmann::json option{{"name", o.option->name}, {"what", o.option->help}, {"least", o.min},
                           {"most", o.max},          {"step", o.step},         {"default", o.default_value}};
@@ -101,18 +102,22 @@ Result<int> list_kernels(bool as_json) {
     for (const KernelRow* row : ladder()) all.push_back(row_json(*row));
     text = all.dump(2) + "\n";
   } else {
-    std::size_t width = 6;
-    for (const KernelRow* row : ladder()) width = std::max(width, row->id.size());
-    text = fmt::format("{:<5}{:<{}}  {:<9}{:<5}{:<15}{}\n", "rung", "kernel", width, "order", "on", "dtypes",
+    std::size_t width = 6, order = 9;
+    for (const KernelRow* row : ladder()) {
+      width = std::max(width, row->id.size());
+      order = std::max(order, name_of(row->order).size() + 2);
+    }
+    text = fmt::format("{:<5}{:<{}}  {:<{}}{:<5}{:<15}{}\n", "rung", "kernel", width, "order", order, "on", "dtypes",
                        tr("what it is"));
     for (const KernelRow* each : ladder()) {
       const KernelRow& row = *each;
-      text += fmt::format("{:<5}{:<{}}  {:<9}{:<5}{:<15}{}\n", row.rung, row.id, width, name_of(row.order),
+      text += fmt::format("{:<5}{:<{}}  {:<{}}{:<5}{:<15}{}\n", row.rung, row.id, width, name_of(row.order), order,
                           processor_name(row.processor), joined_dtypes(row), tr_of(row.what));
       std::string options;
       for (const OptionSpec& o : row.options) options += (options.empty() ? "" : ", ") + option_words(o);
       text += fmt::format("{:<5}{}\n", "", tr_of(row.teaches));
       if (row.processor == Processor::gpu) text += fmt::format("{:<5}{}\n", "", arch_words(row));
+      if (!takes_pass(row, Pass::forward)) text += phrase("{:<5}pass: backward\n", "");
       if (!options.empty()) text += phrase("{:<5}options: {}\n", "", options);
     }
   }

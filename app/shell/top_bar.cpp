@@ -152,7 +152,7 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
   const float width = std::min(text_width(Face::text, kSmallSize, title) + s.px(44), right - x);
   if (width < s.px(kKernelLeast)) return x;
   if (begin_chip("Kernel", title, Face::text, x, width)) {
-    for (const KernelRow* each : ladder()) {
+    for (const KernelRow* each : ladder_of(step ? state.document.problem.pass : state.document.sweep.base.pass)) {
       const KernelRow& kernel = *each;
       const bool by_gpu = has_gpu_run(kernel, state.document, model);
       if (step && kernel.record == nullptr && !by_gpu) continue;  // Step shows recordings

@@ -49,6 +49,21 @@ void apply_mask(const Problem& p, const float* bias, const Place2d& at, MutTile 
   }
 }
 
+void cap_gradients(const Problem& p, ConstTile s, std::int64_t rows, std::int64_t cols, MutTile to) {
+  const float inverse = 1.0F / static_cast<float>(*p.softcap);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < cols; ++c) {
+      const float t = tanh_f32(s.data[r * s.ld + c] * inverse);
+      to.data[r * to.ld + c] = 1.0F - t * t;
+    }
+  }
+}
+
+void multiply_tile(MutTile x, ConstTile by, std::int64_t rows, std::int64_t cols) {
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t c = 0; c < cols; ++c) x.data[r * x.ld + c] *= by.data[r * by.ld + c];
+}
+
 void shifts(const float* m, std::int64_t rows, float* out) {
   for (std::int64_t r = 0; r < rows; ++r) out[r] = shift_of(m[r]);
 }
@@ -129,6 +144,12 @@ void scalar_output(ConstTile p, ConstTile v, MutTile o, std::int64_t rows, std::
       for (std::int64_t d = 0; d < dv; ++d) row[d] += weight * v.data[c * v.ld + d];
     }
   }
+}
+
+float scalar_dot(const float* a, const float* b, std::int64_t n) {
+  float sum = 0;
+  for (std::int64_t x = 0; x < n; ++x) sum += a[x] * b[x];
+  return sum;
 }
 
 void stored_weights(DType t, ConstTile s, std::int64_t rows, std::int64_t cols, const float* m, const float* l,

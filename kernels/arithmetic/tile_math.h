@@ -23,6 +23,11 @@ void pad_scores(MutTile s, std::int64_t rows, std::int64_t cols);
 // Softcap, then the bias (null = none) is added, ALiBi taken away, masked scores set to -inf.
 void apply_mask(const Problem& p, const float* bias, const Place2d& at, MutTile s);
 
+// How a capped score answers a change of the scaled one, 1 - tanh^2(s / c): of scores before apply_mask(), and what
+// multiplies their gradient after it.
+void cap_gradients(const Problem& p, ConstTile s, std::int64_t rows, std::int64_t cols, MutTile to);
+void multiply_tile(MutTile x, ConstTile by, std::int64_t rows, std::int64_t cols);
+
 // What is subtracted before exp: m, or 0 where no key was visible yet, since -inf - -inf is NaN.
 inline float shift_of(float m) {
   return m == kMinusInfinity ? 0.0F : m;
@@ -51,6 +56,7 @@ void scalar_scores(ConstTile q, ConstTile k, MutTile s, std::int64_t rows, std::
 void scalar_max(ConstTile s, std::int64_t rows, std::int64_t cols, const float* in, float* out);
 void scalar_exp_sums(ConstTile s, std::int64_t rows, std::int64_t cols, const float* m, const float* in, float* out);
 void scalar_output(ConstTile p, ConstTile v, MutTile o, std::int64_t rows, std::int64_t dv, std::int64_t cols);
+float scalar_dot(const float* a, const float* b, std::int64_t n);
 
 // P = exp(S - m) / l in orders that store S, by either rule (the same bits), rounded to t; 0 where l is 0.
 void stored_weights(DType t, ConstTile s, std::int64_t rows, std::int64_t cols, const float* m, const float* l,

@@ -29,9 +29,11 @@ constexpr int kPanel = kBlock == 1 ? 4 : kBlock;
 constexpr int kRows = kBlock == 4 ? 2 : 4;
 
 enum class Start { zero, c, c_times_factor };
+// How the left factor lies: as it is multiplied, or transposed.
+enum class Left { plain, transposed };
 
 // One register tile: kR rows x kNv vectors, the whole inner loop.
-template <int kR, int kNv, Start kStart>
+template <int kR, int kNv, Start kStart, Left kLeft>
 HWY_INLINE void micro(ConstTile a, ConstTile b, MutTile c, std::int64_t k, float scale, const float* factor) {
   const F d;
   V acc[kR][kNv];
@@ -49,7 +51,7 @@ HWY_INLINE void micro(ConstTile a, ConstTile b, MutTile c, std::int64_t k, float
     V row[kNv];
     for (int v = 0; v < kNv; ++v) row[v] = hn::Load(d, b.data + x * b.ld + v * kWidth);
     for (int r = 0; r < kR; ++r) {
-      const V left = hn::Set(d, a.data[r * a.ld + x]);
+      const V left = hn::Set(d, kLeft == Left::plain ? a.data[r * a.ld + x] : a.data[x * a.ld + r]);
       for (int v = 0; v < kNv; ++v) acc[r][v] = hn::MulAdd(left, row[v], acc[r][v]);
     }
   }
@@ -62,31 +64,31 @@ HWY_INLINE void micro(ConstTile a, ConstTile b, MutTile c, std::int64_t k, float
   }
 }
 
-template <int kNv, Start kStart>
+template <int kNv, Start kStart, Left kLeft>
 HWY_INLINE void panel(ConstTile a, ConstTile b, MutTile c, std::int64_t m, std::int64_t k, float scale,
                       const float* factor) {
   std::int64_t r = 0;
-  const auto at = [&](std::int64_t row) { return ConstTile{a.data + row * a.ld, a.ld}; };
+  const auto at = [&](std::int64_t row) { return ConstTile{a.data + (kLeft == Left::plain ? row * a.ld : row), a.ld}; };
   const auto to = [&](std::int64_t row) { return MutTile{c.data + row * c.ld, c.ld}; };
   for (; r + kRows <= m; r += kRows)
-    micro<kRows, kNv, kStart>(at(r), b, to(r), k, scale, factor ? factor + r : nullptr);
-  for (; r < m; ++r) micro<1, kNv, kStart>(at(r), b, to(r), k, scale, factor ? factor + r : nullptr);
+    micro<kRows, kNv, kStart, kLeft>(at(r), b, to(r), k, scale, factor ? factor + r : nullptr);
+  for (; r < m; ++r) micro<1, kNv, kStart, kLeft>(at(r), b, to(r), k, scale, factor ? factor + r : nullptr);
 }
 
-template <Start kStart>
+template <Start kStart, Left kLeft = Left::plain>
 void product(ConstTile a, ConstTile b, MutTile c, std::int64_t m, std::int64_t n, std::int64_t k, float scale,
              const float* factor) {
   const std::int64_t vectors = padded(n) / kWidth;
   std::int64_t v = 0;
   const auto from = [&] { return ConstTile{b.data + v * kWidth, b.ld}; };
   const auto to = [&] { return MutTile{c.data + v * kWidth, c.ld}; };
-  for (; v + kPanel <= vectors; v += kPanel) panel<kPanel, kStart>(a, from(), to(), m, k, scale, factor);
+  for (; v + kPanel <= vectors; v += kPanel) panel<kPanel, kStart, kLeft>(a, from(), to(), m, k, scale, factor);
   // Only a target whose block is one vector leaves a rest.
   if (vectors - v >= 2) {
-    panel<2, kStart>(a, from(), to(), m, k, scale, factor);
+    panel<2, kStart, kLeft>(a, from(), to(), m, k, scale, factor);
     v += 2;
   }
-  if (vectors - v == 1) panel<1, kStart>(a, from(), to(), m, k, scale, factor);
+  if (vectors - v == 1) panel<1, kStart, kLeft>(a, from(), to(), m, k, scale, factor);
 }
 
 void ScaledProduct(ConstTile a, ConstTile b, MutTile c, std::int64_t m, std::int64_t n, std::int64_t k, float scale) {
@@ -99,6 +101,32 @@ void RescaledProduct(ConstTile a, ConstTile b, MutTile c, std::int64_t m, std::i
     product<Start::c_times_factor>(a, b, c, m, n, k, 1.0F, factor);
   } else {
     product<Start::c>(a, b, c, m, n, k, 1.0F, nullptr);
+  }
+}
+
+void TransposedProduct(ConstTile a, ConstTile b, MutTile c, std::int64_t m, std::int64_t n, std::int64_t k) {
+  product<Start::c, Left::transposed>(a, b, c, m, n, k, 1.0F, nullptr);
+}
+
+// One lane: the chain of a product's element, so that where both are the same numbers both give the same bits.
+void RowDots(ConstTile a, ConstTile b, std::int64_t m, std::int64_t n, float* out) {
+  const hn::CappedTag<float, 1> d;
+  for (std::int64_t r = 0; r < m; ++r) {
+    auto sum = hn::Zero(d);
+    for (std::int64_t x = 0; x < n; ++x)
+      sum = hn::MulAdd(hn::Set(d, a.data[r * a.ld + x]), hn::Set(d, b.data[r * b.ld + x]), sum);
+    out[r] = hn::GetLane(sum);
+  }
+}
+
+void SoftmaxGradient(ConstTile p, ConstTile dp, std::int64_t m, std::int64_t n, const float* delta, MutTile ds) {
+  const F d;
+  for (std::int64_t r = 0; r < m; ++r) {
+    const V mean = hn::Set(d, delta[r]);
+    for (std::int64_t c = 0; c < padded(n); c += kWidth) {
+      const V less = hn::Sub(hn::Load(d, dp.data + r * dp.ld + c), mean);
+      hn::Store(hn::Mul(hn::Load(d, p.data + r * p.ld + c), less), d, ds.data + r * ds.ld + c);
+    }
   }
 }
 
@@ -218,6 +246,9 @@ namespace attn::cpu {
 
 HWY_EXPORT(ScaledProduct);
 HWY_EXPORT(RescaledProduct);
+HWY_EXPORT(TransposedProduct);
+HWY_EXPORT(RowDots);
+HWY_EXPORT(SoftmaxGradient);
 HWY_EXPORT(RowMax);
 HWY_EXPORT(ExpRows);
 HWY_EXPORT(RowSums);
@@ -230,6 +261,15 @@ void scaled_product(ConstTile a, ConstTile b, MutTile c, std::int64_t m, std::in
 void rescaled_product(ConstTile a, ConstTile b, MutTile c, std::int64_t m, std::int64_t n, std::int64_t k,
                       const float* factor) {
   HWY_DYNAMIC_DISPATCH(RescaledProduct)(a, b, c, m, n, k, factor);
+}
+void transposed_product(ConstTile a, ConstTile b, MutTile c, std::int64_t m, std::int64_t n, std::int64_t k) {
+  HWY_DYNAMIC_DISPATCH(TransposedProduct)(a, b, c, m, n, k);
+}
+void row_dots(ConstTile a, ConstTile b, std::int64_t m, std::int64_t n, float* out) {
+  HWY_DYNAMIC_DISPATCH(RowDots)(a, b, m, n, out);
+}
+void softmax_gradient(ConstTile p, ConstTile dp, std::int64_t m, std::int64_t n, const float* delta, MutTile ds) {
+  HWY_DYNAMIC_DISPATCH(SoftmaxGradient)(p, dp, m, n, delta, ds);
 }
 void row_max(ConstTile s, std::int64_t m, std::int64_t n, const float* in, float* out) {
   HWY_DYNAMIC_DISPATCH(RowMax)(s, m, n, in, out);

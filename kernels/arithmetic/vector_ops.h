@@ -37,6 +37,12 @@ void scaled_product(ConstTile a, ConstTile b, MutTile c, std::int64_t m, std::in
 // c[m x n] = factor[m] * c + a[m x k] b[k x n]; factor null = 1 (no multiplication)
 void rescaled_product(ConstTile a, ConstTile b, MutTile c, std::int64_t m, std::int64_t n, std::int64_t k,
                       const float* factor);
+// c[m x n] = c + transpose of a[k x m], times b[k x n]
+void transposed_product(ConstTile a, ConstTile b, MutTile c, std::int64_t m, std::int64_t n, std::int64_t k);
+// out[r] = sum of a[r] * b[r] over n columns: the chain of a product's element, without padding
+void row_dots(ConstTile a, ConstTile b, std::int64_t m, std::int64_t n, float* out);
+// ds = p * (dp - delta[r]); ds may be dp
+void softmax_gradient(ConstTile p, ConstTile dp, std::int64_t m, std::int64_t n, const float* delta, MutTile ds);
 // out[r] = max(in[r], max over the first n columns of s)
 void row_max(ConstTile s, std::int64_t m, std::int64_t n, const float* in, float* out);
 // p = exp(s - shift[r]); p may be s. sums[r] (when not null) = row sum of p.

@@ -64,12 +64,15 @@ struct Scores {
   T* row(std::size_t i) { return values.data() + static_cast<std::int64_t>(i) * keys; }
 };
 
+// `slopes`, of the same size: how a capped score answers a change of the scaled one, 1 - tanh^2; null: not asked.
 template <class T>
-Scores<T> scores_of(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Group& g) {
+Scores<T> scores_of(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Group& g,
+                    std::vector<T>* slopes = nullptr) {
   constexpr T kMinusInf = -std::numeric_limits<T>::infinity();
   Scores<T> s;
   s.keys = std::max<std::int64_t>(0, g.keys.last - g.keys.first);
   s.values.assign(g.count * static_cast<std::size_t>(s.keys), kMinusInf);
+  if (slopes != nullptr) slopes->assign(s.values.size(), T{1});
 
   std::vector<float> stored(static_cast<std::size_t>(std::max(p.D, kKeysAtOnce * p.D)));
   std::vector<T> q(g.count * static_cast<std::size_t>(p.D));
@@ -102,7 +105,12 @@ Scores<T> scores_of(const Problem& p, const Inputs& in, const ReferenceRows& ref
       T* row = s.row(i) - g.keys.first;
       for (std::int64_t c = from; c < to; ++c) {
         T product = scale * sums[static_cast<std::size_t>(c - c0)];
-        if (p.softcap) product = cap * std::tanh(product / cap);
+        if (p.softcap) {
+          const T t = std::tanh(product / cap);
+          product = cap * t;
+          if (slopes != nullptr)
+            (*slopes)[i * static_cast<std::size_t>(s.keys) + static_cast<std::size_t>(c - g.keys.first)] = 1 - t * t;
+        }
         if (p.alibi && (!p.has_bias() || !in.bias)) {
           row[c] = product - slope * static_cast<T>(std::abs(id.r + p.Lk - p.Lq - c));
         } else if (!p.has_bias() || !in.bias) {

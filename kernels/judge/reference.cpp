@@ -142,6 +142,7 @@ double reference_group(const Problem& p, const Inputs& in, const Group& g, const
 }  // namespace
 
 std::uint64_t reference_bytes_by(std::int32_t workers, const Problem& p, bool full) {
+  if (p.pass == Pass::backward) return gradient_bytes_by(workers, p, full);
   const double rows = static_cast<double>(rows_to_judge(p, full));
   const double of_group = static_cast<double>(rows_at_once(p));
   const double groups = std::ceil(rows / of_group) + static_cast<double>(p.B * p.Hq);
@@ -158,6 +159,7 @@ std::uint64_t reference_bytes_by(std::int32_t workers, const Problem& p, bool fu
 
 Result<ReferenceRows> reference_rows_by(const TakePieces& take, const Problem& p, const Inputs& in,
                                         const std::vector<RowId>& rows, const Stop& stop) {
+  if (p.pass == Pass::backward) return gradient_rows_by(take, p, in, rows, stop);
   const std::vector<Group> groups = groups_of(p, rows);
   std::map<HeadId, ValueFacts> values;
   ReferenceRows ref;

@@ -30,6 +30,17 @@ std::vector<std::int64_t> spread(std::int64_t n, std::int64_t count) {
   return chosen;
 }
 
+}  // namespace
+
+double rounding_of(DType t, double ref) {
+  const double third = round_to(t, 0.3);
+  return std::fabs(round_to(t, round_to(t, round_to(t, ref) + third) - third) - ref);
+}
+
+double lse_allowed(DType t, double max_abs_score) {
+  return (t == DType::f32 ? 1e-5 : 1e-3) * std::max(1.0, max_abs_score);
+}
+
 std::vector<std::int64_t> sampled_rows(std::int64_t Lq) {
   std::vector<std::int64_t> rows = spread(Lq, kRowsOfHead);
   const std::int64_t edges = (Lq - 1) / kEdge;
@@ -42,6 +53,8 @@ std::vector<std::int64_t> sampled_rows(std::int64_t Lq) {
   rows.erase(repeated.begin(), repeated.end());
   return rows;
 }
+
+namespace {
 
 bool judges_all(const Problem& p) {
   const double pairs = static_cast<double>(p.B * p.Hq) * static_cast<double>(p.Lq) * static_cast<double>(p.Lk);
@@ -61,12 +74,6 @@ Match match_of(double got, double reference) {
   if (std::isfinite(reference)) return std::isfinite(got) ? Match::finite : Match::wrong_kind;
   if (std::isnan(reference)) return std::isnan(got) ? Match::same_kind : Match::wrong_kind;
   return std::isnan(got) || got == reference ? Match::same_kind : Match::wrong_kind;
-}
-
-// ((ref + 0.3) - 0.3 in the dtype) - ref
-double rounding_of(DType t, double ref) {
-  const double third = round_to(t, 0.3);
-  return std::fabs(round_to(t, round_to(t, round_to(t, ref) + third) - third) - ref);
 }
 
 // What is known of one output while its elements pass by.
@@ -108,7 +115,7 @@ class Judge {
     v.sample = sample.words;
     v.outputs.push_back(seen_o_.judged());
     if (lse_ != nullptr) {
-      seen_lse_.judgement.allowed = (p_.dtype == DType::f32 ? 1e-5 : 1e-3) * std::max(1.0, ref_.max_abs_score);
+      seen_lse_.judgement.allowed = lse_allowed(p_.dtype, ref_.max_abs_score);
       v.outputs.push_back(seen_lse_.judged());
     }
     v.reason = first_wrong_kind_;
@@ -282,8 +289,11 @@ std::string unjudged_words(const Verdict& v) {
   for (const OutputVerdict& j : v.outputs) {
     const std::string_view name = words_of(j.tensor);
     if (j.unjudged.from_v > 0) {
-      parts.push_back(
-          phrase("{} elements of {}, which a V that is not finite may or may not reach", j.unjudged.from_v, name));
+      const bool gradient = j.tensor != Tensor::o;
+      parts.push_back(gradient ? phrase("{} elements of {}, which a number that is not finite may or may not reach",
+                                        j.unjudged.from_v, name)
+                               : phrase("{} elements of {}, which a V that is not finite may or may not reach",
+                                        j.unjudged.from_v, name));
     }
     if (j.unjudged.overflow > 0) {
       parts.push_back(phrase("{} elements of {}, which the dtype cannot hold", j.unjudged.overflow, name));
@@ -301,6 +311,17 @@ std::int64_t rows_to_judge(const Problem& p, bool full) {
   return std::min(heads, kMaxHeads) * static_cast<std::int64_t>(sampled_rows(p.Lq).size());
 }
 
+namespace {
+
+// Of a forward few rows of a head are computed; of a backward all of them, for a key's gradient is a sum over them.
+std::int64_t heads_to_judge(const Problem& p, std::int64_t rows_of_head) {
+  if (p.pass == Pass::forward) return std::clamp<std::int64_t>(2 * kMaxPairs / (rows_of_head * p.Lk), 1, kMaxHeads);
+  const double pairs = static_cast<double>(p.Hq / p.Hkv) * static_cast<double>(p.Lq) * static_cast<double>(p.Lk);
+  return static_cast<std::int64_t>(std::clamp(16.0 * static_cast<double>(kMaxPairs) / pairs, 1.0, double{kMaxHeads}));
+}
+
+}  // namespace
+
 RowSample choose_rows(const Problem& p, bool full) {
   RowSample sample;
   const std::int64_t heads = p.B * p.Hq;
@@ -313,8 +334,7 @@ RowSample choose_rows(const Problem& p, bool full) {
     return sample;
   }
   const std::vector<std::int64_t> rows = sampled_rows(p.Lq);
-  const auto pairs_of_head = static_cast<std::int64_t>(rows.size()) * p.Lk;
-  const std::int64_t max = std::clamp<std::int64_t>(2 * kMaxPairs / pairs_of_head, 1, kMaxHeads);
+  const std::int64_t max = heads_to_judge(p, static_cast<std::int64_t>(rows.size()));
   const std::vector<std::int64_t> chosen = max == 1 ? std::vector<std::int64_t>{heads - 1} : spread(heads, max);
   for (const std::int64_t head : chosen) {
     for (const std::int64_t r : rows) add(head, r);
@@ -322,11 +342,18 @@ RowSample choose_rows(const Problem& p, bool full) {
   sample.all = static_cast<std::int64_t>(sample.rows.size()) == heads * p.Lq;
   sample.words = sample.all ? phrase("all {} rows", sample.rows.size())
                             : phrase("{} of {} rows in {} of {} heads", rows.size(), p.Lq, chosen.size(), heads);
+  if (p.pass == Pass::backward && !sample.all)
+    sample.words = phrase("{} of {} rows and {} of {} keys in {} of {} heads", rows.size(), p.Lq,
+                          sampled_rows(p.Lk).size(), p.Lk, chosen.size(), heads);
   return sample;
 }
 
 Verdict judge(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Outputs& out,
               const RowSample& sample) {
+  if (p.pass == Pass::backward) {
+    if (const auto fits = validate(p, in); !fits) return refused(fits.error().message, sample);
+    return judge_gradients(p, in, ref, out, sample);
+  }
   if (const auto fits = fitting(p, in, out.out); !fits) return refused(fits.error().message, sample);
   const std::vector<std::int64_t> lse_shape{p.B, p.Hq, p.Lq};
   if (out.lse.shape() != lse_shape || out.lse.dtype() != DType::f32) {

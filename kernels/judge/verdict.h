@@ -21,9 +21,12 @@
 //   The row's LSE is judged all the same, unless one of its visible scores is itself beyond fp32
 //
 // A verdict that judged nothing at all neither passes nor fails.
+//
+// A backward's gradients have the same rule with its factors tripled, each its own (gradients.h).
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -47,6 +50,8 @@ constexpr double min_weight(DType t) {
   return t == DType::f16 ? 0x1p-14 : 0x1p-100;
 }
 
+struct GradientRows;  // kernels/judge/gradients.h
+
 // The definition in fp64 on the inputs as stored, for the given rows. Dv numbers and one LSE a row.
 struct ReferenceRows {
   std::vector<RowId> rows;
@@ -58,11 +63,14 @@ struct ReferenceRows {
   std::vector<std::uint8_t> beyond_fp32;  // rows: 1 where a visible score is finite, and not in fp32
   double max_abs_score = 0;               // over visible, finite scores of these rows
   double max_abs_v = 0;                   // over finite V
+  // Of a backward, whose `out`, `baseline` and `unjudged` are empty.
+  std::shared_ptr<const GradientRows> gradients = {};
 };
 
 // Which rows a verdict looks at: all of them up to kMaxPairs query-key pairs, else in every sampled head at least 64
 // rows (all where it has fewer): first, last, rows beside multiples of 128 and evenly spaced others. Heads: first,
-// last and evenly spaced ones, at most kMaxHeads and fewer where the keys are many. `full` takes all.
+// last and evenly spaced ones, at most kMaxHeads and fewer where the keys are many. `full` takes all. Keys of a
+// backward are chosen as its rows are, in the heads of keys that belong to them.
 constexpr std::int64_t kMaxPairs = std::int64_t{1} << 22;
 constexpr std::int64_t kMaxHeads = 8;
 struct RowSample {
@@ -71,6 +79,8 @@ struct RowSample {
   std::string words;  // "all 16384 rows" or "96 of 4096 rows in 8 of 16 heads"
 };
 RowSample choose_rows(const Problem& p, bool full);
+// Those of a head that is sampled.
+std::vector<std::int64_t> sampled_rows(std::int64_t Lq);
 
 // How many rows that is at most, known without listing them.
 std::int64_t rows_to_judge(const Problem& p, bool full);
@@ -124,7 +134,7 @@ struct Verdict {
   double allowed() const;
   double lse_error() const;    // 0 where LSE was not looked at
   double lse_allowed() const;  // the same
-  // The answer came without LSE (a peer's, a backward's).
+  // The answer came without LSE (a peer's).
   bool no_lse() const { return !outputs.empty() && of(Tensor::lse) == nullptr; }
   std::int64_t judged() const;  // of all outputs
 };
@@ -143,5 +153,17 @@ Verdict judge(const Problem& p, const Inputs& in, const ReferenceRows& ref, cons
 // The same rule for an answer without LSE: attention of others hands out O alone.
 Verdict judge_without_lse(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Array& out,
                           const RowSample& sample);
+
+// ((ref + 0.3) - 0.3 in the dtype) - ref: what the dtype alone costs.
+double rounding_of(DType t, double ref);
+// What an LSE may be off by, where scores are as large as this.
+double lse_allowed(DType t, double max_abs_score);
+
+// The same of a backward, which the functions above hand on to (gradients.h).
+std::uint64_t gradient_bytes_by(std::int32_t workers, const Problem& p, bool full);
+Result<ReferenceRows> gradient_rows_by(const TakePieces& take, const Problem& p, const Inputs& in,
+                                       const std::vector<RowId>& rows, const Stop& stop);
+Verdict judge_gradients(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Outputs& out,
+                        const RowSample& sample);
 
 }  // namespace attn

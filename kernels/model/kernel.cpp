@@ -51,7 +51,7 @@ Buffers buffers_of(const Inputs& in, Outputs& out, void* workspace) {
   for (std::size_t n = 0; n < kTensors; ++n) {
     const auto t = static_cast<Tensor>(n);
     if (read.has(t)) b.in[t] = read[t]->data();
-    if (written.has(t)) b.out[t] = written[t]->data();
+    if (written.has(t) && !written[t]->empty()) b.out[t] = written[t]->data();
   }
   b.workspace = workspace;
   return b;

@@ -137,6 +137,7 @@ struct OrderRow {
   bool state_in_memory = false;    // O, m and l go to HBM and come back at every turn
   bool divides_each_turn = false;  // O is kept divided by l
   bool ends_with_lse = false;      // a phase before store_o divides O and makes the LSE
+  bool heads_share_keys = false;   // what is done once a key tile serves all query heads that share its keys
   bool query_stays = true;         // Q_i is loaded once and stays on chip
   std::int32_t passes = 1;
   std::vector<OrderPhase> phases = {};  // in the sequence of the walk

@@ -108,12 +108,15 @@ Traffic tile_loads(Order order, std::int32_t score_reads, const Problem& p, cons
   const bool once_a_key_tile =
       std::ranges::any_of(w.order.walk, [](const WalkStep& step) { return step.once == Once::key_tile; });
   const bool same_batches = p.mask.key_lengths.empty();
-  Traffic head;
+  Traffic head, keys;
   for (std::int64_t b = 0; b < (same_batches ? 1 : p.B); ++b) {
     for (std::int64_t r0 = 0; r0 < p.Lq; r0 += w.br) head += query_tile_traffic(w, b, r0 / w.br);
-    if (once_a_key_tile) head += key_tiles_once(w, b);
+    if (once_a_key_tile) keys += key_tiles_once(w, b);
   }
-  return times(head, (same_batches ? p.B : 1) * p.Hq);
+  const std::int64_t batches = same_batches ? p.B : 1;
+  Traffic all = times(head, batches * p.Hq);
+  all += times(keys, batches * (w.order.heads_share_keys ? p.Hkv : p.Hq));
+  return all;
 }
 
 Traffic tile_loads(const KernelRow& row, const Problem& p, const Options& o) {

@@ -57,7 +57,9 @@ Traffic compulsory(Order order, const Problem& p) {
   }
   if (stores_scores(order)) {
     const std::int64_t pairs = p.B * p.Hq * p.Lq * p.Lk;
-    at(t.read, TrafficPart::s) = at(t.written, TrafficPart::s) = as_bytes(pairs, kFp32);
+    // A backward stores dS in its place, in the dtype.
+    const std::uint64_t of_score = p.pass == Pass::backward ? size_of(p.dtype) : kFp32;
+    at(t.read, TrafficPart::s) = at(t.written, TrafficPart::s) = as_bytes(pairs, of_score);
     at(t.read, TrafficPart::p) = at(t.written, TrafficPart::p) = as_bytes(pairs, size_of(p.dtype));
   }
   return t;

@@ -17,5 +17,7 @@ OrderRow naive_order(OrderNames& names);
 OrderRow tiled_order(OrderNames& names);
 OrderRow flash_order(OrderNames& names);
 OrderRow flash1_order(OrderNames& names);
+OrderRow backward_order(OrderNames& names);
+OrderRow naive_backward_order(OrderNames& names);
 
 }  // namespace attn::orders

@@ -20,7 +20,7 @@ NO_TEXTS = (
      "program", "information", "REQUIRED", "POSITIONALS", "UINT", "INT", "FLOAT", "TEXT", "The", "following",
      "argument", "was", "were", "not", "expected", "Run", "with", "for", "more", "arguments"},
     # Kinds of values in the help, which are typed as they stand.
-    {"DTYPE", "FOLDER", "PIECE", "ACTION", "FILES", "FILE", "NAME", "SECONDS", "BYTES", "SHELL", "SIZE", "LEFT",
+    {"DTYPE", "PASS", "FOLDER", "PIECE", "ACTION", "FILES", "FILE", "NAME", "SECONDS", "BYTES", "SHELL", "SIZE", "LEFT",
      "RIGHT", "PATH", "VALUE", "THEME", "VIEW", "STATE"},
 )
 

@@ -23,13 +23,14 @@ Device device_of(const KernelRow& row) {
   return *gpu::device_for(row.architectures.back());
 }
 
-// A problem of a dtype that the row takes.
+// A problem of a dtype and a pass that the row takes.
 Problem problem_of(const KernelRow& row) {
   Problem p;
   p.Hq = p.Hkv = 2;
   p.Lq = p.Lk = 256;
   p.D = p.Dv = 64;
   p.dtype = row.dtypes.front();
+  p.pass = row.passes.front();
   return p;
 }
 
@@ -47,7 +48,10 @@ TEST(Ladder, IdsAreUniqueAndLowerSnake) {
     })) << row->id;
     EXPECT_EQ(*find_kernel(row->id), row);
   }
-  EXPECT_EQ(ladder().size(), cpu_kernel_table().size() + gpu::gpu_kernel_table().size());
+  EXPECT_EQ(ladder().size(), cpu_kernel_table().size() + gpu::gpu_kernel_table().size() + cpu_backward_table().size());
+  EXPECT_EQ(ladder_of(Pass::forward).size() + ladder_of(Pass::backward).size(), ladder().size());
+  for (const KernelRow& row : cpu_kernel_table()) EXPECT_TRUE(takes_pass(row, Pass::forward)) << row.id;
+  for (const KernelRow& row : cpu_backward_table()) EXPECT_TRUE(takes_pass(row, Pass::backward)) << row.id;
 }
 
 TEST(Ladder, EveryRowSaysWhatItIsAndTakes) {
@@ -143,9 +147,13 @@ TEST(Ladder, ARowRefusesAPassAStorageAndALayoutThatItDoesNotTake) {
     };
     Problem p = problem_of(*row);
     EXPECT_EQ(refusal(p), "");
-    p.pass = Pass::backward;
-    EXPECT_NE(refusal(p).find("takes the pass forward, not backward"), std::string::npos) << refusal(p);
-    p.pass = Pass::forward;
+    const bool forward = p.pass == Pass::forward;
+    p.pass = forward ? Pass::backward : Pass::forward;
+    EXPECT_NE(
+        refusal(p).find(forward ? "takes the pass forward, not backward" : "takes the pass backward, not forward"),
+        std::string::npos)
+        << refusal(p);
+    p.pass = row->passes.front();
     p.storage = {16, 64};
     EXPECT_NE(refusal(p).find("takes K and V that are dense, not paged"), std::string::npos) << refusal(p);
     p.storage = {};

@@ -6,7 +6,8 @@
 namespace attn::orders {
 
 std::span<const MakeOrder> table() {
-  static constexpr MakeOrder kTable[] = {naive_order, tiled_order, flash_order, flash1_order, late_scale_order};
+  static constexpr MakeOrder kTable[] = {naive_order,    tiled_order,          flash_order,     flash1_order,
+                                         backward_order, naive_backward_order, late_scale_order};
   return kTable;
 }
 

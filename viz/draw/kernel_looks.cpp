@@ -30,6 +30,8 @@ constexpr auto kLooks = std::to_array<KernelLook>({
     {"cpu_tiled", kTiled, MarkShape::triangle_up},
     {"cpu_flash1", kTf32x3, MarkShape::triangle_down},
     {"cpu_flash", kFlash, MarkShape::circle},
+    {"cpu_naive_bwd", kNaive, MarkShape::hexagon},
+    {"cpu_flash_bwd", kFlash, MarkShape::diamond},
 });
 
 constexpr auto kPeers = std::to_array<KernelLook>({

@@ -53,9 +53,13 @@ struct ScoreArguments {
   Result<void> apply_to(Problem& problem) const;
 };
 
+// "--pass": forward or backward; left out: what it was.
+void add_pass(Parser parser, std::string& pass);
+Result<void> apply_pass(const std::string& pass, Problem& problem);
+
 struct ProblemArguments {
   std::optional<std::int64_t> B, Hq, Hkv, Lq, Lk, D, Dv;
-  std::string dtype, bias_shape;
+  std::string dtype, bias_shape, pass;
   std::optional<double> scale;
   MaskArguments mask;
   ScoreArguments scores;

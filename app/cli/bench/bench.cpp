@@ -62,8 +62,10 @@ Result<NamedKernels> choose_kernels(const BenchArguments& a, SweepSpec& s) {
   auto named = kernels_named("--kernels", a.kernels.empty() ? std::vector<std::string>{} : split(a.kernels, ','));
   if (!named) return named;
   if (named->rows.empty()) {
-    for (const KernelRow* row : ladder())
+    for (const KernelRow* row : ladder_of(s.base.pass))
       if (row->processor == device->processor) named->rows.push_back(row);
+    if (named->rows.empty())
+      return fail(ErrorKind::cannot_run, phrase("No kernel of {} takes the pass {}.", a.device, name_of(s.base.pass)));
   }
   if (auto r = a.build.apply_to(*named); !r) return tl::unexpected(r.error());
   for (const KernelRow* row : named->rows) {
@@ -128,6 +130,8 @@ Result<BenchSweep> sweep_of(const BenchArguments& a) {
   };
   const auto peers = a.peers.ids(has(Processor::cpu), has(Processor::gpu));
   if (!peers) return tl::unexpected(peers.error());
+  if (!peers->empty() && s.base.pass == Pass::backward)
+    return bad_input(tr("--peers are timed on a forward alone; leave them out of a backward."));
   s.peers = *peers;
   return BenchSweep{std::move(s), *std::move(kernels)};
 }
@@ -144,7 +148,14 @@ std::string row_words(const Measurement& m) {
   if (!m.verdict) return phrase("{}, not verified", words);
   if (m.verdict->not_judged) return words + ", " + m.verdict->reason;
   if (!m.verdict->pass) return words + ", WRONG: " + m.verdict->reason;
-  return words + phrase(", right: error {:.2e} of {:.2e} allowed", m.verdict->error(), m.verdict->allowed());
+  if (m.key.problem.pass == Pass::forward)
+    return words + phrase(", right: error {:.2e} of {:.2e} allowed", m.verdict->error(), m.verdict->allowed());
+  words += tr(", right:");
+  for (const Tensor t : {Tensor::d_q, Tensor::d_k, Tensor::d_v}) {
+    if (const OutputVerdict* j = m.verdict->of(t))
+      words += phrase("{} {} {:.2e} of {:.2e}", t == Tensor::d_q ? "" : ",", words_of(t), j->error, j->allowed);
+  }
+  return words + tr(" allowed");
 }
 
 std::string time_words(double seconds) {

@@ -21,6 +21,7 @@
 #include "kernels/base/bytes.h"
 #include "kernels/base/folders.h"
 #include "kernels/base/text.h"
+#include "kernels/cpu/backward/forward.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/run.h"
 #include "kernels/judge/verdict.h"
@@ -62,8 +63,9 @@ Finding look_at_kernel(const KernelRow& row) {
   };
   const auto preset = find_preset("blackboard");
   if (!preset) return wrong(preset.error().message);
-  const Problem& p = (*preset)->problem;
-  const auto in = make_inputs(p, {});
+  Problem p = (*preset)->problem;
+  p.pass = row.passes.front();
+  const auto in = make_all_inputs(p, {}, in_turn, 0, Stream{});
   if (!in) return wrong(in.error().message);
   const auto answer = run_on_cpu(row, p, {}, *in, 0, {});
   if (!answer) return wrong(answer.error().message);
@@ -189,6 +191,7 @@ std::vector<Finding> findings() {
   for (const KernelRow& row : cpu_kernel_table()) {
     if (row.processor == Processor::cpu) all.push_back(look_at_kernel(row));
   }
+  for (const KernelRow& row : cpu_backward_table()) all.push_back(look_at_kernel(row));
   all.push_back(look_at_assets());
   all.push_back(look_at_display());
   all.push_back(look_at_pictures());

@@ -18,7 +18,6 @@
 #include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/own_kernel.h"
-#include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/shape_list.h"
 #include "kernels/model/kernel.h"
@@ -43,10 +42,9 @@ Result<NamedKernels> chosen_kernels(const VerifyArguments& a) {
   return named;
 }
 
-std::vector<const KernelRow*> all_kernels(Processor processor) {
-  std::vector<const KernelRow*> rows;
-  for (const KernelRow& row : processor == Processor::cpu ? cpu_kernel_table() : gpu::gpu_kernel_table())
-    rows.push_back(&row);
+std::vector<const KernelRow*> all_kernels(Processor processor, Pass pass) {
+  std::vector<const KernelRow*> rows = ladder_of(pass);
+  std::erase_if(rows, [processor](const KernelRow* row) { return row->processor != processor; });
   return rows;
 }
 
@@ -110,7 +108,7 @@ const gpu::OwnKernel* one_own(const NamedKernels& kernels) {
   return kernels.rows.size() == 1 && kernels.own.size() == 1 ? gpu::own_kernel(*kernels.own.front()) : nullptr;
 }
 
-Result<std::vector<CheckCase>> cases_of(const VerifyArguments& a, const std::vector<DType>& dtypes,
+Result<std::vector<CheckCase>> cases_of(const VerifyArguments& a, const std::vector<DType>& dtypes, Pass pass,
                                         const gpu::OwnKernel* own, const TunedCases& tuned) {
   const auto part = part_of(a.part);
   if (!part) return tl::unexpected(part.error());
@@ -119,6 +117,7 @@ Result<std::vector<CheckCase>> cases_of(const VerifyArguments& a, const std::vec
   for (const DType t : dtypes) {
     if (own != nullptr && a.dtypes == "all" && std::ranges::find(own->dtypes, t) == own->dtypes.end()) continue;
     for (CheckCase& c : list_of(a, t, tuned)) {
+      c.problem.pass = pass;
       if (own != nullptr) c.problem = fitted(own->header, std::move(c.problem));
       if (a.longest != 0 && std::max(c.problem.Lq, c.problem.Lk) > a.longest) continue;
       if (n++ % part->second == part->first - 1) cases.push_back(std::move(c));
@@ -144,6 +143,8 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
     return bad_input(
         tr("--traced is for GPU kernels, which record themselves by code of their own: add --device gpu."));
   }
+  Problem of_pass;
+  if (auto r = apply_pass(a.pass, of_pass); !r) return tl::unexpected(r.error());
   if (a.random < 0) return bad_input(phrase("--random {} must be at least 1.", a.random));
   if (a.repeats < 1) return bad_input(phrase("--repeats {} must be at least 1.", a.repeats));
   Check check;
@@ -155,7 +156,9 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   if (!dtypes) return tl::unexpected(dtypes.error());
   if (auto r = a.options.apply_to(check.options); !r) return tl::unexpected(r.error());
   check.memory_limit = *limit;
-  check.kernels = kernels->rows.empty() ? all_kernels(choice->processor) : kernels->rows;
+  check.kernels = kernels->rows.empty() ? all_kernels(choice->processor, of_pass.pass) : kernels->rows;
+  if (check.kernels.empty())
+    return fail(ErrorKind::cannot_run, phrase("No kernel of the GPU takes the pass {}; leave --device out.", a.pass));
   if (auto r = a.options.check_read_by(check.kernels); !r) return tl::unexpected(r.error());
   GpuClient client;
   client.bring(kernels->own);
@@ -171,7 +174,7 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   const bool paired = a.random == 0 && !a.repeat_list && !a.score_list && !a.all_shapes;
   const TunedCases tuned = paired && a.options.tuned() ? tuned_cases(check.kernels, check.device) : TunedCases();
   for (const std::string& refused : tuned.refused) ++check.case_skips[refused];
-  const auto list = cases_of(a, *dtypes, one_own(*kernels), tuned);
+  const auto list = cases_of(a, *dtypes, of_pass.pass, one_own(*kernels), tuned);
   if (!list) return tl::unexpected(list.error());
   const std::vector<CheckCase>& cases = *list;
   Result<void> done = ok();
@@ -206,6 +209,7 @@ Command add_verify(Parser program) {
   Parser parser = program.add_subcommand("verify", tr("Kernels against the fp64 reference"));
   parser.add_values("file", a->files, tr("Kernels of your own, FILE.cu: on the GPU (docs/own_kernel.md)"));
   parser.add_option("--kernel", a->kernels, tr("all, or some of `attnscope list`"))->type_name("ID,ID,...");
+  add_pass(parser, a->pass);
   parser.add_option("--dtype", a->dtypes, tr("all, or some of f32, f16, bf16"))->type_name("DTYPE,...");
   parser.add_flag("--full", a->all_shapes, tr("Every shape with every head dimension, not the paired list (hours)"));
   parser.add_option("--verify", a->rows, tr("Rows that are looked at where there are many: sampled or full"))

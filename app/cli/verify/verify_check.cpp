@@ -10,7 +10,9 @@
 #include "kernels/base/bytes.h"
 #include "kernels/base/clock.h"
 #include "kernels/base/text.h"
+#include "kernels/cpu/backward/forward.h"
 #include "kernels/cpu/run.h"
+#include "kernels/cpu/thread_crew.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/problem/tensor_bytes.h"
@@ -44,6 +46,10 @@ Result<Prepared> prepare(const CheckCase& c, const Check& check, const std::stop
   auto in = inputs_of(c);
   if (!in) return tl::unexpected(in.error());
   p.in = *std::move(in);
+  cpu::ThreadCrew crew(check.device.cores);
+  const std::uint64_t left = check.memory_limit == 0 ? 0 : std::max<std::uint64_t>(1, p.memory_limit);
+  if (auto added = add_forward(c.problem, p.in, left, Stream{stop, nullptr, &crew}); !added)
+    return tl::unexpected(added.error());
   if (check.arguments->traced) return p;  // the plain run is what it is held against
   p.sample = choose_rows(c.problem, check.arguments->rows == "full");
   auto reference = reference_rows(c.problem, p.in, p.sample.rows, 0, stop);
@@ -106,6 +112,17 @@ Result<std::string> try_traced(const KernelRow& row, const CheckCase& c, const P
   return difference ? phrase("replay differs: {}", difference->words) : std::string();
 }
 
+double share_of(double error, double allowed) {
+  return allowed > 0 ? error / allowed : (error > 0 ? HUGE_VAL : 0);
+}
+
+void count_outputs(const Verdict& v, Tally& tally) {
+  for (const OutputVerdict& j : v.outputs) {
+    WorstOf& worst = tally.outputs[j.tensor];
+    if (const double ratio = share_of(j.error, j.allowed); ratio > worst.ratio) worst = {ratio, j.error, j.allowed};
+  }
+}
+
 // One kernel on one case. The value is what is wrong with it; empty = nothing.
 Result<std::string> try_kernel(const KernelRow& row, const CheckCase& c, const Prepared& prepared, const Check& check,
                                const std::stop_token& stop, Tally& tally) {
@@ -116,7 +133,8 @@ Result<std::string> try_kernel(const KernelRow& row, const CheckCase& c, const P
     return tl::unexpected(answer.error());
   }
   const Verdict v = judge(c.problem, prepared.in, prepared.reference, answer->outputs, prepared.sample);
-  const double ratio = v.allowed() > 0 ? v.error() / v.allowed() : (v.error() > 0 ? HUGE_VAL : 0);
+  if (c.problem.pass == Pass::backward) count_outputs(v, tally);
+  const double ratio = share_of(v.error(), v.allowed());
   if (ratio > tally.worst) {
     tally.worst = ratio;
     tally.error = v.error();
@@ -206,6 +224,10 @@ std::string summary(const Check& check) {
                           t.skipped);
       text += t.worst < 0 ? fmt::format("{:>9} {:>9}  {:>5}\n", "-", "-", "-")
                           : fmt::format("{:>9.2e} {:>9.2e}  {:>5.2f}  {}\n", t.error, t.allowed, t.worst, t.worst_case);
+      for (const auto& [tensor, w] : t.outputs) {
+        text += fmt::format("{:<{}} {:<5} {:>22}  {:>9.2e} {:>9.2e}  {:>5.2f}\n", "", width, "", name_of(tensor),
+                            w.error, w.allowed, w.ratio);
+      }
     }
   }
   for (const auto& [key, t] : check.tallies) {

@@ -17,12 +17,13 @@
 #include "kernels/base/result.h"
 #include "kernels/model/inputs/shape_list.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/problem/tensors.h"
 
 namespace attn::cli {
 
 struct VerifyArguments {
   std::vector<std::string> files;
-  std::string kernels = "all", dtypes = "all", rows = "sampled", memory_limit, device;
+  std::string pass, kernels = "all", dtypes = "all", rows = "sampled", memory_limit, device;
   bool all_shapes = false;
   bool repeat_list = false, score_list = false;
   bool traced = false;
@@ -36,12 +37,18 @@ struct VerifyArguments {
   BuildArguments build;
 };
 
+// The largest share of what is allowed that an output had, over all cases.
+struct WorstOf {
+  double ratio = -1, error = 0, allowed = 0;
+};
+
 // What one kernel did in one dtype.
 struct Tally {
   std::int64_t passed = 0, failed = 0, skipped = 0, not_judged = 0;
   double worst = -1;  // largest error / allowed
   double error = 0, allowed = 0;
   std::string worst_case;
+  std::map<Tensor, WorstOf> outputs;                    // of a backward: each gradient is judged apart
   std::map<std::string, std::int64_t> skips, unjudged;  // reason: how many
   double plain_us = 0, traced_us = 0;                   // of all traced cases together
 };

@@ -249,7 +249,7 @@ void add_kernels(Entries& e) {
   const KernelRow* own = step ? gpu_run_of(e.state(), e.facts().model) : nullptr;  // a GPU kernel's own run
   std::string now = own != nullptr ? std::string(own->id) : step ? e.document().kernel : bench_kernel(e.state());
   if (keeps_name_back(e.state(), lesson_asks(e.state(), e.facts().model))) now.clear();
-  for (const KernelRow* row : ladder()) {
+  for (const KernelRow* row : ladder_of(step ? e.document().problem.pass : e.document().sweep.base.pass)) {
     const std::string id(row->id);
     PaletteEntry& entry = e.add(tr("Kernel"), std::string(tr_of(row->title)),
                                 fmt::format("{}: {}", id, tr_of(row->what)), {ChooseKernel{id}});
@@ -313,7 +313,7 @@ void add_sweeps(Entries& e) {
     e.add_in(Workspace::bench, tr("Sweep"), std::string(tr_of(p.title)), std::string(tr_of(p.what)),
              {SetSweep{with_preset(p, now)}, ChooseBenchMetric{std::string(p.metric)}})
         .on = preset == &p;
-  for (const KernelRow* row : ladder()) {
+  for (const KernelRow* row : ladder_of(now.base.pass)) {
     const bool on = std::find(now.kernels.begin(), now.kernels.end(), row->id) != now.kernels.end();
     e.add_in(Workspace::bench, tr("Sweep"), fmt::format("{} {}", on ? tr("Leave out") : tr("Measure"), row->id),
              std::string(tr_of(row->title)), {SetSweep{with_kernel(now, row->id, !on)}});

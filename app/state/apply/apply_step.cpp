@@ -47,6 +47,9 @@ void drop_edits_of_changed_shapes(InputSpec& inputs, const Problem& before, cons
         return std::tie(before.B, before.Hkv, before.Lk, before.D) != std::tie(now.B, now.Hkv, now.Lk, now.D);
       case InputTensor::v:
         return std::tie(before.B, before.Hkv, before.Lk, before.Dv) != std::tie(now.B, now.Hkv, now.Lk, now.Dv);
+      case InputTensor::d_o:
+        return std::tie(before.pass, before.B, before.Hq, before.Lq, before.Dv) !=
+               std::tie(now.pass, now.B, now.Hq, now.Lq, now.Dv);
       case InputTensor::bias:
         return before.bias_shape != now.bias_shape;
     }

@@ -140,6 +140,8 @@ std::int64_t elements_of(InputTensor t, const Problem& p) {
       return p.B * p.Hkv * p.Lk * p.D;
     case InputTensor::v:
       return p.B * p.Hkv * p.Lk * p.Dv;
+    case InputTensor::d_o:
+      return p.pass == Pass::backward ? p.B * p.Hq * p.Lq * p.Dv : 0;
     case InputTensor::bias:
       break;
   }

@@ -76,6 +76,8 @@ double progression(InputTensor t, const Element& at) {
       return n + 0.5;
     case InputTensor::v:
       return (n + 1.0) / 10.0;
+    case InputTensor::d_o:
+      return static_cast<double>((at.row * at.cols + at.col) % 5 - 2) / 2.0;  // -1, -0.5, 0, 0.5, 1
     case InputTensor::bias:
       break;
   }
@@ -129,6 +131,7 @@ double planted(InputTensor t, const Element& at, double normal) {
       if (at.row == at.rows / 8 * 5 + at.rows % 8 * 5 / 8 && last) return kNan;
       if (at.row == at.rows / 4 * 3 + at.rows % 4 * 3 / 4 && first) return kInf;
       return normal;
+    case InputTensor::d_o:
     case InputTensor::bias:
       break;
   }

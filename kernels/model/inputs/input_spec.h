@@ -62,8 +62,8 @@ struct Preset {
 std::span<const Preset> presets();
 Result<const Preset*> find_preset(std::string_view id);  // the error lists the ids there are
 
-// Which of the four arrays a cell belongs to.
-enum class InputTensor : std::uint8_t { q, k, v, bias };
+// Which array a cell belongs to.
+enum class InputTensor : std::uint8_t { q, k, v, bias, d_o };
 
 // One typed cell: overrides the generator at a flat index.
 struct CellEdit {

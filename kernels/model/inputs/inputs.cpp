@@ -28,12 +28,14 @@ const char* name_of(InputTensor t) {
       return "V";
     case InputTensor::bias:
       return tr("the bias");
+    case InputTensor::d_o:
+      return "dO";
   }
   return "?";
 }
 
 // In the order of InputTensor.
-constexpr Tensor kGiven[] = {Tensor::q, Tensor::k, Tensor::v, Tensor::bias};
+constexpr Tensor kGiven[] = {Tensor::q, Tensor::k, Tensor::v, Tensor::bias, Tensor::d_o};
 
 Shape shape_of(const Problem& p, InputTensor t) {
   const std::vector<TensorSpec> specs = tensors_of(p);
@@ -44,7 +46,9 @@ Shape shape_of(const Problem& p, InputTensor t) {
 // All that the problem reads is made here, or what is not.
 Result<void> check_given(const Problem& p) {
   for (const TensorSpec& t : tensors_of(p)) {
-    const bool asked = t.role == Role::in && !t.in_problem;
+    // O and LSE are a forward's to give (kernels/cpu/backward/forward.h).
+    const bool of_forward = t.tensor == Tensor::o || t.tensor == Tensor::lse;
+    const bool asked = t.role == Role::in && !t.in_problem && !of_forward;
     if (!asked || std::ranges::find(kGiven, t.tensor) != std::end(kGiven)) continue;
     return bad_input(phrase("{} of {} comes from no generator and no file: Q, K, V and a bias do.", words_of(t.tensor),
                             describe(p)));
@@ -111,7 +115,12 @@ Result<void> apply(const CellEdit& edit, Inputs& in) {
     case InputTensor::bias:
       target = in.bias ? &*in.bias : nullptr;
       break;
+    case InputTensor::d_o:
+      target = in.d_o ? &*in.d_o : nullptr;
+      break;
   }
+  if (target == nullptr && edit.tensor == InputTensor::d_o)
+    return bad_input(tr("A cell of dO was edited, but this problem is a forward and has none."));
   if (target == nullptr) return bad_input(tr("A cell of the bias was edited, but this problem has no bias."));
   if (edit.index < 0 || edit.index >= target->size()) {
     return bad_input(phrase("Edited cell {} of {} does not exist: it has {} elements.", edit.index,
@@ -169,6 +178,25 @@ Result<Problem> problem_of(const std::array<std::filesystem::path, 3>& files, co
 
 }  // namespace
 
+Result<Array> tensor_from_file(const TensorSpec& spec, const std::filesystem::path& name, std::uint64_t max_bytes) {
+  Result<NpyFile> file = NpyFile::open(name);
+  if (!file) return tl::unexpected(file.error());
+  const Shape& stored = file->header().shape;
+  const Shape& shape = spec.shape;
+  const std::size_t missing = shape.size() - std::min(shape.size(), stored.size());
+  const bool fits = stored.size() <= shape.size() && missing <= 2 &&
+                    std::all_of(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(missing),
+                                [](std::int64_t extent) { return extent == 1; }) &&
+                    std::equal(stored.begin(), stored.end(), shape.begin() + static_cast<std::ptrdiff_t>(missing));
+  if (!fits) {
+    return bad_input(phrase("{} has shape {}, but {} of this problem has {}; change the problem or the file.",
+                            file->name(), words(stored), words_of(spec.tensor), words(shape)));
+  }
+  Result<Array> array = file->read(max_bytes == 0 ? free_memory() : max_bytes, *dtype_of(spec.type));
+  if (!array) return array;
+  return std::move(*array).reshaped(shape);
+}
+
 Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePieces& take) {
   if (auto r = validate(p); !r) return tl::unexpected(r.error());
   if (auto r = check_given(p); !r) return tl::unexpected(r.error());
@@ -188,6 +216,7 @@ Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePi
   } else if (!spec.bias_file.empty()) {
     return bad_input(phrase("{} is given as bias, but this problem has no bias.", spec.bias_file));
   }
+  if (p.pass == Pass::backward) in.d_o = *make_tensor(p, spec, InputTensor::d_o, {}, take);
   for (const CellEdit& edit : spec.edits) {
     if (auto r = apply(edit, in); !r) return tl::unexpected(r.error());
   }

@@ -10,12 +10,18 @@
 #include "kernels/base/result.h"
 #include "kernels/model/inputs/input_spec.h"
 #include "kernels/model/problem/problem.h"
+#include "kernels/model/problem/tensors.h"
 
 namespace attn {
 
+// Of a backward dO as well; its O and LSE are left to a forward (kernels/cpu/backward/forward.h).
 // The caller has validated the problem and checked memory. Refuses files whose shape does not fit the problem
 // (naming both), unreadable files and edits out of range. `take`: who generates the numbers; they are the same by all.
 Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePieces& take = in_turn);
+
+// One tensor out of a file of its shape, or of its last axes where those before are 1, in its own dtype; it takes at
+// most `max_bytes` (0 = the machine's free memory).
+Result<Array> tensor_from_file(const TensorSpec& spec, const std::filesystem::path& file, std::uint64_t max_bytes);
 
 // What a set of files describes.
 struct FileInputs {

@@ -126,12 +126,18 @@ std::string describe(const Problem& p);
 // The numbers. Shapes as at the top; dtype of q, k, v is the problem's; bias is f32.
 struct Inputs {
   Array q, k, v;
-  std::optional<Array> bias;
+  std::optional<Array> bias = {};
+  // Of a backward: what its forward gave, and the gradient of O.
+  std::optional<Array> o = {}, lse = {}, d_o = {};
 };
 
+// Those of the problem's pass; the others stay empty.
 struct Outputs {
-  Array out;  // [B,Hq,Lq,Dv], the problem's dtype
-  Array lse;  // [B,Hq,Lq], f32, natural logarithm
+  Array out;  // forward: [B,Hq,Lq,Dv], the problem's dtype
+  Array lse;  // forward: [B,Hq,Lq], f32, natural logarithm
+  // Backward: the gradients, as what they are of. delta [B,Hq,Lq], f32, is a kernel's own; one that finds a place for
+  // it here leaves it there, to be judged.
+  Array d_q = {}, d_k = {}, d_v = {}, delta = {};
 };
 
 }  // namespace attn

@@ -58,7 +58,8 @@ Outputs empty_outputs(const Problem& p) {
   const ByTensor<Array*> arrays = arrays_of(out);
   for (const TensorSpec& spec : tensors_of(p)) {
     const auto dtype = dtype_of(spec.type);
-    if (spec.role == Role::out && arrays.has(spec.tensor) && dtype) *arrays[spec.tensor] = Array(*dtype, spec.shape);
+    const bool kept = spec.role == Role::out || spec.tensor == Tensor::delta;
+    if (kept && arrays.has(spec.tensor) && dtype) *arrays[spec.tensor] = Array(*dtype, spec.shape);
   }
   return out;
 }

@@ -23,7 +23,7 @@ Result<TensorBytes> split_inputs(const Problem& p, std::span<const std::byte> bl
 std::vector<std::span<const std::byte>> parts_of(const TensorBytes& tensors);
 std::vector<std::span<const std::byte>> parts_of(const Outputs& out);
 
-// Of the problem's shapes, not filled.
+// Of the problem's shapes, not filled: what its pass writes, and a place for delta.
 Outputs empty_outputs(const Problem& p);
 // Fills them from the block's beginning; how many bytes that were. 0: the block is too short, and nothing was filled.
 std::size_t take_outputs(std::span<const std::byte> block, Outputs& out);

@@ -164,21 +164,35 @@ ByTensor<const Array*> arrays_of(const Inputs& in) {
   arrays[Tensor::k] = &in.k;
   arrays[Tensor::v] = &in.v;
   if (in.bias) arrays[Tensor::bias] = &*in.bias;
+  if (in.o) arrays[Tensor::o] = &*in.o;
+  if (in.lse) arrays[Tensor::lse] = &*in.lse;
+  if (in.d_o) arrays[Tensor::d_o] = &*in.d_o;
   return arrays;
 }
 
-ByTensor<Array*> arrays_of(Outputs& out) {
-  ByTensor<Array*> arrays;
+namespace {
+
+// Of outputs, const or not. Those of the other pass have no elements.
+template <class Made, class Out>
+ByTensor<Made*> arrays_made(Out& out) {
+  ByTensor<Made*> arrays;
   arrays[Tensor::o] = &out.out;
   arrays[Tensor::lse] = &out.lse;
+  arrays[Tensor::delta] = &out.delta;
+  arrays[Tensor::d_q] = &out.d_q;
+  arrays[Tensor::d_k] = &out.d_k;
+  arrays[Tensor::d_v] = &out.d_v;
   return arrays;
+}
+
+}  // namespace
+
+ByTensor<Array*> arrays_of(Outputs& out) {
+  return arrays_made<Array>(out);
 }
 
 ByTensor<const Array*> arrays_of(const Outputs& out) {
-  ByTensor<const Array*> arrays;
-  arrays[Tensor::o] = &out.out;
-  arrays[Tensor::lse] = &out.lse;
-  return arrays;
+  return arrays_made<const Array>(out);
 }
 
 }  // namespace attn

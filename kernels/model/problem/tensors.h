@@ -111,7 +111,8 @@ class ByTensor {
   std::array<T, kTensors> values_{};
 };
 
-// The arrays by their names; no bias: null. They point into what is given.
+// The arrays by their names; an input that is not given: null, an output of the other pass: without elements. They
+// point into what is given.
 ByTensor<const Array*> arrays_of(const Inputs& in);
 ByTensor<Array*> arrays_of(Outputs& out);
 ByTensor<const Array*> arrays_of(const Outputs& out);

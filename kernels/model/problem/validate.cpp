@@ -194,8 +194,7 @@ Result<void> validate(const Problem& p, const Inputs& in) {
       return bad_input(tr("The problem has a bias, but no bias array is given."));
     }
     if (!arrays.has(t.tensor)) {
-      return bad_input(
-          phrase("{} of this problem is missing: Q, K, V and a bias alone are given.", words_of(t.tensor)));
+      return bad_input(phrase("{} of this problem is missing.", words_of(t.tensor)));
     }
     if (auto r = check_array(words_of(t.tensor), *arrays[t.tensor], t); !r) return r;
   }

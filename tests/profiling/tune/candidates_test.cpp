@@ -44,7 +44,7 @@ const TileCandidate* find(const std::vector<TileCandidate>& all, std::int32_t br
 }
 
 TEST(TileCandidates, TheUsualTileIsAmongThemOnceAndIsTheKernelsOwn) {
-  for (const KernelRow* row : ladder()) {
+  for (const KernelRow* row : ladder_of(Pass::forward)) {
     if (!has_tiles(*row)) continue;
     const Problem p = problem(1024, 64, row->dtypes.front());
     const Device d = row->processor == Processor::cpu ? cpu_device() : *gpu::device_for("sm_90a");

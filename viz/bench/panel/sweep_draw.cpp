@@ -72,7 +72,7 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
 void kernel_list(const SweepSpec& sweep, Commands& commands) {
   for (const Processor processor : {Processor::gpu, Processor::cpu}) {
     heading(processor == Processor::gpu ? tr("Next run: on a GPU") : tr("Next run: on the CPU"));
-    for (const KernelRow* row : kernels_on(processor)) kernel_line(*row, sweep, commands);
+    for (const KernelRow* row : kernels_on(processor, sweep.base.pass)) kernel_line(*row, sweep, commands);
     ImGui::Spacing();
   }
   if (sweep.own.empty()) return;

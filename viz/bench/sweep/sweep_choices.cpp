@@ -236,9 +236,9 @@ bool runs_on_gpu(const SweepSpec& sweep) {
   });
 }
 
-std::vector<const KernelRow*> kernels_on(Processor processor) {
+std::vector<const KernelRow*> kernels_on(Processor processor, Pass pass) {
   std::vector<const KernelRow*> rows;
-  for (const KernelRow* row : ladder()) {
+  for (const KernelRow* row : ladder_of(pass)) {
     if (row->processor == processor) rows.push_back(row);
   }
   std::stable_partition(rows.begin(), rows.end(),

@@ -43,7 +43,7 @@ std::string compile_words(const SweepSpec& sweep, const Model& model);
 
 bool runs_on_gpu(const SweepSpec& sweep);
 // The kernels of a device in the order of the panel: its baseline, then the others.
-std::vector<const KernelRow*> kernels_on(Processor processor);
+std::vector<const KernelRow*> kernels_on(Processor processor, Pass pass);
 // Why this sweep's dtype keeps the kernel from running ("f32 only"); empty = nothing does.
 std::string refusal(const KernelRow& row, const SweepSpec& sweep);
 // "about 12 s left"; empty where nothing is known.

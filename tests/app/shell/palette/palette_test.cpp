@@ -108,7 +108,7 @@ TEST_F(PaletteTest, EveryRowOfEveryTableIsThere) {
   };
   for (const Preset& p : presets()) EXPECT_TRUE(is_there(p.title, "Preset")) << p.id;
   for (const BenchPreset& p : bench_presets()) EXPECT_TRUE(is_there(p.title, "Sweep")) << p.id;
-  for (const KernelRow* k : ladder()) EXPECT_TRUE(is_there(k->title, "Kernel")) << k->id;
+  for (const KernelRow* k : ladder_of(Pass::forward)) EXPECT_TRUE(is_there(k->title, "Kernel")) << k->id;
   for (const MetricRow& m : metric_table()) EXPECT_TRUE(is_there(m.label, "Metric")) << m.id;
   for (const char* workspace : {"Step", "Bench", "Profile", "Learn"}) EXPECT_TRUE(is_there(workspace, "Workspace"));
   for (const KeyRow& k : key_table()) {

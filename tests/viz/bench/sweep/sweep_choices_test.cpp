@@ -129,7 +129,7 @@ TEST(SweepMenus, AGpuThatIsNotHereIsNamedByItsNumber) {
 
 TEST(SweepPanel, TheBaselineStandsFirstOnEachDevice) {
   for (const Processor p : {Processor::cpu, Processor::gpu}) {
-    const auto rows = kernels_on(p);
+    const auto rows = kernels_on(p, Pass::forward);
     ASSERT_FALSE(rows.empty());
     EXPECT_EQ(rows.front()->id, baseline_of(p));
     for (const KernelRow* row : rows) EXPECT_EQ(row->processor, p) << row->id;
@@ -139,12 +139,12 @@ TEST(SweepPanel, TheBaselineStandsFirstOnEachDevice) {
 TEST(SweepPanel, AKernelThatDoesNotTakeTheTypeSaysWhichItTakes) {
   SweepSpec sweep;
   sweep.base.dtype = DType::bf16;
-  for (const KernelRow* row : kernels_on(Processor::gpu)) {
+  for (const KernelRow* row : kernels_on(Processor::gpu, Pass::forward)) {
     const bool takes = std::find(row->dtypes.begin(), row->dtypes.end(), DType::bf16) != row->dtypes.end();
     EXPECT_EQ(refusal(*row, sweep).empty(), takes) << row->id;
   }
   sweep.base.dtype = DType::f32;
-  for (const KernelRow* row : kernels_on(Processor::cpu)) EXPECT_EQ(refusal(*row, sweep), "") << row->id;
+  for (const KernelRow* row : kernels_on(Processor::cpu, Pass::forward)) EXPECT_EQ(refusal(*row, sweep), "") << row->id;
 }
 
 TEST(SweepPanel, TheTimeLeftIsRoundedUp) {

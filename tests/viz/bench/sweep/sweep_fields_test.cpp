@@ -196,7 +196,7 @@ TEST(BenchToStep, EveryKernelFindsOneOfItsOrderThatCanBeRecorded) {
   Problem p;
   p.Lq = p.Lk = 1024;
   p.D = p.Dv = 64;
-  for (const KernelRow* row : ladder()) {
+  for (const KernelRow* row : ladder_of(Pass::forward)) {
     const auto e = step_example(row->id, p, {});
     ASSERT_TRUE(e) << row->id;
     const KernelRow& shown = **find_kernel(e->kernel);

@@ -62,7 +62,7 @@ TEST(StepProblem, WhatWillNotDoSaysWhy) {
 // A kernel of a GPU that has no tile of its own as well.
 TEST(StepProblem, OfEveryKernelItIsKnownWhetherStepCouldShowIt) {
   Document d;
-  for (const KernelRow* row : ladder()) {
+  for (const KernelRow* row : ladder_of(Pass::forward)) {
     d.kernel = std::string(row->id);
     d.options = {};
     d.problem = {};
