@@ -3,6 +3,9 @@
 #include <utility>
 
 #include "kernels/base/on_threads.h"
+#include "kernels/cpu/backward/forward.h"
+#include "kernels/cpu/device.h"
+#include "kernels/cpu/thread_crew.h"
 #include "kernels/model/inputs/inputs.h"
 
 namespace attn {
@@ -22,7 +25,8 @@ Result<const Inputs*> ProblemCache::inputs(const Point& p) {
   InputSpec spec;
   spec.generator = p.generator;
   spec.seed = p.seed;
-  auto made = make_inputs(p.problem, spec, on_threads);
+  cpu::ThreadCrew crew(cpu_device().cores);
+  auto made = make_all_inputs(p.problem, spec, on_threads, p.memory_limit, Stream{{}, nullptr, &crew});
   if (!made) return tl::unexpected(made.error());
   inputs_ = std::move(*made);
   point_ = p;

@@ -29,7 +29,7 @@ constexpr double kCap = 30;
 constexpr std::int64_t kLength = 4096;  // of the problem that is planned for; it changes no figure
 
 struct InspectArguments {
-  std::string kernels, archs, head_dims = "64", dtype;
+  std::string kernels, archs, head_dims = "64", dtype, pass;
   bool causal = false, bias = false, softcap = false, alibi = false, as_json = false, no_cache = false;
   OptionArguments options;
   BuildArguments build;
@@ -101,6 +101,8 @@ Result<std::vector<InspectPoint>> points_of(const InspectArguments& a, const Nam
         at.problem.Lq = at.problem.Lk = kLength;
         at.problem.D = at.problem.Dv = dim;
         at.problem.dtype = named.value_or(row->dtypes.front());
+        at.problem.pass = row->passes.front();
+        if (auto good = apply_pass(a.pass, at.problem); !good) return tl::unexpected(good.error());
         at.problem.mask.causal = a.causal;
         if (a.bias) at.problem.bias_shape = {1, 1, kLength, kLength};
         if (a.softcap) at.problem.softcap = kCap;
@@ -176,6 +178,7 @@ Command add_inspect(Parser program) {
   parser.add_option("--head-dim", a->head_dims, tr("Head dimensions, 1 to 256"))->type_name("N,N,...");
   parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; left out: the first that the kernel takes"))
       ->type_name("DTYPE");
+  parser.add_option("--pass", a->pass, tr("forward or backward; left out: that of the kernel"))->type_name("PASS");
   parser.add_flag("--causal", a->causal, tr("With a mask"));
   parser.add_flag("--bias", a->bias, tr("With a bias"));
   parser.add_flag("--softcap", a->softcap, tr("With a softcap; its number changes no code"));

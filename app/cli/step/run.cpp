@@ -2,6 +2,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -11,10 +12,14 @@
 #include "app/cli/arguments/problem_arguments.h"
 #include "app/worker/client.h"
 #include "kernels/base/text.h"
+#include "kernels/cpu/backward/forward.h"
+#include "kernels/cpu/device.h"
 #include "kernels/cpu/run.h"
+#include "kernels/cpu/thread_crew.h"
 #include "kernels/formats/npy.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/problem/tensors.h"
 #include "kernels/model/problem/validate.h"
 
 namespace attn::cli {
@@ -22,6 +27,9 @@ namespace {
 
 struct RunArguments {
   std::string kernel, q, k, v, bias, dtype, out, lse, memory_limit, device;
+  std::string pass, o, d_out, d_q, d_k, d_v;  // of a backward
+  std::string d_bias, d_slopes;               // refused
+  std::optional<double> dropout;              // refused
   std::optional<double> scale;
   double time_limit = 0;
   MaskArguments mask;
@@ -48,12 +56,37 @@ Result<FileInputs> read_inputs(const RunArguments& a, std::uint64_t memory_limit
   in->problem.scale = a.scale;
   if (auto r = a.scores.apply_to(in->problem); !r) return tl::unexpected(r.error());
   if (auto r = a.mask.apply_to(in->problem.mask); !r) return tl::unexpected(r.error());
+  if (auto r = apply_pass(a.pass, in->problem); !r) return tl::unexpected(r.error());
   if (auto r = validate(in->problem); !r) return tl::unexpected(r.error());
   return in;
 }
 
+// What a backward reads besides: dO, and O and LSE where they are given; else a forward makes them.
+Result<void> read_of_forward(const RunArguments& a, FileInputs& in, std::uint64_t memory_limit,
+                             const Stopper& stopper) {
+  const std::vector<TensorSpec> specs = tensors_of(in.problem);
+  for (const auto& [tensor, file, to] : {std::tuple(Tensor::d_o, a.d_out, &in.inputs.d_o),
+                                         {Tensor::o, a.o, &in.inputs.o},
+                                         {Tensor::lse, a.lse, &in.inputs.lse}}) {
+    if (file.empty()) continue;
+    auto array = tensor_from_file(*find(specs, tensor), file, memory_limit);
+    if (!array) return tl::unexpected(as_bad_input(array.error()));
+    *to = *std::move(array);
+  }
+  cpu::ThreadCrew crew(cpu_device().cores);
+  return add_forward(in.problem, in.inputs, memory_limit, Stream{stopper.token(), nullptr, &crew});
+}
+
 // q's number of axes: the leading ones that it lacks are 1.
 Result<void> write_answer(const RunArguments& a, const FileInputs& in, const Outputs& answer) {
+  if (in.problem.pass == Pass::backward) {
+    for (const auto& [file, array] : {std::pair(a.d_q, &answer.d_q), {a.d_k, &answer.d_k}, {a.d_v, &answer.d_v}}) {
+      const std::vector<std::int64_t>& full = array->shape();
+      const std::vector<std::int64_t> shape(full.end() - static_cast<std::ptrdiff_t>(in.axes), full.end());
+      if (auto r = write_npy(file, *array, shape); !r) return r;
+    }
+    return ok();
+  }
   const std::vector<std::int64_t>& full = answer.out.shape();
   const std::vector<std::int64_t> shape(full.end() - static_cast<std::ptrdiff_t>(in.axes), full.end());
   if (auto r = write_npy(a.out, answer.out, shape); !r) return r;
@@ -89,6 +122,36 @@ Result<Outputs> answer_of(const NamedKernels& kernel, const RunArguments& a, con
   return std::move(answer->outputs);
 }
 
+// The files that the pass writes.
+std::vector<NamedFile> outputs_of(const RunArguments& a) {
+  if (a.pass == "backward") return {{"--dq", a.d_q}, {"--dk", a.d_k}, {"--dv", a.d_v}};
+  return {{"--out", a.out}, {"--lse", a.lse}};
+}
+
+// Options that the pass has not, or lacks.
+Result<void> check_pass(const RunArguments& a) {
+  Problem p;
+  if (auto r = apply_pass(a.pass, p); !r) return r;
+  if (a.dropout && *a.dropout != 0)
+    return bad_input(phrase("--dropout {}: no kernel here drops weights; 0 or none would do.", *a.dropout));
+  for (const auto& [name, file] : {std::pair("--dbias", a.d_bias), {"--dslopes", a.d_slopes}}) {
+    if (!file.empty())
+      return bad_input(phrase("{}: gradients of a bias or of slopes are not computed; dQ, dK and dV are.", name));
+  }
+  const bool backward = p.pass == Pass::backward;
+  const NamedFile of_backward[] = {{"--dout", a.d_out}, {"--dq", a.d_q}, {"--dk", a.d_k}, {"--dv", a.d_v}};
+  for (const auto& [name, file] : of_backward) {
+    if (backward && file.empty()) return bad_input(phrase("--pass backward needs {} FILE.npy.", name));
+    if (!backward && !file.empty()) return bad_input(phrase("{} is of a backward: add --pass backward.", name));
+  }
+  if (!backward && !a.o.empty())
+    return bad_input(tr("--o is read by a backward: add --pass backward; O goes to --out."));
+  if (backward && !a.out.empty())
+    return bad_input(tr("--out is what a forward writes; a backward reads O from --o and writes --dq, --dk and --dv."));
+  if (!backward && a.out.empty()) return bad_input(tr("--out is required: where O is written."));
+  return ok();
+}
+
 Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
   const auto kernel = kernel_named(a.kernel);
   if (!kernel) return tl::unexpected(kernel.error());
@@ -100,25 +163,48 @@ Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
   Options options;
   if (auto r = a.options.apply_to(options); !r) return tl::unexpected(r.error());
   if (auto r = a.options.check_read_by(kernel->rows); !r) return tl::unexpected(r.error());
-  for (const auto& [name, file] : {std::pair("--out", a.out), std::pair("--lse", a.lse)}) {
+  if (auto r = check_pass(a); !r) return tl::unexpected(r.error());
+  const std::vector<NamedFile> outputs = outputs_of(a);
+  for (const auto& [name, file] : outputs) {
     if (file == "-") return bad_input(phrase("{} - : .npy files are not written to stdout; name a file.", name));
     if (file.empty()) continue;
     if (auto r = check_writable(name, file); !r) return tl::unexpected(r.error());
   }
-  if (auto r =
-          check_distinct({{"--q", a.q}, {"--k", a.k}, {"--v", a.v}, {"--bias", a.bias}, {"--slopes", a.scores.slopes}},
-                         {{"--out", a.out}, {"--lse", a.lse}});
-      !r) {
-    return tl::unexpected(r.error());
-  }
+  std::vector<NamedFile> read{
+      {"--q", a.q}, {"--k", a.k}, {"--v", a.v}, {"--bias", a.bias}, {"--slopes", a.scores.slopes}};
+  if (a.pass == "backward") read.insert(read.end(), {{"--dout", a.d_out}, {"--o", a.o}, {"--lse", a.lse}});
+  if (auto r = check_distinct(read, outputs); !r) return tl::unexpected(r.error());
 
-  const auto in = read_inputs(a, *limit);
+  auto in = read_inputs(a, *limit);
   if (!in) return tl::unexpected(in.error());
+  if (in->problem.pass == Pass::backward) {
+    // A kernel of the other pass is refused before a forward is run for it.
+    if (auto r = check_takes(*kernel->rows.front(), in->problem); !r) return tl::unexpected(r.error());
+    if (auto r = read_of_forward(a, *in, *limit, stopper); !r) return tl::unexpected(r.error());
+  }
   const auto answer = answer_of(*kernel, a, *device, *in, options, *limit, stopper);
   if (!answer) return tl::unexpected(answer.error());
   if (auto r = write_answer(a, *in, *answer); !r) return tl::unexpected(r.error());
+  if (in->problem.pass == Pass::backward) {
+    say(phrase("{} on {}: wrote {}, {} and {}", a.kernel, describe(in->problem), a.d_q, a.d_k, a.d_v));
+    return 0;
+  }
   say(phrase("{} on {}: wrote {}{}", a.kernel, describe(in->problem), a.out, a.lse.empty() ? "" : " and " + a.lse));
   return 0;
+}
+
+void add_backward(Parser parser, RunArguments& a) {
+  add_pass(parser, a.pass);
+  parser.add_option("--dout", a.d_out, tr("Backward: the gradient of O, of O's shape"))->type_name("FILE.npy");
+  parser.add_option("--o", a.o, tr("Backward: O of the forward; left out, as --lse: a forward is run"))
+      ->type_name("FILE.npy");
+  parser.add_option("--dq", a.d_q, tr("Backward: the gradient of Q is written here"))->type_name("FILE.npy");
+  parser.add_option("--dk", a.d_k, tr("Of K"))->type_name("FILE.npy");
+  parser.add_option("--dv", a.d_v, tr("Of V"))->type_name("FILE.npy");
+  parser.add_option("--dbias", a.d_bias, tr("Refused: gradients of a bias are not computed"))->type_name("FILE.npy");
+  parser.add_option("--dslopes", a.d_slopes, tr("Refused: gradients of slopes are not computed"))
+      ->type_name("FILE.npy");
+  parser.add_option("--dropout", a.dropout, tr("Refused but for 0: no kernel drops weights"))->type_name("P");
 }
 
 }  // namespace
@@ -141,17 +227,21 @@ Command add_run(Parser program) {
   parser.add_option("--scale", a->scale, tr("Factor of QK^T; left out: 1/sqrt(D)"))->type_name("X");
   parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; left out: that of q"))->type_name("DTYPE");
   a->options.add_to(parser, true);
-  parser.add_option("--out", a->out, tr("O: q's axes, f2 for f16, else f4"))->required()->type_name("FILE.npy");
-  parser.add_option("--lse", a->lse, tr("LSE: O's shape without the last axis, f4, natural logarithm"))
+  parser.add_option("--out", a->out, tr("O: q's axes, f2 for f16, else f4"))->type_name("FILE.npy");
+  parser
+      .add_option("--lse", a->lse,
+                  tr("LSE: O's shape without the last axis, f4, natural logarithm; a backward reads it"))
       ->type_name("FILE.npy");
+  add_backward(parser, *a);
   parser.add_option("--memory-limit", a->memory_limit, tr("Refuse what takes more; left out: what is free"))
       ->type_name("BYTES");
   parser.add_option("--time-limit", a->time_limit, tr("Stop after so many seconds; 0: none"))->type_name("SECONDS");
   add_device(parser, a->device);
-  parser.footer(
-      tr("Examples:\n  attnscope run --kernel cpu_flash --q q.npy --k k.npy --v v.npy --causal --out o.npy --lse "
-         "lse.npy\n  attnscope run --kernel cpu_tiled --q q.npy --k k.npy --v v.npy --window 128,0 --dtype bf16 --tile "
-         "32x64 --out o.npy"));
+  parser.footer(tr(
+      "Examples:\n  attnscope run --kernel cpu_flash --q q.npy --k k.npy --v v.npy --causal --out o.npy --lse "
+      "lse.npy\n  attnscope run --kernel cpu_tiled --q q.npy --k k.npy --v v.npy --window 128,0 --dtype bf16 --tile "
+      "32x64 --out o.npy\n  attnscope run --pass backward --kernel cpu_flash_bwd --q q.npy --k k.npy --v v.npy --dout "
+      "do.npy --dq dq.npy --dk dk.npy --dv dv.npy"));
   return {parser, [a](Stopper& stopper) { return run_kernel(*a, stopper); }};
 }
 

@@ -218,6 +218,9 @@ void add_problem_keys(std::vector<StateKey>& keys, const std::string& prefix, Of
                     return ok();
                   }});
   add_score_keys(keys, prefix, of);
+  keys.push_back(choice_key(
+      prefix + "pass",
+      named<Pass>(std::vector{Pass::forward, Pass::backward}), [of](auto& s) -> auto& { return of(s).pass; }));
 }
 
 template <class Of>

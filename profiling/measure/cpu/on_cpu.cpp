@@ -15,6 +15,7 @@
 #include "kernels/base/on_threads.h"
 #include "kernels/base/text.h"
 #include "kernels/cpu/aligned.h"
+#include "kernels/cpu/backward/forward.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/thread_crew.h"
 #include "kernels/judge/verdict.h"
@@ -40,7 +41,7 @@ class Scratch {
       : outputs_(empty_outputs(p)), workspace_(static_cast<std::size_t>(workspace_bytes)) {
     const ByTensor<Array*> arrays = arrays_of(outputs_);
     for (std::size_t n = 0; n < kTensors; ++n)
-      if (Array* array = arrays[static_cast<Tensor>(n)]; array != nullptr)
+      if (Array* array = arrays[static_cast<Tensor>(n)]; array != nullptr && !array->empty())
         std::memset(array->data(), 0xff, array->bytes());
     std::memset(workspace_.data(), 0xff, static_cast<std::size_t>(workspace_bytes));
   }
@@ -94,13 +95,13 @@ Result<void> check_and_time(const KernelRow& row, const Point& point, Measuremen
   InputSpec spec;
   spec.generator = point.generator;
   spec.seed = point.seed;
-  const auto inputs = make_inputs(point.problem, spec, on_threads);
+  cpu::ThreadCrew crew(plan->options.threads);
+  const Stream stream{stop, nullptr, &crew};
+  const auto inputs = make_all_inputs(point.problem, spec, on_threads, point.memory_limit, stream);
   if (!inputs) return tl::unexpected(inputs.error());
 
   Scratch scratch(point.problem, plan->workspace_bytes);
   const Buffers buffers = scratch.buffers(*inputs);
-  cpu::ThreadCrew crew(plan->options.threads);
-  const Stream stream{stop, nullptr, &crew};
   const auto ready = row.prepare(*plan, buffers, stream);
   if (!ready) return tl::unexpected(ready.error());
   const auto run = [&] { return row.launch(*ready, stream); };
