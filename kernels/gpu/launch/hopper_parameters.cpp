@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/base/text.h"
 #include "kernels/gpu/rungs/hopper/hopper_args.h"
+#include "kernels/gpu/rungs/hopper/hopper_copy.h"
 #include "kernels/gpu/rungs/hopper/hopper_tile.h"
 #include "kernels/gpu/rungs/specialise.h"
 
@@ -24,9 +26,16 @@ std::uint64_t bytes_of(std::int64_t elements) {
   return static_cast<std::uint64_t>(elements * kHalf);
 }
 
-TensorTiles tiles_of(const Problem& p, const void* at) {
+// A tensor as attention's kernel sees it: where it is, or its copy.
+struct Seen {
+  const TensorSpec* spec = nullptr;
+  std::vector<std::int64_t> strides;
+  DevicePointer at = 0;
+};
+
+TensorTiles tiles_of(const Problem& p, const Seen& seen) {
   TensorTiles t;
-  t.address = address(at);
+  t.address = seen.at;
   t.dtype = p.dtype;
   t.swizzle = Swizzle::bytes_128;
   t.promotion = L2Promotion::bytes_128;
@@ -34,26 +43,25 @@ TensorTiles tiles_of(const Problem& p, const void* at) {
 }
 
 // Q and O: {column, head of the pack, query, packed head, batch}.
-TensorTiles rows_of(const Problem& p, const HopperTile& tile, const TensorSpec& spec, const void* at,
-                    std::uint32_t rows) {
+TensorTiles rows_of(const Problem& p, const HopperTile& tile, const Seen& seen, std::uint32_t rows) {
   const auto pack = static_cast<std::uint32_t>(tile.pack);
-  TensorTiles t = tiles_of(p, at);
+  TensorTiles t = tiles_of(p, seen);
   t.rank = 5;
-  t.extents = {static_cast<std::uint64_t>(spec.shape[3]), pack, static_cast<std::uint64_t>(p.Lq),
+  t.extents = {static_cast<std::uint64_t>(seen.spec->shape[3]), pack, static_cast<std::uint64_t>(p.Lq),
                static_cast<std::uint64_t>(p.Hq) / pack, static_cast<std::uint64_t>(p.B)};
-  t.strides = {bytes_of(spec.strides[1]), bytes_of(spec.strides[2]), bytes_of(spec.strides[1] * tile.pack),
-               bytes_of(spec.strides[0])};
+  t.strides = {bytes_of(seen.strides[1]), bytes_of(seen.strides[2]), bytes_of(seen.strides[1] * tile.pack),
+               bytes_of(seen.strides[0])};
   t.box = {kPanel, pack, rows / pack, 1, 1};
   return t;
 }
 
 // K and V: {column, key, head, batch}.
-TensorTiles keys_of(const Problem& p, const HopperTile& tile, const TensorSpec& spec, const void* at) {
-  TensorTiles t = tiles_of(p, at);
+TensorTiles keys_of(const Problem& p, const HopperTile& tile, const Seen& seen) {
+  TensorTiles t = tiles_of(p, seen);
   t.rank = 4;
-  t.extents = {static_cast<std::uint64_t>(spec.shape[3]), static_cast<std::uint64_t>(p.Lk),
+  t.extents = {static_cast<std::uint64_t>(seen.spec->shape[3]), static_cast<std::uint64_t>(p.Lk),
                static_cast<std::uint64_t>(p.Hkv), static_cast<std::uint64_t>(p.B)};
-  t.strides = {bytes_of(spec.strides[2]), bytes_of(spec.strides[1]), bytes_of(spec.strides[0])};
+  t.strides = {bytes_of(seen.strides[2]), bytes_of(seen.strides[1]), bytes_of(seen.strides[0])};
   t.box = {kPanel, static_cast<std::uint32_t>(tile.keys), 1, 1};
   return t;
 }
@@ -62,11 +70,11 @@ int near(long long shift) {
   return static_cast<int>(std::clamp<long long>(shift, -kFar, kFar));
 }
 
-HopperArgs hopper_args(const Plan& plan, const Buffers& b, const HopperTile& t, const TensorSpec& o) {
+HopperArgs hopper_args(const Plan& plan, const Buffers& b, const HopperTile& t, const Seen& o) {
   const Problem& p = plan.problem;
   const Args common = args_of(plan, b);
   HopperArgs a{};
-  a.out = common.out;
+  a.out = reinterpret_cast<void*>(o.at);
   a.out_b = o.strides[0], a.out_h = o.strides[1], a.out_r = o.strides[2];
   a.lse = common.lse;
   a.counter = reinterpret_cast<int*>(static_cast<std::byte*>(b.workspace) + workspace_of(*plan.kernel, p).counters);
@@ -82,7 +90,8 @@ HopperArgs hopper_args(const Plan& plan, const Buffers& b, const HopperTile& t, 
   a.Lq = static_cast<int>(p.Lq);
   a.Lk = static_cast<int>(p.Lk);
   // A grid smaller than the device has a block for every tile.
-  const std::int64_t grid = plan.launches[0].grid[0], heads = packed_heads(p, t);
+  const auto launch = std::ranges::find(plan.launches, plan.kernel->id, &Launch::name);
+  const std::int64_t grid = launch->grid[0], heads = packed_heads(p, t);
   a.tiles = static_cast<int>(std::max(query_tiles(p, t, static_cast<std::int32_t>(grid)), grid / heads));
   a.total = static_cast<int>(a.tiles * heads);
   a.section = static_cast<int>(heads_together(p, t));
@@ -95,6 +104,42 @@ HopperArgs hopper_args(const Plan& plan, const Buffers& b, const HopperTile& t, 
   return a;
 }
 
+DevicePointer address_of(const Buffers& b, const TensorSpec& spec) {
+  return address(spec.role == Role::in ? b.in[spec.tensor] : b.out[spec.tensor]);
+}
+
+Result<void> check_address(const Plan& plan, Tensor tensor, DevicePointer at) {
+  constexpr DevicePointer kUnit = 16;
+  if (at % kUnit == 0) return ok();
+  return bad_input(phrase("{} begins at {:#x}; {} reads tensors that begin on {} bytes. copies = 2 copies it.",
+                          words_of(tensor), at, plan.kernel->id, kUnit));
+}
+
+// From the tensors to their copies (Role::in), or from the copies to the tensors.
+HopperCopies hopper_copies(const std::vector<TensorCopy>& copies, Role role, const Buffers& b) {
+  constexpr DevicePointer kPair = 4;
+  HopperCopies all{};
+  std::size_t n = 0;
+  for (const TensorCopy& copy : copies) {
+    const TensorSpec& spec = copy.spec;
+    if (spec.role != role) continue;
+    const bool in = role == Role::in;
+    const DevicePointer tensor = address_of(b, spec), own = address(b.workspace) + copy.at;
+    const bool pairs = tensor % kPair == 0 && std::all_of(spec.strides.begin(), spec.strides.end() - 1,
+                                                          [](std::int64_t s) { return s % 2 == 0; });
+    const std::vector<std::int64_t>&from = in ? spec.strides : copy.strides, &to = in ? copy.strides : spec.strides;
+    HopperCopy& c = all.of[n++];
+    c.from = reinterpret_cast<const void*>(in ? tensor : own);
+    c.to = reinterpret_cast<void*>(in ? own : tensor);
+    c.from_b = from[0], c.from_h = from[1], c.from_r = from[2];
+    c.to_b = to[0], c.to_h = to[1], c.to_r = to[2];
+    c.batches = static_cast<int>(spec.shape[0]), c.heads = static_cast<int>(spec.shape[1]);
+    c.rows = static_cast<int>(spec.shape[2]), c.columns = static_cast<int>(spec.shape[3]);
+    c.from_pairs = !in || pairs ? 1 : 0, c.to_pairs = in || pairs ? 1 : 0;
+  }
+  return all;
+}
+
 }  // namespace
 
 bool has_hopper_parameters(const KernelRow& row) {
@@ -105,21 +150,32 @@ Result<std::vector<Parameters>> hopper_parameters(const Plan& plan, const Buffer
   const Problem& p = plan.problem;
   const HopperTile t = tile_of(plan.options);
   const std::vector<TensorSpec> specs = tensors_of(p);
-  const auto spec = [&](Tensor tensor) -> const TensorSpec& { return *find(specs, tensor); };
-  const TensorTiles maps[] = {
-      rows_of(p, t, spec(Tensor::q), buffers.in[Tensor::q], kRowsOfPiece),
-      keys_of(p, t, spec(Tensor::k), buffers.in[Tensor::k]),
-      keys_of(p, t, spec(Tensor::v), buffers.in[Tensor::v]),
-      rows_of(p, t, spec(Tensor::o), buffers.out[Tensor::o], kRowsOfWarp),
+  const std::vector<TensorCopy> copies = copies_of(p, t.copies, workspace_of(*plan.kernel, p).total);
+  const auto seen = [&](Tensor tensor) -> Seen {
+    const TensorSpec& spec = *find(specs, tensor);
+    if (const TensorCopy* copy = find(copies, tensor); copy != nullptr)
+      return {&spec, copy->strides, address(buffers.workspace) + copy->at};
+    return {&spec, spec.strides, address_of(buffers, spec)};
   };
+  for (const Tensor tensor : {Tensor::q, Tensor::k, Tensor::v, Tensor::o})
+    if (auto good = check_address(plan, tensor, seen(tensor).at); !good) return tl::unexpected(good.error());
+  const Seen o = seen(Tensor::o);
+  const TensorTiles maps[] = {rows_of(p, t, seen(Tensor::q), kRowsOfPiece), keys_of(p, t, seen(Tensor::k)),
+                              keys_of(p, t, seen(Tensor::v)), rows_of(p, t, o, kRowsOfWarp)};
   Parameters parameters;
   for (const TensorTiles& tiles : maps) {
     auto map = queue.driver().encode(tiles);
     if (!map) return tl::unexpected(map.error());
     parameters.add(*map);
   }
-  parameters.add(hopper_args(plan, buffers, t, spec(Tensor::o)));
-  return std::vector<Parameters>(1, parameters);
+  parameters.add(hopper_args(plan, buffers, t, o));
+  std::vector<Parameters> all;
+  for (const Role role : {Role::in, Role::out}) {
+    const HopperCopies each = hopper_copies(copies, role, buffers);
+    if (each.of[0].from != nullptr) all.emplace_back().add(each);
+    if (role == Role::in) all.push_back(parameters);
+  }
+  return all;
 }
 
 }  // namespace attn::gpu

@@ -1,15 +1,19 @@
 // flash_hopper on the host: its tiles, and what flash_hopper.cu is launched with. Its parameters and tensor maps are
 // made where there is a driver: kernels/gpu/launch/hopper_parameters.cpp.
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/common.h"
+#include "kernels/gpu/rungs/hopper/hopper_copy.h"
 #include "kernels/gpu/rungs/hopper/hopper_layout.h"
 #include "kernels/gpu/rungs/hopper/hopper_tile.h"
+#include "kernels/gpu/rungs/specialise.h"
 #include "kernels/gpu/rungs/tensor_cores/fragments.h"
 #include "kernels/gpu/rungs/tensor_cores/mma_layout.h"
 
@@ -24,11 +28,6 @@ constexpr std::int64_t kMostTiles = 2147483647;
 constexpr std::int32_t kUsualSms = 132;  // of a device that stands for an architecture alone
 
 Result<void> check_problem(const KernelRow& row, const Problem& p) {
-  if (p.D % 8 != 0 || p.Dv % 8 != 0)
-    return fail(ErrorKind::cannot_run,
-                phrase("{} takes head dimensions that are multiples of 8: the hardware "
-                       "copies tiles whose rows lie 16 bytes apart. D = {}, Dv = {} do not; flash_mma takes them.",
-                       row.id, p.D, p.Dv));
   if (std::max(p.Lq * (p.Hq / p.Hkv), p.Lk) > kMostRows)
     return fail(ErrorKind::cannot_run, phrase("{} counts rows and keys in 32 bits: up to {}.", row.id, kMostRows));
   return ok();
@@ -38,7 +37,7 @@ Result<void> check_problem(const KernelRow& row, const Problem& p) {
 // spills or gives up the overlap for, tuning drops.
 std::int64_t registers_of(const Problem& p, const HopperTile& t) {
   constexpr std::int64_t kOthers = 32;
-  return t.keys / 2 + (t.form == 4 ? t.keys / 4 : 0) + p.Dv / 2 + kOthers;
+  return t.keys / 2 + (t.form == 4 ? t.keys / 4 : 0) + padded_columns(p.Dv) / 2 + kOthers;
 }
 std::int64_t registers_for(const HopperTile& t) {
   return hopper_layout(8, 8, 16, t.consumers, 1, 1).registers;
@@ -60,6 +59,11 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const HopperTile
   if ((t.pack & (t.pack - 1)) != 0 || p.Hq / p.Hkv % t.pack != 0)
     return bad_input(
         phrase("{} packs 1, 2, 4, 8 or 16 heads that share keys, here {}; not {}.", row.id, p.Hq / p.Hkv, t.pack));
+  if (t.copies == Copies::none && needs_copies(p))
+    return bad_input(
+        phrase("{} reads tensors whose rows begin on 16 bytes. With D = {}, Dv = {} they do not: copies = 1 copies "
+               "what does not.",
+               row.id, p.D, p.Dv));
   if (t.form == 4 && (t.consumers != 2 || t.slots % 2 != 0))
     return bad_input(phrase("{} in form 4 takes 128 query rows and an even number of stages.", row.id));
   if (t.half >= t.keys || t.half % 16 != 0)
@@ -93,7 +97,14 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
     return fail(ErrorKind::cannot_run,
                 phrase("{} counts query tiles in 32 bits; {} has {}.", row.id, describe(p), all));
   const std::int64_t blocks = t.step < kStaysFrom ? all : std::min<std::int64_t>(all, sms);
-  return plan_of(row, p, *resolved, {launch_of(row.id, blocks, resolved->threads, 1, shared_bytes(p, t))});
+  const std::uint64_t own = workspace_of(row, p).total;
+  const std::vector<TensorCopy> copies = copies_of(p, t.copies, own);
+  std::vector<Launch> launches = copy_launches(copies, Role::in);
+  launches.push_back(launch_of(row.id, blocks, resolved->threads, 1, shared_bytes(p, t)));
+  std::ranges::move(copy_launches(copies, Role::out), std::back_inserter(launches));
+  Plan plan = plan_of(row, p, *resolved, std::move(launches));
+  plan.workspace_bytes = end_of(copies, own);
+  return plan;
 }
 
 std::vector<Options> tiles(const Problem& p, const Options& fixed, const Device&) {
@@ -243,7 +254,7 @@ KernelRow flash_hopper_row() {
       {&Option::br, 64, 256, 64, 192}, {&Option::bc, 32, 256, 16, 128}, {&Option::threads, 256, 640, 128, 512},
       {&Option::stages, 2, 8, 1, 5},   {&kHopperForm, 4, 5, 1, 5},      {&kHopperQueries, 1, 2, 1, 1},
       {&kHopperPack, 1, 16, 1, 1},     {&kHopperSplit, 0, 7, 1, 4},     {&kHopperHalf, 0, 240, 16, 64},
-      {&kHopperStep, 1, 10, 1, 10}};
+      {&kHopperStep, 1, 10, 1, 10},    {&kHopperCopies, 0, 2, 1, 0}};
   KernelRow row = common_row();
   row.id = "flash_hopper";
   row.title = marked("flash on wgmma");

@@ -25,13 +25,27 @@
 // what it weighs.
 //
 // Constants beside those of device.cuh: ATTN_STAGES slots of the ring; ATTN_QUERIES buffers of Q; ATTN_PACK heads packed
-// as rows; ATTN_SPLIT eighths of the keys whose product goes first; ATTN_HALF keys of the shorter step (0: none).
+// as rows; ATTN_SPLIT eighths of the keys whose product goes first; ATTN_HALF keys of the shorter step (0: none);
+// ATTN_COPIES whether tensors go through copies whose rows begin on 16 bytes (0: none do).
 #include "kernels/gpu/hopper_block.cuh"
+#include "kernels/gpu/hopper_copy.cuh"
 #include "kernels/gpu/hopper_covering.cuh"
 #include "kernels/gpu/hopper_overlapped.cuh"
 #include "kernels/gpu/hopper_ring.cuh"
 
 namespace attn::gpu {
+
+#if ATTN_COPIES
+// Before and after: only for tensors that no map can be made of.
+extern "C" __global__ void __launch_bounds__(32 * kCopyWarps) hopper_copy_in(const __grid_constant__ HopperCopies c) {
+  // @phase setup
+  copy_rows(c.of[blockIdx.y]);
+}
+extern "C" __global__ void __launch_bounds__(32 * kCopyWarps) hopper_copy_out(const __grid_constant__ HopperCopies c) {
+  // @phase store
+  copy_rows(c.of[blockIdx.y]);
+}
+#endif
 
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
     flash_hopper(const __grid_constant__ HopperMap q, const __grid_constant__ HopperMap k,

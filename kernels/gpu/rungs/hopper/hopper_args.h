@@ -29,4 +29,17 @@ struct HopperArgs {
   float softcap, softcap_inverse;  // @score c and 1 / c
 };
 
+// A tensor and its copy, whose rows begin on 16 bytes: what a tensor map can be made of. Strides in elements.
+constexpr int kCopyRows = 64;  // of a block, all of one head
+struct HopperCopy {
+  const void* from;
+  void* to;
+  long long from_b, from_h, from_r, to_b, to_h, to_r;
+  int batches, heads, rows, columns;
+  int from_pairs, to_pairs;  // two neighbours lie on 4 bytes
+};
+struct HopperCopies {
+  HopperCopy of[3];  // one a block's y
+};
+
 }  // namespace attn::gpu

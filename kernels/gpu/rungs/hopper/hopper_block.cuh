@@ -8,6 +8,8 @@
 namespace attn::gpu {
 
 constexpr int kConsumers = ATTN_THREADS / 128 - 1;
+// Columns of V and O that are multiplied: products come in eights, and what lies beyond Dv comes as zeros.
+constexpr int kDv = (ATTN_DV + 7) / 8 * 8;
 constexpr HopperLayout kAt = hopper_layout(ATTN_D, ATTN_DV, ATTN_BC, kConsumers, ATTN_STAGES, ATTN_QUERIES);
 // Which ideas are in: each step has those before it, but for 3 and 4, which 5 takes the place of.
 //   1 one consumer, two slots   2 two consumers, a ring   3 their turns   4 overlap within (form 4)

@@ -22,7 +22,7 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
   Board board;
   Slot slot;
   int buffer = 0, query_round = 0;
-  float o[ATTN_DV / 2];
+  float o[kDv / 2];
   Softmax x;
   if (kTurns && consumer == 1) give_turn(0);
 #pragma unroll 1

@@ -29,10 +29,10 @@ struct Normalised {
     }
   }
   // Columns 8 t + 2 (lane % 4) and the next of row h.
-  __device__ __forceinline__ unsigned pair(const float (&o)[ATTN_DV / 2], int t, int h) const {
+  __device__ __forceinline__ unsigned pair(const float (&o)[kDv / 2], int t, int h) const {
     // @phase normalise
     const int i = 4 * t + 2 * h;
-    if (i >= ATTN_DV / 2 || none[h]) return 0;  // Dv is an odd number of eights
+    if (i >= kDv / 2 || none[h]) return 0;  // Dv is an odd number of eights
     return packed(o[i] * inverse[h], o[i + 1] * inverse[h]);
   }
 };
@@ -41,13 +41,13 @@ struct Normalised {
 // columns that do not exist are cut off by the map. `to`: this consumer's buffer of Q; `empty`: the barrier that hands
 // it back.
 __device__ __forceinline__ void finish(const HopperArgs& a, const HopperMap& map, const Work& work, const Rows& rows,
-                                       const Softmax& x, const float (&o)[ATTN_DV / 2], unsigned to, unsigned empty) {
+                                       const Softmax& x, const float (&o)[kDv / 2], unsigned to, unsigned empty) {
   // @phase store
   const int lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32;
   const Normalised out(a, work, rows, x);
   const unsigned own = to + warp * 2048;
 #pragma unroll
-  for (int k = 0; k < (ATTN_DV + 15) / 16; ++k) {
+  for (int k = 0; k < (kDv + 15) / 16; ++k) {
     const unsigned at = own + k / 4 * 8192 + swizzled_chunk(lane % 16, k % 4 * 2 + lane / 16);
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
                  "r"(out.pair(o, 2 * k, 0)), "r"(out.pair(o, 2 * k, 1)), "r"(out.pair(o, 2 * k + 1, 0)),
@@ -72,7 +72,7 @@ __device__ __forceinline__ void finish(const HopperArgs& a, const HopperMap& map
 // Straight from the registers, where no room of shared memory is free: four lanes that share a row change pairs among
 // them, so that each stores 16 bytes.
 __device__ __forceinline__ void finish_straight(const HopperArgs& a, const Work& work, const Rows& rows,
-                                                const Softmax& x, const float (&o)[ATTN_DV / 2]) {
+                                                const Softmax& x, const float (&o)[kDv / 2]) {
   // @phase store
   const int place = threadIdx.x % 4;
   const Normalised out(a, work, rows, x);
@@ -83,7 +83,7 @@ __device__ __forceinline__ void finish_straight(const HopperArgs& a, const Work&
     const long long first = batch * a.out_b + (head + row % ATTN_PACK) * a.out_h + query_of(row) * a.out_r;
     unsigned short* to = static_cast<unsigned short*>(a.out) + first + 8 * place;
 #pragma unroll
-    for (int t = 0; t < ATTN_DV / 8; t += 4) {
+    for (int t = 0; t < kDv / 8; t += 4) {
       // Lane i gives pair j of its four to lane j, and keeps what lane i of the four asks for: two rounds of halves.
       unsigned u[4];
 #pragma unroll
@@ -92,7 +92,7 @@ __device__ __forceinline__ void finish_straight(const HopperArgs& a, const Work&
       const unsigned r0 = __shfl_xor_sync(~0u, odd ? u[0] : u[1], 1), r1 = __shfl_xor_sync(~0u, odd ? u[2] : u[3], 1);
       const unsigned v0 = odd ? r0 : u[0], v1 = odd ? u[1] : r0, w0 = odd ? r1 : u[2], w1 = odd ? u[3] : r1;
       const unsigned q0 = __shfl_xor_sync(~0u, high ? v0 : w0, 2), q1 = __shfl_xor_sync(~0u, high ? v1 : w1, 2);
-      if (row >= a.rows || 8 * (t + place) >= ATTN_DV) continue;
+      if (row >= a.rows || 8 * (t + place) >= kDv) continue;
       *reinterpret_cast<uint4*>(to + 8 * t) = high ? make_uint4(q0, q1, w0, w1) : make_uint4(v0, v1, q0, q1);
     }
   }

@@ -18,7 +18,7 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
   const Descriptor q0 = by_rows(Shared::queries + first_query * kAt.query_bytes), k0 = by_rows(Shared::ring);
   const Descriptor v0 = by_columns(Shared::ring, ATTN_BC);
   const float scale = ATTN_BIAS ? 1.0f : a.scale_log2;
-  float o[ATTN_DV / 2], s[ATTN_BC / 2];
+  float o[kDv / 2], s[ATTN_BC / 2];
   unsigned p[kSteps][4];
   Softmax x;
   Board board;

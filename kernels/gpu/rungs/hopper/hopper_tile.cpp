@@ -32,6 +32,7 @@ constexpr Option kHopperHalf{.name = "half",
 
 namespace {
 
+constexpr std::int64_t kCopyKinds[] = {0, 1, 2};
 constexpr std::int64_t kSteps[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 
 }  // namespace
@@ -45,6 +46,11 @@ constexpr Option kHopperStep{
         "early; 7 blocks that stay; 8 longest first, waves evened; 9 diagonal by halves and skips; 10 m moves past "
         "2^8 alone"),
     .swept = kSteps};
+constexpr Option kHopperCopies{
+    .name = "copies",
+    .title = marked("copies"),
+    .help = marked("Tensors copied to rows that begin on 16 bytes: 0 none; 1 those whose rows do not; 2 all"),
+    .swept = kCopyKinds};
 
 namespace {
 
@@ -177,6 +183,7 @@ HopperTile hopper_tile(const Problem& p, const Options& asked) {
   if (asked.br != 0) t.consumers = std::max(1, asked.br / kRowsOfPiece);
   if (asked.bc != 0 && asked.bc != t.keys) t.keys = asked.bc, t.half = half_of(p, t);
   t.pack = static_cast<std::int32_t>(chosen(asked, kHopperPack).value_or(pack_for(p)));
+  t.copies = static_cast<Copies>(chosen(asked, kHopperCopies).value_or(needs_copies(p) ? 1 : 0));
   t.queries = static_cast<std::int32_t>(chosen(asked, kHopperQueries).value_or(0));
   if (t.queries == 0) t.queries = queries_for(p, t);
   if (asked.stages > slots_that_fit(p, t) && !chosen(asked, kHopperQueries)) t.queries = 1;
@@ -286,7 +293,7 @@ std::string words_of(const Problem& p, const HopperTile& t, std::int32_t sms) {
   if (t.half > 0) words += phrase("; half steps of {} keys at the edge of the mask", t.half);
   if (t.pack > 1)
     words += phrase("; {} heads packed, alone they fill {:.0f} % of their rows", t.pack, 100 * filled(p.Lq));
-  return words;
+  return words + words_of(p, t.copies);
 }
 
 std::int32_t product_waits(const HopperTile& t) {
@@ -307,6 +314,7 @@ HopperTile tile_of(const Options& o) {
   t.split = of(kHopperSplit);
   t.half = of(kHopperHalf);
   t.step = of(kHopperStep);
+  t.copies = static_cast<Copies>(of(kHopperCopies));
   return t;
 }
 
@@ -325,6 +333,7 @@ Options options_of(const HopperTile& t, const Options& asked) {
   fill(kHopperSplit, t.split);
   fill(kHopperHalf, t.half);
   fill(kHopperStep, t.step);
+  fill(kHopperCopies, static_cast<std::int64_t>(t.copies));
   return o;
 }
 

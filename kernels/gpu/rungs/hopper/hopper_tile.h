@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/base/result.h"
+#include "kernels/gpu/rungs/hopper/hopper_copy.h"
 #include "kernels/model/options.h"
 #include "kernels/model/problem/problem.h"
 
@@ -14,15 +15,16 @@ namespace attn::gpu {
 
 // The constants that the kernel is compiled with; every one an option of its row.
 struct HopperTile {
-  std::int32_t step = 10;      // which ideas are in (hopper_block.cuh)
-  std::int32_t form = 5;       // 4: two consumers that overlap within; 5: consumers that cover each other
-  std::int32_t consumers = 3;  // warpgroups of 64 query rows
-  std::int32_t keys = 128;     // of a K or V tile
-  std::int32_t slots = 5;      // of the ring
-  std::int32_t queries = 1;    // buffers of Q a consumer
-  std::int32_t pack = 1;       // heads that share keys, packed as rows
-  std::int32_t split = 4;      // eighths of the keys whose P V goes first
-  std::int32_t half = 64;      // keys of the shorter step
+  std::int32_t step = 10;        // which ideas are in (hopper_block.cuh)
+  std::int32_t form = 5;         // 4: two consumers that overlap within; 5: consumers that cover each other
+  std::int32_t consumers = 3;    // warpgroups of 64 query rows
+  std::int32_t keys = 128;       // of a K or V tile
+  std::int32_t slots = 5;        // of the ring
+  std::int32_t queries = 1;      // buffers of Q a consumer
+  std::int32_t pack = 1;         // heads that share keys, packed as rows
+  std::int32_t split = 4;        // eighths of the keys whose P V goes first
+  std::int32_t half = 64;        // keys of the shorter step
+  Copies copies = Copies::none;  // to rows that begin on 16 bytes
 };
 
 // Bytes of shared memory of a block.
@@ -49,7 +51,7 @@ std::int64_t packed_heads(const Problem& p, const HopperTile& t);
 std::int32_t product_waits(const HopperTile& t);
 
 // The options of the row, and a tile from resolved ones.
-extern const Option kHopperForm, kHopperQueries, kHopperPack, kHopperSplit, kHopperHalf, kHopperStep;
+extern const Option kHopperForm, kHopperQueries, kHopperPack, kHopperSplit, kHopperHalf, kHopperStep, kHopperCopies;
 // Resolved options as a tile; and a tile as options, where `asked` chooses nothing.
 HopperTile tile_of(const Options& resolved);
 Options options_of(const HopperTile& t, const Options& asked);

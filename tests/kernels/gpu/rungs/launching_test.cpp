@@ -309,5 +309,89 @@ TEST_F(Launching, HopperIsHandedMapsAndItsCountersAreCleared) {
   EXPECT_FLOAT_EQ(seen.scale_log2, 0.5F * 1.442695F);
 }
 
+// What hopper_copy.cuh does with its parameters.
+void copied(const HopperCopy& c) {
+  for (int b = 0; b < c.batches; ++b)
+    for (int h = 0; h < c.heads; ++h)
+      for (int r = 0; r < c.rows; ++r)
+        for (int d = 0; d < c.columns; ++d)
+          static_cast<std::uint16_t*>(c.to)[b * c.to_b + h * c.to_h + r * c.to_r + d] =
+              static_cast<const std::uint16_t*>(c.from)[b * c.from_b + h * c.from_h + r * c.from_r + d];
+}
+
+// No tensor map can be made of rows of 59 numbers: the maps are of copies in the workspace, and O comes out of one.
+TEST_F(Launching, HopperCopiesWhatLiesBetween16Bytes) {
+  problem_.Hq = 2;
+  problem_.Hkv = 1;
+  problem_.D = 59;
+  problem_.Dv = 3;
+  problem_.dtype = DType::bf16;
+  problem_.alibi.reset();
+  for (const AxisOrder layout : {AxisOrder::bhld, AxisOrder::blhd}) {
+    problem_.layout = layout;
+    inputs_ = *make_inputs(problem_, {});
+    outputs_ = empty_outputs(problem_);
+    const Plan plan = plan_for(**find_kernel("flash_hopper"));
+    cpu::AlignedBytes workspace(plan.workspace_bytes);
+    Buffers b = buffers();
+    b.workspace = workspace.data();
+    TensorMap maps[4];
+    HopperArgs seen{};
+    Calls names;
+    driver_.on_launch = [&](const FakeDriver::Launched& l) {
+      HopperCopies copies{};
+      if (l.parameters.size() == 1) {
+        std::memcpy(&copies, l.parameters[0], sizeof copies);
+        for (const HopperCopy& c : copies.of)
+          if (c.from != nullptr) copied(c);
+        return;
+      }
+      for (int n = 0; n < 4; ++n) std::memcpy(&maps[n], l.parameters[n], sizeof maps[n]);
+      std::memcpy(&seen, l.parameters[4], sizeof seen);
+      // Attention: O, in rows of its own, is 100 h + r.
+      for (int h = 0; h < 2; ++h)
+        for (int r = 0; r < static_cast<int>(problem_.Lq); ++r)
+          for (int d = 0; d < 3; ++d)
+            static_cast<std::uint16_t*>(seen.out)[seen.out_b + h * seen.out_h + r * seen.out_r + d] =
+                static_cast<std::uint16_t>(100 * h + r);
+    };
+    const auto ready = prepare(plan, b, stream_);
+    ASSERT_TRUE(ready) << ready.error().message;
+    ASSERT_TRUE(launch(*ready, stream_));
+    for (const TensorMap& map : maps) {
+      EXPECT_EQ(map.opaque[0] % 16, 0U);
+      EXPECT_GE(map.opaque[0], reinterpret_cast<std::uint64_t>(workspace.data()));
+      EXPECT_LT(map.opaque[0], reinterpret_cast<std::uint64_t>(workspace.data()) + plan.workspace_bytes);
+    }
+    // Q of batch 1, head 1, row 2 begins on a row of 64 in the copy.
+    const bool rows_first = layout == AxisOrder::blhd;
+    const std::int64_t Lq = problem_.Lq;
+    const auto* const q = static_cast<const std::uint16_t*>(b.in[Tensor::q]) +
+                          (rows_first ? (Lq * 2 + 2 * 2 + 1) * 59 : ((2 + 1) * Lq + 2) * 59);
+    const auto* const copy = reinterpret_cast<const std::uint16_t*>(maps[0].opaque[0]) + ((2 + 1) * Lq + 2) * 64;
+    for (int d = 0; d < 59; ++d) EXPECT_EQ(copy[d], q[d]) << d;
+    EXPECT_EQ(seen.out_r, 8);
+    const auto* const out = static_cast<const std::uint16_t*>(b.out[Tensor::o]) +
+                            (rows_first ? (Lq * 2 + 2 * 2 + 1) * 3 : ((2 + 1) * Lq + 2) * 3);
+    for (int d = 0; d < 3; ++d) EXPECT_EQ(out[d], 102) << d;
+  }
+}
+
+TEST_F(Launching, HopperSaysWhatAnAddressBetween16BytesTakes) {
+  problem_.D = problem_.Dv = 64;
+  problem_.dtype = DType::f16;
+  problem_.alibi.reset();
+  inputs_ = *make_inputs(problem_, {});
+  outputs_ = empty_outputs(problem_);
+  Buffers b = buffers();
+  b.in[Tensor::k] = static_cast<const std::byte*>(b.in[Tensor::k]) + 2;
+  const KernelRow& row = **find_kernel("flash_hopper");
+  const auto refused = prepare(plan_for(row), b, stream_);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("flash_hopper reads tensors that begin on 16 bytes. copies = 2 copies it."),
+            std::string::npos)
+      << refused.error().message;
+}
+
 }  // namespace
 }  // namespace attn::gpu

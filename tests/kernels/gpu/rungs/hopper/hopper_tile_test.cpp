@@ -45,6 +45,12 @@ Options at_step(std::int32_t step) {
   return o;
 }
 
+Options copying(std::int64_t which) {
+  Options o;
+  choose(o, kHopperCopies, which);
+  return o;
+}
+
 Plan planned(const Problem& p, const Options& o = {}) {
   const auto plan = hopper().plan(hopper(), p, o, h100());
   EXPECT_TRUE(plan) << plan.error().message;
@@ -164,7 +170,7 @@ TEST(HopperTile, StepsBringOneIdeaEach) {
 }
 
 TEST(HopperTile, EveryStepOfEveryWidthIsTaken) {
-  for (const std::int64_t D : {8, 40, 64, 96, 128, 160, 192, 256}) {
+  for (const std::int64_t D : {1, 8, 40, 59, 64, 96, 111, 128, 160, 192, 250, 256}) {
     for (std::int32_t step = 1; step <= kLastStep; ++step) {
       for (const bool causal : {false, true})
         EXPECT_EQ(refusal(problem(1024, D, causal), at_step(step)), "taken") << D << " at step " << step;
@@ -195,9 +201,9 @@ TEST(HopperTile, RefusesInWords) {
   EXPECT_EQ(refusal(p, {}, "sm_80"),
             "flash_hopper runs on sm_90a, not on sm_80: wgmma and the tensor maps that it lives on are Hopper's alone; "
             "flash_mma is the fastest in f16 and bf16 there");
-  EXPECT_EQ(refusal(problem(4096, 59), {}),
-            "flash_hopper takes head dimensions that are multiples of 8: the hardware copies tiles whose rows lie 16 "
-            "bytes apart. D = 59, Dv = 59 do not; flash_mma takes them.");
+  EXPECT_EQ(refusal(problem(4096, 59), copying(0)),
+            "flash_hopper reads tensors whose rows begin on 16 bytes. With D = 59, Dv = 59 they do not: copies = 1 "
+            "copies what does not.");
   Options o = at_step(3);
   o.br = 192;
   EXPECT_EQ(refusal(p, o), "flash_hopper at step 3 has two consumers that take turns: 128 query rows, not 192.");
@@ -210,6 +216,43 @@ TEST(HopperTile, RefusesInWords) {
   o.stages = 8;
   EXPECT_NE(refusal(p, o).find("bytes of shared memory a block; sm_90a has 232448. Take fewer."), std::string::npos)
       << refusal(p, o);
+}
+
+// A chain of launches, and room for the copies: what no tensor map can be made of, or all that is asked for.
+TEST(HopperTile, CopiesWhatHasRowsThatBeginBetween16Bytes) {
+  const auto names = [](const Plan& plan) {
+    std::vector<std::string> all;
+    for (const Launch& l : plan.launches) all.push_back(l.name);
+    return all;
+  };
+  using Names = std::vector<std::string>;
+  const std::uint64_t none = planned(problem(4096, 64)).workspace_bytes;
+  EXPECT_EQ(names(planned(problem(4096, 64))), (Names{"flash_hopper"}));
+
+  Problem p = problem(1000, 59);
+  Plan plan = planned(p);
+  EXPECT_EQ(names(plan), (Names{"hopper_copy_in", "flash_hopper", "hopper_copy_out"}));
+  EXPECT_EQ(plan.launches[0].grid[0], p.B * p.Hq * 16) << "64 rows a block";
+  EXPECT_EQ(plan.launches[0].grid[1], 3) << "Q, K and V";
+  EXPECT_EQ(plan.launches[2].grid[1], 1);
+  EXPECT_EQ(plan.workspace_bytes, none + 4 * 2 * static_cast<std::uint64_t>(p.B * p.Hq * 1000 * 64));
+  EXPECT_NE(hopper().reason(p, plan.options, h100()).find("; copies of Q, K, V, O with rows on 16 bytes, "),
+            std::string::npos);
+
+  p.D = 64;  // V and O alone
+  plan = planned(p);
+  EXPECT_EQ(names(plan), (Names{"hopper_copy_in", "flash_hopper", "hopper_copy_out"}));
+  EXPECT_EQ(plan.launches[0].grid[1], 1);
+  p.D = 60, p.Dv = 64;
+  EXPECT_EQ(names(planned(p)), (Names{"hopper_copy_in", "flash_hopper"}));
+  EXPECT_EQ(names(planned(problem(4096, 64), copying(1))), (Names{"flash_hopper"})) << "nothing needs one";
+  plan = planned(problem(4096, 64), copying(2));
+  EXPECT_EQ(names(plan), (Names{"hopper_copy_in", "flash_hopper", "hopper_copy_out"}));
+  EXPECT_EQ(plan.launches[0].grid[1], 3);
+
+  Problem views = problem(1000, 4);  // [B, L, H, D]: rows are 16 x 4 elements apart, heads 4
+  views.layout = AxisOrder::blhd;
+  EXPECT_EQ(planned(views).launches.size(), 3U);
 }
 
 TEST(HopperTile, AWindowIsCodeOfItsOwn) {

@@ -147,7 +147,7 @@ __device__ __forceinline__ void start_scores(float (&s)[N / 2], Descriptor q, De
 
 // O = P V + (keep ? O : 0), of the steps [FROM, TO) of 16 keys. P from registers, V by columns.
 template <int FROM, int TO, int STEPS>
-__device__ __forceinline__ void start_output(float (&o)[ATTN_DV / 2], const unsigned (&p)[STEPS][4], Descriptor v,
+__device__ __forceinline__ void start_output(float (&o)[kDv / 2], const unsigned (&p)[STEPS][4], Descriptor v,
                                              bool keep) {
   // @phase O
 #pragma unroll
