@@ -91,7 +91,9 @@ std::string why_no_torch(const Result<PythonFound>& python) {
 std::string why_missing(const Result<PythonFound>& python, const PeerRow& peer) {
   if (std::string why = why_no_torch(python); !why.empty()) return why;
   if (peer.package.empty() || python->packages.contains(peer.package)) return {};
-  return fmt::format("not found: {} has no {}", python->program.string(), peer.package);
+  if (peer.or_package.empty()) return fmt::format("not found: {} has no {}", python->program.string(), peer.package);
+  if (python->packages.contains(peer.or_package)) return {};
+  return fmt::format("not found: {} has no {} and no {}", python->program.string(), peer.package, peer.or_package);
 }
 
 }  // namespace attn

@@ -203,11 +203,17 @@ class PackagePeer:
     PACKAGES = {"flash-attn": ("flash_attn", ("flash_attn",), ("softcap", "slopes"), -1),
                 "flash-attn-3": ("flash_attn_interface", ("flash_attn_3", "flash_attn_interface"), ("softcap",), -1),
                 "flash-attn-4": ("flash_attn.cute", ("flash-attn-4", "fa4", "flash_attn_cute"), ("softcap",), None)}
+    # Another build of it: its module, its version's name, and the types that it was built for.
+    BUILDS = {"flash-attn-3": ("fa3_fwd_interface", ("fa3-fwd",), ("bf16",))}
 
     def __init__(self, arrays, name, problem, tensors):
         self.torch, self.p, self.name = arrays.torch, problem, name
         self.module, records, takes, self.open_side = self.PACKAGES[name]
         self.refuse_known(takes)
+        if name in self.BUILDS and importlib.util.find_spec(self.module) is None:
+            self.module, records, dtypes = self.BUILDS[name]
+            if problem["dtype"] not in dtypes:
+                raise Refused(f"{self.module} is built for {' and '.join(dtypes)}; this problem is {problem['dtype']}")
         try:
             self.function = importlib.import_module(self.module).flash_attn_func
         except Exception as error:  # a package for another torch fails in ways of its own

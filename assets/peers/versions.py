@@ -37,8 +37,9 @@ def main():
     print(sys.version.split()[0], module("torch"), module("numpy"), sep="\n")
     if has("flash_attn_interface.py"):
         print("flash_attn=" + version("flash_attn"))
-    if importlib.util.find_spec("flash_attn_interface") is not None:
-        print("flash_attn_interface=" + version("flash_attn_3", "flash_attn_interface"))
+    for name in ("flash_attn_interface", "fa3_fwd_interface"):
+        if importlib.util.find_spec(name) is not None:
+            print(name + "=" + version("flash_attn_3", "flash_attn_interface", "fa3-fwd"))
     if has(os.path.join("cute", "interface.py")):
         print("flash_attn.cute=" + version("flash-attn-4", "fa4", "flash_attn_cute"))
 

@@ -16,8 +16,9 @@ struct PeerRow {
   std::string_view id;     // "torch-flash"
   std::string_view title;  // "FlashAttention-2"
   Processor processor = Processor::gpu;
-  std::string_view what;     // one sentence
-  std::string_view package;  // of Python, beside torch: "flash_attn"; empty: torch carries it
+  std::string_view what;             // one sentence
+  std::string_view package;          // of Python, beside torch: "flash_attn"; empty: torch carries it
+  std::string_view or_package = {};  // the name under which another build of it goes
 };
 
 std::span<const PeerRow> peer_table();

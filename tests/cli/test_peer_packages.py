@@ -143,10 +143,25 @@ def a_package_that_does_not_load(folder):
     peer.close()
 
 
+# FlashAttention-3 under its other name, which is built for bf16 alone.
+def another_build(folder):
+    folder = folder / "another"
+    folder.mkdir()
+    shutil.copy(HERE / "flash_attn_double" / "flash_attn_interface.py", folder / "fa3_fwd_interface.py")
+    peer = Peer(f"{HERE / 'torch_double'}:{folder}")
+    peer.ask({"do": "hello", "device": "cuda", "gpu": 0, "threads": 0})
+    opened(peer, problem())
+    answer, _ = peer.ask({"do": "run", "peer": "flash-attn-3"})
+    words = "fa3_fwd_interface is built for bf16; this problem is f16"
+    report.check(answer["is"] == "error" and answer["refused"] and answer["words"] == words, f"{answer}")
+    peer.close()
+
+
 # The package of each alone, all of them, none: nothing of them is imported to find out.
 def listed(folder):
     parts = {"flash-attn": ["flash_attn/__init__.py", "flash_attn/flash_attn_interface.py"],
-             "flash-attn-3": ["flash_attn_interface.py"], "flash-attn-4": ["flash_attn/cute/interface.py"]}
+             "flash-attn-3": ["flash_attn_interface.py"], "flash-attn-4": ["flash_attn/cute/interface.py"],
+             "flash-attn-3 by its other name": ["fa3_fwd_interface.py"]}
     python = folder / "python3"
     python.symlink_to(sys.executable)
     for number, there in enumerate([[], *([name] for name in parts), list(parts)]):
@@ -158,11 +173,14 @@ def listed(folder):
         done = run("list", "--peers", "--json", prefix=prefix)
         missing = {row["id"]: row["missing"] for row in json.loads(done.stdout)["peers"]}
         for name, package in PACKAGES.items():
-            wanted = "" if name in there else f"not found: {python} has no {package}"
+            has = any(part.split(" ")[0] == name for part in there)
+            package += " and no fa3_fwd_interface" if name == "flash-attn-3" else ""
+            wanted = "" if has else f"not found: {python} has no {package}"
             report.check(missing[name] == wanted, f"{there}: {name}: '{missing[name]}'")
         report.check(missing["torch-flash"] == "", f"{there}: torch's own: {missing}")
         text = run("list", "--peers", prefix=prefix).stdout
-        report.check(text.count("has no flash_attn") == 3 - len(there), f"{there}: {text}")
+        found = len({part.split(" ")[0] for part in there})
+        report.check(text.count("has no flash_attn") == 3 - found, f"{there}: {text}")
         shutil.rmtree(place, ignore_errors=True)
 
 
@@ -175,6 +193,7 @@ with tempfile.TemporaryDirectory() as name:
     turns_give_times(its)
     refusals_are_words(its)
     its.close()
+    another_build(where)
     a_package_that_does_not_load(where)
     listed(where)
 sys.stdout.flush()
