@@ -12,6 +12,11 @@ bool is_call(std::string_view line) {
   return line.starts_with("ATTN_TRACE(") && line.ends_with(");");
 }
 
+// What hooks are made of.
+bool is_hook_header(std::string_view source_name) {
+  return source_name == "kernels/gpu/trace.cuh" || source_name == "kernels/gpu/hopper_trace.cuh";
+}
+
 // Calls `each` with every line, and with what ends it.
 template <class F>
 void for_lines(std::string_view text, F each) {
@@ -26,7 +31,11 @@ void for_lines(std::string_view text, F each) {
 }  // namespace
 
 bool is_hook_line(std::string_view line) {
-  return is_call(line) || trimmed(line) == "#include \"kernels/gpu/trace.cuh\"";
+  if (is_call(line)) return true;
+  constexpr std::string_view kInclude = "#include \"";
+  line = trimmed(line);
+  return line.starts_with(kInclude) && line.ends_with('"') &&
+         is_hook_header(line.substr(kInclude.size(), line.size() - kInclude.size() - 1));
 }
 
 std::string without_hook_lines(std::string_view text) {
@@ -47,7 +56,7 @@ bool has_hooks(std::string_view text) {
 }
 
 bool is_recorder(std::string_view source_name) {
-  return source_name == "kernels/gpu/trace.cuh" || source_name == "kernels/gpu/trace_layout.h";
+  return is_hook_header(source_name) || source_name == "kernels/gpu/trace_layout.h";
 }
 
 }  // namespace attn::gpu

@@ -1,7 +1,7 @@
 // The lines of a kernel's text at which it can record itself (kernels/gpu/rungs/trace/trace.cuh):
 //
 //   ATTN_TRACE(...);                        nothing in the code that is shipped
-//   #include "kernels/gpu/trace.cuh"
+//   #include "kernels/gpu/trace.cuh"        or "kernels/gpu/hopper_trace.cuh"
 //
 // each alone on a line. They change no instruction of the shipped code, so a kernel's hash is made without them.
 #pragma once
@@ -19,7 +19,7 @@ bool is_hook_line(std::string_view line);
 std::string without_hook_lines(std::string_view text);
 // Whether it has a hook that writes something.
 bool has_hooks(std::string_view text);
-// Whether a header is the recorder's own: "kernels/gpu/trace.cuh", and what it writes where.
+// Whether a header is the recorder's own: "kernels/gpu/trace.cuh" and the like, and what they write where.
 bool is_recorder(std::string_view source_name);
 
 }  // namespace attn::gpu

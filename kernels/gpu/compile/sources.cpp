@@ -98,15 +98,24 @@ std::string source_hash(std::string_view id, std::string_view text, std::span<co
 
 std::string text_hash(std::string_view id, std::string_view text, std::span<const SourceText> sources) {
   std::string all(text);
-  for (const SourceText& header : headers_of(id, text, sources)) all += header.text;
+  bool hooked = has_hooks(text);
+  for (const SourceText& header : headers_of(id, text, sources)) {
+    all += header.text;
+    hooked = hooked || has_hooks(header.text);
+  }
   for (const SourceText& s : sources) {
-    if (has_hooks(text) && is_recorder(s.name)) all += s.text;
+    if (hooked && is_recorder(s.name)) all += s.text;
   }
   return hash_of(all);
 }
 
 std::string KernelSource::label(std::string_view id) const {
   return edited ? fmt::format("{}@{}", id, hash.substr(0, 8)) : std::string(id);
+}
+
+bool can_record(const KernelSource& source, std::string_view id) {
+  const auto headers = headers_of(id, source.hooked, embedded_sources(source.score_lines));
+  return has_hooks(source.hooked) || std::ranges::any_of(headers, has_hooks, &SourceText::text);
 }
 
 KernelSource with_hooks(KernelSource source, std::string_view id) {

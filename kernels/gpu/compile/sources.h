@@ -46,6 +46,8 @@ struct KernelSource {
   std::string label(std::string_view id) const;
 };
 
+// The text has hooks, or one of the headers has that it includes.
+bool can_record(const KernelSource& source, std::string_view id);
 // What a run that records itself is compiled from.
 KernelSource with_hooks(KernelSource source, std::string_view id);
 // ID.cu of `folder` where it exists, else the embedded one. A copy without score lines of a text that has some is

@@ -75,7 +75,7 @@ class GpuReplayer {
   double size_of_factor(double x) const;
   Within shaped(const Version& s, std::int32_t r, std::int32_t c, Within x, double bias) const;
   double bias_of(const Version& s, std::int32_t r, std::int32_t c) const;
-  bool warp_sees_none(const Version& s, std::int32_t r) const;
+  bool warp_sees_none(const Version& s, std::int32_t r, std::int32_t c) const;
   double units_of_m(Slot m) const;
   bool has_column(std::int32_t lanes, std::int32_t lane, std::int32_t c) const;
   void sum_of_lanes();

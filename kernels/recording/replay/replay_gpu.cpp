@@ -184,14 +184,13 @@ double GpuReplayer::bias_of(const Version& s, std::int32_t r, std::int32_t c) co
   return static_cast<double>(bias_->get(p_.bias_index(id().b, id().h, query, key))) * unit_of(s.holds);
 }
 
-// Of kernels that keep S in fragments: the rows of this row's warp see no key of the tile, and it may have left
-// the tile out.
-bool GpuReplayer::warp_sees_none(const Version& s, std::int32_t r) const {
+// Of kernels that keep S in fragments: no row of this row's warp sees the key, and it may have left it out.
+bool GpuReplayer::warp_sees_none(const Version& s, std::int32_t r, std::int32_t c) const {
   if (rec_.gpu->slack == 0) return false;
   const Options& launched = rec_.gpu->launched;
   const std::int32_t rows = std::max(1, launched.br / std::max(1, launched.threads / 32));
   const std::int64_t first = s.first_row + r / rows * rows;
-  return p_.cover(id().b, first, std::min<std::int64_t>(first + rows, p_.Lq), s.first_col, s.first_col + s.cols) ==
+  return p_.cover(id().b, first, std::min<std::int64_t>(first + rows, p_.Lq), s.first_col + c, s.first_col + c + 1) ==
          TileCover::skipped;
 }
 
@@ -201,7 +200,7 @@ void GpuReplayer::scores() {
   compare(Slot::s, [&](std::int32_t r, std::int32_t c) {
     const double bias = s.holds.masked ? bias_of(s, r, c) : 0;
     if (bias == -kInf) return Within{-kInf, 0};
-    if (row(after(Slot::s), r)[static_cast<std::size_t>(c)] == -HUGE_VALF && warp_sees_none(s, r)) {
+    if (row(after(Slot::s), r)[static_cast<std::size_t>(c)] == -HUGE_VALF && warp_sees_none(s, r, c)) {
       return Within{-kInf, 0};
     }
     const Values q = row(before(Slot::q), r), k = row(before(Slot::k), c);

@@ -16,6 +16,7 @@
 #include "kernels/gpu/rungs/specialise.h"
 #include "kernels/gpu/rungs/tensor_cores/fragments.h"
 #include "kernels/gpu/rungs/tensor_cores/mma_layout.h"
+#include "kernels/gpu/rungs/trace/trace.h"
 
 namespace attn::gpu {
 namespace {
@@ -116,6 +117,14 @@ std::vector<Options> tiles(const Problem& p, const Options& fixed, const Device&
 // The code of a window that cuts keys before it costs every step: a problem without one has none of it.
 std::vector<std::string> defines(const Problem& p) {
   return {fmt::format("ATTN_CUT_BEFORE={}", p.mask.window_left >= 0 ? 1 : 0)};
+}
+
+// Keys from the last to the first; a scale that is not positive goes to Q whatever changes scores.
+TraceFacts trace(const Problem& p, const Options&) {
+  TraceFacts facts = fragment_facts(p);
+  facts.sign_in_q = p.effective_scale() <= 0;
+  facts.right_to_left = true;
+  return facts;
 }
 
 std::string reason(const Problem& p, const Options& resolved, const Device& d) {
@@ -278,6 +287,7 @@ KernelRow flash_hopper_row() {
   row.reason = reason;
   row.defines = defines;
   row.plan = plan;
+  row.trace = trace;
   return row;
 }
 

@@ -4,6 +4,7 @@
 
 #include "kernels/gpu/hopper_epilogue.cuh"
 #include "kernels/gpu/hopper_ring.cuh"
+#include "kernels/gpu/hopper_trace.cuh"
 #include "kernels/gpu/hopper_wgmma.cuh"
 
 namespace attn::gpu {
@@ -45,6 +46,7 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
     }
     x.begin();
     bool begun = false;
+    ATTN_TRACE(trace_unseen_after(a, work, rows, x, o));
 #pragma unroll 1
     for (int i = work.last - 1; i >= work.first; --i) {
       const int key = i * ATTN_BC;
@@ -63,9 +65,12 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
         if (kTurns) give_turn(1 - consumer);
         wait_for_products(s);
         barrier_arrive_if(lead, Shared::empty + 8 * k.at);
+        ATTN_TRACE(trace_scores<N>(kTrace.s, a, work, rows, i, s));
         shape<N>(a, work, rows, key, s);
         mask<N>(a, work, rows, key, s);
+        ATTN_TRACE(trace_scores<N>(kTrace.masked, a, work, rows, i, s));
         x.raise(s, scale);
+        ATTN_TRACE(trace_weights<N>(a, work, rows, i, s, x, scale));
         const Descriptor values = further(v0, v.at * kAt.slot_bytes);
         const auto values_have_come = [&] {
           if (begun) x.rescale(o);
@@ -90,9 +95,12 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
         wait_for_products(o);
         barrier_arrive_if(lead, Shared::empty + 8 * v.at);
         begun = true;
+        ATTN_TRACE(trace_softmax(a, work, rows, i, x, true));
+        ATTN_TRACE(trace_output(a, work, rows, i, o, true));
       };
       barrier_wait(Shared::full + 8 * k.at, k.round);
       if (!mine || (kSkips && rows.see_nothing(key))) {  // hand the tiles on
+        ATTN_TRACE(trace_unseen(a, work, rows, i, i + 1, x, o, begun));
         barrier_wait(Shared::full + 8 * v.at, v.round);
         warpgroup_sync(consumer);  // no product keeps the four warps together: one that lags two rounds waits for ever
         barrier_arrive_if(lead, Shared::empty + 8 * k.at);
@@ -107,6 +115,7 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
         step(Width<ATTN_BC>());
       }
     }
+    ATTN_TRACE(trace_unseen_before(a, work, rows, x, o, begun));
     if (mine) finish(a, out, work, rows, x, o, query, Shared::query_empty + 8 * at_query);
   }
   stores_are_done();

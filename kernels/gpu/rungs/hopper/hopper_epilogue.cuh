@@ -5,6 +5,7 @@
 #include "kernels/gpu/hopper_map.cuh"
 #include "kernels/gpu/hopper_mask.cuh"
 #include "kernels/gpu/hopper_softmax.cuh"
+#include "kernels/gpu/hopper_trace.cuh"
 
 namespace attn::gpu {
 
@@ -45,6 +46,7 @@ __device__ __forceinline__ void finish(const HopperArgs& a, const HopperMap& map
   // @phase store
   const int lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32;
   const Normalised out(a, work, rows, x);
+  ATTN_TRACE(trace_result(a, work, rows, out, o));
   const unsigned own = to + warp * 2048;
 #pragma unroll
   for (int k = 0; k < (kDv + 15) / 16; ++k) {
@@ -76,6 +78,7 @@ __device__ __forceinline__ void finish_straight(const HopperArgs& a, const Work&
   // @phase store
   const int place = threadIdx.x % 4;
   const Normalised out(a, work, rows, x);
+  ATTN_TRACE(trace_result(a, work, rows, out, o));
   const int batch = work.batch(a), head = work.head(a) * ATTN_PACK;
 #pragma unroll
   for (int h = 0; h < 2; ++h) {

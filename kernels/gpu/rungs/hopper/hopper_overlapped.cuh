@@ -6,6 +6,7 @@
 
 #include "kernels/gpu/hopper_epilogue.cuh"
 #include "kernels/gpu/hopper_ring.cuh"
+#include "kernels/gpu/hopper_trace.cuh"
 #include "kernels/gpu/hopper_wgmma.cuh"
 
 namespace attn::gpu {
@@ -51,11 +52,16 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
   wait_for_products(s);
   barrier_arrive_if(lead, Shared::empty + 8 * k.at);
   barrier_arrive_if(warp_lead && i == work.first, Shared::query_empty + 8 * (first_query + buffer));
+  ATTN_TRACE(trace_scores<ATTN_BC>(kTrace.s, a, work, rows, i, s));
   shape<ATTN_BC>(a, work, rows, i * ATTN_BC, s);
   mask<ATTN_BC>(a, work, rows, i * ATTN_BC, s);
+  ATTN_TRACE(trace_scores<ATTN_BC>(kTrace.masked, a, work, rows, i, s));
   x.begin();
+  ATTN_TRACE(trace_unseen_after(a, work, rows, x, o));
   x.raise(s, scale);
+  ATTN_TRACE(trace_weights<ATTN_BC>(a, work, rows, i, s, x, scale));
   x.weigh_in_place(s, scale);
+  ATTN_TRACE(trace_softmax(a, work, rows, i, x, true));
   Softmax::round(s, p);
   bool keep = false;
 #pragma unroll 1
@@ -65,6 +71,8 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
       zero_beyond<ATTN_BC>(a, work, consumer, i * ATTN_BC, Shared::ring + v.at * kAt.slot_bytes);
     }
     const Work before = work;
+    ATTN_TRACE(const Rows rows_before = rows);
+    ATTN_TRACE(const int i_before = i);
     bool first = false;
     if (i == work.first) {
       tile = board.read_together();
@@ -102,13 +110,22 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
       x.begin();
       rows = Rows(a, work, consumer);
     }
+    ATTN_TRACE(trace_scores<ATTN_BC>(kTrace.s, a, work, rows, i, s));
     shape<ATTN_BC>(a, work, rows, i * ATTN_BC, s);
     mask<ATTN_BC>(a, work, rows, i * ATTN_BC, s);
+    ATTN_TRACE(trace_scores<ATTN_BC>(kTrace.masked, a, work, rows, i, s));
     x.raise(s, scale);
+    ATTN_TRACE(trace_weights<ATTN_BC>(a, work, rows, i, s, x, scale));
     x.weigh_in_place(s, scale);
+    ATTN_TRACE(trace_softmax(a, work, rows, i, x, true));
     wait_for_products(o);
+    ATTN_TRACE(trace_output(a, before, rows_before, i_before, o, true));
     barrier_arrive_if(lead, Shared::empty + 8 * v.at);
     if (first) {
+      ATTN_TRACE(trace_unseen_before(a, before, rows_before, past, o, true));
+      ATTN_TRACE(Softmax trace_begins);
+      ATTN_TRACE(trace_begins.begin());
+      ATTN_TRACE(trace_unseen_after(a, work, rows, trace_begins, o));
       if (consumer < before.pieces) finish_straight(a, before, Rows(a, before, consumer), past, o);
     } else {
       x.rescale(o);
@@ -123,6 +140,8 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
   products_end();
   wait_for_products(o);
   barrier_arrive_if(lead, Shared::empty + 8 * v.at);
+  ATTN_TRACE(trace_output(a, work, rows, i, o, true));
+  ATTN_TRACE(trace_unseen_before(a, work, rows, x, o, true));
   if (consumer < work.pieces) finish_straight(a, work, rows, x, o);
 }
 

@@ -180,6 +180,8 @@ HopperTile hopper_tile(const Problem& p, const Options& asked) {
   HopperTile t = usual_form(p, static_cast<std::int32_t>(chosen(asked, kHopperStep).value_or(kLastStep)));
   if (const auto form = chosen(asked, kHopperForm); form && *form != t.form)
     t = *form == 4 ? overlapped(p, t) : covering(p, t);
+  else if (!form && t.form == 4 && asked.br != 0 && asked.br != 2 * kRowsOfPiece)
+    t = covering(p, t);  // no other number of consumers overlaps within
   if (asked.br != 0) t.consumers = std::max(1, asked.br / kRowsOfPiece);
   if (asked.bc != 0 && asked.bc != t.keys) t.keys = asked.bc, t.half = half_of(p, t);
   t.pack = static_cast<std::int32_t>(chosen(asked, kHopperPack).value_or(pack_for(p)));

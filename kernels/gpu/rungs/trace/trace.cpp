@@ -8,6 +8,7 @@
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/compile/hooks.h"
+#include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/trace/trace_layout.h"
 #include "kernels/model/traffic.h"
 #include "kernels/recording/size.h"
@@ -89,6 +90,8 @@ Options cut_for_recording(Options resolved) {
 Options recorded_options(const Plan& plan) {
   Options o = plan.options;
   if (stores_scores(plan.kernel->order)) o.br = o.bc = kTraceCut;
+  const auto facts = trace_facts(*plan.kernel, plan.problem, plan.options);
+  if (facts && facts->right_to_left) o.key_order = KeyOrder::right_to_left;
   return o;
 }
 
@@ -98,7 +101,7 @@ Result<void> check_traceable(const Plan& plan, const KernelSource& source) {
     return fail(ErrorKind::cannot_run,
                 phrase("{} has no recorder yet: it cannot record itself on a GPU.", plan.kernel->id));
   }
-  if (!has_hooks(source.hooked)) {
+  if (!can_record(source, plan.kernel->id)) {
     return fail(ErrorKind::cannot_run,
                 phrase("{} cannot record itself: its text ({}) has no hooks, lines of ATTN_TRACE(...). Take them "
                        "over from the shipped source, or set the copy aside.",

@@ -29,6 +29,7 @@ struct TraceFacts {
   bool tf32x3 = false;
   float slack = 0, first_m = -std::numeric_limits<float>::infinity();
   bool sign_in_q = false;
+  bool right_to_left = false;   // the last key tile comes first
   bool computes_again = false;  // rows that are not finite, by a way that keeps no tiles
 };
 // Of rungs that store S and P; of those that keep them, `lanes` a row; of the latter with both products in fragments of

@@ -151,7 +151,8 @@ class FlashDecoder : Decoder {
     put_all(Slot::l_old, 0, rows, facts_.lanes, kPartial);
     put_all(Slot::o_old, 0, rows, p_.Dv, {});
     recorder_.event(Phase::load_q, rows, i, -1);
-    for (std::int64_t j = 0; j < rec_.key_tiles() && !error_; ++j) key_tile(i, j);
+    const std::int64_t last = rec_.key_tiles() - 1;
+    for (std::int64_t n = 0; n <= last && !error_; ++n) key_tile(i, facts_.right_to_left ? last - n : n);
 
     recorder_.shift();
     const std::int64_t record = places_.rows + tile_index(i) * at_.row;

@@ -45,13 +45,25 @@ TEST(Hooks, AndTheRecordersHeadersAreNoPartOfAHash) {
   EXPECT_NE(text_hash("some_rung", hooked, sources), text_hash("some_rung", hooked, other));
 }
 
+// A rung may have its hooks in headers of its own.
+TEST(Hooks, OfAHeaderCountAsThoseOfTheText) {
+  const std::string text = "#include \"kernels/gpu/part.cuh\"\n";
+  const std::vector<SourceText> plain{{"kernels/gpu/part.cuh", "int x;\n"}, {"kernels/gpu/trace_layout.h", "int y;\n"}};
+  std::vector<SourceText> hooked = plain;
+  hooked[0].text = "#include \"kernels/gpu/hopper_trace.cuh\"\nint x;\nATTN_TRACE(g());\n";
+  EXPECT_EQ(source_hash("some_rung", text, plain), source_hash("some_rung", text, hooked));
+  std::vector<SourceText> other = hooked;
+  other[1].text = "int z;\n";
+  EXPECT_NE(text_hash("some_rung", text, hooked), text_hash("some_rung", text, other));
+}
+
 TEST(Hooks, EveryRungWithARecorderHasThemAndNoOther) {
   for (const KernelRow& row : gpu_kernel_table()) {
     Problem p;
     p.dtype = row.dtypes.front();
     const auto source = kernel_source(row.id, {});
     ASSERT_TRUE(source);
-    EXPECT_EQ(has_hooks(source->hooked), trace_facts(row, p, {.threads = 32}).has_value()) << row.id;
+    EXPECT_EQ(can_record(*source, row.id), trace_facts(row, p, {.threads = 32}).has_value()) << row.id;
     EXPECT_EQ(source->text.find("ATTN_TRACE"), std::string::npos) << row.id;
   }
 }

@@ -17,7 +17,12 @@ namespace {
 constexpr int kLanes = 4;
 constexpr float kFirstM = -3.0e38F, kSlack = 8;
 
-// What a warp of flash_mma or flash_tf32x3 does with its rows of one query tile.
+// flash_hopper's: keys from the last to the first, the sign of the scale in Q whatever else changes scores.
+bool goes_right_to_left(const TracedRun& run) {
+  return trace_facts(*run.plan.kernel, run.p(), run.plan.options)->right_to_left;
+}
+
+// What a warp does with its rows of one query tile.
 class Warp {
  public:
   Warp(TracedRun& run, std::int64_t head, std::int64_t i, int first, int rows)
@@ -33,7 +38,9 @@ class Warp {
         out_(m_.size(), std::vector<float>(static_cast<std::size_t>(p_.Dv))) {
     const double scale = p_.effective_scale();
     const bool bias = run.in.bias.has_value();
-    sign_ = bias || scale > 0 ? 1.0F : scale < 0 ? -1.0F : 0.0F;
+    const bool sign_stays = bias && !goes_right_to_left(run);
+    sign_ = sign_stays || scale > 0 ? 1.0F : scale < 0 ? -1.0F : 0.0F;
+    product_scale_ = sign_stays ? scale : scale == 0 ? 1 : std::fabs(scale);
     scale_ = bias || scale == 0 ? 1 : static_cast<float>(std::fabs(scale) * kLog2E);
   }
 
@@ -78,7 +85,7 @@ class Warp {
       const float product = inside ? sign_ * run_.product(head_, row, key) : 0;
       float& masked = s[static_cast<std::size_t>(c)];
       if (inside && run_.in.bias) {
-        masked = run_.masked(head_, row, key, product * static_cast<float>(p_.effective_scale() * kLog2E), kLog2E);
+        masked = run_.masked(head_, row, key, product * static_cast<float>(product_scale_ * kLog2E), kLog2E);
       } else if (inside) {
         masked = run_.masked(head_, row, key, product, 1);
       }
@@ -124,6 +131,7 @@ class Warp {
   std::int64_t head_, i_;
   int first_;
   float sign_, scale_;
+  double product_scale_ = 1;
   std::vector<float> m_;
   std::vector<std::array<float, kLanes>> l_;
   std::vector<std::vector<float>> out_;
@@ -140,7 +148,8 @@ void run_fragments(TracedRun& run) {
     const std::int64_t head = tile / ti, i = tile % ti, r1 = std::min<std::int64_t>(p.Lq, (i + 1) * o.br);
     for (int first = 0; first < o.br; first += rows) {
       Warp warp(run, head, i, first, rows);
-      for (std::int64_t j = 0; j < tj; ++j) {
+      for (std::int64_t n = 0; n < tj; ++n) {
+        const std::int64_t j = goes_right_to_left(run) ? tj - 1 - n : n;
         const std::int64_t c1 = std::min<std::int64_t>(p.Lk, (j + 1) * o.bc);
         if (p.cover(head / p.Hq, i * o.br, r1, j * o.bc, c1) == TileCover::skipped) continue;
         warp.tile(j, run.trace.data() + places.tiles + (tile * tj + j) * at.tile);
@@ -155,6 +164,21 @@ struct Kind {
   DType dtype;
 };
 constexpr Kind kKinds[] = {{"flash_mma", DType::f16}, {"flash_mma", DType::bf16}, {"flash_tf32x3", DType::f32}};
+
+// The least that flash_hopper takes.
+Options of_hopper() {
+  Options o;
+  o.br = 64;
+  o.bc = 32;
+  return o;
+}
+Problem longer(bool causal) {
+  Problem p = ragged(causal);
+  p.Lq = 150;
+  p.Lk = 217;
+  p.dtype = DType::bf16;
+  return p;
+}
 
 // A query tile of two warps: under a causal mask the first has key tiles that it leaves out.
 Options two_warps() {
@@ -185,6 +209,51 @@ TEST(TraceOfFragments, BecomesARecordingThatReplays) {
       }
     }
   }
+}
+
+TEST(TraceOfFragments, OfKeysFromTheLastToTheFirstReplays) {
+  for (const bool bias : {false, true}) {
+    for (const double scale : {0.0, 0.3, -0.3}) {
+      Problem p = longer(true);
+      p.scale = scale;
+      if (bias) p.bias_shape = {1, 1, 150, 217};
+      TracedRun run = make_run("flash_hopper", p, of_hopper());
+      run_fragments(run);
+      const auto rec = decoded(run);
+      ASSERT_TRUE(rec) << rec.error().message;
+      expect_good(*rec);
+      EXPECT_EQ(rec->options.key_order, KeyOrder::right_to_left);
+      const auto first = std::ranges::find(rec->events, Phase::scores, [](const attn::Event& e) { return e.id.phase; });
+      ASSERT_NE(first, rec->events.end());
+      EXPECT_EQ(first->id.j, (p.Lk - p.Lq + 63) / 32) << "of the first 64 rows the last tile that one sees";
+    }
+  }
+}
+
+// A half step leaves keys out that no row of the warp sees: they have no score. One that a row sees has.
+TEST(TraceOfFragments, AKeyThatNoRowOfTheWarpSeesMayLackItsScore) {
+  const Problem p = longer(true);
+  TracedRun run = make_run("flash_hopper", p, of_hopper());
+  run_fragments(run);
+  const Options& o = run.plan.options;
+  const FlashTrace at = flash_trace(static_cast<int>(p.Dv), o.br, o.bc, kLanes);
+  const FlashTracePlaces places = flash_trace_places(at, p.B * p.Hq * 3, 7, o.threads);
+  const std::int64_t j = (p.Lk - p.Lq + 63) / 32, tile = places.tiles + j * at.tile;
+  const auto score = [&](std::int64_t r, std::int64_t key) -> float& {
+    return run.trace[static_cast<std::size_t>(tile + at.s + r * o.bc + key - j * o.bc)];
+  };
+  // Of rows 56 to 63, a warp's, the last sees keys to 63 + Lk - Lq.
+  const std::int64_t last = 63 + p.Lk - p.Lq;
+  for (std::int64_t r = 56; r < 64; ++r) score(r, last + 1) = kNone;
+  const auto rec = decoded(run);
+  ASSERT_TRUE(rec) << rec.error().message;
+  expect_good(*rec);
+  score(56, last) = kNone;
+  const auto wrong = decoded(run);
+  ASSERT_TRUE(wrong) << wrong.error().message;
+  const auto difference = replay(*wrong);
+  ASSERT_TRUE(difference);
+  EXPECT_EQ(wrong->events[difference->event].id.phase, Phase::scores) << difference->words;
 }
 
 // Scores far apart: m rises in some tiles and stays in others.
