@@ -26,6 +26,7 @@
 //
 // Constants beside those of device.cuh: ATTN_STAGES slots of the ring; ATTN_QUERIES buffers of Q; ATTN_PACK heads packed
 // as rows; ATTN_SPLIT eighths of the keys whose product goes first; ATTN_HALF keys of the shorter step (0: none);
+// ATTN_LATE whether O's rows are handed back under the next tile, and maps fetched early;
 // ATTN_COPIES whether tensors go through copies whose rows begin on 16 bytes (0: none do).
 #include "kernels/gpu/hopper_block.cuh"
 #include "kernels/gpu/hopper_copy.cuh"
@@ -54,6 +55,12 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
   // @phase setup
   extern __shared__ __align__(1024) unsigned char bytes[];
   if (shared_address(bytes) != kBase) return;
+  if (kHandsBackLate && threadIdx.x == 32) {
+    fetch_map(q);
+    fetch_map(k);
+    fetch_map(v);
+    fetch_map(out);
+  }
   if (threadIdx.x == 0) Shared::make_barriers();
   __syncthreads();
   const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);  // a number of the warp, said so

@@ -25,6 +25,8 @@ constexpr bool kSkips = ATTN_STEP >= 9, kLazy = ATTN_STEP >= 10;
 #define ATTN_CUT_BEFORE 1
 #endif
 constexpr bool kCutBefore = ATTN_CUT_BEFORE != 0;
+// The rows that O leaves through are handed back while the next tile is at work, not before: there are others meanwhile.
+constexpr bool kHandsBackLate = ATTN_LATE != 0 && ATTN_QUERIES == 2;
 constexpr bool kOverlapped = ATTN_FORM == 4;  // else 5
 constexpr int kPanel = ATTN_BC * 128;         // bytes of a K or V panel
 

@@ -23,6 +23,13 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
   Board board;
   Slot slot;
   int buffer = 0, query_round = 0;
+  unsigned left = 0;  // the barrier of the rows that the tile before left through; 0: handed back
+  const auto hand_back_left = [&] {
+    if (left == 0) return;
+    if (threadIdx.x % 32 == 0) hand_back(left);
+    __syncwarp();
+    left = 0;
+  };
   float o[kDv / 2];
   Softmax x;
   if (kTurns && consumer == 1) give_turn(0);
@@ -98,6 +105,7 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
         ATTN_TRACE(trace_softmax(a, work, rows, i, x, true));
         ATTN_TRACE(trace_output(a, work, rows, i, o, true));
       };
+      if (kHandsBackLate && i != work.last - 1) hand_back_left();
       barrier_wait(Shared::full + 8 * k.at, k.round);
       if (!mine || (kSkips && rows.see_nothing(key))) {  // hand the tiles on
         ATTN_TRACE(trace_unseen(a, work, rows, i, i + 1, x, o, begun));
@@ -116,7 +124,9 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
       }
     }
     ATTN_TRACE(trace_unseen_before(a, work, rows, x, o, begun));
+    if (kHandsBackLate && mine) hand_back_left();
     if (mine) finish(a, out, work, rows, x, o, query, Shared::query_empty + 8 * at_query);
+    if (kHandsBackLate && mine) left = Shared::query_empty + 8 * at_query;
   }
   stores_are_done();
 }

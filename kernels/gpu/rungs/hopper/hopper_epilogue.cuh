@@ -38,6 +38,12 @@ struct Normalised {
   }
 };
 
+// The rows that O left through are free again. By the lane that stored them.
+__device__ __forceinline__ void hand_back(unsigned empty) {
+  stores_have_read();
+  barrier_arrive(empty);
+}
+
 // Through the rows of Q that its warp has read: each warp stores its own 16 rows by TMA and waits for nobody; rows and
 // columns that do not exist are cut off by the map. `to`: this consumer's buffer of Q; `empty`: the barrier that hands
 // it back.
@@ -65,8 +71,7 @@ __device__ __forceinline__ void finish(const HopperArgs& a, const HopperMap& map
       store_rows(map, own + p * 8192, 64 * p, query_of(rows.low + warp * 16), head, batch);
     }
     commit_stores();
-    stores_have_read();
-    barrier_arrive(empty);
+    if (!kHandsBackLate) hand_back(empty);
   }
   __syncwarp();
 }

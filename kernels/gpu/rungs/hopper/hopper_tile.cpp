@@ -33,6 +33,7 @@ constexpr Option kHopperHalf{.name = "half",
 namespace {
 
 constexpr std::int64_t kCopyKinds[] = {0, 1, 2};
+constexpr std::int64_t kNoYes[] = {0, 1};
 constexpr std::int64_t kSteps[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 
 }  // namespace
@@ -46,6 +47,11 @@ constexpr Option kHopperStep{
         "early; 7 blocks that stay; 8 longest first, waves evened; 9 diagonal by halves and skips; 10 m moves past "
         "2^8 alone"),
     .swept = kSteps};
+constexpr Option kHopperLate{
+    .name = "late",
+    .title = marked("late hand-back"),
+    .help = marked("The rows of shared memory that O leaves through are free again under the next query tile"),
+    .swept = kNoYes};
 constexpr Option kHopperCopies{
     .name = "copies",
     .title = marked("copies"),
@@ -170,6 +176,12 @@ std::int32_t queries_for(const Problem& p, HopperTile t) {
   return slots >= 4 && mean_key_tiles(p, t) <= (has_edge(p) ? kShortMasked : kShort) ? 2 : 1;
 }
 
+// Worth 1.3 % at L = 1024 and nothing from 2048 on, three consumers and no mask, on an H100. Under a mask consumers run
+// apart, and four have enough to hide the seam behind: there it costs as much.
+bool hands_back_late(const Problem& p, const HopperTile& t) {
+  return t.step == kLastStep && t.form == 5 && t.consumers == 3 && t.queries == 2 && !has_edge(p);
+}
+
 }  // namespace
 
 std::int64_t shared_bytes(const Problem& p, const HopperTile& t) {
@@ -189,6 +201,7 @@ HopperTile hopper_tile(const Problem& p, const Options& asked) {
   t.queries = static_cast<std::int32_t>(chosen(asked, kHopperQueries).value_or(0));
   if (t.queries == 0) t.queries = queries_for(p, t);
   if (asked.stages > slots_that_fit(p, t) && !chosen(asked, kHopperQueries)) t.queries = 1;
+  t.late = chosen(asked, kHopperLate).value_or(hands_back_late(p, t) ? 1 : 0) != 0;
   const std::int64_t most = slots_that_fit(p, t);
   t.slots = static_cast<std::int32_t>(t.step == 1  ? 2
                                       : t.step < 5 ? std::min<std::int64_t>(most, kSlotsOfPlain)
@@ -291,6 +304,7 @@ std::string words_of(const Problem& p, const HopperTile& t, std::int32_t sms) {
                               : phrase("; {} consumers that cover each other", t.consumers);
   words += phrase("; {} keys a tile, {} slots", t.keys, t.slots);
   if (t.queries == 2) words += phrase("; two buffers of Q: {:.0f} key tiles a query tile", mean_key_tiles(p, t));
+  if (t.late) words += phrase("; O's rows free again under the next tile");
   if (t.split > 0) words += phrase("; P V of {} keys first", t.keys / 16 * t.split / 8 * 16);
   if (t.half > 0) words += phrase("; half steps of {} keys at the edge of the mask", t.half);
   if (t.pack > 1)
@@ -316,6 +330,7 @@ HopperTile tile_of(const Options& o) {
   t.split = of(kHopperSplit);
   t.half = of(kHopperHalf);
   t.step = of(kHopperStep);
+  t.late = of(kHopperLate) != 0;
   t.copies = static_cast<Copies>(of(kHopperCopies));
   return t;
 }
@@ -335,6 +350,7 @@ Options options_of(const HopperTile& t, const Options& asked) {
   fill(kHopperSplit, t.split);
   fill(kHopperHalf, t.half);
   fill(kHopperStep, t.step);
+  fill(kHopperLate, t.late ? 1 : 0);
   fill(kHopperCopies, static_cast<std::int64_t>(t.copies));
   return o;
 }

@@ -14,6 +14,10 @@ struct alignas(128) HopperMap {  // the driver's CUtensorMap
   unsigned long long opaque[16];
 };
 
+// The map itself is read from memory, too: the first copy need not wait for it.
+__device__ __forceinline__ void fetch_map(const HopperMap& map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
 __device__ __forceinline__ void load_keys(unsigned to, const HopperMap& map, unsigned barrier, int column, int key,
                                           int head, int batch) {
   asm volatile(

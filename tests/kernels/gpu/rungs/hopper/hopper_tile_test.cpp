@@ -97,6 +97,18 @@ TEST(HopperTile, FetchesQEarlyWhereSeamsShow) {
   EXPECT_EQ(hopper_tile(problem(16384, 64), {}).queries, 2) << "its room is not missed";
 }
 
+TEST(HopperTile, HandsOsRowsBackLateWithoutAMask) {
+  EXPECT_TRUE(hopper_tile(problem(1024, 128), {}).late);
+  EXPECT_FALSE(hopper_tile(problem(1024, 128, true), {}).late);
+  EXPECT_FALSE(hopper_tile(problem(1024, 64), {}).late) << "four consumers";
+  EXPECT_FALSE(hopper_tile(problem(16384, 128), {}).late) << "one buffer of Q";
+  EXPECT_FALSE(hopper_tile(problem(1024, 128), at_step(9)).late);
+  Options o;
+  choose(o, kHopperLate, 1);
+  EXPECT_EQ(refusal(problem(16384, 128), o),
+            "flash_hopper hands O's rows back late in form 5 with two buffers of Q alone.");
+}
+
 TEST(HopperTile, SharesRowsOutSoThatTheLastWaveIsFull) {
   // 256 heads of 16 pieces: 6 tiles, four of them of three pieces, make 11.6 waves; the 64 of L = 4096 go by 22.
   const Problem p = problem(1024, 128);
