@@ -141,6 +141,13 @@ using TraceFn = gpu::TraceFacts (*)(const Problem&, const Options&);
 using TilesFn = std::vector<Options> (*)(const Problem&, const Options& fixed, const Device&);
 // Why resolved options are what they are, in words.
 using ReasonFn = std::string (*)(const Problem&, const Options&, const Device&);
+// Registers that threads of a block have once they have moved them among themselves (setmaxnreg), role by role; of
+// resolved options.
+struct RegisterShare {
+  std::string_view role;  // "compute", for tr_of()
+  std::int32_t threads = 0, registers = 0;
+};
+using RegistersFn = std::vector<RegisterShare> (*)(const Problem&, const Options&);
 // What of a problem it is compiled for beside what all rungs are: "NAME=VALUE".
 using DefinesFn = std::vector<std::string> (*)(const Problem&);
 
@@ -178,6 +185,7 @@ struct KernelRow {
   TilesFn tiles = nullptr;      // null: tuning tries every combination of the values that its options declare
   ReasonFn reason = nullptr;    // null: its options have no reason of their own
   DefinesFn defines = nullptr;  // GPU: null: nothing besides
+  RegistersFn registers = nullptr;  // GPU: null: each thread keeps those that it begins with
   SupportsFn supports = nullptr;
   PlanFn plan = nullptr;
   // How it runs on the CPU. The GPU's rungs of the table have neither: kernels/gpu/launch prepares and launches all of

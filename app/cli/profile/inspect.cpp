@@ -64,6 +64,7 @@ nlohmann::json json_of(const InspectPoint& at, const Plan& plan, const gpu::Plan
           {"bc", plan.options.bc},
           {"threads", e.threads},
           {"registers", f.registers},
+          {"registers_then", e.registers_then},
           {"shared_static_bytes", f.shared_bytes},
           {"shared_dynamic_bytes", e.dynamic_bytes},
           {"stack_bytes", f.stack_bytes},

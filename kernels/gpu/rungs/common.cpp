@@ -66,6 +66,16 @@ Result<void> supports(const KernelRow& row, const Problem& p, const Options& o, 
   return ok();
 }
 
+std::string register_words(const KernelRow& row, const Problem& p, const Options& resolved) {
+  std::string words;
+  if (row.registers == nullptr) return words;
+  for (const RegisterShare& share : row.registers(p, resolved))
+    words += words.empty()
+                 ? phrase("{} threads {} with {} registers each", share.threads, tr_of(share.role), share.registers)
+                 : phrase(", {} {} with {}", share.threads, tr_of(share.role), share.registers);
+  return words;
+}
+
 Result<ArchLimits> limits_for(const KernelRow& row, const Device& d) {
   const auto arch = limits_of(d.arch);
   if (!arch) return fail(ErrorKind::cannot_run, phrase("{} is not known on {}", row.id, d.arch));

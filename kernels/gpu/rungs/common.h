@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,10 @@ KernelRow common_row();
 // The device is a GPU of an architecture that the row declares, the dtype one that it takes, the problem valid, the
 // row's plan() has no objection and its launches are not too large. A rung that refuses more does so in its plan().
 Result<void> supports(const KernelRow& row, const Problem& p, const Options& o, const Device& d);
+
+// "384 threads compute with 160 registers each, 128 copy with 32": what ptxas counts is what each thread begins with.
+// Empty: they keep it.
+std::string register_words(const KernelRow& row, const Problem& p, const Options& resolved);
 
 // ---- for the rungs' plan()
 

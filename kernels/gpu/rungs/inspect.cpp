@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/base/text.h"
+#include "kernels/gpu/rungs/common.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/specialise.h"
 
@@ -23,6 +24,7 @@ Result<std::vector<EntryReport>> report_entries(const Compiled& compiled, const 
     e.dynamic_bytes = l.shared_bytes;
     e.occupancy =
         occupancy(*limits, static_cast<std::int32_t>(e.threads), at->registers, at->shared_bytes + l.shared_bytes);
+    if (l.name == plan.kernel->id) e.registers_then = register_words(*plan.kernel, plan.problem, plan.options);
     entries.push_back(std::move(e));
   }
   return entries;

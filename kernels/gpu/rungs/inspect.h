@@ -16,6 +16,7 @@ struct EntryReport {
   std::int64_t threads = 0;        // a block
   std::int64_t dynamic_bytes = 0;  // shared memory that the launch asks for
   Occupancy occupancy;
+  std::string registers_then;  // register_words() of common.h, of the entry that moves them
 };
 
 struct PlanReport {

@@ -39,6 +39,8 @@ std::string method_of(const Row& row, const gpu::EntryReport& chosen, std::size_
   std::string words = row.min ? fmt::format("ptxas and the launch, limited by {}", chosen.occupancy.limiter)
                       : row.metric == "shared_dynamic_bytes" ? "the launch plan"
                                                              : "ptxas";
+  if (row.metric == "registers_count" && !chosen.registers_then.empty())
+    words += fmt::format("; at the start, then {} (setmaxnreg)", chosen.registers_then);
   if (launches > 1) {
     words += fmt::format("; the {} of {} launches: {}", row.min ? "least" : "most", launches, chosen.figures.name);
   }

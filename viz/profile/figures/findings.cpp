@@ -65,14 +65,14 @@ Finding dram_bound(const Measurement& m, const FindingContext&) {
   return f;
 }
 
-Finding multiply_bound(const Measurement& m, const FindingContext&) {
+Finding multiply_bound(const Measurement& m, const FindingContext& context) {
   Finding f;
   const double share = value(m, "peak_share_pct"), tensor = value(m, "tensor_pipe_pct");
   if (share < kMultiplyBusy || tensor >= kTensorWorks || m.peaks.tensor_gflops > 0) return f;
   f.at_most = std::max(1.0, 100 / share);
   f.text = phrase("It reaches {} % of the multiply-add peak, with tensor cores busy in {} of 100 cycles.",
                   figure_text(share), figure_text(tensor));
-  f.other_kernel = on_tensor_cores(m.key.problem.dtype);
+  f.other_kernel = on_tensor_cores(m.key.problem.dtype, context.arch);
   f.experiment = phrase("tensor cores: {}", f.other_kernel);
   return f;
 }
@@ -189,9 +189,16 @@ std::vector<HeardShare> heard_shares(const Measurement& m) {
   return heard;
 }
 
+// Its threads move registers: few warps, which cover each other, are what it is built on.
+bool moves_registers(const Measurement& m) {
+  const auto row = find_kernel(m.key.kernel);
+  return row && (*row)->registers != nullptr;
+}
+
 // Neither bytes nor products keep it busy, and few warps are there to wait in.
 Finding few_warps(const Measurement& m, const FindingContext& context) {
   Finding f;
+  if (moves_registers(m)) return f;
   const double active = value(m, "occupancy_achieved_pct"), multiply = value(m, "peak_share_pct"),
                dram = value(m, "dram_peak_share_pct"), tensor = value(m, "tensor_pipe_pct");
   if (active >= kFewWarps || multiply >= kMultiplyBusy || dram >= kDramBusy || tensor >= kTensorBusy) return f;
@@ -214,13 +221,13 @@ Finding few_warps(const Measurement& m, const FindingContext& context) {
   return f;
 }
 
-Finding tensor_idle(const Measurement& m, const FindingContext&) {
+Finding tensor_idle(const Measurement& m, const FindingContext& context) {
   Finding f;
   const double tensor = value(m, "tensor_pipe_pct");
   if (m.key.problem.dtype == DType::f32 || tensor >= kTensorWorks) return f;
   f.text = phrase("Its {} numbers could go to the tensor cores, which are busy in {} of 100 cycles.",
                   name_of(m.key.problem.dtype), figure_text(tensor));
-  f.other_kernel = on_tensor_cores(m.key.problem.dtype);
+  f.other_kernel = on_tensor_cores(m.key.problem.dtype, context.arch);
   f.experiment = phrase("tensor cores: {}", f.other_kernel);
   return f;
 }

@@ -9,7 +9,7 @@ namespace attn {
 
 // Keeps S and P on the chip.
 std::string_view keeps_scores(DType dtype);
-// Multiplies on tensor cores.
-std::string_view on_tensor_cores(DType dtype);
+// Multiplies on tensor cores, on that architecture best.
+std::string_view on_tensor_cores(DType dtype, std::string_view arch);
 
 }  // namespace attn

@@ -9,6 +9,8 @@
 
 #include "kernels/base/text.h"
 #include "kernels/gpu/compile/occupancy.h"
+#include "kernels/gpu/rungs/common.h"
+#include "kernels/ladder.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene/bench_scene.h"
@@ -170,6 +172,13 @@ std::vector<std::string> launch_lines(const Measurement& m) {
   return lines;
 }
 
+// What the stairs cannot show: they go by the registers that a block is launched with.
+std::string register_line(const Measurement& m) {
+  const auto row = find_kernel(m.key.kernel);
+  const std::string then = row ? gpu::register_words(**row, m.key.problem, m.key.options) : std::string();
+  return then.empty() ? then : phrase("Registers move after the start: {} (setmaxnreg).", then);
+}
+
 }  // namespace
 
 std::string kibibytes(std::int64_t bytes) {
@@ -209,6 +218,7 @@ OccupancyScene occupancy_scene(const Measurement& m, const std::string& arch, st
   scene.words = phrase("{} of {}: {} of {} warps, {:.3g} %", blocks_text(now.blocks),
                        warps_text((threads + gpu::kWarp - 1) / gpu::kWarp), now.warps, now.max_warps, now.percent());
   scene.words += now.warps == now.max_warps ? tr(": the SM is full.") : phrase(", held down by {}.", now.limiter);
+  scene.registers = register_line(m);
   scene.more = more_words(*limits, threads, now.blocks);
   const Figure& achieved = figure(m, "occupancy_achieved_pct");
   if (achieved.available()) scene.achieved = achieved.value;

@@ -32,6 +32,7 @@ struct OccupancyScene {
   std::vector<std::string> launches;  // of a kernel of several, also where it is empty: a line each
   std::string words;       // "1 block of 8 warps: 8 of 64, 12.5 %, held down by registers and shared memory."
   std::string more;        // what one more block needs: "2 blocks need at most 128 registers a thread and 113 KiB."
+  std::string registers;   // where threads move registers among themselves: who has how many then; else empty
   std::string waves;       // "2048 blocks on 132 SMs: 15.5 waves; the last fills half."; empty: SMs not known
   double wave_count = 0;   // 15.5; 0: not known
   std::string arch;        // "sm_90a"

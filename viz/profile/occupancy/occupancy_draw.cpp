@@ -122,7 +122,7 @@ void draw_occupancy(const OccupancyScene& scene, ImVec2 size) {
     } else {
       draw_bar(scene, ImGui::GetContentRegionAvail().x);
       dim_text(scene.words + (scene.achieved ? " Achieved: " + scene.achieved_text + "." : "") + " " + scene.more +
-               (scene.waves.empty() ? "" : " " + scene.waves));
+               (scene.registers.empty() ? "" : " " + scene.registers) + (scene.waves.empty() ? "" : " " + scene.waves));
       const float gap = s.px(16);
       const float width = std::floor((ImGui::GetContentRegionAvail().x - 2 * gap) / 3);
       const float top = ImGui::GetCursorPosY() + s.px(2);

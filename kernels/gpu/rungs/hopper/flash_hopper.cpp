@@ -129,6 +129,12 @@ TraceFacts trace(const Problem& p, const Options&) {
   return facts;
 }
 
+std::vector<RegisterShare> registers(const Problem&, const Options& resolved) {
+  const HopperTile t = tile_of(resolved);
+  const HopperLayout layout = hopper_layout(8, 8, 16, t.consumers, 1, 1);
+  return {{marked("compute"), 128 * t.consumers, layout.registers}, {marked("copy"), 128, layout.producer_registers}};
+}
+
 std::string reason(const Problem& p, const Options& resolved, const Device& d) {
   return words_of(p, tile_of(resolved), sms_of(d));
 }
@@ -287,6 +293,7 @@ KernelRow flash_hopper_row() {
   row.counters = 2;
   row.tiles = tiles;
   row.reason = reason;
+  row.registers = registers;
   row.defines = defines;
   row.plan = plan;
   row.trace = trace;

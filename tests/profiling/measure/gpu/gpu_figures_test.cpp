@@ -81,6 +81,17 @@ TEST(CompiledFigures, OfOneLaunchAreItsOwn) {
   EXPECT_EQ(figure(m, "spill_bytes").value, 12);
 }
 
+TEST(CompiledFigures, RegistersThatMoveAreToldBesideThoseOfTheStart) {
+  Measurement m;
+  m.processor = Processor::gpu;
+  std::vector<gpu::EntryReport> one{entry("flash_hopper", 128, 16, 0)};
+  one[0].registers_then = "384 threads compute with 160 registers each, 128 copy with 32";
+  put_compiled_figures(m, one);
+  EXPECT_EQ(figure(m, "registers_count").value, 128);
+  EXPECT_EQ(figure(m, "registers_count").method,
+            "ptxas; at the start, then 384 threads compute with 160 registers each, 128 copy with 32 (setmaxnreg)");
+}
+
 TEST(CompiledFigures, OfSeveralLaunchesNameTheOneThatTakesMost) {
   Measurement m;
   m.processor = Processor::gpu;

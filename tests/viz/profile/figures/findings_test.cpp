@@ -410,7 +410,7 @@ TEST(ProfileFindings, WhatIsProposedIsWhatTheChipDoes) {
   expect_same(m, "flash_tf32x3");
   m = quiet();
   kTriggers.at("tensor_idle")(m);
-  expect_same(m, "flash_mma");
+  expect_same(m, "flash_hopper");
   m = quiet();
   m.key.kernel = "naive";
   kTriggers.at("dram_bound")(m);

@@ -22,6 +22,17 @@ TEST(ProfileOccupancy, NamesWhatHoldsItDownAndWhatOneMoreBlockNeeds) {
   EXPECT_EQ(o.achieved_text, "12.5 %");
 }
 
+// ptxas counts what a block is launched with; what a consumer computes with is told beside it.
+TEST(ProfileOccupancy, SaysWhoHasHowManyRegistersOnceTheyAreMoved) {
+  Measurement m = h100_row("flash_hopper", 1);
+  m.key.problem.dtype = DType::f16;
+  m.key.options = {.br = 192, .bc = 128, .threads = 512, .stages = 4};
+  EXPECT_EQ(occupancy_scene(m, "sm_90a", 132).registers,
+            "Registers move after the start: 384 threads compute with 160 registers each, 128 copy with 32 "
+            "(setmaxnreg).");
+  EXPECT_EQ(occupancy_scene(h100_row("flash_simt", 1), "sm_90a", 132).registers, "");
+}
+
 TEST(ProfileOccupancy, TellsWavesAndTheTailOfTheLast) {
   // 2048 = 15 x 132 + 68.
   EXPECT_EQ(occupancy_scene(h100_row("flash_simt", 1), "sm_90a", 132).waves,
