@@ -122,8 +122,8 @@ using LaunchFn = Result<void> (*)(const Prepared&, const Stream&);
 using RecordFn = Result<Recording> (*)(const KernelRow&, const Problem&, const Options&, const Inputs&, Stop);
 
 // The pipe that the two products of a GPU kernel run on: its peak bounds the kernel. tensor_half: f16 and bf16, fp32
-// sums.
-enum class Pipe : std::uint8_t { multiply_add, tensor_half, tensor_tf32 };
+// sums, by mma.sync. warpgroup_half: the same by wgmma, which reaches half as much again.
+enum class Pipe : std::uint8_t { multiply_add, tensor_half, tensor_tf32, warpgroup_half };
 struct Products {
   Pipe pipe = Pipe::multiply_add;
   std::int32_t each = 1;  // products of the pipe for one of the formula: 3 where an fp32 number is split in two

@@ -69,6 +69,10 @@ Figure tflops(const Measurement& m) {
   return derived(flops_of(m.key.problem) / m.time.median * 1e-6, marked("from the median time"));
 }
 
+bool by_warpgroups(const Measurement& m) {
+  const auto row = find_kernel(m.key.kernel);
+  return row && (*row)->products.pipe == Pipe::warpgroup_half;
+}
 // By the rung's own word, else by what was counted.
 bool multiplies_on_tensor_cores(const Measurement& m) {
   if (const auto row = find_kernel(m.key.kernel); row) return (*row)->products.pipe != Pipe::multiply_add;
@@ -81,10 +85,10 @@ Figure peak_share(const Measurement& m) {
   if (!rate.available()) return rate;
   if (m.peaks.tensor_gflops > 0) {
     const double each = m.peaks.products_each;
-    return derived(
-        100 * rate.value * each * 1e3 / m.peaks.tensor_gflops,
-        fmt::format("peak of the tensor cores {:.4g} GFLOP/s measured with mma.sync{}", m.peaks.tensor_gflops,
-                    each > 1 ? fmt::format(", {} products for each", m.peaks.products_each) : ""));
+    return derived(100 * rate.value * each * 1e3 / m.peaks.tensor_gflops,
+                   fmt::format("peak of the tensor cores {:.4g} GFLOP/s measured with {}{}", m.peaks.tensor_gflops,
+                               by_warpgroups(m) ? "wgmma" : "mma.sync",
+                               each > 1 ? fmt::format(", {} products for each", m.peaks.products_each) : ""));
   }
   if (multiplies_on_tensor_cores(m))
     return none(marked("its products run on the tensor cores, whose peak was not measured in this session"));

@@ -1,5 +1,6 @@
 #include "profiling/measure/gpu/gpu_peaks.h"
 #include "kernels/base/bytes.h"
+#include "profiling/measure/gpu/warpgroup_source.h"
 
 #include <algorithm>
 #include <array>
@@ -156,7 +157,13 @@ struct TensorLoop {
 constexpr std::array kTensorLoops{TensorLoop{"attnscope_tensor_half", 16.0 * 8 * 16},
                                   TensorLoop{"attnscope_tensor_bf16", 16.0 * 8 * 16},
                                   TensorLoop{"attnscope_tensor_tf32", 16.0 * 8 * 8}};
+// A warp's share of what its warpgroup multiplies in a turn is as much as the other loops of 16 bits have.
+constexpr std::array kWarpgroupLoops{TensorLoop{"attnscope_warpgroup_half", 16.0 * 8 * 16},
+                                     TensorLoop{"attnscope_warpgroup_bf16", 16.0 * 8 * 16}};
+static_assert(8.0 * 64 * 128 * 16 / 4 == kProductsPerIteration * 16 * 8 * 16);
+constexpr std::string_view kWarpgroups = "sm_90a";
 const TensorLoop& loop_of(Pipe pipe, DType dtype) {
+  if (pipe == Pipe::warpgroup_half) return kWarpgroupLoops[dtype == DType::bf16 ? 1 : 0];
   if (pipe == Pipe::tensor_tf32) return kTensorLoops[2];
   return kTensorLoops[dtype == DType::bf16 ? 1 : 0];
 }
@@ -178,7 +185,8 @@ constexpr std::uint64_t kMaxCopied = std::uint64_t{1} << 30;  // bytes; a copy f
 
 Result<GpuPeaks> GpuPeaks::make(gpu::Driver& driver, gpu::CompileService& service, const gpu::GpuProperties& properties,
                                 gpu::StreamHandle stream) {
-  const gpu::KernelSource source{"gpu_yardsticks.cu", kSource, "gpu_yardsticks 4", false};
+  const gpu::KernelSource source{"gpu_yardsticks.cu", std::string(kSource) + kWarpgroupSource, "gpu_yardsticks 5",
+                                 false};
   const auto compiled = service.compile({source, properties.arch(), {}});
   if (!compiled) return tl::unexpected(compiled.error());
   GpuPeaks made(driver, properties, stream);
@@ -196,6 +204,12 @@ Result<GpuPeaks> GpuPeaks::make(gpu::Driver& driver, gpu::CompileService& servic
       if (!entry) return tl::unexpected(entry.error());
       made.entries_.emplace(loop.entry, *entry);
     }
+  }
+  for (const TensorLoop& loop : kWarpgroupLoops) {
+    if (properties.arch() != kWarpgroups) break;
+    const auto entry = driver.function(*module, loop.entry);
+    if (!entry) return tl::unexpected(entry.error());
+    made.entries_.emplace(loop.entry, *entry);
   }
   return made;
 }
@@ -274,9 +288,12 @@ Result<double> GpuPeaks::tensor_gflops(Pipe pipe, DType dtype) {
   if (pipe == Pipe::multiply_add) return bad_input("multiply-adds of fp32 have no peak of the tensor cores");
   const TensorLoop& loop = loop_of(pipe, dtype);
   if (!entries_.contains(loop.entry))
-    return fail(ErrorKind::cannot_run,
-                fmt::format("its products are measured with mma.sync of sm_{} and newer; this GPU is {}", kTensorSince,
-                            properties_.arch()));
+    return fail(
+        ErrorKind::cannot_run,
+        pipe == Pipe::warpgroup_half
+            ? fmt::format("its products are measured with wgmma of {}; this GPU is {}", kWarpgroups, properties_.arch())
+            : fmt::format("its products are measured with mma.sync of sm_{} and newer; this GPU is {}", kTensorSince,
+                          properties_.arch()));
   if (const auto known = tensor_gflops_.find(loop.entry); known != tensor_gflops_.end()) return known->second;
   if (auto ready = prepare_flush(); !ready) return tl::unexpected(ready.error());
   Work w;

@@ -46,9 +46,9 @@ class GpuPeaks {
   // Measured once, some 60 ms; the best of several runs. One that fails leaves the others their turn, and is tried
   // again when it is next asked for; an error: the GPU is lost.
   Result<GpuPeak> peak();
-  // Of the tensor cores by mma.sync in the pipe's type, 2 FLOPs a multiply-add, all SMs; `dtype` tells f16 from bf16,
-  // which share a pipe and not the power that it draws. An error on a chip whose products have other shapes. Measured
-  // once, some 40 ms.
+  // Of the tensor cores by mma.sync, or wgmma, in the pipe's type, 2 FLOPs a multiply-add, all SMs; `dtype` tells f16
+  // from bf16, which share a pipe and not the power that it draws. An error on a chip whose products have other shapes.
+  // Measured once, some 40 ms.
   Result<double> tensor_gflops(Pipe pipe, DType dtype);
 
  private:

@@ -55,8 +55,8 @@ std::string peak_words(const Roofline& r, const RoofDot& dot, const Measurement&
   const double tensor = tensor_busy(m);
   const std::string busy = tensor >= kTensorWorks ? phrase(", busy in {} of 100 cycles", figure_text(tensor)) : "";
   if (r.tensor_tflops > 0)
-    return phrase("{} % of what mma.sync was measured to reach on the tensor cores{}.",
-                  figure_text(100 * dot.tflops / r.tensor_tflops), busy);
+    return phrase("{} % of what {} was measured to reach on the tensor cores{}.",
+                  figure_text(100 * dot.tflops / r.tensor_tflops), r.by_warpgroups ? "wgmma" : "mma.sync", busy);
   switch (runs_on(m)) {
     case RunsOn::tensor:
       return phrase("Its products run on the tensor cores{}: the fp32 roof is not theirs, and theirs was not measured.",
@@ -91,10 +91,14 @@ std::string bytes_words(const Roofline& r, const RoofDot& dot) {
                 value_with_unit(allowed, rate_unit(allowed)), figure_text(share));
 }
 
-void set_tensor_roof(Roofline& r, const Peaks& peaks) {
+void set_tensor_roof(Roofline& r, const Measurement& m) {
+  const Peaks& peaks = m.peaks;
   if (peaks.tensor_gflops <= 0) return;
+  const auto row = find_kernel(m.key.kernel);
+  r.by_warpgroups = row && (*row)->products.pipe == Pipe::warpgroup_half;
   r.tensor_tflops = peaks.tensor_gflops / peaks.products_each * 1e-3;
   r.tensor_name = peaks.products_each > 1 ? phrase("mma.sync peak over {} products each", peaks.products_each)
+                  : r.by_warpgroups       ? tr("wgmma peak")
                                           : tr("mma.sync peak");
 }
 
@@ -162,7 +166,7 @@ std::string roofs_words(const Roofline& r) {
   std::vector<std::string_view> names;
   if (r.copy_gb_per_s > 0) names.emplace_back(tr("copy rate"));
   if (r.peak_tflops > 0) names.emplace_back(tr("fp32 multiply-add peak"));
-  if (r.tensor_tflops > 0) names.emplace_back(tr("mma.sync peak"));
+  if (r.tensor_tflops > 0) names.emplace_back(r.by_warpgroups ? tr("wgmma peak") : tr("mma.sync peak"));
   std::string words;
   for (std::size_t n = 0; n < names.size(); ++n)
     words += fmt::format("{}{}", n == 0 ? "" : n + 1 == names.size() ? tr(" and ") : ", ", names[n]);
@@ -270,11 +274,10 @@ Roofline roofline(std::span<const Measurement* const> rows, const std::string& c
   if (my_row->peaks.copy_gb_per_s > 0) r.copy_gb_per_s = my_row->peaks.copy_gb_per_s;
   for (const Measurement* m : timed) r.dots.push_back(dot_of(*m, *my_row));
   const RoofDot& mine = r.dots[static_cast<std::size_t>(std::ranges::find(timed, my_row) - timed.begin())];
-  set_tensor_roof(r, my_row->peaks);
+  set_tensor_roof(r, *my_row);
   if (r.tensor_tflops <= 0 && runs_on(*my_row) == RunsOn::perhaps_tensor)
     for (const Measurement* m : rows)
-      if (m->peaks.products_each == 1 && m->key.problem.dtype == my_row->key.problem.dtype)
-        set_tensor_roof(r, m->peaks);
+      if (m->peaks.products_each == 1 && m->key.problem.dtype == my_row->key.problem.dtype) set_tensor_roof(r, *m);
   r.top_tflops = runs_on(*my_row) == RunsOn::multiply_add ? std::max(r.peak_tflops, r.tensor_tflops) : r.tensor_tflops;
   add_levels(r, *my_row);
   find_missing(r, *my_row);

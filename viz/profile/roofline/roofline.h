@@ -46,7 +46,8 @@ struct Roofline {
   double tensor_tflops = 0;
   // Where the chosen kernel's own arithmetic ends: tensor cores' or multiply-adds'; 0 = not measured.
   double top_tflops = 0;
-  std::string tensor_name;  // "mma.sync peak" and how many products each of the formula takes
+  bool by_warpgroups = false;  // the roof is that of wgmma
+  std::string tensor_name;     // "mma.sync peak" or "wgmma peak", and how many products each of the formula takes
   std::vector<RoofDot> dots;
   std::vector<RoofLevel> levels;  // of the chosen kernel, from DRAM inwards; those alone that were measured and counted
   std::vector<MissingRoof> missing;

@@ -288,7 +288,7 @@ KernelRow flash_hopper_row() {
   row.source = marked("Shah et al. 2024, FlashAttention-3; PTX ISA, wgmma and cp.async.bulk.tensor");
   row.elsewhere = marked(
       "wgmma and the tensor maps that it lives on are Hopper's alone; flash_mma is the fastest in f16 and bf16 there");
-  row.products = {Pipe::tensor_half, 1};
+  row.products = {Pipe::warpgroup_half, 1};
   row.fragments = &fragments();
   row.counters = 2;
   row.tiles = tiles;

@@ -55,6 +55,20 @@ TEST(ProfileRoofline, ItsSentenceFollowsTheFigures) {
   EXPECT_NE(roofline(rows, "flash_simt").words.find("it has no mark"), std::string::npos);
 }
 
+// Of wgmma, where the kernel multiplies by warpgroups: mma.sync reaches two thirds of it.
+TEST(ProfileRoofline, TheRoofOfWarpgroupsIsThatOfTheirOwnInstruction) {
+  Measurement m = h100_row("flash_hopper", 3000);
+  m.key.problem.dtype = DType::f16;
+  m.peaks.tensor_gflops = 850000;
+  m.peaks.products_each = 1;
+  const std::array<const Measurement*, 1> rows{&m};
+  const Roofline r = roofline(rows, "flash_hopper");
+  EXPECT_EQ(r.tensor_name, "wgmma peak");
+  EXPECT_DOUBLE_EQ(r.tensor_tflops, 850);
+  EXPECT_NE(r.words.find("% of what wgmma was measured to reach on the tensor cores."), std::string::npos) << r.words;
+  EXPECT_NE(r.note.find("wgmma peak"), std::string::npos) << r.note;
+}
+
 // Algorithmic work against the peak of the pipe that does it: TF32's third where each product takes three.
 TEST(ProfileRoofline, TheRoofOfTensorCoresIsOverTheProductsThatEachOfTheFormulaTakes) {
   Measurement m = h100_row("flash_tf32x3", 59526);
