@@ -16,6 +16,7 @@
 #include "app/cli/arguments/command.h"
 #include "app/cli/arguments/console_text.h"
 #include "app/cli/describe.h"
+#include "app/cli/not_taken.h"
 #include "app/system/assets.h"
 #include "app/system/language.h"
 #include "attnscope_version.h"
@@ -131,6 +132,8 @@ int run_checked(int argc, char** argv) {
     std::ostringstream wrong;                                // it repeats what was typed
     const int code = program.exit(error, std::cout, wrong);  // help and version to stdout, errors to stderr
     std::cerr << printable(wrong.str());
+    if (const std::string why = why_not_taken({argv, static_cast<std::size_t>(argc)}); code != 0 && !why.empty())
+      say("attnscope: " + why);
     if (code != 0) return kBadUsage;
     return std::cout.flush() ? 0 : finish_without_room();
   }

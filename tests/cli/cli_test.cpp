@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -106,6 +107,18 @@ TEST(Usage, WrongIsExitTwoWithTheValueAndNothingOnStdout) {
     EXPECT_NE(done.err.find(w.named), std::string::npos) << w.named << " is not in: " << done.err;
     EXPECT_TRUE(done.out.empty()) << done.out;
   }
+}
+
+// What users of other libraries look for: which kernel option there is none of, and what comes closest.
+TEST(Usage, WhatNoKernelTakesIsNamed) {
+  for (const auto& [option, words] : {std::pair("--sinks", "No kernel takes a sink logit per head."),
+                                      std::pair("--cu-seqlens-q", "No kernel takes packed lengths."),
+                                      std::pair("--varlen", "--key-lengths come closest")}) {
+    const Done done = run({"bench", "--kernels", "flash_hopper", "--values", "64", option, "1"});
+    EXPECT_EQ(done.code, 2) << option;
+    EXPECT_NE(done.err.find(words), std::string::npos) << done.err;
+  }
+  EXPECT_EQ(run({"bench", "--values", "64", "--no-such-thing"}).err.find("No kernel takes"), std::string::npos);
 }
 
 TEST(Usage, WhatThisMachineCannotDoIsExitThree) {
