@@ -20,11 +20,13 @@
 //     either.
 //   The row's LSE is judged all the same, unless one of its visible scores is itself beyond fp32
 //
-// A verdict that judged nothing at all neither passes nor fails.
+// A verdict that judged nothing at all neither passes nor fails; nor does an answer that would pass where O may be off
+// by more than 2 max|V|, which is as far as two means of V's rows lie apart: there zeros would pass as well.
 //
 // A backward's gradients have the same rule with its factors tripled, each its own (gradients.h).
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -105,12 +107,13 @@ struct Unjudged {
 // One output and its own rule.
 struct OutputVerdict {
   Tensor tensor = Tensor::o;
-  double error = 0;         // max|got - ref| over the finite elements
+  // max|got - ref|. Infinite or NaN where an element that should be finite is not, or the other way round.
+  double error = 0;
   double allowed = 0;       // the right side of the rule
   std::int64_t judged = 0;  // elements that the rule was applied to
   Unjudged unjudged;
   std::string reason;  // empty where it passes; else what differed, where (b, h, row, column) and by how much
-  bool within() const { return error <= allowed; }
+  bool within() const { return std::isfinite(error) && error <= allowed; }
   bool operator==(const OutputVerdict&) const = default;
 };
 
@@ -146,8 +149,8 @@ std::string_view name_of(Outcome o);  // "pass", "wrong", "not judged"
 // "", or what was left out: "3 elements of O not judged (a V that is not finite may or may not reach them)".
 std::string unjudged_words(const Verdict& v);
 
-// One rule for every kernel: see the top of this file. `error` and `allowed` are over the finite elements; an element
-// that should or should not be finite and is otherwise makes the verdict fail with a reason, whatever the two say.
+// One rule for every kernel: see the top of this file. `allowed` is over the finite elements; an element that should or
+// should not be finite and is otherwise makes the verdict fail with a reason.
 Verdict judge(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Outputs& out,
               const RowSample& sample);
 // The same rule for an answer without LSE: attention of others hands out O alone.

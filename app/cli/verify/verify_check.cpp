@@ -113,6 +113,7 @@ Result<std::string> try_traced(const KernelRow& row, const CheckCase& c, const P
 }
 
 double share_of(double error, double allowed) {
+  if (!std::isfinite(error)) return HUGE_VAL;
   return allowed > 0 ? error / allowed : (error > 0 ? HUGE_VAL : 0);
 }
 

@@ -337,5 +337,69 @@ TEST(ChooseRows, TakesEveryRowOfADecodingHead) {
   EXPECT_EQ(s.rows[1].r, 1);
 }
 
+// Whatever is not finite where it should be, wherever it stands: the error says so, and no rule is kept.
+TEST(Verdict, TheErrorOfWhatIsNotFiniteIsNotFinite) {
+  for (const DType t : {DType::f32, DType::f16, DType::bf16}) {
+    Case c = numpy_case(t);
+    c.compute();
+    const std::int64_t elements = c.perfect().out.size();
+    for (const float bad : {kNan, -kNan, kInf, -kInf}) {
+      for (const std::int64_t at : {std::int64_t{0}, elements / 2, elements - 1, std::int64_t{-1}}) {
+        Outputs o = c.perfect();
+        for (std::int64_t n = 0; n < elements; ++n)
+          if (at < 0 || n == at) o.out.set(n, bad);
+        const Verdict v = c.judged(o);
+        EXPECT_FALSE(v.pass);
+        EXPECT_FALSE(v.not_judged);
+        EXPECT_EQ(std::isnan(v.error()), std::isnan(bad)) << v.error();
+        EXPECT_FALSE(std::isfinite(v.error()));
+        EXPECT_FALSE(v.of(Tensor::o)->within());
+        EXPECT_TRUE(v.of(Tensor::lse)->within());
+        EXPECT_EQ(v.reason.find("-nan"), std::string::npos) << v.reason;
+      }
+      Outputs o = c.perfect();
+      o.lse.set(1, bad);
+      EXPECT_FALSE(std::isfinite(c.judged(o).lse_error()));
+      EXPECT_TRUE(std::isfinite(c.judged(o).error()));
+    }
+  }
+}
+
+TEST(Verdict, ANumberWhereTheReferenceIsNotANumberIsAnErrorWithoutEnd) {
+  OutputVerdict infinite;
+  infinite.error = infinite.allowed = literals::kInf;
+  EXPECT_FALSE(infinite.within());
+  Case c = random_case(3, 3, 1, 2);
+  for (std::int64_t r = 0; r < 3; ++r) c.in.q.set(r, 1);
+  c.in.k.set(2, kNan);
+  c.compute();
+  Outputs o = c.perfect();
+  o.out.set(5, 0);
+  EXPECT_TRUE(std::isnan(c.judged(o).error()));
+}
+
+// Every mean of V's rows lies within max|V|: where the rule lets two of them pass for each other, it says nothing.
+TEST(Verdict, WhatWouldLetAnyMeanOfVPassIsNotJudged) {
+  int judged = 0, not_judged = 0;
+  for (const DType t : {DType::f32, DType::bf16}) {
+    for (const double scale : {1.0, 1e2, 1e4, 1e6, 1e8}) {
+      Case c = numpy_case(t);
+      c.p.scale = scale;
+      c.compute();
+      const Verdict v = c.judged(c.perfect());
+      const bool anything = v.allowed() > 2 * c.ref.max_abs_v;
+      EXPECT_EQ(v.pass, !anything) << name_of(t) << ' ' << scale << ' ' << v.reason;
+      EXPECT_EQ(v.not_judged, anything);
+      EXPECT_EQ(v.reason.starts_with("not judged: O may be off by"), anything) << v.reason;
+      anything ? ++not_judged : ++judged;
+      Outputs broken = c.perfect();
+      broken.out.set(0, kNan);
+      EXPECT_EQ(outcome_of(c.judged(broken)), Outcome::wrong);
+    }
+  }
+  EXPECT_GT(judged, 0);
+  EXPECT_GT(not_judged, 0);
+}
+
 }  // namespace
 }  // namespace attn
