@@ -16,17 +16,21 @@ void relax() {
 #endif
 }
 
+}  // namespace
+
 // Returns once `value` is no longer `old`.
 template <class T>
-void await_change(const std::atomic<T>& value, T old) {
+void ThreadCrew::await_change(const std::atomic<T>& value, T old) const {
   for (int look = 0; look < kLooks; ++look) {
     if (value.load(std::memory_order_acquire) != old) return;
     relax();
   }
+  while (warm_.load(std::memory_order_relaxed)) {
+    if (value.load(std::memory_order_acquire) != old) return;
+    std::this_thread::yield();  // more threads than cores still move on
+  }
   value.wait(old, std::memory_order_acquire);
 }
-
-}  // namespace
 
 ThreadCrew::ThreadCrew(std::int32_t threads) {
   try {
@@ -67,6 +71,10 @@ void ThreadCrew::take_pieces(std::int32_t worker) {
 }
 
 void ThreadCrew::run(std::int64_t pieces, const Piece& work, const Stop& stop) {
+  if (pieces <= 1) {  // nobody is woken for nothing
+    if (pieces == 1 && !stop.stop_requested()) work(0, 0);
+    return;
+  }
   pieces_ = pieces;
   work_ = &work;
   stop_ = &stop;

@@ -31,14 +31,14 @@ namespace {
 
 struct Interval {
   double low, median, high;
-  bool enough;
+  bool enough, split;
 };
 
 Interval interval_of(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   const MedianInterval ranks = median_interval(static_cast<std::int32_t>(samples.size()));
   return {samples[static_cast<std::size_t>(ranks.low)], quantile(samples, 0.5),
-          samples[static_cast<std::size_t>(ranks.high)], ranks.enough};
+          samples[static_cast<std::size_t>(ranks.high)], ranks.enough, is_split(samples)};
 }
 
 std::vector<double> copy_of(std::span<const double> samples) {
@@ -46,6 +46,20 @@ std::vector<double> copy_of(std::span<const double> samples) {
 }
 
 }  // namespace
+
+bool is_split(std::span<const double> sorted) {
+  constexpr double kFew = 0.1, kRanges = 3, kShareOfMedian = 0.05;
+  if (sorted.size() < 2) return false;
+  const double least = kShareOfMedian * quantile(sorted, 0.5);
+  const auto few = static_cast<std::size_t>(kFew * static_cast<double>(sorted.size()));
+  for (std::size_t below = few + 1; below + few + 1 <= sorted.size(); ++below) {
+    const double gap = sorted[below] - sorted[below - 1];
+    if (gap <= least) continue;
+    const auto others = 2 * below >= sorted.size() ? sorted.first(below) : sorted.subspan(below);
+    if (gap > kRanges * (quantile(others, 0.75) - quantile(others, 0.25))) return true;
+  }
+  return false;
+}
 
 bool has_drifted(std::span<const double> samples) {
   const std::size_t third = samples.size() / 3;
@@ -70,7 +84,7 @@ TimeStatistics statistics_of(std::span<const double> samples, double settled_sha
   const MedianInterval ranks = median_interval(t.n);
   t.ci_low = sorted[static_cast<std::size_t>(ranks.low)];
   t.ci_high = sorted[static_cast<std::size_t>(ranks.high)];
-  t.settled = ranks.enough && t.ci_high - t.ci_low < settled_share * t.median;
+  t.settled = ranks.enough && t.ci_high - t.ci_low < settled_share * t.median && !is_split(sorted);
   t.drifted = has_drifted(samples);
   return t;
 }
@@ -90,7 +104,7 @@ bool TimeLimit::met(const RepeatsSoFar& r) const {
 bool Settled::met(const RepeatsSoFar& r) const {
   if (r.samples_us.empty()) return false;
   const Interval i = interval_of(copy_of(r.samples_us));
-  return i.enough && i.high - i.low < share * i.median;
+  return i.enough && i.high - i.low < share * i.median && !i.split;
 }
 
 StopRule::StopRule(MinRepeats min, Settled settled, TimeLimit limit)

@@ -24,12 +24,18 @@ struct MedianInterval {
 MedianInterval median_interval(std::int32_t n);
 
 // Median, quartiles, interval and drift of the repeats, in the order in which they were taken. `settled` is set by
-// the rule below: the interval is under `settled_share` of the median. All zero for no repeats.
+// the rule below: the interval is under `settled_share` of the median, and the repeats are of one kind. All zero for no
+// repeats.
 TimeStatistics statistics_of(std::span<const double> samples, double settled_share = 0.01);
 
 // Clock or temperature moved: the 95 % intervals of the first and of the last third do not meet, and their medians
 // are more than 1 % apart. Fewer than 18 repeats cannot tell (a third would have no interval): false.
 bool has_drifted(std::span<const double> samples);
+
+// Two kinds of repeats: over a tenth of them lie beyond a gap that is wider than three interquartile ranges of the
+// others and 5 % of the median. A median of one kind alone says too little of the other, however narrow its interval.
+// `sorted` ascends.
+bool is_split(std::span<const double> sorted);
 
 // What a stopping criterion looks at.
 struct RepeatsSoFar {
@@ -55,7 +61,7 @@ struct TimeLimit {
   bool met(const RepeatsSoFar& r) const;
 };
 
-// The median's 95 % interval is under `share` of the median.
+// The median's 95 % interval is under `share` of the median, and the repeats are of one kind.
 struct Settled {
   double share = 0.01;
   bool met(const RepeatsSoFar& r) const;

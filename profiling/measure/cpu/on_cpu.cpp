@@ -120,6 +120,7 @@ Result<void> check_and_time(const KernelRow& row, const Point& point, Measuremen
   const double warm_up_s = first_run_s > point.seconds_per_point ? 0 : std::min(0.1, point.seconds_per_point / 10);
   const StopRule rule(MinRepeats{point.min_repeats}, Settled{}, TimeLimit{point.seconds_per_point});
   stages.enter("warm up");
+  const cpu::ThreadCrew::Warm warm(crew);
   auto samples = time_repeats(run, warm_up_s, rule, steady_seconds, stop, [&] { stages.enter("time"); });
   if (!samples) return tl::unexpected(samples.error());
   m.samples_us = std::move(*samples);
@@ -141,6 +142,7 @@ Result<std::vector<double>> turn_on_cpu(const KernelRow& row, const Point& p, co
   const auto ready = row.prepare(*plan, buffers, stream);
   if (!ready) return tl::unexpected(ready.error());
   std::vector<double> samples;
+  const cpu::ThreadCrew::Warm warm(crew);
   for (std::int32_t n = -turn.warm_up; n < turn.repeats; ++n) {
     if (n >= 0) std::this_thread::sleep_for(std::chrono::microseconds(turn.pause_us));
     const double begin = steady_seconds();

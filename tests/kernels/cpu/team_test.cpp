@@ -2,9 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -96,6 +104,58 @@ TEST(Team, OfOneThreadStopsBetweenPieces) {
   });
   EXPECT_EQ(taken, 3);
   EXPECT_TRUE(team.stopped());
+}
+
+TEST(ThreadCrew, OnePieceIsTheCallingThreads) {
+  ThreadCrew crew(4);
+  for (int call = 0; call < 100; ++call) {
+    std::thread::id by;
+    crew.run(1,
+             [&](std::int64_t, std::int32_t worker) {
+               by = std::this_thread::get_id();
+               EXPECT_EQ(worker, 0);
+             },
+             {});
+    ASSERT_EQ(by, std::this_thread::get_id());
+  }
+  std::stop_source stopped;
+  stopped.request_stop();
+  crew.run(
+      1, [](std::int64_t, std::int32_t) { FAIL() << "it was stopped"; }, stopped.get_token());
+}
+
+// Of the threads of this process but the calling one: those that sleep.
+int sleepers() {
+  int count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() == std::to_string(::gettid())) continue;
+    std::ifstream file(task.path() / "stat");
+    std::string stat((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    count += stat.substr(stat.rfind(')') + 2, 1) == "S" ? 1 : 0;  // R, starved or not, is awake
+  }
+  return count;
+}
+
+TEST(ThreadCrew, ItsHelpersStayAwakeBetweenCallsWhileItIsKeptWarmAndNoLonger) {
+  const int others = sleepers();
+  ThreadCrew crew(3);
+  const auto come_to = [&](int asleep) {
+    for (int look = 0; look < 500 && sleepers() != asleep; ++look)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return sleepers();
+  };
+  const auto call = [&] { crew.run(6, [](std::int64_t, std::int32_t) {}, {}); };
+  call();
+  const int asleep = come_to(others + 2);
+  ASSERT_EQ(asleep, others + 2);
+  {
+    const ThreadCrew::Warm warm(crew);
+    call();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // far longer than a helper looks
+    EXPECT_EQ(come_to(asleep - 2), asleep - 2);
+    call();
+  }
+  EXPECT_EQ(come_to(asleep), asleep);
 }
 
 }  // namespace

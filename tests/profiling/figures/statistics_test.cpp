@@ -142,5 +142,26 @@ TEST(StopRule, NeverKeepsMoreThanTheMostRepeats) {
   EXPECT_TRUE(rule.stop({samples, 1}));
 }
 
+// Repeats of two kinds, in every share: a median of one kind is settled only where the other is rare.
+TEST(Settled, NeverWhereOverATenthOfTheRepeatsAreOfAnotherKind) {
+  for (const double other : {1.0, 0.5, 1.5, 2.0, 86.0}) {
+    for (int percent = 0; percent <= 50; percent += 2) {
+      std::vector<double> samples;
+      for (int n = 0; n < 1000; ++n)
+        samples.push_back((n * 37 % 100 < percent ? other : 1.0) * (100 + 0.001 * (n % 7)));
+      const bool split = other != 1.0 && percent > 10;
+      EXPECT_EQ(statistics_of(samples).settled, !split) << percent << " % at " << other;
+      StopRule rule(MinRepeats{5}, Settled{}, TimeLimit{1e9});
+      EXPECT_EQ(rule.stop({samples, 1}), !split) << percent << " % at " << other;
+    }
+  }
+}
+
+TEST(Settled, AClockThatCountsInStepsMakesNoOtherKind) {
+  std::vector<double> samples;
+  for (int n = 0; n < 200; ++n) samples.push_back(n % 4 == 0 ? 20.032 : 20.0);
+  EXPECT_TRUE(statistics_of(samples).settled);
+}
+
 }  // namespace
 }  // namespace attn
