@@ -57,6 +57,11 @@ struct Column {
   std::string (*text)(const SweepRun&, const Measurement&);
 };
 
+// Hexadecimal digits behind a letter: readers of tables take 12345678e0123456 for a number, and make it infinite.
+std::string as_name(char letter, const std::string& digits) {
+  return digits.empty() ? digits : letter + digits;
+}
+
 using S = const SweepRun&;
 using M = const Measurement&;
 
@@ -88,7 +93,7 @@ constexpr auto kIdentity = std::to_array<Column>({
     {"l2", [](S, M m) { return std::string(name_of(m.key.l2)); }},
     {"state", [](S, M m) { return std::string(name_of(m.state)); }},
     {"reason", [](S, M m) { return m.reason; }},
-    {"source_hash", [](S, M m) { return m.key.source_hash; }},
+    {"source_hash", [](S, M m) { return as_name('h', m.key.source_hash); }},
 });
 
 // "scores=12.5;softmax=3.25": the median of each launch; empty where the clock could not tell them apart.
@@ -141,9 +146,9 @@ constexpr auto kOrigin = std::to_array<Column>({
     {"driver", [](S s, M m) { return of_device(s, m, s.provenance.driver); }},
     {"cuda", [](S s, M m) { return of_device(s, m, s.provenance.cuda); }},
     {"program_version", [](S s, M) { return s.provenance.program_version; }},
-    {"commit", [](S s, M) { return s.provenance.commit; }},
+    {"commit", [](S s, M) { return as_name('c', s.provenance.commit); }},
     {"date", [](S s, M) { return s.provenance.date; }},
-    {"run", [](S s, M) { return s.id; }},
+    {"run", [](S s, M) { return as_name('r', s.id); }},
     {"run_name", [](S s, M) { return s.name; }},
     {"begun_unix_us", [](S, M m) { return m.stages.empty() ? std::string() : fmt::format("{}", m.begun_unix_us); }},
     {"stage_times_us", [](S, M m) { return stage_times(m); }},

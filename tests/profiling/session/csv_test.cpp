@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <limits>
+#include <random>
 #include <set>
 
 #include "profiling/figures/metrics.h"
@@ -129,7 +131,7 @@ TEST(Csv, NamesProblemOptionsAndProvenance) {
       {"driver", ""},
       {"cuda", ""},
       {"program_version", "0.1.0"},
-      {"commit", "abc"},
+      {"commit", "cabc"},
       {"date", "2026-01-02T03:04:05Z"},
   };
   for (const auto& [name, value] : expected) {
@@ -145,8 +147,8 @@ TEST(Csv, AnEditedCopyIsToldByItsHash) {
   edited.key.source_hash = "ffeeddccbbaa99887766554433221100";
   const StrictCsv csv(to_csv(session_of({shipped, edited})));
   EXPECT_EQ(csv.rows.at(0).at("kernel"), csv.rows.at(1).at("kernel"));
-  EXPECT_EQ(csv.rows.at(0).at("source_hash"), shipped.key.source_hash);
-  EXPECT_EQ(csv.rows.at(1).at("source_hash"), edited.key.source_hash);
+  EXPECT_EQ(csv.rows.at(0).at("source_hash"), "h" + shipped.key.source_hash);
+  EXPECT_EQ(csv.rows.at(1).at("source_hash"), "h" + edited.key.source_hash);
 }
 
 TEST(Csv, NumbersReadBackTheSame) {
@@ -207,6 +209,28 @@ TEST(Csv, NonFiniteErrorsStandAsWords) {
   EXPECT_EQ(csv.rows.at(0).at("error_abs"), "nan");
   EXPECT_EQ(csv.rows.at(0).at("error_allowed_abs"), "inf");
   EXPECT_EQ(csv.rows.at(0).at("verdict"), "fail");
+}
+
+// Whatever digits an id or a hash has, no reader of tables takes it for a number.
+TEST(Csv, NoIdReadsAsANumber) {
+  std::mt19937_64 random(7);
+  for (int n = 0; n < 300; ++n) {
+    std::string digits;
+    for (int d = 0; d < 16; ++d) digits += "0123456789abcdef"[random() % (n % 3 == 0 ? 10 : 16)];
+    if (n % 2 == 0) digits[random() % 14 + 1] = 'e';
+    Measurement m = timed();
+    m.key.source_hash = digits;
+    Session session = session_of({m});
+    session.runs.at(0).id = session.runs.at(0).provenance.commit = digits;
+    const StrictCsv csv(to_csv(session));
+    for (const char* column : {"run", "commit", "source_hash"}) {
+      const std::string& cell = csv.rows.at(0).at(column);
+      char* end = nullptr;
+      std::strtod(cell.c_str(), &end);
+      EXPECT_EQ(end, cell.c_str()) << column << " is " << cell;
+      EXPECT_EQ(cell.substr(1), digits);
+    }
+  }
 }
 
 }  // namespace
