@@ -70,28 +70,35 @@ void store(Array& out, std::int64_t i, double value) {
   }
 }
 
-// Numbers [first, first + count) of the array from their bytes in the file.
-void decode(const std::byte* from, Stored type, std::int64_t first, std::int64_t count, Array& out) {
-  if (count == 0) return;  // an array without elements has no memory to copy to
+// Numbers [first, first + count) of the array from their bytes in the file; how many were finite there and are not
+// here.
+std::int64_t decode(const std::byte* from, Stored type, std::int64_t first, std::int64_t count, Array& out) {
+  if (count == 0) return 0;  // an array without elements has no memory to copy to
   const DType same = type.size == 2 ? DType::f16 : DType::f32;
   if (!type.swapped && type.size == size_of(out.dtype()) && out.dtype() == same) {
     const std::size_t size = size_of(same);
     std::memcpy(out.data() + static_cast<std::size_t>(first) * size, from, static_cast<std::size_t>(count) * size);
-    return;
+    return 0;
   }
+  std::int64_t beyond = 0;
   for (std::int64_t i = 0; i < count; ++i, from += type.size) {
+    double value = 0;
     switch (type.size) {
       case 2:
         out.set(first + i, f32_from_f16(load<std::uint16_t>(from, type.swapped)));
-        break;
+        continue;  // what f16 holds every type holds
       case 4:
         out.set(first + i, std::bit_cast<float>(load<std::uint32_t>(from, type.swapped)));
+        value = static_cast<double>(std::bit_cast<float>(load<std::uint32_t>(from, type.swapped)));
         break;
       default:
-        store(out, first + i, std::bit_cast<double>(load<std::uint64_t>(from, type.swapped)));
+        value = std::bit_cast<double>(load<std::uint64_t>(from, type.swapped));
+        store(out, first + i, value);
         break;
     }
+    if (std::isfinite(value) && !std::isfinite(out.get(first + i))) ++beyond;
   }
+  return beyond;
 }
 
 // Zero-filled, once it is known to fit.
@@ -156,7 +163,7 @@ Result<Array> NpyFile::read(std::uint64_t max_bytes, std::optional<DType> to) {
   std::int64_t done = 0;
   while (done < array->size()) {
     const auto whole = static_cast<std::int64_t>(bytes.size() / type.size);
-    decode(bytes.data(), type, done, whole, *array);
+    beyond_ += decode(bytes.data(), type, done, whole, *array);
     done += whole;
     bytes.erase(bytes.begin(), bytes.begin() + whole * static_cast<std::ptrdiff_t>(type.size));
     constexpr std::uint64_t kPiece = 1 << 20;

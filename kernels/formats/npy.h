@@ -39,6 +39,8 @@ class NpyFile {
   const std::string& name() const { return name_; }
   // As read_npy; once.
   Result<Array> read(std::uint64_t max_bytes, std::optional<DType> to = {});
+  // Numbers that are finite in the file and beyond what they were read as.
+  std::int64_t beyond() const { return beyond_; }
 
  private:
   NpyFile(InputFile in, std::string name) : in_(std::move(in)), name_(std::move(name)) {}
@@ -46,6 +48,7 @@ class NpyFile {
   InputFile in_;
   std::string name_;  // for messages
   NpyHeader header_;
+  std::int64_t beyond_ = 0;
   std::vector<std::byte> head_;  // what was read already: the header and the first numbers
 };
 

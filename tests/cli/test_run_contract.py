@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import tempfile
 
 import numpy as np
@@ -141,6 +142,33 @@ def bias_of_fewer_axes(folder):
         check(folder, f"bias {shape} of [H,L,D]", q, k, v, bias=bias)
 
 
+def not_finite(folder):
+    """Numbers beyond the dtype, and an answer of NaN: the files are written, and stderr says so, with both counts."""
+    for kernel in ("cpu_flash", "cpu_tiled"):
+        for given in (np.float32, np.float64):
+            for beyond in (0, 1, 5):
+                for dtype, most in (("f16", 65504.0), ("bf16", 3.3e38), ("f32", 3.4e38)):
+                    large = 2 * most if given == np.float64 else min(2 * most, 3.402e38)
+                    q, k, v = numbers(12, (9, 8), (11, 8), (11, 8))
+                    v.flat[:beyond] = large
+                    expected = beyond if large > most * 1.01 and (dtype != "f32" or given == np.float64) else 0
+                    if dtype == "bf16" and given == np.float32:
+                        expected = beyond  # 3.402e38 rounds to infinity
+                    for letter, x in (("q", q), ("k", k), ("v", v)):
+                        np.save(folder / f"{letter}.npy", x.astype(given))
+                    done = run("run", "--kernel", kernel, "--dtype", dtype, "--out", folder / "o.npy", "--lse",
+                               folder / "lse.npy", *(part for x in "qkv" for part in (f"--{x}", folder / f"{x}.npy")))
+                    label = f"{kernel} {dtype} {given.__name__} {beyond}"
+                    report.check(done.returncode == 0, f"{label}: exit {done.returncode}: {done.stderr}")
+                    said = re.search(r"(\d+) numbers? of the files (?:is|are) beyond " + dtype, done.stderr)
+                    report.check((int(said[1]) if said else 0) == expected, f"{label}: {done.stderr}")
+                    o = np.load(folder / "o.npy")
+                    counts = re.search(r"of (\d+) numbers of O (\d+) are NaN and (\d+) infinite", done.stderr)
+                    bad = (int(np.isnan(o).sum()), int(np.isinf(o).sum()))
+                    report.check((tuple(map(int, counts.groups()[1:])) if counts else (0, 0)) == bad,
+                                 f"{label}: {bad}, {done.stderr}")
+
+
 def main():
     kernels = [row["id"] for row in json.loads(run("list", "--json").stdout) 
                if row["place"] == "cpu" and "forward" in row["passes"]]
@@ -152,6 +180,7 @@ def main():
             masks(folder, kernel)
             softcap_and_alibi(folder, kernel)
         bias_of_fewer_axes(folder)
+        not_finite(folder)
         left = sorted(p.name for p in folder.iterdir())
         report.check(left == ["bias.npy", "k.npy", "lse.npy", "o.npy", "q.npy", "v.npy"], f"files left: {left}")
     report.exit(least=1000)

@@ -1,4 +1,5 @@
 // attnscope run: one kernel on .npy arrays.
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -152,6 +153,21 @@ Result<void> check_pass(const RunArguments& a) {
   return ok();
 }
 
+// The files are written all the same: it may be what was looked for.
+void say_what_is_not_finite(const FileInputs& in, const Array& out) {
+  if (in.beyond > 0)
+    say(plural(in.beyond, "attnscope: {} number of the files is beyond {} and became infinite.",
+               "attnscope: {} numbers of the files are beyond {} and became infinite.", name_of(in.problem.dtype)));
+  std::int64_t nan = 0, infinite = 0;
+  for (std::int64_t n = 0; n < out.size(); ++n) {
+    const float x = out.get(n);
+    if (std::isnan(x)) ++nan;
+    if (std::isinf(x)) ++infinite;
+  }
+  if (nan + infinite > 0)
+    say(phrase("attnscope: of {} numbers of O {} are NaN and {} infinite.", out.size(), nan, infinite));
+}
+
 Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
   const auto kernel = kernel_named(a.kernel);
   if (!kernel) return tl::unexpected(kernel.error());
@@ -185,6 +201,7 @@ Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
   const auto answer = answer_of(*kernel, a, *device, *in, options, *limit, stopper);
   if (!answer) return tl::unexpected(answer.error());
   if (auto r = write_answer(a, *in, *answer); !r) return tl::unexpected(r.error());
+  say_what_is_not_finite(*in, answer->out);
   if (in->problem.pass == Pass::backward) {
     say(phrase("{} on {}: wrote {}, {} and {}", a.kernel, describe(in->problem), a.d_q, a.d_k, a.d_v));
     return 0;

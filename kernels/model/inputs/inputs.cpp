@@ -258,6 +258,7 @@ Result<FileInputs> inputs_from_files(const std::filesystem::path& q, const std::
     Result<Array> array = tensor_of(opened[i], p, tensors[i], left);
     if (!array) return tl::unexpected(array.error());
     left -= array->bytes();
+    result.beyond += opened[i].beyond();
     arrays[i] = std::move(*array);
   }
   result.inputs.q = std::move(arrays[0]);

@@ -27,7 +27,8 @@ Result<Array> tensor_from_file(const TensorSpec& spec, const std::filesystem::pa
 struct FileInputs {
   Problem problem;  // no mask, default scale
   Inputs inputs;
-  std::size_t axes = 4;  // of q: 4 = [B,H,L,D], 3 = [H,L,D], 2 = [L,D]; the axes that are missing are 1
+  std::int64_t beyond = 0;  // numbers that are finite in their file and beyond the dtype
+  std::size_t axes = 4;     // of q: 4 = [B,H,L,D], 3 = [H,L,D], 2 = [L,D]; the axes that are missing are 1
 };
 
 // dtype: that of q unless `dtype` says otherwise; f8 is converted to f32, or to `dtype` in one rounding.
