@@ -48,6 +48,15 @@ const TrafficBar* yardstick(const std::vector<TrafficBar>& bars) {
   return at == bars.end() ? nullptr : &*at;
 }
 
+// K and V are read anew for each query tile; with the key tile outside, Q, O and what goes with it for each key tile.
+struct Extent {
+  std::string_view name;
+  std::int32_t size = 0;
+};
+Extent extent_of(const Recording& rec) {
+  return order_row(rec.order).keys_outside ? Extent{"Bc", rec.options.bc} : Extent{"Br", rec.options.br};
+}
+
 // What the same order would ask at a size that GPUs see, with a tile as here and one of 64 rows.
 void add_outlook(TrafficTotals& scene, const Recording& rec) {
   const KernelRow* naive = first_of(Order::naive, Processor::cpu);
@@ -57,6 +66,7 @@ void add_outlook(TrafficTotals& scene, const Recording& rec) {
   p.D = p.Dv = 64;
   p.dtype = rec.problem.dtype;
   p.mask.causal = rec.problem.mask.causal;
+  const Extent extent = extent_of(rec);
   Options small = rec.options, large = rec.options;
   large.br = large.bc = 64;
   // A window or lengths of keys are of this size alone.
@@ -66,12 +76,12 @@ void add_outlook(TrafficTotals& scene, const Recording& rec) {
   const std::string at = p.mask.causal            ? tr("At 4096 × 64, causal")
                          : rec.problem.mask.any() ? tr("At 4096 × 64 without a mask")
                                                   : tr("At 4096 × 64");
-  scene.words.push_back(
-      woven(rec.options.br == large.br
-                ? phrase("{}: naive {}, {} {} with Br {}.", at, place(0), name_of(rec.order), place(1), rec.options.br)
-                : phrase("{}: naive {}, {} {} with Br {}, {} with Br 64.", at, place(0), name_of(rec.order), place(1),
-                         rec.options.br, place(2)),
-            bytes));
+  scene.words.push_back(woven(extent.size == large.br
+                                  ? phrase("{}: naive {}, {} {} with {} {}.", at, place(0), name_of(rec.order),
+                                           place(1), extent.name, extent.size)
+                                  : phrase("{0}: naive {1}, {2} {3} with {4} {5}, {6} with {4} 64.", at, place(0),
+                                           name_of(rec.order), place(1), extent.name, extent.size, place(2)),
+                              bytes));
 }
 
 // How far naive attention has to be to have made what a phase makes: which of its three passes over the rows, and how
@@ -242,8 +252,8 @@ TrafficTotals traffic_totals(const Recording& rec) {
   const OrderLook& look = order_look(rec.order);
   const TrafficBar* naive = yardstick(out.others);
   if (look.traffic != nullptr)
-    out.words.push_back(
-        look.traffic({name_of(rec.order), rec.options.br, rec.query_tiles(), naive != nullptr && mine > naive->total}));
+    out.words.push_back(look.traffic({name_of(rec.order), extent_of(rec).name, extent_of(rec).size, rec.query_tiles(),
+                                      naive != nullptr && mine > naive->total}));
   const auto other = std::ranges::find_if(out.others, [&](const TrafficBar& bar) { return bar.once != out.once; });
   TextRuns pieces{number(bytes_text(out.once))};
   std::string line = phrase("A thin line marks each element once: {} here", place(0));

@@ -166,7 +166,10 @@ struct SheetLook {
 // What the chart of HBM bytes tells of.
 struct TrafficFacts {
   std::string_view order;
-  std::int32_t br = 0, query_tiles = 0;
+  // The extent of a tile that says how often what is read again is read, and how large it is: "Br", 16.
+  std::string_view extent;
+  std::int32_t tile = 0;
+  std::int32_t query_tiles = 0;
   bool above_naive = false;  // it asks for more than naive does
 };
 

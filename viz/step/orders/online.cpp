@@ -64,8 +64,8 @@ void work_online_sum(const StepWork& c) {
 TextRuns low_tile_words(const TrafficFacts& f) {
   using enum TensorColour;
   return woven(
-      phrase("With tiles as low as Br {} {} reads more than naive, which stores {} and {}: a larger Br mends it.", f.br,
-             f.order, place(0), place(1)),
+      phrase("With {0} as low as {1} {2} reads more than naive, which stores {3} and {4}: a larger {0} mends it.",
+             f.extent, f.tile, f.order, place(0), place(1)),
       {letter("S", s), letter("P", p)});
 }
 

@@ -23,8 +23,9 @@ inline constexpr Phrase kOnlineWeightsCaption[] = {kP,
                                                    say(" = "),
                                                    only(PhraseWhen::base_e, kE),
                                                    only(PhraseWhen::base_2, sign("2", TensorColour::p)),
-                                                   only(PhraseWhen::unscaled, raised(marked("scaled "))),
                                                    kRaisedS,
+                                                   {.raise = 1, .when = PhraseWhen::unscaled, .scale = true},
+                                                   only(PhraseWhen::unscaled, raised(" · log₂e")),
                                                    kRaisedMinus,
                                                    raised(marked("new"), TensorColour::m)};
 inline constexpr Phrase kOnlineSumCaption[] = {kAlpha, kL, say(" + Σ "), kP};

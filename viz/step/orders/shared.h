@@ -33,13 +33,8 @@ inline constexpr Phrase kRaisedS = sign("S", TensorColour::s, 1), kRaisedMinus =
 
 // ---- captions
 
-inline constexpr Phrase kScoresCaption[] = {kS,
-                                            say(" = "),
-                                            kQ,
-                                            kK,
-                                            sign("T", TensorColour::k, 1),
-                                            kScale,
-                                            only(PhraseWhen::scores_base2, say(marked(", base 2")))};
+inline constexpr Phrase kScoresCaption[] = {
+    kS, say(" = "), kQ, kK, sign("T", TensorColour::k, 1), kScale, only(PhraseWhen::scores_base2, say(" · log₂e"))};
 inline constexpr Phrase kMaxCaption[] = {only(PhraseWhen::with_max, say("max(")),
                                          only(PhraseWhen::with_max, {.text = marked("old"), .ink = TensorColour::m}),
                                          only(PhraseWhen::with_max, say(", ")),

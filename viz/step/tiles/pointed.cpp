@@ -121,9 +121,11 @@ struct PointedBuilder {
     const Holds* holds = ui(Slot::s);
     if (holds == nullptr) return false;
     if (!holds->scaled) out.title.pop_back();  // the scale
-    out.sum = {word(tr("sum ")), number(significant_text(sum, 6)), word(tr(", held as ")),
-               number(significant_text(sum * rec.factor_of_product(*holds), 6)),
-               word(holds->scaled ? tr(": scaled, in base 2") : tr(": the scale enters with the exponential"))};
+    if (holds->base2) out.title.push_back(word(" · log₂e", Token::text));
+    out.sum = {
+        word(tr("sum ")), number(significant_text(sum, 6)), word(tr(", held as ")),
+        number(significant_text(sum * rec.factor_of_product(*holds), 6)),
+        word(holds->scaled ? tr(": scaled, times log₂e for base 2") : tr(": the scale enters with the exponential"))};
     if (holds->scaled && rec.problem.changes_scores()) {
       out.sum.push_back(
           word(rec.problem.shapes_scores() ? tr(", before softcap, bias and ALiBi") : tr(", before the bias")));

@@ -268,6 +268,7 @@ struct Captioner {
     for (const Phrase& piece : pieces) {
       if (!stands(piece.when)) continue;
       out.push_back(piece.scale ? scale_run(rec.problem) : run_of(piece));
+      out.back().raise = piece.raise;
     }
     return out;
   }
