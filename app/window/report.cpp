@@ -13,10 +13,12 @@
 #include "kernels/base/files.h"
 #include "kernels/base/printable.h"
 #include "kernels/base/text.h"
+#include "kernels/model/problem/costs.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/trace.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/sweep_fields.h"
+#include "viz/state/run_words.h"
 
 namespace attn {
 namespace {
@@ -85,23 +87,67 @@ void add_verdicts(std::string& out, const PictureSpec& picture, const Model& mod
   }
 }
 
-// How the median grows along the axis: the exponent between the last two values. L^2 is attention's own.
+// How the median grows along the axis, and how the work does: the exponents between the last two values. Where B
+// follows L, so that B·L stays, attention's own is L^1.
 void add_growth(std::string& out, const BenchScene& scene) {
-  std::map<std::string, std::map<std::int64_t, double>> times;
+  struct Point {
+    double us = 0, flops = 0;
+  };
+  std::map<std::string, std::map<std::int64_t, Point>> times;
   for (const Measurement* m : scene.slice.rows)
     if (m->state == RowState::done && m->time.median > 0)
-      times[m->key.kernel][axis_value(scene.slice.axis, *m)] = m->time.median;
+      times[m->key.kernel][axis_value(scene.slice.axis, *m)] = {m->time.median, flops_of(m->key.problem)};
   std::string lines;
   for (const auto& [kernel, at] : times) {
     if (at.size() < 2 || at.begin()->first <= 0) continue;
     const auto last = std::prev(at.end()), before = std::prev(last);
-    const double exponent = std::log(last->second / before->second) /
-                            std::log(static_cast<double>(last->first) / static_cast<double>(before->first));
-    lines += fmt::format("- {}: {:.2f} times from {} = {} to {}, a growth of {}^{:.2f}\n", plain(kernel),
-                         last->second / before->second, scene.axis_letter, before->first, last->first,
-                         scene.axis_letter, exponent);
+    const auto exponent = [&](double Point::*of) {
+      return std::log(last->second.*of / before->second.*of) /
+             std::log(static_cast<double>(last->first) / static_cast<double>(before->first));
+    };
+    lines +=
+        fmt::format("- {}: {:.2f} times from {} = {} to {}, a growth of {}^{:.2f}; its FLOPs grow as {}^{:.2f}{}\n",
+                    plain(kernel), last->second.us / before->second.us, scene.axis_letter, before->first, last->first,
+                    scene.axis_letter, exponent(&Point::us), scene.axis_letter, exponent(&Point::flops),
+                    scene.slice.rule.empty() ? "" : ", since " + scene.slice.rule);
   }
   if (!lines.empty()) out += "\n## How time grows\n\n" + lines;
+}
+
+// Every device that rows were taken on: two GPUs of one name are two, and told apart.
+std::string devices_of(const std::vector<ListedRun>& runs, const std::string& otherwise) {
+  std::vector<const MeasurementKey*> devices;
+  for (const ListedRun& r : runs)
+    for (const Measurement& m : r.run.rows)
+      if (!m.key.device.empty() &&
+          std::ranges::none_of(devices, [&](const MeasurementKey* known) { return same_device(*known, m.key); }))
+        devices.push_back(&m.key);
+  std::vector<std::string> words;
+  for (const MeasurementKey* d : devices) {
+    const bool twin =
+        std::ranges::count_if(devices, [&](const MeasurementKey* other) { return other->device == d->device; }) > 1;
+    words.push_back(twin ? fmt::format("{} ({})", d->device, d->device_uuid) : d->device);
+  }
+  return words.empty() ? otherwise : fmt::format("{}", fmt::join(words, " and "));
+}
+
+// What the letters mean, and which runs have none: so many that they cannot be told apart in a plot.
+void add_runs(std::string& out, const PictureSpec& picture, const BenchSlices& slices) {
+  if (picture.runs.size() < 2) return;
+  out += "\n## Runs\n\n";
+  std::size_t left_out = 0;
+  for (const ListedRun& r : picture.runs) {
+    const auto at = std::ranges::find(slices, r.run.id, &BenchSlice::run);
+    if (at == slices.end()) {
+      ++left_out;
+      continue;
+    }
+    out += fmt::format("- {}: {}, {} rows on {}\n", at->letter, cell(words_of(picture.state.document.runs, r.run)),
+                       r.run.rows.size(), plain(devices_of({r}, r.run.provenance.device)));
+  }
+  if (left_out > 0)
+    out += fmt::format("\n{} of {} runs are in rows.csv alone: plots and table show {} at most.\n", left_out,
+                       picture.runs.size(), kMaxShownRuns);
 }
 
 void add_table(std::string& out, const BenchScene& scene) {
@@ -142,8 +188,8 @@ std::string report_text(const PictureSpec& picture, const std::vector<std::strin
   if (!scene.slice.rows.empty()) {
     const Measurement& first = *scene.slice.rows.front();
     out += fmt::format("Taken on {}, {}, by AttnScope {} ({}). {} goes from {} to {}; the first row is {}. ",
-                       plain(p.device), plain(p.date.substr(0, 10)), plain(p.program_version), plain(p.commit),
-                       scene.axis_letter, scene.slice.values.empty() ? 0 : scene.slice.values.front(),
+                       plain(devices_of(picture.runs, p.device)), plain(p.date.substr(0, 10)), plain(p.program_version),
+                       plain(p.commit), scene.axis_letter, scene.slice.values.empty() ? 0 : scene.slice.values.front(),
                        scene.slice.values.empty() ? 0 : scene.slice.values.back(), plain(describe(first.key.problem)));
     out += "Every figure, and where it comes from, is in rows.csv.\n\n";
   }
@@ -154,6 +200,7 @@ std::string report_text(const PictureSpec& picture, const std::vector<std::strin
   for (const Plot& plot : kPlots)
     if (std::find(plots.begin(), plots.end(), plot.name) != plots.end())
       out += fmt::format("![{}]({})\n", plot.title, plot.name);
+  add_runs(out, picture, shown.slices);
   add_table(out, scene);
   out += "\nA dash is a figure that is not available; rows.csv says why.";
   if (scene.slice.left_out > 0)
