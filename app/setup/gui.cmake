@@ -72,6 +72,8 @@ set(GLFW_BUILD_EXAMPLES OFF CACHE BOOL "" FORCE)
 set(GLFW_INSTALL OFF CACHE BOOL "" FORCE)
 add_subdirectory("${gui}/glfw/glfw" "${CMAKE_BINARY_DIR}/glfw" EXCLUDE_FROM_ALL)
 target_compile_options(glfw PRIVATE -O2 -w)
+# Its assertions are about what other programs send: a drop of a list without a path would end the window.
+target_compile_definitions(glfw PRIVATE NDEBUG)
 add_library(attnscope_imgui_platform STATIC
   "${imgui}/backends/imgui_impl_glfw.cpp" "${imgui}/backends/imgui_impl_opengl3.cpp"
   "${imgui}/backends/imgui_impl_null.cpp")

@@ -1,4 +1,4 @@
-// Ctrl+C and a polite kill, and what else the system would say by a signal. No handler and no global: the signals are
+// Ctrl+C, a polite kill and a terminal that closes, and what else the system would say by a signal. No handler and no global: the signals are
 // blocked in every thread, and one thread waits for them.
 #pragma once
 
