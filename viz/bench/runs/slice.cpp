@@ -30,6 +30,17 @@ std::string family(const Axis& a, const Measurement& m) {
   return family(a, m.key.problem);
 }
 
+// How near a row's problem is to the one that is set up: by type, head dimension and mask, which the panel's fields
+// choose among loaded rows as well. The axis itself parts nothing.
+int nearness(const Axis& a, Problem p, Problem wanted) {
+  if (const ProblemAxis* axis = kind_of(a).problem) {
+    axis->drop(p);
+    axis->drop(wanted);
+  }
+  return (p.dtype == wanted.dtype ? 1 : 0) + (p.D == wanted.D && p.Dv == wanted.Dv ? 1 : 0) +
+         (p.mask == wanted.mask ? 1 : 0);
+}
+
 // And for two rows to stand on one line: a CPU and a GPU may share a chart, two GPUs or two L2 states may not.
 std::string origin_of(const Measurement& m) {
   return fmt::format("{}|{}", m.key.device, name_of(m.key.l2));
@@ -104,7 +115,8 @@ BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows,
   along.axis = slice.axis;
   const std::int64_t any = sweep.values.empty() ? 1 : sweep.values.back();
   const Problem planned = problem_at(along, any);
-  // Of the problems the sweep's where there are rows of it, else that of the kernel's last row, else the last row's.
+  // Of the problems the sweep's where there are rows of it; else, of those nearest to it, that of the kernel's last row,
+  // else the last row's.
   std::string chosen = family(slice.axis, planned);
   slice.of_this_sweep =
       std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) { return family(slice.axis, m) == chosen; });
@@ -114,10 +126,14 @@ BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows,
   if (follows) {
     chosen = as->problem;
   } else if (!slice.of_this_sweep) {
-    const auto its = std::find_if(rows.rbegin(), rows.rend(), [&](const Measurement& m) {
-      return m.key.kernel == kernel && m.state == RowState::done;
+    int most = 0;
+    for (const Measurement& m : rows) most = std::max(most, nearness(slice.axis, m.key.problem, planned));
+    const auto near = [&](const Measurement& m) { return nearness(slice.axis, m.key.problem, planned) == most; };
+    auto its = std::find_if(rows.rbegin(), rows.rend(), [&](const Measurement& m) {
+      return m.key.kernel == kernel && m.state == RowState::done && near(m);
     });
-    chosen = family(slice.axis, its != rows.rend() ? *its : rows.back());
+    if (its == rows.rend()) its = std::find_if(rows.rbegin(), rows.rend(), near);
+    chosen = family(slice.axis, *its);
   }
   slice.problem = chosen;
   slice.of_this_sweep = slice.of_this_sweep && slice.axis == sweep.axis;

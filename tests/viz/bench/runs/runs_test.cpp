@@ -197,5 +197,41 @@ TEST_F(BenchRunsTest, WhatTheCompilerSaidReachesThePrediction) {
   EXPECT_FALSE(figure(planned.back(), "registers_count").available());
 }
 
+// Type, D and mask are chosen among the rows that are there, whatever else the sweep asks for: each can be reached.
+TEST(BenchSlices, TypeHeadDimensionAndMaskReachEveryLoadedRow) {
+  State state = bench_test::sweep_state();
+  SweepSpec& sweep = state.document.sweep;
+  std::vector<Measurement> rows;
+  const auto set = [&](DType dtype, std::int64_t d, bool causal) {
+    sweep.base.dtype = dtype;
+    sweep.base.D = sweep.base.Dv = d;
+    sweep.base.mask.causal = causal;
+  };
+  const auto each = [&](const auto& then) {
+    for (const DType dtype : {DType::f32, DType::f16, DType::bf16})
+      for (const std::int64_t d : {64, 128})
+        for (const bool causal : {false, true}) {
+          set(dtype, d, causal);
+          then();
+        }
+  };
+  each([&] {
+    for (const char* kernel : {"cpu_flash", "cpu_multicore"})
+      for (const std::int64_t value : sweep.values) rows.push_back(bench_test::timed_row(sweep, kernel, value, 100));
+  });
+  sweep.base.B = 3;  // no row is of the sweep's own problem
+  std::set<const Measurement*> reached;
+  each([&] {
+    const BenchSlice slice = slice_rows(sweep, rows, true, nullptr, "cpu_flash");
+    for (const Measurement* m : slice.rows) {
+      EXPECT_EQ(m->key.problem.dtype, sweep.base.dtype);
+      EXPECT_EQ(m->key.problem.D, sweep.base.D);
+      EXPECT_EQ(m->key.problem.mask, sweep.base.mask);
+      reached.insert(m);
+    }
+  });
+  EXPECT_EQ(reached.size(), rows.size());
+}
+
 }  // namespace
 }  // namespace attn
