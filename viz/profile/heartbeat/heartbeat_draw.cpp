@@ -72,15 +72,28 @@ std::vector<Column> columns_of(const Chart& chart, const Heartbeat& h, const Bea
   return columns;
 }
 
-// A ribbon from the least to the largest value of each pixel, and the mean through it.
+// Dashes along a line: whole points, so that they lie as evenly as the line is steep.
+void draw_dashes(ImDrawList* list, const std::vector<ImVec2>& points, ImU32 ink) {
+  const Style& s = style();
+  const auto dash = static_cast<std::size_t>(std::max(2.0F, s.px(5))),
+             gap = static_cast<std::size_t>(std::max(2.0F, s.px(3)));
+  for (std::size_t from = 0; from + 1 < points.size(); from += dash + gap)
+    list->AddPolyline(points.data() + from, static_cast<int>(std::min(dash + 1, points.size() - from)), ink,
+                      s.px(1.5F));
+}
+
+// A ribbon from the least to the largest value of each pixel, and the mean through it: dashed, and without a floor, where
+// it is the other kernel's, so that hue is not all that tells the two apart.
 void draw_line(ImDrawList* list, const Chart& chart, const Heartbeat& h, const BeatCounter& c, double scale,
                const Box& strip, ImU32 ink, bool filled) {
   const Style& s = style();
   const std::vector<Column> columns = columns_of(chart, h, c, scale, strip);
   std::vector<ImVec2> points;
   const auto flush = [&] {
-    if (points.size() > 1)
-      list->AddPolyline(points.data(), static_cast<int>(points.size()), ink, s.px(filled ? 1.5F : 1.25F));
+    if (!filled)
+      draw_dashes(list, points, ink);
+    else if (points.size() > 1)
+      list->AddPolyline(points.data(), static_cast<int>(points.size()), ink, s.px(1.5F));
     points.clear();
   };
   for (std::size_t n = 0; n < columns.size(); ++n) {
@@ -108,14 +121,17 @@ void draw_grid(ImDrawList* list, const Chart& chart, const Box& strip) {
   }
 }
 
-// A kernel's mean behind a stroke of its colour.
-void draw_mean(ImDrawList* list, const BeatLine& line, const std::string& kernel, const Box& box, Align align) {
+// A kernel's mean behind a stroke of its colour, dashed as its line is.
+void draw_mean(ImDrawList* list, const BeatLine& line, const std::string& kernel, const Box& box, Align align,
+               bool dashed) {
   const Style& s = style();
   if (line.counter == nullptr) return;
   const float width = text_width(Face::mono, 12, line.mean), bar = s.px(3), gap = s.px(4);
   const float left = align == Align::left ? box.min.x : box.max.x - width - bar - gap;
-  list->AddRectFilled({left, box.centre().y - s.px(5)}, {left + bar, box.centre().y + s.px(5)},
-                      kernel_colour(s.theme, kernel));
+  const ImU32 ink = kernel_colour(s.theme, kernel);
+  const float middle = box.centre().y;
+  list->AddRectFilled({left, middle - s.px(5)}, {left + bar, middle - s.px(dashed ? 1.5F : -5)}, ink);
+  if (dashed) list->AddRectFilled({left, middle + s.px(1.5F)}, {left + bar, middle + s.px(5)}, ink);
   draw_text_in(list, {{left + bar + gap, box.min.y}, {left + bar + gap + width, box.max.y}}, Align::left, Face::mono,
                12, colour(s.theme, align == Align::left ? Token::text : Token::dim), line.mean);
 }
@@ -131,7 +147,8 @@ void draw_words_over(ImDrawList* list, const Chart& chart, const BeatStrip& stri
   draw_text_in(list, line, Align::right, Face::mono, 11, colour(s.theme, Token::dim), strip.scale_text);
   right -= text_width(Face::mono, 11, strip.scale_text) + s.px(8);
   for (const auto& [mean, kernel] : {std::pair{&strip.other, &chart.scene.other}, {&strip.own, &chart.scene.kernel}}) {
-    draw_mean(list, *mean, *kernel, {{right - mean_width(*mean), line.min.y}, {right, line.max.y}}, Align::left);
+    draw_mean(list, *mean, *kernel, {{right - mean_width(*mean), line.min.y}, {right, line.max.y}}, Align::left,
+              mean == &strip.other);
     right -= mean_width(*mean);
   }
   draw_text_in(list, {line.min, {right, line.max.y}}, Align::left, Face::text, 12, colour(s.theme, Token::text),
@@ -146,8 +163,8 @@ void draw_words_beside(ImDrawList* list, const Chart& chart, const BeatStrip& st
   const Box mean{{row.min.x, middle}, {row.min.x + label, middle + s.px(16)}};
   draw_text_in(list, name, Align::left, Face::text, 12, colour(s.theme, Token::text),
                fitted_text(Face::text, 12, strip.label, label));
-  draw_mean(list, strip.own, chart.scene.kernel, mean, Align::left);
-  draw_mean(list, strip.other, chart.scene.other, mean, Align::right);
+  draw_mean(list, strip.own, chart.scene.kernel, mean, Align::left, false);
+  draw_mean(list, strip.other, chart.scene.other, mean, Align::right, true);
   draw_text_in(list, {{chart.plot.max.x, row.min.y}, {chart.plot.max.x + s.px(kScale), row.min.y + s.px(13)}},
                Align::right, Face::mono, 11, colour(s.theme, Token::dim), strip.scale_text);
 }
