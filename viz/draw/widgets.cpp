@@ -83,9 +83,19 @@ ImVec2 tooltip_place(const Box& what, ImVec2 pointer, ImVec2 size, const Box& sc
   constexpr float kHigh = 64, kGap = 6, kPointer = 20;  // logical
   const bool high = what.height() > s.px(kHigh);
   const float above = high ? pointer.y : what.min.y, below = high ? pointer.y + s.px(kPointer - kGap) : what.max.y;
+  float x = high || what.width() > size.x * 2 ? pointer.x : what.min.x;
   float y = below + s.px(kGap);
   if (y + size.y > screen.max.y) y = above - s.px(kGap) - size.y;
-  const float x = high || what.width() > size.x * 2 ? pointer.x : what.min.x;
+  // Neither below nor above: beside it, where there is room.
+  if (y < screen.min.y) {
+    y = (high ? pointer.y : what.min.y) - size.y / 2;
+    const float right = (high ? pointer.x + s.px(kPointer) : what.max.x) + s.px(kGap),
+                left = (high ? pointer.x : what.min.x) - s.px(kGap) - size.x;
+    if (right + size.x <= screen.max.x)
+      x = right;
+    else if (left >= screen.min.x)
+      x = left;
+  }
   return {std::clamp(x, screen.min.x, std::max(screen.min.x, screen.max.x - size.x)),
           std::clamp(y, screen.min.y, std::max(screen.min.y, screen.max.y - size.y))};
 }
@@ -118,7 +128,7 @@ void show_tooltip(const std::string& words, float width, bool above) {
   if (!what.contains(pointer)) what = Box{pointer, pointer}.grown(style().px(12));  // words about no item
   const ImVec2 size{text.x + 2 * margin.x, text.y + 2 * margin.y};
   ImVec2 place = tooltip_place(what, pointer, size, screen);
-  if (above) place.y = std::max(screen.min.y, what.min.y - style().px(6) - size.y);
+  if (const float top = what.min.y - style().px(6) - size.y; above && top >= screen.min.y) place.y = top;
   ImGui::SetNextWindowPos(place);
   if (!ImGui::BeginTooltip()) return;
   ImGui::PushTextWrapPos(margin.x + style().px(width));
