@@ -46,6 +46,13 @@ struct Device {
   std::uint64_t memory_bytes = 0;  // physical memory of the device
 };
 
+// A cache of data that a CPU's core sees.
+struct CacheLevel {
+  std::int32_t level = 1;
+  std::uint64_t bytes = 0;
+  bool shared = false;  // by several cores
+};
+
 // One launch of a plan. CPU: grid = independent pieces of work, block = threads that share them.
 struct Launch {
   std::string name;

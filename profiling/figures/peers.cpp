@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "kernels/base/text.h"
 
@@ -46,6 +47,20 @@ const TimedBeside* beside(const Measurement& peer, const Measurement& ours) {
   for (const TimedBeside& b : peer.peer->beside)
     if (b.kernel == ours.key.kernel && b.options == ours.key.options) return &b;
   return nullptr;
+}
+
+std::optional<double> share_of_peer(const Measurement& ours, const Measurement& peer) {
+  const TimedBeside* turns = beside(peer, ours);
+  if (turns == nullptr || turns->time.n == 0 || turns->time.median <= 0 || peer.time.n == 0) return std::nullopt;
+  return peer.time.median / turns->time.median;
+}
+
+bool differs_from_own_row(const TimedBeside& in_turns, const Measurement& own_row) {
+  const TimeStatistics &a = in_turns.time, &b = own_row.time;
+  if (a.n == 0 || b.n == 0) return false;
+  constexpr double kTold = 0.03;  // the two were measured seconds apart
+  const bool apart = a.ci_low > b.ci_high || b.ci_low > a.ci_high;
+  return apart && std::abs(a.median - b.median) > kTold * std::min(a.median, b.median);
 }
 
 }  // namespace attn

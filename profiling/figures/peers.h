@@ -4,6 +4,7 @@
 // How to add a peer: its row here, and how it is called in assets/peers/peer.py.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -27,5 +28,10 @@ const PeerRow* find_peer(std::string_view id);
 
 // Our kernel in the peer's turns; none where it was not timed there.
 const TimedBeside* beside(const Measurement& peer, const Measurement& ours);
+// How many times as fast as the peer ours is: both times are of the peer's turns, and own rows never stand in for them.
+// Nothing where it took no turn there.
+std::optional<double> share_of_peer(const Measurement& ours, const Measurement& peer);
+// A kernel took another time in these turns than in its own row, by more than the noise of both.
+bool differs_from_own_row(const TimedBeside& in_turns, const Measurement& own_row);
 
 }  // namespace attn

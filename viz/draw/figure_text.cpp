@@ -63,7 +63,25 @@ std::string tick_text(double value) {
   return fmt::format("{}e{}{}", text, power < 0 ? "−" : "", std::abs(power));
 }
 
+std::string percent_text(double percent) {
+  constexpr double kLeast = 0.01;
+  if (percent == 0) return "0 %";
+  if (std::abs(percent) < kLeast) return percent > 0 ? "< 0.01 %" : "> −0.01 %";
+  return figure_text(percent) + " %";
+}
+
+std::string range_text(double low, double high, const BenchUnit& unit) {
+  constexpr int kFew = 3, kMost = 6;
+  const auto text = [&](double x, int digits) { return significant_text(x * unit.factor, digits); };
+  int digits = kFew;
+  while (digits < kMost && text(low, digits) == text(high, digits)) ++digits;
+  const std::string name = unit.name.empty() ? "" : " " + unit.name;
+  if (text(low, digits) == text(high, digits)) return text(low, kFew) + name;
+  return fmt::format("{} – {}{}", text(low, digits), text(high, digits), name);
+}
+
 std::string value_with_unit(double value, const BenchUnit& unit) {
+  if (unit.name == "%") return percent_text(value * unit.factor);
   // A count that needs no power of ten.
   constexpr double kMany = 1e6;
   if (unit.name.empty() && std::abs(value * unit.factor) >= kMany)

@@ -21,6 +21,9 @@ BenchUnit unit_of(const MetricRow& metric, double min, double max);
 std::string figure_text(double value);                             // three digits: "262", "33.1", "2.99"
 std::string tick_text(double value);                               // of an axis: all the digits it has, "1.5e8"
 std::string value_with_unit(double value, const BenchUnit& unit);  // "12.1 ms"
+std::string percent_text(double percent);                          // "12.1 %", "< 0.01 %"
+// "1.571 – 1.574 ms": as many digits as tell the ends apart; where six do not, it is one number.
+std::string range_text(double low, double high, const BenchUnit& unit);
 // Ends in one full stop.
 std::string sentence(const std::string& words);
 std::string bytes_text(double bytes);  // "273 MB"

@@ -1,6 +1,8 @@
 // What Bench makes of rows of peers: references beside ours, never among them.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -8,6 +10,7 @@
 
 #include "profiling/figures/peers.h"
 #include "tests/viz/bench/scene_fixture.h"
+#include "viz/bench/ladder/ladder.h"
 #include "viz/bench/sweep/sweep_choices.h"
 #include "viz/draw/kernel_looks.h"
 
@@ -201,6 +204,28 @@ TEST(PeerLooks, EachPeerOfADeviceHasAMarkOfItsOwn) {
       EXPECT_NE(look_of(a.id).mark, look_of(b.id).mark) << a.id << ", " << b.id;
     }
   }
+}
+
+// One ratio wherever it stands: the peer's turns have both of its times.
+TEST_F(BenchPeers, LadderStripAndTurnsHaveOneRatio) {
+  for (const double turns : {400.0, 1000.0, 1500.0}) {
+    const Model m = with_peer(970, turns);
+    const std::string share = fmt::format("{:.2f}", 970 / turns);
+    EXPECT_NE(peers_line(m).find("reaches " + share + " of"), std::string::npos) << peers_line(m);
+    state.view.bench.value = 512;
+    const LadderScene ladder = ladder_scene(state, m);
+    const auto rung = std::ranges::find(ladder.rungs, "cpu_flash", &LadderRung::kernel);
+    ASSERT_NE(rung, ladder.rungs.end());
+    EXPECT_DOUBLE_EQ(rung->share, 970 / turns);
+  }
+}
+
+TEST_F(BenchPeers, ATurnThatDiffersFromTheOwnRowIsSaid) {
+  EXPECT_EQ(
+      peers_line(with_peer(970, 1500)),
+      "Peers: It reaches 0.65 of torch on the CPU (n = 24), timed in turns. There it took 1.50 ms, in its own row "
+      "1.02 ms.");
+  EXPECT_EQ(peers_line(with_peer(970, 1040)).find("own row"), std::string::npos) << "within the noise";
 }
 
 }  // namespace

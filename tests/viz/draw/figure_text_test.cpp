@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 #include <vector>
 
 namespace attn {
@@ -47,6 +49,36 @@ TEST(BenchTexts, TooManyLabelsShareTheRoom) {
   EXPECT_DOUBLE_EQ(places.front(), 2.5);
   EXPECT_DOUBLE_EQ(places.back(), 97.5);
   EXPECT_TRUE(spread_labels({}, 10, 0, 100).empty());
+}
+
+// Over all magnitudes: a share is told in digits, and what is too small for them is called small, not 1.43e-4.
+TEST(BenchTexts, NoPercentageIsAPowerOfTen) {
+  for (int power = -12; power <= 4; ++power) {
+    for (const double digits : {1.0, 1.43, 5.0, 9.999}) {
+      const double share = digits * std::pow(10.0, power);
+      for (const std::string& text : {percent_text(share), value_with_unit(share, {1, "%"})}) {
+        EXPECT_EQ(text.find('e'), std::string::npos) << text;
+        EXPECT_TRUE(text.ends_with(" %")) << text;
+        EXPECT_EQ(text == "< 0.01 %", share < 0.01) << text;
+      }
+    }
+  }
+  EXPECT_EQ(percent_text(0), "0 %");
+  EXPECT_EQ(percent_text(-1e-7), "> −0.01 %");
+  EXPECT_EQ(percent_text(55.42), "55.4 %");
+}
+
+TEST(BenchTexts, TheEndsOfARangeDifferOrItIsOneNumber) {
+  EXPECT_EQ(range_text(1571, 1574, {1e-3, "ms"}), "1.571 – 1.574 ms");
+  EXPECT_EQ(range_text(1570, 1650, {1e-3, "ms"}), "1.57 – 1.65 ms");
+  EXPECT_EQ(range_text(1570, 1570, {1e-3, "ms"}), "1.57 ms");
+  for (double apart = 1; apart > 1e-9; apart /= 3) {
+    const std::string text = range_text(100, 100 * (1 + apart), {1, "µs"});
+    const std::size_t dash = text.find(" – ");
+    if (dash != std::string::npos) {
+      EXPECT_NE(text.substr(0, dash), text.substr(dash + 5, text.rfind(' ') - dash - 5)) << text;
+    }
+  }
 }
 
 }  // namespace

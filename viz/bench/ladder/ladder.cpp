@@ -16,6 +16,7 @@
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/figures/peers.h"
 #include "viz/bench/runs/slice.h"
 #include "viz/bench/sweep/sweep_fields.h"
 #include "viz/bench/sweep/sweep_presets.h"
@@ -90,7 +91,7 @@ std::optional<Number> dram(const Measurement& m, const LadderUnits& units, std::
 std::optional<Number> warps(const Measurement& m, const LadderUnits&, std::string& why) {
   const Figure* f = available(m, "occupancy_achieved_pct", why);
   if (f == nullptr) return std::nullopt;
-  return Number{figure_text(f->value) + " %", f->value, origin_words(*f), true};
+  return Number{percent_text(f->value), f->value, origin_words(*f), true};
 }
 
 std::optional<Number> registers(const Measurement& m, const LadderUnits&, std::string& why) {
@@ -104,7 +105,7 @@ std::optional<Number> conflicts(const Measurement& m, const LadderUnits&, std::s
   const Figure* lost = available(m, "shared_conflicts_count", why);
   if (turns == nullptr || lost == nullptr) return std::nullopt;
   const double share = turns->value > 0 ? 100 * lost->value / turns->value : 0;
-  return Number{share == 0 ? "0 %" : figure_text(share) + " %", share,
+  return Number{percent_text(share), share,
                 phrase("{} of {} turns, {}", figure_text(lost->value), figure_text(turns->value), origin_words(*lost)),
                 true};
 }
@@ -112,7 +113,7 @@ std::optional<Number> conflicts(const Measurement& m, const LadderUnits&, std::s
 std::optional<Number> tensor(const Measurement& m, const LadderUnits&, std::string& why) {
   const Figure* f = available(m, "tensor_pipe_pct", why);
   if (f == nullptr) return std::nullopt;
-  return Number{f->value == 0 ? "0 %" : figure_text(f->value) + " %", f->value, origin_words(*f), true};
+  return Number{percent_text(f->value), f->value, origin_words(*f), true};
 }
 
 // Counted where the table of metrics has them.
@@ -197,6 +198,13 @@ const Measurement* before_of(const Rows& rows, std::size_t n) {
   return nullptr;
 }
 
+// How fast it is against the reference: a peer's own turns say so where the reference is one. Nothing where a kernel of
+// ours took no turn there.
+std::optional<double> share_of(const Measurement& m, const Measurement& reference) {
+  if (is_not_ours(reference) && !is_not_ours(m)) return share_of_peer(m, reference);
+  return reference.time.median / m.time.median;
+}
+
 std::string share_words(double share) {
   return share >= 0.995 && share < 1.005 ? "1.00" : figure_text(share);
 }
@@ -210,8 +218,9 @@ void set_time(LadderRung& rung, const Measurement& m, const Measurement* referen
   rung.time = value_with_unit(m.time.median, unit);
   rung.wrong = is_wrong(m);
   if (reference == nullptr || reference->processor != m.processor) return;
-  rung.share = reference->time.median / m.time.median;
-  rung.share_text = share_words(rung.share);
+  const auto share = share_of(m, *reference);
+  rung.share = share.value_or(0);
+  rung.share_text = share ? share_words(*share) : "–";
 }
 
 LadderRung rung_of(const State& state, const Measurement& m, const Measurement* before, const Measurement* reference,
@@ -286,8 +295,9 @@ void set_headline(LadderScene& scene, const Rows& rows, const Measurement* refer
   if (first != best)
     words += phrase(", {} times as fast as {}", times_text(first->time.median / best->time.median), first->key.kernel);
   if (reference != nullptr && is_not_ours(*reference))
-    words += fmt::format("{} {} of {}", first != best ? tr(" and") : ",",
-                         share_words(reference->time.median / best->time.median), shown_name(*reference));
+    if (const auto share = share_of(*best, *reference))
+      words +=
+          fmt::format("{} {} of {}", first != best ? tr(" and") : ",", share_words(*share), shown_name(*reference));
   scene.headline = words + ".";
 }
 
@@ -325,9 +335,10 @@ std::string recorded_words(const State& state, const BenchSlice& slice, std::int
   std::erase_if(rows, [&](const auto* m) { return ours == nullptr || m->processor != ours->processor; });
   const Measurement* peer = ladder_reference(rows);
   if (ours == nullptr || !timed(*ours) || is_wrong(*ours)) return words + ".";
-  if (peer == nullptr || !is_not_ours(*peer)) return words + phrase("; no peer of {} was timed here.", share.kernel);
-  return words + phrase("; {} here: {} of {}.", share.kernel, share_words(peer->time.median / ours->time.median),
-                        shown_name(*peer));
+  const bool there = peer != nullptr && is_not_ours(*peer);
+  const auto reached = there ? share_of(*ours, *peer) : std::nullopt;
+  if (!reached) return words + phrase("; no peer of {} was timed here.", share.kernel);
+  return words + phrase("; {} here: {} of {}.", share.kernel, share_words(*reached), shown_name(*peer));
 }
 
 LadderScene ladder_scene(const State& state, const Model& model, std::span<const Measurement> planned) {

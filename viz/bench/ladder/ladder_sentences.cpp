@@ -28,7 +28,7 @@ bool alike(double a, double b) {
 }
 
 std::string percent(double x) {
-  return fmt::format("{} %", figure_text(x));
+  return percent_text(x);
 }
 
 // The first of these figures that one of the two lacks, in words; empty: both have all.

@@ -162,14 +162,13 @@ void put_turns(const KernelRow& row, const TuneResult& r, TuneMap& scene) {
   }
   const BenchUnit unit = time_unit(least, most);
   const auto text = [&](double us) { return value_with_unit(us, unit); };
-  scene.table_head = {tr("in turns"), tr("median"), tr("95 % of it lies in"), tr("repeats"), tr("of the usual"), ""};
+  scene.table_head = {tr("in turns"), tr("median"), tr("95 % interval of it"), tr("repeats"), tr("of the usual"), ""};
   for (const std::size_t n : sides) {
     const TriedTile& t = r.tiles[n];
     std::string marks = n == r.usual ? tr("usual") : "";
     if (r.decision && n == r.chosen) marks += marks.empty() ? tr("chosen") : tr(", chosen");
     scene.table.push_back({tile_words(row, t.tile.options), text(t.turns.median),
-                           fmt::format("{} – {}", text(t.turns.ci_low), text(t.turns.ci_high)),
-                           fmt::format("{}", t.turns.n),
+                           range_text(t.turns.ci_low, t.turns.ci_high, unit), fmt::format("{}", t.turns.n),
                            fmt::format("{:.3f}×", r.tiles[r.usual].turns.median / t.turns.median), marks});
   }
 }

@@ -55,11 +55,14 @@ Standing standing_of(const Measurement& subject, const Measurement& other) {
 // "It reaches 0.97 of FlashAttention-2 (n = 24), 0.61 of cuDNN (n = 40) and is as fast as X (n = 24), timed in turns."
 std::string peer_words(const Measurement& subject, std::span<const Measurement* const> rows) {
   std::vector<std::string> shares, equal, unclear;
+  const TimedBeside* another = nullptr;
   for (const Measurement* m : rows) {
     const TimedBeside* ours = beside(*m, subject);
-    if (is_wrong_row(*m) || ours == nullptr || ours->time.n == 0 || ours->time.median <= 0) continue;
+    const auto reached = share_of_peer(subject, *m);
+    if (is_wrong_row(*m) || !reached) continue;
+    if (another == nullptr && differs_from_own_row(*ours, subject)) another = ours;
     const std::string of = fmt::format("{} (n = {})", shown_name(*m), std::min(m->time.n, ours->time.n));
-    const double share = m->time.median / ours->time.median;
+    const double share = *reached;
     switch (standing_of(ours->time, m->time)) {
       case Standing::faster:
       case Standing::slower:
@@ -77,7 +80,12 @@ std::string peer_words(const Measurement& subject, std::span<const Measurement* 
   if (!shares.empty()) parts.push_back(phrase("reaches {}", fmt::join(shares, ", ")));
   if (!equal.empty()) parts.push_back(phrase("is as fast as {}", fmt::join(equal, ", ")));
   if (!unclear.empty()) parts.push_back(phrase("can't be told from {}", fmt::join(unclear, ", ")));
-  return parts.empty() ? std::string() : phrase("It {}, timed in turns.", fmt::join(parts, tr(" and ")));
+  if (parts.empty()) return {};
+  const std::string words = phrase("It {}, timed in turns.", fmt::join(parts, tr(" and ")));
+  if (another == nullptr) return words;
+  const BenchUnit unit = time_unit(subject.time.median, subject.time.median);
+  return words + phrase(" There it took {}, in its own row {}.", value_with_unit(another->time.median, unit),
+                        value_with_unit(subject.time.median, unit));
 }
 
 // "is 4.1 times as fast as A, 12 times B, is as fast as C and takes 1.3 times as long as D"

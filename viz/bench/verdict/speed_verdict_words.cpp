@@ -21,11 +21,6 @@ double measured_bytes(const Measurement& m) {
   return read.available() && written.available() ? read.value + written.value : 0;
 }
 
-std::string percent_text(double x) {
-  // The table's digits: 12.5 % is not 12 %.
-  return x < 0.95 ? tr("under 1 %") : fmt::format("{:.3g} %", x);
-}
-
 std::string times_fewer(double less, double more) {
   return less <= more ? phrase("{} times fewer", times_text(more / less))
                       : phrase("{} times more", times_text(less / more));

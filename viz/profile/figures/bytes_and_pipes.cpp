@@ -12,14 +12,11 @@
 #include "profiling/figures/metrics.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/draw/figure_text.h"
+#include "viz/profile/figures/cpu_lines.h"
 #include "viz/profile/roofline/roofline.h"
 
 namespace attn {
 namespace {
-
-std::string percent_text(double percent) {
-  return figure_text(percent) + " %";
-}
 
 BytesLine line_of(const Measurement& m, const char* metric, const char* title) {
   const Figure& f = figure(m, metric);
@@ -99,7 +96,6 @@ std::optional<SectorRate> sector_rate(const Measurement& m, std::int32_t sms) {
 BytesLine l1(const Measurement& m, std::int32_t sms) {
   BytesLine line{"L1", "–", m.no_counts, false};
   if (line.words.empty()) line.words = tr("nobody has counted at this row's instructions yet: \"Count it\" does");
-  if (m.processor != Processor::gpu) line.words = tr("a kernel of the CPU has no L1 cache of an SM");
   if (m.counts == nullptr) return line;
   if (!m.counts->has(InstructionCounter::sectors)) {
     line.words = phrase("{} does not count sectors at instructions", m.counts->chip);
@@ -173,14 +169,19 @@ void put_turns(const Measurement& m, std::int32_t sms, BytesLine& line) {
   const auto mean = m.heartbeat == nullptr ? std::nullopt : mean_of(*m.heartbeat, "shared");
   if (!line.available || uses_no_shared_memory(m) || !mean || *mean <= 0 || mhz <= 0 || sms <= 0) return;
   const double turns = *mean / 100 * busy_us(*m.heartbeat) * mhz * sms;
-  line.words = phrase("Of what its data pipe can pass, by the heartbeat: {} turns.", count_words(turns));
+  line.words = phrase("Of the cycles of its data pipe, by the heartbeat: {} turns.", count_words(turns));
+  // The roof of the shared memory is what loads were measured to reach: less than a turn a cycle.
+  const Figure& counted = figure(m, "shared_wavefronts_count");
+  if (m.peaks.shared_gb_per_s <= 0 || !counted.available() || m.time.median <= 0) return;
+  constexpr double kTurnBytes = 128;
+  const double share = 100 * counted.value * kTurnBytes / (m.time.median * 1e-6) / (m.peaks.shared_gb_per_s * 1e9);
+  line.words += phrase(" {} of the rate that was measured.", percent_text(share));
 }
 
 // Over its launches, where somebody listened to it; the reason else.
 BytesLine heard(const Measurement& m, const char* id, const char* title, const char* words) {
   BytesLine line{title, "–", m.no_heartbeat, false};
   if (m.heartbeat == nullptr) {
-    if (m.processor != Processor::gpu) line.words = tr("a kernel of the CPU has no heartbeat");
     if (line.words.empty())
       line.words = tr("nobody has listened to this row yet: \"Listen to it\" reads the heartbeat");
     return line;
@@ -220,7 +221,7 @@ std::string count_words(double count) {
   return count >= 1e6 ? figure_text(count / 1e6) + tr(" million") : figure_text(count);
 }
 
-BytesScene bytes_scene(const Measurement& m, std::int32_t sms) {
+BytesScene bytes_scene(const Measurement& m, std::int32_t sms, std::span<const CacheLevel> caches) {
   BytesScene b;
   const Figure& least = figure(m, "compulsory_bytes");
   const Figure& loads = figure(m, "tile_load_bytes");
@@ -239,7 +240,11 @@ BytesScene bytes_scene(const Measurement& m, std::int32_t sms) {
   b.dram_text = b.dram ? text(*b.dram) : said_reason(figure(m, "dram_read_bytes"));
   b.words = position_words(b);
   if (b.dram && b.compulsory > 0) b.words += results_words(m, *b.dram, b.compulsory);
-  BytesLine shared = heard(m, "shared", tr("Shared memory"), tr("Of what its data pipe can pass, by the heartbeat."));
+  if (m.processor == Processor::cpu) {
+    b.lines = cpu_lines(m, caches);
+    return b;
+  }
+  BytesLine shared = heard(m, "shared", tr("Shared memory"), tr("Of the cycles of its data pipe, by the heartbeat."));
   put_turns(m, sms, shared);
   for (const BytesLine& line :
        {heard(m, "issue", tr("Issue slots"), tr("Of the schedulers' slots, by the heartbeat.")), shared, dram_rate(m),

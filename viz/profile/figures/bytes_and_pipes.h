@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "kernels/model/kernel.h"
 #include "profiling/figures/measurement.h"
 
 namespace attn {
@@ -34,8 +36,8 @@ struct BytesScene {
   std::vector<MissingFigures> missing;
 };
 
-// `sms`: of the row's device; 0 = not known.
-BytesScene bytes_scene(const Measurement& m, std::int32_t sms = 0);
+// `sms`: of the row's device; 0 = not known. `caches`: of the CPU that it was taken on, where that is known.
+BytesScene bytes_scene(const Measurement& m, std::int32_t sms = 0, std::span<const CacheLevel> caches = {});
 // "115 million": counts of events, which are read and not computed with.
 std::string count_words(double count);
 

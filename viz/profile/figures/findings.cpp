@@ -54,7 +54,7 @@ Finding dram_bound(const Measurement& m, const FindingContext&) {
   if (share < kDramBusy || share <= 0) return f;
   const bool more = over > kHardlyMore;
   f.at_most = more ? over : std::max(1.0, 100 / share);
-  f.text = phrase("DRAM works at {} % of a plain copy and moves {} times the least bytes: {}.", figure_text(share),
+  f.text = phrase("DRAM works at {} of a plain copy and moves {} times the least bytes: {}.", percent_text(share),
                   times_text(over),
                   more ? phrase("with the least it could be {} times as fast", times_text(f.at_most))
                        : phrase("it could be at most {} times as fast", times_text(f.at_most)));
@@ -112,7 +112,7 @@ Finding partial_warps(const Measurement& m, const FindingContext&) {
   const double share = value(m, "warp_efficiency_pct");
   if (share >= kWholeWarps || share <= 0) return f;
   f.at_most = 100 / share;
-  f.text = phrase("{} % of a warp's threads take part in an average instruction.", figure_text(share));
+  f.text = phrase("{} of a warp's threads take part in an average instruction.", percent_text(share));
   f.experiment = tr("tiles that divide the lengths");
   return f;
 }
@@ -208,7 +208,7 @@ Finding few_warps(const Measurement& m, const FindingContext& context) {
   for (const HeardShare& heard : heard_shares(m)) {
     if (heard.share >= kSlotsBusy) return f;
     busiest = std::max(busiest, heard.share);
-    busy += phrase("{} at {} %, ", heard.words, figure_text(heard.share));
+    busy += phrase("{} at {}, ", heard.words, percent_text(heard.share));
   }
   if (busiest > 0) f.at_most = 100 / busiest;
   if (const double filled = filled_slots(m); filled > 0 && (f.at_most <= 0 || filled < f.at_most)) f.at_most = filled;

@@ -38,7 +38,7 @@ std::uint64_t in(const std::array<std::uint64_t, kWarpStates>& of, WarpState sta
 }
 
 std::string percent(double share) {
-  return figure_text(100 * share) + " %";
+  return percent_text(100 * share);
 }
 
 // Without this part of its time.

@@ -44,7 +44,7 @@ RoofWay way_of(const std::string& name, double share, const std::string& roof, R
   RoofWay way;
   way.from = from;
   way.to = to;
-  way.share = fmt::format("{} {} %", name, figure_text(100 * share));
+  way.share = fmt::format("{} {}", name, percent_text(100 * share));
   way.of = phrase("of {}", roof);
   return way;
 }

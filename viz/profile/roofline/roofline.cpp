@@ -40,6 +40,7 @@ RoofDot dot_of(const Measurement& m, const Measurement& chosen) {
   dot.chosen = m.key.kernel == chosen.key.kernel;
   const RunsOn pipe = runs_on(m), own = runs_on(chosen);
   dot.elsewhere = pipe != own && pipe != RunsOn::perhaps_tensor && own != RunsOn::perhaps_tensor;
+  if (dot.elsewhere) dot.pipe = pipe == RunsOn::tensor ? tr("tensor cores") : tr("fp32 pipes");
   dot.tflops = figure(m, "tflops").value;
   const double flop = useful_flop(m);
   if (const auto bytes = dram_bytes(m); bytes && *bytes > 0) dot.measured = flop / *bytes;
@@ -55,8 +56,8 @@ std::string peak_words(const Roofline& r, const RoofDot& dot, const Measurement&
   const double tensor = tensor_busy(m);
   const std::string busy = tensor >= kTensorWorks ? phrase(", busy in {} of 100 cycles", figure_text(tensor)) : "";
   if (r.tensor_tflops > 0)
-    return phrase("{} % of what {} was measured to reach on the tensor cores{}.",
-                  figure_text(100 * dot.tflops / r.tensor_tflops), r.by_warpgroups ? "wgmma" : "mma.sync", busy);
+    return phrase("{} of what {} was measured to reach on the tensor cores{}.",
+                  percent_text(100 * dot.tflops / r.tensor_tflops), r.by_warpgroups ? "wgmma" : "mma.sync", busy);
   switch (runs_on(m)) {
     case RunsOn::tensor:
       return phrase("Its products run on the tensor cores{}: the fp32 roof is not theirs, and theirs was not measured.",
@@ -73,7 +74,7 @@ std::string peak_words(const Roofline& r, const RoofDot& dot, const Measurement&
         "{} % of the fp32 multiply-add peak: more than it allows, so the work runs elsewhere than on "
         "the fp32 pipes.",
         figure_text(share));
-  return phrase("{} % of the fp32 multiply-add peak.", figure_text(share));
+  return phrase("{} of the fp32 multiply-add peak.", percent_text(share));
 }
 
 std::string bytes_words(const Roofline& r, const RoofDot& dot) {
@@ -86,9 +87,9 @@ std::string bytes_words(const Roofline& r, const RoofDot& dot) {
   const double share = 100 * dot.tflops / allowed;
   constexpr double kFarOff = 10;  // %: below it the copy rate is no limit worth a number
   if (share < kFarOff)
-    return phrase("DRAM is no limit: its bytes take {} % of the time at the copy rate.", figure_text(share));
-  return phrase("Its bytes at the copy rate would allow {}; it does {} % of that.",
-                value_with_unit(allowed, rate_unit(allowed)), figure_text(share));
+    return phrase("DRAM is no limit: its bytes take {} of the time at the copy rate.", percent_text(share));
+  return phrase("Its bytes at the copy rate would allow {}; it does {} of that.",
+                value_with_unit(allowed, rate_unit(allowed)), percent_text(share));
 }
 
 void set_tensor_roof(Roofline& r, const Measurement& m) {
@@ -194,14 +195,14 @@ std::string level_words(const Roofline& r, double tflops) {
   std::vector<std::string> shares;
   shares.reserve(r.levels.size());
   for (const RoofLevel& level : r.levels)
-    shares.push_back(fmt::format("{} {} %", level.name, figure_text(100 * tflops / level.allowed_tflops)));
+    shares.push_back(fmt::format("{} {}", level.name, percent_text(100 * tflops / level.allowed_tflops)));
   const auto nearest = std::ranges::min_element(r.levels, {}, &RoofLevel::allowed_tflops);
   double roof = nearest->allowed_tflops;
   std::string name = nearest->name,
-              words = phrase("Of what each level's rate allows its bytes: {}", fmt::join(shares, ", "));
+              words = phrase("Of what the measured rate of each level allows its bytes: {}", fmt::join(shares, ", "));
   if (r.top_tflops > 0) {
     const std::string arithmetic = r.top_tflops == r.tensor_tflops ? tr("the tensor cores") : tr("the multiply-adds");
-    words += phrase("; of what {} can do {} %", arithmetic, figure_text(100 * tflops / r.top_tflops));
+    words += phrase("; of what {} can do {}", arithmetic, percent_text(100 * tflops / r.top_tflops));
     if (r.top_tflops < roof) name = arithmetic;
     roof = std::min(roof, r.top_tflops);
   }
@@ -228,12 +229,15 @@ void fit(Roofline& r) {
     y_max = std::max(y_max, d.tflops);
   }
   for (const RoofLevel& level : r.levels) see(level.intensity);
+  // A ridge that lies far from every mark would leave half of the plot to a slope.
+  constexpr double kFar = 40;
+  const double first = x_min, last = x_max;
   for (const double roof : {r.peak_tflops, r.tensor_tflops})
-    if (const double x = ridge(r, roof); x > 0) see(x);
-  r.x_min = x_min / 3;
-  r.x_max = x_max * 3;
-  r.y_min = y_min / 3;
-  r.y_max = y_max * 2;
+    if (const double x = ridge(r, roof); x > first / kFar && x < last * kFar) see(x);
+  r.x_min = x_min / 2;
+  r.x_max = x_max * 2;
+  r.y_min = y_min / 2;
+  r.y_max = y_max * 1.6;
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ struct RoofDot {
   std::optional<double> measured;   // FLOP a byte of DRAM counted
   std::optional<double> predicted;  // FLOP a byte that the order must move at least
   bool chosen = false;
-  bool elsewhere = false;  // its products run on another pipe than those of the chosen kernel: the roof is not its own
+  bool elsewhere = false;  // its products run on another pipe than those of the chosen kernel
+  std::string pipe;        // then which: "fp32 pipes"
   std::string tip;
 };
 

@@ -293,7 +293,7 @@ void draw_name(ImDrawList& list, const Roofline& roof, const RoofDot& dot, Label
   const double first = std::min(dot.predicted.value_or(last), dot.measured.value_or(last));
   const ImVec2 r = ImPlot::PlotToPixels(last, dot.tflops), l = ImPlot::PlotToPixels(first, dot.tflops);
   const Face face = dot.chosen ? Face::bold : Face::text;
-  const std::string words = dot.elsewhere ? phrase("{} (not this roof's pipe)", dot.kernel) : dot.kernel;
+  const std::string words = dot.elsewhere ? phrase("{} ({})", dot.kernel, dot.pipe) : dot.kernel;
   const float width = text_width(face, kLabelText, words), gap = s.px(11);
   const float middle = r.y - s.px(8), under = r.y + s.px(9), over = r.y - s.px(25);
   std::vector<ImVec2> places;
@@ -378,18 +378,16 @@ void draw_roof_card(const char* id, const Roofline& roof, bool levels, ImVec2 si
       dim_text(roof.empty);
     } else {
       if (commands != nullptr && !roof.level_words.empty()) draw_level_switch(levels, *commands);
-      ImGui::SameLine();
-      dim_at_right(tr("TFLOP/s of useful work"));
+      dim_text(tr("TFLOP/s of useful work"));  // over its axis
       const std::string words =
-          levels ? phrase(
-                       "FLOP a byte of each level; a line up to a ring is what is left to that roof, dashed where "
-                       "arithmetic ends before. {}",
-                       roof.level_words)
-                 : phrase("FLOP a byte of DRAM. Filled: counted; hollow: the least that the order must move. {}",
-                          roof.note);
-      const float foot = dim_text_height(words) + ImGui::GetStyle().ItemSpacing.y;
+          levels ? phrase("A line up to a ring is what is left to that roof, dashed where arithmetic ends before. {}",
+                          roof.level_words)
+                 : phrase("Filled: counted; hollow: the least that the order must move. {}", roof.note);
+      const float line = ImGui::GetTextLineHeight() + ImGui::GetStyle().ItemSpacing.y;
+      const float foot = line + dim_text_height(words) + ImGui::GetStyle().ItemSpacing.y;
       draw_plot(roof, {ImGui::GetContentRegionAvail().x, std::max(s.px(80), ImGui::GetContentRegionAvail().y - foot)},
                 levels);
+      dim_at_right(levels ? tr("FLOP a byte of each level") : tr("FLOP a byte of DRAM"));  // under its axis
       dim_text(words);
     }
   }

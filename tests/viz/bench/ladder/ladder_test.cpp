@@ -236,6 +236,13 @@ class LadderSceneTest : public ::testing::Test {
     m.key.options = {};
     m.peer.emplace();
     m.peer->title = find_peer(id) != nullptr ? find_peer(id)->title : id;
+    // Ours took longer in its turns than in their own rows.
+    for (const auto& [kernel, turns_us] : {std::pair("flash_simt", 62500.0), std::pair("flash_wmma", 12500.0)}) {
+      TimedBeside ours{kernel, h100_row(kernel, 1).key.options, {}};
+      ours.time.n = 6;
+      ours.time.median = turns_us;
+      m.peer->beside.push_back(ours);
+    }
     m.figures.clear();
     set_time(m, us);
     fill_figures(m);
@@ -305,14 +312,16 @@ TEST_F(LadderSceneTest, TheFastestRightPeerIsTheMeasureAndStandsBesideTheRungs) 
                                                         : rung.kernel);
   ASSERT_EQ(s.rungs.size(), 6U);
   EXPECT_EQ(s.rungs[2].kernel, "flash_simt");
-  EXPECT_NEAR(s.rungs[2].share, 5000.0 / 59500, 1e-12);
+  EXPECT_NEAR(s.rungs[2].share, 5000.0 / 62500, 1e-12) << "both by the peer's turns";
+  EXPECT_EQ(s.rungs[1].share, 0) << "tiled took no turn there";
+  EXPECT_EQ(s.rungs[1].share_text, "–");
   for (std::size_t n = 3; n < 6; ++n) {
     EXPECT_TRUE(s.rungs[n].peer);
     EXPECT_TRUE(s.rungs[n].sentences.empty());
     EXPECT_EQ(s.rungs[n].before, "");
   }
   EXPECT_EQ(s.headline,
-            "At L = 16384 flash_simt takes 59.5 ms, 43 times as fast as naive and 0.0840 of FlashAttention-2.");
+            "At L = 16384 flash_simt takes 59.5 ms, 43 times as fast as naive and 0.0800 of FlashAttention-2.");
 }
 
 // The column's unit is that of its largest: a sentence of two smaller ones has it too.
@@ -395,7 +404,7 @@ TEST_F(LadderSceneTest, WhatWasPublishedOfThePresetsTableStandsBesideOursAsRecor
       "Recorded: a public WMMA kernel was published with 0.15 to 0.23 of torch's speed at such lengths; no peer of "
       "flash_wmma was timed here.");
   const std::string beside = scene({wmma, at(peer("torch-flash", 5000))}).recorded;
-  EXPECT_TRUE(beside.ends_with("; flash_wmma here: 0.500 of FlashAttention-2.")) << beside;
+  EXPECT_TRUE(beside.ends_with("; flash_wmma here: 0.400 of FlashAttention-2.")) << beside;
   const BenchScene charts = bench_scene(state, model_of({wmma}), {}, "");
   EXPECT_NE(charts.verdict.reason.find("Recorded: a public WMMA kernel"), std::string::npos) << charts.verdict.reason;
   state.document.sweep.base.D = state.document.sweep.base.Dv = 64;  // another table

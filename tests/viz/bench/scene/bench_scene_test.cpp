@@ -330,7 +330,7 @@ TEST_F(BenchSceneTest, BytesOutsideTheModelAreNotCalledPredicted) {
                   "(output that is still in the L2 cache is not counted)."),
       std::string::npos)
       << reason;
-  EXPECT_NE(reason.find("That is not why it is faster: naive runs at 1.4 % of the copy rate."), std::string::npos)
+  EXPECT_NE(reason.find("That is not why it is faster: naive runs at 1.40 % of the copy rate."), std::string::npos)
       << reason;
 }
 
@@ -357,15 +357,15 @@ TEST_F(BenchSceneTest, WhatHoldsAKernelBackFollowsFromThePeaks) {
     }
     return scene(m).verdict.reason;
   };
-  EXPECT_NE(reason(85, 20).find("Held back by memory: 85 %"), std::string::npos) << reason(85, 20);
-  EXPECT_NE(reason(10, 80).find("Held back by arithmetic: 80 %"), std::string::npos) << reason(10, 80);
-  EXPECT_NE(reason(0.2, 40).find("Not held back by memory (under 1 % of the copy rate) nor yet by arithmetic (40 %"),
+  EXPECT_NE(reason(85, 20).find("Held back by memory: 85.0 %"), std::string::npos) << reason(85, 20);
+  EXPECT_NE(reason(10, 80).find("Held back by arithmetic: 80.0 %"), std::string::npos) << reason(10, 80);
+  EXPECT_NE(reason(0.2, 40).find("Not held back by memory (0.200 % of the copy rate) nor yet by arithmetic (40.0 %"),
             std::string::npos)
       << reason(0.2, 40);
-  EXPECT_NE(
-      reason(0.2, 40).find("Warps: at least 12.5 % of the warps that an SM can hold fit (registers), 11 % are active: "
-                           "too few to hide latency."),
-      std::string::npos)
+  EXPECT_NE(reason(0.2, 40).find(
+                "Warps: at least 12.5 % of the warps that an SM can hold fit (registers), 11.0 % are active: "
+                "too few to hide latency."),
+            std::string::npos)
       << reason(0.2, 40);
 }
 
@@ -386,15 +386,15 @@ TEST_F(BenchSceneTest, TheFp32PeakIsNoLimitOfTensorCores) {
   EXPECT_EQ(reason(7, 646, 68.2).find("too few to hide"), std::string::npos) << reason(7, 646, 68.2);
   EXPECT_NE(reason(7, 85, 30).find("too few to hide"), std::string::npos) << reason(7, 85, 30);
   EXPECT_NE(
-      reason(7, 646, 68.2).find("Held back by the tensor cores: busy in 68.2 % of the cycles. Memory: 7 % of the"),
+      reason(7, 646, 68.2).find("Held back by the tensor cores: busy in 68.2 % of the cycles. Memory: 7.00 % of the"),
       std::string::npos)
       << reason(7, 646, 68.2);
-  EXPECT_NE(reason(7, 85, 30).find("run on the tensor cores, busy in 30 % of the cycles."), std::string::npos)
+  EXPECT_NE(reason(7, 85, 30).find("run on the tensor cores, busy in 30.0 % of the cycles."), std::string::npos)
       << reason(7, 85, 30);
   EXPECT_EQ(reason(7, 85, 30).find("Held back by arithmetic"), std::string::npos);
   EXPECT_NE(reason(7, 646, std::nullopt).find("elsewhere than on the fp32 pipes"), std::string::npos);
-  EXPECT_NE(reason(90, 646, 40).find("Held back by memory: 90 %"), std::string::npos) << reason(90, 646, 40);
-  EXPECT_NE(reason(7, 80, 0.2).find("Held back by arithmetic: 80 %"), std::string::npos) << reason(7, 80, 0.2);
+  EXPECT_NE(reason(90, 646, 40).find("Held back by memory: 90.0 %"), std::string::npos) << reason(90, 646, 40);
+  EXPECT_NE(reason(7, 80, 0.2).find("Held back by arithmetic: 80.0 %"), std::string::npos) << reason(7, 80, 0.2);
 }
 
 TEST_F(BenchSceneTest, EveryMetricStandsInTheColumnsOfItsGroup) {

@@ -5,15 +5,18 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/statistics.h"
 #include "tests/viz/bench/rows.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/sweep_fields.h"
+#include "viz/bench/tiles/tile_occupancy_words.h"
 
 namespace attn {
 namespace {
@@ -179,7 +182,7 @@ TEST(Tiles, TheTableOfTurnsHasOneUnit) {
   const TuneMap scene = tune_map(s, m);
   ASSERT_EQ(scene.table.size(), 2U);
   EXPECT_EQ(scene.table[0][1], "0.990 ms");
-  EXPECT_EQ(scene.table[0][2], "0.990 ms – 0.990 ms");
+  EXPECT_EQ(scene.table[0][2], "0.990 ms");
   EXPECT_EQ(scene.table[1][1], "1.01 ms");
 }
 
@@ -235,6 +238,37 @@ TEST(Tiles, TheFieldOfTheTileTakesTunedAndTheFieldOfStagesANumber) {
   EXPECT_EQ(stages->options.stages, 3);
   EXPECT_EQ(with_field(*stages, SweepField::stages, "usual")->options.stages, 0);
   EXPECT_EQ(text_of(state_of("cpu_flash").document.sweep, SweepField::stages), "none");
+}
+
+// Of every kernel with tiles, in every cell.
+TEST(Tiles, NothingIsSaidTwiceOfOneTile) {
+  std::size_t tiles = 0;
+  std::vector<KernelRow> rows(gpu::gpu_kernel_table().begin(), gpu::gpu_kernel_table().end());
+  rows.insert(rows.end(), cpu_kernel_table().begin(), cpu_kernel_table().end());
+  for (const KernelRow& row : rows) {
+    if (!has_tiles(row)) continue;
+    const std::string kernel(row.id);
+    const State s = state_of(kernel);
+    const TuneSpec spec = *tune_of(s, kernel);
+    Device d;
+    d.processor = row.processor;
+    d.arch = "sm_90a";
+    d.cores = 132;
+    const auto plan = tune_plan(spec, d);
+    ASSERT_TRUE(plan) << kernel << ": " << plan.error().message;
+    for (std::size_t n = 0; n < plan->tiles.size(); ++n, ++tiles) {
+      std::string words = why_tile(row, *plan, n);
+      words.pop_back();
+      std::set<std::string> said;
+      for (std::size_t from = 0; from < words.size();) {
+        const std::size_t end = std::min(words.find("; ", from), words.size());
+        EXPECT_TRUE(said.insert(words.substr(from, end - from)).second) << kernel << ": " << words;
+        from = end + 2;
+      }
+      EXPECT_EQ(words.find("no larger"), words.rfind("no larger")) << words;
+    }
+  }
+  EXPECT_GT(tiles, 50U);
 }
 
 }  // namespace

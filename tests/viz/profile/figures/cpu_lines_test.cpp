@@ -27,8 +27,8 @@ TEST(CpuLines, EveryCpuKernelSaysWhatItHasAndNothingThatItHasNot) {
       return at == scene.lines.end() ? std::string("none") : at->text;
     };
     EXPECT_EQ(text("Threads"), "8");
-    EXPECT_EQ(text("L1 cache"), "32 KiB");
-    EXPECT_EQ(text("L2 cache"), "1 MiB");
+    EXPECT_EQ(text("L1 cache"), "32.0 KiB");
+    EXPECT_EQ(text("L2 cache"), "1.00 MiB");
     EXPECT_NE(text("Least rate"), "none");
     EXPECT_NE(text("Tiles of a thread"), "none");
     for (const BytesLine& line : scene.lines) {
