@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/worker/bench.h"
+#include "app/worker/cpu_bench.h"
 #include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
 #include "kernels/formats/json_reading.h"
@@ -165,6 +166,7 @@ class PeerBench::Round {
     for (One& one : all_ | std::views::reverse) their_turn(one);
     for (std::size_t n = ours_.size(); n-- > 0;) our_turn(n);
     if (round_.processor == Processor::gpu && bench_.gpu_ != nullptr) bench_.gpu_->let_go();
+    if (round_.processor == Processor::cpu && bench_.cpu_ != nullptr) bench_.cpu_->let_go();
   }
 
   void their_turn(One& one) {
@@ -214,6 +216,7 @@ class PeerBench::Round {
       if (bench_.gpu_ == nullptr) return fail(ErrorKind::cannot_run, "no GPU is looked for here");
       return bench_.gpu_->turn(p, turn, stop_);
     }
+    if (bench_.cpu_ != nullptr) return bench_.cpu_->turn(p, turn, stop_);
     const auto row = find_kernel(p.kernel);
     if (!row) return tl::unexpected(row.error());
     return turn_on_cpu(**row, p, *inputs_, turn, stop_);
@@ -250,8 +253,8 @@ class PeerBench::Round {
   std::vector<Ours> ours_;
 };
 
-PeerBench::PeerBench(PeerSetup setup, GpuBench* gpu)
-    : setup_(std::move(setup)), gpu_(gpu), own_(ids_of(setup_.files)) {}
+PeerBench::PeerBench(PeerSetup setup, GpuBench* gpu, CpuBench* cpu)
+    : setup_(std::move(setup)), gpu_(gpu), cpu_(cpu), own_(ids_of(setup_.files)) {}
 PeerBench::~PeerBench() = default;
 
 Result<PythonFound> PeerBench::look(const std::stop_token& stop) {

@@ -20,6 +20,7 @@
 
 namespace attn {
 
+class CpuBench;
 class GpuBench;
 
 struct PeerSetup {
@@ -34,8 +35,9 @@ std::vector<std::string> ids_of(const std::vector<std::filesystem::path>& files)
 
 class PeerBench {
  public:
-  // `gpu` times our GPU kernels in their turns; it outlives this. Null: CPU rounds alone.
-  PeerBench(PeerSetup setup, GpuBench* gpu);
+  // `gpu` and `cpu` time our kernels in their turns, and outlive this. `gpu` null: CPU rounds alone. `cpu` null: our
+  // CPU kernels take their turns in this process.
+  PeerBench(PeerSetup setup, GpuBench* gpu, CpuBench* cpu = nullptr);
   ~PeerBench();
   PeerBench(const PeerBench&) = delete;
   PeerBench& operator=(const PeerBench&) = delete;
@@ -55,6 +57,7 @@ class PeerBench {
 
   PeerSetup setup_;
   GpuBench* gpu_;
+  CpuBench* cpu_;
   std::vector<std::string> own_;  // ids of setup_.files
   std::optional<Result<PythonFound>> python_;
   std::map<std::string, std::unique_ptr<PeerClient>> clients_;  // "" = torch's, else by id

@@ -142,7 +142,7 @@ void add_runs(std::string& out, const PictureSpec& picture, const BenchSlices& s
       ++left_out;
       continue;
     }
-    out += fmt::format("- {}: {}, {} rows on {}\n", at->letter, cell(words_of(picture.state.document.runs, r.run)),
+    out += fmt::format("- {}: {}, {} rows on {}\n", at->letter, plain(words_of(picture.state.document.runs, r.run)),
                        r.run.rows.size(), plain(devices_of({r}, r.run.provenance.device)));
   }
   if (left_out > 0)

@@ -1,4 +1,5 @@
 #include "app/window/window.h"
+#include "app/window/first_size.h"
 
 #include <algorithm>
 #include <chrono>
@@ -96,6 +97,15 @@ Result<Window> open_glfw_window(int width, int height, bool visible) {
   if (window == nullptr) return no_window(glfw_words());
   glfwMakeContextCurrent(window.get());
   return window;
+}
+
+// Where no window has to lie under a bar of the desktop.
+WindowSize room_on_screen() {
+  int x = 0, y = 0;
+  WindowSize room;
+  if (GLFWmonitor* monitor = glfwGetPrimaryMonitor(); monitor != nullptr)
+    glfwGetMonitorWorkarea(monitor, &x, &y, &room.width, &room.height);
+  return room;
 }
 
 Result<Gl> load_gl() {
@@ -301,6 +311,7 @@ void make_controller(App& app, const State& state, const LoadedSettings& loaded,
   setup.runs = run_folders();
   setup.drafts = drafts_folder();
   setup.sweeps.gpu = std::make_shared<GpuBench>();
+  setup.sweeps.cpu = std::make_shared<CpuBench>();
   setup.sweeps.tiles = tuned_folder();
   setup.sweeps.peers = PeerSetup{state.preferences.python, {}};
   setup.lister = list_kernel_here;
@@ -331,7 +342,8 @@ Result<void> open_app(App& app, const Settings& settings) {
   auto glfw = Glfw::start();
   if (!glfw) return tl::unexpected(glfw.error());
   app.glfw = *std::move(glfw);
-  auto window = open_glfw_window(settings.window_width, settings.window_height, true);
+  const WindowSize size = first_size({settings.window_width, settings.window_height}, room_on_screen());
+  auto window = open_glfw_window(size.width, size.height, true);
   if (!window) return tl::unexpected(window.error());
   app.window = *std::move(window);
   glfwSwapInterval(1);

@@ -11,7 +11,8 @@
 // "generate" stands in place of the tensors; then none travel, the answer's neither.
 //   request   {"do": "record", ...} as "run", with tensors: a plain run, then one that records itself
 //   answer    {"is": "recorded", "same_bits", "plain_us", "traced_us", ...} + what it writes, the recorder's buffer
-//   request   {"do": "measure", ...}: one point of a sweep; the worker makes the inputs, checks, times and counts
+//   request   {"do": "measure", ...}: one point of a sweep; the worker makes the inputs, checks, times and counts. Of a
+//             kernel of the CPU the same, and no driver is opened
 //   answer    {"is": "measured", "measurement": as in a session's JSON, "lost"}: what went wrong is the row's reason
 //   request   {"do": "compile", ...}: the same point, compiled for its architecture alone: no driver is opened
 //   answer    {"is": "measured", ...}: registers, shared memory and occupancy, or why it does not compile

@@ -32,9 +32,15 @@ CompiledTile most_of(const gpu::PlanReport& report) {
 }
 
 // The CPU's side: the inputs are made once.
-TuneCallbacks on_cpu(const KernelRow& row, const std::shared_ptr<ProblemCache>& inputs) {
+TuneCallbacks on_cpu(const KernelRow& row, const std::shared_ptr<ProblemCache>& inputs, CpuBench* cpu) {
   TuneCallbacks c;
   c.device = cpu_device();
+  if (cpu != nullptr) {
+    c.measure = [cpu](const Point& p, std::stop_token stop) { return cpu->measure(p, CpuPeak{}, std::move(stop)); };
+    c.turn = [cpu](const Point& p, const Turn& turn, const std::stop_token& stop) { return cpu->turn(p, turn, stop); };
+    c.let_go = [cpu] { cpu->let_go(); };
+    return c;
+  }
   c.measure = [&row](const Point& p, std::stop_token stop) { return measure_on_cpu(row, p, CpuPeak{}, stop); };
   c.turn = [&row, inputs](const Point& p, const Turn& turn, std::stop_token stop) -> Result<std::vector<double>> {
     const auto made = inputs->inputs(p);
@@ -83,7 +89,7 @@ Result<TuneResult> Tuner::tune(const TuneSpec& spec, const Said& said, const std
   std::unique_ptr<CompileAhead> ahead;
   std::vector<Point> announced;
   if ((*row)->processor == Processor::cpu) {
-    callbacks = on_cpu(**row, std::make_shared<ProblemCache>());
+    callbacks = on_cpu(**row, std::make_shared<ProblemCache>(), cpu_);
   } else {
     SweepSpec sweep;
     static_cast<MeasureSpec&>(sweep) = spec;

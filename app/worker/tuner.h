@@ -1,4 +1,4 @@
-// Tiles tuned on this machine: its GPU through the worker, its CPU in this process; what was chosen is kept.
+// Tiles tuned on this machine, its GPU and its CPU through a worker each; what was chosen is kept.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/worker/bench.h"
+#include "app/worker/cpu_bench.h"
 #include "kernels/base/result.h"
 #include "kernels/model/kernel.h"
 #include "profiling/sweep/sweep.h"
@@ -23,9 +24,10 @@ struct TunedOn {
 
 class Tuner {
  public:
-  // `gpu` null: GPU kernels are refused. `folder`: where the chosen tiles lie; empty: none is kept.
-  explicit Tuner(GpuBench* gpu, std::filesystem::path folder = tuned_folder())
-      : gpu_(gpu), folder_(std::move(folder)) {}
+  // `gpu` null: GPU kernels are refused. `folder`: where the chosen tiles lie; empty: none is kept. `cpu` null: CPU
+  // kernels are timed in this process.
+  explicit Tuner(GpuBench* gpu, std::filesystem::path folder = tuned_folder(), CpuBench* cpu = nullptr)
+      : gpu_(gpu), cpu_(cpu), folder_(std::move(folder)) {}
 
   Result<TunedOn> place(const KernelRow& row, std::int32_t gpu, const std::stop_token& stop = {});
   // What was kept for this problem on that device.
@@ -47,6 +49,7 @@ class Tuner {
   TunedKey key_of(const KernelRow& row, const Problem& p, const TunedOn& on) const;
 
   GpuBench* gpu_;
+  CpuBench* cpu_;
   std::filesystem::path folder_;
 };
 

@@ -24,6 +24,7 @@
 #include "kernels/model/fits.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/problem/tensor_bytes.h"
+#include "profiling/measure/cpu/on_cpu.h"
 #include "profiling/measure/gpu/beat_on_gpu.h"
 #include "profiling/measure/gpu/count_on_gpu.h"
 #include "profiling/measure/gpu/gpu_timing.h"
@@ -149,6 +150,7 @@ class Worker {
   Result<Plan> plan_of(const GpuRunRequest& r);
   Result<std::vector<double>> time(gpu::DeviceRun& run, const GpuTiming& t);
   Result<void> measure(const json& request);
+  const KernelRow* cpu_row(const Point& p) const;
   Result<void> compile(const json& request);
   Result<void> profile(const json& request, const std::string& what);  // "sample", "heartbeat" or "count"
   Result<GpuTools> tools_for(const Point& p);
@@ -316,9 +318,19 @@ Result<void> Worker::record(const GpuRunRequest& r, std::span<const std::byte> t
   return ok();
 }
 
+// Null: a kernel of a GPU, or none that is known.
+const KernelRow* Worker::cpu_row(const Point& p) const {
+  const auto row = find_kernel(p.kernel, own_);
+  return row && (*row)->processor == Processor::cpu ? *row : nullptr;
+}
+
 Result<void> Worker::measure(const json& request) {
   const auto point = point_from(request);
   if (!point) return tl::unexpected(point.error());
+  if (const KernelRow* row = cpu_row(*point); row != nullptr) {
+    send(to_json(measure_on_cpu(*row, *point, CpuPeak{}, {}), false), {});  // who asked knows the peak
+    return ok();
+  }
   if (auto ready = gpu_.open(point->gpu); !ready) return ready;
   auto tools = tools_for(*point);
   if (!tools) return tl::unexpected(tools.error());
@@ -367,6 +379,14 @@ Result<void> Worker::turn(const json& request) {
   if (!point) return tl::unexpected(point.error());
   const auto asked = turn_from(request);
   if (!asked) return tl::unexpected(asked.error());
+  if (const KernelRow* row = cpu_row(*point); row != nullptr) {
+    const auto inputs = problem_.inputs(*point);
+    const auto samples = inputs ? turn_on_cpu(*row, *point, **inputs, *asked, {})
+                                : Result<std::vector<double>>(tl::unexpected(inputs.error()));
+    if (!samples) return tl::unexpected(samples.error());
+    send({{"is", "turn"}, {"samples_us", *samples}}, {});
+    return ok();
+  }
   if (auto ready = gpu_.open(point->gpu); !ready) return ready;
   const auto clocks = gpu_.clocks();
   if (!clocks) return tl::unexpected(clocks.error());
@@ -383,6 +403,7 @@ Result<void> Worker::turn(const json& request) {
 
 Result<void> Worker::let_go() {
   held_.clear();
+  problem_.clear();
   send({{"is", "done"}}, {});
   return ok();
 }

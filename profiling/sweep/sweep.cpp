@@ -97,9 +97,10 @@ class Sweep {
       return m;
     }
     const Point& p = *asked;
-    if (point.row->processor == Processor::cpu) return measure_on_cpu(*point.row, p, spec_.peak, stop);
-    if (!callbacks_.gpu) return without_gpu(p);
     const auto now = [&](const std::string& words) { tell(i, words_of(point) + ": " + words); };
+    if (point.row->processor == Processor::cpu)
+      return callbacks_.cpu ? callbacks_.cpu(p, now, stop) : measure_on_cpu(*point.row, p, spec_.peak, stop);
+    if (!callbacks_.gpu) return without_gpu(p);
     return callbacks_.gpu->measure(p, now, stop);
   }
 

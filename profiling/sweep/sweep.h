@@ -23,7 +23,7 @@ struct SweepProgress {
   double seconds_left = -1;  // -1 = not known yet
 };
 
-// Measures one point of a GPU kernel; what went wrong is the row's state and reason. `now` says what is being done.
+// Measures one point; what went wrong is the row's state and reason. `now` says what is being done.
 using PointRunner = std::function<Measurement(const Point& p, const std::function<void(const std::string&)>& now,
                                               std::stop_token stop)>;
 
@@ -58,6 +58,7 @@ using TunedOptions =
 struct SweepCallbacks {
   std::function<void(const SweepProgress&)> progress;
   std::function<void(const Measurement&)> row;  // called once a point, in the sweeping thread
+  PointRunner cpu;                              // measures CPU kernels; empty: they are timed in this process
   std::optional<GpuRunner> gpu;                 // none: GPU kernels are rows that say so
   std::optional<PeerSource> peers;              // none: no peers are measured
   TunedOptions tuned;                           // empty: points of a sweep that asks for tuned tiles are refused

@@ -21,11 +21,13 @@
 #include "app/state/apply/apply.h"
 #include "app/window/pictures.h"
 #include "app/worker/bench.h"
+#include "app/worker/cpu_bench.h"
 #include "app/worker/tuner.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "profiling/figures/peers.h"
 #include "profiling/session/session.h"
 #include "profiling/session/trace.h"
 #include "profiling/spec/sweep_spec.h"
@@ -136,14 +138,22 @@ Result<BenchSweep> sweep_of(const BenchArguments& a) {
   return BenchSweep{std::move(s), *std::move(kernels)};
 }
 
-std::string row_words(const Measurement& m) {
+// What ours took in a peer's turns, and in its own row where that is another time. `rows`: those so far.
+std::string turns_words(const TimedBeside& turns, const Measurement& peer, std::span<const Measurement> rows) {
+  std::string words = phrase(", {} in its turns {:.1f} us", turns.kernel, turns.time.median);
+  for (const Measurement& m : rows)
+    if (beside(peer, m) == &turns && differs_from_own_row(turns, m))
+      return words + phrase(" (in its own row {:.1f} us)", m.time.median);
+  return words;
+}
+
+std::string row_words(const Measurement& m, std::span<const Measurement> rows) {
   std::string words = fmt::format("{}, {}: ", m.key.kernel, describe(m.key.problem));
   if (const auto row = find_kernel(m.key.kernel); row && m.tile_from == "tuned" && m.state == RowState::done)
     words = phrase("{}, {}, tuned tile {}: ", m.key.kernel, describe(m.key.problem), tile_words(**row, m.key.options));
   if (m.state != RowState::done) return words + fmt::format("{}: {}", name_of(m.state), m.reason);
   words += phrase("{:.1f} us (quartiles {:.1f} to {:.1f}, n = {})", m.time.median, m.time.q1, m.time.q3, m.time.n);
-  for (const TimedBeside& b : m.peer ? m.peer->beside : std::vector<TimedBeside>{})
-    words += phrase(", {} in its turns {:.1f} us", b.kernel, b.time.median);
+  for (const TimedBeside& b : m.peer ? m.peer->beside : std::vector<TimedBeside>{}) words += turns_words(b, m, rows);
   if (m.peer && !m.peer->how.empty()) words += fmt::format(", {}", m.peer->how);
   if (!m.verdict) return phrase("{}, not verified", words);
   if (m.verdict->not_judged) return words + ", " + m.verdict->reason;
@@ -201,7 +211,7 @@ class Teller {
   explicit Teller(BenchFile& file) : file_(file) {}
   void add(const Measurement& m) {
     file_.add(m);
-    untold_.push_back(row_words(m));
+    untold_.push_back(row_words(m, file_.rows()));
     look();
   }
   void look() {
@@ -288,8 +298,10 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   GpuBench gpu;
   gpu.bring(sweep->kernels.own);
   gpu.limit_points(a.hang_limit);
-  PeerBench peers(*setup, &gpu);
+  CpuBench cpu;
+  PeerBench peers(*setup, &gpu, &cpu);
   SweepCallbacks callbacks;
+  callbacks.cpu = cpu.runner(spec->peak);
   callbacks.gpu = gpu.runner(*spec, stopper.token());
   Tuner tuner(&gpu);
   callbacks.tuned = tuner.options(spec->gpu);

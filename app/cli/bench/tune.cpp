@@ -114,7 +114,8 @@ Result<int> tune_kernel(const TuneArguments& a, const Stopper& stopper) {
   if (!spec) return tl::unexpected(spec.error());
   if (auto r = check_outputs(a); !r) return tl::unexpected(r.error());
   GpuBench gpu;
-  Tuner tuner(&gpu);
+  CpuBench cpu;
+  Tuner tuner(&gpu, tuned_folder(), &cpu);
   if (a.plan) {
     const auto device = planned_device(a, **row, tuner, *spec, stopper.token());
     if (!device) return tl::unexpected(device.error());

@@ -121,11 +121,12 @@ Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const RunL
     callbacks.gpu = gpu->runner(spec, task.stop());
     run.provenance = gpu->provenance(spec);
   }
+  if (sources_.cpu != nullptr) callbacks.cpu = sources_.cpu->runner(spec.peak);
   Tuner tuner(gpu, sources_.tiles);
   callbacks.tuned = tuner.options(spec.gpu);
   std::optional<PeerBench> peers;
   if (sources_.peers && !spec.peers.empty()) {
-    peers.emplace(*sources_.peers, gpu);
+    peers.emplace(*sources_.peers, gpu, sources_.cpu.get());
     callbacks.peers = peers->source(spec);
   }
   task.deliver([this, id, provenance = run.provenance] { runs_.set_provenance(id, provenance); });

@@ -11,6 +11,7 @@
 #include "app/control/tasks/job_context.h"
 #include "app/peers/bench.h"
 #include "app/worker/bench.h"
+#include "app/worker/cpu_bench.h"
 #include "profiling/session/session.h"
 #include "profiling/spec/sweep_spec.h"
 
@@ -19,6 +20,7 @@ namespace attn {
 struct SweepSources {
   std::optional<PeerSetup> peers = {};  // runs attention of others; none = no peers are measured
   std::shared_ptr<GpuBench> gpu;        // measures GPU kernels; null = no GPU is looked for
+  std::shared_ptr<CpuBench> cpu = {};   // times CPU kernels; null = in this process
   std::filesystem::path tiles = {};     // where tuned tiles are kept; empty = none are
 };
 

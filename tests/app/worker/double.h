@@ -220,12 +220,15 @@ inline Point small_point() {
 }
 
 // The first worker breaks as `fault` says, those after it do not.
-inline GpuClient client_with(Fault fault) {
-  return GpuClient([first = true, fault = std::move(fault)]() mutable {
+inline GpuClient::Starter starter_with(Fault fault) {
+  return [first = true, fault = std::move(fault)]() mutable {
     const WorkerParts parts = parts_with(first ? fault : Fault{});
     first = false;
     return Child::copy([parts](Socket& socket) { return work(socket, parts); });
-  });
+  };
+}
+inline GpuClient client_with(Fault fault) {
+  return GpuClient(starter_with(std::move(fault)));
 }
 
 }  // namespace attn

@@ -1,10 +1,12 @@
 // One point of a sweep on a GPU, with no GPU: what the worker measures, and what is told of it when something breaks.
 #include <gtest/gtest.h>
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "app/worker/client.h"
+#include "app/worker/cpu_bench.h"
 #include "profiling/figures/metrics.h"
 #include "tests/app/worker/double.h"
 
@@ -253,6 +255,44 @@ TEST(WorkerMeasure, ProvenanceNamesTheGpu) {
   EXPECT_EQ(p.device_arch, "sm_90a");
   EXPECT_EQ(p.cores, 132);
   EXPECT_EQ(p.driver, "for CUDA 13.0");
+}
+
+TEST(WorkerMeasure, AKernelOfTheCpuIsTimedInItsOwnProcessAndJudgedThere) {
+  CpuBench bench(starter_with({}));
+  Point p = small_point();
+  p.kernel = "cpu_flash";
+  p.options = {};
+  p.verify = true;
+  p.seconds_per_point = 0.01;
+  const Measurement m = bench.measure(p, {100, 10, 2}, {});
+  ASSERT_EQ(m.state, RowState::done) << m.reason;
+  EXPECT_EQ(m.processor, Processor::cpu);
+  EXPECT_TRUE(m.verdict && m.verdict->pass);
+  EXPECT_EQ(m.clock, "steady_clock");
+  EXPECT_EQ(m.peaks.peak_gflops, 100);
+  EXPECT_TRUE(figure(m, "peak_share_pct").available());
+  const auto times = bench.turn(p, {1, 4, 0, 1}, {});
+  ASSERT_TRUE(times) << times.error().message;
+  EXPECT_EQ(times->size(), 4U);
+  bench.let_go();
+  EXPECT_TRUE(bench.turn(p, {1, 1, 0, 1}, {}));
+}
+
+TEST(WorkerMeasure, ACpusPointThatIsStoppedOrLostIsARowWithItsReason) {
+  CpuBench bench(starter_with({}));
+  Point p = small_point();
+  p.kernel = "cpu_sequential";
+  p.options = {};
+  p.problem.Lq = p.problem.Lk = 8192;  // seconds
+  std::stop_source stop;
+  stop.request_stop();
+  const Measurement cancelled = bench.measure(p, {}, stop.get_token());
+  EXPECT_EQ(cancelled.state, RowState::cancelled);
+  EXPECT_FALSE(cancelled.reason.empty());
+  CpuBench none([]() -> Result<Child> { return fail(ErrorKind::failed, "no process can be made"); });
+  const Measurement lost = none.measure(p, {}, {});
+  EXPECT_EQ(lost.state, RowState::failed);
+  EXPECT_NE(lost.reason.find("no process can be made"), std::string::npos) << lost.reason;
 }
 
 }  // namespace

@@ -349,5 +349,22 @@ TEST(TimeLeft, LearnsHowFarItsExpectationIsOff) {
   EXPECT_DOUBLE_EQ(time.seconds(std::vector<PointCost>{{"b", 1e11}}), 2.4);
 }
 
+TEST(Sweep, HandsPointsOfTheCpuToWhoTimesThem) {
+  SweepSpec s = quick();
+  s.kernels = {"cpu_sequential", "cpu_flash"};
+  std::vector<std::string> asked;
+  SweepCallbacks callbacks;
+  callbacks.cpu = [&](const Point& p, const auto&, std::stop_token) {
+    asked.push_back(p.kernel);
+    Measurement m = empty_row(p, Processor::cpu);
+    fill_figures(m);
+    return m;
+  };
+  const auto rows = run_sweep(s, callbacks, {});
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_EQ(asked.size(), rows->size());
+  EXPECT_EQ(asked.size(), 2 * s.values.size());
+}
+
 }  // namespace
 }  // namespace attn
