@@ -156,11 +156,11 @@ BenchCell error_cell(const Measurement& m) {
   if (!m.verdict) return missing(tr("not verified: verification was off"));
   const Verdict& v = *m.verdict;
   if (v.not_judged) return missing(v.reason);
-  if (v.allowed() <= 0) return missing(tr("no error is allowed on this problem"));
-  const double share = v.error() / v.allowed();
+  if (std::isfinite(v.error()) && v.allowed() <= 0) return missing(tr("no error is allowed on this problem"));
+  const double share = std::isfinite(v.error()) ? v.error() / v.allowed() : v.error();
   return {share < 9.995 ? fmt::format("{:.2f}", share) : figure_text(share),
           phrase("error {}, allowed {}, {}", figure_text(v.error()), figure_text(v.allowed()), v.sample),
-          v.error() / v.allowed(), true};
+          std::isnan(share) ? HUGE_VAL : share, true};
 }
 
 BenchCell verdict_cell(const Measurement& m) {
@@ -390,6 +390,9 @@ BenchTable bench_table(const State& state, const BenchSlices& slices, std::optio
   const std::vector<Column> columns = columns_of(state, lead, rows, switches);
   table.columns.push_back({tr("kernel"), tr("kernel"), ""});
   for (const Column& c : columns) table.columns.push_back(c.head);
+  struct Refused {
+    std::string of, reason, values;
+  } refused;
   for (const auto& [m, of] : shown) {
     BenchTableRow row;
     row.kernel = m->key.kernel;
@@ -406,6 +409,18 @@ BenchTable bench_table(const State& state, const BenchSlices& slices, std::optio
       row.reason = all_values && row.value > 0
                        ? fmt::format("{} = {}: {}", axis_letter(lead.axis), row.value, reason_words(*m))
                        : reason_words(*m);
+    }
+    // What is refused for one reason at several values is said once.
+    if (all_values && !row.reason.empty() && row.cells.empty()) {
+      const bool again = refused.of == row.id && refused.reason == reason_words(*m) && row.value > 0;
+      if (!again) refused = {row.id, reason_words(*m), ""};
+      refused.values += (refused.values.empty() ? "" : ", ") + std::to_string(row.value);
+      if (again) {
+        table.rows.back().reason = fmt::format("{} = {}: {}", axis_letter(lead.axis), refused.values, refused.reason);
+        continue;
+      }
+    } else {
+      refused = {};
     }
     table.rows.push_back(std::move(row));
   }

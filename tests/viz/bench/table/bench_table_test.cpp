@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -149,6 +150,28 @@ TEST_F(BenchTableTest, NoMemoryHasSevenDigits) {
   };
   EXPECT_EQ(title(8.0 * (1 << 30)), "peak MiB 8192");
   EXPECT_EQ(title(8200.0 * (1 << 30)), "peak GiB 8200");
+}
+
+// Whatever the number of values: one line a kernel and reason, which names them all.
+TEST_F(BenchSceneTest, WhatIsRefusedForOneReasonIsSaidOnce) {
+  for (std::size_t values = 1; values <= 6; ++values) {
+    std::vector<Measurement> rows;
+    std::string named;
+    for (std::size_t n = 0; n < values; ++n) {
+      const std::int64_t value = std::int64_t{512} << n;
+      rows.push_back(timed_row(sweep, "cpu_multicore", value, 100));
+      rows.push_back(refused_row(sweep, "cpu_flash", value, "it does not take this"));
+      named += (n == 0 ? "" : ", ") + std::to_string(value);
+    }
+    rows.push_back(refused_row(sweep, "cpu_tiled", 512, "of another reason"));
+    const BenchTable table = scene(model_of(rows), true).table;
+    std::vector<std::string> reasons;
+    for (const BenchTableRow& row : table.rows)
+      if (!row.reason.empty()) reasons.push_back(row.reason);
+    ASSERT_EQ(reasons.size(), 2U);
+    const std::string wanted = "L = " + named + ": refused: it does not take this";
+    EXPECT_EQ(std::ranges::count(reasons, wanted), 1) << reasons[0] << " | " << reasons[1];
+  }
 }
 
 }  // namespace
