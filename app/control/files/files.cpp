@@ -225,6 +225,7 @@ void Files::show_recording(const std::string& file, Recording recording, const s
   if (restore_step(saved_state, context_.state))
     recordings_.start_at(std::exchange(context_.state.view.step.cursor, cursor));
   take_recording(*shared, file, context_.state.document);
+  restore_inputs(saved_state, *shared, context_.state.document);
   context_.history.changed(before, 0);
   recordings_.follow_document(true);
   recordings_.replay_opened(file, shared);

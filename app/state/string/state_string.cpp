@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/state/apply/apply.h"
+#include "app/state/inputs/document_inputs.h"
 #include "app/state/inputs/input_files.h"
 #include "app/state/string/key_values.h"
 #include "app/state/string/keys.h"
@@ -166,6 +167,12 @@ Result<void> check_whole(const State& s) {
   return ok();
 }
 
+bool names_files(const InputSpec& inputs) {
+  return !(inputs.q_file + inputs.k_file + inputs.v_file + inputs.bias_file).empty();
+}
+
+constexpr std::uint64_t kMadeWithinAFrame = 1 << 20;  // bytes of a recording, as app/control/step/recordings.cpp has it
+
 }  // namespace
 
 Result<std::string> hash_of_file(const std::filesystem::path& file) {
@@ -226,7 +233,8 @@ Result<ParsedState> parse_state_string(std::string_view text) {
 
 std::string session_state(const State& state) {
   State without = state;
-  without.document.inputs = {};
+  // Numbers of files are in the session itself, and the files may be gone.
+  if (names_files(without.document.inputs)) without.document.inputs = {};
   const auto text = state_string(without);
   return text ? *text : std::string();
 }
@@ -240,6 +248,21 @@ bool restore_step(const std::string& saved_state, State& state) {
   state.view.step.bookmarks = view.bookmarks;
   state.view.step.reading = view.reading;
   state.view.step.chart = view.chart;
+  return true;
+}
+
+bool restore_inputs(const std::string& saved_state, const Recording& recording, Document& document) {
+  const auto saved = parse_state_string(saved_state);
+  if (!saved) return false;
+  const Document& then = saved->state.document;
+  if (recording.gpu || names_files(then.inputs) || !(then.problem == recording.problem) ||
+      then.kernel != recording.kernel || recording.bytes() > kMadeWithinAFrame)
+    return false;
+  const auto again = record_document(then, {});
+  if (!again || again->arena != recording.arena || !(again->options == recording.options)) return false;
+  document.preset = then.preset;
+  document.inputs = then.inputs;
+  document.options = then.options;
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "app/state/apply/apply.h"
+#include "app/state/inputs/document_inputs.h"
 #include "tests/kernels/temp_folder.h"
 
 namespace attn {
@@ -212,6 +213,45 @@ TEST(StateString, ChoicesOfBenchForTheGpuReadBack) {
   EXPECT_EQ(back->state.view.bench.kernel, "flash_simt");
   EXPECT_FALSE(parse_state_string("attn1,sweep_arch=sm_10"));
   EXPECT_FALSE(parse_state_string("attn1,baseline=nothing"));
+}
+
+// Of every preset and some seeds, by CPU kernels: what a session keeps leads back to where its numbers came from, as long
+// as the file holds the very run that they make.
+TEST(SessionState, PresetGeneratorAndSeedComeBackWhereTheRunIsTheirs) {
+  int restored = 0;
+  for (const Preset& p : presets()) {
+    for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{7}}) {
+      auto next = apply(initial_state(), StateCommand(StepCommand(ChoosePreset{std::string(p.id)})), nullptr);
+      ASSERT_TRUE(next) << p.id;
+      State saved = *next;
+      if (seed != 0 && uses_seed(saved.document.inputs.generator)) {
+        saved.document.inputs.seed = seed;
+        saved.document.preset.clear();
+      }
+      auto rec = record_document(saved.document, {});
+      if (!rec || rec->bytes() > (1 << 20)) continue;
+      State opened = initial_state();
+      take_recording(*rec, "saved.attn", opened.document);
+      ASSERT_FALSE(opened.document.inputs.q_file.empty());
+      const Document with_file = opened.document;
+      EXPECT_TRUE(restore_inputs(session_state(saved), *rec, opened.document)) << p.id;
+      EXPECT_EQ(opened.document.preset, saved.document.preset);
+      EXPECT_TRUE(opened.document.inputs == saved.document.inputs) << p.id;
+      ++restored;
+      // A file whose run is another keeps its own numbers.
+      rec->arena.at(rec->arena.size() / 2) += 1;
+      opened.document = with_file;
+      EXPECT_FALSE(restore_inputs(session_state(saved), *rec, opened.document)) << p.id;
+      EXPECT_TRUE(opened.document == with_file);
+    }
+  }
+  EXPECT_GE(restored, 10);
+}
+
+TEST(SessionState, NamesNoFileOfTheMachineThatSavedIt) {
+  State s = initial_state();
+  s.document.inputs.q_file = "/home/someone/q.npy";
+  EXPECT_EQ(session_state(s).find("someone"), std::string::npos);
 }
 
 }  // namespace
