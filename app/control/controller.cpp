@@ -11,6 +11,7 @@
 #include "app/state/apply/apply.h"
 #include "app/state/inputs/document_inputs.h"
 #include "kernels/base/text.h"
+#include "kernels/cpu/device.h"
 #include "profiling/session/session.h"
 #include "viz/bench/sweep/to_step.h"
 
@@ -47,7 +48,7 @@ struct Controller::RunEffect {
   void operator()(const TakeSweepOf& e) const { c.runs_.take_sweep_of(e.id); }
 
   void operator()(const ListKernel& e) const { c.listings_.list(e.subject); }
-  void operator()(const EditLab& e) const { c.labs_.edit(e.change); }
+  void operator()(const EditLab& e) const { c.labs_.edit(e); }
   void operator()(const BuildLab&) const { c.labs_.build(); }
   void operator()(const RevertLab&) const { c.labs_.revert(); }
   void operator()(const OpenExperiment& e) const { c.labs_.open_experiment(e.id); }
@@ -75,8 +76,8 @@ struct Controller::RunEffect {
     if (e.popup == Popup::palette) c.lessons_.look();
   }
   void operator()(const ResetLayout&) const {}  // likewise
-  void operator()(const Undo&) const { c.travel(false); }
-  void operator()(const Redo&) const { c.travel(true); }
+  void operator()(const Undo&) const { c.undo(false); }
+  void operator()(const Redo&) const { c.undo(true); }
   void operator()(const CancelTask&) const { c.cancel_task(); }
   void operator()(const SavePicture&) const { c.exports_.ask_for_picture(); }
   void operator()(const SaveSession&) const { c.files_.save_session(); }
@@ -109,6 +110,7 @@ Controller::Controller(ControllerOptions options)
       files_(context(), file_task_, recordings_, sweeps_, runs_, lessons_),
       tasks_(std::move(options.wake)) {
   model_.here = provenance_here();
+  model_.caches = cpu_caches();
   recordings_.start_at(state_.view.step.cursor);
   recordings_.follow_document(false);
   lessons_.follow();
@@ -196,6 +198,12 @@ void Controller::travel(bool forward) {
 
 std::array<TaskId, 6> Controller::tasks_shown() const {
   return {sweeps_.task(), labs_.task(), tunings_.task(), samplings_.task(), file_task_.task(), recordings_.task()};
+}
+
+// In the lab it is the lab's text that goes back: a draft is no document.
+void Controller::undo(bool forward) {
+  const bool lab = state_.view.workspace == Workspace::profile && state_.view.profile.page == ProfilePage::lab;
+  lab ? labs_.travel(forward) : travel(forward);
 }
 
 void Controller::cancel_task() {

@@ -89,6 +89,7 @@ class Controller {
   void obey(const Command& command);
   void change(const StateCommand& command);
   void travel(bool forward);
+  void undo(bool forward);
   // Those that the window shows and Esc cancels: the sweep first, it is what the user waits for.
   std::array<TaskId, 6> tasks_shown() const;
   void cancel_task();

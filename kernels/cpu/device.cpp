@@ -87,4 +87,27 @@ Device cpu_device() {
   return d;
 }
 
+std::vector<CacheLevel> cpu_caches() {
+  std::vector<CacheLevel> caches;
+  constexpr int kMost = 8;
+  for (int n = 0; n < kMost; ++n) {
+    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(n) + "/";
+    const std::string size = value_of((folder + "size").c_str(), "");
+    if (size.empty() || value_of((folder + "type").c_str(), "") == "Instruction") continue;
+    CacheLevel cache;
+    cache.level = static_cast<std::int32_t>(std::strtol(value_of((folder + "level").c_str(), "").c_str(), nullptr, 10));
+    cache.bytes = std::strtoull(size.c_str(), nullptr, 10) * (size.ends_with('M')   ? 1U << 20
+                                                              : size.ends_with('K') ? 1U << 10
+                                                                                    : 1U);
+    long sharers = 0;
+    for (const auto& [first, last] : ranges_of(value_of((folder + "shared_cpu_list").c_str(), "")))
+      sharers += last - first + 1;
+    constexpr long kOfOneCore = 2;  // its two threads
+    cache.shared = sharers > kOfOneCore;
+    if (cache.bytes > 0) caches.push_back(cache);
+  }
+  std::ranges::sort(caches, {}, &CacheLevel::level);
+  return caches;
+}
+
 }  // namespace attn

@@ -53,6 +53,10 @@ struct ChooseBenchMetric {
   // The charts come back where another page is shown; undo leads back to that.
   bool show = false;
 };
+// What strip, table and Profile look at; Step stays where it is. Empty: Step's.
+struct ChooseBenchKernel {
+  std::string id;
+};
 struct ChooseBenchValue {
   std::int64_t value = 0;
 };
@@ -67,9 +71,9 @@ struct CompareSources {
   std::array<std::string, 2> kernels;
 };
 
-using BenchCommand =
-    std::variant<SetSweep, TakeOwnKernels, DropOwnKernel, MeasureInBench, ShowRun, RenameRun, RemoveRun, CompareWithRun,
-                 ChooseBenchMetric, ChooseBenchValue, ChooseBenchBaseline, ChooseBenchPage, CompareSources>;
+using BenchCommand = std::variant<SetSweep, TakeOwnKernels, DropOwnKernel, MeasureInBench, ShowRun, RenameRun,
+                                  RemoveRun, CompareWithRun, ChooseBenchMetric, ChooseBenchKernel, ChooseBenchValue,
+                                  ChooseBenchBaseline, ChooseBenchPage, CompareSources>;
 
 // Goes on with the newest unfinished run of this very sweep, else starts one, which takes over the points that are
 // finished in the runs of this machine where some are and others not. `restart`: a new run that measures all.

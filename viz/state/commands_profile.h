@@ -65,6 +65,7 @@ struct SampleRow {
 // The lab (viz/state/lab_view.h). What is typed is kept on disk as a draft.
 struct EditLab {
   LabChange change;
+  std::string kernel;  // whose text it is; what was typed into another than stands there goes nowhere
 };
 // Builds what stands there, checks it against fp64 and, with a GPU, times it.
 struct BuildLab {};

@@ -56,6 +56,7 @@ struct LabView {
   std::shared_ptr<const Measurement> before;  // of the original on this problem
   std::vector<LabTry> tries;                  // the newest last
   std::vector<gpu::SourceMark> marks;         // of the newest try
+  std::vector<LabChange> back, forth;         // what undo and redo lead to, the next one last
   bool changed() const { return !(now == original); }
   // The try of what stands in the editor; null where it was not built.
   const LabTry* built() const { return !tries.empty() && tries.back().change == now ? &tries.back() : nullptr; }

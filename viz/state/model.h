@@ -137,6 +137,7 @@ struct Model {
   std::vector<Measurement> compiled;  // what the compiler says of the sweep's GPU kernels, one row a point
   std::string compiled_for;           // the sweep that it says so of (sweep_key)
   Provenance here;                    // of this machine, now
+  std::vector<CacheLevel> caches;     // of its CPU
   GpuView gpu;
   PeersView peers;
   ListingView listing;

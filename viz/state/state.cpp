@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "kernels/base/text.h"
+#include "kernels/museum/museum.h"
 
 namespace attn {
 namespace {
@@ -68,7 +69,11 @@ bool teaches(const View& view) {
 }
 
 const std::string& bench_kernel(const State& state) {
-  return state.view.bench.kernel.empty() ? state.document.kernel : state.view.bench.kernel;
+  static const std::string kNone;
+  if (!state.view.bench.kernel.empty()) return state.view.bench.kernel;
+  // What is wrong on purpose is no kernel of Bench, and while it is to be found its name is kept back.
+  const bool exhibit = state.document.exhibit != Exhibit::none || piece_of(state.document.kernel) != nullptr;
+  return exhibit ? kNone : state.document.kernel;
 }
 
 bool Document::operator==(const Document& other) const {

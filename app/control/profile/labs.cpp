@@ -116,16 +116,16 @@ void Labs::follow() {
 void Labs::open(const std::string& kernel) {
   LabView& lab = context_.model.lab;
   if (!lab.kernel.empty()) left_[lab.kernel] = std::move(lab);
-  const std::uint64_t put = left_.size();
+  typed_at_ = 0;
   if (const auto left = left_.find(kernel); left != left_.end()) {
     lab = std::move(left->second);
     left_.erase(left);
-    lab.put += put;
+    lab.put = ++puts_;
     return;
   }
   lab = {};
   lab.kernel = kernel;
-  lab.put = put;
+  lab.put = ++puts_;
   const auto base = row();
   const auto source = base ? gpu::text_to_edit(**base) : Result<gpu::KernelSource>(tl::unexpected(base.error()));
   if (!source) {
@@ -162,9 +162,22 @@ void Labs::look_for_draft() {
   });
 }
 
-void Labs::edit(const LabChange& change) {
+void Labs::edit(const EditLab& typed) {
+  if (typed.kernel == context_.model.lab.kernel) take(typed.change, true);
+}
+
+void Labs::take(const LabChange& change, bool typed) {
   LabView& lab = context_.model.lab;
   if (lab.kernel.empty() || lab.now == change) return;
+  // What is typed without a pause goes back at once.
+  constexpr double kPause = 1;
+  constexpr std::size_t kMostBack = 200;
+  const double now = steady_seconds();
+  const bool goes_on = typed && typed_at_ > 0 && now - typed_at_ < kPause;
+  typed_at_ = typed ? now : 0;
+  if (!goes_on) lab.back.push_back(lab.now);
+  if (lab.back.size() > kMostBack) lab.back.erase(lab.back.begin());
+  lab.forth.clear();
   lab.now = change;
   lab.draft.reset();  // who types has not taken it up
   draft_changed_ = true;
@@ -173,9 +186,25 @@ void Labs::edit(const LabChange& change) {
 
 void Labs::put(const LabChange& change) {
   LabView& lab = context_.model.lab;
-  ++lab.put;
+  lab.put = ++puts_;
   lab.marks.clear();
-  edit(change);
+  take(change, false);
+}
+
+void Labs::travel(bool forward) {
+  LabView& lab = context_.model.lab;
+  std::vector<LabChange>&from = forward ? lab.forth : lab.back, &to = forward ? lab.back : lab.forth;
+  if (from.empty())
+    return context_.log.note(forward ? tr("There is nothing to redo in the lab.")
+                                     : tr("There is nothing to undo in the lab."));
+  to.push_back(std::exchange(lab.now, std::move(from.back())));
+  from.pop_back();
+  lab.put = ++puts_;
+  lab.marks.clear();
+  lab.draft.reset();
+  typed_at_ = 0;
+  draft_changed_ = true;
+  draft_of_ = lab.kernel;
 }
 
 // The newest text; what is typed meanwhile is written after it.
@@ -220,7 +249,7 @@ void Labs::answer_draft(bool take) {
 }
 
 bool Labs::opened(const std::string& kernel) {
-  auto next = apply(context_.state, StateCommand(StepCommand(ChooseKernel{kernel})), nullptr);
+  auto next = apply(context_.state, StateCommand(BenchCommand(ChooseBenchKernel{kernel})), nullptr);
   if (!next) {
     context_.log.warn(next.error().message);
     return false;

@@ -28,7 +28,9 @@ class Labs {
 
   // Once a frame: where the lab is shown, the chosen kernel's text is; what was typed is on its way to the disk.
   void follow();
-  void edit(const LabChange& change);
+  void edit(const EditLab& typed);
+  // Undo, and redo.
+  void travel(bool forward);
   void build();
   void revert();
   void open_experiment(const std::string& id);
@@ -46,6 +48,7 @@ class Labs {
   // Chooses the kernel and opens it; whether its text is there.
   bool opened(const std::string& kernel);
   void put(const LabChange& change);
+  void take(const LabChange& change, bool typed);
   // The kernel that stands in the lab, and what the editor makes of it.
   Result<const KernelRow*> row() const;
   Result<std::shared_ptr<const gpu::OwnKernel>> edited() const;
@@ -72,6 +75,8 @@ class Labs {
   std::string subject_key_;  // lab_subject_key() of `subject_`
   LabSubject subject_;
   std::map<std::string, LabView> left_;  // kernels that were open before, as they were left
+  std::uint64_t puts_ = 0;               // of all kernels: a text is put once under a number
+  double typed_at_ = 0;                  // when the newest change was typed; 0: nobody typed it
   bool draft_changed_ = false;
   std::string draft_of_;  // the kernel whose draft is to be written
   TaskId task_ = 0, draft_task_ = 0, lines_task_ = 0;

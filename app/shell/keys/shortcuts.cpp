@@ -193,6 +193,12 @@ std::string cap_of(ImGuiKey key) {
   }
 }
 
+// Keys that no text takes: with Ctrl, or those of functions.
+bool types_nothing(ImGuiKeyChord chord) {
+  const auto key = static_cast<ImGuiKey>(chord & ~ImGuiMod_Mask_);
+  return (chord & ImGuiMod_Ctrl) != 0 || (key >= ImGuiKey_F1 && key <= ImGuiKey_F12);
+}
+
 bool question_mark_typed() {
   // By character: where '?' lies differs from keyboard to keyboard.
   for (const ImWchar c : ImGui::GetIO().InputQueueCharacters) {
@@ -218,18 +224,22 @@ std::vector<std::string> caps_of(ImGuiKeyChord chord) {
 
 Commands read_keys(const State& state, ArrowKeys arrows, bool popup_open) {
   Commands commands;
-  if (ImGui::GetIO().WantTextInput || popup_open) return commands;
+  // A number is typed in a moment; who types in the lab stays there, and the program's keys with him.
+  const bool typing = ImGui::GetIO().WantTextInput;
+  const bool lab = state.view.workspace == Workspace::profile && state.view.profile.page == ProfilePage::lab;
+  if (popup_open || (typing && !lab)) return commands;
   for (const KeyRow& row : kKeys) {
     if (row.act == nullptr) continue;
     if (row.step_only && !shows_step(state.view)) continue;
     for (const ImGuiKeyChord chord : {row.chord, row.other}) {
       const bool moves = arrows == ArrowKeys::map || (arrows == ArrowKeys::cells && chord != ImGuiKey_Space);
-      if (chord == 0 || (row.plain_arrow && moves)) continue;
-      const ImGuiInputFlags repeat = row.repeats ? ImGuiInputFlags_Repeat : ImGuiInputFlags_None;
-      if (ImGui::Shortcut(chord, ImGuiInputFlags_RouteGlobal | repeat)) row.act(state, commands);
+      if (chord == 0 || (row.plain_arrow && moves) || (typing && !types_nothing(chord))) continue;
+      const ImGuiInputFlags repeat = row.repeats ? ImGuiInputFlags_Repeat : ImGuiInputFlags_None,
+                            over = typing ? ImGuiInputFlags_RouteOverActive : ImGuiInputFlags_None;
+      if (ImGui::Shortcut(chord, ImGuiInputFlags_RouteGlobal | repeat | over)) row.act(state, commands);
     }
   }
-  if (question_mark_typed()) commands.emplace_back(ShowKeys{!state.view.keys_sheet});
+  if (!typing && question_mark_typed()) commands.emplace_back(ShowKeys{!state.view.keys_sheet});
   return commands;
 }
 

@@ -249,10 +249,14 @@ void add_kernels(Entries& e) {
   const KernelRow* own = step ? gpu_run_of(e.state(), e.facts().model) : nullptr;  // a GPU kernel's own run
   std::string now = own != nullptr ? std::string(own->id) : step ? e.document().kernel : bench_kernel(e.state());
   if (keeps_name_back(e.state(), lesson_asks(e.state(), e.facts().model))) now.clear();
+  const bool measured = !shows_step(e.state().view) && e.state().view.workspace != Workspace::learn;
+  const auto choose = [measured](const std::string& id) {
+    return measured ? Command(ChooseBenchKernel{id}) : Command(ChooseKernel{id});
+  };
   for (const KernelRow* row : ladder_of(step ? e.document().problem.pass : e.document().sweep.base.pass)) {
     const std::string id(row->id);
-    PaletteEntry& entry = e.add(tr("Kernel"), std::string(tr_of(row->title)),
-                                fmt::format("{}: {}", id, tr_of(row->what)), {ChooseKernel{id}});
+    PaletteEntry& entry =
+        e.add(tr("Kernel"), std::string(tr_of(row->title)), fmt::format("{}: {}", id, tr_of(row->what)), {choose(id)});
     entry.on = id == now;
     if (!step || has_gpu_run(*row, e.document(), e.facts().model)) continue;
     Document changed = e.document();
@@ -264,7 +268,7 @@ void add_kernels(Entries& e) {
   }
   for (const auto& kernel : e.document().sweep.own) {
     const std::string id(kernel->id);
-    PaletteEntry& entry = e.add(tr("Kernel"), id, tr("Of your own"), {ChooseKernel{id}});
+    PaletteEntry& entry = e.add(tr("Kernel"), id, tr("Of your own"), {choose(id)});
     entry.on = id == now;
     if (step) entry.why_not = tr("a kernel of your own is not recorded: choose it in Bench or Profile");
     e.add_in(Workspace::bench, tr("Kernel"), phrase("Take out {}", id), tr("Of the list; its rows stay"),

@@ -95,6 +95,12 @@ struct ApplyBench {
     if (c.show) s.view.bench.page = BenchPage::charts;
     return done();
   }
+  Result<State> operator()(const ChooseBenchKernel& c) {
+    if (!c.id.empty())
+      if (const auto row = find_kernel(c.id, s.document.sweep.own); !row) return tl::unexpected(row.error());
+    s.view.bench.kernel = c.id;
+    return done();
+  }
   Result<State> operator()(const ChooseBenchValue& c) {
     s.view.bench.value = c.value;
     return done();

@@ -283,11 +283,16 @@ TEST_F(BenchTest, AClickOnAHeadSortsTheRows) {
   }));
 }
 
-TEST_F(BenchTest, ARowChoosesItsKernelEverywhere) {
+TEST_F(BenchTest, ARowChoosesItsKernelInBenchAndLeavesStepAlone) {
   open();
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    const std::string before = state().document.kernel;
     IM_CHECK(look_at(ctx, "rows_11"));
     ctx->ItemClick("**/##row_cpu_sequential_2048");
+    IM_CHECK_STR_EQ(bench_kernel(state()).c_str(), "cpu_sequential");
+    IM_CHECK_STR_EQ(state().document.kernel.c_str(), before.c_str());
+    ctx->ItemClick("//Bar/Crossing");
+    ctx->Yield(2);
     IM_CHECK_STR_EQ(state().document.kernel.c_str(), "cpu_sequential");
   }));
 }

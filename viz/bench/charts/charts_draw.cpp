@@ -237,7 +237,7 @@ void follow_pointer(std::size_t index, BenchCache& cache, Commands& commands) {
   const bool still = std::hypot(drag.x, drag.y) < style().px(4);
   if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) && still) {
     commands.push_back(ChooseBenchValue{*x});
-    if (line != nullptr) commands.push_back(ChooseKernel{line->kernel});
+    if (line != nullptr) commands.push_back(ChooseBenchKernel{line->kernel});
   }
   if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) fit_chart(index, cache);
 }

@@ -157,7 +157,7 @@ void draw_rung(const LadderScene& scene, const LadderRung& rung, const Columns& 
   ImGui::SetNextItemAllowOverlap();
   ImGui::BeginDisabled(rung.peer);
   if (ImGui::InvisibleButton(("rung_" + rung.kernel).c_str(), {width, height}, ImGuiButtonFlags_EnableNav)) {
-    commands.push_back(ChooseKernel{rung.kernel});
+    commands.push_back(ChooseBenchKernel{rung.kernel});
     if (scene.value > 0) commands.push_back(ChooseBenchValue{scene.value});
     commands.push_back(ChooseWorkspace{Workspace::profile});
   }

@@ -169,7 +169,7 @@ void row_menu(const BenchTable& table, std::size_t index, BenchCache& cache, Com
   tooltip(phrase("Click to choose {}; right click for more", row.kernel));
   if (!ImGui::BeginPopupContextItem()) return;
   if (ImGui::Selectable(tr("Profile it"))) {
-    commands.push_back(ChooseKernel{row.kernel});
+    commands.push_back(ChooseBenchKernel{row.kernel});
     if (row.value != 0) commands.push_back(ChooseBenchValue{row.value});
     commands.push_back(ChooseWorkspace{Workspace::profile});
   }
@@ -200,7 +200,7 @@ void kernel_cell(BenchCache& cache, std::size_t index, const BenchLine* line, Co
   const std::string id = fmt::format("##row_{}_{}", row.id, row.value);
   if (ImGui::Selectable(id.c_str(), false, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap,
                         {0, s.px(kRow)})) {
-    commands.push_back(ChooseKernel{row.kernel});
+    commands.push_back(ChooseBenchKernel{row.kernel});
     if (row.value > 0) commands.push_back(ChooseBenchValue{row.value});
   }
   if (ImGui::IsItemHovered()) {

@@ -41,8 +41,8 @@ Attempt attempt_of(const Finding& f, const std::string& kernel) {
   if (f.max_registers > 0)
     return {label, tr("The lab opens with this limit of registers"), {lab, LimitRegisters{kernel, f.max_registers}}};
   if (!f.other_kernel.empty())
-    return {label, tr("That kernel here, in place of this one"), {ChooseKernel{f.other_kernel}}};
-  return {label, tr("With the text of this kernel as it is"), {lab}};
+    return {label, tr("That kernel here, in place of this one"), {ChooseBenchKernel{f.other_kernel}}};
+  return {label, tr("With the text of this kernel as it is"), {ChooseBenchKernel{kernel}, lab}};
 }
 
 // At the right end of the finding's first line. Returns its width with what parts it from the words, pixels.

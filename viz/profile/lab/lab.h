@@ -90,6 +90,7 @@ struct LabUiState {
   std::int32_t cursor = 0, go_to = 0;  // lines from 1: where the caret stands; where it is to go, 0 = nowhere
   std::int32_t look_at = 0;            // that is to come into sight, the caret where it is; 0 = none
   bool difference = false;             // shown in place of the text
+  bool typing = false;                 // the field has the keyboard
   std::int32_t max_registers = 0;      // as it is being typed
   Options options;
 };

@@ -75,7 +75,7 @@ void draw_options(const LabScene& scene, const LabView& lab, LabUiState& ui, Com
   if (ImGui::Checkbox("##lab_fast", &change.build.fast_math)) changed = true;
   tooltip(
       tr("-use_fast_math: approximate exponentials and divisions, subnormal numbers as 0. Part of the kernel's hash."));
-  if (changed) commands.push_back(EditLab{std::move(change)});
+  if (changed) commands.push_back(EditLab{std::move(change), lab.kernel});
 }
 
 void draw_panel(const LabScene& scene, const LabView& lab, LabUiState& ui, ImVec2 size, Commands& commands) {

@@ -208,8 +208,10 @@ void draw_text_field(const LabScene& scene, const LabView& lab, LabUiState& ui, 
   const std::string id = fmt::format("##lab_text_{}", ui.put);
   const bool typed = ImGui::InputTextMultiline(
       id.c_str(), &ui.text, {width, std::max(row * lines, ImGui::GetWindowHeight() - row)},
-      ImGuiInputTextFlags_AllowTabInput | ImGuiInputTextFlags_CallbackAlways, follow_caret, &caret);
+      ImGuiInputTextFlags_AllowTabInput | ImGuiInputTextFlags_CallbackAlways | ImGuiInputTextFlags_NoUndoRedo,
+      follow_caret, &caret);
   if (ui.go_to > 0 && caret.active) ui.go_to = 0;
+  ui.typing = caret.active;
   // Escape would put the text back as it was when the field was entered; here it leaves the field.
   if (ImGui::IsItemActive() &&
       ImGui::Shortcut(ImGuiKey_Escape, ImGuiInputFlags_RouteGlobal | ImGuiInputFlags_RouteOverActive))
@@ -221,7 +223,7 @@ void draw_text_field(const LabScene& scene, const LabView& lab, LabUiState& ui, 
   if (!typed) return;
   LabChange change = lab.now;
   change.text = ui.text;
-  commands.push_back(EditLab{std::move(change)});
+  commands.push_back(EditLab{std::move(change), lab.kernel});
 }
 
 void draw_difference(const LabScene& scene) {
@@ -306,9 +308,14 @@ void draw_heads(const LabScene& scene, LabUiState& ui) {
 
 void draw_lab_editor(const LabScene& scene, const LabView& lab, LabUiState& ui, ImVec2 size, Commands& commands) {
   if (!ui.filled || ui.put != lab.put) {
+    // Who types goes on where the text was changed.
+    const bool typing = ui.filled && ui.typing;
+    const auto [was, is] = std::ranges::mismatch(ui.text, lab.now.text);
+    const std::int32_t changed = line_of(lab.now.text, static_cast<std::size_t>(is - lab.now.text.begin()));
     ui.filled = true;
     ui.put = lab.put;
     ui.text = lab.now.text;
+    ui.go_to = typing ? changed : 0;
     ui.options = lab.now.options;
     ui.max_registers = lab.now.build.max_registers;
     ui.cursor = 0;

@@ -33,7 +33,7 @@ void kernel_choice(const ProfileChoice& choice, Commands& commands) {
   // Its ground would reach half a spacing beyond its box, and where the heads scroll its round corners would be cut.
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, ImGui::GetStyle().ItemSpacing.y));
   if (ImGui::Selectable(fmt::format("##profile_{}", choice.kernel).c_str(), choice.on, 0, {width, s.px(kRow)}))
-    commands.push_back(ChooseKernel{choice.kernel});
+    commands.push_back(ChooseBenchKernel{choice.kernel});
   ImGui::PopStyleVar();
   if (!choice.why_not.empty()) tooltip(choice.why_not);
   ImDrawList& list = *ImGui::GetWindowDrawList();

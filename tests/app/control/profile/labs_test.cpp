@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "app/control/controller.h"
@@ -104,7 +107,7 @@ TEST_F(LabsTest, AnEditIsBuiltInTheWorkerBesideTheOriginal) {
   EXPECT_EQ(lab.now.text, gpu::kernel_source("flash_simt", {})->text);
   LabChange change = with(c, "// more\n");
   change.build.max_registers = 64;
-  c.update({EditLab{change}, BuildLab{}});
+  c.update({EditLab{change, c.model().lab.kernel}, BuildLab{}});
   EXPECT_FALSE(lab.building.empty());
   settle(c);
   ASSERT_NE(lab.built(), nullptr) << last_words(c);
@@ -126,7 +129,7 @@ TEST_F(LabsTest, TheLinesOfTheEditAndOfTheOriginalAreSampledAfterTheAnswer) {
   Controller c(options());
   settle(c);
   const LabView& lab = c.model().lab;
-  c.update({EditLab{with(c, "// more\n")}, BuildLab{}});
+  c.update({EditLab{with(c, "// more\n"), c.model().lab.kernel}, BuildLab{}});
   settle(c);
   ASSERT_NE(lab.built(), nullptr) << last_words(c);
   const LabTry& edit = *lab.built();
@@ -139,7 +142,7 @@ TEST_F(LabsTest, TheLinesOfTheEditAndOfTheOriginalAreSampledAfterTheAnswer) {
   EXPECT_GT(edit.lines_seconds, edit.row_seconds) << "nobody waits for the samples";
   EXPECT_TRUE(lab.sampling.empty());
   const auto sampled = lab.before;
-  c.update({EditLab{with(c, "// and more\n")}, BuildLab{}});
+  c.update({EditLab{with(c, "// and more\n"), c.model().lab.kernel}, BuildLab{}});
   settle(c);
   EXPECT_EQ(lab.before, sampled) << "the original is sampled once";
   ASSERT_NE(lab.built(), nullptr);
@@ -149,7 +152,7 @@ TEST_F(LabsTest, TheLinesOfTheEditAndOfTheOriginalAreSampledAfterTheAnswer) {
 TEST_F(LabsTest, WhereNothingCanBeSampledTheRowStaysAndSaysWhy) {
   Controller c(options(true, {"open_profiler"}));
   settle(c);
-  c.update({EditLab{with(c, "// more\n")}, BuildLab{}});
+  c.update({EditLab{with(c, "// more\n"), c.model().lab.kernel}, BuildLab{}});
   settle(c);
   ASSERT_NE(c.model().lab.built(), nullptr) << last_words(c);
   const Measurement& m = *c.model().lab.built()->row;
@@ -162,7 +165,7 @@ TEST_F(LabsTest, WhereNothingCanBeSampledTheRowStaysAndSaysWhy) {
 TEST_F(LabsTest, WithoutAGpuTheWorkerCompilesAndSaysWhyThereIsNoTime) {
   Controller c(options(false));
   settle(c);
-  c.update({EditLab{with(c, "// more\n")}, BuildLab{}});
+  c.update({EditLab{with(c, "// more\n"), c.model().lab.kernel}, BuildLab{}});
   settle(c);
   ASSERT_NE(c.model().lab.built(), nullptr) << last_words(c);
   const Measurement& m = *c.model().lab.built()->row;
@@ -174,7 +177,7 @@ TEST_F(LabsTest, WithoutAGpuTheWorkerCompilesAndSaysWhyThereIsNoTime) {
 TEST_F(LabsTest, ATextThatDoesNotCompileIsOneLineAndTheNextBuildIsRight) {
   Controller c(options(false));
   settle(c);
-  c.update({EditLab{with(c, "wrong\n")}, BuildLab{}});
+  c.update({EditLab{with(c, "wrong\n"), c.model().lab.kernel}, BuildLab{}});
   settle(c);
   const LabView& lab = c.model().lab;
   ASSERT_NE(lab.built(), nullptr);
@@ -199,7 +202,7 @@ TEST_F(LabsTest, WhatWasTypedIsOfferedAgainAfterACrash) {
     typed = with(c, "// typed and never built\n");
     typed.build.fast_math = true;
     typed.options.br = 64;
-    c.update({EditLab{typed}});
+    c.update({EditLab{typed, c.model().lab.kernel}});
     settle(c);
   }
   Controller c(options());
@@ -219,7 +222,7 @@ TEST_F(LabsTest, ADraftThatIsThrownAwayIsNotOfferedAgain) {
   {
     Controller c(options());
     settle(c);
-    c.update({EditLab{with(c, "// typed\n")}});
+    c.update({EditLab{with(c, "// typed\n"), c.model().lab.kernel}});
     settle(c);
   }
   {
@@ -251,7 +254,7 @@ TEST_F(LabsTest, AnExperimentPutsItsTextAndOptionsThere) {
 TEST_F(LabsTest, AnEditThatIsKeptIsAKernelOfBenchAndItsFileOpensAsIt) {
   Controller c(options());
   settle(c);
-  c.update({EditLab{with(c, "// more\n")}, KeepLab{}});
+  c.update({EditLab{with(c, "// more\n"), c.model().lab.kernel}, KeepLab{}});
   const SweepSpec& sweep = c.state().document.sweep;
   ASSERT_EQ(sweep.own.size(), 1U);
   const std::string name(sweep.own.front()->id);
@@ -263,7 +266,7 @@ TEST_F(LabsTest, AnEditThatIsKeptIsAKernelOfBenchAndItsFileOpensAsIt) {
   const auto again = gpu::read_own_kernel(file);
   ASSERT_TRUE(again) << again.error().message << last_words(c);
   EXPECT_EQ((*again)->name, name);
-  c.update({Undo{}});
+  c.update({ChooseWorkspace{Workspace::bench}, Undo{}});  // in the lab it would be the text's
   EXPECT_TRUE(c.state().document.sweep.own.empty());
 }
 
@@ -363,6 +366,62 @@ TEST_F(OfferTest, AKernelThatIsNoneIsSaidAndTheRestIsShown) {
   const auto said = c.log().after(0);
   EXPECT_TRUE(std::ranges::any_of(
       said, [](const LogEntry& e) { return e.text.find("bad.cu has no header") != std::string::npos; }));
+}
+
+// Hands of all kinds in any order: every text that is put stands under a number of its own, so that no editor shows
+// another kernel's; what was typed into a text that is gone goes nowhere; and undo leads back to the original.
+TEST_F(LabsTest, WhateverIsDoneTheEditorKnowsWhoseTextItHas) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    std::mt19937 random(seed);
+    Controller c(options());
+    settle(c);
+    const LabView& lab = c.model().lab;
+    std::map<std::uint64_t, std::string> texts{{lab.put, lab.kernel}};
+    LabChange hidden = lab.now;
+    std::string hidden_of = lab.kernel;
+    for (int n = 0; n < 40; ++n) {
+      const std::string before = lab.kernel;
+      const LabChange stood = lab.now;
+      switch (random() % 7) {
+        case 0:
+          c.update({OpenExperiment{random() % 2 == 0 ? "one_stage" : "expf"}});
+          break;
+        case 1:
+          c.update({ChooseBenchKernel{random() % 2 == 0 ? "flash_simt" : "flash_mma"}});
+          break;
+        case 2:
+          c.update({EditLab{with(c, fmt::format("// {}\n", n)), lab.kernel}});
+          break;
+        case 3:
+          hidden.text += "// typed where nobody sees it\n";
+          c.update({EditLab{hidden, hidden_of}});
+          EXPECT_TRUE(hidden_of == before || lab.now == stood);
+          break;
+        case 4:
+          c.update({Undo{}});
+          break;
+        case 5:
+          c.update({Redo{}});
+          break;
+        default:
+          c.update({LimitRegisters{"flash_simt", 64}});
+      }
+      EXPECT_EQ(c.state().document.kernel, initial_state().document.kernel) << "Step stays";
+      const auto [at, put] = texts.emplace(lab.put, lab.kernel);
+      EXPECT_EQ(at->second, lab.kernel) << "two kernels' texts under one number";
+      hidden = lab.now;
+      hidden_of = lab.kernel;
+      c.update({ChooseWorkspace{Workspace::bench}});
+      c.update({ChooseWorkspace{Workspace::profile}});
+    }
+    const LabChange last = lab.now;
+    const std::size_t steps = lab.back.size();
+    for (std::size_t n = 0; n < steps; ++n) c.update({Undo{}});
+    EXPECT_TRUE(lab.now == lab.original);
+    for (std::size_t n = 0; n < steps; ++n) c.update({Redo{}});
+    EXPECT_TRUE(lab.now == last);
+    settle(c);
+  }
 }
 
 }  // namespace
