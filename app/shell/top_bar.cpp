@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "app/shell/bar_menu.h"
 #include "app/shell/shell.h"
 #include "imgui.h"
 #include "kernels/base/text.h"
@@ -17,6 +18,7 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/widgets.h"
 #include "viz/learn/card/learn_scene.h"
+#include "viz/profile/figures/profile_scene.h"
 #include "viz/state/run_words.h"
 #include "viz/step/bars/wrong_run.h"
 #include "viz/step/facts/gpu_run.h"
@@ -148,7 +150,10 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
     title = tr_of(kUnnamedExhibit);
     now.clear();
   }
-  if (!step && !is_shown_kernel(state, model, now)) title = tr("the fastest that is shown");
+  const auto choose = [step](std::string_view id) {
+    return step ? Command(ChooseKernel{std::string(id)}) : Command(ChooseBenchKernel{std::string(id)});
+  };
+  if (!step && (now.empty() || !is_shown_kernel(state, model, now))) title = tr("the fastest that is shown");
   const float width = std::min(text_width(Face::text, kSmallSize, title) + s.px(44), right - x);
   if (width < s.px(kKernelLeast)) return x;
   if (begin_chip("Kernel", title, Face::text, x, width)) {
@@ -163,7 +168,7 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
       const auto why = !step || chosen || by_gpu ? std::nullopt : why_not_recordable(changed);
       ImGui::BeginDisabled(why.has_value());
       if (ImGui::Selectable(std::string(tr_of(kernel.title)).c_str(), chosen)) {
-        commands.emplace_back(ChooseKernel{std::string(kernel.id)});
+        commands.push_back(choose(kernel.id));
       }
       if (chosen) ImGui::SetItemDefaultFocus();
       ImGui::EndDisabled();
@@ -175,7 +180,7 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
     for (const auto& kernel : state.document.sweep.own) {
       if (step) break;
       const std::string id(kernel->id);
-      if (ImGui::Selectable(id.c_str(), id == now)) commands.emplace_back(ChooseKernel{id});
+      if (ImGui::Selectable(id.c_str(), id == now)) commands.push_back(choose(id));
       tooltip(tr("A kernel of your own"));
     }
     ImGui::EndPopup();
@@ -238,7 +243,9 @@ struct OriginWords {
 
 OriginWords origin_of(const State& state, const Model& model) {
   if (state.view.workspace == Workspace::bench || state.view.workspace == Workspace::profile) {
-    const std::vector<const ListedRun*> runs = shown_runs(state.document.runs, model);
+    std::vector<const ListedRun*> runs = shown_runs(state.document.runs, model);
+    if (state.view.workspace == Workspace::profile)
+      if (const ListedRun* run = profile_stand_in(state, model); run != nullptr) runs = {run};
     if (runs.empty()) return {true, tr("nothing measured yet"), model.here.device};
     std::string more;
     for (const ListedRun* r : runs) {
@@ -266,6 +273,7 @@ OriginWords origin_of(const State& state, const Model& model) {
     return {false, "from a file", phrase("{}\nReplayed here: every step follows from the one before it", file)};
   }
   if (from_file) return {false, "from a file", more + ", " + state.document.inputs.q_file};
+  if (r.gpu) return {false, phrase("recorded on a GPU, in {}", name_of(r.problem.dtype)), more};
   return {true, phrase("computed here, in {}", name_of(r.problem.dtype)), more};
 }
 
@@ -301,12 +309,12 @@ float draw_sheet_button(const State& state, float right, Commands& commands) {
   return right - width;
 }
 
-float draw_log_button(const State& state, float right, Commands& commands) {
+float draw_menu_button(const State& state, float right, Commands& commands) {
   const Style& s = style();
   const float width = s.px(36);
-  if (bar_button("Log", right - width, width)) commands.emplace_back(ShowLog{!state.view.log_panel});
+  if (bar_button("Menu", right - width, width)) ImGui::OpenPopup("bar menu");
   const Box box = last_item();
-  const bool lit = ImGui::IsItemHovered() || state.view.log_panel;
+  const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen("bar menu");
   const ImU32 ink = colour(s.theme, lit ? Token::text : Token::dim);
   const float lengths[] = {14, 10, 12};
   for (int line = 0; line < 3; ++line) {
@@ -315,7 +323,12 @@ float draw_log_button(const State& state, float right, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled({x, y - s.px(0.75F)}, {x + s.px(lengths[line]), y + s.px(0.75F)}, ink,
                                               s.px(0.75F));
   }
-  tooltip(tr("What the program said"));
+  if (!ImGui::IsPopupOpen("bar menu")) tooltip(tr("Open, save, export, settings, log"));
+  ImGui::SetNextWindowPos({box.max.x, box.max.y}, ImGuiCond_Always, {1, 0});
+  if (ImGui::BeginPopup("bar menu")) {
+    draw_bar_menu(state, commands);
+    ImGui::EndPopup();
+  }
   return right - width;
 }
 
@@ -393,7 +406,7 @@ Box draw_top_bar(Controller& controller, Commands& commands) {
   const float logical = size.x / s.scale;
   // From the right what is always there, from the left what shrinks.
   float right = draw_sheet_button(state, at.x + size.x - s.px(8), commands);
-  right = draw_log_button(state, right, commands);
+  right = draw_menu_button(state, right, commands);
   right -= s.px(4);
   // Under what a lesson says of its figure stands whose it is.
   const bool figure = state.view.workspace == Workspace::learn && state.view.learn.figure;

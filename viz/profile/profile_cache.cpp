@@ -26,8 +26,8 @@ ProfileCache& refreshed(ProfileUiState& ui, const State& state, const Model& mod
     cache.planned = planned_rows(sweep, model.kept);
     if (model.compiled_for == sweep_key(sweep)) add_compiled(cache.planned, model.compiled);
   }
-  key = fmt::format("{}|{:x}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", cache.planned_key, rows_fingerprint(state, model),
-                    bench_kernel(state), state.view.bench.value ? *state.view.bench.value : 0,
+  key = fmt::format("{}|{:x}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", cache.planned_key, rows_fingerprint(state, model),
+                    state.view.bench.kernel, bench_kernel(state), state.view.bench.value ? *state.view.bench.value : 0,
                     state.view.bench.baseline, state.view.profile.against, state.view.profile.beat_from_us,
                     state.view.profile.beat_to_us, model.runs.size(), model.gpu.looked, model.gpu.gpus.size(),
                     model.listing.of, fmt::ptr(model.listing.listing.get()));

@@ -71,6 +71,7 @@ std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page) {
          tr("Runs it on the GPU and counts at each instruction: how often it is executed, bank conflicts, sectors"));
   chips.push_back({tr("Open in Bench"), tr("The same kernel and value beside the others"), !scene.empty.empty(),
                    ChooseWorkspace{Workspace::bench}});
+  if (!scene.stand_in.empty()) chips.back().before = TakeSweepOf{scene.stand_in};
   return chips;
 }
 

@@ -25,6 +25,7 @@
 #include "kernels/base/text.h"
 #include "kernels/recording/replay/replay.h"
 #include "profiling/session/session.h"
+#include "viz/profile/figures/profile_scene.h"
 
 namespace attn::cli {
 namespace {
@@ -119,6 +120,7 @@ void show_recording(const ShotArguments& a, Session& session, PictureSpec& pictu
   auto recording = std::make_shared<const Recording>(std::move(session.recordings.front()));
   restore_step(session.state, picture.state);
   take_recording(*recording, a.session, picture.state.document);
+  restore_inputs(session.state, *recording, picture.state.document);
   if (const auto difference = replay(*recording))
     say(phrase("attnscope: {}: the replay differs: {}.", a.session, difference->words));
   picture.recording = std::move(recording);
@@ -175,6 +177,16 @@ void add_named_runs(const BenchRuns& named, std::vector<ListedRun>& runs) {
     if (!has(runs, r.run.id)) runs.push_back(std::move(r));
 }
 
+// As the window's first visit of Profile does.
+void add_stand_in(PictureSpec& picture) {
+  RunFolders folders;
+  folders.bundled = run_folders().bundled;
+  Model model;
+  model.runs = find_runs(folders, {}).runs;
+  const ListedRun* run = profile_stand_in(picture.state, model);
+  if (run != nullptr) picture.runs.push_back(*run);
+}
+
 Result<PictureSpec> picture_of(const ShotArguments& a) {
   const auto size = parse_extents("--size", a.size, tr("size like 1440x900"));
   if (!size) return tl::unexpected(size.error());
@@ -194,6 +206,7 @@ Result<PictureSpec> picture_of(const ShotArguments& a) {
   // A state that names runs is drawn with those that this machine has.
   const BenchRuns& named = picture.state.document.runs;
   if (!named.shown.empty()) add_named_runs(named, picture.runs);
+  if (picture.state.view.workspace == Workspace::profile && picture.runs.empty()) add_stand_in(picture);
   return picture;
 }
 

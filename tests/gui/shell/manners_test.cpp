@@ -100,7 +100,7 @@ TEST(Tab, InStepItEntersTheTilesThenReachesEveryControlAndComesRound) {
     for (const char* name : {"##step_play", "##step_next", "##bookmark", "##speed_faster", "##reading_divided",
                              "##whatif_max", "##preset", "##length", "##mask"})
       IM_CHECK_NO_RET(tour.controls.contains(ctx->GetID((std::string(kStep) + "/" + name).c_str())));
-    for (const char* name : {"//Bar/Step", "//Bar/Learn", "//Bar/Kernel", "//Bar/Log", "//Bar/Keys"})
+    for (const char* name : {"//Bar/Step", "//Bar/Learn", "//Bar/Kernel", "//Bar/Menu", "//Bar/Keys"})
       IM_CHECK_NO_RET(tour.controls.contains(ctx->GetID(name)));
   }));
 }
@@ -249,7 +249,7 @@ TEST(Tooltips, NeitherCoverWhatTheyExplainNorLeaveTheWindow) {
     w.controller().update({SetScale{scale}});
     w.draw_frames(4);
     EXPECT_TRUE(w.run([&](Ctx* ctx) {
-      for (const char* path : {"//Bar/Keys", "//Bar/Log", "//Bar/Origin", "//###workspace/step/##step_first",
+      for (const char* path : {"//Bar/Keys", "//Bar/Menu", "//Bar/Origin", "//###workspace/step/##step_first",
                                "//###workspace/step/##step_next", "//###workspace/step/##step_play"}) {
         const ImRect item = ctx->ItemInfo(path).RectFull;
         ctx->MouseMoveToPos(item.GetCenter());

@@ -281,7 +281,7 @@ TEST(Window, TheBarsPartsDoNotOverlapAtAnySizeAndScale) {
       float left = 0;
       int parts = 0;
       // Tabs, or the menu that stands for them where the bar is narrow.
-      for (const char* name : {"Step", "Bench", "Profile", "Learn", "Workspace", "Kernel", "Origin", "Log", "Keys"}) {
+      for (const char* name : {"Step", "Bench", "Profile", "Learn", "Workspace", "Kernel", "Origin", "Menu", "Keys"}) {
         const ImGuiTestItemInfo item = ctx->ItemInfo((std::string("//Bar/") + name).c_str(), ImGuiTestOpFlags_NoError);
         if (item.ID == 0) continue;
         ++parts;

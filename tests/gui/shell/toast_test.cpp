@@ -55,7 +55,7 @@ TEST(Toast, InTheBarItLeavesWhatStandsThereFree) {
     const Toast toast = w.shell().toast();
     IM_CHECK(toast.shown && toast.in_bar);
     ctx->SetRef("//Bar");
-    for (const char* item : {"Step", "Learn", "Kernel", "Crossing", "Origin", "Log", "Keys"})
+    for (const char* item : {"Step", "Learn", "Kernel", "Crossing", "Origin", "Menu", "Keys"})
       IM_CHECK(!overlap(toast.box, ctx->ItemInfo(item).RectFull));
   }));
 }

@@ -18,6 +18,7 @@
 #include "profiling/figures/sampled_lines.h"
 #include "profiling/session/run.h"
 #include "viz/bench/scene/bench_scene.h"
+#include "viz/bench/sweep/sweep_choices.h"
 #include "viz/bench/sweep/sweep_fields.h"
 #include "viz/draw/figure_text.h"
 #include "viz/state/run_words.h"
@@ -97,7 +98,10 @@ std::string text_of(const MetricRow& metric, const Figure& f) {
   if (!f.available()) return "–";
   std::string text = value_with_unit(f.value, unit_of(metric, f.value, f.value));
   if (metric.unit == "B") text = bytes_text(f.value);
-  if (metric.id.starts_with("memory_")) text = format_bytes(static_cast<std::uint64_t>(f.value));
+  // What fits a memory of powers of two is told in them, here as in the staircases.
+  if (metric.id.starts_with("memory_") || metric.id.starts_with("shared_static") ||
+      metric.id.starts_with("shared_dynamic"))
+    text = format_bytes(static_cast<std::uint64_t>(f.value));
   if (metric.unit == "1" && f.value == std::round(f.value) && f.value < kExact) text = fmt::format("{:.0f}", f.value);
   const bool all = metric.unit == "%" && f.value >= 99.95;  // more than all cannot be
   return (f.min_of_launches && !all ? "≥ " : "") + text;
@@ -119,6 +123,9 @@ std::string headline_of(const ProfileScene& scene, const Measurement& m, std::in
   const std::string where = fmt::format("{}, {} = {}", scene.kernel, scene.axis, value);
   if (m.state != RowState::done) return fmt::format("{}: {}, {}", where, name_of(m.state), sentence(m.reason));
   if (m.time.n == 0) return phrase("{}: what is known before it runs.", where);
+  if (m.verdict && outcome_of(*m.verdict) == Outcome::wrong)
+    return phrase("{}: a wrong answer, in {}.", where,
+                  value_with_unit(m.time.median, time_unit(m.time.median, m.time.median)));
   const Figure& rate = figure(m, "tflops");
   std::string words =
       fmt::format("{}: {}", where, value_with_unit(m.time.median, time_unit(m.time.median, m.time.median)));
@@ -126,9 +133,11 @@ std::string headline_of(const ProfileScene& scene, const Measurement& m, std::in
   return words + ".";
 }
 
-std::string reasons_of(const ProfileScene& scene) {
-  std::string words = scene.roof.empty.empty() ? scene.roof.words : std::string();
-  for (const std::string* more : {&scene.bytes.words, scene.occupancy.empty.empty() ? &scene.occupancy.words : nullptr})
+std::string reasons_of(const ProfileScene& scene, const Measurement& m) {
+  std::string words = m.verdict && !m.verdict->pass ? capitalised(sentence(m.verdict->reason)) : std::string();
+  const std::string* roof = scene.roof.empty.empty() ? &scene.roof.words : nullptr;
+  for (const std::string* more :
+       {roof, &scene.bytes.words, scene.occupancy.empty.empty() ? &scene.occupancy.words : nullptr})
     if (more != nullptr && !more->empty()) words += (words.empty() ? "" : " ") + *more;
   return words;
 }
@@ -186,7 +195,14 @@ std::vector<SampledOffer> offers_of(const State& state, const Model& model) {
 
 // The runs that are shown, first of them that which timed the chosen kernel; as they are where none did.
 ShownSlices profiled_slices(const State& state, const Model& model, std::span<const Measurement> planned) {
-  ShownSlices shown = shown_slices(state, model, planned);
+  ShownSlices shown;
+  if (const ListedRun* run = profile_stand_in(state, model); run != nullptr) {
+    State instead = state;
+    show_run(instead.document.runs, run->run.id);
+    shown = shown_slices(instead, model, planned);
+  } else {
+    shown = shown_slices(state, model, planned);
+  }
   BenchSlices& slices = shown.slices;
   const auto timed = std::ranges::find_if(slices, [&](const BenchSlice& slice) {
     return std::ranges::any_of(
@@ -293,6 +309,22 @@ std::string short_device(std::string_view name) {
   return words;
 }
 
+const ListedRun* profile_stand_in(const State& state, const Model& model) {
+  const std::vector<std::string>& own = state.document.sweep.kernels;
+  const std::string& chosen = state.view.bench.kernel;
+  const bool of_sweep = std::ranges::find(own, chosen) != own.end();
+  const auto has_rows = [](const ListedRun* r) { return !r->run.rows.empty(); };
+  if (of_sweep || runs_on_gpu(state.document.sweep) ||
+      std::ranges::any_of(shown_runs(state.document.runs, model), has_rows))
+    return nullptr;
+  const ListedRun* most = nullptr;
+  for (const ListedRun& r : model.runs)
+    if (r.from == RunFrom::bundled && !state.document.runs.removed.contains(r.run.id) &&
+        collected_of(r.run) > (most == nullptr ? 0 : collected_of(most->run)))
+      most = &r;
+  return most;
+}
+
 std::optional<Problem> profiled_problem(const State& state, const Model& model, const std::string& kernel) {
   const ShownSlices shown = profiled_slices(state, model, {});
   if (shown.slices.empty()) return std::nullopt;
@@ -349,7 +381,10 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   std::ranges::replace(same_device_rows, row, &exact_row);
   scene.roof = roofline(same_device_rows, scene.kernel);
   scene.occupancy = occupancy_scene(*row, scene.arch, where.sms);
-  scene.bytes = bytes_scene(exact_row, where.sms);
+  const ListedRun* run = slice.run == kPredictedRun ? nullptr : find_run(model, slice.run);
+  const bool here = slice.planned || (run != nullptr && run->local);
+  scene.bytes = bytes_scene(exact_row, where.sms,
+                            here ? std::span<const CacheLevel>(model.caches) : std::span<const CacheLevel>());
   scene.groups = figure_groups(exact_row, exact_against ? &*exact_against : nullptr);
   scene.samples = settle(*row, scene.subject, model.listing, before);
   Measurement shown_row = exact_row;
@@ -362,9 +397,14 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   if (scene.predicted) scene.offers = offers_of(state, model);
   scene.findings = findings_of(*scene.row, {scene.arch, where.sms, same_device_rows});
   scene.headline = headline_of(scene, *row, *value);
-  scene.reasons = reasons_of(scene);
+  scene.reasons = reasons_of(scene, *row);
   scene.notes = notes_of(scene, *row);
   if (scene.predicted) scene.to_do = tr("Run the sweep in Bench, or open a run there, for times and counters.");
+  if (const ListedRun* bundled = profile_stand_in(state, model); bundled != nullptr) {
+    scene.stand_in = bundled->run.id;
+    scene.to_do =
+        tr("Nothing is measured here yet: this run came with the program. Run a sweep in Bench for your own.");
+  }
   return scene;
 }
 

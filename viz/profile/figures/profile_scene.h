@@ -88,6 +88,7 @@ struct ProfileScene {
   std::vector<Finding> findings;  // what would make it faster, the most first
   std::string arch;               // that the row was compiled for; empty on a CPU
   bool predicted = false;         // no row was timed
+  std::string stand_in;           // id of profile_stand_in(); empty: the user's own rows are shown
   // What its source is listed for; nothing: `why_no_source`.
   std::optional<gpu::ListingSubject> subject;
   std::string why_no_source;
@@ -114,6 +115,10 @@ std::string against_words(const ProfileScene& scene);
 
 // "H100" of "NVIDIA H100 80GB HBM3".
 std::string short_device(std::string_view name);
+
+// Profile has little of kernels of the CPU. Where no run is shown and the sweep has no others, a run that came with the
+// program stands in, that of which most was collected. Null: the user's own rows, or what is predicted of them.
+const ListedRun* profile_stand_in(const State& state, const Model& model);
 
 // The problem of the row of `kernel` that Profile shows; nothing where none was measured.
 std::optional<Problem> profiled_problem(const State& state, const Model& model, const std::string& kernel);

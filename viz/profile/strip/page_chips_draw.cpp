@@ -41,6 +41,7 @@ ChipRow draw_chips(std::span<const Chip> chips, ImVec2 from, float right, bool d
       ImGui::SetCursorPos(at);
       const bool clicked =
           chip.action ? small_button(chip.label, chip.enabled, chip.help) : toggle(chip.label, chip.on, chip.help);
+      if (clicked && chip.before) commands.push_back(*chip.before);
       if (clicked) commands.push_back(chip.command);
     }
     at.x += width + gap;

@@ -1,6 +1,7 @@
 // The chips at the right of Profile's strip: its pages, and what else can be done there.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,7 +15,8 @@ struct Chip {
   bool on;
   Command command;
   bool enabled = true;
-  bool action = true;  // it does something; a page is a place
+  bool action = true;                  // it does something; a page is a place
+  std::optional<Command> before = {};  // obeyed before the command
 };
 
 // Figures, Source, Heartbeat, Lab: the one that is shown is on.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -227,6 +228,53 @@ TEST(ProfileScene, WithNothingMeasuredItShowsWhatIsPlannedAndSaysSo) {
   EXPECT_NE(scene.to_do.find("Run the sweep in Bench"), std::string::npos);
   EXPECT_EQ(profile_scene(state_of("flash_simt"), h100_model(), {}).to_do, "");
   EXPECT_NE(profile_scene(state_of("flash_simt"), Model{}, {}).empty, "");
+}
+
+TEST(ProfileScene, AWrongAnswerIsSaidBeforeItsTime) {
+  Model model = h100_model();
+  Measurement& m = model.runs[0].run.rows[1];
+  m.verdict = Verdict{};
+  m.verdict->at(Tensor::o).error = std::numeric_limits<double>::quiet_NaN();
+  m.verdict->reason = "O (b 0, h 0, row 0) column 0 is nan, the reference 1";
+  ProfileScene scene = profile_scene(state_of("flash_simt"), model, {});
+  EXPECT_EQ(scene.headline, "flash_simt, L = 16384: a wrong answer, in 59.5 ms.");
+  EXPECT_TRUE(scene.reasons.starts_with("O (b 0, h 0, row 0) column 0 is nan, the reference 1.")) << scene.reasons;
+  m.verdict->not_judged = true;
+  m.verdict->reason = "not judged: nothing was";
+  scene = profile_scene(state_of("flash_simt"), model, {});
+  EXPECT_TRUE(scene.reasons.starts_with("Not judged: nothing was.")) << scene.reasons;
+}
+
+// Profile has little of kernels of the CPU: who has nothing else yet looks at a run that came with the program.
+TEST(ProfileScene, ABundledRunStandsInUntilThereAreRowsOfTheUsersOwn) {
+  State s = bench_test::sweep_state();
+  s.document.runs.shown.clear();
+  s.view.workspace = Workspace::profile;
+  Model model = h100_model();
+  EXPECT_EQ(profile_stand_in(s, model), nullptr) << "nothing was collected of it";
+  model.runs[0].from = RunFrom::bundled;
+  model.runs[0].run.rows[1].samples = std::make_shared<KernelSamples>();
+  ASSERT_EQ(profile_stand_in(s, model), &model.runs[0]);
+  ProfileScene scene = profile_scene(s, model, {});
+  EXPECT_EQ(scene.stand_in, kRun);
+  EXPECT_EQ(scene.kernel, "flash_simt");
+  EXPECT_TRUE(scene.headline.starts_with("flash_simt, L = 16384: 59.5 ms")) << scene.headline;
+  EXPECT_NE(scene.to_do.find("came with the program"), std::string::npos);
+  s.view.bench.kernel = "naive";
+  EXPECT_EQ(profile_scene(s, model, {}).kernel, "naive") << "its kernels can be chosen";
+  EXPECT_TRUE(profiled_problem(s, model, "naive"));
+  State chosen = s;
+  chosen.view.bench.kernel = "cpu_flash";
+  EXPECT_EQ(profile_stand_in(chosen, model), nullptr) << "a kernel of the sweep was chosen";
+  State gpu = s;
+  gpu.document.sweep.kernels = {"tiled"};
+  EXPECT_EQ(profile_stand_in(gpu, model), nullptr) << "what is predicted of GPU kernels is shown";
+  s.document.runs.removed.insert(kRun);
+  EXPECT_EQ(profile_stand_in(s, model), nullptr);
+  s.document.runs.removed.clear();
+  model.runs.push_back(bench_test::listed_run("own", {h100_row("tiled", 1000)}));
+  s.document.runs.shown = {"own"};
+  EXPECT_EQ(profile_stand_in(s, model), nullptr);
 }
 
 }  // namespace

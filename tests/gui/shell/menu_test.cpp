@@ -1,0 +1,40 @@
+// The three lines of the bar are a menu: files, exports, settings, the log.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/gui/gui_fixture.h"
+
+namespace attn {
+namespace {
+
+using Ctx = ImGuiTestContext;
+
+TEST(BarMenu, HasOpenSaveExportSettingsAndTheLogInEveryWorkspace) {
+  for (const Workspace workspace : {Workspace::step, Workspace::bench, Workspace::profile, Workspace::learn}) {
+    TestWindow w;
+    w.controller().update({ChooseWorkspace{workspace}});
+    w.draw_frames(3);
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      ctx->ItemClick("//Bar/Menu");
+      ctx->Yield(2);
+      for (const char* words :
+           {"Open a file", "Save the session", "Save under another name", "Export", "Settings", "Log"})
+        IM_CHECK(ctx->ItemExists((std::string("//$FOCUSED/") + words).c_str()));
+      ctx->ItemClick("//$FOCUSED/Log");
+      ctx->Yield(2);
+      IM_CHECK(w.state().view.log_panel);
+      const Theme before = w.state().preferences.theme;
+      ctx->ItemClick("//Bar/Menu");
+      ctx->Yield(2);
+      ctx->ItemClick("//$FOCUSED/Settings");
+      ctx->Yield(2);
+      ctx->ItemClick(before == Theme::dark ? "**/Light" : "**/Dark");
+      ctx->Yield(2);
+      IM_CHECK(w.state().preferences.theme != before);
+    }));
+  }
+}
+
+}  // namespace
+}  // namespace attn
