@@ -11,15 +11,9 @@
 
 #include "kernels/model/kernel.h"
 #include "profiling/figures/measurement.h"
+#include "viz/profile/figures/bytes_line.h"
 
 namespace attn {
-
-struct BytesLine {
-  std::string title;  // "L2 hits"
-  std::string text;   // "97.5 %"; "–" where there is none
-  std::string words;  // its sentence, or why there is no figure
-  bool available = false;
-};
 
 // Figures that are not there for one and the same reason.
 struct MissingFigures {

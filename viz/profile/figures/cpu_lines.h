@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "kernels/model/kernel.h"
-#include "viz/profile/figures/bytes_and_pipes.h"
+#include "profiling/figures/measurement.h"
+#include "viz/profile/figures/bytes_line.h"
 
 namespace attn {
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/viz/bench/rows.h"
+#include "viz/profile/figures/bytes_and_pipes.h"
 
 namespace attn {
 namespace {
