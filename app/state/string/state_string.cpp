@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -259,7 +260,10 @@ bool restore_inputs(const std::string& saved_state, const Recording& recording, 
       then.kernel != recording.kernel || recording.bytes() > kMadeWithinAFrame)
     return false;
   const auto again = record_document(then, {});
-  if (!again || again->arena != recording.arena || !(again->options == recording.options)) return false;
+  // By bits: NaN is the same number here.
+  const auto bits = [](const Recording& r) { return std::as_bytes(std::span(r.arena)); };
+  if (!again || !(again->options == recording.options) || !std::ranges::equal(bits(*again), bits(recording)))
+    return false;
   document.preset = then.preset;
   document.inputs = then.inputs;
   document.options = then.options;
