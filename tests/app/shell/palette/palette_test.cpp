@@ -91,10 +91,14 @@ TEST_F(PaletteTest, EveryCommandIsThereUnlessItNeedsMoreThanAName) {
                            typeid(EndClass).name()})
     EXPECT_EQ(wanted.erase(name), 1U) << name;
   std::set<std::string> popups;
-  for (const PaletteEntry& e : entries()) {
-    for (const Command& c : e.commands) {
-      wanted.erase(name_of_command(c));
-      if (const auto* ask = command_as<Ask>(c)) popups.insert(std::to_string(static_cast<int>(ask->popup)));
+  // A kernel is chosen for what is looked at: Step here, Bench and Profile there.
+  for (const Workspace workspace : {Workspace::bench, Workspace::step}) {
+    state_.view.workspace = workspace;
+    for (const PaletteEntry& e : entries()) {
+      for (const Command& c : e.commands) {
+        wanted.erase(name_of_command(c));
+        if (const auto* ask = command_as<Ask>(c)) popups.insert(std::to_string(static_cast<int>(ask->popup)));
+      }
     }
   }
   EXPECT_TRUE(wanted.empty()) << "not in the palette: " << *wanted.begin();
