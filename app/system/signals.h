@@ -1,5 +1,5 @@
-// Ctrl+C, a polite kill and a terminal that closes, and what else the system would say by a signal. No handler and no global: the signals are
-// blocked in every thread, and one thread waits for them.
+// Ctrl+C, a polite kill and a terminal that closes, and what else the system would say by a signal. No handler and no
+// global: the signals are blocked in every thread, and one thread waits for them.
 #pragma once
 
 #include <functional>

@@ -10,8 +10,8 @@ struct WindowSize {
   bool operator==(const WindowSize&) const = default;
 };
 
-// What was wanted, and no more than the screen leaves beside its bars and the window's own frame. `room` of 0: the system
-// does not say.
+// What was wanted, and no more than the screen leaves beside its bars and the window's own frame. `room` of 0: the
+// system does not say.
 inline WindowSize first_size(WindowSize wanted, WindowSize room) {
   constexpr int kFrame = 16, kTitle = 48;  // pixels, of most desktops
   if (room.width <= 0 || room.height <= 0) return wanted;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "app/system/child_process.h"
-#include "app/worker/parts.h"
+#include "app/worker/open_gpu.h"
 
 namespace attn {
 

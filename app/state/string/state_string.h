@@ -43,8 +43,8 @@ std::string session_state(const State& state);
 // file has none.
 bool restore_step(const std::string& saved_state, State& state);
 
-// Preset, generator, seed and typed cells in place of the file's own numbers, where the run that they make is the file's
-// to the last bit: they can be changed from where they stood. Else the document stays.
+// Preset, generator, seed and typed cells in place of the file's own numbers, where the run that they make is the
+// file's to the last bit: they can be changed from where they stood. Else the document stays.
 bool restore_inputs(const std::string& saved_state, const Recording& recording, Document& document);
 // Bench as it stood when `saved_state` (session_state) was saved: sweep, metric and baseline. False where the file
 // comes without a state, or with one of another version: its rows then stand for themselves.

@@ -115,8 +115,8 @@ BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows,
   along.axis = slice.axis;
   const std::int64_t any = sweep.values.empty() ? 1 : sweep.values.back();
   const Problem planned = problem_at(along, any);
-  // Of the problems the sweep's where there are rows of it; else, of those nearest to it, that of the kernel's last row,
-  // else the last row's.
+  // Of the problems the sweep's where there are rows of it; else, of those nearest to it, that of the kernel's last
+  // row, else the last row's.
   std::string chosen = family(slice.axis, planned);
   slice.of_this_sweep =
       std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) { return family(slice.axis, m) == chosen; });

@@ -1,5 +1,5 @@
-// What is known of a row of the CPU: threads, tiles beside the caches, the rate that its least bytes make. No counter is
-// read there.
+// What is known of a row of the CPU: threads, tiles beside the caches, the rate that its least bytes make. No counter
+// is read there.
 #pragma once
 
 #include <span>

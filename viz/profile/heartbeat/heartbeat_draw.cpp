@@ -82,8 +82,8 @@ void draw_dashes(ImDrawList* list, const std::vector<ImVec2>& points, ImU32 ink)
                       s.px(1.5F));
 }
 
-// A ribbon from the least to the largest value of each pixel, and the mean through it: dashed, and without a floor, where
-// it is the other kernel's, so that hue is not all that tells the two apart.
+// A ribbon from the least to the largest value of each pixel, and the mean through it: dashed, and without a floor,
+// where it is the other kernel's, so that hue is not all that tells the two apart.
 void draw_line(ImDrawList* list, const Chart& chart, const Heartbeat& h, const BeatCounter& c, double scale,
                const Box& strip, ImU32 ink, bool filled) {
   const Style& s = style();

@@ -215,8 +215,8 @@ TEST(StateString, ChoicesOfBenchForTheGpuReadBack) {
   EXPECT_FALSE(parse_state_string("attn1,baseline=nothing"));
 }
 
-// Of every preset and some seeds, by CPU kernels: what a session keeps leads back to where its numbers came from, as long
-// as the file holds the very run that they make.
+// Of every preset and some seeds, by CPU kernels: what a session keeps leads back to where its numbers came from, as
+// long as the file holds the very run that they make.
 TEST(SessionState, PresetGeneratorAndSeedComeBackWhereTheRunIsTheirs) {
   int restored = 0;
   for (const Preset& p : presets()) {
