@@ -70,6 +70,7 @@ bool by_mounts(const std::vector<fs::path>& folders) {
   const fs::path root = "/tmp";
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
   std::vector<int> open;
+  open.reserve(folders.size());
   for (const fs::path& folder : folders) open.push_back(::open(folder.c_str(), O_PATH | O_CLOEXEC));
   if (::mount("attnscope", root.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=700") != 0) return false;
   bool good = true;

@@ -14,7 +14,8 @@ namespace attn {
 std::uint64_t gradient_bytes_by(std::int32_t workers, const Problem& p, bool full) {
   const auto rows = static_cast<double>(rows_to_judge(p, full));
   const bool all = rows_to_judge(p, full) == p.B * p.Hq * p.Lq;
-  const auto group = static_cast<double>(p.Hq / p.Hkv);
+  const std::int64_t heads_of_a_key = p.Hq / p.Hkv;  // whole: Hkv divides Hq
+  const auto group = static_cast<double>(heads_of_a_key);
   const double heads = std::min(static_cast<double>(p.B * p.Hkv), std::ceil(rows / 64));
   const double keys = heads * static_cast<double>(all ? p.Lk : std::ssize(sampled_rows(p.Lk)));
   const auto D = static_cast<double>(p.D), Dv = static_cast<double>(p.Dv), Lk = static_cast<double>(p.Lk);

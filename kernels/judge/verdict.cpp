@@ -341,7 +341,8 @@ namespace {
 // Of a forward few rows of a head are computed; of a backward all of them, for a key's gradient is a sum over them.
 std::int64_t heads_to_judge(const Problem& p, std::int64_t rows_of_head) {
   if (p.pass == Pass::forward) return std::clamp<std::int64_t>(2 * kMaxPairs / (rows_of_head * p.Lk), 1, kMaxHeads);
-  const double pairs = static_cast<double>(p.Hq / p.Hkv) * static_cast<double>(p.Lq) * static_cast<double>(p.Lk);
+  const std::int64_t group = p.Hq / p.Hkv;  // whole: Hkv divides Hq
+  const double pairs = static_cast<double>(group) * static_cast<double>(p.Lq) * static_cast<double>(p.Lk);
   return static_cast<std::int64_t>(std::clamp(16.0 * static_cast<double>(kMaxPairs) / pairs, 1.0, double{kMaxHeads}));
 }
 

@@ -44,8 +44,8 @@ std::string lacking(const Measurement& a, const Measurement& b, std::initializer
   return {};
 }
 
-LadderSentence missing(std::string lead, std::string why) {
-  return {std::move(lead), sentence(std::move(why)), true};
+LadderSentence missing(std::string lead, const std::string& why) {
+  return {std::move(lead), sentence(why), true};
 }
 
 double both_ways(const Measurement& m) {

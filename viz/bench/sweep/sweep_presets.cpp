@@ -1,8 +1,9 @@
 #include "viz/bench/sweep/sweep_presets.h"
 
 #include <algorithm>
-#include <array>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include "kernels/base/text.h"
 
@@ -63,15 +64,17 @@ bool is_same_sweep(const SweepSpec& a, const SweepSpec& b) {
                              [&](std::int64_t v) { return problem_at(a, v) == problem_at(b, v); });
 }
 
-}  // namespace
-
-std::span<const BenchPreset> bench_presets() {
-  static const std::array kPresets{
+// One after the other: clang 16 ends the life of the names of one list too early where all are a single expression.
+std::vector<BenchPreset> make_presets() {
+  std::vector<BenchPreset> presets;
+  presets.push_back(
       BenchPreset{"lengths", marked("Lengths, 16384 tokens"),
                   marked("B·L = 16384, H = 16, D = 128, L from 512 to 16384: every length is the same amount of text."),
-                  "tflops", with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 128)), 16384)},
+                  "tflops", with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 128)), 16384)});
+  presets.push_back(
       BenchPreset{"lengths_64", marked("Lengths, D = 64"), marked("The same with a head dimension of 64."), "tflops",
-                  with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 64)), 16384)},
+                  with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 64)), 16384)});
+  presets.push_back(
       BenchPreset{"lengths_f16",
                   marked("Lengths, tensor cores, f16"),
                   marked("The same in f16, D = 128: what tensor cores buy, and what their instructions buy over WMMA."),
@@ -80,50 +83,60 @@ std::span<const BenchPreset> bench_presets() {
                                               problem(16, 512, 128)),
                                         DType::f16),
                               16384),
-                  {marked("a public WMMA kernel"), "flash_wmma", 0.15, 0.23}},
-      BenchPreset{
-          "lengths_tf32", marked("Lengths, tensor cores, f32"),
-          marked("Answers in f32, D = 64: CUDA cores beside three products of TF32."), "speedup_ratio",
-          with_tokens(sweep({"tiled", "flash_simt", "flash_tf32x3"}, Axis::L, long_lengths(), problem(16, 512, 64)),
-                      16384)},
-      BenchPreset{
-          "latency", marked("Latency"),
-          marked("Time and rate of one short or long sequence, H = 8, D = 64: where little work fills the GPU too."),
-          "tflops",
-          sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L, {128, 256, 512, 1024, 2048, 4096},
-                problem(8, 128, 64))},
+                  {marked("a public WMMA kernel"), "flash_wmma", 0.15, 0.23}});
+  presets.push_back(BenchPreset{
+      "lengths_tf32", marked("Lengths, tensor cores, f32"),
+      marked("Answers in f32, D = 64: CUDA cores beside three products of TF32."), "speedup_ratio",
+      with_tokens(sweep({"tiled", "flash_simt", "flash_tf32x3"}, Axis::L, long_lengths(), problem(16, 512, 64)),
+                  16384)});
+  presets.push_back(BenchPreset{
+      "latency", marked("Latency"),
+      marked("Time and rate of one short or long sequence, H = 8, D = 64: where little work fills the GPU too."),
+      "tflops",
+      sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L, {128, 256, 512, 1024, 2048, 4096},
+            problem(8, 128, 64))});
+  presets.push_back(
       BenchPreset{"speedup", marked("Speed-up over naive"),
                   marked("How many times as fast as naive, by length, B = 4, H = 8, D = 64, to where S takes 8 GiB."),
                   "speedup_ratio",
                   with_batch(sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L,
                                    {256, 512, 1024, 2048, 4096, 8192}, problem(8, 256, 64)),
-                             4)},
-      BenchPreset{"memory", marked("Latency and memory"),
-                  marked("Time, peak memory and what each kernel stores beside its inputs and outputs, by length."),
-                  "memory_overhead_bytes",
-                  sweep(gpu_kernels(), Axis::L, {128, 256, 512, 1024, 2048, 4096}, problem(8, 128, 64))},
-      BenchPreset{"dims", marked("Head dimensions"),
-                  marked("D from 32 to 256 at L = 4096: how far registers and shared memory reach."), "registers_count",
-                  sweep(gpu_kernels(), Axis::D, {32, 64, 128, 256}, problem(16, 4096, 64))},
-      BenchPreset{"tiles", marked("Tiles of flash_simt"),
-                  marked("Br from 16 to 128 at L = 4096: what a taller tile buys."), "registers_count",
-                  sweep({"flash_simt"}, Axis::br, {16, 32, 64, 128}, problem(16, 4096, 64))},
-      BenchPreset{"steps", marked("Steps of flash_hopper"),
-                  marked("What each of its ideas brings, one after the other: f16, B = 4, H = 16, L = 4096, D = 128."),
-                  "tflops",
-                  with_batch(stored_as(sweep({"flash_hopper"}, Axis("step"), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10},
-                                             problem(16, 4096, 128)),
-                                       DType::f16),
-                             4)},
-      BenchPreset{"lengths_cpu", marked("CPU: lengths, 2048 tokens"), marked("B·L = 2048, H = 4, D = 64 on this CPU."),
-                  "tflops",
-                  with_tokens(sweep(cpu_kernels(), Axis::L, {128, 256, 512, 1024, 2048}, problem(4, 128, 64)), 2048)},
+                             4)});
+  presets.push_back(BenchPreset{
+      "memory", marked("Latency and memory"),
+      marked("Time, peak memory and what each kernel stores beside its inputs and outputs, by length."),
+      "memory_overhead_bytes", sweep(gpu_kernels(), Axis::L, {128, 256, 512, 1024, 2048, 4096}, problem(8, 128, 64))});
+  presets.push_back(BenchPreset{"dims", marked("Head dimensions"),
+                                marked("D from 32 to 256 at L = 4096: how far registers and shared memory reach."),
+                                "registers_count",
+                                sweep(gpu_kernels(), Axis::D, {32, 64, 128, 256}, problem(16, 4096, 64))});
+  presets.push_back(BenchPreset{"tiles", marked("Tiles of flash_simt"),
+                                marked("Br from 16 to 128 at L = 4096: what a taller tile buys."), "registers_count",
+                                sweep({"flash_simt"}, Axis::br, {16, 32, 64, 128}, problem(16, 4096, 64))});
+  presets.push_back(BenchPreset{
+      "steps", marked("Steps of flash_hopper"),
+      marked("What each of its ideas brings, one after the other: f16, B = 4, H = 16, L = 4096, D = 128."), "tflops",
+      with_batch(
+          stored_as(sweep({"flash_hopper"}, Axis("step"), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, problem(16, 4096, 128)),
+                    DType::f16),
+          4)});
+  presets.push_back(BenchPreset{
+      "lengths_cpu", marked("CPU: lengths, 2048 tokens"), marked("B·L = 2048, H = 4, D = 64 on this CPU."), "tflops",
+      with_tokens(sweep(cpu_kernels(), Axis::L, {128, 256, 512, 1024, 2048}, problem(4, 128, 64)), 2048)});
+  presets.push_back(
       BenchPreset{"memory_cpu", marked("CPU: latency and memory"),
                   marked("Time, peak memory and what each kernel stores beside its inputs and outputs, on this CPU."),
-                  "memory_overhead_bytes", sweep(cpu_kernels(), Axis::L, {128, 256, 512, 1024}, problem(4, 128, 64))},
+                  "memory_overhead_bytes", sweep(cpu_kernels(), Axis::L, {128, 256, 512, 1024}, problem(4, 128, 64))});
+  presets.push_back(
       BenchPreset{"tiles_cpu", marked("CPU: tiles of cpu_flash"), marked("Bc from 16 to 128 at L = 1024 on this CPU."),
-                  "tflops", sweep({"cpu_multicore", "cpu_flash"}, Axis::bc, {16, 32, 64, 128}, problem(4, 1024, 64))},
-  };
+                  "tflops", sweep({"cpu_multicore", "cpu_flash"}, Axis::bc, {16, 32, 64, 128}, problem(4, 1024, 64))});
+  return presets;
+}
+
+}  // namespace
+
+std::span<const BenchPreset> bench_presets() {
+  static const std::vector<BenchPreset> kPresets = make_presets();
   return kPresets;
 }
 

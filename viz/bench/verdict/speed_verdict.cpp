@@ -81,7 +81,7 @@ std::string peer_words(const Measurement& subject, std::span<const Measurement* 
   if (!equal.empty()) parts.push_back(phrase("is as fast as {}", fmt::join(equal, ", ")));
   if (!unclear.empty()) parts.push_back(phrase("can't be told from {}", fmt::join(unclear, ", ")));
   if (parts.empty()) return {};
-  const std::string words = phrase("It {}, timed in turns.", fmt::join(parts, tr(" and ")));
+  std::string words = phrase("It {}, timed in turns.", fmt::join(parts, tr(" and ")));
   if (another == nullptr) return words;
   const BenchUnit unit = time_unit(subject.time.median, subject.time.median);
   return words + phrase(" There it took {}, in its own row {}.", value_with_unit(another->time.median, unit),
