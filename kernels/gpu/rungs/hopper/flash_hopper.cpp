@@ -145,51 +145,22 @@ std::string reason(const Problem& p, const Options& resolved, const Device& d) {
 // the first 16. Of what is read by a descriptor nobody outside sees the order; a core matrix, eight rows of 16 bytes,
 // is what the layout is made for, so it is counted as one moment.
 
-constexpr TileExtent kExtent{16, 16};
-constexpr std::int32_t kChunkBytes = 16;
-
-ElementPlace in_no_lane(std::int32_t, std::int32_t) {
-  return {-1, 0, 0};
-}
-std::string no_register(const ElementPlace&) {
-  return {};
+// Rows 0 to 15 and chunks 0 and 1 of a panel: four core matrices, which stand to one another as those that ldmatrix
+// reads, in the swizzle of eight chunks (hopper_descriptor.cuh). stmatrix stores O's the same way.
+SharedUse four_matrices(std::int32_t width, bool swizzle) {
+  return read_by_ldmatrix(ldmatrix_row, ldmatrix_chunk, width, swizzle);
 }
 
-ElementPlace place_p(std::int32_t row, std::int32_t column) {
-  const FragmentPlace p = fragment_a(row, column);
-  return {p.lane, p.reg, p.half};
-}
-
-// hopper_descriptor.cuh: chunk c of row r of a panel lies at chunk c ^ (r % 8).
-int in_panel(int row, int chunk, int width) {
-  return row * width + (chunk ^ row % 8);
-}
-
-// Rows 0 to 15, chunks 0 and 1: four core matrices.
-SharedUse read_core_matrices(std::int32_t width, bool swizzle) {
-  SharedUse use{16, width, {}};
-  for (int matrix = 0; matrix < 4; ++matrix) {
-    auto& moment = use.moments.emplace_back();
-    for (int n = 0; n < 8; ++n) {
-      const int row = matrix % 2 * 8 + n, chunk = matrix / 2;
-      moment.push_back({-1, kChunkBytes * (swizzle ? in_panel(row, chunk, width) : row * width + chunk), kChunkBytes});
-    }
-  }
-  return use;
-}
-
-// stmatrix x4 of the epilogue names rows and chunks as ldmatrix does.
-SharedUse write_o(std::int32_t width, bool swizzle) {
-  SharedUse use{16, width, {}};
-  for (int matrix = 0; matrix < 4; ++matrix) {
-    auto& moment = use.moments.emplace_back();
-    for (int lane = 8 * matrix; lane < 8 * matrix + 8; ++lane) {
-      const int row = ldmatrix_row(lane), chunk = ldmatrix_chunk(lane);
-      moment.push_back(
-          {lane, kChunkBytes * (swizzle ? in_panel(row, chunk, width) : row * width + chunk), kChunkBytes});
-    }
-  }
-  return use;
+FragmentRow by_descriptor(std::string_view operand, std::string_view words) {
+  FragmentRow row;
+  row.extent = {16, 16};
+  row.place = [](std::int32_t, std::int32_t) { return ElementPlace{-1, 0, 0}; };
+  row.register_name = [](const ElementPlace&) { return std::string(); };
+  row.operand = operand;
+  row.words = words;
+  row.shared = four_matrices;
+  row.shared_words = marked("Reading four core matrices of 8 rows by 16 bytes takes");
+  return row;
 }
 
 std::int32_t padded_row(const Problem& p, bool of_v) {
@@ -198,64 +169,34 @@ std::int32_t padded_row(const Problem& p, bool of_v) {
 }
 
 FragmentLayout make_layout() {
-  constexpr std::string_view kByDescriptor = marked("Reading four core matrices of 8 rows by 16 bytes takes");
-  constexpr std::string_view kNever = marked("It never lies in shared memory: it is made in registers and used there.");
   FragmentLayout layout;
   layout.shape = "wgmma.m64nNk16";
   layout.element_bytes = 2;
   layout.panel = 64;
   layout.padded = padded_row;
-  layout.swizzled = in_panel;
+  layout.swizzled = swizzled;
   layout.tiles = {
-      FragmentRow{.extent = kExtent,
-                  .place = in_no_lane,
-                  .register_name = no_register,
-                  .operand = marked("operand A, by a descriptor"),
-                  .words = marked("No lane ever holds it: TMA writes it, and the tensor cores read it themselves. The "
-                                  "number in a cell is its bank."),
-                  .shared = read_core_matrices,
-                  .shared_words = kByDescriptor},
-      FragmentRow{
-          .extent = kExtent,
-          .place = in_no_lane,
-          .register_name = no_register,
-          .operand = marked("operand B, by a descriptor"),
-          .words = marked("No lane ever holds it: TMA writes it, and all four warps' tensor cores read the same "
-                          "tile. The number in a cell is its bank."),
-          .shared = read_core_matrices,
-          .shared_words = kByDescriptor},
-      FragmentRow{.extent = kExtent,
-                  .place = in_two_sums,
-                  .register_name = register_of_c,
-                  .operand = marked("first warp's rows, 16 of the N sums,"),
-                  .words = marked("As mma.sync has it, warp by warp. Look at P next: the same lane has the same "
-                                  "element."),
-                  .shared_words = kNever},
-      FragmentRow{
-          .extent = kExtent,
-          .place = place_p,
-          .register_name = register_of_a,
-          .halves = true,
-          .operand = marked("first warp's rows of operand A, in registers,"),
-          .words = marked("Each lane has just what it had of S, two to a register: of the two operands this one "
-                          "may come from registers, so P takes no way through memory."),
-          .shared_words = kNever},
-      FragmentRow{.extent = kExtent,
-                  .place = in_no_lane,
-                  .register_name = no_register,
-                  .operand = marked("operand B, by a descriptor, transposed"),
-                  .words = marked("No lane ever holds it: the descriptor says that the sum runs down the rows, and the "
-                                  "tensor cores turn it as they read."),
-                  .shared = read_core_matrices,
-                  .shared_words = kByDescriptor},
-      FragmentRow{.extent = kExtent,
-                  .place = in_two_sums,
-                  .register_name = register_of_c,
-                  .operand = marked("first warp's rows, 16 of the N sums,"),
-                  .words = marked("The sum of all key tiles stays here; it leaves through the rows where Q stood."),
-                  .shared = write_o,
-                  .shared_words = marked("One stmatrix of four matrices takes")},
+      by_descriptor(marked("operand A, by a descriptor"),
+                    marked("No lane ever holds it: TMA writes it, and the tensor cores read it themselves. The "
+                           "number in a cell is its bank.")),
+      by_descriptor(marked("operand B, by a descriptor"),
+                    marked("No lane ever holds it: TMA writes it, and all four warps' tensor cores read the same "
+                           "tile. The number in a cell is its bank.")),
+      two_sums(marked("first warp's rows, 16 of the N sums,"),
+               marked("As mma.sync has it, warp by warp. Look at P next: the same lane has the same "
+                      "element.")),
+      weights_in_a(marked("first warp's rows of operand A, in registers,"),
+                   marked("Each lane has just what it had of S, two to a register: of the two operands this one "
+                          "may come from registers, so P takes no way through memory.")),
+      by_descriptor(marked("operand B, by a descriptor, transposed"),
+                    marked("No lane ever holds it: the descriptor says that the sum runs down the rows, and the "
+                           "tensor cores turn it as they read.")),
+      two_sums(marked("first warp's rows, 16 of the N sums,"),
+               marked("The sum of all key tiles stays here; it leaves through the rows where Q stood.")),
   };
+  FragmentRow& o = layout.tiles.back();
+  o.shared = four_matrices;
+  o.shared_words = marked("One stmatrix of four matrices takes");
   return layout;
 }
 

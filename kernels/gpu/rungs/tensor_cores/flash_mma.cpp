@@ -76,10 +76,6 @@ ElementPlace place_k(std::int32_t row, std::int32_t column) {
 ElementPlace place_v(std::int32_t row, std::int32_t column) {
   return by_ldmatrix_transposed(ldmatrix_row, ldmatrix_chunk, row, column);
 }
-ElementPlace place_p(std::int32_t row, std::int32_t column) {
-  const FragmentPlace p = fragment_a(row, column);
-  return {p.lane, p.reg, p.half};
-}
 
 // Of four registers that a lane reads the two operands take 0, 1 and 2, 3.
 std::string register_of_b(const ElementPlace& place) {
@@ -116,8 +112,6 @@ std::int32_t padded_row(const Problem& p, bool of_v) {
 }
 
 FragmentLayout make_layout() {
-  constexpr std::string_view kOneRead = marked("One ldmatrix of four matrices takes");
-  constexpr std::string_view kNever = marked("It never lies in shared memory: it is made in registers and used there.");
   constexpr std::string_view kA = marked("operand A"), kB = marked("two operands B"), kC = marked("two sums C");
   FragmentLayout layout;
   layout.shape = "mma.m16n8k16";
@@ -142,19 +136,8 @@ FragmentLayout make_layout() {
                                   "next."),
                   .shared = read_k,
                   .shared_words = kOneRead},
-      FragmentRow{.extent = kExtent,
-                  .place = in_two_sums,
-                  .register_name = register_of_c,
-                  .operand = kC,
-                  .words = marked("Two products side by side. Look at P next: the same lane has the same element."),
-                  .shared_words = kNever},
-      FragmentRow{.extent = kExtent,
-                  .place = place_p,
-                  .register_name = register_of_a,
-                  .halves = true,
-                  .operand = kA,
-                  .words = marked("Each lane has just what it had of S, two to a register: S becomes P where it is."),
-                  .shared_words = kNever},
+      two_sums(kC, marked("Two products side by side. Look at P next: the same lane has the same element.")),
+      weights_in_a(kA, marked("Each lane has just what it had of S, two to a register: S becomes P where it is.")),
       FragmentRow{.extent = kExtent,
                   .place = place_v,
                   .register_name = register_of_b,
@@ -163,14 +146,11 @@ FragmentLayout make_layout() {
                   .words = marked("One ldmatrix with .trans brings it: a register holds two neighbouring keys."),
                   .shared = read_rows,
                   .shared_words = kOneRead},
-      FragmentRow{.extent = kExtent,
-                  .place = in_two_sums,
-                  .register_name = register_of_c,
-                  .operand = kC,
-                  .words = marked("The sum of all key tiles stays here; α multiplies it in its lanes."),
-                  .shared = write_o,
-                  .shared_words = marked("Its four stores on the way out take")},
+      two_sums(kC, marked("The sum of all key tiles stays here; α multiplies it in its lanes.")),
   };
+  FragmentRow& o = layout.tiles.back();
+  o.shared = write_o;
+  o.shared_words = marked("Its four stores on the way out take");
   return layout;
 }
 

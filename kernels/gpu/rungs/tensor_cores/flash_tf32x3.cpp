@@ -102,8 +102,6 @@ std::int32_t padded_row(const Problem& p, bool of_v) {
 }
 
 FragmentLayout make_layout() {
-  constexpr std::string_view kOneRead = marked("One ldmatrix of four matrices takes");
-  constexpr std::string_view kNever = marked("It never lies in shared memory: it is made in registers and used there.");
   constexpr std::string_view kA = marked("operand A"), kB = marked("two operands B"), kC = marked("two sums C");
   FragmentLayout layout;
   layout.shape = marked("mma.m16n8k8 in TF32");
@@ -126,12 +124,7 @@ FragmentLayout make_layout() {
                                   "next, each number split in its lane."),
                   .shared = read_rows,
                   .shared_words = kOneRead},
-      FragmentRow{.extent = {16, 16},
-                  .place = in_two_sums,
-                  .register_name = register_of_c,
-                  .operand = kC,
-                  .words = marked("Two products side by side; P of eight keys stays in these lanes."),
-                  .shared_words = kNever},
+      two_sums(kC, marked("Two products side by side; P of eight keys stays in these lanes.")),
       FragmentRow{.extent = {16, 8},
                   .place = place_p,
                   .register_name = register_of_a,
@@ -139,7 +132,7 @@ FragmentLayout make_layout() {
                   .words = marked("Each lane has just what it had of S. The operand wants keys t and t + 4 there, not "
                                   "2 t and 2 t + 1: the sum over keys does not mind, so V's rows are read in the same "
                                   "order."),
-                  .shared_words = kNever},
+                  .shared_words = kNeverShared},
       FragmentRow{.extent = {8, 16},
                   .place = place_v,
                   .register_name = register_of_b,

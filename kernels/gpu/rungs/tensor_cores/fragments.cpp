@@ -54,4 +54,26 @@ std::string register_of_c(const ElementPlace& place) {
   return fmt::format("c{}{}", place.reg % 4, place.reg / 4 == 0 ? "" : "'");
 }
 
+FragmentRow two_sums(std::string_view operand, std::string_view words) {
+  FragmentRow row;
+  row.extent = {16, 16};
+  row.place = in_two_sums;
+  row.register_name = register_of_c;
+  row.operand = operand;
+  row.words = words;
+  row.shared_words = kNeverShared;
+  return row;
+}
+
+FragmentRow weights_in_a(std::string_view operand, std::string_view words) {
+  FragmentRow row = two_sums(operand, words);
+  row.place = [](std::int32_t r, std::int32_t c) {
+    const FragmentPlace p = fragment_a(r, c);
+    return ElementPlace{p.lane, p.reg, p.half};
+  };
+  row.register_name = register_of_a;
+  row.halves = true;
+  return row;
+}
+
 }  // namespace attn::gpu

@@ -2,6 +2,9 @@
 // are those of mma_layout.h, which the kernels are compiled with.
 #pragma once
 
+#include <string_view>
+
+#include "kernels/base/text.h"
 #include "kernels/model/fragments.h"
 
 namespace attn::gpu {
@@ -25,5 +28,15 @@ SharedUse read_by_ldmatrix(OfLane row_of, OfLane chunk_of, std::int32_t width, b
 // As the PTX manual counts them: A's and C's a0 and c0 on, of two sums the second's with a mark.
 std::string register_of_a(const ElementPlace& place);
 std::string register_of_c(const ElementPlace& place);
+
+// Texts of more than one rung.
+inline constexpr std::string_view kOneRead = marked("One ldmatrix of four matrices takes");
+inline constexpr std::string_view kNeverShared =
+    marked("It never lies in shared memory: it is made in registers and used there.");
+
+// Two sums side by side, which never lie in shared memory: S, and O until it leaves.
+FragmentRow two_sums(std::string_view operand, std::string_view words);
+// P of 16-bit elements as operand A, just where S was.
+FragmentRow weights_in_a(std::string_view operand, std::string_view words);
 
 }  // namespace attn::gpu
