@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "kernels/base/text.h"
 #include "kernels/cpu/aligned.h"
@@ -179,21 +180,27 @@ Result<void> cpu_supports(const KernelRow& row, const Problem& p, const Options&
   return validate(p);
 }
 
-Plan cpu_plan(const KernelRow& row, const Problem& p, const Options& resolved, Rules rules, std::string pieces_name,
-              std::int64_t pieces) {
+Plan plan_of(const KernelRow& row, const Problem& p, const Options& resolved, std::uint64_t workspace,
+             std::string pieces_name, std::int64_t pieces) {
   Plan plan;
   plan.kernel = &row;
   plan.problem = p;
   plan.options = resolved;
-  const Layout layout = layout_of(row.order, rules, p, resolved);
-  plan.workspace_bytes = layout.total > kMax / 4 ? static_cast<std::uint64_t>(kMax)
-                                                 : static_cast<std::uint64_t>(layout.total) * sizeof(float);
+  plan.workspace_bytes = workspace;
   Launch launch;
   launch.name = std::move(pieces_name);
   launch.grid[0] = pieces;
   launch.block[0] = resolved.threads;
   plan.launches.push_back(std::move(launch));
   return plan;
+}
+
+Plan cpu_plan(const KernelRow& row, const Problem& p, const Options& resolved, Rules rules, std::string pieces_name,
+              std::int64_t pieces) {
+  const Layout layout = layout_of(row.order, rules, p, resolved);
+  const std::uint64_t workspace = layout.total > kMax / 4 ? static_cast<std::uint64_t>(kMax)
+                                                          : static_cast<std::uint64_t>(layout.total) * sizeof(float);
+  return plan_of(row, p, resolved, workspace, std::move(pieces_name), pieces);
 }
 
 Result<Prepared> cpu_prepare(const Plan& plan, const Buffers& buffers, const Stream&) {

@@ -77,6 +77,9 @@ class Call {
 
 // What every CPU row's functions share.
 Result<void> cpu_supports(const KernelRow& row, const Problem& p, const Options& o, const Device& d);
+// A plan of one launch; `workspace` in bytes.
+Plan plan_of(const KernelRow& row, const Problem& p, const Options& resolved, std::uint64_t workspace,
+             std::string pieces_name, std::int64_t pieces);
 Plan cpu_plan(const KernelRow& row, const Problem& p, const Options& resolved, Rules rules, std::string pieces_name,
               std::int64_t pieces);
 // Nothing is left to do before a launch: plan and buffers, kept.

@@ -235,34 +235,23 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   return plan_of(row, p, *resolved, layout.parts.bytes(), marked("chunks of key tiles"), p.B * p.Hkv * layout.chunks);
 }
 
-Result<void> launch(const Prepared& ready, const Stream& stream) {
-  Team team(ready.plan.options.threads, stream);
-  const Problem p = problem_now(ready);
-  FlashBackward(p, ready.plan.options, ready.buffers, team).run();
-  return finish(team, ready.plan.kernel->id);
-}
-
 }  // namespace
 
 KernelRow cpu_flash_bwd_row() {
   static constexpr OptionSpec kOptions[] = {
       {&Option::br, 1, 4096, 1, 64}, {&Option::bc, 1, 4096, 1, 64}, {&Option::threads, 1, 1024, 1, 0}};
-  KernelRow row;
+  KernelRow row = backward_row();
   row.id = "cpu_flash_bwd";
   row.title = marked("flash backward, all cores");
   row.rung = "2b";
   row.order = *order_named("backward");
-  row.dtypes = kAllDTypes;
-  row.passes = kBackwardAlone;
   row.options = kOptions;
   row.what = marked("The backward from O and LSE alone, tile by tile, on the CPU's vector units, all cores.");
   row.teaches =
       marked("S and P are computed again from LSE: cheaper than reading them, and nothing of L x L is stored.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 2");
-  row.supports = cpu_supports;
   row.plan = plan;
-  row.prepare = cpu_prepare;
-  row.launch = launch;
+  row.launch = launch_backward<FlashBackward>;
   return row;
 }
 

@@ -187,35 +187,24 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   return plan_of(row, p, *resolved, layout.parts.bytes(), marked("row tiles of one head and pass"), layout.ti);
 }
 
-Result<void> launch(const Prepared& ready, const Stream& stream) {
-  Team team(ready.plan.options.threads, stream);
-  const Problem p = problem_now(ready);
-  NaiveBackward(p, ready.plan.options, ready.buffers, team).run();
-  return finish(team, ready.plan.kernel->id);
-}
-
 }  // namespace
 
 KernelRow cpu_naive_bwd_row() {
   static constexpr OptionSpec kOptions[] = {
       {&Option::br, 1, 4096, 1, 16}, {&Option::bc, 1, 4096, 1, 64}, {&Option::threads, 1, 1024, 1, 0}};
-  KernelRow row;
+  KernelRow row = backward_row();
   row.id = "cpu_naive_bwd";
   row.title = marked("naive backward, all cores");
   row.rung = "1d";
   row.order = *order_named("naive-backward");
-  row.dtypes = kAllDTypes;
-  row.passes = kBackwardAlone;
   row.options = kOptions;
   row.what = marked("The definition of the backward through a stored P and dS, all cores.");
   row.teaches = marked("Five products from two stored matrices; delta is each row's weighted mean of dP.");
   row.source = marked("the definition; Dao et al. 2022, FlashAttention, algorithm 3");
   row.stores_scores = true;
   row.score_reads = 2;
-  row.supports = cpu_supports;
   row.plan = plan;
-  row.prepare = cpu_prepare;
-  row.launch = launch;
+  row.launch = launch_backward<NaiveBackward>;
   return row;
 }
 

@@ -1,9 +1,9 @@
 #include "kernels/cpu/backward/workspace.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "kernels/cpu/call.h"
+#include "kernels/cpu/backward/rows.h"
+#include "kernels/cpu/rows.h"
 
 namespace attn::cpu {
 namespace {
@@ -41,19 +41,13 @@ void widen_rows(const Problem& p, const Buffers& buffers, const HeadRows& of, st
   }
 }
 
-Plan plan_of(const KernelRow& row, const Problem& p, const Options& resolved, std::uint64_t workspace,
-             std::string pieces_name, std::int64_t pieces) {
-  Plan plan;
-  plan.kernel = &row;
-  plan.problem = p;
-  plan.options = resolved;
-  plan.workspace_bytes = workspace;
-  Launch launch;
-  launch.name = std::move(pieces_name);
-  launch.grid[0] = pieces;
-  launch.block[0] = resolved.threads;
-  plan.launches.push_back(std::move(launch));
-  return plan;
+KernelRow backward_row() {
+  KernelRow row;
+  row.dtypes = kAllDTypes;
+  row.passes = kBackwardAlone;
+  row.supports = cpu_supports;
+  row.prepare = cpu_prepare;
+  return row;
 }
 
 }  // namespace attn::cpu

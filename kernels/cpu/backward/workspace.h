@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <limits>
-#include <string>
 
 #include "kernels/arithmetic/vector_ops.h"
+#include "kernels/cpu/call.h"
 #include "kernels/cpu/team.h"
 #include "kernels/model/kernel.h"
 
@@ -36,8 +36,16 @@ struct HeadRows {
 void widen_rows(const Problem& p, const Buffers& buffers, const HeadRows& of, std::int64_t first, std::int64_t count,
                 std::int64_t last, MutTile to);
 
-// A plan of one launch.
-Plan plan_of(const KernelRow& row, const Problem& p, const Options& resolved, std::uint64_t workspace,
-             std::string pieces_name, std::int64_t pieces);
+// What both rows have alike.
+KernelRow backward_row();
+
+// The launch of both: `Backward` is made of the problem as it is now, and runs.
+template <class Backward>
+Result<void> launch_backward(const Prepared& ready, const Stream& stream) {
+  Team team(ready.plan.options.threads, stream);
+  const Problem p = problem_now(ready);
+  Backward(p, ready.plan.options, ready.buffers, team).run();
+  return finish(team, ready.plan.kernel->id);
+}
 
 }  // namespace attn::cpu
