@@ -73,27 +73,29 @@ class CompileProcess {
       return tl::unexpected(lost(sent.error(), tr("the compiler")));
     const auto ready = child_->socket().receive(deadline, kMostAnswer);
     if (!ready) return tl::unexpected(lost(ready.error(), tr("the compiler")));
-    auto answer = reading(tr("the compiler's answer"), [&] { return error_in(*ready); });
-    if (!answer) child_.reset();
-    return answer;
+    const auto answer = reading(tr("the compiler's answer"), [&] { return said(*ready); });
+    if (answer) return ok();
+    child_.reset();
+    return tl::unexpected(answer.error());
   }
 
-  static Result<void> error_in(const Message& message) {
-    const auto j = parse_json(message.text, tr("the compiler's answer"), kMaxDepth);
-    if (!j) return tl::unexpected(j.error());
+  // What it says, where that is no error.
+  static Result<json> said(const Message& message) {
+    auto j = parse_json(message.text, tr("the compiler's answer"), kMaxDepth);
+    if (!j) return j;
     JsonFields fields(*j, tr("the compiler's answer"));
     if (fields.has("error")) {
       const std::string words = fields.text("error", kMaxText);
       const auto kind = static_cast<ErrorKind>(fields.integer("kind", 0, static_cast<int>(ErrorKind::failed)));
-      if (auto read = fields.result(); !read) return read;
+      if (auto read = fields.result(); !read) return tl::unexpected(read.error());
       return fail(kind, words);
     }
-    return fields.result();
+    if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+    return j;
   }
 
   static Result<gpu::Cubin> cubin_of(const Message& message) {
-    if (auto good = error_in(message); !good) return tl::unexpected(good.error());
-    const auto j = parse_json(message.text, tr("the compiler's answer"), kMaxDepth);
+    const auto j = said(message);
     if (!j) return tl::unexpected(j.error());
     JsonFields fields(*j, tr("the compiler's answer"));
     const auto most = static_cast<std::int64_t>(message.bytes.size());

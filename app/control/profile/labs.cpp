@@ -179,6 +179,11 @@ void Labs::take(const LabChange& change, bool typed) {
   if (lab.back.size() > kMostBack) lab.back.erase(lab.back.begin());
   lab.forth.clear();
   lab.now = change;
+  changed();
+}
+
+void Labs::changed() {
+  LabView& lab = context_.model.lab;
   lab.draft.reset();  // who types has not taken it up
   draft_changed_ = true;
   draft_of_ = lab.kernel;
@@ -201,10 +206,8 @@ void Labs::travel(bool forward) {
   from.pop_back();
   lab.put = ++puts_;
   lab.marks.clear();
-  lab.draft.reset();
   typed_at_ = 0;
-  draft_changed_ = true;
-  draft_of_ = lab.kernel;
+  changed();
 }
 
 // The newest text; what is typed meanwhile is written after it.

@@ -49,6 +49,8 @@ class Labs {
   bool opened(const std::string& kernel);
   void put(const LabChange& change);
   void take(const LabChange& change, bool typed);
+  // The text is another: an older draft is out of date, and the next one is to be written.
+  void changed();
   // The kernel that stands in the lab, and what the editor makes of it.
   Result<const KernelRow*> row() const;
   Result<std::shared_ptr<const gpu::OwnKernel>> edited() const;
