@@ -93,7 +93,7 @@ rooms_inside() { # ROOM
   case "$1" in
     kernels)
       printf "base formats model/problem model model/inputs arithmetic recording recording/replay recording/file \
-judge orders gpu/compile gpu/compile/listing gpu/device gpu/own_kernel gpu/rungs gpu/rungs/trace \
+judge judge/first_wrong orders gpu/compile gpu/compile/listing gpu/device gpu/own_kernel gpu/rungs gpu/rungs/trace \
 gpu/rungs/cuda_cores gpu/rungs/tensor_cores gpu/rungs/hopper gpu/launch cpu cpu/backward . museum lab"
       ;;
     profiling) printf 'figures spec session/json session cupti measure measure/cpu measure/gpu tune sweep .' ;;

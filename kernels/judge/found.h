@@ -1,4 +1,4 @@
-// What was found where a run first goes wrong, as a value; kernels/judge/first_wrong.h finds it.
+// What was found where a run first goes wrong, as a value; kernels/judge/first_wrong/first_wrong.h finds it.
 #pragma once
 
 #include <cstdint>

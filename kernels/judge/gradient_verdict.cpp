@@ -8,6 +8,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/judge/gradients.h"
+#include "kernels/judge/seen_output.h"
 
 namespace attn {
 
@@ -32,40 +33,30 @@ namespace {
 // One output while its elements pass by.
 class Part {
  public:
-  Part(const Problem& p, Tensor tensor, const GradientPart* by) : p_(p), by_(by) { verdict_.tensor = tensor; }
+  Part(const Problem& p, Tensor tensor, const GradientPart* by) : p_(p), by_(by) { seen_.judgement.tensor = tensor; }
 
   void left_out(Left why) {
-    auto& unjudged = verdict_.unjudged;
+    auto& unjudged = seen_.judgement.unjudged;
     ++(why == Left::not_finite ? unjudged.from_v : unjudged.beyond_fp32);
   }
 
-  // `where`: "dQ (b 0, h 0, row 3) column 2".
+  // `where()`: "dQ (b 0, h 0, row 3) column 2".
   template <class Where>
   void look(std::size_t n, double got, const Where& where) {
     const double ref = by_->exact[n], baseline = by_->baseline[n];
     if (!std::isfinite(baseline)) {
-      ++verdict_.unjudged.overflow;
+      ++seen_.judgement.unjudged.overflow;
       return;
     }
     baseline_error_ = std::max(baseline_error_, std::fabs(baseline - ref));
-    if (verdict_.tensor != Tensor::delta) rounding_ = std::max(rounding_, rounding_of(p_.dtype, ref));
+    if (seen_.judgement.tensor != Tensor::delta) rounding_ = std::max(rounding_, rounding_of(p_.dtype, ref));
     look_at(got, ref, where);
   }
   template <class Where>
   void look_at(double got, double ref, const Where& where) {
-    ++verdict_.judged;
-    if (got == ref) {  // both -inf, too
-      if (worst_.empty()) worst_ = phrase("{} is {:.9g}, the reference {:.9g}", where(), got, ref);
-      return;
-    }
-    if (!std::isfinite(got) || !std::isfinite(ref)) {
-      if (wrong_kind_.empty()) wrong_kind_ = phrase("{} is {}, the reference {}", where(), got, ref);
-      return;
-    }
-    const double error = std::fabs(got - ref);
-    if (error <= verdict_.error && !worst_.empty()) return;
-    verdict_.error = error;
-    worst_ = phrase("{} is {:.9g}, the reference {:.9g}", where(), got, ref);
+    ++seen_.judgement.judged;
+    const bool alike = got == ref || (std::isfinite(got) && std::isfinite(ref));  // both -inf, too
+    alike ? seen_.note_error(where, got, ref) : seen_.note_wrong_kind(where, got, ref);
   }
 
   OutputVerdict judged(double max_abs_score) {
@@ -73,27 +64,18 @@ class Part {
     return judged_by(6 * baseline_error_ + 6 * rounding_ + 4 * 0x1p-23 * A + 2 * 0x1p-24 * max_abs_score * A);
   }
   OutputVerdict judged_by(double allowed) {
-    verdict_.allowed = allowed;
-    if (!wrong_kind_.empty()) {
-      verdict_.reason = wrong_kind_;
-    } else if (!verdict_.within()) {
-      verdict_.reason = phrase("{}: off by {:.3g}, allowed {:.3g}", worst_, verdict_.error, allowed);
-    }
-    return verdict_;
+    seen_.judgement.allowed = allowed;
+    return seen_.judged();
   }
 
  private:
   const Problem& p_;
   const GradientPart* by_;
-  OutputVerdict verdict_;
+  SeenOutput seen_;
   double baseline_error_ = 0, rounding_ = 0;
-  std::string worst_, wrong_kind_;
 };
 
-std::string place_of(const RowId& id) {
-  return phrase("(b {}, h {}, row {})", id.b, id.h, id.r);
-}
-std::string place_of(const KeyId& id) {
+std::string place_words(const KeyId& id) {
   return phrase("(b {}, h {}, key {})", id.b, id.h, id.c);
 }
 
@@ -112,7 +94,7 @@ OutputVerdict judge_rows(const Problem& p, Tensor tensor, const GradientPart& by
       }
       const std::int64_t at = row_of(ids[n]) * static_cast<std::int64_t>(columns) + static_cast<std::int64_t>(d);
       part.look(n * columns + d, static_cast<double>(got.get(at)), [&] {
-        const std::string where = fmt::format("{} {}", words_of(tensor), place_of(ids[n]));
+        const std::string where = fmt::format("{} {}", words_of(tensor), place_words(ids[n]));
         return columns == 1 ? where : phrase("{} column {}", where, d);
       });
     }
@@ -128,7 +110,7 @@ OutputVerdict judge_lse(const Problem& p, const Inputs& in, const ReferenceRows&
       continue;
     }
     part.look_at(static_cast<double>(in.lse->get(query_row(p, ref.rows[n]))), ref.lse[n],
-                 [&] { return "LSE " + place_of(ref.rows[n]); });
+                 [&] { return "LSE " + place_words(ref.rows[n]); });
   }
   return part.judged_by(lse_allowed(p.dtype, ref.max_abs_score));
 }

@@ -28,7 +28,7 @@ class ExactWalk;    // kernels/recording/replay/exact_walk.h
 class GpuReplayer;  // kernels/recording/replay/gpu_replayer.h
 class Replayer;     // kernels/recording/replay/replayer.h
 namespace causes {
-struct WrongPlace;  // kernels/judge/causes.h
+struct WrongPlace;  // kernels/judge/first_wrong/causes.h
 }
 
 // ---- slots

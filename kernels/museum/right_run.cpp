@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/base/text.h"
-#include "kernels/judge/first_wrong.h"
+#include "kernels/judge/first_wrong/first_wrong.h"
 #include "kernels/ladder.h"
 
 namespace attn {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "kernels/arithmetic/tile_math.h"
-#include "kernels/judge/causes.h"
+#include "kernels/judge/first_wrong/causes.h"
 #include "kernels/orders/shared/phases.h"
 #include "kernels/recording/replay/exact_walk.h"
 #include "kernels/recording/replay/gpu_replayer.h"

@@ -9,7 +9,7 @@
 
 #include "app/cli/step/step_text.h"
 #include "app/state/string/state_string.h"
-#include "kernels/judge/first_wrong.h"
+#include "kernels/judge/first_wrong/first_wrong.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/recording/file/recording_file.h"

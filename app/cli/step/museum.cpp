@@ -23,7 +23,7 @@
 #include "kernels/base/hash.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/compile/sources.h"
-#include "kernels/judge/first_wrong.h"
+#include "kernels/judge/first_wrong/first_wrong.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"

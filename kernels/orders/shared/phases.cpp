@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/judge/causes.h"
+#include "kernels/judge/first_wrong/causes.h"
 #include "kernels/recording/replay/exact_walk.h"
 #include "kernels/recording/replay/gpu_replayer.h"
 #include "kernels/recording/replay/replayer.h"

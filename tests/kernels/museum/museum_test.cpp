@@ -18,7 +18,7 @@
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/gpu/rungs/specialise.h"
-#include "kernels/judge/first_wrong.h"
+#include "kernels/judge/first_wrong/first_wrong.h"
 #include "kernels/ladder.h"
 #include "kernels/museum/right_run.h"
 #include "kernels/museum/run_verdict.h"

@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/base/text.h"
-#include "kernels/judge/first_wrong.h"
+#include "kernels/judge/first_wrong/first_wrong.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/model/order_row.h"
 

@@ -1,6 +1,6 @@
 // The first wrong step of kernels that were not written with the finder in mind: a hand's first FlashAttention, with
 // mistakes that hands make. Where each is first wrong was worked out on paper.
-#include "kernels/judge/first_wrong.h"
+#include "kernels/judge/first_wrong/first_wrong.h"
 #include "kernels/judge/found.h"
 
 #include <cstdint>

@@ -11,8 +11,8 @@
 
 #include "kernels/base/dtype.h"
 #include "kernels/base/text.h"
-#include "kernels/judge/causes.h"
-#include "kernels/judge/first_wrong.h"
+#include "kernels/judge/first_wrong/causes.h"
+#include "kernels/judge/first_wrong/first_wrong.h"
 #include "kernels/model/traffic.h"
 
 namespace attn::causes {

@@ -1,4 +1,4 @@
-#include "kernels/judge/first_wrong.h"
+#include "kernels/judge/first_wrong/first_wrong.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/base/text.h"
-#include "kernels/judge/likely_cause.h"
+#include "kernels/judge/first_wrong/likely_cause.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/model/order_row.h"
 #include "kernels/recording/reading.h"

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/judge/first_wrong/operands.h"
 #include "kernels/judge/found.h"
-#include "kernels/judge/operands.h"
 #include "kernels/recording/replay/replay.h"
 
 namespace attn::causes {

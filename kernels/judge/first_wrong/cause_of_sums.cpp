@@ -8,7 +8,7 @@
 
 #include "kernels/base/dtype.h"
 #include "kernels/base/text.h"
-#include "kernels/judge/causes.h"
+#include "kernels/judge/first_wrong/causes.h"
 #include "kernels/model/order_row.h"
 #include "kernels/model/traffic.h"
 
