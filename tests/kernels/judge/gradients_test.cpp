@@ -229,6 +229,12 @@ TEST(Gradients, AForwardsFactorsAreTripledAndTheAbsoluteTermsAreNot) {
   EXPECT_DOUBLE_EQ(v.of(Tensor::d_v)->allowed, 6 * rounding + 4 * 0x1p-23 * 2 + 2 * 0x1p-24 * 4 * 2);
   EXPECT_DOUBLE_EQ(v.of(Tensor::delta)->allowed, 4 * 0x1p-23 * 4 + 2 * 0x1p-24 * 4 * 4);
   EXPECT_EQ(v.of(Tensor::d_q)->allowed, 0);
+  // Where dO = 1 the rounding of dV is not 0.
+  in.d_o->set(0, 1);
+  const ReferenceRows of_one = reference_of(p, in);
+  const Verdict w = judge(p, in, of_one, perfect(p, of_one), choose_rows(p, true));
+  EXPECT_TRUE(w.pass) << w.reason;
+  EXPECT_DOUBLE_EQ(w.of(Tensor::d_v)->allowed, 6 * 0x1p-24 + 4 * 0x1p-23 * 1 + 2 * 0x1p-24 * 4 * 1);
 }
 
 TEST(Gradients, RowsWithoutKeysAndKeysWithoutRowsHaveNone) {
