@@ -144,7 +144,8 @@ test_tsan() {
   # at once; without any it runs.
   if setarch -R true 2>/dev/null; then ctest_prefix=(setarch -R); fi
   # Software OpenGL draws in threads of its own, which synchronise where the sanitizer does not look; so does the C
-  # library around its time zone, which libzip asks for, and NVRTC where two threads compile.
+  # library around its time zone, which libzip asks for, and NVRTC where two threads compile. A test's worker is a fork
+  # of it, and starts threads of its own.
   cat >"$folder/races" <<'END'
 race:tzset_internal
 race:libnvrtc
@@ -155,7 +156,7 @@ deadlock:swrast_dri.so
 deadlock:libgallium
 END
   ATTNSCOPE_SANITIZED=thread \
-    TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:suppressions=$folder/races:print_suppressions=0" \
+    TSAN_OPTIONS="halt_on_error=1:die_after_fork=0:second_deadlock_stack=1:suppressions=$folder/races:print_suppressions=0" \
     run_ctest "$folder" "thread sanitizer" -L '^(kernels|profiling|app)$'
   ctest_prefix=()
 }
