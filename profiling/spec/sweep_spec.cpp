@@ -35,9 +35,11 @@ Result<void> validate_values(const SweepSpec& s) {
     return bad_input(phrase("A value of {} stands twice in the sweep.", name_of(s.axis)));
   const AxisKind axis = kind_of(s.axis);
   if (axis.problem == nullptr && axis.option == nullptr) return tl::unexpected(axis_from_name(name_of(s.axis)).error());
+  // 0 of an option that kernels share leaves it to them; of one that a kernel declares it is a value.
+  const std::int64_t least = axis.option != nullptr && axis.option->get == nullptr ? 0 : 1;
   for (const std::int64_t value : s.values) {
-    if (value < 1 || value > std::numeric_limits<std::int32_t>::max())
-      return bad_input(phrase("{} = {} is out of range; 1 to {} would do.", name_of(s.axis), value,
+    if (value < least || value > std::numeric_limits<std::int32_t>::max())
+      return bad_input(phrase("{} = {} is out of range; {} to {} would do.", name_of(s.axis), value, least,
                               std::numeric_limits<std::int32_t>::max()));
     if (axis.problem != nullptr && axis.problem->check != nullptr)
       if (auto good = axis.problem->check(s.base, value); !good) return good;

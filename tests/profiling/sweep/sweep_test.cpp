@@ -86,6 +86,21 @@ TEST(SweepSpec, AnAxisHasANameThatReadsBack) {
   EXPECT_FALSE(axis_from_name("l"));
 }
 
+TEST(SweepSpec, ZeroIsAValueOfAnOptionThatAKernelDeclaresAlone) {
+  SweepSpec s = quick();
+  s.kernels = {"flash_hopper"};
+  s.base.dtype = DType::f16;
+  s.axis = axis_from_name("turns").value();
+  s.values = {0, 1};
+  const auto declared = validate(s);
+  EXPECT_TRUE(declared) << declared.error().message;
+  s.values = {-1};
+  EXPECT_NE(validate(s).error().message.find("turns = -1 is out of range; 0 to "), std::string::npos);
+  s.axis = Axis::bc;
+  s.values = {0, 16};
+  EXPECT_NE(validate(s).error().message.find("bc = 0 is out of range; 1 to "), std::string::npos);
+}
+
 TEST(SweepPoints, LSetsQueriesAndKeysAndKeepsTheTokens) {
   SweepSpec s = quick();
   s.tokens = 64;
