@@ -65,8 +65,8 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const HopperTile
         phrase("{} reads tensors whose rows begin on 16 bytes. With D = {}, Dv = {} they do not: copies = 1 copies "
                "what does not.",
                row.id, p.D, p.Dv));
-  if (t.form == 4 && (t.consumers != 2 || t.slots % 2 != 0))
-    return bad_input(phrase("{} in form 4 takes 128 query rows and an even number of stages.", row.id));
+  if (t.form == 4 && (t.consumers < 2 || t.consumers > 3 || t.slots % 2 != 0))
+    return bad_input(phrase("{} in form 4 takes 128 or 192 query rows and an even number of stages.", row.id));
   if (t.late && (t.form == 4 || t.queries != 2))
     return bad_input(phrase("{} hands O's rows back late in form 5 with two buffers of Q alone.", row.id));
   if (t.half >= t.keys || t.half % 16 != 0)
@@ -212,7 +212,8 @@ KernelRow flash_hopper_row() {
       {&Option::br, 64, 256, 64, 192}, {&Option::bc, 32, 256, 16, 128}, {&Option::threads, 256, 640, 128, 512},
       {&Option::stages, 2, 8, 1, 5},   {&kHopperForm, 4, 5, 1, 5},      {&kHopperQueries, 1, 2, 1, 1},
       {&kHopperPack, 1, 16, 1, 1},     {&kHopperSplit, 0, 7, 1, 4},     {&kHopperHalf, 0, 240, 16, 64},
-      {&kHopperStep, 1, 10, 1, 10},    {&kHopperLate, 0, 1, 1, 0},      {&kHopperCopies, 0, 2, 1, 0}};
+      {&kHopperStep, 1, 10, 1, 10},    {&kHopperLate, 0, 1, 1, 0},      {&kHopperTurns, 0, 1, 1, 0},
+      {&kHopperCopies, 0, 2, 1, 0}};
   KernelRow row = common_row();
   row.id = "flash_hopper";
   row.title = marked("flash on wgmma");

@@ -15,7 +15,7 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
   // @phase loop
   constexpr int kSteps = ATTN_BC / 16;
   const bool lead = threadIdx.x % 128 == 0, warp_lead = threadIdx.x % 32 == 0;
-  const int first_query = consumer * ATTN_QUERIES, other = 1 - consumer;
+  const int first_query = consumer * ATTN_QUERIES, other = (consumer + 1) % kConsumers;
   const Descriptor q0 = by_rows(Shared::queries + first_query * kAt.query_bytes), k0 = by_rows(Shared::ring);
   const Descriptor v0 = by_columns(Shared::ring, ATTN_BC);
   const float scale = ATTN_BIAS ? 1.0f : a.scale_log2;
@@ -30,6 +30,12 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
     if (a.query_factor != 1.0f)
       multiply_query(a.query_factor, Shared::queries + (first_query + buffer) * kAt.query_bytes, consumer);
   };
+  // The last keys may lie beyond the batch's.
+  const auto zero_last = [&](const Work& of, int tile_of_keys, const Slot& at) {
+    if (tile_of_keys != of.last - 1 || of.length >= a.Lk) return;
+    barrier_wait(Shared::full + 8 * at.at, at.round);
+    zero_beyond<ATTN_BC>(a, of, consumer, tile_of_keys * ATTN_BC, Shared::ring + at.at * kAt.slot_bytes);
+  };
 
   int tile = board.read_together();
   if (tile >= a.total) return;
@@ -38,17 +44,15 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
   int i = work.last - 1;
   Slot k = slot;
   slot.next();
-  Slot v = slot;
-  slot.next();
 
-  if (consumer == 1) give_turn(0);
+  if (ATTN_TURNS && consumer == kConsumers - 1) give_turn(0);
   query_comes();
   barrier_wait(Shared::full + 8 * k.at, k.round);
-  take_turn(consumer);
+  if (ATTN_TURNS) take_turn(consumer);
   products_begin();
   start_scores<ATTN_BC>(s, q0, further(k0, k.at * kAt.slot_bytes));
   products_end();
-  give_turn(other);
+  if (ATTN_TURNS) give_turn(other);
   wait_for_products(s);
   barrier_arrive_if(lead, Shared::empty + 8 * k.at);
   barrier_arrive_if(warp_lead && i == work.first, Shared::query_empty + 8 * (first_query + buffer));
@@ -66,13 +70,9 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
   bool keep = false;
 #pragma unroll 1
   for (;;) {
-    if (i == work.last - 1 && work.length < a.Lk) {  // the last keys may lie beyond the batch's
-      barrier_wait(Shared::full + 8 * v.at, v.round);
-      zero_beyond<ATTN_BC>(a, work, consumer, i * ATTN_BC, Shared::ring + v.at * kAt.slot_bytes);
-    }
     const Work before = work;
+    const int i_before = i;
     ATTN_TRACE(const Rows rows_before = rows);
-    ATTN_TRACE(const int i_before = i);
     bool first = false;
     if (i == work.first) {
       tile = board.read_together();
@@ -90,10 +90,11 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
     }
     k = slot;
     slot.next();
-    const Slot next_v = slot;
+    const Slot v = slot;
     slot.next();
+    zero_last(before, i_before, v);
     barrier_wait(Shared::full + 8 * k.at, k.round);
-    take_turn(consumer);
+    if (ATTN_TURNS) take_turn(consumer);
     products_begin();
     start_scores<ATTN_BC>(s, further(q0, buffer * kAt.query_bytes), further(k0, k.at * kAt.slot_bytes));
     products_end();
@@ -101,7 +102,7 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
     products_begin();
     start_output<0, kSteps>(o, p, further(v0, v.at * kAt.slot_bytes), keep);
     products_end();
-    give_turn(other);
+    if (ATTN_TURNS) give_turn(other);
     wait_for_products<1>(s);
     barrier_arrive_if(lead, Shared::empty + 8 * k.at);
     barrier_arrive_if(warp_lead && i == work.first, Shared::query_empty + 8 * (first_query + buffer));
@@ -118,6 +119,7 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
     ATTN_TRACE(trace_weights<ATTN_BC>(a, work, rows, i, s, x, scale));
     x.weigh_in_place(s, scale);
     ATTN_TRACE(trace_softmax(a, work, rows, i, x, true));
+    computed_by_here(x.l[0] + x.l[1], Shared::ring);
     wait_for_products(o);
     ATTN_TRACE(trace_output(a, before, rows_before, i_before, o, true));
     barrier_arrive_if(lead, Shared::empty + 8 * v.at);
@@ -132,14 +134,14 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
     }
     keep = !first;
     Softmax::round(s, p);
-    v = next_v;
   }
-  barrier_wait(Shared::full + 8 * v.at, v.round);
+  zero_last(work, i, slot);
+  barrier_wait(Shared::full + 8 * slot.at, slot.round);
   products_begin();
-  start_output<0, kSteps>(o, p, further(v0, v.at * kAt.slot_bytes), keep);
+  start_output<0, kSteps>(o, p, further(v0, slot.at * kAt.slot_bytes), keep);
   products_end();
   wait_for_products(o);
-  barrier_arrive_if(lead, Shared::empty + 8 * v.at);
+  barrier_arrive_if(lead, Shared::empty + 8 * slot.at);
   ATTN_TRACE(trace_output(a, work, rows, i, o, true));
   ATTN_TRACE(trace_unseen_before(a, work, rows, x, o, true));
   if (consumer < work.pieces) finish_straight(a, work, rows, x, o);

@@ -1,4 +1,4 @@
-// The ring of K and V tiles: K and V in turn take the next slot. A slot is free -> asked for -> landed -> read by every
+// The ring of K and V tiles: they take the next slot in the order in which they are read. A slot is free -> asked for -> landed -> read by every
 // consumer -> free; `full` is the barrier of the third state, `empty` of the last.
 #pragma once
 
@@ -18,42 +18,53 @@ struct Slot {
   }
 };
 
-// One lane: K and V of every tile, from the last keys to the first, so that the tiles that a mask cuts come first.
+// A key tile that is asked for: rows of one head's K or V.
+struct KeyRows {
+  int batch = 0, head = 0, row = -1;
+};
+
+// The ring's next slot, as soon as it is free.
+__device__ __forceinline__ void ask(const HopperMap& map, int panels, const KeyRows& rows, Slot& slot) {
+  const unsigned full = Shared::full + 8 * slot.at;
+  barrier_wait(Shared::empty + 8 * slot.at, slot.round ^ 1);
+  barrier_expect(full, panels * kPanel);
+#pragma unroll
+  for (int p = 0; p < panels; ++p) {
+    load_keys(Shared::ring + slot.at * kAt.slot_bytes + p * kPanel, map, full, 64 * p, rows.row, rows.head, rows.batch);
+  }
+  slot.next();
+}
+
+// One lane: K and V of every tile, from the last keys to the first, so that the tiles that a mask cuts come first. In
+// the order in which they are read: form 4 reads K of a tile before V of the tile before, also where a query tile ends.
 __device__ __forceinline__ void feed_keys(const HopperArgs& a, const HopperMap& k, const HopperMap& v) {
   // @phase loop
   Board board;
   Slot slot;
+  KeyRows before;
 #pragma unroll 1
   for (int n = 0;; ++n) {
     const int tile = next_tile(a, n);
     board.write(tile);
     if (tile >= a.total) break;
     const Work work(a, tile);
-    const int batch = work.batch(a), head = work.head(a) / a.share;
+    KeyRows rows{work.batch(a), work.head(a) / a.share};
 #pragma unroll 1
     for (int i = work.last - 1; i >= work.first; --i) {
-      barrier_wait(Shared::empty + 8 * slot.at, slot.round ^ 1);
+      rows.row = i * ATTN_BC;
       // @phase K
-      barrier_expect(Shared::full + 8 * slot.at, kAt.d_panels * kPanel);
-#pragma unroll
-      for (int p = 0; p < kAt.d_panels; ++p) {
-        load_keys(Shared::ring + slot.at * kAt.slot_bytes + p * kPanel, k, Shared::full + 8 * slot.at, 64 * p,
-                  i * ATTN_BC, head, batch);
-      }
-      // @phase loop
-      slot.next();
-      barrier_wait(Shared::empty + 8 * slot.at, slot.round ^ 1);
+      ask(k, kAt.d_panels, rows, slot);
       // @phase V
-      barrier_expect(Shared::full + 8 * slot.at, kAt.v_panels * kPanel);
-#pragma unroll
-      for (int p = 0; p < kAt.v_panels; ++p) {
-        load_keys(Shared::ring + slot.at * kAt.slot_bytes + p * kPanel, v, Shared::full + 8 * slot.at, 64 * p,
-                  i * ATTN_BC, head, batch);
+      if (!kOverlapped) {
+        ask(v, kAt.v_panels, rows, slot);
+      } else {
+        if (before.row >= 0) ask(v, kAt.v_panels, before, slot);
+        before = rows;
       }
       // @phase loop
-      slot.next();
     }
   }
+  if (kOverlapped && before.row >= 0) ask(v, kAt.v_panels, before, slot);
   leave(a);
 }
 

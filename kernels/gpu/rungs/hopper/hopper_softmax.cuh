@@ -40,10 +40,13 @@ struct Softmax {
     // @phase m
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      float x = fmaxf(s[2 * h], s[2 * h + 1]);
+      float of[2];  // even and odd eights of keys: two chains wait half as long
 #pragma unroll
-      for (int t = 1; t < N / 4; ++t) x = fmaxf(x, fmaxf(s[4 * t + 2 * h], s[4 * t + 2 * h + 1]));
-      x = maximum_of_row(x) * scale;
+      for (int t = 0; t < N / 4; ++t) {
+        const float pair = fmaxf(s[4 * t + 2 * h], s[4 * t + 2 * h + 1]);
+        of[t % 2] = t < 2 ? pair : fmaxf(of[t % 2], pair);
+      }
+      float x = maximum_of_row(fmaxf(of[0], of[1])) * scale;
       x = kLazy ? (x - m[h] > kSlack ? x : m[h]) : fmaxf(x, m[h]);
       // @phase alpha
       alpha[h] = exp2_of(m[h] - x);

@@ -52,6 +52,11 @@ constexpr Option kHopperLate{
     .title = marked("late hand-back"),
     .help = marked("The rows of shared memory that O leaves through are free again under the next query tile"),
     .swept = kNoYes};
+constexpr Option kHopperTurns{.name = "turns",
+                              .title = marked("turns"),
+                              .help = marked("In form 4 consumers take turns at starting products"),
+                              .tuned = true,
+                              .swept = kNoYes};
 constexpr Option kHopperCopies{
     .name = "copies",
     .title = marked("copies"),
@@ -130,7 +135,7 @@ std::int32_t half_of(const Problem& p, const HopperTile& t) {
 // Consumers that overlap within themselves: two, with as many keys as S and P leave room for beside O.
 HopperTile overlapped(const Problem& p, HopperTile t) {
   const std::int64_t width = std::max(p.D, p.Dv);
-  t.form = 4, t.consumers = 2, t.split = 0, t.half = 0;
+  t.form = 4, t.consumers = 2, t.split = 0, t.half = 0, t.turns = true;
   t.keys = width > 192 ? 80 : width > 128 ? 112 : 128;
   return t;
 }
@@ -192,11 +197,12 @@ HopperTile hopper_tile(const Problem& p, const Options& asked) {
   HopperTile t = usual_form(p, static_cast<std::int32_t>(chosen(asked, kHopperStep).value_or(kLastStep)));
   if (const auto form = chosen(asked, kHopperForm); form && *form != t.form)
     t = *form == 4 ? overlapped(p, t) : covering(p, t);
-  else if (!form && t.form == 4 && asked.br != 0 && asked.br != 2 * kRowsOfPiece)
+  else if (!form && t.form == 4 && asked.br != 0 && asked.br != kRowsOfPiece * t.consumers)
     t = covering(p, t);  // no other number of consumers overlaps within
   if (asked.br != 0) t.consumers = std::max(1, asked.br / kRowsOfPiece);
   if (asked.bc != 0 && asked.bc != t.keys) t.keys = asked.bc, t.half = half_of(p, t);
   t.pack = static_cast<std::int32_t>(chosen(asked, kHopperPack).value_or(pack_for(p)));
+  t.turns = chosen(asked, kHopperTurns).value_or(t.turns ? 1 : 0) != 0;
   t.copies = static_cast<Copies>(chosen(asked, kHopperCopies).value_or(needs_copies(p) ? 1 : 0));
   t.queries = static_cast<std::int32_t>(chosen(asked, kHopperQueries).value_or(0));
   if (t.queries == 0) t.queries = queries_for(p, t);
@@ -331,6 +337,7 @@ HopperTile tile_of(const Options& o) {
   t.half = of(kHopperHalf);
   t.step = of(kHopperStep);
   t.late = of(kHopperLate) != 0;
+  t.turns = of(kHopperTurns) != 0;
   t.copies = static_cast<Copies>(of(kHopperCopies));
   return t;
 }
@@ -351,6 +358,7 @@ Options options_of(const HopperTile& t, const Options& asked) {
   fill(kHopperHalf, t.half);
   fill(kHopperStep, t.step);
   fill(kHopperLate, t.late ? 1 : 0);
+  fill(kHopperTurns, t.turns ? 1 : 0);
   fill(kHopperCopies, static_cast<std::int64_t>(t.copies));
   return o;
 }

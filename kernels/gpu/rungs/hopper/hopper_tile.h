@@ -25,6 +25,7 @@ struct HopperTile {
   std::int32_t split = 4;        // eighths of the keys whose P V goes first
   std::int32_t half = 64;        // keys of the shorter step
   bool late = false;             // O's rows are handed back under the next tile
+  bool turns = false;            // form 4: consumers take turns at starting products
   Copies copies = Copies::none;  // to rows that begin on 16 bytes
 };
 
@@ -53,7 +54,7 @@ std::int32_t product_waits(const HopperTile& t);
 
 // The options of the row, and a tile from resolved ones.
 extern const Option kHopperForm, kHopperQueries, kHopperPack, kHopperSplit, kHopperHalf, kHopperStep, kHopperLate,
-    kHopperCopies;
+    kHopperTurns, kHopperCopies;
 // Resolved options as a tile; and a tile as options, where `asked` chooses nothing.
 HopperTile tile_of(const Options& resolved);
 Options options_of(const HopperTile& t, const Options& asked);

@@ -126,6 +126,14 @@ __device__ __forceinline__ void wait_for_products(float (&d)[N]) {
   for (int i = 0; i < N; ++i) asm volatile("" : "+f"(d[i])::"memory");  // the compiler reads d no earlier
 }
 
+// What x, never below 0, is the sum of is computed by here. A wait for products needs no number, so ptxas puts it as
+// early as it can, before all that was to run under the products; a store, if only one that never happens, stays before
+// the wait, and needs its number.
+__device__ __forceinline__ void computed_by_here(float x, unsigned anywhere) {
+  asm volatile("{ .reg .pred p; setp.lt.f32 p, %0, 0f00000000; @p st.shared.f32 [%1], %0; }" ::"f"(x), "r"(anywhere)
+               : "memory");
+}
+
 // Two numbers in the storage type, the first below.
 __device__ __forceinline__ unsigned packed(float low, float high) {
   unsigned y;

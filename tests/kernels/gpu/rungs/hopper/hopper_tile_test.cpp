@@ -109,6 +109,21 @@ TEST(HopperTile, HandsOsRowsBackLateWithoutAMask) {
             "flash_hopper hands O's rows back late in form 5 with two buffers of Q alone.");
 }
 
+TEST(HopperTile, OverlappingConsumersAreTwoOrThreeAndTakeTurns) {
+  EXPECT_TRUE(hopper_tile(problem(1024, 256), {}).turns);
+  EXPECT_FALSE(hopper_tile(problem(1024, 128), {}).turns) << "there they cover each other";
+  Options o;
+  choose(o, kHopperForm, 4);
+  choose(o, kHopperTurns, 0);
+  EXPECT_FALSE(hopper_tile(problem(1024, 64), o).turns);
+  o.br = 192;
+  EXPECT_EQ(hopper_tile(problem(1024, 64), o).consumers, 3);
+  EXPECT_EQ(refusal(problem(1024, 64), o), "taken");
+  o.br = 256;
+  EXPECT_EQ(refusal(problem(1024, 64), o),
+            "flash_hopper in form 4 takes 128 or 192 query rows and an even number of stages.");
+}
+
 TEST(HopperTile, SharesRowsOutSoThatTheLastWaveIsFull) {
   // 256 heads of 16 pieces: 6 tiles, four of them of three pieces, make 11.6 waves; the 64 of L = 4096 go by 22.
   const Problem p = problem(1024, 128);
