@@ -155,8 +155,9 @@ race:libLLVM
 deadlock:swrast_dri.so
 deadlock:libgallium
 END
+  local watch="halt_on_error=1:die_after_fork=0:second_deadlock_stack=1"
   ATTNSCOPE_SANITIZED=thread \
-    TSAN_OPTIONS="halt_on_error=1:die_after_fork=0:second_deadlock_stack=1:suppressions=$folder/races:print_suppressions=0" \
+    TSAN_OPTIONS="$watch:suppressions=$folder/races:print_suppressions=0" \
     run_ctest "$folder" "thread sanitizer" -L '^(kernels|profiling|app)$'
   ctest_prefix=()
 }
