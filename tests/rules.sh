@@ -57,6 +57,8 @@ check_direction() {
     "$(offenders '(viz|app|tests)/|imgui|implot|GLFW' profiling)"
   verdict "room viz includes no app, no GLFW, GL, CUDA, threads or files" \
     "$(offenders '(app|tests)/|GLFW|GL/|imgui_impl|cuda|thread>|mutex>|future>|fstream>' viz)"
+  verdict "app/python includes kernels alone: no window, no command line, no profiler, no CUDA" \
+    "$(offenders '(profiling|viz|app)/|imgui|implot|GLFW|cupti|cuda' app/python | grep -v '"app/python/' || true)"
   verdict "no room includes the tests" "$(offenders 'tests/|gtest|benchmark' "${rooms[@]}")"
   verdict "includes read \"room/file.h\", from the root" "$(offenders '\.\./' "${rooms[@]}" tests)"
 }
@@ -108,7 +110,7 @@ learn/lesson learn/card learn/figure learn ."
       printf "system state/apply state/inputs state/string state/lessons graphics worker peers control/tasks \
 control/step control/learn control/bench control/files control/profile control shell/keys \
 shell/widgets shell/palette shell window cli/arguments cli/bench cli/profile cli/step cli/verify cli \
-."
+python ."
       ;;
   esac
 }

@@ -88,9 +88,36 @@ prepared() {
   took
 }
 
+# What the Python package is built and tested with, from PyPI, in a folder of the build's own; sets python_arguments.
+# Where it cannot be had the package is left out, and its tests with it.
+python_packages() {
+  step "Python packages"
+  local venv="$folder/venv" list="$root/app/setup/packages_python" log="$folder/venv.log" wanted
+  wanted="$(sha256sum <"$list")"
+  if [[ ! -x $venv/bin/python || ! -f $venv/installed || "$(<"$venv/installed")" != "$wanted" ]]; then
+    rm -rf "$venv" "$log"
+    if [[ -n ${ATTNSCOPE_SKIP_PACKAGES:-} ]]; then
+      count_skip "the Python package: its build wants $list (ATTNSCOPE_SKIP_PACKAGES)"
+      return 0
+    fi
+    if ! { quietly "$log" python3 -m venv "$venv" &&
+      quietly "$log" "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$list"; }; then
+      rm -rf "$venv"
+      count_skip "the Python package: pip could not bring $list; its words are in $log"
+      return 0
+    fi
+    printf '%s' "$wanted" >"$venv/installed"
+  fi
+  python_arguments=("-DPython_EXECUTABLE=$venv/bin/python")
+  took
+}
+
 test_release() { # LONG
+  local -a python_arguments=()
+  build_folder tests
+  python_packages
   step "Build of the tests"
-  prepared tests "all${1:+ attnscope_bench}"
+  prepared tests "all${1:+ attnscope_bench}" "${python_arguments[@]}"
   step "Tests${1:+, long lists too}"
   ATTNSCOPE_LONG_TESTS="${1:-}" run_ctest "$folder" "release"
 }

@@ -1,0 +1,263 @@
+#include "app/python/module/attention.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "app/python/module/cpu_run.h"
+#include "app/python/module/errors.h"
+#include "app/python/module/gpu_run.h"
+#include "app/python/module/request.h"
+#include "kernels/ladder.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace attn::python {
+namespace {
+
+nb::tuple python_shape(const std::vector<std::int64_t>& shape) {
+  nb::list extents;
+  for (const std::int64_t extent : shape) extents.append(extent);
+  return nb::tuple(extents);
+}
+
+// What a call did: the kernel, why it was taken, its threads, which arguments were copied.
+nb::tuple account(const Choice& choice, std::int32_t threads, const std::vector<std::string>& copied) {
+  return nb::make_tuple(std::string(choice.row->id), choice.why, threads, nb::cast(copied));
+}
+
+// An answer's array that the caller gave: its shape and type are checked, and that it lies apart from what is read.
+ArrayView given_out(nb::handle out, const Request& r, Tensor tensor, std::int64_t dims) {
+  const std::string name = tensor == Tensor::o ? "out" : std::string(name_of(tensor));
+  ArrayView view = view_of(out, name, Access::write);
+  const std::vector<std::int64_t> wanted = shape_of_answer(r, dims);
+  if (view.shape != wanted)
+    refuse(name, fmt::format("has shape [{}] where the answer has [{}]", fmt::join(view.shape, ", "),
+                             fmt::join(wanted, ", ")));
+  const ElementType type = tensor == Tensor::lse ? ElementType::f32 : element_type_of(r.problem.dtype);
+  if (view.type != type)
+    refuse_type(name, fmt::format("is {} where the answer is {}", words_of(view.type), words_of(type)));
+  if (view.processor != r.processor || view.device != r.device) refuse(name, "is not on the device of q");
+  view = as_bhld(std::move(view), r.heads_inside && dims >= 0);
+  for (std::size_t n = 0; n < view.shape.size() && view.size() != 0; ++n)
+    if (view.shape[n] > 1 && view.strides[n] == 0) refuse(name, "repeats its memory along an axis; give a whole array");
+  for (const auto& [t, other] : {std::pair{Tensor::q, "q"}, {Tensor::k, "k"}, {Tensor::v, "v"}, {Tensor::bias, "bias"}})
+    if (r.tensors[t] && overlaps(view, r.tensors[t]))
+      refuse(name, fmt::format("shares memory with {}, which is read while it is written", other));
+  return view;
+}
+
+// The answer of a problem without queries or keys: O = 0 and LSE = -inf.
+void fill_empty(const ArrayView& out, const ArrayView& lse) {
+  if (out.processor != Processor::cpu) {
+    if (out.size() != 0) refuse("k", "has no keys; on a GPU give at least one");
+    return;
+  }
+  std::memset(out.data, 0, static_cast<std::size_t>(out.bytes()));
+  std::fill_n(reinterpret_cast<float*>(lse.data), lse.size(), -std::numeric_limits<float>::infinity());
+}
+
+// Positional, for a call costs less so; the names are Python's (attnscope/_attention.py).
+constexpr std::size_t kArguments = 13;
+Arguments arguments_of(const nb::args& args) {
+  return {args[0], args[1], args[2], args[3],  args[4],  args[5], args[6],
+          args[7], args[8], args[9], args[10], args[11], args[12]};
+}
+
+// Ready for as many launches as are asked; it keeps its arrays alive.
+class Ready {
+ public:
+  Ready(const Arguments& a, nb::handle out, nb::handle lse, nb::handle home)
+      : request_(read(a)), home_(nb::borrow(home)) {
+    answer_ = out.is_none()
+                  ? home.attr("empty")(python_shape(shape_of_answer(request_, request_.problem.Dv)), a.q, "out")
+                  : nb::borrow(out);
+    lse_ = lse.is_none() ? home.attr("empty")(python_shape(shape_of_answer(request_, -1)), a.q, "float32")
+                         : nb::borrow(lse);
+    ArrayView out_view = given_out(answer_, request_, Tensor::o, request_.problem.Dv);
+    ArrayView lse_view = given_out(lse_, request_, Tensor::lse, -1);
+    // LSE is a tensor of three axes to a kernel.
+    lse_view.shape.erase(lse_view.shape.begin());
+    lse_view.strides.erase(lse_view.strides.begin());
+    if (is_empty(request_)) {
+      fill_empty(out_view, lse_view);
+      account_ = nb::make_tuple("none", "there is nothing to compute", 0, nb::list());
+      return;
+    }
+    request_.tensors[Tensor::o] = std::move(out_view);
+    request_.tensors[Tensor::lse] = std::move(lse_view);
+    const std::string kernel = text(a.kernel, "kernel");
+    if (request_.processor == Processor::cpu) {
+      const Choice choice = choose(kernel, request_, this_cpu());
+      on_cpu_ = std::make_unique<CpuRun>(request_.problem, request_.options, request_.tensors, *choice.row);
+      account_ = account(choice, on_cpu_->threads(), on_cpu_->copied());
+    } else {
+      on_gpu_ = std::make_unique<GpuRun>(request_, kernel, home, a, answer_);
+      account_ = account(on_gpu_->choice(), 0, on_gpu_->copied());
+    }
+  }
+
+  void launch() {
+    if (on_cpu_) {
+      const Stop stop = stop_on_signals();
+      Result<void> done;
+      {
+        const nb::gil_scoped_release released;
+        done = on_cpu_->launch(stop);
+      }
+      taken(std::move(done));
+    } else if (on_gpu_) {
+      on_gpu_->launch(home_);
+    }
+  }
+  nb::object answer() const { return answer_; }
+  nb::object lse() const { return lse_; }
+  nb::object account_of() const { return account_; }
+
+ private:
+  Request request_;
+  nb::object home_, answer_, lse_, account_;
+  std::unique_ptr<CpuRun> on_cpu_;
+  std::unique_ptr<GpuRun> on_gpu_;
+};
+
+nb::tuple attention(const nb::args& args) {
+  Ready ready(arguments_of(args), args[kArguments], nb::none(), args[kArguments + 1]);
+  ready.launch();
+  return nb::make_tuple(ready.answer(), ready.lse(), ready.account_of());
+}
+
+// ---- backward
+
+struct Gradients {
+  nb::object d_q, d_k, d_v;
+};
+
+// A gradient lies as what it is of.
+ArrayView gradient_view(nb::handle array, const Request& r, std::string_view name) {
+  return as_bhld(view_of(array, name, Access::write), r.heads_inside);
+}
+
+ArrayView read_beside(nb::handle array, const Request& r, std::string_view name, std::int64_t dims) {
+  ArrayView view = view_of(array, name);
+  if (view.shape != shape_of_answer(r, dims))
+    refuse(name, fmt::format("has shape [{}] where the forward's has [{}]", fmt::join(view.shape, ", "),
+                             fmt::join(shape_of_answer(r, dims), ", ")));
+  const ElementType type = dims < 0 ? ElementType::f32 : element_type_of(r.problem.dtype);
+  if (view.type != type) refuse_type(name, fmt::format("is {}; use {}", words_of(view.type), words_of(type)));
+  if (view.processor != r.processor) refuse(name, "is not on the device of q");
+  view = as_bhld(std::move(view), r.heads_inside && dims >= 0);
+  if (dims < 0) {
+    view.shape.erase(view.shape.begin());
+    view.strides.erase(view.strides.begin());
+  }
+  return view;
+}
+
+nb::tuple backward(const Arguments& a, nb::handle out, nb::handle lse, nb::handle d_out, nb::handle home) {
+  Request r = read(a);
+  if (r.processor != Processor::cpu) {
+    refuse("kernel", "there is no backward rung for a GPU yet: move the tensors to the CPU, or detach them");
+  }
+  const auto like = [&](nb::handle array) { return home.attr("empty")(array.attr("shape"), array, "out"); };
+  Gradients to{like(a.q), like(a.k), like(a.v)};
+  r.tensors[Tensor::o] = read_beside(out, r, "out", r.problem.Dv);
+  r.tensors[Tensor::lse] = read_beside(lse, r, "lse", -1);
+  r.tensors[Tensor::d_o] = read_beside(d_out, r, "d_out", r.problem.Dv);
+  r.tensors[Tensor::d_q] = gradient_view(to.d_q, r, "d_q");
+  r.tensors[Tensor::d_k] = gradient_view(to.d_k, r, "d_k");
+  r.tensors[Tensor::d_v] = gradient_view(to.d_v, r, "d_v");
+  if (is_empty(r)) {
+    for (const Tensor t : {Tensor::d_q, Tensor::d_k, Tensor::d_v})
+      if (r.tensors[t].size() != 0) std::memset(r.tensors[t].data, 0, static_cast<std::size_t>(r.tensors[t].bytes()));
+    return nb::make_tuple(to.d_q, to.d_k, to.d_v, nb::make_tuple("none", "there is nothing to compute", 0, nb::list()));
+  }
+  r.problem.pass = Pass::backward;
+  const Choice choice = choose(text(a.kernel, "kernel"), r, this_cpu());
+  const CpuRun run(r.problem, r.options, r.tensors, *choice.row);
+  const Stop stop = stop_on_signals();
+  Result<void> done;
+  {
+    const nb::gil_scoped_release released;
+    done = run.launch(stop);
+  }
+  taken(std::move(done));
+  return nb::make_tuple(to.d_q, to.d_k, to.d_v, account(choice, run.threads(), run.copied()));
+}
+
+// ---- what can be asked of the table
+
+nb::list kernels() {
+  nb::list rows;
+  for (const KernelRow* row : ladder()) {
+    nb::dict of;
+    of["id"] = std::string(row->id);
+    of["rung"] = std::string(row->rung);
+    of["device"] = row->processor == Processor::cpu ? "cpu" : "gpu";
+    of["pass"] = std::string(name_of(row->passes.front()));
+    nb::list dtypes;
+    for (const DType type : row->dtypes) dtypes.append(std::string(words_of(element_type_of(type))));
+    of["dtypes"] = nb::tuple(dtypes);
+    of["options"] = declared_words(*row);
+    of["what"] = std::string(row->what);
+    of["source"] = std::string(row->source);
+    of["records"] = row->record != nullptr;
+    rows.append(of);
+  }
+  return rows;
+}
+
+// 64-byte aligned memory that speaks DLPack and the buffer protocol, for libraries whose arrays cannot be written.
+nb::object empty_array(const std::vector<std::int64_t>& shape, const std::string& dtype) {
+  const auto type = element_type_from_name(dtype);
+  if (!type) refuse("dtype", fmt::format("'{}' is none", dtype));
+  const std::int64_t count = element_count(shape);
+  if (count < 0) refuse("shape", "is too large");
+  auto* const memory = new cpu::AlignedBytes(static_cast<std::size_t>(count) * size_of(*type));
+  const nb::capsule owner(memory, [](void* p) noexcept { delete static_cast<cpu::AlignedBytes*>(p); });
+  const std::vector<std::size_t> extents(shape.begin(), shape.end());
+  using Code = nb::dlpack::dtype_code;
+  const bool whole = *type == ElementType::i32 || *type == ElementType::i64;
+  const nb::dlpack::dtype as{static_cast<std::uint8_t>(whole                        ? Code::Int
+                                                       : *type == ElementType::bf16 ? Code::Bfloat
+                                                                                    : Code::Float),
+                             static_cast<std::uint8_t>(8 * size_of(*type)), 1};
+  return nb::cast(nb::ndarray<nb::array_api>(memory->data(), extents.size(), extents.data(), owner, nullptr, as,
+                                             nb::device::cpu::value));
+}
+
+}  // namespace
+
+void bind_attention(nb::module_& module) {
+  // q, k, v, kernel, causal, window, bias, softcap, alibi, scale, key_lengths, layout, options: as Arguments has them.
+  nb::class_<Ready>(module, "Ready")
+      .def("__init__",
+           [](Ready* self, const nb::args& args) {
+             new (self) Ready(arguments_of(args), args[kArguments], nb::none(), args[kArguments + 1]);
+           })
+      .def("launch", &Ready::launch)
+      .def_prop_ro("answer", &Ready::answer)
+      .def_prop_ro("lse", &Ready::lse)
+      .def_prop_ro("account", &Ready::account_of);
+  module.def("attention", [](nb::args args) { return attention(args); });
+  module.def("backward", [](nb::args args) {
+    return backward(arguments_of(args), args[kArguments], args[kArguments + 1], args[kArguments + 2],
+                    args[kArguments + 3]);
+  });
+  module.def("kernels", &kernels);
+  module.def("empty", &empty_array);
+  module.def("forget_workers", &Workers::forget);
+}
+
+}  // namespace attn::python

@@ -1,0 +1,10 @@
+// The module attnscope._core. What its users see is the package beside it, which names arguments and documents them.
+#include <nanobind/nanobind.h>
+
+#include "app/python/module/attention.h"
+
+NB_MODULE(_core, module) {
+  // Modules of a library are torn down in no order when Python ends.
+  nanobind::set_leak_warnings(false);
+  attn::python::bind_attention(module);
+}

@@ -1,0 +1,284 @@
+#include "app/python/module/request.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/python/module/errors.h"
+#include "kernels/ladder.h"
+#include "kernels/model/problem/validate.h"
+
+namespace nb = nanobind;
+
+namespace attn::python {
+namespace {
+
+std::string repr_of(nb::handle value) {
+  return str_of(nb::repr(value));
+}
+
+std::string shape_words(const ArrayView& view) {
+  return fmt::format("[{}]", fmt::join(view.shape, ", "));
+}
+
+bool is_float(ElementType type) {
+  return dtype_of(type).has_value();
+}
+
+// Q, K or V: an array of 2 to 4 axes.
+ArrayView main_tensor(nb::handle object, std::string_view argument) {
+  ArrayView view = view_of(object, argument);
+  if (!is_float(view.type)) {
+    refuse_type(argument, fmt::format("{} has no kernel here; use float32, float16 or bfloat16", words_of(view.type)));
+  }
+  if (view.shape.size() < 2 || view.shape.size() > 4) {
+    refuse(argument, fmt::format("has shape {}; use [B, H, L, D], [H, L, D] or [L, D]", shape_words(view)));
+  }
+  return view;
+}
+
+void check_beside_q(const ArrayView& view, std::string_view argument, const ArrayView& q) {
+  if (view.shape.size() != q.shape.size())
+    refuse(argument, fmt::format("has {} axes where q has {}", view.shape.size(), q.shape.size()));
+  if (view.type != q.type)
+    refuse_type(argument, fmt::format("is {} where q is {}", words_of(view.type), words_of(q.type)));
+  if (view.processor != q.processor || view.device != q.device) {
+    const auto place = [](const ArrayView& a) {
+      return a.processor == Processor::cpu ? std::string("the CPU") : fmt::format("GPU {}", a.device);
+    };
+    refuse(argument, fmt::format("is on {} where q is on {}", place(view), place(q)));
+  }
+}
+
+void check_extent(std::string_view argument, std::string_view what, std::int64_t has, std::int64_t wanted,
+                  std::string_view whose) {
+  if (has != wanted) refuse(argument, fmt::format("has {} {} where {} has {}", has, what, whose, wanted));
+}
+
+void read_shapes(Request& r) {
+  const ArrayView &q = r.tensors[Tensor::q], &k = r.tensors[Tensor::k], &v = r.tensors[Tensor::v];
+  check_extent("k", "batches", k.shape[0], q.shape[0], "q");
+  check_extent("v", "batches", v.shape[0], q.shape[0], "q");
+  check_extent("k", "columns (D)", k.shape[3], q.shape[3], "q");
+  check_extent("v", "heads", v.shape[1], k.shape[1], "k");
+  check_extent("v", "keys", v.shape[2], k.shape[2], "k");
+  Problem& p = r.problem;
+  p.B = q.shape[0];
+  p.Hq = q.shape[1];
+  p.Lq = q.shape[2];
+  p.D = q.shape[3];
+  p.Hkv = k.shape[1];
+  p.Lk = k.shape[2];
+  p.Dv = v.shape[3];
+  p.dtype = *dtype_of(q.type);
+  if (p.Hkv > 0 && p.Hq % p.Hkv != 0)
+    refuse("k", fmt::format("has {} heads, of which the {} of q are no multiple", p.Hkv, p.Hq));
+}
+
+void read_window(nb::handle window, Mask& mask) {
+  if (window.is_none()) return;
+  if (!PySequence_Check(window.ptr()) || PySequence_Size(window.ptr()) != 2) {
+    PyErr_Clear();
+    refuse_type("window", "use (left, right), the keys before and after a query's own; None or -1 is unbounded");
+  }
+  const auto side = [&](Py_ssize_t n) -> std::int64_t {
+    const nb::object value = nb::steal(PySequence_GetItem(window.ptr(), n));
+    return value.is_none() ? -1 : whole_number(value, "window");
+  };
+  mask.window_left = side(0);
+  mask.window_right = side(1);
+  if (mask.window_left < -1 || mask.window_right < -1) refuse("window", "use 0 or more keys, or None for unbounded");
+}
+
+// Right-aligned to [B, Hq, Lq, Lk], as broadcasting is; an axis that only repeats counts as 1.
+void read_bias(nb::handle object, Request& r) {
+  if (object.is_none()) return;
+  ArrayView bias = view_of(object, "bias");
+  if (!is_float(bias.type)) refuse_type("bias", fmt::format("is {}; use float32", words_of(bias.type)));
+  if (bias.shape.size() > 4) refuse("bias", fmt::format("has {} axes; use [B, Hq, Lq, Lk]", bias.shape.size()));
+  const Problem& p = r.problem;
+  const std::array<std::int64_t, 4> full{p.B, p.Hq, p.Lq, p.Lk};
+  const std::string came = shape_words(bias);
+  bias = as_bhld(std::move(bias), false);
+  for (std::size_t n = 0; n < 4; ++n) {
+    if (bias.shape[n] != 1 && bias.shape[n] != full[n])
+      refuse("bias", fmt::format("has shape {}, which does not broadcast to [{}] ([B, Hq, Lq, Lk])", came,
+                                 fmt::join(full, ", ")));
+    if (bias.strides[n] == 0) bias.shape[n] = 1;
+  }
+  if (bias.processor != r.processor || bias.device != r.device) refuse("bias", "is not on the device of q");
+  r.problem.bias_shape = bias.shape;
+  r.tensors[Tensor::bias] = std::move(bias);
+}
+
+// Of a list, or of an array, which gives one.
+std::vector<double> numbers(nb::handle object, std::string_view argument) {
+  nb::object list = nb::borrow(object);
+  if (nb::hasattr(object, "tolist")) list = object.attr("tolist")();
+  if (!nb::isinstance<nb::list>(list) && !nb::isinstance<nb::tuple>(list)) return {number(list, argument)};
+  std::vector<double> values;
+  for (const nb::handle item : list) {
+    const std::vector<double> inner = numbers(item, argument);
+    values.insert(values.end(), inner.begin(), inner.end());
+  }
+  return values;
+}
+
+void read_slopes(nb::handle alibi, Request& r) {
+  if (alibi.is_none() || alibi.is(nb::bool_(false))) return;
+  if (alibi.is(nb::bool_(true))) {
+    r.problem.alibi.emplace();
+    return;
+  }
+  const std::vector<double> given = numbers(alibi, "alibi");
+  const std::int64_t count = static_cast<std::int64_t>(given.size()), all = r.problem.B * r.problem.Hq;
+  if (count != r.problem.Hq && count != all) {
+    refuse("alibi", fmt::format("has {} slopes; use True, or one a query head ({}), or one a batch and head ({})",
+                                count, r.problem.Hq, all));
+  }
+  std::vector<float> slopes;
+  for (const double slope : given) slopes.push_back(static_cast<float>(slope));
+  if (!std::ranges::all_of(slopes, [](float s) { return std::isfinite(s); }))
+    refuse("alibi", "has a slope that is not finite");
+  r.problem.alibi = kept_slopes(std::move(slopes), r.problem.Hq);
+}
+
+void read_key_lengths(nb::handle lengths, Request& r) {
+  if (lengths.is_none()) return;
+  const std::vector<double> given = numbers(lengths, "key_lengths");
+  if (static_cast<std::int64_t>(given.size()) != r.problem.B)
+    refuse("key_lengths", fmt::format("has {} lengths for {} batches", given.size(), r.problem.B));
+  for (const double length : given) {
+    if (!(length >= 0 && length <= static_cast<double>(r.problem.Lk)) || length != std::floor(length))
+      refuse("key_lengths", fmt::format("{} is no length from 0 to {}, the keys of k", length, r.problem.Lk));
+    r.problem.mask.key_lengths.push_back(static_cast<std::int64_t>(length));
+  }
+}
+
+void read_options(nb::handle options, Options& into) {
+  if (options.is_none()) return;
+  if (!nb::isinstance<nb::dict>(options)) refuse_type("options", "use a dict of names and values");
+  for (const auto& [key, value] : nb::borrow<nb::dict>(options)) {
+    const std::string name = text(key, "options");
+    const auto found = find_option(name);
+    if (!found) refuse("options", found.error().message);
+    const Option* const option = *found;
+    if (PyLong_Check(value.ptr()) && !option->is_choice()) {
+      const std::int64_t chosen_value = whole_number(value, name);
+      if (chosen_value < 1) refuse(name, fmt::format("{} cannot be", chosen_value));
+      choose(into, *option, chosen_value);
+    } else {
+      const auto read_value = value_from_text(*option, str_of(value));
+      if (!read_value) refuse(name, read_value.error().message);
+      choose(into, *option, *read_value);
+    }
+  }
+}
+
+}  // namespace
+
+double number(nb::handle value, std::string_view argument) {
+  const double x = PyFloat_AsDouble(value.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    refuse_type(argument, fmt::format("{} is no number", repr_of(value)));
+  }
+  return x;
+}
+
+std::int64_t whole_number(nb::handle value, std::string_view argument) {
+  const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+  const long long x = index.is_valid() ? PyLong_AsLongLong(index.ptr()) : -1;
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    refuse_type(argument, fmt::format("{} is no whole number", repr_of(value)));
+  }
+  return x;
+}
+
+bool truth(nb::handle value, std::string_view argument) {
+  if (value.is(nb::bool_(true))) return true;
+  if (value.is(nb::bool_(false)) || value.is_none()) return false;
+  refuse_type(argument, fmt::format("{} is neither True nor False", repr_of(value)));
+}
+
+std::string text(nb::handle value, std::string_view argument) {
+  if (PyUnicode_Check(value.ptr()) == 0) refuse_type(argument, fmt::format("{} is no text", repr_of(value)));
+  return str_of(value);
+}
+
+Request read(const Arguments& a) {
+  Request r;
+  const std::string layout = text(a.layout, "layout");
+  if (layout != "bhld" && layout != "blhd")
+    refuse("layout", fmt::format("'{}' is none; use \"bhld\" or \"blhd\"", layout));
+  r.heads_inside = layout == "blhd";
+  ArrayView q = main_tensor(a.q, "q"), k = main_tensor(a.k, "k"), v = main_tensor(a.v, "v");
+  check_beside_q(k, "k", q);
+  check_beside_q(v, "v", q);
+  r.axes = q.shape.size();
+  r.processor = q.processor;
+  r.device = q.device;
+  r.tensors[Tensor::q] = as_bhld(std::move(q), r.heads_inside);
+  r.tensors[Tensor::k] = as_bhld(std::move(k), r.heads_inside);
+  r.tensors[Tensor::v] = as_bhld(std::move(v), r.heads_inside);
+  read_shapes(r);
+  r.problem.mask.causal = truth(a.causal, "causal");
+  read_window(a.window, r.problem.mask);
+  if (!a.scale.is_none()) r.problem.scale = number(a.scale, "scale");
+  if (!a.softcap.is_none()) r.problem.softcap = number(a.softcap, "softcap");
+  read_key_lengths(a.key_lengths, r);
+  read_slopes(a.alibi, r);
+  read_bias(a.bias, r);
+  read_options(a.options, r.options);
+  if (!is_empty(r)) taken(validate(r.problem));
+  return r;
+}
+
+bool is_empty(const Request& r) {
+  const Problem& p = r.problem;
+  return p.B == 0 || p.Hq == 0 || p.Lq == 0 || p.Dv == 0 || p.Lk == 0 || p.Hkv == 0;
+}
+
+std::vector<std::int64_t> shape_of_answer(const Request& r, std::int64_t dims) {
+  const Problem& p = r.problem;
+  std::vector<std::int64_t> shape{p.B, p.Hq, p.Lq};
+  if (dims >= 0) {
+    if (r.heads_inside && r.axes >= 3) std::swap(shape[1], shape[2]);
+    shape.push_back(dims);
+  }
+  shape.erase(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(4 - r.axes));
+  return shape;
+}
+
+Choice choose(std::string_view kernel, const Request& request, const Device& device) {
+  Choice choice;
+  if (kernel != "auto") {
+    const auto found = find_kernel(kernel);
+    if (!found) refuse("kernel", found.error().message);
+    choice.row = *found;
+    if (choice.row->processor != request.processor) {
+      refuse("kernel", fmt::format("{} runs on the {}, and q is on the {}", kernel,
+                                   choice.row->processor == Processor::cpu ? "CPU" : "GPU",
+                                   request.processor == Processor::cpu ? "CPU" : "GPU"));
+    }
+    if (auto good = choice.row->supports(*choice.row, request.problem, request.options, device); !good)
+      refuse("kernel", good.error().message);
+    choice.why = "as asked for";
+    return choice;
+  }
+  for (const KernelRow* row : ladder_of(request.problem.pass)) {
+    if (row->processor != request.processor) continue;
+    if (auto good = row->supports(*row, request.problem, request.options, device); good) choice.row = row;
+  }
+  if (choice.row == nullptr)
+    refuse("kernel", fmt::format("no rung takes {} on {} ({})", describe(request.problem), device.name, device.arch));
+  choice.why = fmt::format("the highest rung that takes {} on {}", name_of(request.problem.dtype), device.arch);
+  return choice;
+}
+
+}  // namespace attn::python
