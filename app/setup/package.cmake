@@ -3,6 +3,20 @@
 #   cmake --install build/release --prefix FOLDER
 #   cd build/release && cpack
 
+# `attnscope doctor --fetch-cuda` runs them; the build's share folder has them too.
+set(setup "${CMAKE_SOURCE_DIR}/app/setup")
+file(MAKE_DIRECTORY "${ATTNSCOPE_BUILD_ASSETS}/setup")
+foreach(name IN ITEMS fetch_cuda.sh run_module.py)
+  file(CREATE_LINK "${setup}/${name}" "${ATTNSCOPE_BUILD_ASSETS}/setup/${name}" SYMBOLIC)
+endforeach()
+install(PROGRAMS "${setup}/fetch_cuda.sh" DESTINATION share/attnscope/setup)
+install(FILES "${setup}/run_module.py" DESTINATION share/attnscope/setup)
+
+# A Python wheel has no places for the rest.
+if(SKBUILD)
+  return()
+endif()
+
 # The program writes its own manual page and completion, from the tables of its command line. When it is installed, not
 # at each build: it is there by then.
 set(made "${CMAKE_BINARY_DIR}/made")
@@ -29,15 +43,6 @@ foreach(size IN ITEMS 16 24 32 48 64 128 256)
   install(FILES "${desktop}/attnscope-${size}.png" DESTINATION share/icons/hicolor/${size}x${size}/apps
     RENAME attnscope.png)
 endforeach()
-
-# `attnscope doctor --fetch-cuda` runs them; the build's share folder has them too.
-set(setup "${CMAKE_SOURCE_DIR}/app/setup")
-file(MAKE_DIRECTORY "${ATTNSCOPE_BUILD_ASSETS}/setup")
-foreach(name IN ITEMS fetch_cuda.sh run_module.py)
-  file(CREATE_LINK "${setup}/${name}" "${ATTNSCOPE_BUILD_ASSETS}/setup/${name}" SYMBOLIC)
-endforeach()
-install(PROGRAMS "${setup}/fetch_cuda.sh" DESTINATION share/attnscope/setup)
-install(FILES "${setup}/run_module.py" DESTINATION share/attnscope/setup)
 
 # Where Debian looks for licences; the texts themselves lie in share/attnscope/licenses.
 file(READ "${CMAKE_SOURCE_DIR}/LICENSE" license)

@@ -1,0 +1,5 @@
+"""python -m attnscope: the program."""
+
+from .program import main
+
+main()

@@ -1,0 +1,62 @@
+"""The program attnscope, which comes with the package: where it is, and how it is run."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+__all__ = ["main", "path", "run"]
+
+
+def path():
+    """Where the program is: ``ATTNSCOPE_BINARY``, else the one beside this package.
+
+    Raises FileNotFoundError where there is neither.
+
+    >>> import attnscope.program
+    >>> attnscope.program.path().name
+    'attnscope'
+    """
+    named = os.environ.get("ATTNSCOPE_BINARY")
+    found = pathlib.Path(named) if named else pathlib.Path(__file__).resolve().parent / "bin" / "attnscope"
+    if not found.is_file():
+        raise FileNotFoundError(
+            f"The program is not at {found}: install the wheel, or name it with the variable ATTNSCOPE_BINARY."
+        )
+    return found
+
+
+def run(*arguments, timeout=None):
+    """Runs a command of the program and returns its stdout as text.
+
+    arguments: words of the command line, each made a text.
+    timeout: seconds; None: no limit. The program is ended then, and subprocess.TimeoutExpired raised.
+
+    Raises ValueError where the program refuses its arguments (exit 2), RuntimeError where it ends otherwise; the words
+    are the program's own.
+
+    >>> import attnscope.program
+    >>> attnscope.program.run("list").splitlines()[0].split()[:2]
+    ['rung', 'kernel']
+    """
+    done = subprocess.run(
+        [str(path()), *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    if done.returncode == 0:
+        return done.stdout
+    words = done.stderr.strip() or f"attnscope ended with status {done.returncode}"
+    raise (ValueError if done.returncode == 2 else RuntimeError)(words)
+
+
+def main():
+    """The command ``attnscope``: the program takes this process' place."""
+    try:
+        program = path()
+    except FileNotFoundError as error:
+        sys.exit(str(error))
+    os.execv(program, [str(program), *sys.argv[1:]])

@@ -1,0 +1,35 @@
+# What a wheel is built of, looked at before anything is: all that is missing is named at once, as Debian and Ubuntu
+# call it.
+set(lacking "")
+macro(attnscope_needs found package)
+  if(NOT ${found})
+    string(APPEND lacking " ${package}")
+  endif()
+endmacro()
+
+find_package(PkgConfig QUIET)
+attnscope_needs(PKG_CONFIG_FOUND pkg-config)
+find_package(fmt QUIET)
+attnscope_needs(fmt_FOUND libfmt-dev)
+find_package(nlohmann_json 3.10 QUIET)
+attnscope_needs(nlohmann_json_FOUND nlohmann-json3-dev)
+find_package(CLI11 2.1 QUIET)
+attnscope_needs(CLI11_FOUND libcli11-dev)
+find_package(GIF 5 QUIET)
+attnscope_needs(GIF_FOUND libgif-dev)
+if(PKG_CONFIG_FOUND)
+  pkg_check_modules(LIBZIP QUIET IMPORTED_TARGET libzip)
+  attnscope_needs(LIBZIP_FOUND libzip-dev)
+  pkg_check_modules(LIBHWY QUIET IMPORTED_TARGET libhwy)
+  attnscope_needs(LIBHWY_FOUND libhwy-dev)
+endif()
+find_path(STB_INCLUDE_DIR stb/stb_image_write.h)
+attnscope_needs(STB_INCLUDE_DIR libstb-dev)
+find_path(EXPECTED_INCLUDE_DIR tl/expected.hpp)
+attnscope_needs(EXPECTED_INCLUDE_DIR libexpected-dev)
+if(lacking)
+  message(FATAL_ERROR "The wheel of attnscope needs packages of the system that are missing:${lacking}\n"
+    "Either of these brings them:\n"
+    "  apt-get install --no-install-recommends${lacking}\n"
+    "  bash app/run.sh --setup-only     (all that the program is built of, the GUI sources included)")
+endif()
