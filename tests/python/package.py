@@ -40,3 +40,12 @@ def refused(report, words, call, *kinds):
         report.check(False, f"{words}: {type(error).__name__}: {error}")
     else:
         report.check(False, f"{words}: nothing was raised")
+
+
+def has_program():
+    """The program is beside the package, or named."""
+    try:
+        importlib.import_module("attnscope.program").path()
+    except FileNotFoundError:
+        return False
+    return True

@@ -17,18 +17,33 @@ from ._attention import (
     prepare,
     run_flash,
 )
+from ._tables import Table
+from .measuring import Verdict, bench, compare, judge, profile
+from .recordings import FirstWrong, Recording, Step, load, record, show
 
 __all__ = [
     "Call",
     "CopyWarning",
+    "FirstWrong",
     "Prepared",
+    "Recording",
+    "Step",
+    "Table",
+    "Verdict",
     "attention",
     "attention_flash",
     "attention_naive",
     "attention_tiled",
+    "bench",
+    "compare",
     "flash_attention",
+    "judge",
     "kernels",
     "last_call",
+    "load",
     "prepare",
+    "profile",
+    "record",
     "run_flash",
+    "show",
 ]

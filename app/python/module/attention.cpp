@@ -14,6 +14,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "app/python/module/arrays.h"
 #include "app/python/module/cpu_run.h"
 #include "app/python/module/errors.h"
 #include "app/python/module/gpu_run.h"
@@ -66,13 +67,6 @@ void fill_empty(const ArrayView& out, const ArrayView& lse) {
   }
   std::memset(out.data, 0, static_cast<std::size_t>(out.bytes()));
   std::fill_n(reinterpret_cast<float*>(lse.data), lse.size(), -std::numeric_limits<float>::infinity());
-}
-
-// Positional, for a call costs less so; the names are Python's (attnscope/_attention.py).
-constexpr std::size_t kArguments = 13;
-Arguments arguments_of(const nb::args& args) {
-  return {args[0], args[1], args[2], args[3],  args[4],  args[5], args[6],
-          args[7], args[8], args[9], args[10], args[11], args[12]};
 }
 
 // Ready for as many launches as are asked; it keeps its arrays alive.
@@ -218,23 +212,11 @@ nb::list kernels() {
   return rows;
 }
 
-// 64-byte aligned memory that speaks DLPack and the buffer protocol, for libraries whose arrays cannot be written.
+// Memory for libraries whose arrays cannot be written.
 nb::object empty_array(const std::vector<std::int64_t>& shape, const std::string& dtype) {
-  const auto type = element_type_from_name(dtype);
+  const auto type = dtype_from_name(dtype);
   if (!type) refuse("dtype", fmt::format("'{}' is none", dtype));
-  const std::int64_t count = element_count(shape);
-  if (count < 0) refuse("shape", "is too large");
-  auto* const memory = new cpu::AlignedBytes(static_cast<std::size_t>(count) * size_of(*type));
-  const nb::capsule owner(memory, [](void* p) noexcept { delete static_cast<cpu::AlignedBytes*>(p); });
-  const std::vector<std::size_t> extents(shape.begin(), shape.end());
-  using Code = nb::dlpack::dtype_code;
-  const bool whole = *type == ElementType::i32 || *type == ElementType::i64;
-  const nb::dlpack::dtype as{static_cast<std::uint8_t>(whole                        ? Code::Int
-                                                       : *type == ElementType::bf16 ? Code::Bfloat
-                                                                                    : Code::Float),
-                             static_cast<std::uint8_t>(8 * size_of(*type)), 1};
-  return nb::cast(nb::ndarray<nb::array_api>(memory->data(), extents.size(), extents.data(), owner, nullptr, as,
-                                             nb::device::cpu::value));
+  return empty_for_all(*type, shape);
 }
 
 }  // namespace

@@ -2,9 +2,13 @@
 #include <nanobind/nanobind.h>
 
 #include "app/python/module/attention.h"
+#include "app/python/module/checks.h"
+#include "app/python/module/recordings.h"
 
 NB_MODULE(_core, module) {
   // Modules of a library are torn down in no order when Python ends.
   nanobind::set_leak_warnings(false);
   attn::python::bind_attention(module);
+  attn::python::bind_recordings(module);
+  attn::python::bind_checks(module);
 }

@@ -172,7 +172,9 @@ void read_options(nb::handle options, Options& into) {
       if (chosen_value < 1) refuse(name, fmt::format("{} cannot be", chosen_value));
       choose(into, *option, chosen_value);
     } else {
-      const auto read_value = value_from_text(*option, str_of(value));
+      const bool is_truth = PyBool_Check(value.ptr()) != 0;
+      const auto read_value =
+          value_from_text(*option, is_truth ? value.is(nb::bool_(true)) ? "true" : "false" : str_of(value));
       if (!read_value) refuse(name, read_value.error().message);
       choose(into, *option, *read_value);
     }
@@ -209,6 +211,12 @@ bool truth(nb::handle value, std::string_view argument) {
 std::string text(nb::handle value, std::string_view argument) {
   if (PyUnicode_Check(value.ptr()) == 0) refuse_type(argument, fmt::format("{} is no text", repr_of(value)));
   return str_of(value);
+}
+
+Arguments arguments_of(const nb::args& args) {
+  if (args.size() < kArguments) refuse_type("arguments", "are too few");
+  return {args[0], args[1], args[2], args[3],  args[4],  args[5], args[6],
+          args[7], args[8], args[9], args[10], args[11], args[12]};
 }
 
 Request read(const Arguments& a) {

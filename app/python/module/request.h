@@ -19,6 +19,10 @@ struct Arguments {
   nanobind::handle kernel, causal, window, bias, softcap, alibi, scale, key_lengths, layout, options;
 };
 
+// The first of what Python gives, positional, for a call costs less so; the names are in attnscope/_attention.py.
+constexpr std::size_t kArguments = 13;
+Arguments arguments_of(const nanobind::args& args);
+
 struct Request {
   Problem problem;
   Options options;

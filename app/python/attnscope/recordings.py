@@ -1,0 +1,340 @@
+"""The microscope: every step of a run, its arrays as NumPy, where it first goes wrong, and pictures of it."""
+
+import collections.abc
+import contextlib
+import html
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import threading
+import typing
+
+from . import _core, program
+from ._attention import _options
+
+__all__ = ["FirstWrong", "Recording", "Step", "load", "record", "show"]
+
+
+class FirstWrong(typing.NamedTuple):
+    """Where a run first differs from the right one.
+
+    step: the first wrong step, from 0. phase, tensor: what it did, and which of its tensors is wrong. b, h: batch and
+    query head. row, column: the first wrong element, in the whole tensor (a key's index for S and P). recorded, right:
+    its number, and what it should be. place, spread, cause: sentences; cause is empty where none is known.
+    """
+
+    step: int
+    phase: str
+    tensor: str
+    b: int
+    h: int
+    row: int
+    column: int
+    recorded: float
+    right: float
+    place: str
+    spread: str
+    cause: str
+
+    def __str__(self):
+        return "\n".join(words for words in (self.place, self.spread, self.cause) if words)
+
+
+class Step:
+    """One step of a recording: what it made, and what is live after it.
+
+    number: from 0, as in ``recording.steps``. phase, letter: "rescale", "α". b, h: batch and query head; i, j: query
+    and key tile, -1 where it has none. made: names of the tensors that it made; names: of all that are live after it.
+    bytes: asked of HBM by it.
+
+    >>> import numpy as np, attnscope
+    >>> x = np.arange(8, dtype=np.float32).reshape(4, 2)
+    >>> step = attnscope.record(x, x, x, tile=(2, 2)).steps[2]
+    >>> step.phase, step.made, step["s"].shape
+    ('scores', ('s',), (2, 2))
+    """
+
+    def __init__(self, recording, number):
+        self.recording, self.number = recording, number
+        facts = recording._core.step(number)
+        self.phase, self.letter = facts["phase"], facts["letter"]
+        self.b, self.h, self.i, self.j = (facts[name] for name in "bhij")
+        self.bytes, self.bytes_so_far = facts["bytes"], facts["bytes_so_far"]
+        self.made, self.names = tuple(facts["made"]), tuple(facts["live"])
+
+    def __getitem__(self, name):
+        """The tile of that name after this step: a read-only float32 array [rows, columns], no copy.
+
+        Raises KeyError where the step has none of that name.
+        """
+        return self._tile(name)[0]
+
+    def _tile(self, name):
+        try:
+            found = self.recording._core.tile(self.number, name)
+        except ValueError as error:
+            raise KeyError(str(error)) from None
+        if found is None:
+            raise KeyError(f"{name} is not computed after step {self.number}; there are {', '.join(self.names)}")
+        return found
+
+    def place(self, name):
+        """(row, column) of the tile's first number in the whole tensor."""
+        return self._tile(name)[1:3]
+
+    def holds(self, name):
+        """How the numbers are held, as a dict of scaled, base2, normalised, masked and partial."""
+        return self._tile(name)[3]
+
+    def __repr__(self):
+        tiles = "".join(
+            f", {name} {tile}" for name, tile in (("query tile", self.i), ("key tile", self.j)) if tile >= 0
+        )
+        made = f": {', '.join(self.made)}" if self.made else ""
+        return f"<step {self.number} of {len(self.recording)}, {self.phase}{tiles}{made}>"
+
+    def _repr_png_(self):
+        return self.recording.picture(self.number)
+
+    def _repr_svg_(self):
+        return svg(self)
+
+
+class Steps(collections.abc.Sequence):
+    """The steps of a recording, in the order of the walk."""
+
+    def __init__(self, recording):
+        self._recording = recording
+
+    def __len__(self):
+        return len(self._recording)
+
+    def __getitem__(self, number):
+        if isinstance(number, slice):
+            return [Step(self._recording, n) for n in range(*number.indices(len(self)))]
+        number = number.__index__()
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"step {number} is none; there are {len(self)}")
+        return Step(self._recording, number % len(self))
+
+
+class Recording:
+    """Every step of one run. Made by :func:`record` or :func:`load`; what it holds does not change.
+
+    kernel, device, order, problem: in words. tile: (Br, Bc). out, lse: the answer, as float32. steps: a sequence of
+    :class:`Step`.
+    """
+
+    def __init__(self, core):
+        self._core = core
+        self.kernel, self.device, self.order, self.problem = core.kernel, core.device, core.order, core.problem
+        self.tile, self.nbytes = core.tile_size, core.nbytes
+        self.steps = Steps(self)
+
+    def __len__(self):
+        return len(self._core)
+
+    def __repr__(self):
+        return (
+            f"<recording of {self.kernel} on {self.problem}, tile {self.tile[0]} × {self.tile[1]}: {len(self)} steps>"
+        )
+
+    @property
+    def out(self):
+        """The answer [B, Hq, Lq, Dv] that the kernel stored, widened to float32; a copy."""
+        return self._core.out
+
+    @property
+    def lse(self):
+        """The answer's log-sum-exp [B, Hq, Lq]; a copy."""
+        return self._core.lse
+
+    def array(self, name, step=-1, b=0, h=0):
+        """A whole tensor of one head as it is known after a step: float32, NaN where nothing has computed it yet.
+
+        name: "q", "k", "v", "s", "p", "m_new", "l_new", "alpha", "o_new", "lse". step: from 0; -1 is the last.
+        Shapes: [Lq or Lk, D, Dv, Lk or 1].
+
+        >>> import numpy as np, attnscope
+        >>> x = np.arange(8, dtype=np.float32).reshape(4, 2)
+        >>> recording = attnscope.record(x, x, x, tile=(2, 2))
+        >>> int(np.isnan(recording.array("s", 2)).sum()), recording.array("s").shape
+        (12, (4, 4))
+        """
+        return self._core.matrix(name, self.steps[step].number, b, h)
+
+    def first_wrong(self, other=None):
+        """Where this run first goes wrong; None where it does not.
+
+        other: the right recording, of the same problem, numbers, tile and order; None: the ladder's own kernel of that
+        order is run for it.
+
+        >>> import numpy as np, attnscope
+        >>> x = np.random.default_rng(1).standard_normal((8, 4)).astype(np.float32)
+        >>> attnscope.record(x, x, x, tile=(4, 4)).first_wrong() is None
+        True
+        >>> wrong = attnscope.record(x, x, x, tile=(4, 4), kernel="museum_alpha_on_l_only")
+        >>> wrong.first_wrong().phase
+        'output'
+        """
+        if other is not None and not isinstance(other, Recording):
+            raise TypeError(f"other: {other!r} is no recording")
+        found = self._core.first_wrong(None if other is None else other._core)
+        return None if found is None else FirstWrong(**found)
+
+    def verdict(self):
+        """("pass", "wrong" or "not judged", the reason, largest error, allowed error), by the rule, against fp64."""
+        return self._core.verdict()
+
+    def save(self, file):
+        """Writes an .attn file, which the window and :func:`load` open."""
+        self._core.write(os.fspath(file))
+
+    def picture(self, step=0, size=(1440, 900), theme="light"):
+        """PNG bytes of the Step view at a step, as the window shows it; drawn by the program, with no display."""
+        number = self.steps[step].number + 1
+        with tempfile.TemporaryDirectory(prefix="attnscope-") as folder:
+            file, image = pathlib.Path(folder) / "run.attn", pathlib.Path(folder) / "step.png"
+            self.save(file)
+            words = ["shot", "--session", file, "--step", number, "--theme", theme, "--size", f"{size[0]}x{size[1]}"]
+            program.run(*words, "-o", image, timeout=120)
+            return image.read_bytes()
+
+    def _repr_png_(self):
+        return self.picture(len(self) - 1)
+
+    def _repr_svg_(self):
+        return svg(self.steps[len(self) - 1])
+
+
+def record(
+    q,
+    k,
+    v,
+    *,
+    tile=None,
+    kernel="auto",
+    causal=False,
+    window=None,
+    bias=None,
+    softcap=None,
+    alibi=None,
+    scale=None,
+    key_lengths=None,
+    layout="bhld",
+    options=None,
+):
+    """Runs a CPU kernel on these very numbers and keeps every step. Arguments as :func:`attention` has them.
+
+    kernel: one whose row in :func:`kernels` records, or a piece of the bug museum ("museum_alpha_on_l_only").
+    tile: (Br, Bc); None: the kernel's own. options: what-ifs such as {"subtract_max": False}.
+
+    Returns a :class:`Recording`. Raises ValueError where the recording would take more than the program keeps (small
+    problems are meant: hundreds of queries and keys), and for what attention() refuses.
+
+    >>> import numpy as np, attnscope
+    >>> x = np.arange(8, dtype=np.float32).reshape(4, 2)
+    >>> attnscope.record(x, x, x, tile=(2, 2))
+    <recording of cpu_flash on B=1 H=1 L=4 D=2 f32, tile 2 × 2: 34 steps>
+    """
+    asked = (kernel, causal, window, bias, softcap, alibi, scale, key_lengths, layout, _options(tile, None, options))
+    return Recording(_core.record(*(_detached(x) for x in (q, k, v)), *asked))
+
+
+def _detached(array):
+    return array.detach() if hasattr(array, "detach") else array
+
+
+def load(file):
+    """The recording of an .attn file, such as one of a GPU that the program wrote."""
+    return Recording(_core.load(os.fspath(file)))
+
+
+def show(recording):
+    """Opens the window on a recording, or on an .attn file, and returns at once: the process, a subprocess.Popen.
+
+    Raises RuntimeError where there is no display.
+    """
+    if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise RuntimeError("There is no display (DISPLAY, WAYLAND_DISPLAY): recording.picture() draws without one.")
+    if not isinstance(recording, Recording):
+        return subprocess.Popen([str(program.path()), os.fspath(recording)], stdin=subprocess.DEVNULL)
+    folder = tempfile.mkdtemp(prefix="attnscope-")
+    file = pathlib.Path(folder) / "notebook.attn"
+    try:
+        recording.save(file)
+        window = subprocess.Popen([str(program.path()), str(file)], stdin=subprocess.DEVNULL)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    threading.Thread(target=_remove_after, args=(window, folder), daemon=True).start()
+    return window
+
+
+def _remove_after(window, folder):
+    with contextlib.suppress(OSError):
+        window.wait()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+# ---- a picture of a step's tiles that needs no program
+
+_CELL, _HIGH, _GAP, _MOST = 46, 20, 18, 12
+_FONT = "font-family='sans-serif' font-size='11'"
+
+
+def _number(value):
+    if value != value:
+        return "NaN"
+    if value in (float("inf"), float("-inf")):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:.3g}".replace("-", "−")
+
+
+def _colour(value, largest):
+    """White at 0, orange above, blue below: readable under black figures."""
+    if value != value or value in (float("inf"), float("-inf")) or not largest:
+        return "#e8e8e8"
+    share = min(abs(value) / largest, 1)
+    full = (244, 178, 102) if value > 0 else (126, 174, 226)
+    return "#" + "".join(f"{round(255 + (part - 255) * share):02x}" for part in full)
+
+
+def _tile_svg(name, tile, left, top, made):
+    rows, columns = min(tile.shape[0], _MOST), min(tile.shape[1], _MOST)
+    shown = tile[:rows, :columns]
+    finite = [abs(float(x)) for x in shown.flat if abs(x) != float("inf") and x == x]
+    largest = max(finite, default=0)
+    cut = "" if shown.shape == tile.shape else f" (of {tile.shape[0]} × {tile.shape[1]})"
+    title = f"{name}{cut}"
+    weight = " font-weight='bold'" if made else ""
+    parts = [f"<text x='{left}' y='{top - 5}' {_FONT}{weight}>{html.escape(title)}</text>"]
+    for r in range(rows):
+        for c in range(columns):
+            x, y, value = left + c * _CELL, top + r * _HIGH, float(shown[r, c])
+            size = f"width='{_CELL}' height='{_HIGH}'"
+            parts.append(f"<rect x='{x}' y='{y}' {size} fill='{_colour(value, largest)}' stroke='#bbb'/>")
+            parts.append(
+                f"<text x='{x + _CELL - 4}' y='{y + 14}' text-anchor='end' {_FONT}>{html.escape(_number(value))}</text>"
+            )
+    if made:
+        size = f"width='{columns * _CELL}' height='{rows * _HIGH}'"
+        parts.append(f"<rect x='{left}' y='{top}' {size} fill='none' stroke='#222' stroke-width='2'/>")
+    return "".join(parts), max(columns * _CELL, 8 * len(title)), rows * _HIGH
+
+
+def svg(step):
+    """The tiles that are live after a step, with their numbers, as SVG text; what it made has a thick outline."""
+    left, parts, tallest, top = 8, [], 0, 48
+    for name in step.names:
+        part, width, height = _tile_svg(name, step[name], left, top, name in step.made)
+        parts.append(part)
+        left += width + _GAP
+        tallest = max(tallest, height)
+    head = f"<text x='8' y='18' {_FONT}>{html.escape(repr(step).strip('<>'))}</text>"
+    width, height = max(left, 8 + 7 * len(repr(step))), top + tallest + 10
+    size = f"width='{width}' height='{height}' viewBox='0 0 {width} {height}'"
+    background = f"<rect width='{width}' height='{height}' fill='white'/>"
+    return f"<svg xmlns='http://www.w3.org/2000/svg' {size}>{background}{head}{''.join(parts)}</svg>"
