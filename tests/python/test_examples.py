@@ -1,9 +1,16 @@
 """Every example of the package's docstrings runs, and everything public has words."""
 
+import contextlib
 import doctest
 import importlib
+import importlib.util
 import inspect
+import io
+import os
+import pathlib
 import pkgutil
+import re
+import tempfile
 
 import package
 
@@ -26,4 +33,27 @@ for info in pkgutil.iter_modules(attnscope.__path__):
 for name in attnscope.__all__:
     thing = getattr(attnscope, name)
     report.check(bool(inspect.getdoc(thing)), f"attnscope.{name} has a docstring")
-report.exit(10)
+
+
+def page():
+    """The blocks of docs/python.md, one after the other in an empty folder, as a reader would type them."""
+    text = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text(encoding="utf-8")
+    names, blocks = {}, re.findall(r"^```python *(\w*)\n(.*?)^```$", text, re.M | re.S)
+    for need, block in blocks:
+        if need and importlib.util.find_spec(need) is None:
+            print(f"left out: a block of docs/python.md, for {need} is not installed")
+            continue
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(block, "docs/python.md", "exec"), names)
+            report.check(True, block)
+        except Exception as error:
+            report.check(False, f"docs/python.md: {type(error).__name__}: {error}\n{block}")
+    report.check(len(blocks) >= 8, f"the page has {len(blocks)} blocks")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    page()
+    os.chdir("/")
+report.exit(20)

@@ -35,6 +35,7 @@ __all__ = [
     "attention_naive",
     "attention_tiled",
     "bench",
+    "capture",
     "compare",
     "flash_attention",
     "judge",
@@ -47,3 +48,10 @@ __all__ = [
     "run_flash",
     "show",
 ]
+
+
+def capture(model=None, layer=0, b=0, h=0, rows=None, keys=None):
+    """attnscope.torch.capture: one attention call of a running torch model, as it was made. Needs torch."""
+    from .torch import capture as of_torch
+
+    return of_torch(model, layer, b, h, rows, keys)

@@ -1,0 +1,359 @@
+"""torch: the operator attnscope::attention with its gradient, a stand-in for scaled_dot_product_attention, capture().
+
+The operator is known to torch.compile, opcheck and autograd. Its gradient is recomputed from O and LSE by
+cpu_flash_bwd; there is no backward rung for a GPU yet, and it is refused there in words.
+"""
+
+import contextlib
+import json
+import typing
+
+import torch
+import torch.nn.functional
+
+from . import _core, recordings
+from ._attention import _account, _refuse_dropout
+from ._homes import Torch
+
+__all__ = ["Captured", "attention", "capture", "replaced", "scaled_dot_product_attention"]
+
+Optional = typing.Optional
+_NO_OPTIONS = "null"  # as JSON
+
+
+def _asked(q, k, v, bias, kernel, causal, window, softcap, alibi, scale, key_lengths, layout, options):
+    slopes = True if alibi is not None and alibi.numel() == 0 else alibi
+    return (
+        q,
+        k,
+        v,
+        kernel,
+        causal,
+        tuple(window),
+        bias,
+        softcap,
+        slopes,
+        scale,
+        key_lengths,
+        layout,
+        json.loads(options),
+    )
+
+
+def _answer_shapes(q, v, layout):
+    out = q.shape[:-1] + v.shape[-1:]
+    rows = q.shape[:-1]
+    if layout == "blhd" and q.dim() >= 3:
+        rows = rows[:-2] + (rows[-1], rows[-2])
+    return out, rows
+
+
+@torch.library.custom_op("attnscope::attention", mutates_args=())
+def attention_op(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    bias: Optional[torch.Tensor],
+    kernel: str,
+    causal: bool,
+    window: list[int],
+    softcap: Optional[float],
+    alibi: Optional[torch.Tensor],
+    scale: Optional[float],
+    key_lengths: Optional[torch.Tensor],
+    layout: str,
+    options: str,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """O and LSE. alibi: slopes, or a tensor without elements for the usual ones. options: JSON."""
+    asked = _asked(q, k, v, bias, kernel, causal, window, softcap, alibi, scale, key_lengths, layout, options)
+    with _on_device_of(q):
+        answer, lse, account = _core.attention(*asked, None, Torch)
+    _account(account)
+    return answer, lse
+
+
+@attention_op.register_fake
+def _(q, k, v, bias, kernel, causal, window, softcap, alibi, scale, key_lengths, layout, options):
+    out, rows = _answer_shapes(q, v, layout)
+    return q.new_empty(out), q.new_empty(rows, dtype=torch.float32)
+
+
+@torch.library.custom_op("attnscope::attention_backward", mutates_args=())
+def backward_op(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    bias: Optional[torch.Tensor],
+    out: torch.Tensor,
+    lse: torch.Tensor,
+    d_out: torch.Tensor,
+    causal: bool,
+    window: list[int],
+    softcap: Optional[float],
+    alibi: Optional[torch.Tensor],
+    scale: Optional[float],
+    key_lengths: Optional[torch.Tensor],
+    layout: str,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """dQ, dK and dV."""
+    if q.is_cuda:
+        raise RuntimeError(
+            "attnscope::attention has no backward rung for a GPU yet: detach its inputs, or move them to the CPU."
+        )
+    asked = _asked(q, k, v, bias, "auto", causal, window, softcap, alibi, scale, key_lengths, layout, "null")
+    # What autograd hands in lies as it likes: nobody could mend a copy that is said.
+    d_q, d_k, d_v, _ = _core.backward(*asked, out, lse, d_out, Torch)
+    return d_q, d_k, d_v
+
+
+@backward_op.register_fake
+def _(q, k, v, bias, out, lse, d_out, causal, window, softcap, alibi, scale, key_lengths, layout):
+    return q.new_empty(q.shape), k.new_empty(k.shape), v.new_empty(v.shape)
+
+
+def _keep(ctx, inputs, output):
+    q, k, v, bias, _, causal, window, softcap, alibi, scale, key_lengths, layout, _ = inputs
+    ctx.mark_non_differentiable(output[1])
+    ctx.save_for_backward(q, k, v, bias, output[0], output[1], alibi, key_lengths)
+    ctx.rest = (causal, window, softcap, scale, layout)
+
+
+def _gradients(ctx, d_out, _d_lse):
+    q, k, v, bias, out, lse, alibi, key_lengths = ctx.saved_tensors
+    causal, window, softcap, scale, layout = ctx.rest
+    if bias is not None and ctx.needs_input_grad[3]:
+        raise RuntimeError("bias: has no gradient here; detach it.")
+    d_q, d_k, d_v = backward_op(
+        q, k, v, bias, out, lse, d_out, causal, window, softcap, alibi, scale, key_lengths, layout
+    )
+    return d_q, d_k, d_v, *[None] * 10
+
+
+attention_op.register_autograd(_gradients, setup_context=_keep)
+
+
+def _on_device_of(tensor):
+    return torch.cuda.device(tensor.device) if tensor.is_cuda else contextlib.nullcontext()
+
+
+def _tensor_or_none(value, dtype):
+    if value is None or value is False:
+        return None
+    if value is True:
+        return torch.empty(0, dtype=dtype)
+    return value if isinstance(value, torch.Tensor) else torch.as_tensor(value, dtype=dtype)
+
+
+def attention_with_gradients(
+    q, k, v, kernel, causal, window, bias, softcap, alibi, scale, key_lengths, layout, options
+):
+    """The operator by the arguments of attnscope.attention: (out, lse)."""
+    for name, tensor in (("k", k), ("v", v)):
+        if not isinstance(tensor, torch.Tensor):
+            raise TypeError(f"{name}: is a {type(tensor).__name__} where q is a torch tensor with a gradient")
+    sides = [-1 if side is None else side for side in window] if window is not None else [-1, -1]
+    named = (kernel, causal, sides, None if softcap is None else float(softcap))
+    rest = (_tensor_or_none(alibi, torch.float32), None if scale is None else float(scale))
+    lengths = _tensor_or_none(key_lengths, torch.int64)
+    chosen = _NO_OPTIONS if options is None else json.dumps(options)
+    return attention_op(q, k, v, _tensor_or_none(bias, torch.float32), *named, *rest, lengths, layout, chosen)
+
+
+def attention(
+    q,
+    k,
+    v,
+    *,
+    kernel="auto",
+    causal=False,
+    window=None,
+    bias=None,
+    softcap=None,
+    alibi=None,
+    scale=None,
+    key_lengths=None,
+    layout="bhld",
+    return_lse=False,
+):
+    """attnscope.attention as a torch operator: traced by torch.compile, with gradients of q, k and v on the CPU.
+
+    Arguments and answer as there. LSE has no gradient. float64 and dropout are refused.
+
+    >>> import torch, attnscope.torch
+    >>> q = torch.ones(1, 1, 4, 8, requires_grad=True)
+    >>> attnscope.torch.attention(q, q, q).sum().backward()
+    >>> q.grad.shape
+    torch.Size([1, 1, 4, 8])
+    """
+    out, lse = attention_with_gradients(
+        q, k, v, kernel, causal, window, bias, softcap, alibi, scale, key_lengths, layout, None
+    )
+    return (out, lse) if return_lse else out
+
+
+# ---- as torch's own function is called
+
+
+def _mask_as_bias(mask, lq, lk, top_left, device):
+    """torch's mask, true where a key is seen, or added to the scores; and its causal mask of unlike lengths."""
+    bias = None
+    if mask is not None:
+        if mask.dtype == torch.bool:
+            bias = torch.zeros(mask.shape, dtype=torch.float32, device=mask.device).masked_fill(~mask, float("-inf"))
+        else:
+            bias = mask.to(torch.float32)
+    if top_left:
+        seen = torch.ones(lq, lk, dtype=torch.bool, device=device).tril()
+        causal = torch.zeros(lq, lk, dtype=torch.float32, device=device).masked_fill(~seen, float("-inf"))
+        bias = causal if bias is None else bias + causal
+    return bias
+
+
+def scaled_dot_product_attention(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False, *, kernel="auto"
+):
+    """torch.nn.functional.scaled_dot_product_attention by one of AttnScope's kernels, same arguments.
+
+    Its causal mask begins at the top left, as torch's does. dropout_p > 0 and float64 are refused in words.
+
+    >>> import torch, attnscope.torch
+    >>> q = torch.randn(2, 3, 8, 4)
+    >>> ours = attnscope.torch.scaled_dot_product_attention(q, q, q, is_causal=True)
+    >>> torch.allclose(ours, torch.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True), atol=1e-5)
+    True
+    """
+    _refuse_dropout(dropout_p)
+    if not enable_gqa and query.dim() >= 3 and query.shape[-3] != key.shape[-3]:
+        raise ValueError(f"key: has {key.shape[-3]} heads where query has {query.shape[-3]}; pass enable_gqa=True")
+    lead = query.shape[:-3] if query.dim() > 4 else None
+    if lead is not None:
+        query, key, value = (x.reshape(-1, *x.shape[-3:]) for x in (query, key, value))
+        if attn_mask is not None and attn_mask.dim() > 4:
+            attn_mask = attn_mask.expand(*lead, *attn_mask.shape[-3:]).reshape(-1, *attn_mask.shape[-3:])
+    lq, lk = query.shape[-2], key.shape[-2]
+    alike = is_causal and lq == lk
+    bias = _mask_as_bias(attn_mask, lq, lk, is_causal and not alike, query.device)
+    out, _ = attention_with_gradients(
+        query, key, value, kernel, alike, None, bias, None, None, scale, None, "bhld", None
+    )
+    return out if lead is None else out.reshape(*lead, *out.shape[-3:])
+
+
+@contextlib.contextmanager
+def replaced(kernel="auto"):
+    """Within it torch.nn.functional.scaled_dot_product_attention is AttnScope's: a model runs on our kernels unchanged.
+
+    kernel: an id, or "auto". Not for several threads at once: the function is the module's. A model that took the
+    function's name before (``from torch.nn.functional import …``) does not see it.
+
+    >>> import torch, attnscope, attnscope.torch
+    >>> model = torch.nn.TransformerEncoderLayer(16, 2, 32, dropout=0, batch_first=True)
+    >>> with attnscope.torch.replaced():
+    ...     out = model(torch.randn(2, 5, 16))
+    >>> attnscope.last_call().kernel
+    'cpu_flash'
+    """
+    original = torch.nn.functional.scaled_dot_product_attention
+
+    def ours(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+        return scaled_dot_product_attention(
+            query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, kernel=kernel
+        )
+
+    torch.nn.functional.scaled_dot_product_attention = ours
+    try:
+        yield
+    finally:
+        torch.nn.functional.scaled_dot_product_attention = original
+
+
+# ---- one call of a running model
+
+
+class Captured:
+    """One attention call of a model, as it was made. Filled by :func:`capture`.
+
+    q, k, v: the head's [1, 1, rows or keys, D], on the CPU. bias: what was added to its scores, or None. causal, scale:
+    as the call had them. calls: how many attention calls the model made.
+    """
+
+    def __init__(self):
+        self.q = self.k = self.v = self.bias = None
+        self.causal, self.scale, self.calls = False, None, 0
+
+    def _checked(self):
+        if self.q is None:
+            raise RuntimeError(f"No call was captured: the model made {self.calls} of scaled_dot_product_attention.")
+        return (self.q, self.k, self.v), {"bias": self.bias, "causal": self.causal, "scale": self.scale}
+
+    def record(self, tile=None, kernel="auto"):
+        """The call's steps, on its own numbers, by a kernel of ours: a :class:`attnscope.Recording`."""
+        arrays, given = self._checked()
+        return recordings.record(*arrays, tile=tile, kernel=kernel, **given)
+
+    def show(self, tile=None, kernel="auto"):
+        """Opens the window on it: see :func:`attnscope.show`."""
+        return recordings.show(self.record(tile, kernel))
+
+
+def _take(into, call, b, h, rows, keys):
+    query, key, value, mask, is_causal, scale = call
+    query, key, value = (x.detach() for x in (query, key, value))
+    while query.dim() < 4:
+        query, key, value = (x.unsqueeze(0) for x in (query, key, value))
+    group = query.shape[-3] // key.shape[-3]
+    rows = slice(None) if rows is None else rows
+    keys = slice(None) if keys is None else keys
+    lq, lk = query.shape[-2], key.shape[-2]
+    whole = rows == slice(None) and keys == slice(None)
+    into.causal = bool(is_causal and lq == lk and whole)
+    bias = _mask_as_bias(mask, lq, lk, is_causal and not into.causal, query.device)
+    into.q = query[b, h, rows][None, None].cpu().clone()
+    into.k, into.v = (x[b, h // group, keys][None, None].cpu().clone() for x in (key, value))
+    into.scale = query.shape[-1] ** -0.5 if scale is None else float(scale)
+    if bias is not None:
+        bias = bias.detach().expand(*query.shape[:-3], query.shape[-3], lq, lk)
+        into.bias = bias[b, h][rows][:, keys][None, None].cpu().contiguous()
+
+
+@contextlib.contextmanager
+def capture(model=None, layer=0, b=0, h=0, rows=None, keys=None):
+    """Within it, one attention call of a running model is kept: its real q, k, v and mask.
+
+    model: a torch module, for a layer by name. layer: which call of scaled_dot_product_attention, from 0; or the name
+    of a module of the model, whose first call is taken. b, h: batch and query head. rows, keys: slices; None: all.
+
+    Gives a :class:`Captured`. The model computes as it does without.
+
+    >>> import torch, attnscope.torch
+    >>> model = torch.nn.TransformerEncoderLayer(16, 2, 32, dropout=0, batch_first=True)
+    >>> with attnscope.torch.capture(model, h=1) as captured:
+    ...     out = model(torch.randn(2, 5, 16))
+    >>> captured.record(tile=(2, 2)).out.shape
+    (1, 1, 5, 8)
+    """
+    captured, original = Captured(), torch.nn.functional.scaled_dot_product_attention
+    inside, hooks = [not isinstance(layer, str)], []
+    if isinstance(layer, str):
+        if model is None:
+            raise ValueError("model: give the module that has the layer")
+        named = dict(model.named_modules())
+        if layer not in named:
+            raise ValueError(f"layer: {layer!r} is no module of the model; there are {', '.join(filter(None, named))}")
+        hooks.append(named[layer].register_forward_pre_hook(lambda *_: inside.__setitem__(0, True)))
+        hooks.append(named[layer].register_forward_hook(lambda *_: inside.__setitem__(0, False)))
+
+    def watching(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+        wanted = inside[0] and captured.q is None and (isinstance(layer, str) or captured.calls == layer)
+        captured.calls += 1
+        if wanted:
+            _take(captured, (query, key, value, attn_mask, is_causal, scale), b, h, rows, keys)
+        return original(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+
+    torch.nn.functional.scaled_dot_product_attention = watching
+    try:
+        yield captured
+    finally:
+        torch.nn.functional.scaled_dot_product_attention = original
+        for hook in hooks:
+            hook.remove()
