@@ -283,7 +283,8 @@ check_mutants() {
 check_shell() {
   local rule="shell scripts pass shellcheck"
   if command -v shellcheck >/dev/null; then
-    verdict "$rule" "$(shellcheck -x -f gcc app/run.sh tests/run.sh tests/rules.sh tests/bare.sh app/setup/*.sh 2>&1 ||
+    verdict "$rule" "$(shellcheck -x -f gcc app/run.sh tests/run.sh tests/rules.sh tests/bare.sh tests/wheels.sh \
+      app/setup/*.sh 2>&1 ||
       true)"
   else
     skip "$rule" "shellcheck is not installed"

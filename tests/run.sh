@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Builds and runs the tests: bash tests/run.sh [--full | --tsan | --tidy]
+# Builds and runs the tests: bash tests/run.sh [--full | --tsan | --tidy | --wheels]
 #
 #   (nothing)   the code's rules and every test of a Release build: about 8 minutes on 2 cores
 #   --full      besides: long lists, mutants, address, undefined-behaviour and thread sanitizer, fuzzing, clang-tidy:
 #               about 45 minutes
 #   --tsan      the thread sanitizer alone, over kernels, profiling, model and tasks
 #   --tidy      clang-tidy alone
+#   --wheels    the Python wheel alone, in a clean folder of each Python there is (tests/wheels.sh)
 # Every part runs even when one before it failed; the last line counts all of them.
 set -Eeuo pipefail
 
@@ -261,6 +262,22 @@ fuzz_results() { # reads running and names of fuzz()
   done
 }
 
+test_wheels() {
+  step "The Python wheel"
+  local line
+  while IFS= read -r line; do
+    case "$line" in
+      PASS*)
+        count_pass
+        say "    ${line#PASS }"
+        ;;
+      SKIP*) count_skip "${line#SKIP }" ;;
+      FAIL*) count_fail "${line#FAIL }" ;;
+    esac
+  done < <(bash "$root/tests/wheels.sh" || true)
+  took
+}
+
 tidy() {
   step "clang-tidy"
   local program line
@@ -322,15 +339,16 @@ choose_clang() {
 # ---- all of it
 
 main() {
-  local full="" tsan="" tidy="" folder gui clang clang_version=16
+  local full="" tsan="" tidy="" wheels="" folder gui clang clang_version=16
   local -a with_clang=()
   case "${1:-}" in
     --full) full=1 ;;
     --tsan) tsan=1 ;;
     --tidy) tidy=1 ;;
+    --wheels) wheels=1 ;;
     "") ;;
     *)
-      say "usage: bash tests/run.sh [--full | --tsan | --tidy]"
+      say "usage: bash tests/run.sh [--full | --tsan | --tidy | --wheels]"
       exit 2
       ;;
   esac
@@ -356,7 +374,8 @@ main() {
   step "GUI sources"
   gui_sources
 
-  if [[ -z $tsan$tidy ]]; then
+  if [[ -n $wheels ]]; then test_wheels; fi
+  if [[ -z $tsan$tidy$wheels ]]; then
     check_rules
     test_release "$full"
     if [[ -n $full ]]; then mutants "$folder"; fi

@@ -1,5 +1,6 @@
 """Every example of the package's docstrings runs, and everything public has words."""
 
+import ast
 import contextlib
 import doctest
 import importlib
@@ -52,6 +53,32 @@ def page():
     report.check(len(blocks) >= 8, f"the page has {len(blocks)} blocks")
 
 
+def stubs():
+    """Each function and method of a stub has the arguments, in their order and kinds, that it has when it runs."""
+    looked_at = 0
+    for file in sorted(pathlib.Path(attnscope.__path__[0]).glob("*.pyi")):
+        name = file.stem
+        if name == "_core" or any(importlib.util.find_spec(need) is None for need in NEEDS.get(name, [])):
+            continue
+        module = attnscope if name == "__init__" else importlib.import_module(f"attnscope.{name}")
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for scope, node in [(module, n) for n in tree.body] + [
+            (getattr(module, c.name), n) for c in tree.body if isinstance(c, ast.ClassDef) for n in c.body
+        ]:
+            if not isinstance(node, ast.FunctionDef) or any(isinstance(d, ast.Name) for d in node.decorator_list):
+                continue
+            looked_at += 1
+            real = list(inspect.signature(getattr(scope, node.name)).parameters.values())
+            given = node.args
+            wanted = [(a.arg, "POSITIONAL_OR_KEYWORD") for a in given.args]
+            wanted += [(given.vararg.arg, "VAR_POSITIONAL")] if given.vararg else []
+            wanted += [(a.arg, "KEYWORD_ONLY") for a in given.kwonlyargs]
+            wanted += [(given.kwarg.arg, "VAR_KEYWORD")] if given.kwarg else []
+            report.check([(p.name, p.kind.name) for p in real] == wanted, f"{file.name}: {node.name} has {wanted}")
+    report.check(looked_at > 40, f"{looked_at} functions of the stubs were looked at")
+
+
+stubs()
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     page()
