@@ -1,8 +1,10 @@
 """attnscope.attention against the definition in fp64 by NumPy: dtypes, shapes, strides, masks, libraries, errors."""
 
 import array
+import ctypes
 import itertools
 import sys
+import types
 import warnings
 
 import package
@@ -268,6 +270,63 @@ def errors():
     package.refused(report, "D is 300", lambda: call(big, big, big))
 
 
+class OnGpu:
+    """An array of 8 x 4 floats that says by DLPack that it is on a GPU. Its memory is never looked at."""
+
+    class Tensor(ctypes.Structure):
+        _fields_ = [
+            *[("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32)],
+            *[("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)],
+            *[(name, ctypes.c_void_p) for name in ("shape", "strides")],
+            ("byte_offset", ctypes.c_uint64),
+            *[(name, ctypes.c_void_p) for name in ("manager", "deleter")],
+        ]
+
+    addresses = itertools.count(1 << 20, 1 << 12)
+
+    def __init__(self, extents=(8, 4)):
+        self.address = next(self.addresses)
+        self.shape, self.dtype = tuple(extents), np.dtype(np.float32)
+        self.extents = (ctypes.c_int64 * len(extents))(*extents)
+        self.kept = []
+
+    def __dlpack__(self, **given):
+        tensor = self.Tensor(self.address, (2, 0), len(self.shape), 2, 32, 1, ctypes.addressof(self.extents))
+        self.kept.append(tensor)
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return new(ctypes.addressof(tensor), b"dltensor", None)
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+
+def on_a_gpu():
+    """What can be seen where there is none: whose allocator and stream are asked, and the words."""
+    x = OnGpu()
+    package.refused(report, "q: is on a GPU, and nobody", lambda: attnscope.attention(x, x, x))
+    package.refused(report, "k: is on GPU 0 where q is on the CPU", lambda: attnscope.attention(numbers(8, 4), x, x))
+    package.refused(report, "q: is on a GPU", lambda: attnscope.record(x, x, x))
+    asked = []
+
+    class Stream:
+        ptr = 7
+
+    cupy = types.ModuleType("cupy")
+    cupy.empty = lambda shape, dtype: asked.append((tuple(shape), str(np.dtype(dtype)))) or OnGpu(shape)
+    cupy.cuda = types.SimpleNamespace(get_current_stream=lambda device: asked.append(device) or Stream)
+    cupys = type("ndarray", (OnGpu,), {"__module__": "cupy"})()
+    sys.modules["cupy"] = cupy
+    try:
+        attnscope.attention(cupys, cupys, cupys)
+        report.check(False, "a GPU that is not there computes")
+    except (RuntimeError, ValueError) as error:
+        report.check("driver" in str(error) or "CUDA" in str(error), f"the words name the driver: {error}")
+    finally:
+        del sys.modules["cupy"]
+    report.check(asked == [((8, 4), "float32"), ((8,), "float32"), 0], f"allocator and stream are CuPy's: {asked}")
+
+
 def calls_of_the_seeds():
     x = numbers(50, 16)
     report.check(
@@ -295,6 +354,7 @@ for part in (
     nothing_to_compute,
     errors,
     calls_of_the_seeds,
+    on_a_gpu,
 ):
     part()
 report.exit(190)

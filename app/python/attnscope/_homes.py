@@ -4,7 +4,6 @@ A home allocates arrays as its library does, so that they are freed, cached and 
 it (app/python/module/gpu_run.h), and so never imports a library that its caller has not.
 """
 
-import math
 import sys
 
 from . import _core
@@ -12,6 +11,8 @@ from . import _core
 
 class NumPy:
     """NumPy's arrays, and whatever speaks the buffer protocol or DLPack on the CPU and has no library known here."""
+
+    not_on_gpu = "is on a GPU, and nobody knows its library's allocator and stream; torch and CuPy are known"
 
     @staticmethod
     def empty(shape, like, kind):
@@ -35,6 +36,8 @@ class NumPy:
 
 class Torch:
     """torch's tensors, by its caching allocator, on its current stream."""
+
+    not_on_gpu = None
 
     @staticmethod
     def empty(shape, like, kind):
@@ -79,6 +82,8 @@ class Torch:
 class CuPy:
     """CuPy's arrays, from its memory pool, on its current stream."""
 
+    not_on_gpu = None
+
     @staticmethod
     def empty(shape, like, kind):
         cupy = sys.modules["cupy"]
@@ -122,6 +127,8 @@ class CuPy:
 class Jax:
     """JAX's arrays on the CPU. They cannot be written: the answer is memory of ours that becomes one of them."""
 
+    not_on_gpu = "is on a GPU, and JAX names no stream to join; use torch or CuPy there, or JAX on the CPU"
+
     @staticmethod
     def empty(shape, like, kind):
         names = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
@@ -130,13 +137,6 @@ class Jax:
     @staticmethod
     def finished(array):
         return sys.modules["jax"].dlpack.from_dlpack(array)
-
-    @staticmethod
-    def stream(device):
-        raise NotImplementedError(
-            "q: JAX names no stream that another kernel could join, so its arrays on a GPU are not taken; "
-            "use torch or CuPy there, or JAX on the CPU"
-        )
 
 
 _BY_MODULE = {
@@ -158,7 +158,3 @@ def home_of(array):
         if module.partition(".")[0].startswith(start) and start in sys.modules:
             return home
     return NumPy
-
-
-def elements(shape):
-    return math.prod(shape)

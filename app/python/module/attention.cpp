@@ -69,11 +69,17 @@ void fill_empty(const ArrayView& out, const ArrayView& lse) {
   std::fill_n(reinterpret_cast<float*>(lse.data), lse.size(), -std::numeric_limits<float>::infinity());
 }
 
+// A library whose arrays on a GPU can be answered: it has an allocator and a stream to be asked for.
+void check_home(nb::handle home) {
+  if (const nb::object reason = home.attr("not_on_gpu"); !reason.is_none()) refuse("q", str_of(reason));
+}
+
 // Ready for as many launches as are asked; it keeps its arrays alive.
 class Ready {
  public:
   Ready(const Arguments& a, nb::handle out, nb::handle lse, nb::handle home)
       : request_(read(a)), home_(nb::borrow(home)) {
+    if (request_.processor == Processor::gpu) check_home(home);
     answer_ = out.is_none()
                   ? home.attr("empty")(python_shape(shape_of_answer(request_, request_.problem.Dv)), a.q, "out")
                   : nb::borrow(out);
