@@ -281,7 +281,7 @@ def _remove_after(window, folder):
 
 # ---- a picture of a step's tiles that needs no program
 
-_CELL, _HIGH, _GAP, _MOST = 46, 20, 18, 12
+_CELL, _HIGH, _GAP, _MOST = 60, 20, 18, 12
 _FONT = "font-family='sans-serif' font-size='11'"
 
 
@@ -295,9 +295,9 @@ def _number(value):
 
 def _colour(value, largest):
     """White at 0, orange above, blue below: readable under black figures."""
-    if value != value or value in (float("inf"), float("-inf")) or not largest:
+    if value != value or value in (float("inf"), float("-inf")):
         return "#e8e8e8"
-    share = min(abs(value) / largest, 1)
+    share = min(abs(value) / largest, 1) if largest else 0
     full = (244, 178, 102) if value > 0 else (126, 174, 226)
     return "#" + "".join(f"{round(255 + (part - 255) * share):02x}" for part in full)
 
