@@ -117,8 +117,8 @@ class Table:
 
     >>> from attnscope import Table
     >>> table = Table({"L": [64, 128], "time_us": [1.5, None], "kernel": ["cpu_flash", "cpu_tiled"]})
-    >>> table["L"].sum(), table.rows()[0]
-    (np.int64(192), {'L': 64, 'time_us': 1.5, 'kernel': 'cpu_flash'})
+    >>> int(table["L"].sum()), table.rows()[0]
+    (192, {'L': 64, 'time_us': 1.5, 'kernel': 'cpu_flash'})
     """
 
     def __init__(self, columns):
