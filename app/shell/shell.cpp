@@ -73,11 +73,13 @@ Result<void> Shell::set_up(const std::filesystem::path& assets) {
   const auto fonts = load_fonts(assets / "fonts");
   if (!fonts) return tl::unexpected(fonts.error());
   style_.fonts = *fonts;
-  const auto text = read_text(assets / "step_texts.json");
-  if (!text) return tl::unexpected(text.error());
-  auto texts = parse_step_texts(*text);
-  if (!texts) return tl::unexpected(texts.error());
-  step_.texts = *std::move(texts);
+  for (const std::string_view file : kStepTextFiles) {
+    const auto text = read_text(assets / file);
+    if (!text) return tl::unexpected(text.error());
+    auto texts = parse_step_texts(*text, std::move(step_.texts));
+    if (!texts) return tl::unexpected(texts.error());
+    step_.texts = *std::move(texts);
+  }
   ImGui::GetIO().UserData = &style_;
   ImGui::GetIO().FontDefault = style_.fonts.text;
   apply_imgui_style(style_);

@@ -225,8 +225,8 @@ Result<void> finish(const Team& team, std::string_view kernel) {
   return ok();
 }
 
-Result<Recording> record_with(const KernelRow& row, Rules rules, const Problem& p, const Options& o, const Inputs& in,
-                              const std::function<void(const Call&, Team&, Recorder&)>& walk, Stop stop) {
+Result<Recording> begun_recording(const KernelRow& row, Rules rules, const Problem& p, const Options& o,
+                                  const Inputs& in) {
   const Device device = cpu_device();
   if (auto good = validate(p); !good) return tl::unexpected(good.error());
   if (auto good = check_takes(row, p); !good) return tl::unexpected(good.error());
@@ -245,9 +245,16 @@ Result<Recording> record_with(const KernelRow& row, Rules rules, const Problem& 
   rec.score_reads = row.score_reads;
   rec.inputs = in;
   rec.outputs = empty_outputs(p);
+  return rec;
+}
 
+Result<Recording> record_with(const KernelRow& row, Rules rules, const Problem& p, const Options& o, const Inputs& in,
+                              const std::function<void(const Call&, Team&, Recorder&)>& walk, Stop stop) {
+  auto begun = begun_recording(row, rules, p, o, in);
+  if (!begun) return begun;
+  Recording rec = *std::move(begun);
   // One thread: the recording's events are in the order of the walk. The result does not depend on it.
-  Options one = *resolved;
+  Options one = rec.options;
   one.threads = 1;
   const Layout layout = layout_of(row.order, rules, p, one);
   AlignedBytes workspace(static_cast<std::size_t>(layout.total) * sizeof(float));

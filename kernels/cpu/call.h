@@ -89,7 +89,10 @@ Problem problem_now(const Prepared& ready);
 // After the walk: done, or cancelled in words.
 Result<void> finish(const Team& team, std::string_view kernel);
 
-// record() of a CPU kernel: inputs checked, cap checked, the walk run in one thread over a Recorder.
+// What record() of a CPU kernel begins with: inputs and cap checked, nothing walked yet.
+Result<Recording> begun_recording(const KernelRow& row, Rules rules, const Problem& p, const Options& o,
+                                  const Inputs& in);
+// record() of a CPU kernel's forward: the walk run in one thread over a Recorder.
 // `walk` is called with the call and the recorder.
 Result<Recording> record_with(const KernelRow& row, Rules rules, const Problem& p, const Options& o, const Inputs& in,
                               const std::function<void(const Call&, Team&, class Recorder&)>& walk, Stop stop);

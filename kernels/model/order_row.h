@@ -20,10 +20,12 @@
 #include <vector>
 
 #include "kernels/model/order.h"
+#include "kernels/model/problem/problem.h"
 #include "kernels/model/traffic_parts.h"
 
 namespace attn {
 
+class ExactKeys;    // kernels/recording/replay/exact_keys.h
 class ExactWalk;    // kernels/recording/replay/exact_walk.h
 class GpuReplayer;  // kernels/recording/replay/gpu_replayer.h
 class Replayer;     // kernels/recording/replay/replayer.h
@@ -48,6 +50,8 @@ struct SlotRow {
   bool input = false;                // given, not computed: Q, K, V
   bool lanes = false;                // a GPU's may hold one column a lane, whose sum it is (l)
   bool score = false;                // a GPU's may lack the scale, or be of base 2 (S, m)
+  bool gradient = false;             // of the tensor that it is like: marked as such, and shaded on a scale of its own
+  bool own_scale = false;            // no gradient, and shaded on its own scale all the same
 };
 const SlotRow& slot_row(Slot s);
 Slot made_as(Slot s);
@@ -94,6 +98,7 @@ struct OrderPhase {
   void (*replay)(Replayer&) = nullptr;         // on a CPU, bit for bit
   void (*replay_gpu)(GpuReplayer&) = nullptr;  // on a GPU, within a bound
   void (*exact)(ExactWalk&) = nullptr;         // in fp64 with a running bound
+  void (*exact_keys)(ExactKeys&) = nullptr;    // the same of what is summed over queries: dK, dV
   std::string (*cause)(const causes::WrongPlace&) = nullptr;
   // For people, where assets/step_texts.json has no text of it: "Half of S", "[S] / 2", a sentence.
   std::string_view title = {}, formula = {}, sentence = {};
@@ -130,6 +135,7 @@ struct WalkStep {
 struct OrderRow {
   std::string_view name;
   // Facts.
+  Pass pass = Pass::forward;
   bool stores_scores = false;      // S and P go to HBM and come back
   bool skips_hidden = true;        // tiles that the mask hides are left out; else they are computed and masked
   bool operands_once = false;      // K and V are read with the first query rows alone
@@ -139,6 +145,7 @@ struct OrderRow {
   bool ends_with_lse = false;      // a phase before store_o divides O and makes the LSE
   bool heads_share_keys = false;   // what is done once a key tile serves all query heads that share its keys
   bool query_stays = true;         // Q_i is loaded once and stays on chip
+  bool absent_keys_zero = false;   // K and V beyond a batch's key length are 0 on chip, whatever memory holds
   std::int32_t passes = 1;
   std::vector<OrderPhase> phases = {};  // in the sequence of the walk
   std::vector<WalkStep> walk = {};

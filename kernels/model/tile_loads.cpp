@@ -86,14 +86,14 @@ Traffic query_tile_traffic(const Walk& w, std::int64_t b, std::int64_t i) {
   return t;
 }
 
-// What is done once a key tile, where any query tile sees it.
+// What is done once a key tile, where any query tile sees it; some of it where none does, such as zeros for gradients.
 Traffic key_tiles_once(const Walk& w, std::int64_t b) {
   Traffic t;
   for (std::int64_t c0 = 0; c0 < w.p.Lk; c0 += w.bc) {
     const std::int64_t c1 = std::min(w.p.Lk, c0 + w.bc);
-    if (w.p.cover(b, 0, w.p.Lq, c0, c1) == TileCover::skipped) continue;
+    const bool hidden = w.p.cover(b, 0, w.p.Lq, c0, c1) == TileCover::skipped;
     for (const WalkStep& step : w.order.walk) {
-      if (step.once == Once::key_tile) t += w.event(step, 0, 0, c1 - c0);
+      if (step.once == Once::key_tile && (!hidden || step.tiles == Tiles::all)) t += w.event(step, 0, 0, c1 - c0);
     }
   }
   return t;

@@ -17,9 +17,10 @@ TileBytes tile_bytes(const Problem& p, std::int64_t rows, std::int64_t cols) {
   const std::uint64_t e = size_of(p.dtype);
   std::int64_t bias = 0;
   if (p.has_bias()) bias = (p.bias_shape[2] == 1 ? 1 : rows) * (p.bias_shape[3] == 1 ? 1 : cols);
-  return {as_bytes(rows * p.D, e),  as_bytes(cols * p.D, e),      as_bytes(cols * p.Dv, e),
-          as_bytes(bias, kFp32),    as_bytes(rows * cols, kFp32), as_bytes(rows * cols, e),
-          as_bytes(rows * p.Dv, e), as_bytes(rows * p.Dv, kFp32), as_bytes(rows, kFp32)};
+  return {as_bytes(rows * p.D, e),     as_bytes(cols * p.D, e),      as_bytes(cols * p.Dv, e),
+          as_bytes(bias, kFp32),       as_bytes(rows * cols, kFp32), as_bytes(rows * cols, e),
+          as_bytes(rows * p.Dv, e),    as_bytes(rows * p.Dv, kFp32), as_bytes(rows, kFp32),
+          as_bytes(cols * p.D, kFp32), as_bytes(cols * p.Dv, kFp32)};
 }
 
 std::uint64_t Traffic::total() const {

@@ -24,6 +24,11 @@ void Recorder::head(std::int64_t b, std::int64_t h) {
   for (auto& slot : kept_) slot.clear();
 }
 
+void Recorder::go_to(std::int64_t b, std::int64_t h) {
+  b_ = b;
+  h_ = h;
+}
+
 VersionId Recorder::add(Slot slot, std::int64_t rows, std::int64_t cols, std::int64_t first_row, std::int64_t first_col,
                         Holds holds) {
   Version v;

@@ -33,6 +33,8 @@ class Recorder {
 
   // A new head: nothing is live.
   void head(std::int64_t b, std::int64_t h);
+  // Another head, of the same key tile: what is live stays.
+  void go_to(std::int64_t b, std::int64_t h);
   // A new version of `slot`: rows x cols of `t`, live from now on. Rows start at at.r0, columns at at.c0 where they are
   // keys.
   void put(Slot slot, ConstTile t, const Place2d& at, std::int64_t rows, std::int64_t cols, Holds holds = {});
@@ -48,6 +50,9 @@ class Recorder {
   // Remembers the live version under (i, j), and makes a remembered one live again as `as` (HBM in orders that store).
   void keep(Slot slot, std::int64_t i, std::int64_t j);
   void recall(Slot slot, Slot as, std::int64_t i, std::int64_t j);
+  // The version that lives in `slot`, and makes one live again; for walks that remember by more than (i, j).
+  VersionId shown(Slot slot) const { return live_[static_cast<std::size_t>(slot)]; }
+  void show(Slot slot, VersionId id) { live(slot) = id; }
   // The event ends: what is live now is live after it.
   void event(Phase phase, const Place2d& at, std::int64_t i, std::int64_t j, std::int32_t pass = 0);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/model/order_row.h"
+#include "kernels/model/problem/tensors.h"
 
 namespace attn {
 namespace {
@@ -145,9 +146,12 @@ std::uint64_t Recording::bytes() const {
   std::uint64_t total = sizeof(Recording) + arena.size() * sizeof(float) + events.size() * sizeof(Event) +
                         versions.size() * sizeof(Version) + index_.size() * sizeof(EventIndex) +
                         own_after.size() * sizeof(VersionId);
-  for (const Array* a : {&inputs.q, &inputs.k, &inputs.v, &outputs.out, &outputs.lse}) total += a->bytes();
-  if (gpu) total += gpu->makers.size() * sizeof(Maker);
-  return total + (inputs.bias ? inputs.bias->bytes() : 0);
+  const ByTensor<const Array*> given = arrays_of(inputs), made = arrays_of(outputs);
+  for (std::size_t n = 0; n < kTensors; ++n) {
+    for (const Array* a : {given[static_cast<Tensor>(n)], made[static_cast<Tensor>(n)]})
+      total += a != nullptr ? a->bytes() : 0;
+  }
+  return total + (gpu ? gpu->makers.size() * sizeof(Maker) : 0);
 }
 
 namespace {

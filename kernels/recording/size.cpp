@@ -57,6 +57,13 @@ void count_row_tile(const OrderRow& order, const Extents& x, Count& n) {
   }
 }
 
+// Once a key tile; `hidden`: no query sees it.
+void count_key_tile(const OrderRow& order, const Extents& x, bool hidden, Count& n) {
+  for (const WalkStep& step : order.walk) {
+    if (step.once == Once::key_tile && (!hidden || step.tiles == Tiles::all)) count_step(step, x, n);
+  }
+}
+
 Extents extents_of(const Problem& p, double rows, double cols) {
   return {rows, cols, static_cast<double>(p.D), static_cast<double>(p.Dv), p.dtype != DType::f32};
 }
@@ -82,11 +89,16 @@ Count count_heads(const OrderRow& order, const Problem& p, std::int64_t br, std:
                    head);
       }
     }
-    for (const WalkStep& step : order.walk) {
-      if (step.once == Once::key_tile) head.add(static_cast<double>(tj), 0, 0);
-    }
     n.add(head.events * static_cast<double>(p.Hq), head.versions * static_cast<double>(p.Hq),
           head.floats * static_cast<double>(p.Hq));
+    const auto heads = static_cast<double>(order.heads_share_keys ? p.Hkv : p.Hq);
+    Count keys;
+    for (std::int64_t j = 0; j < tj; ++j) {
+      const std::int64_t c0 = j * bc, c1 = std::min(p.Lk, c0 + bc);
+      const bool hidden = order.heads_share_keys && p.cover(b, 0, p.Lq, c0, c1) == TileCover::skipped;
+      count_key_tile(order, extents_of(p, 0, static_cast<double>(c1 - c0)), hidden, keys);
+    }
+    n.add(keys.events * heads, keys.versions * heads, keys.floats * heads);
   }
   return n;
 }
@@ -132,6 +144,8 @@ std::uint64_t recording_bytes(Order order, const Problem& p, const Options& reso
   n.add(0, 2 * B * Hkv * static_cast<double>(tj), elements(B, Hkv, Lk, D + Dv));
   const auto e = static_cast<double>(size_of(p.dtype));
   double arrays = e * (elements(B, Hq, Lq, D + Dv) + elements(B, Hkv, Lk, D + Dv)) + 4 * B * Hq * Lq;
+  // Q, O, K, V and LSE; of a backward their gradients too, and delta.
+  if (p.pass == Pass::backward) arrays *= 2;
   if (p.has_bias()) {
     arrays += 4 * elements(static_cast<double>(p.bias_shape[0]), static_cast<double>(p.bias_shape[1]),
                            static_cast<double>(p.bias_shape[2]), static_cast<double>(p.bias_shape[3]));

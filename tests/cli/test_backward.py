@@ -231,12 +231,44 @@ def other_commands(folder):
         report.check(all(x["error"] <= x["allowed"] for x in outputs.values()), f"{outputs}")
     report.check("dK" in done.stderr and "dV" in done.stderr, f"bench names no gradients: {done.stderr}")
     for command, words in ((["inspect", "naive", "--pass", "backward"], "takes the pass forward, not backward"),
-                           (["step", "--pass", "backward"], "cpu_flash takes the pass forward, not backward"),
-                           (["step", "--kernel", "cpu_flash_bwd"], "cpu_flash_bwd")):
+                           (["step", "--pass", "backward", "--kernel", "cpu_flash"],
+                            "cpu_flash takes the pass forward, not backward"),
+                           (["step", "--pass", "forward", "--kernel", "cpu_flash_bwd"],
+                            "cpu_flash_bwd takes the pass backward, not forward"),
+                           (["step", "--pass", "backward", "--accumulate", "f16"], "means nothing to cpu_flash_bwd"),
+                           (["step", "--kernel", "cpu_naive_bwd"], "cpu_naive_bwd")):
         done = run(*command)
         report.check(done.returncode == 2 and words in done.stderr, f"{command}: {done.returncode} {done.stderr}")
     done = run("bench", "--pass", "backward", "--device", "cpu", "--values", "64", "--peers")
     report.check(done.returncode == 2 and "forward alone" in done.stderr, f"peers: {done.returncode} {done.stderr}")
+
+
+def steps(folder):
+    """Every step of a backward: the gradients that it ends with are those of `run`, and a file keeps them."""
+    rng = np.random.default_rng(11)
+    for name in "qkv":
+        np.save(folder / f"{name}.npy", rng.standard_normal((1, 2, 9, 6)).astype(np.float32))
+    given = ["--q", folder / "q.npy", "--k", folder / "k.npy", "--v", folder / "v.npy"]
+    done = run("step", "--pass", "backward", *given, "--tile", "4x4", "--causal", "--json", "--attn",
+               folder / "steps.attn")
+    report.check(done.returncode == 0, f"step: {done.stderr}")
+    told = json.loads(done.stdout)
+    report.check(told["order"] == "backward" and told["kernel"] == "cpu_flash_bwd", f"step: {told['order']}")
+    made = {tile["tensor"] for step in told["steps"] for tile in step["made"]}
+    report.check({"delta", "dp", "ds", "dq", "dk", "dv"} <= made, f"step makes {made}")
+    for name, rows in (("dq", 9), ("dk", 9), ("dv", 9)):
+        report.check(told[name]["shape"] == [1, 2, rows, 6], f"{name}: {told[name]['shape']}")
+    report.check("out" not in told, "a backward has no output O")
+    # The last dQ of a query tile, scaled, is what stands in the answer.
+    last = [step for step in told["steps"] if step["phase"] == "store_dq" and step["h"] == 1][-1]
+    tile = last["made"][0]["values"]
+    answer = np.array(told["dq"]["values"]).reshape(2, 9, 6)[1, 8:9]
+    report.check(np.array_equal(np.array(tile), answer), f"dQ: {tile} and {answer}")
+    text = run("step", "--pass", "backward", *given, "--tile", "4x4").stdout
+    for words in ("Gradient dQ, batch 0, head 1", "comes in, takes its share and leaves", "dS"):
+        report.check(words in text, f"step does not say '{words}'")
+    report.check(run("step", "--pass", "backward", "--preset", "causal", "--from", "1", "--to", "3").returncode == 0,
+                 "a preset's backward is not shown")
 
 
 def main():
@@ -248,6 +280,7 @@ def main():
         given_forward(folder)
         autograd(folder)
         other_commands(folder)
+        steps(folder)
     with tempfile.TemporaryDirectory() as temporary:
         refusals(pathlib.Path(temporary))
     report.exit(least=400)

@@ -36,6 +36,8 @@ PICTURES = {
     "large_logits": ["--preset", "large_logits", "--step", "14", "--chart", "error"],
     "large_logits_no_max": ["--preset", "large_logits", "--no-max", "--step", "14", "--chart", "error"],
     "three_passes": ["--preset", "random", "--kernel", "cpu_multicore", "--step", "9", "--chart", "passes"],
+    "backward": ["--pass", "backward", "--l", "16", "--d", "4", "--tile", "4x4", "--generator", "normal", "--seed",
+                 "61", "--step", "67"],
     "wrong_run": ["--kernel", "museum_alpha_on_l_only", "--preset", "late_outlier", "--step", "15"],
     "learn_question": ["--view", "learn", "--state", LEARN + "lesson=one-pass,beat=past"],
     "learn_mistake": ["--view", "learn", "--state", LEARN + "lesson=one-pass,beat=past", "--answer", "wrong"],

@@ -1,7 +1,10 @@
 #include "viz/step/chart_card.h"
 
+#include <algorithm>
+
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
+#include "viz/step/orders/looks.h"
 
 namespace attn {
 
@@ -20,7 +23,17 @@ std::vector<ChartTab> chart_tabs(std::int32_t row) {
        tr("Which lane and register of a warp holds which element on tensor cores, and the banks of shared memory")}};
 }
 
-StepChart shown_chart(StepChart chosen, bool beside_row) {
+bool has_chart(Order order, StepChart chart) {
+  const auto charts = order_look(order).charts;
+  return std::ranges::find(charts, chart) != charts.end();
+}
+
+bool has_more_charts(Order order) {
+  return has_chart(order, StepChart::hindsight);
+}
+
+StepChart shown_chart(StepChart chosen, bool beside_row, Order order) {
+  if (!has_chart(order, chosen)) chosen = StepChart::row;
   return beside_row && chosen == StepChart::row ? StepChart::hindsight : chosen;
 }
 

@@ -18,8 +18,12 @@ struct ChartTab {
   std::string_view what;      // one sentence
 };
 std::vector<ChartTab> chart_tabs(std::int32_t row);
-// The chart that was chosen; hindsight instead of the row where that has a card of its own.
-StepChart shown_chart(StepChart chosen, bool beside_row);
+// The chart that was chosen, or the row where the order has none such; hindsight instead of the row where that has a
+// card of its own.
+StepChart shown_chart(StepChart chosen, bool beside_row, Order order = Order::flash);
+bool has_chart(Order order, StepChart chart);
+// Whether a second card beside that of the row has something to show.
+bool has_more_charts(Order order);
 // The pinned key wherever it is, else the one that the sentence follows.
 std::int32_t followed_key(const Selection& pinned, const StepPlace& at, const StepValues& values);
 

@@ -25,9 +25,10 @@ namespace {
 float draw_tabs(const ChartCard& card, const Box& in) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const std::vector<ChartTab> tabs = chart_tabs(card.at.row);
+  std::vector<ChartTab> tabs = chart_tabs(card.at.row);
+  std::erase_if(tabs, [&](const ChartTab& tab) { return !has_chart(card.rec.order, tab.chart); });
   float wide = 0;
-  const StepChart shown = shown_chart(card.state.view.step.chart, card.beside_row);
+  const StepChart shown = shown_chart(card.state.view.step.chart, card.beside_row, card.rec.order);
   for (const ChartTab& tab : tabs) wide += text_width(Face::bold, 14, tab.words) + s.px(20);
   const bool narrow = wide > in.width();
   float x = in.min.x;
@@ -79,7 +80,7 @@ void draw_chart_card(const ChartCard& card, const Box& box) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool alone = card.state.view.step.chart == StepChart::fragments;
-  if (!alone && !card.beside_row && box.width() >= s.px(kTwoCharts)) {
+  if (!alone && !card.beside_row && has_more_charts(card.rec.order) && box.width() >= s.px(kTwoCharts)) {
     const float middle = box.centre().x;
     draw_row_card(card, {box.min, {middle - s.px(6), box.max.y}});
     ChartCard other = card;
@@ -90,7 +91,7 @@ void draw_chart_card(const ChartCard& card, const Box& box) {
   draw_card(list, box);
   Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(12)}};
   in.min.y = draw_tabs(card, in);
-  switch (shown_chart(card.state.view.step.chart, card.beside_row)) {
+  switch (shown_chart(card.state.view.step.chart, card.beside_row, card.rec.order)) {
     case StepChart::row:
       draw_row_chart(list, in, row_chart_scene(card.rec, card.at));
       break;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "kernels/model/problem/tensors.h"
+
 namespace attn {
 
 std::shared_ptr<const Recording> recording_until(const Recording& rec, EventIndex horizon) {
@@ -12,8 +14,9 @@ std::shared_ptr<const Recording> recording_until(const Recording& rec, EventInde
     const auto first = cut->arena.begin() + static_cast<std::ptrdiff_t>(v.offset);
     std::fill(first, first + static_cast<std::ptrdiff_t>(v.rows) * v.cols, 0.0F);
   }
-  cut->outputs.out = Array(rec.outputs.out.dtype(), rec.outputs.out.shape());
-  cut->outputs.lse = Array(rec.outputs.lse.dtype(), rec.outputs.lse.shape());
+  const ByTensor<Array*> outputs = arrays_of(cut->outputs);
+  for (std::size_t n = 0; n < kTensors; ++n)
+    if (Array* const a = outputs[static_cast<Tensor>(n)]; a != nullptr) *a = Array(a->dtype(), a->shape());
   return cut;
 }
 

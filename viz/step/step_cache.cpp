@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/model/order_row.h"
 #include "kernels/recording/reading.h"
 #include "viz/step/charts/passes.h"
 
@@ -28,7 +29,11 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
   if (!rec || rec->events.empty()) return;
   const EventId& id = rec->events[std::min<std::size_t>(e, rec->events.size() - 1)].id;
   if (id.i < 0) {
-    exact.reset();
+    // What is summed by keys has its bounds of any query tile.
+    if (!order_row(rec->order).has(Phase::max))
+      exact.emplace(*rec, id.b, id.h, 0);
+    else
+      exact.reset();
   } else if (!exact || !exact->covers(id.b, id.h, id.i)) {
     exact.emplace(*rec, id.b, id.h, id.i);
   }

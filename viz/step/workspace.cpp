@@ -19,6 +19,7 @@
 #include "viz/step/bars/strip_draw.h"
 #include "viz/step/bars/wrong_run.h"
 #include "viz/step/bars/wrong_run_draw.h"
+#include "viz/step/chart_card.h"
 #include "viz/step/chart_card_draw.h"
 #include "viz/step/charts/traffic_draw.h"
 #include "viz/step/facts/code_phase.h"
@@ -300,6 +301,10 @@ void draw_bottom(ImDrawList* list, const Areas& areas, const ChartCard& charts, 
   if (areas.has_traffic && !ui.look.has(StepPart::traffic)) draw_faint(list, areas.traffic);
 }
 
+bool shows_fragments(const State& state, const Recording& rec) {
+  return state.view.step.chart == StepChart::fragments && has_chart(rec.order, StepChart::fragments);
+}
+
 }  // namespace
 
 void draw_step(const State& state, const Model& model, StepUiState& ui, Commands& commands) {
@@ -337,7 +342,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   }
   Areas areas = layout(all, rec, ui.alone);
   // Fragments are of the hardware, not of the step: they take the room of the tiles and of all charts.
-  const bool fragments = state.view.step.chart == StepChart::fragments && !ui.hidden.on;
+  const bool fragments = shows_fragments(state, rec) && !ui.hidden.on;
   // On a page that is scrolled they are whole, rather than a page within it.
   if (areas.scrolls && fragments) areas.tiles.max.y = areas.tiles.min.y + fragments_card_height(areas.tiles.width());
   if (areas.scrolls) {

@@ -375,12 +375,18 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
   }
   Options o = s->document.options;
   if (auto r = options.apply_to(o); !r) return tl::unexpected(r.error());
+  s = changed(*s, SetProblem{p, 0});
+  if (!s) return s;
+  // Another kernel stands in for one that does not take the pass; asked for by name it is refused.
+  const auto named_kernel = find_kernel_or_piece(kernel);
+  if (named_kernel && shows_step && s->document.kernel != kernel) {
+    if (auto good = check_takes(**named_kernel, p); !good) return tl::unexpected(good.error());
+  }
   if (const auto row = find_kernel_or_piece(kernel.empty() ? s->document.kernel : kernel)) {
     if (auto r = options.check_read_by(std::span(&*row, 1)); !r) return tl::unexpected(r.error());
   }
 
-  s = changed(*s, SetProblem{p, 0});
-  if (s) s = changed(*s, SetInputs{inputs, 0});
+  s = changed(*s, SetInputs{inputs, 0});
   if (s) s = changed(*s, SetOptions{o, 0});
   return s;
 }

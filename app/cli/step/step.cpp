@@ -47,14 +47,17 @@ Result<std::optional<FileLock>> lock_for(const std::string& file) {
 
 // The window's own words; without them the steps are named by their phase.
 StepTexts load_texts() {
-  auto file = find_asset("step_texts.json");
-  Result<StepTexts> texts = tl::unexpected(Error{});
-  if (!file) {
-    texts = tl::unexpected(file.error());
-  } else if (const auto bytes = read_file(*file, kMaxTextBytes); !bytes) {
-    texts = tl::unexpected(bytes.error());
-  } else {
-    texts = parse_step_texts({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  Result<StepTexts> texts = StepTexts{};
+  for (const std::string_view name : kStepTextFiles) {
+    auto file = find_asset(std::string(name));
+    if (!file) {
+      texts = tl::unexpected(file.error());
+    } else if (const auto bytes = read_file(*file, kMaxTextBytes); !bytes) {
+      texts = tl::unexpected(bytes.error());
+    } else {
+      texts = parse_step_texts({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, *std::move(texts));
+    }
+    if (!texts) break;
   }
   if (texts) return *std::move(texts);
   say(phrase("attnscope: the sentences of the steps are left out. {}", texts.error().message));

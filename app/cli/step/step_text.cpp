@@ -1,6 +1,7 @@
 #include "app/cli/step/step_text.h"
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -83,6 +84,15 @@ json rows_json(std::span<const float> values, std::int64_t cols) {
   return rows;
 }
 
+// Rows of a tensor from `first` on, all heads counted; of one without columns a number a row.
+std::string rows_text(const Array& a, std::int64_t first, std::int64_t rows, int digits) {
+  const std::int64_t cols = a.shape().size() > 3 ? a.shape()[3] : 1;
+  std::vector<std::string> cells;
+  for (std::int64_t n = first * cols; n < (first + rows) * cols; ++n)
+    cells.push_back(significant_text(static_cast<double>(a.get(n)), digits));
+  return table(cells, static_cast<std::int32_t>(cols));
+}
+
 json flat_json(const Array& a) {
   json values = json::array();
   for (std::int64_t n = 0; n < a.size(); ++n) values.push_back(number_to_json(static_cast<double>(a.get(n))));
@@ -125,8 +135,10 @@ std::string StepWriter::heading() const {
 
 void StepWriter::follow(EventIndex e) {
   const EventId& id = rec_.events[e].id;
-  if (id.i < 0 || (exact_ && exact_->covers(id.b, id.h, id.i))) return;
-  exact_.emplace(rec_, id.b, id.h, id.i);
+  // Where no query tile is live, one stands for what is summed by keys.
+  const std::int32_t i = std::max(id.i, 0);
+  if ((id.i < 0 && exact_) || (exact_ && exact_->covers(id.b, id.h, i))) return;
+  exact_.emplace(rec_, id.b, id.h, i);
 }
 
 std::string StepWriter::tile_text(VersionId id) const {
@@ -172,17 +184,26 @@ std::string StepWriter::summary() const {
   for (const std::uint64_t bytes : on_chip_bytes(rec_.order, p, rec_.options)) on_chip += bytes;
   std::string text = phrase("HBM bytes: {} as tile loads (nothing cached), {} compulsory; on chip at once: {}\n",
                             bytes_after(rec_, last), compulsory(rec_.order, p).total(), on_chip);
+  if (p.pass == Pass::backward) return text + gradients_text();
   for (std::int64_t head = 0; head < p.B * p.Hq; ++head) {
     const std::string where = p.B * p.Hq == 1 ? "" : phrase(", batch {}, query head {}", head / p.Hq, head % p.Hq);
-    std::vector<std::string> out, lse;
-    for (std::int64_t n = 0; n < p.Lq * p.Dv; ++n) {
-      out.push_back(significant_text(static_cast<double>(rec_.outputs.out.get(head * p.Lq * p.Dv + n)), kDigits));
+    text += phrase("\nOutput O{}\n", where) + rows_text(rec_.outputs.out, head * p.Lq, p.Lq, kDigits);
+    text += fmt::format("LSE{}\n", where) + rows_text(rec_.outputs.lse, head * p.Lq, p.Lq, kDigits + 1);
+  }
+  return text;
+}
+
+std::string StepWriter::gradients_text() const {
+  const Problem& p = rec_.problem;
+  std::string text;
+  for (const auto& [name, array, heads] :
+       {std::tuple("dQ", &rec_.outputs.d_q, p.Hq), std::tuple("dK", &rec_.outputs.d_k, p.Hkv),
+        std::tuple("dV", &rec_.outputs.d_v, p.Hkv)}) {
+    const std::int64_t rows = array->shape()[2];
+    for (std::int64_t head = 0; head < p.B * heads; ++head) {
+      const std::string where = p.B * heads == 1 ? "" : phrase(", batch {}, head {}", head / heads, head % heads);
+      text += phrase("\nGradient {}{}\n", name, where) + rows_text(*array, head * rows, rows, kDigits);
     }
-    for (std::int64_t r = 0; r < p.Lq; ++r) {
-      lse.push_back(significant_text(static_cast<double>(rec_.outputs.lse.get(head * p.Lq + r)), kDigits + 1));
-    }
-    text += phrase("\nOutput O{}\n", where) + table(out, static_cast<std::int32_t>(p.Dv));
-    text += fmt::format("LSE{}\n", where) + table(lse, 1);
   }
   return text;
 }
@@ -241,11 +262,21 @@ std::string StepWriter::json(EventIndex e) {
 
 std::string StepWriter::json_summary() const {
   const Problem& p = rec_.problem;
-  return members({{"tile_load_bytes", traffic_json(rec_.events.back().hbm_bytes)},
-                  {"compulsory_bytes", traffic_json(both_ways(compulsory(rec_.order, p)))},
-                  {"on_chip_bytes", traffic_json(on_chip_bytes(rec_.order, p, rec_.options))},
-                  {"out", {{"shape", rec_.outputs.out.shape()}, {"values", flat_json(rec_.outputs.out)}}},
-                  {"lse", {{"shape", rec_.outputs.lse.shape()}, {"values", flat_json(rec_.outputs.lse)}}}});
+  nlohmann::json j{{"tile_load_bytes", traffic_json(rec_.events.back().hbm_bytes)},
+                   {"compulsory_bytes", traffic_json(both_ways(compulsory(rec_.order, p)))},
+                   {"on_chip_bytes", traffic_json(on_chip_bytes(rec_.order, p, rec_.options))}};
+  const auto add = [&j](const char* name, const Array& a) {
+    j[name] = {{"shape", a.shape()}, {"values", flat_json(a)}};
+  };
+  if (p.pass == Pass::backward) {
+    add("dq", rec_.outputs.d_q);
+    add("dk", rec_.outputs.d_k);
+    add("dv", rec_.outputs.d_v);
+  } else {
+    add("out", rec_.outputs.out);
+    add("lse", rec_.outputs.lse);
+  }
+  return members(j);
 }
 
 }  // namespace attn::cli

@@ -31,6 +31,7 @@ class StepWriter {
   std::string json_summary() const;
 
  private:
+  std::string gradients_text() const;
   void follow(EventIndex e);
   std::string tile_text(VersionId version) const;
 

@@ -66,13 +66,23 @@ struct ApplyStep {
 
   Result<State> done() { return std::move(s); }
 
-  Result<State> operator()(const ChoosePreset& c) { return with_preset(std::move(s), c.id); }
+  // The pass stays, and with it the kernel; presets are forwards.
+  Result<State> operator()(const ChoosePreset& c) {
+    const Pass pass = s.document.problem.pass;
+    auto with = with_preset(std::move(s), c.id);
+    if (with && with->document.problem.pass != pass) {
+      with->document.problem.pass = pass;
+      with->document.preset.clear();
+    }
+    return with;
+  }
   Result<State> operator()(const SetProblem& c) {
     Problem p = with_followers(c.problem, s.document.problem);
     if (auto valid = validate(p); !valid) return tl::unexpected(valid.error());
     if (p == s.document.problem) return done();
     drop_edits_of_changed_shapes(s.document.inputs, s.document.problem, p);
     s.document.problem = std::move(p);
+    let_kernel_follow();
     s.document.selection = fitted(s.document.selection, s.document.problem);
     s.document.preset.clear();
     return done();
@@ -106,6 +116,10 @@ struct ApplyStep {
     // Step shows recordings: a kernel without them is chosen for Bench alone.
     const bool recorded = (*row)->record != nullptr;
     if (recorded) s.document.kernel = c.id;
+    if (recorded && !takes_pass(**row, s.document.problem.pass)) {
+      s.document.problem.pass = (*row)->passes.front();
+      s.document.preset.clear();
+    }
     s.view.bench.kernel = recorded ? "" : c.id;
     return done();
   }
@@ -236,6 +250,21 @@ struct ApplyStep {
   Result<State> operator()(const SeekFirstWrong& c) {
     s.view.step.seek_first_wrong = c.on;
     return done();
+  }
+
+  // The kernel that Step shows takes the pass: where it does not, one that does stands in its place.
+  void let_kernel_follow() {
+    Document& d = s.document;
+    const auto now = find_kernel_or_piece(d.kernel);
+    if (now && takes_pass(**now, d.problem.pass)) return;
+    const auto first = find_kernel(Document{}.kernel);
+    const bool usual = first && takes_pass(**first, d.problem.pass);
+    for (const KernelRow* row : ladder_of(d.problem.pass)) {
+      if (row->record == nullptr || (usual && row != *first)) continue;
+      d.kernel = row->id;
+      s.view.bench.kernel.clear();
+      return;
+    }
   }
 
   // On the problem that shows the piece.

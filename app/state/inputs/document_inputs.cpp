@@ -4,6 +4,7 @@
 
 #include "app/state/apply/apply.h"
 #include "kernels/base/text.h"
+#include "kernels/cpu/backward/forward.h"
 #include "kernels/cpu/device.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
@@ -15,15 +16,20 @@
 namespace attn {
 namespace {
 
-// The edits of a spec over inputs that came from elsewhere.
-Result<Inputs> with_edits(Inputs in, const InputSpec& spec) {
+// The edits of a spec over inputs that came from elsewhere; what a backward's forward gave follows them.
+Result<Inputs> with_edits(const Problem& p, Inputs in, const InputSpec& spec) {
   for (const CellEdit& edit : spec.edits) {
-    Array* const arrays[] = {&in.q, &in.k, &in.v, in.bias ? &*in.bias : nullptr};
+    Array* const arrays[] = {&in.q, &in.k, &in.v, in.bias ? &*in.bias : nullptr, in.d_o ? &*in.d_o : nullptr};
     Array* array = arrays[static_cast<std::size_t>(edit.tensor)];
     if (array == nullptr || edit.index < 0 || edit.index >= array->size()) {
       return bad_input(phrase("Edited cell {} does not exist in the tensors of {}.", edit.index, spec.q_file));
     }
     array->set(edit.index, edit.value);
+  }
+  if (p.pass == Pass::backward && !spec.edits.empty()) {
+    in.o.reset();
+    in.lse.reset();
+    if (auto added = add_forward(p, in, 0, Stream{}); !added) return tl::unexpected(added.error());
   }
   return in;
 }
@@ -46,7 +52,7 @@ void take_recording(const Recording& recording, const std::string& file, Documen
 }
 
 Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const OpenedRecordings& opened) {
-  if (!is_attn_file(spec.q_file)) return make_inputs(p, spec);
+  if (!is_attn_file(spec.q_file)) return make_all_inputs(p, spec, in_turn, 0, Stream{});
   std::shared_ptr<const Recording> source;
   if (const auto it = opened.find(spec.q_file); it != opened.end()) {
     source = it->second;
@@ -59,7 +65,7 @@ Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const Op
     return bad_input(phrase("The numbers of {} are of another shape: {} Choose a preset, or go back to {}.",
                             spec.q_file, fits.error().message, describe(source->problem)));
   }
-  return with_edits(source->inputs, spec);
+  return with_edits(p, source->inputs, spec);
 }
 
 Result<Recording> record_document(const Document& d, Stop stop) {

@@ -15,8 +15,11 @@
 namespace attn {
 namespace {
 
+constexpr InputTensor kTensors[] = {InputTensor::q, InputTensor::k, InputTensor::v, InputTensor::bias,
+                                    InputTensor::d_o};
+
 constexpr std::string_view tensor_name(InputTensor t) {
-  constexpr std::string_view kNames[] = {"q", "k", "v", "bias"};
+  constexpr std::string_view kNames[] = {"q", "k", "v", "bias", "do"};
   return kNames[static_cast<std::size_t>(t)];
 }
 
@@ -37,17 +40,17 @@ Result<void> read_edits(State& s, std::string_view text) {
     const auto fields = split(part, ':');
     if (fields.size() != 3) return bad_input(phrase("'{}' is not TENSOR:INDEX:VALUE", part));
     std::optional<InputTensor> tensor;
-    for (const InputTensor t : {InputTensor::q, InputTensor::k, InputTensor::v, InputTensor::bias}) {
+    for (const InputTensor t : kTensors) {
       if (fields[0] == tensor_name(t)) tensor = t;
     }
-    if (!tensor) return bad_input(phrase("'{}' is none of q, k, v, bias", fields[0]));
+    if (!tensor) return bad_input(phrase("'{}' is none of q, k, v, bias, do", fields[0]));
     const auto index = whole(fields[1], 0, kMax);
     if (!index) return tl::unexpected(index.error());
     const auto value = number(fields[2], false);
     if (!value) return tl::unexpected(value.error());
     const CellEdit edit{*tensor, *index, static_cast<float>(*value)};
     if (!edits.empty() && std::pair(edits.back().tensor, edits.back().index) >= std::pair(edit.tensor, edit.index)) {
-      return bad_input(tr("cells stand in the order q, k, v, bias and of their indices, each once"));
+      return bad_input(tr("cells stand in the order q, k, v, bias, do and of their indices, each once"));
     }
     edits.push_back(edit);
   }

@@ -20,7 +20,9 @@
 
 #include "kernels/arithmetic/tile_math.h"
 #include "kernels/base/text.h"
+#include "kernels/cpu/aligned.h"
 #include "kernels/cpu/backward/rows.h"
+#include "kernels/cpu/backward/trace.h"
 #include "kernels/cpu/backward/workspace.h"
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/rows.h"
@@ -41,7 +43,7 @@ struct FlashLayout {
   Parts parts;
 };
 
-FlashLayout layout_of(const Problem& p, const Options& o) {
+FlashLayout layout_of(const Problem& p, const Options& o, std::int64_t most_chunks = kMostChunks) {
   FlashLayout x;
   x.br = std::min<std::int64_t>(o.br, p.Lq);
   x.bc = std::min<std::int64_t>(o.bc, p.Lk);
@@ -51,7 +53,7 @@ FlashLayout layout_of(const Problem& p, const Options& o) {
   x.ldd = padded(p.D);
   x.ldv = padded(p.Dv);
   const std::int64_t kv_heads = p.B * p.Hkv, heads = p.B * p.Hq;
-  x.chunks = std::clamp<std::int64_t>((kPieces + kv_heads - 1) / kv_heads, 1, std::min(x.tj, kMostChunks));
+  x.chunks = std::clamp<std::int64_t>((kPieces + kv_heads - 1) / kv_heads, 1, std::min(x.tj, most_chunks));
   x.k_panels = x.parts.take({kv_heads, x.tj, p.D, x.ldk});
   x.k_rows = x.parts.take({kv_heads, p.Lk, x.ldd});
   x.v_panels = x.parts.take({kv_heads, x.tj, p.Dv, x.ldk});
@@ -65,13 +67,16 @@ FlashLayout layout_of(const Problem& p, const Options& o) {
   return x;
 }
 
+template <class Trace>
 class FlashBackward {
  public:
-  FlashBackward(const Problem& p, const Options& o, const Buffers& buffers, Team& team)
+  FlashBackward(const Problem& p, const Options& o, const Buffers& buffers, Team& team,
+                std::int64_t most_chunks = kMostChunks, Trace* trace = nullptr)
       : p_(p),
         buffers_(buffers),
         team_(team),
-        at_(layout_of(p, o)),
+        trace_(trace),
+        at_(layout_of(p, o, most_chunks)),
         bias_(buffers.read<float>(Tensor::bias)),
         scale_(static_cast<float>(p.effective_scale())),
         group_(p.Hq / p.Hkv) {}
@@ -159,6 +164,8 @@ class FlashBackward {
     }
     if (float* given = buffers_.write<float>(Tensor::delta); given != nullptr)
       std::copy(to, to + rows, given + head * p_.Lq + first);
+    if constexpr (Trace::kOn)
+      trace_->delta({head / p_.Hq, head % p_.Hq, first, rows, 0, 0}, i, read(do_rows(head, i)), to);
   }
 
   // Key tiles c, c + chunks, c + 2 chunks ...: a causal mask gives each chunk about the same work.
@@ -173,10 +180,18 @@ class FlashBackward {
     const std::int64_t b = kv / p_.Hkv, cols = keys_of_tile(j), first_head = b * p_.Hq + kv % p_.Hkv * group_;
     std::fill_n(s.dk.data, cols * s.dk.ld, 0.0F);
     std::fill_n(s.dv.data, cols * s.dv.ld, 0.0F);
+    const Place2d keys{b, first_head - b * p_.Hq, 0, 0, j * at_.bc, cols};
+    if constexpr (Trace::kOn) {
+      if (p_.cover(b, 0, p_.Lq, keys.c0, keys.c0 + cols) != TileCover::skipped)
+        trace_->keys(keys, j, read(k_rows(kv, j)), read(v_panel(kv, j)));
+    }
     for (std::int64_t g = 0; g < group_; ++g) {
       for (std::int64_t i = 0; i < at_.ti && !team_.stopped(); ++i) {
         const Place2d t{b, kv % p_.Hkv * group_ + g, i * at_.br, rows_of(i), j * at_.bc, cols};
-        if (p_.cover(b, t.r0, t.r0 + t.rows, t.c0, t.c0 + t.cols) == TileCover::skipped) continue;
+        if (p_.cover(b, t.r0, t.r0 + t.rows, t.c0, t.c0 + t.cols) == TileCover::skipped) {
+          if constexpr (Trace::kOn) trace_->skipped(t, i, j);
+          continue;
+        }
         tile(t, first_head + g, kv, c, i, j, s);
       }
     }
@@ -185,26 +200,43 @@ class FlashBackward {
       for (std::int64_t d = 0; d < p_.D; ++d) s.dk.data[r * s.dk.ld + d] *= scale_;
     narrow(p_.dtype, read(s.dk), cols, p_.D, buffers_.out[Tensor::d_k], first * p_.D, p_.D);
     narrow(p_.dtype, read(s.dv), cols, p_.Dv, buffers_.out[Tensor::d_v], first * p_.Dv, p_.Dv);
+    if constexpr (Trace::kOn) {
+      round_tile(p_.dtype, s.dk, cols, p_.D);
+      round_tile(p_.dtype, s.dv, cols, p_.Dv);
+      trace_->keys_done(keys, j, read(s.dk), read(s.dv));
+    }
   }
 
   void tile(const Place2d& t, std::int64_t head, std::int64_t kv, std::int64_t c, std::int64_t i, std::int64_t j,
             const Scratch& s) const {
     const ConstTile q = read(q_rows(head, i)), d_o = read(do_rows(head, i));
+    const float* const lse = buffers_.read<float>(Tensor::lse) + head * p_.Lq + t.r0;
+    if constexpr (Trace::kOn) trace_->rows(t, i, j, q, lse);
     // S, then P = exp(S - LSE) in its place
     scaled_product(q, read(k_panel(kv, j)), s.s, t.rows, t.cols, p_.D, scale_);
     if (p_.softcap) cap_gradients(p_, read(s.s), t.rows, t.cols, s.cap);
     pad_scores(s.s, t.rows, t.cols);
+    if constexpr (Trace::kOn) trace_->tile(Phase::scores, Slot::s, read(s.s), t, i, j);
     const bool cut = p_.cover(t.b, t.r0, t.r0 + t.rows, t.c0, t.c0 + t.cols) != TileCover::full;
-    if (cut || bias_ != nullptr || p_.shapes_scores()) apply_mask(p_, bias_, t, s.s);
-    shifts(buffers_.read<float>(Tensor::lse) + head * p_.Lq + t.r0, t.rows, s.shift);
+    if (cut || bias_ != nullptr || p_.shapes_scores()) {
+      apply_mask(p_, bias_, t, s.s);
+      if constexpr (Trace::kOn) trace_->tile(Phase::mask, Slot::s, read(s.s), t, i, j, {.masked = true});
+    }
+    shifts(lse, t.rows, s.shift);
     exp_rows(read(s.s), t.rows, t.cols, s.shift, s.s, nullptr);
+    if constexpr (Trace::kOn) trace_->tile(n_.weights_again, Slot::p, read(s.s), t, i, j);
     transposed_product(read(s.s), d_o, s.dv, t.cols, p_.Dv, t.rows);
+    if constexpr (Trace::kOn) trace_->key_sum(n_.value_gradient, n_.dv, read(s.dv), t, i, j);
     // dP, then dS = P (dP - delta) in its place
     scaled_product(d_o, read(v_panel(kv, j)), s.ds, t.rows, t.cols, p_.Dv, 1.0F);
+    if constexpr (Trace::kOn) trace_->tile(n_.weight_gradient, n_.dp, read(s.ds), t, i, j);
     softmax_gradient(read(s.s), read(s.ds), t.rows, t.cols, delta(head, i), s.ds);
     if (p_.softcap) multiply_tile(s.ds, read(s.cap), t.rows, t.cols);
+    if constexpr (Trace::kOn) trace_->tile(n_.score_gradient, n_.ds, read(s.ds), t, i, j);
     transposed_product(read(s.ds), q, s.dk, t.cols, p_.D, t.rows);
+    if constexpr (Trace::kOn) trace_->key_sum(n_.key_gradient, n_.dk, read(s.dk), t, i, j);
     rescaled_product(read(s.ds), read(k_rows(kv, j)), dq_rows(c, head, i), t.rows, p_.D, t.cols, nullptr);
+    if constexpr (Trace::kOn) trace_->query_sum(read(dq_rows(c, head, i)), t, i, j);
   }
 
   // The chunks' parts in their order, scaled and rounded.
@@ -217,11 +249,17 @@ class FlashBackward {
     }
     for (std::int64_t n = 0; n < floats; ++n) sum.data[n] *= scale_;
     narrow(p_.dtype, read(sum), rows_of(i), p_.D, buffers_.out[Tensor::d_q], (head * p_.Lq + i * at_.br) * p_.D, p_.D);
+    if constexpr (Trace::kOn) {
+      round_tile(p_.dtype, sum, rows_of(i), p_.D);
+      trace_->rows_done({head / p_.Hq, head % p_.Hq, i * at_.br, rows_of(i), 0, 0}, i, read(sum));
+    }
   }
 
   const Problem& p_;
   const Buffers& buffers_;
   Team& team_;
+  Trace* const trace_;  // null where it is off
+  const orders::BackwardNames& n_ = orders::backward_names();
   const FlashLayout at_;
   const float* const bias_;  // null: there is none
   const float scale_;
@@ -233,6 +271,24 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   if (!resolved) return tl::unexpected(resolved.error());
   const FlashLayout layout = layout_of(p, *resolved);
   return plan_of(row, p, *resolved, layout.parts.bytes(), marked("chunks of key tiles"), p.B * p.Hkv * layout.chunks);
+}
+
+// One chunk, on one thread: dQ is the sum over all key tiles in their sequence, and the events are in that of the walk.
+Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in, Stop stop) {
+  auto begun = begun_recording(row, Rules::vector, p, o, in);
+  if (!begun) return begun;
+  Recording rec = *std::move(begun);
+  Options one = rec.options;
+  one.threads = 1;
+  AlignedBytes workspace(static_cast<std::size_t>(layout_of(p, one, 1).parts.bytes()));
+  const Buffers buffers = buffers_of(in, rec.outputs, workspace.data());
+  Team team(1, Stream{std::move(stop), nullptr});
+  BackwardTrace trace(rec, in);
+  FlashBackward<BackwardTrace>(rec.problem, one, buffers, team, 1, &trace).run();
+  if (auto good = finish(team, row.id); !good) return tl::unexpected(good.error());
+  rec.arena.shrink_to_fit();
+  rec.build_index();
+  return rec;
 }
 
 }  // namespace
@@ -251,7 +307,8 @@ KernelRow cpu_flash_bwd_row() {
       marked("S and P are computed again from LSE: cheaper than reading them, and nothing of L x L is stored.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 2");
   row.plan = plan;
-  row.launch = launch_backward<FlashBackward>;
+  row.launch = launch_backward<FlashBackward<NoBackwardTrace>>;
+  row.record = record;
   return row;
 }
 

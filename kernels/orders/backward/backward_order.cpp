@@ -1,46 +1,15 @@
 // The orders of a backward. FlashAttention-2 (Dao 2023, algorithm 2): key tile outside; dK and dV of the tile stay on
 // chip while the query tiles pass by, dQ comes from memory and goes back at every turn. S and P are computed again from
 // LSE. The naive one stores P and dS and walks over them in passes.
+#include "kernels/orders/backward/names.h"
 #include "kernels/orders/shared/phases.h"
 #include "kernels/orders/table.h"
 
 namespace attn::orders {
 namespace {
 
-// What the letters of a backward are called; ids are the same for both orders.
-struct Names {
-  explicit Names(OrderNames& names)
-      : o(names.slot(
-            {.name = "o", .letter = "O", .like = Slot::o_new, .columns = SlotColumns::value_head, .input = true})),
-        d_o(names.slot(
-            {.name = "do", .letter = "dO", .like = Slot::o_new, .columns = SlotColumns::value_head, .input = true})),
-        delta(names.slot({.name = "delta", .letter = "δ", .like = Slot::alpha})),
-        dp(names.slot({.name = "dp", .letter = "dP", .like = Slot::p, .columns = SlotColumns::keys})),
-        ds(names.slot({.name = "ds", .letter = "dS", .like = Slot::s, .columns = SlotColumns::keys})),
-        dv(names.slot({.name = "dv",
-                       .letter = "dV",
-                       .like = Slot::v,
-                       .rows = SlotRows::keys,
-                       .columns = SlotColumns::value_head})),
-        dk(names.slot(
-            {.name = "dk", .letter = "dK", .like = Slot::k, .rows = SlotRows::keys, .columns = SlotColumns::head})),
-        dq(names.slot({.name = "dq", .letter = "dQ", .like = Slot::q, .columns = SlotColumns::head})),
-        load_o(names.phase({.name = "load_o", .letter = "dO", .makes = d_o, .maths = true})),
-        row_dots(names.phase({.name = "row_dots", .letter = "δ", .makes = delta, .maths = true})),
-        load_rows(names.phase({.name = "load_rows", .letter = "in", .makes = Slot::q})),
-        weights_again(names.phase({.name = "weights_again", .letter = "P", .makes = Slot::p, .maths = true})),
-        value_gradient(names.phase({.name = "value_gradient", .letter = "dV", .makes = dv, .maths = true})),
-        weight_gradient(names.phase({.name = "weight_gradient", .letter = "dP", .makes = dp, .maths = true})),
-        score_gradient(names.phase({.name = "score_gradient", .letter = "dS", .makes = ds, .maths = true})),
-        key_gradient(names.phase({.name = "key_gradient", .letter = "dK", .makes = dk, .maths = true})),
-        query_gradient(names.phase({.name = "query_gradient", .letter = "dQ", .makes = dq, .maths = true})),
-        store_dkv(names.phase({.name = "store_dkv", .letter = "out", .makes = dk})),
-        store_dq(names.phase({.name = "store_dq", .letter = "out", .makes = dq})) {}
-
-  Slot o, d_o, delta, dp, ds, dv, dk, dq;
-  Phase load_o, row_dots, load_rows, weights_again, value_gradient, weight_gradient, score_gradient, key_gradient,
-      query_gradient, store_dkv, store_dq;
-};
+using Names = BackwardNames;
+using namespace backward;
 
 // dQ as it is summed.
 std::uint64_t in_fp32(const EventExtent& x, std::uint64_t bytes) {
@@ -51,6 +20,7 @@ OrderPhase load_o(const Names& n) {
   return {.phase = n.load_o,
           .key_tile = false,
           .after = {n.o, n.d_o},
+          .loads = {n.o, n.d_o},
           .brings = {n.o, n.d_o},
           .bytes =
               [](const EventExtent& x) {
@@ -73,6 +43,8 @@ OrderPhase row_dots(const Names& n) {
                 at(t.written, TrafficPart::stats) = x.size.stat;
                 return t;
               },
+          .replay = replay_row_dots,
+          .exact = exact_row_dots,
           .title = "δ of each row",
           .formula = "[δ] = Σ [dO]·[O]",
           .sentence = "One number a row: the mean of its dP, weighted by P. Each dS will lose it."};
@@ -81,6 +53,7 @@ OrderPhase row_dots(const Names& n) {
 OrderPhase load_rows(const Names& n) {
   return {.phase = n.load_rows,
           .after = {Slot::q, n.d_o, Slot::lse, n.delta},
+          .loads = {Slot::q, n.d_o, Slot::lse},
           .brings = {Slot::q, n.d_o, Slot::lse, n.delta},
           .bytes =
               [](const EventExtent& x) {
@@ -98,6 +71,8 @@ OrderPhase weights_again(const Names& n) {
   return {.phase = n.weights_again,
           .before = {Slot::s, Slot::lse},
           .after = {Slot::p},
+          .replay = replay_weights,
+          .exact = exact_weights,
           .title = "Weights, again",
           .formula = "[P] = exp([S] − [LSE])",
           .sentence = "LSE holds maximum and sum of the row, so P is final at once."};
@@ -107,6 +82,8 @@ OrderPhase value_gradient(const Names& n) {
   return {.phase = n.value_gradient,
           .before = {Slot::p, n.d_o},
           .after = {n.dv},
+          .replay = replay_value_gradient,
+          .exact_keys = exact_value_gradient,
           .title = "Gradient of the values",
           .formula = "[dV] = [dV] + [P]^(T)[dO]",
           .sentence = "Each key's value gets the gradients of the rows that looked at it, by their weights."};
@@ -116,6 +93,8 @@ OrderPhase weight_gradient(const Names& n) {
   return {.phase = n.weight_gradient,
           .before = {n.d_o, Slot::v},
           .after = {n.dp},
+          .replay = replay_weight_gradient,
+          .exact = exact_weight_gradient,
           .title = "Gradient of the weights",
           .formula = "[dP] = [dO][V]^(T)",
           .sentence = "What a little more weight on a key would change."};
@@ -125,6 +104,8 @@ OrderPhase score_gradient(const Names& n) {
   return {.phase = n.score_gradient,
           .before = {Slot::p, n.dp, n.delta},
           .after = {n.ds},
+          .replay = replay_score_gradient,
+          .exact = exact_score_gradient,
           .title = "Gradient of the scores",
           .formula = "[dS] = [P] · ([dP] − [δ])",
           .sentence = "More weight here is less elsewhere, so each key counts against the row's mean δ."};
@@ -134,6 +115,8 @@ OrderPhase key_gradient(const Names& n) {
   return {.phase = n.key_gradient,
           .before = {n.ds, Slot::q},
           .after = {n.dk},
+          .replay = replay_key_gradient,
+          .exact_keys = exact_key_gradient,
           .title = "Gradient of the keys",
           .formula = "[dK] = [dK] + [dS]^(T)[Q]",
           .sentence = "The key tile's own sum stays on chip; the scale comes once, at the end."};
@@ -149,6 +132,8 @@ OrderPhase query_gradient(const Names& n) {
                 at(t.read, TrafficPart::q) = at(t.written, TrafficPart::q) = in_fp32(x, x.size.q);
                 return t;
               },
+          .replay = replay_query_gradient,
+          .exact = exact_query_gradient,
           .title = "Gradient of the queries",
           .formula = "[dQ] = [dQ] + [dS][K]",
           .sentence = "Each key tile adds its part: dQ comes from memory and goes back."};
@@ -157,7 +142,6 @@ OrderPhase query_gradient(const Names& n) {
 OrderPhase store_dkv(const Names& n) {
   return {.phase = n.store_dkv,
           .query_tile = false,
-          .before = {n.dk, n.dv},
           .after = {n.dk, n.dv},
           .bytes =
               [](const EventExtent& x) {
@@ -166,6 +150,8 @@ OrderPhase store_dkv(const Names& n) {
                 at(t.written, TrafficPart::v) = x.size.v;
                 return t;
               },
+          .replay = replay_store_dkv,
+          .exact_keys = exact_store_dkv,
           .title = "dK and dV are done",
           .sentence = "All query tiles have passed by: dK takes the scale, both are rounded and written."};
 }
@@ -173,7 +159,6 @@ OrderPhase store_dkv(const Names& n) {
 OrderPhase store_dq(const Names& n) {
   return {.phase = n.store_dq,
           .key_tile = false,
-          .before = {n.dq},
           .after = {n.dq},
           .bytes =
               [](const EventExtent& x) {
@@ -182,6 +167,8 @@ OrderPhase store_dq(const Names& n) {
                 at(t.written, TrafficPart::q) = x.size.q;
                 return t;
               },
+          .replay = replay_store_dq,
+          .exact = exact_store_dq,
           .title = "dQ is done",
           .sentence = "All key tiles have added their parts: dQ takes the scale, is rounded and written."};
 }
@@ -189,9 +176,9 @@ OrderPhase store_dq(const Names& n) {
 }  // namespace
 
 OrderRow backward_order(OrderNames& names) {
-  const Names n(names);
-  OrderRow row{.name = "backward"};
-  row.keys_outside = row.heads_share_keys = true;
+  const Names n = backward_names(names);
+  OrderRow row{.name = "backward", .pass = Pass::backward};
+  row.keys_outside = row.heads_share_keys = row.absent_keys_zero = true;
   row.query_stays = false;
   row.passes = 3;
   row.phases = {load_o(n),         row_dots(n),     load_kv(),         skipped(),         load_rows(n),
@@ -210,21 +197,23 @@ OrderRow backward_order(OrderNames& names) {
               {.phase = n.score_gradient, .pass = 1, .creates = {n.ds}},
               {.phase = n.key_gradient, .pass = 1, .creates = {n.dk}},
               {.phase = n.query_gradient, .pass = 1, .creates = {n.dq}},
-              {.phase = n.store_dkv, .pass = 1, .once = Once::key_tile, .creates = {n.dk, n.dv}},
+              {.phase = n.store_dkv, .pass = 1, .once = Once::key_tile, .tiles = Tiles::all, .creates = {n.dk, n.dv}},
               {.phase = n.store_dq, .pass = 2, .once = Once::query_tile, .creates = {n.dq}}};
+  row.starts = {n.o, n.d_o, Slot::q, Slot::lse};
   // dK and dV as they are summed, S or P and dP or dS.
   row.on_chip = [](const TileBytes& size) -> std::vector<OnChip> {
     return {{0, 0, 0, 0, 0, 0, 2 * size.o, size.stat},
-            {size.q, 2 * size.k, 2 * size.v, size.bias, size.s, size.s, size.o, 2 * size.stat},
+            {size.q, size.k + size.k_sum, size.v + size.v_sum, size.bias, size.s, size.s, size.o, 2 * size.stat},
             {size.q, 0, 0, 0, 0, 0, 0, 0}};
   };
   return row;
 }
 
 OrderRow naive_backward_order(OrderNames& names) {
-  const Names n(names);
-  OrderRow row{.name = "naive-backward", .stores_scores = true, .skips_hidden = false, .operands_once = true};
-  row.query_stays = false;
+  const Names n = backward_names(names);
+  OrderRow row{.name = "naive-backward", .pass = Pass::backward};
+  row.stores_scores = row.operands_once = true;
+  row.skips_hidden = row.query_stays = false;
   row.passes = 3;
   // Each pass reads its operands once; P and dS lie in the input dtype.
   OrderPhase k_once = load_k();
@@ -291,7 +280,7 @@ OrderRow naive_backward_order(OrderNames& names) {
               {.phase = n.load_rows, .pass = 2, .once = Once::query_tile},
               {.phase = n.value_gradient, .pass = 2, .creates = {n.dv}},
               {.phase = n.key_gradient, .pass = 2, .creates = {n.dk}},
-              {.phase = n.store_dkv, .pass = 2, .once = Once::key_tile, .creates = {n.dk, n.dv}}};
+              {.phase = n.store_dkv, .pass = 2, .once = Once::key_tile, .tiles = Tiles::all, .creates = {n.dk, n.dv}}};
   row.on_chip = [](const TileBytes& size) -> std::vector<OnChip> {
     return {{size.q, size.k, 0, size.bias, size.s, 0, 0, size.stat},
             {size.q, size.k, size.v, 0, size.s, size.p, 2 * size.o, size.stat},

@@ -8,6 +8,7 @@
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
+#include "kernels/model/problem/tensors.h"
 #include "kernels/model/problem/validate.h"
 #include "kernels/recording/file/recording_file.h"
 #include "kernels/recording/size.h"
@@ -60,11 +61,7 @@ class Checker {
     const Problem& p = rec_.problem;
     if (auto r = validate(p); !r) return r;
     if (auto r = validate(p, rec_.inputs); !r) return bad_input(where_ + ": " + r.error().message);
-    const Outputs& o = rec_.outputs;
-    if (o.out.shape() != std::vector{p.B, p.Hq, p.Lq, p.Dv} || o.out.dtype() != p.dtype ||
-        o.lse.shape() != std::vector{p.B, p.Hq, p.Lq} || o.lse.dtype() != DType::f32) {
-      return bad_input(phrase("{}: O or LSE does not have the problem's shape and dtype.", where_));
-    }
+    if (auto r = check_outputs(); !r) return r;
     constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
     if (std::max({p.B, p.Hq, p.Lq, p.Lk}) > kMax || rec_.options.br < 1 || rec_.options.bc < 1) {
       return bad_input(phrase("{}: its problem or tile is none that can be recorded.", where_));
@@ -91,6 +88,20 @@ class Checker {
     if (bytes > kRecordingLimit || rec_.bytes() > kRecordingLimit) {
       return bad_input(phrase("{}: it takes {}, more than the {} that a recording may.", where_,
                               format_bytes(std::max(bytes, rec_.bytes())), format_bytes(kRecordingLimit)));
+    }
+    return ok();
+  }
+
+  Result<void> check_outputs() const {
+    const ByTensor<const Array*> outputs = arrays_of(rec_.outputs);
+    for (const TensorSpec& spec : tensors_of(rec_.problem)) {
+      // delta is a kernel's own, and a recording keeps it.
+      if (spec.role == Role::in || !outputs[spec.tensor]) continue;
+      const Array& a = *outputs[spec.tensor];
+      if (a.shape() == spec.shape && element_type_of(a.dtype()) == spec.type) continue;
+      if (rec_.problem.pass == Pass::forward)
+        return bad_input(phrase("{}: O or LSE does not have the problem's shape and dtype.", where_));
+      return bad_input(phrase("{}: {} does not have the problem's shape and dtype.", where_, words_of(spec.tensor)));
     }
     return ok();
   }

@@ -96,16 +96,18 @@ json gpu_to_json(const OnGpu& gpu) {
   return j;
 }
 
-// The walk and the tensors that stand in members of their own are a forward's over dense K and V.
+// The walk, and the tensors that stand in members of their own, are those of one pass over dense K and V.
 Result<void> check_walk(const Recording& rec, const std::string& where) {
   const Problem& p = rec.problem;
-  if (p.pass != Pass::forward || p.storage.kind() != Storage::dense || p.layout != AxisOrder::bhld) {
-    return bad_input(phrase("{}: order {} walks a forward over dense K and V in layout bhld, not {}.", where,
-                            name_of(rec.order), describe(p)));
+  const Pass pass = order_row(rec.order).pass;
+  if (p.pass != pass || p.storage.kind() != Storage::dense || p.layout != AxisOrder::bhld) {
+    return bad_input(phrase("{}: order {} walks a {} over dense K and V in layout bhld, not {}.", where,
+                            name_of(rec.order), name_of(pass), describe(p)));
   }
-  const ByTensor<const Array*> inputs = arrays_of(rec.inputs);
+  const std::vector<TensorSpec> specs = tensors_of(p);
   for (const NamedTensor& t : rec.tensors) {
-    if (!inputs.has(t.tensor) && t.tensor != Tensor::o && t.tensor != Tensor::lse) continue;
+    const TensorSpec* spec = find(specs, t.tensor);
+    if (spec == nullptr || (spec->role == Role::scratch && t.tensor != Tensor::delta)) continue;
     return bad_input(phrase("{}: {} stands in a member of its own, not among the tensors.", where, words_of(t.tensor)));
   }
   return ok();
@@ -308,8 +310,20 @@ class Reader {
     if (rec_.problem.has_bias()) {
       if (auto r = read_tensor("bias", DType::f32, rec_.inputs.bias.emplace()); !r) return r;
     }
+    if (rec_.problem.pass == Pass::backward) return read_gradients(dtype);
     if (auto r = read_tensor("out", dtype, rec_.outputs.out); !r) return r;
     return read_tensor("lse", DType::f32, rec_.outputs.lse);
+  }
+
+  // What a backward reads of its forward, and what it makes.
+  Result<void> read_gradients(DType dtype) {
+    if (auto r = read_tensor("o", dtype, rec_.inputs.o.emplace()); !r) return r;
+    if (auto r = read_tensor("lse", DType::f32, rec_.inputs.lse.emplace()); !r) return r;
+    if (auto r = read_tensor("do", dtype, rec_.inputs.d_o.emplace()); !r) return r;
+    if (auto r = read_tensor("dq", dtype, rec_.outputs.d_q); !r) return r;
+    if (auto r = read_tensor("dk", dtype, rec_.outputs.d_k); !r) return r;
+    if (auto r = read_tensor("dv", dtype, rec_.outputs.d_v); !r) return r;
+    return read_tensor("delta", DType::f32, rec_.outputs.delta);
   }
 
   // Members that readers of versions before pass over.
@@ -380,12 +394,23 @@ Result<void> add_recording(const Recording& rec, std::size_t index, json& sessio
     j[key] = name;
     c.files[name] = std::move(bytes);
   };
-  add("q", npy_bytes(rec.inputs.q, rec.inputs.q.shape()));
-  add("k", npy_bytes(rec.inputs.k, rec.inputs.k.shape()));
-  add("v", npy_bytes(rec.inputs.v, rec.inputs.v.shape()));
-  if (rec.inputs.bias) add("bias", npy_bytes(*rec.inputs.bias, rec.inputs.bias->shape()));
-  add("out", npy_bytes(rec.outputs.out, rec.outputs.out.shape()));
-  add("lse", npy_bytes(rec.outputs.lse, rec.outputs.lse.shape()));
+  const auto add_array = [&](const char* key, const Array& a) { add(key, npy_bytes(a, a.shape())); };
+  add_array("q", rec.inputs.q);
+  add_array("k", rec.inputs.k);
+  add_array("v", rec.inputs.v);
+  if (rec.inputs.bias) add_array("bias", *rec.inputs.bias);
+  if (rec.problem.pass == Pass::backward) {
+    add_array("o", *rec.inputs.o);
+    add_array("lse", *rec.inputs.lse);
+    add_array("do", *rec.inputs.d_o);
+    add_array("dq", rec.outputs.d_q);
+    add_array("dk", rec.outputs.d_k);
+    add_array("dv", rec.outputs.d_v);
+    add_array("delta", rec.outputs.delta);
+  } else {
+    add_array("out", rec.outputs.out);
+    add_array("lse", rec.outputs.lse);
+  }
   add("arena", npy_bytes(std::span<const float>(rec.arena)));
   add("events", events_table(rec));
   add("live", live_table(rec));

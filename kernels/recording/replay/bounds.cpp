@@ -1,7 +1,8 @@
 #include "kernels/recording/replay/bounds.h"
 
-#include <array>
-#include <cstddef>
+#include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
@@ -10,11 +11,17 @@ namespace attn {
 
 std::optional<RowsOfInput> rows_of_input(const Recording& rec, const EventId& id, Slot slot) {
   const Problem& p = rec.problem;
-  const std::array tensors{&rec.inputs.q, &rec.inputs.k, &rec.inputs.v};  // by slot
-  const auto at = static_cast<std::size_t>(slot);
-  if (at >= tensors.size()) return std::nullopt;
+  const auto optional = [](const std::optional<Array>& a) { return a ? &*a : nullptr; };
+  const std::pair<std::string_view, const Array*> tensors[] = {{"q", &rec.inputs.q},
+                                                               {"k", &rec.inputs.k},
+                                                               {"v", &rec.inputs.v},
+                                                               {"o", optional(rec.inputs.o)},
+                                                               {"do", optional(rec.inputs.d_o)},
+                                                               {"lse", optional(rec.inputs.lse)}};
+  const auto* const at = std::ranges::find(tensors, name_of(slot), [](const auto& each) { return each.first; });
+  if (at == std::end(tensors) || at->second == nullptr) return std::nullopt;
   const bool keys = slot_row(slot).rows == SlotRows::keys;
-  return RowsOfInput{tensors[at], keys ? (id.b * p.Hkv + p.kv_head(id.h)) * p.Lk : (id.b * p.Hq + id.h) * p.Lq};
+  return RowsOfInput{at->second, keys ? (id.b * p.Hkv + p.kv_head(id.h)) * p.Lk : (id.b * p.Hq + id.h) * p.Lq};
 }
 
 std::string difference_words(EventIndex event, const EventId& id, Slot slot, std::int32_t row, std::int32_t col,

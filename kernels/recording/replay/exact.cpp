@@ -28,6 +28,7 @@
 #include "kernels/arithmetic/math.h"
 #include "kernels/recording/replay/bounds.h"
 #include "kernels/recording/replay/exact.h"
+#include "kernels/recording/replay/exact_keys.h"
 #include "kernels/recording/replay/exact_walk.h"
 
 namespace attn {
@@ -41,25 +42,11 @@ using Num = ExactNumber;
 using Row = ExactRow;
 using Arithmetic = ExactWalk::Arithmetic;
 
-Num exp_of_difference(const Arithmetic& by, Num a, Num c) {
-  const double x = a.exact - c.exact;
-  if (a.exact == -kInf) return {0, 0};
-  const double e = a.bound + c.bound + by.unit * std::fabs(x);
-  const double y = std::exp(x);
-  return {y, y * (std::expm1(e) + by.exp_error * std::exp(e)) + 0x1p-126};
-}
-
 Num divided(const Arithmetic& by, Num x, Num l) {
   if (l.exact == 0) return {0, 0};
   const double q = x.exact / l.exact;
   const double rest = l.exact - l.bound;
   return {q, rest > 0 ? (x.bound + std::fabs(q) * l.bound) / rest + by.unit * std::fabs(q) : kInf};
-}
-
-Num rounded(DType t, Num x) {
-  if (t == DType::f32) return x;
-  const double min = t == DType::f16 ? 0x1p-24 : 0x1p-133;
-  return {x.exact, x.bound + epsilon_of(t) / 2 * (std::fabs(x.exact) + x.bound) + min / 2};
 }
 
 Num shift(Num m) {
@@ -71,6 +58,20 @@ Num at(const Row& x, std::int64_t i) {
 }
 
 }  // namespace
+
+Num exp_of_difference(const Arithmetic& by, Num a, Num c) {
+  const double x = a.exact - c.exact;
+  if (a.exact == -kInf) return {0, 0};
+  const double e = a.bound + c.bound + by.unit * std::fabs(x);
+  const double y = std::exp(x);
+  return {y, y * (std::expm1(e) + by.exp_error * std::exp(e)) + 0x1p-126};
+}
+
+Num rounded_to(DType t, Num x) {
+  if (t == DType::f32) return x;
+  const double min = t == DType::f16 ? 0x1p-24 : 0x1p-133;
+  return {x.exact, x.bound + epsilon_of(t) / 2 * (std::fabs(x.exact) + x.bound) + min / 2};
+}
 
 ExactWalk::ExactWalk(const Recording& rec, DType t, std::int32_t row, RowNumbers& out)
     : rec_(rec), order_(order_row(rec.order)), row_(row), out_(out) {
@@ -200,7 +201,7 @@ void ExactWalk::weights() {
   const Num l = stored ? first(live(Slot::l_new)) : Num{};
   make(Slot::p, [&](std::int64_t c) {
     const Num p = exp_of_difference(by_, at(s, c), m);
-    return stored ? rounded(rec_.problem.dtype, divided(by_, p, l)) : p;
+    return stored ? rounded_to(rec_.problem.dtype, divided(by_, p, l)) : p;
   });
 }
 
@@ -250,7 +251,7 @@ void ExactWalk::output() {
     keys += p.size();
     // Keys outside: rows of V lie side by side.
     for (std::size_t c = 0; c < p.size(); ++c) {
-      const Num weight = narrow ? rounded(rec_.gpu->p, p[c]) : p[c];
+      const Num weight = narrow ? rounded_to(rec_.gpu->p, p[c]) : p[c];
       const std::span<const float> values = v.subspan(c * dv, dv);
       for (std::size_t d = 0; d < sums.size(); ++d) {
         const auto value = static_cast<double>(values[d]);
@@ -298,7 +299,7 @@ void ExactWalk::store_o() {
   if (order_.state_in_memory) from = rec_.after(e_, Slot::o_old);
   if (stored != kNoVersion && stored != from) {
     const Row& o = operand(from);
-    make(Slot::o_new, [&](std::int64_t d) { return rounded(rec_.problem.dtype, at(o, d)); });
+    make(Slot::o_new, [&](std::int64_t d) { return rounded_to(rec_.problem.dtype, at(o, d)); });
   }
   if (order_.ends_with_lse) return;
   const auto pick = [&](Slot fresh, Slot old) {
@@ -313,7 +314,15 @@ struct ExactTile::Rows {
   DType accumulate;
   std::vector<EventIndex> events;         // of the query tile, in their order
   std::map<std::int32_t, RowNumbers> of;  // by row of the whole tensor
+  std::optional<ExactKeys> keys;          // of the key tile that was asked for last
 
+  // What is summed over queries is of a key tile, whichever query tile this is.
+  std::span<const ExactNumber> key_row(VersionId v, std::int32_t r) {
+    const EventId& made = rec->events[rec->version(v).made_by].id;
+    const auto kv = static_cast<std::int32_t>(rec->problem.kv_head(made.h));
+    if (!keys || !keys->covers(made.b, kv, made.j)) keys.emplace(*rec, made.b, kv, made.j);
+    return keys->row(v, r);
+  }
   const RowNumbers& row(std::int32_t r) {
     const auto [at, fresh] = of.try_emplace(r);
     if (fresh) {
@@ -343,7 +352,9 @@ bool ExactTile::covers(std::int32_t b, std::int32_t h, std::int32_t i) const {
 std::span<const ExactNumber> ExactTile::row(VersionId v, std::int32_t row) const {
   const Version& version = rows_->rec->version(v);
   const EventId& made = rows_->rec->events[version.made_by].id;
-  if (is_input(version.slot) || !covers(made.b, made.h, made.i) || row < 0 || row >= version.rows) return {};
+  if (is_input(version.slot)) return {};
+  if (slot_row(version.slot).rows == SlotRows::keys) return rows_->key_row(v, row);
+  if (!covers(made.b, made.h, made.i) || row < 0 || row >= version.rows) return {};
   const RowNumbers& numbers = rows_->row(version.first_row + row);
   const auto at = numbers.find(v);
   return at != numbers.end() ? std::span<const ExactNumber>(at->second) : std::span<const ExactNumber>();

@@ -12,7 +12,7 @@
 
 namespace attn {
 
-// Of one query tile of one head, all its key tiles.
+// Of one query tile of one head, all its key tiles; of what is summed over queries (dK, dV) any key tile.
 // A row of attention asks nothing of another row, so each is computed when it is first asked for: a picture that
 // spells one row of a large tile pays for one. Remembers what it computed; one thread at a time. Keep the recording.
 class ExactTile {

@@ -86,4 +86,8 @@ class ExactWalk {
   EventIndex e_ = 0;
 };
 
+// exp(a - c), and a number rounded to a type, with their bounds.
+ExactNumber exp_of_difference(const ExactWalk::Arithmetic& by, ExactNumber a, ExactNumber c);
+ExactNumber rounded_to(DType t, ExactNumber x);
+
 }  // namespace attn

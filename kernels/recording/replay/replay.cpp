@@ -94,6 +94,12 @@ void Replayer::loaded(Slot slot) {
   const Version& v = made(slot);
   std::vector<float> rows(static_cast<std::size_t>(v.rows) * static_cast<std::size_t>(v.cols));
   from->tensor->read((from->first + v.first_row) * v.cols, static_cast<std::int64_t>(rows.size()), rows.data());
+  const std::vector<std::int64_t>& lengths = rec_.problem.mask.key_lengths;
+  if (order_.absent_keys_zero && !lengths.empty() && slot_row(slot).rows == SlotRows::keys) {
+    const std::int64_t there = lengths[static_cast<std::size_t>(event().id.b)] - v.first_row;
+    const std::int64_t kept = std::clamp<std::int64_t>(there, 0, v.rows) * v.cols;
+    std::fill(rows.begin() + kept, rows.end(), 0.0F);
+  }
   compare(slot, rows.data(), v.cols);
 }
 
@@ -261,22 +267,23 @@ void Replayer::store_o() {
   const std::int64_t row = (event().id.b * rec_.problem.Hq + event().id.h) * rec_.problem.Lq + o.first_row;
   for (std::int64_t r = 0; r < o.rows; ++r) {
     for (std::int64_t c = 0; c < o.cols; ++c) {
-      check_written(rec_.outputs.out.get((row + r) * o.cols + c), out.read().data[r * out.read().ld + c], r, c);
+      check_written(Slot::o_new, rec_.outputs.out.get((row + r) * o.cols + c), out.read().data[r * out.read().ld + c],
+                    r, c);
       if (difference_) return;
     }
   }
   for (std::int64_t r = 0; r < o.rows; ++r) {
     const float lse = rec_.values(rec_.after(e_, Slot::lse))[static_cast<std::size_t>(r)];
-    check_written(rec_.outputs.lse.get(row + r), lse, r, 0);
+    check_written(Slot::lse, rec_.outputs.lse.get(row + r), lse, r, 0);
   }
 }
 
-void Replayer::check_written(float written, float replayed, std::int64_t r, std::int64_t c) {
+void Replayer::check_written(Slot slot, float written, float replayed, std::int64_t r, std::int64_t c) {
   if (std::bit_cast<std::uint32_t>(written) == std::bit_cast<std::uint32_t>(replayed) ||
       (written != written && replayed != replayed))
     return;
   difference_ = ReplayDifference{e_,
-                                 Slot::o_new,
+                                 slot,
                                  static_cast<std::int32_t>(r),
                                  static_cast<std::int32_t>(c),
                                  written,
@@ -284,6 +291,23 @@ void Replayer::check_written(float written, float replayed, std::int64_t r, std:
                                  phrase("step {}: the kernel wrote {:.9g} at row {}, column {} of its tile, "
                                         "replay gives {:.9g}",
                                         e_ + 1, written, r, c, replayed)};
+}
+
+void Replayer::compare_written(Slot slot, const Array& written) {
+  const Problem& p = rec_.problem;
+  const EventId& id = event().id;
+  const Version& v = made(slot);
+  const std::span<const float> values = rec_.values(rec_.after(e_, slot));
+  const bool keys = slot_row(slot).rows == SlotRows::keys;
+  const std::int64_t first =
+      (keys ? (id.b * p.Hkv + p.kv_head(id.h)) * p.Lk : (id.b * p.Hq + id.h) * p.Lq) + v.first_row;
+  for (std::int64_t r = 0; r < v.rows; ++r) {
+    for (std::int64_t c = 0; c < v.cols; ++c) {
+      if (difference_) return;
+      check_written(slot, written.get((first + r) * v.cols + c), values[static_cast<std::size_t>(r * v.cols + c)], r,
+                    c);
+    }
+  }
 }
 
 std::optional<ReplayDifference> replay(const Recording& rec, const Stop& stop) {

@@ -53,6 +53,8 @@ class Replayer {
   // Holds what slot `s` has after the event against `values`, rows `ld` apart: bit for bit, NaN to NaN.
   void compare(Slot slot, const float* values, std::int64_t ld);
   void compare(Slot slot, const Padded& values) { compare(slot, values.read().data, values.read().ld); }
+  // What the kernel wrote to memory, [batch, head, row, column], against the version that slot `s` has after the event.
+  void compare_written(Slot slot, const Array& written);
 
   ATTN_SHARED_STEPS;
 
@@ -61,7 +63,7 @@ class Replayer {
   void first_state();
   void loaded(Slot slot);
   std::vector<float> last(Slot fresh, Slot old) const;
-  void check_written(float written, float replayed, std::int64_t r, std::int64_t c);
+  void check_written(Slot slot, float written, float replayed, std::int64_t r, std::int64_t c);
 
   const Recording& rec_;
   const OrderRow& order_;

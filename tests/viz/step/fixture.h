@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "kernels/cpu/backward/forward.h"
 #include "kernels/cpu/device.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
@@ -28,7 +29,7 @@ inline std::shared_ptr<const Recording> record_problem(const Preset& preset, con
   InputSpec spec;
   spec.generator = preset.generator;
   spec.seed = preset.seed;
-  const auto inputs = make_inputs(problem, spec);
+  const auto inputs = make_all_inputs(problem, spec, in_turn, 0, Stream{});
   EXPECT_TRUE(inputs.has_value());
   const auto resolved = resolve(**row, options, cpu_device());
   EXPECT_TRUE(resolved.has_value());
@@ -50,9 +51,13 @@ inline std::string read_asset(const std::string& name) {
 }
 
 inline StepTexts shipped_texts() {
-  const auto texts = parse_step_texts(read_asset("step_texts.json"));
-  EXPECT_TRUE(texts.has_value()) << (texts ? "" : texts.error().message);
-  return texts ? *texts : StepTexts{};
+  StepTexts all;
+  for (const std::string_view file : kStepTextFiles) {
+    auto texts = parse_step_texts(read_asset(std::string(file)), all);
+    EXPECT_TRUE(texts.has_value()) << (texts ? "" : texts.error().message);
+    if (texts) all = *std::move(texts);
+  }
+  return all;
 }
 
 inline Selection pinned_row(std::int32_t row) {

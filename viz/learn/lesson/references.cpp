@@ -159,8 +159,9 @@ bool is_tensor_name(std::string_view name) {
 
 Result<ReadValues> read_tensor(const Recording& rec, const TensorReference& ref) {
   if (rec.events.empty()) return bad_input(tr("the run has no steps"));
-  if (ref.name == "out") return read_output(rec, ref, rec.outputs.out, rec.problem.Dv);
-  if (ref.name == "lse") return read_output(rec, ref, rec.outputs.lse, 1);
+  // A backward was given both.
+  if (ref.name == "out") return read_output(rec, ref, rec.inputs.o ? *rec.inputs.o : rec.outputs.out, rec.problem.Dv);
+  if (ref.name == "lse") return read_output(rec, ref, rec.inputs.lse ? *rec.inputs.lse : rec.outputs.lse, 1);
   if (ref.name == "weight") return read_weight(rec, ref);
   const auto slot = tensor_named(ref.name);
   if (!slot) return bad_input(phrase("there is no tensor {}", ref.name));

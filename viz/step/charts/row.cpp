@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "kernels/base/text.h"
+#include "kernels/model/order_row.h"
 
 namespace attn {
 namespace {
@@ -56,6 +57,7 @@ struct RowBuilder {
   // The maximum that the weights of this moment are measured against, and the one before the rescaling.
   void add_weights() {
     const bool stored = stores_scores(rec.order);
+    if (!order_row(rec.order).has(Phase::max)) return add_final_weights();
     const auto m_old = live_value(rec, at.event, Slot::m_old, at.row, 0),
                m_new = live_value(rec, at.event, Slot::m_new, at.row, 0);
     const bool rescaled = rec.after(at.event, Slot::alpha) != kNoVersion || stored;
@@ -79,6 +81,20 @@ struct RowBuilder {
     }
     out.final_weights = stored;
     add_shares();
+  }
+  // Weights that need no maximum of their own, LSE being known: final as they are.
+  void add_final_weights() {
+    for (std::size_t n = 0; n < out.keys.size(); ++n) {
+      RowChartKey& key = out.keys[n];
+      const auto k = static_cast<std::int32_t>(n);
+      const auto recorded = at_row(rec, version(Slot::p, k / at.bc), at.row, k);
+      if (!recorded || key.masked) continue;
+      key.weighed = out.any_weight = true;
+      key.weight = key.share = static_cast<double>(*recorded);
+    }
+    out.final_weights = true;
+    out.statistics = false;
+    if (out.any_weight) out.max_weight = 0;  // the largest is far below 1
   }
   void add_shares() {
     double sum = 0;
@@ -129,6 +145,11 @@ struct RowBuilder {
     const auto l_old = live_value(rec, at.event, Slot::l_old, at.row, 0),
                l_new = live_value(rec, at.event, Slot::l_new, at.row, 0);
     const auto a = live_value(rec, at.event, Slot::alpha, at.row, 0);
+    if (!order_row(rec.order).has(Phase::max)) {
+      out.notes.push_back(woven(phrase("{} and {} of the row are in {}", place(0), place(1), place(2)),
+                                {letter("m", m), letter("ℓ", l), letter("LSE", l)}));
+      return;
+    }
     if (stores_scores(rec.order)) {
       if (l_new)
         out.notes.push_back(

@@ -49,6 +49,7 @@ struct RowChartScene {
   bool any_weight = false;
   double max_weight = 1;
   std::vector<TextRuns> notes;  // beside the weights: their sum and what comes next
+  bool statistics = true;       // m and l go along with the keys; else LSE of the row is known from the start
   bool final_weights = false;   // orders that store S: divided by the whole row's l
   std::string no_weight;        // why there is none yet; empty where there is
 };

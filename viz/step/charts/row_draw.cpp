@@ -260,17 +260,21 @@ void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, f
   };
   list->AddCircleFilled({box.min.x + s.px(5), y + s.px(7)}, s.px(4), colour_of(TensorColour::s));
   line(woven(phrase("scores {}", place(0)), {letter("S", TensorColour::s)}));
-  list->AddRectFilled({box.min.x - s.px(1), y + s.px(6)}, {box.min.x + s.px(11), y + s.px(8)}, colour_of(m));
-  TextRuns maximum = woven(phrase("maximum {}", place(0)), {letter("m", m)});
-  if (scene.maximum) maximum.insert(maximum.end(), {word(" = "), number(*scene.maximum, m)});
-  line(maximum);
+  if (scene.statistics) {
+    list->AddRectFilled({box.min.x - s.px(1), y + s.px(6)}, {box.min.x + s.px(11), y + s.px(8)}, colour_of(m));
+    TextRuns maximum = woven(phrase("maximum {}", place(0)), {letter("m", m)});
+    if (scene.maximum) maximum.insert(maximum.end(), {word(" = "), number(*scene.maximum, m)});
+    line(maximum);
+  }
   bool ghosts = false;
   for (const RowChartKey& key : scene.keys) ghosts = ghosts || key.ghost > 0;
   const auto wanted = static_cast<float>(2 + (ghosts ? 1 : 0) + static_cast<int>(scene.notes.size()));
   y = std::max(y, std::min(weights_top, box.max.y - wanted * step));
   list->AddRectFilled({box.min.x, y + s.px(2)}, {box.min.x + s.px(10), y + s.px(12)}, colour_of(p));
-  TextRuns weights{word(tr("weights ")), letter("e", p), {"S − m", Face::maths, p, 1, false}};
-  if (scene.final_weights) weights.insert(weights.end(), {word(" / "), letter("ℓ", TensorColour::l)});
+  TextRuns weights{
+      word(tr("weights ")), letter("e", p), {scene.statistics ? "S − m" : "S − LSE", Face::maths, p, 1, false}};
+  if (scene.final_weights && scene.statistics)
+    weights.insert(weights.end(), {word(" / "), letter("ℓ", TensorColour::l)});
   line(weights);
   bool shares = false;
   for (const RowChartKey& key : scene.keys) shares = shares || key.share > 0;
@@ -296,7 +300,7 @@ void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene,
   const float top = in.min.y, bottom = in.max.y - s.px(18);
   if (bottom - top < s.px(48)) return;
   // The strips take their height where the charts keep theirs.
-  const bool strips = bottom - top >= s.px(104);
+  const bool strips = scene.statistics && bottom - top >= s.px(104);
   const float plots = bottom - (strips ? s.px(40) : 0);
   const float split = top + (plots - top) * 0.46F;
   Frame frame{

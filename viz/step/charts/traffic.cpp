@@ -129,6 +129,7 @@ std::uint64_t naive_row(const Problem& p, std::int32_t score_reads, int pass, st
 }
 
 std::string_view name_of_part(TrafficPart part, const OrderLook& look) {
+  if (const std::string_view gradients = name_with_gradient(look.order, part); !gradients.empty()) return gradients;
   if (part == TrafficPart::stats) return look.stats;
   const auto* const piece = std::ranges::find(kTrafficPieces, part, &TrafficPiece::part);
   return piece == std::end(kTrafficPieces) ? "" : piece->letter;
@@ -195,6 +196,15 @@ std::string way_words(const Problem& p, Order order, TrafficPart part, std::uint
 
 }  // namespace
 
+std::string_view name_with_gradient(Order order, TrafficPart part) {
+  static constexpr std::pair<TrafficPart, std::string_view> kNames[] = {
+      {TrafficPart::q, "Q dQ"}, {TrafficPart::k, "K dK"}, {TrafficPart::v, "V dV"},
+      {TrafficPart::o, "O dO"}, {TrafficPart::s, "dS"},   {TrafficPart::stats, "LSE δ"}};
+  if (order_row(order).pass != Pass::backward) return {};
+  const auto* const at = std::ranges::find(kNames, part, [](const auto& each) { return each.first; });
+  return at == std::end(kNames) ? std::string_view() : at->second;
+}
+
 std::uint64_t naive_so_far(const Recording& rec, EventIndex e) {
   const Problem& p = rec.problem;
   const KernelRow* naive = first_of(Order::naive, Processor::cpu);
@@ -252,8 +262,8 @@ TrafficTotals traffic_totals(const Recording& rec) {
   const OrderLook& look = order_look(rec.order);
   const TrafficBar* naive = yardstick(out.others);
   if (look.traffic != nullptr)
-    out.words.push_back(look.traffic({name_of(rec.order), extent_of(rec).name, extent_of(rec).size, rec.query_tiles(),
-                                      naive != nullptr && mine > naive->total}));
+    out.words.push_back(look.traffic({rec, name_of(rec.order), extent_of(rec).name, extent_of(rec).size,
+                                      rec.query_tiles(), naive != nullptr && mine > naive->total}));
   const auto other = std::ranges::find_if(out.others, [&](const TrafficBar& bar) { return bar.once != out.once; });
   TextRuns pieces{number(bytes_text(out.once))};
   std::string line = phrase("A thin line marks each element once: {} here", place(0));
@@ -262,7 +272,7 @@ TrafficTotals traffic_totals(const Recording& rec) {
     line += other->once > out.once ? phrase(", {} with {} and {}", place(1), place(2), place(3))
                                    : phrase(", {} without {} and {}", place(1), place(2), place(3));
   }
-  const bool triangle = !look.yardstick;
+  const bool triangle = !look.yardstick && naive != nullptr;
   out.marks = woven(line + (triangle ? tr("; the triangle is naive at this moment.") : "."), pieces);
   out.brief_marks = {word(triangle ? tr("Line: each element once. Triangle: naive at this moment.")
                                    : tr("A thin line marks each element once."))};

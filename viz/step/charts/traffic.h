@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/model/traffic.h"
@@ -52,6 +53,8 @@ struct TrafficTotals {
   TextRuns marks, brief_marks;
 };
 TrafficTotals traffic_totals(const Recording& rec);
+// What a part holds in an order of a backward: "Q dQ"; empty: its own letter alone.
+std::string_view name_with_gradient(Order order, TrafficPart part);
 TrafficScene traffic_scene(const Recording& rec, EventIndex e, const TrafficTotals& totals);
 // The bytes that naive attention has asked for when it has made all that this run has made of the live head: scores in
 // its first pass over the rows, weights in its second, output in its third. It never falls while the run goes on.

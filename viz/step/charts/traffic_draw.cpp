@@ -66,12 +66,13 @@ void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& sce
   draw_text_in(list, {in.min, {in.max.x, in.min.y + s.px(15)}}, Align::right, Face::text, 13, colour_of(Token::dim),
                scene.count);
   std::uint64_t widest = 1;
-  float numbers = 0;
+  float numbers = 0, names = s.px(52);
   for (const TrafficBar& bar : scene.bars) {
     widest = std::max(widest, bar.total);
     numbers = std::max(numbers, text_width(Face::mono, 12, bar.widest));
+    names = std::max(names, text_width(Face::text, 13, bar.name) + s.px(8));
   }
-  const float left = in.min.x + s.px(52), room = in.max.x - left - numbers - s.px(14);
+  const float left = in.min.x + names, room = in.max.x - left - numbers - s.px(14);
   float y = in.min.y + s.px(28);
   // Four bars where they leave room for words, else the two that are compared.
   const bool all = in.height() >= s.px(28 + 4 * 25 + 36);
@@ -99,12 +100,18 @@ void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& sce
       if (now < piece.max.x) list->AddRectFilled(piece.min, piece.max, faded(fill, 0.35F), s.px(2));
       if (now > piece.min.x) list->AddRectFilled(piece.min, {std::min(now, piece.max.x), piece.max.y}, fill, s.px(2));
       explain_piece(piece, rec, bar, p.part, e);
-      const TextRuns name{letter(p.letter, Token::text)};
+      const std::string_view both = name_with_gradient(bar.order, p.part);
+      std::string named(both.empty() ? p.letter : both);
       const Box beside = widest_part(piece, once, bar.same_moment ? now : once);
-      if (runs_width(name, 13) + s.px(4) < beside.width() + s.px(1)) {
+      const auto fits = [&] {
+        return runs_width({letter(named, Token::text)}, 13) + s.px(4) < beside.width() + s.px(1);
+      };
+      // What it holds first, where both have no room.
+      if (!fits()) named = named.substr(0, named.find(' '));
+      if (fits()) {
         const bool faint = now < beside.centre().x;
         draw_text_in(list, beside, Align::centre, Face::maths, 15, faint ? colour_of(Token::text) : text_on(fill),
-                     p.letter);
+                     named);
       }
       x += w;
     }

@@ -105,6 +105,8 @@ std::set<std::string, std::less<>> step_conditions(const Recording& rec, const S
   look.keys();
   look.maximum();
   look.not_finite();
+  const auto lse = look.live(Slot::lse);
+  look.set(lse && *lse == -std::numeric_limits<float>::infinity(), "no_lse");
   look.set(rec.problem.has_bias(), "biased");
   look.set(rec.problem.softcap.has_value(), "capped");
   look.set(rec.problem.alibi.has_value(), "sloped");

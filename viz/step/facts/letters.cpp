@@ -18,6 +18,9 @@ namespace {
 Ink ink_of_letter(std::string_view letter) {
   if (letter.starts_with("α")) return TensorColour::alpha;
   if (letter.starts_with("ℓ")) return TensorColour::l;
+  if (letter.starts_with("δ")) return TensorColour::alpha;
+  // A gradient has the colour of what it is the gradient of.
+  if (letter.size() > 1 && letter[0] == 'd') return ink_of_letter(letter.substr(1));
   switch (letter.empty() ? ' ' : letter[0]) {
     case 'Q':
     case 'q':

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/model/order_row.h"
 #include "viz/draw/number_text.h"
 
 namespace attn {
@@ -28,7 +29,16 @@ int natural_of(const Array& a) {
   return decimals < 0 ? decimals : std::max(decimals, 1);
 }
 
+std::size_t place_of(Slot slot) {
+  const SlotRow& row = slot_row(slot);
+  return static_cast<std::size_t>(tensor_of(slot)) + (row.gradient || row.own_scale ? kTensorColourCount : 0);
+}
+
 }  // namespace
+
+const TensorScale& scale_of(const TensorScales& scales, Slot slot) {
+  return scales[place_of(slot)];
+}
 
 float TensorScale::shade(float value) const {
   if (std::isnan(value)) return 0;
@@ -49,15 +59,18 @@ TensorScales scales_of(const Recording& rec) {
   TensorScales scales;
   constexpr float kMax = std::numeric_limits<float>::max();
   for (std::size_t n = 0; n < scales.size(); ++n)
-    scales[n] = {kMax, -kMax, -1, is_signed(static_cast<TensorColour>(n))};
+    scales[n] = {kMax, -kMax, -1, n >= kTensorColourCount || is_signed(static_cast<TensorColour>(n))};
   const auto of = [&](TensorColour c) -> TensorScale& { return scales[static_cast<std::size_t>(c)]; };
   for (const TensorColour c : {TensorColour::p, TensorColour::alpha, TensorColour::l}) of(c).min = 0;
   for (const TensorColour c : {TensorColour::p, TensorColour::alpha}) of(c).max = 1;
+  // Where no sum is made LSE alone has its colour.
+  const bool sums = order_row(rec.order).has(Phase::sum);
+  if (!sums) of(TensorColour::l).min = kMax;
   for (VersionId v = 0; v < rec.versions.size(); ++v) {
-    if (rec.versions[v].slot == Slot::lse) continue;
-    const TensorColour colour = tensor_of(rec.versions[v].slot);
-    const bool begins = rec.gpu && colour == TensorColour::m;
-    widen(of(colour), rec.values(v), begins ? rec.gpu->first_m : -std::numeric_limits<float>::infinity());
+    const Slot slot = rec.versions[v].slot;
+    if (slot == Slot::lse && sums) continue;
+    const bool begins = rec.gpu && tensor_of(slot) == TensorColour::m;
+    widen(scales[place_of(slot)], rec.values(v), begins ? rec.gpu->first_m : -std::numeric_limits<float>::infinity());
   }
   // All of one sign and close together against their size: from the least to the most, else they are one shade.
   for (TensorScale& scale : scales) {
@@ -68,6 +81,8 @@ TensorScales scales_of(const Recording& rec) {
   of(TensorColour::q).natural = natural_of(rec.inputs.q);
   of(TensorColour::k).natural = natural_of(rec.inputs.k);
   of(TensorColour::v).natural = natural_of(rec.inputs.v);
+  if (rec.inputs.d_o)
+    scales[kTensorColourCount + static_cast<std::size_t>(TensorColour::o)].natural = natural_of(*rec.inputs.d_o);
   return scales;
 }
 

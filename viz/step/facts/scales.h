@@ -19,8 +19,10 @@ struct TensorScale {
   bool narrow = false;             // all of one sign, close together: one half of the shades, from least to most
   float shade(float value) const;  // -1 .. 1
 };
-using TensorScales = std::array<TensorScale, kTensorColourCount>;
+// By TensorColour; then, by the colour too, of those that are no part of that tensor: its gradient, δ.
+using TensorScales = std::array<TensorScale, 2 * kTensorColourCount>;
 TensorScales scales_of(const Recording& rec);
+const TensorScale& scale_of(const TensorScales& scales, Slot slot);
 
 // A cell that the pointer or the keyboard is on. Row and column as in Selection; `slot` tells the tensor.
 struct CellRef {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,6 +24,7 @@ const std::vector<std::string_view> kStepConditions = {
     "empty_row",      // it has seen no key so far, this tile included
     "weightless",     // it has seen keys, and its sum is 0 all the same
     "no_max",         // its maximum is -inf: 0 is subtracted in its place
+    "no_lse",         // a backward: the LSE that it was given is -inf
     "below",          // its maximum stands below a score of this tile: a GPU kernel whose m need not be the maximum
     "infinite_max",   // its maximum is +inf
     "same_infinity",  // its maximum was infinite and is the same: alpha is 1 by definition
@@ -45,11 +47,14 @@ const std::vector<std::string_view> kStepConditions = {
 };
 
 const std::vector<std::string_view> kStepPlaceholders = {
-    "row",   "i",      "j",           "rows",  "keys",          "first_row", "last_row", "first_key", "last_key",
-    "D",     "Dv",     "Lq",          "Lk",    "element_bytes", "bytes",     "key",      "col",       "visible",
-    "scale", "dot",    "scale_value", "s",     "s_in",          "cap",       "added",    "slope",     "distance",
-    "p",     "rowmax", "m_old",       "m_new", "alpha",         "l_old",     "l_new",    "rowsum",    "accumulate",
-    "o_old", "o_new",  "pv",          "lse"};
+    "row",        "i",        "j",     "rows",    "keys",  "first_row", "last_row",
+    "first_key",  "last_key", "D",     "Dv",      "Lq",    "Lk",        "element_bytes",
+    "bytes",      "key",      "col",   "visible", "scale", "dot",       "scale_value",
+    "s",          "s_in",     "cap",   "added",   "slope", "distance",  "p",
+    "rowmax",     "m_old",    "m_new", "alpha",   "l_old", "l_new",     "rowsum",
+    "accumulate", "o_old",    "o_new", "pv",      "lse",   "delta",     "dp",
+    "ds",         "dv",       "dk",    "dq",      "was",   "part",      "o",
+    "do"};
 
 namespace {
 
@@ -81,14 +86,13 @@ std::string unknown_condition(std::string_view when) {
 // Sentences and formulas that several texts have, by name.
 using SharedTexts = std::map<std::string, std::string, std::less<>>;
 
-Result<SharedTexts> parse_shared(const nlohmann::json& file) {
-  SharedTexts shared;
+Result<SharedTexts> parse_shared(const nlohmann::json& file, SharedTexts shared) {
   const auto at = file.find("shared");
   if (at == file.end()) return shared;
   if (!at->is_object()) return bad_input(tr("Step texts: 'shared' is not an object of texts."));
   for (const auto& [name, text] : at->items()) {
     if (!text.is_string()) return bad_input(phrase("Step texts: the shared '{}' is no text.", name));
-    shared.emplace(name, text.get<std::string>());
+    shared.insert_or_assign(name, text.get<std::string>());
   }
   return shared;
 }
@@ -165,28 +169,31 @@ const std::vector<StepText>* StepTexts::find(Order order, Phase phase) const {
     return at == texts.end() ? nullptr : &at->second;
   };
   const OrderRow& row = order_row(order);
-  const std::string begin = fmt::format("{}/", row.name);
-  const auto any = texts.lower_bound(begin);
-  if (any != texts.end() && any->first.starts_with(begin)) return of(row);
-  // An order without texts has those of the last one that works alike.
-  for (const OrderRow& other : std::ranges::reverse_view(all_orders())) {
-    const bool alike = other.stores_scores == row.stores_scores && other.divides_each_turn == row.divides_each_turn;
-    if (const auto* found = alike ? of(other) : nullptr) return found;
+  if (const auto* found = of(row)) return found;
+  // What it lacks it has of the last one that works alike, of its own pass first.
+  for (const bool own_pass : {true, false}) {
+    for (const OrderRow& other : std::ranges::reverse_view(all_orders())) {
+      const bool alike = other.stores_scores == row.stores_scores && other.divides_each_turn == row.divides_each_turn &&
+                         (other.pass == row.pass) == own_pass;
+      if (const auto* found = alike ? of(other) : nullptr) return found;
+    }
   }
   return nullptr;
 }
 
-Result<StepTexts> parse_step_texts(std::string_view text) {
+Result<StepTexts> parse_step_texts(std::string_view text, StepTexts before) {
   const nlohmann::json j = nlohmann::json::parse(text, nullptr, false);
   if (!j.is_object()) return bad_input(tr("Step texts: this is not JSON."));
   if (j.value("version", nlohmann::json(0)) != 1) return bad_input(tr("Step texts: the version is not 1."));
-  const auto shared = parse_shared(j);
+  const auto shared = parse_shared(j, std::move(before.shared));
   if (!shared) return tl::unexpected(shared.error());
-  StepTexts out;
+  StepTexts out = std::move(before);
+  out.shared = *shared;
   for (const auto& [order, phases] : j.items()) {
     if (order == "version" || order == "shared") continue;
     if (!order_named(order) || !phases.is_object()) {
-      return bad_input(phrase("Step texts: '{}' is not an order; there are naive, tiled, flash, flash-1.", order));
+      return bad_input(
+          phrase("Step texts: '{}' is not an order; there are naive, tiled, flash, flash-1, backward.", order));
     }
     for (const auto& [phase, list] : phases.items()) {
       const std::string key = fmt::format("{}/{}", order, phase);

@@ -28,8 +28,10 @@ struct StepText {
 struct StepTexts {
   // Key: "flash/rescale". The first text whose condition holds is taken.
   std::map<std::string, std::vector<StepText>, std::less<>> texts;
+  // Sentences and formulas that several texts have, by name.
+  std::map<std::string, std::string, std::less<>> shared;
 
-  // Null: no text. An order that has none at all has those of one that works alike.
+  // Null: no text. An order that lacks one has that of an order that works alike.
   const std::vector<StepText>* find(Order order, Phase phase) const;
 };
 
@@ -37,7 +39,10 @@ struct StepTexts {
 extern const std::vector<std::string_view> kStepConditions;
 extern const std::vector<std::string_view> kStepPlaceholders;
 
-// The error names the text and what is wrong with it. Texts without a condition must come last in their list.
-Result<StepTexts> parse_step_texts(std::string_view json);
+// The files of the texts, in the order in which they are read: one may ask for what those before it share.
+inline constexpr std::string_view kStepTextFiles[] = {"step_texts.json", "step_texts_backward.json"};
+// Added to those of the files before. The error names the text and what is wrong with it. Texts without a condition
+// must come last in their list.
+Result<StepTexts> parse_step_texts(std::string_view json, StepTexts before = {});
 
 }  // namespace attn

@@ -69,8 +69,12 @@ void add_own(const StepWork& c) {
   for (const Slot slot : order_row(c.rec.order).own_slots) {
     const bool by_key = slot_row(slot).columns == SlotColumns::keys, one = slot_row(slot).columns == SlotColumns::one;
     const std::int32_t col = one ? 0 : by_key ? c.out.key : c.out.col;
-    if (const auto x = c.live(slot, col))
-      c.put_number(std::string(name_of(slot)), *x, tensor_of(slot), c.bound(slot, col));
+    // Of what is summed by keys the row of the followed key.
+    StepPlace at = c.at;
+    if (slot_row(slot).rows == SlotRows::keys) at.row = c.out.key;
+    const StepWork of_slot{c.rec, at, c.exact, c.out};
+    if (const auto x = of_slot.live(slot, col))
+      c.put_number(std::string(name_of(slot)), *x, tensor_of(slot), of_slot.bound(slot, col));
   }
 }
 

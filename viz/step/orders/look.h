@@ -17,9 +17,11 @@
 #include "kernels/model/traffic.h"  // TrafficPart
 #include "viz/draw/inks.h"
 #include "viz/draw/text_runs.h"
+#include "viz/state/view_step.h"
 
 namespace attn {
 
+class Recording;
 struct StepWork;  // viz/step/orders/work.h
 
 // When a piece of a caption stands: what the numbers on show are (Holds), and whether a maximum is subtracted.
@@ -69,7 +71,30 @@ struct PhaseLook {
 };
 
 // What stands behind a cell, under the pointer.
-enum class Explain : std::uint8_t { nothing, score, weight, output, sum, maximum, rescale, earlier, input };
+enum class Explain : std::uint8_t {
+  nothing,
+  score,
+  weight,
+  output,
+  sum,
+  maximum,
+  rescale,
+  earlier,
+  input,
+  product,  // of two tiles: ProductLook
+  words,    // SlotLook::words
+};
+// A product of two tiles, summed over what they share.
+enum class SharedAxis : std::uint8_t {
+  value_head,  // rows of both: dP = dO V^T, δ = Σ dO·O
+  keys,        // dQ = dS K
+  queries,     // columns of the first: dV = P^T dO
+};
+struct ProductLook {
+  Slot left = Slot::q, right = Slot::k;
+  SharedAxis over = SharedAxis::value_head;
+  bool grows = false;  // added to what stood there
+};
 // What of another slot's tile makes a cell of this one: outlined while it is pointed at.
 enum class OperandPart : std::uint8_t { row, column, key_column, key_cell, first_cell };
 struct LitOperand {
@@ -109,16 +134,20 @@ struct SlotLook {
   std::optional<Column> lit_with = {};  // they are lit only while this column holds something
   StoodBefore stood = {};
   std::string_view gone = marked("Computed and used; it is on chip no longer.");  // where it went
+  ProductLook product = {};
+  TextRuns (*words)(const StepWork& step, std::int32_t row, std::int32_t col) = nullptr;
   std::optional<SlotPin> pins = {};
 };
 
-enum class TitleKind : std::uint8_t { letter, rows, earlier, fresh, output };
+enum class TitleKind : std::uint8_t { letter, rows, earlier, fresh, output, parts };  // parts: how many are added up
 struct ColumnLook {
   Column column = Column::q;
   std::string_view id = {};        // of its button
   Slot slot = Slot::q;             // shown where it lives,
   std::optional<Slot> other = {};  // else this
-  std::optional<Slot> above = {};  // the tile above: K, V
+  std::optional<Slot> above = {};  // the tile above: K, V; across the keys where the column's own are keys
+  std::optional<Slot> guest = {};  // above it as long as it is on chip, in place of none: K again, O
+  std::optional<Slot> below = {};  // under it, by keys: dK, dV
   bool beside_next = false;        // an old number stands close to the new one
   TitleKind title = TitleKind::letter;
   std::string_view words = {};  // behind the letter
@@ -165,6 +194,7 @@ struct SheetLook {
 
 // What the chart of HBM bytes tells of.
 struct TrafficFacts {
+  const Recording& run;
   std::string_view order;
   // The extent of a tile that says how often what is read again is read, and how large it is: "Br", 16.
   std::string_view extent;
@@ -193,6 +223,9 @@ struct OrderLook {
   bool outlook = false;                   // what it would ask for at a size that GPUs see is said
   std::optional<Phase> shares_room = {};  // P takes the place of S in this phase alone; none: always
   std::string_view stats = "LSE";         // what of the statistics goes to HBM
+  // Parts of the bytes on chip that are called otherwise than by their tensor: "K dK".
+  std::span<const std::pair<TrafficPart, std::string_view>> chip_parts = {};
+  std::span<const StepChart> charts = kStepCharts;  // those that say something of it
   Phrases hindsight = {};
   bool row_by_row = false;       // naive: without a tile it goes by rows
   bool undivided = false;        // O so far can be read divided by l, and what-ifs change the run

@@ -9,5 +9,6 @@ const OrderLook& naive_look();
 const OrderLook& tiled_look();
 const OrderLook& flash_look();
 const OrderLook& flash1_look();
+const OrderLook& backward_look();
 
 }  // namespace attn

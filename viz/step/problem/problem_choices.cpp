@@ -1,8 +1,10 @@
 // What the menus and switches of the Problem panel offer: pure, tested without a window.
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "kernels/base/text.h"
+#include "kernels/ladder.h"
 #include "kernels/model/inputs/input_spec.h"
 #include "viz/step/orders/looks.h"
 #include "viz/step/problem/problem_fields.h"
@@ -33,6 +35,24 @@ std::vector<ProblemChoice> dtype_choices(const Document& d) {
   std::vector<ProblemChoice> out;
   for (const DType t : {DType::f32, DType::f16, DType::bf16})
     out.push_back(choice(d, std::string(name_of(t)), t == d.problem.dtype, [&](Document& c) { c.problem.dtype = t; }));
+  return out;
+}
+
+std::vector<ProblemChoice> pass_choices(const Document& d) {
+  std::vector<ProblemChoice> out;
+  for (const auto& [pass, words, help] :
+       {std::tuple(Pass::forward, tr("forward"), tr("O and LSE from Q, K and V")),
+        std::tuple(Pass::backward, tr("backward"), tr("dQ, dK and dV from Q, K, V, O, LSE and dO"))}) {
+    out.push_back(choice(d, words, pass == d.problem.pass, [&, p = pass](Document& c) {
+      c.problem.pass = p;
+      for (const KernelRow* row : ladder_of(p)) {
+        const auto now = find_kernel(c.kernel);
+        if (now && takes_pass(**now, p)) break;
+        if (row->record != nullptr) c.kernel = row->id;
+      }
+    }));
+    out.back().help = help;
+  }
   return out;
 }
 

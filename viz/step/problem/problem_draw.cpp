@@ -261,8 +261,18 @@ void what_if(Cursor& at) {
   at.y += at.s.px(4);
 }
 
+void pass_choice(Cursor& at) {
+  const Document& d = at.panel.state.document;
+  const std::vector<ProblemChoice> choices = pass_choices(d);
+  const auto now = std::ranges::find_if(choices, [](const ProblemChoice& c) { return c.on; });
+  if (!begin_choice(at, "##pass", tr("Pass"), now == choices.end() ? "" : now->words)) return;
+  choose_among(at, choices);
+  ImGui::EndCombo();
+}
+
 void fields(Cursor& at) {
   preset_choice(at);
+  pass_choice(at);
   text_field(at, "##heads", tr("Batch × heads"), ProblemField::heads, false);
   const Problem& p = at.panel.state.document.problem;
   text_field(at, "##length", p.Lq == p.Lk ? tr("Length") : tr("Lengths q × k"), ProblemField::length, true);
@@ -299,10 +309,12 @@ void letters(Cursor& at, Order order, float bottom) {
   separator(at);
   draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), tr("Letters"));
   at.y += at.s.px(kLettersHead);
+  float words_at = at.s.px(26);
+  for (const LetterWords& l : all)
+    words_at = std::max(words_at, runs_width({{std::string(l.letter), Face::maths, l.hue, 0, false}}, 14) + at.s.px(8));
   for (const LetterWords& l : all) {
     draw_runs(at.list, {at.left, at.y}, 14, {{std::string(l.letter), Face::maths, l.hue, 0, false}});
-    draw_text(at.list, {at.left + at.s.px(26), at.y + at.s.px(1)}, Face::text, 13, colour_of(Token::dim),
-              tr_of(l.words));
+    draw_text(at.list, {at.left + words_at, at.y + at.s.px(1)}, Face::text, 13, colour_of(Token::dim), tr_of(l.words));
     at.y += pitch;
   }
 }
@@ -344,7 +356,7 @@ float problem_panel_height(const State& state) {
   const Mask& mask = state.document.problem.mask;
   const float extra = (has_window(mask) ? 1.0F : 0.0F) + (state.document.problem.softcap ? 1.0F : 0.0F) +
                       (mask.key_lengths.empty() ? 0.0F : 1.0F);
-  return style().px(26 + kRow * (11 + extra) + 12 + 56 + 132 + 40);
+  return style().px(26 + kRow * (12 + extra) + 12 + 56 + 132 + 40);
 }
 
 }  // namespace attn

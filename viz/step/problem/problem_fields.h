@@ -36,6 +36,8 @@ struct ProblemChoice {
   std::string help;
 };
 std::vector<ProblemChoice> dtype_choices(const Document& d);
+// The pass; the kernel follows it.
+std::vector<ProblemChoice> pass_choices(const Document& d);
 // Each kind of mask is switched on and off by itself; they hold together.
 std::vector<ProblemChoice> mask_choices(const Document& d);
 // The bias, and what changes scores without one: ALiBi and softcap, each switched on and off by itself.

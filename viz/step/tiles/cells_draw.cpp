@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <vector>
@@ -60,7 +61,10 @@ void draw_value_cell(const Drawn& d, const TileScene& tile, const TilePlace& pla
     ink = colour_of(Token::text);
   } else {
     const ImU32 fill = fill_of(d, tile, cell);
-    d.list->AddRectFilled(box.min, box.max, faded(fill, strength), rounding);
+    if (tile.gradient)
+      draw_cut(d.list, box, faded(fill, strength));
+    else
+      d.list->AddRectFilled(box.min, box.max, faded(fill, strength), rounding);
     if (cell.value == -HUGE_VALF) draw_outline(d.list, box, faded(colour_of(Token::faint), strength), 1);
     ink = text_on(fill);
   }
@@ -235,9 +239,12 @@ void draw_lit(const Drawn& d, const Box& box, float thickness = 1) {
 }
 
 const TilePlace* place_of_slot(const Drawn& d, Slot slot) {
+  if (slot == Slot::k && d.scene.k.rows > 0) return &d.layout.k;
+  if (slot == Slot::v && d.scene.v.rows > 0) return &d.layout.v;
+  for (std::size_t n = 0; n < d.scene.sides.size(); ++n)
+    if (d.scene.sides[n].tile.slot == slot) return &d.layout.sides[n];
   for (const ColumnLook& c : d.scene.look->columns) {
     if (c.slot == slot || c.other == slot) return &d.layout.places[static_cast<std::size_t>(c.column)];
-    if (c.above == slot) return slot == Slot::k ? &d.layout.k : &d.layout.v;
   }
   return nullptr;
 }
@@ -248,6 +255,13 @@ void draw_dropped_cell(ImDrawList* list, const Box& box, bool dot) {
   const Style& s = style();
   list->AddRectFilled(box.min, box.max, colour_of(Token::field), s.px(2));
   if (dot) list->AddCircleFilled(box.centre(), s.px(1.5F), colour_of(Token::faint));
+}
+
+void draw_cut(ImDrawList* list, const Box& box, ImU32 fill) {
+  const float cut = std::min(style().px(5), std::min(box.width(), box.height()) / 3);
+  const ImVec2 corners[] = {
+      box.min, {box.max.x - cut, box.min.y}, {box.max.x, box.min.y + cut}, box.max, {box.min.x, box.max.y}};
+  list->AddConvexPolyFilled(corners, static_cast<int>(std::size(corners)), fill);
 }
 
 void draw_tile(const Drawn& d, const TileScene& tile, const TilePlace& place) {

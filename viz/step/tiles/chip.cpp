@@ -61,10 +61,13 @@ ChipScene chip_scene(const Recording& rec, EventIndex e, std::string_view arch) 
     const auto n = static_cast<std::size_t>(p.part);
     scene.now += held[n];
     if (bytes[n] == 0) continue;
+    const auto& named = order_look(rec.order).chip_parts;
+    const auto name = std::ranges::find(named, p.part, [](const auto& part) { return part.first; });
+    const std::string letters(name == named.end() ? p.letter : name->second);
     scene.parts.push_back({p.hue,
                            bytes[n],
                            std::min(held[n], bytes[n]),
-                           {letter(p.letter, p.hue), number(" " + std::to_string(bytes[n]), Token::dim)}});
+                           {letter(letters, p.hue), number(" " + std::to_string(bytes[n]), Token::dim)}});
   }
   scene.sum = woven(phrase("{} held now, {} at most", place(0), place(1)),
                     {number(fmt::format("{} B", scene.now)), number(fmt::format("{} B", scene.total))});

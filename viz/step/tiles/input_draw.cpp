@@ -70,9 +70,11 @@ void move_keyboard(const TilesScene& scene, CellRef& at, int dx, int dy) {
   for (const ColumnLook& column : scene.look->columns) {
     const TileScene* below = &scene.tiles[static_cast<std::size_t>(column.column)];
     const TileScene* above = column.above ? tile_of(scene, *column.above) : nullptr;
-    if (above == nullptr) continue;
-    if (r < 0 && from == below) tile = above, r = tile->rows - 1;
-    if (r >= from->rows && from == above) tile = below, r = 0;
+    const TileScene* under = column.below ? tile_of(scene, *column.below) : nullptr;
+    if (above != nullptr && r < 0 && from == below) tile = above, r = tile->rows - 1;
+    if (above != nullptr && r >= from->rows && from == above) tile = below, r = 0;
+    if (under != nullptr && r >= from->rows && from == below) tile = under, r = 0;
+    if (under != nullptr && r < 0 && from == under) tile = below, r = tile->rows - 1;
   }
   const std::vector<const TileScene*> row = row_tiles(scene);
   const auto here = std::find(row.begin(), row.end(), tile);
@@ -83,10 +85,19 @@ void move_keyboard(const TilesScene& scene, CellRef& at, int dx, int dy) {
   at = tile->ref(std::clamp(r, 0, tile->rows - 1), std::clamp(c, 0, tile->cols - 1));
 }
 
+// The tensor that a slot's cells are of; none: it is computed, if only by the forward before.
+std::optional<InputTensor> input_of(Slot slot) {
+  constexpr std::pair<Slot, InputTensor> kInputs[] = {
+      {Slot::q, InputTensor::q}, {Slot::k, InputTensor::k}, {Slot::v, InputTensor::v}};
+  const auto* const at = std::ranges::find(kInputs, slot, &std::pair<Slot, InputTensor>::first);
+  if (at != std::end(kInputs)) return at->second;
+  return name_of(slot) == "do" ? std::optional(InputTensor::d_o) : std::nullopt;
+}
+
 // Only inputs are typed. An empty `text` starts from the value that stands there.
 bool start_editing(const TilesPanel& panel, const TilesScene& scene, const CellRef& ref, const std::string& text) {
   const Cell* cell = cell_of(scene, ref);
-  if (!is_input(ref.slot) || cell == nullptr || cell->look != CellLook::value) return false;
+  if (!input_of(ref.slot) || cell == nullptr || cell->look != CellLook::value) return false;
   TilesUiState& ui = panel.ui;
   ui.editing = ref;
   ui.editing_starts = true;
@@ -143,14 +154,6 @@ bool start_answer(TilesUiState& ui) {
   return ui.asked_catches;
 }
 
-// The tensor that a slot's cells are of.
-InputTensor input_of(Slot slot) {
-  constexpr std::pair<Slot, InputTensor> kInputs[] = {
-      {Slot::q, InputTensor::q}, {Slot::k, InputTensor::k}, {Slot::v, InputTensor::v}};
-  const auto* const at = std::ranges::find(kInputs, slot, &std::pair<Slot, InputTensor>::first);
-  return at == std::end(kInputs) ? InputTensor::q : at->second;
-}
-
 // The document's inputs with one cell typed; edits stay sorted by (tensor, index).
 InputSpec with_edit(const Recording& rec, const TilesScene& scene, InputSpec inputs, const CellRef& ref, float value) {
   const Problem& p = rec.problem;
@@ -158,7 +161,7 @@ InputSpec with_edit(const Recording& rec, const TilesScene& scene, InputSpec inp
   const bool by_key = slot.rows == SlotRows::keys;
   const std::int64_t head = by_key ? scene.at.b * p.Hkv + p.kv_head(scene.at.h) : scene.at.b * p.Hq + scene.at.h;
   const std::int64_t rows = by_key ? p.Lk : p.Lq, cols = slot.columns == SlotColumns::value_head ? p.Dv : p.D;
-  const CellEdit edit{input_of(ref.slot), (head * rows + ref.row) * cols + ref.col, value};
+  const CellEdit edit{*input_of(ref.slot), (head * rows + ref.row) * cols + ref.col, value};
   const auto before = [](const CellEdit& a, const CellEdit& b) {
     return std::pair(a.tensor, a.index) < std::pair(b.tensor, b.index);
   };
@@ -190,7 +193,7 @@ void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesL
     if (!clicked || ui.editing) return;
     const bool inside = tile.by_key || ui.hovered->row < scene.at.first_row + scene.at.rows;
     // A second click lets go, but on an input it may be the first of the two that open the field: Escape lets go there.
-    const bool input = is_input(tile.slot);
+    const bool input = input_of(tile.slot).has_value();
     if (inside)
       panel.commands.push_back(input ? select_of(scene, *ui.hovered) : pin_or_release(panel, scene, *ui.hovered));
   };
@@ -200,6 +203,12 @@ void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesL
   }
   button("##tile_k", scene.k, layout.k);
   button("##tile_v", scene.v, layout.v);
+  for (std::size_t n = 0; n < scene.sides.size(); ++n) {
+    const TileScene& tile = scene.sides[n].tile;
+    // K stands there a second time.
+    const bool again = tile_of(scene, tile.slot) != &tile;
+    button(fmt::format("##tile_{}{}", name_of(tile.slot), again ? "_again" : "").c_str(), tile, layout.sides[n]);
+  }
 }
 
 // Tab enters the tiles, arrows move, Enter pins or lets go, Esc leaves, and outside lets go of the pin. The keys are

@@ -13,6 +13,7 @@ namespace attn {
 namespace {
 
 constexpr float kLabelWidth = 50, kTitle = 26, kCaption = 34;
+constexpr float kBelowGap = 6, kBelowCaption = 24;  // of the tiles under the rows
 // Where that is too wide: as beside a lesson's card at 200 %.
 constexpr float kTightLabel = 26, kTightRoom = 420;
 // A card this low has its rows in place of the captions: the strip says what the live step does.
@@ -147,27 +148,38 @@ struct Heights {
   float row = 20, chosen_row = 20;  // logical
   float k_region = 100;             // above S: K, V, the cards
   float k_row = 20;                 // of one K row
+  float below_row = 20;             // of one row under the rows
 };
+
+// Rows of the tiles under the rows; 0: there are none.
+std::int32_t rows_below(const TilesScene& scene) {
+  std::int32_t rows = 0;
+  for (const SideTile& side : scene.sides) rows = side.below ? std::max(rows, side.tile.rows) : rows;
+  return rows;
+}
 
 Heights choose_heights(const TilesScene& scene, float room) {
   const auto rows = static_cast<float>(scene.at.br);
   const auto k_rows = static_cast<float>(scene.k.rows);
+  const auto below = static_cast<float>(rows_below(scene));
   Heights h;
   constexpr float kMinRow = 16, kMinK = 14, kCards = 104;
   const float growth = std::clamp(room / 520, 1.0F, 2.0F);
   const float max_row = 64 * growth, max_k = 32 * growth;
-  const float numbers = rows * kMinRow + k_rows * kMinK;
+  const float numbers = rows * kMinRow + (k_rows + below) * kMinK;
   if (numbers <= room) {
-    const float max = rows * max_row + std::max(k_rows * max_k, kCards);
+    const float max = rows * max_row + std::max((k_rows + below) * max_k, kCards);
     const float f = std::clamp((room - numbers) / std::max(max - numbers, 1.0F), 0.0F, 1.0F);
     h.row = between(kMinRow, max_row, f);
-    h.k_row = std::min(max_k, between(kMinK, max_k, f));
-    h.k_region = std::max(k_rows * h.k_row, std::min(kCards, room - rows * h.row));
+    h.k_row = h.below_row = std::min(max_k, between(kMinK, max_k, f));
+    h.k_region = std::max(k_rows * h.k_row, std::min(kCards, room - rows * h.row - below * h.below_row));
   } else {
     // K is a heat map; the rows keep their numbers as long as they can.
     const float region = std::clamp(room - rows * kMinRow, std::min(70.0F, room * 0.4F), std::max(110.0F, room * 0.4F));
-    h.k_region = region;
-    h.k_row = std::min(max_k, region / std::max(k_rows, 1.0F));
+    // What lies under the rows has as much as what lies above them.
+    h.k_region = below > 0 ? region / 2 : region;
+    h.k_row = std::min(max_k, h.k_region / std::max(k_rows, 1.0F));
+    h.below_row = below > 0 ? std::min(max_k, region / 2 / below) : h.below_row;
     h.row = std::min(max_row, (room - region) / rows);
   }
   h.chosen_row = h.row;
@@ -203,6 +215,45 @@ void set_rows(TilePlace& place, std::int32_t rows, float top, float height, floa
   place.y.push_back(y);
 }
 
+// The tiles of the rows, from `at` on.
+void place_columns(const TilesScene& scene, const Widths& widths, const Heights& heights, ImVec2 at, TilesLayout& out) {
+  const Style& s = style();
+  const std::int32_t chosen = scene.at.row - scene.at.first_row;
+  out.places.resize(scene.tiles.size());
+  for (const ColumnLook& c : scene.look->columns) {
+    const auto n = static_cast<std::size_t>(c.column);
+    TilePlace& place = out.places[n];
+    const TileScene& tile = scene.tiles[n];
+    set_rows(place, tile.rows, at.y, s.px(heights.row), s.px(heights.chosen_row), chosen);
+    place.box = {{std::round(at.x), at.y}, {std::round(at.x + s.px(widths.width[n])), place.y.back()}};
+    place.cell_width = place.box.width() / static_cast<float>(std::max(tile.cols, 1));
+    // Where the rows are too low for numbers, the followed one is not.
+    set_room(place, tile, widths.numbers[n], heights.row, std::max(heights.row, heights.chosen_row), s);
+    place.only_row = heights.row < kNumberHeight ? chosen : -1;
+    at.x += s.px(widths.width[n] + widths.gap * gap_share(c));
+  }
+}
+
+// A tile under the rows may be wider than the column above: to its right there is room up to the next one, or the edge.
+void place_below(const TilesScene& scene, std::size_t n, float row_height, TilesLayout& out) {
+  constexpr float kLiked = 42, kLeast = 33, kApart = 76;  // of a cell; between two tiles, with the numbers of the keys
+  const Style& s = style();
+  const TileScene& tile = scene.sides[n].tile;
+  const auto box_of = [&](const SideTile& side) { return out.places[static_cast<std::size_t>(side.column)].box; };
+  const Box over = box_of(scene.sides[n]);
+  float end = out.band_right - s.px(8);
+  for (const SideTile& other : scene.sides)
+    if (other.below && box_of(other).min.x > over.min.x) end = std::min(end, box_of(other).min.x - s.px(kApart));
+  const auto cols = static_cast<float>(std::max(tile.cols, 1));
+  const float right = std::max(over.max.x, std::min(end, over.min.x + s.px(kLiked) * cols));
+  const float top = std::round(out.sides_top + s.px(kBelowGap + kTitle));
+  TilePlace& place = out.sides[n];
+  set_rows(place, tile.rows, top, s.px(row_height), s.px(row_height), -1);
+  place.box = {{over.min.x, top}, {right, place.y.back()}};
+  place.cell_width = place.box.width() / cols;
+  set_room(place, tile, place.cell_width >= s.px(kLeast), row_height, row_height, s);
+}
+
 }  // namespace
 
 TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
@@ -213,33 +264,22 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
   out.has_captions = height >= kTooLowForCaptions;
   const float caption = out.has_captions ? kCaption : 4;
   const Widths widths = choose_widths(scene, width);
-  const Heights heights = choose_heights(scene, height - kTitle - kTitle - caption);
+  const std::int32_t sum_rows = rows_below(scene);
+  const float below_frame = sum_rows > 0 ? kTitle + kBelowGap + (out.has_captions ? kBelowCaption : 4) : 0;
+  const Heights heights = choose_heights(scene, height - kTitle - kTitle - caption - below_frame);
   float used = -widths.gap;
   for (const ColumnLook& c : scene.look->columns)
     used += widths.width[static_cast<std::size_t>(c.column)] + widths.gap * gap_share(c);
   // The block stands at the left up to a comfortable margin; what is left over widens the gaps' ends evenly.
-  float x = area.min.x + s.px(label) + s.px(std::max(0.0F, (width - used) / 2));
-  const float total =
-      2 * kTitle + heights.k_region + heights.row * static_cast<float>(scene.at.br - 1) + heights.chosen_row + caption;
+  const float x = area.min.x + s.px(label) + s.px(std::max(0.0F, (width - used) / 2));
+  const float total = 2 * kTitle + heights.k_region + heights.row * static_cast<float>(scene.at.br - 1) +
+                      heights.chosen_row + caption + below_frame + heights.below_row * static_cast<float>(sum_rows);
   const float top = area.min.y + s.px(std::max(0.0F, (height - total) / 2));
   const float rows_top = std::round(top + s.px(2 * kTitle + heights.k_region));
   out.label_right = x - s.px(label == kTightLabel ? 5 : 10);
   out.band_left = x - s.px(label);
   out.title_height = s.px(kTitle);
-  const std::int32_t chosen = scene.at.row - scene.at.first_row;
-  out.places.resize(scene.tiles.size());
-  for (const ColumnLook& c : scene.look->columns) {
-    const auto n = static_cast<std::size_t>(c.column);
-    TilePlace& place = out.places[n];
-    const TileScene& tile = scene.tiles[n];
-    set_rows(place, tile.rows, rows_top, s.px(heights.row), s.px(heights.chosen_row), chosen);
-    place.box = {{std::round(x), rows_top}, {std::round(x + s.px(widths.width[n])), place.y.back()}};
-    place.cell_width = place.box.width() / static_cast<float>(std::max(tile.cols, 1));
-    // Where the rows are too low for numbers, the followed one is not.
-    set_room(place, tile, widths.numbers[n], heights.row, std::max(heights.row, heights.chosen_row), s);
-    place.only_row = heights.row < kNumberHeight ? chosen : -1;
-    x += s.px(widths.width[n] + widths.gap * gap_share(c));
-  }
+  place_columns(scene, widths, heights, {x, rows_top}, out);
   // The columns that K and V stand above, else the first and the last.
   const auto below = [&](Slot slot, Column otherwise) {
     const auto at = std::ranges::find(scene.look->columns, std::optional(slot), &ColumnLook::above);
@@ -261,7 +301,17 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
     set_room(place, tile, numbers, h, h, s);
   };
   above(out.k, scene.k, sp, heights.k_row, widths.numbers[s_column]);
-  above(out.v, scene.v, op, std::max(30.0F, heights.k_row), widths.numbers[o_column]);
+  above(out.v, scene.v, op, scene.v.transposed ? heights.k_row : std::max(30.0F, heights.k_row),
+        widths.numbers[o_column]);
+  out.sides_top = sp.y.back() + s.px(caption);
+  out.sides.resize(scene.sides.size());
+  for (std::size_t n = 0; n < scene.sides.size(); ++n) {
+    const auto column = static_cast<std::size_t>(scene.sides[n].column);
+    if (scene.sides[n].below)
+      place_below(scene, n, heights.below_row, out);
+    else
+      above(out.sides[n], scene.sides[n].tile, out.places[column], heights.k_row, widths.numbers[column]);
+  }
   out.chip = {{area.min.x + s.px(4), std::min(region_top - s.px(kTitle) + s.px(2), region_top)},
               {sp.box.min.x - s.px(20), region_bottom}};
   out.has_chip = out.chip.width() >= s.px(150) && out.chip.height() >= s.px(60);

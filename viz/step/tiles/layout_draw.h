@@ -27,8 +27,10 @@ struct TilePlace {
 struct TilesLayout {
   std::vector<TilePlace> places;  // by Column
   TilePlace k, v;
-  float label_right = 0;   // row labels end here
-  float title_height = 0;  // line of titles above a tile
+  std::vector<TilePlace> sides;  // as the scene has them
+  float sides_top = 0;           // of the line that parts the tiles below from the rest
+  float label_right = 0;         // row labels end here
+  float title_height = 0;        // line of titles above a tile
   float captions_top = 0;
   float band_left = 0, band_right = 0;
   Box chip, pointed;  // free space left of K, and between K and V; empty where too small

@@ -1,34 +1,27 @@
 #include "viz/step/tiles/legend.h"
 
-#include <array>
-#include <cstddef>
-
 #include "kernels/base/text.h"
+#include "kernels/model/order_row.h"
 #include "viz/draw/number_text.h"
 
 namespace attn {
-namespace {
 
-// By TensorColour.
-constexpr std::array<const char*, kTensorColourCount> kLetters{"Q", "K", "V", "S", "P", "m", "ℓ", "O", "α"};
-
-}  // namespace
-
-std::vector<LegendEntry> cell_legend() {
+std::vector<LegendEntry> cell_legend(bool gradients) {
   return {{LegendMark::empty, tr("not computed yet"), tr("to come")},
           {LegendMark::dropped, tr("was on chip, is no more"), tr("gone")},
           {LegendMark::masked, tr("masked, never used"), tr("masked")},
           {LegendMark::made, tr("made in this step"), tr("made")},
-          {LegendMark::largest, tr("largest in its row"), tr("largest")},
+          gradients ? LegendEntry{LegendMark::gradient, tr("gradient of what has its colour"), tr("gradient")}
+                    : LegendEntry{LegendMark::largest, tr("largest in its row"), tr("largest")},
           {LegendMark::past_end, tr("outside the matrix"), tr("outside")},
           {LegendMark::not_finite, tr("∞ or nan"), tr("∞, nan")}};
 }
 
-LegendScale scale_legend(TensorColour hue, const TensorScales& scales) {
-  const TensorScale& scale = scales[static_cast<std::size_t>(hue)];
+LegendScale scale_legend(Slot slot, const TensorScales& scales) {
+  const TensorScale& scale = scale_of(scales, slot);
   LegendScale out;
-  out.hue = hue;
-  out.letter = kLetters[static_cast<std::size_t>(hue)];
+  out.hue = tensor_of(slot);
+  out.letter = letter_of_slot(slot);
   if (!(scale.max >= scale.min)) return out;         // nothing finite was ever shown
   if (scale.max == 0 && scale.min == 0) return out;  // nor anything but 0, as before the answer to a question
   out.diverges = scale.diverges && !scale.narrow;

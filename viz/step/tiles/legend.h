@@ -10,12 +10,13 @@
 
 namespace attn {
 
-enum class LegendMark : std::uint8_t { empty, dropped, masked, past_end, made, largest, not_finite };
+enum class LegendMark : std::uint8_t { empty, dropped, masked, past_end, made, largest, gradient, not_finite };
 struct LegendEntry {
   LegendMark mark = LegendMark::empty;
   std::string words, narrow;
 };
-std::vector<LegendEntry> cell_legend();
+// `gradients`: of a backward, which has no largest score.
+std::vector<LegendEntry> cell_legend(bool gradients = false);
 
 // The colours of one tensor from its least to its largest value of the run.
 struct LegendScale {
@@ -24,6 +25,6 @@ struct LegendScale {
   bool diverges = false;                 // zero is neutral, and stands at `zero`
   float first = -1, last = 1, zero = 0;  // shades of the ends; where 0 is on the bar, 0 .. 1
 };
-LegendScale scale_legend(TensorColour hue, const TensorScales& scales);
+LegendScale scale_legend(Slot slot, const TensorScales& scales);
 
 }  // namespace attn

@@ -43,6 +43,9 @@ void draw_mark(ImDrawList* list, const Box& box, LegendMark mark) {
       list->AddRectFilled(box.min, box.max, colour_of(Token::line), s.px(2));
       draw_outline(list, box, colour_of(Token::text), 2, 3);
       break;
+    case LegendMark::gradient:
+      tiles::draw_cut(list, box, colour_of(Token::faint));
+      break;
     case LegendMark::largest:
       list->AddRectFilled(box.min, box.max, colour_of(Token::line), s.px(2));
       list->AddRectFilled({box.min.x + s.px(3), box.max.y - s.px(4)}, {box.max.x - s.px(3), box.max.y - s.px(2)},
@@ -91,12 +94,12 @@ float draw_scale(ImDrawList* list, const Box& box, const LegendScale& scale, con
 
 }  // namespace
 
-void draw_cell_legend(const Box& box, const LegendScale& scale) {
+void draw_cell_legend(const Box& box, const LegendScale& scale, bool gradients) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   // Under the bar stands its 0.
   const Box line{box.min, {box.max.x, box.max.y - s.px(7)}};
-  const std::vector<LegendEntry> entries = cell_legend();
+  const std::vector<LegendEntry> entries = cell_legend(gradients);
   const auto wide = [&](std::string LegendEntry::*words, const Spacing& space) {
     float sum = scale_width(scale, space) + s.px(8);
     for (const LegendEntry& e : entries)

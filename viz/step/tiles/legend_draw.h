@@ -7,6 +7,6 @@
 namespace attn {
 
 constexpr float kLegendHeight = 28;  // logical
-void draw_cell_legend(const Box& box, const LegendScale& scale);
+void draw_cell_legend(const Box& box, const LegendScale& scale, bool gradients);
 
 }  // namespace attn

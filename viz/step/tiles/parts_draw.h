@@ -16,6 +16,8 @@ namespace attn::tiles {
 inline const TilePlace& place_of_tile(const TilesScene& scene, const TilesLayout& layout, const TileScene& tile) {
   if (&tile == &scene.k) return layout.k;
   if (&tile == &scene.v) return layout.v;
+  for (std::size_t n = 0; n < scene.sides.size(); ++n)
+    if (&tile == &scene.sides[n].tile) return layout.sides[n];
   return layout.places[static_cast<std::size_t>(&tile - scene.tiles.data())];
 }
 // The scores', or the first: where the keyboard begins.
@@ -39,6 +41,8 @@ inline float strength_of(const Drawn& d, const TileScene& tile) {
 }
 
 void draw_tile(const Drawn& d, const TileScene& tile, const TilePlace& place);
+// A cell of a gradient: its upper right corner is cut off.
+void draw_cut(ImDrawList* list, const Box& box, ImU32 fill);
 // A value that was computed and is gone from chip.
 void draw_dropped_cell(ImDrawList* list, const Box& box, bool dot);
 // Outlines the operands of the pointed-at cell, and a cell itself.

@@ -11,6 +11,7 @@
 #include "viz/step/facts/dropped_tiles.h"
 #include "viz/step/facts/letters.h"
 #include "viz/step/orders/looks.h"
+#include "viz/step/orders/work.h"
 
 namespace attn {
 namespace {
@@ -47,6 +48,32 @@ struct PointedBuilder {
          left >= 0 && right >= 0 ? number_text(a * b, {left + right, false}) : significant_text(a * b, 4)});
     out.products.push_back(a * b);
     out.decimals = left >= 0 && right >= 0 ? left + right : -1;
+  }
+  // Of two tiles, term by term.
+  void explain_product(const ProductLook& look) {
+    const TileScene *a = tile_of(tiles, look.left), *b = tile_of(tiles, look.right);
+    if (a == nullptr || b == nullptr) return;
+    out.left_letter = letter_of_slot(look.left), out.right_letter = letter_of_slot(look.right);
+    out.left_ink = a->hue, out.right_ink = b->hue;
+    const bool one = slot_row(cell.slot).columns == SlotColumns::one;
+    const std::int32_t terms = look.over == SharedAxis::value_head ? static_cast<std::int32_t>(rec.problem.Dv)
+                               : look.over == SharedAxis::keys     ? tiles.at.keys
+                                                                   : tiles.at.rows;
+    double sum = 0;
+    for (std::int32_t n = 0; n < terms; ++n) {
+      const std::int32_t key = tiles.at.first_key + n, row = tiles.at.first_row + n;
+      const auto x = look.over == SharedAxis::value_head ? live(look.left, cell.row, n)
+                     : look.over == SharedAxis::keys     ? live(look.left, cell.row, key)
+                                                         : live(look.left, row, cell.row);
+      const auto y = look.over == SharedAxis::value_head ? live(look.right, one ? cell.row : cell.col, n)
+                     : look.over == SharedAxis::keys     ? live(look.right, key, cell.col)
+                                                         : live(look.right, row, cell.col);
+      if (!x || !y) return;
+      add_term(*x, *y, a->natural, b->natural);
+      sum += static_cast<double>(*x) * *y;
+    }
+    out.sum = {word(tr("sum ")), number(significant_text(sum, 5))};
+    if (look.grows) out.sum.push_back(word(tr(", added to what stood there")));
   }
   void explain_score(float value) {
     using enum TensorColour;
@@ -215,7 +242,18 @@ struct PointedBuilder {
         return explain_statistic(what);
       case Explain::input:
         return explain_input();
+      case Explain::product:
+        return explain_product(order_look(rec.order).slot(cell.slot).product);
+      case Explain::words:
+        return explain_words();
     }
+  }
+  void explain_words() {
+    StepPlace at = tiles.at;
+    at.row = cell.row;
+    StepValues none;
+    const SlotLook& look = order_look(rec.order).slot(cell.slot);
+    out.words = look.words(StepWork{rec, at, nullptr, none}, cell.row, cell.col);
   }
   void explain_statistic(Explain what) {
     using enum TensorColour;
@@ -257,6 +295,9 @@ void add_lead(PointedScene& out, PointedBy by) {
       out.lead = tr("Followed, the row's largest score of this tile: ");
       out.short_lead = tr("Followed: ");
       break;
+    case PointedBy::step:
+      out.lead = out.short_lead = tr("Followed: ");
+      break;
     case PointedBy::output:
       out.lead = tr("Followed, the row's output: ");
       out.short_lead = tr("Followed: ");
@@ -264,49 +305,7 @@ void add_lead(PointedScene& out, PointedBy by) {
   }
 }
 
-// The step's own: O while it is made or all that is left, else the row's largest score of the tile, which m looks at; a
-// NaN before all, since it is what happens to the row. None where the row holds neither.
-std::optional<Pointed> own_cell(const TilesScene& scene) {
-  const std::int32_t r = scene.at.row - scene.at.first_row;
-  static const TileScene kNone;
-  const auto tile = [&](const std::optional<Column>& c) -> const TileScene& {
-    return c ? scene.tiles[static_cast<std::size_t>(*c)] : kNone;
-  };
-  const TileScene &o = tile(scene.look->output), &s = tile(scene.look->scores);
-  if (o.live && (o.made || !s.live)) return Pointed{o.ref(r, 0), PointedBy::output};
-  std::optional<CellRef> best;
-  float max = 0;
-  for (std::int32_t c = 0; c < s.cols; ++c) {
-    const Cell& cell = s.cell(r, c);
-    if (cell.look != CellLook::value || (best && !(cell.value > max) && !std::isnan(cell.value))) continue;
-    best = s.ref(r, c);
-    max = cell.value;
-    if (std::isnan(max)) break;
-  }
-  // A row that may see no key here: why.
-  if (!best && s.live && !s.cells.empty() && s.cell(r, 0).look == CellLook::masked) best = s.ref(r, 0);
-  if (!best) return std::nullopt;
-  return Pointed{*best, PointedBy::score};
-}
-
 }  // namespace
-
-const TileScene* tile_of(const TilesScene& scene, Slot slot) {
-  if (slot == Slot::k && scene.k.rows > 0) return &scene.k;
-  if (slot == Slot::v && scene.v.rows > 0) return &scene.v;
-  for (const ColumnLook& c : scene.look->columns)
-    if (c.slot == slot || c.other == slot) return &scene.tiles[static_cast<std::size_t>(c.column)];
-  return nullptr;
-}
-
-const Cell* cell_of(const TilesScene& scene, const CellRef& ref) {
-  const TileScene* tile = tile_of(scene, ref.slot);
-  if (tile == nullptr) return nullptr;
-  const std::int32_t r = (tile->transposed ? ref.col - tile->first_row : ref.row - tile->first_row);
-  const std::int32_t c = (tile->transposed ? ref.row - tile->first_col : ref.col - tile->first_col);
-  if (r < 0 || c < 0 || r >= tile->rows || c >= tile->cols) return nullptr;
-  return &tile->cell(r, c);
-}
 
 std::string rest_words(const PointedScene& scene, std::size_t shown) {
   double rest = 0;
@@ -372,19 +371,6 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   const double bound = cell_bound(rec, tiles, *tile, r, c, exact);
   b.out.title.insert(b.out.title.end(), {word(" = ", Token::text), number(significant_text(cell->value, 6, bound))});
   return b.out;
-}
-
-std::optional<Pointed> pointed_cell(const TilesScene& scene, const State& state, const TilesUiState& ui) {
-  if (ui.hovered) return Pointed{*ui.hovered, PointedBy::pointer};
-  if (ui.focused && ui.keyboard) return Pointed{*ui.keyboard, PointedBy::keyboard};
-  const Selection& pinned = state.document.selection;
-  if (pinned.col >= 0) {
-    const CellRef ref{pinned.slot, scene.at.row, pinned.col};
-    const Cell* cell = cell_of(scene, ref);
-    if (cell != nullptr && (cell->look == CellLook::value || cell->look == CellLook::masked))
-      return Pointed{ref, PointedBy::pin};
-  }
-  return own_cell(scene);
 }
 
 }  // namespace attn

@@ -25,7 +25,8 @@ enum class PointedBy : std::uint8_t {
   keyboard,
   pin,     // the selection
   score,   // none of these: the step's own, its row's largest score,
-  output,  // or the first column of O
+  output,  // or the first column of O,
+  step,    // or a cell of what it made
 };
 struct Pointed {
   CellRef cell;

@@ -195,6 +195,40 @@ void give_texts(const TilesPanel& panel, TilesScene& scene, const TilesLayout& l
     give(scene.tiles[static_cast<std::size_t>(c)], layout.places[static_cast<std::size_t>(c)]);
   give(scene.k, layout.k);
   give(scene.v, layout.v);
+  for (std::size_t n = 0; n < scene.sides.size(); ++n) give(scene.sides[n].tile, layout.sides[n]);
+}
+
+// Their titles, key numbers and captions; those under the rows stay while the rows go by.
+void draw_sides(const Drawn& d) {
+  bool below = false;
+  for (std::size_t n = 0; n < d.scene.sides.size(); ++n) {
+    const SideTile& side = d.scene.sides[n];
+    const TilePlace& place = d.layout.sides[n];
+    draw_tile(d, side.tile, place);
+    draw_title(d, side.tile, place, false, d.layout.band_right + d.s.px(4));
+    if (!side.below) continue;
+    below = true;
+    const float height = place.y.size() > 1 ? place.y[1] - place.y[0] : 0;
+    for (std::int32_t r = 0; height >= d.s.px(12) && r < d.scene.at.keys; ++r) {
+      const Box line{{place.box.min.x - d.s.px(40), place.y[static_cast<std::size_t>(r)]},
+                     {place.box.min.x - d.s.px(7), place.y[static_cast<std::size_t>(r) + 1]}};
+      draw_text_in(d.list, line, Align::right, Face::mono, 11, colour_of(Token::dim),
+                   std::to_string(d.scene.at.first_key + r));
+    }
+    if (!d.layout.has_captions) continue;
+    const float width = runs_width(side.caption.words, 14);
+    const float x = place.box.centre().x - width / 2, y = place.box.max.y + d.s.px(4);
+    draw_runs(d.list, {x, y}, 14, side.caption.words);
+    if (side.caption.live)
+      d.list->AddRectFilled({x, y + d.s.px(18)}, {x + width, y + d.s.px(20.5F)}, colour_of(Token::text), d.s.px(1));
+  }
+  if (!below) return;
+  const float y = d.layout.sides_top;
+  d.list->AddLine({d.layout.band_left, y}, {d.layout.band_right, y}, colour_of(Token::line), std::max(1.0F, d.s.px(1)));
+  draw_text(d.list, {d.layout.band_left, y + d.s.px(8)}, Face::bold, 13, colour_of(Token::text), tr("Stays on chip"));
+  draw_text(d.list, {d.layout.band_left, y + d.s.px(27)}, Face::text, 12, colour_of(Token::dim),
+            tr("until all query tiles"));
+  draw_text(d.list, {d.layout.band_left, y + d.s.px(43)}, Face::text, 12, colour_of(Token::dim), tr("have passed by"));
 }
 
 void draw_all(const Drawn& d) {
@@ -213,6 +247,7 @@ void draw_all(const Drawn& d) {
   draw_title(d, d.scene.k, d.layout.k, false, edge);
   draw_tile(d, d.scene.v, d.layout.v);
   draw_title(d, d.scene.v, d.layout.v, false, edge);
+  draw_sides(d);
   draw_captions(d);
   draw_next(d);
   light_operands(d);
@@ -312,7 +347,8 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   if (legend && panel.look.has(StepPart::legend)) {
     const TileScene* spelled = lit ? tile_of(scene, lit->slot) : nullptr;
     draw_cell_legend({{area.min.x, area.max.y}, {area.max.x, area.max.y + s.px(kLegendHeight)}},
-                     scale_legend(spelled != nullptr ? spelled->hue : TensorColour::s, panel.scales));
+                     scale_legend(spelled != nullptr ? spelled->slot : Slot::s, panel.scales),
+                     panel.rec.problem.pass == Pass::backward);
   }
   show_pointed(panel, drawn, pointed);
   draw_asked_cell(panel, scene, layout);

@@ -63,7 +63,7 @@ bool Builder::loaded(VersionId id, Slot slot) const {
 
 void Builder::fill(TileScene& tile, VersionId id) const {
   const Version& v = rec.version(id);
-  const TensorScale& scale = scales[static_cast<std::size_t>(tile.hue)];
+  const TensorScale& scale = scale_of(scales, tile.slot);
   tile.live = true;
   tile.made = v.made_by == e || loaded(id, tile.slot);
   const std::span<const float> values = rec.values(id);
@@ -111,7 +111,8 @@ TileScene Builder::tile(Slot slot, bool transposed) const {
   tile.by_key = row.rows == SlotRows::keys;
   tile.statistic = row.columns == SlotColumns::one;
   tile.transposed = transposed;
-  tile.natural = row.input ? scales[static_cast<std::size_t>(tile.hue)].natural : -1;
+  tile.gradient = row.gradient;
+  tile.natural = row.input ? scale_of(scales, slot).natural : -1;
   const bool keys_across = row.columns == SlotColumns::keys;
   // Extents and first indices in the tensor; how much of them the problem has here: what lies beyond is past the end.
   std::int32_t rows = tile.by_key ? at.bc : at.br, has_rows = tile.by_key ? at.keys : at.rows;
@@ -159,65 +160,6 @@ std::int32_t Builder::columns_of(Slot slot) const {
   }
   const VersionId id = rec.after(e, slot);
   return id != kNoVersion && rec.version(id).holds.partial ? rec.version(id).cols : 1;
-}
-
-std::string index_text(std::int32_t n) {
-  return n < 0 ? "" : std::to_string(n);
-}
-
-// K and V, above the tiles of their columns.
-TextRuns title_above(const TileScene& tile, const StepPlace& at, const OrderLook& look) {
-  TextRuns title{letter(std::string(slot_row(tile.slot).letter), tile.hue), subscript(index_text(at.j), tile.hue)};
-  if (tile.transposed) title.push_back(letter("T", tile.hue, 1));
-  if (at.j >= 0) title.push_back(word(range_words(look.slot(tile.slot).each, at.first_key, at.keys)));
-  return title;
-}
-
-// O so far, divided by l or not, or the output.
-void add_output_words(TextRuns& title, const TileScene& tile, const Recording& rec, EventIndex e,
-                      OutputReading reading) {
-  const VersionId id = rec.after(e, tile.slot);
-  const bool done = id != kNoVersion && rec.version(id).holds.normalised;
-  const bool divided = reading == OutputReading::divided;
-  title.push_back(word(done && !order_row(rec.order).divides_each_turn ? tr(" output")
-                       : divided                                       ? " ÷ "
-                                                                       : tr(" so far")));
-  if (!done && divided) title.push_back(letter("ℓ", TensorColour::l));
-}
-
-TextRuns title_of(const ColumnLook& column, const TilesScene& scene, const Recording& rec, EventIndex e,
-                  OutputReading reading) {
-  const TileScene& tile = scene.tiles[static_cast<std::size_t>(column.column)];
-  TextRuns title{letter(std::string(slot_row(tile.slot).letter), tile.hue)};
-  // The last steps and a skipped tile have no new ones: those that stand are the row's.
-  const bool last = scene.look->phase(rec.events[e].id.phase).ends_row;
-  const std::string words(tr_of(column.words));
-  switch (column.title) {
-    case TitleKind::letter:
-      if (!words.empty()) title.push_back(word(words));
-      break;
-    case TitleKind::rows:
-      title.push_back(subscript(index_text(scene.at.i), tile.hue));
-      title.push_back(word(range_words(column.words, scene.at.first_row, scene.at.rows)));
-      break;
-    case TitleKind::earlier:
-      if (!last) title.push_back(word(words));
-      break;
-    case TitleKind::fresh:
-      title.push_back(word(tile.cols > 1 ? tr(" by lane") : words));
-      break;
-    case TitleKind::output:
-      add_output_words(title, tile, rec, e, reading);
-      break;
-  }
-  return title;
-}
-
-void add_titles(TilesScene& scene, const Recording& rec, EventIndex e, OutputReading reading) {
-  if (scene.k.rows > 0) scene.k.title = title_above(scene.k, scene.at, *scene.look);
-  if (scene.v.rows > 0) scene.v.title = title_above(scene.v, scene.at, *scene.look);
-  for (const ColumnLook& column : scene.look->columns)
-    scene.tiles[static_cast<std::size_t>(column.column)].title = title_of(column, scene, rec, e, reading);
 }
 
 TextRun scale_run(const Problem& p) {
@@ -291,6 +233,11 @@ void add_captions(TilesScene& scene, const Recording& rec, EventIndex e) {
     caption.words = captioner.words(caption.live && !phase.caption.empty() ? phase.caption : column.caption);
     if (caption.words.empty()) caption.words = formula_of(order_row(rec.order), column.slot);
   }
+  for (SideTile& side : scene.sides) {
+    side.caption.words = side.below ? formula_of(order_row(rec.order), side.tile.slot) : TextRuns();
+    const VersionId id = rec.after(e, side.tile.slot);
+    side.caption.live = side.below && id != kNoVersion && rec.version(id).made_by == e;
+  }
 }
 
 // What a skipped tile would have held is not to come: it never will be.
@@ -357,7 +304,11 @@ TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& sele
     const bool other = column.other && rec.after(e, column.slot) == kNoVersion;
     of(column.column) = build.tile(other ? *column.other : column.slot);
     if (column.above == Slot::k) scene.k = build.tile(Slot::k, true);
-    if (column.above == Slot::v) scene.v = build.tile(Slot::v);
+    const bool across = slot_row(column.slot).columns == SlotColumns::keys;
+    if (column.above == Slot::v) scene.v = build.tile(Slot::v, across);
+    if (column.guest && rec.after(e, *column.guest) != kNoVersion)
+      scene.sides.push_back({column.column, false, build.tile(*column.guest), {}});
+    if (column.below) scene.sides.push_back({column.column, true, build.tile(*column.below), {}});
   }
   constexpr float kTwoRoundings = 3e-7F;
   if (look.scores && look.maximum)
@@ -381,7 +332,7 @@ TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& sele
     never(scene.k), never(scene.v);
     for (const Column c : scene.columns) never(of(c));
   }
-  add_titles(scene, rec, e, reading);
+  add_titles(scene, rec, reading);
   add_captions(scene, rec, e);
   find_next(scene, rec, e);
   return scene;

@@ -46,6 +46,7 @@ struct TileScene {
   bool superseded = false;  // a newer version of it stands beside it: loses its fill
   bool gauge = false;       // alpha: filled as far as what is left
   bool by_key = false;      // its rows are keys
+  bool gradient = false;    // its cells have a cut corner
   bool statistic = false;   // one number a row, or one a lane
   int natural = -1;         // decimals of inputs
   std::vector<Cell> cells;  // row-major as drawn
@@ -62,6 +63,14 @@ struct CaptionScene {
   bool live = false;
 };
 
+// A tile above or under a column that comes and goes: what is summed by keys, a factor once more.
+struct SideTile {
+  Column column = Column::q;
+  bool below = false;
+  TileScene tile;
+  CaptionScene caption;  // of one below
+};
+
 struct TilesScene {
   StepPlace at;
   OutputReading reading = OutputReading::as_summed;
@@ -69,7 +78,8 @@ struct TilesScene {
   std::vector<Column> columns;   // left to right: the order of time
   std::vector<TileScene> tiles;  // by Column
   std::vector<CaptionScene> captions;
-  TileScene k, v;  // above S, above O; no rows where the order has none such
+  TileScene k, v;  // above S, above O or dP; no rows where the order has none such
+  std::vector<SideTile> sides;
   bool skipped = false;
   std::string next;  // said in the tile that comes next, else empty
   Column next_column = Column::q;
@@ -79,6 +89,8 @@ struct TilesScene {
 TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& selection, OutputReading reading,
                        const TensorScales& scales);
 
+// What stands over each tile (tile_titles.cpp); tiles_scene() calls it.
+void add_titles(TilesScene& scene, const Recording& rec, OutputReading reading);
 // |value - fp64| of a drawn cell is at most this. 0 without `exact`, and for inputs.
 double cell_bound(const Recording& rec, const TilesScene& scene, const TileScene& tile, std::int32_t r, std::int32_t c,
                   const ExactTile* exact);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -27,6 +28,8 @@ std::string outer_words(const Recording& rec, const Event& e, bool one_row) {
     words = phrase("key tile {}", std::max(e.id.j, 0));
   else
     words = phrase("query {} {}", one_row ? tr("row") : tr("tile"), std::max(e.id.i, 0));
+  // A pass over the rows alone has no key tile.
+  if (order.keys_outside && e.id.j < 0 && order.passes > 1) return phrase("pass {}", e.pass + 1);
   if (order.passes > 1) words = phrase("pass {}, {}", e.pass + 1, words);
   return words;
 }
@@ -42,7 +45,7 @@ TrackChip chip_of(const Recording& rec, EventIndex e, EventIndex now) {
   chip.live = e == now;
   chip.skipped = phase == Phase::skipped;
   const OrderPhase* of_order = order_row(rec.order).phase(phase);
-  if (of_order != nullptr && of_order->loads.size() == 2) {
+  if (of_order != nullptr && of_order->loads == std::vector{Slot::k, Slot::v}) {
     chip.two = true;
     chip.ink2 = tensor_of(of_order->loads[1]);
   }

@@ -215,14 +215,17 @@ std::map<std::string, int> written_texts() {
       ++count[text.substr(0, end + 1)];
     if (!text.empty()) ++count[text];
   };
-  const auto file = nlohmann::json::parse(read_asset("step_texts.json"));
-  for (const auto& [name, text] : file.at("shared").items()) add(text, true);
-  for (const auto& [order, phases] : file.items()) {
-    if (order == "version" || order == "shared") continue;
-    for (const auto& texts : phases)
-      for (const auto& text : texts)
-        for (const auto& [member, words] : text.items())
-          if (member != "when") add(words, member == "sentence" || member == "why");
+  for (const std::string_view name : kStepTextFiles) {
+    const auto file = nlohmann::json::parse(read_asset(std::string(name)));
+    for (const auto& [order, phases] : file.items()) {
+      if (order == "shared")
+        for (const auto& [shared, text] : phases.items()) add(text, true);
+      if (order == "version" || order == "shared") continue;
+      for (const auto& texts : phases)
+        for (const auto& text : texts)
+          for (const auto& [member, words] : text.items())
+            if (member != "when") add(words, member == "sentence" || member == "why");
+    }
   }
   return count;
 }

@@ -1,6 +1,5 @@
 // The strip tells the truth: whatever the inputs and the what-if, the printed formula gives the printed result, and the
 // sentence claims nothing that the recorded numbers deny. Every preset x what-if x phase x row.
-#include <cctype>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -11,6 +10,7 @@
 #include <string_view>
 
 #include "kernels/model/inputs/inputs.h"
+#include "tests/viz/step/calculator.h"
 #include "tests/viz/step/fixture.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/bars/strip.h"
@@ -19,104 +19,6 @@ namespace attn {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// What a person with a calculator makes of "max(−∞, 2.5)" or "0.5 × 3 + 2": IEEE arithmetic in fp64. None for what is
-// not all numbers.
-class Calculator {
- public:
-  explicit Calculator(std::string_view text) : text_(text) {}
-  std::optional<double> value() {
-    const double x = sum();
-    skip();
-    if (failed_ || !text_.empty()) return std::nullopt;
-    return x;
-  }
-
- private:
-  void skip() {
-    while (!text_.empty() && text_.front() == ' ') text_.remove_prefix(1);
-  }
-  bool take(std::string_view what) {
-    skip();
-    if (!text_.starts_with(what)) return false;
-    text_.remove_prefix(what.size());
-    return true;
-  }
-  double sum() {
-    double x = product();
-    while (!failed_) {
-      if (take("+"))
-        x += product();
-      else if (take("−"))
-        x -= product();
-      else
-        break;
-    }
-    return x;
-  }
-  double product() {
-    double x = factor();
-    while (!failed_) {
-      if (take("×"))
-        x *= factor();
-      else if (take("/"))
-        x /= factor();
-      else
-        break;
-    }
-    return x;
-  }
-  double close(double x) {
-    if (!take(")")) failed_ = true;
-    return x;
-  }
-  double factor() {
-    if (take("exp(")) return std::exp(close(sum()));
-    if (take("tanh(")) return std::tanh(close(sum()));
-    if (take("ln")) return std::log(factor());
-    if (take("max(")) {
-      const double a = sum();
-      if (!take(",")) failed_ = true;
-      return close(std::fmax(a, sum()));
-    }
-    if (take("(")) return close(sum());
-    if (take("−")) return -factor();
-    if (take("∞")) return kInfinity;
-    if (take("nan")) return std::numeric_limits<double>::quiet_NaN();
-    return number();
-  }
-  double number() {
-    std::string digits;
-    while (!text_.empty() && (std::isdigit(static_cast<unsigned char>(text_.front())) != 0 || text_.front() == '.')) {
-      digits += text_.front();
-      text_.remove_prefix(1);
-    }
-    if (digits.empty()) {
-      failed_ = true;
-      return 0;
-    }
-    if (text_.starts_with("e")) {
-      text_.remove_prefix(1);
-      digits += 'e';
-      if (text_.starts_with("−")) {
-        digits += '-';
-        text_.remove_prefix(std::string_view("−").size());
-      }
-      while (!text_.empty() && std::isdigit(static_cast<unsigned char>(text_.front())) != 0) {
-        digits += text_.front();
-        text_.remove_prefix(1);
-      }
-    }
-    return std::stod(digits);
-  }
-
-  std::string_view text_;
-  bool failed_ = false;
-};
-
-std::optional<double> calculated(std::string_view text) {
-  return Calculator(text).value();
-}
 
 TEST(StepTruth, TheCalculatorOfThisTestCalculates) {
   EXPECT_EQ(calculated("max(−∞, 2.5)"), 2.5);
@@ -334,6 +236,32 @@ TEST(StepTruth, FormulaAndSentenceAgreeWithTheNumbersInEveryPresetWhatIfAndPhase
   std::size_t met = 0;
   for (const Claim& claim : kClaims) met += claimed[claim.words] > 0 ? 1 : 0;
   EXPECT_GE(met, 22U);
+}
+
+// The backward of each preset, shaped or not: what a step adds up is what stands there.
+TEST(StepTruth, HoldsInTheBackwardOfEveryPreset) {
+  const StepTexts texts = shipped_texts();
+  int checked = 0;
+  std::map<std::string, int> claimed;
+  for (const Preset& preset : presets()) {
+    if (preset.problem.Lk >= 64) continue;
+    for (const bool shaped : {false, true}) {
+      SCOPED_TRACE(std::string(preset.id) + (shaped ? ", softcap and ALiBi" : ""));
+      Problem p = preset.problem;
+      p.pass = Pass::backward;
+      if (shaped) p.softcap = 2.5, p.alibi.emplace();
+      Options options;
+      options.br = preset.br;
+      options.bc = preset.bc;
+      const auto rec = record_problem(preset, p, "cpu_flash_bwd", options);
+      const auto rows = static_cast<std::int32_t>(std::min<std::int64_t>(p.Lq, 9));
+      for (EventIndex e = 0; e < rec->events.size(); ++e) {
+        for (std::int32_t row = 0; row < rows; ++row) check_step(*rec, e, row, texts, checked, claimed);
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+  EXPECT_GT(checked, 3000);
 }
 
 // Softcap and ALiBi over what each preset has: their step says how the score that is followed came to be.

@@ -177,23 +177,23 @@ TEST(Legend, NamesEveryLookOfACellOnce) {
 
 TEST(Legend, TheScaleEndsAtTheLeastAndTheLargestValueAndHasItsZero) {
   Window w;
-  const LegendScale q = scale_legend(TensorColour::q, w.scales);
+  const LegendScale q = scale_legend(Slot::q, w.scales);
   EXPECT_EQ(q.min, "1.00");
   EXPECT_EQ(q.max, "8.00");
   EXPECT_EQ(q.last, 1);
   const auto random = record_preset("random", "cpu_flash");
-  const LegendScale s = scale_legend(TensorColour::s, scales_of(*random));
+  const LegendScale s = scale_legend(Slot::s, scales_of(*random));
   EXPECT_TRUE(s.diverges);
   EXPECT_GT(s.zero, 0);
   EXPECT_LT(s.zero, 1);
   // The shade on the bar at `zero` is the neutral one.
   EXPECT_NEAR(s.first + (s.last - s.first) * s.zero, 0, 1e-6);
-  EXPECT_FALSE(scale_legend(TensorColour::p, w.scales).diverges);
+  EXPECT_FALSE(scale_legend(Slot::p, w.scales).diverges);
   // "0 to 0" tells nothing.
   TensorScales none = w.scales;
   none[static_cast<std::size_t>(TensorColour::s)] = {};
   none[static_cast<std::size_t>(TensorColour::s)].min = none[static_cast<std::size_t>(TensorColour::s)].max = 0;
-  EXPECT_TRUE(scale_legend(TensorColour::s, none).min.empty());
+  EXPECT_TRUE(scale_legend(Slot::s, none).min.empty());
 }
 
 // 684 to 798 against a scale from 0 are one shade.

@@ -1,0 +1,123 @@
+#include "kernels/cpu/backward/trace.h"
+
+namespace attn::cpu {
+namespace {
+
+constexpr std::int32_t kDeltaPass = 0, kTilePass = 1, kEndPass = 2;
+
+// Where rows of keys lie.
+Place2d by_key(const Place2d& t) {
+  Place2d at = t;
+  at.r0 = t.c0;
+  return at;
+}
+
+}  // namespace
+
+BackwardTrace::BackwardTrace(Recording& rec, const Inputs& in) : rec_(rec), in_(in), to_(rec, in) {
+  const Problem& p = rec.problem;
+  kept_.resize(static_cast<std::size_t>(p.B * p.Hq * rec.query_tiles()));
+}
+
+BackwardTrace::RowTile& BackwardTrace::rows_of(const Place2d& t, std::int64_t i) {
+  return kept_[static_cast<std::size_t>((t.b * rec_.problem.Hq + t.h) * rec_.query_tiles() + i)];
+}
+
+void BackwardTrace::clear_rows() {
+  for (const Slot slot : {Slot::q, Slot::s, Slot::p, Slot::lse, n_.o, n_.d_o, n_.delta, n_.dp, n_.ds, n_.dq})
+    to_.clear(slot);
+}
+
+void BackwardTrace::clear_all() {
+  clear_rows();
+  for (const Slot slot : {Slot::k, Slot::v, n_.dk, n_.dv}) to_.clear(slot);
+}
+
+std::int64_t BackwardTrace::columns_of(Slot slot) const {
+  return slot_row(slot).columns == SlotColumns::head ? rec_.problem.D : rec_.problem.Dv;
+}
+
+void BackwardTrace::delta(const Place2d& t, std::int64_t i, ConstTile d_o, const float* delta) {
+  const Problem& p = rec_.problem;
+  RowTile& kept = rows_of(t, i);
+  to_.go_to(t.b, t.h);
+  clear_all();
+  work_.resize(static_cast<std::size_t>(t.rows * p.Dv));
+  in_.o->read(((t.b * p.Hq + t.h) * p.Lq + t.r0) * p.Dv, t.rows * p.Dv, work_.data());
+  to_.put(n_.o, {work_.data(), p.Dv}, t, t.rows, p.Dv);
+  to_.put(n_.d_o, d_o, t, t.rows, p.Dv);
+  kept.d_o = to_.shown(n_.d_o);
+  to_.event(n_.load_o, t, i, -1, kDeltaPass);
+  to_.column(n_.delta, delta, t);
+  kept.delta = to_.shown(n_.delta);
+  to_.event(n_.row_dots, t, i, -1, kDeltaPass);
+}
+
+void BackwardTrace::keys(const Place2d& t, std::int64_t j, ConstTile k, ConstTile v_panel) {
+  const Problem& p = rec_.problem;
+  to_.go_to(t.b, t.h);
+  clear_all();
+  to_.put(Slot::k, k, by_key(t), t.cols, p.D);
+  const std::int64_t ld = padded(p.Dv);
+  work_.resize(static_cast<std::size_t>(padded(t.cols) * ld));
+  transpose(v_panel, {work_.data(), ld}, p.Dv, t.cols);
+  to_.put(Slot::v, {work_.data(), ld}, by_key(t), t.cols, p.Dv);
+  to_.event(Phase::load_kv, t, -1, j, kTilePass);
+}
+
+void BackwardTrace::skipped(const Place2d& t, std::int64_t i, std::int64_t j) {
+  to_.go_to(t.b, t.h);
+  clear_rows();
+  to_.event(Phase::skipped, t, i, j, kTilePass);
+}
+
+void BackwardTrace::rows(const Place2d& t, std::int64_t i, std::int64_t j, ConstTile q, const float* lse) {
+  RowTile& kept = rows_of(t, i);
+  to_.go_to(t.b, t.h);
+  clear_rows();
+  if (kept.q == kNoVersion) {
+    to_.put(Slot::q, q, t, t.rows, rec_.problem.D);
+    to_.column(Slot::lse, lse, t);
+    kept.q = to_.shown(Slot::q);
+    kept.lse = to_.shown(Slot::lse);
+  }
+  to_.show(Slot::q, kept.q);
+  to_.show(Slot::lse, kept.lse);
+  to_.show(n_.d_o, kept.d_o);
+  to_.show(n_.delta, kept.delta);
+  to_.event(n_.load_rows, t, i, j, kTilePass);
+}
+
+void BackwardTrace::tile(Phase phase, Slot slot, ConstTile x, const Place2d& t, std::int64_t i, std::int64_t j,
+                         Holds holds) {
+  to_.put(slot, x, t, t.rows, t.cols, holds);
+  to_.event(phase, t, i, j, kTilePass);
+}
+
+void BackwardTrace::key_sum(Phase phase, Slot slot, ConstTile x, const Place2d& t, std::int64_t i, std::int64_t j) {
+  to_.put(slot, x, by_key(t), t.cols, columns_of(slot));
+  to_.event(phase, t, i, j, kTilePass);
+}
+
+void BackwardTrace::query_sum(ConstTile dq, const Place2d& t, std::int64_t i, std::int64_t j) {
+  to_.put(n_.dq, dq, t, t.rows, rec_.problem.D);
+  to_.event(n_.query_gradient, t, i, j, kTilePass);
+}
+
+void BackwardTrace::keys_done(const Place2d& t, std::int64_t j, ConstTile dk, ConstTile dv) {
+  to_.go_to(t.b, t.h);
+  clear_rows();
+  to_.put(n_.dk, dk, by_key(t), t.cols, rec_.problem.D);
+  to_.put(n_.dv, dv, by_key(t), t.cols, rec_.problem.Dv);
+  to_.event(n_.store_dkv, t, -1, j, kTilePass);
+  clear_all();
+}
+
+void BackwardTrace::rows_done(const Place2d& t, std::int64_t i, ConstTile dq) {
+  to_.go_to(t.b, t.h);
+  clear_all();
+  to_.put(n_.dq, dq, t, t.rows, rec_.problem.D);
+  to_.event(n_.store_dq, t, i, -1, kEndPass);
+}
+
+}  // namespace attn::cpu

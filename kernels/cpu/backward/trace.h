@@ -1,0 +1,56 @@
+// Writes a recording while a backward walks with the key tile outside. What is kept in memory between two turns is
+// remembered by head and query tile; FlashBackward over NoBackwardTrace compiles all of it away.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/orders/backward/names.h"
+#include "kernels/recording/recorder.h"
+
+namespace attn::cpu {
+
+struct NoBackwardTrace {
+  static constexpr bool kOn = false;
+};
+
+class BackwardTrace {
+ public:
+  static constexpr bool kOn = true;
+  BackwardTrace(Recording& rec, const Inputs& in);
+
+  // Query tile i: O and dO come, delta is made.
+  void delta(const Place2d& t, std::int64_t i, ConstTile d_o, const float* delta);
+  // Key tile j comes: rows of K, V as the kernel keeps it, transposed.
+  void keys(const Place2d& t, std::int64_t j, ConstTile k, ConstTile v_panel);
+  void skipped(const Place2d& t, std::int64_t i, std::int64_t j);
+  // Q, dO, LSE and delta of query tile i come by.
+  void rows(const Place2d& t, std::int64_t i, std::int64_t j, ConstTile q, const float* lse);
+  // A tile of rows x keys.
+  void tile(Phase phase, Slot slot, ConstTile x, const Place2d& t, std::int64_t i, std::int64_t j, Holds holds = {});
+  // dV or dK of the key tile, with the part of query tile i.
+  void key_sum(Phase phase, Slot slot, ConstTile x, const Place2d& t, std::int64_t i, std::int64_t j);
+  // dQ of the query tile, with the part of key tile j: it goes back to memory.
+  void query_sum(ConstTile dq, const Place2d& t, std::int64_t i, std::int64_t j);
+  // As they are written: scaled and rounded.
+  void keys_done(const Place2d& t, std::int64_t j, ConstTile dk, ConstTile dv);
+  void rows_done(const Place2d& t, std::int64_t i, ConstTile dq);
+
+ private:
+  struct RowTile {
+    VersionId q = kNoVersion, d_o = kNoVersion, lse = kNoVersion, delta = kNoVersion;
+  };
+  RowTile& rows_of(const Place2d& t, std::int64_t i);
+  void clear_rows();
+  void clear_all();
+  std::int64_t columns_of(Slot slot) const;
+
+  Recording& rec_;
+  const Inputs& in_;
+  Recorder to_;
+  const orders::BackwardNames& n_ = orders::backward_names();
+  std::vector<RowTile> kept_;  // by head and query tile
+  std::vector<float> work_;
+};
+
+}  // namespace attn::cpu
