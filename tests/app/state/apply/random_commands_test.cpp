@@ -1,14 +1,14 @@
-// Ten thousand random commands a problem, in both directions and in jumps: what the window then shows is what a fresh
-// replay shows, and each number on it is the recorded one, correctly rounded.
+// Random commands (ten thousand a problem in the long list), in both directions and in jumps: what the window then shows
+// is what a fresh replay shows, and each number on it is the recorded one, correctly rounded.
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <random>
 
 #include "app/control/controller.h"
 #include "app/state/apply/apply.h"
 #include "kernels/model/kernel.h"
+#include "tests/environment/asked.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/step_cache.h"
 #include "viz/step/tiles/tiles_scene.h"
@@ -20,8 +20,8 @@ constexpr const char* kKernels[] = {"cpu_sequential", "cpu_tiled", "cpu_flash1",
 constexpr int kRoom = 7;
 
 int commands_per_problem() {
-  const char* sanitized = std::getenv("ATTNSCOPE_SANITIZED");
-  return sanitized != nullptr && *sanitized != '\0' ? 1000 : 10000;
+  if (test::asked("ATTNSCOPE_SANITIZED")) return 1000;
+  return test::asked("ATTNSCOPE_LONG_TESTS") ? 10000 : 3000;
 }
 
 // Every preset, and every kind of mask beside them.
