@@ -21,6 +21,7 @@
 #include "app/python/module/request.h"
 #include "kernels/judge/first_wrong/first_wrong.h"
 #include "kernels/judge/verdict.h"
+#include "kernels/ladder.h"
 #include "kernels/model/order_row.h"
 #include "kernels/museum/museum.h"
 #include "kernels/museum/right_run.h"
@@ -39,6 +40,10 @@ const KernelRow& recorded_row(const std::string& kernel, const Request& r) {
   if (kernel == "auto") return *choose(kernel, r, this_cpu()).row;
   const auto row = find_kernel_or_piece(kernel);
   if (!row) refuse("kernel", row.error().message);
+  if (!takes_pass(**row, Pass::forward))
+    refuse("kernel", fmt::format("{} is of a backward; `attnscope step --pass backward --attn FILE` records it, and "
+                                 "load() opens that",
+                                 kernel));
   if ((*row)->record == nullptr) {
     refuse("kernel", fmt::format("{} is not recorded here{}", kernel,
                                  (*row)->processor == Processor::gpu
