@@ -136,6 +136,12 @@ def files_and_pictures():
     except FileNotFoundError as error:
         print(f"left out: pictures by the program; {error}")
         return
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "backward.attn"
+        attnscope.program.run("step", "--preset", "blackboard", "--pass", "backward", "--attn", file)
+        gradients = attnscope.load(file)
+    report.check(gradients.out is None and gradients.array("dq").shape == (4, 2), "a backward is walked, too")
+    report.check(gradients.verdict()[0] == "pass", f"its verdict: {gradients.verdict()}")
     try:
         png = step._repr_png_()
     except RuntimeError as error:  # no OpenGL here

@@ -143,12 +143,12 @@ class Recording:
 
     @property
     def out(self):
-        """The answer [B, Hq, Lq, Dv] that the kernel stored, widened to float32; a copy."""
+        """The answer [B, Hq, Lq, Dv] that the kernel stored, widened to float32; a copy. None of a backward."""
         return self._core.out
 
     @property
     def lse(self):
-        """The answer's log-sum-exp [B, Hq, Lq]; a copy."""
+        """The answer's log-sum-exp [B, Hq, Lq]; a copy. None of a backward."""
         return self._core.lse
 
     def array(self, name, step=-1, b=0, h=0):

@@ -73,6 +73,11 @@ Recording record(const nb::args& args) {
   return taken(std::move(recording));
 }
 
+// None: the pass has no such answer.
+nb::object answer_of(const Array& array) {
+  return array.empty() ? nb::none() : widened_array(array);
+}
+
 EventIndex checked_step(const Recording& rec, std::int64_t step) {
   if (step < 0 || step >= static_cast<std::int64_t>(rec.events.size()))
     refuse("step", fmt::format("{} is none; there are {}", step, rec.events.size()));
@@ -224,8 +229,8 @@ void bind_recordings(nb::module_& module) {
       .def_prop_ro("problem", [](const Recording& rec) { return describe(rec.problem); })
       .def_prop_ro("tile_size", [](const Recording& rec) { return nb::make_tuple(rec.options.br, rec.options.bc); })
       .def_prop_ro("nbytes", [](const Recording& rec) { return rec.bytes(); })
-      .def_prop_ro("out", [](const Recording& rec) { return widened_array(rec.outputs.out); })
-      .def_prop_ro("lse", [](const Recording& rec) { return widened_array(rec.outputs.lse); })
+      .def_prop_ro("out", [](const Recording& rec) { return answer_of(rec.outputs.out); })
+      .def_prop_ro("lse", [](const Recording& rec) { return answer_of(rec.outputs.lse); })
       .def("step", &step_facts)
       .def("tile",
            [](const nb::object& self, std::int64_t step, const std::string& name) { return tile(self, step, name); })
