@@ -54,6 +54,22 @@ constexpr Label kLabels[] = {
      marked("Row 0 sees no key: its O should be 0 and its LSE −∞. All of it is NaN."),
      marked("α is computed from −∞ − (−∞) where no key was seen yet, without the guard that makes it 1."),
      marked("where every row sees a key of the first tile that it computes"), "masked_row"},
+    {"delta_left_out", "cpu_flash_bwd", marked("Every key pulls, none pushes back"),
+     marked("dV is right; dQ and dK are wrong, and the rows of dS do not sum to 0."),
+     marked("δ is left out: dS is P · dP, and a row's weights could all rise at once."),
+     marked("in rows that see one key, and where δ happens to be 0"), "random"},
+    {"scale_twice", "cpu_flash_bwd", marked("Keys that learn too slowly"),
+     marked("dQ and dV are right; all of dK is too small by one factor."),
+     marked("dK takes the scale twice: once with Q as somebody thought, and once at the end."),
+     marked("where the scale is 1"), "random"},
+    {"dq_race", "cpu_flash_bwd", marked("Some of it is lost on the way"),
+     marked("dK and dV are right; dQ lacks the parts of some key tiles."),
+     marked("dQ is read, added to and written with no atomic: of two key tiles side by side one's part is lost."),
+     marked("with one key tile, and on a GPU by a lucky schedule; here always the first of two loses"), "random"},
+    {"mask_only_forward", "cpu_flash_bwd", marked("The past learns of the future"),
+     marked("Keys that no query could see get gradients."),
+     marked("The mask is applied in the forward alone: scores that are computed again are not hidden."),
+     marked("without a mask, and in tiles that the mask does not cut"), "causal"},
     {"missing_barrier", "flash_simt", marked("Two runs, two answers"),
      marked("The answer differs from run to run, and from the right one."),
      marked("A barrier is missing: warps read chunks of K that other warps have not copied yet."),
@@ -91,6 +107,7 @@ void choose_problem(const Label& label, Piece& p) {
   const auto preset = find_preset(label.preset);
   if (!preset) return show_l_in_bf16(p);
   p.problem = (*preset)->problem;
+  p.problem.pass = p.row->passes.front();
   p.options.br = (*preset)->br;
   p.options.bc = (*preset)->bc;
   p.generator = (*preset)->generator;
@@ -161,7 +178,7 @@ const Piece* piece_of(std::string_view kernel) {
 RandomPiece random_piece(std::uint64_t seed) {
   std::vector<const Piece*> run_here;
   for (const Piece& p : museum())
-    if (p.row != nullptr) run_here.push_back(&p);
+    if (p.row != nullptr && takes_pass(*p.row, Pass::forward)) run_here.push_back(&p);
   std::mt19937_64 random(seed);  // its numbers are the standard's: the same everywhere
   const auto below = [&random](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   RandomPiece drawn;

@@ -35,9 +35,9 @@ std::span<const Piece> museum();
 Result<const Piece*> find_piece(std::string_view id);
 // The piece whose kernel this is; null for every kernel of the ladder.
 const Piece* piece_of(std::string_view kernel);
-// What a seed draws: a CPU piece or the healthy patient, which is the right kernel, and the seed of its numbers. All
-// are shown on one problem, on which each piece is wrong whatever the seed, so that the problem hints at none. The same
-// seed draws the same.
+// What a seed draws: a CPU piece of a forward, or the healthy patient, which is the right kernel, and the seed of its
+// numbers. All are shown on one problem, on which each piece is wrong whatever the seed, so that the problem hints at
+// none. The same seed draws the same.
 struct RandomPiece {
   const Piece* piece = nullptr;  // null: the healthy patient
   Problem problem;

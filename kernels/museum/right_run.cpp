@@ -9,7 +9,7 @@
 namespace attn {
 
 Result<Recording> right_run(const Recording& rec, const Stop& stop) {
-  const auto rows = cpu_kernel_table();
+  const auto rows = rec.problem.pass == Pass::forward ? cpu_kernel_table() : cpu_backward_table();
   const auto row =
       std::ranges::find_if(rows, [&](const KernelRow& r) { return r.order == rec.order && r.record != nullptr; });
   if (row == rows.end()) {

@@ -22,6 +22,7 @@
 #include "kernels/base/folders.h"
 #include "kernels/base/hash.h"
 #include "kernels/base/text.h"
+#include "kernels/cpu/backward/forward.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/judge/first_wrong/first_wrong.h"
 #include "kernels/judge/verdict.h"
@@ -110,7 +111,7 @@ std::string window_words(const Piece& p, std::uint64_t seed, const std::optional
 // ---- on the CPU
 
 Result<int> examine(const Piece& p, std::uint64_t seed, const std::stop_token& stop) {
-  const auto inputs = make_inputs(p.problem, inputs_of(p, seed));
+  const auto inputs = make_all_inputs(p.problem, inputs_of(p, seed), in_turn, 0, Stream{});
   if (!inputs) return tl::unexpected(inputs.error());
   const auto rec = p.row->record(*p.row, p.problem, p.options, *inputs, stop);
   if (!rec) return tl::unexpected(rec.error());

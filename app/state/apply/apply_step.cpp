@@ -110,16 +110,16 @@ struct ApplyStep {
   }
   Result<State> operator()(const ChooseKernel& c) {
     s.document.exhibit = Exhibit::none;
-    if (const Piece* piece = piece_of(c.id)) return with_piece_kernel(*piece);
+    if (const Piece* piece = piece_of(c.id)) {
+      let_pass_follow(*piece->row);
+      return with_piece_kernel(*piece);
+    }
     const auto row = find_kernel(c.id, s.document.sweep.own);
     if (!row) return tl::unexpected(row.error());
     // Step shows recordings: a kernel without them is chosen for Bench alone.
     const bool recorded = (*row)->record != nullptr;
     if (recorded) s.document.kernel = c.id;
-    if (recorded && !takes_pass(**row, s.document.problem.pass)) {
-      s.document.problem.pass = (*row)->passes.front();
-      s.document.preset.clear();
-    }
+    if (recorded) let_pass_follow(**row);
     s.view.bench.kernel = recorded ? "" : c.id;
     return done();
   }
@@ -252,6 +252,11 @@ struct ApplyStep {
     return done();
   }
 
+  void let_pass_follow(const KernelRow& row) {
+    if (takes_pass(row, s.document.problem.pass)) return;
+    s.document.problem.pass = row.passes.front();
+    s.document.preset.clear();
+  }
   // The kernel that Step shows takes the pass: where it does not, one that does stands in its place.
   void let_kernel_follow() {
     Document& d = s.document;

@@ -17,6 +17,7 @@
 // turn.
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "kernels/arithmetic/tile_math.h"
 #include "kernels/base/text.h"

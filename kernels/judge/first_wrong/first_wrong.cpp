@@ -260,11 +260,14 @@ class Finder {
 
   std::optional<ExactNumber> exact_of(Slot slot, VersionId id, std::size_t n) {
     const EventId& made = right_.events[right_.version(id).made_by].id;
-    if (is_input(slot) || made.i < 0) return std::nullopt;
+    // What is summed over queries is known by its keys, and asked of any query tile.
+    const bool by_key = slot_row(slot).rows == SlotRows::keys;
+    if (is_input(slot) || (made.i < 0 && !by_key)) return std::nullopt;
     if (b_ != made.b || h_ != made.h) exact_.clear();
     b_ = made.b;
     h_ = made.h;
-    const auto [at, fresh] = exact_.try_emplace(made.i, right_, made.b, made.h, made.i, DType::f32);
+    const std::int32_t i = std::max(made.i, 0);
+    const auto [at, fresh] = exact_.try_emplace(i, right_, made.b, made.h, i, DType::f32);
     return at->second.at(id, n);
   }
 

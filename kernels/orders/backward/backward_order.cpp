@@ -106,6 +106,7 @@ OrderPhase score_gradient(const Names& n) {
           .after = {n.ds},
           .replay = replay_score_gradient,
           .exact = exact_score_gradient,
+          .cause = cause_of_score_gradient,
           .title = "Gradient of the scores",
           .formula = "[dS] = [P] · ([dP] − [δ])",
           .sentence = "More weight here is less elsewhere, so each key counts against the row's mean δ."};
@@ -134,6 +135,7 @@ OrderPhase query_gradient(const Names& n) {
               },
           .replay = replay_query_gradient,
           .exact = exact_query_gradient,
+          .cause = cause_of_query_gradient,
           .title = "Gradient of the queries",
           .formula = "[dQ] = [dQ] + [dS][K]",
           .sentence = "Each key tile adds its part: dQ comes from memory and goes back."};
@@ -152,6 +154,7 @@ OrderPhase store_dkv(const Names& n) {
               },
           .replay = replay_store_dkv,
           .exact_keys = exact_store_dkv,
+          .cause = cause_of_store_dkv,
           .title = "dK and dV are done",
           .sentence = "All query tiles have passed by: dK takes the scale, both are rounded and written."};
 }

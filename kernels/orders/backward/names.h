@@ -1,6 +1,8 @@
 // The slots and phases that the orders of a backward have of their own; the same ids in each.
 #pragma once
 
+#include <string>
+
 #include "kernels/model/order_row.h"
 
 namespace attn::orders {
@@ -38,6 +40,10 @@ void exact_store_dq(ExactWalk& w);
 void exact_value_gradient(ExactKeys& w);
 void exact_key_gradient(ExactKeys& w);
 void exact_store_dkv(ExactKeys& w);
+
+std::string cause_of_score_gradient(const causes::WrongPlace& w);
+std::string cause_of_query_gradient(const causes::WrongPlace& w);
+std::string cause_of_store_dkv(const causes::WrongPlace& w);
 
 }  // namespace backward
 }  // namespace attn::orders

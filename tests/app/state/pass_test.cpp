@@ -38,6 +38,15 @@ TEST(PassOfStep, ThePassFollowsTheKernel) {
   EXPECT_EQ(with(s, ChooseKernel{"cpu_tiled"}).document.problem.pass, Pass::forward);
 }
 
+TEST(PassOfStep, APieceOfTheMuseumBringsItsPassAndLeavesWithIt) {
+  const State s = with(initial_state(), ChooseKernel{"museum_delta_left_out"});
+  EXPECT_EQ(s.document.kernel, "museum_delta_left_out");
+  EXPECT_EQ(s.document.problem.pass, Pass::backward);
+  const State shown = with(initial_state(), ShowPiece{"dq_race"});
+  EXPECT_EQ(shown.document.problem.pass, Pass::backward);
+  EXPECT_EQ(with(shown, ChooseKernel{"cpu_flash_bwd"}).document.problem.pass, Pass::backward);
+}
+
 TEST(PassOfStep, APresetKeepsThePass) {
   const State s = with(backward(), ChoosePreset{"causal"});
   EXPECT_EQ(s.document.problem.pass, Pass::backward);

@@ -1,5 +1,6 @@
 // What the bar over a wrong run says.
 #include "viz/step/bars/wrong_run.h"
+#include "kernels/cpu/backward/forward.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/museum/run_verdict.h"
 
@@ -29,7 +30,8 @@ Shown exhibit(std::string_view id, Generator generator) {
   spec.seed = 1;
   Shown s;
   s.state.document.kernel = piece.row->id;
-  auto rec = piece.row->record(*piece.row, piece.problem, piece.options, *make_inputs(piece.problem, spec), {});
+  auto rec = piece.row->record(*piece.row, piece.problem, piece.options,
+                               *make_all_inputs(piece.problem, spec, in_turn, 0, Stream{}), {});
   s.model.recording = std::make_shared<const Recording>(std::move(*rec));
   s.model.examination.of = s.model.recording;
   s.model.examination.verdict = *verdict_of(*s.model.recording, {});
