@@ -17,6 +17,7 @@
 #include "app/cli/arguments/peer_arguments.h"
 #include "app/cli/arguments/problem_arguments.h"
 #include "app/cli/bench/bench_file.h"
+#include "app/cli/bench/gate.h"
 #include "app/control/bench/run_list.h"
 #include "app/state/apply/apply.h"
 #include "app/window/pictures.h"
@@ -51,6 +52,7 @@ struct BenchArguments {
   OptionArguments options;
   PeerArguments peers;
   BuildArguments build;
+  GateArguments gate;
 };
 
 // Left out: the kernels of the device. A kernel that does not run on the named device is refused.
@@ -268,7 +270,8 @@ Result<void> check_outputs(const BenchArguments& a) {
     if (auto r = check_is_png("--png", a.png); !r) return r;
   }
   return check_distinct(
-      {}, {{"--csv", a.csv}, {"--json", a.json}, {"--trace", a.trace}, {"--attn", a.attn}, {"--png", a.png}});
+      {{"--against", a.gate.against}},
+      {{"--csv", a.csv}, {"--json", a.json}, {"--trace", a.trace}, {"--attn", a.attn}, {"--png", a.png}});
 }
 
 // Rows of an earlier text of the same file are those of another kernel: beside new ones they would be taken for its
@@ -292,6 +295,8 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   const SweepSpec* const spec = &sweep->spec;
   const std::vector<const KernelRow*>& kernels = sweep->kernels.rows;
   if (auto r = check_outputs(a); !r) return tl::unexpected(r.error());
+  const auto earlier = a.gate.earlier();
+  if (!earlier) return tl::unexpected(earlier.error());
 
   const auto setup = a.peers.setup();
   if (!setup) return tl::unexpected(setup.error());
@@ -327,7 +332,10 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   if (auto r = write_outputs(a, *spec, *file); !r) return tl::unexpected(r.error());
   if (stopper.token().stop_requested())
     return fail(ErrorKind::cancelled, tr("Cancelled; the finished rows were kept."));
-  return exit_of(file->rows());
+  const auto code = exit_of(file->rows());
+  if (!*earlier) return code;
+  const auto held = a.gate.judge(file->rows(), file->run().provenance, **earlier);
+  return held || !code ? code : tl::unexpected(held.error());
 }
 
 void add_outputs(Parser parser, BenchArguments& a) {
@@ -383,14 +391,16 @@ Command add_bench(Parser program) {
   a->build.add_to(parser);
   a->peers.add_to(parser);
   add_outputs(parser, *a);
+  a->gate.add_to(parser);
   parser.footer(
       tr("Ctrl+C ends the sweep and writes the finished rows.\nExamples:\n  attnscope bench --kernels "
          "cpu_multicore,cpu_flash --axis L --values 512,1024,2048 --csv sweep.csv\n  attnscope bench --kernels "
          "naive,tiled,flash_simt --values 512,1024,2048 --tokens 16384 --hq 16 -o gpu.attn\n  attnscope bench "
          "--kernels my_attention.cu,flash_simt --values 512,1024,2048 --hq 16 --d 64\n  attnscope bench --kernels "
          "my_attention.cu --values 2048 --hq 16 --d 64 --maxrregcount 64 --fast-math\n  attnscope bench --kernels "
-         "naive,flash_mma --values 1024,4096 --dtype f16 --peers -o beside_torch.attn\n  attnscope bench --axis bc "
-         "--values 16,32,64,128 --kernels cpu_flash --lq 1024 --d 128 --causal --json -"));
+         "naive,flash_mma --values 1024,4096 --dtype f16 --peers -o beside_torch.attn\n  attnscope bench --kernels "
+         "cpu_flash --values 512,1024 --against last_week.attn --fail-under 0.97\n  attnscope bench --axis bc --values "
+         "16,32,64,128 --kernels cpu_flash --lq 1024 --d 128 --causal --json -"));
   return {parser, [a](Stopper& stopper) { return bench(*a, stopper); }};
 }
 
