@@ -115,10 +115,11 @@ MUTANTS = (
     ("profiling/tune/store.cpp", "if (hash_of(result.dump()) != sum)", "if (false)", TUNE),
     ("profiling/tune/store.cpp", "if (key != nullptr && !(*kept == *key))", "if (false)", TUNE),
     # undo
-    ("app/state/apply/history.cpp", "  gesture_ = 0;\n  if (past_.empty())", "  if (past_.empty())", HISTORY),
-    ("app/state/apply/history.cpp", "future_.clear();", "", HISTORY),
+    ("app/state/apply/history.cpp", "  end_gesture();\n  Track& t = of(part);\n  if (t.past.empty())",
+     "  Track& t = of(part);\n  if (t.past.empty())", HISTORY),
+    ("app/state/apply/history.cpp", "t.future.clear();", "", HISTORY),
     ("app/state/apply/history.cpp", "if (goes_on) return;", "", HISTORY),
-    ("app/state/apply/history.cpp", "past_.size() > kMaxEntries", "past_.size() > 2 * kMaxEntries", HISTORY),
+    ("app/state/apply/history.cpp", "t.past.size() > kMaxEntries", "t.past.size() > 2 * kMaxEntries", HISTORY),
 )
 
 

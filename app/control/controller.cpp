@@ -168,7 +168,9 @@ void Controller::change(const StateCommand& command) {
   // A page that goes because something else was asked for is not lost either.
   const auto* metric = command_as<ChooseBenchMetric>(command);
   const bool page_goes = metric != nullptr && metric->show && state_.view.bench.page != next->view.bench.page;
-  if (document_changed || page_goes) history_.changed(entry_of(state_), gesture_of(command));
+  if (document_changed) history_.changed(entry_of(state_), next->document, gesture_of(command));
+  if (page_goes && !differ(state_.document, next->document, DocumentPart::bench))
+    history_.seen(entry_of(state_), DocumentPart::bench, gesture_of(command));
   const BenchRuns runs_before = state_.document.runs;
   state_ = *std::move(next);
   runs_.follow(runs_before);
@@ -184,16 +186,16 @@ void Controller::change(const StateCommand& command) {
 
 void Controller::travel(bool forward) {
   const HistoryEntry now = entry_of(state_);
-  auto then = forward ? history_.redo(now) : history_.undo(now);
+  const DocumentPart part = part_of(state_.view.workspace);
+  const auto then = forward ? history_.redo(now, part) : history_.undo(now, part);
   if (!then) {
     log_.note(forward ? tr("There is nothing to redo.") : tr("There is nothing to undo."));
     return;
   }
   const BenchRuns runs_before = state_.document.runs;
-  state_.document = std::move(then->document);
-  show_sight(then->sight, state_.view);
+  go_to(*then, part, state_);
   runs_.follow(runs_before);
-  recordings_.travel_to(then->sight.cursor);
+  if (part == DocumentPart::step) recordings_.travel_to(then->sight.cursor);
 }
 
 std::array<TaskId, 6> Controller::tasks_shown() const {

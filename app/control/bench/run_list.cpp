@@ -351,7 +351,7 @@ void RunList::take_sweep_of(const std::string& id) {
   restore_bench(run->run.spec, context_.state);
   show_run(context_.state.document.runs, id);
   context_.state.view.bench.value.reset();
-  if (!(before.document == context_.state.document)) context_.history.changed(before, 0);
+  context_.history.changed(before, context_.state.document, 0);
 }
 
 RunList::Begun RunList::begin(const SweepSpec& sweep, bool restart) {

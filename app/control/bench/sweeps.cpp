@@ -96,7 +96,7 @@ void Sweeps::run(bool restart) {
     return context_.log.warn(validate(spec) ? phrase("Nothing here can run. {}", sentence(why)) : why);
   const HistoryEntry before = entry_of(context_.state);
   const RunList::Begun begun = runs_.begin(spec, restart);
-  if (!(before.document == context_.state.document)) context_.history.changed(before, 0);
+  context_.history.changed(before, context_.state.document, 0);
   const auto work = [this, spec, begun, gpu = sources_.gpu](TaskHandle& task) {
     return measure(task, spec, begun, gpu.get());
   };
@@ -216,7 +216,7 @@ void Sweeps::show_runs(Session& session) {
   runs_.add(std::move(session.runs), RunFrom::file);
   if (session.recordings.empty()) context_.state.view.workspace = Workspace::bench;
   context_.state.view.bench.value.reset();
-  if (!(before.document == context_.state.document)) context_.history.changed(before, 0);
+  context_.history.changed(before, context_.state.document, 0);
 }
 
 }  // namespace attn

@@ -96,7 +96,7 @@ void Files::set_inputs(const std::array<std::string, 4>& paths) {
                  // The user went on meanwhile: what was read belongs to another problem.
                  if (!(context_.state.document == before))
                    return answer(tr("The problem changed meanwhile: try again."));
-                 context_.history.changed(entry_of(context_.state), 0);
+                 context_.history.changed(entry_of(context_.state), changed->document, 0);
                  context_.state.document = changed->document;
                  context_.log.note(phrase("Inputs read: {}.", describe(context_.state.document.problem)));
                  recordings_.follow_document(true);
@@ -155,7 +155,7 @@ Result<void> Files::take_kernel(std::shared_ptr<const gpu::OwnKernel> kernel) {
   Workspace& shown = context_.state.view.workspace;
   if (shown != Workspace::profile) shown = Workspace::bench;
   context_.state.view.step.playing = false;
-  if (!(before.document == context_.state.document)) context_.history.changed(before, 0);
+  context_.history.changed(before, context_.state.document, 0);
   return ok();
 }
 
@@ -190,7 +190,7 @@ void Files::answer_offer(bool take) {
   auto next = apply(context_.state, StateCommand(BenchCommand(TakeOwnKernels{offered.kernels, false, false})), nullptr);
   if (!next) return context_.log.warn(next.error().message);
   context_.state = *std::move(next);
-  context_.history.changed(before, 0);
+  context_.history.changed(before, context_.state.document, 0);
   context_.log.note(plural(offered.kernels.size(), "{} kernel of {} can be measured here now.",
                            "{} kernels of {} can be measured here now.", offered.file));
 }
@@ -226,7 +226,7 @@ void Files::show_recording(const std::string& file, Recording recording, const s
     recordings_.start_at(std::exchange(context_.state.view.step.cursor, cursor));
   take_recording(*shared, file, context_.state.document);
   restore_inputs(saved_state, *shared, context_.state.document);
-  context_.history.changed(before, 0);
+  context_.history.changed(before, context_.state.document, 0);
   recordings_.follow_document(true);
   recordings_.replay_opened(file, shared);
 }

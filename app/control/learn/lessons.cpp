@@ -102,9 +102,10 @@ bool Lessons::is_at_place() const {
 
 // The sweep and the list of runs are Bench's, and the same on both sides.
 void Lessons::swap_stage() {
-  Shelf shelf{state().document, state().view.step, std::move(context_.history)};
+  Shelf shelf{state().document, state().view.step, {}};
+  context_.history.swap(shelf.history, DocumentPart::step);
   give(SetStage{std::move(shelf_.document), std::move(shelf_.step)});
-  context_.history = std::move(shelf_.history);
+  context_.history.swap(shelf_.history, DocumentPart::step);
   shelf_ = std::move(shelf);
   on_stage_ = !on_stage_;
   seen_selection_ = state().document.selection;
@@ -227,7 +228,8 @@ void Lessons::set_stage(EventIndex cursor) {
   place(lesson()->id, beat().id, beat().figure.has_value());
   showing_.state.view.step.cursor = cursor;
   seen_selection_ = state().document.selection;
-  context_.history = History();
+  History none;
+  context_.history.swap(none, DocumentPart::step);
   recordings_.travel_to(cursor);
 }
 

@@ -302,7 +302,7 @@ void Labs::keep() {
   auto& kernels = next->document.sweep.kernels;
   if (std::ranges::find(kernels, (*edit)->name) == kernels.end()) kernels.push_back((*edit)->name);
   context_.state = *std::move(next);
-  if (!(before.document == context_.state.document)) context_.history.changed(before, 0);
+  context_.history.changed(before, context_.state.document, 0);
   context_.log.note(phrase("{} is ticked in Bench; the session that is saved next holds its text.", (*edit)->name));
 }
 

@@ -8,6 +8,7 @@
 #include "app/shell/keys/shortcuts.h"
 #include "app/shell/widgets/key_caps.h"
 #include "app/shell/widgets/popup.h"
+#include "app/state/apply/history.h"
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "misc/cpp/imgui_stdlib.h"
@@ -32,8 +33,9 @@ int move_by_arrows(ImGuiInputTextCallbackData* data) {
 
 void start(PaletteUiState& ui, const Controller& controller) {
   ui.query.clear();
-  ui.entries = palette_entries(
-      {controller.state(), controller.model(), controller.history().can_undo(), controller.history().can_redo()});
+  const DocumentPart part = part_of(controller.state().view.workspace);
+  ui.entries = palette_entries({controller.state(), controller.model(), controller.history().can_undo(part),
+                                controller.history().can_redo(part)});
   ui.hits = palette_hits(ui.entries, "");
   ui.chosen.reset();
   if (!ui.hits.empty()) ui.chosen = 0;

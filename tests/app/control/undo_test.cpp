@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/control/controller.h"
 #include "app/state/apply/apply.h"
@@ -32,12 +34,12 @@ TEST(Undoing, UndoBringsBackWhatTheEyeSaw) {
   EXPECT_EQ(c.state().document.selection, Selection{});
   EXPECT_EQ(c.state().view.step.cursor, 4U);
   EXPECT_EQ(c.state().view.step.chart, StepChart::passes);
-  EXPECT_EQ(c.state().view.bench.charts.back(), "tflops");
-  EXPECT_EQ(c.state().view.bench.value, 128);
+  // What Bench shows is not on screen and stays.
+  EXPECT_EQ(c.state().view.bench.charts.back(), "time_us_median");
+  EXPECT_EQ(c.state().view.bench.value, 64);
   c.update({Redo{}});
   EXPECT_EQ(c.state().view.step.cursor, 5U);
   EXPECT_EQ(c.state().view.step.chart, StepChart::error);
-  EXPECT_EQ(c.state().view.bench.value, 64);
   c.update({Undo{}, Undo{}});
   EXPECT_EQ(c.state().view.step.cursor, 9U);
   EXPECT_TRUE(c.state().document == first);
@@ -49,11 +51,58 @@ TEST(Undoing, UndoBringsBackWhatTheEyeSaw) {
   EXPECT_NE(last_words(c).find("nothing to undo"), std::string::npos);
 }
 
+SetSweep sweep_along(const Controller& c, std::vector<std::int64_t> values) {
+  SetSweep set{c.state().document.sweep, 0};
+  set.sweep.values = std::move(values);
+  return set;
+}
+
+TEST(Undoing, EachViewUndoesItsOwnAndLeavesTheOtherAlone) {
+  Controller c(options());
+  const Document first = c.state().document;
+  c.update({ChooseBenchMetric{"tflops"}, ChooseBenchValue{128}, sweep_along(c, {16, 32})});
+  c.update({ChoosePreset{"causal"}, ChooseBenchMetric{"time_us_median"}, ChooseBenchValue{64}});
+  c.update({sweep_along(c, {64})});
+  // In Step: the preset goes, the sweep that was set up after it stays.
+  c.update({Undo{}});
+  EXPECT_EQ(c.state().document.preset, first.preset);
+  EXPECT_EQ(c.state().document.sweep.values, (std::vector<std::int64_t>{64}));
+  c.update({Undo{}});
+  EXPECT_NE(last_words(c).find("nothing to undo"), std::string::npos);
+  c.update({Redo{}, ChooseWorkspace{Workspace::bench}, Undo{}});
+  // In Bench: the sweep goes back with what was seen of it, the preset stays.
+  EXPECT_EQ(c.state().document.sweep.values, (std::vector<std::int64_t>{16, 32}));
+  EXPECT_EQ(c.state().document.preset, "causal");
+  EXPECT_EQ(c.state().view.bench.value, 64);
+  c.update({Undo{}});
+  EXPECT_EQ(c.state().document.sweep.values, first.sweep.values);
+  EXPECT_EQ(c.state().view.bench.charts.back(), "tflops");
+  EXPECT_EQ(c.state().view.bench.value, 128);
+  EXPECT_EQ(c.state().document.preset, "causal");
+  // Profile looks at Bench's rows.
+  c.update({ChooseWorkspace{Workspace::profile}, Redo{}, Redo{}});
+  EXPECT_EQ(c.state().document.sweep.values, (std::vector<std::int64_t>{64}));
+}
+
+TEST(Undoing, WhatChangesBothViewsIsUndoneInEach) {
+  Controller c(options());
+  const Document first = c.state().document;
+  c.update({ChoosePreset{"causal"}, MeasureInBench{}});
+  ASSERT_FALSE(c.state().document.sweep.base == first.sweep.base);
+  ASSERT_EQ(c.state().view.workspace, Workspace::bench);
+  c.update({Undo{}});
+  EXPECT_TRUE(c.state().document.sweep.base == first.sweep.base);
+  EXPECT_EQ(c.state().document.preset, "causal");
+  c.update({ChooseWorkspace{Workspace::step}, Undo{}});
+  EXPECT_TRUE(c.state().document == first);
+}
+
 TEST(Undoing, WhatIsLookedAtAloneIsNothingToUndo) {
   Controller c(options());
   c.update({GoToEvent{7}, ChooseStepChart{StepChart::passes}, ChooseBenchValue{64}, Play{}, SetPlaySpeed{4},
             ChooseWorkspace{Workspace::bench}, ShowLog{}});
-  EXPECT_FALSE(c.history().can_undo());
+  EXPECT_FALSE(c.history().can_undo(DocumentPart::step));
+  EXPECT_FALSE(c.history().can_undo(DocumentPart::bench));
 }
 
 TEST(Undoing, ALargeRecordingThatComesBackIsShownAtItsStep) {

@@ -162,10 +162,10 @@ TEST(LearnWindow, TheUsersOwnProblemComesBackUntouched) {
   EXPECT_TRUE(w.state().document == before.document);
   EXPECT_EQ(w.state().view.step.cursor, 7U);
   EXPECT_EQ(recording(w).problem, before.document.problem);
-  EXPECT_TRUE(w.controller().history().can_undo());
+  EXPECT_TRUE(w.controller().history().can_undo(DocumentPart::step));
   w.controller().update({ChooseWorkspace{Workspace::learn}});
   EXPECT_EQ(w.state().document.preset, "blackboard");
-  EXPECT_FALSE(w.controller().history().can_undo());
+  EXPECT_FALSE(w.controller().history().can_undo(DocumentPart::step));
   w.controller().update({LeaveLesson{}, ChooseWorkspace{Workspace::step}});
   EXPECT_TRUE(w.state().document == before.document);
   EXPECT_TRUE(w.state().view.step.reading == OutputReading::divided);

@@ -198,7 +198,7 @@ TEST_F(RunsTest, TicksNamesAndRemovalsAreUndoneAndReachTheFiles) {
   std::string id;
   {
     Controller c(options(small_sweep()));
-    c.update({RunSweep{}});
+    c.update({ChooseWorkspace{Workspace::bench}, RunSweep{}});
     c.wait();
     id = c.state().document.runs.shown.at(0);
     c.update({RenameRun{id, "warm-up"}});

@@ -90,63 +90,65 @@ HistoryEntry titled(const char* preset) {
   return entry;
 }
 
+constexpr DocumentPart kPart = DocumentPart::step;
+
 TEST(History, UndoAndRedoGoBackAndForth) {
   History h;
-  h.changed(titled("a"), 0);
-  h.changed(titled("b"), 0);
-  EXPECT_EQ(h.undo(titled("c"))->document.preset, "b");
-  EXPECT_EQ(h.undo(titled("b"))->document.preset, "a");
-  EXPECT_FALSE(h.undo(titled("a")));
-  EXPECT_EQ(h.redo(titled("a"))->document.preset, "b");
-  EXPECT_EQ(h.redo(titled("b"))->document.preset, "c");
-  EXPECT_FALSE(h.redo(titled("c")));
+  h.seen(titled("a"), kPart, 0);
+  h.seen(titled("b"), kPart, 0);
+  EXPECT_EQ(h.undo(titled("c"), kPart)->document.preset, "b");
+  EXPECT_EQ(h.undo(titled("b"), kPart)->document.preset, "a");
+  EXPECT_FALSE(h.undo(titled("a"), kPart));
+  EXPECT_EQ(h.redo(titled("a"), kPart)->document.preset, "b");
+  EXPECT_EQ(h.redo(titled("b"), kPart)->document.preset, "c");
+  EXPECT_FALSE(h.redo(titled("c"), kPart));
 }
 
 TEST(History, ADragIsOneEntry) {
   History h;
-  h.changed(titled("a"), 7);
-  h.changed(titled("b"), 7);
-  h.changed(titled("c"), 7);
-  h.changed(titled("d"), 8);
-  EXPECT_EQ(h.undo(titled("e"))->document.preset, "d");
-  EXPECT_EQ(h.undo(titled("d"))->document.preset, "a");
+  h.seen(titled("a"), kPart, 7);
+  h.seen(titled("b"), kPart, 7);
+  h.seen(titled("c"), kPart, 7);
+  h.seen(titled("d"), kPart, 8);
+  EXPECT_EQ(h.undo(titled("e"), kPart)->document.preset, "d");
+  EXPECT_EQ(h.undo(titled("d"), kPart)->document.preset, "a");
 }
 
 TEST(History, UndoOrRedoInsideADragEndsItsEntry) {
   History h;
-  h.changed(titled("a"), 0);
-  h.changed(titled("b"), 7);
-  EXPECT_EQ(h.undo(titled("c"))->document.preset, "b");
-  h.changed(titled("b"), 7);  // the drag goes on: what it does now is an entry of its own
-  EXPECT_EQ(h.undo(titled("d"))->document.preset, "b");
-  EXPECT_EQ(h.redo(titled("b"))->document.preset, "d");
-  h.changed(titled("d"), 7);
-  EXPECT_EQ(h.undo(titled("e"))->document.preset, "d");
+  h.seen(titled("a"), kPart, 0);
+  h.seen(titled("b"), kPart, 7);
+  EXPECT_EQ(h.undo(titled("c"), kPart)->document.preset, "b");
+  h.seen(titled("b"), kPart, 7);  // the drag goes on: what it does now is an entry of its own
+  EXPECT_EQ(h.undo(titled("d"), kPart)->document.preset, "b");
+  EXPECT_EQ(h.redo(titled("b"), kPart)->document.preset, "d");
+  h.seen(titled("d"), kPart, 7);
+  EXPECT_EQ(h.undo(titled("e"), kPart)->document.preset, "d");
 }
 
 TEST(History, AChangeAfterUndoEndsRedo) {
   History h;
-  h.changed(titled("a"), 0);
-  h.undo(titled("b"));
-  h.changed(titled("a"), 0);
-  EXPECT_FALSE(h.can_redo());
+  h.seen(titled("a"), kPart, 0);
+  h.undo(titled("b"), kPart);
+  h.seen(titled("a"), kPart, 0);
+  EXPECT_FALSE(h.can_redo(kPart));
 }
 
 TEST(History, AnEndedGestureStartsAnEntryThoughItsNumberIsTheSame) {
   History h;
-  h.changed(titled("a"), 7);
-  h.changed(titled("b"), 7);
+  h.seen(titled("a"), kPart, 7);
+  h.seen(titled("b"), kPart, 7);
   h.end_gesture();
-  h.changed(titled("c"), 7);
-  EXPECT_EQ(h.undo(titled("d"))->document.preset, "c");
-  EXPECT_EQ(h.undo(titled("c"))->document.preset, "a");
+  h.seen(titled("c"), kPart, 7);
+  EXPECT_EQ(h.undo(titled("d"), kPart)->document.preset, "c");
+  EXPECT_EQ(h.undo(titled("c"), kPart)->document.preset, "a");
 }
 
 TEST(History, IsBounded) {
   History h;
-  for (std::size_t i = 0; i < History::kMaxEntries + 20; ++i) h.changed(titled("x"), 0);
+  for (std::size_t i = 0; i < History::kMaxEntries + 20; ++i) h.seen(titled("x"), kPart, 0);
   std::size_t undone = 0;
-  while (h.undo(titled("y"))) ++undone;
+  while (h.undo(titled("y"), kPart)) ++undone;
   EXPECT_EQ(undone, History::kMaxEntries);
 }
 
