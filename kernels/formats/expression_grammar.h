@@ -1,12 +1,13 @@
 // The one grammar of expressions: those by which a user's kernel declares its sizes (exact whole numbers,
-// kernels/gpu/own_kernel/size_expression.h) and those by which a lesson asks of its runs (doubles,
-// viz/learn/lesson/lesson_expression.h).
+// kernels/gpu/own_kernel/size_expression.h), those by which a lesson asks of its runs (doubles,
+// viz/learn/lesson/lesson_expression.h), and those by which Bench's rows are chosen (viz/bench/runs/row_filter.h).
 //
-//   expression = sum [comparison sum]
+//   expression = condition, or where kJoins: all {"or" all}, all = each {"and" each}, each = {"not"} condition
+//   condition  = sum [comparison sum]
 //   sum        = product {sign product}
 //   product    = factor {sign factor}
 //   factor     = {"-"} atom
-//   atom       = number | "(" expression ")" | word ...
+//   atom       = number | "(" expression ")" | word ... | where kTexts: text in double quotes
 //
 // What it comes to is the evaluator's affair, as are the words of an error. It derives from the grammar and has
 //   Value                           of what was read so far
@@ -15,6 +16,9 @@
 //   number(), word()                from a digit, from a letter on
 //   joined(sign, a, b)              negated(a) where kNegates
 //   missing(what)                   the error where the grammar cannot go on
+// and where it wants them
+//   kOrs, kAnds, refuted(a)         with kJoins = true; Signs as the others
+//   quoted(text)                    with kTexts = true
 #pragma once
 
 #include <cstddef>
@@ -27,7 +31,7 @@ namespace attn {
 
 constexpr int kMaxExpressionDepth = 32;  // of brackets, each a call: a hostile file must not end the program's stack
 
-enum class ExpressionGap : std::uint8_t { atom, bracket, end, depth };
+enum class ExpressionGap : std::uint8_t { atom, bracket, quote, end, depth };
 
 // Where a reader stands in its text. Spaces mean nothing.
 class ExpressionText {
@@ -45,6 +49,14 @@ class ExpressionText {
   bool take(std::string_view sign) {
     if (ended() || !text_.substr(at_).starts_with(sign)) return false;
     at_ += sign.size();
+    return true;
+  }
+  // A sign that is a word: "or" does not begin "order".
+  bool take_word(std::string_view word) {
+    if (ended() || !text_.substr(at_).starts_with(word)) return false;
+    const std::size_t after = at_ + word.size();
+    if (after < text_.size() && (is_letter(text_[after]) || is_digit(text_[after]))) return false;
+    at_ = after;
     return true;
   }
   std::string_view name() {
@@ -71,6 +83,12 @@ class ExpressionGrammar : protected ExpressionText {
 
  protected:
   Result<Value> expression() {
+    if constexpr (joins())
+      return chain(Evaluator::kOrs, [this] { return all(); });
+    else
+      return condition();
+  }
+  Result<Value> condition() {
     auto left = sum();
     if (!left) return left;
     const auto* sign = taken(Evaluator::kComparisons);
@@ -84,12 +102,29 @@ class ExpressionGrammar : protected ExpressionText {
   }
 
  private:
+  static constexpr bool joins() {
+    if constexpr (requires { Evaluator::kJoins; }) return Evaluator::kJoins;
+    return false;
+  }
+  static constexpr bool has_texts() {
+    if constexpr (requires { Evaluator::kTexts; }) return Evaluator::kTexts;
+    return false;
+  }
   Evaluator& self() { return static_cast<Evaluator&>(*this); }
   template <class Signs>
   auto taken(const Signs& signs) -> decltype(signs.data()) {
     for (const auto& sign : signs)
-      if (take(sign.text)) return &sign;
+      if (is_letter(sign.text.front()) ? take_word(sign.text) : take(sign.text)) return &sign;
     return nullptr;
+  }
+  Result<Value> all() {
+    return chain(Evaluator::kAnds, [this] { return each(); });
+  }
+  Result<Value> each() {
+    bool refuted = false;
+    while (take_word("not")) refuted = !refuted;
+    auto value = condition();
+    return value && refuted ? self().refuted(*value) : value;
   }
   template <class Signs, class Operand>
   Result<Value> chain(const Signs& signs, const Operand& operand) {
@@ -126,6 +161,15 @@ class ExpressionGrammar : protected ExpressionText {
     const char c = peek();
     if (is_digit(c)) return self().number();
     if (is_letter(c)) return self().word();
+    if constexpr (has_texts()) {
+      if (take("\"")) {
+        const std::size_t end = text_.find('"', at_);
+        if (end == std::string_view::npos) return self().missing(ExpressionGap::quote);
+        const std::string_view text = text_.substr(at_, end - at_);
+        at_ = end + 1;
+        return self().quoted(text);
+      }
+    }
     if (!take("(")) return self().missing(ExpressionGap::atom);
     auto value = expression();
     if (value && !take(")")) return self().missing(ExpressionGap::bracket);

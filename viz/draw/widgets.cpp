@@ -212,7 +212,7 @@ bool chip_button(const char* id, const std::string& words, ImVec2 right_top, Box
   return pressed;
 }
 
-std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const std::string& shown) {
+std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const std::string& shown, const char* hint) {
   const Style& s = style();
   if (!draft.kept) draft = {shown, "", false};
   const bool marked = !draft.error.empty();
@@ -221,7 +221,7 @@ std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const 
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, s.px(1.5F));
   }
   ImGui::PushFont(s.fonts.mono, s.px(13));
-  ImGui::InputText(id, &draft.text, ImGuiInputTextFlags_AutoSelectAll);
+  ImGui::InputTextWithHint(id, hint, &draft.text, ImGuiInputTextFlags_AutoSelectAll);
   ImGui::PopFont();
   if (marked) {
     ImGui::PopStyleVar();

@@ -52,7 +52,8 @@ bool box_button(const Box& box, const char* id, const char* words);
 bool chip_button(const char* id, const std::string& words, ImVec2 right_top, Box& box);
 
 // A field over a draft; `shown` is its text at rest. The text that was entered, if one was: take it over with `settle`.
-std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const std::string& shown);
+std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const std::string& shown,
+                                       const char* hint = "");
 // Says what became of an entered text: empty, it was taken; else why not, which keeps the draft.
 void settle(FieldDraft& draft, std::string error);
 

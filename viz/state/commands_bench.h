@@ -63,6 +63,10 @@ struct ChooseBenchValue {
 struct ChooseBenchBaseline {
   std::string id;  // empty = the default of each device
 };
+// The rows that charts and table show, by an expression; empty: all.
+struct FilterRows {
+  std::string filter;
+};
 struct ChooseBenchPage {
   BenchPage page = BenchPage::charts;
 };
@@ -73,7 +77,7 @@ struct CompareSources {
 
 using BenchCommand = std::variant<SetSweep, TakeOwnKernels, DropOwnKernel, MeasureInBench, ShowRun, RenameRun,
                                   RemoveRun, CompareWithRun, ChooseBenchMetric, ChooseBenchKernel, ChooseBenchValue,
-                                  ChooseBenchBaseline, ChooseBenchPage, CompareSources>;
+                                  ChooseBenchBaseline, FilterRows, ChooseBenchPage, CompareSources>;
 
 // Goes on with the newest unfinished run of this very sweep, else starts one, which takes over the points that are
 // finished in the runs of this machine where some are and others not. `restart`: a new run that measures all.

@@ -26,6 +26,7 @@ struct BenchView {
   std::string baseline;               // what speed-ups are over; empty = the default of each device
   std::optional<std::int64_t> value;  // axis value that table and verdict look at
   BenchPage page = BenchPage::charts;
+  std::string filter;  // the rows that charts and table show (viz/bench/runs/row_filter.h); empty = all
   // Whose sources stand side by side, left and right; empty = the kernel that is chosen and the rung before it.
   std::array<std::string, 2> sources;
 };

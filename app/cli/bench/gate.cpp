@@ -19,7 +19,7 @@ void GateArguments::add_to(Parser parser) {
   parser
       .add_option("--fail-under", fail_under,
                   tr("Exit 1 where a row has less than this share of its earlier speed; 0.97 is usual"))
-      ->type_name("RATIO");
+      ->type_name("X");
 }
 
 Result<std::optional<Session>> GateArguments::earlier() const {

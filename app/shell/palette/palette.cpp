@@ -357,6 +357,8 @@ void add_figures(Entries& e) {
     e.add_in(Workspace::bench, tr("Value"), fmt::format("{} = {}", axis_title(sweep.axis), value),
              tr("What table and strip look at"), {ChooseBenchValue{value}})
         .on = view.value == value;
+  e.add_in(Workspace::bench, tr("Filter"), tr("All rows"), tr("Those of every ticked run"), {FilterRows{}}).on =
+      view.filter.empty();
   e.add_in(Workspace::bench, tr("Baseline"), tr("The usual one of each device"), tr("What speed-ups are over"),
            {ChooseBenchBaseline{}})
       .on = view.baseline.empty();

@@ -10,6 +10,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/session/run.h"
+#include "viz/bench/runs/row_filter.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/to_step.h"
 
@@ -110,6 +111,11 @@ struct ApplyBench {
       if (auto row = find_kernel(c.id, s.document.sweep.own); !row) return tl::unexpected(row.error());
     }
     s.view.bench.baseline = c.id;
+    return done();
+  }
+  Result<State> operator()(const FilterRows& c) {
+    if (auto read = check_row_filter(c.filter); !read) return tl::unexpected(read.error());
+    s.view.bench.filter = c.filter;
     return done();
   }
   Result<State> operator()(const ChooseBenchPage& c) {

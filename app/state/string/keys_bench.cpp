@@ -12,6 +12,7 @@
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"
+#include "viz/bench/runs/row_filter.h"
 #include "viz/bench/scene/bench_scene.h"
 
 namespace attn {
@@ -170,6 +171,19 @@ void add_bench_view_keys(std::vector<StateKey>& keys) {
       "bench_page",
       named<BenchPage>(std::vector{BenchPage::charts, BenchPage::ladder, BenchPage::sources, BenchPage::tiles}),
       [](auto& s) -> auto& { return s.view.bench.page; }));
+  keys.push_back({"filter",
+                  [](const State& s) {
+                    return s.view.bench.filter.empty() ? std::string("none") : percent_encoded(s.view.bench.filter);
+                  },
+                  [](State& s, std::string_view text) -> Result<void> {
+                    s.view.bench.filter.clear();
+                    if (text == "none") return ok();
+                    auto filter = percent_decoded(text);
+                    if (!filter) return tl::unexpected(filter.error());
+                    if (auto read = check_row_filter(*filter); !read) return read;
+                    s.view.bench.filter = *std::move(filter);
+                    return ok();
+                  }});
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}})
     keys.push_back(kernel_key(
         side == 0 ? "source_left" : "source_right", [side](auto& s) -> auto& {

@@ -60,6 +60,7 @@ class SizeExpression::Reader : public ExpressionGrammar<SizeExpression::Reader, 
         return wanted("')'");
       case ExpressionGap::end:
         return wanted(tr("an operator or the end"));
+      case ExpressionGap::quote:  // it has no texts
       case ExpressionGap::atom:
         break;
     }

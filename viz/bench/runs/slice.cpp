@@ -14,6 +14,7 @@
 #include "kernels/model/kernel.h"
 #include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
+#include "viz/bench/runs/row_filter.h"
 #include "viz/state/run_words.h"
 
 namespace attn {
@@ -317,6 +318,10 @@ std::uint64_t rows_fingerprint(const State& state, const Model& model) {
 
 namespace {
 
+bool fits(std::string_view filter, const Measurement& m) {
+  return filter.empty() || fits_filter(filter, m).value_or(true);
+}
+
 // The rows of a run as they are shown: over the baseline and against the run that the user chose.
 std::vector<Measurement> related_rows(const State& state, const Model& model, const SweepRun& run) {
   std::vector<Measurement> rows = run.rows;
@@ -352,12 +357,18 @@ std::string with_run(const BenchSlice& slice, const std::string& kernel) {
 
 }  // namespace
 
-ShownSlices shown_slices(const State& state, const Model& model, std::span<const Measurement> planned) {
+ShownSlices shown_slices(const State& state, const Model& model, std::span<const Measurement> planned,
+                         std::string_view filter) {
   ShownSlices shown;
   const BenchRuns& list = state.document.runs;
   std::vector<const ListedRun*> runs = shown_runs(list, model);
   const bool letters = runs.size() > 1;
-  const auto lead = std::find_if(runs.rbegin(), runs.rend(), [](const auto* r) { return !r->run.rows.empty(); });
+  // Of the runs with rows the last that has some that fit, else the last.
+  auto lead = std::find_if(runs.rbegin(), runs.rend(), [&](const auto* r) {
+    return std::ranges::any_of(r->run.rows, [&](const Measurement& m) { return fits(filter, m); });
+  });
+  if (lead == runs.rend())
+    lead = std::find_if(runs.rbegin(), runs.rend(), [](const auto* r) { return !r->run.rows.empty(); });
   if (lead == runs.rend()) {
     shown.slices.push_back(planned_slice(state, planned, nullptr));
     return shown;
@@ -366,6 +377,9 @@ ShownSlices shown_slices(const State& state, const Model& model, std::span<const
     const auto at = std::find(runs.begin(), runs.end(), r) - runs.begin();
     const SweepRun& run = r->run;
     auto& rows = shown.rows.emplace_back(std::make_unique<std::vector<Measurement>>(related_rows(state, model, run)));
+    shown.of += rows->size();
+    std::erase_if(*rows, [&](const Measurement& m) { return !fits(filter, m); });
+    shown.fit += rows->size();
     BenchSlice slice = slice_rows(state.document.sweep, *rows, run.provenance.loaded, as, state.view.bench.kernel);
     slice.run = run.id;
     slice.words = words_of(list, run);

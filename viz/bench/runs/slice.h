@@ -46,9 +46,12 @@ using BenchSlices = std::vector<BenchSlice>;
 struct ShownSlices {
   std::vector<std::unique_ptr<std::vector<Measurement>>> rows;  // what the slices point to
   BenchSlices slices;
+  std::size_t fit = 0, of = 0;  // rows of the runs that the filter leaves, of how many
 };
-// What stands on the charts: the runs that are ticked, else, or where that is ticked too, what is predicted.
-ShownSlices shown_slices(const State& state, const Model& model, std::span<const Measurement> planned = {});
+// What stands on the charts: the runs that are ticked, else, or where that is ticked too, what is predicted. Of the
+// rows those that fit `filter`, an expression that can be read.
+ShownSlices shown_slices(const State& state, const Model& model, std::span<const Measurement> planned = {},
+                         std::string_view filter = {});
 // What speed-ups are over on this device: the user's choice where it runs there, else the usual one.
 std::string baseline_shown(const State& state, Processor processor);
 // Whether a kernel is the usual baseline of its device: drawn thick.

@@ -18,7 +18,7 @@ std::string scene_key(const State& state, const Model& model, const BenchCache& 
       fmt::format("{:x}|{}|{}|{}|{}|{}|{}", rows_fingerprint(state, model), cache.estimate_key, bench_kernel(state),
                   fmt::join(state.view.bench.charts, "/"), state.view.bench.value ? *state.view.bench.value : 0,
                   cache.switches.all_values, cache.estimate.words) +
-      fmt::format("|{}|{}", state.view.bench.baseline,
+      fmt::format("|{}|{}|{}", state.view.bench.filter, state.view.bench.baseline,
                   cache.switches.group ? static_cast<int>(*cache.switches.group) : -1);
   for (const auto& [metric, log] : cache.switches.log) key += fmt::format("|{}{}", metric, log ? "+" : "-");
   return key;

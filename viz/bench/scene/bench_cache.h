@@ -39,6 +39,7 @@ struct BenchCache {
   bool reason_open = false;      // of the strip, where it is folded for want of height
   std::string run_name;          // as it is being typed
   std::map<std::pair<SweepField, std::string>, FieldDraft> drafts;  // by field and option
+  FieldDraft filter;                                                // of the rows, over the table
   std::string drafts_for;                                           // sweep_key() that the drafts were typed against
   float foot_height = 0;  // of Run and what stands around it, pixels, from the frame before
 

@@ -83,12 +83,24 @@ std::string absent_words(const State& state, const BenchScene& scene) {
   return phrase("{} has no row {}{}.", kernel, where, type_words(kernel, scene.slice));
 }
 
+// What a filter leaves is never taken for all there is.
+void tell_of_filter(const ShownSlices& shown, BenchScene& scene) {
+  if (scene.filter.empty() || shown.of == 0) return;
+  std::string& note = scene.table.note;
+  note = plural(shown.of, "The filter leaves {1} of {0} row.", "The filter leaves {1} of {0} rows.", shown.fit) +
+         (note.empty() ? "" : " ") + note;
+  if (shown.fit > 0) return;
+  scene.verdict = {"", phrase("No row fits {}.", scene.filter), tr("The filter stands over the table.")};
+  for (BenchChart& chart : scene.charts) chart.empty = tr("No row fits the filter.");
+}
+
 }  // namespace
 
 BenchScene bench_scene(const State& state, const Model& model, const BenchSwitches& switches,
                        std::string_view estimate_words, std::span<const Measurement> planned) {
   BenchScene scene;
-  ShownSlices shown = shown_slices(state, model, planned);
+  scene.filter = state.view.bench.filter;
+  ShownSlices shown = shown_slices(state, model, planned, scene.filter);
   BenchSlices& slices = shown.slices;
   scene.slice = slices.front();
   for (const BenchSlice& slice : slices) {
@@ -120,6 +132,7 @@ BenchScene bench_scene(const State& state, const Model& model, const BenchSwitch
       if (chart.metric == "time_us_median" || chart.metric == kDramBytes)
         chart.span = span_at(chart, scene.verdict.kernel, *scene.chosen);
   }
+  tell_of_filter(shown, scene);
   scene.slice.rows.clear();  // they live no longer than this call
   for (BenchSlice& slice : scene.beside) slice.rows.clear();
   return scene;

@@ -134,6 +134,7 @@ struct BenchScene {
   std::array<BenchChart, kBenchCharts> charts;
   BenchTable table;
   BenchVerdict verdict;
+  std::string filter;  // of the rows, as it stands in the state
 };
 
 // What the viewer has switched; no part of the state.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernels/base/text.h"
+#include "viz/bench/table/table_title_draw.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/theme.h"
@@ -280,83 +281,6 @@ std::vector<Reason> rows(BenchCache& cache, const std::vector<ShownColumn>& colu
   return reasons;
 }
 
-// The value as a button that lists the others: what a click in a chart does, from the keyboard too.
-void value_choice(const BenchScene& scene, const std::string& words, Commands& commands) {
-  const Style& s = style();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = text_width(Face::bold, 13, words), height = ImGui::GetFontSize();
-  if (ImGui::InvisibleButton("pick_value", {width + s.px(18), height}, ImGuiButtonFlags_EnableNav))
-    ImGui::OpenPopup("values");
-  const bool over = ImGui::IsItemHovered();
-  tooltip(tr("Show another value"));
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  draw_text(list, at, Face::bold, 13, colour(s.theme, Token::text), words);
-  draw_arrow(list, {at.x + width + s.px(10), at.y + height / 2 + s.px(1)}, 8, Arrow::down,
-             colour(s.theme, over ? Token::text : Token::dim));
-  if (!ImGui::BeginPopup("values")) return;
-  for (const BenchTick& tick : scene.ticks) {
-    if (ImGui::Selectable(fmt::format("{} = {}", scene.axis_letter, tick.at).c_str(), scene.chosen == tick.at))
-      commands.push_back(ChooseBenchValue{tick.at});
-  }
-  ImGui::EndPopup();
-}
-
-// Which figures the columns show: a choice from all, or every metric of a group.
-void group_choice(BenchCache& cache) {
-  const Style& s = style();
-  const auto& group = cache.switches.group;
-  const std::string words = group ? std::string(tr_of(name_of(*group))) : tr("summary");
-  const std::string shown = phrase("columns: {}", words);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = text_width(Face::text, 12, shown), height = s.px(18);
-  if (ImGui::InvisibleButton("pick_columns", {width + s.px(20), height}, ImGuiButtonFlags_EnableNav))
-    ImGui::OpenPopup("column_groups");
-  const Token ink = ImGui::IsItemHovered() ? Token::text : Token::dim;
-  tooltip(tr("Show every figure of one kind"));
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  draw_text(list, {at.x, at.y + s.px(2)}, Face::text, 12, colour(s.theme, ink), shown);
-  draw_arrow(list, {at.x + width + s.px(10), at.y + height / 2 + s.px(1)}, 7, Arrow::down, colour(s.theme, ink));
-  if (!ImGui::BeginPopup("column_groups")) return;
-  if (ImGui::Selectable(tr("summary"), !group)) cache.switches.group.reset();
-  ImGui::Separator();
-  for (const MetricGroup g : {MetricGroup::time, MetricGroup::compute, MetricGroup::memory, MetricGroup::prediction,
-                              MetricGroup::occupancy, MetricGroup::shared_memory, MetricGroup::correctness}) {
-    if (ImGui::Selectable(std::string(tr_of(name_of(g))).c_str(), group == g)) cache.switches.group = g;
-  }
-  ImGui::EndPopup();
-}
-
-void title_line(BenchCache& cache, Commands& commands) {
-  const Style& s = style();
-  const BenchScene& scene = cache.scene;
-  const bool all = cache.switches.all_values;
-  std::string words = tr("Kernels");
-  if (all) {
-    words += phrase(" at every {}", scene.axis_letter);
-  } else if (scene.chosen) {
-    words += phrase(" at {} = {}", scene.axis_letter, *scene.chosen);
-  }
-  const float top = ImGui::GetCursorPosY(), right = ImGui::GetContentRegionMax().x;
-  if (!all && scene.chosen) {
-    value_choice(scene, words, commands);
-  } else {
-    heading(words.c_str());
-  }
-  if (scene.table.rows.empty()) return;
-  // "one L", but "one value" where the axis has a name and no letter.
-  const std::string axis = scene.axis_letter.size() <= 2 ? scene.axis_letter : tr("value");
-  const std::string one = phrase("one {}##one", axis), every = phrase("every {}##every", axis);
-  const float widths = text_width(Face::text, 12, one.substr(0, one.find('#'))) +
-                       text_width(Face::text, 12, every.substr(0, every.find('#'))) + s.px(28);
-  ImGui::SetCursorPos({right - widths - s.px(172), top - s.px(1)});
-  group_choice(cache);
-  ImGui::SetCursorPos({right - widths, top - s.px(1)});
-  if (toggle(one.c_str(), !all, tr("The value that was clicked in a chart"))) cache.switches.all_values = false;
-  ImGui::SameLine(0, s.px(4));
-  if (toggle(every.c_str(), all, tr("Every row of the sweep"))) cache.switches.all_values = true;
-  ImGui::SetCursorPosY(top + s.px(kTitle - 6));
-}
-
 void draw_rows(BenchCache& cache, float height, Commands& commands) {
   const Style& s = style();
   const BenchScene& scene = cache.scene;
@@ -400,10 +324,16 @@ float note_height(const BenchCache& cache, float width) {
   return std::max(style().px(kNote), draw_paragraph(nullptr, {}, width, 12, words, kNoteLines, false));
 }
 
+// Why the filter cannot be read, under its field; 0: it can.
+float error_height(const BenchCache& cache, float width) {
+  if (cache.filter.error.empty()) return 0;
+  return draw_paragraph(nullptr, {}, width, 12, {word(cache.filter.error)}, kNoteLines, false) + style().px(4);
+}
+
 float table_height(const BenchCache& cache, float width, std::size_t rows) {
   const Style& s = style();
   const float fixed = s.px(2 * kPadding + kTitle + kHead + kRow * static_cast<float>(rows));
-  return fixed + note_height(cache, width - s.px(2 * kPadding));
+  return fixed + note_height(cache, width - s.px(2 * kPadding)) + error_height(cache, width - s.px(2 * kPadding));
 }
 
 }  // namespace
@@ -421,8 +351,16 @@ void draw_bench_table(BenchCache& cache, ImVec2 size, Commands& commands) {
   const BenchScene& scene = cache.scene;
   if (begin_card("table", size)) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), 0));
-    title_line(cache, commands);
-    if (scene.table.rows.empty()) {
+    draw_table_title(cache, s.px(kTitle), commands);
+    if (!cache.filter.error.empty()) {
+      const float width = ImGui::GetContentRegionAvail().x;
+      draw_paragraph(ImGui::GetWindowDrawList(), ImGui::GetCursorScreenPos(), width, 12, {word(cache.filter.error)},
+                     kNoteLines);
+      ImGui::Dummy({0, error_height(cache, width)});
+    }
+    if (scene.table.rows.empty() && !scene.filter.empty()) {
+      dim_text(scene.table.note);
+    } else if (scene.table.rows.empty()) {
       draw_text(ImGui::GetWindowDrawList(), {ImGui::GetCursorScreenPos().x, ImGui::GetCursorScreenPos().y + s.px(4)},
                 Face::text, 13, colour(s.theme, Token::dim), tr("One row a kernel appears here as the run goes on."));
     } else {

@@ -101,6 +101,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
         return refuse(tr("')' is missing"));
       case ExpressionGap::end:
         return refuse(phrase("'{}' is left over", text_.substr(at_)));
+      case ExpressionGap::quote:  // it has no texts
       case ExpressionGap::atom:
         break;
     }

@@ -1,0 +1,159 @@
+// Bench's filter of rows: what its names stand for, what a row without a figure does, and errors in words.
+#include "viz/bench/runs/row_filter.h"
+
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "profiling/figures/metrics.h"
+#include "tests/viz/bench/rows.h"
+
+namespace attn {
+namespace {
+
+using bench_test::sweep_state;
+using bench_test::timed_row;
+
+Measurement a_row() {
+  const State state = sweep_state();
+  Measurement m = timed_row(state.document.sweep, "cpu_flash", 1024, 250);
+  m.key.problem.dtype = DType::f16;
+  m.key.problem.Hkv = 2;
+  m.key.options.bc = 32;
+  fill_figures(m);
+  return m;
+}
+
+TEST(RowFilter, NamesStandForWhatTheRowHas) {
+  const Measurement m = a_row();
+  const double tflops = figure(m, "tflops").value;
+  ASSERT_TRUE(figure(m, "tflops").available());
+  for (const char* holds : {"d == 64",
+                            "D == 64 and L == 1024",
+                            "hkv == 2",
+                            "H == 4",
+                            "br * bc == 2048",
+                            "time_us_median <= 250",
+                            "kernel == cpu_flash",
+                            "kernel != naive",
+                            "dtype == f16",
+                            "\"f16\" == dtype",
+                            "mask == full",
+                            "answer == right",
+                            "state == done",
+                            "device == \"a CPU\"",
+                            "l2 == warm",
+                            "not d == 32",
+                            "not not d == 64",
+                            "d == 32 or d == 64 and bc == 32",
+                            "(d == 32 or d == 64) and bc < 64",
+                            "-d < 0",
+                            " ",
+                            ""}) {
+    const auto fits = fits_filter(holds, m);
+    ASSERT_TRUE(fits) << holds << ": " << fits.error().message;
+    EXPECT_TRUE(*fits) << holds;
+  }
+  for (const char* fails : {"d == 32", "d == 64 and bc == 64", "kernel == naive", "kernel != cpu_flash",
+                            "not (d == 64)", "d == 32 or bc == 64", "dtype == f32", "answer == wrong"}) {
+    const auto fits = fits_filter(fails, m);
+    ASSERT_TRUE(fits) << fails << ": " << fits.error().message;
+    EXPECT_FALSE(*fits) << fails;
+  }
+  EXPECT_TRUE(*fits_filter(fmt::format("tflops > {}", tflops * 0.99), m));
+  EXPECT_FALSE(*fits_filter(fmt::format("tflops > {}", tflops * 1.01), m));
+}
+
+// Every metric, every axis and every option is a name; none shadows another.
+TEST(RowFilter, EveryMetricAndAxisIsAName) {
+  const Measurement m = a_row();
+  for (const MetricRow& row : metric_table()) {
+    const Figure& f = figure(m, row.id);
+    const auto fits = fits_filter(fmt::format("{} == {}", row.id, f.available() ? f.value : 0), m);
+    ASSERT_TRUE(fits) << fits.error().message;
+    EXPECT_EQ(*fits, f.available() && std::isfinite(f.value)) << row.id;
+  }
+  for (const Axis& axis : all_axes()) EXPECT_TRUE(check_row_filter(fmt::format("{} == 1", axis.name()))) << axis.name();
+}
+
+TEST(RowFilter, WhatARowDoesNotHaveComparesWithNothing) {
+  const Measurement m = a_row();
+  ASSERT_FALSE(figure(m, "dram_read_bytes").available());
+  for (const char* never : {"dram_read_bytes > 0", "dram_read_bytes <= 0", "dram_read_bytes == 0",
+                            "dram_read_bytes != 0", "dram_read_bytes + 1 > 0"})
+    EXPECT_FALSE(*fits_filter(never, m)) << never;
+  EXPECT_TRUE(*fits_filter("not dram_read_bytes > 0", m));
+}
+
+TEST(RowFilter, WhatCannotBeReadIsSaidInWords) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"tflop > 100", "Unknown name 'tflop'; there is tflops"},
+      {"nothing == 3", "Unknown name 'nothing'"},
+      {"d = 64", "use '=='"},
+      {"d == 64 bc == 32", "join with 'and' or 'or'"},
+      {"d == 64 and", "is missing at character"},
+      {"(d == 64", "')' is missing"},
+      {"d", "compares nothing"},
+      {"d + 1", "compares nothing"},
+      {"d and bc == 3", "join comparisons"},
+      {"(d == 64) > 3", "A comparison is no number"},
+      {"kernel > naive", "'kernel' is a text"},
+      {"kernel == 3", "'kernel' is a text"},
+      {"kernel + 1 == 3", "'kernel' is a text"},
+      {"kernel == cpu_flsh", "Unknown kernel 'cpu_flsh'"},
+      {"dtype == f17", "Unknown dtype 'f17'; use one such as f32, f16, bf16"},
+      {"device == \"a CPU", "has no end"},
+      {"d == 6e", "follows on nothing"},
+      {"d == $", "is missing at character"},
+  };
+  for (const auto& [filter, words] : wrong) {
+    const auto read = check_row_filter(filter);
+    ASSERT_FALSE(read) << filter;
+    EXPECT_NE(read.error().message.find(words), std::string::npos) << filter << ": " << read.error().message;
+    // The same for each row: what is typed is right or wrong before anything is measured.
+    const auto of_row = fits_filter(filter, a_row());
+    ASSERT_FALSE(of_row);
+    EXPECT_EQ(of_row.error().message, read.error().message);
+  }
+  EXPECT_FALSE(check_row_filter(std::string(400, '(') + "d == 64"));
+  EXPECT_FALSE(check_row_filter("d == " + std::string(kMaxRowFilter, '6')));
+}
+
+class FilteredBench : public ::testing::Test {
+ protected:
+  State state = sweep_state();
+  Model model = [this] {
+    std::vector<Measurement> rows;
+    for (const std::int64_t l : {512, 1024, 2048})
+      for (const char* kernel : {"cpu_multicore", "cpu_flash"})
+        rows.push_back(timed_row(state.document.sweep, kernel, l, static_cast<double>(l)));
+    return bench_test::model_of(std::move(rows));
+  }();
+};
+
+TEST_F(FilteredBench, ChartsAndTableHaveTheRowsThatFitAndTheNoteSaysHowMany) {
+  state.view.bench.filter = "kernel == cpu_flash and L >= 1024";
+  const BenchScene scene = bench_scene(state, model, {{}, true, {}}, "");
+  EXPECT_EQ(scene.kernels, std::vector<std::string>{"cpu_flash"});
+  EXPECT_EQ(scene.slice.values, (std::vector<std::int64_t>{1024, 2048}));
+  EXPECT_EQ(scene.table.rows.size(), 2U);
+  EXPECT_TRUE(scene.table.note.starts_with("The filter leaves 2 of 6 rows.")) << scene.table.note;
+  // Speed-ups are over the baseline's row all the same.
+  bool has_speedup = false;
+  for (const BenchLine& line : bench_test::chart_of(scene, "speedup_ratio").lines)
+    has_speedup = has_speedup || !line.points.empty();
+  EXPECT_TRUE(has_speedup);
+}
+
+TEST_F(FilteredBench, WhereNothingFitsItIsSaid) {
+  state.view.bench.filter = "d == 128";
+  const BenchScene scene = bench_scene(state, model, {}, "");
+  EXPECT_TRUE(scene.table.rows.empty());
+  EXPECT_EQ(scene.verdict.headline, "No row fits d == 128.");
+  EXPECT_TRUE(scene.table.note.starts_with("The filter leaves 0 of 6 rows.")) << scene.table.note;
+  for (const BenchChart& chart : scene.charts) EXPECT_EQ(chart.empty, "No row fits the filter.");
+}
+
+}  // namespace
+}  // namespace attn

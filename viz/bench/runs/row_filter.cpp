@@ -1,0 +1,329 @@
+#include "viz/bench/runs/row_filter.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/base/text.h"
+#include "kernels/formats/expression_grammar.h"
+#include "kernels/ladder.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/figures/peers.h"
+
+namespace attn {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+bool same_letters(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+struct Extent {
+  std::string_view name;
+  std::int64_t (*of)(const Problem&);
+};
+constexpr std::array kExtents{
+    Extent{"Lq", [](const Problem& p) { return p.Lq; }}, Extent{"Lk", [](const Problem& p) { return p.Lk; }},
+    Extent{"Hq", [](const Problem& p) { return p.Hq; }}, Extent{"Hkv", [](const Problem& p) { return p.Hkv; }},
+    Extent{"Dv", [](const Problem& p) { return p.Dv; }},
+};
+
+bool is_kernel(std::string_view text) {
+  return find_kernel(text).has_value() || find_peer(text) != nullptr;
+}
+template <auto from_name>
+bool is_named(std::string_view text) {
+  return from_name(text).has_value();
+}
+template <std::string_view const&... words>
+bool is_one_of(std::string_view text) {
+  return ((text == words) || ...);
+}
+constexpr std::string_view kForward = "forward", kBackward = "backward";
+constexpr std::string_view kFull = "full", kCausal = "causal", kOther = "other";
+constexpr std::string_view kRight = "right", kWrong = "wrong", kNotJudged = "not_judged", kNotVerified = "not_verified";
+
+std::string_view mask_of(const Measurement& m) {
+  const Mask& mask = m.key.problem.mask;
+  if (!mask.any()) return kFull;
+  Mask causal;
+  causal.causal = true;
+  return mask == causal ? kCausal : kOther;
+}
+
+std::string_view answer_of(const Measurement& m) {
+  if (!m.verdict) return kNotVerified;
+  if (m.verdict->not_judged) return kNotJudged;
+  return outcome_of(*m.verdict) == Outcome::wrong ? kWrong : kRight;
+}
+
+struct TextColumn {
+  std::string_view name;
+  std::string_view (*of)(const Measurement&);
+  bool (*may_be)(std::string_view);  // null: anything
+  std::string_view such_as;
+};
+constexpr std::array kTextColumns{
+    TextColumn{"kernel", [](const Measurement& m) -> std::string_view { return m.key.kernel; }, is_kernel, "naive"},
+    TextColumn{"dtype", [](const Measurement& m) { return name_of(m.key.problem.dtype); }, is_named<dtype_from_name>,
+               "f32, f16, bf16"},
+    TextColumn{"mask", mask_of, is_one_of<kFull, kCausal, kOther>, "full, causal, other"},
+    TextColumn{"pass", [](const Measurement& m) { return name_of(m.key.problem.pass); }, is_one_of<kForward, kBackward>,
+               "forward, backward"},
+    TextColumn{"device", [](const Measurement& m) -> std::string_view { return m.key.device; }, nullptr, ""},
+    TextColumn{"l2", [](const Measurement& m) { return name_of(m.key.l2); }, is_named<l2_state_from_name>,
+               "cold, warm"},
+    TextColumn{"state", [](const Measurement& m) { return name_of(m.state); }, is_named<row_state_from_name>,
+               "done, refused, failed, cancelled"},
+    TextColumn{"answer", answer_of, is_one_of<kRight, kWrong, kNotJudged, kNotVerified>,
+               "right, wrong, not_judged, not_verified"},
+};
+
+// A number; a text of the row's, by its column; a text that was written; or whether something holds.
+struct RowValue {
+  enum class Kind : std::uint8_t { number, column, text, truth };
+  Kind kind = Kind::number;
+  double number = kNone;
+  const TextColumn* column = nullptr;
+  std::string text;
+  bool quoted = false;
+  bool truth = false;
+};
+using Kind = RowValue::Kind;
+
+class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
+ public:
+  RowEvaluator(std::string_view text, const Measurement& m) : ExpressionGrammar(text), m_(m) {}
+
+  Result<bool> holds() {
+    if (text_.size() > kMaxRowFilter)
+      return bad_input(phrase("A filter has at most {} characters; this has {}.", kMaxRowFilter, text_.size()));
+    auto value = whole();
+    if (!value) return tl::unexpected(value.error());
+    if (value->kind != Kind::truth) return refuse(phrase("'{}' compares nothing; write {} == ...", text_, "d"));
+    return value->truth;
+  }
+
+ private:
+  friend ExpressionGrammar;
+  enum class Does : std::uint8_t {
+    at_most,
+    at_least,
+    equal,
+    unlike,
+    less,
+    more,
+    add,
+    subtract,
+    multiply,
+    divide,
+    both,
+    either
+  };
+  struct Sign {
+    std::string_view text;
+    Does does;
+  };
+  static constexpr std::array<Sign, 6> kComparisons{{{"<=", Does::at_most},
+                                                     {">=", Does::at_least},
+                                                     {"==", Does::equal},
+                                                     {"!=", Does::unlike},
+                                                     {"<", Does::less},
+                                                     {">", Does::more}}};
+  static constexpr std::array<Sign, 2> kSums{{{"+", Does::add}, {"-", Does::subtract}}};
+  static constexpr std::array<Sign, 2> kProducts{{{"*", Does::multiply}, {"/", Does::divide}}};
+  static constexpr std::array<Sign, 1> kOrs{{{"or", Does::either}}};
+  static constexpr std::array<Sign, 1> kAnds{{{"and", Does::both}}};
+  static constexpr bool kNegates = true, kJoins = true, kTexts = true;
+
+  tl::unexpected<Error> refuse(std::string why) const { return bad_input(std::move(why)); }
+  tl::unexpected<Error> missing(ExpressionGap what) const {
+    const std::size_t column = std::min(at_, text_.size()) + 1;
+    switch (what) {
+      case ExpressionGap::depth:
+        return refuse(phrase("More than {} brackets are open.", kMaxExpressionDepth));
+      case ExpressionGap::bracket:
+        return refuse(phrase("')' is missing at character {}.", column));
+      case ExpressionGap::quote:
+        return refuse(phrase("The text from character {} has no end: '\"' is missing.", column));
+      case ExpressionGap::end:
+        return refuse(text_.substr(at_).starts_with("=")
+                          ? std::string(tr("'=' compares nothing; use '=='."))
+                          : phrase("'{}' at character {} follows on nothing; join with 'and' or 'or'.",
+                                   text_.substr(at_), column));
+      case ExpressionGap::atom:
+        break;
+    }
+    return refuse(phrase("A name, a number or '(' is missing at character {}.", column));
+  }
+
+  // A word that is no name, where a number or a comparison is wanted.
+  tl::unexpected<Error> no_name(std::string_view word) const {
+    std::vector<std::string_view> near;
+    for (const MetricRow& row : metric_table())
+      if (word.size() >= 3 && row.id.find(word) != std::string_view::npos && near.size() < 3) near.push_back(row.id);
+    if (!near.empty()) return refuse(phrase("Unknown name '{}'; there is {}.", word, fmt::join(near, ", ")));
+    return refuse(phrase("Unknown name '{}'; use kernel, dtype, L, D, br, tflops or the id of another metric.", word));
+  }
+  Result<RowValue> truth_of(bool holds) const {
+    RowValue v;
+    v.kind = Kind::truth;
+    v.truth = holds;
+    return v;
+  }
+  Result<bool> wanted_truth(const RowValue& v) const {
+    if (v.kind == Kind::truth) return v.truth;
+    if (v.kind == Kind::text) return no_name(v.text);
+    return refuse(tr("'and', 'or' and 'not' join comparisons, such as d == 64."));
+  }
+  Result<double> wanted_number(const RowValue& v) const {
+    if (v.kind == Kind::number) return v.number;
+    if (v.kind == Kind::text) return no_name(v.text);
+    if (v.kind == Kind::column) return refuse(phrase("'{}' is a text: compare it by == or !=.", v.column->name));
+    return refuse(tr("A comparison is no number: join it with 'and' or 'or'."));
+  }
+  Result<RowValue> compared_texts(const Sign& sign, const RowValue& a, const RowValue& b) const {
+    const RowValue &column = a.kind == Kind::column ? a : b, &text = a.kind == Kind::column ? b : a;
+    const bool fits = (sign.does == Does::equal || sign.does == Does::unlike) &&
+                      (text.kind == Kind::text || text.kind == Kind::column);
+    if (!fits) return refuse(phrase("'{}' is a text: compare it by == or != with one.", column.column->name));
+    if (text.kind == Kind::text && !text.quoted && column.column->may_be != nullptr &&
+        !column.column->may_be(text.text))
+      return refuse(phrase("Unknown {} '{}'; use one such as {}, or \"...\".", column.column->name, text.text,
+                           column.column->such_as));
+    return truth_of((column.text == text.text) == (sign.does == Does::equal));
+  }
+
+  Result<RowValue> joined(const Sign& sign, const RowValue& a, const RowValue& b) const {
+    if (sign.does == Does::both || sign.does == Does::either) {
+      const auto left = wanted_truth(a), right = wanted_truth(b);
+      if (!left || !right) return tl::unexpected(left ? right.error() : left.error());
+      return truth_of(sign.does == Does::both ? *left && *right : *left || *right);
+    }
+    const bool compares = sign.does <= Does::more;
+    if (compares && (a.kind == Kind::column || b.kind == Kind::column)) return compared_texts(sign, a, b);
+    const auto left = wanted_number(a), right = wanted_number(b);
+    if (!left || !right) return tl::unexpected(left ? right.error() : left.error());
+    const double x = *left, y = *right;
+    RowValue v;
+    switch (sign.does) {
+      case Does::at_most:
+        return truth_of(x <= y);
+      case Does::at_least:
+        return truth_of(x >= y);
+      case Does::equal:
+        return truth_of(x == y);
+      case Does::unlike:
+        return truth_of(x < y || x > y);  // of nothing neither holds
+      case Does::less:
+        return truth_of(x < y);
+      case Does::more:
+        return truth_of(x > y);
+      case Does::add:
+        v.number = x + y;
+        break;
+      case Does::subtract:
+        v.number = x - y;
+        break;
+      case Does::multiply:
+        v.number = x * y;
+        break;
+      case Does::divide:
+        v.number = x / y;
+        break;
+      case Does::both:
+      case Does::either:
+        break;
+    }
+    return v;
+  }
+  Result<RowValue> negated(const RowValue& a) const {
+    const auto number = wanted_number(a);
+    if (!number) return tl::unexpected(number.error());
+    RowValue v;
+    v.number = -*number;
+    return v;
+  }
+  Result<RowValue> refuted(const RowValue& a) const {
+    const auto truth = wanted_truth(a);
+    return truth ? truth_of(!*truth) : tl::unexpected(truth.error());
+  }
+  Result<RowValue> quoted(std::string_view text) const {
+    RowValue v;
+    v.kind = Kind::text;
+    v.text = text;
+    v.quoted = true;
+    return v;
+  }
+  Result<RowValue> number() {
+    RowValue v;
+    const char* const first = text_.data() + at_;
+    const auto [end, wrong] = std::from_chars(first, text_.data() + text_.size(), v.number);
+    if (wrong != std::errc()) return refuse(phrase("The number at character {} is none.", at_ + 1));
+    at_ += static_cast<std::size_t>(end - first);
+    return v;
+  }
+  Result<RowValue> word() {
+    const std::string_view word = name();
+    RowValue v;
+    for (const TextColumn& column : kTextColumns) {
+      if (!same_letters(column.name, word)) continue;
+      v.kind = Kind::column;
+      v.column = &column;
+      v.text = column.of(m_);
+      return v;
+    }
+    if (const auto number = number_named(word)) {
+      v.number = *number;
+      return v;
+    }
+    v.kind = Kind::text;  // what it is compared with says whether it may be
+    v.text = word;
+    return v;
+  }
+
+  std::optional<double> number_named(std::string_view word) const {
+    for (const Extent& e : kExtents)
+      if (same_letters(e.name, word)) return static_cast<double>(e.of(m_.key.problem));
+    for (const Axis& axis : all_axes()) {
+      if (!same_letters(axis.name(), word)) continue;
+      const std::int64_t at = axis_value(axis, m_.key.problem, m_.key.options);
+      return at > 0 ? static_cast<double>(at) : kNone;
+    }
+    for (const MetricRow& row : metric_table()) {
+      if (!same_letters(row.id, word)) continue;
+      const Figure& f = figure(m_, row.id);
+      return f.available() ? f.value : kNone;
+    }
+    return std::nullopt;
+  }
+
+  const Measurement& m_;
+};
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(' ') == std::string_view::npos;
+}
+
+}  // namespace
+
+Result<bool> fits_filter(std::string_view filter, const Measurement& m) {
+  return is_blank(filter) ? true : RowEvaluator(filter, m).holds();
+}
+
+Result<void> check_row_filter(std::string_view filter) {
+  const auto read = fits_filter(filter, Measurement());
+  return read ? ok() : tl::unexpected(read.error());
+}
+
+}  // namespace attn
