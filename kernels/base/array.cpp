@@ -102,4 +102,22 @@ Array Array::converted(DType to) const {
   return result;
 }
 
+void swap_middle(std::span<const std::byte> from, std::span<std::byte> to, const MiddleAxes& axes) {
+  const auto row = static_cast<std::size_t>(axes.row);
+  if (row == 0) return;
+  const std::byte* source = from.data();
+  for (std::int64_t a = 0; a < axes.a; ++a)
+    for (std::int64_t x = 0; x < axes.x; ++x)
+      for (std::int64_t y = 0; y < axes.y; ++y, source += row)
+        std::memcpy(to.data() + static_cast<std::size_t>((a * axes.y + y) * axes.x + x) * row, source, row);
+}
+
+Array middle_swapped(const Array& array) {
+  const std::vector<std::int64_t>& shape = array.shape();
+  Array out(array.dtype(), {shape.at(0), shape.at(2), shape.at(1), shape.at(3)});
+  const std::int64_t row = shape[3] * static_cast<std::int64_t>(size_of(array.dtype()));
+  swap_middle({array.data(), array.bytes()}, {out.data(), out.bytes()}, {shape[0], shape[1], shape[2], row});
+  return out;
+}
+
 }  // namespace attn

@@ -51,4 +51,13 @@ class Array {
   std::vector<std::byte> storage_;
 };
 
+// [A, X, Y, row] as [A, Y, X, row] in C order, `row` in bytes: [B, H, L, D] to [B, L, H, D] and back. Both spans have
+// all the bytes and do not overlap.
+struct MiddleAxes {
+  std::int64_t a = 1, x = 1, y = 1, row = 1;
+};
+void swap_middle(std::span<const std::byte> from, std::span<std::byte> to, const MiddleAxes& axes);
+// The same of an array with four axes.
+Array middle_swapped(const Array& array);
+
 }  // namespace attn

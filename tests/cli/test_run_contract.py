@@ -169,6 +169,59 @@ def not_finite(folder):
                                  f"{label}: {bad}, {done.stderr}")
 
 
+def saved(folder, arrays):
+    """Arrays as files by their letters, and the arguments that name them."""
+    for letter, x in arrays.items():
+        np.save(folder / f"{letter}.npy", x)
+    return [part for letter in arrays for part in (f"--{letter}", folder / f"{letter}.npy")]
+
+
+def heads_inside_rows(folder):
+    """Files [B, L, H, D] give the bits of the same numbers in [B, H, L, D]; LSE keeps its axes."""
+    shapes = [((2, 4, 17, 24), (2, 2, 29, 24), (2, 2, 29, 16)), ((4, 9, 8), (1, 9, 8), (1, 9, 8)),
+              ((7, 8), (5, 8), (5, 8))]
+    swap = lambda x: np.ascontiguousarray(np.swapaxes(x, -3, -2)) if x.ndim > 2 else x
+    for kernel in ("cpu_flash", "cpu_tiled"):
+        for dtype in (np.float32, np.float16):
+            for shape in shapes:
+                arrays = dict(zip("qkv", (x.astype(dtype) for x in numbers(7, *shape))))
+                answers = []
+                for order in ("bhld", "blhd"):
+                    files = saved(folder, {n: swap(x) if order == "blhd" else x for n, x in arrays.items()})
+                    done = run("run", "--kernel", kernel, "--layout", order, "--causal", "--out", folder / "o.npy",
+                               "--lse", folder / "lse.npy", *files)
+                    report.check(done.returncode == 0, f"{kernel} {order} {shape}: {done.stderr}")
+                    answers.append((np.load(folder / "o.npy"), np.load(folder / "lse.npy")))
+                (o, lse), (o_rows, lse_rows) = answers
+                report.check(o_rows.shape == swap(o).shape and np.array_equal(o_rows, swap(o)),
+                             f"{kernel} {shape}: O differs")
+                report.check(np.array_equal(lse, lse_rows), f"{kernel} {shape}: LSE differs")
+    done = run("run", "--kernel", "cpu_flash", "--layout", "bldh", "--out", folder / "o.npy", *files)
+    report.check(done.returncode == 2 and "use bhld or blhd" in done.stderr, f"--layout bldh: {done.stderr}")
+    files = saved(folder, dict(zip("qkv", numbers(8, (2, 6, 4, 8), (2, 7, 2, 8), (2, 9, 2, 8)))))
+    done = run("run", "--kernel", "cpu_flash", "--layout", "blhd", "--out", folder / "o.npy", *files)
+    report.check(done.returncode == 2 and "Lk is 7" in done.stderr, f"two lengths: {done.stderr}")
+    done = run("bench", "--kernels", "cpu_flash", "--layout", "blhd", "--values", "16", "--csv", "/dev/null")
+    report.check(done.returncode == 3 and "not blhd" in done.stderr, f"bench: {done.returncode} {done.stderr}")
+
+
+def gradients_with_heads_inside_rows(folder):
+    shapes = (2, 4, 9, 8), (2, 2, 11, 8), (2, 2, 11, 16), (2, 4, 9, 16)
+    arrays = dict(zip(("q", "k", "v", "dout"), (x.astype(np.float32) for x in numbers(9, *shapes))))
+    answers = []
+    for order in ("bhld", "blhd"):
+        files = saved(folder, {n: np.ascontiguousarray(np.swapaxes(x, 1, 2)) if order == "blhd" else x
+                               for n, x in arrays.items()})
+        outputs = [part for n in ("dq", "dk", "dv") for part in (f"--{n}", folder / f"{n}.npy")]
+        done = run("run", "--pass", "backward", "--kernel", "cpu_flash_bwd", "--layout", order, *files, *outputs)
+        report.check(done.returncode == 0, f"backward {order}: {done.stderr}")
+        answers.append([np.load(folder / f"{n}.npy") for n in ("dq", "dk", "dv")])
+    for name, plain, rows in zip(("dQ", "dK", "dV"), *answers):
+        report.check(np.array_equal(np.swapaxes(plain, 1, 2), rows), f"{name} differs")
+    for name in ("dout", "dq", "dk", "dv"):
+        (folder / f"{name}.npy").unlink()
+
+
 def main():
     kernels = [row["id"] for row in json.loads(run("list", "--json").stdout) 
                if row["place"] == "cpu" and "forward" in row["passes"]]
@@ -181,6 +234,8 @@ def main():
             softcap_and_alibi(folder, kernel)
         bias_of_fewer_axes(folder)
         not_finite(folder)
+        heads_inside_rows(folder)
+        gradients_with_heads_inside_rows(folder)
         left = sorted(p.name for p in folder.iterdir())
         report.check(left == ["bias.npy", "k.npy", "lse.npy", "o.npy", "q.npy", "v.npy"], f"files left: {left}")
     report.exit(least=1000)

@@ -254,6 +254,17 @@ void add_pass(Parser parser, std::string& pass) {
   parser.add_option("--pass", pass, tr("forward, or backward: dQ, dK and dV; left out: forward"))->type_name("PASS");
 }
 
+void add_layout(Parser parser, std::string& layout, const std::string& what) {
+  parser.add_option("--layout", layout, what)->type_name("NAME");
+}
+
+Result<AxisOrder> layout_of(const std::string& layout) {
+  if (layout.empty()) return AxisOrder::bhld;
+  for (const AxisOrder known : {AxisOrder::bhld, AxisOrder::blhd})
+    if (layout == name_of(known)) return known;
+  return bad_input(phrase("--layout {} is unknown; use bhld or blhd.", layout));
+}
+
 Result<void> apply_pass(const std::string& pass, Problem& p) {
   for (const Pass known : {Pass::forward, Pass::backward}) {
     if (pass != name_of(known)) continue;

@@ -55,6 +55,9 @@ struct ScoreArguments {
 
 // "--pass": forward or backward; left out: what it was.
 void add_pass(Parser parser, std::string& pass);
+// "--layout": the order of the axes of Q, K, V, O and their gradients.
+void add_layout(Parser parser, std::string& layout, const std::string& what);
+Result<AxisOrder> layout_of(const std::string& layout);
 Result<void> apply_pass(const std::string& pass, Problem& problem);
 
 struct ProblemArguments {

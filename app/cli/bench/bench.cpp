@@ -28,6 +28,7 @@
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"
 #include "profiling/session/session.h"
 #include "profiling/session/trace.h"
@@ -42,7 +43,7 @@ namespace {
 constexpr std::size_t kMaxValues = 1024;  // as many as a state string takes
 
 struct BenchArguments {
-  std::string kernels, axis = "L", values, generator, seed, verify = "sampled", memory_limit, device, arch;
+  std::string layout, kernels, axis = "L", values, generator, seed, verify = "sampled", memory_limit, device, arch;
   bool no_counters = false, warm_l2 = false, resume = false, force = false, no_samples = false;
   std::string csv, json, trace, attn, png;
   std::optional<std::int64_t> tokens;
@@ -90,6 +91,9 @@ Result<BenchSweep> sweep_of(const BenchArguments& a) {
   SweepSpec s;
   s.base = initial_state().document.sweep.base;
   if (auto r = a.problem.apply_to(s.base); !r) return tl::unexpected(r.error());
+  const auto layout = layout_of(a.layout);
+  if (!layout) return tl::unexpected(layout.error());
+  s.base.layout = *layout;
   if (auto r = a.options.apply_to(s.options); !r) return tl::unexpected(r.error());
   s.tuned = a.options.tuned();
   auto kernels = choose_kernels(a, s);
@@ -155,6 +159,8 @@ std::string row_words(const Measurement& m, std::span<const Measurement> rows) {
     words = phrase("{}, {}, tuned tile {}: ", m.key.kernel, describe(m.key.problem), tile_words(**row, m.key.options));
   if (m.state != RowState::done) return words + fmt::format("{}: {}", name_of(m.state), m.reason);
   words += phrase("{:.1f} us (quartiles {:.1f} to {:.1f}, n = {})", m.time.median, m.time.q1, m.time.q3, m.time.n);
+  if (const Figure& held = figure(m, "held_down_pct"); held.available() && held.value > 0)
+    words += phrase(", clocks held down in {:.0f} % of the readings ({})", held.value, held.limiter);
   for (const TimedBeside& b : m.peer ? m.peer->beside : std::vector<TimedBeside>{}) words += turns_words(b, m, rows);
   if (m.peer && !m.peer->how.empty()) words += fmt::format(", {}", m.peer->how);
   if (!m.verdict) return phrase("{}, not verified", words);
@@ -386,6 +392,8 @@ Command add_bench(Parser program) {
   parser.add_flag("--no-counters", a->no_counters, tr("Time alone, so that another profiler can count"));
   parser.add_flag("--warm-l2", a->warm_l2, tr("GPU: repeats find the L2 cache as the one before left it"));
   a->problem.add_to(parser, "--scale");
+  add_layout(parser, a->layout,
+             tr("How Q, K, V and O lie in memory: bhld, or blhd where a kernel takes it; left out: bhld"));
   a->options.takes_tuned = true;
   a->options.add_to(parser, true);
   a->build.add_to(parser);

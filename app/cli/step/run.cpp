@@ -28,6 +28,7 @@ namespace {
 
 struct RunArguments {
   std::string kernel, q, k, v, bias, dtype, out, lse, memory_limit, device;
+  std::string layout;                         // of the files
   std::string pass, o, d_out, d_q, d_k, d_v;  // of a backward
   std::string d_bias, d_slopes;               // refused
   std::optional<double> dropout;              // refused
@@ -52,7 +53,9 @@ Result<FileInputs> read_inputs(const RunArguments& a, std::uint64_t memory_limit
   }
   std::optional<std::filesystem::path> bias;
   if (!a.bias.empty()) bias = a.bias;
-  auto in = inputs_from_files(a.q, a.k, a.v, bias, dtype, memory_limit);
+  const auto order = layout_of(a.layout);
+  if (!order) return tl::unexpected(order.error());
+  auto in = inputs_from_files(a.q, a.k, a.v, bias, dtype, memory_limit, *order);
   if (!in) return tl::unexpected(as_bad_input(in.error()));
   in->problem.scale = a.scale;
   if (auto r = a.scores.apply_to(in->problem); !r) return tl::unexpected(r.error());
@@ -70,7 +73,7 @@ Result<void> read_of_forward(const RunArguments& a, FileInputs& in, std::uint64_
                                          {Tensor::o, a.o, &in.inputs.o},
                                          {Tensor::lse, a.lse, &in.inputs.lse}}) {
     if (file.empty()) continue;
-    auto array = tensor_from_file(*find(specs, tensor), file, memory_limit);
+    auto array = tensor_from_file(*find(specs, tensor), file, memory_limit, *layout_of(a.layout));
     if (!array) return tl::unexpected(as_bad_input(array.error()));
     *to = *std::move(array);
   }
@@ -78,19 +81,27 @@ Result<void> read_of_forward(const RunArguments& a, FileInputs& in, std::uint64_
   return add_forward(in.problem, in.inputs, memory_limit, Stream{stopper.token(), nullptr, &crew});
 }
 
-// q's number of axes: the leading ones that it lacks are 1.
+// In q's order and number of axes: the leading ones that it lacks are 1.
+Result<void> write_tensor(const std::string& file, const RunArguments& a, const FileInputs& in, const Array& array) {
+  const auto write = [&](const Array& ordered) {
+    const std::vector<std::int64_t>& full = ordered.shape();
+    const std::vector<std::int64_t> shape(full.end() - static_cast<std::ptrdiff_t>(in.axes), full.end());
+    return write_npy(file, ordered, shape);
+  };
+  const bool swaps = *layout_of(a.layout) == AxisOrder::blhd && in.axes > 2;
+  return swaps ? write(middle_swapped(array)) : write(array);
+}
+
 Result<void> write_answer(const RunArguments& a, const FileInputs& in, const Outputs& answer) {
   if (in.problem.pass == Pass::backward) {
     for (const auto& [file, array] : {std::pair(a.d_q, &answer.d_q), {a.d_k, &answer.d_k}, {a.d_v, &answer.d_v}}) {
-      const std::vector<std::int64_t>& full = array->shape();
-      const std::vector<std::int64_t> shape(full.end() - static_cast<std::ptrdiff_t>(in.axes), full.end());
-      if (auto r = write_npy(file, *array, shape); !r) return r;
+      if (auto r = write_tensor(file, a, in, *array); !r) return r;
     }
     return ok();
   }
   const std::vector<std::int64_t>& full = answer.out.shape();
   const std::vector<std::int64_t> shape(full.end() - static_cast<std::ptrdiff_t>(in.axes), full.end());
-  if (auto r = write_npy(a.out, answer.out, shape); !r) return r;
+  if (auto r = write_tensor(a.out, a, in, answer.out); !r) return r;
   if (a.lse.empty()) return ok();
   return write_npy(a.lse, answer.lse, std::span(shape).first(shape.size() - 1));
 }
@@ -239,6 +250,8 @@ Command add_run(Parser program) {
   parser.add_option("--v", a->v, tr("Values"))->required()->type_name("FILE.npy");
   parser.add_option("--bias", a->bias, tr("Added after the scale, broadcast to [B,Hq,Lq,Lk]; -inf masks"))
       ->type_name("FILE.npy");
+  add_layout(parser, a->layout,
+             tr("Of the files: bhld, or blhd: [B,L,H,D] for Q, K, V, O and gradients; LSE is [B,H,L] in either"));
   a->scores.add_to(parser);
   a->mask.add_to(parser);
   parser.add_option("--scale", a->scale, tr("Factor of QK^T; left out: 1/sqrt(D)"))->type_name("X");

@@ -105,6 +105,10 @@ void add_bench_document_keys(std::vector<StateKey>& keys) {
       keys, "sweep_", [](auto& s) -> auto& { return s.document.sweep.base; });
   add_option_keys(
       keys, "sweep_", [](auto& s) -> auto& { return s.document.sweep.options; });
+  keys.push_back(choice_key(
+      "sweep_layout",
+      std::vector<std::pair<std::string, AxisOrder>>{{"bhld", AxisOrder::bhld}, {"blhd", AxisOrder::blhd}},
+      [](auto& s) -> auto& { return s.document.sweep.base.layout; }));
   // As sweep_br and sweep_bc say, or what tuning kept for each point.
   keys.push_back(choice_key(
       "sweep_tile", std::vector<std::pair<std::string, bool>>{{"default", false}, {"tuned", true}},

@@ -24,6 +24,20 @@ Error DeviceRun::on(Error e) const {
   return e;
 }
 
+namespace {
+
+// Whether the tensor lies otherwise on the device than in an Array.
+bool is_swapped(const Problem& p, const TensorSpec& spec) {
+  return p.layout == AxisOrder::blhd && spec.shape.size() == 4 && spec.tensor != Tensor::bias;
+}
+
+MiddleAxes middle_of(const TensorSpec& spec) {
+  const std::int64_t row = spec.shape[3] * static_cast<std::int64_t>(size_of(spec.type));
+  return {spec.shape[0], spec.shape[1], spec.shape[2], row};
+}
+
+}  // namespace
+
 Result<DeviceRun> DeviceRun::place(Queue& queue, const Plan& plan, const TensorBytes& tensors) {
   DeviceRun run(queue, plan);
   if (auto placed = run.allocate(tensors); !placed) return tl::unexpected(run.on(placed.error()));
@@ -53,7 +67,13 @@ Result<void> DeviceRun::allocate_input(const TensorSpec& spec, std::span<const s
   if (!memory) return tl::unexpected(memory.error());
   const Memory& placed = memories_[spec.tensor].emplace(std::move(*memory));
   buffers_.in[spec.tensor] = placed.pointer();
-  return queue_->driver().upload(placed.address(), bytes.data(), bytes.size(), queue_->stream());
+  if (!is_swapped(plan_->problem, spec))
+    return queue_->driver().upload(placed.address(), bytes.data(), bytes.size(), queue_->stream());
+  std::vector<std::byte> ordered(bytes.size());
+  swap_middle(bytes, ordered, middle_of(spec));
+  auto sent = queue_->driver().upload(placed.address(), ordered.data(), ordered.size(), queue_->stream());
+  if (sent) sent = queue_->driver().synchronize(queue_->stream());  // the copy goes with this call
+  return sent;
 }
 
 Result<void> DeviceRun::allocate(const TensorBytes& tensors) {
@@ -108,6 +128,15 @@ Result<void> DeviceRun::fetch(Outputs& out) {
     done = queue_->driver().download(arrays[t]->data(), memory.address(), memory.bytes(), queue_->stream());
   }
   if (done) done = queue_->driver().synchronize(queue_->stream());
+  for (const TensorSpec& spec : tensors_of(plan_->problem)) {
+    if (!done || !buffers_.out.has(spec.tensor) || !arrays.has(spec.tensor)) continue;
+    if (!is_swapped(plan_->problem, spec)) continue;
+    const std::span<std::byte> bytes(arrays[spec.tensor]->data(), arrays[spec.tensor]->bytes());
+    const std::vector<std::byte> ordered(bytes.begin(), bytes.end());
+    MiddleAxes axes = middle_of(spec);
+    std::swap(axes.x, axes.y);
+    swap_middle(ordered, bytes, axes);
+  }
   if (!done) return tl::unexpected(on(done.error()));
   return done;
 }

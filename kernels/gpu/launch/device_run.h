@@ -15,6 +15,7 @@ namespace attn::gpu {
 
 class DeviceRun {
  public:
+  // `tensors` are [B, H, L, D]; where the problem has another order they stand in it on the device.
   // Allocates and copies what the plan's problem reads; every output and the workspace are poisoned with NaN. Key
   // lengths and slopes that are given become tensors of the device, else the problem's are sent when it is prepared.
   // `plan` and `queue` outlive the run.

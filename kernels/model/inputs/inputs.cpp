@@ -70,18 +70,39 @@ Shape with_four_axes(Shape shape) {
   return shape;
 }
 
+// Between [.., H, L, D] and [.., L, H, D]; without heads they are the same.
+Shape swapped(Shape shape) {
+  if (shape.size() > 2) std::swap(shape[shape.size() - 3], shape[shape.size() - 2]);
+  return shape;
+}
+
+Shape in_order(Shape shape, AxisOrder order) {
+  return order == AxisOrder::bhld ? shape : swapped(std::move(shape));
+}
+
+// What was read of a file, as [B, H, L, D].
+Result<Array> as_problem_has_it(NpyFile& file, const Shape& shape, DType dtype, std::uint64_t max_bytes,
+                                AxisOrder order) {
+  // Another order stands beside the file's for a moment.
+  const bool swaps = order == AxisOrder::blhd && file.header().shape.size() > 2;
+  Result<Array> array = file.read(swaps ? max_bytes / 2 : max_bytes, dtype);
+  if (!array) return array;
+  if (!swaps) return std::move(*array).reshaped(shape);
+  return middle_swapped(std::move(*array).reshaped(swapped(shape)));
+}
+
 // The numbers of an open file as this tensor of the problem; they take at most `max_bytes`.
-Result<Array> tensor_of(NpyFile& file, const Problem& p, InputTensor t, std::uint64_t max_bytes) {
+Result<Array> tensor_of(NpyFile& file, const Problem& p, InputTensor t, std::uint64_t max_bytes,
+                        AxisOrder order = AxisOrder::bhld) {
   const Shape shape = shape_of(p, t);
-  const Shape& stored = file.header().shape;
+  if (t == InputTensor::bias) order = AxisOrder::bhld;
+  const Shape stored = in_order(file.header().shape, order);
   const bool bias_of_one_axis = t == InputTensor::bias && stored.size() == 1;
   if ((stored.size() < 2 && !bias_of_one_axis) || stored.size() > 4 || with_four_axes(stored) != shape) {
     return bad_input(phrase("{} has shape {}, but {} of this problem has {}; change the problem or the file.",
                             file.name(), words(stored), name_of(t), words(shape)));
   }
-  Result<Array> array = file.read(max_bytes, dtype_of(p, t));
-  if (!array) return array;
-  return std::move(*array).reshaped(shape);
+  return as_problem_has_it(file, shape, dtype_of(p, t), max_bytes, order);
 }
 
 Result<Array> tensor_from_file(const Problem& p, InputTensor t, const std::string& name) {
@@ -142,17 +163,21 @@ Result<void> same(const Extent& a, const Extent& b) {
                           b.name, b.value, b.file.string()));
 }
 
-Result<Shape> file_shape(const NpyHeader& header, const std::filesystem::path& file) {
-  if (header.shape.size() >= 2 && header.shape.size() <= 4) return with_four_axes(header.shape);
+Result<Shape> file_shape(const NpyHeader& header, const std::filesystem::path& file, AxisOrder order) {
+  if (header.shape.size() >= 2 && header.shape.size() <= 4) return with_four_axes(in_order(header.shape, order));
+  if (order == AxisOrder::blhd)
+    return bad_input(
+        phrase("{} has shape {}; it must be [B, L, H, D], [L, H, D] or [L, D].", file.string(), words(header.shape)));
   return bad_input(
       phrase("{} has shape {}; it must be [B, H, L, D], [H, L, D] or [L, D].", file.string(), words(header.shape)));
 }
 
 // What the headers alone say: the problem, or which extents do not agree.
-Result<Problem> problem_of(const std::array<std::filesystem::path, 3>& files, const std::array<NpyHeader, 3>& headers) {
+Result<Problem> problem_of(const std::array<std::filesystem::path, 3>& files, const std::array<NpyHeader, 3>& headers,
+                           AxisOrder order) {
   std::array<Shape, 3> shapes;
   for (std::size_t i = 0; i < 3; ++i) {
-    Result<Shape> shape = file_shape(headers[i], files[i]);
+    Result<Shape> shape = file_shape(headers[i], files[i], order);
     if (!shape) return tl::unexpected(shape.error());
     shapes[i] = std::move(*shape);
   }
@@ -178,11 +203,13 @@ Result<Problem> problem_of(const std::array<std::filesystem::path, 3>& files, co
 
 }  // namespace
 
-Result<Array> tensor_from_file(const TensorSpec& spec, const std::filesystem::path& name, std::uint64_t max_bytes) {
+Result<Array> tensor_from_file(const TensorSpec& spec, const std::filesystem::path& name, std::uint64_t max_bytes,
+                               AxisOrder order) {
   Result<NpyFile> file = NpyFile::open(name);
   if (!file) return tl::unexpected(file.error());
-  const Shape& stored = file->header().shape;
   const Shape& shape = spec.shape;
+  if (shape.size() < 4) order = AxisOrder::bhld;  // LSE has no rows of D
+  const Shape stored = in_order(file->header().shape, order);
   const std::size_t missing = shape.size() - std::min(shape.size(), stored.size());
   const bool fits = stored.size() <= shape.size() && missing <= 2 &&
                     std::all_of(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(missing),
@@ -192,9 +219,7 @@ Result<Array> tensor_from_file(const TensorSpec& spec, const std::filesystem::pa
     return bad_input(phrase("{} has shape {}, but {} of this problem has {}; change the problem or the file.",
                             file->name(), words(stored), words_of(spec.tensor), words(shape)));
   }
-  Result<Array> array = file->read(max_bytes == 0 ? free_memory() : max_bytes, *dtype_of(spec.type));
-  if (!array) return array;
-  return std::move(*array).reshaped(shape);
+  return as_problem_has_it(*file, shape, *dtype_of(spec.type), max_bytes == 0 ? free_memory() : max_bytes, order);
 }
 
 Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePieces& take) {
@@ -225,7 +250,7 @@ Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePi
 
 Result<FileInputs> inputs_from_files(const std::filesystem::path& q, const std::filesystem::path& k,
                                      const std::filesystem::path& v, const std::optional<std::filesystem::path>& bias,
-                                     std::optional<DType> dtype, std::uint64_t max_bytes) {
+                                     std::optional<DType> dtype, std::uint64_t max_bytes, AxisOrder order) {
   const std::array<std::filesystem::path, 3> files{q, k, v};
   // Each is opened once: the numbers are those of the header that was believed.
   std::vector<NpyFile> opened;
@@ -236,7 +261,7 @@ Result<FileInputs> inputs_from_files(const std::filesystem::path& q, const std::
     headers[i] = file->header();
     opened.push_back(*std::move(file));
   }
-  Result<Problem> problem = problem_of(files, headers);
+  Result<Problem> problem = problem_of(files, headers, order);
   if (!problem) return tl::unexpected(problem.error());
   FileInputs result;
   result.problem = std::move(*problem);
@@ -255,7 +280,7 @@ Result<FileInputs> inputs_from_files(const std::filesystem::path& q, const std::
   const std::array<InputTensor, 4> tensors{InputTensor::q, InputTensor::k, InputTensor::v, InputTensor::bias};
   std::array<Array, 4> arrays;
   for (std::size_t i = 0; i < opened.size(); ++i) {
-    Result<Array> array = tensor_of(opened[i], p, tensors[i], left);
+    Result<Array> array = tensor_of(opened[i], p, tensors[i], left, order);
     if (!array) return tl::unexpected(array.error());
     left -= array->bytes();
     result.beyond += opened[i].beyond();

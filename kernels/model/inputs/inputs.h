@@ -21,20 +21,25 @@ Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePi
 
 // One tensor out of a file of its shape, or of its last axes where those before are 1, in its own dtype; it takes at
 // most `max_bytes` (0 = the machine's free memory).
-Result<Array> tensor_from_file(const TensorSpec& spec, const std::filesystem::path& file, std::uint64_t max_bytes);
+// `order`: of the file's axes, where the tensor has heads and rows; the array is [B, H, L, D] in either.
+Result<Array> tensor_from_file(const TensorSpec& spec, const std::filesystem::path& file, std::uint64_t max_bytes,
+                               AxisOrder order = AxisOrder::bhld);
 
 // What a set of files describes.
 struct FileInputs {
   Problem problem;  // no mask, default scale
   Inputs inputs;
   std::int64_t beyond = 0;  // numbers that are finite in their file and beyond the dtype
-  std::size_t axes = 4;     // of q: 4 = [B,H,L,D], 3 = [H,L,D], 2 = [L,D]; the axes that are missing are 1
+  // Of q: 4 = [B,H,L,D] or [B,L,H,D], 3 = [H,L,D] or [L,H,D], 2 = [L,D]; the axes that are missing are 1.
+  std::size_t axes = 4;
 };
 
 // dtype: that of q unless `dtype` says otherwise; f8 is converted to f32, or to `dtype` in one rounding.
 // Refused before the tensors are allocated when they take more than `max_bytes` (0 = the machine's free memory).
+// `order`: of the axes of the files of Q, K and V; the arrays are [B, H, L, D] in either, LSE and bias always.
 Result<FileInputs> inputs_from_files(const std::filesystem::path& q, const std::filesystem::path& k,
                                      const std::filesystem::path& v, const std::optional<std::filesystem::path>& bias,
-                                     std::optional<DType> dtype, std::uint64_t max_bytes = 0);
+                                     std::optional<DType> dtype, std::uint64_t max_bytes = 0,
+                                     AxisOrder order = AxisOrder::bhld);
 
 }  // namespace attn

@@ -88,5 +88,18 @@ TEST(Array, EqualityIsThatOfTheBits) {
   EXPECT_NE(Array(DType::f32, {2, 1}), Array(DType::f32, {1, 2}));
 }
 
+TEST(Array, MiddleAxesAreSwappedAndSwappedBack) {
+  Array a(DType::f16, {2, 3, 4, 5});
+  for (std::int64_t n = 0; n < a.size(); ++n) a.set(n, static_cast<float>(n));
+  const Array swapped = middle_swapped(a);
+  EXPECT_EQ(swapped.shape(), (std::vector<std::int64_t>{2, 4, 3, 5}));
+  for (std::int64_t b = 0; b < 2; ++b)
+    for (std::int64_t x = 0; x < 3; ++x)
+      for (std::int64_t y = 0; y < 4; ++y)
+        for (std::int64_t d = 0; d < 5; ++d)
+          EXPECT_EQ(swapped.get(((b * 4 + y) * 3 + x) * 5 + d), a.get(((b * 3 + x) * 4 + y) * 5 + d));
+  EXPECT_EQ(middle_swapped(swapped), a);
+}
+
 }  // namespace
 }  // namespace attn

@@ -236,6 +236,43 @@ TEST_F(Launching, ARunPoisonsEveryOutputAndSendsGivenLengthsAsATensor) {
   EXPECT_FALSE(DeviceRun::place(queue_, plan, tensors));
 }
 
+TEST_F(Launching, WithHeadsInsideRowsTensorsLieSoOnTheDeviceAndComeBackAsTheyWere) {
+  problem_ = Problem();
+  problem_.B = 2;
+  problem_.Hq = 4;
+  problem_.Hkv = 2;
+  problem_.Lq = 3;
+  problem_.Lk = 5;
+  problem_.D = 64;
+  problem_.Dv = 16;
+  problem_.dtype = DType::f16;
+  problem_.layout = AxisOrder::blhd;
+  InputSpec spec;
+  spec.generator = Generator::normal;
+  const auto inputs = make_inputs(problem_, spec);
+  ASSERT_TRUE(inputs);
+  const Plan plan = plan_for(**find_kernel("flash_hopper"));
+  auto run = DeviceRun::place(queue_, plan, tensor_bytes_of(*inputs));
+  ASSERT_TRUE(run) << run.error().message;
+  const auto* const k = static_cast<const std::uint16_t*>(run->memory(Tensor::k)->pointer());
+  const auto* const given = reinterpret_cast<const std::uint16_t*>(inputs->k.data());
+  for (int b = 0; b < 2; ++b)
+    for (int h = 0; h < 2; ++h)
+      for (int r = 0; r < 5; ++r)
+        for (int d = 0; d < 64; ++d)
+          ASSERT_EQ(k[((b * 5 + r) * 2 + h) * 64 + d], given[((b * 2 + h) * 5 + r) * 64 + d]) << b << h << r << d;
+  // O is filled as the kernel would: number n of row (b, r, h).
+  auto* const o = static_cast<std::uint16_t*>(run->memory(Tensor::o)->pointer());
+  for (int n = 0; n < 2 * 3 * 4 * 16; ++n) o[n] = static_cast<std::uint16_t>(n);
+  Outputs out = empty_outputs(problem_);
+  ASSERT_TRUE(run->fetch(out));
+  const auto* const back = reinterpret_cast<const std::uint16_t*>(out.out.data());
+  for (int b = 0; b < 2; ++b)
+    for (int h = 0; h < 4; ++h)
+      for (int r = 0; r < 3; ++r)
+        ASSERT_EQ(back[((b * 4 + h) * 3 + r) * 16], ((b * 3 + r) * 4 + h) * 16) << b << h << r;
+}
+
 TEST(TensorTiles, WhatTheHardwareDoesNotTakeIsRefusedInWords) {
   TensorTiles good;
   good.address = 0x1000;
