@@ -121,7 +121,7 @@ Result<int> list_kernels(bool as_json) {
       if (!options.empty()) text += phrase("{:<5}options: {}\n", "", options);
     }
   }
-  if (auto r = print(text); !r) return tl::unexpected(r.error());
+  if (auto r = as_json ? print_data(text) : print(text); !r) return tl::unexpected(r.error());
   return 0;
 }
 
@@ -153,7 +153,7 @@ Result<int> list_peers(bool as_json, const std::stop_token& stop) {
     }
     text += phrase("python3 with torch: {}\n", python_words(python));
   }
-  if (auto r = print(text); !r) return tl::unexpected(r.error());
+  if (auto r = as_json ? print_data(text) : print(text); !r) return tl::unexpected(r.error());
   return 0;
 }
 
@@ -191,7 +191,7 @@ Result<int> list_metrics(bool as_json) {
     if (!row.formula.empty()) text += phrase("{:<37}formula: {}\n", "", tr_of(row.formula));
     if (!row.counters.empty()) text += phrase("{:<37}counter: {}\n", "", fmt::join(row.counters, " or "));
   }
-  if (auto r = print(as_json ? all.dump(2) + "\n" : text); !r) return tl::unexpected(r.error());
+  if (auto r = as_json ? print_data(all.dump(2) + "\n") : print(text); !r) return tl::unexpected(r.error());
   return 0;
 }
 
@@ -202,7 +202,7 @@ Result<int> print_template() {
   if (!file) return tl::unexpected(file.error());
   const auto bytes = read_file(*file, kMaxBytes);
   if (!bytes) return tl::unexpected(bytes.error());
-  if (auto r = print({reinterpret_cast<const char*>(bytes->data()), bytes->size()}); !r)
+  if (auto r = print_data({reinterpret_cast<const char*>(bytes->data()), bytes->size()}); !r)
     return tl::unexpected(r.error());
   return 0;
 }

@@ -5,6 +5,7 @@ is said as it is.
 
 import csv
 import io
+import json
 import os
 import pathlib
 import re
@@ -61,6 +62,21 @@ def escapes(folder):
         clean((folder / "report" / name).read_text(encoding="utf-8"), name)
     summary = (folder / "report" / "summary.md").read_text(encoding="utf-8")
     report.check("<b>" not in summary and "&lt;b>" in summary and "\\`x\\`" in summary, f"markup: {summary[-900:]}")
+
+
+def tables(folder):
+    """Words on stdout go to a terminal too: titles of a lesson, reasons and devices of a session."""
+    folder.mkdir()
+    shipped = pathlib.Path(__file__).resolve().parent.parent.parent / "assets" / "lessons"
+    lesson = json.loads((shipped / "01_weighted_average.json").read_text(encoding="utf-8"))
+    lesson["text"]["title"] = EVIL
+    (folder / "01_evil.json").write_text(json.dumps(lesson), encoding="utf-8")
+    done = run("lesson", "list", folder / "01_evil.json")
+    report.check(done.returncode == 0 and "owned" in done.stdout, f"lesson list: {done.stdout} {done.stderr}")
+    clean(done.stdout, "lesson list")
+    # Data is what it is: JSON escapes what must not stand in it, and no letter is lost.
+    done = run("list", "--json")
+    report.check(done.returncode == 0 and json.loads(done.stdout), f"list --json: {done.stderr}")
 
 
 def compiled(folder):
@@ -188,6 +204,6 @@ def many_points(folder):
 
 
 with tempfile.TemporaryDirectory() as name:
-    for part in (escapes, compiled, link_to_out, what_it_is, outputs, *((many_points,) if LONG else ())):
+    for part in (escapes, tables, compiled, link_to_out, what_it_is, outputs, *((many_points,) if LONG else ())):
         part(pathlib.Path(name) / part.__name__)
 report.exit(least=60 if LONG else 30)

@@ -26,7 +26,11 @@ std::string why_no_output(int error) {
                 std::error_code(error, std::generic_category()).message());
 }
 
-Result<void> print(std::string_view text) {
+Result<void> print(std::string_view words) {
+  return print_data(printable(words));
+}
+
+Result<void> print_data(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return ok();
   return fail(ErrorKind::io, why_no_output(errno));
 }
@@ -122,7 +126,7 @@ Result<void> check_once(const std::string& option, const std::vector<std::string
 }
 
 Result<void> write_text(const std::string& file, const std::string& text) {
-  if (file == "-") return print(text);
+  if (file == "-") return print_data(text);
   return write_file_atomically(file, std::as_bytes(std::span(text)));
 }
 

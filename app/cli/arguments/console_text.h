@@ -15,8 +15,10 @@ namespace attn::cli {
 
 // Why nothing could be written to stdout, by what the system says (errno).
 std::string why_no_output(int error);
-// To stdout. A full disk or a closed file behind it is an error.
-Result<void> print(std::string_view text);
+// To stdout. A full disk or a closed file behind it is an error. Words and tables go without what a terminal would obey
+// (kernels/base/printable.h); data, such as CSV and JSON, as they are.
+Result<void> print(std::string_view words);
+Result<void> print_data(std::string_view text);
 // A line to stderr.
 void say(std::string_view words);
 // One line that the next one overwrites; only where stderr is a terminal.

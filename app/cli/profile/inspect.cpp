@@ -162,7 +162,7 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
     if (at->device.arch != gpu::kArchRunOn && gpu::own_source(*at->row) == nullptr) others.insert(at->device.arch);
   }
   if (!others.empty()) text += phrase("Compiled only, never run on: {}.\n", fmt::join(others, ", "));
-  if (auto r = print(a.as_json ? all.dump(2) + "\n" : text); !r) return tl::unexpected(r.error());
+  if (auto r = a.as_json ? print_data(all.dump(2) + "\n") : print(text); !r) return tl::unexpected(r.error());
   return 0;
 }
 

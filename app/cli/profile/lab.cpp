@@ -58,7 +58,7 @@ Result<int> list_experiments(bool as_json) {
     text += fmt::format("{:<18} {:<11} {}\n{:<30} {}\n", e.id, e.rung, tr_of(e.question), "", tr_of(e.change));
     if (!e.answer.empty()) text += fmt::format("{:<30} {}\n", "", tr_of(e.answer));
   }
-  if (auto r = print(as_json ? all.dump(2) + "\n" : text); !r) return tl::unexpected(r.error());
+  if (auto r = as_json ? print_data(all.dump(2) + "\n") : print(text); !r) return tl::unexpected(r.error());
   return 0;
 }
 
@@ -259,7 +259,7 @@ Result<int> lab(const LabArguments& a, Stopper& stopper) {
   if (a.print_text) {
     const auto edit = gpu::edit_of(*s->original, s->lab.now.text, s->lab.now.build);
     if (!edit) return tl::unexpected(edit.error());
-    if (auto r = print(gpu::file_text(**edit)); !r) return tl::unexpected(r.error());
+    if (auto r = print_data(gpu::file_text(**edit)); !r) return tl::unexpected(r.error());
     return 0;
   }
   GpuBench bench;
@@ -272,7 +272,9 @@ Result<int> lab(const LabArguments& a, Stopper& stopper) {
   if (!seconds) return tl::unexpected(seconds.error());
   GpuView gpu;
   const LabScene scene = lab_scene(s->lab, gpu);
-  if (auto r = print(a.as_json ? json_of(scene, *s, *seconds).dump(2) + "\n" : text_of(scene, *s, *seconds)); !r)
+  if (auto r =
+          a.as_json ? print_data(json_of(scene, *s, *seconds).dump(2) + "\n") : print(text_of(scene, *s, *seconds));
+      !r)
     return tl::unexpected(r.error());
   if (a.picture.asked())
     if (auto r = draw(a, *s); !r) return tl::unexpected(r.error());

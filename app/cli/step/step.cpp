@@ -90,12 +90,12 @@ Result<void> print_text(StepWriter& writer, const Range& range, const Recording&
 }
 
 Result<void> print_json(StepWriter& writer, const Range& range, const std::stop_token& stop) {
-  if (auto r = print("{" + writer.json_heading() + ",\n\"steps\": [\n"); !r) return r;
+  if (auto r = print_data("{" + writer.json_heading() + ",\n\"steps\": [\n"); !r) return r;
   for (EventIndex e = range.first; e <= range.last; ++e) {
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "Cancelled.");
-    if (auto r = print(writer.json(e) + (e < range.last ? ",\n" : "\n")); !r) return r;
+    if (auto r = print_data(writer.json(e) + (e < range.last ? ",\n" : "\n")); !r) return r;
   }
-  return print("],\n" + writer.json_summary() + "}\n");
+  return print_data("],\n" + writer.json_summary() + "}\n");
 }
 
 // What the kernel held on a GPU. `attnscope step` alone: the window has tasks for this.

@@ -174,7 +174,7 @@ Result<int> measure_kernels(const WorkerArguments& a, const Stopper& stopper) {
   if (!a.json.empty()) {
     if (auto written = write_text(a.json, to_json(session)); !written) return tl::unexpected(written.error());
   }
-  if (auto printed = print(to_csv(session)); !printed) return tl::unexpected(printed.error());
+  if (auto printed = print_data(to_csv(session)); !printed) return tl::unexpected(printed.error());
   for (const Measurement& m : session.runs.front().rows) {
     if (m.state == RowState::refused) return fail(ErrorKind::cannot_run, m.reason);
     if (m.state != RowState::done) return fail(ErrorKind::failed, m.reason);
