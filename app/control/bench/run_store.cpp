@@ -12,6 +12,7 @@
 
 #include "kernels/base/files.h"
 #include "kernels/base/text.h"
+#include "profiling/figures/baseline.h"
 #include "profiling/session/session.h"
 
 namespace attn {
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 constexpr const char* kRun = ".attn";
 constexpr const char* kLock = ".lock";
 constexpr const char* kKept = ".kept";
+constexpr const char* kRow = ".row";
 
 // "2026-11-21T14:05:33Z" as "20261121T140533Z"; what is no such date, as nothing.
 std::string file_date(const std::string& date) {
@@ -53,13 +55,78 @@ Result<SweepRun> read_run(const fs::path& file) {
   return std::move(session->runs.front());
 }
 
+// "0123456789abcdef.000012.row"; the digits keep the order.
+fs::path row_file(const fs::path& folder, const std::string& id, std::size_t n) {
+  return folder / fmt::format("{}.{:06}{}", id, n, kRow);
+}
+
+// The run whose row it is; empty: it is none.
+std::string id_of_row(const fs::path& file) {
+  const std::string stem = file.stem().string();
+  const std::string id = stem.substr(0, stem.find('.'));
+  return file.extension() == kRow && is_run_id(id) ? id : std::string();
+}
+
+// In the order in which they were measured.
+std::vector<fs::path> row_files(const fs::path& folder, const std::string& id) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (id_of_row(it->path()) == id) files.push_back(it->path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void remove_rows(const fs::path& folder, const std::string& id) {
+  std::error_code error;
+  for (const fs::path& file : row_files(folder, id)) fs::remove(file, error);
+}
+
+void put(SweepRun& run, const Measurement& m) {
+  std::erase_if(run.rows, [&](const Measurement& row) { return replaces(m, row); });
+  run.rows.push_back(m);
+}
+
+// A run with the rows that lie beside it. One that cannot be read is left out: it was being written, or is gone.
+Result<SweepRun> read_whole(const fs::path& file) {
+  auto run = read_run(file);
+  if (!run) return run;
+  bool added = false;
+  for (const fs::path& row : row_files(file.parent_path(), run->id)) {
+    const auto beside = read_run(row);
+    if (!beside || beside->id != run->id) continue;
+    for (const Measurement& m : beside->rows) put(*run, m);
+    run->provenance = beside->provenance;
+    added = true;
+  }
+  if (added) relate_to_baseline(run->rows);
+  return run;
+}
+
 }  // namespace
 
 RunWriter::RunWriter(fs::path file, SweepRun run, std::optional<FileLock> lock)
     : file_(std::move(file)), id_(run.id), run_(std::move(run)), lock_(std::move(lock)) {}
 
+RunWriter::~RunWriter() {
+  const std::lock_guard lock(mutex_);
+  // Where it cannot be written the rows stay where they are, and whoever reads the run finds them.
+  if (beside_ > 0) (void)write();
+}
+
 Result<void> RunWriter::write() {
-  return write_session(file_, session_of(run_));
+  const auto begin = std::chrono::steady_clock::now();
+  auto written = write_session(file_, session_of(run_));
+  written_ = std::chrono::steady_clock::now();
+  took_ = written_ - begin;
+  if (written && std::exchange(beside_, 0) > 0) remove_rows(file_.parent_path(), id_);
+  return written;
+}
+
+// The whole is written for a tenth of the time at most.
+bool RunWriter::is_due() const {
+  constexpr int kShare = 10;
+  return std::chrono::steady_clock::now() - written_ >= kShare * took_;
 }
 
 void RunWriter::set_provenance(Provenance p) {
@@ -69,9 +136,14 @@ void RunWriter::set_provenance(Provenance p) {
 
 Result<void> RunWriter::add(const Measurement& m) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(run_.rows, [&](const Measurement& row) { return replaces(m, row); });
-  run_.rows.push_back(m);
-  return write();
+  put(run_, m);
+  if (is_due()) return write();
+  SweepRun one = run_;
+  one.rows.assign(1, m);
+  if (auto written = write_session(row_file(file_.parent_path(), id_, beside_), session_of(one)); !written)
+    return written;
+  ++beside_;
+  return ok();
 }
 
 Result<void> RunWriter::rename(std::string name) {
@@ -110,13 +182,14 @@ RunStore::Listing RunStore::list() const {
   std::error_code error;
   if (!keeps() || !fs::is_directory(folder_, error)) return listing;
   sweep_temporaries(folder_);
-  std::vector<fs::path> files, marks;
+  std::vector<fs::path> files, marks, rows;
   std::set<std::string> ids;
   for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
     const fs::path& entry = it->path();
     // A lock that can be taken is a dead process's: taken and let go, its file is gone.
     if (entry.extension() == kLock) (void)FileLock::take(entry);
     if (entry.extension() == kKept) marks.push_back(entry);
+    if (!id_of_row(entry).empty()) rows.push_back(entry);
     if (entry.extension() != kRun || id_in(entry).empty()) continue;
     files.push_back(entry);
     ids.insert(id_in(entry));
@@ -124,9 +197,14 @@ RunStore::Listing RunStore::list() const {
   // A process that was killed while it removed a run may have left the mark.
   for (const fs::path& mark : marks)
     if (is_run_id(mark.stem().string()) && !ids.contains(mark.stem().string())) fs::remove(mark, error);
+  // Rows of a run that is gone. One that is being replaced may be missed by the walk above.
+  for (const fs::path& row : rows) {
+    const std::string id = id_of_row(row);
+    if (!ids.contains(id) && !find(id) && !fs::exists(beside(id, kLock), error)) fs::remove(row, error);
+  }
   std::sort(files.begin(), files.end(), std::greater<>());  // names begin with the date
   for (const fs::path& file : files) {
-    auto run = read_run(file);
+    auto run = read_whole(file);
     if (!run && !fs::exists(file, error)) continue;  // removed by another window meanwhile
     if (!run || run->id != id_in(file)) {
       listing.said.push_back(run ? phrase("{} is not the run that its name says.", file.string())
@@ -134,6 +212,9 @@ RunStore::Listing RunStore::list() const {
       continue;
     }
     const std::string id = run->id;
+    // A process that was killed left them: they go into the file.
+    if (!fs::exists(beside(id, kLock), error) && !row_files(folder_, id).empty())
+      if (const auto held = lock(id); held && write_session(file, session_of(*run))) remove_rows(folder_, id);
     listing.runs.push_back(
         {*std::move(run), file, fs::exists(beside(id, kKept), error), fs::exists(beside(id, kLock), error)});
   }
@@ -146,6 +227,7 @@ Result<std::unique_ptr<RunWriter>> RunStore::write(SweepRun run) const {
   if (!held) return tl::unexpected(held.error());
   const fs::path file = find(run.id).value_or(file_of(run));
   if (auto written = write_session(file, session_of(run)); !written) return tl::unexpected(written.error());
+  remove_rows(folder_, run.id);  // they are among those that it goes on with
   return std::make_unique<RunWriter>(file, std::move(run), std::move(*held));
 }
 
@@ -154,10 +236,12 @@ Result<void> RunStore::rename(const std::string& id, const std::string& name) co
   if (!held) return tl::unexpected(held.error());
   const auto file = find(id);
   if (!file) return bad_input(tr("The file of this run is gone: it was removed in another window."));
-  auto run = read_run(*file);
+  auto run = read_whole(*file);
   if (!run) return tl::unexpected(run.error());
   run->name = name;
-  return write_session(*file, session_of(*run));
+  auto written = write_session(*file, session_of(*run));
+  if (written) remove_rows(folder_, id);
+  return written;
 }
 
 Result<void> RunStore::keep(const std::string& id) const {
@@ -174,6 +258,7 @@ Result<void> RunStore::remove(const std::string& id) const {
   if (const auto file = find(id); file && !fs::remove(*file, error) && error)
     return fail(ErrorKind::io, phrase("Cannot delete {}: {}.", file->string(), error.message()));
   fs::remove(beside(id, kKept), error);
+  remove_rows(folder_, id);
   return ok();
 }
 

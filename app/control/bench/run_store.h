@@ -1,9 +1,12 @@
 // The runs that were made on this machine: one file each in $XDG_DATA_HOME/attnscope/runs, `<UTC>-<id>.attn`. Who
-// writes a run holds `<id>.lock`, and other windows read; a file is replaced as a whole, so that no reader sees half of
-// it. `<id>.kept` marks a run that the user named, saved or ticked: the newest twenty of the others stay, older ones
-// may go.
+// writes a run holds `<id>.lock`, and other windows read; a file is replaced as a whole, so that no reader sees half
+// of it. A run is written whole at times alone, for that takes the longer the more rows it has: a row that is measured
+// between them lies beside it, `<id>.N.row`, a session of its own. Who reads a run reads these too. `<id>.kept` marks
+// a run that the user named, saved or ticked: the newest twenty of the others stay, older ones may go.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -28,6 +31,10 @@ struct StoredRun {
 class RunWriter {
  public:
   RunWriter(std::filesystem::path file, SweepRun run, std::optional<FileLock> lock);
+  // The run is whole in its file.
+  ~RunWriter();
+  RunWriter(const RunWriter&) = delete;
+  RunWriter& operator=(const RunWriter&) = delete;
 
   void set_provenance(Provenance p);
   // On disk when it returns. A point that is there already is replaced.
@@ -37,12 +44,16 @@ class RunWriter {
 
  private:
   Result<void> write();
+  bool is_due() const;
 
   std::mutex mutex_;  // guards run_
   std::filesystem::path file_;
   std::string id_;
   SweepRun run_;
   std::optional<FileLock> lock_;
+  std::size_t beside_ = 0;                         // rows in files of their own
+  std::chrono::steady_clock::time_point written_;  // when the whole was, and how long it took
+  std::chrono::steady_clock::duration took_{};
 };
 
 class RunStore {

@@ -72,6 +72,36 @@ TEST_F(RunStoreTest, ARowIsOnDiskWhenAddReturns) {
   EXPECT_EQ(names().size(), 1U);  // the lock went with its holder
 }
 
+// What a row costs does not grow with the run: between two times that the whole is written it lies beside it.
+TEST_F(RunStoreTest, ARowOfALongRunLiesBesideItUntilTheWholeIsWritten) {
+  SweepRun begun = run();
+  for (std::int64_t l = 1; l <= 1500; ++l) begun.rows.push_back(row(l));
+  auto writer = store().write(begun);
+  ASSERT_TRUE(writer) << writer.error().message;
+  ASSERT_TRUE((*writer)->add(row(2000)));  // the first may be the whole
+  std::size_t beside = 0;
+  for (std::int64_t l = 2001; l <= 2008; ++l) {
+    ASSERT_TRUE((*writer)->add(row(l)));
+    const auto found = names();
+    beside += static_cast<std::size_t>(
+        std::ranges::count_if(found, [](const std::string& name) { return name.ends_with(".row"); }));
+  }
+  EXPECT_GT(beside, 0U);
+  // Another window sees all of them, in their order, and one that is measured again once.
+  ASSERT_TRUE((*writer)->add(row(3)));
+  const auto listing = store().list();
+  ASSERT_EQ(listing.runs.size(), 1U);
+  const auto& rows = listing.runs[0].run.rows;
+  ASSERT_EQ(rows.size(), 1509U);
+  EXPECT_EQ(rows.back().key.problem.Lq, 3);
+  EXPECT_EQ(rows[rows.size() - 2].key.problem.Lq, 2008);
+  writer->reset();
+  EXPECT_EQ(names().size(), 1U) << "its rows are in its file";
+  const auto whole = read_session(store_folder() / names().at(0));
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_EQ(whole->runs.at(0).rows.size(), 1509U);
+}
+
 TEST_F(RunStoreTest, APointThatIsMeasuredAgainTakesThePlaceOfTheOldRow) {
   auto writer = store().write(run());
   ASSERT_TRUE((*writer)->add(row(16)));
