@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -19,6 +20,8 @@
 namespace attn {
 namespace {
 
+constexpr int kStripLines = 3, kAllLines = 1000;
+constexpr float kHeadlineShare = 0.5F;     // of the width, beside the chips
 constexpr float kChips = 26, kOffer = 18;  // the chips' own line, a run that is offered, logical pixels
 
 // Opens the sweep panel where it has no room of its own.
@@ -89,16 +92,32 @@ TextRuns line_runs(std::string_view line) {
           {std::string(line.substr(colon + 2)), Face::text, Token::dim, 0, false}};
 }
 
-// Line by line; returns the height, pixels.
-float draw_reason(ImDrawList* list, ImVec2 at, float width, std::string_view reason, bool draw) {
+// How many lines on screen a paragraph takes.
+int lines_of(const TextRuns& runs, float width, float size) {
+  const float one = draw_paragraph(nullptr, {}, width, size, {{"x", Face::text, Token::dim, 0, false}}, 1, false);
+  constexpr int kMost = 12;
+  return static_cast<int>(std::lround(draw_paragraph(nullptr, {}, width, size, runs, kMost, false) / one));
+}
+
+struct DrawnReason {
+  float height = 0;   // pixels
+  bool whole = true;  // false: there is more than was drawn
+};
+
+// Line by line, those that are whole within `room` lines on screen.
+DrawnReason draw_reason(ImDrawList* list, ImVec2 at, float width, std::string_view reason, int room, bool draw) {
   constexpr int kLines = 12;  // more than any line takes, at 300 % of a small window too
-  float height = 0;
+  constexpr float kSize = 13;
+  DrawnReason drawn;
   while (!reason.empty()) {
     const std::size_t end = reason.find('\n');
-    height += draw_paragraph(list, {at.x, at.y + height}, width, 13, line_runs(reason.substr(0, end)), kLines, draw);
+    const TextRuns runs = line_runs(reason.substr(0, end));
+    room -= lines_of(runs, width, kSize);
+    if (room < 0) return {drawn.height, false};
+    drawn.height += draw_paragraph(list, {at.x, at.y + drawn.height}, width, kSize, runs, kLines, draw);
     reason = end == std::string_view::npos ? std::string_view() : reason.substr(end + 1);
   }
-  return height;
+  return drawn;
 }
 
 struct Page {
@@ -139,23 +158,26 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
   const float size = low ? 14.0F : 17.0F;
   constexpr int kLines = 12;
   const TextRuns headline{{strip_headline(verdict, folded), Face::bold, Token::text, 0, false}};
-  // Little height: the reason is folded behind "more".
-  const bool can_fold = low && !verdict.reason.empty(), shows_reason = !can_fold || cache.reason_open;
+  const float left = s.px(20), wide = std::max(s.px(120), width - left - s.px(24));
+  // Three lines with the headline; the rest is behind "more", all of it where there is little height. What can be
+  // folded has its chip whether or not it is, so that the chips beside the headline stay where they are.
+  const int beside = low ? 0 : kStripLines - lines_of(headline, width * kHeadlineShare, size);
+  const bool can_fold = !draw_reason(nullptr, {}, wide, verdict.reason, beside, false).whole;
+  const int reason_lines = can_fold && !cache.reason_open ? std::max(0, beside) : kAllLines;
   const char* fold_words = cache.reason_open ? tr("less") : tr("more");
   const float labels = (charts ? text_width(Face::text, 12, tr("labels")) + s.px(20) : 0) + pages_width() +
                        (can_fold ? text_width(Face::text, 12, fold_words) + s.px(20) : 0);
   const std::string hidden = cache.hidden.empty() || !charts ? "" : phrase("{} hidden", cache.hidden.size());
   const float back = hidden.empty() ? 0 : text_width(Face::text, 12, hidden) + s.px(20);
   const float fold = folded ? text_width(Face::text, 12, tr("sweep ...")) + s.px(20) : 0;
-  const float left = s.px(20), right = labels + fold + back + s.px(24), pad = s.px(low ? 11 : 12);
+  const float right = labels + fold + back + s.px(24), pad = s.px(low ? 11 : 12);
   // Beside the headline where it keeps most of the line, else over it.
   const bool over = width - left - right < width * 0.45F;
   const float room = over ? width - left - s.px(24) : width - left - right;
   const float headline_height = draw_paragraph(nullptr, {}, room, size, headline, kLines, false);
   // The chips stand beside the headline alone.
-  const float wide = std::max(s.px(120), width - left - s.px(24));
-  const float reason_height =
-      verdict.reason.empty() || !shows_reason ? 0 : s.px(4) + draw_reason(nullptr, {}, wide, verdict.reason, false);
+  const float reason_room = draw_reason(nullptr, {}, wide, verdict.reason, reason_lines, false).height;
+  const float reason_height = reason_room > 0 ? s.px(4) + reason_room : 0;
   const auto runs = charts || cache.scene.slice.planned ? offered(state, model) : std::vector<const ListedRun*>();
   const ListedRun* other = charts ? other_sweep(model, cache.scene.slice) : nullptr;
   const float offer_height = s.px(kOffer) * static_cast<float>(runs.size() + (other != nullptr ? 1 : 0));
@@ -168,7 +190,8 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
     list->AddRectFilled(at, {at.x + s.px(5), at.y + height}, bar, s.px(8), ImDrawFlags_RoundCornersLeft);
     draw_paragraph(list, {at.x + left, at.y + first}, room, size, headline, kLines);
     if (reason_height > 0)
-      draw_reason(list, {at.x + left, at.y + first + headline_height + s.px(4)}, wide, verdict.reason, true);
+      draw_reason(list, {at.x + left, at.y + first + headline_height + s.px(4)}, wide, verdict.reason, reason_lines,
+                  true);
     if (offer_height > 0) {
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(4), s.px(4)));
       ImGui::SetCursorPos({left - s.px(6), first + headline_height + reason_height + s.px(4)});
