@@ -32,7 +32,7 @@ struct Figure {
   std::string method;
   std::string reason;
   bool min_of_launches = false;  // the least of a kernel's several launches: the whole has this much or more
-  std::string limiter = {};      // of an occupancy: what holds it down ("registers"); empty = not known
+  std::string limiter = {};      // of an occupancy or of clocks: what holds it down ("registers"); empty = not known
   bool available() const { return origin != Origin::not_available; }
 };
 

@@ -219,6 +219,7 @@ constexpr auto kUnits = std::to_array<MetricUnit>({
     {"B", {"_bytes"}},
     {"MHz", {"_mhz"}},
     {"C", {"_c"}},
+    {"W", {"_w"}},
     {"TFLOP/s", {"tflops"}},
     {"GB/s", {"_gb_per_s"}},
     {"1", {"_count", "_ratio", "_abs"}},
@@ -256,6 +257,17 @@ constexpr std::array kMetrics{
            marked("How far those readings of NVML lie apart, as a share of the highest.")),
     sensed("gpu_temperature_c", marked("Temperature"), "C", time, neither,
            marked("The highest temperature of the GPU while the kernel was timed.")),
+    sensed("memory_clock_mhz", marked("Memory clock, NVML"), "MHz", time, neither,
+           marked("The clock of the GPU's memory as NVML read it while the kernel was timed, the middle of several "
+                  "readings.")),
+    sensed("power_w", marked("Power"), "W", time, neither,
+           marked("What the GPU drew while the kernel was timed, the middle of several readings; most chips give the "
+                  "mean of the last second.")),
+    sensed("power_limit_w", marked("Power limit"), "W", time, neither,
+           marked("What the GPU may draw, as it was in force while the kernel was timed.")),
+    sensed("held_down_pct", marked("Clocks held down"), "%", time, down,
+           marked("In how many of the readings something held the clocks down; the row says what: the power limit, "
+                  "heat, clocks that were set.")),
     computed("speedup_ratio", marked("Speed-up"), "1", time, up,
              marked("How many times faster than the baseline on the same problem and device."),
              marked("baseline median / median"), speedup),

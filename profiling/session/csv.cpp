@@ -158,6 +158,7 @@ constexpr auto kOrigin = std::to_array<Column>({
     {"peer_beside_us", [](S, M m) { return beside_times(m); }},
     {"tile_from", [](S, M m) { return m.tile_from; }},
     {"compiled_with", [](S, M m) { return m.compiled_with; }},
+    {"held_down_by", [](S, M m) { return figure(m, "held_down_pct").limiter; }},
 });
 
 // Only where a row has one of them: tables of other problems are as they always were.

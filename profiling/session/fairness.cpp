@@ -36,6 +36,15 @@ void add_figure(std::vector<std::string>& out, std::string_view metric, std::str
     out.push_back(phrase("{} {:.0f} against {:.0f}", what, of_a.value, of_b.value));
 }
 
+// Where one of them was held down much more than the other.
+void add_held_down(std::vector<std::string>& out, const Measurement& a, const Measurement& b) {
+  constexpr double kPoints = 20;
+  const Figure &of_a = figure(a, "held_down_pct"), &of_b = figure(b, "held_down_pct");
+  if (!of_a.available() || !of_b.available() || std::abs(of_a.value - of_b.value) < kPoints) return;
+  const std::string& by = of_a.value > of_b.value ? of_a.limiter : of_b.limiter;
+  out.push_back(phrase("clocks held down ({}) in {:.0f} against {:.0f} % of the readings", by, of_a.value, of_b.value));
+}
+
 }  // namespace
 
 std::vector<std::string> unfair(const Measurement& a, const Provenance& of_a, const Measurement& b,
@@ -46,6 +55,9 @@ std::vector<std::string> unfair(const Measurement& a, const Provenance& of_a, co
   if (drivers && of_a.driver != of_b.driver) out.push_back(phrase("driver {} against {}", of_a.driver, of_b.driver));
   if (a.key.l2 != b.key.l2) out.push_back(phrase("{} against {} caches", name_of(a.key.l2), name_of(b.key.l2)));
   add_figure(out, "sm_clock_mhz", tr("SM clock in MHz"), a, b);
+  add_figure(out, "memory_clock_mhz", tr("memory clock in MHz"), a, b);
+  add_figure(out, "power_limit_w", tr("power limit in W"), a, b);
+  add_held_down(out, a, b);
   if (!a.clock.empty() && !b.clock.empty() && timer_of(a) != timer_of(b))
     out.push_back(phrase("timed by {} against {}", timer_of(a), timer_of(b)));
   return out;

@@ -118,12 +118,12 @@ TEST(Declared, CsvHasAColumnOnlyWhereAMeasuredRowDeclaresIt) {
   choose(s.options, kFlavour, 1);
   const std::string with = to_csv(session_of_rows(measured(s)));
   const std::string header = with.substr(0, with.find('\n'));
-  EXPECT_TRUE(header.ends_with(",compiled_with,depth,flavour")) << header;
+  EXPECT_TRUE(header.ends_with(",held_down_by,depth,flavour")) << header;
   EXPECT_NE(with.find(",2,sour\n"), std::string::npos) << with;
   EXPECT_NE(with.find(",,\n"), std::string::npos) << "cpu_sequential reads neither";
   s.kernels = {"cpu_sequential"};
   const std::string without = to_csv(session_of_rows(measured(s)));
-  EXPECT_EQ(last_field(without.substr(0, without.find('\n'))), "compiled_with");
+  EXPECT_EQ(last_field(without.substr(0, without.find('\n'))), "held_down_by");
 }
 
 TEST(Declared, SessionsKeepWhatWasChosenAndRefuseWhatIsNoOption) {

@@ -1,6 +1,7 @@
 #include "profiling/measure/gpu/gpu_sensors.h"
 
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,7 +12,7 @@ namespace attn {
 namespace {
 
 // NVML's functions as its manual gives them ("NVML API Reference Guide"); its header is in no wheel, and these have
-// not changed since 2014. Every one returns 0 when it worked.
+// not changed since 2014. Every one returns 0 when it worked. The last three are for what single chips do not have.
 struct Calls {
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;
@@ -21,9 +22,25 @@ struct Calls {
   int (*by_pci)(const char* address, void** device) = nullptr;
   int (*clock)(void* device, int which, unsigned* mhz) = nullptr;
   int (*temperature)(void* device, int which, unsigned* degrees) = nullptr;
+  int (*power)(void* device, unsigned* milliwatt) = nullptr;
+  int (*power_limit)(void* device, unsigned* milliwatt) = nullptr;
+  int (*reasons)(void* device, unsigned long long* bits) = nullptr;
 };
-constexpr int kSmClock = 1;    // NVML_CLOCK_SM
-constexpr int kGpuSensor = 0;  // NVML_TEMPERATURE_GPU
+constexpr int kSmClock = 1;      // NVML_CLOCK_SM
+constexpr int kMemoryClock = 2;  // NVML_CLOCK_MEM
+constexpr int kGpuSensor = 0;    // NVML_TEMPERATURE_GPU
+
+// nvmlClocksThrottleReason..., later called nvmlClocksEventReason...: the bits have stayed.
+struct ReasonBit {
+  std::uint64_t bit;
+  std::string_view words;
+};
+constexpr std::array kReasonBits{
+    ReasonBit{0x4, "power limit"},        ReasonBit{0x20, "heat"},
+    ReasonBit{0x40, "heat, by hardware"}, ReasonBit{0x80, "power brake"},
+    ReasonBit{0x8, "hardware slowdown"},  ReasonBit{0x2, "application clocks"},
+    ReasonBit{0x10, "sync boost"},        ReasonBit{0x100, "display clock"},
+};
 
 class Nvml {
  public:
@@ -43,6 +60,9 @@ class Nvml {
     nvml.find(c.by_pci, "nvmlDeviceGetHandleByPciBusId_v2");
     nvml.find(c.clock, "nvmlDeviceGetClockInfo");
     nvml.find(c.temperature, "nvmlDeviceGetTemperature");
+    c.power = nvml.found<decltype(c.power)>("nvmlDeviceGetPowerUsage");
+    c.power_limit = nvml.found<decltype(c.power_limit)>("nvmlDeviceGetEnforcedPowerLimit");
+    c.reasons = nvml.found<decltype(c.reasons)>("nvmlDeviceGetCurrentClocksThrottleReasons");
     if (!nvml.missing_.empty()) return fail(ErrorKind::cannot_run, "NVML lacks " + nvml.missing_);
     if (auto begun = nvml.check(c.init(), "nvmlInit"); !begun) return tl::unexpected(begun.error());
     nvml.begun_ = true;
@@ -70,6 +90,10 @@ class Nvml {
     call = reinterpret_cast<F>(library_.symbol(name));
     if (call == nullptr) missing_ += (missing_.empty() ? "" : ", ") + std::string(name);
   }
+  template <class F>
+  F found(const char* name) {
+    return reinterpret_cast<F>(library_.symbol(name));
+  }
   Library library_;
   Calls calls_;
   std::string missing_;
@@ -84,7 +108,15 @@ class NvmlSensors final : public GpuSensors {
     auto good = nvml_.check(nvml_.call().clock(device_, kSmClock, &mhz), "nvmlDeviceGetClockInfo");
     if (good) good = nvml_.check(nvml_.call().temperature(device_, kGpuSensor, &degrees), "nvmlDeviceGetTemperature");
     if (!good) return tl::unexpected(good.error());
-    return SensorReading{static_cast<double>(mhz), static_cast<double>(degrees)};
+    SensorReading reading{static_cast<double>(mhz), static_cast<double>(degrees)};
+    const Calls& call = nvml_.call();
+    unsigned value = 0;
+    unsigned long long bits = 0;
+    if (call.clock(device_, kMemoryClock, &value) == 0) reading.memory_clock_mhz = value;
+    if (call.power != nullptr && call.power(device_, &value) == 0) reading.power_w = value / 1000.0;
+    if (call.power_limit != nullptr && call.power_limit(device_, &value) == 0) reading.power_limit_w = value / 1000.0;
+    if (call.reasons != nullptr && call.reasons(device_, &bits) == 0) reading.held_by = bits;
+    return reading;
   }
 
  private:
@@ -93,6 +125,13 @@ class NvmlSensors final : public GpuSensors {
 };
 
 }  // namespace
+
+std::vector<std::string> words_of_reasons(std::uint64_t held_by) {
+  std::vector<std::string> words;
+  for (const ReasonBit& reason : kReasonBits)
+    if ((held_by & reason.bit) != 0) words.emplace_back(reason.words);
+  return words;
+}
 
 Result<std::unique_ptr<GpuSensors>> open_sensors(const std::string& pci) {
   auto nvml = Nvml::open();

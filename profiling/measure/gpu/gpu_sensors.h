@@ -1,8 +1,11 @@
-// Clock and temperature of a GPU while it is measured: NVML, opened at run time, behind an interface.
+// Clocks, temperature and power of a GPU while it is measured: NVML, opened at run time, behind an interface.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/base/result.h"
 
@@ -11,7 +14,15 @@ namespace attn {
 struct SensorReading {
   double sm_clock_mhz = 0;
   double temperature_c = 0;
+  // None: this GPU or its driver does not say.
+  std::optional<double> memory_clock_mhz{};
+  std::optional<double> power_w{};         // on most chips the mean of the last second
+  std::optional<double> power_limit_w{};   // the one in force
+  std::optional<std::uint64_t> held_by{};  // bits of NVML's reasons why clocks are held down
 };
+
+// Those bits in words, "power limit", "heat"; that nothing runs is no reason.
+std::vector<std::string> words_of_reasons(std::uint64_t held_by);
 
 class GpuSensors {
  public:

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <new>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -182,14 +184,55 @@ bool clock_drifted(std::span<const SensorReading> readings) {
   return max->sm_clock_mhz - min->sm_clock_mhz > kShare * max->sm_clock_mhz;
 }
 
-// Clock and temperature while it was timed.
+using Readings = std::span<const SensorReading>;
+
+// The middle of those that have it.
+template <std::optional<double> SensorReading::*value>
+Figure middle_of(Readings readings, const std::string& method) {
+  std::vector<double> values;
+  for (const SensorReading& r : readings)
+    if (r.*value) values.push_back(*(r.*value));
+  if (values.empty()) return {Origin::not_available, 0, "", "NVML does not say it of this GPU"};
+  std::ranges::sort(values);
+  return {Origin::measured, quantile(values, 0.5), method, ""};
+}
+
+// The share of the readings in which something held the clocks down, and what, the most frequent first.
+Figure held_down(Readings readings, const std::string& method) {
+  std::vector<std::pair<std::string, std::size_t>> counts;
+  std::size_t known = 0, held = 0;
+  for (const SensorReading& r : readings) {
+    if (!r.held_by) continue;
+    ++known;
+    const auto reasons = words_of_reasons(*r.held_by);
+    held += reasons.empty() ? 0 : 1;
+    for (const std::string& reason : reasons) {
+      const auto at = std::ranges::find(counts, reason, &std::pair<std::string, std::size_t>::first);
+      if (at == counts.end())
+        counts.emplace_back(reason, 1);
+      else
+        ++at->second;
+    }
+  }
+  if (known == 0) return {Origin::not_available, 0, "", "NVML does not say it of this GPU"};
+  std::ranges::stable_sort(counts, std::greater(), &std::pair<std::string, std::size_t>::second);
+  Figure f{Origin::measured, 100.0 * static_cast<double>(held) / static_cast<double>(known), method, ""};
+  for (const auto& [reason, count] : counts) {
+    f.method += fmt::format("{} {} in {}", &reason == &counts.front().first ? ":" : ",", reason, count);
+    f.limiter += (f.limiter.empty() ? "" : ", ") + reason;
+  }
+  return f;
+}
+
+// Clocks, temperature and power while it was timed.
 void sensor_figures(Measurement& m, const GpuTimes& times) {
   m.figures.resize(metric_table().size());
   const auto put = [&](std::string_view metric, double value, std::string method) {
     if (const auto at = find_metric(metric)) m.figures[*at] = {Origin::measured, value, std::move(method), ""};
   };
   if (times.readings.empty()) {
-    for (const char* metric : {"sm_clock_mhz", "sm_clock_spread_pct", "gpu_temperature_c"}) {
+    for (const char* metric : {"sm_clock_mhz", "sm_clock_spread_pct", "gpu_temperature_c", "memory_clock_mhz",
+                               "power_w", "power_limit_w", "held_down_pct"}) {
       if (const auto at = find_metric(metric)) m.figures[*at] = {Origin::not_available, 0, "", times.no_readings};
     }
     return;
@@ -205,6 +248,13 @@ void sensor_figures(Measurement& m, const GpuTimes& times) {
   put("sm_clock_mhz", quantile(clocks, 0.5), method);
   if (clocks.back() > 0) put("sm_clock_spread_pct", 100 * (clocks.back() - clocks.front()) / clocks.back(), method);
   put("gpu_temperature_c", hottest, method);
+  const auto set = [&](std::string_view metric, Figure f) {
+    if (const auto at = find_metric(metric)) m.figures[*at] = std::move(f);
+  };
+  set("memory_clock_mhz", middle_of<&SensorReading::memory_clock_mhz>(times.readings, method));
+  set("power_w", middle_of<&SensorReading::power_w>(times.readings, method));
+  set("power_limit_w", middle_of<&SensorReading::power_limit_w>(times.readings, method));
+  set("held_down_pct", held_down(times.readings, method));
 }
 
 // From the first launch's start to the last one's end, beside the time in which they ran.

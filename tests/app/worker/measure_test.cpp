@@ -89,6 +89,11 @@ TEST(WorkerMeasure, ARowHasItsTimesPlanAndKey) {
   EXPECT_DOUBLE_EQ(m->time.median, 3);  // three launches of 1 us each; the flush before them is not among them
   EXPECT_EQ(m->clock, "CUPTI kernel time stamps");
   EXPECT_DOUBLE_EQ(figure(*m, "sm_clock_mhz").value, 1500);
+  EXPECT_DOUBLE_EQ(figure(*m, "memory_clock_mhz").value, 2619);
+  EXPECT_DOUBLE_EQ(figure(*m, "power_w").value, 650);
+  EXPECT_DOUBLE_EQ(figure(*m, "power_limit_w").value, 700);
+  EXPECT_DOUBLE_EQ(figure(*m, "held_down_pct").value, 100);
+  EXPECT_EQ(figure(*m, "held_down_pct").limiter, "power limit");
   EXPECT_GT(m->peaks.peak_gflops, 0);
   EXPECT_GT(m->peaks.copy_gb_per_s, 0);
   EXPECT_FALSE(m->verdict);

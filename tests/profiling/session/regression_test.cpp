@@ -127,6 +127,20 @@ TEST(Regression, WhatElseDiffersIsNamed) {
   slow.clock = "CUDA events (no CUPTI)";
   const HeldRow r = held(slow, earlier, here);
   EXPECT_EQ(r.unfair.size(), 4U);
+  // A row that was held down by its power limit, beside one that was not, and less that it may draw.
+  const auto put = [](Measurement m, double limit, double held, const std::string& by) {
+    m.figures[find_metric("power_limit_w").value()] = {Origin::measured, limit, "NVML", ""};
+    Figure f{Origin::measured, held, "NVML", ""};
+    f.limiter = by;
+    m.figures[find_metric("held_down_pct").value()] = f;
+    return m;
+  };
+  const Measurement held_down = put(on(1980, "a"), 500, 80, "power limit");
+  const auto free_run = session({put(on(1980, "a"), 700, 0, "")});
+  const HeldRow powered = held(held_down, free_run);
+  EXPECT_EQ(powered.unfair.size(), 2U);
+  EXPECT_TRUE(says(powered, "power limit in W 500 against 700")) << words_of(powered);
+  EXPECT_TRUE(says(powered, "clocks held down (power limit) in 80 against 0 % of the readings")) << words_of(powered);
   for (const char* words :
        {"two devices of the name one device", "driver 580.2 against 550.1", "SM clock in MHz 1200 against 1980",
         "timed by CUDA events against CUPTI kernel time stamps"})

@@ -9,6 +9,7 @@
 #include "kernels/base/text.h"
 #include "profiling/figures/peers.h"
 #include "profiling/figures/statistics.h"
+#include "profiling/session/fairness.h"
 #include "viz/bench/runs/subject.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/sweep_choices.h"
@@ -116,6 +117,26 @@ std::string comparison(const Measurement& subject, std::span<const Measurement* 
     if (!part.empty()) words += (words.empty() ? "" : tr(" and ")) + part;
   }
   return words;
+}
+
+// What else differs between two rows, as a sentence; empty where nothing does.
+std::string not_alike(const Measurement& a, const BenchSlice& of_a, const Measurement& b, const BenchSlice& of_b) {
+  Provenance where_a, where_b;
+  where_a.driver = of_a.driver;
+  where_b.driver = of_b.driver;
+  const auto all = unfair(a, where_a, b, where_b);
+  return all.empty() ? "" : phrase("Not alike: {}.", fmt::join(all, "; "));
+}
+
+// The same within a run: the first of the others on the same device.
+std::string not_alike_here(const Measurement& subject, std::span<const Measurement* const> others,
+                           const BenchSlice& slice) {
+  for (const Measurement* m : others) {
+    if (!same_device(m->key, subject.key)) continue;
+    const std::string words = not_alike(subject, slice, *m, slice);
+    if (!words.empty()) return phrase("{} and {}: {}", subject.key.kernel, m->key.kernel, words);
+  }
+  return {};
 }
 
 // Why two times can't be told apart, and of how few runs a time is.
@@ -272,8 +293,9 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   const std::string other_problem =
       slice.of_this_sweep ? "" : tr("These rows are of another sweep than the one that is set up.");
   const AnswerWords answers = answer_words(slice);
-  const std::string certainty = sentences({answers.wrong ? "" : answers.words, certainty_words(*subject, others),
-                                           drift_words(rows), noise_words(*subject, *others.front())});
+  const std::string certainty =
+      sentences({answers.wrong ? "" : answers.words, certainty_words(*subject, others),
+                 not_alike_here(*subject, others, slice), drift_words(rows), noise_words(*subject, *others.front())});
   v.reason = lines({other_problem, answers.wrong ? answers.words : "", led(tr("Peers"), peer_words(*subject, rows)),
                     bytes_words(*subject, *others.front()), led(tr("Limit"), limit_words(*subject)),
                     led(tr("Certainty"), certainty)});
@@ -321,6 +343,7 @@ std::string beside_words(const State& state, const BenchSlice& slice, const Benc
         words.push_back(phrase("{} can't be told from this one: the 95 % intervals of the medians overlap.", where));
         break;
     }
+    if (const std::string unlike = not_alike(*mine, slice, *its, other); !unlike.empty()) words.back() += " " + unlike;
   }
   return fmt::format("{}", fmt::join(words, " "));
 }

@@ -16,6 +16,7 @@
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/sampled_lines.h"
+#include "profiling/session/fairness.h"
 #include "profiling/session/run.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/sweep_choices.h"
@@ -291,6 +292,19 @@ std::vector<ProfileGroup> figure_groups(const Measurement& m, const Measurement*
   return groups;
 }
 
+// Where a row was taken, as far as its slice says.
+Provenance where_of(const Measurement& m, const BenchSlices& slices) {
+  Provenance where;
+  for (const BenchSlice& slice : slices)
+    if (std::ranges::find(slice.rows, &m) != slice.rows.end()) where.driver = slice.driver;
+  return where;
+}
+
+std::string not_alike(const Measurement& m, const Measurement& against, const BenchSlices& slices) {
+  const auto all = unfair(m, where_of(m, slices), against, where_of(against, slices));
+  return all.empty() ? "" : phrase("Not alike: {}.", fmt::join(all, "; "));
+}
+
 std::string against_words(const ProfileScene& scene) {
   return scene.against.empty() ? "" : phrase("Against {}", scene.against);
 }
@@ -359,6 +373,7 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   const Against against = choose_against(scene, state, shown.slices, *value, rows, *row);
   scene.kernel = row->key.kernel;
   scene.against = against.words;
+  if (against.row != nullptr) scene.not_alike = not_alike(*row, *against.row, shown.slices);
   scene.axis = axis_letter(slice.axis);
   scene.to_step = {row->key.kernel, row->key.problem, row->key.options};
   scene.problem = describe(row->key.problem);

@@ -75,7 +75,8 @@ struct SettledSamples {
 struct ProfileScene {
   std::string empty;  // why nothing can be shown; then nothing below is set
   std::string kernel, against;
-  std::string axis;  // "L"
+  std::string not_alike;  // what else differs between the two, a sentence; empty = nothing
+  std::string axis;       // "L"
   std::vector<ProfileChoice> kernels;
   std::vector<ProfileValue> values;
   std::vector<AgainstChoice> against_choices;

@@ -169,6 +169,7 @@ void draw_changes_legend(const ProfileScene& scene) {
   if (scene.against.empty()) return;
   // Where a menu names it, this need not.
   if (scene.against_choices.size() < 2) dim_text(against_words(scene) + ".");
+  if (!scene.not_alike.empty()) dim_text(scene.not_alike);
   dim_text(tr("A filled triangle is better, a hollow one worse; dim is within the noise."));
 }
 
