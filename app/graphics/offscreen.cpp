@@ -1,11 +1,14 @@
 #include "app/graphics/offscreen.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "app/graphics/egl.h"
 #include "app/graphics/gl.h"
+#include "app/system/posix.h"
 #include "kernels/base/library.h"
 #include "kernels/base/text.h"
 
@@ -109,6 +112,17 @@ Offscreen& Offscreen::operator=(Offscreen&&) noexcept = default;
 Offscreen::~Offscreen() = default;
 
 Result<Offscreen> Offscreen::create(int width, int height) {
+  // Mesa's software renderer with its compiler, fonts, and the picture some times over. Without it a library ends the
+  // process where it cannot map.
+  constexpr std::uint64_t kLibraries = 256, kEach = 32, kMiB = 1U << 20U;
+  const auto pixels = static_cast<std::uint64_t>(std::max(1, width)) * static_cast<std::uint64_t>(std::max(1, height));
+  const std::uint64_t needed = kLibraries + kEach * pixels / kMiB;
+  if (!may_map(needed * kMiB))
+    return fail(
+        ErrorKind::cannot_run,
+        phrase("No picture can be drawn: OpenGL needs about {} MiB of address space, more than this process may "
+               "have (ulimit -v).",
+               needed));
   // Global: drivers that libEGL loads look symbols up in it.
   auto egl_library = Library::open("libEGL.so.1", Symbols::global);
   if (!egl_library) return missing_library("libEGL.so.1", "libegl1", egl_library.error());

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace attn {
@@ -22,6 +23,13 @@ std::filesystem::path executable_path() {
   std::error_code error;
   std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
   return error ? std::filesystem::path() : path;
+}
+
+bool may_map(std::uint64_t bytes) {
+  void* const at = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) return false;
+  ::munmap(at, bytes);
+  return true;
 }
 
 double seconds_since_start() {

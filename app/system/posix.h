@@ -1,6 +1,7 @@
 // Everything that asks the operating system for more than standard C++ gives. A port changes posix.cpp alone.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 
 namespace attn {
@@ -10,6 +11,10 @@ std::filesystem::path executable_path();
 
 // Seconds since this process was started; -1 where the system does not tell. Resolution 10 ms.
 double seconds_since_start();
+
+// Whether this process may still map so many bytes (ulimit -v): a library that may not often ends it instead of saying
+// so.
+bool may_map(std::uint64_t bytes);
 
 // Whether files can be made in `folder`.
 bool can_write_in(const std::filesystem::path& folder);
