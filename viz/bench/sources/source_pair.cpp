@@ -139,6 +139,25 @@ std::vector<PairRow> paired_lines(std::string_view left, std::string_view right)
   return rows;
 }
 
+namespace {
+
+// Neither blank nor a comment nor an include: what a compiler makes something of.
+bool is_code(const std::string& line) {
+  const std::size_t first = line.find_first_not_of(' ');
+  if (first == std::string::npos) return false;
+  const std::string_view text = std::string_view(line).substr(first);
+  return !text.starts_with("//") && !text.starts_with("#include") && !text.starts_with("#pragma once");
+}
+
+std::size_t first_stretch_of_code(const SourcePairScene& scene) {
+  for (const std::size_t from : scene.stretches)
+    for (std::size_t n = from; n < scene.rows.size() && !scene.rows[n].same; ++n)
+      if (is_code(scene.rows[n].text[0]) || is_code(scene.rows[n].text[1])) return from;
+  return scene.stretches.empty() ? 0 : scene.stretches.front();
+}
+
+}  // namespace
+
 std::array<std::string, 2> compared_kernels(const State& state, const std::string& subject) {
   std::array<std::string, 2> kernels = state.view.bench.sources;
   const auto rows = gpu::gpu_kernel_table();
@@ -178,6 +197,7 @@ SourcePairScene source_pair_scene(const State& state, const Model& model, const 
   scene.rows = paired_lines(sources[0]->text, sources[1]->text);
   for (std::size_t n = 0; n < scene.rows.size(); ++n)
     if (!scene.rows[n].same && (n == 0 || scene.rows[n - 1].same)) scene.stretches.push_back(n);
+  scene.first_code = first_stretch_of_code(scene);
   std::array<std::size_t, 2> all{};
   for (std::size_t side = 0; side < 2; ++side) {
     scene.notes.at(side) = note_of(*sources.at(side), scene.kernels.at(side), state, model);

@@ -38,6 +38,8 @@ struct SourcePairScene {
   std::array<std::string, 2> notes;  // what else is compiled with it; whether the row was measured with another text
   std::vector<PairRow> rows;
   std::vector<std::size_t> stretches;  // the first row of each stretch that differs
+  // The first of them in which code differs, where one begins to read: heads are comments. Without one the first.
+  std::size_t first_code = 0;
 };
 
 // Which two the view names; where it names none, the kernel that the charts speak of (`subject`, else the one that is

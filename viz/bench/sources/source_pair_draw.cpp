@@ -61,6 +61,12 @@ ImU32 text_ink(const std::string& text) {
   return colour(style().theme, quiet ? Token::dim : Token::text);
 }
 
+// Of what the left has alone, and the right: vermilion and blue, which every vision tells apart (Okabe and Ito 2008);
+// a − and a + say it too.
+ImU32 side_colour(std::size_t side, float alpha) {
+  return faded(side == 0 ? IM_COL32(0xd5, 0x5e, 0x00, 0xff) : IM_COL32(0x00, 0x72, 0xb2, 0xff), alpha);
+}
+
 // One side of a row. What differs stands on a band; of a line that both have in other words the words themselves, on a
 // stronger one.
 void draw_side(ImDrawList* list, const Box& box, const PairRow& row, std::size_t side, bool marked, float scrolled) {
@@ -72,9 +78,9 @@ void draw_side(ImDrawList* list, const Box& box, const PairRow& row, std::size_t
   }
   const float text_at = box.min.x + s.px(kNumber + 18), each = text_width(Face::mono, kCode, "0");
   if (!row.same) {
-    list->AddRectFilled(box.min, box.max, colour(s.theme, Token::band));
+    list->AddRectFilled(box.min, box.max, side_colour(side, 0.14F));
     list->AddRectFilled(box.min, {box.min.x + s.px(3), box.max.y},
-                        colour(s.theme, marked ? Token::text : Token::faint));
+                        marked ? colour(s.theme, Token::text) : side_colour(side, 0.9F));
     draw_text_in(list, {{box.min.x + s.px(kNumber + 6), box.min.y}, {text_at, box.max.y}}, Align::left, Face::mono,
                  kCode, colour(s.theme, Token::text), side == 0 ? "−" : "+");
   }
@@ -88,7 +94,7 @@ void draw_side(ImDrawList* list, const Box& box, const PairRow& row, std::size_t
   if (span.size > 0 && 2 * span.size < text.size()) {
     const float x = from + each * static_cast<float>(span.from);
     list->AddRectFilled({x, box.min.y + s.px(1)}, {x + each * static_cast<float>(span.size), box.max.y - s.px(1)},
-                        faded(colour(s.theme, Token::faint), 0.45F), s.px(2));
+                        side_colour(side, 0.34F), s.px(2));
   }
   draw_text(list, {from, box.min.y + (box.height() - s.px(kCode)) / 2}, Face::mono, kCode, text_ink(text), text);
   list->PopClipRect();
@@ -100,7 +106,7 @@ void follow(const SourcePairScene& scene, SourcePairUiState& ui) {
   const std::string pair = scene.kernels[0] + "|" + scene.kernels[1];
   if (ui.pair != pair) {
     ui.pair = pair;
-    ui.row = 0;
+    ui.row = scene.first_code;
     ui.follow = true;
   }
   if (!ui.follow) return;

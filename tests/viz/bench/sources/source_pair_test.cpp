@@ -1,5 +1,6 @@
 // Two sources side by side: what differs is marked, and nothing is lost.
 #include "viz/bench/sources/source_pair.h"
+#include "kernels/gpu/rungs/rows.h"
 
 #include <gtest/gtest.h>
 
@@ -105,6 +106,26 @@ TEST(SourcePair, IsOfTheChosenKernelAndTheRungBeforeItUnlessNamed) {
   scene = source_pair_scene(s, Model(), "");
   EXPECT_EQ(scene.kernels[0], "naive");
   EXPECT_NE(scene.headline.find("naive and flash_tf32x3: "), std::string::npos) << scene.headline;
+}
+
+// Heads are comments; a reader wants what a compiler makes something of.
+TEST(SourcePair, BeginsWhereCodeDiffers) {
+  const auto rows = gpu::gpu_kernel_table();
+  for (std::size_t n = 1; n < rows.size(); ++n) {
+    State s = state_with(std::string(rows[n].id));
+    s.view.bench.sources = {std::string(rows[n - 1].id), std::string(rows[n].id)};
+    const SourcePairScene scene = source_pair_scene(s, Model(), "");
+    ASSERT_TRUE(scene.empty.empty()) << scene.empty;
+    ASSERT_TRUE(std::ranges::find(scene.stretches, scene.first_code) != scene.stretches.end()) << rows[n].id;
+    EXPECT_GT(scene.first_code, scene.stretches.front()) << rows[n].id << ": its head differs, and is not code";
+    std::string code;
+    for (std::size_t r = scene.first_code; r < scene.rows.size() && !scene.rows[r].same; ++r)
+      for (const std::string& text : scene.rows[r].text)
+        if (const std::size_t at = text.find_first_not_of(' ');
+            at != std::string::npos && text.compare(at, 2, "//") != 0 && text.compare(at, 8, "#include") != 0)
+          code += text + "\n";
+    EXPECT_FALSE(code.empty()) << rows[n].id;
+  }
 }
 
 TEST(SourcePair, OfACpuKernelIsThatOfTheGpuInTheSameOrderAndSaysSo) {
