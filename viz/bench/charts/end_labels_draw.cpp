@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "implot.h"
 #include "kernels/base/text.h"
@@ -77,6 +79,37 @@ float flow(const BenchChart& chart, float width, Place place) {
   return at.y + s.px(kNameRow);
 }
 
+// What a reader looks for first: the chosen kernel, the run that the sentences are about, what is hidden last.
+int rank_of(const BenchLine& line) {
+  return line.emphasised ? 0 : !line.beside && !line.kernel.empty() ? 1 : line.baseline ? 2 : line.peer ? 4 : 3;
+}
+
+// Of more names than `room` those that tell most, and one for the others at the end.
+void keep_what_fits(std::vector<EndLabel>& labels, std::size_t room, double bottom) {
+  if (labels.size() <= room) return;
+  std::vector<const EndLabel*> ranked;
+  ranked.reserve(labels.size());
+  for (const EndLabel& l : labels) ranked.push_back(&l);
+  std::ranges::stable_sort(ranked, {}, [](const EndLabel* l) { return rank_of(*l->line); });
+  EndLabel rest;
+  rest.y = bottom;
+  for (std::size_t n = room - 1; n < ranked.size(); ++n) rest.others.push_back(ranked[n]->line);
+  std::erase_if(labels, [&](const EndLabel& l) { return std::ranges::find(rest.others, l.line) != rest.others.end(); });
+  labels.push_back(std::move(rest));
+}
+
+void draw_others(ImDrawList& list, ImVec2 at, const EndLabel& label) {
+  const Style& s = style();
+  const std::string words = plural(label.others.size(), "{} more", "{} more");
+  const float half = s.px(kHeight) / 2;
+  const Box box{{at.x, at.y - half}, {at.x + text_width(Face::text, kLabelText, words), at.y + half}};
+  draw_text_in(&list, box, Align::left, Face::text, kLabelText, colour(s.theme, Token::dim), words);
+  if (!ImGui::IsWindowHovered() || !ImGui::IsMouseHoveringRect(box.min, box.max)) return;
+  std::string names;
+  for (const BenchLine* line : label.others) names += (names.empty() ? "" : ", ") + line->label;
+  show_tooltip(names);
+}
+
 }  // namespace
 
 float label_gutter(const BenchChart& chart) {
@@ -100,11 +133,12 @@ std::vector<EndLabel> end_labels(const BenchChart& chart, const BenchCache& cach
     const bool at_edge = !hidden && inside && end.x > origin.x + 0.9F * size.x && end.x <= origin.x + size.x + 1;
     labels.push_back({&line, end, at_edge, end.y});
   }
+  const double half = style().px(kHeight) / 2, top = origin.y - 2, bottom = origin.y + size.y + half;
+  keep_what_fits(labels, static_cast<std::size_t>(std::max(1.0, std::floor((bottom - top) / (2 * half)) + 1)), bottom);
   std::vector<double> wishes;
   wishes.reserve(labels.size());
   for (const EndLabel& l : labels) wishes.push_back(l.y);
-  const double half = style().px(kHeight) / 2;
-  const auto places = spread_labels(wishes, 2 * half, origin.y - 2, origin.y + size.y + half);
+  const auto places = spread_labels(wishes, 2 * half, top, bottom);
   for (std::size_t i = 0; i < labels.size(); ++i) labels[i].y = places[i];
   return labels;
 }
@@ -117,6 +151,10 @@ void draw_end_labels(ImDrawList& list, const std::vector<EndLabel>& labels, Benc
   const float edge = origin.x + size.x, mark = edge + s.px(kLeader);
   for (const EndLabel& label : labels) {
     const auto y = static_cast<float>(label.y);
+    if (label.line == nullptr) {
+      draw_others(list, {mark + s.px(kMark + kGap), y}, label);
+      continue;
+    }
     if (label.at_edge && std::abs(label.end.y - y) > s.px(3))
       list.AddLine({edge, label.end.y}, {mark - s.px(1), y}, colour(s.theme, Token::faint),
                    std::max(1.0F, s.px(0.75F)));
