@@ -126,6 +126,21 @@ TEST(BenchFile, ASecondWriterIsRefusedAndCostsTheFirstNothing) {
   EXPECT_EQ(folder.files(), 1U);
 }
 
+// A closed terminal (HUP) ends a sweep as TERM and Ctrl C do: what is finished is in the file, and only that.
+TEST(BenchFile, AnEndedSweepKeepsItsRowsWhateverEndedIt) {
+  for (const int number : {SIGHUP, SIGTERM, SIGINT}) {
+    const Folder folder;
+    const std::string file = (folder / "s.attn").string();
+    Program sweep(bench_that_lasts(file));
+    ASSERT_TRUE(sweep.says("L=16 ", 20));
+    sweep.signal(number);
+    const Done done = sweep.wait();
+    EXPECT_EQ(done.code, 130) << number << ": " << done.err;
+    EXPECT_EQ(lengths_in(file), (std::set<std::int64_t>{16})) << number;
+    EXPECT_EQ(folder.files(), 1U) << number;
+  }
+}
+
 TEST(BenchFile, TwoOutputsInOneFileAreRefused) {
   const Folder folder;
   const std::string file = (folder / "s.attn").string();

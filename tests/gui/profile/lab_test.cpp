@@ -111,6 +111,41 @@ TEST_F(LabWindowTest, TypingChangesTheTextAndCtrlEnterBuildsIt) {
   }));
 }
 
+// The program's keys work while the editor has the keyboard, and what is typed never lands in a text that is hidden.
+TEST_F(LabWindowTest, KeysOfTheProgramWorkInTheEditorAndLettersStayInTheirText) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    click_text(ctx);
+    ctx->KeyPress(ImGuiKey_Home);
+    ctx->KeyChars("// one ");
+    ctx->Yield(2);
+    const std::string typed = lab().now.text;
+    IM_CHECK(typed.find("// one ") < 200);
+    for (const auto& [key, workspace] :
+         {std::pair{ImGuiKey_2, Workspace::bench}, std::pair{ImGuiKey_1, Workspace::step}}) {
+      ctx->KeyPress(ImGuiMod_Ctrl | key);
+      ctx->Yield(2);
+      IM_CHECK(window->state().view.workspace == workspace);
+      ctx->KeyChars("zq");
+      ctx->Yield(2);
+      IM_CHECK(lab().now.text == typed);
+      ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_3);
+      ctx->Yield(3);
+      IM_CHECK(window->state().view.workspace == Workspace::profile);
+      IM_CHECK(lab().now.text == typed);
+      click_text(ctx);
+    }
+    // Ctrl Z takes back what was typed here, and nothing of the sweep or of Step.
+    const Document document = window->state().document;
+    for (int n = 0; n < 12 && lab().changed(); ++n) {
+      ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+      ctx->Yield(2);
+    }
+    IM_CHECK(!lab().changed());
+    IM_CHECK(window->state().document == document);
+  }));
+}
+
 TEST_F(LabWindowTest, AnErrorsLineIsMarkedAndAPressLeadsThere) {
   open();
   EXPECT_TRUE(window->run([&](Ctx* ctx) {

@@ -70,5 +70,10 @@ TEST_F(OwnKernelTest, AFileWithAWrongHeaderIsRefusedWithItsLine) {
   EXPECT_TRUE(said);
 }
 
+// A desktop may drop a list without a path, such as one of comments alone.
+TEST(DroppedFiles, ADropWithoutAPathOpensNothing) {
+  EXPECT_TRUE(open_dropped({}).empty());
+}
+
 }  // namespace
 }  // namespace attn
