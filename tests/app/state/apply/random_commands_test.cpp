@@ -1,5 +1,5 @@
-// Random commands (ten thousand a problem in the long list), in both directions and in jumps: what the window then shows
-// is what a fresh replay shows, and each number on it is the recorded one, correctly rounded.
+// Random commands (ten thousand a problem in the long list), in both directions and in jumps: what the window then
+// shows is what a fresh replay shows, and each number on it is the recorded one, correctly rounded.
 #include <gtest/gtest.h>
 
 #include <cmath>
