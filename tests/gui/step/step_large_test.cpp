@@ -6,7 +6,7 @@
 
 #include "tests/gui/learn/learn_fixture.h"
 #include "viz/draw/canvas.h"
-#include "viz/step/bars/strip_draw.h"
+#include "viz/step/bars/bars_draw.h"
 #include "viz/step/step_cache.h"
 
 namespace attn {

@@ -1,4 +1,4 @@
-#include "viz/step/bars/gpu_bar_draw.h"
+#include "viz/step/bars/bars_draw.h"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "viz/step/bars/strip_draw.h"
+#include "viz/step/bars/bars_draw.h"
 
 #include <algorithm>
 
