@@ -248,6 +248,7 @@ try:
 except ImportError:
     print("left out: JAX is not installed")
 else:
+    jax.config.update("jax_default_device", jax.devices("cpu")[0])  # on a GPU it is refused: it names no stream
     x = jnp.asarray(torch.randn(1, 2, 8, 4).numpy())
     for dtype in (jnp.float32, jnp.bfloat16):
         out = attnscope.attention(x.astype(dtype), x.astype(dtype), x.astype(dtype))

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nanobind/stl/string.h>
 
 #include "app/python/module/errors.h"
 #include "kernels/gpu/compile/compiler.h"
