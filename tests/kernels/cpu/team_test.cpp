@@ -1,4 +1,5 @@
 #include "kernels/cpu/thread_crew.h"
+#include "tests/environment/asked.h"
 
 #include <gtest/gtest.h>
 
@@ -137,6 +138,7 @@ int sleepers() {
 }
 
 TEST(ThreadCrew, ItsHelpersStayAwakeBetweenCallsWhileItIsKeptWarmAndNoLonger) {
+  if (test::asked("ATTNSCOPE_SANITIZED")) GTEST_SKIP() << "a sanitizer's own thread sleeps and wakes beside them";
   const int others = sleepers();
   ThreadCrew crew(3);
   const auto come_to = [&](int asleep) {
