@@ -338,7 +338,7 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   if (auto r = write_outputs(a, *spec, *file); !r) return tl::unexpected(r.error());
   if (stopper.token().stop_requested())
     return fail(ErrorKind::cancelled, tr("Cancelled; the finished rows were kept."));
-  const auto code = exit_of(file->rows());
+  auto code = exit_of(file->rows());
   if (!*earlier) return code;
   const auto held = a.gate.judge(file->rows(), file->run().provenance, **earlier);
   return held || !code ? code : tl::unexpected(held.error());
