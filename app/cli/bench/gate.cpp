@@ -58,9 +58,7 @@ Result<void> GateArguments::judge(std::span<const Measurement> rows, const Prove
   }
   std::string words = phrase("{} of {} rows fell under {} of their earlier speed: {}.", fallen.size(), held.rows.size(),
                              *fail_under, fmt::join(fallen, ", "));
-  if (in_noise > 0)
-    words += plural(in_noise, " {} of them may be noise; a longer --time-limit tells.",
-                    " {} of them may be noise; a longer --time-limit tells.");
+  if (in_noise > 0) words += phrase(" {} of them may be noise; a longer --time-limit tells.", in_noise);
   return fail(ErrorKind::failed, words);
 }
 

@@ -27,6 +27,7 @@
 // Constants beside those of device.cuh: ATTN_STAGES slots of the ring; ATTN_QUERIES buffers of Q; ATTN_PACK heads packed
 // as rows; ATTN_SPLIT eighths of the keys whose product goes first; ATTN_HALF keys of the shorter step (0: none);
 // ATTN_LATE whether O's rows are handed back under the next tile, and maps fetched early;
+// ATTN_TURNS whether overlapping consumers take turns at starting products;
 // ATTN_COPIES whether tensors go through copies whose rows begin on 16 bytes (0: none do).
 #include "kernels/gpu/hopper_block.cuh"
 #include "kernels/gpu/hopper_copy.cuh"

@@ -1,7 +1,8 @@
-// The consumers of form 4: two that overlap within themselves. Q K^T of the next key tile is started before P V of this
-// one, and both run under the next tile's softmax; S and P live at once. The two take turns at starting products, so that
-// one's exponentials meet the other's products. One loop goes through the key tiles of all query tiles: the last P V of
-// a query tile runs with the first Q K^T of the next. The faster form where D is above 192 and O fills the registers.
+// The consumers of form 4: two or three that overlap within themselves. Q K^T of the next key tile is started before
+// P V of this one, and both run under the next tile's softmax; S and P live at once. They take turns at starting
+// products (ATTN_TURNS), so that one's exponentials meet another's products. One loop goes through the key tiles of all
+// query tiles: the last P V of a query tile runs with the first Q K^T of the next. The faster form where D is above 192
+// and O fills the registers.
 #pragma once
 
 #include "kernels/gpu/hopper_epilogue.cuh"

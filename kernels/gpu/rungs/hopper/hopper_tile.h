@@ -16,7 +16,7 @@ namespace attn::gpu {
 // The constants that the kernel is compiled with; every one an option of its row.
 struct HopperTile {
   std::int32_t step = 10;        // which ideas are in (hopper_block.cuh)
-  std::int32_t form = 5;         // 4: two consumers that overlap within; 5: consumers that cover each other
+  std::int32_t form = 5;         // 4: consumers that overlap within; 5: consumers that cover each other
   std::int32_t consumers = 3;    // warpgroups of 64 query rows
   std::int32_t keys = 128;       // of a K or V tile
   std::int32_t slots = 5;        // of the ring
