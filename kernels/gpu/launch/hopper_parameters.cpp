@@ -66,6 +66,10 @@ TensorTiles keys_of(const Problem& p, const HopperTile& tile, const Seen& seen) 
   return t;
 }
 
+void* pointer_to(DevicePointer at) {
+  return reinterpret_cast<void*>(at);  // NOLINT(performance-no-int-to-ptr): the driver hands out addresses as numbers
+}
+
 int near(long long shift) {
   return static_cast<int>(std::clamp<long long>(shift, -kFar, kFar));
 }
@@ -74,7 +78,7 @@ HopperArgs hopper_args(const Plan& plan, const Buffers& b, const HopperTile& t, 
   const Problem& p = plan.problem;
   const Args common = args_of(plan, b);
   HopperArgs a{};
-  a.out = reinterpret_cast<void*>(o.at);
+  a.out = pointer_to(o.at);
   a.out_b = o.strides[0], a.out_h = o.strides[1], a.out_r = o.strides[2];
   a.lse = common.lse;
   a.counter = reinterpret_cast<int*>(static_cast<std::byte*>(b.workspace) + workspace_of(*plan.kernel, p).counters);
@@ -129,8 +133,8 @@ HopperCopies hopper_copies(const std::vector<TensorCopy>& copies, Role role, con
                                                           [](std::int64_t s) { return s % 2 == 0; });
     const std::vector<std::int64_t>&from = in ? spec.strides : copy.strides, &to = in ? copy.strides : spec.strides;
     HopperCopy& c = all.of[n++];
-    c.from = reinterpret_cast<const void*>(in ? tensor : own);
-    c.to = reinterpret_cast<void*>(in ? own : tensor);
+    c.from = pointer_to(in ? tensor : own);
+    c.to = pointer_to(in ? own : tensor);
     c.from_b = from[0], c.from_h = from[1], c.from_r = from[2];
     c.to_b = to[0], c.to_h = to[1], c.to_r = to[2];
     c.batches = static_cast<int>(spec.shape[0]), c.heads = static_cast<int>(spec.shape[1]);
