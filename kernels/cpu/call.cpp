@@ -233,14 +233,14 @@ Result<Recording> begun_recording(const KernelRow& row, Rules rules, const Probl
   if (auto good = validate(p, in); !good) return tl::unexpected(good.error());
   Result<Options> resolved = resolve(row, o, device);
   if (!resolved) return tl::unexpected(resolved.error());
-  if (auto good = check_recordable(row.order, p, *resolved); !good) return tl::unexpected(good.error());
+  if (auto good = check_recordable(order_of(row, *resolved), p, *resolved); !good) return tl::unexpected(good.error());
 
   Recording rec;
   rec.problem = p;
   rec.options = *resolved;
   rec.kernel = row.id;
   rec.device = device.name;
-  rec.order = row.order;
+  rec.order = order_of(row, *resolved);
   rec.rules = rules;
   rec.score_reads = row.score_reads;
   rec.inputs = in;

@@ -84,6 +84,24 @@ Result<void> check_takes(const KernelRow& row, const Problem& p) {
   return takes_one(row, tr("axes in the order "), row.layouts, p.layout);
 }
 
+Order order_of(const KernelRow& row, const Options& o) {
+  for (const OrderChoice& c : row.other_orders) {
+    const OptionSpec* spec = spec_of(row, *c.option);
+    if (chosen(o, *c.option).value_or(spec == nullptr ? 0 : spec->default_value) >= c.from) return c.order;
+  }
+  return row.order;
+}
+
+std::optional<Options> options_for(const KernelRow& row, Order order, Options o) {
+  if (order_of(row, o) == order) return o;
+  for (const OrderChoice& c : row.other_orders) choose(o, *c.option, std::nullopt);
+  if (order_of(row, o) == order) return o;
+  const auto at = std::ranges::find(row.other_orders, order, &OrderChoice::order);
+  if (at == row.other_orders.end()) return std::nullopt;
+  choose(o, *at->option, at->from);
+  return o;
+}
+
 const OptionSpec* spec_of(const KernelRow& row, const Option& option) {
   const auto at = std::ranges::find_if(row.options, [&](const OptionSpec& spec) { return spec.is(option); });
   return at == row.options.end() ? nullptr : &*at;

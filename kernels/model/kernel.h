@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -122,6 +123,13 @@ struct Prepared {
   std::shared_ptr<const void> native;  // what the row's prepare() left for its launch(); CPU: null
 };
 
+// Options of some value let a kernel walk in another order than its row's first.
+struct OrderChoice {
+  const Option* option = nullptr;  // lives as long as the row
+  std::int64_t from = 1;           // of this value, or more
+  Order order = Order::naive;
+};
+
 using SupportsFn = Result<void> (*)(const KernelRow&, const Problem&, const Options&, const Device&);
 using PlanFn = Result<Plan> (*)(const KernelRow&, const Problem&, const Options&, const Device&);
 using PrepareFn = Result<Prepared> (*)(const Plan&, const Buffers&, const Stream&);
@@ -170,6 +178,7 @@ struct KernelRow {
   std::string_view title;  // what the window calls it
   std::string_view rung;   // "0", "1", "1b" ...: its place on the ladder
   Order order = Order::naive;
+  std::span<const OrderChoice> other_orders = {};  // the first whose option is chosen so
   Processor processor = Processor::cpu;
   std::span<const std::string_view> architectures;  // GPU: "sm_80" ...; CPU: empty = any
   std::span<const DType> dtypes;
@@ -214,6 +223,11 @@ Result<void> check_tensors(const Plan& plan, const Buffers& buffers);
 // The problem's dtype, pass, storage and layout are ones that the row takes, or which would do. Every row's `supports`
 // asks it.
 Result<void> check_takes(const KernelRow& row, const Problem& p);
+
+// In which order it walks with these options, resolved or not.
+Order order_of(const KernelRow& row, const Options& o);
+// Options by which it walks in the order; none: it never does.
+std::optional<Options> options_for(const KernelRow& row, Order order, Options o = {});
 
 // What the row says of the option; null: it does not read it.
 const OptionSpec* spec_of(const KernelRow& row, const Option& option);

@@ -165,6 +165,9 @@ struct OrderRow {
     return n < place.size() && place[n] >= 0 ? &phases[static_cast<std::size_t>(place[n])] : nullptr;
   }
   bool has(Phase p) const { return phase(p) != nullptr; }
+  // The passes in which tiles are made something of: those before and after go over rows or keys alone.
+  std::int32_t first_tile_pass() const;
+  std::int32_t last_tile_pass() const;
   // The first and the last phase that make something of a tile that is not skipped: it is begun, and done.
   Phase begins_tile() const;
   Phase ends_tile() const;

@@ -120,7 +120,7 @@ Traffic tile_loads(Order order, std::int32_t score_reads, const Problem& p, cons
 }
 
 Traffic tile_loads(const KernelRow& row, const Problem& p, const Options& o) {
-  return tile_loads(row.order, row.score_reads, p, o);
+  return tile_loads(order_of(row, o), row.score_reads, p, o);
 }
 
 }  // namespace attn

@@ -20,7 +20,7 @@ TileBytes tile_bytes(const Problem& p, std::int64_t rows, std::int64_t cols) {
   return {as_bytes(rows * p.D, e),     as_bytes(cols * p.D, e),      as_bytes(cols * p.Dv, e),
           as_bytes(bias, kFp32),       as_bytes(rows * cols, kFp32), as_bytes(rows * cols, e),
           as_bytes(rows * p.Dv, e),    as_bytes(rows * p.Dv, kFp32), as_bytes(rows, kFp32),
-          as_bytes(cols * p.D, kFp32), as_bytes(cols * p.Dv, kFp32)};
+          as_bytes(cols * p.D, kFp32), as_bytes(cols * p.Dv, kFp32), as_bytes(rows * p.D, kFp32)};
 }
 
 std::uint64_t Traffic::total() const {

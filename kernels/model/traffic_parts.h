@@ -22,10 +22,11 @@ struct Traffic {
   bool operator==(const Traffic&) const = default;
 };
 
-// Sizes of one tile's parts, in bytes: S, statistics and what is summed (O; of a backward dK, dV) are fp32, P and the
-// rest of the problem's dtype.
+// Sizes of one tile's parts, in bytes: S, statistics and what is summed (O; of a backward dQ, dK, dV) are fp32, P and
+// the rest of the problem's dtype.
 struct TileBytes {
-  std::uint64_t q = 0, k = 0, v = 0, bias = 0, s = 0, p = 0, o = 0, o_state = 0, stat = 0, k_sum = 0, v_sum = 0;
+  std::uint64_t q = 0, k = 0, v = 0, bias = 0, s = 0, p = 0, o = 0, o_state = 0, stat = 0, k_sum = 0, v_sum = 0,
+                q_sum = 0;
 };
 TileBytes tile_bytes(const Problem& p, std::int64_t rows, std::int64_t cols);
 

@@ -1,7 +1,5 @@
 #include "kernels/museum/right_run.h"
 
-#include <algorithm>
-
 #include "kernels/base/text.h"
 #include "kernels/judge/first_wrong/first_wrong.h"
 #include "kernels/ladder.h"
@@ -10,16 +8,17 @@ namespace attn {
 
 Result<Recording> right_run(const Recording& rec, const Stop& stop) {
   const auto rows = rec.problem.pass == Pass::forward ? cpu_kernel_table() : cpu_backward_table();
-  const auto row =
-      std::ranges::find_if(rows, [&](const KernelRow& r) { return r.order == rec.order && r.record != nullptr; });
-  if (row == rows.end()) {
-    return fail(ErrorKind::cannot_run, phrase("no kernel on the CPU has the order {}", name_of(rec.order)));
+  Options walk;
+  walk.br = rec.options.br;
+  walk.bc = rec.options.bc;
+  walk.key_order = rec.options.key_order;
+  for (const KernelRow& row : rows) {
+    Options as_it = walk;
+    for (const OrderChoice& c : row.other_orders) choose(as_it, *c.option, chosen(rec.options, *c.option));
+    const auto o = row.record == nullptr ? std::nullopt : options_for(row, rec.order, as_it);
+    if (o) return row.record(row, rec.problem, *o, rec.inputs, stop);
   }
-  Options o;
-  o.br = rec.options.br;
-  o.bc = rec.options.bc;
-  o.key_order = rec.options.key_order;
-  return row->record(*row, rec.problem, o, rec.inputs, stop);
+  return fail(ErrorKind::cannot_run, phrase("no kernel on the CPU has the order {}", name_of(rec.order)));
 }
 
 Result<std::optional<FirstWrong>> first_wrong_of(const Recording& rec, const Stop& stop) {

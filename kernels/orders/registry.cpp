@@ -82,6 +82,15 @@ Phase OrderRow::ends_tile() const {
   return at == walk.rend() ? Phase::skipped : at->phase;
 }
 
+std::int32_t OrderRow::first_tile_pass() const {
+  const auto at = std::ranges::find_if(walk, makes_of_tile);
+  return at == walk.end() ? 0 : at->pass;
+}
+std::int32_t OrderRow::last_tile_pass() const {
+  const auto at = std::find_if(walk.rbegin(), walk.rend(), makes_of_tile);
+  return at == walk.rend() ? passes - 1 : at->pass;
+}
+
 std::optional<std::size_t> OrderRow::own(Slot s) const {
   return place_in(own_slots, s);
 }

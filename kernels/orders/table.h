@@ -19,5 +19,6 @@ OrderRow flash_order(OrderNames& names);
 OrderRow flash1_order(OrderNames& names);
 OrderRow backward_order(OrderNames& names);
 OrderRow naive_backward_order(OrderNames& names);
+OrderRow backward_queries_order(OrderNames& names);
 
 }  // namespace attn::orders

@@ -6,8 +6,14 @@
 namespace attn::orders {
 
 std::span<const MakeOrder> table() {
-  static constexpr MakeOrder kTable[] = {naive_order,    tiled_order,          flash_order,     flash1_order,
-                                         backward_order, naive_backward_order, late_scale_order};
+  static constexpr MakeOrder kTable[] = {naive_order,
+                                         tiled_order,
+                                         flash_order,
+                                         flash1_order,
+                                         backward_order,
+                                         naive_backward_order,
+                                         backward_queries_order,
+                                         late_scale_order};
   return kTable;
 }
 

@@ -78,7 +78,7 @@ Result<Recording> record_document(const Document& d, Stop stop) {
   if (auto r = (*row)->supports(**row, d.problem, d.options, device); !r) return tl::unexpected(r.error());
   const auto resolved = resolve(**row, d.options, device);
   if (!resolved) return tl::unexpected(resolved.error());
-  if (auto r = check_recordable((*row)->order, d.problem, *resolved); !r) return tl::unexpected(r.error());
+  if (auto r = check_recordable(order_of(**row, *resolved), d.problem, *resolved); !r) return tl::unexpected(r.error());
   const auto inputs = document_inputs(d.problem, d.inputs, {});
   if (!inputs) return tl::unexpected(inputs.error());
   return (*row)->record(**row, d.problem, d.options, *inputs, std::move(stop));

@@ -9,12 +9,15 @@
 //
 // The key tile is outside: its dK and dV stay on chip while the query tiles pass by; dQ comes and goes. Key tiles are
 // dealt to so many chunks a head as the problem says, each with a dQ of its own, and these are added in one order at
-// the end: the bits do not depend on the threads.
+// the end: the bits do not depend on the threads. Option `outside`: the other way round, the query tile with its dQ
+// stays, and dK and dV come and go: two sums on their way in place of one.
 //
 // New against the rung before (cpu_naive_bwd): S, P and dS exist for one tile at a time and never go to memory.
 //
 // What limits it now: five products near the multiply-add rate of the cores, and dQ, which is read and written at each
 // turn.
+//
+// Two what-ifs are options: LSE in 16 bits, and a dS that forgets delta.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -27,9 +30,12 @@
 #include "kernels/cpu/backward/workspace.h"
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/rows.h"
+#include "kernels/orders/backward/options.h"
 
 namespace attn::cpu {
 namespace {
+
+using namespace orders::backward;
 
 // Enough pieces for many cores, few enough that the copies of dQ stay small.
 constexpr std::int64_t kPieces = 64, kMostChunks = 16;
@@ -39,7 +45,8 @@ struct FlashLayout {
   std::int64_t ldk = 0, ldd = 0, ldv = 0;               // padded Bc, D, Dv
   std::int64_t chunks = 0;                              // that share the key tiles of a head
   std::int64_t k_panels = 0, k_rows = 0, v_panels = 0;  // K transposed and plain, V transposed
-  std::int64_t q = 0, d_o = 0, delta = 0, dq = 0;       // dq: one a chunk
+  std::int64_t q = 0, d_o = 0, lse = 0, delta = 0;
+  std::int64_t dq = 0, dk = 0, dv = 0;  // that come and go: one a chunk
   std::int64_t scratch = 0, scratch_each = 0;
   Parts parts;
 };
@@ -54,16 +61,25 @@ FlashLayout layout_of(const Problem& p, const Options& o, std::int64_t most_chun
   x.ldd = padded(p.D);
   x.ldv = padded(p.Dv);
   const std::int64_t kv_heads = p.B * p.Hkv, heads = p.B * p.Hq;
-  x.chunks = std::clamp<std::int64_t>((kPieces + kv_heads - 1) / kv_heads, 1, std::min(x.tj, most_chunks));
+  const bool by_queries = queries_outside(o);
+  const std::int64_t outer = by_queries ? x.ti * (p.Hq / p.Hkv) : x.tj;
+  x.chunks = std::clamp<std::int64_t>((kPieces + kv_heads - 1) / kv_heads, 1, std::min(outer, most_chunks));
   x.k_panels = x.parts.take({kv_heads, x.tj, p.D, x.ldk});
   x.k_rows = x.parts.take({kv_heads, p.Lk, x.ldd});
   x.v_panels = x.parts.take({kv_heads, x.tj, p.Dv, x.ldk});
   x.q = x.parts.take({heads, p.Lq, x.ldd});
   x.d_o = x.parts.take({heads, p.Lq, x.ldv});
+  x.lse = x.parts.take({heads, p.Lq});
   x.delta = x.parts.take({heads, p.Lq});
-  x.dq = x.parts.take({x.chunks, heads, p.Lq, x.ldd});
-  // S or P, dP or dS, the slope of the softcap; dK, dV; LSE as a shift.
-  x.scratch_each = (p.softcap ? 3 : 2) * x.br * x.ldk + x.bc * (x.ldd + x.ldv) + padded(x.br);
+  if (by_queries) {
+    x.dk = x.parts.take({x.chunks, kv_heads, p.Lk, x.ldd});
+    x.dv = x.parts.take({x.chunks, kv_heads, p.Lk, x.ldv});
+  } else {
+    x.dq = x.parts.take({x.chunks, heads, p.Lq, x.ldd});
+  }
+  // S or P, dP or dS, the slope of the softcap; the sums that stay; LSE as a shift.
+  const std::int64_t sums = by_queries ? x.br * x.ldd : x.bc * (x.ldd + x.ldv);
+  x.scratch_each = (p.softcap ? 3 : 2) * x.br * x.ldk + sums + padded(x.br);
   x.scratch = x.parts.take({x.scratch_each, o.threads});
   return x;
 }
@@ -80,20 +96,38 @@ class FlashBackward {
         at_(layout_of(p, o, most_chunks)),
         bias_(buffers.read<float>(Tensor::bias)),
         scale_(static_cast<float>(p.effective_scale())),
-        group_(p.Hq / p.Hkv) {}
+        group_(p.Hq / p.Hkv),
+        by_queries_(queries_outside(o)),
+        lse_type_(lse_type(o)),
+        forgotten_(static_cast<std::size_t>(subtracts_delta(o) ? 0 : at_.br), 0.0F) {}
 
   void run() {
     team_.run(p_.B * p_.Hkv * at_.tj, [this](std::int64_t n, std::int32_t) { pack_keys(n / at_.tj, n % at_.tj); });
     team_.run(p_.B * p_.Hq * at_.ti, [this](std::int64_t n, std::int32_t) { pack_queries(n / at_.ti, n % at_.ti); });
-    team_.run(p_.B * p_.Hkv * at_.chunks,
-              [this](std::int64_t n, std::int32_t worker) { chunk(n / at_.chunks, n % at_.chunks, worker); });
-    team_.run(p_.B * p_.Hq * at_.ti, [this](std::int64_t n, std::int32_t) { store_dq(n / at_.ti, n % at_.ti); });
+    team_.run(p_.B * p_.Hkv * at_.chunks, [this](std::int64_t n, std::int32_t worker) {
+      by_queries_ ? query_chunk(n / at_.chunks, n % at_.chunks, worker)
+                  : key_chunk(n / at_.chunks, n % at_.chunks, worker);
+    });
+    if (by_queries_) {
+      team_.run(p_.B * p_.Hkv * at_.tj, [this](std::int64_t n, std::int32_t) { store_dkv(n / at_.tj, n % at_.tj); });
+    } else {
+      team_.run(p_.B * p_.Hq * at_.ti, [this](std::int64_t n, std::int32_t) { store_dq(n / at_.ti, n % at_.ti); });
+    }
   }
 
  private:
+  // The sums of a tile: on chip, or where they wait in memory.
+  struct Sums {
+    MutTile dq, dk, dv;
+  };
   struct Scratch {
-    MutTile s, ds, cap, dk, dv;
+    MutTile s, ds, cap;
+    Sums sums;
     float* shift;
+  };
+  // Which tile of which head: `head` of queries, `kv` of keys.
+  struct Tile {
+    std::int64_t head, kv, i, j;
   };
 
   static ConstTile read(MutTile t) { return {t.data, t.ld}; }
@@ -116,10 +150,24 @@ class FlashBackward {
   MutTile do_rows(std::int64_t head, std::int64_t i) const {
     return {part(at_.d_o) + (head * p_.Lq + i * at_.br) * at_.ldv, at_.ldv};
   }
+  float* lse(std::int64_t head, std::int64_t i) const { return part(at_.lse) + head * p_.Lq + i * at_.br; }
   float* delta(std::int64_t head, std::int64_t i) const { return part(at_.delta) + head * p_.Lq + i * at_.br; }
   MutTile dq_rows(std::int64_t c, std::int64_t head, std::int64_t i) const {
     return {part(at_.dq) + ((c * p_.B * p_.Hq + head) * p_.Lq + i * at_.br) * at_.ldd, at_.ldd};
   }
+  MutTile dk_rows(std::int64_t c, std::int64_t kv, std::int64_t j) const {
+    return {part(at_.dk) + ((c * p_.B * p_.Hkv + kv) * p_.Lk + j * at_.bc) * at_.ldd, at_.ldd};
+  }
+  MutTile dv_rows(std::int64_t c, std::int64_t kv, std::int64_t j) const {
+    return {part(at_.dv) + ((c * p_.B * p_.Hkv + kv) * p_.Lk + j * at_.bc) * at_.ldv, at_.ldv};
+  }
+  Place2d place(std::int64_t head, std::int64_t i, std::int64_t j) const {
+    return {head / p_.Hq, head % p_.Hq, i * at_.br, rows_of(i), j * at_.bc, keys_of_tile(j)};
+  }
+  bool hidden(const Place2d& t) const {
+    return p_.cover(t.b, t.r0, t.r0 + t.rows, t.c0, t.c0 + t.cols) == TileCover::skipped;
+  }
+  std::int64_t first_head(std::int64_t kv) const { return kv / p_.Hkv * p_.Hq + kv % p_.Hkv * group_; }
 
   Scratch scratch(std::int32_t worker) const {
     float* next = part(at_.scratch) + worker * at_.scratch_each;
@@ -132,8 +180,12 @@ class FlashBackward {
     s.s = take(at_.br, at_.ldk);
     s.ds = take(at_.br, at_.ldk);
     if (p_.softcap) s.cap = take(at_.br, at_.ldk);
-    s.dk = take(at_.bc, at_.ldd);
-    s.dv = take(at_.bc, at_.ldv);
+    if (by_queries_) {
+      s.sums.dq = take(at_.br, at_.ldd);
+    } else {
+      s.sums.dk = take(at_.bc, at_.ldd);
+      s.sums.dv = take(at_.bc, at_.ldv);
+    }
     s.shift = next;
     return s;
   }
@@ -152,11 +204,13 @@ class FlashBackward {
     }
   }
 
-  // Q_i, dO_i and delta_i.
+  // Q_i, dO_i, LSE_i and delta_i.
   void pack_queries(std::int64_t head, std::int64_t i) const {
     const std::int64_t rows = rows_of(i), first = i * at_.br;
     widen_rows(p_, buffers_, {Tensor::q, head, p_.Lq, p_.D}, first, rows, p_.Lq, q_rows(head, i));
     widen_rows(p_, buffers_, {Tensor::d_o, head, p_.Lq, p_.Dv}, first, rows, p_.Lq, do_rows(head, i));
+    std::copy_n(buffers_.read<float>(Tensor::lse) + head * p_.Lq + first, rows, lse(head, i));
+    round_tile(lse_type_, {lse(head, i), 1}, rows, 1);
     float out[kMaxHeadDim];
     float* const to = delta(head, i);
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -165,54 +219,82 @@ class FlashBackward {
     }
     if (float* given = buffers_.write<float>(Tensor::delta); given != nullptr)
       std::copy(to, to + rows, given + head * p_.Lq + first);
-    if constexpr (Trace::kOn)
-      trace_->delta({head / p_.Hq, head % p_.Hq, first, rows, 0, 0}, i, read(do_rows(head, i)), to);
+    if constexpr (Trace::kOn) {
+      if (!by_queries_) trace_->delta(place(head, i, 0), i, read(do_rows(head, i)), to);
+    }
   }
 
   // Key tiles c, c + chunks, c + 2 chunks ...: a causal mask gives each chunk about the same work.
-  void chunk(std::int64_t kv, std::int64_t c, std::int32_t worker) {
-    const std::int64_t b = kv / p_.Hkv, first_head = b * p_.Hq + kv % p_.Hkv * group_;
-    for (std::int64_t g = 0; g < group_; ++g) std::fill_n(dq_rows(c, first_head + g, 0).data, p_.Lq * at_.ldd, 0.0F);
+  void key_chunk(std::int64_t kv, std::int64_t c, std::int32_t worker) {
+    for (std::int64_t g = 0; g < group_; ++g)
+      std::fill_n(dq_rows(c, first_head(kv) + g, 0).data, p_.Lq * at_.ldd, 0.0F);
     for (std::int64_t j = c; j < at_.tj && !team_.stopped(); j += at_.chunks) key_tile(kv, c, j, worker);
   }
 
   void key_tile(std::int64_t kv, std::int64_t c, std::int64_t j, std::int32_t worker) {
-    const Scratch s = scratch(worker);
-    const std::int64_t b = kv / p_.Hkv, cols = keys_of_tile(j), first_head = b * p_.Hq + kv % p_.Hkv * group_;
-    std::fill_n(s.dk.data, cols * s.dk.ld, 0.0F);
-    std::fill_n(s.dv.data, cols * s.dv.ld, 0.0F);
-    const Place2d keys{b, first_head - b * p_.Hq, 0, 0, j * at_.bc, cols};
+    Scratch s = scratch(worker);
+    const std::int64_t cols = keys_of_tile(j), first = kv * p_.Lk + j * at_.bc;
+    const MutTile dk = s.sums.dk, dv = s.sums.dv;
+    std::fill_n(dk.data, cols * dk.ld, 0.0F);
+    std::fill_n(dv.data, cols * dv.ld, 0.0F);
+    Place2d keys = place(first_head(kv), 0, j);
+    keys.rows = 0;
     if constexpr (Trace::kOn) {
-      if (p_.cover(b, 0, p_.Lq, keys.c0, keys.c0 + cols) != TileCover::skipped)
-        trace_->keys(keys, j, read(k_rows(kv, j)), read(v_panel(kv, j)));
+      if (p_.cover(keys.b, 0, p_.Lq, keys.c0, keys.c0 + cols) != TileCover::skipped)
+        trace_->keys(keys, -1, j, read(k_rows(kv, j)), read(v_panel(kv, j)));
     }
-    for (std::int64_t g = 0; g < group_; ++g) {
+    for (std::int64_t head = first_head(kv); head < first_head(kv) + group_; ++head) {
       for (std::int64_t i = 0; i < at_.ti && !team_.stopped(); ++i) {
-        const Place2d t{b, kv % p_.Hkv * group_ + g, i * at_.br, rows_of(i), j * at_.bc, cols};
-        if (p_.cover(b, t.r0, t.r0 + t.rows, t.c0, t.c0 + t.cols) == TileCover::skipped) {
+        const Place2d t = place(head, i, j);
+        if (hidden(t)) {
           if constexpr (Trace::kOn) trace_->skipped(t, i, j);
           continue;
         }
-        tile(t, first_head + g, kv, c, i, j, s);
+        if constexpr (Trace::kOn) trace_->rows(t, i, j, read(q_rows(head, i)), lse(head, i));
+        s.sums.dq = dq_rows(c, head, i);
+        tile(t, {head, kv, i, j}, s);
       }
     }
-    const std::int64_t first = kv * p_.Lk + j * at_.bc;
-    for (std::int64_t r = 0; r < cols; ++r)
-      for (std::int64_t d = 0; d < p_.D; ++d) s.dk.data[r * s.dk.ld + d] *= scale_;
-    narrow(p_.dtype, read(s.dk), cols, p_.D, buffers_.out[Tensor::d_k], first * p_.D, p_.D);
-    narrow(p_.dtype, read(s.dv), cols, p_.Dv, buffers_.out[Tensor::d_v], first * p_.Dv, p_.Dv);
-    if constexpr (Trace::kOn) {
-      round_tile(p_.dtype, s.dk, cols, p_.D);
-      round_tile(p_.dtype, s.dv, cols, p_.Dv);
-      trace_->keys_done(keys, j, read(s.dk), read(s.dv));
-    }
+    store_keys(dk, dv, cols, first);
+    if constexpr (Trace::kOn) trace_->keys_done(keys, j, read(dk), read(dv));
   }
 
-  void tile(const Place2d& t, std::int64_t head, std::int64_t kv, std::int64_t c, std::int64_t i, std::int64_t j,
-            const Scratch& s) const {
+  // Query tiles c, c + chunks ... of the heads that share these keys.
+  void query_chunk(std::int64_t kv, std::int64_t c, std::int32_t worker) {
+    std::fill_n(dk_rows(c, kv, 0).data, p_.Lk * at_.ldd, 0.0F);
+    std::fill_n(dv_rows(c, kv, 0).data, p_.Lk * at_.ldv, 0.0F);
+    for (std::int64_t n = c; n < group_ * at_.ti && !team_.stopped(); n += at_.chunks)
+      query_tile(first_head(kv) + n / at_.ti, kv, c, n % at_.ti, worker);
+  }
+
+  void query_tile(std::int64_t head, std::int64_t kv, std::int64_t c, std::int64_t i, std::int32_t worker) {
+    Scratch s = scratch(worker);
+    const MutTile dq = s.sums.dq;
+    std::fill_n(dq.data, rows_of(i) * dq.ld, 0.0F);
+    Place2d rows = place(head, i, 0);
+    rows.cols = 0;
+    if constexpr (Trace::kOn) {
+      trace_->delta(rows, i, read(do_rows(head, i)), delta(head, i));
+      trace_->rows(rows, i, -1, read(q_rows(head, i)), lse(head, i));
+    }
+    for (std::int64_t j = 0; j < at_.tj && !team_.stopped(); ++j) {
+      const Place2d t = place(head, i, j);
+      if (hidden(t)) {
+        if constexpr (Trace::kOn) trace_->skipped(t, i, j);
+        continue;
+      }
+      if constexpr (Trace::kOn) trace_->keys(t, i, j, read(k_rows(kv, j)), read(v_panel(kv, j)));
+      s.sums.dk = dk_rows(c, kv, j);
+      s.sums.dv = dv_rows(c, kv, j);
+      tile(t, {head, kv, i, j}, s);
+    }
+    store_queries(dq, head, i);
+    if constexpr (Trace::kOn) trace_->rows_done(rows, i, read(dq));
+  }
+
+  void tile(const Place2d& t, const Tile& at, const Scratch& s) const {
+    const auto [head, kv, i, j] = at;
     const ConstTile q = read(q_rows(head, i)), d_o = read(do_rows(head, i));
-    const float* const lse = buffers_.read<float>(Tensor::lse) + head * p_.Lq + t.r0;
-    if constexpr (Trace::kOn) trace_->rows(t, i, j, q, lse);
     // S, then P = exp(S - LSE) in its place
     scaled_product(q, read(k_panel(kv, j)), s.s, t.rows, t.cols, p_.D, scale_);
     if (p_.softcap) cap_gradients(p_, read(s.s), t.rows, t.cols, s.cap);
@@ -223,37 +305,65 @@ class FlashBackward {
       apply_mask(p_, bias_, t, s.s);
       if constexpr (Trace::kOn) trace_->tile(Phase::mask, Slot::s, read(s.s), t, i, j, {.masked = true});
     }
-    shifts(lse, t.rows, s.shift);
+    shifts(lse(head, i), t.rows, s.shift);
     exp_rows(read(s.s), t.rows, t.cols, s.shift, s.s, nullptr);
     if constexpr (Trace::kOn) trace_->tile(n_.weights_again, Slot::p, read(s.s), t, i, j);
-    transposed_product(read(s.s), d_o, s.dv, t.cols, p_.Dv, t.rows);
-    if constexpr (Trace::kOn) trace_->key_sum(n_.value_gradient, n_.dv, read(s.dv), t, i, j);
+    transposed_product(read(s.s), d_o, s.sums.dv, t.cols, p_.Dv, t.rows);
+    if constexpr (Trace::kOn) trace_->key_sum(n_.value_gradient, n_.dv, read(s.sums.dv), t, i, j);
     // dP, then dS = P (dP - delta) in its place
     scaled_product(d_o, read(v_panel(kv, j)), s.ds, t.rows, t.cols, p_.Dv, 1.0F);
     if constexpr (Trace::kOn) trace_->tile(n_.weight_gradient, n_.dp, read(s.ds), t, i, j);
-    softmax_gradient(read(s.s), read(s.ds), t.rows, t.cols, delta(head, i), s.ds);
+    const float* const mean = forgotten_.empty() ? delta(head, i) : forgotten_.data();
+    softmax_gradient(read(s.s), read(s.ds), t.rows, t.cols, mean, s.ds);
     if (p_.softcap) multiply_tile(s.ds, read(s.cap), t.rows, t.cols);
     if constexpr (Trace::kOn) trace_->tile(n_.score_gradient, n_.ds, read(s.ds), t, i, j);
-    transposed_product(read(s.ds), q, s.dk, t.cols, p_.D, t.rows);
-    if constexpr (Trace::kOn) trace_->key_sum(n_.key_gradient, n_.dk, read(s.dk), t, i, j);
-    rescaled_product(read(s.ds), read(k_rows(kv, j)), dq_rows(c, head, i), t.rows, p_.D, t.cols, nullptr);
-    if constexpr (Trace::kOn) trace_->query_sum(read(dq_rows(c, head, i)), t, i, j);
+    transposed_product(read(s.ds), q, s.sums.dk, t.cols, p_.D, t.rows);
+    if constexpr (Trace::kOn) trace_->key_sum(n_.key_gradient, n_.dk, read(s.sums.dk), t, i, j);
+    rescaled_product(read(s.ds), read(k_rows(kv, j)), s.sums.dq, t.rows, p_.D, t.cols, nullptr);
+    if constexpr (Trace::kOn) trace_->query_sum(read(s.sums.dq), t, i, j);
   }
 
-  // The chunks' parts in their order, scaled and rounded.
-  void store_dq(std::int64_t head, std::int64_t i) const {
-    const std::int64_t floats = rows_of(i) * at_.ldd;
-    const MutTile sum = dq_rows(0, head, i);
-    for (std::int64_t c = 1; c < at_.chunks; ++c) {
-      const float* other = dq_rows(c, head, i).data;
-      for (std::int64_t n = 0; n < floats; ++n) sum.data[n] += other[n];
-    }
-    for (std::int64_t n = 0; n < floats; ++n) sum.data[n] *= scale_;
-    narrow(p_.dtype, read(sum), rows_of(i), p_.D, buffers_.out[Tensor::d_q], (head * p_.Lq + i * at_.br) * p_.D, p_.D);
+  static void add(ConstTile other, std::int64_t floats, MutTile sum) {
+    for (std::int64_t n = 0; n < floats; ++n) sum.data[n] += other.data[n];
+  }
+
+  // Scaled, written, and in place what was written.
+  void store_keys(MutTile dk, MutTile dv, std::int64_t cols, std::int64_t first) const {
+    for (std::int64_t r = 0; r < cols; ++r)
+      for (std::int64_t d = 0; d < p_.D; ++d) dk.data[r * dk.ld + d] *= scale_;
+    narrow(p_.dtype, read(dk), cols, p_.D, buffers_.out[Tensor::d_k], first * p_.D, p_.D);
+    narrow(p_.dtype, read(dv), cols, p_.Dv, buffers_.out[Tensor::d_v], first * p_.Dv, p_.Dv);
     if constexpr (Trace::kOn) {
-      round_tile(p_.dtype, sum, rows_of(i), p_.D);
-      trace_->rows_done({head / p_.Hq, head % p_.Hq, i * at_.br, rows_of(i), 0, 0}, i, read(sum));
+      round_tile(p_.dtype, dk, cols, p_.D);
+      round_tile(p_.dtype, dv, cols, p_.Dv);
     }
+  }
+
+  void store_queries(MutTile dq, std::int64_t head, std::int64_t i) const {
+    for (std::int64_t n = 0; n < rows_of(i) * dq.ld; ++n) dq.data[n] *= scale_;
+    narrow(p_.dtype, read(dq), rows_of(i), p_.D, buffers_.out[Tensor::d_q], (head * p_.Lq + i * at_.br) * p_.D, p_.D);
+    if constexpr (Trace::kOn) round_tile(p_.dtype, dq, rows_of(i), p_.D);
+  }
+
+  // The chunks' parts in their order.
+  void store_dq(std::int64_t head, std::int64_t i) const {
+    const MutTile sum = dq_rows(0, head, i);
+    for (std::int64_t c = 1; c < at_.chunks; ++c) add(read(dq_rows(c, head, i)), rows_of(i) * at_.ldd, sum);
+    store_queries(sum, head, i);
+    if constexpr (Trace::kOn) trace_->rows_done(place(head, i, 0), i, read(sum));
+  }
+
+  void store_dkv(std::int64_t kv, std::int64_t j) const {
+    const MutTile dk = dk_rows(0, kv, j), dv = dv_rows(0, kv, j);
+    const std::int64_t cols = keys_of_tile(j);
+    for (std::int64_t c = 1; c < at_.chunks; ++c) {
+      add(read(dk_rows(c, kv, j)), cols * at_.ldd, dk);
+      add(read(dv_rows(c, kv, j)), cols * at_.ldv, dv);
+    }
+    store_keys(dk, dv, cols, kv * p_.Lk + j * at_.bc);
+    Place2d keys = place(first_head(kv), 0, j);
+    keys.rows = 0;
+    if constexpr (Trace::kOn) trace_->keys_done(keys, j, read(dk), read(dv));
   }
 
   const Problem& p_;
@@ -265,16 +375,22 @@ class FlashBackward {
   const float* const bias_;  // null: there is none
   const float scale_;
   const std::int64_t group_;  // query heads that share a head of keys
+  const bool by_queries_;     // the query tile is outside
+  const DType lse_type_;
+  const std::vector<float> forgotten_;  // zeros in the place of delta; empty: it is subtracted
 };
 
 Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
   Result<Options> resolved = resolve(row, o, d);
   if (!resolved) return tl::unexpected(resolved.error());
   const FlashLayout layout = layout_of(p, *resolved);
-  return plan_of(row, p, *resolved, layout.parts.bytes(), marked("chunks of key tiles"), p.B * p.Hkv * layout.chunks);
+  return plan_of(row, p, *resolved, layout.parts.bytes(),
+                 queries_outside(*resolved) ? marked("chunks of query tiles") : marked("chunks of key tiles"),
+                 p.B * p.Hkv * layout.chunks);
 }
 
-// One chunk, on one thread: dQ is the sum over all key tiles in their sequence, and the events are in that of the walk.
+// One chunk, on one thread: what comes and goes is summed over all tiles in their sequence, and the events are in that
+// of the walk.
 Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in, Stop stop) {
   auto begun = begun_recording(row, Rules::vector, p, o, in);
   if (!begun) return begun;
@@ -295,13 +411,16 @@ Result<Recording> record(const KernelRow& row, const Problem& p, const Options& 
 }  // namespace
 
 KernelRow cpu_flash_bwd_row() {
-  static constexpr OptionSpec kOptions[] = {
-      {&Option::br, 1, 4096, 1, 64}, {&Option::bc, 1, 4096, 1, 64}, {&Option::threads, 1, 1024, 1, 0}};
+  static constexpr OptionSpec kOptions[] = {{&Option::br, 1, 4096, 1, 64},     {&Option::bc, 1, 4096, 1, 64},
+                                            {&Option::threads, 1, 1024, 1, 0}, {&kOutside, 0, 1, 1, kKeysOutside},
+                                            {&kSubtractDelta, 0, 1, 1, 1},     {&kLseType, 0, 2, 1, 0}};
+  static const OrderChoice kOrders[] = {{&kOutside, kQueriesOutside, *order_named("backward-queries")}};
   KernelRow row = backward_row();
   row.id = "cpu_flash_bwd";
   row.title = marked("flash backward, all cores");
   row.rung = "2b";
   row.order = *order_named("backward");
+  row.other_orders = kOrders;
   row.options = kOptions;
   row.what = marked("The backward from O and LSE alone, tile by tile, on the CPU's vector units, all cores.");
   row.teaches =

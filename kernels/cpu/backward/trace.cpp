@@ -3,7 +3,7 @@
 namespace attn::cpu {
 namespace {
 
-constexpr std::int32_t kDeltaPass = 0, kTilePass = 1, kEndPass = 2;
+constexpr std::int32_t kDeltaPass = 0;
 
 // Where rows of keys lie.
 Place2d by_key(const Place2d& t) {
@@ -14,8 +14,16 @@ Place2d by_key(const Place2d& t) {
 
 }  // namespace
 
-BackwardTrace::BackwardTrace(Recording& rec, const Inputs& in) : rec_(rec), in_(in), to_(rec, in) {
+BackwardTrace::BackwardTrace(Recording& rec, const Inputs& in)
+    : rec_(rec),
+      in_(in),
+      to_(rec, in),
+      keys_outside_(order_row(rec.order).keys_outside),
+      tile_pass_(keys_outside_ ? 1 : kDeltaPass),
+      keys_pass_(1),
+      rows_pass_(keys_outside_ ? 2 : kDeltaPass) {
   const Problem& p = rec.problem;
+  kept_keys_.resize(static_cast<std::size_t>(p.B * p.Hkv * rec.key_tiles()));
   kept_.resize(static_cast<std::size_t>(p.B * p.Hq * rec.query_tiles()));
 }
 
@@ -23,14 +31,27 @@ BackwardTrace::RowTile& BackwardTrace::rows_of(const Place2d& t, std::int64_t i)
   return kept_[static_cast<std::size_t>((t.b * rec_.problem.Hq + t.h) * rec_.query_tiles() + i)];
 }
 
+void BackwardTrace::clear(std::initializer_list<Slot> slots) {
+  for (const Slot slot : slots) to_.clear(slot);
+}
+
+void BackwardTrace::clear_tile() {
+  clear({Slot::s, Slot::p, n_.dp, n_.ds});
+}
+
 void BackwardTrace::clear_rows() {
-  for (const Slot slot : {Slot::q, Slot::s, Slot::p, Slot::lse, n_.o, n_.d_o, n_.delta, n_.dp, n_.ds, n_.dq})
-    to_.clear(slot);
+  clear_tile();
+  clear({Slot::q, Slot::lse, n_.o, n_.d_o, n_.delta, n_.dq});
+}
+
+void BackwardTrace::clear_keys() {
+  clear_tile();
+  clear({Slot::k, Slot::v, n_.dk, n_.dv});
 }
 
 void BackwardTrace::clear_all() {
   clear_rows();
-  for (const Slot slot : {Slot::k, Slot::v, n_.dk, n_.dv}) to_.clear(slot);
+  clear_keys();
 }
 
 std::int64_t BackwardTrace::columns_of(Slot slot) const {
@@ -53,22 +74,32 @@ void BackwardTrace::delta(const Place2d& t, std::int64_t i, ConstTile d_o, const
   to_.event(n_.row_dots, t, i, -1, kDeltaPass);
 }
 
-void BackwardTrace::keys(const Place2d& t, std::int64_t j, ConstTile k, ConstTile v_panel) {
+void BackwardTrace::put_keys(const Place2d& t, std::int64_t j, ConstTile k, ConstTile v_panel) {
   const Problem& p = rec_.problem;
+  KeyTile& kept = kept_keys_[static_cast<std::size_t>((t.b * p.Hkv + p.kv_head(t.h)) * rec_.key_tiles() + j)];
+  if (kept.k == kNoVersion) {
+    to_.put(Slot::k, k, by_key(t), t.cols, p.D);
+    const std::int64_t ld = padded(p.Dv);
+    work_.resize(static_cast<std::size_t>(padded(t.cols) * ld));
+    transpose(v_panel, {work_.data(), ld}, p.Dv, t.cols);
+    to_.put(Slot::v, {work_.data(), ld}, by_key(t), t.cols, p.Dv);
+    kept = {to_.shown(Slot::k), to_.shown(Slot::v)};
+  }
+  to_.show(Slot::k, kept.k);
+  to_.show(Slot::v, kept.v);
+}
+
+void BackwardTrace::keys(const Place2d& t, std::int64_t i, std::int64_t j, ConstTile k, ConstTile v_panel) {
   to_.go_to(t.b, t.h);
-  clear_all();
-  to_.put(Slot::k, k, by_key(t), t.cols, p.D);
-  const std::int64_t ld = padded(p.Dv);
-  work_.resize(static_cast<std::size_t>(padded(t.cols) * ld));
-  transpose(v_panel, {work_.data(), ld}, p.Dv, t.cols);
-  to_.put(Slot::v, {work_.data(), ld}, by_key(t), t.cols, p.Dv);
-  to_.event(Phase::load_kv, t, -1, j, kTilePass);
+  keys_outside_ ? clear_all() : clear_keys();
+  put_keys(t, j, k, v_panel);
+  to_.event(Phase::load_kv, t, i, j, tile_pass_);
 }
 
 void BackwardTrace::skipped(const Place2d& t, std::int64_t i, std::int64_t j) {
   to_.go_to(t.b, t.h);
-  clear_rows();
-  to_.event(Phase::skipped, t, i, j, kTilePass);
+  keys_outside_ ? clear_rows() : clear_keys();
+  to_.event(Phase::skipped, t, i, j, tile_pass_);
 }
 
 void BackwardTrace::rows(const Place2d& t, std::int64_t i, std::int64_t j, ConstTile q, const float* lse) {
@@ -85,31 +116,31 @@ void BackwardTrace::rows(const Place2d& t, std::int64_t i, std::int64_t j, Const
   to_.show(Slot::lse, kept.lse);
   to_.show(n_.d_o, kept.d_o);
   to_.show(n_.delta, kept.delta);
-  to_.event(n_.load_rows, t, i, j, kTilePass);
+  to_.event(n_.load_rows, t, i, j, tile_pass_);
 }
 
 void BackwardTrace::tile(Phase phase, Slot slot, ConstTile x, const Place2d& t, std::int64_t i, std::int64_t j,
                          Holds holds) {
   to_.put(slot, x, t, t.rows, t.cols, holds);
-  to_.event(phase, t, i, j, kTilePass);
+  to_.event(phase, t, i, j, tile_pass_);
 }
 
 void BackwardTrace::key_sum(Phase phase, Slot slot, ConstTile x, const Place2d& t, std::int64_t i, std::int64_t j) {
   to_.put(slot, x, by_key(t), t.cols, columns_of(slot));
-  to_.event(phase, t, i, j, kTilePass);
+  to_.event(phase, t, i, j, tile_pass_);
 }
 
 void BackwardTrace::query_sum(ConstTile dq, const Place2d& t, std::int64_t i, std::int64_t j) {
   to_.put(n_.dq, dq, t, t.rows, rec_.problem.D);
-  to_.event(n_.query_gradient, t, i, j, kTilePass);
+  to_.event(n_.query_gradient, t, i, j, tile_pass_);
 }
 
 void BackwardTrace::keys_done(const Place2d& t, std::int64_t j, ConstTile dk, ConstTile dv) {
   to_.go_to(t.b, t.h);
-  clear_rows();
+  keys_outside_ ? clear_rows() : clear_all();
   to_.put(n_.dk, dk, by_key(t), t.cols, rec_.problem.D);
   to_.put(n_.dv, dv, by_key(t), t.cols, rec_.problem.Dv);
-  to_.event(n_.store_dkv, t, -1, j, kTilePass);
+  to_.event(n_.store_dkv, t, -1, j, keys_pass_);
   clear_all();
 }
 
@@ -117,7 +148,7 @@ void BackwardTrace::rows_done(const Place2d& t, std::int64_t i, ConstTile dq) {
   to_.go_to(t.b, t.h);
   clear_all();
   to_.put(n_.dq, dq, t, t.rows, rec_.problem.D);
-  to_.event(n_.store_dq, t, i, -1, kEndPass);
+  to_.event(n_.store_dq, t, i, -1, rows_pass_);
 }
 
 }  // namespace attn::cpu

@@ -1,8 +1,9 @@
-// Writes a recording while a backward walks with the key tile outside. What is kept in memory between two turns is
-// remembered by head and query tile; FlashBackward over NoBackwardTrace compiles all of it away.
+// Writes a recording while a backward walks, with either tile outside. What is kept in memory between two turns is
+// remembered by head and tile; FlashBackward over NoBackwardTrace compiles all of it away.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "kernels/orders/backward/names.h"
@@ -21,10 +22,10 @@ class BackwardTrace {
 
   // Query tile i: O and dO come, delta is made.
   void delta(const Place2d& t, std::int64_t i, ConstTile d_o, const float* delta);
-  // Key tile j comes: rows of K, V as the kernel keeps it, transposed.
-  void keys(const Place2d& t, std::int64_t j, ConstTile k, ConstTile v_panel);
+  // Key tile j comes: rows of K, V as the kernel keeps it, transposed. i: -1 where it is outside.
+  void keys(const Place2d& t, std::int64_t i, std::int64_t j, ConstTile k, ConstTile v_panel);
   void skipped(const Place2d& t, std::int64_t i, std::int64_t j);
-  // Q, dO, LSE and delta of query tile i come by.
+  // Q, dO, LSE and delta of query tile i come by; j: -1 where it is outside, and they stay.
   void rows(const Place2d& t, std::int64_t i, std::int64_t j, ConstTile q, const float* lse);
   // A tile of rows x keys.
   void tile(Phase phase, Slot slot, ConstTile x, const Place2d& t, std::int64_t i, std::int64_t j, Holds holds = {});
@@ -37,19 +38,29 @@ class BackwardTrace {
   void rows_done(const Place2d& t, std::int64_t i, ConstTile dq);
 
  private:
+  struct KeyTile {
+    VersionId k = kNoVersion, v = kNoVersion;
+  };
   struct RowTile {
     VersionId q = kNoVersion, d_o = kNoVersion, lse = kNoVersion, delta = kNoVersion;
   };
   RowTile& rows_of(const Place2d& t, std::int64_t i);
+  void clear(std::initializer_list<Slot> slots);
   void clear_rows();
+  void clear_keys();
+  void clear_tile();
   void clear_all();
+  void put_keys(const Place2d& t, std::int64_t j, ConstTile k, ConstTile v_panel);
   std::int64_t columns_of(Slot slot) const;
 
   Recording& rec_;
   const Inputs& in_;
   Recorder to_;
   const orders::BackwardNames& n_ = orders::backward_names();
-  std::vector<RowTile> kept_;  // by head and query tile
+  const bool keys_outside_;
+  const std::int32_t tile_pass_, keys_pass_, rows_pass_;  // of the tiles, and of what ends theirs
+  std::vector<RowTile> kept_;                             // by head and query tile
+  std::vector<KeyTile> kept_keys_;                        // by head of keys and key tile
   std::vector<float> work_;
 };
 

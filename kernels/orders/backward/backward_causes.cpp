@@ -26,6 +26,10 @@ Value value(double x) {
 
 }  // namespace
 
+std::string cause_of_load_rows(const causes::WrongPlace& w) {
+  return w.at.slot == Slot::lse ? causes::narrow_cause("LSE", w.elements, 1) : std::string();
+}
+
 std::string cause_of_score_gradient(const causes::WrongPlace& w) {
   const causes::Operands in = w.in();
   const BackwardNames& n = backward_names();

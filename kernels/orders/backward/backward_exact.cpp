@@ -1,5 +1,5 @@
 // A backward's numbers in fp64 with a running bound (kernels/recording/replay/exact.cpp has the letters). Q, K, V, O,
-// dO and LSE are given, so they are exact.
+// dO and LSE are given, so they are exact. A what-if's number is held against the right one, whatever the run did.
 //   delta = dO . O        g(Dv + 2) sum |dO O|
 //   P = exp(S - LSE)      as every exponential
 //   dP = dO V^T           g(Dv + 2) sum |dO V|
@@ -107,6 +107,16 @@ void exact_key_sum(ExactKeys& w, Slot sum, Slot weights, Slot rows) {
 }
 
 }  // namespace
+
+// As the forward gave it.
+void exact_load_rows(ExactWalk& w) {
+  const Recording& rec = w.recording();
+  if (!rec.inputs.lse) return;
+  const EventId& id = rec.events[w.index()].id;
+  const auto lse =
+      static_cast<double>(rec.inputs.lse->get((std::int64_t{id.b} * rec.problem.Hq + id.h) * rec.problem.Lq + w.row()));
+  w.make(Slot::lse, [&](std::int64_t) { return Num{lse, 0}; });
+}
 
 void exact_row_dots(ExactWalk& w) {
   const Num delta = dot(w.recorded(w.live(names().d_o)), w.recorded(w.live(names().o)), w.arithmetic().unit);

@@ -1,185 +1,17 @@
 // The orders of a backward. FlashAttention-2 (Dao 2023, algorithm 2): key tile outside; dK and dV of the tile stay on
 // chip while the query tiles pass by, dQ comes from memory and goes back at every turn. S and P are computed again from
-// LSE. The naive one stores P and dS and walks over them in passes.
-#include "kernels/orders/backward/names.h"
+// LSE. With the query tile outside it is the other way round: dQ stays, and so do the row's LSE and delta, while dK and
+// dV of each key tile come and go. The naive one stores P and dS and walks over them in passes.
+#include "kernels/orders/backward/phases.h"
 #include "kernels/orders/shared/phases.h"
 #include "kernels/orders/table.h"
 
 namespace attn::orders {
-namespace {
 
-using Names = BackwardNames;
 using namespace backward;
 
-// dQ as it is summed.
-std::uint64_t in_fp32(const EventExtent& x, std::uint64_t bytes) {
-  return bytes / size_of(x.problem.dtype) * size_of(DType::f32);
-}
-
-OrderPhase load_o(const Names& n) {
-  return {.phase = n.load_o,
-          .key_tile = false,
-          .after = {n.o, n.d_o},
-          .loads = {n.o, n.d_o},
-          .brings = {n.o, n.d_o},
-          .bytes =
-              [](const EventExtent& x) {
-                Traffic t;
-                at(t.read, TrafficPart::o) = 2 * x.size.o;
-                return t;
-              },
-          .title = "O and its gradient",
-          .sentence = "O comes back, and with it dO, what the loss asks of it."};
-}
-
-OrderPhase row_dots(const Names& n) {
-  return {.phase = n.row_dots,
-          .key_tile = false,
-          .before = {n.o, n.d_o},
-          .after = {n.delta},
-          .bytes =
-              [](const EventExtent& x) {
-                Traffic t;
-                at(t.written, TrafficPart::stats) = x.size.stat;
-                return t;
-              },
-          .replay = replay_row_dots,
-          .exact = exact_row_dots,
-          .title = "δ of each row",
-          .formula = "[δ] = Σ [dO]·[O]",
-          .sentence = "One number a row: the mean of its dP, weighted by P. Each dS will lose it."};
-}
-
-OrderPhase load_rows(const Names& n) {
-  return {.phase = n.load_rows,
-          .after = {Slot::q, n.d_o, Slot::lse, n.delta},
-          .loads = {Slot::q, n.d_o, Slot::lse},
-          .brings = {Slot::q, n.d_o, Slot::lse, n.delta},
-          .bytes =
-              [](const EventExtent& x) {
-                Traffic t;
-                at(t.read, TrafficPart::q) = x.size.q;
-                at(t.read, TrafficPart::o) = x.size.o;
-                at(t.read, TrafficPart::stats) = x.size.stat * 2;  // LSE and delta
-                return t;
-              },
-          .title = "The query tile comes by",
-          .sentence = "Q, dO, LSE and δ of these rows: all that is needed to compute P again."};
-}
-
-OrderPhase weights_again(const Names& n) {
-  return {.phase = n.weights_again,
-          .before = {Slot::s, Slot::lse},
-          .after = {Slot::p},
-          .replay = replay_weights,
-          .exact = exact_weights,
-          .title = "Weights, again",
-          .formula = "[P] = exp([S] − [LSE])",
-          .sentence = "LSE holds maximum and sum of the row, so P is final at once."};
-}
-
-OrderPhase value_gradient(const Names& n) {
-  return {.phase = n.value_gradient,
-          .before = {Slot::p, n.d_o},
-          .after = {n.dv},
-          .replay = replay_value_gradient,
-          .exact_keys = exact_value_gradient,
-          .title = "Gradient of the values",
-          .formula = "[dV] = [dV] + [P]^(T)[dO]",
-          .sentence = "Each key's value gets the gradients of the rows that looked at it, by their weights."};
-}
-
-OrderPhase weight_gradient(const Names& n) {
-  return {.phase = n.weight_gradient,
-          .before = {n.d_o, Slot::v},
-          .after = {n.dp},
-          .replay = replay_weight_gradient,
-          .exact = exact_weight_gradient,
-          .title = "Gradient of the weights",
-          .formula = "[dP] = [dO][V]^(T)",
-          .sentence = "What a little more weight on a key would change."};
-}
-
-OrderPhase score_gradient(const Names& n) {
-  return {.phase = n.score_gradient,
-          .before = {Slot::p, n.dp, n.delta},
-          .after = {n.ds},
-          .replay = replay_score_gradient,
-          .exact = exact_score_gradient,
-          .cause = cause_of_score_gradient,
-          .title = "Gradient of the scores",
-          .formula = "[dS] = [P] · ([dP] − [δ])",
-          .sentence = "More weight here is less elsewhere, so each key counts against the row's mean δ."};
-}
-
-OrderPhase key_gradient(const Names& n) {
-  return {.phase = n.key_gradient,
-          .before = {n.ds, Slot::q},
-          .after = {n.dk},
-          .replay = replay_key_gradient,
-          .exact_keys = exact_key_gradient,
-          .title = "Gradient of the keys",
-          .formula = "[dK] = [dK] + [dS]^(T)[Q]",
-          .sentence = "The key tile's own sum stays on chip; the scale comes once, at the end."};
-}
-
-OrderPhase query_gradient(const Names& n) {
-  return {.phase = n.query_gradient,
-          .before = {n.ds, Slot::k},
-          .after = {n.dq},
-          .bytes =
-              [](const EventExtent& x) {
-                Traffic t;
-                at(t.read, TrafficPart::q) = at(t.written, TrafficPart::q) = in_fp32(x, x.size.q);
-                return t;
-              },
-          .replay = replay_query_gradient,
-          .exact = exact_query_gradient,
-          .cause = cause_of_query_gradient,
-          .title = "Gradient of the queries",
-          .formula = "[dQ] = [dQ] + [dS][K]",
-          .sentence = "Each key tile adds its part: dQ comes from memory and goes back."};
-}
-
-OrderPhase store_dkv(const Names& n) {
-  return {.phase = n.store_dkv,
-          .query_tile = false,
-          .after = {n.dk, n.dv},
-          .bytes =
-              [](const EventExtent& x) {
-                Traffic t;
-                at(t.written, TrafficPart::k) = x.size.k;
-                at(t.written, TrafficPart::v) = x.size.v;
-                return t;
-              },
-          .replay = replay_store_dkv,
-          .exact_keys = exact_store_dkv,
-          .cause = cause_of_store_dkv,
-          .title = "dK and dV are done",
-          .sentence = "All query tiles have passed by: dK takes the scale, both are rounded and written."};
-}
-
-OrderPhase store_dq(const Names& n) {
-  return {.phase = n.store_dq,
-          .key_tile = false,
-          .after = {n.dq},
-          .bytes =
-              [](const EventExtent& x) {
-                Traffic t;
-                at(t.read, TrafficPart::q) = in_fp32(x, x.size.q);
-                at(t.written, TrafficPart::q) = x.size.q;
-                return t;
-              },
-          .replay = replay_store_dq,
-          .exact = exact_store_dq,
-          .title = "dQ is done",
-          .sentence = "All key tiles have added their parts: dQ takes the scale, is rounded and written."};
-}
-
-}  // namespace
-
 OrderRow backward_order(OrderNames& names) {
-  const Names n = backward_names(names);
+  const BackwardNames n = backward_names(names);
   OrderRow row{.name = "backward", .pass = Pass::backward};
   row.keys_outside = row.heads_share_keys = row.absent_keys_zero = true;
   row.query_stays = false;
@@ -212,8 +44,82 @@ OrderRow backward_order(OrderNames& names) {
   return row;
 }
 
+OrderRow backward_queries_order(OrderNames& names) {
+  const BackwardNames n = backward_names(names);
+  OrderRow row{.name = "backward-queries", .pass = Pass::backward};
+  row.heads_share_keys = row.absent_keys_zero = true;
+  row.passes = 2;
+  OrderPhase rows = load_rows(n);
+  rows.key_tile = false;
+  rows.brings = {Slot::q, Slot::lse};
+  rows.loads = {Slot::q};
+  rows.bytes = [](const EventExtent& x) {
+    Traffic t;
+    at(t.read, TrafficPart::q) = x.size.q;
+    at(t.read, TrafficPart::stats) = x.size.stat;
+    return t;
+  };
+  rows.sentence = "Q and LSE join dO and δ of these rows, and stay until the last key tile has passed by.";
+  OrderPhase values = value_gradient(n);
+  values.bytes = [](const EventExtent& x) {
+    Traffic t;
+    at(t.read, TrafficPart::v) = at(t.written, TrafficPart::v) = x.size.v_sum;
+    return t;
+  };
+  OrderPhase keys = key_gradient(n);
+  keys.bytes = [](const EventExtent& x) {
+    Traffic t;
+    at(t.read, TrafficPart::k) = at(t.written, TrafficPart::k) = x.size.k_sum;
+    return t;
+  };
+  keys.sentence = "Each query tile adds its part: dK comes from memory and goes back.";
+  OrderPhase queries = query_gradient(n);
+  queries.bytes = nullptr;
+  queries.sentence = "The query tile's own sum stays on chip; the scale comes once, at the end.";
+  OrderPhase keys_done = store_dkv(n);
+  keys_done.bytes = [](const EventExtent& x) {
+    Traffic t;
+    at(t.read, TrafficPart::k) = x.size.k_sum;
+    at(t.read, TrafficPart::v) = x.size.v_sum;
+    at(t.written, TrafficPart::k) = x.size.k;
+    at(t.written, TrafficPart::v) = x.size.v;
+    return t;
+  };
+  OrderPhase done = store_dq(n);
+  done.bytes = [](const EventExtent& x) {
+    Traffic t;
+    at(t.written, TrafficPart::q) = x.size.q;
+    return t;
+  };
+  row.phases = {
+      load_o(n),          row_dots(n),       rows, skipped(), load_kv(), scores(), mask(), weights_again(n), values,
+      weight_gradient(n), score_gradient(n), keys, queries,   done,      keys_done};
+  row.walk = {{.phase = n.load_o, .once = Once::query_tile},
+              {.phase = n.row_dots, .once = Once::query_tile, .creates = {n.delta}},
+              {.phase = n.load_rows, .once = Once::query_tile},
+              {.phase = Phase::skipped, .tiles = Tiles::hidden},
+              {.phase = Phase::load_kv},
+              {.phase = Phase::scores, .creates = {Slot::s}},
+              {.phase = Phase::mask, .tiles = Tiles::masked, .creates = {Slot::s}},
+              {.phase = n.weights_again, .creates = {Slot::p}},
+              {.phase = n.value_gradient, .creates = {n.dv}},
+              {.phase = n.weight_gradient, .creates = {n.dp}},
+              {.phase = n.score_gradient, .creates = {n.ds}},
+              {.phase = n.key_gradient, .creates = {n.dk}},
+              {.phase = n.query_gradient, .creates = {n.dq}},
+              {.phase = n.store_dq, .once = Once::query_tile, .creates = {n.dq}},
+              {.phase = n.store_dkv, .pass = 1, .once = Once::key_tile, .tiles = Tiles::all, .creates = {n.dk, n.dv}}};
+  row.starts = {n.o, n.d_o, Slot::q, Slot::lse};
+  // dQ as it is summed, S or P and dP or dS. O has gone before K comes.
+  row.on_chip = [](const TileBytes& size) -> std::vector<OnChip> {
+    return {{size.q + size.q_sum, size.k, size.v, size.bias, size.s, size.s, size.o, 2 * size.stat},
+            {0, size.k_sum, size.v_sum, 0, 0, 0, 0, 0}};
+  };
+  return row;
+}
+
 OrderRow naive_backward_order(OrderNames& names) {
-  const Names n = backward_names(names);
+  const BackwardNames n = backward_names(names);
   OrderRow row{.name = "naive-backward", .pass = Pass::backward};
   row.stores_scores = row.operands_once = true;
   row.skips_hidden = row.query_stays = false;

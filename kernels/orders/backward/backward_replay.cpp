@@ -4,6 +4,7 @@
 
 #include "kernels/arithmetic/tile_math.h"
 #include "kernels/orders/backward/names.h"
+#include "kernels/orders/backward/options.h"
 #include "kernels/orders/backward/sums.h"
 #include "kernels/recording/replay/replayer.h"
 
@@ -48,6 +49,18 @@ float scale_of(const Replayer& r) {
 
 }  // namespace
 
+// LSE as the run kept it.
+void replay_load_rows(Replayer& r) {
+  const Recording& rec = r.recording();
+  const Version& v = r.made(Slot::lse);
+  if (!rec.inputs.lse) return;
+  std::vector<float> lse(static_cast<std::size_t>(v.rows));
+  rec.inputs.lse->read((r.event().id.b * rec.problem.Hq + r.event().id.h) * rec.problem.Lq + v.first_row, v.rows,
+                       lse.data());
+  cpu::round_tile(lse_type(rec.options), {lse.data(), 1}, v.rows, 1);
+  r.compare(Slot::lse, lse.data(), 1);
+}
+
 void replay_row_dots(Replayer& r) {
   const Version& made = r.made(names().delta);
   const Padded o = r.operand(names().o), d_o = r.operand(names().d_o);
@@ -82,7 +95,8 @@ void replay_weight_gradient(Replayer& r) {
 void replay_score_gradient(Replayer& r) {
   const Problem& p = r.recording().problem;
   const Version& made = r.made(names().ds);
-  const std::vector<float> delta = r.column(names().delta);
+  std::vector<float> delta = r.column(names().delta);
+  if (!subtracts_delta(r.recording().options)) std::ranges::fill(delta, 0.0F);
   Padded out = r.operand(names().dp);
   cpu::softmax_gradient(r.operand(Slot::p).read(), out.read(), made.rows, made.cols, delta.data(), out.tile());
   if (const VersionId bare = scores_before_mask(r.recording(), r.index()); p.softcap && bare != kNoVersion) {

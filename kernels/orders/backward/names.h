@@ -21,6 +21,7 @@ const BackwardNames& backward_names();
 // How their phases are held against the formulas: backward_replay.cpp, backward_exact.cpp.
 namespace backward {
 
+void replay_load_rows(Replayer& r);
 void replay_row_dots(Replayer& r);
 void replay_weights(Replayer& r);
 void replay_value_gradient(Replayer& r);
@@ -31,6 +32,7 @@ void replay_query_gradient(Replayer& r);
 void replay_store_dkv(Replayer& r);
 void replay_store_dq(Replayer& r);
 
+void exact_load_rows(ExactWalk& w);
 void exact_row_dots(ExactWalk& w);
 void exact_weights(ExactWalk& w);
 void exact_weight_gradient(ExactWalk& w);
@@ -41,6 +43,7 @@ void exact_value_gradient(ExactKeys& w);
 void exact_key_gradient(ExactKeys& w);
 void exact_store_dkv(ExactKeys& w);
 
+std::string cause_of_load_rows(const causes::WrongPlace& w);
 std::string cause_of_score_gradient(const causes::WrongPlace& w);
 std::string cause_of_query_gradient(const causes::WrongPlace& w);
 std::string cause_of_store_dkv(const causes::WrongPlace& w);

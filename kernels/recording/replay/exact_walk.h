@@ -35,6 +35,7 @@ class ExactWalk {
   // ---- what a step reads
   const Recording& recording() const { return rec_; }
   EventIndex index() const { return e_; }
+  std::int32_t row() const { return row_; }  // in the whole tensor
   VersionId live(Slot s) const {
     const VersionId now = rec_.after(e_, s);
     return now != kNoVersion ? now : rec_.before(e_, s);

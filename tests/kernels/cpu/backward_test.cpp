@@ -17,6 +17,7 @@
 #include "kernels/model/inputs/shape_list.h"
 #include "kernels/model/problem/tensor_bytes.h"
 #include "kernels/model/traffic.h"
+#include "kernels/orders/backward/options.h"
 #include "tests/environment/asked.h"
 
 namespace attn {
@@ -25,6 +26,22 @@ namespace {
 // `verify --pass backward` has the whole lists.
 std::int64_t longest() {
   return test::asked("ATTNSCOPE_SANITIZED") ? 70 : 220;
+}
+
+// Each kernel with each loop outside.
+struct Walk {
+  const KernelRow& row;
+  Options options;
+};
+std::vector<Walk> walks(const Options& o = {}) {
+  std::vector<Walk> all;
+  for (const KernelRow& row : cpu_backward_table()) {
+    all.push_back({row, o});
+    if (spec_of(row, orders::backward::kOutside) == nullptr) continue;
+    all.push_back({row, o});
+    choose(all.back().options, orders::backward::kOutside, orders::backward::kQueriesOutside);
+  }
+  return all;
 }
 
 Inputs complete(const Problem& p, Inputs in) {
@@ -38,8 +55,8 @@ void expect_right(const CheckCase& c, const Options& o = {}) {
   const RowSample sample = choose_rows(c.problem, true);
   const auto reference = reference_rows(c.problem, in, sample.rows, 2, {});
   ASSERT_TRUE(reference);
-  for (const KernelRow& row : cpu_backward_table()) {
-    const auto answer = run_on_cpu(row, c.problem, o, in, 0, {});
+  for (const auto& [row, options] : walks(o)) {
+    const auto answer = run_on_cpu(row, c.problem, options, in, 0, {});
     ASSERT_TRUE(answer) << row.id << ": " << answer.error().message;
     const Verdict v = judge(c.problem, in, *reference, *answer, sample);
     EXPECT_TRUE(v.pass || v.not_judged) << row.id << " on " << describe(c) << ": " << v.reason;
@@ -118,8 +135,8 @@ Inputs inputs(const Problem& p) {
 TEST(CpuBackward, RepeatsAndThreadCountsGiveTheSameBits) {
   const Problem p = mixed();
   const Inputs in = inputs(p);
-  for (const KernelRow& row : cpu_backward_table()) {
-    Options o;
+  for (const auto& [row, options] : walks()) {
+    Options o = options;
     o.bc = 16;
     const Outputs first = *run_on_cpu(row, p, o, in, 0, {});
     for (std::int32_t repeat = 0; repeat < 24; ++repeat) {
@@ -132,15 +149,15 @@ TEST(CpuBackward, RepeatsAndThreadCountsGiveTheSameBits) {
 TEST(CpuBackward, AnswerDoesNotDependOnWhatMemoryHeldBefore) {
   const Problem p = mixed();
   const Inputs in = inputs(p);
-  for (const KernelRow& row : cpu_backward_table()) {
-    const Plan plan = *row.plan(row, p, {}, cpu_device());
+  for (const auto& [row, options] : walks()) {
+    const Plan plan = *row.plan(row, p, options, cpu_device());
     cpu::AlignedBytes workspace(plan.workspace_bytes);
     std::memset(workspace.data(), 0xff, plan.workspace_bytes);
     Outputs out = empty_outputs(p);
     for (Array* a : {&out.d_q, &out.d_k, &out.d_v, &out.delta}) std::memset(a->data(), 0xff, a->bytes());
     cpu::ThreadCrew crew(plan.options.threads);
     EXPECT_TRUE(enqueue(plan, buffers_of(in, out, workspace.data()), Stream{{}, nullptr, &crew}));
-    EXPECT_TRUE(same_bits(out, *run_on_cpu(row, p, {}, in, 0, {}))) << row.id;
+    EXPECT_TRUE(same_bits(out, *run_on_cpu(row, p, options, in, 0, {}))) << row.id;
   }
 }
 
@@ -154,8 +171,9 @@ TEST(CpuBackward, KeysBeyondTheLengthMatterNotWhateverMemoryHolds) {
       in.v.set((kv * p.Lk + c) * p.Dv, std::numeric_limits<float>::infinity());
     }
   }
-  for (const KernelRow& row : cpu_backward_table())
-    EXPECT_TRUE(same_bits(*run_on_cpu(row, p, {}, in, 0, {}), *run_on_cpu(row, p, {}, clean, 0, {}))) << row.id;
+  for (const auto& [row, options] : walks())
+    EXPECT_TRUE(same_bits(*run_on_cpu(row, p, options, in, 0, {}), *run_on_cpu(row, p, options, clean, 0, {})))
+        << row.id;
 }
 
 TEST(CpuBackward, LengthsAndSlopesInTensorsCountAsTheyAreWhenItIsLaunched) {
@@ -164,8 +182,8 @@ TEST(CpuBackward, LengthsAndSlopesInTensorsCountAsTheyAreWhenItIsLaunched) {
   Problem meant = p;
   meant.mask.key_lengths = {9, 30};
   meant.alibi = {0.75F, 0.125F, 0.5F, 1.0F};
-  for (const KernelRow& row : cpu_backward_table()) {
-    const Plan plan = *row.plan(row, p, {}, cpu_device());
+  for (const auto& [row, options] : walks()) {
+    const Plan plan = *row.plan(row, p, options, cpu_device());
     cpu::AlignedBytes workspace(plan.workspace_bytes);
     Outputs out = empty_outputs(p);
     Buffers b = buffers_of(in, out, workspace.data());
@@ -174,7 +192,7 @@ TEST(CpuBackward, LengthsAndSlopesInTensorsCountAsTheyAreWhenItIsLaunched) {
     const auto ready = row.prepare(plan, b, Stream{});
     ASSERT_TRUE(ready) << ready.error().message;
     ASSERT_TRUE(row.launch(*ready, Stream{}));
-    EXPECT_TRUE(same_bits(out, *run_on_cpu(row, meant, {}, in, 0, {}))) << row.id;
+    EXPECT_TRUE(same_bits(out, *run_on_cpu(row, meant, options, in, 0, {}))) << row.id;
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/backward/forward.h"
 #include "kernels/cpu/run.h"
+#include "kernels/judge/first_wrong/first_wrong.h"
 #include "kernels/judge/gradients.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
@@ -15,6 +16,9 @@
 #include "kernels/model/order_row.h"
 #include "kernels/model/problem/tensor_bytes.h"
 #include "kernels/model/traffic.h"
+#include "kernels/museum/right_run.h"
+#include "kernels/museum/run_verdict.h"
+#include "kernels/orders/backward/options.h"
 #include "kernels/recording/file/recording_file.h"
 #include "kernels/recording/replay/exact.h"
 #include "kernels/recording/replay/replay.h"
@@ -69,10 +73,18 @@ Options tile(std::int32_t br, std::int32_t bc) {
   return o;
 }
 
-Recording mixed_recording(DType dtype = DType::f32) {
+using namespace orders::backward;
+constexpr std::int64_t kLoopsOutside[] = {kKeysOutside, kQueriesOutside};
+
+Options walking(Options o, std::int64_t outside) {
+  choose(o, kOutside, outside);
+  return o;
+}
+
+Recording mixed_recording(DType dtype = DType::f32, std::int64_t outside = kKeysOutside) {
   Problem p = mixed();
   p.dtype = dtype;
-  return recorded(p, tile(4, 4), inputs_for(p, 3));
+  return recorded(p, walking(tile(4, 4), outside), inputs_for(p, 3));
 }
 
 EventIndex first_of(const Recording& rec, std::string_view phase) {
@@ -83,11 +95,14 @@ EventIndex first_of(const Recording& rec, std::string_view phase) {
 
 TEST(BackwardRecording, IsCheckedAndReplayedBitForBit) {
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-    const Recording rec = mixed_recording(dtype);
-    const auto good = check_recording(rec, "backward");
-    ASSERT_TRUE(good) << good.error().message;
-    const auto difference = replay(rec);
-    EXPECT_FALSE(difference) << (difference ? difference->words : "");
+    for (const std::int64_t outside : kLoopsOutside) {
+      const Recording rec = mixed_recording(dtype, outside);
+      EXPECT_EQ(name_of(rec.order), outside == kKeysOutside ? "backward" : "backward-queries");
+      const auto good = check_recording(rec, "backward");
+      ASSERT_TRUE(good) << good.error().message;
+      const auto difference = replay(rec);
+      EXPECT_FALSE(difference) << (difference ? difference->words : "");
+    }
   }
 }
 
@@ -97,10 +112,20 @@ TEST(BackwardRecording, HasTheKernelsOwnBitsWhereOneChunkWalks) {
   p.Hq = p.Hkv = 4;  // so many heads that each is one chunk
   p.mask.key_lengths.clear();
   const Inputs in = inputs_for(p, 5);
-  const Recording rec = recorded(p, tile(4, 4), in);
-  const auto run = run_on_cpu(kernel(), p, tile(4, 4), in, 0, {});
-  ASSERT_TRUE(run);
-  EXPECT_TRUE(same_bits(rec.outputs, *run));
+  for (const std::int64_t outside : kLoopsOutside) {
+    const Options o = walking(tile(4, 4), outside);
+    const Recording rec = recorded(p, o, in);
+    const auto run = run_on_cpu(kernel(), p, o, in, 0, {});
+    ASSERT_TRUE(run);
+    EXPECT_TRUE(same_bits(rec.outputs, *run));
+  }
+}
+
+// Each sum takes its parts in the same sequence.
+TEST(BackwardRecording, BothLoopsGiveTheSameBits) {
+  for (const DType dtype : {DType::f32, DType::bf16})
+    EXPECT_TRUE(
+        same_bits(mixed_recording(dtype, kKeysOutside).outputs, mixed_recording(dtype, kQueriesOutside).outputs));
 }
 
 TEST(BackwardRecording, IsRightByTheRule) {
@@ -120,12 +145,20 @@ TEST(BackwardRecording, EachPhaseStandsWhereTheWalkHasIt) {
   p.mask = {};
   p.Lq = 8;
   p.Lk = 4;
-  const Recording rec = recorded(p, tile(4, 4), inputs_for(p, 1));
-  std::string walk;
-  for (const Event& e : rec.events) walk += std::string(name_of(e.id.phase)) + " ";
-  const std::string tile =
-      "load_rows scores weights_again value_gradient weight_gradient score_gradient key_gradient query_gradient ";
-  EXPECT_EQ(walk, "load_o row_dots load_o row_dots load_kv " + tile + tile + "store_dkv store_dq store_dq ");
+  const auto walk_of = [](const Recording& rec) {
+    std::string walk;
+    for (const Event& e : rec.events) walk += std::string(name_of(e.id.phase)) + " ";
+    return walk;
+  };
+  const std::string products =
+      "scores weights_again value_gradient weight_gradient score_gradient key_gradient query_gradient ";
+  EXPECT_EQ(walk_of(recorded(p, tile(4, 4), inputs_for(p, 1))), "load_o row_dots load_o row_dots load_kv load_rows " +
+                                                                    products + "load_rows " + products +
+                                                                    "store_dkv store_dq store_dq ");
+  p.Lq = 4;
+  p.Lk = 8;
+  EXPECT_EQ(walk_of(recorded(p, walking(tile(4, 4), kQueriesOutside), inputs_for(p, 1))),
+            "load_o row_dots load_rows load_kv " + products + "load_kv " + products + "store_dq store_dkv store_dkv ");
 }
 
 // Every number on show at any step is one of a version.
@@ -140,7 +173,7 @@ void expect_exact(const Recording& rec) {
           const EventId& made = rec.events[version.made_by].id;
           // What is summed over queries is asked of one tile.
           const bool keys = slot_row(version.slot).rows == SlotRows::keys;
-          if (is_input(version.slot) || version.slot == Slot::lse || made.b != b) continue;
+          if (is_input(version.slot) || made.b != b) continue;
           if (keys ? h != 0 || i != 0 : made.h != h || made.i != i) continue;
           const auto values = rec.values(v);
           for (std::size_t n = 0; n < values.size(); ++n) {
@@ -166,7 +199,8 @@ void expect_exact(const Recording& rec) {
 }
 
 TEST(BackwardRecording, EveryNumberOfEveryStepLiesWithinItsBoundOfFp64) {
-  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) expect_exact(mixed_recording(dtype));
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16})
+    for (const std::int64_t outside : kLoopsOutside) expect_exact(mixed_recording(dtype, outside));
 }
 
 // A bound that holds everything says nothing: of a plain problem each is a few units in the last place of its size.
@@ -222,13 +256,16 @@ TEST(BackwardRecording, EveryNumberOfRandomProblemsLiesWithinItsBoundOfFp64) {
     if (next() % 3 == 0) p.alibi.emplace();
     if (next() % 3 == 0) p.bias_shape = {1, p.Hq, p.Lq, p.Lk};
     const Options o = tile(static_cast<std::int32_t>(1 + next() % 6), static_cast<std::int32_t>(1 + next() % 6));
-    const Recording rec = recorded(p, o, inputs_for(p, seed));
-    const auto good = check_recording(rec, "random");
-    ASSERT_TRUE(good) << describe(p) << ": " << good.error().message;
-    const auto difference = replay(rec);
-    ASSERT_FALSE(difference) << describe(p) << ": " << difference->words;
-    expect_exact(rec);
-    ASSERT_FALSE(testing::Test::HasFatalFailure());
+    const Inputs in = inputs_for(p, seed);
+    for (const std::int64_t outside : kLoopsOutside) {
+      const Recording rec = recorded(p, walking(o, outside), in);
+      const auto good = check_recording(rec, "random");
+      ASSERT_TRUE(good) << describe(p) << ": " << good.error().message;
+      const auto difference = replay(rec);
+      ASSERT_FALSE(difference) << describe(p) << ": " << difference->words;
+      expect_exact(rec);
+      ASSERT_FALSE(testing::Test::HasFatalFailure());
+    }
     ++n;
   }
 }
@@ -255,38 +292,108 @@ TEST(BackwardRecording, BytesOfItsEventsAddUpToItsTileLoads) {
   for (const bool shortened : {false, true}) {
     Problem p = mixed();
     if (!shortened) p.mask.key_lengths.clear();
-    const Recording rec = recorded(p, tile(4, 4), inputs_for(p, 4));
-    std::uint64_t counted = 0;
-    for (const std::uint64_t bytes : rec.events.back().hbm_bytes) counted += bytes;
-    EXPECT_EQ(counted, tile_loads(rec.order, 0, rec.problem, rec.options).total());
+    for (const std::int64_t outside : kLoopsOutside) {
+      const Recording rec = recorded(p, walking(tile(4, 4), outside), inputs_for(p, 4));
+      std::uint64_t counted = 0;
+      for (const std::uint64_t bytes : rec.events.back().hbm_bytes) counted += bytes;
+      EXPECT_EQ(counted, tile_loads(rec.order, 0, rec.problem, rec.options).total());
+      EXPECT_EQ(counted, tile_loads(kernel(), rec.problem, rec.options).total());
+    }
   }
 }
 
 TEST(BackwardRecording, TakesAsManyBytesAsWereForeseen) {
   Problem p = mixed();
   p.mask.key_lengths.clear();
-  const Recording rec = recorded(p, tile(4, 4), inputs_for(p, 4));
-  EXPECT_EQ(rec.bytes(), recording_bytes(rec.order, rec.problem, rec.options));
+  for (const std::int64_t outside : kLoopsOutside) {
+    const Recording rec = recorded(p, walking(tile(4, 4), outside), inputs_for(p, 4));
+    EXPECT_EQ(rec.bytes(), recording_bytes(rec.order, rec.problem, rec.options));
+  }
   const Recording hidden = mixed_recording();
   EXPECT_LE(hidden.bytes(), recording_bytes(hidden.order, hidden.problem, hidden.options));
 }
 
+// 16 x 4, tile 4 x 4, f32. The query tile outside, dQ and delta stay: each of 16 tiles brings K and V, and dK and dV
+// come and go.
+TEST(BackwardRecording, BytesSayWhatStaysAndWhatComesAndGoes) {
+  Problem p;
+  p.pass = Pass::backward;
+  p.Lq = p.Lk = 16;
+  p.D = p.Dv = 4;
+  const std::uint64_t tile_bytes = 4 * 4 * 4, column = 4 * 4;
+  const auto total = [&](std::int64_t outside) {
+    return tile_loads(kernel(), p, walking(tile(4, 4), outside)).total();
+  };
+  EXPECT_EQ(total(kKeysOutside), 4 * (2 * tile_bytes + column)                        // O, dO, delta
+                                     + 4 * (2 * tile_bytes + 2 * tile_bytes)          // K, V, dK, dV
+                                     + 16 * (2 * tile_bytes + 2 * column)             // Q, dO, LSE, delta
+                                     + 16 * 2 * tile_bytes + 4 * 2 * tile_bytes);     // dQ, and once more
+  EXPECT_EQ(total(kQueriesOutside), 4 * (2 * tile_bytes + column)                     // O, dO, delta
+                                        + 4 * (tile_bytes + column + tile_bytes)      // Q, LSE, dQ
+                                        + 16 * (2 * tile_bytes)                       // K, V
+                                        + 16 * 4 * tile_bytes + 4 * 4 * tile_bytes);  // dK, dV, and once more
+}
+
+Recording what_if(const Option& option, std::int64_t value, std::int64_t outside) {
+  Options o = walking(tile(4, 4), outside);
+  choose(o, option, value);
+  Problem p = mixed();
+  p.softcap.reset();
+  return recorded(p, o, inputs_for(p, 3));
+}
+
+void expect_found(const Recording& rec, std::string_view phase, std::string_view slot, std::string_view cause) {
+  const auto difference = replay(rec);
+  EXPECT_FALSE(difference) << (difference ? difference->words : "") << ": a what-if is no fault of the kernel";
+  const auto found = first_wrong_of(rec, {});
+  ASSERT_TRUE(found && found->has_value());
+  EXPECT_EQ(name_of((*found)->id.phase), phase);
+  EXPECT_EQ(name_of((*found)->slot), slot);
+  EXPECT_NE((*found)->cause.find(cause), std::string::npos) << (*found)->cause;
+}
+
+TEST(BackwardRecording, AForgottenDeltaIsHeldAgainstTheRightNumbers) {
+  for (const std::int64_t outside : kLoopsOutside) {
+    const Recording rec = what_if(kSubtractDelta, 0, outside);
+    expect_found(rec, "score_gradient", "ds", "δ was left out");
+    EXPECT_EQ(outcome_of(*verdict_of(rec, {})), Outcome::wrong);
+    const EventIndex e = first_of(rec, "score_gradient");
+    const ExactTile exact(rec, 0, 0, rec.events[e].id.i);
+    const VersionId made = rec.after(e, *slot_named("ds"));
+    const auto right = exact.at(made, 0);
+    ASSERT_TRUE(right);
+    EXPECT_GT(std::fabs(static_cast<double>(rec.values(made)[0]) - right->exact), right->bound);
+  }
+}
+
+TEST(BackwardRecording, AnLseInSixteenBitsIsHeldAgainstTheOneThatWasGiven) {
+  for (const std::int64_t outside : kLoopsOutside) {
+    for (const DType type : {DType::f16, DType::bf16})
+      expect_found(what_if(kLseType, static_cast<std::int64_t>(type), outside), "load_rows", "lse",
+                   "LSE is kept in " + std::string(name_of(type)));
+  }
+}
+
 TEST(BackwardRecording, FileGivesBackWhatWasRecorded) {
-  const Recording rec = mixed_recording(DType::f16);
-  const TempFolder folder;
-  const auto file = folder / "backward.attn";
-  const auto written = write_recording(file, rec);
-  ASSERT_TRUE(written) << written.error().message;
-  const auto read = read_recording(file);
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->problem, rec.problem);
-  EXPECT_EQ(read->own_after, rec.own_after);
-  EXPECT_EQ(read->arena, rec.arena);
-  EXPECT_TRUE(same_bits(read->outputs, rec.outputs));
-  EXPECT_EQ(*read->inputs.lse, *rec.inputs.lse);
-  EXPECT_EQ(*read->inputs.o, *rec.inputs.o);
-  EXPECT_EQ(*read->inputs.d_o, *rec.inputs.d_o);
-  EXPECT_FALSE(replay(*read));
+  for (const std::int64_t outside : kLoopsOutside) {
+    const Recording rec = mixed_recording(DType::f16, outside);
+    const TempFolder folder;
+    const auto file = folder / "backward.attn";
+    const auto written = write_recording(file, rec);
+    ASSERT_TRUE(written) << written.error().message;
+    const auto read = read_recording(file);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->problem, rec.problem);
+    EXPECT_EQ(read->own_after, rec.own_after);
+    EXPECT_EQ(read->arena, rec.arena);
+    EXPECT_TRUE(same_bits(read->outputs, rec.outputs));
+    EXPECT_EQ(*read->inputs.lse, *rec.inputs.lse);
+    EXPECT_EQ(*read->inputs.o, *rec.inputs.o);
+    EXPECT_EQ(*read->inputs.d_o, *rec.inputs.d_o);
+    EXPECT_EQ(read->order, rec.order);
+    EXPECT_EQ(read->options, rec.options);
+    EXPECT_FALSE(replay(*read));
+  }
 }
 
 TEST(BackwardRecording, FileOfTheOtherPassIsRefused) {

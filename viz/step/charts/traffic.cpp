@@ -25,21 +25,53 @@ std::array<std::uint64_t, kTrafficParts> by_part(const Traffic& t) {
   return out;
 }
 
+std::string bar_name(Order order) {
+  const std::string_view own = order_look(order).bar;
+  return std::string(own.empty() ? name_of(order) : tr_of(own));
+}
+
+// A bar beside, and what it is the sum of.
+struct Beside {
+  TrafficBar bar;
+  Traffic traffic;
+};
+
+Beside beside_of(Order order, const Recording& rec, const Traffic& t) {
+  TrafficBar bar;
+  bar.order = order;
+  bar.name = bar_name(order);
+  bar.once = compulsory(order, rec.problem).total();
+  bar.bytes = by_part(t);
+  bar.so_far = bar.total = t.total();
+  return {std::move(bar), t};
+}
+
 // The orders to compare with, the nearest first.
-std::vector<TrafficBar> other_orders(const Recording& rec) {
-  std::vector<TrafficBar> bars;
-  for (const std::string_view id : order_look(rec.order).beside) {
+std::vector<Beside> others_of(const Recording& rec) {
+  std::vector<Beside> all;
+  const OrderLook& look = order_look(rec.order);
+  for (const std::string_view walk : look.walks) {
+    const Order order = *order_named(walk);
+    if (order != rec.order) all.push_back(beside_of(order, rec, tile_loads(order, 0, rec.problem, rec.options)));
+  }
+  if (look.stored_weights != nullptr) {
+    Traffic t = tile_loads(rec.order, 0, rec.problem, rec.options);
+    t.read[static_cast<std::size_t>(TrafficPart::p)] += look.stored_weights(rec);
+    all.push_back(beside_of(rec.order, rec, t));
+    all.back().bar.name = tr("P stored");
+    all.back().bar.stores_weights = true;
+  }
+  for (const std::string_view id : look.beside) {
     const auto row = find_kernel(id);
     if (!row || (*row)->order == rec.order) continue;
-    const Traffic t = tile_loads(**row, rec.problem, rec.options);
-    TrafficBar bar;
-    bar.order = (*row)->order;
-    bar.name = std::string(name_of(bar.order));
-    bar.once = compulsory((*row)->order, rec.problem).total();
-    bar.bytes = by_part(t);
-    bar.so_far = bar.total = t.total();
-    bars.push_back(std::move(bar));
+    all.push_back(beside_of((*row)->order, rec, tile_loads(**row, rec.problem, rec.options)));
   }
+  return all;
+}
+
+std::vector<TrafficBar> other_orders(const Recording& rec) {
+  std::vector<TrafficBar> bars;
+  for (Beside& other : others_of(rec)) bars.push_back(std::move(other.bar));
   return bars;
 }
 
@@ -227,14 +259,12 @@ std::uint64_t naive_so_far(const Recording& rec, EventIndex e) {
 
 std::string piece_words(const Recording& rec, const TrafficBar& bar, TrafficPart part, EventIndex at) {
   Traffic t;
-  const bool mine = bar.order == rec.order;
+  const bool mine = bar.order == rec.order && !bar.stores_weights;
   if (mine) {
     t = walked(rec, at);
   } else {
-    for (const std::string_view id : order_look(rec.order).beside) {
-      const auto row = find_kernel(id);
-      if (row && (*row)->order == bar.order) t = tile_loads(**row, rec.problem, rec.options);
-    }
+    for (const Beside& other : others_of(rec))
+      if (other.bar.order == bar.order && other.bar.stores_weights == bar.stores_weights) t = other.traffic;
   }
   const std::uint64_t read = t.read[static_cast<std::size_t>(part)],
                       written = t.written[static_cast<std::size_t>(part)];
@@ -285,7 +315,7 @@ TrafficScene traffic_scene(const Recording& rec, EventIndex e, const TrafficTota
   scene.count = phrase("tile loads, {}", name_of(rec.problem.dtype));
   TrafficBar mine;
   mine.order = rec.order;
-  mine.name = std::string(name_of(rec.order));
+  mine.name = bar_name(rec.order);
   mine.once = totals.once;
   for (std::size_t n = 0; n < kTrafficParts; ++n) {
     mine.bytes[n] = rec.events[e].hbm_bytes[n];

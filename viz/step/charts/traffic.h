@@ -30,6 +30,7 @@ constexpr TrafficPiece kTrafficPieces[] = {
 struct TrafficBar {
   Order order = Order::flash;
   std::string name;                                  // "flash", "naive"
+  bool stores_weights = false;                       // this very order, were P stored and read
   std::string text;                                  // "1.2 MB of 3.4 MB"; written by traffic_scene()
   std::string widest;                                // that the text gets in this run: bars keep their length
   std::uint64_t once = 0;                            // each element once: the compulsory bytes

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "kernels/orders/backward/options.h"
+
 namespace attn {
 namespace {
 
@@ -114,6 +116,8 @@ std::set<std::string, std::less<>> step_conditions(const Recording& rec, const S
   look.set(score && std::isfinite(*score) && rec.problem.visible(at.b, at.row, followed.key), "kept");
   look.set(!rec.options.subtract_max, "unsubtracted");
   look.set(rec.options.accumulate != DType::f32, "narrow");
+  look.set(!orders::backward::subtracts_delta(rec.options), "forgotten");
+  look.set(orders::backward::lse_type(rec.options) != DType::f32, "narrow_lse");
   return look.found;
 }
 

@@ -25,6 +25,17 @@ struct DroppedLooker {
     }
     return false;
   }
+  // Of the heads that share the keys.
+  bool live_in_any_rows(Phase phase, Slot slot) const {
+    const auto group = static_cast<std::int32_t>(rec.problem.Hq / rec.problem.Hkv), first = at.h / group * group;
+    for (std::int32_t h = first; h < first + group; ++h) {
+      for (std::int32_t tile = 0; tile < rec.query_tiles(); ++tile) {
+        const std::optional<EventIndex> e = rec.find({at.b, h, tile, j, phase});
+        if (e && *e <= at.event && rec.after(*e, slot) != kNoVersion) return true;
+      }
+    }
+    return false;
+  }
   bool in_any_before(Slot slot) const {
     for (EventIndex n = at.event; n-- > 0;) {
       const EventId& id = rec.events[n].id;
@@ -43,6 +54,8 @@ struct DroppedLooker {
         return live_in(stood.in[0], j, sought) || live_in(stood.in[1], j, sought);
       case Stood::in_any:
         return live_in_any(stood.in[0], sought);
+      case Stood::of_keys:
+        return live_in_any_rows(stood.in[0], sought);
       case Stood::as_version:
         return rec.tile_version(sought, at.b, at.h, i, j, at.event) != kNoVersion;
       case Stood::before:

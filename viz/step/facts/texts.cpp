@@ -44,6 +44,8 @@ const std::vector<std::string_view> kStepConditions = {
     "kept",           // the score that is followed is seen, and finite after this step
     "unsubtracted",   // what-if: the maximum is not subtracted
     "narrow",         // what-if: l and O are rounded after every addition
+    "forgotten",      // what-if: δ is not subtracted
+    "narrow_lse",     // what-if: LSE was kept in 16 bits
 };
 
 const std::vector<std::string_view> kStepPlaceholders = {
@@ -54,7 +56,7 @@ const std::vector<std::string_view> kStepPlaceholders = {
     "rowmax",     "m_old",    "m_new", "alpha",   "l_old", "l_new",     "rowsum",
     "accumulate", "o_old",    "o_new", "pv",      "lse",   "delta",     "dp",
     "ds",         "dv",       "dk",    "dq",      "was",   "part",      "o",
-    "do"};
+    "do",         "lse_type"};
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "kernels/orders/backward/options.h"
 #include "viz/step/facts/conditions.h"
 #include "viz/step/orders/looks.h"
 
@@ -54,6 +55,7 @@ void add_places(const StepWork& c) {
   c.put("Lq", p.Lq);
   c.put("Lk", p.Lk);
   c.put("accumulate", std::string(name_of(c.rec.options.accumulate)));
+  c.put("lse_type", std::string(name_of(orders::backward::lse_type(c.rec.options))));
   std::int64_t visible = 0;
   for (std::int32_t n = 0; n < at.keys; ++n) visible += p.visible(at.b, at.row, at.first_key + n) ? 1 : 0;
   c.put("visible", visible);

@@ -29,11 +29,13 @@ enum class PhraseWhen : std::uint8_t {
   always,
   with_max,
   without_max,
-  scaled,        // S has the scale,
-  unscaled,      // or not
-  scores_base2,  // S is of base 2
-  base_e,        // m is of base e,
-  base_2,        // or 2
+  scaled,         // S has the scale,
+  unscaled,       // or not
+  scores_base2,   // S is of base 2
+  base_e,         // m is of base e,
+  base_2,         // or 2
+  with_delta,     // δ is subtracted,
+  without_delta,  // or not
 };
 // A piece of a caption or of a sentence. In those of charts {keys} in its text is the number of keys.
 struct Phrase {
@@ -107,6 +109,7 @@ enum class Stood : std::uint8_t {
   never,
   in_key_tile,  // in one of the phases `in`, in this key tile
   in_any,       // in the first of them, in any key tile of the query tile
+  of_keys,      // in the first of them, in this key tile of any query tile
   as_version,   // the tile has a version of it
   before,       // in any step of the head before
 };
@@ -218,6 +221,11 @@ struct OrderLook {
   std::span<const SheetLook> sheet = {};
   std::string_view companion = {};                // the kernel whose run stands beside: naive's for flash, and back
   std::span<const std::string_view> beside = {};  // kernels whose orders' bytes stand beside, the nearest first
+  std::span<const std::string_view> walks = {};   // orders of the same kernel whose bytes stand before those
+  std::string_view bar = {};                      // its name among the bars; empty: the order's own
+  // Of the tiles under the rows: what they do, in a heading and two lines.
+  std::array<std::string_view, 3> below = {};
+  std::uint64_t (*stored_weights)(const Recording&) = nullptr;  // a bar more: bytes of P, were it stored and read
   TextRuns (*traffic)(const TrafficFacts&) = nullptr;
   bool yardstick = false;                 // naive: where it would be at the same moment is marked
   bool outlook = false;                   // what it would ask for at a size that GPUs see is said

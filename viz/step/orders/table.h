@@ -10,5 +10,6 @@ const OrderLook& tiled_look();
 const OrderLook& flash_look();
 const OrderLook& flash1_look();
 const OrderLook& backward_look();
+const OrderLook& backward_queries_look();
 
 }  // namespace attn

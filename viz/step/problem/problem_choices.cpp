@@ -6,6 +6,8 @@
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/input_spec.h"
+#include "kernels/museum/museum.h"
+#include "kernels/orders/backward/options.h"
 #include "viz/step/orders/looks.h"
 #include "viz/step/problem/problem_fields.h"
 
@@ -24,7 +26,7 @@ bool from_files(const InputSpec& inputs) {
 
 template <class Change>
 ProblemChoice choice(const Document& d, std::string words, bool on, const Change& change) {
-  ProblemChoice c{std::move(words), on, d, {}};
+  ProblemChoice c{std::move(words), on, d, {}, {}};
   change(c.changed);
   return c;
 }
@@ -113,19 +115,60 @@ std::vector<ProblemChoice> generator_choices(const Document& d) {
   return out;
 }
 
+namespace {
+
+bool reads(const Document& d, const Option& option) {
+  const auto row = find_kernel_or_piece(d.kernel);
+  return row && spec_of(**row, option) != nullptr;
+}
+
+// On and off again.
+ProblemChoice switched(const Document& d, const char* id, std::string words, const Option& option, std::int64_t value) {
+  const bool on = chosen(d.options, option) == value;
+  ProblemChoice c = choice(d, std::move(words), on,
+                           [&](Document& to) { choose(to.options, option, on ? std::nullopt : std::optional(value)); });
+  c.id = id;
+  return c;
+}
+
+}  // namespace
+
 std::vector<ProblemChoice> what_if_choices(const Document& d) {
+  using namespace orders::backward;
+  if (d.problem.pass == Pass::backward) {
+    std::vector<ProblemChoice> out;
+    if (reads(d, kSubtractDelta)) out.push_back(switched(d, "##whatif_delta", tr("δ forgotten"), kSubtractDelta, 0));
+    if (reads(d, kLseType))
+      out.push_back(switched(d, "##whatif_lse", tr("LSE kept in bf16"), kLseType, static_cast<int>(DType::bf16)));
+    return out;
+  }
   const Options& now = d.options;
   const auto sums_in = [&](DType t) {
     return choice(d, phrase("sums kept in {}", name_of(t)), now.accumulate == t,
                   [&](Document& c) { c.options.accumulate = now.accumulate == t ? DType::f32 : t; });
   };
   const bool reversed = now.key_order == KeyOrder::right_to_left;
-  return {
+  std::vector<ProblemChoice> out{
       choice(d, tr("no maximum subtracted"), !now.subtract_max,
              [](Document& c) { c.options.subtract_max = !c.options.subtract_max; }),
       choice(d, tr("keys right to left"), reversed,
              [&](Document& c) { c.options.key_order = reversed ? KeyOrder::left_to_right : KeyOrder::right_to_left; }),
       sums_in(DType::f16), sums_in(DType::bf16)};
+  static constexpr const char* kIds[] = {"##whatif_max", "##whatif_order", "##whatif_f16", "##whatif_bf16"};
+  for (std::size_t n = 0; n < out.size(); ++n) out[n].id = kIds[n];
+  return out;
+}
+
+std::vector<ProblemChoice> loop_choices(const Document& d) {
+  using namespace orders::backward;
+  if (!reads(d, kOutside)) return {};
+  const bool by_queries = queries_outside(d.options);
+  std::vector<ProblemChoice> out{
+      choice(d, tr("key tile"), !by_queries, [](Document& c) { choose(c.options, kOutside, std::nullopt); }),
+      choice(d, tr("query tile"), by_queries, [](Document& c) { choose(c.options, kOutside, kQueriesOutside); })};
+  out[0].help = tr("dK and dV stay on chip, dQ comes and goes");
+  out[1].help = tr("dQ stays on chip, dK and dV come and go");
+  return out;
 }
 
 std::vector<LetterWords> letter_words(Order order) {
@@ -179,6 +222,10 @@ std::string problem_words(const Document& d) {
   if (!d.options.subtract_max) title += tr(", no maximum");
   if (d.options.key_order == KeyOrder::right_to_left) title += tr(", keys right to left");
   if (d.options.accumulate != DType::f32) title += phrase(", sums in {}", name_of(d.options.accumulate));
+  using namespace orders::backward;
+  if (queries_outside(d.options)) title += tr(", query tile outside");
+  if (!subtracts_delta(d.options)) title += tr(", δ forgotten");
+  if (lse_type(d.options) != DType::f32) title += phrase(", LSE in {}", name_of(lse_type(d.options)));
   return phrase("{}: {}, dim {}, tile {}, {}", title, field_text(d, ProblemField::length),
                 field_text(d, ProblemField::dim), field_text(d, ProblemField::tile),
                 mask == tr("none") ? tr("no mask") : mask);

@@ -249,30 +249,27 @@ bool tick_line(Cursor& at, const char* id, const char* words, bool on) {
   return clicked;
 }
 
-void what_if(Cursor& at) {
-  static constexpr const char* kIds[] = {"##whatif_max", "##whatif_order", "##whatif_f16", "##whatif_bf16"};
+void what_if(Cursor& at, const std::vector<ProblemChoice>& choices) {
   draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), tr("What if"));
   at.y += at.s.px(21);
-  const std::vector<ProblemChoice> choices = what_if_choices(at.panel.state.document);
-  for (std::size_t n = 0; n < choices.size(); ++n) {
-    if (tick_line(at, kIds[n], choices[n].words.c_str(), choices[n].on))
-      at.panel.commands.push_back(SetOptions{choices[n].changed.options, 0});
+  for (const ProblemChoice& c : choices) {
+    if (tick_line(at, c.id, c.words.c_str(), c.on)) at.panel.commands.push_back(SetOptions{c.changed.options, 0});
   }
   at.y += at.s.px(4);
 }
 
-void pass_choice(Cursor& at) {
-  const Document& d = at.panel.state.document;
-  const std::vector<ProblemChoice> choices = pass_choices(d);
+void one_of(Cursor& at, const char* id, const char* label, const std::vector<ProblemChoice>& choices) {
   const auto now = std::ranges::find_if(choices, [](const ProblemChoice& c) { return c.on; });
-  if (!begin_choice(at, "##pass", tr("Pass"), now == choices.end() ? "" : now->words)) return;
+  if (!begin_choice(at, id, label, now == choices.end() ? "" : now->words)) return;
   choose_among(at, choices);
   ImGui::EndCombo();
 }
 
 void fields(Cursor& at) {
   preset_choice(at);
-  pass_choice(at);
+  one_of(at, "##pass", tr("Pass"), pass_choices(at.panel.state.document));
+  if (const auto loops = loop_choices(at.panel.state.document); !loops.empty())
+    one_of(at, "##outside", tr("Outside"), loops);
   text_field(at, "##heads", tr("Batch × heads"), ProblemField::heads, false);
   const Problem& p = at.panel.state.document.problem;
   text_field(at, "##length", p.Lq == p.Lk ? tr("Length") : tr("Lengths q × k"), ProblemField::length, true);
@@ -334,16 +331,19 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
   error_words(at);
   const auto row = find_kernel_or_piece(panel.state.document.kernel);
   // The other orders divide before they sum: nothing to choose, nothing to put in.
-  const bool flash = row && order_look((*row)->order).undivided;
+  const Order order = row ? order_of(**row, panel.state.document.options) : Order::flash;
+  const bool flash = order_look(order).undivided;
   if (flash) {
     separator(at);
     reading_choice(at);
   }
-  if (flash && at.y + s.px(117) <= bottom) {
+  const std::vector<ProblemChoice> choices = what_if_choices(panel.state.document);
+  const bool asks = (flash || panel.state.document.problem.pass == Pass::backward) && !choices.empty();
+  if (asks && at.y + s.px(29 + 22 * static_cast<float>(choices.size())) <= bottom) {
     separator(at);
-    what_if(at);
+    what_if(at, choices);
   }
-  letters(at, row ? (*row)->order : Order::flash, bottom);
+  letters(at, order, bottom);
 }
 
 void keep_typed(const ProblemPanel& panel) {

@@ -193,7 +193,8 @@ std::optional<std::string> why_not_recordable(const Document& document) {
   }
   // A kernel without a tile of its own is cut into such for its recording.
   const Options cut = gpu::cut_for_recording(*options);
-  if (const Result<void> ok = check_recordable((*row)->order, document.problem, cut); !ok) return ok.error().message;
+  if (const Result<void> ok = check_recordable(order_of(**row, cut), document.problem, cut); !ok)
+    return ok.error().message;
   return std::nullopt;
 }
 

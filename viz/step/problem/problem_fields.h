@@ -34,6 +34,7 @@ struct ProblemChoice {
   bool on = false;
   Document changed;
   std::string help;
+  const char* id = "";  // of a switch
 };
 std::vector<ProblemChoice> dtype_choices(const Document& d);
 // The pass; the kernel follows it.
@@ -43,8 +44,10 @@ std::vector<ProblemChoice> mask_choices(const Document& d);
 // The bias, and what changes scores without one: ALiBi and softcap, each switched on and off by itself.
 std::vector<ProblemChoice> bias_choices(const Document& d);
 std::vector<ProblemChoice> generator_choices(const Document& d);
-// What-if switches that run the kernel again; only flash has them.
+// What-if switches that run the kernel again: flash's, or those of a backward that its kernel reads.
 std::vector<ProblemChoice> what_if_choices(const Document& d);
+// Which tile is outside; empty where the kernel leaves no choice.
+std::vector<ProblemChoice> loop_choices(const Document& d);
 
 // What each letter stands for in an order: in one that stores S, m is the whole row's and nothing is rescaled.
 std::vector<LetterWords> letter_words(Order order);

@@ -225,10 +225,12 @@ void draw_sides(const Drawn& d) {
   if (!below) return;
   const float y = d.layout.sides_top;
   d.list->AddLine({d.layout.band_left, y}, {d.layout.band_right, y}, colour_of(Token::line), std::max(1.0F, d.s.px(1)));
-  draw_text(d.list, {d.layout.band_left, y + d.s.px(8)}, Face::bold, 13, colour_of(Token::text), tr("Stays on chip"));
+  draw_text(d.list, {d.layout.band_left, y + d.s.px(8)}, Face::bold, 13, colour_of(Token::text),
+            tr_of(d.scene.look->below[0]));
   draw_text(d.list, {d.layout.band_left, y + d.s.px(27)}, Face::text, 12, colour_of(Token::dim),
-            tr("until all query tiles"));
-  draw_text(d.list, {d.layout.band_left, y + d.s.px(43)}, Face::text, 12, colour_of(Token::dim), tr("have passed by"));
+            tr_of(d.scene.look->below[1]));
+  draw_text(d.list, {d.layout.band_left, y + d.s.px(43)}, Face::text, 12, colour_of(Token::dim),
+            tr_of(d.scene.look->below[2]));
 }
 
 void draw_all(const Drawn& d) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/base/text.h"
+#include "kernels/orders/backward/options.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/facts/dropped_tiles.h"
 #include "viz/step/facts/letters.h"
@@ -202,6 +203,10 @@ struct Captioner {
         return !maximum.base2;
       case PhraseWhen::base_2:
         return maximum.base2;
+      case PhraseWhen::with_delta:
+        return orders::backward::subtracts_delta(rec.options);
+      case PhraseWhen::without_delta:
+        return !orders::backward::subtracts_delta(rec.options);
     }
     return false;
   }

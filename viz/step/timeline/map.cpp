@@ -14,7 +14,7 @@ MapScene map_scene(const Recording& rec, const StepPlace& at) {
   scene.i = at.i;
   scene.j = at.j;
   const OrderRow& order = order_row(rec.order);
-  const std::int32_t last_pass = order.passes - 1;
+  const std::int32_t first_pass = order.first_tile_pass(), last_pass = order.last_tile_pass();
   for (std::int32_t i = 0; i < scene.rows; ++i) {
     const std::int64_t r0 = static_cast<std::int64_t>(i) * at.br,
                        r1 = std::min<std::int64_t>(rec.problem.Lq, r0 + at.br);
@@ -30,7 +30,7 @@ MapScene map_scene(const Recording& rec, const StepPlace& at) {
         ++scene.skipped;
       } else {
         const auto last = rec.find({at.b, at.h, i, j, order.ends_tile()}, last_pass);
-        const auto first = rec.find({at.b, at.h, i, j, order.begins_tile()}, 0);
+        const auto first = rec.find({at.b, at.h, i, j, order.begins_tile()}, first_pass);
         if (last && *last <= at.event)
           tile.look = MapLook::done;
         else if (first && *first <= at.event)
@@ -44,7 +44,7 @@ MapScene map_scene(const Recording& rec, const StepPlace& at) {
   const bool at_work = scene.done + scene.to_come < all;
   const std::int32_t pass = rec.events[at.event].pass;
   // An order that walks in passes goes over all tiles in each: only the last finishes them.
-  if (last_pass > 0 && pass < last_pass)
+  if (first_pass < last_pass && pass < last_pass)
     scene.words = {phrase("pass {} of {}", pass + 1, last_pass + 1)};
   else if (at_work)
     scene.words = {phrase("tile {} of {}", scene.done + 1, all)};

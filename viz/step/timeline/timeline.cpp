@@ -21,16 +21,27 @@ bool same_track(const Recording& rec, const Event& a, const Event& b) {
   return order_row(rec.order).keys_outside ? a.id.j == b.id.j : a.id.i == b.id.i;
 }
 
+// What a pass over the rows or the keys alone makes: "δ", "dK, dV".
+std::string made_in_pass(const OrderRow& order, std::int32_t pass) {
+  std::string letters;
+  for (const WalkStep& step : order.walk) {
+    if (step.pass != pass || step.creates.empty()) continue;
+    letters.clear();
+    for (const Slot slot : step.creates) letters += (letters.empty() ? "" : ", ") + std::string(letter_of_slot(slot));
+  }
+  return letters;
+}
+
 std::string outer_words(const Recording& rec, const Event& e, bool one_row) {
-  std::string words;
   const OrderRow& order = order_row(rec.order);
+  if (e.pass < order.first_tile_pass()) return phrase("before: {}", made_in_pass(order, e.pass));
+  if (e.pass > order.last_tile_pass()) return phrase("after: {}", made_in_pass(order, e.pass));
+  std::string words;
   if (order.keys_outside)
     words = phrase("key tile {}", std::max(e.id.j, 0));
   else
     words = phrase("query {} {}", one_row ? tr("row") : tr("tile"), std::max(e.id.i, 0));
-  // A pass over the rows alone has no key tile.
-  if (order.keys_outside && e.id.j < 0 && order.passes > 1) return phrase("pass {}", e.pass + 1);
-  if (order.passes > 1) words = phrase("pass {}, {}", e.pass + 1, words);
+  if (order.first_tile_pass() < order.last_tile_pass()) words = phrase("pass {}, {}", e.pass + 1, words);
   return words;
 }
 

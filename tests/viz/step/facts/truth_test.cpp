@@ -8,8 +8,12 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "kernels/model/inputs/inputs.h"
+#include "kernels/orders/backward/options.h"
 #include "tests/viz/step/calculator.h"
 #include "tests/viz/step/fixture.h"
 #include "viz/draw/number_text.h"
@@ -238,6 +242,18 @@ TEST(StepTruth, FormulaAndSentenceAgreeWithTheNumbersInEveryPresetWhatIfAndPhase
   EXPECT_GE(met, 22U);
 }
 
+std::vector<std::pair<std::string, Options>> backward_walks() {
+  using namespace orders::backward;
+  std::vector<std::pair<std::string, Options>> all{{"key tile outside", {}}};
+  for (const auto& [name, option, value] :
+       {std::tuple("query tile outside", &kOutside, kQueriesOutside), std::tuple("δ forgotten", &kSubtractDelta, 0L),
+        std::tuple("LSE in bf16", &kLseType, static_cast<std::int64_t>(DType::bf16))}) {
+    all.emplace_back(name, Options{});
+    choose(all.back().second, *option, value);
+  }
+  return all;
+}
+
 // The backward of each preset, shaped or not: what a step adds up is what stands there.
 TEST(StepTruth, HoldsInTheBackwardOfEveryPreset) {
   const StepTexts texts = shipped_texts();
@@ -246,18 +262,17 @@ TEST(StepTruth, HoldsInTheBackwardOfEveryPreset) {
   for (const Preset& preset : presets()) {
     if (preset.problem.Lk >= 64) continue;
     for (const bool shaped : {false, true}) {
-      SCOPED_TRACE(std::string(preset.id) + (shaped ? ", softcap and ALiBi" : ""));
-      Problem p = preset.problem;
-      p.pass = Pass::backward;
-      if (shaped) p.softcap = 2.5, p.alibi.emplace();
-      Options options;
-      options.br = preset.br;
-      options.bc = preset.bc;
-      const auto rec = record_problem(preset, p, "cpu_flash_bwd", options);
-      const auto rows = static_cast<std::int32_t>(std::min<std::int64_t>(p.Lq, 9));
-      for (EventIndex e = 0; e < rec->events.size(); ++e) {
-        for (std::int32_t row = 0; row < rows; ++row) check_step(*rec, e, row, texts, checked, claimed);
-        if (testing::Test::HasFailure()) return;
+      for (const auto& [name, options] : backward_walks()) {
+        SCOPED_TRACE(std::string(preset.id) + (shaped ? ", softcap and ALiBi, " : ", ") + name);
+        Problem p = preset.problem;
+        p.pass = Pass::backward;
+        if (shaped) p.softcap = 2.5, p.alibi.emplace();
+        const auto rec = record_problem(preset, p, "cpu_flash_bwd", options);
+        const auto rows = static_cast<std::int32_t>(std::min<std::int64_t>(p.Lq, 9));
+        for (EventIndex e = 0; e < rec->events.size(); ++e) {
+          for (std::int32_t row = 0; row < rows; ++row) check_step(*rec, e, row, texts, checked, claimed);
+          if (testing::Test::HasFailure()) return;
+        }
       }
     }
   }

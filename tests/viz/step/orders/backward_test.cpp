@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "kernels/model/order_row.h"
+#include "kernels/model/traffic.h"
+#include "kernels/orders/backward/options.h"
 #include "kernels/recording/replay/exact.h"
 #include "tests/environment/asked.h"
 #include "tests/viz/step/fixture.h"
@@ -19,6 +21,7 @@
 #include "viz/step/tiles/chip.h"
 #include "viz/step/tiles/pointed.h"
 #include "viz/step/tiles/tiles_scene.h"
+#include "viz/step/timeline/map.h"
 #include "viz/step/timeline/timeline.h"
 
 namespace attn {
@@ -33,13 +36,16 @@ Problem problem() {
 }
 
 std::shared_ptr<const Recording> recorded(const Problem& p, std::int32_t br = 4, std::int32_t bc = 4,
-                                          std::uint64_t seed = 61) {
+                                          std::uint64_t seed = 61, bool queries_outside = false) {
   Preset random;
   random.generator = Generator::normal;
   random.seed = seed;
   random.br = br;
   random.bc = bc;
-  return record_problem(random, p, "cpu_flash_bwd");
+  Options o;
+  choose(o, orders::backward::kOutside,
+         queries_outside ? orders::backward::kQueriesOutside : orders::backward::kKeysOutside);
+  return record_problem(random, p, "cpu_flash_bwd", o);
 }
 
 EventIndex step(const Recording& rec, std::int32_t i, std::int32_t j, const char* phase) {
@@ -132,22 +138,51 @@ TEST(BackwardLook, BytesSayThatDQComesAndGoesAndWhatAStoredPWouldBe) {
   // 16 rows x 4 in fp32, read and written with each of 4 key tiles, read once more and written.
   EXPECT_NE(plain_text(totals.words[0]).find("2560 B"), std::string::npos) << plain_text(totals.words[0]);
   EXPECT_NE(plain_text(totals.words[0]).find("1024 B"), std::string::npos) << plain_text(totals.words[0]);
-  ASSERT_EQ(totals.others.size(), 1U);
-  EXPECT_EQ(totals.others[0].name, "naive-backward");
+  ASSERT_EQ(totals.others.size(), 3U);
+  EXPECT_EQ(totals.others[0].name, "query tile outside");
+  EXPECT_EQ(totals.others[1].name, "P stored");
+  EXPECT_EQ(totals.others[1].total, tile_loads(rec->order, 0, rec->problem, rec->options).total() + 1024);
+  EXPECT_EQ(totals.others[2].name, "naive-backward");
+  // All of P, once; what the pointer asks of the piece.
+  EXPECT_NE(piece_words(*rec, totals.others[1], TrafficPart::p, 0).find("1024 B"), std::string::npos);
   EXPECT_EQ(plain_text(totals.marks).find("triangle"), std::string::npos) << "naive's forward is no yardstick";
+}
+
+TEST(BackwardLook, WithTheQueryTileOutsideDQStaysAndTheSumsOfKeysWait) {
+  const auto rec = recorded(problem(), 4, 4, 61, true);
+  const TilesScene scene = scene_of(*rec, step(*rec, 2, 1, "scores"));
+  EXPECT_TRUE(tile(scene, "dq").live && !tile(scene, "dq").made);
+  EXPECT_EQ(plain_text(tile(scene, "dq").title), "dQ2 1 of 4");
+  EXPECT_EQ(tile(scene, "dv").cell(0, 0).look, CellLook::dropped);
+  EXPECT_EQ(plain_text(tile(scene, "dv").title), "dV1 2 of 4");
+  const PointedScene said = pointed_scene(*rec, scene, {{*slot_named("dv"), 4, 0}, PointedBy::pointer}, nullptr);
+  EXPECT_NE(plain_text(said.words).find("waits in HBM until the next query tile"), std::string::npos);
+  // Of key tile 1 nothing was summed yet when the first query tile is at tile 0.
+  const TilesScene first = scene_of(*rec, step(*rec, 0, 1, "scores"));
+  EXPECT_EQ(tile(first, "dv").cell(0, 0).look, CellLook::empty);
+  const TrafficTotals totals = traffic_totals(*rec);
+  // 16 rows x 4 x 2 sums in fp32, read and written with each of 4 query tiles, read once more and written.
+  EXPECT_NE(plain_text(totals.words[0]).find("5120 B"), std::string::npos) << plain_text(totals.words[0]);
+  EXPECT_EQ(totals.others[0].name, "key tile outside");
+  EXPECT_EQ(scrubber_marks(*rec).front().title, "query tile 0");
+  EXPECT_EQ(scrubber_marks(*rec).back().title, "after: dK, dV");
+  const MapScene map = map_scene(*rec, place_of(*rec, step(*rec, 2, 1, "scores"), {}));
+  EXPECT_EQ(map.words.front(), "tile 10 of 16");
 }
 
 TEST(BackwardLook, WhatIsOnChipNeverPassesWhatWasSaid) {
   Problem p = problem();
   p.dtype = DType::f16;
-  const auto rec = recorded(p);
-  bool full = false;
-  for (EventIndex e = 0; e < rec->events.size(); ++e) {
-    const ChipScene chip = chip_scene(*rec, e, "sm_90a");
-    EXPECT_LE(chip.now, chip.total) << e;
-    full = full || chip.now == chip.total;
+  for (const bool queries_outside : {false, true}) {
+    const auto rec = recorded(p, 4, 4, 61, queries_outside);
+    bool full = false;
+    for (EventIndex e = 0; e < rec->events.size(); ++e) {
+      const ChipScene chip = chip_scene(*rec, e, "sm_90a");
+      EXPECT_LE(chip.now, chip.total) << e;
+      full = full || chip.now == chip.total;
+    }
+    EXPECT_TRUE(full) << queries_outside;
   }
-  EXPECT_TRUE(full);
 }
 
 TEST(BackwardLook, RowChartHasFinalWeightsThatSumToOne) {
@@ -168,7 +203,9 @@ TEST(BackwardLook, TrackHasEachProductUnderItsLetterAndThePassOfTheRowsNoKeyTile
   for (const TrackChip& chip : scene.chips) letters += std::string(chip.letter) + " ";
   const std::string tile = "in S P dV dP dS dK dQ ";
   EXPECT_EQ(letters, "K V " + tile + tile + tile + tile + "out ");
-  EXPECT_EQ(scrubber_marks(*rec).front().title, "pass 1");
+  EXPECT_EQ(scrubber_marks(*rec).front().title, "before: δ");
+  EXPECT_EQ(scrubber_marks(*rec)[2].title, "key tile 1");
+  EXPECT_EQ(scrubber_marks(*rec).back().title, "after: dQ");
   EXPECT_FALSE(timeline_scene(*rec, place_of(*rec, 0, {}), scrubber_marks(*rec), {}).chips.front().two);
 }
 
@@ -193,7 +230,7 @@ void expect_printed_truth(const Recording& rec) {
     const auto check = [&](TileScene& shown) {
       write_numbers(rec, scene, shown, 9, &exact);
       const VersionId id_of = rec.after(e, shown.slot);
-      if (id_of == kNoVersion || slot_row(shown.slot).input || shown.slot == Slot::lse) return;
+      if (id_of == kNoVersion || slot_row(shown.slot).input) return;
       const Version& v = rec.version(id_of);
       for (std::int32_t r = 0; r < shown.rows; ++r) {
         for (std::int32_t c = 0; c < shown.cols; ++c) {
@@ -238,9 +275,11 @@ TEST(BackwardLook, EveryPrintedNumberOfRandomProblemsIsTrueAtEveryStep) {
     p.mask.causal = next(2) == 1;
     if (next(3) == 1) p.softcap = 2;
     if (next(3) == 1) p.alibi.emplace();
-    const auto rec = recorded(p, static_cast<std::int32_t>(next(5)), static_cast<std::int32_t>(next(5)), seed);
-    expect_printed_truth(*rec);
-    if (testing::Test::HasFatalFailure()) return;
+    const auto br = static_cast<std::int32_t>(next(5)), bc = static_cast<std::int32_t>(next(5));
+    for (const bool queries_outside : {false, true}) {
+      expect_printed_truth(*recorded(p, br, bc, seed, queries_outside));
+      if (testing::Test::HasFatalFailure()) return;
+    }
   }
 }
 

@@ -16,8 +16,8 @@ namespace {
 // Of the others there is nothing to draw.
 bool is_recorded(const OrderRow& order) {
   const auto rows = ladder();
-  return std::ranges::any_of(rows,
-                             [&](const KernelRow* row) { return row->order == order.id && row->record != nullptr; });
+  return std::ranges::any_of(
+      rows, [&](const KernelRow* row) { return row->record != nullptr && options_for(*row, order.id); });
 }
 
 TEST(OrderLook, EveryOrderThatIsRecordedHasARowOfItsOwn) {
