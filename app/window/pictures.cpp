@@ -1,7 +1,5 @@
 #include "app/window/pictures.h"
 
-#include <algorithm>
-#include <cctype>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +16,7 @@
 #include "imgui.h"
 #include "imgui_impl_opengl3.h"
 #include "kernels/base/files.h"
+#include "kernels/base/letters.h"
 #include "kernels/base/text.h"
 #include "profiling/tune/store.h"
 
@@ -116,10 +115,7 @@ class OffscreenWindow {
 };
 
 bool is_gif(const std::filesystem::path& file) {
-  std::string extension = file.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension == ".gif";
+  return same_letters(file.extension().string(), ".gif");
 }
 
 tl::unexpected<Error> stopped(EventIndex ready) {

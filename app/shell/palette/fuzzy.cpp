@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/base/letters.h"
+
 namespace attn {
 namespace {
 
@@ -69,10 +71,6 @@ class Aligned {
 bool is_word_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          (static_cast<unsigned char>(c) & 0x80U) != 0;
-}
-
-char lower_case(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
 std::string_view take_word(std::string_view& query) {

@@ -10,7 +10,6 @@ namespace attn {
 
 // What words are made of: letters and digits of ASCII, and bytes of any other character.
 bool is_word_byte(char c);
-char lower_case(char c);  // of ASCII
 // The first word of a query, taken from it; empty where it began with a space.
 std::string_view take_word(std::string_view& query);
 

@@ -11,6 +11,7 @@
 
 #include "app/shell/palette/fuzzy.h"
 #include "app/shell/palette/palette.h"
+#include "kernels/base/letters.h"
 
 namespace attn {
 namespace {
@@ -62,11 +63,6 @@ Standing standing(std::string_view query, std::string_view text, std::string_vie
   return all;
 }
 
-// Case aside: the very name of the entry.
-bool same_words(std::string_view query, std::string_view words) {
-  return std::ranges::equal(query, words, {}, lower_case, lower_case);
-}
-
 }  // namespace
 
 std::vector<PaletteHit> palette_hits(const std::vector<PaletteEntry>& entries, std::string_view query) {
@@ -84,7 +80,7 @@ std::vector<PaletteHit> palette_hits(const std::vector<PaletteEntry>& entries, s
     const auto beside =
         std::count_if(match->at.begin(), match->at.end(), [&](std::size_t at) { return !in_words(at); });
     std::erase_if(match->at, [&](std::size_t at) { return !in_words(at); });
-    const int asked = entry.answer.empty() || same_words(query, entry.words) ? 0 : kQuestion;
+    const int asked = entry.answer.empty() || same_letters(query, entry.words) ? 0 : kQuestion;
     hits.push_back({n, match->score - 2 * static_cast<int>(beside) + kWholeWord * stands.whole_words - asked,
                     std::move(match->at), stands.sure});
   }

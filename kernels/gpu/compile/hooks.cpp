@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/base/trimmed.h"
+#include "kernels/base/letters.h"
 
 namespace attn::gpu {
 namespace {

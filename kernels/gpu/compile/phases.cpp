@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/letters.h"
 #include "kernels/base/text.h"
-#include "kernels/base/trimmed.h"
 
 namespace attn::gpu {
 namespace {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/base/letters.h"
 #include "kernels/base/text.h"
 #include "kernels/formats/expression_grammar.h"
 #include "kernels/ladder.h"
@@ -22,11 +23,6 @@ namespace attn {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-bool same_letters(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
 
 struct Extent {
   std::string_view name;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "kernels/base/letters.h"
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
 
@@ -16,13 +17,6 @@ namespace {
 
 constexpr std::size_t kMaxValues = 64;  // more points than a chart or a patience can take
 constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int32_t>::max();
-
-std::string_view trimmed(std::string_view s) {
-  constexpr std::string_view kBlank = " \t\n";
-  const auto first = s.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return s.substr(first, s.find_last_not_of(kBlank) - first + 1);
-}
 
 // A whole number from 1 on, "4k" = 4096.
 std::optional<std::int64_t> parse_count(std::string_view text) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/letters.h"
 #include "kernels/base/text.h"
 
 namespace attn {
@@ -215,8 +216,7 @@ void put_counts(const KernelCounts& counts, const gpu::KernelListing& listing, S
 
 std::string in_small_letters(std::string_view text) {
   std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(static_cast<int>(c))); });
+  std::ranges::transform(out, out.begin(), lower_case);
   return out;
 }
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "kernels/base/letters.h"
 #include "kernels/base/text.h"
-#include "kernels/base/trimmed.h"
 
 namespace attn::gpu {
 namespace {
