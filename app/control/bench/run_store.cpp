@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <set>
 #include <span>
 #include <system_error>
@@ -77,9 +78,13 @@ std::vector<fs::path> row_files(const fs::path& folder, const std::string& id) {
   return files;
 }
 
-void remove_rows(const fs::path& folder, const std::string& id) {
+void remove_all(const std::vector<fs::path>& files) {
   std::error_code error;
-  for (const fs::path& file : row_files(folder, id)) fs::remove(file, error);
+  for (const fs::path& file : files) fs::remove(file, error);
+}
+
+void remove_rows(const fs::path& folder, const std::string& id) {
+  remove_all(row_files(folder, id));
 }
 
 void put(SweepRun& run, const Measurement& m) {
@@ -88,11 +93,11 @@ void put(SweepRun& run, const Measurement& m) {
 }
 
 // A run with the rows that lie beside it. One that cannot be read is left out: it was being written, or is gone.
-Result<SweepRun> read_whole(const fs::path& file) {
+Result<SweepRun> read_whole(const fs::path& file, const std::vector<fs::path>& rows) {
   auto run = read_run(file);
   if (!run) return run;
   bool added = false;
-  for (const fs::path& row : row_files(file.parent_path(), run->id)) {
+  for (const fs::path& row : rows) {
     const auto beside = read_run(row);
     if (!beside || beside->id != run->id) continue;
     for (const Measurement& m : beside->rows) put(*run, m);
@@ -101,6 +106,38 @@ Result<SweepRun> read_whole(const fs::path& file) {
   }
   if (added) relate_to_baseline(run->rows);
   return run;
+}
+
+// What lies in the folder of runs, by one walk through it.
+struct Found {
+  std::vector<fs::path> files, marks;
+  std::set<std::string> ids;                            // of the files
+  std::map<std::string, std::vector<fs::path>> rows{};  // beside a run, by its id
+
+  const std::vector<fs::path>& rows_of(const std::string& id) const {
+    static const std::vector<fs::path> kNone;
+    const auto at = rows.find(id);
+    return at == rows.end() ? kNone : at->second;
+  }
+};
+
+// Locks of processes that are dead go.
+Found walk(const fs::path& folder) {
+  Found found;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const fs::path& entry = it->path();
+    // A lock that can be taken is a dead process's: taken and let go, its file is gone.
+    if (entry.extension() == kLock) (void)FileLock::take(entry);
+    if (entry.extension() == kKept) found.marks.push_back(entry);
+    if (const std::string id = id_of_row(entry); !id.empty()) found.rows[id].push_back(entry);
+    if (entry.extension() != kRun || id_in(entry).empty()) continue;
+    found.files.push_back(entry);
+    found.ids.insert(id_in(entry));
+  }
+  std::sort(found.files.begin(), found.files.end(), std::greater<>());  // names begin with the date
+  for (auto& [id, files] : found.rows) std::sort(files.begin(), files.end());
+  return found;
 }
 
 }  // namespace
@@ -182,29 +219,16 @@ RunStore::Listing RunStore::list() const {
   std::error_code error;
   if (!keeps() || !fs::is_directory(folder_, error)) return listing;
   sweep_temporaries(folder_);
-  std::vector<fs::path> files, marks, rows;
-  std::set<std::string> ids;
-  for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
-    const fs::path& entry = it->path();
-    // A lock that can be taken is a dead process's: taken and let go, its file is gone.
-    if (entry.extension() == kLock) (void)FileLock::take(entry);
-    if (entry.extension() == kKept) marks.push_back(entry);
-    if (!id_of_row(entry).empty()) rows.push_back(entry);
-    if (entry.extension() != kRun || id_in(entry).empty()) continue;
-    files.push_back(entry);
-    ids.insert(id_in(entry));
-  }
+  const Found found = walk(folder_);
   // A process that was killed while it removed a run may have left the mark.
-  for (const fs::path& mark : marks)
-    if (is_run_id(mark.stem().string()) && !ids.contains(mark.stem().string())) fs::remove(mark, error);
+  for (const fs::path& mark : found.marks)
+    if (is_run_id(mark.stem().string()) && !found.ids.contains(mark.stem().string())) fs::remove(mark, error);
   // Rows of a run that is gone. One that is being replaced may be missed by the walk above.
-  for (const fs::path& row : rows) {
-    const std::string id = id_of_row(row);
-    if (!ids.contains(id) && !find(id) && !fs::exists(beside(id, kLock), error)) fs::remove(row, error);
-  }
-  std::sort(files.begin(), files.end(), std::greater<>());  // names begin with the date
-  for (const fs::path& file : files) {
-    auto run = read_whole(file);
+  for (const auto& [id, rows] : found.rows)
+    if (!found.ids.contains(id) && !find(id) && !fs::exists(beside(id, kLock), error)) remove_all(rows);
+  for (const fs::path& file : found.files) {
+    const std::vector<fs::path>& rows = found.rows_of(id_in(file));
+    auto run = read_whole(file, rows);
     if (!run && !fs::exists(file, error)) continue;  // removed by another window meanwhile
     if (!run || run->id != id_in(file)) {
       listing.said.push_back(run ? phrase("{} is not the run that its name says.", file.string())
@@ -213,8 +237,8 @@ RunStore::Listing RunStore::list() const {
     }
     const std::string id = run->id;
     // A process that was killed left them: they go into the file.
-    if (!fs::exists(beside(id, kLock), error) && !row_files(folder_, id).empty())
-      if (const auto held = lock(id); held && write_session(file, session_of(*run))) remove_rows(folder_, id);
+    if (!fs::exists(beside(id, kLock), error) && !rows.empty())
+      if (const auto held = lock(id); held && write_session(file, session_of(*run))) remove_all(rows);
     listing.runs.push_back(
         {*std::move(run), file, fs::exists(beside(id, kKept), error), fs::exists(beside(id, kLock), error)});
   }
@@ -236,7 +260,7 @@ Result<void> RunStore::rename(const std::string& id, const std::string& name) co
   if (!held) return tl::unexpected(held.error());
   const auto file = find(id);
   if (!file) return bad_input(tr("The file of this run is gone: it was removed in another window."));
-  auto run = read_whole(*file);
+  auto run = read_whole(*file, row_files(folder_, id));
   if (!run) return tl::unexpected(run.error());
   run->name = name;
   auto written = write_session(*file, session_of(*run));

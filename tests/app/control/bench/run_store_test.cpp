@@ -102,6 +102,32 @@ TEST_F(RunStoreTest, ARowOfALongRunLiesBesideItUntilTheWholeIsWritten) {
   EXPECT_EQ(whole->runs.at(0).rows.size(), 1509U);
 }
 
+// As writers that were killed leave them, of several runs at once.
+TEST_F(RunStoreTest, RowsBesideSeveralRunsGoEachToItsOwn) {
+  std::vector<std::string> ids;
+  for (int n = 0; n < 12; ++n) ids.push_back((*store().write(run(n)))->id());
+  for (std::size_t l = 1; l <= 3; ++l) {
+    for (std::size_t n = 0; n < ids.size(); ++n) {
+      Session one;
+      one.runs.push_back(run());
+      one.runs[0].id = ids[n];
+      one.runs[0].rows = {row(static_cast<std::int64_t>(100 * n + l))};
+      ASSERT_TRUE(write_session(store_folder() / fmt::format("{}.{:06}.row", ids[n], l), one));
+    }
+  }
+  for (int look = 0; look < 2; ++look) {  // then they are in their files
+    const auto listing = store().list();
+    ASSERT_EQ(listing.runs.size(), ids.size());
+    for (const StoredRun& r : listing.runs) {
+      const auto n = static_cast<std::int64_t>(std::ranges::find(ids, r.run.id) - ids.begin());
+      ASSERT_EQ(r.run.rows.size(), 3U);
+      for (std::int64_t l = 1; l <= 3; ++l)
+        EXPECT_EQ(r.run.rows[static_cast<std::size_t>(l - 1)].key.problem.Lq, 100 * n + l);
+    }
+    EXPECT_EQ(names().size(), ids.size());
+  }
+}
+
 TEST_F(RunStoreTest, APointThatIsMeasuredAgainTakesThePlaceOfTheOldRow) {
   auto writer = store().write(run());
   ASSERT_TRUE((*writer)->add(row(16)));
