@@ -60,8 +60,11 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
   if (why_not.empty()) return;
   // Behind a long name there is room for the first type alone; the tooltip has them all.
   const float room = width - (name_at - left) - text_width(Face::text, 13, row.id) - s.px(6);
+  const bool of_type = std::ranges::find(row.dtypes, sweep.base.dtype) == row.dtypes.end();
   const bool narrow = std::all_of(row.dtypes.begin(), row.dtypes.end(), [](DType t) { return size_of(t) == 2; });
-  const std::string first = narrow ? "16-bit" : fmt::format("{} …", name_of(row.dtypes.front()));
+  const std::string first = !of_type ? tr("layout")
+                            : narrow ? "16-bit"
+                                     : fmt::format("{} …", name_of(row.dtypes.front()));
   for (const std::string& words : {why_not, first}) {
     if (text_width(Face::text, 11, words) > room) continue;
     draw_text_in(&list, name, Align::right, Face::text, 11, colour(s.theme, Token::dim), words);
@@ -205,6 +208,7 @@ void sweep_set_up(const State& state, const Model& model, BenchCache& cache, Com
   for (const SweepFieldText& field : sweep_fields(sweep)) {
     if (field.field == SweepField::tile) {
       draw_menu(dtype_menu(sweep), commands);
+      draw_menu(layout_menu(sweep), commands);
       draw_menu(mask_menu(sweep), commands);
     }
     text_field(field, sweep, cache, commands);

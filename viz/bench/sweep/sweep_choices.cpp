@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -43,6 +44,37 @@ SweepMenu dtype_menu(const SweepSpec& sweep) {
   for (const DType t : {DType::f32, DType::f16, DType::bf16}) {
     SweepChoice choice{std::string(name_of(t)), t == sweep.base.dtype, sweep};
     choice.changed.base.dtype = t;
+    menu.choices.push_back(std::move(choice));
+  }
+  return menu;
+}
+
+namespace {
+
+const char* axes_words(AxisOrder order) {
+  return order == AxisOrder::bhld ? "[B, H, L, D]" : "[B, L, H, D]";
+}
+
+template <class T>
+bool takes(std::span<const T> all, const T& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+}  // namespace
+
+SweepMenu layout_menu(const SweepSpec& sweep) {
+  std::string takers;
+  for (const KernelRow* row : ladder_of(sweep.base.pass))
+    if (takes(row->layouts, AxisOrder::blhd)) takers += fmt::format("{}{}", takers.empty() ? "" : ", ", row->id);
+  SweepMenu menu{"##layout",
+                 tr("Layout"),
+                 axes_words(sweep.base.layout),
+                 tr("The order of the axes of Q, K, V and O in memory: a kernel's answer is the same in either."),
+                 {}};
+  if (!takers.empty()) menu.help += "\n" + phrase("Kernels that take {}: {}", axes_words(AxisOrder::blhd), takers);
+  for (const AxisOrder order : {AxisOrder::bhld, AxisOrder::blhd}) {
+    SweepChoice choice{axes_words(order), order == sweep.base.layout, sweep};
+    choice.changed.base.layout = order;
     menu.choices.push_back(std::move(choice));
   }
   return menu;
@@ -247,7 +279,8 @@ std::vector<const KernelRow*> kernels_on(Processor processor, Pass pass) {
 }
 
 std::string refusal(const KernelRow& row, const SweepSpec& sweep) {
-  if (std::find(row.dtypes.begin(), row.dtypes.end(), sweep.base.dtype) != row.dtypes.end()) return {};
+  if (takes(row.dtypes, sweep.base.dtype))
+    return takes(row.layouts, sweep.base.layout) ? std::string() : phrase("{} only", axes_words(row.layouts.front()));
   std::string names;
   for (const DType t : row.dtypes) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(t));
   return phrase("{} only", names);

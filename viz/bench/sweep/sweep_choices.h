@@ -25,6 +25,8 @@ struct SweepMenu {
 };
 SweepMenu axis_menu(const SweepSpec& sweep);
 SweepMenu dtype_menu(const SweepSpec& sweep);
+// How Q, K, V and O lie in memory.
+SweepMenu layout_menu(const SweepSpec& sweep);
 SweepMenu mask_menu(const SweepSpec& sweep);
 SweepMenu inputs_menu(const SweepSpec& sweep);
 SweepMenu check_menu(const SweepSpec& sweep);
@@ -44,7 +46,7 @@ std::string compile_words(const SweepSpec& sweep, const Model& model);
 bool runs_on_gpu(const SweepSpec& sweep);
 // The kernels of a device in the order of the panel: its baseline, then the others.
 std::vector<const KernelRow*> kernels_on(Processor processor, Pass pass);
-// Why this sweep's dtype keeps the kernel from running ("f32 only"); empty = nothing does.
+// Why this sweep's dtype or layout keeps the kernel from running ("f32 only"); empty = neither does.
 std::string refusal(const KernelRow& row, const SweepSpec& sweep);
 // "about 12 s left"; empty where nothing is known.
 std::string left_words(double seconds);

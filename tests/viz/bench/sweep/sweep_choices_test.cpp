@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/gpu/rungs/common.h"
+#include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/sweep/planned.h"
 #include "viz/bench/sweep/sweep_fields.h"
@@ -23,8 +24,8 @@ std::vector<SweepMenu> menus_of(const SweepSpec& s) {
   GpuView none, two;
   two.looked = true;
   two.gpus = {{0, "NVIDIA H100", "sm_90"}, {1, "NVIDIA A100", "sm_80"}};
-  return {axis_menu(s),         dtype_menu(s),       mask_menu(s), inputs_menu(s),  check_menu(s),
-          device_menu(s, none), device_menu(s, two), l2_menu(s),   counters_menu(s)};
+  return {axis_menu(s),  dtype_menu(s),        layout_menu(s),      mask_menu(s), inputs_menu(s),
+          check_menu(s), device_menu(s, none), device_menu(s, two), l2_menu(s),   counters_menu(s)};
 }
 
 // Whether undo would tell them apart.
@@ -78,6 +79,26 @@ TEST(SweepMenus, SoftcapAndAlibiAreSwitchedBesideTheMask) {
   take("softcap 30");
   take("ALiBi");
   EXPECT_EQ(mask_menu(sweep).shown, "none");
+}
+
+TEST(SweepMenus, TheLayoutIsAChoiceAndSaysWhichKernelsTakeIt) {
+  SweepSpec sweep = bench_presets().front().sweep;
+  const SweepMenu menu = layout_menu(sweep);
+  EXPECT_EQ(menu.shown, "[B, H, L, D]");
+  EXPECT_NE(menu.help.find("flash_hopper"), std::string::npos) << menu.help;
+  ASSERT_EQ(menu.choices.size(), 2U);
+  const SweepSpec turned = menu.choices[1].changed;
+  EXPECT_EQ(turned.base.layout, AxisOrder::blhd);
+  EXPECT_NE(sweep_key(turned), sweep_key(sweep));
+  SweepSpec half = turned;
+  half.base.dtype = DType::f16;
+  for (const KernelRow* row : ladder_of(Pass::forward)) {
+    const bool takes = std::ranges::find(row->layouts, AxisOrder::blhd) != row->layouts.end();
+    const bool typed = std::ranges::find(row->dtypes, DType::f16) != row->dtypes.end();
+    if (typed) {
+      EXPECT_EQ(refusal(*row, half), takes ? "" : "[B, H, L, D] only") << row->id;
+    }
+  }
 }
 
 // Not those of any one kernel: a rung may run on few.
