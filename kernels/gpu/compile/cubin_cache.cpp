@@ -9,7 +9,7 @@
 
 #include "kernels/base/files.h"
 #include "kernels/base/hash.h"
-#include "kernels/gpu/compile/ptx.h"
+#include "kernels/gpu/compile/cubin.h"
 
 namespace attn::gpu {
 namespace {

@@ -8,9 +8,6 @@
 
 namespace attn::gpu {
 
-// ELF, 64 bits, little-endian, machine type CUDA.
-bool is_cubin(std::span<const std::byte> code);
-
 // Its lines, numbered from 1 as Instruction::ptx is: [0] is line 1. Empty where the cubin holds none or is damaged.
 std::vector<std::string> ptx_of(std::span<const std::byte> cubin);
 
