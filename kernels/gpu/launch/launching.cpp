@@ -9,6 +9,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/gpu/launch/hopper_parameters.h"
+#include "kernels/gpu/launch/own_parameters.h"
 #include "kernels/gpu/launch/trace_on_device.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/specialise.h"
@@ -61,6 +62,7 @@ Result<Queue::Loaded*> load(const Plan& plan, const Buffers& buffers, Queue& que
   if (!loaded) return tl::unexpected(with_place(loaded.error(), plan, tr("compile and load")));
   if (auto good = check_compiled(plan, (*loaded)->compiled.entries, queue.arch()); !good)
     return tl::unexpected(good.error());
+  if (auto good = check_parameters(plan, (*loaded)->compiled.code); !good) return tl::unexpected(good.error());
   if (queue.trace() != 0)
     if (auto set = set_trace(queue, **loaded); !set) return tl::unexpected(with_place(set.error(), plan, "recorder"));
   return loaded;
@@ -115,6 +117,7 @@ Result<Prepared> prepare_with(ParametersFn parameters, const Plan& plan, const B
   if (!loaded) return tl::unexpected(loaded.error());
   if (auto sent = send_small_arrays(plan, buffers, **queue); !sent) return tl::unexpected(sent.error());
   if (auto cleared = clear_counters(plan, buffers, **queue); !cleared) return tl::unexpected(cleared.error());
+  if (auto cleared = clear_rooms(plan, buffers, **queue); !cleared) return tl::unexpected(cleared.error());
   auto lists = parameters(plan, buffers, **queue);
   if (!lists) return tl::unexpected(with_place(lists.error(), plan, "parameters"));
   ReadyLaunches ready;
@@ -129,6 +132,7 @@ Result<Prepared> prepare_with(ParametersFn parameters, const Plan& plan, const B
 
 Result<Prepared> prepare(const Plan& plan, const Buffers& buffers, const Stream& stream) {
   if (plan.kernel->prepare != nullptr) return plan.kernel->prepare(plan, buffers, stream);
+  if (has_own_parameters(*plan.kernel)) return prepare_with(own_parameters, plan, buffers, stream);
   if (has_hopper_parameters(*plan.kernel)) return prepare_with(hopper_parameters, plan, buffers, stream);
   return prepare_with(args_for_each, plan, buffers, stream);
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -21,6 +22,11 @@ class Parameters {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= alignof(Piece));
     std::vector<Piece>& kept = values_.emplace_back((sizeof(T) + sizeof(Piece) - 1) / sizeof(Piece));
     std::memcpy(kept.data(), &value, sizeof(T));
+  }
+  // The bytes of one, as the kernel declares it.
+  void add_bytes(std::span<const std::byte> bytes) {
+    std::vector<Piece>& kept = values_.emplace_back((bytes.size() + sizeof(Piece) - 1) / sizeof(Piece));
+    std::memcpy(kept.data(), bytes.data(), bytes.size());
   }
   // Their addresses, as Driver::launch() takes them; valid as long as this object.
   std::vector<const void*> addresses() const {

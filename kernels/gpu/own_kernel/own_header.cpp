@@ -12,9 +12,11 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/base/letters.h"
 #include "kernels/base/text.h"
 #include "kernels/formats/container.h"
 #include "kernels/formats/json_reading.h"
+#include "kernels/gpu/own_kernel/header_fields.h"
 #include "kernels/gpu/own_kernel/json_lines.h"
 
 namespace attn::gpu {
@@ -24,21 +26,14 @@ using nlohmann::json;
 
 constexpr std::string_view kMark = "// attn:";
 constexpr int kMaxDepth = 8;
-constexpr std::size_t kMaxEntries = 8, kMaxDims = 64, kMaxName = 64;
+constexpr std::size_t kMaxEntries = 8, kMaxDims = 64, kMaxScratch = 8;
 constexpr std::int64_t kMaxOption = 65536;
-constexpr const char* kExample = marked("attnscope list --template prints one that can be copied");
 
 // The JSON of the first lines: as many lines as the text has, so that a line of one is a line of the other.
 struct HeaderText {
   std::string json;
   std::int32_t first = 0;  // line of the file at which it begins, from 1
 };
-
-std::string_view trimmed(std::string_view line) {
-  const std::size_t begin = line.find_first_not_of(" \t\r");
-  return begin == std::string_view::npos ? std::string_view()
-                                         : line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
-}
 
 Result<HeaderText> header_text(std::string_view text, std::string_view name) {
   HeaderText found;
@@ -66,8 +61,8 @@ Result<HeaderText> header_text(std::string_view text, std::string_view name) {
     }
   }
   if (found.first == 0)
-    return bad_input(phrase("{} has no header: its first lines must say '{} {{\"api\": {}, ...}}'; {}.", name, kMark,
-                            kOwnApi, tr_of(kExample)));
+    return bad_input(phrase("{} has no header: its first lines must say '{} {{\"api\": {}, ...}}'; {}.", name, kMark, 1,
+                            tr_of(kOwnExample)));
   return found;
 }
 
@@ -89,144 +84,98 @@ std::size_t wrong_byte(const std::string& text) {
   }
 }
 
-// Reads the members one by one. The first thing that is wrong is kept, with its line; later answers are defaults.
-class Reader {
+class Reader : public HeaderFields {
  public:
-  Reader(std::string_view name, const HeaderText& text, JsonLines lines)
-      : name_(name), first_(text.first), lines_(std::move(lines)) {}
+  using HeaderFields::HeaderFields;
 
   OwnHeader read(const json& root);
-  const std::optional<Error>& error() const { return error_; }
 
  private:
-  void refuse(const std::string& path, const std::string& what) {
-    if (error_) return;
-    const auto at = lines_.find(path);
-    const std::int32_t line = at == lines_.end() ? first_ : at->second;
-    error_ = Error{ErrorKind::bad_input, phrase("{}, line {}: \"{}\" {}.", name_, line, path, what)};
-  }
-  // The object has these keys and no other.
-  void check_keys(const json& object, const std::string& path, std::span<const std::string_view> known) {
-    for (const auto& [key, value] : object.items()) {
-      if (std::ranges::find(known, key) == known.end())
-        refuse(path.empty() ? key : fmt::format("{}.{}", path, key),
-               phrase("is no key; there are {}", fmt::join(known, ", ")));
-    }
-  }
-  // A member that must be there.
-  const json* member(const json& object, const std::string& path, const std::string& key) {
-    const auto at = object.find(key);
-    if (at != object.end()) return &*at;
-    if (path.empty())
-      refuse(key, phrase("is missing; {}", tr_of(kExample)));
-    else
-      refuse(path, phrase("lacks \"{}\"", key));
-    return nullptr;
-  }
-  std::int64_t whole(const json& j, const std::string& path, std::int64_t min, std::int64_t max) {
-    const bool small = !j.is_number_unsigned() ||
-                       j.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    if (j.is_number_integer() && small && j.get<std::int64_t>() >= min && j.get<std::int64_t>() <= max)
-      return j.get<std::int64_t>();
-    refuse(path, phrase("is {}; it must be a whole number from {} to {}", shown(j), min, max));
-    return min;
-  }
-  static std::string shown(const json& j) {
-    constexpr std::size_t kLongest = 40;
-    const std::string text = j.dump(-1, ' ', true, json::error_handler_t::replace);
-    return text.size() <= kLongest ? text : text.substr(0, kLongest) + "...";
-  }
-  // The texts of a list, each one of `known`, none twice.
-  std::vector<std::size_t> choices(const json& j, const std::string& path, std::span<const std::string_view> known) {
-    std::vector<std::size_t> found;
-    if (!j.is_array()) refuse(path, phrase("is {}; it must be a list of some of {}", shown(j), fmt::join(known, ", ")));
-    for (std::size_t n = 0; j.is_array() && n < j.size() && !error_; ++n) {
-      const auto at = j[n].is_string() ? std::ranges::find(known, j[n].get_ref<const std::string&>()) : known.end();
-      const auto index = static_cast<std::size_t>(at - known.begin());
-      if (at == known.end())
-        refuse(fmt::format("{}[{}]", path, n), phrase("is {}; there are {}", shown(j[n]), fmt::join(known, ", ")));
-      else if (std::ranges::find(found, index) != found.end())
-        refuse(fmt::format("{}[{}]", path, n), phrase("is {} a second time", shown(j[n])));
-      found.push_back(index);
-    }
-    return found;
-  }
-  bool flag(const json& root, const char* key) {
-    const auto at = root.find(key);
-    if (at == root.end()) return false;
-    if (!at->is_boolean()) refuse(key, phrase("is {}; it must be true or false", shown(*at)));
-    return at->is_boolean() && at->get<bool>();
-  }
-
-  void check_api(const json& root);
+  void check_api(const json& root, OwnHeader& h);
+  void scratch(const json& root, OwnHeader& h);
+  void pass_and_layouts(const json& root, OwnHeader& h);
+  void parameters(const json& j, const std::string& path, const OwnHeader& h, OwnEntry& e);
   void entries(const json& root, OwnHeader& h);
-  OwnEntry entry(const json& j, const std::string& path);
-  SizeExpression expression(const json& j, const std::string& path);
-  std::array<SizeExpression, 3> axes(const json& j, const std::string& path);
+  OwnEntry entry(const json& j, const std::string& path, const OwnHeader& h);
   OwnDims dims(const json& j, const std::string& path);
   void masks(const json& root, OwnHeader& h);
   void options(const json& root, OwnHeader& h);
   OptionSpec option(const json& j, const std::string& path, const Option& which);
   void check_read(const OwnHeader& h);
-
-  std::string_view name_;
-  std::int32_t first_;
-  JsonLines lines_;
-  std::optional<Error> error_;
 };
 
-void Reader::check_api(const json& root) {
+void Reader::check_api(const json& root, OwnHeader& h) {
   const json* api = member(root, "", "api");
   if (api == nullptr) return;
-  if (!api->is_number_integer() || *api != kOwnApi)
-    refuse("api", phrase("is {}; this program speaks {}", shown(*api), kOwnApi));
+  if (api->is_number_integer() && *api >= 1 && *api <= kOwnApi)
+    h.api = api->get<std::int64_t>();
+  else
+    refuse("api", phrase("is {}; this program speaks 1 and {}", shown(*api), kOwnApi));
 }
 
-SizeExpression Reader::expression(const json& j, const std::string& path) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (!j.is_string()) {
-    if (j.is_number()) return SizeExpression::constant(whole(j, path, 0, kMost));
-    refuse(path, phrase("is {}; it must be an expression in quotes or a whole number", shown(j)));
-    return {};
+void Reader::scratch(const json& root, OwnHeader& h) {
+  static constexpr std::string_view kKeys[] = {"bytes", "zero"};
+  const auto list = root.find("scratch");
+  if (list == root.end()) return;
+  if (!list->is_object() || list->size() > kMaxScratch)
+    return refuse("scratch", phrase("must be an object of at most {} names, each with \"bytes\"", kMaxScratch));
+  for (const auto& [name, value] : list->items()) {
+    const std::string path = "scratch." + name;
+    OwnScratch room;
+    room.name = identifier(name, path, tr("room of the kernel's own"));
+    if (!value.is_object()) return refuse(path, phrase("is {}; it must be an object with \"bytes\"", shown(value)));
+    check_keys(value, path, kKeys);
+    if (const json* bytes = member(value, path, "bytes")) room.bytes = expression(*bytes, path + ".bytes");
+    room.zero = flag(value, path, "zero");
+    h.scratch.push_back(std::move(room));
   }
-  auto e = SizeExpression::parse(j.get_ref<const std::string&>());
-  if (e) return *std::move(e);
-  refuse(path, phrase("cannot be read: {}", e.error().message));
-  return {};
 }
 
-std::array<SizeExpression, 3> Reader::axes(const json& j, const std::string& path) {
-  std::array<SizeExpression, 3> all = OwnEntry().grid;
-  if (!j.is_array()) {
-    all[0] = expression(j, path);
-    return all;
+void Reader::pass_and_layouts(const json& root, OwnHeader& h) {
+  static constexpr std::string_view kPasses[] = {"forward", "backward"}, kLayouts[] = {"bhld", "blhd"};
+  if (const auto pass = root.find("pass"); pass != root.end())
+    h.pass = static_cast<Pass>(choice(*pass, "pass", kPasses));
+  const auto layouts = root.find("layouts");
+  if (layouts == root.end()) return;
+  h.layouts.clear();
+  for (const std::size_t n : choices(*layouts, "layouts", kLayouts)) h.layouts.push_back(static_cast<AxisOrder>(n));
+  if (h.layouts.empty()) refuse("layouts", tr("is empty; some of bhld, blhd must stand there"));
+}
+
+void Reader::parameters(const json& j, const std::string& path, const OwnHeader& h, OwnEntry& e) {
+  OwnNames names{h.pass, h.stores_scores, {}};
+  for (const OwnScratch& room : h.scratch) names.scratch.push_back(room.name);
+  if (!j.is_array() || j.size() > kMaxOwnParameters)
+    return refuse(path, phrase("must be a list of at most {} parameters", kMaxOwnParameters));
+  std::uint32_t bytes = 0;
+  for (std::size_t n = 0; n < j.size(); ++n) {
+    e.parameters.push_back(read_parameter(*this, j[n], fmt::format("{}[{}]", path, n), names));
+    bytes += e.parameters.back().bytes().value_or(kMaxArgsBytes);
   }
-  if (j.empty() || j.size() > all.size()) refuse(path, phrase("has {} elements; it must have 1 to 3", j.size()));
-  for (std::size_t n = 0; n < std::min(j.size(), all.size()); ++n)
-    all.at(n) = expression(j[n], fmt::format("{}[{}]", path, n));
-  return all;
+  if (bytes > kMaxParameterBytes)
+    refuse(path, phrase("comes to {} bytes; a launch takes {}", bytes, kMaxParameterBytes));
 }
 
-OwnEntry Reader::entry(const json& j, const std::string& path) {
-  static constexpr std::string_view kKeys[] = {"name", "grid", "block", "shared"};
+OwnEntry Reader::entry(const json& j, const std::string& path, const OwnHeader& h) {
+  static constexpr std::string_view kKeys[] = {"name", "grid", "block", "shared", "cluster", "parameters"};
+  const std::span<const std::string_view> keys(kKeys);
   OwnEntry e;
   if (!j.is_object()) {
     refuse(path, tr("must be an object with name, grid and block"));
     return e;
   }
-  check_keys(j, path, kKeys);
-  if (const json* name = member(j, path, "name")) {
-    const auto good = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    };
-    if (name->is_string()) e.name = name->get<std::string>();
-    if (e.name.empty() || e.name.size() > kMaxName || !std::ranges::all_of(e.name, good) ||
-        (e.name[0] >= '0' && e.name[0] <= '9'))
-      refuse(path + ".name", phrase("is {}; it must be the name of an extern \"C\" __global__ function", shown(*name)));
-  }
-  if (const json* grid = member(j, path, "grid")) e.grid = axes(*grid, path + ".grid");
-  if (const json* block = member(j, path, "block")) e.block = axes(*block, path + ".block");
+  check_keys(j, path, h.api == 1 ? keys.first(4) : keys);
+  if (const json* name = member(j, path, "name"))
+    e.name = identifier(*name, path + ".name", tr("an extern \"C\" __global__ function"));
+  if (const json* grid = member(j, path, "grid")) e.grid = axes<3>(*grid, path + ".grid");
+  if (const json* block = member(j, path, "block")) e.block = axes<3>(*block, path + ".block");
   if (const auto shared = j.find("shared"); shared != j.end()) e.shared = expression(*shared, path + ".shared");
+  if (h.api == 1) return e;
+  if (const auto cluster = j.find("cluster"); cluster != j.end()) {
+    e.clustered = true;
+    e.cluster = axes<3>(*cluster, path + ".cluster");
+  }
+  if (const json* list = member(j, path, "parameters")) parameters(*list, path + ".parameters", h, e);
   return e;
 }
 
@@ -237,7 +186,7 @@ void Reader::entries(const json& root, OwnHeader& h) {
     return refuse("entries", phrase("must be a list of 1 to {} launches", kMaxEntries));
   for (std::size_t n = 0; n < list->size(); ++n) {
     const std::string path = fmt::format("entries[{}]", n);
-    h.entries.push_back(entry((*list)[n], path));
+    h.entries.push_back(entry((*list)[n], path, h));
     const std::string& name = h.entries.back().name;  // empty: it was refused
     if (!name.empty() && std::ranges::count(h.entries, name, &OwnEntry::name) > 1)
       refuse(path + ".name", phrase("is {} a second time", shown(name)));
@@ -250,7 +199,7 @@ OwnDims Reader::dims(const json& j, const std::string& path) {
   if (j.is_array()) {
     if (j.empty() || j.size() > kMaxDims)
       refuse(path, phrase("has {} elements; it must have 1 to {}", j.size(), kMaxDims));
-    for (std::size_t n = 0; n < j.size() && !error_; ++n)
+    for (std::size_t n = 0; n < j.size() && !error(); ++n)
       d.values.push_back(whole(j[n], fmt::format("{}[{}]", path, n), 1, kMaxHeadDim));
     return d;
   }
@@ -314,6 +263,10 @@ void Reader::options(const json& root, OwnHeader& h) {
   }
 }
 
+bool has(const OwnHeader& h, const Option& which) {
+  return std::ranges::any_of(h.options, [&](const OptionSpec& o) { return o.is(which); });
+}
+
 // An expression that asks for an option that the kernel does not have would be worked out with 0.
 void Reader::check_read(const OwnHeader& h) {
   constexpr std::pair<SizeName, const Option*> kPairs[] = {{SizeName::br, &Option::br},
@@ -323,26 +276,43 @@ void Reader::check_read(const OwnHeader& h) {
   for (std::size_t n = 0; n < h.entries.size(); ++n) {
     const OwnEntry& e = h.entries[n];
     for (const auto& [name, which] : kPairs) {
-      if (std::ranges::any_of(h.options, [which = which](const OptionSpec& o) { return o.is(*which); })) continue;
+      if (has(h, *which)) continue;
       const auto reads = [name = name](const SizeExpression& x) { return x.reads(name); };
       const std::string path = fmt::format("entries[{}].", n);
       const std::string words = phrase("reads {}, which \"options\" does not have", name_of(name));
       if (std::ranges::any_of(e.grid, reads)) refuse(path + "grid", words);
       if (std::ranges::any_of(e.block, reads)) refuse(path + "block", words);
       if (reads(e.shared)) refuse(path + "shared", words);
+      if (std::ranges::any_of(e.cluster, reads)) refuse(path + "cluster", words);
+      for (std::size_t at = 0; at < e.parameters.size(); ++at) {
+        const OwnParameter& p = e.parameters[at];
+        const bool names_it = p.kind == OwnParameter::Kind::size && p.index == static_cast<std::size_t>(name);
+        if (names_it || reads(p.value) || std::ranges::any_of(p.map.box, reads))
+          refuse(fmt::format("{}parameters[{}]", path, at), words);
+      }
     }
   }
+  for (const OwnScratch& room : h.scratch)
+    for (const auto& [name, which] : kPairs)
+      if (room.bytes.reads(name) && !has(h, *which))
+        refuse(fmt::format("scratch.{}.bytes", room.name),
+               phrase("reads {}, which \"options\" does not have", name_of(name)));
 }
 
 OwnHeader Reader::read(const json& root) {
-  static constexpr std::string_view kKeys[] = {"api",     "entries", "dtypes",       "D", "Dv", "masks",
-                                               "options", "grouped", "stores_scores"};
+  static constexpr std::string_view kKeys[] = {"api",     "entries", "dtypes",        "D",    "Dv",      "masks",
+                                               "options", "grouped", "stores_scores", "pass", "layouts", "scratch"};
+  constexpr std::size_t kOfApi1 = 9;
+  const std::span<const std::string_view> keys(kKeys);
   static constexpr std::string_view kDTypes[] = {"f32", "f16", "bf16"};
   constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16};
   OwnHeader h;
   // First: another version may have other keys.
-  check_api(root);
-  check_keys(root, "", kKeys);
+  check_api(root, h);
+  check_keys(root, "", h.api == 1 ? keys.first(kOfApi1) : keys);
+  h.stores_scores = flag(root, "", "stores_scores");
+  pass_and_layouts(root, h);
+  scratch(root, h);
   entries(root, h);
   if (const json* list = member(root, "", "dtypes")) {
     for (const std::size_t n : choices(*list, "dtypes", kDTypes))
@@ -354,8 +324,7 @@ OwnHeader Reader::read(const json& root) {
   h.dv = h.dv_is_d ? h.d : dims(root["Dv"], "Dv");
   masks(root, h);
   options(root, h);
-  h.grouped = flag(root, "grouped");
-  h.stores_scores = flag(root, "stores_scores");
+  h.grouped = flag(root, "", "grouped");
   check_read(h);
   return h;
 }
@@ -368,15 +337,15 @@ Result<OwnHeader> read_header(std::string_view text, std::string_view name) {
     const std::size_t byte = wrong_byte(header->json);
     if (byte == 0) return bad_input(phrase("{}, line {}: {}", name, header->first, root.error().message));
     return bad_input(phrase("{}, line {}: the header is not JSON there; {}.", name, line_of_byte(*header, byte - 1),
-                            tr_of(kExample)));
+                            tr_of(kOwnExample)));
   }
   if (!root->is_object())
     return bad_input(
-        phrase("{}, line {}: the header must be a JSON object; {}.", name, header->first, tr_of(kExample)));
+        phrase("{}, line {}: the header must be a JSON object; {}.", name, header->first, tr_of(kOwnExample)));
   // Counted as those of the file.
   auto lines = json_lines(std::string(static_cast<std::size_t>(header->first - 1), '\n') + header->json);
   if (!lines) return bad_input(fmt::format("{}, {}.", name, lines.error().message));
-  Reader reader(name, *header, *std::move(lines));
+  Reader reader(name, header->first, *std::move(lines));
   OwnHeader h = reader.read(*root);
   if (reader.error()) return tl::unexpected(*reader.error());
   return h;
@@ -399,6 +368,12 @@ std::int64_t OwnDims::nearest(std::int64_t d) const {
 std::string OwnDims::words() const {
   if (!values.empty()) return fmt::format("{}", fmt::join(values, " or "));
   return fmt::format("{} to {}{}", min, max, step == 1 ? "" : phrase(" in steps of {}", step));
+}
+
+bool OwnHeader::wants_hopper() const {
+  return std::ranges::any_of(entries, [](const OwnEntry& e) {
+    return e.clustered || std::ranges::count(e.parameters, OwnParameter::Kind::map, &OwnParameter::kind) > 0;
+  });
 }
 
 Result<OwnHeader> parse_own_header(std::string_view text, std::string_view name) {

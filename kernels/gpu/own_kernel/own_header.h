@@ -10,14 +10,19 @@
 
 #include "kernels/base/dtype.h"
 #include "kernels/base/result.h"
+#include "kernels/gpu/own_kernel/own_parameter.h"
 #include "kernels/gpu/own_kernel/size_expression.h"
 #include "kernels/model/options.h"
 #include "kernels/model/problem/problem.h"
 
 namespace attn::gpu {
 
-// The version of header and Args that this program speaks. Fields of Args are only ever appended within it.
-constexpr std::int64_t kOwnApi = 1;
+// The newest version of the header that this program speaks; it speaks those before it, too. 1: functions take Args,
+// whose fields are only ever appended. 2: a header lists what each of its functions takes.
+constexpr std::int64_t kOwnApi = 2;
+
+constexpr std::uint32_t kMaxParameterBytes = 4096;  // of a launch
+constexpr std::uint32_t kMaxArgsBytes = 256;        // Args, whatever the problem
 
 // One launch.
 struct OwnEntry {
@@ -26,6 +31,17 @@ struct OwnEntry {
                                      SizeExpression::constant(1)};
   std::array<SizeExpression, 3> block = grid;
   SizeExpression shared = SizeExpression::constant(0);  // bytes of dynamic shared memory
+  // Of api 2.
+  bool clustered = false;  // it said so
+  std::array<SizeExpression, 3> cluster = grid;
+  std::vector<OwnParameter> parameters;
+};
+
+// Memory of the kernel's own, of any content when a run begins.
+struct OwnScratch {
+  std::string name;
+  SizeExpression bytes;
+  bool zero = false;  // 0 before the first launch; the kernel leaves it so
 };
 
 // The head dimensions that are taken: these, or where there are none min, min + step, ... max.
@@ -38,6 +54,7 @@ struct OwnDims {
 };
 
 struct OwnHeader {
+  std::int64_t api = 1;
   std::vector<OwnEntry> entries;  // launched in this order
   std::vector<DType> dtypes;
   OwnDims d, dv;
@@ -46,6 +63,13 @@ struct OwnHeader {
   bool grouped = false;        // takes fewer key heads than query heads
   bool stores_scores = false;  // Args::s and Args::p point to room for S and P
   std::vector<OptionSpec> options;
+  // Of api 2; what is left out is as in api 1.
+  Pass pass = Pass::forward;
+  std::vector<AxisOrder> layouts{AxisOrder::bhld};
+  std::vector<OwnScratch> scratch;
+
+  // Clusters or tensor maps: what GPUs have since compute capability 9.0.
+  bool wants_hopper() const;
 };
 
 // From a whole source text. `name` is the file's, for messages: "my.cu, line 3: ...".

@@ -39,6 +39,7 @@ Result<PlanReport> inspect(CompileService& service, const Plan& plan, const Devi
   Result<Compiled> compiled = service.compile({std::move(*source), device.arch, defines});
   if (!compiled) return tl::unexpected(compiled.error());
   if (auto good = check_compiled(plan, compiled->entries, device.arch); !good) return tl::unexpected(good.error());
+  if (auto good = check_parameters(plan, compiled->code); !good) return tl::unexpected(good.error());
   auto entries = report_entries(*compiled, plan, device);
   if (!entries) return tl::unexpected(entries.error());
   PlanReport report;

@@ -16,6 +16,7 @@
 #include "kernels/formats/foreign_file.h"
 #include "kernels/gpu/compile/occupancy.h"
 #include "kernels/gpu/rungs/common.h"
+#include "kernels/gpu/rungs/own_arguments.h"
 #include "kernels/gpu/rungs/rows.h"
 
 namespace attn::gpu {
@@ -27,13 +28,13 @@ constexpr std::size_t kMaxStem = 48, kHashDigits = 8;
 // Along x, y, z (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
 constexpr std::int64_t kMaxGrid[] = {2147483647, 65535, 65535};
 constexpr std::int64_t kMaxBlock[] = {1024, 1024, 64};
+constexpr std::int64_t kMaxCluster = 8;  // blocks, on every GPU that has clusters
+constexpr Pass kBackwardAlone[] = {Pass::backward};
+// With clusters and tensor maps.
+constexpr std::string_view kSinceHopper[] = {"sm_90a", "sm_100", "sm_120"};
 
 const OwnKernel& own_of(const KernelRow& row) {
   return static_cast<const OwnKernel&>(row);
-}
-
-SizeValues sizes_of(const Problem& p, const Options& o) {
-  return {p.B, p.Hq, p.Hkv, p.Lq, p.Lk, p.D, p.Dv, o.br, o.bc, o.threads, o.stages};
 }
 
 // An expression's value from `min` to `max`, or which entry asks for what.
@@ -43,6 +44,22 @@ Result<std::int64_t> value_of(const OwnEntry& e, std::string_view what, const Si
   if (!value) return bad_input(phrase("{} of {} cannot be worked out: {}.", what, e.name, value.error().message));
   if (*value >= min && *value <= max) return value;
   return bad_input(phrase("{} of {} comes to {} ('{}'); {} to {} can be.", what, e.name, *value, x.text(), min, max));
+}
+
+// The launch's cluster; it divides the grid.
+Result<void> cluster_of(const OwnEntry& e, const SizeValues& sizes, Launch& l) {
+  std::int64_t blocks = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const auto cluster = value_of(e, tr("the cluster"), e.cluster.at(axis), sizes, 1, kMaxCluster);
+    if (!cluster) return tl::unexpected(cluster.error());
+    l.cluster[axis] = *cluster;
+    blocks *= *cluster;
+    if (l.grid[axis] % *cluster != 0)
+      return bad_input(phrase("the cluster of {} comes to {} blocks along axis {}, whose {} it does not divide.",
+                              e.name, *cluster, axis, l.grid[axis]));
+  }
+  if (blocks <= kMaxCluster) return ok();
+  return bad_input(phrase("the cluster of {} comes to {} blocks; {} are the most.", e.name, blocks, kMaxCluster));
 }
 
 // `name`: of the architecture as it was asked for.
@@ -66,6 +83,7 @@ Result<Launch> launch_of(const OwnEntry& e, const SizeValues& sizes, const ArchL
     return bad_input(phrase("{} asks for {} bytes of shared memory ('{}'); a block of {} has {} at most.", e.name,
                             *shared, e.shared.text(), name, arch.shared_block));
   l.shared_bytes = *shared;
+  if (auto good = cluster_of(e, sizes, l); !good) return tl::unexpected(good.error());
   return l;
 }
 
@@ -82,7 +100,14 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
     if (!launch) return bad_input(fmt::format("{}: {}", row.id, launch.error().message));
     launches.push_back(*std::move(launch));
   }
-  return plan_of(row, p, *resolved, std::move(launches));
+  Plan plan = plan_of(row, p, *resolved, std::move(launches));
+  if (header.api == 1) return plan;
+  const auto rooms = rooms_of(header, row, p, *resolved);
+  if (!rooms) return bad_input(fmt::format("{}: {}.", row.id, rooms.error().message));
+  plan.workspace_bytes = rooms->total;
+  if (auto good = check_arguments(header, plan); !good)
+    return bad_input(fmt::format("{}: {}", row.id, good.error().message));
+  return plan;
 }
 
 // An edited rung is launched as the rung is: by the same entries, tile and shared memory.
@@ -150,6 +175,12 @@ void fill_row(OwnKernel& k) {
   k.teaches = marked("What its author wanted to know.");
   k.source = k.cu.name;
   k.stores_scores = k.header.stores_scores;
+  k.passes = k.header.pass == Pass::forward ? std::span(kForwardAlone) : std::span(kBackwardAlone);
+  k.layouts = k.header.layouts;
+  if (k.header.wants_hopper()) {
+    k.architectures = kSinceHopper;
+    k.elsewhere = marked("its header asks for clusters or tensor maps");
+  }
   k.plan = plan;
 }
 
@@ -254,6 +285,14 @@ Result<KernelSource> source_of(const KernelRow& row, const Problem& p, const std
 
 Result<KernelSource> text_to_edit(const KernelRow& row) {
   return source_of(row, Problem{}, edited_kernels_folder());
+}
+
+Result<void> check_parameters(const Plan& plan, std::span<const std::byte> cubin) {
+  const OwnKernel* own = own_kernel(*plan.kernel);
+  if (own == nullptr || own->edits != nullptr) return ok();
+  if (auto good = check_parameters(own->header, cubin); !good)
+    return bad_input(fmt::format("{}: {}.", own->cu.name, good.error().message));
+  return ok();
 }
 
 Result<void> check_compiled(const Plan& plan, const std::vector<EntryFigures>& entries, std::string_view arch) {

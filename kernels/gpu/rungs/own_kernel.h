@@ -3,8 +3,10 @@
 // changed, or which is built in another way, is one too: it has the rung's own plan, and a name with its hash.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,5 +68,7 @@ Result<KernelSource> text_to_edit(const KernelRow& row);
 // What was compiled has the entries that the header names, and each can be launched as the plan says: the words that a
 // failed launch would not have. Nothing to say of a rung of the table.
 Result<void> check_compiled(const Plan& plan, const std::vector<EntryFigures>& entries, std::string_view arch);
+// Its functions take what a header of api 2 lists, or which parameter they do not.
+Result<void> check_parameters(const Plan& plan, std::span<const std::byte> cubin);
 
 }  // namespace attn::gpu

@@ -68,8 +68,9 @@ TEST(OwnHeader, IsReadAsItStands) {
 
 TEST(OwnHeader, SaysTheLineTheFieldAndWhatWouldDo) {
   for (const auto& [from, to, words] : std::vector<std::tuple<std::string, std::string, std::string>>{
-           {"\"api\": 1,", "\"api\": 2,", "my.cu, line 2: \"api\" is 2; this program speaks 1."},
-           {"\"api\": 1,", "\"api\": true,", "\"api\" is true; this program speaks 1."},
+           {"\"api\": 1,", "\"api\": 3,", "my.cu, line 2: \"api\" is 3; this program speaks 1 and 2."},
+           {"\"api\": 1,", "\"api\": 2,", "line 3: \"entries[0]\" lacks \"parameters\"."},
+           {"\"api\": 1,", "\"api\": true,", "\"api\" is true; this program speaks 1 and 2."},
            {"\"api\": 1,", "", "my.cu, line 2: \"api\" is missing; attnscope list --template prints one"},
            {"\"grouped\"", "\"groped\"", "my.cu, line 11: \"groped\" is no key; there are api, entries"},
            {"\"grouped\": true", "\"grouped\": 1", "line 11: \"grouped\" is 1; it must be true or false."},

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Tries own kernels of api 2 on a GPU of sm_90a: each of tests/gpu/own_api2 is right, in both layouts where it takes
+# both, and one whose list is not the function's is refused.
+#   OUT=reports bash tests/gpu/own_api2.sh path/to/attnscope
+# Each try's words are left in OUT. Takes half a minute. Exit code 1 if one went otherwise, 77 where there is no GPU.
+set -uo pipefail
+
+program="$(realpath -- "${1:?which attnscope}")"
+folder="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)/own_api2"
+out="${OUT:-$(mktemp -d)}"
+mkdir -p -- "$out"
+failed=0
+"$program" worker --check >/dev/null 2>&1 || { echo "no GPU here"; exit 77; }
+
+# NAME WANTED WORDS ARGUMENTS...: it ends with that exit code, and says the words.
+try() {
+  local name="$1" wanted="$2" words="$3" code
+  shift 3
+  timeout 60 "$program" "$@" >"$out/$name.txt" 2>&1
+  code=$?
+  if [[ $code == "$wanted" ]] && grep -qF -- "$words" "$out/$name.txt"; then
+    echo "GOOD $name: $(tail -n 1 "$out/$name.txt" | cut -c1-160)"
+  else
+    echo "BAD $name: exit $code, wanted $wanted and '$words'"
+    tail -n 5 "$out/$name.txt" | cut -c1-300
+    failed=1
+  fi
+}
+for kernel in split cluster maps; do
+  try "verify_$kernel" 0 "checks passed" verify "$folder/$kernel.cu" --random 8
+done
+try verify_gradients 0 "checks passed" verify "$folder/gradients.cu" --pass backward --random 4
+for kernel in split maps; do
+  for layout in bhld blhd; do
+    try "bench_${kernel}_$layout" 0 "$kernel@" bench --kernels "$folder/$kernel.cu" --values 257,512 --hq 8 --hkv 2 \
+      --d 64 --dtype f16 --layout "$layout" --verify full --time-limit 0.1
+    if grep -qiE 'wrong|not verified' "$out/bench_${kernel}_$layout.txt"; then
+      echo "BAD $kernel $layout: not right"
+      failed=1
+    fi
+  done
+done
+sed 's/"Lk", "scale"/"scale"/' "$folder/cluster.cu" >"$out/short.cu"
+try short 1 "takes 11 parameters, its header lists 10" verify "$out/short.cu" --random 1
+exit "$failed"
