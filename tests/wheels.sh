@@ -140,13 +140,23 @@ main() {
   build_wheel "$newest" || return 1
   repair_wheel
   refuses nanobind "a Python without nanobind" -DPython_EXECUTABLE="$folder/build-venv/bin/python"
+  # One that says of itself what a free-threaded build says; the real one, where there is one, besides.
+  printf '#!/bin/sh\ncase "$*" in *Py_GIL_DISABLED*) echo 1 ;; *) exec "%s" "$@" ;; esac\n' "$newest" \
+    >"$folder/python-threaded"
+  chmod +x "$folder/python-threaded"
+  refuses "free-threaded" "a free-threaded Python" -DPython_EXECUTABLE="$folder/python-threaded"
+  rm "$folder/python-threaded"
+  for python in "$HOME"/.pyenv/versions/3.1[3-9]*t/bin/python /usr/bin/python3.1[3-9]t; do
+    if [[ -x $python ]]; then refuses "free-threaded" "$python" -DPython_EXECUTABLE="$python"; fi
+  done
   refuses libfmt-dev "a system without fmt" -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON
   for entry in "${found[@]}"; do
     version="${entry%%=*}"
     # The oldest NumPy that each has a wheel of; 3.13 has none of 1.26.
     numpy="numpy==1.26.4"
     if [[ $version == 3.13 ]]; then numpy="numpy>=2.1"; fi
-    test_wheel "${entry#*=}" "$version" "attention calls examples recordings measuring" "$numpy" pandas
+    test_wheel "${entry#*=}" "$version" "attention calls examples recordings measuring notebook" \
+      "$numpy" pandas anywidget matplotlib nbclient ipykernel
   done
   for entry in "${found[@]}"; do
     if [[ $entry == 3.12=* ]]; then

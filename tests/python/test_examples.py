@@ -19,7 +19,7 @@ package.wanted("numpy")
 attnscope = package.wanted("attnscope")
 report = package.wanted("program").Report()
 # What they need besides; where it is missing their examples are left out, and that is said.
-NEEDS = {"torch": ["torch"]}
+NEEDS = {"torch": ["torch"], "notebook": ["anywidget"], "figures": ["matplotlib"]}
 
 for info in pkgutil.iter_modules(attnscope.__path__):
     missing = [name for name in NEEDS.get(info.name, []) if importlib.util.find_spec(name) is None]
@@ -41,7 +41,7 @@ def page():
     text = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text(encoding="utf-8")
     names, blocks = {}, re.findall(r"^```python *(\w*)\n(.*?)^```$", text, re.M | re.S)
     for need, block in blocks:
-        if need and importlib.util.find_spec(need) is None:
+        if any(importlib.util.find_spec(each) is None for each in need.split("_") if each):
             print(f"left out: a block of docs/python.md, for {need} is not installed")
             continue
         try:

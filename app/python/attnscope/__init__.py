@@ -18,7 +18,9 @@ from ._attention import (
     run_flash,
 )
 from ._tables import Table
+from .figures import figure
 from .measuring import Verdict, bench, compare, judge, profile
+from .notebook import slider
 from .recordings import FirstWrong, Recording, Step, load, record, show
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "bench",
     "capture",
     "compare",
+    "figure",
     "flash_attention",
     "judge",
     "kernels",
@@ -47,6 +50,7 @@ __all__ = [
     "record",
     "run_flash",
     "show",
+    "slider",
 ]
 
 

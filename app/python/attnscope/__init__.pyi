@@ -14,11 +14,13 @@ from ._attention import last_call as last_call
 from ._attention import prepare as prepare
 from ._attention import run_flash as run_flash
 from ._tables import Table as Table
+from .figures import figure as figure
 from .measuring import Verdict as Verdict
 from .measuring import bench as bench
 from .measuring import compare as compare
 from .measuring import judge as judge
 from .measuring import profile as profile
+from .notebook import slider as slider
 from .recordings import FirstWrong as FirstWrong
 from .recordings import Recording as Recording
 from .recordings import Step as Step

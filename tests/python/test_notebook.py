@@ -1,0 +1,181 @@
+"""The slider by its model, as a notebook's page drives it; figures against the tables that they draw; the notebooks of
+docs/notebooks from empty."""
+
+import importlib.util
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import package
+
+np = package.wanted("numpy")
+attnscope = package.wanted("attnscope")
+report = package.wanted("program").Report()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def there(*names):
+    missing = [name for name in names if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"left out: {', '.join(missing)} is not installed")
+    return not missing
+
+
+def recording(rows=8):
+    x = np.random.default_rng(3).standard_normal((1, 1, rows, 4)).astype(np.float32)
+    return attnscope.record(x, x, x, tile=(4, 4))
+
+
+def figures_of(picture):
+    """The numbers of a picture's tiles, in their order."""
+    texts = re.findall(r"text-anchor='end'[^>]*>([^<]*)<", picture)
+    return [float(t.replace("−", "-").replace("∞", "inf")) for t in texts]
+
+
+def without_a_package():
+    for name, call in (
+        ("anywidget", lambda: attnscope.slider(recording())),
+        ("matplotlib.figure", lambda: attnscope.figure(attnscope.Table({"kernel": ["a"], "Lq": [1]}), "Lq")),
+    ):
+        kept = sys.modules.get(name)
+        sys.modules[name] = None
+        try:
+            package.refused(report, "A ", call, ImportError)
+        finally:
+            del sys.modules[name]
+            if kept is not None:
+                sys.modules[name] = kept
+
+
+def the_model():
+    run = recording()
+    widget = attnscope.slider(run, step=-1)
+    report.check(widget.step == len(run) - 1, f"it begins at step {widget.step}")
+    state = widget.get_state()
+    report.check({"step", "pictures", "_esm"} <= set(state), f"what a page gets: {sorted(state)}")
+    for number, picture in enumerate(state["pictures"]):
+        step, shown = run.steps[number], figures_of(picture)
+        right = [float(f"{float(x):.3g}") for name in step.names for x in step[name].flat]
+        report.check(np.array_equal(shown, right, equal_nan=True), f"step {number} shows its numbers")
+    widget.set_state({"step": 3})  # as the page sends it
+    report.check(widget.step == 3, "the page moves the slider")
+    seen = []
+    widget.observe(lambda change: seen.append(change["new"]), "step")
+    widget.step = 5
+    report.check(seen == [5] and widget.get_state()["step"] == 5, "Python moves it, and the page is told")
+    for wrong in (-1, len(run)):
+        try:
+            widget.step = wrong
+            report.check(False, f"step {wrong} was taken")
+        except Exception as error:
+            report.check("there are" in str(error), f"{error}")
+    package.refused(report, "recording:", lambda: attnscope.slider("run.attn"), TypeError)
+    package.refused(report, "recording:", lambda: attnscope.slider(recording(256)), ValueError)
+    return widget
+
+
+# A page's side of it, with as much of a browser as it asks for.
+PAGE = """
+import { readFileSync } from "node:fs";
+const state = JSON.parse(readFileSync(process.argv[2], "utf-8"));
+const element = () => ({ style: {}, children: [], heard: {}, attributes: {},
+  setAttribute(name, value) { this.attributes[name] = value; },
+  addEventListener(name, call) { this.heard[name] = call; },
+  append(...all) { this.children.push(...all); } });
+globalThis.document = { createElement: element };
+const told = [];
+const model = { heard: {}, get: (name) => state[name], set(name, value) { state[name] = value; },
+  save_changes() { told.push(state.step); },
+  on(name, call) { this.heard[name] = call; }, off(name) { delete this.heard[name]; } };
+const { default: widget } = await import(process.argv[3]);
+const el = element(), end = widget.render({ model, el });
+const [line, box] = el.children, [range, words] = line.children;
+const saw = [[range.value, box.innerHTML, words.textContent]];
+range.value = "7"; range.heard.input();                   // a hand
+saw.push([state.step, box.innerHTML, words.textContent]);
+state.step = 2; model.heard["change:step"]();             // Python
+saw.push([range.value, box.innerHTML, words.textContent]);
+end();
+console.log(JSON.stringify({ saw, told, most: range.max, heard: Object.keys(model.heard) }));
+"""
+
+
+def the_page(widget):
+    node = shutil.which("node")
+    if node is None:
+        print("left out: the page's side, for there is no node")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        here = pathlib.Path(folder)
+        state = {name: widget.get_state()[name] for name in ("step", "pictures")}
+        (here / "state.json").write_text(json.dumps(state), encoding="utf-8")
+        (here / "slider.mjs").write_text(str(widget._esm), encoding="utf-8")
+        (here / "page.mjs").write_text(PAGE, encoding="utf-8")
+        words = [node, here / "page.mjs", here / "state.json", here / "slider.mjs"]
+        run = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    if run.returncode != 0:
+        report.check(False, f"the page's side: {run.stderr[-500:]}")
+        return
+    got, pictures = json.loads(run.stdout), state["pictures"]
+    report.check(got["saw"][0][:2] == [state["step"], pictures[state["step"]]], "it shows where it begins")
+    report.check(got["saw"][1][:2] == [7, pictures[7]] and got["told"] == [7], "a hand moves it, and Python is told")
+    report.check(got["saw"][2][:2] == [2, pictures[2]], "Python moves it")
+    report.check(got["saw"][2][2] == f" step 2 of {len(pictures)}", f"it says where it is: {got['saw'][2][2]}")
+    report.check(got["most"] == len(pictures) - 1 and got["heard"] == [], "it ends with its page")
+
+
+def the_figures():
+    table = attnscope.bench(["cpu_tiled", "cpu_flash"], values=[32, 64], d=16, seconds=0.02)
+    for metric in ("time_us_median", "tflops", "compulsory_bytes"):
+        chart = attnscope.figure(table, metric)
+        lines = {line.get_label(): line.get_xydata().tolist() for line in chart.axes[0].get_lines()}
+        for kernel in ("cpu_tiled", "cpu_flash"):
+            right = [[r["Lq"], r[metric]] for r in table.rows() if r["kernel"] == kernel]
+            report.check(lines.get(kernel) == right, f"{metric} of {kernel}: {lines.get(kernel)}, not {right}")
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "chart.png"
+        attnscope.figure(table).savefig(file)
+        report.check(file.read_bytes().startswith(b"\x89PNG"), "a chart is saved")
+    package.refused(report, "metric: 'speed' is no column", lambda: attnscope.figure(table, "speed"))
+    package.refused(report, "axis: 'kernel' is no column", lambda: attnscope.figure(table, "tflops", axis="kernel"))
+    package.refused(report, "metric: no row has dram_read", lambda: attnscope.figure(table, "dram_read_bytes"))
+
+
+def the_notebooks():
+    files = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+    report.check(bool(files), "there are notebooks")
+    for file in files:
+        cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+        kept = [c for c in cells if c["cell_type"] == "code" and (c["outputs"] or c["execution_count"])]
+        report.check(not kept, f"{file.name} is kept without what it printed")
+        with tempfile.TemporaryDirectory() as folder:
+            if there("nbclient", "ipykernel"):
+                import nbclient
+                import nbformat
+
+                notebook = nbformat.read(file, as_version=4)
+                place = {"metadata": {"path": folder}}
+                try:
+                    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources=place).execute()
+                    report.check(True, file.name)
+                except Exception as error:
+                    report.check(False, f"{file.name}: {error}")
+                continue
+            source = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+            words = [sys.executable, "-"]
+            run = subprocess.run(words, input=source, cwd=folder, capture_output=True, text=True, timeout=120)
+            report.check(run.returncode == 0, f"{file.name}: {run.stderr[-800:]}")
+
+
+without_a_package()
+if there("anywidget"):
+    the_page(the_model())
+if package.has_program() and there("matplotlib"):
+    the_figures()
+    if there("anywidget"):
+        the_notebooks()
+report.exit(1)
