@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "kernels/arithmetic/merge.h"
+
 namespace attn::cpu {
 
 void pad_scores(MutTile s, std::int64_t rows, std::int64_t cols) {
@@ -78,6 +80,18 @@ void running_sums(const float* alpha, const float* l_old, const float* sums, std
 
 void log_sum_exp(const float* m, const float* l, std::int64_t rows, float* lse) {
   for (std::int64_t r = 0; r < rows; ++r) lse[r] = l[r] == 0.0F ? kMinusInfinity : m[r] + log_f32(l[r]);
+}
+
+void merge_rows(DType t, ConstTile o_part, const float* m_part, const float* l_part, std::int64_t rows, std::int64_t dv,
+                MutTile o, float* m, float* l) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const Merged both = merge({m[r], l[r]}, {m_part[r], l_part[r]}, exp_f32);
+    m[r] = both.of_both.m;
+    l[r] = round_to(t, both.of_both.l);
+    float* to = o.data + r * o.ld;
+    const float* part = o_part.data + r * o_part.ld;
+    for (std::int64_t d = 0; d < dv; ++d) to[d] = round_to(t, both.first * to[d] + both.second * part[d]);
+  }
 }
 
 void running_sums_rounded(DType t, const float* alpha, const float* l_old, ConstTile p, std::int64_t rows,

@@ -40,6 +40,11 @@ void running_sums(const float* alpha, const float* l_old, const float* sums, std
 // LSE = m + ln l; -inf where l is 0.
 void log_sum_exp(const float* m, const float* l, std::int64_t rows, float* lse);
 
+// (m, l, O) of rows take in another part of their keys, which comes after theirs (merge.h). Each addition is rounded to
+// `t`.
+void merge_rows(DType t, ConstTile o_part, const float* m_part, const float* l_part, std::int64_t rows, std::int64_t dv,
+                MutTile o, float* m, float* l);
+
 // What-if: every addition to l and O rounded to `t`. Columns in index order, multiply then add.
 void running_sums_rounded(DType t, const float* alpha, const float* l_old, ConstTile p, std::int64_t rows,
                           std::int64_t cols, float* l_new);

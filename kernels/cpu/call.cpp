@@ -65,6 +65,13 @@ Layout layout_of(Order order, Rules rules, const Problem& p, const Options& o) {
     x.m_at = take(p.Lq);
     x.l_at = take(p.Lq);
   }
+  x.splits = chosen(o, kSplits).value_or(1);
+  if (x.splits > 1) {
+    const std::int64_t rows = times(times(x.splits, p.B * p.Hq), p.Lq);
+    x.part_o_at = take(times(rows, x.ldv));
+    x.part_m_at = take(rows);
+    x.part_l_at = take(rows);
+  }
   const std::int64_t tiles = whole_lanes(x.br * p.D) + 2 * x.br * x.ldk + x.br * x.ldv;
   x.scratch_each = whole_lanes(tiles + 8 * padded(x.br));
   x.scratch_at = take(times(x.scratch_each, o.threads));
@@ -141,6 +148,11 @@ void Call::load_p(const Place2d& t, std::int64_t j, MutTile to) const {
 
 void Call::store_p(const Place2d& t, std::int64_t j, ConstTile from) const {
   narrow(p.dtype, from, t.rows, t.cols, part(at.p_at), t.r0 * at.lds + j * at.ldk, at.lds);
+}
+
+Call::PartRows Call::part_rows(const Place2d& t, std::int64_t n) const {
+  const std::int64_t row = ((n * p.B + t.b) * p.Hq + t.h) * p.Lq + t.r0;
+  return {{part(at.part_o_at) + row * at.ldv, at.ldv}, part(at.part_m_at) + row, part(at.part_l_at) + row};
 }
 
 void Call::store_out(const Place2d& t, ConstTile o_tile, const float* lse) const {

@@ -5,6 +5,7 @@
 //   V    rows of ldv a (batch, kv head)
 //   S    Lq x lds fp32, P the same in the input dtype (orders that store S; one head at a time)
 //   O, m, l   flash-1: Lq x ldv, Lq, Lq in fp32, what goes back to HBM at every turn; others: m, l of the stored orders
+//   parts     O, m, l of each part of the keys, B Hq Lq rows of ldv, 1 and 1 a part (flash order that splits)
 //   scratch   what one thread holds "on chip": Q, S, P, O tiles and columns
 #pragma once
 
@@ -22,7 +23,9 @@ struct Layout {
   std::int64_t br = 0, bc = 0;  // not larger than Lq, Lk
   std::int64_t ti = 0, tj = 0;  // tiles
   std::int64_t ldk = 0, ldv = 0, lds = 0;
+  std::int64_t splits = 1;  // parts that the keys are cut into, by whole key tiles
   std::int64_t k_at = 0, v_at = 0, s_at = 0, p_at = 0, o_at = 0, m_at = 0, l_at = 0, scratch_at = 0;
+  std::int64_t part_o_at = 0, part_m_at = 0, part_l_at = 0;
   std::int64_t panel = 0, scratch_each = 0;
   std::int64_t total = 0;
 };
@@ -61,6 +64,12 @@ class Call {
   float* o_rows(std::int64_t r) const { return part(at.o_at) + r * at.ldv; }
   float* m_rows(std::int64_t r) const { return part(at.m_at) + r; }
   float* l_rows(std::int64_t r) const { return part(at.l_at) + r; }
+  // Rows of a part of the keys.
+  struct PartRows {
+    MutTile o;
+    float *m, *l;
+  };
+  PartRows part_rows(const Place2d& t, std::int64_t part) const;
   void store_out(const Place2d& t, ConstTile o_tile, const float* lse) const;
 
   struct Scratch {

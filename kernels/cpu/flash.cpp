@@ -7,6 +7,10 @@
 // New against the rung before (cpu_flash1): the query tile is outside, so O, m and l stay on chip from the first key
 // to the last, and O is divided by l once, at the end. Query tiles are independent: they are the parallel pieces.
 //
+// Split. Option `splits` cuts the keys into parts, whole key tiles each: other parallel pieces where there are few
+// queries. A part keeps its m, l and O in memory, and a second pass merges them in the order of the keys
+// (kernels/arithmetic/merge.h), so repeats give the same bits whatever the number of threads.
+//
 // What limits it now: the two products run near the multiply-add rate of the cores; exp and the row maximum and sum
 // between them do not.
 #include <algorithm>
@@ -89,11 +93,16 @@ void key_tile(const Call& call, const Place2d& t, std::int64_t i, std::int64_t j
   std::swap(s.l_old, s.l_new);
 }
 
+// Key tiles of one query tile: all, or those of a part.
+struct TileRange {
+  std::int64_t first = 0, last = 0;
+};
+
+// m, l and O of a query tile over some key tiles, in the scratch.
 template <class Trace>
-void query_tile(const Call& call, std::int64_t b, std::int64_t h, std::int64_t i, std::int32_t worker, const Team& team,
-                Trace& trace) {
-  Call::Scratch s = call.scratch(worker);
-  const Place2d rows = call.place(b, h, i, -1);
+void key_tiles(const Call& call, const Place2d& rows, std::int64_t i, TileRange keys, const Team& team,
+               Call::Scratch& s, Trace& trace) {
+  const std::int64_t b = rows.b, h = rows.h;
   const ConstTile q = call.load_q(rows, s);
   const ConstTile o{s.o.data, s.o.ld};
   std::fill(s.m_old, s.m_old + rows.rows, kMinusInfinity);
@@ -106,8 +115,8 @@ void query_tile(const Call& call, std::int64_t b, std::int64_t h, std::int64_t i
   trace.put(Slot::o_old, o, rows, rows.rows, call.p.Dv);
   trace.event(Phase::load_q, rows, i, -1);
 
-  for (std::int64_t step = 0; step < call.at.tj && !team.stopped(); ++step) {
-    const std::int64_t j = call.o.key_order == KeyOrder::left_to_right ? step : call.at.tj - 1 - step;
+  for (std::int64_t step = keys.first; step < keys.last && !team.stopped(); ++step) {
+    const std::int64_t j = call.o.key_order == KeyOrder::left_to_right ? step : keys.first + keys.last - 1 - step;
     const Place2d t = call.place(b, h, i, j);
     if (call.cover(t) == TileCover::skipped) {
       trace.shift();  // nothing of the tile before is on show
@@ -118,8 +127,12 @@ void query_tile(const Call& call, std::int64_t b, std::int64_t h, std::int64_t i
     }
     key_tile(call, t, i, j, q, s, trace);
   }
+}
 
-  // O / l and LSE, once
+// O / l and LSE, once.
+template <class Trace>
+void finish_tile(const Call& call, const Place2d& rows, std::int64_t i, Call::Scratch& s, Trace& trace) {
+  const ConstTile o{s.o.data, s.o.ld};
   trace.shift();
   divide_rows(s.o, rows.rows, call.p.Dv, s.l_old);
   log_sum_exp(s.m_old, s.l_old, rows.rows, s.alpha);
@@ -130,6 +143,60 @@ void query_tile(const Call& call, std::int64_t b, std::int64_t h, std::int64_t i
   if (call.p.dtype != DType::f32) trace.put(Slot::o_new, o, rows, rows.rows, call.p.Dv, kNormalised);
   trace.event(Phase::store_o, rows, i, -1);
   call.store_out(rows, o, s.alpha);
+}
+
+// ---- parts of the keys
+
+void part_of_tile(const Call& call, const Place2d& rows, std::int64_t i, std::int64_t part, const Team& team,
+                  Call::Scratch& s) {
+  NoTrace none;
+  const TileRange keys{call.at.tj * part / call.at.splits, call.at.tj * (part + 1) / call.at.splits};
+  key_tiles(call, rows, i, keys, team, s, none);
+  const Call::PartRows to = call.part_rows(rows, part);
+  std::copy_n(s.o.data, rows.rows * s.o.ld, to.o.data);
+  std::copy_n(s.m_old, rows.rows, to.m);
+  std::copy_n(s.l_old, rows.rows, to.l);
+}
+
+void merged_tile(const Call& call, const Place2d& rows, std::int64_t i, Call::Scratch& s) {
+  std::fill(s.m_old, s.m_old + rows.rows, kMinusInfinity);
+  std::fill(s.l_old, s.l_old + rows.rows, 0.0F);
+  std::fill(s.o.data, s.o.data + rows.rows * s.o.ld, 0.0F);
+  for (std::int64_t part = 0; part < call.at.splits; ++part) {
+    const Call::PartRows from = call.part_rows(rows, part);
+    merge_rows(call.o.accumulate, {from.o.data, from.o.ld}, from.m, from.l, rows.rows, call.p.Dv, s.o, s.m_old,
+               s.l_old);
+  }
+  NoTrace none;
+  finish_tile(call, rows, i, s, none);
+}
+
+void split_walk(const Call& call, Team& team) {
+  const Problem& p = call.p;
+  const std::int64_t tiles = p.B * p.Hq * call.at.ti;
+  const auto place = [&](std::int64_t tile) {
+    const std::int64_t head = tile / call.at.ti;
+    return call.place(head / p.Hq, head % p.Hq, tile % call.at.ti, -1);
+  };
+  team.run(tiles * call.at.splits, [&](std::int64_t piece, std::int32_t worker) {
+    const std::int64_t tile = piece / call.at.splits;
+    Call::Scratch s = call.scratch(worker);
+    part_of_tile(call, place(tile), tile % call.at.ti, piece % call.at.splits, team, s);
+  });
+  if (team.stopped()) return;
+  team.run(tiles, [&](std::int64_t tile, std::int32_t worker) {
+    Call::Scratch s = call.scratch(worker);
+    merged_tile(call, place(tile), tile % call.at.ti, s);
+  });
+}
+
+template <class Trace>
+void query_tile(const Call& call, std::int64_t b, std::int64_t h, std::int64_t i, std::int32_t worker, const Team& team,
+                Trace& trace) {
+  Call::Scratch s = call.scratch(worker);
+  const Place2d rows = call.place(b, h, i, -1);
+  key_tiles(call, rows, i, {0, call.at.tj}, team, s, trace);
+  finish_tile(call, rows, i, s, trace);
 }
 
 template <class Trace>
@@ -149,7 +216,13 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   Result<Options> resolved = resolve(row, o, d);
   if (!resolved) return tl::unexpected(resolved.error());
   const std::int64_t ti = (p.Lq + resolved->br - 1) / resolved->br;
-  return cpu_plan(row, p, *resolved, Rules::vector, marked("query tiles"), p.B * p.Hq * ti);
+  const std::int64_t splits = chosen(*resolved, kSplits).value_or(1);
+  if (splits == 1) return cpu_plan(row, p, *resolved, Rules::vector, marked("query tiles"), p.B * p.Hq * ti);
+  Plan plan = cpu_plan(row, p, *resolved, Rules::vector, marked("parts of query tiles"), p.B * p.Hq * ti * splits);
+  plan.launches.push_back(plan.launches.front());
+  plan.launches.back().name = marked("query tiles");
+  plan.launches.back().grid[0] = p.B * p.Hq * ti;
+  return plan;
 }
 
 Result<void> launch(const Prepared& ready, const Stream& stream) {
@@ -158,11 +231,17 @@ Result<void> launch(const Prepared& ready, const Stream& stream) {
   const Call call(p, ready.plan.options, ready.buffers, Order::flash, Rules::vector);
   call.pack(team);
   NoTrace none;
-  walk(call, team, none);
+  if (call.at.splits > 1) {
+    split_walk(call, team);
+  } else {
+    walk(call, team, none);
+  }
   return finish(team, ready.plan.kernel->id);
 }
 
 Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in, Stop stop) {
+  if (const std::int64_t splits = chosen(o, kSplits).value_or(1); splits != 1)
+    return bad_input(phrase("A recording shows the keys of {} in one walk: take splits = 1, not {}.", row.id, splits));
   return record_with(row, Rules::vector, p, o, in, walk<Recorder>, std::move(stop));
 }
 
@@ -170,8 +249,10 @@ Result<Recording> record(const KernelRow& row, const Problem& p, const Options& 
 
 KernelRow cpu_flash_row() {
   static constexpr OptionSpec kOptions[] = {
-      {&Option::br, 1, 4096, 1, 64},       {&Option::bc, 1, 4096, 1, 64},    {&Option::threads, 1, 1024, 1, 0},
-      {&Option::subtract_max, 0, 1, 1, 1}, {&Option::key_order, 0, 1, 1, 0}, {&Option::accumulate, 0, 2, 1, 0},
+      {&Option::br, 1, 4096, 1, 64},     {&Option::bc, 1, 4096, 1, 64},
+      {&Option::threads, 1, 1024, 1, 0}, {&Option::subtract_max, 0, 1, 1, 1},
+      {&Option::key_order, 0, 1, 1, 0},  {&Option::accumulate, 0, 2, 1, 0},
+      {&kSplits, 1, 64, 1, 1},
   };
   KernelRow row;
   row.id = "cpu_flash";

@@ -131,6 +131,9 @@ Result<Options> resolve(const KernelRow& row, const Options& o, const Device& d)
     const bool alone = spec.is(Option::threads) && spec.max == 1;
     choose(out, *spec.option, alone ? std::optional<std::int64_t>(1) : chosen(o, *spec.option));
     if (auto good = resolve_one(row, spec, out, d); !good) return tl::unexpected(good.error());
+    // Of launches alone, and nobody chose otherwise: rows and files are as they were before there was the option.
+    if (!spec.option->compiled && chosen(out, *spec.option) == spec.default_value)
+      choose(out, *spec.option, std::nullopt);
   }
   return out;
 }

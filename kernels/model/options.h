@@ -53,6 +53,7 @@ struct Option {
   std::span<const std::string_view> choices{};  // what the values 0, 1, ... are called; empty: whole numbers
   bool tile = false;                            // a side of the tile
   bool tuned = false;                           // tuning tries the values that a kernel takes
+  bool compiled = true;                         // GPU: a constant of what is compiled; else of a launch alone
   std::span<const std::int64_t> swept{};        // a sweep along it begins with these; empty: doublings of its range
   // Where it lies, for members of Options; null: in `further`.
   std::int64_t (*get)(const Options&) = nullptr;
@@ -108,7 +109,17 @@ inline constexpr std::string_view kKeyOrders[] = {"left_to_right", "right_to_lef
 inline constexpr std::string_view kTypes[] = {"f32", "f16", "bf16"};
 inline constexpr std::int64_t kSides[] = {16, 32, 64, 128};
 inline constexpr std::int64_t kCounts[] = {1, 2, 4, 8};
+inline constexpr std::int64_t kSplits[] = {1, 2, 4, 8, 16, 32, 64};
 }  // namespace known
+
+// Of kernels that cut the keys of a head into parts and merge what they make of each (kernels/arithmetic/merge.h).
+inline constexpr Option kSplits{
+    .name = "splits",
+    .title = marked("splits"),
+    .unit = marked("parts"),
+    .help = marked("Parts that keys are cut into, each with m, l and O of its own, merged in the keys' order"),
+    .compiled = false,
+    .swept = known::kSplits};
 
 inline constexpr Option Option::br{.name = "br",
                                    .title = "Br",

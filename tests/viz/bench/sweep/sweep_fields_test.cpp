@@ -90,7 +90,7 @@ TEST(BenchSpec, EveryFieldReadsItsOwnText) {
   for (const Axis a : {Axis::L, Axis::B, Axis::H, Axis::D, Axis::br, Axis::bc, Axis::threads}) {
     const SweepSpec along = with_axis(s, a);
     for (const SweepFieldText& f : sweep_fields(along)) {
-      const auto back = with_field(along, f.field, f.text);
+      const auto back = with_field(along, f.field, f.text, f.option);
       ASSERT_TRUE(back) << f.label << " = " << f.text << ": " << back.error().message;
       EXPECT_EQ(sweep_key(*back), sweep_key(along)) << f.label << " = " << f.text;
     }
