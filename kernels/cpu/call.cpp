@@ -4,12 +4,14 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "kernels/base/text.h"
 #include "kernels/cpu/aligned.h"
 #include "kernels/cpu/device.h"
 #include "kernels/model/order_row.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/model/problem/tensor_bytes.h"
 #include "kernels/model/problem/validate.h"
 #include "kernels/recording/recorder.h"
@@ -103,6 +105,20 @@ Place2d Call::place(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t
   return t;
 }
 
+void Call::read_keys(Tensor t, std::int64_t head, std::int64_t c, std::int64_t n, std::int64_t columns,
+                     float* to) const {
+  if (p.storage.kind() == Storage::dense) {
+    widen(p.dtype, buffers.in[t], (head * p.Lk + c) * columns, n * columns, to);
+    return;
+  }
+  const std::int64_t b = head / p.Hkv, there = std::clamp<std::int64_t>(keys_of_batch(p, b) - c, 0, n);
+  const std::span table(buffers.read<std::int32_t>(Tensor::page_table),
+                        static_cast<std::size_t>(p.B * pages_of_batch(p)));
+  for (std::int64_t i = 0; i < there; ++i)
+    widen(p.dtype, buffers.in[t], pool_row(p, table, b, head % p.Hkv, c + i) * columns, columns, to + i * columns);
+  std::fill(to + there * columns, to + n * columns, 0.0F);
+}
+
 void Call::pack(Team& team) const {
   const std::int64_t heads = p.B * p.Hkv;
   team.run(heads * at.tj, [&](std::int64_t piece, std::int32_t) {
@@ -112,19 +128,19 @@ void Call::pack(Team& team) const {
     const std::int64_t cols = std::min(at.bc, p.Lk - c0);
     float* panel = part(at.k_at) + piece * at.panel;
     if (rules == Rules::scalar) {
-      widen(p.dtype, buffers.in[Tensor::k], (head * p.Lk + c0) * p.D, cols * p.D, panel);
+      read_keys(Tensor::k, head, c0, cols, p.D, panel);
     } else {
       // Sixteen keys at a time through a small buffer: nothing is allocated in a thread.
       float rows[kLanes * kMaxHeadDim];
       for (std::int64_t c = 0; c < cols; c += kLanes) {
         const std::int64_t n = std::min(kLanes, cols - c);
-        widen(p.dtype, buffers.in[Tensor::k], (head * p.Lk + c0 + c) * p.D, n * p.D, rows);
+        read_keys(Tensor::k, head, c0 + c, n, p.D, rows);
         transpose({rows, p.D}, {panel + c, at.ldk}, n, p.D);
       }
     }
     for (std::int64_t c = c0; c < c0 + cols; ++c) {
       float* row = part(at.v_at) + (head * p.Lk + c) * at.ldv;
-      widen(p.dtype, buffers.in[Tensor::v], (head * p.Lk + c) * p.Dv, p.Dv, row);
+      read_keys(Tensor::v, head, c, 1, p.Dv, row);
       std::fill(row + p.Dv, row + at.ldv, 0.0F);
     }
   });
@@ -243,6 +259,8 @@ Result<Recording> begun_recording(const KernelRow& row, Rules rules, const Probl
   if (auto good = validate(p); !good) return tl::unexpected(good.error());
   if (auto good = check_takes(row, p); !good) return tl::unexpected(good.error());
   if (auto good = validate(p, in); !good) return tl::unexpected(good.error());
+  if (p.storage.kind() == Storage::paged)
+    return bad_input(phrase("A recording keeps dense K and V; {} lies in pages.", describe(p)));
   Result<Options> resolved = resolve(row, o, device);
   if (!resolved) return tl::unexpected(resolved.error());
   if (auto good = check_recordable(order_of(row, *resolved), p, *resolved); !good) return tl::unexpected(good.error());

@@ -81,6 +81,8 @@ class Call {
   ConstTile load_q(const Place2d& t, const Scratch& s) const;
 
  private:
+  // Keys [c, c + n) of a head of K or V, `columns` wide, in fp32. In pages keys beyond the batch's length are 0.
+  void read_keys(Tensor t, std::int64_t head, std::int64_t c, std::int64_t n, std::int64_t columns, float* to) const;
   float* part(std::int64_t offset) const { return static_cast<float*>(buffers.workspace) + offset; }
 };
 

@@ -260,6 +260,7 @@ KernelRow cpu_flash_row() {
   row.rung = "2";
   row.order = Order::flash;
   row.dtypes = kAllDTypes;
+  row.storages = kDenseOrPaged;
   row.options = kOptions;
   row.what = marked("The tiled online softmax on the CPU's vector units, all cores.");
   row.teaches = marked("The query tile is outside: O, m and l stay on chip, and O is divided by l once.");

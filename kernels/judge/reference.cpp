@@ -7,7 +7,9 @@
 
 #include "kernels/judge/plain_attention.h"
 
+#include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
+#include "kernels/model/problem/pages.h"
 
 namespace attn {
 namespace {
@@ -153,13 +155,20 @@ std::uint64_t reference_bytes_by(std::int32_t workers, const Problem& p, bool fu
   // Each worker: the scores in fp64, and again in fp32 with the weights; the sums.
   const double of_worker = of_group * (static_cast<double>(p.Lk) * (sizeof(double) + 2 * sizeof(float)) +
                                        2 * static_cast<double>(p.Dv) * sizeof(double));
-  const double bytes = of_rows + of_elements + of_worker * std::min<double>(workers, groups);
+  // K and V out of their pages.
+  const std::int64_t dense[] = {p.B, p.Hkv, p.Lk, p.D + p.Dv, static_cast<std::int64_t>(size_of(p.dtype))};
+  const double of_pages = p.storage.kind() == Storage::paged ? static_cast<double>(saturating_product(dense)) : 0;
+  const double bytes = of_pages + of_rows + of_elements + of_worker * std::min<double>(workers, groups);
   return bytes < 0x1p62 ? static_cast<std::uint64_t>(bytes) : std::uint64_t{1} << 62;
 }
 
 Result<ReferenceRows> reference_rows_by(const TakePieces& take, const Problem& p, const Inputs& in,
                                         const std::vector<RowId>& rows, const Stop& stop) {
   if (p.pass == Pass::backward) return gradient_rows_by(take, p, in, rows, stop);
+  if (p.storage.kind() == Storage::paged) {
+    if (auto good = check_page_table(p, in.page_table, tr("The inputs")); !good) return tl::unexpected(good.error());
+    return reference_rows_by(take, without_pages(p), gathered(p, in), rows, stop);
+  }
   const std::vector<Group> groups = groups_of(p, rows);
   std::map<HeadId, ValueFacts> values;
   ReferenceRows ref;

@@ -53,6 +53,7 @@ Buffers buffers_of(const Inputs& in, Outputs& out, void* workspace) {
     if (read.has(t)) b.in[t] = read[t]->data();
     if (written.has(t) && !written[t]->empty()) b.out[t] = written[t]->data();
   }
+  if (!in.page_table.empty()) b.in[Tensor::page_table] = in.page_table.data();
   b.workspace = workspace;
   return b;
 }

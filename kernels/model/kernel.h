@@ -147,6 +147,7 @@ struct Products {
 // What a row takes that says nothing else.
 inline constexpr Pass kForwardAlone[] = {Pass::forward};
 inline constexpr Storage kDenseAlone[] = {Storage::dense};
+inline constexpr Storage kDenseOrPaged[] = {Storage::dense, Storage::paged};
 inline constexpr AxisOrder kBhldAlone[] = {AxisOrder::bhld};
 
 // What the numbers that a traced run writes are (kernels/gpu/rungs/trace/trace.h); of resolved options.

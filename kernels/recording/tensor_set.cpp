@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/base/text.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/model/problem/validate.h"
 
 namespace attn {
@@ -18,27 +19,13 @@ std::string words_of_shape(std::span<const std::int64_t> shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
-// What the entries of a page table must be.
-Result<void> check_page_table(const Problem& p, const NamedTensor& t, const std::string& where) {
-  const std::int64_t columns = static_cast<std::int64_t>(t.table.size()) / p.B;
-  for (std::size_t n = 0; n < t.table.size(); ++n) {
-    const std::int64_t b = static_cast<std::int64_t>(n) / columns, at = static_cast<std::int64_t>(n) % columns;
-    const std::int64_t keys = p.mask.key_lengths.empty() ? p.Lk : p.mask.key_lengths[static_cast<std::size_t>(b)];
-    const bool reached = at * p.storage.page < keys;
-    if (t.table[n] >= (reached ? 0 : -1) && t.table[n] < p.storage.pages) continue;
-    return bad_input(phrase("{}: entry {} of batch {} in the page table is {}; the pool has pages 0 to {}.", where, at,
-                            b, t.table[n], p.storage.pages - 1));
-  }
-  return ok();
-}
-
 Result<void> check_tensor(const Problem& p, const TensorSpec& spec, const NamedTensor& t, const std::string& where) {
   if (spec.type == ElementType::i32) {
     if (static_cast<std::int64_t>(t.table.size()) != element_count(spec.shape)) {
       return bad_input(phrase("{}: {} has {} numbers, the problem asks for {}.", where, words_of(t.tensor),
                               t.table.size(), words_of_shape(spec.shape)));
     }
-    return check_page_table(p, t, where);
+    return check_page_table(p, t.table, where);
   }
   if (t.numbers.shape() == spec.shape && element_type_of(t.numbers.dtype()) == spec.type) return ok();
   return bad_input(phrase("{}: {} is {} {}, the problem asks for {} {}.", where, words_of(t.tensor),

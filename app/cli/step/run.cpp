@@ -20,6 +20,7 @@
 #include "kernels/formats/npy.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/model/problem/tensors.h"
 #include "kernels/model/problem/validate.h"
 
@@ -29,6 +30,8 @@ namespace {
 struct RunArguments {
   std::string kernel, q, k, v, bias, dtype, out, lse, memory_limit, device;
   std::string layout;                         // of the files
+  std::string pages;                          // FILE.npy: K and V are pools of pages
+  std::optional<std::int64_t> page;           // keys of one
   std::string pass, o, d_out, d_q, d_k, d_v;  // of a backward
   std::string d_bias, d_slopes;               // refused
   std::optional<double> dropout;              // refused
@@ -45,6 +48,18 @@ Error as_bad_input(Error error) {
   return error;
 }
 
+// K and V side by side, or in pages.
+Result<FileInputs> read_files(const RunArguments& a, const std::optional<std::filesystem::path>& bias,
+                              std::optional<DType> dtype, AxisOrder order, std::uint64_t memory_limit) {
+  if (a.pages.empty() && !a.page) return inputs_from_files(a.q, a.k, a.v, bias, dtype, memory_limit, order);
+  if (a.pages.empty()) return bad_input(phrase("--page {} needs --pages FILE.npy, the table of the pages.", *a.page));
+  if (!a.page) return bad_input(tr("--pages needs --page N, the keys of a page."));
+  if (*a.page < 1 || *a.page > kMaxPage)
+    return bad_input(phrase("--page {}: a page has 1 to {} keys.", *a.page, kMaxPage));
+  if (order != AxisOrder::bhld) return bad_input(tr("--pages reads files in the layout bhld alone."));
+  return inputs_from_pages(a.q, a.k, a.v, bias, {a.pages, *a.page}, dtype, memory_limit);
+}
+
 Result<FileInputs> read_inputs(const RunArguments& a, std::uint64_t memory_limit) {
   std::optional<DType> dtype;
   if (!a.dtype.empty()) {
@@ -55,13 +70,16 @@ Result<FileInputs> read_inputs(const RunArguments& a, std::uint64_t memory_limit
   if (!a.bias.empty()) bias = a.bias;
   const auto order = layout_of(a.layout);
   if (!order) return tl::unexpected(order.error());
-  auto in = inputs_from_files(a.q, a.k, a.v, bias, dtype, memory_limit, *order);
+  auto in = read_files(a, bias, dtype, *order, memory_limit);
   if (!in) return tl::unexpected(as_bad_input(in.error()));
   in->problem.scale = a.scale;
   if (auto r = a.scores.apply_to(in->problem); !r) return tl::unexpected(r.error());
   if (auto r = a.mask.apply_to(in->problem.mask); !r) return tl::unexpected(r.error());
   if (auto r = apply_pass(a.pass, in->problem); !r) return tl::unexpected(r.error());
   if (auto r = validate(in->problem); !r) return tl::unexpected(r.error());
+  if (!a.pages.empty()) {
+    if (auto r = check_page_table(in->problem, in->inputs.page_table, a.pages); !r) return tl::unexpected(r.error());
+  }
   return in;
 }
 
@@ -197,8 +215,8 @@ Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
     if (file.empty()) continue;
     if (auto r = check_writable(name, file); !r) return tl::unexpected(r.error());
   }
-  std::vector<NamedFile> read{
-      {"--q", a.q}, {"--k", a.k}, {"--v", a.v}, {"--bias", a.bias}, {"--slopes", a.scores.slopes}};
+  std::vector<NamedFile> read{{"--q", a.q},       {"--k", a.k},         {"--v", a.v},
+                              {"--bias", a.bias}, {"--pages", a.pages}, {"--slopes", a.scores.slopes}};
   if (a.pass == "backward") read.insert(read.end(), {{"--dout", a.d_out}, {"--o", a.o}, {"--lse", a.lse}});
   if (auto r = check_distinct(read, outputs); !r) return tl::unexpected(r.error());
 
@@ -250,6 +268,13 @@ Command add_run(Parser program) {
   parser.add_option("--v", a->v, tr("Values"))->required()->type_name("FILE.npy");
   parser.add_option("--bias", a->bias, tr("Added after the scale, broadcast to [B,Hq,Lq,Lk]; -inf masks"))
       ->type_name("FILE.npy");
+  parser
+      .add_option("--pages", a->pages,
+                  tr("K and V in pages: which page of the pools --k and --v, [P,H,page,D], holds a batch's next keys; "
+                     "[B,T], i4 or i8"))
+      ->type_name("FILE.npy");
+  parser.add_option("--page", a->page, tr("Keys of a page, 1 to 256; fewer keys in all: --key-lengths"))
+      ->type_name("N");
   add_layout(parser, a->layout,
              tr("Of the files: bhld, or blhd: [B,L,H,D] for Q, K, V, O and gradients; LSE is [B,H,L] in either"));
   a->scores.add_to(parser);

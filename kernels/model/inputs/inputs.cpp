@@ -10,6 +10,7 @@
 #include "kernels/base/text.h"
 #include "kernels/formats/npy.h"
 #include "kernels/model/inputs/generators.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/model/problem/tensors.h"
 #include "kernels/model/problem/validate.h"
 
@@ -48,7 +49,7 @@ Result<void> check_given(const Problem& p) {
   for (const TensorSpec& t : tensors_of(p)) {
     // O and LSE are a forward's to give (kernels/cpu/backward/forward.h).
     const bool of_forward = t.tensor == Tensor::o || t.tensor == Tensor::lse;
-    const bool asked = t.role == Role::in && !t.in_problem && !of_forward;
+    const bool asked = t.role == Role::in && !t.in_problem && !of_forward && t.tensor != Tensor::page_table;
     if (!asked || std::ranges::find(kGiven, t.tensor) != std::end(kGiven)) continue;
     return bad_input(phrase("{} of {} comes from no generator and no file: Q, K, V and a bias do.", words_of(t.tensor),
                             describe(p)));
@@ -241,6 +242,7 @@ Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePi
   } else if (!spec.bias_file.empty()) {
     return bad_input(phrase("{} is given as bias, but this problem has no bias.", spec.bias_file));
   }
+  if (p.storage.kind() == Storage::paged) in.page_table = shuffled_pages(p, spec.seed);
   if (p.pass == Pass::backward) in.d_o = *make_tensor(p, spec, InputTensor::d_o, {}, take);
   for (const CellEdit& edit : spec.edits) {
     if (auto r = apply(edit, in); !r) return tl::unexpected(r.error());

@@ -15,7 +15,8 @@
 namespace attn {
 
 // Of a backward dO as well; its O and LSE are left to a forward (kernels/cpu/backward/forward.h).
-// The caller has validated the problem and checked memory. Refuses files whose shape does not fit the problem
+// Of K and V in pages a pool, and a table that names its pages in no order. The caller has validated the problem and
+// checked memory. Refuses files whose shape does not fit the problem
 // (naming both), unreadable files and edits out of range. `take`: who generates the numbers; they are the same by all.
 Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePieces& take = in_turn);
 
@@ -41,5 +42,15 @@ Result<FileInputs> inputs_from_files(const std::filesystem::path& q, const std::
                                      const std::filesystem::path& v, const std::optional<std::filesystem::path>& bias,
                                      std::optional<DType> dtype, std::uint64_t max_bytes = 0,
                                      AxisOrder order = AxisOrder::bhld);
+
+// K and V as a pool of pages, [P,Hkv,page,D] and [P,Hkv,page,Dv], and a table [B,T] of i4 or i8 that names a page for
+// every `page` keys of a batch; Lk is T * page. Fewer keys are key lengths.
+struct PageFiles {
+  std::filesystem::path table;
+  std::int64_t page = 0;
+};
+Result<FileInputs> inputs_from_pages(const std::filesystem::path& q, const std::filesystem::path& k,
+                                     const std::filesystem::path& v, const std::optional<std::filesystem::path>& bias,
+                                     const PageFiles& pages, std::optional<DType> dtype, std::uint64_t max_bytes = 0);
 
 }  // namespace attn

@@ -129,6 +129,8 @@ struct Inputs {
   std::optional<Array> bias = {};
   // Of a backward: what its forward gave, and the gradient of O.
   std::optional<Array> o = {}, lse = {}, d_o = {};
+  // Where K and V lie in pages: [B, ceil(Lk / page)], which page of the pool holds a batch's next keys.
+  std::vector<std::int32_t> page_table = {};
 };
 
 // Those of the problem's pass; the others stay empty.

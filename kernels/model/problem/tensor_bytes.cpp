@@ -25,7 +25,9 @@ TensorBytes bytes_of(const ByTensor<const Array*>& arrays) {
 }  // namespace
 
 TensorBytes tensor_bytes_of(const Inputs& in) {
-  return bytes_of(arrays_of(in));
+  TensorBytes all = bytes_of(arrays_of(in));
+  all[Tensor::page_table] = std::as_bytes(std::span(in.page_table));
+  return all;
 }
 
 Result<TensorBytes> split_inputs(const Problem& p, std::span<const std::byte> block) {

@@ -16,6 +16,7 @@
 
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/model/problem/tensors.h"
 
 namespace attn {
@@ -192,6 +193,10 @@ Result<void> validate(const Problem& p, const Inputs& in) {
     if (t.role != Role::in || t.in_problem) continue;
     if (t.tensor == Tensor::bias && !in.bias) {
       return bad_input(tr("The problem has a bias, but no bias array is given."));
+    }
+    if (t.tensor == Tensor::page_table) {
+      if (auto r = check_page_table(p, in.page_table, tr("The inputs")); !r) return r;
+      continue;
     }
     if (!arrays.has(t.tensor)) {
       return bad_input(phrase("{} of this problem is missing.", words_of(t.tensor)));

@@ -1,0 +1,35 @@
+// K and V in pages (problem.h): where a key lies, and a table of whole pages checked, made and undone.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/base/result.h"
+#include "kernels/model/problem/problem.h"
+
+namespace attn {
+
+// Entries of a batch in the table; the problem is paged.
+std::int64_t pages_of_batch(const Problem& p);
+// Keys of the batch that are there: its key length.
+std::int64_t keys_of_batch(const Problem& p, std::int64_t b);
+// The row of K and V, of all pages and heads of the pool, that holds key c of key head `kv` of batch b. The table has
+// an entry for it.
+std::int64_t pool_row(const Problem& p, std::span<const std::int32_t> table, std::int64_t b, std::int64_t kv,
+                      std::int64_t c);
+
+// As many numbers as the problem asks for; those that key lengths reach name pages of the pool, the others may be -1.
+// `where` is for messages.
+Result<void> check_page_table(const Problem& p, std::span<const std::int32_t> table, const std::string& where);
+
+// Pages in an order of which nothing follows, each once while the pool has some; -1 beyond a batch's key length. The
+// same for the same seed.
+std::vector<std::int32_t> shuffled_pages(const Problem& p, std::uint64_t seed);
+
+// The same problem, and its numbers, without pages: keys side by side, zeros beyond a batch's key length.
+Problem without_pages(Problem p);
+Inputs gathered(const Problem& p, const Inputs& in);
+
+}  // namespace attn

@@ -1,0 +1,152 @@
+// K and V in pages: cpu_flash and the reference answer as they do without pages, however the pages lie; what the table
+// or a page holds beyond a batch's key length is not read.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/cpu/run.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/ladder.h"
+#include "kernels/model/inputs/inputs.h"
+#include "kernels/model/problem/pages.h"
+#include "kernels/model/problem/tensor_bytes.h"
+#include "kernels/model/problem/validate.h"
+#include "kernels/recording/recording.h"
+
+namespace attn {
+namespace {
+
+constexpr std::int64_t kPages[] = {1, 3, 16, 64, 256};
+
+const KernelRow& flash() {
+  return **find_kernel("cpu_flash");
+}
+
+Problem in_pages(std::int64_t page, std::int64_t spare = 2) {
+  Problem p;
+  p.B = 3;
+  p.Hq = 4;
+  p.Hkv = 2;
+  p.Lq = 2;
+  p.Lk = 150;
+  p.D = 12;
+  p.Dv = 20;
+  p.storage.page = page;
+  p.storage.pages = p.B * pages_of_batch(p) + spare;
+  return p;
+}
+
+Inputs inputs(const Problem& p) {
+  InputSpec spec;
+  spec.generator = Generator::normal;
+  spec.seed = 3;
+  return *make_inputs(p, spec);
+}
+
+// NaN in every row of the pools that no key of the problem lies in, and no page for keys that are not there.
+void poison(const Problem& p, Inputs& in) {
+  std::vector<std::uint8_t> used(static_cast<std::size_t>(p.storage.pages * p.Hkv * p.storage.page));
+  for (std::int64_t b = 0; b < p.B; ++b)
+    for (std::int64_t kv = 0; kv < p.Hkv; ++kv)
+      for (std::int64_t c = 0; c < keys_of_batch(p, b); ++c)
+        used[static_cast<std::size_t>(pool_row(p, in.page_table, b, kv, c))] = 1;
+  for (std::int64_t row = 0; row < std::ssize(used); ++row) {
+    if (used[static_cast<std::size_t>(row)] != 0) continue;
+    for (std::int64_t d = 0; d < p.D; ++d) in.k.set(row * p.D + d, std::nanf(""));
+    for (std::int64_t d = 0; d < p.Dv; ++d) in.v.set(row * p.Dv + d, std::nanf(""));
+  }
+}
+
+TEST(Pages, GiveTheBitsOfDenseKeysAndPassTheRule) {
+  for (const std::int64_t page : kPages) {
+    for (const std::int64_t splits : {1, 5}) {
+      for (const DType dtype : {DType::f32, DType::f16}) {
+        Problem p = in_pages(page);
+        p.dtype = dtype;
+        p.mask.key_lengths = {150, 0, 67};
+        p.mask.causal = true;
+        Inputs in = inputs(p);
+        poison(p, in);
+        Options o;
+        o.bc = 16;
+        choose(o, kSplits, splits);
+        const auto out = run_on_cpu(flash(), p, o, in, 0, {});
+        ASSERT_TRUE(out) << out.error().message;
+        const Inputs dense = gathered(p, in);
+        EXPECT_TRUE(same_bits(*out, *run_on_cpu(flash(), without_pages(p), o, dense, 0, {}))) << "page " << page;
+        const RowSample sample = choose_rows(p, true);
+        const auto reference = reference_rows(p, in, sample.rows, 2, {});
+        ASSERT_TRUE(reference) << reference.error().message;
+        const Verdict v = judge(p, in, *reference, *out, sample);
+        EXPECT_TRUE(v.pass) << "page " << page << ": " << v.reason;
+        const auto plain = reference_rows(without_pages(p), dense, sample.rows, 2, {});
+        EXPECT_EQ(reference->out, plain->out);
+        EXPECT_EQ(reference->lse, plain->lse);
+      }
+    }
+  }
+}
+
+// A wrong page shows: swapping two entries changes the answer.
+TEST(Pages, AreReadWhereTheTableSaysTheyLie) {
+  const Problem p = in_pages(16);
+  Inputs in = inputs(p);
+  const Outputs right = *run_on_cpu(flash(), p, {}, in, 0, {});
+  std::swap(in.page_table.front(), in.page_table.back());
+  EXPECT_FALSE(same_bits(right, *run_on_cpu(flash(), p, {}, in, 0, {})));
+}
+
+TEST(Pages, AreMadeInAnOrderOfWhichNothingFollowsEachOnce) {
+  const Problem p = in_pages(3);
+  const std::vector<std::int32_t> table = shuffled_pages(p, 5);
+  EXPECT_EQ(table, shuffled_pages(p, 5));
+  EXPECT_NE(table, shuffled_pages(p, 6));
+  EXPECT_FALSE(std::ranges::is_sorted(table));
+  std::vector<std::int32_t> sorted = table;
+  std::ranges::sort(sorted);
+  EXPECT_EQ(std::ranges::adjacent_find(sorted), sorted.end());
+  EXPECT_TRUE(check_page_table(p, table, "here"));
+}
+
+TEST(Pages, OfAWrongTableAreRefusedInWords) {
+  const Problem p = in_pages(64);
+  Inputs in = inputs(p);
+  const auto refusal = [&] {
+    const auto run = run_on_cpu(flash(), p, {}, in, 0, {});
+    const auto reference = reference_rows(p, in, choose_rows(p, true).rows, 1, {});
+    EXPECT_FALSE(reference);
+    return run ? std::string("taken") : run.error().message;
+  };
+  const std::vector<std::int32_t> good = in.page_table;
+  in.page_table[4] = 11;
+  EXPECT_EQ(refusal(), "The inputs: entry 1 of batch 1 in the page table is 11; the pool has pages 0 to 10.");
+  in.page_table[4] = -1;
+  EXPECT_EQ(refusal(), "The inputs: entry 1 of batch 1 in the page table is -1; the pool has pages 0 to 10.");
+  in.page_table = good;
+  in.page_table.pop_back();
+  EXPECT_EQ(refusal(), "The inputs: the page table has 8 entries, the problem asks for 3 x 3.");
+  in.page_table.clear();
+  EXPECT_NE(refusal().find("has 0 entries"), std::string::npos);
+}
+
+TEST(Pages, AreRefusedByKernelsThatTakeDenseKeysAlone) {
+  const Problem p = in_pages(16);
+  for (const KernelRow& row : cpu_kernel_table()) {
+    const auto run = run_on_cpu(row, p, {}, inputs(p), 0, {});
+    const bool takes = std::ranges::find(row.storages, Storage::paged) != row.storages.end();
+    EXPECT_EQ(run.has_value(), takes) << row.id;
+    if (!run) {
+      EXPECT_NE(run.error().message.find("dense"), std::string::npos) << run.error().message;
+    }
+  }
+  const auto recorded = flash().record(flash(), p, {}, inputs(p), {});
+  ASSERT_FALSE(recorded);
+  EXPECT_NE(recorded.error().message.find("A recording keeps dense K and V"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attn
