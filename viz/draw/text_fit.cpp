@@ -14,13 +14,22 @@ std::string_view without_last(std::string_view words) {
 
 }  // namespace
 
+std::string_view cut_at_word(std::string_view words, std::size_t bytes) {
+  std::string_view cut = words.substr(0, bytes);
+  if (cut.size() < words.size() && words[cut.size()] != ' ')
+    if (const std::size_t space = cut.rfind(' '); space != std::string_view::npos && 2 * space >= cut.size())
+      cut = cut.substr(0, space);
+  const std::size_t last = cut.find_last_not_of(" ,;:");
+  return cut.substr(0, last == std::string_view::npos ? 0 : last + 1);
+}
+
 std::string fitted_text(Face face, float size, std::string_view words, float room) {
   if (text_width(face, size, words) <= room) return std::string(words);
   const float dots = text_width(face, size, "…");
   if (dots > room) return {};
-  while (!words.empty() && text_width(face, size, words) + dots > room) words = without_last(words);
-  while (!words.empty() && words.back() == ' ') words.remove_suffix(1);
-  return std::string(words) + "…";
+  std::string_view fits = words;
+  while (!fits.empty() && text_width(face, size, fits) + dots > room) fits = without_last(fits);
+  return std::string(cut_at_word(words, fits.size())) + "…";
 }
 
 }  // namespace attn

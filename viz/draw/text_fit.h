@@ -1,6 +1,7 @@
 // Texts in places that may be too small for them.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -8,6 +9,9 @@
 
 namespace attn {
 
+// The first `bytes` of the words, or fewer where they end within a word: back to the word before, unless that leaves
+// less than half. Blanks and commas at the end go.
+std::string_view cut_at_word(std::string_view words, std::size_t bytes);
 // As much of the words as `room` pixels hold, with … for what does not; empty where not even that fits.
 std::string fitted_text(Face face, float size, std::string_view words, float room);
 

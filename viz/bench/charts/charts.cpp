@@ -7,6 +7,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
+#include "viz/bench/runs/source_words.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/sweep_fields.h"
 #include "viz/draw/figure_text.h"
@@ -346,7 +347,8 @@ BenchChart chart_of(const State& state, const Model& model, const BenchSlices& s
   BenchChart chart = metric == kDramBytes ? bytes_chart(state, model, slices, switches)
                                           : metric_chart(state, model, slices, metric, switches);
   chart.metric = metric;
-  chart.source = source_words(slices);
+  chart.source = short_source_words(slices);
+  chart.source_all = source_words(slices);
   const bool dotted = std::any_of(chart.lines.begin(), chart.lines.end(), [](const auto& l) { return l.dotted; });
   if (!dotted) chart.dotted.clear();
   for (BenchLine& line : chart.lines)

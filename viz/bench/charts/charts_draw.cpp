@@ -273,8 +273,8 @@ void draw_legend(const BenchChart& chart, const Box& row) {
   const Box last{{left, own_line ? row.centre().y : row.min.y}, row.max};
   const std::string source = fitted_text(Face::text, kSourceText, chart.source, last.width());
   draw_text_in(list, last, own_line ? Align::left : Align::right, Face::text, kSourceText, ink, source);
-  if (source != chart.source && ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(last.min, last.max))
-    show_tooltip(chart.source, 480);
+  if (source != chart.source_all && ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(last.min, last.max))
+    show_tooltip(chart.source_all, 480);
 }
 
 void push_plot_style() {

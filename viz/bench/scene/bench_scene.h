@@ -63,8 +63,9 @@ struct BenchChart {
   bool log_y = false;
   double y_min = 0, y_max = 1;
   std::vector<BenchLine> lines;
-  std::string source;  // where and when its figures were taken
-  std::string empty;   // why nothing is drawn; empty when something is
+  // Where and when its figures were taken; in full, where `source` says it in short.
+  std::string source, source_all;
+  std::string empty;  // why nothing is drawn; empty when something is
   std::optional<BenchSpan> span;
 };
 

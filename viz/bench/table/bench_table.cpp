@@ -10,6 +10,7 @@
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "profiling/spec/tile_words.h"
+#include "viz/bench/runs/source_words.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/sweep_fields.h"
 #include "viz/draw/figure_text.h"
@@ -324,7 +325,7 @@ std::string origin_note(const State& state, const BenchSlices& slices) {
       note = phrase("Nothing has run: bytes and workspace follow from shapes and {}.",
                     tuned ? tr("the tiles that tuning kept") : tr("tiles"));
   } else if (!slice.rows.empty()) {
-    note = source_words(slices);
+    note = short_source_words(slices);
     if (!slice.driver.empty() && slices.size() == 1) note += phrase(", driver {}", slice.driver);
     if (slice.loaded && slices.size() == 1) note += phrase(", from {}", slice.file);
     note += ".";

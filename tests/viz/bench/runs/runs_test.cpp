@@ -96,6 +96,36 @@ TEST_F(BenchRunsTest, RunsOfDifferentProblemsAreSaidToBe) {
   EXPECT_EQ(chart_of(alike, "time_us_median").source.find("D=64"), std::string::npos);
 }
 
+// Beside many runs the places for it are small: they say how many, on what and when, and the whole stays at hand.
+TEST_F(BenchRunsTest, ManyRunsAreToldByTheirDevicesAndDays) {
+  Model m;
+  for (int n = 0; n < 8; ++n) {
+    SweepSpec other = sweep;
+    other.base.D = other.base.Dv = 16 * (n + 1);
+    std::vector<Measurement> rows{timed_row(other, "cpu_tiled", 512, 7)};
+    rows[0].key.device = n % 2 == 0 ? "EPYC" : "NVIDIA H100";
+    m.runs.push_back(listed_run("00000000000000b" + std::to_string(n), rows));
+    m.runs.back().run.provenance.loaded = n != 3;
+    m.runs.back().run.date = "2026-11-2" + std::to_string(n) + "T10:00:00Z";
+    state.document.runs.shown.push_back(m.runs.back().run.id);
+    const BenchScene scene = bench_scene(state, m, {}, "");
+    const BenchChart& chart = chart_of(scene, "time_us_median");
+    if (n < 3) {
+      EXPECT_EQ(chart.source, chart.source_all);
+      continue;
+    }
+    EXPECT_LT(chart.source.size(), 100U) << chart.source;
+    EXPECT_TRUE(scene.table.note.starts_with(chart.source)) << scene.table.note;
+    for (const ListedRun& run : m.runs)
+      EXPECT_NE(chart.source_all.find(run.run.date.substr(0, 10)), std::string::npos) << chart.source_all;
+  }
+  const BenchScene all = bench_scene(state, m, {}, "");
+  const std::string& source = chart_of(all, "time_us_median").source;
+  EXPECT_TRUE(source.starts_with("8 runs, 1 of them live: ")) << source;
+  EXPECT_NE(source.find("EPYC, 2026-11-20 to 2026-11-26"), std::string::npos) << source;
+  EXPECT_NE(source.find("NVIDIA H100, 2026-11-21 to 2026-11-27"), std::string::npos) << source;
+}
+
 // Without the rule time looks linear in L, where it is quadratic.
 TEST_F(BenchRunsTest, PredictionsBesideARunKeepTheRuleThatBothFollow) {
   state.document.sweep.tokens = 2048;
