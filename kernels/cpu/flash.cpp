@@ -8,18 +8,25 @@
 // to the last, and O is divided by l once, at the end. Query tiles are independent: they are the parallel pieces.
 //
 // Split. Option `splits` cuts the keys into parts, whole key tiles each: other parallel pieces where there are few
-// queries. A part keeps its m, l and O in memory, and a second pass merges them in the order of the keys
+// queries. A part keeps its m, l and O in memory, and a second pass merges them in the order of the keys or as a tree
 // (kernels/arithmetic/merge.h), so repeats give the same bits whatever the number of threads.
 //
 // What limits it now: the two products run near the multiply-add rate of the cores; exp and the row maximum and sum
 // between them do not.
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
+#include <vector>
 
+#include "kernels/arithmetic/merge.h"
 #include "kernels/base/text.h"
 #include "kernels/cpu/call.h"
+#include "kernels/cpu/device.h"
 #include "kernels/cpu/rows.h"
+#include "kernels/model/key_parts.h"
+#include "kernels/orders/split/names.h"
+#include "kernels/recording/lanes.h"
 #include "kernels/recording/recorder.h"
 
 namespace attn::cpu {
@@ -113,7 +120,7 @@ void key_tiles(const Call& call, const Place2d& rows, std::int64_t i, TileRange 
   trace.column(Slot::m_old, s.m_old, rows);
   trace.column(Slot::l_old, s.l_old, rows);
   trace.put(Slot::o_old, o, rows, rows.rows, call.p.Dv);
-  trace.event(Phase::load_q, rows, i, -1);
+  trace.event(Phase::load_q, rows, i, call.at.splits > 1 ? keys.first : -1);
 
   for (std::int64_t step = keys.first; step < keys.last && !team.stopped(); ++step) {
     const std::int64_t j = call.o.key_order == KeyOrder::left_to_right ? step : keys.first + keys.last - 1 - step;
@@ -147,46 +154,150 @@ void finish_tile(const Call& call, const Place2d& rows, std::int64_t i, Call::Sc
 
 // ---- parts of the keys
 
-void part_of_tile(const Call& call, const Place2d& rows, std::int64_t i, std::int64_t part, const Team& team,
-                  Call::Scratch& s) {
-  NoTrace none;
-  const TileRange keys{call.at.tj * part / call.at.splits, call.at.tj * (part + 1) / call.at.splits};
-  key_tiles(call, rows, i, keys, team, s, none);
+// What a recording remembers of a part: its m, l and O as they stand, by version.
+struct PartVersions {
+  VersionId m = kNoVersion, l = kNoVersion, o = kNoVersion;
+  bool loaded = false;
+};
+
+KeyParts parts_of(const Call& call) {
+  return {call.at.tj, call.at.splits};
+}
+
+template <class Trace>
+PartVersions part_of_tile(const Call& call, const Place2d& rows, std::int64_t i, std::int64_t part, const Team& team,
+                          Call::Scratch& s, Trace& trace) {
+  const KeyParts parts = parts_of(call);
+  key_tiles(call, rows, i, {parts.first(part), parts.end(part)}, team, s, trace);
   const Call::PartRows to = call.part_rows(rows, part);
   std::copy_n(s.o.data, rows.rows * s.o.ld, to.o.data);
   std::copy_n(s.m_old, rows.rows, to.m);
   std::copy_n(s.l_old, rows.rows, to.l);
+  PartVersions made;
+  if constexpr (Trace::kOn) {
+    const auto newest = [&](Slot fresh, Slot old) {
+      return trace.shown(fresh) != kNoVersion ? trace.shown(fresh) : trace.shown(old);
+    };
+    trace.event(Phase::store_state, rows, i, parts.first(part));
+    made = {newest(Slot::m_new, Slot::m_old), newest(Slot::l_new, Slot::l_old), newest(Slot::o_new, Slot::o_old)};
+  }
+  return made;
 }
 
-void merged_tile(const Call& call, const Place2d& rows, std::int64_t i, Call::Scratch& s) {
-  std::fill(s.m_old, s.m_old + rows.rows, kMinusInfinity);
-  std::fill(s.l_old, s.l_old + rows.rows, 0.0F);
-  std::fill(s.o.data, s.o.data + rows.rows * s.o.ld, 0.0F);
-  for (std::int64_t part = 0; part < call.at.splits; ++part) {
-    const Call::PartRows from = call.part_rows(rows, part);
-    merge_rows(call.o.accumulate, {from.o.data, from.o.ld}, from.m, from.l, rows.rows, call.p.Dv, s.o, s.m_old,
-               s.l_old);
+// A recording's side of the merge: what comes from memory, then m, both factors, l and O.
+class MergeTrace {
+ public:
+  MergeTrace(const Call& call, const Place2d& rows, std::int64_t i, std::vector<PartVersions> parts, Recorder& to)
+      : call_(call), rows_(rows), i_(i), parts_(std::move(parts)), to_(to) {}
+
+  // Before the numbers of both become one.
+  void begin(const MergeStep& step) {
+    const Call::PartRows a = call_.part_rows(rows_, step.into), b = call_.part_rows(rows_, step.from);
+    first_.clear(), second_.clear();
+    for (std::int64_t r = 0; r < rows_.rows; ++r) {
+      const Merged both = merge({a.m[r], a.l[r]}, {b.m[r], b.l[r]}, exp_f32);
+      first_.push_back(both.first), second_.push_back(both.second);
+    }
+    load(step.into, std::nullopt);
+    load(step.into, step.from);
+    show(step.into, step.from);
   }
-  NoTrace none;
-  finish_tile(call, rows, i, s, none);
+  // And after it.
+  void end(const MergeStep& step) {
+    const Call::PartRows a = call_.part_rows(rows_, step.into);
+    const std::int64_t j = parts_of(call_).first(step.from);
+    to_.column(Slot::m_new, a.m, rows_);
+    to_.event(n_.merge_max, rows_, i_, j);
+    to_.column(Slot::alpha, first_.data(), rows_);
+    to_.event(n_.merge_first, rows_, i_, j);
+    to_.column(n_.alpha_part, second_.data(), rows_);
+    to_.event(n_.merge_second, rows_, i_, j);
+    to_.column(Slot::l_new, a.l, rows_);
+    to_.event(n_.merge_sum, rows_, i_, j);
+    to_.put(Slot::o_new, {a.o.data, a.o.ld}, rows_, rows_.rows, call_.p.Dv);
+    to_.event(n_.merge_output, rows_, i_, j);
+    at(step.into) = {to_.shown(Slot::m_new), to_.shown(Slot::l_new), to_.shown(Slot::o_new), true};
+  }
+
+ private:
+  PartVersions& at(std::int64_t part) { return parts_[static_cast<std::size_t>(part)]; }
+  void show(std::int64_t into, std::optional<std::int64_t> from) {
+    for (const Slot slot : {Slot::q, Slot::k, Slot::v, Slot::s, Slot::p, Slot::m_new, Slot::l_new, Slot::o_new,
+                            Slot::alpha, n_.alpha_part, n_.m_part, n_.l_part, n_.o_part})
+      to_.clear(slot);
+    const PartVersions& a = at(into);
+    to_.show(Slot::m_old, a.m), to_.show(Slot::l_old, a.l), to_.show(Slot::o_old, a.o);
+    if (!from) return;
+    const PartVersions& b = at(*from);
+    to_.show(n_.m_part, b.m), to_.show(n_.l_part, b.l), to_.show(n_.o_part, b.o);
+  }
+  // A part comes from memory once; what was merged is on chip.
+  void load(std::int64_t into, std::optional<std::int64_t> from) {
+    const std::int64_t part = from.value_or(into);
+    if (at(part).loaded) return;
+    show(into, from);
+    to_.event(n_.load_part, rows_, i_, parts_of(call_).first(part));
+    at(part).loaded = true;
+  }
+
+  const Call& call_;
+  const Place2d& rows_;
+  std::int64_t i_;
+  std::vector<PartVersions> parts_;
+  Recorder& to_;
+  const orders::SplitNames& n_ = orders::split_names();
+  std::vector<float> first_, second_;
+};
+
+// Two at a time, the first of both in place; the first of all is the whole at the end.
+template <class Trace>
+void merged_tile(const Call& call, const Place2d& rows, std::int64_t i, Call::Scratch& s, Trace& trace,
+                 std::vector<PartVersions> parts = {}) {
+  std::optional<MergeTrace> recorded;
+  if constexpr (Trace::kOn) recorded.emplace(call, rows, i, std::move(parts), trace);
+  for_each_merge(call.at.splits, merges_as_tree(call.o), [&](const MergeStep& step) {
+    const Call::PartRows into = call.part_rows(rows, step.into), from = call.part_rows(rows, step.from);
+    if constexpr (Trace::kOn) recorded->begin(step);
+    merge_rows(call.o.accumulate, {from.o.data, from.o.ld}, from.m, from.l, rows.rows, call.p.Dv, into.o, into.m,
+               into.l);
+    if constexpr (Trace::kOn) recorded->end(step);
+  });
+  const Call::PartRows all = call.part_rows(rows, 0);
+  std::copy_n(all.o.data, rows.rows * s.o.ld, s.o.data);
+  std::copy_n(all.m, rows.rows, s.m_old);
+  std::copy_n(all.l, rows.rows, s.l_old);
+  finish_tile(call, rows, i, s, trace);
+}
+
+Place2d rows_of_tile(const Call& call, std::int64_t tile) {
+  const std::int64_t head = tile / call.at.ti;
+  return call.place(head / call.p.Hq, head % call.p.Hq, tile % call.at.ti, -1);
 }
 
 void split_walk(const Call& call, Team& team) {
-  const Problem& p = call.p;
-  const std::int64_t tiles = p.B * p.Hq * call.at.ti;
-  const auto place = [&](std::int64_t tile) {
-    const std::int64_t head = tile / call.at.ti;
-    return call.place(head / p.Hq, head % p.Hq, tile % call.at.ti, -1);
-  };
+  const std::int64_t tiles = call.p.B * call.p.Hq * call.at.ti;
+  NoTrace none;
   team.run(tiles * call.at.splits, [&](std::int64_t piece, std::int32_t worker) {
     const std::int64_t tile = piece / call.at.splits;
     Call::Scratch s = call.scratch(worker);
-    part_of_tile(call, place(tile), tile % call.at.ti, piece % call.at.splits, team, s);
+    part_of_tile(call, rows_of_tile(call, tile), tile % call.at.ti, piece % call.at.splits, team, s, none);
   });
   if (team.stopped()) return;
   team.run(tiles, [&](std::int64_t tile, std::int32_t worker) {
     Call::Scratch s = call.scratch(worker);
-    merged_tile(call, place(tile), tile % call.at.ti, s);
+    merged_tile(call, rows_of_tile(call, tile), tile % call.at.ti, s, none);
+  });
+}
+
+// Part after part of a query tile, then their merge: interleave_lanes() brings the parts side by side.
+void split_record(const Call& call, Team& team, Recorder& trace) {
+  team.run(call.p.B * call.p.Hq * call.at.ti, [&](std::int64_t tile, std::int32_t worker) {
+    Call::Scratch s = call.scratch(worker);
+    const Place2d rows = rows_of_tile(call, tile);
+    std::vector<PartVersions> parts;
+    for (std::int64_t part = 0; part < call.at.splits; ++part)
+      parts.push_back(part_of_tile(call, rows, tile % call.at.ti, part, team, s, trace));
+    merged_tile(call, rows, tile % call.at.ti, s, trace, std::move(parts));
   });
 }
 
@@ -240,9 +351,18 @@ Result<void> launch(const Prepared& ready, const Stream& stream) {
 }
 
 Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in, Stop stop) {
-  if (const std::int64_t splits = chosen(o, kSplits).value_or(1); splits != 1)
-    return bad_input(phrase("A recording shows the keys of {} in one walk: take splits = 1, not {}.", row.id, splits));
-  return record_with(row, Rules::vector, p, o, in, walk<Recorder>, std::move(stop));
+  const std::int64_t splits = splits_of(o);
+  if (splits == 1) return record_with(row, Rules::vector, p, o, in, walk<Recorder>, std::move(stop));
+  const auto resolved = resolve(row, o, cpu_device());
+  if (!resolved) return tl::unexpected(resolved.error());
+  if (const std::int64_t tiles = (p.Lk + resolved->bc - 1) / resolved->bc; splits > tiles)
+    return bad_input(
+        phrase("A recording shows each part of the keys with key tiles of its own: of {} tiles at most {} "
+               "parts, not {}.",
+               tiles, tiles, splits));
+  auto rec = record_with(row, Rules::vector, p, o, in, split_record, std::move(stop));
+  if (rec) interleave_lanes(*rec);
+  return rec;
 }
 
 }  // namespace
@@ -252,13 +372,15 @@ KernelRow cpu_flash_row() {
       {&Option::br, 1, 4096, 1, 64},     {&Option::bc, 1, 4096, 1, 64},
       {&Option::threads, 1, 1024, 1, 0}, {&Option::subtract_max, 0, 1, 1, 1},
       {&Option::key_order, 0, 1, 1, 0},  {&Option::accumulate, 0, 2, 1, 0},
-      {&kSplits, 1, 64, 1, 1},
+      {&kSplits, 1, 64, 1, 1},           {&kMerge, 0, 1, 1, 0},
   };
+  static const OrderChoice kOrders[] = {{&kSplits, 2, *order_named("split")}};
   KernelRow row;
   row.id = "cpu_flash";
   row.title = marked("flash, FlashAttention-2 order");
   row.rung = "2";
   row.order = Order::flash;
+  row.other_orders = kOrders;
   row.dtypes = kAllDTypes;
   row.storages = kDenseOrPaged;
   row.options = kOptions;

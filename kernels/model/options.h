@@ -107,6 +107,7 @@ namespace known {
 inline constexpr std::string_view kNoYes[] = {"false", "true"};
 inline constexpr std::string_view kKeyOrders[] = {"left_to_right", "right_to_left"};
 inline constexpr std::string_view kTypes[] = {"f32", "f16", "bf16"};
+inline constexpr std::string_view kMergeOrders[] = {"index", "tree"};
 inline constexpr std::int64_t kSides[] = {16, 32, 64, 128};
 inline constexpr std::int64_t kCounts[] = {1, 2, 4, 8};
 inline constexpr std::int64_t kSplits[] = {1, 2, 4, 8, 16, 32, 64};
@@ -120,6 +121,13 @@ inline constexpr Option kSplits{
     .help = marked("Parts that keys are cut into, each with m, l and O of its own, merged in the keys' order"),
     .compiled = false,
     .swept = known::kSplits};
+
+// In which order the parts are merged: along a line, or pairs first, then pairs of pairs.
+inline constexpr Option kMerge{.name = "merge",
+                               .title = marked("merge"),
+                               .help = marked("The order in which parts of the keys are merged"),
+                               .choices = known::kMergeOrders,
+                               .compiled = false};
 
 inline constexpr Option Option::br{.name = "br",
                                    .title = "Br",

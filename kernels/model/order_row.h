@@ -111,6 +111,8 @@ enum class Once : std::uint8_t {
   query_tile,  // once a query tile
   tile,        // once a query tile and key tile
   key_tile,    // once a key tile, all queries
+  part,        // once a query tile and part of the keys (kernels/model/key_parts.h)
+  merge,       // of parts, two at a time: once less
 };
 // Of which tiles an event is there.
 enum class Tiles : std::uint8_t {
@@ -127,6 +129,7 @@ struct WalkStep {
   Once once = Once::tile;
   Tiles tiles = Tiles::seen;
   std::vector<Slot> creates = {};
+  bool before_merge = true;         // of Once::part: in the part's own lane
   std::optional<Slot> rounds = {};  // a version more where the problem's dtype is narrow: O rounded to it
 };
 
@@ -145,6 +148,7 @@ struct OrderRow {
   bool ends_with_lse = false;      // a phase before store_o divides O and makes the LSE
   bool heads_share_keys = false;   // what is done once a key tile serves all query heads that share its keys
   bool query_stays = true;         // Q_i is loaded once and stays on chip
+  bool lanes = false;              // parts of the keys run side by side, each with m, l and O of its own
   bool absent_keys_zero = false;   // K and V beyond a batch's key length are 0 on chip, whatever memory holds
   std::int32_t passes = 1;
   std::vector<OrderPhase> phases = {};  // in the sequence of the walk
@@ -156,6 +160,7 @@ struct OrderRow {
   Order id = Order::naive;
   std::vector<Slot> own_slots = {};  // beyond those that order.h names
   std::vector<Phase> own_phases = {};
+  std::vector<bool> in_lane = {};               // by phase: its event is of one part
   std::vector<std::int32_t> place = {};         // of a phase in `phases`, by id; -1: it has none
   std::vector<std::vector<Phase>> makers = {};  // by slot: the phases that make a tile's version, the last first
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/model/kernel.h"
+#include "kernels/model/key_parts.h"
 #include "kernels/model/order_row.h"
 #include "kernels/model/traffic.h"
 
@@ -13,7 +14,7 @@ struct Walk {
   const OrderRow& order;
   std::int32_t score_reads;
   const Problem& p;
-  std::int64_t br, bc;
+  std::int64_t br, bc, parts;
 
   Traffic event(const WalkStep& step, std::int64_t i, std::int64_t rows, std::int64_t cols) const {
     const OrderPhase* phase = order.phase(step.phase);
@@ -78,7 +79,11 @@ Traffic query_tile_traffic(const Walk& w, std::int64_t b, std::int64_t i) {
 
   Traffic t;
   for (const WalkStep& step : w.order.walk) {
-    if (step.once == Once::query_tile) t += w.event(step, i, rows, 0);
+    const std::int64_t count = step.once == Once::query_tile ? 1
+                               : step.once == Once::part     ? w.parts
+                               : step.once == Once::merge    ? w.parts - 1
+                                                             : 0;
+    t += times(w.event(step, i, rows, 0), count);
   }
   t += times(tile_traffic(w, i, rows, w.bc, false), visited_wide);
   t += times(tile_traffic(w, i, rows, w.bc, true), tiles - 1 - visited_wide);
@@ -102,8 +107,12 @@ Traffic key_tiles_once(const Walk& w, std::int64_t b) {
 }  // namespace
 
 Traffic tile_loads(Order order, std::int32_t score_reads, const Problem& p, const Options& o) {
-  const Walk w{order_row(order), score_reads, p, o.br > 0 ? std::min<std::int64_t>(o.br, p.Lq) : 1,
-               o.bc > 0 ? std::min<std::int64_t>(o.bc, p.Lk) : p.Lk};
+  const Walk w{order_row(order),
+               score_reads,
+               p,
+               o.br > 0 ? std::min<std::int64_t>(o.br, p.Lq) : 1,
+               o.bc > 0 ? std::min<std::int64_t>(o.bc, p.Lk) : p.Lk,
+               splits_of(o)};
   // Heads differ in nothing that counts, batches only in their key lengths.
   const bool once_a_key_tile =
       std::ranges::any_of(w.order.walk, [](const WalkStep& step) { return step.once == Once::key_tile; });

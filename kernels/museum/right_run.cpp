@@ -14,6 +14,7 @@ Result<Recording> right_run(const Recording& rec, const Stop& stop) {
   walk.key_order = rec.options.key_order;
   for (const KernelRow& row : rows) {
     Options as_it = walk;
+    choose(as_it, kMerge, chosen(rec.options, kMerge));
     for (const OrderChoice& c : row.other_orders) choose(as_it, *c.option, chosen(rec.options, *c.option));
     const auto o = row.record == nullptr ? std::nullopt : options_for(row, rec.order, as_it);
     if (o) return row.record(row, rec.problem, *o, rec.inputs, stop);

@@ -17,6 +17,10 @@ struct Registry {
 void index(OrderRow& row, const OrderNames& names) {
   row.place.assign(names.phases().size(), -1);
   row.makers.resize(names.slots().size());
+  row.in_lane.assign(names.phases().size(), false);
+  for (const WalkStep& step : row.walk)
+    row.in_lane[static_cast<std::size_t>(step.phase)] =
+        row.lanes && (step.once == Once::tile || (step.once == Once::part && step.before_merge));
   for (std::size_t n = 0; n < row.phases.size(); ++n) {
     const Phase phase = row.phases[n].phase;
     row.place[static_cast<std::size_t>(phase)] = static_cast<std::int32_t>(n);

@@ -20,5 +20,6 @@ OrderRow flash1_order(OrderNames& names);
 OrderRow backward_order(OrderNames& names);
 OrderRow naive_backward_order(OrderNames& names);
 OrderRow backward_queries_order(OrderNames& names);
+OrderRow split_order(OrderNames& names);
 
 }  // namespace attn::orders

@@ -4,8 +4,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <map>
+#include <tuple>
 #include <utility>
 
+#include "kernels/model/key_parts.h"
 #include "kernels/model/order_row.h"
 #include "kernels/model/problem/tensors.h"
 
@@ -49,7 +52,33 @@ std::span<const float> Recording::values(VersionId v) const {
 }
 
 VersionId Recording::before(EventIndex e, Slot s) const {
+  if (e < previous_.size()) return previous_[e] == kNoEvent ? kNoVersion : after(previous_[e], s);
   return e == 0 ? kNoVersion : after(e - 1, s);
+}
+
+std::optional<std::int64_t> Recording::lane_of(EventIndex e) const {
+  const EventId& id = events[e].id;
+  const auto phase = static_cast<std::size_t>(id.phase);
+  const OrderRow& row = order_row(order);
+  if (!row.lanes || phase >= row.in_lane.size() || !row.in_lane[phase] || id.j < 0 || id.j >= key_tiles())
+    return std::nullopt;
+  return KeyParts{key_tiles(), splits_of(options)}.of_tile(id.j);
+}
+
+void Recording::build_lanes() {
+  previous_.clear();
+  if (!order_row(order).lanes) return;
+  previous_.resize(events.size());
+  std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int64_t>, EventIndex> last;
+  for (EventIndex e = 0; e < events.size(); ++e) {
+    const auto lane = lane_of(e);
+    previous_[e] = e == 0 ? kNoEvent : e - 1;
+    if (!lane) continue;
+    const EventId& id = events[e].id;
+    const auto [at, first] = last.try_emplace({id.b, id.h, id.i, *lane}, e);
+    previous_[e] = first ? kNoEvent : at->second;
+    at->second = e;
+  }
 }
 
 VersionId Recording::own_slot_after(EventIndex e, Slot s) const {
@@ -75,6 +104,7 @@ std::size_t Recording::index_of(const EventId& id, std::int32_t pass) const {
 }
 
 void Recording::build_index() {
+  build_lanes();
   const auto tiles = (static_cast<std::size_t>(query_tiles()) + 1) * (static_cast<std::size_t>(key_tiles()) + 1);
   index_columns_ = index_columns(order);
   index_.assign(static_cast<std::size_t>(problem.B * problem.Hq) * tiles * index_columns_, kNoEvent);
@@ -145,7 +175,7 @@ double Recording::factor_to_formula(const Holds& holds) const {
 std::uint64_t Recording::bytes() const {
   std::uint64_t total = sizeof(Recording) + arena.size() * sizeof(float) + events.size() * sizeof(Event) +
                         versions.size() * sizeof(Version) + index_.size() * sizeof(EventIndex) +
-                        own_after.size() * sizeof(VersionId);
+                        own_after.size() * sizeof(VersionId) + previous_.size() * sizeof(EventIndex);
   const ByTensor<const Array*> given = arrays_of(inputs), made = arrays_of(outputs);
   for (std::size_t n = 0; n < kTensors; ++n) {
     for (const Array* a : {given[static_cast<Tensor>(n)], made[static_cast<Tensor>(n)]})

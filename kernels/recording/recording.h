@@ -123,8 +123,11 @@ class Recording {
   std::int32_t key_tiles() const;
   std::span<const float> values(VersionId v) const;  // rows * cols
   const Version& version(VersionId v) const { return versions[v]; }
-  // What was live before event e: the state after e - 1, or nothing at e = 0.
+  // What was live before event e: the state after e - 1, or nothing at e = 0; of parts side by side after the last step
+  // of its own.
   VersionId before(EventIndex e, Slot s) const;
+  // The part of the keys that event e is of; none: it is of no one.
+  std::optional<std::int64_t> lane_of(EventIndex e) const;
   VersionId after(EventIndex e, Slot s) const {
     const auto n = static_cast<std::size_t>(s);
     return n < kSlots ? events[e].after[n] : own_slot_after(e, s);
@@ -151,14 +154,17 @@ class Recording {
   // Builds the look-up tables of find() and tile_version() from events and versions. Called once, by record()
   // and by the reader; linear time.
   void build_index();
+  // The part of it that before() needs, of events that nobody has checked yet.
+  void build_lanes();
   std::uint64_t bytes() const;  // arena, headers and tables
 
  private:
   VersionId own_slot_after(EventIndex e, Slot s) const;
   // Position of (b, h, i, j, phase) in index_; i and j from -1 on.
   std::size_t index_of(const EventId& id, std::int32_t pass) const;
-  std::vector<EventIndex> index_;  // kNoEvent where there is none
-  std::size_t index_columns_ = 0;  // of it
+  std::vector<EventIndex> index_;     // kNoEvent where there is none
+  std::size_t index_columns_ = 0;     // of it
+  std::vector<EventIndex> previous_;  // of orders with lanes: the step before in its lane; kNoEvent: it is the first
 };
 
 // The corresponding place in another recording of the same problem: same (b, h), the tile nearest to (i, j)'s first

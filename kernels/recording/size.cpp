@@ -6,6 +6,7 @@
 
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
+#include "kernels/model/key_parts.h"
 #include "kernels/model/order_row.h"
 #include "kernels/recording/recording.h"
 
@@ -49,11 +50,16 @@ void count_tile(const OrderRow& order, const Extents& x, bool masked, bool skipp
   }
 }
 
-// Once a query tile.
-void count_row_tile(const OrderRow& order, const Extents& x, Count& n) {
-  for (const Slot slot : order.starts) n.add(0, 1, x.of(slot));
+// Once a query tile, and for each of the parts that its keys are cut into.
+void count_row_tile(const OrderRow& order, const Extents& x, std::int64_t parts, Count& n) {
+  const std::int64_t lanes = order.lanes ? parts : 1;
+  for (const Slot slot : order.starts) n.add(0, static_cast<double>(lanes), x.of(slot) * static_cast<double>(lanes));
   for (const WalkStep& step : order.walk) {
-    if (step.once == Once::query_tile) count_step(step, x, n);
+    const std::int64_t times = step.once == Once::query_tile ? 1
+                               : step.once == Once::part     ? lanes
+                               : step.once == Once::merge    ? lanes - 1
+                                                             : 0;
+    for (std::int64_t k = 0; k < times; ++k) count_step(step, x, n);
   }
 }
 
@@ -71,15 +77,15 @@ Extents extents_of(const Problem& p, double rows, double cols) {
 // Beyond this many tiles no recording fits, and every tile counts as whole and visible.
 constexpr double kTilesWorthAWalk = 600000;
 
-Count count_heads(const OrderRow& order, const Problem& p, std::int64_t br, std::int64_t bc, std::int64_t ti,
-                  std::int64_t tj) {
+Count count_heads(const OrderRow& order, const Problem& p, const Options& o, std::int64_t br, std::int64_t bc,
+                  std::int64_t ti, std::int64_t tj) {
   Count n;
   for (std::int64_t b = 0; b < p.B; ++b) {
     Count head;
     for (std::int64_t i = 0; i < ti; ++i) {
       const std::int64_t r0 = i * br;
       const std::int64_t r1 = std::min(p.Lq, r0 + br);
-      count_row_tile(order, extents_of(p, static_cast<double>(r1 - r0), 0), head);
+      count_row_tile(order, extents_of(p, static_cast<double>(r1 - r0), 0), splits_of(o), head);
       for (std::int64_t j = 0; j < tj; ++j) {
         const std::int64_t c0 = j * bc;
         const std::int64_t c1 = std::min(p.Lk, c0 + bc);
@@ -103,14 +109,14 @@ Count count_heads(const OrderRow& order, const Problem& p, std::int64_t br, std:
   return n;
 }
 
-Count count_whole(const OrderRow& order, const Problem& p, std::int64_t br, std::int64_t bc, std::int64_t ti,
-                  std::int64_t tj) {
+Count count_whole(const OrderRow& order, const Problem& p, const Options& o, std::int64_t br, std::int64_t bc,
+                  std::int64_t ti, std::int64_t tj) {
   Count tile;
   Count row;
   const auto rows = static_cast<double>(br);
   const auto cols = static_cast<double>(bc);
   count_tile(order, extents_of(p, rows, cols), p.changes_scores(), false, tile);
-  count_row_tile(order, extents_of(p, rows, 0), row);
+  count_row_tile(order, extents_of(p, rows, 0), splits_of(o), row);
   const double heads = static_cast<double>(p.B) * static_cast<double>(p.Hq);
   const double row_tiles = heads * static_cast<double>(ti);
   const double tiles = row_tiles * static_cast<double>(tj);
@@ -132,7 +138,8 @@ std::uint64_t recording_bytes(Order order, const Problem& p, const Options& reso
   const auto heads = static_cast<double>(p.B) * static_cast<double>(p.Hq);
   const double tiles = heads * static_cast<double>(ti) * static_cast<double>(tj);
   const OrderRow& row = order_row(order);
-  Count n = tiles <= kTilesWorthAWalk ? count_heads(row, p, br, bc, ti, tj) : count_whole(row, p, br, bc, ti, tj);
+  Count n = tiles <= kTilesWorthAWalk ? count_heads(row, p, resolved, br, bc, ti, tj)
+                                      : count_whole(row, p, resolved, br, bc, ti, tj);
   const auto B = static_cast<double>(p.B);
   const auto D = static_cast<double>(p.D);
   const auto Dv = static_cast<double>(p.Dv);
@@ -152,7 +159,8 @@ std::uint64_t recording_bytes(Order order, const Problem& p, const Options& reso
   }
   const double index = heads * (static_cast<double>(ti) + 1) * (static_cast<double>(tj) + 1) *
                        static_cast<double>(Recording::index_columns(order)) * 4;
-  const double total = sizeof(Recording) + n.floats * sizeof(float) +
+  const double lanes = row.lanes ? n.events * sizeof(EventIndex) : 0;
+  const double total = lanes + sizeof(Recording) + n.floats * sizeof(float) +
                        n.events * static_cast<double>(sizeof(Event) + row.own_slots.size() * sizeof(VersionId)) +
                        n.versions * sizeof(Version) + arrays + index;
   constexpr double kMax = 9.2e18;

@@ -13,6 +13,7 @@ std::span<const MakeOrder> table() {
                                          backward_order,
                                          naive_backward_order,
                                          backward_queries_order,
+                                         split_order,
                                          late_scale_order};
   return kTable;
 }

@@ -229,11 +229,10 @@ Commands changes(const Document& now, const Document& then) {
 
 void add_problem(Entries& e) {
   const Document& now = e.document();
-  const std::pair<const char*, std::vector<ProblemChoice>> menus[] = {{tr("Stored as"), dtype_choices(now)},
-                                                                      {tr("Mask"), mask_choices(now)},
-                                                                      {tr("Bias"), bias_choices(now)},
-                                                                      {tr("Inputs"), generator_choices(now)},
-                                                                      {tr("What if"), what_if_choices(now)}};
+  const std::pair<const char*, std::vector<ProblemChoice>> menus[] = {
+      {tr("Stored as"), dtype_choices(now)},  {tr("Mask"), mask_choices(now)},       {tr("Bias"), bias_choices(now)},
+      {tr("Inputs"), generator_choices(now)}, {tr("What if"), what_if_choices(now)}, {tr("Outside"), loop_choices(now)},
+      {tr("Keys"), split_choices(now)}};
   for (const auto& [label, choices] : menus) {
     for (const ProblemChoice& choice : choices) {
       PaletteEntry& entry = e.add_in(Workspace::step, tr("Problem"), fmt::format("{}: {}", label, choice.words),

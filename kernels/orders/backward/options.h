@@ -11,19 +11,22 @@ inline constexpr std::string_view kLoops[] = {"key_tile", "query_tile"};
 inline constexpr Option kOutside{.name = "outside",
                                  .title = marked("outside"),
                                  .help = marked("Which tile the outer loop is over"),
-                                 .choices = kLoops};
+                                 .choices = kLoops,
+                                 .compiled = false};
 inline constexpr std::int64_t kKeysOutside = 0, kQueriesOutside = 1;
 
 // What-if: dS = P dP, as if a row's weights could all rise at once.
 inline constexpr Option kSubtractDelta{.name = "subtract_delta",
                                        .title = marked("subtract δ"),
                                        .help = marked("Whether δ is subtracted from dP"),
-                                       .choices = known::kNoYes};
+                                       .choices = known::kNoYes,
+                                       .compiled = false};
 // What-if: the LSE that the forward kept, rounded.
 inline constexpr Option kLseType{.name = "lse_type",
                                  .title = marked("LSE in"),
                                  .help = marked("The type that LSE is kept in between forward and backward"),
-                                 .choices = known::kTypes};
+                                 .choices = known::kTypes,
+                                 .compiled = false};
 
 inline bool subtracts_delta(const Options& o) {
   return chosen(o, kSubtractDelta).value_or(1) != 0;

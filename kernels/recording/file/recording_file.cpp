@@ -129,6 +129,7 @@ class Reader {
     if (auto r = read_arrays(); !r) return tl::unexpected(r.error());
     if (auto r = read_version_3(); !r) return tl::unexpected(r.error());
     if (auto r = check_walk(rec_, where_); !r) return tl::unexpected(r.error());
+    rec_.build_lanes();
     if (auto r = check_recording(rec_, where_); !r) return tl::unexpected(r.error());
     rec_.build_index();
     return std::move(rec_);

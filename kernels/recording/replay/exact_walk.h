@@ -68,6 +68,8 @@ class ExactWalk {
     double unit = kUnitRoundoff, exp_error = 0;
   };
   const Arithmetic& arithmetic() const { return by_; }
+  // The unit in which l and O are rounded.
+  double sum_unit() const { return accumulate_unit_; }
 
   ATTN_SHARED_STEPS;
 

@@ -23,7 +23,11 @@ std::string position_words(const Recording& rec, const StepPlace& at) {
   if (at.i >= 0)
     words += order_look(rec.order).row_by_row && at.br == 1 ? phrase(", query row {}", at.i)
                                                             : phrase(", query tile {}", at.i);
-  if (at.j >= 0 && rec.key_tiles() > 1) words += phrase(", key tile {}", at.j);
+  const auto lane = rec.lane_of(at.event);
+  if (lane) words += phrase(", part {}", *lane + 1);
+  // A merge is of parts, not of the key tile that names its event.
+  const bool of_tile = lane.has_value() || !order_row(rec.order).lanes;
+  if (at.j >= 0 && rec.key_tiles() > 1 && of_tile) words += phrase(", key tile {}", at.j);
   return words + ": " + std::string(letter_of(rec.events[at.event].id.phase));
 }
 

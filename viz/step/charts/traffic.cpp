@@ -64,7 +64,9 @@ std::vector<Beside> others_of(const Recording& rec) {
   for (const std::string_view id : look.beside) {
     const auto row = find_kernel(id);
     if (!row || (*row)->order == rec.order) continue;
-    all.push_back(beside_of((*row)->order, rec, tile_loads(**row, rec.problem, rec.options)));
+    // In the order that it is named for, whatever this run's options would make of it.
+    const Traffic t = tile_loads((*row)->order, (*row)->score_reads, rec.problem, rec.options);
+    all.push_back(beside_of((*row)->order, rec, t));
   }
   return all;
 }

@@ -142,7 +142,8 @@ struct SlotLook {
   std::optional<SlotPin> pins = {};
 };
 
-enum class TitleKind : std::uint8_t { letter, rows, earlier, fresh, output, parts };  // parts: how many are added up
+// parts: how many are added up; first, second: of two that are merged
+enum class TitleKind : std::uint8_t { letter, rows, earlier, fresh, output, parts, first, second };
 struct ColumnLook {
   Column column = Column::q;
   std::string_view id = {};        // of its button
@@ -235,11 +236,12 @@ struct OrderLook {
   std::span<const std::pair<TrafficPart, std::string_view>> chip_parts = {};
   std::span<const StepChart> charts = kStepCharts;  // those that say something of it
   Phrases hindsight = {};
-  bool row_by_row = false;       // naive: without a tile it goes by rows
-  bool undivided = false;        // O so far can be read divided by l, and what-ifs change the run
-  bool rescales_output = false;  // O = alpha O + P V
-  bool beats = false;            // of its tiles a GPU's heartbeat is drawn
-  Order like = Order::flash;     // the order of GPU kernels that it is compared with where none walks in it
+  const OrderLook* merge = nullptr;  // how it looks while parts of the keys are merged, and after
+  bool row_by_row = false;           // naive: without a tile it goes by rows
+  bool undivided = false;            // O so far can be read divided by l, and what-ifs change the run
+  bool rescales_output = false;      // O = alpha O + P V
+  bool beats = false;                // of its tiles a GPU's heartbeat is drawn
+  Order like = Order::flash;         // the order of GPU kernels that it is compared with where none walks in it
 
   const PhaseLook& phase(Phase p) const;
   const SlotLook& slot(Slot s) const;

@@ -191,4 +191,9 @@ const OrderLook& order_look(Order order) {
   return *kLooks.by_order[static_cast<std::size_t>(order)];
 }
 
+const OrderLook& look_at(const Recording& rec, EventIndex e) {
+  const OrderLook& look = order_look(rec.order);
+  return look.merge == nullptr || rec.lane_of(e) ? look : *look.merge;
+}
+
 }  // namespace attn

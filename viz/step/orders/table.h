@@ -11,5 +11,6 @@ const OrderLook& flash_look();
 const OrderLook& flash1_look();
 const OrderLook& backward_look();
 const OrderLook& backward_queries_look();
+const OrderLook& split_look();
 
 }  // namespace attn

@@ -1,11 +1,13 @@
 // What the menus and switches of the Problem panel offer: pure, tested without a window.
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/input_spec.h"
+#include "kernels/model/key_parts.h"
 #include "kernels/museum/museum.h"
 #include "kernels/orders/backward/options.h"
 #include "viz/step/orders/looks.h"
@@ -171,6 +173,27 @@ std::vector<ProblemChoice> loop_choices(const Document& d) {
   return out;
 }
 
+std::vector<ProblemChoice> split_choices(const Document& d) {
+  if (!reads(d, kSplits)) return {};
+  const std::int64_t bc = d.options.bc > 0 ? d.options.bc : d.problem.Lk;
+  const std::int64_t tiles = (d.problem.Lk + bc - 1) / bc, now = splits_of(d.options);
+  std::vector<ProblemChoice> out;
+  constexpr std::int64_t kMost = 64;
+  std::set<std::int64_t> counts{now};
+  for (std::int64_t n = 1; n <= std::min(tiles, kMost); n *= 2) counts.insert(n);
+  for (const std::int64_t n : counts) {
+    out.push_back(choice(d, n == 1 ? tr("not split") : phrase("{} parts", n), now == n, [n](Document& c) {
+      choose(c.options, kSplits, n == 1 ? std::nullopt : std::optional(n));
+      if (n == 1) choose(c.options, kMerge, std::nullopt);
+    }));
+  }
+  if (now == 1) return out;
+  const bool tree = merges_as_tree(d.options);
+  out.push_back(choice(d, tr("merged as a tree"), tree,
+                       [tree](Document& c) { choose(c.options, kMerge, tree ? std::nullopt : std::optional(1)); }));
+  return out;
+}
+
 std::vector<LetterWords> letter_words(Order order) {
   const auto letters = order_look(order).letters;
   return {letters.begin(), letters.end()};
@@ -221,6 +244,7 @@ std::string problem_words(const Document& d) {
   // What if: before what may have no room.
   if (!d.options.subtract_max) title += tr(", no maximum");
   if (d.options.key_order == KeyOrder::right_to_left) title += tr(", keys right to left");
+  if (splits_of(d.options) > 1) title += phrase(", {} parts", splits_of(d.options));
   if (d.options.accumulate != DType::f32) title += phrase(", sums in {}", name_of(d.options.accumulate));
   using namespace orders::backward;
   if (queries_outside(d.options)) title += tr(", query tile outside");

@@ -270,6 +270,10 @@ void fields(Cursor& at) {
   one_of(at, "##pass", tr("Pass"), pass_choices(at.panel.state.document));
   if (const auto loops = loop_choices(at.panel.state.document); !loops.empty())
     one_of(at, "##outside", tr("Outside"), loops);
+  // The palette splits them; here stands what is chosen.
+  const bool split = chosen(at.panel.state.document.options, kSplits).value_or(1) > 1;
+  if (const auto splits = split_choices(at.panel.state.document); split && !splits.empty())
+    one_of(at, "##splits", tr("Keys"), splits);
   text_field(at, "##heads", tr("Batch × heads"), ProblemField::heads, false);
   const Problem& p = at.panel.state.document.problem;
   text_field(at, "##length", p.Lq == p.Lk ? tr("Length") : tr("Lengths q × k"), ProblemField::length, true);

@@ -46,6 +46,8 @@ std::vector<ProblemChoice> bias_choices(const Document& d);
 std::vector<ProblemChoice> generator_choices(const Document& d);
 // What-if switches that run the kernel again: flash's, or those of a backward that its kernel reads.
 std::vector<ProblemChoice> what_if_choices(const Document& d);
+// Parts of the keys that run side by side, and how they are merged; empty where the kernel does not split.
+std::vector<ProblemChoice> split_choices(const Document& d);
 // Which tile is outside; empty where the kernel leaves no choice.
 std::vector<ProblemChoice> loop_choices(const Document& d);
 

@@ -79,6 +79,10 @@ TextRuns title_of(const ColumnLook& column, const TilesScene& scene, const Recor
     case TitleKind::output:
       add_output_words(title, tile, rec, e, reading);
       break;
+    case TitleKind::first:
+    case TitleKind::second:
+      title.push_back(subscript(column.title == TitleKind::first ? "1" : "2", tile.hue));
+      break;
     case TitleKind::parts:
       title.push_back(subscript(index_text(scene.at.i), tile.hue));
       title.push_back(word(parts_words(rec, scene.at, tile)));

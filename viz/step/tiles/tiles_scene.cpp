@@ -293,7 +293,7 @@ CellRef TileScene::ref(std::int32_t r, std::int32_t c) const {
 TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& selection, OutputReading reading,
                        const TensorScales& scales) {
   TilesScene scene;
-  const OrderLook& look = order_look(rec.order);
+  const OrderLook& look = look_at(rec, std::min<EventIndex>(e, static_cast<EventIndex>(rec.events.size() - 1)));
   scene.look = &look;
   // The other orders sum weights that are divided already.
   if (!look.undivided) reading = OutputReading::as_summed;

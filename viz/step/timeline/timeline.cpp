@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
+#include "kernels/model/key_parts.h"
 #include "kernels/model/order_row.h"
 #include "viz/step/facts/landmarks.h"
 #include "viz/step/facts/letters.h"
@@ -63,17 +64,29 @@ TrackChip chip_of(const Recording& rec, EventIndex e, EventIndex now) {
   return chip;
 }
 
+// Which inner tile an event is of, and what is said over its chips; -1: nothing.
+struct Inner {
+  std::int32_t tile = -1;
+  bool merges = false;
+  bool operator==(const Inner&) const = default;
+};
+Inner inner_of(const Recording& rec, EventIndex e) {
+  const EventId& id = rec.events[e].id;
+  const OrderRow& order = order_row(rec.order);
+  if (!order.lanes) return {order.keys_outside ? id.i : id.j, false};
+  // What begins and ends a part names its first key tile, a merge the part that goes into another.
+  const bool of_part = id.phase == Phase::load_q || id.phase == Phase::store_state;
+  const bool merges = id.j >= 0 && !rec.lane_of(e);
+  return {of_part ? -1 : merges ? 0 : id.j, merges};
+}
+
 void add_groups(TimelineScene& scene, const Recording& rec) {
-  const bool keys_outside = order_row(rec.order).keys_outside;
-  const auto inner = [&](const TrackChip& c) {
-    const EventId& id = rec.events[c.event].id;
-    return keys_outside ? id.i : id.j;
-  };
-  const char* what = keys_outside ? tr("query tile") : tr("key tile");
+  const char* what = order_row(rec.order).keys_outside ? tr("query tile") : tr("key tile");
   for (std::size_t n = 0; n < scene.chips.size(); ++n) {
-    const std::int32_t tile = inner(scene.chips[n]);
-    const bool start = n == 0 || tile != inner(scene.chips[n - 1]);
-    if (start) scene.groups.push_back({tile < 0 ? "" : fmt::format("{} {}", what, tile), n, 0, false});
+    const Inner inner = inner_of(rec, scene.chips[n].event);
+    const bool start = n == 0 || inner != inner_of(rec, scene.chips[n - 1].event);
+    const std::string title = inner.merges ? tr("merge") : fmt::format("{} {}", what, inner.tile);
+    if (start) scene.groups.push_back({inner.tile < 0 ? "" : title, n, 0, false});
     ++scene.groups.back().count;
     scene.groups.back().live |= scene.chips[n].live;
   }
@@ -109,7 +122,11 @@ TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vec
   EventIndex first = at.event, last = at.event;
   while (first > 0 && same_track(rec, rec.events[first - 1], now)) --first;
   while (last + 1 < rec.events.size() && same_track(rec, rec.events[last + 1], now)) ++last;
-  for (EventIndex e = first; e <= last; ++e) scene.chips.push_back(chip_of(rec, e, at.event));
+  // Of parts that run side by side the one that is live, and what they end in.
+  const auto lane = rec.lane_of(at.event);
+  if (lane) scene.outer += phrase(", part {} of {}", *lane + 1, splits_of(rec.options));
+  for (EventIndex e = first; e <= last; ++e)
+    if (const auto of = rec.lane_of(e); !of || of == lane) scene.chips.push_back(chip_of(rec, e, at.event));
   add_groups(scene, rec);
   scene.m_changes = steps_where_m_changes(rec, at, at.row);
   for (TrackChip& chip : scene.chips)

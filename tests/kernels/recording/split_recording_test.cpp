@@ -1,0 +1,242 @@
+// The keys split, recorded: parts that advance side by side, then their merge; right, replayed bit for bit, kept in a
+// file, and every number within its bound of fp64.
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/cpu/run.h"
+#include "kernels/judge/first_wrong/first_wrong.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/ladder.h"
+#include "kernels/model/inputs/inputs.h"
+#include "kernels/model/key_parts.h"
+#include "kernels/model/order_row.h"
+#include "kernels/model/problem/tensor_bytes.h"
+#include "kernels/model/traffic.h"
+#include "kernels/museum/right_run.h"
+#include "kernels/museum/run_verdict.h"
+#include "kernels/recording/file/recording_file.h"
+#include "kernels/recording/replay/exact.h"
+#include "kernels/recording/replay/replay.h"
+#include "kernels/recording/size.h"
+#include "tests/environment/asked.h"
+#include "tests/kernels/temp_folder.h"
+
+namespace attn {
+namespace {
+
+const KernelRow& kernel() {
+  return **find_kernel("cpu_flash");
+}
+
+Inputs inputs_for(const Problem& p, std::uint64_t seed) {
+  InputSpec spec;
+  spec.generator = Generator::normal;
+  spec.seed = seed;
+  return *make_inputs(p, spec);
+}
+
+Options split(std::int64_t parts, bool tree = false, std::int32_t br = 4, std::int32_t bc = 4) {
+  Options o;
+  o.br = br;
+  o.bc = bc;
+  choose(o, kSplits, parts);
+  if (tree) choose(o, kMerge, 1);
+  return o;
+}
+
+Recording recorded(const Problem& p, const Options& o, const Inputs& in) {
+  auto rec = kernel().record(kernel(), p, o, in, {});
+  EXPECT_TRUE(rec) << describe(p) << ": " << (rec ? "" : rec.error().message);
+  return *std::move(rec);
+}
+
+Problem problem() {
+  Problem p;
+  p.Lq = 4;
+  p.Lk = 16;
+  p.D = p.Dv = 4;
+  return p;
+}
+
+// Causal and ragged, heads that share keys; rows and parts without a key.
+Problem mixed(DType dtype = DType::f32) {
+  Problem p;
+  p.B = 2;
+  p.Hq = 2;
+  p.Lq = 10;
+  p.Lk = 27;
+  p.D = 6;
+  p.Dv = 5;
+  p.dtype = dtype;
+  p.mask.causal = true;
+  p.mask.key_lengths = {27, 5};
+  p.softcap = 3;
+  return p;
+}
+
+std::string walk_of(const Recording& rec) {
+  std::string walk;
+  for (EventIndex e = 0; e < rec.events.size(); ++e) {
+    const auto lane = rec.lane_of(e);
+    walk += std::string(name_of(rec.events[e].id.phase)) + (lane ? std::to_string(*lane) : "") + " ";
+  }
+  return walk;
+}
+
+TEST(SplitRecording, PartsAdvanceSideBySideThenTheyAreMerged) {
+  Problem p = problem();
+  p.Lk = 8;
+  const std::string merge = "merge_max merge_first merge_second merge_sum merge_output ";
+  std::string tile;
+  for (const char* phase : {"load_kv", "scores", "max", "rescale", "weights", "sum", "output"})
+    tile += std::string(phase) + "0 " + phase + "1 ";
+  const Recording rec = recorded(p, split(2), inputs_for(p, 1));
+  EXPECT_EQ(name_of(rec.order), "split");
+  EXPECT_EQ(walk_of(rec), "load_q0 load_q1 " + tile + "store_state0 store_state1 load_part load_part " + merge +
+                              "normalise store_o ");
+}
+
+TEST(SplitRecording, ATreeMergesPairsFirst) {
+  const Recording rec = recorded(problem(), split(4, true), inputs_for(problem(), 1));
+  std::vector<std::int32_t> absorbed;
+  for (const Event& e : rec.events)
+    if (name_of(e.id.phase) == "merge_max") absorbed.push_back(e.id.j);
+  EXPECT_EQ(absorbed, (std::vector<std::int32_t>{1, 3, 2}));
+}
+
+TEST(SplitRecording, IsCheckedReplayedAndHasTheKernelsOwnBits) {
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    const Problem p = mixed(dtype);
+    const Inputs in = inputs_for(p, 3);
+    for (const std::int64_t parts : {2, 3, 7}) {
+      for (const bool tree : {false, true}) {
+        const Options o = split(parts, tree);
+        const Recording rec = recorded(p, o, in);
+        const auto good = check_recording(rec, "split");
+        ASSERT_TRUE(good) << good.error().message;
+        const auto difference = replay(rec);
+        EXPECT_FALSE(difference) << (difference ? difference->words : "");
+        EXPECT_TRUE(same_bits(rec.outputs, *run_on_cpu(kernel(), p, o, in, 0, {})));
+        EXPECT_NE(outcome_of(*verdict_of(rec, {})), Outcome::wrong);
+        const auto found = first_wrong_of(rec, {});
+        ASSERT_TRUE(found) << found.error().message;
+        EXPECT_FALSE(found->has_value());
+      }
+    }
+  }
+}
+
+// Every number on show at any step.
+void expect_exact(const Recording& rec) {
+  std::size_t held = 0;
+  for (std::int32_t b = 0; b < rec.problem.B; ++b) {
+    for (std::int32_t h = 0; h < rec.problem.Hq; ++h) {
+      for (std::int32_t i = 0; i < rec.query_tiles(); ++i) {
+        const ExactTile exact(rec, b, h, i);
+        for (VersionId v = 0; v < rec.versions.size(); ++v) {
+          const Version& version = rec.version(v);
+          const EventId& made = rec.events[version.made_by].id;
+          // What stands before the first key was set.
+          if (is_input(version.slot) || made_as(version.slot) != version.slot) continue;
+          if (made.b != b || made.h != h || made.i != i) continue;
+          const auto values = rec.values(v);
+          for (std::size_t n = 0; n < values.size(); ++n) {
+            const auto at = exact.at(v, n);
+            ASSERT_TRUE(at) << name_of(version.slot) << " of step " << version.made_by + 1;
+            ++held;
+            const auto x = static_cast<double>(values[n]);
+            if (!std::isfinite(x) || !std::isfinite(at->exact)) {
+              EXPECT_EQ(x, at->exact);
+              continue;
+            }
+            ASSERT_LE(std::fabs(x - at->exact), at->bound)
+                << describe(rec.problem) << " " << name_of(version.slot) << " " << n << " of step "
+                << version.made_by + 1 << " (" << name_of(made.phase) << "): " << x << " for " << at->exact;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(held, 0U);
+}
+
+TEST(SplitRecording, EveryNumberOfRandomProblemsLiesWithinItsBoundOfFp64) {
+  const std::uint64_t wanted = test::asked("ATTNSCOPE_LONG_TESTS") ? 200 : 12;
+  for (std::uint64_t seed = 0; seed < wanted; ++seed) {
+    std::uint64_t x = seed * 2654435761U + 99;
+    const auto next = [&x](std::int64_t most) {
+      x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+      return 1 + static_cast<std::int64_t>((x >> 33U) % static_cast<std::uint64_t>(most));
+    };
+    Problem p;
+    p.Hq = next(2);
+    p.Lq = next(9), p.Lk = 2 + next(20), p.D = next(8), p.Dv = next(8);
+    p.dtype = static_cast<DType>(next(3) - 1);
+    p.mask.causal = next(2) == 1;
+    if (next(3) == 1) p.mask.key_lengths = {next(p.Lk)};
+    if (next(3) == 1) p.softcap = 2;
+    if (next(3) == 1) p.alibi.emplace();
+    const auto br = static_cast<std::int32_t>(next(5)),
+               bc = static_cast<std::int32_t>(next(std::max<std::int64_t>(p.Lk / 2, 1)));
+    const std::int64_t tiles = (p.Lk + bc - 1) / bc;
+    Options o = split(1 + next(tiles - 1), next(2) == 1, br, bc);
+    if (next(3) == 1) o.key_order = KeyOrder::right_to_left;
+    const Recording rec = recorded(p, o, inputs_for(p, seed));
+    const auto difference = replay(rec);
+    ASSERT_FALSE(difference) << describe(p) << ": " << difference->words;
+    expect_exact(rec);
+    ASSERT_FALSE(testing::Test::HasFatalFailure());
+  }
+}
+
+TEST(SplitRecording, AnyChangedNumberOfTheMergeIsFoundByTheReplay) {
+  for (const char* phase : {"merge_max", "merge_first", "merge_second", "merge_sum", "merge_output"}) {
+    Recording rec = recorded(problem(), split(2), inputs_for(problem(), 4));
+    const auto at = std::ranges::find(rec.versions, *phase_named(phase),
+                                      [&](const Version& v) { return rec.events[v.made_by].id.phase; });
+    ASSERT_NE(at, rec.versions.end()) << phase;
+    rec.arena[at->offset] += 0.5F;
+    const auto difference = replay(rec);
+    ASSERT_TRUE(difference) << phase;
+    EXPECT_EQ(difference->event, at->made_by) << difference->words;
+  }
+}
+
+TEST(SplitRecording, BytesAreThoseForeseenAndSayWhatTheSplitAdds) {
+  for (const std::int64_t parts : {2, 4}) {
+    const Recording rec = recorded(problem(), split(parts), inputs_for(problem(), 4));
+    std::uint64_t counted = 0;
+    for (const std::uint64_t bytes : rec.events.back().hbm_bytes) counted += bytes;
+    EXPECT_EQ(counted, tile_loads(kernel(), rec.problem, rec.options).total());
+    // Each part reads Q of its own, and its O, m and l go to memory and come back.
+    const std::uint64_t q = 4 * 4 * 4, part = 4 * 4 * 4 + 2 * 4 * 4, n = static_cast<std::uint64_t>(parts);
+    EXPECT_EQ(counted, tile_loads(Order::flash, 0, rec.problem, rec.options).total() + (n - 1) * q + 2 * n * part);
+    EXPECT_LE(rec.bytes(), recording_bytes(rec.order, rec.problem, rec.options));
+  }
+}
+
+TEST(SplitRecording, FileGivesBackWhatWasRecorded) {
+  const Recording rec = recorded(mixed(DType::f16), split(3, true), inputs_for(mixed(DType::f16), 3));
+  const TempFolder folder;
+  const auto written = write_recording(folder / "split.attn", rec);
+  ASSERT_TRUE(written) << written.error().message;
+  const auto read = read_recording(folder / "split.attn");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->options, rec.options);
+  EXPECT_EQ(read->arena, rec.arena);
+  EXPECT_FALSE(replay(*read));
+}
+
+TEST(SplitRecording, MorePartsThanKeyTilesAreRefusedInWords) {
+  const auto rec = kernel().record(kernel(), problem(), split(5), inputs_for(problem(), 1), {});
+  ASSERT_FALSE(rec);
+  EXPECT_NE(rec.error().message.find("of 4 tiles at most 4 parts, not 5"), std::string::npos) << rec.error().message;
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,251 @@
+// The keys split: of each part what flash has but for Q, which all parts share; then the merge, in which two parts' m,
+// ℓ and O stand side by side with the two factors and what becomes of them.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kernels/base/text.h"
+#include "kernels/model/traffic.h"
+#include "kernels/orders/split/names.h"
+#include "viz/step/orders/online.h"
+#include "viz/step/orders/table.h"
+
+namespace attn {
+namespace {
+
+using namespace looks;
+using orders::SplitNames;
+using Values = std::span<const double>;
+
+const SplitNames& names() {
+  return orders::split_names();
+}
+
+constexpr auto own_column(std::size_t n) {
+  return static_cast<Column>(kNamedColumns + n);
+}
+constexpr Column kMPart = own_column(0), kAlphaPart = own_column(1), kLPart = own_column(2), kOFirst = own_column(3),
+                 kOPart = own_column(4);
+
+// ---- the numbers of a step's formula
+
+void work_output(const StepWork& c) {
+  using enum TensorColour;
+  const auto o_new = c.live(Slot::o_new, c.out.col);
+  if (!o_new) return;
+  if (c.narrow()) return c.put_number("pv", c.weighted_value(), v);
+  c.work({{"alpha", c.live(Slot::alpha).value_or(1), alpha}, {"o_old", c.o_old, o}, {"pv", c.weighted_value(), v}},
+         "o_new", *o_new, o, c.bound(Slot::o_new, c.out.col), [](Values x) { return x[0] * x[1] + x[2]; });
+}
+
+void work_factor(const StepWork& c, Slot own, const char* own_name, Slot factor, const char* name) {
+  using enum TensorColour;
+  const auto m_own = c.live(own), a = c.live(factor);
+  if (!m_own || !a) return;
+  c.work(
+      {{own_name, *m_own, m}, {"m_new", c.m_new, m}}, name, *a, alpha, c.bound(factor),
+      [](Values x) { return x[0] == x[1] ? 1.0 : std::exp(x[0] - x[1]); }, StepWork::kResultDigits);
+}
+void work_first(const StepWork& c) {
+  work_factor(c, Slot::m_old, "m_old", Slot::alpha, "alpha");
+}
+void work_second(const StepWork& c) {
+  work_factor(c, names().m_part, "m_part", names().alpha_part, "alpha_part");
+}
+
+// Both parts, each times its factor.
+void work_both(const StepWork& c, Slot first, const char* first_name, Slot second, const char* second_name, Slot sum,
+               const char* name, std::int32_t col, TensorColour hue) {
+  const auto a = c.live(Slot::alpha), b = c.live(names().alpha_part), x = c.live(first, col), y = c.live(second, col),
+             both = c.live(sum, col);
+  if (!a || !b || !x || !y || !both || c.narrow()) return;
+  using enum TensorColour;
+  c.work({{"alpha", *a, alpha}, {first_name, *x, hue}, {"alpha_part", *b, alpha}, {second_name, *y, hue}}, name, *both,
+         hue, c.bound(sum, col), [](Values n) { return n[0] * n[1] + n[2] * n[3]; });
+}
+void work_sum(const StepWork& c) {
+  work_both(c, Slot::l_old, "l_old", names().l_part, "l_part", Slot::l_new, "l_new", 0, TensorColour::l);
+}
+void work_merged_output(const StepWork& c) {
+  work_both(c, Slot::o_old, "o_old", names().o_part, "o_part", Slot::o_new, "o_new", c.out.col, TensorColour::o);
+}
+
+// ---- captions
+
+constexpr Phrase kOutputCaption[] = {kAlpha, kO, say(" + "), kP, kV};
+constexpr Phrase kMergedMaxCaption[] = {say(marked("the larger"))};
+constexpr Phrase kFactorCaption[] = {sign("e", TensorColour::alpha), sign("m", TensorColour::m, 1), raised(" − max")};
+constexpr Phrase kMergedSumCaption[] = {kAlpha, kL, say(" + "), kAlpha, kL};
+constexpr Phrase kMergedOutputCaption[] = {kAlpha, kO, say(" + "), kAlpha, kO};
+constexpr Phrase kFirstCaption[] = {say(marked("first"))}, kSecondCaption[] = {say(marked("second"))};
+
+// The rows that both looks share.
+struct Tables {
+  std::vector<PhaseLook> of_lane, of_merge;
+  std::vector<SlotLook> slots, merged;  // of the two that are merged none takes the other's place
+  std::vector<ColumnLook> lane, merge;
+  std::vector<Slot> computed;
+  std::vector<SheetLook> sheet;
+};
+
+std::vector<PhaseLook> phase_looks(const SplitNames& n) {
+  return {{.phase = Phase::load_q},
+          {.phase = Phase::load_kv},
+          kScores,
+          kMask,
+          kMax,
+          kRescale,
+          weights_phase(work_online_weights),
+          sum_phase(work_online_sum),
+          output_phase(work_output),
+          {.phase = Phase::store_state, .lights = Column::o},
+          ending(kSkipped),
+          {.phase = n.load_part, .lights = kOFirst},
+          {.phase = n.merge_max, .lights = Column::m_new, .fills = true},
+          {.phase = n.merge_first, .lights = Column::alpha, .fills = true, .work = work_first},
+          {.phase = n.merge_second, .lights = kAlphaPart, .fills = true, .work = work_second},
+          {.phase = n.merge_sum, .lights = Column::l_new, .fills = true, .work = work_sum},
+          {.phase = n.merge_output, .lights = Column::o, .fills = true, .work = work_merged_output},
+          ending(kNormalise),
+          ending(kStoreO)};
+}
+
+std::vector<SlotLook> slot_looks(const SplitNames& n) {
+  const auto part = [](Slot slot) {
+    return SlotLook{.slot = slot, .explain = Explain::earlier, .stood = {Stood::never}};
+  };
+  SlotLook alpha_part = part(n.alpha_part);
+  alpha_part.gauge = true;
+  return {kSlotQ,    kSlotK,         kSlotV,     kSlotS,         kSlotP,        kSlotMOld,
+          kSlotMNew, kSlotAlpha,     kSlotLOld,  kSlotLNew,      kSlotOOld,     kSlotONew,
+          kSlotLse,  part(n.m_part), alpha_part, part(n.l_part), part(n.o_part)};
+}
+
+// What a part had stands where its next will be.
+ColumnLook or_old(ColumnLook column, Slot old) {
+  column.other = old;
+  column.title = TitleKind::letter;
+  column.words = {};
+  return column;
+}
+
+std::vector<ColumnLook> lane_columns() {
+  return {kColumnS,       or_old(kColumnMNew, Slot::m_old),    kColumnAlpha,
+          kColumnOnlineP, or_old(kColumnOnlineL, Slot::l_old), captioned(kColumnO, kOutputCaption)};
+}
+
+std::vector<ColumnLook> merge_columns(const SplitNames& n) {
+  ColumnLook m = captioned(or_old(kColumnMNew, Slot::m_new), kMergedMaxCaption),
+             l = captioned(or_old(kColumnLNew, Slot::l_new), kMergedSumCaption),
+             o = captioned(kColumnO, kMergedOutputCaption);
+  m.other = l.other = o.other = std::nullopt;
+  o.above = std::nullopt;
+  const auto half = [](Column c, std::string_view id, Slot slot, TitleKind title) {
+    return ColumnLook{.column = c,
+                      .id = id,
+                      .slot = slot,
+                      .title = title,
+                      .caption = title == TitleKind::first ? Phrases(kFirstCaption) : Phrases(kSecondCaption)};
+  };
+  const auto factor = [](Column c, std::string_view id, Slot slot, TitleKind title) {
+    return ColumnLook{.column = c, .id = id, .slot = slot, .title = title, .caption = kFactorCaption};
+  };
+  return {half(Column::m_old, "##tile_m_old", Slot::m_old, TitleKind::first),
+          half(kMPart, "##tile_m_part", n.m_part, TitleKind::second),
+          m,
+          factor(Column::alpha, "##tile_alpha", Slot::alpha, TitleKind::first),
+          factor(kAlphaPart, "##tile_alpha_part", n.alpha_part, TitleKind::second),
+          half(Column::l_old, "##tile_l_old", Slot::l_old, TitleKind::first),
+          half(kLPart, "##tile_l_part", n.l_part, TitleKind::second),
+          l,
+          half(kOFirst, "##tile_o_old", Slot::o_old, TitleKind::first),
+          half(kOPart, "##tile_o_part", n.o_part, TitleKind::second),
+          o};
+}
+
+constexpr LetterWords kLetters[] = {{"m", TensorColour::m, marked("largest score of a part")},
+                                    {"α", TensorColour::alpha, marked("brings it to one ruler")},
+                                    {"ℓ", TensorColour::l, marked("sum of the weights")},
+                                    {"O", TensorColour::o, marked("output so far")}};
+constexpr StepChart kCharts[] = {StepChart::row};
+
+// What the parts' way to memory and back comes to.
+TextRuns traffic_words(const TrafficFacts& f) {
+  std::uint64_t way = 0;
+  const Recording& rec = f.run;
+  for (const Event& e : rec.events) {
+    if (e.id.phase != Phase::store_state && e.id.phase != names().load_part) continue;
+    const std::int64_t rows =
+        std::min<std::int64_t>(rec.options.br, rec.problem.Lq - std::int64_t{e.id.i} * rec.options.br);
+    way += event_traffic(rec.order, rec.problem, e.id.phase, e.pass, e.id.i, rows, 0, 0).total();
+  }
+  return woven(phrase("What the split adds: each part writes {}, {} and {}, and the merge reads them back: {} B. And "
+                      "each part reads {}.",
+                      place(0), place(1), place(2), place(3), place(4)),
+               {letter("m", TensorColour::m), letter("ℓ", TensorColour::l), letter("O", TensorColour::o),
+                number(std::to_string(way)), letter("Q", TensorColour::q)});
+}
+
+// A phase lights what stands in the picture.
+std::vector<PhaseLook> lit_in(std::span<const ColumnLook> columns, std::vector<PhaseLook> phases) {
+  for (PhaseLook& phase : phases) {
+    const bool there = phase.lights && std::ranges::find(columns, *phase.lights, &ColumnLook::column) != columns.end();
+    if (!there) phase.lights = std::nullopt, phase.fills = false;
+  }
+  return phases;
+}
+
+Tables make_tables() {
+  const SplitNames& n = names();
+  Tables t;
+  t.slots = slot_looks(n);
+  t.merged = t.slots;
+  for (SlotLook& slot : t.merged) slot.older = std::nullopt;
+  t.lane = lane_columns();
+  t.merge = merge_columns(n);
+  t.of_lane = lit_in(t.lane, phase_looks(n));
+  t.of_merge = lit_in(t.merge, phase_looks(n));
+  t.computed = {Slot::s, Slot::m_new, Slot::alpha, n.alpha_part, Slot::p, Slot::l_new, Slot::o_new, Slot::lse};
+  for (const Slot slot : {Slot::k, Slot::v, Slot::s, Slot::m_new, Slot::alpha, Slot::p, Slot::l_new, Slot::o_new})
+    t.sheet.push_back({slot, slot});
+  return t;
+}
+
+OrderLook make_look(const Tables& t, std::span<const ColumnLook> columns, std::span<const PhaseLook> phases) {
+  OrderLook look = online(*order_named("split"));
+  look.phases = phases;
+  look.slots = t.slots;
+  look.columns = columns;
+  look.computed = t.computed;
+  look.sheet = t.sheet;
+  look.passes = {};
+  look.compared = {};
+  look.companion = {};
+  look.letters = kLetters;
+  look.charts = kCharts;
+  look.traffic = traffic_words;
+  look.rescales_output = true;
+  return look;
+}
+
+}  // namespace
+
+const OrderLook& split_look() {
+  static const Tables kTables = make_tables();
+  static const OrderLook kMerge = [] {
+    OrderLook look = make_look(kTables, kTables.merge, kTables.of_merge);
+    look.scores = std::nullopt;
+    look.slots = kTables.merged;
+    return placed(look);
+  }();
+  static const OrderLook kLook = [] {
+    OrderLook look = make_look(kTables, kTables.lane, kTables.of_lane);
+    look.merge = &kMerge;
+    return placed(look);
+  }();
+  return kLook;
+}
+
+}  // namespace attn
