@@ -176,7 +176,7 @@ const std::vector<StepText>* StepTexts::find(Order order, Phase phase) const {
   for (const bool own_pass : {true, false}) {
     for (const OrderRow& other : std::ranges::reverse_view(all_orders())) {
       const bool alike = other.stores_scores == row.stores_scores && other.divides_each_turn == row.divides_each_turn &&
-                         (other.pass == row.pass) == own_pass;
+                         (other.pass == row.pass) == own_pass && (row.lanes || !other.lanes);
       if (const auto* found = alike ? of(other) : nullptr) return found;
     }
   }
