@@ -10,6 +10,7 @@
 #include "kernels/base/text.h"
 #include "kernels/gpu/launch/hopper_parameters.h"
 #include "kernels/gpu/launch/own_parameters.h"
+#include "kernels/gpu/launch/split_parameters.h"
 #include "kernels/gpu/launch/trace_on_device.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/specialise.h"
@@ -134,6 +135,7 @@ Result<Prepared> prepare(const Plan& plan, const Buffers& buffers, const Stream&
   if (plan.kernel->prepare != nullptr) return plan.kernel->prepare(plan, buffers, stream);
   if (has_own_parameters(*plan.kernel)) return prepare_with(own_parameters, plan, buffers, stream);
   if (has_hopper_parameters(*plan.kernel)) return prepare_with(hopper_parameters, plan, buffers, stream);
+  if (has_split_parameters(*plan.kernel)) return prepare_with(split_parameters, plan, buffers, stream);
   return prepare_with(args_for_each, plan, buffers, stream);
 }
 

@@ -71,6 +71,9 @@ std::vector<std::string> defines_of(const Plan& plan, bool aligned) {
   // Only for rungs that read it: the defines are part of the names of cubins on disk.
   if (o.stages > 0) defines.push_back(fmt::format("ATTN_STAGES={}", o.stages));
   for (const Setting& s : o.further) {
+    const auto spec =
+        std::ranges::find(plan.kernel->options, s.name, [](const OptionSpec& x) { return x.option->name; });
+    if (spec != plan.kernel->options.end() && !spec->option->compiled) continue;
     std::string name = s.name;
     std::ranges::transform(name, name.begin(), [](char c) { return c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c; });
     defines.push_back(fmt::format("ATTN_{}={}", name, s.value));

@@ -157,7 +157,8 @@ class OnAGpu : public testing::Test {
   std::optional<Graphs> graphs_;
 };
 
-constexpr const char* kRungs[] = {"naive", "tiled", "flash_simt", "flash_wmma", "flash_mma", "flash_hopper"};
+constexpr const char* kRungs[] = {"naive",     "tiled",        "flash_simt",   "flash_wmma",
+                                  "flash_mma", "flash_hopper", "flash_splitkv"};
 
 TEST_F(OnAGpu, ACapturedLaunchReplaysToTheBytesOfAPlainRun) {
   for (const char* id : kRungs) {

@@ -1,0 +1,127 @@
+// flash_splitkv on the host: what flash_splitkv.cu is launched with. Its parameters are made in
+// kernels/gpu/launch/split_parameters.cpp.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "kernels/base/text.h"
+#include "kernels/gpu/rungs/common.h"
+#include "kernels/gpu/rungs/specialise.h"
+#include "kernels/gpu/rungs/splitkv/splitkv_tile.h"
+
+namespace attn::gpu {
+namespace {
+
+constexpr DType kHalves[] = {DType::f16, DType::bf16};
+constexpr std::string_view kWithAsyncCopies[] = {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100", "sm_120"};
+constexpr AxisOrder kEither[] = {AxisOrder::bhld, AxisOrder::blhd};
+constexpr Storage kBoth[] = {Storage::dense, Storage::paged};
+constexpr std::int64_t kMostKeys = std::int64_t{1} << 29;  // rows and keys are counted in 32 bits
+constexpr std::int32_t kUsualSms = 132;                    // of a device that stands for an architecture alone
+
+std::int32_t sms_of(const Device& d) {
+  return d.cores > 1 ? d.cores : kUsualSms;
+}
+
+// A launch may begin before the one that it depends on has ended.
+bool starts_early(std::string_view arch) {
+  return arch != "sm_80" && arch != "sm_86" && arch != "sm_89";
+}
+
+Result<void> check_problem(const KernelRow& row, const Problem& p) {
+  if (std::max(split_rows(p), p.Lk) > kMostKeys || p.B > kMostKeys)
+    return fail(ErrorKind::cannot_run,
+                phrase("{} counts rows, keys and batches in 32 bits: up to {}.", row.id, kMostKeys));
+  return ok();
+}
+
+Result<void> check_tile(const KernelRow& row, const Problem& p, const Options& o, const Device& d,
+                        const ArchLimits& arch) {
+  if (const std::int64_t takes = split_registers(p, o); takes > kSplitRegisters)
+    return bad_input(
+        phrase("{} at {} x {}, Dv = {} would hold S and O in {} registers a thread; up to {} go. Take "
+               "fewer rows or keys, or leave the tile out.",
+               row.id, o.br, o.bc, p.Dv, takes, kSplitRegisters));
+  if (const std::int64_t bytes = split_shared_bytes(p, o); bytes > arch.shared_block)
+    return bad_input(
+        phrase("{} at {} x {}, {} threads, {} stages, D = {}, Dv = {} needs {} bytes of shared memory a "
+               "block; {} has {}. Take fewer threads or stages, or leave them out.",
+               row.id, o.br, o.bc, o.threads, o.stages, p.D, p.Dv, bytes, d.arch, arch.shared_block));
+  return ok();
+}
+
+// Where there is one row a block, as many warps as have a few parts each.
+std::int64_t merge_threads(const Problem& p, std::int64_t splits) {
+  constexpr std::int64_t kPartsOfWarp = 8, kMostWarps = 16;
+  return kWarp * std::clamp<std::int64_t>(tiles(tiles(splits, p.B), kPartsOfWarp), 1, kMostWarps);
+}
+
+Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
+  const Result<ArchLimits> arch = limits_for(row, d);
+  if (!arch) return tl::unexpected(arch.error());
+  if (auto good = check_problem(row, p); !good) return tl::unexpected(good.error());
+  const Result<Options> resolved = resolve(row, split_options(p, o, *arch, sms_of(d)), d);
+  if (!resolved) return tl::unexpected(resolved.error());
+  if (auto good = check_tile(row, p, *resolved, d, *arch); !good) return tl::unexpected(good.error());
+  const std::int64_t splits = chosen(*resolved, kSplits).value_or(1);
+  std::vector<Launch> launches{launch_of(row.id, splits * p.Hkv * split_row_tiles(p, resolved->br), resolved->threads,
+                                         1, split_shared_bytes(p, *resolved))};
+  if (splits > 1) {
+    launches.push_back(launch_of("flash_splitkv_merge", p.B * p.Hq * p.Lq, merge_threads(p, splits), 1, 0));
+    launches.back().early_start = starts_early(d.arch);
+  }
+  Plan plan = plan_of(row, p, *resolved, std::move(launches));
+  plan.workspace_bytes = split_workspace(p, splits, plan.workspace_bytes).end;
+  return plan;
+}
+
+std::vector<Options> candidates(const Problem& p, const Options& fixed, const Device& d) {
+  const auto arch = limits_of(d.arch);
+  return arch ? split_candidates(p, fixed, *arch, sms_of(d)) : std::vector<Options>();
+}
+
+std::string reason(const Problem& p, const Options& resolved, const Device& d) {
+  const auto arch = limits_of(d.arch);
+  return arch ? split_words(p, resolved, *arch, sms_of(d)) : std::string();
+}
+
+// The size of a page divides keys: a constant is quicker.
+std::vector<std::string> defines(const Problem& p) {
+  return {fmt::format("ATTN_PAGE={}", p.storage.page)};
+}
+
+}  // namespace
+
+KernelRow flash_splitkv_row() {
+  static const OptionSpec kOptions[] = {{&Option::br, 16, 64, 16, 16},
+                                        {&Option::bc, 16, 32, 16, 16},
+                                        {&Option::threads, 32, 256, 32, 128},
+                                        {&Option::stages, 2, 8, 1, 3},
+                                        {&kSplits, 1, 1024, 1, 1}};
+  KernelRow row = common_row();
+  row.id = "flash_splitkv";
+  row.title = marked("flash with keys split");
+  row.rung = "10";
+  row.order = Order::flash;
+  row.architectures = kWithAsyncCopies;
+  row.dtypes = kHalves;
+  row.layouts = kEither;
+  row.storages = kBoth;
+  row.options = kOptions;
+  row.what = marked("Attention for decoding in f16 and bf16: few queries, whose keys many blocks share out.");
+  row.teaches =
+      marked("Keys are cut wherever it suits the machine: (m, l, O) of any two sets of them merge into that of both.");
+  row.source = marked("Dao et al. 2023, Flash-Decoding; PTX ISA, mma.sync m16n8k16");
+  row.elsewhere = marked("its copies are cp.async, which begins with sm_80; flash_mma takes f16 there");
+  row.products = {Pipe::tensor_half, 1};
+  row.tiles = candidates;
+  row.reason = reason;
+  row.defines = defines;
+  row.plan = plan;
+  return row;
+}
+
+}  // namespace attn::gpu

@@ -1,0 +1,209 @@
+#include "kernels/gpu/rungs/splitkv/splitkv_tile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "kernels/base/bytes.h"
+#include "kernels/base/text.h"
+#include "kernels/gpu/rungs/common.h"
+#include "kernels/gpu/rungs/splitkv/splitkv_layout.h"
+#include "kernels/gpu/rungs/splitkv/splitkv_parts.h"
+
+namespace attn::gpu {
+namespace {
+
+constexpr std::int32_t kRowsOfTile = 16;
+// A read of HBM takes less than a microsecond, in which an H100 moves 20 KiB an SM. Above 64 KiB more buys nothing.
+constexpr std::int64_t kOnTheirWay = std::int64_t{64} << 10;
+
+struct Shape {
+  std::int32_t threads, blocks;  // of a multiprocessor
+};
+// Warps enough to hide what one computes behind the copies of the others, then fewer where shared memory is short.
+constexpr Shape kShapes[] = {{128, 2}, {128, 1}, {64, 2}, {64, 1}, {32, 1}};
+constexpr std::int32_t kMostStages = 6;
+
+std::int64_t rounded_16(std::int64_t n) {
+  return (n + 15) / 16 * 16;
+}
+
+std::int32_t rows_for(const Problem& p) {
+  const std::int64_t dv = rounded_16(p.Dv);
+  const std::int64_t most = dv <= 128 ? 32 : 16;  // as many as O leaves room for
+  for (std::int64_t br = kRowsOfTile; br < most; br *= 2)
+    if (br >= split_rows(p)) return static_cast<std::int32_t>(br);
+  return static_cast<std::int32_t>(most);
+}
+
+// A tile of K and V is 8 KiB or more: fewer, longer copies.
+std::int32_t keys_for(const Problem& p) {
+  return !p.changes_scores() && rounded_16(p.D) + rounded_16(p.Dv) <= 128 ? 32 : 16;
+}
+
+std::int64_t stage_bytes(const Problem& p, const Options& o) {
+  return std::int64_t{o.bc} * 2 * (rounded_16(p.D) + rounded_16(p.Dv)) * (o.threads / kWarp);
+}
+std::int64_t on_their_way(const Problem& p, const Options& o, std::int32_t blocks) {
+  return blocks * stage_bytes(p, o) * (o.stages - 1);
+}
+
+std::int32_t stages_for(const Problem& p, Options o, std::int64_t room) {
+  for (o.stages = kMostStages; o.stages > 2; --o.stages)
+    if (split_shared_bytes(p, o) <= room) break;
+  return o.stages;
+}
+
+void choose_pipeline(const Problem& p, const ArchLimits& arch, Options& o) {
+  const Options asked = o;
+  for (const Shape& shape : kShapes) {
+    if (asked.threads != 0 && asked.threads != shape.threads) continue;
+    const std::int64_t room = std::min(arch.shared / shape.blocks - arch.shared_kept, arch.shared_block);
+    o.threads = shape.threads;
+    o.stages = asked.stages != 0 ? asked.stages : stages_for(p, o, room);
+    if (split_shared_bytes(p, o) <= room && on_their_way(p, o, shape.blocks) >= kOnTheirWay) return;
+  }
+  // None keeps as much on its way: the one that keeps most.
+  Options best = asked;
+  std::int64_t most = -1;
+  for (const Shape& shape : kShapes) {
+    o.threads = asked.threads != 0 ? asked.threads : shape.threads;
+    const std::int64_t room = std::min(arch.shared / shape.blocks - arch.shared_kept, arch.shared_block);
+    o.stages = asked.stages != 0 ? asked.stages : stages_for(p, o, room);
+    if (split_shared_bytes(p, o) > room || on_their_way(p, o, shape.blocks) <= most) continue;
+    most = on_their_way(p, o, shape.blocks);
+    best = o;
+  }
+  if (most < 0) best = o;  // nothing fits: the plan refuses it
+  o = best;
+}
+
+// Key blocks of a batch that rows see at most. Key lengths do not count: what is prepared may be given others.
+std::int64_t key_blocks_of(const Problem& p, std::int32_t bc) {
+  Problem whole = p;
+  whole.mask.key_lengths.clear();
+  const KeyRange first = whole.visible_keys(0, 0), last = whole.visible_keys(0, p.Lq - 1);
+  return key_blocks(std::min(first.first, last.first), std::max(first.last, last.last), bc).count;
+}
+
+// How full the last wave is, of all of them.
+double efficiency(std::int64_t blocks, std::int64_t at_once) {
+  const std::int64_t waves = tiles(blocks, at_once);
+  return static_cast<double>(blocks) / static_cast<double>(waves * at_once);
+}
+
+// Blocks of a multiprocessor that keep enough on their way; no more than it has room for. More only add to the merge:
+// on an H100 (B = 1, 8 heads of 131072 keys, D = 128) parts for one block an SM took 179.1 us, for two 184.5.
+std::int32_t blocks_that_do(const Problem& p, const Options& o, const ArchLimits& arch) {
+  const std::int32_t room = std::max(1, split_blocks_of_sm(p, o, arch));
+  for (std::int32_t n = 1; n < room; ++n)
+    if (on_their_way(p, o, n) >= kOnTheirWay) return n;
+  return room;
+}
+
+// The fewest parts that fill the GPU nearly as well as any, and then as many as fit into the same waves.
+std::int64_t splits_for(const Problem& p, const Options& o, const ArchLimits& arch, std::int32_t sms) {
+  constexpr double kNearly = 0.95;
+  constexpr std::int64_t kMost = 1024;
+  const std::int64_t heads = p.Hkv * split_row_tiles(p, o.br);
+  const std::int64_t at_once = std::int64_t{sms} * blocks_that_do(p, o, arch);
+  const std::int64_t line = p.B * (key_blocks_of(p, o.bc) + kBatchCost);
+  // Each warp of a part shall have a key block beside what a batch costs.
+  const std::int64_t most = std::clamp<std::int64_t>(line / (kBatchCost + o.threads / kWarp), 1, kMost);
+  double best = 0;
+  for (std::int64_t n = 1; n <= most; ++n) best = std::max(best, efficiency(heads * n, at_once));
+  std::int64_t splits = 1;
+  while (splits < most && efficiency(heads * splits, at_once) < kNearly * best) ++splits;
+  const std::int64_t waves = tiles(heads * splits, at_once);
+  return std::clamp<std::int64_t>(waves * at_once / heads, splits, most);
+}
+
+}  // namespace
+
+std::int64_t split_rows(const Problem& p) {
+  return p.Lq * (p.Hq / p.Hkv);
+}
+std::int64_t split_row_tiles(const Problem& p, std::int32_t br) {
+  return tiles(split_rows(p), br);
+}
+
+std::int64_t split_shared_bytes(const Problem& p, const Options& o) {
+  return splitkv_layout(static_cast<int>(p.D), static_cast<int>(p.Dv), o.br, o.bc, o.threads, o.stages).total;
+}
+
+std::int64_t split_registers(const Problem& p, const Options& o) {
+  return o.br / kRowsOfTile * (rounded_16(p.Dv) / 2 + o.bc / 2);
+}
+
+std::int32_t split_blocks_of_sm(const Problem& p, const Options& o, const ArchLimits& arch) {
+  return occupancy(arch, o.threads, kMaxRegisters, split_shared_bytes(p, o)).blocks;
+}
+
+Options split_options(const Problem& p, const Options& asked, const ArchLimits& arch, std::int32_t sms) {
+  Options o = asked;
+  if (o.br == 0) o.br = rows_for(p);
+  if (o.bc == 0) o.bc = keys_for(p);
+  if (o.threads == 0 || o.stages == 0) choose_pipeline(p, arch, o);
+  if (chosen(o, kSplits).value_or(0) == 0) choose(o, kSplits, splits_for(p, o, arch, sms));
+  return o;
+}
+
+std::vector<Options> split_candidates(const Problem& p, const Options& asked, const ArchLimits& arch,
+                                      std::int32_t sms) {
+  std::vector<Options> all{split_options(p, asked, arch, sms)};
+  const auto add = [&](Options o) {
+    o = split_options(p, o, arch, sms);
+    if (split_shared_bytes(p, o) <= arch.shared_block && std::ranges::find(all, o) == all.end()) all.push_back(o);
+  };
+  if (asked.threads == 0) {
+    for (const std::int32_t threads : {64, 128, 256}) {
+      Options o = asked;
+      o.threads = threads;
+      if (o.stages == 0) o.stages = 2;
+      add(o);
+      if (asked.stages == 0) add((o.stages = 3, o));
+    }
+  }
+  if (chosen(asked, kSplits).value_or(0) == 0) {
+    const std::int64_t usual = chosen(all.front(), kSplits).value_or(1);
+    for (const std::int64_t n : {usual / 2, usual * 3 / 4, usual * 3 / 2, usual * 2}) {
+      Options o = asked;
+      if (n < 1) continue;
+      choose(o, kSplits, n);
+      add(o);
+    }
+  }
+  return all;
+}
+
+std::string split_words(const Problem& p, const Options& o, const ArchLimits& arch, std::int32_t sms) {
+  const std::int64_t splits = chosen(o, kSplits).value_or(1), tile_count = split_row_tiles(p, o.br);
+  const std::int32_t blocks = blocks_that_do(p, o, arch);
+  const std::string at_once = blocks == 1 ? fmt::format("{}", sms) : fmt::format("{} x {}", blocks, sms);
+  const std::string way = format_bytes(static_cast<std::uint64_t>(on_their_way(p, o, blocks)));
+  if (tile_count > 1)
+    return plural(p.Hkv, "{} head in {} row tiles on {} SMs: {} splits; {} on their way to an SM",
+                  "{} heads in {} row tiles on {} SMs: {} splits; {} on their way to an SM", tile_count, at_once,
+                  splits, way);
+  return plural(p.Hkv, "{} head on {} SMs: {} splits; {} on their way to an SM",
+                "{} heads on {} SMs: {} splits; {} on their way to an SM", at_once, splits, way);
+}
+
+SplitWorkspace split_workspace(const Problem& p, std::int64_t splits, std::uint64_t from) {
+  constexpr std::uint64_t kUnit = 256;
+  if (splits == 1) return {from, from, from};
+  const std::int64_t of_lse[] = {4, splits + p.B - 1, p.Hq, p.Lq}, of_o[] = {4, splits + p.B - 1, p.Hq, p.Lq, p.Dv};
+  const auto behind = [](std::uint64_t at, std::uint64_t bytes) {
+    return saturating_sum(saturating_sum(at, bytes), kUnit - 1) / kUnit * kUnit;
+  };
+  SplitWorkspace w;
+  w.o = behind(from, 0);
+  w.lse = behind(w.o, saturating_product(of_o));
+  w.end = saturating_sum(w.lse, saturating_product(of_lse));
+  return w;
+}
+
+}  // namespace attn::gpu

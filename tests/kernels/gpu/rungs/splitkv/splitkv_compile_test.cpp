@@ -1,0 +1,105 @@
+// ptxas is believed: what flash_splitkv chooses spills on no architecture that it runs on.
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include <gtest/gtest.h>
+
+#include "kernels/gpu/compile/service.h"
+#include "kernels/gpu/rungs/inspect.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/ladder.h"
+#include "tests/environment/asked.h"
+
+namespace attn::gpu {
+namespace {
+
+Problem problem(std::int64_t D, DType dtype, std::int64_t Lq = 1) {
+  Problem p;
+  p.B = 2;
+  p.Hq = 16;
+  p.Hkv = 4;
+  p.Lq = Lq;
+  p.Lk = 20000;
+  p.D = p.Dv = D;
+  p.dtype = dtype;
+  return p;
+}
+
+Problem paged(Problem p, std::int64_t page) {
+  p.storage = {page, 60000};
+  return p;
+}
+
+class SplitkvCompile : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (test::asked("ATTNSCOPE_SANITIZED")) GTEST_SKIP() << "the compiler is NVIDIA's";
+    compiler_ = open_nvrtc();
+    if (!compiler_) GTEST_SKIP() << compiler_.error().message;
+    service_.emplace(**compiler_, std::filesystem::path());
+  }
+
+  void expect_clean(const Problem& p, std::string_view arch = "sm_90a") {
+    const KernelRow& row = **find_kernel("flash_splitkv");
+    const Device d = *device_for(arch);
+    const auto plan = row.plan(row, p, {}, d);
+    ASSERT_TRUE(plan) << plan.error().message;
+    SCOPED_TRACE(describe(p) + " on " + std::string(arch) + ": " + row.reason(p, plan->options, d));
+    const auto report = inspect(*service_, *plan, d, {});
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->entries.size(), plan->launches.size());
+    for (const EntryReport& e : report->entries) {
+      EXPECT_EQ(e.figures.spill_store_bytes + e.figures.spill_load_bytes, 0) << e.figures.name;
+      EXPECT_GE(e.occupancy.blocks, 1) << e.figures.name;
+    }
+    EXPECT_TRUE(report->compiled.losses.empty()) << report->compiled.losses.front();
+    EXPECT_TRUE(report->compiled.warnings.empty()) << report->compiled.warnings.front();
+  }
+
+  static bool asked_for_all() { return test::asked("ATTNSCOPE_LONG_TESTS"); }
+
+  Result<std::unique_ptr<Compiler>> compiler_ = bad_input("not opened");
+  std::optional<CompileService> service_;
+};
+
+TEST_F(SplitkvCompile, WhatIsChosenDoesNotSpill) {
+  expect_clean(problem(128, DType::f16));
+  expect_clean(paged(problem(128, DType::bf16, 5), 16));
+  expect_clean(problem(256, DType::f16));
+  if (!asked_for_all()) return;
+  for (const std::int64_t D : {1, 8, 32, 40, 59, 64, 80, 96, 111, 160, 192, 224}) {
+    for (const std::int64_t Lq : {1, 64}) expect_clean(problem(D, D % 3 == 0 ? DType::bf16 : DType::f16, Lq));
+    for (const std::int64_t page : {1, 16, 256}) expect_clean(paged(problem(D, DType::f16, 4), page));
+  }
+}
+
+TEST_F(SplitkvCompile, WhatChangesScoresDoesNotSpill) {
+  for (const std::int64_t D :
+       asked_for_all() ? std::vector<std::int64_t>{59, 64, 128, 256} : std::vector<std::int64_t>{128}) {
+    Problem p = problem(D, DType::f16, 8);
+    p.bias_shape = {1, 1, 8, 20000};
+    expect_clean(p);
+    p.softcap = 30;
+    p.alibi.emplace();
+    expect_clean(p);
+    if (asked_for_all()) expect_clean(paged(p, 3));
+  }
+}
+
+TEST_F(SplitkvCompile, NoArchitectureSpills) {
+  const auto archs = (**find_kernel("flash_splitkv")).architectures;
+  for (const std::string_view arch : archs) {
+    if (!asked_for_all() && arch != "sm_80" && arch != "sm_120") continue;
+    expect_clean(problem(128, DType::bf16), arch);
+    if (!asked_for_all()) continue;
+    for (const std::int64_t D : {64, 128, 256}) {
+      Problem p = paged(problem(D, DType::f16, 8), 16);
+      p.softcap = 30;
+      expect_clean(p, arch);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attn::gpu

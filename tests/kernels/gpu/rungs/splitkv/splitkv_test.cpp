@@ -1,0 +1,265 @@
+// What flash_splitkv chooses and refuses, and which keys its parts have: no GPU is needed.
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/gpu/compile/occupancy.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/gpu/rungs/specialise.h"
+#include "kernels/gpu/rungs/splitkv/splitkv_parts.h"
+#include "kernels/gpu/rungs/splitkv/splitkv_tile.h"
+#include "kernels/ladder.h"
+
+namespace attn::gpu {
+namespace {
+
+const KernelRow& splitkv() {
+  return **find_kernel("flash_splitkv");
+}
+
+Problem decoding(std::int64_t B, std::int64_t Hq, std::int64_t Hkv, std::int64_t Lk, std::int64_t D = 128) {
+  Problem p;
+  p.B = B;
+  p.Hq = Hq;
+  p.Hkv = Hkv;
+  p.Lk = Lk;
+  p.D = p.Dv = D;
+  p.dtype = DType::f16;
+  return p;
+}
+
+std::string refusal(const Problem& p, const Options& o = {}, std::string_view arch = "sm_90a") {
+  const auto takes = splitkv().supports(splitkv(), p, o, *device_for(arch));
+  return takes ? "taken" : takes.error().message;
+}
+
+Plan plan_of_problem(const Problem& p, const Options& o = {}, std::string_view arch = "sm_90a") {
+  const auto plan = splitkv().plan(splitkv(), p, o, *device_for(arch));
+  EXPECT_TRUE(plan) << plan.error().message;
+  return *plan;
+}
+
+// ---- parts
+
+struct Meeting {
+  int part, batch;
+  std::int64_t first, last;  // blocks of the batch
+};
+
+// As a block of the kernel finds its own.
+std::vector<Meeting> meetings(const std::vector<std::int64_t>& counts, int asked) {
+  std::int64_t line = 0;
+  for (const std::int64_t n : counts) line += n + kBatchCost;
+  const int parts = parts_used(line, asked);
+  std::vector<Meeting> all;
+  for (int part = 0; part < parts; ++part) {
+    const std::int64_t begin = part_begin(line, parts, part), end = part_begin(line, parts, part + 1);
+    std::int64_t at = 0;
+    for (int b = 0; b < static_cast<int>(counts.size()); ++b) {
+      const std::int64_t n = counts[static_cast<std::size_t>(b)];
+      const std::int64_t first = blocks_before(begin, at, n), last = blocks_before(end, at, n);
+      if (first < last) all.push_back({part, b, first, last});
+      at += n + kBatchCost;
+    }
+  }
+  return all;
+}
+
+TEST(SplitParts, HaveEveryBlockOnceAndSlotsOfTheirOwn) {
+  std::mt19937_64 engine{3};
+  for (int n = 0; n < 400; ++n) {
+    std::vector<std::int64_t> counts(1 + engine() % 40);
+    for (std::int64_t& count : counts)
+      count = engine() % 4 == 0 ? 0 : static_cast<std::int64_t>(engine() % (n % 2 == 0 ? 30 : 3000));
+    const int asked = 1 + static_cast<int>(engine() % 300);
+    std::int64_t line = 0;
+    for (const std::int64_t count : counts) line += count + kBatchCost;
+    const int parts = parts_used(line, asked);
+    std::vector<std::int64_t> done(counts.size());
+    std::set<int> slots;
+    for (const Meeting& m : meetings(counts, asked)) {
+      EXPECT_EQ(m.first, done[static_cast<std::size_t>(m.batch)]) << "parts of a batch follow one another";
+      done[static_cast<std::size_t>(m.batch)] = m.last;
+      EXPECT_TRUE(slots.insert(m.part + m.batch).second) << "slot " << m.part + m.batch << " twice";
+      EXPECT_LT(m.part + m.batch, asked + static_cast<int>(counts.size()) - 1);
+      EXPECT_LE(m.last - m.first, line / parts + 1) << "longer than its share";
+    }
+    EXPECT_EQ(done, counts);
+  }
+}
+
+// The merge finds a batch's first and last part by points of the line: all between them, and they alone, have blocks.
+TEST(SplitParts, OfABatchAreFoundAgain) {
+  std::mt19937_64 engine{4};
+  for (int n = 0; n < 200; ++n) {
+    std::vector<std::int64_t> counts(1 + engine() % 9);
+    for (std::int64_t& count : counts) count = static_cast<std::int64_t>(engine() % 200);
+    const int asked = 1 + static_cast<int>(engine() % 140);
+    std::int64_t line = 0, at = 0;
+    for (const std::int64_t count : counts) line += count + kBatchCost;
+    const int parts = parts_used(line, asked);
+    const std::vector<Meeting> all = meetings(counts, asked);
+    for (int b = 0; b < static_cast<int>(counts.size()); ++b) {
+      const std::int64_t count = counts[static_cast<std::size_t>(b)];
+      std::vector<int> met;
+      for (const Meeting& m : all)
+        if (m.batch == b) met.push_back(m.part);
+      if (count > 0) {
+        const int first = part_at(line, parts, at + kBatchCost),
+                  last = part_at(line, parts, at + kBatchCost + count - 1);
+        ASSERT_FALSE(met.empty());
+        EXPECT_EQ(met.front(), first);
+        EXPECT_EQ(met.back(), last);
+        EXPECT_EQ(static_cast<int>(met.size()), last - first + 1);
+      } else {
+        EXPECT_TRUE(met.empty());
+      }
+      at += count + kBatchCost;
+    }
+  }
+}
+
+TEST(SplitParts, CutALongBatchAndLeaveShortOnesWhole) {
+  const std::vector<Meeting> all = meetings({4, 4, 4000, 4}, 8);
+  EXPECT_EQ(std::ranges::count(all, 2, &Meeting::batch), 8);
+  for (const int b : {0, 1, 3}) EXPECT_EQ(std::ranges::count(all, b, &Meeting::batch), 1) << b;
+}
+
+// ---- the model
+
+TEST(Splitkv, FillsTheMultiprocessorsAndSaysWhy) {
+  const Problem p = decoding(1, 32, 8, 131072);
+  const Plan plan = plan_of_problem(p);
+  EXPECT_EQ(chosen(plan.options, kSplits), 16);
+  EXPECT_EQ(splitkv().reason(p, plan.options, *device_for("sm_90a")),
+            "8 heads on 132 SMs: 16 splits; 64.0 KiB on their way to an SM");
+  EXPECT_EQ(plan.launches[0].grid[0], 8 * 16);
+  // As many heads as SMs have room for: nothing is gained by a cut.
+  EXPECT_EQ(plan_of_problem(decoding(1, 264, 264, 4096)).launches.size(), 1U);
+  // Few keys are not cut into parts that would each have next to none.
+  EXPECT_LE(chosen(plan_of_problem(decoding(1, 8, 1, 128)).options, kSplits).value_or(1), 4);
+}
+
+TEST(Splitkv, KeepsSixtyFourKibibytesOnTheirWayWhereSharedMemoryHoldsThem) {
+  for (const std::string_view arch : splitkv().architectures) {
+    const ArchLimits limits = *limits_of(arch);
+    for (const std::int64_t D : {8, 32, 64, 80, 128, 192, 256}) {
+      const Problem p = decoding(1, 8, 2, 65536, D);
+      const Options o = plan_of_problem(p, {}, arch).options;
+      const std::int64_t stage = 2 * o.bc * (2 * ((D + 15) / 16 * 16)) * (o.threads / 32);
+      const std::int64_t way = split_blocks_of_sm(p, o, limits) * (o.stages - 1) * stage;
+      EXPECT_GE(way, (limits.shared > 120000 && D >= 32 ? 64 : 24) << 10) << arch << " D = " << D;
+    }
+  }
+}
+
+TEST(Splitkv, LaunchesDoNotDependOnKeyLengths) {
+  Problem p = decoding(16, 32, 8, 8192);
+  p.mask.key_lengths.assign(16, 8192);
+  const Plan full = plan_of_problem(p);
+  p.mask.key_lengths.assign(16, 0);
+  p.mask.key_lengths[3] = 17;
+  const Plan ragged = plan_of_problem(p);
+  EXPECT_EQ(full.options, ragged.options);
+  ASSERT_EQ(full.launches.size(), ragged.launches.size());
+  for (std::size_t n = 0; n < full.launches.size(); ++n)
+    EXPECT_EQ(full.launches[n].grid[0], ragged.launches[n].grid[0]);
+  EXPECT_EQ(full.workspace_bytes, ragged.workspace_bytes);
+}
+
+TEST(Splitkv, HasRoomForEveryPartOfEveryBatch) {
+  Options o;
+  choose(o, kSplits, 5);
+  Problem p = decoding(3, 4, 2, 1000, 64);
+  p.Lq = 2;
+  const SplitWorkspace at = split_workspace(p, 5, 100);
+  EXPECT_EQ(at.o, 256U);
+  EXPECT_EQ(at.lse, 256U + 4U * 7 * 4 * 2 * 64);
+  EXPECT_EQ(at.end, at.lse + 4U * 7 * 4 * 2);
+  EXPECT_EQ(plan_of_problem(p, o).workspace_bytes, split_workspace(p, 5, 0).end);
+  choose(o, kSplits, 1);
+  EXPECT_EQ(plan_of_problem(p, o).workspace_bytes, 0U);
+  EXPECT_EQ(split_workspace(p, 1, 100).end, 100U);
+}
+
+// The merge may start while the parts end, where a GPU can do that.
+TEST(Splitkv, MergesInALaunchOfItsOwn) {
+  const Problem p = decoding(2, 8, 2, 20000);
+  const Plan hopper = plan_of_problem(p), ampere = plan_of_problem(p, {}, "sm_80");
+  ASSERT_EQ(hopper.launches.size(), 2U);
+  EXPECT_EQ(hopper.launches[1].name, "flash_splitkv_merge");
+  EXPECT_EQ(hopper.launches[1].grid[0], 2 * 8);
+  EXPECT_FALSE(hopper.launches[0].early_start);
+  EXPECT_TRUE(hopper.launches[1].early_start);
+  EXPECT_FALSE(ampere.launches[1].early_start);
+}
+
+TEST(Splitkv, CompilesOneTextForEveryNumberOfSplits) {
+  Options two, nine;
+  choose(two, kSplits, 2);
+  choose(nine, kSplits, 9);
+  const Problem p = decoding(1, 8, 2, 20000);
+  EXPECT_EQ(defines_of(plan_of_problem(p, two), true), defines_of(plan_of_problem(p, nine), true));
+}
+
+TEST(Splitkv, TakesEveryHeadDimensionOnItsArchitectures) {
+  for (const std::string_view arch : splitkv().architectures) {
+    for (const std::int64_t D : {1, 8, 32, 40, 59, 64, 80, 96, 111, 128, 160, 192, 224, 256}) {
+      for (const std::int64_t Dv : {D, std::int64_t{33}, std::int64_t{256}}) {
+        for (const std::int64_t Lq : {1, 5, 300}) {
+          Problem p = decoding(2, 8, 2, 5000, D);
+          p.Dv = Dv;
+          p.Lq = Lq;
+          EXPECT_EQ(refusal(p, {}, arch), "taken") << describe(p);
+          p.softcap = 30;
+          p.bias_shape = {1, 1, Lq, 5000};
+          EXPECT_EQ(refusal(p, {}, arch), "taken") << describe(p);
+        }
+      }
+    }
+  }
+}
+
+TEST(Splitkv, RefusesInWords) {
+  Problem p = decoding(1, 8, 2, 1000);
+  p.Lk = (std::int64_t{1} << 29) + 1;
+  EXPECT_EQ(refusal(p), "flash_splitkv counts rows, keys and batches in 32 bits: up to 536870912.");
+  p.Lk = 1000;
+  EXPECT_EQ(refusal(p), "taken");
+  EXPECT_EQ(refusal(p, {}, "sm_75"),
+            "flash_splitkv runs on sm_80, sm_86, sm_89, sm_90a, sm_100, sm_120, not on sm_75: its copies are cp.async, "
+            "which begins with sm_80; flash_mma takes f16 there");
+  p.dtype = DType::f32;
+  EXPECT_EQ(refusal(p), "flash_splitkv takes f16 or bf16, not f32");
+  p.dtype = DType::f16;
+  Options o;
+  o.br = 64;
+  EXPECT_NE(refusal(p, o).find("Take fewer rows or keys"), std::string::npos);
+  o = {};
+  o.stages = 8;
+  o.threads = 256;
+  EXPECT_NE(refusal(p, o).find("Take fewer threads or stages"), std::string::npos);
+  p.storage = {16, 63};
+  EXPECT_EQ(refusal(p), "taken");
+  p.layout = AxisOrder::blhd;
+  EXPECT_EQ(refusal(p), "taken");
+}
+
+TEST(Splitkv, OffersTuningWhatItTakes) {
+  const Problem p = decoding(1, 8, 2, 50000);
+  const Device d = *device_for("sm_90a");
+  const std::vector<Options> all = splitkv().tiles(p, {}, d);
+  EXPECT_GE(all.size(), 5U);
+  for (const Options& o : all) EXPECT_TRUE(splitkv().supports(splitkv(), p, o, d)) << o.threads << " " << o.stages;
+  Options fixed;
+  choose(fixed, kSplits, 7);
+  for (const Options& o : splitkv().tiles(p, fixed, d)) EXPECT_EQ(chosen(o, kSplits), 7);
+}
+
+}  // namespace
+}  // namespace attn::gpu
