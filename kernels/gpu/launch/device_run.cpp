@@ -83,7 +83,8 @@ Result<void> DeviceRun::allocate(const TensorBytes& tensors) {
     if (auto placed = allocate_input(spec, tensors[spec.tensor]); !placed) return placed;
   }
   for (const TensorSpec& spec : specs) {
-    if (spec.role != Role::out) continue;
+    // delta is a kernel's own; one that finds a place for it here leaves it there, to be judged.
+    if (spec.role != Role::out && spec.tensor != Tensor::delta) continue;
     auto memory = Memory::allocate(queue_->driver(), spec.bytes());
     if (!memory) return tl::unexpected(memory.error());
     buffers_.out[spec.tensor] = memories_[spec.tensor].emplace(std::move(*memory)).pointer();

@@ -30,10 +30,10 @@ Problem with_all(Pass pass) {
   return p;
 }
 
-// Those that a list may name: in and out.
+// Those that a list may name: in and out, and a backward's delta, which is judged as well.
 std::vector<TensorSpec> named_tensors(Pass pass) {
   std::vector<TensorSpec> specs = tensors_of(with_all(pass));
-  std::erase_if(specs, [](const TensorSpec& s) { return s.role == Role::scratch; });
+  std::erase_if(specs, [](const TensorSpec& s) { return s.role == Role::scratch && s.tensor != Tensor::delta; });
   return specs;
 }
 

@@ -1,14 +1,15 @@
 // attn: {"api": 2, "pass": "backward",
 // attn:  "entries": [
 // attn:   {"name": "queries", "grid": ["ceil_div(Lq, threads / 32)", "B * Hq"], "block": "threads",
-// attn:    "parameters": ["q", "k", "v", "o", "do", "lse", "dq", "Hq", "Hkv", "Lq", "Lk", "scale", "last_shift"]},
+// attn:    "parameters": ["q", "k", "v", "o", "do", "lse", "dq", "delta", "Hq", "Hkv", "Lq", "Lk", "scale",
+// attn:                   "last_shift"]},
 // attn:   {"name": "keys", "grid": ["ceil_div(Lk, threads / 32)", "B * Hkv"], "block": "threads",
-// attn:    "parameters": ["q", "k", "v", "o", "do", "lse", "dk", "dv", "Hq", "Hkv", "Lq", "Lk", "scale",
+// attn:    "parameters": ["q", "k", "v", "delta", "do", "lse", "dk", "dv", "Hq", "Hkv", "Lq", "Lk", "scale",
 // attn:                   "last_shift"]}],
 // attn:  "dtypes": ["f32", "f16", "bf16"], "D": {"min": 1, "max": 256}, "masks": ["causal"], "grouped": true,
 // attn:  "options": {"threads": {"min": 32, "max": 1024, "step": 32, "default": 128}}}
 //
-// Three outputs: a warp has a query row for dQ, then a key row for dK and dV, over all heads that share it.
+// Several outputs: a warp has a query row for dQ and delta, then a key row for dK and dV, over all heads that share it.
 #include "kernels/gpu/device.cuh"
 
 using namespace attn::gpu;
@@ -27,12 +28,14 @@ __device__ inline float dot(const Element* a, const Element* b, int lane) {
 
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
     queries(const Element* q, const Element* k, const Element* v, const Element* o, const Element* d_o,
-            const float* lse, Element* dq, int Hq, int Hkv, int Lq, int Lk, float scale, int64 last_shift) {
+            const float* lse, Element* dq, float* deltas, int Hq, int Hkv, int Lq, int Lk, float scale,
+            int64 last_shift) {
   // @phase setup
   const int lane = threadIdx.x % 32, r = blockIdx.x * kRows + threadIdx.x / 32;
   if (r >= Lq) return;
   const int64 head = blockIdx.y, row = head * Lq + r, group = head / Hq * Hkv + head % Hq / (Hq / Hkv);
   const float delta = dot(o + row * ATTN_D, d_o + row * ATTN_D, lane);
+  if (lane == 0) deltas[row] = delta;
   float sums[kOfLane] = {};
   // @phase loop
   for (int64 c = 0; c < min(int64{Lk}, r + last_shift); ++c) {
@@ -48,8 +51,8 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
 }
 
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
-    keys(const Element* q, const Element* k, const Element* v, const Element* o, const Element* d_o, const float* lse,
-         Element* dk, Element* dv, int Hq, int Hkv, int Lq, int Lk, float scale, int64 last_shift) {
+    keys(const Element* q, const Element* k, const Element* v, const float* deltas, const Element* d_o,
+         const float* lse, Element* dk, Element* dv, int Hq, int Hkv, int Lq, int Lk, float scale, int64 last_shift) {
   // @phase setup
   const int lane = threadIdx.x % 32, c = blockIdx.x * kRows + threadIdx.x / 32;
   if (c >= Lk) return;
@@ -61,8 +64,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
     for (int64 r = max(int64{0}, c - last_shift + 1); r < Lq; ++r) {
       const int64 row = head * Lq + r;
       const float p = expf(scale * dot(q + row * ATTN_D, k + key * ATTN_D, lane) - lse[row]);
-      const float delta = dot(o + row * ATTN_D, d_o + row * ATTN_D, lane);
-      const float ds = p * (dot(d_o + row * ATTN_D, v + key * ATTN_D, lane) - delta);
+      const float ds = p * (dot(d_o + row * ATTN_D, v + key * ATTN_D, lane) - deltas[row]);
       for (int n = 0; n < kOfLane; ++n) {
         if (lane + 32 * n >= ATTN_D) continue;
         sums_v[n] = fmaf(p, widen(d_o[row * ATTN_D + lane + 32 * n]), sums_v[n]);

@@ -215,7 +215,7 @@ class OwnApi2Launch : public testing::Test {
     std::byte* next = memory_.data();  // nobody reads it: it stands for the tensors
     for (const TensorSpec& spec : tensors_of(p)) {
       if (spec.role == Role::in && !spec.in_problem) buffers_.in[spec.tensor] = next;
-      if (spec.role == Role::out) buffers_.out[spec.tensor] = next;
+      if (spec.role == Role::out || spec.tensor == Tensor::delta) buffers_.out[spec.tensor] = next;
       next += 256;
     }
     buffers_.workspace = workspace_.data();
@@ -316,6 +316,8 @@ TEST_F(OwnApi2Launch, ClustersMapsAndThreeOutputsArrive) {
   const auto of_backward = read_on(*gradients, problem_for(*gradients));
   ASSERT_EQ(of_backward.size(), 2U);
   EXPECT_EQ(as<void*>(of_backward[0][6]), buffers_.out[Tensor::d_q]);
+  EXPECT_EQ(as<void*>(of_backward[0][7]), buffers_.out[Tensor::delta]);
+  EXPECT_EQ(as<const void*>(of_backward[1][3]), buffers_.out[Tensor::delta]);
   EXPECT_EQ(as<void*>(of_backward[1][6]), buffers_.out[Tensor::d_k]);
   EXPECT_EQ(as<void*>(of_backward[1][7]), buffers_.out[Tensor::d_v]);
   EXPECT_EQ(as<const void*>(of_backward[0][4]), buffers_.in[Tensor::d_o]);
