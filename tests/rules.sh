@@ -96,7 +96,8 @@ rooms_inside() { # ROOM
     kernels)
       printf "base formats model/problem model model/inputs arithmetic recording recording/replay recording/file \
 judge judge/first_wrong orders gpu/compile gpu/compile/listing gpu/device gpu/own_kernel gpu/rungs gpu/rungs/trace \
-gpu/rungs/cuda_cores gpu/rungs/tensor_cores gpu/rungs/hopper gpu/rungs/splitkv gpu/launch cpu cpu/backward . museum lab"
+gpu/rungs/cuda_cores gpu/rungs/tensor_cores gpu/rungs/hopper gpu/rungs/splitkv gpu/rungs/backward gpu/launch cpu \
+cpu/backward . museum lab"
       ;;
     profiling) printf 'figures spec session/json session cupti measure measure/cpu measure/gpu tune sweep .' ;;
     viz)

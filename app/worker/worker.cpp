@@ -16,13 +16,15 @@
 #include "kernels/base/bytes.h"
 #include "kernels/base/on_threads.h"
 #include "kernels/base/text.h"
+#include "kernels/cpu/backward/forward.h"
+#include "kernels/cpu/device.h"
+#include "kernels/cpu/thread_crew.h"
 #include "kernels/gpu/device/queue.h"
 #include "kernels/gpu/launch/device_run.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/trace/trace.h"
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
-#include "kernels/model/inputs/inputs.h"
 #include "kernels/model/problem/tensor_bytes.h"
 #include "profiling/measure/cpu/on_cpu.h"
 #include "profiling/measure/gpu/beat_on_gpu.h"
@@ -206,7 +208,8 @@ Result<void> Worker::run(const ReadRequest& read, std::span<const std::byte> ten
     InputSpec spec;
     spec.generator = r.generator;
     spec.seed = r.seed;
-    auto inputs = make_inputs(r.problem, spec, on_threads);
+    cpu::ThreadCrew crew(cpu_device().cores);
+    auto inputs = make_all_inputs(r.problem, spec, on_threads, r.memory_limit, Stream{{}, nullptr, &crew});
     if (!inputs) return tl::unexpected(inputs.error());
     made = std::move(*inputs);
   }

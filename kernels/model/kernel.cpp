@@ -113,6 +113,10 @@ bool varies(const KernelRow& row, const Option& option) {
   return spec != nullptr && spec->min < spec->max;
 }
 
+bool repeats_bits(const KernelRow& row, const Options& o) {
+  return row.deterministic == nullptr || chosen(o, *row.deterministic).value_or(0) != 0;
+}
+
 bool tunes(const KernelRow& row, const Option& option) {
   const bool of_cpu = row.processor == Processor::cpu && option.is(Option::threads);
   return option.tuned && !of_cpu && varies(row, option);

@@ -164,6 +164,8 @@ struct RegisterShare {
   std::int32_t threads = 0, registers = 0;
 };
 using RegistersFn = std::vector<RegisterShare> (*)(const Problem&, const Options&);
+// Floats of a query row in which a backward sums dQ in its workspace; of resolved options.
+using SumsFn = std::int64_t (*)(const Problem&, const Options&);
 // What of a problem it is compiled for beside what all rungs are: "NAME=VALUE".
 using DefinesFn = std::vector<std::string> (*)(const Problem&);
 
@@ -213,6 +215,9 @@ struct KernelRow {
   LaunchFn launch = nullptr;
   RecordFn record = nullptr;  // null: this kernel cannot be recorded, and the window says so
   TraceFn trace = nullptr;    // GPU: null: the rung has no recorder
+  SumsFn d_q_sums = nullptr;  // GPU, backward: null: no sums of dQ in the workspace
+  // The option, false or true, without which blocks add in whatever order they come: null: the bits always repeat.
+  const Option* deterministic = nullptr;
 };
 
 // Prepare, then launch, on the CPU.
@@ -234,6 +239,8 @@ std::optional<Options> options_for(const KernelRow& row, Order order, Options o 
 const OptionSpec* spec_of(const KernelRow& row, const Option& option);
 // It reads the option and takes more than one value.
 bool varies(const KernelRow& row, const Option& option);
+// Two runs of the same problem give the same bits; of resolved options.
+bool repeats_bits(const KernelRow& row, const Options& o);
 // Tuning varies it: it may be more than one value, and is no number of the CPU's threads.
 bool tunes(const KernelRow& row, const Option& option);
 // "br (16 to 256 in steps of 16), threads (32 to 1024)"; "no option".

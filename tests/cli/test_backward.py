@@ -16,7 +16,8 @@ except ImportError:
 # Largest error allowed against fp64 on the stored inputs, as a share of the largest gradient.
 ERROR = {"f32": 1e-5, "f16": 5e-3, "bf16": 4e-2}
 STORED = {"f32": np.float32, "f16": np.float16, "bf16": np.float32}
-KERNELS = [row["id"] for row in json.loads(run("list", "--json").stdout) if "backward" in row["passes"]]
+ROWS = [row for row in json.loads(run("list", "--json").stdout) if "backward" in row["passes"]]
+KERNELS = [row["id"] for row in ROWS if row["place"] == "cpu"]
 
 report = Report()
 

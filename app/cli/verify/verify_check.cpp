@@ -68,8 +68,9 @@ double gpu_seconds(const Check& check) {
   return check.arguments->hang_limit > 0 ? check.arguments->hang_limit : kGpuSecondsOfCase;
 }
 
+// `repeats`: on a GPU.
 Result<Answer> answer_of(const KernelRow& row, const CheckCase& c, const Prepared& prepared, const Check& check,
-                         const std::stop_token& stop) {
+                         std::int32_t repeats, const std::stop_token& stop) {
   if (check.gpu == nullptr) {
     auto out = run_on_cpu(row, c.problem, check.options, prepared.in, prepared.memory_limit, stop);
     if (!out) return tl::unexpected(out.error());
@@ -81,7 +82,7 @@ Result<Answer> answer_of(const KernelRow& row, const CheckCase& c, const Prepare
   r.problem = c.problem;
   r.options = check.options;
   r.inputs = &prepared.in;
-  r.repeats = check.arguments->repeats;
+  r.repeats = repeats;
   r.memory_limit = check.memory_limit;
   auto answer = check.gpu->run(r, {gpu_seconds(check), stop});
   if (!answer) return tl::unexpected(answer.error());
@@ -124,10 +125,11 @@ void count_outputs(const Verdict& v, Tally& tally) {
   }
 }
 
-// One kernel on one case. The value is what is wrong with it; empty = nothing.
-Result<std::string> try_kernel(const KernelRow& row, const CheckCase& c, const Prepared& prepared, const Check& check,
-                               const std::stop_token& stop, Tally& tally) {
-  const auto answer = answer_of(row, c, prepared, check, stop);
+// One run of a kernel on one case, or `repeats` that must give the same bits. The value is what is wrong with it; empty
+// = nothing.
+Result<std::string> try_run(const KernelRow& row, const CheckCase& c, const Prepared& prepared, const Check& check,
+                            std::int32_t repeats, const std::stop_token& stop, Tally& tally) {
+  const auto answer = answer_of(row, c, prepared, check, repeats, stop);
   if (!answer) {
     // A launch that broke is a wrong kernel, not one that does not take the problem.
     if (answer.error().kind == ErrorKind::failed) return answer.error().message;
@@ -149,12 +151,26 @@ Result<std::string> try_kernel(const KernelRow& row, const CheckCase& c, const P
     return v.reason + " (" + v.sample + ")";
   }
   if (!answer->same_bits) return tr("a repeat gave other bits than the first run");
-  for (std::int32_t n = 1; check.gpu == nullptr && n < check.arguments->repeats; ++n) {
+  for (std::int32_t n = 1; check.gpu == nullptr && n < repeats; ++n) {
     const auto again = run_on_cpu(row, c.problem, check.options, prepared.in, prepared.memory_limit, stop);
     if (!again) return tl::unexpected(again.error());
     if (!same_bits(answer->outputs, *again)) return phrase("repeat {} gave other bits than the first run", n);
   }
   return std::string();
+}
+
+// Where blocks add in whatever order they come each run has bits of its own, and is held against the reference.
+Result<std::string> try_kernel(const KernelRow& row, const CheckCase& c, const Prepared& prepared, const Check& check,
+                               const std::stop_token& stop, Tally& tally) {
+  const std::int32_t repeats = check.arguments->repeats;
+  if (repeats_bits(row, check.options)) return try_run(row, c, prepared, check, repeats, stop, tally);
+  Result<std::string> wrong;
+  for (std::int32_t n = 0; n < repeats && wrong && wrong->empty(); ++n) {
+    const std::int64_t not_judged = tally.not_judged;
+    wrong = try_run(row, c, prepared, check, 1, stop, tally);
+    if (tally.not_judged != not_judged) break;
+  }
+  return wrong;
 }
 
 // Sets the options of the case: with --tile tuned the tile that was kept for it. The reason why there is none is the

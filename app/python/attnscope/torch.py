@@ -1,7 +1,7 @@
 """torch: the operator attnscope::attention with its gradient, a stand-in for scaled_dot_product_attention, capture().
 
 The operator is known to torch.compile, opcheck and autograd. Its gradient is recomputed from O and LSE by
-cpu_flash_bwd; there is no backward rung for a GPU yet, and it is refused there in words.
+cpu_flash_bwd; on a GPU it is refused in words.
 """
 
 import contextlib
@@ -98,7 +98,7 @@ def backward_op(
     """dQ, dK and dV."""
     if q.is_cuda:
         raise RuntimeError(
-            "attnscope::attention has no backward rung for a GPU yet: detach its inputs, or move them to the CPU."
+            "attnscope::attention has its gradient on the CPU alone: detach its inputs, or move them there."
         )
     asked = _asked(q, k, v, bias, "auto", causal, window, softcap, alibi, scale, key_lengths, layout, "null")
     # What autograd hands in lies as it likes: nobody could mend a copy that is said.

@@ -168,7 +168,7 @@ ArrayView read_beside(nb::handle array, const Request& r, std::string_view name,
 nb::tuple backward(const Arguments& a, nb::handle out, nb::handle lse, nb::handle d_out, nb::handle home) {
   Request r = read(a);
   if (r.processor != Processor::cpu) {
-    refuse("kernel", "there is no backward rung for a GPU yet: move the tensors to the CPU, or detach them");
+    refuse("kernel", "gradients are computed on the CPU alone: move the tensors there, or detach them");
   }
   const auto like = [&](nb::handle array) { return home.attr("empty")(array.attr("shape"), array, "out"); };
   Gradients to{like(a.q), like(a.k), like(a.v)};

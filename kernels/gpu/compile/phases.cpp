@@ -29,6 +29,13 @@ constexpr std::array<PhaseRow, kCodePhases> kRows{{
     {"l", marked("running sum of each row")},
     {"O", marked("output, alpha O + P V")},
     {"normalise", marked("O divided by the row's sum")},
+    {"dO", marked("dO on its way to the multiprocessor")},
+    {"delta", marked("delta, the sum of dO O over a row")},
+    {"dP", marked("gradient of P, dO times V transposed")},
+    {"dS", marked("gradient of S, P times dP less delta")},
+    {"dV", marked("gradient of V, P transposed times dO")},
+    {"dK", marked("gradient of K, dS transposed times Q")},
+    {"dQ", marked("gradient of Q, dS times K")},
     {"store", marked("results on their way to memory")},
     {"untagged", marked("no line of its inline chain says")},
 }};

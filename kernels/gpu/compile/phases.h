@@ -36,10 +36,18 @@ enum class CodePhase : std::uint8_t {
   l,
   o,
   normalise,
+  // Of a backward.
+  d_o,
+  delta,
+  d_p,
+  d_s,
+  d_v,
+  d_k,
+  d_q,
   store,
   none
 };
-constexpr std::size_t kCodePhases = 16;
+constexpr std::size_t kCodePhases = 23;
 constexpr std::array<CodePhase, kCodePhases> all_code_phases() {
   std::array<CodePhase, kCodePhases> all{};
   for (std::size_t n = 0; n < kCodePhases; ++n) all[n] = static_cast<CodePhase>(n);

@@ -1,5 +1,6 @@
 #include "kernels/gpu/launch/launching.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include "kernels/gpu/launch/own_parameters.h"
 #include "kernels/gpu/launch/split_parameters.h"
 #include "kernels/gpu/launch/trace_on_device.h"
+#include "kernels/gpu/rungs/backward/backward_plan.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "kernels/gpu/rungs/trace/trace.h"
@@ -30,6 +32,13 @@ using ReadyLaunches = std::vector<ReadyLaunch>;
 
 bool on_16_bytes(const void* p) {
   return reinterpret_cast<std::uintptr_t>(p) % 16 == 0;
+}
+
+// What a kernel reads or writes several elements of at once. Those that are not given are at no odd place.
+bool all_on_16_bytes(const Buffers& b) {
+  constexpr Tensor kMain[] = {Tensor::q,   Tensor::k,   Tensor::v,   Tensor::o,
+                              Tensor::d_o, Tensor::d_q, Tensor::d_k, Tensor::d_v};
+  return std::ranges::all_of(kMain, [&](Tensor t) { return on_16_bytes(b.in[t]) && on_16_bytes(b.out[t]); });
 }
 
 Error with_place(Error e, const Plan& plan, const std::string& entry) {
@@ -54,9 +63,7 @@ Result<void> check_not_captured(const Plan& plan, Queue& queue) {
 }
 
 Result<Queue::Loaded*> load(const Plan& plan, const Buffers& buffers, Queue& queue) {
-  const bool aligned = may_be_aligned(plan.problem) && on_16_bytes(buffers.in[Tensor::q]) &&
-                       on_16_bytes(buffers.in[Tensor::k]) && on_16_bytes(buffers.in[Tensor::v]) &&
-                       on_16_bytes(buffers.out[Tensor::o]);
+  const bool aligned = may_be_aligned(plan.problem) && all_on_16_bytes(buffers);
   std::vector<std::string> defines = defines_of(plan, aligned);
   if (queue.trace() != 0) add_traced_defines(plan, defines);
   auto loaded = queue.load(plan.kernel->id, defines, own_source(*plan.kernel));
@@ -107,6 +114,13 @@ Result<std::vector<Parameters>> args_for_each(const Plan& plan, const Buffers& b
   return std::vector<Parameters>(plan.launches.size(), args);
 }
 
+Result<std::vector<Parameters>> backward_args_for_each(const Plan& plan, const Buffers& buffers, Queue&) {
+  Parameters args;
+  args.add(args_of(plan, buffers));
+  args.add(backward_args_of(plan, buffers));
+  return std::vector<Parameters>(plan.launches.size(), args);
+}
+
 }  // namespace
 
 Result<Prepared> prepare_with(ParametersFn parameters, const Plan& plan, const Buffers& buffers, const Stream& stream) {
@@ -136,6 +150,7 @@ Result<Prepared> prepare(const Plan& plan, const Buffers& buffers, const Stream&
   if (has_own_parameters(*plan.kernel)) return prepare_with(own_parameters, plan, buffers, stream);
   if (has_hopper_parameters(*plan.kernel)) return prepare_with(hopper_parameters, plan, buffers, stream);
   if (has_split_parameters(*plan.kernel)) return prepare_with(split_parameters, plan, buffers, stream);
+  if (plan.problem.pass == Pass::backward) return prepare_with(backward_args_for_each, plan, buffers, stream);
   return prepare_with(args_for_each, plan, buffers, stream);
 }
 

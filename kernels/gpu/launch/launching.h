@@ -12,7 +12,7 @@ namespace attn::gpu {
 // shared memory, sends key lengths and slopes that are no tensors, and keeps the parameters.
 Result<Prepared> prepare_with(ParametersFn parameters, const Plan& plan, const Buffers& buffers, const Stream& stream);
 // The same by the row's own prepare(), of a rung that has parameters of its own; else of one whose kernels take Args
-// (args.h).
+// (args.h), and of a backward BackwardArgs (backward_args.h).
 Result<Prepared> prepare(const Plan& plan, const Buffers& buffers, const Stream& stream);
 // One call of the driver a launch, in the queue's stream and the thread's context.
 Result<void> launch(const Prepared& prepared, const Stream& stream);

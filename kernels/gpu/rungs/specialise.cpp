@@ -91,7 +91,8 @@ Workspace workspace_of(const KernelRow& row, const Problem& p) {
   Workspace w;
   std::uint64_t next = 0;
   if (row.stores_scores) {
-    w.s = placed(next, product({4, p.B, p.Hq, p.Lq, p.Lk}));
+    const std::int64_t of_score = p.pass == Pass::backward ? static_cast<std::int64_t>(size_of(p.dtype)) : 4;
+    w.s = placed(next, product({of_score, p.B, p.Hq, p.Lq, p.Lk}));
     w.p = placed(next, product({static_cast<std::int64_t>(size_of(p.dtype)), p.B, p.Hq, p.Lq, p.Lk}));
   }
   w.key_lengths = placed(next, p.mask.key_lengths.size() * sizeof(std::int64_t));
@@ -125,7 +126,8 @@ Args args_of(const Plan& plan, const Buffers& b) {
   a.v = b.in[Tensor::v];
   a.bias = b.read<float>(Tensor::bias);
   a.out = b.out[Tensor::o];
-  a.lse = b.write<float>(Tensor::lse);
+  // A backward reads it.
+  a.lse = p.pass == Pass::backward ? const_cast<float*>(b.read<float>(Tensor::lse)) : b.write<float>(Tensor::lse);
   if (!p.mask.key_lengths.empty()) {
     a.key_lengths = reinterpret_cast<const long long*>(key_lengths_at(plan, b));
   }

@@ -15,7 +15,8 @@ std::vector<std::string> defines_of(const Plan& plan, bool aligned);
 // D and Dv allow 128-bit loads; pointers must also be multiples of 16 bytes.
 bool may_be_aligned(const Problem& p);
 
-// Where things lie in the workspace, in bytes; every part starts at a multiple of 256. Saturates at 2^63 - 1.
+// Where things lie in the workspace, in bytes; every part starts at a multiple of 256. Saturates at 2^63 - 1. `s` is S
+// in fp32; of a backward dS, in the problem's dtype.
 struct Workspace {
   std::uint64_t s = 0, p = 0, key_lengths = 0, slopes = 0, counters = 0, total = 0;
 };

@@ -34,7 +34,8 @@ OrderPhase row_dots(const BackwardNames& n) {
           .exact = exact_row_dots,
           .title = "δ of each row",
           .formula = "[δ] = Σ [dO]·[O]",
-          .sentence = "One number a row: the mean of its dP, weighted by P. Each dS will lose it."};
+          .sentence = "One number a row: the mean of its dP, weighted by P. Each dS will lose it.",
+          .code = "delta"};
 }
 
 OrderPhase load_rows(const BackwardNames& n) {
@@ -65,7 +66,8 @@ OrderPhase weights_again(const BackwardNames& n) {
           .exact = exact_weights,
           .title = "Weights, again",
           .formula = "[P] = exp([S] − [LSE])",
-          .sentence = "LSE holds maximum and sum of the row, so P is final at once."};
+          .sentence = "LSE holds maximum and sum of the row, so P is final at once.",
+          .code = "P"};
 }
 
 OrderPhase value_gradient(const BackwardNames& n) {
@@ -76,7 +78,8 @@ OrderPhase value_gradient(const BackwardNames& n) {
           .exact_keys = exact_value_gradient,
           .title = "Gradient of the values",
           .formula = "[dV] = [dV] + [P]^(T)[dO]",
-          .sentence = "Each key's value gets the gradients of the rows that looked at it, by their weights."};
+          .sentence = "Each key's value gets the gradients of the rows that looked at it, by their weights.",
+          .code = "dV"};
 }
 
 OrderPhase weight_gradient(const BackwardNames& n) {
@@ -87,7 +90,8 @@ OrderPhase weight_gradient(const BackwardNames& n) {
           .exact = exact_weight_gradient,
           .title = "Gradient of the weights",
           .formula = "[dP] = [dO][V]^(T)",
-          .sentence = "What a little more weight on a key would change."};
+          .sentence = "What a little more weight on a key would change.",
+          .code = "dP"};
 }
 
 OrderPhase score_gradient(const BackwardNames& n) {
@@ -99,7 +103,8 @@ OrderPhase score_gradient(const BackwardNames& n) {
           .cause = cause_of_score_gradient,
           .title = "Gradient of the scores",
           .formula = "[dS] = [P] · ([dP] − [δ])",
-          .sentence = "More weight here is less elsewhere, so each key counts against the row's mean δ."};
+          .sentence = "More weight here is less elsewhere, so each key counts against the row's mean δ.",
+          .code = "dS"};
 }
 
 OrderPhase key_gradient(const BackwardNames& n) {
@@ -110,7 +115,8 @@ OrderPhase key_gradient(const BackwardNames& n) {
           .exact_keys = exact_key_gradient,
           .title = "Gradient of the keys",
           .formula = "[dK] = [dK] + [dS]^(T)[Q]",
-          .sentence = "The key tile's own sum stays on chip; the scale comes once, at the end."};
+          .sentence = "The key tile's own sum stays on chip; the scale comes once, at the end.",
+          .code = "dK"};
 }
 
 OrderPhase query_gradient(const BackwardNames& n) {
@@ -128,7 +134,8 @@ OrderPhase query_gradient(const BackwardNames& n) {
           .cause = cause_of_query_gradient,
           .title = "Gradient of the queries",
           .formula = "[dQ] = [dQ] + [dS][K]",
-          .sentence = "Each key tile adds its part: dQ comes from memory and goes back."};
+          .sentence = "Each key tile adds its part: dQ comes from memory and goes back.",
+          .code = "dQ"};
 }
 
 OrderPhase store_dkv(const BackwardNames& n) {
@@ -146,7 +153,8 @@ OrderPhase store_dkv(const BackwardNames& n) {
           .exact_keys = exact_store_dkv,
           .cause = cause_of_store_dkv,
           .title = "dK and dV are done",
-          .sentence = "All query tiles have passed by: dK takes the scale, both are rounded and written."};
+          .sentence = "All query tiles have passed by: dK takes the scale, both are rounded and written.",
+          .code = "store"};
 }
 
 OrderPhase store_dq(const BackwardNames& n) {
@@ -163,7 +171,8 @@ OrderPhase store_dq(const BackwardNames& n) {
           .replay = replay_store_dq,
           .exact = exact_store_dq,
           .title = "dQ is done",
-          .sentence = "All key tiles have added their parts: dQ takes the scale, is rounded and written."};
+          .sentence = "All key tiles have added their parts: dQ takes the scale, is rounded and written.",
+          .code = "store"};
 }
 
 }  // namespace attn::orders::backward

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -156,22 +157,29 @@ std::size_t first_stretch_of_code(const SourcePairScene& scene) {
   return scene.stretches.empty() ? 0 : scene.stretches.front();
 }
 
+// The GPU's rungs of the pass that the kernel is of, in the order of the ladder.
+std::vector<const KernelRow*> rungs_beside(std::string_view kernel) {
+  const auto row = find_kernel(kernel);
+  std::vector<const KernelRow*> rungs = ladder_of(row ? (*row)->passes.front() : Pass::forward);
+  std::erase_if(rungs, [](const KernelRow* r) { return r->processor != Processor::gpu; });
+  return rungs;
+}
+
 }  // namespace
 
 std::array<std::string, 2> compared_kernels(const State& state, const std::string& subject) {
   std::array<std::string, 2> kernels = state.view.bench.sources;
-  const auto rows = gpu::gpu_kernel_table();
-  if (kernels[1].empty()) {
-    kernels[1] = spoken_of(state, subject);
-    if (const auto chosen = find_kernel(kernels[1]); chosen && (*chosen)->processor == Processor::cpu) {
-      auto like = std::ranges::find(rows, (*chosen)->order, &KernelRow::order);
-      if (like == rows.end()) like = std::ranges::find(rows, order_look((*chosen)->order).like, &KernelRow::order);
-      if (like != rows.end()) kernels[1] = like->id;
-    }
+  if (kernels[1].empty()) kernels[1] = spoken_of(state, subject);
+  const std::vector<const KernelRow*> rungs = rungs_beside(kernels[1]);
+  if (const auto chosen = find_kernel(kernels[1]);
+      state.view.bench.sources[1].empty() && chosen && (*chosen)->processor == Processor::cpu) {
+    auto like = std::ranges::find(rungs, (*chosen)->order, &KernelRow::order);
+    if (like == rungs.end()) like = std::ranges::find(rungs, order_look((*chosen)->order).like, &KernelRow::order);
+    if (like != rungs.end()) kernels[1] = (*like)->id;
   }
   if (!kernels[0].empty()) return kernels;
-  const auto at = std::ranges::find_if(rows, [&](const KernelRow& row) { return row.id == kernels[1]; });
-  if (at != rows.end()) kernels[0] = at == rows.begin() ? rows[1].id : std::prev(at)->id;
+  const auto at = std::ranges::find_if(rungs, [&](const KernelRow* row) { return row->id == kernels[1]; });
+  if (at != rungs.end()) kernels[0] = at == rungs.begin() ? rungs[1]->id : (*std::prev(at))->id;
   return kernels;
 }
 

@@ -17,6 +17,7 @@
 #include "kernels/gpu/compile/listing/listing.h"
 #include "kernels/gpu/compile/sources.h"
 #include "kernels/gpu/rungs/rows.h"
+#include "kernels/ladder.h"
 #include "tests/environment/paths.h"
 
 namespace attn::gpu {
@@ -97,7 +98,12 @@ TEST(Phases, OfEveryRungAreRead) {
     std::array<bool, kCodePhases> has{};
     for (const ListedFile& file : listing->files)
       for (const ListedLine& line : file.lines) has.at(static_cast<std::size_t>(line.phase)) = true;
-    for (const P phase : {P::setup, P::s, P::m, P::p, P::l, P::o, P::store})
+    std::vector<P> wanted{P::setup, P::s, P::p, P::store};
+    if (takes_pass(row, Pass::forward))
+      wanted.insert(wanted.end(), {P::m, P::l, P::o});
+    else
+      wanted.insert(wanted.end(), {P::delta, P::d_p, P::d_s, P::d_v, P::d_k, P::d_q});
+    for (const P phase : wanted)
       EXPECT_TRUE(has.at(static_cast<std::size_t>(phase))) << row.id << " has no line of " << name_of(phase);
   }
 }

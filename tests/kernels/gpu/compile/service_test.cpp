@@ -91,6 +91,7 @@ std::vector<Problem> problems_for(const KernelRow& row, const Device& device) {
     if (dtype == DType::f16) all.push_back(problem_for(64, dtype, true, true));
     if (dtype == DType::bf16) all.push_back(problem_for(128, dtype, false, false));
   }
+  for (Problem& p : all) p.pass = row.passes.front();
   std::erase_if(all, [&](const Problem& p) { return !row.supports(row, p, {}, device); });
   for (const DType dtype : row.dtypes) {
     // Tensor cores of sm_75 know no bf16; the rung says so (TensorCoreRungs).

@@ -38,7 +38,8 @@ TEST(EditedRung, IsLaunchedAsTheRungIsWhateverItsTextSays) {
   for (const KernelRow& row : gpu_kernel_table()) {
     SCOPED_TRACE(row.id);
     const auto k = edit(std::string(row.id).c_str(), text_of(std::string(row.id).c_str()) + "// more\n");
-    const Problem p = problem(row.dtypes.front());
+    Problem p = problem(row.dtypes.front());
+    p.pass = row.passes.front();
     const Device d = *device_for("sm_90a");
     const auto mine = k->plan(*k, p, {}, d), its = row.plan(row, p, {}, d);
     ASSERT_TRUE(mine && its);

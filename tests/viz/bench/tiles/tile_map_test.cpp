@@ -32,6 +32,7 @@ State state_of(const std::string& kernel, std::int64_t D = 64) {
   sweep.values = {512, 4096};
   sweep.base.D = sweep.base.Dv = D;
   sweep.base.dtype = (*find_kernel(kernel))->dtypes.front();
+  sweep.base.pass = (*find_kernel(kernel))->passes.front();
   sweep.arch = "sm_90a";
   return s;
 }

@@ -1,0 +1,209 @@
+// What the rungs of a backward are launched with: shares of a tile that cover it once, parts of a workspace that lie
+// apart, tensors that reach the kernels' parameters, refusals in words.
+#include "kernels/gpu/rungs/backward/backward_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernels/gpu/launch/device_run.h"
+#include "kernels/gpu/rungs/backward/flash_bwd_layout.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/gpu/rungs/specialise.h"
+#include "kernels/ladder.h"
+#include "kernels/model/inputs/inputs.h"
+#include "kernels/model/problem/tensor_bytes.h"
+#include "tests/kernels/gpu/device/fake_driver.h"
+
+namespace attn::gpu {
+namespace {
+
+const KernelRow& rung(const char* id) {
+  return **find_kernel(id);
+}
+
+Problem problem(DType dtype, std::int64_t d, std::int64_t dv) {
+  Problem p;
+  p.pass = Pass::backward;
+  p.B = 2;
+  p.Hq = 4;
+  p.Hkv = 2;
+  p.Lq = 130;
+  p.Lk = 70;
+  p.D = d;
+  p.Dv = dv;
+  p.dtype = dtype;
+  return p;
+}
+
+Options with(bool deterministic) {
+  Options o;
+  choose(o, kDeterministic, deterministic ? 1 : 0);
+  return o;
+}
+
+std::vector<std::string> entries(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const Launch& l : plan.launches) names.push_back(l.name);
+  return names;
+}
+
+TEST(BackwardPlan, EveryHeadDimensionHasATileOnEveryArchitecture) {
+  for (const char* id : {"naive_bwd", "flash_bwd_simt", "flash_bwd"}) {
+    const KernelRow& row = rung(id);
+    for (const std::string_view arch : row.architectures) {
+      for (std::int64_t d = 1; d <= kMaxHeadDim; d += d < 8 ? 1 : 31) {
+        for (const std::int64_t dv : {d, std::int64_t{1}, kMaxHeadDim}) {
+          for (const bool capped : {false, true}) {
+            Problem p = problem(row.dtypes.front(), d, dv);
+            if (capped) p.softcap = 3;
+            for (const bool deterministic : {false, true}) {
+              const Options o = row.deterministic != nullptr ? with(deterministic) : Options();
+              const auto takes = row.supports(row, p, o, *device_for(arch));
+              EXPECT_TRUE(takes) << arch << ": " << takes.error().message;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(BackwardPlan, WarpsShareEachResultSoThatEveryElementHasOne) {
+  int tiles = 0;
+  for (const int br : {16, 32, 64, 128}) {
+    for (const int bc : {16, 32, 64, 128}) {
+      for (const int threads : {64, 128, 256}) {
+        for (const int d : {8, 59, 64, 96, 128, 192, 256}) {
+          const FlashBwdLayout at = flash_bwd_layout(d, d, br, bc, threads, 2);
+          if (!at.fits) continue;
+          ++tiles;
+          const int warps = threads / 32;
+          for (const FlashBwdShare& x : {at.s, at.k, at.q}) EXPECT_EQ(x.down * x.across, warps);
+          EXPECT_EQ(at.s.down * at.s.tiles * 16, br);
+          EXPECT_EQ(at.s.across * at.warp_keys, bc);
+          EXPECT_EQ(at.warp_keys % 16, 0);
+          EXPECT_EQ(at.k.down * at.k.tiles * 16, bc);
+          EXPECT_EQ(at.q.down * at.q.tiles * 16, br);
+          EXPECT_EQ(at.k.across * at.k_steps * 16, at.d);
+          EXPECT_EQ(at.k.across * at.v_steps * 16, at.dv);
+          EXPECT_EQ(at.q.across * at.q_steps * 16, at.d);
+          EXPECT_GE(at.d, d);
+        }
+      }
+    }
+  }
+  EXPECT_GT(tiles, 60);
+}
+
+TEST(BackwardPlan, PartsOfTheWorkspaceLieApart) {
+  for (const char* id : {"naive_bwd", "flash_bwd_simt", "flash_bwd"}) {
+    const KernelRow& row = rung(id);
+    Problem p = problem(row.dtypes.front(), 64, 64);
+    p.mask.key_lengths = {70, 3};
+    p.alibi.emplace();
+    const Plan plan = *row.plan(row, p, {}, *device_for("sm_90a"));
+    const Workspace first = workspace_of(row, p);
+    const BackwardWorkspace at = backward_workspace_of(row, p, plan.options);
+    const std::uint64_t rows = static_cast<std::uint64_t>(p.B * p.Hq * padded_rows(p, plan.options)) * sizeof(float);
+    EXPECT_LE(first.total, at.shift) << id;
+    EXPECT_LE(at.shift + rows, at.delta) << id;
+    EXPECT_LE(at.delta + rows, row.d_q_sums != nullptr ? at.d_q_sum : at.total) << id;
+    EXPECT_EQ(plan.workspace_bytes, at.total) << id;
+    if (row.d_q_sums == nullptr) continue;
+    EXPECT_LE(at.d_q_sum + rows * static_cast<std::uint64_t>(row.d_q_sums(p, plan.options)), at.total) << id;
+  }
+  // P and dS, both in the input's type.
+  Problem p = problem(DType::f16, 64, 64);
+  const std::uint64_t pairs = static_cast<std::uint64_t>(p.B * p.Hq * p.Lq * p.Lk);
+  const Workspace w = workspace_of(rung("naive_bwd"), p);
+  EXPECT_GE(w.p - w.s, 2 * pairs);
+  EXPECT_LT(w.p - w.s, 2 * pairs + 512);
+}
+
+TEST(BackwardPlan, ADeterministicOneHasAKernelForDqAndNoSums) {
+  const Device d = *device_for("sm_90a");
+  const KernelRow& row = rung("flash_bwd");
+  const Problem p = problem(DType::bf16, 64, 64);
+  const Plan any = *row.plan(row, p, with(false), d), one = *row.plan(row, p, with(true), d);
+  EXPECT_EQ(entries(any), (std::vector<std::string>{"flash_bwd_rows", "flash_bwd_keys", "flash_bwd_dq"}));
+  EXPECT_EQ(entries(one), (std::vector<std::string>{"flash_bwd_rows", "flash_bwd_keys", "flash_bwd_queries"}));
+  EXPECT_LT(one.workspace_bytes, any.workspace_bytes);
+  EXPECT_FALSE(repeats_bits(row, any.options));
+  EXPECT_TRUE(repeats_bits(row, one.options));
+  EXPECT_TRUE(repeats_bits(rung("naive_bwd"), {}));
+  EXPECT_TRUE(repeats_bits(rung("flash_mma"), {}));
+}
+
+TEST(BackwardPlan, WhatIsNotTakenIsRefusedInWords) {
+  const KernelRow& row = rung("flash_bwd");
+  const auto refusal = [&](const Problem& p, const Options& o, const char* arch) {
+    const auto takes = row.supports(row, p, o, *device_for(arch));
+    return takes ? std::string() : takes.error().message;
+  };
+  Problem forward = problem(DType::f16, 64, 64);
+  forward.pass = Pass::forward;
+  EXPECT_EQ(refusal(forward, {}, "sm_90a"), "flash_bwd takes the pass backward, not forward");
+  EXPECT_NE(refusal(problem(DType::f16, 64, 64), {}, "sm_75").find("not on sm_75"), std::string::npos);
+  Options odd;
+  odd.br = 48;
+  const std::string words = refusal(problem(DType::f16, 64, 64), odd, "sm_90a");
+  EXPECT_NE(words.find("with 256 threads not 48 x 128"), std::string::npos) << words;
+  Options large;
+  large.br = 128;
+  large.bc = 128;
+  EXPECT_NE(refusal(problem(DType::f16, 256, 256), large, "sm_90a").find("bytes of shared memory"), std::string::npos);
+}
+
+// The run's own memory: every tensor by its name, delta too.
+TEST(BackwardPlan, ARunHandsTheKernelsEveryTensorOfTheProblem) {
+  FakeDriver driver;
+  NoCompiler compiler;
+  CompileService service(compiler, {});
+  Queue queue = *Queue::make(driver, service, "sm_90a", {});
+  const KernelRow& row = rung("naive_bwd");
+  const Problem p = problem(DType::f32, 8, 12);
+  Inputs in = *make_inputs(p, {});
+  in.o = Array(p.dtype, {p.B, p.Hq, p.Lq, p.Dv});
+  in.lse = Array(DType::f32, {p.B, p.Hq, p.Lq});
+  const Plan plan = *row.plan(row, p, {}, *device_for("sm_90a"));
+  auto run = DeviceRun::place(queue, plan, tensor_bytes_of(in));
+  ASSERT_TRUE(run) << run.error().message;
+  std::set<std::string> launched;
+  driver.on_launch = [&](const FakeDriver::Launched& l) {
+    launched.insert(l.kernel);
+    ASSERT_EQ(l.parameters.size(), 2U);
+    Args a{};
+    BackwardArgs g{};
+    std::memcpy(&a, l.parameters[0], sizeof a);
+    std::memcpy(&g, l.parameters[1], sizeof g);
+    const auto at = [&](Tensor t) -> const void* { return run->memory(t)->pointer(); };
+    EXPECT_EQ(a.q, at(Tensor::q));
+    EXPECT_EQ(a.lse, at(Tensor::lse));
+    EXPECT_EQ(a.out, nullptr);
+    EXPECT_EQ(g.o, at(Tensor::o));
+    EXPECT_EQ(g.d_o, at(Tensor::d_o));
+    EXPECT_EQ(g.d_q, at(Tensor::d_q));
+    EXPECT_EQ(g.d_k, at(Tensor::d_k));
+    EXPECT_EQ(g.d_v, at(Tensor::d_v));
+    EXPECT_EQ(g.delta_out, at(Tensor::delta));
+    EXPECT_EQ(g.d_q_sum, nullptr);
+    EXPECT_EQ(g.rows, p.Lq);
+  };
+  ASSERT_TRUE(run->once());
+  EXPECT_EQ(launched.size(), plan.launches.size());
+  Outputs out = empty_outputs(p);
+  ASSERT_TRUE(run->fetch(out));
+  for (const Array* array : {&out.d_q, &out.d_k, &out.d_v, &out.delta})
+    EXPECT_NE(array->get(0), array->get(0)) << "what nobody wrote is NaN";
+}
+
+}  // namespace
+}  // namespace attn::gpu
