@@ -43,13 +43,13 @@ std::string capital(std::string_view words) {
   return text;
 }
 
-using Entries = PaletteList;
+using EntryList = PaletteList;
 
 // ---- commands
 
 // Of the keys: each row is a command. Those without words say by another chord what a row before them said, or choose a
 // workspace.
-void add_keys(Entries& e) {
+void add_keys(EntryList& e) {
   for (const KeyRow& row : key_table()) {
     Commands commands;
     if (row.act != nullptr) row.act(e.state(), commands);
@@ -71,7 +71,7 @@ void add_keys(Entries& e) {
 }
 
 // What has a button and no key.
-void add_buttons(Entries& e) {
+void add_buttons(EntryList& e) {
   e.add(tr("Bench"), tr("Measure this problem in Bench"), tr("Takes problem, tile and kernel over"),
         {MeasureInBench{}});
   e.add(tr("Step"), tr("Step through the kernel and problem of Bench"), tr("At a size that Step can show"),
@@ -135,7 +135,7 @@ void add_buttons(Entries& e) {
 
 // ---- Learn
 
-void add_learn(Entries& e) {
+void add_learn(EntryList& e) {
   e.add(tr("Learn"), tr("Begin the first lesson"), tr("8 minutes: what attention computes"),
         {StartLesson{"weighted-average", ""}});
   const LearnScene* learn = e.facts().model.learn.get();
@@ -167,7 +167,7 @@ void add_learn(Entries& e) {
         e.state().preferences.language == language;
 }
 
-void add_settings(Entries& e) {
+void add_settings(EntryList& e) {
   const Preferences& p = e.state().preferences;
   for (const auto& [theme, words] : {std::pair{Theme::dark, tr("Dark")}, {Theme::light, tr("Light")}})
     e.add(tr("Setting"), words, tr("Theme"), {SetTheme{theme}}).on = p.theme == theme;
@@ -185,7 +185,7 @@ void add_settings(Entries& e) {
 
 // ---- Step
 
-void add_step_views(Entries& e) {
+void add_step_views(EntryList& e) {
   const StepView& view = e.state().view.step;
   for (const ChartTab& tab : chart_tabs(e.document().selection.row))
     e.add_in(Workspace::step, tr("Chart"), tab.words, std::string(tr_of(tab.what)), {ChooseStepChart{tab.chart}}).on =
@@ -212,7 +212,7 @@ void add_step_views(Entries& e) {
         .on = view.play_steps_per_second == speed;
 }
 
-void add_presets(Entries& e) {
+void add_presets(EntryList& e) {
   for (const Preset& p : presets())
     e.add_in(Workspace::step, tr("Preset"), std::string(tr_of(p.title)), std::string(tr_of(p.what)),
              {ChoosePreset{std::string(p.id)}})
@@ -227,7 +227,7 @@ Commands changes(const Document& now, const Document& then) {
   return commands;
 }
 
-void add_problem(Entries& e) {
+void add_problem(EntryList& e) {
   const Document& now = e.document();
   const std::pair<const char*, std::vector<ProblemChoice>> menus[] = {
       {tr("Stored as"), dtype_choices(now)},  {tr("Mask"), mask_choices(now)},       {tr("Bias"), bias_choices(now)},
@@ -243,7 +243,7 @@ void add_problem(Entries& e) {
   }
 }
 
-void add_kernels(Entries& e) {
+void add_kernels(EntryList& e) {
   const bool step = e.state().view.workspace == Workspace::step;
   const KernelRow* own = step ? gpu_run_of(e.state(), e.facts().model) : nullptr;  // a GPU kernel's own run
   std::string now = own != nullptr ? std::string(own->id) : step ? e.document().kernel : bench_kernel(e.state());
@@ -277,7 +277,7 @@ void add_kernels(Entries& e) {
 
 // ---- the museum
 
-void add_museum(Entries& e) {
+void add_museum(EntryList& e) {
   const Model& model = e.facts().model;
   const bool answer_hidden = lesson_asks(e.state(), model);
   const bool unnamed = keeps_name_back(e.state(), answer_hidden);
@@ -309,7 +309,7 @@ void add_museum(Entries& e) {
 
 // ---- Bench
 
-void add_sweeps(Entries& e) {
+void add_sweeps(EntryList& e) {
   const SweepSpec& now = e.document().sweep;
   const BenchPreset* preset = preset_of(now);
   for (const BenchPreset& p : bench_presets())
@@ -328,7 +328,7 @@ void add_sweeps(Entries& e) {
   }
 }
 
-void add_sweep_menus(Entries& e) {
+void add_sweep_menus(EntryList& e) {
   const SweepSpec& now = e.document().sweep;
   std::vector<SweepMenu> menus{axis_menu(now), dtype_menu(now), mask_menu(now), inputs_menu(now), check_menu(now)};
   if (runs_on_gpu(now)) {
@@ -345,7 +345,7 @@ void add_sweep_menus(Entries& e) {
   }
 }
 
-void add_figures(Entries& e) {
+void add_figures(EntryList& e) {
   const BenchView& view = e.state().view.bench;
   for (const MetricRow& m : metric_table())
     e.add_in(Workspace::bench, tr("Metric"), std::string(tr_of(m.label)), fmt::format("{}: {}", m.id, tr_of(m.help)),
@@ -366,7 +366,7 @@ void add_figures(Entries& e) {
         view.baseline == id;
 }
 
-void add_run(Entries& e, const ListedRun& r) {
+void add_run(EntryList& e, const ListedRun& r) {
   const BenchRuns& list = e.document().runs;
   const std::string words = words_of(list, r.run), id = r.run.id;
   const bool shown = is_shown(list, id), reference = list.reference == id;
@@ -384,7 +384,7 @@ void add_run(Entries& e, const ListedRun& r) {
   if (r.growing) remove.why_not = tr("it is being measured");
 }
 
-void add_runs(Entries& e) {
+void add_runs(EntryList& e) {
   const BenchRuns& list = e.document().runs;
   const bool predicted = is_shown(list, kPredictedRun);
   e.add_in(Workspace::bench, tr("Run"), predicted ? tr("Hide what is predicted") : tr("Show what is predicted"),
@@ -393,7 +393,7 @@ void add_runs(Entries& e) {
     if (!list.removed.contains(r.run.id)) add_run(e, r);
 }
 
-void add_files(Entries& e) {
+void add_files(EntryList& e) {
   for (const KnownFile& f : e.facts().model.files) {
     const std::filesystem::path path(f.path);
     e.add(tr("File"),
@@ -412,7 +412,7 @@ StepThrough step_through_of(const State& state) {
 }
 
 std::vector<PaletteEntry> palette_entries(const PaletteFacts& facts) {
-  Entries e(facts);
+  EntryList e(facts);
   add_keys(e);
   add_buttons(e);
   add_presets(e);
