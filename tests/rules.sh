@@ -95,11 +95,11 @@ rooms_inside() { # ROOM
   case "$1" in
     kernels)
       printf "base formats model/problem model model/inputs arithmetic recording recording/replay recording/file \
-judge judge/first_wrong orders gpu/compile gpu/compile/listing gpu/device gpu/own_kernel gpu/rungs gpu/rungs/trace \
-gpu/rungs/cuda_cores gpu/rungs/tensor_cores gpu/rungs/hopper gpu/rungs/splitkv gpu/rungs/backward gpu/launch cpu \
-cpu/backward . museum lab"
+judge judge/first_wrong orders gpu/compile gpu/compile/listing gpu/device gpu/own_kernel gpu/rungs \
+gpu/rungs/trace gpu/rungs/stamps gpu/rungs/cuda_cores gpu/rungs/tensor_cores gpu/rungs/hopper gpu/rungs/splitkv \
+gpu/rungs/backward gpu/launch cpu cpu/backward . museum lab"
       ;;
-    profiling) printf 'figures spec session/json session cupti measure measure/cpu measure/gpu tune sweep .' ;;
+    profiling) printf 'figures spec session/json session timeline cupti measure measure/cpu measure/gpu tune sweep .' ;;
     viz)
       printf "state draw step/place step/orders step/facts step/charts step/tiles step/timeline step/problem \
 step/bars step bench/runs bench/sweep bench/ladder bench/tiles bench/sources bench/scene \

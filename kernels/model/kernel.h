@@ -152,6 +152,14 @@ inline constexpr AxisOrder kBhldAlone[] = {AxisOrder::bhld};
 
 // What the numbers that a traced run writes are (kernels/gpu/rungs/trace/trace.h); of resolved options.
 using TraceFn = gpu::TraceFacts (*)(const Problem&, const Options&);
+// What a run that stamps its pipeline's moments will write (kernels/gpu/rungs/stamps/stamps.h).
+struct StampSizes {
+  std::int32_t lanes = 0;          // of a block
+  std::int32_t events_a_step = 0;  // of a lane for each key tile, at most
+  std::int64_t query_tiles = 0;    // of the whole launch
+  std::int64_t key_tiles = 0;      // of a query tile, at most
+};
+using StampsFn = StampSizes (*)(const Plan&);
 
 // Options that tuning tries on a problem, resolved or not; `fixed` are those that somebody chose.
 using TilesFn = std::vector<Options> (*)(const Problem&, const Options& fixed, const Device&);
@@ -218,6 +226,7 @@ struct KernelRow {
   SumsFn d_q_sums = nullptr;  // GPU, backward: null: no sums of dQ in the workspace
   // The option, false or true, without which blocks add in whatever order they come: null: the bits always repeat.
   const Option* deterministic = nullptr;
+  StampsFn stamps = nullptr;  // GPU: null: no recorder of its pipeline
 };
 
 // Prepare, then launch, on the CPU.

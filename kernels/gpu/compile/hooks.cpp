@@ -1,20 +1,25 @@
 #include "kernels/gpu/compile/hooks.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "kernels/base/letters.h"
 
 namespace attn::gpu {
 namespace {
 
-bool is_call(std::string_view line) {
+constexpr std::string_view kTrace = "ATTN_TRACE(", kStamp = "ATTN_STAMP(";
+
+bool is_call(std::string_view line, std::string_view macro) {
   line = trimmed(line);
-  return line.starts_with("ATTN_TRACE(") && line.ends_with(");");
+  return line.starts_with(macro) && line.ends_with(");");
 }
 
 // What hooks are made of.
 bool is_hook_header(std::string_view source_name) {
-  return source_name == "kernels/gpu/trace.cuh" || source_name == "kernels/gpu/hopper_trace.cuh";
+  constexpr std::string_view kHeaders[] = {"kernels/gpu/trace.cuh", "kernels/gpu/hopper_trace.cuh",
+                                           "kernels/gpu/stamps.cuh"};
+  return std::ranges::find(kHeaders, source_name) != std::end(kHeaders);
 }
 
 // Calls `each` with every line, and with what ends it.
@@ -28,10 +33,16 @@ void for_lines(std::string_view text, F each) {
   }
 }
 
+bool has_call(std::string_view text, std::string_view macro) {
+  bool found = false;
+  for_lines(text, [&](std::string_view line, std::string_view) { found = found || is_call(line, macro); });
+  return found;
+}
+
 }  // namespace
 
 bool is_hook_line(std::string_view line) {
-  if (is_call(line)) return true;
+  if (is_call(line, kTrace) || is_call(line, kStamp)) return true;
   constexpr std::string_view kInclude = "#include \"";
   line = trimmed(line);
   return line.starts_with(kInclude) && line.ends_with('"') &&
@@ -50,13 +61,16 @@ std::string without_hook_lines(std::string_view text) {
 }
 
 bool has_hooks(std::string_view text) {
-  bool found = false;
-  for_lines(text, [&](std::string_view line, std::string_view) { found = found || is_call(line); });
-  return found;
+  return has_call(text, kTrace);
+}
+
+bool has_stamps(std::string_view text) {
+  return has_call(text, kStamp);
 }
 
 bool is_recorder(std::string_view source_name) {
-  return is_hook_header(source_name) || source_name == "kernels/gpu/trace_layout.h";
+  return is_hook_header(source_name) || source_name == "kernels/gpu/trace_layout.h" ||
+         source_name == "kernels/gpu/stamps_layout.h";
 }
 
 }  // namespace attn::gpu

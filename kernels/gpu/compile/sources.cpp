@@ -113,6 +113,11 @@ std::string KernelSource::label(std::string_view id) const {
   return edited ? fmt::format("{}@{}", id, hash.substr(0, 8)) : std::string(id);
 }
 
+bool can_stamp(const KernelSource& source, std::string_view id) {
+  const auto headers = headers_of(id, source.hooked, embedded_sources(source.score_lines));
+  return has_stamps(source.hooked) || std::ranges::any_of(headers, has_stamps, &SourceText::text);
+}
+
 bool can_record(const KernelSource& source, std::string_view id) {
   const auto headers = headers_of(id, source.hooked, embedded_sources(source.score_lines));
   return has_hooks(source.hooked) || std::ranges::any_of(headers, has_hooks, &SourceText::text);

@@ -46,8 +46,10 @@ struct KernelSource {
   std::string label(std::string_view id) const;
 };
 
-// The text has hooks, or one of the headers has that it includes.
+// The text has hooks, or one of the headers has that it includes: of those that write numbers, of those that write
+// moments.
 bool can_record(const KernelSource& source, std::string_view id);
+bool can_stamp(const KernelSource& source, std::string_view id);
 // What a run that records itself is compiled from.
 KernelSource with_hooks(KernelSource source, std::string_view id);
 // ID.cu of `folder` where it exists, else the embedded one. A copy without score lines of a text that has some is

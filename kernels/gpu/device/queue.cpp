@@ -32,6 +32,7 @@ Queue::Queue(Queue&& other) noexcept
       stream_(other.stream_),
       own_stream_(other.own_stream_),
       trace_(other.trace_),
+      stamps_(std::move(other.stamps_)),
       loaded_(std::move(other.loaded_)) {}
 
 Queue::~Queue() {
@@ -49,7 +50,7 @@ Result<Queue::Loaded*> Queue::load(std::string_view kernel, const std::vector<st
   Result<KernelSource> source = own != nullptr ? Result<KernelSource>(*own) : kernel_source(kernel, edited_, lines);
   if (!source) return tl::unexpected(source.error());
   source->score_lines = lines;
-  if (trace_ != 0) *source = with_hooks(std::move(*source), kernel);
+  if (trace_ != 0 || !stamps_.empty()) *source = with_hooks(std::move(*source), kernel);
   Result<Compiled> compiled = compiler_->compile({std::move(*source), arch_, defines});
   if (!compiled) return tl::unexpected(compiled.error());
   Result<Module> module = driver_->load(compiled->code.data());

@@ -2,8 +2,11 @@
 // worker makes one for its GPU and hands it on in Stream::native.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "kernels/gpu/compile/service.h"
 #include "kernels/gpu/device/driver.h"
@@ -33,6 +36,9 @@ class Queue {
   // more.
   void trace_to(DevicePointer buffer) { trace_ = buffer; }
   DevicePointer trace() const { return trace_; }
+  // The same of a pipeline's moments: the bytes of StampArgs (kernels/gpu/rungs/stamps/stamps_layout.h); none: no more.
+  void stamp_to(std::vector<std::byte> args) { stamps_ = std::move(args); }
+  const std::vector<std::byte>& stamps() const { return stamps_; }
   const std::string& arch() const { return arch_; }
 
   // One kernel with its constants, compiled and loaded once.
@@ -57,6 +63,7 @@ class Queue {
   StreamHandle stream_ = nullptr;
   StreamHandle own_stream_ = nullptr;  // null: it stands on the caller's
   DevicePointer trace_ = 0;
+  std::vector<std::byte> stamps_;
   std::map<std::string, Loaded> loaded_;
 };
 

@@ -16,6 +16,7 @@
 #include "kernels/gpu/rungs/backward/backward_plan.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/specialise.h"
+#include "kernels/gpu/rungs/stamps/stamps.h"
 #include "kernels/gpu/rungs/trace/trace.h"
 
 namespace attn::gpu {
@@ -66,6 +67,7 @@ Result<Queue::Loaded*> load(const Plan& plan, const Buffers& buffers, Queue& que
   const bool aligned = may_be_aligned(plan.problem) && all_on_16_bytes(buffers);
   std::vector<std::string> defines = defines_of(plan, aligned);
   if (queue.trace() != 0) add_traced_defines(plan, defines);
+  if (!queue.stamps().empty()) add_stamped_defines(defines);
   auto loaded = queue.load(plan.kernel->id, defines, own_source(*plan.kernel));
   if (!loaded) return tl::unexpected(with_place(loaded.error(), plan, tr("compile and load")));
   if (auto good = check_compiled(plan, (*loaded)->compiled.entries, queue.arch()); !good)
@@ -73,6 +75,8 @@ Result<Queue::Loaded*> load(const Plan& plan, const Buffers& buffers, Queue& que
   if (auto good = check_parameters(plan, (*loaded)->compiled.code); !good) return tl::unexpected(good.error());
   if (queue.trace() != 0)
     if (auto set = set_trace(queue, **loaded); !set) return tl::unexpected(with_place(set.error(), plan, "recorder"));
+  if (!queue.stamps().empty())
+    if (auto set = set_stamps(queue, **loaded); !set) return tl::unexpected(with_place(set.error(), plan, "recorder"));
   return loaded;
 }
 

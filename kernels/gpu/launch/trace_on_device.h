@@ -8,5 +8,7 @@ namespace attn::gpu {
 
 // Tells the module where queue.trace() lies.
 Result<void> set_trace(Queue& queue, Queue::Loaded& loaded);
+// The same of queue.stamps().
+Result<void> set_stamps(Queue& queue, Queue::Loaded& loaded);
 
 }  // namespace attn::gpu

@@ -14,6 +14,7 @@
 #include "kernels/gpu/rungs/hopper/hopper_layout.h"
 #include "kernels/gpu/rungs/hopper/hopper_tile.h"
 #include "kernels/gpu/rungs/specialise.h"
+#include "kernels/gpu/rungs/stamps/stamps_layout.h"
 #include "kernels/gpu/rungs/tensor_cores/fragments.h"
 #include "kernels/gpu/rungs/tensor_cores/mma_layout.h"
 #include "kernels/gpu/rungs/trace/trace.h"
@@ -129,6 +130,16 @@ TraceFacts trace(const Problem& p, const Options&) {
   return facts;
 }
 
+// A key tile takes ten marks at most, a query tile six (hopper_covering.cuh, hopper_overlapped.cuh).
+StampSizes stamps(const Plan& plan) {
+  constexpr std::int32_t kEvents = 12;
+  const Problem& p = plan.problem;
+  const HopperTile t = tile_of(plan.options);
+  const std::int64_t sms = std::ranges::find(plan.launches, plan.kernel->id, &Launch::name)->grid[0];
+  const std::int64_t tiles = query_tiles(p, t, static_cast<std::int32_t>(sms)) * packed_heads(p, t);
+  return {t.consumers + kStampCopies, kEvents, std::max(tiles, sms), (p.Lk + t.keys - 1) / t.keys};
+}
+
 std::vector<RegisterShare> registers(const Problem&, const Options& resolved) {
   const HopperTile t = tile_of(resolved);
   const HopperLayout layout = hopper_layout(8, 8, 16, t.consumers, 1, 1);
@@ -239,6 +250,7 @@ KernelRow flash_hopper_row() {
   row.defines = defines;
   row.plan = plan;
   row.trace = trace;
+  row.stamps = stamps;
   return row;
 }
 

@@ -4,6 +4,7 @@
 
 #include "kernels/gpu/hopper_map.cuh"
 #include "kernels/gpu/hopper_schedule.cuh"
+#include "kernels/gpu/stamps.cuh"
 
 namespace attn::gpu {
 
@@ -23,10 +24,13 @@ struct KeyRows {
   int batch = 0, head = 0, row = -1;
 };
 
-// The ring's next slot, as soon as it is free.
+// The ring's next slot is free.
+__device__ __forceinline__ void wait_for_place(const Slot& slot) {
+  barrier_wait(Shared::empty + 8 * slot.at, slot.round ^ 1);
+}
+// A tile into it.
 __device__ __forceinline__ void ask(const HopperMap& map, int panels, const KeyRows& rows, Slot& slot) {
   const unsigned full = Shared::full + 8 * slot.at;
-  barrier_wait(Shared::empty + 8 * slot.at, slot.round ^ 1);
   barrier_expect(full, panels * kPanel);
 #pragma unroll
   for (int p = 0; p < panels; ++p) {
@@ -42,30 +46,50 @@ __device__ __forceinline__ void feed_keys(const HopperArgs& a, const HopperMap& 
   Board board;
   Slot slot;
   KeyRows before;
+  ATTN_STAMP(Stamps stamps(0, true));
 #pragma unroll 1
   for (int n = 0;; ++n) {
+    ATTN_STAMP(stamps.mark(kStampNext, -1, -1));
     const int tile = next_tile(a, n);
     board.write(tile);
     if (tile >= a.total) break;
+    ATTN_STAMP(stamps.mark_tile(tile));
     const Work work(a, tile);
     KeyRows rows{work.batch(a), work.head(a) / a.share};
 #pragma unroll 1
     for (int i = work.last - 1; i >= work.first; --i) {
       rows.row = i * ATTN_BC;
       // @phase K
+      ATTN_STAMP(stamps.mark(kStampWaitPlaceK, i, slot.at));
+      wait_for_place(slot);
+      ATTN_STAMP(stamps.mark(kStampAskK, i, slot.at));
       ask(k, kAt.d_panels, rows, slot);
       // @phase V
       if (!kOverlapped) {
+        ATTN_STAMP(stamps.mark(kStampWaitPlaceV, i, slot.at));
+        wait_for_place(slot);
+        ATTN_STAMP(stamps.mark(kStampAskV, i, slot.at));
         ask(v, kAt.v_panels, rows, slot);
       } else {
-        if (before.row >= 0) ask(v, kAt.v_panels, before, slot);
+        if (before.row >= 0) {
+          ATTN_STAMP(stamps.mark(kStampWaitPlaceV, before.row / ATTN_BC, slot.at));
+          wait_for_place(slot);
+          ATTN_STAMP(stamps.mark(kStampAskV, before.row / ATTN_BC, slot.at));
+          ask(v, kAt.v_panels, before, slot);
+        }
         before = rows;
       }
       // @phase loop
     }
   }
-  if (kOverlapped && before.row >= 0) ask(v, kAt.v_panels, before, slot);
+  if (kOverlapped && before.row >= 0) {
+    ATTN_STAMP(stamps.mark(kStampWaitPlaceV, before.row / ATTN_BC, slot.at));
+    wait_for_place(slot);
+    ATTN_STAMP(stamps.mark(kStampAskV, before.row / ATTN_BC, slot.at));
+    ask(v, kAt.v_panels, before, slot);
+  }
   leave(a);
+  ATTN_STAMP(stamps.end(0));
 }
 
 // One lane of another warp: each consumer's rows of Q as soon as their place is free. Alone in its warp: lanes that spin
@@ -74,16 +98,21 @@ __device__ __forceinline__ void feed_queries(const HopperArgs& a, const HopperMa
   // @phase Q
   Board board;
   unsigned round = ~0u, turn = 0;  // a bit a buffer, a bit a consumer
+  ATTN_STAMP(Stamps stamps(1, true));
 #pragma unroll 1
   for (;;) {
+    ATTN_STAMP(stamps.mark(kStampWaitTile, -1, -1));
     const int tile = board.read();
     if (tile >= a.total) break;
+    ATTN_STAMP(stamps.mark_tile(tile));
     const Work work(a, tile);
     const int batch = work.batch(a), head = work.head(a);
 #pragma unroll 1
     for (int c = 0; c < (kOverlapped ? kConsumers : work.pieces); ++c) {
       const int buffer = c * ATTN_QUERIES + (ATTN_QUERIES == 2 ? turn >> c & 1 : 0);
+      ATTN_STAMP(stamps.mark(kStampWaitPlaceQ, tile, buffer));
       barrier_wait(Shared::query_empty + 8 * buffer, round >> buffer & 1);
+      ATTN_STAMP(stamps.mark(kStampAskQ, tile, buffer));
       barrier_expect(Shared::query_full + 8 * buffer, kAt.d_panels * 8192);
 #pragma unroll
       for (int p = 0; p < kAt.d_panels; ++p) {
@@ -94,6 +123,7 @@ __device__ __forceinline__ void feed_queries(const HopperArgs& a, const HopperMa
       turn ^= 1u << c;
     }
   }
+  ATTN_STAMP(stamps.end(1));
 }
 
 }  // namespace attn::gpu

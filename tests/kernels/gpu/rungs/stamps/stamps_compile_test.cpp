@@ -1,0 +1,86 @@
+// The recorder of flash_hopper's pipeline costs its code nothing that ptxas counts: with stamps no tile spills, loses
+// its overlap, or takes more registers than without.
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include <gtest/gtest.h>
+
+#include "kernels/gpu/compile/service.h"
+#include "kernels/gpu/rungs/hopper/hopper_tile.h"
+#include "kernels/gpu/rungs/inspect.h"
+#include "kernels/gpu/rungs/own_kernel.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/gpu/rungs/specialise.h"
+#include "kernels/gpu/rungs/stamps/stamps.h"
+#include "kernels/ladder.h"
+#include "tests/environment/asked.h"
+
+namespace attn::gpu {
+namespace {
+
+Problem problem(std::int64_t D, bool causal, std::int64_t L) {
+  Problem p;
+  p.B = 1;
+  p.Hq = p.Hkv = 16;
+  p.Lq = p.Lk = L;
+  p.D = p.Dv = D;
+  p.dtype = DType::f16;
+  p.mask.causal = causal;
+  return p;
+}
+
+class StampsCompile : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (test::asked("ATTNSCOPE_SANITIZED")) GTEST_SKIP() << "the compiler is NVIDIA's";
+    compiler_ = open_nvrtc();
+    if (!compiler_) GTEST_SKIP() << compiler_.error().message;
+    service_.emplace(**compiler_, std::filesystem::path());
+  }
+
+  void expect_free(const Problem& p, const Options& o = {}) {
+    const KernelRow& row = **find_kernel("flash_hopper");
+    const auto plan = row.plan(row, p, o, *device_for("sm_90a"));
+    ASSERT_TRUE(plan) << plan.error().message;
+    const auto source = source_of(row, p, {});
+    ASSERT_TRUE(source) << source.error().message;
+    std::vector<std::string> defines = defines_of(*plan, true);
+    const auto plain = service_->compile({*source, "sm_90a", defines});
+    add_stamped_defines(defines);
+    const auto stamped = service_->compile({with_hooks(*source, row.id), "sm_90a", defines});
+    ASSERT_TRUE(plain) << plain.error().message;
+    ASSERT_TRUE(stamped) << stamped.error().message;
+    SCOPED_TRACE(describe(p) + ": " + row.reason(p, plan->options, *device_for("sm_90a")));
+    EXPECT_TRUE(stamped->losses.empty()) << stamped->losses.front();
+    EXPECT_TRUE(stamped->warnings.empty()) << stamped->warnings.front();
+    ASSERT_EQ(stamped->entries.size(), plain->entries.size());
+    for (std::size_t n = 0; n < plain->entries.size(); ++n) {
+      EXPECT_EQ(stamped->entries[n].registers, plain->entries[n].registers);
+      EXPECT_EQ(stamped->entries[n].spill_store_bytes + stamped->entries[n].spill_load_bytes, 0);
+    }
+    EXPECT_GT(stamped->code.size(), plain->code.size());  // it does record
+  }
+
+  Result<std::unique_ptr<Compiler>> compiler_ = bad_input("not opened");
+  std::optional<CompileService> service_;
+};
+
+TEST_F(StampsCompile, ARecordedPipelineTakesNoMoreRegistersAndLosesNothing) {
+  const bool all = test::asked("ATTNSCOPE_LONG_TESTS");
+  for (const std::int64_t D : {64, 128, 256}) {
+    expect_free(problem(D, true, 1024));
+    if (!all) continue;
+    for (const std::int64_t L : {1024, 4096, 16384})
+      for (const bool causal : {false, true}) expect_free(problem(D, causal, L));
+  }
+  if (!all) return;
+  for (std::int32_t step = 1; step <= kLastStep; ++step) {
+    Options o;
+    choose(o, kHopperStep, step);
+    for (const std::int64_t D : {64, 128}) expect_free(problem(D, true, 4096), o);
+  }
+}
+
+}  // namespace
+}  // namespace attn::gpu
