@@ -1,0 +1,264 @@
+#include "profiling/timeline/pipeline.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "kernels/base/text.h"
+
+namespace attn {
+namespace {
+
+class Builder {
+ public:
+  Builder(const Timeline& t, std::int32_t block) : t_(t) { p_.block = block; }
+
+  Result<Pipeline> build() {
+    if (p_.block < 0 || static_cast<std::size_t>(p_.block) >= t_.blocks.size())
+      return bad_input(phrase("the timeline has no block {}.", p_.block));
+    p_.lanes = lanes_of_block(t_, p_.block);
+    if (p_.lanes.size() < 2) return bad_input(tr("This block was not recorded event by event."));
+    std::ranges::stable_sort(p_.lanes, {}, [&](std::size_t n) { return t_.lanes[n].kind; });
+    for (const std::size_t n : p_.lanes) p_.intervals.push_back(intervals_of(t_, n));
+    p_.start = p_.intervals.front().front().from;
+    p_.end = p_.intervals.front().back().to;
+    find_asked();
+    if (auto good = find_readers(); !good) return tl::unexpected(good.error());
+    return std::move(p_);
+  }
+
+ private:
+  std::string_view tag_of(const LaneInterval& i) const { return t_.tags[static_cast<std::size_t>(i.tag)]; }
+  bool consumes(std::size_t place) const { return t_.lanes[p_.lanes[place]].kind == LaneKind::consumer; }
+
+  void find_asked() {
+    for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
+      if (consumes(l)) continue;
+      for (const LaneInterval& i : p_.intervals[l]) {
+        const LaneState& state = lane_state(tag_of(i));
+        if (state.kind != StateKind::flight || state.of == StateOf::q) continue;
+        SlotUse use;
+        use.slot = i.slot;
+        use.tile = i.tile;
+        use.of_v = state.of == StateOf::v;
+        use.asked = i.from;
+        use.landed = use.freed = p_.end;
+        p_.slots.push_back(use);
+      }
+    }
+    std::ranges::stable_sort(p_.slots, {}, &SlotUse::asked);
+  }
+
+  // Each consumer comes to every use of a slot once, in its order.
+  Result<void> find_readers() {
+    for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
+      if (!consumes(l)) continue;
+      std::map<std::int32_t, std::size_t> next;  // of each slot the use that it comes to next
+      const std::vector<LaneInterval>& all = p_.intervals[l];
+      for (std::size_t n = 0; n < all.size(); ++n) {
+        const LaneState& state = lane_state(tag_of(all[n]));
+        if (state.kind == StateKind::flight) add_product(l, n);
+        if (state.kind != StateKind::wait || (state.of != StateOf::k && state.of != StateOf::v)) continue;
+        SlotUse* use = use_of(next[all[n].slot], all[n].slot);
+        if (use == nullptr || use->tile != all[n].tile || use->of_v != (state.of == StateOf::v))
+          return bad_input(phrase("lane {} reads a tile {} in slot {} that nobody asked for.", p_.lanes[l], all[n].tile,
+                                  all[n].slot));
+        ++next[all[n].slot];
+        use->landed = std::min(use->landed, all[n].to);
+        use->readers.push_back({p_.lanes[l], all[n].to, released(all, n, use->of_v)});
+      }
+    }
+    for (SlotUse& use : p_.slots) {
+      use.freed = use.asked;
+      for (const SlotReader& r : use.readers) use.freed = std::max(use.freed, r.to);
+      if (use.readers.empty()) use.freed = use.landed = p_.end;
+    }
+    return ok();
+  }
+
+  SlotUse* use_of(std::size_t nth, std::int32_t slot) {
+    for (SlotUse& use : p_.slots)
+      if (use.slot == slot && nth-- == 0) return &use;
+    return nullptr;
+  }
+
+  // A consumer lets K go when S has come, V when O has; what its rows do not see when it has handed it on.
+  std::int64_t released(const std::vector<LaneInterval>& all, std::size_t from, bool of_v) const {
+    for (std::size_t n = from + 1; n < all.size(); ++n) {
+      const std::string_view tag = tag_of(all[n]);
+      if (tag == "hand on" && all[n].tile == all[from].tile) return all[n].to;
+      if (tag == (of_v ? "wait O" : "wait S") && all[n].tile == all[from].tile) return all[n].to;
+    }
+    return all.back().to;
+  }
+
+  void add_product(std::size_t l, std::size_t n) {
+    const std::vector<LaneInterval>& all = p_.intervals[l];
+    Product x;
+    x.lane = p_.lanes[l];
+    x.of_o = lane_state(tag_of(all[n])).of == StateOf::o;
+    x.tile = all[n].tile;
+    x.issued = all[n].from;
+    x.committed = all[n].to;
+    x.returned = p_.end;
+    for (std::size_t m = n + 1; m < all.size(); ++m) {
+      if (tag_of(all[m]) != (x.of_o ? "wait O" : "wait S") || all[m].tile != x.tile) continue;
+      x.returned = all[m].to;
+      break;
+    }
+    p_.products.push_back(x);
+  }
+
+  const Timeline& t_;
+  Pipeline p_;
+};
+
+// Walks back from the block's end: through what a lane did, and where it waited to who let it go.
+class PathFinder {
+ public:
+  PathFinder(const Timeline& t, Pipeline& p) : t_(t), p_(p) {}
+
+  void find() {
+    std::size_t lane = last_lane();
+    std::int64_t at = p_.end;
+    const std::size_t most = 8 * t_.events.size() + 64;
+    for (std::size_t n = 0; at > p_.start && n < most; ++n) lane = step(lane, at);
+    if (at > p_.start) add(at, p_.start, PathOf::hand_over, lane, {});
+    std::ranges::reverse(p_.path);
+  }
+
+ private:
+  // A wait that is shorter is no wait: asking a barrier that is open takes as long.
+  static constexpr std::int64_t kOpen = 64;
+
+  std::string_view tag_of(const LaneInterval& i) const { return t_.tags[static_cast<std::size_t>(i.tag)]; }
+  const std::vector<LaneInterval>& of(std::size_t lane) const {
+    return p_.intervals[static_cast<std::size_t>(std::ranges::find(p_.lanes, lane) - p_.lanes.begin())];
+  }
+
+  // The one that was done last.
+  std::size_t last_lane() const {
+    std::size_t best = p_.lanes.front();
+    std::int64_t latest = p_.start;
+    for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
+      const std::int64_t done = p_.intervals[l].back().from;
+      if (done >= latest) best = p_.lanes[l], latest = done;
+    }
+    return best;
+  }
+
+  void add(std::int64_t& at, std::int64_t from, PathOf what, std::size_t lane, const LaneInterval& i) {
+    from = std::max(from, p_.start);
+    if (from >= at) return;
+    p_.path.push_back({from, at, what, lane, i.tag, i.tile});
+    at = from;
+  }
+
+  // The state in which the lane came to `at`.
+  const LaneInterval& before(std::size_t lane, std::int64_t at) const {
+    const std::vector<LaneInterval>& all = of(lane);
+    auto i = std::ranges::lower_bound(all, at, {}, &LaneInterval::from);
+    return i == all.begin() ? *i : *std::prev(i);
+  }
+
+  std::size_t step(std::size_t lane, std::int64_t& at) {
+    const LaneInterval i = before(lane, at);
+    const LaneState& state = lane_state(tag_of(i));
+    const bool waited = state.kind == StateKind::wait && at - i.from > kOpen;
+    if (!waited) {
+      add(at, i.from, PathOf::work, lane, i);
+      return lane;
+    }
+    const bool producer = t_.lanes[lane].kind == LaneKind::producer;
+    if (producer && (state.of == StateOf::k || state.of == StateOf::v)) return to_reader(lane, i, at);
+    if (state.of == StateOf::k || state.of == StateOf::v) return to_copy(lane, i, state.of == StateOf::v, at);
+    if (state.of == StateOf::s || state.of == StateOf::o) return to_product(lane, i, at);
+    return to_other(lane, i, state, at);
+  }
+
+  // The copy that it waited for, from when that was asked; its asker goes on from there.
+  std::size_t to_copy(std::size_t lane, const LaneInterval& i, bool of_v, std::int64_t& at) {
+    for (const SlotUse& use : p_.slots) {
+      const auto reads = [&](const SlotReader& r) { return r.lane == lane && r.from == i.to; };
+      if (use.slot != i.slot || use.of_v != of_v || std::ranges::none_of(use.readers, reads)) continue;
+      if (use.asked >= at) break;
+      add(at, use.asked, of_v ? PathOf::copy_v : PathOf::copy_k, lane, i);
+      return p_.lanes.front();
+    }
+    add(at, i.from, PathOf::work, lane, i);
+    return lane;
+  }
+
+  // Who let the slot go last.
+  std::size_t to_reader(std::size_t lane, const LaneInterval& i, std::int64_t& at) {
+    const SlotReader* last = nullptr;
+    for (const SlotUse& use : p_.slots)
+      for (const SlotReader& r : use.readers)
+        if (use.slot == i.slot && r.to <= at && (last == nullptr || r.to > last->to)) last = &r;
+    if (last == nullptr || last->to <= i.from) {
+      add(at, i.from, PathOf::work, lane, i);
+      return lane;
+    }
+    const std::size_t reader = last->lane;
+    add(at, last->to, PathOf::hand_over, lane, i);
+    return reader;
+  }
+
+  // Its own product from its commit, or, where one that was committed before returned later than that, from then on:
+  // until then the tensor cores were at that one. An inference from the order of commits.
+  std::size_t to_product(std::size_t lane, const LaneInterval& i, std::int64_t& at) {
+    const Product* own = nullptr;
+    for (const Product& x : p_.products)
+      if (x.lane == lane && x.returned == i.to && (own == nullptr || x.committed > own->committed)) own = &x;
+    const std::int64_t from = own == nullptr ? i.from : std::min(own->committed, i.to);
+    const Product* other = nullptr;
+    for (const Product& x : p_.products)
+      if (x.lane != lane && x.committed < from && x.returned > from && x.returned < at &&
+          (other == nullptr || x.returned > other->returned))
+        other = &x;
+    const std::size_t next = other == nullptr ? lane : other->lane;
+    add(at, other == nullptr ? from : other->returned, PathOf::tensor_cores, lane, i);
+    return next;
+  }
+
+  // Turn, query tile, Q: whoever ended a state of that kind last before.
+  std::size_t to_other(std::size_t lane, const LaneInterval& i, const LaneState& state, std::int64_t& at) {
+    std::size_t who = lane;
+    std::int64_t when = i.from;
+    for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
+      if (p_.lanes[l] == lane) continue;
+      for (const LaneInterval& x : p_.intervals[l]) {
+        const LaneState& s = lane_state(tag_of(x));
+        const bool gives = state.of == StateOf::turn   ? s.kind == StateKind::flight && s.of != StateOf::q
+                           : state.of == StateOf::tile ? tag_of(x) == "next tile"
+                                                       : s.kind == StateKind::flight && s.of == StateOf::q;
+        if (gives && x.to <= at && x.to > when) who = p_.lanes[l], when = x.to;
+      }
+    }
+    add(at, when, state.of == StateOf::q ? PathOf::copy_q : PathOf::hand_over, lane, i);
+    return who;
+  }
+
+  const Timeline& t_;
+  Pipeline& p_;
+};
+
+}  // namespace
+
+std::int64_t Pipeline::on_path(PathOf of) const {
+  std::int64_t sum = 0;
+  for (const PathStretch& s : path)
+    if (s.of == of) sum += s.to - s.from;
+  return sum;
+}
+
+Result<Pipeline> pipeline_of(const Timeline& t, std::int32_t block) {
+  auto p = Builder(t, block).build();
+  if (!p) return p;
+  PathFinder(t, *p).find();
+  return p;
+}
+
+}  // namespace attn
