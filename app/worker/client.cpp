@@ -9,6 +9,7 @@
 #include "app/worker/messages.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/model/problem/tensor_bytes.h"
+#include "kernels/recording/file/timeline_file.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/session/session.h"
@@ -227,6 +228,21 @@ Result<Heartbeat> GpuClient::heartbeat(const Point& p, const Deadline& deadline,
   if (!beat) return tl::unexpected(lost({NoReply::broken, beat.error().message}, what));
   if (reply->text.value("lost", false)) detach();
   return beat;
+}
+
+Result<Timeline> GpuClient::timeline(const Point& p, const gpu::StampRequest& r, const Deadline& deadline,
+                                     const Progress& progress) {
+  const std::string what = fmt::format("The timeline of {} on {}", p.kernel, describe(p.problem));
+  json request = with_own(to_json(p));
+  request["do"] = "timeline";
+  request["block"] = r.first;
+  request["blocks"] = r.blocks;
+  auto reply = ask(request.dump(), {}, what, deadline, progress);
+  if (!reply) return tl::unexpected(reply.error());
+  auto timeline = timeline_from(reply->bytes, "the worker's answer");
+  if (!timeline) return tl::unexpected(lost({NoReply::broken, timeline.error().message}, what));
+  if (reply->text.value("lost", false)) detach();
+  return timeline;
 }
 
 Result<KernelCounts> GpuClient::count_instructions(const Point& p, const Deadline& deadline, const Progress& progress) {

@@ -15,7 +15,9 @@
 #include "app/system/child_process.h"
 #include "app/worker/lasting_thread.h"
 #include "app/worker/requests.h"
+#include "kernels/gpu/rungs/stamps/stamps.h"
 #include "kernels/ladder.h"
+#include "kernels/recording/timeline.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/measurement.h"
@@ -66,6 +68,9 @@ class GpuClient {
   Result<KernelSamples> sample(const Point& p, const Deadline& deadline, const Progress& progress = {});
   // Counters over the time of one run of the point.
   Result<Heartbeat> heartbeat(const Point& p, const Deadline& deadline, const Progress& progress = {});
+  // Who did what when in one launch of the point; event by event in the blocks of the request.
+  Result<Timeline> timeline(const Point& p, const gpu::StampRequest& request, const Deadline& deadline,
+                            const Progress& progress = {});
   // What the instructions of the point's kernel do in one run, by address; put_lines() adds lines and phases.
   Result<KernelCounts> count_instructions(const Point& p, const Deadline& deadline, const Progress& progress = {});
   // Process id of the worker; -1 where none runs.

@@ -171,6 +171,10 @@ Result<Heartbeat> heartbeat_from(const json& j) {
   return guarded<Heartbeat>([&] { return heartbeat_from_json(j.at("heartbeat"), "the worker's answer"); });
 }
 
+gpu::StampRequest stamp_request_from(const json& j) {
+  return {j.value("block", std::int64_t{0}), j.value("blocks", std::int64_t{1})};
+}
+
 json to_json(const KernelCounts& c, bool lost) {
   return {{"is", "counted"}, {"counts", counts_to_json(c)}, {"lost", lost}};
 }

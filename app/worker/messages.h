@@ -10,6 +10,7 @@
 #include "app/worker/requests.h"
 #include "kernels/base/result.h"
 #include "kernels/gpu/rungs/own_kernel.h"
+#include "kernels/gpu/rungs/stamps/stamps.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/measurement.h"
@@ -38,6 +39,7 @@ nlohmann::json to_json(const KernelSamples& s, bool lost);
 Result<KernelSamples> samples_from(const nlohmann::json& j);
 nlohmann::json to_json(const Heartbeat& h, bool lost);
 Result<Heartbeat> heartbeat_from(const nlohmann::json& j);
+gpu::StampRequest stamp_request_from(const nlohmann::json& j);
 nlohmann::json to_json(const KernelCounts& c, bool lost);
 Result<KernelCounts> counts_from(const nlohmann::json& j);
 

@@ -25,6 +25,9 @@
 //   answer    {"is": "heartbeat", "heartbeat": as in a session's JSON, "lost"}, or an error
 //   request   {"do": "count", ...}: the same point; what its instructions do in one run
 //   answer    {"is": "counted", "counts": as in a session's JSON, without lines and phases, "lost"}, or an error
+//   request   {"do": "timeline", ..., "block", "blocks"}: the same point; when the lanes of its blocks did what,
+//             event by event of those `blocks` from `block` on
+//   answer    {"is": "timeline", "lost"} + a container with the timeline alone, or an error
 //   "own" {"file", "text"} in a request: a kernel of the user's own, which its "kernel" names
 #pragma once
 

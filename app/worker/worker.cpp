@@ -26,11 +26,13 @@
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
 #include "kernels/model/problem/tensor_bytes.h"
+#include "kernels/recording/file/timeline_file.h"
 #include "profiling/measure/cpu/on_cpu.h"
 #include "profiling/measure/gpu/beat_on_gpu.h"
 #include "profiling/measure/gpu/count_on_gpu.h"
 #include "profiling/measure/gpu/gpu_timing.h"
 #include "profiling/measure/gpu/sample_on_gpu.h"
+#include "profiling/measure/gpu/stamp_on_gpu.h"
 
 namespace attn {
 namespace {
@@ -81,7 +83,8 @@ class Worker {
     if (what == "compile") return compile(*request);
     if (what == "turn") return turn(*request);
     if (what == "let_go") return let_go();
-    if (what == "sample" || what == "heartbeat" || what == "count") return profile(*request, what);
+    if (what == "sample" || what == "heartbeat" || what == "count" || what == "timeline")
+      return profile(*request, what);
     if (what != "run" && what != "record")
       return bad_input(fmt::format("the worker does not know the request '{}'", what));
     auto read = run_request_from(*request);
@@ -154,7 +157,7 @@ class Worker {
   Result<void> measure(const json& request);
   const KernelRow* cpu_row(const Point& p) const;
   Result<void> compile(const json& request);
-  Result<void> profile(const json& request, const std::string& what);  // "sample", "heartbeat" or "count"
+  Result<void> profile(const json& request, const std::string& what);
   Result<GpuTools> tools_for(const Point& p);
   Result<void> turn(const json& request);
   Result<void> hold(const Point& p, const std::string& key);
@@ -423,6 +426,14 @@ Result<void> Worker::profile(const json& request, const std::string& what) {
     return ok();
   };
   if (what == "heartbeat") return answer(beat_on_gpu(*point, *tools));
+  if (what == "timeline") {
+    const auto made = stamp_on_gpu(*point, stamp_request_from(request), *tools);
+    const auto bytes = made ? timeline_bytes(*made) : Result<std::vector<std::byte>>(tl::unexpected(made.error()));
+    if (!bytes) return tl::unexpected(bytes.error());
+    const std::span<const std::byte> part = *bytes;
+    send({{"is", "timeline"}, {"lost", gpu_.driver().lost()}}, std::span(&part, 1));
+    return ok();
+  }
   const bool counts = what == "count";
   const auto queue = counts ? gpu_.counting_queue() : gpu_.sampling_queue();
   if (!queue) return tl::unexpected(queue.error());

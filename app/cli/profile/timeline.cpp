@@ -1,0 +1,173 @@
+// attnscope timeline: who waits for whom inside one launch of a pipelined kernel. Recorded on a GPU, or read from a
+// session.
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/cli/arguments/command.h"
+#include "app/cli/arguments/console_text.h"
+#include "app/cli/arguments/kernel_arguments.h"
+#include "app/cli/arguments/problem_arguments.h"
+#include "app/system/file_lock.h"
+#include "app/worker/client.h"
+#include "kernels/base/text.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/model/problem/validate.h"
+#include "profiling/session/session.h"
+#include "profiling/timeline/timeline_text.h"
+
+namespace attn::cli {
+namespace {
+
+constexpr double kLongest = 300;        // seconds: a first context and a compilation among them
+constexpr std::int64_t kLength = 4096;  // where no --l is given
+
+struct TimelineArguments {
+  std::string kernel, session, save, csv_file, perfetto_file;
+  std::int32_t gpu = 0;
+  std::int64_t block = 0, blocks = 1;
+  bool warm = false;
+  ProblemArguments problem;
+  OptionArguments options;
+};
+
+Result<Point> point_of(const TimelineArguments& a, const KernelRow& row) {
+  Point p;
+  p.gpu = a.gpu;
+  p.kernel = row.id;
+  p.problem.Lq = p.problem.Lk = kLength;
+  p.problem.D = p.problem.Dv = 64;
+  p.problem.dtype = row.dtypes.front();
+  p.l2 = a.warm ? L2State::warm : L2State::cold;
+  if (auto r = a.problem.apply_to(p.problem); !r) return tl::unexpected(r.error());
+  if (auto r = validate(p.problem); !r) return tl::unexpected(r.error());
+  const KernelRow* const rows[] = {&row};
+  if (auto r = a.options.check_read_by(rows); !r) return tl::unexpected(r.error());
+  if (auto r = a.options.apply_to(p.options); !r) return tl::unexpected(r.error());
+  return p;
+}
+
+Result<Timeline> record(const TimelineArguments& a, Stopper& stopper) {
+  const auto row = find_kernel(a.kernel);
+  if (!row) return tl::unexpected(row.error());
+  if ((*row)->stamps == nullptr) {
+    std::string having;
+    for (const KernelRow& other : gpu::gpu_kernel_table())
+      if (other.stamps != nullptr) having += fmt::format("{}{}", having.empty() ? "" : ", ", other.id);
+    return bad_input(phrase("{} has no recorder of its pipeline; {} has.", a.kernel, having));
+  }
+  auto point = point_of(a, **row);
+  if (!point) return tl::unexpected(point.error());
+  const Deadline deadline{kLongest, stopper.token()};
+  GpuClient client;
+  const auto hello = client.hello(deadline);
+  if (!hello) return tl::unexpected(hello.error());
+  const auto at = std::ranges::find(hello->gpus, a.gpu, &gpu::GpuProperties::index);
+  if (at == hello->gpus.end())
+    return fail(ErrorKind::cannot_run, phrase("there is no GPU {}: this machine has {}", a.gpu, hello->gpus.size()));
+  point->arch = at->arch();
+  auto timeline = client.timeline(*point, {a.block, a.blocks}, deadline, say_progress);
+  say_progress("");
+  return timeline;
+}
+
+// Behind those that the file has.
+Result<void> save(const std::string& file, const Timeline& t) {
+  const auto lock = FileLock::of_file(file);
+  if (!lock) return tl::unexpected(lock.error());
+  Session session;
+  std::error_code error;
+  if (std::filesystem::exists(file, error)) {
+    auto read = read_session(file);
+    if (!read) return tl::unexpected(read.error());
+    session = std::move(*read);
+  }
+  session.timelines.push_back(t);
+  return write_session(file, session);
+}
+
+Result<std::vector<Timeline>> timelines_of(const TimelineArguments& a, Stopper& stopper) {
+  if (a.session.empty()) {
+    auto made = record(a, stopper);
+    if (!made) return tl::unexpected(made.error());
+    return std::vector<Timeline>{std::move(*made)};
+  }
+  auto session = read_session(a.session);
+  if (!session) return tl::unexpected(session.error());
+  std::vector<Timeline> kept;
+  for (Timeline& t : session->timelines)
+    if (a.kernel.empty() || t.kernel == a.kernel) kept.push_back(std::move(t));
+  if (kept.empty())
+    return bad_input(a.kernel.empty() ? phrase("{} holds no timeline.", a.session)
+                                      : phrase("{} holds no timeline of {}.", a.session, a.kernel));
+  return kept;
+}
+
+Result<void> check(const TimelineArguments& a) {
+  if (a.kernel.empty() && a.session.empty())
+    return bad_input(tr("Name a kernel to record, or --session FILE.attn to read."));
+  if (!a.session.empty() && !a.save.empty())
+    return bad_input(tr("--save keeps what is recorded here, --session reads a file: give one."));
+  for (const auto& [option, file] :
+       {std::pair("--csv", a.csv_file), std::pair("--perfetto", a.perfetto_file), std::pair("--save", a.save)})
+    if (!file.empty())
+      if (auto r = check_writable(option, file); !r) return r;
+  return check_distinct({{"--session", a.session}},
+                        {{"--csv", a.csv_file}, {"--perfetto", a.perfetto_file}, {"--save", a.save}});
+}
+
+Result<int> show_timeline(const TimelineArguments& a, Stopper& stopper) {
+  if (auto r = check(a); !r) return tl::unexpected(r.error());
+  const auto all = timelines_of(a, stopper);
+  if (!all) return tl::unexpected(all.error());
+  if (all->size() > 1 && (!a.csv_file.empty() || !a.perfetto_file.empty()))
+    return bad_input(
+        phrase("{} holds {} timelines; a table or trace is of one. Name its kernel.", a.session, all->size()));
+  if (!a.save.empty())
+    if (auto r = save(a.save, all->front()); !r) return tl::unexpected(r.error());
+  if (!a.csv_file.empty())
+    if (auto r = write_text(a.csv_file, timeline_csv(all->front())); !r) return tl::unexpected(r.error());
+  if (!a.perfetto_file.empty())
+    if (auto r = write_text(a.perfetto_file, timeline_perfetto(all->front())); !r) return tl::unexpected(r.error());
+  if (a.csv_file == "-" || a.perfetto_file == "-") return 0;
+  for (const Timeline& t : *all)
+    if (auto r = print(timeline_text(t)); !r) return tl::unexpected(r.error());
+  return 0;
+}
+
+}  // namespace
+
+Command add_timeline(Parser program) {
+  auto a = std::make_shared<TimelineArguments>();
+  Parser parser = program.add_subcommand("timeline", tr("Who waits for whom inside one launch of a pipelined kernel"));
+  parser.add_option("kernel", a->kernel, tr("A GPU kernel with a recorder of its pipeline: flash_hopper"))
+      ->type_name("ID");
+  parser.add_option("--session", a->session, tr("Read timelines from this file instead of recording one"))
+      ->type_name("FILE.attn");
+  parser.add_option("--gpu", a->gpu, tr("Which GPU records; left out: 0"))->type_name("N");
+  parser.add_option("--block", a->block, tr("First block of the grid that is recorded event by event; left out: 0"))
+      ->type_name("N");
+  parser
+      .add_option("--blocks", a->blocks, tr("How many are; of all others it is kept when they took which query tile"))
+      ->type_name("N");
+  parser.add_flag("--warm", a->warm, tr("The L2 cache holds what a run before left there, not other data"));
+  parser.add_option("--save", a->save, tr("A session that the timeline is added to"))->type_name("FILE.attn");
+  parser.add_option("--csv", a->csv_file, tr("A row a state of a lane; - is stdout"))->type_name("FILE");
+  parser.add_option("--perfetto", a->perfetto_file, tr("A trace that ui.perfetto.dev opens; - is stdout"))
+      ->type_name("FILE.json");
+  a->problem.add_to(parser, "--scale");
+  a->options.add_to(parser, false);
+  parser.footer(
+      tr("Examples:\n  attnscope timeline flash_hopper --l 4096 --hq 16 --d 128 --causal --save run.attn\n"
+         "  attnscope timeline --session run.attn --perfetto trace.json"));
+  return {parser, [a](Stopper& stopper) { return show_timeline(*a, stopper); }};
+}
+
+}  // namespace attn::cli
