@@ -48,6 +48,7 @@ struct Controller::RunEffect {
   void operator()(const TakeSweepOf& e) const { c.runs_.take_sweep_of(e.id); }
 
   void operator()(const ListKernel& e) const { c.listings_.list(e.subject); }
+  void operator()(const FindTimelines&) const { c.timelines_.find(); }
   void operator()(const EditLab& e) const { c.labs_.edit(e); }
   void operator()(const BuildLab&) const { c.labs_.build(); }
   void operator()(const RevertLab&) const { c.labs_.revert(); }
@@ -102,12 +103,13 @@ Controller::Controller(ControllerOptions options)
       runs_(context(), std::move(options.runs)),
       sweeps_(context(), options.sweeps, runs_),
       listings_(context(), std::move(options.lister)),
+      timelines_(context()),
       samplings_(context(), options.sweeps.gpu, runs_),
       labs_(context(), file_task_, options.sweeps.gpu, std::move(options.drafts)),
       tunings_(context(), std::move(options.sweeps.gpu), std::move(options.sweeps.tiles)),
       exports_(context(), file_task_, std::move(options.program)),
       lessons_(context(), std::move(options.lessons), recordings_),
-      files_(context(), file_task_, recordings_, sweeps_, runs_, lessons_),
+      files_(context(), file_task_, recordings_, sweeps_, runs_, lessons_, timelines_),
       tasks_(std::move(options.wake)) {
   model_.here = provenance_here();
   model_.caches = cpu_caches();
@@ -236,6 +238,10 @@ void Controller::show(std::vector<ListedRun> runs, std::shared_ptr<const Recordi
   recordings_.show(recording);
   const std::string& file = state_.document.inputs.q_file;
   if (is_attn_file(file)) recordings_.replay_opened(file, std::move(recording));
+}
+
+void Controller::show(const std::vector<Timeline>& timelines) {
+  timelines_.show(timelines);
 }
 
 void Controller::save_picture(const std::filesystem::path& file, Image image) {

@@ -17,6 +17,7 @@
 #include "app/control/files/exports.h"
 #include "app/control/files/file_task.h"
 #include "app/control/files/files.h"
+#include "app/control/files/timelines.h"
 #include "app/control/learn/lessons.h"
 #include "app/control/profile/labs.h"
 #include "app/control/profile/listings.h"
@@ -71,6 +72,8 @@ class Controller {
   WindowRequests take_requests();
   // Shows what a picture or a loaded session brings, in place of what this machine made.
   void show(std::vector<ListedRun> runs, std::shared_ptr<const Recording> recording);
+  // Timelines of an opened file, for Profile.
+  void show(const std::vector<Timeline>& timelines);
   // What stands in the lab of a picture, with what it was built to.
   void show_lab(LabView lab) { model_.lab = std::move(lab); }
   // Writes what SavePicture asked for, on a task.
@@ -109,6 +112,7 @@ class Controller {
   RunList runs_;
   Sweeps sweeps_;
   Listings listings_;
+  Timelines timelines_;
   Samplings samplings_;
   Labs labs_;
   Tunings tunings_;

@@ -78,8 +78,10 @@ std::vector<StateSum> sums_of(std::span<const LaneInterval> intervals) {
   return sums;
 }
 
-double ns_a_unit(const Timeline& t) {
-  return t.unit == MomentUnit::ns || t.sms.empty() ? 1 : t.sms.front().ns_per_clock;
+double ns_a_unit(const Timeline& t, std::int32_t block) {
+  if (t.unit == MomentUnit::ns) return 1;
+  const auto clock = std::ranges::find(t.sms, t.blocks.at(static_cast<std::size_t>(block)).sm, &SmClock::sm);
+  return clock == t.sms.end() ? 1 : clock->ns_per_clock;
 }
 
 std::vector<std::size_t> lanes_of_block(const Timeline& t, std::int32_t block) {

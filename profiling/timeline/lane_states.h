@@ -50,8 +50,8 @@ struct StateSum {
 // By the time that they took, the longest first; they add up to the block's length exactly.
 std::vector<StateSum> sums_of(std::span<const LaneInterval> intervals);
 
-// Nanoseconds of a clock of this timeline's SM; 1 where the unit is ns.
-double ns_a_unit(const Timeline& t);
+// Nanoseconds of a clock of the SM that ran the block; 1 where the unit is ns.
+double ns_a_unit(const Timeline& t, std::int32_t block);
 // The lanes of a block (a row of t.blocks) that were recorded event by event: more than one a block, or the only one.
 std::vector<std::size_t> lanes_of_block(const Timeline& t, std::int32_t block);
 // Rows of t.blocks that have all their lanes.

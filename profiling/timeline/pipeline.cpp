@@ -130,8 +130,19 @@ class PathFinder {
   }
 
  private:
-  // A wait that is shorter is no wait: asking a barrier that is open takes as long.
-  static constexpr std::int64_t kOpen = 64;
+  // Asking a barrier that is open takes its time too, among other warps' instructions: a wait of up to twice what the
+  // quickest tenth of its kind takes in this lane is none, if that is no long time.
+  std::int64_t open_time(std::size_t lane, const LaneInterval& i) {
+    const auto [at, fresh] = open_.try_emplace({lane, i.tag}, 0);
+    if (!fresh) return at->second;
+    std::vector<std::int64_t> lengths;
+    for (const LaneInterval& x : of(lane))
+      if (x.tag == i.tag) lengths.push_back(x.length());
+    std::ranges::sort(lengths);
+    at->second = std::clamp<std::int64_t>(2 * lengths[lengths.size() / 10], kOpen, kLong);
+    return at->second;
+  }
+  static constexpr std::int64_t kOpen = 64, kLong = 320;  // clocks
 
   std::string_view tag_of(const LaneInterval& i) const { return t_.tags[static_cast<std::size_t>(i.tag)]; }
   const std::vector<LaneInterval>& of(std::size_t lane) const {
@@ -166,15 +177,17 @@ class PathFinder {
   std::size_t step(std::size_t lane, std::int64_t& at) {
     const LaneInterval i = before(lane, at);
     const LaneState& state = lane_state(tag_of(i));
-    const bool waited = state.kind == StateKind::wait && at - i.from > kOpen;
-    if (!waited) {
+    const bool producer = t_.lanes[lane].kind == LaneKind::producer;
+    const bool slot = state.of == StateOf::k || state.of == StateOf::v;
+    const bool product = state.of == StateOf::s || state.of == StateOf::o;
+    if (state.kind == StateKind::wait && producer && slot) return to_reader(lane, i, at);
+    if (!producer && product && (state.kind == StateKind::wait || state.kind == StateKind::flight))
+      return to_product(lane, i, at);
+    if (state.kind != StateKind::wait || i.length() <= open_time(lane, i)) {
       add(at, i.from, PathOf::work, lane, i);
       return lane;
     }
-    const bool producer = t_.lanes[lane].kind == LaneKind::producer;
-    if (producer && (state.of == StateOf::k || state.of == StateOf::v)) return to_reader(lane, i, at);
-    if (state.of == StateOf::k || state.of == StateOf::v) return to_copy(lane, i, state.of == StateOf::v, at);
-    if (state.of == StateOf::s || state.of == StateOf::o) return to_product(lane, i, at);
+    if (slot) return to_copy(lane, i, state.of == StateOf::v, at);
     return to_other(lane, i, state, at);
   }
 
@@ -183,7 +196,7 @@ class PathFinder {
     for (const SlotUse& use : p_.slots) {
       const auto reads = [&](const SlotReader& r) { return r.lane == lane && r.from == i.to; };
       if (use.slot != i.slot || use.of_v != of_v || std::ranges::none_of(use.readers, reads)) continue;
-      if (use.asked >= at) break;
+      if (use.asked >= at || use.landed != i.to) break;  // another found it there before: it was not waited for
       add(at, use.asked, of_v ? PathOf::copy_v : PathOf::copy_k, lane, i);
       return p_.lanes.front();
     }
@@ -206,16 +219,16 @@ class PathFinder {
     return reader;
   }
 
-  // Its own product from its commit, or, where one that was committed before returned later than that, from then on:
-  // until then the tensor cores were at that one. An inference from the order of commits.
+  // Its own product from when it was handed over, or, where one that was handed over before returned later than that,
+  // from then on: until then the tensor cores were at that one. An inference from the order of both.
   std::size_t to_product(std::size_t lane, const LaneInterval& i, std::int64_t& at) {
     const Product* own = nullptr;
     for (const Product& x : p_.products)
-      if (x.lane == lane && x.returned == i.to && (own == nullptr || x.committed > own->committed)) own = &x;
-    const std::int64_t from = own == nullptr ? i.from : std::min(own->committed, i.to);
+      if (x.lane == lane && x.issued < at && x.returned >= at && (own == nullptr || x.issued > own->issued)) own = &x;
+    const std::int64_t from = own == nullptr ? i.from : own->issued;
     const Product* other = nullptr;
     for (const Product& x : p_.products)
-      if (x.lane != lane && x.committed < from && x.returned > from && x.returned < at &&
+      if (x.lane != lane && x.issued < from && x.returned > from && x.returned < at &&
           (other == nullptr || x.returned > other->returned))
         other = &x;
     const std::size_t next = other == nullptr ? lane : other->lane;
@@ -243,6 +256,7 @@ class PathFinder {
 
   const Timeline& t_;
   Pipeline& p_;
+  std::map<std::pair<std::size_t, std::int32_t>, std::int64_t> open_;  // by lane and tag
 };
 
 }  // namespace

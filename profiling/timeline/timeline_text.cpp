@@ -35,8 +35,8 @@ std::string head_text(const Timeline& t) {
                             : phrase("First start to last end: {:.1f} us by the global timer\n", span);
   }
   if (!t.sms.empty() && t.unit == MomentUnit::clocks)
-    text += phrase("{} SMs at {:.3f} GHz; their clocks agree with the global timer within {:.0f} ns\n", t.sms.size(),
-                   1 / ns_a_unit(t), residual_ns(t));
+    text += phrase("{} SMs; at starts and ends of blocks their clocks agree with the global timer within {:.0f} ns\n",
+                   t.sms.size(), residual_ns(t));
   if (const std::string why = why_no_picture(t); !why.empty()) text += why + "\n";
   return text;
 }
@@ -120,7 +120,7 @@ std::string timeline_text(const Timeline& t) {
     }
     const TimedBlock& b = t.blocks[static_cast<std::size_t>(block)];
     text += phrase("Block {} on SM {}: {} clocks, {:.2f} us\n", b.block, b.sm, p->length(),
-                   static_cast<double>(p->length()) * ns_a_unit(t) * 1e-3);
+                   static_cast<double>(p->length()) * ns_a_unit(t, block) * 1e-3);
     text += lanes_text(t, *p) + path_text(*p);
   }
   return text;

@@ -54,6 +54,18 @@ void refresh_lab(ProfileCache& cache, const Model& model) {
   cache.lab = lab_scene(lab, model.gpu, cache.scene.row.get());
 }
 
+void refresh_timeline(ProfileCache& cache, const ProfileView& view, const Model& model) {
+  const Measurement* row = cache.scene.row.get();
+  const std::string& kernel = row != nullptr ? row->key.kernel : cache.scene.kernel;
+  auto shown = timeline_shown(view, model.timelines, kernel, row != nullptr ? row->key.problem : Problem());
+  std::string key = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", kernel, fmt::ptr(shown.get()), view.time_from_ns,
+                                view.time_to_ns, view.key_tile, view.time_path, model.timelines.all.size(),
+                                model.timelines.looked, model.timelines.error, view.timeline);
+  if (key == cache.timeline_key) return;
+  cache.timeline_key = std::move(key);
+  cache.timeline = timeline_scene(std::move(shown), view, model.timelines, kernel);
+}
+
 void refresh_source(ProfileCache& cache, const State& state, const Model& model) {
   const ProfileView& view = state.view.profile;
   const ListingView& listing = model.listing;

@@ -9,6 +9,7 @@
 #include "viz/profile/lab/lab.h"
 #include "viz/profile/profile_ui_state.h"
 #include "viz/profile/source/source.h"
+#include "viz/profile/timeline/timeline_scene.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 
@@ -24,6 +25,8 @@ struct ProfileCache {
   CodeScene code;
   std::string code_key;
   SourceUiState source_ui;
+  PipelineScene timeline;
+  std::string timeline_key;
   LabScene lab;
   std::string lab_key;
   LabUiState lab_ui;
@@ -33,6 +36,8 @@ struct ProfileCache {
 ProfileCache& refreshed(ProfileUiState& ui, const State& state, const Model& model);
 // The same for the lab.
 void refresh_lab(ProfileCache& cache, const Model& model);
+// The same for the timeline that fits the scene's row.
+void refresh_timeline(ProfileCache& cache, const ProfileView& view, const Model& model);
 // The same for the source of the scene's subject.
 void refresh_source(ProfileCache& cache, const State& state, const Model& model);
 

@@ -29,6 +29,7 @@
 #include "viz/profile/source/source_draw.h"
 #include "viz/profile/strip/page_chips_draw.h"
 #include "viz/profile/strip/panel_draw.h"
+#include "viz/profile/timeline/timeline_draw.h"
 
 namespace attn {
 namespace {
@@ -50,6 +51,11 @@ constexpr float kThreeWide = 1150, kThreeLow = 340, kSixRowsEach = 392;
 std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page) {
   std::vector<Chip> chips = page_chips(page);
   if (!scene.empty.empty()) chips.erase(chips.begin(), chips.end() - 1);  // the lab stays
+  const auto to_bench = [&] {
+    chips.push_back({tr("Open in Bench"), tr("The same kernel and value beside the others"), !scene.empty.empty(),
+                     ChooseWorkspace{Workspace::bench}});
+    if (!scene.stand_in.empty()) chips.back().before = TakeSweepOf{scene.stand_in};
+  };
   const auto take = [&](RowDetail what, const char* words, const char* help) {
     if (scene.sample) {
       SampleRow row = *scene.sample;
@@ -59,6 +65,10 @@ std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page) {
       chips.push_back({words, scene.why_no_sampling.c_str(), false, ChooseProfilePage{page}, false});
     }
   };
+  if (page == ProfilePage::timeline) {
+    to_bench();
+    return chips;
+  }
   if (page == ProfilePage::heartbeat) {
     take(RowDetail::heartbeat, tr("Listen to it"),
          tr("Runs it on the GPU and reads its pipes and memories every few microseconds"));
@@ -69,9 +79,7 @@ std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page) {
   if (page == ProfilePage::source)
     take(RowDetail::counts, tr("Count it"),
          tr("Runs it on the GPU and counts at each instruction: how often it is executed, bank conflicts, sectors"));
-  chips.push_back({tr("Open in Bench"), tr("The same kernel and value beside the others"), !scene.empty.empty(),
-                   ChooseWorkspace{Workspace::bench}});
-  if (!scene.stand_in.empty()) chips.back().before = TakeSweepOf{scene.stand_in};
+  to_bench();
   return chips;
 }
 
@@ -146,7 +154,8 @@ float draw_strip(const ProfileScene& scene, const StripPlace& place, bool& seek,
   const auto [page, width, low, noted] = place;
   const TextRuns headline{{scene.empty.empty() ? scene.headline : scene.empty, Face::bold, Token::text, 0, false}};
   std::vector<TextRuns> words = strip_words(scene, place);
-  const bool findings = page != ProfilePage::heartbeat && !scene.findings.empty(), with_findings = findings && !low;
+  const bool findings = page != ProfilePage::heartbeat && page != ProfilePage::timeline && !scene.findings.empty(),
+             with_findings = findings && !low;
   const bool hint = findings && low;
   constexpr int kLines = 12;
   const float left = s.px(20), pad = s.px(12), gap = s.px(4);
@@ -338,6 +347,11 @@ void draw_page(ProfileCache& cache, const State& state, const Model& model, ImVe
     const float least = heartbeat_height(scene.heartbeat, room.x);
     draw_heartbeat(scene.heartbeat, {room.x, scene.heartbeat.there ? std::max(room.y, least) : least}, commands);
   }
+  if (view.page == ProfilePage::timeline) {
+    refresh_timeline(cache, view, model);
+    const float least = timeline_height(cache.timeline, room.x);
+    draw_timeline(cache.timeline, {room.x, std::max(room.y, least)}, commands);
+  }
   if (view.page != ProfilePage::source) return;
   refresh_source(cache, state, model);
   if (const auto line = line_of_sought(cache.source, view)) commands.push_back(*line);
@@ -358,6 +372,7 @@ void draw_profile(const State& state, const Model& model, ProfileUiState& ui, Co
     refresh_lab(cache, model);
     return draw_lab(cache.lab, model.lab, scene.empty.empty(), cache.lab_ui, size, commands);
   }
+  if (view.page == ProfilePage::timeline && !model.timelines.looked) commands.push_back(FindTimelines{});
   const float gutter = s.px(kGutter);
   const bool with_panel = scene.empty.empty(), compact = size.x < s.px(kCompact);
   // The source is shown, and the machine code names what the samples of the headline wait for.
@@ -383,8 +398,10 @@ void draw_profile(const State& state, const Model& model, ProfileUiState& ui, Co
     const bool low = with_panel && height < s.px(kLow);
     bool seek = false;
     const float strip = draw_strip(scene, {view.page, width, low, with_panel && compact}, seek, commands);
-    if (with_panel) draw_page(cache, state, model, {width, height - strip - gutter}, commands);
-    if (low && view.page != ProfilePage::heartbeat) draw_more(scene, view.page, width, commands);
+    if (with_panel || view.page == ProfilePage::timeline)
+      draw_page(cache, state, model, {width, height - strip - gutter}, commands);
+    if (low && view.page != ProfilePage::heartbeat && view.page != ProfilePage::timeline)
+      draw_more(scene, view.page, width, commands);
     if (seek) ImGui::SetScrollHereY(1);
   }
   ImGui::EndChild();

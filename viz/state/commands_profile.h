@@ -33,6 +33,19 @@ struct ChooseAgainst {
 struct ChooseBeatSpan {
   std::int64_t from_us = 0, to_us = 0;
 };
+struct ChooseTimeline {
+  std::string id;  // as in ProfileView
+};
+// Nanoseconds from the block's start; both 0: all of it.
+struct ChooseTimeSpan {
+  std::int64_t from_ns = 0, to_ns = 0;
+};
+struct FollowKeyTile {
+  std::int32_t tile = -1;
+};
+struct ShowTimePath {
+  bool on = true;
+};
 struct ShowRoofLevels {
   bool on = true;
 };
@@ -40,13 +53,16 @@ struct ShowRoofLevels {
 struct ShowPhase {
   gpu::CodePhase phase = gpu::CodePhase::none;
 };
-using ProfileCommand = std::variant<ChooseProfilePage, ChooseSourceLine, ChooseCode, ChooseAgainst, ChooseBeatSpan,
-                                    ShowRoofLevels, ShowPhase>;
+using ProfileCommand =
+    std::variant<ChooseProfilePage, ChooseSourceLine, ChooseCode, ChooseAgainst, ChooseBeatSpan, ChooseTimeline,
+                 ChooseTimeSpan, FollowKeyTile, ShowTimePath, ShowRoofLevels, ShowPhase>;
 
 // The source of a kernel beside its machine code, for the model; one at a time.
 struct ListKernel {
   gpu::ListingSubject subject;
 };
+// The timelines that came with the program, for the model.
+struct FindTimelines {};
 // What is taken of a row beside its figures.
 enum class RowDetail : std::uint8_t {
   samples,    // where its warps wait
@@ -92,7 +108,7 @@ struct AnswerDraft {
 struct KeepLab {};
 // As a file that opens as this kernel.
 struct SaveLab {};
-using ProfileEffect = std::variant<ListKernel, SampleRow, EditLab, BuildLab, RevertLab, OpenExperiment, LimitRegisters,
-                                   TakeTry, AnswerDraft, KeepLab, SaveLab>;
+using ProfileEffect = std::variant<ListKernel, FindTimelines, SampleRow, EditLab, BuildLab, RevertLab, OpenExperiment,
+                                   LimitRegisters, TakeTry, AnswerDraft, KeepLab, SaveLab>;
 
 }  // namespace attn

@@ -16,6 +16,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/options.h"
 #include "kernels/recording/recording.h"
+#include "kernels/recording/timeline.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/session/sweep_run.h"
 #include "viz/state/bench_runs.h"
@@ -94,6 +95,13 @@ struct ListingView {
   std::string error;
 };
 
+// Recorded launches of pipelined kernels: those of opened sessions first, then those that came with the program.
+struct TimelinesView {
+  bool looked = false;  // for those that came with the program
+  std::vector<std::shared_ptr<const Timeline>> all;
+  std::string error;  // why those could not be read
+};
+
 // The tiles of one kernel on one problem, as they are tried or as they were kept.
 struct TuningView {
   std::string of;                            // tuning_key() of what it shows; empty: nothing was looked for
@@ -141,6 +149,7 @@ struct Model {
   GpuView gpu;
   PeersView peers;
   ListingView listing;
+  TimelinesView timelines;
   TuningView tuning;
   KeptTilesView kept;
   LabView lab;

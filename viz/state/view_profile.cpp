@@ -10,6 +10,8 @@ std::string_view name_of(ProfilePage page) {
       return "source";
     case ProfilePage::heartbeat:
       return "heartbeat";
+    case ProfilePage::timeline:
+      return "timeline";
     case ProfilePage::lab:
       return "lab";
   }

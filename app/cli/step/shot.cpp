@@ -135,6 +135,7 @@ Result<void> set_session(const ShotArguments& a, PictureSpec& picture) {
   // Bench stands as it stood when the session was saved, unless the command line says otherwise.
   if (a.document.state.empty()) restore_bench(session->state, picture.state);
   for (SweepRun& run : session->runs) picture.runs.push_back({std::move(run), RunFrom::file, false, false});
+  picture.timelines = std::move(session->timelines);
   if (session->recordings.empty()) return ok();
   if (!chosen) {
     show_recording(a, *session, picture);

@@ -198,6 +198,7 @@ void Files::answer_offer(bool take) {
 void Files::keep_beside(Session& session) {
   beside_.reset();
   if (session.tensors.empty() && session.timelines.empty()) return;
+  timelines_.show(session.timelines);
   beside_ = std::make_shared<const Beside>(Beside{std::move(session.tensors), std::move(session.timelines)});
 }
 

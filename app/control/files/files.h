@@ -13,6 +13,7 @@
 #include "app/control/bench/run_list.h"
 #include "app/control/bench/sweeps.h"
 #include "app/control/files/file_task.h"
+#include "app/control/files/timelines.h"
 #include "app/control/learn/lessons.h"
 #include "app/control/step/recordings.h"
 #include "app/control/tasks/job_context.h"
@@ -30,8 +31,14 @@ struct InputFilesAnswer {
 class Files {
  public:
   Files(const JobContext& context, FileTask& files, Recordings& recordings, Sweeps& sweeps, RunList& runs,
-        Lessons& lessons)
-      : context_(context), files_(files), recordings_(recordings), sweeps_(sweeps), runs_(runs), lessons_(lessons) {}
+        Lessons& lessons, Timelines& timelines)
+      : context_(context),
+        files_(files),
+        recordings_(recordings),
+        sweeps_(sweeps),
+        runs_(runs),
+        lessons_(lessons),
+        timelines_(timelines) {}
 
   // To the file that this run saved to before, else to a new one.
   void save_session();
@@ -78,6 +85,7 @@ class Files {
   Sweeps& sweeps_;
   RunList& runs_;
   Lessons& lessons_;
+  Timelines& timelines_;
   InputFilesAnswer inputs_answer_;
   std::shared_ptr<const Beside> beside_;  // of the session that was opened last; null: it had none
   std::set<std::string> refused_;         // kernels of sessions that were left out: they are not asked for again

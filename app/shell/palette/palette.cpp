@@ -108,7 +108,9 @@ void add_buttons(EntryList& e) {
            {SaveLab{}});
   e.add(tr("Profile"), tr("Heartbeat of the kernel, over the time of a run"), tr("Pipes and memories, launches marked"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::heartbeat}})
-      .also = tr("timeline, over time, what an SM does");
+      .also = tr("over time, what an SM does");
+  e.add(tr("Profile"), tr("Timeline: who waits for whom in one launch"), tr("Lanes of a block, its ring, all blocks"),
+        {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::timeline}});
   for (const gpu::CodePhase phase : gpu::all_code_phases()) {
     if (!why_no_step(phase).empty()) continue;
     StepThrough there = step_through_of(e.state());

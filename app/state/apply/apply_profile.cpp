@@ -60,6 +60,30 @@ struct ApplyProfile {
     s.view.profile.beat_to_us = c.to_us;
     return std::move(s);
   }
+  Result<State> operator()(const ChooseTimeline& c) {
+    if (c.id.size() > kMaxName) return bad_input(tr("The name of a timeline has at most 256 bytes."));
+    s.view.profile.timeline = c.id;
+    s.view.profile.time_from_ns = s.view.profile.time_to_ns = 0;
+    s.view.profile.key_tile = -1;
+    return std::move(s);
+  }
+  Result<State> operator()(const ChooseTimeSpan& c) {
+    const bool all = c.from_ns == 0 && c.to_ns == 0;
+    if (!all && (c.from_ns < 0 || c.to_ns <= c.from_ns))
+      return bad_input(phrase("{} to {} ns is no part of a block's time.", c.from_ns, c.to_ns));
+    s.view.profile.time_from_ns = c.from_ns;
+    s.view.profile.time_to_ns = c.to_ns;
+    return std::move(s);
+  }
+  Result<State> operator()(const FollowKeyTile& c) {
+    if (c.tile < -1) return bad_input(phrase("There is no key tile {}.", c.tile));
+    s.view.profile.key_tile = c.tile;
+    return std::move(s);
+  }
+  Result<State> operator()(const ShowTimePath& c) {
+    s.view.profile.time_path = c.on;
+    return std::move(s);
+  }
   Result<State> operator()(const ShowRoofLevels& c) {
     s.view.profile.roof_levels = c.on;
     return std::move(s);

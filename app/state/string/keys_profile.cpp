@@ -15,14 +15,16 @@ namespace {
 constexpr std::string_view kOwn = "own", kUsual = "usual";
 constexpr std::size_t kMaxName = 256;
 constexpr std::int64_t kMaxBeatUs = 1000000000;  // no run takes a quarter of an hour
+constexpr std::int64_t kMaxBlockNs = 1000000000000;
+constexpr std::int32_t kMostTile = 1 << 22;
 
 }  // namespace
 
 void add_profile_view_keys(std::vector<StateKey>& keys) {
   keys.push_back(choice_key(
       "profile_page",
-      named<ProfilePage>(
-          std::vector{ProfilePage::figures, ProfilePage::source, ProfilePage::heartbeat, ProfilePage::lab}),
+      named<ProfilePage>(std::vector{ProfilePage::figures, ProfilePage::source, ProfilePage::heartbeat,
+                                     ProfilePage::timeline, ProfilePage::lab}),
       [](auto& s) -> auto& { return s.view.profile.page; }));
   keys.push_back(choice_key(
       "profile_code", named<CodeKind>(std::vector{CodeKind::sass, CodeKind::ptx}),
@@ -59,6 +61,25 @@ void add_profile_view_keys(std::vector<StateKey>& keys) {
       "profile_beat_from", 0, kMaxBeatUs, [](auto& s) -> auto& { return s.view.profile.beat_from_us; }));
   keys.push_back(number_key(
       "profile_beat_to", 0, kMaxBeatUs, [](auto& s) -> auto& { return s.view.profile.beat_to_us; }));
+  keys.push_back({"profile_timeline",
+                  [](const State& s) {
+                    return s.view.profile.timeline.empty() ? std::string(kUsual)
+                                                           : percent_encoded(s.view.profile.timeline);
+                  },
+                  [](State& s, std::string_view text) -> Result<void> {
+                    if (text.empty() || text.size() > kMaxName)
+                      return bad_input(tr("the name of a timeline has 1 to 256 bytes"));
+                    s.view.profile.timeline = text == kUsual ? std::string_view() : text;
+                    return ok();
+                  }});
+  keys.push_back(number_key(
+      "profile_time_from", 0, kMaxBlockNs, [](auto& s) -> auto& { return s.view.profile.time_from_ns; }));
+  keys.push_back(number_key(
+      "profile_time_to", 0, kMaxBlockNs, [](auto& s) -> auto& { return s.view.profile.time_to_ns; }));
+  keys.push_back(number_key(
+      "profile_key_tile", -1, kMostTile, [](auto& s) -> auto& { return s.view.profile.key_tile; }));
+  keys.push_back(flag_key(
+      "profile_path", [](auto& s) -> auto& { return s.view.profile.time_path; }));
 }
 
 }  // namespace attn

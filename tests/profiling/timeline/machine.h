@@ -1,5 +1,5 @@
-// A pipeline by its rules, without a GPU: a producer, a ring of slots, consumers, and tensor cores that take one product
-// after the other. What it gives is a timeline as the recorder of a kernel writes it.
+// A pipeline by its rules, without a GPU: a producer, a ring of slots, consumers, and tensor cores that take one
+// product after the other. What it gives is a timeline as the recorder of a kernel writes it.
 #pragma once
 
 #include <cstdint>

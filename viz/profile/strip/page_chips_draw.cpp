@@ -17,6 +17,7 @@ std::vector<Chip> page_chips(ProfilePage shown) {
           page(tr("Source"), tr("The kernel's text with what each line and phase became; it needs no GPU"),
                ProfilePage::source),
           page(tr("Heartbeat"), tr("Pipes and memories of the GPU over the time of one run"), ProfilePage::heartbeat),
+          page(tr("Timeline"), tr("Who waits for whom inside one recorded launch"), ProfilePage::timeline),
           page(tr("Lab"), tr("Change the kernel's text and see what becomes of it"), ProfilePage::lab)};
 }
 

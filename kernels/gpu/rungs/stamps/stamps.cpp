@@ -20,6 +20,7 @@ constexpr const char* kTags[] = {"set-up",      "tile",      "next tile",   "wai
 static_assert(std::size(kTags) == kStampTags);
 
 constexpr int kMostLog2 = 24;
+constexpr double kTimerStepNs = 32;  // %globaltimer's on an H100: nothing is known better than that
 
 int log2_above(std::int64_t n) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
@@ -184,39 +185,30 @@ class Reader {
     return ok();
   }
 
-  // One rate for all, an offset for each.
+  // A line for each: SMs differ by a per cent, and none keeps its rate while the card seeks its power.
   void fit() {
-    double over = 0, under = 0;
-    std::map<std::int32_t, std::pair<double, double>> middles;
     for (const auto& [sm, pairs] : pairs_) {
-      double clock = 0, ns = 0;
       const Moments origin = pairs.front();
+      double clock = 0, ns = 0, over = 0, under = 0;
       for (const Moments& m : pairs) {
-        clock += static_cast<double>(m.clock - origin.clock);
-        ns += static_cast<double>(m.ns - origin.ns);
+        clock += static_cast<double>(m.clock - origin.clock) / static_cast<double>(pairs.size());
+        ns += static_cast<double>(m.ns - origin.ns) / static_cast<double>(pairs.size());
       }
-      clock /= static_cast<double>(pairs.size());
-      ns /= static_cast<double>(pairs.size());
       for (const Moments& m : pairs) {
         const double x = static_cast<double>(m.clock - origin.clock) - clock;
         over += x * (static_cast<double>(m.ns - origin.ns) - ns);
         under += x * x;
       }
-      middles[sm] = {clock, ns};
-    }
-    const double rate = under > 0 && over > 0 ? over / under : 1;
-    for (const auto& [sm, pairs] : pairs_) {
-      const Moments origin = pairs.front();
-      const auto [clock, ns] = middles[sm];
       SmClock c;
       c.sm = sm;
       c.clock = origin.clock + std::llround(clock);
       c.ns = origin.ns + std::llround(ns);
-      c.ns_per_clock = rate;
+      c.ns_per_clock = under > 0 && over > 0 ? over / under : 1;
       for (const Moments& m : pairs) {
-        const double told = static_cast<double>(m.clock - c.clock) * rate;
+        const double told = static_cast<double>(m.clock - c.clock) * c.ns_per_clock;
         c.residual_ns = std::max(c.residual_ns, std::fabs(told - static_cast<double>(m.ns - c.ns)));
       }
+      c.residual_ns = std::max(c.residual_ns, kTimerStepNs);
       t_.sms.push_back(c);
     }
   }

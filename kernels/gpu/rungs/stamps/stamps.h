@@ -49,9 +49,9 @@ struct Stamped {
 // The lanes and blocks of the timeline, with its clocks; kernel, device and times are the caller's. Refused: a lane
 // that had no room for its events, or whose stamps are no run of this kernel.
 //
-// Clocks. An SM's clock counts its own cycles; %globaltimer counts nanoseconds for all, in steps. Every lane's start
-// and end gives both. All SMs run at one rate, which is fitted over all pairs; each has an offset of its own, and the
-// largest distance of a pair from the line is its residual.
+// Clocks. An SM's clock counts its own cycles; %globaltimer counts nanoseconds for all, in steps of 32. Every lane's
+// start and end gives both, and each SM has a line through its own: on an H100 their rates differ by up to 2 %, and
+// change within a launch. The largest distance of a pair from its line is the residual.
 Result<Timeline> timeline_of(const StampPlan& plan, const Stamped& stamped);
 
 // The names of StampTag, by its numbers.

@@ -77,19 +77,25 @@ TEST(Stamps, BecomeLanesWithTheirStatesFromTheBlocksStart) {
   EXPECT_EQ(t->blocks[0].end_ns - t->blocks[0].start_ns, 420);
 }
 
-TEST(Stamps, AllClocksRunAtOneRateEachWithAnOffsetOfItsOwn) {
+TEST(Stamps, EachClockHasALineOfItsOwn) {
   Made m = made();
   auto t = timeline_of(m.plan, m.stamped);
   ASSERT_EQ(t->sms.size(), 2U);
   for (const SmClock& c : t->sms) {
     EXPECT_NEAR(c.ns_per_clock, 0.5, 1e-6);
-    EXPECT_LE(c.residual_ns, 1);
+    EXPECT_EQ(c.residual_ns, 32);  // a step of the timer
   }
+  // Another rate on one of them: the other's stays.
+  for (std::size_t n = 3; n < 6; ++n) m.stamped.heads[n].end_clock += 8;
+  t = timeline_of(m.plan, m.stamped);
+  EXPECT_NEAR(t->sms[0].ns_per_clock, 0.5, 1e-6);
+  EXPECT_NEAR(t->sms[1].ns_per_clock, 400.0 / 808, 1e-3);
+  m = made();
   // One end that the timer told late: its distance is the residual, of that SM alone.
   m.stamped.heads[5].end_ns += 96;
   t = timeline_of(m.plan, m.stamped);
   EXPECT_GT(t->sms[1].residual_ns, 48);
-  EXPECT_LT(t->sms[0].residual_ns, 48);
+  EXPECT_EQ(t->sms[0].residual_ns, 32);
 }
 
 TEST(Stamps, TheClocksLowerHalfMayPassZero) {

@@ -1,0 +1,26 @@
+// Recorded launches for Profile's timeline: those that came with the program, read when the page is first looked at,
+// and those of sessions that are opened.
+#pragma once
+
+#include <vector>
+
+#include "app/control/tasks/job_context.h"
+#include "kernels/recording/timeline.h"
+
+namespace attn {
+
+// The timelines of assets/sessions/*-timeline.attn. A machine without them has none, which is no error.
+Result<std::vector<Timeline>> bundled_timelines();
+
+class Timelines {
+ public:
+  explicit Timelines(const JobContext& context) : context_(context) {}
+  void find();
+  // In front of those that are known.
+  void show(const std::vector<Timeline>& opened);
+
+ private:
+  JobContext context_;
+};
+
+}  // namespace attn

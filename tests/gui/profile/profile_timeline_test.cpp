@@ -1,0 +1,83 @@
+// Profile's timeline by mouse: a part by dragging, the whole by a double click, a key tile by a click, another
+// recording by its name.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "tests/gui/profile/profile_fixture.h"
+#include "viz/profile/timeline/timeline_scene.h"
+
+namespace attn {
+namespace {
+
+using Ctx = ImGuiTestContext;
+using profile_gui::child;
+
+class TimelineWindowTest : public testing::Test {
+ protected:
+  void open() {
+    window = std::make_unique<TestWindow>(1440, 1100);
+    window->controller().update({ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::timeline}});
+    window->draw_frames(2);
+    window->controller().wait();
+    window->draw_frames(4);
+  }
+  const ProfileView& view() const { return window->state().view.profile; }
+
+  std::unique_ptr<TestWindow> window;
+};
+
+TEST_F(TimelineWindowTest, IsWalkedByMouse) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ImGuiWindow* card = child("profile_timeline");
+    IM_CHECK(card != nullptr);
+    ctx->SetRef(card);
+    const ImRect chart = ctx->ItemInfo("timeline_lanes").RectFull;
+    const auto at = [&](float x, float y) {
+      return ImVec2(chart.Min.x + x * chart.GetWidth(), chart.Min.y + y * chart.GetHeight());
+    };
+    ctx->MouseMoveToPos(at(0.25F, 0.5F));
+    ctx->MouseDown(0);
+    ctx->MouseMoveToPos(at(0.5F, 0.5F));
+    ctx->MouseUp(0);
+    ctx->Yield(2);
+    IM_CHECK(view().time_to_ns > view().time_from_ns);
+    const std::int64_t part = view().time_to_ns - view().time_from_ns;
+    ctx->MouseMoveToPos(at(0.5F, 0.5F));
+    ctx->MouseDoubleClick(0);
+    ctx->Yield(2);
+    IM_CHECK(view().time_to_ns - view().time_from_ns > 20 * part);
+    IM_CHECK(ctx->ItemExists("Some tiles"));
+    ctx->ItemClick("Some tiles");
+    IM_CHECK_EQ(view().time_to_ns, 0);
+    // A slot of the ring holds a key tile at nearly every moment.
+    ctx->MouseMoveToPos(at(0.4F, 0.97F));
+    ctx->MouseClick(0);
+    ctx->Yield(2);
+    IM_CHECK(view().key_tile >= 0);
+    IM_CHECK(ctx->ItemExists("All tiles"));
+    ctx->ItemClick("All tiles");
+    IM_CHECK_EQ(view().key_tile, -1);
+    ctx->ItemClick("Path");
+    IM_CHECK(!view().time_path);
+  }));
+}
+
+TEST_F(TimelineWindowTest, AnotherRecordingIsChosenByItsName) {
+  open();
+  const auto& all = window->controller().model().timelines.all;
+  ASSERT_EQ(all.size(), 6U);
+  const std::string id = id_of(*all[5]);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child("profile_timeline"));
+    ctx->ItemClick(("L 4096 D 256, 4 slots##timeline_" + id).c_str());
+    ctx->Yield(2);
+    IM_CHECK(view().timeline == id);
+  }));
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,119 @@
+#include "viz/profile/timeline/blocks_draw.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "kernels/base/text.h"
+#include "viz/draw/canvas.h"
+#include "viz/draw/text_fit.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+namespace {
+
+// Logical pixels.
+constexpr float kLine = 22, kHead = 24, kLane = 104, kMostBands = 180, kStacked = 720, kGutter = 12, kPads = 26;
+
+float shares_height(const PipelineScene& scene) {
+  return style().px(kPads + kHead + kLine * static_cast<float>(scene.lanes.size()));
+}
+float bands_height(const PipelineScene& scene) {
+  const Style& s = style();
+  return s.px(kPads + kHead + 20) + std::clamp(static_cast<float>(scene.band_rows), s.px(60), s.px(kMostBands));
+}
+
+void draw_shares(const PipelineScene& scene) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  draw_text_in(list, {at, {at.x + width, at.y + s.px(kHead)}}, Align::left, Face::bold, 13,
+               colour(s.theme, Token::text), tr("Where each lane's time goes"));
+  float y = at.y + s.px(kHead);
+  for (const PipelineScene::LaneShares& lane : scene.lanes) {
+    draw_text_in(list, {{at.x, y}, {at.x + s.px(kLane), y + s.px(kLine)}}, Align::left, Face::text, 12,
+                 colour(s.theme, Token::text), fitted_text(Face::text, 12, lane.lane, s.px(kLane - 6)));
+    const float left = at.x + s.px(kLane), room = width - s.px(kLane);
+    float x = left;
+    std::string words;
+    for (const PathShare& part : lane.parts) {
+      const float wide = room * static_cast<float>(part.share);
+      const Box box{{x, y + s.px(3)}, {x + wide, y + s.px(kLine - 4)}};
+      const ImU32 hue = colour_of(part.ink);
+      if (part.hatched)
+        draw_outline(list, box, hue, s.px(1), 1);
+      else
+        list->AddRectFilled(box.min, box.max, hue);
+      const float need = text_width(Face::mono, 11, part.value) + s.px(4);
+      if (need < wide)
+        draw_text_in(list, box, Align::centre, Face::mono, 11,
+                     part.hatched ? colour(s.theme, Token::text) : text_on(hue), part.value);
+      x += wide;
+      words += fmt::format("{}{} {}", words.empty() ? "" : "\n", part.words, part.value);
+    }
+    ImGui::SetCursorScreenPos({at.x, y});
+    ImGui::InvisibleButton(fmt::format("lane_{}", lane.lane).c_str(), {width, s.px(kLine)});
+    tooltip(words);
+    y += s.px(kLine);
+  }
+}
+
+void draw_bands(const PipelineScene& scene) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  draw_text_in(list, {at, {at.x + room.x, at.y + s.px(kHead)}}, Align::left, Face::bold, 13,
+               colour(s.theme, Token::text), tr("All blocks"));
+  const float left = at.x + text_width(Face::bold, 13, tr("All blocks")) + s.px(12);
+  const std::string words = tr("a band a block, an SM a line, by their end; lighter where the next query tile begins");
+  draw_text_in(list, {{left, at.y}, {at.x + room.x, at.y + s.px(kHead)}}, Align::left, Face::text, 12,
+               colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, at.x + room.x - left));
+  const Box plot{{at.x, at.y + s.px(kHead)}, {at.x + room.x, at.y + room.y - s.px(18)}};
+  const float line = plot.height() / static_cast<float>(std::max(1, scene.band_rows));
+  const auto x_of = [&](double ns) { return plot.min.x + plot.width() * static_cast<float>(ns / scene.launch_ns); };
+  const ImU32 hue = kernel_colour(s.theme, scene.timeline->kernel);
+  for (const BlockBand& b : scene.bands) {
+    const float y = plot.min.y + line * static_cast<float>(b.row);
+    const float low = y + std::max(1.0F, line - (line > 3 ? 1 : 0));
+    list->AddRectFilled({x_of(b.from_ns), y}, {x_of(b.to_ns), low}, faded(hue, b.shown ? 1 : 0.55F));
+    for (std::size_t n = 1; n < b.tiles_ns.size(); ++n)
+      list->AddRectFilled({x_of(b.tiles_ns[n]), y}, {x_of(b.tiles_ns[n]) + s.px(1), low}, colour(s.theme, Token::card));
+  }
+  draw_text_in(list, {{plot.min.x, plot.max.y}, {plot.max.x, plot.max.y + s.px(18)}}, Align::left, Face::mono, 11,
+               colour(s.theme, Token::dim), "0");
+  draw_text_in(list, {{plot.min.x, plot.max.y}, {plot.max.x, plot.max.y + s.px(18)}}, Align::right, Face::mono, 11,
+               colour(s.theme, Token::dim), fmt::format("{:.1f} µs", scene.launch_ns * 1e-3));
+  ImGui::SetCursorScreenPos(plot.min);
+  ImGui::InvisibleButton("timeline_blocks", {plot.width(), plot.height()});
+  if (!ImGui::IsItemHovered()) return;
+  const ImVec2 pointer = ImGui::GetIO().MousePos;
+  const auto row = static_cast<std::int32_t>((pointer.y - plot.min.y) / line);
+  for (const BlockBand& b : scene.bands)
+    if (b.row == row && pointer.x >= x_of(b.from_ns) && pointer.x <= x_of(b.to_ns)) return show_tooltip(b.tip);
+}
+
+}  // namespace
+
+float blocks_height(const PipelineScene& scene, float width) {
+  const float shares = shares_height(scene), bands = bands_height(scene);
+  return width < style().px(kStacked) ? shares + bands + style().px(kGutter) : std::max(shares, bands);
+}
+
+void draw_blocks(const PipelineScene& scene, ImVec2 size) {
+  const Style& s = style();
+  const bool stacked = size.x < s.px(kStacked);
+  const float gutter = s.px(kGutter), half = std::floor((size.x - gutter) / 2);
+  if (begin_card("timeline_shares", {stacked ? size.x : half, stacked ? shares_height(scene) : size.y}))
+    draw_shares(scene);
+  ImGui::EndChild();
+  if (!stacked) ImGui::SameLine();
+  if (begin_card("timeline_bands", {stacked ? size.x : size.x - half - gutter, stacked ? bands_height(scene) : size.y}))
+    draw_bands(scene);
+  ImGui::EndChild();
+}
+
+}  // namespace attn

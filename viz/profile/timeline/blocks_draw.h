@@ -1,0 +1,12 @@
+// Below the lanes: where each lane's time goes, and all blocks of the launch as bands.
+#pragma once
+
+#include "imgui.h"
+#include "viz/profile/timeline/timeline_scene.h"
+
+namespace attn {
+
+float blocks_height(const PipelineScene& scene, float width);
+void draw_blocks(const PipelineScene& scene, ImVec2 size);
+
+}  // namespace attn

@@ -1,0 +1,436 @@
+// Time to the right; who computes above, what lies in memory below, so that a release is a vertical line. Drag over a
+// part to enlarge it, double click for the whole block, click a stretch to light its key tile.
+#include "viz/profile/timeline/timeline_draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "kernels/base/text.h"
+#include "viz/draw/canvas.h"
+#include "viz/draw/text_fit.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+#include "viz/profile/timeline/blocks_draw.h"
+
+namespace attn {
+namespace {
+
+// Logical pixels.
+constexpr float kHead = 24, kChoices = 26, kAxis = 18, kOverviewGap = 8, kLegend = 20, kLabel = 148, kLabelNarrow = 104,
+                kNarrowCard = 640, kPads = 24, kShareBar = 14;
+constexpr float kNarrowest = 3;  // pixels: stretches that are narrower are joined
+constexpr float kLeastDrag = 4;
+constexpr float kOthers = 0.4F;  // what is not of the tile that is followed
+
+struct Chart {
+  const PipelineScene& scene;
+  Box plot;
+  std::vector<Box> rows;
+  float x_of(std::int64_t clock) const {
+    const double share = static_cast<double>(clock - scene.from) / static_cast<double>(scene.to - scene.from);
+    return plot.min.x + plot.width() * static_cast<float>(share);
+  }
+  std::int64_t clock_of(float x) const {
+    const double share = static_cast<double>((x - plot.min.x) / plot.width());
+    return scene.from + static_cast<std::int64_t>(std::llround(share * static_cast<double>(scene.to - scene.from)));
+  }
+};
+
+ChooseTimeSpan whole_block(const PipelineScene& scene) {
+  return {0, static_cast<std::int64_t>(std::ceil(static_cast<double>(scene.length) * scene.ns_a_clock))};
+}
+
+float strength(const PipelineScene& scene, const TimelineStretch& x) {
+  return scene.follow < 0 || x.tile == scene.follow ? 1 : kOthers;
+}
+
+void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU32 ink) {
+  const Style& s = style();
+  if (x.letter.empty()) return;
+  const std::string tile = x.tile >= 0 ? fmt::format("{}", x.tile) : "";
+  const float letter = text_width(Face::maths, 13, x.letter), number = text_width(Face::mono, 10, tile);
+  const bool both = letter + number + s.px(6) < box.width();
+  if (!both && letter + s.px(3) >= box.width()) return;
+  const float left = box.centre().x - (letter + (both ? number + s.px(1) : 0)) / 2;
+  draw_text_in(list, {{left, box.min.y}, {left + letter, box.max.y}}, Align::left, Face::maths, 13, ink, x.letter);
+  if (both)
+    draw_text_in(list, {{left + letter + s.px(1), box.min.y + s.px(3)}, {box.max.x, box.max.y + s.px(3)}}, Align::left,
+                 Face::mono, 10, ink, tile);
+}
+
+void draw_stretch(ImDrawList* list, const PipelineScene& scene, const TimelineStretch& x, const Box& box) {
+  const Style& s = style();
+  const float strong = strength(scene, x);
+  const ImU32 hue = faded(colour_of(x.ink), strong);
+  switch (x.look) {
+    case StretchLook::work: {
+      list->AddRectFilled(box.min, box.max, hue, s.px(1));
+      const ImU32 ink = strong < 1 ? colour(s.theme, Token::text) : text_on(colour_of(x.ink));
+      draw_letter(list, box, x, ink);
+      break;
+    }
+    case StretchLook::wait:
+      draw_outline(list, box, faded(hue, 0.85F), s.px(1), 1);
+      draw_letter(list, box, x, faded(colour(s.theme, Token::text), strong < 1 ? 0.7F : 1));
+      break;
+    case StretchLook::flight:
+      draw_hatch(list, box, faded(hue, 0.65F), 5);
+      draw_outline(list, box, hue, s.px(1), 1);
+      break;
+    case StretchLook::landed:
+      list->AddRectFilled(box.min, box.max, faded(hue, 0.28F));
+      break;
+    case StretchLook::read:
+      list->AddRectFilled({box.min.x, box.min.y + s.px(0.5F)}, {box.max.x, box.max.y - s.px(0.5F)}, hue);
+      break;
+    case StretchLook::nothing:
+      draw_dashed(list, box, hue);
+      break;
+  }
+}
+
+// A row in its window. What is narrower than a few pixels joins its neighbours to a pale column.
+void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place, bool lettered) {
+  const Style& s = style();
+  float joined_from = 0, joined_to = -1;
+  const auto flush = [&] {
+    if (joined_to > joined_from)
+      list->AddRectFilled({joined_from, place.min.y}, {std::max(joined_to, joined_from + 1), place.max.y},
+                          faded(colour(s.theme, Token::dim), 0.45F));
+    joined_to = -1;
+  };
+  list->PushClipRect(place.min, place.max, true);
+  for (const TimelineStretch& x : row.stretches) {
+    if (x.to < chart.scene.from) continue;
+    if (x.from > chart.scene.to) break;
+    const float from = chart.x_of(x.from), to = chart.x_of(x.to);
+    const Box box{{from, place.min.y + place.height() * x.top}, {to, place.min.y + place.height() * x.bottom}};
+    if (lettered && to - from < kNarrowest && x.look != StretchLook::read && x.look != StretchLook::landed) {
+      if (joined_to >= from - 1)
+        joined_to = to;
+      else
+        flush(), joined_from = from, joined_to = to;
+      continue;
+    }
+    draw_stretch(list, chart.scene, x, box);
+  }
+  flush();
+  list->PopClipRect();
+}
+
+void draw_labels(ImDrawList* list, const Chart& chart, float left) {
+  const Style& s = style();
+  for (std::size_t n = 0; n < chart.rows.size(); ++n) {
+    const TimelineRow& row = chart.scene.rows[n];
+    const Box box{{left, chart.rows[n].min.y}, {chart.plot.min.x - s.px(8), chart.rows[n].max.y}};
+    draw_text_in(list, box, Align::left, Face::text, 12, colour(s.theme, Token::text),
+                 fitted_text(Face::text, 12, row.label, box.width()));
+  }
+}
+
+void draw_axis(ImDrawList* list, const Chart& chart, float top) {
+  const Style& s = style();
+  float taken = -1e9F;
+  for (const TimelineTick& tick : chart.scene.ticks) {
+    const float x = chart.x_of(tick.at), half = text_width(Face::mono, 11, tick.text) / 2;
+    list->AddLine({x, chart.plot.min.y}, {x, chart.plot.max.y}, faded(colour(s.theme, Token::line), 0.7F), s.px(1));
+    const float middle = std::clamp(x, chart.plot.min.x + half, chart.plot.max.x - half);
+    if (middle - half < taken + s.px(6)) continue;
+    taken = middle + half;
+    draw_text_in(list, {{middle - half, top}, {middle + half, top + s.px(kAxis)}}, Align::left, Face::mono, 11,
+                 colour(s.theme, Token::dim), tick.text);
+  }
+}
+
+// White over all, black in the light theme: the path from end to end.
+void draw_path(ImDrawList* list, const Chart& chart) {
+  const Style& s = style();
+  if (!chart.scene.with_path) return;
+  const ImU32 ink = colour(s.theme, Token::text), ground = colour(s.theme, Token::card);
+  list->PushClipRect(chart.plot.min, chart.plot.max, true);
+  for (const bool under : {true, false}) {
+    float last = -1;
+    for (std::size_t n = 0; n < chart.scene.path.size(); ++n) {
+      const PathStretch& p = chart.scene.path[n];
+      if (p.to < chart.scene.from || p.from > chart.scene.to) continue;
+      const Box& row = chart.rows[chart.scene.path_rows[n]];
+      const float y = row.height() > s.px(24) ? row.min.y + row.height() * 0.29F : row.centre().y;
+      const float from = chart.x_of(p.from), to = chart.x_of(p.to);
+      const float width = under ? s.px(4) : s.px(2);
+      const ImU32 c = under ? faded(ground, 0.7F) : ink;
+      if (last >= 0 && std::fabs(last - y) > 0.5F) list->AddLine({from, last}, {from, y}, c, width);
+      list->AddLine({from, y}, {to, y}, c, width);
+      last = y;
+    }
+  }
+  list->PopClipRect();
+}
+
+// The whole block, small, with the window on it; a drag or a click moves there.
+void draw_overview(ImDrawList* list, const PipelineScene& scene, const Box& box, Commands& commands) {
+  const Style& s = style();
+  list->AddRectFilled(box.min, box.max, colour(s.theme, Token::field), s.px(2));
+  float y = box.min.y + s.px(2);
+  const auto x_of = [&](std::int64_t at) {
+    return box.min.x + box.width() * static_cast<float>(static_cast<double>(at) / static_cast<double>(scene.length));
+  };
+  for (const TimelineRow& row : scene.overview) {
+    for (const TimelineStretch& x : row.stretches)
+      list->AddRectFilled({x_of(x.from), y}, {std::max(x_of(x.to), x_of(x.from) + 1), y + s.px(row.height)},
+                          faded(colour_of(x.ink), x.tile == scene.follow || scene.follow < 0 ? 0.8F : 0.3F));
+    y += s.px(row.height + row.gap);
+  }
+  if (!scene.whole)
+    draw_outline(list,
+                 {{x_of(scene.from), box.min.y}, {std::max(x_of(scene.to), x_of(scene.from) + s.px(3)), box.max.y}},
+                 colour(s.theme, Token::text), s.px(1.5F), 3);
+  ImGui::SetCursorScreenPos(box.min);
+  ImGui::InvisibleButton("timeline_overview", {box.width(), box.height()});
+  tooltip(tr("The whole block; click to move the window there"));
+  if (!ImGui::IsItemActive() || scene.whole) return;
+  const double share = std::clamp((ImGui::GetIO().MousePos.x - box.min.x) / box.width(), 0.0F, 1.0F);
+  const double half = static_cast<double>(scene.to - scene.from) * scene.ns_a_clock / 2;
+  const double middle = std::clamp(share * static_cast<double>(scene.length) * scene.ns_a_clock, half,
+                                   static_cast<double>(scene.length) * scene.ns_a_clock - half);
+  commands.push_back(
+      ChooseTimeSpan{static_cast<std::int64_t>(middle - half), static_cast<std::int64_t>(std::ceil(middle + half))});
+}
+
+const TimelineStretch* under_pointer(const Chart& chart, ImVec2 at) {
+  for (std::size_t n = 0; n < chart.rows.size(); ++n) {
+    const Box& row = chart.rows[n];
+    if (at.y < row.min.y || at.y >= row.max.y) continue;
+    return stretch_at(chart.scene.rows[n], chart.clock_of(at.x), (at.y - row.min.y) / row.height());
+  }
+  return nullptr;
+}
+
+void zoom(const Chart& chart, float wheel, Commands& commands) {
+  const PipelineScene& scene = chart.scene;
+  const double ns = scene.ns_a_clock, factor = std::pow(0.8, static_cast<double>(wheel));
+  const double at = static_cast<double>(chart.clock_of(ImGui::GetIO().MousePos.x)) * ns;
+  const double from = at - (at - static_cast<double>(scene.from) * ns) * factor;
+  const double to = at + (static_cast<double>(scene.to) * ns - at) * factor,
+               all = static_cast<double>(scene.length) * ns;
+  if (from <= 0 && to >= all) return commands.push_back(whole_block(scene));
+  commands.push_back(ChooseTimeSpan{static_cast<std::int64_t>(std::max(0.0, from)),
+                                    static_cast<std::int64_t>(std::ceil(std::min(all, std::max(to, from + 20))))});
+}
+
+void follow_pointer(ImDrawList* list, const Chart& chart, Commands& commands) {
+  const Style& s = style();
+  ImGui::SetCursorScreenPos(chart.plot.min);
+  ImGui::InvisibleButton("timeline_lanes", {chart.plot.width(), chart.plot.height()});
+  const ImGuiIO& io = ImGui::GetIO();
+  const auto within = [&](float x) { return std::clamp(x, chart.plot.min.x, chart.plot.max.x); };
+  const float from = within(std::min(io.MouseClickedPos[0].x, io.MousePos.x));
+  const float to = within(std::max(io.MouseClickedPos[0].x, io.MousePos.x));
+  const bool dragged = to - from >= s.px(kLeastDrag);
+  const double ns = chart.scene.ns_a_clock;
+  const auto ns_at = [&](float x) { return static_cast<double>(chart.clock_of(x)) * ns; };
+  if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0)) return commands.push_back(whole_block(chart.scene));
+  if (ImGui::IsItemHovered() && io.MouseWheel != 0 && io.KeyCtrl) return zoom(chart, io.MouseWheel, commands);
+  if (ImGui::IsItemDeactivated() && dragged && !io.KeyShift) {
+    commands.push_back(ChooseTimeSpan{static_cast<std::int64_t>(std::floor(ns_at(from))),
+                                      static_cast<std::int64_t>(std::ceil(ns_at(to)))});
+  } else if (ImGui::IsItemDeactivated() && !dragged) {
+    const TimelineStretch* x = under_pointer(chart, io.MousePos);
+    const std::int32_t tile = x == nullptr ? -1 : x->tile;
+    commands.push_back(FollowKeyTile{tile == chart.scene.follow ? -1 : tile});
+  } else if (ImGui::IsItemActive() && dragged) {
+    const ImU32 ink = colour(s.theme, Token::text);
+    list->AddRectFilled({from, chart.plot.min.y}, {to, chart.plot.max.y}, faded(ink, 0.1F));
+    draw_outline(list, {{from, chart.plot.min.y}, {to, chart.plot.max.y}}, faded(ink, 0.6F), s.px(1));
+    show_tooltip(duration_text(chart.scene, chart.clock_of(to) - chart.clock_of(from)), 200);
+  } else if (ImGui::IsItemHovered()) {
+    const TimelineStretch* x = under_pointer(chart, io.MousePos);
+    if (x == nullptr) return;
+    const std::int64_t clocks = x->to - x->from;
+    show_tooltip(phrase("{}\n{}, {} clocks; from {} on", x->what, duration_text(chart.scene, clocks), clocks,
+                        duration_text(chart.scene, x->from)),
+                 360);
+  }
+}
+
+// One bar a share, its words under it where they have room.
+float draw_shares(ImDrawList* list, const PipelineScene& scene, const Box& box) {
+  const Style& s = style();
+  float x = box.min.x;
+  for (const PathShare& share : scene.shares) {
+    const float width = box.width() * static_cast<float>(share.share);
+    const Box part{{x, box.min.y}, {x + width, box.min.y + s.px(kShareBar)}};
+    const ImU32 hue = colour_of(share.ink);
+    if (share.hatched) {
+      draw_hatch(list, part, faded(hue, 0.7F), 5);
+      draw_outline(list, part, hue, s.px(1), 1);
+    } else {
+      list->AddRectFilled(part.min, part.max, hue);
+    }
+    x += width;
+  }
+  std::string words;
+  for (const PathShare& share : scene.shares)
+    words += fmt::format("{}{} {}", words.empty() ? "" : " · ", share.words, share.value);
+  draw_text_in(list, {{box.min.x, box.min.y + s.px(kShareBar)}, {box.max.x, box.min.y + s.px(kShareBar + 18)}},
+               Align::left, Face::text, 12, colour(s.theme, Token::dim),
+               fitted_text(Face::text, 12, words, box.width()));
+  return s.px(kShareBar + 18);
+}
+
+void draw_legend(ImDrawList* list, const Box& box) {
+  const Style& s = style();
+  struct Entry {
+    StretchLook look;
+    const char* words;
+  };
+  const Entry entries[] = {{StretchLook::work, tr("its instructions run")},
+                           {StretchLook::wait, tr("waits for that")},
+                           {StretchLook::flight, tr("in flight, at most so long")},
+                           {StretchLook::landed, tr("landed")},
+                           {StretchLook::read, tr("read")}};
+  float x = box.min.x;
+  static const PipelineScene kNone;
+  for (const Entry& e : entries) {
+    const float width = s.px(22 + 6) + text_width(Face::text, 12, e.words) + s.px(14);
+    if (x + width > box.max.x) break;
+    TimelineStretch sample;
+    sample.look = e.look;
+    sample.ink = TensorColour::k;
+    draw_stretch(list, kNone, sample, {{x, box.centre().y - s.px(5)}, {x + s.px(22), box.centre().y + s.px(5)}});
+    draw_text_in(list, {{x + s.px(28), box.min.y}, {x + width, box.max.y}}, Align::left, Face::text, 12,
+                 colour(s.theme, Token::dim), e.words);
+    x += width;
+  }
+}
+
+float rows_height(const PipelineScene& scene) {
+  float height = 0;
+  for (const TimelineRow& row : scene.rows) height += row.height + row.gap;
+  return style().px(height);
+}
+float overview_height(const PipelineScene& scene) {
+  float height = 4;
+  for (const TimelineRow& row : scene.overview) height += row.height + row.gap;
+  return style().px(height);
+}
+float words_height(const PipelineScene& scene, float width) {
+  const TextRuns words{{scene.words, Face::text, Token::dim, 0, false}};
+  return line_height(17) + draw_paragraph(nullptr, {}, width, 13, words, 6, false) + style().px(6);
+}
+float notes_height(const PipelineScene& scene, float width) {
+  return draw_paragraph(nullptr, {}, width, 12, {{scene.notes, Face::text, Token::dim, 0, false}}, 4, false);
+}
+
+// Title, what to press.
+void draw_head(ImDrawList* list, const PipelineScene& scene, const Box& line, Commands& commands) {
+  const Style& s = style();
+  draw_text_in(list, line, Align::left, Face::bold, 13, colour(s.theme, Token::text), tr("Timeline"));
+  float right = line.max.x;
+  const auto button = [&](const char* label, bool on, const char* help) {
+    right -= text_width(Face::text, 12, label) + s.px(12);
+    ImGui::SetCursorScreenPos({right, line.min.y});
+    const bool clicked = toggle(label, on, help);
+    right -= s.px(6);
+    return clicked;
+  };
+  if (button(tr("Path"), scene.path_wanted,
+             scene.path_wanted && !scene.with_path
+                 ? tr("The path that decides is drawn where fewer of its stretches are in sight")
+                 : tr("The path that decides how long the block takes")))
+    commands.push_back(ShowTimePath{!scene.path_wanted});
+  if (!scene.whole && button(tr("Whole block"), false, tr("Shows all of it; a double click does as well")))
+    commands.push_back(whole_block(scene));
+  if (scene.whole && button(tr("Some tiles"), false, tr("Shows some key tiles in the middle of the block")))
+    commands.push_back(ChooseTimeSpan{});
+  if (scene.follow >= 0 && button(tr("All tiles"), false, tr("Follows no key tile")))
+    commands.push_back(FollowKeyTile{});
+  const float left = line.min.x + text_width(Face::bold, 13, tr("Timeline")) + s.px(12);
+  const std::string follow = scene.follow < 0 ? "" : phrase("; key tile {} is lit", scene.follow);
+  draw_text_in(list, {{left, line.min.y}, {right, line.max.y}}, Align::left, Face::text, 12,
+               colour(s.theme, Token::dim), fitted_text(Face::text, 12, scene.title + follow, right - left));
+}
+
+// The recordings there are, as many as one line holds.
+void draw_choices(const PipelineScene& scene, const Box& line, Commands& commands) {
+  const Style& s = style();
+  float x = line.min.x;
+  for (const PipelineScene::Choice& c : scene.choices) {
+    const float width = text_width(Face::text, 12, c.words) + s.px(12);
+    if (x + width > line.max.x) break;
+    ImGui::SetCursorScreenPos({x, line.min.y});
+    if (toggle(fmt::format("{}##timeline_{}", c.words, c.id).c_str(), c.on, c.tip.c_str()) && !c.on)
+      commands.push_back(ChooseTimeline{c.id});
+    x += width + s.px(4);
+  }
+}
+
+void draw_lanes(const PipelineScene& scene, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, right = at.x + width;
+  draw_head(list, scene, {at, {right, at.y + s.px(kHead)}}, commands);
+  float y = at.y + s.px(kHead);
+  draw_choices(scene, {{at.x - s.px(6), y}, {right, y + s.px(kChoices)}}, commands);
+  y += s.px(kChoices);
+  draw_text(list, {at.x, y}, Face::bold, 17, colour(s.theme, Token::text), scene.headline);
+  y += line_height(17);
+  y += draw_paragraph(list, {at.x, y}, width, 13, {{scene.words, Face::text, Token::dim, 0, false}}, 6) + s.px(6);
+  y += draw_shares(list, scene, {{at.x, y}, {right, y}});
+  const float label = s.px(width < s.px(kNarrowCard) ? kLabelNarrow : kLabel);
+  const float over = overview_height(scene);
+  draw_text_in(list, {{at.x, y}, {at.x + label, y + over}}, Align::left, Face::text, 12, colour(s.theme, Token::dim),
+               tr("whole block"));
+  draw_overview(list, scene, {{at.x + label, y}, {right, y + over}}, commands);
+  y += over + s.px(kOverviewGap);
+  const float axis = y;
+  y += s.px(kAxis);
+  Chart chart{scene, {{at.x + label, y}, {right, y}}, {}};
+  for (const TimelineRow& row : scene.rows) {
+    y += s.px(row.gap);
+    chart.rows.push_back({{at.x + label, y}, {right, y + s.px(row.height)}});
+    y += s.px(row.height);
+  }
+  chart.plot.max.y = y;
+  draw_axis(list, chart, axis);
+  draw_labels(list, chart, at.x);
+  for (std::size_t n = 0; n < chart.rows.size(); ++n) draw_row(list, chart, scene.rows[n], chart.rows[n], true);
+  draw_path(list, chart);
+  follow_pointer(list, chart, commands);
+  draw_legend(list, {{at.x + label, y}, {right, y + s.px(kLegend)}});
+  y += s.px(kLegend);
+  draw_paragraph(list, {at.x, y}, width, 12, {{scene.notes, Face::text, Token::dim, 0, false}}, 4);
+}
+
+float lanes_height(const PipelineScene& scene, float width) {
+  const Style& s = style();
+  const float inner = width - 2 * s.px(kCardSide);
+  return s.px(kPads + kHead + kChoices + kShareBar + 18 + kOverviewGap + kAxis + kLegend + 4) +
+         words_height(scene, inner) + overview_height(scene) + rows_height(scene) + notes_height(scene, inner);
+}
+
+}  // namespace
+
+float timeline_height(const PipelineScene& scene, float width) {
+  if (!scene.there) return style().px(92);
+  return lanes_height(scene, width) + style().px(12) + blocks_height(scene, width);
+}
+
+void draw_timeline(const PipelineScene& scene, ImVec2 size, Commands& commands) {
+  if (!scene.there) {
+    if (begin_card("profile_timeline", {size.x, style().px(92)})) {
+      heading(tr("Timeline"));
+      dim_text(scene.empty);
+    }
+    return ImGui::EndChild();
+  }
+  if (begin_card("profile_timeline", {size.x, lanes_height(scene, size.x)})) draw_lanes(scene, commands);
+  ImGui::EndChild();
+  draw_blocks(scene, {size.x, blocks_height(scene, size.x)});
+}
+
+}  // namespace attn

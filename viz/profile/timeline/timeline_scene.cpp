@@ -1,0 +1,456 @@
+#include "viz/profile/timeline/timeline_scene.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/base/hash.h"
+#include "kernels/base/text.h"
+#include "profiling/timeline/timeline_text.h"
+
+namespace attn {
+namespace {
+
+constexpr float kLane = 40, kSlot = 16, kProduct = 11, kProducer = 16, kWaitTop = 0.58F;
+constexpr double kSmallest = 0.005;  // a share of the path that is not named
+constexpr std::int64_t kTilesShown = 6;
+constexpr std::ptrdiff_t kMostStretches = 120;  // of the path: more are a net
+
+Ink ink_of(StateOf of) {
+  switch (of) {
+    case StateOf::q:
+      return TensorColour::q;
+    case StateOf::k:
+      return TensorColour::k;
+    case StateOf::v:
+      return TensorColour::v;
+    case StateOf::s:
+      return TensorColour::s;
+    case StateOf::p:
+      return TensorColour::p;
+    case StateOf::o:
+      return TensorColour::o;
+    case StateOf::none:
+    case StateOf::turn:
+    case StateOf::tile:
+      return Token::dim;
+  }
+  return Token::dim;
+}
+
+std::string letter_of(StateOf of) {
+  constexpr std::array kLetters{"", "Q", "K", "V", "S", "P", "O", "", ""};
+  return kLetters.at(static_cast<std::size_t>(of));
+}
+
+std::string percent(double share) {
+  return share >= 0.0995 ? fmt::format("{:.0f} %", 100 * share) : fmt::format("{:.1f} %", 100 * share);
+}
+
+class Scene {
+ public:
+  Scene(std::shared_ptr<const Timeline> timeline, const ProfileView& view, const TimelinesView& timelines,
+        const std::string& kernel)
+      : t_(*timeline), view_(view), timelines_(timelines), kernel_(kernel) {
+    s_.timeline = std::move(timeline);
+  }
+
+  PipelineScene make() {
+    add_choices();
+    s_.empty = why_no_picture(t_);
+    const std::vector<std::int32_t> detailed = detailed_blocks(t_);
+    if (s_.empty.empty() && detailed.empty()) s_.empty = tr("No block of it was recorded event by event.");
+    if (!s_.empty.empty()) return std::move(s_);
+    auto p = pipeline_of(t_, detailed.front());
+    if (!p) {
+      s_.empty = p.error().message;
+      return std::move(s_);
+    }
+    p_ = *std::move(p);
+    s_.there = true;
+    add_heading();
+    add_window();
+    add_lanes();
+    add_products();
+    add_slots();
+    add_path();
+    add_sums();
+    add_bands();
+    add_words();
+    return std::move(s_);
+  }
+
+ private:
+  std::string_view tag_of(std::int32_t tag) const { return t_.tags[static_cast<std::size_t>(tag)]; }
+  std::int64_t rel(std::int64_t clock) const { return clock - p_.start; }
+  bool consumes(std::size_t l) const { return t_.lanes[p_.lanes[l]].kind == LaneKind::consumer; }
+
+  void add_heading() {
+    const TimedBlock& b = t_.blocks[static_cast<std::size_t>(p_.block)];
+    s_.title = phrase("{} on {}, {}; block {} on SM {}, one of {}", t_.kernel, describe(t_.problem), t_.device, b.block,
+                      b.sm, t_.grid_blocks);
+    s_.length = p_.length();
+    s_.ns_a_clock = ns_a_unit(t_, p_.block);
+    std::string notes = t_.plain_us > 0 ? phrase("Recorded / plain: {:.3f}. ", price_of(t_))
+                                        : tr("What recording costs was not measured. ");
+    notes += phrase("Clocks of one SM are exact; those of two agree within {:.0f} ns at starts and ends of blocks. ",
+                    residual_ns(t_));
+    notes +=
+        t_.buffer == EventBuffer::shared ? tr("Events lay in shared memory.") : tr("Events went to global memory.");
+    s_.notes = std::move(notes);
+  }
+
+  // Clocks from a P to the next of the first consumer's, on the average.
+  std::int64_t time_of_tile() const {
+    std::int64_t products = 0;
+    for (const Product& x : p_.products)
+      if (!x.of_o && x.lane == p_.products.front().lane) ++products;
+    return std::max<std::int64_t>(1, p_.length() / std::max<std::int64_t>(1, products));
+  }
+
+  // Told apart by what differs: length, D, mask, tile, and options that a kernel declares.
+  void add_choices() {
+    for (const auto& t : timelines_.all) {
+      PipelineScene::Choice c;
+      c.id = id_of(*t);
+      c.on = t == s_.timeline;
+      c.words = phrase("L {} D {}{}", t->problem.Lk, t->problem.D, t->problem.mask.causal ? tr(" causal") : "");
+      for (const auto& [name, value] : t->options.further)
+        if (name == "step" && value != 10) c.words += phrase(", step {}", value);
+      c.words += phrase(", {} slots", t->options.stages);
+      c.tip = phrase("{} on {}, {}", t->kernel, describe(t->problem), t->device);
+      s_.choices.push_back(std::move(c));
+    }
+  }
+
+  void add_window() {
+    const auto ns = [&](double x) { return static_cast<std::int64_t>(std::llround(x / s_.ns_a_clock)); };
+    // Nothing chosen: some key tiles in the middle, so that single states are seen.
+    const std::int64_t part = std::min(s_.length, kTilesShown * time_of_tile());
+    s_.from = (s_.length - part) / 2;
+    s_.to = s_.from + part;
+    if (view_.time_to_ns > view_.time_from_ns) {
+      s_.from = std::clamp<std::int64_t>(ns(static_cast<double>(view_.time_from_ns)), 0, s_.length - 1);
+      s_.to = std::clamp<std::int64_t>(ns(static_cast<double>(view_.time_to_ns)), s_.from + 1, s_.length);
+    }
+    s_.whole = s_.from == 0 && s_.to == s_.length;
+    s_.follow = view_.key_tile;
+    const auto in_sight = std::ranges::count_if(
+        p_.path, [&](const PathStretch& p) { return rel(p.to) > s_.from && rel(p.from) < s_.to; });
+    s_.path_wanted = view_.time_path;
+    s_.with_path = view_.time_path && in_sight <= kMostStretches;
+    const double span = static_cast<double>(s_.to - s_.from) * s_.ns_a_clock;
+    double step = std::pow(10, std::floor(std::log10(std::max(span, 1.0) / 6)));
+    for (const double more : {2.0, 2.5, 2.0})
+      if (span / step > 9) step *= more;
+    const double first = std::ceil(static_cast<double>(s_.from) * s_.ns_a_clock / step) * step;
+    const bool us = span >= 2000;
+    for (double at = first; at <= static_cast<double>(s_.to) * s_.ns_a_clock && s_.ticks.size() < 20; at += step)
+      s_.ticks.push_back({ns(at), us ? fmt::format("{:.{}f}", at * 1e-3,
+                                                   step >= 1000  ? 0
+                                                   : step >= 100 ? 1
+                                                                 : 2)
+                                     : fmt::format("{:.0f}", at)});
+    if (!s_.ticks.empty()) s_.ticks.back().text += us ? " µs" : " ns";
+  }
+
+  void add_lanes() {
+    for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
+      TimelineRow row, small;
+      row.label = lane_words(t_, p_.lanes[l]);
+      row.height = consumes(l) ? kLane : kProducer;
+      row.gap = l == 0 ? 0 : 6;
+      small.height = 7;
+      small.gap = 2;
+      for (const LaneInterval& i : p_.intervals[l]) {
+        if (i.length() <= 0) continue;
+        const LaneState& state = lane_state(tag_of(i.tag));
+        if (state.kind == StateKind::nothing) continue;
+        TimelineStretch x;
+        x.from = rel(i.from);
+        x.to = rel(i.to);
+        x.look = state.kind == StateKind::wait ? StretchLook::wait : StretchLook::work;
+        x.ink = ink_of(state.of);
+        x.letter = letter_of(state.of);
+        const bool of_keys = state.of != StateOf::q && state.of != StateOf::tile && tag_of(i.tag) != "store";
+        x.tile = of_keys ? i.tile : -1;
+        if (state.kind == StateKind::wait && consumes(l)) x.top = kWaitTop;
+        x.what =
+            fmt::format("{}: {}", row.label, state.words[0] == '\0' ? std::string(tag_of(i.tag)) : tr_of(state.words));
+        if (x.tile >= 0) x.what += phrase(", key tile {}", x.tile);
+        if (state.of == StateOf::p && consumes(l)) small.stretches.push_back(x);
+        row.stretches.push_back(std::move(x));
+      }
+      rows_of_lane_[p_.lanes[l]] = s_.rows.size();
+      s_.rows.push_back(std::move(row));
+      if (consumes(l)) s_.overview.push_back(std::move(small));
+    }
+  }
+
+  void add_products() {
+    for (const bool of_o : {false, true}) {
+      for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
+        if (!consumes(l)) continue;
+        TimelineRow row;
+        const bool first = !of_o && std::none_of(p_.lanes.begin(), p_.lanes.begin() + static_cast<std::ptrdiff_t>(l),
+                                                 [&](std::size_t n) { return t_.lanes[n].kind == LaneKind::consumer; });
+        row.label = first ? tr("tensor cores, at most") : "";
+        row.height = kProduct;
+        row.gap = first ? 10 : 1;
+        for (const Product& x : p_.products) {
+          if (x.lane != p_.lanes[l] || x.of_o != of_o) continue;
+          TimelineStretch stretch;
+          stretch.from = rel(x.committed);
+          stretch.to = rel(x.returned);
+          stretch.look = StretchLook::flight;
+          stretch.ink = of_o ? Ink(TensorColour::o) : Ink(TensorColour::s);
+          stretch.tile = x.tile;
+          stretch.what = phrase("{} of {}, key tile {}: in flight at most so long, from commit to return",
+                                of_o ? "P V" : "Q K^T", lane_words(t_, x.lane), x.tile);
+          if (stretch.to > stretch.from) row.stretches.push_back(std::move(stretch));
+        }
+        s_.rows.push_back(std::move(row));
+        products_row_[{p_.lanes[l], of_o}] = s_.rows.size() - 1;
+      }
+    }
+  }
+
+  void add_slots() {
+    std::int32_t most = -1;
+    for (const SlotUse& use : p_.slots) most = std::max(most, use.slot);
+    for (std::int32_t slot = 0; slot <= most; ++slot) {
+      TimelineRow row;
+      row.label = slot == 0 ? phrase("ring, slot {}", slot) : phrase("slot {}", slot);
+      row.height = kSlot;
+      row.gap = slot == 0 ? 12 : 3;
+      for (const SlotUse& use : p_.slots)
+        if (use.slot == slot) add_use(row, use);
+      slot_row_[slot] = s_.rows.size();
+      s_.rows.push_back(std::move(row));
+    }
+  }
+
+  void add_use(TimelineRow& row, const SlotUse& use) {
+    const Ink ink = use.of_v ? Ink(TensorColour::v) : Ink(TensorColour::k);
+    const std::string name = use.of_v ? "V" : "K";
+    const auto add = [&](std::int64_t from, std::int64_t to, StretchLook look, float top, float bottom,
+                         std::string what) {
+      if (to > from)
+        row.stretches.push_back({rel(from), rel(to), look, ink, name, use.tile, top, bottom, std::move(what)});
+    };
+    add(use.asked, use.landed, StretchLook::flight, 0, 1,
+        phrase("{} of key tile {}: on its way at most so long, from its asking to its first reader", name, use.tile));
+    add(use.landed, use.freed, StretchLook::landed, 0, 1, phrase("{} of key tile {}: landed", name, use.tile));
+    const auto all = static_cast<float>(use.readers.size());
+    for (std::size_t n = 0; n < use.readers.size(); ++n) {
+      const SlotReader& r = use.readers[n];
+      add(r.from, r.to, StretchLook::read, static_cast<float>(n) / all, static_cast<float>(n + 1) / all,
+          phrase("{} of key tile {}: read by {}", name, use.tile, lane_words(t_, r.lane)));
+    }
+  }
+
+  void add_path() {
+    for (const PathStretch& p : p_.path) {
+      PathStretch moved = p;
+      moved.from = rel(p.from);
+      moved.to = rel(p.to);
+      s_.path.push_back(moved);
+      s_.path_rows.push_back(row_of(p));
+    }
+    for (const PathOf of :
+         {PathOf::tensor_cores, PathOf::work, PathOf::copy_k, PathOf::copy_v, PathOf::copy_q, PathOf::hand_over}) {
+      const double share = static_cast<double>(p_.on_path(of)) / static_cast<double>(p_.length());
+      if (share < kSmallest) continue;
+      s_.shares.push_back({of, path_ink(of), of != PathOf::work && of != PathOf::hand_over, tr_of(words_of(of)),
+                           percent(share), share});
+    }
+  }
+
+  static Ink path_ink(PathOf of) {
+    switch (of) {
+      case PathOf::tensor_cores:
+        return TensorColour::s;
+      case PathOf::work:
+        return TensorColour::p;
+      case PathOf::copy_k:
+        return TensorColour::k;
+      case PathOf::copy_v:
+        return TensorColour::v;
+      case PathOf::copy_q:
+        return TensorColour::q;
+      case PathOf::hand_over:
+        return Token::dim;
+    }
+    return Token::dim;
+  }
+
+  std::size_t row_of(const PathStretch& p) const {
+    if (p.of == PathOf::tensor_cores) {
+      const bool of_o = lane_state(tag_of(p.tag)).of == StateOf::o;
+      const auto at = products_row_.find({p.lane, of_o});
+      if (at != products_row_.end()) return at->second;
+    }
+    if (p.of == PathOf::copy_k || p.of == PathOf::copy_v)
+      for (const SlotUse& use : p_.slots)
+        if (use.asked == p.from && use.of_v == (p.of == PathOf::copy_v)) return slot_row_.at(use.slot);
+    return rows_of_lane_.at(p.lane);
+  }
+
+  void add_sums() {
+    for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
+      PipelineScene::LaneShares lane{lane_words(t_, p_.lanes[l]), {}};
+      for (const StateSum& sum : sums_of(p_.intervals[l])) {
+        const LaneState& state = lane_state(tag_of(sum.tag));
+        const double share = static_cast<double>(sum.time) / static_cast<double>(p_.length());
+        if (share < kSmallest) continue;
+        lane.parts.push_back({PathOf::work, ink_of(state.of), state.kind != StateKind::work,
+                              state.words[0] == '\0' ? std::string(tag_of(sum.tag)) : tr_of(state.words),
+                              percent(share), share});
+      }
+      s_.lanes.push_back(std::move(lane));
+    }
+  }
+
+  // SMs by the end of their last block, so that a tail is an area.
+  void add_bands() {
+    std::map<std::int32_t, double> ends;
+    for (const TimedBlock& b : t_.blocks) ends[b.sm] = std::max(ends[b.sm], static_cast<double>(b.end_ns));
+    std::vector<std::pair<double, std::int32_t>> order;
+    for (const auto& [sm, end] : ends) order.emplace_back(end, sm);
+    std::ranges::sort(order);
+    std::map<std::int32_t, std::int32_t> row;
+    for (const auto& [end, sm] : order) row.emplace(sm, static_cast<std::int32_t>(row.size()));
+    s_.band_rows = static_cast<std::int32_t>(order.size());
+    s_.launch_ns = static_cast<double>(span_ns(t_));
+    for (std::size_t n = 0; n < t_.blocks.size(); ++n) {
+      const TimedBlock& b = t_.blocks[n];
+      BlockBand band;
+      band.row = row.at(b.sm);
+      band.from_ns = static_cast<double>(b.start_ns);
+      band.to_ns = static_cast<double>(b.end_ns);
+      band.shown = static_cast<std::int32_t>(n) == p_.block;
+      s_.bands.push_back(std::move(band));
+    }
+    for (const TimelineLane& lane : t_.lanes) {
+      if (lane.kind != LaneKind::consumer || lane.index != 0 || lane.block < 0) continue;
+      BlockBand& band = s_.bands[static_cast<std::size_t>(lane.block)];
+      for (std::int64_t e = lane.first; e < lane.first + lane.count; ++e) {
+        const TimelineEvent& event = t_.events[static_cast<std::size_t>(e)];
+        if (tag_of(event.tag) == "tile") band.tiles_ns.push_back(ns_of(t_, lane, event.at));
+      }
+    }
+    for (std::size_t n = 0; n < t_.blocks.size(); ++n) {
+      const TimedBlock& b = t_.blocks[n];
+      s_.bands[n].tip = phrase("Block {} on SM {}: {:.1f} to {:.1f} us, {} query tiles", b.block, b.sm,
+                               static_cast<double>(b.start_ns) * 1e-3, static_cast<double>(b.end_ns) * 1e-3,
+                               s_.bands[n].tiles_ns.size());
+    }
+  }
+
+  // Of the launch's SM time what lies behind each SM's last block.
+  double idle_at_end() const {
+    std::map<std::int32_t, double> ends;
+    double last = 0;
+    for (const BlockBand& b : s_.bands) {
+      ends[b.row] = std::max(ends[b.row], b.to_ns);
+      last = std::max(last, b.to_ns);
+    }
+    double idle = 0;
+    for (const auto& [row, end] : ends) idle += last - end;
+    return s_.launch_ns > 0 ? idle / (s_.launch_ns * static_cast<double>(ends.size())) : 0;
+  }
+
+  void add_words() {
+    const auto most = std::ranges::max_element(s_.shares, {}, &PathShare::share);
+    if (most == s_.shares.end()) return;
+    switch (most->of) {
+      case PathOf::tensor_cores:
+        s_.headline = tr("The tensor cores set the pace.");
+        break;
+      case PathOf::work:
+        s_.headline = tr("The consumers' own instructions set the pace.");
+        break;
+      case PathOf::copy_k:
+      case PathOf::copy_v:
+      case PathOf::copy_q:
+        s_.headline = tr("Copies set the pace: the ring runs dry.");
+        break;
+      case PathOf::hand_over:
+        s_.headline = tr("Handing over sets the pace.");
+        break;
+    }
+    s_.words = phrase("Of the path that decides how long the block takes ({}) {} are {}.", duration_text(s_, s_.length),
+                      most->value, most->words);
+    double waits = 0;
+    for (const PipelineScene::LaneShares& lane : s_.lanes)
+      if (&lane == &s_.lanes.back())
+        for (const PathShare& part : lane.parts)
+          if (part.words == tr("waits for K") || part.words == tr("waits for V")) waits += part.share;
+    s_.words += " " + phrase("Its last consumer waits {} of the time for K and V.", percent(waits));
+    s_.words += " " + phrase("At the end {} of all SM time is idle.", percent(idle_at_end()));
+    if (!kernel_.empty() && kernel_ != t_.kernel)
+      s_.words += " " + phrase("No launch of {} was recorded: this one is of {}.", kernel_, t_.kernel);
+  }
+
+  const Timeline& t_;
+  const ProfileView& view_;
+  const TimelinesView& timelines_;
+  const std::string& kernel_;
+  Pipeline p_;
+  PipelineScene s_;
+  std::map<std::size_t, std::size_t> rows_of_lane_;
+  std::map<std::pair<std::size_t, bool>, std::size_t> products_row_;
+  std::map<std::int32_t, std::size_t> slot_row_;
+};
+
+}  // namespace
+
+std::string id_of(const Timeline& t) {
+  std::string of = t.kernel + describe(t.problem);
+  for (const auto& [name, value] : t.options.further) of += fmt::format("|{}={}", name, value);
+  return hash_of(of).substr(0, 8);
+}
+
+std::shared_ptr<const Timeline> timeline_shown(const ProfileView& view, const TimelinesView& timelines,
+                                               const std::string& kernel, const Problem& problem) {
+  std::shared_ptr<const Timeline> of_kernel;
+  for (const auto& t : timelines.all) {
+    if (!view.timeline.empty() && id_of(*t) == view.timeline) return t;
+    if (t->kernel == kernel && (of_kernel == nullptr || (t->problem == problem && !(of_kernel->problem == problem))))
+      of_kernel = t;
+  }
+  return of_kernel != nullptr || timelines.all.empty() ? of_kernel : timelines.all.front();
+}
+
+PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const ProfileView& view,
+                             const TimelinesView& timelines, const std::string& kernel) {
+  if (timeline == nullptr) {
+    PipelineScene none;
+    none.empty = !timelines.looked ? tr("Looking for recorded timelines.")
+                 : !timelines.error.empty()
+                     ? timelines.error
+                     : tr("There is no recorded timeline. `attnscope timeline` records one on a GPU.");
+    return none;
+  }
+  return Scene(std::move(timeline), view, timelines, kernel).make();
+}
+
+const TimelineStretch* stretch_at(const TimelineRow& row, std::int64_t at, float height) {
+  const TimelineStretch* best = nullptr;
+  for (const TimelineStretch& x : row.stretches) {
+    if (x.from > at) break;
+    if (at < x.to && height >= x.top && height < x.bottom) best = &x;
+  }
+  return best;
+}
+
+std::string duration_text(const PipelineScene& scene, std::int64_t clocks) {
+  const double ns = static_cast<double>(clocks) * scene.ns_a_clock;
+  return ns >= 10000 ? fmt::format("{:.1f} µs", ns * 1e-3) : fmt::format("{:.0f} ns", ns);
+}
+
+}  // namespace attn

@@ -1,0 +1,112 @@
+// The timeline of a recorded launch: the lanes of one block, the slots of its ring below, the path that decides; and
+// all blocks as bands, one an SM. Plain values; timeline_draw.cpp draws them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/recording/timeline.h"
+#include "profiling/timeline/pipeline.h"
+#include "viz/draw/inks.h"
+#include "viz/state/model.h"
+#include "viz/state/state.h"
+
+namespace attn {
+
+// How a stretch is drawn: its own instructions filled; a wait as a low outline; in flight hatched with a border; landed
+// pale; nothing dashed.
+enum class StretchLook : std::uint8_t { work, wait, flight, landed, read, nothing };
+
+struct TimelineStretch {
+  std::int64_t from = 0, to = 0;  // clocks of the SM from the block's start
+  StretchLook look = StretchLook::work;
+  Ink ink;
+  std::string letter;         // "K"; empty: none
+  std::int32_t tile = -1;     // key tile; -1: of none
+  float top = 0, bottom = 1;  // of its row
+  std::string what;           // "consumer 1 waits for K"
+};
+
+struct TimelineRow {
+  std::string label, below;                // "consumer 0", "rows 0-63"
+  float height = 20;                       // logical pixels
+  float gap = 6;                           // above it
+  std::vector<TimelineStretch> stretches;  // by their beginning
+};
+
+struct TimelineTick {
+  std::int64_t at = 0;
+  std::string text;
+};
+
+// A share of the path.
+struct PathShare {
+  PathOf of = PathOf::work;
+  Ink ink;
+  bool hatched = false;
+  std::string words;  // "tensor cores"
+  std::string value;  // "82 %"
+  double share = 0;
+};
+
+// A block on its SM, ns from the launch's start.
+struct BlockBand {
+  std::int32_t row = 0;  // of the SMs, by their end
+  double from_ns = 0, to_ns = 0;
+  std::vector<double> tiles_ns;  // when it took its query tiles
+  std::string tip;
+  bool shown = false;  // its lanes are those above
+};
+
+struct PipelineScene {
+  bool there = false;
+  std::string empty;  // why nothing is drawn
+  std::string title;  // "block 37 on SM 37, one of 132"
+  std::string headline, words;
+  std::string notes;  // price, clocks, buffer
+  std::shared_ptr<const Timeline> timeline;
+  struct Choice {
+    std::string id, words, tip;  // "L 1024 causal, step 3"
+    bool on = false;
+  };
+  std::vector<Choice> choices;
+  std::int64_t length = 0, from = 0, to = 0;  // clocks: of the block, and the window
+  bool whole = true;
+  double ns_a_clock = 1;
+  std::int32_t follow = -1;                   // key tile that is lit; -1: all are
+  bool path_wanted = true, with_path = true;  // asked for; and few enough stretches of it are in sight
+  std::vector<TimelineTick> ticks;
+  std::vector<TimelineRow> overview, rows;
+  std::vector<PathStretch> path;       // clocks from the block's start
+  std::vector<std::size_t> path_rows;  // parallel: the row that a stretch lies in
+  std::vector<PathShare> shares;
+  struct LaneShares {
+    std::string lane;
+    std::vector<PathShare> parts;
+  };
+  std::vector<LaneShares> lanes;  // where each lane's time goes
+  std::vector<BlockBand> bands;
+  std::int32_t band_rows = 0;
+  double launch_ns = 0;
+};
+
+// The name of a timeline in a state string: eight letters that its kernel, problem and options decide.
+std::string id_of(const Timeline& t);
+// The one that the view names; else of the same kernel on the same problem, else of the kernel, else the first.
+// Null: there is none.
+std::shared_ptr<const Timeline> timeline_shown(const ProfileView& view, const TimelinesView& timelines,
+                                               const std::string& kernel, const Problem& problem);
+// `timelines`: those that can be chosen; `kernel`: that Profile speaks of.
+PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const ProfileView& view,
+                             const TimelinesView& timelines, const std::string& kernel);
+
+// What lies at a moment of a row; null: nothing does.
+const TimelineStretch* stretch_at(const TimelineRow& row, std::int64_t at, float height);
+// "1.234 us, 2056 clocks".
+std::string duration_text(const PipelineScene& scene, std::int64_t clocks);
+
+}  // namespace attn
