@@ -427,8 +427,7 @@ Result<void> Worker::profile(const json& request, const std::string& what) {
   };
   if (what == "heartbeat") return answer(beat_on_gpu(*point, *tools));
   if (what == "timeline") {
-    const auto made = stamp_on_gpu(*point, stamp_request_from(request), *tools);
-    const auto bytes = made ? timeline_bytes(*made) : Result<std::vector<std::byte>>(tl::unexpected(made.error()));
+    const auto bytes = stamp_on_gpu(*point, stamp_request_from(request), *tools).and_then(timeline_bytes);
     if (!bytes) return tl::unexpected(bytes.error());
     const std::span<const std::byte> part = *bytes;
     send({{"is", "timeline"}, {"lost", gpu_.driver().lost()}}, std::span(&part, 1));

@@ -24,7 +24,7 @@
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/rows.h"
-#include "kernels/model/key_parts.h"
+#include "kernels/model/options.h"
 #include "kernels/orders/split/names.h"
 #include "kernels/recording/lanes.h"
 #include "kernels/recording/recorder.h"

@@ -111,7 +111,7 @@ enum class Once : std::uint8_t {
   query_tile,  // once a query tile
   tile,        // once a query tile and key tile
   key_tile,    // once a key tile, all queries
-  part,        // once a query tile and part of the keys (kernels/model/key_parts.h)
+  part,        // once a query tile and part of the keys (kernels/model/options.h)
   merge,       // of parts, two at a time: once less
 };
 // Of which tiles an event is there.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/model/kernel.h"
-#include "kernels/model/key_parts.h"
+#include "kernels/model/options.h"
 #include "kernels/model/order_row.h"
 #include "kernels/model/traffic.h"
 

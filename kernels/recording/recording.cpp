@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "kernels/model/key_parts.h"
+#include "kernels/model/options.h"
 #include "kernels/model/order_row.h"
 #include "kernels/model/problem/tensors.h"
 

@@ -6,7 +6,7 @@
 
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
-#include "kernels/model/key_parts.h"
+#include "kernels/model/options.h"
 #include "kernels/model/order_row.h"
 #include "kernels/recording/recording.h"
 

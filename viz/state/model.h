@@ -16,7 +16,6 @@
 #include "kernels/ladder.h"
 #include "kernels/model/options.h"
 #include "kernels/recording/recording.h"
-#include "kernels/recording/timeline.h"
 #include "profiling/figures/measurement.h"
 #include "profiling/session/sweep_run.h"
 #include "viz/state/bench_runs.h"
@@ -28,6 +27,7 @@ namespace gpu {
 struct KernelListing;  // kernels/gpu/compile/listing/listing.h
 }
 struct LearnScene;  // viz/learn/card/learn_scene.h
+struct Timeline;    // kernels/recording/timeline.h
 struct TuneResult;  // profiling/tune/tune.h
 
 // A running or finished task, as panels show it. `title` is empty where there is none.

@@ -13,7 +13,7 @@
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
-#include "kernels/model/key_parts.h"
+#include "kernels/model/options.h"
 #include "kernels/model/order_row.h"
 #include "kernels/model/problem/tensor_bytes.h"
 #include "kernels/model/traffic.h"

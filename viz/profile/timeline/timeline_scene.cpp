@@ -21,25 +21,10 @@ constexpr std::int64_t kTilesShown = 6;
 constexpr std::ptrdiff_t kMostStretches = 120;  // of the path: more are a net
 
 Ink ink_of(StateOf of) {
-  switch (of) {
-    case StateOf::q:
-      return TensorColour::q;
-    case StateOf::k:
-      return TensorColour::k;
-    case StateOf::v:
-      return TensorColour::v;
-    case StateOf::s:
-      return TensorColour::s;
-    case StateOf::p:
-      return TensorColour::p;
-    case StateOf::o:
-      return TensorColour::o;
-    case StateOf::none:
-    case StateOf::turn:
-    case StateOf::tile:
-      return Token::dim;
-  }
-  return Token::dim;
+  constexpr std::array kInks{Ink(Token::dim),      Ink(TensorColour::q), Ink(TensorColour::k),
+                             Ink(TensorColour::v), Ink(TensorColour::s), Ink(TensorColour::p),
+                             Ink(TensorColour::o), Ink(Token::dim),      Ink(Token::dim)};
+  return kInks.at(static_cast<std::size_t>(of));
 }
 
 std::string letter_of(StateOf of) {

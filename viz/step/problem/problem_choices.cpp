@@ -7,7 +7,7 @@
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/input_spec.h"
-#include "kernels/model/key_parts.h"
+#include "kernels/model/options.h"
 #include "kernels/museum/museum.h"
 #include "kernels/orders/backward/options.h"
 #include "viz/step/orders/looks.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/base/text.h"
-#include "kernels/model/key_parts.h"
+#include "kernels/model/options.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/tiles/chip_draw.h"

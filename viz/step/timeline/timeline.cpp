@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
-#include "kernels/model/key_parts.h"
+#include "kernels/model/options.h"
 #include "kernels/model/order_row.h"
 #include "viz/step/facts/landmarks.h"
 #include "viz/step/facts/letters.h"

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/ladder.h"
+#include "viz/state/view_step.h"
 
 namespace attn {
 namespace {
