@@ -16,6 +16,7 @@
 #include "viz/learn/lesson/references.h"
 #include "viz/step/facts/letters.h"
 #include "viz/step/facts/values.h"
+#include "viz/step/orders/looks.h"
 
 namespace attn {
 namespace {
@@ -85,6 +86,9 @@ std::optional<CellRef> asked_cell(const Beat& beat, const ExpressionScope& scope
   if (!named || !rec || !place) return std::nullopt;
   const auto revealed = event_at(**rec, *place);
   if (!revealed) return std::nullopt;
+  // While parts are merged they have a picture of their own, which has no field.
+  const OrderLook* const usual = &order_look((*rec)->order);
+  if (&look_at(**rec, scope.horizon) != usual || &look_at(**rec, *revealed) != usual) return std::nullopt;
   const EventId &then = (*rec)->events[*revealed].id, &now = (*rec)->events[scope.horizon].id;
   if (then.b != now.b || then.h != now.h || then.i != now.i) return std::nullopt;
   if (now.j >= 0 && then.j >= 0 && then.j != now.j) return std::nullopt;

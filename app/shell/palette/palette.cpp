@@ -111,6 +111,11 @@ void add_buttons(EntryList& e) {
       .also = tr("over time, what an SM does");
   e.add(tr("Profile"), tr("Timeline: who waits for whom in one launch"), tr("Lanes of a block, its ring, all blocks"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::timeline}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("The path that decides, in the timeline"), "",
+           {ShowTimePath{!e.state().view.profile.time_path}})
+      .on = e.state().view.profile.time_path;
+  e.add_in(Workspace::profile, tr("Profile"), tr("Some key tiles in the timeline"), "", {ChooseTimeSpan{}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("All key tiles alike in the timeline"), "", {FollowKeyTile{}});
   for (const gpu::CodePhase phase : gpu::all_code_phases()) {
     if (!why_no_step(phase).empty()) continue;
     StepThrough there = step_through_of(e.state());

@@ -84,7 +84,7 @@ struct Place {
   int all_from, all_to;         // keys that every row sees
 };
 
-// -inf where a key is hidden; with a bias, softcap or ALiBi scores become scaled ones in base 2.
+// -inf where a key is hidden; with a bias, or where a formula changes scores, they become scaled ones in base 2.
 __device__ inline void mask_scores(const SplitArgs& a, const Place& at, int block, Scores& s) {
   // @phase mask
   const int key0 = block * ATTN_BC;
