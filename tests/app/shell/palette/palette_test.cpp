@@ -76,10 +76,10 @@ TEST_F(PaletteTest, EveryCommandIsThereUnlessItNeedsMoreThanAName) {
   std::set<std::string> wanted;
   collect<Command>(wanted);
   // A cell, typed texts and paths: what asks for them is there. A panel asks for the listing of a kernel and for
-  // recorded timelines by itself, of which one is chosen where they are, and the samples of a row are asked for where the row is looked at. What a session or a draft offers is answered
-  // where it is asked; a try comes back where the tries are, a limit of registers
-  // where a finding proposes it; several files are dropped; the menu of peers looks for them when it is opened; the
-  // last are what lessons do by themselves.
+  // recorded timelines by itself, of which one is chosen where they are, and the samples of a row are asked for
+  // where the row is looked at. What a session or a draft offers is answered where it is asked; a try comes back
+  // where the tries are, a limit of registers where a finding proposes it; several files are dropped; the menu of
+  // peers looks for them when it is opened; the last are what lessons do by themselves.
   for (const char* name : {typeid(Select).name(),       typeid(GoToEvent).name(),      typeid(SetInputFiles).name(),
                            typeid(SaveSteps).name(),    typeid(RenameRun).name(),      typeid(SaveSessionAs).name(),
                            typeid(CopyText).name(),     typeid(ListKernel).name(),     typeid(SampleRow).name(),
