@@ -73,6 +73,7 @@ std::vector<StateSum> sums_of(std::span<const LaneInterval> intervals) {
     ++sum.count;
   }
   std::vector<StateSum> sums;
+  sums.reserve(by_tag.size());
   for (const auto& [tag, sum] : by_tag) sums.push_back(sum);
   std::ranges::stable_sort(sums, std::ranges::greater(), &StateSum::time);
   return sums;

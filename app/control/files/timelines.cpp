@@ -49,6 +49,7 @@ void Timelines::find() {
 
 void Timelines::show(const std::vector<Timeline>& opened) {
   std::vector<std::shared_ptr<const Timeline>> all;
+  all.reserve(opened.size());
   for (const Timeline& t : opened) all.push_back(std::make_shared<const Timeline>(t));
   auto& known = context_.model.timelines.all;
   known.insert(known.begin(), all.begin(), all.end());

@@ -97,6 +97,7 @@ std::optional<std::vector<std::uint32_t>> parameter_bytes(std::span<const std::b
   }
   if (sizes.empty()) return std::nullopt;
   std::vector<std::uint32_t> bytes;
+  bytes.reserve(sizes.size());
   for (const auto& [ordinal, size] : sizes) bytes.push_back(size);
   return bytes;
 }

@@ -88,7 +88,7 @@ std::string HeaderFields::identifier(const json& j, const std::string& path, std
   const auto good = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   };
-  const std::string name = j.is_string() ? j.get<std::string>() : std::string();
+  std::string name = j.is_string() ? j.get<std::string>() : std::string();
   if (!name.empty() && name.size() <= kMaxName && std::ranges::all_of(name, good) &&
       !(name[0] >= '0' && name[0] <= '9'))
     return name;

@@ -47,6 +47,7 @@ std::string short_source_words(const BenchSlices& slices) {
       std::ranges::count_if(slices, [&](const BenchSlice& s) { return is_run(s) && !s.loaded; });
   const std::string how = live == 0 ? tr("loaded") : live == runs ? tr("live") : phrase("{} of them live", live);
   std::vector<std::string> words;
+  words.reserve(devices.size());
   for (const DeviceDays& d : devices) words.push_back(d.words());
   return phrase("{} runs, {}: {}", runs, how, fmt::join(words, "; "));
 }

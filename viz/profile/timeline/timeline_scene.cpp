@@ -305,6 +305,7 @@ class Scene {
     std::map<std::int32_t, double> ends;
     for (const TimedBlock& b : t_.blocks) ends[b.sm] = std::max(ends[b.sm], static_cast<double>(b.end_ns));
     std::vector<std::pair<double, std::int32_t>> order;
+    order.reserve(ends.size());
     for (const auto& [sm, end] : ends) order.emplace_back(end, sm);
     std::ranges::sort(order);
     std::map<std::int32_t, std::int32_t> row;

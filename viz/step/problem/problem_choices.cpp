@@ -181,6 +181,7 @@ std::vector<ProblemChoice> split_choices(const Document& d) {
   constexpr std::int64_t kMost = 64;
   std::set<std::int64_t> counts{now};
   for (std::int64_t n = 1; n <= std::min(tiles, kMost); n *= 2) counts.insert(n);
+  out.reserve(counts.size());
   for (const std::int64_t n : counts) {
     out.push_back(choice(d, n == 1 ? tr("not split") : phrase("{} parts", n), now == n, [n](Document& c) {
       choose(c.options, kSplits, n == 1 ? std::nullopt : std::optional(n));
