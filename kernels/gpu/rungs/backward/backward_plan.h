@@ -34,7 +34,7 @@ Plan plan_of_backward(const KernelRow& row, const Problem& p, const Options& res
 // The launch over all rows, so many a warp.
 Launch rows_launch(std::string_view entry, const Problem& p, const Options& resolved, std::int64_t of_warp = 1);
 
-// A choice that is the same whether dQ is summed in one order or not.
+// Whether dQ is summed in one order.
 bool is_deterministic(const Options& resolved);
 
 }  // namespace attn::gpu

@@ -7,8 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,8 +16,6 @@
 #include "kernels/cpu/backward/forward.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/thread_crew.h"
-#include "kernels/gpu/compile/service.h"
-#include "kernels/gpu/device/queue.h"
 #include "kernels/gpu/launch/device_run.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/judge/verdict.h"
@@ -27,35 +23,16 @@
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/problem/tensor_bytes.h"
 #include "tests/environment/asked.h"
+#include "tests/kernels/gpu/device/gpu_fixture.h"
 
 namespace attn::gpu {
 namespace {
 
-class BackwardOnAGpu : public testing::Test {
+class BackwardOnAGpu : public test::GpuTest {
  protected:
-  void SetUp() override {
-    auto driver = open_driver();
-    if (!driver) GTEST_SKIP() << driver.error().message;
-    driver_ = std::move(*driver);
-    const auto count = driver_->device_count();
-    if (!count || *count == 0) GTEST_SKIP() << "there is no GPU here";
-    auto compiler = open_nvrtc();
-    if (!compiler) GTEST_SKIP() << compiler.error().message;
-    compiler_ = std::move(*compiler);
-    properties_ = *driver_->properties(0);
-    ASSERT_TRUE(driver_->open_device(0));
-    service_.emplace(*compiler_, std::filesystem::path());
-    auto queue = Queue::make(*driver_, *service_, properties_.arch(), {});
-    ASSERT_TRUE(queue) << queue.error().message;
-    queue_.emplace(std::move(*queue));
-  }
-
   std::vector<const KernelRow*> rungs() const {
     std::vector<const KernelRow*> rows = ladder_of(Pass::backward);
-    std::erase_if(rows, [&](const KernelRow* row) {
-      return row->processor != Processor::gpu ||
-             std::ranges::find(row->architectures, properties_.arch()) == row->architectures.end();
-    });
+    std::erase_if(rows, [&](const KernelRow* row) { return row->processor != Processor::gpu || !runs_here(*row); });
     EXPECT_FALSE(rows.empty());
     return rows;
   }
@@ -72,12 +49,6 @@ class BackwardOnAGpu : public testing::Test {
     if (!row.supports(row, p, o, device_of(properties_))) return std::nullopt;
     return *row.plan(row, p, o, device_of(properties_));
   }
-
-  std::unique_ptr<Driver> driver_;
-  std::unique_ptr<Compiler> compiler_;
-  GpuProperties properties_;
-  std::optional<CompileService> service_;
-  std::optional<Queue> queue_;
 };
 
 Problem problem(DType dtype, std::int64_t rows, std::int64_t keys, std::int64_t dims) {

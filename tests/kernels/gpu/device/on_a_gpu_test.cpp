@@ -3,22 +3,18 @@
 #include <cudaTypedefs.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <filesystem>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "kernels/base/library.h"
-#include "kernels/gpu/compile/service.h"
-#include "kernels/gpu/device/queue.h"
 #include "kernels/gpu/launch/device_run.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/problem/tensor_bytes.h"
+#include "tests/kernels/gpu/device/gpu_fixture.h"
 
 namespace attn::gpu {
 namespace {
@@ -53,23 +49,11 @@ class Graphs {
   }
 };
 
-class OnAGpu : public testing::Test {
+class OnAGpu : public test::GpuTest {
  protected:
   void SetUp() override {
-    auto driver = open_driver();
-    if (!driver) GTEST_SKIP() << driver.error().message;
-    driver_ = std::move(*driver);
-    const auto count = driver_->device_count();
-    if (!count || *count == 0) GTEST_SKIP() << "there is no GPU here";
-    auto compiler = open_nvrtc();
-    if (!compiler) GTEST_SKIP() << compiler.error().message;
-    compiler_ = std::move(*compiler);
-    properties_ = *driver_->properties(0);
-    ASSERT_TRUE(driver_->open_device(0));
-    service_.emplace(*compiler_, std::filesystem::path());
-    auto queue = Queue::make(*driver_, *service_, properties_.arch(), {});
-    ASSERT_TRUE(queue) << queue.error().message;
-    queue_.emplace(std::move(*queue));
+    GpuTest::SetUp();
+    if (!queue_) return;
     auto cuda = Library::open("libcuda.so.1");
     ASSERT_TRUE(cuda);
     cuda_.emplace(std::move(*cuda));
@@ -95,10 +79,6 @@ class OnAGpu : public testing::Test {
     spec.generator = Generator::normal;
     spec.seed = 3;
     return *make_inputs(p, spec);
-  }
-  bool runs_here(const std::string& id) const {
-    const auto archs = (*find_kernel(id))->architectures;
-    return std::ranges::find(archs, properties_.arch()) != archs.end();
   }
   Plan plan_for(const std::string& id, const Problem& p) {
     const KernelRow& row = **find_kernel(id);
@@ -147,13 +127,7 @@ class OnAGpu : public testing::Test {
     return out;
   }
 
-  // Ended in the reverse order: queue, service, compiler, driver.
   std::optional<Library> cuda_;
-  std::unique_ptr<Driver> driver_;
-  std::unique_ptr<Compiler> compiler_;
-  GpuProperties properties_;
-  std::optional<CompileService> service_;
-  std::optional<Queue> queue_;
   std::optional<Graphs> graphs_;
 };
 
@@ -162,7 +136,7 @@ constexpr const char* kRungs[] = {"naive",     "tiled",        "flash_simt",   "
 
 TEST_F(OnAGpu, ACapturedLaunchReplaysToTheBytesOfAPlainRun) {
   for (const char* id : kRungs) {
-    if (!runs_here(id)) continue;
+    if (!runs_here(**find_kernel(id))) continue;
     SCOPED_TRACE(id);
     const Problem p = problem(id, {150, 217});
     const Inputs in = inputs(p);
@@ -181,7 +155,7 @@ TEST_F(OnAGpu, ACapturedLaunchReplaysToTheBytesOfAPlainRun) {
 
 TEST_F(OnAGpu, KeyLengthsInATensorMayChangeBetweenReplays) {
   for (const char* id : kRungs) {
-    if (!runs_here(id)) continue;
+    if (!runs_here(**find_kernel(id))) continue;
     SCOPED_TRACE(id);
     const Problem nominal = problem(id, {217, 217});
     const Inputs in = inputs(nominal);

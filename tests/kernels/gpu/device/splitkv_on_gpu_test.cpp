@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,8 +10,6 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/gpu/compile/service.h"
-#include "kernels/gpu/device/queue.h"
 #include "kernels/gpu/launch/device_run.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
@@ -22,29 +18,16 @@
 #include "kernels/model/problem/pages.h"
 #include "kernels/model/problem/tensor_bytes.h"
 #include "tests/environment/asked.h"
+#include "tests/kernels/gpu/device/gpu_fixture.h"
 
 namespace attn::gpu {
 namespace {
 
-class SplitkvOnAGpu : public testing::Test {
+class SplitkvOnAGpu : public test::GpuTest {
  protected:
   void SetUp() override {
-    auto driver = open_driver();
-    if (!driver) GTEST_SKIP() << driver.error().message;
-    driver_ = std::move(*driver);
-    const auto count = driver_->device_count();
-    if (!count || *count == 0) GTEST_SKIP() << "there is no GPU here";
-    auto compiler = open_nvrtc();
-    if (!compiler) GTEST_SKIP() << compiler.error().message;
-    compiler_ = std::move(*compiler);
-    properties_ = *driver_->properties(0);
-    const auto archs = row().architectures;
-    if (std::ranges::find(archs, properties_.arch()) == archs.end()) GTEST_SKIP() << "not on " << properties_.arch();
-    ASSERT_TRUE(driver_->open_device(0));
-    service_.emplace(*compiler_, std::filesystem::path());
-    auto queue = Queue::make(*driver_, *service_, properties_.arch(), {});
-    ASSERT_TRUE(queue) << queue.error().message;
-    queue_.emplace(std::move(*queue));
+    GpuTest::SetUp();
+    if (queue_ && !runs_here(row())) GTEST_SKIP() << "not on " << properties_.arch();
   }
 
   static const KernelRow& row() { return **find_kernel("flash_splitkv"); }
@@ -103,12 +86,6 @@ class SplitkvOnAGpu : public testing::Test {
     const Inputs in = inputs(p);
     expect_right(p, in, judged(p, in), o, repeats);
   }
-
-  std::unique_ptr<Driver> driver_;
-  std::unique_ptr<Compiler> compiler_;
-  GpuProperties properties_;
-  std::optional<CompileService> service_;
-  std::optional<Queue> queue_;
 };
 
 Options in_parts(std::int64_t n) {
