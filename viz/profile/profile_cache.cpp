@@ -12,6 +12,7 @@
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/planned.h"
 #include "viz/bench/sweep/sweep_fields.h"
+#include "viz/profile/timeline/shown_part.h"
 
 namespace attn {
 
@@ -58,12 +59,18 @@ void refresh_timeline(ProfileCache& cache, const ProfileView& view, const Model&
   const Measurement* row = cache.scene.row.get();
   const std::string& kernel = row != nullptr ? row->key.kernel : cache.scene.kernel;
   auto shown = timeline_shown(view, model.timelines, kernel, row != nullptr ? row->key.problem : Problem());
-  std::string key = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", kernel, fmt::ptr(shown.get()), view.time_from_ns,
-                                view.time_to_ns, view.key_tile, view.time_path, model.timelines.all.size(),
-                                model.timelines.looked, model.timelines.error, view.timeline);
-  if (key == cache.timeline_key) return;
-  cache.timeline_key = std::move(key);
-  cache.timeline = timeline_scene(std::move(shown), view, model.timelines, kernel);
+  std::string key = fmt::format("{}|{}|{}|{}|{}", kernel, fmt::ptr(shown.get()), model.timelines.all.size(),
+                                model.timelines.looked, model.timelines.error);
+  const std::string part =
+      fmt::format("{}|{}|{}|{}|{}", key, view.time_from_ns, view.time_to_ns, view.key_tile, view.time_path);
+  if (part == cache.timeline_part) return;
+  cache.timeline_part = part;
+  // A recording is walked through once, whatever part of it is looked at.
+  if (key != cache.timeline_key) {
+    cache.timeline_key = std::move(key);
+    cache.timeline = timeline_scene(std::move(shown), model.timelines, kernel);
+  }
+  show_part(cache.timeline, view);
 }
 
 void refresh_source(ProfileCache& cache, const State& state, const Model& model) {

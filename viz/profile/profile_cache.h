@@ -26,7 +26,7 @@ struct ProfileCache {
   std::string code_key;
   SourceUiState source_ui;
   PipelineScene timeline;
-  std::string timeline_key;
+  std::string timeline_key, timeline_part;
   LabScene lab;
   std::string lab_key;
   LabUiState lab_ui;

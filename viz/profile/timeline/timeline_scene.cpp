@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <utility>
 
@@ -17,8 +16,6 @@ namespace {
 
 constexpr float kLane = 40, kSlot = 16, kProduct = 11, kProducer = 16, kWaitTop = 0.58F;
 constexpr double kSmallest = 0.005;  // a share of the path that is not named
-constexpr std::int64_t kTilesShown = 6;
-constexpr std::ptrdiff_t kMostStretches = 120;  // of the path: more are a net
 
 Ink ink_of(StateOf of) {
   constexpr std::array kInks{Ink(Token::dim),      Ink(TensorColour::q), Ink(TensorColour::k),
@@ -38,9 +35,8 @@ std::string percent(double share) {
 
 class Scene {
  public:
-  Scene(std::shared_ptr<const Timeline> timeline, const ProfileView& view, const TimelinesView& timelines,
-        const std::string& kernel)
-      : t_(*timeline), view_(view), timelines_(timelines), kernel_(kernel) {
+  Scene(std::shared_ptr<const Timeline> timeline, const TimelinesView& timelines, const std::string& kernel)
+      : t_(*timeline), timelines_(timelines), kernel_(kernel) {
     s_.timeline = std::move(timeline);
   }
 
@@ -58,7 +54,6 @@ class Scene {
     p_ = *std::move(p);
     s_.there = true;
     add_heading();
-    add_window();
     add_lanes();
     add_products();
     add_slots();
@@ -71,6 +66,11 @@ class Scene {
 
  private:
   std::string_view tag_of(std::int32_t tag) const { return t_.tags[static_cast<std::size_t>(tag)]; }
+  // A tag that no table knows speaks for itself.
+  std::string words_of_state(std::int32_t tag) const {
+    const LaneState& state = lane_state(tag_of(tag));
+    return state.words[0] == '\0' ? std::string(tag_of(tag)) : tr_of(state.words);
+  }
   std::int64_t rel(std::int64_t clock) const { return clock - p_.start; }
   bool consumes(std::size_t l) const { return t_.lanes[p_.lanes[l]].kind == LaneKind::consumer; }
 
@@ -80,6 +80,7 @@ class Scene {
                       b.sm, t_.grid_blocks);
     s_.length = p_.length();
     s_.ns_a_clock = ns_a_unit(t_, p_.block);
+    s_.tile_clocks = time_of_tile();
     std::string notes = t_.plain_us > 0 ? phrase("Recorded / plain: {:.3f}. ", price_of(t_))
                                         : tr("What recording costs was not measured. ");
     notes += phrase("Clocks of one SM are exact; those of two agree within {:.0f} ns at starts and ends of blocks. ",
@@ -112,37 +113,6 @@ class Scene {
     }
   }
 
-  void add_window() {
-    const auto ns = [&](double x) { return static_cast<std::int64_t>(std::llround(x / s_.ns_a_clock)); };
-    // Nothing chosen: some key tiles in the middle, so that single states are seen.
-    const std::int64_t part = std::min(s_.length, kTilesShown * time_of_tile());
-    s_.from = (s_.length - part) / 2;
-    s_.to = s_.from + part;
-    if (view_.time_to_ns > view_.time_from_ns) {
-      s_.from = std::clamp<std::int64_t>(ns(static_cast<double>(view_.time_from_ns)), 0, s_.length - 1);
-      s_.to = std::clamp<std::int64_t>(ns(static_cast<double>(view_.time_to_ns)), s_.from + 1, s_.length);
-    }
-    s_.whole = s_.from == 0 && s_.to == s_.length;
-    s_.follow = view_.key_tile;
-    const auto in_sight = std::ranges::count_if(
-        p_.path, [&](const PathStretch& p) { return rel(p.to) > s_.from && rel(p.from) < s_.to; });
-    s_.path_wanted = view_.time_path;
-    s_.with_path = view_.time_path && in_sight <= kMostStretches;
-    const double span = static_cast<double>(s_.to - s_.from) * s_.ns_a_clock;
-    double step = std::pow(10, std::floor(std::log10(std::max(span, 1.0) / 6)));
-    for (const double more : {2.0, 2.5, 2.0})
-      if (span / step > 9) step *= more;
-    const double first = std::ceil(static_cast<double>(s_.from) * s_.ns_a_clock / step) * step;
-    const bool us = span >= 2000;
-    for (double at = first; at <= static_cast<double>(s_.to) * s_.ns_a_clock && s_.ticks.size() < 20; at += step)
-      s_.ticks.push_back({ns(at), us ? fmt::format("{:.{}f}", at * 1e-3,
-                                                   step >= 1000  ? 0
-                                                   : step >= 100 ? 1
-                                                                 : 2)
-                                     : fmt::format("{:.0f}", at)});
-    if (!s_.ticks.empty()) s_.ticks.back().text += us ? " µs" : " ns";
-  }
-
   void add_lanes() {
     for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
       TimelineRow row, small;
@@ -164,8 +134,7 @@ class Scene {
         const bool of_keys = state.of != StateOf::q && state.of != StateOf::tile && tag_of(i.tag) != "store";
         x.tile = of_keys ? i.tile : -1;
         if (state.kind == StateKind::wait && consumes(l)) x.top = kWaitTop;
-        x.what =
-            fmt::format("{}: {}", row.label, state.words[0] == '\0' ? std::string(tag_of(i.tag)) : tr_of(state.words));
+        x.what = fmt::format("{}: {}", row.label, words_of_state(i.tag));
         if (x.tile >= 0) x.what += phrase(", key tile {}", x.tile);
         if (state.of == StateOf::p && consumes(l)) small.stretches.push_back(x);
         row.stretches.push_back(std::move(x));
@@ -250,8 +219,10 @@ class Scene {
          {PathOf::tensor_cores, PathOf::work, PathOf::copy_k, PathOf::copy_v, PathOf::copy_q, PathOf::hand_over}) {
       const double share = static_cast<double>(p_.on_path(of)) / static_cast<double>(p_.length());
       if (share < kSmallest) continue;
-      s_.shares.push_back({of, path_ink(of), of != PathOf::work && of != PathOf::hand_over, tr_of(words_of(of)),
-                           percent(share), share});
+      const PathShare part{path_ink(of), of != PathOf::work && of != PathOf::hand_over, tr_of(words_of(of)),
+                           percent(share), share};
+      if (s_.shares.empty() || share > s_.shares[most_].share) pace_ = of, most_ = s_.shares.size();
+      s_.shares.push_back(part);
     }
   }
 
@@ -292,9 +263,8 @@ class Scene {
         const LaneState& state = lane_state(tag_of(sum.tag));
         const double share = static_cast<double>(sum.time) / static_cast<double>(p_.length());
         if (share < kSmallest) continue;
-        lane.parts.push_back({PathOf::work, ink_of(state.of), state.kind != StateKind::work,
-                              state.words[0] == '\0' ? std::string(tag_of(sum.tag)) : tr_of(state.words),
-                              percent(share), share});
+        lane.parts.push_back(
+            {ink_of(state.of), state.kind != StateKind::work, words_of_state(sum.tag), percent(share), share});
       }
       s_.lanes.push_back(std::move(lane));
     }
@@ -350,10 +320,20 @@ class Scene {
     return s_.launch_ns > 0 ? idle / (s_.launch_ns * static_cast<double>(ends.size())) : 0;
   }
 
+  // Clocks that the last consumer waits for K and V.
+  std::int64_t waits_for_keys() const {
+    std::int64_t clocks = 0;
+    for (const LaneInterval& i : p_.intervals.back()) {
+      const LaneState& state = lane_state(tag_of(i.tag));
+      if (state.kind == StateKind::wait && (state.of == StateOf::k || state.of == StateOf::v)) clocks += i.length();
+    }
+    return clocks;
+  }
+
   void add_words() {
-    const auto most = std::ranges::max_element(s_.shares, {}, &PathShare::share);
-    if (most == s_.shares.end()) return;
-    switch (most->of) {
+    if (s_.shares.empty()) return;
+    const PathShare& most = s_.shares[most_];
+    switch (pace_) {
       case PathOf::tensor_cores:
         s_.headline = tr("The tensor cores set the pace.");
         break;
@@ -370,12 +350,8 @@ class Scene {
         break;
     }
     s_.words = phrase("Of the path that decides how long the block takes ({}) {} are {}.", duration_text(s_, s_.length),
-                      most->value, most->words);
-    double waits = 0;
-    for (const PipelineScene::LaneShares& lane : s_.lanes)
-      if (&lane == &s_.lanes.back())
-        for (const PathShare& part : lane.parts)
-          if (part.words == tr("waits for K") || part.words == tr("waits for V")) waits += part.share;
+                      most.value, most.words);
+    const double waits = static_cast<double>(waits_for_keys()) / static_cast<double>(p_.length());
     s_.words += " " + phrase("Its last consumer waits {} of the time for K and V.", percent(waits));
     s_.words += " " + phrase("At the end {} of all SM time is idle.", percent(idle_at_end()));
     if (!kernel_.empty() && kernel_ != t_.kernel)
@@ -383,11 +359,12 @@ class Scene {
   }
 
   const Timeline& t_;
-  const ProfileView& view_;
   const TimelinesView& timelines_;
   const std::string& kernel_;
   Pipeline p_;
   PipelineScene s_;
+  PathOf pace_ = PathOf::work;  // what most of the path is
+  std::size_t most_ = 0;        // its place in the shares
   std::map<std::size_t, std::size_t> rows_of_lane_;
   std::map<std::pair<std::size_t, bool>, std::size_t> products_row_;
   std::map<std::int32_t, std::size_t> slot_row_;
@@ -397,6 +374,7 @@ class Scene {
 
 std::string id_of(const Timeline& t) {
   std::string of = t.kernel + describe(t.problem);
+  for (const Option* option : common_options()) of += fmt::format("|{}={}", option->name, option->get(t.options));
   for (const auto& [name, value] : t.options.further) of += fmt::format("|{}={}", name, value);
   return hash_of(of).substr(0, 8);
 }
@@ -412,8 +390,8 @@ std::shared_ptr<const Timeline> timeline_shown(const ProfileView& view, const Ti
   return of_kernel != nullptr || timelines.all.empty() ? of_kernel : timelines.all.front();
 }
 
-PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const ProfileView& view,
-                             const TimelinesView& timelines, const std::string& kernel) {
+PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const TimelinesView& timelines,
+                             const std::string& kernel) {
   if (timeline == nullptr) {
     PipelineScene none;
     none.empty = !timelines.looked ? tr("Looking for recorded timelines.")
@@ -422,7 +400,7 @@ PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const Pro
                      : tr("There is no recorded timeline. `attnscope timeline` records one on a GPU.");
     return none;
   }
-  return Scene(std::move(timeline), view, timelines, kernel).make();
+  return Scene(std::move(timeline), timelines, kernel).make();
 }
 
 const TimelineStretch* stretch_at(const TimelineRow& row, std::int64_t at, float height) {

@@ -43,9 +43,8 @@ struct TimelineTick {
   std::string text;
 };
 
-// A share of the path.
+// A share of the path, or of a lane.
 struct PathShare {
-  PathOf of = PathOf::work;
   Ink ink;
   bool hatched = false;
   std::string words;  // "tensor cores"
@@ -77,6 +76,7 @@ struct PipelineScene {
   std::int64_t length = 0, from = 0, to = 0;  // clocks: of the block, and the window
   bool whole = true;
   double ns_a_clock = 1;
+  std::int64_t tile_clocks = 1;               // of a key tile, on the average
   std::int32_t follow = -1;                   // key tile that is lit; -1: all are
   bool path_wanted = true, with_path = true;  // asked for; and few enough stretches of it are in sight
   std::vector<TimelineTick> ticks;
@@ -100,9 +100,10 @@ std::string id_of(const Timeline& t);
 // Null: there is none.
 std::shared_ptr<const Timeline> timeline_shown(const ProfileView& view, const TimelinesView& timelines,
                                                const std::string& kernel, const Problem& problem);
-// `timelines`: those that can be chosen; `kernel`: that Profile speaks of.
-PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const ProfileView& view,
-                             const TimelinesView& timelines, const std::string& kernel);
+// All of a recording, walked through once; show_part() (shown_part.h) then chooses what is in sight. `timelines`:
+// those that can be chosen; `kernel`: that Profile speaks of.
+PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const TimelinesView& timelines,
+                             const std::string& kernel);
 
 // What lies at a moment of a row; null: nothing does.
 const TimelineStretch* stretch_at(const TimelineRow& row, std::int64_t at, float height);

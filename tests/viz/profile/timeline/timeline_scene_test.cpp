@@ -12,6 +12,7 @@
 #include "kernels/ladder.h"
 #include "profiling/session/session.h"
 #include "tests/environment/paths.h"
+#include "viz/profile/timeline/shown_part.h"
 
 namespace attn {
 namespace {
@@ -27,7 +28,9 @@ TimelinesView bundled() {
 }
 
 PipelineScene scene_of(const TimelinesView& all, std::size_t n, const ProfileView& view = {}) {
-  return timeline_scene(all.all.at(n), view, all, "flash_hopper");
+  PipelineScene scene = timeline_scene(all.all.at(n), all, "flash_hopper");
+  show_part(scene, view);
+  return scene;
 }
 
 TEST(PipelineSceneTest, EveryBundledRecordingIsOfTheTextThatShipsAndIsDrawn) {
@@ -109,7 +112,7 @@ TEST(PipelineSceneTest, ARecordingAboveItsPriceIsRefusedWithItsFigure) {
   TimelinesView all = bundled();
   Timeline dear = *all.all.front();
   dear.traced_us = 1.2 * dear.plain_us;
-  const PipelineScene s = timeline_scene(std::make_shared<const Timeline>(dear), {}, all, "flash_hopper");
+  const PipelineScene s = timeline_scene(std::make_shared<const Timeline>(dear), all, "flash_hopper");
   EXPECT_FALSE(s.there);
   EXPECT_NE(s.empty.find("1.200"), std::string::npos) << s.empty;
 }
@@ -122,8 +125,8 @@ TEST(PipelineSceneTest, TheOneIsShownThatFitsBest) {
   view.timeline = id_of(*all.all[3]);
   EXPECT_EQ(timeline_shown(view, all, "flash_hopper", all.all[5]->problem), all.all[3]);
   EXPECT_EQ(timeline_shown(view, {}, "flash_hopper", {}), nullptr);
-  EXPECT_NE(timeline_scene(nullptr, view, {}, "").empty.find("Looking"), std::string::npos);
-  const PipelineScene other = timeline_scene(all.all[0], {}, all, "flash_mma");
+  EXPECT_NE(timeline_scene(nullptr, {}, "").empty.find("Looking"), std::string::npos);
+  const PipelineScene other = timeline_scene(all.all[0], all, "flash_mma");
   EXPECT_NE(other.words.find("No launch of flash_mma was recorded"), std::string::npos) << other.words;
 }
 

@@ -1,0 +1,54 @@
+#include "viz/profile/timeline/shown_part.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+namespace attn {
+namespace {
+
+constexpr std::int64_t kTilesShown = 6;
+constexpr std::ptrdiff_t kMostStretches = 120;  // of the path: more are a net
+
+void set_ticks(PipelineScene& s) {
+  s.ticks.clear();
+  const double first_ns = static_cast<double>(s.from) * s.ns_a_clock,
+               last_ns = static_cast<double>(s.to) * s.ns_a_clock;
+  const double span = last_ns - first_ns;
+  double step = std::pow(10, std::floor(std::log10(std::max(span, 1.0) / 6)));
+  for (const double more : {2.0, 2.5, 2.0})
+    if (span / step > 9) step *= more;
+  const bool us = span >= 2000;
+  const int digits = step >= 1000 ? 0 : step >= 100 ? 1 : 2;
+  for (double at = std::ceil(first_ns / step) * step; at <= last_ns && s.ticks.size() < 20; at += step)
+    s.ticks.push_back({static_cast<std::int64_t>(std::llround(at / s.ns_a_clock)),
+                       us ? fmt::format("{:.{}f}", at * 1e-3, digits) : fmt::format("{:.0f}", at)});
+  if (!s.ticks.empty()) s.ticks.back().text += us ? " µs" : " ns";
+}
+
+}  // namespace
+
+void show_part(PipelineScene& s, const ProfileView& view) {
+  if (!s.there) return;
+  const auto clocks = [&](double ns) { return static_cast<std::int64_t>(std::llround(ns / s.ns_a_clock)); };
+  // Nothing chosen: some key tiles in the middle, so that single states are seen.
+  const std::int64_t part = std::min(s.length, kTilesShown * s.tile_clocks);
+  s.from = (s.length - part) / 2;
+  s.to = s.from + part;
+  if (view.time_to_ns > view.time_from_ns) {
+    s.from = std::clamp<std::int64_t>(clocks(static_cast<double>(view.time_from_ns)), 0, s.length - 1);
+    s.to = std::clamp<std::int64_t>(clocks(static_cast<double>(view.time_to_ns)), s.from + 1, s.length);
+  }
+  s.whole = s.from == 0 && s.to == s.length;
+  s.follow = view.key_tile;
+  const auto in_sight =
+      std::ranges::count_if(s.path, [&](const PathStretch& p) { return p.to > s.from && p.from < s.to; });
+  s.path_wanted = view.time_path;
+  s.with_path = view.time_path && in_sight <= kMostStretches;
+  set_ticks(s);
+}
+
+}  // namespace attn
