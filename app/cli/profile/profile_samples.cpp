@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <functional>
 #include <iterator>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,8 +13,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/arguments/console_text.h"
+#include "app/cli/arguments/session_file.h"
 #include "app/control/bench/run_list.h"
-#include "app/system/file_lock.h"
 #include "app/worker/collect.h"
 #include "kernels/base/text.h"
 #include "profiling/figures/baseline.h"
@@ -130,6 +128,27 @@ std::string spec_of(const SweepRun& run) {
   return sweep_text(sweep);
 }
 
+void put_row(Session& session, const SampledRow& sampled) {
+  Measurement row = sampled.row;
+  row.samples_us.clear();  // their statistics stay
+  auto run = std::ranges::find_if(session.runs, [&](const SweepRun& r) { return takes(r, sampled); });
+  if (run == session.runs.end()) {
+    session.runs.push_back(new_run(""));
+    run = std::prev(session.runs.end());
+    const std::string_view made = row.counts != nullptr ? kCountedRun : row.samples != nullptr ? kSampledRun : kBeatRun;
+    run->name = fmt::format("{}{}, L = {}", made, name_of(row.key.problem.dtype), row.key.problem.Lk);
+    run->provenance = sampled.provenance;
+  }
+  const auto old = std::ranges::find_if(run->rows, [&](const Measurement& m) { return replaces(row, m); });
+  if (old == run->rows.end())
+    run->rows.push_back(std::move(row));
+  else
+    *old = std::move(row);
+  relate_to_baseline(run->rows);
+  if (made_here(run->name)) run->spec = spec_of(*run);
+  if (made_here(session.runs.front().name)) session.state = session.runs.front().spec;
+}
+
 }  // namespace
 
 Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const gpu::OwnKernels& own,
@@ -166,34 +185,7 @@ Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const gpu::O
 }
 
 Result<void> save_row(const std::string& file, const SampledRow& sampled) {
-  const auto lock = FileLock::of_file(file);
-  if (!lock) return tl::unexpected(lock.error());
-  Session session;
-  std::error_code error;
-  if (std::filesystem::exists(file, error)) {
-    auto read = read_session(file);
-    if (!read) return tl::unexpected(read.error());
-    session = std::move(*read);
-  }
-  Measurement row = sampled.row;
-  row.samples_us.clear();  // their statistics stay
-  auto run = std::ranges::find_if(session.runs, [&](const SweepRun& r) { return takes(r, sampled); });
-  if (run == session.runs.end()) {
-    session.runs.push_back(new_run(""));
-    run = std::prev(session.runs.end());
-    const std::string_view made = row.counts != nullptr ? kCountedRun : row.samples != nullptr ? kSampledRun : kBeatRun;
-    run->name = fmt::format("{}{}, L = {}", made, name_of(row.key.problem.dtype), row.key.problem.Lk);
-    run->provenance = sampled.provenance;
-  }
-  const auto old = std::ranges::find_if(run->rows, [&](const Measurement& m) { return replaces(row, m); });
-  if (old == run->rows.end())
-    run->rows.push_back(std::move(row));
-  else
-    *old = std::move(row);
-  relate_to_baseline(run->rows);
-  if (made_here(run->name)) run->spec = spec_of(*run);
-  if (made_here(session.runs.front().name)) session.state = session.runs.front().spec;
-  return write_session(file, session);
+  return change_session(file, [&](Session& session) { put_row(session, sampled); });
 }
 
 std::string samples_text(const KernelSamples* samples, const std::string& why, const gpu::KernelListing& listing,

@@ -2,10 +2,8 @@
 // session.
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,7 +13,7 @@
 #include "app/cli/arguments/console_text.h"
 #include "app/cli/arguments/kernel_arguments.h"
 #include "app/cli/arguments/problem_arguments.h"
-#include "app/system/file_lock.h"
+#include "app/cli/arguments/session_file.h"
 #include "app/worker/client.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/rows.h"
@@ -80,17 +78,7 @@ Result<Timeline> record(const TimelineArguments& a, Stopper& stopper) {
 
 // Behind those that the file has.
 Result<void> save(const std::string& file, const Timeline& t) {
-  const auto lock = FileLock::of_file(file);
-  if (!lock) return tl::unexpected(lock.error());
-  Session session;
-  std::error_code error;
-  if (std::filesystem::exists(file, error)) {
-    auto read = read_session(file);
-    if (!read) return tl::unexpected(read.error());
-    session = std::move(*read);
-  }
-  session.timelines.push_back(t);
-  return write_session(file, session);
+  return change_session(file, [&](Session& session) { session.timelines.push_back(t); });
 }
 
 Result<std::vector<Timeline>> timelines_of(const TimelineArguments& a, Stopper& stopper) {
