@@ -1,19 +1,15 @@
 // ptxas is believed: no tile of flash_hopper that ships, that a step has or that tuning may choose spills, and of none
 // it says that products are serialised or registers not shared out ("Potential Performance Loss").
 #include <algorithm>
-#include <filesystem>
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "kernels/gpu/compile/service.h"
 #include "kernels/gpu/rungs/hopper/hopper_tile.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
-#include "tests/environment/asked.h"
+#include "tests/kernels/gpu/rungs/compile_fixture.h"
 
 namespace attn::gpu {
 namespace {
@@ -29,15 +25,8 @@ Problem problem(std::int64_t D, DType dtype, bool causal, std::int64_t L = 1024)
   return p;
 }
 
-class HopperCompile : public testing::Test {
+class HopperCompile : public test::CompileTest {
  protected:
-  void SetUp() override {
-    if (test::asked("ATTNSCOPE_SANITIZED")) GTEST_SKIP() << "the compiler is NVIDIA's";
-    compiler_ = open_nvrtc();
-    if (!compiler_) GTEST_SKIP() << compiler_.error().message;
-    service_.emplace(**compiler_, std::filesystem::path());
-  }
-
   void expect_clean(const Problem& p, const Options& o = {}) {
     const KernelRow& row = **find_kernel("flash_hopper");
     const Device d = *device_for("sm_90a");
@@ -54,11 +43,6 @@ class HopperCompile : public testing::Test {
     EXPECT_TRUE(report->compiled.losses.empty()) << report->compiled.losses.front();
     EXPECT_TRUE(report->compiled.warnings.empty()) << report->compiled.warnings.front();
   }
-
-  static bool asked_for_all() { return test::asked("ATTNSCOPE_LONG_TESTS"); }
-
-  Result<std::unique_ptr<Compiler>> compiler_ = bad_input("not opened");
-  std::optional<CompileService> service_;
 };
 
 TEST_F(HopperCompile, WhatShipsLosesNothing) {

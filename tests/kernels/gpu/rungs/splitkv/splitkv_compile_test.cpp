@@ -1,15 +1,11 @@
 // ptxas is believed: what flash_splitkv chooses spills on no architecture that it runs on.
-#include <filesystem>
-#include <memory>
-#include <optional>
 
 #include <gtest/gtest.h>
 
-#include "kernels/gpu/compile/service.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
-#include "tests/environment/asked.h"
+#include "tests/kernels/gpu/rungs/compile_fixture.h"
 
 namespace attn::gpu {
 namespace {
@@ -31,15 +27,8 @@ Problem paged(Problem p, std::int64_t page) {
   return p;
 }
 
-class SplitkvCompile : public testing::Test {
+class SplitkvCompile : public test::CompileTest {
  protected:
-  void SetUp() override {
-    if (test::asked("ATTNSCOPE_SANITIZED")) GTEST_SKIP() << "the compiler is NVIDIA's";
-    compiler_ = open_nvrtc();
-    if (!compiler_) GTEST_SKIP() << compiler_.error().message;
-    service_.emplace(**compiler_, std::filesystem::path());
-  }
-
   void expect_clean(const Problem& p, std::string_view arch = "sm_90a") {
     const KernelRow& row = **find_kernel("flash_splitkv");
     const Device d = *device_for(arch);
@@ -56,11 +45,6 @@ class SplitkvCompile : public testing::Test {
     EXPECT_TRUE(report->compiled.losses.empty()) << report->compiled.losses.front();
     EXPECT_TRUE(report->compiled.warnings.empty()) << report->compiled.warnings.front();
   }
-
-  static bool asked_for_all() { return test::asked("ATTNSCOPE_LONG_TESTS"); }
-
-  Result<std::unique_ptr<Compiler>> compiler_ = bad_input("not opened");
-  std::optional<CompileService> service_;
 };
 
 TEST_F(SplitkvCompile, WhatIsChosenDoesNotSpill) {

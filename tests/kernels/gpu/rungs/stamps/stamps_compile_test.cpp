@@ -1,12 +1,8 @@
 // The recorder of flash_hopper's pipeline costs its code nothing that ptxas counts: with stamps no tile spills, loses
 // its overlap, or takes more registers than without.
-#include <filesystem>
-#include <memory>
-#include <optional>
 
 #include <gtest/gtest.h>
 
-#include "kernels/gpu/compile/service.h"
 #include "kernels/gpu/rungs/hopper/hopper_tile.h"
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/own_kernel.h"
@@ -14,7 +10,7 @@
 #include "kernels/gpu/rungs/specialise.h"
 #include "kernels/gpu/rungs/stamps/stamps.h"
 #include "kernels/ladder.h"
-#include "tests/environment/asked.h"
+#include "tests/kernels/gpu/rungs/compile_fixture.h"
 
 namespace attn::gpu {
 namespace {
@@ -30,15 +26,8 @@ Problem problem(std::int64_t D, bool causal, std::int64_t L) {
   return p;
 }
 
-class StampsCompile : public testing::Test {
+class StampsCompile : public test::CompileTest {
  protected:
-  void SetUp() override {
-    if (test::asked("ATTNSCOPE_SANITIZED")) GTEST_SKIP() << "the compiler is NVIDIA's";
-    compiler_ = open_nvrtc();
-    if (!compiler_) GTEST_SKIP() << compiler_.error().message;
-    service_.emplace(**compiler_, std::filesystem::path());
-  }
-
   void expect_free(const Problem& p, const Options& o = {}) {
     const KernelRow& row = **find_kernel("flash_hopper");
     const auto plan = row.plan(row, p, o, *device_for("sm_90a"));
@@ -61,13 +50,10 @@ class StampsCompile : public testing::Test {
     }
     EXPECT_GT(stamped->code.size(), plain->code.size());  // it does record
   }
-
-  Result<std::unique_ptr<Compiler>> compiler_ = bad_input("not opened");
-  std::optional<CompileService> service_;
 };
 
 TEST_F(StampsCompile, ARecordedPipelineTakesNoMoreRegistersAndLosesNothing) {
-  const bool all = test::asked("ATTNSCOPE_LONG_TESTS");
+  const bool all = asked_for_all();
   for (const std::int64_t D : {64, 128, 256}) {
     expect_free(problem(D, true, 1024));
     if (!all) continue;
