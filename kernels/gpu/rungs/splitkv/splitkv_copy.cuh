@@ -38,6 +38,14 @@ __device__ inline void copy_chunk(unsigned to, const Element* row, int chunk, bo
   }
 }
 
+// Copies of a tile that are written out. What the compiler then finds once, before the loop, are addresses that it keeps
+// in registers: beside a wide O, or scores that a bias changes, more of them than four would spill.
+template <int COLUMNS>
+constexpr int together(int copies) {
+  if (!kInChunks<COLUMNS>) return 1;
+  return copies > 8 || (ATTN_BIAS && ATTN_PAGE) ? 4 : copies;
+}
+
 // Q of the row tile; for all threads of the block.
 __device__ inline void copy_queries(const SplitArgs& a, unsigned to, int batch, int kv, int row0) {
   // @phase Q
@@ -96,8 +104,8 @@ struct Source {
 #else
     from += key0 * row_stride;
 #endif
-    constexpr int kSteps = ATTN_BC * WIDTH / 32, kTogether = kInChunks<COLUMNS> ? kSteps : 1;
-#pragma unroll kTogether
+    constexpr int kSteps = ATTN_BC * WIDTH / 32;
+#pragma unroll together<COLUMNS>(kSteps)
     for (int t = 0; t < kSteps; ++t) {
       const int n = lane + 32 * t, row = n / WIDTH, chunk = n % WIDTH;
       const bool valid = key0 + row >= first && key0 + row < last;
