@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "kernels/gpu/rungs/stamps/stamps.h"
 #include "profiling/timeline/timeline_text.h"
 #include "tests/profiling/timeline/machine.h"
 
@@ -27,6 +30,14 @@ double share(const Pipeline& p, PathOf of) {
 TEST(Pipeline, AMachinesTimelineIsOneThatARecorderCouldHaveWritten) {
   const auto good = check_timeline(test::run({}), "it");
   EXPECT_TRUE(good) << good.error().message;
+}
+
+// Two tables, a recorder's and a reader's: a state that only one has would be drawn as unknown work.
+TEST(Pipeline, EveryStateThatARecorderWritesHasItsWords) {
+  std::vector<std::string_view> known;
+  for (const LaneState& state : lane_states()) known.push_back(state.tag);
+  EXPECT_EQ(known.size(), gpu::stamp_tags().size());
+  for (const std::string_view tag : gpu::stamp_tags()) EXPECT_EQ(std::ranges::count(known, tag), 1) << tag;
 }
 
 TEST(Pipeline, StatesOfALaneHaveNoGapAndAddUpToTheBlock) {

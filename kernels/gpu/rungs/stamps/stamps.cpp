@@ -47,9 +47,12 @@ std::uint64_t StampPlan::events() const {
   return (detail << args.detail_log2) + (heads() << args.coarse_log2);
 }
 
+bool StampPlan::in_detail(std::int64_t block) const {
+  return block >= args.first && block < std::int64_t{args.first} + args.blocks;
+}
+
 std::uint64_t StampPlan::room_of(std::int64_t block) const {
-  const bool detail = block >= args.first && block < std::int64_t{args.first} + args.blocks;
-  return std::uint64_t{1} << (detail ? args.detail_log2 : args.coarse_log2);
+  return std::uint64_t{1} << (in_detail(block) ? args.detail_log2 : args.coarse_log2);
 }
 
 Result<StampPlan> plan_stamps(const Plan& plan, const KernelSource& source, const StampRequest& request) {
@@ -104,7 +107,7 @@ class Reader {
   Reader(const StampPlan& plan, const Stamped& stamped) : plan_(plan), stamped_(stamped) {}
 
   Result<Timeline> read() {
-    t_.tags.assign(std::begin(kTags), std::end(kTags));
+    t_.tags.assign(stamp_tags().begin(), stamp_tags().end());
     t_.unit = MomentUnit::clocks;
     t_.buffer = EventBuffer::global;
     t_.grid_blocks = plan_.grid;
@@ -119,9 +122,6 @@ class Reader {
   }
 
  private:
-  bool in_detail(std::int64_t block) const {
-    return block >= plan_.args.first && block < plan_.args.first + plan_.args.blocks;
-  }
   std::size_t place(std::int64_t block, int lane) const {
     return static_cast<std::size_t>(block * plan_.args.lanes + lane);
   }
@@ -148,7 +148,8 @@ class Reader {
     }
     t_.blocks.push_back(b);
     // Of the others the first consumer speaks for all.
-    const int from = in_detail(block) ? 0 : kStampCopies, to = in_detail(block) ? plan_.args.lanes : kStampCopies + 1;
+    const bool detail = plan_.in_detail(block);
+    const int from = detail ? 0 : kStampCopies, to = detail ? plan_.args.lanes : kStampCopies + 1;
     for (int lane = from; lane < to; ++lane)
       if (auto good = add_lane(b, lane); !good) return good;
     return ok();
@@ -157,7 +158,7 @@ class Reader {
   Result<void> add_lane(const TimedBlock& b, int number) {
     const StampHead& h = stamped_.heads[place(b.block, number)];
     const std::vector<StampEvent>& events = stamped_.events[place(b.block, number)];
-    const bool detail = in_detail(b.block);
+    const bool detail = plan_.in_detail(b.block);
     const std::uint64_t room = plan_.room_of(b.block);
     if (events.size() + 1 >= room)
       return fail(ErrorKind::failed, phrase("block {}: lane {} wrote more than its {} events.", b.block, number, room));

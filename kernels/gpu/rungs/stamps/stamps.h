@@ -28,6 +28,8 @@ struct StampPlan {
   std::int64_t grid = 0;
   std::uint64_t heads() const;
   std::uint64_t events() const;
+  // The block is recorded event by event.
+  bool in_detail(std::int64_t block) const;
   // Events that a lane of the block has room for.
   std::uint64_t room_of(std::int64_t block) const;
   std::uint64_t bytes() const { return heads() * sizeof(StampHead) + events() * sizeof(StampEvent); }
