@@ -13,6 +13,7 @@
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/rows.h"
+#include "kernels/gpu/rungs/specialise.h"
 #include "kernels/ladder.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/measure/gpu/compiled_figures.h"
@@ -107,12 +108,17 @@ GpuRunner GpuBench::runner(const SweepSpec& spec, std::stop_token stop) {
   const auto device = device_of_sweep(spec, stop);
   if (device) {
     runner.device = *device;
-    runner.measure = [this](const Point& p, const auto& now, std::stop_token stopping) {
-      return measure(p, now, std::move(stopping));
+    runner.measure = [this, on = *device](const Point& p, const auto& now, const std::stop_token& stopping) {
+      Measurement m = measure(p, now, stopping);
+      if (m.state == RowState::done) put_code(on, p, stopping, m);
+      return m;
     };
   } else {
-    runner.measure = [this, why = device.error().message](const Point& p, const auto& now, std::stop_token stopping) {
-      return compile_alone(p, why, now, stopping);
+    runner.measure = [this, why = device.error().message](const Point& p, const auto& now,
+                                                          const std::stop_token& stopping) {
+      Measurement m = compile_alone(p, why, now, stopping);
+      if (!m.key.source_hash.empty()) put_code(stand_in(p), p, stopping, m);
+      return m;
     };
   }
   return runner;
@@ -331,16 +337,37 @@ Measurement GpuBench::compile_alone(const Point& p, const std::string& why,
   return m;
 }
 
-Result<void> GpuBench::put_compiled(const Plan& plan, const Device& device, const std::stop_token& stop,
-                                    Measurement& m) {
+Result<gpu::CompileService> GpuBench::compile_service(const std::stop_token& stop) {
   if (!compiler_) {
     auto opened = open_compiler_();
     if (!opened) return tl::unexpected(opened.error());
     compiler_ = std::move(*opened);
   }
   compiler_->heed(stop);
-  gpu::CompileService service(*compiler_, cache_);
-  const auto report = gpu::inspect(service, plan, device, gpu::edited_kernels_folder());
+  return gpu::CompileService(*compiler_, cache_);
+}
+
+void GpuBench::put_code(const Device& device, const Point& p, const std::stop_token& stop, Measurement& m) {
+  // Without a cache it would be compiled once more for each row.
+  if (cache_.empty() || !find_nvdisasm()) return;
+  const InEnglish recorded;
+  const std::lock_guard lock(mutex_);
+  const auto plan = plan_on(device, p);
+  if (!plan) return;
+  auto source = gpu::source_of(*plan->kernel, plan->problem, gpu::edited_kernels_folder());
+  if (!source || source->hash != m.key.source_hash) return;  // it was edited since
+  auto service = compile_service(stop);
+  if (!service) return;
+  const auto compiled =
+      service->compile({*std::move(source), device.arch, gpu::defines_of(*plan, gpu::may_be_aligned(plan->problem))});
+  if (compiled) m.code = codes_.of(compiled->code, device.arch, stop);
+}
+
+Result<void> GpuBench::put_compiled(const Plan& plan, const Device& device, const std::stop_token& stop,
+                                    Measurement& m) {
+  auto service = compile_service(stop);
+  if (!service) return tl::unexpected(service.error());
+  const auto report = gpu::inspect(*service, plan, device, gpu::edited_kernels_folder());
   if (!report) return tl::unexpected(report.error());
   m.key.source_hash = report->compiled.source_hash;
   m.warnings = report->compiled.said();

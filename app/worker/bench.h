@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "app/worker/client.h"
+#include "app/worker/disassemble.h"
 #include "app/worker/listing_ahead.h"
 #include "app/worker/record.h"
 #include "app/worker/user_compiler.h"
@@ -83,6 +84,9 @@ class GpuBench {
   Measurement compile_alone(const Point& p, const std::string& why, const std::function<void(const std::string&)>& now,
                             const std::stop_token& stop);
   Result<void> put_compiled(const Plan& plan, const Device& device, const std::stop_token& stop, Measurement& m);
+  // What a point's row was compiled to, by the cache of what was compiled; a row that was not has none.
+  void put_code(const Device& device, const Point& p, const std::stop_token& stop, Measurement& m);
+  Result<gpu::CompileService> compile_service(const std::stop_token& stop);
 
   std::mutex mutex_;  // guards all below
   GpuClient client_;
@@ -91,6 +95,7 @@ class GpuBench {
   double point_seconds_ = 0;
   std::unique_ptr<gpu::Compiler> compiler_;
   std::optional<Result<GpuHello>> hello_;
+  KeptCode codes_;
   // Machine code of what was tried out lately, read while it was timed: it is sampled next.
   std::vector<std::pair<MeasurementKey, std::unique_ptr<ListingAhead>>> listings_;
 };

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "kernels/gpu/compile/listing/machine_code.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/sampled_lines.h"
@@ -17,13 +18,17 @@ void say(const GpuClient::Progress& progress, const std::string& now) {
 
 // Lines and phases for what was taken by address; what refused is its `no_lines`.
 template <class Taken>
-void put_lines_on(Taken& taken, ListingAhead& begun, const std::string& kernel, const GpuClient::Progress& progress) {
-  say(progress, "reading the machine code of " + kernel);
+void put_lines_on(Taken& taken, ListingAhead& begun, Measurement& row, const GpuClient::Progress& progress) {
+  say(progress, "reading the machine code of " + row.key.kernel);
   const Result<gpu::KernelListing> listing = begun.get();
-  if (!listing)
+  if (!listing) {
     taken.no_lines = listing.error().message;
-  else if (auto put = put_lines(taken, *listing); !put)
-    taken.no_lines = put.error().message;
+    return;
+  }
+  if (auto put = put_lines(taken, *listing); !put) taken.no_lines = put.error().message;
+  if (row.code != nullptr || listing->source_hash != row.key.source_hash) return;
+  if (auto code = gpu::machine_code_of(listing->sass, listing->arch))
+    row.code = std::make_shared<const gpu::MachineCode>(*std::move(code));
 }
 
 // What is taken by address of a row that ran: `ask` takes it, `taken` keeps it, or `why_not` says what refused.
@@ -53,7 +58,7 @@ void take_row(GpuClient& client, const Point& p, const std::string& arch, const 
     row.*why_not = answer.error().message;
     return;
   }
-  put_lines_on(*answer, *listing, p.kernel, progress);
+  put_lines_on(*answer, *listing, row, progress);
   row.*taken = std::make_shared<const Taken>(*std::move(answer));
 }
 

@@ -12,6 +12,7 @@
 #include "app/worker/user_compiler.h"
 #include "kernels/base/cuda_library.h"
 #include "kernels/base/folders.h"
+#include "kernels/base/hash.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/gpu/rungs/specialise.h"
@@ -24,13 +25,16 @@ constexpr double kSeconds = 30;                  // the largest of ours takes 1 
 constexpr std::size_t kMaxBytes = 256ULL << 20;  // 0.9 MB of ours
 constexpr const char* kMend = "attnscope doctor --fetch-cuda brings it (5 MB), or install a CUDA toolkit.";
 
-Result<std::string> disassemble(std::span<const std::byte> code, const std::stop_token& stop) {
+// -c: code alone; `lines`: the inline chain of each instruction and its line of PTX.
+Result<std::string> disassemble(std::span<const std::byte> code, bool lines, const std::stop_token& stop) {
   const auto program = find_nvdisasm();
   if (!program) return tl::unexpected(program.error());
   const auto file = TemporaryFile::make("attnscope-cubin", code);
   if (!file) return tl::unexpected(file.error());
-  // -c: code alone; -gi: the inline chain of each instruction; -gp: its line of PTX
-  return output_of(*program, {"-c", "-gi", "-gp", file->path().string()}, {kSeconds, stop}, kMaxBytes);
+  std::vector<std::string> arguments{"-c"};
+  if (lines) arguments.insert(arguments.end(), {"-gi", "-gp"});
+  arguments.push_back(file->path().string());
+  return output_of(*program, arguments, {kSeconds, stop}, kMaxBytes);
 }
 
 // The source alone, where the kernel cannot be compiled: `why`.
@@ -97,12 +101,37 @@ Result<gpu::KernelListing> listing_of(gpu::CompileService& service, const Plan& 
   const gpu::CompileRequest request{*source, arch, gpu::defines_of(plan, gpu::may_be_aligned(plan.problem))};
   const auto compiled = service.compile(request);
   if (!compiled) return gpu::list_source(*source, id, arch, compiled.error().message);
-  const auto sass = disassemble(compiled->code, stop);
+  const auto sass = disassemble(compiled->code, true, stop);
   if (!sass) {
     if (sass.error().kind == ErrorKind::cancelled) return tl::unexpected(sass.error());
     return gpu::list_ptx(*source, id, arch, service.ptx(request).value_or(std::string()), sass.error().message);
   }
   return gpu::list_kernel(*source, id, arch, compiled->code, *sass);
+}
+
+Result<gpu::MachineCode> machine_code_here(const KernelRow& row, const gpu::ListingSubject& subject,
+                                           const std::stop_token& stop) {
+  const auto listing = list_row_here(row, subject, stop);
+  if (!listing) return tl::unexpected(listing.error());
+  if (!listing->why_no_sass.empty()) return fail(ErrorKind::cannot_run, listing->why_no_sass);
+  return gpu::machine_code_of(listing->sass, listing->arch);
+}
+
+std::shared_ptr<const gpu::MachineCode> KeptCode::of(std::span<const std::byte> cubin, const std::string& arch,
+                                                     const std::stop_token& stop) {
+  if (!find_nvdisasm()) return nullptr;
+  const std::string key = hash_of(cubin);
+  if (const auto at = known_.find(key); at != known_.end()) return at->second;
+  const auto printed = disassemble(cubin, false, stop);
+  if (!printed && printed.error().kind == ErrorKind::cancelled) return nullptr;
+  std::shared_ptr<const gpu::MachineCode> kept;
+  if (printed) {
+    if (const auto sass = gpu::parse_sass(*printed)) {
+      if (auto code = gpu::machine_code_of(*sass, arch))
+        kept = std::make_shared<const gpu::MachineCode>(*std::move(code));
+    }
+  }
+  return known_.emplace(key, std::move(kept)).first->second;
 }
 
 }  // namespace attn

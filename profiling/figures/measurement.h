@@ -14,6 +14,10 @@
 #include "kernels/model/kernel.h"
 #include "profiling/figures/ranks.h"
 
+namespace attn::gpu {
+struct MachineCode;  // kernels/gpu/compile/listing/machine_code.h
+}
+
 namespace attn {
 
 struct Heartbeat;      // profiling/figures/heartbeat.h
@@ -156,6 +160,8 @@ struct Measurement {
   std::string no_heartbeat;                      // why not, where it was asked for
   std::shared_ptr<const KernelCounts> counts;    // of its instructions; null: there are none
   std::string no_counts;                         // why not, where they were asked for
+  // What it was compiled to; rows of one cubin share it. Null: there was no nvdisasm, or an older file.
+  std::shared_ptr<const gpu::MachineCode> code;
 };
 
 // Whether `m` takes the place of `old` where a point is measured again: the same kernel, problem, options, L2 state and

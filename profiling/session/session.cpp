@@ -7,6 +7,7 @@
 #include "kernels/formats/json_fields.h"
 #include "kernels/formats/json_reading.h"
 #include "kernels/recording/file/recording_file.h"
+#include "profiling/session/codes.h"
 #include "profiling/session/contradictions.h"
 #include "profiling/session/json/measurement_json.h"
 
@@ -21,29 +22,39 @@ constexpr std::size_t kMaxStateBytes = 8192;
 constexpr std::size_t kMaxKernels = 64;
 constexpr std::size_t kMaxKernelBytes = 1 << 20;
 
-json rows_to_json(const SweepRun& run, bool with_samples) {
+// What is written beside the rows' own members.
+struct Written {
+  bool samples = true;
+  const WrittenCodes* codes = nullptr;  // null: no machine code
+};
+
+json rows_to_json(const SweepRun& run, const Written& with) {
   json rows = json::array();
-  for (const Measurement& m : run.rows) rows.push_back(measurement_to_json(m, with_samples));
+  for (const Measurement& m : run.rows) {
+    rows.push_back(measurement_to_json(m, with.samples));
+    if (with.codes == nullptr) continue;
+    if (const auto code = with.codes->number_of(m)) rows.back()["code"] = *code;
+  }
   return rows;
 }
 
-json run_to_json(const SweepRun& run, bool with_samples) {
+json run_to_json(const SweepRun& run, const Written& with) {
   json j = {{"id", run.id.empty() ? new_run_id() : run.id},
             {"date", run.date.empty() ? run.provenance.date : run.date},
             {"provenance", provenance_to_json(run.provenance)},
-            {"measurements", rows_to_json(run, with_samples)}};
+            {"measurements", rows_to_json(run, with)}};
   if (!run.name.empty()) j["name"] = run.name;
   if (!run.spec.empty()) j["spec"] = run.spec;
   return j;
 }
 
-json runs_to_json(const Session& s, bool with_samples) {
+json runs_to_json(const Session& s, const Written& with) {
   json j = json::object();
   if (!s.state.empty()) j["state"] = s.state;
   for (const SessionKernel& k : s.kernels) j["kernels"].push_back({{"file", k.file}, {"text", k.text}});
   if (s.runs.empty()) return j;
   j["runs"] = json::array();
-  for (const SweepRun& run : s.runs) j["runs"].push_back(run_to_json(run, with_samples));
+  for (const SweepRun& run : s.runs) j["runs"].push_back(run_to_json(run, with));
   return j;
 }
 
@@ -58,7 +69,10 @@ int version_of_rows(const Session& s) {
 int version_of(const Session& s) {
   int version = std::max(s.runs.empty() ? 1 : 2, version_of_rows(s));
   for (const Recording& rec : s.recordings) version = std::max(version, attn_version_of(rec));
-  return s.tensors.empty() && s.timelines.empty() ? version : 3;
+  const bool coded = std::ranges::any_of(s.runs, [](const SweepRun& r) {
+    return std::ranges::any_of(r.rows, [](const Measurement& m) { return m.code != nullptr; });
+  });
+  return s.tensors.empty() && s.timelines.empty() && !coded ? version : 3;
 }
 
 // The file's list of that name; empty where it has none (a file of recordings alone).
@@ -80,7 +94,7 @@ std::string joined(const std::vector<std::string>& words) {
 // Reads the rows of all runs; what is left out is told once for the file.
 class RowReader {
  public:
-  explicit RowReader(std::string name) : name_(std::move(name)) {}
+  RowReader(std::string name, Codes codes) : name_(std::move(name)), codes_(std::move(codes)) {}
 
   Result<std::vector<Measurement>> rows(const json& holder) {
     const auto list = list_of(holder, "measurements", name_);
@@ -90,8 +104,10 @@ class RowReader {
     for (const json& j : **list) {
       if (count_ >= kMaxMeasurements)
         return bad_input(phrase("{} has more than {} measurements.", name_, kMaxMeasurements));
-      auto m = measurement_from_json(j, phrase("{}: measurement {}", name_, count_++), unknown_);
+      const std::string where = phrase("{}: measurement {}", name_, count_++);
+      auto m = measurement_from_json(j, where, unknown_);
       if (!m) return tl::unexpected(m.error());
+      if (auto code = take_code(j, codes_, where, *m); !code) return tl::unexpected(code.error());
       samples_missing_ |= m->time.n > 0 && m->samples_us.empty();
       rows.push_back(std::move(*m));
     }
@@ -108,6 +124,7 @@ class RowReader {
 
  private:
   std::string name_;
+  Codes codes_;
   std::size_t count_ = 0;
   std::vector<std::string> unknown_;
   Contradictions contradictions_;
@@ -211,10 +228,10 @@ std::string to_json(const Session& s) {
   const InEnglish recorded;
   // Version 1 has no word for softcap and ALiBi, and its readers would pass over them.
   const int version = std::max(s.runs.size() > 1 ? 2 : 1, version_of_rows(s));
-  if (version > 1) return session_text(runs_to_json(s, true), version);
+  if (version > 1) return session_text(runs_to_json(s, {}), version);
   const SweepRun none;
   const SweepRun& run = s.runs.empty() ? none : s.runs.front();
-  json j = {{"provenance", provenance_to_json(run.provenance)}, {"measurements", rows_to_json(run, true)}};
+  json j = {{"provenance", provenance_to_json(run.provenance)}, {"measurements", rows_to_json(run, {})}};
   if (!s.state.empty()) j["state"] = s.state;
   return session_text(j, 1);
 }
@@ -225,10 +242,12 @@ Result<void> write_session(const std::filesystem::path& file, const Session& s) 
   for (std::size_t i = 0; i < s.recordings.size(); ++i)
     if (auto added = add_recording(s.recordings[i], i, recordings, c); !added) return added;
   if (auto added = add_beside(s.tensors, s.timelines, recordings, c); !added) return added;
+  const WrittenCodes codes(s);
+  codes.add_to(recordings, c);
   const std::uint64_t max = ContainerLimits{}.max_json_bytes;
   // A file that its own reader would refuse is no file: the single repeats go first.
   for (const bool with_samples : {true, false}) {
-    json session = runs_to_json(s, with_samples);
+    json session = runs_to_json(s, {with_samples, &codes});
     session.update(recordings);
     c.session_json = session_text(session, version_of(s));
     if (c.session_json.size() <= max) break;
@@ -261,7 +280,9 @@ Result<Session> read_whole(const Container& container, const std::string& name) 
     s.state = state->get<std::string>();
   }
   if (auto kernels = read_kernels(*json_of_file, name, s); !kernels) return tl::unexpected(kernels.error());
-  RowReader reader(name);
+  auto codes = codes_in(*json_of_file, container, name);
+  if (!codes) return tl::unexpected(codes.error());
+  RowReader reader(name, *std::move(codes));
   const bool has_runs = json_of_file->at("version").get<std::uint64_t>() > 1;
   auto read = has_runs ? read_runs(*json_of_file, name, reader, s)
                        : read_version_1(*json_of_file, name, container.session_json, reader, s);

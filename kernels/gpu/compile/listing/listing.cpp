@@ -174,9 +174,13 @@ class Lister {
 std::string key_of(const ListingSubject& subject) {
   const Problem& p = subject.problem;
   const Options& o = subject.options;
-  return fmt::format("{} {} D {}/{} {} {}{}{}{} {}x{} {} {}", subject.kernel, subject.arch, p.D, p.Dv, name_of(p.dtype),
-                     p.mask.any() ? "masked" : "whole", p.has_bias() ? " bias" : "", p.softcap ? " softcap" : "",
-                     p.alibi ? " alibi" : "", o.br, o.bc, o.threads, o.stages);
+  std::string further;
+  for (const Setting& s : o.further) further += fmt::format(" {} {}", s.name, s.value);
+  return fmt::format("{} {} D {}/{} {} {} {}{} {}{}{}{} {}x{} {} {}{}", subject.kernel, subject.arch, p.D, p.Dv,
+                     name_of(p.dtype), name_of(p.pass), name_of(p.storage.kind()),
+                     p.layout == AxisOrder::blhd ? " blhd" : "", p.mask.any() ? "masked" : "whole",
+                     p.has_bias() ? " bias" : "", p.softcap ? " softcap" : "", p.alibi ? " alibi" : "", o.br, o.bc,
+                     o.threads, o.stages, further);
 }
 
 std::uint32_t InstructionMix::total() const {
