@@ -47,7 +47,7 @@ struct Controller::RunEffect {
   void operator()(const AnswerOffer& e) const { c.files_.answer_offer(e.take); }
   void operator()(const TakeSweepOf& e) const { c.runs_.take_sweep_of(e.id); }
 
-  void operator()(const ListKernel& e) const { c.listings_.list(e.subject); }
+  void operator()(const ListKernel& e) const { (e.against ? c.listings_against_ : c.listings_).list(e.subject); }
   void operator()(const FindTimelines&) const { c.timelines_.find(); }
   void operator()(const EditLab& e) const { c.labs_.edit(e); }
   void operator()(const BuildLab&) const { c.labs_.build(); }
@@ -102,7 +102,8 @@ Controller::Controller(ControllerOptions options)
       playback_(context()),
       runs_(context(), std::move(options.runs)),
       sweeps_(context(), options.sweeps, runs_),
-      listings_(context(), std::move(options.lister)),
+      listings_(context(), options.lister),
+      listings_against_(context(), std::move(options.lister), &Model::listing_against),
       timelines_(context()),
       samplings_(context(), options.sweeps.gpu, runs_),
       labs_(context(), file_task_, options.sweeps.gpu, std::move(options.drafts)),

@@ -111,7 +111,7 @@ class Controller {
   Playback playback_;
   RunList runs_;
   Sweeps sweeps_;
-  Listings listings_;
+  Listings listings_, listings_against_;
   Timelines timelines_;
   Samplings samplings_;
   Labs labs_;

@@ -84,6 +84,10 @@ ImU32 faded(ImU32 c, float opacity) {
   return (c & ~IM_COL32_A_MASK) | (static_cast<ImU32>(std::lround(alpha)) << IM_COL32_A_SHIFT);
 }
 
+ImU32 side_colour(std::size_t side, float opacity) {
+  return faded(side == 0 ? IM_COL32(0xd5, 0x5e, 0x00, 0xff) : IM_COL32(0x00, 0x72, 0xb2, 0xff), opacity);
+}
+
 ImFont* font_of(Face face) {
   const Fonts& fonts = style().fonts;
   switch (face) {

@@ -15,6 +15,9 @@ namespace attn {
 ImU32 colour_of(Ink ink);
 // The same colour with its opacity multiplied.
 ImU32 faded(ImU32 c, float opacity);
+// Of what the first of two texts has alone, and the second: vermilion and blue, which every vision tells apart (Okabe
+// and Ito 2008); a − and a + beside it say it too.
+ImU32 side_colour(std::size_t side, float opacity);
 
 ImFont* font_of(Face face);
 

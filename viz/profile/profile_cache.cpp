@@ -73,6 +73,14 @@ void refresh_timeline(ProfileCache& cache, const ProfileView& view, const Model&
   show_part(cache.timeline, view);
 }
 
+DiffSide shown_side(const ProfileScene& scene, const Model& model) {
+  return {scene.row, scene.subject, scene.kernel, &model.listing};
+}
+
+DiffSide other_side(const ProfileScene& scene, const Model& model) {
+  return {scene.other, scene.other_subject, scene.against, &model.listing_against};
+}
+
 void refresh_source(ProfileCache& cache, const State& state, const Model& model) {
   const ProfileView& view = state.view.profile;
   const ListingView& listing = model.listing;
@@ -90,8 +98,17 @@ void refresh_source(ProfileCache& cache, const State& state, const Model& model)
   }
   const std::int32_t line = line_shown(cache.source, view);
   key = fmt::format("{}|{}|{}", cache.source_key, line, name_of(view.code));
+  if (view.code == CodeKind::diff) {
+    const ListingView& other = model.listing_against;
+    key = fmt::format("diff|{}|{}|{}|{}|{}", cache.scene_key, listing.running, other.of, other.running,
+                      fmt::ptr(other.listing.get()));
+  }
   if (key == cache.code_key) return;
   cache.code_key = std::move(key);
+  if (view.code == CodeKind::diff) {
+    cache.code = code_diff_scene(shown_side(cache.scene, model), other_side(cache.scene, model));
+    return;
+  }
   cache.code = cache.source.empty.empty() ? code_scene(*listing.listing, cache.source, line, view.code, taken.samples)
                                           : CodeScene();
 }

@@ -8,6 +8,7 @@
 #include "viz/profile/figures/profile_scene.h"
 #include "viz/profile/lab/lab.h"
 #include "viz/profile/profile_ui_state.h"
+#include "viz/profile/source/code_diff.h"
 #include "viz/profile/source/source.h"
 #include "viz/profile/timeline/timeline_scene.h"
 #include "viz/state/model.h"
@@ -38,6 +39,9 @@ ProfileCache& refreshed(ProfileUiState& ui, const State& state, const Model& mod
 void refresh_lab(ProfileCache& cache, const Model& model);
 // The same for the timeline that fits the scene's row.
 void refresh_timeline(ProfileCache& cache, const ProfileView& view, const Model& model);
+// The two whose machine code is compared.
+DiffSide shown_side(const ProfileScene& scene, const Model& model);
+DiffSide other_side(const ProfileScene& scene, const Model& model);
 // The same for the source of the scene's subject.
 void refresh_source(ProfileCache& cache, const State& state, const Model& model);
 

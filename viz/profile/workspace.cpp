@@ -354,6 +354,8 @@ void draw_page(ProfileCache& cache, const State& state, const Model& model, ImVe
   }
   if (view.page != ProfilePage::source) return;
   refresh_source(cache, state, model);
+  if (view.code == CodeKind::diff && must_be_listed(other_side(cache.scene, model)))
+    commands.push_back(ListKernel{*cache.scene.other_subject, true});
   if (const auto line = line_of_sought(cache.source, view)) commands.push_back(*line);
   const bool low = ImGui::GetWindowHeight() < s.px(kLowMosaic);
   const float above = draw_mosaic_card(cache, view, room.x, low, commands);

@@ -57,9 +57,10 @@ using ProfileCommand =
     std::variant<ChooseProfilePage, ChooseSourceLine, ChooseCode, ChooseAgainst, ChooseBeatSpan, ChooseTimeline,
                  ChooseTimeSpan, FollowKeyTile, ShowTimePath, ShowRoofLevels, ShowPhase>;
 
-// The source of a kernel beside its machine code, for the model; one at a time.
+// The source of a kernel beside its machine code, for the model; one at a time, and one that it is set against.
 struct ListKernel {
   gpu::ListingSubject subject;
+  bool against = false;
 };
 // The timelines that came with the program, for the model.
 struct FindTimelines {};

@@ -148,7 +148,7 @@ struct Model {
   std::vector<CacheLevel> caches;     // of its CPU
   GpuView gpu;
   PeersView peers;
-  ListingView listing;
+  ListingView listing, listing_against;
   TimelinesView timelines;
   TuningView tuning;
   KeptTilesView kept;

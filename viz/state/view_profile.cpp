@@ -19,7 +19,7 @@ std::string_view name_of(ProfilePage page) {
 }
 
 std::string_view name_of(CodeKind code) {
-  return code == CodeKind::ptx ? "ptx" : "sass";
+  return code == CodeKind::ptx ? "ptx" : code == CodeKind::diff ? "diff" : "sass";
 }
 
 }  // namespace attn

@@ -13,8 +13,8 @@ enum class ProfilePage : std::uint8_t { figures, source, heartbeat, timeline, la
 std::string_view name_of(ProfilePage page);  // "figures", "source", "heartbeat", "timeline", "lab"
 
 // What stands beside the source.
-enum class CodeKind : std::uint8_t { sass, ptx };
-std::string_view name_of(CodeKind code);  // "sass", "ptx"
+enum class CodeKind : std::uint8_t { sass, ptx, diff };
+std::string_view name_of(CodeKind code);  // "sass", "ptx", "diff"
 
 struct ProfileView {
   ProfilePage page = ProfilePage::figures;

@@ -12,7 +12,7 @@
 namespace attn {
 
 void Listings::list(const gpu::ListingSubject& subject) {
-  ListingView& view = context_.model.listing;
+  ListingView& view = context_.model.*view_;
   const std::string key = key_of(subject);
   if (key == view.of) return;
   if (context_.tasks.running(task_)) context_.tasks.cancel(task_);
@@ -30,7 +30,8 @@ void Listings::list(const gpu::ListingSubject& subject) {
     if (made) done.listing = std::make_shared<const gpu::KernelListing>(*std::move(made));
     task.deliver([this, done = std::move(done)] {
       // A later subject may have taken its place.
-      if (context_.model.listing.of == done.of) context_.model.listing = done;
+      ListingView& now = context_.model.*view_;
+      if (now.of == done.of) now = done;
     });
     return ok();
   };

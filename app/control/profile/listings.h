@@ -8,6 +8,7 @@
 #include "app/control/tasks/job_context.h"
 #include "kernels/base/result.h"
 #include "kernels/gpu/compile/listing/listing.h"
+#include "viz/state/model.h"
 
 namespace attn {
 
@@ -15,8 +16,9 @@ using KernelLister = std::function<Result<gpu::KernelListing>(const gpu::Listing
 
 class Listings {
  public:
-  // `lister`: none where nothing is compiled.
-  Listings(const JobContext& context, KernelLister lister) : context_(context), lister_(std::move(lister)) {}
+  // `lister`: none where nothing is compiled. `view`: where the model has it.
+  Listings(const JobContext& context, KernelLister lister, ListingView Model::*view = &Model::listing)
+      : context_(context), lister_(std::move(lister)), view_(view) {}
 
   // What runs for another subject is cancelled.
   void list(const gpu::ListingSubject& subject);
@@ -24,6 +26,7 @@ class Listings {
  private:
   JobContext context_;
   KernelLister lister_;
+  ListingView Model::*view_;
   TaskId task_ = 0;
 };
 

@@ -134,6 +134,8 @@ void add_buttons(EntryList& e) {
   e.add_in(Workspace::profile, tr("Profile"), tr("Changes over the usual measurement"), "", {ChooseAgainst{}});
   e.add_in(Workspace::profile, tr("Profile"), tr("SASS beside the source"), "", {ChooseCode{CodeKind::sass}});
   e.add_in(Workspace::profile, tr("Profile"), tr("PTX beside the source"), "", {ChooseCode{CodeKind::ptx}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("SASS of two rows beside the source"),
+           tr("Machine code against that of the other measurement"), {ChooseCode{CodeKind::diff}});
   e.add(tr("Edit and files"), tr("Export the measurements as JSON"), tr("With every repeat"), {ExportJson{}});
   e.add(tr("Edit and files"), tr("Export the sweep's timeline"), tr("For Perfetto or chrome://tracing"),
         {ExportTrace{}});

@@ -27,7 +27,7 @@ void add_profile_view_keys(std::vector<StateKey>& keys) {
                                      ProfilePage::timeline, ProfilePage::lab}),
       [](auto& s) -> auto& { return s.view.profile.page; }));
   keys.push_back(choice_key(
-      "profile_code", named<CodeKind>(std::vector{CodeKind::sass, CodeKind::ptx}),
+      "profile_code", named<CodeKind>(std::vector{CodeKind::sass, CodeKind::ptx, CodeKind::diff}),
       [](auto& s) -> auto& { return s.view.profile.code; }));
   keys.push_back({"profile_file",
                   [](const State& s) {

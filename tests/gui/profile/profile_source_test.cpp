@@ -48,6 +48,27 @@ TEST_F(ProfileSourceTest, AClickOnALineAPhaseAndAFileIsFollowed) {
             "0020\tLDG.E R4, [R2]\n0030\tFFMA R4, R4, R4, R4\n0040\tFFMA R4, R4, R4, R4\n");
 }
 
+TEST_F(ProfileSourceTest, TheMachineCodeOfTwoRowsIsCompared) {
+  // The test's lister gives both the same code.
+  open_source(profile_test::toy_listing());
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child("profile_code"));
+    ctx->ItemClick("SASS diff");
+    IM_CHECK(view().code == CodeKind::diff);
+  }));
+  for (int n = 0; n < 3; ++n) {
+    window->draw_frames(2);
+    window->controller().wait();
+  }
+  EXPECT_NE(window->controller().model().listing_against.listing, nullptr);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child("profile_code"));
+    ctx->ItemClick("Copy");
+  }));
+  ASSERT_TRUE(window->requests.clipboard);
+  EXPECT_EQ(*window->requests.clipboard, "\ttoy\n\t6 instructions alike\n");
+}
+
 TEST_F(ProfileSourceTest, KeysGoToHotLinesAndToWhatIsSearched) {
   open_source(profile_test::toy_listing());
   EXPECT_TRUE(window->run([&](Ctx* ctx) {

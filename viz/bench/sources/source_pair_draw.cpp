@@ -61,12 +61,6 @@ ImU32 text_ink(const std::string& text) {
   return colour(style().theme, quiet ? Token::dim : Token::text);
 }
 
-// Of what the left has alone, and the right: vermilion and blue, which every vision tells apart (Okabe and Ito 2008);
-// a − and a + say it too.
-ImU32 side_colour(std::size_t side, float alpha) {
-  return faded(side == 0 ? IM_COL32(0xd5, 0x5e, 0x00, 0xff) : IM_COL32(0x00, 0x72, 0xb2, 0xff), alpha);
-}
-
 // One side of a row. What differs stands on a band; of a line that both have in other words the words themselves, on a
 // stronger one.
 void draw_side(ImDrawList* list, const Box& box, const PairRow& row, std::size_t side, bool marked, float scrolled) {

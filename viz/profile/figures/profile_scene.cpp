@@ -54,7 +54,8 @@ const Measurement* row_of(std::span<const Measurement* const> rows, const std::s
 // What the changes are over, and how it is called.
 struct Against {
   const Measurement* row = nullptr;
-  std::string words;  // "naive", "flash_simt of run B"
+  const BenchSlice* slice = nullptr;  // that it is of
+  std::string words;                  // "naive", "flash_simt of run B"
 };
 
 // The baseline of its processor, or, for the baseline itself, the fastest of the others.
@@ -86,12 +87,12 @@ Against choose_against(ProfileScene& scene, const State& state, const BenchSlice
       const std::string id = here ? other->key.kernel : slice.run + "/" + other->key.kernel;
       const std::string words = here ? other->key.kernel : phrase("{} of {}", other->key.kernel, run_words(slice));
       scene.against_choices.push_back({id, words, id == wanted});
-      if (id == wanted) against = {other, words};
+      if (id == wanted) against = {other, &slice, words};
     }
   }
   if (against.row != nullptr) return against;
   scene.against_choices.front().on = true;
-  return {usual, usual == nullptr ? "" : usual->key.kernel};
+  return {usual, &slices.front(), usual == nullptr ? "" : usual->key.kernel};
 }
 
 std::string text_of(const MetricRow& metric, const Figure& f) {
@@ -386,6 +387,12 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
     scene.subject = {row->key.kernel, row->key.problem, row->key.options, where.arch};
   } else {
     scene.why_no_source = phrase("{} runs on the CPU: it has no machine code of a GPU.", row->key.kernel);
+  }
+  if (against.row != nullptr) {
+    scene.other = std::make_shared<const Measurement>(*against.row);
+    if (against.row->processor == Processor::gpu)
+      scene.other_subject = {against.row->key.kernel, against.row->key.problem, against.row->key.options,
+                             taken(state, model, *against.slice).arch};
   }
   std::vector<const Measurement*> same_device_rows;
   for (const Measurement* m : rows)

@@ -96,6 +96,9 @@ struct ProfileScene {
   std::vector<ProfileGroup> groups;
   std::shared_ptr<const Measurement> row;  // that is shown; null: nothing is
   SettledSamples samples;                  // of it, with the listing where that is there
+  // The measurement that changes are over, and what its machine code is listed for; null, nothing: there is none.
+  std::shared_ptr<const Measurement> other;
+  std::optional<gpu::ListingSubject> other_subject;
   MosaicScene mosaic;
   HeartbeatScene heartbeat;
   std::optional<SampleRow> sample;  // what would sample the row; nothing: `why_no_sampling`

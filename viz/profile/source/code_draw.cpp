@@ -76,11 +76,16 @@ void draw_row(const CodeRow& row, const CodeColumns& columns, double most) {
   ImGui::Dummy(
       {columns.text + text_width(Face::mono, kCode, row.text) + columns.right - columns.state + s.px(kGap), height});
   const float end = columns.state < columns.right ? columns.state - s.px(kGap) : columns.right;
+  const bool of_one = row.side != gpu::CodeSide::both;
+  if (of_one)
+    list->AddRectFilled({x, at.y}, {x + columns.right, bottom},
+                        side_colour(row.side == gpu::CodeSide::first ? 0 : 1, 0.16F));
   list->PushClipRect({x + columns.text, at.y}, {x + end, bottom}, true);
-  draw_text(list, {at.x + columns.text, y}, Face::mono, kCode, colour(s.theme, Token::text), row.text);
+  draw_text(list, {at.x + columns.text, y}, row.is_fold ? Face::text : Face::mono, kCode,
+            colour(s.theme, row.is_name || row.is_fold ? Token::dim : Token::text), row.text);
   list->PopClipRect();
   list->AddRectFilled({x, at.y}, {x + s.px(3), bottom}, hue_of(row.phase));
-  draw_text(list, {x + s.px(9), y}, Face::mono, kCode, colour(s.theme, Token::dim), row.address);
+  draw_text(list, {x + s.px(9), y}, Face::mono, kCode, colour(s.theme, of_one ? Token::text : Token::dim), row.address);
   if (row.share.empty()) return;
   const Box share{{x + columns.share, at.y}, {x + columns.text - s.px(kGap), bottom}};
   // The hot ones are found at a glance.
@@ -113,14 +118,17 @@ void draw_choices(const CodeScene& code, CodeKind kind, Commands& commands) {
   const Style& s = style();
   heading(code.title.c_str());
   float buttons = 0;
-  for (const char* label : {"SASS", "PTX", "Copy"}) buttons += text_width(Face::text, 12, label) + s.px(12 + 4);
+  for (const char* label : {"SASS", "PTX", tr("SASS diff"), tr("Copy")})
+    buttons += text_width(Face::text, 12, label) + s.px(12 + 4);
   const float title = text_width(Face::bold, 13, code.title) + s.px(12);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(4), s.px(4)));
   if (const float room = ImGui::GetContentRegionAvail().x; title + buttons < room)
     ImGui::SameLine(s.px(16) + room - buttons + s.px(4));
   for (const auto& [choice, label, help] :
        {std::tuple{CodeKind::sass, "SASS", tr("What the multiprocessor runs, as nvdisasm prints it")},
-        std::tuple{CodeKind::ptx, "PTX", tr("What the compiler made of it on the way")}}) {
+        std::tuple{CodeKind::ptx, "PTX", tr("What the compiler made of it on the way")},
+        std::tuple{CodeKind::diff, tr("SASS diff"),
+                   tr("All of its machine code against that of the measurement it is set against")}}) {
     if (toggle(label, kind == choice, help)) commands.push_back(ChooseCode{choice});
     ImGui::SameLine();
   }
@@ -138,7 +146,7 @@ float state_column(float room, float widest_text, float widest_state, float leas
 }
 
 float code_height(const CodeScene& code) {
-  const float head = code.sampled ? kHead : 0, bar = 14;  // that goes sideways
+  const float head = code.sampled ? kHead : code.words.empty() ? 0 : 3 * kHead, bar = 14;  // that goes sideways
   return kHeads + head + bar + kRow * static_cast<float>(std::max<std::size_t>(code.rows.size(), 2));
 }
 
@@ -147,6 +155,7 @@ void draw_code(const CodeScene& code, CodeKind kind, SourceUiState& ui, ImVec2 s
   if (begin_card("profile_code", size)) {
     draw_choices(code, kind, commands);
     if (!code.empty.empty()) dim_text(code.empty);
+    if (!code.words.empty()) dim_text(code.words);
     ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
     const CodeColumns columns =

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/gpu/compile/listing/listing.h"
+#include "kernels/gpu/compile/listing/machine_code.h"
 #include "profiling/figures/samples.h"
 #include "viz/draw/inks.h"
 #include "viz/draw/text_runs.h"
@@ -135,10 +136,14 @@ struct CodeRow {
   std::string state_brief;  // the same in a word
   std::string words;        // all of it, for a tip
   double part = 0;          // of the samples of the line's instructions, 0 to 1
+  // Of a diff: whose it is, and whether it names a function or stands for many that are alike.
+  gpu::CodeSide side = gpu::CodeSide::both;
+  bool is_name = false, is_fold = false;
 };
 struct CodeScene {
   std::string title;  // "SASS of line 111: FMA 512, shared 64"
   std::string empty;  // why there is none
+  std::string words;  // of a diff: how many instructions of which kind it takes away and adds
   std::vector<CodeRow> rows;
   bool sampled = false;  // its rows have samples beside them, or none fell on them
 };
