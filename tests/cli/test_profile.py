@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import pathlib
+import tempfile
 
 from program import Report, run
 
@@ -143,5 +144,44 @@ if BEATS.exists():
                       for launch in beat["launches"]) for r in rows]
         mean = sum(w * float(r["issue_pct"]) for w, r in zip(shared, rows)) / sum(shared)
         report.check(abs(mean - beat["means"]["issue"]) < 0.01 * mean, f"{kernel}: {mean}, {beat['means']}")
+
+# ---- machine code of two kernels
+
+for words, *arguments in [
+    ("runs on the CPU", "cpu_flash", "naive"),
+    ("name a kernel of it", "x.attn", "naive"),
+    ("stages", "naive:stages=2", "naive"),
+    ("sm_12", "naive", "naive", "--arch", "sm_12"),
+]:
+    done = run("sass", *arguments)
+    report.check(done.returncode == 2, f"sass {arguments}: exit {done.returncode}, not 2: {done.stderr}")
+    report.check(words in done.stderr, f"sass {arguments}: '{words}' is not in: {done.stderr}")
+
+if SESSION.exists():
+    done = run("sass", f"{SESSION}:naive", "naive")
+    report.check(done.returncode == 2 and "keeps no machine code of naive" in done.stderr, f"sass: {done.stderr}")
+
+done = run("sass", "naive", "naive", "--d", 16)
+if done.returncode == 3:  # no NVRTC or no nvdisasm, in words
+    report.check("fetch-cuda" in done.stderr, f"sass: {done.stderr}")
+else:
+    report.check("The code is the same." in done.stdout, f"sass of one kernel: {done.stdout} {done.stderr}")
+    done = run("sass", "naive", "naive", "--d", 16, "--all")
+    report.check("\n    EXIT" in done.stdout and "\n-" not in done.stdout[3:], f"sass --all: {done.stdout[:400]}")
+    done = run("sass", "flash_mma:stages=2", "flash_mma:stages=3")
+    lines = done.stdout.splitlines()
+    gone = sum(line.startswith("- ") for line in lines)
+    come = sum(line.startswith("+ ") for line in lines)
+    report.check(gone > 0 and come > 0, f"sass of two depths: {lines[:5]} {done.stderr}")
+    words = lines[2].split(".")[0].split()
+    told = {sign: sum(int(word[1:]) for word in words if word[0] == sign) for sign in "−+"}
+    report.check(told == {"−": gone, "+": come}, f"sass: {lines[2]} is not {gone} and {come}")
+    with tempfile.TemporaryDirectory() as folder:
+        kept = pathlib.Path(folder) / "kept.attn"
+        run("bench", "--kernels", "naive,tiled", "--axis", "L", "--values", "64,128", "--d", 16, "-o", kept)
+        done = run("sass", f"{kept}:naive", "naive", "--d", 16)
+        report.check("The code is the same." in done.stdout, f"sass of a session: {done.stdout[:400]} {done.stderr}")
+        done = run("sass", f"{kept}:naive", f"{kept}:tiled")
+        report.check(" stand in both." in done.stdout, f"sass of two rows: {done.stdout[:400]} {done.stderr}")
 
 report.exit(least=17)

@@ -31,6 +31,7 @@ Command add_museum(Parser program);
 Command add_profile(Parser program);
 Command add_lesson(Parser program);
 Command add_timeline(Parser program);
+Command add_sass(Parser program);
 Command add_tune(Parser program);
 Command add_lab(Parser program);
 Command add_worker(Parser program);
