@@ -35,9 +35,9 @@ void build_default_layout(ImGuiID dockspace, ImVec2 size, bool anew) {
 }
 
 // `bar`, `foot`: what lies above and below it, pixels.
-ImGuiID draw_dockspace(bool anew, float bar, float foot) {
+ImGuiID draw_dockspace(bool anew, float bar) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  const ImVec2 size(viewport->Size.x, std::max(1.0F, viewport->Size.y - bar - foot));
+  const ImVec2 size(viewport->Size.x, std::max(1.0F, viewport->Size.y - bar));
   ImGui::SetNextWindowPos(ImVec2(viewport->Pos.x, viewport->Pos.y + bar));
   ImGui::SetNextWindowSize(size);
   ImGui::SetNextWindowViewport(viewport->ID);
@@ -241,7 +241,7 @@ void Shell::draw(Controller& controller, Commands& commands) {
   Box room;
   if (!teaching) room = draw_top_bar(controller, commands);
   toast_ = toasts_ ? toast_now(controller, ui_, room) : Toast{};
-  draw_dockspace(std::exchange(ui_.reset_layout, false), teaching ? 0 : style().px(kTopBarHeight), toast_.height);
+  draw_dockspace(std::exchange(ui_.reset_layout, false), teaching ? 0 : style().px(kTopBarHeight));
   step_.tiles.tab_elsewhere = !ui_.tab_is_tiles;
   const bool tiles_had_keyboard = arrows != ArrowKeys::steps;  // or the map
   draw_workspace(controller, commands);

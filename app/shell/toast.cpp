@@ -14,7 +14,7 @@ namespace {
 constexpr double kNoteSeconds = 4, kProblemSeconds = 9;
 constexpr float kInset = 30, kEnd = 14;       // logical: beside the text, the mark left of it
 constexpr float kBarGap = 8, kBarPad = 5;     // of one in the bar: to its neighbours, above and below its text
-constexpr float kBandPad = 10, kBandGap = 6;  // of one below
+constexpr float kBandPad = 10, kBandGap = 6;  // of one over the workspace
 constexpr float kWidest = 760, kBarWidest = 520;
 constexpr int kBarLines = 2, kBandLines = 5;
 
@@ -56,7 +56,7 @@ bool put_in_bar(Toast& toast, const Box& room) {
   return false;
 }
 
-void put_below(Toast& toast) {
+void put_over_end(Toast& toast) {
   const Style& s = style();
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const float beside = s.px(kInset + kEnd);
@@ -65,7 +65,6 @@ void put_below(Toast& toast) {
   toast.lines = kBandLines;
   const ImVec2 size(width + beside, draw_paragraph(nullptr, {}, width, 13, words_of(toast.text), kBandLines, false) +
                                         2 * s.px(kBandPad));
-  toast.height = size.y + s.px(kBandGap);
   const ImVec2 at(viewport->Pos.x + std::floor((viewport->Size.x - size.x) / 2),
                   viewport->Pos.y + viewport->Size.y - size.y - s.px(kBandGap));
   toast.box = {at, {at.x + size.x, at.y + size.y}};
@@ -104,7 +103,7 @@ Toast toast_now(Controller& controller, ShellUiState& ui, const Box& room) {
   toast.shown = true;
   toast.text = shown.front().text;
   toast.level = shown.front().level;
-  if (!put_in_bar(toast, room)) put_below(toast);
+  if (!put_in_bar(toast, room)) put_over_end(toast);
   return toast;
 }
 

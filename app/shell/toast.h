@@ -1,5 +1,5 @@
-// The newest line of the log, for some seconds and in the workspace that it came up in, where it covers nothing that is
-// read: in the bar where that has room for it, else below the workspace, which makes room.
+// The newest line of the log, for some seconds and in the workspace that it came up in: in the bar where that has room
+// for it, else over the lower end of the workspace. Nothing moves for it, so that what is aimed at stays where it was.
 #pragma once
 
 #include <string>
@@ -16,10 +16,9 @@ struct Toast {
   bool shown = false, in_bar = false;
   std::string text;
   LogLevel level = LogLevel::note;
-  Box box;           // where it stands, pixels
-  float size = 13;   // of its text, logical
-  int lines = 1;     // at most
-  float height = 0;  // that the workspace leaves at the bottom, pixels
+  Box box;          // where it stands, pixels
+  float size = 13;  // of its text, logical
+  int lines = 1;    // at most
 };
 
 // What is to be seen now, after what the log got since the last frame. `room`: what is free of the bar.
