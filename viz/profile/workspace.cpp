@@ -302,6 +302,15 @@ void draw_source_page(ProfileCache& cache, const ProfileView& view, ImVec2 room,
   const auto phases_card = [&](ImVec2 size) {
     draw_phases(cache.source, cache.scene.mosaic, place, ui, size, commands);
   };
+  // What is compared is all of the kernel: it takes the room of the phases, too.
+  const bool diff = view.code == CodeKind::diff;
+  if (diff && !stacked) {
+    const float left = std::floor((room.x - gutter) * 0.5F);
+    const float height = std::max(room.y, s.px(kThreeLow));
+    draw_source(cache.source, view, ui, {left, height}, commands);
+    ImGui::SameLine();
+    return draw_code(cache.code, view.code, ui, {room.x - gutter - left, height}, commands);
+  }
   if (stacked) {
     draw_source(cache.source, view, ui, {room.x, s.px(kSourceStacked)}, commands);
     draw_code(cache.code, view.code, ui, {room.x, std::min(code, s.px(kCodeStacked))}, commands);

@@ -65,6 +65,7 @@ TEST_F(ProfileSourceTest, TheMachineCodeOfTwoRowsIsCompared) {
     ctx->SetRef(child("profile_code"));
     ctx->ItemClick("Copy");
   }));
+  EXPECT_EQ(child("profile_phases"), nullptr) << "all of the room is the code's";
   ASSERT_TRUE(window->requests.clipboard);
   EXPECT_EQ(*window->requests.clipboard, "\ttoy\n\t6 instructions alike\n");
 }
