@@ -19,8 +19,17 @@ std::string_view cut_at_word(std::string_view words, std::size_t bytes) {
   if (cut.size() < words.size() && words[cut.size()] != ' ')
     if (const std::size_t space = cut.rfind(' '); space != std::string_view::npos && 2 * space >= cut.size())
       cut = cut.substr(0, space);
-  const std::size_t last = cut.find_last_not_of(" ,;:");
-  return cut.substr(0, last == std::string_view::npos ? 0 : last + 1);
+  const auto without_end = [](std::string_view text) {
+    const std::size_t last = text.find_last_not_of(" ,;:");
+    return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
+  };
+  cut = without_end(cut);
+  // "L =" says nothing without what it equals.
+  if (cut.size() < words.size() && cut.ends_with(" =")) {
+    const std::size_t name = without_end(cut.substr(0, cut.size() - 2)).rfind(' ');
+    if (name != std::string_view::npos) cut = without_end(cut.substr(0, name));
+  }
+  return cut;
 }
 
 std::string fitted_text(Face face, float size, std::string_view words, float room) {

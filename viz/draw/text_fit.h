@@ -10,7 +10,8 @@
 namespace attn {
 
 // The first `bytes` of the words, or fewer where they end within a word: back to the word before, unless that leaves
-// less than half. Blanks and commas at the end go.
+// less than half. Blanks and commas at the end go, and
+// so does a name whose value was cut.
 std::string_view cut_at_word(std::string_view words, std::size_t bytes);
 // As much of the words as `room` pixels hold, with … for what does not; empty where not even that fits.
 std::string fitted_text(Face face, float size, std::string_view words, float room);

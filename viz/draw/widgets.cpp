@@ -6,6 +6,7 @@
 
 #include "imgui_internal.h"  // which of pointer and keyboard is shown
 #include "imgui_stdlib.h"
+#include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 
 namespace attn {
@@ -212,6 +213,8 @@ bool chip_button(const char* id, const std::string& words, ImVec2 right_top, Box
   return pressed;
 }
 
+constexpr float kFieldText = 13;
+
 std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const std::string& shown, const char* hint) {
   const Style& s = style();
   if (!draft.kept) draft = {shown, "", false};
@@ -220,12 +223,22 @@ std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const 
     ImGui::PushStyleColor(ImGuiCol_Border, colour(s.theme, Token::text));
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, s.px(1.5F));
   }
-  ImGui::PushFont(s.fonts.mono, s.px(13));
+  // A field cuts what is too long for it in the midst of a number; while nobody types, it says that there is more.
+  const float pad = ImGui::GetStyle().FramePadding.x, room = ImGui::CalcItemWidth() - 2 * pad;
+  const bool cut = !draft.kept && text_width(Face::mono, kFieldText, draft.text) > room;
+  if (cut) ImGui::PushStyleColor(ImGuiCol_Text, 0U);
+  ImGui::PushFont(s.fonts.mono, s.px(kFieldText));
   ImGui::InputTextWithHint(id, hint, &draft.text, ImGuiInputTextFlags_AutoSelectAll);
   ImGui::PopFont();
+  if (cut) ImGui::PopStyleColor();
   if (marked) {
     ImGui::PopStyleVar();
     ImGui::PopStyleColor();
+  }
+  if (cut && !ImGui::IsItemActive()) {
+    const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
+    draw_text_in(ImGui::GetWindowDrawList(), {{min.x + pad, min.y}, {max.x - pad, max.y}}, Align::left, Face::mono,
+                 kFieldText, colour_of(Token::text), fitted_text(Face::mono, kFieldText, draft.text, room));
   }
   if (ImGui::IsItemActivated()) draft.kept = true;
   if (ImGui::IsItemDeactivatedAfterEdit()) return draft.text;

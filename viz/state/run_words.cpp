@@ -31,11 +31,11 @@ std::string words_of(const BenchRuns& runs, const SweepRun& run) {
   return run_words(named);
 }
 
-std::string listed_words(const BenchRuns& list, const SweepRun& run, std::span<const ListedRun> among) {
+std::vector<std::string> listed_choices(const BenchRuns& list, const SweepRun& run, std::span<const ListedRun> among) {
   std::string words = words_of(list, run);
   constexpr std::size_t kMinute = 16, kSecond = 19;  // of "2026-11-21T17:48:05Z"
   if (words != run_words(SweepRun{run.id, "", run.date, "", run.provenance, {}}) || run.date.size() < kMinute)
-    return words;
+    return {words};
   const bool twin = std::any_of(among.begin(), among.end(), [&](const ListedRun& other) {
     return other.run.id != run.id && other.run.date.substr(0, kMinute) == run.date.substr(0, kMinute);
   });
@@ -43,7 +43,12 @@ std::string listed_words(const BenchRuns& list, const SweepRun& run, std::span<c
   constexpr std::string_view kMaker = "NVIDIA ";
   if (device.starts_with(kMaker)) device.erase(0, kMaker.size());
   const std::size_t end = twin && run.date.size() >= kSecond ? kSecond : kMinute;
-  return fmt::format("{} {} {}", run.date.substr(5, 5), run.date.substr(11, end - 11), device);
+  const std::string when = fmt::format("{} {}", run.date.substr(5, 5), run.date.substr(11, end - 11));
+  std::vector<std::string> choices{fmt::format("{} {}", when, device)};
+  if (const std::size_t word = device.find(' '); word != std::string::npos)
+    choices.push_back(fmt::format("{} {}", when, device.substr(0, word)));
+  choices.push_back(when);
+  return choices;
 }
 
 }  // namespace attn

@@ -17,7 +17,8 @@ const ListedRun* find_run(const Model& model, std::string_view id);
 std::vector<const ListedRun*> shown_runs(const BenchRuns& runs, const Model& model);
 // The name that the user gave it, or run_words().
 std::string words_of(const BenchRuns& runs, const SweepRun& run);
-// How a run is called in a list: when, then on what; to the second where another one began in the same minute.
-std::string listed_words(const BenchRuns& list, const SweepRun& run, std::span<const ListedRun> among);
+// How a run is called in a list: when, then on what; to the second where another one began in the same minute. Behind
+// it what says it in less room: with the device in a word, without it.
+std::vector<std::string> listed_choices(const BenchRuns& list, const SweepRun& run, std::span<const ListedRun> among);
 
 }  // namespace attn

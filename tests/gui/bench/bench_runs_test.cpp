@@ -50,6 +50,29 @@ TEST_F(RunListTest, ATickTakesARunOffTheChartsAndUndoBringsItBack) {
   }));
 }
 
+// What is ticked comes first, and yet nothing moves while the pointer is on the list.
+TEST_F(RunListTest, NothingMovesUnderThePointer) {
+  open_two();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "setup"));
+    const auto top = [&](const char* id) { return ctx->ItemInfo(item(id, "##show").c_str()).RectFull.Min.y; };
+    const bool a_first = top(kA) < top(kB);
+    const char *const first = a_first ? kA : kB, *const second = a_first ? kB : kA;
+    const float above = top(first), below = top(second);
+    for (int n = 0; n < 2; ++n) {
+      ctx->ItemClick(item(first, "##show").c_str());
+      ctx->Yield(3);
+      IM_CHECK_EQ(top(first), above);
+      IM_CHECK_EQ(top(second), below);
+    }
+    ctx->ItemClick(item(first, "##show").c_str());
+    IM_CHECK(!is_shown(list(), first));
+    ctx->MouseMoveToPos({1000, 500});
+    ctx->Yield(3);
+    IM_CHECK_LT(top(second), top(first));
+  }));
+}
+
 TEST_F(RunListTest, ARunIsNamedInItsMenu) {
   open_two();
   EXPECT_TRUE(window->run([&](Ctx* ctx) {

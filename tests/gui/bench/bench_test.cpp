@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "profiling/figures/metrics.h"
 #include "profiling/session/run.h"
 #include "tests/gui/bench/bench_fixture.h"
+#include "tests/gui/drawn_text.h"
 #include "viz/bench/sweep/sweep_fields.h"
 
 namespace attn {
@@ -29,6 +31,26 @@ TEST_F(BenchTest, TickingAKernelChangesTheSweepAndUndoBringsItBack) {
     ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
     IM_CHECK_EQ(std::count(sweep().kernels.begin(), sweep().kernels.end(), "cpu_tiled"), 0);
   }));
+}
+
+// A field that is too narrow for its values says so between two of them, at every size; whoever types sees all.
+TEST_F(BenchTest, AListOfValuesIsCutBetweenTwoOfThem) {
+  for (const auto& [width, height, scale] : {std::tuple(1440, 900, 1.0F), {1280, 1000, 1.0F}, {1440, 1800, 2.0F}}) {
+    window.reset();
+    open(width, height, scale);
+    SweepSpec s = sweep();
+    s.values = {512, 1000, 2100, 3333, 8192, 12345, 16384};
+    window->controller().update({SetSweep{s}});
+    window->draw_frames(3);
+    const std::string whole = axis_values_text(s.values);
+    const DrawnText drawn;
+    window->draw_frames(1);
+    std::vector<std::string> cut;
+    for (const std::string& text : drawn.texts())
+      if (text.starts_with("512") && text.ends_with("…")) cut.push_back(text.substr(0, text.size() - 3));
+    ASSERT_EQ(cut.size(), 1U) << "one field shows them, at " << scale;
+    EXPECT_TRUE(whole.starts_with(cut[0] + ", ")) << cut[0];
+  }
 }
 
 // Nothing is shown: the runs with the most rows are offered, three at most, and one click opens one.

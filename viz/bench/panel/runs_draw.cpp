@@ -84,7 +84,9 @@ void swatch(ImDrawList& list, ImVec2 left, float width, bool predicted, std::siz
 }
 
 // The name, with the letter that its lines carry; as much of it as there is room for.
-void draw_name(ImDrawList& list, const Box& box, const std::string& words, const std::string& letter, bool on) {
+// `choices`: the longest first; the last is cut where none fits.
+void draw_name(ImDrawList& list, const Box& box, const std::vector<std::string>& choices, const std::string& letter,
+               bool on) {
   const Style& s = style();
   float x = box.min.x;
   if (!letter.empty()) {
@@ -93,12 +95,16 @@ void draw_name(ImDrawList& list, const Box& box, const std::string& words, const
     x += s.px(15);
   }
   const Box rest{{x, box.min.y}, box.max};
+  const auto fits = [&](const std::string& words) { return text_width(Face::text, kEntryText, words) <= rest.width(); };
+  const auto words = std::ranges::find_if(choices, fits);
   draw_text_in(&list, rest, Align::left, Face::text, kEntryText, colour(s.theme, on ? Token::text : Token::dim),
-               fitted_text(Face::text, kEntryText, words, rest.width()));
+               words != choices.end() ? *words : fitted_text(Face::text, kEntryText, choices.back(), rest.width()));
 }
 
 struct RunLine {
-  std::string id, words, letter, tip;
+  std::string id;
+  std::vector<std::string> words;  // the longest first
+  std::string letter, tip;
   bool on = false, reference = false;
   std::size_t order = 0;
   const ListedRun* run = nullptr;  // none: what is predicted
@@ -146,7 +152,7 @@ RunLine line_of(const BenchRuns& list, const Model& model, const ListedRun& r,
                 const std::vector<const ListedRun*>& shown) {
   RunLine line;
   line.id = r.run.id;
-  line.words = listed_words(list, r.run, model.runs);
+  line.words = listed_choices(list, r.run, model.runs);
   line.tip = details_of(list, r);
   line.run = &r;
   line.reference = list.reference == r.run.id;
@@ -159,12 +165,8 @@ RunLine line_of(const BenchRuns& list, const Model& model, const ListedRun& r,
   return line;
 }
 
-}  // namespace
-
-void draw_run_list(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
-  const Style& s = style();
-  const BenchRuns& list = state.document.runs;
-  const std::vector<const ListedRun*> shown = shown_runs(list, model);
+std::vector<const ListedRun*> listed_runs(const BenchRuns& list, const Model& model,
+                                          const std::vector<const ListedRun*>& shown) {
   std::vector<const ListedRun*> listed = shown;  // what is ticked stands in the short list, whatever its age
   // What came with the program is offered however many runs there are.
   for (const bool bundled : {true, false})
@@ -172,6 +174,16 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
       if ((r.from == RunFrom::bundled) == bundled && !list.removed.contains(r.run.id) &&
           std::find(shown.begin(), shown.end(), &r) == shown.end())
         listed.push_back(&r);
+  return listed;
+}
+
+}  // namespace
+
+void draw_run_list(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
+  const Style& s = style();
+  const BenchRuns& list = state.document.runs;
+  const std::vector<const ListedRun*> shown = shown_runs(list, model);
+  std::vector<const ListedRun*> listed = listed_runs(list, model, shown);
   ImGui::PushFont(s.fonts.bold, s.px(kEntryText));
   ImGui::TextUnformatted(tr("Runs"));
   ImGui::PopFont();
@@ -179,20 +191,36 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
     const std::string words = cache.all_runs ? tr("fewer") : phrase("all {}", listed.size());
     ImGui::SameLine(ImGui::GetContentRegionMax().x - text_width(Face::text, kSmall, words) - s.px(14));
     if (toggle((words + "###all_runs").c_str(), cache.all_runs,
-               tr("Every run of this machine, of opened files and of the program")))
+               tr("Every run of this machine, of opened files and of the program"))) {
       cache.all_runs = !cache.all_runs;
+      cache.run_order.held = false;
+    }
   }
   RunLine predicted;
   predicted.id = kPredictedRun;
-  predicted.words = tr("Predicted, next run");
+  predicted.words = {tr("Predicted, next run")};
   predicted.tip =
       tr("What is known of the sweep that is set up before it runs: bytes, memory, and what the compiler says of "
          "registers and shared memory. Dotted lines beside measured ones are of their own run and stay.");
   predicted.on = is_shown(list, kPredictedRun) || shown.empty();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(3)));
   run_line(list, predicted, cache, commands);
-  const std::size_t lines = cache.all_runs ? listed.size() : std::min(listed.size(), std::max(kShort, shown.size()));
+  std::size_t lines = cache.all_runs ? listed.size() : std::min(listed.size(), std::max(kShort, shown.size()));
+  RunOrder& order = cache.run_order;
+  // Nothing moves under the pointer: a run that is ticked comes to its place when the pointer has left the list.
+  if (order.held) {
+    std::ranges::stable_sort(listed, {}, [&](const ListedRun* r) {
+      return std::ranges::find(order.ids, r->run.id) - order.ids.begin();  // what is new comes last
+    });
+    lines = std::clamp(order.lines, std::min(lines, listed.size()), listed.size());
+  }
+  order.ids.clear();
+  for (const ListedRun* r : listed) order.ids.push_back(r->run.id);
+  order.lines = lines;
+  const ImVec2 from = ImGui::GetCursorScreenPos();
   for (std::size_t i = 0; i < lines; ++i) run_line(list, line_of(list, model, *listed[i], shown), cache, commands);
+  order.held =
+      ImGui::IsMouseHoveringRect(from, {from.x + ImGui::GetContentRegionAvail().x, ImGui::GetCursorScreenPos().y});
   ImGui::PopStyleVar();
   ImGui::Spacing();
 }

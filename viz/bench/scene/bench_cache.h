@@ -31,11 +31,19 @@ struct BenchPointed {
   std::optional<std::int64_t> value;
 };
 
+// The lines of the list of runs, which stay where they are while the pointer is on one.
+struct RunOrder {
+  std::vector<std::string> ids;
+  std::size_t lines = 0;  // that are in sight
+  bool held = false;
+};
+
 struct BenchCache {
   BenchSwitches switches;
   bool labels = true;            // names at the ends of the lines
   std::set<std::string> hidden;  // ids of lines that are switched off
   bool all_runs = false;         // the list of runs is open
+  RunOrder run_order;            // of its lines
   bool reason_open = false;      // of the strip, where it is folded for want of height
   std::string run_name;          // as it is being typed
   std::map<std::pair<SweepField, std::string>, FieldDraft> drafts;  // by field and option

@@ -140,12 +140,15 @@ TEST_F(BenchRunsTest, TwoRunsOfOneMinuteAreCalledToTheSecond) {
   m.runs[0].run.date = "2026-11-22T09:21:05Z";
   m.runs[0].run.provenance.device = "NVIDIA H100";
   const BenchRuns& list = state.document.runs;
-  EXPECT_EQ(listed_words(list, m.runs[0].run, m.runs), "11-22 09:21 H100");
+  EXPECT_EQ(listed_choices(list, m.runs[0].run, m.runs).front(), "11-22 09:21 H100");
   m.runs.push_back(listed_run("00000000000000bb", {}));
   m.runs[1].run.date = "2026-11-22T09:21:48Z";
-  EXPECT_EQ(listed_words(list, m.runs[0].run, m.runs), "11-22 09:21:05 H100");
+  EXPECT_EQ(listed_choices(list, m.runs[0].run, m.runs).front(), "11-22 09:21:05 H100");
+  m.runs[0].run.provenance.device = "NVIDIA H100 80GB HBM3";
+  EXPECT_EQ(listed_choices(list, m.runs[0].run, m.runs),
+            (std::vector<std::string>{"11-22 09:21:05 H100 80GB HBM3", "11-22 09:21:05 H100", "11-22 09:21:05"}));
   m.runs[0].run.name = "before";
-  EXPECT_EQ(listed_words(list, m.runs[0].run, m.runs), "before");
+  EXPECT_EQ(listed_choices(list, m.runs[0].run, m.runs).front(), "before");
 }
 
 TEST_F(BenchRunsTest, ATableNamesTheDriverOfItsRun) {
