@@ -1,6 +1,12 @@
 // A GPU's run in Step, by mouse: its numbers in both readings, and the CPU's run beside it.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include <gtest/gtest.h>
 
+#include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
 #include "viz/step/facts/gpu_run.h"
 
@@ -37,6 +43,25 @@ TEST(GpuRunWindow, IsReadAsHeldAndComparedByMouse) {
     IM_CHECK(w.state().document.selection.row / 16 == id.i);
     IM_CHECK(w.state().document.selection.col / 16 == id.j);
   }));
+}
+
+// Whose numbers stand there: nothing of a GPU's run was computed here.
+TEST(GpuRunWindow, TheBadgeSaysWhereItWasRecorded) {
+  for (const auto& [kernel, on_gpu] : {std::pair("flash_simt", true), std::pair("cpu_flash", false)}) {
+    TestWindow w(1600, 900);
+    w.controller().update({ChoosePreset{std::string(kRecordedPreset)}, ChooseKernel{kernel}});
+    for (int n = 0; n < 3; ++n) {
+      w.draw_frames(2);
+      w.controller().wait();
+    }
+    const DrawnText drawn;
+    w.draw_frames(2);
+    const auto says = [&](std::string_view words) {
+      return std::ranges::any_of(drawn.texts(), [&](const std::string& text) { return text.starts_with(words); });
+    };
+    EXPECT_EQ(says("recorded on a GPU"), on_gpu) << kernel;
+    EXPECT_EQ(says("computed here"), !on_gpu) << kernel;
+  }
 }
 
 // Tab until the keyboard is at this control.

@@ -132,6 +132,30 @@ TEST(TrafficCard, TheOutlookIsUnderTheRunsMaskOrSaysThatItIsNot) {
   EXPECT_NE(of_window.find("At 4096 × 64 without a mask: naive "), std::string::npos) << of_window;
 }
 
+// What is said to mend the bytes of a low tile does, and the other extent does not.
+TEST(TrafficCard, TheExtentThatIsSaidToMendTheBytesDoes) {
+  int said = 0;
+  for (const char* preset : {"blackboard", "late_outlier", "causal", "ragged", "heads", "random"}) {
+    for (const char* kernel : kRecordingKernels) {
+      const auto rec = record_preset(preset, kernel);
+      const std::string words = all_words(*rec);
+      const bool br = words.find("a larger Br mends it") != std::string::npos;
+      const bool bc = words.find("a larger Bc mends it") != std::string::npos;
+      if (!br && !bc) continue;
+      ++said;
+      SCOPED_TRACE(std::string(preset) + " " + kernel + ": " + words);
+      Options larger_br = rec->options, larger_bc = rec->options;
+      larger_br.br *= 2, larger_bc.bc *= 2;
+      const auto total = [&](const Options& o) { return tile_loads(rec->order, 0, rec->problem, o).total(); };
+      const std::uint64_t now = total(rec->options);
+      EXPECT_TRUE(br != bc);
+      EXPECT_LT(total(br ? larger_br : larger_bc), now);
+      EXPECT_GE(total(br ? larger_bc : larger_br), now);
+    }
+  }
+  EXPECT_GT(said, 1) << "somewhere it is said";
+}
+
 TEST(TrafficCard, LineAndTriangleAreExplainedAtLengthAndInBrief) {
   for (const char* kernel : kRecordingKernels) {
     const auto rec = record_preset("random", kernel);
