@@ -111,7 +111,7 @@ Controller::Controller(ControllerOptions options)
       exports_(context(), file_task_, std::move(options.program)),
       lessons_(context(), std::move(options.lessons), recordings_),
       files_(context(), file_task_, recordings_, sweeps_, runs_, lessons_, timelines_),
-      tasks_(std::move(options.wake)) {
+      tasks_(std::move(options.wake), options.tasks) {
   model_.here = provenance_here();
   model_.caches = cpu_caches();
   recordings_.start_at(state_.view.step.cursor);

@@ -47,6 +47,7 @@ struct ControllerOptions {
   std::filesystem::path drafts{};  // where what is typed in the lab is kept; empty = nowhere
   KernelLister lister;             // for Profile's source; none = it says so
   LessonSources lessons;
+  TaskPlace tasks = TaskPlace::threads;
 };
 
 class Controller {

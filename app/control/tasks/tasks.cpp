@@ -32,7 +32,7 @@ void TaskHandle::deliver(std::function<void()> result) {
   tasks_->post(std::move(result));
 }
 
-Tasks::Tasks(std::function<void()> wake) : wake_(std::move(wake)) {}
+Tasks::Tasks(std::function<void()> wake, TaskPlace place) : wake_(std::move(wake)), place_(place) {}
 
 Tasks::~Tasks() {
   cancel_all();
@@ -77,8 +77,14 @@ TaskId Tasks::start(std::string title, TaskFunction work, std::function<void(con
   task.shared = std::make_shared<TaskHandle::Shared>();
   task.shared->view.title = std::move(title);
   task.shared->view.running = true;
-  task.thread = std::jthread([this, shared = task.shared, work = std::move(work), finished = std::move(finished)](
-                                 std::stop_token stop) { run(shared, work, finished, std::move(stop)); });
+  auto whole = [this, shared = task.shared, work = std::move(work), finished = std::move(finished),
+                stop = task.stop.get_token()] { run(shared, work, finished, stop); };
+  if (place_ == TaskPlace::between_frames) {
+    task.waiting = std::move(whole);
+    if (wake_) wake_();
+  } else {
+    task.thread = std::jthread(std::move(whole));
+  }
   tasks_.push_back(std::move(task));
   return last_id_;
 }
@@ -90,12 +96,12 @@ const Tasks::Task* Tasks::find(TaskId id) const {
 
 void Tasks::cancel(TaskId id) {
   for (Task& task : tasks_) {
-    if (task.id == id) task.thread.request_stop();
+    if (task.id == id) task.stop.request_stop();
   }
 }
 
 void Tasks::cancel_all() {
-  for (Task& task : tasks_) task.thread.request_stop();
+  for (Task& task : tasks_) task.stop.request_stop();
 }
 
 bool Tasks::running(TaskId id) const {
@@ -113,7 +119,16 @@ TaskView Tasks::view(TaskId id) const {
   return task->shared->view;
 }
 
+// What a task asks for while it runs may move the list.
+void Tasks::run_waiting() {
+  const auto it = std::find_if(tasks_.begin(), tasks_.end(), [](const Task& t) { return t.waiting != nullptr; });
+  if (it == tasks_.end()) return;
+  const std::function<void()> work = std::exchange(it->waiting, nullptr);
+  work();
+}
+
 bool Tasks::drain() {
+  run_waiting();
   std::vector<std::function<void()>> ready;
   {
     const std::lock_guard lock(queue_mutex_);
@@ -125,7 +140,7 @@ bool Tasks::drain() {
 
 void Tasks::wait() {
   while (any_running()) {
-    if (!drain()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (!drain() && place_ == TaskPlace::threads) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   drain();
 }

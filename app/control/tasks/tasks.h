@@ -1,5 +1,6 @@
 // Work that takes longer than a frame. A task runs on its own thread, says how far it is, can be cancelled, and hands
 // its results to the UI thread through a queue that is drained between frames: nothing a frame reads changes under it.
+// Where there are no threads it runs between two frames instead, one task at a time.
 #pragma once
 
 #include <cstdint>
@@ -39,10 +40,13 @@ class TaskHandle {
 using TaskId = std::uint64_t;
 using TaskFunction = std::function<Result<void>(TaskHandle&)>;
 
+// Where tasks run. Between frames: drain() runs the one that has waited longest, to its end.
+enum class TaskPlace : std::uint8_t { threads, between_frames };
+
 class Tasks {
  public:
   // `wake` is called, from any thread, when there is something to draw: it ends the window's wait.
-  explicit Tasks(std::function<void()> wake = {});
+  explicit Tasks(std::function<void()> wake = {}, TaskPlace place = TaskPlace::threads);
   ~Tasks();  // cancels and joins all
   Tasks(const Tasks&) = delete;
   Tasks& operator=(const Tasks&) = delete;
@@ -55,7 +59,7 @@ class Tasks {
   bool any_running() const;
   // Title, progress and error of a task, also after its end as long as no later one has taken its place.
   TaskView view(TaskId id) const;
-  // Runs what tasks delivered. Whether there was anything.
+  // Runs what tasks delivered, and between frames a task before. Whether there was anything.
   bool drain();
   // Blocks until no task runs, draining; for tests and for programs without a window.
   void wait();
@@ -65,14 +69,18 @@ class Tasks {
   struct Task {
     TaskId id = 0;
     std::shared_ptr<TaskHandle::Shared> shared;
+    std::stop_source stop;
+    std::function<void()> waiting;  // between frames, until it runs
     std::jthread thread;
   };
   void post(std::function<void()> f);
+  void run_waiting();
   const Task* find(TaskId id) const;
   void run(const std::shared_ptr<TaskHandle::Shared>& shared, const TaskFunction& work,
            const std::function<void(const Result<void>&)>& finished, std::stop_token stop);
 
   std::function<void()> wake_;
+  TaskPlace place_;
   std::mutex queue_mutex_;
   std::vector<std::function<void()>> queue_;
   std::vector<Task> tasks_;  // last: threads end before the queue goes

@@ -32,6 +32,54 @@ TEST(Tasks, ResultsArriveInTheDrainingThreadInOrder) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], i);
 }
 
+TEST(Tasks, BetweenFramesOneRunsAtATimeInTheDrainingThread) {
+  int woken = 0;
+  Tasks tasks([&] { ++woken; }, TaskPlace::between_frames);
+  std::vector<std::string> seen;
+  const auto here = std::this_thread::get_id();
+  const auto work = [&](const char* name) {
+    return [&, name](TaskHandle& t) -> Result<void> {
+      EXPECT_EQ(std::this_thread::get_id(), here);
+      seen.emplace_back(name);
+      t.deliver([&seen, name] { seen.push_back(std::string("of ") + name); });
+      return ok();
+    };
+  };
+  const TaskId first = tasks.start("first", work("first"));
+  const TaskId second = tasks.start("second", work("second"));
+  EXPECT_TRUE(seen.empty());
+  EXPECT_EQ(woken, 2);
+  EXPECT_TRUE(tasks.drain());
+  EXPECT_EQ(seen, (std::vector<std::string>{"first", "of first"}));
+  EXPECT_FALSE(tasks.running(first));
+  EXPECT_TRUE(tasks.running(second));
+  tasks.wait();
+  EXPECT_EQ(seen.size(), 4U);
+  EXPECT_FALSE(tasks.any_running());
+}
+
+TEST(Tasks, BetweenFramesATaskThatWaitsIsCancelledAndMayStartAnother) {
+  Tasks tasks({}, TaskPlace::between_frames);
+  bool stopped = false, ran = false;
+  const TaskId waits = tasks.start("waits", [&](TaskHandle& t) -> Result<void> {
+    stopped = t.stop().stop_requested();
+    return ok();
+  });
+  tasks.cancel(waits);
+  tasks.start("starts", [&](TaskHandle& t) -> Result<void> {
+    t.deliver([&] {
+      tasks.start("started", [&](TaskHandle&) -> Result<void> {
+        ran = true;
+        return ok();
+      });
+    });
+    return ok();
+  });
+  tasks.wait();
+  EXPECT_TRUE(stopped);
+  EXPECT_TRUE(ran);
+}
+
 TEST(Tasks, CancelStopsTheWorkAndTheWindowHearsOfIt) {
   Tasks tasks;
   std::string said;
