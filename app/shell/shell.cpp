@@ -236,8 +236,8 @@ void Shell::draw(Controller& controller, Commands& commands) {
   const Commands keys = read_keys(state, arrows, ui_.popup_open);
   commands.insert(commands.end(), keys.begin(), keys.end());
 
-  // A class sees card and run alone.
-  const bool teaching = teaches(state.view);
+  // A class sees card and run alone, a figure in another page its panel.
+  const bool teaching = teaches(state.view) || step_.only;
   Box room;
   if (!teaching) room = draw_top_bar(controller, commands);
   toast_ = toasts_ ? toast_now(controller, ui_, room) : Toast{};

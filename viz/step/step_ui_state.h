@@ -2,6 +2,7 @@
 // recording that it shows, what the pointer is over. The shell owns one for as long as it owns the ImGui context.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -15,6 +16,9 @@ namespace attn {
 
 struct StepCache;  // viz/step/step_cache.h
 
+// A panel that is shown alone, for a figure in another page.
+enum class StepPanel : std::uint8_t { run, tiles, chart, traffic, timeline };  // run: strip, tiles, timeline
+
 struct StepUiState {
   StepTexts texts;  // set by the shell from assets/step_texts.json
   TilesUiState tiles;
@@ -24,6 +28,7 @@ struct StepUiState {
   std::optional<AskedBar> asked_bar;  // likewise
   std::optional<EventIndex> page_at;  // of a lesson: the step whose lit tiles were brought into sight
   bool alone = false;                 // likewise: the run without the Problem panel, for a class
+  std::optional<StepPanel> only;      // set by the shell
 };
 
 }  // namespace attn

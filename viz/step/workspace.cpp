@@ -39,6 +39,7 @@ constexpr float kGutter = 12, kProblemWidth = 200, kFoldBelow = 1340, kMinTiles 
 struct Areas {
   Box problem, strip, tiles, chart, traffic, timeline;
   bool has_problem = false, has_bottom = false, has_traffic = false;
+  bool has_strip = true, has_tiles = true, has_chart = true, has_timeline = true;
   bool scrolls = false;  // strip and tiles, in a window too low for both; the timeline stays where it is
 };
 
@@ -84,6 +85,19 @@ Areas layout(const Box& all, const Recording& rec, bool alone) {
   const float split = a.has_traffic ? low.max.x - std::clamp(low.width() * 0.39F, s.px(340), s.px(560)) : low.max.x;
   a.chart = {low.min, {a.has_traffic ? split - gutter : split, low.max.y}};
   a.traffic = {{split, low.min.y}, low.max};
+  return a;
+}
+
+// One panel in the room of all.
+Areas one_panel(const Box& all, StepPanel panel) {
+  Areas a;
+  a.strip = a.tiles = a.chart = a.traffic = a.timeline = all;
+  a.has_strip = false;
+  a.has_tiles = panel == StepPanel::tiles;
+  a.has_chart = panel == StepPanel::chart;
+  a.has_traffic = panel == StepPanel::traffic;
+  a.has_bottom = a.has_chart || a.has_traffic;
+  a.has_timeline = panel == StepPanel::timeline;
   return a;
 }
 
@@ -284,14 +298,31 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
   draw_track({{x, in.min.y}, in.max}, scene, commands);
 }
 
+struct StripPlace {
+  const State& state;
+  const Recording& rec;
+  const StepPlace& at;
+  const StepUiState& ui;
+  bool alone = false, door = false;
+};
+
+void draw_strip(const Areas& areas, StripScene strip, const StripPlace& in, Commands& commands) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  strip.note = in.rec.gpu ? recorded_words(in.rec, in.at.event) : stand_in_words(in.state);
+  if (!in.door) strip.door.clear();
+  if (draw_step_strip(list, areas.strip, strip, chips_left(areas, in.state.document, in.alone)))
+    commands.push_back(ShowPhase{*code_phase_of(in.rec.events[in.at.event].id.phase)});
+  if (!in.ui.look.has(StepPart::strip)) draw_faint(list, areas.strip);
+}
+
 // The chart of the followed row and that of HBM; what a lesson asks for is answer_hidden.
 void draw_bottom(ImDrawList* list, const Areas& areas, const ChartCard& charts, const StepUiState& ui) {
   const EventIndex event = charts.at.event;
-  if (ui.hidden.map)
+  if (areas.has_chart && ui.hidden.map)
     draw_veiled_card(list, areas.chart, tr("The row across the keys"), ui.hidden.map_later);
-  else
+  else if (areas.has_chart)
     draw_chart_card(charts, areas.chart);
-  if (!ui.look.has(StepPart::chart)) draw_faint(list, areas.chart);
+  if (areas.has_chart && !ui.look.has(StepPart::chart)) draw_faint(list, areas.chart);
   if (areas.has_traffic && ui.hidden.traffic)
     draw_veiled_card(list, areas.traffic, tr("HBM traffic"), ui.hidden.traffic_later);
   else if (areas.has_traffic)
@@ -324,12 +355,13 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
   cache.follow(shown, std::min(state.view.step.cursor, last));
   ui.tiles.follow(model.recording);
-  if (const WrongRunScene wrong = wrong_run_scene(state, model, ui.hidden.on); wrong.shown) {
+  const bool one = ui.only && *ui.only != StepPanel::run, alone = ui.alone || ui.only;
+  if (const WrongRunScene wrong = wrong_run_scene(state, model, ui.hidden.on); wrong.shown && !one) {
     const float height = wrong_run_height(wrong, all.width());
     draw_wrong_run({all.min, {all.max.x, all.min.y + height}}, wrong, commands);
     all.min.y += height + style().px(kGutter);
   }
-  const bool own = model.recording->gpu && !ui.hidden.on && !ui.alone;  // a GPU's run, and no lesson
+  const bool own = model.recording->gpu && !ui.hidden.on && !alone;  // a GPU's run, and no lesson
   const GpuBarScene bar = own ? gpu_bar_scene(state, *model.recording, cache.cpu_comparison()) : GpuBarScene{};
   if (bar.shown) {
     constexpr float kLow = 620;  // logical
@@ -338,7 +370,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
     draw_gpu_bar({all.min, {all.max.x, all.min.y + height}}, bar, low, commands);
     all.min.y += height + style().px(kGutter);
   }
-  Areas areas = layout(all, rec, ui.alone);
+  Areas areas = one ? one_panel(all, *ui.only) : layout(all, rec, alone);
   // Fragments are of the hardware, not of the step: they take the room of the tiles and of all charts.
   const bool fragments = shows_fragments(state, rec) && !ui.hidden.on;
   // On a page that is scrolled they are whole, rather than a page within it.
@@ -358,30 +390,28 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   const StepValues values = step_values(rec, at, state.document.selection, cache.bounds());
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);
-  StripScene strip = strip_scene(rec, at, values, ui.texts);
-  strip.note = rec.gpu ? recorded_words(rec, at.event) : stand_in_words(state);
-  if (ui.alone || ui.hidden.on) strip.door.clear();  // a lesson does not lead away
-  if (draw_step_strip(list, areas.strip, strip, chips_left(areas, state.document, ui.alone)))
-    commands.push_back(ShowPhase{*code_phase_of(rec.events[at.event].id.phase)});
-  if (!ui.look.has(StepPart::strip)) draw_faint(list, areas.strip);
+  const bool door = !alone && !ui.hidden.on;  // a lesson does not lead away
   float chips = areas.strip.max.x - style().px(12);
-  if (!areas.has_problem && !ui.alone) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
+  if (areas.has_strip) {
+    draw_strip(areas, strip_scene(rec, at, values, ui.texts), {state, rec, at, ui, alone, door}, commands);
+    if (!areas.has_problem && !alone) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
+  }
   AskedBar* asked_bar = ui.asked_bar ? &*ui.asked_bar : nullptr;
   const ChartCard charts{rec, at, values, state, cache, commands, false, ui.hidden.on, asked_bar};
-  if (!areas.has_bottom && !ui.hidden.map && state.view.step.chart != StepChart::fragments)
+  if (areas.has_strip && !areas.has_bottom && !ui.hidden.map && state.view.step.chart != StepChart::fragments)
     draw_charts_chip(charts, {areas.strip.min, {chips, areas.strip.max.y}}, all, ui.hidden);
-  if (fragments) {
+  if (areas.has_tiles && fragments) {
     ui.tiles.focused = false;
     draw_chart_card(charts,
                     {areas.tiles.min, {areas.tiles.max.x, areas.has_bottom ? areas.chart.max.y : areas.tiles.max.y}});
-  } else {
+  } else if (areas.has_tiles) {
     const ExactTile* bounds = bar.raw ? nullptr : cache.bounds();
     draw_step_tiles({held_run, bounds, scales, state, ui.tiles, commands, ui.look}, areas.tiles, tiles);
   }
   if (areas.has_bottom && !fragments) draw_bottom(list, areas, charts, ui);
   if (areas.scrolls) end_page(areas);
-  draw_timeline_card(areas.timeline, rec, at, state, cache, ui.hidden, commands);
-  if (!ui.look.has(StepPart::timeline)) draw_faint(list, areas.timeline);
+  if (areas.has_timeline) draw_timeline_card(areas.timeline, rec, at, state, cache, ui.hidden, commands);
+  if (areas.has_timeline && !ui.look.has(StepPart::timeline)) draw_faint(list, areas.timeline);
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(size);
 }

@@ -1,7 +1,13 @@
 // The Step workspace by mouse and keyboard.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
 #include "kernels/model/kernel.h"
+#include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
 #include "viz/step/step_cache.h"
 
@@ -365,6 +371,25 @@ TEST(StepWindow, AnInputCellIsTypedAndTheKernelRunsAgain) {
     ctx->Yield(3);
     IM_CHECK_EQ(w.state().document.inputs.edits.size(), 0U);
   }));
+}
+
+TEST(StepWindow, AFigureShowsItsPanelAlone) {
+  const auto seen = [](StepPanel panel) {
+    TestWindow w(720, 420);
+    w.shell().show_alone(panel);
+    w.draw_frames(4);
+    const DrawnText drawn;
+    w.draw_frames(1);
+    const auto has = [&](std::string_view words) {
+      return std::any_of(drawn.texts().begin(), drawn.texts().end(),
+                         [&](const std::string& t) { return t.find(words) != std::string::npos; });
+    };
+    return std::array{has("Learn"), has("Step 1 of"), has("HBM traffic"), has("Hindsight")};
+  };
+  EXPECT_EQ(seen(StepPanel::run), (std::array{false, true, false, false}));
+  EXPECT_EQ(seen(StepPanel::tiles), (std::array{false, false, false, false}));
+  EXPECT_EQ(seen(StepPanel::traffic), (std::array{false, false, true, false}));
+  EXPECT_EQ(seen(StepPanel::chart), (std::array{false, false, false, true}));
 }
 
 }  // namespace
