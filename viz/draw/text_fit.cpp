@@ -24,9 +24,10 @@ std::string_view cut_at_word(std::string_view words, std::size_t bytes) {
     return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
   };
   cut = without_end(cut);
-  // "L =" says nothing without what it equals.
-  if (cut.size() < words.size() && cut.ends_with(" =")) {
-    const std::size_t name = without_end(cut.substr(0, cut.size() - 2)).rfind(' ');
+  // "L =" says nothing without what it equals, nor does "L".
+  const bool sign = cut.size() < words.size() && cut.ends_with(" =");
+  if (sign || words.substr(cut.size()).starts_with(" =")) {
+    const std::size_t name = (sign ? without_end(cut.substr(0, cut.size() - 2)) : cut).rfind(' ');
     if (name != std::string_view::npos) cut = without_end(cut.substr(0, name));
   }
   return cut;

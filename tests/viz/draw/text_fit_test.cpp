@@ -12,6 +12,7 @@ TEST(TextFit, AWordIsNotCutWhereTheOneBeforeLeavesHalf) {
   EXPECT_EQ(cut_at_word("EPYC, all four on the CPU", 19), "EPYC, all four on");
   EXPECT_EQ(cut_at_word("profile in f16, before the ring", 18), "profile in f16");
   EXPECT_EQ(cut_at_word("counted, f32, L = 4096", 18), "counted, f32");  // not "L ="
+  EXPECT_EQ(cut_at_word("counted, f32, L = 4096", 15), "counted, f32");  // nor "L"
   EXPECT_EQ(cut_at_word("counted, f32, L = 4096", 22), "counted, f32, L = 4096");
   EXPECT_EQ(cut_at_word("my_attention_with_long_name", 16), "my_attention_wit");  // there is no other word
   EXPECT_EQ(cut_at_word("a kernel_with_a_long_name", 12), "a kernel_wit");        // half and more would go
