@@ -13,6 +13,7 @@
 
 #include "kernels/base/files.h"
 #include "kernels/formats/container.h"
+#include "kernels/recording/file/recording_file.h"
 #include "tests/cli/program.h"
 #include "tests/environment/asked.h"
 #include "tests/environment/paths.h"
@@ -206,6 +207,23 @@ TEST(Step, WritesARecordingThatShotOpens) {
   if (shot.code == 3) GTEST_SKIP() << shot.err;
   EXPECT_EQ(shot.code, 0) << shot.err;
   EXPECT_TRUE(std::filesystem::exists(picture));
+}
+
+TEST(Step, AnOwnSentenceIsKeptAsLabelsAndOneThatIsNoneIsRefused) {
+  const Folder folder;
+  const std::string file = (folder / "words.attn").string();
+  const Done done = run({"step", "--sentence", "we can can a can", "--to", "1", "--attn", file});
+  ASSERT_EQ(done.code, 0) << done.err;
+  const auto rec = read_recording(file);
+  ASSERT_TRUE(rec) << rec.error().message;
+  const std::vector<std::string> words{"we", "can", "can", "a", "can"};
+  EXPECT_EQ(rec->labels, (Labels{words, words}));
+  for (const auto& [sentence, why] :
+       {std::pair{"", "an empty value"}, {"alone", "has 1 word"}, {"a\tb", "control character"}}) {
+    const Done refused = run({"step", "--sentence", sentence});
+    EXPECT_EQ(refused.code, 2) << sentence;
+    EXPECT_NE(refused.err.find(why), std::string::npos) << refused.err;
+  }
 }
 
 TEST(Step, ARecordingDoesNotReplaceASessionUnasked) {

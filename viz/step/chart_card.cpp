@@ -9,18 +9,19 @@
 namespace attn {
 
 std::vector<ChartTab> chart_tabs(std::int32_t row) {
-  return {
-      {StepChart::row, phrase("Row {} across the keys", row), phrase("Row {}", row),
-       tr("Scores, weights, m and ℓ of the followed row, as far as the run has come")},
-      {StepChart::hindsight, tr("Hindsight"), tr("Hindsight"),
-       tr("How far O / ℓ stands from the final O after each key tile")},
-      {StepChart::passes, tr("Naive and flash"), tr("Naive, flash"),
-       tr("The same element in naive's three passes and in flash's one")},
-      {StepChart::error, tr("Error"), tr("Error"), tr("The difference from fp64, and the first cell that differs")},
-      {StepChart::attention, tr("Attention map"), tr("Attention"),
-       tr("The weights of the live head so far, every query row by every key, and how sharp each row is")},
-      {StepChart::fragments, tr("Fragments"), tr("Fragments"),
-       tr("Which lane and register of a warp holds which element on tensor cores, and the banks of shared memory")}};
+  return {{StepChart::row, phrase("Row {} across the keys", row), phrase("Row {}", row),
+           tr("Scores, weights, m and ℓ of the followed row, as far as the run has come")},
+          {StepChart::hindsight, tr("Hindsight"), tr("Hindsight"),
+           tr("How far O / ℓ stands from the final O after each key tile")},
+          {StepChart::passes, tr("Naive and flash"), tr("Naive, flash"),
+           tr("The same element in naive's three passes and in flash's one")},
+          {StepChart::error, tr("Error"), tr("Error"), tr("The difference from fp64, and the first cell that differs")},
+          {StepChart::attention, tr("Attention map"), tr("Attention"),
+           tr("The weights of the live head so far, every query row by every key, and how sharp each row is")},
+          {StepChart::fragments, tr("Fragments"), tr("Fragments"),
+           tr("Which lane and register of a warp holds which element on tensor cores, and the banks of shared memory")},
+          {StepChart::sentence, tr("Sentence"), tr("Sentence"),
+           tr("Arcs from the followed word to those that it attends to, in two heads, as far as the run has come")}};
 }
 
 bool has_chart(Order order, StepChart chart) {
@@ -32,8 +33,16 @@ bool has_more_charts(Order order) {
   return has_chart(order, StepChart::hindsight);
 }
 
-StepChart shown_chart(StepChart chosen, bool beside_row, Order order) {
-  if (!has_chart(order, chosen)) chosen = StepChart::row;
+bool has_chart(const Recording& rec, StepChart chart) {
+  return has_chart(rec.order, chart) && (chart != StepChart::sentence || rec.labels.any());
+}
+
+bool shows_sentence(const State& state, const Recording& rec) {
+  return state.view.step.chart == StepChart::sentence && has_chart(rec, StepChart::sentence);
+}
+
+StepChart shown_chart(StepChart chosen, bool beside_row, Order order, bool words) {
+  if (!has_chart(order, chosen) || (chosen == StepChart::sentence && !words)) chosen = StepChart::row;
   return beside_row && chosen == StepChart::row ? StepChart::hindsight : chosen;
 }
 

@@ -20,8 +20,13 @@ struct ChartTab {
 std::vector<ChartTab> chart_tabs(std::int32_t row);
 // The chart that was chosen, or the row where the order has none such; hindsight instead of the row where that has a
 // card of its own.
-StepChart shown_chart(StepChart chosen, bool beside_row, Order order = Order::flash);
+// `words`: the run has words at rows and columns.
+StepChart shown_chart(StepChart chosen, bool beside_row, Order order = Order::flash, bool words = false);
 bool has_chart(Order order, StepChart chart);
+// Arcs over a sentence need words besides.
+bool has_chart(const Recording& rec, StepChart chart);
+// The chart of the sentence is chosen and can be shown: it takes the room of HBM traffic.
+bool shows_sentence(const State& state, const Recording& rec);
 // Whether a second card beside that of the row has something to show.
 bool has_more_charts(Order order);
 // The pinned key wherever it is, else the one that the sentence follows.

@@ -1,5 +1,6 @@
 #include "viz/step/chart_card_draw.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,24 +12,25 @@
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/chart_card.h"
-#include "viz/step/charts/error_draw.h"
-#include "viz/step/charts/fragments_draw.h"
-#include "viz/step/charts/hindsight_draw.h"
-#include "viz/step/charts/passes_draw.h"
-#include "viz/step/charts/row_draw.h"
+#include "viz/step/charts/charts_draw.h"
 #include "viz/step/timeline/attention_draw.h"
+#include "viz/step/timeline/sentence_draw.h"
 
 namespace attn {
 namespace {
+
+StepChart shown_of(const ChartCard& card) {
+  return shown_chart(card.state.view.step.chart, card.beside_row, card.rec.order, card.rec.labels.any());
+}
 
 // The tabs on the card's first line; the chosen one is bold and underlined. Returns where the chart begins.
 float draw_tabs(const ChartCard& card, const Box& in) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   std::vector<ChartTab> tabs = chart_tabs(card.at.row);
-  std::erase_if(tabs, [&](const ChartTab& tab) { return !has_chart(card.rec.order, tab.chart); });
+  std::erase_if(tabs, [&](const ChartTab& tab) { return !has_chart(card.rec, tab.chart); });
   float wide = 0;
-  const StepChart shown = shown_chart(card.state.view.step.chart, card.beside_row, card.rec.order);
+  const StepChart shown = shown_of(card);
   for (const ChartTab& tab : tabs) wide += text_width(Face::bold, 14, tab.words) + s.px(20);
   const bool narrow = wide > in.width();
   float x = in.min.x;
@@ -80,18 +82,21 @@ void draw_chart_card(const ChartCard& card, const Box& box) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool alone = card.state.view.step.chart == StepChart::fragments;
-  if (!alone && !card.beside_row && has_more_charts(card.rec.order) && box.width() >= s.px(kTwoCharts)) {
-    const float middle = box.centre().x;
-    draw_row_card(card, {box.min, {middle - s.px(6), box.max.y}});
+  const bool sentence = shows_sentence(card.state, card.rec);
+  const float two = sentence ? kSentenceAndRow : kTwoCharts;
+  if (!alone && !card.beside_row && has_more_charts(card.rec.order) && box.width() >= s.px(two)) {
+    const float middle = sentence ? box.max.x - std::min(box.width() * 0.38F, s.px(620)) : box.centre().x;
+    const Box left{box.min, {middle - s.px(6), box.max.y}}, right{{middle + s.px(6), box.min.y}, box.max};
+    draw_row_card(card, sentence ? right : left);
     ChartCard other = card;
     other.beside_row = true;
-    draw_chart_card(other, {{middle + s.px(6), box.min.y}, box.max});
+    draw_chart_card(other, sentence ? left : right);
     return;
   }
   draw_card(list, box);
   Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(12)}};
   in.min.y = draw_tabs(card, in);
-  switch (shown_chart(card.state.view.step.chart, card.beside_row, card.rec.order)) {
+  switch (shown_of(card)) {
     case StepChart::row:
       draw_row_chart(list, in, row_chart_scene(card.rec, card.at));
       break;
@@ -111,6 +116,12 @@ void draw_chart_card(const ChartCard& card, const Box& box) {
       if (const KernelRow* row = shown_fragments(view.fragment_kernel))
         draw_fragments(in, row->id, fragment_scene(*row->fragments, view.fragment_tile, card.state.document.problem),
                        card.commands);
+      break;
+    }
+    case StepChart::sentence: {
+      const Document& d = card.state.document;
+      const bool toy = !card.rec.gpu && is_of_words(card.rec.problem, d.inputs) && d.inputs.edits.empty();
+      draw_sentence(in, sentence_scene(card.rec, card.at, toy), card.rec, card.at, d.selection, card.commands);
       break;
     }
     case StepChart::attention: {

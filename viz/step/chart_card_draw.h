@@ -24,6 +24,8 @@ struct ChartCard {
 };
 // From this width, logical, the row chart stands in a card of its own beside the others.
 constexpr float kTwoCharts = 1240;
+// The sentence takes more of it.
+constexpr float kSentenceAndRow = 1080;
 // Of a card of this width that shows fragments whole, pixels.
 float fragments_card_height(float width);
 // Draws into `box`, a card of the current window.

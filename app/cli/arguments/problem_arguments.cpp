@@ -327,6 +327,10 @@ void DocumentArguments::add_to(Parser parser, const std::string& scale_option) {
   parser.add_option("--kernel", kernel, tr("Whose run is recorded; `attnscope list` names them"))->type_name("ID");
   parser.add_option("--generator", generator, tr("How the numbers are made: uniform, normal, late_outlier, ..."))
       ->type_name("NAME");
+  parser
+      .add_option("--sentence", sentence,
+                  tr("Words whose queries and keys are shown, 2 to 24: sets --preset words to your own sentence"))
+      ->type_name("TEXT");
   parser.add_option("--seed", seed, tr("Of the generator"))->type_name("N");
   parser.add_option("--q", q, tr("Numbers of your own; with --k and --v, shape and dtype come from the files"))
       ->type_name("FILE.npy");
@@ -340,6 +344,7 @@ void DocumentArguments::add_to(Parser parser, const std::string& scale_option) {
 Result<State> DocumentArguments::state_of(bool shows_step) const {
   Result<State> s = state.empty() ? Result<State>(initial_state()) : open_state_string(state);
   if (s && !preset.empty()) s = changed(*s, ChoosePreset{preset});
+  if (s && sentence) s = with_sentence(*std::move(s), *sentence);
   if (s && !kernel.empty()) s = changed(*s, ChooseKernel{kernel});
   // The window then chooses it for Bench alone; asked for by name it would be another kernel's run under its name.
   if (s && shows_step && !kernel.empty() && s->document.kernel != kernel) {

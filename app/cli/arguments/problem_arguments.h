@@ -75,6 +75,7 @@ struct ProblemArguments {
 // Where the numbers come from, for what is recorded.
 struct DocumentArguments {
   std::string state, preset, kernel, generator, seed, q, k, v, bias;
+  std::optional<std::string> sentence;
   ProblemArguments problem;
   OptionArguments options;
 

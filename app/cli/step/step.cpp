@@ -132,6 +132,7 @@ Result<Recording> record_on(std::int32_t index, const DocumentArguments& a, Docu
   }
   if (const auto difference = replay(made->recording, stop))
     say(phrase("attnscope: replay differs: {}", difference->words));
+  made->recording.labels = labels_of(d.problem, d.inputs, {});
   return std::move(made->recording);
 }
 

@@ -55,6 +55,7 @@ Result<std::shared_ptr<const Recording>> make_recording(const KernelRow& row, co
   if (!inputs) return tl::unexpected(inputs.error());
   auto recording = row.record(row, p, o, *inputs, std::move(stop));
   if (!recording) return tl::unexpected(recording.error());
+  recording->labels = labels_of(p, spec, opened);
   return std::make_shared<const Recording>(*std::move(recording));
 }
 
@@ -163,6 +164,7 @@ void Recordings::record_by_gpu(const Key& key, bool to_start) {
       request.inputs = &*inputs;
       auto recorded = gpu_->record(
           request, [&task](const std::string& now) { task.progress(0, now); }, task.stop());
+      if (recorded) recorded->recording.labels = labels_of(key.problem, key.inputs, opened);
       if (!recorded || recorded->same_bits) return recorded;
       return fail(ErrorKind::failed, tr("the run that recorded itself gave other bits than the plain one"));
     }();

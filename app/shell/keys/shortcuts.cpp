@@ -82,8 +82,11 @@ constexpr std::array kKeys{
            }},
     KeyRow{"Step", marked("next chart"), ImGuiKey_C, 0, true, false, false,
            [](S s, E e) {
-             const std::size_t next = (static_cast<std::size_t>(s.view.step.chart) + 1) % kStepCharts.size();
-             e.emplace_back(ChooseStepChart{static_cast<StepChart>(next)});
+             std::size_t next = (static_cast<std::size_t>(s.view.step.chart) + 1) % kStepCharts.size();
+             const InputSpec& in = s.document.inputs;
+             const bool words = in.generator == Generator::words || !in.q_file.empty();
+             if (kStepCharts[next] == StepChart::sentence && !words) next = 0;
+             e.emplace_back(ChooseStepChart{kStepCharts[next]});
            }},
     KeyRow{"Step", marked("into the tiles or a map, then controls"), ImGuiKey_Tab, 0, true},
     KeyRow{"Step", marked("out of the tiles; else let go of the pinned cell"), ImGuiKey_Escape, 0, true},

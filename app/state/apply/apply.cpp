@@ -1,10 +1,12 @@
 #include "app/state/apply/apply.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <variant>
 
 #include "app/state/apply/apply_lists.h"
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/order_row.h"
@@ -76,6 +78,21 @@ Result<State> with_preset(State state, std::string_view preset_id) {
   state.view.step.cursor = 0;
   state.view.step.playing = false;
   return state;
+}
+
+Result<State> with_sentence(State state, const std::string& sentence) {
+  const auto words = sentence_words(sentence);
+  if (!words || sentence.empty())
+    return bad_input(words ? phrase("The sentence is empty; type {} to {} words.", kMinWords, kMaxWords)
+                           : words.error().message);
+  auto with = with_preset(std::move(state), "words");
+  if (!with || sentence == kUsualSentence) return with;
+  Document& d = with->document;
+  d.preset.clear();
+  d.problem = problem_of_words(sentence, d.problem);
+  d.inputs.sentence = sentence;
+  with->view.step.chart = StepChart::sentence;
+  return with;
 }
 
 State initial_state() {

@@ -70,6 +70,7 @@ struct ApplyStep {
   Result<State> operator()(const ChoosePreset& c) {
     const Pass pass = s.document.problem.pass;
     auto with = with_preset(std::move(s), c.id);
+    if (with && with->document.inputs.generator == Generator::words) with->view.step.chart = StepChart::sentence;
     if (with && with->document.problem.pass != pass) {
       with->document.problem.pass = pass;
       with->document.preset.clear();
@@ -99,6 +100,9 @@ struct ApplyStep {
   Result<State> operator()(const SetInputs& c) {
     if (c.inputs.edits.size() > kMaxEdits) {
       return bad_input(phrase("More than {} typed cells: put the numbers into a .npy file.", kMaxEdits));
+    }
+    if (c.inputs.generator == Generator::words) {
+      if (const auto words = sentence_words(c.inputs.sentence); !words) return tl::unexpected(words.error());
     }
     if (c.inputs == s.document.inputs) return done();
     s.document.inputs = c.inputs;

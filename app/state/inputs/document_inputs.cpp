@@ -1,5 +1,8 @@
 #include "app/state/inputs/document_inputs.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "app/state/apply/apply.h"
@@ -15,6 +18,8 @@
 
 namespace attn {
 namespace {
+
+constexpr std::int64_t kMostWordLabels = 4096;  // queries or keys; beyond there is no room for words anyway
 
 // The edits of a spec over inputs that came from elsewhere; what a backward's forward gave follows them.
 Result<Inputs> with_edits(const Problem& p, Inputs in, const InputSpec& spec) {
@@ -68,6 +73,26 @@ Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const Op
   return with_edits(p, source->inputs, spec);
 }
 
+Labels labels_of(const Problem& p, const InputSpec& spec, const OpenedRecordings& opened) {
+  if (is_attn_file(spec.q_file)) {
+    const auto it = opened.find(spec.q_file);
+    const bool fits = it != opened.end() && it->second->problem.B == p.B && it->second->problem.Lq == p.Lq &&
+                      it->second->problem.Lk == p.Lk;
+    return fits ? it->second->labels : Labels();
+  }
+  const bool from_files = !spec.q_file.empty() || !spec.k_file.empty();
+  if (spec.generator != Generator::words || from_files || std::max(p.Lq, p.Lk) > kMostWordLabels) return {};
+  const auto words = sentence_words(spec.sentence);
+  if (!words) return {};
+  Labels labels;
+  // As the numbers are made: the sentence over again, queries at its end.
+  const std::int64_t shift = std::max<std::int64_t>(p.Lk - p.Lq, 0);
+  const auto word = [&](std::int64_t n) { return (*words)[static_cast<std::size_t>(n) % words->size()]; };
+  for (std::int64_t row = 0; row < p.Lq; ++row) labels.rows.push_back(word(row + shift));
+  for (std::int64_t key = 0; key < p.Lk; ++key) labels.columns.push_back(word(key));
+  return labels;
+}
+
 Result<Recording> record_document(const Document& d, Stop stop) {
   const auto row = find_kernel_or_piece(d.kernel);
   if (!row) return tl::unexpected(row.error());
@@ -81,7 +106,9 @@ Result<Recording> record_document(const Document& d, Stop stop) {
   if (auto r = check_recordable(order_of(**row, *resolved), d.problem, *resolved); !r) return tl::unexpected(r.error());
   const auto inputs = document_inputs(d.problem, d.inputs, {});
   if (!inputs) return tl::unexpected(inputs.error());
-  return (*row)->record(**row, d.problem, d.options, *inputs, std::move(stop));
+  auto recording = (*row)->record(**row, d.problem, d.options, *inputs, std::move(stop));
+  if (recording) recording->labels = labels_of(d.problem, d.inputs, {});
+  return recording;
 }
 
 }  // namespace attn

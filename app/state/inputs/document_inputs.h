@@ -26,6 +26,9 @@ void take_recording(const Recording& recording, const std::string& file, Documen
 // make_inputs, and inputs out of `opened`; a file that is not in there yet is read. Any thread, on a map of its own.
 Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const OpenedRecordings& opened);
 
+// The words that stand at the rows and columns of these inputs; none where they have no words.
+Labels labels_of(const Problem& p, const InputSpec& spec, const OpenedRecordings& opened);
+
 // Records the document with its kernel. An .attn is taken as it was recorded.
 Result<Recording> record_document(const Document& document, Stop stop);
 

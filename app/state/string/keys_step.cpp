@@ -111,6 +111,18 @@ void add_step_document_keys(std::vector<StateKey>& keys) {
                     s.document.inputs.seed = seed;
                     return ok();
                   }});
+  keys.push_back({"sentence",
+                  [](const State& s) {
+                    const std::string& sentence = s.document.inputs.sentence;
+                    return sentence.empty() ? std::string("usual") : percent_encoded(sentence);
+                  },
+                  [](State& s, std::string_view text) -> Result<void> {
+                    auto sentence = text == "usual" ? Result<std::string>(std::string()) : percent_decoded(text);
+                    if (!sentence) return tl::unexpected(sentence.error());
+                    if (const auto words = sentence_words(*sentence); !words) return tl::unexpected(words.error());
+                    s.document.inputs.sentence = *std::move(sentence);
+                    return ok();
+                  }});
   keys.push_back({"edits", write_edits, read_edits});
   keys.push_back({"kernel", [](const State& s) { return s.document.kernel; }, read_kernel});
   keys.push_back(choice_key(

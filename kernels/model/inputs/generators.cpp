@@ -138,7 +138,15 @@ double planted(InputTensor t, const Element& at, double normal) {
   return normal;
 }
 
-double value_at(Generator g, const Problem& p, InputTensor t, const Element& at, const Numbers& numbers) {
+// Heads of Q and of K count apart; a query stands where the last keys do, as the causal mask has it.
+double word_value(const Problem& p, InputTensor t, const Element& at, const WordNumbers& words) {
+  if (t == InputTensor::d_o) return progression(t, at);
+  const std::int64_t shift = t == InputTensor::q ? std::max<std::int64_t>(p.Lk - p.Lq, 0) : 0;
+  return words.value(t, at.head % at.heads, at.row + shift, at.col, at.cols);
+}
+
+double value_at(Generator g, const Problem& p, InputTensor t, const Element& at, const Numbers& numbers,
+                const WordNumbers& words) {
   if (t == InputTensor::bias) return bias_at(g, p, at);
   switch (g) {
     case Generator::blackboard:
@@ -159,6 +167,8 @@ double value_at(Generator g, const Problem& p, InputTensor t, const Element& at,
       return numbers.normal(at.flat);
     case Generator::non_finite:
       return planted(t, at, numbers.normal(at.flat));
+    case Generator::words:
+      return word_value(p, t, at, words);
   }
   return 0;
 }
@@ -173,10 +183,12 @@ std::int64_t late_outlier_key(std::int64_t lk) {
   return lk - 1 - lk / 8;
 }
 
-void generate(Generator g, const Problem& p, std::uint64_t seed, InputTensor t, Array& out, const TakePieces& take) {
+void generate(Generator g, const Problem& p, std::uint64_t seed, InputTensor t, Array& out, const TakePieces& take,
+              std::string_view sentence) {
   constexpr std::int64_t kByHand = 4096;
   const std::int64_t longest = std::max(p.Lq, p.Lk), widest = std::max(p.D, p.Dv);
   const Numbers numbers(seed, t, longest <= kByHand / widest);
+  const WordNumbers words(sentence);
   assert(out.shape().size() == 4);
   // An element hangs on its index alone, so rows can be filled in any order.
   const auto fill = [&](std::int64_t first, std::int64_t last) {
@@ -189,7 +201,7 @@ void generate(Generator g, const Problem& p, std::uint64_t seed, InputTensor t, 
       at.row = row % at.rows;
       at.flat = row * at.cols;
       for (at.col = 0; at.col < at.cols; ++at.col, ++at.flat)
-        out.set(at.flat, static_cast<float>(value_at(g, p, t, at, numbers)));
+        out.set(at.flat, static_cast<float>(value_at(g, p, t, at, numbers, words)));
     }
   };
   const std::int64_t rows = out.extent(0) * out.extent(1) * out.extent(2);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 #include "kernels/base/array.h"
 #include "kernels/base/pieces.h"
@@ -17,7 +19,22 @@ std::uint64_t random_bits(std::uint64_t key, std::uint64_t index);
 std::int64_t late_outlier_key(std::int64_t lk);
 
 // Fills `out`, whose shape is that of tensor `t` of problem `p`. The numbers do not depend on who takes the pieces.
+// `sentence`: of the generator `words`.
 void generate(Generator g, const Problem& p, std::uint64_t seed, InputTensor t, Array& out,
-              const TakePieces& take = in_turn);
+              const TakePieces& take = in_turn, std::string_view sentence = {});
+
+// The numbers of a sentence (sentence.cpp has the formulas).
+class WordNumbers {
+ public:
+  explicit WordNumbers(std::string_view sentence);
+  std::int64_t words() const { return static_cast<std::int64_t>(begins_.size()); }
+  std::int64_t distinct_letters() const { return distinct_; }
+  // Of Q, K or V in a head: the token at place `at`, one of `cols` columns.
+  double value(InputTensor t, std::int64_t head, std::int64_t at, std::int64_t col, std::int64_t cols) const;
+
+ private:
+  std::vector<std::int64_t> begins_, letters_;  // of each word: which letter it begins with, how many it has
+  std::int64_t distinct_ = 0;
+};
 
 }  // namespace attn

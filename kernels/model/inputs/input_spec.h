@@ -3,6 +3,7 @@
 // gives the same numbers on every machine and compiler.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -27,6 +28,7 @@ enum class Generator : std::uint8_t {
   equal_scores,  // all scores of a row equal: every weight the same
   masked_row,    // normal; the preset's mask leaves row 0 no key, and so does a generated bias with one row a query
   non_finite,    // normal with +inf, -inf and NaN planted in Q, K and V of the first head
+  words,         // of a sentence: two heads in closed form, "previous word" and "same letter"; takes no seed
 };
 // Each is named here and nowhere else; the formulas are in generators.cpp.
 struct GeneratorName {
@@ -43,6 +45,7 @@ inline constexpr GeneratorName kGeneratorNames[] = {
     {Generator::equal_scores, "equal_scores"},
     {Generator::masked_row, "masked_row"},
     {Generator::non_finite, "non_finite"},
+    {Generator::words, "words", false},
 };
 std::string_view name_of(Generator g);  // "late_outlier"
 std::optional<Generator> generator_from_name(std::string_view name);
@@ -79,7 +82,20 @@ struct InputSpec {
   std::uint64_t seed = 0;
   std::string q_file, k_file, v_file, bias_file;  // .npy; empty = generated
   std::vector<CellEdit> edits;                    // sorted by (tensor, index)
+  std::string sentence = {};                      // of `words`; empty: kUsualSentence
   bool operator==(const InputSpec&) const = default;
 };
+
+// What `words` is made of: words with blanks between them, in UTF-8. Empty stands for the usual one.
+inline constexpr std::string_view kUsualSentence = "the cat sat on the mat and the small cat sang too";
+inline constexpr std::size_t kMinWords = 2, kMaxWords = 24, kMaxWordLetters = 16, kMaxSentenceBytes = 1024;
+inline constexpr double kSameLetter = 3;  // the score of two words that begin alike
+// The error says what is wrong with the sentence, and where.
+Result<std::vector<std::string>> sentence_words(std::string_view sentence);
+// The shape, mask and scale that show a sentence; dtype, layout and pass as in `p`. A sentence that sentence_words()
+// refuses counts as the usual one.
+Problem problem_of_words(std::string_view sentence, Problem p = {});
+// Whether the problem's numbers are the toy's as it is described: shape and scale are those of the sentence.
+bool is_of_words(const Problem& p, const InputSpec& spec);
 
 }  // namespace attn

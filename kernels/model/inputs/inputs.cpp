@@ -118,7 +118,7 @@ Result<Array> make_tensor(const Problem& p, const InputSpec& spec, InputTensor t
                           const TakePieces& take) {
   if (!file.empty()) return tensor_from_file(p, t, file);
   Array array(dtype_of(p, t), shape_of(p, t));
-  generate(spec.generator, p, spec.seed, t, array, take);
+  generate(spec.generator, p, spec.seed, t, array, take, spec.sentence);
   return array;
 }
 
@@ -226,6 +226,9 @@ Result<Array> tensor_from_file(const TensorSpec& spec, const std::filesystem::pa
 Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePieces& take) {
   if (auto r = validate(p); !r) return tl::unexpected(r.error());
   if (auto r = check_given(p); !r) return tl::unexpected(r.error());
+  if (spec.generator == Generator::words) {
+    if (const auto words = sentence_words(spec.sentence); !words) return tl::unexpected(words.error());
+  }
   Inputs in;
   const std::array<std::pair<InputTensor, const std::string*>, 3> tensors{
       {{InputTensor::q, &spec.q_file}, {InputTensor::k, &spec.k_file}, {InputTensor::v, &spec.v_file}}};

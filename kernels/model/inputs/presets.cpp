@@ -106,6 +106,10 @@ std::vector<Preset> make_presets() {
        marked("The outlier in the last of four tiles of 16, the smallest that GPU kernels take: runs of theirs came "
               "along."),
        G::late_outlier, square(64, 64), 16, 16, 1},
+      {"words", marked("Words of a sentence"),
+       marked("A toy in closed form: head 0 looks at the word before, head 1 at words that begin alike. Nothing was "
+              "trained."),
+       G::words, problem_of_words({}), 4, 4, 0},
   };
 }
 

@@ -28,6 +28,7 @@ std::string position_words(const Recording& rec, const StepPlace& at) {
   // A merge is of parts, not of the key tile that names its event.
   const bool of_tile = lane.has_value() || !order_row(rec.order).lanes;
   if (at.j >= 0 && rec.key_tiles() > 1 && of_tile) words += phrase(", key tile {}", at.j);
+  if (const auto named = row_word(rec, at.b, at.row); !named.empty()) words += phrase(", row {} “{}”", at.row, named);
   return words + ": " + std::string(letter_of(rec.events[at.event].id.phase));
 }
 

@@ -1,4 +1,4 @@
-#include "viz/step/charts/hindsight_draw.h"
+#include "viz/step/charts/charts_draw.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "viz/step/charts/passes_draw.h"
+#include "viz/step/charts/charts_draw.h"
 
 #include <algorithm>
 #include <string>

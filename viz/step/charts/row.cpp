@@ -43,6 +43,7 @@ struct RowBuilder {
     for (std::int32_t c = 0; c < tile.keys; ++c) {
       RowChartKey key;
       const std::int32_t k = tile.first_key + c;
+      key.word = key_word(rec, at.b, k);
       key.masked = !rec.problem.visible(at.b, at.row, k);
       if (const auto score = at_row(rec, s, at.row, k)) {
         key.scored = true;

@@ -15,6 +15,7 @@
 namespace attn {
 
 struct RowChartKey {
+  std::string word;  // that stands at it; may be empty
   bool scored = false, masked = false;
   float score = 0;
   bool weighed = false;

@@ -1,4 +1,4 @@
-#include "viz/step/charts/row_draw.h"
+#include "viz/step/charts/charts_draw.h"
 
 #include <algorithm>
 #include <cmath>
@@ -215,6 +215,21 @@ void draw_strip(const Frame& f, const Box& strip, TensorColour hue) {
   }
 }
 
+// The keys' words in place of their tiles' numbers; false where there are none, or no room.
+bool draw_words(const Frame& f) {
+  const Style& s = style();
+  if (f.scene.keys.empty() || f.scene.keys.front().word.empty() || f.pitch() < s.px(22)) return false;
+  for (const RowChartTile& tile : f.scene.tiles) {
+    for (std::int32_t c = 0; c < tile.keys; ++c) {
+      const std::int32_t n = tile.first_key + c;
+      const Box box{{f.x_of(n), f.bottom() + s.px(2)}, {f.x_of(n + 1), f.bottom() + s.px(18)}};
+      draw_text_in(f.list, box, Align::centre, Face::text, 12, colour_of(tile.live ? Token::text : Token::dim),
+                   elided_text(Face::text, 12, f.scene.keys[static_cast<std::size_t>(n)].word, f.pitch() - s.px(2)));
+    }
+  }
+  return true;
+}
+
 void draw_axes(const Frame& f, const Box& box) {
   const Style& s = style();
   const float right = f.scores.min.x - s.px(8);
@@ -236,6 +251,7 @@ void draw_axes(const Frame& f, const Box& box) {
     name(f.m_strip, "m", TensorColour::m);
     name(f.l_strip, "ℓ", TensorColour::l);
   }
+  if (draw_words(f)) return;
   float last = -1e9F;
   for (const RowChartTile& tile : f.scene.tiles) {
     if (f.scene.tiles.size() < 2) break;

@@ -3,10 +3,34 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/base/text.h"
 #include "kernels/recording/replay/exact.h"
 #include "viz/draw/number_text.h"
 
 namespace attn {
+namespace {
+
+// Batch after batch, or one list for all.
+std::string_view word_at(const std::vector<std::string>& words, std::int64_t each, std::int64_t b, std::int64_t n) {
+  if (words.empty() || each < 1 || n < 0 || n >= each) return {};
+  const auto at = static_cast<std::size_t>(static_cast<std::int64_t>(words.size()) > each ? b * each + n : n);
+  return at < words.size() ? std::string_view(words[at]) : std::string_view();
+}
+
+}  // namespace
+
+std::string_view row_word(const Recording& rec, std::int32_t b, std::int64_t row) {
+  return word_at(rec.labels.rows, rec.problem.Lq, b, row);
+}
+
+std::string_view key_word(const Recording& rec, std::int32_t b, std::int64_t key) {
+  return word_at(rec.labels.columns, rec.problem.Lk, b, key);
+}
+
+std::string row_name(const Recording& rec, std::int32_t b, std::int64_t row) {
+  const std::string_view word = row_word(rec, b, row);
+  return word.empty() ? phrase("row {}", row) : phrase("row {} “{}”", row, word);
+}
 
 StepPlace place_of(const Recording& rec, EventIndex e, const Selection& selection) {
   StepPlace at;

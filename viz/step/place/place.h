@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "kernels/model/traffic.h"  // stores_scores
 #include "kernels/recording/recording.h"
@@ -25,6 +26,12 @@ struct StepPlace {
                          // same height of the live tile
 };
 StepPlace place_of(const Recording& rec, EventIndex e, const Selection& selection);
+
+// The word that stands at a query row, or at a key, of a batch; empty: none.
+std::string_view row_word(const Recording& rec, std::int32_t b, std::int64_t row);
+std::string_view key_word(const Recording& rec, std::int32_t b, std::int64_t key);
+// "row 11", or "row 11 “too”".
+std::string row_name(const Recording& rec, std::int32_t b, std::int64_t row);
 
 // One element of a live version, by query row or key, and column; none where the slot is empty there.
 std::optional<float> live_value(const Recording& rec, EventIndex e, Slot slot, std::int32_t row, std::int32_t col);

@@ -79,12 +79,15 @@ void drag_label(Cursor& at, const char* id, ProblemField field) {
   editing.dragged += steps;
 }
 
-void text_field(Cursor& at, const char* id, const char* label, ProblemField field, bool draggable) {
+// `share` of the line; 1: the label has a line of its own, and the text begins at the left.
+void text_field(Cursor& at, const char* id, const char* label, ProblemField field, bool draggable,
+                float share = 0.46F) {
   at.label(label);
+  if (share >= 1) at.y += at.s.px(kField - 2);
   if (draggable) drag_label(at, (std::string(id) + "_drag").c_str(), field);
-  const Box box = at.field(0.46F);
+  const Box box = at.field(share);
   const std::string shown = field_text(at.panel.state.document, field);
-  std::array<char, 256> buffer{};
+  std::array<char, kMaxSentenceBytes + 1> buffer{};
   std::strncpy(buffer.data(), shown.c_str(), buffer.size() - 1);
   ImGui::SetCursorScreenPos(box.min);
   ImGui::SetNextItemWidth(box.width());
@@ -107,9 +110,10 @@ void text_field(Cursor& at, const char* id, const char* label, ProblemField fiel
   if (!active && !done) {
     const float room = box.width() - at.s.px(12);
     float size = 13;
-    while (size > 9 && text_width(Face::mono, size, shown) > room) size -= 1;
+    while (size > (share < 1 ? 9 : 12) && text_width(Face::mono, size, shown) > room) size -= 1;
     const std::string fits = elided_text(Face::mono, size, shown, room);
-    draw_text_in(at.list, box, Align::right, Face::mono, size, colour_of(Token::text), fits, 8);
+    draw_text_in(at.list, box, share < 1 ? Align::right : Align::left, Face::mono, size, colour_of(Token::text), fits,
+                 8);
     if (fits != shown) tooltip(shown);
   }
   if (done) commit(at.panel, field, buffer.data(), 0);
@@ -265,8 +269,14 @@ void one_of(Cursor& at, const char* id, const char* label, const std::vector<Pro
   ImGui::EndCombo();
 }
 
+bool types_sentence(const Document& d) {
+  return d.inputs.generator == Generator::words && d.inputs.q_file.empty();
+}
+
 void fields(Cursor& at) {
   preset_choice(at);
+  if (types_sentence(at.panel.state.document))
+    text_field(at, "##sentence", tr("Your sentence"), ProblemField::sentence, false, 1);
   one_of(at, "##pass", tr("Pass"), pass_choices(at.panel.state.document));
   if (const auto loops = loop_choices(at.panel.state.document); !loops.empty())
     one_of(at, "##outside", tr("Outside"), loops);
@@ -359,7 +369,7 @@ void keep_typed(const ProblemPanel& panel) {
 float problem_panel_height(const State& state) {
   const Mask& mask = state.document.problem.mask;
   const float extra = (has_window(mask) ? 1.0F : 0.0F) + (state.document.problem.softcap ? 1.0F : 0.0F) +
-                      (mask.key_lengths.empty() ? 0.0F : 1.0F);
+                      (mask.key_lengths.empty() ? 0.0F : 1.0F) + (types_sentence(state.document) ? 2.0F : 0.0F);
   return style().px(26 + kRow * (12 + extra) + 12 + 56 + 132 + 40);
 }
 

@@ -105,6 +105,18 @@ Result<Document> put_seed(Document d, std::string_view text) {
   return d;
 }
 
+// Shape, mask and scale become those of the sentence.
+Result<Document> put_sentence(Document d, std::string_view text) {
+  if (text.find_first_not_of(' ') == std::string_view::npos)
+    return bad_input(phrase("The sentence is empty; type {} to {} words.", kMinWords, kMaxWords));
+  if (const auto words = sentence_words(text); !words) return tl::unexpected(words.error());
+  d.problem = problem_of_words(text, d.problem);
+  d.inputs = {};
+  d.inputs.generator = Generator::words;
+  d.inputs.sentence = text == kUsualSentence ? std::string_view() : text;
+  return d;
+}
+
 Result<Document> put(Document d, ProblemField field, std::string_view text) {
   switch (field) {
     case ProblemField::heads:
@@ -136,6 +148,8 @@ Result<Document> put(Document d, ProblemField field, std::string_view text) {
       return put_scale(std::move(d), text);
     case ProblemField::seed:
       return put_seed(std::move(d), text);
+    case ProblemField::sentence:
+      return put_sentence(std::move(d), text);
   }
   return d;
 }
@@ -228,6 +242,8 @@ std::string field_text(const Document& document, ProblemField field) {
       return significant_text(*p.scale, 6);
     case ProblemField::seed:
       return std::to_string(document.inputs.seed);
+    case ProblemField::sentence:
+      return document.inputs.sentence.empty() ? std::string(kUsualSentence) : document.inputs.sentence;
   }
   return {};
 }

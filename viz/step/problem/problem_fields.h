@@ -21,7 +21,18 @@ std::optional<std::string> why_not_recordable(const Document& document);
 // The whole numbers in a text, signs included: "2 x 4/2" gives 2, 4, 2. None where something else is in it.
 std::optional<std::vector<std::int64_t>> whole_numbers(std::string_view text);
 // Document with the text of one field put in; the error says what is wrong with it.
-enum class ProblemField : std::uint8_t { heads, length, dim, tile, window, key_lengths, softcap, scale, seed };
+enum class ProblemField : std::uint8_t {
+  heads,
+  length,
+  dim,
+  tile,
+  window,
+  key_lengths,
+  softcap,
+  scale,
+  seed,
+  sentence
+};
 Result<Document> with_field(Document document, ProblemField field, std::string_view text);
 std::string field_text(const Document& document, ProblemField field);
 

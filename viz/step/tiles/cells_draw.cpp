@@ -251,6 +251,23 @@ const TilePlace* place_of_slot(const Drawn& d, Slot slot) {
 
 }  // namespace
 
+std::string_view label_at(const std::vector<std::string>& words, std::int32_t n) {
+  return static_cast<std::size_t>(n) < words.size() ? std::string_view(words[static_cast<std::size_t>(n)])
+                                                    : std::string_view();
+}
+
+// The word of a key of the tile where it has one, else its number.
+void draw_key_name(const Drawn& d, const Box& box, Align align, std::int32_t key, bool lit) {
+  const std::string_view named = label_at(d.scene.key_words, key);
+  const ImU32 ink = colour_of(lit ? Token::text : Token::dim);
+  if (named.empty())
+    draw_text_in(d.list, box, align, lit ? Face::bold : Face::mono, 11, ink,
+                 std::to_string(d.scene.at.first_key + key));
+  else
+    draw_text_in(d.list, box, align, lit ? Face::bold : Face::text, 12, ink,
+                 elided_text(lit ? Face::bold : Face::text, 12, named, box.width()));
+}
+
 void draw_dropped_cell(ImDrawList* list, const Box& box, bool dot) {
   const Style& s = style();
   list->AddRectFilled(box.min, box.max, colour_of(Token::field), s.px(2));

@@ -259,7 +259,9 @@ void place_below(const TilesScene& scene, std::size_t n, float row_height, Tiles
 TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
   const Style& s = style();
   TilesLayout out;
-  const float label = area.width() / s.scale < kTightRoom ? kTightLabel : kLabelWidth;
+  float label = area.width() / s.scale < kTightRoom ? kTightLabel : kLabelWidth;
+  for (const std::string& word : scene.row_words)
+    label = std::max(label, std::min(text_width(Face::bold, 13, word) / s.scale + 22, area.width() / s.scale * 0.14F));
   const float width = area.width() / s.scale - label, height = area.height() / s.scale;
   out.has_captions = height >= kTooLowForCaptions;
   const float caption = out.has_captions ? kCaption : 4;

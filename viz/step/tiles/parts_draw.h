@@ -2,7 +2,11 @@
 // keyboard (input_draw.cpp). For viz/step/tiles/tiles_draw.cpp alone.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
@@ -40,6 +44,10 @@ inline float strength_of(const Drawn& d, const TileScene& tile) {
   return tile.made ? d.arrival : 1.0F;
 }
 
+// The word of the n-th row or key of the tile; empty: none.
+std::string_view label_at(const std::vector<std::string>& words, std::int32_t n);
+// The word of a key of the tile where it has one, else its number.
+void draw_key_name(const Drawn& d, const Box& box, Align align, std::int32_t key, bool lit);
 void draw_tile(const Drawn& d, const TileScene& tile, const TilePlace& place);
 // A cell of a gradient: its upper right corner is cut off.
 void draw_cut(ImDrawList* list, const Box& box, ImU32 fill);

@@ -41,7 +41,13 @@ void draw_row_labels(const Drawn& d) {
   for (std::int32_t r = 0; r < d.scene.at.br; ++r) {
     const Box line{{d.layout.band_left, q.y[static_cast<std::size_t>(r)]},
                    {d.layout.label_right, q.y[static_cast<std::size_t>(r) + 1]}};
-    if (r == chosen) {
+    const std::string_view named = label_at(d.scene.row_words, r);
+    if (!named.empty()) {
+      if (r != chosen && std::abs(r - chosen) * height < d.s.px(11)) continue;
+      const Face face = r == chosen ? Face::bold : Face::text;
+      draw_text_in(d.list, line, Align::right, face, 13, colour_of(r == chosen ? Token::text : Token::dim),
+                   elided_text(face, 13, named, line.width() - d.s.px(6)));
+    } else if (r == chosen) {
       std::string label = phrase("row {}", d.scene.at.row);
       // The band begins with a bar.
       if (text_width(Face::bold, 12, label) > line.width() - d.s.px(6)) label = std::to_string(d.scene.at.row);
@@ -58,8 +64,7 @@ void draw_row_labels(const Drawn& d) {
   for (std::int32_t r = 0; r < d.scene.at.keys; ++r) {
     const Box line{{d.layout.v.box.min.x - d.s.px(40), d.layout.v.y[static_cast<std::size_t>(r)]},
                    {d.layout.v.box.min.x - d.s.px(7), d.layout.v.y[static_cast<std::size_t>(r) + 1]}};
-    draw_text_in(d.list, line, Align::right, Face::mono, 11, colour_of(Token::dim),
-                 std::to_string(d.scene.at.first_key + r));
+    draw_key_name(d, line, Align::right, r, false);
   }
 }
 
@@ -101,21 +106,25 @@ void draw_score_title(const Drawn& d, Column scores) {
     draw_title(d, tile, place, false, next_title(d, scores));
     return;
   }
-  const std::string first = std::to_string(d.scene.at.first_key);
-  const float wanted =
-      place.cell(0, 0).centre().x - text_width(Face::bold, 11, first) / 2 - d.s.px(8) - runs_width(tile.title, 14);
-  const float letter_left = std::clamp(wanted, place.box.min.x - d.s.px(10), place.box.min.x);
+  const bool words = !d.scene.key_words.empty();
+  const std::string first = words ? d.scene.key_words.front() : std::to_string(d.scene.at.first_key);
+  const float wanted = place.cell(0, 0).centre().x - text_width(Face::bold, words ? 12 : 11, first) / 2 - d.s.px(8) -
+                       runs_width(tile.title, 14);
+  // A word takes the room of its cell: the letter stands beside the column.
+  const float letter_left =
+      words ? std::clamp(wanted, place.box.min.x - runs_width(tile.title, 14) - d.s.px(6), place.box.min.x)
+            : std::clamp(wanted, place.box.min.x - d.s.px(10), place.box.min.x);
   draw_runs(d.list, {letter_left, place.box.min.y - d.s.px(22)}, 14, tile.title);
   // "S 4", not a letter with an index.
   const float letter_end = letter_left + runs_width(tile.title, 14) + d.s.px(7);
   for (std::int32_t c = 0; c < d.scene.at.keys; ++c) {
     const Box cell = place.cell(0, c);
     const std::string key = std::to_string(d.scene.at.first_key + c);
-    if (cell.centre().x - text_width(Face::bold, 11, key) / 2 < letter_end) continue;
+    if (!words && cell.centre().x - text_width(Face::bold, 11, key) / 2 < letter_end) continue;
     const bool lit = d.pointed && slot_row(d.pointed->slot).columns == SlotColumns::keys &&
                      d.pointed->col == d.scene.at.first_key + c;
-    draw_text_in(d.list, {{cell.min.x, place.box.min.y - d.s.px(21)}, {cell.max.x, place.box.min.y - d.s.px(3)}},
-                 Align::centre, lit ? Face::bold : Face::mono, 11, colour_of(lit ? Token::text : Token::dim), key);
+    draw_key_name(d, {{cell.min.x, place.box.min.y - d.s.px(21)}, {cell.max.x, place.box.min.y - d.s.px(3)}},
+                  Align::centre, c, lit);
   }
 }
 
@@ -213,8 +222,7 @@ void draw_sides(const Drawn& d) {
     for (std::int32_t r = 0; height >= d.s.px(12) && r < d.scene.at.keys; ++r) {
       const Box line{{place.box.min.x - d.s.px(40), place.y[static_cast<std::size_t>(r)]},
                      {place.box.min.x - d.s.px(7), place.y[static_cast<std::size_t>(r) + 1]}};
-      draw_text_in(d.list, line, Align::right, Face::mono, 11, colour_of(Token::dim),
-                   std::to_string(d.scene.at.first_key + r));
+      draw_key_name(d, line, Align::right, r, false);
     }
     if (!d.layout.has_captions) continue;
     const float width = runs_width(side.caption.words, 14);

@@ -329,6 +329,10 @@ TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& sele
     if (older && old != look.columns.end())
       of(old->column).superseded = here(*old) && here(column) && of(old->column).cols == 1;
   }
+  for (std::int32_t r = 0; r < scene.at.rows && !rec.labels.rows.empty(); ++r)
+    scene.row_words.emplace_back(row_word(rec, scene.at.b, scene.at.first_row + r));
+  for (std::int32_t c = 0; c < scene.at.keys && !rec.labels.columns.empty(); ++c)
+    scene.key_words.emplace_back(key_word(rec, scene.at.b, scene.at.first_key + c));
   scene.skipped = rec.events[e].id.phase == Phase::skipped;
   if (scene.skipped) {
     const auto never = [&](TileScene& tile) {

@@ -81,7 +81,8 @@ struct TilesScene {
   TileScene k, v;  // above S, above O or dP; no rows where the order has none such
   std::vector<SideTile> sides;
   bool skipped = false;
-  std::string next;  // said in the tile that comes next, else empty
+  std::vector<std::string> row_words, key_words;  // that stand at the rows and keys of the tile; empty: none do
+  std::string next;                               // said in the tile that comes next, else empty
   Column next_column = Column::q;
   bool next_any = false;
 };

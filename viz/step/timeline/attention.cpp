@@ -151,7 +151,8 @@ TextRuns entropy_words(const Sharpness& f, const StepPlace& at, const Recording&
   using enum TensorColour;
   const KeyRange range = rec.problem.visible_keys(at.b, query);
   const auto sees = static_cast<std::int32_t>(std::max<std::int64_t>(range.last - range.first, 0));
-  const std::string row = phrase("Row {}: ", query);
+  const std::string_view named = row_word(rec, at.b, query);
+  const std::string row = named.empty() ? phrase("Row {}: ", query) : phrase("Row {} “{}”: ", query, named);
   if (sees == 0) return {word(phrase("{}the mask leaves it no key.", row))};
   if (f.keys == 0) return {word(phrase("{}no weight yet.", row))};
   if (!f.known) return {word(phrase("{}its weights do not add up to a number, so it has no entropy.", row))};
@@ -234,6 +235,20 @@ AttentionMap attention_map(const Recording& rec, EventIndex e, std::int32_t b, s
   return AttentionRows().at(rec, e, b, h, max_rows, max_cols);
 }
 
+std::vector<float> shares_of_row(const Recording& rec, EventIndex e, std::int32_t b, std::int32_t h, std::int32_t row) {
+  std::vector<float> shares(static_cast<std::size_t>(rec.problem.Lk), std::numeric_limits<float>::quiet_NaN());
+  const Row weights = row_of_weights(rec, e, b, h, row);
+  for (const Part& part : weights.parts) {
+    for (std::size_t c = 0; c < part.p.size(); ++c) {
+      const std::int64_t key = part.first_key + static_cast<std::int64_t>(c);
+      if (rec.problem.visible(b, row, key) && weights.sum > 0)
+        shares[static_cast<std::size_t>(key)] =
+            static_cast<float>(static_cast<double>(part.p[c]) * part.factor / weights.sum);
+    }
+  }
+  return shares;
+}
+
 Sharpness sharpness_of_row(const Recording& rec, EventIndex e, std::int32_t b, std::int32_t h, std::int32_t row) {
   return sharpness_of(rec, row_of_weights(rec, e, b, h, row), b, row);
 }
@@ -284,7 +299,9 @@ TextRuns sharpness_words(const Recording& rec, const StepPlace& at, std::int32_t
 }
 
 std::string attention_words(const Recording& rec, const StepPlace& at, std::int32_t row, std::int32_t key) {
-  const std::string place = phrase("row {}, key {}: ", row, key);
+  const std::string_view asks = row_word(rec, at.b, row), asked = key_word(rec, at.b, key);
+  const std::string place = asks.empty() || asked.empty() ? phrase("row {}, key {}: ", row, key)
+                                                          : phrase("row {} “{}”, key {} “{}”: ", row, asks, key, asked);
   AttentionMap head;
   head.b = at.b;
   const Painter painter{rec, head, std::max(at.br, 1), std::max(at.bc, 1)};

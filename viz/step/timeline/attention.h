@@ -85,6 +85,8 @@ class AttentionRows {
 // At most so many rows and columns. Cost: rows x keys of the recording.
 AttentionMap attention_map(const Recording& rec, EventIndex e, std::int32_t b, std::int32_t h, std::int32_t max_rows,
                            std::int32_t max_cols);
+// Of each key its share of the row's weights so far; NaN where it is not weighed, or hidden by the mask.
+std::vector<float> shares_of_row(const Recording& rec, EventIndex e, std::int32_t b, std::int32_t h, std::int32_t row);
 Sharpness sharpness_of_row(const Recording& rec, EventIndex e, std::int32_t b, std::int32_t h, std::int32_t row);
 
 // -1 .. 1 on a log scale from 10^kMinWeightDecade to 1.

@@ -190,6 +190,38 @@ void draw_heads(const Box& box, const Recording& rec, const AttentionScene& scen
   }
 }
 
+// The words of all rows where they stand far enough apart, else of the followed one; false where there are none.
+bool draw_row_words(ImDrawList* list, const Box& box, const Recording& rec, const StepPlace& at) {
+  if (row_word(rec, at.b, at.row).empty()) return false;
+  const Style& s = style();
+  const float pitch = box.height() / static_cast<float>(rec.problem.Lq);
+  for (std::int32_t row = 0; row < static_cast<std::int32_t>(rec.problem.Lq); ++row) {
+    const bool followed = row == at.row;
+    if (!followed && pitch < s.px(11)) continue;
+    const float y = box.min.y + pitch * (static_cast<float>(row) + 0.5F);
+    const Face face = followed ? Face::bold : Face::text;
+    draw_text_in(list, {{box.min.x, y - s.px(8)}, {box.max.x, y + s.px(8)}}, Align::right, face, 12,
+                 colour_of(followed ? Token::text : Token::dim),
+                 elided_text(face, 12, row_word(rec, at.b, row), box.width()));
+  }
+  return true;
+}
+
+// The same of the keys, under the map.
+bool draw_key_words(ImDrawList* list, const Box& box, const Recording& rec, const StepPlace& at) {
+  const Style& s = style();
+  const float pitch = box.width() / static_cast<float>(rec.problem.Lk);
+  if (key_word(rec, at.b, 0).empty() || pitch < s.px(22)) return false;
+  for (std::int32_t key = 0; key < static_cast<std::int32_t>(rec.problem.Lk); ++key) {
+    const float x = box.min.x + pitch * static_cast<float>(key);
+    const bool live = key >= at.first_key && key < at.first_key + at.keys;
+    draw_text_in(list, {{x, box.min.y}, {x + pitch, box.max.y}}, Align::centre, Face::text, 12,
+                 colour_of(live ? Token::text : Token::dim),
+                 elided_text(Face::text, 12, key_word(rec, at.b, key), pitch - s.px(2)));
+  }
+  return true;
+}
+
 }  // namespace
 
 std::int32_t attention_side(const Box& in) {
@@ -217,12 +249,14 @@ void draw_attention(const Box& in, const Recording& rec, const AttentionScene& s
   const float y0 = map.min.y + map.height() * share_of(at.row, rec.problem.Lq),
               y1 = map.min.y + map.height() * share_of(at.row + 1, rec.problem.Lq), middle = (y0 + y1) / 2;
   draw_outline(list, {{map.min.x - s.px(1), y0 - s.px(1)}, {sharp.max.x, y1 + s.px(1)}}, colour_of(Token::text), 1, 2);
-  draw_text_in(list, {{in.min.x + heads, middle - s.px(8)}, {map.min.x - s.px(6), middle + s.px(8)}}, Align::right,
-               Face::text, 12, colour_of(Token::text), phrase("row {}", at.row));
+  if (!draw_row_words(list, {{in.min.x + heads, map.min.y}, {map.min.x - s.px(6), map.max.y}}, rec, at))
+    draw_text_in(list, {{in.min.x + heads, middle - s.px(8)}, {map.min.x - s.px(6), middle + s.px(8)}}, Align::right,
+                 Face::text, 12, colour_of(Token::text), phrase("row {}", at.row));
   const std::string size = phrase("{} rows × {} keys", rec.problem.Lq, rec.problem.Lk);
   const bool fits = text_width(Face::text, 12, size) <= map.width();
-  draw_text(list, {map.min.x, map.max.y + s.px(3)}, Face::text, 12, colour_of(Token::dim),
-            fits ? size : fmt::format("{} × {}", rec.problem.Lq, rec.problem.Lk));
+  if (!draw_key_words(list, {{map.min.x, map.max.y + s.px(1)}, {map.max.x, in.max.y}}, rec, at))
+    draw_text(list, {map.min.x, map.max.y + s.px(3)}, Face::text, 12, colour_of(Token::dim),
+              fits ? size : fmt::format("{} × {}", rec.problem.Lq, rec.problem.Lk));
   draw_text(list, {sharp.min.x, map.max.y + s.px(3)}, Face::text, 12, colour_of(Token::dim),
             phrase("0–{} bits", significant_text(scene.most_bits, 2)));
   const ImVec2 corner{sharp.max.x + s.px(18), in.min.y};

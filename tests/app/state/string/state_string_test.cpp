@@ -72,6 +72,7 @@ TEST(StateString, AnyStateComesBack) {
     const auto generators = all_generators();
     d.inputs.generator = generators[static_cast<std::size_t>(pick(0, std::ssize(generators) - 1))];
     d.inputs.seed = random();
+    if (pick(0, 2) == 0) d.inputs.sentence = "über, 100 % & <b> / we";
     for (std::int64_t i = 0; i < std::min<std::int64_t>(5, p.Lq * p.D); ++i) {
       d.inputs.edits.push_back(
           {InputTensor::q, i, std::ldexp(static_cast<float>(pick(-999, 999)), static_cast<int>(pick(-90, 90)))});
@@ -95,7 +96,7 @@ TEST(StateString, AnyStateComesBack) {
     }
     s.view.workspace = static_cast<Workspace>(pick(0, 3));
     s.view.step.reading = static_cast<OutputReading>(pick(0, 1));
-    s.view.step.chart = static_cast<StepChart>(pick(0, 5));
+    s.view.step.chart = static_cast<StepChart>(pick(0, 6));
     if (pick(0, 1) != 0) s.view.bench.value = pick(1, 99);
     s.view.bench.page = static_cast<BenchPage>(pick(0, 3));
     d.sweep.tuned = pick(0, 1) != 0;
@@ -104,6 +105,27 @@ TEST(StateString, AnyStateComesBack) {
     s.view.step.fragment_tile = static_cast<FragmentTile>(pick(0, 5));
     expect_round_trip(s);
   }
+}
+
+TEST(StateString, ASentenceThatIsNoneIsRefusedWithItsPlace) {
+  const auto alone = parse_state_string("attn1,preset=words,sentence=alone");
+  ASSERT_FALSE(alone);
+  EXPECT_NE(alone.error().message.find("key 'sentence': The sentence has 1 word; type 2 to 24"), std::string::npos)
+      << alone.error().message;
+  const auto control = parse_state_string("attn1,preset=words,sentence=a%07b%20c");
+  ASSERT_FALSE(control);
+  EXPECT_NE(control.error().message.find("control character at byte 2"), std::string::npos);
+}
+
+TEST(StateString, ASentenceOfOnesOwnComesBackWithItsShapeAndItsArcs) {
+  const auto state = with_sentence(initial_state(), "we can can a can");
+  ASSERT_TRUE(state) << state.error().message;
+  EXPECT_EQ(state->document.problem.Lk, 5);
+  EXPECT_EQ(state->document.problem.D, 3);
+  EXPECT_EQ(state->view.step.chart, StepChart::sentence);
+  expect_round_trip(*state);
+  EXPECT_FALSE(with_sentence(initial_state(), ""));
+  EXPECT_FALSE(with_sentence(initial_state(), "alone"));
 }
 
 // The strings of problems without them stay what they were: the writer gives what differs.

@@ -79,7 +79,7 @@ struct Expected {
   std::array<std::uint64_t, 4> hashes;
 };
 
-// Uniform and normal: computed from their definitions by a separate program in another language.
+// Uniform, normal and words: computed from their definitions by a separate program in another language.
 const Expected kExpected[] = {
     {Generator::blackboard, 16, {0x487afdea68436f25, 0x9b219fce2e3c8ce5, 0xfef86c0e181d8a15, 0xc604ab0ff669355f}},
     {Generator::blackboard, 600, {0x1dcd4b2ba45829e5, 0xfe844434e83a5865, 0x6a9636e982d07f35, 0xea50144f1b0621ef}},
@@ -96,6 +96,8 @@ const Expected kExpected[] = {
     {Generator::masked_row, 16, {0xaa8c66a7687a677e, 0x436c68c77fc7b894, 0x7e9d737df1f9ac2a, 0xc604ab0ff669355f}},
     {Generator::masked_row, 600, {0xc56a85c7f4a8b21f, 0x18ce172836b3bda4, 0x00a40a4132b34063, 0xea50144f1b0621ef}},
     {Generator::non_finite, 16, {0x41683c45d1e2db3b, 0x746db42eb25dbe11, 0xc3369156393b551c, 0xc604ab0ff669355f}},
+    {Generator::words, 16, {0xc7b1bf53f9987385, 0xbdf21c5981fd4405, 0xcb6cdfec1a8f7225, 0xc604ab0ff669355f}},
+    {Generator::words, 600, {0xf4476631b8885d65, 0xfb71d0917bb94d55, 0x5dcaab05ef9f0d25, 0xea50144f1b0621ef}},
     {Generator::non_finite, 600, {0x18327b06953442f5, 0xf786b997443b0df2, 0xe44550d2dabe457a, 0xea50144f1b0621ef}},
 };
 
@@ -134,6 +136,7 @@ const std::map<Generator, std::string> kPromises = {
     {Generator::equal_scores, "EqualScoresGiveEveryKeyOfAHeadTheSameRow"},
     {Generator::masked_row, "MaskedRowBiasLeavesTheFirstQueryNoKey"},
     {Generator::non_finite, "NonFiniteStandAtKnownPlacesOfTheFirstHeadAlone"},
+    {Generator::words, "WordsScoreByPlaceInOneHeadAndByFirstLetterInTheOther"},
 };
 
 TEST(Generators, EachHasATestOfWhatItIsFor) {
@@ -299,6 +302,80 @@ TEST(Generators, NonFiniteStandAtKnownPlacesOfTheFirstHeadAlone) {
     for (float x : numbers(*a)) planted += std::isfinite(x) ? 0 : 1;
   }
   EXPECT_EQ(planted, 5);
+}
+
+// The formulas of sentence.cpp, over the words as they stand here.
+TEST(Generators, WordsScoreByPlaceInOneHeadAndByFirstLetterInTheOther) {
+  struct Sentence {
+    std::string text, first_letters;  // a sign a word, the same where two words begin alike
+    std::vector<int> letters;
+  };
+  const Sentence sentences[] = {
+      {"", "tcsotmatscst", {3, 3, 3, 2, 3, 3, 3, 3, 5, 3, 4, 3}},
+      {"We can can a can", "wccac", {2, 3, 3, 1, 3}},
+      {"Über den \"Über\" übt, 3 3/4 ...", "uduu33.", {4, 3, 4, 3, 1, 2, 0}},
+      {"a b c d e f g h i j k l m n o p q r s t u v w x", "abcdefghijklmnopqrstuvwx", std::vector<int>(24, 1)},
+  };
+  for (const Sentence& one : sentences) {
+    InputSpec spec;
+    spec.generator = Generator::words;
+    spec.sentence = one.text;
+    for (const DType dtype : {DType::f32, DType::f16}) {
+      Problem p = problem_of_words(one.text);
+      p.dtype = dtype;
+      const auto in = make_inputs(p, spec);
+      ASSERT_TRUE(in) << in.error().message;
+      ASSERT_EQ(p.Lk, static_cast<std::int64_t>(one.first_letters.size())) << one.text;
+      for (std::int64_t h = 0; h < 2; ++h) {
+        for (std::int64_t i = 0; i < p.Lq; ++i) {
+          for (std::int64_t j = 0; j < p.Lk; ++j) {
+            double s = 0;
+            for (std::int64_t d = 0; d < p.D; ++d)
+              s += static_cast<double>(in->q.get((h * p.Lq + i) * p.D + d)) * in->k.get((h * p.Lk + j) * p.D + d);
+            const auto apart = static_cast<double>(j - (i - 1));
+            const bool alike =
+                one.first_letters[static_cast<std::size_t>(i)] == one.first_letters[static_cast<std::size_t>(j)];
+            EXPECT_EQ(s * p.effective_scale(), h == 0  ? -apart * apart
+                                               : alike ? 3.0
+                                                       : 0.0)
+                << one.text << ", head " << h << ", row " << i << ", key " << j;
+          }
+        }
+      }
+      for (std::int64_t j = 0; j < p.Lk; ++j) {
+        EXPECT_EQ(in->v.get(j * 2), static_cast<float>(j));
+        EXPECT_EQ(in->v.get(j * 2 + 1), static_cast<float>(one.letters[static_cast<std::size_t>(j)])) << one.text << j;
+      }
+      EXPECT_TRUE(is_of_words(p, spec));
+      ++p.D;
+      EXPECT_FALSE(is_of_words(p, spec)) << "another shape is no longer the toy as it is described";
+    }
+  }
+}
+
+TEST(Generators, SentencesThatAreNoneAreRefusedInWords) {
+  const auto why = [](std::string_view sentence) {
+    const auto words = sentence_words(sentence);
+    return words ? std::string("taken") : words.error().message;
+  };
+  EXPECT_EQ(why("one two"), "taken");
+  EXPECT_EQ(sentence_words("  a \u00a0 b ")->size(), 2U) << "blanks at the ends and doubled ones count once";
+  EXPECT_EQ(sentence_words("")->size(), 12U) << "nothing typed stands for the usual sentence";
+  EXPECT_NE(why("   ").find("has 0 words; type 2 to 24"), std::string::npos);
+  EXPECT_NE(why("alone").find("has 1 word; type 2 to 24"), std::string::npos);
+  std::string many = "w";
+  for (int n = 0; n < 24; ++n) many += " w";
+  EXPECT_NE(why(many).find("has 25 words"), std::string::npos);
+  EXPECT_NE(why("a seventeen_letters").find("longer than 16 characters"), std::string::npos);
+  EXPECT_NE(why("a\tb c").find("control character at byte 2"), std::string::npos);
+  EXPECT_NE(why("a \u0085 c").find("control character at byte 3"), std::string::npos);
+  EXPECT_NE(why("a b\xff").find("not UTF-8 from byte 4"), std::string::npos);
+  EXPECT_NE(why("a \xc0\x80 b").find("not UTF-8 from byte 3"), std::string::npos) << "an overlong zero";
+  EXPECT_NE(why(std::string(2000, ' ') + "a b").find("2003 bytes; at most 1024"), std::string::npos);
+  InputSpec spec;
+  spec.generator = Generator::words;
+  spec.sentence = "alone";
+  EXPECT_FALSE(make_inputs(square(4, 3), spec));
 }
 
 TEST(Generators, NamesComeBack) {

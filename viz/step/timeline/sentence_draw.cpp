@@ -1,0 +1,215 @@
+#include "viz/step/timeline/sentence_draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "kernels/base/text.h"
+#include "viz/draw/text_fit.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+#include "viz/step/timeline/map.h"
+
+namespace attn {
+namespace {
+
+constexpr float kLine = 18, kWord = 26, kShare = 15, kMostGap = 8, kBeside = 26;  // logical
+
+struct Frame {
+  ImDrawList* list;
+  const SentenceScene& scene;
+  const Style& s;
+  std::vector<Box> words;  // the keys'
+  Box query;               // where arcs begin: one of the words, or a plate of its own
+  float line_top = 0, line_bottom = 0;
+  float top = 0, bottom = 0;  // of the arcs
+};
+
+// The words stand side by side on one line; a query that is no key has a place of its own at the end.
+void place_words(Frame& f, const Box& in) {
+  const bool own = !f.scene.query_place.has_value();
+  const std::size_t count = f.scene.words.size() + (own ? 1 : 0);
+  // The first word's share stands left of its arc.
+  const float room = in.width() - f.s.px(kBeside);
+  const float pitch = std::min(room / static_cast<float>(std::max<std::size_t>(count, 1)), f.s.px(118));
+  const float gap = std::min(f.s.px(kMostGap), pitch * 0.14F);
+  const float left = in.max.x - room + (room - pitch * static_cast<float>(count)) / 2;
+  const bool below = f.scene.heads.size() > 1;
+  f.top = in.min.y + f.s.px(kLine);
+  f.bottom = in.max.y - f.s.px(below ? kLine : 0);
+  const float middle = below ? (f.top + f.bottom) / 2 : f.bottom - f.s.px(kWord / 2);
+  f.line_top = middle - f.s.px(kWord / 2);
+  f.line_bottom = middle + f.s.px(kWord / 2);
+  for (std::size_t n = 0; n < count; ++n) {
+    const float x = left + pitch * static_cast<float>(n);
+    f.words.push_back({{x + gap / 2, f.line_top}, {x + pitch - gap / 2, f.line_bottom}});
+  }
+  f.query = own ? f.words.back() : f.words[static_cast<std::size_t>(*f.scene.query_place)];
+  if (own) f.words.pop_back();
+}
+
+void draw_word(const Frame& f, const Box& box, const std::string& word, bool query, WordLook look) {
+  const float inside = box.width() - f.s.px(6);
+  ImU32 ink = colour_of(Token::text);
+  if (query) {
+    const ImU32 fill = colour_of(TensorColour::q);
+    f.list->AddRectFilled(box.min, box.max, fill, f.s.px(5));
+    ink = text_on(fill);
+  } else if (look == WordLook::hidden) {
+    ink = colour_of(Token::dim);
+    draw_hatch(f.list, box, faded(colour_of(Token::faint), 0.5F));
+  } else if (look == WordLook::to_come) {
+    ink = colour_of(Token::dim);
+    draw_dashed(f.list, box, colour_of(Token::faint));
+  } else {
+    f.list->AddRectFilled(box.min, box.max, faded(colour_of(TensorColour::k), look == WordLook::live ? 0.34F : 0.16F),
+                          f.s.px(5));
+    if (look == WordLook::live) draw_outline(f.list, box, colour_of(TensorColour::k), 1, 5);
+  }
+  float size = 14;
+  while (size > 10 && text_width(Face::text, size, word) > inside) size -= 1;
+  const std::string fits = elided_text(Face::text, size, word, inside);
+  if (look == WordLook::hidden && !query) {  // on a patch: hatching crosses no letters
+    const float width = text_width(Face::text, size, fits) + f.s.px(4);
+    f.list->AddRectFilled({box.centre().x - width / 2, box.min.y + f.s.px(3)},
+                          {box.centre().x + width / 2, box.max.y - f.s.px(3)}, colour_of(Token::card));
+  }
+  draw_text_in(f.list, box, Align::centre, Face::text, size, ink, fits);
+}
+
+// The frame around the words of the key tile at hand.
+void draw_live_frame(const Frame& f) {
+  const Box* first = nullptr;
+  const Box* last = nullptr;
+  for (std::size_t n = 0; n < f.words.size(); ++n) {
+    if (f.scene.words[n].look != WordLook::live) continue;
+    if (first == nullptr) first = &f.words[n];
+    last = &f.words[n];
+  }
+  if (first == nullptr) return;
+  draw_outline(f.list, Box{first->min, last->max}.grown(f.s.px(4)), colour_of(Token::text), 2, 8);
+}
+
+struct Curve {
+  ImVec2 a, b, c, d;
+};
+
+// From the query over to a key; the further, the higher. To itself it is a small loop.
+Curve curve_of(const Frame& f, bool above, std::int32_t key) {
+  const Box& to = f.words[static_cast<std::size_t>(key)];
+  const float edge = above ? f.line_top - f.s.px(5) : f.line_bottom + f.s.px(5);
+  const float room = above ? edge - f.top - f.s.px(4) : f.bottom - edge - f.s.px(4);
+  const float from_x = f.query.centre().x, to_x = to.centre().x, far = std::fabs(from_x - to_x);
+  const float most = std::max(f.words.back().max.x - f.words.front().min.x, 1.0F);
+  const float up = (above ? -1.0F : 1.0F) * room * std::min(1.30F, 0.42F + 0.95F * far / most);
+  if (far < 1) {
+    const float side = f.s.px(13);
+    return {{from_x - side / 2, edge},
+            {from_x - side * 1.7F, edge + up * 0.8F},
+            {from_x + side * 1.7F, edge + up * 0.8F},
+            {from_x + side / 2, edge}};
+  }
+  const float lean = (to_x - from_x) * 0.06F;
+  return {{from_x, edge}, {from_x + lean, edge + up}, {to_x - lean, edge + up}, {to_x, edge}};
+}
+
+void draw_arcs(const Frame& f, const SentenceHead& head, bool above) {
+  constexpr float kThickest = 11, kFaintBelow = 0.005F;
+  // The thin ones first, so that they cross none that counts.
+  std::vector<SentenceArc> arcs = head.arcs;
+  std::ranges::stable_sort(arcs, {}, &SentenceArc::share);
+  for (const SentenceArc& arc : arcs) {
+    if (!std::isfinite(arc.share)) continue;
+    const auto share = static_cast<float>(arc.share);
+    const Curve c = curve_of(f, above, arc.key);
+    const float strength = (arc.live ? 1.0F : 0.62F) * (share < kFaintBelow ? 0.45F : 1.0F);
+    f.list->AddBezierCubic(c.a, c.b, c.c, c.d, faded(colour_of(TensorColour::p), strength),
+                           f.s.px(std::max(1.0F, kThickest * share)));
+  }
+  // A share stands beside the end of its arc, on the side that the arc does not leave to.
+  for (const SentenceArc& arc : head.arcs) {
+    const Box& box = f.words[static_cast<std::size_t>(arc.key)];
+    const std::string text = arc_share_text(arc.share);
+    const float width = text_width(Face::mono, 11, text), half = f.s.px(kThickest / 2 + 3);
+    const float x = f.query.centre().x < box.centre().x ? box.centre().x + half : box.centre().x - half - width;
+    const bool small = arc.share < kFaintBelow && box.width() < f.s.px(70);
+    if (small || width + half > box.width() + f.s.px(kMostGap)) continue;
+    const float y = above ? f.line_top - f.s.px(5 + kShare) : f.line_bottom + f.s.px(7);
+    draw_text(f.list, {x, y}, Face::mono, 11, colour_of(arc.live ? Token::text : Token::dim), text);
+  }
+  if (!head.arcs.empty() && head.finite) return;
+  const float y = above ? (f.top + f.line_top) / 2 - f.s.px(8) : (f.bottom + f.line_bottom) / 2 - f.s.px(8);
+  draw_text_in(f.list, {{f.words.front().min.x, y}, {f.words.back().max.x, y + f.s.px(16)}}, Align::centre, Face::text,
+               13, colour_of(Token::dim),
+               head.finite ? tr("no weight of this row yet") : tr("the weights of this row do not add up to a number"));
+}
+
+void draw_head_line(const Frame& f, const Box& in, const SentenceHead& head, bool above) {
+  const float y = above ? in.min.y : in.max.y - f.s.px(kLine - 2);
+  const float sums = runs_width(head.sums, 13);
+  const bool both = runs_width(head.title, 13) + sums + f.s.px(16) <= in.width();
+  TextRuns title = head.title;
+  while (title.size() > 1 && runs_width(title, 13) > in.width()) title.pop_back();
+  draw_runs(f.list, {in.min.x, y}, 13, title);
+  if (both) draw_runs(f.list, {in.max.x - sums, y}, 13, head.sums);
+}
+
+// A word is a button: it asks next.
+void take_pointer(const Frame& f, const Recording& rec, const StepPlace& at, const Selection& selection,
+                  Commands& commands) {
+  for (std::size_t n = 0; n < f.words.size(); ++n) {
+    const Box& box = f.words[n];
+    ImGui::PushID(static_cast<int>(n));
+    ImGui::SetCursorScreenPos(box.min);
+    const bool clicked =
+        ImGui::InvisibleButton("##sentence_word", {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
+    if (ImGui::IsItemFocused()) draw_outline(f.list, box.grown(f.s.px(2)), colour_of(Token::text), 1, 6);
+    if (ImGui::IsItemHovered()) {
+      std::string words;
+      for (const SentenceHead& head : f.scene.heads)
+        words += arc_words(f.scene, head, static_cast<std::int32_t>(n)) + ".\n";
+      show_tooltip(words + tr("A click makes it the word that asks."));
+    }
+    ImGui::PopID();
+    const std::int64_t row = static_cast<std::int64_t>(n) - rec.problem.Lk + rec.problem.Lq;
+    if (!clicked || row < 0) continue;
+    Selection pinned = selection;
+    pinned.b = at.b, pinned.h = at.h, pinned.row = static_cast<std::int32_t>(row);
+    commands.emplace_back(Select{pinned});
+    const std::int32_t i = pinned.row / std::max(at.br, 1);
+    if (i == at.i) continue;
+    // Its last key tile: all that it may see is weighed there.
+    const std::int32_t last = static_cast<std::int32_t>(n) / std::max(at.bc, 1);
+    if (const auto e = event_of_tile(rec, at, i, last)) commands.emplace_back(GoToEvent{*e});
+  }
+}
+
+}  // namespace
+
+void draw_sentence(const Box& in, const SentenceScene& scene, const Recording& rec, const StepPlace& at,
+                   const Selection& selection, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (!scene.too_many.empty()) {
+    draw_text_in(list, in, Align::centre, Face::text, 13, colour_of(Token::dim), scene.too_many);
+    return;
+  }
+  Frame f{list, scene, s, {}, {}};
+  Box area = in;
+  const bool note = in.height() >= s.px(150);
+  if (note) area.max.y -= s.px(kLine);
+  place_words(f, area);
+  for (std::size_t n = 0; n < scene.heads.size(); ++n) draw_arcs(f, scene.heads[n], n == 0);
+  for (std::size_t n = 0; n < f.words.size(); ++n) {
+    const bool query = scene.query_place && static_cast<std::size_t>(*scene.query_place) == n;
+    draw_word(f, f.words[n], scene.words[n].word, query, scene.words[n].look);
+  }
+  if (!scene.query_place) draw_word(f, f.query, scene.query, true, WordLook::weighed);
+  draw_live_frame(f);
+  for (std::size_t n = 0; n < scene.heads.size(); ++n) draw_head_line(f, area, scene.heads[n], n == 0);
+  if (note) draw_runs(list, {in.min.x, in.max.y - s.px(kLine - 4)}, 12.5F, scene.note);
+  take_pointer(f, rec, at, selection, commands);
+}
+
+}  // namespace attn
