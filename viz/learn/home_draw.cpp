@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,11 +13,14 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/learn/card/pen_draw.h"
+#include "viz/learn/chapter_map.h"
+#include "viz/learn/chapter_map_draw.h"
 
 namespace attn {
 namespace {
 
-constexpr float kGutter = 12, kCardHeight = 118, kLeastColumn = 250, kHeroHeight = 148;
+constexpr float kGutter = 12, kCardHeight = 118, kLeastColumn = 250, kHeroHeight = 104;
 
 // Chapters under one heading.
 struct Part {
@@ -36,58 +41,53 @@ std::vector<Part> parts_of(const LearnScene& learn) {
   return parts;
 }
 
-bool gone_through(const ChapterScene& c) {
-  return c.seen >= c.beats;
-}
-
-// Where to go on: the chapter that was last, after it the next one that was not gone through; at first the first.
-const ChapterScene* next_chapter(const LearnScene& learn) {
-  if (learn.chapters.empty()) return nullptr;
-  const auto begin = learn.chapters.begin(), end = learn.chapters.end();
-  const auto last = std::find_if(begin, end, [](const auto& c) { return c.last; });
-  if (last == end) return &*begin;
-  if (!gone_through(*last)) return &*last;
-  const auto open = [](const ChapterScene& c) { return !c.own && !gone_through(c); };
-  auto next = std::find_if(last, end, open);
-  if (next == end) next = std::find_if(begin, last, open);
-  return next == end || next == last ? &*last : &*next;
-}
-
-std::string progress_words(const ChapterScene& c) {
-  if (c.seen == 0) return {};
-  if (c.questions > 0 && c.known == c.questions) return phrase("{} of {} first try", c.first_try, c.questions);
-  return phrase("{} of {}", c.seen, c.beats);
-}
-
 void draw_tick(ImDrawList* list, ImVec2 at, ImU32 ink) {
   const Style& s = style();
   list->AddLine({at.x, at.y}, {at.x + s.px(3.5F), at.y + s.px(4)}, ink, s.px(2));
   list->AddLine({at.x + s.px(3.5F), at.y + s.px(4)}, {at.x + s.px(10), at.y - s.px(4)}, ink, s.px(2));
 }
 
+// What the hero says of where one stands.
+struct HeroWords {
+  std::string place, minutes;
+};
 // `later`: some chapter was gone through before this one.
-void draw_hero(const ChapterScene& c, const Box& box, bool later, bool teach, Commands& commands) {
+HeroWords hero_words(const ChapterScene& c, bool later, const LearnScene& learn) {
+  // A checkpoint is no chapter, and its title stands below.
+  const std::string named = c.number.empty() ? std::string() : ", chapter " + c.number;
+  HeroWords words;
+  words.place = learn.teach ? tr("For a class: choose a chapter. Esc leaves; nothing of this is kept")
+                : c.last    ? phrase("You are here{}, {} of {}", named, c.seen, c.beats)
+                : later     ? phrase("Next{}, {} minutes", named, c.minutes)
+                            : phrase("Begin here, {} minutes", c.minutes);
+  const ChapterMap map = chapter_map(learn);
+  if (map.minutes > 0) words.minutes = phrase("about {} of {} minutes walked", map.walked_minutes, map.minutes);
+  return words;
+}
+
+void draw_hero(const ChapterScene& c, const Box& box, const HeroWords& said, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_card(list, box);
-  const float x = box.min.x + s.px(24), width = std::min(box.width() - s.px(48), s.px(640));
-  const bool begun = c.seen > 0;
-  // A checkpoint is no chapter, and its title stands below.
-  const std::string named = c.number.empty() ? std::string() : ", chapter " + c.number;
-  draw_text(list, {x, box.min.y + s.px(16)}, Face::text, 13, colour_of(Token::dim),
-            teach    ? tr("For a class: choose a chapter. Esc leaves; nothing of this is kept")
-            : c.last ? phrase("Where you stopped{}", named)
-            : later  ? phrase("Next{}, {} minutes", named, c.minutes)
-                     : phrase("Begin here, {} minutes", c.minutes));
-  draw_text(list, {x, box.min.y + s.px(36)}, Face::bold, 22, colour_of(Token::text),
+  const bool wide = box.width() >= s.px(620);
+  const Box go{{wide ? box.max.x - s.px(24 + 190) : box.min.x + s.px(24), box.max.y - s.px(18 + 38)},
+               {wide ? box.max.x - s.px(24) : box.min.x + s.px(24 + 190), box.max.y - s.px(18)}};
+  const float x = box.min.x + s.px(24), width = (wide ? go.min.x : box.max.x) - x - s.px(24);
+  draw_text(list, {x, box.min.y + s.px(14)}, Face::text, 13, colour_of(Token::dim),
+            fitted_text(Face::text, 13, said.place, width));
+  draw_text(list, {x, box.min.y + s.px(33)}, Face::bold, 22, colour_of(Token::text),
             fitted_text(Face::bold, 22, c.title, width));
-  draw_paragraph(list, {x, box.min.y + s.px(68)}, width, 15, {{c.goal, Face::text, Token::text, 0, false}}, 1);
-  const float y = box.max.y - s.px(16 + 34);
-  const Box go{{x, y}, {x + s.px(150), y + s.px(34)}};
-  ImGui::SetCursorScreenPos(go.min);
-  if (main_button(begun ? tr("Continue##learn_continue") : tr("Begin##learn_continue"), {go.width(), go.height()},
-                  true))
-    commands.emplace_back(StartLesson{c.id, ""});
+  draw_paragraph(list, {x, box.min.y + s.px(66)}, width, 15, {{c.goal, Face::text, Token::text, 0, false}}, 1);
+  const float minutes = text_width(Face::text, 13, said.minutes);
+  if (wide)
+    draw_text(list, {box.max.x - s.px(24) - minutes, box.min.y + s.px(14)}, Face::text, 13, colour_of(Token::dim),
+              said.minutes);
+  bool begin = accent_button(go, "##learn_continue", c.seen > 0 ? tr("Continue") : tr("Begin"), true);
+  // Enter goes on unless a chapter or a button is chosen by the keyboard.
+  const bool free = !ImGui::GetIO().WantTextInput && !ImGui::IsAnyItemFocused() &&
+                    !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+  begin |= free && (key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter));
+  if (begin) commands.emplace_back(StartLesson{c.id, ""});
 }
 
 void draw_chapter(const ChapterScene& c, const Box& box, bool next, Commands& commands) {
@@ -154,30 +154,12 @@ void draw_home_foot(const LearnScene& learn, const Box& box, Commands& commands)
     if (button(("##language_" + *it).c_str(), *it, *it == learn.language)) commands.emplace_back(ChooseLanguage{*it});
 }
 
-}  // namespace
-
-void draw_learn_home(const LearnScene& learn, Commands& commands) {
+// The chapters as cards under their headings, where a map has no room. Returns where they end.
+float draw_chapter_cards(const LearnScene& learn, const std::vector<Part>& parts, ImVec2 at, float width,
+                         std::optional<std::size_t> next, Commands& commands) {
   const Style& s = style();
-  const ImVec2 size = ImGui::GetContentRegionAvail();
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
-  ImGui::BeginChild("home", size, ImGuiChildFlags_NavFlattened);
-  ImGui::PopStyleColor();
-  ImGui::PopStyleVar();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float gutter = s.px(kGutter), bar = ImGui::GetScrollMaxY() > 0 ? s.px(14) : 0;
-  const float width = size.x - bar;
+  const float gutter = s.px(kGutter);
   float y = at.y;
-  const ChapterScene* next = next_chapter(learn);
-  const bool later = std::any_of(learn.chapters.begin(), learn.chapters.end(), gone_through);
-  if (next == nullptr) {
-    draw_text(ImGui::GetWindowDrawList(), {at.x + s.px(16), y + s.px(16)}, Face::text, 15, colour_of(Token::dim),
-              tr("There are no lessons here. A lesson of your own opens like any other file: Ctrl+O."));
-  } else {
-    draw_hero(*next, {{at.x, y}, {at.x + width, y + s.px(kHeroHeight)}}, later, learn.teach, commands);
-    y += s.px(kHeroHeight) + s.px(16);
-  }
-  const std::vector<Part> parts = parts_of(learn);
   const auto columns =
       static_cast<std::size_t>(std::clamp(std::floor((width + gutter) / (s.px(kLeastColumn) + gutter)), 1.0F,
                                           static_cast<float>(std::max<std::size_t>(parts.size(), 1))));
@@ -194,17 +176,57 @@ void draw_learn_home(const LearnScene& learn, Commands& commands) {
                    phrase("{} min", parts[n].minutes));
       top += s.px(28);
       for (const ChapterScene* c : parts[n].chapters) {
-        draw_chapter(*c, {{x, top}, {x + column, top + s.px(kCardHeight)}}, c == next, commands);
+        draw_chapter(*c, {{x, top}, {x + column, top + s.px(kCardHeight)}}, next && c == &learn.chapters[*next],
+                     commands);
         top += s.px(kCardHeight) + gutter;
       }
       lowest = std::max(lowest, top);
     }
     y = lowest + s.px(8);
   }
+  return y;
+}
+
+}  // namespace
+
+void draw_learn_home(const LearnScene& learn, Commands& commands) {
+  const Style& s = style();
+  const ImVec2 size = ImGui::GetContentRegionAvail();
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+  ImGui::BeginChild("home", size, ImGuiChildFlags_NavFlattened);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float bar = ImGui::GetScrollMaxY() > 0 ? s.px(14) : 0, width = size.x - bar, foot = s.px(34);
+  float y = at.y;
+  const auto next = next_chapter(learn);
+  const bool later = std::any_of(learn.chapters.begin(), learn.chapters.end(), gone_through);
+  if (!next) {
+    draw_text(ImGui::GetWindowDrawList(), {at.x + s.px(16), y + s.px(16)}, Face::text, 15, colour_of(Token::dim),
+              tr("There are no lessons here. A lesson of your own opens like any other file: Ctrl+O."));
+  } else {
+    const ChapterScene& c = learn.chapters[*next];
+    const float hero = s.px(width >= s.px(620) ? kHeroHeight : kHeroHeight + 46);
+    draw_hero(c, {{at.x, y}, {at.x + width, y + hero}}, hero_words(c, later, learn), commands);
+    y += hero + s.px(kGutter);
+  }
+  const Box map{{at.x, y}, {at.x + width, at.y + size.y - foot - s.px(8)}};
+  std::vector<Part> parts = parts_of(learn);
+  if (map_has_room(map) && next) {
+    draw_chapter_map(learn, chapter_map(learn), map, commands);
+    y = map.max.y + s.px(kGutter);
+    // Chapters without a place stand below it.
+    std::erase_if(parts, [](Part& p) {
+      std::erase_if(p.chapters, [](const ChapterScene* c) { return c->x > 0 && !c->own; });
+      return p.chapters.empty();
+    });
+  }
+  if (!parts.empty()) y = draw_chapter_cards(learn, parts, {at.x, y}, width, next, commands);
   draw_home_foot(learn, {{at.x + s.px(4), y}, {at.x + width, y + s.px(30)}}, commands);
-  y += s.px(34);
+  y += foot;
   ImGui::SetCursorScreenPos(at);
-  ImGui::Dummy({1, y - at.y});
+  ImGui::Dummy({1, y - at.y - s.px(4)});
   ImGui::EndChild();
 }
 

@@ -29,6 +29,8 @@ ChapterScene chapter_of(const Lesson& lesson, bool own, const LessonProgress& pr
   c.title = lesson.words("title", language);
   c.goal = lesson.words("goal", language);
   c.minutes = lesson.minutes;
+  c.needs = lesson.needs;
+  c.x = lesson.map_x, c.y = lesson.map_y;
   c.beats = lesson.beats.size();
   c.own = own;
   c.last = progress.last_lesson == lesson.id;
@@ -156,6 +158,7 @@ CardScene Lessons::card() {
   c.away = away_;
   add_said(c);
   c.can_repeat = b.again.has_value();
+  c.leads_on = !learner_ && beat_ + 1 == l.beats.size() && !next_after(l.id).empty();
   const bool done = !b.ask || showing_.right || showing_.shown;
   if (done) c.proof = words(text_key(b, "proof"), Face::text, Token::text);
   add_learned(c, done);

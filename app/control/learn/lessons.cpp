@@ -233,6 +233,18 @@ void Lessons::set_stage(EventIndex cursor) {
   recordings_.travel_to(cursor);
 }
 
+// The next chapter that is not gone through; empty: there is none, or the lesson is one of the user's own.
+std::string Lessons::next_after(const std::string& id) const {
+  const auto at = std::ranges::find(lessons_, id, &Lesson::id);
+  if (at == lessons_.end() || own_[static_cast<std::size_t>(at - lessons_.begin())]) return {};
+  for (auto next = at + 1; next != lessons_.end(); ++next) {
+    const auto seen = progress_.beats.find(next->id);
+    const bool through = seen != progress_.beats.end() && seen->second.size() >= next->beats.size();
+    if (!own_[static_cast<std::size_t>(next - lessons_.begin())] && !through) return next->id;
+  }
+  return {};
+}
+
 void Lessons::go(int direction) {
   if (!open_) return;
   const std::size_t last = lesson()->beats.size() - 1;
@@ -241,7 +253,10 @@ void Lessons::go(int direction) {
     context_.log.note(phrase("{}: done.", lesson()->words("title", state().preferences.language)));
     progress_.last_beat = lesson()->beats.front().id;
     keep();
-    return leave();
+    const std::string next = learner_ ? std::string() : next_after(lesson()->id);
+    leave();
+    if (!next.empty()) start(next, "");
+    return;
   }
   const std::int64_t to = static_cast<std::int64_t>(beat_) + direction;
   beat_ = static_cast<std::size_t>(std::clamp<std::int64_t>(to, 0, static_cast<std::int64_t>(last)));

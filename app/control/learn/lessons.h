@@ -48,6 +48,7 @@ class Lessons {
   // A lesson of the user's own.
   Result<void> open_file(const std::filesystem::path& file);
   void go(int direction);
+  std::string next_after(const std::string& id) const;
   void choose(std::size_t index);
   void check(const std::string& typed);
   void show_hint();

@@ -72,7 +72,7 @@ TEST(LearnGuide, WhatALaterBeatAsksStaysHiddenUntilThen) {
 
 TEST(LearnGuide, WhatTheLessonsBeforeTaughtIsKnownFromTheStart) {
   TestWindow w;
-  start(w, "weighted-average", "lookup");
+  start(w, "wall", "fits");
   EXPECT_TRUE(card(w).learned.empty());
   for (const char* lesson : {"by-hand", "checkpoint-row", "checkpoint-merge"}) {
     start(w, lesson);

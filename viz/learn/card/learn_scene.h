@@ -23,6 +23,8 @@ namespace attn {
 struct ChapterScene {
   std::string id, number, part, title, goal;
   int minutes = 0;
+  std::vector<std::string> needs;  // ids of chapters
+  int x = 0, y = 0;                // its place on the map, percent; 0: none
   std::size_t beats = 0, seen = 0;
   std::size_t questions = 0, known = 0, first_try = 0;
   bool own = false;   // a file of the user's
@@ -56,6 +58,7 @@ struct CardScene {
   std::optional<CellRef> cell;      // of the tiles, that the number is asked of
   std::vector<CardOption> options;  // of the map: its tiles, row by row
   std::int32_t map_rows = 0, map_cols = 0;
+  bool leads_on = false;  // after the last beat another chapter begins
   bool can_hint = false, can_repeat = false;
   bool away = false;                    // what is on screen is not what the beat is about
   bool teach = false;                   // it is for a class: the answer stays hidden until it is revealed
@@ -74,6 +77,8 @@ struct StageFigure {
   std::string empty;                           // why there is none; no words: there is one
   bool waits = false;                          // for an answer: nothing of it is shown, of lines their shares
   std::shared_ptr<const FigureScenes> scenes;  // what is drawn
+  // While it waits a part of it is drawn all the same: the question is about the rest.
+  bool asks_with_part() const { return kind == FigureKind::lines || kind == FigureKind::wall; }
   bool is_roof() const { return kind == FigureKind::roofline || kind == FigureKind::levels; }
 };
 

@@ -81,6 +81,8 @@ const std::string& empty_of(FigureKind kind, const FigureScenes& scenes) {
       return scenes.heartbeat.empty;
     case FigureKind::phases:
       return scenes.phases.empty;
+    case FigureKind::wall:
+      return scenes.wall.empty;
     case FigureKind::lines:
       break;
   }
@@ -109,16 +111,18 @@ SourceScene text_alone(SourceScene scene) {
 }  // namespace
 
 StageFigure without_shares(StageFigure figure) {
-  if (figure.kind != FigureKind::lines || figure.scenes == nullptr) return figure;
+  if (!figure.asks_with_part() || figure.scenes == nullptr) return figure;
   FigureScenes scenes = *figure.scenes;
   scenes.lines = text_alone(std::move(scenes.lines));
+  scenes.wall.between_bytes = 0;
   keep(figure, std::move(scenes));
   return figure;
 }
 
 StageFigure no_figure(FigureKind kind, const std::string& why) {
   FigureScenes scenes;
-  scenes.roof.empty = scenes.occupancy.empty = scenes.heartbeat.empty = scenes.phases.empty = scenes.lines.empty = why;
+  scenes.roof.empty = scenes.occupancy.empty = scenes.heartbeat.empty = scenes.phases.empty = scenes.lines.empty =
+      scenes.wall.empty = why;
   StageFigure figure;
   figure.kind = kind;
   keep(figure, std::move(scenes));
@@ -147,6 +151,11 @@ StageFigure figure_of(const Session& session, const LessonFigure& figure) {
   FigureScenes scenes;
   out.kind = figure.kind;
   out.of = fmt::format("{} at L = {}, D = {}", figure.kernel, figure.L, figure.D);
+  if (figure.kind == FigureKind::wall) {
+    scenes.wall = wall_scene(session, figure.L, figure.D);
+    keep(out, std::move(scenes));
+    return out;
+  }
   if (!out.is_roof()) {
     FoundRow found = row_of(session, figure);
     if (figure.kind == FigureKind::heartbeat) scenes.heartbeat = heartbeat_of(found);

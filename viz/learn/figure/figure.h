@@ -9,6 +9,7 @@
 #include "kernels/base/result.h"
 #include "profiling/session/session_data.h"
 #include "viz/learn/card/learn_scene.h"
+#include "viz/learn/figure/wall.h"
 #include "viz/learn/lesson/lesson.h"
 #include "viz/profile/heartbeat/heartbeat.h"
 #include "viz/profile/occupancy/occupancy.h"
@@ -25,6 +26,7 @@ struct FigureScenes {
   HeartbeatScene heartbeat;
   MosaicScene phases;
   SourceScene lines;
+  WallScene wall;
 };
 
 // Its `empty` says why there is none; it has scenes either way, which say so too.
@@ -32,7 +34,7 @@ StageFigure figure_of(const Session& session, const LessonFigure& figure);
 // One that cannot be had.
 StageFigure no_figure(FigureKind kind, const std::string& why);
 
-// Of a figure of the kind lines the text alone, while its shares are asked for; another as it is.
+// While it is asked for: of a figure of the kind lines the text alone, of a wall without the scores; another as it is.
 StageFigure without_shares(StageFigure figure);
 
 // A line of the text of a figure of the kind lines.

@@ -8,6 +8,7 @@
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/learn/figure/figure.h"
+#include "viz/learn/figure/wall_draw.h"
 #include "viz/profile/heartbeat/heartbeat_draw.h"
 #include "viz/profile/occupancy/occupancy_draw.h"
 #include "viz/profile/phases/mosaic_draw.h"
@@ -74,6 +75,8 @@ const char* heading_of(FigureKind kind) {
       return tr("Heartbeat");
     case FigureKind::phases:
       return tr("Where the time goes");
+    case FigureKind::wall:
+      return tr("What has to fit, to scale");
     case FigureKind::lines:
       break;
   }
@@ -96,6 +99,10 @@ void draw_figure(const StageFigure& figure, const CardScene& card, FigureUiState
                               room.y = std::min(room.y, style().px(mosaic_height(figure.scenes->phases, room.x)));
                               draw_mosaic(figure.scenes->phases, {}, room, none);
                             });
+    case FigureKind::wall: {
+      const ImVec2 at = ImGui::GetCursorScreenPos();
+      return draw_wall(figure.scenes->wall, {at, {at.x + size.x, at.y + size.y}});
+    }
     case FigureKind::lines:
       break;
   }
@@ -110,7 +117,7 @@ void draw_stage_figure(const StageFigure& figure, const CardScene& card, const B
   ImGui::SetCursorScreenPos(box.min);
   const ImVec2 size{box.width(), box.height()};
   // The text itself is no secret: its shares are, and it has none while it waits.
-  if (!figure.waits || figure.kind == FigureKind::lines) return draw_figure(figure, card, ui, size, commands);
+  if (!figure.waits || figure.asks_with_part()) return draw_figure(figure, card, ui, size, commands);
   if (begin_card("waits", size)) {
     heading(heading_of(figure.kind));
     dim_text(phrase("That of {} waits for your answer.", figure.of));

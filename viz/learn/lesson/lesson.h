@@ -90,6 +90,7 @@ enum class FigureKind : std::uint8_t {
   levels,     // of that one: the way to the roof of each memory
   phases,     // of that one: where its warps' time goes
   lines,      // of that one: its text, with the share of the samples of each line
+  wall,       // what memories hold and how far they are, to scale, beside the scores that naive writes down
 };
 struct LessonFigure {
   FigureKind kind = FigureKind::roofline;
@@ -124,6 +125,7 @@ struct Lesson {
   std::string file, id, number;  // number: "4"; empty for a checkpoint and for a lesson of the user's own
   std::string part;              // the heading it stands under: key of its words
   int minutes = 0;
+  int map_x = 0, map_y = 0;  // its place on the map of chapters, percent; 0: none
   std::vector<std::string> needs, unlocks;
   std::map<std::string, std::string, std::less<>> runs;  // state strings
   // Rates and sizes that are taken as given, by the name that expressions use; each has a text, "assumed.NAME".

@@ -199,7 +199,8 @@ LessonFigure read_figure_of(const json& j, const std::string& where, LessonObjec
                                                  {"heartbeat", FigureKind::heartbeat},
                                                  {"levels", FigureKind::levels},
                                                  {"phases", FigureKind::phases},
-                                                 {"lines", FigureKind::lines}},
+                                                 {"lines", FigureKind::lines},
+                                                 {"wall", FigureKind::wall}},
                                                 true);
   constexpr std::int32_t kMost = 1 << 30;
   LessonFigure figure{figure_kind, r.whole("L", 1, kMost, true), r.whole("D", 1, kMost, true),
@@ -362,8 +363,8 @@ Result<Lesson> read_whole(std::string_view text, const std::string& file) {
   if (!parsed) return tl::unexpected(parsed.error());
   LessonObject r(*parsed, file);
   read_version(r, *parsed);
-  r.only({"version", "id", "number", "part", "minutes", "needs", "unlocks", "runs", "assumptions", "session", "beats",
-          "text"});
+  r.only({"version", "id", "number", "part", "map", "minutes", "needs", "unlocks", "runs", "assumptions", "session",
+          "beats", "text"});
   Lesson lesson;
   lesson.file = file;
   lesson.id = r.text("id", 64, true);
@@ -371,6 +372,13 @@ Result<Lesson> read_whole(std::string_view text, const std::string& file) {
   lesson.number = r.text("number", 8, false);
   lesson.part = r.text("part", 64, false);
   lesson.minutes = r.whole("minutes", 1, 240, true);
+  if (r.has("map")) {
+    LessonObject place(r.object("map"), file + ", map");
+    place.only({"x", "y"});
+    lesson.map_x = place.whole("x", 1, 99, true);
+    lesson.map_y = place.whole("y", 1, 99, true);
+    r.follow(place);
+  }
   lesson.needs = r.texts("needs");
   lesson.unlocks = r.texts("unlocks");
   lesson.runs = read_texts(r, "runs");

@@ -1,0 +1,107 @@
+// The map of chapters: roads by needs, where to go on, and what is said of a stop. And that the shipped chapters have
+// room on it.
+#include "viz/learn/chapter_map.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "tests/environment/paths.h"
+#include "viz/learn/lesson/lesson.h"
+
+namespace attn {
+namespace {
+
+ChapterScene chapter(const std::string& id, int x, std::vector<std::string> needs, std::size_t seen) {
+  ChapterScene c;
+  c.id = c.title = id;
+  c.number = "1";
+  c.part = x < 50 ? "near" : "far";
+  c.minutes = 5;
+  c.needs = std::move(needs);
+  c.x = x, c.y = 40;
+  c.beats = 4;
+  c.seen = seen;
+  return c;
+}
+
+LearnScene of(std::vector<ChapterScene> chapters) {
+  LearnScene learn;
+  learn.chapters = std::move(chapters);
+  return learn;
+}
+
+TEST(ChapterMap, RoadsFollowWhatIsNeededAndWhatIsWalked) {
+  const ChapterMap map = chapter_map(of({chapter("a", 10, {}, 4), chapter("b", 30, {"a"}, 4),
+                                         chapter("c", 60, {"b"}, 1), chapter("d", 80, {"c", "a"}, 0)}));
+  ASSERT_EQ(map.stops.size(), 4U);
+  EXPECT_EQ(map.stops[0].look, StopLook::walked);
+  EXPECT_EQ(map.stops[2].look, StopLook::open);
+  EXPECT_EQ(map.stops[3].look, StopLook::later);
+  EXPECT_EQ(map.stops[3].needs, "needs c") << "a is walked";
+  EXPECT_EQ(map.stops[2].words, "5 min, 1 of 4");
+  ASSERT_EQ(map.roads.size(), 4U);
+  const auto road = [&](std::size_t from, std::size_t to) {
+    return std::ranges::find_if(map.roads, [&](const MapRoad& r) { return r.from == from && r.to == to; })->look;
+  };
+  EXPECT_EQ(road(0, 1), StopLook::walked);
+  EXPECT_EQ(road(1, 2), StopLook::open);
+  EXPECT_EQ(road(2, 3), StopLook::later);
+  ASSERT_EQ(map.columns.size(), 2U);
+  EXPECT_FLOAT_EQ(map.columns[0].right, 0.45F);
+  EXPECT_EQ(map.columns[1].minutes, 10);
+  EXPECT_EQ(map.minutes, 20);
+  EXPECT_EQ(map.walked_minutes, 10);
+}
+
+TEST(ChapterMap, GoesOnWhereTheLearnerIs) {
+  LearnScene learn = of({chapter("a", 10, {}, 0), chapter("b", 30, {"a"}, 0)});
+  EXPECT_EQ(next_chapter(learn), 0U);
+  learn.chapters[0].last = true;
+  learn.chapters[0].seen = 2;
+  EXPECT_EQ(next_chapter(learn), 0U) << "in the middle of it";
+  learn.chapters[0].seen = 4;
+  EXPECT_EQ(next_chapter(learn), 1U) << "it is gone through";
+  EXPECT_EQ(next_chapter(of({})), std::nullopt);
+}
+
+TEST(ChapterMap, ChaptersOfOnesOwnAreNotOnIt) {
+  LearnScene learn = of({chapter("a", 10, {}, 0), chapter("mine", 30, {}, 0)});
+  learn.chapters[1].own = true;
+  EXPECT_EQ(chapter_map(learn).stops.size(), 1U);
+}
+
+// At the narrowest map that is drawn (1080 x 470) circles do not touch, and no title runs into a neighbour's.
+TEST(ChapterMap, TheShippedChaptersHaveRoom) {
+  struct Place {
+    std::string id, title;
+    float x, y;
+  };
+  std::vector<Place> places;
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/assets/lessons")) {
+    const std::string name = entry.path().filename().string();
+    if (std::ranges::count(name, '.') != 1) continue;  // a translation
+    std::ifstream in(entry.path());
+    const auto lesson = parse_lesson(std::string(std::istreambuf_iterator<char>(in), {}), name);
+    ASSERT_TRUE(lesson) << lesson.error().message;
+    EXPECT_GT(lesson->map_x, 0) << name << " has no place on the map";
+    places.push_back({lesson->id, lesson->words("title", ""), static_cast<float>(lesson->map_x) / 100 * 1064,
+                      static_cast<float>(lesson->map_y) / 100 * 388});
+  }
+  EXPECT_EQ(places.size(), 17U);
+  for (std::size_t a = 0; a < places.size(); ++a) {
+    for (std::size_t b = a + 1; b < places.size(); ++b) {
+      const float x = std::fabs(places[a].x - places[b].x), y = std::fabs(places[a].y - places[b].y);
+      EXPECT_GT(std::hypot(x, y), 52) << places[a].id << " and " << places[b].id;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attn

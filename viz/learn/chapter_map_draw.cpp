@@ -1,0 +1,221 @@
+#include "viz/learn/chapter_map_draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "kernels/base/text.h"
+#include "viz/draw/text_fit.h"
+#include "viz/draw/theme.h"
+#include "viz/learn/chapter_pictures_draw.h"
+
+namespace attn {
+namespace {
+
+constexpr float kRadius = 36, kSmallRadius = 26, kTop = 54, kFoot = 28, kLeastWidth = 1080, kLeastHeight = 470;
+constexpr float kColumn = 0.55F;  // strength of a column's ground
+
+struct Frame {
+  ImDrawList* list;
+  const LearnScene& learn;
+  const ChapterMap& map;
+  const Style& s;
+  Box in;  // of the stops
+
+  const ChapterScene& chapter(const MapStop& stop) const { return learn.chapters[stop.chapter]; }
+  ImVec2 at(const MapStop& stop) const { return {in.min.x + in.width() * stop.x, in.min.y + in.height() * stop.y}; }
+  // Checkpoints are small.
+  float radius(const MapStop& stop) const {
+    const float shrink = std::clamp(in.height() / s.px(620), 0.72F, 1.25F);
+    return s.px(chapter(stop).number.empty() ? kSmallRadius : kRadius) * shrink;
+  }
+};
+
+ImU32 ink_of(StopLook look) {
+  return colour_of(look == StopLook::later ? Token::faint : Token::text);
+}
+
+void draw_columns(const Frame& f, const Box& card) {
+  for (const MapColumn& column : f.map.columns) {
+    const Box box{{f.in.min.x + f.in.width() * column.left + f.s.px(3), card.min.y + f.s.px(8)},
+                  {f.in.min.x + f.in.width() * column.right - f.s.px(3), card.max.y - f.s.px(8)}};
+    f.list->AddRectFilled(box.min, box.max, faded(colour_of(Token::band), kColumn), f.s.px(6));
+    const float room = box.width() - f.s.px(20);
+    draw_text(f.list, {box.min.x + f.s.px(11), box.min.y + f.s.px(8)}, Face::bold, 14, colour_of(Token::text),
+              fitted_text(Face::bold, 14, column.title, room));
+    draw_text(f.list, {box.min.x + f.s.px(11), box.min.y + f.s.px(27)}, Face::text, 13, colour_of(Token::dim),
+              fitted_text(Face::text, 13, phrase("{} min", column.minutes), room));
+  }
+}
+
+// Leaves to the right and arrives from the left where there is a way, else straight down.
+void draw_road(const Frame& f, const MapRoad& road) {
+  const MapStop &from = f.map.stops[road.from], &to = f.map.stops[road.to];
+  const ImVec2 a = f.at(from), b = f.at(to);
+  const float across = b.x - a.x, down = b.y - a.y;
+  const bool sideways = std::fabs(across) > f.radius(from) + f.radius(to);
+  const float lean = sideways ? across * 0.5F : 0;
+  // A long way down leaves downwards: between the stops that lie ahead there is no room.
+  const bool dives = across > 6 * f.radius(from) && std::fabs(down) > across * 0.55F;
+  const ImVec2 c0{dives ? a.x : a.x + lean, a.y + (dives      ? down * 0.95F
+                                                   : sideways ? 0
+                                                              : down * 0.5F)},
+      c1{b.x - lean, b.y - (sideways ? 0 : down * 0.5F)};
+  const ImU32 ink = colour_of(road.look == StopLook::walked ? Token::text
+                              : road.look == StopLook::open ? Token::dim
+                                                            : Token::faint);
+  if (road.look != StopLook::later) {
+    f.list->AddBezierCubic(a, c0, c1, b, ink, f.s.px(road.look == StopLook::walked ? 3.5F : 1.8F));
+    return;
+  }
+  constexpr int kDashes = 26;
+  const auto point = [&](float t) {
+    const float u = 1 - t, p = u * u * u, q = 3 * u * u * t, r = 3 * u * t * t, w = t * t * t;
+    return ImVec2{p * a.x + q * c0.x + r * c1.x + w * b.x, p * a.y + q * c0.y + r * c1.y + w * b.y};
+  };
+  for (int n = 0; n < kDashes; ++n) {
+    const float t = static_cast<float>(n) / kDashes;
+    f.list->AddLine(point(t), point(t + 0.5F / kDashes), ink, f.s.px(1.4F));
+  }
+}
+
+void draw_dashed_circle(const Frame& f, ImVec2 centre, float radius, ImU32 ink) {
+  constexpr int kDashes = 22;
+  constexpr float kTurn = 6.2831853F;
+  for (int n = 0; n < kDashes; ++n) {
+    const float a = kTurn * static_cast<float>(n) / kDashes;
+    f.list->PathArcTo(centre, radius, a, a + kTurn * 0.55F / kDashes, 4);
+    f.list->PathStroke(ink, 0, f.s.px(1.4F));
+  }
+}
+
+void draw_stop(const Frame& f, const MapStop& stop, bool lit) {
+  const ImVec2 centre = f.at(stop);
+  const float radius = f.radius(stop);
+  const ChapterScene& c = f.chapter(stop);
+  f.list->AddCircleFilled(centre, radius, colour_of(Token::card), 48);
+  if (stop.look == StopLook::later && !lit)
+    draw_dashed_circle(f, centre, radius, colour_of(Token::faint));
+  else
+    f.list->AddCircle(centre, radius, ink_of(lit ? StopLook::open : stop.look), 48,
+                      f.s.px(stop.look == StopLook::walked || lit ? 3.0F : 1.8F));
+  if (stop.here) f.list->AddCircle(centre, radius + f.s.px(5), colour_of(Token::text), 48, f.s.px(1.8F));
+  draw_chapter_picture(f.list, centre, radius, c, stop.look == StopLook::later && !lit ? 0.62F : 1);
+  if (stop.look == StopLook::walked) {
+    const ImVec2 tick{centre.x + radius * 0.72F, centre.y + radius * 0.72F};
+    f.list->AddCircleFilled(tick, f.s.px(9), colour_of(Token::text));
+    f.list->AddLine({tick.x - f.s.px(4), tick.y}, {tick.x - f.s.px(1), tick.y + f.s.px(3)}, colour_of(Token::card),
+                    f.s.px(2));
+    f.list->AddLine({tick.x - f.s.px(1), tick.y + f.s.px(3)}, {tick.x + f.s.px(4), tick.y - f.s.px(3)},
+                    colour_of(Token::card), f.s.px(2));
+  }
+  // Words lie on a patch, since roads pass behind them.
+  const std::string title = c.number.empty() ? c.title : c.number + "  " + c.title;
+  const ImU32 ink = colour_of(stop.look == StopLook::later && !lit ? Token::dim : Token::text);
+  const float y = centre.y + radius + f.s.px(stop.here ? 9 : 5);
+  const auto line = [&](float top, Face face, float size, ImU32 colour, const std::string& words) {
+    const float width = text_width(face, size, words);
+    const float x = std::clamp(centre.x - width / 2, f.in.min.x + f.s.px(4), f.in.max.x - width - f.s.px(4));
+    // The columns' own colour.
+    for (const ImU32 layer : {colour_of(Token::card), faded(colour_of(Token::band), kColumn)})
+      f.list->AddRectFilled({x - f.s.px(3), top}, {x + width + f.s.px(3), top + line_height(size)}, layer);
+    draw_text(f.list, {x, top}, face, size, colour, words);
+  };
+  line(y, Face::bold, 14, ink, title);
+  line(y + f.s.px(18), Face::text, 13, colour_of(Token::dim), stop.words);
+}
+
+void draw_here(const Frame& f, const MapStop& stop) {
+  const ImVec2 centre = f.at(stop);
+  const std::string words = f.chapter(stop).seen > 0 ? tr("You are here") : tr("Begin here");
+  const float width = text_width(Face::bold, 13, words) + f.s.px(20), bottom = centre.y - f.radius(stop) - f.s.px(13);
+  const Box box{{centre.x - width / 2, bottom - f.s.px(24)}, {centre.x + width / 2, bottom}};
+  f.list->AddRectFilled(box.min, box.max, colour_of(Token::text), f.s.px(5));
+  f.list->AddTriangleFilled({centre.x - f.s.px(6), bottom}, {centre.x + f.s.px(6), bottom},
+                            {centre.x, bottom + f.s.px(6)}, colour_of(Token::text));
+  draw_text_in(f.list, box, Align::centre, Face::bold, 13, colour_of(Token::card), words);
+}
+
+// What is told of a stop: its question, and what it needs.
+void draw_told(const Frame& f, const MapStop& stop, const Box& card) {
+  const ChapterScene& c = f.chapter(stop);
+  const float width = f.s.px(330), inside = width - f.s.px(28);
+  TextRuns needs;
+  if (!stop.needs.empty())
+    needs = {{phrase("It {}. Go in anyway: what it builds on is told in two lines.", stop.needs), Face::text,
+              Token::dim, 0, false}};
+  const TextRuns goal{{c.goal, Face::text, Token::text, 0, false}};
+  const float tall = draw_paragraph(f.list, {}, inside, 13.5F, goal, 3, false),
+              more = needs.empty() ? 0 : draw_paragraph(f.list, {}, inside, 13, needs, 4, false) + f.s.px(4);
+  const float height = f.s.px(12 + 24 + 10) + tall + more;
+  // In the lower corner that is further from the stop.
+  const bool left = f.at(stop).x > card.centre().x && f.at(stop).y > card.centre().y;
+  const float x = left ? card.min.x + f.s.px(20) : card.max.x - width - f.s.px(20);
+  const Box box{{x, card.max.y - height - f.s.px(18)}, {x + width, card.max.y - f.s.px(18)}};
+  f.list->AddRectFilled(box.min, box.max, colour_of(Token::card), f.s.px(8));
+  draw_outline(f.list, box, colour_of(Token::dim), 1, 8);
+  draw_text(f.list, {box.min.x + f.s.px(14), box.min.y + f.s.px(10)}, Face::bold, 14, colour_of(Token::text),
+            fitted_text(Face::bold, 14, c.title, inside));
+  float y = box.min.y + f.s.px(34);
+  y += draw_paragraph(f.list, {box.min.x + f.s.px(14), y}, inside, 13.5F, goal, 3) + f.s.px(4);
+  if (!needs.empty()) draw_paragraph(f.list, {box.min.x + f.s.px(14), y}, inside, 13, needs, 4);
+}
+
+void draw_map_legend(const Frame& f, const Box& card) {
+  float x = card.min.x + f.s.px(24);
+  const float y = card.max.y - f.s.px(25);
+  const auto entry = [&](StopLook look, const char* words) {
+    const ImVec2 a{x, y}, b{x + f.s.px(30), y};
+    if (look == StopLook::later)
+      draw_dashed_line(f.list, a, b, colour_of(Token::faint));
+    else
+      f.list->AddLine(a, b, ink_of(look), f.s.px(look == StopLook::walked ? 3.5F : 1.8F));
+    draw_text(f.list, {b.x + f.s.px(8), y - f.s.px(8)}, Face::text, 13, colour_of(Token::dim), words);
+    x = b.x + f.s.px(8 + 22) + text_width(Face::text, 13, words);
+  };
+  entry(StopLook::walked, tr("walked"));
+  entry(StopLook::open, tr("open"));
+  entry(StopLook::later, tr("needs what comes before"));
+}
+
+}  // namespace
+
+bool map_has_room(const Box& box) {
+  return box.width() >= style().px(kLeastWidth) && box.height() >= style().px(kLeastHeight);
+}
+
+void draw_chapter_map(const LearnScene& learn, const ChapterMap& map, const Box& box, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_card(list, box);
+  const Frame f{list,
+                learn,
+                map,
+                s,
+                {{box.min.x + s.px(8), box.min.y + s.px(kTop)}, {box.max.x - s.px(8), box.max.y - s.px(kFoot)}}};
+  draw_columns(f, box);
+  for (const StopLook look : {StopLook::later, StopLook::open, StopLook::walked})
+    for (const MapRoad& road : map.roads)
+      if (road.look == look) draw_road(f, road);
+  std::optional<std::size_t> told;
+  for (std::size_t n = 0; n < map.stops.size(); ++n) {
+    const MapStop& stop = map.stops[n];
+    const ImVec2 centre = f.at(stop);
+    const float radius = f.radius(stop) + s.px(4);
+    ImGui::SetCursorScreenPos({centre.x - radius, centre.y - radius});
+    const std::string id = "##chapter_" + f.chapter(stop).id;
+    if (ImGui::InvisibleButton(id.c_str(), {2 * radius, 2 * radius}, ImGuiButtonFlags_EnableNav))
+      commands.emplace_back(StartLesson{f.chapter(stop).id, ""});
+    const bool hovered = ImGui::IsItemHovered(), lit = hovered || ImGui::IsItemFocused();
+    if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    if (lit) told = n;
+    draw_stop(f, stop, lit);
+  }
+  for (const MapStop& stop : map.stops)
+    if (stop.here) draw_here(f, stop);
+  draw_map_legend(f, box);
+  if (told) draw_told(f, map.stops[*told], box);
+}
+
+}  // namespace attn
