@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/shell/doors.h"
 #include "app/shell/keys/tab_order.h"
 #include "app/shell/motion.h"
 #include "app/system/assets.h"
@@ -119,6 +120,25 @@ double Shell::seconds_to_motion() const {
   return seconds;
 }
 
+// Step, and beside it the doors while they are open. Both work.
+void Shell::draw_first_window(Controller& controller, Commands& commands) {
+  const State& state = controller.state();
+  const ImVec2 at = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail(),
+               window = ImGui::GetMainViewport()->Size;
+  if (!doors_have_room(state, window.x, window.y)) return draw_step(state, controller.model(), step_, commands);
+  const float left = size.x - doors_width() - style_.px(12);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
+  ImGui::BeginChild("beside_doors", {left, size.y}, ImGuiChildFlags_NavFlattened,
+                    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  draw_step(state, controller.model(), step_, commands);
+  ImGui::EndChild();
+  draw_doors(state, controller.model(), {{at.x + left + style_.px(12), at.y}, {at.x + size.x, at.y + size.y}},
+             commands);
+}
+
 void Shell::draw_workspace(Controller& controller, Commands& commands) {
   // No tab: the top bar's tabs say which workspace this is. Other windows dock beside it, never over it.
   ImGuiWindowClass no_tab;
@@ -133,7 +153,7 @@ void Shell::draw_workspace(Controller& controller, Commands& commands) {
       case Workspace::step:
         step_.hidden = {};
         step_.alone = false;
-        draw_step(controller.state(), controller.model(), step_, commands);
+        draw_first_window(controller, commands);
         break;
       case Workspace::bench:
         draw_bench(controller.state(), controller.model(), bench_, commands);

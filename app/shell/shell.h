@@ -54,6 +54,7 @@ class Shell {
 
  private:
   void draw_workspace(Controller& controller, Commands& commands);
+  void draw_first_window(Controller& controller, Commands& commands);
   std::size_t obey_own(const Commands& commands, std::size_t from);
   void follow_class(const State& state, bool tiles_had_keyboard, Commands& commands) const;
   void follow_keyboard(const State& state);

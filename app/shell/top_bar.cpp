@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "app/shell/bar_menu.h"
+#include "app/shell/doors.h"
 #include "app/shell/shell.h"
 #include "imgui.h"
 #include "kernels/base/text.h"
@@ -191,19 +192,21 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
 // From Step to Bench with this problem, and from Bench to Step with the chosen kernel at a size that Step can show.
 // For who is new here: one quiet line that begins the first lesson, until it is closed.
 float draw_greeting(const State& state, float x, float right, Commands& commands) {
+  const ImVec2 window = ImGui::GetMainViewport()->Size;
   if (!state.preferences.greet || state.view.workspace != Workspace::step) return x;
+  if (doors_have_room(state, window.x, window.y)) return x;
   const Style& s = style();
-  constexpr std::string_view kWords = marked("New here? Chapter 1 takes 8 minutes");
+  constexpr std::string_view kWords = marked("New here? The first chapter takes 2 minutes");
   const float width = text_width(Face::text, kSmallSize, kWords) + s.px(20), cross = s.px(22);
   if (x + width + cross > right) return x;
   if (bar_button(tr("New here"), x, width)) {
     commands.emplace_back(CloseGreeting{});
-    commands.emplace_back(StartLesson{"weighted-average", ""});
+    commands.emplace_back(StartLesson{"wall", ""});
   }
   const Token ink = ImGui::IsItemHovered() ? Token::text : Token::dim;
   draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::text, kSmallSize, colour(s.theme, ink),
                kWords);
-  tooltip(tr("Begins the first lesson: what attention computes"));
+  tooltip(tr("Begins the first lesson: what does not fit, and how far away it is"));
   if (bar_button(tr("Close the line"), x + width, cross)) commands.emplace_back(CloseGreeting{});
   const ImVec2 c = last_item().centre();
   const ImU32 line = colour(s.theme, ImGui::IsItemHovered() ? Token::text : Token::dim);

@@ -11,7 +11,10 @@
 namespace attn {
 
 // Preferences.
-struct CloseGreeting {};
+// The doors for who is new here, or the line that stands for them: away for good, or there again.
+struct CloseGreeting {
+  bool close = true;
+};
 struct ChooseLanguage {
   std::string language;
 };

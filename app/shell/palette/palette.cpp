@@ -167,7 +167,8 @@ void add_learn(EntryList& e) {
   PaletteEntry& vote = e.add(tr("Learn"), tr("Take back the last hand"), tr("Of a class that votes"), {TakeBackVote{}});
   if (!open || !learn->card->teach || learn->card->votes == 0) vote.why_not = tr("no class votes here");
   e.add(tr("Learn"), tr("Forget my answers"), tr("Of all lessons"), {ForgetLessons{}});
-  e.add(tr("Learn"), tr("Close the line for newcomers"), "", {CloseGreeting{}});
+  e.add(tr("Learn"), tr("Where to start"), tr("Three doors beside Step"), {CloseGreeting{false}});
+  e.add(tr("Learn"), tr("Close the doors for newcomers"), "", {CloseGreeting{}});
   e.add(tr("Setting"), tr("Lesson card on the left"), "", {DockCard{false}}).on = !e.state().preferences.card_right;
   e.add(tr("Setting"), tr("Lesson card on the right"), "", {DockCard{true}}).on = e.state().preferences.card_right;
   const std::vector<std::string> languages = learn == nullptr ? std::vector<std::string>{"en"} : learn->languages;

@@ -9,8 +9,8 @@ namespace {
 struct ApplyLearn {
   State s;
 
-  Result<State> operator()(const CloseGreeting&) {
-    s.preferences.greet = false;
+  Result<State> operator()(const CloseGreeting& c) {
+    s.preferences.greet = !c.close;
     return std::move(s);
   }
   Result<State> operator()(const ChooseLanguage& c) {

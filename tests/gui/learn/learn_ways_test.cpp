@@ -1,4 +1,4 @@
-// The ways to a lesson: the line for newcomers, a file, the palette.
+// The ways to a lesson: the doors and the line for newcomers, a file, the palette, Enter on the map.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -13,18 +13,63 @@ namespace {
 
 using Ctx = ImGuiTestContext;
 
-TEST(LearnWays, TheLineForNewcomersBeginsTheFirstLesson) {
+TEST(LearnWays, ThreeDoorsStandBesideAWindowThatSteps) {
   TestWindow w(1440, 900, "", true);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    const EventIndex at = w.state().view.step.cursor;
+    ctx->KeyPress(ImGuiKey_RightArrow);
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().view.step.cursor, at + 1);
+    ctx->ItemClick("**/###door_measure");
+    ctx->Yield(2);
+    IM_CHECK(w.state().view.workspace == Workspace::bench);
+    w.controller().update({ChooseWorkspace{Workspace::step}});
+    ctx->Yield(2);
+    ctx->ItemClick("**/###door_learn");
+    ctx->Yield(2);
+    IM_CHECK_STR_EQ(w.state().view.learn.lesson.c_str(), "wall");
+    IM_CHECK(w.state().preferences.greet);  // closed by hand alone
+  }));
+}
+
+TEST(LearnWays, TheDoorsAreClosedForGoodAndComeBackFromThePalette) {
+  TestWindow w(1440, 900, "", true);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->ItemClick("**/##doors_close");
+    ctx->Yield(2);
+    IM_CHECK(!w.state().preferences.greet);
+    IM_CHECK(ctx->ItemInfo("**/###door_learn", ImGuiTestOpFlags_NoError).ID == 0);
+    choose_in_palette(ctx, "Where to start");
+    ctx->Yield(2);
+    IM_CHECK(w.state().preferences.greet);
+    IM_CHECK(ctx->ItemInfo("**/###door_learn", ImGuiTestOpFlags_NoError).ID != 0);
+  }));
+}
+
+TEST(LearnWays, EnterOnTheMapBeginsWhereTheLearnerIs) {
+  TestWindow w;
+  w.controller().update({ChooseWorkspace{Workspace::learn}});
+  w.draw_frames(3);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(2);
+    IM_CHECK_STR_EQ(w.state().view.learn.lesson.c_str(), "wall");
+  }));
+}
+
+TEST(LearnWays, InALowWindowALineForNewcomersBeginsTheFirstLesson) {
+  TestWindow w(1440, 500, "", true);
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->ItemClick("//Bar/New here");
     ctx->Yield(2);
-    IM_CHECK_STR_EQ(w.state().view.learn.lesson.c_str(), "weighted-average");
+    IM_CHECK_STR_EQ(w.state().view.learn.lesson.c_str(), "wall");
     IM_CHECK(!w.state().preferences.greet);
   }));
 }
 
 TEST(LearnWays, TheLineForNewcomersStaysClosed) {
-  TestWindow w(1440, 900, "", true);
+  TestWindow w(1440, 500, "", true);
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->ItemClick("//Bar/Close the line");
     ctx->Yield(2);
