@@ -104,8 +104,8 @@ struct Source {
 #else
     from += key0 * row_stride;
 #endif
-    constexpr int kSteps = ATTN_BC * WIDTH / 32;
-#pragma unroll together<COLUMNS>(kSteps)
+    constexpr int kSteps = ATTN_BC * WIDTH / 32, kTogether = together<COLUMNS>(kSteps);
+#pragma unroll kTogether
     for (int t = 0; t < kSteps; ++t) {
       const int n = lane + 32 * t, row = n / WIDTH, chunk = n % WIDTH;
       const bool valid = key0 + row >= first && key0 + row < last;
