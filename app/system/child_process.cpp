@@ -104,6 +104,14 @@ void follow_parent(pid_t parent) {
   if (::getppid() != parent) ::_exit(kExecFailed);
 }
 
+// In the child: from kChildSocket on, open beyond exec. One may lie where another shall be, so first all are copied to
+// beyond their places.
+void put_descriptors(std::vector<int>& descriptors) {
+  const int count = static_cast<int>(descriptors.size());
+  for (int& d : descriptors) d = ::fcntl(d, F_DUPFD_CLOEXEC, kChildSocket + count);
+  for (int n = 0; n < count; ++n) ::dup2(descriptors[static_cast<std::size_t>(n)], kChildSocket + n);
+}
+
 std::string words_of(int status) {
   if (WIFEXITED(status)) return phrase("exit code {}", WEXITSTATUS(status));
   if (WIFSIGNALED(status)) return phrase("signal {}", WTERMSIG(status));
@@ -156,8 +164,14 @@ tl::expected<Message, NoMessage> Socket::receive(const Deadline& deadline, const
   return m;
 }
 
+Result<std::pair<Socket, Socket>> Socket::pair() {
+  auto made = socket_pair();
+  if (!made) return tl::unexpected(made.error());
+  return std::pair{std::move(made->ours), std::move(made->theirs)};
+}
+
 Result<Child> Child::start(const std::vector<std::string>& arguments, const std::string& program,
-                           const std::string& folder) {
+                           const std::string& folder, std::span<const Socket* const> given) {
   std::vector<std::string> words{program.empty() ? executable_path().string() : program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
@@ -166,6 +180,8 @@ Result<Child> Child::start(const std::vector<std::string>& arguments, const std:
   pointers.push_back(nullptr);
   Result<SocketPair> pair = socket_pair();
   if (!pair) return tl::unexpected(pair.error());
+  std::vector<int> descriptors{pair->their_descriptor};
+  for (const Socket* socket : given) descriptors.push_back(socket->descriptor_);
   const pid_t parent = ::getpid();
   const pid_t id = ::fork();
   if (id < 0) {
@@ -174,11 +190,7 @@ Result<Child> Child::start(const std::vector<std::string>& arguments, const std:
   if (id == 0) {  // only calls that are safe between fork and exec
     follow_parent(parent);
     if (!folder.empty() && ::chdir(folder.c_str()) != 0) ::_exit(kExecFailed);
-    if (pair->their_descriptor == kChildSocket) {
-      ::fcntl(kChildSocket, F_SETFD, 0);
-    } else {
-      ::dup2(pair->their_descriptor, kChildSocket);
-    }
+    put_descriptors(descriptors);
     ::execv(pointers[0], pointers.data());
     ::_exit(kExecFailed);
   }

@@ -8,6 +8,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/result.h"
@@ -54,7 +55,11 @@ class Socket {
   // Stop and deadline are looked at first, also while bytes arrive.
   tl::expected<Message, NoMessage> receive(const Deadline& deadline, const MessageLimit& most = {});
 
+  // Both ends of a connection, for two children.
+  static Result<std::pair<Socket, Socket>> pair();
+
  private:
+  friend class Child;
   int descriptor_ = -1;
 };
 
@@ -64,14 +69,16 @@ bool has_hung_up(int descriptor);
 // Ends another process at once, as the system does where memory has run out.
 void end_process(int id);
 
-// The descriptor under which a child that was started with Child::start finds its socket.
+// The descriptor under which a child that was started with Child::start finds its socket; those given to it besides
+// follow, in their order.
 constexpr int kChildSocket = 3;
 
 class Child {
  public:
   // `program` with these arguments; empty: this program again. `folder`: where it works; empty: here.
+  // `given`: sockets that it has besides; the caller may close its own ends then.
   static Result<Child> start(const std::vector<std::string>& arguments, const std::string& program = "",
-                             const std::string& folder = "");
+                             const std::string& folder = "", std::span<const Socket* const> given = {});
   // A copy of this process that runs `work` and ends with its value; for tests. Other threads may run
   // (glibc's memory is made for it, and see tests/asan_fork.cpp), but what they held locked stays locked in the copy.
   static Result<Child> copy(const std::function<int(Socket&)>& work);
