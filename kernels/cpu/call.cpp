@@ -14,6 +14,7 @@
 #include "kernels/model/problem/pages.h"
 #include "kernels/model/problem/tensor_bytes.h"
 #include "kernels/model/problem/validate.h"
+#include "kernels/model/ring.h"
 #include "kernels/recording/recorder.h"
 #include "kernels/recording/size.h"
 
@@ -68,7 +69,7 @@ Layout layout_of(Order order, Rules rules, const Problem& p, const Options& o) {
     x.l_at = take(p.Lq);
   }
   x.splits = chosen(o, kSplits).value_or(1);
-  if (x.splits > 1) {
+  if (x.splits > 1 || ranks_of(o) > 1) {
     const std::int64_t rows = times(times(x.splits, p.B * p.Hq), p.Lq);
     x.part_o_at = take(times(rows, x.ldv));
     x.part_m_at = take(rows);
@@ -119,14 +120,15 @@ void Call::read_keys(Tensor t, std::int64_t head, std::int64_t c, std::int64_t n
   std::fill(to + there * columns, to + n * columns, 0.0F);
 }
 
-void Call::pack(Team& team) const {
-  const std::int64_t heads = p.B * p.Hkv;
-  team.run(heads * at.tj, [&](std::int64_t piece, std::int32_t) {
-    const std::int64_t head = piece / at.tj;
-    const std::int64_t j = piece % at.tj;
+void Call::pack(Team& team, std::int64_t first, std::int64_t last) const {
+  const std::int64_t heads = p.B * p.Hkv, tiles = last - first;
+  if (tiles <= 0) return;
+  team.run(heads * tiles, [&](std::int64_t piece, std::int32_t) {
+    const std::int64_t head = piece / tiles;
+    const std::int64_t j = first + piece % tiles;
     const std::int64_t c0 = j * at.bc;
     const std::int64_t cols = std::min(at.bc, p.Lk - c0);
-    float* panel = part(at.k_at) + piece * at.panel;
+    float* panel = part(at.k_at) + (head * at.tj + j) * at.panel;
     if (rules == Rules::scalar) {
       read_keys(Tensor::k, head, c0, cols, p.D, panel);
     } else {

@@ -5,7 +5,8 @@
 //   V    rows of ldv a (batch, kv head)
 //   S    Lq x lds fp32, P the same in the input dtype (orders that store S; one head at a time)
 //   O, m, l   flash-1: Lq x ldv, Lq, Lq in fp32, what goes back to HBM at every turn; others: m, l of the stored orders
-//   parts     O, m, l of each part of the keys, B Hq Lq rows of ldv, 1 and 1 a part (flash order that splits)
+//   parts     O, m, l of each part of the keys, B Hq Lq rows of ldv, 1 and 1 a part (flash order that splits); of a
+//             ring one, what the turns so far have made
 //   scratch   what one thread holds "on chip": Q, S, P, O tiles and columns
 #pragma once
 
@@ -31,6 +32,11 @@ struct Layout {
 };
 Layout layout_of(Order order, Rules rules, const Problem& p, const Options& o);
 
+// Some key tiles of a head.
+struct TileRange {
+  std::int64_t first = 0, last = 0;
+};
+
 class Call {
  public:
   Call(const Problem& p, const Options& o, const Buffers& buffers, Order order, Rules rules);
@@ -44,6 +50,11 @@ class Call {
   const float scale;
 
   Place2d place(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
+  // The rows of one of the query tiles of all heads, a head after the other.
+  Place2d rows_of_tile(std::int64_t tile) const {
+    const std::int64_t head = tile / at.ti;
+    return place(head / p.Hq, head % p.Hq, tile % at.ti, -1);
+  }
   TileCover cover(const Place2d& t) const { return p.cover(t.b, t.r0, t.r0 + t.rows, t.c0, t.c0 + t.cols); }
   // A mask phase is needed: the tile is cut, or its scores change (softcap, bias, ALiBi).
   bool needs_mask(const Place2d& t) const {
@@ -51,7 +62,9 @@ class Call {
   }
 
   // Widens and packs K and V: the first step of every CPU kernel.
-  void pack(Team& team) const;
+  void pack(Team& team) const { pack(team, 0, at.tj); }
+  // Key tiles [first, last) of every head alone.
+  void pack(Team& team, std::int64_t first, std::int64_t last) const;
 
   ConstTile k_tile(const Place2d& t) const;
   ConstTile v_tile(const Place2d& t) const;

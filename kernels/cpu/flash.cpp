@@ -11,11 +11,16 @@
 // queries. A part keeps its m, l and O in memory, and a second pass merges them in the order of the keys or as a tree
 // (kernels/arithmetic/merge.h), so repeats give the same bits whatever the number of threads.
 //
+// Ring. Option `ranks` deals queries and keys to ranks: a rank's queries meet the keys of one rank after the other, in
+// the order in which these come round (kernels/model/ring.h), and merge what each gives. Here all ranks are in one
+// process; `attnscope ring` runs a process each, with the same bits.
+//
 // What limits it now: the two products run near the multiply-add rate of the cores; exp and the row maximum and sum
 // between them do not.
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -23,8 +28,10 @@
 #include "kernels/base/text.h"
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/device.h"
+#include "kernels/cpu/ring.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/model/options.h"
+#include "kernels/model/ring.h"
 #include "kernels/orders/split/names.h"
 #include "kernels/recording/lanes.h"
 #include "kernels/recording/recorder.h"
@@ -100,31 +107,31 @@ void key_tile(const Call& call, const Place2d& t, std::int64_t i, std::int64_t j
   std::swap(s.l_old, s.l_new);
 }
 
-// Key tiles of one query tile: all, or those of a part.
-struct TileRange {
-  std::int64_t first = 0, last = 0;
-};
-
-// m, l and O of a query tile over some key tiles, in the scratch.
+// A query tile that has seen no key yet: m = -inf, l = 0, O = 0. `j` is of the event.
 template <class Trace>
-void key_tiles(const Call& call, const Place2d& rows, std::int64_t i, TileRange keys, const Team& team,
-               Call::Scratch& s, Trace& trace) {
-  const std::int64_t b = rows.b, h = rows.h;
+ConstTile begin_tile(const Call& call, const Place2d& rows, std::int64_t i, std::int64_t j, Call::Scratch& s,
+                     Trace& trace) {
   const ConstTile q = call.load_q(rows, s);
   const ConstTile o{s.o.data, s.o.ld};
   std::fill(s.m_old, s.m_old + rows.rows, kMinusInfinity);
   std::fill(s.l_old, s.l_old + rows.rows, 0.0F);
   std::fill(s.o.data, s.o.data + rows.rows * s.o.ld, 0.0F);
-  trace.head(b, h);
+  trace.head(rows.b, rows.h);
   trace.put(Slot::q, q, rows, rows.rows, call.p.D);
   trace.column(Slot::m_old, s.m_old, rows);
   trace.column(Slot::l_old, s.l_old, rows);
   trace.put(Slot::o_old, o, rows, rows.rows, call.p.Dv);
-  trace.event(Phase::load_q, rows, i, call.at.splits > 1 ? keys.first : -1);
+  trace.event(Phase::load_q, rows, i, j);
+  return q;
+}
 
+// And some key tiles for it: all, or those of a part.
+template <class Trace>
+void walk_keys(const Call& call, const Place2d& rows, std::int64_t i, TileRange keys, ConstTile q, const Team& team,
+               Call::Scratch& s, Trace& trace) {
   for (std::int64_t step = keys.first; step < keys.last && !team.stopped(); ++step) {
     const std::int64_t j = call.o.key_order == KeyOrder::left_to_right ? step : keys.first + keys.last - 1 - step;
-    const Place2d t = call.place(b, h, i, j);
+    const Place2d t = call.place(rows.b, rows.h, i, j);
     if (call.cover(t) == TileCover::skipped) {
       trace.shift();  // nothing of the tile before is on show
       trace.clear(Slot::k);
@@ -134,6 +141,14 @@ void key_tiles(const Call& call, const Place2d& rows, std::int64_t i, TileRange 
     }
     key_tile(call, t, i, j, q, s, trace);
   }
+}
+
+// m, l and O of a query tile over some key tiles, in the scratch.
+template <class Trace>
+void key_tiles(const Call& call, const Place2d& rows, std::int64_t i, TileRange keys, const Team& team,
+               Call::Scratch& s, Trace& trace) {
+  const ConstTile q = begin_tile(call, rows, i, call.at.splits > 1 ? keys.first : -1, s, trace);
+  walk_keys(call, rows, i, keys, q, team, s, trace);
 }
 
 // O / l and LSE, once.
@@ -269,23 +284,18 @@ void merged_tile(const Call& call, const Place2d& rows, std::int64_t i, Call::Sc
   finish_tile(call, rows, i, s, trace);
 }
 
-Place2d rows_of_tile(const Call& call, std::int64_t tile) {
-  const std::int64_t head = tile / call.at.ti;
-  return call.place(head / call.p.Hq, head % call.p.Hq, tile % call.at.ti, -1);
-}
-
 void split_walk(const Call& call, Team& team) {
   const std::int64_t tiles = call.p.B * call.p.Hq * call.at.ti;
   NoTrace none;
   team.run(tiles * call.at.splits, [&](std::int64_t piece, std::int32_t worker) {
     const std::int64_t tile = piece / call.at.splits;
     Call::Scratch s = call.scratch(worker);
-    part_of_tile(call, rows_of_tile(call, tile), tile % call.at.ti, piece % call.at.splits, team, s, none);
+    part_of_tile(call, call.rows_of_tile(tile), tile % call.at.ti, piece % call.at.splits, team, s, none);
   });
   if (team.stopped()) return;
   team.run(tiles, [&](std::int64_t tile, std::int32_t worker) {
     Call::Scratch s = call.scratch(worker);
-    merged_tile(call, rows_of_tile(call, tile), tile % call.at.ti, s, none);
+    merged_tile(call, call.rows_of_tile(tile), tile % call.at.ti, s, none);
   });
 }
 
@@ -293,7 +303,7 @@ void split_walk(const Call& call, Team& team) {
 void split_record(const Call& call, Team& team, Recorder& trace) {
   team.run(call.p.B * call.p.Hq * call.at.ti, [&](std::int64_t tile, std::int32_t worker) {
     Call::Scratch s = call.scratch(worker);
-    const Place2d rows = rows_of_tile(call, tile);
+    const Place2d rows = call.rows_of_tile(tile);
     std::vector<PartVersions> parts;
     for (std::int64_t part = 0; part < call.at.splits; ++part)
       parts.push_back(part_of_tile(call, rows, tile % call.at.ti, part, team, s, trace));
@@ -323,9 +333,23 @@ void walk(const Call& call, Team& team, Trace& trace) {
   });
 }
 
+// Parts and ranks both cut the keys.
+Result<void> check_cuts(const Problem& p, const Options& o) {
+  const std::int64_t splits = splits_of(o), ranks = ranks_of(o);
+  if (ranks > 1 && splits > 1)
+    return bad_input(
+        phrase("ranks={} and splits={}: keys are either dealt to ranks or cut into parts; one of the two "
+               "must be 1.",
+               ranks, splits));
+  if (ranks > 1 && p.storage.kind() == Storage::paged)
+    return bad_input(phrase("ranks={}: a ring deals dense K and V; {} lies in pages.", ranks, describe(p)));
+  return ok();
+}
+
 Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
   Result<Options> resolved = resolve(row, o, d);
   if (!resolved) return tl::unexpected(resolved.error());
+  if (auto good = check_cuts(p, *resolved); !good) return tl::unexpected(good.error());
   const std::int64_t ti = (p.Lq + resolved->br - 1) / resolved->br;
   const std::int64_t splits = chosen(*resolved, kSplits).value_or(1);
   if (splits == 1) return cpu_plan(row, p, *resolved, Rules::vector, marked("query tiles"), p.B * p.Hq * ti);
@@ -336,6 +360,18 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   return plan;
 }
 
+// What a rank of a ring makes of a query tile.
+const RingTile kRingTile{[](const Call& call, const Place2d& rows, std::int64_t i, std::span<const TileRange> keys,
+                            const Team& team, Call::Scratch& s) {
+                           NoTrace none;
+                           const ConstTile q = begin_tile(call, rows, i, -1, s, none);
+                           for (const TileRange& range : keys) walk_keys(call, rows, i, range, q, team, s, none);
+                         },
+                         [](const Call& call, const Place2d& rows, std::int64_t i, Call::Scratch& s) {
+                           NoTrace none;
+                           finish_tile(call, rows, i, s, none);
+                         }};
+
 Result<void> launch(const Prepared& ready, const Stream& stream) {
   Team team(ready.plan.options.threads, stream);
   const Problem p = problem_now(ready);
@@ -344,6 +380,8 @@ Result<void> launch(const Prepared& ready, const Stream& stream) {
   NoTrace none;
   if (call.at.splits > 1) {
     split_walk(call, team);
+  } else if (ranks_of(call.o) > 1) {
+    ring_walk(call, kRingTile, team);
   } else {
     walk(call, team, none);
   }
@@ -352,6 +390,11 @@ Result<void> launch(const Prepared& ready, const Stream& stream) {
 
 Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in, Stop stop) {
   const std::int64_t splits = splits_of(o);
+  if (const std::int64_t ranks = ranks_of(o); ranks > 1)
+    return bad_input(
+        phrase("ranks={}: a ring is run and measured, not recorded. Its merge is that of parts: splits={} "
+               "records it.",
+               ranks, ranks));
   if (splits == 1) return record_with(row, Rules::vector, p, o, in, walk<Recorder>, std::move(stop));
   const auto resolved = resolve(row, o, cpu_device());
   if (!resolved) return tl::unexpected(resolved.error());
@@ -369,10 +412,16 @@ Result<Recording> record(const KernelRow& row, const Problem& p, const Options& 
 
 KernelRow cpu_flash_row() {
   static constexpr OptionSpec kOptions[] = {
-      {&Option::br, 1, 4096, 1, 64},     {&Option::bc, 1, 4096, 1, 64},
-      {&Option::threads, 1, 1024, 1, 0}, {&Option::subtract_max, 0, 1, 1, 1},
-      {&Option::key_order, 0, 1, 1, 0},  {&Option::accumulate, 0, 2, 1, 0},
-      {&kSplits, 1, 64, 1, 1},           {&kMerge, 0, 1, 1, 0},
+      {&Option::br, 1, 4096, 1, 64},
+      {&Option::bc, 1, 4096, 1, 64},
+      {&Option::threads, 1, 1024, 1, 0},
+      {&Option::subtract_max, 0, 1, 1, 1},
+      {&Option::key_order, 0, 1, 1, 0},
+      {&Option::accumulate, 0, 2, 1, 0},
+      {&kSplits, 1, 64, 1, 1},
+      {&kMerge, 0, 1, 1, 0},
+      {&kRanks, 1, kMostRanksOfRing, 1, 1},
+      {&kDeal, 0, 1, 1, 0},
   };
   static const OrderChoice kOrders[] = {{&kSplits, 2, *order_named("split")}};
   KernelRow row;
@@ -392,6 +441,7 @@ KernelRow cpu_flash_row() {
   row.prepare = cpu_prepare;
   row.launch = launch;
   row.record = record;
+  row.ring = &kRingTile;
   return row;
 }
 

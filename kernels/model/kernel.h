@@ -30,7 +30,8 @@ class Recording;
 struct FragmentLayout;  // kernels/model/fragments.h
 namespace cpu {
 class Crew;
-}
+struct RingTile;  // kernels/cpu/ring.h
+}  // namespace cpu
 namespace gpu {
 struct TraceFacts;
 }
@@ -226,7 +227,8 @@ struct KernelRow {
   SumsFn d_q_sums = nullptr;  // GPU, backward: null: no sums of dQ in the workspace
   // The option, false or true, without which blocks add in whatever order they come: null: the bits always repeat.
   const Option* deterministic = nullptr;
-  StampsFn stamps = nullptr;  // GPU: null: no recorder of its pipeline
+  StampsFn stamps = nullptr;            // GPU: null: no recorder of its pipeline
+  const cpu::RingTile* ring = nullptr;  // CPU: what a rank of a ring makes of a query tile; null: it walks no ring
 };
 
 // Prepare, then launch, on the CPU.

@@ -1,0 +1,51 @@
+// cpu_flash round a ring (kernels/model/ring.h), on the CPU: one rank of it, in whatever process. All ranks in one
+// process, turn after turn, give the bits that a process a rank gives: they are the same calls.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/cpu/call.h"
+#include "kernels/cpu/team.h"
+#include "kernels/model/ring.h"
+
+namespace attn::cpu {
+
+Ring ring_of(const Call& call);
+
+// What a kernel makes of one query tile: m, l and O over some key tiles, from m = -inf, in the scratch; and O / l and
+// LSE of what stands there.
+struct RingTile {
+  void (*keys)(const Call&, const Place2d& rows, std::int64_t i, std::span<const TileRange> keys, const Team&,
+               Call::Scratch&) = nullptr;
+  void (*finish)(const Call&, const Place2d& rows, std::int64_t i, Call::Scratch&) = nullptr;
+};
+
+// One rank on a call of the whole problem. Of Q, O and LSE it touches the rows of its own queries alone; of K and V,
+// in a turn, those of the share that is there.
+class RingRank {
+ public:
+  // `call` outlives it.
+  RingRank(const Call& call, RingTile tile, std::int64_t rank);
+
+  // Makes ready the keys of a rank's share, which lie in the call's K and V.
+  void pack(std::int64_t share, Team& team) const;
+  // Its queries against the keys that it has in this turn, merged with what the turns before made. Turns come in order.
+  void turn(std::int64_t turn, Team& team) const;
+  // O / l and LSE of its queries, after the last turn.
+  void finish(Team& team) const;
+
+ private:
+  template <class Work>
+  void for_its_tiles(Team& team, const Work& work) const;
+
+  const Call& call_;
+  RingTile tile_;
+  Ring ring_;
+  std::int64_t rank_;
+};
+
+// All ranks in this process, for what is packed already.
+void ring_walk(const Call& call, const RingTile& of_tile, Team& team);
+
+}  // namespace attn::cpu
