@@ -108,7 +108,7 @@ profile/source profile/phases profile/heartbeat profile/timeline profile/figures
 learn/lesson learn/card learn/figure learn ."
       ;;
     app)
-      printf "system state/apply state/inputs state/string state/lessons graphics worker peers control/tasks \
+      printf "system state/apply state/inputs state/string state/lessons graphics worker ring peers control/tasks \
 control/step control/learn control/bench control/files control/profile control shell/keys \
 shell/widgets shell/palette shell window cli/arguments cli/bench cli/profile cli/step cli/verify cli \
 python ."

@@ -126,7 +126,7 @@ int run_checked(int argc, char** argv) {
                                       add_verify(parser),  add_list(parser),     add_doctor(parser), add_shot(parser),
                                       add_report(parser),  add_inspect(parser),  add_lab(parser),    add_museum(parser),
                                       add_profile(parser), add_timeline(parser), add_sass(parser),   add_tune(parser),
-                                      add_lesson(parser),  add_worker(parser)};
+                                      add_ring(parser),    add_lesson(parser),   add_worker(parser)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,7 +1,5 @@
 #include "app/worker/messages.h"
 
-#include <fmt/format.h>
-
 #include "kernels/formats/container.h"
 #include "kernels/model/problem_json.h"
 #include "profiling/session/json/counts_json.h"
@@ -15,16 +13,6 @@ namespace {
 using nlohmann::json;
 
 constexpr int kMaxDepth = 16;
-
-// Both sides are this program: a message that does not fit is a fault of it, told with the reader's own words.
-template <class T>
-Result<T> guarded(const std::function<Result<T>()>& read) {
-  try {
-    return read();
-  } catch (const json::exception& wrong) {
-    return fail(ErrorKind::failed, fmt::format("a message between program and worker is broken: {}", wrong.what()));
-  }
-}
 
 gpu::GpuProperties gpu_from(const json& j) {
   gpu::GpuProperties p;

@@ -1,10 +1,12 @@
 // The worker's requests and answers as JSON: written and read by the two sides, here alone.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/worker/requests.h"
@@ -57,6 +59,16 @@ Error error_from(const nlohmann::json& j);
 // A kernel of the user's own, in the key "own" of every request that names it: a worker may be a new one.
 nlohmann::json to_json(const gpu::OwnKernel& own);
 Result<std::shared_ptr<const gpu::OwnKernel>> own_kernel_from(const nlohmann::json& j);
+
+// Both sides are this program: a message that does not fit is a fault of it, told with the reader's own words.
+template <class T>
+Result<T> guarded(const std::function<Result<T>()>& read) {
+  try {
+    return read();
+  } catch (const nlohmann::json::exception& wrong) {
+    return fail(ErrorKind::failed, fmt::format("a message between program and worker is broken: {}", wrong.what()));
+  }
+}
 
 // Text to an object with the key `is` or `do`; an error in place of an exception.
 Result<nlohmann::json> parse_message(const std::string& text);

@@ -34,6 +34,7 @@ Command add_timeline(Parser program);
 Command add_sass(Parser program);
 Command add_tune(Parser program);
 Command add_lab(Parser program);
+Command add_ring(Parser program);
 Command add_worker(Parser program);
 
 }  // namespace attn::cli

@@ -8,6 +8,7 @@
 #include "app/cli/arguments/command.h"
 #include "app/cli/arguments/console_text.h"
 #include "app/cli/arguments/problem_arguments.h"
+#include "app/ring/rank.h"
 #include "app/system/child_process.h"
 #include "app/worker/client.h"
 #include "app/worker/collect.h"
@@ -54,7 +55,7 @@ Result<int> check_survival(std::int32_t gpu) {
 }
 
 struct WorkerArguments {
-  bool check = false, compile = false;
+  bool check = false, compile = false, rank = false;
   std::int32_t gpu = 0;
   std::string timed;     // kernels
   std::string measured;  // kernels
@@ -190,6 +191,7 @@ Command add_worker(Parser program) {
       program.add_subcommand("worker", tr("The process that drives a GPU; the program starts it by itself"));
   parser.add_flag("--check", a->check, tr("Run a small kernel, end its worker, and see that the next one works"));
   parser.add_flag("--compile", a->compile, tr("Compile texts of yours, with bounds; the program starts it by itself"));
+  parser.add_flag("--rank", a->rank, tr("Be a rank of a ring; the program starts it by itself"));
   parser.add_option("--gpu", a->gpu, tr("Which GPU --check, --time and --measure take"))->type_name("N");
   parser.add_option("--time", a->timed, tr("Time these kernels by CUDA events on one problem; CSV"))
       ->type_name("ID,ID,...");
@@ -216,6 +218,10 @@ Command add_worker(Parser program) {
     if (!a->measured.empty()) return measure_kernels(*a, stopper);
     Socket socket(kChildSocket);
     if (a->compile) return compile_for_users(socket);
+    if (a->rank) {
+      Socket left(kLeftNeighbour), right(kRightNeighbour);
+      return work_as_rank(socket, left, right);
+    }
     return work(socket, {});
   };
   return {parser, run, false};

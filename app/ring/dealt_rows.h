@@ -1,0 +1,30 @@
+// A rank's rows of a tensor [B, H, L, width] as one block of bytes: a head after the other, of each its chunks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/base/array.h"
+#include "kernels/model/ring.h"
+
+namespace attn {
+
+// Rows [first, last) of every head.
+struct DealtRows {
+  std::int64_t first = 0, last = 0;
+  std::int64_t count() const { return last - first; }
+};
+
+// Of `tiles`, cut as the ring cuts them; `side`: rows of a tile, `length` of a head.
+std::vector<DealtRows> dealt_to(const Ring& ring, const KeyParts& tiles, std::int64_t rank, std::int64_t side,
+                                std::int64_t length);
+
+std::size_t dealt_bytes(const Array& tensor, std::span<const DealtRows> rows);
+// Appended to `block`.
+void take_dealt(const Array& tensor, std::span<const DealtRows> rows, std::vector<std::byte>& block);
+// Back in their places; `block` has dealt_bytes() of them.
+void put_dealt(std::span<const std::byte> block, std::span<const DealtRows> rows, Array& tensor);
+
+}  // namespace attn

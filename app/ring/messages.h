@@ -1,0 +1,51 @@
+// What a ring's ranks are asked and what they answer, and what they send to each other.
+//
+//   request   {"do": "deal", "rank", "kernel", "problem", "options"}
+//             + the rank's rows of Q, K and V, then the whole bias
+//   answer    {"is": "ready"}
+//   request   {"do": "go"}: a whole ring
+//   answers   {"is": "news", "turn", "waits": whether it is done but for its neighbours}, any number of times
+//             {"is": "done", "spans": [[what, turn, begin_us, end_us], ...], "sent"} + its rows of O and LSE
+//   or        {"is": "error", "kind", "message", "neighbour": whether it is one that is gone}
+//   to the right   {"share": whose} + the share's rows of K and V, in the problem's dtype
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/base/result.h"
+#include "kernels/model/options.h"
+#include "kernels/model/problem/problem.h"
+
+namespace attn {
+
+// What a rank did, by the clock that all processes of a machine share.
+enum class RankWork : std::uint8_t { compute, send, receive, wait };
+std::string_view name_of(RankWork work);
+
+struct RankSpan {
+  RankWork work = RankWork::compute;
+  std::int64_t turn = 0;
+  double begin_us = 0, end_us = 0;  // since the machine's clock began
+
+  double length_us() const { return end_us - begin_us; }
+  bool operator==(const RankSpan&) const = default;
+};
+
+struct DealRequest {
+  std::int64_t rank = 0;
+  std::string kernel;
+  Problem problem;
+  Options options;  // resolved
+};
+nlohmann::json to_json(const DealRequest& r);
+Result<DealRequest> deal_request_from(const nlohmann::json& j);
+
+nlohmann::json to_json(const std::vector<RankSpan>& spans);
+Result<std::vector<RankSpan>> spans_from(const nlohmann::json& j);
+
+}  // namespace attn

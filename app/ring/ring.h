@@ -1,0 +1,79 @@
+// A ring of processes on this machine: cpu_flash with its queries and keys dealt to ranks, a process each, K and V
+// travelling over sockets while the share at hand is computed (kernels/model/ring.h). The bits are those of
+// `cpu_flash --set ranks=N` in one process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "app/ring/dealt_rows.h"
+#include "app/ring/messages.h"
+#include "app/system/child_process.h"
+#include "kernels/base/result.h"
+#include "kernels/model/kernel.h"
+#include "kernels/model/problem/problem.h"
+#include "kernels/model/ring.h"
+
+namespace attn {
+
+struct RingLimits {
+  double seconds = 60;  // without any news of any rank; then the ring is given up
+  std::stop_token stop;
+};
+
+struct RankRun {
+  std::uint64_t sent_bytes = 0;  // to its right neighbour
+  std::vector<RankSpan> spans;   // in microseconds since the ring's first began
+  // The sum of its spans of one kind.
+  double us(RankWork work) const;
+};
+
+// One run of all ranks.
+struct RingRun {
+  std::vector<RankRun> ranks;
+  double us() const;  // from the first that began to the last that ended
+};
+
+// The first of the ladder that walks a ring.
+Result<const KernelRow*> ring_kernel();
+
+class RingProcesses {
+ public:
+  // Starts a rank's process with its left and right neighbour; tests start their own.
+  using Starter = std::function<Result<Child>(const Socket& left, const Socket& right)>;
+  static Result<Child> start_program(const Socket& left, const Socket& right);
+
+  // Starts and deals. `row` walks a ring; `options` have ranks chosen, and threads are a rank's: 0 = its part of the
+  // cores. Inputs are not kept. Refused: what the kernel refuses.
+  static Result<RingProcesses> start(const KernelRow& row, const Problem& p, const Options& options, const Inputs& in,
+                                     const RingLimits& limits, const Starter& start = start_program);
+
+  // The whole ring once. An error names the rank, and what it was at; then no rank is left, and the next go() says so.
+  Result<RingRun> go(Outputs& out, const RingLimits& limits);
+
+  const KernelRow& kernel() const { return *kernel_; }
+  const Options& options() const { return options_; }  // resolved
+  const Ring& ring() const { return ring_; }
+  int process(std::int64_t rank) const { return children_.at(static_cast<std::size_t>(rank)).id(); }
+
+ private:
+  RingProcesses(const KernelRow& row, Problem p, Options options, Ring ring)
+      : kernel_(&row), problem_(std::move(p)), options_(std::move(options)), ring_(ring) {}
+  // An answer of every rank: "ready" or "done".
+  Result<std::vector<Message>> gather(const RingLimits& limits);
+  Result<void> send(std::size_t rank, const nlohmann::json& text, std::span<const std::byte> bytes,
+                    const RingLimits& limits);
+  std::vector<DealtRows> query_rows(std::int64_t rank) const;
+
+  const KernelRow* kernel_;
+  Problem problem_;
+  Options options_;
+  Ring ring_;
+  std::vector<Child> children_;
+};
+
+}  // namespace attn

@@ -1,0 +1,116 @@
+"""attnscope ring: a process a rank gives the bits of one process, says what each did, and survives a rank that is
+lost."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+from program import BINARY, Report, run
+
+report = Report()
+SMALL = ["--l", "200", "--lk", "230", "--hq", "4", "--hkv", "2", "--d", "24", "--tile", "16x16", "--repeats", "1"]
+
+
+def every_number_of_ranks_gives_the_bits_of_one_process():
+    for ranks in (1, 2, 3, 5, 8):
+        for deal in ("zigzag", "in_order"):
+            done = run("ring", "--ranks", str(ranks), "--deal", deal, *SMALL, "--causal", "--json", "-")
+            report.check(done.returncode == 0, f"{ranks} {deal}: exit {done.returncode}: {done.stderr}")
+            said = json.loads(done.stdout)
+            report.check(said["same_bits_as_one_process"] is True and said["right"] is True, f"{ranks} {deal}: {said}")
+            report.check(0 <= said["error"] <= said["allowed"], f"{ranks} {deal}: {said['error']}")
+            check_runs(said, ranks)
+
+
+# B 1, Hkv 2, D and Dv 24 in f32, 230 keys: every share goes once past every rank but the last.
+BYTES_OF_ALL_KEYS = 2 * 2 * 230 * 24 * 4
+
+
+def check_runs(said, ranks):
+    for ring in said["runs"]:
+        sent = sum(rank["sent_bytes"] for rank in ring["ranks"])
+        report.check(sent == BYTES_OF_ALL_KEYS * (ranks - 1), f"{ranks} ranks sent {sent} bytes")
+        for rank in ring["ranks"]:
+            lane = sorted((s for s in rank["spans"] if s[0] in ("compute", "wait")), key=lambda s: s[2])
+            report.check(all(a[3] <= b[2] + 1e-3 for a, b in zip(lane, lane[1:])), f"a rank did two things: {lane}")
+            report.check(all(s[2] >= 0 and s[3] >= s[2] for s in rank["spans"]), f"spans: {rank['spans']}")
+            turns = [s[1] for s in lane if s[0] == "compute"]
+            report.check(sorted(set(turns)) == list(range(ranks)), f"{ranks} ranks computed in turns {turns}")
+        last = max(s[3] for rank in ring["ranks"] for s in rank["spans"])
+        report.check(abs(last - ring["us"]) < 1e-6, f"{last} and {ring['us']}")
+
+
+def all_that_a_forward_takes_goes_round():
+    for more in (["--window", "20,5", "--dtype", "bf16"], ["--alibi", "--softcap", "5", "--dtype", "f16"],
+                 ["--key-lengths", "17"], ["--bias-shape", "1,4,200,230"], ["--threads", "2"],
+                 ["--generator", "late_outlier"]):
+        done = run("ring", "--ranks", "3", *SMALL, *more)
+        report.check(done.returncode == 0 and "bits: those of one process" in done.stdout,
+                     f"{more}: exit {done.returncode}: {done.stdout}{done.stderr}")
+
+
+def spans_are_csv():
+    rows = list(csv.DictReader(io.StringIO(run("ring", "--ranks", "2", *SMALL, "--csv", "-").stdout)))
+    report.check({row["work"] for row in rows} == {"compute", "send", "receive", "wait"}, f"works: {rows}")
+    report.check({row["rank"] for row in rows} == {"0", "1"}, f"ranks: {rows}")
+
+
+def bad_input_is_refused_in_words():
+    for arguments, words in ((["--ranks", "0"], "1 to 64"), (["--ranks", "65"], "1 to 64"),
+                             (["--deal", "heads"], "zigzag"), (["--kernel", "cpu_tiled"], "walks no ring"),
+                             (["--repeats", "0"], "1 to 1000"), (["--set", "splits=4"], "splits=4"),
+                             (["--generator", "none"], "none"), (["--seed", "-1"], "-1"),
+                             (["--hang-limit", "-1"], "above 0"), (["--pass", "backward"], "backward")):
+        done = run("ring", "--l", "32", *arguments)
+        report.check(done.returncode == 2 and words in done.stderr and done.stdout == "",
+                     f"{arguments}: exit {done.returncode}: {done.stderr}")
+
+
+def children_of(process):
+    with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
+        return [int(n) for n in file.read().split()]
+
+
+def running(process):
+    try:
+        with open(f"/proc/{process}/stat", encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def lost(signal_sent, which, words, seconds):
+    """A ring of three that would run for a long time, of which one rank is lost."""
+    with tempfile.TemporaryDirectory() as folder:
+        ring = subprocess.Popen([BINARY, "ring", "--ranks", "3", "--l", "1500", "--hq", "8", "--d", "64", "--repeats",
+                                 "1000", "--hang-limit", "2"], cwd=folder, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+        until = time.monotonic() + 30
+        ranks = []
+        while len(ranks) < 3 and time.monotonic() < until:
+            time.sleep(0.05)
+            ranks = children_of(ring.pid)
+        time.sleep(0.5)
+        os.kill(ranks[which], signal_sent)
+        begin = time.monotonic()
+        _, said = ring.communicate(timeout=60)
+        took = time.monotonic() - begin
+        report.check(ring.returncode == 3 or ring.returncode == 1, f"exit {ring.returncode}: {said}")
+        report.check(f"Rank {which} of 3" in said and words in said, f"rank {which}: {said}")
+        report.check(took < seconds, f"{took:.1f} s until: {said}")
+        left = [rank for rank in ranks if running(rank)]
+        report.check(not left, f"processes are left: {left}")
+
+
+every_number_of_ranks_gives_the_bits_of_one_process()
+all_that_a_forward_takes_goes_round()
+spans_are_csv()
+bad_input_is_refused_in_words()
+lost(signal.SIGKILL, 1, "signal 9", 3)
+lost(signal.SIGSTOP, 2, "no sign for 2 s", 8)
+report.exit(100)
