@@ -6,6 +6,7 @@ A page's commands run in one folder of its own, with the program under test as `
     sh          runs
     sh build    builds, or needs what was built: under the long lists alone
     sh gpu      where there is a GPU
+    sh nvdisasm where nvdisasm is found
     sh window   opens a window: on a display of the test's own, where there is Xvfb
 
 A block may be of two kinds. Never run: the test command itself.
@@ -28,6 +29,7 @@ from program import Report
 
 PICTURE = re.compile(r"!\[[^\]]+\]\(([^)]+)\)")
 SECONDS = {"build": 2400, "gpu": 600}
+KINDS = ("build", "gpu", "nvdisasm", "window")
 MADE = {
     "README.md": ["sweep.attn", "sweep.csv", "my_attention.cu"],
     "tour.md": ["step.png", "overflow.png", "steps.gif", "sweep.csv", "bench.png", "sweep-report/summary.md",
@@ -85,6 +87,9 @@ def left_out():
     if subprocess.run([os.environ["ATTNSCOPE_BINARY"], "worker", "--check"], capture_output=True, check=False,
                       timeout=300).returncode != 0:
         why["gpu"] = "there is no GPU here"
+    if subprocess.run([os.environ["ATTNSCOPE_BINARY"], "sass", "naive", "naive", "--d", "64"], capture_output=True,
+                      check=False, timeout=300).returncode == 3:
+        why["nvdisasm"] = "there is no NVRTC or no nvdisasm here"
     if display.missing():
         why["window"] = display.missing()
     return why
@@ -124,7 +129,7 @@ def run_block(block, folder, sources, env, without):
     kinds = block.words[1:]
     name = block.page.name
     for kind in kinds:
-        report.check(kind in ("build", "gpu", "window"), f"{name}:{block.line}: there is no kind of block '{kind}'")
+        report.check(kind in KINDS, f"{name}:{block.line}: there is no kind of block '{kind}'")
     where = sources if "build" in kinds or name == "CONTRIBUTING.md" else folder
     its = environment_of_build(env, sources) if "build" in kinds else env
     reasons = [without[kind] for kind in kinds if kind in without]
