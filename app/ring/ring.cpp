@@ -243,6 +243,7 @@ Result<std::vector<Message>> RingProcesses::gather(const RingLimits& limits) {
   std::vector<RankNews> news = listeners.stop();
   if (good) {
     std::vector<Message> answers;
+    answers.reserve(news.size());
     for (RankNews& r : news) answers.push_back(*std::move(r.answer));
     return answers;
   }

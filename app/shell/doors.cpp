@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -49,7 +50,7 @@ void draw_tile_picture(ImDrawList* list, const Box& box, const Model& model, Eve
           draw_dashed(list, place, colour_of(Token::faint), 2);
           continue;
         }
-        const float value = rec->values(id)[static_cast<std::size_t>(row * rec->version(id).cols + col)];
+        const float value = rec->values(id)[static_cast<std::size_t>(std::int64_t{row} * rec->version(id).cols + col)];
         const float shade = most > 0 && std::isfinite(value) ? value / most : 0;
         list->AddRectFilled(place.min, place.max, cell_fill(s.theme, tensor_of(slot), shade), s.px(2));
       }
@@ -114,6 +115,7 @@ void draw_chart_picture(ImDrawList* list, const Box& box, const Model& model) {
   list->AddLine({in.min.x, in.max.y}, in.max, colour_of(Token::line), std::max(1.0F, s.px(1)));
   for (const Curve& c : curves) {
     std::vector<ImVec2> line;
+    line.reserve(c.points.size());
     for (const ImVec2& p : c.points) line.push_back(at(p));
     const ImU32 ink = kernel_colour(s.theme, c.kernel);
     list->AddPolyline(line.data(), static_cast<int>(line.size()), ink, 0, s.px(2));

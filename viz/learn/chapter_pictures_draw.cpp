@@ -106,8 +106,10 @@ void bytes(const Sheet& s) {
 void sram(const Sheet& s) {
   s.frame(3, 2, 18, 20, Token::dim);
   constexpr Hue kHues[] = {Hue::q, Hue::k, Hue::o, Hue::s, Hue::v, Hue::p};
-  for (int n = 0; n < 6; ++n)
-    s.cell(n % 2 == 0 ? 5.0F : 12.5F, 4 + 6 * static_cast<float>(n / 2), 6.5F, 4.6F, kHues[n]);
+  for (int n = 0; n < 6; ++n) {
+    const int row = n / 2;
+    s.cell(n % 2 == 0 ? 5.0F : 12.5F, 4 + 6 * static_cast<float>(row), 6.5F, 4.6F, kHues[n]);
+  }
 }
 void outside(const Sheet& s) {
   for (int r = 0; r < 3; ++r)

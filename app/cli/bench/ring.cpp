@@ -105,6 +105,7 @@ Result<std::vector<RingRun>> repeat(RingProcesses& ring, std::int64_t repeats, O
 
 TimeStatistics time_of(const std::vector<RingRun>& runs) {
   std::vector<double> us;
+  us.reserve(runs.size());
   for (const RingRun& run : runs) us.push_back(run.us());
   return statistics_of(us);
 }
@@ -112,6 +113,7 @@ TimeStatistics time_of(const std::vector<RingRun>& runs) {
 // The run whose time is the median.
 const RingRun& middle(const std::vector<RingRun>& runs) {
   std::vector<const RingRun*> order;
+  order.reserve(runs.size());
   for (const RingRun& run : runs) order.push_back(&run);
   std::ranges::sort(order, {}, &RingRun::us);
   return *order[(order.size() - 1) / 2];
