@@ -88,7 +88,7 @@ def lost(signal_sent, which, words, seconds):
     """A ring of three that would run for a long time, of which one rank is lost."""
     with tempfile.TemporaryDirectory() as folder:
         ring = subprocess.Popen([BINARY, "ring", "--ranks", "3", "--l", "1500", "--hq", "8", "--d", "64", "--repeats",
-                                 "1000", "--hang-limit", "2"], cwd=folder, stdout=subprocess.PIPE,
+                                 "1000", "--hang-limit", "4"], cwd=folder, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
         until = time.monotonic() + 30
         ranks = []
@@ -111,6 +111,6 @@ every_number_of_ranks_gives_the_bits_of_one_process()
 all_that_a_forward_takes_goes_round()
 spans_are_csv()
 bad_input_is_refused_in_words()
-lost(signal.SIGKILL, 1, "signal 9", 3)
-lost(signal.SIGSTOP, 2, "no sign for 2 s", 8)
+lost(signal.SIGKILL, 1, "signal 9", 6)
+lost(signal.SIGSTOP, 2, "for 4 s", 12)  # it gave no sign, or took nothing
 report.exit(100)
