@@ -28,6 +28,22 @@ constexpr int kBlock = static_cast<int>(kLanes / kWidth);                      /
 constexpr int kPanel = kBlock == 1 ? 4 : kBlock;
 constexpr int kRows = kBlock == 4 ? 2 : 4;
 
+// WebAssembly's vectors have no fused multiply-add; in a page, too, the bits are those of a CPU's.
+template <class D, class X>
+HWY_INLINE X fused(D d, X a, X b, X c) {
+#if HWY_ARCH_WASM
+  HWY_ALIGN float lanes[3][16];
+  hn::Store(a, d, lanes[0]);
+  hn::Store(b, d, lanes[1]);
+  hn::Store(c, d, lanes[2]);
+  for (std::size_t n = 0; n < hn::Lanes(d); ++n) lanes[2][n] = std::fma(lanes[0][n], lanes[1][n], lanes[2][n]);
+  return hn::Load(d, lanes[2]);
+#else
+  static_cast<void>(d);
+  return hn::MulAdd(a, b, c);
+#endif
+}
+
 enum class Start { zero, c, c_times_factor };
 // How the left factor lies: as it is multiplied, or transposed.
 enum class Left { plain, transposed };
@@ -52,7 +68,7 @@ HWY_INLINE void micro(ConstTile a, ConstTile b, MutTile c, std::int64_t k, float
     for (int v = 0; v < kNv; ++v) row[v] = hn::Load(d, b.data + x * b.ld + v * kWidth);
     for (int r = 0; r < kR; ++r) {
       const V left = hn::Set(d, kLeft == Left::plain ? a.data[r * a.ld + x] : a.data[x * a.ld + r]);
-      for (int v = 0; v < kNv; ++v) acc[r][v] = hn::MulAdd(left, row[v], acc[r][v]);
+      for (int v = 0; v < kNv; ++v) acc[r][v] = fused(d, left, row[v], acc[r][v]);
     }
   }
   const V by = hn::Set(d, scale);
@@ -114,7 +130,7 @@ void RowDots(ConstTile a, ConstTile b, std::int64_t m, std::int64_t n, float* ou
   for (std::int64_t r = 0; r < m; ++r) {
     auto sum = hn::Zero(d);
     for (std::int64_t x = 0; x < n; ++x)
-      sum = hn::MulAdd(hn::Set(d, a.data[r * a.ld + x]), hn::Set(d, b.data[r * b.ld + x]), sum);
+      sum = fused(d, hn::Set(d, a.data[r * a.ld + x]), hn::Set(d, b.data[r * b.ld + x]), sum);
     out[r] = hn::GetLane(sum);
   }
 }
