@@ -111,7 +111,7 @@ learn/lesson learn/card learn/figure learn ."
       printf "system state/apply state/inputs state/string state/lessons graphics worker ring peers control/tasks \
 control/step control/learn control/bench control/files control/profile control shell/keys \
 shell/widgets shell/palette shell window cli/arguments cli/bench cli/profile cli/step cli/verify cli \
-python ."
+web web/absent python ."
       ;;
   esac
 }
@@ -285,7 +285,7 @@ check_shell() {
   local rule="shell scripts pass shellcheck"
   if command -v shellcheck >/dev/null; then
     verdict "$rule" "$(shellcheck -x -f gcc app/run.sh tests/run.sh tests/rules.sh tests/bare.sh tests/wheels.sh \
-      app/setup/*.sh 2>&1 ||
+      tests/web.sh app/web/*.sh app/setup/*.sh 2>&1 ||
       true)"
   else
     skip "$rule" "shellcheck is not installed"

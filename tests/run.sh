@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds and runs the tests: bash tests/run.sh [--full | --tsan | --tidy | --wheels]
+# Builds and runs the tests: bash tests/run.sh [--full | --tsan | --tidy | --wheels | --web]
 #
 #   (nothing)   the code's rules and every test of a Release build: about 8 minutes on 2 cores
 #   --full      besides: long lists, mutants, address, undefined-behaviour and thread sanitizer, fuzzing, clang-tidy:
@@ -7,6 +7,7 @@
 #   --tsan      the thread sanitizer alone, over kernels, profiling, model and tasks
 #   --tidy      clang-tidy alone
 #   --wheels    the Python wheel alone, in a clean folder of each Python there is (tests/wheels.sh)
+#   --web       the page in a browser alone (tests/web.sh)
 # Every part runs even when one before it failed; the last line counts all of them.
 set -Eeuo pipefail
 
@@ -278,6 +279,28 @@ test_wheels() {
   took
 }
 
+# It needs the desktop program to be held against.
+test_web() {
+  build_folder tests
+  if [[ ! -x $folder/bin/attnscope || -n $web ]]; then
+    step "The program"
+    prepared tests attnscope
+  fi
+  step "The page in a browser"
+  local line
+  while IFS= read -r line; do
+    case "$line" in
+      PASS*)
+        count_pass
+        say "    ${line#PASS }"
+        ;;
+      SKIP*) count_skip "${line#SKIP }" ;;
+      FAIL*) count_fail "${line#FAIL }" ;;
+    esac
+  done < <(bash "$root/tests/web.sh" "$folder/bin/attnscope" || true)
+  took
+}
+
 tidy() {
   step "clang-tidy"
   local program line
@@ -339,16 +362,17 @@ choose_clang() {
 # ---- all of it
 
 main() {
-  local full="" tsan="" tidy="" wheels="" folder gui clang clang_version=16
+  local full="" tsan="" tidy="" wheels="" web="" folder gui clang clang_version=16
   local -a with_clang=()
   case "${1:-}" in
     --full) full=1 ;;
     --tsan) tsan=1 ;;
     --tidy) tidy=1 ;;
     --wheels) wheels=1 ;;
+    --web) web=1 ;;
     "") ;;
     *)
-      say "usage: bash tests/run.sh [--full | --tsan | --tidy | --wheels]"
+      say "usage: bash tests/run.sh [--full | --tsan | --tidy | --wheels | --web]"
       exit 2
       ;;
   esac
@@ -366,6 +390,7 @@ main() {
       >"$folder/packages_full"
     install_packages "$folder/packages_full"
   fi
+  if [[ -n $web ]]; then install_packages "$root/app/setup/packages_web"; fi
   check_tools
   clang="$(command -v "clang++-$clang_version" || command -v clang++ || true)"
   if [[ -n $clang ]]; then
@@ -375,11 +400,12 @@ main() {
   gui_sources
 
   if [[ -n $wheels ]]; then test_wheels; fi
-  if [[ -z $tsan$tidy$wheels ]]; then
+  if [[ -z $tsan$tidy$wheels$web ]]; then
     check_rules
     test_release "$full"
     if [[ -n $full ]]; then mutants "$folder"; fi
   fi
+  if [[ -n $web ]]; then test_web; fi
   if [[ -n $full ]]; then test_asan; fi
   if [[ -n $full$tsan ]]; then test_tsan; fi
   if [[ -n $full$tidy ]]; then tidy; fi

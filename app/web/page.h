@@ -1,0 +1,87 @@
+// The program in a page: one canvas, one thread. page.js calls frame() once a picture of the browser, hands in what the
+// user does, and does what only a browser can: downloads, the link, the clipboard, text for a screen reader.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/control/controller.h"
+#include "app/graphics/gl.h"
+#include "app/graphics/gui_context.h"
+#include "app/shell/shell.h"
+#include "app/web/mirror.h"
+#include "app/web/steps_gif.h"
+#include "app/window/pace.h"
+#include "kernels/base/result.h"
+#include "viz/state/commands.h"
+#include "viz/state/state.h"
+
+namespace attn {
+
+// What the link asks for. Empty: nothing.
+struct PageOptions {
+  std::string state;                      // a state string
+  std::string order, step, theme, panel;  // of an <iframe>: docs/web.md
+  int width = 0, height = 0;              // pixels
+  float ratio = 1;                        // pixels of a logical one
+};
+
+class Page {
+ public:
+  // Needs a current WebGL context and the program's files under /share.
+  static Result<std::unique_ptr<Page>> open(const PageOptions& options);
+  ~Page();
+  Page(const Page&) = delete;
+  Page& operator=(const Page&) = delete;
+
+  // `now` in seconds. Whether it drew.
+  bool frame(double now);
+  void size_is(int width, int height, float ratio);
+  void command(Command command) { commands_.push_back(std::move(command)); }
+  void scale_by(float factor);
+  Result<void> open_state(const std::string& text);
+  // Files that were dropped, chosen or pasted, in the page's file system.
+  void open_files(std::vector<std::string> files);
+  const Controller& controller() const { return *controller_; }
+  Controller& controller() { return *controller_; }
+  const Shell& shell() const { return shell_; }
+  // Whether a touch there drags what it lies on, rather than scrolls or steps.
+  bool touch_drags(float x, float y) const;
+  // Draws this state's picture as `attnscope shot` does, still and without toasts, until another is asked for.
+  void stand_still();
+  // What frames do besides drawing, until no task is left.
+  void settle();
+
+ private:
+  explicit Page(Gl gl) : gl_(gl), pace_(60) {}
+  Result<void> set_up(const PageOptions& options);
+  void begin(State state);
+  void draw(double now);
+  void follow_requests(const WindowRequests& requests);
+  void tell(double now);
+
+  Gl gl_;
+  GuiContext gui_;
+  Shell shell_;
+  std::unique_ptr<Controller> controller_;
+  Commands commands_;
+  Pace pace_;
+  StepsGif gif_;
+  Mirror mirror_;
+  std::optional<std::uint64_t> shown_;  // frame_sum() of what the canvas shows
+  bool exposed_ = true, still_ = false, wants_text_ = false;
+  double looked_ = 0, changed_ = 0;
+  int width_ = 0, height_ = 0;
+  float ratio_ = 1;
+  std::string state_said_;
+};
+
+// What the link's parameters come to on a state, or what is wrong with one of them.
+Result<State> state_of(const PageOptions& options);
+std::optional<StepPanel> panel_named(const std::string& name);
+
+}  // namespace attn

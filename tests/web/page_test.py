@@ -1,0 +1,449 @@
+"""The page in Chromium and Firefox: python3 tests/web/page_test.py FOLDER BINARY
+
+FOLDER: what app/web/build.sh made; pictures of what it saw are left in FOLDER/seen. BINARY: the desktop program, which
+says what the page must show. Prints a line each: PASS, FAIL or SKIP and what. Exit status 1 if one failed.
+"""
+import functools
+import http.server
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from damage import FUZZ, random_states
+from firefox import Firefox
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FOLDER, BINARY = pathlib.Path(sys.argv[1]), sys.argv[2]
+SEEN = FOLDER / "seen"
+CHROMIUM = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
+FIRST_STEP_SECONDS, STATES, FILES, NEAR, LIKE_PERCENT = 6, 1000, 10000, 8, 98
+failed = 0
+
+
+def verdict(good, what, why=""):
+    global failed
+    failed += not good
+    print(f"{'PASS' if good else 'FAIL'} {what}{'' if good or not why else ': ' + why}", flush=True)
+    return good
+
+
+def serve():
+    """The folder at a port of this machine."""
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+    handler = functools.partial(Quiet, directory=str(FOLDER / "site"))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_address[1]}/index.html"
+
+
+def program(*arguments):
+    done = subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{arguments}: {done.stderr}")
+    return done.stdout
+
+
+class Tab:
+    """A page that is open. Whatever it throws, or asks of another place than its own, is kept."""
+
+    def __init__(self, browser, url, width=1440, height=900, **more):
+        self.context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True, **more)
+        self.page = self.context.new_page()
+        self.thrown, self.asked = [], set()
+        self.page.on("pageerror", lambda e: self.thrown.append(str(e)))
+        self.page.on("crash", lambda _: self.thrown.append("the page crashed"))
+        self.page.on("request", lambda r: self.asked.add(r.url.split("/")[2] if r.url.startswith("http") else ""))
+        self.page.goto(url)
+        ready = "document.documentElement.dataset.ready || !document.getElementById('words').hidden"
+        self.page.wait_for_function(ready, timeout=60000)
+
+    def ready_ms(self):
+        return int(self.js("document.documentElement.dataset.ready || '0'"))
+
+    def js(self, script, argument=None):
+        return self.page.evaluate(script, argument)
+
+    def frames(self, count=3):
+        self.js("""n => new Promise(done => {
+            const f = () => n-- > 0 ? requestAnimationFrame(f) : done(); f(); })""", count)
+
+    def steps(self):
+        return json.loads(self.js("attnscope.call('page_json', ['number','number'], [1, 1e6], 'string')"))
+
+    def step(self):
+        return self.js("attnscope.call('page_step', [], [], 'number')") + 1
+
+    def until(self, script, what, seconds=20):
+        try:
+            self.page.wait_for_function(script, timeout=seconds * 1000)
+            return True
+        except Exception:  # playwright's own kinds of time-out
+            return verdict(False, what, "it did not come to be")
+
+    def picture(self, name=None):
+        image = Image.open(io.BytesIO(self.page.screenshot())).convert("RGB")
+        if name:
+            image.save(SEEN / f"{name}.png")
+        return image
+
+    def text(self):
+        return [self.js(f"document.getElementById('{name}').textContent") for name in ("title", "sentence", "values")]
+
+    def close(self):
+        self.context.close()
+
+
+def same_values(page, desktop):
+    """Every number, sentence and formula of every step, and the answer. What the machine is called may differ."""
+    wrong = []
+    for key in ("steps", "lse", "out", "dq", "dk", "dv", "compulsory_bytes", "on_chip_bytes", "order", "kernel",
+                "problem", "step_count"):
+        if page.get(key) == desktop.get(key):
+            continue
+        if key != "steps":
+            wrong.append(f"{key}: {page.get(key)} instead of {desktop.get(key)}")
+            continue
+        for here, there in zip(page[key], desktop[key]):
+            for name in there:
+                if here.get(name) != there[name]:
+                    wrong.append(f"{there['position']}, {name}: {here.get(name)} instead of {there[name]}")
+    return wrong
+
+
+def written(step):
+    """What the desktop prints of a step: title, sentence, values."""
+    lines = [line.strip() for line in step.strip("\n").split("\n")]
+    return [f"{lines[0]}. {lines[1]}", lines[2], "\n".join(line for line in lines[3:] if line)]
+
+
+def desktop_steps(*arguments):
+    text = program("step", *arguments)
+    pieces = text.split("\n\nStep ")[1:]
+    pieces = ["Step " + p for p in pieces]
+    # After the last step comes the summary of the run.
+    pieces[-1] = pieces[-1].split("\n\n")[0]
+    return [written(p) for p in pieces]
+
+
+def test_opens(browser, url):
+    tab = Tab(browser, url)
+    ms = tab.ready_ms()
+    verdict(0 < ms <= FIRST_STEP_SECONDS * 1000, f"Chromium shows the first step after {ms} ms")
+    verdict(tab.asked == {url.split('/')[2]}, "nothing is asked of another server", str(tab.asked))
+    verdict(not tab.thrown, "nothing is thrown", "; ".join(tab.thrown[:3]))
+    tab.picture("laptop")
+    return tab
+
+
+def test_walk(tab):
+    """The blackboard by keyboard: text beside the canvas and numbers are the desktop's at every step."""
+    wrong = same_values(tab.steps(), json.loads(program("step", "--preset", "blackboard", "--json")))
+    verdict(not wrong, "every number of the blackboard is the desktop's", "; ".join(wrong[:3]))
+    expected = desktop_steps("--preset", "blackboard")
+    tab.page.focus("#canvas")
+    tab.page.keyboard.press("Home")
+    tab.frames()
+    wrong = []
+    for n, words in enumerate(expected):
+        if tab.step() != n + 1:
+            wrong.append(f"at step {tab.step()} instead of {n + 1}")
+            break
+        if tab.text() != words:
+            wrong.append(f"step {n + 1}: {tab.text()} instead of {words}")
+        if n + 1 < len(expected):
+            tab.page.keyboard.press("ArrowRight")
+            tab.until(f"attnscope.call('page_step', [], [], 'number') !== {n}", f"step {n + 2} by keyboard")
+            tab.frames(2)
+    verdict(not wrong and len(expected) == 34, f"{len(expected)} steps by keyboard, each with the desktop's words",
+            "; ".join(wrong[:2]))
+
+
+def test_kernels(tab):
+    """Other orders and presets: the same bits."""
+    for arguments, state in (
+            (["--preset", "late_outlier", "--kernel", "cpu_flash"], "attn1,preset=late_outlier,kernel=cpu_flash"),
+            (["--preset", "causal", "--kernel", "cpu_sequential"], "attn1,preset=causal,kernel=cpu_sequential"),
+            (["--preset", "random", "--kernel", "cpu_multicore"], "attn1,preset=random,kernel=cpu_multicore"),
+            (["--l", "32", "--d", "16", "--tile", "8x8", "--generator", "normal", "--seed", "4"],
+             "attn1,L=32,D=16,br=8,bc=8,generator=normal,seed=4"),
+            (["--pass", "backward", "--l", "16", "--d", "4", "--tile", "4x4", "--generator", "normal", "--seed", "61"],
+             "attn1,kernel=cpu_flash_bwd,pass=backward,L=16,D=4,br=4,bc=4,generator=normal,seed=61")):
+        why = tab.js("s => attnscope.openState(s)", state)
+        tab.js("attnscope.call('page_settle', [], [])")
+        wrong = [why] if why else same_values(tab.steps(), json.loads(program("step", *arguments, "--json")))
+        verdict(not wrong, f"every number of `step {' '.join(arguments)}` is the desktop's", "; ".join(wrong[:2]))
+
+
+def swipe(tab, x0, y0, x1, y1):
+    client = tab.context.new_cdp_session(tab.page)
+    client.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x0, "y": y0}]})
+    for part in (0.3, 0.6, 1):
+        client.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [
+            {"x": x0 + part * (x1 - x0), "y": y0 + part * (y1 - y0)}]})
+    client.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def test_touch(browser, url):
+    tab = Tab(browser, url, 390, 844, has_touch=True, is_mobile=True, device_scale_factor=3)
+    tab.frames(10)
+    tab.picture("phone")
+    expected = desktop_steps("--preset", "blackboard")
+    wrong = []
+    for n in range(1, len(expected)):
+        swipe(tab, 300, 400, 90, 405)
+        tab.until(f"attnscope.call('page_step', [], [], 'number') === {n}", f"step {n + 1} by a swipe", 5)
+        tab.frames(2)
+        if tab.text() != expected[n]:
+            wrong.append(f"step {n + 1}: {tab.text()}")
+            break
+    verdict(not wrong, "all steps by swipes, each with the desktop's words", "; ".join(wrong))
+    swipe(tab, 90, 400, 300, 405)
+    tab.until(f"attnscope.call('page_step', [], [], 'number') === {len(expected) - 2}", "a step back by a swipe", 5)
+    tab.picture("phone_last")
+    client = tab.context.new_cdp_session(tab.page)
+    two = lambda d: [{"x": 195 - d, "y": 400, "id": 0}, {"x": 195 + d, "y": 400, "id": 1}]
+    before = tab.picture()
+    client.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": two(40)[:1]})
+    client.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": two(40)})
+    for d in (50, 60, 75):
+        client.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": two(d)})
+    client.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    tab.frames(8)
+    differs = np.abs(np.asarray(before, int) - np.asarray(tab.picture("phone_pinched"), int)).max(axis=2) > NEAR
+    verdict(differs.mean() > 0.02, "two fingers scale the view")
+    verdict(not tab.thrown, "nothing is thrown on a phone", "; ".join(tab.thrown[:3]))
+    tab.close()
+    tab = Tab(browser, url + "#attn1,preset=causal,cursor=20", 820, 1180, has_touch=True, device_scale_factor=2)
+    tab.frames(10)
+    tab.picture("tablet")
+    tab.close()
+
+
+def test_pictures(browser, url):
+    for name, state, arguments in (
+            ("blackboard", "attn1,cursor=13", ["--preset", "blackboard", "--step", "14"]),
+            ("late_outlier", "attn1,preset=late_outlier,cursor=25", ["--preset", "late_outlier", "--step", "26"]),
+            ("wrong_run", "attn1,preset=late_outlier,kernel=museum_alpha_on_l_only,cursor=14",
+             ["--kernel", "museum_alpha_on_l_only", "--preset", "late_outlier", "--step", "15"]),
+            ("fragments", "attn1,L=16,D=64,br=4,bc=4,chart=fragments",
+             ["--l", "16", "--d", "64", "--tile", "4x4", "--chart", "fragments"]),
+            ("learn", "attn1,workspace=learn,lesson=one-pass,beat=past",
+             ["--view", "learn", "--state", "attn1,workspace=learn,lesson=one-pass,beat=past"])):
+        tab = Tab(browser, f"{url}?still#{state}")
+        tab.frames(12)
+        drawn = np.asarray(tab.picture(f"page_{name}"), int)
+        file = SEEN / f"desktop_{name}.png"
+        view = arguments if "--view" in arguments else ["--view", "step", *arguments]
+        program("shot", *view, "--size", "1440x900", "-o", file)
+        desktop = np.asarray(Image.open(file).convert("RGB"), int)
+        near = 100 * (np.abs(drawn - desktop).max(axis=2) <= NEAR).mean() if drawn.shape == desktop.shape else 0
+        verdict(near >= LIKE_PERCENT, f"{name}: {near:.2f} % of the pixels are the desktop's")
+        tab.close()
+
+
+def test_states(tab):
+    opened = refused = 0
+    worst, slowest = 0, ""
+    for text in random_states(STATES):
+        said = tab.js("""s => { const t = performance.now(); const why = attnscope.openState(s);
+            attnscope.call('page_settle', [], []); attnscope.numbers('page_frame', performance.now() / 1000);
+            return [why, performance.now() - t]; }""", text)
+        opened, refused = opened + (said[0] == ""), refused + (len(said[0]) > 10)
+        if said[1] > worst:
+            worst, slowest = said[1], text
+    verdict(opened + refused == STATES and opened > STATES / 20 and refused > STATES / 20 and not tab.thrown,
+            f"{STATES} random states: {opened} open, {refused} are refused in words (the slowest takes {worst:.0f} ms: "
+            f"{slowest})", "; ".join(tab.thrown[:3]))
+
+
+def test_link(browser, url):
+    tab = Tab(browser, url)
+    tab.page.focus("#canvas")
+    for _ in range(5):
+        tab.page.keyboard.press("ArrowRight")
+        tab.frames(2)
+    tab.until("location.hash.includes('cursor=')", "the link follows the view")
+    link, words = tab.js("location.href"), tab.text()
+    tab.close()
+    tab = Tab(browser, link)
+    verdict(tab.text() == words and tab.js("location.href") == link, "the link opens the same view", link)
+    tab.js("location.hash = '#attn1,preset=causal,cursor=3'")
+    tab.until("document.getElementById('title').textContent.startsWith('Step 4 ')", "a link that is edited is followed")
+    tab.js("location.hash = '#attn1,nothing=1'")
+    tab.until("!document.getElementById('words').hidden", "a wrong link is refused in words")
+    tab.close()
+    tab = Tab(browser, url + "?order=naive&step=3&theme=light&panel=tiles", 700, 420)
+    tab.frames(8)
+    tab.picture("figure")
+    light = np.asarray(tab.picture(), int).mean()
+    kernel = tab.steps()["order"]
+    verdict(kernel == "naive" and tab.step() == 3 and light > 140, "a figure has its order, step, theme and panel",
+            f"{kernel}, step {tab.step()}, brightness {light:.0f}")
+    tab.close()
+    for wrong in ("order=sideways", "step=0", "theme=pink", "panel=all"):
+        tab = Tab(browser, f"{url}?{wrong}", 500, 400)
+        words = tab.js("document.getElementById('refused').textContent")
+        verdict(wrong.split("=")[1] in words and tab.ready_ms() > 0, f"{wrong} is refused in words", words)
+        tab.close()
+
+
+def test_lessons(tab):
+    said = tab.js("attnscope.call('page_check_lessons', [], [], 'string')").strip().split("\n")
+    files = [f for f in (ROOT / "assets" / "lessons").glob("*.json") if f.name.count(".") == 1 and "_" in f.name]
+    good = [line for line in said if line.endswith(": ok")]
+    verdict(len(good) == len(said) == len(files), f"{len(good)} of {len(files)} chapters pass the lesson tests",
+            "; ".join(line for line in said if not line.endswith(": ok"))[:600])
+
+
+def test_learn(browser, url):
+    tab = Tab(browser, url + "#attn1,workspace=learn")
+    tab.frames(8)
+    tab.picture("chapters")
+    tab.js("s => attnscope.openState(s)", "attn1,workspace=learn,lesson=one-pass,beat=past")
+    tab.frames(8)
+    title = tab.text()[0]
+    verdict(":" in title, "a lesson's card is text too", title)
+    tab.close()
+    tab = Tab(browser, url + "#attn1,workspace=learn,lesson=one-pass,beat=past", 390, 844, has_touch=True,
+              is_mobile=True, device_scale_factor=3)
+    tab.frames(8)
+    tab.picture("phone_lesson")
+    tab.close()
+
+
+def test_files(browser, url):
+    """Own numbers and what leaves the page."""
+    tab = Tab(browser, url)
+    q, k, v = (np.arange(8, dtype=np.float32).reshape(4, 2) * s for s in (0.5, 0.25, 1))
+    text = "\n\n".join("\n".join(",".join(map(str, row)) for row in m) for m in (q, k, v))
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for name, m in (("q", q), ("k", k), ("v", v)):
+            np.save(folder / f"{name}.npy", m.reshape(1, 1, 4, 2))
+        names = [folder / f"{n}.npy" for n in "qkv"]
+        expected = json.loads(program("step", "--q", names[0], "--k", names[1], "--v", names[2], "--json"))
+    tab.js("t => attnscope.openText(t)", text)
+    tab.until("attnscope.call('page_state', [], [], 'string').includes('q_file')", "pasted numbers are the document's")
+    tab.frames(4)
+    verdict(tab.steps()["out"] == expected["out"], "pasted numbers give the desktop's answer")
+    recording = (ROOT / "tests" / "fuzz" / "corpus" / "attn" / "cpu_flash.attn")
+    tab.js("""async b => attnscope.open([new File([Uint8Array.from(atob(b), c => c.charCodeAt(0))], 'run.attn')])""",
+           __import__("base64").b64encode(recording.read_bytes()).decode())
+    tab.until("attnscope.call('page_log', [], [], 'string').includes('run.attn')", "a recording opens")
+    with tab.page.expect_download(timeout=20000) as download:
+        tab.page.focus("#canvas")
+        tab.page.keyboard.press("Control+s")
+    with tempfile.TemporaryDirectory() as folder:
+        session, picture = pathlib.Path(folder) / "session.attn", pathlib.Path(folder) / "session.png"
+        download.value.save_as(session)
+        program("shot", "--session", session, "--view", "step", "--size", "640x480", "-o", picture)
+        drawn = np.asarray(Image.open(picture).convert("RGB"), int)
+        verdict(drawn.std() > 10, "a session that the page saved opens in the desktop program")
+    verdict(not tab.thrown, "nothing is thrown over files", "; ".join(tab.thrown[:3]))
+    tab.close()
+
+
+def test_fuzz(browser, url):
+    import base64
+    tab = Tab(browser, url, 320, 240)
+    lots = []
+    for kind, name in (("npy", "q.npy"), ("attn", "run.attn"), ("session", "run.attn"), ("lesson", "lesson.json"),
+                       ("header", "own.cu")):
+        for file in sorted((ROOT / "tests" / "fuzz" / "corpus" / kind).iterdir()):
+            if file.stat().st_size < 100000:
+                lots.append([name, base64.b64encode(file.read_bytes()).decode()])
+    lots.append(["pasted.csv", base64.b64encode(b"1,2\n3,4\n\n1,0\n0,1\n\n5,6\n7,8\n").decode()])
+    done, begun = 0, time.time()
+    while done < FILES and not tab.thrown:
+        done += tab.js(FUZZ, [lots, done, 500])
+    tab.js("s => attnscope.openState(s)", "attn1,preset=blackboard")
+    alive = tab.step() == 1 and len(tab.steps()["steps"]) == 34
+    verdict(done == FILES and alive and not tab.thrown,
+            f"{done} damaged files, {time.time() - begun:.0f} s: the page goes on", "; ".join(tab.thrown[:3]))
+    tab.close()
+
+
+def test_gif(browser, url):
+    tab = Tab(browser, url, 640, 480)
+    size = tuple(tab.js("[canvas.width, canvas.height]"))
+    with tab.page.expect_download(timeout=60000) as download:
+        tab.js("attnscope.call('page_save_steps', ['number','number','string'], [1, 4, 'steps.gif'])")
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "steps.gif"
+        download.value.save_as(file)
+        gif = Image.open(file)
+        verdict(gif.n_frames == 4 and gif.size == size, "a GIF of four steps is downloaded")
+    with tab.page.expect_download(timeout=20000) as download:
+        tab.page.focus("#canvas")
+        tab.page.keyboard.press("F12")
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "picture.png"
+        download.value.save_as(file)
+        verdict(Image.open(file).size == size, "a picture is downloaded")
+    tab.close()
+
+
+def test_one_file(browser):
+    tab = Tab(browser, (FOLDER / "attnscope.html").as_uri())
+    verdict(tab.ready_ms() > 0 and tab.text()[0].startswith("Step 1 of 34") and not tab.thrown,
+            f"one file opens by file:// in Chromium after {tab.ready_ms()} ms", "; ".join(tab.thrown[:3]))
+    tab.close()
+
+
+def test_firefox(url):
+    with Firefox() as firefox:
+        firefox.open(url)
+        ready = int(firefox.until("document.documentElement.dataset.ready || ''", 60) or 0)
+        verdict(0 < ready <= FIRST_STEP_SECONDS * 1000, f"Firefox shows the first step after {ready} ms")
+        for n in range(1, 6):
+            firefox.press("ArrowRight")
+            firefox.until(f"document.getElementById('title').textContent.startsWith('Step {n + 1} ') ? '1' : ''", 10)
+        title = firefox.value("document.getElementById('title').textContent")
+        verdict(title == desktop_steps("--preset", "blackboard")[5][0], "Firefox walks by keyboard", title)
+        firefox.picture(SEEN / "firefox.png")
+        firefox.open((FOLDER / "attnscope.html").as_uri())
+        ready = int(firefox.until("document.documentElement.dataset.ready || ''", 60) or 0)
+        verdict(ready > 0, f"one file opens by file:// in Firefox after {ready} ms")
+
+
+def main():
+    SEEN.mkdir(exist_ok=True)
+    url = serve()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM)
+        tab = test_opens(browser, url)
+        for test in (test_walk, test_kernels, test_lessons):
+            guarded(test, tab)
+        tab.close()
+        for test in (test_link, test_learn, test_files, test_gif, test_touch, test_pictures):
+            guarded(test, browser, url)
+        guarded(test_one_file, browser)
+        states = Tab(browser, url, 320, 240)
+        guarded(test_states, states)
+        states.close()
+        guarded(test_fuzz, browser, url)
+        browser.close()
+    guarded(test_firefox, url)
+    return 1 if failed else 0
+
+
+def guarded(test, *arguments):
+    try:
+        test(*arguments)
+    except Exception as e:  # a browser that went, a download that did not come: the other tests go on
+        verdict(False, test.__name__, f"{type(e).__name__}: {str(e)[:400]}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
