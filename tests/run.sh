@@ -30,6 +30,21 @@ count_fail() {
   say "    FAILED: $1"
 }
 
+# count_verdicts COMMAND...: adds what a script of its own prints, a line a check.
+count_verdicts() {
+  local line
+  while IFS= read -r line; do
+    case "$line" in
+      PASS*)
+        count_pass
+        say "    ${line#PASS }"
+        ;;
+      SKIP*) count_skip "${line#SKIP }" ;;
+      FAIL*) count_fail "${line#FAIL }" ;;
+    esac
+  done < <("$@" || true)
+}
+
 # ---- parts
 
 check_rules() {
@@ -265,17 +280,7 @@ fuzz_results() { # reads running and names of fuzz()
 
 test_wheels() {
   step "The Python wheel"
-  local line
-  while IFS= read -r line; do
-    case "$line" in
-      PASS*)
-        count_pass
-        say "    ${line#PASS }"
-        ;;
-      SKIP*) count_skip "${line#SKIP }" ;;
-      FAIL*) count_fail "${line#FAIL }" ;;
-    esac
-  done < <(bash "$root/tests/wheels.sh" || true)
+  count_verdicts bash "$root/tests/wheels.sh"
   took
 }
 
@@ -287,17 +292,7 @@ test_web() {
     prepared tests attnscope
   fi
   step "The page in a browser"
-  local line
-  while IFS= read -r line; do
-    case "$line" in
-      PASS*)
-        count_pass
-        say "    ${line#PASS }"
-        ;;
-      SKIP*) count_skip "${line#SKIP }" ;;
-      FAIL*) count_fail "${line#FAIL }" ;;
-    esac
-  done < <(bash "$root/tests/web.sh" "$folder/bin/attnscope" || true)
+  count_verdicts bash "$root/tests/web.sh" "$folder/bin/attnscope"
   took
 }
 
