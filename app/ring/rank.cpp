@@ -55,15 +55,9 @@ class Dealt {
   cpu::Team& team() { return team_; }
   const cpu::RingRank& work() const { return work_; }
 
-  // K and V of a share, out of memory and into it.
-  std::vector<std::byte> share(std::int64_t of) const {
-    std::vector<std::byte> block;
-    const auto rows = key_rows(of);
-    block.reserve(dealt_bytes(in_.k, rows) + dealt_bytes(in_.v, rows));
-    take_dealt(in_.k, rows, block);
-    take_dealt(in_.v, rows, block);
-    return block;
-  }
+  // K and V of its share, as it was dealt.
+  const std::vector<std::byte>& own() const { return own_; }
+  // K and V of a share, into memory.
   Result<void> put_share(std::int64_t of, std::span<const std::byte> block) {
     const auto rows = key_rows(of);
     const std::size_t k = dealt_bytes(in_.k, rows), v = dealt_bytes(in_.v, rows);
@@ -75,7 +69,7 @@ class Dealt {
   }
   std::vector<std::byte> answer() const {
     std::vector<std::byte> block;
-    const auto rows = dealt_to(ring_, ring_.queries(), rank_, call_.at.br, plan_.problem.Lq);
+    const auto rows = query_rows();
     take_dealt(out_.out, rows, block);
     take_dealt(out_.lse, rows, block);
     return block;
@@ -94,9 +88,9 @@ class Dealt {
         team_(plan_.options.threads, Stream{{}, nullptr, &crew_}),
         rank_(rank),
         call_(plan_.problem, plan_.options, placed(block), plan_.kernel->order, Rules::vector),
-        ring_(cpu::ring_of(call_)),
+        ring_(cpu::ring_of(call_.at, call_.o)),
         work_(call_, *plan_.kernel->ring, rank) {
-    const auto rows = dealt_to(ring_, ring_.queries(), rank, call_.at.br, plan_.problem.Lq);
+    const auto rows = query_rows();
     const std::size_t q = dealt_bytes(in_.q, rows);
     put_dealt(block.first(q), rows, in_.q);
     const std::size_t bias = bias_ ? in_.bias->bytes() : 0;
@@ -115,6 +109,9 @@ class Dealt {
     buffers_ = buffers_of(in_, out_, workspace_.data());
     return buffers_;
   }
+  std::vector<DealtRows> query_rows() const {
+    return dealt_to(ring_, ring_.queries(), rank_, call_.at.br, plan_.problem.Lq);
+  }
   std::vector<DealtRows> key_rows(std::int64_t of) const {
     return dealt_to(ring_, ring_.keys(), of, call_.at.bc, plan_.problem.Lk);
   }
@@ -131,9 +128,7 @@ class Dealt {
   cpu::Call call_;
   Ring ring_;
   cpu::RingRank work_;
-
- public:
-  std::vector<std::byte> own_;  // its share, as it was dealt
+  std::vector<std::byte> own_;
 };
 
 // One share on its way out and the next on its way in, each in a thread, while the caller computes.
@@ -229,7 +224,7 @@ class RankProcess {
   Result<void> go() {
     const Ring& ring = dealt_->ring();
     std::vector<RankSpan> spans;
-    std::vector<std::byte> block = dealt_->own_;
+    std::vector<std::byte> block = dealt_->own();
     std::size_t sent = 0;
     const auto timed = [&spans](std::int64_t turn, const auto& work) {
       const double begin = now_us();

@@ -13,6 +13,7 @@
 #include "kernels/base/text.h"
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/device.h"
+#include "kernels/cpu/ring.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem/tensor_bytes.h"
@@ -197,7 +198,7 @@ Result<RingProcesses> RingProcesses::start(const KernelRow& row, const Problem& 
   const auto plan = row.plan(row, p, asked, device);
   if (!plan) return tl::unexpected(plan.error());
   const cpu::Layout at = cpu::layout_of(row.order, Rules::vector, p, plan->options);
-  const Ring ring{ranks_of(plan->options), chosen(plan->options, kDeal).value_or(0) != 0, at.ti, at.tj};
+  const Ring ring = cpu::ring_of(at, plan->options);
   RingProcesses made(row, p, plan->options, ring);
 
   const auto ranks = static_cast<std::size_t>(ring.ranks);

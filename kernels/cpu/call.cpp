@@ -203,6 +203,20 @@ ConstTile Call::load_q(const Place2d& t, const Scratch& s) const {
   return {s.q.data, p.D};
 }
 
+void Call::keep_part(const Place2d& t, std::int64_t n, const Scratch& s) const {
+  const PartRows to = part_rows(t, n);
+  std::copy_n(s.o.data, t.rows * s.o.ld, to.o.data);
+  std::copy_n(s.m_old, t.rows, to.m);
+  std::copy_n(s.l_old, t.rows, to.l);
+}
+
+void Call::take_part(const Place2d& t, std::int64_t n, const Scratch& s) const {
+  const PartRows from = part_rows(t, n);
+  std::copy_n(from.o.data, t.rows * s.o.ld, s.o.data);
+  std::copy_n(from.m, t.rows, s.m_old);
+  std::copy_n(from.l, t.rows, s.l_old);
+}
+
 Result<void> cpu_supports(const KernelRow& row, const Problem& p, const Options&, const Device& d) {
   if (d.processor != Processor::cpu)
     return fail(ErrorKind::cannot_run, tr("this kernel runs on the CPU; choose --device cpu"));

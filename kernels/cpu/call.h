@@ -92,6 +92,9 @@ class Call {
   Scratch scratch(std::int32_t worker) const;
   // Q_i in fp32.
   ConstTile load_q(const Place2d& t, const Scratch& s) const;
+  // m, l and O of rows, from the scratch to memory as a part, and back.
+  void keep_part(const Place2d& t, std::int64_t part, const Scratch& s) const;
+  void take_part(const Place2d& t, std::int64_t part, const Scratch& s) const;
 
  private:
   // Keys [c, c + n) of a head of K or V, `columns` wide, in fp32. In pages keys beyond the batch's length are 0.

@@ -184,10 +184,7 @@ PartVersions part_of_tile(const Call& call, const Place2d& rows, std::int64_t i,
                           Call::Scratch& s, Trace& trace) {
   const KeyParts parts = parts_of(call);
   key_tiles(call, rows, i, {parts.first(part), parts.end(part)}, team, s, trace);
-  const Call::PartRows to = call.part_rows(rows, part);
-  std::copy_n(s.o.data, rows.rows * s.o.ld, to.o.data);
-  std::copy_n(s.m_old, rows.rows, to.m);
-  std::copy_n(s.l_old, rows.rows, to.l);
+  call.keep_part(rows, part, s);
   PartVersions made;
   if constexpr (Trace::kOn) {
     const auto newest = [&](Slot fresh, Slot old) {
@@ -277,10 +274,7 @@ void merged_tile(const Call& call, const Place2d& rows, std::int64_t i, Call::Sc
                into.l);
     if constexpr (Trace::kOn) recorded->end(step);
   });
-  const Call::PartRows all = call.part_rows(rows, 0);
-  std::copy_n(all.o.data, rows.rows * s.o.ld, s.o.data);
-  std::copy_n(all.m, rows.rows, s.m_old);
-  std::copy_n(all.l, rows.rows, s.l_old);
+  call.take_part(rows, 0, s);
   finish_tile(call, rows, i, s, trace);
 }
 

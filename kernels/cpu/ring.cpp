@@ -22,33 +22,28 @@ void turn_of_tile(const Call& call, const RingTile& of_tile, const Ring& ring, s
   if (call.o.key_order == KeyOrder::right_to_left) std::ranges::reverse(keys);
   of_tile.keys(call, rows, i, keys, team, s);
   if (ring.ranks == 1) return of_tile.finish(call, rows, i, s);  // nothing to merge with, and no memory kept for it
-  const Call::PartRows all = call.part_rows(rows, 0);
   if (turn == 0) {
-    std::copy_n(s.o.data, rows.rows * s.o.ld, all.o.data);
-    std::copy_n(s.m_old, rows.rows, all.m);
-    std::copy_n(s.l_old, rows.rows, all.l);
+    call.keep_part(rows, 0, s);
   } else {
+    const Call::PartRows all = call.part_rows(rows, 0);
     merge_rows(call.o.accumulate, {s.o.data, s.o.ld}, s.m_old, s.l_old, rows.rows, call.p.Dv, all.o, all.m, all.l);
   }
 }
 
 void finish_ring_tile(const Call& call, const RingTile& of_tile, std::int64_t tile, Call::Scratch& s) {
   const Place2d rows = call.rows_of_tile(tile);
-  const Call::PartRows all = call.part_rows(rows, 0);
-  std::copy_n(all.o.data, rows.rows * s.o.ld, s.o.data);
-  std::copy_n(all.m, rows.rows, s.m_old);
-  std::copy_n(all.l, rows.rows, s.l_old);
+  call.take_part(rows, 0, s);
   of_tile.finish(call, rows, tile % call.at.ti, s);
 }
 
 }  // namespace
 
-Ring ring_of(const Call& call) {
-  return {ranks_of(call.o), chosen(call.o, kDeal).value_or(0) != 0, call.at.ti, call.at.tj};
+Ring ring_of(const Layout& at, const Options& o) {
+  return {ranks_of(o), chosen(o, kDeal).value_or(0) != 0, at.ti, at.tj};
 }
 
 RingRank::RingRank(const Call& call, RingTile tile, std::int64_t rank)
-    : call_(call), tile_(tile), ring_(ring_of(call)), rank_(rank) {}
+    : call_(call), tile_(tile), ring_(ring_of(call.at, call.o)), rank_(rank) {}
 
 template <class Work>
 void RingRank::for_its_tiles(Team& team, const Work& work) const {
@@ -89,7 +84,7 @@ void RingRank::finish(Team& team) const {
 }
 
 void ring_walk(const Call& call, const RingTile& of_tile, Team& team) {
-  const Ring ring = ring_of(call);
+  const Ring ring = ring_of(call.at, call.o);
   // A query tile's turns follow one another, and wait for no other tile's.
   team.run(call.p.B * call.p.Hq * call.at.ti, [&](std::int64_t tile, std::int32_t worker) {
     Call::Scratch s = call.scratch(worker);

@@ -11,7 +11,7 @@
 
 namespace attn::cpu {
 
-Ring ring_of(const Call& call);
+Ring ring_of(const Layout& at, const Options& o);
 
 // What a kernel makes of one query tile: m, l and O over some key tiles, from m = -inf, in the scratch; and O / l and
 // LSE of what stands there.
