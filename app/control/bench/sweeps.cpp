@@ -210,13 +210,4 @@ void Sweeps::look_ahead() {
       context_.tasks.start(looks ? tr("Looking for kept tiles") : phrase("Compiling for {}", sweep.arch), work);
 }
 
-void Sweeps::show_runs(Session& session) {
-  const HistoryEntry before = entry_of(context_.state);
-  restore_bench(session.state, context_.state);
-  runs_.add(std::move(session.runs), RunFrom::file);
-  if (session.recordings.empty()) context_.state.view.workspace = Workspace::bench;
-  context_.state.view.bench.value.reset();
-  context_.history.changed(before, context_.state.document, 0);
-}
-
 }  // namespace attn

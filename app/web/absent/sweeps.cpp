@@ -1,10 +1,6 @@
-// Sweeps in a page: runs of a file are shown, nothing is measured.
+// Sweeps in a page: nothing is measured. Runs of a file are shown as in the program (sweeps_shown.cpp).
 #include "app/control/bench/sweeps.h"
 
-#include <utility>
-
-#include "app/state/apply/history.h"
-#include "app/state/string/state_string.h"
 #include "app/web/absent/words.h"
 
 namespace attn {
@@ -25,14 +21,5 @@ void Sweeps::run(bool) {
 }
 
 void Sweeps::look_ahead() {}
-
-void Sweeps::show_runs(Session& session) {
-  const HistoryEntry before = entry_of(context_.state);
-  restore_bench(session.state, context_.state);
-  runs_.add(std::move(session.runs), RunFrom::file);
-  if (session.recordings.empty()) context_.state.view.workspace = Workspace::bench;
-  context_.state.view.bench.value.reset();
-  context_.history.changed(before, context_.state.document, 0);
-}
 
 }  // namespace attn
