@@ -1,7 +1,8 @@
 """torch: the operator attnscope::attention with its gradient, a stand-in for scaled_dot_product_attention, capture().
 
-The operator is known to torch.compile, opcheck and autograd. Its gradient is recomputed from O and LSE by
-cpu_flash_bwd; on a GPU it is refused in words.
+The operator is known to torch.compile, opcheck and autograd. Its gradient is recomputed from O and LSE, by
+cpu_flash_bwd on the CPU, by flash_bwd (float16, bfloat16) or flash_bwd_simt (float32) on a GPU. There dQ is summed in
+whatever order blocks come, unless torch.use_deterministic_algorithms() asks for one.
 """
 
 import contextlib
@@ -96,13 +97,12 @@ def backward_op(
     layout: str,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """dQ, dK and dV."""
-    if q.is_cuda:
-        raise RuntimeError(
-            "attnscope::attention has its gradient on the CPU alone: detach its inputs, or move them there."
-        )
-    asked = _asked(q, k, v, bias, "auto", causal, window, softcap, alibi, scale, key_lengths, layout, "null")
+    repeats = q.is_cuda and torch.are_deterministic_algorithms_enabled()
+    options = '{"deterministic": true}' if repeats else _NO_OPTIONS
+    asked = _asked(q, k, v, bias, "auto", causal, window, softcap, alibi, scale, key_lengths, layout, options)
     # What autograd hands in lies as it likes: nobody could mend a copy that is said.
-    d_q, d_k, d_v, _ = _core.backward(*asked, out, lse, d_out, Torch)
+    with _on_device_of(q):
+        d_q, d_k, d_v, _ = _core.backward(*asked, out, lse, d_out, Torch)
     return d_q, d_k, d_v
 
 
@@ -175,7 +175,7 @@ def attention(
     layout="bhld",
     return_lse=False,
 ):
-    """attnscope.attention as a torch operator: traced by torch.compile, with gradients of q, k and v on the CPU.
+    """attnscope.attention as a torch operator: traced by torch.compile, with gradients of q, k and v.
 
     Arguments and answer as there. LSE has no gradient. float64 and dropout are refused.
 

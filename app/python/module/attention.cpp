@@ -103,7 +103,7 @@ class Ready {
       on_cpu_ = std::make_unique<CpuRun>(request_.problem, request_.options, request_.tensors, *choice.row);
       account_ = account(choice, on_cpu_->threads(), on_cpu_->copied());
     } else {
-      on_gpu_ = std::make_unique<GpuRun>(request_, kernel, home, a, answer_);
+      on_gpu_ = std::make_unique<GpuRun>(request_, kernel, home, arrays(a));
       account_ = account(on_gpu_->choice(), 0, on_gpu_->copied());
     }
   }
@@ -126,6 +126,17 @@ class Ready {
   nb::object account_of() const { return account_; }
 
  private:
+  LibraryArrays arrays(const Arguments& a) const {
+    LibraryArrays all;
+    all[Tensor::q] = a.q;
+    all[Tensor::k] = a.k;
+    all[Tensor::v] = a.v;
+    all[Tensor::bias] = a.bias;
+    all[Tensor::o] = answer_;
+    all[Tensor::lse] = lse_;
+    return all;
+  }
+
   Request request_;
   nb::object home_, answer_, lse_, account_;
   std::unique_ptr<CpuRun> on_cpu_;
@@ -165,11 +176,36 @@ ArrayView read_beside(nb::handle array, const Request& r, std::string_view name,
   return view;
 }
 
+// The gradients of a problem without queries or keys.
+void clear_gradients(Request& r) {
+  for (const Tensor t : {Tensor::d_q, Tensor::d_k, Tensor::d_v}) {
+    const ArrayView& view = r.tensors[t];
+    if (view.size() == 0) continue;
+    if (r.processor != Processor::cpu)
+      refuse("k", "has no keys, or q no queries; on a GPU give at least one, or detach it");
+    std::memset(view.data, 0, static_cast<std::size_t>(view.bytes()));
+  }
+}
+
+// What the call is of, by its tensors.
+LibraryArrays arrays_of(const Arguments& a, nb::handle out, nb::handle lse, nb::handle d_out, const Gradients& to) {
+  LibraryArrays all;
+  all[Tensor::q] = a.q;
+  all[Tensor::k] = a.k;
+  all[Tensor::v] = a.v;
+  all[Tensor::bias] = a.bias;
+  all[Tensor::o] = out;
+  all[Tensor::lse] = lse;
+  all[Tensor::d_o] = d_out;
+  all[Tensor::d_q] = to.d_q;
+  all[Tensor::d_k] = to.d_k;
+  all[Tensor::d_v] = to.d_v;
+  return all;
+}
+
 nb::tuple backward(const Arguments& a, nb::handle out, nb::handle lse, nb::handle d_out, nb::handle home) {
   Request r = read(a);
-  if (r.processor != Processor::cpu) {
-    refuse("kernel", "gradients are computed on the CPU alone: move the tensors there, or detach them");
-  }
+  if (r.processor == Processor::gpu) check_home(home);
   const auto like = [&](nb::handle array) { return home.attr("empty")(array.attr("shape"), array, "out"); };
   Gradients to{like(a.q), like(a.k), like(a.v)};
   r.tensors[Tensor::o] = read_beside(out, r, "out", r.problem.Dv);
@@ -179,12 +215,17 @@ nb::tuple backward(const Arguments& a, nb::handle out, nb::handle lse, nb::handl
   r.tensors[Tensor::d_k] = gradient_view(to.d_k, r, "d_k");
   r.tensors[Tensor::d_v] = gradient_view(to.d_v, r, "d_v");
   if (is_empty(r)) {
-    for (const Tensor t : {Tensor::d_q, Tensor::d_k, Tensor::d_v})
-      if (r.tensors[t].size() != 0) std::memset(r.tensors[t].data, 0, static_cast<std::size_t>(r.tensors[t].bytes()));
+    clear_gradients(r);
     return nb::make_tuple(to.d_q, to.d_k, to.d_v, nb::make_tuple("none", "there is nothing to compute", 0, nb::list()));
   }
   r.problem.pass = Pass::backward;
-  const Choice choice = choose(text(a.kernel, "kernel"), r, this_cpu());
+  const std::string kernel = text(a.kernel, "kernel");
+  if (r.processor == Processor::gpu) {
+    GpuRun run(r, kernel, home, arrays_of(a, out, lse, d_out, to));
+    run.launch(home);
+    return nb::make_tuple(to.d_q, to.d_k, to.d_v, account(run.choice(), 0, run.copied()));
+  }
+  const Choice choice = choose(kernel, r, this_cpu());
   const CpuRun run(r.problem, r.options, r.tensors, *choice.row);
   const Stop stop = stop_on_signals();
   Result<void> done;

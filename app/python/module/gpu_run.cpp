@@ -113,8 +113,7 @@ Choice choose_layout(Request& request, const std::string& kernel, const Device& 
 
 }  // namespace
 
-GpuRun::GpuRun(const Request& came, const std::string& kernel, nb::handle home, const Arguments& arguments,
-               nb::handle out)
+GpuRun::GpuRun(const Request& came, const std::string& kernel, nb::handle home, const LibraryArrays& arrays)
     : tensors_(came.tensors), device_(came.device) {
   Request request = came;
   Gpus& gpus = Gpus::all();
@@ -125,15 +124,11 @@ GpuRun::GpuRun(const Request& came, const std::string& kernel, nb::handle home, 
   Plan plan = taken(choice_.row->plan(*choice_.row, request.problem, request.options, device));
   for (const TensorSpec& spec : tensors_of(plan.problem)) {
     if (!tensors_[spec.tensor]) continue;
-    const nb::handle argument = spec.tensor == Tensor::q      ? arguments.q
-                                : spec.tensor == Tensor::k    ? arguments.k
-                                : spec.tensor == Tensor::v    ? arguments.v
-                                : spec.tensor == Tensor::bias ? arguments.bias
-                                                              : out;
-    place(spec, home, argument, request.heads_inside && request.problem.layout == AxisOrder::bhld);
+    const bool swapped = request.heads_inside && request.problem.layout == AxisOrder::bhld && spec.shape.size() == 4;
+    place(spec, home, arrays[spec.tensor], swapped);
   }
   const nb::object workspace =
-      home.attr("empty")(nb::make_tuple(std::max<std::uint64_t>(plan.workspace_bytes, 1)), arguments.q, "uint8");
+      home.attr("empty")(nb::make_tuple(std::max<std::uint64_t>(plan.workspace_bytes, 1)), arrays[Tensor::q], "uint8");
   held_.push_back(workspace);
   // NOLINTNEXTLINE(performance-no-int-to-ptr): libraries hand out addresses as numbers
   buffers_.workspace = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(home.attr("address")(workspace)));

@@ -13,12 +13,14 @@
 
 namespace attn::python {
 
+// The library's own arrays of a call, by the tensors they are; null: not given.
+using LibraryArrays = ByTensor<nanobind::handle>;
+
 // `home` is what attnscope/_homes.py says of the arrays' library: it allocates, copies and names the stream.
 class GpuRun {
  public:
-  // Compiles and loads where that was not done yet. `arguments` keep the arrays that are copied. Raises.
-  GpuRun(const Request& request, const std::string& kernel, nanobind::handle home, const Arguments& arguments,
-         nanobind::handle out);
+  // Compiles and loads where that was not done yet. `arrays` keep those that are copied. Raises.
+  GpuRun(const Request& request, const std::string& kernel, nanobind::handle home, const LibraryArrays& arrays);
 
   // Starts the kernels on the stream that is current now, and does not wait for them.
   void launch(nanobind::handle home);
