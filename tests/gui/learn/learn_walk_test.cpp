@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "app/state/lessons/lesson_files.h"
+#include "tests/environment/asked.h"
 #include "tests/environment/paths.h"
 #include "tests/gui/learn/learn_fixture.h"
 #include "viz/learn/beat.h"
@@ -63,7 +64,9 @@ TEST(LearnWalk, EveryShippedLessonIsGoneThroughByMouse) {
   TestWindow w(1280, 720);
   w.controller().update({ChooseWorkspace{Workspace::learn}});
   w.draw_frames(3);
-  for (const Lesson& lesson : found.lessons) {
+  for (std::size_t chapter = 0; chapter < found.lessons.size(); ++chapter) {
+    if (test::left_to_release(chapter, 3)) continue;
+    const Lesson& lesson = found.lessons[chapter];
     const auto first = std::find_if(lesson.beats.begin(), lesson.beats.end(), [](const Beat& b) { return !!b.ask; });
     const auto asks_first = static_cast<std::size_t>(first - lesson.beats.begin());
     EXPECT_TRUE(w.run([&](Ctx* ctx) {
@@ -81,7 +84,11 @@ TEST(LearnWalk, EveryShippedLessonIsGoneThroughByMouse) {
     })) << lesson.id
         << ", beat " << w.state().view.learn.beat;
   }
-  for (const ChapterScene& c : w.controller().model().learn->chapters) EXPECT_EQ(c.known, c.questions) << c.id;
+  const auto& chapters = w.controller().model().learn->chapters;
+  for (std::size_t chapter = 0; chapter < chapters.size(); ++chapter) {
+    if (test::left_to_release(chapter, 3)) continue;
+    EXPECT_EQ(chapters[chapter].known, chapters[chapter].questions) << chapters[chapter].id;
+  }
 }
 
 // Tab, arrows, Space; the run stays where it stands.
