@@ -13,6 +13,8 @@ inline bool asked(const char* variable) {
 }
 
 // Under a sanitizer one case in `every` will do, each time the same: the Release build takes them all.
-inline bool left_to_release(std::size_t n, std::size_t every) { return asked("ATTNSCOPE_SANITIZED") && n % every != 0; }
+inline bool left_to_release(std::size_t n, std::size_t every) {
+  return asked("ATTNSCOPE_SANITIZED") && n % every != 0;
+}
 
 }  // namespace attn::test
