@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/state/lessons/lesson_files.h"
 #include "app/state/string/state_string.h"
 #include "profiling/figures/counts.h"
 #include "profiling/figures/exact_shared.h"
@@ -218,6 +219,33 @@ TEST(BundledSessions, AHeartbeatNeedsNothingButTheFile) {
   }
   if (heard.empty()) GTEST_SKIP() << "none is bundled: tests/gpu/make_heartbeat_session.sh makes one on a GPU";
   for (const char* kernel : {"naive", "flash_simt", "flash_mma"}) EXPECT_TRUE(heard.contains(kernel)) << kernel;
+}
+
+// The chapter says what its picture can show: where the borders of tiles are not to be found in what was measured, its
+// words do not promise them.
+TEST(BundledSessions, AChapterPromisesNoBordersThatTheHeartbeatDoesNotShow) {
+  int pictures = 0;
+  const FoundLessons found = read_lessons(fs::path(test::source_folder()) / "assets/lessons");
+  for (const Lesson& lesson : found.lessons) {
+    for (const Beat& beat : lesson.beats) {
+      const std::string& words = lesson.words(beat.id + ".say", "en");
+      const bool speaks = words.find("one tile ends") != std::string::npos;
+      if (!speaks || !beat.figure || beat.figure->kind != FigureKind::heartbeat) continue;
+      const std::string name = beat.session.empty() ? lesson.session : beat.session;
+      const auto session = read_session(fs::path(test::source_folder()) / "assets/sessions" / (name + ".attn"));
+      ASSERT_TRUE(session) << session.error().message;
+      for (const SweepRun& run : session->runs) {
+        for (const Measurement& m : run.rows) {
+          if (m.heartbeat == nullptr || m.key.kernel != beat.figure->kernel) continue;
+          ++pictures;
+          const HeartbeatScene scene = heartbeat_scene(m, nullptr, {}, {});
+          const bool shown = scene.borders != nullptr && scene.borders->has_value();
+          EXPECT_EQ(words.find("do not show") == std::string::npos, shown) << lesson.id << ", " << beat.id;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(pictures, 1);
 }
 
 }  // namespace

@@ -1,17 +1,23 @@
 // The heartbeat under the hand: its page, a part of the run by dragging, all values at the pointer, why there is none.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "imgui_internal.h"
 #include "profiling/session/run.h"
 #include "tests/gui/gui_fixture.h"
 #include "tests/viz/profile/heartbeat/beats.h"
 #include "tests/viz/profile/profile_rows.h"
+#include "viz/draw/theme.h"
 
 namespace attn {
 namespace {
@@ -146,6 +152,37 @@ TEST_F(HeartbeatWindowTest, TheCurvesHaveTheCardsWidthAtLargeLetters) {
     EXPECT_LE(card->ContentSize.y, card->Size.y) << scale;
     window.reset();
   }
+}
+
+// Hue is not all that tells two kernels apart: the mean of the other one is dashed.
+TEST_F(HeartbeatWindowTest, TheOtherKernelsLineIsDashedAndItsOwnIsNot) {
+  open(true);
+  const auto share_drawn = [&](const char* kernel) {
+    const ImU32 ink = kernel_colour(style().theme, kernel);
+    std::set<int> columns;  // of the picture, where its line is
+    for (const ImGuiWindow* w : ImGui::GetCurrentContext()->Windows) {
+      if (!w->WasActive) continue;
+      const ImDrawList& list = *w->DrawList;
+      for (int n = 0; n + 2 < list.IdxBuffer.Size; n += 3) {
+        std::array<ImDrawVert, 3> corners{};
+        for (std::size_t i = 0; i < 3; ++i) corners[i] = list.VtxBuffer[list.IdxBuffer[n + static_cast<int>(i)]];
+        const auto [left, right] = std::ranges::minmax(corners, {}, [](const ImDrawVert& v) { return v.pos.x; });
+        // Slivers of the line alone: a mark or a fill is wider or of another ink.
+        if (std::ranges::any_of(corners, [&](const ImDrawVert& v) { return v.col != ink; })) continue;
+        if (right.pos.x - left.pos.x > 2.5F) continue;
+        for (int x = static_cast<int>(left.pos.x); x <= static_cast<int>(right.pos.x); ++x) columns.insert(x);
+      }
+    }
+    if (columns.size() < 100) return 0.0;
+    // The middle of it, off the marks beside the names.
+    const std::vector<int> at(columns.begin(), columns.end());
+    const std::size_t from = at.size() / 4, to = 3 * at.size() / 4;
+    return static_cast<double>(to - from) / (at[to] - at[from]);
+  };
+  const auto [dashed, whole] = std::minmax(share_drawn("naive"), share_drawn("flash_simt"));
+  EXPECT_GT(whole, 0.9) << dashed;
+  EXPECT_GT(dashed, 0.3);
+  EXPECT_LT(dashed, 0.8);
 }
 
 }  // namespace

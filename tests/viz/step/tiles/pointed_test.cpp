@@ -2,15 +2,20 @@
 #include "viz/step/tiles/pointed.h"
 
 #include <gtest/gtest.h>
+#include <cstdio>
 
 #include <cmath>
+#include <numbers>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "kernels/recording/file/recording_file.h"
+#include "tests/environment/paths.h"
 #include "tests/viz/step/fixture.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/bars/strip.h"
+#include "viz/step/facts/gpu_run.h"
 #include "viz/step/facts/scales.h"
 #include "viz/step/tiles/legend.h"
 
@@ -162,6 +167,27 @@ TEST(Pointed, AnInputSaysThatItCanBeTyped) {
   const TilesScene s = w.scene(-1, Phase::load_q);
   EXPECT_NE(w.words(s, {{Slot::q, 0, 1}, PointedBy::pointer}).find("a double click types another"), std::string::npos)
       << w.words(s, {{Slot::q, 0, 1}, PointedBy::pointer});
+}
+
+// A GPU's kernel multiplies by log₂e with the scale, so that it may take powers of two: without that factor the equation
+// beside the held number is false.
+TEST(Pointed, AScoreHeldForPowersOfTwoIsExplainedWithThatFactor) {
+  const auto read = read_recording(test::source_folder() + "/assets/" + recorded_asset("flash_simt"));
+  ASSERT_TRUE(read) << read.error().message;
+  const TensorScales scales = scales_of(*read);
+  const auto e = read->find({0, 0, 0, 0, Phase::scores});
+  ASSERT_TRUE(e);
+  const VersionId id = read->after(*e, Slot::s);
+  ASSERT_TRUE(read->version(id).holds.base2);
+  const TilesScene s = tiles_scene(*read, *e, {}, OutputReading::as_summed, scales);
+  const CellRef ref{Slot::s, 0, s.at.first_key};
+  const PointedScene out = pointed_scene(*read, s, {ref, PointedBy::pointer}, nullptr);
+  EXPECT_NE(plain_text(out.title).find("log₂e"), std::string::npos) << plain_text(out.title);
+  // "sum X, held as Y": Y is X by the scale and by log₂e.
+  double sum = 0, held = 0;
+  ASSERT_EQ(std::sscanf(plain_text(out.sum).c_str(), "sum %lf, held as %lf", &sum, &held), 2) << plain_text(out.sum);
+  EXPECT_NEAR(held, sum * std::numbers::log2e / std::sqrt(static_cast<double>(read->problem.D)),
+              1e-4 * std::fabs(held));
 }
 
 TEST(Legend, NamesEveryLookOfACellOnce) {
