@@ -1,4 +1,4 @@
-// How often the session of `bench -o` is written: it is written whole, so a row must not cost the more the more there are.
+// How often `bench -o` writes its session: as a whole, so a row must not cost the more the more there are.
 #include "app/cli/bench/bench_file.h"
 
 #include <gtest/gtest.h>

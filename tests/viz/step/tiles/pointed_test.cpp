@@ -169,8 +169,8 @@ TEST(Pointed, AnInputSaysThatItCanBeTyped) {
       << w.words(s, {{Slot::q, 0, 1}, PointedBy::pointer});
 }
 
-// A GPU's kernel multiplies by log₂e with the scale, so that it may take powers of two: without that factor the equation
-// beside the held number is false.
+// A GPU's kernel multiplies by log₂e with the scale, so that it may take powers of two: without that factor the
+// equation beside the held number is false.
 TEST(Pointed, AScoreHeldForPowersOfTwoIsExplainedWithThatFactor) {
   const auto read = read_recording(test::source_folder() + "/assets/" + recorded_asset("flash_simt"));
   ASSERT_TRUE(read) << read.error().message;
