@@ -8,6 +8,7 @@
 
 #include "kernels/formats/container.h"
 #include "kernels/formats/json_fields.h"
+#include "kernels/model/problem/tensor_bytes.h"
 
 namespace attn {
 namespace {
@@ -44,6 +45,12 @@ std::uint64_t longest_reply(std::int32_t times) {
   return kWords + kEach * static_cast<std::uint64_t>(std::max(times, 0));
 }
 
+std::uint64_t bytes_of(const Outputs& out) {
+  std::uint64_t bytes = 0;
+  for (const auto part : parts_of(out)) bytes += part.size();
+  return bytes;
+}
+
 std::optional<PeerReply> read_reply(std::string_view text, std::string_view wanted) {
   return guarded([&]() -> std::optional<PeerReply> {
     auto parsed = parse_json(text, kWhat, kMaxDepth);
@@ -74,15 +81,20 @@ std::optional<PeerHello> read_hello(const json& reply) {
   });
 }
 
+Outputs outputs_of_peer(const Problem& p) {
+  Outputs out = empty_outputs(p);
+  out.lse = out.delta = {};
+  return out;
+}
+
 std::optional<PeerAnswer> read_answer(const json& reply, std::span<const std::byte> out, const Problem& p) {
   return guarded([&]() -> std::optional<PeerAnswer> {
     JsonFields fields(reply, kWhat);
-    PeerAnswer answer{Array(p.dtype, {p.B, p.Hq, p.Lq, p.Dv}), in_one_line(fields.text("how", kMaxWords)),
-                      fields.number("us")};
+    PeerAnswer answer{outputs_of_peer(p), in_one_line(fields.text("how", kMaxWords)), fields.number("us")};
     if (fields.has("package")) answer.package = in_one_line(fields.text("package", kMaxWords));
-    if (!fields.result() || out.size() != answer.out.bytes() || !(answer.us >= 0) || !std::isfinite(answer.us))
+    if (!fields.result() || out.size() != bytes_of(answer.outputs) || !(answer.us >= 0) || !std::isfinite(answer.us))
       return std::nullopt;
-    std::memcpy(answer.out.data(), out.data(), out.size());
+    take_outputs(out, answer.outputs);
     return answer;
   });
 }

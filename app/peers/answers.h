@@ -23,7 +23,7 @@ struct PeerHello {
 };
 
 struct PeerAnswer {
-  Array out;
+  Outputs outputs;           // as outputs_of_peer() has them
   std::string how;           // what was done to mask and heads
   double us = 0;             // one run
   std::string package = {};  // what beside torch computed it: "flash_attn 2.8.3"; empty: nothing
@@ -35,6 +35,10 @@ struct PeerReply {
   std::optional<Error> error = {};
   bool lost = false;
 };
+
+// What a peer hands out of a problem: O, or the gradients of a backward; not filled.
+Outputs outputs_of_peer(const Problem& p);
+std::uint64_t bytes_of(const Outputs& out);
 
 // None of each: it is no answer.
 std::optional<PeerReply> read_reply(std::string_view text, std::string_view wanted);

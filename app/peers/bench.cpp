@@ -153,7 +153,7 @@ class PeerBench::Round {
     const Problem& p = round_.point.problem;
     const auto by = problem_.judged_by(round_.point, stop_);
     if (!by) return tl::unexpected(by.error());
-    one.row.verdict = judge_without_lse(p, *inputs_, (*by)->reference, answer->out, (*by)->sample);
+    one.row.verdict = judge_without_lse(p, *inputs_, (*by)->reference, answer->outputs, (*by)->sample);
     return ok();
   }
 

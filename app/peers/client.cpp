@@ -27,6 +27,7 @@ json problem_for_peer(const Problem& p) {
          {"window_right", p.mask.window_right},
          {"key_lengths", p.mask.key_lengths},
          {"bias", p.bias_shape}};
+  if (p.pass == Pass::backward) j["pass"] = name_of(p.pass);
   if (p.softcap) j["softcap"] = *p.softcap;
   if (p.alibi) j["slopes"] = problem_to_json(p)["alibi"];
   return j;
@@ -111,6 +112,7 @@ Result<void> PeerClient::open(const std::string& id, const Problem& p, const Inp
   std::vector<std::span<const std::byte>> parts;
   for (const Array* a : {&inputs.q, &inputs.k, &inputs.v}) parts.emplace_back(a->data(), a->bytes());
   if (inputs.bias) parts.emplace_back(inputs.bias->data(), inputs.bias->bytes());
+  if (inputs.d_o) parts.emplace_back(inputs.d_o->data(), inputs.d_o->bytes());
   opened_.clear();
   const auto reply = ask(json{{"do", "open"}, {"problem", problem_for_peer(p)}}.dump(), parts, "ready",
                          {longest_reply(0), 0}, deadline);
@@ -120,7 +122,7 @@ Result<void> PeerClient::open(const std::string& id, const Problem& p, const Inp
 }
 
 Result<PeerAnswer> PeerClient::run(const std::string& peer, const Problem& p, const Deadline& deadline) {
-  const auto out_bytes = static_cast<std::uint64_t>(p.B * p.Hq * p.Lq * p.Dv) * size_of(p.dtype);
+  const std::uint64_t out_bytes = bytes_of(outputs_of_peer(p));
   const auto reply =
       ask(json{{"do", "run"}, {"peer", peer}}.dump(), {}, "answer", {longest_reply(0), out_bytes}, deadline);
   if (!reply) return tl::unexpected(reply.error());

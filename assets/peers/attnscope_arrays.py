@@ -10,14 +10,20 @@ class Refused(Exception):
     """What this peer does not take, in words."""
 
 
+def is_backward(problem):
+    return problem.get("pass") == "backward"
+
+
 def split(problem, data):
-    """The bytes of q, k, v and the bias, with their shapes."""
+    """The bytes of q, k, v, the bias and dO, as far as the problem has them, with their shapes."""
     p = problem
     width = {"f32": 4, "f16": 2, "bf16": 2}[p["dtype"]]
     shapes = [("q", (p["B"], p["Hq"], p["Lq"], p["D"]), width), ("k", (p["B"], p["Hkv"], p["Lk"], p["D"]), width),
               ("v", (p["B"], p["Hkv"], p["Lk"], p["Dv"]), width)]
     if p["bias"]:
         shapes.append(("bias", tuple(p["bias"]), 4))
+    if is_backward(p):
+        shapes.append(("do", (p["B"], p["Hq"], p["Lq"], p["Dv"]), width))
     at = 0
     for name, shape, each in shapes:
         size = each
@@ -39,6 +45,8 @@ class Numpy:
         self.device = {}
 
     def tensors(self, problem, data):
+        if is_backward(problem):
+            raise Refused("a backward is taken from torch's autograd, and this Python has no torch")
         if problem["dtype"] == "bf16":
             raise Refused("NumPy has no bf16, and this Python has no torch")
         dtype = {"f32": self.np.float32, "f16": self.np.float16}[problem["dtype"]]

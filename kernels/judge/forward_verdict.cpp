@@ -168,10 +168,14 @@ Verdict judge(const Problem& p, const Inputs& in, const ReferenceRows& ref, cons
   return Judge(p, ref, out.out, &out.lse).verdict(sample);
 }
 
-Verdict judge_without_lse(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Array& out,
+Verdict judge_without_lse(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Outputs& out,
                           const RowSample& sample) {
-  if (const auto fits = fitting(p, in, out); !fits) return refused(fits.error().message, sample);
-  return Judge(p, ref, out, nullptr).verdict(sample);
+  if (p.pass == Pass::backward) {
+    if (const auto fits = validate(p, in); !fits) return refused(fits.error().message, sample);
+    return judge_gradients(p, in, ref, out, sample, false);
+  }
+  if (const auto fits = fitting(p, in, out.out); !fits) return refused(fits.error().message, sample);
+  return Judge(p, ref, out.out, nullptr).verdict(sample);
 }
 
 }  // namespace attn

@@ -131,7 +131,7 @@ std::string misshapen(const Problem& p, const Outputs& out) {
 }  // namespace
 
 Verdict judge_gradients(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Outputs& out,
-                        const RowSample& sample) {
+                        const RowSample& sample, bool given_lse) {
   Verdict v;
   v.sample = sample.words;
   v.reason = misshapen(p, out);
@@ -141,7 +141,7 @@ Verdict judge_gradients(const Problem& p, const Inputs& in, const ReferenceRows&
   const auto of_query = [&](const RowId& id) { return query_row(p, id); };
   const auto of_key = [&](const KeyId& id) { return key_row(p, id.b, id.h, id.c); };
   const double most = ref.max_abs_score;
-  v.outputs.push_back(judge_lse(p, in, ref));
+  if (given_lse) v.outputs.push_back(judge_lse(p, in, ref));
   if (!out.delta.empty())
     v.outputs.push_back(judge_rows(p, Tensor::delta, by.delta, out.delta, ref.rows, by.of_rows, most, of_query));
   v.outputs.push_back(judge_rows(p, Tensor::d_q, by.d_q, out.d_q, ref.rows, by.of_rows, most, of_query));

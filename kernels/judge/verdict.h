@@ -153,8 +153,8 @@ std::string unjudged_words(const Verdict& v);
 // should not be finite and is otherwise makes the verdict fail with a reason.
 Verdict judge(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Outputs& out,
               const RowSample& sample);
-// The same rule for an answer without LSE: attention of others hands out O alone.
-Verdict judge_without_lse(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Array& out,
+// The same rule for an answer without LSE: attention of others hands out O or gradients alone.
+Verdict judge_without_lse(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Outputs& out,
                           const RowSample& sample);
 
 // ((ref + 0.3) - 0.3 in the dtype) - ref: what the dtype alone costs.
@@ -166,7 +166,8 @@ double lse_allowed(DType t, double max_abs_score);
 std::uint64_t gradient_bytes_by(std::int32_t workers, const Problem& p, bool full);
 Result<ReferenceRows> gradient_rows_by(const TakePieces& take, const Problem& p, const Inputs& in,
                                        const std::vector<RowId>& rows, const Stop& stop);
+// `given_lse`: the LSE among the inputs was read by who is judged, and is judged too.
 Verdict judge_gradients(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Outputs& out,
-                        const RowSample& sample);
+                        const RowSample& sample, bool given_lse = true);
 
 }  // namespace attn

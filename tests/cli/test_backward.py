@@ -1,8 +1,11 @@
 """`attnscope run --pass backward` against NumPy in fp64, and torch's autograd where torch is installed; what is refused
 leaves no file; the other commands take the pass."""
 
+import csv
+import io
 import json
 import pathlib
+import sys
 import tempfile
 
 import numpy as np
@@ -240,8 +243,31 @@ def other_commands(folder):
                            (["step", "--kernel", "cpu_naive_bwd"], "cpu_naive_bwd")):
         done = run(*command)
         report.check(done.returncode == 2 and words in done.stderr, f"{command}: {done.returncode} {done.stderr}")
-    done = run("bench", "--pass", "backward", "--device", "cpu", "--values", "64", "--peers")
-    report.check(done.returncode == 2 and "forward alone" in done.stderr, f"peers: {done.returncode} {done.stderr}")
+
+
+def peers(folder):
+    """torch's backward by a double that computes what torch documents, and a file of the user's that has none."""
+    double = pathlib.Path(__file__).resolve().parent / "torch_double"
+    (folder / "mine.py").write_text("def attention(q, k, v, scale, causal):\n    return q + 0\n", encoding="utf-8")
+    bench = ["bench", "--pass", "backward", "--kernels", "cpu_flash_bwd", "--values", "9", "--d", "8", "--hq", "4",
+             "--time-limit", "0.02", "--peers-python", sys.executable]
+    for environment in ("", "export TORCH_DOUBLE_HAS_NO_GQA=1; "):
+        for arguments in ([], ["--causal"], ["--hkv", "2"], ["--dtype", "f16", "--hkv", "1"], ["--window", "2,1"]):
+            csv_file = folder / "peers.csv"
+            done = run(*bench, *arguments, "--peers", "--csv", csv_file,
+                       prefix=f"{environment}export PYTHONPATH={double}")
+            (row,) = [r for r in csv.DictReader(io.StringIO(csv_file.read_text())) if r["peer"]]
+            report.check(row["kernel"] == "torch-cpu" and row["state"] == "done" and row["verdict"] == "pass",
+                         f"{arguments}: {row['state']} {row['reason']} {row['verdict_reason']} {done.stderr}")
+            report.check("cpu_flash_bwd=" in row["peer_beside_us"] and row["lse_error_abs"] == "",
+                         f"{arguments}: {row['peer_beside_us']}, LSE {row['lse_error_abs']}")
+            report.check("right: dQ" in done.stderr, f"its gradients are not told: {done.stderr}")
+            if environment and "--hkv" in arguments:
+                report.check("their gradients added within" in row["peer_how"], row["peer_how"])
+    done = run(*bench, "--peer", folder / "mine.py", prefix="export PYTHONPATH=")
+    report.check("and this Python has no torch" in done.stderr, f"a file without torch: {done.stderr}")
+    done = run(*bench, "--peer", folder / "mine.py", prefix=f"export PYTHONPATH={double}")
+    report.check("autograd knows no gradient" in done.stderr, f"an answer apart from its inputs: {done.stderr}")
 
 
 def steps(folder):
@@ -280,6 +306,7 @@ def main():
             problems(folder, kernel)
         given_forward(folder)
         autograd(folder)
+        peers(folder)
         other_commands(folder)
         steps(folder)
     with tempfile.TemporaryDirectory() as temporary:

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     (void)attn::read_hello(reply->fields);
     const auto answer = attn::read_answer(reply->fields, bytes, p);
-    if (answer && (answer->out.bytes() != bytes.size() || !(answer->us >= 0))) std::abort();
+    if (answer && (attn::bytes_of(answer->outputs) != bytes.size() || !(answer->us >= 0))) std::abort();
     const auto times = attn::read_times(reply->fields, 3);
     if (times && (times->size() != 3 || !std::isfinite(times->front()))) std::abort();
   }

@@ -138,8 +138,6 @@ Result<BenchSweep> sweep_of(const BenchArguments& a) {
   };
   const auto peers = a.peers.ids(has(Processor::cpu), has(Processor::gpu));
   if (!peers) return tl::unexpected(peers.error());
-  if (!peers->empty() && s.base.pass == Pass::backward)
-    return bad_input(tr("--peers are timed on a forward alone; leave them out of a backward."));
   s.peers = *peers;
   return BenchSweep{std::move(s), *std::move(kernels)};
 }

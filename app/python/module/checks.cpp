@@ -150,8 +150,7 @@ nb::tuple judged(Case& c, nb::handle out, nb::handle lse) {
   {
     const nb::gil_scoped_release released;
     ref = reference_rows(p, in, sample.rows, 0, stop);
-    if (ref)
-      verdict = with_lse ? judge(p, in, *ref, outputs, sample) : judge_without_lse(p, in, *ref, outputs.out, sample);
+    if (ref) verdict = with_lse ? judge(p, in, *ref, outputs, sample) : judge_without_lse(p, in, *ref, outputs, sample);
   }
   if (!ref) raise(ref.error());
   std::string place, cause;

@@ -46,7 +46,7 @@ TEST(PeerClient, TellsWhatItsProcessSays) {
   ASSERT_TRUE(client.open("these", p, *inputs, {kPlenty, {}}));
   const auto answer = client.run("a", p, {kPlenty, {}});
   ASSERT_TRUE(answer) << answer.error().message;
-  EXPECT_EQ(answer->out, Array(DType::f32, {1, 1, 4, 8}));
+  EXPECT_EQ(answer->outputs.out, Array(DType::f32, {1, 1, 4, 8}));
   EXPECT_EQ(answer->how, "nothing");
   const auto times = client.turn("a", {1, 6, 0, 1}, 0, {kPlenty, {}});
   ASSERT_TRUE(times);

@@ -61,7 +61,7 @@ inline bool answer_broken(Socket& socket, const PeerFault& fault) {
   return false;
 }
 
-// Answers O = 0 and 200 us a repeat.
+// Answers zeros and 200 us a repeat.
 inline int speak(Socket& socket, const PeerFault& fault, const std::string& device) {
   std::size_t elements = 0;
   while (true) {
@@ -74,8 +74,10 @@ inline int speak(Socket& socket, const PeerFault& fault, const std::string& devi
       send_json(socket, {{"is", "hello"}, {"software", "a double 1.0"}, {"device", {{"name", device}}}});
     } else if (what == "open") {
       const auto& p = ask.at("problem");
-      elements = p.at("B").get<std::size_t>() * p.at("Hq").get<std::size_t>() * p.at("Lq").get<std::size_t>() *
-                 p.at("Dv").get<std::size_t>();
+      const auto of = [&](const char* name) { return p.at(name).get<std::size_t>(); };
+      elements = of("B") * of("Hq") * of("Lq") * of("Dv");
+      if (p.contains("pass"))
+        elements = of("B") * (of("Hq") * of("Lq") * of("D") + of("Hkv") * of("Lk") * (of("D") + of("Dv")));
       send_json(socket, {{"is", "ready"}});
     } else if (what == "run") {
       const bool less = fault.at == what && fault.how == PeerFault::How::short_answer;

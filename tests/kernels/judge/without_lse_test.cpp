@@ -29,7 +29,7 @@ struct Judged {
 
 TEST(VerdictWithoutLse, ARightOPasses) {
   const Judged j;
-  const Verdict v = judge_without_lse(j.p, j.in, j.ref, j.right, j.sample);
+  const Verdict v = judge_without_lse(j.p, j.in, j.ref, {j.right, {}}, j.sample);
   EXPECT_TRUE(v.pass) << v.reason;
   EXPECT_TRUE(v.no_lse());
   EXPECT_EQ(v.lse_allowed(), 0);
@@ -40,7 +40,7 @@ TEST(VerdictWithoutLse, AWrongOFailsByTheSameRule) {
   const Judged j;
   Array wrong = j.right;
   wrong.set(17, wrong.get(17) + 1);
-  const Verdict v = judge_without_lse(j.p, j.in, j.ref, wrong, j.sample);
+  const Verdict v = judge_without_lse(j.p, j.in, j.ref, {wrong, {}}, j.sample);
   EXPECT_FALSE(v.pass);
   const Outputs with_lse{wrong, Array(DType::f32, {1, 1, 6})};
   EXPECT_EQ(v.reason, judge(j.p, j.in, j.ref, with_lse, j.sample).reason);
@@ -48,7 +48,7 @@ TEST(VerdictWithoutLse, AWrongOFailsByTheSameRule) {
 
 TEST(VerdictWithoutLse, AnotherShapeIsRefused) {
   const Judged j;
-  const Verdict v = judge_without_lse(j.p, j.in, j.ref, Array(DType::f32, {1, 1, 6, 7}), j.sample);
+  const Verdict v = judge_without_lse(j.p, j.in, j.ref, {Array(DType::f32, {1, 1, 6, 7}), {}}, j.sample);
   EXPECT_FALSE(v.pass);
   EXPECT_NE(v.reason.find("[1, 1, 6, 7]"), std::string::npos) << v.reason;
 }

@@ -14,6 +14,12 @@ threads = 1
 
 class Tensor(np.ndarray):
     device = "cpu"
+    requires_grad = False
+    gradients = None  # of an answer: dO -> {id of a leaf: its gradient}
+
+    def requires_grad_(self):
+        self.requires_grad = True
+        return self
 
     def to(self, what):
         return self.astype(what).view(Tensor) if isinstance(what, np.dtype) else self
@@ -40,7 +46,9 @@ class Tensor(np.ndarray):
         return np.asarray(self)
 
     def repeat_interleave(self, times, dim):
-        return np.repeat(self, times, axis=dim).view(Tensor)
+        copy = np.repeat(self, times, axis=dim).view(Tensor)
+        copy.copies_of = self
+        return copy
 
     def masked_fill(self, where, value):
         return np.where(where, value, self).astype(self.dtype).view(Tensor)
@@ -96,6 +104,17 @@ def inference_mode():
     yield
 
 
+@contextlib.contextmanager
+def enable_grad():
+    yield
+
+
+def grad(out, leaves, d_out, retain_graph=False):
+    found = out.gradients(d_out)
+    return [found[id(leaf)] for leaf in leaves]
+
+
+autograd = types.SimpleNamespace(grad=grad)
 version = types.SimpleNamespace(cuda="0.0")
 backends = types.SimpleNamespace(cuda=types.SimpleNamespace(matmul=types.SimpleNamespace(allow_tf32=True)),
                                  cudnn=types.SimpleNamespace(version=lambda: None))
