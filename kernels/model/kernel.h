@@ -155,10 +155,9 @@ inline constexpr AxisOrder kBhldAlone[] = {AxisOrder::bhld};
 using TraceFn = gpu::TraceFacts (*)(const Problem&, const Options&);
 // What a run that stamps its pipeline's moments will write (kernels/gpu/rungs/stamps/stamps.h).
 struct StampSizes {
-  std::int32_t lanes = 0;          // of a block
-  std::int32_t events_a_step = 0;  // of a lane for each key tile, at most
-  std::int64_t query_tiles = 0;    // of the whole launch
-  std::int64_t key_tiles = 0;      // of a query tile, at most
+  std::int32_t lanes = 0;        // of a block
+  std::int64_t query_tiles = 0;  // of the whole launch
+  std::int64_t key_tiles = 0;    // of a query tile, at most
 };
 using StampsFn = StampSizes (*)(const Plan&);
 

@@ -18,7 +18,8 @@ class Check {
   Check(const Timeline& t, const std::string& where) : t_(t), where_(where) {}
 
   Result<void> check() {
-    for (const auto& step : {&Check::sizes, &Check::times, &Check::tags, &Check::sms, &Check::blocks, &Check::lanes}) {
+    for (const auto& step :
+         {&Check::sizes, &Check::times, &Check::tags, &Check::sms, &Check::points, &Check::blocks, &Check::lanes}) {
       if (auto good = (this->*step)(); !good) return good;
     }
     return ok();
@@ -32,9 +33,10 @@ class Check {
       const char* what;
       std::size_t count, most;
     };
-    for (const Limit& l : {Limit{"tags", t_.tags.size(), kMaxTags}, Limit{"SMs", t_.sms.size(), kMaxSms},
-                           Limit{"blocks", t_.blocks.size(), kMaxBlocks}, Limit{"lanes", t_.lanes.size(), kMaxLanes},
-                           Limit{"events", t_.events.size(), kMaxTimelineEvents}}) {
+    for (const Limit& l :
+         {Limit{"tags", t_.tags.size(), kMaxTags}, Limit{"SMs", t_.sms.size(), kMaxSms},
+          Limit{"clock points", t_.points.size(), kMaxClockPoints}, Limit{"blocks", t_.blocks.size(), kMaxBlocks},
+          Limit{"lanes", t_.lanes.size(), kMaxLanes}, Limit{"events", t_.events.size(), kMaxTimelineEvents}}) {
       if (l.count > l.most) return refuse(phrase("it has {} {}; {} can be.", l.count, l.what, l.most));
     }
     return ok();
@@ -73,6 +75,18 @@ class Check {
                              c.ns_per_clock, c.residual_ns));
       }
       if (!sms_.insert(c.sm).second) return refuse(phrase("SM {} is there twice.", c.sm));
+    }
+    return ok();
+  }
+
+  Result<void> points() {
+    for (std::size_t n = 0; n < t_.points.size(); ++n) {
+      const ClockPoint& p = t_.points[n];
+      if (!sms_.contains(p.sm)) return refuse(phrase("a moment of SM {}, whose clock is not told.", p.sm));
+      if (n == 0 || p.sm > t_.points[n - 1].sm) continue;
+      const ClockPoint& before = t_.points[n - 1];
+      if (p.sm < before.sm || p.clock <= before.clock || p.ns < before.ns)
+        return refuse(phrase("the moments of both clocks go back at {}.", n));
     }
     return ok();
   }

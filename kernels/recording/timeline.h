@@ -25,13 +25,20 @@ enum class MomentUnit : std::uint8_t { clocks, ns };
 enum class EventBuffer : std::uint8_t { shared, global, host };
 enum class LaneKind : std::uint8_t { producer, consumer, warp, slot, send, wait, compute };
 
-// How an SM's clock stands to the global timer: ns + (clock - this clock) * ns_per_clock, within residual_ns at every
-// start and end of a block there. No order between two SMs is told below the larger residual.
+// How an SM's clock stands to the global timer in the mean: ns + (clock - this clock) * ns_per_clock. Moments that both
+// clocks told lie within residual_ns of how times are found (timeline_clocks.h). No order between two SMs is told below
+// the larger residual.
 struct SmClock {
   std::int32_t sm = 0;
   std::int64_t clock = 0, ns = 0;
   double ns_per_clock = 1, residual_ns = 0;
   bool operator==(const SmClock&) const = default;
+};
+// A moment that both clocks told.
+struct ClockPoint {
+  std::int32_t sm = 0;
+  std::int64_t clock = 0, ns = 0;
+  auto operator<=>(const ClockPoint&) const = default;
 };
 
 // A block (x + X (y + Y z) of the grid), where it ran and between which moments, by both clocks.
@@ -73,6 +80,7 @@ struct Timeline {
   std::int64_t grid_blocks = 0;        // of the launch, recorded or not
   std::vector<std::string> tags;       // what the events' numbers stand for
   std::vector<SmClock> sms;
+  std::vector<ClockPoint> points;  // by SM and clock; may be empty: an SM's line is all that is known
   std::vector<TimedBlock> blocks;
   std::vector<TimelineLane> lanes;  // one after the other in `events`
   std::vector<TimelineEvent> events;
@@ -81,6 +89,7 @@ struct Timeline {
 
 constexpr std::size_t kMaxTimelines = 256;  // in a file
 constexpr std::size_t kMaxTags = 64, kMaxTagBytes = 64, kMaxSms = 1024, kMaxLanes = 65536, kMaxBlocks = 1 << 20;
+constexpr std::size_t kMaxClockPoints = 1 << 20;
 constexpr std::size_t kMaxTimelineEvents = 1 << 21;
 
 // Moments of a lane do not go back, lie within its block, and end with "done"; lanes follow each other in `events`

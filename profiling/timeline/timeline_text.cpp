@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/base/text.h"
+#include "kernels/recording/timeline_clocks.h"
 #include "profiling/session/csv_field.h"
 
 namespace attn {
@@ -35,8 +36,7 @@ std::string head_text(const Timeline& t) {
                             : phrase("First start to last end: {:.1f} us by the global timer\n", span);
   }
   if (!t.sms.empty() && t.unit == MomentUnit::clocks)
-    text += phrase("{} SMs; at starts and ends of blocks their clocks agree with the global timer within {:.0f} ns\n",
-                   t.sms.size(), residual_ns(t));
+    text += phrase("{} SMs; their clocks agree with the global timer within {:.0f} ns\n", t.sms.size(), residual_ns(t));
   if (const std::string why = why_no_picture(t); !why.empty()) text += why + "\n";
   return text;
 }
@@ -94,10 +94,7 @@ const char* words_of(PathOf of) {
 
 double ns_of(const Timeline& t, const TimelineLane& lane, std::int64_t moment) {
   if (t.unit == MomentUnit::ns || lane.block < 0) return static_cast<double>(moment);
-  const std::int32_t sm = t.blocks[static_cast<std::size_t>(lane.block)].sm;
-  const auto clock = std::ranges::find(t.sms, sm, &SmClock::sm);
-  if (clock == t.sms.end()) return static_cast<double>(moment);
-  return static_cast<double>(clock->ns) + static_cast<double>(moment - clock->clock) * clock->ns_per_clock;
+  return ns_at(t, t.blocks[static_cast<std::size_t>(lane.block)].sm, moment);
 }
 
 std::int64_t span_ns(const Timeline& t) {

@@ -102,6 +102,7 @@ inline Timeline clock_timeline() {
   t.grid_blocks = 2;
   t.tags = {"issue", "wait_k", "mma", "done"};
   t.sms = {{7, 100, 5000, 0.57, 48}};
+  t.points = {{7, 100, 5000}, {7, 150, 5030}, {7, 200, 5057}};
   t.blocks = {{1, 7, 5000, 5057, 100, 200}};
   t.lanes = {{LaneKind::producer, 0, 0, -1, 0, 4}, {LaneKind::slot, 1, 0, -1, 4, 2}};
   t.events = {{100, 0, 0, 0}, {140, 1, 0, 1}, {160, 2, 1, 1}, {200, 3, -1, -1}, {110, 2, -1, 1}, {190, 3, -1, 1}};

@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 using Names = std::vector<std::string>;
 
-constexpr std::size_t kBlockColumns = 6, kLaneColumns = 5, kEventColumns = 4;
+constexpr std::size_t kPointColumns = 3, kBlockColumns = 6, kLaneColumns = 5, kEventColumns = 4;
 constexpr std::int64_t kMax32 = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMaxWhole = std::int64_t{1} << 53;
 
@@ -36,6 +36,12 @@ const Names& buffer_names() {
 const Names& kind_names() {
   static const Names names{"producer", "consumer", "warp", "slot", "send", "wait", "compute"};
   return names;
+}
+
+std::vector<std::byte> points_table(const Timeline& t) {
+  std::vector<std::int64_t> values;
+  for (const ClockPoint& p : t.points) values.insert(values.end(), {p.sm, p.clock, p.ns});
+  return npy_table_bytes<std::int64_t>(values, kPointColumns);
 }
 
 std::vector<std::byte> blocks_table(const Timeline& t) {
@@ -79,7 +85,8 @@ class Reader {
       : where_(std::move(where)), fields_(j, where_), entries_(entries) {}
 
   Result<Timeline> read() {
-    for (const auto& step : {&Reader::head, &Reader::sms, &Reader::blocks, &Reader::lanes, &Reader::events}) {
+    for (const auto& step :
+         {&Reader::head, &Reader::sms, &Reader::points, &Reader::blocks, &Reader::lanes, &Reader::events}) {
       if (auto good = (this->*step)(); !good) return tl::unexpected(good.error());
     }
     if (auto good = check_timeline(t_, where_); !good) return tl::unexpected(good.error());
@@ -142,6 +149,15 @@ class Reader {
       return bad_input(phrase("{}.{}: row {} has a number that is out of range.", where_, key, at / columns));
     }
     return ok();
+  }
+
+  Result<void> points() {
+    if (!fields_.has("points")) return ok();
+    return rows("points", kPointColumns, kMaxClockPoints, [&](std::span<const std::int64_t> row) {
+      if (row[0] < 0 || row[1] < 0 || row[2] < 0 || !narrow(row, 0, 1)) return false;
+      t_.points.push_back({static_cast<std::int32_t>(row[0]), row[1], row[2]});
+      return true;
+    });
   }
 
   Result<void> blocks() {
@@ -212,6 +228,7 @@ Result<json> timeline_to_json(const Timeline& t, const std::string& prefix, Cont
     j[key] = name;
     c.files[name] = std::move(bytes);
   };
+  if (!t.points.empty()) add("points", points_table(t));
   add("blocks", blocks_table(t));
   add("lanes", lanes_table(t));
   add("events", events_table(t));

@@ -45,7 +45,7 @@ class StampPoint {
     if (!memory) return tl::unexpected(run->on(memory.error()));
     auto* const heads = static_cast<gpu::StampHead*>(memory->pointer());
     stamps->args.heads = heads;
-    stamps->args.events = reinterpret_cast<gpu::StampEvent*>(heads + stamps->heads());
+    stamps->args.words = reinterpret_cast<unsigned*>(heads + stamps->heads());
     auto timeline = record(*run, *stamps, *memory);
     tools_.queue->stamp_to({});
     if (tools_.profiler != nullptr) tools_.profiler->stop_times();
@@ -113,7 +113,7 @@ class StampPoint {
   Result<Timeline> read(const gpu::StampPlan& plan) {
     gpu::Stamped stamped;
     stamped.heads.resize(plan.heads());
-    stamped.events.resize(plan.heads());
+    stamped.words.resize(plan.heads());
     const auto get = [&](void* to, const void* from, std::size_t bytes) {
       return driver_.download(to, reinterpret_cast<gpu::DevicePointer>(from), bytes, stream());
     };
@@ -122,11 +122,11 @@ class StampPoint {
     for (std::size_t n = 0; n < stamped.heads.size() && got; ++n) {
       const auto block = static_cast<int>(n / static_cast<std::size_t>(plan.args.lanes));
       const auto lane = static_cast<int>(n % static_cast<std::size_t>(plan.args.lanes));
-      std::vector<gpu::StampEvent>& events = stamped.events[n];
-      events.resize(std::min<std::size_t>(stamped.heads[n].count, plan.room_of(block)));
-      if (!events.empty())
-        got = get(events.data(), plan.args.events + gpu::stamp_place(plan.args, block, lane),
-                  events.size() * sizeof(gpu::StampEvent));
+      std::vector<std::uint32_t>& words = stamped.words[n];
+      words.resize(std::min<std::size_t>(stamped.heads[n].count, plan.room_of(block)));
+      if (!words.empty())
+        got = get(words.data(), plan.args.words + gpu::stamp_place(plan.args, block, lane),
+                  words.size() * sizeof(std::uint32_t));
     }
     if (got) got = wait();
     if (!got) return tl::unexpected(got.error());

@@ -37,10 +37,10 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
   ATTN_STAMP(Stamps stamps(kStampCopies + consumer, lead));
 #pragma unroll 1
   for (;;) {
-    ATTN_STAMP(stamps.mark(kStampWaitTile, -1, -1));
+    ATTN_STAMP(stamps.single<kStampWaitTile>(-1, -1));
     const int tile = board.read_together();
     if (tile >= a.total) break;
-    ATTN_STAMP(stamps.mark_tile(tile));
+    ATTN_STAMP(stamps.tile(tile));
     const Work work(a, tile);
     const Rows rows(a, work, consumer);
     const bool mine = consumer < work.pieces;
@@ -48,7 +48,7 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
     const unsigned query = Shared::queries + at_query * kAt.query_bytes;
     const Descriptor q = by_rows(query);
     if (mine) {
-      ATTN_STAMP(stamps.mark(kStampWaitQ, tile, at_query));
+      ATTN_STAMP(stamps.single<kStampWaitQ>(tile, at_query));
       barrier_wait(Shared::query_full + 8 * at_query, query_round);
       if (++buffer == ATTN_QUERIES) {
         buffer = 0;
@@ -70,30 +70,31 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
         constexpr int N = decltype(width)::keys, kSteps = N / 16, kFirst = kSteps * ATTN_SPLIT / 8;
         float s[N / 2];
         unsigned p[kSteps][4];
-        ATTN_STAMP(if (kTurns) stamps.mark(kStampWaitTurn, i, -1));
+        ATTN_STAMP(constexpr unsigned kRecord = stamp_record(kStampCovering, kTurns, kFirst > 0));
+        ATTN_STAMP(stamps.mark<kRecord, kStampWaitTurn>());
         if (kTurns) take_turn(consumer);
-        ATTN_STAMP(stamps.mark(kStampIssueS, i, k.at));
+        ATTN_STAMP(stamps.mark<kRecord, kStampIssueS>());
         products_begin();
         start_scores<N>(s, q, further(k0, k.at * kAt.slot_bytes));
         products_end();
         if (kTurns) give_turn(1 - consumer);
-        ATTN_STAMP(stamps.mark(kStampWaitS, i, k.at));
+        ATTN_STAMP(stamps.mark<kRecord, kStampWaitS>());
         wait_for_products(s);
-        ATTN_STAMP(stamps.mark(kStampMaximum, i, k.at));
+        ATTN_STAMP(stamps.mark<kRecord, kStampMaximum>());
         barrier_arrive_if(lead, Shared::empty + 8 * k.at);
         ATTN_TRACE(trace_scores<N>(kTrace.s, a, work, rows, i, s));
         shape<N>(a, work, rows, key, s);
         mask<N>(a, work, rows, key, s);
         ATTN_TRACE(trace_scores<N>(kTrace.masked, a, work, rows, i, s));
         x.raise(s, scale);
-        ATTN_STAMP(stamps.mark_with(x.m, kStampP, i, -1));
+        ATTN_STAMP(stamps.mark_with<kRecord, kStampP>(x.m[1]));
         ATTN_TRACE(trace_weights<N>(a, work, rows, i, s, x, scale));
         const Descriptor values = further(v0, v.at * kAt.slot_bytes);
         const auto values_have_come = [&] {
           if (begun) x.rescale(o);
-          ATTN_STAMP(stamps.mark_with(x.l, kStampWaitV, i, v.at));
+          ATTN_STAMP(stamps.mark_with<kRecord, kStampWaitV>(p[(kFirst > 0 ? kFirst : kSteps) - 1][3]));
           barrier_wait(Shared::full + 8 * v.at, v.round);
-          ATTN_STAMP(stamps.mark(kStampIssueO, i, v.at));
+          ATTN_STAMP(stamps.mark<kRecord, kStampIssueO>());
           zero_beyond<N>(a, work, consumer, key, Shared::ring + v.at * kAt.slot_bytes);
           products_begin();
         };
@@ -102,18 +103,19 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
           values_have_come();
           start_output<0, kFirst>(o, p, values, begun);
           products_end();
-          ATTN_STAMP(stamps.mark(kStampP, i, -1));
+          ATTN_STAMP(stamps.mark<kRecord, kStampP, 1>());
         }
         x.weigh<kFirst, kSteps>(s, p, scale);
         if constexpr (kFirst == 0) {
           values_have_come();
         } else {
-          ATTN_STAMP(stamps.mark_with(x.l, kStampIssueO, i, v.at));
+          ATTN_STAMP(stamps.mark_with<kRecord, kStampIssueO, 1>(p[kSteps - 1][3]));
           products_begin();
         }
         start_output<kFirst, kSteps>(o, p, values, begun);
         products_end();
-        ATTN_STAMP(stamps.mark(kStampWaitO, i, v.at));
+        ATTN_STAMP(stamps.mark<kRecord, kStampWaitO>());
+        ATTN_STAMP(stamps.close<kRecord>(i, k.at, v.at));
         wait_for_products(o);
         barrier_arrive_if(lead, Shared::empty + 8 * v.at);
         begun = true;
@@ -121,13 +123,14 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
         ATTN_TRACE(trace_output(a, work, rows, i, o, true));
       };
       if (kHandsBackLate && i != work.last - 1) hand_back_left();
-      ATTN_STAMP(stamps.mark(kStampWaitK, i, k.at));
+      ATTN_STAMP(stamps.mark<kStampSkipped, kStampWaitK>());
       barrier_wait(Shared::full + 8 * k.at, k.round);
       if (!mine || (kSkips && rows.see_nothing(key))) {  // hand the tiles on
         ATTN_TRACE(trace_unseen(a, work, rows, i, i + 1, x, o, begun));
-        ATTN_STAMP(stamps.mark(kStampWaitV, i, v.at));
+        ATTN_STAMP(stamps.mark<kStampSkipped, kStampWaitV>());
         barrier_wait(Shared::full + 8 * v.at, v.round);
-        ATTN_STAMP(stamps.mark(kStampHandOn, i, v.at));
+        ATTN_STAMP(stamps.mark<kStampSkipped, kStampHandOn>());
+        ATTN_STAMP(stamps.close<kStampSkipped>(i, k.at, v.at));
         warpgroup_sync(consumer);  // no product keeps the four warps together: one that lags two rounds waits for ever
         barrier_arrive_if(lead, Shared::empty + 8 * k.at);
         barrier_arrive_if(lead, Shared::empty + 8 * v.at);
@@ -142,7 +145,7 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
       }
     }
     ATTN_TRACE(trace_unseen_before(a, work, rows, x, o, begun));
-    ATTN_STAMP(stamps.mark(kStampStore, tile, -1));
+    ATTN_STAMP(stamps.single<kStampStore>(tile, -1));
     if (kHandsBackLate && mine) hand_back_left();
     if (mine) finish(a, out, work, rows, x, o, query, Shared::query_empty + 8 * at_query);
     if (kHandsBackLate && mine) left = Shared::query_empty + 8 * at_query;

@@ -27,6 +27,7 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
   Board board;
   Slot slot;
   int buffer = 0, round = 0;
+  ATTN_STAMP(constexpr unsigned kRecord = stamp_record(kStampOverlapped, ATTN_TURNS, false));
   ATTN_STAMP(Stamps stamps(kStampCopies + consumer, lead));
   const auto query_comes = [&] {
     barrier_wait(Shared::query_full + 8 * (first_query + buffer), round);
@@ -40,11 +41,11 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
     zero_beyond<ATTN_BC>(a, of, consumer, tile_of_keys * ATTN_BC, Shared::ring + at.at * kAt.slot_bytes);
   };
 
-  ATTN_STAMP(stamps.mark(kStampWaitTile, -1, -1));
+  ATTN_STAMP(stamps.single<kStampWaitTile>(-1, -1));
   int tile = board.read_together();
   ATTN_STAMP(if (tile >= a.total) stamps.end(kStampCopies + consumer));
   if (tile >= a.total) return;
-  ATTN_STAMP(stamps.mark_tile(tile));
+  ATTN_STAMP(stamps.tile(tile));
   Work work(a, tile);
   Rows rows(a, work, consumer);
   int i = work.last - 1;
@@ -52,20 +53,20 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
   slot.next();
 
   if (ATTN_TURNS && consumer == kConsumers - 1) give_turn(0);
-  ATTN_STAMP(stamps.mark(kStampWaitQ, tile, first_query));
+  ATTN_STAMP(stamps.single<kStampWaitQ>(tile, first_query));
   query_comes();
-  ATTN_STAMP(stamps.mark(kStampWaitK, i, k.at));
+  ATTN_STAMP(stamps.single<kStampWaitK>(i, k.at));
   barrier_wait(Shared::full + 8 * k.at, k.round);
-  ATTN_STAMP(if (ATTN_TURNS) stamps.mark(kStampWaitTurn, i, -1));
+  ATTN_STAMP(if (ATTN_TURNS) stamps.single<kStampWaitTurn>(i, -1));
   if (ATTN_TURNS) take_turn(consumer);
-  ATTN_STAMP(stamps.mark(kStampIssueS, i, k.at));
+  ATTN_STAMP(stamps.single<kStampIssueS>(i, k.at));
   products_begin();
   start_scores<ATTN_BC>(s, q0, further(k0, k.at * kAt.slot_bytes));
   products_end();
   if (ATTN_TURNS) give_turn(other);
-  ATTN_STAMP(stamps.mark(kStampWaitS, i, k.at));
+  ATTN_STAMP(stamps.single<kStampWaitS>(i, k.at));
   wait_for_products(s);
-  ATTN_STAMP(stamps.mark(kStampMaximum, i, k.at));
+  ATTN_STAMP(stamps.single<kStampMaximum>(i, k.at));
   barrier_arrive_if(lead, Shared::empty + 8 * k.at);
   barrier_arrive_if(warp_lead && i == work.first, Shared::query_empty + 8 * (first_query + buffer));
   ATTN_TRACE(trace_scores<ATTN_BC>(kTrace.s, a, work, rows, i, s));
@@ -75,7 +76,7 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
   x.begin();
   ATTN_TRACE(trace_unseen_after(a, work, rows, x, o));
   x.raise(s, scale);
-  ATTN_STAMP(stamps.mark_with(x.m, kStampP, i, -1));
+  ATTN_STAMP(stamps.single<kStampP>(i, -1));
   ATTN_TRACE(trace_weights<ATTN_BC>(a, work, rows, i, s, x, scale));
   x.weigh_in_place(s, scale);
   ATTN_TRACE(trace_softmax(a, work, rows, i, x, true));
@@ -88,10 +89,10 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
     ATTN_TRACE(const Rows rows_before = rows);
     bool first = false;
     if (i == work.first) {
-      ATTN_STAMP(stamps.mark(kStampWaitTile, -1, -1));
+      ATTN_STAMP(stamps.single<kStampWaitTile>(-1, -1));
       tile = board.read_together();
       if (tile >= a.total) break;
-      ATTN_STAMP(stamps.mark_tile(tile));
+      ATTN_STAMP(stamps.tile(tile));
       work = Work(a, tile);
       i = work.last - 1;
       first = true;
@@ -99,7 +100,7 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
         buffer = 0;
         round ^= 1;
       }
-      ATTN_STAMP(stamps.mark(kStampWaitQ, tile, first_query + buffer));
+      ATTN_STAMP(stamps.single<kStampWaitQ>(tile, first_query + buffer));
       query_comes();
     } else {
       --i;
@@ -109,24 +110,24 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
     const Slot v = slot;
     slot.next();
     zero_last(before, i_before, v);
-    ATTN_STAMP(stamps.mark(kStampWaitK, i, k.at));
+    ATTN_STAMP(stamps.mark<kRecord, kStampWaitK>());
     barrier_wait(Shared::full + 8 * k.at, k.round);
-    ATTN_STAMP(if (ATTN_TURNS) stamps.mark(kStampWaitTurn, i, -1));
+    ATTN_STAMP(stamps.mark<kRecord, kStampWaitTurn>());
     if (ATTN_TURNS) take_turn(consumer);
-    ATTN_STAMP(stamps.mark(kStampIssueS, i, k.at));
+    ATTN_STAMP(stamps.mark<kRecord, kStampIssueS>());
     products_begin();
     start_scores<ATTN_BC>(s, further(q0, buffer * kAt.query_bytes), further(k0, k.at * kAt.slot_bytes));
     products_end();
-    ATTN_STAMP(stamps.mark(kStampWaitV, i_before, v.at));
+    ATTN_STAMP(stamps.mark<kRecord, kStampWaitV>());
     barrier_wait(Shared::full + 8 * v.at, v.round);
-    ATTN_STAMP(stamps.mark(kStampIssueO, i_before, v.at));
+    ATTN_STAMP(stamps.mark<kRecord, kStampIssueO>());
     products_begin();
     start_output<0, kSteps>(o, p, further(v0, v.at * kAt.slot_bytes), keep);
     products_end();
     if (ATTN_TURNS) give_turn(other);
-    ATTN_STAMP(stamps.mark(kStampWaitS, i, k.at));
+    ATTN_STAMP(stamps.mark<kRecord, kStampWaitS>());
     wait_for_products<1>(s);
-    ATTN_STAMP(stamps.mark(kStampMaximum, i, k.at));
+    ATTN_STAMP(stamps.mark<kRecord, kStampMaximum>());
     barrier_arrive_if(lead, Shared::empty + 8 * k.at);
     barrier_arrive_if(warp_lead && i == work.first, Shared::query_empty + 8 * (first_query + buffer));
     const Softmax past = x;
@@ -139,14 +140,15 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
     mask<ATTN_BC>(a, work, rows, i * ATTN_BC, s);
     ATTN_TRACE(trace_scores<ATTN_BC>(kTrace.masked, a, work, rows, i, s));
     x.raise(s, scale);
-    ATTN_STAMP(stamps.mark_with(x.m, kStampP, i, -1));
+    ATTN_STAMP(stamps.mark_with<kRecord, kStampP>(x.m[1]));
     ATTN_TRACE(trace_weights<ATTN_BC>(a, work, rows, i, s, x, scale));
     x.weigh_in_place(s, scale);
     ATTN_TRACE(trace_softmax(a, work, rows, i, x, true));
     computed_by_here(x.l[0] + x.l[1], Shared::ring);
-    ATTN_STAMP(stamps.mark_with(x.l, kStampWaitO, i_before, v.at));
+    ATTN_STAMP(stamps.mark_with<kRecord, kStampWaitO>(x.l[1]));
     wait_for_products(o);
-    ATTN_STAMP(stamps.mark(first ? kStampStore : kStampP, first ? tile : i, -1));
+    ATTN_STAMP(stamps.mark<kRecord, kStampStore>());
+    ATTN_STAMP(stamps.close<kRecord>(i, k.at, v.at, i_before | (first ? kStampBegins : 0)));
     ATTN_TRACE(trace_output(a, before, rows_before, i_before, o, true));
     barrier_arrive_if(lead, Shared::empty + 8 * v.at);
     if (first) {
@@ -162,15 +164,15 @@ __device__ __forceinline__ void consume_overlapped(const HopperArgs& a, int cons
     Softmax::round(s, p);
   }
   zero_last(work, i, slot);
-  ATTN_STAMP(stamps.mark(kStampWaitV, i, slot.at));
+  ATTN_STAMP(stamps.single<kStampWaitV>(i, slot.at));
   barrier_wait(Shared::full + 8 * slot.at, slot.round);
-  ATTN_STAMP(stamps.mark(kStampIssueO, i, slot.at));
+  ATTN_STAMP(stamps.single<kStampIssueO>(i, slot.at));
   products_begin();
   start_output<0, kSteps>(o, p, further(v0, slot.at * kAt.slot_bytes), keep);
   products_end();
-  ATTN_STAMP(stamps.mark(kStampWaitO, i, slot.at));
+  ATTN_STAMP(stamps.single<kStampWaitO>(i, slot.at));
   wait_for_products(o);
-  ATTN_STAMP(stamps.mark(kStampStore, -1, -1));
+  ATTN_STAMP(stamps.single<kStampStore>(-1, -1));
   barrier_arrive_if(lead, Shared::empty + 8 * slot.at);
   ATTN_TRACE(trace_output(a, work, rows, i, o, true));
   ATTN_TRACE(trace_unseen_before(a, work, rows, x, o, true));

@@ -49,32 +49,32 @@ __device__ __forceinline__ void feed_keys(const HopperArgs& a, const HopperMap& 
   ATTN_STAMP(Stamps stamps(0, true));
 #pragma unroll 1
   for (int n = 0;; ++n) {
-    ATTN_STAMP(stamps.mark(kStampNext, -1, -1));
+    ATTN_STAMP(stamps.single<kStampNext>(-1, -1));
     const int tile = next_tile(a, n);
     board.write(tile);
     if (tile >= a.total) break;
-    ATTN_STAMP(stamps.mark_tile(tile));
+    ATTN_STAMP(stamps.tile(tile));
     const Work work(a, tile);
     KeyRows rows{work.batch(a), work.head(a) / a.share};
 #pragma unroll 1
     for (int i = work.last - 1; i >= work.first; --i) {
       rows.row = i * ATTN_BC;
       // @phase K
-      ATTN_STAMP(stamps.mark(kStampWaitPlaceK, i, slot.at));
+      ATTN_STAMP(stamps.single<kStampWaitPlaceK>(i, slot.at));
       wait_for_place(slot);
-      ATTN_STAMP(stamps.mark(kStampAskK, i, slot.at));
+      ATTN_STAMP(stamps.single<kStampAskK>(i, slot.at));
       ask(k, kAt.d_panels, rows, slot);
       // @phase V
       if (!kOverlapped) {
-        ATTN_STAMP(stamps.mark(kStampWaitPlaceV, i, slot.at));
+        ATTN_STAMP(stamps.single<kStampWaitPlaceV>(i, slot.at));
         wait_for_place(slot);
-        ATTN_STAMP(stamps.mark(kStampAskV, i, slot.at));
+        ATTN_STAMP(stamps.single<kStampAskV>(i, slot.at));
         ask(v, kAt.v_panels, rows, slot);
       } else {
         if (before.row >= 0) {
-          ATTN_STAMP(stamps.mark(kStampWaitPlaceV, before.row / ATTN_BC, slot.at));
+          ATTN_STAMP(stamps.single<kStampWaitPlaceV>(before.row / ATTN_BC, slot.at));
           wait_for_place(slot);
-          ATTN_STAMP(stamps.mark(kStampAskV, before.row / ATTN_BC, slot.at));
+          ATTN_STAMP(stamps.single<kStampAskV>(before.row / ATTN_BC, slot.at));
           ask(v, kAt.v_panels, before, slot);
         }
         before = rows;
@@ -83,9 +83,9 @@ __device__ __forceinline__ void feed_keys(const HopperArgs& a, const HopperMap& 
     }
   }
   if (kOverlapped && before.row >= 0) {
-    ATTN_STAMP(stamps.mark(kStampWaitPlaceV, before.row / ATTN_BC, slot.at));
+    ATTN_STAMP(stamps.single<kStampWaitPlaceV>(before.row / ATTN_BC, slot.at));
     wait_for_place(slot);
-    ATTN_STAMP(stamps.mark(kStampAskV, before.row / ATTN_BC, slot.at));
+    ATTN_STAMP(stamps.single<kStampAskV>(before.row / ATTN_BC, slot.at));
     ask(v, kAt.v_panels, before, slot);
   }
   leave(a);
@@ -101,18 +101,18 @@ __device__ __forceinline__ void feed_queries(const HopperArgs& a, const HopperMa
   ATTN_STAMP(Stamps stamps(1, true));
 #pragma unroll 1
   for (;;) {
-    ATTN_STAMP(stamps.mark(kStampWaitTile, -1, -1));
+    ATTN_STAMP(stamps.single<kStampWaitTile>(-1, -1));
     const int tile = board.read();
     if (tile >= a.total) break;
-    ATTN_STAMP(stamps.mark_tile(tile));
+    ATTN_STAMP(stamps.tile(tile));
     const Work work(a, tile);
     const int batch = work.batch(a), head = work.head(a);
 #pragma unroll 1
     for (int c = 0; c < (kOverlapped ? kConsumers : work.pieces); ++c) {
       const int buffer = c * ATTN_QUERIES + (ATTN_QUERIES == 2 ? turn >> c & 1 : 0);
-      ATTN_STAMP(stamps.mark(kStampWaitPlaceQ, tile, buffer));
+      ATTN_STAMP(stamps.single<kStampWaitPlaceQ>(tile, buffer));
       barrier_wait(Shared::query_empty + 8 * buffer, round >> buffer & 1);
-      ATTN_STAMP(stamps.mark(kStampAskQ, tile, buffer));
+      ATTN_STAMP(stamps.single<kStampAskQ>(tile, buffer));
       barrier_expect(Shared::query_full + 8 * buffer, kAt.d_panels * 8192);
 #pragma unroll
       for (int p = 0; p < kAt.d_panels; ++p) {

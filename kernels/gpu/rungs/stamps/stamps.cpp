@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <map>
 #include <utility>
 
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/compile/hooks.h"
+#include "kernels/recording/timeline_clocks.h"
 
 namespace attn::gpu {
 namespace {
@@ -20,7 +19,6 @@ constexpr const char* kTags[] = {"set-up",      "tile",      "next tile",   "wai
 static_assert(std::size(kTags) == kStampTags);
 
 constexpr int kMostLog2 = 24;
-constexpr double kTimerStepNs = 32;  // %globaltimer's on an H100: nothing is known better than that
 
 int log2_above(std::int64_t n) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
@@ -42,7 +40,7 @@ std::uint64_t StampPlan::heads() const {
   return static_cast<std::uint64_t>(grid) * static_cast<std::uint64_t>(args.lanes);
 }
 
-std::uint64_t StampPlan::events() const {
+std::uint64_t StampPlan::words() const {
   const auto detail = static_cast<std::uint64_t>(args.blocks) * static_cast<std::uint64_t>(args.lanes);
   return (detail << args.detail_log2) + (heads() << args.coarse_log2);
 }
@@ -73,13 +71,16 @@ Result<StampPlan> plan_stamps(const Plan& plan, const KernelSource& source, cons
   if (sizes.query_tiles >= kStampNoTile || sizes.key_tiles >= kStampNoTile)
     return tl::unexpected(refused(plan, phrase("it would count more than {} tiles.", kStampNoTile)));
   const std::int64_t tiles = tiles_of_block(sizes, p.grid);
-  constexpr std::int64_t kEventsOfTile = 8;
+  // Beside its key tiles: the waits for it, Q of each consumer, O on its way out, and what ends a lane.
+  constexpr std::int64_t kWordsOfTile = 64;
   p.args.lanes = sizes.lanes;
   p.args.first = static_cast<int>(request.first);
   p.args.blocks = static_cast<int>(request.blocks);
-  p.args.detail_log2 = log2_above(tiles * (sizes.events_a_step * sizes.key_tiles + kEventsOfTile));
-  p.args.coarse_log2 = log2_above(tiles + 2);
-  if (p.args.detail_log2 > kMostLog2 || p.bytes() > kStampLimit || p.events() >= std::uint64_t{1} << 30) {
+  const std::int64_t tile_words = kStampMostWords * sizes.key_tiles + kWordsOfTile;
+  p.args.tile_words = static_cast<int>(tile_words);
+  p.args.detail_log2 = log2_above(tiles * tile_words);
+  p.args.coarse_log2 = log2_above(kStampTileWords * (tiles + 2));
+  if (p.args.detail_log2 > kMostLog2 || p.bytes() > kStampLimit || p.words() >= std::uint64_t{1} << 30) {
     return bad_input(
         phrase("{} on {} would stamp up to {}, above the cap of {}; fewer blocks in detail or a smaller L "
                "would do.",
@@ -98,8 +99,77 @@ std::span<const char* const> stamp_tags() {
 
 namespace {
 
-struct Moments {
-  std::int64_t clock, ns;
+// What a state of a record is about.
+bool is_of_k(unsigned tag) {
+  return tag == kStampWaitK || tag == kStampIssueS || tag == kStampWaitS || tag == kStampMaximum;
+}
+bool is_of_v(unsigned tag) {
+  return tag == kStampWaitV || tag == kStampIssueO || tag == kStampWaitO || tag == kStampHandOn;
+}
+
+std::int32_t or_none(unsigned value, unsigned none) {
+  return value == none ? -1 : static_cast<std::int32_t>(value);
+}
+
+// A lane's words as the events that they are.
+class Records {
+ public:
+  Records(const StampHead& head, std::span<const std::uint32_t> words, std::int64_t first_ns)
+      : head_(head), words_(words), first_ns_(first_ns) {}
+
+  // Empty: there are no more, or what follows is none.
+  bool next() {
+    if (words_.empty()) return false;
+    const unsigned record = words_[0] & ((1U << kStampRecordBits) - 1);
+    if (record >= kStampRecords) return false;
+    const StampStates states = stamp_states(record);
+    const std::size_t size = record == kStampTile ? kStampTileWords : static_cast<std::size_t>(states.all_words());
+    if (words_.size() < size) return false;
+    const unsigned a = words_[0] >> kStampRecordBits & kStampNoSlot;
+    const unsigned b = words_[0] >> (kStampRecordBits + kStampSlotBits) & kStampNoSlot;
+    tile_ = or_none(words_[0] >> (kStampRecordBits + 2 * kStampSlotBits), kStampNoTile);
+    if (record == kStampTile) query_tile_ = tile_, add_point();
+    for (int n = 0; n < states.count; ++n) {
+      const StampTag tag = states.tags[n];
+      const bool step = record >= kStampTags;
+      const unsigned slot = !step || is_of_k(tag) ? a : is_of_v(tag) ? b : kStampNoSlot;
+      add(tag, words_[static_cast<std::size_t>(states.words + n)], slot);
+    }
+    if (record >= kStampOverlapped) part_tiles(states);
+    words_ = words_.subspan(size);
+    return true;
+  }
+  bool whole() const { return words_.empty(); }
+
+  std::vector<TimelineEvent> events;
+  std::vector<ClockPoint> points;
+
+ private:
+  // The clock's lower half: a lane lasts less than its 2^32.
+  std::int64_t moment(std::uint32_t clock) const {
+    return head_.start_clock + static_cast<std::uint32_t>(clock - static_cast<std::uint32_t>(head_.start_clock));
+  }
+  void add(StampTag tag, std::uint32_t clock, unsigned slot) {
+    events.push_back({moment(clock), static_cast<std::int32_t>(tag), tile_, or_none(slot, kStampNoSlot)});
+  }
+  void add_point() {
+    const auto since = static_cast<std::uint32_t>(words_[2] - static_cast<std::uint32_t>(head_.start_ns));
+    points.push_back({static_cast<std::int32_t>(head_.sm), moment(words_[1]), head_.start_ns - first_ns_ + since});
+  }
+  // Of form 4: what is done to O is the key tile's before; at the seam the last state is the store.
+  void part_tiles(const StampStates& states) {
+    const bool begins = (words_[1] & kStampBegins) != 0;
+    const auto before = static_cast<std::int32_t>(words_[1] & ~kStampBegins);
+    for (std::size_t n = events.size() - static_cast<std::size_t>(states.count); n < events.size(); ++n)
+      if (is_of_v(static_cast<unsigned>(events[n].tag))) events[n].tile = before;
+    events.back().tag = begins ? kStampStore : kStampP;
+    if (begins) events.back().tile = query_tile_;
+  }
+
+  const StampHead& head_;
+  std::span<const std::uint32_t> words_;
+  std::int64_t first_ns_;
+  std::int32_t tile_ = -1, query_tile_ = -1;
 };
 
 class Reader {
@@ -111,19 +181,30 @@ class Reader {
     t_.unit = MomentUnit::clocks;
     t_.buffer = EventBuffer::global;
     t_.grid_blocks = plan_.grid;
-    if (stamped_.heads.size() != plan_.heads() || stamped_.events.size() != plan_.heads())
+    if (stamped_.heads.size() != plan_.heads() || stamped_.words.size() != plan_.heads())
       return fail(ErrorKind::failed,
                   phrase("the stamps of {} lanes are there, not of {}.", stamped_.heads.size(), plan_.heads()));
     first_ns_ = std::ranges::min(stamped_.heads, {}, &StampHead::start_ns).start_ns;
     for (std::int64_t block = 0; block < plan_.grid; ++block)
       if (auto good = add_block(block); !good) return tl::unexpected(good.error());
-    fit();
+    set_clocks(t_);
     return std::move(t_);
   }
 
  private:
   std::size_t place(std::int64_t block, int lane) const {
     return static_cast<std::size_t>(block * plan_.args.lanes + lane);
+  }
+
+  Result<void> check(std::int64_t block, int lane) const {
+    const StampHead& h = stamped_.heads[place(block, lane)];
+    if (h.start_ns == 0) return fail(ErrorKind::failed, phrase("block {}: lane {} wrote nothing.", block, lane));
+    if (h.end_ns == 0)
+      return fail(ErrorKind::failed,
+                  phrase("block {}: lane {} wrote more than its {} words.", block, lane, plan_.room_of(block)));
+    if (h.sm != stamped_.heads[place(block, 0)].sm || h.end_clock < h.start_clock || h.end_ns < h.start_ns)
+      return fail(ErrorKind::failed, phrase("block {}: lane {} has no start and end on one SM.", block, lane));
+    return ok();
   }
 
   Result<void> add_block(std::int64_t block) {
@@ -135,16 +216,12 @@ class Reader {
                  first.start_clock,
                  first.end_clock};
     for (int lane = 0; lane < plan_.args.lanes; ++lane) {
+      if (auto good = check(block, lane); !good) return good;
       const StampHead& h = stamped_.heads[place(block, lane)];
-      if (h.start_ns == 0) return fail(ErrorKind::failed, phrase("block {}: lane {} wrote nothing.", block, lane));
-      if (h.sm != first.sm || h.end_clock < h.start_clock || h.end_ns < h.start_ns)
-        return fail(ErrorKind::failed, phrase("block {}: lane {} has no start and end on one SM.", block, lane));
       b.start_ns = std::min<std::int64_t>(b.start_ns, h.start_ns - first_ns_);
       b.end_ns = std::max<std::int64_t>(b.end_ns, h.end_ns - first_ns_);
       b.start_clock = std::min<std::int64_t>(b.start_clock, h.start_clock);
       b.end_clock = std::max<std::int64_t>(b.end_clock, h.end_clock);
-      pairs_[b.sm].push_back({h.start_clock, h.start_ns - first_ns_});
-      pairs_[b.sm].push_back({h.end_clock, h.end_ns - first_ns_});
     }
     t_.blocks.push_back(b);
     // Of the others the first consumer speaks for all.
@@ -157,68 +234,35 @@ class Reader {
 
   Result<void> add_lane(const TimedBlock& b, int number) {
     const StampHead& h = stamped_.heads[place(b.block, number)];
-    const std::vector<StampEvent>& events = stamped_.events[place(b.block, number)];
-    const bool detail = plan_.in_detail(b.block);
-    const std::uint64_t room = plan_.room_of(b.block);
-    if (events.size() + 1 >= room)
-      return fail(ErrorKind::failed, phrase("block {}: lane {} wrote more than its {} events.", b.block, number, room));
+    Records records(h, stamped_.words[place(b.block, number)], first_ns_);
+    while (records.next()) {
+    }
+    if (!records.whole())
+      return fail(ErrorKind::failed, phrase("block {}: lane {} wrote what is no record.", b.block, number));
     TimelineLane lane;
     lane.kind = number < kStampCopies ? LaneKind::producer : LaneKind::consumer;
     lane.index = number < kStampCopies ? number : number - kStampCopies;
     lane.block = static_cast<std::int32_t>(t_.blocks.size()) - 1;
     lane.first = static_cast<std::int64_t>(t_.events.size());
     t_.events.push_back({b.start_clock, kStampSetUp, -1, -1});
-    for (const StampEvent& e : events) {
-      const unsigned tag = e.word & ((1U << kStampTagBits) - 1);
-      const unsigned slot = e.word >> kStampTagBits & kStampNoSlot, tile = e.word >> (kStampTagBits + kStampSlotBits);
-      if (tag >= kStampTags)
-        return fail(ErrorKind::failed, phrase("block {}: lane {} wrote the tag {}.", b.block, number, tag));
-      // The clock's lower half: a lane lasts less than its 2^32.
-      const std::int64_t at =
-          h.start_clock + static_cast<std::uint32_t>(e.clock - static_cast<std::uint32_t>(h.start_clock));
-      t_.events.push_back({at, static_cast<std::int32_t>(tag),
-                           tile == kStampNoTile ? -1 : static_cast<std::int32_t>(tile),
-                           slot == kStampNoSlot ? -1 : static_cast<std::int32_t>(slot)});
-    }
-    if (!detail) t_.events.push_back({h.end_clock, kStampDone, -1, -1});
+    t_.events.insert(t_.events.end(), records.events.begin(), records.events.end());
+    if (!plan_.in_detail(b.block)) t_.events.push_back({h.end_clock, kStampDone, -1, -1});
     lane.count = static_cast<std::int64_t>(t_.events.size()) - lane.first;
     t_.lanes.push_back(lane);
+    if (number == kStampCopies) add_points(b.sm, h, records.points);
     return ok();
   }
 
-  // A line for each: SMs differ by a per cent, and none keeps its rate while the card seeks its power.
-  void fit() {
-    for (const auto& [sm, pairs] : pairs_) {
-      const Moments origin = pairs.front();
-      double clock = 0, ns = 0, over = 0, under = 0;
-      for (const Moments& m : pairs) {
-        clock += static_cast<double>(m.clock - origin.clock) / static_cast<double>(pairs.size());
-        ns += static_cast<double>(m.ns - origin.ns) / static_cast<double>(pairs.size());
-      }
-      for (const Moments& m : pairs) {
-        const double x = static_cast<double>(m.clock - origin.clock) - clock;
-        over += x * (static_cast<double>(m.ns - origin.ns) - ns);
-        under += x * x;
-      }
-      SmClock c;
-      c.sm = sm;
-      c.clock = origin.clock + std::llround(clock);
-      c.ns = origin.ns + std::llround(ns);
-      c.ns_per_clock = under > 0 && over > 0 ? over / under : 1;
-      for (const Moments& m : pairs) {
-        const double told = static_cast<double>(m.clock - c.clock) * c.ns_per_clock;
-        c.residual_ns = std::max(c.residual_ns, std::fabs(told - static_cast<double>(m.ns - c.ns)));
-      }
-      c.residual_ns = std::max(c.residual_ns, kTimerStepNs);
-      t_.sms.push_back(c);
-    }
+  void add_points(std::int32_t sm, const StampHead& h, const std::vector<ClockPoint>& within) {
+    t_.points.push_back({sm, h.start_clock, h.start_ns - first_ns_});
+    t_.points.insert(t_.points.end(), within.begin(), within.end());
+    t_.points.push_back({sm, h.end_clock, h.end_ns - first_ns_});
   }
 
   const StampPlan& plan_;
   const Stamped& stamped_;
   Timeline t_;
   std::int64_t first_ns_ = 0;  // of the launch: ns are counted from there
-  std::map<std::int32_t, std::vector<Moments>> pairs_;
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 // The flight recorder of a pipeline: which lane did what when (stamps_layout.h). Hooks are lines of ATTN_STAMP(...)
 // alone (kernels/gpu/compile/hooks.h): nothing in the code that is shipped and timed.
 //
-// A mark is the clock, two integers and one store that nobody waits for: no fence, no atomic, no branch, and one
-// register between marks. The store goes straight to global memory: what shared memory has left beside the ring does
-// not hold a long tile's events.
+// A mark is the clock and one store that nobody waits for, at a fixed place behind the lane's pointer: no fence, no
+// atomic, no branch. Two registers stay between marks. Stores go straight to global memory: what shared memory has left
+// beside the ring does not hold a long tile's records.
 #pragma once
 
 #if !ATTN_STAMPED
@@ -23,70 +23,116 @@ class Stamps {
  public:
   // `writes`: of the one thread that stands for the lane.
   __device__ __forceinline__ Stamps(int lane, bool writes) {
+    at_ = kNoDetail;
+    if (!writes) return;
     const int block = static_cast<int>(blockIdx.x);
     const bool detail = static_cast<unsigned>(block - attn_stamps.first) < static_cast<unsigned>(attn_stamps.blocks);
-    at_ = stamp_place(attn_stamps, block, lane) | (writes ? (detail ? 0u : kCoarse) : kSilent);
-    if (!writes) return;
+    at_ = reinterpret_cast<unsigned long long>(attn_stamps.words + stamp_place(attn_stamps, block, lane)) |
+          (detail ? 0u : kNoDetail);
     StampHead& head = attn_stamps.heads[block * attn_stamps.lanes + lane];
     asm volatile("mov.u32 %0, %%smid;" : "=r"(head.sm));
     head.start_clock = clock64();
     head.start_ns = nanoseconds();
   }
-  // From now on this lane is in that state.
-  __device__ __forceinline__ void mark(StampTag tag, int tile, int slot) {
-    write(tag, tile, slot, at_, (1u << attn_stamps.detail_log2) - 1, kCoarse);
+  // From now on this lane is in that state of the record that is being written; of several like it the nth.
+  template <unsigned RECORD, StampTag TAG, int NTH = 0>
+  __device__ __forceinline__ void mark() {
+    constexpr int kPlace = stamp_states(RECORD).place(TAG, NTH);
+    static_assert(kPlace > 0 || TAG == kStampWaitTurn, "the record has no such state");
+    if constexpr (kPlace > 0) {
+      unsigned now;
+      asm volatile("mov.u32 %0, %%clock;" : "=r"(now));
+      store<kPlace>(now);
+    }
   }
   // The same once `x` is computed, and before anything is that needs it.
-  __device__ __forceinline__ void mark_with(float (&x)[2], StampTag tag, int tile, int slot) {
-    asm volatile("" : "+f"(x[0]), "+f"(x[1])::"memory");
-    mark(tag, tile, slot);
-    asm volatile("" : "+f"(x[0]), "+f"(x[1])::"memory");
+  template <unsigned RECORD, StampTag TAG, int NTH = 0>
+  __device__ __forceinline__ void mark_with(float& x) {
+    asm volatile("" : "+f"(x)::"memory");
+    mark<RECORD, TAG, NTH>();
+    asm volatile("" : "+f"(x)::"memory");
   }
-  // In every block: which query tile begins.
-  __device__ __forceinline__ void mark_tile(int tile) {
-    const bool coarse = at_ & kCoarse;
-    const unsigned log2 = coarse ? attn_stamps.coarse_log2 : attn_stamps.detail_log2;
-    write(kStampTile, tile, -1, at_, (1u << log2) - 1, kSilent);
+  template <unsigned RECORD, StampTag TAG, int NTH = 0>
+  __device__ __forceinline__ void mark_with(unsigned& x) {
+    asm volatile("" : "+r"(x)::"memory");
+    mark<RECORD, TAG, NTH>();
+    asm volatile("" : "+r"(x)::"memory");
+  }
+  // The record is whole; `before`: word 1 of those that have one.
+  template <unsigned RECORD>
+  __device__ __forceinline__ void close(int tile, int a, int b, unsigned before = 0) {
+    constexpr StampStates kStates = stamp_states(RECORD);
+    store<0>(stamp_word(RECORD, tile, a, b));
+    if constexpr (kStates.words == 2) store<1>(before);
+    asm volatile(  // of lanes that are recorded in detail alone: the others' places are for query tiles
+        "{ .reg .pred p; .reg .b32 f;\n"
+        "cvt.u32.u64 f, %0;\n"
+        "and.b32 f, f, 1;\n"
+        "setp.eq.u32 p, f, 0;\n"
+        "@p add.u64 %0, %0, %1; }"
+        : "+l"(at_)
+        : "n"(4 * kStates.all_words()));
+  }
+  // A record of one state that begins now.
+  template <StampTag TAG>
+  __device__ __forceinline__ void single(int tile, int slot) {
+    mark<TAG, TAG>();
+    close<TAG>(tile, slot, -1);
+  }
+  // In every block: which query tile begins, by both clocks.
+  __device__ __forceinline__ void tile(int tile) {
+    if (at_ >> 32 == 0) return;
+    const bool detail = !(at_ & kNoDetail);
+    const unsigned log2 = detail ? attn_stamps.detail_log2 : attn_stamps.coarse_log2;
+    const unsigned need = detail ? attn_stamps.tile_words : kStampTileWords;
+    const auto first = reinterpret_cast<unsigned long long>(attn_stamps.words);
+    const unsigned next = static_cast<unsigned>((at_ - first) >> 2);
+    if (next >> log2 != (next + need) >> log2) {  // no room: it never says that it ended, and is refused
+      at_ = kNoDetail;
+      return;
+    }
+    word(0) = stamp_word(kStampTile, tile, -1, -1);
+    word(1) = static_cast<unsigned>(clock64());
+    word(2) = static_cast<unsigned>(nanoseconds());
+    at_ += 4 * kStampTileWords;
   }
   __device__ __forceinline__ void end(int lane) {
-    mark(kStampDone, -1, -1);
-    if (at_ & kSilent) return;
+    single<kStampDone>(-1, -1);
+    if (at_ >> 32 == 0) return;
     const int block = static_cast<int>(blockIdx.x);
     StampHead& head = attn_stamps.heads[block * attn_stamps.lanes + lane];
     head.end_clock = clock64();
     head.end_ns = nanoseconds();
-    head.count = (at_ & ~kCoarse) - stamp_place(attn_stamps, block, lane);
+    const auto first = reinterpret_cast<unsigned long long>(attn_stamps.words + stamp_place(attn_stamps, block, lane));
+    head.count = static_cast<unsigned>(((at_ & ~1ull) - first) >> 2);
   }
 
  private:
-  static constexpr unsigned kSilent = 0x80000000u, kCoarse = 0x40000000u;
+  static constexpr unsigned kNoDetail = 1;
 
   __device__ __forceinline__ static long long nanoseconds() {
     long long ns;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns)::"memory");
     return ns;
   }
-  // By threads whose place is below `limit`; a lane without room stays at its last place.
-  __device__ __forceinline__ static void write(StampTag tag, int tile, int slot, unsigned& at, unsigned mask,
-                                               unsigned limit) {
-    const unsigned word = tag | (static_cast<unsigned>(slot) & kStampNoSlot) << kStampTagBits |
-                          static_cast<unsigned>(tile) << (kStampTagBits + kStampSlotBits);
-    const StampEvent* const to = attn_stamps.events + (at & ~kCoarse);
+  // Without a branch: one between two products would part them.
+  template <int PLACE>
+  __device__ __forceinline__ void store(unsigned x) const {
     asm volatile(
-        "{ .reg .pred p; .reg .b32 c, n, m;\n"
-        "setp.lt.u32 p, %0, %4;\n"
-        "mov.u32 c, %%clock;\n"
-        "@p st.global.v2.b32 [%1], {c, %2};\n"
-        "add.u32 n, %0, 1;\n"
-        "and.b32 m, n, %3;\n"
-        "setp.ne.and.u32 p, m, 0, p;\n"
-        "@p mov.b32 %0, n; }"
-        : "+r"(at)
-        : "l"(to), "r"(word), "r"(mask), "r"(limit)
-        : "memory");
+        "{ .reg .pred p; .reg .b32 f;\n"
+        "cvt.u32.u64 f, %0;\n"
+        "and.b32 f, f, 1;\n"
+        "setp.eq.u32 p, f, 0;\n"
+        "@p st.global.b32 [%0+%1], %2; }" ::"l"(at_),
+        "n"(4 * PLACE), "r"(x));
+  }
+  __device__ __forceinline__ unsigned& word(int n) const {
+    return reinterpret_cast<unsigned*>(at_ & ~static_cast<unsigned long long>(kNoDetail))[n];
   }
 
-  unsigned at_;  // the next event's place; kCoarse: of a block that is not recorded in detail; kSilent: writes nothing
+  // The record that is being written. Bit 0: its states are not recorded, only query tiles; nothing above 32 bits: nor
+  // they.
+  unsigned long long at_;
 };
 
 }  // namespace attn::gpu

@@ -27,12 +27,12 @@ struct StampPlan {
   StampArgs args{};
   std::int64_t grid = 0;
   std::uint64_t heads() const;
-  std::uint64_t events() const;
+  std::uint64_t words() const;
   // The block is recorded event by event.
   bool in_detail(std::int64_t block) const;
-  // Events that a lane of the block has room for.
+  // Words that a lane of the block has room for.
   std::uint64_t room_of(std::int64_t block) const;
-  std::uint64_t bytes() const { return heads() * sizeof(StampHead) + events() * sizeof(StampEvent); }
+  std::uint64_t bytes() const { return heads() * sizeof(StampHead) + words() * sizeof(std::uint32_t); }
 };
 
 // Refused in words: a kernel without stamps, a copy of its text without them, blocks that the launch has not, a buffer
@@ -42,18 +42,18 @@ Result<StampPlan> plan_stamps(const Plan& plan, const KernelSource& source, cons
 // What the compilation of stamps needs beside the plan's own defines.
 void add_stamped_defines(std::vector<std::string>& defines);
 
-// The stamps of one launch as they lay in memory. `events`: a lane's, in the order of the heads, those that it wrote.
+// The stamps of one launch as they lay in memory. `words`: a lane's, in the order of the heads, those that it wrote.
 struct Stamped {
   std::vector<StampHead> heads;
-  std::vector<std::vector<StampEvent>> events;
+  std::vector<std::vector<std::uint32_t>> words;
 };
 
 // The lanes and blocks of the timeline, with its clocks; kernel, device and times are the caller's. Refused: a lane
 // that had no room for its events, or whose stamps are no run of this kernel.
 //
-// Clocks. An SM's clock counts its own cycles; %globaltimer counts nanoseconds for all, in steps of 32. Every lane's
-// start and end gives both, and each SM has a line through its own: on an H100 their rates differ by up to 2 %, and
-// change within a launch. The largest distance of a pair from its line is the residual.
+// Clocks. An SM's clock counts its own cycles; %globaltimer counts nanoseconds for all, in steps of 32. A lane of every
+// block gives both at its start, at each query tile and at its end; between two of them time is their chord, for on an
+// H100 the SMs' rates differ by up to 2 % and change within a launch.
 Result<Timeline> timeline_of(const StampPlan& plan, const Stamped& stamped);
 
 // The names of StampTag, by its numbers.

@@ -212,6 +212,9 @@ TEST(Version3, HostileTimelinesAreRefusedInWords) {
   expect("SM 7 is there twice", [](Timeline& t) { t.sms.push_back(t.sms[0]); });
   expect("that cannot be", [](Timeline& t) { t.sms[0].ns_per_clock = 0; });
   expect("that cannot be", [](Timeline& t) { t.sms[0].residual_ns = -1; });
+  expect("a moment of SM 8, whose clock is not told", [](Timeline& t) { t.points[2].sm = 8; });
+  expect("the moments of both clocks go back at 1", [](Timeline& t) { t.points[1].clock = 100; });
+  expect("the moments of both clocks go back at 2", [](Timeline& t) { t.points[2].ns = 5029; });
   expect("is no time", [](Timeline& t) { t.plain_us = -1; });
   expect("65 tags; 64 can be", [](Timeline& t) { t.tags.resize(65, "x"); });
   expect("in ns, not in clocks", [](Timeline& t) { t.buffer = EventBuffer::host; });
@@ -229,6 +232,9 @@ TEST(Version3, HostileTablesOfATimelineAreRefusedInWords) {
   expect("\"sms\" must have at most 1024", [](json& s, Container&) {
     s["timelines"][0]["sms"] = json::array();
     for (int n = 0; n < 1025; ++n) s["timelines"][0]["sms"].push_back(0);
+  });
+  expect("points: row 0 has a number that is out of range", [](json&, Container& c) {
+    c.files["l0/points.npy"] = npy_table_bytes<std::int64_t>(std::vector<std::int64_t>{7, -1, 0}, 3);
   });
   expect("events: row 0 has a number that is out of range", [](json&, Container& c) {
     c.files["l0/events.npy"] = npy_table_bytes<std::int64_t>(std::vector<std::int64_t>{-5, 0, -1, -1}, 4);
