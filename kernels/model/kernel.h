@@ -156,8 +156,12 @@ using TraceFn = gpu::TraceFacts (*)(const Problem&, const Options&);
 // What a run that stamps its pipeline's moments will write (kernels/gpu/rungs/stamps/stamps.h).
 struct StampSizes {
   std::int32_t lanes = 0;        // of a block
+  std::int32_t copies = 0;       // of them, the first: those that copy; the others compute
   std::int64_t query_tiles = 0;  // of the whole launch
   std::int64_t key_tiles = 0;    // of a query tile, at most
+  // Of a kernel of the user's own: the launch that is recorded, and what its states are called. Its lanes are warps.
+  std::string_view entry;
+  std::span<const std::string> states;
 };
 using StampsFn = StampSizes (*)(const Plan&);
 

@@ -19,7 +19,8 @@ class Builder {
     if (p_.block < 0 || static_cast<std::size_t>(p_.block) >= t_.blocks.size())
       return bad_input(phrase("the timeline has no block {}.", p_.block));
     p_.lanes = lanes_of_block(t_, p_.block);
-    if (p_.lanes.size() < 2) return bad_input(tr("This block was not recorded event by event."));
+    const bool alone = t_.lanes.size() == 1 && t_.lanes[0].kind == LaneKind::warp;
+    if (p_.lanes.size() < 2 && !alone) return bad_input(tr("This block was not recorded event by event."));
     std::ranges::stable_sort(p_.lanes, {}, [&](std::size_t n) { return t_.lanes[n].kind; });
     for (const std::size_t n : p_.lanes) p_.intervals.push_back(intervals_of(t_, n));
     p_.start = p_.intervals.front().front().from;

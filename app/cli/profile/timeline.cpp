@@ -53,18 +53,22 @@ Result<Point> point_of(const TimelineArguments& a, const KernelRow& row) {
 }
 
 Result<Timeline> record(const TimelineArguments& a, Stopper& stopper) {
-  const auto row = find_kernel(a.kernel);
-  if (!row) return tl::unexpected(row.error());
-  if ((*row)->stamps == nullptr) {
+  const auto named = kernel_named(a.kernel);
+  if (!named) return tl::unexpected(named.error());
+  const KernelRow& row = *named->rows.front();
+  if (row.stamps == nullptr) {
+    if (!named->own.empty())
+      return bad_input(phrase("{} has no \"timeline\" in its header (docs/own_kernel.md).", a.kernel));
     std::string having;
     for (const KernelRow& other : gpu::gpu_kernel_table())
       if (other.stamps != nullptr) having += fmt::format("{}{}", having.empty() ? "" : ", ", other.id);
     return bad_input(phrase("{} has no recorder of its pipeline; {} has.", a.kernel, having));
   }
-  auto point = point_of(a, **row);
+  auto point = point_of(a, row);
   if (!point) return tl::unexpected(point.error());
   const Deadline deadline{kLongest, stopper.token()};
   GpuClient client;
+  client.bring(named->own);
   const auto hello = client.hello(deadline);
   if (!hello) return tl::unexpected(hello.error());
   const auto at = std::ranges::find(hello->gpus, a.gpu, &gpu::GpuProperties::index);
@@ -135,7 +139,9 @@ Result<int> show_timeline(const TimelineArguments& a, Stopper& stopper) {
 Command add_timeline(Parser program) {
   auto a = std::make_shared<TimelineArguments>();
   Parser parser = program.add_subcommand("timeline", tr("Who waits for whom inside one launch of a pipelined kernel"));
-  parser.add_option("kernel", a->kernel, tr("A GPU kernel with a recorder of its pipeline: flash_hopper"))
+  parser
+      .add_option("kernel", a->kernel,
+                  tr("A GPU kernel with a recorder of its pipeline: flash_hopper, or FILE.cu of your own"))
       ->type_name("ID");
   parser.add_option("--session", a->session, tr("Read timelines from this file instead of recording one"))
       ->type_name("FILE.attn");

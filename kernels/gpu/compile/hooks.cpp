@@ -8,7 +8,7 @@
 namespace attn::gpu {
 namespace {
 
-constexpr std::string_view kTrace = "ATTN_TRACE(", kStamp = "ATTN_STAMP(";
+constexpr std::string_view kTrace = "ATTN_TRACE(", kStamp = "ATTN_STAMP(", kLane = "ATTN_LANE(";
 
 bool is_call(std::string_view line, std::string_view macro) {
   line = trimmed(line);
@@ -65,7 +65,7 @@ bool has_hooks(std::string_view text) {
 }
 
 bool has_stamps(std::string_view text) {
-  return has_call(text, kStamp);
+  return has_call(text, kStamp) || has_call(text, kLane);
 }
 
 bool is_recorder(std::string_view source_name) {

@@ -4,7 +4,8 @@
 //   ATTN_STAMP(...);                        who did what when (kernels/gpu/rungs/stamps/stamps.cuh)
 //   #include "kernels/gpu/trace.cuh"        or "kernels/gpu/hopper_trace.cuh", or "kernels/gpu/stamps.cuh"
 //
-// each alone on a line. They change no instruction of the shipped code, so a kernel's hash is made without them.
+// each alone on a line. They change no instruction of the shipped code, so a kernel's hash is made without them. A
+// kernel of the user's own has ATTN_LANE(...); and its like (docs/own_kernel.md): no hooks, but part of its text.
 #pragma once
 
 #include <string>

@@ -67,7 +67,7 @@ Result<Queue::Loaded*> load(const Plan& plan, const Buffers& buffers, Queue& que
   const bool aligned = may_be_aligned(plan.problem) && all_on_16_bytes(buffers);
   std::vector<std::string> defines = defines_of(plan, aligned);
   if (queue.trace() != 0) add_traced_defines(plan, defines);
-  if (!queue.stamps().empty()) add_stamped_defines(defines);
+  if (!queue.stamps().empty()) add_stamped_defines(plan, defines);
   auto loaded = queue.load(plan.kernel->id, defines, own_source(*plan.kernel));
   if (!loaded) return tl::unexpected(with_place(loaded.error(), plan, tr("compile and load")));
   if (auto good = check_compiled(plan, (*loaded)->compiled.entries, queue.arch()); !good)

@@ -93,6 +93,7 @@ class Reader : public HeaderFields {
  private:
   void check_api(const json& root, OwnHeader& h);
   void scratch(const json& root, OwnHeader& h);
+  void timeline(const json& root, OwnHeader& h);
   void pass_and_layouts(const json& root, OwnHeader& h);
   void parameters(const json& j, const std::string& path, const OwnHeader& h, OwnEntry& e);
   void entries(const json& root, OwnHeader& h);
@@ -129,6 +130,32 @@ void Reader::scratch(const json& root, OwnHeader& h) {
     room.zero = flag(value, path, "zero");
     h.scratch.push_back(std::move(room));
   }
+}
+
+void Reader::timeline(const json& root, OwnHeader& h) {
+  static constexpr std::string_view kKeys[] = {"entry", "lanes", "states"};
+  const auto j = root.find("timeline");
+  if (j == root.end()) return;
+  if (!j->is_object())
+    return refuse("timeline", phrase("is {}; it must be an object with lanes and states", shown(*j)));
+  check_keys(*j, "timeline", kKeys);
+  OwnTimeline& t = h.timeline;
+  if (const json* lanes = member(*j, "timeline", "lanes"))
+    t.lanes = static_cast<std::int32_t>(whole(*lanes, "timeline.lanes", 1, kMostOwnLanes));
+  const json* states = member(*j, "timeline", "states");
+  if (states == nullptr) return;
+  if (!states->is_array() || states->empty() || states->size() > kMostOwnStates)
+    return refuse("timeline.states", phrase("must be a list of 1 to {} names", kMostOwnStates));
+  for (const json& state : *states) {
+    t.states.push_back(identifier(state, "timeline.states", tr("a state")));
+    if (std::ranges::count(t.states, t.states.back()) > 1)
+      return refuse("timeline.states", phrase("has {} a second time", shown(state)));
+  }
+  t.entry = h.entries.empty() ? "" : h.entries.front().name;
+  if (const auto entry = j->find("entry"); entry != j->end())
+    t.entry = identifier(*entry, "timeline.entry", tr("a launch"));
+  if (std::ranges::find(h.entries, t.entry, &OwnEntry::name) == h.entries.end())
+    refuse("timeline.entry", phrase("is {}, which \"entries\" does not have", shown(t.entry)));
 }
 
 void Reader::pass_and_layouts(const json& root, OwnHeader& h) {
@@ -300,9 +327,10 @@ void Reader::check_read(const OwnHeader& h) {
 }
 
 OwnHeader Reader::read(const json& root) {
-  static constexpr std::string_view kKeys[] = {"api",     "entries", "dtypes",        "D",    "Dv",      "masks",
-                                               "options", "grouped", "stores_scores", "pass", "layouts", "scratch"};
-  constexpr std::size_t kOfApi1 = 9;
+  static constexpr std::string_view kKeys[] = {"api",     "entries", "dtypes",        "D",        "Dv",   "masks",
+                                               "options", "grouped", "stores_scores", "timeline", "pass", "layouts",
+                                               "scratch"};
+  constexpr std::size_t kOfApi1 = 10;
   const std::span<const std::string_view> keys(kKeys);
   static constexpr std::string_view kDTypes[] = {"f32", "f16", "bf16"};
   constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16};
@@ -314,6 +342,7 @@ OwnHeader Reader::read(const json& root) {
   pass_and_layouts(root, h);
   scratch(root, h);
   entries(root, h);
+  timeline(root, h);
   if (const json* list = member(root, "", "dtypes")) {
     for (const std::size_t n : choices(*list, "dtypes", kDTypes))
       if (n < std::size(kTypes)) h.dtypes.push_back(kTypes[n]);

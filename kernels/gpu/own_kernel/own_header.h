@@ -53,6 +53,15 @@ struct OwnDims {
   std::string words() const;                   // "64 or 128", "1 to 256", "16 to 128 in steps of 16"
 };
 
+// What it records of itself where it is asked to (docs/own_kernel.md).
+struct OwnTimeline {
+  std::string entry;                // of the launch
+  std::int32_t lanes = 0;           // of a block; 0: it records nothing
+  std::vector<std::string> states;  // what the second argument of ATTN_STATE may be
+};
+constexpr std::size_t kMostOwnStates = 31;
+constexpr std::int64_t kMostOwnLanes = 32;
+
 struct OwnHeader {
   std::int64_t api = 1;
   std::vector<OwnEntry> entries;  // launched in this order
@@ -62,6 +71,7 @@ struct OwnHeader {
   bool causal = false, window = false, key_lengths = false, bias = false, softcap = false, alibi = false;
   bool grouped = false;        // takes fewer key heads than query heads
   bool stores_scores = false;  // Args::s and Args::p point to room for S and P
+  OwnTimeline timeline;
   std::vector<OptionSpec> options;
   // Of api 2; what is left out is as in api 1.
   Pass pass = Pass::forward;

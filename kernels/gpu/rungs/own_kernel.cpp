@@ -110,6 +110,12 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   return plan;
 }
 
+// A query tile is a block: what each takes is in nobody's record.
+StampSizes stamps(const Plan& plan) {
+  const OwnTimeline& t = own_of(*plan.kernel).header.timeline;
+  return {t.lanes, 0, 1, 1, t.entry, t.states};
+}
+
 // An edited rung is launched as the rung is: by the same entries, tile and shared memory.
 Result<Plan> plan_as_the_rung(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
   const KernelRow& rung = *own_of(row).edits;
@@ -182,6 +188,7 @@ void fill_row(OwnKernel& k) {
     k.elsewhere = marked("its header asks for clusters or tensor maps");
   }
   k.plan = plan;
+  if (k.header.timeline.lanes > 0) k.stamps = stamps;
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ class StampPoint {
     if (!inputs) return tl::unexpected(inputs.error());
     auto run = gpu::DeviceRun::place(*tools_.queue, *plan, tensor_bytes_of(**inputs));
     if (!run) return tl::unexpected(run.error());
+    entry_ = stamps->entry;
     const auto memory = gpu::Memory::allocate(driver_, stamps->bytes());
     if (!memory) return tl::unexpected(run->on(memory.error()));
     auto* const heads = static_cast<gpu::StampHead*>(memory->pointer());
@@ -104,7 +105,7 @@ class StampPoint {
     if (!done) return tl::unexpected(done.error());
     const auto times = tools_.profiler->take_times();
     if (!times) return tl::unexpected(times.error());
-    const auto at = std::ranges::find(*times, p_.kernel, &KernelTime::name);
+    const auto at = std::ranges::find(*times, entry_, &KernelTime::name);
     if (at == times->end()) return fail(ErrorKind::failed, "no kernel of the run has a time stamp");
     launch_us_ = static_cast<double>(at->end_ns - at->start_ns) * 1e-3;
     return launch_us_;
@@ -137,6 +138,7 @@ class StampPoint {
   const gpu::StampRequest& request_;
   GpuTools& tools_;
   gpu::Driver& driver_;
+  std::string entry_;
   double launch_us_ = 0;
 };
 

@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/compile/hooks.h"
@@ -19,6 +21,8 @@ constexpr const char* kTags[] = {"set-up",      "tile",      "next tile",   "wai
 static_assert(std::size(kTags) == kStampTags);
 
 constexpr int kMostLog2 = 24;
+constexpr int kOwnLog2 = 17;  // of a lane of a kernel of the user's own: 65536 states
+constexpr std::int64_t kMostHeads = 1 << 20;
 
 int log2_above(std::int64_t n) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
@@ -28,6 +32,16 @@ int log2_above(std::int64_t n) {
 std::int64_t tiles_of_block(const StampSizes& s, std::int64_t grid) {
   constexpr std::int64_t kSpare = 2;
   return 3 * ((s.query_tiles + grid - 1) / grid) + kSpare;
+}
+
+std::int64_t blocks_of(const Launch& l) {
+  return l.grid[0] * l.grid[1] * l.grid[2];
+}
+
+// "wait_K" is "wait K".
+std::string with_spaces(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
 }
 
 Error refused(const Plan& plan, std::string words) {
@@ -56,20 +70,29 @@ std::uint64_t StampPlan::room_of(std::int64_t block) const {
 Result<StampPlan> plan_stamps(const Plan& plan, const KernelSource& source, const StampRequest& request) {
   const KernelRow& row = *plan.kernel;
   if (row.stamps == nullptr) return tl::unexpected(refused(plan, tr("it has no recorder of its pipeline.")));
-  if (!can_stamp(source, row.id)) {
-    return tl::unexpected(refused(plan, phrase("its text ({}) has no lines of ATTN_STAMP(...). Take them over from "
-                                               "the shipped source, or set the copy aside.",
-                                               source.name)));
-  }
   const StampSizes sizes = row.stamps(plan);
+  const bool own = !sizes.states.empty();
+  if (!can_stamp(source, row.id)) {
+    return tl::unexpected(
+        refused(plan, own ? phrase("its text ({}) has no line ATTN_LANE(...);.", source.name)
+                          : phrase("its text ({}) has no lines of ATTN_STAMP(...). Take them over from "
+                                   "the shipped source, or set the copy aside.",
+                                   source.name)));
+  }
   StampPlan p;
-  p.grid = std::ranges::find(plan.launches, row.id, &Launch::name)->grid[0];
+  p.entry = sizes.entry.empty() ? row.id : sizes.entry;
+  p.copies = sizes.copies;
+  p.states.assign(sizes.states.begin(), sizes.states.end());
+  p.grid = blocks_of(*std::ranges::find(plan.launches, p.entry, &Launch::name));
+  if (p.grid * sizes.lanes > kMostHeads)
+    return tl::unexpected(refused(plan, phrase("its {} blocks have more than {} lanes.", p.grid, kMostHeads)));
   if (request.first < 0 || request.blocks < 1 || request.first > p.grid - request.blocks) {
     return bad_input(phrase("blocks {} to {} are not in the launch: it has 0 to {}.", request.first,
                             request.first + request.blocks - 1, p.grid - 1));
   }
   if (sizes.query_tiles >= kStampNoTile || sizes.key_tiles >= kStampNoTile)
     return tl::unexpected(refused(plan, phrase("it would count more than {} tiles.", kStampNoTile)));
+  p.args.grid = static_cast<int>(p.grid);
   const std::int64_t tiles = tiles_of_block(sizes, p.grid);
   // Beside its key tiles: the waits for it, Q of each consumer, O on its way out, and what ends a lane.
   constexpr std::int64_t kWordsOfTile = 64;
@@ -80,6 +103,10 @@ Result<StampPlan> plan_stamps(const Plan& plan, const KernelSource& source, cons
   p.args.tile_words = static_cast<int>(tile_words);
   p.args.detail_log2 = log2_above(tiles * tile_words);
   p.args.coarse_log2 = log2_above(kStampTileWords * (tiles + 2));
+  if (own) {
+    p.args.detail_log2 = kOwnLog2;
+    p.args.coarse_log2 = 0;
+  }
   if (p.args.detail_log2 > kMostLog2 || p.bytes() > kStampLimit || p.words() >= std::uint64_t{1} << 30) {
     return bad_input(
         phrase("{} on {} would stamp up to {}, above the cap of {}; fewer blocks in detail or a smaller L "
@@ -89,8 +116,12 @@ Result<StampPlan> plan_stamps(const Plan& plan, const KernelSource& source, cons
   return p;
 }
 
-void add_stamped_defines(std::vector<std::string>& defines) {
+void add_stamped_defines(const Plan& plan, std::vector<std::string>& defines) {
   defines.emplace_back(kStampedDefine);
+  if (plan.kernel->stamps == nullptr) return;
+  unsigned record = kStampOwn;
+  for (const std::string& state : plan.kernel->stamps(plan).states)
+    defines.push_back(fmt::format("ATTN_STATE_{}={}", state, record++));
 }
 
 std::span<const char* const> stamp_tags() {
@@ -114,14 +145,16 @@ std::int32_t or_none(unsigned value, unsigned none) {
 // A lane's words as the events that they are.
 class Records {
  public:
-  Records(const StampHead& head, std::span<const std::uint32_t> words, std::int64_t first_ns)
-      : head_(head), words_(words), first_ns_(first_ns) {}
+  // `own_tags`: of the states of a kernel of the user's own.
+  Records(const StampHead& head, std::span<const std::uint32_t> words, std::int64_t first_ns,
+          std::span<const std::int32_t> own_tags)
+      : head_(head), words_(words), first_ns_(first_ns), own_tags_(own_tags) {}
 
   // Empty: there are no more, or what follows is none.
   bool next() {
     if (words_.empty()) return false;
     const unsigned record = words_[0] & ((1U << kStampRecordBits) - 1);
-    if (record >= kStampRecords) return false;
+    if (record >= kStampOwn + own_tags_.size()) return false;
     const StampStates states = stamp_states(record);
     const std::size_t size = record == kStampTile ? kStampTileWords : static_cast<std::size_t>(states.all_words());
     if (words_.size() < size) return false;
@@ -131,11 +164,12 @@ class Records {
     if (record == kStampTile) query_tile_ = tile_, add_point();
     for (int n = 0; n < states.count; ++n) {
       const StampTag tag = states.tags[n];
-      const bool step = record >= kStampTags;
+      const bool step = record >= kStampTags && record < kStampOwn;
       const unsigned slot = !step || is_of_k(tag) ? a : is_of_v(tag) ? b : kStampNoSlot;
       add(tag, words_[static_cast<std::size_t>(states.words + n)], slot);
     }
-    if (record >= kStampOverlapped) part_tiles(states);
+    if (record >= kStampOwn) events.back().tag = own_tags_[record - kStampOwn];
+    if (record >= kStampOverlapped && record < kStampOwn) part_tiles(states);
     words_ = words_.subspan(size);
     return true;
   }
@@ -169,6 +203,7 @@ class Records {
   const StampHead& head_;
   std::span<const std::uint32_t> words_;
   std::int64_t first_ns_;
+  std::span<const std::int32_t> own_tags_;
   std::int32_t tile_ = -1, query_tile_ = -1;
 };
 
@@ -178,6 +213,11 @@ class Reader {
 
   Result<Timeline> read() {
     t_.tags.assign(stamp_tags().begin(), stamp_tags().end());
+    for (const std::string& state : plan_.states) {  // one that is known by that name is that one
+      const auto at = std::ranges::find(t_.tags, with_spaces(state));
+      own_tags_.push_back(static_cast<std::int32_t>(at - t_.tags.begin()));
+      if (at == t_.tags.end()) t_.tags.push_back(with_spaces(state));
+    }
     t_.unit = MomentUnit::clocks;
     t_.buffer = EventBuffer::global;
     t_.grid_blocks = plan_.grid;
@@ -226,7 +266,7 @@ class Reader {
     t_.blocks.push_back(b);
     // Of the others the first consumer speaks for all.
     const bool detail = plan_.in_detail(block);
-    const int from = detail ? 0 : kStampCopies, to = detail ? plan_.args.lanes : kStampCopies + 1;
+    const int from = detail ? 0 : plan_.copies, to = detail ? plan_.args.lanes : plan_.copies + 1;
     for (int lane = from; lane < to; ++lane)
       if (auto good = add_lane(b, lane); !good) return good;
     return ok();
@@ -234,14 +274,15 @@ class Reader {
 
   Result<void> add_lane(const TimedBlock& b, int number) {
     const StampHead& h = stamped_.heads[place(b.block, number)];
-    Records records(h, stamped_.words[place(b.block, number)], first_ns_);
+    Records records(h, stamped_.words[place(b.block, number)], first_ns_, own_tags_);
     while (records.next()) {
     }
     if (!records.whole())
       return fail(ErrorKind::failed, phrase("block {}: lane {} wrote what is no record.", b.block, number));
     TimelineLane lane;
-    lane.kind = number < kStampCopies ? LaneKind::producer : LaneKind::consumer;
-    lane.index = number < kStampCopies ? number : number - kStampCopies;
+    const bool copies = number < plan_.copies;
+    lane.kind = copies ? LaneKind::producer : plan_.states.empty() ? LaneKind::consumer : LaneKind::warp;
+    lane.index = copies ? number : number - plan_.copies;
     lane.block = static_cast<std::int32_t>(t_.blocks.size()) - 1;
     lane.first = static_cast<std::int64_t>(t_.events.size());
     t_.events.push_back({b.start_clock, kStampSetUp, -1, -1});
@@ -249,7 +290,7 @@ class Reader {
     if (!plan_.in_detail(b.block)) t_.events.push_back({h.end_clock, kStampDone, -1, -1});
     lane.count = static_cast<std::int64_t>(t_.events.size()) - lane.first;
     t_.lanes.push_back(lane);
-    if (number == kStampCopies) add_points(b.sm, h, records.points);
+    if (number == plan_.copies) add_points(b.sm, h, records.points);
     return ok();
   }
 
@@ -263,6 +304,7 @@ class Reader {
   const Stamped& stamped_;
   Timeline t_;
   std::int64_t first_ns_ = 0;  // of the launch: ns are counted from there
+  std::vector<std::int32_t> own_tags_;
 };
 
 }  // namespace

@@ -8,8 +8,15 @@
 
 #if !ATTN_STAMPED
 #define ATTN_STAMP(...)
+#define ATTN_LANE(lane, writes)
+#define ATTN_STATE(name, tile, slot)
+#define ATTN_LANE_DONE(lane)
 #else
 #define ATTN_STAMP(...) __VA_ARGS__
+// For a kernel of one's own (docs/own_kernel.md): a lane begins; it is in that state of the header from now on; it ends.
+#define ATTN_LANE(lane, writes) attn::gpu::Stamps attn_lane(lane, writes)
+#define ATTN_STATE(name, tile, slot) attn_lane.state(ATTN_STATE_##name, tile, slot)
+#define ATTN_LANE_DONE(lane) attn_lane.end(lane)
 
 #include "kernels/gpu/stamps_layout.h"
 
@@ -24,8 +31,8 @@ class Stamps {
   // `writes`: of the one thread that stands for the lane.
   __device__ __forceinline__ Stamps(int lane, bool writes) {
     at_ = kNoDetail;
-    if (!writes) return;
-    const int block = static_cast<int>(blockIdx.x);
+    const int block = this_block();
+    if (!writes || block >= attn_stamps.grid || lane >= attn_stamps.lanes) return;
     const bool detail = static_cast<unsigned>(block - attn_stamps.first) < static_cast<unsigned>(attn_stamps.blocks);
     at_ = reinterpret_cast<unsigned long long>(attn_stamps.words + stamp_place(attn_stamps, block, lane)) |
           (detail ? 0u : kNoDetail);
@@ -79,15 +86,24 @@ class Stamps {
     mark<TAG, TAG>();
     close<TAG>(tile, slot, -1);
   }
+  // The same by number, of a kernel of one's own: it may write as many as it likes, so each looks for room.
+  __device__ __forceinline__ void state(unsigned record, int tile, int slot) {
+    if (at_ & kNoDetail) return;
+    if (!has_room(attn_stamps.detail_log2, kOwnWords)) {
+      at_ = kNoDetail;
+      return;
+    }
+    word(1) = static_cast<unsigned>(clock64());
+    word(0) = stamp_word(record, tile, slot, -1);
+    at_ += 8;
+  }
   // In every block: which query tile begins, by both clocks.
   __device__ __forceinline__ void tile(int tile) {
     if (at_ >> 32 == 0) return;
     const bool detail = !(at_ & kNoDetail);
     const unsigned log2 = detail ? attn_stamps.detail_log2 : attn_stamps.coarse_log2;
     const unsigned need = detail ? attn_stamps.tile_words : kStampTileWords;
-    const auto first = reinterpret_cast<unsigned long long>(attn_stamps.words);
-    const unsigned next = static_cast<unsigned>((at_ - first) >> 2);
-    if (next >> log2 != (next + need) >> log2) {  // no room: it never says that it ended, and is refused
+    if (!has_room(log2, need)) {  // no room: it never says that it ended, and is refused
       at_ = kNoDetail;
       return;
     }
@@ -99,7 +115,7 @@ class Stamps {
   __device__ __forceinline__ void end(int lane) {
     single<kStampDone>(-1, -1);
     if (at_ >> 32 == 0) return;
-    const int block = static_cast<int>(blockIdx.x);
+    const int block = this_block();
     StampHead& head = attn_stamps.heads[block * attn_stamps.lanes + lane];
     head.end_clock = clock64();
     head.end_ns = nanoseconds();
@@ -109,6 +125,17 @@ class Stamps {
 
  private:
   static constexpr unsigned kNoDetail = 1;
+  static constexpr unsigned kOwnWords = 8;  // a state's, and those that end the lane
+
+  __device__ __forceinline__ static int this_block() {
+    return static_cast<int>(blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z));
+  }
+  // So many words more lie in the lane's own part.
+  __device__ __forceinline__ bool has_room(unsigned log2, unsigned words) const {
+    const auto first = reinterpret_cast<unsigned long long>(attn_stamps.words);
+    const unsigned next = static_cast<unsigned>((at_ - first) >> 2);
+    return next >> log2 == (next + words) >> log2;
+  }
 
   __device__ __forceinline__ static long long nanoseconds() {
     long long ns;

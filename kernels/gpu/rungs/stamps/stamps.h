@@ -26,6 +26,9 @@ struct StampRequest {
 struct StampPlan {
   StampArgs args{};
   std::int64_t grid = 0;
+  std::string entry;                // the launch that is recorded
+  std::int32_t copies = 0;          // lanes that copy
+  std::vector<std::string> states;  // of a kernel of the user's own
   std::uint64_t heads() const;
   std::uint64_t words() const;
   // The block is recorded event by event.
@@ -40,7 +43,7 @@ struct StampPlan {
 Result<StampPlan> plan_stamps(const Plan& plan, const KernelSource& source, const StampRequest& request);
 
 // What the compilation of stamps needs beside the plan's own defines.
-void add_stamped_defines(std::vector<std::string>& defines);
+void add_stamped_defines(const Plan& plan, std::vector<std::string>& defines);
 
 // The stamps of one launch as they lay in memory. `words`: a lane's, in the order of the heads, those that it wrote.
 struct Stamped {

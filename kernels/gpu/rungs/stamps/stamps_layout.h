@@ -47,7 +47,8 @@ enum StampRecord : unsigned {
   kStampCovering = kStampTags,         // form 5: Q K^T and P V of a key tile; + kStampTakesTurns, + kStampSplits
   kStampSkipped = kStampCovering + 4,  // the rows see nothing of it
   kStampOverlapped,                    // form 4: Q K^T of a key tile beside P V of the one before; + kStampTakesTurns
-  kStampRecords = kStampOverlapped + 2
+  kStampOwn = kStampOverlapped + 2,    // the first state of a kernel of one's own, in the order of its header
+  kStampRecords = 64
 };
 constexpr unsigned kStampTakesTurns = 1, kStampSplits = 2;  // the latter: P V of the first keys early
 constexpr unsigned stamp_record(unsigned form, bool turns, bool splits) {
@@ -95,7 +96,7 @@ constexpr StampStates stamp_overlapped(unsigned how) {
 }
 constexpr StampStates stamp_states(unsigned record) {
   if (record >= kStampCovering && record < kStampSkipped) return stamp_covering(record - kStampCovering);
-  if (record >= kStampOverlapped && record < kStampRecords) return stamp_overlapped(record - kStampOverlapped);
+  if (record >= kStampOverlapped && record < kStampOwn) return stamp_overlapped(record - kStampOverlapped);
   StampStates s;
   if (record == kStampSkipped) {
     for (const StampTag tag : {kStampWaitK, kStampWaitV, kStampHandOn}) s.add(tag);
@@ -129,7 +130,7 @@ constexpr int kStampCopies = 2;
 struct StampArgs {
   StampHead* heads;
   unsigned* words;
-  int lanes;                     // of a block
+  int lanes, grid;               // of a block; blocks
   int first, blocks;             // recorded in detail
   int detail_log2, coarse_log2;  // words that a lane has room for
   int tile_words;                // that a lane recorded in detail writes for one query tile, at most

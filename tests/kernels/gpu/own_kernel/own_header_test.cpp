@@ -44,6 +44,31 @@ std::string refusal(const std::string& text) {
   return header ? "taken" : header.error().message;
 }
 
+TEST(OwnHeader, ATimelineHasLanesStatesAndALaunch) {
+  const auto told = [](const std::string& timeline) {
+    return with("\"grouped\": true", "\"grouped\": true, \"timeline\": " + timeline);
+  };
+  auto h = parse_own_header(told(R"({"lanes": 3, "states": ["load", "wait_K"]})"), "my.cu");
+  ASSERT_TRUE(h) << h.error().message;
+  EXPECT_EQ(h->timeline.lanes, 3);
+  EXPECT_EQ(h->timeline.states, (std::vector<std::string>{"load", "wait_K"}));
+  EXPECT_EQ(h->timeline.entry, "scores");
+  h = parse_own_header(told(R"({"lanes": 1, "states": ["a"], "entry": "output"})"), "my.cu");
+  ASSERT_TRUE(h) << h.error().message;
+  EXPECT_EQ(h->timeline.entry, "output");
+  EXPECT_EQ(parse_own_header(kGood, "my.cu")->timeline.lanes, 0);
+  for (const auto& [timeline, words] : {std::pair(R"({"lanes": 0, "states": ["a"]})", "timeline.lanes"),
+                                        {R"({"lanes": 33, "states": ["a"]})", "timeline.lanes"},
+                                        {R"({"lanes": 2})", "states"},
+                                        {R"({"lanes": 2, "states": []})", "must be a list of 1 to 31 names"},
+                                        {R"({"lanes": 2, "states": ["a", "a"]})", "a second time"},
+                                        {R"({"lanes": 2, "states": ["a b"]})", "timeline.states"},
+                                        {R"({"lanes": 2, "states": ["a"], "entry": "x"})", "does not have"},
+                                        {R"({"lanes": 2, "states": ["a"], "lane": 1})", "lane"},
+                                        {"4", "must be an object with lanes and states"}})
+    EXPECT_NE(refusal(told(timeline)).find(words), std::string::npos) << refusal(told(timeline));
+}
+
 TEST(OwnHeader, IsReadAsItStands) {
   const auto h = parse_own_header(kGood, "my.cu");
   ASSERT_TRUE(h) << h.error().message;

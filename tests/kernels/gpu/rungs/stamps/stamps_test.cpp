@@ -1,14 +1,19 @@
 // What a stamped launch left in memory becomes the timeline that its lanes wrote, or is refused.
 #include "kernels/gpu/rungs/stamps/stamps.h"
 
+#include <filesystem>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "kernels/gpu/rungs/inspect.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "kernels/recording/timeline_clocks.h"
+#include "tests/environment/paths.h"
 
 namespace attn::gpu {
 namespace {
@@ -49,6 +54,7 @@ Made made() {
   Made m;
   m.plan.grid = 2;
   m.plan.args.lanes = 3;
+  m.plan.copies = kStampCopies;
   m.plan.args.blocks = 1;
   m.plan.args.detail_log2 = 6;
   m.plan.args.coarse_log2 = 4;
@@ -212,7 +218,7 @@ TEST(Stamps, ALaneThatHadNoRoomOrWroteNoRecordIsRefused) {
   ASSERT_FALSE(t);
   EXPECT_NE(t.error().message.find("block 1: lane 1 wrote nothing"), std::string::npos) << t.error().message;
   for (const std::vector<std::uint32_t>& words :
-       {std::vector<std::uint32_t>{stamp_word(kStampCovering, 1, 0, 1), 10100}, {kStampRecords, 10100}}) {
+       {std::vector<std::uint32_t>{stamp_word(kStampCovering, 1, 0, 1), 10100}, {kStampOwn, 10100}}) {
     m = made();
     m.stamped.words[2] = words;  // cut off; a number that is none
     t = timeline_of(m.plan, m.stamped);
@@ -235,6 +241,80 @@ TEST(Stamps, ABlockThatIsNoneAndAKernelWithoutStampsAreRefusedInWords) {
   const auto none = plan_stamps(*mma.plan(mma, p, {}, *device_for("sm_90a")), *source_of(mma, p, {}), {});
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().message.find("flash_mma keeps no timeline"), std::string::npos);
+}
+
+// ---- a kernel of the user's own
+
+std::shared_ptr<const OwnKernel> own_timeline() {
+  auto kernel = read_own_kernel(std::filesystem::path(test::source_folder()) / "tests/gpu/own_timeline.cu");
+  EXPECT_TRUE(kernel) << (kernel ? "" : kernel.error().message);
+  return kernel ? *kernel : nullptr;
+}
+Plan plan_of_own(const OwnKernel& kernel) {
+  Problem p;
+  p.Hq = p.Hkv = 4;
+  p.Lq = p.Lk = 512;
+  p.D = p.Dv = 64;
+  p.dtype = DType::f16;
+  return *kernel.plan(kernel, p, {}, *device_for("sm_90a"));
+}
+
+TEST(OwnStamps, ItsStatesAreThoseOfItsHeaderAndKnownOnesAreKnown) {
+  const auto kernel = own_timeline();
+  const Plan plan = plan_of_own(*kernel);
+  const auto stamps = plan_stamps(plan, *source_of(*kernel, plan.problem, {}), {7, 1});
+  ASSERT_TRUE(stamps) << stamps.error().message;
+  EXPECT_EQ(stamps->grid, 171 * 4);
+  EXPECT_EQ(stamps->args.grid, 171 * 4);
+  EXPECT_EQ(stamps->args.lanes, 4);
+  EXPECT_EQ(stamps->entry, "staged");
+  std::vector<std::string> defines;
+  add_stamped_defines(plan, defines);
+  EXPECT_EQ(defines, (std::vector<std::string>{"ATTN_STAMPED=1", fmt::format("ATTN_STATE_load={}", +kStampOwn),
+                                               fmt::format("ATTN_STATE_barrier={}", kStampOwn + 1),
+                                               fmt::format("ATTN_STATE_P={}", kStampOwn + 2),
+                                               fmt::format("ATTN_STATE_store={}", kStampOwn + 3)}));
+  // Two blocks of two lanes; the second in detail.
+  StampPlan two = *stamps;
+  two.grid = two.args.grid = 2;
+  two.args.lanes = 2;
+  two.args.first = 1;
+  Stamped stamped;
+  for (int n = 0; n < 4; ++n) stamped.heads.push_back({5000, 10000, 5400, 10800, 3, 0});
+  const auto record = [](unsigned state, unsigned clock, int tile) {
+    return std::vector<std::uint32_t>{stamp_word(kStampOwn + state, tile, 1, -1), clock};
+  };
+  stamped.words = {{},
+                   {},
+                   joined({record(0, 10100, 4), record(1, 10200, 5), one(kStampDone, 10700, -1, -1)}),
+                   joined({record(2, 10100, 4), record(3, 10200, 5), one(kStampDone, 10700, -1, -1)})};
+  auto t = timeline_of(two, stamped);
+  ASSERT_TRUE(t) << t.error().message;
+  t->problem = plan.problem;
+  EXPECT_TRUE(check_timeline(*t, "it"));
+  std::vector<std::string> names;
+  for (const TimelineEvent& e : t->events) names.push_back(t->tags[static_cast<std::size_t>(e.tag)]);
+  EXPECT_EQ(names, (std::vector<std::string>{"set-up", "done", "set-up", "load", "barrier", "done", "set-up", "P",
+                                             "store", "done"}));
+  EXPECT_EQ(std::ranges::count(t->tags, "P"), 1);
+  EXPECT_EQ(t->lanes[1].kind, LaneKind::warp);
+  EXPECT_EQ(t->events[3].tile, 4);
+  EXPECT_EQ(t->events[3].slot, 1);
+  // A number beyond its states is none of them.
+  stamped.words[2] = record(4, 10100, 4);
+  EXPECT_FALSE(timeline_of(two, stamped));
+}
+
+TEST(OwnStamps, AKernelThatDeclaresNoneOrHasNoLinesIsRefused) {
+  const auto kernel = own_timeline();
+  std::string text = kernel->cu.text;
+  text.replace(text.find("ATTN_LANE(warp"), 9, "if (0) int");
+  const auto none = own_kernel_from("own_timeline.cu", std::string_view(text));
+  ASSERT_TRUE(none) << none.error().message;
+  const Plan plan = plan_of_own(**none);
+  const auto refused = plan_stamps(plan, *source_of(**none, plan.problem, {}), {});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("has no line ATTN_LANE(...);"), std::string::npos) << refused.error().message;
 }
 
 TEST(Stamps, LanesHavePlacesOfTheirOwn) {
