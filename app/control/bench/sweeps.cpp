@@ -55,6 +55,7 @@ std::vector<KeptTile> kept_tiles(const SweepSpec& sweep, const TunedOptions& tun
 
 void Sweeps::look_around() {
   if (sources_.gpu != nullptr) look_for_gpus();
+  asked_for_runs_ = true;
   runs_.look();
 }
 

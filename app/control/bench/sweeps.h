@@ -29,7 +29,8 @@ class Sweeps {
   Sweeps(const JobContext& context, SweepSources sources, RunList& runs)
       : context_(context), sources_(std::move(sources)), runs_(runs) {}
 
-  // Which GPUs there are and which runs and files can be opened, on tasks.
+  // Which GPUs there are and which runs and files can be opened, on tasks. In a page, where a task holds up the frames,
+  // the runs are looked for by look_ahead().
   void look_around();
   // As LookForPeers says.
   void look_for_peers();
@@ -51,7 +52,7 @@ class Sweeps {
   SweepSources sources_;
   RunList& runs_;
   TaskId task_ = 0, ahead_task_ = 0;
-  bool asked_for_peers_ = false;
+  bool asked_for_peers_ = false, asked_for_runs_ = false;
   std::chrono::steady_clock::time_point tiles_looked_;  // when their folder was looked at
   std::filesystem::file_time_type tiles_seen_;          // when it had changed then
 };

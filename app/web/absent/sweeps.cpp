@@ -1,6 +1,8 @@
 // Sweeps in a page: nothing is measured. Runs of a file are shown as in the program (sweeps_shown.cpp).
 #include "app/control/bench/sweeps.h"
 
+#include <utility>
+
 #include "app/web/absent/words.h"
 
 namespace attn {
@@ -8,7 +10,6 @@ namespace attn {
 void Sweeps::look_around() {
   context_.model.gpu.looked = true;
   context_.model.gpu.why_none = in_desktop(tr("A page in a browser has no GPU to measure."));
-  runs_.look();
 }
 
 void Sweeps::look_for_peers() {
@@ -20,6 +21,9 @@ void Sweeps::run(bool) {
   context_.log.warn(in_desktop(tr("Nothing is measured in a browser.")));
 }
 
-void Sweeps::look_ahead() {}
+// Reading the bundled sessions takes seconds here, and most who come want to step.
+void Sweeps::look_ahead() {
+  if (!std::exchange(asked_for_runs_, true)) runs_.look();
+}
 
 }  // namespace attn
