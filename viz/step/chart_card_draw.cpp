@@ -23,7 +23,8 @@ StepChart shown_of(const ChartCard& card) {
   return shown_chart(card.state.view.step.chart, card.beside_row, card.rec.order, card.rec.labels.any());
 }
 
-// The tabs on the card's first line; the chosen one is bold and underlined. Returns where the chart begins.
+// The tabs on the card's first line, and on a second where a phone has no room; the chosen one is bold and underlined.
+// Returns where the chart begins.
 float draw_tabs(const ChartCard& card, const Box& in) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -33,26 +34,29 @@ float draw_tabs(const ChartCard& card, const Box& in) {
   const StepChart shown = shown_of(card);
   for (const ChartTab& tab : tabs) wide += text_width(Face::bold, 14, tab.words) + s.px(20);
   const bool narrow = wide > in.width();
-  float x = in.min.x;
+  float x = in.min.x, y = in.min.y;
   for (const ChartTab& tab : tabs) {
     if (card.beside_row && tab.chart == StepChart::row) continue;
     const bool chosen = shown == tab.chart;
     const std::string& words = narrow ? tab.narrow : tab.words;
     const float width = text_width(Face::bold, 14, words);
-    const Box box{{x - s.px(6), in.min.y - s.px(5)}, {x + width + s.px(6), in.min.y + s.px(20)}};
+    if (x > in.min.x && x + width > in.max.x) {
+      x = in.min.x;
+      y += s.px(26);
+    }
+    const Box box{{x - s.px(6), y - s.px(5)}, {x + width + s.px(6), y + s.px(20)}};
     ImGui::SetCursorScreenPos(box.min);
     const std::string id = fmt::format("##chart_{}", name_of(tab.chart));
     if (ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}, ImGuiButtonFlags_EnableNav))
       card.commands.emplace_back(ChooseStepChart{tab.chart});
     const bool warm = ImGui::IsItemHovered();
     tooltip(std::string(tab.what));
-    draw_text(list, {x, in.min.y}, chosen ? Face::bold : Face::text, 14,
-              colour_of(chosen || warm ? Token::text : Token::dim), words);
-    if (chosen)
-      list->AddRectFilled({x, in.min.y + s.px(19)}, {x + width, in.min.y + s.px(20.5F)}, colour_of(Token::text));
+    draw_text(list, {x, y}, chosen ? Face::bold : Face::text, 14, colour_of(chosen || warm ? Token::text : Token::dim),
+              words);
+    if (chosen) list->AddRectFilled({x, y + s.px(19)}, {x + width, y + s.px(20.5F)}, colour_of(Token::text));
     x += width + s.px(20);
   }
-  return in.min.y + s.px(28);
+  return y + s.px(28);
 }
 
 PassesScene passes_of(const ChartCard& card) {

@@ -30,9 +30,15 @@ struct Lit {
 
 struct Layout {
   Box tile, lanes, maps;
-  float cell = 0;      // pixels
-  bool below = false;  // the maps stand under the rest
+  float cell = 0;        // pixels
+  bool below = false;    // the maps stand under the rest
+  bool stacked = false;  // the lanes stand under the tile, what is said of them beside them
 };
+
+// A tile and the lanes beside it want as much at least.
+float least_beside() {
+  return style().px(kLabel + 16 * kLeastCell + kLane * kLanesAcross + kGap);
+}
 
 Box cell_box(const Box& tile, float cell, std::int32_t row, std::int32_t column) {
   const ImVec2 at{tile.min.x + cell * static_cast<float>(column), tile.min.y + cell * static_cast<float>(row)};
@@ -49,15 +55,16 @@ Layout layout_of(const Box& in, const FragmentScene& scene) {
   Layout l;
   const float label = s.px(kLabel), lanes = s.px(kLane * kLanesAcross), gap = s.px(kGap);
   const auto rows = static_cast<float>(scene.extent.rows), columns = static_cast<float>(scene.extent.columns);
-  const float wide = (in.width() - lanes - 2 * gap) * 0.5F - label;
+  l.stacked = in.width() < least_beside();
+  const float wide = l.stacked ? in.width() - label : (in.width() - lanes - 2 * gap) * 0.5F - label;
   l.cell =
       std::floor(std::clamp(std::min((in.height() - label) / rows, wide / columns), s.px(kLeastCell), s.px(kMostCell)));
   const ImVec2 at{in.min.x + label, in.min.y + label};
   l.tile = {at, {at.x + l.cell * columns, at.y + l.cell * rows}};
-  const float x = l.tile.max.x + gap;
-  l.lanes = {{x, at.y}, {x + lanes, at.y + s.px(kLane * kLanesDown)}};
+  const ImVec2 first = l.stacked ? ImVec2(in.min.x, l.tile.max.y + gap + label) : ImVec2(l.tile.max.x + gap, at.y);
+  l.lanes = {first, {first.x + lanes, first.y + s.px(kLane * kLanesDown)}};
   l.maps = {{l.lanes.max.x + gap, in.min.y}, in.max};
-  l.below = l.maps.width() < s.px(kLeastMaps);
+  l.below = l.stacked || l.maps.width() < s.px(kLeastMaps);
   if (l.below) l.maps = {{in.min.x, std::max(l.tile.max.y, l.lanes.max.y) + s.px(20)}, in.max};
   return l;
 }
@@ -217,19 +224,25 @@ float draw_choices(const Box& in, std::string_view kernel, const FragmentScene& 
     if (toggle(fmt::format("{}##fragment_tile", label).c_str(), tile == scene.tile, tr("Show this tile's elements")))
       commands.emplace_back(ChooseFragment{std::string(kernel), tile});
   }
-  ImGui::SameLine(0, s.px(20));
-  bool first = true;
+  // Kernels go on in the line as far as they have room there.
+  float gap = s.px(20);
   for (const KernelRow* row : kernels_with_fragments()) {
-    if (!std::exchange(first, false)) ImGui::SameLine(0, s.px(4));
+    const float wide = text_width(Face::text, 12, row->id) + 2 * ImGui::GetStyle().FramePadding.x;
+    if (ImGui::GetItemRectMax().x + gap + wide <= in.max.x)
+      ImGui::SameLine(0, gap);
+    else
+      ImGui::SetCursorScreenPos({in.min.x, ImGui::GetItemRectMax().y + s.px(4)});
+    gap = s.px(4);
     if (toggle(std::string(row->id).c_str(), row->id == kernel, tr("As this kernel holds it")))
       commands.emplace_back(ChooseFragment{std::string(row->id), scene.tile});
   }
+  const float end = ImGui::GetItemRectMax().y;
   ImGui::SameLine(0, s.px(20));
   constexpr std::string_view kOpaque = marked("Those of flash_wmma are opaque: WMMA does not say.");
   const std::string opaque = fitted_text(Face::text, 12, tr_of(kOpaque), in.max.x - ImGui::GetCursorScreenPos().x);
   ImGui::TextDisabled("%s", opaque.c_str());
   ImGui::PopFont();
-  return in.min.y + s.px(30);
+  return std::max(in.min.y + s.px(30), end + s.px(8));
 }
 
 // What is lit, in words, under the lanes (or, where there is no room, above the maps).
@@ -237,8 +250,9 @@ void draw_words(ImDrawList* list, const Layout& l, const FragmentScene& scene, c
   const Style& s = style();
   const std::string words = lit.row >= 0 ? cell_words(scene, lit.row, lit.column) : lane_words(scene, lit.lane);
   const float wide = l.below ? l.maps.max.x - l.lanes.min.x : l.lanes.width() + s.px(kGap - 8);
-  draw_paragraph(list, {l.lanes.min.x, l.lanes.max.y + s.px(10)}, wide, 12,
-                 {{words, Face::text, Token::text, 0, false}}, 12);
+  const ImVec2 beside{l.lanes.max.x + s.px(16), l.lanes.min.y};
+  draw_paragraph(list, l.stacked ? beside : ImVec2(l.lanes.min.x, l.lanes.max.y + s.px(10)),
+                 l.stacked ? l.maps.max.x - beside.x : wide, 12, {{words, Face::text, Token::text, 0, false}}, 12);
   if (lit.pointed && !ImGui::GetIO().WantTextInput && ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_C))
     commands.emplace_back(CopyText{words});
 }
@@ -248,7 +262,9 @@ void draw_words(ImDrawList* list, const Layout& l, const FragmentScene& scene, c
 float fragments_height(float width) {
   constexpr float kLeastHeight = 400, kMapsBelow = 300;  // a lower card scrolls
   const Style& s = style();
+  constexpr float kLanesBelow = kGap + kLabel + kLane * kLanesDown;
   const float beside = s.px(kLabel + 16 * kLeastCell + kLane * kLanesAcross + 2 * kGap + kLeastMaps);
+  if (width < least_beside()) return s.px(kLeastHeight + kMapsBelow + kLanesBelow);
   return s.px(width < beside ? kLeastHeight + kMapsBelow : kLeastHeight);
 }
 
