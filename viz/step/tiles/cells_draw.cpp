@@ -123,13 +123,13 @@ void draw_blank_run(const Drawn& d, const TilePlace& place, CellLook look, std::
 }
 
 // Pixel rows or columns of a picture: which cell each centre lies in, and whether in the gap around it.
-struct Axis {
+struct PixelAxis {
   std::vector<std::int32_t> cell;  // -1 before the first and beyond the last
   std::vector<bool> gap;
 };
 
-Axis columns_of(const TilePlace& place, std::int32_t cols, float first_x, std::size_t pixels, const Style& s) {
-  Axis axis;
+PixelAxis columns_of(const TilePlace& place, std::int32_t cols, float first_x, std::size_t pixels, const Style& s) {
+  PixelAxis axis;
   const float gap = cell_gap(place.cell_width, s);
   for (std::size_t n = 0; n < pixels; ++n) {
     const float x = first_x + static_cast<float>(n) - place.box.min.x;
@@ -166,7 +166,7 @@ ImU32 blank_pixel(const Drawn& d, CellLook look, float x, float y, bool gap) {
 }
 
 void draw_picture(const Drawn& d, const TileScene& tile, const TilePlace& place) {
-  Axis columns;
+  PixelAxis columns;
   std::int32_t r = 0, filled = -1;
   std::vector<ImU32> fills(static_cast<std::size_t>(tile.cols));  // of the cells of row `filled`, each mixed once
   if (!d.ui.images) d.ui.images = std::make_shared<PixelImages>();
