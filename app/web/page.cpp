@@ -12,6 +12,7 @@
 #include "app/graphics/frame_sum.h"
 #include "app/shell/dropped_files.h"
 #include "app/shell/frame.h"
+#include "app/state/apply/apply.h"
 #include "app/state/inputs/own_numbers.h"
 #include "app/state/string/state_string.h"
 #include "app/system/assets.h"
