@@ -159,7 +159,7 @@ TEST(LearnGuide, WhatIsKnownGivesWayToWhatIsSaidBetterLater) {
   start(w, "by-hand", "sum");
   std::string known;
   for (const TextRuns& one : card(w).learned) known += plain_text(one) + "\n";
-  EXPECT_EQ(known.find("shared out"), std::string::npos) << known;
+  EXPECT_EQ(known.find("normalised"), std::string::npos) << known;
   EXPECT_EQ(known.find("scaled"), std::string::npos) << known;
   EXPECT_NE(known.find("at most 1"), std::string::npos) << known;
 }
