@@ -292,7 +292,7 @@ def steps(folder):
     answer = np.array(told["dq"]["values"]).reshape(2, 9, 6)[1, 8:9]
     report.check(np.array_equal(np.array(tile), answer), f"dQ: {tile} and {answer}")
     text = run("step", "--pass", "backward", *given, "--tile", "4x4").stdout
-    for words in ("Gradient dQ, batch 0, head 1", "comes in, takes its share and leaves", "dS"):
+    for words in ("Gradient dQ, batch 0, head 1", "is loaded, updated and written back", "dS"):
         report.check(words in text, f"step does not say '{words}'")
     report.check(run("step", "--pass", "backward", "--preset", "causal", "--from", "1", "--to", "3").returncode == 0,
                  "a preset's backward is not shown")

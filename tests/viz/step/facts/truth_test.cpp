@@ -151,7 +151,7 @@ const Claim kClaims[] = {
     {"sees no key of this tile", [](const Row& r) { return r.visible_here == 0; }},
     {"sees no key:", [](const Row& r) { return r.visible_ever == 0; }},
     {"weights is exactly 0", [](const Row& r) { return r.p == 0; }},
-    {"equal weighs 1", [](const Row& r) { return std::isfinite(r.m_new) && std::isfinite(r.p); }},
+    {"equal score weighs 1", [](const Row& r) { return std::isfinite(r.m_new) && std::isfinite(r.p); }},
     {"equal to the maximum", [](const Row& r) { return std::isfinite(r.m_new) && std::isfinite(r.p); }},
     {"for exp in fp32, which ends at", [](const Row& r) { return r.s > 88.7 && std::isinf(r.p); }},
     {"saw keys, but", [](const Row& r) { return r.visible_ever > 0 && r.l == 0; }},
@@ -381,7 +381,7 @@ TEST(StepTruth, WhoAsksWhyIsTold) {
   const auto board = record_preset("blackboard", "cpu_flash");
   says(why(*board, {0, 0, 0, 1, Phase::weights}, 0), "cancels");
   says(why(*board, {0, 0, 0, 1, Phase::rescale}, 0), "exact");
-  says(why(*board, {0, 0, 0, -1, Phase::store_o}, 0), "4 numbers a head stay in place of 4 × 4 weights");
+  says(why(*board, {0, 0, 0, -1, Phase::store_o}, 0), "4 numbers per head replace 4 × 4 weights");
   says(why(*board, {0, 0, 0, 1, Phase::scores}, 0), "a score is a sum of 2 products");
   EXPECT_TRUE(why(*board, {0, 0, 0, 0, Phase::load_kv}, 0).empty());
   const auto masked = record_preset("masked_row", "cpu_flash");
