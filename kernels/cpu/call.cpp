@@ -175,7 +175,7 @@ Call::PartRows Call::part_rows(const Place2d& t, std::int64_t n) const {
 
 void Call::store_out(const Place2d& t, ConstTile o_tile, const float* lse) const {
   const std::int64_t row = (t.b * p.Hq + t.h) * p.Lq + t.r0;
-  narrow(p.dtype, o_tile, t.rows, p.Dv, buffers.out[Tensor::o], row * p.Dv, p.Dv);
+  narrow(p.output_dtype(), o_tile, t.rows, p.Dv, buffers.out[Tensor::o], row * p.Dv, p.Dv);
   std::copy(lse, lse + t.rows, buffers.write<float>(Tensor::lse) + row);
 }
 

@@ -161,8 +161,8 @@ void finish_tile(const Call& call, const Place2d& rows, std::int64_t i, Call::Sc
   trace.put(Slot::o_new, o, rows, rows.rows, call.p.Dv, kNormalised);
   trace.column(Slot::lse, s.alpha, rows);
   trace.event(Phase::normalise, rows, i, -1);
-  round_tile(call.p.dtype, s.o, rows.rows, call.p.Dv);
-  if (call.p.dtype != DType::f32) trace.put(Slot::o_new, o, rows, rows.rows, call.p.Dv, kNormalised);
+  round_tile(call.p.output_dtype(), s.o, rows.rows, call.p.Dv);
+  if (call.p.output_dtype() != DType::f32) trace.put(Slot::o_new, o, rows, rows.rows, call.p.Dv, kNormalised);
   trace.event(Phase::store_o, rows, i, -1);
   call.store_out(rows, o, s.alpha);
 }
@@ -425,6 +425,7 @@ KernelRow cpu_flash_row() {
   row.order = Order::flash;
   row.other_orders = kOrders;
   row.dtypes = kAllDTypes;
+  row.outputs = kAnyOutput;
   row.storages = kDenseOrPaged;
   row.options = kOptions;
   row.what = marked("The tiled online softmax on the CPU's vector units, all cores.");

@@ -138,9 +138,9 @@ std::string shape_words(const std::vector<std::int64_t>& shape) {
 Result<void> fitting(const Problem& p, const Inputs& in, const Array& out) {
   if (auto fits = validate(p, in); !fits) return fits;
   const std::vector<std::int64_t> shape{p.B, p.Hq, p.Lq, p.Dv};
-  if (out.shape() == shape && out.dtype() == p.dtype) return ok();
+  if (out.shape() == shape && out.dtype() == p.output_dtype()) return ok();
   return bad_input(phrase("O is {} {}, the problem asks for {} {}", name_of(out.dtype()), shape_words(out.shape()),
-                          name_of(p.dtype), shape_words(shape)));
+                          name_of(p.output_dtype()), shape_words(shape)));
 }
 
 Verdict refused(std::string reason, const RowSample& sample) {

@@ -82,7 +82,10 @@ Result<void> check_takes(const KernelRow& row, const Problem& p) {
   if (auto good = takes_one(row, "", row.dtypes, p.dtype); !good) return good;
   if (auto good = takes_one(row, tr("the pass "), row.passes, p.pass); !good) return good;
   if (auto good = takes_one(row, tr("K and V that are "), row.storages, p.storage.kind()); !good) return good;
-  return takes_one(row, tr("axes in the order "), row.layouts, p.layout);
+  if (auto good = takes_one(row, tr("axes in the order "), row.layouts, p.layout); !good) return good;
+  if (std::ranges::find(row.outputs, p.output) != row.outputs.end()) return ok();
+  return bad_input(
+      phrase("{} stores O in the dtype of Q, K and V alone, here {}, not in f32", row.id, name_of(p.dtype)));
 }
 
 Order order_of(const KernelRow& row, const Options& o) {

@@ -150,6 +150,8 @@ inline constexpr Pass kForwardAlone[] = {Pass::forward};
 inline constexpr Storage kDenseAlone[] = {Storage::dense};
 inline constexpr Storage kDenseOrPaged[] = {Storage::dense, Storage::paged};
 inline constexpr AxisOrder kBhldAlone[] = {AxisOrder::bhld};
+inline constexpr OutputType kAsInputsAlone[] = {OutputType::as_inputs};
+inline constexpr OutputType kAnyOutput[] = {OutputType::as_inputs, OutputType::f32};
 
 // What the numbers that a traced run writes are (kernels/gpu/rungs/trace/trace.h); of resolved options.
 using TraceFn = gpu::TraceFacts (*)(const Problem&, const Options&);
@@ -200,6 +202,7 @@ struct KernelRow {
   std::span<const Pass> passes = kForwardAlone;
   std::span<const Storage> storages = kDenseAlone;
   std::span<const AxisOrder> layouts = kBhldAlone;
+  std::span<const OutputType> outputs = kAsInputsAlone;
   std::span<const OptionSpec> options;
   std::span<const ProblemAxis> axes;  // that a sweep may vary beside L, B, H and D; mostly none
   std::string_view what;              // one sentence: what it is
@@ -240,8 +243,8 @@ Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& str
 // Lengths and slopes come as tensors only where the problem has some; for the rows' prepare().
 Result<void> check_tensors(const Plan& plan, const Buffers& buffers);
 
-// The problem's dtype, pass, storage and layout are ones that the row takes, or which would do. Every row's `supports`
-// asks it.
+// The problem's dtype, pass, storage, layout and output are ones that the row takes, or which would do. Every row's
+// `supports` asks it.
 Result<void> check_takes(const KernelRow& row, const Problem& p);
 
 // In which order it walks with these options, resolved or not.

@@ -65,9 +65,11 @@ Result<std::vector<float>> slopes_from_json(const json& j, const Problem& p, con
 
 // What version 3 adds: docs/attn.md.
 Result<void> read_pass(JsonFields& fields, const std::string& where, Problem& p) {
-  static const std::vector<std::string> passes{"forward", "backward"}, layouts{"bhld", "blhd"};
+  static const std::vector<std::string> passes{"forward", "backward"}, layouts{"bhld", "blhd"},
+      outputs{"as_inputs", "f32"};
   if (fields.has("pass")) p.pass = static_cast<Pass>(fields.choice("pass", passes));
   if (fields.has("layout")) p.layout = static_cast<AxisOrder>(fields.choice("layout", layouts));
+  if (fields.has("output")) p.output = static_cast<OutputType>(fields.choice("output", outputs));
   if (!fields.has("storage")) return fields.result();
   JsonFields storage(fields.object("storage"), where + ".storage");
   p.storage.page = storage.integer("page", 1, kMax);
@@ -91,11 +93,13 @@ json problem_to_json(const Problem& p) {
   if (p.pass != Pass::forward) j["pass"] = std::string(name_of(p.pass));
   if (p.storage.kind() == Storage::paged) j["storage"] = {{"page", p.storage.page}, {"pages", p.storage.pages}};
   if (p.layout != AxisOrder::bhld) j["layout"] = std::string(name_of(p.layout));
+  if (p.output != OutputType::as_inputs) j["output"] = std::string(name_of(p.output));
   return j;
 }
 
 int attn_version_of(const Problem& p) {
-  if (p.pass != Pass::forward || p.storage.kind() != Storage::dense || p.layout != AxisOrder::bhld) return 3;
+  if (p.pass != Pass::forward || p.storage.kind() != Storage::dense) return 3;
+  if (p.layout != AxisOrder::bhld || p.output != OutputType::as_inputs) return 3;
   return p.shapes_scores() ? 2 : 1;
 }
 

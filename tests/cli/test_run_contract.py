@@ -176,6 +176,29 @@ def saved(folder, arrays):
     return [part for letter in arrays for part in (f"--{letter}", folder / f"{letter}.npy")]
 
 
+def sums_as_they_are(folder):
+    """--out-dtype f32: O of f16 files before it is rounded; rounded it is the plain answer."""
+    files = saved(folder, dict(zip("qkv", (x.astype(np.float16) for x in numbers(9, (2, 4, 17, 24), (2, 2, 29, 24),
+                                                                                 (2, 2, 29, 16))))))
+    answers = []
+    for more in ([], ["--out-dtype", "f32"], ["--out-dtype", "f16"]):
+        done = run("run", "--kernel", "cpu_flash", "--causal", "--out", folder / "o.npy", *more, *files)
+        report.check(done.returncode == 0, f"cpu_flash {more}: {done.stderr}")
+        answers.append(np.load(folder / "o.npy"))
+    plain, sums, named = answers
+    report.check(sums.dtype == np.float32 and np.array_equal(sums.astype(np.float16), plain), "O in f32 differs")
+    report.check(not np.array_equal(sums, plain.astype(np.float32)), "O in f32 was rounded")
+    report.check(named.dtype == np.float16 and np.array_equal(named, plain), "--out-dtype f16 is what f16 does")
+    done = run("run", "--kernel", "cpu_tiled", "--out-dtype", "f32", "--out", folder / "o.npy", *files)
+    report.check(done.returncode != 0 and "cpu_tiled stores O in the dtype of Q, K and V alone" in done.stderr,
+                 f"cpu_tiled: {done.stderr}")
+    done = run("run", "--kernel", "cpu_flash", "--out-dtype", "bf16", "--out", folder / "o.npy", *files)
+    report.check(done.returncode == 2 and "here f16" in done.stderr, f"--out-dtype bf16: {done.stderr}")
+    done = run("bench", "--kernels", "cpu_flash", "--dtype", "f16", "--out-dtype", "f32", "--peers", "torch-cpu",
+               "--values", "16", "--csv", "/dev/null")
+    report.check(done.returncode == 2 and "leave --out-dtype out" in done.stderr, f"peers: {done.stderr}")
+
+
 def heads_inside_rows(folder):
     """Files [B, L, H, D] give the bits of the same numbers in [B, H, L, D]; LSE keeps its axes."""
     shapes = [((2, 4, 17, 24), (2, 2, 29, 24), (2, 2, 29, 16)), ((4, 9, 8), (1, 9, 8), (1, 9, 8)),
@@ -234,6 +257,7 @@ def main():
             softcap_and_alibi(folder, kernel)
         bias_of_fewer_axes(folder)
         not_finite(folder)
+        sums_as_they_are(folder)
         heads_inside_rows(folder)
         gradients_with_heads_inside_rows(folder)
         left = sorted(p.name for p in folder.iterdir())

@@ -14,6 +14,7 @@
 #include "app/cli/arguments/command.h"
 #include "app/cli/arguments/console_text.h"
 #include "app/cli/arguments/kernel_arguments.h"
+#include "app/cli/arguments/output_argument.h"
 #include "app/cli/arguments/peer_arguments.h"
 #include "app/cli/arguments/problem_arguments.h"
 #include "app/cli/bench/bench_file.h"
@@ -43,7 +44,8 @@ namespace {
 constexpr std::size_t kMaxValues = 1024;  // as many as a state string takes
 
 struct BenchArguments {
-  std::string layout, kernels, axis = "L", values, generator, seed, verify = "sampled", memory_limit, device, arch;
+  std::string layout, output;
+  std::string kernels, axis = "L", values, generator, seed, verify = "sampled", memory_limit, device, arch;
   bool no_counters = false, warm_l2 = false, resume = false, force = false, no_samples = false;
   std::string csv, json, trace, attn, png;
   std::optional<std::int64_t> tokens;
@@ -94,6 +96,9 @@ Result<BenchSweep> sweep_of(const BenchArguments& a) {
   const auto layout = layout_of(a.layout);
   if (!layout) return tl::unexpected(layout.error());
   s.base.layout = *layout;
+  const auto output = output_of(a.output, s.base.dtype);
+  if (!output) return tl::unexpected(output.error());
+  s.base.output = *output;
   if (auto r = a.options.apply_to(s.options); !r) return tl::unexpected(r.error());
   s.tuned = a.options.tuned();
   auto kernels = choose_kernels(a, s);
@@ -138,6 +143,8 @@ Result<BenchSweep> sweep_of(const BenchArguments& a) {
   };
   const auto peers = a.peers.ids(has(Processor::cpu), has(Processor::gpu));
   if (!peers) return tl::unexpected(peers.error());
+  if (!peers->empty() && s.base.output != OutputType::as_inputs)
+    return bad_input(tr("--peers answer in the dtype of Q, K and V; leave --out-dtype out."));
   s.peers = *peers;
   return BenchSweep{std::move(s), *std::move(kernels)};
 }
@@ -392,6 +399,7 @@ Command add_bench(Parser program) {
   a->problem.add_to(parser, "--scale");
   add_layout(parser, a->layout,
              tr("How Q, K, V and O lie in memory: bhld, or blhd where a kernel takes it; left out: bhld"));
+  add_output(parser, a->output);
   a->options.takes_tuned = true;
   a->options.add_to(parser, true);
   a->build.add_to(parser);

@@ -10,6 +10,7 @@
 #include "app/cli/arguments/command.h"
 #include "app/cli/arguments/console_text.h"
 #include "app/cli/arguments/kernel_arguments.h"
+#include "app/cli/arguments/output_argument.h"
 #include "app/cli/arguments/problem_arguments.h"
 #include "app/worker/client.h"
 #include "kernels/base/text.h"
@@ -30,6 +31,7 @@ namespace {
 struct RunArguments {
   std::string kernel, q, k, v, bias, dtype, out, lse, memory_limit, device;
   std::string layout;                         // of the files
+  std::string output;                         // the type that O is stored in
   std::string pages;                          // FILE.npy: K and V are pools of pages
   std::optional<std::int64_t> page;           // keys of one
   std::string pass, o, d_out, d_q, d_k, d_v;  // of a backward
@@ -76,6 +78,9 @@ Result<FileInputs> read_inputs(const RunArguments& a, std::uint64_t memory_limit
   if (auto r = a.scores.apply_to(in->problem); !r) return tl::unexpected(r.error());
   if (auto r = a.mask.apply_to(in->problem.mask); !r) return tl::unexpected(r.error());
   if (auto r = apply_pass(a.pass, in->problem); !r) return tl::unexpected(r.error());
+  const auto output = output_of(a.output, in->problem.dtype);
+  if (!output) return tl::unexpected(output.error());
+  in->problem.output = *output;
   if (auto r = validate(in->problem); !r) return tl::unexpected(r.error());
   if (!a.pages.empty()) {
     if (auto r = check_page_table(in->problem, in->inputs.page_table, a.pages); !r) return tl::unexpected(r.error());
@@ -281,6 +286,7 @@ Command add_run(Parser program) {
   a->mask.add_to(parser);
   parser.add_option("--scale", a->scale, tr("Factor of QK^T; left out: 1/sqrt(D)"))->type_name("X");
   parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; left out: that of q"))->type_name("DTYPE");
+  add_output(parser, a->output);
   a->options.add_to(parser, true);
   parser.add_option("--out", a->out, tr("O: q's axes, f2 for f16, else f4"))->type_name("FILE.npy");
   parser

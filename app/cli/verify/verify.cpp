@@ -10,6 +10,7 @@
 #include "app/cli/arguments/command.h"
 #include "app/cli/arguments/console_text.h"
 #include "app/cli/arguments/kernel_arguments.h"
+#include "app/cli/arguments/output_argument.h"
 #include "app/cli/arguments/problem_arguments.h"
 #include "app/cli/verify/verify_check.h"
 #include "app/cli/verify/verify_tuned.h"
@@ -118,6 +119,9 @@ Result<std::vector<CheckCase>> cases_of(const VerifyArguments& a, const std::vec
     if (own != nullptr && a.dtypes == "all" && std::ranges::find(own->dtypes, t) == own->dtypes.end()) continue;
     for (CheckCase& c : list_of(a, t, tuned)) {
       c.problem.pass = pass;
+      const auto output = output_of(a.output, t);
+      if (!output) return tl::unexpected(output.error());
+      c.problem.output = *output;
       if (own != nullptr) c.problem = fitted(own->header, std::move(c.problem));
       if (a.longest != 0 && std::max(c.problem.Lq, c.problem.Lk) > a.longest) continue;
       if (n++ % part->second == part->first - 1) cases.push_back(std::move(c));
@@ -211,6 +215,7 @@ Command add_verify(Parser program) {
   parser.add_option("--kernel", a->kernels, tr("all, or some of `attnscope list`"))->type_name("ID,ID,...");
   add_pass(parser, a->pass);
   parser.add_option("--dtype", a->dtypes, tr("all, or some of f32, f16, bf16"))->type_name("DTYPE,...");
+  add_output(parser, a->output);
   parser.add_flag("--full", a->all_shapes, tr("Every shape with every head dimension, not the paired list (hours)"));
   parser.add_option("--verify", a->rows, tr("Rows that are looked at where there are many: sampled or full"))
       ->type_name("WHICH");

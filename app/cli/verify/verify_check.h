@@ -23,7 +23,7 @@ namespace attn::cli {
 
 struct VerifyArguments {
   std::vector<std::string> files;
-  std::string pass, kernels = "all", dtypes = "all", rows = "sampled", memory_limit, device;
+  std::string pass, output, kernels = "all", dtypes = "all", rows = "sampled", memory_limit, device;
   bool all_shapes = false;
   bool repeat_list = false, score_list = false;
   bool traced = false;

@@ -109,6 +109,9 @@ void add_bench_document_keys(std::vector<StateKey>& keys) {
       "sweep_layout",
       std::vector<std::pair<std::string, AxisOrder>>{{"bhld", AxisOrder::bhld}, {"blhd", AxisOrder::blhd}},
       [](auto& s) -> auto& { return s.document.sweep.base.layout; }));
+  keys.push_back(choice_key(
+      "sweep_output", named<OutputType>(std::vector{OutputType::as_inputs, OutputType::f32}),
+      [](auto& s) -> auto& { return s.document.sweep.base.output; }));
   // As sweep_br and sweep_bc say, or what tuning kept for each point.
   keys.push_back(choice_key(
       "sweep_tile", std::vector<std::pair<std::string, bool>>{{"default", false}, {"tuned", true}},

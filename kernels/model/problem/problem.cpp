@@ -153,6 +153,10 @@ std::string_view name_of(AxisOrder order) {
   return order == AxisOrder::bhld ? "bhld" : "blhd";
 }
 
+std::string_view name_of(OutputType output) {
+  return output == OutputType::as_inputs ? "as_inputs" : "f32";
+}
+
 float usual_slope(std::int64_t h, std::int64_t heads) {
   return static_cast<float>(std::exp2(-8.0 * static_cast<double>(h + 1) / static_cast<double>(heads)));
 }
@@ -192,6 +196,7 @@ std::string describe(const Problem& p) {
   if (p.pass != Pass::forward) words += fmt::format(" {}", name_of(p.pass));
   if (p.storage.kind() == Storage::paged) words += fmt::format(" page={}/{}", p.storage.page, p.storage.pages);
   if (p.layout != AxisOrder::bhld) words += fmt::format(" {}", name_of(p.layout));
+  if (p.output != OutputType::as_inputs) words += fmt::format(" O={}", name_of(p.output));
   return words;
 }
 

@@ -56,6 +56,11 @@ struct KvStorage {
 enum class AxisOrder : std::uint8_t { bhld, blhd };
 std::string_view name_of(AxisOrder order);  // "bhld", "blhd"
 
+// The type that O is stored in: that of Q, K and V, or fp32, in which it is summed. Who merges several O's wants the
+// sums.
+enum class OutputType : std::uint8_t { as_inputs, f32 };
+std::string_view name_of(OutputType output);  // "as_inputs", "f32"
+
 // The largest page, in keys.
 constexpr std::int64_t kMaxPage = 256;
 
@@ -86,10 +91,12 @@ struct Problem {
   Pass pass = Pass::forward;
   KvStorage storage;
   AxisOrder layout = AxisOrder::bhld;
+  OutputType output = OutputType::as_inputs;  // f32 is said of 16-bit dtypes alone
 
   bool operator==(const Problem&) const = default;
 
   double effective_scale() const;
+  DType output_dtype() const { return output == OutputType::f32 ? DType::f32 : dtype; }
   bool has_bias() const { return !bias_shape.empty(); }
   // Softcap or ALiBi: scores change in a way that no array says.
   bool shapes_scores() const { return softcap.has_value() || alibi.has_value(); }
@@ -135,7 +142,7 @@ struct Inputs {
 
 // Those of the problem's pass; the others stay empty.
 struct Outputs {
-  Array out;  // forward: [B,Hq,Lq,Dv], the problem's dtype
+  Array out;  // forward: [B,Hq,Lq,Dv], the problem's output_dtype()
   Array lse;  // forward: [B,Hq,Lq], f32, natural logarithm
   // Backward: the gradients, as what they are of. delta [B,Hq,Lq], f32, is a kernel's own; one that finds a place for
   // it here leaves it there, to be judged.

@@ -72,9 +72,10 @@ class List {
   explicit List(const Problem& p) : p_(p) {}
 
   // [batch, heads, rows, dims] in the problem's dtype and layout.
-  void add_data(Tensor t, Role role, Shape shape) {
+  void add_data(Tensor t, Role role, Shape shape) { add_data(t, role, std::move(shape), p_.dtype); }
+  void add_data(Tensor t, Role role, Shape shape, DType dtype) {
     Shape strides = strides_of(shape, p_.layout);
-    specs_.push_back({t, role, element_type_of(p_.dtype), std::move(shape), std::move(strides)});
+    specs_.push_back({t, role, element_type_of(dtype), std::move(shape), std::move(strides)});
   }
   void add(Tensor t, Role role, ElementType type, Shape shape, bool in_problem = false) {
     Shape strides = t == Tensor::bias ? strides_of_bias(shape) : strides_of(shape);
@@ -142,7 +143,7 @@ std::vector<TensorSpec> tensors_of(const Problem& p, std::int64_t splits) {
   list.add_data(Tensor::k, Role::in, {batches, p.Hkv, keys, p.D});
   list.add_data(Tensor::v, Role::in, {batches, p.Hkv, keys, p.Dv});
   if (p.has_bias()) list.add(Tensor::bias, Role::in, ElementType::f32, p.bias_shape);
-  list.add_data(Tensor::o, answer, {p.B, p.Hq, p.Lq, p.Dv});
+  list.add_data(Tensor::o, answer, {p.B, p.Hq, p.Lq, p.Dv}, p.output_dtype());
   list.add(Tensor::lse, answer, ElementType::f32, {p.B, p.Hq, p.Lq});
   if (!forward) add_gradients(list, p);
   add_lists(list, p);

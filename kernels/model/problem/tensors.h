@@ -9,7 +9,7 @@
 //   k            [B, Hkv, Lk, D]      dtype  in       in        paged: [P, Hkv, page, D]
 //   v            [B, Hkv, Lk, Dv]     dtype  in       in        paged: [P, Hkv, page, Dv]
 //   bias         each 1 or the full   f32    in       in        where the problem has one; full: [B, Hq, Lq, Lk]
-//   o            [B, Hq, Lq, Dv]      dtype  out      in
+//   o            [B, Hq, Lq, Dv]      dtype  out      in        f32 where the problem's output is
 //   lse          [B, Hq, Lq]          f32    out      in        natural logarithm
 //   delta        [B, Hq, Lq]          f32             scratch   sum over a row of dO * O
 //   do           [B, Hq, Lq, Dv]      dtype           in

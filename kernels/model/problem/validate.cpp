@@ -164,6 +164,13 @@ Result<void> check_array(std::string_view name, const Array& a, const TensorSpec
   return ok();
 }
 
+Result<void> validate_output(const Problem& p) {
+  if (p.output == OutputType::as_inputs) return ok();
+  if (p.pass == Pass::backward) return bad_input(tr("A backward reads O in the dtype of Q, K and V; leave f32 out."));
+  if (p.dtype == DType::f32) return bad_input(tr("O of an f32 problem is f32; say so of f16 and bf16 alone."));
+  return ok();
+}
+
 }  // namespace
 
 Result<void> validate(const Problem& p) {
@@ -181,6 +188,7 @@ Result<void> validate(const Problem& p) {
                "(1/sqrt(D) is usual).",
                *p.scale, kMinScale, kMaxScale));
   }
+  if (auto r = validate_output(p); !r) return r;
   if (auto r = validate_mask(p); !r) return r;
   if (auto r = validate_softcap(p); !r) return r;
   if (auto r = validate_alibi(p); !r) return r;

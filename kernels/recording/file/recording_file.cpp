@@ -100,7 +100,8 @@ json gpu_to_json(const OnGpu& gpu) {
 Result<void> check_walk(const Recording& rec, const std::string& where) {
   const Problem& p = rec.problem;
   const Pass pass = order_row(rec.order).pass;
-  if (p.pass != pass || p.storage.kind() != Storage::dense || p.layout != AxisOrder::bhld) {
+  if (p.pass != pass || p.storage.kind() != Storage::dense || p.layout != AxisOrder::bhld ||
+      p.output != OutputType::as_inputs) {
     return bad_input(phrase("{}: order {} walks a {} over dense K and V in layout bhld, not {}.", where,
                             name_of(rec.order), name_of(pass), describe(p)));
   }

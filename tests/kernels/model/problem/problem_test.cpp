@@ -271,6 +271,26 @@ TEST(Problem, APassAndPagesAreSaidOnlyWhereTheyAre) {
   EXPECT_EQ(describe(p), plain + " page=4/6 blhd");
 }
 
+TEST(Problem, OInF32IsSaidOfHalvesAndOfAForwardAlone) {
+  Problem p = shape(4, 8);
+  p.dtype = DType::bf16;
+  const std::string plain = describe(p);
+  EXPECT_EQ(p.output_dtype(), DType::bf16);
+  p.output = OutputType::f32;
+  EXPECT_EQ(p.output_dtype(), DType::f32);
+  EXPECT_EQ(describe(p), plain + " O=f32");
+  EXPECT_TRUE(validate(p));
+  EXPECT_EQ(attn_version_of(p), 3);
+  const auto read = problem_from_json(nlohmann::json::parse(problem_to_json(p).dump()), "here");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, p);
+  p.pass = Pass::backward;
+  EXPECT_EQ(validate(p).error().message, "A backward reads O in the dtype of Q, K and V; leave f32 out.");
+  p.pass = Pass::forward;
+  p.dtype = DType::f32;
+  EXPECT_EQ(validate(p).error().message, "O of an f32 problem is f32; say so of f16 and bf16 alone.");
+}
+
 TEST(Problem, PagesThatCannotBeAreRefusedInWords) {
   const auto refusal = [](const KvStorage& storage, Pass pass) {
     Problem p = shape(4, 8);
@@ -307,7 +327,7 @@ TEST(Problem, InputsOfAForwardAreNotEnoughForWhatReadsMore) {
 TEST(Problem, AFileSaysPassPagesAndLayoutWhereTheyAreUsed) {
   Problem p = shape(4, 8);
   EXPECT_EQ(attn_version_of(p), 1);
-  for (const char* key : {"pass", "storage", "layout"}) EXPECT_FALSE(problem_to_json(p).contains(key)) << key;
+  for (const char* key : {"pass", "storage", "layout", "output"}) EXPECT_FALSE(problem_to_json(p).contains(key)) << key;
   const auto read_back = [](const Problem& written) {
     EXPECT_EQ(attn_version_of(written), 3);
     const auto read = problem_from_json(nlohmann::json::parse(problem_to_json(written).dump()), "here");
@@ -323,6 +343,7 @@ TEST(Problem, AFileSaysPassPagesAndLayoutWhereTheyAreUsed) {
 
   for (const auto& [key, value, word] : {std::tuple{"pass", "\"sideways\"", "pass"},
                                          {"layout", "3", "layout"},
+                                         {"output", "\"bf16\"", "output"},
                                          {"storage", "\"paged\"", "storage"},
                                          {"storage", R"({"page": 4})", "pages"},
                                          {"storage", R"({"page": 0, "pages": 2})", "page"},

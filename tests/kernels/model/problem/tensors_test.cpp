@@ -119,6 +119,15 @@ TEST(Tensors, ALayoutMovesStridesAndNotShapes) {
   EXPECT_EQ(spec_of(p, Tensor::k).strides, (Shape{96, 8, 24, 1}));
 }
 
+TEST(Tensors, TheOutputTypeIsThatOfOAlone) {
+  Problem p = grouped();
+  p.dtype = DType::f16;
+  EXPECT_EQ(spec_of(p, Tensor::o).type, ElementType::f16);
+  p.output = OutputType::f32;
+  EXPECT_EQ(spec_of(p, Tensor::o).type, ElementType::f32);
+  EXPECT_EQ(spec_of(p, Tensor::v).type, ElementType::f16);
+}
+
 TEST(Tensors, PartsStandInFrontWhereKeysAreSplit) {
   const Problem p = grouped();
   EXPECT_EQ(names_of(p, 3), (std::vector<std::string>{"q", "k", "v", "o", "lse", "partial_o", "partial_lse"}));
