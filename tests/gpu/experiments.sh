@@ -25,7 +25,7 @@ try() {
     failed=1
   fi
 }
-for id in pad_away drop_prefetch one_stage divide_every_tile expf half_warps; do
+for id in pad_away drop_prefetch one_stage divide_every_tile expf half_warps maximum_first; do
   try "$id" 0 "Right: the largest error" --experiment "$id"
 done
 

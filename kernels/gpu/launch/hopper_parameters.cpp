@@ -119,6 +119,14 @@ Result<void> check_address(const Plan& plan, Tensor tensor, DevicePointer at) {
                           words_of(tensor), at, plan.kernel->id, kUnit));
 }
 
+// O in fp32 is stored two columns at a time where a row has a whole number of such.
+Result<void> check_sums_address(const Plan& plan, DevicePointer at) {
+  const DevicePointer unit = plan.problem.Dv % 2 == 0 ? 8 : 4;
+  if (at % unit == 0) return ok();
+  return bad_input(phrase("{} begins at {:#x}; {} stores it in f32 at multiples of {} bytes.", words_of(Tensor::o), at,
+                          plan.kernel->id, unit));
+}
+
 // From the tensors to their copies (Role::in), or from the copies to the tensors.
 HopperCopies hopper_copies(const std::vector<TensorCopy>& copies, Role role, const Buffers& b) {
   constexpr DevicePointer kPair = 4;
@@ -161,11 +169,18 @@ Result<std::vector<Parameters>> hopper_parameters(const Plan& plan, const Buffer
       return {&spec, copy->strides, address(buffers.workspace) + copy->at};
     return {&spec, spec.strides, address_of(buffers, spec)};
   };
-  for (const Tensor tensor : {Tensor::q, Tensor::k, Tensor::v, Tensor::o})
-    if (auto good = check_address(plan, tensor, seen(tensor).at); !good) return tl::unexpected(good.error());
+  const bool sums_leave = p.output_dtype() == DType::f32;
+  for (const Tensor tensor : {Tensor::q, Tensor::k, Tensor::v, Tensor::o}) {
+    const DevicePointer at = seen(tensor).at;
+    const bool of_sums = sums_leave && tensor == Tensor::o;
+    const auto good = of_sums ? check_sums_address(plan, at) : check_address(plan, tensor, at);
+    if (!good) return tl::unexpected(good.error());
+  }
   const Seen o = seen(Tensor::o);
+  // O in fp32 leaves without a map; the kernel's parameter is there all the same.
+  const Seen mapped = sums_leave ? seen(Tensor::q) : o;
   const TensorTiles maps[] = {rows_of(p, t, seen(Tensor::q), kRowsOfPiece), keys_of(p, t, seen(Tensor::k)),
-                              keys_of(p, t, seen(Tensor::v)), rows_of(p, t, o, kRowsOfWarp)};
+                              keys_of(p, t, seen(Tensor::v)), rows_of(p, t, mapped, kRowsOfWarp)};
   Parameters parameters;
   for (const TensorTiles& tiles : maps) {
     auto map = queue.driver().encode(tiles);

@@ -37,7 +37,7 @@ TEST(HopperCode, WaitsForProductsWhereItsSourceSaysSo) {
     std::int64_t D;
     std::int32_t step;
   };
-  for (const Case& c : {Case{128, 1}, {128, 3}, {128, 4}, {128, 10}, {64, 10}, {192, 10}, {256, 10}}) {
+  for (const Case& c : {Case{128, 1}, {128, 3}, {128, 4}, {128, 10}, {64, 10}, {64, 11}, {192, 11}, {256, 11}}) {
     Problem p;
     p.Hq = p.Hkv = 4;
     p.Lq = p.Lk = 1024;

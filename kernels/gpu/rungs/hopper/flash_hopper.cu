@@ -4,7 +4,8 @@
 //   the others compute:       64 rows of the tile each:                   m = -inf, l = 0, O = 0
 //     for each key tile j, from the last that the rows see to the first:
 //       S = Q K_j^T                                                       started, and waited for
-//       if some row's maximum rose by more than 2^8:  m, l, O             as in flash_mma
+//       if some row's maximum rose by more than 2^8:  m, l, O             as in flash_mma; up to D = 64 only looked for
+//                                                                         when P is there, and then all is done again
 //       P = exp(scale S - m) of the first keys                            S becomes P where it is
 //       O = O + P V_j of the first keys                                   started; under it P of the other keys
 //       O = O + P V_j of the other keys                                   started, and waited for
@@ -22,12 +23,12 @@
 //
 // What limits it now. With D = 128 at long lengths the matrix pipe is busy nine tenths of the time, and the card lowers
 // its clock to stay within its power. At 1k the seams between tiles show; with D = 64 an exponential costs as much as
-// what it weighs.
+// what it weighs: there the maximum is not waited for, and consumers take turns at S, which keeps them a product apart.
 //
 // Constants beside those of device.cuh: ATTN_STAGES slots of the ring; ATTN_QUERIES buffers of Q; ATTN_PACK heads packed
 // as rows; ATTN_SPLIT eighths of the keys whose product goes first; ATTN_HALF keys of the shorter step (0: none);
 // ATTN_LATE whether O's rows are handed back under the next tile, and maps fetched early;
-// ATTN_TURNS whether overlapping consumers take turns at starting products;
+// ATTN_TURNS whether overlapping consumers take turns at starting products; ATTN_SUMS_LEAVE whether O is stored in fp32;
 // ATTN_COPIES whether tensors go through copies whose rows begin on 16 bytes (0: none do).
 #include "kernels/gpu/hopper_block.cuh"
 #include "kernels/gpu/hopper_copy.cuh"

@@ -8,7 +8,7 @@
 namespace attn::gpu {
 
 struct HopperArgs {
-  void* out;  // O, 16-bit; in elements from one batch, head and row to the next:
+  void* out;  // O, 16-bit or fp32; in elements from one batch, head and row to the next:
   long long out_b, out_h, out_r;
   float* lse;                    // [B,Hq,Lq]
   int* counter;                  // {next tile, blocks that have ended}: 0 before the first launch, and 0 after each

@@ -15,11 +15,13 @@ constexpr HopperLayout kAt = hopper_layout(ATTN_D, ATTN_DV, ATTN_BC, kConsumers,
 //   1 one consumer, two slots   2 two consumers, a ring   3 their turns   4 overlap within (form 4)
 //   5 three consumers that cover each other   6 P V of the first keys early (ATTN_SPLIT)   7 blocks that stay
 //   8 last rows first, waves evened (the host)   9 half steps, tiles skipped by warpgroup   10 m moves past 2^8 only
+//   11 exponentials before the maximum, and S in turns, in form 5 where P V is not divided
 #ifndef ATTN_STEP
-#define ATTN_STEP 10
+#define ATTN_STEP 11
 #endif
-constexpr bool kTurns = ATTN_STEP == 3, kStays = ATTN_STEP >= 7, kLastFirst = ATTN_STEP >= 8;
-constexpr bool kSkips = ATTN_STEP >= 9, kLazy = ATTN_STEP >= 10;
+constexpr bool kStays = ATTN_STEP >= 7, kLastFirst = ATTN_STEP >= 8, kSkips = ATTN_STEP >= 9, kLazy = ATTN_STEP >= 10;
+constexpr bool kGuesses = ATTN_STEP >= 11 && ATTN_FORM != 4 && ATTN_SPLIT == 0;
+constexpr bool kTurns = ATTN_STEP == 3 || (kGuesses && kConsumers > 1);
 // A window: rows do not see the first keys. Without one that is no code: what a loop jumps over costs it all the same.
 #ifndef ATTN_CUT_BEFORE
 #define ATTN_CUT_BEFORE 1
@@ -27,6 +29,11 @@ constexpr bool kSkips = ATTN_STEP >= 9, kLazy = ATTN_STEP >= 10;
 constexpr bool kCutBefore = ATTN_CUT_BEFORE != 0;
 // The rows that O leaves through are handed back while the next tile is at work, not before: there are others meanwhile.
 constexpr bool kHandsBackLate = ATTN_LATE != 0 && ATTN_QUERIES == 2;
+// O leaves in fp32, not in the type of Q, K and V.
+#ifndef ATTN_SUMS_LEAVE
+#define ATTN_SUMS_LEAVE 0
+#endif
+constexpr bool kSumsLeave = ATTN_SUMS_LEAVE != 0;
 constexpr bool kOverlapped = ATTN_FORM == 4;  // else 5
 constexpr int kPanel = ATTN_BC * 128;         // bytes of a K or V panel
 

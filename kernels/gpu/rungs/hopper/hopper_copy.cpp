@@ -17,6 +17,11 @@ constexpr std::uint64_t kAlignment = 256;  // bytes, of each copy in the workspa
 constexpr std::int64_t kCopyThreads = 256;
 constexpr std::array kMapped = {Tensor::q, Tensor::k, Tensor::v, Tensor::o};
 
+// O in fp32 leaves without a map.
+bool has_map(const Problem& p, Tensor t) {
+  return t != Tensor::o || p.output_dtype() != DType::f32;
+}
+
 bool has_rows_on_16_bytes(const TensorSpec& spec) {
   return std::all_of(spec.strides.begin(), spec.strides.end() - 1, [](std::int64_t s) { return s % kUnit == 0; });
 }
@@ -38,7 +43,8 @@ std::int64_t padded_columns(std::int64_t columns) {
 
 bool needs_copies(const Problem& p) {
   const std::vector<TensorSpec> specs = tensors_of(p);
-  return std::ranges::any_of(kMapped, [&](Tensor t) { return !has_rows_on_16_bytes(*attn::find(specs, t)); });
+  return std::ranges::any_of(kMapped,
+                             [&](Tensor t) { return has_map(p, t) && !has_rows_on_16_bytes(*attn::find(specs, t)); });
 }
 
 std::vector<TensorCopy> copies_of(const Problem& p, Copies copies, std::uint64_t from) {
@@ -46,6 +52,7 @@ std::vector<TensorCopy> copies_of(const Problem& p, Copies copies, std::uint64_t
   if (copies == Copies::none) return all;
   const std::vector<TensorSpec> specs = tensors_of(p);
   for (const Tensor t : kMapped) {
+    if (!has_map(p, t)) continue;
     const TensorSpec& spec = *attn::find(specs, t);
     if (copies == Copies::needed && has_rows_on_16_bytes(spec)) continue;
     const std::int64_t row = padded_columns(spec.shape[3]), head = row * spec.shape[2];

@@ -1,5 +1,9 @@
 // The consumers of form 5: several that cover each other. Each has one product or one softmax at work, never both but
 // for the two parts of P V; while it computes exponentials another has the matrix pipe.
+//
+// Where P V is one product, the exponentials begin as soon as S is there, with the m of the tile before. Only where that
+// was too small is S multiplied once more, and then the maximum comes first. Since nothing else holds them apart then,
+// consumers take turns at S: each starts it when the one before has it, and so they stay a product apart.
 #pragma once
 
 #include "kernels/gpu/hopper_epilogue.cuh"
@@ -33,7 +37,8 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
   };
   float o[kDv / 2];
   Softmax x;
-  if (kTurns && consumer == 1) give_turn(0);
+  const int other = (consumer + 1) % kConsumers;
+  if (kTurns && other == 0) give_turn(0);
   ATTN_STAMP(Stamps stamps(kStampCopies + consumer, lead));
 #pragma unroll 1
   for (;;) {
@@ -57,7 +62,7 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
       if (a.query_factor != 1.0f) multiply_query(a.query_factor, query, consumer);
     }
     x.begin();
-    bool begun = false;
+    bool begun = false, known = false;  // O; an m of every row
     ATTN_TRACE(trace_unseen_after(a, work, rows, x, o));
 #pragma unroll 1
     for (int i = work.last - 1; i >= work.first; --i) {
@@ -72,12 +77,64 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
         unsigned p[kSteps][4];
         ATTN_STAMP(constexpr unsigned kRecord = stamp_record(kStampCovering, kTurns, kFirst > 0));
         ATTN_STAMP(stamps.mark<kRecord, kStampWaitTurn>());
+        if constexpr (kGuesses) {
+          float sum[2];
+          bool careful = !known, again = false;
+          const auto scores = [&] {
+            if (kTurns && !again) take_turn(consumer);
+            ATTN_STAMP(stamps.mark<kRecord, kStampIssueS>());
+            products_begin();
+            start_scores<N>(s, q, further(k0, k.at * kAt.slot_bytes));
+            products_end();
+            ATTN_STAMP(stamps.mark<kRecord, kStampWaitS>());
+            wait_for_products(s);
+            if (kTurns && !again) give_turn(other);
+            ATTN_STAMP(stamps.mark<kRecord, kStampMaximum>());
+            ATTN_TRACE(trace_scores<N>(kTrace.s, a, work, rows, i, s));
+            shape<N>(a, work, rows, key, s);
+            mask<N>(a, work, rows, key, s);
+            ATTN_TRACE(trace_scores<N>(kTrace.masked, a, work, rows, i, s));
+          };
+          for (;;) {
+            scores();
+            again = true;
+            ATTN_TRACE(x.alpha[0] = x.alpha[1] = 1.0f);
+            if (careful) {
+              x.raise(s, scale);
+              if (begun) x.rescale(o);
+            }
+            ATTN_STAMP(stamps.mark_with<kRecord, kStampP>(x.m[1]));
+            ATTN_TRACE(trace_weights<N>(a, work, rows, i, s, x, scale));
+            const bool over = x.guess(s, p, scale, sum);
+            if (careful || !any_of_warpgroup(over, consumer)) break;
+            careful = true;
+          }
+          barrier_arrive_if(lead, Shared::empty + 8 * k.at);
+          x.l[0] += sum[0];
+          x.l[1] += sum[1];
+          ATTN_STAMP(stamps.mark_with<kRecord, kStampWaitV>(p[kSteps - 1][3]));
+          barrier_wait(Shared::full + 8 * v.at, v.round);
+          ATTN_STAMP(stamps.mark<kRecord, kStampIssueO>());
+          zero_beyond<N>(a, work, consumer, key, Shared::ring + v.at * kAt.slot_bytes);
+          products_begin();
+          start_output<0, kSteps>(o, p, further(v0, v.at * kAt.slot_bytes), begun);
+          products_end();
+          known = key < rows.seen_by_all;
+          ATTN_STAMP(stamps.mark<kRecord, kStampWaitO>());
+          ATTN_STAMP(stamps.close<kRecord>(i, k.at, v.at));
+          wait_for_products(o);
+          barrier_arrive_if(lead, Shared::empty + 8 * v.at);
+          begun = true;
+          ATTN_TRACE(trace_softmax(a, work, rows, i, x, true));
+          ATTN_TRACE(trace_output(a, work, rows, i, o, true));
+          return;
+        }
         if (kTurns) take_turn(consumer);
         ATTN_STAMP(stamps.mark<kRecord, kStampIssueS>());
         products_begin();
         start_scores<N>(s, q, further(k0, k.at * kAt.slot_bytes));
         products_end();
-        if (kTurns) give_turn(1 - consumer);
+        if (kTurns) give_turn(other);
         ATTN_STAMP(stamps.mark<kRecord, kStampWaitS>());
         wait_for_products(s);
         ATTN_STAMP(stamps.mark<kRecord, kStampMaximum>());
@@ -136,7 +193,7 @@ __device__ __forceinline__ void consume_covering(const HopperArgs& a, const Hopp
         barrier_arrive_if(lead, Shared::empty + 8 * v.at);
         if (kTurns) {
           take_turn(consumer);
-          give_turn(1 - consumer);
+          give_turn(other);
         }
       } else if (kSkips && kHalf < ATTN_BC && key + kHalf >= rows.seen_by_any) {
         step(Width<kHalf>());

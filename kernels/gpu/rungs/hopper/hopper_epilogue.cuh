@@ -38,6 +38,41 @@ struct Normalised {
   }
 };
 
+// In fp32 O is what the sums are, and leaves straight from the registers: four lanes that share a row write its 32 bytes.
+template <class To>
+__device__ __forceinline__ void store_sums(const HopperArgs& a, const Work& work, const Rows& rows,
+                                           const Normalised& out, const float (&o)[kDv / 2], To* to) {
+  // @phase store
+  constexpr int kEach = sizeof(To) / sizeof(float);  // columns of a store: two where rows begin on 8 bytes
+  const int batch = work.batch(a), head = work.head(a) * ATTN_PACK;
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    const int row = rows.own + 8 * h, column = 2 * (threadIdx.x % 4);
+    if (row >= a.rows) continue;
+    To* line = to + (batch * a.out_b + (head + row % ATTN_PACK) * a.out_h + query_of(row) * a.out_r) / kEach;
+#pragma unroll
+    for (int t = 0; t < kDv / 8; ++t) {
+      const float x = out.none[h] ? 0 : o[4 * t + 2 * h] * out.inverse[h];
+      const float y = out.none[h] ? 0 : o[4 * t + 2 * h + 1] * out.inverse[h];
+      const int at = 8 * t + column;
+      if constexpr (kEach == 2) {
+        if (at < ATTN_DV) line[at / 2] = make_float2(x, y);
+      } else {
+        if (at < ATTN_DV) line[at] = x;
+        if (at + 1 < ATTN_DV) line[at + 1] = y;
+      }
+    }
+  }
+}
+__device__ __forceinline__ void store_sums(const HopperArgs& a, const Work& work, const Rows& rows,
+                                           const Normalised& out, const float (&o)[kDv / 2]) {
+  if constexpr (ATTN_DV % 2 == 0) {
+    store_sums(a, work, rows, out, o, static_cast<float2*>(a.out));
+  } else {
+    store_sums(a, work, rows, out, o, static_cast<float*>(a.out));
+  }
+}
+
 // The rows that O left through are free again. By the lane that stored them.
 __device__ __forceinline__ void hand_back(unsigned empty) {
   stores_have_read();
@@ -53,6 +88,12 @@ __device__ __forceinline__ void finish(const HopperArgs& a, const HopperMap& map
   const int lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32;
   const Normalised out(a, work, rows, x);
   ATTN_TRACE(trace_result(a, work, rows, out, o));
+  if constexpr (kSumsLeave) {
+    store_sums(a, work, rows, out, o);
+    __syncwarp();
+    if (lane == 0 && !kHandsBackLate) hand_back(empty);
+    return;
+  }
   const unsigned own = to + warp * 2048;
 #pragma unroll
   for (int k = 0; k < (kDv + 15) / 16; ++k) {
@@ -84,6 +125,10 @@ __device__ __forceinline__ void finish_straight(const HopperArgs& a, const Work&
   const int place = threadIdx.x % 4;
   const Normalised out(a, work, rows, x);
   ATTN_TRACE(trace_result(a, work, rows, out, o));
+  if constexpr (kSumsLeave) {
+    store_sums(a, work, rows, out, o);
+    return;
+  }
   const int batch = work.batch(a), head = work.head(a) * ATTN_PACK;
 #pragma unroll
   for (int h = 0; h < 2; ++h) {

@@ -2,6 +2,8 @@
 //
 // m need not be the maximum, only near it: while no score of the tile is more than 2^8 above it, m stays, and O and l
 // are not multiplied. P is then below 2^8, which f16 holds as precisely as 1; the division by l takes it out again.
+// And if m need not be the maximum, nobody has to wait for the maximum: the m of the tile before is a guess, and the sum
+// of the weights says whether it was good enough.
 #pragma once
 
 #include "kernels/gpu/hopper_block.cuh"
@@ -71,6 +73,28 @@ struct Softmax {
         p[c][e] = packed(x, y);
       }
     }
+  }
+  // P of all keys with the m that there is; their sum, which l takes later. True: some score is so far above m that m has
+  // to be raised first. A lane has a quarter of the keys, and while none is 2^8 above m their sum is no larger.
+  template <int N, int STEPS>
+  __device__ __forceinline__ bool guess(const float (&s)[N], unsigned (&p)[STEPS][4], float scale,
+                                        float (&sum)[2]) const {
+    // @phase P
+    constexpr float kMost = 256 * (N / 2);
+    sum[0] = sum[1] = 0;
+#pragma unroll
+    for (int c = 0; c < STEPS; ++c) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const int h = e & 1, i = 8 * c + 2 * e;
+        const float x = exp2_of(fmaf(s[i], scale, -m[h])), y = exp2_of(fmaf(s[i + 1], scale, -m[h]));
+        // @phase l
+        sum[h] += x + y;
+        // @phase P
+        p[c][e] = packed(x, y);
+      }
+    }
+    return !(sum[0] <= kMost && sum[1] <= kMost);  // NaN is not
   }
   // The same of a whole tile, and not yet rounded: a product that is under way still reads the P before.
   template <int N>

@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::int64_t kCopyKinds[] = {0, 1, 2};
 constexpr std::int64_t kNoYes[] = {0, 1};
-constexpr std::int64_t kSteps[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+constexpr std::int64_t kSteps[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
 }  // namespace
 
@@ -45,7 +45,7 @@ constexpr Option kHopperStep{
         "How many of its ideas are in: 1 TMA and wgmma; 2 two consumers and a ring; 3 they take turns; 4 overlap "
         "within, in place of turns; 5 consumers that cover each other, in place of 3 and 4; 6 P V of the first keys "
         "early; 7 blocks that stay; 8 longest first, waves evened; 9 diagonal by halves and skips; 10 m moves past "
-        "2^8 alone"),
+        "2^8 alone; 11 exponentials before the maximum, S in turns, where P V is one product"),
     .swept = kSteps};
 constexpr Option kHopperLate{
     .name = "late",
@@ -75,6 +75,7 @@ constexpr double kShort = 48, kShortMasked = 10;
 // A half step makes the loop's code larger, which costs every step about a twenty-fifth; it saves a quarter of a key
 // tile in every query tile. So it pays where there are few.
 constexpr double kFewForHalves = 6;
+constexpr std::int32_t kLateFrom = 10;
 // Steps 1 to 4 are two consumers' at most, as they are taught.
 constexpr std::int32_t kSlotsOfPlain = 4;
 
@@ -184,7 +185,7 @@ std::int32_t queries_for(const Problem& p, HopperTile t) {
 // Worth 1.3 % at L = 1024 and nothing from 2048 on, three consumers and no mask, on an H100. Under a mask consumers run
 // apart, and four have enough to hide the seam behind: there it costs as much.
 bool hands_back_late(const Problem& p, const HopperTile& t) {
-  return t.step == kLastStep && t.form == 5 && t.consumers == 3 && t.queries == 2 && !has_edge(p);
+  return t.step >= kLateFrom && t.form == 5 && t.consumers == 3 && t.queries == 2 && !has_edge(p);
 }
 
 }  // namespace
@@ -311,6 +312,8 @@ std::string words_of(const Problem& p, const HopperTile& t, std::int32_t sms) {
   words += phrase("; {} keys a tile, {} slots", t.keys, t.slots);
   if (t.queries == 2) words += phrase("; two buffers of Q: {:.0f} key tiles a query tile", mean_key_tiles(p, t));
   if (t.late) words += phrase("; O's rows free again under the next tile");
+  if (t.step >= kGuessesFrom && t.form == 5 && t.split == 0)
+    words += phrase("; exponentials before the maximum, S in turns");
   if (t.split > 0) words += phrase("; P V of {} keys first", t.keys / 16 * t.split / 8 * 16);
   if (t.half > 0) words += phrase("; half steps of {} keys at the edge of the mask", t.half);
   if (t.pack > 1)

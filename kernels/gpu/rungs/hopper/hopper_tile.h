@@ -15,7 +15,7 @@ namespace attn::gpu {
 
 // The constants that the kernel is compiled with; every one an option of its row.
 struct HopperTile {
-  std::int32_t step = 10;        // which ideas are in (hopper_block.cuh)
+  std::int32_t step = 11;        // which ideas are in (hopper_block.cuh)
   std::int32_t form = 5;         // 4: consumers that overlap within; 5: consumers that cover each other
   std::int32_t consumers = 3;    // warpgroups of 64 query rows
   std::int32_t keys = 128;       // of a K or V tile
@@ -38,7 +38,7 @@ std::vector<HopperTile> hopper_tiles(const Problem& p, const Options& asked);
 // Why this one, a clause a choice.
 std::string words_of(const Problem& p, const HopperTile& t, std::int32_t sms);
 // The steps from which on the host does otherwise.
-inline constexpr std::int32_t kStaysFrom = 7, kEvensFrom = 8, kLastStep = 10;
+inline constexpr std::int32_t kStaysFrom = 7, kEvensFrom = 8, kGuessesFrom = 11, kLastStep = 11;
 
 // Query tiles of a packed head: the number whose last wave costs least, 64-row pieces shared out evenly; before step 8
 // as few as there can be.

@@ -414,6 +414,7 @@ TEST_F(Launching, HopperCopiesWhatLiesBetween16Bytes) {
   }
 }
 
+// O in fp32 is stored without a tensor map, two columns at a time.
 TEST_F(Launching, HopperSaysWhatAnAddressBetween16BytesTakes) {
   problem_.D = problem_.Dv = 64;
   problem_.dtype = DType::f16;
@@ -428,6 +429,15 @@ TEST_F(Launching, HopperSaysWhatAnAddressBetween16BytesTakes) {
   EXPECT_NE(refused.error().message.find("flash_hopper reads tensors that begin on 16 bytes. copies = 2 copies it."),
             std::string::npos)
       << refused.error().message;
+  problem_.output = OutputType::f32;
+  outputs_ = empty_outputs(problem_);
+  b = buffers();
+  b.out[Tensor::o] = static_cast<std::byte*>(b.out[Tensor::o]) + 8;
+  EXPECT_TRUE(prepare(plan_for(row), b, stream_));
+  b.out[Tensor::o] = static_cast<std::byte*>(b.out[Tensor::o]) + 4;
+  const auto sums = prepare(plan_for(row), b, stream_);
+  ASSERT_FALSE(sums);
+  EXPECT_NE(sums.error().message.find("flash_hopper stores it in f32 at multiples of 8 bytes."), std::string::npos);
 }
 
 }  // namespace

@@ -54,7 +54,18 @@ __device__ __forceinline__ void warpgroup_sync(int warpgroup) {
   asm volatile("bar.sync %0, 128;" ::"r"(1 + warpgroup) : "memory");
 }
 
-// ---- two warpgroups take turns
+// Whether x is true of any of its threads. They wait for one another.
+__device__ __forceinline__ bool any_of_warpgroup(bool x, int warpgroup) {
+  // @phase barrier
+  int any;
+  asm volatile("{ .reg .pred p, q; setp.ne.b32 p, %1, 0; bar.red.or.pred q, %2, 128, p; selp.b32 %0, 1, 0, q; }"
+               : "=r"(any)
+               : "r"(static_cast<int>(x)), "r"(1 + warpgroup)
+               : "memory");
+  return __any_sync(~0u, any != 0);  // a number of the warp, said so
+}
+
+// ---- warpgroups take turns, two at a time: who has the turn, and who gets it
 __device__ __forceinline__ void take_turn(int warpgroup) {
   // @phase barrier
   asm volatile("bar.sync %0, 256;" ::"r"(5 + warpgroup) : "memory");

@@ -113,6 +113,19 @@ TEST_F(HopperCompile, WhatChangesScoresLosesNothing) {
   }
 }
 
+TEST_F(HopperCompile, OInFp32LosesNothing) {
+  for (const std::int64_t D : {64, 128, 256}) {
+    if (D == 128 && !asked_for_all()) continue;
+    Problem p = problem(D, DType::f16, true);
+    p.output = OutputType::f32;
+    expect_clean(p);
+    if (!asked_for_all()) continue;
+    p.mask = {};
+    p.Dv = D - 1;
+    expect_clean(p);
+  }
+}
+
 TEST_F(HopperCompile, NoStepLosesAnything) {
   for (const std::int64_t D : {64, 128, 256}) {
     if (D != 128 && !asked_for_all()) continue;

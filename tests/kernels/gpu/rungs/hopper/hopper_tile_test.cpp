@@ -168,6 +168,9 @@ TEST(HopperTile, SaysWhy) {
   few.Lq = 60;
   EXPECT_NE(hopper().reason(few, planned(few).options, h100()).find("16 query tiles for 132 multiprocessors"),
             std::string::npos);
+  const std::string guessed = "; exponentials before the maximum, S in turns";
+  EXPECT_NE(hopper().reason(few, planned(few).options, h100()).find(guessed), std::string::npos);
+  EXPECT_EQ(hopper().reason(few, planned(few, at_step(10)).options, h100()).find(guessed), std::string::npos);
 }
 
 // Each step has the ideas of those before it, but for turns (3) and the overlap within (4), which 5 takes the place of.
@@ -189,7 +192,7 @@ TEST(HopperTile, StepsBringOneIdeaEach) {
   const Problem shorter = problem(1024, 128, true);
   EXPECT_EQ(hopper_tile(shorter, at_step(8)).half, 0);
   EXPECT_EQ(hopper_tile(shorter, at_step(9)).half, 64);
-  EXPECT_EQ(planned(p).options, planned(p, at_step(10)).options) << "the last is what ships";
+  EXPECT_EQ(planned(p).options, planned(p, at_step(kLastStep)).options) << "the last is what ships";
   // What evening changes: 512 pieces of 16 heads in 171 tiles of three, or in as many as end together.
   Problem odd = problem(16384, 128);
   odd.Lq = odd.Lk = 32768;
@@ -298,6 +301,21 @@ TEST(HopperTile, OptionsAreDefinesOfItsOwn) {
   for (const char* define :
        {"ATTN_STEP=5", "ATTN_FORM=5", "ATTN_QUERIES=1", "ATTN_SPLIT=0", "ATTN_HALF=0", "ATTN_PACK=1"})
     EXPECT_NE(std::ranges::find(defines, define), defines.end()) << define;
+}
+
+// O in fp32 leaves without a tensor map: whatever its rows begin on, it needs no copy.
+TEST(HopperTile, SumsLeaveWithoutACopy) {
+  Problem p = problem(4096, 64);
+  p.Dv = 60;
+  ASSERT_EQ(planned(p).launches.size(), 3U);
+  EXPECT_EQ(planned(p).launches[2].name, "hopper_copy_out");
+  p.output = OutputType::f32;
+  EXPECT_EQ(planned(p).launches.size(), 2U) << "V alone";
+  EXPECT_EQ(hopper().defines(p).back(), "ATTN_SUMS_LEAVE=1");
+  p.Dv = 64;
+  EXPECT_EQ(planned(p).launches.size(), 1U);
+  p.output = OutputType::as_inputs;
+  EXPECT_EQ(std::ranges::count(hopper().defines(p), "ATTN_SUMS_LEAVE=1"), 0) << "its code is what it was";
 }
 
 }  // namespace
