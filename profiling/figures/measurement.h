@@ -87,14 +87,16 @@ std::string_view name_of(RowState s);
 std::optional<RowState> row_state_from_name(std::string_view name);
 
 // Why a peak could not be had, by its name here, which is its name in JSON.
-inline constexpr const char *kMultiplyAddPeak = "peak_gflops", *kCopyPeak = "copy_gb_per_s", *kL2Peak = "l2_gb_per_s",
-                            *kSharedPeak = "shared_gb_per_s", *kTensorPeak = "tensor_gflops";
+inline constexpr const char *kMultiplyAddPeak = "peak_gflops", *kCopyPeak = "copy_gb_per_s",
+                            *kReadPeak = "read_gb_per_s", *kL2Peak = "l2_gb_per_s", *kSharedPeak = "shared_gb_per_s",
+                            *kTensorPeak = "tensor_gflops";
 using PeakReasons = std::map<std::string, std::string>;
 
 // What figures of one row are set against. Zeros and empty = not known.
 struct Peaks {
   double peak_gflops = 0;                       // measured fp32 multiply-add peak of all cores of the device
   double copy_gb_per_s = 0;                     // measured copy of the device
+  double read_gb_per_s = 0;                     // measured reading of a GPU's memory, nothing written
   double l2_gb_per_s = 0, shared_gb_per_s = 0;  // measured loads from the L2 cache, from the shared memory of all SMs
   // Measured peak of the tensor cores in the type of the kernel's products; 0 = not measured, or they run elsewhere.
   double tensor_gflops = 0;

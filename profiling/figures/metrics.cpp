@@ -75,7 +75,8 @@ bool by_warpgroups(const Measurement& m) {
 }
 // By the rung's own word, else by what was counted.
 bool multiplies_on_tensor_cores(const Measurement& m) {
-  if (const auto row = find_kernel(m.key.kernel); row) return (*row)->products.pipe != Pipe::multiply_add;
+  if (const auto row = find_kernel(m.key.kernel); row)
+    return products_of(**row, m.key.problem.dtype).pipe != Pipe::multiply_add;
   const Figure& busy = figure(m, "tensor_pipe_pct");
   return busy.available() && busy.value >= kTensorWorks;
 }
@@ -147,12 +148,11 @@ Figure dram_rate(const Measurement& m) {
   return derived(bytes.value / m.time.median * 1e-3, bytes.method);
 }
 
+constexpr std::string_view kNoCopyRate = marked("the copy rate of this device was not measured in this session");
+constexpr std::string_view kNoReadRate = marked("the read rate of this device was not measured in this session");
+
 Figure dram_peak_share(const Measurement& m) {
-  const Figure& rate = figure(m, "dram_gb_per_s");
-  if (!rate.available()) return rate;
-  if (m.peaks.copy_gb_per_s <= 0) return none(marked("the copy rate of this device was not measured in this session"));
-  return derived(100 * rate.value / m.peaks.copy_gb_per_s,
-                 fmt::format("copy {:.4g} GB/s measured", m.peaks.copy_gb_per_s));
+  return metric_rows::share_of_roof(figure(m, "dram_gb_per_s"), m.peaks.copy_gb_per_s, "copy", kNoCopyRate);
 }
 
 // ---- predictions
@@ -169,6 +169,16 @@ Figure compulsory_bytes(const Measurement& m) {
   const auto row = kernel_of(m);
   if (!row) return none(row.error().message);
   return derived(static_cast<double>(compulsory(**row, m.key.problem).total()), marked("counted from the shape"));
+}
+
+Figure compulsory_rate(const Measurement& m) {
+  return metric_rows::rate_in_span(figure(m, "compulsory_bytes"), figure(m, "launch_span_us"), m.time.median);
+}
+Figure compulsory_copy_share(const Measurement& m) {
+  return metric_rows::share_of_roof(figure(m, "compulsory_gb_per_s"), m.peaks.copy_gb_per_s, "copy", kNoCopyRate);
+}
+Figure compulsory_read_share(const Measurement& m) {
+  return metric_rows::share_of_roof(figure(m, "compulsory_gb_per_s"), m.peaks.read_gb_per_s, "read", kNoReadRate);
 }
 
 Figure tile_load_bytes(const Measurement& m) {
@@ -331,6 +341,15 @@ constexpr std::array kMetrics{
         "compulsory_bytes", marked("Compulsory bytes"), "B", prediction, down,
         marked("What this order must move: inputs and outputs once, and S and P once each way where it stores them."),
         marked("Q, K, V, bias, O and LSE once; orders that store S add S and P"), compulsory_bytes),
+    computed("compulsory_gb_per_s", marked("Compulsory rate"), "GB/s", prediction, up,
+             marked("Compulsory bytes in a second of the launches' span, in units of 1e9."),
+             marked("compulsory bytes / (first start to last end)"), compulsory_rate),
+    computed("compulsory_copy_share_pct", marked("Compulsory, of copy rate"), "%", prediction, up,
+             marked("The compulsory rate as a share of a plain copy measured on this device."),
+             marked("100 compulsory rate / measured copy rate"), compulsory_copy_share),
+    computed("compulsory_read_share_pct", marked("Compulsory, of read rate"), "%", prediction, up,
+             marked("The compulsory rate as a share of the rate at which this device's memory is read."),
+             marked("100 compulsory rate / measured read rate"), compulsory_read_share),
     computed("tile_load_bytes", marked("Tile loads"), "B", prediction, down,
              marked("What the order of the tiles asks of memory if nothing were cached."),
              marked("the paper's model, per order"), tile_load_bytes),
@@ -361,26 +380,6 @@ std::string said_reason(const Figure& f) {
   const std::string_view reason = f.reason;
   if (reason.starts_with(kNeedsDram)) return phrase("needs DRAM bytes: {}", tr_of(reason.substr(kNeedsDram.size())));
   return std::string(tr_of(reason));
-}
-
-std::string_view name_of(MetricGroup g) {
-  switch (g) {
-    case MetricGroup::time:
-      return marked("time");
-    case MetricGroup::memory:
-      return marked("memory");
-    case MetricGroup::occupancy:
-      return marked("occupancy");
-    case MetricGroup::shared_memory:
-      return marked("shared memory");
-    case MetricGroup::compute:
-      return marked("compute");
-    case MetricGroup::correctness:
-      return marked("correctness");
-    case MetricGroup::prediction:
-      return marked("prediction");
-  }
-  return "?";
 }
 
 std::span<const MetricRow> metric_table() {

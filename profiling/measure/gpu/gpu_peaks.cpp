@@ -1,5 +1,6 @@
 #include "profiling/measure/gpu/gpu_peaks.h"
 #include "kernels/base/bytes.h"
+#include "profiling/measure/gpu/read_source.h"
 #include "profiling/measure/gpu/warpgroup_source.h"
 
 #include <algorithm>
@@ -170,8 +171,8 @@ const TensorLoop& loop_of(Pipe pipe, DType dtype) {
 
 constexpr const char* kL2Name = "attnscope_l2";
 constexpr const char* kSharedName = "attnscope_shared";
-constexpr std::uint32_t kThreads = 256;
-constexpr std::uint32_t kBlocksPerSm = 8;
+constexpr const char *kReadName = "attnscope_read", *kReadBulkName = "attnscope_read_bulk";
+constexpr int kBulkSince = 90;  // compute capability
 constexpr double kFmasPerIteration = 16 * 16;
 constexpr double kLoadedInATurn = 8 * 16;  // bytes of a thread
 constexpr std::uint64_t kTurnsOfL2 = 64, kTurnsOfShared = 512;
@@ -185,15 +186,15 @@ constexpr std::uint64_t kMaxCopied = std::uint64_t{1} << 30;  // bytes; a copy f
 
 Result<GpuPeaks> GpuPeaks::make(gpu::Driver& driver, gpu::CompileService& service, const gpu::GpuProperties& properties,
                                 gpu::StreamHandle stream) {
-  const gpu::KernelSource source{"gpu_yardsticks.cu", std::string(kSource) + kWarpgroupSource, "gpu_yardsticks 5",
-                                 false};
+  const gpu::KernelSource source{"gpu_yardsticks.cu", std::string(kSource) + kReadSource + kWarpgroupSource,
+                                 "gpu_yardsticks 6", false};
   const auto compiled = service.compile({source, properties.arch(), {}});
   if (!compiled) return tl::unexpected(compiled.error());
   GpuPeaks made(driver, properties, stream);
   const auto module = driver.load(compiled->code.data());
   if (!module) return tl::unexpected(module.error());
   made.module_ = *module;
-  for (const char* name : {kFlushName, "attnscope_copy", "attnscope_multiply_add", kL2Name, kSharedName}) {
+  for (const char* name : {kFlushName, "attnscope_copy", "attnscope_multiply_add", kReadName, kL2Name, kSharedName}) {
     const auto entry = driver.function(*module, name);
     if (!entry) return tl::unexpected(entry.error());
     made.entries_.emplace(name, *entry);
@@ -204,6 +205,11 @@ Result<GpuPeaks> GpuPeaks::make(gpu::Driver& driver, gpu::CompileService& servic
       if (!entry) return tl::unexpected(entry.error());
       made.entries_.emplace(loop.entry, *entry);
     }
+  }
+  if (properties.major * 10 + properties.minor >= kBulkSince) {
+    const auto entry = driver.function(*module, kReadBulkName);
+    if (!entry) return tl::unexpected(entry.error());
+    made.entries_.emplace(kReadBulkName, *entry);
   }
   for (const TensorLoop& loop : kWarpgroupLoops) {
     if (properties.arch() != kWarpgroups) break;
@@ -228,11 +234,11 @@ GpuPeaks::~GpuPeaks() {
   if (module_ != nullptr) driver_->unload(module_);
 }
 
-Result<void> GpuPeaks::launch(const char* entry, const void* argument) {
-  gpu::LaunchShape shape;
-  shape.grid[0] = static_cast<std::uint32_t>(properties_.sms) * kBlocksPerSm;
-  shape.block[0] = kThreads;
-  return driver_->launch(entries_.at(entry), shape, stream_, {&argument, 1});
+Result<void> GpuPeaks::launch(const char* entry, const void* argument, Shape shape) {
+  gpu::LaunchShape launched;
+  launched.grid[0] = static_cast<std::uint32_t>(properties_.sms) * shape.blocks;
+  launched.block[0] = shape.threads;
+  return driver_->launch(entries_.at(entry), launched, stream_, {&argument, 1});
 }
 
 Result<void> GpuPeaks::prepare_flush() {
@@ -248,17 +254,21 @@ Result<void> GpuPeaks::flush() {
   Work w;
   w.from = w.to = flushed_->address();
   w.count = flushed_->bytes() / 16;
-  return launch(kFlushName, &w);
+  return launch(kFlushName, &w, Shape{});
 }
 
 Result<double> GpuPeaks::fastest_ms(const char* entry, const void* argument) {
+  return fastest_ms(entry, argument, Shape{});
+}
+
+Result<double> GpuPeaks::fastest_ms(const char* entry, const void* argument, Shape shape) {
   const auto first = driver_->create_event(), second = driver_->create_event();
   if (!first) return tl::unexpected(first.error());
   if (!second) return tl::unexpected(second.error());
   Result<double> fastest = 0.0;
   for (int run = 0; run < kRuns && fastest; ++run) {
     auto done = driver_->record(*first, stream_);
-    if (done) done = launch(entry, argument);
+    if (done) done = launch(entry, argument, shape);
     if (done) done = driver_->record(*second, stream_);
     const auto ms = done ? driver_->elapsed_ms(*first, *second) : Result<double>(tl::unexpected(done.error()));
     if (!ms)
@@ -340,6 +350,29 @@ Result<double> GpuPeaks::copy_gb_per_s() {
   return 2.0 * static_cast<double>(bytes) / *ms * 1e-6;
 }
 
+Result<double> GpuPeaks::read_gb_per_s() {
+  constexpr Shape kLoads{2, 256}, kBulk{6, 32};
+  constexpr std::uint64_t kWhole = std::uint64_t{16} << 10;  // both read whole shares of this
+  const auto free = driver_->free_memory();
+  if (!free) return tl::unexpected(free.error());
+  const std::uint64_t bytes = std::max(std::min(kMaxCopied, *free / 4) / 4 / kWhole, std::uint64_t{1}) * 4 * kWhole;
+  auto from = gpu::Memory::allocate(*driver_, bytes);
+  if (!from) return tl::unexpected(from.error());
+  if (auto filled = driver_->fill(from->address(), 0x3c, bytes, stream_); !filled)
+    return tl::unexpected(filled.error());
+  Work w;
+  w.from = w.to = from->address();
+  w.count = bytes / 16;
+  auto ms = fastest_ms(kReadName, &w, kLoads);
+  if (ms && entries_.contains(kReadBulkName)) {
+    const auto bulk = fastest_ms(kReadBulkName, &w, kBulk);
+    if (!bulk) return bulk;
+    ms = std::min(*ms, *bulk);
+  }
+  if (!ms) return ms;
+  return static_cast<double>(bytes) / *ms * 1e-6;
+}
+
 Result<GpuPeak> GpuPeaks::peak() {
   if (peak_) return *peak_;
   GpuPeak peak;
@@ -357,6 +390,7 @@ Result<GpuPeak> GpuPeaks::peak() {
   };
   take(peak.gflops, kMultiplyAddPeak, [&] { return multiply_add_gflops(); });
   take(peak.copy_gb_per_s, kCopyPeak, [&] { return copy_gb_per_s(); });
+  take(peak.read_gb_per_s, kReadPeak, [&] { return read_gb_per_s(); });
   take(peak.l2_gb_per_s, kL2Peak, [&] { return loaded_gb_per_s(kL2Name, kTurnsOfL2); });
   take(peak.shared_gb_per_s, kSharedPeak, [&] { return loaded_gb_per_s(kSharedName, kTurnsOfShared); });
   if (lost) return tl::unexpected(*lost);

@@ -1,7 +1,7 @@
 // What this very GPU can do at most, measured with small kernels of ours: fp32 multiply-adds and tensor-core products
-// on registers, a plain copy, loads from the L2 cache and from shared memory. And the kernel that fills the L2 cache
-// with other data, by reading: what was written instead would still have to go to memory while the next kernel runs,
-// and be counted as its bytes.
+// on registers, a plain copy, a reading of its memory, loads from the L2 cache and from shared memory. And the kernel
+// that fills the L2 cache with other data, by reading: what was written instead would still have to go to memory while
+// the next kernel runs, and be counted as its bytes.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ namespace attn {
 struct GpuPeak {
   double gflops = 0;                            // 2 FLOPs a multiply-add, all SMs
   double copy_gb_per_s = 0;                     // read + written, in units of 1e9
+  double read_gb_per_s = 0;                     // read alone, in units of 1e9
   double l2_gb_per_s = 0, shared_gb_per_s = 0;  // loads of 16 bytes a thread by all SMs, in units of 1e9
   PeakReasons why_not;
 };
@@ -54,11 +55,18 @@ class GpuPeaks {
  private:
   GpuPeaks(gpu::Driver& driver, const gpu::GpuProperties& properties, gpu::StreamHandle stream)
       : driver_(&driver), properties_(properties), stream_(stream) {}
-  Result<void> launch(const char* entry, const void* argument);
+  static constexpr std::uint32_t kBlocksPerSm = 8, kThreads = 256;
+  struct Shape {
+    std::uint32_t blocks = kBlocksPerSm, threads = kThreads;  // of a multiprocessor, of a block
+  };
+  Result<void> launch(const char* entry, const void* argument, Shape shape);
   // Milliseconds of the fastest of several launches.
+  Result<double> fastest_ms(const char* entry, const void* argument, Shape shape);
   Result<double> fastest_ms(const char* entry, const void* argument);
   Result<double> multiply_add_gflops();
   Result<double> copy_gb_per_s();
+  // The better of loads by all threads and, where there are some, of bulk copies.
+  Result<double> read_gb_per_s();
   Result<double> loaded_gb_per_s(const char* entry, std::uint64_t turns);
 
   gpu::Driver* driver_;

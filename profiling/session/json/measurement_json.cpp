@@ -182,6 +182,7 @@ json peaks_to_json(const Peaks& y) {
             {"copy_gb_per_s", number_to_json(y.copy_gb_per_s)},
             {"baseline", y.baseline},
             {"baseline_us", number_to_json(y.baseline_us)}};
+  if (y.read_gb_per_s > 0) j["read_gb_per_s"] = number_to_json(y.read_gb_per_s);
   if (y.l2_gb_per_s > 0) j["l2_gb_per_s"] = number_to_json(y.l2_gb_per_s);
   if (y.shared_gb_per_s > 0) j["shared_gb_per_s"] = number_to_json(y.shared_gb_per_s);
   if (y.tensor_gflops > 0) {
@@ -200,13 +201,14 @@ Result<Peaks> peaks_from_json(const json& j, const std::string& where) {
   y.copy_gb_per_s = number_in(fields, "copy_gb_per_s", 0, max);
   y.baseline = fields.text("baseline");
   y.baseline_us = number_in(fields, "baseline_us", 0, max);
+  if (fields.has("read_gb_per_s")) y.read_gb_per_s = number_in(fields, "read_gb_per_s", 0, max);
   if (fields.has("l2_gb_per_s")) y.l2_gb_per_s = number_in(fields, "l2_gb_per_s", 0, max);
   if (fields.has("shared_gb_per_s")) y.shared_gb_per_s = number_in(fields, "shared_gb_per_s", 0, max);
   if (fields.has("tensor_gflops")) y.tensor_gflops = number_in(fields, "tensor_gflops", 0, max);
   if (fields.has("products_each")) y.products_each = static_cast<std::int32_t>(fields.integer("products_each", 1, 8));
   if (fields.has("why_not")) {
     JsonFields reasons(fields.object("why_not"), where + ", why_not");
-    for (const char* id : {kMultiplyAddPeak, kCopyPeak, kL2Peak, kSharedPeak, kTensorPeak})
+    for (const char* id : {kMultiplyAddPeak, kCopyPeak, kReadPeak, kL2Peak, kSharedPeak, kTensorPeak})
       if (reasons.has(id)) y.why_not[id] = reasons.text(id, kMaxText);
     if (auto read = reasons.result(); !read) return tl::unexpected(read.error());
   }

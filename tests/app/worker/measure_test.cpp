@@ -57,6 +57,7 @@ TEST(WorkerMeasure, APeakThatCannotBeHadSaysWhyAndLeavesTheOthersTheirTurn) {
   ASSERT_TRUE(m && m->state == RowState::done);
   EXPECT_EQ(m->peaks.copy_gb_per_s, 0);
   EXPECT_GT(m->peaks.peak_gflops, 0);
+  EXPECT_GT(m->peaks.read_gb_per_s, 0);
   EXPECT_GT(m->peaks.l2_gb_per_s, 0);
   EXPECT_GT(m->peaks.shared_gb_per_s, 0);
   ASSERT_EQ(m->peaks.why_not.size(), 1U);

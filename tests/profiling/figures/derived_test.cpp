@@ -61,6 +61,25 @@ TEST(DerivedFigures, SharesAreInPercent) {
   EXPECT_DOUBLE_EQ(figure(m, "peak_share_pct").value, 10);
 }
 
+// Each share names its own roof, and is of the launches' span where there is one.
+TEST(DerivedFigures, CompulsoryBytesAreSetAgainstACopyAndAReading) {
+  Measurement m = counted("naive", 3e6, 1e6);
+  m.peaks.copy_gb_per_s = 1;
+  m.peaks.read_gb_per_s = 2;
+  fill_figures(m);
+  const double bytes = figure(m, "compulsory_bytes").value;
+  EXPECT_DOUBLE_EQ(figure(m, "compulsory_gb_per_s").value, bytes / m.time.median * 1e-3);
+  EXPECT_DOUBLE_EQ(figure(m, "compulsory_copy_share_pct").value, 100 * bytes / m.time.median * 1e-3);
+  EXPECT_DOUBLE_EQ(figure(m, "compulsory_read_share_pct").value, 50 * bytes / m.time.median * 1e-3);
+  EXPECT_EQ(figure(m, "compulsory_read_share_pct").method, "read 2 GB/s measured");
+  m.figures[*find_metric("launch_span_us")] = {Origin::measured, 2 * m.time.median, "", ""};
+  m.peaks.read_gb_per_s = 0;
+  fill_figures(m);
+  EXPECT_DOUBLE_EQ(figure(m, "compulsory_gb_per_s").value, bytes / m.time.median * 5e-4);
+  EXPECT_EQ(figure(m, "compulsory_read_share_pct").reason,
+            "the read rate of this device was not measured in this session");
+}
+
 TEST(DerivedFigures, SpreadIsTheQuartilesOverTheMedianInPercent) {
   Measurement m = timed("cpu_flash", 1);
   m.samples_us = {80, 90, 100, 110, 120};
