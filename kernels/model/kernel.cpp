@@ -58,6 +58,12 @@ Buffers buffers_of(const Inputs& in, Outputs& out, void* workspace) {
   return b;
 }
 
+Products products_of(const KernelRow& row, DType dtype) {
+  const bool halves = row.products.pipe == Pipe::tensor_half || row.products.pipe == Pipe::warpgroup_half;
+  const bool of_f32 = dtype == DType::f32 && std::ranges::find(row.dtypes, dtype) != row.dtypes.end();
+  return halves && of_f32 ? Products{} : row.products;
+}
+
 Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& stream) {
   const auto prepared = plan.kernel->prepare(plan, buffers, stream);
   if (!prepared) return tl::unexpected(prepared.error());

@@ -237,6 +237,9 @@ struct KernelRow {
   const cpu::RingTile* ring = nullptr;  // CPU: what a rank of a ring makes of a query tile; null: it walks no ring
 };
 
+// What its products run on in that type: rows of tensor_half or warpgroup_half that take f32 multiply and add there.
+Products products_of(const KernelRow& row, DType dtype);
+
 // Prepare, then launch, on the CPU.
 Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& stream);
 

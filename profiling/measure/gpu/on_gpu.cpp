@@ -101,16 +101,18 @@ Result<void> PointOnGpu::peaks() {
   if (!peak) return tl::unexpected(peak.error());
   m_.peaks.peak_gflops = peak->gflops;
   m_.peaks.copy_gb_per_s = peak->copy_gb_per_s;
+  m_.peaks.read_gb_per_s = peak->read_gb_per_s;
   m_.peaks.l2_gb_per_s = peak->l2_gb_per_s;
   m_.peaks.shared_gb_per_s = peak->shared_gb_per_s;
   m_.peaks.why_not = peak->why_not;
   const auto row = find_kernel(p_.kernel, tools_.own);
   // Where there is no such kernel plan() says so.
-  if (!row || (*row)->products.pipe == Pipe::multiply_add) return ok();
-  const auto tensor = tools_.peaks->tensor_gflops((*row)->products.pipe, p_.problem.dtype);
+  const Products products = row ? products_of(**row, p_.problem.dtype) : Products{};
+  if (products.pipe == Pipe::multiply_add) return ok();
+  const auto tensor = tools_.peaks->tensor_gflops(products.pipe, p_.problem.dtype);
   if (tensor) {
     m_.peaks.tensor_gflops = *tensor;
-    m_.peaks.products_each = (*row)->products.each;
+    m_.peaks.products_each = products.each;
   } else if (driver_.lost()) {
     return tl::unexpected(tensor.error());
   } else {

@@ -30,7 +30,7 @@ double tensor_busy(const Measurement& m) {
 RunsOn runs_on(const Measurement& m) {
   if (m.peaks.tensor_gflops > 0 || tensor_busy(m) >= kTensorWorks) return RunsOn::tensor;
   if (const auto row = find_kernel(m.key.kernel); row)
-    return (*row)->products.pipe == Pipe::multiply_add ? RunsOn::multiply_add : RunsOn::tensor;
+    return products_of(**row, m.key.problem.dtype).pipe == Pipe::multiply_add ? RunsOn::multiply_add : RunsOn::tensor;
   return m.peer && m.key.problem.dtype != DType::f32 ? RunsOn::perhaps_tensor : RunsOn::multiply_add;
 }
 

@@ -15,7 +15,6 @@
 namespace attn::gpu {
 namespace {
 
-constexpr DType kHalves[] = {DType::f16, DType::bf16};
 constexpr std::string_view kWithAsyncCopies[] = {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100", "sm_120"};
 constexpr AxisOrder kEither[] = {AxisOrder::bhld, AxisOrder::blhd};
 constexpr Storage kBoth[] = {Storage::dense, Storage::paged};
@@ -69,7 +68,7 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   const std::int64_t splits = chosen(*resolved, kSplits).value_or(1);
   std::vector<Launch> launches{launch_of(row.id, splits * p.Hkv * split_row_tiles(p, resolved->br), resolved->threads,
                                          1, split_shared_bytes(p, *resolved))};
-  if (splits > 1) {
+  if (splits > 1 && !cuts_no_batch(p, *resolved)) {
     launches.push_back(launch_of("flash_splitkv_merge", p.B * p.Hq * p.Lq, merge_threads(p, splits), 1, 0));
     launches.back().early_start = starts_early(d.arch);
   }
@@ -107,11 +106,10 @@ KernelRow flash_splitkv_row() {
   row.rung = "10";
   row.order = Order::flash;
   row.architectures = kWithAsyncCopies;
-  row.dtypes = kHalves;
   row.layouts = kEither;
   row.storages = kBoth;
   row.options = kOptions;
-  row.what = marked("Attention for decoding in f16 and bf16: few queries, whose keys many blocks share out.");
+  row.what = marked("Attention for decoding: few queries, whose keys many blocks share out.");
   row.teaches =
       marked("Keys are cut wherever it suits the machine: (m, l, O) of any two sets of them merge into that of both.");
   row.source = marked("Dao et al. 2023, Flash-Decoding; PTX ISA, mma.sync m16n8k16");

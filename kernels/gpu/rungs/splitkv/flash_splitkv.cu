@@ -1,4 +1,4 @@
-// flash_splitkv: attention for decoding, few queries against many keys. f16 or bf16 in, sums in fp32.
+// flash_splitkv: attention for decoding, few queries against many keys. f16, bf16 or f32 in, sums in fp32.
 //
 //   for each head of keys, row tile and part of the keys (one block):
 //     for each batch that the part meets:
@@ -14,7 +14,8 @@
 // multiprocessor reads, and among warps, so that none waits for another.
 //
 // New against flash_mma. Query heads that share keys are rows of one tile: K and V are read once for all of them. Every
-// warp has a ring of its own: no barrier in the loop, and all warps' copies are on their way at once. Parts are of equal
+// warp has a ring of its own: no barrier in the loop, all warps' copies are on their way at once, and where a part goes
+// on to the next batch its keys are on their way while this one's rows are merged and stored. Parts are of equal
 // length over all batches (splitkv_parts.h): each block finds its own from the key lengths on the device, so the grid
 // does not depend on them, and a captured graph serves any. K and V may lie in pages, which a table finds.
 //
@@ -22,140 +23,11 @@
 // the tensor cores take a tenth, most of it for rows that are padding.
 #include "kernels/gpu/flash_tile.cuh"  // before device.cuh
 #include "kernels/gpu/merge.h"
-#include "kernels/gpu/mma.cuh"
-#include "kernels/gpu/splitkv_copy.cuh"
 #include "kernels/gpu/splitkv_line.cuh"
+#include "kernels/gpu/splitkv_product.cuh"
+#include "kernels/gpu/splitkv_ring.cuh"
 
 namespace attn::gpu {
-
-constexpr int kMt = ATTN_BR / 16;  // tiles of 16 rows
-constexpr int kDt = kAt.d / 16;    // steps of 16 along D
-constexpr int kCt = ATTN_BC / 16;  // steps of 16 keys
-constexpr int kOt = kAt.dv / 16;   // steps of 16 along Dv
-
-using Scores = float[kMt][2 * kCt][4];  // S: fragments of 16 x 8
-using WarpRows = Rows<kMt, 2 * kOt>;
-
-// ---- one key tile of a warp
-
-// Q's fragments, if they are kept.
-constexpr int kStepsKept = kAt.q_in_registers ? kDt : 1;
-struct Query {
-  unsigned x[kStepsKept][kMt][4];
-};
-
-__device__ inline void read_query(const Pieces<kQWidth>& from, int step, unsigned (&x)[kMt][4]) {
-  // @phase Q
-#pragma unroll
-  for (int i = 0; i < kMt; ++i) ldmatrix(x[i], from.at(16 * i, step));
-}
-
-// S = Q K_j^T
-__device__ inline void find_scores(const Pieces<kQWidth>& q_at, const Query& query, const Pieces<kQWidth>& k_at,
-                                   Scores& s) {
-  // @phase S
-#pragma unroll
-  for (int i = 0; i < kMt; ++i) {
-#pragma unroll
-    for (int n = 0; n < 2 * kCt; ++n) s[i][n][0] = s[i][n][1] = s[i][n][2] = s[i][n][3] = 0;
-  }
-#pragma unroll
-  for (int d = 0; d < kDt; ++d) {
-    unsigned x[kMt][4];
-    const auto& read = x;
-    if constexpr (!kAt.q_in_registers) read_query(q_at, d, x);
-    const auto& q = kAt.q_in_registers ? query.x[d % kStepsKept] : read;
-#pragma unroll
-    for (int c = 0; c < kCt; ++c) {
-      unsigned y[4];
-      ldmatrix(y, k_at.at(16 * c, d));
-#pragma unroll
-      for (int i = 0; i < kMt; ++i) {
-        mma(s[i][2 * c], q[i], y[0], y[1]);
-        mma(s[i][2 * c + 1], q[i], y[2], y[3]);
-      }
-    }
-  }
-}
-
-// Where this warp's rows and the key tile lie.
-struct Place {
-  int batch, kv, row0, length;  // length: keys of the batch
-  int all_from, all_to;         // keys that every row sees
-};
-
-// -inf where a key is hidden; with a bias, or where a formula changes scores, they become scaled ones in base 2.
-__device__ inline void mask_scores(const SplitArgs& a, const Place& at, int block, Scores& s) {
-  // @phase mask
-  const int key0 = block * ATTN_BC;
-  if (!ATTN_BIAS && key0 >= at.all_from && key0 + ATTN_BC <= at.all_to) return;
-  const int lane = threadIdx.x % 32, column = key0 + lane % 4 * 2;
-#pragma unroll
-  for (int i = 0; i < kMt; ++i) {
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      const int row = at.row0 + lane / 4 + 16 * i + 8 * h, query = row / a.group;
-      const int first = query + a.first_shift;
-      int last = min(at.length, query + a.last_shift);
-      if (row >= a.rows) last = 0;
-#if ATTN_BIAS
-      const int64 head = int64{at.batch} * a.problem.Hq + at.kv * a.group + row % a.group;
-#endif
-#pragma unroll
-      for (int n = 0; n < 2 * kCt; ++n) {
-#pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          const int key = column + 8 * n + e;
-          float& x = s[i][n][2 * h + e];
-          const bool seen = key >= first && key < last;
-#if ATTN_BIAS
-          const float scaled = __fmul_rn(x, a.problem.scale_log2);
-          x = seen ? with_bias(a.problem, head, query, key, scaled, kLog2E) : minus_infinity();
-#else
-          x = seen ? x : minus_infinity();
-#endif
-        }
-      }
-    }
-  }
-}
-
-// P of the key tile and O += P V_j; l takes P before it is rounded.
-__device__ inline void weigh_and_add(const Pieces<kVWidth>& v_at, const Scores& s, float scale, WarpRows& rows) {
-#pragma unroll
-  for (int c = 0; c < kCt; ++c) {
-    unsigned p[kMt][4];
-#pragma unroll
-    for (int i = 0; i < kMt; ++i) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-#pragma unroll
-        for (int h = 0; h < 2; ++h) {
-          // @phase P
-          const float(&pair)[4] = s[i][2 * c + half];
-          const float x = exp2_fast(fmaf(pair[2 * h], scale, -rows.m[i][h]));
-          const float y = exp2_fast(fmaf(pair[2 * h + 1], scale, -rows.m[i][h]));
-          // @phase l
-          rows.l[i][h] += x;
-          rows.l[i][h] += y;
-          // @phase P
-          p[i][2 * half + h] = pack(x, y);
-        }
-      }
-    }
-    // @phase O
-#pragma unroll
-    for (int d = 0; d < kOt; ++d) {
-      unsigned y[4];
-      ldmatrix_transposed(y, v_at.at(16 * c, d));
-#pragma unroll
-      for (int i = 0; i < kMt; ++i) {
-        mma(rows.o[i][2 * d], p[i], y[0], y[1]);
-        mma(rows.o[i][2 * d + 1], p[i], y[2], y[3]);
-      }
-    }
-  }
-}
 
 // ---- what warps and parts have, merged
 
@@ -166,12 +38,27 @@ struct Exp {
   __device__ inline float operator()(float x) const { return exp2_fast(x * kLog2E); }
 };
 
-// A warp's m, l and O to shared memory. O takes the rings' place.
-__device__ inline void hand_over(unsigned char* shared, const WarpRows& rows) {
+// Where O of the warps lies, and their m and l.
+__device__ inline float2* sums_of(unsigned char* shared, int warp) {
+  return reinterpret_cast<float2*>(shared + kAt.sums_at) + warp * ATTN_BR;
+}
+__device__ inline int* place_of_o(unsigned char* shared, int warp) {
+  return reinterpret_cast<int*>(shared + kAt.places_at) + warp;
+}
+// The even column of a row, in fp32s.
+__device__ inline int o_at(int row, int column) {
+  return row * kAt.o_row + (kAt.o_in_ring ? column ^ row % 4 * 8 : column);
+}
+
+// A warp's m, l and O to shared memory. `free_place`: in the rings, where nothing comes before others have read it.
+__device__ inline void hand_over(unsigned char* shared, int free_place, const WarpRows& rows) {
   // @phase store
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  auto* sums = reinterpret_cast<float2*>(shared + kAt.sums_at) + warp * ATTN_BR;
-  auto* o = reinterpret_cast<float*>(shared + kAt.rings_at) + warp * ATTN_BR * kAt.o_row;
+  const int place = kAt.o_in_ring ? kAt.rings_at + free_place : kAt.o_at + warp * ATTN_BR * kAt.o_row * 4;
+  float2* const sums = sums_of(shared, warp);
+  auto* const o = reinterpret_cast<float*>(shared + place);
+  __syncwarp();  // nobody reads a tile there any more
+  if (lane == 0) *place_of_o(shared, warp) = place;
 #pragma unroll
   for (int i = 0; i < kMt; ++i) {
 #pragma unroll
@@ -183,7 +70,7 @@ __device__ inline void hand_over(unsigned char* shared, const WarpRows& rows) {
       if (lane % 4 == 0) sums[row] = make_float2(rows.m[i][h], l);
 #pragma unroll
       for (int n = 0; n < 2 * kOt; ++n) {
-        *reinterpret_cast<float2*>(o + row * kAt.o_row + 8 * n + lane % 4 * 2) =
+        *reinterpret_cast<float2*>(o + o_at(row, 8 * n + lane % 4 * 2)) =
             make_float2(rows.o[i][n][2 * h], rows.o[i][n][2 * h + 1]);
       }
     }
@@ -205,21 +92,23 @@ struct OutRow {
 };
 
 // The warps' merged. `slot` < 0: the batch is this part's alone, and its answer goes out; else to that slot.
-__device__ inline void store_merged(const SplitArgs& a, const Place& at, int slot, const unsigned char* shared) {
-  const auto* sums = reinterpret_cast<const float2*>(shared + kAt.sums_at);
-  const auto* o = reinterpret_cast<const float*>(shared + kAt.rings_at);
+__device__ inline void store_merged(const SplitArgs& a, const Place& at, int slot, unsigned char* shared) {
+  const float2* const sums = sums_of(shared, 0);
+  const float* o[kAt.warps];
+#pragma unroll
+  for (int w = 0; w < kAt.warps; ++w) o[w] = reinterpret_cast<const float*>(shared + *place_of_o(shared, w));
   const int rows = min(ATTN_BR, a.rows - at.row0);
   for (int n = threadIdx.x; n < rows * ATTN_DV; n += ATTN_THREADS) {
     // @phase O
     const int row = n / ATTN_DV, d = n % ATTN_DV;
     PartSums sum{sums[row].x, sums[row].y};
-    float x = o[row * kAt.o_row + d];
+    float x = o[0][o_at(row, d)];
 #pragma unroll
     for (int w = 1; w < kAt.warps; ++w) {
       const float2 next = sums[w * ATTN_BR + row];
       const Merged both = merge(sum, {next.x, next.y}, Exp2());
       sum = both.of_both;
-      x = both.first * x + both.second * o[(w * ATTN_BR + row) * kAt.o_row + d];
+      x = both.first * x + both.second * o[w][o_at(row, d)];
     }
     // @phase normalise
     const bool none = sum.l == 0.0f;
@@ -251,62 +140,40 @@ __device__ inline void store_nothing(const SplitArgs& a, int batch, int kv, int 
 
 // ---- the kernels
 
-// m, l and O of this warp's key tiles among blocks [block, end); for all warps of the block, which has Q's copies on
-// their way.
-__device__ inline void walk(const SplitArgs& a, const Place& at, const Source& from, int block, int end,
-                            unsigned char* shared, WarpRows& rows) {
-  // @phase setup
-  const int lane = threadIdx.x % 32, warp = uniform(static_cast<int>(threadIdx.x) / 32);
-  const unsigned base = shared_address(shared), ring = base + kAt.rings_at + warp * kAt.ring_bytes;
-  int j = block + warp, fetched = j, page = from.page_of(j);
-  // @phase loop
-#pragma unroll
-  for (int n = 0; n < ATTN_STAGES - 1; ++n) {
-    const int now = page;
-    page = from.page_of(fetched + kAt.warps);
-    if (fetched < end) from.fetch(a, fetched, now, ring + n * kAt.stage_bytes);
-    fetched += kAt.warps;
-    commit_copies();
-  }
-  // @phase barrier
-  wait_for_copies<ATTN_STAGES - 1>();  // of Q, which came before
-  __syncthreads();
-  // @phase setup
-  auto* const q = reinterpret_cast<Element*>(shared + kAt.q_at);
-  const float scale = with_positive_scale(ATTN_BIAS ? 1.0f : a.problem.scale_log2, q, ATTN_BR * kAt.d);
-  const Pieces<kQWidth> q_at(base + kAt.q_at + Pieces<kQWidth>::lane(ldmatrix_row(lane), ldmatrix_chunk(lane)));
+// m, l and O of this warp's key tiles among blocks [block, end) of a batch.
+__device__ inline void walk(const SplitArgs& a, const Place& at, Ring& ring, int block, int end, unsigned rings,
+                            unsigned q_at, WarpRows& rows) {
   Query query;
-  if constexpr (kAt.q_in_registers) {
-#pragma unroll
-    for (int d = 0; d < kDt; ++d) read_query(q_at, d, query.x[d]);
-  }
-  const unsigned k_lane = ring + Pieces<kQWidth>::lane(ldmatrix_row_of_k(lane), ldmatrix_chunk_of_k(lane));
-  const unsigned v_lane = ring + kAt.k_bytes + Pieces<kVWidth>::lane(ldmatrix_row(lane), ldmatrix_chunk(lane));
-  unsigned stage = 0;  // of tile j in the ring
-  // @phase loop
+  float scale = 0;
+  bool fresh = true;
+  ring.fill();
 #pragma unroll 1
-  for (; j < end; j += kAt.warps) {
-    // @phase barrier
-    wait_for_copies<ATTN_STAGES - 2>();
-    __syncwarp();  // the tile has come for all lanes, and none reads the one before any more: its place is free
+  for (int j = block + uniform(static_cast<int>(threadIdx.x) / 32); j < end; j += kAt.warps) {
     // @phase loop
-    const unsigned before = stage == 0 ? kAt.ring_bytes - kAt.stage_bytes : stage - kAt.stage_bytes;
-    const int now = page;
-    page = from.page_of(fetched + kAt.warps);
-    if (fetched < end) from.fetch(a, fetched, now, ring + before);
-    fetched += kAt.warps;
-    commit_copies();
+    const unsigned tile = rings + ring.take();
+    if (fresh) {
+      // @phase setup
+      scale = scale_of_warp(ATTN_BIAS ? 1.0f : a.problem.scale_log2, q_at);
+      query.take(q_at);
+      __syncwarp();
+      if constexpr (kAt.q_in_registers) ring.leave_queries();
+      fresh = false;
+    }
+    ring.fill();
     Scores s;
-    find_scores(q_at, query, Pieces<kQWidth>(k_lane + stage), s);
+    find_scores(query, tile, s);
     mask_scores(a, at, j, s);
     raise_max(s, scale, rows);
-    weigh_and_add(Pieces<kVWidth>(v_lane + stage), s, scale, rows);
-    // @phase loop
-    stage = stage + kAt.stage_bytes == kAt.ring_bytes ? 0 : stage + kAt.stage_bytes;
+    weigh_and_add(tile + kAt.k_bytes, s, scale, rows);
   }
-  // @phase barrier
-  wait_for_copies<0>();
-  __syncthreads();  // nobody reads a ring or Q any more
+  if (!kAt.q_in_registers && !fresh) ring.leave_queries();
+}
+
+// The part of a line that this block has, or none.
+__device__ inline bool find_part(const Line& line, int part, int parts, Part& to) {
+  to.begin = part_begin(line.length(), parts, part);
+  to.end = part_begin(line.length(), parts, part + 1);
+  return part < parts;
 }
 
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1) flash_splitkv(const SplitArgs a) {
@@ -315,40 +182,41 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1) flash_splitkv(cons
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");  // it waits for our end by itself
 #endif
-  const int tile = static_cast<int>(blockIdx.x) % a.row_tiles;
-  const int kv = static_cast<int>(blockIdx.x) / a.row_tiles % a.kv_heads;
-  const int part = static_cast<int>(blockIdx.x) / a.row_tiles / a.kv_heads;
-  const Line line(a, tile, reinterpret_cast<int64*>(shared));
-  const int parts = parts_used(line.length(), a.parts);
-  if (part >= parts) return;
-  const int64 begin = part_begin(line.length(), parts, part), end = part_begin(line.length(), parts, part + 1);
-  const Line::At from = line.batch_at(begin);
+  Part part{};
+  part.tile = static_cast<int>(blockIdx.x) % a.row_tiles;
+  part.kv = static_cast<int>(blockIdx.x) / a.row_tiles % a.kv_heads;
+  const int number = static_cast<int>(blockIdx.x) / a.row_tiles / a.kv_heads;
+  const unsigned base = shared_address(shared);
+  const int warp = uniform(static_cast<int>(threadIdx.x) / 32), row0 = part.tile * ATTN_BR;
+  const Line line(a, part.tile, reinterpret_cast<int64*>(shared));
+  if (!find_part(line, number, parts_used(line.length(), a.parts), part)) return;
+  const Line::At from = line.batch_at(part.begin);
+  const unsigned rings = base + kAt.rings_at + warp * kAt.ring_bytes;
+  const QueryRows queries{base + kAt.q_at + warp * kAt.q_bytes, row0, min(ATTN_BR, a.rows - row0)};
+  Ring ring(a, part, Meeting(a, part, from.batch, from.begin), rings, queries);
+  ring.fill();
+  queries.clear_the_rest();
   int64 at = from.begin;
 #pragma unroll 1
-  for (int batch = from.batch; batch < a.batches && at < end; ++batch) {
+  for (int batch = from.batch; batch < a.batches && at < part.end; ++batch) {
     // @phase setup
-    const Batch seen(a, tile, batch);
-    const int64 count = seen.blocks.count;
-    const int first = static_cast<int>(blocks_before(begin, at, count));
-    const int last = static_cast<int>(blocks_before(end, at, count));
-    const int row0 = tile * ATTN_BR;
-    if (count == 0 && at >= begin) store_nothing(a, batch, kv, row0);
-    if (first < last) {
+    const Meeting met(a, part, batch, at);
+    const int64 count = met.seen.blocks.count;
+    if (count == 0 && at >= part.begin) store_nothing(a, batch, part.kv, row0);
+    if (met.first < met.last) {
       const int low = row0 / a.group, high = (min(row0 + ATTN_BR, a.rows) - 1) / a.group;
       const int length = a.problem.key_lengths == nullptr ? a.Lk : static_cast<int>(a.problem.key_lengths[batch]);
-      const Place place{batch, kv, row0, length, high + a.first_shift, min(length, low + a.last_shift)};
-      copy_queries(a, shared_address(shared) + kAt.q_at, batch, kv, row0);
-      commit_copies();
+      const Place place{batch, part.kv, row0, length, high + a.first_shift, min(length, low + a.last_shift)};
       WarpRows rows;
-      const int block0 = static_cast<int>(seen.blocks.first);
-      walk(a, place, Source(a, seen, batch, kv), block0 + first, block0 + last, shared, rows);
-      hand_over(shared, rows);
+      const int block0 = static_cast<int>(met.seen.blocks.first);
+      walk(a, place, ring, block0 + met.first, block0 + met.last, rings, queries.to, rows);
+      hand_over(shared, warp * kAt.ring_bytes + ring.free_place(), rows);
       __syncthreads();
-      store_merged(a, place, last - first == count ? -1 : part + batch, shared);
-      __syncthreads();  // before the rings are filled again
+      store_merged(a, place, met.last - met.first == count ? -1 : number + batch, shared);
+      __syncthreads();  // before what was read is filled again
     }
     // @phase loop
-    at += seen.cost();
+    at = met.next();
   }
 }
 

@@ -64,7 +64,7 @@ class Line {
   // The batch that has the point. For all threads.
   __device__ inline At batch_at(int64 point) const {
     if (each_ > 0) {
-      const int64 batch = point / each_;
+      const int64 batch = divided(point, each_);
       return {static_cast<int>(batch), batch * each_};
     }
     if (point >= before_ && point < before_ + sum_) {

@@ -39,13 +39,20 @@ std::int32_t rows_for(const Problem& p) {
   return static_cast<std::int32_t>(most);
 }
 
+std::int64_t element(const Problem& p) {
+  return static_cast<std::int64_t>(size_of(p.dtype));
+}
+std::int64_t bytes_of_key(const Problem& p) {
+  return element(p) * (rounded_16(p.D) + rounded_16(p.Dv));
+}
+
 // A tile of K and V is 8 KiB or more: fewer, longer copies.
 std::int32_t keys_for(const Problem& p) {
-  return !p.changes_scores() && rounded_16(p.D) + rounded_16(p.Dv) <= 128 ? 32 : 16;
+  return !p.changes_scores() && bytes_of_key(p) <= 256 ? 32 : 16;
 }
 
 std::int64_t stage_bytes(const Problem& p, const Options& o) {
-  return std::int64_t{o.bc} * 2 * (rounded_16(p.D) + rounded_16(p.Dv)) * (o.threads / kWarp);
+  return std::int64_t{o.bc} * bytes_of_key(p) * (o.threads / kWarp);
 }
 std::int64_t on_their_way(const Problem& p, const Options& o, std::int32_t blocks) {
   return blocks * stage_bytes(p, o) * (o.stages - 1);
@@ -81,12 +88,15 @@ void choose_pipeline(const Problem& p, const ArchLimits& arch, Options& o) {
   o = best;
 }
 
-// Key blocks of a batch that rows see at most. Key lengths do not count: what is prepared may be given others.
-std::int64_t key_blocks_of(const Problem& p, std::int32_t bc) {
+// Key blocks of a batch that these queries see at most. Key lengths do not count: what is prepared may be given others.
+std::int64_t key_blocks_of(const Problem& p, std::int32_t bc, std::int64_t from, std::int64_t to) {
   Problem whole = p;
   whole.mask.key_lengths.clear();
-  const KeyRange first = whole.visible_keys(0, 0), last = whole.visible_keys(0, p.Lq - 1);
+  const KeyRange first = whole.visible_keys(0, from), last = whole.visible_keys(0, to - 1);
   return key_blocks(std::min(first.first, last.first), std::max(first.last, last.last), bc).count;
+}
+std::int64_t key_blocks_of(const Problem& p, std::int32_t bc) {
+  return key_blocks_of(p, bc, 0, p.Lq);
 }
 
 // How full the last wave is, of all of them.
@@ -130,8 +140,26 @@ std::int64_t split_row_tiles(const Problem& p, std::int32_t br) {
   return tiles(split_rows(p), br);
 }
 
+bool cuts_no_batch(const Problem& p, const Options& o) {
+  constexpr std::int64_t kMostTiles = 64;  // beyond them nobody looks: a merge too many is no mistake
+  const std::int64_t tile_count = split_row_tiles(p, o.br), group = p.Hq / p.Hkv;
+  if (!p.mask.key_lengths.empty() || tile_count > kMostTiles) return false;
+  for (std::int64_t tile = 0; tile < tile_count; ++tile) {
+    const std::int64_t from = tile * o.br / group, to = (std::min((tile + 1) * o.br, split_rows(p)) - 1) / group + 1;
+    const std::int64_t count = key_blocks_of(p, o.bc, from, to), each = count + kBatchCost, line = p.B * each;
+    const int parts = parts_used(line, static_cast<int>(chosen(o, kSplits).value_or(1)));
+    for (int part = 1; part < parts; ++part) {
+      const std::int64_t at = part_begin(line, parts, part), before = blocks_before(at, at / each * each, count);
+      if (before > 0 && before < count) return false;
+    }
+  }
+  return true;
+}
+
 std::int64_t split_shared_bytes(const Problem& p, const Options& o) {
-  return splitkv_layout(static_cast<int>(p.D), static_cast<int>(p.Dv), o.br, o.bc, o.threads, o.stages).total;
+  return splitkv_layout(static_cast<int>(p.D), static_cast<int>(p.Dv), static_cast<int>(element(p)), o.br, o.bc,
+                        o.threads, o.stages)
+      .total;
 }
 
 std::int64_t split_registers(const Problem& p, const Options& o) {

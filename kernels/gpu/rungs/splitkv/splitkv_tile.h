@@ -16,6 +16,9 @@ namespace attn::gpu {
 std::int64_t split_rows(const Problem& p);
 std::int64_t split_row_tiles(const Problem& p, std::int32_t br);
 
+// No batch's keys lie in two parts: nothing is to be merged, which the host knows where no key lengths are given.
+bool cuts_no_batch(const Problem& p, const Options& o);
+
 // Bytes of shared memory of a block, of options without 0 left.
 std::int64_t split_shared_bytes(const Problem& p, const Options& o);
 // Registers of a thread that S and O take, and those that they may.

@@ -96,10 +96,10 @@ Options in_parts(std::int64_t n) {
 
 TEST_F(SplitkvOnAGpu, IsRightOverThePairedList) {
   int taken = 0;
-  for (const DType dtype : {DType::f16, DType::bf16}) {
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
     for (const CheckCase& c : paired_cases(dtype)) {
       const Problem& p = c.problem;
-      const bool is_long = p.Lq > 64 || p.Lk > 1200 || dtype == DType::bf16;
+      const bool is_long = p.Lq > 64 || p.Lk > 1200 || dtype != DType::f16;
       if (p.Lq > 700 || (is_long && !test::asked("ATTNSCOPE_LONG_TESTS"))) continue;
       const auto in = inputs_of(c);
       ASSERT_TRUE(in);
@@ -112,10 +112,12 @@ TEST_F(SplitkvOnAGpu, IsRightOverThePairedList) {
 
 TEST_F(SplitkvOnAGpu, IsRightForEveryHeadDimension) {
   for (const std::int64_t D : {1, 8, 32, 36, 40, 59, 64, 80, 96, 111, 128, 160, 192, 224, 256}) {
-    Problem p = decoding(D, D % 3 == 0 ? DType::bf16 : DType::f16);
-    p.mask.causal = true;
-    p.mask.key_lengths = {1100, 0, 371};
-    expect_right(p);
+    for (const DType dtype : {D % 3 == 0 ? DType::bf16 : DType::f16, DType::f32}) {
+      Problem p = decoding(D, dtype);
+      p.mask.causal = true;
+      p.mask.key_lengths = {1100, 0, 371};
+      expect_right(p);
+    }
   }
   Problem p = decoding(192);
   p.Dv = 128;
@@ -154,8 +156,8 @@ TEST_F(SplitkvOnAGpu, IsRightWhateverKeysBatchesHave) {
 }
 
 TEST_F(SplitkvOnAGpu, IsRightWithWhatChangesScores) {
-  for (const std::int64_t D : {59, 128}) {
-    Problem p = decoding(D);
+  for (const auto& [D, dtype] : {std::pair{59, DType::f16}, {128, DType::bf16}, {40, DType::f32}}) {
+    Problem p = decoding(D, dtype);
     p.bias_shape = {1, 8, 3, 1100};
     expect_right(p);
     p.softcap = 20;
@@ -165,16 +167,18 @@ TEST_F(SplitkvOnAGpu, IsRightWithWhatChangesScores) {
     p.mask.causal = true;
     expect_right(p);
   }
-  Problem p = decoding(64);
-  p.scale = -0.2;
-  expect_right(p);
-  p.scale = 0;
-  expect_right(p);
+  for (const DType dtype : {DType::f16, DType::f32}) {
+    Problem p = decoding(64, dtype);
+    p.scale = -0.2;
+    expect_right(p);
+    p.scale = 0;
+    expect_right(p);
+  }
 }
 
 TEST_F(SplitkvOnAGpu, ReadsShuffledPagesAndNothingBeyondKeyLengths) {
   for (const std::int64_t page : {1, 5, 16, 64, 256}) {
-    Problem p = decoding(page == 5 ? 40 : 128, page == 64 ? DType::bf16 : DType::f16);
+    Problem p = decoding(page == 5 ? 40 : 128, page == 64 ? DType::bf16 : page == 1 ? DType::f32 : DType::f16);
     p.storage.page = page;
     p.storage.pages = p.B * pages_of_batch(p) + 3;
     p.mask.key_lengths = {1100, 0, 517};
@@ -227,6 +231,30 @@ TEST_F(SplitkvOnAGpu, RowsOfManyQueriesAndHeadsAreTiles) {
       p.layout = layout;
       expect_right(p);
       expect_right(p, in_parts(5));
+    }
+  }
+}
+
+// Parts that go on from batch to batch, with tiles for some warps, for all and for none, and rings of every depth; Q in
+// registers and not. No launch merges where none is cut.
+TEST_F(SplitkvOnAGpu, FetchesOverTheSeamsBetweenBatches) {
+  for (const auto& [D, dtype] : {std::pair{128, DType::f16}, {256, DType::bf16}, {64, DType::f32}}) {
+    Problem p = decoding(D, dtype);
+    p.B = 24;
+    p.Lk = 320;
+    for (const bool ragged : {false, true}) {
+      if (ragged)
+        for (std::int64_t b = 0; b < p.B; ++b) p.mask.key_lengths.push_back(b % 5 == 0 ? 0 : b * b * 7 % 321);
+      const Inputs in = inputs(p);
+      const Judged by = judged(p, in);
+      for (const std::int32_t stages : {2, 3, 5}) {
+        for (const std::int64_t n : {1, 3, 8, 24, 31}) {
+          Options o = in_parts(n);
+          o.stages = stages;
+          o.threads = stages == 2 ? 128 : 64;
+          expect_right(p, in, by, o, 3);
+        }
+      }
     }
   }
 }

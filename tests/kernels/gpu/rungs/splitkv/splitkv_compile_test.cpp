@@ -52,11 +52,14 @@ TEST_F(SplitkvCompile, WhatIsChosenDoesNotSpill) {
   expect_clean(paged(problem(128, DType::bf16, 5), 16));
   expect_clean(problem(256, DType::f16));
   expect_clean(paged(problem(224, DType::f16, 4), 1));  // rows whose chunks are no power of two
+  expect_clean(problem(128, DType::f32));
   if (!asked_for_all()) return;
   for (const std::int64_t D : {1, 8, 32, 40, 59, 64, 80, 96, 111, 160, 192, 224}) {
     for (const std::int64_t Lq : {1, 64}) expect_clean(problem(D, D % 3 == 0 ? DType::bf16 : DType::f16, Lq));
     for (const std::int64_t page : {1, 16, 256}) expect_clean(paged(problem(D, DType::f16, 4), page));
+    for (const std::int64_t page : {0, 16}) expect_clean(paged(problem(D, DType::f32, 4), page));
   }
+  expect_clean(problem(256, DType::f32, 8));
 }
 
 TEST_F(SplitkvCompile, WhatChangesScoresDoesNotSpill) {

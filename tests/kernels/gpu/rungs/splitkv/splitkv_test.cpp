@@ -199,6 +199,33 @@ TEST(Splitkv, MergesInALaunchOfItsOwn) {
   EXPECT_FALSE(ampere.launches[1].early_start);
 }
 
+// As the parts of the line lie, whatever the shape: a launch too few would leave a row without its answer.
+TEST(Splitkv, MergesNothingWhereThePartsAreWholeBatches) {
+  EXPECT_EQ(plan_of_problem(decoding(16, 32, 8, 8192)).launches.size(), 1U);
+  EXPECT_EQ(plan_of_problem(decoding(128, 32, 8, 2048)).launches.size(), 1U);
+  Problem ragged = decoding(16, 32, 8, 8192);
+  ragged.mask.key_lengths.assign(16, 8192);  // others may come
+  EXPECT_EQ(plan_of_problem(ragged).launches.size(), 2U);
+  std::mt19937_64 engine{5};
+  int whole = 0, cut = 0;
+  for (int n = 0; n < 2000; ++n) {
+    Problem p =
+        decoding(1 + static_cast<std::int64_t>(engine() % 24), 8, 2, 1 + static_cast<std::int64_t>(engine() % 600));
+    Options o;
+    o.br = o.bc = 16;
+    choose(o, kSplits, 2 + static_cast<std::int64_t>(engine() % 30));
+    const std::vector<std::int64_t> counts(static_cast<std::size_t>(p.B), (p.Lk + 15) / 16);
+    std::set<int> met;
+    bool twice = false;
+    for (const Meeting& m : meetings(counts, static_cast<int>(chosen(o, kSplits).value_or(1))))
+      twice = twice || !met.insert(m.batch).second;
+    EXPECT_EQ(cuts_no_batch(p, o), !twice) << describe(p) << ", " << chosen(o, kSplits).value_or(1) << " parts";
+    ++(twice ? cut : whole);
+  }
+  EXPECT_GT(whole, 20);
+  EXPECT_GT(cut, 20);
+}
+
 TEST(Splitkv, CompilesOneTextForEveryNumberOfSplits) {
   Options two, nine;
   choose(two, kSplits, 2);
@@ -213,6 +240,7 @@ TEST(Splitkv, TakesEveryHeadDimensionOnItsArchitectures) {
       for (const std::int64_t Dv : {D, std::int64_t{33}, std::int64_t{256}}) {
         for (const std::int64_t Lq : {1, 5, 300}) {
           Problem p = decoding(2, 8, 2, 5000, D);
+          p.dtype = D % 3 == 0 ? DType::f32 : Lq == 5 ? DType::bf16 : DType::f16;
           p.Dv = Dv;
           p.Lq = Lq;
           EXPECT_EQ(refusal(p, {}, arch), "taken") << describe(p);
@@ -234,9 +262,6 @@ TEST(Splitkv, RefusesInWords) {
   EXPECT_EQ(refusal(p, {}, "sm_75"),
             "flash_splitkv runs on sm_80, sm_86, sm_89, sm_90a, sm_100, sm_120, not on sm_75: its copies are cp.async, "
             "which begins with sm_80; flash_mma takes f16 there");
-  p.dtype = DType::f32;
-  EXPECT_EQ(refusal(p), "flash_splitkv takes f16 or bf16, not f32");
-  p.dtype = DType::f16;
   Options o;
   o.br = 64;
   EXPECT_NE(refusal(p, o).find("Take fewer rows or keys"), std::string::npos);
