@@ -6,11 +6,10 @@
 
 namespace attn::metric_rows {
 
-Figure rate_in_span(const Figure& bytes, const Figure& span, double time_us) {
-  if (!bytes.available()) return bytes;
+Figure rate_in_span(double bytes, const Figure& span, double time_us) {
   const double us = span.available() ? span.value : time_us;
   if (us <= 0) return {Origin::not_available, 0, "", marked("not timed")};
-  return {Origin::derived, bytes.value / us * 1e-3,
+  return {Origin::derived, bytes / us * 1e-3,
           span.available() ? marked("from the first start to the last end") : marked("from the median time"), ""};
 }
 

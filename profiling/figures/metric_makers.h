@@ -71,7 +71,7 @@ constexpr MetricRow compiled(Text id, Text label, Text unit, MetricGroup group, 
 // ---- figures of several rows
 
 // Bytes over the launches' span, from the first start to the last end; over the time where no clock tells it.
-Figure rate_in_span(const Figure& bytes, const Figure& span, double time_us);
+Figure rate_in_span(double bytes, const Figure& span, double time_us);
 // A rate as a share of a roof that was measured, which the method names. `missing`: what is said where it was not.
 Figure share_of_roof(const Figure& rate, double roof, std::string_view name, std::string_view missing);
 

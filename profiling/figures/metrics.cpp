@@ -171,14 +171,16 @@ Figure compulsory_bytes(const Measurement& m) {
   return derived(static_cast<double>(compulsory(**row, m.key.problem).total()), marked("counted from the shape"));
 }
 
-Figure compulsory_rate(const Measurement& m) {
-  return metric_rows::rate_in_span(figure(m, "compulsory_bytes"), figure(m, "launch_span_us"), m.time.median);
+Figure needed_rate(const Measurement& m) {
+  if (m.key.problem.pass != Pass::forward) return none(marked("what must be moved is counted for a forward"));
+  return metric_rows::rate_in_span(static_cast<double>(needed_bytes(m.key.problem)), figure(m, "launch_span_us"),
+                                   m.time.median);
 }
-Figure compulsory_copy_share(const Measurement& m) {
-  return metric_rows::share_of_roof(figure(m, "compulsory_gb_per_s"), m.peaks.copy_gb_per_s, "copy", kNoCopyRate);
+Figure needed_copy_share(const Measurement& m) {
+  return metric_rows::share_of_roof(figure(m, "needed_gb_per_s"), m.peaks.copy_gb_per_s, "copy", kNoCopyRate);
 }
-Figure compulsory_read_share(const Measurement& m) {
-  return metric_rows::share_of_roof(figure(m, "compulsory_gb_per_s"), m.peaks.read_gb_per_s, "read", kNoReadRate);
+Figure needed_read_share(const Measurement& m) {
+  return metric_rows::share_of_roof(figure(m, "needed_gb_per_s"), m.peaks.read_gb_per_s, "read", kNoReadRate);
 }
 
 Figure tile_load_bytes(const Measurement& m) {
@@ -341,15 +343,17 @@ constexpr std::array kMetrics{
         "compulsory_bytes", marked("Compulsory bytes"), "B", prediction, down,
         marked("What this order must move: inputs and outputs once, and S and P once each way where it stores them."),
         marked("Q, K, V, bias, O and LSE once; orders that store S add S and P"), compulsory_bytes),
-    computed("compulsory_gb_per_s", marked("Compulsory rate"), "GB/s", prediction, up,
-             marked("Compulsory bytes in a second of the launches' span, in units of 1e9."),
-             marked("compulsory bytes / (first start to last end)"), compulsory_rate),
-    computed("compulsory_copy_share_pct", marked("Compulsory, of copy rate"), "%", prediction, up,
-             marked("The compulsory rate as a share of a plain copy measured on this device."),
-             marked("100 compulsory rate / measured copy rate"), compulsory_copy_share),
-    computed("compulsory_read_share_pct", marked("Compulsory, of read rate"), "%", prediction, up,
-             marked("The compulsory rate as a share of the rate at which this device's memory is read."),
-             marked("100 compulsory rate / measured read rate"), compulsory_read_share),
+    computed(
+        "needed_gb_per_s", marked("Needed rate"), "GB/s", prediction, up,
+        marked(
+            "Bytes in a second of the launches' span, in units of 1e9: Q, O and LSE, and the K and V that rows see."),
+        marked("bytes of Q, O, LSE and of keys that are seen / (first start to last end)"), needed_rate),
+    computed("needed_copy_share_pct", marked("Needed, of copy rate"), "%", prediction, up,
+             marked("The needed rate as a share of a plain copy measured on this device."),
+             marked("100 needed rate / measured copy rate"), needed_copy_share),
+    computed("needed_read_share_pct", marked("Needed, of read rate"), "%", prediction, up,
+             marked("The needed rate as a share of the rate at which this device's memory is read."),
+             marked("100 needed rate / measured read rate"), needed_read_share),
     computed("tile_load_bytes", marked("Tile loads"), "B", prediction, down,
              marked("What the order of the tiles asks of memory if nothing were cached."),
              marked("the paper's model, per order"), tile_load_bytes),

@@ -65,4 +65,22 @@ TensorCosts compulsory_costs(const Problem& p) {
   return costs;
 }
 
+std::uint64_t needed_bytes(const Problem& p) {
+  std::int64_t keys = 0;
+  for (std::int64_t b = 0; b < p.B; ++b) {
+    // Both ends of what a row sees move on from row to row.
+    const KeyRange first = p.visible_keys(b, 0), last = p.visible_keys(b, p.Lq - 1);
+    keys += std::max<std::int64_t>(0, std::max(first.last, last.last) - std::min(first.first, last.first));
+    if (p.mask.key_lengths.empty()) {
+      keys *= p.B;  // all batches are alike
+      break;
+    }
+  }
+  const TensorCosts costs = compulsory_costs(p);
+  const auto size = static_cast<std::int64_t>(size_of(p.dtype));
+  const std::uint64_t seen = saturating_product({{size, keys, p.Hkv, p.D + p.Dv}});
+  const std::uint64_t whole = saturating_sum(costs.read[Tensor::k], costs.read[Tensor::v]);
+  return costs.total() - whole + std::min(whole, seen);
+}
+
 }  // namespace attn

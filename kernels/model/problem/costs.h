@@ -37,4 +37,8 @@ struct TensorCosts {
 };
 TensorCosts compulsory_costs(const Problem& p);
 
+// What a forward must move of its tensors if of K and V only the keys are read that some row of their batch sees: fewer
+// than compulsory_costs() has, which counts dense tensors whole. Bytes.
+std::uint64_t needed_bytes(const Problem& p);
+
 }  // namespace attn
