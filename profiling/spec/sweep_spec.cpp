@@ -22,6 +22,9 @@ Result<void> validate_limits(const SweepSpec& s) {
         phrase("The time limit of a point is {} s; it must be above 0 and at most 3600.", s.seconds_per_point));
   if (s.min_repeats < 1 || s.min_repeats > 1000)
     return bad_input(phrase("{} repeats at least are asked for; 1 to 1000 can be.", s.min_repeats));
+  if (s.ragged != Ragged::none && !s.base.mask.key_lengths.empty())
+    return bad_input(
+        phrase("Key lengths are given, and {} ones are to be made: leave one of the two out.", name_of(s.ragged)));
   if (s.tokens < 0) return bad_input(phrase("tokens = {}; it must be 0 (off) or more.", s.tokens));
   return ok();
 }
@@ -54,12 +57,14 @@ Result<void> validate_values(const SweepSpec& s) {
 Problem problem_at(const SweepSpec& s, std::int64_t value) {
   Problem p = s.base;
   const ProblemAxis* axis = kind_of(s.axis).problem;
-  if (axis == nullptr) return p;
-  axis->put(p, value);
-  if (axis->keeps_tokens && s.tokens > 0 && value > 0) {
-    p.B = std::max<std::int64_t>(1, s.tokens / value);
-    let_bias_follow(p, 0, s.base.B, p.B);
+  if (axis != nullptr) {
+    axis->put(p, value);
+    if (axis->keeps_tokens && s.tokens > 0 && value > 0) {
+      p.B = std::max<std::int64_t>(1, s.tokens / value);
+      let_bias_follow(p, 0, s.base.B, p.B);
+    }
   }
+  if (s.ragged != Ragged::none) p.mask.key_lengths = ragged_lengths(s.ragged, p.B, p.Lk);
   return p;
 }
 

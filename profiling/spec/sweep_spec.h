@@ -10,6 +10,7 @@
 #include "kernels/base/result.h"
 #include "kernels/ladder.h"
 #include "kernels/model/axis.h"
+#include "kernels/model/inputs/ragged.h"
 #include "kernels/model/kernel.h"
 #include "profiling/spec/measure_spec.h"
 
@@ -22,6 +23,7 @@ struct SweepSpec : MeasureSpec {
   std::vector<std::int64_t> values;
   Problem base;                    // the axis overrides one extent (L: Lq and Lk; H: Hq and Hkv scale together)
   std::int64_t tokens = 0;         // with axis L: B = tokens / L, at least 1; 0 = B as in base
+  Ragged ragged = Ragged::none;    // the key lengths of each point's batch; none: those of base
   Options options;                 // where a kernel does not read an option it is ignored
   bool tuned = false;              // each point's tile is the one that tuning kept for it; none kept: the row says so
   std::vector<std::string> peers;  // ids of profiling/figures/peers.h, timed in turns with these kernels

@@ -10,9 +10,9 @@ namespace {
 
 // What makes two sweeps the same to the user. `peak` is this machine's, not a choice.
 auto choices_of(const SweepSpec& s) {
-  return std::tie(s.kernels, s.own, s.axis, s.values, s.base, s.tokens, s.options, s.tuned, s.peers, s.gpu, s.arch,
-                  s.l2, s.counters, s.generator, s.seed, s.seconds_per_point, s.min_repeats, s.memory_limit, s.verify,
-                  s.verify_full);
+  return std::tie(s.kernels, s.own, s.axis, s.values, s.base, s.tokens, s.ragged, s.options, s.tuned, s.peers, s.gpu,
+                  s.arch, s.l2, s.counters, s.generator, s.seed, s.seconds_per_point, s.min_repeats, s.memory_limit,
+                  s.verify, s.verify_full);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ namespace {
 constexpr std::size_t kMaxValues = 1024;  // as many as a state string takes
 
 struct BenchArguments {
-  std::string layout, output;
+  std::string layout, output, ragged;
   std::string kernels, axis = "L", values, generator, seed, verify = "sampled", memory_limit, device, arch;
   bool no_counters = false, warm_l2 = false, resume = false, force = false, no_samples = false;
   std::string csv, json, trace, attn, png;
@@ -124,6 +124,11 @@ Result<BenchSweep> sweep_of(const BenchArguments& a) {
     s.seed = *seed;
   }
   if (a.tokens) s.tokens = *a.tokens;
+  if (!a.ragged.empty()) {
+    const auto ragged = ragged_from_name(a.ragged);
+    if (!ragged) return bad_input(phrase("--ragged {} is unknown; use uniform, zipf, even or one_long.", a.ragged));
+    s.ragged = *ragged;
+  }
   s.seconds_per_point = a.time_limit;
   s.min_repeats = a.repeats;
   if (a.verify != "sampled" && a.verify != "full" && a.verify != "none") {
@@ -378,6 +383,10 @@ Command add_bench(Parser program) {
       ->type_name("NAME");
   parser.add_option("--values", a->values, tr("Where on the axis"))->required()->type_name("N,N,...");
   parser.add_option("--tokens", a->tokens, tr("With axis L: B = tokens / L"))->type_name("N");
+  parser
+      .add_option("--ragged", a->ragged,
+                  tr("Key lengths of a point's batch: uniform, zipf, even (as many keys in all as zipf) or one_long"))
+      ->type_name("NAME");
   parser.add_option("--generator", a->generator, tr("How the numbers are made; left out: normal"))->type_name("NAME");
   parser.add_option("--seed", a->seed, tr("Of the generator"))->type_name("N");
   parser.add_option("--repeats", a->repeats, tr("Repeats of a point, at least"))->type_name("N");

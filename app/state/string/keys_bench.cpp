@@ -132,6 +132,8 @@ void add_bench_document_keys(std::vector<StateKey>& keys) {
   keys.push_back(number_key(
       "sweep_tokens", 0, kMax, [](auto& s) -> auto& { return s.document.sweep.tokens; }));
   keys.push_back(choice_key(
+      "sweep_ragged", named<Ragged>(all_ragged()), [](auto& s) -> auto& { return s.document.sweep.ragged; }));
+  keys.push_back(choice_key(
       "sweep_generator", named<Generator>(all_generators()),
       [](auto& s) -> auto& { return s.document.sweep.generator; }));
   keys.push_back(number_key(

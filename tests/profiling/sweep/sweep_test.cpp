@@ -135,6 +135,24 @@ TEST(SweepPoints, ABiasFollowsItsExtentsAndKeepsItsBroadcasts) {
   EXPECT_EQ(problem_at(s, 40).bias_shape, (std::vector<std::int64_t>{1, 1, 1, 40}));
 }
 
+TEST(SweepPoints, RaggedBatchesFollowTheAxis) {
+  SweepSpec s = quick();
+  s.axis = Axis::B;
+  s.base.Lk = 640;
+  s.ragged = Ragged::one_long;
+  EXPECT_EQ(std::ssize(problem_at(s, 5).mask.key_lengths), 5);
+  EXPECT_EQ(std::ranges::count(problem_at(s, 5).mask.key_lengths, 10), 4);
+  s.axis = Axis("Lk");
+  s.base.B = 3;
+  EXPECT_EQ(std::ranges::max(problem_at(s, 6400).mask.key_lengths), 6400);
+  EXPECT_EQ(problem_at(s, 6400).Lq, s.base.Lq);
+  s.base.mask.key_lengths = {1, 2, 3};
+  s.values = {640};
+  const auto both = validate(s);
+  ASSERT_FALSE(both);
+  EXPECT_NE(both.error().message.find("leave one of the two out"), std::string::npos);
+}
+
 TEST(Sweep, GivesOneRowAPointInOrderWithProgress) {
   const std::vector<KernelRow> rows{right_kernel("one"), right_kernel("two")};
   std::vector<std::string> now, handed;

@@ -364,7 +364,8 @@ std::string sweep_key(const SweepSpec& s) {
                      s.tokens, o.br, o.bc, o.threads, o.stages, o.subtract_max, static_cast<int>(o.key_order),
                      name_of(o.accumulate), name_of(s.generator), s.seed, s.seconds_per_point, s.min_repeats,
                      s.memory_limit, s.verify, s.verify_full) +
-         fmt::format("|{} {} {} {}", s.gpu, s.arch, name_of(s.l2), s.counters) + (s.tuned ? "|tuned" : "") + further;
+         fmt::format("|{} {} {} {}", s.gpu, s.arch, name_of(s.l2), s.counters) + (s.tuned ? "|tuned" : "") +
+         (s.ragged == Ragged::none ? "" : fmt::format("|{}", name_of(s.ragged))) + further;
 }
 
 }  // namespace attn

@@ -58,10 +58,55 @@ const std::vector<std::int64_t>& long_lengths() {
 
 // The axis sets some of the base's extents: the problems of the points are what counts.
 bool is_same_sweep(const SweepSpec& a, const SweepSpec& b) {
-  const bool same = std::tie(a.kernels, a.axis, a.values, a.tokens, a.options) ==
-                    std::tie(b.kernels, b.axis, b.values, b.tokens, b.options);
+  const bool same = std::tie(a.kernels, a.axis, a.values, a.tokens, a.ragged, a.options) ==
+                    std::tie(b.kernels, b.axis, b.values, b.tokens, b.ragged, b.options);
   return same && std::all_of(a.values.begin(), a.values.end(),
                              [&](std::int64_t v) { return problem_at(a, v) == problem_at(b, v); });
+}
+
+// One query a sequence against its keys, with the heads of a model.
+SweepSpec decoding(Axis axis, std::vector<std::int64_t> values, std::int64_t heads, std::int64_t key_heads,
+                   std::int64_t keys, std::int64_t dim) {
+  SweepSpec s = sweep({"flash_mma", "flash_splitkv"}, axis, std::move(values), problem(heads, keys, dim));
+  s.base.Hkv = key_heads;
+  s.base.Lq = 1;
+  s.base.dtype = DType::bf16;
+  return s;
+}
+
+constexpr std::string_view kReadShare = "needed_read_share_pct";
+const Axis kKeys("Lk");
+
+void add_decode_presets(std::vector<BenchPreset>& presets) {
+  SweepSpec ladder = decoding(kKeys, {1024, 4096, 16384, 65536}, 32, 8, 1024, 128);
+  ladder.kernels = {"naive", "tiled", "flash_mma", "flash_splitkv"};
+  ladder.base.B = 4;
+  presets.push_back(BenchPreset{"decode", marked("Decoding, by keys"),
+                                marked("One query a sequence, B = 4, 32 heads on 8 key heads, D = 128, bf16: from S in "
+                                       "memory to keys that all multiprocessors share out."),
+                                kReadShare, ladder});
+  presets.push_back(BenchPreset{"decode_llama3_8b", marked("Decoding, Llama-3 8B"),
+                                marked("32 heads on 8 key heads, D = 128, 8192 keys, bf16, by sequences."), kReadShare,
+                                decoding(Axis::B, {1, 4, 16, 64}, 32, 8, 8192, 128)});
+  presets.push_back(BenchPreset{"decode_llama3_70b", marked("Decoding, Llama-3 70B"),
+                                marked("64 heads on 8 key heads, D = 128, 8192 keys, bf16, by sequences."), kReadShare,
+                                decoding(Axis::B, {1, 4, 16, 64}, 64, 8, 8192, 128)});
+  presets.push_back(BenchPreset{"decode_qwen3_30b", marked("Decoding, Qwen-3 30B-A3B"),
+                                marked("32 heads on 4 key heads, D = 128, by keys to 131072, bf16, B = 8."), kReadShare,
+                                with_batch(decoding(kKeys, {2048, 8192, 32768, 131072}, 32, 4, 2048, 128), 8)});
+  SweepSpec window = with_batch(decoding(kKeys, {1024, 8192, 32768}, 16, 8, 1024, 256), 16);
+  window.base.mask.window_left = 1023;
+  presets.push_back(BenchPreset{"decode_gemma3_12b", marked("Decoding, Gemma-3 12B, window"),
+                                marked("16 heads on 8 key heads, D = 256, bf16, B = 16; a layer that sees 1024 keys, "
+                                       "however many there are."),
+                                kReadShare, window});
+  SweepSpec ragged = decoding(Axis::B, {16, 64, 256}, 32, 8, 16384, 128);
+  ragged.ragged = Ragged::zipf;
+  presets.push_back(
+      BenchPreset{"decode_ragged", marked("Decoding, ragged"),
+                  marked("Key lengths by Zipf's law, the longest 16384; 32 heads on 8 key heads, D = 128, "
+                         "bf16, by sequences."),
+                  kReadShare, ragged});
 }
 
 // One after the other: clang 16 ends the life of the names of one list too early where all are a single expression.
@@ -130,6 +175,7 @@ std::vector<BenchPreset> make_presets() {
   presets.push_back(
       BenchPreset{"tiles_cpu", marked("CPU: tiles of cpu_flash"), marked("Bc from 16 to 128 at L = 1024 on this CPU."),
                   "tflops", sweep({"cpu_multicore", "cpu_flash"}, Axis::bc, {16, 32, 64, 128}, problem(4, 1024, 64))});
+  add_decode_presets(presets);
   return presets;
 }
 
@@ -154,6 +200,7 @@ SweepSpec with_preset(const BenchPreset& preset, const SweepSpec& now) {
   s.values = preset.sweep.values;
   s.base = preset.sweep.base;
   s.tokens = preset.sweep.tokens;
+  s.ragged = preset.sweep.ragged;
   s.options = preset.sweep.options;
   return s;
 }

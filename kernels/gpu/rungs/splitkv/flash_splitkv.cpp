@@ -87,6 +87,38 @@ std::string reason(const Problem& p, const Options& resolved, const Device& d) {
   return arch ? split_words(p, resolved, *arch, sms_of(d)) : std::string();
 }
 
+// A sweep of decoding: keys alone, and query heads that share a head of keys.
+constexpr ProblemAxis kAxes[] = {
+    {.name = "Lk",
+     .title = marked("keys Lk"),
+     .unit = "keys",
+     .of = [](const Problem& p) { return p.Lk; },
+     .put =
+         [](Problem& p, std::int64_t value) {
+           let_bias_follow(p, 3, p.Lk, value);
+           p.Lk = value;
+         },
+     .drop = [](Problem& p) { p.Lk = 1; },
+     .usual =
+         [](const Problem&) {
+           return std::vector<std::int64_t>{1024, 4096, 16384, 65536};
+         }},
+    {.name = "G",
+     .title = marked("query heads a key head"),
+     .unit = marked("query heads"),
+     .of = [](const Problem& p) { return p.Hq / std::max<std::int64_t>(1, p.Hkv); },
+     .put =
+         [](Problem& p, std::int64_t value) {
+           let_bias_follow(p, 1, p.Hq, p.Hkv * value);
+           p.Hq = p.Hkv * value;
+         },
+     .drop = [](Problem& p) { p.Hq = p.Hkv; },
+     .usual =
+         [](const Problem&) {
+           return std::vector<std::int64_t>{1, 2, 4, 8, 16};
+         }},
+};
+
 // The size of a page divides keys: a constant is quicker.
 std::vector<std::string> defines(const Problem& p) {
   return {fmt::format("ATTN_PAGE={}", p.storage.page)};
@@ -109,6 +141,7 @@ KernelRow flash_splitkv_row() {
   row.layouts = kEither;
   row.storages = kBoth;
   row.options = kOptions;
+  row.axes = kAxes;
   row.what = marked("Attention for decoding: few queries, whose keys many blocks share out.");
   row.teaches =
       marked("Keys are cut wherever it suits the machine: (m, l, O) of any two sets of them merge into that of both.");

@@ -52,6 +52,7 @@ State bench_by_hand() {
   sweep.base.mask.causal = true;
   sweep.options.threads = 64;
   sweep.tokens = 8192;
+  sweep.ragged = Ragged::zipf;
   sweep.gpu = 2;
   sweep.arch = "sm_80";
   sweep.l2 = L2State::warm;
@@ -88,7 +89,7 @@ constexpr std::string_view kStep =
 constexpr std::string_view kBench =
     "attn1,preset=blackboard,workspace=bench,sweep_kernels=cpu_flash/flash_simt,sweep_axis=bc,"
     "sweep_values=16/32,sweep_B=3,sweep_L=100/256,sweep_causal=1,sweep_threads=64,sweep_gpu=2,"
-    "sweep_arch=sm_80,sweep_l2=warm,sweep_counters=0,sweep_tokens=8192,sweep_generator=large_logits,"
+    "sweep_arch=sm_80,sweep_l2=warm,sweep_counters=0,sweep_tokens=8192,sweep_ragged=zipf,sweep_generator=large_logits,"
     "sweep_seed=7,sweep_seconds=0.125,sweep_repeats=9,sweep_memory=1073741824,sweep_verify=0,"
     "sweep_verify_full=1,metric=time_spread_pct,charts=tflops/usual/dram_bytes,"
     "bench_kernel=flash_simt,baseline=tiled,at=32";
