@@ -8,7 +8,8 @@
 namespace attn {
 namespace {
 
-constexpr double kTimerStepNs = 32;  // %globaltimer's on an H100: nothing is known better than that
+constexpr std::int64_t kLeastApart = 128;  // clocks
+constexpr double kTimerStepNs = 32;        // %globaltimer's on an H100: nothing is known better than that
 
 std::span<const ClockPoint> points_of(const Timeline& t, std::int32_t sm) {
   const auto of = std::ranges::equal_range(t.points, sm, {}, &ClockPoint::sm);
@@ -18,6 +19,17 @@ std::span<const ClockPoint> points_of(const Timeline& t, std::int32_t sm) {
 double along(const ClockPoint& a, const ClockPoint& b, std::int64_t clock) {
   const double rate = static_cast<double>(b.ns - a.ns) / static_cast<double>(b.clock - a.clock);
   return static_cast<double>(a.ns) + static_cast<double>(clock - a.clock) * rate;
+}
+
+// Blocks that share an SM read its clocks in turns, and between its two reads a warp may have to wait: what lies too near
+// to the moment before, or goes back, says nothing of the rate.
+std::vector<ClockPoint> thinned(std::span<const ClockPoint> points) {
+  std::vector<ClockPoint> kept;
+  for (const ClockPoint& p : points) {
+    const bool first = kept.empty() || kept.back().sm != p.sm;
+    if (first || (p.clock - kept.back().clock >= kLeastApart && p.ns > kept.back().ns)) kept.push_back(p);
+  }
+  return kept;
 }
 
 SmClock clock_of(std::span<const ClockPoint> points) {
@@ -50,10 +62,7 @@ SmClock clock_of(std::span<const ClockPoint> points) {
 
 void set_clocks(Timeline& t) {
   std::ranges::sort(t.points);
-  // The timer's steps may stand still between two reads, the clock never does: of one moment the first counts.
-  const auto same = std::ranges::unique(
-      t.points, [](const ClockPoint& a, const ClockPoint& b) { return a.sm == b.sm && a.clock == b.clock; });
-  t.points.erase(same.begin(), same.end());
+  t.points = thinned(t.points);
   t.sms.clear();
   for (auto at = t.points.begin(); at != t.points.end();) {
     const auto end = std::find_if(at, t.points.end(), [&](const ClockPoint& p) { return p.sm != at->sm; });
