@@ -159,9 +159,10 @@ using TraceFn = gpu::TraceFacts (*)(const Problem&, const Options&);
 struct StampSizes {
   std::int32_t lanes = 0;        // of a block
   std::int32_t copies = 0;       // of them, the first: those that copy; the others compute
+  bool warps = false;            // the others are warps that do all themselves
   std::int64_t query_tiles = 0;  // of the whole launch
   std::int64_t key_tiles = 0;    // of a query tile, at most
-  // Of a kernel of the user's own: the launch that is recorded, and what its states are called. Its lanes are warps.
+  // Of a kernel of the user's own: the launch that is recorded, and what its states are called.
   std::string_view entry;
   std::span<const std::string> states;
 };

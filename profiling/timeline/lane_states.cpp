@@ -31,6 +31,8 @@ constexpr LaneState kStates[] = {
     {"wait O", StateKind::wait, StateOf::o, marked("waits for O")},
     {"hand on", StateKind::work, StateOf::none, marked("hands on a tile that its rows do not see")},
     {"store", StateKind::work, StateOf::o, marked("stores O and LSE")},
+    {"S", StateKind::work, StateOf::s, marked("Q K^T, the next copies among it")},
+    {"P V", StateKind::work, StateOf::o, marked("P V, the exponentials among it")},
     {"done", StateKind::nothing, StateOf::none, marked("done")},
 };
 

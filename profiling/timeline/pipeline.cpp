@@ -272,7 +272,8 @@ std::int64_t Pipeline::on_path(PathOf of) const {
 Result<Pipeline> pipeline_of(const Timeline& t, std::int32_t block) {
   auto p = Builder(t, block).build();
   if (!p) return p;
-  PathFinder(t, *p).find();
+  const auto consumes = [&](std::size_t n) { return t.lanes[n].kind == LaneKind::consumer; };
+  if (std::ranges::any_of(p->lanes, consumes)) PathFinder(t, *p).find();
   return p;
 }
 

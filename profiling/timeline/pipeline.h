@@ -51,7 +51,7 @@ struct Pipeline {
   std::vector<std::vector<LaneInterval>> intervals;  // parallel to `lanes`
   std::vector<SlotUse> slots;                        // in the order in which they were asked for
   std::vector<Product> products;                     // by lane, in order
-  std::vector<PathStretch> path;                     // from start to end
+  std::vector<PathStretch> path;  // from start to end; empty: its lanes do not say who waits for whom
   std::int64_t length() const { return end - start; }
   // Stretches of one kind, summed.
   std::int64_t on_path(PathOf of) const;

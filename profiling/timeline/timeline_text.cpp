@@ -57,6 +57,7 @@ std::string lanes_text(const Timeline& t, const Pipeline& p) {
 }
 
 std::string path_text(const Pipeline& p) {
+  if (p.path.empty()) return {};
   std::string parts;
   for (const PathOf of : kPathKinds) {
     const std::int64_t time = p.on_path(of);

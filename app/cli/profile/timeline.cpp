@@ -141,7 +141,7 @@ Command add_timeline(Parser program) {
   Parser parser = program.add_subcommand("timeline", tr("Who waits for whom inside one launch of a pipelined kernel"));
   parser
       .add_option("kernel", a->kernel,
-                  tr("A GPU kernel with a recorder of its pipeline: flash_hopper, or FILE.cu of your own"))
+                  tr("A GPU kernel with a recorder of its pipeline: flash_hopper, flash_mma, or FILE.cu of your own"))
       ->type_name("ID");
   parser.add_option("--session", a->session, tr("Read timelines from this file instead of recording one"))
       ->type_name("FILE.attn");

@@ -59,7 +59,7 @@ struct OwnTimeline {
   std::int32_t lanes = 0;           // of a block; 0: it records nothing
   std::vector<std::string> states;  // what the second argument of ATTN_STATE may be
 };
-constexpr std::size_t kMostOwnStates = 31;
+constexpr std::size_t kMostOwnStates = 24;
 constexpr std::int64_t kMostOwnLanes = 32;
 
 struct OwnHeader {

@@ -113,7 +113,7 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
 // A query tile is a block: what each takes is in nobody's record.
 StampSizes stamps(const Plan& plan) {
   const OwnTimeline& t = own_of(*plan.kernel).header.timeline;
-  return {t.lanes, 0, 1, 1, t.entry, t.states};
+  return {t.lanes, 0, true, 1, 1, t.entry, t.states};
 }
 
 // An edited rung is launched as the rung is: by the same entries, tile and shared memory.

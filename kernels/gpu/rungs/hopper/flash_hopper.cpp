@@ -138,7 +138,7 @@ StampSizes stamps(const Plan& plan) {
   const HopperTile t = tile_of(plan.options);
   const std::int64_t sms = std::ranges::find(plan.launches, plan.kernel->id, &Launch::name)->grid[0];
   const std::int64_t tiles = query_tiles(p, t, static_cast<std::int32_t>(sms)) * packed_heads(p, t);
-  return {t.consumers + kStampCopies, kStampCopies, std::max(tiles, sms), (p.Lk + t.keys - 1) / t.keys, {}, {}};
+  return {t.consumers + kStampCopies, kStampCopies, false, std::max(tiles, sms), (p.Lk + t.keys - 1) / t.keys, {}, {}};
 }
 
 std::vector<RegisterShare> registers(const Problem&, const Options& resolved) {

@@ -14,10 +14,10 @@
 namespace attn::gpu {
 namespace {
 
-constexpr const char* kTags[] = {"set-up",      "tile",      "next tile",   "wait tile", "wait slot K", "ask K",
-                                 "wait slot V", "ask V",     "wait slot Q", "ask Q",     "wait Q",      "wait K",
-                                 "wait V",      "wait turn", "issue S",     "wait S",    "maximum",     "P",
-                                 "issue O",     "wait O",    "hand on",     "store",     "done"};
+constexpr const char* kTags[] = {
+    "set-up",  "tile",   "next tile", "wait tile", "wait slot K", "ask K",   "wait slot V", "ask V",   "wait slot Q",
+    "ask Q",   "wait Q", "wait K",    "wait V",    "wait turn",   "issue S", "wait S",      "maximum", "P",
+    "issue O", "wait O", "hand on",   "store",     "S",           "P V",     "done"};
 static_assert(std::size(kTags) == kStampTags);
 
 constexpr int kMostLog2 = 24;
@@ -82,6 +82,7 @@ Result<StampPlan> plan_stamps(const Plan& plan, const KernelSource& source, cons
   StampPlan p;
   p.entry = sizes.entry.empty() ? row.id : sizes.entry;
   p.copies = sizes.copies;
+  p.warps = sizes.warps;
   p.states.assign(sizes.states.begin(), sizes.states.end());
   p.grid = blocks_of(*std::ranges::find(plan.launches, p.entry, &Launch::name));
   if (p.grid * sizes.lanes > kMostHeads)
@@ -169,7 +170,7 @@ class Records {
       add(tag, words_[static_cast<std::size_t>(states.words + n)], slot);
     }
     if (record >= kStampOwn) events.back().tag = own_tags_[record - kStampOwn];
-    if (record >= kStampOverlapped && record < kStampOwn) part_tiles(states);
+    if (record >= kStampOverlapped && record < kStampWarp) part_tiles(states);
     words_ = words_.subspan(size);
     return true;
   }
@@ -281,7 +282,7 @@ class Reader {
       return fail(ErrorKind::failed, phrase("block {}: lane {} wrote what is no record.", b.block, number));
     TimelineLane lane;
     const bool copies = number < plan_.copies;
-    lane.kind = copies ? LaneKind::producer : plan_.states.empty() ? LaneKind::consumer : LaneKind::warp;
+    lane.kind = copies ? LaneKind::producer : plan_.warps ? LaneKind::warp : LaneKind::consumer;
     lane.index = copies ? number : number - plan_.copies;
     lane.block = static_cast<std::int32_t>(t_.blocks.size()) - 1;
     lane.first = static_cast<std::int64_t>(t_.events.size());

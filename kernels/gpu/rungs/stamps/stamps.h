@@ -28,6 +28,7 @@ struct StampPlan {
   std::int64_t grid = 0;
   std::string entry;                // the launch that is recorded
   std::int32_t copies = 0;          // lanes that copy
+  bool warps = false;               // the others are warps that do all themselves, not consumers
   std::vector<std::string> states;  // of a kernel of the user's own
   std::uint64_t heads() const;
   std::uint64_t words() const;

@@ -37,6 +37,8 @@ enum StampTag : unsigned {
   kStampWaitO,
   kStampHandOn,  // its rows see nothing of the tile: hands the slots on
   kStampStore,   // O and LSE
+  kStampScores,  // of a warp that multiplies itself: Q K^T, the copies of a tile to come among it
+  kStampOutput,  // the same: P V, the exponentials among it
   kStampDone,
   kStampTags
 };
@@ -47,7 +49,8 @@ enum StampRecord : unsigned {
   kStampCovering = kStampTags,         // form 5: Q K^T and P V of a key tile; + kStampTakesTurns, + kStampSplits
   kStampSkipped = kStampCovering + 4,  // the rows see nothing of it
   kStampOverlapped,                    // form 4: Q K^T of a key tile beside P V of the one before; + kStampTakesTurns
-  kStampOwn = kStampOverlapped + 2,    // the first state of a kernel of one's own, in the order of its header
+  kStampWarp = kStampOverlapped + 2,   // flash_mma: a warp's key tile
+  kStampOwn = kStampWarp + 1,          // the first state of a kernel of one's own, in the order of its header
   kStampRecords = 64
 };
 constexpr unsigned kStampTakesTurns = 1, kStampSplits = 2;  // the latter: P V of the first keys early
@@ -96,9 +99,11 @@ constexpr StampStates stamp_overlapped(unsigned how) {
 }
 constexpr StampStates stamp_states(unsigned record) {
   if (record >= kStampCovering && record < kStampSkipped) return stamp_covering(record - kStampCovering);
-  if (record >= kStampOverlapped && record < kStampOwn) return stamp_overlapped(record - kStampOverlapped);
+  if (record >= kStampOverlapped && record < kStampWarp) return stamp_overlapped(record - kStampOverlapped);
   StampStates s;
-  if (record == kStampSkipped) {
+  if (record == kStampWarp) {
+    for (const StampTag tag : {kStampWaitK, kStampScores, kStampMaximum, kStampOutput}) s.add(tag);
+  } else if (record == kStampSkipped) {
     for (const StampTag tag : {kStampWaitK, kStampWaitV, kStampHandOn}) s.add(tag);
   } else {
     s.add(static_cast<StampTag>(record));

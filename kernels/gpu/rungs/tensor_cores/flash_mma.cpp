@@ -48,6 +48,13 @@ TraceFacts trace(const Problem& p, const Options&) {
   return fragment_facts(p);
 }
 
+// A lane a warp; a query tile is a block.
+StampSizes stamps(const Plan& plan) {
+  const Launch& launch = plan.launches.front();
+  const std::int64_t keys = (plan.problem.Lk + plan.options.bc - 1) / plan.options.bc;
+  return {plan.options.threads / 32, 0, true, launch.grid[0] * launch.grid[1] * launch.grid[2], keys, {}, {}};
+}
+
 std::span<const Experiment> flash_mma_experiments() {
   static const std::array kTable{
       Experiment{
@@ -182,6 +189,7 @@ KernelRow flash_mma_row() {
   row.experiments = flash_mma_experiments();
   row.plan = plan;
   row.trace = trace;
+  row.stamps = stamps;
   return row;
 }
 

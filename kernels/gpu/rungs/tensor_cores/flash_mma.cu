@@ -29,6 +29,7 @@
 #include "kernels/gpu/flash_mma_layout.h"
 #include "kernels/gpu/flash_tile.cuh"  // before device.cuh
 #include "kernels/gpu/mma.cuh"
+#include "kernels/gpu/stamps.cuh"
 #include "kernels/gpu/tile_copy.cuh"
 #include "kernels/gpu/trace.cuh"
 
@@ -229,6 +230,8 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, kAt.blocks) flash_mma
   // @phase setup
   const unsigned base = shared_address(shared);
   const QueryTile tile(a);
+  ATTN_STAMP(Stamps stamps(threadIdx.x / 32, threadIdx.x % 32 == 0));
+  ATTN_STAMP(stamps.tile(blockIdx.x));
   const int warp_row = uniform(static_cast<int>(threadIdx.x) / 32 * kWarpRows);
   const Lane at(warp_row, base, base + kAt.stages_at);
   Bias bias(a, tile, at.row, at.column);
@@ -240,6 +243,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, kAt.blocks) flash_mma
   if (tile.j < tile.j_end) {
     // @phase Q
     const Element* q = static_cast<const Element*>(a.q) + (tile.head * a.Lq + tile.r0) * ATTN_D;
+    ATTN_STAMP(stamps.single<kStampAskQ>(-1, -1));
     CopyQ::copy(base + CopyQ::first_to(), q + CopyQ::first_from(), tile.rows);
     commit_copies();
     // @phase loop
@@ -250,6 +254,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, kAt.blocks) flash_mma
       commit_copies();
     }
     // @phase barrier
+    ATTN_STAMP(stamps.single<kStampWaitQ>(-1, -1));
     wait_for_copies<ATTN_STAGES - 1>();
     __syncthreads();
     // @phase setup
@@ -268,6 +273,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, kAt.blocks) flash_mma
     constexpr unsigned kRing = ATTN_STAGES * kAt.stage_bytes;
     const unsigned before = stage == 0 ? kRing - kAt.stage_bytes : stage - kAt.stage_bytes;
     // @phase barrier
+    ATTN_STAMP(stamps.mark<kStampWarp, kStampWaitK>());
     if constexpr (ATTN_STAGES == 1) {
       __syncthreads();  // nobody reads the tile before any more
       feed.fetch(0);
@@ -279,6 +285,9 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, kAt.blocks) flash_mma
     __syncthreads();  // tile j has come for all, and nobody reads the tile before: its place is free
     // @phase mask
     const Window window(a, tile, int64{j} * ATTN_BC);
+    ATTN_STAMP(stamps.mark<kStampWarp, kStampScores>());
+    ATTN_STAMP(stamps.mark<kStampWarp, kStampMaximum>());
+    ATTN_STAMP(stamps.mark<kStampWarp, kStampOutput>());
     ATTN_TRACE(trace_begin(a, tile.head, tile.r0, j));
     ATTN_TRACE(trace_fragments_unseen());
     if (!window.hides(warp_row, warp_row + kWarpRows)) {
@@ -291,6 +300,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, kAt.blocks) flash_mma
           feed.fetch_part(before, done / kGap, kGroups);
         }
       });
+      ATTN_STAMP(stamps.mark<kStampWarp, kStampMaximum>());
       ATTN_TRACE(trace_fragment_scores(kTrace.s, s));
       // @phase mask
       if (ATTN_BIAS || !window.is_whole(warp_row, warp_row + kWarpRows)) {
@@ -301,6 +311,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, kAt.blocks) flash_mma
       ATTN_TRACE(const auto trace_before = trace_maximum(rows));
       raise_max(s, scale, rows);
       ATTN_TRACE(trace_fragment_factors(trace_before, rows));
+      ATTN_STAMP(stamps.mark<kStampWarp, kStampOutput>());
       // @phase P
       weigh_and_add(at, stage, s, scale, rows);
     } else if (ATTN_STAGES > 1) {
@@ -308,6 +319,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, kAt.blocks) flash_mma
       feed.fetch(before);
     }
     ATTN_TRACE(trace_fragment_rows<1>(rows));
+    ATTN_STAMP(stamps.close<kStampWarp>(j, stage / kAt.stage_bytes, -1));
     // @phase loop
     commit_copies();
     feed.next();
@@ -316,10 +328,12 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, kAt.blocks) flash_mma
   }
 
   // @phase barrier
+  ATTN_STAMP(stamps.single<kStampStore>(-1, -1));
   wait_for_copies<0>();
   __syncthreads();  // nobody reads Q or the ring any more
   // @phase store
   store(a, tile, at, rows, shared);
+  ATTN_STAMP(stamps.end(threadIdx.x / 32));
 }
 
 }  // namespace attn::gpu

@@ -60,7 +60,7 @@ TEST(OwnHeader, ATimelineHasLanesStatesAndALaunch) {
   for (const auto& [timeline, words] : {std::pair(R"({"lanes": 0, "states": ["a"]})", "timeline.lanes"),
                                         {R"({"lanes": 33, "states": ["a"]})", "timeline.lanes"},
                                         {R"({"lanes": 2})", "states"},
-                                        {R"({"lanes": 2, "states": []})", "must be a list of 1 to 31 names"},
+                                        {R"({"lanes": 2, "states": []})", "must be a list of 1 to 24 names"},
                                         {R"({"lanes": 2, "states": ["a", "a"]})", "a second time"},
                                         {R"({"lanes": 2, "states": ["a b"]})", "timeline.states"},
                                         {R"({"lanes": 2, "states": ["a"], "entry": "x"})", "does not have"},

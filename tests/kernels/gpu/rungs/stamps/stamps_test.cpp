@@ -236,11 +236,12 @@ TEST(Stamps, ABlockThatIsNoneAndAKernelWithoutStampsAreRefusedInWords) {
   const auto beyond = plan_stamps(plan, source(), {131, 2});
   ASSERT_FALSE(beyond);
   EXPECT_NE(beyond.error().message.find("it has 0 to 131"), std::string::npos);
-  const KernelRow& mma = **find_kernel("flash_mma");
+  const KernelRow& other = **find_kernel("flash_tf32x3");
   Problem p = plan.problem;
-  const auto none = plan_stamps(*mma.plan(mma, p, {}, *device_for("sm_90a")), *source_of(mma, p, {}), {});
+  p.dtype = DType::f32;
+  const auto none = plan_stamps(*other.plan(other, p, {}, *device_for("sm_90a")), *source_of(other, p, {}), {});
   ASSERT_FALSE(none);
-  EXPECT_NE(none.error().message.find("flash_mma keeps no timeline"), std::string::npos);
+  EXPECT_NE(none.error().message.find("flash_tf32x3 keeps no timeline"), std::string::npos);
 }
 
 // ---- a kernel of the user's own
