@@ -36,6 +36,9 @@ struct ChooseBeatSpan {
 struct ChooseTimeline {
   std::string id;  // as in ProfileView
 };
+struct CompareTimeline {
+  std::string id;  // as in ProfileView
+};
 // Nanoseconds from the block's start; both 0: all of it.
 struct ChooseTimeSpan {
   std::int64_t from_ns = 0, to_ns = 0;
@@ -55,7 +58,7 @@ struct ShowPhase {
 };
 using ProfileCommand =
     std::variant<ChooseProfilePage, ChooseSourceLine, ChooseCode, ChooseAgainst, ChooseBeatSpan, ChooseTimeline,
-                 ChooseTimeSpan, FollowKeyTile, ShowTimePath, ShowRoofLevels, ShowPhase>;
+                 CompareTimeline, ChooseTimeSpan, FollowKeyTile, ShowTimePath, ShowRoofLevels, ShowPhase>;
 
 // The source of a kernel beside its machine code, for the model; one at a time, and one that it is set against.
 struct ListKernel {

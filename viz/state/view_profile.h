@@ -25,6 +25,7 @@ struct ProfileView {
   std::int64_t beat_from_us = 0, beat_to_us = 0;
   // The recorded timeline that is shown (id_of() it); empty: the one that fits what Profile speaks of best.
   std::string timeline;
+  std::string time_beside;  // the recording that is drawn below it on the same axis; empty: none is
   // The part of its block, nanoseconds from the block's start; both 0 = all of it.
   std::int64_t time_from_ns = 0, time_to_ns = 0;
   std::int32_t key_tile = -1;  // that is lit; -1: all are

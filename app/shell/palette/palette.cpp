@@ -114,6 +114,7 @@ void add_buttons(EntryList& e) {
   e.add_in(Workspace::profile, tr("Profile"), tr("The path that decides, in the timeline"), "",
            {ShowTimePath{!e.state().view.profile.time_path}})
       .on = e.state().view.profile.time_path;
+  e.add_in(Workspace::profile, tr("Profile"), tr("One timeline alone"), "", {CompareTimeline{}});
   e.add_in(Workspace::profile, tr("Profile"), tr("Some key tiles in the timeline"), "", {ChooseTimeSpan{}});
   e.add_in(Workspace::profile, tr("Profile"), tr("All key tiles alike in the timeline"), "", {FollowKeyTile{}});
   for (const gpu::CodePhase phase : gpu::all_code_phases()) {

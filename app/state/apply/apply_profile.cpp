@@ -67,6 +67,11 @@ struct ApplyProfile {
     s.view.profile.key_tile = -1;
     return std::move(s);
   }
+  Result<State> operator()(const CompareTimeline& c) {
+    if (c.id.size() > kMaxName) return bad_input(tr("The name of a timeline has at most 256 bytes."));
+    s.view.profile.time_beside = c.id;
+    return std::move(s);
+  }
   Result<State> operator()(const ChooseTimeSpan& c) {
     const bool all = c.from_ns == 0 && c.to_ns == 0;
     if (!all && (c.from_ns < 0 || c.to_ns <= c.from_ns))

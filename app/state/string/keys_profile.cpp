@@ -15,6 +15,7 @@ namespace {
 constexpr std::string_view kOwn = "own", kUsual = "usual";
 constexpr std::size_t kMaxName = 256;
 constexpr std::int64_t kMaxBeatUs = 1000000000;  // no run takes a quarter of an hour
+constexpr std::string_view kNoTimeline = "none";
 constexpr std::int64_t kMaxBlockNs = 1000000000000;
 constexpr std::int32_t kMostTile = 1 << 22;
 
@@ -70,6 +71,17 @@ void add_profile_view_keys(std::vector<StateKey>& keys) {
                     if (text.empty() || text.size() > kMaxName)
                       return bad_input(tr("the name of a timeline has 1 to 256 bytes"));
                     s.view.profile.timeline = text == kUsual ? std::string_view() : text;
+                    return ok();
+                  }});
+  keys.push_back({"profile_time_beside",
+                  [](const State& s) {
+                    const std::string& beside = s.view.profile.time_beside;
+                    return beside.empty() ? std::string(kNoTimeline) : percent_encoded(beside);
+                  },
+                  [](State& s, std::string_view text) -> Result<void> {
+                    if (text.empty() || text.size() > kMaxName)
+                      return bad_input(tr("the name of a timeline has 1 to 256 bytes"));
+                    s.view.profile.time_beside = text == kNoTimeline ? std::string_view() : text;
                     return ok();
                   }});
   keys.push_back(number_key(

@@ -29,6 +29,20 @@ void set_ticks(PipelineScene& s) {
   if (!s.ticks.empty()) s.ticks.back().text += us ? " µs" : " ns";
 }
 
+// The second's window: as many nanoseconds, so placed that the first consumer hands over the same product at the same
+// place of the axis.
+void align(const PipelineScene& s, PipelineScene& beside) {
+  const auto at = std::ranges::lower_bound(s.issues, s.from);
+  const auto nth = static_cast<std::size_t>(at - s.issues.begin());
+  const double ratio = s.ns_a_clock / beside.ns_a_clock;
+  const auto other = [&](std::int64_t clocks) { return std::llround(static_cast<double>(clocks) * ratio); };
+  beside.from = 0;
+  if (at != s.issues.end() && nth < beside.issues.size()) beside.from = beside.issues[nth] - other(*at - s.from);
+  beside.to = beside.from + std::max<std::int64_t>(1, other(s.to - s.from));
+  beside.follow = s.follow;
+  beside.with_path = false;
+}
+
 }  // namespace
 
 void show_part(PipelineScene& s, const ProfileView& view) {
@@ -49,6 +63,7 @@ void show_part(PipelineScene& s, const ProfileView& view) {
   s.path_wanted = view.time_path;
   s.with_path = view.time_path && in_sight <= kMostStretches;
   set_ticks(s);
+  if (s.beside != nullptr) align(s, *s.beside);
 }
 
 }  // namespace attn

@@ -15,6 +15,7 @@
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/profile/timeline/blocks_draw.h"
+#include "viz/profile/timeline/rows_draw.h"
 
 namespace attn {
 namespace {
@@ -22,114 +23,10 @@ namespace {
 // Logical pixels.
 constexpr float kHead = 24, kChoices = 26, kAxis = 18, kOverviewGap = 8, kLegend = 20, kLabel = 148, kLabelNarrow = 104,
                 kNarrowCard = 640, kPads = 24, kShareBar = 14;
-constexpr float kNarrowest = 3;  // pixels: stretches that are narrower are joined
 constexpr float kLeastDrag = 4;
-constexpr float kOthers = 0.4F;  // what is not of the tile that is followed
-
-struct Chart {
-  const PipelineScene& scene;
-  Box plot;
-  std::vector<Box> rows;
-  float x_of(std::int64_t clock) const {
-    const double share = static_cast<double>(clock - scene.from) / static_cast<double>(scene.to - scene.from);
-    return plot.min.x + plot.width() * static_cast<float>(share);
-  }
-  std::int64_t clock_of(float x) const {
-    const double share = static_cast<double>((x - plot.min.x) / plot.width());
-    return scene.from + static_cast<std::int64_t>(std::llround(share * static_cast<double>(scene.to - scene.from)));
-  }
-};
 
 ChooseTimeSpan whole_block(const PipelineScene& scene) {
   return {0, static_cast<std::int64_t>(std::ceil(static_cast<double>(scene.length) * scene.ns_a_clock))};
-}
-
-float strength(const PipelineScene& scene, const TimelineStretch& x) {
-  return scene.follow < 0 || x.tile == scene.follow ? 1 : kOthers;
-}
-
-void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU32 ink) {
-  const Style& s = style();
-  if (x.letter.empty()) return;
-  const std::string tile = x.tile >= 0 ? fmt::format("{}", x.tile) : "";
-  const float letter = text_width(Face::maths, 13, x.letter), number = text_width(Face::mono, 10, tile);
-  const bool both = letter + number + s.px(6) < box.width();
-  if (!both && letter + s.px(3) >= box.width()) return;
-  const float left = box.centre().x - (letter + (both ? number + s.px(1) : 0)) / 2;
-  draw_text_in(list, {{left, box.min.y}, {left + letter, box.max.y}}, Align::left, Face::maths, 13, ink, x.letter);
-  if (both)
-    draw_text_in(list, {{left + letter + s.px(1), box.min.y + s.px(3)}, {box.max.x, box.max.y + s.px(3)}}, Align::left,
-                 Face::mono, 10, ink, tile);
-}
-
-void draw_stretch(ImDrawList* list, const PipelineScene& scene, const TimelineStretch& x, const Box& box) {
-  const Style& s = style();
-  const float strong = strength(scene, x);
-  const ImU32 hue = faded(colour_of(x.ink), strong);
-  switch (x.look) {
-    case StretchLook::work: {
-      list->AddRectFilled(box.min, box.max, hue, s.px(1));
-      const ImU32 ink = strong < 1 ? colour(s.theme, Token::text) : text_on(colour_of(x.ink));
-      draw_letter(list, box, x, ink);
-      break;
-    }
-    case StretchLook::wait:
-      draw_outline(list, box, faded(hue, 0.85F), s.px(1), 1);
-      draw_letter(list, box, x, faded(colour(s.theme, Token::text), strong < 1 ? 0.7F : 1));
-      break;
-    case StretchLook::flight:
-      draw_hatch(list, box, faded(hue, 0.65F), 5);
-      draw_outline(list, box, hue, s.px(1), 1);
-      break;
-    case StretchLook::landed:
-      list->AddRectFilled(box.min, box.max, faded(hue, 0.28F));
-      break;
-    case StretchLook::read:
-      list->AddRectFilled({box.min.x, box.min.y + s.px(0.5F)}, {box.max.x, box.max.y - s.px(0.5F)}, hue);
-      break;
-    case StretchLook::nothing:
-      draw_dashed(list, box, hue);
-      break;
-  }
-}
-
-// A row in its window. What is narrower than a few pixels joins its neighbours to a pale column.
-void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place, bool lettered) {
-  const Style& s = style();
-  float joined_from = 0, joined_to = -1;
-  const auto flush = [&] {
-    if (joined_to > joined_from)
-      list->AddRectFilled({joined_from, place.min.y}, {std::max(joined_to, joined_from + 1), place.max.y},
-                          faded(colour(s.theme, Token::dim), 0.45F));
-    joined_to = -1;
-  };
-  list->PushClipRect(place.min, place.max, true);
-  for (const TimelineStretch& x : row.stretches) {
-    if (x.to < chart.scene.from) continue;
-    if (x.from > chart.scene.to) break;
-    const float from = chart.x_of(x.from), to = chart.x_of(x.to);
-    const Box box{{from, place.min.y + place.height() * x.top}, {to, place.min.y + place.height() * x.bottom}};
-    if (lettered && to - from < kNarrowest && x.look != StretchLook::read && x.look != StretchLook::landed) {
-      if (joined_to >= from - 1)
-        joined_to = to;
-      else
-        flush(), joined_from = from, joined_to = to;
-      continue;
-    }
-    draw_stretch(list, chart.scene, x, box);
-  }
-  flush();
-  list->PopClipRect();
-}
-
-void draw_labels(ImDrawList* list, const Chart& chart, float left) {
-  const Style& s = style();
-  for (std::size_t n = 0; n < chart.rows.size(); ++n) {
-    const TimelineRow& row = chart.scene.rows[n];
-    const Box box{{left, chart.rows[n].min.y}, {chart.plot.min.x - s.px(8), chart.rows[n].max.y}};
-    draw_text_in(list, box, Align::left, Face::text, 12, colour(s.theme, Token::text),
-                 fitted_text(Face::text, 12, row.label, box.width()));
-  }
 }
 
 void draw_axis(ImDrawList* list, const Chart& chart, float top) {
@@ -198,15 +95,6 @@ void draw_overview(ImDrawList* list, const PipelineScene& scene, const Box& box,
                                    static_cast<double>(scene.length) * scene.ns_a_clock - half);
   commands.push_back(
       ChooseTimeSpan{static_cast<std::int64_t>(middle - half), static_cast<std::int64_t>(std::ceil(middle + half))});
-}
-
-const TimelineStretch* under_pointer(const Chart& chart, ImVec2 at) {
-  for (std::size_t n = 0; n < chart.rows.size(); ++n) {
-    const Box& row = chart.rows[n];
-    if (at.y < row.min.y || at.y >= row.max.y) continue;
-    return stretch_at(chart.scene.rows[n], chart.clock_of(at.x), (at.y - row.min.y) / row.height());
-  }
-  return nullptr;
 }
 
 void zoom(const Chart& chart, float wheel, Commands& commands) {
@@ -354,6 +242,30 @@ void draw_head(ImDrawList* list, const PipelineScene& scene, const Box& line, Co
                colour(s.theme, Token::dim), fitted_text(Face::text, 12, scene.title + follow, right - left));
 }
 
+bool may_compare(const PipelineScene& scene) {
+  return std::ranges::any_of(scene.choices, &PipelineScene::Choice::may_be_beside);
+}
+
+// Those that may stand below it, as many as one line holds; a press on the one that does takes it away.
+void draw_besides(const PipelineScene& scene, const Box& line, Commands& commands) {
+  const Style& s = style();
+  const std::string words = tr("below it");
+  const float label = text_width(Face::text, 12, words);
+  draw_text_in(ImGui::GetWindowDrawList(), {{line.min.x + s.px(6), line.min.y}, {line.max.x, line.max.y - s.px(4)}},
+               Align::left, Face::text, 12, colour(s.theme, Token::dim), words);
+  float x = line.min.x + label + s.px(14);
+  for (const PipelineScene::Choice& c : scene.choices) {
+    if (!c.may_be_beside) continue;
+    const float width = text_width(Face::text, 12, c.words) + s.px(12);
+    if (x + width > line.max.x) break;
+    ImGui::SetCursorScreenPos({x, line.min.y});
+    if (toggle(fmt::format("{}##beside_{}", c.words, c.id).c_str(), c.beside,
+               tr("The same axis, from the same product on")))
+      commands.push_back(CompareTimeline{c.beside ? "" : c.id});
+    x += width + s.px(4);
+  }
+}
+
 // The recordings there are, as many as one line holds.
 void draw_choices(const PipelineScene& scene, const Box& line, Commands& commands) {
   const Style& s = style();
@@ -368,6 +280,42 @@ void draw_choices(const PipelineScene& scene, const Box& line, Commands& command
   }
 }
 
+// The second recording: its lanes under the same axis, and what differs.
+float draw_beside(ImDrawList* list, const PipelineScene& scene, const Box& plot, float left, float top) {
+  const Style& s = style();
+  const PipelineScene& beside = *scene.beside;
+  float y = top + s.px(kOverviewGap);
+  draw_text(list, {left, y}, Face::bold, 13, colour(s.theme, Token::text),
+            phrase("Below: {}", scene.beside_label).c_str());
+  y += line_height(13);
+  y += draw_paragraph(list, {left, y}, plot.max.x - left, 13, {{scene.beside_words, Face::text, Token::dim, 0, false}},
+                      4);
+  Chart chart{beside, {{plot.min.x, y}, {plot.max.x, y}}, {}};
+  for (const TimelineRow& row : beside.rows) {
+    y += s.px(row.gap);
+    chart.rows.push_back({{plot.min.x, y}, {plot.max.x, y + s.px(row.height)}});
+    y += s.px(row.height);
+  }
+  chart.plot.max.y = y;
+  draw_labels(list, chart, left);
+  for (std::size_t n = 0; n < chart.rows.size(); ++n) draw_row(list, chart, beside.rows[n], chart.rows[n], true);
+  ImGui::SetCursorScreenPos(chart.plot.min);
+  ImGui::InvisibleButton("timeline_beside", {chart.plot.width(), std::max(1.0F, chart.plot.height())});
+  if (!ImGui::IsItemHovered()) return y;
+  if (const TimelineStretch* x = under_pointer(chart, ImGui::GetIO().MousePos); x != nullptr)
+    show_tooltip(fmt::format("{}\n{}", x->what, duration_text(beside, x->to - x->from)), 360);
+  return y;
+}
+
+float beside_height(const PipelineScene& scene, float width) {
+  if (scene.beside == nullptr) return 0;
+  float height =
+      style().px(kOverviewGap) + line_height(13) +
+      draw_paragraph(nullptr, {}, width, 13, {{scene.beside_words, Face::text, Token::dim, 0, false}}, 4, false);
+  for (const TimelineRow& row : scene.beside->rows) height += style().px(row.height + row.gap);
+  return height;
+}
+
 void draw_lanes(const PipelineScene& scene, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -377,6 +325,10 @@ void draw_lanes(const PipelineScene& scene, Commands& commands) {
   float y = at.y + s.px(kHead);
   draw_choices(scene, {{at.x - s.px(6), y}, {right, y + s.px(kChoices)}}, commands);
   y += s.px(kChoices);
+  if (may_compare(scene)) {
+    draw_besides(scene, {{at.x - s.px(6), y}, {right, y + s.px(kChoices)}}, commands);
+    y += s.px(kChoices);
+  }
   draw_text(list, {at.x, y}, Face::bold, 17, colour(s.theme, Token::text), scene.headline);
   y += line_height(17);
   y += draw_paragraph(list, {at.x, y}, width, 13, {{scene.words, Face::text, Token::dim, 0, false}}, 6) + s.px(6);
@@ -401,6 +353,7 @@ void draw_lanes(const PipelineScene& scene, Commands& commands) {
   for (std::size_t n = 0; n < chart.rows.size(); ++n) draw_row(list, chart, scene.rows[n], chart.rows[n], true);
   draw_path(list, chart);
   follow_pointer(list, chart, commands);
+  if (scene.beside != nullptr) y = draw_beside(list, scene, chart.plot, at.x, y);
   draw_legend(list, {{at.x + label, y}, {right, y + s.px(kLegend)}});
   y += s.px(kLegend);
   draw_paragraph(list, {at.x, y}, width, 12, {{scene.notes, Face::text, Token::dim, 0, false}}, 4);
@@ -409,7 +362,8 @@ void draw_lanes(const PipelineScene& scene, Commands& commands) {
 float lanes_height(const PipelineScene& scene, float width) {
   const Style& s = style();
   const float inner = width - 2 * s.px(kCardSide);
-  return s.px(kPads + kHead + kChoices + kShareBar + 18 + kOverviewGap + kAxis + kLegend + 4) +
+  return beside_height(scene, inner) + s.px(may_compare(scene) ? kChoices : 0) +
+         s.px(kPads + kHead + kChoices + kShareBar + 18 + kOverviewGap + kAxis + kLegend + 4) +
          words_height(scene, inner) + overview_height(scene) + rows_height(scene) + notes_height(scene, inner);
 }
 

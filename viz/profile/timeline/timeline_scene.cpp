@@ -9,6 +9,7 @@
 
 #include "kernels/base/hash.h"
 #include "kernels/base/text.h"
+#include "kernels/gpu/rungs/hopper/hopper_tile.h"
 #include "profiling/timeline/timeline_text.h"
 
 namespace attn {
@@ -59,6 +60,7 @@ class Scene {
     add_slots();
     add_path();
     add_sums();
+    add_states();
     add_bands();
     add_words();
     return std::move(s_);
@@ -73,6 +75,7 @@ class Scene {
   }
   std::int64_t rel(std::int64_t clock) const { return clock - p_.start; }
   bool consumes(std::size_t l) const { return t_.lanes[p_.lanes[l]].kind == LaneKind::consumer; }
+  bool computes(std::size_t l) const { return consumes(l) || t_.lanes[p_.lanes[l]].kind == LaneKind::warp; }
 
   void add_heading() {
     const TimedBlock& b = t_.blocks[static_cast<std::size_t>(p_.block)];
@@ -83,8 +86,7 @@ class Scene {
     s_.tile_clocks = time_of_tile();
     std::string notes = t_.plain_us > 0 ? phrase("Recorded / plain: {:.3f}. ", price_of(t_))
                                         : tr("What recording costs was not measured. ");
-    notes += phrase("Clocks of one SM are exact; those of two agree within {:.0f} ns at starts and ends of blocks. ",
-                    residual_ns(t_));
+    notes += phrase("Clocks of one SM are exact; those of two agree within {:.0f} ns. ", residual_ns(t_));
     notes +=
         t_.buffer == EventBuffer::shared ? tr("Events lay in shared memory.") : tr("Events went to global memory.");
     s_.notes = std::move(notes);
@@ -95,6 +97,9 @@ class Scene {
     std::int64_t products = 0;
     for (const Product& x : p_.products)
       if (!x.of_o && x.lane == p_.products.front().lane) ++products;
+    std::map<std::int32_t, std::int64_t> states;  // of lanes without products: as often as its commonest state
+    for (const LaneInterval& i : p_.intervals.back())
+      if (p_.products.empty()) products = std::max(products, ++states[i.tag]);
     return std::max<std::int64_t>(1, p_.length() / std::max<std::int64_t>(1, products));
   }
 
@@ -106,8 +111,10 @@ class Scene {
       c.on = t == s_.timeline;
       c.words = phrase("L {} D {}{}", t->problem.Lk, t->problem.D, t->problem.mask.causal ? tr(" causal") : "");
       for (const auto& [name, value] : t->options.further)
-        if (name == "step" && value != 10) c.words += phrase(", step {}", value);
+        if (name == "step" && value != gpu::kLastStep) c.words += phrase(", step {}", value);
       c.words += phrase(", {} slots", t->options.stages);
+      c.may_be_beside =
+          t != s_.timeline && t->problem == t_.problem && t->device == t_.device && t->kernel == t_.kernel;
       c.tip = phrase("{} on {}, {}", t->kernel, describe(t->problem), t->device);
       s_.choices.push_back(std::move(c));
     }
@@ -117,7 +124,7 @@ class Scene {
     for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
       TimelineRow row, small;
       row.label = lane_words(t_, p_.lanes[l]);
-      row.height = consumes(l) ? kLane : kProducer;
+      row.height = computes(l) ? kLane : kProducer;
       row.gap = l == 0 ? 0 : 6;
       small.height = 7;
       small.gap = 2;
@@ -133,15 +140,16 @@ class Scene {
         x.letter = letter_of(state.of);
         const bool of_keys = state.of != StateOf::q && state.of != StateOf::tile && tag_of(i.tag) != "store";
         x.tile = of_keys ? i.tile : -1;
-        if (state.kind == StateKind::wait && consumes(l)) x.top = kWaitTop;
+        if (state.kind == StateKind::wait && computes(l)) x.top = kWaitTop;
         x.what = fmt::format("{}: {}", row.label, words_of_state(i.tag));
         if (x.tile >= 0) x.what += phrase(", key tile {}", x.tile);
-        if (state.of == StateOf::p && consumes(l)) small.stretches.push_back(x);
+        const bool seen = consumes(l) ? state.of == StateOf::p : state.kind == StateKind::work;
+        if (seen && computes(l)) small.stretches.push_back(x);
         row.stretches.push_back(std::move(x));
       }
       rows_of_lane_[p_.lanes[l]] = s_.rows.size();
       s_.rows.push_back(std::move(row));
-      if (consumes(l)) s_.overview.push_back(std::move(small));
+      if (computes(l)) s_.overview.push_back(std::move(small));
     }
   }
 
@@ -270,6 +278,25 @@ class Scene {
     }
   }
 
+  // Of all consumers, for each key tile.
+  void add_states() {
+    std::map<std::int32_t, double> clocks;
+    double tiles = 0;
+    for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
+      if (!consumes(l)) continue;
+      for (const LaneInterval& i : p_.intervals[l])
+        if (lane_state(tag_of(i.tag)).kind != StateKind::nothing) clocks[i.tag] += static_cast<double>(i.length());
+    }
+    for (const Product& x : p_.products) {
+      if (x.of_o) continue;
+      tiles += 1;
+      if (x.lane == p_.products.front().lane) s_.issues.push_back(rel(x.issued));
+    }
+    if (tiles == 0) return;
+    for (const auto& [tag, sum] : clocks) s_.states.push_back({words_of_state(tag), sum / tiles * s_.ns_a_clock});
+    std::ranges::sort(s_.states, std::ranges::greater(), &PipelineScene::StateTime::ns);
+  }
+
   // SMs by the end of their last block, so that a tail is an area.
   void add_bands() {
     std::map<std::int32_t, double> ends;
@@ -331,7 +358,13 @@ class Scene {
   }
 
   void add_words() {
-    if (s_.shares.empty()) return;
+    if (s_.shares.empty()) {
+      s_.headline = tr("Who did what when.");
+      s_.words =
+          phrase("The block takes {}. Its lanes do not say who waited for whom, so nothing is told of what decides.",
+                 duration_text(s_, s_.length));
+      return;
+    }
     const PathShare& most = s_.shares[most_];
     switch (pace_) {
       case PathOf::tensor_cores:
@@ -354,6 +387,7 @@ class Scene {
     const double waits = static_cast<double>(waits_for_keys()) / static_cast<double>(p_.length());
     s_.words += " " + phrase("Its last consumer waits {} of the time for K and V.", percent(waits));
     s_.words += " " + phrase("At the end {} of all SM time is idle.", percent(idle_at_end()));
+    if (const std::string told = what_if_words(t_, p_, timelines_); !told.empty()) s_.words += " " + told;
     if (!kernel_.empty() && kernel_ != t_.kernel)
       s_.words += " " + phrase("No launch of {} was recorded: this one is of {}.", kernel_, t_.kernel);
   }
@@ -371,24 +405,6 @@ class Scene {
 };
 
 }  // namespace
-
-std::string id_of(const Timeline& t) {
-  std::string of = t.kernel + describe(t.problem);
-  for (const Option* option : common_options()) of += fmt::format("|{}={}", option->name, option->get(t.options));
-  for (const auto& [name, value] : t.options.further) of += fmt::format("|{}={}", name, value);
-  return hash_of(of).substr(0, 8);
-}
-
-std::shared_ptr<const Timeline> timeline_shown(const ProfileView& view, const TimelinesView& timelines,
-                                               const std::string& kernel, const Problem& problem) {
-  std::shared_ptr<const Timeline> of_kernel;
-  for (const auto& t : timelines.all) {
-    if (!view.timeline.empty() && id_of(*t) == view.timeline) return t;
-    if (t->kernel == kernel && (of_kernel == nullptr || (t->problem == problem && !(of_kernel->problem == problem))))
-      of_kernel = t;
-  }
-  return of_kernel != nullptr || timelines.all.empty() ? of_kernel : timelines.all.front();
-}
 
 PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const TimelinesView& timelines,
                              const std::string& kernel) {

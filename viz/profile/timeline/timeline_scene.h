@@ -71,6 +71,7 @@ struct PipelineScene {
   struct Choice {
     std::string id, words, tip;  // "L 1024 causal, step 3"
     bool on = false;
+    bool beside = false, may_be_beside = false;  // drawn below; and it may be: the same problem, another recording
   };
   std::vector<Choice> choices;
   std::int64_t length = 0, from = 0, to = 0;  // clocks: of the block, and the window
@@ -92,6 +93,16 @@ struct PipelineScene {
   std::vector<BlockBand> bands;
   std::int32_t band_rows = 0;
   double launch_ns = 0;
+  // Nanoseconds a key tile that a consumer is in a state, the longest first; the second's and this one's by the same words.
+  struct StateTime {
+    std::string words;
+    double ns = 0;
+  };
+  std::vector<StateTime> states;
+  std::vector<std::int64_t> issues;  // when the first consumer hands over its products S: what two are aligned at
+  // The one that is drawn below, on the same axis from the same product on; null: none is.
+  std::shared_ptr<PipelineScene> beside;
+  std::string beside_words, beside_label;
 };
 
 // The name of a timeline in a state string: eight letters that its kernel, problem and options decide.
@@ -100,10 +111,18 @@ std::string id_of(const Timeline& t);
 // Null: there is none.
 std::shared_ptr<const Timeline> timeline_shown(const ProfileView& view, const TimelinesView& timelines,
                                                const std::string& kernel, const Problem& problem);
+// Two of one problem: what the other takes, measured without the recorder, and where a key tile's time differs most.
+std::string comparison_words(const PipelineScene& scene, const PipelineScene& beside);
+// What one slot more or blocks that stay would bring, derived, and beside it what was measured by recordings of that
+// among `all`. Nothing is told where there is none, or where the two differ by more than 2 points and by 30 %.
+std::string what_if_words(const Timeline& t, const Pipeline& p, const TimelinesView& all);
 // All of a recording, walked through once; show_part() (shown_part.h) then chooses what is in sight. `timelines`:
 // those that can be chosen; `kernel`: that Profile speaks of.
 PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const TimelinesView& timelines,
                              const std::string& kernel);
+
+// The recording of that name, below the one that is shown; "" or one that may not be: none.
+void put_beside(PipelineScene& scene, const std::string& id, const TimelinesView& timelines);
 
 // What lies at a moment of a row; null: nothing does.
 const TimelineStretch* stretch_at(const TimelineRow& row, std::int64_t at, float height);

@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "profiling/session/session.h"
+#include "profiling/timeline/what_if.h"
 #include "tests/environment/paths.h"
 #include "viz/profile/timeline/shown_part.h"
 
@@ -35,7 +37,7 @@ PipelineScene scene_of(const TimelinesView& all, std::size_t n, const ProfileVie
 
 TEST(PipelineSceneTest, EveryBundledRecordingIsOfTheTextThatShipsAndIsDrawn) {
   const TimelinesView all = bundled();
-  ASSERT_EQ(all.all.size(), 6U);
+  ASSERT_EQ(all.all.size(), 21U);
   for (std::size_t n = 0; n < all.all.size(); ++n) {
     const Timeline& t = *all.all[n];
     const auto row = find_kernel(t.kernel);
@@ -106,6 +108,100 @@ TEST(PipelineSceneTest, ASlotsTileIsInFlightThenLandedThenReadByEachConsumer) {
     EXPECT_EQ(slot->stretches[static_cast<std::size_t>(reader)].look, StretchLook::read);
     EXPECT_EQ(slot->stretches[static_cast<std::size_t>(reader)].tile, slot->stretches[0].tile);
   }
+}
+
+// The first recording with these options; -1: any.
+std::size_t recorded(const TimelinesView& all, std::int64_t L, std::int64_t D, int slots, int step) {
+  for (std::size_t n = 0; n < all.all.size(); ++n) {
+    const Timeline& t = *all.all[n];
+    const auto has_step = [&](const Setting& s) { return s.name == "step" && s.value == step; };
+    const bool fits = step < 0 || std::ranges::any_of(t.options.further, has_step);
+    if (t.problem.Lk == L && t.problem.D == D && (slots < 0 || t.options.stages == slots) && fits &&
+        !t.problem.mask.causal)
+      return n;
+  }
+  ADD_FAILURE() << "no such recording: L " << L << ", " << slots << " slots, step " << step;
+  return 0;
+}
+
+TEST(PipelineSceneTest, WhatAThirdSlotAndBlocksThatStayBringIsDerivedWithinAThirdOfWhatWasMeasured) {
+  const TimelinesView all = bundled();
+  struct Case {
+    std::size_t without, with;
+    bool slots;
+  };
+  for (const Case& c : {Case{recorded(all, 1024, 128, 2, 11), recorded(all, 1024, 128, 3, 11), true},
+                        {recorded(all, 1024, 128, -1, 6), recorded(all, 1024, 128, -1, 7), false}}) {
+    const Timeline& t = *all.all[c.without];
+    const auto p = pipeline_of(t, detailed_blocks(t).front());
+    ASSERT_TRUE(p) << p.error().message;
+    const auto then = c.slots ? with_slots(t, *p, 3) : with_blocks_that_stay(t, *p);
+    ASSERT_TRUE(then);
+    const double measured = 1 - all.all[c.with]->plain_us / t.plain_us;
+    EXPECT_GT(measured, 0.05);
+    EXPECT_NEAR(1 - *then, measured, std::max(0.02, 0.3 * measured));
+    const std::string words = what_if_words(t, *p, all);
+    EXPECT_NE(words.find("Derived"), std::string::npos) << words;
+    EXPECT_NE(words.find(c.slots ? "3 slots" : "blocks that stay"), std::string::npos) << words;
+    EXPECT_NE(words.find(fmt::format("{:.1f} %", 100 * measured)), std::string::npos) << words;
+    // Nothing to hold it against: nothing is said. Nor where what was measured says otherwise.
+    TimelinesView alone;
+    alone.all = {all.all[c.without]};
+    EXPECT_EQ(what_if_words(t, *p, alone), "");
+    Timeline other = *all.all[c.with];
+    other.plain_us = t.plain_us * 1.1;
+    alone.all.push_back(std::make_shared<const Timeline>(other));
+    EXPECT_EQ(what_if_words(t, *p, alone), "");
+  }
+}
+
+TEST(PipelineSceneTest, TwoOfOneProblemStandOnOneAxisFromTheSameProductOn) {
+  const TimelinesView all = bundled();
+  const std::size_t two = recorded(all, 1024, 128, 2, 11), three = recorded(all, 1024, 128, 3, 11);
+  PipelineScene s = timeline_scene(all.all[two], all, "flash_hopper");
+  put_beside(s, id_of(*all.all[three]), all);
+  ASSERT_NE(s.beside, nullptr);
+  ProfileView view;
+  view.time_from_ns = 20000;
+  view.time_to_ns = 26000;
+  view.key_tile = 4;
+  show_part(s, view);
+  const auto first = std::ranges::lower_bound(s.issues, s.from);
+  ASSERT_NE(first, s.issues.end());
+  const auto nth = static_cast<std::size_t>(first - s.issues.begin());
+  const auto share = [](const PipelineScene& x, std::int64_t at) {
+    return static_cast<double>(at - x.from) / static_cast<double>(x.to - x.from);
+  };
+  EXPECT_NEAR(share(s, *first), share(*s.beside, s.beside->issues[nth]), 1e-3);
+  EXPECT_NEAR(static_cast<double>(s.to - s.from) * s.ns_a_clock,
+              static_cast<double>(s.beside->to - s.beside->from) * s.beside->ns_a_clock, 2);
+  EXPECT_EQ(s.beside->follow, 4);
+  EXPECT_NE(s.beside_words.find(fmt::format("{:.1f} µs above", all.all[two]->plain_us)), std::string::npos)
+      << s.beside_words;
+  EXPECT_NE(s.beside_words.find("less"), std::string::npos) << s.beside_words;
+  // What a consumer does in a key tile is all of its time there.
+  double sum = 0;
+  for (const auto& state : s.states) sum += state.ns;
+  EXPECT_GT(sum, static_cast<double>(s.tile_clocks) * s.ns_a_clock * 0.7);
+  // Another problem, itself, or none of that name: nothing below.
+  for (const std::string& id :
+       {id_of(*all.all[recorded(all, 1024, 64, -1, -1)]), id_of(*all.all[two]), std::string("nobody")}) {
+    PipelineScene alone = timeline_scene(all.all[two], all, "flash_hopper");
+    put_beside(alone, id, all);
+    EXPECT_EQ(alone.beside, nullptr);
+  }
+}
+
+TEST(PipelineSceneTest, LanesOfWarpsHaveNoPathAndSayNothingOfWhatDecides) {
+  TimelinesView all = bundled();
+  Timeline t = *all.all.front();
+  for (TimelineLane& lane : t.lanes) lane.kind = LaneKind::warp;
+  const PipelineScene s = timeline_scene(std::make_shared<const Timeline>(t), all, "flash_hopper");
+  ASSERT_TRUE(s.there) << s.empty;
+  EXPECT_TRUE(s.path.empty());
+  EXPECT_TRUE(s.shares.empty());
+  EXPECT_FALSE(s.headline.empty());
+  EXPECT_EQ(s.words.find("pace"), std::string::npos);
 }
 
 TEST(PipelineSceneTest, ARecordingAboveItsPriceIsRefusedWithItsFigure) {

@@ -1,0 +1,136 @@
+// Two recordings on one axis, and what another number of slots would bring.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "kernels/base/text.h"
+#include "profiling/timeline/what_if.h"
+#include "viz/profile/timeline/timeline_scene.h"
+
+namespace attn {
+namespace {
+
+constexpr double kLeastGain = 0.005;            // below: nothing
+constexpr double kOff = 0.02, kOffShare = 0.3;  // a derived gain and a measured one may differ by so much
+constexpr double kLeastChange = 0.01;           // of a key tile's time: below, a state is as it was
+constexpr std::size_t kMostChanges = 3;
+
+double time_of_tile(const PipelineScene& s) {
+  return static_cast<double>(s.tile_clocks) * s.ns_a_clock;
+}
+double of_state(const PipelineScene& s, const std::string& words) {
+  const auto at = std::ranges::find(s.states, words, &PipelineScene::StateTime::words);
+  return at == s.states.end() ? 0 : at->ns;
+}
+
+// The states whose time differs most, by how much.
+std::string changes(const PipelineScene& a, const PipelineScene& b) {
+  std::vector<std::string> words;
+  for (const auto* s : {&a, &b})
+    for (const auto& state : s->states)
+      if (std::ranges::find(words, state.words) == words.end()) words.push_back(state.words);
+  const auto change = [&](const std::string& state) { return of_state(b, state) - of_state(a, state); };
+  std::ranges::stable_sort(words, std::ranges::greater(), [&](const std::string& w) { return std::fabs(change(w)); });
+  std::string text;
+  std::size_t told = 0;
+  for (const std::string& state : words) {
+    if (told == kMostChanges || std::fabs(change(state)) < kLeastChange * time_of_tile(a)) break;
+    text += fmt::format("{}{} {:.0f}, below {:.0f} ns", told++ == 0 ? "" : "; ", state, of_state(a, state),
+                        of_state(b, state));
+  }
+  return text;
+}
+
+// The recording of the same problem whose options `change` makes of this one's; null: there is none.
+template <class Change>
+const Timeline* other_of(const Timeline& t, const TimelinesView& all, Change change) {
+  for (const auto& other : all.all)
+    if (other->kernel == t.kernel && other->problem == t.problem && other->device == t.device &&
+        change(other->options) && other->plain_us > 0 && t.plain_us > 0)
+      return other.get();
+  return nullptr;
+}
+
+std::int64_t step_of(const Options& o) {
+  for (const auto& [name, value] : o.further)
+    if (name == "step") return value;
+  return 0;
+}
+
+std::string gain_text(double gain) {
+  return fmt::format("{:.1f} %", 100 * std::fabs(gain));
+}
+
+}  // namespace
+
+std::string comparison_words(const PipelineScene& a, const PipelineScene& b) {
+  std::string words;
+  const double from = a.timeline->plain_us, to = b.timeline->plain_us;
+  if (from > 0 && to > 0) {
+    const double gain = 1 - to / from;
+    words = std::fabs(gain) < kLeastGain ? phrase("Without the recorder both take {:.1f} µs.", from)
+            : gain > 0
+                ? phrase("Without the recorder: {:.1f} µs above, {:.1f} µs below, {} less.", from, to, gain_text(gain))
+                : phrase("Without the recorder: {:.1f} µs above, {:.1f} µs below, {} more.", from, to, gain_text(gain));
+  }
+  words += (words.empty() ? "" : " ") +
+           phrase("A key tile takes {:.0f} ns above, {:.0f} ns below.", time_of_tile(a), time_of_tile(b));
+  if (const std::string what = changes(a, b); !what.empty())
+    words += " " + phrase("Of that, for a consumer: {}.", what);
+  return words;
+}
+
+namespace {
+
+// Derived and measured, where both are there and do not contradict each other.
+std::string derived_words(const std::string& change, std::optional<double> then, const Timeline& t,
+                          const Timeline* with) {
+  if (!then || with == nullptr) return {};
+  const double gain = 1 - *then, measured = 1 - with->plain_us / t.plain_us;
+  if (std::fabs(gain - measured) > std::max(kOff, kOffShare * std::fabs(measured))) return {};
+  if (std::fabs(measured) >= kLeastGain && std::fabs(gain) >= kLeastGain && (gain > 0) != (measured > 0)) return {};
+  const auto told = [](double x) {
+    return std::fabs(x) < kLeastGain ? tr("nothing") : x > 0 ? gain_text(x) : phrase("{} lost", gain_text(x));
+  };
+  return phrase("Derived from this recording: {} would bring {}; measured: {}.", change, told(gain), told(measured));
+}
+
+}  // namespace
+
+std::string what_if_words(const Timeline& t, const Pipeline& p, const TimelinesView& all) {
+  const std::int32_t slots = t.options.stages + 1;
+  const Timeline* const more = other_of(t, all, [&](Options o) {
+    const bool one_more = o.stages == slots;
+    o.stages = t.options.stages;
+    return one_more && o == t.options;
+  });
+  std::string words;
+  if (more != nullptr) words = derived_words(phrase("a ring of {} slots", slots), with_slots(t, p, slots), t, more);
+  constexpr std::int64_t kStays = 7;
+  if (step_of(t.options) == kStays - 1) {
+    const Timeline* const stay = other_of(t, all, [&](const Options& o) { return step_of(o) == kStays; });
+    const std::string told = derived_words(tr("blocks that stay"), with_blocks_that_stay(t, p), t, stay);
+    if (!told.empty()) words += (words.empty() ? "" : " ") + told;
+  }
+  return words;
+}
+
+void put_beside(PipelineScene& scene, const std::string& id, const TimelinesView& timelines) {
+  if (!scene.there || id.empty()) return;
+  for (PipelineScene::Choice& c : scene.choices) {
+    if (c.id != id || !c.may_be_beside) continue;
+    const auto at = std::ranges::find(timelines.all, id, [](const auto& t) { return id_of(*t); });
+    auto other = std::make_shared<PipelineScene>(timeline_scene(*at, timelines, scene.timeline->kernel));
+    if (!other->there) return;
+    c.beside = true;
+    scene.beside_label = c.words;
+    scene.beside_words = comparison_words(scene, *other);
+    scene.beside = std::move(other);
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,116 @@
+#include "viz/profile/timeline/rows_draw.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "viz/draw/text_fit.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+namespace {
+
+constexpr float kNarrowest = 3;  // pixels: stretches that are narrower are joined
+constexpr float kOthers = 0.4F;  // what is not of the tile that is followed
+
+float strength(const PipelineScene& scene, const TimelineStretch& x) {
+  return scene.follow < 0 || x.tile == scene.follow ? 1 : kOthers;
+}
+
+void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU32 ink) {
+  const Style& s = style();
+  if (x.letter.empty()) return;
+  const std::string tile = x.tile >= 0 ? fmt::format("{}", x.tile) : "";
+  const float letter = text_width(Face::maths, 13, x.letter), number = text_width(Face::mono, 10, tile);
+  const bool both = letter + number + s.px(6) < box.width();
+  if (!both && letter + s.px(3) >= box.width()) return;
+  const float left = box.centre().x - (letter + (both ? number + s.px(1) : 0)) / 2;
+  draw_text_in(list, {{left, box.min.y}, {left + letter, box.max.y}}, Align::left, Face::maths, 13, ink, x.letter);
+  if (both)
+    draw_text_in(list, {{left + letter + s.px(1), box.min.y + s.px(3)}, {box.max.x, box.max.y + s.px(3)}}, Align::left,
+                 Face::mono, 10, ink, tile);
+}
+
+}  // namespace
+
+void draw_stretch(ImDrawList* list, const PipelineScene& scene, const TimelineStretch& x, const Box& box) {
+  const Style& s = style();
+  const float strong = strength(scene, x);
+  const ImU32 hue = faded(colour_of(x.ink), strong);
+  switch (x.look) {
+    case StretchLook::work: {
+      list->AddRectFilled(box.min, box.max, hue, s.px(1));
+      const ImU32 ink = strong < 1 ? colour(s.theme, Token::text) : text_on(colour_of(x.ink));
+      draw_letter(list, box, x, ink);
+      break;
+    }
+    case StretchLook::wait:
+      draw_outline(list, box, faded(hue, 0.85F), s.px(1), 1);
+      draw_letter(list, box, x, faded(colour(s.theme, Token::text), strong < 1 ? 0.7F : 1));
+      break;
+    case StretchLook::flight:
+      draw_hatch(list, box, faded(hue, 0.65F), 5);
+      draw_outline(list, box, hue, s.px(1), 1);
+      break;
+    case StretchLook::landed:
+      list->AddRectFilled(box.min, box.max, faded(hue, 0.28F));
+      break;
+    case StretchLook::read:
+      list->AddRectFilled({box.min.x, box.min.y + s.px(0.5F)}, {box.max.x, box.max.y - s.px(0.5F)}, hue);
+      break;
+    case StretchLook::nothing:
+      draw_dashed(list, box, hue);
+      break;
+  }
+}
+
+void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place, bool lettered) {
+  const Style& s = style();
+  float joined_from = 0, joined_to = -1;
+  const auto flush = [&] {
+    if (joined_to > joined_from)
+      list->AddRectFilled({joined_from, place.min.y}, {std::max(joined_to, joined_from + 1), place.max.y},
+                          faded(colour(s.theme, Token::dim), 0.45F));
+    joined_to = -1;
+  };
+  list->PushClipRect(place.min, place.max, true);
+  for (const TimelineStretch& x : row.stretches) {
+    if (x.to < chart.scene.from) continue;
+    if (x.from > chart.scene.to) break;
+    const float from = chart.x_of(x.from), to = chart.x_of(x.to);
+    const Box box{{from, place.min.y + place.height() * x.top}, {to, place.min.y + place.height() * x.bottom}};
+    if (lettered && to - from < kNarrowest && x.look != StretchLook::read && x.look != StretchLook::landed) {
+      if (joined_to >= from - 1)
+        joined_to = to;
+      else
+        flush(), joined_from = from, joined_to = to;
+      continue;
+    }
+    draw_stretch(list, chart.scene, x, box);
+  }
+  flush();
+  list->PopClipRect();
+}
+
+void draw_labels(ImDrawList* list, const Chart& chart, float left) {
+  const Style& s = style();
+  for (std::size_t n = 0; n < chart.rows.size(); ++n) {
+    const TimelineRow& row = chart.scene.rows[n];
+    const Box box{{left, chart.rows[n].min.y}, {chart.plot.min.x - s.px(8), chart.rows[n].max.y}};
+    draw_text_in(list, box, Align::left, Face::text, 12, colour(s.theme, Token::text),
+                 fitted_text(Face::text, 12, row.label, box.width()));
+  }
+}
+
+const TimelineStretch* under_pointer(const Chart& chart, ImVec2 at) {
+  for (std::size_t n = 0; n < chart.rows.size(); ++n) {
+    const Box& row = chart.rows[n];
+    if (at.y < row.min.y || at.y >= row.max.y) continue;
+    return stretch_at(chart.scene.rows[n], chart.clock_of(at.x), (at.y - row.min.y) / row.height());
+  }
+  return nullptr;
+}
+
+}  // namespace attn

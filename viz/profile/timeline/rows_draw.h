@@ -1,0 +1,36 @@
+// Rows of a timeline on an axis: stretches, their letters, what lies under the pointer.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include <imgui.h>
+
+#include "viz/draw/canvas.h"
+#include "viz/profile/timeline/timeline_scene.h"
+
+namespace attn {
+
+// Where a scene's rows lie.
+struct Chart {
+  const PipelineScene& scene;
+  Box plot;
+  std::vector<Box> rows;
+  float x_of(std::int64_t clock) const {
+    const double share = static_cast<double>(clock - scene.from) / static_cast<double>(scene.to - scene.from);
+    return plot.min.x + plot.width() * static_cast<float>(share);
+  }
+  std::int64_t clock_of(float x) const {
+    const double share = static_cast<double>((x - plot.min.x) / plot.width());
+    return scene.from + static_cast<std::int64_t>(std::llround(share * static_cast<double>(scene.to - scene.from)));
+  }
+};
+
+void draw_stretch(ImDrawList* list, const PipelineScene& scene, const TimelineStretch& x, const Box& box);
+// A row in its window. What is narrower than a few pixels joins its neighbours to a pale column.
+void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place, bool lettered);
+void draw_labels(ImDrawList* list, const Chart& chart, float left);
+const TimelineStretch* under_pointer(const Chart& chart, ImVec2 at);
+
+}  // namespace attn
