@@ -9,6 +9,7 @@ torch = package.wanted("torch")
 attnscope = package.wanted("attnscope")
 of_torch = package.wanted("attnscope.torch")
 report = package.wanted("program").Report()
+from tiny_model import Tiny, losses  # noqa: E402
 warnings.simplefilter("ignore", attnscope.CopyWarning)
 sdpa = torch.nn.functional.scaled_dot_product_attention
 torch.manual_seed(1)
@@ -151,62 +152,8 @@ def stands_in():
     report.check(torch.nn.functional.scaled_dot_product_attention is sdpa, "and comes back")
 
 
-class Block(torch.nn.Module):
-    """A block of nanoGPT's making: attention by torch's function."""
-
-    def __init__(self, width, heads):
-        super().__init__()
-        self.heads, self.attend = heads, torch.nn.Linear(width, 3 * width)
-        self.project, self.first, self.second = (
-            torch.nn.Linear(width, width),
-            torch.nn.LayerNorm(width),
-            torch.nn.LayerNorm(width),
-        )
-        self.feed = torch.nn.Sequential(
-            torch.nn.Linear(width, 4 * width), torch.nn.GELU(), torch.nn.Linear(4 * width, width)
-        )
-
-    def forward(self, x):
-        q, k, v = (t.unflatten(-1, (self.heads, -1)).transpose(1, 2) for t in self.attend(self.first(x)).chunk(3, -1))
-        y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + self.project(y.transpose(1, 2).flatten(-2))
-        return x + self.feed(self.second(x))
-
-
-class Tiny(torch.nn.Module):
-    def __init__(self, words=32, width=32, heads=4, blocks=2):
-        super().__init__()
-        self.embed, self.head = torch.nn.Embedding(words, width), torch.nn.Linear(width, words)
-        self.blocks = torch.nn.ModuleList(Block(width, heads) for _ in range(blocks))
-
-    def forward(self, tokens):
-        x = self.embed(tokens)
-        for block in self.blocks:
-            x = block(x)
-        return self.head(x)
-
-
-def losses(steps, ours):
-    torch.manual_seed(3)
-    model, tokens = Tiny(), torch.randint(32, (4, 25))
-    optimiser = torch.optim.AdamW(model.parameters(), 3e-3)
-    seen = []
-    for _ in range(steps):
-        if ours:
-            with of_torch.replaced():
-                logits = model(tokens[:, :-1])
-        else:
-            logits = model(tokens[:, :-1])
-        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        seen.append(loss.item())
-    return seen
-
-
 def models():
-    ours, theirs = losses(50, True), losses(50, False)
+    ours, theirs = losses(50, attending=of_torch.replaced), losses(50)
     worst = max(abs(a - b) / b for a, b in zip(ours, theirs))
     report.check(
         ours[-1] < ours[0] / 3 and worst < 1e-2,
