@@ -15,6 +15,7 @@ struct BackwardArgs {
   float* shift;  // [B,Hq,rows]: what is taken from a row's scores before exp(); +inf where no key is seen or no row is
   float* delta;  // [B,Hq,rows]
   float* d_q_sum;  // where dQ is summed in fp32 in an order of its own; null: no kernel of the plan does
+  int* turns;      // where dQ is summed in one order: blocks that began; then, a query tile each, how many have added
   void* p;         // [B,Hq,Lq,Lk] in the input dtype, for a rung that stores them
   void* d_s;       // the same
   long long rows;  // of a head in shift and delta: Lq, rounded up to whole tiles

@@ -9,18 +9,17 @@
 
 namespace attn::gpu {
 
-inline constexpr Option kDeterministic{
-    .name = "deterministic",
-    .title = marked("deterministic"),
-    .help = marked("Whether dQ is summed in one order, so that its bits repeat; a kernel more computes S and P for it"),
-    .choices = known::kNoYes};
+inline constexpr Option kDeterministic{.name = "deterministic",
+                                       .title = marked("deterministic"),
+                                       .help = marked("Whether dQ is summed in one order, so that its bits repeat"),
+                                       .choices = known::kNoYes};
 
 // Rows of a head in the lists of one number a row: whole query tiles, Lq where the rung has no tiles.
 std::int64_t padded_rows(const Problem& p, const Options& resolved);
 
 // Where things lie behind what every rung keeps in its workspace, in bytes. Saturates at 2^63 - 1.
 struct BackwardWorkspace {
-  std::uint64_t shift = 0, delta = 0, d_q_sum = 0, total = 0;
+  std::uint64_t shift = 0, delta = 0, d_q_sum = 0, turns = 0, total = 0;
 };
 BackwardWorkspace backward_workspace_of(const KernelRow& row, const Problem& p, const Options& resolved);
 

@@ -18,10 +18,8 @@ FlashBwdLayout layout_of(const Problem& p, const Options& o) {
   return flash_bwd_layout(static_cast<int>(p.D), static_cast<int>(p.Dv), o.br, o.bc, o.threads, o.stages);
 }
 
-// Of the larger of the kernels that run.
 std::int64_t shared_bytes(const Problem& p, const Options& o) {
-  const FlashBwdLayout at = layout_of(p, o);
-  return is_deterministic(o) ? std::max(at.keys_total, at.queries_total) : at.keys_total;
+  return layout_of(p, o).total;
 }
 
 struct Tile {
@@ -84,7 +82,7 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const Options& o
 }
 
 std::int64_t d_q_sums(const Problem& p, const Options& o) {
-  return is_deterministic(o) ? 0 : layout_of(p, o).d;
+  return layout_of(p, o).d;
 }
 
 Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
@@ -95,15 +93,11 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   if (auto good = check_tile(row, p, *resolved, d, *arch); !good) return tl::unexpected(good.error());
   const FlashBwdLayout at = layout_of(p, *resolved);
   const std::int64_t heads = p.B * p.Hq, threads = resolved->threads;
+  const std::int64_t fours = heads * padded_rows(p, *resolved) * at.d / 4;
   std::vector<Launch> launches{
       rows_launch("flash_bwd_rows", p, *resolved, 16),
-      launch_of("flash_bwd_keys", tiles(p.Lk, resolved->bc) * p.B * p.Hkv, threads, 1, at.keys_total)};
-  if (is_deterministic(*resolved)) {
-    launches.push_back(launch_of("flash_bwd_queries", tiles(p.Lq, resolved->br) * heads, threads, 1, at.queries_total));
-  } else {
-    const std::int64_t fours = heads * padded_rows(p, *resolved) * at.d / 4;
-    launches.push_back(launch_of("flash_bwd_dq", tiles(fours, threads), threads, 1, 0));
-  }
+      launch_of("flash_bwd_keys", tiles(p.Lk, resolved->bc) * p.B * p.Hkv, threads, 1, at.total),
+      launch_of("flash_bwd_dq", tiles(fours, threads), threads, 1, 0)};
   return plan_of_backward(row, p, *resolved, std::move(launches));
 }
 
@@ -125,7 +119,7 @@ KernelRow flash_bwd_row() {
   row.options = kOptions;
   row.what = marked("FlashAttention-2's backward in f16 and bf16 on tensor cores, the key tile outside.");
   row.teaches =
-      marked("Five products a tile on tensor cores; dQ is added up by blocks in fp32, in any order or in one.");
+      marked("Five products a tile on tensor cores; dQ is added up by blocks in fp32, in any order or in turns.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 2; PTX ISA, mma.m16n8k16");
   row.products = {Pipe::tensor_half, 1};
   row.d_q_sums = d_q_sums;

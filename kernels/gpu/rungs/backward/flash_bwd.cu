@@ -18,9 +18,11 @@
 // The key tile is outside: dK and dV stay in registers while the query tiles go by. A row of dQ gets a part from each
 // key tile, so blocks add into it, in fp32 and in whatever order they come: the bits of dQ are not the same each time.
 // The sums lie as the fragments do, so that the reductions of a warp are neighbours; flash_bwd_dq puts them in order.
-// With `deterministic` dQ is left out there, and a kernel with the query tile outside computes S, P and dS once more:
 //
-//   flash_bwd_queries  for each query tile i (one block): for each key tile j that it sees: dQ += dS K_j
+// With `deterministic` they add in one order, that of the key tiles: a number a query tile counts who has added, and the
+// next waits for its turn. Blocks take tickets, so that whoever is waited for has begun before; they walk from the last
+// query tile to the first, each a little behind the one before it, and some heads go side by side, for a head's blocks
+// can begin no closer after one another than half a tile.
 //
 // New against the rung before (flash_bwd_simt): tensor cores, a ring of Q and dO by cp.async, a swizzle in place of
 // padding.
@@ -30,6 +32,7 @@
 #undef ATTN_MASKED
 #define ATTN_MASKED 1  // one build for every mask and for none: before device.cuh
 #include "kernels/gpu/backward.cuh"
+#include "kernels/gpu/backward_turns.cuh"
 #include "kernels/gpu/flash_bwd_layout.h"
 #include "kernels/gpu/mma.cuh"
 #include "kernels/gpu/tile_copy.cuh"
@@ -189,7 +192,7 @@ __device__ inline void keep(const Warp& w, unsigned char* to, const Scores& s) {
   }
 }
 
-// P and dS of a tile, to shared memory; P only where it has a place. Q, K, dO and V lie at these addresses.
+// P and dS of a tile, to shared memory. Q, K, dO and V lie at these addresses.
 struct Factors {
   unsigned q, k, d_o, v;
 };
@@ -214,7 +217,7 @@ __device__ inline void make_tile(const Args& a, const BackwardArgs& g, const Til
         slopes,  // @score
         s);
   // @phase P
-  if (p != nullptr) keep(w, p, s);
+  if (p != nullptr) keep(w, p, s);  // always: but the branch holds ptxas back from mixing this with dP, and spilling
   // @phase dP
   multiply_rows<kVWidth, kVSteps>(w, at.d_o, at.v, d_p);
   // @phase dS
@@ -322,7 +325,6 @@ __device__ inline void store(Element* to, int64 row0, int64 rows, int across, in
 
 // ---- dQ where blocks add into it
 
-#if !ATTN_DETERMINISTIC
 constexpr int kFragments = kQm * 2 * kAt.q_steps;  // of a warp
 
 // Four neighbours, one lane's of a fragment.
@@ -352,7 +354,9 @@ __device__ inline void reduce_queries(const Warp& w, unsigned d_s, unsigned k, f
   }
   if constexpr (FIRST + kCount < kAt.q_steps) reduce_queries<FIRST + kCount>(w, d_s, k, to);
 }
-#endif
+
+constexpr bool kDown = ATTN_DETERMINISTIC != 0;
+constexpr int kWay = kDown ? -1 : 1;  // to the next query tile
 
 // ---- kernels
 
@@ -392,10 +396,12 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) flash_bwd_rows(const 
     keep_row(a, g, n + diagonal, diagonal % 2 == 0 ? upper[0] : upper[1], kLog2E);
     keep_row(a, g, n + diagonal + 8, diagonal % 2 == 0 ? lower[2] : lower[3], kLog2E);
   }
-#if !ATTN_DETERMINISTIC
   // @phase dQ
   float4* d_q = reinterpret_cast<float4*>(g.d_q_sum + n * kAt.d);
   for (int d = lane; d < 16 * kAt.d / 4; d += 32) d_q[d] = make_float4(0, 0, 0, 0);
+#if ATTN_DETERMINISTIC
+  if (lane == 0 && n == 0) g.turns[0] = 0;
+  if (lane == 0 && n % ATTN_BR == 0) g.turns[1 + n / ATTN_BR] = 0;
 #endif
 }
 
@@ -404,10 +410,16 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1) flash_bwd_keys(con
   // @phase setup
   const unsigned base = shared_address(shared);
   const unsigned tiles = static_cast<unsigned>((a.Lk + ATTN_BC - 1) / ATTN_BC);
-  const int64 kv = blockIdx.x / tiles, b = kv / a.Hkv, group = a.Hq / a.Hkv;
+#if ATTN_DETERMINISTIC
+  const KeyTile mine =
+      key_tile_of(take_ticket(g.turns, reinterpret_cast<int*>(shared)), tiles, static_cast<unsigned>(a.B * a.Hkv));
+#else
+  const KeyTile mine{blockIdx.x / tiles, blockIdx.x % tiles};
+#endif
+  const int64 kv = mine.kv, b = kv / a.Hkv, group = a.Hq / a.Hkv;
   const int64 first_head = b * a.Hq + (kv - b * a.Hkv) * group;
   const Warp w;
-  Tile now{first_head, 0, int64{blockIdx.x % tiles} * ATTN_BC, key_length(a, first_head)};
+  Tile now{first_head, 0, int64{mine.tile} * ATTN_BC, key_length(a, first_head)};
   float d_k[kKm][2 * kAt.k_steps][4], d_v[kKm][2 * kAt.v_steps][4];
   clear(d_k);
   clear(d_v);
@@ -421,12 +433,13 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1) flash_bwd_keys(con
     many = last > first ? (last + ATTN_BR - 1) / ATTN_BR - begin : 0;
   }
   const int64 turns = group * many;
+  if (kDown) begin += many - 1;
   now.r0 = begin * ATTN_BR;
   int64 next_head = now.head, next_r0 = now.r0;  // of the tile that is fetched next
-  const int64 end_r0 = (begin + many) * ATTN_BR;
+  const int64 end_r0 = (begin + kWay * many) * ATTN_BR;
   const auto fetch = [&](unsigned stage) {
     copy_queries(a, g, next_head, next_r0, base + kAt.ring_at + stage);
-    next_r0 += ATTN_BR;
+    next_r0 += kWay * ATTN_BR;
     if (next_r0 == end_r0) {
       next_r0 = begin * ATTN_BR;
       ++next_head;
@@ -440,6 +453,10 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1) flash_bwd_keys(con
 
   // @phase loop
   unsigned stage = 0;
+#if ATTN_DETERMINISTIC
+  int told = 0;  // place in `turns` of the query tile before
+  const auto place = [&] { return static_cast<int>(1 + now.head * (g.rows / ATTN_BR) + now.r0 / ATTN_BR); };
+#endif
 #pragma unroll 1
   for (int64 turn = 0; turn < turns; ++turn) {
     // @phase barrier
@@ -450,86 +467,46 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1) flash_bwd_keys(con
     }
     wait_for_copies<0>();
     __syncthreads();  // the tile has come for all; P, dS and the other buffer are free
-    if (ATTN_STAGES > 1 && turn + 1 < turns) fetch(stage == 0 ? kAt.keys_stage : 0);
+    if (ATTN_STAGES > 1 && turn + 1 < turns) fetch(stage == 0 ? kAt.stage : 0);
     commit_copies();
     const unsigned q = base + kAt.ring_at + stage, d_o = q + kAt.q_bytes;
+#if ATTN_DETERMINISTIC
+    const int seen = threadIdx.x == 32 ? added_to(g.turns + place()) : 0;
+#endif
     make_tile(a, g, now, w, {q, base, d_o, base + kAt.k_bytes}, shared + kAt.p_at, shared + kAt.d_s_at);
     // @phase barrier
+#if ATTN_DETERMINISTIC
+    if (threadIdx.x == 0 && told != 0) tell_added(g.turns + told);  // by now its sums have come there
+    told = place();
+    if (threadIdx.x == 32) await_turn(g.turns + told, key_tiles_before(a, now.r0, mine.tile, ATTN_BC), seen);
+#endif
     __syncthreads();  // P and dS are whole
     // @phase dV
     add_to_keys<kVWidth, kAt.v_steps>(w, base + kAt.p_at, d_o, d_v);
     // @phase dK
     add_to_keys<kDWidth, kAt.k_steps>(w, base + kAt.d_s_at, q, d_k);
-#if !ATTN_DETERMINISTIC
     // @phase dQ
     const int64 tile = now.head * (g.rows / ATTN_BR) + now.r0 / ATTN_BR;
     reduce_queries<0>(w, base + kAt.d_s_at, base, g.d_q_sum + (tile * kWarps + w.number) * kFragments * 128);
-#endif
     // @phase loop
-    if (ATTN_STAGES > 1) stage = stage == 0 ? kAt.keys_stage : 0;
-    now.r0 += ATTN_BR;
+    if (ATTN_STAGES > 1) stage = stage == 0 ? kAt.stage : 0;
+    now.r0 += kWay * ATTN_BR;
     if (now.r0 == end_r0) {
       now.r0 = begin * ATTN_BR;
       ++now.head;
     }
   }
+#if ATTN_DETERMINISTIC
+  // @phase dQ
+  __syncthreads();
+  if (threadIdx.x == 0 && told != 0) tell_added(g.turns + told);
+#endif
   // @phase store
   const int64 row0 = kv * a.Lk + now.c0 + w.k_row, rows = (kv + 1) * a.Lk;
   store<ATTN_D, kAt.k.across>(static_cast<Element*>(g.d_k), row0, rows, w.k_across, w.lane, a.scale, d_k);
   store<ATTN_DV, kAt.k.across>(static_cast<Element*>(g.d_v), row0, rows, w.k_across, w.lane, 1.0f, d_v);
 }
 
-#if ATTN_DETERMINISTIC
-extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1) flash_bwd_queries(const Args a, const BackwardArgs g) {
-  extern __shared__ __align__(128) unsigned char shared[];
-  // @phase setup
-  const unsigned base = shared_address(shared), ring = base + kAt.queries_ring_at;
-  const unsigned tiles = static_cast<unsigned>((a.Lq + ATTN_BR - 1) / ATTN_BR);
-  const int64 head = blockIdx.x / tiles, kv = kv_head(a, head);
-  // Under a causal mask later query tiles see more keys: the longest start first.
-  Tile now{head, int64{tiles - 1 - blockIdx.x % tiles} * ATTN_BR, 0, key_length(a, head)};
-  const int64 r_last = (now.r0 + ATTN_BR < a.Lq ? now.r0 + ATTN_BR : a.Lq) - 1;
-  const int64 last = last_key(a, now.length, r_last);
-  int64 j = first_key(a, now.r0) / ATTN_BC;
-  const int64 j_end = last > 0 ? (last + ATTN_BC - 1) / ATTN_BC : 0;
-  const Warp w;
-  // @phase dQ
-  float d_q[kQm][2 * kAt.q_steps][4];
-  clear(d_q);
-  if (j < j_end) {
-    copy_queries(a, g, head, now.r0, base);
-    if (ATTN_STAGES > 1) copy_keys(a, kv, j * ATTN_BC, now.length, ring);
-    commit_copies();
-  }
-  // @phase loop
-  unsigned stage = 0;
-#pragma unroll 1
-  for (; j < j_end; ++j) {
-    // @phase barrier
-    if constexpr (ATTN_STAGES == 1) {
-      __syncthreads();  // nobody reads the tiles before any more
-      copy_keys(a, kv, j * ATTN_BC, now.length, ring);
-      commit_copies();
-    }
-    wait_for_copies<0>();
-    __syncthreads();  // the tile has come for all; dS and the other buffer are free
-    if (ATTN_STAGES > 1 && j + 1 < j_end)
-      copy_keys(a, kv, (j + 1) * ATTN_BC, now.length, ring + (stage == 0 ? kAt.queries_stage : 0));
-    commit_copies();
-    now.c0 = j * ATTN_BC;
-    const unsigned k = ring + stage;
-    make_tile(a, g, now, w, {base, k, base + kAt.q_bytes, k + kAt.k_bytes}, nullptr, shared + kAt.queries_d_s_at);
-    // @phase barrier
-    __syncthreads();  // dS is whole
-    add_to_queries<0, kAt.q_steps>(w, base + kAt.queries_d_s_at, k, d_q);
-    // @phase loop
-    if (ATTN_STAGES > 1) stage = stage == 0 ? kAt.queries_stage : 0;
-  }
-  // @phase store
-  store<ATTN_D, kAt.q.across>(static_cast<Element*>(g.d_q), head * a.Lq + now.r0 + w.q_row, (head + 1) * a.Lq,
-                              w.q_across, w.lane, a.scale, d_q);
-}
-#else
 // One thread has what a lane had of a fragment: two neighbours of two rows.
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS) flash_bwd_dq(const Args a, const BackwardArgs g) {
   // @phase dQ
@@ -557,6 +534,5 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) flash_bwd_dq(const Ar
     }
   }
 }
-#endif
 
 }  // namespace attn::gpu

@@ -1,8 +1,7 @@
 // Shared memory of flash_bwd, in bytes, and how its warps share a tile. Compiled by the program (how much to ask for)
 // and by NVRTC (where things lie): one place, so the two cannot disagree.
 //
-//   flash_bwd_keys      K and V (Bc rows), P and dS (Br rows of Bc keys), then the ring: stages of Q and dO (Br rows)
-//   flash_bwd_queries   Q and dO, dS, then the ring: stages of K and V
+//   K and V (Bc rows), P and dS (Br rows of Bc keys), then the ring: stages of Q and dO (Br rows)
 // Rows are padded to whole steps of 16 elements, and to as many steps as warps lie side by side; the chunks of a row
 // are swizzled (mma_layout.h).
 //
@@ -24,8 +23,7 @@ struct FlashBwdLayout {
   int d, dv;                      // D and Dv, padded
   int k_steps, v_steps, q_steps;  // of 16 columns that a warp has of dK, dV and dQ
   int k_bytes, v_bytes, q_bytes, d_o_bytes, s_bytes;
-  int p_at, d_s_at, ring_at, keys_stage, keys_total;                  // flash_bwd_keys
-  int queries_d_s_at, queries_ring_at, queries_stage, queries_total;  // flash_bwd_queries
+  int p_at, d_s_at, ring_at, stage, total;
 };
 
 // Two tiles of 16 rows a warp where as many warps are left for the columns: a fragment read then serves two products.
@@ -72,12 +70,8 @@ constexpr FlashBwdLayout flash_bwd_layout(int D, int Dv, int br, int bc, int thr
   x.p_at = x.k_bytes + x.v_bytes;
   x.d_s_at = x.p_at + x.s_bytes;
   x.ring_at = x.d_s_at + x.s_bytes;
-  x.keys_stage = x.q_bytes + x.d_o_bytes;
-  x.keys_total = x.ring_at + stages * x.keys_stage;
-  x.queries_d_s_at = x.q_bytes + x.d_o_bytes;
-  x.queries_ring_at = x.queries_d_s_at + x.s_bytes;
-  x.queries_stage = x.k_bytes + x.v_bytes;
-  x.queries_total = x.queries_ring_at + stages * x.queries_stage;
+  x.stage = x.q_bytes + x.d_o_bytes;
+  x.total = x.ring_at + stages * x.stage;
   return x;
 }
 

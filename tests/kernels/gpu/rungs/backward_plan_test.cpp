@@ -128,14 +128,21 @@ TEST(BackwardPlan, PartsOfTheWorkspaceLieApart) {
   EXPECT_LT(w.p - w.s, 2 * pairs + 512);
 }
 
-TEST(BackwardPlan, ADeterministicOneHasAKernelForDqAndNoSums) {
+TEST(BackwardPlan, ADeterministicOneHasATurnForEachQueryTile) {
   const Device d = *device_for("sm_90a");
   const KernelRow& row = rung("flash_bwd");
   const Problem p = problem(DType::bf16, 64, 64);
   const Plan any = *row.plan(row, p, with(false), d), one = *row.plan(row, p, with(true), d);
   EXPECT_EQ(entries(any), (std::vector<std::string>{"flash_bwd_rows", "flash_bwd_keys", "flash_bwd_dq"}));
-  EXPECT_EQ(entries(one), (std::vector<std::string>{"flash_bwd_rows", "flash_bwd_keys", "flash_bwd_queries"}));
-  EXPECT_LT(one.workspace_bytes, any.workspace_bytes);
+  EXPECT_EQ(entries(one), entries(any));
+  const BackwardWorkspace at = backward_workspace_of(row, p, one.options);
+  const std::int64_t query_tiles = p.B * p.Hq * padded_rows(p, one.options) / one.options.br;
+  EXPECT_GE(at.turns, any.workspace_bytes);
+  EXPECT_GE(one.workspace_bytes, at.turns + sizeof(int) * static_cast<std::uint64_t>(1 + query_tiles));
+  Buffers buffers;
+  buffers.workspace = reinterpret_cast<void*>(256);  // NOLINT(performance-no-int-to-ptr): nobody looks there
+  EXPECT_EQ(backward_args_of(any, buffers).turns, nullptr);
+  EXPECT_NE(backward_args_of(one, buffers).turns, nullptr);
   EXPECT_FALSE(repeats_bits(row, any.options));
   EXPECT_TRUE(repeats_bits(row, one.options));
   EXPECT_TRUE(repeats_bits(rung("naive_bwd"), {}));
