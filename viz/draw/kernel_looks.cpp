@@ -11,7 +11,7 @@ namespace {
 using Rgb = std::array<std::uint32_t, 2>;
 // A CPU kernel takes the colour of the kernel of the same order; its marks are open.
 constexpr Rgb kNaive{0x868E9A, 0x868E9A}, kTiled{0x7A78EC, 0x7E81FB}, kFlash{0x07AEEF, 0x1882AB},
-    kTf32x3{0xC081C3, 0x8A2B9C}, kMma{0xACE463, 0x416500};
+    kTf32x3{0xC081C3, 0x8A2B9C}, kMma{0xACE463, 0x416500}, kHopper{0xFFE8C2, 0x583905};
 
 // A look that the next GPU rung without a row here has.
 constexpr std::string_view kFree = "";
@@ -22,12 +22,13 @@ constexpr auto kLooks = std::to_array<KernelLook>({
     {"flash_simt", kFlash, MarkShape::circle},
     {"flash_wmma", {0x21D8C1, 0x1A7667}, MarkShape::diamond},
     {"flash_mma", kMma, MarkShape::hexagon},
-    {"flash_hopper", {0xFFE8C2, 0x583905}, MarkShape::star},
+    {"flash_hopper", kHopper, MarkShape::star},
     {"flash_tf32x3", kTf32x3, MarkShape::triangle_down},
     // A backward has the colour of its forward: a chart shows one pass.
     {"naive_bwd", kNaive, MarkShape::triangle_left},
     {"flash_bwd_simt", kFlash, MarkShape::triangle_right},
     {"flash_bwd", kMma, MarkShape::plus},
+    {"flash_bwd_hopper", kHopper, MarkShape::pentagon},
     {kFree, {0xC98A5B, 0xA55137}, MarkShape::pentagon},
     {"cpu_sequential", kNaive, MarkShape::triangle_left},
     {"cpu_multicore", kNaive, MarkShape::square},

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
+#include "kernels/gpu/launch/hopper_backward_parameters.h"
 #include "kernels/gpu/launch/hopper_parameters.h"
 #include "kernels/gpu/launch/own_parameters.h"
 #include "kernels/gpu/launch/split_parameters.h"
@@ -154,6 +155,8 @@ Result<Prepared> prepare(const Plan& plan, const Buffers& buffers, const Stream&
   if (has_own_parameters(*plan.kernel)) return prepare_with(own_parameters, plan, buffers, stream);
   if (has_hopper_parameters(*plan.kernel)) return prepare_with(hopper_parameters, plan, buffers, stream);
   if (has_split_parameters(*plan.kernel)) return prepare_with(split_parameters, plan, buffers, stream);
+  if (has_hopper_backward_parameters(*plan.kernel))
+    return prepare_with(hopper_backward_parameters, plan, buffers, stream);
   if (plan.problem.pass == Pass::backward) return prepare_with(backward_args_for_each, plan, buffers, stream);
   return prepare_with(args_for_each, plan, buffers, stream);
 }

@@ -83,6 +83,13 @@ std::vector<Problem> problems(DType dtype) {
   shaped.alibi.emplace();
   shaped.mask.key_lengths = {300, 0};
   all.push_back(shaped);
+  // What the rung of Hopper takes.
+  Problem window = problem(dtype, 200, 333, 128);
+  window.mask.window_left = 90;
+  window.mask.window_right = 20;
+  window.mask.key_lengths = {333, 70};
+  all.push_back(window);
+  all.push_back(problem(dtype, 1, 1, 64));
   return all;
 }
 

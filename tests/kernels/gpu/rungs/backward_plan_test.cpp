@@ -149,6 +149,25 @@ TEST(BackwardPlan, ADeterministicOneHasATurnForEachQueryTile) {
   EXPECT_TRUE(repeats_bits(rung("flash_mma"), {}));
 }
 
+TEST(BackwardPlan, HoppersTakesTwoHeadDimensionsAndPointsElsewhere) {
+  const KernelRow& row = rung("flash_bwd_hopper");
+  const Device d = *device_for("sm_90a");
+  for (const std::int64_t dims : {64, 128}) {
+    const auto plan = row.plan(row, problem(DType::bf16, dims, dims), {}, d);
+    ASSERT_TRUE(plan) << plan.error().message;
+    EXPECT_EQ(entries(*plan),
+              (std::vector<std::string>{"flash_bwd_hopper_rows", "flash_bwd_hopper_keys", "flash_bwd_hopper_dq"}));
+    EXPECT_LE(plan->launches[1].shared_bytes, 227 * 1024);
+  }
+  Problem capped = problem(DType::f16, 64, 64);
+  capped.softcap = 3;
+  for (const Problem& p : {problem(DType::f16, 96, 96), problem(DType::f16, 64, 128), capped}) {
+    const auto takes = row.supports(row, p, {}, d);
+    ASSERT_FALSE(takes);
+    EXPECT_NE(takes.error().message.find("flash_bwd takes"), std::string::npos) << takes.error().message;
+  }
+}
+
 TEST(BackwardPlan, WhatIsNotTakenIsRefusedInWords) {
   const KernelRow& row = rung("flash_bwd");
   const auto refusal = [&](const Problem& p, const Options& o, const char* arch) {

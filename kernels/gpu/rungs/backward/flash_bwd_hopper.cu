@@ -1,0 +1,492 @@
+// flash_bwd_hopper: the backward on Hopper's own hardware. f16 or bf16 in, sums in fp32, D = Dv = 64 or 128.
+//
+//   flash_bwd_hopper_rows   delta = rowsum(dO * O), LSE in base 2      one warpgroup 64 rows
+//   flash_bwd_hopper_keys   for each tile of 128 keys (one block): one warpgroup copies, by TMA: K, V; then Q_i, dO_i
+//     and sends dQ away; the two others compute, 64 keys each; for each query tile i that sees them:
+//       S^T = K Q_i^T;  dP^T = V dO_i^T                                started together
+//       P^T = exp(scale S^T - LSE)                                     in registers, under dP^T
+//       dV += P^T dO_i                                                 P^T from registers
+//       dS^T = P^T (dP^T - delta)                                      in registers, under dV; and to shared memory
+//       dQ_i = dS K, half of the columns each;  dK += dS^T Q_i         dS from shared memory, dS^T from registers
+//       dQ_i is added up in device memory, by the copy engine          under dK
+//     dK = scale dK
+//   flash_bwd_hopper_dq     dQ = scale dQ, rounded
+//
+// The idea. S and dP are computed transposed, keys as rows: then P^T and dS^T leave the tensor cores as the left factors
+// of dV and dK are wanted, in registers. Of what one warpgroup computes the other needs dS alone, for dQ sums over all
+// 128 keys; wgmma reads it turned, as it stands.
+//
+// New against the rung before (flash_bwd). Whole tiles by TMA, products that read shared memory themselves, and one bulk
+// reduction of a tile of dQ in place of a thousand small ones.
+//
+// What limits it now. The registers: dK, dV, S, dP and dQ of a warpgroup take 224 of 240 a thread at D = 128, so a tile
+// has 64 queries, and each product reads more shared memory than one of 128 would.
+#undef ATTN_MASKED
+#define ATTN_MASKED 1  // one build for every mask and for none: before device.cuh
+#define ATTN_QUERIES 1
+#define ATTN_FORM 5
+#define ATTN_LATE 0
+#define ATTN_HALF 0
+#define ATTN_PACK 1
+#define ATTN_SPLIT 0
+#include "kernels/gpu/backward.cuh"
+#include "kernels/gpu/backward_turns.cuh"
+#include "kernels/gpu/flash_bwd_hopper_layout.h"
+#include "kernels/gpu/hopper_barrier.cuh"
+#include "kernels/gpu/hopper_map.cuh"
+#include "kernels/gpu/hopper_wgmma.cuh"
+
+namespace attn::gpu {
+
+constexpr FlashBwdHopperLayout kBwd = flash_bwd_hopper_layout(ATTN_D);
+constexpr int kKeyPanel = kBwdKeys * 128, kQueryPanel = kBwdQueries * 128;  // bytes
+constexpr int kSteps = ATTN_D / 16, kOwn = ATTN_D / 2;                      // kOwn: columns of dQ of a warpgroup
+constexpr int kQuerySteps = kBwdQueries / 16, kKeySteps = kBwdKeys / 16;
+constexpr unsigned kKeysFull = kBase, kFull = kBase + 8, kEmpty = kFull + 8 * kBwdStages;
+constexpr unsigned kSumsFull = kEmpty + 8 * kBwdStages, kSumsEmpty = kSumsFull + 16;  // one a warpgroup
+constexpr unsigned kK = kBase + kBwd.k_at, kV = kBase + kBwd.v_at, kRing = kBase + kBwd.ring_at;
+constexpr unsigned kRows = kBase + kBwd.rows_at, kDs = kBase + kBwd.d_s_at, kDq = kBase + kBwd.d_q_at;
+constexpr unsigned kStage = 2 * kBwd.query_bytes, kRowsStage = 2 * kBwdQueries * 4;
+constexpr bool kDown = ATTN_DETERMINISTIC != 0;
+constexpr int64 kStride = kDown ? -kBwdQueries : kBwdQueries;  // to the next query tile
+
+__device__ __forceinline__ int near(int64 x) {
+  constexpr int64 kFar = 1 << 30;
+  return static_cast<int>(x > kFar ? kFar : x < -kFar ? -kFar : x);
+}
+
+// d = a b + (keep ? d : 0), the sum running down the rows of both: dS and K as they stand.
+#define ATTN_MULTIPLY_TURNED(N)                                                                             \
+  __device__ __forceinline__ void multiply_turned(float(&d)[N / 2], Descriptor a, Descriptor b, int keep) { \
+    int x = 0, y = 0, z = 0;                                                                                \
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; wgmma.mma_async.sync.aligned.m64n" #N               \
+                 "k16.f32." ATTN_HALF_TYPE "." ATTN_HALF_TYPE " {" ATTN_D_##N "}, %0, %1, p, 1, 1, 1, 1; }" \
+                 : "+l"(a), "+l"(b), "+r"(keep), "+r"(x), "+r"(y), "+r"(z), ATTN_O_##N);                    \
+  }
+ATTN_MULTIPLY_TURNED(32)
+ATTN_MULTIPLY_TURNED(64)
+
+__device__ __forceinline__ void copy_bytes(unsigned to, const void* from, int bytes, unsigned barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+               "l"(from), "r"(bytes), "r"(barrier)
+               : "memory");
+}
+__device__ __forceinline__ void add_bytes(void* to, unsigned from, int bytes) {
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to), "r"(from),
+               "r"(bytes)
+               : "memory");
+}
+__device__ __forceinline__ float2 shared_pair(unsigned at) {
+  float2 x;
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(x.x), "=f"(x.y) : "r"(at));
+  return x;
+}
+// Both warpgroups that compute.
+__device__ __forceinline__ void computers_sync() {
+  // @phase barrier
+  asm volatile("bar.sync 5, 256;" ::: "memory");
+}
+
+// What a block does: a tile of keys, and the query tiles that see some key of it.
+struct Work {
+  int64 c0, length;        // its first key; keys of the batch
+  int kv, batch, tile;     // head of keys, of all; batch; number of the tile
+  int64 head;              // the first query head
+  int64 turns;             // query tiles of all its heads
+  int64 start_r0, end_r0;  // of each head from here until there, by kStride
+
+  __device__ __forceinline__ Work(const Args& a, const KeyTile& mine) {
+    kv = static_cast<int>(mine.kv), tile = static_cast<int>(mine.tile);
+    batch = kv / static_cast<int>(a.Hkv);
+    const int64 group = a.Hq / a.Hkv;
+    head = batch * a.Hq + (kv - batch * a.Hkv) * group;
+    c0 = int64{mine.tile} * kBwdKeys;
+    length = key_length(a, head);
+    int64 begin = 0, many = 0;
+    if (c0 < length) {
+      const int64 c_last = (c0 + kBwdKeys < length ? c0 + kBwdKeys : length) - 1;
+      const int64 first = first_row(a, c0), last = last_row(a, length, c_last);
+      begin = first / kBwdQueries;
+      many = last > first ? (last + kBwdQueries - 1) / kBwdQueries - begin : 0;
+    }
+    turns = group * many;
+    start_r0 = (kDown ? begin + many - 1 : begin) * kBwdQueries;
+    end_r0 = start_r0 + many * kStride;
+  }
+  __device__ __forceinline__ void next(int64& head, int64& r0) const {
+    r0 += kStride;
+    if (r0 == end_r0) {
+      r0 = start_r0;
+      ++head;
+    }
+  }
+};
+
+// ---- the warpgroup that copies: one thread of it
+
+__device__ __forceinline__ void feed(const Args& a, const BackwardArgs& g, const Work& work, const HopperMap& q,
+                                     const HopperMap& k, const HopperMap& v, const HopperMap& d_o) {
+  // @phase K
+  const int key = static_cast<int>(work.c0), of_keys = work.kv - work.batch * static_cast<int>(a.Hkv);
+  barrier_expect(kKeysFull, 2 * kBwd.key_bytes);
+#pragma unroll
+  for (int i = 0; i < kBwd.panels; ++i) load_keys(kK + i * kKeyPanel, k, kKeysFull, 64 * i, key, of_keys, work.batch);
+#pragma unroll
+  for (int i = 0; i < kBwd.panels; ++i) load_keys(kV + i * kKeyPanel, v, kKeysFull, 64 * i, key, of_keys, work.batch);
+  int64 head = work.head, r0 = work.start_r0;
+  int parity = 1;
+  unsigned stage = 0;
+#pragma unroll 1
+  for (int64 turn = 0; turn < work.turns; ++turn) {
+    const unsigned full = kFull + 8 * stage, to = kRing + stage * kStage, rows = kRows + stage * kRowsStage;
+    const int row = static_cast<int>(r0), of_batch = static_cast<int>(head - work.batch * a.Hq);
+    barrier_wait(kEmpty + 8 * stage, parity);
+    // @phase Q
+    barrier_expect(full, static_cast<int>(kStage + kRowsStage));
+#pragma unroll
+    for (int i = 0; i < kBwd.panels; ++i) load_keys(to + i * kQueryPanel, q, full, 64 * i, row, of_batch, work.batch);
+    copy_bytes(rows, g.shift + head * g.rows + r0, kBwdQueries * 4, full);
+    // @phase dO
+#pragma unroll
+    for (int i = 0; i < kBwd.panels; ++i)
+      load_keys(to + kBwd.query_bytes + i * kQueryPanel, d_o, full, 64 * i, row, of_batch, work.batch);
+    copy_bytes(rows + kBwdQueries * 4, g.delta + head * g.rows + r0, kBwdQueries * 4, full);
+    work.next(head, r0);
+    stage ^= 1;
+    if (stage == 0) parity ^= 1;
+  }
+}
+
+// ---- a thread for each warpgroup that computes: it sends the columns of dQ away
+
+__device__ __forceinline__ void send_sums(const Args& a, const BackwardArgs& g, const Work& work, int of) {
+  // @phase dQ
+  const unsigned from = kDq + of * kBwd.sums_bytes / 2;
+  int64 head = work.head, r0 = work.start_r0;
+  int parity = 0;
+#pragma unroll 1
+  for (int64 turn = 0; turn < work.turns; ++turn) {
+    const int64 tile = (head * g.rows + r0) / kBwdQueries;
+    barrier_wait(kSumsFull + 8 * of, parity);
+#if ATTN_DETERMINISTIC
+    await_turn(g.turns + 1 + tile, 2 * key_tiles_before(a, r0, work.tile, kBwdKeys));  // both threads tell
+#endif
+    add_bytes(g.d_q_sum + tile * (kBwdQueries * ATTN_D) + of * (kBwdQueries * kOwn), from, kBwd.sums_bytes / 2);
+    commit_stores();
+    stores_have_read();
+    barrier_arrive(kSumsEmpty + 8 * of);
+#if ATTN_DETERMINISTIC
+    stores_are_done();
+    tell_added(g.turns + 1 + tile);
+#endif
+    work.next(head, r0);
+    parity ^= 1;
+  }
+  stores_are_done();
+}
+
+// ---- the warpgroups that compute
+
+// Rows of K and V beyond the batch's length may hold anything, and 0 times NaN is NaN: zero this warpgroup's.
+__device__ __forceinline__ void zero_beyond(const Work& work, int mine) {
+  // @phase K
+  const int from = near(work.length - work.c0) - 64 * mine;  // the first of the 64 rows that is beyond
+  if (from >= 64) return;
+#pragma unroll 1
+  for (int i = threadIdx.x % 128; i < 64 * 8 * kBwd.panels; i += 128) {
+    const int row = i / 8 % 64;
+    const unsigned to = kK + i / 512 * kKeyPanel + (64 * mine + row) * 128 + i % 8 * 16;
+    if (row < from) continue;
+    asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(to), "r"(0) : "memory");
+    asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(to + kBwd.key_bytes), "r"(0) : "memory");
+  }
+  publish_stores();
+  warpgroup_sync(mine);
+}
+
+// X Y^T of this warpgroup's 64 keys and the stage's 64 queries.
+__device__ __forceinline__ void start_rows(float (&s)[32], Descriptor x, Descriptor y) {
+#pragma unroll
+  for (int i = 0; i < kSteps; ++i)
+    multiply(s, further(x, i / 4 * kKeyPanel + i % 4 * 32), further(y, i / 4 * kQueryPanel + i % 4 * 32), i != 0);
+}
+
+// P^T of S^T. The lane's keys are rows, and its queries 8 t + 2 (lane % 4) + {0, 1}.
+__device__ __forceinline__ void weigh(const Args& a, const Work& work, int64 r0, int mine, unsigned rows,
+                                      float (&s)[32]) {
+  // @phase mask
+  const int first = near(r0 - work.c0 + a.first_shift), last = near(r0 - work.c0 + a.last_shift);
+  const int end = near(work.length - work.c0);
+  const bool whole = end >= kBwdKeys && first + kBwdQueries - 1 <= 0 && last >= kBwdKeys;
+  const int key = 64 * mine + static_cast<int>(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4);
+  const int query = static_cast<int>(threadIdx.x % 4) * 2;
+  // @phase P
+#pragma unroll
+  for (int t = 0; t < 8; ++t) {
+    const float2 shift = shared_pair(rows + query * 4 + 32 * t);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      float& x = s[4 * t + i];
+      x = exp2_fast(fmaf(x, a.scale_log2, i % 2 == 0 ? -shift.x : -shift.y));
+    }
+  }
+  if (whole) return;
+    // @phase mask
+#pragma unroll
+  for (int t = 0; t < 8; ++t) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int c = key + i / 2 * 8, r = query + 8 * t + i % 2;
+      if (c - r < first || c - r >= last || c >= end) s[4 * t + i] = 0;
+    }
+  }
+}
+
+// Left factors of 16 queries each.
+__device__ __forceinline__ void pack(const float (&s)[32], unsigned (&p)[kQuerySteps][4]) {
+#pragma unroll
+  for (int c = 0; c < kQuerySteps; ++c) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) p[c][i] = packed(s[8 * c + 2 * i], s[8 * c + 2 * i + 1]);
+  }
+}
+
+// dS^T to shared memory: rows are keys.
+__device__ __forceinline__ void keep(const unsigned (&p)[kQuerySteps][4], int mine, unsigned to) {
+  const int lane = threadIdx.x % 32, part = lane / 8;
+  const int row = 64 * mine + static_cast<int>(threadIdx.x % 128 / 32) * 16 + part % 2 * 8 + lane % 8;
+#pragma unroll
+  for (int c = 0; c < kQuerySteps; ++c)
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                     to + swizzled_chunk(row, 2 * c + part / 2)),
+                 "r"(p[c][0]), "r"(p[c][1]), "r"(p[c][2]), "r"(p[c][3])
+                 : "memory");
+}
+
+// This warpgroup's 64 keys of dK or dV, through the rows where K or V stood: whole rows leave at once.
+__device__ __forceinline__ void store(Element* to, unsigned at, const Args& a, const Work& work, int mine, float factor,
+                                      const float (&sum)[ATTN_D / 2]) {
+  // @phase store
+  const int lane = threadIdx.x % 32, part = lane / 8, own = 64 * mine + static_cast<int>(threadIdx.x % 128 / 32) * 16;
+  const int row = own + part % 2 * 8 + lane % 8;
+#pragma unroll
+  for (int c = 0; c < kSteps; ++c)
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                     at + c / 4 * kKeyPanel + swizzled_chunk(row, 2 * c % 8 + part / 2)),
+                 "r"(packed(sum[8 * c] * factor, sum[8 * c + 1] * factor)),
+                 "r"(packed(sum[8 * c + 2] * factor, sum[8 * c + 3] * factor)),
+                 "r"(packed(sum[8 * c + 4] * factor, sum[8 * c + 5] * factor)),
+                 "r"(packed(sum[8 * c + 6] * factor, sum[8 * c + 7] * factor))
+                 : "memory");
+  __syncwarp();
+  constexpr int kChunks = ATTN_D / 8;  // of a row, 16 bytes each
+#pragma unroll
+  for (int i = 0; i < kChunks / 2; ++i) {
+    const int n = 32 * i + lane, r = own + n / kChunks, chunk = n % kChunks;
+    if (work.c0 + r >= a.Lk) continue;
+    uint4 x;
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+                 : "r"(at + chunk / 8 * kKeyPanel + swizzled_chunk(r, chunk % 8)));
+    *reinterpret_cast<uint4*>(to + (work.kv * a.Lk + work.c0 + r) * ATTN_D + 8 * chunk) = x;
+  }
+}
+
+__device__ __forceinline__ void compute(const Args& a, const BackwardArgs& g, const Work& work, int mine) {
+  float d_k[ATTN_D / 2], d_v[ATTN_D / 2];
+#pragma unroll
+  for (int i = 0; i < ATTN_D / 2; ++i) d_k[i] = d_v[i] = 0;
+  const Descriptor k = by_rows(kK + mine * 64 * 128), v = by_rows(kV + mine * 64 * 128);
+  const Descriptor k_turned = by_columns(kK + (ATTN_D == 64 ? mine * 64 : mine * kKeyPanel), kBwdKeys);
+  int64 head = work.head, r0 = work.start_r0;
+  barrier_wait(kKeysFull, 0);
+  zero_beyond(work, mine);
+  int parity = 0, sums_parity = 1;
+  unsigned stage = 0;
+  // @phase loop
+#pragma unroll 1
+  for (int64 left = work.turns; left > 0; --left) {
+    const unsigned q = kRing + stage * kStage, d_o = q + kBwd.query_bytes, rows = kRows + stage * kRowsStage;
+    const unsigned d_s_at = kDs + stage * kBwdKeys * 128;
+    barrier_wait(kFull + 8 * stage, parity);
+    float s[32], d_p[32];
+    // @phase S
+    products_begin();
+    start_rows(s, k, by_rows(q));
+    products_end();
+    // @phase dP
+    start_rows(d_p, v, by_rows(d_o));
+    products_end();
+    unsigned p[kQuerySteps][4];
+    // @phase S
+    wait_for_products<1>(s);
+    weigh(a, work, r0, mine, rows, s);
+    pack(s, p);
+    // @phase dV
+    wait_for_products<0>(d_p);
+    products_begin();
+#pragma unroll
+    for (int c = 0; c < kQuerySteps; ++c) multiply(d_v, p[c], further(by_columns(d_o, kBwdQueries), c * 2048), 1);
+    products_end();
+    // @phase dS
+#pragma unroll
+    for (int t = 0; t < 8; ++t) {
+      const float2 delta = shared_pair(rows + kBwdQueries * 4 + threadIdx.x % 4 * 8 + 32 * t);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) s[4 * t + i] *= d_p[4 * t + i] - (i % 2 == 0 ? delta.x : delta.y);
+    }
+    unsigned d_s[kQuerySteps][4];
+    pack(s, d_s);
+    keep(d_s, mine, d_s_at);
+    publish_stores();
+    computers_sync();  // dS is whole
+    // @phase dQ
+    float d_q[kOwn / 2];
+    products_begin();
+#pragma unroll
+    for (int c = 0; c < kKeySteps; ++c)
+      multiply_turned(d_q, further(by_columns(d_s_at, kBwdKeys), c * 2048), further(k_turned, c * 2048), c != 0);
+    products_end();
+    // @phase dK
+#pragma unroll
+    for (int c = 0; c < kQuerySteps; ++c) multiply(d_k, d_s[c], further(by_columns(q, kBwdQueries), c * 2048), 1);
+    products_end();
+    // @phase dQ
+    wait_for_products<1>(d_q);
+    barrier_wait(kSumsEmpty + 8 * mine, sums_parity);  // the rows before have left
+    const unsigned to = kDq + mine * kBwd.sums_bytes / 2 + threadIdx.x % 128 * 16;
+#pragma unroll
+    for (int t = 0; t < kOwn / 8; ++t)
+      asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to + t * 2048), "f"(d_q[4 * t]),
+                   "f"(d_q[4 * t + 1]), "f"(d_q[4 * t + 2]), "f"(d_q[4 * t + 3])
+                   : "memory");
+    publish_stores();
+    __syncwarp();
+    barrier_arrive_if(threadIdx.x % 32 == 0, kSumsFull + 8 * mine);
+    // @phase dK
+    wait_for_products<0>(d_k);
+    barrier_arrive_if(threadIdx.x % 128 == 0, kEmpty + 8 * stage);
+    work.next(head, r0);
+    sums_parity ^= 1;
+    stage ^= 1;
+    if (stage == 0) parity ^= 1;
+  }
+  wait_for_products<0>(d_v);
+  computers_sync();  // nobody reads K any more
+  store(static_cast<Element*>(g.d_k), kK, a, work, mine, a.scale, d_k);
+  store(static_cast<Element*>(g.d_v), kV, a, work, mine, 1.0f, d_v);
+}
+
+// ---- kernels
+
+// delta is the diagonal of O dO^T, by the very products that make dP of V and dO.
+extern "C" __global__ void __launch_bounds__(128)
+    flash_bwd_hopper_rows(const __grid_constant__ HopperMap q, const __grid_constant__ HopperMap k,
+                          const __grid_constant__ HopperMap v, const __grid_constant__ HopperMap d_o,
+                          const __grid_constant__ HopperMap o, const Args a, const BackwardArgs g) {
+  // @phase delta
+  extern __shared__ __align__(1024) unsigned char bytes[];
+  if (shared_address(bytes) != kBase) return;
+  constexpr unsigned kO = kBase + 1024, kDo = kO + kBwd.query_bytes;
+  const int64 n = int64{blockIdx.x} * kBwdQueries, head = n / g.rows, r0 = n - head * g.rows;
+  const int batch = static_cast<int>(head / a.Hq), of_batch = static_cast<int>(head - batch * a.Hq);
+  if (threadIdx.x == 0) {
+    barrier_init(kBase, 1);
+    barriers_are_made();
+    barrier_expect(kBase, 2 * kBwd.query_bytes);
+    for (int i = 0; i < kBwd.panels; ++i) {
+      load_keys(kO + i * kQueryPanel, o, kBase, 64 * i, static_cast<int>(r0), of_batch, batch);
+      load_keys(kDo + i * kQueryPanel, d_o, kBase, 64 * i, static_cast<int>(r0), of_batch, batch);
+    }
+  }
+  // @phase dQ
+  float4* d_q = reinterpret_cast<float4*>(g.d_q_sum + n * ATTN_D);
+#pragma unroll 4
+  for (int i = threadIdx.x; i < kBwdQueries * ATTN_D / 4; i += 128) d_q[i] = make_float4(0, 0, 0, 0);
+#if ATTN_DETERMINISTIC
+  if (threadIdx.x == 0) {
+    if (n == 0) g.turns[0] = 0;
+    g.turns[1 + blockIdx.x] = 0;
+  }
+#endif
+  // @phase delta
+  __syncthreads();
+  barrier_wait(kBase, 0);
+  float s[32];
+  products_begin();
+#pragma unroll
+  for (int i = 0; i < kSteps; ++i)
+    multiply(s, further(by_rows(kO), i / 4 * kQueryPanel + i % 4 * 32),
+             further(by_rows(kDo), i / 4 * kQueryPanel + i % 4 * 32), i != 0);
+  products_end();
+  wait_for_products<0>(s);
+  // Row and column are the same in one lane of each four.
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+#pragma unroll
+  for (int t = 0; t < 8; ++t) {
+    const int h = t % 2;
+    if (t / 2 != warp || lane % 4 != lane / 8) continue;
+    keep_row(a, g, n + 8 * t + lane / 4, lane / 4 % 2 == 0 ? s[4 * t + 2 * h] : s[4 * t + 2 * h + 1], kLog2E);
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(kBwdThreads, 1)
+    flash_bwd_hopper_keys(const __grid_constant__ HopperMap q, const __grid_constant__ HopperMap k,
+                          const __grid_constant__ HopperMap v, const __grid_constant__ HopperMap d_o,
+                          const __grid_constant__ HopperMap o, const Args a, const BackwardArgs g) {
+  // @phase setup
+  extern __shared__ __align__(1024) unsigned char bytes[];
+  if (shared_address(bytes) != kBase) return;
+  const unsigned tiles = static_cast<unsigned>((a.Lk + kBwdKeys - 1) / kBwdKeys);
+#if ATTN_DETERMINISTIC
+  const KeyTile mine =
+      key_tile_of(take_ticket(g.turns, reinterpret_cast<int*>(bytes)), tiles, static_cast<unsigned>(a.B * a.Hkv));
+#else
+  const KeyTile mine{blockIdx.x / tiles, blockIdx.x % tiles};
+#endif
+  if (threadIdx.x == 0) {
+    barrier_init(kKeysFull, 1);
+    for (int i = 0; i < kBwdStages; ++i) {
+      barrier_init(kFull + 8 * i, 1);
+      barrier_init(kEmpty + 8 * i, 2);
+    }
+    for (int i = 0; i < 2; ++i) {
+      barrier_init(kSumsFull + 8 * i, 4);  // the warps of its warpgroup
+      barrier_init(kSumsEmpty + 8 * i, 1);
+    }
+    barriers_are_made();
+  }
+  __syncthreads();
+  const Work work(a, mine);
+  const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);  // a number of the warp, said so
+  if (warpgroup == 2) {
+    give_registers<kBwdProducerRegisters>();
+    if (threadIdx.x == 256) feed(a, g, work, q, k, v, d_o);
+    if (threadIdx.x == 288) send_sums(a, g, work, 0);
+    if (threadIdx.x == 320) send_sums(a, g, work, 1);
+  } else {
+    take_registers<kBwdRegisters>();
+    compute(a, g, work, warpgroup);
+  }
+}
+
+// One thread has what a lane had of eight columns: two neighbours of two rows.
+extern "C" __global__ void __launch_bounds__(256)
+    flash_bwd_hopper_dq(const __grid_constant__ HopperMap q, const __grid_constant__ HopperMap k,
+                        const __grid_constant__ HopperMap v, const __grid_constant__ HopperMap d_o,
+                        const __grid_constant__ HopperMap o, const Args a, const BackwardArgs g) {
+  // @phase store
+  const int64 n = int64{blockIdx.x} * 256 + threadIdx.x;
+  if (n >= a.B * a.Hq * g.rows * ATTN_D / 4) return;
+  constexpr int kOfTile = kBwdQueries * ATTN_D / 4;
+  const int64 tile = n / kOfTile, row = tile * kBwdQueries, head = row / g.rows;
+  const int in = static_cast<int>(n % kOfTile), half = in / (kOfTile / 2), t = in / 128 % (kOwn / 8), lane = in % 128;
+  const int64 r = row - head * g.rows + lane / 32 * 16 + lane % 32 / 4;
+  const int d = half * kOwn + 8 * t + lane % 4 * 2;
+  const float4 x = reinterpret_cast<const float4*>(g.d_q_sum)[n];
+  Element* to = static_cast<Element*>(g.d_q) + (head * a.Lq + r) * ATTN_D + d;
+  if (r < a.Lq) *reinterpret_cast<unsigned*>(to) = packed(x.x * a.scale, x.y * a.scale);
+  if (r + 8 < a.Lq) *reinterpret_cast<unsigned*>(to + 8 * ATTN_D) = packed(x.z * a.scale, x.w * a.scale);
+}
+
+}  // namespace attn::gpu
