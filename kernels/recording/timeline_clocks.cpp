@@ -21,8 +21,8 @@ double along(const ClockPoint& a, const ClockPoint& b, std::int64_t clock) {
   return static_cast<double>(a.ns) + static_cast<double>(clock - a.clock) * rate;
 }
 
-// Blocks that share an SM read its clocks in turns, and between its two reads a warp may have to wait: what lies too near
-// to the moment before, or goes back, says nothing of the rate.
+// Blocks that share an SM read its clocks in turns, and between its two reads a warp may have to wait: what lies too
+// near to the moment before, or goes back, says nothing of the rate.
 std::vector<ClockPoint> thinned(std::span<const ClockPoint> points) {
   std::vector<ClockPoint> kept;
   for (const ClockPoint& p : points) {

@@ -93,7 +93,8 @@ struct PipelineScene {
   std::vector<BlockBand> bands;
   std::int32_t band_rows = 0;
   double launch_ns = 0;
-  // Nanoseconds a key tile that a consumer is in a state, the longest first; the second's and this one's by the same words.
+  // Nanoseconds a key tile that a consumer is in a state, the longest first; the second's and this one's by the same
+  // words.
   struct StateTime {
     std::string words;
     double ns = 0;
