@@ -22,7 +22,7 @@ def one_line(what, done, code, words):
 def experiments(folder):
     done = run("lab", "--list", "--json")
     listed = json.loads(done.stdout)
-    report.check(len(listed) == 6 and all(e["question"].endswith("?") for e in listed), f"--list: {done.stdout}")
+    report.check(len(listed) == 7 and all(e["question"].endswith("?") for e in listed), f"--list: {done.stdout}")
     for e in listed:
         text = run("lab", "--experiment", e["id"], "--text").stdout
         report.check(text.startswith('// attn-build: {"edits":"' + e["kernel"] + '"}\n'), f"{e['id']}: {text[:80]}")

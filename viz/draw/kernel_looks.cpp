@@ -24,11 +24,11 @@ constexpr auto kLooks = std::to_array<KernelLook>({
     {"flash_mma", kMma, MarkShape::hexagon},
     {"flash_hopper", kHopper, MarkShape::star},
     {"flash_tf32x3", kTf32x3, MarkShape::triangle_down},
-    // A backward has the colour of its forward: a chart shows one pass.
+    // A backward has the colour of its forward, and may have its mark: a chart shows one pass.
     {"naive_bwd", kNaive, MarkShape::triangle_left},
     {"flash_bwd_simt", kFlash, MarkShape::triangle_right},
     {"flash_bwd", kMma, MarkShape::plus},
-    {"flash_bwd_hopper", kHopper, MarkShape::pentagon},
+    {"flash_bwd_hopper", kHopper, MarkShape::star},
     {kFree, {0xC98A5B, 0xA55137}, MarkShape::pentagon},
     {"cpu_sequential", kNaive, MarkShape::triangle_left},
     {"cpu_multicore", kNaive, MarkShape::square},

@@ -41,7 +41,7 @@ TEST(BundledSessions, AreFromAGpuCheckedAndComplete) {
   if (bundled().empty()) GTEST_SKIP() << "none is bundled: tests/gpu/make_session.sh makes one on a GPU";
   for (const fs::path& file : bundled()) {
     SCOPED_TRACE(file.string());
-    EXPECT_LT(fs::file_size(file), 1'000'000U);
+    EXPECT_LT(fs::file_size(file), 2'000'000U);
     const auto session = read_session(file);
     ASSERT_TRUE(session) << session.error().message;
     for (const std::string& note : session->notes)

@@ -68,12 +68,15 @@ TEST_F(TimelineWindowTest, IsWalkedByMouse) {
 
 TEST_F(TimelineWindowTest, AnotherRecordingIsChosenByItsName) {
   open();
-  const auto& all = window->controller().model().timelines.all;
-  ASSERT_EQ(all.size(), 6U);
-  const std::string id = id_of(*all[5]);
+  const TimelinesView& timelines = window->controller().model().timelines;
+  ASSERT_GE(timelines.all.size(), 6U);
+  const PipelineScene scene = timeline_scene(timelines.all[0], timelines, "flash_hopper");
+  ASSERT_GE(scene.choices.size(), 2U);
+  const PipelineScene::Choice& other = scene.choices[0].on ? scene.choices[1] : scene.choices[0];
+  const std::string id = other.id;
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     ctx->SetRef(child("profile_timeline"));
-    ctx->ItemClick(("L 4096 D 256, 4 slots##timeline_" + id).c_str());
+    ctx->ItemClick((other.words + "##timeline_" + id).c_str());
     ctx->Yield(2);
     IM_CHECK(view().timeline == id);
   }));

@@ -132,8 +132,9 @@ TEST(ScoreLines, AreSaidByTheDefinesOfACompilation) {
     for (const bool softcap : {false, true}) {
       for (const bool alibi : {false, true}) {
         const Problem p = problem(row.dtypes.front(), softcap, alibi);
+        if (!check_takes(row, p)) continue;
         const auto plan = row.plan(row, p, {}, *device_for("sm_90a"));
-        ASSERT_TRUE(plan) << plan.error().message;
+        ASSERT_TRUE(plan) << row.id << ": " << plan.error().message;
         EXPECT_EQ(score_lines_for(defines_of(*plan, true)), score_lines_for(p)) << row.id << " " << describe(p);
         EXPECT_EQ(score_lines_for(p) == ScoreLines::in, softcap || alibi);
       }

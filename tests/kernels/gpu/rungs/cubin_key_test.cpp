@@ -60,7 +60,7 @@ TEST(CubinKey, OfOneCompileARungIsWhatItWas) {
       {"flash_simt", "3a99f60f2e7b07eacb62aba628ea63a4", "b0603124642fe3e4b424b1c2ca946db2"},
       {"flash_wmma", "0994c8b6b139be5ee4fbf1007157118c", "3970d366727d2f214ee06aec092194a7"},
       {"flash_mma", "2f099a802608e31d86691a9ece63b683", "ff923c0da9adeaead01cea4ab6c35f88"},
-      {"flash_hopper", "48847d3824e01270483307713743fe2e", "71d390d9ae0f0252462d0f9abbd71130"},
+      {"flash_hopper", "50fb06f17820014dcb504de0ee844987", "10225be238c8a12d4d59e2560a683093"},
       {"flash_tf32x3", "c065979b4dc52450949807af044e9de6", "77742b70a7b60d7010624a0059ae2d4e"},
   };
   for (const Keys& keys : kKeys) {
