@@ -365,7 +365,7 @@ Result<double> GpuPeaks::read_gb_per_s() {
   w.count = bytes / 16;
   auto ms = fastest_ms(kReadName, &w, kLoads);
   if (ms && entries_.contains(kReadBulkName)) {
-    const auto bulk = fastest_ms(kReadBulkName, &w, kBulk);
+    auto bulk = fastest_ms(kReadBulkName, &w, kBulk);
     if (!bulk) return bulk;
     ms = std::min(*ms, *bulk);
   }

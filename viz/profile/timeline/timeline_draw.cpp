@@ -285,8 +285,7 @@ float draw_beside(ImDrawList* list, const PipelineScene& scene, const Box& plot,
   const Style& s = style();
   const PipelineScene& beside = *scene.beside;
   float y = top + s.px(kOverviewGap);
-  draw_text(list, {left, y}, Face::bold, 13, colour(s.theme, Token::text),
-            phrase("Below: {}", scene.beside_label).c_str());
+  draw_text(list, {left, y}, Face::bold, 13, colour(s.theme, Token::text), phrase("Below: {}", scene.beside_label));
   y += line_height(13);
   y += draw_paragraph(list, {left, y}, plot.max.x - left, 13, {{scene.beside_words, Face::text, Token::dim, 0, false}},
                       4);

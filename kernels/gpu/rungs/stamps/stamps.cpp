@@ -167,7 +167,7 @@ class Records {
       const StampTag tag = states.tags[n];
       const bool step = record >= kStampTags && record < kStampOwn;
       const unsigned slot = !step || is_of_k(tag) ? a : is_of_v(tag) ? b : kStampNoSlot;
-      add(tag, words_[static_cast<std::size_t>(states.words + n)], slot);
+      add(tag, words_[static_cast<std::size_t>(states.words) + static_cast<std::size_t>(n)], slot);
     }
     if (record >= kStampOwn) events.back().tag = own_tags_[record - kStampOwn];
     if (record >= kStampOverlapped && record < kStampWarp) part_tiles(states);
