@@ -5,27 +5,10 @@
 # Each try's words are left in OUT. Takes half a minute. Exit code 1 if one went otherwise, 77 where there is no GPU.
 set -uo pipefail
 
-program="$(realpath -- "${1:?which attnscope}")"
-folder="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)/own_api2"
-out="${OUT:-$(mktemp -d)}"
-mkdir -p -- "$out"
-failed=0
-"$program" worker --check >/dev/null 2>&1 || { echo "no GPU here"; exit 77; }
-
-# NAME WANTED WORDS ARGUMENTS...: it ends with that exit code, and says the words.
-try() {
-  local name="$1" wanted="$2" words="$3" code
-  shift 3
-  timeout 60 "$program" "$@" >"$out/$name.txt" 2>&1
-  code=$?
-  if [[ $code == "$wanted" ]] && grep -qF -- "$words" "$out/$name.txt"; then
-    echo "GOOD $name: $(tail -n 1 "$out/$name.txt" | cut -c1-160)"
-  else
-    echo "BAD $name: exit $code, wanted $wanted and '$words'"
-    tail -n 5 "$out/$name.txt" | cut -c1-300
-    failed=1
-  fi
-}
+here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
+# shellcheck source=tests/gpu/tries.sh
+source "$here/tries.sh"
+folder="$here/own_api2"
 for kernel in split cluster maps; do
   try "verify_$kernel" 0 "checks passed" verify "$folder/$kernel.cu" --random 8
 done
