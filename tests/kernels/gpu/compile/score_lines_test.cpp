@@ -180,7 +180,10 @@ TEST_P(ScoreCode, CompilesWithSoftcapAndAlibiWithoutSpills) {
     if (++n % (test::asked("ATTNSCOPE_LONG_TESTS") ? 2 : 5) != 0) continue;
     const Problem p = problem(row.dtypes.front(), n % 3 != 0, n % 3 != 1);
     const auto plan = row.plan(row, p, {}, device);
-    ASSERT_TRUE(plan) << plan.error().message;
+    if (!plan) {  // who takes none of this names the rung that does
+      EXPECT_NE(plan.error().message.find("; flash_bwd takes"), std::string::npos) << plan.error().message;
+      continue;
+    }
     const auto source = source_of(row, p, {});
     ASSERT_TRUE(source);
     const auto out = service.compile({*source, device.arch, defines_of(*plan, true)});
