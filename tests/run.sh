@@ -2,8 +2,8 @@
 # Builds and runs the tests: bash tests/run.sh [--full | --tsan | --tidy | --wheels | --web]
 #
 #   (nothing)   the code's rules and every test of a Release build: about 8 minutes on 2 cores
-#   --full      besides: long lists, mutants, address, undefined-behaviour and thread sanitizer, fuzzing, clang-tidy:
-#               about 45 minutes
+#   --full      besides: long lists, mutants, address, undefined-behaviour and thread sanitizer, fuzzing, clang-tidy
+#               and, where its root has been brought, the page in a browser: about 60 minutes
 #   --tsan      the thread sanitizer alone, over kernels, profiling, model and tasks
 #   --tidy      clang-tidy alone
 #   --wheels    the Python wheel alone, in a clean folder of each Python there is (tests/wheels.sh)
@@ -300,6 +300,17 @@ test_web() {
   took
 }
 
+# In --full only where the page's root is there already: to bring it takes as long as all of this.
+test_web_at_hand() {
+  if ((SECONDS > most_seconds - 600)); then
+    count_skip "the page in a browser: less than 10 minutes were left (bash tests/run.sh --web tries it)"
+  elif bash "$root/app/web/root.sh" --whole; then
+    test_web
+  else
+    count_skip "the page in a browser: Emscripten's root is not here (bash tests/run.sh --web brings it)"
+  fi
+}
+
 tidy() {
   step "clang-tidy"
   local program line
@@ -407,6 +418,7 @@ main() {
   if [[ -n $web ]]; then test_web; fi
   if [[ -n $full ]]; then test_asan; fi
   if [[ -n $full$tsan ]]; then test_tsan; fi
+  if [[ -n $full ]]; then test_web_at_hand; fi
   if [[ -n $full$tidy ]]; then tidy; fi
 
   say ""

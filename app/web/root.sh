@@ -3,6 +3,7 @@
 # compiled for WebAssembly from Debian's pinned sources. About 230 MB of downloads, 1 GB of disk and five minutes, once;
 # it lies in ${XDG_CACHE_HOME:-~/.cache}/attnscope/web. Where it lies there whole, nothing is done.
 #   bash app/web/root.sh             prints the root's folder on stdout, everything else on stderr
+#   bash app/web/root.sh --whole     whether it lies there (exit status 0), without bringing it
 #   bash app/web/root.sh --enter COMMAND [FOLDER=PLACE]...   runs a shell's words in it, with folders of the system
 #                                    bound to places of the root
 # A root is entered by chroot, so this wants to be root itself. It needs debootstrap.
@@ -122,6 +123,10 @@ main() {
   if [[ ${1:-} == --enter ]]; then
     shift
     enter "$target" "$@"
+    return
+  fi
+  if [[ ${1:-} == --whole ]]; then
+    whole
     return
   fi
   if ((EUID != 0)); then
