@@ -8,7 +8,7 @@ function(attnscope_embed out)
   set(text "// Made by CMake from the CUDA sources: do not edit.\n")
   string(APPEND text "#include <array>\n#include <string_view>\n\n#include \"kernels/gpu/compile/sources.h\"\n\n")
   string(APPEND text "namespace attn::gpu {\n\nstd::span<const SourceText> written_sources() {\n"
-    "  using namespace std::string_view_literals;  // of known length: clang counts a text's characters in too few steps\n")
+    "  using namespace std::string_view_literals;  // clang would count characters, a million at most\n")
   list(LENGTH ARGN count)
   set(seen "")
   foreach(path IN LISTS ARGN)
