@@ -157,6 +157,9 @@ EMSCRIPTEN_KEEPALIVE int page_wants() {
 EMSCRIPTEN_KEEPALIVE int page_busy() {
   return page()->controller().tasks_run() ? 1 : 0;
 }
+EMSCRIPTEN_KEEPALIVE double page_longest_ms() {
+  return page()->longest_ms();
+}
 // What frames do besides drawing, until no task is left; for tests of many files.
 EMSCRIPTEN_KEEPALIVE void page_settle() {
   page()->settle();

@@ -123,12 +123,14 @@ void Page::scale_by(float factor) {
 }
 
 Result<void> Page::open_state(const std::string& text) {
+  const double begun = emscripten_get_now();
   PageOptions options;
   options.state = text;
   auto state = state_of(options);
   if (!state) return tl::unexpected(state.error());
   state->preferences = controller_->state().preferences;
-  begin(*std::move(state));
+  begin(*std::move(state));  // records what is small at once
+  longest_ms_ = std::max(longest_ms_, emscripten_get_now() - begun);
   return ok();
 }
 
@@ -167,8 +169,10 @@ bool Page::frame(double now) {
   const Recording* recording = controller_->model().recording.get();
   gif_.take(commands_, controller_->state().view.step.cursor,
             recording == nullptr ? 0 : static_cast<EventIndex>(recording->events.size()), kSaved, controller_->log());
+  const double begun = emscripten_get_now();
   const bool stepped = controller_->advance(std::clamp(now - std::exchange(looked_, now), 0.0, 1.0));
   const bool news = controller_->update(std::exchange(commands_, {}));
+  longest_ms_ = std::max(longest_ms_, emscripten_get_now() - begun);
   if (stepped || news) pace_.news(false);
   if (stepped || news) changed_ = now;
   if (gif_.running() || controller_->tasks_run()) pace_.input();

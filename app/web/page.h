@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/control/controller.h"
@@ -55,6 +56,8 @@ class Page {
   void stand_still();
   // What frames do besides drawing, until no task is left.
   void settle();
+  // The longest that a frame or a link was held up by tasks and their results since it was asked last, in milliseconds.
+  double longest_ms() { return std::exchange(longest_ms_, 0); }
 
  private:
   explicit Page(Gl gl) : gl_(gl), pace_(60) {}
@@ -74,7 +77,7 @@ class Page {
   Mirror mirror_;
   std::optional<std::uint64_t> shown_;  // frame_sum() of what the canvas shows
   bool exposed_ = true, still_ = false, wants_text_ = false;
-  double looked_ = 0, changed_ = 0;
+  double looked_ = 0, changed_ = 0, longest_ms_ = 0;
   int width_ = 0, height_ = 0;
   float ratio_ = 1;
   std::string state_said_;

@@ -19,7 +19,9 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from damage import FUZZ, random_states
+from desktop import same_values, written
 from firefox import Firefox
+from slices import test_slices
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FOLDER, BINARY = pathlib.Path(sys.argv[1]), sys.argv[2]
@@ -102,29 +104,6 @@ class Tab:
 
     def close(self):
         self.context.close()
-
-
-def same_values(page, desktop):
-    """Every number, sentence and formula of every step, and the answer. What the machine is called may differ."""
-    wrong = []
-    for key in ("steps", "lse", "out", "dq", "dk", "dv", "compulsory_bytes", "on_chip_bytes", "order", "kernel",
-                "problem", "step_count"):
-        if page.get(key) == desktop.get(key):
-            continue
-        if key != "steps":
-            wrong.append(f"{key}: {page.get(key)} instead of {desktop.get(key)}")
-            continue
-        for here, there in zip(page[key], desktop[key]):
-            for name in there:
-                if here.get(name) != there[name]:
-                    wrong.append(f"{there['position']}, {name}: {here.get(name)} instead of {there[name]}")
-    return wrong
-
-
-def written(step):
-    """What the desktop prints of a step: title, sentence, values."""
-    lines = [line.strip() for line in step.strip("\n").split("\n")]
-    return [f"{lines[0]}. {lines[1]}", lines[2], "\n".join(line for line in lines[3:] if line)]
 
 
 def desktop_steps(*arguments):
@@ -425,6 +404,7 @@ def main():
         tab = test_opens(browser, url)
         for test in (test_walk, test_kernels, test_lessons):
             guarded(test, tab)
+        guarded(test_slices, tab, verdict)
         tab.close()
         for test in (test_link, test_learn, test_files, test_gif, test_touch, test_pictures):
             guarded(test, browser, url)
