@@ -9,6 +9,16 @@
 #include "kernels/gpu/rungs/rows.h"
 
 namespace attn {
+namespace {
+
+constexpr std::int64_t kFewRows = 64;  // query rows that share a key head: a tile of theirs at most
+
+bool is_made_for(const KernelRow& row, const Problem& p, const Options& o) {
+  const bool splits = row.processor == Processor::gpu && spec_of(row, kSplits) != nullptr;
+  return !splits || chosen(o, kSplits) || p.Lq * (p.Hq / p.Hkv) <= kFewRows;
+}
+
+}  // namespace
 
 std::vector<const KernelRow*> ladder() {
   std::vector<const KernelRow*> rows;
@@ -47,6 +57,20 @@ Result<const KernelRow*> find_kernel(std::string_view id, const gpu::OwnKernels&
   for (const auto& kernel : own)
     if (kernel->id == id) return kernel.get();
   return find_kernel(id);
+}
+
+const KernelRow* highest_rung(Processor processor, const Problem& p, const Options& o, const Device& d) {
+  const KernelRow* highest = nullptr;
+  for (const KernelRow* row : ladder_of(p.pass))
+    if (row->processor == processor && row->supports(*row, p, o, d)) highest = row;
+  return highest;
+}
+
+const KernelRow* best_rung(Processor processor, const Problem& p, const Options& o, const Device& d) {
+  const KernelRow* best = nullptr;
+  for (const KernelRow* row : ladder_of(p.pass))
+    if (row->processor == processor && is_made_for(*row, p, o) && row->supports(*row, p, o, d)) best = row;
+  return best;
 }
 
 std::vector<const KernelRow*> kernels_with_fragments() {

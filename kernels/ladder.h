@@ -36,6 +36,11 @@ Result<const KernelRow*> find_kernel(std::string_view id);
 Result<const KernelRow*> find_kernel(std::string_view id, const gpu::OwnKernels& own);
 // Place in ladder(); kernels that this program does not know come last.
 std::size_t ladder_rank(std::string_view id);
+// The highest rung that takes the problem on the device and is made for it; null: none. A GPU's rung that splits keys
+// among blocks is made for few rows, or for whoever chooses `splits`: where there are many, blocks have work enough.
+const KernelRow* best_rung(Processor processor, const Problem& p, const Options& o, const Device& d);
+// The highest that takes it, made for it or not.
+const KernelRow* highest_rung(Processor processor, const Problem& p, const Options& o, const Device& d);
 // The first on the processor that runs in this order; null: none does.
 const KernelRow* first_of(Order order, Processor processor);
 // Those whose row says how tensor cores hold their tiles (KernelRow::fragments), in the order of the ladder.

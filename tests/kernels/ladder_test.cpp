@@ -54,6 +54,42 @@ TEST(Ladder, IdsAreUniqueAndLowerSnake) {
   for (const KernelRow& row : cpu_backward_table()) EXPECT_TRUE(takes_pass(row, Pass::backward)) << row.id;
 }
 
+// Which kernel is taken where nobody names one.
+TEST(Ladder, TheBestRungSplitsKeysForFewRowsAlone) {
+  struct Case {
+    const char* arch;
+    DType dtype;
+    std::int64_t queries, heads, key_heads, dim;
+    const char* best;
+  };
+  constexpr Case kCases[] = {
+      {"sm_90a", DType::f16, 1, 32, 8, 128, "flash_splitkv"}, {"sm_90a", DType::f16, 16, 32, 8, 128, "flash_splitkv"},
+      {"sm_90a", DType::f16, 17, 32, 8, 128, "flash_hopper"}, {"sm_90a", DType::bf16, 64, 8, 8, 64, "flash_splitkv"},
+      {"sm_90a", DType::bf16, 256, 8, 8, 64, "flash_hopper"}, {"sm_90a", DType::f32, 1, 8, 8, 64, "flash_splitkv"},
+      {"sm_90a", DType::f32, 256, 8, 8, 64, "flash_tf32x3"},  {"sm_80", DType::f16, 1, 8, 8, 128, "flash_splitkv"},
+      {"sm_80", DType::f16, 256, 8, 8, 128, "flash_mma"},     {"sm_75", DType::f16, 1, 8, 8, 128, "flash_mma"}};
+  for (const Case& c : kCases) {
+    Problem p;
+    p.Hq = c.heads, p.Hkv = c.key_heads, p.Lq = c.queries, p.Lk = 4096;
+    p.D = p.Dv = c.dim;
+    p.dtype = c.dtype;
+    const KernelRow* best = best_rung(Processor::gpu, p, {}, *gpu::device_for(c.arch));
+    ASSERT_NE(best, nullptr) << c.arch << " " << describe(p);
+    EXPECT_EQ(best->id, c.best) << c.arch << " " << describe(p);
+  }
+  Problem many;
+  many.Hq = many.Hkv = 8, many.Lq = many.Lk = 256, many.D = many.Dv = 64;
+  many.dtype = DType::f16;
+  Options split;
+  choose(split, kSplits, 4);
+  EXPECT_EQ(best_rung(Processor::gpu, many, split, *gpu::device_for("sm_90a"))->id, "flash_splitkv");
+  EXPECT_EQ(best_rung(Processor::cpu, many, {}, cpu_device())->id, "cpu_flash");
+  // Keys in pages of a long prompt: nothing else reads them.
+  many.storage = {16, 16};
+  EXPECT_EQ(best_rung(Processor::gpu, many, {}, *gpu::device_for("sm_90a")), nullptr);
+  EXPECT_EQ(highest_rung(Processor::gpu, many, {}, *gpu::device_for("sm_90a"))->id, "flash_splitkv");
+}
+
 TEST(Ladder, EveryRowSaysWhatItIsAndTakes) {
   for (const KernelRow* row : ladder()) {
     SCOPED_TRACE(row->id);

@@ -114,8 +114,9 @@ def attention(
        protocol: NumPy, torch, JAX, CuPy, memoryview. D up to 256.
     k: [B, Hkv, Lk, D]; Hq is a multiple of Hkv (grouped heads).
     v: [B, Hkv, Lk, Dv].
-    kernel: an id of :func:`kernels`, or "auto", the highest rung of the ladder that takes dtype and shape on the
-       device. :func:`last_call` says which it was. No other library's attention is ever called.
+    kernel: an id of :func:`kernels`, or "auto", the highest rung of the ladder that takes dtype and is made for the
+       shape on the device: flash_splitkv where Lq times Hq / Hkv is 64 at most.
+       :func:`last_call` says which it was. No other library's attention is ever called.
     causal: no key after the query's own; queries and keys end together (bottom right).
     window: (left, right) keys before and after the query's own that are seen; None or -1 on a side: unbounded.
     bias: float32, broadcasts to [B, Hq, Lq, Lk]; added after the scale; -inf masks.

@@ -74,6 +74,28 @@ void check_home(nb::handle home) {
   if (const nb::object reason = home.attr("not_on_gpu"); !reason.is_none()) refuse("q", str_of(reason));
 }
 
+// What a backward is given and gives besides; a forward has none of them.
+struct Gradients {
+  nb::object d_q, d_k, d_v;
+};
+
+// What the call is of, by its tensors.
+LibraryArrays arrays_of(const Arguments& a, nb::handle out, nb::handle lse, nb::handle d_out = {},
+                        const Gradients& to = {}) {
+  LibraryArrays all;
+  all[Tensor::q] = a.q;
+  all[Tensor::k] = a.k;
+  all[Tensor::v] = a.v;
+  all[Tensor::bias] = a.bias;
+  all[Tensor::o] = out;
+  all[Tensor::lse] = lse;
+  all[Tensor::d_o] = d_out;
+  all[Tensor::d_q] = to.d_q;
+  all[Tensor::d_k] = to.d_k;
+  all[Tensor::d_v] = to.d_v;
+  return all;
+}
+
 // Ready for as many launches as are asked; it keeps its arrays alive.
 class Ready {
  public:
@@ -103,7 +125,7 @@ class Ready {
       on_cpu_ = std::make_unique<CpuRun>(request_.problem, request_.options, request_.tensors, *choice.row);
       account_ = account(choice, on_cpu_->threads(), on_cpu_->copied());
     } else {
-      on_gpu_ = std::make_unique<GpuRun>(request_, kernel, home, arrays(a));
+      on_gpu_ = std::make_unique<GpuRun>(request_, kernel, home, arrays_of(a, answer_, lse_));
       account_ = account(on_gpu_->choice(), 0, on_gpu_->copied());
     }
   }
@@ -126,17 +148,6 @@ class Ready {
   nb::object account_of() const { return account_; }
 
  private:
-  LibraryArrays arrays(const Arguments& a) const {
-    LibraryArrays all;
-    all[Tensor::q] = a.q;
-    all[Tensor::k] = a.k;
-    all[Tensor::v] = a.v;
-    all[Tensor::bias] = a.bias;
-    all[Tensor::o] = answer_;
-    all[Tensor::lse] = lse_;
-    return all;
-  }
-
   Request request_;
   nb::object home_, answer_, lse_, account_;
   std::unique_ptr<CpuRun> on_cpu_;
@@ -150,10 +161,6 @@ nb::tuple attention(const nb::args& args) {
 }
 
 // ---- backward
-
-struct Gradients {
-  nb::object d_q, d_k, d_v;
-};
 
 // A gradient lies as what it is of.
 ArrayView gradient_view(nb::handle array, const Request& r, std::string_view name) {
@@ -185,22 +192,6 @@ void clear_gradients(Request& r) {
       refuse("k", "has no keys, or q no queries; on a GPU give at least one, or detach it");
     std::memset(view.data, 0, static_cast<std::size_t>(view.bytes()));
   }
-}
-
-// What the call is of, by its tensors.
-LibraryArrays arrays_of(const Arguments& a, nb::handle out, nb::handle lse, nb::handle d_out, const Gradients& to) {
-  LibraryArrays all;
-  all[Tensor::q] = a.q;
-  all[Tensor::k] = a.k;
-  all[Tensor::v] = a.v;
-  all[Tensor::bias] = a.bias;
-  all[Tensor::o] = out;
-  all[Tensor::lse] = lse;
-  all[Tensor::d_o] = d_out;
-  all[Tensor::d_q] = to.d_q;
-  all[Tensor::d_k] = to.d_k;
-  all[Tensor::d_v] = to.d_v;
-  return all;
 }
 
 nb::tuple backward(const Arguments& a, nb::handle out, nb::handle lse, nb::handle d_out, nb::handle home) {

@@ -102,7 +102,7 @@ Choice choose_layout(Request& request, const std::string& kernel, const Device& 
     const auto takes = [&](const KernelRow& row) {
       return row.processor == Processor::gpu && row.supports(row, inside.problem, inside.options, device).has_value();
     };
-    if (kernel == "auto" ? std::ranges::any_of(ladder(), [&](const KernelRow* row) { return takes(*row); })
+    if (kernel == "auto" ? best_rung(Processor::gpu, inside.problem, inside.options, device) != nullptr
                          : takes(*taken(find_kernel(kernel)))) {
       request = std::move(inside);
       return choose(kernel, request, device);

@@ -279,13 +279,11 @@ Choice choose(std::string_view kernel, const Request& request, const Device& dev
     choice.why = "as asked for";
     return choice;
   }
-  for (const KernelRow* row : ladder_of(request.problem.pass)) {
-    if (row->processor != request.processor) continue;
-    if (auto good = row->supports(*row, request.problem, request.options, device); good) choice.row = row;
-  }
+  choice.row = best_rung(request.processor, request.problem, request.options, device);
+  if (choice.row == nullptr) choice.row = highest_rung(request.processor, request.problem, request.options, device);
   if (choice.row == nullptr)
     refuse("kernel", fmt::format("no rung takes {} on {} ({})", describe(request.problem), device.name, device.arch));
-  choice.why = fmt::format("the highest rung that takes {} on {}", name_of(request.problem.dtype), device.arch);
+  choice.why = fmt::format("the highest rung for {} and this shape on {}", name_of(request.problem.dtype), device.arch);
   return choice;
 }
 
