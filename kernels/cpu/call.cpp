@@ -275,8 +275,6 @@ Result<Recording> begun_recording(const KernelRow& row, Rules rules, const Probl
   if (auto good = validate(p); !good) return tl::unexpected(good.error());
   if (auto good = check_takes(row, p); !good) return tl::unexpected(good.error());
   if (auto good = validate(p, in); !good) return tl::unexpected(good.error());
-  if (p.storage.kind() == Storage::paged)
-    return bad_input(phrase("A recording keeps dense K and V; {} lies in pages.", describe(p)));
   Result<Options> resolved = resolve(row, o, device);
   if (!resolved) return tl::unexpected(resolved.error());
   if (auto good = check_recordable(order_of(row, *resolved), p, *resolved); !good) return tl::unexpected(good.error());

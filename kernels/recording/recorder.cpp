@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/model/order_row.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/model/traffic.h"
 
 namespace attn::cpu {
@@ -61,11 +62,11 @@ void Recorder::column(Slot slot, const float* values, const Place2d& at, Holds h
 void Recorder::input_tile(Slot slot, const Array& from, std::vector<VersionId>& known, const Place2d& at,
                           std::int64_t j, std::int64_t width) {
   const Problem& p = rec_.problem;
-  const std::int64_t head = at.b * p.Hkv + p.kv_head(at.h);
+  const std::int64_t kv = p.kv_head(at.h), head = at.b * p.Hkv + kv;
   VersionId& id = known[static_cast<std::size_t>(head * rec_.key_tiles() + j)];
   if (id == kNoVersion) {
     id = add(slot, at.cols, width, at.c0, 0, {});
-    from.read((head * p.Lk + at.c0) * width, at.cols * width, rec_.arena.data() + rec_.versions[id].offset);
+    read_keys(p, in_, from, {at.b, kv}, at.c0, at.cols, rec_.arena.data() + rec_.versions[id].offset);
   }
   live(slot) = id;
 }

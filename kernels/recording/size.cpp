@@ -150,7 +150,9 @@ std::uint64_t recording_bytes(Order order, const Problem& p, const Options& reso
   // K and V tiles, shared by all query tiles and heads.
   n.add(0, 2 * B * Hkv * static_cast<double>(tj), elements(B, Hkv, Lk, D + Dv));
   const auto e = static_cast<double>(size_of(p.dtype));
-  double arrays = e * (elements(B, Hq, Lq, D + Dv) + elements(B, Hkv, Lk, D + Dv)) + 4 * B * Hq * Lq;
+  const bool paged = p.storage.kind() == Storage::paged;
+  const double keys = paged ? static_cast<double>(p.storage.pages) * static_cast<double>(p.storage.page) : B * Lk;
+  double arrays = e * (elements(B, Hq, Lq, D + Dv) + keys * Hkv * (D + Dv)) + 4 * B * Hq * Lq;
   // Q, O, K, V and LSE; of a backward their gradients too, and delta.
   if (p.pass == Pass::backward) arrays *= 2;
   if (p.has_bias()) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "app/state/apply/apply.h"
 #include "kernels/base/text.h"
@@ -11,6 +12,7 @@
 #include "kernels/cpu/device.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/model/problem/validate.h"
 #include "kernels/museum/museum.h"
 #include "kernels/recording/file/recording_file.h"
@@ -66,11 +68,19 @@ Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const Op
     if (!read) return tl::unexpected(read.error());
     source = std::make_shared<const Recording>(*std::move(read));
   }
-  if (auto fits = validate(p, source->inputs); !fits) {
+  // By key, however they lie: an edit is so, and the size of a page may be another one.
+  const bool paged = source->problem.storage.kind() == Storage::paged;
+  Inputs by_key = paged ? gathered(source->problem, source->inputs) : source->inputs;
+  const Problem dense = without_pages(p);
+  if (auto fits = validate(dense, by_key); !fits) {
     return bad_input(phrase("The numbers of {} are of another shape: {} Choose a preset, or go back to {}.",
                             spec.q_file, fits.error().message, describe(source->problem)));
   }
-  return with_edits(p, source->inputs, spec);
+  auto edited = with_edits(dense, std::move(by_key), spec);
+  if (!edited || p.storage.kind() == Storage::dense) return edited;
+  const std::vector<std::int32_t>& table = source->inputs.page_table;
+  const bool same = p.storage == source->problem.storage && check_page_table(p, table, spec.q_file);
+  return laid_into_pages(p, *std::move(edited), same ? table : shuffled_pages(p, spec.seed));
 }
 
 Labels labels_of(const Problem& p, const InputSpec& spec, const OpenedRecordings& opened) {

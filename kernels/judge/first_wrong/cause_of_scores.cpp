@@ -79,7 +79,7 @@ std::string stale_scores(const Operands& in, Elements elements) {
   const Recording& rec = in.recording();
   const Problem& p = rec.problem;
   const EventId& id = rec.events[in.event()].id;
-  const std::int64_t kv = id.b * p.Hkv + p.kv_head(id.h);
+  const std::vector<float> keys = in.all_keys(rec.inputs.k);
   std::vector<Cause> causes;
   for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
     if (j == id.j) continue;
@@ -89,7 +89,7 @@ std::string stale_scores(const Operands& in, Elements elements) {
                       [&, c0 = std::int64_t{j} * rec.options.bc](std::int32_t row, std::int32_t col) {
                         if (c0 + col >= p.Lk) return Value{};
                         return product(in, row, in.cols(Slot::q), [&](std::int32_t d) {
-                          return static_cast<double>(rec.inputs.k.get((kv * p.Lk + c0 + col) * p.D + d));
+                          return static_cast<double>(keys[static_cast<std::size_t>((c0 + col) * p.D + d)]);
                         });
                       }});
   }

@@ -101,7 +101,7 @@ std::string stale_values(const Operands& in, const NewOutput& made, const std::f
   const Recording& rec = in.recording();
   const Problem& p = rec.problem;
   const EventId& id = rec.events[in.event()].id;
-  const std::int64_t kv = id.b * p.Hkv + p.kv_head(id.h);
+  const std::vector<float> values = in.all_keys(rec.inputs.v);
   std::vector<Cause> causes;
   for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
     if (j == id.j) continue;
@@ -111,7 +111,7 @@ std::string stale_values(const Operands& in, const NewOutput& made, const std::f
                 j),
          [&, c0 = std::int64_t{j} * rec.options.bc](std::int32_t row, std::int32_t col) {
            const Value pv = in.weighted_with(row, [&](std::int32_t c) {
-             return c0 + c < p.Lk ? static_cast<double>(rec.inputs.v.get((kv * p.Lk + c0 + c) * p.Dv + col)) : 0.0;
+             return c0 + c < p.Lk ? static_cast<double>(values[static_cast<std::size_t>((c0 + c) * p.Dv + col)]) : 0.0;
            });
            return made.of(row, col, alpha(row), 1, pv);
          }});

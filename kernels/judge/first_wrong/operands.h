@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <vector>
 
 #include "kernels/model/order_row.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/recording/recording.h"
 
 namespace attn::causes {
@@ -78,6 +80,14 @@ class Operands {
     const VersionId id = version(Slot::m_old);
     return id == kNoVersion ||
            std::ranges::all_of(rec_.values(id), [](float x) { return static_cast<double>(x) == -kInf; });
+  }
+  // All keys of the step's head, of K or V as the inputs hold them.
+  std::vector<float> all_keys(const Array& from) const {
+    const Problem& p = rec_.problem;
+    const EventId& id = rec_.events[e_].id;
+    std::vector<float> keys(static_cast<std::size_t>(p.Lk * from.extent(3)));
+    read_keys(p, rec_.inputs, from, {id.b, p.kv_head(id.h)}, 0, p.Lk, keys.data());
+    return keys;
   }
   const Recording& recording() const { return rec_; }
   EventIndex event() const { return e_; }

@@ -202,6 +202,31 @@ Result<Problem> problem_of(const std::array<std::filesystem::path, 3>& files, co
   return p;
 }
 
+// Of a problem that keeps K and V side by side.
+Result<Inputs> make_dense(const Problem& p, const InputSpec& spec, const TakePieces& take) {
+  Inputs in;
+  const std::array<std::pair<InputTensor, const std::string*>, 3> tensors{
+      {{InputTensor::q, &spec.q_file}, {InputTensor::k, &spec.k_file}, {InputTensor::v, &spec.v_file}}};
+  const std::array<Array*, 3> targets{&in.q, &in.k, &in.v};
+  for (std::size_t i = 0; i < 3; ++i) {
+    Result<Array> array = make_tensor(p, spec, tensors[i].first, *tensors[i].second, take);
+    if (!array) return tl::unexpected(array.error());
+    *targets[i] = std::move(*array);
+  }
+  if (p.has_bias()) {
+    Result<Array> bias = make_tensor(p, spec, InputTensor::bias, spec.bias_file, take);
+    if (!bias) return tl::unexpected(bias.error());
+    in.bias = std::move(*bias);
+  } else if (!spec.bias_file.empty()) {
+    return bad_input(phrase("{} is given as bias, but this problem has no bias.", spec.bias_file));
+  }
+  if (p.pass == Pass::backward) in.d_o = *make_tensor(p, spec, InputTensor::d_o, {}, take);
+  for (const CellEdit& edit : spec.edits) {
+    if (auto r = apply(edit, in); !r) return tl::unexpected(r.error());
+  }
+  return in;
+}
+
 }  // namespace
 
 Result<Array> tensor_from_file(const TensorSpec& spec, const std::filesystem::path& name, std::uint64_t max_bytes,
@@ -229,28 +254,10 @@ Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePi
   if (spec.generator == Generator::words) {
     if (const auto words = sentence_words(spec.sentence); !words) return tl::unexpected(words.error());
   }
-  Inputs in;
-  const std::array<std::pair<InputTensor, const std::string*>, 3> tensors{
-      {{InputTensor::q, &spec.q_file}, {InputTensor::k, &spec.k_file}, {InputTensor::v, &spec.v_file}}};
-  const std::array<Array*, 3> targets{&in.q, &in.k, &in.v};
-  for (std::size_t i = 0; i < 3; ++i) {
-    Result<Array> array = make_tensor(p, spec, tensors[i].first, *tensors[i].second, take);
-    if (!array) return tl::unexpected(array.error());
-    *targets[i] = std::move(*array);
-  }
-  if (p.has_bias()) {
-    Result<Array> bias = make_tensor(p, spec, InputTensor::bias, spec.bias_file, take);
-    if (!bias) return tl::unexpected(bias.error());
-    in.bias = std::move(*bias);
-  } else if (!spec.bias_file.empty()) {
-    return bad_input(phrase("{} is given as bias, but this problem has no bias.", spec.bias_file));
-  }
-  if (p.storage.kind() == Storage::paged) in.page_table = shuffled_pages(p, spec.seed);
-  if (p.pass == Pass::backward) in.d_o = *make_tensor(p, spec, InputTensor::d_o, {}, take);
-  for (const CellEdit& edit : spec.edits) {
-    if (auto r = apply(edit, in); !r) return tl::unexpected(r.error());
-  }
-  return in;
+  if (p.storage.kind() == Storage::dense) return make_dense(p, spec, take);
+  auto by_key = make_dense(without_pages(p), spec, take);
+  if (!by_key) return by_key;
+  return laid_into_pages(p, *std::move(by_key), shuffled_pages(p, spec.seed));
 }
 
 Result<FileInputs> inputs_from_files(const std::filesystem::path& q, const std::filesystem::path& k,

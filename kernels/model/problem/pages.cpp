@@ -1,10 +1,13 @@
 #include "kernels/model/problem/pages.h"
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <utility>
 
+#include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
 
 namespace attn {
@@ -24,6 +27,24 @@ Array gathered_of(const Problem& p, const std::vector<std::int32_t>& table, cons
     }
   }
   return dense;
+}
+
+Array pool_of(const Problem& p, const std::vector<std::int32_t>& table, const Array& by_key, std::int64_t columns) {
+  constexpr int kNan = 0xff;  // all bits set are a NaN in every type
+  Array pool(by_key.dtype(), {p.storage.pages, p.Hkv, p.storage.page, columns});
+  std::memset(pool.data(), kNan, pool.bytes());
+  const std::size_t row = static_cast<std::size_t>(columns) * size_of(pool.dtype());
+  for (std::int64_t b = 0; b < p.B; ++b) {
+    const std::int64_t keys = keys_of_batch(p, b);
+    for (std::int64_t kv = 0; kv < p.Hkv; ++kv) {
+      for (std::int64_t c = 0; c < keys; ++c) {
+        const std::int64_t from = (b * p.Hkv + kv) * p.Lk + c, to = pool_row(p, table, b, kv, c);
+        std::memcpy(pool.data() + static_cast<std::size_t>(to) * row,
+                    by_key.data() + static_cast<std::size_t>(from) * row, row);
+      }
+    }
+  }
+  return pool;
 }
 
 }  // namespace
@@ -86,6 +107,35 @@ Inputs gathered(const Problem& p, const Inputs& in) {
   dense.k = gathered_of(p, in.page_table, in.k, p.D);
   dense.v = gathered_of(p, in.page_table, in.v, p.Dv);
   return dense;
+}
+
+Problem with_pages(Problem p, std::int64_t page) {
+  p.storage = {page, 0};
+  // An impossible size is left to validate().
+  if (page < 1) return p;
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  p.storage.pages = static_cast<std::int64_t>(std::min(kMost, saturating_product({{p.B, pages_of_batch(p) + 1}})));
+  return p;
+}
+
+Inputs laid_into_pages(const Problem& p, Inputs by_key, std::vector<std::int32_t> table) {
+  by_key.k = pool_of(p, table, by_key.k, p.D);
+  by_key.v = pool_of(p, table, by_key.v, p.Dv);
+  by_key.page_table = std::move(table);
+  return by_key;
+}
+
+void read_keys(const Problem& p, const Inputs& in, const Array& from, KeyHead head, std::int64_t first,
+               std::int64_t count, float* to) {
+  const std::int64_t columns = from.extent(3);
+  if (p.storage.kind() == Storage::dense) {
+    from.read(((head.b * p.Hkv + head.kv) * p.Lk + first) * columns, count * columns, to);
+    return;
+  }
+  const std::int64_t there = std::clamp<std::int64_t>(keys_of_batch(p, head.b) - first, 0, count);
+  for (std::int64_t n = 0; n < there; ++n)
+    from.read(pool_row(p, in.page_table, head.b, head.kv, first + n) * columns, columns, to + n * columns);
+  std::fill(to + there * columns, to + count * columns, 0.0F);
 }
 
 }  // namespace attn

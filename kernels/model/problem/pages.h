@@ -32,4 +32,19 @@ std::vector<std::int32_t> shuffled_pages(const Problem& p, std::uint64_t seed);
 Problem without_pages(Problem p);
 Inputs gathered(const Problem& p, const Inputs& in);
 
+// The same problem in pages of `page` keys, in a pool that holds every batch's keys apart and a page a batch besides;
+// 0: without pages.
+Problem with_pages(Problem p, std::int64_t page);
+// K and V by key, laid into the pages that the table names. NaN where no key of a batch lies: such rows were never
+// written, and who reads them shows.
+Inputs laid_into_pages(const Problem& p, Inputs by_key, std::vector<std::int32_t> table);
+
+// Keys [first, first + count) of a key head, rows of `from`, which is K or V of these inputs; in fp32. In pages keys
+// beyond the batch's length are 0.
+struct KeyHead {
+  std::int64_t b = 0, kv = 0;
+};
+void read_keys(const Problem& p, const Inputs& in, const Array& from, KeyHead head, std::int64_t first,
+               std::int64_t count, float* to);
+
 }  // namespace attn

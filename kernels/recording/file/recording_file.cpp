@@ -14,6 +14,7 @@
 #include "kernels/formats/npy.h"
 #include "kernels/formats/npy_table.h"
 #include "kernels/model/order_row.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/model/problem_json.h"
 #include "kernels/model/traffic.h"
 #include "kernels/recording/file/entries.h"
@@ -32,6 +33,7 @@ constexpr std::size_t kEventColumns = 6;
 constexpr std::size_t kVersionColumns = 8;
 constexpr std::size_t kMakerColumns = 2;
 constexpr std::int64_t kMaxHolds = 31;  // of version 1: 15
+constexpr std::int64_t kMostPageEntries = 1 << 20;
 constexpr const char* kThreeOfTf32 = "tf32x3";
 
 std::vector<std::byte> events_table(const Recording& rec) {
@@ -96,14 +98,13 @@ json gpu_to_json(const OnGpu& gpu) {
   return j;
 }
 
-// The walk, and the tensors that stand in members of their own, are those of one pass over dense K and V.
+// The walk, and the tensors that stand in members of their own, are those of one pass.
 Result<void> check_walk(const Recording& rec, const std::string& where) {
   const Problem& p = rec.problem;
   const Pass pass = order_row(rec.order).pass;
-  if (p.pass != pass || p.storage.kind() != Storage::dense || p.layout != AxisOrder::bhld ||
-      p.output != OutputType::as_inputs) {
-    return bad_input(phrase("{}: order {} walks a {} over dense K and V in layout bhld, not {}.", where,
-                            name_of(rec.order), name_of(pass), describe(p)));
+  if (p.pass != pass || p.layout != AxisOrder::bhld || p.output != OutputType::as_inputs) {
+    return bad_input(phrase("{}: order {} walks a {} in layout bhld, not {}.", where, name_of(rec.order), name_of(pass),
+                            describe(p)));
   }
   const std::vector<TensorSpec> specs = tensors_of(p);
   for (const NamedTensor& t : rec.tensors) {
@@ -309,12 +310,26 @@ class Reader {
     if (auto r = read_tensor("q", dtype, rec_.inputs.q); !r) return r;
     if (auto r = read_tensor("k", dtype, rec_.inputs.k); !r) return r;
     if (auto r = read_tensor("v", dtype, rec_.inputs.v); !r) return r;
+    if (auto r = read_page_table(); !r) return r;
     if (rec_.problem.has_bias()) {
       if (auto r = read_tensor("bias", DType::f32, rec_.inputs.bias.emplace()); !r) return r;
     }
     if (rec_.problem.pass == Pass::backward) return read_gradients(dtype);
     if (auto r = read_tensor("out", dtype, rec_.outputs.out); !r) return r;
     return read_tensor("lse", DType::f32, rec_.outputs.lse);
+  }
+
+  Result<void> read_page_table() {
+    const Problem& p = rec_.problem;
+    if (p.storage.kind() == Storage::dense) return ok();
+    const std::int64_t shape[] = {p.B, pages_of_batch(p)};
+    if (const std::int64_t count = element_count(shape); count < 0 || count > kMostPageEntries)
+      return bad_input(phrase("{}: its page table has more than {} entries.", where_, kMostPageEntries));
+    auto table = entries_.table<std::int32_t>(fields_, "page_table", static_cast<std::size_t>(shape[1]),
+                                              static_cast<std::uint64_t>(shape[0]));
+    if (!table) return tl::unexpected(table.error());
+    rec_.inputs.page_table = *std::move(table);
+    return ok();
   }
 
   // What a backward reads of its forward, and what it makes.
@@ -400,6 +415,9 @@ Result<void> add_recording(const Recording& rec, std::size_t index, json& sessio
   add_array("q", rec.inputs.q);
   add_array("k", rec.inputs.k);
   add_array("v", rec.inputs.v);
+  if (!rec.inputs.page_table.empty())
+    add("page_table",
+        npy_table_bytes<std::int32_t>(rec.inputs.page_table, static_cast<std::size_t>(pages_of_batch(rec.problem))));
   if (rec.inputs.bias) add_array("bias", *rec.inputs.bias);
   if (rec.problem.pass == Pass::backward) {
     add_array("o", *rec.inputs.o);

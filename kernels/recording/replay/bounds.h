@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/recording/recording.h"
 
@@ -21,13 +22,15 @@ inline double gamma_of(double n, double unit = kUnitRoundoff) {
   return n * unit < 0.5 ? n * unit / (1 - n * unit) : std::numeric_limits<double>::infinity();
 }
 
-// The tensor of the inputs that a slot's tiles are cut from, and the first row of an event's head in it. None for a
-// slot that is not cut from Q, K or V: what an order brings besides.
+// The tensor of the inputs that a slot's tiles are cut from, and the first row of an event's head in it (with pages 0).
+// None for a slot that is not cut from Q, K or V: what an order brings besides.
 struct RowsOfInput {
   const Array* tensor;
   std::int64_t first;
 };
 std::optional<RowsOfInput> rows_of_input(const Recording& rec, const EventId& id, Slot slot);
+// The rows that a version of that slot is cut from, widened; through the page table where there is one.
+std::optional<std::vector<float>> tile_of_input(const Recording& rec, const EventId& id, Slot slot, VersionId tile);
 
 // "step 7 (b 0, h 0, i 0, j 1, max): m_new [2, 0] was recorded as 1.5, replay gives 1.25": steps count from 1.
 std::string difference_words(EventIndex event, const EventId& id, Slot slot, std::int32_t row, std::int32_t col,

@@ -89,11 +89,10 @@ void Replayer::first_state() {
 
 // A tile is the rows of its tensor, widened. What is cut from no tensor is taken as it was recorded.
 void Replayer::loaded(Slot slot) {
-  const std::optional<RowsOfInput> from = rows_of_input(rec_, event().id, slot);
-  if (!from) return;
+  std::optional<std::vector<float>> cut = tile_of_input(rec_, event().id, slot, rec_.after(e_, slot));
+  if (!cut) return;
   const Version& v = made(slot);
-  std::vector<float> rows(static_cast<std::size_t>(v.rows) * static_cast<std::size_t>(v.cols));
-  from->tensor->read((from->first + v.first_row) * v.cols, static_cast<std::int64_t>(rows.size()), rows.data());
+  std::vector<float>& rows = *cut;
   const std::vector<std::int64_t>& lengths = rec_.problem.mask.key_lengths;
   if (order_.absent_keys_zero && !lengths.empty() && slot_row(slot).rows == SlotRows::keys) {
     const std::int64_t there = lengths[static_cast<std::size_t>(event().id.b)] - v.first_row;

@@ -138,13 +138,11 @@ void GpuReplayer::first_state() {
 }
 
 void GpuReplayer::loaded(Slot slot) {
-  const std::optional<RowsOfInput> from = rows_of_input(rec_, id(), slot);
-  if (!from) return;  // as the bitwise replay has it
+  const std::optional<std::vector<float>> rows = tile_of_input(rec_, id(), slot, after(slot));
+  if (!rows) return;  // as the bitwise replay has it
   const Version& v = rec_.version(after(slot));
-  std::vector<float> rows(static_cast<std::size_t>(v.rows) * static_cast<std::size_t>(v.cols));
-  from->tensor->read((from->first + v.first_row) * v.cols, static_cast<std::int64_t>(rows.size()), rows.data());
   compare(slot, [&](std::int32_t r, std::int32_t c) {
-    return Within{rows[static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(c)],
+    return Within{(*rows)[static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(c)],
                   0};
   });
 }

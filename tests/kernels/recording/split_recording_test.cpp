@@ -15,6 +15,7 @@
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/options.h"
 #include "kernels/model/order_row.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/model/problem/tensor_bytes.h"
 #include "kernels/model/traffic.h"
 #include "kernels/museum/right_run.h"
@@ -186,12 +187,71 @@ TEST(SplitRecording, EveryNumberOfRandomProblemsLiesWithinItsBoundOfFp64) {
     const std::int64_t tiles = (p.Lk + bc - 1) / bc;
     Options o = split(1 + next(tiles - 1), next(2) == 1, br, bc);
     if (next(3) == 1) o.key_order = KeyOrder::right_to_left;
+    if (next(2) == 1) p = with_pages(p, next(p.Lk + 2));
     const Recording rec = recorded(p, o, inputs_for(p, seed));
     const auto difference = replay(rec);
     ASSERT_FALSE(difference) << describe(p) << ": " << difference->words;
     expect_exact(rec);
     ASSERT_FALSE(testing::Test::HasFatalFailure());
   }
+}
+
+// The tiles are gathered through the table: the numbers are those without pages, and 0 where a batch has no key.
+TEST(SplitRecording, KeysInPagesGiveTheSameNumbersAndZerosBeyondTheLength) {
+  for (const std::int64_t parts : {1, 2, 3}) {
+    for (const std::int64_t page : {1, 3, 4, 16}) {
+      const Problem dense = mixed(DType::f16), p = with_pages(dense, page);
+      const Inputs in = inputs_for(p, 3);
+      const Recording rec = recorded(p, split(parts), in), plain = recorded(dense, split(parts), inputs_for(dense, 3));
+      EXPECT_FALSE(replay(rec));
+      EXPECT_TRUE(same_bits(rec.outputs, plain.outputs));
+      EXPECT_TRUE(same_bits(rec.outputs, *run_on_cpu(kernel(), p, split(parts), in, 0, {})));
+      expect_exact(rec);
+      std::size_t zeros = 0;
+      for (VersionId v = 0; v < rec.versions.size(); ++v) {
+        const Version& tile = rec.version(v);
+        if (tile.slot != Slot::k && tile.slot != Slot::v) continue;
+        const std::int64_t there = dense.mask.key_lengths[static_cast<std::size_t>(rec.events[tile.made_by].id.b)];
+        const auto values = rec.values(v), by_key = plain.values(v);
+        for (std::size_t n = 0; n < values.size(); ++n) {
+          const bool absent = tile.first_row + static_cast<std::int64_t>(n) / tile.cols >= there;
+          ASSERT_EQ(values[n], absent ? 0.0F : by_key[n]);
+          zeros += absent ? 1 : 0;
+        }
+      }
+      EXPECT_GT(zeros, 0U);
+    }
+  }
+}
+
+TEST(SplitRecording, FileKeepsPoolAndTable) {
+  const Problem p = with_pages(mixed(), 4);
+  const Recording rec = recorded(p, split(3), inputs_for(p, 3));
+  const TempFolder folder;
+  const auto written = write_recording(folder / "pages.attn", rec);
+  ASSERT_TRUE(written) << written.error().message;
+  const auto read = read_recording(folder / "pages.attn");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->problem, p);
+  EXPECT_EQ(read->inputs.page_table, rec.inputs.page_table);
+  EXPECT_EQ(read->arena, rec.arena);
+  EXPECT_FALSE(replay(*read));
+  Recording wrong = rec;
+  wrong.inputs.page_table[1] = 99;
+  const auto refused = write_recording(folder / "wrong.attn", wrong);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("entry 1 of batch 0 in the page table is 99"), std::string::npos)
+      << refused.error().message;
+}
+
+// A tile that comes out of another page than the table says is found.
+TEST(SplitRecording, AWrongPageIsFoundByTheReplay) {
+  const Problem p = with_pages(problem(), 4);
+  Recording rec = recorded(p, split(2), inputs_for(p, 4));
+  std::swap(rec.inputs.page_table[0], rec.inputs.page_table[3]);
+  const auto difference = replay(rec);
+  ASSERT_TRUE(difference);
+  EXPECT_EQ(name_of(rec.events[difference->event].id.phase), "load_kv");
 }
 
 TEST(SplitRecording, AnyChangedNumberOfTheMergeIsFoundByTheReplay) {

@@ -10,6 +10,7 @@
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/recording/size.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/orders/looks.h"
@@ -176,7 +177,10 @@ std::shared_ptr<const Recording> record_companion(const Recording& rec, std::str
     why = resolved.error().message;
     return nullptr;
   }
-  const std::uint64_t bytes = recording_bytes((*row)->order, rec.problem, *resolved);
+  // The other order need not read pages: its numbers are the same.
+  const bool paged = rec.problem.storage.kind() == Storage::paged;
+  const Problem problem = without_pages(rec.problem);
+  const std::uint64_t bytes = recording_bytes((*row)->order, problem, *resolved);
   if (bytes > kCompanionLimit) {
     why = phrase(
         "The {} run of this problem takes {:.0f} MB, too much to record in passing: choose the order {} "
@@ -184,7 +188,7 @@ std::shared_ptr<const Recording> record_companion(const Recording& rec, std::str
         name_of((*row)->order), static_cast<double>(bytes) / 1e6, name_of((*row)->order));
     return nullptr;
   }
-  auto made = (*row)->record(**row, rec.problem, options, rec.inputs, {});
+  auto made = (*row)->record(**row, problem, options, paged ? gathered(rec.problem, rec.inputs) : rec.inputs, {});
   if (!made) {
     why = made.error().message;
     return nullptr;

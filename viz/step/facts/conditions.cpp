@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/model/problem/pages.h"
 #include "kernels/orders/backward/options.h"
 
 namespace attn {
@@ -39,7 +40,11 @@ struct Looker {
   }
   // The inputs themselves: what the kernel made of finite ones is its own.
   bool finite_inputs() const {
-    for (const Array* a : {&rec.inputs.q, &rec.inputs.k, &rec.inputs.v}) {
+    // Rows of a pool that no key fills are none of the kernel's inputs.
+    const bool paged = rec.problem.storage.kind() == Storage::paged;
+    const Inputs out_of_pages = paged ? gathered(rec.problem, rec.inputs) : Inputs();
+    const Inputs& in = paged ? out_of_pages : rec.inputs;
+    for (const Array* a : {&in.q, &in.k, &in.v}) {
       std::vector<float> values(static_cast<std::size_t>(a->size()));
       if (values.empty()) continue;
       a->read(0, a->size(), values.data());
@@ -111,6 +116,9 @@ std::set<std::string, std::less<>> step_conditions(const Recording& rec, const S
   look.set(lse && *lse == -std::numeric_limits<float>::infinity(), "no_lse");
   look.set(rec.problem.has_bias(), "biased");
   look.set(rec.problem.softcap.has_value(), "capped");
+  const bool paged = rec.problem.storage.kind() == Storage::paged;
+  look.set(paged, "paged");
+  look.set(paged && keys_of_tile(rec, at).lacks_some(), "absent");
   look.set(rec.problem.alibi.has_value(), "sloped");
   const auto score = look.live(Slot::s, followed.key);
   look.set(score && std::isfinite(*score) && rec.problem.visible(at.b, at.row, followed.key), "kept");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/model/order_row.h"
+#include "kernels/model/problem/pages.h"
 #include "viz/draw/number_text.h"
 
 namespace attn {
@@ -78,9 +79,12 @@ TensorScales scales_of(const Recording& rec) {
     if (scale.diverges && scale.max > scale.min && scale.min * scale.max > 0)
       scale.narrow = scale.max - scale.min < 0.5F * reach;
   }
-  of(TensorColour::q).natural = natural_of(rec.inputs.q);
-  of(TensorColour::k).natural = natural_of(rec.inputs.k);
-  of(TensorColour::v).natural = natural_of(rec.inputs.v);
+  const bool paged = rec.problem.storage.kind() == Storage::paged;
+  const Inputs out_of_pages = paged ? gathered(rec.problem, rec.inputs) : Inputs();
+  const Inputs& by_key = paged ? out_of_pages : rec.inputs;
+  of(TensorColour::q).natural = natural_of(by_key.q);
+  of(TensorColour::k).natural = natural_of(by_key.k);
+  of(TensorColour::v).natural = natural_of(by_key.v);
   if (rec.inputs.d_o)
     scales[kTensorColourCount + static_cast<std::size_t>(TensorColour::o)].natural = natural_of(*rec.inputs.d_o);
   return scales;

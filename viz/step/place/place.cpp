@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "kernels/base/text.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/recording/replay/exact.h"
 #include "viz/draw/number_text.h"
 
@@ -96,6 +101,30 @@ std::string scale_words(const Problem& p) {
   const double defaults = 1 / std::sqrt(static_cast<double>(p.D));
   if (!p.scale || std::abs(*p.scale - defaults) < 1e-12) return "1/√" + std::to_string(p.D);
   return significant_text(*p.scale, 6);
+}
+
+TileKeys keys_of_tile(const Recording& rec, const StepPlace& at) {
+  if (at.j < 0 || rec.after(at.event, Slot::k) == kNoVersion) return {};
+  const std::int64_t first = at.first_key, end = first + at.keys;
+  return {first, std::clamp(keys_of_batch(rec.problem, at.b), first, end), end};
+}
+
+std::vector<std::int32_t> pages_of_tile(const Recording& rec, const StepPlace& at) {
+  const Problem& p = rec.problem;
+  const TileKeys tile = keys_of_tile(rec, at);
+  std::vector<std::int32_t> pages;
+  for (std::int64_t key = tile.first; key < tile.last; ++key) {
+    const std::int64_t entry = at.b * pages_of_batch(p) + key / p.storage.page;
+    const std::int32_t page = rec.inputs.page_table[static_cast<std::size_t>(entry)];
+    if (pages.empty() || pages.back() != page) pages.push_back(page);
+  }
+  return pages;
+}
+
+std::string pages_of_tile_words(const Recording& rec, const StepPlace& at) {
+  const std::vector<std::int32_t> pages = pages_of_tile(rec, at);
+  if (pages.empty()) return {};
+  return plural(std::ssize(pages), "page {1}", "pages {1}", fmt::format("{}", fmt::join(pages, ", ")));
 }
 
 }  // namespace attn

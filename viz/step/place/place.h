@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/model/traffic.h"  // stores_scores
 #include "kernels/recording/recording.h"
@@ -44,6 +45,20 @@ double bound_of(const Recording& rec, const ExactTile* exact, VersionId version,
 Slot output_slot(const Recording& rec, EventIndex e);
 // l that O's version belongs to: l_new or l_old.
 Slot output_sum_slot(const Recording& rec, EventIndex e);
+
+// Keys of the tile at hand that its batch has, [first, last), and where the tile ends; all 0: no K is at hand. Of a
+// run whose K and V lie in pages.
+struct TileKeys {
+  std::int64_t first = 0, last = 0, end = 0;
+  bool has(std::int64_t key) const { return key >= first && key < last; }
+  bool lacks_some() const { return last < end; }
+};
+TileKeys keys_of_tile(const Recording& rec, const StepPlace& at);
+
+// In the order of the keys.
+std::vector<std::int32_t> pages_of_tile(const Recording& rec, const StepPlace& at);
+// "page 10", "pages 10, 6"; empty: the tile has no key.
+std::string pages_of_tile_words(const Recording& rec, const StepPlace& at);
 
 // "1/√8" where the scale is 1/sqrt(D), else a number.
 std::string scale_words(const Problem& p);
