@@ -98,6 +98,9 @@ class PeerBench::Round {
     if (round_.ours.empty()) {
       one.row.state = RowState::refused;
       one.row.reason = "no kernel of ours was timed on this problem, so there is nothing to take turns with";
+    } else if (round_.point.problem.storage.kind() == Storage::paged) {
+      one.row.state = RowState::refused;
+      one.row.reason = "peers are handed K and V side by side, not in pages: measure them on the problem without pages";
     }
     return one;
   }

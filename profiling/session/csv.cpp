@@ -170,6 +170,10 @@ constexpr auto kShaped = std::to_array<Column>({
      }},
 });
 
+constexpr auto kStored = std::to_array<Column>({
+    {"page", [](S, M m) { return fmt::format("{}", m.key.problem.storage.page); }},
+});
+
 class Line {
  public:
   void add(std::string_view field) {
@@ -186,7 +190,7 @@ class Line {
 
 // The columns that hang on what was measured.
 struct Further {
-  bool shaped = false;
+  bool shaped = false, paged = false;
   std::vector<const Option*>
       options;  // that kernels of these rows declare beside the common ones, in the ladder's order
 };
@@ -198,6 +202,7 @@ Further further_columns(const Session& s) {
   for (const SweepRun& run : s.runs) {
     for (const Measurement& m : run.rows) {
       further.shaped = further.shaped || m.key.problem.shapes_scores();
+      further.paged = further.paged || m.key.problem.storage.kind() == Storage::paged;
       const KernelRow* row = declared.empty() ? nullptr : row_of(m);
       for (auto o = declared.begin(); row != nullptr && o != declared.end();) {
         const bool reads = spec_of(*row, **o) != nullptr;
@@ -222,6 +227,9 @@ std::string header(const Further& further) {
   if (further.shaped) {
     for (const Column& c : kShaped) line.add(c.name);
   }
+  if (further.paged) {
+    for (const Column& c : kStored) line.add(c.name);
+  }
   for (const Option* o : further.options) line.add(o->name);
   return line.end();
 }
@@ -237,6 +245,9 @@ std::string row(const SweepRun& s, const Measurement& m, const Further& further)
   for (const Column& c : kOrigin) line.add(c.text(s, m));
   if (further.shaped) {
     for (const Column& c : kShaped) line.add(c.text(s, m));
+  }
+  if (further.paged) {
+    for (const Column& c : kStored) line.add(c.text(s, m));
   }
   for (const Option* o : further.options) line.add(option_field(m, *o));
   return line.end();

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/model/problem/validate.h"
 
 namespace attn {
@@ -64,6 +66,8 @@ Problem problem_at(const SweepSpec& s, std::int64_t value) {
       let_bias_follow(p, 0, s.base.B, p.B);
     }
   }
+  // The pool holds what the point has.
+  if (p.storage.kind() == Storage::paged) p = with_pages(std::move(p), p.storage.page);
   if (s.ragged != Ragged::none) p.mask.key_lengths = ragged_lengths(s.ragged, p.B, p.Lk);
   return p;
 }

@@ -62,9 +62,11 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
   const float room = width - (name_at - left) - text_width(Face::text, 13, row.id) - s.px(6);
   const bool of_type = std::ranges::find(row.dtypes, sweep.base.dtype) == row.dtypes.end();
   const bool narrow = std::all_of(row.dtypes.begin(), row.dtypes.end(), [](DType t) { return size_of(t) == 2; });
-  const std::string first = !of_type ? tr("layout")
-                            : narrow ? "16-bit"
-                                     : fmt::format("{} …", name_of(row.dtypes.front()));
+  const bool of_layout = !of_type && std::ranges::find(row.layouts, sweep.base.layout) == row.layouts.end();
+  const std::string first = of_layout  ? tr("layout")
+                            : !of_type ? tr("no pages")
+                            : narrow   ? "16-bit"
+                                       : fmt::format("{} …", name_of(row.dtypes.front()));
   for (const std::string& words : {why_not, first}) {
     if (text_width(Face::text, 11, words) > room) continue;
     draw_text_in(&list, name, Align::right, Face::text, 11, colour(s.theme, Token::dim), words);
@@ -210,6 +212,7 @@ void sweep_set_up(const State& state, const Model& model, BenchCache& cache, Com
       draw_menu(dtype_menu(sweep), commands);
       draw_menu(layout_menu(sweep), commands);
       draw_menu(mask_menu(sweep), commands);
+      draw_menu(lengths_menu(sweep), commands);
     }
     text_field(field, sweep, cache, commands);
     if (field.field == SweepField::tile) tune_button(state, model, cache.tiles_kernel, commands);

@@ -13,6 +13,7 @@
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/input_spec.h"
+#include "kernels/model/inputs/ragged.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"
 #include "viz/bench/sweep/sweep_fields.h"
@@ -103,6 +104,34 @@ SweepMenu mask_menu(const SweepSpec& sweep) {
   for (SweepChoice* choice : {&softcap, &alibi}) {
     if (choice->on) menu.shown = (menu.shown == "none" ? "" : menu.shown + " + ") + choice->words;
     menu.choices.push_back(std::move(*choice));
+  }
+  return menu;
+}
+
+SweepMenu lengths_menu(const SweepSpec& sweep) {
+  struct Length {
+    Ragged ragged;
+    const char* name;
+  };
+  constexpr std::array<Length, 5> kLengths{{{Ragged::none, marked("all Lk")},
+                                            {Ragged::uniform, marked("uniform")},
+                                            {Ragged::zipf, "Zipf"},
+                                            {Ragged::even, marked("even")},
+                                            {Ragged::one_long, marked("one long")}}};
+  const bool own = !sweep.base.mask.key_lengths.empty();
+  SweepMenu menu{
+      "##lengths",
+      tr("Key lengths"),
+      own ? tr("your own") : "",
+      tr("Of a batch of B sequences. Uniform: Lk / B to Lk. Zipf: Lk / 1, 2, 3 ... Even: alike, with as many "
+         "keys in all as Zipf. One long: the others have Lk / 64."),
+      {}};
+  for (const Length& length : kLengths) {
+    SweepChoice choice{tr_of(length.name), !own && sweep.ragged == length.ragged, sweep};
+    choice.changed.ragged = length.ragged;
+    choice.changed.base.mask.key_lengths.clear();
+    if (choice.on) menu.shown = choice.words;
+    menu.choices.push_back(std::move(choice));
   }
   return menu;
 }
@@ -279,8 +308,10 @@ std::vector<const KernelRow*> kernels_on(Processor processor, Pass pass) {
 }
 
 std::string refusal(const KernelRow& row, const SweepSpec& sweep) {
-  if (takes(row.dtypes, sweep.base.dtype))
-    return takes(row.layouts, sweep.base.layout) ? std::string() : phrase("{} only", axes_words(row.layouts.front()));
+  if (takes(row.dtypes, sweep.base.dtype)) {
+    if (!takes(row.layouts, sweep.base.layout)) return phrase("{} only", axes_words(row.layouts.front()));
+    return takes(row.storages, sweep.base.storage.kind()) ? std::string() : tr("keys side by side only");
+  }
   std::string names;
   for (const DType t : row.dtypes) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(t));
   return phrase("{} only", names);

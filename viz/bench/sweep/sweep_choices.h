@@ -28,6 +28,8 @@ SweepMenu dtype_menu(const SweepSpec& sweep);
 // How Q, K, V and O lie in memory.
 SweepMenu layout_menu(const SweepSpec& sweep);
 SweepMenu mask_menu(const SweepSpec& sweep);
+// How long the sequences of a batch are.
+SweepMenu lengths_menu(const SweepSpec& sweep);
 SweepMenu inputs_menu(const SweepSpec& sweep);
 SweepMenu check_menu(const SweepSpec& sweep);
 // What GPU kernels are compiled for where they are predicted.

@@ -7,10 +7,12 @@
 #include <charconv>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "kernels/base/letters.h"
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
+#include "kernels/model/problem/pages.h"
 
 namespace attn {
 namespace {
@@ -167,6 +169,13 @@ std::vector<std::int64_t> usual_values(const SweepSpec& s, const Axis& a) {
   return spec == nullptr ? std::vector<std::int64_t>{1, 2, 4} : doublings_of(*spec);
 }
 
+bool any_takes_pages(const SweepSpec& s) {
+  return std::ranges::any_of(s.kernels, [&](const std::string& id) {
+    const auto row = find_kernel(id, s.own);
+    return row && std::ranges::find((*row)->storages, Storage::paged) != (*row)->storages.end();
+  });
+}
+
 // The tile as far as it is not the axis: the axis overrides its side.
 std::string tile_text(const SweepSpec& s) {
   const Options& o = s.options;
@@ -233,6 +242,11 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
   if (s.axis != Axis::D)
     add(SweepField::dims, tr("Head dim D"), pair_text(p.D, p.Dv),
         tr("D of Q and K, or 128/64 where V's differs; at most 256."));
+  if (s.axis != Axis("page") && any_takes_pages(s))
+    add(SweepField::page, tr("Keys a page"),
+        p.storage.kind() == Storage::dense ? "none" : fmt::format("{}", p.storage.page),
+        phrase("K and V in shuffled pages of so many keys, 1 to {}, as servers keep them; none: side by side.",
+               kMaxPage));
   add(SweepField::tile, tr("Tile Br × Bc"), tile_text(s),
       tr("64 x 32; usual: what each kernel takes by itself; tuned: what tuning kept for each point."));
   if (s.axis != Axis::threads)
@@ -256,7 +270,21 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
   return out;
 }
 
-Result<SweepSpec> with_field(SweepSpec s, SweepField field, std::string_view text, std::string_view option) {
+namespace {
+
+Result<SweepSpec> with_page(SweepSpec s, std::string_view text) {
+  std::int64_t page = 0;
+  if (!trimmed(text).empty() && !is_word(text, {"none", "0", "off"})) {
+    const auto n = parse_count(text);
+    if (!n || *n > kMaxPage)
+      return bad_input(phrase("'{}' is not a page size; use 1 to {} keys, or none.", trimmed(text), kMaxPage));
+    page = *n;
+  }
+  s.base = with_pages(std::move(s.base), page);
+  return s;
+}
+
+Result<SweepSpec> put_field(SweepSpec s, SweepField field, std::string_view text, std::string_view option) {
   const auto count = [&](std::int64_t& into) -> Result<SweepSpec> {
     const auto n = parse_count(text);
     if (!n) return bad_input(not_a_count(text));
@@ -291,6 +319,8 @@ Result<SweepSpec> with_field(SweepSpec s, SweepField field, std::string_view tex
       return pair(s.base.Hq, s.base.Hkv);
     case SweepField::dims:
       return pair(s.base.D, s.base.Dv);
+    case SweepField::page:
+      return with_page(std::move(s), text);
     case SweepField::tile: {
       s.tuned = is_word(text, {"tuned"});
       if (s.tuned) text = "usual";
@@ -332,6 +362,15 @@ Result<SweepSpec> with_field(SweepSpec s, SweepField field, std::string_view tex
     }
   }
   return s;
+}
+
+}  // namespace
+
+Result<SweepSpec> with_field(SweepSpec s, SweepField field, std::string_view text, std::string_view option) {
+  auto changed = put_field(std::move(s), field, text, option);
+  if (changed && changed->base.storage.kind() == Storage::paged)
+    changed->base = with_pages(std::move(changed->base), changed->base.storage.page);
+  return changed;
 }
 
 SweepSpec with_axis(SweepSpec s, const Axis& a) {

@@ -35,7 +35,8 @@ enum class SweepField : std::uint8_t {
   threads,
   stages,
   seconds,
-  further
+  further,
+  page
 };
 
 // One line of the sweep panel. `text` is what the field shows; `help` says what may be typed.

@@ -100,6 +100,12 @@ void add_decode_presets(std::vector<BenchPreset>& presets) {
                                 marked("16 heads on 8 key heads, D = 256, bf16, B = 16; a layer that sees 1024 keys, "
                                        "however many there are."),
                                 kReadShare, window});
+  presets.push_back(BenchPreset{
+      "decode_pages", marked("Decoding, by page size"),
+      marked("K and V in shuffled pages of 1 to 256 keys; 32 heads on 8 key heads, D = 128, 8192 keys, bf16, "
+             "B = 16."),
+      kReadShare, with_batch(decoding(Axis("page"), {1, 16, 64, 256}, 32, 8, 8192, 128), 16)});
+  presets.back().sweep.kernels = {"flash_splitkv"};
   SweepSpec ragged = decoding(Axis::B, {16, 64, 256}, 32, 8, 16384, 128);
   ragged.ragged = Ragged::zipf;
   presets.push_back(

@@ -9,6 +9,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/museum/museum.h"
 #include "viz/bench/sweep/sweep_fields.h"
 
@@ -54,6 +55,7 @@ Problem smaller(const Problem& before) {
   for (std::size_t axis = 0; axis < p.bias_shape.size() && axis < 4; ++axis)
     if (p.bias_shape[axis] != 1) p.bias_shape[axis] = full[axis];
   if (p.alibi && !p.alibi->empty()) p.alibi->resize(static_cast<std::size_t>(p.Hq));  // those of the first heads
+  if (p.storage.kind() == Storage::paged) p = with_pages(p, scaled(p.storage.page, before.Lk, p.Lk));
   return p;
 }
 
@@ -79,6 +81,8 @@ Result<StepExample> step_example(std::string_view kernel, const Problem& p, cons
   StepExample e;
   e.kernel = (*row)->id;
   e.problem = is_small(p) ? p : smaller(p);
+  const auto& storages = (*row)->storages;
+  if (std::ranges::find(storages, e.problem.storage.kind()) == storages.end()) e.problem = without_pages(e.problem);
   e.options.br = is_small(p) ? o.br : smaller_tile(o.br, p.Lq, e.problem.Lq);
   e.options.bc = is_small(p) ? o.bc : smaller_tile(o.bc, p.Lk, e.problem.Lk);
   std::vector<std::string> words;

@@ -11,6 +11,7 @@
 #include "kernels/gpu/rungs/common.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "kernels/gpu/rungs/splitkv/splitkv_tile.h"
+#include "kernels/model/problem/pages.h"
 
 namespace attn::gpu {
 namespace {
@@ -87,7 +88,7 @@ std::string reason(const Problem& p, const Options& resolved, const Device& d) {
   return arch ? split_words(p, resolved, *arch, sms_of(d)) : std::string();
 }
 
-// A sweep of decoding: keys alone, and query heads that share a head of keys.
+// A sweep of decoding: keys alone, query heads that share a head of keys, and the size of a page.
 constexpr ProblemAxis kAxes[] = {
     {.name = "Lk",
      .title = marked("keys Lk"),
@@ -116,6 +117,16 @@ constexpr ProblemAxis kAxes[] = {
      .usual =
          [](const Problem&) {
            return std::vector<std::int64_t>{1, 2, 4, 8, 16};
+         }},
+    {.name = "page",
+     .title = marked("keys a page"),
+     .unit = "keys",
+     .of = [](const Problem& p) { return p.storage.page; },
+     .put = [](Problem& p, std::int64_t value) { p = with_pages(std::move(p), value); },
+     .drop = [](Problem& p) { p = without_pages(std::move(p)); },
+     .usual =
+         [](const Problem&) {
+           return std::vector<std::int64_t>{1, 16, 64, 256};
          }},
 };
 

@@ -24,7 +24,7 @@ std::vector<SweepMenu> menus_of(const SweepSpec& s) {
   GpuView none, two;
   two.looked = true;
   two.gpus = {{0, "NVIDIA H100", "sm_90"}, {1, "NVIDIA A100", "sm_80"}};
-  return {axis_menu(s),  dtype_menu(s),        layout_menu(s),      mask_menu(s), inputs_menu(s),
+  return {axis_menu(s),  dtype_menu(s),        layout_menu(s),      mask_menu(s), lengths_menu(s), inputs_menu(s),
           check_menu(s), device_menu(s, none), device_menu(s, two), l2_menu(s),   counters_menu(s)};
 }
 
@@ -60,6 +60,26 @@ TEST(SweepMenus, AnEntryHoldsOnceItIsTaken) {
       EXPECT_TRUE(after[m].choices[n].on) << menus[m].id << " " << menus[m].choices[n].words;
     }
   }
+}
+
+TEST(SweepMenus, KeyLengthsByNameReplaceThoseOfOnesOwn) {
+  SweepSpec sweep = bench_presets().front().sweep;
+  EXPECT_EQ(lengths_menu(sweep).shown, "all Lk");
+  sweep.base.mask.key_lengths.assign(static_cast<std::size_t>(sweep.base.B), 3);
+  EXPECT_EQ(lengths_menu(sweep).shown, "your own");
+  const SweepMenu menu = lengths_menu(sweep);
+  ASSERT_EQ(menu.choices.size(), all_ragged().size());
+  for (std::size_t n = 0; n < menu.choices.size(); ++n) {
+    EXPECT_EQ(menu.choices[n].changed.ragged, all_ragged()[n]);
+    EXPECT_TRUE(menu.choices[n].changed.base.mask.key_lengths.empty());
+  }
+}
+
+TEST(SweepMenus, AKernelWithoutPagesSaysSo) {
+  SweepSpec sweep = bench_presets().front().sweep;
+  sweep.base.storage = {16, 64};
+  EXPECT_EQ(refusal(**find_kernel("cpu_flash1"), sweep), "keys side by side only");
+  EXPECT_EQ(refusal(**find_kernel("cpu_flash"), sweep), "");
 }
 
 TEST(SweepMenus, SoftcapAndAlibiAreSwitchedBesideTheMask) {

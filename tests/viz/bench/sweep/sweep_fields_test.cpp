@@ -222,5 +222,45 @@ TEST(BenchToStep, ASmallProblemStaysAsItIsAndGoesBack) {
   EXPECT_EQ(s.base.D, 4);
 }
 
+TEST(BenchSpec, ThePageIsAFieldOfSweepsWithAKernelThatReadsPages) {
+  SweepSpec s = bench_presets().front().sweep;
+  const auto page = [](const SweepSpec& of) {
+    for (const SweepFieldText& f : sweep_fields(of))
+      if (f.field == SweepField::page) return f.text;
+    return std::string("no field");
+  };
+  s.kernels = {"cpu_flash1"};
+  EXPECT_EQ(page(s), "no field");
+  s.kernels = {"cpu_flash1", "cpu_flash"};
+  s.axis = Axis::L;
+  s.base.Lk = 40, s.base.B = 2, s.tokens = 0;
+  EXPECT_EQ(page(s), "none");
+  auto paged = with_field(s, SweepField::page, "16");
+  ASSERT_TRUE(paged) << paged.error().message;
+  EXPECT_EQ(page(*paged), "16");
+  EXPECT_EQ(paged->base.storage, (KvStorage{16, 2 * (3 + 1)}));
+  // The pool follows the shape, here and at each point.
+  EXPECT_EQ(with_field(*paged, SweepField::batch, "3")->base.storage.pages, 3 * (3 + 1));
+  EXPECT_EQ(problem_at(*paged, 64).storage.pages, 2 * (4 + 1));
+  EXPECT_EQ(with_field(*paged, SweepField::page, "none")->base.storage, KvStorage{});
+  for (const char* wrong : {"257", "-1", "sixteen"}) EXPECT_FALSE(with_field(s, SweepField::page, wrong)) << wrong;
+  paged->axis = Axis("page");
+  EXPECT_EQ(page(*paged), "no field");
+}
+
+TEST(BenchSpec, ThePageIsAnAxis) {
+  SweepSpec s = bench_presets().front().sweep;
+  s.kernels = {"cpu_flash"};
+  s = with_axis(s, Axis("page"));
+  EXPECT_EQ(s.values, (Values{1, 16, 64, 256}));
+  EXPECT_TRUE(validate(s));
+  EXPECT_EQ(problem_at(s, 16).storage.page, 16);
+  s.values = {16, 512};
+  const auto refused = validate(s);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("page = 512: A page of 512 keys cannot be"), std::string::npos)
+      << refused.error().message;
+}
+
 }  // namespace
 }  // namespace attn
