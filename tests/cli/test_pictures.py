@@ -43,6 +43,7 @@ PICTURES = {
     "learn_mistake": ["--view", "learn", "--state", LEARN + "lesson=one-pass,beat=past", "--answer", "wrong"],
     "learn_class": ["--view", "learn", "--state", LEARN + "teach=1,lesson=by-hand,beat=largest"],
     "profile_gpu": ["--view", "profile", "--session", str(ROOT / "assets" / "sessions" / "h100.attn")],
+    "pages": ["--preset", "pages", "--step", "16", "--chart", "pages"],
     "fragments": ["--l", "16", "--d", "64", "--tile", "4x4", "--chart", "fragments"],
     "bench_ladder": ["--view", "bench", "--state", "attn1,bench_page=ladder",
                      "--session", str(ROOT / "assets" / "sessions" / "h100.attn")],

@@ -21,6 +21,8 @@ std::string_view name_of(StepChart c) {
       return "attention";
     case StepChart::fragments:
       return "fragments";
+    case StepChart::pages:
+      return "pages";
     case StepChart::sentence:
       return "sentence";
   }

@@ -25,11 +25,12 @@ enum class StepChart : std::uint8_t {
   attention,  // the weights of the live head, every query row by every key, and how sharp each row is
   fragments,  // which lane and register of a warp holds an element on tensor cores, and which banks its tile lies in
   sentence,   // words of rows and columns: which word attends to which, in every head, tile by tile
+  pages,      // K and V in pages: the pool, the table, and what of both the key tile at hand gathers
 };
 // All of them, in the order of the tabs.
-inline constexpr std::array kStepCharts{StepChart::row,     StepChart::hindsight, StepChart::passes,
-                                        StepChart::error,   StepChart::attention, StepChart::fragments,
-                                        StepChart::sentence};
+inline constexpr std::array kStepCharts{StepChart::row,      StepChart::hindsight, StepChart::passes,
+                                        StepChart::error,    StepChart::attention, StepChart::fragments,
+                                        StepChart::sentence, StepChart::pages};
 std::string_view name_of(StepChart c);  // "row", ...
 
 std::string_view name_of(FragmentTile t);  // "q", ...

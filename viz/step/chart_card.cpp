@@ -21,7 +21,9 @@ std::vector<ChartTab> chart_tabs(std::int32_t row) {
           {StepChart::fragments, tr("Fragments"), tr("Fragments"),
            tr("Which lane and register of a warp holds which element on tensor cores, and the banks of shared memory")},
           {StepChart::sentence, tr("Sentence"), tr("Sentence"),
-           tr("Arcs from the followed word to those that it attends to, in two heads, as far as the run has come")}};
+           tr("Arcs from the followed word to those that it attends to, in two heads, as far as the run has come")},
+          {StepChart::pages, tr("Pages"), tr("Pages"),
+           tr("Where K and V lie in memory, the table that says so, and what the key tile gathers")}};
 }
 
 bool has_chart(Order order, StepChart chart) {
@@ -34,16 +36,23 @@ bool has_more_charts(Order order) {
 }
 
 bool has_chart(const Recording& rec, StepChart chart) {
-  return has_chart(rec.order, chart) && (chart != StepChart::sentence || rec.labels.any());
+  if (chart == StepChart::sentence && !rec.labels.any()) return false;
+  if (chart == StepChart::pages && rec.problem.storage.kind() == Storage::dense) return false;
+  return has_chart(rec.order, chart);
 }
 
-bool shows_sentence(const State& state, const Recording& rec) {
-  return state.view.step.chart == StepChart::sentence && has_chart(rec, StepChart::sentence);
+bool shows_wide_chart(const State& state, const Recording& rec) {
+  const StepChart chart = state.view.step.chart;
+  return (chart == StepChart::sentence || chart == StepChart::pages) && has_chart(rec, chart);
 }
 
-StepChart shown_chart(StepChart chosen, bool beside_row, Order order, bool words) {
-  if (!has_chart(order, chosen) || (chosen == StepChart::sentence && !words)) chosen = StepChart::row;
+StepChart shown_chart(StepChart chosen, bool beside_row, Order order) {
+  if (!has_chart(order, chosen)) chosen = StepChart::row;
   return beside_row && chosen == StepChart::row ? StepChart::hindsight : chosen;
+}
+
+StepChart shown_chart(StepChart chosen, bool beside_row, const Recording& rec) {
+  return shown_chart(has_chart(rec, chosen) ? chosen : StepChart::row, beside_row, rec.order);
 }
 
 std::int32_t followed_key(const Selection& pinned, const StepPlace& at, const StepValues& values) {

@@ -20,13 +20,13 @@ struct ChartTab {
 std::vector<ChartTab> chart_tabs(std::int32_t row);
 // The chart that was chosen, or the row where the order has none such; hindsight instead of the row where that has a
 // card of its own.
-// `words`: the run has words at rows and columns.
-StepChart shown_chart(StepChart chosen, bool beside_row, Order order = Order::flash, bool words = false);
+StepChart shown_chart(StepChart chosen, bool beside_row, Order order = Order::flash);
+StepChart shown_chart(StepChart chosen, bool beside_row, const Recording& rec);
 bool has_chart(Order order, StepChart chart);
-// Arcs over a sentence need words besides.
+// Arcs over a sentence need words besides, pages keys that lie in some.
 bool has_chart(const Recording& rec, StepChart chart);
-// The chart of the sentence is chosen and can be shown: it takes the room of HBM traffic.
-bool shows_sentence(const State& state, const Recording& rec);
+// A chart that is chosen and can be shown takes the room of HBM traffic: the sentence, the pages.
+bool shows_wide_chart(const State& state, const Recording& rec);
 // Whether a second card beside that of the row has something to show.
 bool has_more_charts(Order order);
 // The pinned key wherever it is, else the one that the sentence follows.

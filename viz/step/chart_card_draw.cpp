@@ -20,7 +20,7 @@ namespace attn {
 namespace {
 
 StepChart shown_of(const ChartCard& card) {
-  return shown_chart(card.state.view.step.chart, card.beside_row, card.rec.order, card.rec.labels.any());
+  return shown_chart(card.state.view.step.chart, card.beside_row, card.rec);
 }
 
 // The tabs on the card's first line, and on a second where a phone has no room; the chosen one is bold and underlined.
@@ -86,15 +86,15 @@ void draw_chart_card(const ChartCard& card, const Box& box) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool alone = card.state.view.step.chart == StepChart::fragments;
-  const bool sentence = shows_sentence(card.state, card.rec);
-  const float two = sentence ? kSentenceAndRow : kTwoCharts;
+  const bool wide = shows_wide_chart(card.state, card.rec);
+  const float two = wide ? kSentenceAndRow : kTwoCharts;
   if (!alone && !card.beside_row && has_more_charts(card.rec.order) && box.width() >= s.px(two)) {
-    const float middle = sentence ? box.max.x - std::min(box.width() * 0.38F, s.px(620)) : box.centre().x;
+    const float middle = wide ? box.max.x - std::min(box.width() * 0.38F, s.px(620)) : box.centre().x;
     const Box left{box.min, {middle - s.px(6), box.max.y}}, right{{middle + s.px(6), box.min.y}, box.max};
-    draw_row_card(card, sentence ? right : left);
+    draw_row_card(card, wide ? right : left);
     ChartCard other = card;
     other.beside_row = true;
-    draw_chart_card(other, sentence ? left : right);
+    draw_chart_card(other, wide ? left : right);
     return;
   }
   draw_card(list, box);
@@ -126,6 +126,11 @@ void draw_chart_card(const ChartCard& card, const Box& box) {
       const Document& d = card.state.document;
       const bool toy = !card.rec.gpu && is_of_words(card.rec.problem, d.inputs) && d.inputs.edits.empty();
       draw_sentence(in, sentence_scene(card.rec, card.at, toy), card.rec, card.at, d.selection, card.commands);
+      break;
+    }
+    case StepChart::pages: {
+      const std::int32_t key = followed_key(card.state.document.selection, card.at, card.values);
+      draw_pages(in, card.rec, card.at, key, card.cache.scales, card.commands);
       break;
     }
     case StepChart::attention: {

@@ -54,8 +54,8 @@ float liked_tiles_height(const Recording& rec, float height) {
   return 110 + growth * (std::min(rows * 64, 900.0F) + std::max(110.0F, std::min(k_rows * 32, 420.0F)));
 }
 
-// `sentence`: its arcs take the place of HBM traffic, and need height.
-Areas layout(const Box& all, const Recording& rec, bool alone, bool sentence) {
+// `wide`: a chart that takes the place of HBM traffic, and needs height.
+Areas layout(const Box& all, const Recording& rec, bool alone, bool wide) {
   const Style& s = style();
   Areas a;
   const float gutter = s.px(kGutter), width = all.width() / s.scale, height = all.height() / s.scale;
@@ -76,15 +76,14 @@ Areas layout(const Box& all, const Recording& rec, bool alone, bool sentence) {
   // Secondary cards go before the tiles are squeezed.
   float bottom = 0;
   if (middle >= 410)
-    bottom =
-        std::max(sentence ? std::clamp(middle * 0.46F, 180.0F, 360.0F) : std::clamp(middle * 0.32F, 138.0F, 240.0F),
-                 middle - kGutter - liked_tiles_height(rec, middle));
+    bottom = std::max(wide ? std::clamp(middle * 0.46F, 180.0F, 360.0F) : std::clamp(middle * 0.32F, 138.0F, 240.0F),
+                      middle - kGutter - liked_tiles_height(rec, middle));
   a.has_bottom = bottom > 0;
   const float tiles_bottom =
       a.strip.max.y + gutter + s.px((a.scrolls ? kScrolledTiles : middle) - (a.has_bottom ? bottom + kGutter : 0));
   a.tiles = {{rest.min.x, a.strip.max.y + gutter}, {rest.max.x, tiles_bottom}};
   const Box low{{rest.min.x, tiles_bottom + gutter}, {rest.max.x, tiles_bottom + gutter + s.px(bottom)}};
-  a.has_traffic = low.width() / s.scale >= 760 && !sentence;
+  a.has_traffic = low.width() / s.scale >= 760 && !wide;
   const float split = a.has_traffic ? low.max.x - std::clamp(low.width() * 0.39F, s.px(340), s.px(560)) : low.max.x;
   a.chart = {low.min, {a.has_traffic ? split - gutter : split, low.max.y}};
   a.traffic = {{split, low.min.y}, low.max};
@@ -373,7 +372,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
     draw_gpu_bar({all.min, {all.max.x, all.min.y + height}}, bar, low, commands);
     all.min.y += height + style().px(kGutter);
   }
-  Areas areas = one ? one_panel(all, *ui.only) : layout(all, rec, alone, shows_sentence(state, rec) && !ui.hidden.on);
+  Areas areas = one ? one_panel(all, *ui.only) : layout(all, rec, alone, shows_wide_chart(state, rec) && !ui.hidden.on);
   // Fragments are of the hardware, not of the step: they take the room of the tiles and of all charts.
   const bool fragments = shows_fragments(state, rec) && !ui.hidden.on;
   // On a page that is scrolled they are whole, rather than a page within it.

@@ -21,6 +21,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/model/problem/validate.h"
 #include "kernels/museum/museum.h"
 
@@ -289,6 +290,8 @@ void ProblemArguments::add_to(Parser parser, const std::string& scale_option) {
   parser
       .add_option("--bias-shape", bias_shape, tr("Add a bias (ALiBi) of this shape: 1 or B, 1 or Hq, 1 or Lq, 1 or Lk"))
       ->type_name("B,H,L,L");
+  parser.add_option("--page", page, tr("K and V in pages of N keys, 1 to 256, shuffled; 0: side by side"))
+      ->type_name("N");
   scores.add_to(parser);
   mask.add_to(parser);
 }
@@ -317,6 +320,10 @@ Result<void> ProblemArguments::apply_to(Problem& p) const {
   }
   if (auto r = scores.apply_to(p); !r) return r;
   if (auto r = mask.apply_to(p.mask); !r) return r;
+  if (page)
+    p = with_pages(std::move(p), *page);
+  else if (p.storage.kind() == Storage::paged && (p.B != before.B || p.Lk != before.Lk))
+    p = with_pages(std::move(p), p.storage.page);
   return validate(p);
 }
 

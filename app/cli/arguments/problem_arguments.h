@@ -61,7 +61,7 @@ Result<AxisOrder> layout_of(const std::string& layout);
 Result<void> apply_pass(const std::string& pass, Problem& problem);
 
 struct ProblemArguments {
-  std::optional<std::int64_t> B, Hq, Hkv, Lq, Lk, D, Dv;
+  std::optional<std::int64_t> B, Hq, Hkv, Lq, Lk, D, Dv, page;
   std::string dtype, bias_shape, pass;
   std::optional<double> scale;
   MaskArguments mask;

@@ -50,7 +50,8 @@ Result<StepChart> chart_of(const std::string& name) {
   for (const StepChart c : kStepCharts) {
     if (name == name_of(c)) return c;
   }
-  return bad_input(phrase("--chart {} is unknown; use row, hindsight, passes, error, attention or fragments.", name));
+  return bad_input(phrase(
+      "--chart {} is unknown; use row, hindsight, passes, error, attention, fragments, sentence or pages.", name));
 }
 
 Result<void> set_view(const ShotArguments& a, State& state) {
@@ -297,8 +298,9 @@ Command add_shot(Parser program) {
       ->type_name("S");
   parser.add_flag("--report", a->report, tr("For the window: progress on its socket"))->group("");
   parser
-      .add_option("--chart", a->chart,
-                  tr("Step's chart: row, hindsight, passes, error, attention or fragments; left out: row"))
+      .add_option(
+          "--chart", a->chart,
+          tr("Step's chart: row, hindsight, passes, error, attention, fragments, sentence or pages; left out: row"))
       ->type_name("NAME");
   parser.add_option("--answer", a->answer, tr("At a lesson's question: right, wrong, hint or shown"))
       ->type_name("NAME");

@@ -82,10 +82,16 @@ constexpr std::array kKeys{
            }},
     KeyRow{"Step", marked("next chart"), ImGuiKey_C, 0, true, false, false,
            [](S s, E e) {
-             std::size_t next = (static_cast<std::size_t>(s.view.step.chart) + 1) % kStepCharts.size();
              const InputSpec& in = s.document.inputs;
              const bool words = in.generator == Generator::words || !in.q_file.empty();
-             if (kStepCharts[next] == StepChart::sentence && !words) next = 0;
+             const bool paged = s.document.problem.storage.kind() == Storage::paged;
+             const auto absent = [&](StepChart c) {
+               return (c == StepChart::sentence && !words) || (c == StepChart::pages && !paged);
+             };
+             std::size_t next = static_cast<std::size_t>(s.view.step.chart);
+             do {
+               next = (next + 1) % kStepCharts.size();
+             } while (absent(kStepCharts[next]));
              e.emplace_back(ChooseStepChart{kStepCharts[next]});
            }},
     KeyRow{"Step", marked("into the tiles or a map, then controls"), ImGuiKey_Tab, 0, true},

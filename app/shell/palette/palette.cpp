@@ -243,7 +243,7 @@ void add_problem(EntryList& e) {
   const std::pair<const char*, std::vector<ProblemChoice>> menus[] = {
       {tr("Stored as"), dtype_choices(now)},  {tr("Mask"), mask_choices(now)},       {tr("Bias"), bias_choices(now)},
       {tr("Inputs"), generator_choices(now)}, {tr("What if"), what_if_choices(now)}, {tr("Outside"), loop_choices(now)},
-      {tr("Keys"), split_choices(now)}};
+      {tr("Keys"), split_choices(now)},       {tr("Keys"), page_choices(now)}};
   for (const auto& [label, choices] : menus) {
     for (const ProblemChoice& choice : choices) {
       PaletteEntry& entry = e.add_in(Workspace::step, tr("Problem"), fmt::format("{}: {}", label, choice.words),
@@ -341,7 +341,8 @@ void add_sweeps(EntryList& e) {
 
 void add_sweep_menus(EntryList& e) {
   const SweepSpec& now = e.document().sweep;
-  std::vector<SweepMenu> menus{axis_menu(now), dtype_menu(now), mask_menu(now), inputs_menu(now), check_menu(now)};
+  std::vector<SweepMenu> menus{axis_menu(now),    dtype_menu(now),  mask_menu(now),
+                               lengths_menu(now), inputs_menu(now), check_menu(now)};
   if (runs_on_gpu(now)) {
     for (SweepMenu& menu :
          std::array{device_menu(now, e.facts().model.gpu), arch_menu(now), l2_menu(now), counters_menu(now)})

@@ -11,6 +11,7 @@
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/model/problem/validate.h"
 #include "kernels/museum/museum.h"
 #include "viz/bench/sweep/to_step.h"
@@ -34,6 +35,9 @@ Problem with_followers(Problem p, const Problem& before) {
     p.mask.key_lengths.resize(static_cast<std::size_t>(p.B), p.Lk);
     for (std::int64_t& keys : p.mask.key_lengths) keys = std::min(keys, p.Lk);
   }
+  const bool more_keys = p.B != before.B || p.Lk != before.Lk;
+  if (p.storage.kind() == Storage::paged && p.storage == before.storage && more_keys && p.B > 0 && p.Lk > 0)
+    p = with_pages(std::move(p), p.storage.page);
   return p;
 }
 
@@ -71,11 +75,16 @@ struct ApplyStep {
     const Pass pass = s.document.problem.pass;
     auto with = with_preset(std::move(s), c.id);
     if (with && with->document.inputs.generator == Generator::words) with->view.step.chart = StepChart::sentence;
-    if (with && with->document.problem.pass != pass) {
-      with->document.problem.pass = pass;
-      with->document.preset.clear();
+    if (!with) return with;
+    s = *std::move(with);
+    const bool paged = s.document.problem.storage.kind() == Storage::paged;
+    if (paged) s.view.step.chart = StepChart::pages;
+    if (s.document.problem.pass != pass && !paged) {
+      s.document.problem.pass = pass;
+      s.document.preset.clear();
     }
-    return with;
+    let_kernel_follow();
+    return done();
   }
   Result<State> operator()(const SetProblem& c) {
     Problem p = with_followers(c.problem, s.document.problem);
@@ -265,11 +274,15 @@ struct ApplyStep {
   void let_kernel_follow() {
     Document& d = s.document;
     const auto now = find_kernel_or_piece(d.kernel);
-    if (now && takes_pass(**now, d.problem.pass)) return;
+    const auto takes = [&](const KernelRow& row) {
+      return takes_pass(row, d.problem.pass) &&
+             std::ranges::find(row.storages, d.problem.storage.kind()) != row.storages.end();
+    };
+    if (now && takes(**now)) return;
     const auto first = find_kernel(Document{}.kernel);
-    const bool usual = first && takes_pass(**first, d.problem.pass);
+    const bool usual = first && takes(**first);
     for (const KernelRow* row : ladder_of(d.problem.pass)) {
-      if (row->record == nullptr || (usual && row != *first)) continue;
+      if (row->record == nullptr || !takes(*row) || (usual && row != *first)) continue;
       d.kernel = row->id;
       s.view.bench.kernel.clear();
       return;

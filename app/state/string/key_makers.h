@@ -20,6 +20,7 @@
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/problem/pages.h"
 #include "viz/state/state.h"
 
 namespace attn {
@@ -176,6 +177,28 @@ void add_score_keys(std::vector<StateKey>& keys, const std::string& prefix, Of o
                   }});
 }
 
+// "none", or the keys of a page, then the pages of a pool that is not the usual one. B and Lk, which say what is usual,
+// are read before.
+template <class Of>
+void add_page_key(std::vector<StateKey>& keys, const std::string& prefix, Of of) {
+  keys.push_back({prefix + "page",
+                  [of](const State& s) {
+                    const KvStorage& storage = of(s).storage;
+                    if (storage.kind() == Storage::dense) return std::string("none");
+                    if (storage == with_pages(of(s), storage.page).storage) return fmt::format("{}", storage.page);
+                    return fmt::format("{}/{}", storage.page, storage.pages);
+                  },
+                  [of](State& s, std::string_view text) -> Result<void> {
+                    of(s).storage = {};
+                    if (text == "none") return ok();
+                    const auto values = whole_list(text, 1, 2);
+                    if (!values) return tl::unexpected(values.error());
+                    of(s) = with_pages(of(s), values->front());
+                    if (values->size() > 1) of(s).storage.pages = values->back();
+                    return ok();
+                  }});
+}
+
 template <class Of>
 void add_problem_keys(std::vector<StateKey>& keys, const std::string& prefix, Of of) {
   const auto extent = [of](std::int64_t Problem::*member) {
@@ -221,6 +244,7 @@ void add_problem_keys(std::vector<StateKey>& keys, const std::string& prefix, Of
   keys.push_back(choice_key(
       prefix + "pass",
       named<Pass>(std::vector{Pass::forward, Pass::backward}), [of](auto& s) -> auto& { return of(s).pass; }));
+  add_page_key(keys, prefix, of);
 }
 
 template <class Of>

@@ -15,6 +15,7 @@
 #include "kernels/model/inputs/input_spec.h"
 
 #include "kernels/base/text.h"
+#include "kernels/model/problem/pages.h"
 
 namespace attn {
 namespace {
@@ -51,6 +52,14 @@ Problem with_heads(Problem p, std::int64_t batches, std::int64_t query_heads, st
 Problem with_keys(Problem p, std::int64_t keys) {
   p.Lk = keys;
   return p;
+}
+
+Problem in_pages_of_four() {
+  Problem p = square(2, 4);
+  p.B = 2;
+  p.Lk = 21;
+  p.mask.key_lengths = {21, 10};
+  return with_pages(p, 4);
 }
 
 std::vector<Preset> make_presets() {
@@ -97,6 +106,11 @@ std::vector<Preset> make_presets() {
       {"padded", marked("Padded keys"),
        marked("Two batches with 12 and 0 keys of 16: the rest is padding that no query may see."), G::normal,
        with_mask(with_heads(square(16, 8), 2, 1, 1), padded), 4, 4, 1},
+      {"pages", marked("Keys in pages"),
+       marked(
+           "Two requests of 21 and 10 keys in shuffled pages of four: a table says where each key lies, and rows that "
+           "were never written are not read."),
+       G::normal, in_pages_of_four(), 2, 8, 1},
       {"bias", marked("Distance bias"),
        marked("ALiBi: the score falls by 0.5 for each step between a query and a key."), G::normal,
        with_bias(square(16, 8), {1, 1, 16, 16}), 4, 4, 1},

@@ -187,6 +187,54 @@ TEST(StepCharts, CGoesFromChartToChart) {
   }));
 }
 
+// By keyboard to the preset and its chart, by mouse to a page's keys, and the size of a page typed.
+TEST(StepCharts, PagesAreWalkedThroughByKeysAndMouse) {
+  for (const float scale : {1.0F, 2.0F}) {
+    TestWindow w;
+    w.controller().update({SetScale{scale}});
+    w.draw_frames(2);
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      choose_in_palette(ctx, "keys in pages");
+      IM_CHECK_EQ(w.state().document.preset, std::string("pages"));
+      IM_CHECK(w.state().view.step.chart == StepChart::pages);
+      const auto press = [ctx](int times) {
+        for (int n = 0; n < times; ++n) {
+          ctx->KeyPress(ImGuiKey_C);
+          ctx->Yield();
+        }
+      };
+      press(1);
+      IM_CHECK(w.state().view.step.chart == StepChart::row);
+      press(6);
+      IM_CHECK(w.state().view.step.chart == StepChart::pages);
+      if (scale > 1) return;
+      ctx->SetRef(kStep);
+      ctx->ItemClick("##entry_1_1");
+      ctx->Yield(2);
+      const EventId id = recording(w).events[w.state().view.step.cursor].id;
+      IM_CHECK_EQ(id.b, 1);
+      IM_CHECK_EQ(id.j, 0);
+      IM_CHECK(id.phase == Phase::load_kv);
+      ctx->MouseMove("##page_3");
+      ctx->Yield(2);
+      ctx->ItemInput("##page");
+      ctx->KeyCharsReplaceEnter("3");
+      ctx->Yield(3);
+      IM_CHECK_EQ(w.state().document.problem.storage.page, 3);
+      IM_CHECK_EQ(recording(w).problem.storage.page, 3);
+      choose_in_palette(ctx, "2 parts");
+      IM_CHECK_EQ(splits_of(w.state().document.options), 2);
+      IM_CHECK(name_of(recording(w).order) == "split");
+      IM_CHECK(ctx->ItemExists("##entry_0_0"));
+      ctx->ItemInput("##page");
+      ctx->KeyCharsReplaceEnter("none");
+      ctx->Yield(3);
+      IM_CHECK(w.state().document.problem.storage.kind() == Storage::dense);
+      IM_CHECK(!ctx->ItemExists("##entry_0_0"));
+    })) << scale;
+  }
+}
+
 TEST(StepCharts, SumsInBf16AreAWhatIf) {
   TestWindow w;
   EXPECT_TRUE(w.run([&](Ctx* ctx) {

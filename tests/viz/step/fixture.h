@@ -45,6 +45,12 @@ inline std::shared_ptr<const Recording> record_preset(std::string_view preset_id
   return record_problem(**preset, (*preset)->problem, kernel_id, options);
 }
 
+// Some orders read no pages.
+inline bool takes_preset(std::string_view kernel_id, const Preset& preset) {
+  const auto row = find_kernel(kernel_id);
+  return row && check_takes(**row, preset.problem);
+}
+
 inline std::string read_asset(const std::string& name) {
   std::ifstream in(test::source_folder() + "/assets/" + name);
   return std::string(std::istreambuf_iterator<char>(in), {});

@@ -1,6 +1,7 @@
 // The charts of a step, drawn: each into `in`, below its card's title.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "viz/draw/canvas.h"
@@ -11,6 +12,8 @@
 #include "viz/step/charts/passes.h"
 #include "viz/step/charts/row.h"
 #include "viz/step/charts/traffic.h"
+#include "viz/step/facts/scales.h"
+#include "viz/step/place/place.h"
 
 namespace attn {
 
@@ -21,6 +24,12 @@ void draw_hindsight(ImDrawList* list, const Box& in, const HindsightScene& scene
 
 // The strip of the shown run is lit.
 void draw_passes(ImDrawList* list, const Box& in, const PassesScene& scene);
+
+// Of K and V in pages (viz/step/charts/pages.h): the pool, the table under it with a line from each gathered entry to
+// its page, and words beside both. What the pointer is on is framed in both; an entry is pressed to go to where it is
+// loaded.
+void draw_pages(const Box& in, const Recording& rec, const StepPlace& at, std::int32_t key, const TensorScales& scales,
+                Commands& commands);
 
 // The map, its scale and the words. The map answers to the pointer; "go there" and a click send commands.
 void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, const StepPlace& at,

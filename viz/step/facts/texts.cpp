@@ -46,6 +46,8 @@ const std::vector<std::string_view> kStepConditions = {
     "narrow",         // what-if: l and O are rounded after every addition
     "forgotten",      // what-if: δ is not subtracted
     "narrow_lse",     // what-if: LSE was kept in 16 bits
+    "paged",          // K and V lie in pages
+    "absent",         // and this tile has keys that its batch has not
 };
 
 const std::vector<std::string_view> kStepPlaceholders = {
@@ -56,7 +58,8 @@ const std::vector<std::string_view> kStepPlaceholders = {
     "rowmax",     "m_old",    "m_new",  "alpha",      "l_old",  "l_new",     "rowsum",
     "accumulate", "o_old",    "o_new",  "pv",         "lse",    "delta",     "dp",
     "ds",         "dv",       "dk",     "dq",         "was",    "part",      "o",
-    "do",         "lse_type", "m_part", "alpha_part", "l_part", "o_part"};
+    "do",         "lse_type", "m_part", "alpha_part", "l_part", "o_part",    "pages",
+    "page",       "b"};
 
 namespace {
 

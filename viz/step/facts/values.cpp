@@ -50,6 +50,11 @@ void add_places(const StepWork& c) {
   c.put("last_row", at.first_row + at.rows - 1);
   c.put("first_key", at.first_key);
   c.put("last_key", at.first_key + at.keys - 1);
+  if (p.storage.kind() == Storage::paged) {
+    c.put("b", at.b);
+    c.put("page", p.storage.page);
+    c.put("pages", pages_of_tile_words(c.rec, at));
+  }
   c.put("D", p.D);
   c.put("Dv", p.Dv);
   c.put("Lq", p.Lq);

@@ -169,7 +169,7 @@ constexpr LetterWords kLetters[] = {{"m", TensorColour::m, marked("largest score
                                     {"α", TensorColour::alpha, marked("brings it to one ruler")},
                                     {"ℓ", TensorColour::l, marked("sum of the weights")},
                                     {"O", TensorColour::o, marked("output so far")}};
-constexpr StepChart kCharts[] = {StepChart::row};
+constexpr StepChart kCharts[] = {StepChart::row, StepChart::pages};
 
 // What the parts' way to memory and back comes to.
 TextRuns traffic_words(const TrafficFacts& f) {

@@ -1,5 +1,6 @@
 // What the menus and switches of the Problem panel offer: pure, tested without a window.
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/input_spec.h"
 #include "kernels/model/options.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/museum/museum.h"
 #include "kernels/orders/backward/options.h"
 #include "viz/step/orders/looks.h"
@@ -192,6 +194,22 @@ std::vector<ProblemChoice> split_choices(const Document& d) {
   const bool tree = merges_as_tree(d.options);
   out.push_back(choice(d, tr("merged as a tree"), tree,
                        [tree](Document& c) { choose(c.options, kMerge, tree ? std::nullopt : std::optional(1)); }));
+  return out;
+}
+
+std::vector<ProblemChoice> page_choices(const Document& d) {
+  const auto row = find_kernel_or_piece(d.kernel);
+  if (!row || std::ranges::find((*row)->storages, Storage::paged) == (*row)->storages.end()) return {};
+  constexpr std::int64_t kShown[] = {1, 2, 4, 8};  // of a problem that is small enough to read
+  const std::int64_t now = d.problem.storage.page;
+  std::set<std::int64_t> sizes{0, now};
+  sizes.insert(std::begin(kShown), std::end(kShown));
+  std::vector<ProblemChoice> out;
+  out.reserve(sizes.size());
+  for (const std::int64_t page : sizes) {
+    out.push_back(choice(d, page == 0 ? tr("side by side") : plural(page, "pages of {} key", "pages of {} keys"),
+                         now == page, [page](Document& c) { c.problem = with_pages(std::move(c.problem), page); }));
+  }
   return out;
 }
 

@@ -293,6 +293,8 @@ void fields(Cursor& at) {
   if (has_window(p.mask)) text_field(at, "##window", tr("Left, right"), ProblemField::window, false);
   if (!p.mask.key_lengths.empty())
     text_field(at, "##key_lengths", tr("Keys of batch"), ProblemField::key_lengths, false);
+  // As with parts, the palette lays keys into pages.
+  if (p.storage.kind() == Storage::paged) text_field(at, "##page", tr("Keys a page"), ProblemField::page, false);
   bias_choice(at);
   if (p.softcap) text_field(at, "##softcap", tr("Softcap"), ProblemField::softcap, false);
   text_field(at, "##scale", tr("Scale"), ProblemField::scale, false);
@@ -369,7 +371,9 @@ void keep_typed(const ProblemPanel& panel) {
 float problem_panel_height(const State& state) {
   const Mask& mask = state.document.problem.mask;
   const float extra = (has_window(mask) ? 1.0F : 0.0F) + (state.document.problem.softcap ? 1.0F : 0.0F) +
-                      (mask.key_lengths.empty() ? 0.0F : 1.0F) + (types_sentence(state.document) ? 2.0F : 0.0F);
+                      (mask.key_lengths.empty() ? 0.0F : 1.0F) +
+                      (state.document.problem.storage.kind() == Storage::paged ? 1.0F : 0.0F) +
+                      (types_sentence(state.document) ? 2.0F : 0.0F);
   return style().px(26 + kRow * (12 + extra) + 12 + 56 + 132 + 40);
 }
 

@@ -13,6 +13,7 @@
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/gpu/rungs/trace/recorders.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/model/problem/validate.h"
 #include "kernels/museum/museum.h"
 #include "kernels/recording/size.h"
@@ -32,6 +33,7 @@ void fit_to_shape(Problem& p) {
   for (std::size_t axis = 0; axis < p.bias_shape.size() && axis < 4; ++axis) {
     if (p.bias_shape[axis] != 1) p.bias_shape[axis] = full[axis];
   }
+  if (p.storage.kind() == Storage::paged && p.B > 0 && p.Lk > 0) p = with_pages(std::move(p), p.storage.page);
 }
 
 Result<std::vector<std::int64_t>> numbers(std::string_view text, std::size_t min, std::size_t max, const char* what) {
@@ -96,6 +98,18 @@ Result<Document> put_softcap(Document d, std::string_view text) {
   return d;
 }
 
+Result<Document> put_page(Document d, std::string_view text) {
+  if (text.empty() || text == "none" || text == "0") {
+    d.problem = without_pages(std::move(d.problem));
+    return d;
+  }
+  const auto n = numbers(text, 1, 1, tr("the keys of a page, such as 4, or none"));
+  if (!n) return tl::unexpected(n.error());
+  if (n->front() < 1) return bad_input(phrase("A page has 1 to {} keys, not {}.", kMaxPage, n->front()));
+  d.problem = with_pages(std::move(d.problem), n->front());  // validate() says which sizes will do
+  return d;
+}
+
 Result<Document> put_seed(Document d, std::string_view text) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
@@ -142,6 +156,8 @@ Result<Document> put(Document d, ProblemField field, std::string_view text) {
       d.problem.mask.key_lengths = *n;
       return d;
     }
+    case ProblemField::page:
+      return put_page(std::move(d), text);
     case ProblemField::softcap:
       return put_softcap(std::move(d), text);
     case ProblemField::scale:
@@ -185,7 +201,7 @@ Result<Document> with_field(Document document, ProblemField field, std::string_v
   const Problem before = document.problem;
   Result<Document> changed = put(std::move(document), field, text);
   if (!changed) return changed;
-  if (field != ProblemField::key_lengths) fit_to_shape(changed->problem);
+  if (field != ProblemField::key_lengths && field != ProblemField::page) fit_to_shape(changed->problem);
   // A typed cell is named by its index, which another shape gives another meaning.
   const bool reshaped = field == ProblemField::heads || field == ProblemField::length || field == ProblemField::dim;
   if (reshaped && changed->problem != before) changed->inputs.edits.clear();
@@ -235,6 +251,8 @@ std::string field_text(const Document& document, ProblemField field) {
       return fmt::format("{}, {}", p.mask.window_left, p.mask.window_right);
     case ProblemField::key_lengths:
       return fmt::format("{}", fmt::join(p.mask.key_lengths, ", "));
+    case ProblemField::page:
+      return p.storage.kind() == Storage::dense ? std::string("none") : std::to_string(p.storage.page);
     case ProblemField::softcap:
       return p.softcap ? fmt::format("{}", *p.softcap) : "";
     case ProblemField::scale:

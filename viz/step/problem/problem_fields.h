@@ -28,6 +28,7 @@ enum class ProblemField : std::uint8_t {
   tile,
   window,
   key_lengths,
+  page,
   softcap,
   scale,
   seed,
@@ -59,6 +60,8 @@ std::vector<ProblemChoice> generator_choices(const Document& d);
 std::vector<ProblemChoice> what_if_choices(const Document& d);
 // Parts of the keys that run side by side, and how they are merged; empty where the kernel does not split.
 std::vector<ProblemChoice> split_choices(const Document& d);
+// The size of a page of keys; empty where the kernel reads no pages.
+std::vector<ProblemChoice> page_choices(const Document& d);
 // Which tile is outside; empty where the kernel leaves no choice.
 std::vector<ProblemChoice> loop_choices(const Document& d);
 

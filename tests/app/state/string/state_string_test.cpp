@@ -9,6 +9,7 @@
 
 #include "app/state/apply/apply.h"
 #include "app/state/inputs/document_inputs.h"
+#include "kernels/model/problem/pages.h"
 #include "tests/kernels/temp_folder.h"
 
 namespace attn {
@@ -126,6 +127,24 @@ TEST(StateString, ASentenceOfOnesOwnComesBackWithItsShapeAndItsArcs) {
   expect_round_trip(*state);
   EXPECT_FALSE(with_sentence(initial_state(), ""));
   EXPECT_FALSE(with_sentence(initial_state(), "alone"));
+}
+
+TEST(StateString, PagesComeBackAndAPoolThatIsNotTheUsualOneIsNamed) {
+  State s = initial_state();
+  s.document.preset.clear();
+  s.document.problem.B = 2;
+  s.document.problem.Lk = 10;
+  s.document.problem = with_pages(s.document.problem, 4);
+  expect_round_trip(s);
+  EXPECT_NE(state_string(s)->find(",page=4"), std::string::npos);
+  EXPECT_EQ(state_string(s)->find("page=4/"), std::string::npos);
+  s.document.problem.storage.pages = 20;
+  expect_round_trip(s);
+  EXPECT_NE(state_string(s)->find(",page=4/20"), std::string::npos);
+  s.document.sweep.base = with_pages(s.document.sweep.base, 64);
+  expect_round_trip(s);
+  EXPECT_FALSE(parse_state_string("attn1,preset=blackboard,page=257"));
+  EXPECT_FALSE(parse_state_string("attn1,preset=blackboard,page=-1"));
 }
 
 // The strings of problems without them stay what they were: the writer gives what differs.

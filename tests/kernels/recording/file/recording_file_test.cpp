@@ -86,6 +86,7 @@ Result<Recording> round_trip(const Recording& rec) {
 TEST(RecordingFile, EveryKernelPresetAndDtypeComesBackBitForBit) {
   for (const KernelRow& row : cpu_kernel_table()) {
     for (const Preset& preset : presets()) {
+      if (!check_takes(row, preset.problem)) continue;  // pages
       for (DType dtype : row.dtypes) {
         const Recording rec = recorded(row, preset, dtype);
         const Result<Recording> back = round_trip(rec);

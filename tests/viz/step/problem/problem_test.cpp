@@ -86,5 +86,25 @@ TEST(StepProblem, MaskAndBiasFollowTheShape) {
   EXPECT_EQ(shorter->problem.mask.key_lengths, (std::vector<std::int64_t>{2, 2}));
 }
 
+TEST(StepProblem, KeysLieInPagesOfTheTypedSizeAndThePoolFollowsTheShape) {
+  Document d = blackboard();
+  EXPECT_EQ(field_text(d, ProblemField::page), "none");
+  d.inputs.edits = {{InputTensor::k, 3, 1.5F}};
+  const auto paged = with_field(d, ProblemField::page, "3");
+  ASSERT_TRUE(paged) << paged.error().message;
+  EXPECT_EQ(paged->problem.storage, (KvStorage{3, 2 + 1}));  // four keys
+  EXPECT_EQ(paged->inputs.edits, d.inputs.edits) << "a cell is typed by key, wherever it lies";
+  EXPECT_EQ(field_text(*paged, ProblemField::page), "3");
+  EXPECT_EQ(with_field(*paged, ProblemField::length, "4 x 10")->problem.storage, (KvStorage{3, 4 + 1}));
+  EXPECT_EQ(with_field(*paged, ProblemField::page, "none")->problem.storage, KvStorage{});
+  for (const char* wrong : {"0.5", "-2", "257", "many"})
+    EXPECT_FALSE(with_field(d, ProblemField::page, wrong)) << wrong;
+  d.kernel = "cpu_flash1";
+  const auto refused = with_field(d, ProblemField::page, "2");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("dense"), std::string::npos) << refused.error().message;
+  EXPECT_TRUE(page_choices(d).empty());
+}
+
 }  // namespace
 }  // namespace attn

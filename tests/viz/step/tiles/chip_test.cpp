@@ -65,6 +65,7 @@ TEST(Chip, APassShowsWhatItHolds) {
 TEST(Chip, NeverHoldsMoreThanItSaysAtMost) {
   for (const Preset& preset : presets()) {
     for (const char* kernel : kRecordingKernels) {
+      if (!takes_preset(kernel, preset)) continue;
       const auto rec = record_preset(preset.id, kernel);
       std::uint64_t most = 0;
       for (EventIndex e = 0; e < rec->events.size(); ++e) {

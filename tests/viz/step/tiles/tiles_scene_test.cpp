@@ -115,6 +115,7 @@ TEST(StepScene, EveryPresetInEveryOrderIsTheRecordingAtRandomSteps) {
   std::mt19937 random(3);
   for (const Preset& preset : presets()) {
     for (const char* kernel : kRecordingKernels) {
+      if (!takes_preset(kernel, preset)) continue;
       SCOPED_TRACE(std::string(preset.id) + " " + kernel);
       Walk walk(record_preset(preset.id, kernel));
       std::uniform_int_distribution<EventIndex> any(0, static_cast<EventIndex>(walk.rec->events.size() - 1));
