@@ -24,7 +24,6 @@
 #include "kernels/recording/replay/exact.h"
 #include "kernels/recording/replay/replay.h"
 #include "kernels/recording/size.h"
-#include "tests/environment/asked.h"
 #include "tests/kernels/temp_folder.h"
 
 namespace attn {
@@ -167,8 +166,8 @@ void expect_exact(const Recording& rec) {
 }
 
 TEST(SplitRecording, EveryNumberOfRandomProblemsLiesWithinItsBoundOfFp64) {
-  const std::uint64_t wanted = test::asked("ATTNSCOPE_LONG_TESTS") ? 200 : 12;
-  for (std::uint64_t seed = 0; seed < wanted; ++seed) {
+  constexpr std::uint64_t kProblems = 200;
+  for (std::uint64_t seed = 0; seed < kProblems; ++seed) {
     std::uint64_t x = seed * 2654435761U + 99;
     const auto next = [&x](std::int64_t most) {
       x = x * 6364136223846793005ULL + 1442695040888963407ULL;

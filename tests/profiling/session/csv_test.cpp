@@ -222,6 +222,16 @@ TEST(Csv, NonFiniteErrorsStandAsWords) {
   EXPECT_EQ(csv.rows.at(0).at("verdict"), "fail");
 }
 
+TEST(Csv, ThePageHasAColumnWhereARowHasOne) {
+  Measurement paged = timed();
+  paged.key.problem.storage = {16, 64};
+  const StrictCsv with(to_csv(session_of({timed(), paged}))), without(to_csv(session_of({timed()})));
+  EXPECT_EQ(std::ranges::count(without.header, "page"), 0);
+  ASSERT_EQ(with.rows.size(), 2U);
+  EXPECT_EQ(with.rows[0].at("page"), "0");
+  EXPECT_EQ(with.rows[1].at("page"), "16");
+}
+
 // Whatever digits an id or a hash has, no reader of tables takes it for a number.
 TEST(Csv, NoIdReadsAsANumber) {
   std::mt19937_64 random(7);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/model/problem/pages.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/measure/cpu/on_cpu.h"
 #include "profiling/sweep/time_left.h"
@@ -146,6 +147,8 @@ TEST(SweepPoints, RaggedBatchesFollowTheAxis) {
   s.base.B = 3;
   EXPECT_EQ(std::ranges::max(problem_at(s, 6400).mask.key_lengths), 6400);
   EXPECT_EQ(problem_at(s, 6400).Lq, s.base.Lq);
+  s.base = with_pages(s.base, 16);
+  EXPECT_EQ(problem_at(s, 6400).storage, (KvStorage{16, 3 * (400 + 1)})) << "the pool follows as well";
   s.base.mask.key_lengths = {1, 2, 3};
   s.values = {640};
   const auto both = validate(s);

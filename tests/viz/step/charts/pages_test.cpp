@@ -40,10 +40,9 @@ TEST(PagesChart, LightsThePagesAndRowsOfTheTileAtHandAndNoOther) {
       const PagesScene scene = scene_at(*rec, at);
       std::set<std::int32_t> wanted, lit, named;
       std::int64_t rows = 0, keys = 0;
-      for (std::int64_t key = at.first_key;
-           rec->after(e, Slot::k) != kNoVersion && key < std::min<std::int64_t>(at.first_key + at.keys, kLengths[at.b]);
-           ++key, ++keys)
-        wanted.insert(page_of(*rec, at.b, key));
+      const bool on_chip = at.j >= 0 && rec->after(e, Slot::k) != kNoVersion;
+      const std::int64_t end = on_chip ? std::min<std::int64_t>(at.first_key + at.keys, kLengths[at.b]) : 0;
+      for (std::int64_t key = at.first_key; key < end; ++key, ++keys) wanted.insert(page_of(*rec, at.b, key));
       for (const PoolPage& page : scene.pool) {
         if (page.look == PageLook::gathered) lit.insert(page.number);
         rows += std::ranges::count(page.rows, PageRowLook::gathered, &PageRow::look);
