@@ -37,31 +37,31 @@ set_up() {
 first_run() {
   local program="$1" output="$2"
   step "No display: the example as text, picture and table"
-  mkdir -p "$output" || fail "Mend: choose another folder:  bash app/run.sh --output FOLDER"
+  mkdir -p "$output" || fail "Fix: choose another folder:  bash app/run.sh --output FOLDER"
   say "    Neither DISPLAY nor WAYLAND_DISPLAY is set, so no window can open."
 
   step "The blackboard run, step by step"
   "$program" step --preset blackboard | tee "$output/blackboard.txt" ||
-    fail "The program's own words are above." "Mend: see what works here:  bash app/run.sh doctor"
+    fail "The program's output is above." "Fix: see what works here:  bash app/run.sh doctor"
 
   step "A picture of the Step view"
   local picture="$output/step.png"
   if ! "$program" shot --view step --step 12 -o "$picture"; then
-    say "    The picture could not be made; why is said above. All else goes on."
+    say "    The picture could not be drawn; the reason is above. Everything else continues."
     picture=""
   fi
 
   step "A small sweep of the CPU kernels"
   "$program" bench --kernels cpu_sequential,cpu_multicore,cpu_tiled,cpu_flash1,cpu_flash \
     --axis L --values 64,128,256,512 --csv "$output/cpu_sweep.csv" ||
-    fail "The program's own words are above." "Mend: see what works here:  bash app/run.sh doctor"
+    fail "The program's output is above." "Fix: see what works here:  bash app/run.sh doctor"
 
   say ""
   say "Written:"
   say "  $output/blackboard.txt   every step of the example"
   if [[ -n $picture ]]; then say "  $picture         the Step view"; fi
   say "  $output/cpu_sweep.csv    the CPU kernels' times"
-  say "With a display the same command opens the window. All commands:  bash app/run.sh --help"
+  say "With a display, the same command opens the window. All commands:  bash app/run.sh --help"
 }
 
 main() {
@@ -70,7 +70,7 @@ main() {
     case "$1" in
       --output)
         (($# >= 2)) || fail "--output needs a folder."
-        mkdir -p "$2" || fail "Mend: choose a folder that you can write."
+        mkdir -p "$2" || fail "Fix: choose a folder you can write to."
         output="$(cd -- "$2" && pwd)"
         shift 2
         ;;

@@ -43,7 +43,7 @@ hash_of() { # PACKAGE
     "$nvdisasm x86_64") printf 'd3fdbdd49fa53e2e4aacd3db8259d052bd2b049ececdcb69e92e083c6728e7ca' ;;
     "$nvdisasm aarch64") printf 'a3a8248074edb9fba63b74c38a5416b712a91ab09e70b8ab37186c3d293fc605' ;;
     *)
-      say "There is no pinned CUDA wheel for $(uname -m); install a CUDA toolkit 12.8 or newer."
+      say "No pinned CUDA wheel for $(uname -m); install a CUDA toolkit 12.8 or newer."
       return 1
       ;;
   esac
@@ -64,8 +64,8 @@ fetch() {
     --disable-pip-version-check -r requirements.txt -d . >"$folder/log" 2>&1; then
     tail -n 3 "$folder/log" >&2
     rm -rf "$folder"
-    say "$package could not be downloaded from the Python package index."
-    say "Mend: check the network and the free space of $cache, then run this again; or install a CUDA toolkit."
+    say "$package cannot be downloaded from the Python package index."
+    say "Fix: check the network and the free space of $cache, then run this again; or install a CUDA toolkit."
     return 1
   fi
   in_folder "$folder" zipfile -e ./*.whl unpacked
@@ -92,7 +92,7 @@ headers_whole() {
 
 bring_headers() {
   local folder made package
-  say "Bringing CUDA's headers (12 MB)"
+  say "Fetching CUDA's headers (12 MB)"
   made="$(mktemp -d "$cache/.partial.XXXXXX")"
   for package in "$runtime" "$crt" "$cupti" "$nvtx"; do
     folder="$(fetch "$package")"
@@ -118,7 +118,7 @@ libraries_whole() {
 # bring_libraries NAME PACKAGE: its lib folder, beside what is there already.
 bring_libraries() {
   local folder
-  say "Bringing $1"
+  say "Fetching $1"
   mkdir -p "$libraries"
   folder="$(fetch "$2")"
   cp -R "$folder"/unpacked/nvidia/cu13/lib/. "$libraries/"
@@ -138,7 +138,7 @@ readonly programs="$data/nvidia/cu13/bin"
 nvdisasm_whole() { [[ -x $programs/nvdisasm ]] && whole "$programs" "$data/nvdisasm.manifest"; }
 bring_nvdisasm() {
   local folder
-  say "Bringing nvdisasm (5 MB)"
+  say "Fetching nvdisasm (5 MB)"
   mkdir -p "$programs"
   folder="$(fetch "$nvdisasm")"
   cp -R "$folder"/unpacked/nvidia/cu13/bin/. "$programs/"
@@ -163,7 +163,7 @@ main() {
     ! libraries_whole CUPTI 'libcupti.so.*' || ! kernel_headers_whole; }; } ||
     { [[ -n $with_nvdisasm ]] && ! nvdisasm_whole; }; then
     if ! mkdir -p "$cache"; then
-      say "Mend: set XDG_CACHE_HOME to a folder that you can write."
+      say "Fix: set XDG_CACHE_HOME to a folder you can write to."
       return 1
     fi
     # One at a time: two set-ups started together would copy over each other.

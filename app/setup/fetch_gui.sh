@@ -42,7 +42,7 @@ download() {
   local folder
   folder="$(mktemp -d "$cache/downloads/.partial.XXXXXX")"
   printf 'imgui-bundle==%s --hash=sha256:%s\n' "$version" "$sha256" >"$folder/requirements.txt"
-  say "    bringing the GUI sources (52 MiB)"
+  say "    fetching the GUI sources (52 MiB)"
   watcher=""
   if [[ -t 2 ]]; then
     follow "$folder" &
@@ -56,9 +56,9 @@ download() {
     --quiet --no-deps --no-build-isolation --no-binary imgui-bundle --require-hashes --no-cache-dir \
     --disable-pip-version-check -r requirements.txt -d .) >"$folder/log" 2>&1; then
     tail -n 3 "$folder/log" >&2
-    say "The GUI sources could not be downloaded (54 MB, package imgui-bundle $version of the Python package index)."
-    say "Mend: check the network and the free space of $cache ($(free_mib) MiB), then run this again."
-    say "Or put $archive_name, brought from another machine, into $cache/downloads/."
+    say "Cannot download the GUI sources (54 MB, package imgui-bundle $version of the Python package index)."
+    say "Fix: check the network and the free space of $cache ($(free_mib) MiB), then run this again."
+    say "Or copy $archive_name from another machine into $cache/downloads/."
     return 1
   fi
   mv -f "$folder/$archive_name" "$archive"
@@ -70,8 +70,8 @@ need_space() { # MIB
   local free
   free="$(free_mib)"
   if [[ -n $free ]] && ((free < $1)); then
-    say "The disk of $cache has $free MiB free; the GUI sources need $1 MiB."
-    say "Mend: free some space there, or set XDG_CACHE_HOME to a folder on a larger disk."
+    say "$cache has $free MiB free; the GUI sources need $1 MiB."
+    say "Fix: free some space there, or set XDG_CACHE_HOME to a folder on a larger disk."
     return 1
   fi
 }
@@ -86,7 +86,7 @@ unpack() {
       "$root/imgui" "$root/implot" "$root/glfw" "$root/imgui_test_engine" "$root/imgui_rich_md" \
       "$root/imgui_microtex" "$root/ImGuiColorTextEdit" "$root/portable_file_dialogs" >&2; then
     rm -rf "$folder"
-    say "The GUI sources could not be unpacked to $cache/sources (free: $(free_mib) MiB)."
+    say "Cannot unpack the GUI sources to $cache/sources (free: $(free_mib) MiB)."
     return 1
   fi
   manifest "$folder" >"$folder/manifest"
@@ -102,7 +102,7 @@ main() {
   fi
   if ! complete; then
     if ! mkdir -p "$cache/downloads" "$cache/sources"; then
-      say "Mend: set XDG_CACHE_HOME to a folder that you can write."
+      say "Fix: set XDG_CACHE_HOME to a folder you can write to."
       return 1
     fi
     # One at a time: two set-ups started together would unpack over each other.
@@ -116,7 +116,7 @@ main() {
         (download)
       fi
       if ! archive_good; then
-        say "The download's sha256 is not the pinned one; it was removed."
+        say "The download does not match the pinned sha256; it was deleted."
         rm -f "$archive"
         return 1
       fi

@@ -63,8 +63,8 @@ need_space() {
   local free
   free="$(free_mib "$1")"
   if [[ -n $free ]] && ((free < $2)); then
-    fail "The disk of $1 has $free MiB free; $2 MiB are needed." \
-      "Mend: free some space there, then run the same command again."
+    fail "$1 has $free MiB free; $2 MiB are needed." \
+      "Fix: free some space there, then run the same command again."
   fi
 }
 
@@ -104,11 +104,11 @@ missing_packages() {
 # install_packages LIST...: nothing is asked of apt when nothing is missing.
 install_packages() {
   if [[ -n ${ATTNSCOPE_SKIP_PACKAGES:-} ]]; then
-    say "    not looked at (ATTNSCOPE_SKIP_PACKAGES)"
+    say "    skipped (ATTNSCOPE_SKIP_PACKAGES)"
     return 0
   fi
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    fail "This system has no apt: the set-up knows Debian 12 and 13, Ubuntu 24.04 and newer." \
+    fail "This system has no apt: setup supports Debian 12 and 13, and Ubuntu 24.04 or newer." \
       "Elsewhere install what these files list, by your system's names:" "$@" \
       "then run this again with ATTNSCOPE_SKIP_PACKAGES=1."
   fi
@@ -120,17 +120,17 @@ install_packages() {
   local -a as_root=()
   if ((EUID != 0)); then
     if ! command -v sudo >/dev/null; then
-      fail "These packages are missing, and there is no sudo to install them with." \
-        "Mend: as root run:  $by_hand"
+      fail "These packages are missing, and there is no sudo to install them." \
+        "Fix: as root run:  $by_hand"
     fi
     if ! sudo -n true 2>/dev/null && [[ ! -t 0 ]]; then
-      fail "These packages are missing, and sudo asks for a password where none can be typed." \
-        "Mend: as root run:  $by_hand"
+      fail "These packages are missing, and sudo needs a password but cannot ask for one here." \
+        "Fix: as root run:  $by_hand"
     fi
     as_root=(sudo)
   fi
   apt_log="$(mktemp "${TMPDIR:-/tmp}/attnscope-apt-XXXXXX.log")" ||
-    fail "Mend: set TMPDIR to a folder that you can write."
+    fail "Fix: set TMPDIR to a folder you can write to."
   # The lock timeout waits for another apt, such as an unattended upgrade.
   local -a apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive
     apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
@@ -143,13 +143,13 @@ install_packages() {
     quietly "$apt_log" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive dpkg --configure -a || true
   fi
   if ! quietly "$apt_log" "${install[@]}"; then
-    say "    bringing the package lists up to date"
+    say "    updating the package lists"
     # By itself apt calls an update that reached nobody a success.
     if ! quietly "$apt_log" "${apt[@]}" -o APT::Update::Error-Mode=any update ||
       ! quietly "$apt_log" "${install[@]}"; then
       tail -n 15 "$apt_log" >&2
-      fail "apt could not install the packages; its last words are above, all in $apt_log." \
-        "Mend: check the network, the free space ($(free_mib /) MiB on /) and /etc/apt/sources.list*." \
+      fail "apt could not install the packages; the end of its output is above, all of it in $apt_log." \
+        "Fix: check the network, the free space ($(free_mib /) MiB on /) and /etc/apt/sources.list*." \
         "These are names of Debian 12 and 13 and Ubuntu 24.04 (universe). By hand:  $by_hand"
     fi
   fi
@@ -210,17 +210,17 @@ version_at_least() { # HAVE WANTED
 check_tools() {
   local compiler="${CXX:-g++}" version
   command -v "$compiler" >/dev/null || fail "There is no compiler $compiler." \
-    "Mend: install g++, or set CXX to a C++20 compiler."
+    "Fix: install g++, or set CXX to a C++20 compiler."
   version="$("$compiler" -dumpfullversion 2>/dev/null || "$compiler" -dumpversion)"
   local wanted=12
   if "$compiler" --version | grep -qi clang; then wanted=14; fi
   version_at_least "$version" "$wanted" || fail \
     "$compiler is version $version; this program is C++20 and needs $wanted or newer." \
-    "Mend: Debian 12 and 13 and Ubuntu 24.04 have one (g++); or set CXX to a newer compiler."
+    "Fix: Debian 12 and 13 and Ubuntu 24.04 have one (g++); or set CXX to a newer compiler."
   version="$(cmake --version | sed -n '1s/[^0-9]*//p')"
   version_at_least "$version" 3.25 || fail \
     "cmake is version $version; 3.25 or newer is needed." \
-    "Mend: Debian 12 and 13 and Ubuntu 24.04 have one; an older cmake in your PATH may hide it."
+    "Fix: Debian 12 and 13 and Ubuntu 24.04 have one; an older cmake in your PATH may hide it."
 }
 
 # ---- building
@@ -232,7 +232,7 @@ build_folder() {
   if ! { mkdir -p "$folder" && [[ -w $folder ]]; } 2>/dev/null; then
     folder="$cache/build/$(printf '%s' "$root" | sha256sum | cut -c 1-8)/$1"
     mkdir -p "$folder" || fail "Neither $root/build nor $cache can be written." \
-      "Mend: set XDG_CACHE_HOME to a folder that you can write."
+      "Fix: set XDG_CACHE_HOME to a folder that you can write."
   fi
 }
 
@@ -314,15 +314,15 @@ logged() {
 explain_build_failure() { # LOG FOLDER
   if grep -q 'No space left on device' "$1"; then
     fail "The disk of $2 is full ($(free_mib "$2") MiB free)." \
-      "Mend: free 1 GiB there, then run the same command again."
+      "Fix: free 1 GiB there, then run the same command again."
   elif grep -qE 'Killed signal|internal compiler error: Killed|out of memory' "$1"; then
     fail "The compiler ran out of memory." \
-      "Mend: run again with ATTNSCOPE_JOBS=1, which compiles one file at a time."
+      "Fix: run again with ATTNSCOPE_JOBS=1, which compiles one file at a time."
   elif grep -q 'interrupted by user' "$1"; then
     interrupted
   fi
   fail "The words of the tool that failed are above, all in $1." \
-    "Mend: if a source file changed under the build, correct it; else remove $2 and run again."
+    "Fix: if a source file changed under the build, correct it; else remove $2 and run again."
 }
 
 # configure PRESET FOLDER GUI [CMAKE ARGUMENT...]: only when the folder is new or was

@@ -32,7 +32,7 @@ def split(problem, data):
         yield name, shape, memoryview(data)[at:at + size]
         at += size
     if at != len(data):
-        raise ValueError(f"{len(data)} bytes came for tensors of {at}")
+        raise ValueError(f"{len(data)} bytes received for tensors of {at}")
 
 
 class Numpy:
@@ -46,7 +46,7 @@ class Numpy:
 
     def tensors(self, problem, data):
         if is_backward(problem):
-            raise Refused("a backward is taken from torch's autograd, and this Python has no torch")
+            raise Refused("a backward pass needs torch's autograd, but this Python has no torch")
         if problem["dtype"] == "bf16":
             raise Refused("NumPy has no bf16, and this Python has no torch")
         dtype = {"f32": self.np.float32, "f16": self.np.float16}[problem["dtype"]]
@@ -55,7 +55,7 @@ class Numpy:
 
     def shape_and_dtype(self, out):
         if not isinstance(out, self.np.ndarray):
-            raise ValueError(f"attention() gave a {type(out).__name__}, a NumPy array was asked for")
+            raise ValueError(f"attention() returned a {type(out).__name__}, but a NumPy array is needed")
         return tuple(out.shape), {"float32": "f32", "float16": "f16"}.get(str(out.dtype), str(out.dtype))
 
     def bytes_of(self, out):
@@ -86,7 +86,7 @@ class Torch:
             self.software += f", {torch.get_num_threads()} threads"
             return
         if not torch.cuda.is_available():
-            raise Refused("its torch sees no GPU")
+            raise Refused("its torch does not see a GPU")
         self.place = torch.device("cuda", ask["gpu"])
         torch.cuda.set_device(self.place)
         torch.backends.cuda.matmul.allow_tf32 = False

@@ -23,7 +23,7 @@ class Backward:
         with arrays.torch.enable_grad():
             out = peer.out()
         if not getattr(out, "requires_grad", False):
-            raise Refused("autograd knows no gradient of what it answers")
+            raise Refused("autograd has no gradient for its output")
         leaves, d_out = [peer.t[name] for name in "qkv"], peer.t["do"]
         self.call = lambda: arrays.torch.autograd.grad(out, leaves, d_out, retain_graph=True)
 
@@ -33,7 +33,7 @@ class Backward:
         except (AssertionError, NotImplementedError, TypeError, ValueError, RuntimeError) as error:
             if is_failure(error):
                 raise
-            raise Refused(f"its backward does not take it: {words_of(error)}") from error
+            raise Refused(f"its backward pass rejects this: {words_of(error)}") from error
 
     def times(self, arrays, turn):
         return arrays.times(self.call, turn)
@@ -61,15 +61,16 @@ class TorchPeer:
     def refuse_known(self):
         p = self.p
         if p.get("softcap") is not None:
-            raise Refused("torch's attention takes no softcap")
+            raise Refused("torch's attention does not support softcap")
         if p.get("slopes") is not None:
-            raise Refused("torch's attention takes no ALiBi slopes; a stored bias (--bias-shape) is another problem")
+            raise Refused("torch's attention does not support ALiBi slopes; "
+                          "a stored bias (--bias-shape) is a different problem")
         if self.name in ("torch-flash", "torch-cudnn") and p["dtype"] == "f32":
-            raise Refused("it takes f16 and bf16; this problem is f32")
+            raise Refused("it supports f16 and bf16; this problem is f32")
         if self.name == "torch-flash" and p["Dv"] != p["D"]:
-            raise Refused(f"it takes one head dimension for Q, K and V; here D = {p['D']} and Dv = {p['Dv']}")
+            raise Refused(f"it supports only one head dimension for Q, K and V; here D = {p['D']} and Dv = {p['Dv']}")
         if self.name == "torch-flash" and (p["bias"] or self.has_window()):
-            raise Refused("through torch it takes no mask but causal, and no bias")
+            raise Refused("through torch, it supports no mask except causal, and no bias")
 
     def has_window(self):
         return self.p["window_left"] >= 0 or self.p["window_right"] >= 0 or bool(self.p["key_lengths"])
@@ -126,7 +127,7 @@ class TorchPeer:
             with self.torch.enable_grad():
                 self.k, self.v = (x.repeat_interleave(group, dim=1) for x in (self.k, self.v))
             copied = "key heads copied to every query head before the clock starts"
-            self.how.append(copied + (", their gradients added within" if is_backward(self.p) else ""))
+            self.how.append(copied + (", their gradients summed within the timing" if is_backward(self.p) else ""))
 
     def as_ours(self, x):
         return x
@@ -153,7 +154,7 @@ class TorchPeer:
                 if "No available kernel" not in str(error):
                     raise
                 words = [" ".join(str(w.message).split("(Triggered")[0].split()) for w in told]
-                raise Refused("torch has no kernel of this kind for it: " + " ".join(words)[:600]) from error
+                raise Refused("torch has no such kernel for this problem: " + " ".join(words)[:600]) from error
 
     def times(self, arrays, turn):
         with self.torch.inference_mode():
@@ -201,21 +202,21 @@ class PackagePeer:
                 return importlib.metadata.version(record)
             except importlib.metadata.PackageNotFoundError:
                 pass
-        return "of an unknown version"
+        return "(unknown version)"
 
     def refuse_known(self, takes):
         p = self.p
         if p["dtype"] == "f32":
-            raise Refused("it takes f16 and bf16; this problem is f32")
+            raise Refused("it supports f16 and bf16; this problem is f32")
         if self.name == "flash-attn" and p["Dv"] != p["D"]:
-            raise Refused(f"it takes one head dimension for Q, K and V; here D = {p['D']} and Dv = {p['Dv']}")
-        for value, words in ((p["bias"], "it takes no stored bias"),
-                             (p["key_lengths"], "its function for a batch of one length takes no key lengths")):
+            raise Refused(f"it supports only one head dimension for Q, K and V; here D = {p['D']} and Dv = {p['Dv']}")
+        for value, words in ((p["bias"], "it does not support a stored bias"),
+                             (p["key_lengths"], "its function for batches of one length does not support key lengths")):
             if value:
                 raise Refused(words)
         for extra, words in (("softcap", "softcap"), ("slopes", "ALiBi slopes")):
             if p.get(extra) is not None and extra not in takes:
-                raise Refused(f"it takes no {words}")
+                raise Refused(f"it does not support {words}")
 
     def set_extras(self, place):
         p = self.p
@@ -243,7 +244,7 @@ class PackagePeer:
         except (AssertionError, NotImplementedError, TypeError, ValueError, RuntimeError) as error:
             if is_failure(error):
                 raise
-            raise Refused(f"{self.module} does not take it: {words_of(error)}") from error
+            raise Refused(f"{self.module} rejects this: {words_of(error)}") from error
         return got[0] if isinstance(got, tuple) else got
 
     def times(self, arrays, turn):

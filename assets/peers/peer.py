@@ -144,7 +144,7 @@ class Peers:
         for out, wanted in zip(outs, shapes):
             shape, dtype = self.arrays.shape_and_dtype(out)
             if shape != wanted or dtype != p["dtype"]:
-                raise ValueError(f"it gave {dtype} {list(shape)}, {p['dtype']} {list(wanted)} was asked for")
+                raise ValueError(f"it returned {dtype} {list(shape)} instead of {p['dtype']} {list(wanted)}")
         data = b"".join(self.arrays.bytes_of(out) for out in outs)
         del outs, out
         one = peer.times(self.arrays, {"warm_up": 1, "repeats": 1, "pause_us": 0, "flushes": 0, "flush_bytes": 0})

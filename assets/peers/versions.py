@@ -19,7 +19,7 @@ def version(*names):
             return importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             pass
-    return "of an unknown version"
+    return "(unknown version)"
 
 
 def module(name):

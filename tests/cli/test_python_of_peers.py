@@ -148,7 +148,7 @@ def fetching_uses_no_m(place):
                        XDG_CACHE_HOME=str(place / "cache"), XDG_DATA_HOME=str(place / "data"))
     done = subprocess.run([BINARY, "doctor", "--fetch-cuda"], cwd=folder, env=environment, capture_output=True,
                           text=True, check=False, timeout=120)
-    report.check(done.returncode != 0 and "could not be downloaded" in done.stderr, f"pip: {done.stderr}")
+    report.check(done.returncode != 0 and "cannot be downloaded" in done.stderr, f"pip: {done.stderr}")
     report.check(not ran.exists(), f"--fetch-cuda ran {ran.read_text(encoding='utf-8') if ran.exists() else ''}")
 
 
