@@ -88,7 +88,7 @@ class Dealt {
         team_(plan_.options.threads, Stream{{}, nullptr, &crew_}),
         rank_(rank),
         call_(plan_.problem, plan_.options, placed(block), plan_.kernel->order, Rules::vector),
-        ring_(cpu::ring_of(call_.at, call_.o)),
+        ring_(ring_of(call_.o, call_.at.ti, call_.at.tj)),
         work_(call_, *plan_.kernel->ring, rank) {
     const auto rows = query_rows();
     const std::size_t q = dealt_bytes(in_.q, rows);

@@ -198,7 +198,7 @@ Result<RingProcesses> RingProcesses::start(const KernelRow& row, const Problem& 
   const auto plan = row.plan(row, p, asked, device);
   if (!plan) return tl::unexpected(plan.error());
   const cpu::Layout at = cpu::layout_of(row.order, Rules::vector, p, plan->options);
-  const Ring ring = cpu::ring_of(at, plan->options);
+  const Ring ring = ring_of(plan->options, at.ti, at.tj);
   RingProcesses made(row, p, plan->options, ring);
 
   const auto ranks = static_cast<std::size_t>(ring.ranks);

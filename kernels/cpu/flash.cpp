@@ -24,10 +24,10 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/arithmetic/merge.h"
 #include "kernels/base/text.h"
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/device.h"
+#include "kernels/cpu/merge_trace.h"
 #include "kernels/cpu/ring.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/model/options.h"
@@ -169,12 +169,6 @@ void finish_tile(const Call& call, const Place2d& rows, std::int64_t i, Call::Sc
 
 // ---- parts of the keys
 
-// What a recording remembers of a part: its m, l and O as they stand, by version.
-struct PartVersions {
-  VersionId m = kNoVersion, l = kNoVersion, o = kNoVersion;
-  bool loaded = false;
-};
-
 KeyParts parts_of(const Call& call) {
   return {call.at.tj, call.at.splits};
 }
@@ -185,80 +179,54 @@ PartVersions part_of_tile(const Call& call, const Place2d& rows, std::int64_t i,
   const KeyParts parts = parts_of(call);
   key_tiles(call, rows, i, {parts.first(part), parts.end(part)}, team, s, trace);
   call.keep_part(rows, part, s);
-  PartVersions made;
-  if constexpr (Trace::kOn) {
-    const auto newest = [&](Slot fresh, Slot old) {
-      return trace.shown(fresh) != kNoVersion ? trace.shown(fresh) : trace.shown(old);
-    };
+  if constexpr (!Trace::kOn) {
+    return {};
+  } else {
     trace.event(Phase::store_state, rows, i, parts.first(part));
-    made = {newest(Slot::m_new, Slot::m_old), newest(Slot::l_new, Slot::l_old), newest(Slot::o_new, Slot::o_old)};
+    return shown_part(trace);
   }
-  return made;
 }
 
-// A recording's side of the merge: what comes from memory, then m, both factors, l and O.
+// A recording's side of the merge: what comes from memory, then the merge.
 class MergeTrace {
  public:
   MergeTrace(const Call& call, const Place2d& rows, std::int64_t i, std::vector<PartVersions> parts, Recorder& to)
-      : call_(call), rows_(rows), i_(i), parts_(std::move(parts)), to_(to) {}
+      : call_(call), rows_(rows), i_(i), parts_(std::move(parts)), loaded_(parts_.size()), to_(to) {}
 
   // Before the numbers of both become one.
   void begin(const MergeStep& step) {
-    const Call::PartRows a = call_.part_rows(rows_, step.into), b = call_.part_rows(rows_, step.from);
-    first_.clear(), second_.clear();
-    for (std::int64_t r = 0; r < rows_.rows; ++r) {
-      const Merged both = merge({a.m[r], a.l[r]}, {b.m[r], b.l[r]}, exp_f32);
-      first_.push_back(both.first), second_.push_back(both.second);
-    }
+    factors_.emplace(call_.part_rows(rows_, step.into), call_.part_rows(rows_, step.from), rows_.rows);
     load(step.into, std::nullopt);
     load(step.into, step.from);
     show(step.into, step.from);
   }
   // And after it.
   void end(const MergeStep& step) {
-    const Call::PartRows a = call_.part_rows(rows_, step.into);
-    const std::int64_t j = parts_of(call_).first(step.from);
-    to_.column(Slot::m_new, a.m, rows_);
-    to_.event(n_.merge_max, rows_, i_, j);
-    to_.column(Slot::alpha, first_.data(), rows_);
-    to_.event(n_.merge_first, rows_, i_, j);
-    to_.column(n_.alpha_part, second_.data(), rows_);
-    to_.event(n_.merge_second, rows_, i_, j);
-    to_.column(Slot::l_new, a.l, rows_);
-    to_.event(n_.merge_sum, rows_, i_, j);
-    to_.put(Slot::o_new, {a.o.data, a.o.ld}, rows_, rows_.rows, call_.p.Dv);
-    to_.event(n_.merge_output, rows_, i_, j);
-    at(step.into) = {to_.shown(Slot::m_new), to_.shown(Slot::l_new), to_.shown(Slot::o_new), true};
+    at(step.into) = record_merge(to_, rows_, i_, parts_of(call_).first(step.from), *factors_,
+                                 call_.part_rows(rows_, step.into), call_.p.Dv);
   }
 
  private:
   PartVersions& at(std::int64_t part) { return parts_[static_cast<std::size_t>(part)]; }
   void show(std::int64_t into, std::optional<std::int64_t> from) {
-    for (const Slot slot : {Slot::q, Slot::k, Slot::v, Slot::s, Slot::p, Slot::m_new, Slot::l_new, Slot::o_new,
-                            Slot::alpha, n_.alpha_part, n_.m_part, n_.l_part, n_.o_part})
-      to_.clear(slot);
-    const PartVersions& a = at(into);
-    to_.show(Slot::m_old, a.m), to_.show(Slot::l_old, a.l), to_.show(Slot::o_old, a.o);
-    if (!from) return;
-    const PartVersions& b = at(*from);
-    to_.show(n_.m_part, b.m), to_.show(n_.l_part, b.l), to_.show(n_.o_part, b.o);
+    show_parts(to_, at(into), from ? &at(*from) : nullptr);
   }
   // A part comes from memory once; what was merged is on chip.
   void load(std::int64_t into, std::optional<std::int64_t> from) {
     const std::int64_t part = from.value_or(into);
-    if (at(part).loaded) return;
+    if (loaded_[static_cast<std::size_t>(part)]) return;
     show(into, from);
-    to_.event(n_.load_part, rows_, i_, parts_of(call_).first(part));
-    at(part).loaded = true;
+    to_.event(orders::split_names().load_part, rows_, i_, parts_of(call_).first(part));
+    loaded_[static_cast<std::size_t>(part)] = true;
   }
 
   const Call& call_;
   const Place2d& rows_;
   std::int64_t i_;
   std::vector<PartVersions> parts_;
+  std::vector<bool> loaded_;
   Recorder& to_;
-  const orders::SplitNames& n_ = orders::split_names();
-  std::vector<float> first_, second_;
+  std::optional<MergeFactors> factors_;
 };
 
 // Two at a time, the first of both in place; the first of all is the whole at the end.
@@ -355,16 +323,28 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
 }
 
 // What a rank of a ring makes of a query tile.
-const RingTile kRingTile{[](const Call& call, const Place2d& rows, std::int64_t i, std::span<const TileRange> keys,
-                            const Team& team, Call::Scratch& s) {
+template <class Trace>
+void ring_keys(const Call& call, const Place2d& rows, std::int64_t i, std::int64_t j, std::span<const TileRange> keys,
+               const Team& team, Call::Scratch& s, Trace& trace) {
+  const ConstTile q = begin_tile(call, rows, i, j, s, trace);
+  for (const TileRange& range : keys) walk_keys(call, rows, i, range, q, team, s, trace);
+}
+
+const RingTile kRingTile{[](const Call& call, const Place2d& rows, std::int64_t i, std::int64_t j,
+                            std::span<const TileRange> keys, const Team& team, Call::Scratch& s, Recorder* trace) {
                            NoTrace none;
-                           const ConstTile q = begin_tile(call, rows, i, -1, s, none);
-                           for (const TileRange& range : keys) walk_keys(call, rows, i, range, q, team, s, none);
+                           trace != nullptr ? ring_keys(call, rows, i, j, keys, team, s, *trace)
+                                            : ring_keys(call, rows, i, j, keys, team, s, none);
                          },
-                         [](const Call& call, const Place2d& rows, std::int64_t i, Call::Scratch& s) {
+                         [](const Call& call, const Place2d& rows, std::int64_t i, Call::Scratch& s, Recorder* trace) {
                            NoTrace none;
-                           finish_tile(call, rows, i, s, none);
+                           trace != nullptr ? finish_tile(call, rows, i, s, *trace)
+                                            : finish_tile(call, rows, i, s, none);
                          }};
+
+void record_ring(const Call& call, Team& team, Recorder& trace) {
+  ring_record(call, kRingTile, team, trace);
+}
 
 Result<void> launch(const Prepared& ready, const Stream& stream) {
   Team team(ready.plan.options.threads, stream);
@@ -383,21 +363,23 @@ Result<void> launch(const Prepared& ready, const Stream& stream) {
 }
 
 Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in, Stop stop) {
-  const std::int64_t splits = splits_of(o);
-  if (const std::int64_t ranks = ranks_of(o); ranks > 1)
-    return bad_input(
-        phrase("ranks={}: a ring is run and measured, not recorded. Its merge is that of parts: splits={} "
-               "records it.",
-               ranks, ranks));
-  if (splits == 1) return record_with(row, Rules::vector, p, o, in, walk<Recorder>, std::move(stop));
   const auto resolved = resolve(row, o, cpu_device());
   if (!resolved) return tl::unexpected(resolved.error());
-  if (const std::int64_t tiles = (p.Lk + resolved->bc - 1) / resolved->bc; splits > tiles)
+  if (auto good = check_cuts(p, *resolved); !good) return tl::unexpected(good.error());
+  const std::int64_t splits = splits_of(*resolved), tiles = (p.Lk + resolved->bc - 1) / resolved->bc;
+  const bool ring = ranks_of(*resolved) > 1;
+  if (splits == 1 && !ring) return record_with(row, Rules::vector, p, o, in, walk<Recorder>, std::move(stop));
+  if (splits > tiles)
     return bad_input(
         phrase("A recording shows each part of the keys with key tiles of its own: of {} tiles at most {} "
                "parts, not {}.",
                tiles, tiles, splits));
-  auto rec = record_with(row, Rules::vector, p, o, in, split_record, std::move(stop));
+  if (ring) {
+    const std::int64_t query_tiles = (p.Lq + resolved->br - 1) / resolved->br;
+    if (auto good = check_recorded_ring(ring_of(*resolved, query_tiles, tiles)); !good)
+      return tl::unexpected(good.error());
+  }
+  auto rec = record_with(row, Rules::vector, p, o, in, ring ? record_ring : split_record, std::move(stop));
   if (rec) interleave_lanes(*rec);
   return rec;
 }
@@ -417,7 +399,7 @@ KernelRow cpu_flash_row() {
       {&kRanks, 1, kMostRanksOfRing, 1, 1},
       {&kDeal, 0, 1, 1, 0},
   };
-  static const OrderChoice kOrders[] = {{&kSplits, 2, *order_named("split")}};
+  static const OrderChoice kOrders[] = {{&kSplits, 2, *order_named("split")}, {&kRanks, 2, *order_named("ring")}};
   KernelRow row;
   row.id = "cpu_flash";
   row.title = marked("flash, FlashAttention-2 order");

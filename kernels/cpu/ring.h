@@ -8,17 +8,16 @@
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/team.h"
 #include "kernels/model/ring.h"
+#include "kernels/recording/recorder.h"
 
 namespace attn::cpu {
 
-Ring ring_of(const Layout& at, const Options& o);
-
 // What a kernel makes of one query tile: m, l and O over some key tiles, from m = -inf, in the scratch; and O / l and
-// LSE of what stands there.
+// LSE of what stands there. Without a recorder nothing is recorded; `j` is of the event that begins the tile.
 struct RingTile {
-  void (*keys)(const Call&, const Place2d& rows, std::int64_t i, std::span<const TileRange> keys, const Team&,
-               Call::Scratch&) = nullptr;
-  void (*finish)(const Call&, const Place2d& rows, std::int64_t i, Call::Scratch&) = nullptr;
+  void (*keys)(const Call&, const Place2d& rows, std::int64_t i, std::int64_t j, std::span<const TileRange> keys,
+               const Team&, Call::Scratch&, Recorder*) = nullptr;
+  void (*finish)(const Call&, const Place2d& rows, std::int64_t i, Call::Scratch&, Recorder*) = nullptr;
 };
 
 // One rank on a call of the whole problem. Of Q, O and LSE it touches the rows of its own queries alone; of K and V,
@@ -47,5 +46,10 @@ class RingRank {
 
 // All ranks in this process, for what is packed already.
 void ring_walk(const Call& call, const RingTile& of_tile, Team& team);
+
+// The same, recorded turn after turn; interleave_lanes() brings the ranks of a turn side by side.
+void ring_record(const Call& call, const RingTile& of_tile, Team& team, Recorder& trace);
+// A recording shows each rank with query tiles and key tiles of its own: refused in words where one has none.
+Result<void> check_recorded_ring(const Ring& ring);
 
 }  // namespace attn::cpu

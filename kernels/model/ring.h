@@ -8,9 +8,13 @@
 // "Striped Attention", makes the same point by stripes).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "kernels/model/options.h"
+#include "kernels/model/order_row.h"
+#include "kernels/model/problem/problem.h"
 
 namespace attn {
 
@@ -52,10 +56,63 @@ struct Ring {
   // Whose keys a rank has in a turn, of which there are as many as ranks.
   std::int64_t share(std::int64_t rank, std::int64_t turn) const { return (rank + ranks - turn % ranks) % ranks; }
   std::int64_t right_of(std::int64_t rank) const { return (rank + 1) % ranks; }
+  // In which turn a rank has the keys of a tile.
+  std::int64_t turn_of(std::int64_t rank, std::int64_t key_tile) const {
+    return (rank + ranks - rank_of_chunk(keys().of_tile(key_tile))) % ranks;
+  }
+  // The first tile of the keys that a rank was dealt, or of its queries; none: it was dealt none.
+  std::optional<std::int64_t> first_of(const KeyParts& tiles, std::int64_t rank) const {
+    for (std::int64_t n = 0; n < chunks_each(); ++n)
+      if (const std::int64_t c = chunk(rank, n); tiles.first(c) < tiles.end(c)) return tiles.first(c);
+    return std::nullopt;
+  }
 };
 
 inline std::int64_t ranks_of(const Options& o) {
   return chosen(o, kRanks).value_or(1);
+}
+inline bool deals_zigzag(const Options& o) {
+  return chosen(o, kDeal).value_or(0) != 0;
+}
+inline Ring ring_of(const Options& o, std::int64_t query_tiles, std::int64_t key_tiles) {
+  return {ranks_of(o), deals_zigzag(o), query_tiles, key_tiles};
+}
+
+// Bytes of K and V over the links, of all heads: of the largest share, and of all sends of a run. A share is sent in
+// every turn but the last.
+struct RingBytes {
+  std::int64_t largest_share = 0, total = 0;
+};
+// K and V of a rank's share.
+inline std::int64_t share_bytes(const Problem& p, const Options& o, std::int64_t rank) {
+  const std::int64_t bc = std::min<std::int64_t>(o.bc > 0 ? o.bc : p.Lk, p.Lk);
+  const Ring ring = ring_of(o, 1, (p.Lk + bc - 1) / bc);
+  std::int64_t keys = 0;
+  for (std::int64_t n = 0; n < ring.chunks_each(); ++n) {
+    const std::int64_t chunk = ring.chunk(rank, n);
+    keys += std::min(ring.keys().end(chunk) * bc, p.Lk) - std::min(ring.keys().first(chunk) * bc, p.Lk);
+  }
+  return keys * p.B * p.Hkv * (p.D + p.Dv) * static_cast<std::int64_t>(size_of(p.dtype));
+}
+inline RingBytes ring_bytes(const Problem& p, const Options& o) {
+  RingBytes sent;
+  for (std::int64_t rank = 0; rank < ranks_of(o); ++rank) {
+    const std::int64_t share = share_bytes(p, o, rank);
+    sent.largest_share = std::max(sent.largest_share, share);
+    sent.total += share * (ranks_of(o) - 1);
+  }
+  return sent;
+}
+
+// An order whose query tiles are dealt to ranks that run side by side: who sends keys on has a next one.
+inline bool is_ring(const OrderRow& order) {
+  static const std::optional<Phase> kSend = phase_named("send");
+  return kSend && order.has(*kSend);
+}
+
+// Into how many pieces an order cuts the keys of a query tile: parts, or turns of a ring.
+inline std::int64_t key_pieces(const OrderRow& order, const Options& o) {
+  return is_ring(order) ? ranks_of(o) : splits_of(o);
 }
 
 }  // namespace attn

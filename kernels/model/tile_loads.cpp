@@ -5,6 +5,7 @@
 #include "kernels/model/kernel.h"
 #include "kernels/model/options.h"
 #include "kernels/model/order_row.h"
+#include "kernels/model/ring.h"
 #include "kernels/model/traffic.h"
 
 namespace attn {
@@ -112,7 +113,7 @@ Traffic tile_loads(Order order, std::int32_t score_reads, const Problem& p, cons
                p,
                o.br > 0 ? std::min<std::int64_t>(o.br, p.Lq) : 1,
                o.bc > 0 ? std::min<std::int64_t>(o.bc, p.Lk) : p.Lk,
-               splits_of(o)};
+               key_pieces(order_row(order), o)};
   // Heads differ in nothing that counts, batches only in their key lengths.
   const bool once_a_key_tile =
       std::ranges::any_of(w.order.walk, [](const WalkStep& step) { return step.once == Once::key_tile; });

@@ -3,6 +3,7 @@
 #include "kernels/base/text.h"
 #include "kernels/judge/first_wrong/first_wrong.h"
 #include "kernels/ladder.h"
+#include "kernels/model/ring.h"
 
 namespace attn {
 
@@ -14,7 +15,7 @@ Result<Recording> right_run(const Recording& rec, const Stop& stop) {
   walk.key_order = rec.options.key_order;
   for (const KernelRow& row : rows) {
     Options as_it = walk;
-    choose(as_it, kMerge, chosen(rec.options, kMerge));
+    for (const Option* how : {&kMerge, &kDeal}) choose(as_it, *how, chosen(rec.options, *how));
     for (const OrderChoice& c : row.other_orders) choose(as_it, *c.option, chosen(rec.options, *c.option));
     const auto o = row.record == nullptr ? std::nullopt : options_for(row, rec.order, as_it);
     if (o) return row.record(row, rec.problem, *o, rec.inputs, stop);

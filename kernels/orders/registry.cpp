@@ -20,7 +20,7 @@ void index(OrderRow& row, const OrderNames& names) {
   row.in_lane.assign(names.phases().size(), false);
   for (const WalkStep& step : row.walk)
     row.in_lane[static_cast<std::size_t>(step.phase)] =
-        row.lanes && (step.once == Once::tile || (step.once == Once::part && step.before_merge));
+        step.once == Once::tile || (step.once == Once::part && step.before_merge);
   for (std::size_t n = 0; n < row.phases.size(); ++n) {
     const Phase phase = row.phases[n].phase;
     row.place[static_cast<std::size_t>(phase)] = static_cast<std::int32_t>(n);

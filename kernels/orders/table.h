@@ -21,5 +21,6 @@ OrderRow backward_order(OrderNames& names);
 OrderRow naive_backward_order(OrderNames& names);
 OrderRow backward_queries_order(OrderNames& names);
 OrderRow split_order(OrderNames& names);
+OrderRow ring_order(OrderNames& names);
 
 }  // namespace attn::orders

@@ -1,12 +1,18 @@
-// Parts of the keys, recorded one after the other, brought side by side.
+// Parts of the keys, or ranks of a ring, recorded one after the other, brought side by side.
 #pragma once
+
+#include <cstdint>
 
 #include "kernels/recording/recording.h"
 
 namespace attn {
 
 // Of each query tile the parts take turns: key tile by key tile, phase by phase, part by part, as blocks that run at
-// once would. What each part reads and makes stays what it was. Ends with build_index().
+// once would; in each turn of a ring the ranks do. What each reads and makes stays what it was. Ends with
+// build_index().
 void interleave_lanes(Recording& rec);
+
+// Of a ring's run: the turn that an event is of; as many as there are ranks: it is of the end, after all turns.
+std::int64_t turn_of(const Recording& rec, const EventId& id);
 
 }  // namespace attn

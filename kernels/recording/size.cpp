@@ -8,6 +8,7 @@
 #include "kernels/base/text.h"
 #include "kernels/model/options.h"
 #include "kernels/model/order_row.h"
+#include "kernels/model/ring.h"
 #include "kernels/recording/recording.h"
 
 namespace attn {
@@ -52,7 +53,7 @@ void count_tile(const OrderRow& order, const Extents& x, bool masked, bool skipp
 
 // Once a query tile, and for each of the parts that its keys are cut into.
 void count_row_tile(const OrderRow& order, const Extents& x, std::int64_t parts, Count& n) {
-  const std::int64_t lanes = order.lanes ? parts : 1;
+  const std::int64_t lanes = order.lanes || is_ring(order) ? parts : 1;
   for (const Slot slot : order.starts) n.add(0, static_cast<double>(lanes), x.of(slot) * static_cast<double>(lanes));
   for (const WalkStep& step : order.walk) {
     const std::int64_t times = step.once == Once::query_tile ? 1
@@ -85,7 +86,7 @@ Count count_heads(const OrderRow& order, const Problem& p, const Options& o, std
     for (std::int64_t i = 0; i < ti; ++i) {
       const std::int64_t r0 = i * br;
       const std::int64_t r1 = std::min(p.Lq, r0 + br);
-      count_row_tile(order, extents_of(p, static_cast<double>(r1 - r0), 0), splits_of(o), head);
+      count_row_tile(order, extents_of(p, static_cast<double>(r1 - r0), 0), key_pieces(order, o), head);
       for (std::int64_t j = 0; j < tj; ++j) {
         const std::int64_t c0 = j * bc;
         const std::int64_t c1 = std::min(p.Lk, c0 + bc);
@@ -116,7 +117,7 @@ Count count_whole(const OrderRow& order, const Problem& p, const Options& o, std
   const auto rows = static_cast<double>(br);
   const auto cols = static_cast<double>(bc);
   count_tile(order, extents_of(p, rows, cols), p.changes_scores(), false, tile);
-  count_row_tile(order, extents_of(p, rows, 0), splits_of(o), row);
+  count_row_tile(order, extents_of(p, rows, 0), key_pieces(order, o), row);
   const double heads = static_cast<double>(p.B) * static_cast<double>(p.Hq);
   const double row_tiles = heads * static_cast<double>(ti);
   const double tiles = row_tiles * static_cast<double>(tj);
@@ -161,7 +162,7 @@ std::uint64_t recording_bytes(Order order, const Problem& p, const Options& reso
   }
   const double index = heads * (static_cast<double>(ti) + 1) * (static_cast<double>(tj) + 1) *
                        static_cast<double>(Recording::index_columns(order)) * 4;
-  const double lanes = row.lanes ? n.events * sizeof(EventIndex) : 0;
+  const double lanes = row.lanes || is_ring(row) ? n.events * sizeof(EventIndex) : 0;
   const double total = lanes + sizeof(Recording) + n.floats * sizeof(float) +
                        n.events * static_cast<double>(sizeof(Event) + row.own_slots.size() * sizeof(VersionId)) +
                        n.versions * sizeof(Version) + arrays + index;

@@ -14,6 +14,7 @@ std::span<const MakeOrder> table() {
                                          naive_backward_order,
                                          backward_queries_order,
                                          split_order,
+                                         ring_order,
                                          late_scale_order};
   return kTable;
 }

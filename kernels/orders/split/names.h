@@ -1,6 +1,8 @@
 // The slots and phases that the order "split" has of its own.
 #pragma once
 
+#include <vector>
+
 #include "kernels/model/order_row.h"
 
 namespace attn::orders {
@@ -15,9 +17,13 @@ SplitNames split_names(OrderNames& names);
 // The same, once the table is made.
 const SplitNames& split_names();
 
-// How the merge is held against its formulas: split_replay.cpp, split_exact.cpp.
 namespace split {
 
+// A part's m, l and O go to memory; then they come back and are merged, two at a time (merge_phases.cpp).
+OrderPhase part_done();
+std::vector<OrderPhase> merge_phases(const SplitNames& n);
+
+// How the merge is held against its formulas: split_replay.cpp, split_exact.cpp.
 void replay_max(Replayer& r);
 void replay_first(Replayer& r);
 void replay_second(Replayer& r);

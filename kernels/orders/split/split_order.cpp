@@ -1,98 +1,13 @@
 // FlashAttention-2 with its keys split (Flash-Decoding; Dao et al. 2023): each part of the keys has lanes of its own
 // with m, l and O, side by side, as if the others were not there; then the parts are merged, two at a time.
 #include <iterator>
+#include <utility>
 
 #include "kernels/orders/shared/phases.h"
 #include "kernels/orders/split/names.h"
 #include "kernels/orders/table.h"
 
 namespace attn::orders {
-namespace {
-
-using namespace split;
-
-constexpr Newest kO{Slot::o_new, Slot::o_old}, kL{Slot::l_new, Slot::l_old}, kM{Slot::m_new, Slot::m_old};
-
-// O, m and l of a part, as they are summed.
-Traffic part_bytes(const EventExtent& x, bool written) {
-  Traffic t;
-  auto& way = written ? t.written : t.read;
-  at(way, TrafficPart::o) = x.size.o_state;
-  at(way, TrafficPart::stats) = 2 * x.size.stat;
-  return t;
-}
-
-OrderPhase part_done() {
-  OrderPhase p = store_state();
-  p.newest_after = {kO, kL, kM};
-  p.bytes = [](const EventExtent& x) { return part_bytes(x, true); };
-  return p;
-}
-
-OrderPhase load_part(const SplitNames& n) {
-  return {.phase = n.load_part,
-          .after = {Slot::m_old, Slot::l_old, Slot::o_old},
-          .brings = {Slot::m_old, Slot::l_old, Slot::o_old, n.m_part, n.l_part, n.o_part},
-          .bytes = [](const EventExtent& x) { return part_bytes(x, false); },
-          .title = "A part of the keys comes back",
-          .sentence = "All that is left of a part: m, ℓ and O, not yet divided."};
-}
-
-OrderPhase merge_max(const SplitNames& n) {
-  return {.phase = n.merge_max,
-          .after = {Slot::m_old, Slot::l_old, Slot::o_old, n.m_part, n.l_part, n.o_part, Slot::m_new},
-          .replay = replay_max,
-          .exact = exact_max,
-          .title = "One maximum for both",
-          .formula = "[m] = max([m|1] , [m|2])",
-          .sentence = "The larger of the two: no weight of either part will exceed 1."};
-}
-
-OrderPhase merge_first(const SplitNames& n) {
-  return {.phase = n.merge_first,
-          .before = {Slot::m_old, Slot::m_new},
-          .after = {Slot::alpha},
-          .replay = replay_first,
-          .exact = exact_first,
-          .title = "The first part's factor",
-          .formula = "[α|1] = exp([m|1] − [m])",
-          .sentence = "It brings the first part's sums to the common maximum."};
-}
-
-OrderPhase merge_second(const SplitNames& n) {
-  return {.phase = n.merge_second,
-          .before = {n.m_part, Slot::m_new},
-          .after = {n.alpha_part},
-          .replay = replay_second,
-          .exact = exact_second,
-          .title = "The second part's factor",
-          .formula = "[α|2] = exp([m|2] − [m])",
-          .sentence = "One of the two factors is 1: the maximum is one part's own."};
-}
-
-OrderPhase merge_sum(const SplitNames& n) {
-  return {.phase = n.merge_sum,
-          .before = {Slot::l_old, n.l_part, Slot::alpha, n.alpha_part},
-          .after = {Slot::l_new},
-          .replay = replay_sum,
-          .exact = exact_sum,
-          .title = "One sum",
-          .formula = "[ℓ] = [α|1] [ℓ|1] + [α|2] [ℓ|2]",
-          .sentence = "On one ruler the weights of both parts add up."};
-}
-
-OrderPhase merge_output(const SplitNames& n) {
-  return {.phase = n.merge_output,
-          .before = {Slot::o_old, n.o_part, Slot::alpha, n.alpha_part},
-          .after = {Slot::o_new},
-          .replay = replay_output,
-          .exact = exact_output,
-          .title = "One output",
-          .formula = "[O] = [α|1] [O|1] + [α|2] [O|2]",
-          .sentence = "Nothing else of the keys is needed any more."};
-}
-
-}  // namespace
 
 OrderRow split_order(OrderNames& names) {
   const SplitNames n = split_names(names);
@@ -102,10 +17,12 @@ OrderRow split_order(OrderNames& names) {
   queries.key_tile = true;  // of each part, by its first key tile
   OrderPhase store = store_o();
   store.newest_after = {{Slot::o_new, Slot::o_old}};
-  row.phases = {queries,        load_kv(),          skipped(),          scores(),       mask(),
-                on_chip::max(), on_chip::rescale(), on_chip::weights(), on_chip::sum(), on_chip::output(),
-                part_done(),    load_part(n),       merge_max(n),       merge_first(n), merge_second(n),
-                merge_sum(n),   merge_output(n),    normalise(),        store};
+  row.phases = {queries,        load_kv(),         skipped(),          scores(),
+                mask(),         on_chip::max(),    on_chip::rescale(), on_chip::weights(),
+                on_chip::sum(), on_chip::output(), split::part_done()};
+  for (OrderPhase& phase : split::merge_phases(n)) row.phases.push_back(std::move(phase));
+  row.phases.push_back(normalise());
+  row.phases.push_back(store);
   row.walk = {{.phase = Phase::load_q, .once = Once::part},
               {.phase = Phase::skipped, .tiles = Tiles::hidden},
               {.phase = Phase::load_kv}};
