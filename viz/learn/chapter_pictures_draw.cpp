@@ -150,6 +150,16 @@ void overlap(const Sheet& s) {
   s.cell(20, 13, 2.6F, 4.6F, Hue::p);
 }
 
+void ring(const Sheet& s) {
+  s.cell(9, 1.5F, 6, 5, Hue::k), s.cell(17, 9.5F, 6, 5, Hue::v);
+  s.cell(9, 17.5F, 6, 5, Hue::k), s.cell(1, 9.5F, 6, 5, Hue::v);
+  s.list->AddBezierCubic(s.at(16, 4), s.at(19, 4), s.at(20, 6), s.at(20, 8.5F), s.ink(Token::text), style().px(1.4F));
+  s.list->AddBezierCubic(s.at(20, 15.5F), s.at(20, 18), s.at(19, 20), s.at(16, 20), s.ink(Token::text),
+                         style().px(1.4F));
+  s.list->AddBezierCubic(s.at(8, 20), s.at(5, 20), s.at(4, 18), s.at(4, 15.5F), s.ink(Token::text), style().px(1.4F));
+  s.list->AddBezierCubic(s.at(4, 8.5F), s.at(4, 6), s.at(5, 4), s.at(8, 4), s.ink(Token::text), style().px(1.4F));
+}
+
 struct Picture {
   std::string_view lesson;
   void (*draw)(const Sheet&);
@@ -170,7 +180,8 @@ constexpr Picture kPictures[] = {{"wall", wall},
                                  {"few-bits", few_bits},
                                  {"bug-museum", museum},
                                  {"backward", backward},
-                                 {"overlap", overlap}};
+                                 {"overlap", overlap},
+                                 {"ring", ring}};
 
 }  // namespace
 
