@@ -101,7 +101,7 @@ gpu/rungs/backward gpu/launch cpu cpu/backward . museum lab"
       ;;
     profiling) printf 'figures spec session/json session timeline cupti measure measure/cpu measure/gpu tune sweep .' ;;
     viz)
-      printf "state draw step/place step/orders step/facts step/charts step/tiles step/timeline step/problem \
+      printf "state draw step/place step/orders step/facts step/charts step/tiles step/ring step/timeline step/problem \
 step/bars step bench/runs bench/sweep bench/ladder bench/tiles bench/sources bench/scene \
 bench/charts bench/table bench/panel bench/verdict bench profile/roofline profile/occupancy \
 profile/source profile/phases profile/heartbeat profile/timeline profile/figures profile/strip profile/lab profile \
@@ -194,9 +194,9 @@ check_core() {
     xargs grep -nE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($core_without|$core_threadless|$core_system)" \
       <<<"$reached" | grep -vE "$posix|kernels/gpu/device/tensor_map\.h" || true
   )"
-  verdict "Step reaches at most 240 files, with Learn 340" "$(
-    python3 tests/reach.py --most 240 viz/step/workspace.h
-    python3 tests/reach.py --most 340 viz/step/workspace.h viz/learn/workspace.h
+  verdict "Step reaches at most 250 files, with Learn 355" "$(
+    python3 tests/reach.py --most 250 viz/step/workspace.h
+    python3 tests/reach.py --most 355 viz/step/workspace.h viz/learn/workspace.h
   )"
 }
 

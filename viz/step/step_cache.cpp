@@ -19,6 +19,7 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
     error_.reset();
     attention_.reset();
     attention_rows_.clear();
+    head_bounds_.clear();
     if (rec && !rec->events.empty()) {
       scales = scales_of(*rec);
       traffic = traffic_totals(*rec);
@@ -37,6 +38,16 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
   } else if (!exact || !exact->covers(id.b, id.h, id.i)) {
     exact.emplace(*rec, id.b, id.h, id.i);
   }
+}
+
+const std::vector<ExactTile>& StepCache::bounds_of_head(EventIndex e) {
+  constexpr std::int64_t kMostScores = 16384;  // of a head
+  if (recording->problem.Lq * recording->problem.Lk > kMostScores) return head_bounds_;
+  const EventId& id = recording->events[std::min<std::size_t>(e, recording->events.size() - 1)].id;
+  if (!head_bounds_.empty() && head_bounds_.front().covers(id.b, id.h, 0)) return head_bounds_;
+  head_bounds_.clear();
+  for (std::int32_t i = 0; i < recording->query_tiles(); ++i) head_bounds_.emplace_back(*recording, id.b, id.h, i);
+  return head_bounds_;
 }
 
 std::shared_ptr<const Recording> StepCache::shown(const std::shared_ptr<const Recording>& held,

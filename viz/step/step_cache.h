@@ -50,6 +50,9 @@ struct StepCache {
   const AttentionScene& attention(const StepPlace& at, std::int32_t side);
   std::shared_ptr<PixelImages> images;  // of the charts; the drawing makes it
   const ExactTile* bounds() const { return exact ? &*exact : nullptr; }
+  // Of all query tiles of the step's head, for a ring that shows them at once; none where they are too many for cells
+  // that have room for numbers.
+  const std::vector<ExactTile>& bounds_of_head(EventIndex e);
 
   ProblemEditing editing;
   bool scanning = false;  // error_scan() was asked in this frame and has rows left
@@ -63,6 +66,7 @@ struct StepCache {
   std::shared_ptr<const Recording> held_scales_of_;
   std::optional<ErrorScan> error_;
   std::optional<AttentionScene> attention_;
+  std::vector<ExactTile> head_bounds_;
   std::vector<AttentionRows> attention_rows_;
   // What attention_ was made for; an event of one recording has one head.
   EventIndex attention_event_ = kNoEvent;

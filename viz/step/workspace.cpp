@@ -7,7 +7,8 @@
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
-
+#include "kernels/model/order_row.h"
+#include "kernels/model/ring.h"
 #include "kernels/recording/replay/exact.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/text_fit.h"
@@ -24,6 +25,8 @@
 #include "viz/step/facts/gpu_run.h"
 #include "viz/step/problem/problem_draw.h"
 #include "viz/step/problem/problem_fields.h"
+#include "viz/step/ring/ring_draw.h"
+#include "viz/step/ring/ring_scene.h"
 #include "viz/step/step_cache.h"
 #include "viz/step/tiles/tiles_draw.h"
 #include "viz/step/timeline/heads_draw.h"
@@ -75,7 +78,7 @@ Areas layout(const Box& all, const Recording& rec, bool alone, bool wide) {
   a.timeline = {{all.min.x, all.max.y - s.px(timeline)}, all.max};
   // Secondary cards go before the tiles are squeezed.
   float bottom = 0;
-  if (middle >= 410)
+  if (middle >= 410 && !is_ring(order_row(rec.order)))  // a ring takes the room of the charts too
     bottom = std::max(wide ? std::clamp(middle * 0.46F, 180.0F, 360.0F) : std::clamp(middle * 0.32F, 138.0F, 240.0F),
                       middle - kGutter - liked_tiles_height(rec, middle));
   a.has_bottom = bottom > 0;
@@ -305,7 +308,7 @@ struct StripPlace {
   const Recording& rec;
   const StepPlace& at;
   const StepUiState& ui;
-  bool alone = false, door = false;
+  bool alone = false, door = false;  // a lesson does not lead away
 };
 
 void draw_strip(const Areas& areas, StripScene strip, const StripPlace& in, Commands& commands) {
@@ -336,6 +339,27 @@ bool shows_fragments(const State& state, const Recording& rec) {
   return state.view.step.chart == StepChart::fragments && has_chart(rec, StepChart::fragments);
 }
 
+void draw_unrecorded(const ProblemPanel& problem, const Box& all, Commands& commands) {
+  const Style& s = style();
+  const float width = std::min(s.px(kProblemWidth), all.width() / 3);
+  draw_problem_panel(problem, {all.min, {all.min.x + width, all.max.y}}, true);
+  draw_error({{all.min.x + width + s.px(kGutter), all.min.y}, all.max}, problem.state, problem.model.recording_error,
+             commands);
+}
+
+struct RingPlace {
+  const State& state;
+  StepUiState& ui;
+  StepCache& cache;
+  Commands& commands;
+};
+
+void draw_ring_of_run(const Recording& rec, const StepPlace& at, const RingPlace& in, const Box& box) {
+  in.ui.tiles.focused = false;
+  const RingScene scene = ring_scene(rec, at, in.cache.scales, in.cache.bounds_of_head(at.event));
+  draw_ring({scene, in.state, in.ui.look, in.commands, in.ui.hidden.map, in.ui.hidden.map_later}, box);
+}
+
 }  // namespace
 
 void draw_step(const State& state, const Model& model, StepUiState& ui, Commands& commands) {
@@ -346,11 +370,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   const ProblemPanel problem{state, model, cache.editing, commands};
   if (!model.recording || model.recording->events.empty()) {
     ui.tiles.focused = false;
-    const Style& s = style();
-    const float width = std::min(s.px(kProblemWidth), all.width() / 3);
-    draw_problem_panel(problem, {all.min, {all.min.x + width, all.max.y}}, true);
-    draw_error({{all.min.x + width + s.px(kGutter), all.min.y}, all.max}, state, model.recording_error, commands);
-    return;
+    return draw_unrecorded(problem, all, commands);
   }
   const std::shared_ptr<const Recording> shown = cache.shown(model.recording, ui.hidden);
   const Recording& rec = *shown;
@@ -392,10 +412,10 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   const StepValues values = step_values(rec, at, state.document.selection, cache.bounds());
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);
-  const bool door = !alone && !ui.hidden.on;  // a lesson does not lead away
   float chips = areas.strip.max.x - style().px(12);
   if (areas.has_strip) {
-    draw_strip(areas, strip_scene(rec, at, values, ui.texts), {state, rec, at, ui, alone, door}, commands);
+    draw_strip(areas, strip_scene(rec, at, values, ui.texts), {state, rec, at, ui, alone, !alone && !ui.hidden.on},
+               commands);
     if (!areas.has_problem && !alone) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
   }
   AskedBar* asked_bar = ui.asked_bar ? &*ui.asked_bar : nullptr;
@@ -406,9 +426,11 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
     ui.tiles.focused = false;
     draw_chart_card(charts,
                     {areas.tiles.min, {areas.tiles.max.x, areas.has_bottom ? areas.chart.max.y : areas.tiles.max.y}});
+  } else if (areas.has_tiles && is_ring(order_row(rec.order))) {
+    draw_ring_of_run(rec, at, {state, ui, cache, commands}, areas.tiles);
   } else if (areas.has_tiles) {
-    const ExactTile* bounds = bar.raw ? nullptr : cache.bounds();
-    draw_step_tiles({held_run, bounds, scales, state, ui.tiles, commands, ui.look}, areas.tiles, tiles);
+    draw_step_tiles({held_run, bar.raw ? nullptr : cache.bounds(), scales, state, ui.tiles, commands, ui.look},
+                    areas.tiles, tiles);
   }
   if (areas.has_bottom && !fragments) draw_bottom(list, areas, charts, ui);
   if (areas.scrolls) end_page(areas);

@@ -1,10 +1,13 @@
 // step_from: walking a recording by phase, key tile and query tile.
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <tuple>
 
 #include "app/state/apply/apply.h"
 #include "kernels/model/order_row.h"
+#include "kernels/model/ring.h"
+#include "kernels/recording/lanes.h"
 
 namespace attn {
 namespace {
@@ -85,6 +88,62 @@ EventIndex query_tile_step(const Recording& rec, EventIndex e, int direction) {
   return onwards(e, best, *found);
 }
 
+// ---- a ring: its ranks do a phase at once
+
+bool at_once(const Recording& rec, EventIndex a, EventIndex b) {
+  const EventId &x = rec.events[a].id, &y = rec.events[b].id;
+  return x.b == y.b && x.h == y.h && x.phase == y.phase && turn_of(rec, x) == turn_of(rec, y);
+}
+
+// To where all ranks have done the next phase; back, the phase before.
+EventIndex all_ranks_step(const Recording& rec, EventIndex e, int direction) {
+  const auto last = static_cast<EventIndex>(rec.events.size() - 1);
+  if (direction < 0) {
+    EventIndex first = e;
+    while (first > 0 && at_once(rec, first - 1, e)) --first;
+    return first == 0 ? 0 : first - 1;
+  }
+  const bool ends = e == last || !at_once(rec, e, e + 1);
+  EventIndex to = ends ? std::min<EventIndex>(e + 1, last) : e;
+  while (to < last && at_once(rec, to, to + 1)) ++to;
+  return to;
+}
+
+// To the first phase of the next turn, or of the next head; back to that of this turn, or of the one before.
+EventIndex turn_step(const Recording& rec, EventIndex e, int direction) {
+  const auto same = [&](EventIndex a, EventIndex b) {
+    const EventId &x = rec.events[a].id, &y = rec.events[b].id;
+    return x.b == y.b && x.h == y.h && turn_of(rec, x) == turn_of(rec, y);
+  };
+  const auto last = static_cast<EventIndex>(rec.events.size() - 1);
+  const auto begin_of = [&](EventIndex at) {
+    while (at > 0 && same(at - 1, at)) --at;
+    return at;
+  };
+  const auto all_of = [&](EventIndex at) {
+    while (at < last && at_once(rec, at, at + 1)) ++at;
+    return at;
+  };
+  const EventIndex begin = begin_of(e);
+  if (direction < 0) return all_of(e > all_of(begin) || begin == 0 ? begin : begin_of(begin - 1));
+  EventIndex to = e;
+  while (to < last && same(to, e)) ++to;
+  return same(to, e) ? last : all_of(to);
+}
+
+EventIndex ring_step(const Recording& rec, EventIndex e, StepUnit unit, int direction) {
+  const auto last = static_cast<EventIndex>(rec.events.size() - 1);
+  switch (unit) {
+    case StepUnit::phase:
+      return all_ranks_step(rec, e, direction);
+    case StepUnit::key_tile:
+      return turn_step(rec, e, direction);
+    case StepUnit::query_tile:  // one rank alone
+      return direction < 0 ? e - std::min<EventIndex>(e, 1) : std::min(e + 1, last);
+  }
+  return e;
+}
+
 }  // namespace
 
 EventIndex step_from(const Recording& rec, EventIndex e, StepUnit unit, int direction) {
@@ -92,6 +151,7 @@ EventIndex step_from(const Recording& rec, EventIndex e, StepUnit unit, int dire
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
   if (e > last) e = last;
   const int one = direction > 0 ? 1 : -1;
+  if (is_ring(order_row(rec.order))) return ring_step(rec, e, unit, one);
   switch (unit) {
     case StepUnit::phase:
       if (one < 0) return e == 0 ? 0 : e - 1;

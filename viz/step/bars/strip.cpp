@@ -8,7 +8,9 @@
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/order_row.h"
+#include "kernels/model/ring.h"
 #include "kernels/museum/museum.h"
+#include "kernels/recording/lanes.h"
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/letters.h"
 #include "viz/step/orders/looks.h"
@@ -18,15 +20,23 @@ namespace {
 
 std::string position_words(const Recording& rec, const StepPlace& at) {
   std::string words = phrase("Step {} of {}", at.event + 1, rec.events.size());
+  if (is_ring(order_row(rec.order)))
+    if (const std::int64_t turn = turn_of(rec, rec.events[at.event].id); turn < ranks_of(rec.options))
+      words += phrase(", turn {}", turn);
   if (rec.problem.B > 1) words += phrase(", batch {}", at.b);
   if (rec.problem.Hq > 1) words += phrase(", query head {}", at.h);
   if (at.i >= 0)
     words += order_look(rec.order).row_by_row && at.br == 1 ? phrase(", query row {}", at.i)
                                                             : phrase(", query tile {}", at.i);
+  const OrderRow& order = order_row(rec.order);
   const auto lane = rec.lane_of(at.event);
-  if (lane) words += phrase(", part {}", *lane + 1);
+  if (lane && is_ring(order))
+    words += phrase(", rank {}", *lane);
+  else if (lane)
+    words += phrase(", part {}", *lane + 1);
   // A merge is of parts, not of the key tile that names its event.
-  const bool of_tile = lane.has_value() || !order_row(rec.order).lanes;
+  const bool of_tile = is_ring(order) ? order.in_lane[static_cast<std::size_t>(rec.events[at.event].id.phase)]
+                                      : lane.has_value() || !order.lanes;
   if (at.j >= 0 && rec.key_tiles() > 1 && of_tile) words += phrase(", key tile {}", at.j);
   if (const auto named = row_word(rec, at.b, at.row); !named.empty()) words += phrase(", row {} “{}”", at.row, named);
   return words + ": " + std::string(letter_of(rec.events[at.event].id.phase));

@@ -8,7 +8,11 @@
 #include <vector>
 
 #include "kernels/model/problem/pages.h"
+#include "kernels/model/options.h"
+#include "kernels/model/order_row.h"
+#include "kernels/model/ring.h"
 #include "kernels/orders/backward/options.h"
+#include "kernels/recording/lanes.h"
 
 namespace attn {
 namespace {
@@ -35,8 +39,27 @@ struct Looker {
     const auto sees = [&](std::int64_t c0, std::int64_t c1) {
       return c0 < c1 && rec.problem.cover(at.b, r0, r1, c0, c1) != TileCover::skipped;
     };
+    const OrderRow& order = order_row(rec.order);
+    if ((order.lanes || is_ring(order)) && at.j >= 0) return saw_in_lane(r0, r1);
     if (rec.options.key_order == KeyOrder::right_to_left) return sees(at.first_key + at.keys, rec.problem.Lk);
     return sees(0, at.first_key);
+  }
+  // Of a part, or of a turn of a ring: each starts as if there were no other keys.
+  bool saw_in_lane(std::int32_t r0, std::int32_t r1) const {
+    const bool ranks = is_ring(order_row(rec.order));
+    const KeyParts parts{rec.key_tiles(), splits_of(rec.options)};
+    const auto piece_of = [&](std::int32_t j) {
+      EventId id = rec.events[at.event].id;
+      id.j = j;
+      return ranks ? turn_of(rec, id) : parts.of_tile(j);
+    };
+    const bool back = rec.options.key_order == KeyOrder::right_to_left;
+    for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
+      if ((back ? j <= at.j : j >= at.j) || piece_of(j) != piece_of(at.j)) continue;
+      const std::int64_t c0 = std::int64_t{j} * at.bc, c1 = std::min<std::int64_t>(c0 + at.bc, rec.problem.Lk);
+      if (rec.problem.cover(at.b, r0, r1, c0, c1) != TileCover::skipped) return true;
+    }
+    return false;
   }
   // The inputs themselves: what the kernel made of finite ones is its own.
   bool finite_inputs() const {
@@ -124,6 +147,7 @@ std::set<std::string, std::less<>> step_conditions(const Recording& rec, const S
   look.set(score && std::isfinite(*score) && rec.problem.visible(at.b, at.row, followed.key), "kept");
   look.set(!rec.options.subtract_max, "unsubtracted");
   look.set(rec.options.accumulate != DType::f32, "narrow");
+  look.set(is_ring(order_row(rec.order)) && turn_of(rec, rec.events[at.event].id) == 0, "own_keys");
   look.set(!orders::backward::subtracts_delta(rec.options), "forgotten");
   look.set(orders::backward::lse_type(rec.options) != DType::f32, "narrow_lse");
   return look.found;

@@ -9,6 +9,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
+#include "kernels/model/ring.h"
 
 namespace attn {
 
@@ -48,18 +49,19 @@ const std::vector<std::string_view> kStepConditions = {
     "narrow_lse",     // what-if: LSE was kept in 16 bits
     "paged",          // K and V lie in pages
     "absent",         // and this tile has keys that its batch has not
+    "own_keys",       // turn 0 of a ring: each rank has its own keys
 };
 
 const std::vector<std::string_view> kStepPlaceholders = {
-    "row",        "i",        "j",      "rows",       "keys",   "first_row", "last_row",
-    "first_key",  "last_key", "D",      "Dv",         "Lq",     "Lk",        "element_bytes",
-    "bytes",      "key",      "col",    "visible",    "scale",  "dot",       "scale_value",
-    "s",          "s_in",     "cap",    "added",      "slope",  "distance",  "p",
-    "rowmax",     "m_old",    "m_new",  "alpha",      "l_old",  "l_new",     "rowsum",
-    "accumulate", "o_old",    "o_new",  "pv",         "lse",    "delta",     "dp",
-    "ds",         "dv",       "dk",     "dq",         "was",    "part",      "o",
-    "do",         "lse_type", "m_part", "alpha_part", "l_part", "o_part",    "pages",
-    "page",       "b"};
+    "row",        "i",        "j",         "rows",       "keys",   "first_row", "last_row",
+    "first_key",  "last_key", "D",         "Dv",         "Lq",     "Lk",        "element_bytes",
+    "bytes",      "key",      "col",       "visible",    "scale",  "dot",       "scale_value",
+    "s",          "s_in",     "cap",       "added",      "slope",  "distance",  "p",
+    "rowmax",     "m_old",    "m_new",     "alpha",      "l_old",  "l_new",     "rowsum",
+    "accumulate", "o_old",    "o_new",     "pv",         "lse",    "delta",     "dp",
+    "ds",         "dv",       "dk",        "dq",         "was",    "part",      "o",
+    "do",         "lse_type", "m_part",    "alpha_part", "l_part", "o_part",    "pages",
+    "page",       "b",        "rank",      "turn",       "share",  "next_rank", "sent"};
 
 namespace {
 
@@ -178,8 +180,10 @@ const std::vector<StepText>* StepTexts::find(Order order, Phase phase) const {
   // What it lacks it has of the last one that works alike, of its own pass first.
   for (const bool own_pass : {true, false}) {
     for (const OrderRow& other : std::ranges::reverse_view(all_orders())) {
+      // A ring has what parts have: both merge.
+      const bool merges = row.lanes || is_ring(row) || !other.lanes;
       const bool alike = other.stores_scores == row.stores_scores && other.divides_each_turn == row.divides_each_turn &&
-                         (other.pass == row.pass) == own_pass && (row.lanes || !other.lanes);
+                         (other.pass == row.pass) == own_pass && merges && (is_ring(row) || !is_ring(other));
       if (const auto* found = alike ? of(other) : nullptr) return found;
     }
   }

@@ -41,7 +41,7 @@ extern const std::vector<std::string_view> kStepPlaceholders;
 
 // The files of the texts, in the order in which they are read: one may ask for what those before it share.
 inline constexpr std::string_view kStepTextFiles[] = {"step_texts.json", "step_texts_backward.json",
-                                                      "step_texts_split.json"};
+                                                      "step_texts_split.json", "step_texts_ring.json"};
 // Added to those of the files before. The error names the text and what is wrong with it. Texts without a condition
 // must come last in their list.
 Result<StepTexts> parse_step_texts(std::string_view json, StepTexts before = {});

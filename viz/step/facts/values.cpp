@@ -5,7 +5,10 @@
 #include <limits>
 #include <string>
 
+#include "kernels/model/order_row.h"
+#include "kernels/model/ring.h"
 #include "kernels/orders/backward/options.h"
+#include "kernels/recording/lanes.h"
 #include "viz/step/facts/conditions.h"
 #include "viz/step/orders/looks.h"
 
@@ -38,6 +41,18 @@ void choose_key(const Recording& rec, const StepPlace& at, const Selection& sele
   if (column && selection.col >= 0 && selection.col < p.Dv) out.col = selection.col;
 }
 
+// Which rank it is, whose keys it has, and what it sends of them.
+void add_ring(const StepWork& c) {
+  const Ring ring = ring_of(c.rec.options, c.rec.query_tiles(), c.rec.key_tiles());
+  const std::int64_t rank = ring.rank_of_queries(c.at.i),
+                     turn = std::min(turn_of(c.rec, c.rec.events[c.at.event].id), ring.ranks - 1);
+  c.put("rank", rank);
+  c.put("turn", turn);
+  c.put("share", ring.share(rank, turn));
+  c.put("next_rank", ring.right_of(rank));
+  c.put("sent", share_bytes(c.rec.problem, c.rec.options, ring.share(rank, turn)));
+}
+
 void add_places(const StepWork& c) {
   const StepPlace& at = c.at;
   const Problem& p = c.rec.problem;
@@ -68,6 +83,7 @@ void add_places(const StepWork& c) {
   c.put("bytes", static_cast<std::int64_t>(event_bytes(c.rec, at.event)));
   c.put("key", c.out.key);
   c.put("col", c.out.col);
+  if (is_ring(order_row(c.rec.order)) && at.i >= 0) add_ring(c);
   c.put_value("scale", scale_words(p), Token::text);
 }
 
@@ -108,8 +124,10 @@ StepValues step_values(const Recording& rec, const StepPlace& at, const Selectio
   c.l_old = c.live(Slot::l_old).value_or(0);
   c.o_old = c.live(Slot::o_old, out.col).value_or(0);
   if (phase.divides_output && at.event > 0) {
-    const auto before = live_value(rec, at.event - 1, output_slot(rec, at.event - 1), at.row, out.col);
-    if (before) c.o_old = *before;
+    // Of its own lane: beside it others may have gone on.
+    const VersionId fresh = rec.before(at.event, Slot::o_new);
+    const auto before = row_of(rec, fresh != kNoVersion ? fresh : rec.before(at.event, Slot::o_old), at.row);
+    if (static_cast<std::size_t>(out.col) < before.size()) c.o_old = before[static_cast<std::size_t>(out.col)];
   }
   out.conditions = step_conditions(rec, at, {out.key, out.col, c.m_old, c.m_new, c.l_old, c.o_old});
   if (look.shows(Slot::m_old)) c.put_number("m_old", c.m_old, m);

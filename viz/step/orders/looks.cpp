@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/model/ring.h"
+
 namespace attn {
 namespace {
 
@@ -45,7 +47,7 @@ class DerivedLook {
 const OrderLook* alike(const OrderRow& row) {
   for (const OrderLook* look : order_look_table() | std::views::reverse) {
     const OrderRow& other = order_row(look->order);
-    const bool same_pass = other.pass == row.pass && (row.lanes || !other.lanes);
+    const bool same_pass = other.pass == row.pass && !is_ring(other) && (row.lanes || !other.lanes);
     if (same_pass && other.stores_scores == row.stores_scores && other.divides_each_turn == row.divides_each_turn)
       return look;
   }
@@ -193,7 +195,8 @@ const OrderLook& order_look(Order order) {
 
 const OrderLook& look_at(const Recording& rec, EventIndex e) {
   const OrderLook& look = order_look(rec.order);
-  return look.merge == nullptr || rec.lane_of(e) ? look : *look.merge;
+  const auto phase = static_cast<std::size_t>(rec.events[e].id.phase);
+  return look.merge == nullptr || order_row(rec.order).in_lane[phase] ? look : *look.merge;
 }
 
 }  // namespace attn

@@ -1,5 +1,5 @@
 // The keys split: of each part what flash has but for Q, which all parts share; then the merge, in which two parts' m,
-// ℓ and O stand side by side with the two factors and what becomes of them.
+// ℓ and O stand side by side with the two factors and what becomes of them. A ring merges what each turn makes alike.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/base/text.h"
+#include "kernels/model/ring.h"
 #include "kernels/model/traffic.h"
 #include "kernels/orders/split/names.h"
 #include "viz/step/orders/online.h"
@@ -188,6 +189,17 @@ TextRuns traffic_words(const TrafficFacts& f) {
                 number(std::to_string(way)), letter("Q", TensorColour::q)});
 }
 
+// What travels beside what each rank asks of its own memory.
+TextRuns ring_traffic_words(const TrafficFacts& f) {
+  const RingBytes sent = ring_bytes(f.run.problem, f.run.options);
+  return woven(
+      phrase("Over the links: each rank sends {} B of {} and {} per turn, all ranks {} B. Here stands what they "
+             "read and write at home.",
+             place(0), place(1), place(2), place(3)),
+      {number(std::to_string(sent.largest_share)), letter("K", TensorColour::k), letter("V", TensorColour::v),
+       number(std::to_string(sent.total))});
+}
+
 // A phase lights what stands in the picture.
 std::vector<PhaseLook> lit_in(std::span<const ColumnLook> columns, std::vector<PhaseLook> phases) {
   for (PhaseLook& phase : phases) {
@@ -213,8 +225,9 @@ Tables make_tables() {
   return t;
 }
 
-OrderLook make_look(const Tables& t, std::span<const ColumnLook> columns, std::span<const PhaseLook> phases) {
-  OrderLook look = online(*order_named("split"));
+OrderLook make_look(const char* order, const Tables& t, std::span<const ColumnLook> columns,
+                    std::span<const PhaseLook> phases) {
+  OrderLook look = online(*order_named(order));
   look.phases = phases;
   look.slots = t.slots;
   look.columns = columns;
@@ -230,20 +243,39 @@ OrderLook make_look(const Tables& t, std::span<const ColumnLook> columns, std::s
   return look;
 }
 
+OrderLook merge_look(const char* order, const Tables& t) {
+  OrderLook look = make_look(order, t, t.merge, t.of_merge);
+  look.scores = std::nullopt;
+  look.slots = t.merged;
+  return placed(look);
+}
+
+OrderLook lane_look(const char* order, const Tables& t, const OrderLook& merge) {
+  OrderLook look = make_look(order, t, t.lane, t.of_lane);
+  look.merge = &merge;
+  return placed(look);
+}
+
 }  // namespace
 
 const OrderLook& split_look() {
   static const Tables kTables = make_tables();
-  static const OrderLook kMerge = [] {
-    OrderLook look = make_look(kTables, kTables.merge, kTables.of_merge);
-    look.scores = std::nullopt;
-    look.slots = kTables.merged;
-    return placed(look);
+  static const OrderLook kMerge = merge_look("split", kTables);
+  static const OrderLook kLook = lane_look("split", kTables, kMerge);
+  return kLook;
+}
+
+const OrderLook& ring_look() {
+  static const Tables kTables = [] {
+    Tables t = make_tables();
+    for (auto* phases : {&t.of_lane, &t.of_merge}) phases->push_back({.phase = *phase_named("send")});
+    return t;
   }();
+  static const OrderLook kMerge = merge_look("ring", kTables);
   static const OrderLook kLook = [] {
-    OrderLook look = make_look(kTables, kTables.lane, kTables.of_lane);
-    look.merge = &kMerge;
-    return placed(look);
+    OrderLook look = lane_look("ring", kTables, kMerge);
+    look.traffic = ring_traffic_words;
+    return look;
   }();
   return kLook;
 }

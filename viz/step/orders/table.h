@@ -12,5 +12,6 @@ const OrderLook& flash1_look();
 const OrderLook& backward_look();
 const OrderLook& backward_queries_look();
 const OrderLook& split_look();
+const OrderLook& ring_look();
 
 }  // namespace attn

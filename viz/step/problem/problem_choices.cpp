@@ -10,6 +10,7 @@
 #include "kernels/model/inputs/input_spec.h"
 #include "kernels/model/options.h"
 #include "kernels/model/problem/pages.h"
+#include "kernels/model/ring.h"
 #include "kernels/museum/museum.h"
 #include "kernels/orders/backward/options.h"
 #include "viz/step/orders/looks.h"
@@ -187,7 +188,9 @@ std::vector<ProblemChoice> split_choices(const Document& d) {
   for (const std::int64_t n : counts) {
     out.push_back(choice(d, n == 1 ? tr("not split") : phrase("{} parts", n), now == n, [n](Document& c) {
       choose(c.options, kSplits, n == 1 ? std::nullopt : std::optional(n));
-      if (n == 1) choose(c.options, kMerge, std::nullopt);
+      if (n == 1) return choose(c.options, kMerge, std::nullopt);
+      choose(c.options, kRanks, std::nullopt);
+      choose(c.options, kDeal, std::nullopt);
     }));
   }
   if (now == 1) return out;
@@ -210,6 +213,41 @@ std::vector<ProblemChoice> page_choices(const Document& d) {
     out.push_back(choice(d, page == 0 ? tr("side by side") : plural(page, "pages of {} key", "pages of {} keys"),
                          now == page, [page](Document& c) { c.problem = with_pages(std::move(c.problem), page); }));
   }
+  return out;
+}
+
+std::vector<ProblemChoice> ring_choices(const Document& d) {
+  if (!reads(d, kRanks)) return {};
+  const auto tiles = [](std::int32_t tile, std::int64_t length) {
+    const std::int64_t side = tile > 0 ? std::min<std::int64_t>(tile, length) : length;
+    return (length + side - 1) / side;
+  };
+  const std::int64_t most = std::min(tiles(d.options.br, d.problem.Lq), tiles(d.options.bc, d.problem.Lk)),
+                     now = ranks_of(d.options);
+  std::vector<ProblemChoice> out;
+  constexpr std::int64_t kMost = 8;
+  std::set<std::int64_t> counts{now};
+  for (std::int64_t n = 1; n <= std::min(most, kMost); ++n) counts.insert(n);
+  out.reserve(counts.size());
+  for (const std::int64_t n : counts) {
+    out.push_back(choice(d, n == 1 ? tr("no ring") : phrase("ring of {} ranks", n), now == n, [n](Document& c) {
+      choose(c.options, kRanks, n == 1 ? std::nullopt : std::optional(n));
+      if (n == 1) return choose(c.options, kDeal, std::nullopt);
+      choose(c.options, kSplits, std::nullopt);
+      choose(c.options, kMerge, std::nullopt);
+    }));
+  }
+  return out;
+}
+
+std::vector<ProblemChoice> deal_choices(const Document& d) {
+  if (!reads(d, kDeal) || ranks_of(d.options) == 1) return {};
+  const bool zigzag = deals_zigzag(d.options);
+  std::vector<ProblemChoice> out{
+      choice(d, tr("in order"), !zigzag, [](Document& c) { choose(c.options, kDeal, std::nullopt); }),
+      choice(d, tr("zigzag"), zigzag, [](Document& c) { choose(c.options, kDeal, 1); })};
+  out[0].help = tr("one chunk for each rank");
+  out[1].help = tr("an early and a late chunk for each rank");
   return out;
 }
 
@@ -263,6 +301,7 @@ std::string problem_words(const Document& d) {
   // What if: before what may have no room.
   if (!d.options.subtract_max) title += tr(", no maximum");
   if (d.options.key_order == KeyOrder::right_to_left) title += tr(", keys right to left");
+  if (ranks_of(d.options) > 1) title += phrase(", ring of {}", ranks_of(d.options));
   if (splits_of(d.options) > 1) title += phrase(", {} parts", splits_of(d.options));
   if (d.options.accumulate != DType::f32) title += phrase(", sums in {}", name_of(d.options.accumulate));
   using namespace orders::backward;

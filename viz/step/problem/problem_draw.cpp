@@ -12,6 +12,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/model/inputs/input_spec.h"
+#include "kernels/model/ring.h"
 #include "kernels/museum/museum.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -284,6 +285,10 @@ void fields(Cursor& at) {
   const bool split = chosen(at.panel.state.document.options, kSplits).value_or(1) > 1;
   if (const auto splits = split_choices(at.panel.state.document); split && !splits.empty())
     one_of(at, "##splits", tr("Keys"), splits);
+  const Document& d = at.panel.state.document;
+  const bool ring = ranks_of(d.options) > 1;
+  if (const auto ranks = ring_choices(d); ring && !ranks.empty()) one_of(at, "##ranks", tr("Ring"), ranks);
+  if (const auto deals = deal_choices(d); ring && !deals.empty()) one_of(at, "##deal", tr("Dealt"), deals);
   text_field(at, "##heads", tr("Batch × heads"), ProblemField::heads, false);
   const Problem& p = at.panel.state.document.problem;
   text_field(at, "##length", p.Lq == p.Lk ? tr("Length") : tr("Lengths q × k"), ProblemField::length, true);

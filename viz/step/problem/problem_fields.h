@@ -62,6 +62,9 @@ std::vector<ProblemChoice> what_if_choices(const Document& d);
 std::vector<ProblemChoice> split_choices(const Document& d);
 // The size of a page of keys; empty where the kernel reads no pages.
 std::vector<ProblemChoice> page_choices(const Document& d);
+// Ranks of a ring, and how tiles are dealt to them.
+std::vector<ProblemChoice> ring_choices(const Document& d);
+std::vector<ProblemChoice> deal_choices(const Document& d);
 // Which tile is outside; empty where the kernel leaves no choice.
 std::vector<ProblemChoice> loop_choices(const Document& d);
 

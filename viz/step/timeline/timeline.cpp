@@ -9,6 +9,8 @@
 #include "kernels/base/text.h"
 #include "kernels/model/options.h"
 #include "kernels/model/order_row.h"
+#include "kernels/model/ring.h"
+#include "kernels/recording/lanes.h"
 #include "viz/step/facts/landmarks.h"
 #include "viz/step/facts/letters.h"
 #include "viz/step/orders/looks.h"
@@ -19,6 +21,7 @@ namespace {
 // Which tile is outside: j in FlashAttention-1, else i. Naive and tiled come back to a tile in each pass.
 bool same_track(const Recording& rec, const Event& a, const Event& b) {
   if (a.id.b != b.id.b || a.id.h != b.id.h || a.pass != b.pass) return false;
+  if (is_ring(order_row(rec.order))) return turn_of(rec, a.id) == turn_of(rec, b.id);
   return order_row(rec.order).keys_outside ? a.id.j == b.id.j : a.id.i == b.id.i;
 }
 
@@ -35,6 +38,10 @@ std::string made_in_pass(const OrderRow& order, std::int32_t pass) {
 
 std::string outer_words(const Recording& rec, const Event& e, bool one_row) {
   const OrderRow& order = order_row(rec.order);
+  if (is_ring(order)) {
+    const std::int64_t turn = turn_of(rec, e.id);
+    return turn < ranks_of(rec.options) ? phrase("turn {}", turn) : tr("after the last turn");
+  }
   if (e.pass < order.first_tile_pass()) return phrase("before: {}", made_in_pass(order, e.pass));
   if (e.pass > order.last_tile_pass()) return phrase("after: {}", made_in_pass(order, e.pass));
   std::string words;
@@ -73,6 +80,11 @@ struct Inner {
 Inner inner_of(const Recording& rec, EventIndex e) {
   const EventId& id = rec.events[e].id;
   const OrderRow& order = order_row(rec.order);
+  if (is_ring(order)) {
+    if (order.in_lane[static_cast<std::size_t>(id.phase)]) return {id.phase == Phase::load_q ? -1 : id.j, false};
+    const bool merges = id.j >= 0 && id.phase != Phase::store_state && id.phase != *phase_named("send");
+    return {merges ? 0 : -1, merges};
+  }
   if (!order.lanes) return {order.keys_outside ? id.i : id.j, false};
   // What begins and ends a part names its first key tile, a merge the part that goes into another.
   const bool of_part = id.phase == Phase::load_q || id.phase == Phase::store_state;
@@ -124,9 +136,15 @@ TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vec
   while (last + 1 < rec.events.size() && same_track(rec, rec.events[last + 1], now)) ++last;
   // Of parts that run side by side the one that is live, and what they end in.
   const auto lane = rec.lane_of(at.event);
-  if (lane) scene.outer += phrase(", part {} of {}", *lane + 1, splits_of(rec.options));
-  for (EventIndex e = first; e <= last; ++e)
-    if (const auto of = rec.lane_of(e); !of || of == lane) scene.chips.push_back(chip_of(rec, e, at.event));
+  const bool ranks = is_ring(order_row(rec.order));
+  if (ranks)
+    scene.outer += phrase(", rank {}, query tile {}", *lane, now.id.i);
+  else if (lane)
+    scene.outer += phrase(", part {} of {}", *lane + 1, splits_of(rec.options));
+  for (EventIndex e = first; e <= last; ++e) {
+    const auto of = rec.lane_of(e);
+    if (ranks ? rec.events[e].id.i == now.id.i : !of || of == lane) scene.chips.push_back(chip_of(rec, e, at.event));
+  }
   add_groups(scene, rec);
   scene.m_changes = steps_where_m_changes(rec, at, at.row);
   for (TrackChip& chip : scene.chips)

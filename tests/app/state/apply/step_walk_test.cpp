@@ -1,10 +1,15 @@
 // Walking a recording: what each step key reaches, in every order, forwards and backwards.
+#include <set>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "app/state/apply/apply.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/ring.h"
+#include "kernels/recording/lanes.h"
 
 namespace attn {
 namespace {
@@ -101,6 +106,63 @@ TEST(StepWalk, TilesCanBeWalkedFromOneEndToTheOtherInEveryOrder) {
       EXPECT_GE(r.events[e].id.i, r.query_tiles() - 1) << row.id;
     }
   }
+}
+
+Recording ring_of_four() {
+  Problem p;
+  p.Lq = p.Lk = 16;
+  p.D = p.Dv = 4;
+  p.mask.causal = true;
+  Options o;
+  o.br = o.bc = 2;
+  choose(o, kRanks, 4);
+  choose(o, kDeal, 1);
+  InputSpec inputs;
+  inputs.generator = Generator::normal;
+  const KernelRow& row = **find_kernel("cpu_flash");
+  return *row.record(row, p, o, *make_inputs(p, inputs), {});
+}
+
+// One press is a phase of all ranks: the cursor stands where the last of them has done it.
+TEST(StepWalk, InARingAllRanksDoAPhaseAtOnce) {
+  const Recording r = ring_of_four();
+  const auto ranks_of_phase = [&](EventIndex e) {
+    std::set<std::int64_t> ranks;
+    for (EventIndex n = e + 1; n-- > 0 && r.events[n].id.phase == r.events[e].id.phase;) ranks.insert(*r.lane_of(n));
+    return ranks.size();
+  };
+  std::vector<EventIndex> stops{0};
+  for (EventIndex e = step_from(r, 0, StepUnit::phase, 1); e != stops.back(); e = step_from(r, e, StepUnit::phase, 1))
+    stops.push_back(e);
+  EXPECT_EQ(stops.back(), last(r));
+  EXPECT_LT(stops.size() * 3, r.events.size());
+  EXPECT_EQ(ranks_of_phase(stops[1]), 4U) << name_of(r.events[stops[1]].id.phase);
+  for (std::size_t n = 1; n + 1 < stops.size(); ++n)
+    EXPECT_TRUE(r.events[stops[n]].id.phase != r.events[stops[n] + 1].id.phase ||
+                turn_of(r, r.events[stops[n]].id) != turn_of(r, r.events[stops[n] + 1].id));
+  EventIndex back = last(r);
+  for (std::size_t n = stops.size() - 1; n-- > 1;) {
+    back = step_from(r, back, StepUnit::phase, -1);
+    EXPECT_EQ(back, stops[n]);
+  }
+}
+
+TEST(StepWalk, InARingShiftGoesByTurnsAndCtrlByOneRank) {
+  const Recording r = ring_of_four();
+  std::vector<std::int64_t> turns;
+  for (EventIndex e = 0;;) {
+    turns.push_back(turn_of(r, r.events[e].id));
+    const EventIndex next = step_from(r, e, StepUnit::key_tile, 1);
+    if (next == e || next == last(r)) break;
+    e = next;
+  }
+  EXPECT_EQ(turns, (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
+  EventIndex e = *r.find({0, 0, 3, 3, Phase::scores});  // rank 3 with its own keys
+  const EventIndex in_turn_1 = step_from(r, e, StepUnit::key_tile, 1);
+  EXPECT_EQ(turn_of(r, r.events[in_turn_1].id), 1);
+  EXPECT_EQ(turn_of(r, r.events[step_from(r, in_turn_1, StepUnit::key_tile, -1)].id), 0);
+  EXPECT_EQ(step_from(r, 5, StepUnit::query_tile, 1), 6U);
+  EXPECT_EQ(step_from(r, 5, StepUnit::query_tile, -1), 4U);
 }
 
 }  // namespace

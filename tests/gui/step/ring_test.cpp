@@ -1,0 +1,135 @@
+// A ring in Step by mouse and keyboard: ranks side by side, turns, the map, the Problem panel.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "app/state/string/state_string.h"
+#include "kernels/model/ring.h"
+#include "kernels/recording/lanes.h"
+#include "tests/gui/gui_fixture.h"
+
+namespace attn {
+namespace {
+
+using Ctx = ImGuiTestContext;
+
+Document ring_document() {
+  Document d;
+  d.preset = "";
+  d.problem.Lq = d.problem.Lk = 16;
+  d.problem.D = d.problem.Dv = 4;
+  d.problem.mask.causal = true;
+  d.options.br = d.options.bc = 2;
+  choose(d.options, kRanks, 4);
+  choose(d.options, kDeal, 1);
+  d.inputs.generator = Generator::normal;
+  d.inputs.seed = 51;
+  return d;
+}
+
+void show_ring(TestWindow& w) {
+  const Document d = ring_document();
+  w.controller().update({SetProblem{d.problem, 0}, SetInputs{d.inputs, 0}, SetOptions{d.options, 0}});
+}
+
+std::int64_t turn_now(TestWindow& w) {
+  const Recording& rec = recording(w);
+  return turn_of(rec, rec.events[w.state().view.step.cursor].id);
+}
+
+TEST(RingWindow, KeysStepAllRanksTurnsAndOneRank) {
+  TestWindow w;
+  show_ring(w);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->Yield(4);
+    ctx->SetRef(kStep);
+    IM_CHECK_EQ(std::string(name_of(recording(w).order)), "ring");
+    const EventIndex start = w.state().view.step.cursor;
+    ctx->KeyPress(ImGuiKey_RightArrow);
+    ctx->KeyPress(ImGuiKey_RightArrow);
+    const EventIndex now = w.state().view.step.cursor;
+    IM_CHECK_GE(now, start + 4);
+    IM_CHECK_EQ(std::string(name_of(recording(w).events[now].id.phase)), "load_q");
+    IM_CHECK_EQ(*recording(w).lane_of(now), 3);  // the last of them has done it
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_RightArrow);
+    IM_CHECK_EQ(w.state().view.step.cursor, now + 1);
+    ctx->KeyPress(ImGuiMod_Shift | ImGuiKey_RightArrow);
+    IM_CHECK_EQ(turn_now(w), 1);
+    ctx->KeyPress(ImGuiMod_Shift | ImGuiKey_RightArrow);
+    IM_CHECK_EQ(turn_now(w), 2);
+    ctx->KeyPress(ImGuiMod_Shift | ImGuiKey_LeftArrow);
+    IM_CHECK_EQ(turn_now(w), 1);
+    ctx->KeyPress(ImGuiKey_End);
+    IM_CHECK_EQ(turn_now(w), 4);
+  }));
+}
+
+TEST(RingWindow, AClickOnTheMapGoesWhereThatIsComputed) {
+  TestWindow w;
+  show_ring(w);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->Yield(4);
+    ctx->SetRef(kStep);
+    const ImRect map = ctx->ItemInfo("##ring_map").RectFull;
+    const auto square = [&](int queries, int keys) {
+      return ImVec2{map.Min.x + map.GetWidth() * (static_cast<float>(keys) + 0.5F) / 8,
+                    map.Min.y + map.GetHeight() * (static_cast<float>(queries) + 0.5F) / 8};
+    };
+    // Chunk 5 is rank 2's, chunk 1 rank 1's: turn 1.
+    ctx->MouseMoveToPos(square(5, 1));
+    ctx->Yield(2);
+    ctx->MouseClick();
+    ctx->Yield(2);
+    const EventId& id = recording(w).events[w.state().view.step.cursor].id;
+    IM_CHECK_EQ(id.i, 5);
+    IM_CHECK_EQ(id.j, 1);
+    IM_CHECK_EQ(turn_now(w), 1);
+    // What the mask hides is nowhere computed.
+    const EventIndex before = w.state().view.step.cursor;
+    ctx->MouseMoveToPos(square(1, 5));
+    ctx->Yield(2);
+    ctx->MouseClick();
+    ctx->Yield(2);
+    IM_CHECK_EQ(w.state().view.step.cursor, before);
+  }));
+}
+
+TEST(RingWindow, TheProblemPanelDealsAnewAndMakesTheRingSmaller) {
+  TestWindow w;
+  show_ring(w);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->Yield(4);
+    ctx->SetRef(kStep);
+    IM_CHECK(deals_zigzag(w.state().document.options));
+    ctx->ItemClick("##deal");
+    ctx->Yield(2);
+    ctx->ItemClick("//$FOCUSED/in order");
+    ctx->Yield(4);
+    IM_CHECK(!deals_zigzag(w.state().document.options));
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##ranks");
+    ctx->Yield(2);
+    ctx->ItemClick("//$FOCUSED/ring of 2 ranks");
+    ctx->Yield(4);
+    IM_CHECK_EQ(ranks_of(w.state().document.options), 2);
+    IM_CHECK_EQ(ranks_of(recording(w).options), 2);
+  }));
+}
+
+TEST(RingWindow, AStateStringOpensTheSameView) {
+  TestWindow w;
+  show_ring(w);
+  w.controller().update({StepBy{StepUnit::key_tile, 1}, StepBy{StepUnit::phase, 1}});
+  const auto text = state_string(w.state());
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_NE(text->find("deal:zigzag/ranks:4"), std::string::npos) << *text;
+  const auto other = open_state_string(*text);
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_EQ(other->document.options, w.state().document.options);
+  EXPECT_EQ(other->view.step.cursor, w.state().view.step.cursor);
+  EXPECT_GT(other->view.step.cursor, 0U);
+}
+
+}  // namespace
+}  // namespace attn

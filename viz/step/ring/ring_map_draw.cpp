@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "kernels/base/text.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+#include "viz/step/ring/ring_draw.h"
+
+namespace attn {
+namespace {
+
+constexpr float kLabels = 46, kMostSide = 30, kBar = 13;  // logical
+
+struct Map {
+  const RingPanel& panel;
+  const Style& s;
+  ImDrawList* list;
+  ImVec2 origin;
+  float side = 0;
+};
+
+Box square_box(const Map& m, std::int32_t a, std::int32_t k) {
+  const ImVec2 at{m.origin.x + m.side * static_cast<float>(k), m.origin.y + m.side * static_cast<float>(a)};
+  const float gap = m.side > m.s.px(8) ? m.s.px(1) : 0;
+  return {{at.x + gap, at.y + gap}, {at.x + m.side - gap, at.y + m.side - gap}};
+}
+
+// The part below the diagonal, or all of it.
+void fill_square(const Map& m, const Box& box, bool cut, ImU32 fill) {
+  if (cut)
+    m.list->AddTriangleFilled(box.min, {box.min.x, box.max.y}, box.max, fill);
+  else
+    m.list->AddRectFilled(box.min, box.max, fill, m.s.px(2));
+}
+
+void draw_square(const Map& m, const RingSquare& square, const Box& box) {
+  const ImU32 hue = colour_of(TensorColour::p);
+  const bool number = m.side >= m.s.px(15);
+  ImU32 ink = colour_of(Token::dim);
+  switch (square.look) {
+    case RingSquareLook::hidden:
+      return draw_hatch(m.list, box, faded(colour_of(Token::faint), 0.6F), 5);
+    case RingSquareLook::later:
+      if (m.side > m.s.px(8))
+        draw_dashed(m.list, box, colour_of(Token::faint), 2);
+      else
+        m.list->AddRectFilled(box.min, box.max, faded(colour_of(Token::faint), 0.2F));
+      break;
+    case RingSquareLook::now:
+      fill_square(m, box, square.cut, hue);
+      draw_outline(m.list, box, colour_of(Token::text), 2, 3);
+      ink = square.cut ? colour_of(Token::text) : text_on(hue);
+      break;
+    case RingSquareLook::done:
+      fill_square(m, box, square.cut, faded(hue, 0.45F));
+      ink = colour_of(Token::text);
+      break;
+  }
+  if (!number) return;
+  Box place = box;
+  if (square.cut) place.max.x -= box.width() * 0.34F, place.min.y += box.height() * 0.3F;
+  draw_text_in(m.list, place, Align::centre, Face::mono, 11, square.cut ? text_on(faded(hue, 1)) : ink,
+               std::to_string(square.turn));
+}
+
+void draw_axes(const Map& m) {
+  const RingScene& scene = m.panel.scene;
+  const float wide = text_width(Face::mono, 10, "R00");
+  const std::int32_t every = m.side >= wide + m.s.px(2) ? 1 : 0;
+  for (std::int32_t n = 0; n < scene.chunks && every > 0; ++n) {
+    const std::string rank = fmt::format("R{}", scene.ring.rank_of_chunk(n));
+    const Box column = square_box(m, 0, n), row = square_box(m, n, 0);
+    draw_text_in(m.list, {{column.min.x, m.origin.y - m.s.px(28)}, {column.max.x, m.origin.y - m.s.px(15)}},
+                 Align::centre, Face::mono, 10, colour_of(Token::dim), std::to_string(n));
+    draw_text_in(m.list, {{column.min.x, m.origin.y - m.s.px(15)}, {column.max.x, m.origin.y - m.s.px(2)}},
+                 Align::centre, Face::mono, 10, colour_of(Token::dim), rank);
+    draw_text_in(m.list, {{m.origin.x - m.s.px(kLabels), row.min.y}, {m.origin.x - m.s.px(6), row.max.y}}, Align::right,
+                 Face::mono, 10, colour_of(Token::dim), fmt::format("{} {}", n, rank));
+  }
+}
+
+void answer_pointer(const Map& m) {
+  const RingScene& scene = m.panel.scene;
+  const float wide = m.side * static_cast<float>(scene.chunks);
+  ImGui::SetCursorScreenPos(m.origin);
+  const bool pressed = ImGui::InvisibleButton("##ring_map", {wide, wide});
+  if (!ImGui::IsItemHovered()) return;
+  const ImVec2 at = ImGui::GetMousePos();
+  const auto place = [&](float from) {
+    return std::clamp(static_cast<std::int32_t>(from / m.side), 0, scene.chunks - 1);
+  };
+  const std::int32_t a = place(at.y - m.origin.y), k = place(at.x - m.origin.x);
+  const RingSquare& square = scene.square(a, k);
+  draw_outline(m.list, square_box(m, a, k).grown(m.s.px(1)), colour_of(Token::text), 1, 3);
+  const std::string where = phrase("Queries of chunk {}, keys of chunk {}", a, k);
+  if (square.look == RingSquareLook::hidden) return show_tooltip(phrase("{}: the mask hides them all.", where));
+  const std::int64_t owner = scene.ring.rank_of_chunk(k);
+  show_tooltip(square.turn == 0 ? phrase("{}: rank {} in turn 0, with its own keys.", where, square.rank)
+                                : phrase("{}: rank {} in turn {}, with the keys of rank {}.", where, square.rank,
+                                         square.turn, owner));
+  if (pressed && square.event) m.panel.commands.emplace_back(GoToEvent{*square.event});
+}
+
+// A bar for each rank, cut by turns; returns its foot.
+float draw_work(const Map& m, const RingWork& work, bool zigzag, const Box& box, std::int64_t longest) {
+  const RingScene& scene = m.panel.scene;
+  draw_text(m.list, box.min, Face::text, 12, colour_of(Token::dim), zigzag ? tr("zigzag") : tr("in order"));
+  const float label = m.s.px(24), value = m.s.px(30), left = box.min.x + label;
+  const float unit = (box.width() - label - value) / static_cast<float>(std::max<std::int64_t>(longest, 1));
+  float y = box.min.y + m.s.px(17);
+  const float high = std::clamp((box.max.y - y) / static_cast<float>(work.by_rank.size()), m.s.px(2), m.s.px(kBar));
+  const bool words = high >= m.s.px(10);
+  for (std::size_t rank = 0; rank < work.by_rank.size(); ++rank) {
+    float x = left;
+    for (std::size_t turn = 0; turn < work.by_rank[rank].size(); ++turn) {
+      const float wide = unit * static_cast<float>(work.by_rank[rank][turn]);
+      const bool now = zigzag == scene.ring.zigzag && static_cast<std::int64_t>(turn) == scene.turn;
+      const ImU32 fill = now ? colour_of(TensorColour::p) : faded(colour_of(TensorColour::p), 0.5F);
+      const float gap = wide > m.s.px(4) ? m.s.px(1) : 0;
+      if (wide > 0) m.list->AddRectFilled({x, y + m.s.px(1)}, {x + wide - gap, y + high - m.s.px(1)}, fill, m.s.px(1));
+      x += wide;
+    }
+    if (words) {
+      draw_text_in(m.list, {{box.min.x, y}, {left, y + high}}, Align::left, Face::mono, 10, colour_of(Token::dim),
+                   fmt::format("R{}", rank));
+      draw_text_in(m.list, {{x + m.s.px(4), y}, {box.max.x, y + high}}, Align::left, Face::mono, 10,
+                   colour_of(Token::text), std::to_string(work.of_rank(rank)));
+    }
+    y += high;
+  }
+  return y;
+}
+
+std::string verdict_words(const RingScene& scene) {
+  const std::int64_t here = scene.dealt.most(), there = scene.otherwise.most();
+  const char* other = scene.ring.zigzag ? tr("in order") : tr("by zigzag");
+  if (here == there) return phrase("Dealt {}, the last rank would be done just as soon.", other);
+  return phrase("The last rank is done after {} pairs; dealt {}, after {}.", here, other, there);
+}
+
+}  // namespace
+
+void draw_ring_map(const RingPanel& panel, const Box& box) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const RingScene& scene = panel.scene;
+  draw_text(list, box.min, Face::bold, 14, colour_of(Token::text),
+            elided_text(Face::bold, 14, scene.map_title, box.width()));
+  if (panel.map_hidden) {
+    const Box veil{{box.min.x, box.min.y + s.px(26)}, box.max};
+    draw_dashed(list, veil, colour_of(Token::faint));
+    return draw_text_in(list, veil, Align::centre, Face::text, 13, colour_of(Token::dim),
+                        panel.map_later ? tr("for a later question") : tr("after your answer"));
+  }
+  const float top = box.min.y + s.px(24);
+  draw_text_in(list, {{box.min.x + s.px(kLabels), top}, {box.max.x, top + s.px(16)}}, Align::left, Face::text, 12,
+               colour_of(Token::dim), tr("keys: chunk, and whose"));
+  Map m{panel, s, list, {box.min.x + s.px(kLabels), top + s.px(46)}};
+  m.side = std::min({(box.width() - s.px(kLabels)) / static_cast<float>(scene.chunks),
+                     box.height() * 0.46F / static_cast<float>(scene.chunks), s.px(kMostSide)});
+  draw_axes(m);
+  for (std::int32_t a = 0; a < scene.chunks; ++a)
+    for (std::int32_t k = 0; k < scene.chunks; ++k) draw_square(m, scene.square(a, k), square_box(m, a, k));
+  float y = m.origin.y + m.side * static_cast<float>(scene.chunks) + s.px(8);
+  const auto say = [&](const std::string& words, Face face, Ink ink, int lines) {
+    y += draw_paragraph(list, {box.min.x, y}, box.width(), 12.5F, {{words, face, ink, 0, false}}, lines) + s.px(2);
+  };
+  if (!scene.map_words.empty()) say(scene.map_words, Face::text, Token::text, 1);
+  y += s.px(6);
+  say(tr("Work of a rank, in pairs of tiles"), Face::bold, Token::text, 1);
+  const float words = s.px(70), room = box.max.y - words - y;
+  const std::int64_t longest = std::max(scene.dealt.most(), scene.otherwise.most());
+  const RingWork &zigzag = scene.ring.zigzag ? scene.dealt : scene.otherwise,
+                 &in_order = scene.ring.zigzag ? scene.otherwise : scene.dealt;
+  if (room >= s.px(40)) {
+    const float low = draw_work(m, zigzag, true, {{box.min.x, y}, {box.max.x, y + room / 2}}, longest) + s.px(4);
+    y = draw_work(m, in_order, false, {{box.min.x, low}, {box.max.x, low + room / 2}}, longest) + s.px(6);
+  }
+  say(verdict_words(scene), Face::text, Token::dim, 2);
+  if (y + s.px(30) <= box.max.y) say(scene.sent_words, Face::text, Token::dim, 2);
+  answer_pointer(m);
+}
+
+}  // namespace attn

@@ -1,0 +1,386 @@
+#include "viz/step/ring/ring_scene.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "kernels/base/text.h"
+#include "kernels/model/order_row.h"
+#include "kernels/orders/split/names.h"
+#include "kernels/recording/lanes.h"
+#include "viz/draw/number_text.h"
+
+namespace attn {
+namespace {
+
+// "2 to 3, 12 to 13".
+std::string spans_words(const std::vector<std::int32_t>& rows) {
+  std::string words;
+  for (std::size_t n = 0; n < rows.size();) {
+    std::size_t end = n + 1;
+    while (end < rows.size() && rows[end] == rows[end - 1] + 1) ++end;
+    const std::string span = end - n == 1 ? std::to_string(rows[n]) : phrase("{} to {}", rows[n], rows[end - 1]);
+    words = words.empty() ? span : phrase("{}, {}", words, span);
+    n = end;
+  }
+  return words;
+}
+
+// A number of a cell in three digits at most, as far as its bound allows.
+std::string brief_text(double value, double bound) {
+  if (!std::isfinite(value)) return number_text(value, {});
+  constexpr int kDigits = 3, kDecimals = 2;
+  const double size = std::fabs(value);
+  const int whole = size >= 100 ? 0 : size >= 10 ? 1 : kDecimals;
+  if (size >= 1000 || (size > 0 && size < 0.005)) return significant_text(value, size >= 1000 ? kDigits : 1, bound);
+  return number_text(value, {supported_decimals(bound, whole), false});
+}
+
+class Builder {
+ public:
+  Builder(const Recording& rec, const StepPlace& at, const TensorScales& scales, const std::vector<ExactTile>& exact)
+      : rec_(rec), at_(at), scales_(scales), exact_(exact), names_(orders::split_names()) {
+    scene_.at = at;
+    scene_.ring = ring_of(rec.options, rec.query_tiles(), rec.key_tiles());
+    scene_.turn = turn_of(rec, rec.events[at.event].id);
+    scene_.dividing = scene_.turn == scene_.ring.ranks;
+    const OrderRow& order = order_row(rec.order);
+    const EventId& id = rec.events[at.event].id;
+    phase_ = id.phase;
+    scene_.merging = !scene_.dividing && !order.in_lane[static_cast<std::size_t>(phase_)] && phase_ != send();
+    find_last();
+    constexpr std::int64_t kMostCells = 16384;  // of all ranks
+    const Problem& p = rec.problem;
+    if (p.Lq * (p.Lk / ring().ranks + p.D + 2 * p.Dv) + p.Lk * (p.D + p.Dv) > kMostCells)
+      scene_.dense = phrase("{} queries and {} keys are too many for cells. The map shows the turns.", p.Lq, p.Lk);
+  }
+
+  RingScene made() {
+    for (std::int64_t rank = 0; rank < ring().ranks; ++rank) add_rank(rank);
+    add_map();
+    add_words();
+    return std::move(scene_);
+  }
+
+ private:
+  const Ring& ring() const { return scene_.ring; }
+  static Phase send() { return *phase_named("send"); }
+  std::int64_t turn_here() const { return std::min(scene_.turn, ring().ranks - 1); }
+
+  // Of each query tile of this head its last step so far.
+  void find_last() {
+    last_.assign(static_cast<std::size_t>(rec_.query_tiles()), kNoEvent);
+    for (EventIndex e = at_.event + 1; e-- > 0;) {
+      const EventId& id = rec_.events[e].id;
+      if (id.b != at_.b || id.h != at_.h) break;
+      EventIndex& last = last_[static_cast<std::size_t>(id.i)];
+      if (last == kNoEvent) last = e;
+    }
+  }
+
+  // Tiles that a rank was dealt, in its chunks' order.
+  std::vector<std::int32_t> tiles_of(const KeyParts& parts, std::int64_t rank) const {
+    std::vector<std::int32_t> tiles;
+    for (std::int64_t n = 0; n < ring().chunks_each(); ++n) {
+      const std::int64_t chunk = ring().chunk(rank, n);
+      for (std::int64_t t = parts.first(chunk); t < parts.end(chunk); ++t)
+        tiles.push_back(static_cast<std::int32_t>(t));
+    }
+    return tiles;
+  }
+  static std::vector<std::int32_t> rows_of(const std::vector<std::int32_t>& tiles, std::int32_t side,
+                                           std::int64_t length) {
+    std::vector<std::int32_t> rows;
+    for (const std::int32_t t : tiles)
+      for (std::int64_t r = std::int64_t{t} * side; r < std::min<std::int64_t>((t + 1) * std::int64_t{side}, length);
+           ++r)
+        rows.push_back(static_cast<std::int32_t>(r));
+    return rows;
+  }
+
+  void put(Cell& cell, Slot slot, float value, double bound, bool with_text) const {
+    cell.look = CellLook::value;
+    cell.value = value;
+    cell.shade = scale_of(scales_, slot).shade(value);
+    if (with_text) cell.text = brief_text(value, bound);
+  }
+  bool with_texts() const { return !exact_.empty(); }
+  double bound_at(std::int32_t i, VersionId v, std::size_t n) const {
+    return bound_of(rec_, with_texts() ? &exact_[static_cast<std::size_t>(i)] : nullptr, v, n);
+  }
+
+  static RingGrid grid(Slot slot, std::size_t rows, std::int64_t cols) {
+    RingGrid g;
+    g.slot = slot;
+    g.rows = static_cast<std::int32_t>(rows);
+    g.cols = static_cast<std::int32_t>(cols);
+    g.cells.resize(rows * static_cast<std::size_t>(cols));
+    return g;
+  }
+
+  RingGrid inputs(Slot slot, const Array& from, std::int64_t heads, std::int64_t head, std::int64_t length,
+                  const std::vector<std::int32_t>& rows, std::int64_t width) const {
+    RingGrid g = grid(slot, rows.size(), width);
+    std::vector<float> values(static_cast<std::size_t>(width));
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      from.read(((at_.b * heads + head) * length + rows[r]) * width, width, values.data());
+      for (std::size_t c = 0; c < values.size(); ++c)
+        put(g.cells[r * values.size() + c], slot, values[c], 0, with_texts());
+    }
+    return g;
+  }
+
+  // The rows of a query tile, from `first` on in the grid, as a version has them.
+  void fill(RingGrid& g, std::size_t first, std::int32_t i, VersionId id) const {
+    if (id == kNoVersion) return;
+    const Version& v = rec_.version(id);
+    const auto values = rec_.values(id);
+    for (std::size_t n = 0; n < values.size(); ++n) {
+      const std::size_t r = n / static_cast<std::size_t>(v.cols), c = n % static_cast<std::size_t>(v.cols);
+      put(g.cells[(first + r) * static_cast<std::size_t>(g.cols) + c], g.slot, values[n], bound_at(i, id, n),
+          with_texts());
+    }
+  }
+
+  VersionId newest(EventIndex e, Slot fresh, Slot old) const {
+    return rec_.after(e, fresh) != kNoVersion ? rec_.after(e, fresh) : rec_.after(e, old);
+  }
+  // What the turns before this one left in memory of a query tile; none: there was none.
+  std::optional<EventIndex> left_before(std::int64_t rank, std::int32_t i, std::int64_t turn) const {
+    if (turn == 0) return std::nullopt;
+    const auto j = ring().first_of(ring().keys(), ring().share(rank, turn - 1));
+    return j ? rec_.find({at_.b, at_.h, i, static_cast<std::int32_t>(*j), Phase::store_state}) : std::nullopt;
+  }
+
+  struct Sources {
+    EventIndex event = kNoEvent;
+    bool parts = false;  // of the second of two that are merged
+  };
+  void fill_state(RingState& state, std::size_t first, std::int32_t i, const Sources& from) const {
+    if (from.event == kNoEvent) return;
+    const EventIndex e = from.event;
+    if (from.parts) {
+      fill(state.m, first, i, rec_.after(e, names_.m_part));
+      fill(state.l, first, i, rec_.after(e, names_.l_part));
+      fill(state.o, first, i, rec_.after(e, names_.o_part));
+      return;
+    }
+    fill(state.m, first, i, newest(e, Slot::m_new, Slot::m_old));
+    fill(state.l, first, i, newest(e, Slot::l_new, Slot::l_old));
+    fill(state.o, first, i, newest(e, Slot::o_new, Slot::o_old));
+  }
+
+  void add_states(RingRankRow& row, std::size_t first, std::int32_t i) const {
+    const EventIndex last = last_[static_cast<std::size_t>(i)];
+    if (last == kNoEvent) return;
+    const EventId& id = rec_.events[last].id;
+    const std::int64_t turn = turn_of(rec_, id);
+    if (turn == ring().ranks) return fill_state(row.so_far, first, i, {last, false});
+    const bool in_lane = order_row(rec_.order).in_lane[static_cast<std::size_t>(id.phase)];
+    const bool stored_first = id.phase == Phase::store_state && turn == 0;
+    if (in_lane || id.phase == send() || stored_first) {
+      if (const auto before = left_before(row.rank, i, turn)) fill_state(row.so_far, first, i, {*before, false});
+      if (turn == scene_.turn) fill_state(row.turn, first, i, {last, false});
+      if (stored_first) fill_state(row.so_far, first, i, {last, false});
+      return;
+    }
+    if (turn == scene_.turn) fill_state(row.turn, first, i, {last, true});
+    fill_state(row.so_far, first, i, {last, false});
+  }
+
+  // S, or P, of a query tile against the keys that are here.
+  void add_scores(RingRankRow& row, std::size_t first, std::int32_t i,
+                  const std::vector<std::int32_t>& key_tiles) const {
+    const EventIndex last = last_[static_cast<std::size_t>(i)];
+    std::size_t left = 0;
+    for (const std::int32_t j : key_tiles) {
+      const std::int64_t r0 = std::int64_t{i} * at_.br, r1 = std::min<std::int64_t>(r0 + at_.br, rec_.problem.Lq),
+                         c0 = std::int64_t{j} * at_.bc, c1 = std::min<std::int64_t>(c0 + at_.bc, rec_.problem.Lk);
+      const auto cols = static_cast<std::size_t>(c1 - c0);
+      VersionId live = kNoVersion;
+      if (last != kNoEvent && rec_.events[last].id.j == j) live = newest(last, Slot::p, Slot::s);
+      const bool skipped = rec_.problem.cover(at_.b, r0, r1, c0, c1) == TileCover::skipped;
+      const bool gone = live == kNoVersion && rec_.tile_version(Slot::s, at_.b, at_.h, i, j, at_.event) != kNoVersion;
+      const bool masked = live != kNoVersion && (rec_.version(live).slot == Slot::p || rec_.version(live).holds.masked);
+      for (std::int64_t r = r0; r < r1; ++r) {
+        for (std::int64_t c = c0; c < c1; ++c) {
+          Cell& cell =
+              row.scores.cells[(first + static_cast<std::size_t>(r - r0)) * static_cast<std::size_t>(row.scores.cols) +
+                               left + static_cast<std::size_t>(c - c0)];
+          const auto n = static_cast<std::size_t>(r - r0) * cols + static_cast<std::size_t>(c - c0);
+          if (skipped || (masked && !rec_.problem.visible(at_.b, r, c)))
+            cell.look = CellLook::masked;
+          else if (live != kNoVersion)
+            put(cell, rec_.version(live).slot, rec_.values(live)[n], bound_at(i, live, n), with_texts());
+          else if (gone)
+            cell.look = CellLook::dropped;
+        }
+      }
+      left += cols;
+    }
+  }
+
+  bool at_work(std::int64_t rank, std::int64_t turn) const {
+    for (const std::int32_t i : tiles_of(ring().queries(), rank))
+      for (const std::int32_t j : tiles_of(ring().keys(), ring().share(rank, turn)))
+        if (rec_.problem.cover(at_.b, std::int64_t{i} * at_.br,
+                               std::min<std::int64_t>((i + 1) * at_.br, rec_.problem.Lq), std::int64_t{j} * at_.bc,
+                               std::min<std::int64_t>((j + 1) * at_.bc, rec_.problem.Lk)) != TileCover::skipped)
+          return true;
+    return false;
+  }
+
+  void add_rank(std::int64_t rank) {
+    const Problem& p = rec_.problem;
+    RingRankRow row;
+    row.rank = rank;
+    row.here = ring().share(rank, turn_here());
+    if (scene_.turn + 1 < ring().ranks) row.next = ring().share(rank, scene_.turn + 1);
+    row.live = rec_.lane_of(at_.event) == rank;
+    row.idle = !scene_.dividing && !at_work(rank, scene_.turn);
+    const std::vector<std::int32_t> queries = tiles_of(ring().queries(), rank),
+                                    keys = tiles_of(ring().keys(), row.here);
+    row.rows = rows_of(queries, at_.br, p.Lq);
+    row.keys = rows_of(keys, at_.bc, p.Lk);
+    row.name = phrase("Rank {}", rank);
+    row.chunks = ring().zigzag ? phrase("chunks {} and {}", ring().chunk(rank, 0), ring().chunk(rank, 1))
+                               : phrase("chunk {}", ring().chunk(rank, 0));
+    row.row_words = phrase("rows {}", spans_words(row.rows));
+    if (!scene_.dense.empty()) return scene_.ranks.push_back(std::move(row));
+    row.q = inputs(Slot::q, rec_.inputs.q, p.Hq, at_.h, p.Lq, row.rows, p.D);
+    const std::int64_t kv = p.kv_head(at_.h);
+    row.k = inputs(Slot::k, rec_.inputs.k, p.Hkv, kv, p.Lk, row.keys, p.D);
+    row.v = inputs(Slot::v, rec_.inputs.v, p.Hkv, kv, p.Lk, row.keys, p.Dv);
+    row.scores = grid(shows_weights() ? Slot::p : Slot::s, row.rows.size(), static_cast<std::int64_t>(row.keys.size()));
+    for (RingState* state : {&row.turn, &row.so_far}) {
+      state->m = grid(Slot::m_new, row.rows.size(), 1);
+      state->l = grid(Slot::l_new, row.rows.size(), 1);
+      state->o = grid(Slot::o_new, row.rows.size(), p.Dv);
+    }
+    std::size_t first = 0;
+    for (const std::int32_t i : queries) {
+      if (!scene_.dividing) add_scores(row, first, i, keys);
+      add_states(row, first, i);
+      first += static_cast<std::size_t>(std::min<std::int64_t>(at_.br, p.Lq - std::int64_t{i} * at_.br));
+    }
+    mark_made(row);
+    scene_.ranks.push_back(std::move(row));
+  }
+
+  // From the weights on P stands in the place of S.
+  bool shows_weights() const { return phase_ == Phase::weights || phase_ == Phase::sum || phase_ == Phase::output; }
+
+  void mark_made(RingRankRow& row) const {
+    RingState& state = scene_.merging || scene_.dividing ? row.so_far : row.turn;
+    row.scores.made = phase_ == Phase::scores || phase_ == Phase::mask || phase_ == Phase::weights;
+    state.m.made = phase_ == Phase::max || phase_ == names_.merge_max;
+    state.l.made = phase_ == Phase::sum || phase_ == names_.merge_sum;
+    state.o.made = phase_ == Phase::output || phase_ == names_.merge_output || phase_ == Phase::normalise;
+    if (phase_ != Phase::store_state) return;
+    row.so_far.m.made = row.so_far.l.made = row.so_far.o.made = true;
+  }
+
+  void add_map() {
+    scene_.chunks = static_cast<std::int32_t>(ring().chunks());
+    const KeyParts queries = ring().queries(), keys = ring().keys();
+    const Problem& p = rec_.problem;
+    for (std::int64_t a = 0; a < scene_.chunks; ++a) {
+      const std::int64_t rank = ring().rank_of_chunk(a);
+      const std::int64_t r0 = queries.first(a) * at_.br, r1 = std::min(queries.end(a) * at_.br, p.Lq);
+      for (std::int64_t k = 0; k < scene_.chunks; ++k) {
+        const std::int64_t c0 = keys.first(k) * at_.bc, c1 = std::min(keys.end(k) * at_.bc, p.Lk);
+        RingSquare square;
+        square.rank = rank;
+        square.turn = (rank + ring().ranks - ring().rank_of_chunk(k)) % ring().ranks;
+        const TileCover cover = r0 < r1 && c0 < c1 ? p.cover(at_.b, r0, r1, c0, c1) : TileCover::skipped;
+        square.cut = cover == TileCover::partial;
+        if (cover != TileCover::skipped) {
+          square.look = square.turn < scene_.turn    ? RingSquareLook::done
+                        : square.turn == scene_.turn ? RingSquareLook::now
+                                                     : RingSquareLook::later;
+          square.event = first_event(queries.first(a), queries.end(a), keys.first(k), keys.end(k));
+        }
+        scene_.squares.push_back(square);
+      }
+    }
+  }
+
+  std::optional<EventIndex> first_event(std::int64_t i0, std::int64_t i1, std::int64_t j0, std::int64_t j1) const {
+    std::optional<EventIndex> first;
+    for (std::int64_t i = i0; i < i1; ++i)
+      for (std::int64_t j = j0; j < j1; ++j)
+        if (const auto e =
+                rec_.find({at_.b, at_.h, static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), Phase::load_kv});
+            e && (!first || *e < *first))
+          first = e;
+    return first;
+  }
+
+  void add_words() {
+    const auto ranks = static_cast<int>(ring().ranks);
+    scene_.title = scene_.dividing ? plural(ranks, "{} rank, after the last turn", "{} ranks, after the last turn")
+                                   : phrase("{} ranks, turn {} of {}", ranks, scene_.turn, ranks);
+    scene_.map_title = tr("Who computes what, in which turn");
+    scene_.scores_hue = shows_weights() ? TensorColour::p : TensorColour::s;
+    scene_.dealt = ring_work(rec_.problem, rec_.options, at_.b, ring().zigzag);
+    scene_.otherwise = ring_work(rec_.problem, rec_.options, at_.b, !ring().zigzag);
+    scene_.bytes = ring_bytes(rec_.problem, rec_.options);
+    scene_.sent_words = phrase("Each rank sends {} B of K and V per turn; all ranks send {} B.",
+                               scene_.bytes.largest_share, scene_.bytes.total);
+    if (scene_.dividing) return;
+    std::int64_t least = scene_.dealt.most(), most = 0;
+    for (const auto& turns : scene_.dealt.by_rank) {
+      least = std::min(least, turns[static_cast<std::size_t>(scene_.turn)]);
+      most = std::max(most, turns[static_cast<std::size_t>(scene_.turn)]);
+    }
+    scene_.map_words = least == most ? phrase("Turn {}: {} pairs of tiles for each rank", scene_.turn, most)
+                                     : phrase("Turn {}: {} to {} pairs of tiles a rank", scene_.turn, least, most);
+  }
+
+  const Recording& rec_;
+  const StepPlace& at_;
+  const TensorScales& scales_;
+  const std::vector<ExactTile>& exact_;
+  const orders::SplitNames& names_;
+  RingScene scene_;
+  Phase phase_ = Phase::load_q;
+  std::vector<EventIndex> last_;  // by query tile
+};
+
+}  // namespace
+
+std::int64_t RingWork::of_rank(std::size_t rank) const {
+  return std::accumulate(by_rank[rank].begin(), by_rank[rank].end(), std::int64_t{0});
+}
+
+std::int64_t RingWork::most() const {
+  std::int64_t most = 0;
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) most = std::max(most, of_rank(rank));
+  return most;
+}
+
+RingWork ring_work(const Problem& p, const Options& o, std::int32_t b, bool zigzag) {
+  const std::int64_t br = std::min<std::int64_t>(o.br, p.Lq), bc = std::min<std::int64_t>(o.bc, p.Lk);
+  const Ring ring{ranks_of(o), zigzag, (p.Lq + br - 1) / br, (p.Lk + bc - 1) / bc};
+  RingWork work;
+  work.by_rank.assign(static_cast<std::size_t>(ring.ranks),
+                      std::vector<std::int64_t>(static_cast<std::size_t>(ring.ranks)));
+  for (std::int64_t i = 0; i < ring.query_tiles; ++i) {
+    const std::int64_t rank = ring.rank_of_queries(i);
+    for (std::int64_t j = 0; j < ring.key_tiles; ++j) {
+      if (p.cover(b, i * br, std::min((i + 1) * br, p.Lq), j * bc, std::min((j + 1) * bc, p.Lk)) == TileCover::skipped)
+        continue;
+      ++work.by_rank[static_cast<std::size_t>(rank)][static_cast<std::size_t>(ring.turn_of(rank, j))];
+    }
+  }
+  return work;
+}
+
+RingScene ring_scene(const Recording& rec, const StepPlace& at, const TensorScales& scales,
+                     const std::vector<ExactTile>& exact) {
+  return Builder(rec, at, scales, exact).made();
+}
+
+}  // namespace attn
