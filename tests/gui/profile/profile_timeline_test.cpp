@@ -2,6 +2,7 @@
 // recording by its name.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -79,6 +80,65 @@ TEST_F(TimelineWindowTest, AnotherRecordingIsChosenByItsName) {
     ctx->ItemClick((other.words + "##timeline_" + id).c_str());
     ctx->Yield(2);
     IM_CHECK(view().timeline == id);
+  }));
+}
+
+// A recording and one of the same problem that may stand below it.
+struct Pair {
+  std::string above, above_words, below, below_words;
+};
+Pair comparable(const TimelinesView& timelines) {
+  for (const auto& t : timelines.all) {
+    const PipelineScene scene = timeline_scene(t, timelines, t->kernel);
+    const auto shown = std::ranges::find(scene.choices, true, &PipelineScene::Choice::on);
+    const auto other = std::ranges::find(scene.choices, true, &PipelineScene::Choice::may_be_beside);
+    if (shown != scene.choices.end() && other != scene.choices.end())
+      return {shown->id, shown->words, other->id, other->words};
+  }
+  ADD_FAILURE() << "no two recordings of one problem";
+  return {};
+}
+
+TEST_F(TimelineWindowTest, TwoRecordingsAreComparedByMouseAndByKeyboard) {
+  open();
+  const Pair pair = comparable(window->controller().model().timelines);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    const std::string below = pair.below_words + "##beside_" + pair.below;
+    ctx->SetRef(child("profile_timeline"));
+    ctx->ItemClick((pair.above_words + "##timeline_" + pair.above).c_str());
+    ctx->Yield(2);
+    IM_CHECK(!ctx->ItemExists("timeline_beside"));
+    const float alone = child("profile_timeline")->Size.y;
+    ctx->ItemClick(below.c_str());
+    ctx->Yield(2);
+    IM_CHECK(view().time_beside == pair.below);
+    IM_CHECK(ctx->ItemExists("timeline_beside"));
+    IM_CHECK(child("profile_timeline")->Size.y > alone);
+    // The same axis: the second begins and ends where the first does.
+    const ImRect above_it = ctx->ItemInfo("timeline_lanes").RectFull, its = ctx->ItemInfo("timeline_beside").RectFull;
+    IM_CHECK_EQ(above_it.Min.x, its.Min.x);
+    IM_CHECK_EQ(above_it.Max.x, its.Max.x);
+    IM_CHECK(its.Min.y >= above_it.Max.y);
+    // A part that is dragged over above is as long below.
+    ctx->MouseMoveToPos({above_it.Min.x + 0.2F * above_it.GetWidth(), above_it.GetCenter().y});
+    ctx->MouseDown(0);
+    ctx->MouseMoveToPos({above_it.Min.x + 0.6F * above_it.GetWidth(), above_it.GetCenter().y});
+    ctx->MouseUp(0);
+    ctx->Yield(2);
+    IM_CHECK(view().time_to_ns > view().time_from_ns);
+    IM_CHECK(view().time_beside == pair.below);
+    ctx->ItemClick(below.c_str());
+    ctx->Yield(2);
+    IM_CHECK(view().time_beside.empty());
+    IM_CHECK(!ctx->ItemExists("timeline_beside"));
+    ctx->NavMoveTo(below.c_str());
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(2);
+    IM_CHECK(view().time_beside == pair.below);
+    IM_CHECK(ctx->ItemExists("timeline_beside"));
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(2);
+    IM_CHECK(view().time_beside.empty());
   }));
 }
 
