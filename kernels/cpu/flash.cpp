@@ -32,6 +32,7 @@
 #include "kernels/cpu/rows.h"
 #include "kernels/model/options.h"
 #include "kernels/model/ring.h"
+#include "kernels/orders/hopper/pipelined.h"
 #include "kernels/orders/split/names.h"
 #include "kernels/recording/lanes.h"
 #include "kernels/recording/recorder.h"
@@ -366,6 +367,7 @@ Result<Recording> record(const KernelRow& row, const Problem& p, const Options& 
   const auto resolved = resolve(row, o, cpu_device());
   if (!resolved) return tl::unexpected(resolved.error());
   if (auto good = check_cuts(p, *resolved); !good) return tl::unexpected(good.error());
+  if (follows_pipeline(o)) return orders::hopper::record_pipelined(row, p, *resolved, in, std::move(stop));
   const std::int64_t splits = splits_of(*resolved), tiles = (p.Lk + resolved->bc - 1) / resolved->bc;
   const bool ring = ranks_of(*resolved) > 1;
   if (splits == 1 && !ring) return record_with(row, Rules::vector, p, o, in, walk<Recorder>, std::move(stop));
@@ -398,8 +400,10 @@ KernelRow cpu_flash_row() {
       {&kMerge, 0, 1, 1, 0},
       {&kRanks, 1, kMostRanksOfRing, 1, 1},
       {&kDeal, 0, 1, 1, 0},
+      {&kPipeline, 0, 1, 1, 0},
   };
-  static const OrderChoice kOrders[] = {{&kSplits, 2, *order_named("split")}, {&kRanks, 2, *order_named("ring")}};
+  static const OrderChoice kOrders[] = {
+      {&kPipeline, 1, *order_named("hopper")}, {&kSplits, 2, *order_named("split")}, {&kRanks, 2, *order_named("ring")}};
   KernelRow row;
   row.id = "cpu_flash";
   row.title = marked("flash, FlashAttention-2 order");

@@ -108,6 +108,7 @@ inline constexpr std::string_view kNoYes[] = {"false", "true"};
 inline constexpr std::string_view kKeyOrders[] = {"left_to_right", "right_to_left"};
 inline constexpr std::string_view kTypes[] = {"f32", "f16", "bf16"};
 inline constexpr std::string_view kMergeOrders[] = {"index", "tree"};
+inline constexpr std::string_view kPipelines[] = {"none", "hopper"};
 inline constexpr std::int64_t kSides[] = {16, 32, 64, 128};
 inline constexpr std::int64_t kCounts[] = {1, 2, 4, 8};
 inline constexpr std::int64_t kSplits[] = {1, 2, 4, 8, 16, 32, 64};
@@ -128,6 +129,14 @@ inline constexpr Option kMerge{.name = "merge",
                                .help = marked("The order in which parts of the keys are merged"),
                                .choices = known::kMergeOrders,
                                .compiled = false};
+
+// Of a CPU kernel that also records its steps in the order in which a pipelined GPU kernel took them
+// (kernels/orders/hopper/recorded.h).
+inline constexpr Option kPipeline{.name = "pipeline",
+                                  .title = marked("pipeline"),
+                                  .help = marked("Whose pipeline the steps of a recording follow"),
+                                  .choices = known::kPipelines,
+                                  .compiled = false};
 
 inline constexpr Option Option::br{.name = "br",
                                    .title = "Br",
@@ -199,6 +208,10 @@ struct KeyParts {
 
 inline std::int64_t splits_of(const Options& o) {
   return chosen(o, kSplits).value_or(1);
+}
+
+inline bool follows_pipeline(const Options& o) {
+  return chosen(o, kPipeline).value_or(0) != 0;
 }
 
 inline bool merges_as_tree(const Options& o) {

@@ -89,6 +89,7 @@ struct Newest {
 struct OrderPhase {
   Phase phase = Phase::skipped;
   bool query_tile = true, key_tile = true;  // its events have one
+  bool aside = false;  // of orders whose query tiles go abreast: another than who computes the query tile does it
   std::vector<Slot> before = {}, after = {};
   std::vector<Newest> newest_before = {}, newest_after = {};
   std::vector<Slot> loads = {};   // inputs that it brings: held against their tensors
@@ -149,6 +150,7 @@ struct OrderRow {
   bool heads_share_keys = false;   // what is done once a key tile serves all query heads that share its keys
   bool query_stays = true;         // Q_i is loaded once and stays on chip
   bool lanes = false;              // parts of the keys run side by side, each with m, l and O of its own
+  bool rows_abreast = false;       // query tiles run side by side, each with what it holds
   bool absent_keys_zero = false;   // K and V beyond a batch's key length are 0 on chip, whatever memory holds
   std::int32_t passes = 1;
   std::vector<OrderPhase> phases = {};  // in the sequence of the walk
@@ -160,7 +162,7 @@ struct OrderRow {
   Order id = Order::naive;
   std::vector<Slot> own_slots = {};  // beyond those that order.h names
   std::vector<Phase> own_phases = {};
-  std::vector<bool> in_lane = {};               // by phase: its event is of one part
+  std::vector<bool> in_lane = {};               // by phase: its event is of one part, or of one of the rows abreast
   std::vector<std::int32_t> place = {};         // of a phase in `phases`, by id; -1: it has none
   std::vector<std::vector<Phase>> makers = {};  // by slot: the phases that make a tile's version, the last first
 

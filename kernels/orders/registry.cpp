@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/model/ring.h"
 #include "kernels/model/traffic.h"
 #include "kernels/orders/shared/names.h"
 #include "kernels/orders/table.h"
@@ -20,7 +21,9 @@ void index(OrderRow& row, const OrderNames& names) {
   row.in_lane.assign(names.phases().size(), false);
   for (const WalkStep& step : row.walk)
     row.in_lane[static_cast<std::size_t>(step.phase)] =
-        step.once == Once::tile || (step.once == Once::part && step.before_merge);
+        (row.lanes || is_ring(row)) && (step.once == Once::tile || (step.once == Once::part && step.before_merge));
+  for (const OrderPhase& phase : row.phases)
+    if (row.rows_abreast) row.in_lane[static_cast<std::size_t>(phase.phase)] = phase.query_tile && !phase.aside;
   for (std::size_t n = 0; n < row.phases.size(); ++n) {
     const Phase phase = row.phases[n].phase;
     row.place[static_cast<std::size_t>(phase)] = static_cast<std::int32_t>(n);

@@ -22,5 +22,6 @@ OrderRow naive_backward_order(OrderNames& names);
 OrderRow backward_queries_order(OrderNames& names);
 OrderRow split_order(OrderNames& names);
 OrderRow ring_order(OrderNames& names);
+OrderRow hopper_order(OrderNames& names);
 
 }  // namespace attn::orders

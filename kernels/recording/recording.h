@@ -123,10 +123,10 @@ class Recording {
   std::int32_t key_tiles() const;
   std::span<const float> values(VersionId v) const;  // rows * cols
   const Version& version(VersionId v) const { return versions[v]; }
-  // What was live before event e: the state after e - 1, or nothing at e = 0; of parts side by side after the last step
-  // of its own.
+  // What was live before event e: the state after e - 1, or nothing at e = 0; of parts or rows side by side after the
+  // last step of its own.
   VersionId before(EventIndex e, Slot s) const;
-  // The part of the keys that event e is of; none: it is of no one.
+  // The part of the keys that event e is of, or the query tile of those that go abreast; none: it is of no one.
   std::optional<std::int64_t> lane_of(EventIndex e) const;
   VersionId after(EventIndex e, Slot s) const {
     const auto n = static_cast<std::size_t>(s);

@@ -162,7 +162,7 @@ std::uint64_t recording_bytes(Order order, const Problem& p, const Options& reso
   }
   const double index = heads * (static_cast<double>(ti) + 1) * (static_cast<double>(tj) + 1) *
                        static_cast<double>(Recording::index_columns(order)) * 4;
-  const double lanes = row.lanes || is_ring(row) ? n.events * sizeof(EventIndex) : 0;
+  const double lanes = row.lanes || row.rows_abreast || is_ring(row) ? n.events * sizeof(EventIndex) : 0;
   const double total = lanes + sizeof(Recording) + n.floats * sizeof(float) +
                        n.events * static_cast<double>(sizeof(Event) + row.own_slots.size() * sizeof(VersionId)) +
                        n.versions * sizeof(Version) + arrays + index;

@@ -15,6 +15,7 @@ std::span<const MakeOrder> table() {
                                          backward_queries_order,
                                          split_order,
                                          ring_order,
+                                         hopper_order,
                                          late_scale_order};
   return kTable;
 }
