@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/model/ring.h"
 #include "kernels/model/traffic.h"
 #include "kernels/orders/shared/names.h"
 #include "kernels/orders/table.h"
@@ -21,7 +20,7 @@ void index(OrderRow& row, const OrderNames& names) {
   row.in_lane.assign(names.phases().size(), false);
   for (const WalkStep& step : row.walk)
     row.in_lane[static_cast<std::size_t>(step.phase)] =
-        (row.lanes || is_ring(row)) && (step.once == Once::tile || (step.once == Once::part && step.before_merge));
+        step.once == Once::tile || (step.once == Once::part && step.before_merge);
   for (const OrderPhase& phase : row.phases)
     if (row.rows_abreast) row.in_lane[static_cast<std::size_t>(phase.phase)] = phase.query_tile && !phase.aside;
   for (std::size_t n = 0; n < row.phases.size(); ++n) {

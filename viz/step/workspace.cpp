@@ -23,6 +23,8 @@
 #include "viz/step/charts/charts_draw.h"
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/gpu_run.h"
+#include "viz/step/facts/pipeline.h"
+#include "viz/step/orders/looks.h"
 #include "viz/step/problem/problem_draw.h"
 #include "viz/step/problem/problem_fields.h"
 #include "viz/step/ring/ring_draw.h"
@@ -31,6 +33,7 @@
 #include "viz/step/tiles/tiles_draw.h"
 #include "viz/step/timeline/heads_draw.h"
 #include "viz/step/timeline/map_draw.h"
+#include "viz/step/timeline/pipeline_draw.h"
 #include "viz/step/timeline/timeline_draw.h"
 #include "viz/step/timeline/transport_draw.h"
 
@@ -79,14 +82,16 @@ Areas layout(const Box& all, const Recording& rec, bool alone, bool wide) {
   // Secondary cards go before the tiles are squeezed.
   float bottom = 0;
   if (middle >= 410 && !is_ring(order_row(rec.order)))  // a ring takes the room of the charts too
-    bottom = std::max(wide ? std::clamp(middle * 0.46F, 180.0F, 360.0F) : std::clamp(middle * 0.32F, 138.0F, 240.0F),
+    bottom = std::max(order_look(rec.order).pipeline ? kPipelineCard
+                      : wide                         ? std::clamp(middle * 0.46F, 180.0F, 360.0F)
+                                                     : std::clamp(middle * 0.32F, 138.0F, 240.0F),
                       middle - kGutter - liked_tiles_height(rec, middle));
   a.has_bottom = bottom > 0;
   const float tiles_bottom =
       a.strip.max.y + gutter + s.px((a.scrolls ? kScrolledTiles : middle) - (a.has_bottom ? bottom + kGutter : 0));
   a.tiles = {{rest.min.x, a.strip.max.y + gutter}, {rest.max.x, tiles_bottom}};
   const Box low{{rest.min.x, tiles_bottom + gutter}, {rest.max.x, tiles_bottom + gutter + s.px(bottom)}};
-  a.has_traffic = low.width() / s.scale >= 760 && !wide;
+  a.has_traffic = low.width() / s.scale >= 760 && !wide && !order_look(rec.order).pipeline;
   const float split = a.has_traffic ? low.max.x - std::clamp(low.width() * 0.39F, s.px(340), s.px(560)) : low.max.x;
   a.chart = {low.min, {a.has_traffic ? split - gutter : split, low.max.y}};
   a.traffic = {{split, low.min.y}, low.max};
@@ -285,6 +290,8 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
   draw_more_popup(more, rec, at, state, scene, !hidden.map, commands);
   const float width = box.width() / s.scale;
   float x = in.min.x + s.px(kTransportWidth + 14);
+  if (order_look(rec.order).pipeline)
+    return draw_pipeline_lanes({{x, in.min.y}, in.max}, pipeline_view(rec, at.event), commands);
   if (width >= 760) {
     const float map = width >= 1100 ? 190 : 110;
     const Box map_box{{x, in.min.y - s.px(6)}, {x + s.px(map), in.max.y}};
@@ -323,7 +330,9 @@ void draw_strip(const Areas& areas, StripScene strip, const StripPlace& in, Comm
 // The chart of the followed row and that of HBM; what a lesson asks for is answer_hidden.
 void draw_bottom(ImDrawList* list, const Areas& areas, const ChartCard& charts, const StepUiState& ui) {
   const EventIndex event = charts.at.event;
-  if (areas.has_chart && ui.hidden.map)
+  if (order_look(charts.rec.order).pipeline)
+    draw_pipeline_card(areas.chart, pipeline_view(charts.rec, event), charts.commands);
+  else if (areas.has_chart && ui.hidden.map)
     draw_veiled_card(list, areas.chart, tr("The row across the keys"), ui.hidden.map_later);
   else if (areas.has_chart)
     draw_chart_card(charts, areas.chart);
@@ -333,6 +342,14 @@ void draw_bottom(ImDrawList* list, const Areas& areas, const ChartCard& charts, 
   else if (areas.has_traffic)
     draw_traffic_card(list, areas.traffic, traffic_scene(charts.rec, event, charts.cache.traffic), charts.rec, event);
   if (areas.has_traffic && !ui.look.has(StepPart::traffic)) draw_faint(list, areas.traffic);
+}
+
+// After step `now`; of consumers that go abreast, as the one stands that computes the followed row.
+TilesScene tiles_at(const Recording& rec, EventIndex now, const State& state, const TensorScales& scales) {
+  const Selection& selection = state.document.selection;
+  const EventIndex e = tiles_step(rec, now, selection.row);
+  return e == now ? tiles_scene(rec, now, selection, state.view.step.reading, scales)
+                  : tiles_scene(rec, e, now, selection, scales);
 }
 
 bool shows_fragments(const State& state, const Recording& rec) {
@@ -375,7 +392,8 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   const std::shared_ptr<const Recording> shown = cache.shown(model.recording, ui.hidden);
   const Recording& rec = *shown;
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
-  cache.follow(shown, std::min(state.view.step.cursor, last));
+  const EventIndex now = std::min(state.view.step.cursor, last);
+  cache.follow(shown, tiles_step(rec, now, state.document.selection.row));
   ui.tiles.follow(model.recording);
   const bool one = ui.only && *ui.only != StepPanel::run, alone = ui.alone || ui.only;
   if (const WrongRunScene wrong = wrong_run_scene(state, model, ui.hidden.on); wrong.shown && !one) {
@@ -404,11 +422,10 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   // Sentence, charts and timeline are the formulas'; the tiles alone have what the kernel held.
   const Recording& held_run = bar.raw ? *model.recording : rec;
   const TensorScales& scales = bar.raw ? cache.held_scales(model.recording) : cache.scales;
-  TilesScene tiles =
-      tiles_scene(held_run, state.view.step.cursor, state.document.selection, state.view.step.reading, scales);
+  TilesScene tiles = tiles_at(held_run, now, state, scales);
   // What is asked stands in the very tile that comes next: its tag would lie on the question.
   if (ui.hidden.on) tiles.next_any = false;
-  const StepPlace at = tiles.at;
+  const StepPlace at = place_of(rec, now, state.document.selection);
   const StepValues values = step_values(rec, at, state.document.selection, cache.bounds());
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (areas.has_problem) draw_problem_panel(problem, areas.problem, true);

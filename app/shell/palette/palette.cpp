@@ -244,7 +244,7 @@ void add_problem(EntryList& e) {
       {tr("Stored as"), dtype_choices(now)},  {tr("Mask"), mask_choices(now)},       {tr("Bias"), bias_choices(now)},
       {tr("Inputs"), generator_choices(now)}, {tr("What if"), what_if_choices(now)}, {tr("Outside"), loop_choices(now)},
       {tr("Keys"), split_choices(now)},       {tr("Keys"), page_choices(now)},       {tr("Ring"), ring_choices(now)},
-      {tr("Dealt"), deal_choices(now)}};
+      {tr("Dealt"), deal_choices(now)},       {tr("Steps"), pipeline_choices(now)}};
   for (const auto& [label, choices] : menus) {
     for (const ProblemChoice& choice : choices) {
       PaletteEntry& entry = e.add_in(Workspace::step, tr("Problem"), fmt::format("{}: {}", label, choice.words),

@@ -144,6 +144,20 @@ EventIndex ring_step(const Recording& rec, EventIndex e, StepUnit unit, int dire
   return e;
 }
 
+// Of query tiles that go abreast: the next step of the same lane, or its next key tile.
+EventIndex lane_step(const Recording& rec, EventIndex e, bool of_tile, int direction) {
+  const EventId& from = rec.events[e].id;
+  const auto lane = rec.lane_of(e);
+  const auto last = static_cast<EventIndex>(rec.events.size() - 1);
+  for (EventIndex at = e; at != (direction > 0 ? last : 0);) {
+    at = direction > 0 ? at + 1 : at - 1;
+    const EventId& id = rec.events[at].id;
+    if (id.b != from.b || id.h != from.h || rec.lane_of(at) != lane) continue;
+    if (!of_tile || (id.j >= 0 && id.j != from.j)) return at;
+  }
+  return e;
+}
+
 }  // namespace
 
 EventIndex step_from(const Recording& rec, EventIndex e, StepUnit unit, int direction) {
@@ -152,6 +166,8 @@ EventIndex step_from(const Recording& rec, EventIndex e, StepUnit unit, int dire
   if (e > last) e = last;
   const int one = direction > 0 ? 1 : -1;
   if (is_ring(order_row(rec.order))) return ring_step(rec, e, unit, one);
+  if (order_row(rec.order).rows_abreast && unit != StepUnit::phase)
+    return lane_step(rec, e, unit == StepUnit::key_tile, one);
   switch (unit) {
     case StepUnit::phase:
       if (one < 0) return e == 0 ? 0 : e - 1;

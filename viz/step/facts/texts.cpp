@@ -183,7 +183,8 @@ const std::vector<StepText>* StepTexts::find(Order order, Phase phase) const {
       // A ring has what parts have: both merge.
       const bool merges = row.lanes || is_ring(row) || !other.lanes;
       const bool alike = other.stores_scores == row.stores_scores && other.divides_each_turn == row.divides_each_turn &&
-                         (other.pass == row.pass) == own_pass && merges && (is_ring(row) || !is_ring(other));
+                         (other.pass == row.pass) == own_pass && merges && (is_ring(row) || !is_ring(other)) &&
+                         (row.rows_abreast || !other.rows_abreast);
       if (const auto* found = alike ? of(other) : nullptr) return found;
     }
   }

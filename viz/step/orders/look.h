@@ -62,9 +62,10 @@ struct NaiveReach {
 
 struct PhaseLook {
   Phase phase = Phase::load_q;
-  std::optional<Column> lights = {};  // the column whose caption is its own
-  bool fills = false;                 // it makes that column: "next" stands there before it
-  Phrases caption = {};               // in place of that column's own
+  std::optional<Column> lights = {};     // the column whose caption is its own
+  bool fills = false;                    // it makes that column: "next" stands there before it
+  std::optional<Column> in_flight = {};  // the column whose numbers nobody can read before hardware has made them
+  Phrases caption = {};                  // in place of that column's own
   NaiveReach naive = {};
   bool before_mask = false;                      // its scores are not masked yet
   bool ends_row = false;                         // no new statistics come beside the old ones: those are the row's
@@ -240,6 +241,7 @@ struct OrderLook {
   bool row_by_row = false;           // naive: without a tile it goes by rows
   bool undivided = false;            // O so far can be read divided by l, and what-ifs change the run
   bool rescales_output = false;      // O = alpha O + P V
+  bool pipeline = false;             // its lanes and slots are drawn in place of charts and track
   bool beats = false;                // of its tiles a GPU's heartbeat is drawn
   Order like = Order::flash;         // the order of GPU kernels that it is compared with where none walks in it
 

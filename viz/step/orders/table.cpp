@@ -6,7 +6,7 @@ namespace attn {
 std::span<const OrderLook* const> order_look_table() {
   static const std::array<const OrderLook*, 8> kTable{&naive_look(),  &tiled_look(),    &flash_look(),
                                                       &flash1_look(), &backward_look(), &backward_queries_look(),
-                                                      &split_look(),  &ring_look()};
+                                                      &split_look(),  &ring_look(),     &hopper_look()};
   return kTable;
 }
 

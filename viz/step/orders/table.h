@@ -13,5 +13,6 @@ const OrderLook& backward_look();
 const OrderLook& backward_queries_look();
 const OrderLook& split_look();
 const OrderLook& ring_look();
+const OrderLook& hopper_look();
 
 }  // namespace attn

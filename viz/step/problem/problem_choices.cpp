@@ -251,6 +251,24 @@ std::vector<ProblemChoice> deal_choices(const Document& d) {
   return out;
 }
 
+std::vector<ProblemChoice> pipeline_choices(const Document& d) {
+  if (!reads(d, kPipeline)) return {};
+  const bool follows = follows_pipeline(d.options);
+  std::vector<ProblemChoice> out{
+      choice(d, tr("formula by formula"), !follows, [](Document& c) { choose(c.options, kPipeline, std::nullopt); }),
+      choice(d, tr("as a GPU's pipeline"), follows, [](Document& c) {
+        constexpr std::int64_t kConsumers = 2, kKeyTiles = 8;  // of the recorded block
+        const auto least = [](std::int64_t length, std::int64_t tiles) {
+          return static_cast<std::int32_t>((length + tiles - 1) / tiles);
+        };
+        choose(c.options, kPipeline, 1);
+        c.options.br = least(c.problem.Lq, kConsumers);
+        c.options.bc = std::max(c.options.bc, least(c.problem.Lk, kKeyTiles));
+      })};
+  out[1].help = tr("Two consumers and a producer, in the order in which a recorded block of flash_hopper went");
+  return out;
+}
+
 std::vector<LetterWords> letter_words(Order order) {
   const auto letters = order_look(order).letters;
   return {letters.begin(), letters.end()};
@@ -303,6 +321,7 @@ std::string problem_words(const Document& d) {
   if (d.options.key_order == KeyOrder::right_to_left) title += tr(", keys right to left");
   if (ranks_of(d.options) > 1) title += phrase(", ring of {}", ranks_of(d.options));
   if (splits_of(d.options) > 1) title += phrase(", {} parts", splits_of(d.options));
+  if (follows_pipeline(d.options)) title += tr(", as a pipeline");
   if (d.options.accumulate != DType::f32) title += phrase(", sums in {}", name_of(d.options.accumulate));
   using namespace orders::backward;
   if (queries_outside(d.options)) title += tr(", query tile outside");

@@ -289,6 +289,8 @@ void fields(Cursor& at) {
   const bool ring = ranks_of(d.options) > 1;
   if (const auto ranks = ring_choices(d); ring && !ranks.empty()) one_of(at, "##ranks", tr("Ring"), ranks);
   if (const auto deals = deal_choices(d); ring && !deals.empty()) one_of(at, "##deal", tr("Dealt"), deals);
+  if (const auto pipes = pipeline_choices(d); follows_pipeline(d.options) && !pipes.empty())
+    one_of(at, "##pipeline", tr("Steps"), pipes);
   text_field(at, "##heads", tr("Batch × heads"), ProblemField::heads, false);
   const Problem& p = at.panel.state.document.problem;
   text_field(at, "##length", p.Lq == p.Lk ? tr("Length") : tr("Lengths q × k"), ProblemField::length, true);

@@ -65,6 +65,8 @@ std::vector<ProblemChoice> page_choices(const Document& d);
 // Ranks of a ring, and how tiles are dealt to them.
 std::vector<ProblemChoice> ring_choices(const Document& d);
 std::vector<ProblemChoice> deal_choices(const Document& d);
+// How a recording goes through its steps; with a tile that makes the two consumers of the recorded pipeline.
+std::vector<ProblemChoice> pipeline_choices(const Document& d);
 // Which tile is outside; empty where the kernel leaves no choice.
 std::vector<ProblemChoice> loop_choices(const Document& d);
 

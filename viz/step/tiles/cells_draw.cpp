@@ -4,8 +4,10 @@
 #include <iterator>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "kernels/base/text.h"
 #include "viz/draw/pixel_image.h"
 #include "viz/step/tiles/parts_draw.h"
 #include "viz/step/tiles/pointed.h"
@@ -200,7 +202,27 @@ void draw_picture(const Drawn& d, const TileScene& tile, const TilePlace& place)
   }
 }
 
+// Hatched in its colour, with a border, and no number: hardware has it, at most so long.
+void draw_flight(const Drawn& d, const TileScene& tile, const TilePlace& place) {
+  const ImU32 hue = colour_of(tile.hue);
+  const bool cells = place.cell_width >= d.s.px(14) && place.box.height() >= d.s.px(10) * static_cast<float>(tile.rows);
+  draw_hatch(d.list, inset(place.box, d.s), faded(hue, 0.6F), 6);
+  for (std::int32_t r = 0; cells && r < tile.rows; ++r)
+    for (std::int32_t c = 0; c < tile.cols; ++c)
+      draw_outline(d.list, inset(place.cell(r, c), d.s),
+                   faded(hue, tile.cell(r, c).look == CellLook::flight ? 0.9F : 0.3F), 1);
+  if (!cells) draw_outline(d.list, inset(place.box, d.s), hue, 1);
+  const std::string words = slot_row(tile.slot).input ? tr("on its way") : tr("in flight");
+  const float width = text_width(Face::text, 13, words) + d.s.px(10);
+  if (width > place.box.width() || place.box.height() < d.s.px(18)) return;
+  const ImVec2 at = place.box.centre();
+  const Box box{{at.x - width / 2, at.y - d.s.px(9)}, {at.x + width / 2, at.y + d.s.px(9)}};
+  d.list->AddRectFilled(box.min, box.max, colour_of(Token::card), d.s.px(4));
+  draw_text_in(d.list, box, Align::centre, Face::text, 13, colour_of(Token::text), words);
+}
+
 void draw_cells(const Drawn& d, const TileScene& tile, const TilePlace& place) {
+  if (tile.flight) return draw_flight(d, tile, place);
   const std::int32_t chosen = d.scene.at.row - d.scene.at.first_row;
   const bool by_query = !tile.by_key;
   const bool low = place.box.height() < d.s.px(9) * static_cast<float>(tile.rows);

@@ -338,6 +338,10 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
     b.out.words = {word(tr("Not computed yet."))};
     return b.out;
   }
+  if (cell->look == CellLook::flight) {
+    b.out.words = {word(tr("In flight: hardware makes or brings it, and nobody can read a number of it yet."))};
+    return std::move(b.out);
+  }
   if (cell->look == CellLook::dropped) {
     b.out.words = {word(dropped_words(rec, tiles.at, tile->slot))};
     return b.out;

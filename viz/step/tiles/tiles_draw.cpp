@@ -8,8 +8,10 @@
 
 #include "kernels/base/text.h"
 #include "kernels/model/options.h"
+#include "kernels/model/order_row.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/step/facts/abreast.h"
 #include "viz/step/tiles/chip_draw.h"
 #include "viz/step/tiles/layout_draw.h"
 #include "viz/step/tiles/legend_draw.h"
@@ -321,66 +323,63 @@ void show_pointed(const TilesPanel& panel, const Drawn& d, const std::optional<P
   if (copy && !scene.full.empty()) panel.commands.push_back(CopyText{scene.full});
 }
 
-// ---- parts of the keys, side by side
+// ---- parts of the keys, or consumers with rows of their own, side by side
 
 constexpr float kPartTitle = 22, kBetweenParts = 26;  // logical
 
-// The last step of another part of the same rows; none: it has not begun.
-std::optional<EventIndex> last_of_lane(const Recording& rec, EventIndex now, std::int64_t lane) {
-  const EventId& id = rec.events[now].id;
-  for (EventIndex e = now + 1; e-- > 0;) {
-    const EventId& other = rec.events[e].id;
-    if (other.b != id.b || other.h != id.h || other.i != id.i) break;
-    if (rec.lane_of(e) == lane) return e;
-  }
-  return std::nullopt;
+// The step that the run has come to.
+EventIndex cursor_of(const TilesPanel& panel) {
+  return std::min(panel.state.view.step.cursor, static_cast<EventIndex>(panel.rec.events.size() - 1));
 }
 
-// "Part 1 of 2, keys 0–7".
-void draw_part_title(ImDrawList* list, const Box& area, const Recording& rec, std::int64_t lane, bool live) {
-  const KeyParts parts{rec.key_tiles(), splits_of(rec.options)};
-  const std::int64_t bc = std::min<std::int64_t>(rec.options.bc, rec.problem.Lk);
-  const std::int64_t first = parts.first(lane) * bc, end = std::min(parts.end(lane) * bc, rec.problem.Lk);
-  const std::string title = phrase("Part {} of {}", lane + 1, parts.parts);
+void draw_lane_title(ImDrawList* list, const Box& area, const LaneTitle& lane, bool live) {
   const Face face = live ? Face::bold : Face::text;
-  draw_text(list, area.min, face, 14, colour_of(live ? Token::text : Token::dim), title);
-  draw_text(list, {area.min.x + text_width(face, 14, title) + style().px(10), area.min.y + style().px(1)}, Face::text,
-            13, colour_of(Token::dim), phrase("keys {} to {}, as if there were no others", first, end - 1));
+  draw_text(list, area.min, face, 14, colour_of(live ? Token::text : Token::dim), lane.title);
+  draw_runs(list, {area.min.x + text_width(face, 14, lane.title) + style().px(10), area.min.y + style().px(1)}, 13,
+            lane.words);
 }
 
-// Two parts beside one another, the live one among them: takes the other's place away from `area` and draws it there.
+// As it stands, with its own bounds.
+void draw_beside(const TilesPanel& panel, const Box& place, EventIndex event) {
+  const Selection& selection = panel.state.document.selection;
+  const bool rows = order_row(panel.rec.order).rows_abreast;
+  TilesScene beside = rows ? tiles_scene(panel.rec, event, cursor_of(panel), selection, panel.scales)
+                           : tiles_scene(panel.rec, event, selection, OutputReading::as_summed, panel.scales);
+  const TilesLayout layout = layout_tiles(beside, place);
+  std::optional<ExactTile> exact;
+  if (rows) exact.emplace(panel.rec, beside.at.b, beside.at.h, beside.at.i);
+  const TilesPanel own{panel.rec, exact ? &*exact : panel.exact, panel.scales, panel.state, panel.ui, panel.commands,
+                       panel.look};
+  give_texts(own, beside, layout);
+  const std::optional<CellRef> nothing;
+  const Drawn drawn{ImGui::GetWindowDrawList(), beside, layout, nothing, panel.ui, style(), 1};
+  draw_all(drawn);
+  draw_faint_tiles(drawn, panel.look);
+}
+
+// Two beside one another, the live one among them: takes the other's place away from `area` and draws it there.
 void draw_other_part(const TilesPanel& panel, const TilesScene& scene, Box& area) {
   const auto lane = panel.rec.lane_of(scene.at.event);
-  const std::int64_t splits = splits_of(panel.rec.options);
-  if (!lane || splits < 2) return;
+  const std::int64_t all = abreast(panel.rec);
+  if (!lane || all < 2) return;
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const std::int64_t left = *lane / 2 * 2, other = *lane == left ? left + 1 : left;
   const float middle = area.centre().x;
   Box half[] = {{area.min, {middle - s.px(kBetweenParts / 2), area.max.y}},
                 {{middle + s.px(kBetweenParts / 2), area.min.y}, area.max}};
-  if (other >= splits) half[0] = area;
+  if (other >= all) half[0] = area;
   area = half[*lane - left];
-  draw_part_title(list, area, panel.rec, *lane, true);
+  draw_lane_title(list, area, lane_title(panel.rec, *lane, scene.at.event), true);
   area.min.y += s.px(kPartTitle);
-  if (other >= splits) return;
+  if (other >= all) return;
   Box place = half[other - left];
-  draw_part_title(list, place, panel.rec, other, false);
+  const auto event = last_abreast(panel.rec, cursor_of(panel), other);
+  draw_lane_title(list, place, lane_title(panel.rec, other, event), false);
   place.min.y += s.px(kPartTitle);
   list->AddLine({middle, area.min.y}, {middle, area.max.y}, colour_of(Token::line), std::max(1.0F, s.px(1)));
-  const auto event = last_of_lane(panel.rec, scene.at.event, other);
-  if (!event) {
-    draw_text_in(list, place, Align::centre, Face::text, 13, colour_of(Token::dim), tr("not begun"));
-    return;
-  }
-  TilesScene beside =
-      tiles_scene(panel.rec, *event, panel.state.document.selection, OutputReading::as_summed, panel.scales);
-  const TilesLayout layout = layout_tiles(beside, place);
-  give_texts(panel, beside, layout);
-  const std::optional<CellRef> nothing;
-  const Drawn drawn{list, beside, layout, nothing, panel.ui, s, 1};
-  draw_all(drawn);
-  draw_faint_tiles(drawn, panel.look);
+  if (event) return draw_beside(panel, place, *event);
+  draw_text_in(list, place, Align::centre, Face::text, 13, colour_of(Token::dim), tr("not begun"));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "viz/draw/number_text.h"
 #include "viz/step/facts/dropped_tiles.h"
 #include "viz/step/facts/letters.h"
+#include "viz/step/facts/pipeline.h"
 #include "viz/step/orders/looks.h"
 
 namespace attn {
@@ -270,6 +271,23 @@ void mark_largest(TileScene& s, const TileScene& m_new, float near) {
   }
 }
 
+void put_in_flight(TileScene& tile) {
+  tile.flight = true;
+  tile.live = tile.made = false;
+  for (Cell& cell : tile.cells)
+    if (cell.look != CellLook::past_end) cell.look = CellLook::flight;
+}
+
+// What the tensor cores make, and K and V that a copy brings.
+void mark_flights(TilesScene& scene, const Recording& rec, EventIndex now) {
+  const EventIndex e = scene.at.event;
+  if (const auto column = scene.look->phase(rec.events[e].id.phase).in_flight)
+    put_in_flight(scene.tiles[static_cast<std::size_t>(*column)]);
+  if (scene.at.j < 0) return;
+  if (!scene.k.live && on_its_way(rec, now, false, scene.at.j)) put_in_flight(scene.k);
+  if (!scene.v.live && on_its_way(rec, now, true, scene.at.j)) put_in_flight(scene.v);
+}
+
 // The tile that the next event of this query tile will make.
 void find_next(TilesScene& scene, const Recording& rec, EventIndex e) {
   if (e + 1 >= rec.events.size()) return;
@@ -341,9 +359,28 @@ TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& sele
     never(scene.k), never(scene.v);
     for (const Column c : scene.columns) never(of(c));
   }
+  if (look.pipeline) mark_flights(scene, rec, e);
   add_titles(scene, rec, reading);
   add_captions(scene, rec, e);
   find_next(scene, rec, e);
+  return scene;
+}
+
+TilesScene tiles_scene(const Recording& rec, EventIndex e, EventIndex now, const Selection& selection,
+                       const TensorScales& scales) {
+  TilesScene scene = tiles_scene(rec, e, selection, OutputReading::as_summed, scales);
+  if (!scene.look->pipeline || now <= e) return scene;
+  for (TileScene* tile : {&scene.k, &scene.v}) {
+    if (!tile->flight) continue;
+    tile->flight = false;
+    for (Cell& cell : tile->cells)
+      if (cell.look == CellLook::flight) cell.look = CellLook::empty;
+  }
+  mark_flights(scene, rec, now);
+  // What this step did not make stood there before.
+  for (const Column c : scene.columns) scene.tiles[static_cast<std::size_t>(c)].made = false;
+  scene.k.made = scene.v.made = scene.next_any = false;
+  for (CaptionScene& caption : scene.captions) caption.live = false;
   return scene;
 }
 

@@ -22,6 +22,7 @@ enum class CellLook : std::uint8_t {
   dropped,   // computed, and gone from chip: a flat plate with a dot
   masked,    // the mask or a skipped tile: hatched
   past_end,  // beyond a ragged tile: thin outline
+  flight,    // hardware makes or brings it: hatched in its colour, and no number
 };
 
 struct Cell {
@@ -47,6 +48,7 @@ struct TileScene {
   bool gauge = false;       // alpha: filled as far as what is left
   bool by_key = false;      // its rows are keys
   bool gradient = false;    // its cells have a cut corner
+  bool flight = false;      // on its way, or being made: nobody can read it
   bool statistic = false;   // one number a row, or one a lane
   int natural = -1;         // decimals of inputs
   std::vector<Cell> cells;  // row-major as drawn
@@ -88,6 +90,9 @@ struct TilesScene {
 };
 
 TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& selection, OutputReading reading,
+                       const TensorScales& scales);
+// Of one of several query tiles that go abreast: as it stands after its own step e when the run has come to step `now`.
+TilesScene tiles_scene(const Recording& rec, EventIndex e, EventIndex now, const Selection& selection,
                        const TensorScales& scales);
 
 // What stands over each tile (tile_titles.cpp); tiles_scene() calls it.

@@ -1,0 +1,139 @@
+// Step through a block's pipeline by mouse and keyboard: forwards and backwards in the recorded order, along one lane,
+// by the axis of time and by a state of a loop.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/orders/hopper/moments.h"
+#include "kernels/orders/hopper/names.h"
+#include "tests/gui/drawn_text.h"
+#include "tests/gui/gui_fixture.h"
+
+namespace attn {
+namespace {
+
+using Ctx = ImGuiTestContext;
+
+class PipelineWindow : public testing::Test {
+ protected:
+  void open(int width = 1440, int height = 900) {
+    window = std::make_unique<TestWindow>(width, height);
+    Options options;
+    options.br = 8;
+    options.bc = 4;
+    choose(options, kPipeline, 1);
+    window->controller().update({ChoosePreset{"random"}, SetOptions{options, 0}});
+    window->draw_frames(2);
+    window->controller().wait();
+    window->draw_frames(2);
+  }
+  EventIndex at() const { return window->state().view.step.cursor; }
+  const Recording& rec() { return recording(*window); }
+  EventIndex step(std::int32_t i, std::int32_t j, Phase phase) { return *rec().find({0, 0, i, j, phase}); }
+  std::vector<std::string> drawn_at(EventIndex e) {
+    window->controller().update({GoToEvent{e}});
+    window->draw_frames(30);
+    const DrawnText drawn;
+    window->draw_frames(1);
+    return {drawn.texts().begin(), drawn.texts().end()};
+  }
+  static bool has(const std::vector<std::string>& texts, const std::string& text) {
+    return std::ranges::find(texts, text) != texts.end();
+  }
+
+  std::unique_ptr<TestWindow> window;
+};
+
+TEST_F(PipelineWindow, IsWalkedBothWaysInTheRecordedOrder) {
+  open();
+  ASSERT_EQ(name_of(rec().order), "hopper");
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    for (EventIndex n = 1; n <= 12; ++n) {
+      ctx->KeyPress(ImGuiKey_RightArrow);
+      IM_CHECK_EQ(at(), n);
+    }
+    for (EventIndex n = 12; n-- > 0;) {
+      ctx->KeyPress(ImGuiKey_LeftArrow);
+      IM_CHECK_EQ(at(), n);
+    }
+    // Along one lane, and by its key tiles.
+    const EventIndex issue = step(1, 1, orders::hopper_names().issue_s);
+    window->controller().update({GoToEvent{issue}});
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_RightArrow);
+    IM_CHECK_EQ(at(), step(1, 1, orders::hopper_names().wait_s));
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_LeftArrow);
+    IM_CHECK_EQ(at(), issue);
+    ctx->KeyPress(ImGuiMod_Shift | ImGuiKey_RightArrow);
+    IM_CHECK_EQ(rec().events[at()].id.j, 2);
+    IM_CHECK_EQ(rec().events[at()].id.i, 1);
+  }));
+}
+
+TEST_F(PipelineWindow, AMomentOfTheAxisAndAStateOfALoopLeadToTheirSteps) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    const ImRect lanes = ctx->ItemInfo("##step_lanes").RectFull;
+    ctx->MouseMoveToPos({lanes.Min.x + lanes.GetWidth() * 0.5F, lanes.GetCenter().y});
+    ctx->MouseDown(0);
+    ctx->MouseMoveToPos({lanes.Min.x + lanes.GetWidth() * 0.25F, lanes.GetCenter().y});
+    ctx->Yield(2);
+    ctx->MouseUp(0);
+    const auto now = orders::hopper::moment_of(rec(), at()).at;
+    const auto last = orders::hopper::moment_of(rec(), static_cast<EventIndex>(rec().events.size() - 1)).at;
+    IM_CHECK(now <= last / 4 + 1);
+    IM_CHECK(at() > 10);
+    // Of a consumer's loop: the next time that one of the two is there.
+    const EventIndex before = at();
+    ctx->ItemClick("##loop_consumers_2");
+    ctx->Yield(2);
+    IM_CHECK(at() > before);
+    IM_CHECK(rec().events[at()].id.phase == orders::hopper_names().issue_s);
+    ctx->ItemClick("##loop_producer_1");
+    ctx->Yield(2);
+    IM_CHECK(rec().events[at()].id.phase == orders::hopper_names().ask_k);
+  }));
+}
+
+// Between its issue and its coming no number of S is drawn, in no digits; afterwards it is.
+TEST_F(PipelineWindow, WhatIsInFlightIsDrawnWithoutNumbers) {
+  open();
+  const auto& n = orders::hopper_names();
+  const EventIndex flies = step(0, 1, n.wait_s), comes = step(0, 1, Phase::scores);
+  EXPECT_TRUE(has(drawn_at(flies), "in flight"));
+  EXPECT_FALSE(has(drawn_at(step(0, 0, n.wait_turn)), "in flight"));
+  const auto shown = [&](EventIndex e) {
+    window->controller().update({GoToEvent{e}});
+    window->draw_frames(2);
+    return window->shell().step_ui().tiles.hovered;
+  };
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    for (const EventIndex e : {flies, comes}) {
+      shown(e);
+      const ImRect s = ctx->ItemInfo("##tile_s").RectFull;
+      ctx->MouseMoveToPos({s.Min.x + 4, s.Min.y + 4});
+      ctx->Yield(2);
+      const DrawnText drawn;
+      ctx->Yield(2);
+      std::string all;
+      for (const std::string& text : drawn.texts()) all += text + " ";
+      IM_CHECK_EQ(all.find("In flight:") != std::string::npos, e == flies);
+    }
+  }));
+}
+
+TEST_F(PipelineWindow, BothConsumersAndTheProducerAreNamed) {
+  open();
+  const auto texts = drawn_at(step(1, 1, Phase::scores));
+  for (const char* text : {"Consumer 0", "Consumer 1", "Producer", "Ring", "Consumers", "producer", "consumer 0",
+                           "consumer 1", "K 0", "V 1"})
+    EXPECT_TRUE(has(texts, text)) << text;
+}
+
+}  // namespace
+}  // namespace attn

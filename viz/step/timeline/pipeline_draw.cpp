@@ -1,0 +1,294 @@
+#include "viz/step/timeline/pipeline_draw.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "kernels/base/text.h"
+#include "viz/draw/text_fit.h"
+#include "viz/draw/theme.h"
+#include "viz/draw/widgets.h"
+
+namespace attn {
+namespace {
+
+constexpr float kNode = 24, kToken = 18, kArrow = 14;  // logical
+
+// ---- loops
+
+// Places of the nodes: the first half above, from left to right, the others below, back.
+std::vector<Box> loop_places(const Box& in, std::size_t nodes) {
+  const Style& s = style();
+  const std::size_t above = (nodes + 1) / 2;
+  const float gap = s.px(kArrow), height = s.px(kNode);
+  const float width = (in.width() - gap * static_cast<float>(above - 1)) / static_cast<float>(above);
+  std::vector<Box> places;
+  for (std::size_t n = 0; n < nodes; ++n) {
+    const bool upper = n < above;
+    // The lower row may have one node fewer: its nodes share the whole width.
+    const std::size_t in_row = upper ? above : nodes - above, at = upper ? n : in_row - 1 - (n - above);
+    const float wide = upper ? width : (in.width() - gap * static_cast<float>(in_row - 1)) / static_cast<float>(in_row);
+    const float x = in.min.x + static_cast<float>(at) * (wide + gap), y = upper ? in.min.y : in.max.y - height;
+    places.push_back({{x, y}, {x + wide, y + height}});
+  }
+  return places;
+}
+
+void draw_head(ImDrawList* list, ImVec2 tip, ImVec2 along, ImU32 c) {
+  const float a = style().px(4), b = style().px(2.5F);
+  const ImVec2 back{tip.x - along.x * a, tip.y - along.y * a};
+  list->AddTriangleFilled(tip, {back.x - along.y * b, back.y + along.x * b},
+                          {back.x + along.y * b, back.y - along.x * b}, c);
+}
+
+void draw_loop_arrows(ImDrawList* list, std::span<const Box> places) {
+  const Style& s = style();
+  const ImU32 c = colour_of(Token::faint);
+  const float thick = std::max(1.0F, s.px(1)), off = s.px(2);
+  for (std::size_t n = 0; n < places.size(); ++n) {
+    const Box &a = places[n], &b = places[(n + 1) % places.size()];
+    const bool same = std::fabs(a.min.y - b.min.y) < 1;
+    const bool right = b.min.x > a.min.x, down = b.min.y > a.min.y;
+    ImVec2 from, to, along;
+    if (same) {
+      from = {right ? a.max.x + off : a.min.x - off, a.centre().y};
+      to = {right ? b.min.x - off : b.max.x + off, b.centre().y};
+      along = {right ? 1.0F : -1.0F, 0};
+    } else {
+      // Down at the right end, up at the left one.
+      const float x = down ? std::min(a.max.x, b.max.x) - s.px(10) : std::max(a.min.x, b.min.x) + s.px(10);
+      from = {x, down ? a.max.y + off : a.min.y - off};
+      to = {x, down ? b.min.y - off : b.max.y + off};
+      along = {0, down ? 1.0F : -1.0F};
+    }
+    list->AddLine(from, to, c, thick);
+    draw_head(list, to, along, c);
+  }
+}
+
+// A wait is an outline, what does something is filled; pale where nothing stands.
+void draw_node(ImDrawList* list, const Box& box, const LoopNode& node, bool taken, bool live) {
+  const Style& s = style();
+  const ImU32 hue = colour_of(node.ink);
+  TextRuns words = node.words;
+  if (!node.waits && taken) {
+    list->AddRectFilled(box.min, box.max, hue, s.px(4));
+    for (TextRun& run : words) run.ink = Token::text;
+  } else {
+    list->AddRectFilled(box.min, box.max, faded(hue, taken ? 0.22F : 0.07F), s.px(4));
+    draw_outline(list, box, faded(hue, taken ? 1.0F : 0.45F), node.waits ? 1.5F : 1, 4);
+  }
+  float size = 13;
+  while (size > 9 && runs_width(words, size) > box.width() - s.px(4)) size -= 1;
+  if (!node.waits && taken) {
+    // On its fill the letter has the fill's own contrast.
+    const std::string text = plain_text(words);
+    draw_text_in(list, box, Align::centre, Face::bold, size, text_on(hue), text);
+  } else {
+    draw_runs_in(list, box, Align::centre, size, words);
+  }
+  if (live) draw_outline(list, box.grown(s.px(3)), colour_of(Token::text), 2, 6);
+}
+
+// Above a node, or below it.
+void draw_token(ImDrawList* list, const Box& place, const LoopToken& token) {
+  const Style& s = style();
+  const bool of_lane = token.ink == Ink(Token::text);
+  list->AddRectFilled(place.min, place.max, of_lane ? colour_of(Token::field) : faded(colour_of(token.ink), 0.25F),
+                      s.px(4));
+  draw_outline(list, place, token.live ? colour_of(Token::text) : faded(colour_of(token.ink), 0.7F),
+               token.live ? 1.5F : 1, 4);
+  TextRuns words = token.words;
+  float size = 12;
+  while (words.size() > 2 && runs_width(words, size) > place.width() - s.px(6)) words.pop_back();
+  while (size > 9 && runs_width(words, size) > place.width() - s.px(4)) size -= 1;
+  draw_runs_in(list, place, Align::centre, size, words);
+}
+
+// Tokens of one node side by side, centred. A consumer's stand above or below by its number, so that two never meet.
+void draw_tokens(ImDrawList* list, const Loop& loop, std::span<const Box> places, bool by_lane) {
+  const Style& s = style();
+  const std::size_t above = (places.size() + 1) / 2;
+  for (std::size_t n = 0; n < places.size(); ++n) {
+    std::vector<const LoopToken*> here;
+    for (const LoopToken& token : loop.tokens)
+      if (token.node == n) here.push_back(&token);
+    float x = 0, total = 0;
+    const auto wide = [&](const LoopToken& t) { return runs_width(t.words, 12) + s.px(12); };
+    for (const LoopToken* t : here) total += wide(*t) + s.px(4);
+    const float most = places[n].width() + s.px(kArrow);
+    const float squeeze = !by_lane && total > most ? most / total : 1;
+    x = places[n].centre().x - total * squeeze / 2;
+    for (const LoopToken* t : here) {
+      const bool up = by_lane ? t->lane % 2 == 0 : n < above;
+      const float top = up ? places[n].min.y - s.px(kToken + 3) : places[n].max.y + s.px(3);
+      float w = wide(*t) * squeeze, left = x;
+      if (by_lane) w = std::min(w, most), left = places[n].centre().x - w / 2;
+      draw_token(list, {{left, top}, {left + w, top + s.px(kToken)}}, *t);
+      x += w + s.px(4) * squeeze;
+    }
+  }
+}
+
+void draw_loop(const Box& in, const Loop& loop, const char* id, bool by_lane, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_text(list, in.min, Face::bold, 13, colour_of(Token::text), loop.title);
+  const float title = text_width(Face::bold, 13, loop.title) + s.px(8);
+  const std::string what = loop.aside.empty() ? loop.what : loop.aside;
+  draw_text(list, {in.min.x + title, in.min.y}, Face::text, 13, colour_of(Token::dim),
+            fitted_text(Face::text, 13, what, in.width() - title));
+  const Box nodes{{in.min.x, in.min.y + s.px(24 + kToken)}, {in.max.x, in.max.y - s.px(kToken + 4)}};
+  const std::vector<Box> places = loop_places(nodes, loop.nodes.size());
+  draw_loop_arrows(list, places);
+  for (std::size_t n = 0; n < places.size(); ++n) {
+    bool taken = false, live = false;
+    for (const LoopToken& t : loop.tokens)
+      if (t.node == n) taken = true, live = live || t.live;
+    draw_node(list, places[n], loop.nodes[n], taken, live);
+    if (!loop.nodes[n].next) continue;
+    ImGui::SetCursorScreenPos(places[n].min);
+    if (ImGui::InvisibleButton(fmt::format("##{}_{}", id, n).c_str(), {places[n].width(), places[n].height()},
+                               ImGuiButtonFlags_EnableNav))
+      commands.push_back(GoToEvent{*loop.nodes[n].next});
+    tooltip(tr("Go to the next step of this state"));
+  }
+  draw_tokens(list, loop, places, by_lane);
+}
+
+// ---- lanes
+
+constexpr float kLaneLabel = 84;  // logical
+
+struct LaneAxis {
+  const PipelineView& view;
+  Box plot;
+  float x_of(std::int32_t clock) const {
+    return plot.min.x + plot.width() * static_cast<float>(clock) / static_cast<float>(view.length);
+  }
+  std::int32_t clock_of(float x) const {
+    const float share = std::clamp((x - plot.min.x) / std::max(plot.width(), 1.0F), 0.0F, 1.0F);
+    return static_cast<std::int32_t>(std::lround(share * static_cast<float>(view.length)));
+  }
+};
+
+void draw_span_letter(ImDrawList* list, const Box& box, const LaneSpan& span, ImU32 ink) {
+  if (span.letter.empty()) return;
+  const std::string words = span.tile >= 0 ? fmt::format("{}{}", span.letter, span.tile) : span.letter;
+  for (const auto& text : {words, span.letter}) {
+    if (text_width(Face::text, 11, text) + style().px(3) > box.width()) continue;
+    draw_text_in(list, box, Align::centre, Face::text, 11, ink, text);
+    return;
+  }
+}
+
+void draw_span(ImDrawList* list, const Box& row, const LaneAxis& axis, const LaneSpan& span, bool past) {
+  const Style& s = style();
+  Box box{{axis.x_of(span.from), row.min.y}, {std::max(axis.x_of(span.to), axis.x_of(span.from) + 1), row.max.y}};
+  const float strength = past ? 1.0F : 0.35F;
+  const ImU32 hue = faded(colour_of(span.ink), strength);
+  switch (span.look) {
+    case SpanLook::work:
+    case SpanLook::read:
+      list->AddRectFilled(box.min, box.max, hue, s.px(1));
+      draw_span_letter(list, box, span, past ? text_on(colour_of(span.ink)) : colour_of(Token::dim));
+      break;
+    case SpanLook::wait:
+      box.min.y = row.min.y + row.height() * 0.5F;
+      if (box.width() > s.px(2)) draw_outline(list, box, hue, 1, 1);
+      break;
+    case SpanLook::flight:
+      draw_hatch(list, box, faded(hue, 0.65F), 4);
+      draw_outline(list, box, hue, 1, 1);
+      break;
+    case SpanLook::landed:
+      list->AddRectFilled(box.min, box.max, faded(hue, 0.28F));
+      break;
+    case SpanLook::left_out:
+      box.min.y = box.max.y = row.centre().y;
+      draw_dashed_line(list, box.min, box.max, colour_of(Token::faint), 3);
+      break;
+  }
+}
+
+// Nanoseconds since the block began, in steps that leave room between them.
+void draw_axis(ImDrawList* list, const LaneAxis& axis) {
+  const Style& s = style();
+  constexpr std::array kSteps{100, 200, 500, 1000, 2000, 5000, 10000};
+  const double whole = axis.view.length * axis.view.ns_a_clock;
+  const auto step = std::ranges::find_if(kSteps, [&](int ns) {
+    return static_cast<double>(axis.plot.width()) * ns / whole >= static_cast<double>(s.px(64));
+  });
+  const int every = step == kSteps.end() ? kSteps.back() : *step;
+  for (int ns = 0; ns <= static_cast<int>(whole); ns += every) {
+    const float x = axis.x_of(static_cast<std::int32_t>(ns / axis.view.ns_a_clock));
+    const std::string text = ns == 0 ? tr("0 ns") : fmt::format("{}", ns);
+    draw_text(list, {x - (ns == 0 ? 0 : text_width(Face::mono, 10, text) / 2), axis.plot.max.y + s.px(1)}, Face::mono,
+              10, colour_of(Token::dim), text);
+  }
+}
+
+}  // namespace
+
+void draw_pipeline_card(const Box& box, const PipelineView& view, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_card(list, box);
+  list->PushClipRect(box.min, box.max, true);
+  Box in{{box.min.x + s.px(16), box.min.y + s.px(10)}, {box.max.x - s.px(16), box.max.y - s.px(8)}};
+  const bool noted = in.height() >= s.px(150);
+  if (noted) {
+    draw_text(list, {in.min.x, in.max.y - s.px(14)}, Face::text, 12, colour_of(Token::dim),
+              fitted_text(Face::text, 12, view.source, in.width()));
+    in.max.y -= s.px(18);
+  }
+  constexpr std::array kShares{0.21F, 0.21F, 0.58F};
+  const float gap = s.px(34), width = in.width() - 2 * gap;
+  float x = in.min.x;
+  std::size_t at = 0;
+  for (const auto& [loop, id] : {std::pair(&view.producer, "loop_producer"), std::pair(&view.ring, "loop_ring"),
+                                 std::pair(&view.consumers, "loop_consumers")}) {
+    const float wide = width * kShares.at(at++);
+    draw_loop({{x, in.min.y}, {x + wide, in.max.y}}, *loop, id, loop == &view.consumers, commands);
+    x += wide + gap;
+  }
+  list->PopClipRect();
+}
+
+void draw_pipeline_lanes(const Box& box, const PipelineView& view, Commands& commands) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const LaneAxis axis{view, {{box.min.x + s.px(kLaneLabel), box.min.y}, {box.max.x, box.max.y - s.px(13)}}};
+  // A consumer's row is worth three of a slot's.
+  float weight = 0;
+  const auto weight_of = [](const LaneRow& row) { return row.slot ? 1.0F : row.spans.size() > 40 ? 2.2F : 1.0F; };
+  for (const LaneRow& row : view.rows) weight += weight_of(row);
+  const float gap = s.px(2),
+              unit = (axis.plot.height() - gap * static_cast<float>(view.rows.size())) / std::max(weight, 1.0F);
+  float y = box.min.y;
+  for (const LaneRow& row : view.rows) {
+    const Box place{{axis.plot.min.x, y}, {axis.plot.max.x, y + unit * weight_of(row)}};
+    y = place.max.y + gap;
+    const float size = std::clamp(place.height() / s.scale, 9.0F, 12.0F);
+    draw_text_in(list, {{box.min.x, place.min.y}, {place.min.x - s.px(6), place.max.y}}, Align::right,
+                 row.live ? Face::bold : Face::text, size,
+                 row.slot ? colour_of(row.ink) : colour_of(row.live ? Token::text : Token::dim), row.label);
+    for (const LaneSpan& span : row.spans) draw_span(list, place, axis, span, span.from <= view.now);
+  }
+  draw_axis(list, axis);
+  const float x = axis.x_of(view.now);
+  list->AddLine({x, box.min.y}, {x, axis.plot.max.y}, colour_of(Token::text), std::max(1.0F, s.px(1.5F)));
+  list->AddCircleFilled({x, axis.plot.max.y}, s.px(4), colour_of(Token::text));
+  ImGui::SetCursorScreenPos(axis.plot.min);
+  ImGui::InvisibleButton("##step_lanes", {axis.plot.width(), box.max.y - axis.plot.min.y});
+  if (!ImGui::IsItemActive()) return;
+  const EventIndex to = step_at(view, axis.clock_of(ImGui::GetMousePos().x));
+  if (view.moments.at(to - view.first) != view.now) commands.push_back(GoToEvent{to});
+}
+
+}  // namespace attn

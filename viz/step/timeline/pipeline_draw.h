@@ -1,0 +1,17 @@
+// Draws a block's pipeline: the card of its loops, and what each lane did on the axis of time.
+#pragma once
+
+#include "viz/draw/canvas.h"
+#include "viz/state/commands.h"
+#include "viz/step/facts/pipeline.h"
+
+namespace attn {
+
+constexpr float kPipelineCard = 196;  // logical: what the loops take
+
+// A node that is clicked leads to its next step.
+void draw_pipeline_card(const Box& box, const PipelineView& view, Commands& commands);
+// Where it is pressed or dragged leads to the step of that moment.
+void draw_pipeline_lanes(const Box& box, const PipelineView& view, Commands& commands);
+
+}  // namespace attn
