@@ -77,11 +77,11 @@ Problem mixed(DType dtype) {
   p.Hq = 4;
   p.Hkv = 2;
   p.Lq = 7;
-  p.Lk = 19;
+  p.Lk = 20;
   p.D = 6;
   p.Dv = 5;
   p.dtype = dtype;
-  p.mask.key_lengths = {19, 17};
+  p.mask.key_lengths = {20, 19};
   p.softcap = 3;
   return p;
 }

@@ -126,11 +126,10 @@ class PipelineMaker {
   bool is_q(const EventId& id) const { return id.phase == names().ask_q; }
 
   // The next step of a phase, or its first.
-  std::optional<EventIndex> next_of(std::initializer_list<Phase> phases, bool of_producer) const {
+  std::optional<EventIndex> next_of(Phase phase, bool of_producer) const {
     std::optional<EventIndex> first;
     for (std::size_t n = 0; n < moments_.size(); ++n) {
-      if (std::ranges::find(phases, moments_[n].id.phase) == phases.end()) continue;
-      if ((lane_of(n) < 0) != of_producer) continue;
+      if (moments_[n].id.phase != phase || (lane_of(n) < 0) != of_producer) continue;
       const EventIndex at = first_ + static_cast<EventIndex>(n);
       if (at > e_) return at;
       if (!first) first = at;
@@ -168,7 +167,7 @@ class PipelineMaker {
     loop.nodes = {loop_node(slot, "K", k, true), loop_node(ask, "K", k, false), loop_node(slot, "V", v, true),
                   loop_node(ask, "V", v, false)};
     const Phase phases[] = {n.wait_slot_k, n.ask_k, n.wait_slot_v, n.ask_v};
-    for (std::size_t at = 0; at < loop.nodes.size(); ++at) loop.nodes[at].next = next_of({phases[at]}, true);
+    for (std::size_t at = 0; at < loop.nodes.size(); ++at) loop.nodes[at].next = next_of(phases[at], true);
     // Of K and V: the lane that copies Q is another.
     for (EventIndex e = e_ + 1; e-- > first_;) {
       const EventId& id = rec_.events[e].id;
@@ -215,9 +214,8 @@ class PipelineMaker {
                   loop_node(place(0), "m, α", m, false), loop_node(place(0), "P, ℓ", p, false),
                   loop_node(wait, "V", v, true),         loop_node(issue, "O", o, false),
                   loop_node(wait, "O", o, true)};
-    const std::initializer_list<Phase> phases[] = {{n.wait_k}, {n.wait_turn}, {n.issue_s},
-                                                   {n.wait_s}, {Phase::max},  {Phase::weights},
-                                                   {n.wait_v}, {n.issue_o},   {n.wait_o}};
+    const Phase phases[] = {n.wait_k,       n.wait_turn, n.issue_s, n.wait_s, Phase::max,
+                            Phase::weights, n.wait_v,    n.issue_o, n.wait_o};
     for (std::size_t at = 0; at < loop.nodes.size(); ++at) loop.nodes[at].next = next_of(phases[at], false);
     for (std::int32_t c = 0; c < rec_.query_tiles(); ++c) add_token(loop, c, phrase("consumer {}", c));
   }
@@ -226,6 +224,7 @@ class PipelineMaker {
   void add_lane(const std::string& label, std::int64_t lane, bool of_q) {
     LaneRow row;
     row.label = label;
+    row.consumer = lane >= 0;
     const auto live = rec_.lane_of(e_).value_or(-1);
     row.live = live == lane && (lane >= 0 || is_q(rec_.events[e_].id) == of_q);
     std::vector<const Moment*> own;

@@ -50,6 +50,7 @@ struct LaneRow {
   std::string label;
   Ink ink;
   bool slot = false;  // of the ring, else of a lane
+  bool consumer = false;
   bool live = false;  // this step is its
   std::vector<LaneSpan> spans;
 };

@@ -264,9 +264,9 @@ void draw_pipeline_lanes(const Box& box, const PipelineView& view, Commands& com
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const LaneAxis axis{view, {{box.min.x + s.px(kLaneLabel), box.min.y}, {box.max.x, box.max.y - s.px(13)}}};
-  // A consumer's row is worth three of a slot's.
+  // There is most to see of a consumer.
   float weight = 0;
-  const auto weight_of = [](const LaneRow& row) { return row.slot ? 1.0F : row.spans.size() > 40 ? 2.2F : 1.0F; };
+  const auto weight_of = [](const LaneRow& row) { return row.consumer ? 2.2F : 1.0F; };
   for (const LaneRow& row : view.rows) weight += weight_of(row);
   const float gap = s.px(2),
               unit = (axis.plot.height() - gap * static_cast<float>(view.rows.size())) / std::max(weight, 1.0F);
