@@ -24,12 +24,14 @@ void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU
   if (x.letter.empty()) return;
   const std::string tile = x.tile >= 0 ? fmt::format("{}", x.tile) : "";
   const float letter = text_width(Face::maths, 13, x.letter), number = text_width(Face::mono, 10, tile);
+  const bool low = box.height() < s.px(20);
   const bool both = letter + number + s.px(6) < box.width();
   if (!both && letter + s.px(3) >= box.width()) return;
   const float left = box.centre().x - (letter + (both ? number + s.px(1) : 0)) / 2;
   draw_text_in(list, {{left, box.min.y}, {left + letter, box.max.y}}, Align::left, Face::maths, 13, ink, x.letter);
   if (both)
-    draw_text_in(list, {{left + letter + s.px(1), box.min.y + s.px(3)}, {box.max.x, box.max.y + s.px(3)}}, Align::left,
+    // Lower than the letter, where the box has room for that.
+    draw_text_in(list, {{left + letter + s.px(1), box.min.y}, {box.max.x, box.max.y + s.px(low ? 1 : 6)}}, Align::left,
                  Face::mono, 10, ink, tile);
 }
 

@@ -21,8 +21,8 @@ namespace attn {
 namespace {
 
 // Logical pixels.
-constexpr float kHead = 24, kChoices = 26, kAxis = 18, kOverviewGap = 8, kLegend = 20, kLabel = 148, kLabelNarrow = 104,
-                kNarrowCard = 640, kPads = 24, kShareBar = 14;
+constexpr float kHead = 24, kChoices = 26, kChoiceLine = 20, kAxis = 18, kOverviewGap = 8, kLegend = 20, kLabel = 148,
+                kLabelNarrow = 104, kNarrowCard = 640, kPads = 24, kShareBar = 14;
 constexpr float kLeastDrag = 4;
 
 ChooseTimeSpan whole_block(const PipelineScene& scene) {
@@ -246,38 +246,48 @@ bool may_compare(const PipelineScene& scene) {
   return std::ranges::any_of(scene.choices, &PipelineScene::Choice::may_be_beside);
 }
 
-// Those that may stand below it, as many as one line holds; a press on the one that does takes it away.
-void draw_besides(const PipelineScene& scene, const Box& line, Commands& commands) {
+// Where the recordings that can be chosen stand, or those that may stand below: `use(choice, x, line)` for each, x from
+// the left edge. Returns how many lines they take.
+template <class Use>
+int flow_choices(const PipelineScene& scene, bool below, float width, const Use& use) {
   const Style& s = style();
-  const std::string words = tr("below it");
-  const float label = text_width(Face::text, 12, words);
-  draw_text_in(ImGui::GetWindowDrawList(), {{line.min.x + s.px(6), line.min.y}, {line.max.x, line.max.y - s.px(4)}},
-               Align::left, Face::text, 12, colour(s.theme, Token::dim), words);
-  float x = line.min.x + label + s.px(14);
+  const float first = below ? text_width(Face::text, 12, tr("below it")) + s.px(14) : 0;
+  float x = first;
+  int line = 0;
   for (const PipelineScene::Choice& c : scene.choices) {
-    if (!c.may_be_beside) continue;
-    const float width = text_width(Face::text, 12, c.words) + s.px(12);
-    if (x + width > line.max.x) break;
-    ImGui::SetCursorScreenPos({x, line.min.y});
-    if (toggle(fmt::format("{}##beside_{}", c.words, c.id).c_str(), c.beside,
-               tr("The same axis, from the same product on")))
-      commands.push_back(CompareTimeline{c.beside ? "" : c.id});
-    x += width + s.px(4);
+    if (below && !c.may_be_beside) continue;
+    const float wide = text_width(Face::text, 12, c.words) + s.px(12);
+    if (x > first && x + wide > width) x = first, ++line;
+    use(c, x, line);
+    x += wide + s.px(4);
   }
+  return line + 1;
 }
 
-// The recordings there are, as many as one line holds.
-void draw_choices(const PipelineScene& scene, const Box& line, Commands& commands) {
+float choices_height(const PipelineScene& scene, bool below, float width) {
+  if (below && !may_compare(scene)) return 0;
+  const int lines = flow_choices(scene, below, width, [](const PipelineScene::Choice&, float, int) {});
+  return style().px(kChoices + kChoiceLine * static_cast<float>(lines - 1));
+}
+
+// A press on the one that stands below takes it away.
+void draw_choices(const PipelineScene& scene, bool below, ImVec2 at, float width, Commands& commands) {
   const Style& s = style();
-  float x = line.min.x;
-  for (const PipelineScene::Choice& c : scene.choices) {
-    const float width = text_width(Face::text, 12, c.words) + s.px(12);
-    if (x + width > line.max.x) break;
-    ImGui::SetCursorScreenPos({x, line.min.y});
-    if (toggle(fmt::format("{}##timeline_{}", c.words, c.id).c_str(), c.on, c.tip.c_str()) && !c.on)
+  if (below && !may_compare(scene)) return;
+  if (below)
+    draw_text_in(ImGui::GetWindowDrawList(), {{at.x + s.px(6), at.y}, {at.x + width, at.y + s.px(14)}}, Align::left,
+                 Face::text, 12, colour(s.theme, Token::dim), tr("below it"));
+  flow_choices(scene, below, width, [&](const PipelineScene::Choice& c, float x, int line) {
+    ImGui::SetCursorScreenPos({at.x + x, at.y + s.px(kChoiceLine) * static_cast<float>(line)});
+    const bool on = below ? c.beside : c.on;
+    const std::string id = fmt::format("{}##{}_{}", c.words, below ? "beside" : "timeline", c.id);
+    const std::string help = below ? tr("The same axis, from the same product on") : c.tip;
+    if (!toggle(id.c_str(), on, help.c_str())) return;
+    if (below)
+      commands.push_back(CompareTimeline{c.beside ? "" : c.id});
+    else if (!c.on)
       commands.push_back(ChooseTimeline{c.id});
-    x += width + s.px(4);
-  }
+  });
 }
 
 // The second recording: its lanes under the same axis, and what differs.
@@ -322,11 +332,9 @@ void draw_lanes(const PipelineScene& scene, Commands& commands) {
   const float width = ImGui::GetContentRegionAvail().x, right = at.x + width;
   draw_head(list, scene, {at, {right, at.y + s.px(kHead)}}, commands);
   float y = at.y + s.px(kHead);
-  draw_choices(scene, {{at.x - s.px(6), y}, {right, y + s.px(kChoices)}}, commands);
-  y += s.px(kChoices);
-  if (may_compare(scene)) {
-    draw_besides(scene, {{at.x - s.px(6), y}, {right, y + s.px(kChoices)}}, commands);
-    y += s.px(kChoices);
+  for (const bool below : {false, true}) {
+    draw_choices(scene, below, {at.x - s.px(6), y}, width, commands);
+    y += choices_height(scene, below, width);
   }
   draw_text(list, {at.x, y}, Face::bold, 17, colour(s.theme, Token::text), scene.headline);
   y += line_height(17);
@@ -361,9 +369,9 @@ void draw_lanes(const PipelineScene& scene, Commands& commands) {
 float lanes_height(const PipelineScene& scene, float width) {
   const Style& s = style();
   const float inner = width - 2 * s.px(kCardSide);
-  return beside_height(scene, inner) + s.px(may_compare(scene) ? kChoices : 0) +
-         s.px(kPads + kHead + kChoices + kShareBar + 18 + kOverviewGap + kAxis + kLegend + 4) +
-         words_height(scene, inner) + overview_height(scene) + rows_height(scene) + notes_height(scene, inner);
+  return beside_height(scene, inner) + choices_height(scene, false, inner) + choices_height(scene, true, inner) +
+         s.px(kPads + kHead + kShareBar + 18 + kOverviewGap + kAxis + kLegend + 4) + words_height(scene, inner) +
+         overview_height(scene) + rows_height(scene) + notes_height(scene, inner);
 }
 
 }  // namespace
