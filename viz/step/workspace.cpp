@@ -291,7 +291,7 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
   const float width = box.width() / s.scale;
   float x = in.min.x + s.px(kTransportWidth + 14);
   if (order_look(rec.order).pipeline)
-    return draw_pipeline_lanes({{x, in.min.y}, in.max}, pipeline_view(rec, at.event), commands);
+    return draw_pipeline_lanes({{x, in.min.y}, in.max}, pipeline_view(rec, at.event), !hidden.on, commands);
   if (width >= 760) {
     const float map = width >= 1100 ? 190 : 110;
     const Box map_box{{x, in.min.y - s.px(6)}, {x + s.px(map), in.max.y}};

@@ -260,7 +260,7 @@ void draw_pipeline_card(const Box& box, const PipelineView& view, Commands& comm
   list->PopClipRect();
 }
 
-void draw_pipeline_lanes(const Box& box, const PipelineView& view, Commands& commands) {
+void draw_pipeline_lanes(const Box& box, const PipelineView& view, bool future, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const LaneAxis axis{view, {{box.min.x + s.px(kLaneLabel), box.min.y}, {box.max.x, box.max.y - s.px(13)}}};
@@ -278,7 +278,11 @@ void draw_pipeline_lanes(const Box& box, const PipelineView& view, Commands& com
     draw_text_in(list, {{box.min.x, place.min.y}, {place.min.x - s.px(6), place.max.y}}, Align::right,
                  row.live ? Face::bold : Face::text, size,
                  row.slot ? colour_of(row.ink) : colour_of(row.live ? Token::text : Token::dim), row.label);
-    for (const LaneSpan& span : row.spans) draw_span(list, place, axis, span, span.from <= view.now);
+    for (LaneSpan span : row.spans) {
+      if (!future && span.from > view.now) break;
+      if (!future) span.to = std::min(span.to, view.now);
+      draw_span(list, place, axis, span, span.from <= view.now);
+    }
   }
   draw_axis(list, axis);
   const float x = axis.x_of(view.now);

@@ -11,7 +11,7 @@ constexpr float kPipelineCard = 196;  // logical: what the loops take
 
 // A node that is clicked leads to its next step.
 void draw_pipeline_card(const Box& box, const PipelineView& view, Commands& commands);
-// Where it is pressed or dragged leads to the step of that moment.
-void draw_pipeline_lanes(const Box& box, const PipelineView& view, Commands& commands);
+// Where it is pressed or dragged leads to the step of that moment. Without `future` it ends at this step.
+void draw_pipeline_lanes(const Box& box, const PipelineView& view, bool future, Commands& commands);
 
 }  // namespace attn

@@ -1,0 +1,139 @@
+// What Step shows of a block's pipeline, on the recorded block whose moments are known.
+#include "viz/step/facts/pipeline.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/ladder.h"
+#include "kernels/model/inputs/inputs.h"
+#include "kernels/model/options.h"
+#include "kernels/orders/hopper/names.h"
+#include "kernels/orders/hopper/recorded.h"
+#include "viz/step/facts/abreast.h"
+#include "viz/step/facts/scales.h"
+#include "viz/step/tiles/tiles_scene.h"
+
+namespace attn {
+namespace {
+
+Recording recorded(std::int64_t keys = 32) {
+  Problem p;
+  p.Lq = 4;
+  p.Lk = keys;
+  p.D = p.Dv = 4;
+  Options o;
+  o.br = 2;
+  o.bc = 4;
+  choose(o, kPipeline, 1);
+  const KernelRow& row = **find_kernel("cpu_flash");
+  InputSpec spec;
+  spec.generator = Generator::normal;
+  auto rec = row.record(row, p, o, *make_inputs(p, spec), {});
+  EXPECT_TRUE(rec) << (rec ? "" : rec.error().message);
+  return *std::move(rec);
+}
+
+EventIndex step(const Recording& rec, std::int32_t i, std::int32_t j, Phase phase) {
+  const auto e = rec.find({0, 0, i, j, phase});
+  EXPECT_TRUE(e);
+  return e.value_or(0);
+}
+
+std::vector<std::string> tokens_at(const Loop& loop, std::size_t node) {
+  std::vector<std::string> words;
+  for (const LoopToken& token : loop.tokens)
+    if (token.node == node) words.push_back(plain_text(token.words));
+  std::ranges::sort(words);
+  return words;
+}
+
+using Words = std::vector<std::string>;
+
+// Clock 13 728 of the recorded block: consumer 0 has handed S of tile 2 over; consumer 1 is in its exponentials of tile
+// 1; the producer waits for a slot for V of tile 3; K 2 is read, K 3 and V 2 are on their way, V 1 was let go by one.
+TEST(PipelineView, TokensStandWhereTheRecordedBlockHadThem) {
+  const Recording rec = recorded();
+  const PipelineView view = pipeline_view(rec, step(rec, 0, 2, orders::hopper_names().wait_s));
+  EXPECT_EQ(view.now, 13728);
+  EXPECT_EQ(tokens_at(view.consumers, 3), Words{"consumer 0, tile 2"});
+  EXPECT_EQ(tokens_at(view.consumers, 4), Words{"consumer 1, tile 1"});
+  EXPECT_EQ(tokens_at(view.producer, 2), Words{"V3"});
+  EXPECT_EQ(tokens_at(view.ring, 0), Words{});
+  EXPECT_EQ(tokens_at(view.ring, 1), (Words{"K3", "V2"}));
+  EXPECT_EQ(tokens_at(view.ring, 3), (Words{"K2", "V1 1 of 2 let go"}));
+  for (const LoopToken& token : view.consumers.tokens) EXPECT_EQ(token.live, token.lane == 0);
+}
+
+TEST(PipelineView, ALanesSpansHaveNoGapAndNoOverlapAndAStampMovesOneEdge) {
+  const Recording rec = recorded();
+  const PipelineView view = pipeline_view(rec, 0);
+  ASSERT_EQ(view.rows.size(), 7U);
+  std::vector<std::int32_t> stamps;
+  for (const auto& stamp : orders::hopper::recorded_block().stamps)
+    if (stamp.consumer == 0 && stamp.state != orders::hopper::State::ask_q) stamps.push_back(stamp.at);
+  const LaneRow& lane = view.rows[1];
+  EXPECT_EQ(lane.label, "consumer 0");
+  for (std::size_t n = 1; n < lane.spans.size(); ++n) EXPECT_EQ(lane.spans[n].from, lane.spans[n - 1].to);
+  for (const LaneSpan& span : lane.spans) {
+    EXPECT_LT(span.from, span.to);
+    EXPECT_NE(span.look, SpanLook::left_out);
+  }
+  EXPECT_EQ(lane.spans.back().to, stamps.back());
+  // A slot's tile is asked for, landed and read, one after the other.
+  for (const LaneRow& row : view.rows) {
+    if (!row.slot) continue;
+    ASSERT_EQ(row.spans.size(), 12U) << row.label;
+    for (std::size_t n = 1; n < row.spans.size(); ++n) EXPECT_GE(row.spans[n].from, row.spans[n - 1].to) << row.label;
+  }
+}
+
+TEST(PipelineView, WhereFewerTilesAreFollowedTheRestIsLeftOut) {
+  const Recording rec = recorded(16);
+  const PipelineView view = pipeline_view(rec, 0);
+  EXPECT_NE(view.source.find("the first 4 of its 8 key tiles"), std::string::npos) << view.source;
+  EXPECT_EQ(std::ranges::count(view.rows[1].spans, SpanLook::left_out, &LaneSpan::look), 1);
+  EXPECT_EQ(std::ranges::count(pipeline_view(recorded(), 0).rows[1].spans, SpanLook::left_out, &LaneSpan::look), 0);
+}
+
+// Of each step: what is in flight has no value in any cell, whoever's step it is.
+TEST(PipelineView, TilesInFlightHaveNoNumbers) {
+  const Recording rec = recorded();
+  const TensorScales scales = scales_of(rec);
+  const auto& n = orders::hopper_names();
+  std::size_t flights = 0;
+  for (EventIndex now = 0; now < rec.events.size(); ++now) {
+    for (std::int64_t lane = 0; lane < abreast(rec); ++lane) {
+      const auto e = last_abreast(rec, now, lane);
+      if (!e) continue;
+      const TilesScene scene = tiles_scene(rec, *e, now, {}, scales);
+      const Phase phase = rec.events[*e].id.phase;
+      const TileScene &s = scene.tiles[static_cast<std::size_t>(Column::s)],
+                      &o = scene.tiles[static_cast<std::size_t>(Column::o)];
+      ASSERT_EQ(s.flight, phase == n.issue_s || phase == n.wait_s);
+      ASSERT_EQ(o.flight, phase == n.issue_o || phase == n.wait_o);
+      for (const TileScene* tile : {&s, &o, &scene.k, &scene.v}) {
+        if (!tile->flight) continue;
+        ++flights;
+        for (const Cell& cell : tile->cells) ASSERT_NE(cell.look, CellLook::value);
+      }
+    }
+  }
+  EXPECT_GT(flights, 100U);
+}
+
+TEST(PipelineView, AMomentOfTheAxisIsTheLastStepThatBeganByThen) {
+  const Recording rec = recorded();
+  const PipelineView view = pipeline_view(rec, 0);
+  for (EventIndex e = 0; e < rec.events.size(); ++e) {
+    const EventIndex at = step_at(view, view.moments.at(e));
+    EXPECT_EQ(view.moments.at(at), view.moments.at(e));
+    EXPECT_GE(at, e);
+  }
+  EXPECT_EQ(step_at(view, 0), 0U);
+}
+
+}  // namespace
+}  // namespace attn
