@@ -16,15 +16,6 @@ namespace {
 
 constexpr double kSeconds = 20;  // a cold start from a slow disk
 constexpr std::size_t kMaxBytes = 4096;
-// As the shell finds a name.
-std::filesystem::path in_path(const std::string& name) {
-  std::istringstream folders(environment("PATH").value_or("/usr/local/bin:/usr/bin:/bin"));
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    std::filesystem::path file = std::filesystem::path(folder.empty() ? "." : folder) / name;
-    if (can_run(file)) return file;
-  }
-  return {};
-}
 
 // It is started in another folder. Links stay: beside its own link a Python of a venv finds the venv.
 std::filesystem::path whole(const std::filesystem::path& file) {
@@ -36,7 +27,7 @@ std::filesystem::path whole(const std::filesystem::path& file) {
 Result<std::filesystem::path> program_of(const std::string& chosen) {
   if (chosen.empty() || chosen.find('/') == std::string::npos) {
     const std::string name = chosen.empty() ? "python3" : chosen;
-    if (const auto found = in_path(name); !found.empty()) return whole(found);
+    if (const auto found = program_in_path(name); !found.empty()) return whole(found);
     return fail(ErrorKind::cannot_run, fmt::format("there is no {} in PATH", name));
   }
   if (can_run(chosen)) return whole(chosen);

@@ -140,7 +140,8 @@ void draw_save_steps(const Controller& controller, ShellUiState& ui, Commands& c
   const int steps =
       controller.model().recording == nullptr ? 0 : static_cast<int>(controller.model().recording->events.size());
   popup_heading(tr_of(kSaveSteps));
-  dim_words(tr("A name that ends in .gif gives one animation, any other a folder with a PNG a step."));
+  dim_words(
+      tr(".gif: one animation. .mp4, .webm: a film that moves, made by ffmpeg. Else: a folder with a PNG a step."));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(ui, "steps", "/path/to/steps.gif", "", FileDialog::Kind::save, ui.path);
   ImGui::AlignTextToFramePadding();

@@ -117,7 +117,11 @@ double Shell::seconds_to_motion() const {
   constexpr double kAskDialog = 0.1;  // the desktop's dialog is a process that is asked whether it has ended
   if (!ui_.browsing.empty()) seconds = std::min(seconds, kAskDialog);
   if (step_.cache != nullptr && step_.cache->scanning) seconds = 0;
-  return seconds;
+  return moves() ? 0 : seconds;
+}
+
+bool Shell::moves() const {
+  return step_.tiles.moving();
 }
 
 // Step, and beside it the doors while they are open. Both work.
@@ -250,6 +254,7 @@ void Shell::follow_class(const State& state, bool tiles_had_keyboard, Commands& 
 
 void Shell::draw(Controller& controller, Commands& commands) {
   const State& state = controller.state();
+  step_.tiles.begin_frame();
   follow_keyboard(state);
   if (state.view.workspace != Workspace::learn || teaches(state.view)) learn_.on_map.reset();
   const ArrowKeys arrows = step_.tiles.focused ? ArrowKeys::cells : learn_.on_map ? ArrowKeys::map : ArrowKeys::steps;

@@ -39,6 +39,11 @@ class Shell {
   // nothing moves.
   double seconds_to_motion() const;
 
+  // A step is on its way: frames come by themselves until it has arrived.
+  bool moves() const;
+  // The system asks for less motion: nothing moves, whatever the user's own switch says.
+  void ask_less_motion(bool less) { step_.tiles.less_motion = less; }
+
   // Pictures show no toasts: they would be of what happened before.
   void show_toasts(bool on) { toasts_ = on; }
   // Bench draws this chart alone (viz/bench/scene/bench_ui_state.h).

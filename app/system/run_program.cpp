@@ -5,15 +5,19 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <sstream>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "app/system/posix.h"
+#include "kernels/base/folders.h"
 #include "kernels/base/text.h"
 
 namespace attn {
@@ -123,6 +127,15 @@ Result<void> read_all(PipeEnds& out, PipeEnds& error, const std::string& name, c
   return ok();
 }
 
+// How a program ended that did not end well, with its own words.
+tl::unexpected<Error> ended(const std::string& name, int status, std::string said) {
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  const std::string end = !WIFEXITED(status)                   ? tr("was killed by a signal")
+                          : WEXITSTATUS(status) == kExecFailed ? tr("could not be started")
+                                                               : phrase("ended with {}", WEXITSTATUS(status));
+  return fail(ErrorKind::failed, fmt::format("{} {}{}{}", name, end, said.empty() ? "" : ": ", said));
+}
+
 }  // namespace
 
 Result<std::string> output_of(const std::filesystem::path& program, const std::vector<std::string>& arguments,
@@ -153,11 +166,103 @@ Result<std::string> output_of(const std::filesystem::path& program, const std::v
   if (auto read = read_all(*out, *error, name, deadline, max_bytes, said); !read) return tl::unexpected(read.error());
   const int status = process.wait();
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::move(said.out);
-  while (!said.error.empty() && said.error.back() == '\n') said.error.pop_back();
-  const std::string end = !WIFEXITED(status)                   ? tr("was killed by a signal")
-                          : WEXITSTATUS(status) == kExecFailed ? tr("could not be started")
-                                                               : phrase("ended with {}", WEXITSTATUS(status));
-  return fail(ErrorKind::failed, fmt::format("{} {}{}{}", name, end, said.error.empty() ? "" : ": ", said.error));
+  return ended(name, status, said.error);
+}
+
+std::filesystem::path program_in_path(const std::string& name) {
+  std::istringstream folders(environment("PATH").value_or("/usr/local/bin:/usr/bin:/bin"));
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::filesystem::path file = std::filesystem::path(folder.empty() ? "." : folder) / name;
+    if (can_run(file)) return file;
+  }
+  return {};
+}
+
+// Its stdin is a socket: to write where nobody reads is an error then, not a signal.
+struct FedProgram::Impl {
+  Impl(std::string program, End to, End from, pid_t id)
+      : name(std::move(program)), in(std::move(to)), error(std::move(from)), process(id) {}
+  // Waits until it takes more, or has ended; reads what it says meanwhile. False: it takes no more.
+  Result<bool> look(bool more, const std::stop_token& stop);
+  Result<void> end();
+
+  std::string name, said;
+  End in, error;
+  Process process;
+};
+
+Result<bool> FedProgram::Impl::look(bool more, const std::stop_token& stop) {
+  std::array<pollfd, 2> wanted{{{error.descriptor(), POLLIN, 0}, {in.descriptor(), POLLOUT, 0}}};
+  const int ready = ::poll(wanted.data(), more ? 2 : 1, kLookAgainMs);
+  if (ready < 0 && errno != EINTR) return fail(ErrorKind::failed, fmt::format("{}: {}", name, std::strerror(errno)));
+  if (stop.stop_requested()) return fail(ErrorKind::cancelled, phrase("{} was cancelled", name));
+  if (ready <= 0) return true;
+  if (wanted[0].revents != 0 && !read_some(error, said)) return false;
+  if (said.size() > kMaxWords) said.erase(0, said.size() - kMaxWords);
+  return true;
+}
+
+Result<void> FedProgram::Impl::end() {
+  const int status = process.wait();
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return ok();
+  return ended(name, status, said);
+}
+
+FedProgram::FedProgram(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+FedProgram::FedProgram(FedProgram&&) noexcept = default;
+FedProgram& FedProgram::operator=(FedProgram&&) noexcept = default;
+FedProgram::~FedProgram() = default;
+
+Result<FedProgram> FedProgram::start(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
+  const std::string name = program.filename().string();
+  std::vector<std::string> words{program.string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const std::vector<char*> pointers = pointers_to(words);
+  int ends[2] = {-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return fail(ErrorKind::cannot_run, phrase("no pipe could be made: {}", std::strerror(errno)));
+  End mine(ends[0]), its(ends[1]);
+  auto error = make_pipe();
+  if (!error) return tl::unexpected(error.error());
+  const End nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  const pid_t parent = ::getpid();
+  const pid_t id = ::fork();
+  if (id < 0) return fail(ErrorKind::cannot_run, phrase("{} could not be started: {}", name, std::strerror(errno)));
+  if (id == 0) {  // only calls that are safe between fork and exec
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(kExecFailed);
+    ::dup2(its.descriptor(), STDIN_FILENO);
+    ::dup2(nowhere.descriptor(), STDOUT_FILENO);
+    ::dup2(error->write.descriptor(), STDERR_FILENO);
+    ::execv(pointers[0], pointers.data());
+    ::_exit(kExecFailed);
+  }
+  return FedProgram(std::make_unique<Impl>(name, std::move(mine), std::move(error->read), id));
+}
+
+Result<void> FedProgram::feed(std::span<const std::byte> bytes, const std::stop_token& stop) {
+  while (!bytes.empty()) {
+    const auto goes_on = impl_->look(true, stop);
+    if (!goes_on) return tl::unexpected(goes_on.error());
+    const ssize_t n =
+        *goes_on ? ::send(impl_->in.descriptor(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
+    if (n >= 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(n));
+    } else if (!*goes_on || (errno != EAGAIN && errno != EINTR)) {
+      if (const auto end = finish(stop); !end) return end;
+      return fail(ErrorKind::failed, phrase("{} ended before it had read all", impl_->name));
+    }
+  }
+  return ok();
+}
+
+Result<void> FedProgram::finish(const std::stop_token& stop) {
+  impl_->in.close();
+  for (;;) {
+    const auto goes_on = impl_->look(false, stop);
+    if (!goes_on) return tl::unexpected(goes_on.error());
+    if (!*goes_on) return impl_->end();
+  }
 }
 
 Error replace_process(const std::string& program, const std::vector<std::string>& arguments) {

@@ -4,6 +4,9 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,28 @@ namespace attn {
 Result<std::string> output_of(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                               const Deadline& deadline, std::size_t max_bytes,
                               const std::filesystem::path& folder = {});
+
+// The file of a program that PATH has by this name; empty: none.
+std::filesystem::path program_in_path(const std::string& name);
+
+// Another program that reads from stdin what it is fed. What it prints is thrown away; its errors are said. It is
+// killed with the object.
+class FedProgram {
+ public:
+  static Result<FedProgram> start(const std::filesystem::path& program, const std::vector<std::string>& arguments);
+  FedProgram(FedProgram&&) noexcept;
+  FedProgram& operator=(FedProgram&&) noexcept;
+  ~FedProgram();
+  // Until it has taken all of them; the error says how it ended where it takes no more.
+  Result<void> feed(std::span<const std::byte> bytes, const std::stop_token& stop);
+  // Nothing more comes: until it has ended.
+  Result<void> finish(const std::stop_token& stop);
+
+ private:
+  struct Impl;
+  explicit FedProgram(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
 
 // Becomes another program, found in PATH by its name; returns only where that can't be.
 Error replace_process(const std::string& program, const std::vector<std::string>& arguments);

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "app/graphics/film_name.h"
 #include "kernels/base/files.h"
-#include "kernels/base/letters.h"
 #include "kernels/base/text.h"
 
 namespace attn {
@@ -24,6 +24,8 @@ void StepsGif::take(Commands& commands, EventIndex cursor, EventIndex steps, con
   if (it == commands.end()) return;
   const SaveSteps what = *command_as<SaveSteps>(*it);
   commands.erase(it);
+  if (names_film(what.path))
+    return log.error(tr("A page in a browser makes no films: choose a name that ends in .gif."));
   if (running()) return log.warn(tr("Pictures are being taken: wait until they are saved."));
   if (what.first > what.last || what.last >= steps)
     return log.error(
@@ -53,8 +55,7 @@ void StepsGif::after(const std::function<Image()>& read, Commands& commands, Log
 }
 
 Result<void> StepsGif::add(const Image& image) {
-  if (!same_letters(std::filesystem::path(wanted_->path).extension().string(), ".gif"))
-    return write_png(folder_ / fmt::format("step-{:04}.png", now_ + 1), image);
+  if (!names_gif(wanted_->path)) return write_png(folder_ / fmt::format("step-{:04}.png", now_ + 1), image);
   if (!gif_) {
     auto made = GifWriter::create(image.width, image.height);
     if (!made) return tl::unexpected(made.error());

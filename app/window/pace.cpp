@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace attn {
+namespace {
+
+constexpr double kMotionCost = 6;  // so many times its processor time a frame of motion lasts: room for the step itself
+
+}  // namespace
 
 // A display that waits for its own beat holds the frames back itself: ours is a little faster, so that none is missed.
 Pace::Pace(double rate) : frame_(0.95 / (rate >= 20 && rate <= 1000 ? rate : 60)) {}
@@ -29,6 +34,11 @@ void Pace::drawn(double begun, double ended, bool differs) {
   --settling_;
   // What goes on by itself takes half of a core at most where drawing is slow.
   next_ = begun + std::max(frame_, 2 * (ended - begun));
+}
+
+void Pace::moving(double begun, double cpu) {
+  next_ = begun + std::max(frame_, kMotionCost * cpu);
+  settling_ = std::max(settling_, 1);
 }
 
 }  // namespace attn

@@ -1,5 +1,7 @@
 #include "app/window/pictures.h"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -7,16 +9,17 @@
 #include <fmt/format.h>
 
 #include "app/control/controller.h"
+#include "app/graphics/film_name.h"
 #include "app/graphics/gif.h"
 #include "app/graphics/gui_context.h"
 #include "app/graphics/offscreen.h"
 #include "app/shell/shell.h"
 #include "app/system/assets.h"
+#include "app/window/film.h"
 #include "app/worker/disassemble.h"
 #include "imgui.h"
 #include "imgui_impl_opengl3.h"
 #include "kernels/base/files.h"
-#include "kernels/base/letters.h"
 #include "kernels/base/text.h"
 #include "profiling/tune/store.h"
 
@@ -43,8 +46,8 @@ class Renderer {
   Renderer() = default;
 };
 
-State still(State state) {
-  state.preferences.reduced_motion = true;
+State still(State state, bool moves) {
+  state.preferences.reduced_motion = !moves;
   state.view.step.playing = false;
   return state;
 }
@@ -52,7 +55,8 @@ State still(State state) {
 // The window's frame without a window. Members die in reverse order.
 class OffscreenWindow {
  public:
-  static Result<std::unique_ptr<OffscreenWindow>> open(const PictureSpec& spec) {
+  // `moves`: steps do, frame by frame.
+  static Result<std::unique_ptr<OffscreenWindow>> open(const PictureSpec& spec, bool moves = false) {
     if (auto good = check_picture_size(spec.width, spec.height); !good) return tl::unexpected(good.error());
     const auto assets = find_assets();
     if (!assets) return tl::unexpected(assets.error());
@@ -63,14 +67,14 @@ class OffscreenWindow {
     if (!renderer) return tl::unexpected(renderer.error());
     offscreen_window->renderer_ = *std::move(renderer);
     if (auto ready = offscreen_window->shell_.set_up(*assets); !ready) return tl::unexpected(ready.error());
-    offscreen_window->show(spec);
+    offscreen_window->show(spec, moves);
     return offscreen_window;
   }
   Controller& controller() { return *controller_; }
   Shell& shell() { return shell_; }
 
-  Image draw(Commands commands) {
-    for (int frame = 0; frame < kFrames; ++frame) {
+  Image draw(Commands commands, int frames = kFrames) {
+    for (int frame = 0; frame < frames; ++frame) {
       controller_->update(std::exchange(commands, {}));
       if (controller_->tasks_run()) controller_->wait();  // what a panel asked for belongs to the picture
       shell_.follow(controller_->state(), 1);
@@ -90,10 +94,10 @@ class OffscreenWindow {
 
  private:
   explicit OffscreenWindow(Offscreen offscreen) : offscreen_(std::move(offscreen)) {}
-  void show(const PictureSpec& spec) {
+  void show(const PictureSpec& spec, bool moves) {
     shell_.show_toasts(false);
     ControllerOptions options;
-    options.state = still(spec.state);
+    options.state = still(spec.state, moves);
     options.lister = list_kernel_here;
     options.sweeps.tiles = tuned_folder();
     // Pictures show the lessons as they are to who has not begun.
@@ -114,10 +118,6 @@ class OffscreenWindow {
   Shell shell_;
   std::unique_ptr<Controller> controller_;
 };
-
-bool is_gif(const std::filesystem::path& file) {
-  return same_letters(file.extension().string(), ".gif");
-}
 
 tl::unexpected<Error> stopped(EventIndex ready) {
   return fail(ErrorKind::cancelled, phrase("Cancelled after {} pictures.", ready));
@@ -155,6 +155,33 @@ Result<void> take_pngs(OffscreenWindow& offscreen_window, const StepSeries& step
   return ok();
 }
 
+// Each frame of a step that moves, then the step at rest until the next one is due.
+Result<void> take_film(OffscreenWindow& offscreen_window, const StepSeries& steps, const std::filesystem::path& out,
+                       const std::stop_token& stop, const std::function<void(EventIndex)>& done) {
+  ImGui::GetIO().DeltaTime = 1.0F / kFilmRate;
+  std::optional<FilmWriter> film;
+  int shown = 0;
+  for (EventIndex e = steps.first; e <= steps.last; ++e) {
+    if (stop.stop_requested()) return stopped(e - steps.first);
+    const EventIndex ready = e - steps.first + 1;
+    const int until = std::max(shown + 1, static_cast<int>(std::lround(steps.seconds_per_step * ready * kFilmRate)));
+    Image image = offscreen_window.draw({GoToEvent{e}}, e == steps.first ? kFrames : 1);
+    if (!film) {
+      auto made = FilmWriter::create(out, image.width, image.height);
+      if (!made) return tl::unexpected(made.error());
+      film.emplace(*std::move(made));
+    }
+    for (; shown + 1 < until && offscreen_window.shell().moves(); ++shown) {
+      if (auto added = film->add(image, 1, stop); !added) return added;
+      image = offscreen_window.draw({}, 1);
+    }
+    if (auto added = film->add(image, until - shown, stop); !added) return added;
+    shown = until;
+    done(ready);
+  }
+  return film->finish(stop);
+}
+
 }  // namespace
 
 Result<void> check_picture_size(int width, int height) {
@@ -190,7 +217,10 @@ Result<std::vector<Image>> draw_charts(const PictureSpec& spec, std::span<const 
 
 Result<void> take_pictures(const PictureSpec& spec, const StepSeries& steps, const std::filesystem::path& out,
                            const std::stop_token& stop, const std::function<void(EventIndex)>& done) {
-  auto offscreen_window = OffscreenWindow::open(spec);
+  // A step that is gone before it has arrived would only flicker.
+  constexpr double kLeastToMove = 0.45;
+  const bool film = names_film(out);
+  auto offscreen_window = OffscreenWindow::open(spec, film && steps.seconds_per_step >= kLeastToMove);
   if (!offscreen_window) return tl::unexpected(offscreen_window.error());
   const Model& model = (*offscreen_window)->controller().model();
   const std::size_t events = model.recording == nullptr ? 0 : model.recording->events.size();
@@ -199,8 +229,9 @@ Result<void> take_pictures(const PictureSpec& spec, const StepSeries& steps, con
                             steps.last + 1, events));
   }
   (*offscreen_window)->draw({});  // windows and docks find their sizes
-  return is_gif(out) ? take_gif(**offscreen_window, steps, out, stop, done)
-                     : take_pngs(**offscreen_window, steps, out, stop, done);
+  if (film) return take_film(**offscreen_window, steps, out, stop, done);
+  return names_gif(out) ? take_gif(**offscreen_window, steps, out, stop, done)
+                        : take_pngs(**offscreen_window, steps, out, stop, done);
 }
 
 Result<void> take_picture(const PictureSpec& spec, const std::filesystem::path& file) {

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
+#include <future>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -25,6 +27,7 @@
 #include "app/state/apply/apply.h"
 #include "app/state/lessons/lesson_progress.h"
 #include "app/system/assets.h"
+#include "app/system/less_motion.h"
 #include "app/system/posix.h"
 #include "app/window/display_lost.h"
 #include "app/window/pace.h"
@@ -261,6 +264,7 @@ void show_frame(App& app, const WindowRequests& requests) {
 
 void draw_frame(App& app, Pace& pace) {
   const double begun = glfwGetTime();
+  const std::clock_t used = std::clock();
   make_frame(app);
   const WindowRequests requests = app.controller->take_requests();
   if (requests.clipboard) ImGui::SetClipboardText(requests.clipboard->c_str());
@@ -272,6 +276,7 @@ void draw_frame(App& app, Pace& pace) {
   app.shown = sum;
   pace.drawn(begun, glfwGetTime(), differs);
   pace.at(glfwGetTime() + app.shell.seconds_to_motion());
+  if (app.shell.moves()) pace.moving(begun, static_cast<double>(std::clock() - used) / CLOCKS_PER_SEC);
   if (!app.commands.empty()) pace.news(false);
 }
 
@@ -374,11 +379,19 @@ Result<int> run_window(const WindowOptions& options) {
     keeper.look(app.controller->state(), app.shell, app.window.get(), app.controller->log(), at_once);
   };
   const std::stop_callback stopped(options.stop, [] { glfwPostEmptyEvent(); });
+  // The desktop is asked aside: its program takes longer than a frame.
+  auto less_motion = std::async(std::launch::async, [] {
+    const bool less = desktop_asks_less_motion();
+    glfwPostEmptyEvent();
+    return less;
+  });
   Pace pace(display_rate());
   double looked = glfwGetTime();
   while (options.max_frames == 0 || app.frames < options.max_frames) {
     if (glfwWindowShouldClose(app.window.get()) != GLFW_FALSE || options.stop.stop_requested()) break;
     wait(app, pace, looked);
+    if (less_motion.valid() && less_motion.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+      app.shell.ask_less_motion(less_motion.get());
     if (pace.next() <= glfwGetTime()) draw_frame(app, pace);
     follow_class(app.window.get(), teaches(app.controller->state().view), app.before_class);
     keep(false);

@@ -110,7 +110,8 @@ using StepCommand =
 struct SetInputFiles {
   std::array<std::string, 4> paths;
 };
-// Steps `first` to `last`, both included, as one animated GIF (a path that ends in .gif) or a folder of PNGs.
+// Steps `first` to `last`, both included: one animated GIF where the path ends in .gif, a film where it ends in .mp4 or
+// .webm, else PNGs in a folder.
 struct SaveSteps {
   std::string path;
   EventIndex first = 0, last = 0;

@@ -1,4 +1,4 @@
-// attnscope shot: any view as a PNG, and several steps as a GIF or a folder of PNGs, with no display.
+// attnscope shot: any view as a PNG, and several steps as a GIF, a film or a folder of PNGs, with no display.
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -294,7 +294,7 @@ Command add_shot(Parser program) {
       ->type_name("NAME");
   parser.add_option("--step", a->step, tr("Which step, from 1 as the window counts them; A..B: each of them"))
       ->type_name("N|A..B");
-  parser.add_option("--seconds", a->seconds_per_step, tr("How long a step of a GIF is shown; left out: 1"))
+  parser.add_option("--seconds", a->seconds_per_step, tr("How long a GIF or film shows a step; left out: 1"))
       ->type_name("S");
   parser.add_flag("--report", a->report, tr("For the window: progress on its socket"))->group("");
   parser
@@ -311,13 +311,16 @@ Command add_shot(Parser program) {
   parser.add_option("--scale", a->scale, tr("Size of text and tiles, 1 to 3; --qk-scale is the factor of QK^T"))
       ->type_name("X");
   parser.add_option("--theme", a->theme, tr("dark or light; left out: dark"))->type_name("NAME");
-  parser.add_option("-o,--out", a->out, tr("The picture; of several steps: a GIF, or a folder of PNGs"))
+  parser
+      .add_option("-o,--out", a->out,
+                  tr("The picture; of several steps: a GIF, a film (by ffmpeg), or a folder of PNGs"))
       ->required()
-      ->type_name("FILE.png|FILE.gif|FOLDER");
+      ->type_name("FILE.png|FILE.gif|FILE.mp4|FILE.webm|FOLDER");
   a->document.add_to(parser, "--qk-scale");
   parser.footer(
       tr("Examples:\n  attnscope shot --view step --preset late_outlier --step 50 -o step.png\n  attnscope shot "
-         "--preset causal --step 1..20 --seconds 0.8 -o causal.gif\n  attnscope shot --view bench --session sweep.attn "
+         "--preset causal --step 1..20 --seconds 0.8 -o causal.gif\n  attnscope shot --preset causal --step 1..20 -o "
+         "causal.mp4\n  attnscope shot --view bench --session sweep.attn "
          "--theme light --size 1920x1080 -o bench.png"));
   return {parser, [a](Stopper& stopper) { return shoot_and_tell(*a, stopper); }};
 }

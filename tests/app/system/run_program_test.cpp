@@ -2,10 +2,15 @@
 #include "app/system/run_program.h"
 
 #include <chrono>
+#include <cstddef>
+#include <fstream>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include "tests/kernels/temp_folder.h"
 
 namespace attn {
 namespace {
@@ -54,6 +59,51 @@ TEST(RunProgram, IsKilledAtItsDeadlineAtAStopAndAtItsLimit) {
   ASSERT_FALSE(much);
   EXPECT_NE(much.error().message.find("more than 1000 bytes"), std::string::npos) << much.error().message;
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
+}
+
+Result<FedProgram> fed(const std::string& script) {
+  return FedProgram::start("/bin/sh", {"-c", script});
+}
+
+TEST(FedProgram, ReadsAllThatItIsFed) {
+  const TempFolder folder;
+  const std::string file = (folder / "sum").string();
+  auto program = fed("wc -c > '" + file + "'; head -c 200000 /dev/zero; head -c 200000 /dev/zero >&2");
+  ASSERT_TRUE(program) << program.error().message;
+  const std::vector<std::byte> bytes(300001);
+  for (int n = 0; n < 3; ++n) ASSERT_TRUE(program->feed(bytes, {}));
+  const auto ended = program->finish({});
+  ASSERT_TRUE(ended) << ended.error().message;
+  std::ifstream in(file);
+  std::size_t counted = 0;
+  in >> counted;
+  EXPECT_EQ(counted, 900003U);
+}
+
+TEST(FedProgram, OneThatEndsEarlySaysWhy) {
+  auto program = fed("echo 'Unknown encoder' >&2; exit 8");
+  ASSERT_TRUE(program);
+  const std::vector<std::byte> bytes(10'000'000);
+  const auto refused = program->feed(bytes, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "sh ended with 8: Unknown encoder");
+  auto content = fed("exit 0");
+  ASSERT_TRUE(content);
+  const auto left = content->feed(bytes, {});
+  ASSERT_FALSE(left);
+  EXPECT_EQ(left.error().message, "sh ended before it had read all");
+}
+
+TEST(FedProgram, StopsWhenAskedAndIsFoundInPath) {
+  auto program = fed("exec sleep 60");
+  ASSERT_TRUE(program);
+  std::stop_source source;
+  source.request_stop();
+  const auto stopped = program->feed(std::vector<std::byte>(10'000'000), source.get_token());
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().kind, ErrorKind::cancelled);
+  EXPECT_EQ(program_in_path("sh").filename(), "sh");
+  EXPECT_TRUE(program_in_path("no-such-program-here").empty());
 }
 
 }  // namespace

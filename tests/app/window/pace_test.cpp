@@ -102,5 +102,24 @@ TEST(Pace, ADisplayThatSaysNoRateIsTakenForSixty) {
   }
 }
 
+// Where a frame takes long, as a software renderer's does, what moves has fewer of them.
+TEST(Pace, MotionTakesAFifthOfACoreAtMost) {
+  for (const double cost : {0.0005, 0.002, 0.005, 0.03, 0.2}) {
+    Pace pace(60);
+    count_frames(pace, 0, 1, 0.001, kSame);
+    pace.news(false);
+    double used = 0;
+    int frames = 0;
+    for (double now = std::max(pace.next(), 1.0); now < 11; now = pace.next()) {
+      pace.drawn(now, now + cost, true);
+      pace.moving(now, cost);
+      used += cost;
+      ++frames;
+    }
+    EXPECT_LE(used, 0.2 * 10 + cost) << cost;
+    EXPECT_GE(frames, std::min(590.0, 1.5 / cost)) << cost;
+  }
+}
+
 }  // namespace
 }  // namespace attn

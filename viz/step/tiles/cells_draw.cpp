@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "kernels/base/text.h"
+#include "viz/draw/marks.h"
 #include "viz/draw/pixel_image.h"
 #include "viz/step/tiles/parts_draw.h"
 #include "viz/step/tiles/pointed.h"
@@ -26,14 +26,15 @@ Box inset(const Box& b, const Style& s) {
   return {{b.min.x + gx, b.min.y + gy}, {b.max.x - gx, b.max.y - gy}};
 }
 
-void draw_gauge(const Drawn& d, const Box& box, float value, ImU32 fill, float arrival) {
-  // Alpha is how much of the past is left: the cell is filled that far, and sinks to it.
+void draw_gauge(const Drawn& d, const Box& box, float value, ImU32 fill) {
+  // Alpha is how much of the past is left: the cell is filled that far.
   d.list->AddRectFilled(box.min, box.max, colour_of(Token::field), d.s.px(2));
-  const float left = std::isfinite(value) ? std::clamp(value, 0.0F, 1.0F) : 1.0F, share = 1 - (1 - left) * arrival;
+  const float share = std::isfinite(value) ? std::clamp(value, 0.0F, 1.0F) : 1.0F;
   d.list->AddRectFilled(box.min, {box.min.x + box.width() * share, box.max.y}, fill, d.s.px(2));
 }
 
-constexpr float kLowCell = 20;  // logical: the number makes room for the line under it
+constexpr float kLowCell = 20;     // logical: the number makes room for the line under it
+constexpr float kReadable = 0.6F;  // strength of a fill below which a number on it has the ground's ink
 
 // Its row's largest score: underlined in m's colour.
 void draw_largest(const Drawn& d, const Box& box) {
@@ -50,35 +51,41 @@ ImU32 fill_of(const Drawn& d, const TileScene& tile, const Cell& cell) {
   return colour_of(cell.value == -HUGE_VALF ? Token::ground : Token::text);
 }
 
-void draw_value_cell(const Drawn& d, const TileScene& tile, const TilePlace& place, const Cell& cell, const Box& outer,
-                     bool chosen) {
+// How a cell of numbers is drawn besides what it holds.
+struct CellStyle {
+  float text_size = 12;
+  bool chosen = false;  // of the followed row
+  bool flies = false;   // on its way: with its fill, whatever it is in its tile
+  float strength = 1;   // what alpha leaves of it
+};
+
+void draw_value_cell(const Drawn& d, const TileScene& tile, const Cell& cell, const Box& outer, const CellStyle& as) {
   const Box box = inset(outer, d.s);
   ImU32 ink = colour_of(Token::dim);
-  const float strength = strength_of(d, tile);
   const float rounding = box.width() > d.s.px(14) && box.height() > d.s.px(10) ? d.s.px(2) : 0;
-  if (tile.superseded) {
-    if (chosen) ink = colour_of(Token::text);
+  if (tile.superseded && !as.flies) {
+    if (as.chosen) ink = colour_of(Token::text);
   } else if (tile.gauge) {
-    draw_gauge(d, box, cell.value, cell_fill(d.s.theme, tile.hue, 0.1F), strength);
+    draw_gauge(d, box, cell.value, cell_fill(d.s.theme, tile.hue, 0.1F));
     ink = colour_of(Token::text);
   } else {
     const ImU32 fill = fill_of(d, tile, cell);
     if (tile.gradient)
-      draw_cut(d.list, box, faded(fill, strength));
+      draw_cut(d.list, box, faded(fill, as.strength));
     else
-      d.list->AddRectFilled(box.min, box.max, faded(fill, strength), rounding);
-    if (cell.value == -HUGE_VALF) draw_outline(d.list, box, faded(colour_of(Token::faint), strength), 1);
-    ink = text_on(fill);
+      d.list->AddRectFilled(box.min, box.max, faded(fill, as.strength), rounding);
+    if (cell.value == -HUGE_VALF) draw_outline(d.list, box, faded(colour_of(Token::faint), as.strength), 1);
+    ink = as.strength < kReadable ? colour_of(Token::text) : text_on(fill);
   }
-  ink = faded(ink, strength);
   if (!cell.text.empty() && outer.height() >= d.s.px(kNumberHeight)) {
     // The numbers' face draws infinity too small to be told from an equals sign.
     const bool number = std::isfinite(cell.value);
-    float size = number ? place.text_size : place.text_size + 2;
+    float size = number ? as.text_size : as.text_size + 2;
     const Face face = number ? Face::mono : Face::text;
     while (size > 8 && text_width(face, size, cell.text) > box.width()) size -= 1;
     const float lift = cell.largest && box.height() <= d.s.px(kLowCell) ? d.s.px(2) : 0;
-    draw_text_in(d.list, {box.min, {box.max.x, box.max.y - lift}}, Align::centre, face, size, ink, cell.text);
+    const bool fits = !as.flies || text_width(face, size, cell.text) <= box.width();
+    if (fits) draw_text_in(d.list, {box.min, {box.max.x, box.max.y - lift}}, Align::centre, face, size, ink, cell.text);
   }
   if (cell.largest) draw_largest(d, box);
 }
@@ -194,7 +201,7 @@ void draw_picture(const Drawn& d, const TileScene& tile, const TilePlace& place)
                        : blank_pixel(d, cell.look, first_x + static_cast<float>(n), y, gap_here);
         }
       },
-      faded(IM_COL32_WHITE, strength_of(d, tile)));
+      IM_COL32_WHITE);
   for (std::int32_t row = 0; row < tile.rows; ++row) {
     for (std::int32_t c = 0; c < tile.cols; ++c) {
       if (tile.cell(row, c).largest) draw_largest(d, inset(place.cell(row, c), d.s));
@@ -243,7 +250,7 @@ void draw_cells(const Drawn& d, const TileScene& tile, const TilePlace& place) {
     for (std::int32_t c = 0; c < tile.cols;) {
       const Cell& cell = tile.cell(r, c);
       if (cell.look == CellLook::value) {
-        draw_value_cell(d, tile, place, cell, place.cell(r, c), by_query && r == chosen);
+        draw_value_cell(d, tile, cell, place.cell(r, c), {place.text_size, by_query && r == chosen});
         ++c;
         continue;
       }
@@ -290,22 +297,21 @@ void draw_key_name(const Drawn& d, const Box& box, Align align, std::int32_t key
                  elided_text(lit ? Face::bold : Face::text, 12, named, box.width()));
 }
 
-void draw_dropped_cell(ImDrawList* list, const Box& box, bool dot) {
-  const Style& s = style();
-  list->AddRectFilled(box.min, box.max, colour_of(Token::field), s.px(2));
-  if (dot) list->AddCircleFilled(box.centre(), s.px(1.5F), colour_of(Token::faint));
-}
-
-void draw_cut(ImDrawList* list, const Box& box, ImU32 fill) {
-  const float cut = std::min(style().px(5), std::min(box.width(), box.height()) / 3);
-  const ImVec2 corners[] = {
-      box.min, {box.max.x - cut, box.min.y}, {box.max.x, box.min.y + cut}, box.max, {box.min.x, box.max.y}};
-  list->AddConvexPolyFilled(corners, static_cast<int>(std::size(corners)), fill);
+void give_texts(const TilesPanel& panel, TilesScene& scene, const TilesLayout& layout) {
+  const auto give = [&](TileScene& tile, const TilePlace& place) {
+    write_numbers(panel.rec, scene, tile, place.room, panel.exact, place.only_row);
+  };
+  for (const Column c : scene.columns)
+    give(scene.tiles[static_cast<std::size_t>(c)], layout.places[static_cast<std::size_t>(c)]);
+  give(scene.k, layout.k);
+  give(scene.v, layout.v);
+  for (std::size_t n = 0; n < std::min(scene.sides.size(), layout.sides.size()); ++n)
+    give(scene.sides[n].tile, layout.sides[n]);
 }
 
 void draw_tile(const Drawn& d, const TileScene& tile, const TilePlace& place) {
   draw_cells(d, tile, place);
-  if (tile.made) {
+  if (tile.made && d.moving == nullptr) {
     // Only the rows that hold something were made.
     std::int32_t rows = 0, cols = 0;
     for (std::int32_t r = 0; r < tile.rows; ++r) {
@@ -317,11 +323,14 @@ void draw_tile(const Drawn& d, const TileScene& tile, const TilePlace& place) {
     }
     if (rows > 0) {
       Box box{place.box.min, {place.cell(0, cols - 1).max.x, place.y[static_cast<std::size_t>(rows)]}};
-      // The outline closes in on what was made.
-      const float room = 2 + 8 * (1 - d.arrival);
-      draw_outline(d.list, box.grown(d.s.px(room)), faded(colour_of(Token::text), d.arrival), 2, 4);
+      draw_outline(d.list, box.grown(d.s.px(2)), colour_of(Token::text), 2, 4);
     }
   }
+}
+
+void draw_flying_cell(const Drawn& d, const TileScene& tile, const Cell& cell, const Box& box, float text_size,
+                      float strength) {
+  draw_value_cell(d, tile, cell, box, {text_size, false, true, strength});
 }
 
 void light_operands(const Drawn& d) {

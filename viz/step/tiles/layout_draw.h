@@ -41,4 +41,12 @@ struct TilesLayout {
 // `area` is the inside of the card, in pixels.
 TilesLayout layout_tiles(const TilesScene& scene, const Box& area);
 
+// Where a tile of the scene stands.
+inline const TilePlace& place_of_tile(const TilesScene& scene, const TilesLayout& layout, const TileScene& tile) {
+  if (&tile == &scene.k) return layout.k;
+  if (&tile == &scene.v) return layout.v;
+  for (std::size_t n = 0; n < scene.sides.size(); ++n)
+    if (&tile == &scene.sides[n].tile) return layout.sides[n];
+  return layout.places[static_cast<std::size_t>(&tile - scene.tiles.data())];
+}
 }  // namespace attn

@@ -1,5 +1,5 @@
-// The parts of the tiles panel: how cells are drawn (cells_draw.cpp) and how they answer to the pointer and the
-// keyboard (input_draw.cpp). For viz/step/tiles/tiles_draw.cpp alone.
+// The parts of the tiles panel: how cells are drawn (cells_draw.cpp), how they move (motion_draw.cpp) and how they
+// answer to the pointer and the keyboard (input_draw.cpp). For viz/step/tiles/tiles_draw.cpp alone.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,23 @@
 
 #include "viz/draw/canvas.h"
 #include "viz/draw/theme.h"
+#include "viz/step/tiles/flights_draw.h"
 #include "viz/step/tiles/layout_draw.h"
 #include "viz/step/tiles/tiles_panel.h"
 #include "viz/step/tiles/tiles_scene.h"
 
 namespace attn::tiles {
 
-// Where a tile of the scene stands.
-inline const TilePlace& place_of_tile(const TilesScene& scene, const TilesLayout& layout, const TileScene& tile) {
-  if (&tile == &scene.k) return layout.k;
-  if (&tile == &scene.v) return layout.v;
-  for (std::size_t n = 0; n < scene.sides.size(); ++n)
-    if (&tile == &scene.sides[n].tile) return layout.sides[n];
-  return layout.places[static_cast<std::size_t>(&tile - scene.tiles.data())];
-}
 // The scores', or the first: where the keyboard begins.
 inline const TileScene& first_tile(const TilesScene& scene) {
   return scene.tiles[static_cast<std::size_t>(scene.look->scores.value_or(scene.columns.front()))];
 }
+
+// A step on its way: `at` 0 to 1.
+struct Moving {
+  StepFlights flights;
+  float at = 0;
+};
 
 struct Drawn {
   ImDrawList* list;
@@ -36,26 +35,34 @@ struct Drawn {
   const std::optional<CellRef>& pointed;  // lit in every view
   TilesUiState& ui;
   const Style& s;
-  float arrival = 1;  // of what this step made: 1 = at rest
+  const Moving* moving = nullptr;  // null: what this step made has arrived
 };
 
-// Strength of a tile's cells: what was made in this step comes in.
-inline float strength_of(const Drawn& d, const TileScene& tile) {
-  return tile.made ? d.arrival : 1.0F;
-}
-
+// The numbers of all tiles, as many digits as there is room for.
+void give_texts(const TilesPanel& panel, TilesScene& scene, const TilesLayout& layout);
 // The word of the n-th row or key of the tile; empty: none.
 std::string_view label_at(const std::vector<std::string>& words, std::int32_t n);
 // The word of a key of the tile where it has one, else its number.
 void draw_key_name(const Drawn& d, const Box& box, Align align, std::int32_t key, bool lit);
 void draw_tile(const Drawn& d, const TileScene& tile, const TilePlace& place);
-// A cell of a gradient: its upper right corner is cut off.
-void draw_cut(ImDrawList* list, const Box& box, ImU32 fill);
-// A value that was computed and is gone from chip.
-void draw_dropped_cell(ImDrawList* list, const Box& box, bool dot);
+// A cell on its way from tile to tile; its number where the box holds it. `strength`: what alpha leaves of it.
+void draw_flying_cell(const Drawn& d, const TileScene& tile, const Cell& cell, const Box& box, float text_size,
+                      float strength);
 // Outlines the operands of the pointed-at cell, and a cell itself.
 void light_operands(const Drawn& d);
 void light_cell(const Drawn& d, const CellRef& ref, float thickness);
+
+// ---- a step on its way (motion_draw.cpp)
+
+// What this step moves, while it does.
+std::optional<Moving> moving_step(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout,
+                                  const Box& card);
+// A tile of the scene: at rest, or what its slot shows until all of it has landed.
+void draw_slot(const Drawn& d, const TileScene& tile, const TilePlace& place);
+// HBM's shelves and what is on its way; tells `ui.flying`.
+void draw_flights(const Drawn& d);
+
+// ---- pointer and keyboard (input_draw.cpp)
 
 // One invisible button a tile: what the pointer and the tests find.
 void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout);

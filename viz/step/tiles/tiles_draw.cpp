@@ -11,10 +11,10 @@
 #include "kernels/model/order_row.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/step/beside/chip_draw.h"
+#include "viz/step/beside/legend_draw.h"
 #include "viz/step/facts/abreast.h"
-#include "viz/step/tiles/chip_draw.h"
 #include "viz/step/tiles/layout_draw.h"
-#include "viz/step/tiles/legend_draw.h"
 #include "viz/step/tiles/parts_draw.h"
 #include "viz/step/tiles/pointed.h"
 #include "viz/step/tiles/pointed_draw.h"
@@ -199,24 +199,13 @@ void draw_next(const Drawn& d) {
   draw_text_in(d.list, box, Align::centre, Face::text, 13, colour_of(Token::dim), d.scene.next);
 }
 
-void give_texts(const TilesPanel& panel, TilesScene& scene, const TilesLayout& layout) {
-  const auto give = [&](TileScene& tile, const TilePlace& place) {
-    write_numbers(panel.rec, scene, tile, place.room, panel.exact, place.only_row);
-  };
-  for (const Column c : scene.columns)
-    give(scene.tiles[static_cast<std::size_t>(c)], layout.places[static_cast<std::size_t>(c)]);
-  give(scene.k, layout.k);
-  give(scene.v, layout.v);
-  for (std::size_t n = 0; n < scene.sides.size(); ++n) give(scene.sides[n].tile, layout.sides[n]);
-}
-
 // Their titles, key numbers and captions; those under the rows stay while the rows go by.
 void draw_sides(const Drawn& d) {
   bool below = false;
   for (std::size_t n = 0; n < d.scene.sides.size(); ++n) {
     const SideTile& side = d.scene.sides[n];
     const TilePlace& place = d.layout.sides[n];
-    draw_tile(d, side.tile, place);
+    draw_slot(d, side.tile, place);
     draw_title(d, side.tile, place, false, d.layout.band_right + d.s.px(4));
     if (!side.below) continue;
     below = true;
@@ -249,20 +238,21 @@ void draw_all(const Drawn& d) {
   draw_row_labels(d);
   for (const Column c : d.scene.columns) {
     const auto n = static_cast<std::size_t>(c);
-    draw_tile(d, d.scene.tiles[n], d.layout.places[n]);
+    draw_slot(d, d.scene.tiles[n], d.layout.places[n]);
     if (c == d.scene.look->scores)
       draw_score_title(d, c);
     else
       draw_title(d, d.scene.tiles[n], d.layout.places[n], is_centred(d, c), next_title(d, c));
   }
-  draw_tile(d, d.scene.k, d.layout.k);
+  draw_slot(d, d.scene.k, d.layout.k);
   const float edge = d.layout.band_right + d.s.px(4);
   draw_title(d, d.scene.k, d.layout.k, false, edge);
-  draw_tile(d, d.scene.v, d.layout.v);
+  draw_slot(d, d.scene.v, d.layout.v);
   draw_title(d, d.scene.v, d.layout.v, false, edge);
   draw_sides(d);
   draw_captions(d);
   draw_next(d);
+  draw_flights(d);
   light_operands(d);
 }
 
@@ -352,7 +342,7 @@ void draw_beside(const TilesPanel& panel, const Box& place, EventIndex event) {
                        panel.look};
   give_texts(own, beside, layout);
   const std::optional<CellRef> nothing;
-  const Drawn drawn{ImGui::GetWindowDrawList(), beside, layout, nothing, panel.ui, style(), 1};
+  const Drawn drawn{ImGui::GetWindowDrawList(), beside, layout, nothing, panel.ui, style()};
   draw_all(drawn);
   draw_faint_tiles(drawn, panel.look);
 }
@@ -404,13 +394,8 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   const bool by_hand = panel.ui.hovered || panel.ui.keyboard;
   if (pointed && !by_hand && !panel.look.has(tensor_of(pointed->cell.slot))) pointed.reset();
   const std::optional<CellRef> lit = pointed ? std::optional(pointed->cell) : std::nullopt;
-  // Faster than this, play would never come to rest.
-  constexpr float kMaxPlayed = 5;
-  const StepView& view = panel.state.view.step;
-  const bool moves =
-      !panel.state.preferences.reduced_motion && (!view.playing || view.play_steps_per_second <= kMaxPlayed);
-  const float arrival = panel.ui.arrival(scene.at.event, moves, ImGui::GetTime());
-  const Drawn drawn{list, scene, layout, lit, panel.ui, s, arrival};
+  const std::optional<Moving> moving = moving_step(panel, scene, layout, box);
+  const Drawn drawn{list, scene, layout, lit, panel.ui, s, moving ? &*moving : nullptr};
   draw_all(drawn);
   draw_faint_tiles(drawn, panel.look);
   if (lit) light_cell(drawn, *lit, panel.ui.focused ? 2.0F : 1.0F);

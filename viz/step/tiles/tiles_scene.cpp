@@ -67,7 +67,8 @@ void Builder::fill(TileScene& tile, VersionId id) const {
   const Version& v = rec.version(id);
   const TensorScale& scale = scale_of(scales, tile.slot);
   tile.live = true;
-  tile.made = v.made_by == e || loaded(id, tile.slot);
+  tile.brought = loaded(id, tile.slot) && (v.made_by != e || slot_row(tile.slot).input);
+  tile.made = v.made_by == e || tile.brought;
   const std::span<const float> values = rec.values(id);
   for (std::int32_t r = 0; r < tile.rows; ++r) {
     for (std::int32_t c = 0; c < tile.cols; ++c) {

@@ -43,7 +43,8 @@ struct TileScene {
   std::int32_t first_col = 0;
   bool transposed = false;
   bool live = false;        // holds values
-  bool made = false;        // made in this step
+  bool made = false;        // made in this step,
+  bool brought = false;     // or came from HBM in it
   bool superseded = false;  // a newer version of it stands beside it: loses its fill
   bool gauge = false;       // alpha: filled as far as what is left
   bool by_key = false;      // its rows are keys

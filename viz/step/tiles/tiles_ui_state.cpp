@@ -1,5 +1,6 @@
 #include "viz/step/tiles/tiles_ui_state.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -26,22 +27,33 @@ void TilesUiState::follow(const std::shared_ptr<const Recording>& rec) {
   hovered.reset();
   keyboard.reset();
   editing.reset();
+  moves_ = false;
+  before.reset();
+  flying.clear();
 }
 
-float TilesUiState::arrival(EventIndex e, bool allowed, double now) {
-  constexpr double kSeconds = 0.15;
+double motion_seconds(bool playing, double steps_per_second) {
+  constexpr double kSeconds = 0.36, kShortest = 0.15, kShare = 0.8;  // of the time that play shows a step
+  if (!playing) return kSeconds;
+  const double room = kShare / steps_per_second;
+  return room < kShortest ? 0 : std::min(kSeconds, room);  // faster, and play would never come to rest
+}
+
+float TilesUiState::motion(EventIndex e, double takes, double now) {
+  shown_ = true;
   if (seen_ != e) {
-    moves_ = allowed && seen_ && e == *seen_ + 1;
+    moves_ = takes > 0 && seen_ && e == *seen_ + 1;
     moves_since_ = now;
+    takes_ = takes;
     seen_ = e;
+    before.reset();
   }
-  if (!moves_ || !allowed || now - moves_since_ >= kSeconds) {
+  if (!moves_ || takes <= 0 || now - moves_since_ >= takes_) {
     moves_ = false;
+    before.reset();
     return 1;
   }
-  // Fast at first, then settling.
-  const auto rest = static_cast<float>(1 - (now - moves_since_) / kSeconds);
-  return 1 - rest * rest * rest;
+  return static_cast<float>(std::max(now - moves_since_, 0.0) / takes_);
 }
 
 }  // namespace attn

@@ -1,11 +1,12 @@
 // What the tiles remember between frames and what is no part of the state: the cells that the pointer and the keyboard
-// are on, the cell that is being typed, and what of this step is still coming in.
+// are on, the cell that is being typed, and what of this step is still on its way.
 #pragma once
 
 #include <array>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/recording/recording.h"
 #include "viz/step/facts/scales.h"
@@ -13,6 +14,7 @@
 namespace attn {
 
 class PixelImages;  // viz/draw/pixel_image.h
+struct TilesScene;  // viz/step/tiles/tiles_scene.h
 
 // The cell whose number a lesson asks for. Its field stands in the tile and shares its text with that of the card.
 struct AskedCell {
@@ -22,6 +24,15 @@ struct AskedCell {
   bool missed = false;   // it was checked and is not right
   bool entered = false;  // out: Enter in the field
 };
+
+// A tile on its way, in pixels.
+struct InFlight {
+  Slot slot = Slot::q;
+  float left = 0, top = 0, right = 0, bottom = 0;
+};
+
+// How long a step moves, in seconds: a look's time, less where play goes on before it is over.
+double motion_seconds(bool playing, double steps_per_second);
 
 // What was typed as it stands in a cell of `room` characters that is not being typed in: rounded to what fits.
 std::string at_rest(const std::string& typed, int room);
@@ -43,15 +54,20 @@ struct TilesUiState {
 
   // Forgets the cells of another recording.
   void follow(const std::shared_ptr<const Recording>& rec);
-  // How far what this step made has come in at `now` (seconds): 0 to 1, 1 = at rest. It moves after one step forwards,
-  // where `allowed`; a jump, a step back and a new recording stand still.
-  float arrival(EventIndex e, bool allowed, double now);
+  // How far what this step moves is on its way at `now` (seconds): 0 to 1, 1 = at rest. It takes `takes` seconds after
+  // one step forwards; 0: nothing moves. A jump, a step back and a new recording stand still; the next step ends it.
+  float motion(EventIndex e, double takes, double now);
+  void begin_frame() { shown_ = false; }  // the shell's, whatever it draws
+  bool moving() const { return moves_ && shown_; }
+  bool less_motion = false;            // the system asks for it: the shell says so
+  std::shared_ptr<TilesScene> before;  // the step before, as long as this one moves
+  std::vector<InFlight> flying;        // what is on its way in this frame
 
  private:
   std::shared_ptr<const Recording> recording_;
   std::optional<EventIndex> seen_;  // step of the last frame
-  double moves_since_ = 0;
-  bool moves_ = false;
+  double moves_since_ = 0, takes_ = 0;
+  bool moves_ = false, shown_ = false;
 };
 
 }  // namespace attn

@@ -15,9 +15,9 @@
 #include "tests/viz/step/fixture.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/bars/strip.h"
+#include "viz/step/beside/legend.h"
 #include "viz/step/facts/gpu_run.h"
 #include "viz/step/facts/scales.h"
-#include "viz/step/tiles/legend.h"
 
 namespace attn {
 namespace {

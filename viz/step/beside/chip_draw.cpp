@@ -1,4 +1,4 @@
-#include "viz/step/tiles/chip_draw.h"
+#include "viz/step/beside/chip_draw.h"
 
 #include <algorithm>
 

@@ -1,13 +1,13 @@
-#include "viz/step/tiles/legend_draw.h"
+#include "viz/step/beside/legend_draw.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "kernels/base/text.h"
+#include "viz/draw/marks.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
-#include "viz/step/tiles/parts_draw.h"
 
 namespace attn {
 namespace {
@@ -27,7 +27,7 @@ void draw_mark(ImDrawList* list, const Box& box, LegendMark mark) {
       draw_dashed(list, box, colour_of(Token::faint));
       break;
     case LegendMark::dropped:
-      tiles::draw_dropped_cell(list, box, true);
+      draw_dropped_cell(list, box, true);
       break;
     case LegendMark::masked:
       list->AddRectFilled(box.min, box.max, faded(colour_of(Token::field), 0.6F), s.px(2));
@@ -44,7 +44,7 @@ void draw_mark(ImDrawList* list, const Box& box, LegendMark mark) {
       draw_outline(list, box, colour_of(Token::text), 2, 3);
       break;
     case LegendMark::gradient:
-      tiles::draw_cut(list, box, colour_of(Token::faint));
+      draw_cut(list, box, colour_of(Token::faint));
       break;
     case LegendMark::largest:
       list->AddRectFilled(box.min, box.max, colour_of(Token::line), s.px(2));

@@ -1,4 +1,4 @@
-#include "viz/step/tiles/legend.h"
+#include "viz/step/beside/legend.h"
 
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"

@@ -1,4 +1,4 @@
-#include "viz/step/tiles/chip.h"
+#include "viz/step/beside/chip.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "viz/draw/canvas.h"
-#include "viz/step/tiles/legend.h"
+#include "viz/step/beside/legend.h"
 
 namespace attn {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "viz/draw/canvas.h"
-#include "viz/step/tiles/chip.h"
+#include "viz/step/beside/chip.h"
 
 namespace attn {
 

@@ -1,5 +1,5 @@
 // Tiles on chip: the parts add up to the sum that is said, and what is held now is what the recording holds live.
-#include "viz/step/tiles/chip.h"
+#include "viz/step/beside/chip.h"
 
 #include "tests/viz/step/fixture.h"
 

@@ -1,0 +1,159 @@
+#include "viz/step/tiles/parts_draw.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "viz/draw/theme.h"
+
+namespace attn::tiles {
+namespace {
+
+// Of a tile with more cells every n-th row and column flies: all would be a grey blur, and slow.
+constexpr std::int32_t kSide = 16;
+
+std::int32_t stride_of(std::int32_t cells) {
+  return (cells + kSide - 1) / kSide;
+}
+
+// The slot before anything is in it.
+TileScene emptied(const TileScene& tile) {
+  TileScene out = tile;
+  out.live = out.made = false;
+  for (Cell& cell : out.cells) {
+    cell.text.clear();
+    cell.largest = false;
+    if (cell.look == CellLook::value) cell.look = CellLook::empty;
+  }
+  return out;
+}
+
+// How far a row of what stood there is dimmed by now: O so far, times alpha.
+float dimmed(const Drawn& d, std::int32_t row) {
+  constexpr float kUntil = 0.3F;  // of the motion
+  const float share = std::clamp(d.moving->at / kUntil, 0.0F, 1.0F);
+  return 1 - (1 - left_of(d.scene, row)) * share;
+}
+
+// What the slot held, each row as strong as alpha leaves it.
+void draw_dimmed(const Drawn& d, const Arrival& arrival) {
+  const TileScene& tile = *arrival.held;
+  const auto row_of = [&](std::int32_t r) { return dimmed(d, r); };
+  const bool numbers = tile.cells.size() <= static_cast<std::size_t>(kSide) * kSide;
+  for (std::int32_t r = 0; r < tile.rows; ++r) {
+    for (std::int32_t c = 0; c < tile.cols; ++c) {
+      Cell cell = tile.cell(r, c);
+      if (cell.look != CellLook::value) continue;
+      if (!numbers) cell.text.clear();
+      draw_flying_cell(d, tile, cell, arrival.place->cell(r, c), arrival.place->text_size, row_of(r));
+    }
+  }
+}
+
+void draw_shelf(const Drawn& d, const Shelf& shelf) {
+  const Box segment = shelf.segment();
+  d.list->AddRectFilled(shelf.box.min, shelf.box.max, colour_of(Token::field), d.s.px(1));
+  // Of a sum those tiles are there that were stored before; of an input all are.
+  const float end = shelf.stores ? segment.min.x : shelf.box.max.x;
+  d.list->AddRectFilled(shelf.box.min, {end, shelf.box.max.y}, faded(colour_of(shelf.hue), 0.4F), d.s.px(1));
+  if (!shelf.stores) d.list->AddRectFilled(segment.min, segment.max, colour_of(shelf.hue), d.s.px(1));
+  draw_outline(d.list, segment, colour_of(Token::text), 1, 1);
+  const char* words = "HBM";
+  const float width = text_width(Face::bold, 10, words);
+  draw_text(d.list, {shelf.box.min.x - width - d.s.px(5), shelf.box.min.y - d.s.px(4)}, Face::bold, 10,
+            colour_of(Token::dim), words);
+}
+
+void draw_flight(const Drawn& d, const Flight& f, float t) {
+  const TileScene& tile = *f.tile;
+  const std::int32_t rows = stride_of(f.end_row - f.first_row), cols = stride_of(f.end_col - f.first_col);
+  const bool all = rows == 1 && cols == 1;
+  const float text = f.from.place != nullptr ? f.from.place->text_size : f.to.place->text_size;
+  for (std::int32_t r = f.first_row; r < f.end_row; r += rows) {
+    for (std::int32_t c = f.first_col; c < f.end_col; c += cols) {
+      Cell cell = tile.cell(r, c);
+      if (cell.look != CellLook::value) continue;
+      if (!all) cell.text.clear(), cell.largest = false;
+      const Box box{flight_cell(f, r, c, t).min,
+                    flight_cell(f, std::min(r + rows, f.end_row) - 1, std::min(c + cols, f.end_col) - 1, t).max};
+      draw_flying_cell(d, tile, cell, box, text, f.dims ? left_of(d.scene, r) : 1);
+    }
+  }
+}
+
+const Arrival* arrival_of(const Drawn& d, const TileScene& tile) {
+  if (d.moving == nullptr) return nullptr;
+  for (const Arrival& a : d.moving->flights.arrivals)
+    if (a.tile == &tile) return &a;
+  return nullptr;
+}
+
+// Columns from the left that have landed.
+std::int32_t landed_columns(const Arrival& a, float t) {
+  std::int32_t n = 0;
+  while (n < a.tile->cols && t >= a.lands[static_cast<std::size_t>(n)]) ++n;
+  return n;
+}
+
+void draw_landed(const Drawn& d, const Arrival& a) {
+  const std::int32_t landed = landed_columns(a, d.moving->at);
+  if (landed == 0) return;
+  const Box& box = a.place->box;
+  d.list->PushClipRect(box.min, {a.place->cell(0, landed - 1).max.x, box.max.y}, true);
+  draw_tile(d, *a.tile, *a.place);
+  d.list->PopClipRect();
+}
+
+}  // namespace
+
+void draw_slot(const Drawn& d, const TileScene& tile, const TilePlace& place) {
+  const Arrival* a = arrival_of(d, tile);
+  if (a == nullptr) return draw_tile(d, tile, place);
+  const std::int32_t landed = landed_columns(*a, d.moving->at);
+  const float left = landed == 0 ? place.box.min.x : place.cell(0, landed - 1).max.x;
+  d.list->PushClipRect({left, place.box.min.y}, place.box.max, true);
+  if (a->held == nullptr)
+    draw_tile(d, emptied(tile), place);
+  else if (a->dims)
+    draw_dimmed(d, *a);
+  else
+    draw_tile(d, *a->held, place);
+  d.list->PopClipRect();
+}
+
+void draw_flights(const Drawn& d) {
+  d.ui.flying.clear();
+  if (d.moving == nullptr) return;
+  const float t = d.moving->at;
+  for (const Shelf& shelf : d.moving->flights.shelves) draw_shelf(d, shelf);
+  for (const Flight& f : d.moving->flights.flights) {
+    if (t < f.begin || t >= f.end) continue;
+    draw_flight(d, f, t);
+    const Box box = flight_box(f, t);
+    d.ui.flying.push_back({f.tile->slot, box.min.x, box.min.y, box.max.x, box.max.y});
+  }
+  for (const Arrival& a : d.moving->flights.arrivals) draw_landed(d, a);
+}
+
+std::optional<Moving> moving_step(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout,
+                                  const Box& card) {
+  const StepView& view = panel.state.view.step;
+  const bool still = panel.state.preferences.reduced_motion || panel.ui.less_motion;
+  const double takes = still ? 0 : motion_seconds(view.playing, static_cast<double>(view.play_steps_per_second));
+  const EventIndex e = scene.at.event;
+  const float at = panel.ui.motion(e, takes, ImGui::GetTime());
+  if (!panel.ui.moving() || e == 0) return std::nullopt;
+  if (!panel.ui.before) {
+    auto before = std::make_shared<TilesScene>(
+        tiles_scene(panel.rec, e - 1, panel.state.document.selection, scene.reading, panel.scales));
+    if (before->look != scene.look) return std::nullopt;
+    // A guest that comes or goes with this step has no place in both.
+    if (before->sides.size() != scene.sides.size()) before->sides.clear();
+    give_texts(panel, *before, layout);
+    panel.ui.before = std::move(before);
+  }
+  return Moving{step_flights(panel.rec, scene, *panel.ui.before, layout, card), at};
+}
+
+}  // namespace attn::tiles
