@@ -138,6 +138,28 @@ void draw_museum_menu(const std::string& now, Commands& commands) {
   ImGui::EndMenu();
 }
 
+// GPU runs that came with the program: each with the problem that it is of.
+void draw_recorded_menu(const std::string& now, Commands& commands) {
+  const auto preset = find_preset(kRecordedPreset);
+  if (!preset) return;
+  ImGui::Separator();
+  if (!ImGui::BeginMenu(tr("Recorded on a GPU"))) return;
+  for (const RecordedRun& run : recorded_runs()) {
+    const auto row = find_kernel(run.kernel);
+    if (!row) continue;
+    const std::string words = fmt::format("{}, {}", tr_of((*row)->title), name_of(run.dtype));
+    if (ImGui::MenuItem(words.c_str(), nullptr, run.kernel == now)) {
+      Problem problem = (*preset)->problem;
+      problem.dtype = run.dtype;
+      commands.emplace_back(ChoosePreset{std::string(kRecordedPreset)});
+      commands.emplace_back(SetProblem{problem});
+      commands.emplace_back(ChooseKernel{std::string(run.kernel)});
+    }
+    if (ImGui::IsItemHovered()) show_tooltip(phrase("{}: its own run of {}", run.kernel, tr_of((*preset)->title)));
+  }
+  ImGui::EndMenu();
+}
+
 // As wide as its words, or as what is left up to `right`.
 float draw_kernel_combo(const State& state, const Model& model, float x, float right, Commands& commands) {
   const Style& s = style();
@@ -176,6 +198,7 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
       if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
         show_tooltip(why ? *why : fmt::format("{}: {}", kernel.id, tr_of(kernel.what)));
     }
+    if (step && state.document.problem.pass == Pass::forward) draw_recorded_menu(now, commands);
     if (step) draw_museum_menu(now, commands);
     if (!step && !state.document.sweep.own.empty()) ImGui::Separator();
     for (const auto& kernel : state.document.sweep.own) {

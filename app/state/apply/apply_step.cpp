@@ -134,6 +134,8 @@ struct ApplyStep {
     if (recorded) s.document.kernel = c.id;
     if (recorded) let_pass_follow(**row);
     s.view.bench.kernel = recorded ? "" : c.id;
+    // Fragments are of the kernel that is stepped through, where it has any.
+    if ((*row)->fragments != nullptr) s.view.step.fragment_kernel = c.id;
     return done();
   }
   Result<State> operator()(const Select& c) {

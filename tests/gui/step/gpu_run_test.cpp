@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/ladder.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/gui_fixture.h"
 #include "viz/step/facts/gpu_run.h"
@@ -118,6 +119,28 @@ TEST(GpuRunWindow, IsComparedInALowWindowByMouse) {
     IM_CHECK(w.state().view.step.cursor != before);
     IM_CHECK(!ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel));
   }));
+}
+
+// From any problem: the menu names the runs that came with the program, and each opens with its own numbers.
+TEST(GpuRunWindow, TheKernelMenuNamesTheRecordings) {
+  TestWindow w;
+  for (const RecordedRun& run : recorded_runs()) {
+    w.controller().update({ChoosePreset{"blackboard"}, ChooseKernel{"cpu_flash"}});
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      const auto row = find_kernel(run.kernel);
+      IM_CHECK(row.has_value());
+      ctx->ItemClick("//Bar/Kernel");
+      ctx->Yield(2);
+      ctx->ItemClick("//$FOCUSED/Recorded on a GPU");
+      ctx->Yield(2);
+      ctx->ItemClick(("//**/" + std::string((*row)->title) + ", " + std::string(name_of(run.dtype))).c_str());
+      ctx->Yield(3);
+      settle(w, ctx);
+      IM_CHECK(recording(w).gpu.has_value());
+      IM_CHECK_EQ(recording(w).kernel, std::string(run.kernel));
+      IM_CHECK(recording(w).problem.dtype == run.dtype);
+    })) << run.kernel;
+  }
 }
 
 }  // namespace

@@ -14,15 +14,12 @@ namespace attn {
 namespace {
 
 // The preset's numbers are fp32; a kernel that takes 16 bits alone ran on them as f16.
-struct Recorded {
-  std::string_view kernel;
-  DType dtype;
-};
-constexpr Recorded kRecorded[] = {{"naive", DType::f32},      {"tiled", DType::f32},     {"flash_simt", DType::f32},
-                                  {"flash_wmma", DType::f16}, {"flash_mma", DType::f16}, {"flash_tf32x3", DType::f32}};
+constexpr RecordedRun kRecorded[] = {{"naive", DType::f32},      {"tiled", DType::f32},
+                                     {"flash_simt", DType::f32}, {"flash_wmma", DType::f16},
+                                     {"flash_mma", DType::f16},  {"flash_tf32x3", DType::f32}};
 
 bool came_with_the_program(const KernelRow& kernel, const Document& d) {
-  const auto recorded = std::ranges::find(kRecorded, kernel.id, &Recorded::kernel);
+  const auto recorded = std::ranges::find(kRecorded, kernel.id, &RecordedRun::kernel);
   const auto preset = find_preset(kRecordedPreset);
   if (recorded == std::end(kRecorded) || !preset) return false;
   Problem p = (*preset)->problem;
@@ -34,6 +31,10 @@ bool came_with_the_program(const KernelRow& kernel, const Document& d) {
 }
 
 }  // namespace
+
+std::span<const RecordedRun> recorded_runs() {
+  return kRecorded;
+}
 
 std::string recorded_asset(std::string_view kernel) {
   return fmt::format("recordings/{}_{}.attn", kRecordedPreset, kernel);

@@ -2,6 +2,7 @@
 // program; else that of a CPU kernel in the same order (stand_in_words).
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,11 @@ namespace attn {
 // that take 16 bits alone are of the preset in f16.
 constexpr std::string_view kRecordedPreset = "late_outlier_64";
 std::string recorded_asset(std::string_view kernel);
+struct RecordedRun {
+  std::string_view kernel;
+  DType dtype = DType::f32;
+};
+std::span<const RecordedRun> recorded_runs();
 
 // `kernel` is one of a GPU, and its own run of this document can be had.
 bool has_gpu_run(const KernelRow& kernel, const Document& document, const Model& model);

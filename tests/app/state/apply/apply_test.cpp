@@ -206,5 +206,13 @@ TEST(ApplyLearn, AClassEndsWhereItBeganUnlessItsTeacherIsElsewhere) {
   EXPECT_EQ(after(taught, end).view.workspace, Workspace::profile);
 }
 
+TEST(Apply, FragmentsAreOfTheKernelThatIsStepped) {
+  State s = after(initial_state(), ChooseKernel{"flash_tf32x3"});
+  EXPECT_EQ(s.view.step.fragment_kernel, "flash_tf32x3");
+  s = after(s, ChooseKernel{"cpu_flash"});  // it has none: what was shown stays
+  EXPECT_EQ(s.view.step.fragment_kernel, "flash_tf32x3");
+  EXPECT_EQ(after(s, ChooseKernel{"flash_mma"}).view.step.fragment_kernel, "flash_mma");
+}
+
 }  // namespace
 }  // namespace attn
