@@ -11,6 +11,7 @@
 #include "app/shell/bar_menu.h"
 #include "app/shell/doors.h"
 #include "app/shell/shell.h"
+#include "app/shell/widgets/kernel_menus.h"
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
@@ -113,51 +114,6 @@ bool is_shown_kernel(const State& state, const Model& model, const std::string& 
            return std::any_of(r->run.rows.begin(), r->run.rows.end(),
                               [&](const Measurement& m) { return m.key.kernel == kernel; });
          });
-}
-
-// The exhibits, below the kernels that are right.
-void draw_museum_menu(const std::string& now, Commands& commands) {
-  ImGui::Separator();
-  if (!ImGui::BeginMenu(tr("Wrong on purpose"))) return;
-  if (ImGui::MenuItem(tr("Random exhibit"))) commands.emplace_back(ShowRandomPiece{});
-  if (ImGui::IsItemHovered())
-    show_tooltip(tr("One of them or the healthy patient: what is wrong, if anything, is for you to find."));
-  ImGui::Separator();
-  for (const Piece& piece : museum()) {
-    ImGui::BeginDisabled(piece.row == nullptr);
-    const bool chosen = piece.row != nullptr && piece.row->id == now;
-    if (ImGui::MenuItem(std::string(tr_of(piece.title)).c_str(), nullptr, chosen))
-      commands.emplace_back(ShowPiece{std::string(piece.id)});
-    ImGui::EndDisabled();
-    if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
-      const std::string why =
-          piece.row != nullptr ? "" : tr(" It is CUDA: it needs an NVIDIA GPU, and there is no recording.");
-      show_tooltip(std::string(tr_of(piece.symptom)) + why);
-    }
-  }
-  ImGui::EndMenu();
-}
-
-// GPU runs that came with the program: each with the problem that it is of.
-void draw_recorded_menu(const std::string& now, Commands& commands) {
-  const auto preset = find_preset(kRecordedPreset);
-  if (!preset) return;
-  ImGui::Separator();
-  if (!ImGui::BeginMenu(tr("Recorded on a GPU"))) return;
-  for (const RecordedRun& run : recorded_runs()) {
-    const auto row = find_kernel(run.kernel);
-    if (!row) continue;
-    const std::string words = fmt::format("{}, {}", tr_of((*row)->title), name_of(run.dtype));
-    if (ImGui::MenuItem(words.c_str(), nullptr, run.kernel == now)) {
-      Problem problem = (*preset)->problem;
-      problem.dtype = run.dtype;
-      commands.emplace_back(ChoosePreset{std::string(kRecordedPreset)});
-      commands.emplace_back(SetProblem{problem});
-      commands.emplace_back(ChooseKernel{std::string(run.kernel)});
-    }
-    if (ImGui::IsItemHovered()) show_tooltip(phrase("{}: its own run of {}", run.kernel, tr_of((*preset)->title)));
-  }
-  ImGui::EndMenu();
 }
 
 // As wide as its words, or as what is left up to `right`.
