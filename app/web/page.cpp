@@ -25,6 +25,7 @@
 
 // What page.js does for the page.
 EM_JS(void, page_download, (const char* path), { Module.page.download(UTF8ToString(path)); });
+EM_JS(int, page_less_motion, (), { return matchMedia("(prefers-reduced-motion: reduce)").matches ? 1 : 0; });
 EM_JS(void, page_copy, (const char* text), { Module.page.copy(UTF8ToString(text)); });
 EM_JS(void, page_says, (const char* title, const char* sentence, const char* values),
       { Module.page.says(UTF8ToString(title), UTF8ToString(sentence), UTF8ToString(values)); });
@@ -188,6 +189,7 @@ void Page::draw(double now) {
   static double before = now;
   io.DeltaTime = static_cast<float>(std::clamp(now - std::exchange(before, now), 1e-4, 0.25));
   shell_.follow(controller_->state(), ratio_);
+  shell_.ask_less_motion(page_less_motion() > 0);
   ImGui_ImplOpenGL3_NewFrame();
   begin_frame();
   shell_.draw(*controller_, commands_);
@@ -205,6 +207,7 @@ void Page::draw(double now) {
   gif_.after([&] { return gl_.read_pixels(width_, height_); }, commands_, controller_->log());
   pace_.drawn(now, now + emscripten_get_now() / 1000 - begun, differs);
   pace_.at(now + shell_.seconds_to_motion());
+  if (shell_.moves()) pace_.moving(now, emscripten_get_now() / 1000 - begun);
   if (!commands_.empty()) pace_.news(false);
 }
 
