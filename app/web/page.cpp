@@ -189,7 +189,7 @@ void Page::draw(double now) {
   static double before = now;
   io.DeltaTime = static_cast<float>(std::clamp(now - std::exchange(before, now), 1e-4, 0.25));
   shell_.follow(controller_->state(), ratio_);
-  shell_.ask_less_motion(page_less_motion() > 0);
+  shell_.ask_less_motion(page_less_motion() > 0 || gif_.running());
   ImGui_ImplOpenGL3_NewFrame();
   begin_frame();
   shell_.draw(*controller_, commands_);
