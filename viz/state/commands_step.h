@@ -110,8 +110,7 @@ using StepCommand =
 struct SetInputFiles {
   std::array<std::string, 4> paths;
 };
-// Steps `first` to `last`, both included: one animated GIF where the path ends in .gif, a film where it ends in .mp4 or
-// .webm, else PNGs in a folder.
+// Steps `first` to `last`, both included: a GIF (.gif), a film (.mp4, .webm), or PNGs in a folder.
 struct SaveSteps {
   std::string path;
   EventIndex first = 0, last = 0;

@@ -133,7 +133,7 @@ TEST(StepMoves, OAtTheEndGoesToHbm) {
 TEST(StepMoves, WhatFliesIsRecorded) {
   for (const char* kernel : {"cpu_flash", "cpu_sequential", "cpu_flash1", "cpu_tiled", "cpu_flash_bwd"}) {
     TestWindow w;
-    open_moving(w, "causal_partial");
+    open_moving(w, "causal");
     w.controller().update({ChooseKernel{kernel}});
     w.draw_frames(4);
     std::size_t flights = 0;

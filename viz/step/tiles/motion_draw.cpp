@@ -105,6 +105,14 @@ void draw_landed(const Drawn& d, const Arrival& a) {
   d.list->PopClipRect();
 }
 
+// The step after which this one's slots were as it found them: of parts side by side the last of its own.
+std::optional<EventIndex> step_before(const Recording& rec, EventIndex e) {
+  const auto lane = rec.lane_of(e);
+  EventIndex at = e - 1;
+  while (lane && at > 0 && rec.lane_of(at) && rec.lane_of(at) != lane) --at;
+  return !lane || rec.lane_of(at) == lane || !rec.lane_of(at) ? std::optional(at) : std::nullopt;
+}
+
 }  // namespace
 
 void draw_slot(const Drawn& d, const TileScene& tile, const TilePlace& place) {
@@ -144,16 +152,24 @@ std::optional<Moving> moving_step(const TilesPanel& panel, const TilesScene& sce
   const EventIndex e = scene.at.event;
   const float at = panel.ui.motion(e, takes, ImGui::GetTime());
   if (!panel.ui.moving() || e == 0) return std::nullopt;
+  const auto rest = [&] {
+    panel.ui.rest();
+    return std::nullopt;
+  };
   if (!panel.ui.before) {
+    const auto earlier = step_before(panel.rec, e);
+    if (!earlier) return rest();
     auto before = std::make_shared<TilesScene>(
-        tiles_scene(panel.rec, e - 1, panel.state.document.selection, scene.reading, panel.scales));
-    if (before->look != scene.look) return std::nullopt;
+        tiles_scene(panel.rec, *earlier, panel.state.document.selection, scene.reading, panel.scales));
+    if (before->look != scene.look) return rest();
     // A guest that comes or goes with this step has no place in both.
     if (before->sides.size() != scene.sides.size()) before->sides.clear();
     give_texts(panel, *before, layout);
     panel.ui.before = std::move(before);
   }
-  return Moving{step_flights(panel.rec, scene, *panel.ui.before, layout, card), at};
+  StepFlights flights = step_flights(panel.rec, scene, *panel.ui.before, layout, card);
+  if (flights.flights.empty()) return rest();
+  return Moving{std::move(flights), at};
 }
 
 }  // namespace attn::tiles

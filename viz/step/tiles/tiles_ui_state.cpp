@@ -27,9 +27,7 @@ void TilesUiState::follow(const std::shared_ptr<const Recording>& rec) {
   hovered.reset();
   keyboard.reset();
   editing.reset();
-  moves_ = false;
-  before.reset();
-  flying.clear();
+  rest();
 }
 
 double motion_seconds(bool playing, double steps_per_second) {
@@ -37,6 +35,12 @@ double motion_seconds(bool playing, double steps_per_second) {
   if (!playing) return kSeconds;
   const double room = kShare / steps_per_second;
   return room < kShortest ? 0 : std::min(kSeconds, room);  // faster, and play would never come to rest
+}
+
+void TilesUiState::rest() {
+  moves_ = false;
+  before.reset();
+  flying.clear();
 }
 
 float TilesUiState::motion(EventIndex e, double takes, double now) {

@@ -58,6 +58,7 @@ struct TilesUiState {
   // one step forwards; 0: nothing moves. A jump, a step back and a new recording stand still; the next step ends it.
   float motion(EventIndex e, double takes, double now);
   void begin_frame() { shown_ = false; }  // the shell's, whatever it draws
+  void rest();                            // nothing of this step moves
   bool moving() const { return moves_ && shown_; }
   bool less_motion = false;            // the system asks for it: the shell says so
   std::shared_ptr<TilesScene> before;  // the step before, as long as this one moves
