@@ -146,17 +146,4 @@ void draw_swatch(ImDrawList& list, ImVec2 left, float width, std::string_view ke
              s.px(4.5F), s.px(1.5F)});
 }
 
-void draw_cut(ImDrawList* list, const Box& box, ImU32 fill) {
-  const float cut = std::min(style().px(5), std::min(box.width(), box.height()) / 3);
-  const ImVec2 corners[] = {
-      box.min, {box.max.x - cut, box.min.y}, {box.max.x, box.min.y + cut}, box.max, {box.min.x, box.max.y}};
-  list->AddConvexPolyFilled(corners, static_cast<int>(std::size(corners)), fill);
-}
-
-void draw_dropped_cell(ImDrawList* list, const Box& box, bool dot) {
-  const Style& s = style();
-  list->AddRectFilled(box.min, box.max, colour_of(Token::field), s.px(2));
-  if (dot) list->AddCircleFilled(box.centre(), s.px(1.5F), colour_of(Token::faint));
-}
-
 }  // namespace attn

@@ -1,4 +1,4 @@
-// The marks of kernels (viz/draw/kernel_looks.h), drawn, and the lines that carry them; the marks of cells.
+// The marks of kernels (viz/draw/kernel_looks.h), drawn, and the lines that carry them.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "imgui.h"
-#include "viz/draw/canvas.h"
 #include "viz/draw/kernel_looks.h"
 
 namespace attn {
@@ -37,10 +36,5 @@ struct SwatchStyle {
   bool dim = false;
 };
 void draw_swatch(ImDrawList& list, ImVec2 left, float width, std::string_view kernel_id, const SwatchStyle& look);
-
-// A cell of a gradient: its upper right corner is cut off.
-void draw_cut(ImDrawList* list, const Box& box, ImU32 fill);
-// A value that was computed and is gone from chip.
-void draw_dropped_cell(ImDrawList* list, const Box& box, bool dot);
 
 }  // namespace attn

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 
 #include "kernels/base/text.h"
-#include "viz/draw/marks.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
@@ -126,6 +126,19 @@ void draw_cell_legend(const Box& box, const LegendScale& scale, bool gradients) 
   ImGui::SetCursorScreenPos(box.min);
   ImGui::InvisibleButton("##cell_legend", {std::max(box.width(), 1.0F), std::max(box.height(), 1.0F)});
   tooltip(all);
+}
+
+void draw_cut(ImDrawList* list, const Box& box, ImU32 fill) {
+  const float cut = std::min(style().px(5), std::min(box.width(), box.height()) / 3);
+  const ImVec2 corners[] = {
+      box.min, {box.max.x - cut, box.min.y}, {box.max.x, box.min.y + cut}, box.max, {box.min.x, box.max.y}};
+  list->AddConvexPolyFilled(corners, static_cast<int>(std::size(corners)), fill);
+}
+
+void draw_dropped_cell(ImDrawList* list, const Box& box, bool dot) {
+  const Style& s = style();
+  list->AddRectFilled(box.min, box.max, colour_of(Token::field), s.px(2));
+  if (dot) list->AddCircleFilled(box.centre(), s.px(1.5F), colour_of(Token::faint));
 }
 
 }  // namespace attn

@@ -9,4 +9,10 @@ namespace attn {
 constexpr float kLegendHeight = 28;  // logical
 void draw_cell_legend(const Box& box, const LegendScale& scale, bool gradients);
 
+// The marks that it explains.
+// A cell of a gradient: its upper right corner is cut off.
+void draw_cut(ImDrawList* list, const Box& box, ImU32 fill);
+// A value that was computed and is gone from chip.
+void draw_dropped_cell(ImDrawList* list, const Box& box, bool dot);
+
 }  // namespace attn

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "kernels/base/text.h"
-#include "viz/draw/marks.h"
 #include "viz/draw/pixel_image.h"
+#include "viz/step/beside/legend_draw.h"
 #include "viz/step/tiles/parts_draw.h"
 #include "viz/step/tiles/pointed.h"
 
