@@ -69,6 +69,9 @@ void draw_flight(const Drawn& d, const Flight& f, float t) {
   const TileScene& tile = *f.tile;
   const std::int32_t rows = stride_of(f.end_row - f.first_row), cols = stride_of(f.end_col - f.first_col);
   const bool all = rows == 1 && cols == 1;
+  // One thing on a plate of its own: what it passes over is not read through its gaps.
+  const Box plate = flight_box(f, t).grown(d.s.px(1));
+  d.list->AddRectFilled(plate.min, plate.max, colour_of(Token::card), d.s.px(3));
   const float text = f.from.place != nullptr ? f.from.place->text_size : f.to.place->text_size;
   for (std::int32_t r = f.first_row; r < f.end_row; r += rows) {
     for (std::int32_t c = f.first_col; c < f.end_col; c += cols) {
@@ -80,6 +83,7 @@ void draw_flight(const Drawn& d, const Flight& f, float t) {
       draw_flying_cell(d, tile, cell, box, text, f.dims ? left_of(d.scene, r) : 1);
     }
   }
+  draw_outline(d.list, plate, faded(colour_of(tile.hue), 0.8F), 1, 3);
 }
 
 const Arrival* arrival_of(const Drawn& d, const TileScene& tile) {
