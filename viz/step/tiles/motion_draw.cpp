@@ -83,7 +83,8 @@ void draw_flight(const Drawn& d, const Flight& f, float t) {
       draw_flying_cell(d, tile, cell, box, text, f.dims ? left_of(d.scene, r) : 1);
     }
   }
-  draw_outline(d.list, plate, faded(colour_of(tile.hue), 0.8F), 1, 3);
+  // Of many narrow columns the edges alone would be seen.
+  if (plate.width() >= d.s.px(12)) draw_outline(d.list, plate, faded(colour_of(tile.hue), 0.8F), 1, 3);
 }
 
 const Arrival* arrival_of(const Drawn& d, const TileScene& tile) {
