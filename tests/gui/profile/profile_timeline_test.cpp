@@ -18,8 +18,8 @@ using profile_gui::child;
 
 class TimelineWindowTest : public testing::Test {
  protected:
-  void open() {
-    window = std::make_unique<TestWindow>(1440, 1100);
+  void open(int width) {
+    window = std::make_unique<TestWindow>(width, 1100);
     window->controller().update({ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::timeline}});
     window->draw_frames(2);
     window->controller().wait();
@@ -31,7 +31,7 @@ class TimelineWindowTest : public testing::Test {
 };
 
 TEST_F(TimelineWindowTest, IsWalkedByMouse) {
-  open();
+  open(1440);
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     ImGuiWindow* card = child("profile_timeline");
     IM_CHECK(card != nullptr);
@@ -67,19 +67,43 @@ TEST_F(TimelineWindowTest, IsWalkedByMouse) {
   }));
 }
 
-TEST_F(TimelineWindowTest, AnotherRecordingIsChosenByItsName) {
-  open();
+// Every recording can be reached, however narrow the window.
+TEST_F(TimelineWindowTest, EveryRecordingIsInTheMenuAndIsChosenByItsName) {
+  open(900);
   const TimelinesView& timelines = window->controller().model().timelines;
   ASSERT_GE(timelines.all.size(), 6U);
   const PipelineScene scene = timeline_scene(timelines.all[0], timelines, "flash_hopper");
-  ASSERT_GE(scene.choices.size(), 2U);
-  const PipelineScene::Choice& other = scene.choices[0].on ? scene.choices[1] : scene.choices[0];
-  const std::string id = other.id;
+  ASSERT_EQ(scene.choices.size(), timelines.all.size());
+  const PipelineScene::Choice other = scene.choices.back();
+  ASSERT_FALSE(other.on);
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     ctx->SetRef(child("profile_timeline"));
-    ctx->ItemClick((other.words + "##timeline_" + id).c_str());
+    ctx->ItemClick("##timeline_shown");
+    for (const PipelineScene::Choice& c : scene.choices)
+      IM_CHECK(ctx->ItemExists(("//$FOCUSED/" + c.words + "##" + c.id).c_str()));
+    ctx->ItemClick(("//$FOCUSED/" + other.words + "##" + other.id).c_str());
     ctx->Yield(2);
-    IM_CHECK(view().timeline == id);
+    IM_CHECK(view().timeline == other.id);
+  }));
+}
+
+TEST_F(TimelineWindowTest, ASecondOneIsPutBelowAndTakenAway) {
+  open(1440);
+  const TimelinesView& timelines = window->controller().model().timelines;
+  const PipelineScene scene = timeline_scene(timelines.all[0], timelines, "flash_hopper");
+  const auto at = std::ranges::find_if(scene.choices, &PipelineScene::Choice::may_be_beside);
+  ASSERT_NE(at, scene.choices.end());
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child("profile_timeline"));
+    ctx->ItemClick("##timeline_below");
+    ctx->ItemClick(("//$FOCUSED/" + at->words + "##" + at->id).c_str());
+    ctx->Yield(2);
+    IM_CHECK(view().time_beside == at->id);
+    ctx->SetRef(child("profile_timeline"));
+    ctx->ItemClick("##timeline_below");
+    ctx->ItemClick("//$FOCUSED/nothing##none");
+    ctx->Yield(2);
+    IM_CHECK(view().time_beside.empty());
   }));
 }
 
@@ -103,14 +127,19 @@ TEST_F(TimelineWindowTest, TwoRecordingsAreComparedByMouseAndByKeyboard) {
   open();
   const Pair pair = comparable(window->controller().model().timelines);
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
-    const std::string below = pair.below_words + "##beside_" + pair.below;
-    ctx->SetRef(child("profile_timeline"));
-    ctx->ItemClick((pair.above_words + "##timeline_" + pair.above).c_str());
-    ctx->Yield(2);
+    const auto choose = [&](const char* menu, const std::string& item) {
+      ctx->SetRef(child("profile_timeline"));
+      ctx->ItemClick(menu);
+      ctx->ItemClick(("//$FOCUSED/" + item).c_str());
+      ctx->Yield(2);
+      ctx->SetRef(child("profile_timeline"));
+    };
+    const std::string below = pair.below_words + "##" + pair.below;
+    if (view().timeline != pair.above && pair.above != pair.below)
+      choose("##timeline_shown", pair.above_words + "##" + pair.above);
     IM_CHECK(!ctx->ItemExists("timeline_beside"));
     const float alone = child("profile_timeline")->Size.y;
-    ctx->ItemClick(below.c_str());
-    ctx->Yield(2);
+    choose("##timeline_below", below);
     IM_CHECK(view().time_beside == pair.below);
     IM_CHECK(ctx->ItemExists("timeline_beside"));
     IM_CHECK(child("profile_timeline")->Size.y > alone);
@@ -127,18 +156,19 @@ TEST_F(TimelineWindowTest, TwoRecordingsAreComparedByMouseAndByKeyboard) {
     ctx->Yield(2);
     IM_CHECK(view().time_to_ns > view().time_from_ns);
     IM_CHECK(view().time_beside == pair.below);
-    ctx->ItemClick(below.c_str());
-    ctx->Yield(2);
+    choose("##timeline_below", "nothing##none");
     IM_CHECK(view().time_beside.empty());
     IM_CHECK(!ctx->ItemExists("timeline_beside"));
-    ctx->NavMoveTo(below.c_str());
+    // By the keyboard the same: the menu opens, the item is taken.
+    ctx->NavMoveTo("##timeline_below");
     ctx->KeyPress(ImGuiKey_Enter);
     ctx->Yield(2);
+    ctx->NavMoveTo(("//$FOCUSED/" + below).c_str());
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(2);
+    ctx->SetRef(child("profile_timeline"));
     IM_CHECK(view().time_beside == pair.below);
     IM_CHECK(ctx->ItemExists("timeline_beside"));
-    ctx->KeyPress(ImGuiKey_Enter);
-    ctx->Yield(2);
-    IM_CHECK(view().time_beside.empty());
   }));
 }
 

@@ -15,14 +15,31 @@ namespace attn {
 namespace {
 
 // Logical pixels.
-constexpr float kLine = 22, kHead = 24, kLane = 104, kMostBands = 180, kStacked = 720, kGutter = 12, kPads = 26;
+constexpr float kLine = 22, kHead = 24, kLane = 104, kMostBands = 180, kStacked = 720, kGutter = 12, kPads = 26,
+                kSms = 48;
+constexpr int kMostTail = 3;  // lines
 
 float shares_height(const PipelineScene& scene) {
   return style().px(kPads + kHead + kLine * static_cast<float>(scene.lanes.size()));
 }
-float bands_height(const PipelineScene& scene) {
+float tail_height(const PipelineScene& scene, float room) {
+  return draw_paragraph(nullptr, {}, room, 12, {{scene.tail, Face::text, Token::text, 0, false}}, kMostTail, false) +
+         style().px(6);
+}
+float bands_height(const PipelineScene& scene, float width) {
   const Style& s = style();
-  return s.px(kPads + kHead + 20) + std::clamp(static_cast<float>(scene.band_rows), s.px(60), s.px(kMostBands));
+  return s.px(kPads + kHead + 20) + tail_height(scene, width - 2 * s.px(kCardSide)) +
+         std::clamp(static_cast<float>(scene.band_rows), s.px(60), s.px(kMostBands));
+}
+
+// What the part is with its share, or its share alone, as there is room.
+void draw_part_words(ImDrawList* list, const PathShare& part, const Box& box) {
+  const Style& s = style();
+  const ImU32 ink = part.hatched ? colour(s.theme, Token::text) : text_on(colour_of(part.ink));
+  for (const std::string& words : {fmt::format("{} {}", part.words, part.value), part.value}) {
+    if (text_width(Face::text, 11, words) + s.px(6) >= box.width()) continue;
+    return draw_text_in(list, box, Align::centre, Face::text, 11, ink, words);
+  }
 }
 
 void draw_shares(const PipelineScene& scene) {
@@ -47,10 +64,7 @@ void draw_shares(const PipelineScene& scene) {
         draw_outline(list, box, hue, s.px(1), 1);
       else
         list->AddRectFilled(box.min, box.max, hue);
-      const float need = text_width(Face::mono, 11, part.value) + s.px(4);
-      if (need < wide)
-        draw_text_in(list, box, Align::centre, Face::mono, 11,
-                     part.hatched ? colour(s.theme, Token::text) : text_on(hue), part.value);
+      draw_part_words(list, part, box);
       x += wide;
       words += fmt::format("{}{} {}", words.empty() ? "" : "\n", part.words, part.value);
     }
@@ -61,6 +75,20 @@ void draw_shares(const PipelineScene& scene) {
   }
 }
 
+// The first row's SM and the last one's beside the bands.
+void draw_sms(ImDrawList* list, const PipelineScene& scene, float left, const Box& plot) {
+  const Style& s = style();
+  const float half = line_height(11) / 2;
+  const auto name = [&](std::int32_t row, float y) {
+    const auto band = std::ranges::find(scene.bands, row, &BlockBand::row);
+    if (band == scene.bands.end()) return;
+    draw_text_in(list, {{left, y - half}, {plot.min.x - s.px(6), y + half}}, Align::left, Face::text, 11,
+                 colour(s.theme, Token::dim), phrase("SM {}", band->sm));
+  };
+  name(0, plot.min.y + half);
+  if (scene.band_rows > 1) name(scene.band_rows - 1, plot.max.y - half);
+}
+
 void draw_bands(const PipelineScene& scene) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -69,10 +97,14 @@ void draw_bands(const PipelineScene& scene) {
   draw_text_in(list, {at, {at.x + room.x, at.y + s.px(kHead)}}, Align::left, Face::bold, 13,
                colour(s.theme, Token::text), tr("All blocks"));
   const float left = at.x + text_width(Face::bold, 13, tr("All blocks")) + s.px(12);
-  const std::string words = tr("a band a block, an SM a line, by their end; lighter where the next query tile begins");
+  const std::string words = tr("One line per SM, sorted by its end. Gaps mark new query tiles.");
   draw_text_in(list, {{left, at.y}, {at.x + room.x, at.y + s.px(kHead)}}, Align::left, Face::text, 12,
                colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, at.x + room.x - left));
-  const Box plot{{at.x, at.y + s.px(kHead)}, {at.x + room.x, at.y + room.y - s.px(18)}};
+  draw_paragraph(list, {at.x, at.y + s.px(kHead)}, room.x, 12, {{scene.tail, Face::text, Token::text, 0, false}},
+                 kMostTail);
+  const Box plot{{at.x + s.px(kSms), at.y + s.px(kHead) + tail_height(scene, room.x)},
+                 {at.x + room.x, at.y + room.y - s.px(18)}};
+  draw_sms(list, scene, at.x, plot);
   const float line = plot.height() / static_cast<float>(std::max(1, scene.band_rows));
   const auto x_of = [&](double ns) { return plot.min.x + plot.width() * static_cast<float>(ns / scene.launch_ns); };
   const ImU32 hue = kernel_colour(s.theme, scene.timeline->kernel);
@@ -96,22 +128,29 @@ void draw_bands(const PipelineScene& scene) {
     if (b.row == row && pointer.x >= x_of(b.from_ns) && pointer.x <= x_of(b.to_ns)) return show_tooltip(b.tip);
 }
 
+float half_of(float width) {
+  return std::floor((width - style().px(kGutter)) / 2);
+}
+float bands_width(float width) {
+  return width < style().px(kStacked) ? width : width - half_of(width) - style().px(kGutter);
+}
+
 }  // namespace
 
 float blocks_height(const PipelineScene& scene, float width) {
-  const float shares = shares_height(scene), bands = bands_height(scene);
+  const float shares = shares_height(scene), bands = bands_height(scene, bands_width(width));
   return width < style().px(kStacked) ? shares + bands + style().px(kGutter) : std::max(shares, bands);
 }
 
 void draw_blocks(const PipelineScene& scene, ImVec2 size) {
   const Style& s = style();
   const bool stacked = size.x < s.px(kStacked);
-  const float gutter = s.px(kGutter), half = std::floor((size.x - gutter) / 2);
+  const float half = half_of(size.x);
   if (begin_card("timeline_shares", {stacked ? size.x : half, stacked ? shares_height(scene) : size.y}))
     draw_shares(scene);
   ImGui::EndChild();
   if (!stacked) ImGui::SameLine();
-  if (begin_card("timeline_bands", {stacked ? size.x : size.x - half - gutter, stacked ? bands_height(scene) : size.y}))
+  if (begin_card("timeline_bands", {bands_width(size.x), stacked ? bands_height(scene, size.x) : size.y}))
     draw_bands(scene);
   ImGui::EndChild();
 }

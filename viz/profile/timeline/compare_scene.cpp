@@ -129,6 +129,7 @@ void put_beside(PipelineScene& scene, const std::string& id, const TimelinesView
     c.beside = true;
     scene.beside_label = c.words;
     scene.beside_words = comparison_words(scene, *other);
+    scene.notes = phrase("Above: {}", scene.notes) + " " + phrase("Below: {}", other->notes);
     scene.beside = std::move(other);
   }
 }

@@ -25,13 +25,17 @@ void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU
   const std::string tile = x.tile >= 0 ? fmt::format("{}", x.tile) : "";
   const float letter = text_width(Face::maths, 13, x.letter), number = text_width(Face::mono, 10, tile);
   const bool low = box.height() < s.px(20);
-  const bool both = letter + number + s.px(6) < box.width();
-  if (!both && letter + s.px(3) >= box.width()) return;
-  const float left = box.centre().x - (letter + (both ? number + s.px(1) : 0)) / 2;
-  draw_text_in(list, {{left, box.min.y}, {left + letter, box.max.y}}, Align::left, Face::maths, 13, ink, x.letter);
+  // In the middle of what is in sight.
+  const float from = std::max(box.min.x, list->GetClipRectMin().x), to = std::min(box.max.x, list->GetClipRectMax().x);
+  const float room = to - from;
+  const bool both = letter + number + s.px(6) < room;
+  if (!both && letter + s.px(3) >= room) return;
+  const float left = (from + to) / 2 - (letter + (both ? number + s.px(1) : 0)) / 2, up = both && !low ? s.px(1) : 0;
+  draw_text_in(list, {{left, box.min.y - up}, {left + letter, box.max.y - up}}, Align::left, Face::maths, 13, ink,
+               x.letter);
   if (both)
     // Lower than the letter, where the box has room for that.
-    draw_text_in(list, {{left + letter + s.px(1), box.min.y}, {box.max.x, box.max.y + s.px(low ? 1 : 6)}}, Align::left,
+    draw_text_in(list, {{left + letter + s.px(1), box.min.y + s.px(low ? 1 : 2)}, {to, box.max.y + s.px(low ? 1 : 2)}}, Align::left,
                  Face::mono, 10, ink, tile);
 }
 

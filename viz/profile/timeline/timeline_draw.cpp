@@ -15,14 +15,16 @@
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/profile/timeline/blocks_draw.h"
+#include "viz/profile/timeline/choices_draw.h"
+#include "viz/profile/timeline/keys_draw.h"
 #include "viz/profile/timeline/rows_draw.h"
 
 namespace attn {
 namespace {
 
 // Logical pixels.
-constexpr float kHead = 24, kChoices = 26, kChoiceLine = 20, kAxis = 18, kOverviewGap = 8, kLegend = 20, kLabel = 148,
-                kLabelNarrow = 104, kNarrowCard = 640, kPads = 24, kShareBar = 14;
+constexpr float kHead = 24, kAxis = 18, kOverviewGap = 8, kLabel = 148, kLabelNarrow = 104, kNarrowCard = 640,
+                kPads = 24;
 constexpr float kLeastDrag = 4;
 
 ChooseTimeSpan whole_block(const PipelineScene& scene) {
@@ -144,57 +146,6 @@ void follow_pointer(ImDrawList* list, const Chart& chart, Commands& commands) {
   }
 }
 
-// One bar a share, its words under it where they have room.
-float draw_shares(ImDrawList* list, const PipelineScene& scene, const Box& box) {
-  const Style& s = style();
-  float x = box.min.x;
-  for (const PathShare& share : scene.shares) {
-    const float width = box.width() * static_cast<float>(share.share);
-    const Box part{{x, box.min.y}, {x + width, box.min.y + s.px(kShareBar)}};
-    const ImU32 hue = colour_of(share.ink);
-    if (share.hatched) {
-      draw_hatch(list, part, faded(hue, 0.7F), 5);
-      draw_outline(list, part, hue, s.px(1), 1);
-    } else {
-      list->AddRectFilled(part.min, part.max, hue);
-    }
-    x += width;
-  }
-  std::string words;
-  for (const PathShare& share : scene.shares)
-    words += fmt::format("{}{} {}", words.empty() ? "" : " · ", share.words, share.value);
-  draw_text_in(list, {{box.min.x, box.min.y + s.px(kShareBar)}, {box.max.x, box.min.y + s.px(kShareBar + 18)}},
-               Align::left, Face::text, 12, colour(s.theme, Token::dim),
-               fitted_text(Face::text, 12, words, box.width()));
-  return s.px(kShareBar + 18);
-}
-
-void draw_legend(ImDrawList* list, const Box& box) {
-  const Style& s = style();
-  struct Entry {
-    StretchLook look;
-    const char* words;
-  };
-  const Entry entries[] = {{StretchLook::work, tr("its instructions run")},
-                           {StretchLook::wait, tr("waits for that")},
-                           {StretchLook::flight, tr("in flight, at most so long")},
-                           {StretchLook::landed, tr("landed")},
-                           {StretchLook::read, tr("read")}};
-  float x = box.min.x;
-  static const PipelineScene kNone;
-  for (const Entry& e : entries) {
-    const float width = s.px(22 + 6) + text_width(Face::text, 12, e.words) + s.px(14);
-    if (x + width > box.max.x) break;
-    TimelineStretch sample;
-    sample.look = e.look;
-    sample.ink = TensorColour::k;
-    draw_stretch(list, kNone, sample, {{x, box.centre().y - s.px(5)}, {x + s.px(22), box.centre().y + s.px(5)}});
-    draw_text_in(list, {{x + s.px(28), box.min.y}, {x + width, box.max.y}}, Align::left, Face::text, 12,
-                 colour(s.theme, Token::dim), e.words);
-    x += width;
-  }
-}
-
 float rows_height(const PipelineScene& scene) {
   float height = 0;
   for (const TimelineRow& row : scene.rows) height += row.height + row.gap;
@@ -220,7 +171,7 @@ void draw_head(ImDrawList* list, const PipelineScene& scene, const Box& line, Co
   float right = line.max.x;
   const auto button = [&](const char* label, bool on, const char* help) {
     right -= text_width(Face::text, 12, label) + s.px(12);
-    ImGui::SetCursorScreenPos({right, line.min.y});
+    ImGui::SetCursorScreenPos({right, line.centre().y - s.px(7)});
     const bool clicked = toggle(label, on, help);
     right -= s.px(6);
     return clicked;
@@ -240,54 +191,6 @@ void draw_head(ImDrawList* list, const PipelineScene& scene, const Box& line, Co
   const std::string follow = scene.follow < 0 ? "" : phrase("; key tile {} is lit", scene.follow);
   draw_text_in(list, {{left, line.min.y}, {right, line.max.y}}, Align::left, Face::text, 12,
                colour(s.theme, Token::dim), fitted_text(Face::text, 12, scene.title + follow, right - left));
-}
-
-bool may_compare(const PipelineScene& scene) {
-  return std::ranges::any_of(scene.choices, &PipelineScene::Choice::may_be_beside);
-}
-
-// Where the recordings that can be chosen stand, or those that may stand below: `use(choice, x, line)` for each, x from
-// the left edge. Returns how many lines they take.
-template <class Use>
-int flow_choices(const PipelineScene& scene, bool below, float width, const Use& use) {
-  const Style& s = style();
-  const float first = below ? text_width(Face::text, 12, tr("below it")) + s.px(14) : 0;
-  float x = first;
-  int line = 0;
-  for (const PipelineScene::Choice& c : scene.choices) {
-    if (below && !c.may_be_beside) continue;
-    const float wide = text_width(Face::text, 12, c.words) + s.px(12);
-    if (x > first && x + wide > width) x = first, ++line;
-    use(c, x, line);
-    x += wide + s.px(4);
-  }
-  return line + 1;
-}
-
-float choices_height(const PipelineScene& scene, bool below, float width) {
-  if (below && !may_compare(scene)) return 0;
-  const int lines = flow_choices(scene, below, width, [](const PipelineScene::Choice&, float, int) {});
-  return style().px(kChoices + kChoiceLine * static_cast<float>(lines - 1));
-}
-
-// A press on the one that stands below takes it away.
-void draw_choices(const PipelineScene& scene, bool below, ImVec2 at, float width, Commands& commands) {
-  const Style& s = style();
-  if (below && !may_compare(scene)) return;
-  if (below)
-    draw_text_in(ImGui::GetWindowDrawList(), {{at.x + s.px(6), at.y}, {at.x + width, at.y + s.px(14)}}, Align::left,
-                 Face::text, 12, colour(s.theme, Token::dim), tr("below it"));
-  flow_choices(scene, below, width, [&](const PipelineScene::Choice& c, float x, int line) {
-    ImGui::SetCursorScreenPos({at.x + x, at.y + s.px(kChoiceLine) * static_cast<float>(line)});
-    const bool on = below ? c.beside : c.on;
-    const std::string id = fmt::format("{}##{}_{}", c.words, below ? "beside" : "timeline", c.id);
-    const std::string help = below ? tr("The same axis, from the same product on") : c.tip;
-    if (!toggle(id.c_str(), on, help.c_str())) return;
-    if (below)
-      commands.push_back(CompareTimeline{c.beside ? "" : c.id});
-    else if (!c.on)
-      commands.push_back(ChooseTimeline{c.id});
-  });
 }
 
 // The second recording: its lanes under the same axis, and what differs.
@@ -332,14 +235,13 @@ void draw_lanes(const PipelineScene& scene, Commands& commands) {
   const float width = ImGui::GetContentRegionAvail().x, right = at.x + width;
   draw_head(list, scene, {at, {right, at.y + s.px(kHead)}}, commands);
   float y = at.y + s.px(kHead);
-  for (const bool below : {false, true}) {
-    draw_choices(scene, below, {at.x - s.px(6), y}, width, commands);
-    y += choices_height(scene, below, width);
-  }
+  draw_timeline_choices(scene, {{at.x, y}, {right, y + s.px(kTimelineChoices)}}, commands);
+  y += s.px(kTimelineChoices);
   draw_text(list, {at.x, y}, Face::bold, 17, colour(s.theme, Token::text), scene.headline);
   y += line_height(17);
   y += draw_paragraph(list, {at.x, y}, width, 13, {{scene.words, Face::text, Token::dim, 0, false}}, 6) + s.px(6);
-  y += draw_shares(list, scene, {{at.x, y}, {right, y}});
+  draw_path_bar(list, scene, {at.x, y}, width);
+  y += path_bar_height(scene, width);
   const float label = s.px(width < s.px(kNarrowCard) ? kLabelNarrow : kLabel);
   const float over = overview_height(scene);
   draw_text_in(list, {{at.x, y}, {at.x + label, y + over}}, Align::left, Face::text, 12, colour(s.theme, Token::dim),
@@ -361,16 +263,16 @@ void draw_lanes(const PipelineScene& scene, Commands& commands) {
   draw_path(list, chart);
   follow_pointer(list, chart, commands);
   if (scene.beside != nullptr) y = draw_beside(list, scene, chart.plot, at.x, y);
-  draw_legend(list, {{at.x + label, y}, {right, y + s.px(kLegend)}});
-  y += s.px(kLegend);
+  draw_timeline_key(list, scene, {at.x, y}, width);
+  y += timeline_key_height(scene, width);
   draw_paragraph(list, {at.x, y}, width, 12, {{scene.notes, Face::text, Token::dim, 0, false}}, 4);
 }
 
 float lanes_height(const PipelineScene& scene, float width) {
   const Style& s = style();
   const float inner = width - 2 * s.px(kCardSide);
-  return beside_height(scene, inner) + choices_height(scene, false, inner) + choices_height(scene, true, inner) +
-         s.px(kPads + kHead + kShareBar + 18 + kOverviewGap + kAxis + kLegend + 4) + words_height(scene, inner) +
+  return beside_height(scene, inner) + path_bar_height(scene, inner) + timeline_key_height(scene, inner) +
+         s.px(kPads + kHead + kTimelineChoices + kOverviewGap + kAxis + 4) + words_height(scene, inner) +
          overview_height(scene) + rows_height(scene) + notes_height(scene, inner);
 }
 

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "kernels/base/hash.h"
 #include "kernels/base/text.h"
@@ -63,6 +66,7 @@ class Scene {
     add_states();
     add_bands();
     add_words();
+    s_.tail = tail_words(s_);
     return std::move(s_);
   }
 
@@ -105,16 +109,18 @@ class Scene {
 
   // Told apart by what differs: length, D, mask, tile, and options that a kernel declares.
   void add_choices() {
+    const std::string shown = id_of(t_);
+    std::set<std::string> known;  // an opened file may hold what came with the program: the first is shown
     for (const auto& t : timelines_.all) {
       PipelineScene::Choice c;
       c.id = id_of(*t);
-      c.on = t == s_.timeline;
+      if (!known.insert(c.id).second) continue;
+      c.on = c.id == shown;
       c.words = phrase("L {} D {}{}", t->problem.Lk, t->problem.D, t->problem.mask.causal ? tr(" causal") : "");
       for (const auto& [name, value] : t->options.further)
         if (name == "step" && value != gpu::kLastStep) c.words += phrase(", step {}", value);
       c.words += phrase(", {} slots", t->options.stages);
-      c.may_be_beside =
-          t != s_.timeline && t->problem == t_.problem && t->device == t_.device && t->kernel == t_.kernel;
+      c.may_be_beside = !c.on && t->problem == t_.problem && t->device == t_.device && t->kernel == t_.kernel;
       c.tip = phrase("{} on {}, {}", t->kernel, describe(t->problem), t->device);
       s_.choices.push_back(std::move(c));
     }
@@ -229,7 +235,7 @@ class Scene {
       if (share < kSmallest) continue;
       const PathShare part{path_ink(of), of != PathOf::work && of != PathOf::hand_over, tr_of(words_of(of)),
                            percent(share), share};
-      if (s_.shares.empty() || share > s_.shares[most_].share) pace_ = of, most_ = s_.shares.size();
+      parts_.push_back({of, share});
       s_.shares.push_back(part);
     }
   }
@@ -313,6 +319,7 @@ class Scene {
       const TimedBlock& b = t_.blocks[n];
       BlockBand band;
       band.row = row.at(b.sm);
+      band.sm = b.sm;
       band.from_ns = static_cast<double>(b.start_ns);
       band.to_ns = static_cast<double>(b.end_ns);
       band.shown = static_cast<std::int32_t>(n) == p_.block;
@@ -328,23 +335,10 @@ class Scene {
     }
     for (std::size_t n = 0; n < t_.blocks.size(); ++n) {
       const TimedBlock& b = t_.blocks[n];
-      s_.bands[n].tip = phrase("Block {} on SM {}: {:.1f} to {:.1f} us, {} query tiles", b.block, b.sm,
+      s_.bands[n].tip = phrase("Block {} on SM {}: {:.1f} to {:.1f} µs, {} query tiles", b.block, b.sm,
                                static_cast<double>(b.start_ns) * 1e-3, static_cast<double>(b.end_ns) * 1e-3,
                                s_.bands[n].tiles_ns.size());
     }
-  }
-
-  // Of the launch's SM time what lies behind each SM's last block.
-  double idle_at_end() const {
-    std::map<std::int32_t, double> ends;
-    double last = 0;
-    for (const BlockBand& b : s_.bands) {
-      ends[b.row] = std::max(ends[b.row], b.to_ns);
-      last = std::max(last, b.to_ns);
-    }
-    double idle = 0;
-    for (const auto& [row, end] : ends) idle += last - end;
-    return s_.launch_ns > 0 ? idle / (s_.launch_ns * static_cast<double>(ends.size())) : 0;
   }
 
   // Clocks that the last consumer waits for K and V.
@@ -365,31 +359,29 @@ class Scene {
                  duration_text(s_, s_.length));
       return;
     }
-    const PathShare& most = s_.shares[most_];
-    switch (pace_) {
-      case PathOf::tensor_cores:
-        s_.headline = tr("The tensor cores set the pace.");
-        break;
-      case PathOf::work:
-        s_.headline = tr("The consumers' own instructions set the pace.");
-        break;
-      case PathOf::copy_k:
-      case PathOf::copy_v:
-      case PathOf::copy_q:
-        s_.headline = tr("Copies set the pace: the ring runs dry.");
-        break;
-      case PathOf::hand_over:
-        s_.headline = tr("Handing over sets the pace.");
-        break;
-    }
-    s_.words = phrase("Of the path that decides how long the block takes ({}) {} are {}.", duration_text(s_, s_.length),
-                      most.value, most.words);
+    s_.headline = pace_headline(parts_);
+    std::vector<const PathShare*> most;
+    for (const PathShare& share : s_.shares) most.push_back(&share);
+    std::ranges::stable_sort(most, std::ranges::greater(), &PathShare::share);
+    const std::string length = duration_text(s_, s_.length);
+    std::vector<std::string> said{of_another_kernel()};
+    const std::string part = fmt::format("{} {}", most[0]->value, most[0]->words);
+    said.push_back(most.size() < 2 ? phrase("The path that decides how long the block takes ({}) is {}.", length, part)
+                                   : phrase("The path that decides how long the block takes ({}) is {} and {} {}.",
+                                            length, part, most[1]->value, most[1]->words));
     const double waits = static_cast<double>(waits_for_keys()) / static_cast<double>(p_.length());
-    s_.words += " " + phrase("Its last consumer waits {} of the time for K and V.", percent(waits));
-    s_.words += " " + phrase("At the end {} of all SM time is idle.", percent(idle_at_end()));
-    if (const std::string told = what_if_words(t_, p_, timelines_); !told.empty()) s_.words += " " + told;
-    if (!kernel_.empty() && kernel_ != t_.kernel)
-      s_.words += " " + phrase("No launch of {} was recorded: this one is of {}.", kernel_, t_.kernel);
+    said.push_back(phrase("Its last consumer waits {} of the time for K and V.", percent(waits)));
+    said.push_back(phrase("At the end {} of all SM time is idle.", percent(idle_at_end(s_))));
+    said.push_back(what_if_words(t_, p_, timelines_));
+    said.push_back(slots_words(t_, timelines_));
+    std::erase(said, "");
+    s_.words = fmt::format("{}", fmt::join(said, " "));
+  }
+
+  // First of all that is said: the page speaks of another kernel.
+  std::string of_another_kernel() const {
+    if (kernel_.empty() || kernel_ == t_.kernel) return {};
+    return phrase("No launch of {} was recorded: this one is of {}.", kernel_, t_.kernel);
   }
 
   const Timeline& t_;
@@ -397,8 +389,7 @@ class Scene {
   const std::string& kernel_;
   Pipeline p_;
   PipelineScene s_;
-  PathOf pace_ = PathOf::work;  // what most of the path is
-  std::size_t most_ = 0;        // its place in the shares
+  std::vector<PathPart> parts_;  // of the path, parallel to the shares
   std::map<std::size_t, std::size_t> rows_of_lane_;
   std::map<std::pair<std::size_t, bool>, std::size_t> products_row_;
   std::map<std::int32_t, std::size_t> slot_row_;

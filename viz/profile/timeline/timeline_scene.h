@@ -55,6 +55,7 @@ struct PathShare {
 // A block on its SM, ns from the launch's start.
 struct BlockBand {
   std::int32_t row = 0;  // of the SMs, by their end
+  std::int32_t sm = 0;
   double from_ns = 0, to_ns = 0;
   std::vector<double> tiles_ns;  // when it took its query tiles
   std::string tip;
@@ -91,6 +92,7 @@ struct PipelineScene {
   };
   std::vector<LaneShares> lanes;  // where each lane's time goes
   std::vector<BlockBand> bands;
+  std::string tail;  // which SMs end when
   std::int32_t band_rows = 0;
   double launch_ns = 0;
   // Nanoseconds a key tile that a consumer is in a state, the longest first; the second's and this one's by the same
@@ -117,6 +119,19 @@ std::string comparison_words(const PipelineScene& scene, const PipelineScene& be
 // What one slot more or blocks that stay would bring, derived, and beside it what was measured by recordings of that
 // among `all`. Nothing is told where there is none, or where the two differ by more than 2 points and by 30 %.
 std::string what_if_words(const Timeline& t, const Pipeline& p, const TimelinesView& all);
+// What was measured with other numbers of slots, and nothing else that differs; empty: nothing was.
+std::string slots_words(const Timeline& t, const TimelinesView& all);
+// A part of the path that decides, and its share of the block's time.
+struct PathPart {
+  PathOf of = PathOf::work;
+  double share = 0;
+};
+// The largest part sets the pace, the two largest where they are about as large. `parts` is not empty.
+std::string pace_headline(std::vector<PathPart> parts);
+// Which SM ends first, which last, how long the tail between them is.
+std::string tail_words(const PipelineScene& scene);
+// Of the launch's SM time what lies behind each SM's last block.
+double idle_at_end(const PipelineScene& scene);
 // All of a recording, walked through once; show_part() (shown_part.h) then chooses what is in sight. `timelines`:
 // those that can be chosen; `kernel`: that Profile speaks of.
 PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const TimelinesView& timelines,

@@ -1,0 +1,137 @@
+#include "viz/profile/timeline/keys_draw.h"
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "kernels/base/text.h"
+#include "viz/draw/theme.h"
+#include "viz/profile/timeline/rows_draw.h"
+
+namespace attn {
+namespace {
+
+// Logical pixels: the bar, a line of words, a sample with the space behind it, between two entries.
+constexpr float kBar = 14, kLine = 20, kSample = 22, kSwatch = 10, kGap = 6, kBetween = 14;
+
+// Entries side by side, in as many lines as they take: `place(n, left_top)`. Returns the height of all, pixels.
+template <class Place>
+float flow(const std::vector<std::string>& words, float sample, float width, Place place) {
+  const Style& s = style();
+  ImVec2 at(0, 0);
+  for (std::size_t n = 0; n < words.size(); ++n) {
+    const float own = s.px(sample + kGap) + text_width(Face::text, 12, words[n]);
+    if (at.x > 0 && at.x + own > width) at = {0, at.y + s.px(kLine)};
+    place(n, at);
+    at.x += own + s.px(kBetween);
+  }
+  return words.empty() ? 0 : at.y + s.px(kLine);
+}
+
+void draw_words(ImDrawList* list, ImVec2 at, float sample, const std::string& words) {
+  const Style& s = style();
+  const float left = at.x + s.px(sample + kGap);
+  draw_text_in(list, {{left, at.y}, {left, at.y + s.px(kLine)}}, Align::left, Face::text, 12,
+               colour(s.theme, Token::dim), words);
+}
+
+std::vector<std::string> share_words(const PipelineScene& scene) {
+  std::vector<std::string> words;
+  for (const PathShare& share : scene.shares) words.push_back(fmt::format("{} {}", share.words, share.value));
+  return words;
+}
+
+void draw_share(ImDrawList* list, const Box& part, const PathShare& share) {
+  const Style& s = style();
+  const ImU32 hue = colour_of(share.ink);
+  if (!share.hatched) return list->AddRectFilled(part.min, part.max, hue);
+  draw_hatch(list, part, faded(hue, 0.7F), 5);
+  draw_outline(list, part, hue, s.px(1), 1);
+}
+
+struct KeyEntry {
+  StretchLook look = StretchLook::work;
+  bool path = false;
+};
+
+std::vector<KeyEntry> key_entries(const PipelineScene& scene) {
+  std::vector<KeyEntry> entries{
+      {StretchLook::work}, {StretchLook::wait}, {StretchLook::flight}, {StretchLook::landed}, {StretchLook::read}};
+  if (scene.with_path) entries.push_back({StretchLook::work, true});
+  return entries;
+}
+
+std::string words_of(const KeyEntry& e) {
+  if (e.path) return tr("the path that decides");
+  switch (e.look) {
+    case StretchLook::work:
+      return tr("its instructions run");
+    case StretchLook::wait:
+      return tr("waits for that");
+    case StretchLook::flight:
+      return tr("in flight, at most so long");
+    case StretchLook::landed:
+      return tr("landed");
+    case StretchLook::read:
+      return tr("read");
+    case StretchLook::nothing:
+      break;
+  }
+  return {};
+}
+
+std::vector<std::string> key_words(const PipelineScene& scene) {
+  std::vector<std::string> words;
+  for (const KeyEntry& e : key_entries(scene)) words.push_back(words_of(e));
+  return words;
+}
+
+}  // namespace
+
+float path_bar_height(const PipelineScene& scene, float width) {
+  return style().px(kBar) + flow(share_words(scene), kSwatch, width, [](std::size_t, ImVec2) {});
+}
+
+void draw_path_bar(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width) {
+  const Style& s = style();
+  float x = at.x;
+  for (const PathShare& share : scene.shares) {
+    const float wide = width * static_cast<float>(share.share);
+    draw_share(list, {{x, at.y}, {x + wide, at.y + s.px(kBar)}}, share);
+    x += wide;
+  }
+  const std::vector<std::string> words = share_words(scene);
+  flow(words, kSwatch, width, [&](std::size_t n, ImVec2 place) {
+    const ImVec2 top{at.x + place.x, at.y + s.px(kBar) + place.y};
+    const float middle = top.y + s.px(kLine) / 2, half = s.px(kSwatch) / 2;
+    draw_share(list, {{top.x, middle - half}, {top.x + 2 * half, middle + half}}, scene.shares[n]);
+    draw_words(list, top, kSwatch, words[n]);
+  });
+}
+
+float timeline_key_height(const PipelineScene& scene, float width) {
+  return flow(key_words(scene), kSample, width, [](std::size_t, ImVec2) {});
+}
+
+void draw_timeline_key(ImDrawList* list, const PipelineScene& scene, ImVec2 at, float width) {
+  const Style& s = style();
+  const std::vector<KeyEntry> entries = key_entries(scene);
+  const std::vector<std::string> words = key_words(scene);
+  static const PipelineScene kNone;
+  flow(words, kSample, width, [&](std::size_t n, ImVec2 place) {
+    const ImVec2 top{at.x + place.x, at.y + place.y};
+    const float middle = top.y + s.px(kLine) / 2;
+    if (entries[n].path) {
+      list->AddLine({top.x, middle}, {top.x + s.px(kSample), middle}, colour(s.theme, Token::text), s.px(2));
+    } else {
+      TimelineStretch sample;
+      sample.look = entries[n].look;
+      sample.ink = TensorColour::k;
+      draw_stretch(list, kNone, sample, {{top.x, middle - s.px(5)}, {top.x + s.px(kSample), middle + s.px(5)}});
+    }
+    draw_words(list, top, kSample, words[n]);
+  });
+}
+
+}  // namespace attn

@@ -1,0 +1,96 @@
+// What is said of a timeline: who sets the pace, where the tail is, what other numbers of slots took.
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/base/text.h"
+#include "viz/profile/timeline/timeline_scene.h"
+
+namespace attn {
+namespace {
+
+constexpr double kAsLarge = 0.9;   // of the largest part: the second is about as large
+constexpr double kNoTail = 0.005;  // of the launch: the first and the last SM end together
+constexpr double kUsOfNs = 1e-3;
+
+// An SM and when its last block ends, ns; by that.
+std::vector<std::pair<double, std::int32_t>> ends_of(const PipelineScene& scene) {
+  std::map<std::int32_t, double> ends;
+  for (const BlockBand& b : scene.bands) ends[b.sm] = std::max(ends[b.sm], b.to_ns);
+  std::vector<std::pair<double, std::int32_t>> order;
+  for (const auto& [sm, end] : ends) order.emplace_back(end, sm);
+  std::ranges::sort(order);
+  return order;
+}
+
+}  // namespace
+
+std::string pace_headline(std::vector<PathPart> parts) {
+  std::ranges::stable_sort(parts, std::ranges::greater(), &PathPart::share);
+  const bool both = parts.size() > 1 && parts[1].share >= kAsLarge * parts[0].share;
+  const auto pair = [&](PathOf a, PathOf b) {
+    return both && std::min(parts[0].of, parts[1].of) == std::min(a, b) &&
+           std::max(parts[0].of, parts[1].of) == std::max(a, b);
+  };
+  if (pair(PathOf::tensor_cores, PathOf::work))
+    return tr("The tensor cores and the consumers' own instructions set the pace together.");
+  switch (parts.front().of) {
+    case PathOf::tensor_cores:
+      return tr("The tensor cores set the pace.");
+    case PathOf::work:
+      return tr("The consumers' own instructions set the pace.");
+    case PathOf::copy_k:
+    case PathOf::copy_v:
+    case PathOf::copy_q:
+      return tr("Copies set the pace: the ring runs dry.");
+    case PathOf::hand_over:
+      return tr("Handing over sets the pace.");
+  }
+  return {};
+}
+
+std::string tail_words(const PipelineScene& scene) {
+  const auto ends = ends_of(scene);
+  if (ends.size() < 2 || scene.launch_ns <= 0) return {};
+  const auto [first, first_sm] = ends.front();
+  const auto [last, last_sm] = ends.back();
+  if (last - first < kNoTail * scene.launch_ns) return tr("All SMs end together: there is no tail.");
+  // SMs that end in the last half of the tail keep the launch going alone.
+  const double middle = (first + last) / 2;
+  const auto late = std::ranges::count_if(ends, [&](const auto& e) { return e.first > middle; });
+  return phrase("SM {} ends first, at {:.1f} µs, SM {} last, at {:.1f} µs: a tail of {:.1f} µs. ", first_sm,
+                first * kUsOfNs, last_sm, last * kUsOfNs, (last - first) * kUsOfNs) +
+         plural(static_cast<std::size_t>(late), "{0} SM of {1} works into its second half.",
+                "{0} SMs of {1} work into its second half.", ends.size());
+}
+
+double idle_at_end(const PipelineScene& scene) {
+  const auto ends = ends_of(scene);
+  if (ends.empty() || scene.launch_ns <= 0) return 0;
+  double idle = 0;
+  for (const auto& [end, sm] : ends) idle += ends.back().first - end;
+  return idle / (scene.launch_ns * static_cast<double>(ends.size()));
+}
+
+std::string slots_words(const Timeline& t, const TimelinesView& all) {
+  std::map<std::int32_t, double> times;  // by slots, µs without the recorder
+  if (t.plain_us > 0) times.emplace(t.options.stages, t.plain_us);
+  for (const auto& other : all.all) {
+    Options o = other->options;
+    o.stages = t.options.stages;
+    if (other->kernel == t.kernel && other->problem == t.problem && other->device == t.device && o == t.options &&
+        other->plain_us > 0)
+      times.emplace(other->options.stages, other->plain_us);
+  }
+  if (times.size() < 2) return {};
+  std::vector<std::string> told;
+  for (const auto& [slots, us] : times) told.push_back(phrase("{} slots {:.1f} µs", slots, us));
+  return phrase("Measured without the recorder: {}.", fmt::join(told, ", "));
+}
+
+}  // namespace attn
