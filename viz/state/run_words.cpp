@@ -34,8 +34,15 @@ std::string words_of(const BenchRuns& runs, const SweepRun& run) {
 std::vector<std::string> listed_choices(const BenchRuns& list, const SweepRun& run, std::span<const ListedRun> among) {
   std::string words = words_of(list, run);
   constexpr std::size_t kMinute = 16, kSecond = 19;  // of "2026-11-21T17:48:05Z"
-  if (words != run_words(SweepRun{run.id, "", run.date, "", run.provenance, {}}) || run.date.size() < kMinute)
-    return {words};
+  if (run.date.size() < kMinute) return {words};
+  if (words != run_words(SweepRun{run.id, "", run.date, "", run.provenance, {}})) {
+    const bool namesake = std::any_of(among.begin(), among.end(), [&](const ListedRun& other) {
+      return other.run.id != run.id && words_of(list, other.run) == words;
+    });
+    if (!namesake) return {words};
+    const std::string day = run.date.substr(5, 5);
+    return {fmt::format("{}, {}", words, day), fmt::format("{} {}", day, run.date.substr(11, kMinute - 11))};
+  }
   const bool twin = std::any_of(among.begin(), among.end(), [&](const ListedRun& other) {
     return other.run.id != run.id && other.run.date.substr(0, kMinute) == run.date.substr(0, kMinute);
   });

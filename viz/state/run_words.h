@@ -18,7 +18,8 @@ std::vector<const ListedRun*> shown_runs(const BenchRuns& runs, const Model& mod
 // The name that the user gave it, or run_words().
 std::string words_of(const BenchRuns& runs, const SweepRun& run);
 // How a run is called in a list: when, then on what; to the second where another one began in the same minute. Behind
-// it what says it in less room: with the device in a word, without it.
+// it what says it in less room: with the device in a word, without it. By its name where it has one; with its day, or
+// by when alone, where another has the same name.
 std::vector<std::string> listed_choices(const BenchRuns& list, const SweepRun& run, std::span<const ListedRun> among);
 
 }  // namespace attn

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -355,6 +356,18 @@ std::string with_run(const BenchSlice& slice, const std::string& kernel) {
   return slice.letter.empty() ? kernel : fmt::format("{} {}", kernel, slice.letter);
 }
 
+// Whether a run of its own has a time at that value of that axis.
+bool has_time_at(const State& state, const SweepRun& run, const Axis& axis, std::int64_t value,
+                 std::string_view filter) {
+  std::vector<Measurement> rows;
+  std::ranges::copy_if(run.rows, std::back_inserter(rows), [&](const Measurement& m) { return fits(filter, m); });
+  const BenchSlice own = slice_rows(state.document.sweep, rows, true, nullptr, state.view.bench.kernel);
+  return own.axis == axis && std::ranges::any_of(own.rows, [&](const Measurement* m) {
+           const std::int64_t at = axis_value(axis, *m);
+           return m->state == RowState::done && m->time.median > 0 && (at == value || at == 0);
+         });
+}
+
 }  // namespace
 
 ShownSlices shown_slices(const State& state, const Model& model, std::span<const Measurement> planned,
@@ -390,6 +403,13 @@ ShownSlices shown_slices(const State& state, const Model& model, std::span<const
     if (letters) slice.letter = std::string(1, static_cast<char>('A' + at));
     return slice;
   };
+  // Where that has no time at the value that was clicked, the last that has one.
+  if (const auto value = state.view.bench.value; value && letters) {
+    const Axis axis = slice_rows(state.document.sweep, (*lead)->run.rows, true, nullptr, state.view.bench.kernel).axis;
+    const auto has = std::find_if(lead, runs.rend(),
+                                  [&](const auto* r) { return has_time_at(state, r->run, axis, *value, filter); });
+    if (has != runs.rend()) lead = has;
+  }
   shown.slices.push_back(add(*lead, nullptr));
   for (const ListedRun* r : runs)
     if (r != *lead && !r->run.rows.empty()) shown.slices.push_back(add(r, &shown.slices.front()));

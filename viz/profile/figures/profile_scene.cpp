@@ -18,6 +18,7 @@
 #include "profiling/figures/sampled_lines.h"
 #include "profiling/session/fairness.h"
 #include "profiling/session/run.h"
+#include "viz/bench/runs/subject.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/sweep_choices.h"
 #include "viz/bench/sweep/sweep_fields.h"
@@ -211,6 +212,12 @@ ShownSlices profiled_slices(const State& state, const Model& model, std::span<co
         slice.rows, [&](const Measurement* m) { return m->key.kernel == state.view.bench.kernel && m->time.n > 0; });
   });
   if (timed != slices.end()) std::rotate(slices.begin(), timed, timed + 1);
+  // One that has no time at the value that was clicked says nothing there.
+  if (const auto value = state.view.bench.value; value && !slices.empty()) {
+    const auto has =
+        std::ranges::find_if(slices, [&](const BenchSlice& slice) { return !timed_rows(slice, *value).empty(); });
+    if (has != slices.end()) std::rotate(slices.begin(), has, has + 1);
+  }
   return shown;
 }
 

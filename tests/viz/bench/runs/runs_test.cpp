@@ -8,6 +8,7 @@
 #include "tests/viz/bench/rows.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/planned.h"
+#include "viz/profile/figures/profile_scene.h"
 #include "viz/state/run_words.h"
 
 namespace attn {
@@ -42,6 +43,28 @@ class BenchRunsTest : public ::testing::Test {
     return model_of(std::move(rows));
   }
 };
+
+// A value that the run ticked last has not: the sentences, the table and Profile speak of one that has it.
+TEST_F(BenchRunsTest, TheLastRunThatHasTheClickedValueIsSpokenOf) {
+  Model m = three_kernels();
+  std::vector<Measurement> far{
+      timed_row(sweep, "cpu_multicore", 2048, 10000), timed_row(sweep, "cpu_flash", 2048, 1000),
+      timed_row(sweep, "cpu_multicore", 4096, 40000), timed_row(sweep, "cpu_flash", 4096, 2000)};
+  m.runs.push_back(listed_run("00000000000000bb", far));
+  state.document.runs.shown = {"00000000000000bb", kRun};
+  state.view.bench.value = 2048;  // both have it
+  EXPECT_TRUE(bench_scene(state, m, {}, "").verdict.headline.starts_with("Run B: "));
+  state.view.bench.value = 4096;
+  const BenchScene scene = bench_scene(state, m, {}, "");
+  EXPECT_EQ(scene.chosen, 4096);
+  EXPECT_TRUE(scene.verdict.headline.starts_with("Run A: At L = 4096 cpu_flash")) << scene.verdict.headline;
+  EXPECT_TRUE(std::ranges::any_of(scene.table.rows, [](const BenchTableRow& r) { return r.label == "cpu_flash A"; }));
+  const ProfileScene profile = profile_scene(state, m, {});
+  EXPECT_TRUE(profile.empty.empty()) << profile.empty;
+  EXPECT_NE(profile.headline.find("L = 4096"), std::string::npos) << profile.headline;
+  state.view.bench.value = 777;  // nobody has it
+  EXPECT_TRUE(bench_scene(state, m, {}, "").verdict.headline.starts_with("Run B: "));
+}
 
 TEST_F(BenchRunsTest, RunsThatAreTickedStandOnTheSameAxesEachWithItsLetter) {
   Model m = three_kernels();
@@ -148,7 +171,9 @@ TEST_F(BenchRunsTest, TwoRunsOfOneMinuteAreCalledToTheSecond) {
   EXPECT_EQ(listed_choices(list, m.runs[0].run, m.runs),
             (std::vector<std::string>{"11-22 09:21:05 H100 80GB HBM3", "11-22 09:21:05 H100", "11-22 09:21:05"}));
   m.runs[0].run.name = "before";
-  EXPECT_EQ(listed_choices(list, m.runs[0].run, m.runs).front(), "before");
+  EXPECT_EQ(listed_choices(list, m.runs[0].run, m.runs), std::vector<std::string>{"before"});
+  m.runs[1].run.name = "before";
+  EXPECT_EQ(listed_choices(list, m.runs[0].run, m.runs), (std::vector<std::string>{"before, 11-22", "11-22 09:21"}));
 }
 
 TEST_F(BenchRunsTest, ATableNamesTheDriverOfItsRun) {
