@@ -17,6 +17,8 @@ namespace attn {
 
 namespace {
 
+constexpr double kFarApart = 1000;  // times: on a linear axis the least would lie on its foot
+
 struct Range {
   double min = 0, max = 0;
   bool any = false;
@@ -232,7 +234,7 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
     chart.lines.clear();
     chart.empty = tr("0 for every kernel everywhere.");
   }
-  bool log_by_itself = metric.id == "time_us_median";
+  bool log_by_itself = metric.id == "time_us_median" || (r.any && r.max >= kFarApart * r.min);
   if (auto limit = memory_limit(state, model, slices, metric.id, unit); limit && !chart.lines.empty()) {
     chart.lines.push_back(std::move(*limit));
     log_by_itself = true;  // the limit may lie far above

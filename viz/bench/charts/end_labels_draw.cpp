@@ -10,6 +10,7 @@
 #include "implot.h"
 #include "kernels/base/text.h"
 #include "viz/bench/charts/line_looks_draw.h"
+#include "viz/bench/charts/named_first.h"
 #include "viz/draw/canvas.h"
 #include "viz/draw/figure_text.h"
 #include "viz/draw/theme.h"
@@ -79,21 +80,16 @@ float flow(const BenchChart& chart, float width, Place place) {
   return at.y + s.px(kNameRow);
 }
 
-// What a reader looks for first: the chosen kernel, the run that the sentences are about, what is hidden last.
-int rank_of(const BenchLine& line) {
-  return line.emphasised ? 0 : !line.beside && !line.kernel.empty() ? 1 : line.baseline ? 2 : line.peer ? 4 : 3;
-}
-
 // Of more names than `room` those that tell most, and one for the others at the end.
 void keep_what_fits(std::vector<EndLabel>& labels, std::size_t room, double bottom) {
   if (labels.size() <= room) return;
-  std::vector<const EndLabel*> ranked;
-  ranked.reserve(labels.size());
-  for (const EndLabel& l : labels) ranked.push_back(&l);
-  std::ranges::stable_sort(ranked, {}, [](const EndLabel* l) { return rank_of(*l->line); });
+  std::vector<const BenchLine*> lines;
+  lines.reserve(labels.size());
+  for (const EndLabel& l : labels) lines.push_back(l.line);
+  const std::vector<const BenchLine*> ranked = named_first(std::move(lines));
   EndLabel rest;
   rest.y = bottom;
-  for (std::size_t n = room - 1; n < ranked.size(); ++n) rest.others.push_back(ranked[n]->line);
+  for (std::size_t n = room - 1; n < ranked.size(); ++n) rest.others.push_back(ranked[n]);
   std::erase_if(labels, [&](const EndLabel& l) { return std::ranges::find(rest.others, l.line) != rest.others.end(); });
   labels.push_back(std::move(rest));
 }

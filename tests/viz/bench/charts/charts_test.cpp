@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/viz/bench/scene_fixture.h"
+#include "viz/bench/charts/named_first.h"
 #include "viz/draw/figure_text.h"
 
 namespace attn {
@@ -33,6 +35,42 @@ TEST_F(BenchSceneTest, EveryPointLiesWithinTheAxes) {
       }
     }
   }
+}
+
+// A CPU and a GPU on one linear axis: the CPU's rates would all lie on its foot.
+TEST_F(BenchSceneTest, RatesFarApartStandOnALogarithmicAxis) {
+  const auto rates = [&](double slowest_us) {
+    return chart_of(
+        scene(model_of({timed_row(sweep, "cpu_flash", 512, 10), timed_row(sweep, "cpu_sequential", 512, slowest_us)})),
+        "tflops");
+  };
+  EXPECT_FALSE(rates(9900).log_y);
+  EXPECT_TRUE(rates(10100).log_y);
+  BenchSwitches linear;
+  linear.log["tflops"] = false;
+  const Model m = model_of({timed_row(sweep, "cpu_flash", 512, 10), timed_row(sweep, "cpu_sequential", 512, 10100)});
+  EXPECT_FALSE(chart_of(bench_scene(state, m, linear, ""), "tflops").log_y);
+}
+
+TEST(NamedFirstTest, EachKernelIsNamedOnceBeforeThoseOfFurtherRunsAre) {
+  const auto line = [](std::string kernel, std::string label, bool beside) {
+    BenchLine l;
+    l.kernel = std::move(kernel);
+    l.label = std::move(label);
+    l.beside = beside;
+    return l;
+  };
+  std::vector<BenchLine> lines{line("naive", "naive A", true), line("torch", "torch A", true),
+                               line("naive", "naive B", true), line("fast", "fast C", true),
+                               line("own", "own D", false)};
+  lines[1].peer = true;
+  std::vector<const BenchLine*> given;
+  for (const BenchLine& l : lines) given.push_back(&l);
+  std::vector<std::string> labels;
+  for (const BenchLine* l : named_first(given)) labels.push_back(l->label);
+  EXPECT_EQ(labels, (std::vector<std::string>{"own D", "naive A", "fast C", "torch A", "naive B"}));
+  lines[2].emphasised = true;
+  EXPECT_EQ(named_first(given).front()->label, "naive B");
 }
 
 TEST_F(BenchSceneTest, WhiskersAreTheQuartiles) {
