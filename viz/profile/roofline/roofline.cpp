@@ -258,6 +258,18 @@ std::optional<double> dram_bytes(const Measurement& m) {
   return read.value + written.value;
 }
 
+std::vector<double> roof_ticks(double from, double to) {
+  const int first = static_cast<int>(std::floor(std::log10(from))), last = static_cast<int>(std::ceil(std::log10(to)));
+  std::vector<double> decades, all;
+  for (int p = first; p <= last; ++p) {
+    const double decade = std::pow(10.0, p);
+    decades.push_back(decade);
+    for (const double step : {1.0, 2.0, 5.0}) all.push_back(step * decade);
+  }
+  const auto seen = std::ranges::count_if(decades, [&](double x) { return x >= from && x <= to; });
+  return seen >= 2 ? decades : all;
+}
+
 Roofline roofline(std::span<const Measurement* const> rows, const std::string& chosen) {
   Roofline r;
   std::vector<const Measurement*> timed;

@@ -61,6 +61,8 @@ struct Roofline {
 // `rows`: those of one problem and device; `chosen`: a kernel among them.
 Roofline roofline(std::span<const Measurement* const> rows, const std::string& chosen);
 
+// Where a logarithmic axis has its numbers: at the decades, and at 2 and 5 of each where fewer than two are in sight.
+std::vector<double> roof_ticks(double from, double to);
 // FLOP a byte at which the copy rate allows so many TFLOP/s; 0 = one of them is not known.
 double ridge(const Roofline& roof, double tflops);
 // Useful FLOP of the row's problem; 0 where it was not timed.

@@ -33,13 +33,6 @@ int format_tick(double value, char* buffer, int size, void*) {
   return std::snprintf(buffer, static_cast<std::size_t>(size), "%.6g", value);
 }
 
-std::vector<double> decades(double from, double to) {
-  std::vector<double> ticks;
-  for (int p = static_cast<int>(std::floor(std::log10(from))); p <= static_cast<int>(std::ceil(std::log10(to))); ++p)
-    ticks.push_back(std::pow(10.0, p));
-  return ticks;
-}
-
 void set_axes(const RoofAxes& roof) {
   constexpr ImPlotAxisFlags kFlags = ImPlotAxisFlags_NoTickMarks | ImPlotAxisFlags_NoMenus |
                                      ImPlotAxisFlags_NoSideSwitch | ImPlotAxisFlags_NoHighlight;
@@ -49,7 +42,7 @@ void set_axes(const RoofAxes& roof) {
   ImPlot::SetupAxisFormat(ImAxis_X1, format_tick, nullptr);
   ImPlot::SetupAxisFormat(ImAxis_Y1, format_tick, nullptr);
   ImPlot::SetupAxesLimits(roof.x_min, roof.x_max, roof.y_min, roof.y_max, ImPlotCond_Always);
-  const auto x = decades(roof.x_min, roof.x_max), y = decades(roof.y_min, roof.y_max);
+  const auto x = roof_ticks(roof.x_min, roof.x_max), y = roof_ticks(roof.y_min, roof.y_max);
   ImPlot::SetupAxisTicks(ImAxis_X1, x.data(), static_cast<int>(x.size()));
   ImPlot::SetupAxisTicks(ImAxis_Y1, y.data(), static_cast<int>(y.size()));
   ImPlot::SetupFinish();
@@ -168,19 +161,23 @@ void draw_roofs(ImDrawList& list, const Roofline& roof, Labels& labels) {
   const Style& s = style();
   const ImU32 ink = colour(s.theme, Token::dim);
   ImVec2 a{}, b{};
+  bool in_sight = false;  // the whole picture may lie right of the slope
   if (roof.copy_gb_per_s > 0) {
     const double top = roof.top_tflops > 0 ? std::max(roof.peak_tflops, roof.tensor_tflops) : 0;
     const double end = top > 0 ? ridge(roof, top) : std::min(roof.x_max, roof.y_max * 1e3 / roof.copy_gb_per_s);
     const double begin = std::max(roof.x_min, ridge(roof, roof.y_min));
-    a = ImPlot::PlotToPixels(begin, under_copy(roof, begin));
-    b = ImPlot::PlotToPixels(end, under_copy(roof, end));
-    list.AddLine(a, b, ink, s.px(1.5F));
-    labels.take_line(a, b);
+    in_sight = end > begin;
+    if (in_sight) {
+      a = ImPlot::PlotToPixels(begin, under_copy(roof, begin));
+      b = ImPlot::PlotToPixels(end, under_copy(roof, end));
+      list.AddLine(a, b, ink, s.px(1.5F));
+      labels.take_line(a, b);
+    }
   }
   for (const double tflops : {roof.tensor_tflops, roof.peak_tflops}) take_peak(roof, tflops, labels);
   draw_peak(list, roof, roof.tensor_tflops, roof.tensor_name, labels);
   draw_peak(list, roof, roof.peak_tflops, tr("multiply-add peak"), labels);
-  if (roof.copy_gb_per_s > 0) draw_copy_words(list, roof, a, b, labels);
+  if (in_sight) draw_copy_words(list, roof, a, b, labels);
 }
 
 ImVec2 pixel(RoofPoint p) {

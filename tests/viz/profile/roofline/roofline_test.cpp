@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "tests/viz/profile/heartbeat/beats.h"
 #include "tests/viz/profile/profile_rows.h"
@@ -32,6 +34,15 @@ TEST(ProfileRoofline, ADotStandsAtItsUsefulWorkOverTheBytesCounted) {
   EXPECT_NEAR(r.peak_tflops, 65.23, 1e-6);
   EXPECT_NEAR(r.copy_gb_per_s, 2831, 1e-6);
   EXPECT_NEAR(ridge(r, r.peak_tflops), 65230.0 / 2831.0, 1e-6);
+}
+
+TEST(ProfileRoofline, AnAxisOfLessThanTwoDecadesHasNumbersBetweenThem) {
+  EXPECT_EQ(roof_ticks(0.5, 200), (std::vector<double>{0.1, 1, 10, 100, 1000}));
+  for (const auto& [from, to] : {std::pair(12.0, 80.0), std::pair(30.0, 300.0), std::pair(0.002, 0.02)}) {
+    const auto ticks = roof_ticks(from, to);
+    EXPECT_GE(std::ranges::count_if(ticks, [&](double x) { return x >= from && x <= to; }), 2) << from;
+    EXPECT_TRUE(std::ranges::is_sorted(ticks));
+  }
 }
 
 TEST(ProfileRoofline, ItsSentenceFollowsTheFigures) {
