@@ -33,6 +33,11 @@ void draw_end(ImDrawList* list, const Box& box, float x, const char* name, const
   draw_text(list, {left, over ? y - s.px(24) : y + s.px(9)}, strong ? Face::bold : Face::text, 12, ink, words);
 }
 
+// Nothing stands on it where neither was counted from the shape.
+bool has_number_line(const BytesScene& b) {
+  return b.compulsory > 0 && b.tile_loads > 0;
+}
+
 void draw_number_line(const BytesScene& b, float width) {
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -43,7 +48,6 @@ void draw_number_line(const BytesScene& b, float width) {
     low = std::min(low, *b.dram);
     high = std::max(high, *b.dram);
   }
-  if (low <= 0 || high <= 0) return;
   if (high <= low) high = low * 2;
   const float inset = s.px(8);
   const auto x_of = [&](double bytes) {
@@ -103,7 +107,7 @@ void draw_line(const BytesLine& line, float width) {
 float bytes_height(const BytesScene& scene, float width) {
   const Style& s = style();
   const float room = width - 2 * s.px(kCardSide), gap = ImGui::GetStyle().ItemSpacing.y;
-  float height = 2 * s.px(kCardEnd) + s.px(13 + kNumberLine) + 2 * gap;
+  float height = 2 * s.px(kCardEnd) + s.px(13) + gap + (has_number_line(scene) ? s.px(kNumberLine) + gap : 0);
   if (!scene.dram) height += gap + s.px(12);
   for (const BytesLine& line : scene.lines) height += height_of(line, room) + s.px(kBetween);
   for (const MissingFigures& missing : scene.missing) height += missing_height(missing, room) + s.px(kBetween);
@@ -114,7 +118,7 @@ void draw_bytes(const BytesScene& scene, ImVec2 size) {
   if (begin_card("bytes", size)) {
     heading(tr("Bytes and pipes"));
     const float width = ImGui::GetContentRegionAvail().x;
-    draw_number_line(scene, width);
+    if (has_number_line(scene)) draw_number_line(scene, width);
     if (!scene.dram) dim_text(phrase("DRAM: {}.", scene.dram_text));  // else the strip has the sentence
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, style().px(kBetween)));
     for (const BytesLine& line : scene.lines) draw_line(line, width);

@@ -21,10 +21,10 @@ constexpr float kWide = 1000, kNarrow = 560;  // from kWide on labels stand besi
 constexpr float kArrow = 36;                  // of a menu, with the space about its words
 
 struct MenuWidths {
-  float kernel = 148, value = 78, against = 150;  // logical pixels
+  float kernel = 148, value = 78, against = 150, most = 210;  // logical pixels; of `against` at least and at most
 };
 MenuWidths widths_of(float bar) {
-  return bar < style().px(kNarrow) ? MenuWidths{118, 62, 92} : MenuWidths();
+  return bar < style().px(kNarrow) ? MenuWidths{118, 62, 92, 92} : MenuWidths();
 }
 
 void label(const std::string& words) {
@@ -67,7 +67,7 @@ void value_menu(const ProfileScene& scene, float width, bool wide, Commands& com
   tooltip(scene.problem);
 }
 
-void against_menu(const ProfileScene& scene, float width, bool wide, Commands& commands) {
+void against_menu(const ProfileScene& scene, const MenuWidths& menus, bool wide, Commands& commands) {
   const Style& s = style();
   if (scene.against_choices.size() < 2) {
     if (scene.against.empty()) return;
@@ -79,8 +79,11 @@ void against_menu(const ProfileScene& scene, float width, bool wide, Commands& c
   ImGui::SameLine(0, s.px(kGap));
   if (wide) label(tr("against"));
   std::string words = now == scene.against_choices.end() ? "" : now->words;
-  if (!wide) words = fitted_text(Face::text, 13, phrase("against {}", scene.against), s.px(width - kArrow));
-  ImGui::SetNextItemWidth(s.px(width));
+  if (!wide) words = phrase("against {}", scene.against);
+  const float room =
+      std::clamp(text_width(Face::text, 13, words) + s.px(kArrow), s.px(menus.against), s.px(menus.most));
+  words = fitted_text(Face::text, 13, words, room - s.px(kArrow));
+  ImGui::SetNextItemWidth(room);
   if (ImGui::BeginCombo("##profile_against", words.c_str())) {
     against_items(scene, commands);
     ImGui::EndCombo();
@@ -148,7 +151,7 @@ void draw_profile_bar(const ProfileScene& scene, float width, Commands& commands
     kernel_menu(scene, menus.kernel, commands);
     ImGui::SameLine(0, s.px(kGap));
     value_menu(scene, menus.value, wide, commands);
-    against_menu(scene, menus.against, wide, commands);
+    against_menu(scene, menus, wide, commands);
     ImGui::SameLine(0, s.px(kGap + 8));
     ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 corner{ImGui::GetWindowPos().x + width - s.px(12), at.y};
