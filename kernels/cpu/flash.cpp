@@ -402,8 +402,9 @@ KernelRow cpu_flash_row() {
       {&kDeal, 0, 1, 1, 0},
       {&kPipeline, 0, 1, 1, 0},
   };
-  static const OrderChoice kOrders[] = {
-      {&kPipeline, 1, *order_named("hopper")}, {&kSplits, 2, *order_named("split")}, {&kRanks, 2, *order_named("ring")}};
+  static const OrderChoice kOrders[] = {{&kPipeline, 1, *order_named("hopper")},
+                                        {&kSplits, 2, *order_named("split")},
+                                        {&kRanks, 2, *order_named("ring")}};
   KernelRow row;
   row.id = "cpu_flash";
   row.title = marked("flash, FlashAttention-2 order");

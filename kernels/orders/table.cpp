@@ -6,7 +6,7 @@ namespace attn::orders {
 std::span<const MakeOrder> table() {
   static constexpr MakeOrder kTable[] = {
       naive_order, tiled_order, flash_order, flash1_order, backward_order, naive_backward_order, backward_queries_order,
-      split_order, ring_order, hopper_order};
+      split_order, ring_order,  hopper_order};
   return kTable;
 }
 

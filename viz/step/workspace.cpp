@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include "kernels/base/text.h"
-#include "kernels/ladder.h"
-#include "kernels/model/kernel.h"
 #include "kernels/model/order_row.h"
 #include "kernels/model/ring.h"
 #include "kernels/recording/replay/exact.h"
@@ -16,6 +14,7 @@
 #include "viz/draw/widgets.h"
 #include "viz/step/bars/bars_draw.h"
 #include "viz/step/bars/gpu_bar.h"
+#include "viz/step/bars/refused_draw.h"
 #include "viz/step/bars/strip.h"
 #include "viz/step/bars/wrong_run.h"
 #include "viz/step/chart_card.h"
@@ -140,39 +139,6 @@ void end_page(const Areas& a) {
   ImGui::SetCursorScreenPos(a.strip.min);
   ImGui::Dummy({1, a.tiles.max.y - a.strip.min.y});
   ImGui::EndChild();
-}
-
-// Where the kernel itself is not recorded: what can be done instead.
-void offer_instead(const Box& box, const KernelRow& kernel, Commands& commands) {
-  const Style& s = style();
-  float x = box.min.x + s.px(24);
-  const auto button = [&](const char* id, const std::string& words) {
-    const float width = text_width(Face::text, 13, words) + s.px(28);
-    const Box place{{x, box.max.y - s.px(46)}, {x + width, box.max.y - s.px(18)}};
-    x = place.max.x + s.px(10);
-    return box_button(place, id, words.c_str());
-  };
-  for (const KernelRow* other : ladder()) {
-    if (other->record == nullptr || other->order != kernel.order) continue;
-    if (button("##step_like", phrase("Step through {}, the same order on the CPU", other->id)))
-      commands.emplace_back(ChooseKernel{std::string(other->id)});
-    break;
-  }
-  if (button("##measure_it", tr("Measure it in Bench"))) commands.emplace_back(MeasureInBench{});
-}
-
-void draw_error(const Box& all, const State& state, const std::string& why, Commands& commands) {
-  const Style& s = style();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const auto kernel = find_kernel(state.document.kernel);
-  const bool never = kernel && (*kernel)->record == nullptr;
-  const Box box{all.min, {all.max.x, all.min.y + s.px(never ? 152 : 120)}};
-  draw_card(list, box);
-  draw_text(list, {box.min.x + s.px(24), box.min.y + s.px(18)}, Face::bold, 18, colour_of(Token::text),
-            never ? tr("This kernel is not recorded step by step") : tr("This problem cannot be recorded"));
-  draw_paragraph(list, {box.min.x + s.px(24), box.min.y + s.px(50)}, box.width() - s.px(48), 14,
-                 {{recording_words(why), Face::text, Token::dim, 0, false}}, 3);
-  if (never) offer_instead(box, **kernel, commands);
 }
 
 // Where there is little width the chip keeps its name alone.
@@ -360,8 +326,8 @@ void draw_unrecorded(const ProblemPanel& problem, const Box& all, Commands& comm
   const Style& s = style();
   const float width = std::min(s.px(kProblemWidth), all.width() / 3);
   draw_problem_panel(problem, {all.min, {all.min.x + width, all.max.y}}, true);
-  draw_error({{all.min.x + width + s.px(kGutter), all.min.y}, all.max}, problem.state, problem.model.recording_error,
-             commands);
+  draw_refused({{all.min.x + width + s.px(kGutter), all.min.y}, all.max}, problem.state, problem.model.recording_error,
+               commands);
 }
 
 struct RingPlace {

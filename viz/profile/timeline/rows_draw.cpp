@@ -35,8 +35,8 @@ void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU
                x.letter);
   if (both)
     // Lower than the letter, where the box has room for that.
-    draw_text_in(list, {{left + letter + s.px(1), box.min.y + s.px(low ? 1 : 2)}, {to, box.max.y + s.px(low ? 1 : 2)}}, Align::left,
-                 Face::mono, 10, ink, tile);
+    draw_text_in(list, {{left + letter + s.px(1), box.min.y + s.px(low ? 1 : 2)}, {to, box.max.y + s.px(low ? 1 : 2)}},
+                 Align::left, Face::mono, 10, ink, tile);
 }
 
 }  // namespace

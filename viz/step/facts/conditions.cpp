@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "kernels/model/problem/pages.h"
 #include "kernels/model/options.h"
 #include "kernels/model/order_row.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/model/ring.h"
 #include "kernels/orders/backward/options.h"
 #include "kernels/recording/lanes.h"
