@@ -97,6 +97,12 @@ std::string sentence(const std::string& words) {
   return said;
 }
 
+std::string grouped_count(std::int64_t n) {
+  std::string digits = fmt::format("{}", n);
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, "\u00a0");
+  return digits;
+}
+
 std::string bytes_text(double bytes) {
   if (bytes < 1e3) return fmt::format("{:.0f} B", bytes);
   return value_with_unit(bytes, bytes_unit(bytes));

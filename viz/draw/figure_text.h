@@ -1,6 +1,7 @@
 // Numbers and units of Bench as text, and labels set apart.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,8 @@ std::string percent_text(double percent);                          // "12.1 %", 
 std::string range_text(double low, double high, const BenchUnit& unit);
 // Ends in one full stop.
 std::string sentence(const std::string& words);
-std::string bytes_text(double bytes);  // "273 MB"
+std::string grouped_count(std::int64_t n);  // "36 352", with gaps at which no line is broken
+std::string bytes_text(double bytes);       // "273 MB"
 // "4.1", "12", "1.06": how many times, in two or three digits.
 std::string times_text(double ratio);
 

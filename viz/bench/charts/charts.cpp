@@ -7,6 +7,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
+#include "viz/bench/charts/memory_limit.h"
 #include "viz/bench/runs/source_words.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/sweep_fields.h"
@@ -139,26 +140,6 @@ bool has_gpu_rows(const BenchSlices& slices) {
   });
 }
 
-bool asks_memory_limit(std::string_view metric, const BenchSlices& slices) {
-  return (metric == "memory_peak_bytes" || metric == "memory_overhead_bytes") && has_gpu_rows(slices);
-}
-
-// The memory of the GPU that the sweep asks for, across the chart: where a line crosses it, the kernel cannot run.
-std::optional<BenchLine> memory_limit(const State& state, const Model& model, const BenchSlices& slices,
-                                      std::string_view metric, const BenchUnit& unit) {
-  const BenchSlice& slice = slices.front();
-  const std::uint64_t bytes = gpu_device(state.document.sweep, model.gpu).memory_bytes;
-  if (!asks_memory_limit(metric, slices) || bytes == 0 || slice.values.empty()) return std::nullopt;
-  BenchLine line;
-  line.label = line.id = tr("this GPU's memory");
-  line.bound = true;
-  const auto value = static_cast<double>(bytes);
-  for (const std::int64_t x : slice.values)
-    line.points.push_back(
-        {x, value * unit.factor, value * unit.factor, value * unit.factor, value_with_unit(value, unit)});
-  return line;
-}
-
 std::optional<bool> log_of(const BenchSwitches& switches, std::string_view metric) {
   const auto at = switches.log.find(metric);
   return at == switches.log.end() ? std::nullopt : std::optional(at->second);
@@ -235,8 +216,10 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
     chart.empty = tr("0 for every kernel everywhere.");
   }
   bool log_by_itself = metric.id == "time_us_median" || (r.any && r.max >= kFarApart * r.min);
-  if (auto limit = memory_limit(state, model, slices, metric.id, unit); limit && !chart.lines.empty()) {
-    chart.lines.push_back(std::move(*limit));
+  const bool limited = asks_memory_limit(metric.id) && has_gpu_rows(slices) && !chart.lines.empty();
+  const auto memory = limited ? gpu_memory(state, model, slices) : std::nullopt;
+  if (memory && !slices.front().values.empty()) {
+    chart.lines.push_back(memory_line(*memory, slices.front(), unit));
     log_by_itself = true;  // the limit may lie far above
   }
   chart.log_y = log_of(switches, metric.id).value_or(log_by_itself) && !chart.lines.empty();
@@ -246,10 +229,9 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
   if (metric.better == Better::down) rest = tr("lower is better");
   if (std::ranges::any_of(chart.lines, &BenchLine::peer))
     rest += phrase("{}dashed: peers, in turns with ours", rest.empty() ? "" : "; ");
+  if (memory && rest.empty()) rest = no_longer_fits(*memory, slices.front());
+  if (limited && !memory) rest = tr("no GPU here whose memory would be the limit");
   add_note(chart, unit.name, rest);
-  const bool no_limit = !chart.lines.empty() && asks_memory_limit(metric.id, slices) &&
-                        gpu_device(state.document.sweep, model.gpu).memory_bytes == 0;
-  if (no_limit) add_note(chart, unit.name, tr("no GPU here whose memory would be the limit"));
   return chart;
 }
 

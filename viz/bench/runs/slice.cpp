@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -189,6 +190,17 @@ Device gpu_device(const SweepSpec& sweep, const GpuView& gpus) {
     d.cores = g.sms;
   }
   return d;
+}
+
+std::uint64_t memory_in_name(std::string_view name) {
+  const std::size_t end = name.find("GB");
+  if (end == std::string_view::npos) return 0;
+  std::size_t begin = end;
+  while (begin > 0 && name[begin - 1] >= '0' && name[begin - 1] <= '9') --begin;
+  constexpr std::uint64_t kGiB = std::uint64_t{1} << 30U;
+  std::uint64_t gib = 0;
+  std::from_chars(name.data() + begin, name.data() + end, gib);
+  return gib < 4096 ? gib * kGiB : 0;
 }
 
 bool is_device_baseline(std::string_view kernel) {

@@ -65,6 +65,8 @@ std::string problem_words(const BenchSlice& slice, std::optional<std::int64_t> v
 bool differ_in_problem(const BenchSlice& a, const BenchSlice& b);
 // The GPU that the sweep asks for, as its rows name it; without a name where it is not here.
 Device gpu_device(const SweepSpec& sweep, const GpuView& gpus);
+// "NVIDIA H100 80GB HBM3" -> 80 GiB; 0 where its name does not say.
+std::uint64_t memory_in_name(std::string_view name);
 // Where a row stands on an axis; 0 where its kernel does not read that option.
 std::int64_t axis_value(const Axis& a, const Measurement& m);
 const Measurement* row_at(const BenchSlice& s, std::string_view kernel, std::int64_t value);

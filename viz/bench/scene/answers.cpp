@@ -1,7 +1,6 @@
 #include "viz/bench/scene/answers.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -20,6 +19,7 @@
 #include "viz/bench/sweep/sweep_fields.h"
 #include "viz/bench/tiles/tile_map.h"
 #include "viz/bench/tiles/tile_occupancy_words.h"
+#include "viz/draw/figure_text.h"
 #include "viz/state/run_words.h"
 
 namespace attn {
@@ -34,17 +34,6 @@ struct Room {
   std::string name;  // "NVIDIA H100 80GB HBM3 (79.6 GiB)"
 };
 
-// "NVIDIA H100 80GB HBM3" -> 80 GiB; 0 where its name does not say.
-std::uint64_t bytes_in_name(std::string_view name) {
-  const std::size_t end = name.find("GB");
-  if (end == std::string_view::npos) return 0;
-  std::size_t begin = end;
-  while (begin > 0 && name[begin - 1] >= '0' && name[begin - 1] <= '9') --begin;
-  std::uint64_t gib = 0;
-  std::from_chars(name.data() + begin, name.data() + end, gib);
-  return gib < 4096 ? gib * kGiB : 0;
-}
-
 std::vector<Room> rooms(const State& state, const Model& model) {
   const SweepSpec& sweep = state.document.sweep;
   const Device here = gpu_device(sweep, model.gpu);
@@ -54,19 +43,12 @@ std::vector<Room> rooms(const State& state, const Model& model) {
   if (!planned) return {};
   for (const ListedRun* r : shown_runs(state.document.runs, model)) {
     const std::string& name = r->run.provenance.device;
-    if (const std::uint64_t bytes = bytes_in_name(name); bytes > 0)
+    if (const std::uint64_t bytes = memory_in_name(name); bytes > 0)
       return {{*planned, bytes, phrase("{} (about {})", name, format_bytes(bytes))}};
   }
   std::vector<Room> usual;
   for (const std::uint64_t gib : {24, 80}) usual.push_back({*planned, gib * kGiB, phrase("a GPU of {} GiB", gib)});
   return usual;
-}
-
-// "36 352", with gaps at which no line is broken.
-std::string grouped(std::int64_t n) {
-  std::string digits = fmt::format("{}", n);
-  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, "\u00a0");
-  return digits;
 }
 
 Result<Plan> plan_of(const KernelRow& row, const Problem& p, const Device& device) {
@@ -82,9 +64,9 @@ std::string room_words(const Problem& p, const Room& room) {
     if (!plan) continue;
     const std::int64_t longest = longest_that_fits(*plan, room.device, room.bytes);
     if (row->stores_scores)
-      stores.push_back(phrase("{} from L = {} on", row->id, grouped(longest + 1)));
+      stores.push_back(phrase("{} from L = {} on", row->id, grouped_count(longest + 1)));
     else if (keeps.empty())
-      keeps.push_back(phrase("{}, which stores neither, from L = {} on", row->id, grouped(longest + 1)));
+      keeps.push_back(phrase("{}, which stores neither, from L = {} on", row->id, grouped_count(longest + 1)));
   }
   if (stores.empty()) return phrase("No kernel that stores S takes {}.", describe(p));
   stores.insert(stores.end(), keeps.begin(), keeps.end());

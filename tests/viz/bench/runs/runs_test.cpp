@@ -232,6 +232,29 @@ TEST_F(BenchRunsTest, MemoryIsDrawnWithTheLimitOfThisGpu) {
       for (const BenchPoint& other : line.points) EXPECT_LE(other.y, p.y) << line.label;
   }
   EXPECT_TRUE(scene.charts[3].log_y);
+  // Q, K, V, O and LSE, and S and P of L x L: the first L at which they are more than there is.
+  const Problem& p = state.document.sweep.base;
+  const auto heads = static_cast<double>(p.B * p.Hq), d = static_cast<double>(p.D);
+  std::int64_t first = 1;
+  const auto bytes = [&](double l) { return 4 * heads * (4 * l * d + l + 2 * l * l); };
+  while (bytes(static_cast<double>(first)) <= 80e9) ++first;
+  std::string note = scene.charts[3].note;
+  for (std::size_t at = 0; (at = note.find("\u00a0")) != std::string::npos;) note.erase(at, 2);
+  EXPECT_NE(note.find("naive no longer fits from L = " + std::to_string(first) + " on"), std::string::npos) << note;
+}
+
+// A run of a GPU that is not here: its name says how much it holds.
+TEST_F(BenchRunsTest, MemoryOfAnotherMachinesGpuIsItsName) {
+  EXPECT_EQ(memory_in_name("NVIDIA H100 80GB HBM3"), 80ULL << 30);
+  EXPECT_EQ(memory_in_name("NVIDIA GeForce RTX 4090"), 0U);
+  state.document.sweep.kernels = {"naive", "flash_simt"};
+  state.view.bench.charts[3] = "memory_peak_bytes";
+  std::vector<Measurement> rows = planned_rows(state.document.sweep);
+  for (Measurement& row : rows) row.key.device = "NVIDIA H100 80GB HBM3";
+  const BenchScene scene = bench_scene(state, model_of({}), {}, "", rows);
+  EXPECT_NE(scene.charts[3].note.find("naive no longer fits from L = "), std::string::npos) << scene.charts[3].note;
+  EXPECT_TRUE(std::ranges::any_of(scene.charts[3].lines,
+                                  [](const auto& l) { return l.label == "memory of NVIDIA H100 80GB HBM3"; }));
 }
 
 TEST_F(BenchRunsTest, WithoutAGpuMemorySaysThatNoLimitIsKnown) {
