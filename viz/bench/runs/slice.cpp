@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -177,30 +176,6 @@ const Measurement* row_at(const BenchSlice& s, std::string_view kernel, std::int
 std::string baseline_shown(const State& state, Processor processor) {
   const auto chosen = find_kernel(state.view.bench.baseline);
   return chosen && (*chosen)->processor == processor ? state.view.bench.baseline : std::string(baseline_of(processor));
-}
-
-Device gpu_device(const SweepSpec& sweep, const GpuView& gpus) {
-  Device d;
-  d.processor = Processor::gpu;
-  for (const GpuChoice& g : gpus.gpus) {
-    if (g.index != sweep.gpu) continue;
-    d.name = g.name;
-    d.arch = g.arch;
-    d.memory_bytes = g.memory_bytes;
-    d.cores = g.sms;
-  }
-  return d;
-}
-
-std::uint64_t memory_in_name(std::string_view name) {
-  const std::size_t end = name.find("GB");
-  if (end == std::string_view::npos) return 0;
-  std::size_t begin = end;
-  while (begin > 0 && name[begin - 1] >= '0' && name[begin - 1] <= '9') --begin;
-  constexpr std::uint64_t kGiB = std::uint64_t{1} << 30U;
-  std::uint64_t gib = 0;
-  std::from_chars(name.data() + begin, name.data() + end, gib);
-  return gib < 4096 ? gib * kGiB : 0;
 }
 
 bool is_device_baseline(std::string_view kernel) {
