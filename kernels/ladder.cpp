@@ -50,7 +50,7 @@ Result<const KernelRow*> find_kernel(std::string_view id) {
     if (row->id == id) return row;
     ids.push_back(row->id);
   }
-  return bad_input(phrase("there is no kernel '{}'; there are {}", id, fmt::join(ids, ", ")));
+  return bad_input(phrase("unknown kernel '{}'; use {}", id, fmt::join(ids, ", ")));
 }
 
 Result<const KernelRow*> find_kernel(std::string_view id, const gpu::OwnKernels& own) {
@@ -116,7 +116,7 @@ Result<const Option*> find_option(std::string_view name) {
     if (option->name == name) return option;
     names.push_back(option->name);
   }
-  return bad_input(phrase("there is no option '{}'; kernels declare {}", name, fmt::join(names, ", ")));
+  return bad_input(phrase("unknown option '{}'; kernels declare {}", name, fmt::join(names, ", ")));
 }
 
 AxisKind kind_of(const Axis& axis) {
@@ -153,7 +153,7 @@ Result<Axis> axis_from_name(std::string_view name) {
   std::string names;
   for (std::size_t i = 0; i < axes.size(); ++i)
     names += fmt::format("{}{}", i == 0 ? "" : i + 1 == axes.size() ? " and " : ", ", axes[i].name());
-  return bad_input(phrase("'{}' is no axis of a sweep; there are {}.", name, names));
+  return bad_input(phrase("Unknown sweep axis '{}'; use {}.", name, names));
 }
 
 bool reads_axis(const KernelRow& row, const Axis& axis) {

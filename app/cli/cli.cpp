@@ -40,7 +40,7 @@ Result<int> print_licenses() {
     const std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
     if (auto r = print(text + "\n"); !r) return tl::unexpected(r.error());
   }
-  if (auto r = print(phrase("The texts of these licences lie in {}\n", folder->string())); !r) {
+  if (auto r = print(phrase("The full licence texts are in {}\n", folder->string())); !r) {
     return tl::unexpected(r.error());
   }
   return 0;
@@ -52,12 +52,13 @@ struct Asked {
   std::string completion;
 
   void add_to(Parser program) {
-    program.add_flag("--licenses", licenses, tr("What is shipped with the program, under which licences"));
-    program.add_flag("--man", manual, tr("The manual page, for man -l -"));
-    program.add_option("--completion", completion, tr("A script that completes these options in bash, zsh or fish"))
+    program.add_flag("--licenses", licenses, tr("Show bundled software and its licences"));
+    program.add_flag("--man", manual, tr("Print the manual page, for man -l -"));
+    program
+        .add_option("--completion", completion, tr("Print a script that completes these options in bash, zsh or fish"))
         ->type_name("SHELL");
     program.add_flag("--parse-only", parse_only,
-                     tr("Check the command line that follows without running it: exit code 0 or 2"));
+                     tr("Check the following command line without running it: exit code 0 or 2"));
   }
   bool anything() const { return licenses || manual || !completion.empty(); }
   Result<int> answer(const CLI::App& program) const {
@@ -74,7 +75,7 @@ int finish(const Result<int>& result, const Stopper& stopper) {
   if (result) return *result;
   if (result.error().kind == ErrorKind::cancelled) {
     if (const auto seconds = stopper.reached_limit()) {
-      say(phrase("attnscope: the time limit of {:g} s was reached; a longer --time-limit would go on.", *seconds));
+      say(phrase("attnscope: time limit of {:g} s reached; increase --time-limit to continue.", *seconds));
       return kCannotRun;
     }
   }
@@ -110,13 +111,16 @@ const Command& chosen(const std::vector<Command>& commands) {
 
 int run_checked(int argc, char** argv) {
   CLI::App program(tr("A microscope for attention kernels: step through them, measure them, check them.\n"
-                      "Without a command it opens the window."),
+                      "Without a command, it opens the window."),
                    "attnscope");
   program.footer(
       tr("Exit codes: 0 done, 1 a check failed, 2 bad usage or input, 3 cannot run on this machine, 130 "
-         "cancelled.\nExamples:\n  attnscope session.attn\n  attnscope --state "
-         "attn1,workspace=step,preset=late_outlier,cursor=40\n  attnscope step --preset blackboard\nEach command has "
-         "its own:  attnscope COMMAND --help"));
+         "cancelled.\n"
+         "Examples:\n"
+         "  attnscope session.attn\n"
+         "  attnscope --state attn1,workspace=step,preset=late_outlier,cursor=40\n"
+         "  attnscope step --preset blackboard\n"
+         "For help on a command:  attnscope COMMAND --help"));
   program.set_version_flag("--version", fmt::format("attnscope {} ({})", ATTNSCOPE_VERSION, ATTNSCOPE_COMMIT));
   Asked asked;
   const Parser parser(&program);
@@ -139,7 +143,7 @@ int run_checked(int argc, char** argv) {
     return std::cout.flush() ? 0 : finish_without_room();
   }
   if (const auto empty = option_without_value(program)) {
-    say(phrase("attnscope: {} was given an empty value; leave it out, or name one.", *empty));
+    say(phrase("attnscope: {} has an empty value; omit it, or give one.", *empty));
     return kBadUsage;
   }
   if (asked.parse_only) return 0;
@@ -158,9 +162,9 @@ int run(int argc, char** argv) {
     }
     return run_checked(argc, argv);
   } catch (const std::bad_alloc&) {
-    say(tr("attnscope: the machine has not enough free memory; a smaller L, B or H would do, or --memory-limit."));
+    say(tr("attnscope: not enough free memory; use a smaller L, B or H, or --memory-limit."));
   } catch (const std::exception& error) {
-    say(phrase("attnscope: {}. This is a fault of the program; nothing was changed.", error.what()));
+    say(phrase("attnscope: {}. This is a bug in AttnScope; nothing was changed.", error.what()));
   }
   return kCannotRun;
 }

@@ -243,7 +243,7 @@ Result<std::string> completion_script(const CLI::App& program, std::string_view 
   if (shell == "bash") return bash_script(program);
   if (shell == "zsh") return zsh_script(program);
   if (shell == "fish") return fish_script(program);
-  return bad_input(fmt::format("--completion {} is unknown; use bash, zsh or fish.", shell));
+  return bad_input(fmt::format("Unknown --completion {}; use bash, zsh or fish.", shell));
 }
 
 }  // namespace attn::cli

@@ -108,7 +108,7 @@ Result<int> list_kernels(bool as_json) {
       order = std::max(order, name_of(row->order).size() + 2);
     }
     text = fmt::format("{:<5}{:<{}}  {:<{}}{:<5}{:<15}{}\n", "rung", "kernel", width, "order", order, "on", "dtypes",
-                       tr("what it is"));
+                       tr("description"));
     for (const KernelRow* each : ladder()) {
       const KernelRow& row = *each;
       text += fmt::format("{:<5}{:<{}}  {:<{}}{:<5}{:<15}{}\n", row.rung, row.id, width, name_of(row.order), order,
@@ -215,20 +215,21 @@ struct ListArguments {
 
 Command add_list(Parser program) {
   auto a = std::make_shared<ListArguments>();
-  Parser parser = program.add_subcommand("list", tr("The ladder: which kernels there are"));
-  parser.add_flag("--metrics", a->metrics, tr("The metrics of a row instead: CSV column, unit, what it is"));
+  Parser parser = program.add_subcommand("list", tr("List the kernels of the ladder"));
+  parser.add_flag("--metrics", a->metrics, tr("List metrics instead: CSV column, unit, description"));
   parser.add_flag("--peers", a->peers,
-                  tr("Attention of others that bench times beside ours, and the Python that runs it"));
-  parser.add_flag("--template", a->own, tr("A kernel to begin your own with, as text (docs/own_kernel.md)"));
-  parser.add_flag("--json", a->as_json, tr("As JSON"));
+                  tr("List peers that bench can time next to our kernels, and the Python that runs them"));
+  parser.add_flag("--template", a->own, tr("Print a template for your own kernel (docs/own_kernel.md)"));
+  parser.add_flag("--json", a->as_json, tr("Print JSON"));
   parser.footer(
       tr("Examples:\n  attnscope list\n  attnscope list --peers\n  attnscope list --metrics\n  attnscope list "
          "--template > my_attention.cu\n  attnscope list --json | python3 -c \"import json, sys; print([k['id'] for k "
          "in json.load(sys.stdin)])\""));
   return {parser, [a](Stopper& stopper) -> Result<int> {
-            if (a->metrics && a->peers) return bad_input(tr("--metrics and --peers are two lists: give one of them."));
+            if (a->metrics && a->peers)
+              return bad_input(tr("--metrics and --peers are separate lists: use one of them."));
             if (a->own && (a->metrics || a->peers || a->as_json))
-              return bad_input(tr("--template prints a file: give it alone."));
+              return bad_input(tr("--template prints a file: use it alone."));
             if (a->own) return print_template();
             if (a->peers) return list_peers(a->as_json, stopper.token());
             return a->metrics ? list_metrics(a->as_json) : list_kernels(a->as_json);

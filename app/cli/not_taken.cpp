@@ -12,13 +12,14 @@ struct NotTaken {
   const char* words;
 };
 constexpr NotTaken kNotTaken[] = {
-    {"--sink", marked("No kernel takes a sink logit per head. It can be had as one more key, the first, whose score "
-                      "a bias sets and whose row of V is 0 (--bias-shape).")},
+    {"--sink", marked("No kernel supports a sink logit per head. Instead, add a first key whose score is set by a bias "
+                      "and whose row of V is 0 (--bias-shape).")},
     {"--cu-seqlens",
-     marked("No kernel takes packed lengths. Batches of one length with --key-lengths come closest: keys "
-            "beyond are masked, and query tiles beyond cost their time.")},
-    {"--varlen", marked("No kernel takes packed lengths. Batches of one length with --key-lengths come closest: keys "
-                        "beyond are masked, and query tiles beyond cost their time.")},
+     marked("No kernel supports packed lengths. The closest is a batch of one length with --key-lengths: the "
+            "keys beyond are masked, but their query tiles still cost time.")},
+    {"--varlen",
+     marked("No kernel supports packed lengths. The closest is a batch of one length with --key-lengths: the "
+            "keys beyond are masked, but their query tiles still cost time.")},
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ Result<int> open_window(const WindowArguments& a, const Stopper& stopper) {
   if (!a.file.empty()) {
     std::error_code error;
     if (!std::filesystem::exists(a.file, error)) {
-      return bad_input(phrase("There is no file '{}', and no command of that name: attnscope --help.", a.file));
+      return bad_input(phrase("No file or command is named '{}'; see attnscope --help.", a.file));
     }
     options.open_file = a.file;
   }
@@ -36,12 +36,12 @@ Result<int> open_window(const WindowArguments& a, const Stopper& stopper) {
   }
   if (!a.theme.empty()) {
     if (a.theme != "dark" && a.theme != "light") {
-      return bad_input(phrase("--theme {} is unknown; use dark or light.", a.theme));
+      return bad_input(phrase("Unknown --theme {}; use dark or light.", a.theme));
     }
     options.theme = a.theme == "dark" ? Theme::dark : Theme::light;
   }
   if (a.scale) {
-    if (!(*a.scale >= 1 && *a.scale <= 3)) return bad_input(phrase("--scale {} is not in 1 to 3.", *a.scale));
+    if (!(*a.scale >= 1 && *a.scale <= 3)) return bad_input(phrase("Invalid --scale {}: use 1 to 3.", *a.scale));
     options.scale = a.scale;
   }
   return run_window(options);
@@ -51,10 +51,11 @@ Result<int> open_window(const WindowArguments& a, const Stopper& stopper) {
 
 Command add_window(Parser program) {
   auto a = std::make_shared<WindowArguments>();
-  program.add_option("FILE", a->file, tr("A session or recording (.attn), or a kernel of your own (.cu), to open"));
-  program.add_option("--state", a->state, tr("Reopen exactly the view that Copy state gave"))->type_name("STRING");
-  program.add_option("--theme", a->theme, tr("dark or light, for this run"))->type_name("NAME");
-  program.add_option("--scale", a->scale, tr("1 to 3, for this run"))->type_name("X");
+  program.add_option("FILE", a->file, tr("Session or recording (.attn), or your own kernel (.cu), to open"));
+  program.add_option("--state", a->state, tr("State string from Copy state: reopens exactly that view"))
+      ->type_name("STRING");
+  program.add_option("--theme", a->theme, tr("Theme for this run: dark or light"))->type_name("NAME");
+  program.add_option("--scale", a->scale, tr("Scale for this run: 1 to 3"))->type_name("X");
   return {program, [a](Stopper& stopper) { return open_window(*a, stopper); }};
 }
 

@@ -192,7 +192,7 @@ void Controller::travel(bool forward) {
   const DocumentPart part = part_of(state_.view.workspace);
   const auto then = forward ? history_.redo(now, part) : history_.undo(now, part);
   if (!then) {
-    log_.note(forward ? tr("There is nothing to redo.") : tr("There is nothing to undo."));
+    log_.note(forward ? tr("Nothing to redo.") : tr("Nothing to undo."));
     return;
   }
   const BenchRuns runs_before = state_.document.runs;

@@ -22,7 +22,8 @@ constexpr int kColours = 256;
 
 tl::unexpected<Error> failed(const char* what, int code) {
   const char* words = GifErrorString(code);
-  return fail(ErrorKind::failed, phrase("The GIF cannot be made ({}): {}.", what, words ? words : tr("no reason")));
+  return fail(ErrorKind::failed,
+              phrase("Cannot create the GIF ({}): {}.", what, words ? words : tr("no reason given")));
 }
 
 // The part of a picture that a frame holds.
@@ -160,17 +161,17 @@ Result<GifWriter> GifWriter::create(int width, int height) {
   auto impl = std::make_unique<Impl>();
   int code = 0;
   impl->gif.reset(EGifOpen(&impl->bytes, append, &code));
-  if (impl->gif == nullptr) return failed(tr("its beginning"), code);
+  if (impl->gif == nullptr) return failed(tr("its header"), code);
   GifFileType* gif = impl->gif.get();
   EGifSetGifVersion(gif, true);  // GIF89a: time and repetition
-  if (EGifPutScreenDesc(gif, width, height, 8, 0, nullptr) != GIF_OK) return failed(tr("its beginning"), gif->Error);
+  if (EGifPutScreenDesc(gif, width, height, 8, 0, nullptr) != GIF_OK) return failed(tr("its header"), gif->Error);
   // "Repeat for ever" as browsers have understood it since Netscape 2.0.
   const std::array<GifByteType, 3> repeat{1, 0, 0};
   if (EGifPutExtensionLeader(gif, APPLICATION_EXT_FUNC_CODE) != GIF_OK ||
       EGifPutExtensionBlock(gif, 11, "NETSCAPE2.0") != GIF_OK ||
       EGifPutExtensionBlock(gif, static_cast<int>(repeat.size()), repeat.data()) != GIF_OK ||
       EGifPutExtensionTrailer(gif) != GIF_OK) {
-    return failed(tr("its repetition"), gif->Error);
+    return failed(tr("its loop setting"), gif->Error);
   }
   return GifWriter(std::move(impl));
 }
@@ -181,7 +182,7 @@ Result<void> GifWriter::add(const Image& image, double seconds) {
       !impl_->before.rgba.empty() ? changed_part(impl_->before, image) : Part{0, 0, image.width, image.height};
   Indexed indexed = with_palette(image, part);
   const std::unique_ptr<ColorMapObject, FreeMap> map(GifMakeMapObject(kColours, indexed.colours.data()));
-  if (map == nullptr) return failed(tr("the colours of a frame"), E_GIF_ERR_NOT_ENOUGH_MEM);
+  if (map == nullptr) return failed(tr("a frame's colours"), E_GIF_ERR_NOT_ENOUGH_MEM);
   GraphicsControlBlock control{};
   control.DisposalMode = DISPOSE_DO_NOT;
   control.DelayTime = std::clamp(static_cast<int>(std::lround(seconds * 100)), 2, 65535);
@@ -201,7 +202,7 @@ Result<void> GifWriter::add(const Image& image, double seconds) {
 
 Result<std::vector<std::byte>> GifWriter::finish() {
   int code = 0;
-  if (EGifCloseFile(impl_->gif.release(), &code) != GIF_OK) return failed(tr("its end"), code);
+  if (EGifCloseFile(impl_->gif.release(), &code) != GIF_OK) return failed(tr("its trailer"), code);
   return std::move(impl_->bytes);
 }
 

@@ -89,11 +89,10 @@ std::vector<egl::Handle> displays_of(const egl::Functions& f) {
 }
 
 tl::unexpected<Error> missing_library(const char* library, const char* package, const Error& why) {
-  return fail(
-      ErrorKind::cannot_run,
-      phrase(
-          "No picture can be drawn: {} is missing ({}). On Debian and Ubuntu the package {} brings it: apt install {}.",
-          std::string(library), why.message, package, package));
+  return fail(ErrorKind::cannot_run,
+              phrase("Cannot draw a picture: {} is missing ({}). On Debian and Ubuntu it is in the package {}: apt "
+                     "install {}.",
+                     std::string(library), why.message, package, package));
 }
 
 }  // namespace
@@ -118,11 +117,10 @@ Result<Offscreen> Offscreen::create(int width, int height) {
   const auto pixels = static_cast<std::uint64_t>(std::max(1, width)) * static_cast<std::uint64_t>(std::max(1, height));
   const std::uint64_t needed = kLibraries + kEach * pixels / kMiB;
   if (!may_map(needed * kMiB))
-    return fail(
-        ErrorKind::cannot_run,
-        phrase("No picture can be drawn: OpenGL needs about {} MiB of address space, more than this process may "
-               "have (ulimit -v).",
-               needed));
+    return fail(ErrorKind::cannot_run,
+                phrase("Cannot draw a picture: OpenGL needs about {} MiB of address space, more than this process may "
+                       "use (ulimit -v).",
+                       needed));
   // Global: drivers that libEGL loads look symbols up in it.
   auto egl_library = Library::open("libEGL.so.1", Symbols::global);
   if (!egl_library) return missing_library("libEGL.so.1", "libegl1", egl_library.error());
@@ -140,8 +138,8 @@ Result<Offscreen> Offscreen::create(int width, int height) {
         Impl{*std::move(egl_library), *std::move(gl_library), *std::move(context), *std::move(gl), width, height}));
   }
   return fail(ErrorKind::cannot_run,
-              tr("No picture can be drawn: EGL offers no OpenGL 3.3 here. Without a GPU's driver the package "
-                 "libgl1-mesa-dri brings a software renderer: apt install libgl1-mesa-dri."));
+              tr("Cannot draw a picture: EGL offers no OpenGL 3.3 here. If there is no GPU driver, install the "
+                 "software renderer: apt install libgl1-mesa-dri."));
 }
 
 int Offscreen::width() const {

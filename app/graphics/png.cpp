@@ -22,7 +22,7 @@ Result<void> write_png(const std::filesystem::path& file, const Image& image) {
     out.insert(out.end(), first, first + size);
   };
   if (stbi_write_png_to_func(append, &bytes, image.width, image.height, 4, image.rgba.data(), image.width * 4) == 0) {
-    return fail(ErrorKind::failed, tr("The picture cannot be packed as PNG."));
+    return fail(ErrorKind::failed, tr("Cannot encode the picture as PNG."));
   }
   return write_file_atomically(file, bytes);
 }

@@ -97,10 +97,10 @@ class PeerBench::Round {
     }
     if (round_.ours.empty()) {
       one.row.state = RowState::refused;
-      one.row.reason = "no kernel of ours was timed on this problem, so there is nothing to take turns with";
+      one.row.reason = "none of our kernels was timed on this problem, so there is nothing to take turns with";
     } else if (round_.point.problem.storage.kind() == Storage::paged) {
       one.row.state = RowState::refused;
-      one.row.reason = "peers are handed K and V side by side, not in pages: measure them on the problem without pages";
+      one.row.reason = "peers need contiguous K and V: measure them on the problem without pages";
     }
     return one;
   }
@@ -216,7 +216,7 @@ class PeerBench::Round {
 
   Result<std::vector<double>> our_times(const Point& p, const Turn& turn) {
     if (round_.processor == Processor::gpu) {
-      if (bench_.gpu_ == nullptr) return fail(ErrorKind::cannot_run, "no GPU is looked for here");
+      if (bench_.gpu_ == nullptr) return fail(ErrorKind::cannot_run, "GPUs are not used here");
       return bench_.gpu_->turn(p, turn, stop_);
     }
     if (bench_.cpu_ != nullptr) return bench_.cpu_->turn(p, turn, stop_);

@@ -59,12 +59,12 @@ Error PeerClient::lost(const NoMessage& why) {
     case NoReply::broken:
       break;
   }
-  return {ErrorKind::failed, fmt::format("its process sent what is no answer; it was stopped")};
+  return {ErrorKind::failed, fmt::format("its process sent an invalid reply and was stopped")};
 }
 
 Result<PeerClient::Reply> PeerClient::ask(const std::string& request, std::span<const std::span<const std::byte>> bytes,
                                           std::string_view wanted, const MessageLimit& most, const Deadline& deadline) {
-  if (!child_) return fail(ErrorKind::failed, "its process does not run");
+  if (!child_) return fail(ErrorKind::failed, "its process is not running");
   if (auto sent = child_->socket().send(request, bytes, deadline); !sent) return tl::unexpected(lost(sent.error()));
   auto message = child_->socket().receive(deadline, most);
   if (!message) return tl::unexpected(lost(message.error()));

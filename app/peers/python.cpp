@@ -28,10 +28,10 @@ Result<std::filesystem::path> program_of(const std::string& chosen) {
   if (chosen.empty() || chosen.find('/') == std::string::npos) {
     const std::string name = chosen.empty() ? "python3" : chosen;
     if (const auto found = program_in_path(name); !found.empty()) return whole(found);
-    return fail(ErrorKind::cannot_run, fmt::format("there is no {} in PATH", name));
+    return fail(ErrorKind::cannot_run, fmt::format("{} is not in PATH", name));
   }
   if (can_run(chosen)) return whole(chosen);
-  return fail(ErrorKind::cannot_run, fmt::format("{} is no program that can be run", chosen));
+  return fail(ErrorKind::cannot_run, fmt::format("{} is not an executable program", chosen));
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ Result<PythonFound> look_for_python(const std::string& chosen, const std::stop_t
     if (at != std::string::npos) found.packages.emplace(line.substr(0, at), line.substr(at + 1));
   }
   if (found.version.empty() || found.version.front() < '2' || found.version.front() > '9')
-    return fail(ErrorKind::cannot_run, fmt::format("{} does not answer as Python does", found.program.string()));
+    return fail(ErrorKind::cannot_run, fmt::format("{} does not respond like Python", found.program.string()));
   return found;
 }
 

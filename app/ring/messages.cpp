@@ -48,7 +48,7 @@ Result<std::vector<RankSpan>> spans_from(const json& j) {
     std::vector<RankSpan> spans;
     for (const json& one : j) {
       const auto* work = std::ranges::find(kWorks, one.at(0).get<std::string>());
-      if (work == kWorks.end()) return bad_input("a rank names a work that there is none of");
+      if (work == kWorks.end()) return bad_input("a rank reports unknown work");
       spans.push_back({static_cast<RankWork>(work - kWorks.begin()), one.at(1), one.at(2), one.at(3)});
     }
     return spans;

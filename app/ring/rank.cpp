@@ -62,7 +62,7 @@ class Dealt {
     const auto rows = key_rows(of);
     const std::size_t k = dealt_bytes(in_.k, rows), v = dealt_bytes(in_.v, rows);
     if (block.size() != k + v)
-      return fail(ErrorKind::failed, fmt::format("a share came with {} bytes in place of {}", block.size(), k + v));
+      return fail(ErrorKind::failed, fmt::format("received a share of {} bytes instead of {}", block.size(), k + v));
     put_dealt(block.first(k), rows, in_.k);
     put_dealt(block.subspan(k), rows, in_.v);
     return ok();
@@ -156,8 +156,8 @@ class Exchange {
     join();
     spans.push_back({RankWork::send, turn, sent_.first, sent_.second});
     spans.push_back({RankWork::receive, turn, came_.first, came_.second});
-    if (gone_right_) return fail(ErrorKind::failed, phrase("its right neighbour was gone in turn {}", turn));
-    if (!next_) return fail(ErrorKind::failed, phrase("its left neighbour was gone in turn {}", turn));
+    if (gone_right_) return fail(ErrorKind::failed, phrase("its right neighbour disappeared in turn {}", turn));
+    if (!next_) return fail(ErrorKind::failed, phrase("its left neighbour disappeared in turn {}", turn));
     return *std::move(next_);
   }
 
@@ -184,9 +184,9 @@ class RankProcess {
       try {
         done = answer(*message);
       } catch (const std::bad_alloc&) {
-        done = fail(ErrorKind::cannot_run, tr("it has not enough memory; a smaller L, B or H would do"));
+        done = fail(ErrorKind::cannot_run, tr("not enough memory; use a smaller L, B or H"));
       } catch (const std::exception& bug) {
-        done = fail(ErrorKind::failed, phrase("it broke: {}. This is a fault of the program", bug.what()));
+        done = fail(ErrorKind::failed, phrase("it failed: {}. This is a bug in AttnScope", bug.what()));
       }
       if (!done) {
         json error = error_json(done.error(), false);
@@ -207,7 +207,7 @@ class RankProcess {
     const auto request = parse_message(message.text);
     if (!request) return tl::unexpected(request.error());
     if (request->value("do", "") == "deal") return deal(*request, message.bytes);
-    if (dealt_ == nullptr) return bad_input("a rank was asked to go before anything was dealt to it");
+    if (dealt_ == nullptr) return bad_input("a rank was started before it received any work");
     return go();
   }
 
@@ -268,7 +268,8 @@ class RankProcess {
     const auto said = parse_message(next->text);
     const std::int64_t expected = dealt_->ring().share(dealt_->rank(), turn + 1);
     if (!said || said->value("share", std::int64_t{-1}) != expected)
-      return fail(ErrorKind::failed, fmt::format("share {} was awaited in turn {}; another came", expected, turn + 1));
+      return fail(ErrorKind::failed,
+                  fmt::format("expected share {} in turn {}, but received another", expected, turn + 1));
     return next;
   }
 

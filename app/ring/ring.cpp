@@ -158,7 +158,7 @@ void count_from_first(std::vector<RankRun>& ranks) {
 Result<const KernelRow*> ring_kernel() {
   for (const KernelRow* row : ladder_of(Pass::forward))
     if (row->ring != nullptr) return row;
-  return fail(ErrorKind::failed, "no kernel of the table walks a ring");
+  return fail(ErrorKind::failed, "no kernel in the table can walk a ring");
 }
 
 double RankRun::us(RankWork work) const {
@@ -188,7 +188,7 @@ std::vector<DealtRows> RingProcesses::query_rows(std::int64_t rank) const {
 
 Result<RingProcesses> RingProcesses::start(const KernelRow& row, const Problem& p, const Options& options,
                                            const Inputs& in, const RingLimits& limits, const Starter& start) {
-  if (row.ring == nullptr) return bad_input(phrase("{} walks no ring; {} does.", row.id, (*ring_kernel())->id));
+  if (row.ring == nullptr) return bad_input(phrase("{} cannot walk a ring; {} can.", row.id, (*ring_kernel())->id));
   const Device device = cpu_device();
   if (auto good = row.supports(row, p, options, device); !good) return tl::unexpected(good.error());
   if (auto good = validate(p, in); !good) return tl::unexpected(good.error());
@@ -234,8 +234,8 @@ Result<void> RingProcesses::send(std::size_t rank, const json& text, std::span<c
   children_.clear();
   return fail(ErrorKind::failed,
               sent.error().why == NoReply::too_late
-                  ? phrase("{} took nothing for {:g} s, and the ring was ended.", who, limits.seconds)
-                  : phrase("{} ended by itself ({}), and the ring with it.", who, how));
+                  ? phrase("{} accepted nothing for {:g} s, so the ring was stopped.", who, limits.seconds)
+                  : phrase("{} exited unexpectedly ({}), and the ring was stopped.", who, how));
 }
 
 Result<std::vector<Message>> RingProcesses::gather(const RingLimits& limits) {
@@ -255,14 +255,14 @@ Result<std::vector<Message>> RingProcesses::gather(const RingLimits& limits) {
   if (limits.stop.stop_requested()) return fail(ErrorKind::cancelled, tr("The ring was cancelled."));
   if (news[n].ended)
     return fail(ErrorKind::failed,
-                phrase("{} ended by itself in turn {} ({}), and the ring with it.", who, news[n].turn, how));
+                phrase("{} exited unexpectedly in turn {} ({}), and the ring was stopped.", who, news[n].turn, how));
   if (news[n].error) return fail(news[n].error->kind, phrase("{}: {}.", who, news[n].error->message));
-  return fail(ErrorKind::failed, phrase("{} gave no sign for {:g} s in turn {}, and the ring was ended.", who,
+  return fail(ErrorKind::failed, phrase("{} did not report for {:g} s in turn {}, so the ring was stopped.", who,
                                         limits.seconds, news[n].turn));
 }
 
 Result<RingRun> RingProcesses::go(Outputs& out, const RingLimits& limits) {
-  if (children_.empty()) return fail(ErrorKind::failed, tr("The ring has ended: start another."));
+  if (children_.empty()) return fail(ErrorKind::failed, tr("The ring has ended: start another one."));
   for (std::size_t n = 0; n < children_.size(); ++n) {
     if (auto sent = send(n, {{"do", "go"}}, {}, limits); !sent) return tl::unexpected(sent.error());
   }
@@ -279,7 +279,7 @@ Result<RingRun> RingProcesses::go(Outputs& out, const RingLimits& limits) {
     const auto rows = query_rows(static_cast<std::int64_t>(n));
     const std::size_t o = dealt_bytes(out.out, rows), lse = dealt_bytes(out.lse, rows);
     if (m.bytes.size() != o + lse)
-      return fail(ErrorKind::failed, phrase("{} answered {} bytes in place of {}.", part_of_ring(n, answers->size()),
+      return fail(ErrorKind::failed, phrase("{} returned {} bytes instead of {}.", part_of_ring(n, answers->size()),
                                             m.bytes.size(), o + lse));
     put_dealt(std::span(m.bytes).first(o), rows, out.out);
     put_dealt(std::span(m.bytes).subspan(o), rows, out.lse);

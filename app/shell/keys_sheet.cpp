@@ -63,15 +63,15 @@ struct MouseRow {
   std::string_view gesture, what;
 };
 constexpr MouseRow kMouse[] = {
-    {marked("click a cell"), marked("pins it; again, or Esc, lets go")},
-    {marked("double click Q, K, V"), marked("types another number")},
+    {marked("click a cell"), marked("pins it; click again or press Esc to unpin")},
+    {marked("double click Q, K, V"), marked("edits the number")},
     {marked("drag a label sideways"), marked("changes its number, in Problem")},
     {marked("wheel in a chart"), marked("zooms; with Ctrl where the page scrolls")},
-    {marked("drag in a chart"), marked("moves it")},
-    {marked("click in a chart"), marked("chooses the value, and the kernel")},
-    {marked("double click in a chart"), marked("fits it again")},
+    {marked("drag in a chart"), marked("pans")},
+    {marked("click in a chart"), marked("selects the value and the kernel")},
+    {marked("double click in a chart"), marked("resets the zoom")},
     {marked("right click in a chart"), marked("figures, lines, copy")},
-    {marked("click a line's name"), marked("hides it, or shows it again")},
+    {marked("click a line's name"), marked("hides or shows it")},
 };
 
 void draw_mouse() {
@@ -90,7 +90,7 @@ void draw_mouse() {
 
 void draw_preferences(const State& state, Commands& commands) {
   const Style& s = style();
-  draw_heading(tr("Look"));
+  draw_heading(tr("Appearance"));
   const Preferences& p = state.preferences;
   if (ImGui::Button(p.theme == Theme::dark ? tr("Light theme") : tr("Dark theme"), {s.px(120), 0})) {
     commands.emplace_back(SetTheme{p.theme == Theme::dark ? Theme::light : Theme::dark});
@@ -103,10 +103,10 @@ void draw_preferences(const State& state, Commands& commands) {
   ImGui::SameLine();
   if (ImGui::Button("+", {s.px(28), 0})) commands.emplace_back(SetScale{p.scale + 0.1F});
   bool still = p.reduced_motion;
-  if (ImGui::Checkbox(tr("No motion"), &still)) commands.emplace_back(SetReducedMotion{still});
+  if (ImGui::Checkbox(tr("Reduce motion"), &still)) commands.emplace_back(SetReducedMotion{still});
   ImGui::SameLine();
   if (ImGui::Button(tr("Reset layout"))) commands.emplace_back(ResetLayout{});
-  tooltip(tr("Panels where they were at first"));
+  tooltip(tr("All panels in their original places"));
 }
 
 // For the hand on the mouse.

@@ -24,7 +24,7 @@ void draw_entry(const LogEntry& entry, Commands& commands) {
     commands.emplace_back(CopyText{entry.text});
   if (ImGui::IsItemHovered()) {
     list->AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), colour(s.theme, Token::band), s.px(4));
-    tooltip(tr("Press to copy"));
+    tooltip(tr("Click to copy"));
   }
   draw_text(list, at, Face::mono, 12, colour(s.theme, Token::dim), time_text(entry.when, TimeZone::local, "%H:%M:%S"));
   draw_level_mark(list, {at.x + s.px(70), at.y + line_height(13) / 2}, entry.level);
@@ -43,7 +43,7 @@ void draw_log_panel(Controller& controller, ShellUiState& ui, Commands& commands
   ImGui::PopStyleColor();
   if (visible) {
     const auto entries = controller.log().after(0);
-    if (entries.empty()) ImGui::TextDisabled(tr("Nothing was said yet."));
+    if (entries.empty()) ImGui::TextDisabled(tr("No messages yet."));
     for (const LogEntry& entry : entries) {
       ImGui::PushID(static_cast<int>(entry.number));
       draw_entry(entry, commands);

@@ -62,10 +62,10 @@ void draw_bookmarks(const Controller& controller, Commands& commands) {
   const auto& rec = controller.model().recording;
   const std::size_t here = rec == nullptr ? 0 : bookmarked_steps(*rec, view.bookmarks).size();
   if (here > 0) draw_bookmark_lines(*rec, view, commands);
-  if (view.bookmarks.empty()) ImGui::TextDisabled(tr("None yet: B marks the step that is shown."));
+  if (view.bookmarks.empty()) ImGui::TextDisabled(tr("None yet: press B to mark the current step."));
   if (const std::size_t waiting = view.bookmarks.size() - here; waiting > 0) {
     ImGui::TextDisabled(
-        "%s", plural(waiting, "{} more has no place in this run.", "{} more have no place in this run.").c_str());
+        "%s", plural(waiting, "{} more does not apply to this run.", "{} more do not apply to this run.").c_str());
   }
   ImGui::Dummy({1, style().px(4)});
   if (popup_buttons(tr("Remove all"), !view.bookmarks.empty())) commands.emplace_back(ClearBookmarks{});
@@ -78,8 +78,7 @@ void draw_offer(const Model& model, Commands& commands) {
   if (!begin_popup(kOffer)) return;
   const Style& s = style();
   const std::size_t count = model.offered.kernels.size();
-  popup_heading(count == 1 ? tr("This session brings a kernel of its own")
-                           : tr("This session brings kernels of its own"));
+  popup_heading(count == 1 ? tr("This session contains a kernel") : tr("This session contains kernels"));
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + popup_width(460));
   for (const auto& kernel : model.offered.kernels) {
     const gpu::OwnKernel& own = *gpu::own_kernel(*kernel);
@@ -87,18 +86,21 @@ void draw_offer(const Model& model, Commands& commands) {
     const std::string edits = own.edits == nullptr ? "" : phrase(", an edit of {}", own.edits->id);
     ImGui::BulletText("%s", phrase("{}, {} lines{}", own.name, lines, edits).c_str());
   }
-  ImGui::TextDisabled("%s", plural(count,
-                                   "{1}\nAllowed, it is compiled and run on your GPU when you measure it. Trust "
-                                   "whoever wrote the file, or leave it out: the measurements are shown either way.",
-                                   "{1}\nAllowed, they are compiled and run on your GPU when you measure them. Trust "
-                                   "whoever wrote the file, or leave them out: the measurements are shown either way.",
-                                   model.offered.file)
-                                .c_str());
+  ImGui::TextDisabled(
+      "%s", plural(count,
+                   "{1}\n"
+                   "If you allow it, it is compiled and run on your GPU when you measure it. Allow it only if you "
+                   "trust the author; the measurements are shown either way.",
+                   "{1}\n"
+                   "If you allow them, they are compiled and run on your GPU when you measure them. Allow them only "
+                   "if you trust the author; the measurements are shown either way.",
+                   model.offered.file)
+                .c_str());
   ImGui::PopTextWrapPos();
   ImGui::Dummy({1, s.px(4)});
   const bool allow = ImGui::Button(tr("Allow"), {s.px(104), 0});
   ImGui::SameLine();
-  const bool refuse = ImGui::Button(tr("Leave out"), {s.px(104), 0}) || ImGui::IsKeyPressed(ImGuiKey_Escape);
+  const bool refuse = ImGui::Button(tr("Omit"), {s.px(104), 0}) || ImGui::IsKeyPressed(ImGuiKey_Escape);
   if (allow || refuse) {
     commands.emplace_back(AnswerOffer{allow});
     ImGui::CloseCurrentPopup();

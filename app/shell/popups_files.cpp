@@ -52,7 +52,7 @@ void known_files(const std::vector<KnownFile>& files, Commands& commands) {
     const auto is = [bundled](const KnownFile& f) { return f.bundled == bundled; };
     if (std::none_of(files.begin(), files.end(), is)) continue;
     ImGui::Dummy({1, style().px(4)});
-    ImGui::TextDisabled("%s", bundled ? tr("Came with the program") : tr("Lately"));
+    ImGui::TextDisabled("%s", bundled ? tr("Bundled") : tr("Recent"));
     for (const KnownFile& f : files) {
       if (!is(f)) continue;
       const std::filesystem::path path(f.path);
@@ -71,8 +71,8 @@ void draw_open_file(const Controller& controller, ShellUiState& ui, Commands& co
   if (!begin_popup(kOpenFile)) return;
   popup_heading(tr_of(kOpenFile));
   dim_words(
-      tr("A session (.attn), a kernel of your own (.cu), or q.npy with k.npy and v.npy beside it. A file can also be "
-         "dropped on the window."));
+      tr("A session (.attn), your own kernel (.cu), or q.npy with k.npy and v.npy next to it. You can "
+         "also drop a file on the window."));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(ui, "open", "/path/to/session.attn", "", FileDialog::Kind::open, ui.path);
   known_files(controller.model().files, commands);
@@ -94,7 +94,7 @@ void draw_save_as(ShellUiState& ui, Commands& commands) {
   if (!ui.path.empty() && file.extension() != ".attn") file += ".attn";
   std::error_code error;
   const bool there = !ui.path.empty() && std::filesystem::exists(file, error);
-  if (there) error_words(phrase("{} is there already. Replace it, or name another file.", file.string()));
+  if (there) error_words(phrase("{} already exists. Replace it, or name another file.", file.string()));
   ImGui::Dummy({1, style().px(4)});
   const bool pressed = popup_buttons(there ? tr("Replace") : tr("Save"), !ui.path.empty());
   if ((pressed || (entered && !there)) && !ui.path.empty()) {
@@ -110,8 +110,9 @@ void draw_input_files(const Controller& controller, ShellUiState& ui, Commands& 
   constexpr std::array<const char*, 4> kIds{"Q", "K", "V", "bias"};
   popup_heading(tr_of(kInputFiles));
   dim_words(
-      tr("NumPy arrays, [B,H,L,D], [H,L,D] or [L,D], of f2, f4 or f8; the bias spreads over [B,H,Lq,Lk]. The problem "
-         "takes their shapes. A field left empty stays generated, the bias: none."));
+      tr("NumPy arrays, [B,H,L,D], [H,L,D] or [L,D], of f2, f4 or f8; the bias is broadcast to "
+         "[B,H,Lq,Lk]. The problem takes their shapes. Fields left empty stay generated; an empty bias "
+         "means none."));
   bool entered = ImGui::IsWindowAppearing();  // Enter goes to the next field; in the last one it uses them
   for (std::size_t n = 0; n < kIds.size(); ++n) {
     ImGui::TextUnformatted(kIds[n]);
@@ -140,8 +141,8 @@ void draw_save_steps(const Controller& controller, ShellUiState& ui, Commands& c
   const int steps =
       controller.model().recording == nullptr ? 0 : static_cast<int>(controller.model().recording->events.size());
   popup_heading(tr_of(kSaveSteps));
-  dim_words(
-      tr(".gif: one animation. .mp4, .webm: a film that moves, made by ffmpeg. Else: a folder with a PNG a step."));
+  dim_words(tr("A name ending in .gif creates an animation, .mp4 or .webm a film (by ffmpeg), any other a folder with one "
+               "PNG per step."));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(ui, "steps", "/path/to/steps.gif", "", FileDialog::Kind::save, ui.path);
   ImGui::AlignTextToFramePadding();
@@ -158,12 +159,12 @@ void draw_save_steps(const Controller& controller, ShellUiState& ui, Commands& c
   ImGui::TextDisabled("of %d", steps);
   ImGui::SameLine(0, s.px(20));
   ImGui::SetNextItemWidth(s.px(64));
-  ImGui::InputFloat(tr("seconds each"), &ui.seconds_per_step, 0, 0, "%.2g");
+  ImGui::InputFloat(tr("seconds per step"), &ui.seconds_per_step, 0, 0, "%.2g");
   const bool good = ui.first_step >= 1 && ui.last_step <= steps && ui.first_step <= ui.last_step;
-  if (!good) error_words(phrase("Steps are 1 to {}, the first before the last.", steps));
+  if (!good) error_words(phrase("Use steps 1 to {}, with the first before the last.", steps));
   ImGui::Dummy({1, s.px(4)});
   const bool can = good && !ui.path.empty();
-  if ((popup_buttons(tr("Make them"), can) || entered) && can) {
+  if ((popup_buttons(tr("Create"), can) || entered) && can) {
     commands.emplace_back(SaveSteps{ui.path, static_cast<EventIndex>(ui.first_step - 1),
                                     static_cast<EventIndex>(ui.last_step - 1), ui.seconds_per_step});
     ImGui::CloseCurrentPopup();

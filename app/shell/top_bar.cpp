@@ -132,7 +132,7 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
   const auto choose = [step](std::string_view id) {
     return step ? Command(ChooseKernel{std::string(id)}) : Command(ChooseBenchKernel{std::string(id)});
   };
-  if (!step && (now.empty() || !is_shown_kernel(state, model, now))) title = tr("the fastest that is shown");
+  if (!step && (now.empty() || !is_shown_kernel(state, model, now))) title = tr("the fastest shown");
   const float width = std::min(text_width(Face::text, kSmallSize, title) + s.px(44), right - x);
   if (width < s.px(kKernelLeast)) return x;
   if (begin_chip("Kernel", title, Face::text, x, width)) {
@@ -161,7 +161,7 @@ float draw_kernel_combo(const State& state, const Model& model, float x, float r
       if (step) break;
       const std::string id(kernel->id);
       if (ImGui::Selectable(id.c_str(), id == now)) commands.push_back(choose(id));
-      tooltip(tr("A kernel of your own"));
+      tooltip(tr("Your own kernel"));
     }
     ImGui::EndPopup();
   }
@@ -185,14 +185,14 @@ float draw_greeting(const State& state, float x, float right, Commands& commands
   const Token ink = ImGui::IsItemHovered() ? Token::text : Token::dim;
   draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::text, kSmallSize, colour(s.theme, ink),
                kWords);
-  tooltip(tr("Begins the first lesson: what does not fit, and how far away it is"));
-  if (bar_button(tr("Close the line"), x + width, cross)) commands.emplace_back(CloseGreeting{});
+  tooltip(tr("Starts the first lesson: what does not fit, and how far away it is"));
+  if (bar_button(tr("Close this line"), x + width, cross)) commands.emplace_back(CloseGreeting{});
   const ImVec2 c = last_item().centre();
   const ImU32 line = colour(s.theme, ImGui::IsItemHovered() ? Token::text : Token::dim);
   const float arm = s.px(3.5F);
   ImGui::GetWindowDrawList()->AddLine({c.x - arm, c.y - arm}, {c.x + arm, c.y + arm}, line, s.px(1.5F));
   ImGui::GetWindowDrawList()->AddLine({c.x - arm, c.y + arm}, {c.x + arm, c.y - arm}, line, s.px(1.5F));
-  tooltip(tr("Closes this line for good; Learn stays"));
+  tooltip(tr("Closes this line for good; Learn remains"));
   return x + width + cross;
 }
 
@@ -212,7 +212,7 @@ float draw_crossing(const State& state, float x, Commands& commands) {
   draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::text, kSmallSize, colour(s.theme, ink),
                words);
   tooltip(bench ? tr("Opens the chosen kernel and problem in Step, at a size that Step can show")
-                : tr("Takes this problem, tile and kernel over to Bench"));
+                : tr("Opens this problem, tile and kernel in Bench"));
   return x + width;
 }
 
@@ -251,12 +251,16 @@ OriginWords origin_of(const State& state, const Model& model) {
     const std::string& difference = model.replay.difference;
     const std::string file = more + ", " + state.document.inputs.q_file;
     if (!difference.empty())
-      return {false, tr("from a file: replay differs"), phrase("{}\nThe replay differs at {}", file, difference), true};
-    return {false, "from a file", phrase("{}\nReplayed here: every step follows from the one before it", file)};
+      return {false, tr("from a file: the replay differs"), phrase("{}\nThe replay differs at {}", file, difference),
+              true};
+    return {false, "from a file",
+            phrase("{}\n"
+                   "Replayed here: every step follows from the previous one",
+                   file)};
   }
   if (from_file) return {false, "from a file", more + ", " + state.document.inputs.q_file};
-  if (r.gpu) return {false, phrase("recorded on a GPU, in {}", name_of(r.problem.dtype)), more};
-  return {true, phrase("computed here, in {}", name_of(r.problem.dtype)), more};
+  if (r.gpu) return {false, phrase("recorded on a GPU in {}", name_of(r.problem.dtype)), more};
+  return {true, phrase("computed here in {}", name_of(r.problem.dtype)), more};
 }
 
 // Right to left; returns the left edge of what it drew.
@@ -358,7 +362,11 @@ float draw_task(const TaskView& task, float x, float right, Commands& commands) 
   const ImU32 ink = colour(s.theme, hovered ? Token::text : Token::dim);
   list->AddLine({cross.x - arm, cross.y - arm}, {cross.x + arm, cross.y + arm}, ink, s.px(1.5F));
   list->AddLine({cross.x - arm, cross.y + arm}, {cross.x + arm, cross.y - arm}, ink, s.px(1.5F));
-  tooltip(phrase("{}\n{}\nPress to cancel", task.title, task.now));
+  tooltip(
+      phrase("{}\n"
+             "{}\n"
+             "Click to cancel",
+             task.title, task.now));
   return x + width;
 }
 

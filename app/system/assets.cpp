@@ -23,9 +23,10 @@ Result<std::filesystem::path> find_assets() {
     if (std::filesystem::is_directory(folder / "fonts", error)) return folder;
     tried += (tried.empty() ? "" : ", ") + folder.string();
   }
-  return fail(ErrorKind::cannot_run, phrase("The program's fonts are in none of {}. Build again, or let "
-                                            "ATTNSCOPE_ASSETS name the folder that holds fonts/.",
-                                            tried));
+  return fail(ErrorKind::cannot_run,
+              phrase("The program's fonts are in none of {}. Build again, or set ATTNSCOPE_ASSETS to the folder that "
+                     "contains fonts/.",
+                     tried));
 }
 
 Result<std::filesystem::path> find_asset(const std::filesystem::path& name) {
@@ -34,7 +35,7 @@ Result<std::filesystem::path> find_asset(const std::filesystem::path& name) {
   std::filesystem::path path = *folder / name;
   std::error_code error;
   if (std::filesystem::exists(path, error)) return path;
-  return fail(ErrorKind::cannot_run, phrase("{} is missing: build or install the program again.", path.string()));
+  return fail(ErrorKind::cannot_run, phrase("{} is missing: rebuild or reinstall the program.", path.string()));
 }
 
 }  // namespace attn

@@ -93,7 +93,7 @@ struct SocketPair {
 Result<SocketPair> socket_pair() {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return fail(ErrorKind::cannot_run, phrase("no connection to a worker could be made: {}", std::strerror(errno)));
+    return fail(ErrorKind::cannot_run, phrase("cannot connect to a worker: {}", std::strerror(errno)));
   }
   return SocketPair{Socket(ends[0]), Socket(ends[1]), ends[1]};
 }
@@ -115,7 +115,7 @@ void put_descriptors(std::vector<int>& descriptors) {
 std::string words_of(int status) {
   if (WIFEXITED(status)) return phrase("exit code {}", WEXITSTATUS(status));
   if (WIFSIGNALED(status)) return phrase("signal {}", WTERMSIG(status));
-  return tr("an unknown end");
+  return tr("unknown exit status");
 }
 
 }  // namespace
@@ -150,7 +150,7 @@ tl::expected<Message, NoMessage> Socket::receive(const Deadline& deadline, const
   auto got = read_all(descriptor_, std::as_writable_bytes(std::span(&header, 1)), waiting);
   if (!got) return tl::unexpected(got.error());
   if (header.magic != kMagic || header.text > most.text || header.bytes > most.bytes) {
-    return no_reply(NoReply::broken, tr("what came is no message of this program"));
+    return no_reply(NoReply::broken, tr("the message received is not from AttnScope"));
   }
   Message m;
   m.text.resize(header.text);
@@ -185,7 +185,7 @@ Result<Child> Child::start(const std::vector<std::string>& arguments, const std:
   const pid_t parent = ::getpid();
   const pid_t id = ::fork();
   if (id < 0) {
-    return fail(ErrorKind::cannot_run, phrase("no worker could be started: {}", std::strerror(errno)));
+    return fail(ErrorKind::cannot_run, phrase("cannot start a worker: {}", std::strerror(errno)));
   }
   if (id == 0) {  // only calls that are safe between fork and exec
     follow_parent(parent);
@@ -203,7 +203,7 @@ Result<Child> Child::copy(const std::function<int(Socket&)>& work) {
   const pid_t parent = ::getpid();
   const pid_t id = ::fork();
   if (id < 0) {
-    return fail(ErrorKind::cannot_run, phrase("no worker could be started: {}", std::strerror(errno)));
+    return fail(ErrorKind::cannot_run, phrase("cannot start a worker: {}", std::strerror(errno)));
   }
   if (id == 0) {
     follow_parent(parent);

@@ -56,7 +56,7 @@ Result<std::optional<FileLock>> FileLock::take(const std::filesystem::path& file
   while (true) {
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (descriptor < 0) {
-      return fail(ErrorKind::io, phrase("Cannot make {}: {}.", file.string(),
+      return fail(ErrorKind::io, phrase("Cannot create {}: {}.", file.string(),
                                         std::error_code(errno, std::generic_category()).message()));
     }
     if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
@@ -81,7 +81,7 @@ Result<FileLock> FileLock::of_file(const std::filesystem::path& file) {
   std::optional<FileLock> held = *std::move(lock);
   if (held) return *std::move(held);
   return fail(ErrorKind::cannot_run,
-              phrase("{} is being written by another process: wait for it, or name another file.", file.string()));
+              phrase("Another process is writing {}: wait for it, or name another file.", file.string()));
 }
 
 }  // namespace attn

@@ -55,7 +55,7 @@ struct PipeEnds {
 Result<PipeEnds> make_pipe() {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    return fail(ErrorKind::cannot_run, phrase("no pipe could be made: {}", std::strerror(errno)));
+    return fail(ErrorKind::cannot_run, phrase("cannot create a pipe: {}", std::strerror(errno)));
   return PipeEnds{End(ends[0]), End(ends[1])};
 }
 
@@ -116,7 +116,7 @@ Result<void> read_all(PipeEnds& out, PipeEnds& error, const std::string& name, c
     if (deadline.stop.stop_requested()) return fail(ErrorKind::cancelled, phrase("{} was cancelled", name));
     const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (deadline.seconds > 0 && waited > deadline.seconds)
-      return fail(ErrorKind::failed, phrase("{} took longer than {:g} s and was stopped", name, deadline.seconds));
+      return fail(ErrorKind::failed, phrase("{} took more than {:g} s and was stopped", name, deadline.seconds));
     if (ready <= 0) continue;
     if (wanted[0].revents != 0 && !read_some(out.read, words.out)) out.read.close();
     if (wanted[1].revents != 0 && !read_some(error.read, words.error)) error.read.close();
@@ -149,7 +149,7 @@ Result<std::string> output_of(const std::filesystem::path& program, const std::v
   if (!error) return tl::unexpected(error.error());
   const pid_t parent = ::getpid();
   const pid_t id = ::fork();
-  if (id < 0) return fail(ErrorKind::cannot_run, phrase("{} could not be started: {}", name, std::strerror(errno)));
+  if (id < 0) return fail(ErrorKind::cannot_run, phrase("cannot start {}: {}", name, std::strerror(errno)));
   if (id == 0) {  // only calls that are safe between fork and exec
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(kExecFailed);
@@ -220,14 +220,14 @@ Result<FedProgram> FedProgram::start(const std::filesystem::path& program, const
   const std::vector<char*> pointers = pointers_to(words);
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    return fail(ErrorKind::cannot_run, phrase("no pipe could be made: {}", std::strerror(errno)));
+    return fail(ErrorKind::cannot_run, phrase("cannot create a pipe: {}", std::strerror(errno)));
   End mine(ends[0]), its(ends[1]);
   auto error = make_pipe();
   if (!error) return tl::unexpected(error.error());
   const End nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   const pid_t parent = ::getpid();
   const pid_t id = ::fork();
-  if (id < 0) return fail(ErrorKind::cannot_run, phrase("{} could not be started: {}", name, std::strerror(errno)));
+  if (id < 0) return fail(ErrorKind::cannot_run, phrase("cannot start {}: {}", name, std::strerror(errno)));
   if (id == 0) {  // only calls that are safe between fork and exec
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(kExecFailed);
@@ -269,7 +269,7 @@ Error replace_process(const std::string& program, const std::vector<std::string>
   std::vector<std::string> words{program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   ::execvp(program.c_str(), pointers_to(words).data());
-  return {ErrorKind::cannot_run, phrase("{} cannot be started: {}.", program, std::strerror(errno))};
+  return {ErrorKind::cannot_run, phrase("cannot start {}: {}.", program, std::strerror(errno))};
 }
 
 }  // namespace attn

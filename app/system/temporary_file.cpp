@@ -15,7 +15,7 @@ Result<TemporaryFile> TemporaryFile::make(const std::string& name, std::span<con
   std::error_code error;
   std::string path = (std::filesystem::temp_directory_path(error) / (name + "-XXXXXX")).string();
   const int descriptor = ::mkstemp(path.data());
-  if (descriptor < 0) return fail(ErrorKind::io, phrase("{} cannot be made", path));
+  if (descriptor < 0) return fail(ErrorKind::io, phrase("cannot create {}", path));
   ::close(descriptor);
   TemporaryFile file{std::filesystem::path(path)};
   if (auto written = write_file_atomically(path, bytes); !written) return tl::unexpected(written.error());

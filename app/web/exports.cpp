@@ -88,7 +88,7 @@ extern "C" {
 EMSCRIPTEN_KEEPALIVE int page_start(const char* state, const char* order, const char* step, const char* theme,
                                     const char* panel, int width, int height, float ratio) {
   if (!open_context()) {
-    page_refuses(tr("This browser has no WebGL 2, with which the page is drawn."));
+    page_refuses(tr("This browser lacks WebGL 2, which the page needs."));
     return 0;
   }
   PageOptions options{state, order, step, theme, panel, width, height, ratio};

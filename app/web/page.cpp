@@ -78,7 +78,7 @@ Page::~Page() {
 
 Result<void> Page::set_up(const PageOptions& options) {
   if (!ImGui_ImplOpenGL3_Init("#version 300 es"))
-    return fail(ErrorKind::cannot_run, tr("This browser has no WebGL 2, with which the page is drawn."));
+    return fail(ErrorKind::cannot_run, tr("This browser lacks WebGL 2, which the page needs."));
   const auto assets = find_assets();
   if (!assets) return tl::unexpected(assets.error());
   if (auto ready = shell_.set_up(*assets); !ready) return ready;

@@ -102,7 +102,7 @@
     const words = text.trim();
     if (/^attn\d+,/.test(words)) return openState(words);
     if (/^[-+\d.,;\s\teEinfa]+$/.test(words)) return open([new File([text], "pasted.csv")]);
-    page.refuses("What was pasted is neither a state (attn1,…) nor numbers: Q, K and V, an empty line between two.");
+    page.refuses("The pasted text is neither a state string (attn1,…) nor numbers: Q, K and V, separated by empty lines.");
   }
   function openState(text) {
     const why = call("page_open_state", ["string"], [text], "string");
@@ -330,6 +330,6 @@
   }
   start().catch((e) => {
     $("wait").hidden = true;
-    page.refuses(`The page could not start: ${e && e.message ? e.message : e}`);
+    page.refuses(`The page cannot start: ${e && e.message ? e.message : e}`);
   });
 })();

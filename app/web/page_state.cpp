@@ -17,14 +17,14 @@ Result<std::string> kernel_of(const std::string& order) {
     const bool walks = wanted && row->processor == Processor::cpu && row->record != nullptr && row->order == *wanted;
     if (walks || row->id == order) return std::string(row->id);
   }
-  return bad_input(phrase("order={} is unknown; use naive, tiled, flash or a kernel's id.", order));
+  return bad_input(phrase("Unknown order={}; use naive, tiled, flash or a kernel's id.", order));
 }
 
 Result<EventIndex> event_of(const std::string& step) {
   EventIndex number = 0;
   const auto [end, code] = std::from_chars(step.data(), step.data() + step.size(), number);
   if (code != std::errc() || end != step.data() + step.size() || number < 1)
-    return bad_input(phrase("step={} is no step; use a number from 1.", step));
+    return bad_input(phrase("Invalid step={}; use a number from 1.", step));
   return number - 1;
 }
 
@@ -63,12 +63,12 @@ Result<State> state_of(const PageOptions& options) {
   }
   if (!options.theme.empty()) {
     if (options.theme != "dark" && options.theme != "light")
-      return bad_input(phrase("theme={} is unknown; use dark or light.", options.theme));
+      return bad_input(phrase("Unknown theme={}; use dark or light.", options.theme));
     state.preferences.theme = options.theme == "dark" ? Theme::dark : Theme::light;
   }
   if (!options.panel.empty()) {
     if (!panel_named(options.panel))
-      return bad_input(phrase("panel={} is unknown; use run, tiles, chart, traffic or timeline.", options.panel));
+      return bad_input(phrase("Unknown panel={}; use run, tiles, chart, traffic or timeline.", options.panel));
     state.view.workspace = Workspace::step;
   }
   return state;

@@ -25,11 +25,11 @@ void StepsGif::take(Commands& commands, EventIndex cursor, EventIndex steps, con
   const SaveSteps what = *command_as<SaveSteps>(*it);
   commands.erase(it);
   if (names_film(what.path))
-    return log.error(tr("A page in a browser makes no films: choose a name that ends in .gif."));
-  if (running()) return log.warn(tr("Pictures are being taken: wait until they are saved."));
+    return log.error(tr("The browser page cannot create films: use a name ending in .gif."));
+  if (running()) return log.warn(tr("Pictures are being drawn: wait until they are saved."));
   if (what.first > what.last || what.last >= steps)
     return log.error(
-        phrase("Steps {} to {} are not steps of this run: there are 1 to {}.", what.first + 1, what.last + 1, steps));
+        phrase("Invalid steps {} to {}: this run has steps 1 to {}.", what.first + 1, what.last + 1, steps));
   wanted_ = what;
   folder_ = folder;
   now_ = what.first;

@@ -34,7 +34,7 @@ class Renderer {
  public:
   static Result<std::unique_ptr<Renderer>> create() {
     if (!ImGui_ImplOpenGL3_Init("#version 330")) {
-      return fail(ErrorKind::cannot_run, tr("The renderer cannot start: this OpenGL lacks what version 3.3 has."));
+      return fail(ErrorKind::cannot_run, tr("Cannot start the renderer: this OpenGL lacks version 3.3."));
     }
     return std::unique_ptr<Renderer>(new Renderer);
   }
@@ -137,7 +137,8 @@ Result<void> take_gif(OffscreenWindow& offscreen_window, const StepSeries& steps
     if (auto added = gif->add(image, steps.seconds_per_step); !added) return added;
     done(e - steps.first + 1);
   }
-  if (!gif) return bad_input(phrase("A GIF needs a step; {} to {} is none.", steps.first + 1, steps.last + 1));
+  if (!gif)
+    return bad_input(phrase("A GIF needs at least one step; {} to {} has none.", steps.first + 1, steps.last + 1));
   const auto bytes = gif->finish();
   if (!bytes) return tl::unexpected(bytes.error());
   return write_file_atomically(out, *bytes);
@@ -186,7 +187,7 @@ Result<void> take_film(OffscreenWindow& offscreen_window, const StepSeries& step
 
 Result<void> check_picture_size(int width, int height) {
   if (width >= 320 && width <= 8192 && height >= 240 && height <= 8192) return ok();
-  return bad_input(phrase("A picture of {} x {} cannot be drawn; 320 x 240 to 8192 x 8192 pixels can.", width, height));
+  return bad_input(phrase("Cannot draw a picture of {} x {}; use 320 x 240 to 8192 x 8192 pixels.", width, height));
 }
 
 Result<Image> draw_picture(const PictureSpec& spec) {
@@ -225,8 +226,8 @@ Result<void> take_pictures(const PictureSpec& spec, const StepSeries& steps, con
   const Model& model = (*offscreen_window)->controller().model();
   const std::size_t events = model.recording == nullptr ? 0 : model.recording->events.size();
   if (steps.first > steps.last || steps.last >= events) {
-    return bad_input(phrase("Steps {} to {} are not steps of this run: there are 1 to {}.", steps.first + 1,
-                            steps.last + 1, events));
+    return bad_input(
+        phrase("Invalid steps {} to {}: this run has steps 1 to {}.", steps.first + 1, steps.last + 1, events));
   }
   (*offscreen_window)->draw({});  // windows and docks find their sizes
   if (film) return take_film(**offscreen_window, steps, out, stop, done);

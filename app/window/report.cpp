@@ -146,7 +146,7 @@ void add_runs(std::string& out, const PictureSpec& picture, const BenchSlices& s
                        r.run.rows.size(), plain(devices_of({r}, r.run.provenance.device)));
   }
   if (left_out > 0)
-    out += fmt::format("\n{} of {} runs are in rows.csv alone: plots and table show {} at most.\n", left_out,
+    out += fmt::format("\n{} of {} runs are only in rows.csv: plots and table show at most {}.\n", left_out,
                        picture.runs.size(), kMaxShownRuns);
 }
 
@@ -187,11 +187,11 @@ std::string report_text(const PictureSpec& picture, const std::vector<std::strin
   std::string out = fmt::format("# Attention kernels along {}\n\n", scene.axis_letter);
   if (!scene.slice.rows.empty()) {
     const Measurement& first = *scene.slice.rows.front();
-    out += fmt::format("Taken on {}, {}, by AttnScope {} ({}). {} goes from {} to {}; the first row is {}. ",
+    out += fmt::format("Measured on {}, {}, by AttnScope {} ({}). {} goes from {} to {}; the first row is {}. ",
                        plain(devices_of(picture.runs, p.device)), plain(p.date.substr(0, 10)), plain(p.program_version),
                        plain(p.commit), scene.axis_letter, scene.slice.values.empty() ? 0 : scene.slice.values.front(),
                        scene.slice.values.empty() ? 0 : scene.slice.values.back(), plain(describe(first.key.problem)));
-    out += "Every figure, and where it comes from, is in rows.csv.\n\n";
+    out += "Every figure is in rows.csv, with its origin.\n\n";
   }
   add_verdicts(out, picture, model, scene);
   add_growth(out, scene);
@@ -202,9 +202,9 @@ std::string report_text(const PictureSpec& picture, const std::vector<std::strin
       out += fmt::format("![{}]({})\n", plot.title, plot.name);
   add_runs(out, picture, shown.slices);
   add_table(out, scene);
-  out += "\nA dash is a figure that is not available; rows.csv says why.";
+  out += "\nA dash means not available; rows.csv gives the reason.";
   if (scene.slice.left_out > 0)
-    out += fmt::format(" {} rows of other problems or devices are in rows.csv alone.", scene.slice.left_out);
+    out += fmt::format(" {} rows for other problems or devices are only in rows.csv.", scene.slice.left_out);
   out += "\n";
   return out;
 }

@@ -33,7 +33,7 @@ void read_number(const json& j, const char* key, double min, double max, T& fiel
   if (value >= min && value <= max) {
     field = static_cast<T>(value);
   } else {
-    said.push_back(phrase("Settings: '{}' is no number from {} to {}; {} is used.", key, min, max, field));
+    said.push_back(phrase("Settings: '{}' is not a number from {} to {}; using {}.", key, min, max, field));
   }
 }
 
@@ -43,7 +43,7 @@ void read_theme(const json& j, Theme& theme, std::vector<std::string>& said) {
   if (*it == "dark" || *it == "light") {
     theme = *it == "light" ? Theme::light : Theme::dark;
   } else {
-    said.push_back(tr("Settings: 'theme' is neither \"dark\" nor \"light\"; dark is used."));
+    said.push_back(tr("Settings: 'theme' is neither \"dark\" nor \"light\"; using dark."));
   }
 }
 
@@ -97,10 +97,11 @@ LoadedSettings defaults(std::string said, bool may_save) {
 
 // What a newer program wrote is its own: nothing of it is read, and nothing is written over it.
 LoadedSettings newer(std::int64_t version) {
-  return defaults(phrase("The settings file is of version {}, newer than this program's {}: it stays as it is, "
-                         "defaults are used, and changes of this run are not kept.",
-                         version, kSettingsVersion),
-                  false);
+  return defaults(
+      phrase("The settings file has version {}, but this program supports {}. It is left as it is: this run "
+             "uses defaults and does not save changes.",
+             version, kSettingsVersion),
+      false);
 }
 
 }  // namespace
@@ -166,7 +167,7 @@ Result<LoadedSettings> read_settings(std::string_view text) {
     if (it->is_string() && is_path(it->get_ref<const std::string&>())) {
       s.preferences.python = it->get<std::string>();
     } else {
-      loaded.said.emplace_back(tr("Settings: 'python' names no program; python3 in PATH is used."));
+      loaded.said.emplace_back(tr("Settings: 'python' does not name a program; using python3 from PATH."));
     }
   }
   read_number(j, "window_width", 320, 16384, s.window_width, loaded.said);
@@ -175,7 +176,7 @@ Result<LoadedSettings> read_settings(std::string_view text) {
     if (it->is_string() && layout_is_sane(it->get_ref<const std::string&>())) {
       s.layout = it->get<std::string>();
     } else {
-      loaded.said.emplace_back(tr("Settings: the window layout cannot be read; the default layout is used."));
+      loaded.said.emplace_back(tr("Settings: the window layout cannot be read; using the default layout."));
     }
   }
   return loaded;
@@ -216,10 +217,10 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
     LoadedSettings first;
     first.settings.preferences.greet = !file.empty();
     if (!error) return first;
-    return defaults(phrase("{} cannot be looked at ({}): defaults are used.", file.string(), error.message()), false);
+    return defaults(phrase("Cannot check {} ({}): using defaults.", file.string(), error.message()), false);
   }
   const auto bytes = read_file(file, kMaxBytes);
-  if (!bytes) return defaults(phrase("{} Default settings are used.", bytes.error().message), false);
+  if (!bytes) return defaults(phrase("{} Using default settings.", bytes.error().message), false);
   std::string text(bytes->size(), '\0');
   std::transform(bytes->begin(), bytes->end(), text.begin(), [](std::byte b) { return static_cast<char>(b); });
   auto parsed = parse_settings(text);
@@ -227,24 +228,23 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
   const auto bad = std::filesystem::path(file.string() + ".bad");
   std::filesystem::rename(file, bad, error);
   if (error)
-    return defaults(phrase("{} Default settings are used, and it stays as it is.", parsed.error().message), false);
-  return defaults(phrase("{} It is kept as {}; default settings are used.", parsed.error().message, bad.string()),
-                  true);
+    return defaults(phrase("{} Using default settings, and leaving the file as it is.", parsed.error().message), false);
+  return defaults(phrase("{} It was kept as {}; using default settings.", parsed.error().message, bad.string()), true);
 }
 
 Result<void> save_settings(const std::filesystem::path& file, const Settings& s) {
   if (file.empty()) {
-    return fail(ErrorKind::io, tr("Settings are not kept: neither XDG_CONFIG_HOME nor HOME names a folder for them."));
+    return fail(ErrorKind::io, tr("Settings are not saved: neither XDG_CONFIG_HOME nor HOME names a folder for them."));
   }
   std::error_code error;
   std::filesystem::create_directories(file.parent_path(), error);
   if (error) {
-    return fail(ErrorKind::io, phrase("Settings are not kept: the folder {} cannot be made ({}).",
+    return fail(ErrorKind::io, phrase("Settings are not saved: cannot create the folder {} ({}).",
                                       file.parent_path().string(), error.message()));
   }
   const std::string text = settings_text(s);
   if (auto written = write_file_atomically(file, bytes_of(text)); !written) {
-    return fail(ErrorKind::io, phrase("Settings are not kept: {}", written.error().message));
+    return fail(ErrorKind::io, phrase("Settings are not saved: {}", written.error().message));
   }
   return ok();
 }

@@ -59,8 +59,8 @@ std::string glfw_words() {
 
 tl::unexpected<Error> no_window(const std::string& why) {
   return fail(ErrorKind::cannot_run,
-              phrase("No window can be opened: {}. A display is needed (DISPLAY or WAYLAND_DISPLAY) with OpenGL "
-                     "3.3. Without one, `attnscope step` prints the steps and `attnscope shot` draws any view.",
+              phrase("Cannot open a window: {}. It needs a display (DISPLAY or WAYLAND_DISPLAY) with OpenGL 3.3. "
+                     "Without one, `attnscope step` prints the steps and `attnscope shot` draws any view.",
                      why));
 }
 
@@ -122,7 +122,7 @@ class Backends {
     ImGui_ImplGlfw_InitForOpenGL(window, true);
     if (ImGui_ImplOpenGL3_Init("#version 330")) return std::unique_ptr<Backends>(new Backends);
     ImGui_ImplGlfw_Shutdown();
-    return no_window(tr("this OpenGL lacks what version 3.3 has"));
+    return no_window(tr("this OpenGL lacks version 3.3"));
   }
   ~Backends() {
     ImGui_ImplOpenGL3_Shutdown();

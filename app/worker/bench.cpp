@@ -95,8 +95,7 @@ Result<Device> GpuBench::device_of_sweep(const SweepSpec& spec, const std::stop_
   const auto at =
       std::find_if(hello->gpus.begin(), hello->gpus.end(), [&](const auto& g) { return g.index == spec.gpu; });
   if (at == hello->gpus.end())
-    return fail(ErrorKind::cannot_run,
-                fmt::format("there is no GPU {}: this machine has {}", spec.gpu, hello->gpus.size()));
+    return fail(ErrorKind::cannot_run, fmt::format("no GPU {}: this machine has {}", spec.gpu, hello->gpus.size()));
   return gpu::device_of(*at);
 }
 
@@ -129,7 +128,7 @@ Result<GpuRecorded> GpuBench::record(GpuRunRequest request, const std::function<
   const InEnglish recorded;
   const auto hello = look(stop, false);
   if (!hello) return tl::unexpected(hello.error());
-  if (hello->gpus.empty()) return fail(ErrorKind::cannot_run, "there is no NVIDIA GPU in this machine");
+  if (hello->gpus.empty()) return fail(ErrorKind::cannot_run, "this machine has no NVIDIA GPU");
   const std::lock_guard lock(mutex_);
   request.gpu = hello->gpus.front().index;
   constexpr double kSeconds = 120;  // compilation included
@@ -154,7 +153,7 @@ std::vector<Measurement> GpuBench::compiled(const SweepSpec& spec, const TunedOp
         p.options = *kept;
       }
       rows.push_back(compile_alone(
-          p, "it was not asked for one", [](const std::string&) {}, stop));
+          p, "it was not requested", [](const std::string&) {}, stop));
     }
   }
   return rows;

@@ -64,10 +64,10 @@ Error GpuClient::lost(const NoMessage& why, const std::string& what) {
       return {ErrorKind::cancelled, fmt::format("{} was cancelled", what)};
     case NoReply::too_late:
       return {ErrorKind::failed,
-              fmt::format("{}: {}; its worker was stopped, and the next run gets a new one.", what, why.words)};
+              fmt::format("{}: {}; its worker was stopped. The next run gets a new one.", what, why.words)};
     case NoReply::closed:
       return {ErrorKind::failed,
-              fmt::format("{}: the worker ended ({}) before it answered; the next run gets a new one.", what, end)};
+              fmt::format("{}: the worker exited ({}) before it replied. The next run gets a new one.", what, end)};
     case NoReply::broken:
       break;
   }
@@ -139,7 +139,7 @@ std::vector<std::span<const std::byte>> inputs_of(const GpuRunRequest& r) {
 }  // namespace
 
 Result<GpuRecordAnswer> GpuClient::record(const GpuRunRequest& r, const Deadline& deadline, const Progress& progress) {
-  if (r.inputs == nullptr) return fail(ErrorKind::failed, "a recording was asked for without inputs");
+  if (r.inputs == nullptr) return fail(ErrorKind::failed, "a recording was requested without inputs");
   const std::string what = fmt::format("{} on {}", r.kernel, describe(r.problem));
   json request = with_own(to_json(r));
   request["do"] = "record";
@@ -150,7 +150,7 @@ Result<GpuRecordAnswer> GpuClient::record(const GpuRunRequest& r, const Deadline
   answer->outputs = empty_outputs(r.problem);
   const std::size_t before = take_outputs(reply->bytes, answer->outputs);
   if (before == 0 || (reply->bytes.size() - before) % sizeof(float) != 0) {
-    return tl::unexpected(lost({NoReply::broken, "the worker's answer has another size than the problem's"}, what));
+    return tl::unexpected(lost({NoReply::broken, "the size of the worker's output does not match the problem"}, what));
   }
   answer->trace.resize((reply->bytes.size() - before) / sizeof(float));
   std::memcpy(answer->trace.data(), reply->bytes.data() + before, reply->bytes.size() - before);
@@ -166,7 +166,7 @@ Result<GpuRunAnswer> GpuClient::run(const GpuRunRequest& r, const Deadline& dead
   if (!answer || r.inputs == nullptr) return answer;
   answer->outputs = empty_outputs(r.problem);
   if (reply->bytes.empty() || take_outputs(reply->bytes, answer->outputs) != reply->bytes.size()) {
-    return tl::unexpected(lost({NoReply::broken, "the worker's answer has another size than the problem's"}, what));
+    return tl::unexpected(lost({NoReply::broken, "the size of the worker's output does not match the problem"}, what));
   }
   return answer;
 }

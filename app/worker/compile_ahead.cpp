@@ -65,7 +65,7 @@ void CompileAhead::work(const std::stop_token& stop) {
 Result<gpu::PlanReport> CompileAhead::report(std::size_t n, std::stop_token stop) {
   std::unique_lock lock(mutex_);
   if (!changed_.wait(lock, std::move(stop), [&] { return reports_[n].has_value(); }))
-    return fail(ErrorKind::cancelled, "cancelled while it was compiled");
+    return fail(ErrorKind::cancelled, "cancelled during compilation");
   return *reports_[n];
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kSeconds = 30;                  // the largest of ours takes 1 s
 constexpr std::size_t kMaxBytes = 256ULL << 20;  // 0.9 MB of ours
-constexpr const char* kMend = "attnscope doctor --fetch-cuda brings it (5 MB), or install a CUDA toolkit.";
+constexpr const char* kMend = "Run attnscope doctor --fetch-cuda (5 MB), or install a CUDA toolkit.";
 
 // -c: code alone; `lines`: the inline chain of each instruction and its line of PTX.
 Result<std::string> disassemble(std::span<const std::byte> code, bool lines, const std::stop_token& stop) {
@@ -64,8 +64,8 @@ Result<std::filesystem::path> find_nvdisasm() {
 Result<gpu::KernelListing> list_kernel_here(const gpu::ListingSubject& subject, const std::stop_token& stop) {
   if (!gpu::own_stem(subject.kernel).empty())
     return fail(ErrorKind::cannot_run,
-                fmt::format("{} is a kernel of a file of your own that is not open here. Open its file, or let "
-                            "`attnscope profile {}.cu` list its lines.",
+                fmt::format("{} is your own kernel, but its file is not open here. Open it, or list its lines with "
+                            "`attnscope profile {}.cu`.",
                             subject.kernel, gpu::own_stem(subject.kernel)));
   const auto row = find_kernel(subject.kernel);
   if (!row) return tl::unexpected(row.error());
@@ -75,7 +75,7 @@ Result<gpu::KernelListing> list_kernel_here(const gpu::ListingSubject& subject, 
 Result<gpu::KernelListing> list_row_here(const KernelRow& kernel, const gpu::ListingSubject& subject,
                                          const std::stop_token& stop) {
   if (kernel.processor != Processor::gpu)
-    return bad_input(fmt::format("{} runs on the CPU: it has no machine code of a GPU.", subject.kernel));
+    return bad_input(fmt::format("{} runs on the CPU: it has no GPU machine code.", subject.kernel));
   const std::filesystem::path edited = gpu::edited_kernels_folder();
   const auto only_source = [&](const Error& why) {
     return source_listing(kernel, subject.problem, subject.arch, edited, why.message);

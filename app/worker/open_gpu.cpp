@@ -27,12 +27,12 @@ Result<void> OpenGpu::open(std::int32_t index) {
   if (auto opened = open_libraries(); !opened) return opened;
   if (queue_) {
     if (properties_.index == index) return ok();
-    return bad_input(fmt::format("this worker has GPU {} open", properties_.index));
+    return bad_input(fmt::format("this worker already uses GPU {}", properties_.index));
   }
   const auto count = driver_->device_count();
   if (!count) return tl::unexpected(count.error());
   if (index < 0 || index >= *count) {
-    return fail(ErrorKind::cannot_run, fmt::format("there is no GPU {}: this machine has {}", index, *count));
+    return fail(ErrorKind::cannot_run, fmt::format("no GPU {}: this machine has {}", index, *count));
   }
   auto properties = driver_->properties(index);
   if (!properties) return tl::unexpected(properties.error());

@@ -55,12 +55,12 @@ TuneCallbacks on_cpu(const KernelRow& row, const std::shared_ptr<ProblemCache>& 
 Result<TunedOn> Tuner::place(const KernelRow& row, std::int32_t gpu, const std::stop_token& stop) {
   if (row.processor == Processor::cpu) return TunedOn{cpu_device(), ""};
   if (gpu_ == nullptr)
-    return fail(ErrorKind::cannot_run, fmt::format("{} runs on a GPU, and none is looked for here.", row.id));
+    return fail(ErrorKind::cannot_run, fmt::format("{} runs on a GPU, but this run does not use one.", row.id));
   const auto hello = gpu_->look(stop, false);
   if (!hello) return tl::unexpected(hello.error());
   const auto at = std::ranges::find(hello->gpus, gpu, &gpu::GpuProperties::index);
   if (at == hello->gpus.end())
-    return fail(ErrorKind::cannot_run, fmt::format("there is no GPU {}: this machine has {}", gpu, hello->gpus.size()));
+    return fail(ErrorKind::cannot_run, fmt::format("no GPU {}: this machine has {}", gpu, hello->gpus.size()));
   return TunedOn{gpu::device_of(*at), hello->compiler};
 }
 

@@ -73,7 +73,7 @@ class CompileProcess {
       return tl::unexpected(lost(sent.error(), tr("the compiler")));
     const auto ready = child_->socket().receive(deadline, kMostAnswer);
     if (!ready) return tl::unexpected(lost(ready.error(), tr("the compiler")));
-    const auto answer = reading(tr("the compiler's answer"), [&] { return said(*ready); });
+    const auto answer = reading(tr("the compiler's reply"), [&] { return said(*ready); });
     if (answer) return ok();
     child_.reset();
     return tl::unexpected(answer.error());
@@ -81,9 +81,9 @@ class CompileProcess {
 
   // What it says, where that is no error.
   static Result<json> said(const Message& message) {
-    auto j = parse_json(message.text, tr("the compiler's answer"), kMaxDepth);
+    auto j = parse_json(message.text, tr("the compiler's reply"), kMaxDepth);
     if (!j) return j;
-    JsonFields fields(*j, tr("the compiler's answer"));
+    JsonFields fields(*j, tr("the compiler's reply"));
     if (fields.has("error")) {
       const std::string words = fields.text("error", kMaxText);
       const auto kind = static_cast<ErrorKind>(fields.integer("kind", 0, static_cast<int>(ErrorKind::failed)));
@@ -97,7 +97,7 @@ class CompileProcess {
   static Result<gpu::Cubin> cubin_of(const Message& message) {
     const auto j = said(message);
     if (!j) return tl::unexpected(j.error());
-    JsonFields fields(*j, tr("the compiler's answer"));
+    JsonFields fields(*j, tr("the compiler's reply"));
     const auto most = static_cast<std::int64_t>(message.bytes.size());
     const auto code = static_cast<std::size_t>(fields.integer("code", 0, most));
     const auto log = static_cast<std::size_t>(fields.integer("log", 0, most - static_cast<std::int64_t>(code)));
@@ -118,7 +118,7 @@ class CompileProcess {
         return {ErrorKind::failed,
                 phrase("{} was not compiled within {:g} s; the compiler was stopped.", name, limits_.seconds)};
       default:
-        return {ErrorKind::failed, phrase("{} ended the compiler ({}), which may take {} of memory.", name, end,
+        return {ErrorKind::failed, phrase("{} made the compiler exit ({}), which may use {} of memory.", name, end,
                                           format_bytes(limits_.memory_bytes))};
     }
   }

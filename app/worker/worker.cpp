@@ -66,9 +66,9 @@ class Worker {
     try {
       done = answer_or_fail(message);
     } catch (const std::bad_alloc&) {
-      done = fail(ErrorKind::cannot_run, "The worker has not enough memory; a smaller L, B or H would do.");
+      done = fail(ErrorKind::cannot_run, "The worker ran out of memory; use a smaller L, B or H.");
     } catch (const std::exception& bug) {
-      done = fail(ErrorKind::failed, fmt::format("The worker broke: {}. This is a fault of the program.", bug.what()));
+      done = fail(ErrorKind::failed, fmt::format("The worker failed: {}. This is a bug in AttnScope.", bug.what()));
     }
     if (!done) send(error_json(done.error(), gpu_.lost()), {});
   }
@@ -85,8 +85,7 @@ class Worker {
     if (what == "let_go") return let_go();
     if (what == "sample" || what == "heartbeat" || what == "count" || what == "timeline")
       return profile(*request, what);
-    if (what != "run" && what != "record")
-      return bad_input(fmt::format("the worker does not know the request '{}'", what));
+    if (what != "run" && what != "record") return bad_input(fmt::format("unknown request '{}'", what));
     auto read = run_request_from(*request);
     if (!read) return tl::unexpected(read.error());
     if (auto ready = gpu_.open(read->request.gpu); !ready) return ready;
@@ -299,7 +298,7 @@ Result<void> Worker::record(const GpuRunRequest& r, std::span<const std::byte> t
   const auto plain_us = timed(*run, plain);
   if (!plain_us) return tl::unexpected(plain_us.error());
 
-  progress(fmt::format("{} records itself", r.kernel));
+  progress(fmt::format("Recording {}", r.kernel));
   answer.trace.resize(gpu::trace_floats(*plan, *gpu::trace_facts(*plan->kernel, r.problem, plan->options)));
   const std::uint64_t bytes = answer.trace.size() * sizeof(float);
   const auto buffer = gpu::Memory::allocate(gpu_.driver(), bytes);

@@ -90,7 +90,7 @@ void Array::read(std::int64_t first, std::int64_t count, float* out) const {
 }
 
 Array Array::reshaped(std::vector<std::int64_t> shape) && {
-  if (element_count(shape) != size_) throw std::length_error("array has another number of elements");
+  if (element_count(shape) != size_) throw std::length_error("array has a different number of elements");
   shape_ = std::move(shape);
   return std::move(*this);
 }

@@ -90,7 +90,7 @@ std::uint64_t free_in_groups(const fs::path& root) {
 }
 
 tl::unexpected<Error> not_a_size(std::string_view text) {
-  return bad_input(phrase("'{}' is not a size; write bytes or a number with K, M, G or T, such as 512M or 80G.", text));
+  return bad_input(phrase("Invalid size '{}'; use bytes or a number with K, M, G or T, such as 512M or 80G.", text));
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
   }
   const double bytes = std::ldexp(number, static_cast<int>(10 * power));
   if (bytes >= 0x1p63) {
-    return bad_input(phrase("'{}' is more than a size can be; use less than 8388608T.", text));
+    return bad_input(phrase("Size '{}' is too large; use less than 8388608T.", text));
   }
   return static_cast<std::uint64_t>(bytes);
 }

@@ -60,7 +60,7 @@ class Temporary {
 
 // `reading`: what would do is another than for a file that is to be written.
 const char* advice(int error, bool reading) {
-  if (reading && (error == EACCES || error == EPERM)) return tr(" Its permissions let you not read it: chmod u+r.");
+  if (reading && (error == EACCES || error == EPERM)) return tr(" You are not allowed to read it: chmod u+r.");
   switch (error) {
     case ENOSPC:
     case EDQUOT:
@@ -69,7 +69,7 @@ const char* advice(int error, bool reading) {
     case EACCES:
     case EPERM:
     case EROFS:
-      return tr(" Choose a folder that you may write to.");
+      return tr(" Choose a folder you can write to.");
     case ENOENT:
     case ENOTDIR:
       return tr(" Check the path.");
@@ -228,7 +228,7 @@ Result<void> InputFile::read(std::span<std::byte> out) {
       return failure("read", file_, errno);
     }
     if (n == 0) {
-      return fail(ErrorKind::io, phrase("{} became shorter while it was read; try again.", file_.string()));
+      return fail(ErrorKind::io, phrase("{} was truncated while being read; try again.", file_.string()));
     }
     out = out.subspan(static_cast<std::size_t>(n));
   }
@@ -239,8 +239,8 @@ Result<void> make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (!error && fs::is_directory(folder, error)) return ok();
-  return bad_input(phrase("The folder {} cannot be made: {}.", folder.string(),
-                          error ? error.message() : tr("there is a file of that name")));
+  return bad_input(phrase("Cannot create folder {}: {}.", folder.string(),
+                          error ? error.message() : tr("a file of that name exists")));
 }
 
 Result<std::vector<std::byte>> read_file(const fs::path& file, std::uint64_t max_bytes) {
@@ -248,7 +248,7 @@ Result<std::vector<std::byte>> read_file(const fs::path& file, std::uint64_t max
   if (!in) return tl::unexpected(in.error());
   if (in->size() > max_bytes) {
     return bad_input(
-        phrase("{} has {}; at most {} are read.", file.string(), format_bytes(in->size()), format_bytes(max_bytes)));
+        phrase("{} has {}; the limit is {}.", file.string(), format_bytes(in->size()), format_bytes(max_bytes)));
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(in->size()));
   if (auto r = in->read(bytes); !r) return tl::unexpected(r.error());
@@ -291,7 +291,7 @@ Result<void> write_file_atomically(const fs::path& file, const Pieces& next) {
   if (!S_ISREG(status.st_mode)) return write_in_place(file, next);
   if (is_read_only(file)) {
     return fail(ErrorKind::io,
-                phrase("Cannot write {}: it is read-only. Name another file, or make it writable.", file.string()));
+                phrase("Cannot write {}: it is read-only. Name another file or make it writable.", file.string()));
   }
   std::error_code error;
   const fs::path target = fs::canonical(file, error);

@@ -301,11 +301,11 @@ Result<void> check_cuts(const Problem& p, const Options& o) {
   const std::int64_t splits = splits_of(o), ranks = ranks_of(o);
   if (ranks > 1 && splits > 1)
     return bad_input(
-        phrase("ranks={} and splits={}: keys are either dealt to ranks or cut into parts; one of the two "
-               "must be 1.",
+        phrase("ranks={} and splits={}: keys are either dealt to ranks or split into parts; one of the two must "
+               "be 1.",
                ranks, splits));
   if (ranks > 1 && p.storage.kind() == Storage::paged)
-    return bad_input(phrase("ranks={}: a ring deals dense K and V; {} lies in pages.", ranks, describe(p)));
+    return bad_input(phrase("ranks={}: a ring deals dense K and V; {} is paged.", ranks, describe(p)));
   return ok();
 }
 
@@ -373,8 +373,8 @@ Result<Recording> record(const KernelRow& row, const Problem& p, const Options& 
   if (splits == 1 && !ring) return record_with(row, Rules::vector, p, o, in, walk<Recorder>, std::move(stop));
   if (splits > tiles)
     return bad_input(
-        phrase("A recording shows each part of the keys with key tiles of its own: of {} tiles at most {} "
-               "parts, not {}.",
+        phrase("In a recording, each part of the keys has its own key tiles: {} tiles allow at most {} parts, "
+               "not {}.",
                tiles, tiles, splits));
   if (ring) {
     const std::int64_t query_tiles = (p.Lq + resolved->br - 1) / resolved->br;

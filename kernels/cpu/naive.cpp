@@ -72,7 +72,7 @@ KernelRow cpu_sequential_row() {
   row.rung = "0";
   row.options = kOptions;
   row.what = marked("The definition: three passes over a stored S, one thread.");
-  row.teaches = marked("What softmax attention is; where each pass waits for the one before.");
+  row.teaches = marked("What softmax attention is, and where each pass waits for the previous one.");
   return row;
 }
 
@@ -85,7 +85,7 @@ KernelRow cpu_multicore_row() {
   row.rung = "1";
   row.options = kOptions;
   row.what = marked("The definition over the rows of a head on all cores: the baseline among the CPU kernels.");
-  row.teaches = marked("Rows are independent, so cores share them; the bytes stay the same.");
+  row.teaches = marked("Rows are independent, so the cores share them; the bytes stay the same.");
   return row;
 }
 

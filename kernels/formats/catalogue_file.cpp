@@ -60,8 +60,9 @@ Result<void> check_fields(const std::string& english, const std::string& to, boo
     if (std::ranges::none_of(said, is_number)) std::erase_if(asked, is_number);
   }
   if (asked == said) return ok();
-  return bad_input(fmt::format("{}: '{}' has other arguments than '{}'; each must stand in both, written alike.", name,
-                               to, english));
+  return bad_input(
+      fmt::format("{}: '{}' and '{}' have different arguments; each must appear in both, written the same way.", name,
+                  to, english));
 }
 
 std::vector<std::string> strings_of(const json& j) {
@@ -75,7 +76,7 @@ Result<void> take_entry(const json& entry, Catalogue& c, std::string_view name) 
   const std::vector<std::string> to = strings_of(*at);
   const bool forms = entry.at("en").is_array();
   if (english.size() != (forms ? 2 : 1) || to.size() != (forms ? plural_forms(c.rule) : 1))
-    return bad_input(fmt::format("{}: '{}' has {} forms; {} would do.", name, english.empty() ? "" : english.back(),
+    return bad_input(fmt::format("{}: '{}' has {} forms instead of {}.", name, english.empty() ? "" : english.back(),
                                  to.size(), forms ? plural_forms(c.rule) : 1));
   for (const std::string& form : to)
     if (auto good = check_fields(english.back(), form, forms, name); !good) return good;
@@ -88,12 +89,12 @@ Result<void> take_entry(const json& entry, Catalogue& c, std::string_view name) 
 
 Result<Catalogue> catalogue_of(const json& j, std::string_view name) {
   if (const int version = j.at("version"); version != 1)
-    return bad_input(fmt::format("{}: version {} of a catalogue is not known; 1 is.", name, version));
+    return bad_input(fmt::format("{}: unknown catalogue version {}; use 1.", name, version));
   Catalogue c;
   c.language = j.at("language");
   const std::string rule = j.at("plural");
   const auto* const known = std::ranges::find(kRules, rule, [](const auto& r) { return r.second; });
-  if (known == std::end(kRules)) return bad_input(fmt::format("{}: there is no plural rule '{}'.", name, rule));
+  if (known == std::end(kRules)) return bad_input(fmt::format("{}: unknown plural rule '{}'.", name, rule));
   c.rule = known->first;
   for (const json& entry : j.at("texts"))
     if (auto taken = take_entry(entry, c, name); !taken) return tl::unexpected(taken.error());
@@ -121,7 +122,7 @@ Result<Catalogue> guarded(std::string_view name, const Work& work) {
   try {
     return work();
   } catch (const json::exception& error) {
-    return bad_input(fmt::format("{} is no catalogue of texts: {}", name, error.what()));
+    return bad_input(fmt::format("{} is not a catalogue of texts: {}", name, error.what()));
   }
 }
 

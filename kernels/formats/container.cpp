@@ -63,7 +63,7 @@ class Reader {
   Result<Container> read() {
     const zip_int64_t entries = zip_get_num_entries(zip_, 0);
     if (entries < 0 || static_cast<std::uint64_t>(entries) > limits_.max_entries) {
-      return refuse(phrase("it has {} entries; at most {} are read", entries, limits_.max_entries));
+      return refuse(phrase("it has {} entries; the limit is {}", entries, limits_.max_entries));
     }
     Container c;
     bool has_session = false;
@@ -104,14 +104,15 @@ class Reader {
     if (!name_allowed(folder ? entry.substr(0, entry.size() - 1) : entry)) {
       return refuse(phrase("the name of entry {} is not a plain relative path", index));
     }
-    if (!names_.insert(std::string(entry)).second) return refuse(phrase("{} is in it twice", entry));
+    if (!names_.insert(std::string(entry)).second) return refuse(phrase("it contains {} twice", entry));
     if (stat.encryption_method != ZIP_EM_NONE) return refuse(phrase("{} is encrypted", entry));
     if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) {
-      return refuse(phrase("{} is compressed by method {}; stored and deflate are read", entry, stat.comp_method));
+      return refuse(
+          phrase("{} is compressed with method {}; only stored and deflate are supported", entry, stat.comp_method));
     }
     const std::uint64_t max = entry == kSessionName ? limits_.max_json_bytes : limits_.max_entry_bytes;
     if (stat.size > max) {
-      return refuse(phrase("{} claims {}; at most {} are read", entry, format_bytes(stat.size), format_bytes(max)));
+      return refuse(phrase("{} claims {}; the limit is {}", entry, format_bytes(stat.size), format_bytes(max)));
     }
     total_ += stat.size;
     if (total_ > limits_.max_total_bytes) {
@@ -139,7 +140,7 @@ class Reader {
     // libzip compares the checksum when it meets the end.
     std::byte beyond;
     if (zip_fread(file.get(), &beyond, 1) != 0) {
-      return refuse(phrase("{} is damaged: its checksum or size does not hold", entry));
+      return refuse(phrase("{} is damaged: wrong checksum or size", entry));
     }
     return bytes;
   }
@@ -169,13 +170,13 @@ bool add_entry(zip_t* zip, const std::string& name, const void* bytes, std::size
 Result<std::vector<std::byte>> bytes_of(zip_source_t* source) {
   zip_stat_t stat;
   if (zip_source_stat(source, &stat) != 0 || zip_source_open(source) != 0) {
-    return fail(ErrorKind::failed, tr("The session could not be packed: no zip came out."));
+    return fail(ErrorKind::failed, tr("Cannot pack the session: no zip was produced."));
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(stat.size));
   const zip_int64_t n = zip_source_read(source, bytes.data(), bytes.size());
   zip_source_close(source);
   if (n < 0 || static_cast<std::size_t>(n) != bytes.size()) {
-    return fail(ErrorKind::failed, tr("The session could not be packed: the zip is incomplete."));
+    return fail(ErrorKind::failed, tr("Cannot pack the session: the zip is incomplete."));
   }
   return bytes;
 }
@@ -192,8 +193,8 @@ Result<Container> parse_container(std::span<const std::byte> bytes, const std::s
                                   const ContainerLimits& limits) {
   if (bytes.empty()) return bad_input(phrase("{} is empty.", name));
   if (bytes.size() > limits.max_file_bytes) {
-    return bad_input(phrase("{} has {}; at most {} are read.", name, format_bytes(bytes.size()),
-                            format_bytes(limits.max_file_bytes)));
+    return bad_input(
+        phrase("{} has {}; the limit is {}.", name, format_bytes(bytes.size()), format_bytes(limits.max_file_bytes)));
   }
   if (const std::string foreign = foreign_file(bytes, name); !foreign.empty())
     return bad_input(phrase("{} cannot be read: {}.", name, foreign));
@@ -202,7 +203,7 @@ Result<Container> parse_container(std::span<const std::byte> bytes, const std::s
   if (!source) return fail(ErrorKind::failed, fmt::format("{}: {}.", name, error.words()));
   const Zip zip(zip_open_from_source(source.get(), ZIP_RDONLY | ZIP_CHECKCONS, error.get()));
   if (!zip) {
-    return bad_input(phrase("{} is not an AttnScope file, or not all of it ({}).", name, error.words()));
+    return bad_input(phrase("{} is not a complete AttnScope file ({}).", name, error.words()));
   }
   (void)source.release();  // the archive owns it now
   Result<Container> c = Reader(zip.get(), name, limits).read();
@@ -214,22 +215,22 @@ Result<Container> parse_container(std::span<const std::byte> bytes, const std::s
 Result<std::vector<std::byte>> container_bytes(const Container& c) {
   ZipError error;
   const Source source(zip_source_buffer_create(nullptr, 0, 0, error.get()));
-  if (!source) return fail(ErrorKind::failed, phrase("The session could not be packed: {}.", error.words()));
+  if (!source) return fail(ErrorKind::failed, phrase("Cannot pack the session: {}.", error.words()));
   zip_source_keep(source.get());  // the archive takes one reference, the bytes are read through the other
   Zip zip(zip_open_from_source(source.get(), ZIP_CREATE | ZIP_TRUNCATE, error.get()));
   if (!zip) {
     zip_source_free(source.get());
-    return fail(ErrorKind::failed, phrase("The session could not be packed: {}.", error.words()));
+    return fail(ErrorKind::failed, phrase("Cannot pack the session: {}.", error.words()));
   }
   bool added = add_entry(zip.get(), kSessionName, c.session_json.data(), c.session_json.size());
   for (const auto& [name, bytes] : c.files) {
     if (!name_allowed(name) || name == kSessionName) {
-      return bad_input(phrase("'{}' cannot be the name of an entry.", name));
+      return bad_input(phrase("'{}' is not a valid entry name.", name));
     }
     added = added && add_entry(zip.get(), name, bytes.data(), bytes.size());
   }
   if (!added || zip_close(zip.get()) != 0) {
-    return fail(ErrorKind::failed, phrase("The session could not be packed: {}.", zip_strerror(zip.get())));
+    return fail(ErrorKind::failed, phrase("Cannot pack the session: {}.", zip_strerror(zip.get())));
   }
   (void)zip.release();  // closed by zip_close
   return bytes_of(source.get());

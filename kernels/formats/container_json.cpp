@@ -41,7 +41,7 @@ int depth_of(std::string_view text) {
 
 Result<json> parse_json(std::string_view text, const std::string& name, int max_depth) {
   if (depth_of(text) > max_depth) {
-    return bad_input(phrase("{} is nested more than {} deep.", name, max_depth));
+    return bad_input(phrase("{} is nested more than {} levels deep.", name, max_depth));
   }
   // The one place where exceptions are needed: they alone say where the text went wrong.
   try {
@@ -49,7 +49,7 @@ Result<json> parse_json(std::string_view text, const std::string& name, int max_
   } catch (const json::parse_error& error) {
     return bad_input(phrase("{} is not JSON (byte {} of {}).", name, error.byte, text.size()));
   } catch (const json::exception&) {
-    return bad_input(phrase("{} holds a number that is out of range.", name));
+    return bad_input(phrase("{} contains a number that is out of range.", name));
   }
 }
 
@@ -70,14 +70,14 @@ Result<json> session_object(const Container& c, const std::string& name) {
   const auto text = [&](const char* key) { return session->is_object() ? session->value(key, json()) : json(); };
   if (text("format") != kFormat) {
     return bad_input(
-        phrase("{} is a zip, but not of AttnScope: its session.json has no \"format\": \"{}\".", name, kFormat));
+        phrase("{} is a zip but not from AttnScope: its session.json has no \"format\": \"{}\".", name, kFormat));
   }
   const json version = text("version");
   if (!version.is_number_unsigned() || version.get<std::uint64_t>() == 0) {
     return bad_input(phrase("{}: session.json has no version number.", name));
   }
   if (version.get<std::uint64_t>() > kAttnVersion) {
-    return bad_input(phrase("{} was written by a newer AttnScope (format {}); this program reads formats 1 to {}.",
+    return bad_input(phrase("{} was written by a newer AttnScope (format {}); this version reads formats 1 to {}.",
                             name, version.dump(), kAttnVersion));
   }
   return session;

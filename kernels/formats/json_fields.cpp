@@ -63,7 +63,7 @@ Result<void> JsonFields::result() const {
 std::int64_t JsonFields::integer(const char* key, std::int64_t min, std::int64_t max) {
   const auto value = integer_of(member(key));
   if (value && *value >= min && *value <= max) return *value;
-  refuse(key, phrase("must be a whole number from {} to {}", min, max));
+  refuse(key, phrase("must be an integer from {} to {}", min, max));
   return min;
 }
 
@@ -84,7 +84,7 @@ bool JsonFields::boolean(const char* key) {
 std::string JsonFields::text(const char* key, std::size_t longest) {
   const json& j = member(key);
   if (j.is_string() && j.get_ref<const std::string&>().size() <= longest) return j.get<std::string>();
-  refuse(key, phrase("must be a text of at most {} bytes", longest));
+  refuse(key, phrase("must be a string of at most {} bytes", longest));
   return {};
 }
 
@@ -94,7 +94,7 @@ std::vector<std::int64_t> JsonFields::integers(const char* key, std::size_t max_
   if (j.size() > max_elements) refuse(key, phrase("must have at most {} elements", max_elements));
   for (std::size_t i = 0; i < std::min(j.size(), max_elements); ++i) {
     const auto value = integer_of(j[i]);
-    if (!value) refuse(key, phrase("must hold whole numbers (element {})", i));
+    if (!value) refuse(key, phrase("must contain integers (element {})", i));
     values.push_back(value.value_or(0));
   }
   return values;
@@ -105,7 +105,7 @@ std::vector<std::string> JsonFields::texts(const char* key, std::size_t max_elem
   std::vector<std::string> values;
   if (j.size() > max_elements) refuse(key, phrase("must have at most {} elements", max_elements));
   for (std::size_t i = 0; i < std::min(j.size(), max_elements); ++i) {
-    if (!j[i].is_string()) refuse(key, phrase("must hold texts (element {})", i));
+    if (!j[i].is_string()) refuse(key, phrase("must contain strings (element {})", i));
     values.push_back(j[i].is_string() ? j[i].get<std::string>() : std::string());
   }
   return values;

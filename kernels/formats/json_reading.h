@@ -18,7 +18,7 @@ std::invoke_result_t<const Read&> reading(const std::string& name, const Read& r
   try {
     return read();
   } catch (const std::bad_alloc&) {
-    return fail(ErrorKind::cannot_run, phrase("{}: the machine has not enough memory to read it.", name));
+    return fail(ErrorKind::cannot_run, phrase("{}: not enough memory to read it.", name));
   } catch (const std::exception& wrong) {
     return bad_input(phrase("{} cannot be read: {}.", name, wrong.what()));
   }

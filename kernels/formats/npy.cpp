@@ -37,8 +37,8 @@ Result<Stored> stored_type(const std::string& type, const std::string& name) {
   if (kind.starts_with('O')) why = tr("objects are never loaded; save a plain array");
   if (kind == "u2" || kind == "i2")
     why =
-        tr("bits of bf16 become numbers by (x.view(np.uint16).astype(np.uint32) << 16).view(np.float32), and bf16 is "
-           "chosen as dtype; whole numbers are saved with .astype(np.float32)");
+        tr("turn bf16 bits into numbers with (x.view(np.uint16).astype(np.uint32) << 16).view(np.float32) "
+           "and choose bf16 as dtype; save integers with .astype(np.float32)");
   if (kind == "V2") why = tr("bf16 has no .npy type; save float32 and choose bf16 as dtype");
   return bad_input(phrase("{} cannot be read: its type is '{}', not f2, f4 or f8; {}.", name, type, why));
 }
@@ -105,8 +105,8 @@ std::int64_t decode(const std::byte* from, Stored type, std::int64_t first, std:
 Result<Array> allocate(const NpyHeader& header, DType to, std::uint64_t max_bytes, const std::string& name) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(element_count(header.shape)) * size_of(to);
   if (bytes > max_bytes) {
-    return fail(ErrorKind::cannot_run, phrase("{} takes {} as {}, more than the {} that may be used.", name,
-                                              format_bytes(bytes), name_of(to), format_bytes(max_bytes)));
+    return fail(ErrorKind::cannot_run, phrase("{} takes {} as {}; the limit is {}.", name, format_bytes(bytes),
+                                              name_of(to), format_bytes(max_bytes)));
   }
   return Array(to, header.shape);
 }

@@ -111,7 +111,7 @@ class HeaderParser {
     if (key == "descr" && once(has_type_)) {
       skip_space();
       if (at_ < text_.size() && text_[at_] == '[') {
-        error = tr("it holds records; save one plain array of float16, float32 or float64");
+        error = tr("it contains records; save a plain array of float16, float32 or float64");
         return false;
       }
       const auto type = string();
@@ -147,28 +147,28 @@ Result<RawNpyHeader> parse_raw_npy_header(std::span<const std::byte> head, const
   const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
   if (const std::string foreign = foreign_file(head, name); !foreign.empty()) return refuse(name, foreign);
   if (!text.starts_with(kMagic) || head.size() < 10) {
-    return refuse(name, text.starts_with(kMagic) ? tr("it ends within its header")
+    return refuse(name, text.starts_with(kMagic) ? tr("it ends inside its header")
                                                  : tr("it is not a .npy file (it does not begin with \\x93NUMPY)"));
   }
   const int major = std::to_integer<int>(head[6]), minor = std::to_integer<int>(head[7]);
   if (major < 1 || major > 3 || minor != 0) {
-    return refuse(name, phrase(".npy version {}.{} is unknown; 1.0, 2.0 and 3.0 are read", major, minor));
+    return refuse(name, phrase("unknown .npy version {}.{}; supported are 1.0, 2.0 and 3.0", major, minor));
   }
   const std::size_t length_bytes = major == 1 ? 2 : 4;
   const std::size_t begin = 8 + length_bytes;
-  if (head.size() < begin) return refuse(name, tr("it ends within its header"));
+  if (head.size() < begin) return refuse(name, tr("it ends inside its header"));
   const std::uint64_t length = little_endian(head.subspan(8, length_bytes));
   if (length > kMaxNpyHeader - begin) {
-    return refuse(name, phrase("its header claims {} bytes; at most {} are read", length, kMaxNpyHeader - begin));
+    return refuse(name, phrase("its header claims {} bytes; the limit is {}", length, kMaxNpyHeader - begin));
   }
-  if (length > head.size() - begin) return refuse(name, tr("it ends within its header"));
+  if (length > head.size() - begin) return refuse(name, tr("it ends inside its header"));
 
   HeaderParser parser(text.substr(begin, static_cast<std::size_t>(length)));
   std::optional<RawNpyHeader> header = parser.parse();
   if (!header) {
     return refuse(name, !parser.error.empty()
                             ? parser.error
-                            : phrase("its header is not a dictionary of descr, fortran_order and shape (byte {})",
+                            : phrase("its header is not a dictionary with descr, fortran_order and shape (byte {})",
                                      begin + parser.place()));
   }
   header->data_offset = begin + length;
@@ -180,7 +180,7 @@ Result<std::uint64_t> npy_data_bytes(const RawNpyHeader& header, std::uint64_t i
   if (header.fortran_order) {
     return refuse(name, tr("it is in Fortran order; save np.ascontiguousarray(array) instead"));
   }
-  if (header.shape.empty()) return refuse(name, tr("it holds a single number (shape ()), not an array"));
+  if (header.shape.empty()) return refuse(name, tr("it contains a single number (shape ()), not an array"));
   const std::int64_t count = element_count(header.shape);
   const std::string shape = fmt::format("({})", fmt::join(header.shape, ", "));
   if (count < 0 || static_cast<std::uint64_t>(count) > (std::uint64_t{1} << 62) / item_size) {
@@ -189,9 +189,8 @@ Result<std::uint64_t> npy_data_bytes(const RawNpyHeader& header, std::uint64_t i
   const std::uint64_t wanted = static_cast<std::uint64_t>(count) * item_size;
   const std::uint64_t present = file_bytes - header.data_offset;
   if (present != wanted) {
-    return refuse(name,
-                  phrase("shape {} of {} takes {} bytes, but {} follow its header ({})", shape, header.type, wanted,
-                         present, present < wanted ? tr("it is truncated") : tr("there is something more")));
+    return refuse(name, phrase("shape {} of {} takes {} bytes, but {} follow its header ({})", shape, header.type,
+                               wanted, present, present < wanted ? tr("it is truncated") : tr("there is extra data")));
   }
   return wanted;
 }

@@ -50,8 +50,8 @@ Result<WholeNumbers> parse_npy_whole(std::span<const std::byte> bytes, const std
   const std::int64_t count = element_count(header->shape);
   const std::uint64_t takes = static_cast<std::uint64_t>(count) * sizeof(std::int64_t);
   if (takes > max_bytes)
-    return fail(ErrorKind::cannot_run, phrase("{} takes {}, more than the {} that may be used.", name,
-                                              format_bytes(takes), format_bytes(max_bytes)));
+    return fail(ErrorKind::cannot_run,
+                phrase("{} takes {}; the limit is {}.", name, format_bytes(takes), format_bytes(max_bytes)));
   WholeNumbers whole{header->shape, {}};
   whole.values.reserve(static_cast<std::size_t>(count));
   const std::byte* at = bytes.data() + header->data_offset;
@@ -65,8 +65,8 @@ Result<WholeNumbers> read_npy_whole(const std::filesystem::path& file, std::uint
   Result<InputFile> in = InputFile::open(file);
   if (!in) return tl::unexpected(in.error());
   if (in->size() > max_bytes && in->size() - max_bytes > kMaxNpyHeader)
-    return fail(ErrorKind::cannot_run, phrase("{} takes {}, more than the {} that may be used.", file.string(),
-                                              format_bytes(in->size()), format_bytes(max_bytes)));
+    return fail(ErrorKind::cannot_run, phrase("{} takes {}; the limit is {}.", file.string(), format_bytes(in->size()),
+                                              format_bytes(max_bytes)));
   std::vector<std::byte> bytes(static_cast<std::size_t>(in->size()));
   if (auto r = in->read(bytes); !r) return tl::unexpected(r.error());
   return parse_npy_whole(bytes, file.string(), max_bytes);

@@ -139,7 +139,7 @@ Result<void> fitting(const Problem& p, const Inputs& in, const Array& out) {
   if (auto fits = validate(p, in); !fits) return fits;
   const std::vector<std::int64_t> shape{p.B, p.Hq, p.Lq, p.Dv};
   if (out.shape() == shape && out.dtype() == p.output_dtype()) return ok();
-  return bad_input(phrase("O is {} {}, the problem asks for {} {}", name_of(out.dtype()), shape_words(out.shape()),
+  return bad_input(phrase("O is {} {}, but the problem needs {} {}", name_of(out.dtype()), shape_words(out.shape()),
                           name_of(p.output_dtype()), shape_words(shape)));
 }
 
@@ -161,7 +161,7 @@ Verdict judge(const Problem& p, const Inputs& in, const ReferenceRows& ref, cons
   if (const auto fits = fitting(p, in, out.out); !fits) return refused(fits.error().message, sample);
   const std::vector<std::int64_t> lse_shape{p.B, p.Hq, p.Lq};
   if (out.lse.shape() != lse_shape || out.lse.dtype() != DType::f32) {
-    return refused(phrase("LSE is {} {}, the problem asks for f32 {}", name_of(out.lse.dtype()),
+    return refused(phrase("LSE is {} {}, but the problem needs f32 {}", name_of(out.lse.dtype()),
                           shape_words(out.lse.shape()), shape_words(lse_shape)),
                    sample);
   }

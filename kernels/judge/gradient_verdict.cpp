@@ -122,7 +122,7 @@ std::string misshapen(const Problem& p, const Outputs& out) {
     if (spec.role != Role::out) continue;
     const Array& a = *arrays[spec.tensor];
     if (a.shape() == spec.shape && element_type_of(a.dtype()) == spec.type) continue;
-    return phrase("{} is {} [{}], the problem asks for {} [{}]", words_of(spec.tensor), name_of(a.dtype()),
+    return phrase("{} is {} [{}], but the problem needs {} [{}]", words_of(spec.tensor), name_of(a.dtype()),
                   fmt::join(a.shape(), ", "), name_of(spec.type), fmt::join(spec.shape, ", "));
   }
   return {};
@@ -135,7 +135,7 @@ Verdict judge_gradients(const Problem& p, const Inputs& in, const ReferenceRows&
   Verdict v;
   v.sample = sample.words;
   v.reason = misshapen(p, out);
-  if (v.reason.empty() && ref.gradients == nullptr) v.reason = tr("The reference is not that of a backward.");
+  if (v.reason.empty() && ref.gradients == nullptr) v.reason = tr("The reference does not belong to a backward pass.");
   if (!v.reason.empty()) return v;
   const GradientRows& by = *ref.gradients;
   const auto of_query = [&](const RowId& id) { return query_row(p, id); };

@@ -440,7 +440,7 @@ class Reference {
 
 Result<ReferenceRows> gradient_rows_by(const TakePieces& take, const Problem& p, const Inputs& in,
                                        const std::vector<RowId>& rows, const Stop& stop) {
-  if (!in.d_o) return bad_input(tr("dO of this problem is missing."));
+  if (!in.d_o) return bad_input(tr("The problem's dO is missing."));
   return Reference(p, in, rows).made(take, stop);
 }
 

@@ -8,7 +8,7 @@ namespace attn {
 
 void SeenOutput::note_worst(double error, const std::string& what, double got, double ref) {
   judgement.error = error;
-  worst = phrase("{} is {:.9g}, the reference {:.9g}", what, got, ref);
+  worst = phrase("{} is {:.9g}, reference {:.9g}", what, got, ref);
 }
 
 void SeenOutput::note_beyond(double got, double ref) {
@@ -21,7 +21,7 @@ void SeenOutput::note_beyond(double got, double ref) {
 
 // The sign of a NaN says nothing.
 std::string SeenOutput::words_of_wrong_kind(const std::string& what, double got, double ref) {
-  return phrase("{} is {}, the reference {}", what, std::isnan(got) ? std::fabs(got) : got, ref);
+  return phrase("{} is {}, reference {}", what, std::isnan(got) ? std::fabs(got) : got, ref);
 }
 
 OutputVerdict SeenOutput::judged() const {

@@ -128,16 +128,16 @@ std::string unjudged_words(const Verdict& v) {
     const std::string_view name = words_of(j.tensor);
     if (j.unjudged.from_v > 0) {
       const bool gradient = j.tensor != Tensor::o;
-      parts.push_back(gradient ? phrase("{} elements of {}, which a number that is not finite may or may not reach",
-                                        j.unjudged.from_v, name)
-                               : phrase("{} elements of {}, which a V that is not finite may or may not reach",
-                                        j.unjudged.from_v, name));
+      parts.push_back(
+          gradient
+              ? phrase("{} elements of {}, which a non-finite number may or may not reach", j.unjudged.from_v, name)
+              : phrase("{} elements of {}, which a non-finite V may or may not reach", j.unjudged.from_v, name));
     }
     if (j.unjudged.overflow > 0) {
-      parts.push_back(phrase("{} elements of {}, which the dtype cannot hold", j.unjudged.overflow, name));
+      parts.push_back(phrase("{} elements of {}, which are beyond the range of the dtype", j.unjudged.overflow, name));
     }
     if (j.unjudged.beyond_fp32 > 0) {
-      parts.push_back(phrase("{} {}, whose scores fp32 cannot hold", j.unjudged.beyond_fp32, name));
+      parts.push_back(phrase("{} {}, whose scores are beyond the range of fp32", j.unjudged.beyond_fp32, name));
     }
   }
   return fmt::format("{}", fmt::join(parts, "; "));

@@ -20,7 +20,7 @@ Result<const Experiment*> find_experiment(std::string_view id) {
     if (e->id == id) return e;
     ids.push_back(e->id);
   }
-  return bad_input(phrase("there is no experiment '{}'; there are {}", id, fmt::join(ids, ", ")));
+  return bad_input(phrase("unknown experiment '{}'; use {}", id, fmt::join(ids, ", ")));
 }
 
 std::vector<const Patch*> patches_of(const Experiment& experiment) {

@@ -89,14 +89,14 @@ Result<void> check_memory(const Plan& plan, const Device& d, std::uint64_t limit
 
   const std::int64_t largest = largest_length(plan, d, room, beside);
   const std::string advice = largest == 0
-                                 ? tr("Not even L = 1 fits: raise the memory limit or lower B, H or D.")
+                                 ? tr("Not even L = 1 fits: raise the memory limit, or reduce B, H or D.")
                                  : phrase("The largest L that fits is {} (Lq = Lk, the rest unchanged).", largest);
   const std::uint64_t check = needed - bytes_needed(plan);
   return fail(ErrorKind::cannot_run,
               phrase("{} on {} needs {} ({} bytes: {} of tensors, {} of workspace{}); {} is {}. {}", plan.kernel->id,
                      describe(plan.problem), format_bytes(needed), needed, format_bytes(tensor_bytes(plan.problem)),
                      format_bytes(plan.workspace_bytes),
-                     check == 0 ? "" : phrase(", {} to check the answer", format_bytes(check)), limit_words(limit, d),
+                     check == 0 ? "" : phrase(", {} to check the output", format_bytes(check)), limit_words(limit, d),
                      format_bytes(room), advice));
 }
 

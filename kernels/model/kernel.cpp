@@ -17,7 +17,7 @@ Result<void> resolve_one(const KernelRow& row, const OptionSpec& spec, Options& 
       spec.default_value >= spec.min ? spec.default_value : std::clamp(d.cores, spec.min, spec.max);
   const std::int64_t value = chosen(o, *spec.option).value_or(usual);
   if (!spec.takes(value)) {
-    return bad_input(phrase("{} takes {} from {} to {}{}, not {}", row.id, spec.option->name, spec.min, spec.max,
+    return bad_input(phrase("{} supports {} from {} to {}{}, not {}", row.id, spec.option->name, spec.min, spec.max,
                             spec.step == 1 ? "" : phrase(" in steps of {}", spec.step), value));
   }
   choose(o, *spec.option, value);
@@ -39,7 +39,7 @@ std::string any_of(std::span<const T> values) {
 template <class T>
 Result<void> takes_one(const KernelRow& row, std::string_view what, std::span<const T> values, T value) {
   if (std::ranges::find(values, value) != values.end()) return ok();
-  return bad_input(phrase("{} takes {}{}, not {}", row.id, what, any_of(values), name_of(value)));
+  return bad_input(phrase("{} supports {}{}, not {}", row.id, what, any_of(values), name_of(value)));
 }
 
 }  // namespace
@@ -73,8 +73,8 @@ Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& str
 Result<void> check_tensors(const Plan& plan, const Buffers& buffers) {
   const auto refuse = [&](std::string_view what, std::string_view would_do) {
     return bad_input(
-        phrase("{} on {}: {} came as a tensor, but the problem has none, and the kernel is compiled "
-               "without them; {} would do.",
+        phrase("{} on {}: {} was passed as a tensor, but the problem has none, and the kernel is compiled "
+               "without it; use {}.",
                plan.kernel->id, describe(plan.problem), what, would_do));
   };
   if (buffers.in.has(Tensor::key_lengths) && plan.problem.mask.key_lengths.empty())
@@ -91,7 +91,7 @@ Result<void> check_takes(const KernelRow& row, const Problem& p) {
   if (auto good = takes_one(row, tr("axes in the order "), row.layouts, p.layout); !good) return good;
   if (std::ranges::find(row.outputs, p.output) != row.outputs.end()) return ok();
   return bad_input(
-      phrase("{} stores O in the dtype of Q, K and V alone, here {}, not in f32", row.id, name_of(p.dtype)));
+      phrase("{} stores O only in the dtype of Q, K and V, here {}, not in f32", row.id, name_of(p.dtype)));
 }
 
 Order order_of(const KernelRow& row, const Options& o) {

@@ -119,14 +119,14 @@ inline constexpr Option kSplits{
     .name = "splits",
     .title = marked("splits"),
     .unit = marked("parts"),
-    .help = marked("Parts that keys are cut into, each with m, l and O of its own, merged in the keys' order"),
+    .help = marked("Parts the keys are split into, each with its own m, l and O, merged in key order"),
     .compiled = false,
     .swept = known::kSplits};
 
 // In which order the parts are merged: along a line, or pairs first, then pairs of pairs.
 inline constexpr Option kMerge{.name = "merge",
                                .title = marked("merge"),
-                               .help = marked("The order in which parts of the keys are merged"),
+                               .help = marked("The order in which the parts are merged"),
                                .choices = known::kMergeOrders,
                                .compiled = false};
 
@@ -141,7 +141,7 @@ inline constexpr Option kPipeline{.name = "pipeline",
 inline constexpr Option Option::br{.name = "br",
                                    .title = "Br",
                                    .unit = marked("query rows"),
-                                   .help = marked("Query rows of a tile"),
+                                   .help = marked("Query rows per tile"),
                                    .tile = true,
                                    .tuned = true,
                                    .swept = known::kSides,
@@ -150,7 +150,7 @@ inline constexpr Option Option::br{.name = "br",
 inline constexpr Option Option::bc{.name = "bc",
                                    .title = "Bc",
                                    .unit = "keys",
-                                   .help = marked("Keys of a tile"),
+                                   .help = marked("Keys per tile"),
                                    .tile = true,
                                    .tuned = true,
                                    .swept = known::kSides,
@@ -160,7 +160,7 @@ inline constexpr Option Option::threads{
     .name = "threads",
     .title = "threads",
     .unit = "threads",
-    .help = marked("Threads of a block; on the CPU, of the run"),
+    .help = marked("Threads per block; on the CPU, in total"),
     .tuned = true,
     .swept = known::kCounts,
     .get = [](const Options& o) -> std::int64_t { return o.threads; },
@@ -191,7 +191,7 @@ inline constexpr Option Option::key_order{
 inline constexpr Option Option::accumulate{
     .name = "accumulate",
     .title = "accumulate",
-    .help = marked("The type that l and O are kept in between steps"),
+    .help = marked("The type of l and O between steps"),
     .choices = known::kTypes,
     .get = [](const Options& o) { return static_cast<std::int64_t>(o.accumulate); },
     .set = [](Options& o, std::int64_t v) { o.accumulate = static_cast<DType>(v); }};

@@ -44,7 +44,8 @@ json slopes_to_json(const Problem& p) {
 Result<std::vector<float>> slopes_from_json(const json& j, const Problem& p, const std::string& where) {
   constexpr std::size_t kMaxSlopes = 1 << 20;
   const auto wrong = [&] {
-    return bad_input(phrase("{}: \"alibi\" must be a list of Hq numbers that fp32 holds, or B lists of Hq.", where));
+    return bad_input(
+        phrase("{}: \"alibi\" must be a list of Hq numbers in the range of fp32, or B such lists.", where));
   };
   std::vector<float> slopes;
   const auto add = [&](const json& list) {
@@ -168,11 +169,11 @@ Result<Options> options_from_json(const json& j, const std::string& where) {
   const json& further = fields.has("set") ? fields.object("set") : json::object();
   if (auto r = fields.result(); !r) return tl::unexpected(r.error());
   if (further.size() > kMaxFurther)
-    return bad_input(phrase("{}.set has {} members; at most {} can be.", where, further.size(), kMaxFurther));
+    return bad_input(phrase("{}.set has {} members; the limit is {}.", where, further.size(), kMaxFurther));
   JsonFields values(further, where + ".set");
   for (const auto& [name, value] : further.items()) {
     if (!is_option_name(name) || common_option(name) != nullptr)
-      values.refuse(name.c_str(), tr("is no name of an option"));
+      values.refuse(name.c_str(), tr("is not the name of an option"));
     choose(o, Option{.name = name}, values.integer(name.c_str(), -kMax32, kMax32));
   }
   if (auto r = values.result(); !r) return tl::unexpected(r.error());

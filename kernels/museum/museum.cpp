@@ -26,59 +26,60 @@ struct Label {
 };
 
 constexpr Label kLabels[] = {
-    {"forgotten_alpha", "cpu_flash", marked("Right while m stands still"),
-     marked("Where a later key tile raises the maximum, its values count for too little."),
-     marked("α is 1 always: what was summed against the old maximum is never rescaled."),
+    {"forgotten_alpha", "cpu_flash", marked("Correct while m stands still"),
+     marked("Where a later key tile raises the maximum, its values count too little."),
+     marked("α is always 1: what was summed for the old maximum is never rescaled."),
      marked("where m does not rise after the first key tile, as with equal scores"), "late_outlier"},
     {"alpha_on_l_only", "cpu_flash", marked("Outside the range of its values"),
-     marked("Elements of O lie beyond every value of their column of V."),
-     marked("ℓ is multiplied by α and O is not: O still holds the weights of the old maximum."),
+     marked("Elements of O lie outside the range of their column of V."),
+     marked("ℓ is multiplied by α but O is not: O still holds the weights for the old maximum."),
      marked("where m does not rise after the first key tile, as with equal scores"), "late_outlier"},
     {"alpha_on_o_only", "cpu_flash", marked("Rows shrink towards 0"),
-     marked("Where a later key tile raises the maximum the whole row of O is too small by one factor."),
-     marked("O is multiplied by α and ℓ is not: the division at the end is by too much."),
+     marked("Where a later key tile raises the maximum, the whole row of O is too small by one factor."),
+     marked("O is multiplied by α but ℓ is not: the final division divides by too much."),
      marked("where m does not rise after the first key tile, as with equal scores"), "random"},
     {"mask_off_by_one", "cpu_flash", marked("It knows the next token"),
-     marked("Row 0 should be V's first row, as it may see key 0 alone. It is not."),
-     marked("The causal mask lets each query see the key after its own as well."),
-     marked("without a causal mask, and in rows whose next key lies in a tile that is skipped"), "causal"},
+     marked("Row 0 should be V's first row, because it may see only key 0. It is not."),
+     marked("The causal mask also lets each query see the key after its own."),
+     marked("without a causal mask, and in rows whose next key is in a skipped tile"), "causal"},
     {"max_not_carried", "cpu_flash", marked("Only the last tile counts"),
      marked("ℓ never exceeds the number of keys of one tile."),
-     marked("m begins at −∞ again in every key tile, so α is 0 and what came before is thrown away."),
-     marked("with one key tile, and where the last tile holds nearly all the weight"), "random"},
+     marked("m restarts at −∞ in every key tile, so α is 0 and everything before is discarded."),
+     marked("with one key tile, and where the last tile has nearly all the weight"), "random"},
     {"l_in_bf16", "cpu_flash", marked("Twice the mean of 512"),
-     marked("All 512 weights are 1, and ℓ ends at 256: the rows come out twice as large."),
+     marked("All 512 weights are 1, but ℓ ends at 256: the rows come out twice as large."),
      marked("ℓ is kept in bf16, which has 8 bits: 256 + 1 is 256."),
-     marked("on short rows whose sums bf16 can hold, such as 16 equal scores"), ""},
+     marked("on short rows whose sums fit in bf16, such as 16 equal scores"), ""},
     {"infinity_minus_infinity", "cpu_flash", marked("One row is NaN"),
      marked("Row 0 sees no key: its O should be 0 and its LSE −∞. All of it is NaN."),
-     marked("α is computed from −∞ − (−∞) where no key was seen yet, without the guard that makes it 1."),
-     marked("where every row sees a key of the first tile that it computes"), "masked_row"},
+     marked("α is computed as −∞ − (−∞) before any key is seen, without the guard that makes it 1."),
+     marked("where every row sees a key in the first tile it computes"), "masked_row"},
     {"delta_left_out", "cpu_flash_bwd", marked("Every key pulls, none pushes back"),
      marked("dV is right; dQ and dK are wrong, and the rows of dS do not sum to 0."),
-     marked("δ is left out: dS is P · dP, and a row's weights could all rise at once."),
+     marked("δ is missing: dS is P · dP, so all weights of a row could rise at once."),
      marked("in rows that see one key, and where δ happens to be 0"), "random"},
     {"scale_twice", "cpu_flash_bwd", marked("Keys that learn too slowly"),
      marked("dQ and dV are right; all of dK is too small by one factor."),
-     marked("dK takes the scale twice: once with Q as somebody thought, and once at the end."),
+     marked("dK applies the scale twice: once through an already scaled Q, and once at the end."),
      marked("where the scale is 1"), "random"},
     {"dq_race", "cpu_flash_bwd", marked("Some of it is lost on the way"),
-     marked("dK and dV are right; dQ lacks the parts of some key tiles."),
-     marked("dQ is read, added to and written with no atomic: of two key tiles side by side one's part is lost."),
-     marked("with one key tile, and on a GPU by a lucky schedule; here always the first of two loses"), "random"},
-    {"mask_only_forward", "cpu_flash_bwd", marked("The past learns of the future"),
+     marked("dK and dV are right; dQ lacks the contributions of some key tiles."),
+     marked("dQ is read, added to and written without an atomic: of two concurrent key tiles, one loses its "
+            "contribution."),
+     marked("with one key tile, and on a GPU with lucky timing; here the first of two always loses"), "random"},
+    {"mask_only_forward", "cpu_flash_bwd", marked("The past learns from the future"),
      marked("Keys that no query could see get gradients."),
-     marked("The mask is applied in the forward alone: scores that are computed again are not hidden."),
+     marked("The mask is applied only in the forward pass: recomputed scores are not hidden."),
      marked("without a mask, and in tiles that the mask does not cut"), "causal"},
     {"missing_barrier", "flash_simt", marked("Two runs, two answers"),
-     marked("The answer differs from run to run, and from the right one."),
+     marked("The answer differs from run to run, and from the correct one."),
      marked("A barrier is missing: warps read chunks of K that other warps have not copied yet."),
-     marked("by a lucky schedule, which is why a delay in the patch makes half of the warps late"), ""},
+     marked("with lucky timing, which is why a delay in the patch holds half of the warps back"), ""},
     {"stale_k_tile", "flash_wmma", marked("Right up to the first tile's width"),
-     marked("Short sequences pass; beyond one key tile O is wrong and looks plausible."),
-     marked("K comes a turn late: from the second key tile on the scores are those of the tile before, with this "
-            "tile's V."),
-     marked("where all keys lie in one tile, as short lists of shapes have them"), ""},
+     marked("Short sequences pass; beyond one key tile, O is wrong but looks plausible."),
+     marked("K is one iteration late: from the second key tile on, the scores are those of the previous "
+            "tile, combined with this tile's V."),
+     marked("where all keys fit in one tile, as short test shapes do"), ""},
 };
 
 // Four queries over 512 equal keys, one a tile: ℓ counts to 512 by ones.
@@ -166,7 +167,7 @@ Result<const Piece*> find_piece(std::string_view id) {
     if (p.id == id || (p.row != nullptr && p.row->id == id)) return &p;
     ids.push_back(p.id);
   }
-  return bad_input(phrase("the museum has no piece '{}'; there are {}", id, fmt::join(ids, ", ")));
+  return bad_input(phrase("unknown museum piece '{}'; use {}", id, fmt::join(ids, ", ")));
 }
 
 const Piece* piece_of(std::string_view kernel) {

@@ -189,10 +189,10 @@ Result<void> check_recordable(Order order, const Problem& p, const Options& reso
       high = middle - 1;
     }
   }
-  return bad_input(phrase("a recording of {} with tile {}x{} would take {}, above the cap of {}; {}", describe(p),
+  return bad_input(phrase("a recording of {} with tile {}x{} would take {}, more than the limit of {}; {}", describe(p),
                           resolved.br, resolved.bc, format_bytes(bytes), format_bytes(kRecordingLimit),
-                          low > 0 ? phrase("L = {} fits with these heads and this tile, or choose a larger tile", low)
-                                  : std::string(tr("fewer batches or heads, a smaller D or a larger tile would fit"))));
+                          low > 0 ? phrase("L = {} fits with these heads and this tile; or choose a larger tile", low)
+                                  : std::string(tr("use fewer batches or heads, a smaller D or a larger tile"))));
 }
 
 }  // namespace attn

@@ -37,16 +37,16 @@ class Check {
          {Limit{"tags", t_.tags.size(), kMaxTags}, Limit{"SMs", t_.sms.size(), kMaxSms},
           Limit{"clock points", t_.points.size(), kMaxClockPoints}, Limit{"blocks", t_.blocks.size(), kMaxBlocks},
           Limit{"lanes", t_.lanes.size(), kMaxLanes}, Limit{"events", t_.events.size(), kMaxTimelineEvents}}) {
-      if (l.count > l.most) return refuse(phrase("it has {} {}; {} can be.", l.count, l.what, l.most));
+      if (l.count > l.most) return refuse(phrase("it has {} {}; the limit is {}.", l.count, l.what, l.most));
     }
     return ok();
   }
 
   Result<void> times() {
     for (const double us : {t_.plain_us, t_.traced_us, t_.launch_us}) {
-      if (!(std::isfinite(us) && us >= 0)) return refuse(phrase("{} us is no time.", us));
+      if (!(std::isfinite(us) && us >= 0)) return refuse(phrase("{} us is not a valid time.", us));
     }
-    if (t_.grid_blocks < 0) return refuse(phrase("a grid of {} blocks cannot be.", t_.grid_blocks));
+    if (t_.grid_blocks < 0) return refuse(phrase("a grid of {} blocks is invalid.", t_.grid_blocks));
     const bool by_host = t_.buffer == EventBuffer::host;
     if (by_host && t_.unit == MomentUnit::clocks) return refuse(tr("a host's spans are in ns, not in clocks."));
     return ok();
@@ -56,9 +56,9 @@ class Check {
     std::set<std::string_view> seen;
     for (const std::string& tag : t_.tags) {
       if (tag.empty() || tag.size() > kMaxTagBytes) {
-        return refuse(phrase("a tag has {} bytes; 1 to {} can be.", tag.size(), kMaxTagBytes));
+        return refuse(phrase("a tag has {} bytes; use 1 to {}.", tag.size(), kMaxTagBytes));
       }
-      if (!seen.insert(tag).second) return refuse(phrase("the tag {} is there twice.", tag));
+      if (!seen.insert(tag).second) return refuse(phrase("the tag {} appears twice.", tag));
     }
     const auto done = std::ranges::find(t_.tags, kDoneTag);
     if (done == t_.tags.end() && !t_.lanes.empty()) return refuse(phrase("no tag is \"{}\".", kDoneTag));
@@ -71,10 +71,10 @@ class Check {
       const bool good = c.sm >= 0 && std::isfinite(c.ns_per_clock) && c.ns_per_clock > 0 &&
                         std::isfinite(c.residual_ns) && c.residual_ns >= 0;
       if (!good) {
-        return refuse(phrase("the clock of SM {} has {} ns a clock, within {} ns: that cannot be.", c.sm,
+        return refuse(phrase("the clock of SM {} has {} ns per clock, within {} ns: that is impossible.", c.sm,
                              c.ns_per_clock, c.residual_ns));
       }
-      if (!sms_.insert(c.sm).second) return refuse(phrase("SM {} is there twice.", c.sm));
+      if (!sms_.insert(c.sm).second) return refuse(phrase("SM {} appears twice.", c.sm));
     }
     return ok();
   }
@@ -82,7 +82,7 @@ class Check {
   Result<void> points() {
     for (std::size_t n = 0; n < t_.points.size(); ++n) {
       const ClockPoint& p = t_.points[n];
-      if (!sms_.contains(p.sm)) return refuse(phrase("a moment of SM {}, whose clock is not told.", p.sm));
+      if (!sms_.contains(p.sm)) return refuse(phrase("a moment of SM {}, whose clock is unknown.", p.sm));
       if (n == 0 || p.sm > t_.points[n - 1].sm) continue;
       const ClockPoint& before = t_.points[n - 1];
       if (p.sm < before.sm || p.clock <= before.clock || p.ns < before.ns)
@@ -97,8 +97,8 @@ class Check {
       if (b.block < 0 || b.block >= t_.grid_blocks) {
         return refuse(phrase("block {} is outside the grid of {}.", b.block, t_.grid_blocks));
       }
-      if (!seen.insert(b.block).second) return refuse(phrase("block {} is there twice.", b.block));
-      if (!sms_.contains(b.sm)) return refuse(phrase("block {} ran on SM {}, whose clock is not told.", b.block, b.sm));
+      if (!seen.insert(b.block).second) return refuse(phrase("block {} appears twice.", b.block));
+      if (!sms_.contains(b.sm)) return refuse(phrase("block {} ran on SM {}, whose clock is unknown.", b.block, b.sm));
       if (b.end_ns < b.start_ns || b.end_clock < b.start_clock) {
         return refuse(phrase("block {} ends before it starts.", b.block));
       }
@@ -113,16 +113,16 @@ class Check {
       const bool in_block = t_.unit == MomentUnit::clocks;
       const bool good = lane.index >= 0 && lane.rank >= -1 && lane.block >= (in_block ? 0 : -1) &&
                         lane.block < static_cast<std::int64_t>(t_.blocks.size());
-      if (!good) return refuse(phrase("lane {} is of no block, rank or index that can be.", n));
+      if (!good) return refuse(phrase("lane {} has an invalid block, rank or index.", n));
       if (lane.first != next || lane.count < 1 || lane.count > static_cast<std::int64_t>(t_.events.size()) - next) {
-        return refuse(phrase("the {} events of lane {} do not follow on those before: {} events, {} of them taken.",
+        return refuse(phrase("the {} events of lane {} do not continue the earlier ones: {} events, {} of them used.",
                              lane.count, n, t_.events.size(), next));
       }
       if (auto sound = events_of(n); !sound) return sound;
       next += lane.count;
     }
     if (next == static_cast<std::int64_t>(t_.events.size())) return ok();
-    return refuse(phrase("{} events are of no lane.", static_cast<std::int64_t>(t_.events.size()) - next));
+    return refuse(phrase("{} events belong to no lane.", static_cast<std::int64_t>(t_.events.size()) - next));
   }
 
   Result<void> events_of(std::size_t n) {
@@ -133,13 +133,13 @@ class Check {
       const TimelineEvent& event = events[e];
       if (event.tag < 0 || event.tag >= static_cast<std::int64_t>(t_.tags.size()) || event.tile < -1 ||
           event.slot < -1) {
-        return refuse(phrase("event {} of lane {} has a tag, tile or slot that cannot be.", e, n));
+        return refuse(phrase("event {} of lane {} has an invalid tag, tile or slot.", e, n));
       }
       if (e > 0 && event.at < events[e - 1].at) {
         return refuse(phrase("lane {} goes back from {} to {} at event {}.", n, events[e - 1].at, event.at, e));
       }
       if ((event.tag == done_) != (e + 1 == events.size())) {
-        return refuse(phrase("lane {} must end with \"{}\", and there alone (event {}).", n, kDoneTag, e));
+        return refuse(phrase("lane {} must end with \"{}\", and only there (event {}).", n, kDoneTag, e));
       }
     }
     if (lane.block < 0) return ok();

@@ -8,7 +8,7 @@ namespace attn::cupti {
 namespace {
 
 constexpr std::uint32_t kBuiltFor = CUPTI_API_VERSION;  // 130001 = 13.0; below 13 a count without such a meaning
-constexpr const char* kMend = "It comes with a CUDA toolkit, or with: attnscope doctor --fetch-cuda";
+constexpr const char* kMend = "Install a CUDA toolkit, or run: attnscope doctor --fetch-cuda";
 
 std::string words_for(std::uint32_t version) {
   if (version < 10000) return fmt::format("CUPTI of API version {}", version);
@@ -106,14 +106,14 @@ Result<Calls> resolve_calls(const Library& library) {
 const char* mend_of(CUptiResult r) {
   switch (r) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
-      return "; an administrator allows it with the kernel module option "
+      return "; an administrator can allow it with the kernel module option "
              "NVreg_RestrictProfilingToAdminUsers=0, or runs the program";
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
       return "; the host of this virtual machine must allow profiling";
     case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
     case CUPTI_ERROR_HARDWARE_BUSY:
-      return "; another profiler is at work: end it, or use --no-counters";
+      return "; another profiler is running: stop it, or use --no-counters";
     case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
       return "; this GPU is in confidential mode, which has no counters";
     case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
@@ -134,7 +134,7 @@ Result<std::shared_ptr<const Cupti>> Cupti::open() {
   if (!calls) return tl::unexpected(calls.error());
   std::uint32_t version = 0;
   if (calls->version(&version) != CUPTI_SUCCESS || !fits(version)) {
-    return fail(ErrorKind::cannot_run, fmt::format("{} is {}, and this program was built for {}. {}", library->name(),
+    return fail(ErrorKind::cannot_run, fmt::format("{} is {}, but this program was built for {}. {}", library->name(),
                                                    words_for(version), words_for(kBuiltFor), kMend));
   }
   library->stay();  // the driver calls into CUPTI for as long as there is a context

@@ -162,7 +162,7 @@ Result<void> PcSampler::query_reasons() {
   names.stallReasons = pointers.data();
   good = cupti_->check(cupti_->call().pc_reasons(&names), "cuptiPCSamplingGetStallReasons");
   if (!good) return good;
-  if (count == 0) return fail(ErrorKind::cannot_run, "CUPTI knows no reason why a warp of this GPU waits");
+  if (count == 0) return fail(ErrorKind::cannot_run, "CUPTI has no stall reasons for this GPU");
   numbers_ = std::move(numbers);
   for (const auto& text : texts) names_.emplace_back(text.data());
   return ok();
@@ -219,13 +219,13 @@ Result<void> PcSampler::drain(Buffer& buffer, Sums& sums) {
     auto good = cupti_->check(cupti_->call().pc_data(&p), "cuptiPCSamplingGetData");
     if (!good) {
       if (buffer.data.hardwareBufferFull != 0)
-        good.error().message += "; the hardware's buffer for samples was full: a longer period would do";
+        good.error().message += "; the hardware's sample buffer overflowed: use a longer period";
       return good;
     }
     sums.add(buffer.data);
     if (buffer.data.remainingNumPcs == 0) return ok();
   }
-  return fail(ErrorKind::failed, "cuptiPCSamplingGetData gives ever more samples");
+  return fail(ErrorKind::failed, "cuptiPCSamplingGetData never runs out of samples");
 }
 
 Result<Sampled> PcSampler::sample(const SamplingSpec& spec, const std::function<Result<void>()>& prepare,

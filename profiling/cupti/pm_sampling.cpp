@@ -160,7 +160,7 @@ Result<void> PmSampler::watch(KernelTimes& times, const std::function<Result<voi
   auto kernels = times.take();
   if (!kernels) return tl::unexpected(kernels.error());
   beats.kernels = std::move(*kernels);
-  if (beats.kernels.empty()) return fail(ErrorKind::failed, "CUPTI gave no time stamp of the kernel that was sampled");
+  if (beats.kernels.empty()) return fail(ErrorKind::failed, "CUPTI gave no time stamp for the sampled kernel");
   return ok();
 }
 

@@ -96,7 +96,7 @@ Result<std::shared_ptr<const cupti::Cupti>> open_fitting(std::int32_t driver) {
   if (driver > 0 && driver / 1000 < kNeeded) {
     return fail(
         ErrorKind::cannot_run,
-        fmt::format("{} needs a driver for CUDA {}, and this one is for CUDA {}.{}: install driver 580 or newer",
+        fmt::format("{} needs a driver for CUDA {}, but this one is for CUDA {}.{}: install driver 580 or newer",
                     (*cupti)->version(), kNeeded, driver / 1000, driver % 1000 / 10));
   }
   return cupti;

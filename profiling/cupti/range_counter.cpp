@@ -162,7 +162,7 @@ Result<Counts> RangeCounter::count(std::span<const CounterNames> what, const std
   std::size_t passes = 0;
   for (bool all = false; good && !all; ++passes) {
     if (passes == kMaxPasses) {
-      good = fail(ErrorKind::failed, "the range profiler asks for ever more passes");
+      good = fail(ErrorKind::failed, "the range profiler never stops requesting passes");
       break;
     }
     const auto last = pass(prepare, run);

@@ -84,7 +84,7 @@ Result<void> SassCounter::configure(std::span<const CounterNames> what) {
     }
   }
   if (configs.empty())
-    return fail(ErrorKind::cannot_run, fmt::format("CUPTI counts nothing of this at the instructions of {}", chip_));
+    return fail(ErrorKind::cannot_run, fmt::format("CUPTI has no such counts per instruction on {}", chip_));
   auto p = sized<CUpti_SassMetricsSetConfig_Params>(CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE);
   p.numOfMetricConfig = configs.size();
   p.pConfigs = configs.data();

@@ -241,14 +241,14 @@ Result<BeatBorders> borders_of(const Heartbeat& heartbeat) {
   const auto s = series_of(heartbeat);
   if (!s) return tl::unexpected(s.error());
   const auto pulse = beat_of(heartbeat);
-  if (!pulse) return tl::unexpected(lacking(marked("no counter comes again and again.")));
+  if (!pulse) return tl::unexpected(lacking(marked("no counter is periodic.")));
   // What is most like itself may be several beats long. At the start of a launch its blocks are in step.
   constexpr std::size_t kStart = 512;
   const Window start{0, std::min(kStart, s->at.size())};
   const double shortest = s->length_us * static_cast<double>(kLeastSamplesABeat);
   if (pulse->period_us < shortest)
     return tl::unexpected(
-        lacking(fmt::format("a beat takes {:.3g} µs and a sample {:.3g} µs, {:.3g} samples a beat; "
+        lacking(fmt::format("a beat takes {:.3g} µs and a sample {:.3g} µs, {:.3g} samples per beat; "
                             "three stretches need {}.",
                             pulse->period_us, s->length_us, pulse->period_us / s->length_us, kLeastSamplesABeat)));
   const double period = strongest(*s, start, shortest, 1.05 * pulse->period_us);

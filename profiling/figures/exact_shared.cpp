@@ -21,7 +21,7 @@ void put(Measurement& m, std::string_view metric, double value, std::string meth
   const auto at = find_metric(metric);
   if (!at || *at >= m.figures.size()) return;
   Figure& f = m.figures[*at];
-  if (f.available()) method += fmt::format("; the counter of the whole range says {:.0f}", f.value);
+  if (f.available()) method += fmt::format("; the counter for the whole range says {:.0f}", f.value);
   f = Figure{Origin::measured, value, std::move(method), "", false};
 }
 
@@ -52,7 +52,7 @@ Measurement with_exact_shared(const Measurement& m) {
     put(exact, kTurns, static_cast<double>(sums[InstructionCounter::shared]), method);
     const std::uint64_t ideal = sums[InstructionCounter::shared_ideal];
     put(exact, kConflicts, static_cast<double>(sums[InstructionCounter::shared]) - static_cast<double>(ideal),
-        "passes less those without a conflict, " + method);
+        "passes minus those without conflicts, " + method);
   } else if (has_none(m) && figure(m, kTurns).available()) {
     for (const std::string_view metric : {kTurns, kConflicts})
       put(exact, metric, 0, marked("the kernel has no shared memory"));

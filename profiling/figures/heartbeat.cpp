@@ -58,21 +58,23 @@ constexpr std::array kClock{Names("gpc__cycles_elapsed.avg.per_second")};
 
 constexpr std::array kTable{
     BeatRow{"issue", marked("instructions issued"), "%", 1, kIssue,
-            marked("Issue slots that were used, of all schedulers over the whole run. Samples are taken of those at "
-                   "work alone.")},
-    BeatRow{"fma", marked("multiply-add pipe"), "%", 1, kFma, marked("How busy the pipes of fp32 multiply-adds were.")},
+            marked("Issue slots used, of all schedulers over the whole run. Samples come only from schedulers with "
+                   "work.")},
+    BeatRow{"fma", marked("multiply-add pipe"), "%", 1, kFma, marked("How busy the fp32 multiply-add pipes were.")},
     BeatRow{"tensor", marked("tensor pipe"), "%", 1, kTensor, marked("How busy the tensor cores were.")},
     BeatRow{"xu", marked("exponential pipe"), "%", 1, kXu,
-            marked("How busy the pipe of exponentials, reciprocals and conversions was.")},
+            marked("How busy the pipe for exponentials, reciprocals and conversions was.")},
     BeatRow{"shared", marked("shared memory"), "%", 1, kShared,
-            marked("Wavefronts of shared memory, of what its data pipe can pass.")},
-    BeatRow{"l2", "L2 cache", "%", 1, kL2, marked("How busy the slices of the L2 cache were.")},
-    BeatRow{"dram_read", marked("DRAM read"), "%", 1, kDramRead, marked("Reads of device memory, of its peak.")},
-    BeatRow{"dram_write", marked("DRAM write"), "%", 1, kDramWrite, marked("Writes of device memory, of its peak.")},
-    BeatRow{"sms", marked("multiprocessors at work"), "%", 1, kSms,
+            marked("Shared-memory wavefronts, relative to what the data pipe can pass.")},
+    BeatRow{"l2", "L2 cache", "%", 1, kL2, marked("How busy the L2 slices were.")},
+    BeatRow{"dram_read", marked("DRAM read"), "%", 1, kDramRead,
+            marked("Reads of device memory, relative to its peak.")},
+    BeatRow{"dram_write", marked("DRAM write"), "%", 1, kDramWrite,
+            marked("Writes of device memory, relative to its peak.")},
+    BeatRow{"sms", marked("busy multiprocessors"), "%", 1, kSms,
             marked("Multiprocessors that held at least one warp.")},
     BeatRow{"clock", marked("SM clock"), "MHz", 1e-6, kClock,
-            marked("Cycles of the multiprocessors' clock, by the time that passed.")},
+            marked("Cycles of the multiprocessors' clock divided by the elapsed time.")},
 };
 
 double overlap_ns(const BeatSpan& s, double from_ns, double to_ns) {

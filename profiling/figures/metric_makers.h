@@ -26,15 +26,16 @@ inline constexpr Counters1 kTensorPipe{"sm__pipe_tensor_cycles_active.avg.pct_of
 inline constexpr Counters1 kWarpEfficiency{"smsp__thread_inst_executed_per_inst_executed.pct"};
 
 inline constexpr std::string_view kNoCpuDram =
-    marked("this version reads no memory counters of a CPU; a GPU kernel on an NVIDIA GPU has them");
+    marked("this version does not read a CPU's memory counters; use a GPU kernel on an NVIDIA GPU");
 inline constexpr std::string_view kNoGpuCounter =
-    marked("a GPU counter, and this kernel runs on the CPU; it needs a GPU kernel on an NVIDIA GPU");
+    marked("this is a GPU counter, but the kernel runs on the CPU; use a GPU kernel on an NVIDIA GPU");
 inline constexpr std::string_view kNoSensor =
-    marked("a reading of a GPU's sensors, and this kernel runs on the CPU; it needs a GPU kernel");
-inline constexpr std::string_view kNoLaunches =
-    marked("it is told of a GPU kernel's launches, and this kernel runs on the CPU, where the whole call is timed");
+    marked("this is a GPU sensor reading, but the kernel runs on the CPU; use a GPU kernel");
+inline constexpr std::string_view kNoLaunches = marked(
+    "this describes a GPU kernel's launches, but the kernel runs on the CPU, where the whole call is "
+    "timed");
 inline constexpr std::string_view kNoCompiler =
-    marked("a figure of the GPU compiler, and this kernel runs on the CPU; it needs a GPU kernel");
+    marked("this comes from the GPU compiler, but the kernel runs on the CPU; use a GPU kernel");
 
 // One function for each kind of row, so that a row names nothing that it does not have.
 using Text = std::string_view;

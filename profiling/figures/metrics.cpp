@@ -48,7 +48,7 @@ Figure time_figure(const Measurement& m) {
 template <double TimeStatistics::*field>
 Figure interval_figure(const Measurement& m) {
   if (m.time.n > 0 && m.time.n < 6)
-    return none(marked("fewer than 6 repeats enclose the median with less than 95 %; allow more time"));
+    return none(marked("with fewer than 6 repeats, there is no 95 % interval of the median; allow more time"));
   return time_figure<field>(m);
 }
 
@@ -92,7 +92,7 @@ Figure peak_share(const Measurement& m) {
                                each > 1 ? fmt::format(", {} products for each", m.peaks.products_each) : ""));
   }
   if (multiplies_on_tensor_cores(m))
-    return none(marked("its products run on the tensor cores, whose peak was not measured in this session"));
+    return none(marked("its products run on tensor cores, whose peak was not measured in this session"));
   if (m.peaks.peak_gflops <= 0) return none(marked("the peak of this device was not measured in this session"));
   return derived(100 * rate.value * 1e3 / m.peaks.peak_gflops,
                  fmt::format("peak {:.4g} GFLOP/s measured, all cores", m.peaks.peak_gflops));
@@ -107,11 +107,11 @@ Figure speedup(const Measurement& m) {
 }
 
 Figure against_run(const Measurement& m) {
-  if (m.peaks.reference.empty()) return none(marked("no run was chosen to compare with"));
+  if (m.peaks.reference.empty()) return none(marked("no run was chosen for comparison"));
   if (m.time.n == 0) return untimed(m);
   if (m.time.median <= 0) return none(marked("the median is not above 0"));
   if (m.peaks.reference_us <= 0)
-    return none(fmt::format("{} has no time of this kernel on this problem", m.peaks.reference));
+    return none(fmt::format("{} has no time for this kernel on this problem", m.peaks.reference));
   return derived(m.peaks.reference_us / m.time.median, fmt::format("against {}", m.peaks.reference));
 }
 
@@ -161,7 +161,7 @@ Figure dram_peak_share(const Measurement& m) {
 Result<const KernelRow*> kernel_of(const Measurement& m) {
   if (auto valid = validate(m.key.problem); !valid) return tl::unexpected(valid.error());
   if (!gpu::own_stem(m.key.kernel).empty())
-    return fail(ErrorKind::cannot_run, marked("what a kernel of your own must load is not known to the program"));
+    return fail(ErrorKind::cannot_run, marked("the program does not know what your kernel must load"));
   return find_kernel(m.key.kernel);
 }
 
@@ -172,7 +172,7 @@ Figure compulsory_bytes(const Measurement& m) {
 }
 
 Figure needed_rate(const Measurement& m) {
-  if (m.key.problem.pass != Pass::forward) return none(marked("what must be moved is counted for a forward"));
+  if (m.key.problem.pass != Pass::forward) return none(marked("required bytes are only defined for a forward pass"));
   return metric_rows::rate_in_span(static_cast<double>(needed_bytes(m.key.problem)), figure(m, "launch_span_us"),
                                    m.time.median);
 }
@@ -189,7 +189,7 @@ Figure tile_load_bytes(const Measurement& m) {
   if (!row) return none(row.error().message);
   const Problem& p = m.key.problem;
   if (p.pass != Pass::forward || p.storage.kind() != Storage::dense)
-    return none(marked("what an order loads is counted for a forward over dense K and V"));
+    return none(marked("tile loads are only defined for a forward pass over dense K and V"));
   return derived(static_cast<double>(tile_loads(**row, m.key.problem, m.key.options).total()),
                  marked("counted from shape, mask and tile"));
 }
@@ -216,8 +216,8 @@ Figure verdict_figure(const Measurement& m) {
   if (!m.verdict) return m.state == RowState::done ? none(marked("not verified: verification was off")) : untimed(m);
   if (m.verdict->not_judged) return none(m.verdict->reason);
   if (m.verdict->no_lse() && (value == &Verdict::lse_error || value == &Verdict::lse_allowed))
-    return none(m.key.problem.pass == Pass::backward ? marked("a backward has no LSE of its own")
-                                                     : marked("its answer comes without LSE: O alone was judged"));
+    return none(m.key.problem.pass == Pass::backward ? marked("a backward pass has no LSE of its own")
+                                                     : marked("it returns no LSE: only O was judged"));
   return measured(((*m.verdict).*value)(), "against the fp64 reference, " + m.verdict->sample);
 }
 
@@ -242,138 +242,133 @@ using enum MetricGroup;
 
 constexpr std::array kMetrics{
     read_directly("time_us_median", marked("Time"), "us", time, down,
-                  marked("Half of the repeats were faster and half were slower than this."),
+                  marked("Half of the repeats were faster than this, half slower."),
                   time_figure<&TimeStatistics::median>),
     read_directly("time_us_q1", marked("Time, lower quartile"), "us", time, down,
-                  marked("A quarter of the repeats was faster than this."), time_figure<&TimeStatistics::q1>),
+                  marked("A quarter of the repeats were faster than this."), time_figure<&TimeStatistics::q1>),
     read_directly("time_us_q3", marked("Time, upper quartile"), "us", time, down,
-                  marked("A quarter of the repeats was slower than this."), time_figure<&TimeStatistics::q3>),
+                  marked("A quarter of the repeats were slower than this."), time_figure<&TimeStatistics::q3>),
     read_directly("time_us_ci_low", marked("Time, interval from"), "us", time, down,
-                  marked("The lower end of the 95 % interval of the median, from binomial order statistics."),
+                  marked("Lower end of the 95 % interval of the median, from binomial order statistics."),
                   interval_figure<&TimeStatistics::ci_low>),
     read_directly("time_us_ci_high", marked("Time, interval to"), "us", time, down,
-                  marked("The upper end of the 95 % interval of the median, from binomial order statistics."),
+                  marked("Upper end of the 95 % interval of the median, from binomial order statistics."),
                   interval_figure<&TimeStatistics::ci_high>),
     read_directly("repeats_count", marked("Repeats"), "1", time, neither,
-                  marked("How often the kernel was timed after the warm-up."), repeats),
+                  marked("How many times the kernel was timed after the warm-up."), repeats),
     computed("time_spread_pct", marked("Spread"), "%", time, down,
-             marked("The distance between the quartiles as a share of the median."), "100 (q3 - q1) / median", spread),
-    of_launches(
-        "launch_span_us", marked("First start to last end"), "us", time, down,
-        marked("From the start of the first launch to the end of the last one, with what lies between them, which the "
-               "time does not count; the middle of the repeats.")),
+             marked("Distance between the quartiles as a fraction of the median."), "100 (q3 - q1) / median", spread),
+    of_launches("launch_span_us", marked("First start to last end"), "us", time, down,
+                marked("From the start of the first launch to the end of the last, including the gaps between them, "
+                       "which the time does not count; median of the repeats.")),
     sensed("sm_clock_mhz", marked("SM clock, NVML"), "MHz", time, neither,
-           marked("The clock of the GPU's SMs as NVML read it between launches while the kernel was timed, the middle "
-                  "of several readings; how far it falls within a launch it does not see.")),
+           marked("Clock of the GPU's SMs as read by NVML between launches while the kernel was timed; median of "
+                  "several readings. It does not show how far the clock drops within a launch.")),
     sensed("sm_clock_spread_pct", marked("SM clock, NVML spread"), "%", time, down,
-           marked("How far those readings of NVML lie apart, as a share of the highest.")),
+           marked("Range of those NVML readings, as a fraction of the highest.")),
     sensed("gpu_temperature_c", marked("Temperature"), "C", time, neither,
-           marked("The highest temperature of the GPU while the kernel was timed.")),
+           marked("Highest temperature of the GPU while the kernel was timed.")),
     sensed("memory_clock_mhz", marked("Memory clock, NVML"), "MHz", time, neither,
-           marked("The clock of the GPU's memory as NVML read it while the kernel was timed, the middle of several "
+           marked("Clock of the GPU's memory as read by NVML while the kernel was timed; median of several "
                   "readings.")),
     sensed("power_w", marked("Power"), "W", time, neither,
-           marked("What the GPU drew while the kernel was timed, the middle of several readings; most chips give the "
-                  "mean of the last second.")),
+           marked("Power drawn by the GPU while the kernel was timed; median of several readings. Most chips "
+                  "report the mean of the last second.")),
     sensed("power_limit_w", marked("Power limit"), "W", time, neither,
-           marked("What the GPU may draw, as it was in force while the kernel was timed.")),
-    sensed("held_down_pct", marked("Clocks held down"), "%", time, down,
-           marked("In how many of the readings something held the clocks down; the row says what: the power limit, "
-                  "heat, clocks that were set.")),
+           marked("Power limit of the GPU while the kernel was timed.")),
+    sensed("held_down_pct", marked("Clocks throttled"), "%", time, down,
+           marked("Fraction of the readings in which something throttled the clocks. The row says what: the power "
+                  "limit, heat, or fixed clocks.")),
     computed("speedup_ratio", marked("Speed-up"), "1", time, up,
-             marked("How many times faster than the baseline on the same problem and device."),
+             marked("Speed relative to the baseline on the same problem and device."),
              marked("baseline median / median"), speedup),
     computed("against_run_ratio", marked("Against run"), "1", time, up,
-             marked("How many times faster than the same kernel on the same problem in the run that was chosen to "
-                    "compare with."),
+             marked("Speed relative to the same kernel on the same problem in the run chosen for comparison."),
              marked("reference run's median / median"), against_run),
     computed("tflops", marked("Rate"), "TFLOP/s", compute, up,
-             marked("Useful arithmetic in a second, counting only the query-key pairs that the mask lets see."),
+             marked("Useful arithmetic per second, counting only the query-key pairs that the mask lets through."),
              marked("2 pairs (D + Dv) / median time"), tflops),
-    computed(
-        "peak_share_pct", marked("Share of peak"), "%", compute, up,
-        marked(
-            "The rate as a share of the peak that was measured on this device: of fp32 multiply-adds, or of the tensor "
-            "cores where the kernel's products run on them."),
-        marked("100 rate / measured peak"), peak_share),
+    computed("peak_share_pct", marked("Share of peak"), "%", compute, up,
+             marked("Rate as a fraction of the peak measured on this device: of fp32 multiply-adds, or of the tensor "
+                    "cores if the kernel's products run on them."),
+             marked("100 rate / measured peak"), peak_share),
     counted("tensor_pipe_pct", marked("Tensor pipe"), "%", compute, neither,
-            marked("How much of the active time the tensor cores were busy."), kTensorPipe, kNoGpuCounter),
+            marked("Fraction of the active time during which the tensor cores were busy."), kTensorPipe, kNoGpuCounter),
     counted("warp_efficiency_pct", marked("Warp efficiency"), "%", compute, up,
-            marked("How many of a warp's 32 threads took part in an average instruction."), kWarpEfficiency,
+            marked("Average percentage of a warp's 32 threads that take part in an instruction."), kWarpEfficiency,
             kNoGpuCounter),
     counted("dram_read_bytes", marked("DRAM read"), "B", memory, down,
-            marked("Bytes that came from the device's main memory while the kernel ran."), kDramRead, kNoCpuDram),
+            marked("Bytes read from the device's main memory while the kernel ran."), kDramRead, kNoCpuDram),
     counted("dram_write_bytes", marked("DRAM write"), "B", memory, down,
-            marked("Bytes that went to the device's main memory while the kernel ran."), kDramWrite, kNoCpuDram),
+            marked("Bytes written to the device's main memory while the kernel ran."), kDramWrite, kNoCpuDram),
     computed("dram_gb_per_s", marked("DRAM rate"), "GB/s", memory, neither,
-             marked("Bytes read and written in a second, in units of 1e9."),
+             marked("Bytes read and written per second, in units of 1e9."),
              marked("(DRAM read + DRAM write) / median time"), dram_rate),
     computed("dram_peak_share_pct", marked("Share of copy rate"), "%", memory, neither,
-             marked("The DRAM rate as a share of a plain copy measured on this device."),
+             marked("DRAM rate as a fraction of a plain copy measured on this device."),
              marked("100 DRAM rate / measured copy rate"), dram_peak_share),
     counted("l2_hit_pct", marked("L2 hits"), "%", memory, neither,
-            marked("How many of the sectors asked of the L2 cache were there."), kL2Hits, kNoGpuCounter),
+            marked("Fraction of the sectors requested from the L2 cache that it held."), kL2Hits, kNoGpuCounter),
     counted("l2_sectors_count", marked("L2 sectors"), "1", memory, down,
-            marked("Sectors of 32 bytes that the SMs asked of the L2 cache or wrote to it."), kL2Sectors,
+            marked("32-byte sectors that the SMs requested from the L2 cache or wrote to it."), kL2Sectors,
             kNoGpuCounter),
     computed("memory_peak_bytes", marked("Peak memory"), "B", memory, down,
              marked("Memory held while the kernel runs: inputs, outputs and workspace."), marked("tensors + workspace"),
              peak_memory),
     computed("memory_overhead_bytes", marked("Memory overhead"), "B", memory, down,
-             marked("Memory beside inputs and outputs, such as a stored S."), "workspace", overhead),
+             marked("Memory in addition to inputs and outputs, such as a stored S."), "workspace", overhead),
     counted("occupancy_achieved_pct", marked("Achieved occupancy"), "%", occupancy, neither,
-            marked("Warps that were active, as a share of what an SM can hold."), kWarpsActive, kNoGpuCounter),
-    compiled(
-        "occupancy_theoretical_pct", marked("Theoretical occupancy"), "%", occupancy, neither,
-        marked("Warps that registers, shared memory and threads leave room for, as a share of what an SM can hold."),
-        marked("from registers, shared memory and threads of a block")),
+            marked("Active warps as a fraction of what an SM can hold."), kWarpsActive, kNoGpuCounter),
+    compiled("occupancy_theoretical_pct", marked("Theoretical occupancy"), "%", occupancy, neither,
+             marked("Warps that registers, shared memory and threads allow, as a fraction of what an SM can hold."),
+             marked("from registers, shared memory and threads per block")),
     compiled("registers_count", marked("Registers"), "1", occupancy, neither,
-             marked("Registers that the compiler gave each thread.")),
+             marked("Registers per thread, as assigned by the compiler.")),
     compiled("spill_bytes", marked("Spills"), "B", occupancy, down,
              marked("Bytes of each thread's registers that the compiler had to keep in memory, stores and loads.")),
     compiled("shared_static_bytes", marked("Static shared memory"), "B", shared_memory, neither,
-             marked("Shared memory of a block that the compiler laid out.")),
+             marked("Shared memory per block that the compiler allocated.")),
     compiled("shared_dynamic_bytes", marked("Dynamic shared memory"), "B", shared_memory, neither,
-             marked("Shared memory of a block that the launch asks for.")),
+             marked("Shared memory per block that the launch requests.")),
     counted("shared_wavefronts_count", marked("Shared wavefronts"), "1", shared_memory, neither,
-            marked("Turns that the shared memory needed for all accesses."), kWavefronts, kNoGpuCounter),
+            marked("Passes that shared memory needed for all accesses."), kWavefronts, kNoGpuCounter),
     counted("shared_conflicts_count", marked("Bank conflicts"), "1", shared_memory, down,
-            marked("Extra turns because threads of a warp met in the same bank."), kConflicts, kNoGpuCounter),
-    computed(
-        "compulsory_bytes", marked("Compulsory bytes"), "B", prediction, down,
-        marked("What this order must move: inputs and outputs once, and S and P once each way where it stores them."),
-        marked("Q, K, V, bias, O and LSE once; orders that store S add S and P"), compulsory_bytes),
-    computed(
-        "needed_gb_per_s", marked("Needed rate"), "GB/s", prediction, up,
-        marked(
-            "Bytes in a second of the launches' span, in units of 1e9: Q, O and LSE, and the K and V that rows see."),
-        marked("bytes of Q, O, LSE and of keys that are seen / (first start to last end)"), needed_rate),
-    computed("needed_copy_share_pct", marked("Needed, of copy rate"), "%", prediction, up,
-             marked("The needed rate as a share of a plain copy measured on this device."),
-             marked("100 needed rate / measured copy rate"), needed_copy_share),
-    computed("needed_read_share_pct", marked("Needed, of read rate"), "%", prediction, up,
-             marked("The needed rate as a share of the rate at which this device's memory is read."),
-             marked("100 needed rate / measured read rate"), needed_read_share),
+            marked("Extra passes because threads of a warp accessed the same bank."), kConflicts, kNoGpuCounter),
+    computed("compulsory_bytes", marked("Compulsory bytes"), "B", prediction, down,
+             marked("What this order must move: inputs and outputs once, plus S and P once each way if it stores "
+                    "them."),
+             marked("Q, K, V, bias, O and LSE once; orders that store S add S and P"), compulsory_bytes),
+    computed("needed_gb_per_s", marked("Required rate"), "GB/s", prediction, up,
+             marked("Bytes per second over the launches' span, in units of 1e9: Q, O and LSE, and the K and V that "
+                    "rows see."),
+             marked("bytes of Q, O, LSE and visible keys / (first start to last end)"), needed_rate),
+    computed("needed_copy_share_pct", marked("Required, of copy rate"), "%", prediction, up,
+             marked("Required rate as a fraction of a plain copy measured on this device."),
+             marked("100 required rate / measured copy rate"), needed_copy_share),
+    computed("needed_read_share_pct", marked("Required, of read rate"), "%", prediction, up,
+             marked("Required rate as a fraction of this device's measured memory read rate."),
+             marked("100 required rate / measured read rate"), needed_read_share),
     computed("tile_load_bytes", marked("Tile loads"), "B", prediction, down,
-             marked("What the order of the tiles asks of memory if nothing were cached."),
+             marked("What the order of the tiles would request from memory if nothing were cached."),
              marked("the paper's model, per order"), tile_load_bytes),
     computed("dram_over_compulsory_ratio", marked("DRAM / compulsory"), "1", prediction, neither,
-             marked("Measured DRAM bytes against the least that this order must move."),
+             marked("Measured DRAM bytes relative to the minimum that this order must move."),
              marked("(DRAM read + DRAM write) / compulsory bytes"), over_compulsory),
     computed("dram_over_tile_loads_ratio", marked("DRAM / tile loads"), "1", prediction, neither,
-             marked("Measured DRAM bytes against what the order asks for without any cache."),
+             marked("Measured DRAM bytes relative to what the order requests without any cache."),
              marked("(DRAM read + DRAM write) / tile loads"), over_tile_loads),
     computed("error_abs", marked("Error"), "1", correctness, down,
-             marked("The largest difference between an output element and the fp64 reference."), "max |O - reference|",
+             marked("Largest difference between an output element and the fp64 reference."), "max |O - reference|",
              verdict_figure<&Verdict::error>),
     computed("error_allowed_abs", marked("Error allowed"), "1", correctness, neither,
-             marked("The largest difference that the rule of correctness allows on this problem."),
-             marked("2 max |baseline - reference| + rounding terms, of S too"), verdict_figure<&Verdict::allowed>),
+             marked("Largest difference that the rule of correctness allows on this problem."),
+             marked("2 max |baseline - reference| + rounding terms, including those of S"),
+             verdict_figure<&Verdict::allowed>),
     computed("lse_error_abs", marked("LSE error"), "1", correctness, down,
-             marked("The largest difference between an LSE and the fp64 reference."), marked("max |LSE - reference|"),
+             marked("Largest difference between an LSE and the fp64 reference."), marked("max |LSE - reference|"),
              verdict_figure<&Verdict::lse_error>),
     computed("lse_error_allowed_abs", marked("LSE error allowed"), "1", correctness, neither,
-             marked("The largest LSE difference that the rule of correctness allows on this problem."),
+             marked("Largest LSE difference that the rule of correctness allows on this problem."),
              marked("c max(1, max |S|), c = 1e-5 for f32, 1e-3 for 16-bit types"),
              verdict_figure<&Verdict::lse_allowed>),
 };
@@ -415,7 +410,7 @@ void fill_figures(Measurement& m) {
   for (std::size_t i = 0; i < kMetrics.size(); ++i) {
     const MetricRow& row = kMetrics[i];
     if (m.peer && !has_for_peers(row)) {
-      m.figures[i] = none(marked("of a peer time and error alone are taken"));
+      m.figures[i] = none(marked("only time and error are measured for a peer"));
     } else if (row.compute != nullptr) {
       continue;
     } else if (i < kept.size() && (kept[i].available() || !kept[i].reason.empty())) {
@@ -432,7 +427,7 @@ void fill_figures(Measurement& m) {
 }
 
 const Figure& figure(const Measurement& m, std::string_view metric_id) {
-  static const Figure unknown = none(marked("this version knows no such metric, or the row was not filled"));
+  static const Figure unknown = none(marked("unknown metric in this version, or the row was not filled"));
   for (std::size_t i = 0; i < m.figures.size() && i < kMetrics.size(); ++i)
     if (kMetrics[i].id == metric_id) return m.figures[i];
   return unknown;

@@ -11,22 +11,22 @@ namespace {
 
 constexpr auto kPeers = std::to_array<PeerRow>({
     {"torch-flash", "FlashAttention-2", Processor::gpu,
-     marked("The FlashAttention-2 kernel that torch carries, f16 and bf16."), ""},
-    {"torch-cudnn", "cuDNN", Processor::gpu, marked("cuDNN's attention as torch calls it, f16 and bf16."), ""},
+     marked("The FlashAttention-2 kernel bundled with torch, f16 and bf16."), ""},
+    {"torch-cudnn", "cuDNN", Processor::gpu, marked("cuDNN's attention as called by torch, f16 and bf16."), ""},
     {"torch-efficient", "torch's memory-efficient", Processor::gpu,
-     marked("torch's memory-efficient kernel (CUTLASS); f32 by three TF32 products."), ""},
+     marked("torch's memory-efficient kernel (CUTLASS); f32 as three TF32 products."), ""},
     {"torch-math", "torch's plain", Processor::gpu,
      marked("torch's plain attention: matrix products and a stored softmax."), ""},
     {"flash-attn", "flash_attn 2", Processor::gpu,
-     marked("FlashAttention-2 of the package flash_attn, f16 and bf16; takes window, softcap and ALiBi."),
+     marked("FlashAttention-2 from the package flash_attn, f16 and bf16; supports window, softcap and ALiBi."),
      "flash_attn"},
     {"flash-attn-3", "FlashAttention-3", Processor::gpu,
-     marked("FlashAttention's build for Hopper, f16 and bf16; takes window and softcap."), "flash_attn_interface",
+     marked("FlashAttention's Hopper build, f16 and bf16; supports window and softcap."), "flash_attn_interface",
      "fa3_fwd_interface"},
     {"flash-attn-4", "FlashAttention-4", Processor::gpu,
-     marked("FlashAttention's version 4, f16 and bf16; takes window and softcap."), "flash_attn.cute"},
+     marked("FlashAttention version 4, f16 and bf16; supports window and softcap."), "flash_attn.cute"},
     {"torch-cpu", marked("torch on the CPU"), Processor::cpu,
-     marked("torch's own attention on the CPU, with as many threads as ours."), ""},
+     marked("torch's attention on the CPU, with as many threads as ours."), ""},
 });
 
 }  // namespace

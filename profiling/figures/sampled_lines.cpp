@@ -40,9 +40,8 @@ Result<void> put_function(Function& sampled, const char* did, const KernelListin
   for (auto& i : sampled.instructions) {
     const auto at = std::ranges::lower_bound(found->instructions, i.address, {}, &gpu::Instruction::address);
     if (at == found->instructions.end() || at->address != i.address)
-      return fail(ErrorKind::failed,
-                  phrase("{} was {} at {:#x}, where the machine code that was listed has no instruction", sampled.name,
-                         did, i.address));
+      return fail(ErrorKind::failed, phrase("{} was {} at {:#x}, where the listed machine code has no instruction",
+                                            sampled.name, did, i.address));
     const auto place = static_cast<std::size_t>(at - found->instructions.begin());
     i.phase = listing.phases[f][place];
     i.lines = lines[f][place];

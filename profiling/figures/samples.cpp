@@ -13,61 +13,57 @@ namespace {
 constexpr auto kReasons = std::to_array<StallReason>({
     {"selected", "Selected", marked("No stall: the warp was picked and issued an instruction."), WarpState::issues},
     {"not_selected", marked("Not selected"),
-     marked("The warp could issue, and the scheduler picked another. Frequent, it says that there are warps enough."),
+     marked("The warp could issue, but the scheduler picked another. If frequent, there are enough warps."),
      WarpState::ready},
     {"dispatch_stall", marked("Dispatch stall"),
-     marked("The warp was picked and its instruction held back: a conflict over registers or another resource."),
+     marked("The warp was picked but its instruction was held back, by a conflict over registers or another "
+            "resource."),
      WarpState::dispatch},
     {"wait", "Wait",
-     marked("A dependency of fixed length: the cycles that the result of its last instruction takes. More independent "
-            "instructions between the two hide it."),
+     marked("A dependency of fixed length: the cycles until the previous result is ready. More independent "
+            "instructions in between hide it."),
      WarpState::last},
     {"math_pipe_throttle", marked("Math pipe throttle"),
-     marked("The pipe that its next instruction needs (FMA, ALU, tensor) is busy with those of other warps: that pipe "
+     marked("The pipe that its next instruction needs (FMA, ALU, tensor) is busy with other warps: that pipe "
             "is the limit."),
      WarpState::pipe},
     {"short_scoreboard", marked("Short scoreboard"),
-     marked(
-         "Waits for a result from the memory input/output (MIO) pipes that is not device memory's: a load from shared "
-         "memory, or exp of the special function unit. Bank conflicts make it longer."),
+     marked("Waits for a result from the memory input/output (MIO) pipes other than device memory: a load "
+            "from shared memory, or exp in the special function unit. Bank conflicts lengthen it."),
      WarpState::queue},
     {"mio_throttle", marked("MIO throttle"),
-     marked(
-         "The queue of the memory input/output (MIO) pipes is full: loads from and stores to shared memory, exp of the "
-         "special function unit, dynamic branches. Fewer and wider shared accesses empty it (float4 for float, "
-         "ldmatrix)."),
+     marked("The queue of the memory input/output (MIO) pipes is full: shared-memory loads and stores, exp "
+            "in the special function unit, dynamic branches. Fewer and wider shared accesses relieve it "
+            "(float4 instead of float, ldmatrix)."),
      WarpState::queue},
     {"long_scoreboard", marked("Long scoreboard"),
-     marked("Waits for data from device memory: a load through L1 and L2, local memory of spilled registers too. More "
-            "warps, or loads that begin earlier (cp.async, a second stage), hide it."),
+     marked("Waits for data from device memory: a load through L1 and L2, or the local memory of spilled "
+            "registers. More warps or earlier loads (cp.async, a second stage) hide it."),
      WarpState::global},
     {"lg_throttle", marked("LG throttle"),
-     marked(
-         "The queue for local and global memory is full: too many small accesses one after the other. Wider ones, or "
-         "fewer, empty it."),
+     marked("The queue for local and global memory is full: too many small accesses in a row. Use wider or "
+            "fewer ones."),
      WarpState::l1},
-    {"drain", "Drain", marked("The warp is at its end and waits until its stores have left."), WarpState::global},
+    {"drain", "Drain", marked("The warp has finished and waits until its stores have left."), WarpState::global},
     {"tex_throttle", marked("TEX throttle"), marked("The queue of the texture pipe is full."), WarpState::l1},
     {"barrier", "Barrier",
-     marked(
-         "Waits at __syncthreads() for the other warps of its block: they have unequal work, or the block is large."),
+     marked("Waits at __syncthreads() for the other warps of its block: their work is uneven, or the block "
+            "is large."),
      WarpState::barrier},
-    {"membar", "Membar", marked("Waits at a memory fence until its accesses are seen by the others."),
-     WarpState::barrier},
-    {"gmma", "GMMA", marked("Hopper: waits for a product of a warpgroup on the tensor cores."), WarpState::tensor},
+    {"membar", "Membar", marked("Waits at a memory fence until others can see its accesses."), WarpState::barrier},
+    {"gmma", "GMMA", marked("Hopper: waits for a warpgroup's product on the tensor cores."), WarpState::tensor},
     {"warpgroup_arrive", marked("Warpgroup arrive"),
      marked("Hopper: waits until the warps of its warpgroup have arrived."), WarpState::fetch},
     {"no_instructions", marked("No instructions"),
-     marked(
-         "Waits for its next instruction: it is not in the instruction cache, or follows a jump. A long unrolled loop "
-         "makes it frequent."),
+     marked("Waits for its next instruction, which is not in the instruction cache or follows a jump. "
+            "Frequent in long unrolled loops."),
      WarpState::fetch},
     {"branch_resolving", marked("Branch resolving"), marked("Waits until the target of a branch is known."),
      WarpState::fetch},
-    {"imc_miss", marked("IMC miss"), marked("Waits for a constant that is not in the cache of constants."),
+    {"imc_miss", marked("IMC miss"), marked("Waits for a constant that is not in the constant cache."),
      WarpState::fetch},
-    {"sleeping", "Sleeping", marked("Sleeps by its own instruction (nanosleep)."), WarpState::fetch},
-    {"misc", "Misc", marked("A reason that the hardware does not name."), WarpState::fetch},
+    {"sleeping", "Sleeping", marked("Sleeps at its own request (nanosleep)."), WarpState::fetch},
+    {"misc", "Misc", marked("A reason the hardware does not name."), WarpState::fetch},
 });
 
 // In the order of the states. `sum`: of which state_columns() it is a part; its own name where it is all of it.
@@ -76,18 +72,18 @@ struct StateRow {
 };
 constexpr std::array<StateRow, kWarpStates> kRows{{
     {"issues", "issues", "issues"},
-    {"ready", "ready", marked("ready, another warp issues")},
+    {"ready", "ready", marked("ready, but another warp issues")},
     {"dispatch", "dispatch", marked("held at dispatch")},
-    {"own_result", "last_result", marked("waits for its last result")},
+    {"own_result", "last_result", marked("waits for its previous result")},
     {"busy_pipe", "last_result", marked("waits for a busy pipe")},
     {"shared_memory", "shared", marked("waits for shared memory")},
     {"special_functions", "shared", marked("waits for exponentials and conversions")},
     {"memory_queue", "shared", marked("waits for the queue of memory and special functions")},
-    {"l1_queue", "global", marked("waits for the queue of the L1 cache")},
+    {"l1_queue", "global", marked("waits for the L1 cache's queue")},
     {"device_memory", "global", marked("waits for device memory")},
-    {"barrier", "barrier", marked("waits for the other warps")},
+    {"barrier", "barrier", marked("waits for other warps")},
     {"tensor", "tensor", marked("waits for the tensor cores")},
-    {"fetch_and_other", "fetch_and_other", marked("fetches instructions, and the rest")},
+    {"fetch_and_other", "fetch_and_other", marked("fetches instructions, and other reasons")},
 }};
 
 // Bytes from a barrier's instruction to one whose warps wait at it, at most.

@@ -61,7 +61,7 @@ Result<Codes> codes_in(const json& session, const Container& c, const std::strin
   const auto list = session.find("codes");
   if (list == session.end()) return codes;
   if (!list->is_array() || list->size() > kMaxCodes)
-    return bad_input(phrase("{}: session.json: \"codes\" must be a list of {} at most.", name, kMaxCodes));
+    return bad_input(phrase("{}: session.json: \"codes\" must be a list of at most {}.", name, kMaxCodes));
   for (const json& j : *list) {
     JsonFields fields(j, phrase("{}: code {}", name, codes.size()));
     const std::string arch = fields.text("arch"), entry = fields.text("sass");

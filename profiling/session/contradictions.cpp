@@ -45,7 +45,7 @@ void Contradictions::judge(Measurement& m, std::size_t number) {
   const auto off = std::ranges::find_if(v.outputs, [](const OutputVerdict& j) { return !j.within(); });
   if (off == v.outputs.end()) return;
   v.pass = false;
-  v.reason = phrase("the file says that it passes, but {} off by {:.3g}, allowed {:.3g}",
+  v.reason = phrase("the file says it passes, but {} off by {:.3g}, allowed {:.3g}",
                     off->tensor == Tensor::o ? tr("it is") : phrase("its {} is", words_of(off->tensor)), off->error,
                     off->allowed);
   if (verdicts_++ == 0) first_verdict_ = phrase("measurement {}: {}", number, v.reason);
@@ -72,14 +72,12 @@ void Contradictions::resolve(std::span<Measurement> rows, std::size_t first) {
 
 void Contradictions::add_notes(std::vector<std::string>& notes) const {
   if (verdicts_ > 0)
-    notes.push_back(plural(verdicts_, "{} row of the file cannot pass and is shown as wrong ({})",
-                           "{} rows of the file cannot pass and are shown as wrong ({})", first_verdict_));
+    notes.push_back(plural(verdicts_, "{} row in the file cannot pass and is shown as wrong ({})",
+                           "{} rows in the file cannot pass and are shown as wrong ({})", first_verdict_));
   if (figures_ > 0)
-    notes.push_back(
-        plural(figures_,
-               "{} figure did not follow from the file's own times, shapes and counters, and was computed again ({})",
-               "{} figures did not follow from the file's own times, shapes and counters, and were computed again ({})",
-               first_figure_));
+    notes.push_back(plural(
+        figures_, "{} figure did not match the file's own times, shapes and counters and was recomputed ({})",
+        "{} figures did not match the file's own times, shapes and counters and were recomputed ({})", first_figure_));
 }
 
 }  // namespace attn

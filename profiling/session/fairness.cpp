@@ -26,7 +26,7 @@ void add_device(std::vector<std::string>& out, const Measurement& a, const Measu
   if (a.key.device != b.key.device)
     out.push_back(phrase("{} against {}", a.key.device, b.key.device));
   else if (!same_device(a.key, b.key))
-    out.push_back(phrase("two devices of the name {}", a.key.device));
+    out.push_back(phrase("two devices named {}", a.key.device));
 }
 
 void add_figure(std::vector<std::string>& out, std::string_view metric, std::string_view what, const Measurement& a,
@@ -42,7 +42,7 @@ void add_held_down(std::vector<std::string>& out, const Measurement& a, const Me
   const Figure &of_a = figure(a, "held_down_pct"), &of_b = figure(b, "held_down_pct");
   if (!of_a.available() || !of_b.available() || std::abs(of_a.value - of_b.value) < kPoints) return;
   const std::string& by = of_a.value > of_b.value ? of_a.limiter : of_b.limiter;
-  out.push_back(phrase("clocks held down ({}) in {:.0f} against {:.0f} % of the readings", by, of_a.value, of_b.value));
+  out.push_back(phrase("clocks throttled ({}) in {:.0f} against {:.0f} % of the readings", by, of_a.value, of_b.value));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ bool narrow(std::vector<Partner>& found, const Fits& fits) {
 Partner partner_of(const Measurement& m, std::span<const SweepRun> earlier, std::string& why) {
   std::vector<Partner> found = candidates(m, earlier);
   if (found.empty()) {
-    why = tr("the session has no time of this kernel on this problem");
+    why = tr("the session has no time for this kernel on this problem");
     return {};
   }
   if (!narrow(found, [&](const Measurement& row) { return row.key.device == m.key.device; })) {
@@ -67,7 +67,7 @@ Partner partner_of(const Measurement& m, std::span<const SweepRun> earlier, std:
   const bool resolved = m.state == RowState::done;
   const bool same = narrow(found, [&](const Measurement& row) { return row.key.options == m.key.options; });
   if (!same && resolved && found.size() > 1) {
-    why = phrase("the session has {} rows of it, each with other options", found.size());
+    why = phrase("the session has {} such rows, each with other options", found.size());
     return {};
   }
   return found.back();
@@ -112,13 +112,15 @@ std::string words_of(const HeldRow& r) {
   std::string words = fmt::format("{}, {}: ", m.key.kernel, describe(m.key.problem));
   if (r.earlier == nullptr) return words + phrase("not compared, {}", r.why_none);
   if (!r.measured())
-    return words + phrase("{} ({}), earlier {:.1f} us", name_of(m.state), m.reason, r.earlier->time.median);
-  words += phrase("{:.3f} of its earlier speed (by the noise of both {:.3f} to {:.3f}): {:.1f} us, earlier {:.1f} us",
-                  r.ratio, r.low, r.high, m.time.median, r.earlier->time.median);
+    return words + phrase("{} ({}), previously {:.1f} us", name_of(m.state), m.reason, r.earlier->time.median);
+  words += phrase(
+      "{:.3f} of its earlier speed (within the noise of both, {:.3f} to {:.3f}): {:.1f} us, previously "
+      "{:.1f} us",
+      r.ratio, r.low, r.high, m.time.median, r.earlier->time.median);
   if (!(m.key.options == r.earlier->key.options)) words += tr(", with other options");
   if (!m.time.settled || !r.earlier->time.settled)
-    words += m.time.settled ? tr(", earlier not settled") : tr(", not settled");
-  if (!r.unfair.empty()) words += phrase(". Not alike: {}", fmt::join(r.unfair, "; "));
+    words += m.time.settled ? tr(", earlier run not settled") : tr(", not settled");
+  if (!r.unfair.empty()) words += phrase(". Differences: {}", fmt::join(r.unfair, "; "));
   return words;
 }
 

@@ -38,7 +38,7 @@ SweepRun new_run(std::string spec) {
 
 std::string run_words(const SweepRun& run) {
   if (!run.name.empty()) return run.name;
-  std::string device = run.provenance.device.empty() ? tr("a machine that is not named") : run.provenance.device;
+  std::string device = run.provenance.device.empty() ? tr("an unnamed machine") : run.provenance.device;
   const std::string& date = run.date.empty() ? run.provenance.date : run.date;
   if (date.size() < 16) return device;
   return fmt::format("{}, {} {}", device, date.substr(0, 10), date.substr(11, 5));

@@ -116,9 +116,8 @@ class RowReader {
   }
   void add_notes(std::vector<std::string>& notes) const {
     if (!unknown_.empty())
-      notes.push_back(
-          phrase("{} metrics that this version does not know were left out: {}", unknown_.size(), joined(unknown_)));
-    if (samples_missing_) notes.emplace_back(tr("the single repeats are not in the file, their statistics are"));
+      notes.push_back(phrase("{} metrics unknown to this version were omitted: {}", unknown_.size(), joined(unknown_)));
+    if (samples_missing_) notes.emplace_back(tr("the file contains only statistics, not the individual repeats"));
     contradictions_.add_notes(notes);
   }
 
@@ -153,7 +152,7 @@ Result<void> read_version_1(const json& file, const std::string& name, const std
   auto rows = reader.rows(file);
   if (!rows) return tl::unexpected(rows.error());
   if (rows->empty()) return ok();
-  if (!file.contains("provenance")) s.notes.emplace_back(tr("the file does not say on which machine it was made"));
+  if (!file.contains("provenance")) s.notes.emplace_back(tr("the file does not say which machine produced it"));
   run.id = run_id_of(text);
   run.date = run.provenance.date;
   run.spec = s.state;
@@ -166,7 +165,7 @@ Result<void> read_runs(const json& file, const std::string& name, RowReader& rea
   const auto list = list_of(file, "runs", name);
   if (!list) return tl::unexpected(list.error());
   if ((*list)->size() > kMaxRuns)
-    return bad_input(phrase("{} has {} runs; {} can be read.", name, (*list)->size(), kMaxRuns));
+    return bad_input(phrase("{} has {} runs; the limit is {}.", name, (*list)->size(), kMaxRuns));
   for (const json& j : **list) {
     JsonFields fields(j, phrase("{}: run {}", name, s.runs.size()));
     SweepRun run;
@@ -195,7 +194,7 @@ Result<void> read_kernels(const json& file, const std::string& name, Session& s)
   const auto list = list_of(file, "kernels", name);
   if (!list) return tl::unexpected(list.error());
   if ((*list)->size() > kMaxKernels)
-    return bad_input(phrase("{} holds {} kernels; {} can be read.", name, (*list)->size(), kMaxKernels));
+    return bad_input(phrase("{} contains {} kernels; the limit is {}.", name, (*list)->size(), kMaxKernels));
   for (const json& j : **list) {
     JsonFields fields(j, phrase("{}: kernel {}", name, s.kernels.size()));
     SessionKernel k;
@@ -254,8 +253,8 @@ Result<void> write_session(const std::filesystem::path& file, const Session& s) 
   }
   if (c.session_json.size() > max)
     return bad_input(
-        phrase("{} was not written: the session's {} measurements need {} bytes of JSON, {} can be "
-               "read. Save fewer rows in a file.",
+        phrase("{} was not written: the session's {} measurements need {} bytes of JSON; the limit is {}. Save "
+               "fewer rows per file.",
                file.string(), rows_of(s), c.session_json.size(), max));
   const auto bytes = container_bytes(c);
   if (!bytes) return tl::unexpected(bytes.error());
@@ -276,7 +275,8 @@ Result<Session> read_whole(const Container& container, const std::string& name) 
   Session s;
   if (const auto state = json_of_file->find("state"); state != json_of_file->end()) {
     if (!state->is_string() || state->get_ref<const std::string&>().size() > kMaxStateBytes)
-      return bad_input(phrase("{}: session.json: \"state\" must be a text of {} bytes at most.", name, kMaxStateBytes));
+      return bad_input(
+          phrase("{}: session.json: \"state\" must be a string of at most {} bytes.", name, kMaxStateBytes));
     s.state = state->get<std::string>();
   }
   if (auto kernels = read_kernels(*json_of_file, name, s); !kernels) return tl::unexpected(kernels.error());

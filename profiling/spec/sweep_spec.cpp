@@ -21,30 +21,30 @@ constexpr std::size_t kMaxValues = 1000;
 Result<void> validate_limits(const SweepSpec& s) {
   if (!(s.seconds_per_point > 0 && s.seconds_per_point <= 3600))
     return bad_input(
-        phrase("The time limit of a point is {} s; it must be above 0 and at most 3600.", s.seconds_per_point));
+        phrase("Invalid time limit of {} s per point; use a value above 0, up to 3600.", s.seconds_per_point));
   if (s.min_repeats < 1 || s.min_repeats > 1000)
-    return bad_input(phrase("{} repeats at least are asked for; 1 to 1000 can be.", s.min_repeats));
+    return bad_input(phrase("Invalid minimum of {} repeats; use 1 to 1000.", s.min_repeats));
   if (s.ragged != Ragged::none && !s.base.mask.key_lengths.empty())
     return bad_input(
-        phrase("Key lengths are given, and {} ones are to be made: leave one of the two out.", name_of(s.ragged)));
+        phrase("There are key lengths, but {} ones are to be generated too: omit one of the two.", name_of(s.ragged)));
   if (s.tokens < 0) return bad_input(phrase("tokens = {}; it must be 0 (off) or more.", s.tokens));
   return ok();
 }
 
 Result<void> validate_values(const SweepSpec& s) {
-  if (s.values.empty()) return bad_input(phrase("The sweep has no value of {}.", name_of(s.axis)));
+  if (s.values.empty()) return bad_input(phrase("The sweep has no values for {}.", name_of(s.axis)));
   if (s.values.size() > kMaxValues)
-    return bad_input(phrase("The sweep has {} values; at most {} can be taken.", s.values.size(), kMaxValues));
+    return bad_input(phrase("The sweep has {} values; the limit is {}.", s.values.size(), kMaxValues));
   const std::set<std::int64_t> distinct(s.values.begin(), s.values.end());
   if (distinct.size() != s.values.size())
-    return bad_input(phrase("A value of {} stands twice in the sweep.", name_of(s.axis)));
+    return bad_input(phrase("The sweep has a value for {} twice.", name_of(s.axis)));
   const AxisKind axis = kind_of(s.axis);
   if (axis.problem == nullptr && axis.option == nullptr) return tl::unexpected(axis_from_name(name_of(s.axis)).error());
   // 0 of an option that kernels share leaves it to them; of one that a kernel declares it is a value.
   const std::int64_t least = axis.option != nullptr && axis.option->get == nullptr ? 0 : 1;
   for (const std::int64_t value : s.values) {
     if (value < least || value > std::numeric_limits<std::int32_t>::max())
-      return bad_input(phrase("{} = {} is out of range; {} to {} would do.", name_of(s.axis), value, least,
+      return bad_input(phrase("{} = {} is out of range; use {} to {}.", name_of(s.axis), value, least,
                               std::numeric_limits<std::int32_t>::max()));
     if (axis.problem != nullptr && axis.problem->check != nullptr)
       if (auto good = axis.problem->check(s.base, value); !good) return good;
@@ -87,18 +87,17 @@ Result<void> validate(const SweepSpec& s, std::span<const KernelRow* const> rows
   if (rows.empty()) return bad_input(tr("The sweep has no kernel."));
   std::set<std::string_view> seen;
   for (const KernelRow* row : rows) {
-    if (!seen.insert(row->id).second) return bad_input(phrase("{} stands twice in the sweep.", row->id));
+    if (!seen.insert(row->id).second) return bad_input(phrase("The sweep has {} twice.", row->id));
     if (row->processor == Processor::cpu) continue;
-    if (s.gpu < 0) return bad_input(phrase("GPU {} cannot be: the first is 0.", s.gpu));
+    if (s.gpu < 0) return bad_input(phrase("Invalid GPU {}: numbering starts at 0.", s.gpu));
     if (auto arch = gpu::device_for(s.arch); !arch) return tl::unexpected(arch.error());
   }
   if (std::none_of(rows.begin(), rows.end(), [&](const KernelRow* row) { return reads_axis(*row, s.axis); }))
-    return bad_input(
-        phrase("{} changes nothing in these kernels: choose another axis, or cpu_flash.", name_of(s.axis)));
+    return bad_input(phrase("{} does not affect these kernels: choose another axis, or cpu_flash.", name_of(s.axis)));
   const bool of_option = kind_of(s.axis).option != nullptr;
   if (s.tuned && (of_option || s.options.br != 0 || s.options.bc != 0))
-    return bad_input(phrase("A tuned tile leaves nothing to choose of it: {} cannot be asked for besides.",
-                            of_option ? name_of(s.axis) : tr("a tile of numbers")));
+    return bad_input(phrase("A tuned tile determines everything: {} cannot be set as well.",
+                            of_option ? name_of(s.axis) : tr("a tile given in numbers")));
   if (auto limits = validate_limits(s); !limits) return limits;
   return validate_values(s);
 }

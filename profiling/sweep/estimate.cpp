@@ -74,7 +74,7 @@ SweepEstimate estimate(const SweepSpec& s, std::span<const KernelRow* const> row
   e.seconds = e.from_rates ? time.seconds(costs) : static_cast<double>(points.size()) * s.seconds_per_point;
   e.words = phrase("{}, at most {} at a time, ", count, memory_words(e));
   e.words += e.from_rates ? phrase("about {}", seconds_words(e.seconds, false))
-                          : phrase("up to {} of repeats ({} s a point, or {} runs)", seconds_words(e.seconds, true),
+                          : phrase("up to {} of repeats ({} s per point, or {} runs)", seconds_words(e.seconds, true),
                                    s.seconds_per_point, s.min_repeats);
   return e;
 }

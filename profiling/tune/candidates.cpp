@@ -120,7 +120,7 @@ class Candidates {
     // No threads at all: what the kernel itself says of this tile.
     const Options o = with(br, bc, fixed_.threads, rests_.front());
     const auto planned = plan(o);
-    all_.push_back(refusal(o, planned ? Error{ErrorKind::bad_input, "no number of threads fits it"} : planned.error()));
+    all_.push_back(refusal(o, planned ? Error{ErrorKind::bad_input, "no number of threads fits"} : planned.error()));
   }
 
   static TileCandidate refusal(const Options& o, const Error& why) {

@@ -91,13 +91,13 @@ Result<TuneResult> result_from_json(const json& j, const TunedKey* key) {
   const auto kept = key_from_json(fields.object("key"));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   if (!kept) return tl::unexpected(kept.error());
-  if (key != nullptr && !(*kept == *key)) return bad_input(phrase("it is of another key: {}", describe(*kept)));
+  if (key != nullptr && !(*kept == *key)) return bad_input(phrase("it has another key: {}", describe(*kept)));
   TuneResult r;
   r.kernel = kept->kernel;
   r.device = kept->device;
   const auto problem = problem_from_json(fields.object("problem"), tr("result, problem"));
   const auto decision = tune_decision_from_name(fields.text("decision"));
-  if (!decision) fields.refuse("decision", tr("is not known"));
+  if (!decision) fields.refuse("decision", tr("is unknown"));
   r.decision = decision;
   r.words = fields.text("words", kMaxText);
   r.seconds = fields.number("seconds");
@@ -118,22 +118,22 @@ Result<TuneResult> result_from_json(const json& j, const TunedKey* key) {
     r.tiles.push_back(*std::move(tile));
   }
   r.tiles[r.usual].tile.usual = true;
-  if (r.tiles[r.chosen].fate != TileFate::timed) return bad_input(tr("the tile that it chose was not timed"));
+  if (r.tiles[r.chosen].fate != TileFate::timed) return bad_input(tr("the tile it chose was not timed"));
   return r;
 }
 
 Result<TuneResult> result_in(std::span<const std::byte> bytes, const TunedKey* key) {
   const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const auto parsed = parse_json(text, tr("it"), kMaxDepth);
-  if (!parsed || !parsed->is_object()) return bad_input(tr("it is damaged: no JSON object"));
+  if (!parsed || !parsed->is_object()) return bad_input(tr("it is damaged: not a JSON object"));
   const json& j = *parsed;
   JsonFields fields(j, "file");
   const std::int64_t version = fields.integer("attnscope_tiles", 0, kMax32);
   const std::string sum = fields.text("checksum");
   const json& result = fields.object("result");
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
-  if (version != kVersion) return bad_input(phrase("its version is {}; this program reads {}", version, kVersion));
-  if (hash_of(result.dump()) != sum) return bad_input(tr("it is damaged: its checksum does not hold"));
+  if (version != kVersion) return bad_input(phrase("its version is {}; this version reads {}", version, kVersion));
+  if (hash_of(result.dump()) != sum) return bad_input(tr("it is damaged: its checksum is wrong"));
   return result_from_json(result, key);
 }
 
@@ -144,7 +144,7 @@ Result<TuneResult> read_kept(const std::filesystem::path& file, const TunedKey* 
   auto result = reading(tr("it"), [&] { return result_in(*bytes, key); });
   if (!result)
     return bad_input(
-        phrase("{} is refused: {}. Tune again, or remove the file.", file.string(), result.error().message));
+        phrase("{} was rejected: {}. Tune again, or delete the file.", file.string(), result.error().message));
   return result;
 }
 
@@ -211,8 +211,8 @@ std::filesystem::path tuned_file(const std::filesystem::path& folder, const Tune
 }
 
 Result<void> keep_tuned(const std::filesystem::path& folder, const TunedKey& key, TuneResult result) {
-  if (folder.empty()) return fail(ErrorKind::io, tr("There is no cache folder: set HOME or XDG_CACHE_HOME."));
-  if (!result.decision) return bad_input(tr("A tuning without a decision is not kept."));
+  if (folder.empty()) return fail(ErrorKind::io, tr("No cache folder: set HOME or XDG_CACHE_HOME."));
+  if (!result.decision) return bad_input(tr("A tuning without a decision is not stored."));
   result.date = time_text(std::chrono::system_clock::now(), TimeZone::utc, "%Y-%m-%dT%H:%M:%SZ");
   if (auto made = make_folder(folder); !made) return made;
   json payload = result_to_json(key, result);
@@ -226,7 +226,7 @@ Result<TuneResult> read_tuned(const std::filesystem::path& folder, const TunedKe
   const auto file = tuned_file(folder, key);
   std::error_code error;
   if (folder.empty() || !std::filesystem::exists(file, error))
-    return fail(ErrorKind::cannot_run, phrase("no tile is kept for {}", describe(key)));
+    return fail(ErrorKind::cannot_run, phrase("there is no tuned tile for {}", describe(key)));
   return read_kept(file, &key);
 }
 
@@ -251,8 +251,7 @@ Result<Options> tuned_options(const std::filesystem::path& folder, const TunedKe
                               const Problem& p, const Options& o, const Device& device) {
   const auto kept = read_tuned(folder, key);
   if (!kept && kept.error().kind == ErrorKind::cannot_run)
-    return fail(ErrorKind::cannot_run, phrase("tile = tuned, but {}; `{}` finds one, and tile = default is what "
-                                              "ships.",
+    return fail(ErrorKind::cannot_run, phrase("tile = tuned, but {}; run `{}`, or use tile = default.",
                                               kept.error().message, command_for(key, p)));
   if (!kept) return tl::unexpected(kept.error());
   const Options& tile = kept->tiles[kept->chosen].tile.options;
@@ -261,8 +260,8 @@ Result<Options> tuned_options(const std::filesystem::path& folder, const TunedKe
     if (tunes(row, *spec.option)) choose(with, *spec.option, chosen(tile, *spec.option));
   // A key does not hold everything: what was kept must be one that the kernel takes for this very problem.
   if (auto takes = row.supports(row, p, with, device); !takes)
-    return bad_input(
-        phrase("{} keeps a tile that does not fit here: {}", tuned_file(folder, key).string(), takes.error().message));
+    return bad_input(phrase("{} contains a tile that does not fit here: {}", tuned_file(folder, key).string(),
+                            takes.error().message));
   return with;
 }
 

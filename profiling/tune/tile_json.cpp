@@ -30,7 +30,7 @@ Result<TimeStatistics> time_from_json(const json& j) {
   t.n = static_cast<std::int32_t>(fields.integer("n", 1, kMax32));
   const auto us = [&](const char* key) {
     const double value = fields.number(key);
-    if (!(value >= 0 && value < 1e15)) fields.refuse(key, phrase("is {}; 0 to 1e15 would do", value));
+    if (!(value >= 0 && value < 1e15)) fields.refuse(key, phrase("is {}; use 0 to 1e15", value));
     return value;
   };
   t.median = us("median");
@@ -72,7 +72,7 @@ Result<TriedTile> tile_from_json(const json& j) {
   JsonFields fields(j, "tile");
   TriedTile t;
   const auto fate = tile_fate_from_name(fields.text("fate"));
-  if (!fate) fields.refuse("fate", tr("is not known"));
+  if (!fate) fields.refuse("fate", tr("is unknown"));
   t.fate = fate.value_or(TileFate::not_tried);
   t.tile.threads = fields.integer("threads", 0, kMaxWhole);
   t.tile.shared_bytes = fields.integer("shared_bytes", 0, kMaxWhole);

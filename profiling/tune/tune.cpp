@@ -63,7 +63,7 @@ class Tuning {
     announce(0);
     try_all(stop);
     if (stop.stop_requested()) {
-      r_.words = fmt::format("Cancelled after {} of {} tiles: nothing is chosen.", r_.tried(), r_.fitting());
+      r_.words = fmt::format("Cancelled after {} of {} tiles: no tile was chosen.", r_.tried(), r_.fitting());
     } else {
       time_best(stop);
     }
@@ -175,7 +175,7 @@ class Tuning {
   void time_best(const std::stop_token& stop) {
     const TriedTile& usual = r_.tiles[r_.usual];
     if (usual.fate != TileFate::timed || usual.verdict != "pass") {
-      r_.words = fmt::format("The usual tile {} could not be timed, so nothing can be set against it: {}",
+      r_.words = fmt::format("The usual tile {} could not be timed, so there is nothing to compare with: {}",
                              tile_words(row_, usual.tile.options), usual.why.empty() ? "not tried." : usual.why);
       return;
     }
@@ -191,7 +191,7 @@ class Tuning {
     if (callbacks_.let_go) callbacks_.let_go();
     if (!timed) {
       r_.words =
-          fmt::format("The best tiles could not be timed again, so nothing is chosen: {}", timed.error().message);
+          fmt::format("The best tiles could not be timed again, so no tile was chosen: {}", timed.error().message);
       return;
     }
     for (std::size_t n = 0; n < sides.size(); ++n) r_.tiles[sides[n]].turns = statistics_of(samples[n]);
@@ -282,10 +282,10 @@ Result<void> validate(const TuneSpec& s) {
   if (auto valid = validate(s.problem); !valid) return valid;
   if (auto takes = check_takes(**row, s.problem); !takes) return takes;
   if (!(s.budget_s >= 0.1 && s.budget_s <= 86400))
-    return bad_input(fmt::format("A budget of {} s cannot be; 0.1 to 86400 would do.", s.budget_s));
+    return bad_input(fmt::format("Invalid budget: {} s; use 0.1 to 86400.", s.budget_s));
   if (s.finalists < 1 || s.finalists > 16)
-    return bad_input(fmt::format("{} of the best cannot be timed again; 1 to 16 can.", s.finalists));
-  if (!s.verify) return bad_input("A tile is chosen only where its answer was checked: the check cannot be off.");
+    return bad_input(fmt::format("Invalid number of finalists: {}; use 1 to 16.", s.finalists));
+  if (!s.verify) return bad_input("Tuning requires checked outputs: the check cannot be off.");
   return ok();
 }
 
@@ -336,13 +336,13 @@ TurnsVerdict judge_turns(const TimeStatistics& usual, std::span<const TimeStatis
   v.best = static_cast<std::size_t>(best - others.begin());
   const double gain = best->median > 0 ? usual.median / best->median : 0;
   const bool enough = median_interval(usual.n).enough && median_interval(best->n).enough;
-  const std::string times = fmt::format("{:.1f} us against {:.1f} us of the usual tile", best->median, usual.median);
+  const std::string times = fmt::format("{:.1f} us against {:.1f} us for the usual tile", best->median, usual.median);
   if (!enough) {
     v.words =
-        fmt::format("{}, of {} and {} repeats: too few to tell, so the usual tile is kept.", times, best->n, usual.n);
+        fmt::format("{}, with {} and {} repeats: too few to tell, so the usual tile is kept.", times, best->n, usual.n);
   } else if (best->ci_high < usual.ci_low) {
     v.decision = TuneDecision::faster;
-    v.words = fmt::format("{}, {:.3f} times as fast; the 95 % intervals of the medians do not meet.", times, gain);
+    v.words = fmt::format("{}, {:.3f} times as fast; the 95 % intervals of the medians do not overlap.", times, gain);
   } else if (best->median >= usual.median) {
     v.decision = TuneDecision::usual_best;
     v.words = fmt::format("{}, which nothing beats: it is kept.", times);

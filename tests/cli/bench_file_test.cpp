@@ -119,7 +119,7 @@ TEST(BenchFile, ASecondWriterIsRefusedAndCostsTheFirstNothing) {
   ASSERT_TRUE(first.says("L=16 ", 20));
   const Done second = run(bench("128", file, {"--resume"}));
   EXPECT_EQ(second.code, 3) << second.err;
-  EXPECT_NE(second.err.find("another process"), std::string::npos) << second.err;
+  EXPECT_NE(second.err.find("Another process"), std::string::npos) << second.err;
   first.signal(SIGINT);
   EXPECT_EQ(first.wait().code, 130);
   EXPECT_EQ(lengths_in(file), (std::set<std::int64_t>{16}));

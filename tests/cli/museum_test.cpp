@@ -27,7 +27,7 @@ TEST(CliMuseum, APieceIsRunAndItsVerdictStepCauseAndPatchAreSaid) {
   const Done done = run({"museum", "alpha_on_l_only", "--seed", "77"});
   EXPECT_EQ(done.code, 0) << done.err;
   for (const char* words :
-       {"Wrong on purpose", "seed 77", "Verdict         wrong: O (b 0, h 0, row", "cpu_flash       pass",
+       {"Deliberately wrong", "seed 77", "Verdict         wrong: O (b 0, h 0, row", "cpu_flash       pass",
         "First wrong     step", "(output, query tile", "O was not multiplied by α", "-     rescaled_product",
         "+     rescaled_product", "attnscope --state attn1,"}) {
     EXPECT_TRUE(has(done.out, words)) << words << "\n" << done.out;

@@ -202,14 +202,14 @@ def refusals(folder):
     refused(folder, "dO of another shape", ["short.npy", "dO of this problem", "[1, 2, 8, 12]"],
             *with_value("--dout", "short.npy"))
     refused(folder, "an unknown pass", ["sideways", "forward or backward"], *with_value("--pass", "sideways"))
-    refused(folder, "a forward's kernel", ["takes the pass forward, not backward"],
+    refused(folder, "a forward's kernel", ["supports the pass forward, not backward"],
             *with_value("--kernel", "cpu_flash"))
     refused(folder, "stdout", ["--dq -"], *with_value("--dq", "-"))
     refused(folder, "one file twice", ["--dq and --dk name the same file"], *with_value("--dk", "dq.npy"))
     refused(folder, "an input as output", ["q.npy"], *with_value("--dq", "q.npy"))
     refused(folder, "a folder that is not there", ["nowhere"], *with_value("--dv", "nowhere/dv.npy"))
     refused(folder, "too little memory", ["memory limit", "L that fits"], *whole, "--memory-limit", "12000", code=3)
-    refused(folder, "a backward's kernel in a forward", ["takes the pass backward, not forward"], "--kernel",
+    refused(folder, "a backward's kernel in a forward", ["supports the pass backward, not forward"], "--kernel",
             "cpu_flash_bwd", *forward, "--out", "o.npy")
     refused(folder, "a gradient in a forward", ["--pass backward"], "--kernel", "cpu_flash", *forward, "--out", "o.npy",
             "--dq", "dq.npy")
@@ -234,12 +234,12 @@ def other_commands(folder):
         report.check(sorted(outputs) == ["delta", "dk", "dq", "dv", "lse"], f"outputs of a row: {list(outputs)}")
         report.check(all(x["error"] <= x["allowed"] for x in outputs.values()), f"{outputs}")
     report.check("dK" in done.stderr and "dV" in done.stderr, f"bench names no gradients: {done.stderr}")
-    for command, words in ((["inspect", "naive", "--pass", "backward"], "takes the pass forward, not backward"),
+    for command, words in ((["inspect", "naive", "--pass", "backward"], "supports the pass forward, not backward"),
                            (["step", "--pass", "backward", "--kernel", "cpu_flash"],
-                            "cpu_flash takes the pass forward, not backward"),
+                            "cpu_flash supports the pass forward, not backward"),
                            (["step", "--pass", "forward", "--kernel", "cpu_flash_bwd"],
-                            "cpu_flash_bwd takes the pass backward, not forward"),
-                           (["step", "--pass", "backward", "--accumulate", "f16"], "means nothing to cpu_flash_bwd"),
+                            "cpu_flash_bwd supports the pass backward, not forward"),
+                           (["step", "--pass", "backward", "--accumulate", "f16"], "does not apply to cpu_flash_bwd"),
                            (["step", "--kernel", "cpu_naive_bwd"], "cpu_naive_bwd")):
         done = run(*command)
         report.check(done.returncode == 2 and words in done.stderr, f"{command}: {done.returncode} {done.stderr}")

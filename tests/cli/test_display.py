@@ -24,7 +24,7 @@ def outlive(display, folder, shown_by):
     end = time.monotonic() + 90
     while "first frame" not in words.read_text() and window.poll() is None and time.monotonic() < end:
         time.sleep(0.1)
-    if window.poll() is not None and "No window can be opened" in words.read_text():
+    if window.poll() is not None and "Cannot open a window" in words.read_text():
         print("no window opens here: " + words.read_text())
         return
     report.check("first frame" in words.read_text(), f"no frame was drawn: {words.read_text()}")
@@ -32,7 +32,7 @@ def outlive(display, folder, shown_by):
     code = window.wait(timeout=60)
     said = words.read_text()
     report.check(code == 3, f"exit {code}, not 3: {said}")
-    report.check("The display is gone" in said, f"it does not say why: {said}")
+    report.check("the display is gone" in said, f"it does not say why: {said}")
     report.check(str(folder / "attnscope" / "runs") in said, f"it does not say where the rows are: {said}")
 
 

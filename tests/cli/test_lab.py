@@ -27,11 +27,11 @@ def experiments(folder):
         text = run("lab", "--experiment", e["id"], "--text").stdout
         report.check(text.startswith('// attn-build: {"edits":"' + e["kernel"] + '"}\n'), f"{e['id']}: {text[:80]}")
         (folder / f"{e['id']}.cu").write_text(text, encoding="utf-8")
-    one_line("unknown", run("lab", "--experiment", "none"), 2, "there is no experiment 'none'; there are pad_away")
+    one_line("unknown", run("lab", "--experiment", "none"), 2, "unknown experiment 'none'; use pad_away")
     one_line("nothing", run("lab"), 2, "Name a kernel")
     one_line("cpu", run("lab", "cpu_flash"), 2, "runs on the CPU")
     one_line("registers", run("lab", "naive", "--maxrregcount", "8"), 2, "takes 16 to 255")
-    one_line("loop", run("lab", "naive", "--loop", "0"), 2, "1 to 100 can be")
+    one_line("loop", run("lab", "naive", "--loop", "0"), 2, "use 1 to 100")
 
 
 def compiled(folder):

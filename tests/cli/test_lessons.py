@@ -19,7 +19,7 @@ def shipped():
     began = time.monotonic()
     done = run("lesson", "check")
     report.check(done.returncode == 0 and done.stdout == "", f"lesson check: {done.stdout}{done.stderr}")
-    count = re.match(r"(\d+) lessons, (\d+) beats, (\d+) questions: all hold", done.stderr)
+    count = re.match(r"(\d+) lessons, (\d+) beats, (\d+) questions: all are true", done.stderr)
     report.check(count and int(count.group(1)) >= 13 and int(count.group(3)) >= 75, f"lesson check says {done.stderr}")
     report.check(time.monotonic() - began < 60, "the check of all lessons takes longer than a minute")
     listed = run("lesson", "list").stdout
@@ -35,10 +35,10 @@ def sealed_questions(folder):
     comes out of a recording, and the answers are those of the formulas in fp64."""
     file = ROOT / "tests/questions/chapters_1_to_6.json"
     done = run("lesson", "check", file)
-    report.check(done.returncode == 0 and "10 questions: all hold" in done.stderr, f"{done.stdout}{done.stderr}")
+    report.check(done.returncode == 0 and "10 questions: all are true" in done.stderr, f"{done.stdout}{done.stderr}")
     lesson = json.loads(file.read_text(encoding="utf-8"))
     asked = {(beat["run"], beat["at"], beat["row"], beat["ask"]["value"]) for beat in lesson["beats"]}
-    report.check(len(asked) == 10, "a question stands there twice")
+    report.check(len(asked) == 10, "a question appears twice")
     titles = {lesson["text"][f"{beat['id']}.title"] for beat in lesson["beats"]}
     for other in (ROOT / "assets/lessons").glob("0[1-6]*.json"):
         shared = titles & set(json.loads(other.read_text(encoding="utf-8"))["text"].values())
@@ -101,7 +101,7 @@ def refused(folder):
 def answered(folder):
     """`shot --answer` says what it cannot answer, and draws another picture than without."""
     at = "attn1,workspace=learn,lesson=by-hand,beat="
-    for state, answer, words in ((at + "score", "maybe", "'maybe'"), (at + "tile", "right", "asks nothing"),
+    for state, answer, words in ((at + "score", "maybe", "'maybe'"), (at + "tile", "right", "has no question"),
                                  (at + "nowhere", "right", "no beat 'nowhere'"),
                                  ("attn1,preset=causal", "right", "--answer")):
         done = run("shot", "--state", state, "--answer", answer, "-o", folder / "no.png")
@@ -110,7 +110,7 @@ def answered(folder):
     drawn = set()
     for answer in ([], ["--answer", "right"], ["--answer", "wrong"], ["--answer", "hint"], ["--answer", "shown"]):
         done = run("shot", "--state", at + "score", *answer, "-o", folder / "beat.png")
-        if "No picture can be drawn" in done.stderr:
+        if "Cannot draw a picture" in done.stderr:
             return
         report.check(done.returncode == 0, f"{answer}: {done.stderr}")
         drawn.add((folder / "beat.png").read_bytes())

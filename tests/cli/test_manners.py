@@ -143,7 +143,7 @@ def homes_that_cannot_be_written(folder):
         report.check(done.returncode == 0, f"doctor with HOME={home}: exit {done.returncode}: {done.stderr}")
         for what in ("Settings", "Runs and saved files", "Compiled kernels"):
             line = [text for text in done.stdout.splitlines() if what in text]
-            report.check(len(line) == 1 and "cannot be written" in line[0], f"HOME={home}: {line}")
+            report.check(len(line) == 1 and "is not writable" in line[0], f"HOME={home}: {line}")
     report.check(before == sorted(p.name for p in folder.rglob("*")), "doctor left something behind")
 
 

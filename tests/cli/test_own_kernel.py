@@ -45,15 +45,15 @@ def template(folder):
     lines = TEMPLATE.count("\n")
     report.check(30 <= lines <= 60, f"the template has {lines} lines")
     for other in ("--metrics", "--peers", "--json"):
-        one_line(f"--template {other}", run("list", "--template", other), 2, "give it alone")
+        one_line(f"--template {other}", run("list", "--template", other), 2, "use it alone")
     report.check("my_attention" not in run("list").stdout, "the ladder lists the template")
 
 
 def headers(folder):
     api = write(folder, "api.cu", ('"api": 1', '"api": 9'))
-    one_line("api", run("inspect", api), 2, 'api.cu, line 1: "api" is 9; this program speaks 1 and 2.')
+    one_line("api", run("inspect", api), 2, 'api.cu, line 1: "api" is 9; this version supports 1 and 2.')
     key = write(folder, "key.cu", ('"grouped"', '"gruppe"'))
-    one_line("key", run("verify", key), 2, 'key.cu, line 6: "gruppe" is no key; there are api, entries')
+    one_line("key", run("verify", key), 2, 'key.cu, line 6: "gruppe" is not a known key; use api, entries')
     one_line("key in bench", run("bench", "--kernels", key, "--values", "64"), 2, "key.cu, line 6:")
     one_line("key in profile", run("profile", key), 2, "key.cu, line 6:")
     name = write(folder, "name.cu", ("* B * Hq", "* B * H"))
@@ -63,7 +63,7 @@ def headers(folder):
     (folder / "bytes.cu").write_bytes(TEMPLATE.encode() + b"// \xff\n")
     one_line("bytes", run("inspect", folder / "bytes.cu"), 2, "it must be UTF-8")
     one_line("missing", run("inspect", folder / "missing.cu"), 3, "missing.cu")
-    one_line("no ending", run("inspect", "my_attention"), 2, "a file of your own ends in .cu")
+    one_line("no ending", run("inspect", "my_attention"), 2, "a kernel of your own is a file ending in .cu")
 
 
 def page(folder):
@@ -74,14 +74,14 @@ def page(folder):
     report.check(len(tables) == 4, f"docs/own_kernel.md has {len(tables)} tables of keys")
     for table, before in zip(tables, ('"grouped"', '"grid"')):
         wrong = write(folder, "wrong.cu", (before, '"xyz"'))
-        said = re.search(r"is no key; there are ([^.]*)", run("inspect", wrong).stderr)
+        said = re.search(r"is not a known key; use ([^.]*)", run("inspect", wrong).stderr)
         described = re.findall(r"^\| `(\w+)` \|", table, re.M)
         report.check(said is not None and sorted(said.group(1).split(", ")) == sorted(described),
                      f"docs/own_kernel.md describes {described}, the program says {said and said.group(1)}")
     example = re.search(r"```\n(// attn:.*?)```", text, re.S).group(1)
     (folder / "example.cu").write_text(example + TEMPLATE.split("\n//\n", 1)[1], encoding="utf-8")
     one_line("the page's example", run("inspect", folder / "example.cu", "--head-dim", "32", "--arch", "sm_80"), 2,
-             "takes D = 64 or 128, not 32")
+             "supports D = 64 or 128, not 32")
     refused = "`" + "` `".join(["B", "Hq", "Hkv", "Lq", "Lk", "D", "Dv", "Br", "Bc", "threads", "stages"]) + "`"
     report.check(refused.replace("\n", " ") in text.replace("\n", " "),
                  "docs/own_kernel.md lacks a name of expressions")
@@ -90,23 +90,23 @@ def page(folder):
 def refusals(folder):
     mine = write(folder, "mine.cu", ('"f32", "f16", "bf16"', '"f32"'),
                  ('"causal", ', ""), ('"max": 256}, "Dv"', '"max": 64}, "Dv"'))
-    one_line("dtype", run("inspect", mine, "--dtype", "f16", "--arch", "sm_80"), 2, "takes f32, not f16")
+    one_line("dtype", run("inspect", mine, "--dtype", "f16", "--arch", "sm_80"), 2, "supports f32, not f16")
     one_line("mask", run("inspect", mine, "--causal", "--arch", "sm_80"), 2,
              'does not declare "causal" among its masks')
-    one_line("D", run("inspect", mine, "--head-dim", "128", "--arch", "sm_80"), 2, "takes D = 1 to 64, not 128")
+    one_line("D", run("inspect", mine, "--head-dim", "128", "--arch", "sm_80"), 2, "supports D = 1 to 64, not 128")
     one_line("option", run("profile", mine, "--tile", "64x64"), 2, "--tile")
     one_line("threads", run("inspect", mine, "--threads", "48", "--arch", "sm_80"), 2, "in steps of 32, not 48")
     big = write(folder, "big.cu", ('"4 * Dv', '"4000 * Dv'))
     one_line("shared", run("inspect", big, "--arch", "sm_90a"), 2, "a block of sm_90a has 232448 at most")
     one_line("on the CPU", run("verify", mine, "--device", "cpu"), 2,
-             "mine.cu runs on a GPU, and --device cpu was given")
+             "mine.cu runs on a GPU, but --device cpu was given")
     one_line("twice", run("bench", "--kernels", f"{mine},{mine}", "--values", "64"), 2, "twice")
     other = folder / "other"
     other.mkdir()
     (other / "mine.cu").write_bytes(mine.read_bytes())
     one_line("the same", run("bench", "--kernels", f"{mine},{other / 'mine.cu'}", "--values", "64"), 2,
              "the same kernel")
-    one_line("no kernel's file", run("verify", folder), 2, "one ends in .cu")
+    one_line("no kernel's file", run("verify", folder), 2, "which ends in .cu")
     one_line("hang limit", run("verify", mine, "--hang-limit", "-1"), 2, "--hang-limit -1")
     one_line("picture", run("profile", mine, "--png", folder / "x.png"), 2, "--png")
 
@@ -155,14 +155,14 @@ def sessions(folder, gpu):
                      f"{row['kernel']}: {row['state']}: {row['reason']}")
         report.check(row["rung"] == "" and row["compulsory_bytes"] == "",
                      f"{row['kernel']} is taken for one of the ladder")
-    one_line("alone", run("bench", "--kernels", mine, "--values", "16", "-o", folder / "s.attn"), 2, "is there already")
+    one_line("alone", run("bench", "--kernels", mine, "--values", "16", "-o", folder / "s.attn"), 2, "already exists")
     again = run("bench", "--kernels", f"{mine},cpu_flash", "--values", "16,32", "--d", "8", "--time-limit", "0.02",
                 "-o", folder / "s.attn", "--resume", "--csv", folder / "again.csv", cwd=folder)
     report.check(again.returncode == 0, f"--resume: exit {again.returncode}: {again.stderr}")
     before = (folder / "s.attn").read_bytes()
     write(folder, "session.cu", ("1.0f);", "1.00f);"))
     changed = run("bench", "--kernels", mine, "--values", "16", "-o", folder / "s.attn", "--resume")
-    one_line("changed", changed, 2, "session.cu has changed since: it is session@")
+    one_line("changed", changed, 2, "session.cu has changed since and is now session@")
     report.check((folder / "s.attn").read_bytes() == before, "a refused --resume changed the session")
     # Opened by everything that opens sessions, with the file gone: nothing asks for it.
     mine.unlink()
@@ -172,7 +172,7 @@ def sessions(folder, gpu):
         done = run(*command, cwd=folder)
         report.check(done.returncode == 0, f"{command[0]}: exit {done.returncode}: {done.stderr}")
     one_line("profile of its rows", run("profile", own[0]["kernel"], "--session", folder / "s.attn"), 2,
-             "there is no kernel")
+             "unknown kernel")
 
 
 def main():

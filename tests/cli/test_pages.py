@@ -82,12 +82,12 @@ def wrong(folder):
     refused("a page has 1 to 256 keys", "--pages", table, "--page", 0)
     refused("a page has 1 to 256 keys", "--pages", table, "--page", 257)
     refused("must be a pool [pages, H, 32, D]", "--pages", table, "--page", 32)
-    refused("layout bhld alone", "--pages", table, "--page", 16, "--layout", "blhd")
+    refused("only the layout bhld", "--pages", table, "--page", 16, "--layout", "blhd")
     refused("No such file", "--pages", folder / "none.npy", "--page", 16)
     refused("K and V that are dense", "--pages", table, "--page", 16, kernel="cpu_sequential")
     good = np.load(table)
-    for bad, words in ((good.astype(np.float32), "not i4 or i8"), (good[:1], "a table of pages is [B, pages"),
-                       (good.reshape(-1), "a table of pages is [B, pages"), (good[:, :0], "a table of pages is"),
+    for bad, words in ((good.astype(np.float32), "not i4 or i8"), (good[:1], "a page table is [B, pages"),
+                       (good.reshape(-1), "a page table is [B, pages"), (good[:, :0], "a page table is"),
                        (np.where(good == good[1, 2], 9, good), "entry 2 of batch 1 in the page table is 9"),
                        (np.where(good == good[0, 1], -1, good), "entry 1 of batch 0 in the page table is -1"),
                        (np.where(good == good[0, 0], 2**40, good.astype(np.int64)), "pages are counted in 32 bits")):
@@ -99,7 +99,7 @@ def wrong(folder):
     refused("table.npy", "--pages", table, "--page", 16)
     np.save(table, good)
     np.save(folder / "v.npy", np.load(folder / "v.npy")[:-1])
-    refused("they must be alike", "--pages", table, "--page", 16)
+    refused("they must match", "--pages", table, "--page", 16)
     files_of(folder, 16)
     done = run(*command(folder, "--pages", folder / "o.npy", "--page", 16))
     report.check(done.returncode == 2, f"the table as an output: {done.stderr}")

@@ -41,14 +41,14 @@ BROKEN = {
                       "it called exit('enough') and returned nothing"),
     "exits_at_once.py": ("exit()\n", "failed", "unverified", "it called exit(0) and returned nothing"),
     "floods.py": (HEAD + "os.write(3, b'attnmsg1' + bytes(14 * [0] + [1, 0]) + b'x' * 9)\n"
-                  "    while True: os.write(3, b'x' * 65536)\n", "failed", "unverified", "sent what is no answer"),
+                  "    while True: os.write(3, b'x' * 65536)\n", "failed", "unverified", "sent an invalid reply"),
     "trickles.py": (HEAD + "os.write(3, b'attnmsg1' + bytes([0, 4] + 14 * [0]))\n"
                     "    while True: os.write(3, b'x'); time.sleep(0.05)\n",
                     "failed", "unverified", "no answer within"),
     "crashes.py": (HEAD + "os.kill(os.getpid(), signal.SIGSEGV)\n", "failed", "unverified",
                    "its process ended (signal 11)"),
     "hangs.py": (HEAD + "time.sleep(600)\n", "failed", "unverified", "no answer within"),
-    "garbage.py": (HEAD + "os.write(3, b'x' * 100); os._exit(0)\n", "failed", "unverified", "sent what is no answer"),
+    "garbage.py": (HEAD + "os.write(3, b'x' * 100); os._exit(0)\n", "failed", "unverified", "sent an invalid reply"),
     "shape.py": (HEAD + "return q[:, :1]\n", "failed", "unverified", "instead of"),
     "text.py": (HEAD + "return 'O'\n", "failed", "unverified", "returned a str"),
     "syntax.py": ("def attention(q, k, v, scale, causal\n", "failed", "unverified", "SyntaxError"),
@@ -81,7 +81,8 @@ def a_right_one(folder):
                          f"{arguments}: {r['state']} {r['reason']} {r['verdict_reason']}")
             report.check(float(r["time_us_median"]) > 0 and float(r["error_abs"]) <= float(r["error_allowed_abs"]),
                          "no time or error")
-            report.check(r["lse_error_abs"] == "" and "without LSE" in r["lse_error_abs_source"], "an LSE nobody gave")
+            report.check(r["lse_error_abs"] == "" and "returns no LSE" in r["lse_error_abs_source"],
+                         "an LSE nobody gave")
             report.check(r["peer"] == "right.py" and "NumPy" in r["peer_software"], f"peer {r['peer']}")
             beside = dict(part.split("=") for part in r["peer_beside_us"].split(";"))
             report.check(sorted(beside) == ["cpu_flash", "cpu_multicore"], f"in its turns: {beside}")
@@ -130,7 +131,7 @@ def no_torch(folder):
     done = run("bench", "--kernels", "cpu_flash", "--values", "8", "--d", "8", "--time-limit", "0.02", "--peers",
                "--peers-python", nowhere)
     rows = [r for r in table(done) if r["peer"]]
-    report.check(len(rows) == 1 and str(nowhere) in rows[0]["reason"], f"a Python that is not there: {rows}")
+    report.check(len(rows) == 1 and str(nowhere) in rows[0]["reason"], f"a Python that is missing: {rows}")
 
 
 # torch's arguments for each mask, dtype and number of key heads: right answers, whatever torch is asked.
@@ -192,7 +193,7 @@ def no_python_that_answers(folder):
     done = run("bench", "--kernels", "cpu_flash", "--values", "8", "--d", "8", "--time-limit", "0.02", "--peers",
                "--peers-python", fake)
     rows = [r for r in table(done) if r["peer"]]
-    report.check(len(rows) == 1 and "does not answer as Python" in rows[0]["reason"], f"a liar: {rows}")
+    report.check(len(rows) == 1 and "does not respond like Python" in rows[0]["reason"], f"a liar: {rows}")
 
 
 def what_it_does_not_take(folder):
@@ -226,10 +227,10 @@ def in_a_session(folder):
 
 
 def refusals(folder):
-    for arguments, words in [(["--peers=torch-flush"], "torch-flush is unknown"),
+    for arguments, words in [(["--peers=torch-flush"], "Unknown peer in --peers: torch-flush"),
                              (["--peers=torch-flash"], "runs on a GPU"),
                              (["--peers=torch-cpu,torch-cpu"], "torch-cpu"),
-                             (["--peer", folder / "not_there.py"], "no such file"),
+                             (["--peer", folder / "not_there.py"], "file not found"),
                              (["--peers", "--peers-timeout", "0"], "above 0")]:
         done = run("bench", "--kernels", "cpu_flash", "--values", "8", "--d", "8", *arguments)
         report.check(done.returncode == 2 and words in done.stderr, f"{arguments}: {done.returncode}: {done.stderr}")

@@ -60,7 +60,7 @@ def drawn(name, theme, folder, language=None):
     view = PICTURES[name] if "--view" in PICTURES[name] else ["--view", "step", *PICTURES[name]]
     prefix = f"export ATTNSCOPE_LANGUAGE={language}" if language else None
     done = run("shot", *view, "--theme", theme, "-o", path, prefix=prefix)
-    if "No picture can be drawn" in done.stderr:
+    if "Cannot draw a picture" in done.stderr:
         print(done.stderr.strip())
         sys.exit(77)
     if done.returncode != 0:

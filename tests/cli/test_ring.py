@@ -50,7 +50,7 @@ def all_that_a_forward_takes_goes_round():
                  ["--key-lengths", "17"], ["--bias-shape", "1,4,200,230"], ["--threads", "2"],
                  ["--generator", "late_outlier"]):
         done = run("ring", "--ranks", "3", *SMALL, *more)
-        report.check(done.returncode == 0 and "bits: those of one process" in done.stdout,
+        report.check(done.returncode == 0 and "bits: identical to one process" in done.stdout,
                      f"{more}: exit {done.returncode}: {done.stdout}{done.stderr}")
 
 
@@ -62,7 +62,7 @@ def spans_are_csv():
 
 def bad_input_is_refused_in_words():
     for arguments, words in ((["--ranks", "0"], "1 to 64"), (["--ranks", "65"], "1 to 64"),
-                             (["--deal", "heads"], "zigzag"), (["--kernel", "cpu_tiled"], "walks no ring"),
+                             (["--deal", "heads"], "zigzag"), (["--kernel", "cpu_tiled"], "cannot walk a ring"),
                              (["--repeats", "0"], "1 to 1000"), (["--set", "splits=4"], "splits=4"),
                              (["--generator", "none"], "none"), (["--seed", "-1"], "-1"),
                              (["--hang-limit", "-1"], "above 0"), (["--pass", "backward"], "backward")):

@@ -172,7 +172,7 @@ def what_it_is(folder):
 
 def outputs(folder):
     folder.mkdir()
-    for closed, words in ((">&-", "stdout is closed"), (">/dev/full", "disk behind it full")):
+    for closed, words in ((">&-", "stdout is closed"), (">/dev/full", "is the disk full")):
         for command in (["list"], ["bench", "--kernels", "cpu_flash", "--values", "8", "--d", "8", "--time-limit",
                                    "0.02", "--csv", "-", "-o", str(folder / f"s{len(closed)}.attn")], ["--version"]):
             done = subprocess.run(["bash", "-c", f'exec "$0" "$@" {closed}', BINARY, *command], capture_output=True,

@@ -96,7 +96,7 @@ def files_are_english():
     kept = [run(*sweep, "--json", "-", prefix=prefix).stdout for prefix in (None, PSEUDO)]
     # Whether the repeats were enough for an interval is a figure of time too.
     texts = [sorted(text for text in map(without_figures, texts_of(json.loads(file)))
-                    if not text.startswith("fewer than # repeats enclose the median")) for file in kept]
+                    if not text.startswith("with fewer than # repeats")) for file in kept]
     report.check(texts[0] == texts[1], f"JSON: {set(texts[0]) ^ set(texts[1])}")
 
 

@@ -25,7 +25,7 @@ def plan():
     text = run("tune", "flash_mma", "--dtype", "f16", "--l", "4096", "--d", "256", "--plan", "--arch", "sm_86")
     report.check(text.returncode == 0, f"exit {text.returncode}: {text.stderr}")
     report.check(", usual" in text.stdout and "B shared, at most" in text.stdout, text.stdout[:300])
-    report.check("bytes of shared memory a block; sm_86 has 101376" in text.stdout, "no refusal in words")
+    report.check("bytes of shared memory per block; sm_86 has 101376" in text.stdout, "no refusal in words")
     table = run("tune", "flash_mma", "--dtype", "f16", "--l", "4096", "--d", "64", "--plan", "--arch", "sm_90a",
                 "--csv", "-")
     rows = rows_of(table.stdout)
@@ -44,9 +44,9 @@ def refusals():
             ("flash_mma", "--dtype", "f32"): "not f32",
             ("cpu_flash", "--budget", "0"): "budget",
             ("cpu_flash", "--best", "0"): "1 to 16",
-            ("cpu_flash", "--arch", "sm_80"): "--arch goes with --plan",
-            ("cpu_flash", "--stages", "2"): "--stages means nothing to cpu_flash",
-            ("cpu_flash", "--csv", "-", "--json", "-"): "one alone can go to stdout"}.items():
+            ("cpu_flash", "--arch", "sm_80"): "--arch only works with --plan",
+            ("cpu_flash", "--stages", "2"): "--stages does not apply to cpu_flash",
+            ("cpu_flash", "--csv", "-", "--json", "-"): "can use stdout"}.items():
         done = run("tune", *arguments)
         report.check(done.returncode == 2 and words in done.stderr, f"{arguments}: {done.returncode}, {done.stderr}")
     done = run("run", "--kernel", "cpu_flash", "--q", "x", "--k", "x", "--v", "x", "--out", "o.npy", "--tile", "tuned")
@@ -91,7 +91,7 @@ def verified(folder):
     arguments = ("verify", "--kernel", "cpu_flash", "--dtype", "f32", "--repeat-list", "--longest", "300", "--threads",
                  "1", "--tile", "tuned")
     none = run(*arguments)
-    skipped = "of cpu_flash f32: tile = tuned, but no tile is kept for it; `attnscope tune cpu_flash` finds one"
+    skipped = "of cpu_flash f32: tile = tuned, but there is no tuned tile for it; run `attnscope tune cpu_flash`"
     report.check(none.returncode == 3 and f"skipped 2 case(s) {skipped}" in none.stdout,
                  f"{none.returncode}: {none.stdout}")
     done = run("tune", "cpu_flash", "--b", "2", "--hq", "2", "--lq", "113", "--lk", "203", "--d", "64", "--threads",
@@ -119,7 +119,7 @@ def damaged(folder):
     files[0].write_text(text.replace('"decision"', '"decisions"'), encoding="utf-8")
     done = run("bench", "--kernels", "cpu_flash", "--values", "64", "--d", "8", "--threads", "1", "--tile", "tuned",
                "--csv", "-")
-    report.check(done.returncode == 3 and "checksum does not hold" in done.stdout, f"{done.returncode}: {done.stdout}")
+    report.check(done.returncode == 3 and "checksum is wrong" in done.stdout, f"{done.returncode}: {done.stdout}")
     files[0].write_text(text, encoding="utf-8")
 
 

@@ -26,7 +26,7 @@ try() {
   fi
 }
 for id in pad_away drop_prefetch one_stage divide_every_tile expf half_warps maximum_first; do
-  try "$id" 0 "Right: the largest error" --experiment "$id"
+  try "$id" 0 "Correct: the largest error" --experiment "$id"
 done
 
 base="$("$program" lab flash_simt --text)"
@@ -37,7 +37,7 @@ broken() {
   try "$1" "$4" "$5" "$out/$1.cu"
 }
 broken typo 'kAt.v_columns + at.tx' 'kAt.v_column + at.tx' 1 'It does not compile: line'
-broken wrong 'exp2_fast(s[i][j] - shift)' 'exp2_fast(s[i][j] - 0.99f * shift)' 1 'The answer is wrong.'
+broken wrong 'exp2_fast(s[i][j] - shift)' 'exp2_fast(s[i][j] - 0.99f * shift)' 1 'The output is wrong.'
 broken astray 'static_cast<float*>(a.out) + row' 'static_cast<float*>(a.out) + (int64{1} << 42) + row' 1 'illegal'
 broken endless '  store(a, head, r0' $'  volatile int n = 1;\n  while (n > 0) n = 1;\n  store(a, head, r0' \
   1 'no answer within'
@@ -47,5 +47,5 @@ broken greedy 'extern __shared__ __align__(16) float shared[];' \
   more[threadIdx.x] = a.scale;
   if (a.scale < -1e30f) a.lse[0] = more[threadIdx.x ^ 1];' \
   1 'shared memory'
-try right_again 0 "Right: the largest error" flash_simt
+try right_again 0 "Correct: the largest error" flash_simt
 exit "$failed"

@@ -119,7 +119,7 @@ const std::vector<Asked> kQuestions{
      [](TestWindow& w) { return preset(w, "blackboard"); }},
     // Learn
     {"Where do I begin?",
-     {find("Begin the first lesson")},
+     {find("Start the first lesson")},
      [](TestWindow& w) { return lesson(w, "weighted-average"); }},
     {"Can I do it by hand?", {press(kLearnKey), find("By hand")}, [](TestWindow& w) { return lesson(w, "by-hand"); }},
     {"Why is the maximum subtracted?",
@@ -158,7 +158,7 @@ const std::vector<Asked> kQuestions{
      {find("Source of the kernel")},
      [](TestWindow& w) { return profile(w, ProfilePage::source); }},
     {"What do the pipes do over the time of a run?",
-     {find("Heartbeat of the kernel")},
+     {find("Heartbeat: the kernel over")},
      [](TestWindow& w) { return profile(w, ProfilePage::heartbeat); }},
     // What no picture says: the palette answers
     {"What is the formula of attention, in one line?",

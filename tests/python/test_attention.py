@@ -253,7 +253,7 @@ def errors():
         ("window:", ((q, q, q), {"window": (-2, 1)})),
         ("scale:", ((q, q, q), {"scale": "1"})),
         ("The scale", ((q, q, q), {"scale": float("nan")})),
-        ("The softcap", ((q, q, q), {"softcap": -1})),
+        ("softcap", ((q, q, q), {"softcap": -1})),
         ("alibi:", ((q, q, q), {"alibi": [1, 2, 3]})),
         ("key_lengths:", ((q, q, q), {"key_lengths": [1.5]})),
         ("key_lengths:", ((q, q, q), {"key_lengths": [1, 2]})),
@@ -305,7 +305,7 @@ def on_a_gpu():
     """What can be seen where there is none: whose allocator and stream are asked, and the words."""
     x = OnGpu()
     package.refused(report, "q: is on a GPU, and nobody", lambda: attnscope.attention(x, x, x))
-    package.refused(report, "k: is on GPU 0 where q is on the CPU", lambda: attnscope.attention(numbers(8, 4), x, x))
+    package.refused(report, "k: is on GPU 0, but q is on the CPU", lambda: attnscope.attention(numbers(8, 4), x, x))
     package.refused(report, "q: is on a GPU", lambda: attnscope.record(x, x, x))
     asked = []
 

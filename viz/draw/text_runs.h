@@ -34,7 +34,7 @@ TextRun number(double x, Ink ink, int digits = 4);
 
 // A whole sentence with pieces in it, each where the language has it: the sentence is a phrase() of place(0), place(1)
 // and so on, in the order of `pieces`.
-//   woven(phrase("{} takes the place of {}", place(0), place(1)), {letter("P", p), letter("S", s)})
+//   woven(phrase("{} replaces {}", place(0), place(1)), {letter("P", p), letter("S", s)})
 std::string place(std::size_t piece);
 TextRuns woven(std::string_view sentence, const TextRuns& pieces, Ink words = Token::dim);
 

@@ -128,7 +128,7 @@ void draw_stop(const Frame& f, const MapStop& stop, bool lit) {
 
 void draw_here(const Frame& f, const MapStop& stop) {
   const ImVec2 centre = f.at(stop);
-  const std::string words = f.chapter(stop).seen > 0 ? tr("You are here") : tr("Begin here");
+  const std::string words = f.chapter(stop).seen > 0 ? tr("You are here") : tr("Start here");
   const float width = text_width(Face::bold, 13, words) + f.s.px(20), bottom = centre.y - f.radius(stop) - f.s.px(13);
   const Box box{{centre.x - width / 2, bottom - f.s.px(24)}, {centre.x + width / 2, bottom}};
   f.list->AddRectFilled(box.min, box.max, colour_of(Token::text), f.s.px(5));
@@ -143,7 +143,7 @@ void draw_told(const Frame& f, const MapStop& stop, const Box& card) {
   const float width = f.s.px(330), inside = width - f.s.px(28);
   TextRuns needs;
   if (!stop.needs.empty())
-    needs = {{phrase("It {}. Go in anyway: what it builds on is told in two lines.", stop.needs), Face::text,
+    needs = {{phrase("It {}. You can start anyway: two lines explain what it builds on.", stop.needs), Face::text,
               Token::dim, 0, false}};
   const TextRuns goal{{c.goal, Face::text, Token::text, 0, false}};
   const float tall = draw_paragraph(f.list, {}, inside, 13.5F, goal, 3, false),
@@ -174,9 +174,9 @@ void draw_map_legend(const Frame& f, const Box& card) {
     draw_text(f.list, {b.x + f.s.px(8), y - f.s.px(8)}, Face::text, 13, colour_of(Token::dim), words);
     x = b.x + f.s.px(8 + 22) + text_width(Face::text, 13, words);
   };
-  entry(StopLook::walked, tr("walked"));
+  entry(StopLook::walked, tr("done"));
   entry(StopLook::open, tr("open"));
-  entry(StopLook::later, tr("needs what comes before"));
+  entry(StopLook::later, tr("needs earlier chapters"));
 }
 
 }  // namespace

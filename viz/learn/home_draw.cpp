@@ -56,12 +56,12 @@ HeroWords hero_words(const ChapterScene& c, bool later, const LearnScene& learn)
   // A checkpoint is no chapter, and its title stands below.
   const std::string named = c.number.empty() ? std::string() : ", chapter " + c.number;
   HeroWords words;
-  words.place = learn.teach ? tr("For a class: choose a chapter. Esc leaves; nothing of this is kept")
+  words.place = learn.teach ? tr("For a class: choose a chapter. Esc leaves; nothing here is saved")
                 : c.last    ? phrase("You are here{}, {} of {}", named, c.seen, c.beats)
                 : later     ? phrase("Next{}, {} minutes", named, c.minutes)
-                            : phrase("Begin here, {} minutes", c.minutes);
+                            : phrase("Start here, {} minutes", c.minutes);
   const ChapterMap map = chapter_map(learn);
-  if (map.minutes > 0) words.minutes = phrase("about {} of {} minutes walked", map.walked_minutes, map.minutes);
+  if (map.minutes > 0) words.minutes = phrase("about {} of {} minutes done", map.walked_minutes, map.minutes);
   return words;
 }
 
@@ -82,7 +82,7 @@ void draw_hero(const ChapterScene& c, const Box& box, const HeroWords& said, Com
   if (wide)
     draw_text(list, {box.max.x - s.px(24) - minutes, box.min.y + s.px(14)}, Face::text, 13, colour_of(Token::dim),
               said.minutes);
-  bool begin = accent_button(go, "##learn_continue", c.seen > 0 ? tr("Continue") : tr("Begin"), true);
+  bool begin = accent_button(go, "##learn_continue", c.seen > 0 ? tr("Continue") : tr("Start"), true);
   // Enter goes on unless a chapter or a button is chosen by the keyboard.
   const bool free = !ImGui::GetIO().WantTextInput && !ImGui::IsAnyItemFocused() &&
                     !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
@@ -148,7 +148,7 @@ void draw_home_foot(const LearnScene& learn, const Box& box, Commands& commands)
   };
   const bool begun =
       std::any_of(learn.chapters.begin(), learn.chapters.end(), [](const auto& c) { return c.seen > 0; });
-  if (begun && button("##learn_forget", tr("Forget my answers"), false)) commands.emplace_back(ForgetLessons{});
+  if (begun && button("##learn_forget", tr("Delete my answers"), false)) commands.emplace_back(ForgetLessons{});
   if (learn.languages.size() < 2) return;
   for (auto it = learn.languages.rbegin(); it != learn.languages.rend(); ++it)
     if (button(("##language_" + *it).c_str(), *it, *it == learn.language)) commands.emplace_back(ChooseLanguage{*it});
@@ -204,7 +204,7 @@ void draw_learn_home(const LearnScene& learn, Commands& commands) {
   const bool later = std::any_of(learn.chapters.begin(), learn.chapters.end(), gone_through);
   if (!next) {
     draw_text(ImGui::GetWindowDrawList(), {at.x + s.px(16), y + s.px(16)}, Face::text, 15, colour_of(Token::dim),
-              tr("There are no lessons here. A lesson of your own opens like any other file: Ctrl+O."));
+              tr("There are no lessons here. You can open your own like any other file: Ctrl+O."));
   } else {
     const ChapterScene& c = learn.chapters[*next];
     const float hero = s.px(width >= s.px(620) ? kHeroHeight : kHeroHeight + 46);

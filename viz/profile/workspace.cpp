@@ -52,7 +52,7 @@ std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page) {
   std::vector<Chip> chips = page_chips(page);
   if (!scene.empty.empty()) chips.erase(chips.begin(), chips.end() - 1);  // the lab stays
   const auto to_bench = [&] {
-    chips.push_back({tr("Open in Bench"), tr("The same kernel and value beside the others"), !scene.empty.empty(),
+    chips.push_back({tr("Open in Bench"), tr("The same kernel and value next to the others"), !scene.empty.empty(),
                      ChooseWorkspace{Workspace::bench}});
     if (!scene.stand_in.empty()) chips.back().before = TakeSweepOf{scene.stand_in};
   };
@@ -70,15 +70,15 @@ std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page) {
     return chips;
   }
   if (page == ProfilePage::heartbeat) {
-    take(RowDetail::heartbeat, tr("Listen to it"),
+    take(RowDetail::heartbeat, tr("Read heartbeat"),
          tr("Runs it on the GPU and reads its pipes and memories every few microseconds"));
   } else {
     take(RowDetail::samples, tr("Sample it"),
-         tr("Runs it on the GPU and asks its warps where they wait, by phase and line"));
+         tr("Runs it on the GPU and samples where its warps wait, by phase and line"));
   }
   if (page == ProfilePage::source)
     take(RowDetail::counts, tr("Count it"),
-         tr("Runs it on the GPU and counts at each instruction: how often it is executed, bank conflicts, sectors"));
+         tr("Runs it on the GPU and counts for each instruction: executions, bank conflicts, sectors"));
   to_bench();
   return chips;
 }

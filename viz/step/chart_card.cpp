@@ -10,20 +10,20 @@ namespace attn {
 
 std::vector<ChartTab> chart_tabs(std::int32_t row) {
   return {{StepChart::row, phrase("Row {} across the keys", row), phrase("Row {}", row),
-           tr("Scores, weights, m and ℓ of the followed row, as far as the run has come")},
+           tr("Scores, weights, m and ℓ of the followed row, up to this step")},
           {StepChart::hindsight, tr("Hindsight"), tr("Hindsight"),
-           tr("How far O / ℓ stands from the final O after each key tile")},
+           tr("How far O / ℓ is from the final O after each key tile")},
           {StepChart::passes, tr("Naive and flash"), tr("Naive, flash"),
-           tr("The same element in naive's three passes and in flash's one")},
+           tr("The same element in naive's three passes and flash's single one")},
           {StepChart::error, tr("Error"), tr("Error"), tr("The difference from fp64, and the first cell that differs")},
           {StepChart::attention, tr("Attention map"), tr("Attention"),
-           tr("The weights of the live head so far, every query row by every key, and how sharp each row is")},
+           tr("The live head's weights so far, query by key, and how sharp each row is")},
           {StepChart::fragments, tr("Fragments"), tr("Fragments"),
            tr("Which lane and register of a warp holds which element on tensor cores, and the banks of shared memory")},
           {StepChart::sentence, tr("Sentence"), tr("Sentence"),
-           tr("Arcs from the followed word to those that it attends to, in two heads, as far as the run has come")},
+           tr("Arcs from the followed word to those it attends to, in two heads, up to this step")},
           {StepChart::pages, tr("Pages"), tr("Pages"),
-           tr("Where K and V lie in memory, the table that says so, and what the key tile gathers")}};
+           tr("Where K and V are in memory, the page table, and what the key tile gathers")}};
 }
 
 bool has_chart(Order order, StepChart chart) {

@@ -18,12 +18,11 @@
 namespace attn::cli {
 
 std::string why_no_output(int error) {
-  if (error == EBADF) return tr("The output could not be written: stdout is closed.");
-  if (error == EPIPE) return tr("The output could not be written to stdout: what reads it has ended.");
+  if (error == EBADF) return tr("Cannot write the output: stdout is closed.");
+  if (error == EPIPE) return tr("Cannot write the output to stdout: the reading process has ended.");
   if (error == ENOSPC || error == EDQUOT || error == EFBIG)
-    return tr("The output could not be written to stdout: is the disk behind it full?");
-  return phrase("The output could not be written to stdout: {}.",
-                std::error_code(error, std::generic_category()).message());
+    return tr("Cannot write the output to stdout: is the disk full?");
+  return phrase("Cannot write the output to stdout: {}.", std::error_code(error, std::generic_category()).message());
 }
 
 Result<void> print(std::string_view words) {
@@ -88,7 +87,7 @@ Result<std::vector<std::int64_t>> parse_numbers(const std::string& option, std::
   for (const std::string& part : split(text, ',')) {
     std::int64_t number = 0;
     if (!parse_whole(part, number)) {
-      return bad_input(phrase("{} {}: '{}' is no whole number; give some like 512,1024.", option, text, part));
+      return bad_input(phrase("{} {}: '{}' is not an integer; use a list such as 512,1024.", option, text, part));
     }
     numbers.push_back(number);
   }
@@ -99,7 +98,7 @@ Result<std::uint64_t> parse_seed(const std::string& text, std::uint64_t max) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (error == std::errc() && end == text.data() + text.size() && seed <= max) return seed;
-  return bad_input(phrase("--seed {} is no whole number from 0 to {}.", text, max));
+  return bad_input(phrase("Invalid --seed {}: use an integer from 0 to {}.", text, max));
 }
 
 Result<Extents> parse_extents(const std::string& option, std::string_view text, std::string_view what) {
@@ -108,7 +107,7 @@ Result<Extents> parse_extents(const std::string& option, std::string_view text, 
   const bool fits = x != std::string_view::npos && parse_whole(text.substr(0, x), e.first) &&
                     parse_whole(text.substr(x + 1), e.second);
   if (fits && e.first >= 1 && e.second >= 1) return e;
-  return bad_input(phrase("{} {} is no {}, both at least 1.", option, text, what));
+  return bad_input(phrase("{} {} is not a {}, both at least 1.", option, text, what));
 }
 
 Result<std::uint64_t> memory_limit_of(const std::string& text) {
@@ -140,14 +139,14 @@ Result<void> check_writable(const std::string& option, const std::string& file) 
   }
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return ok();  // /dev/stdout
   if (is_read_only(path)) {
-    return fail(ErrorKind::io, phrase("{} {} is read-only; name another file, or make it writable.", option, file));
+    return fail(ErrorKind::io, phrase("{} {} is read-only; name another file or make it writable.", option, file));
   }
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   if (!std::filesystem::is_directory(folder, error)) {
-    return bad_input(phrase("{} {}: there is no folder {}.", option, file, folder.string()));
+    return bad_input(phrase("{} {}: folder {} does not exist.", option, file, folder.string()));
   }
   if (!can_write_in(folder)) {
-    return fail(ErrorKind::io, phrase("{} {}: the folder {} cannot be written.", option, file, folder.string()));
+    return fail(ErrorKind::io, phrase("{} {}: folder {} is not writable.", option, file, folder.string()));
   }
   return ok();
 }
@@ -181,8 +180,8 @@ Result<void> check_distinct(const std::vector<NamedFile>& inputs, const std::vec
     if (out.file.empty() || is_device(out.file)) continue;
     for (const NamedFile& in : inputs) {
       if (in.file.empty() || !same_file(in.file, out.file)) continue;
-      return bad_input(
-          phrase("{} {} is the file of {}, which would be lost; name another.", out.option, out.file, in.option));
+      return bad_input(phrase("{} {} is also the file for {} and would be overwritten; name another.", out.option,
+                              out.file, in.option));
     }
     for (std::size_t before = 0; before < n; ++before) {
       if (outputs[before].file.empty() || !same_file(outputs[before].file, out.file)) continue;
@@ -195,7 +194,7 @@ Result<void> check_distinct(const std::vector<NamedFile>& inputs, const std::vec
 Result<void> check_is_png(const std::string& option, const std::string& file) {
   const std::string suffix = std::filesystem::path(file).extension().string();
   if (suffix == ".png" || suffix == ".PNG") return ok();
-  return bad_input(phrase("{} {}: pictures are written as PNG; let the name end in .png.", option, file));
+  return bad_input(phrase("{} {}: pictures are PNG; use a name that ends in .png.", option, file));
 }
 
 }  // namespace attn::cli

@@ -16,13 +16,13 @@ Result<NamedKernels> kernels_named(const std::string& option, const std::vector<
       auto kernel = gpu::read_own_kernel(name);
       if (!kernel) return tl::unexpected(kernel.error());
       if (std::ranges::any_of(named.own, [&](const auto& k) { return k->id == (*kernel)->id; }))
-        return bad_input(phrase("{}: {} is the same kernel a second time.", option, name));
+        return bad_input(phrase("{}: {} is listed twice.", option, name));
       named.rows.push_back(kernel->get());
       named.own.push_back(*std::move(kernel));
       continue;
     }
     const auto row = find_kernel(name, {});
-    if (!row) return bad_input(phrase("{}; a file of your own ends in .cu", row.error().message));
+    if (!row) return bad_input(phrase("{}; a kernel of your own is a file ending in .cu", row.error().message));
     named.rows.push_back(*row);
   }
   return named;
@@ -35,9 +35,9 @@ Result<NamedKernels> kernel_named(const std::string& name) {
 void BuildArguments::add_to(Parser parser) {
   parser
       .add_option("--maxrregcount", build.max_registers,
-                  tr("GPU: at most so many registers a thread, 16 to 255; __launch_bounds__ in the text comes first"))
+                  tr("GPU: limit registers per thread, 16 to 255; __launch_bounds__ in the source takes precedence"))
       ->type_name("N");
-  parser.add_flag("--fast-math", build.fast_math, tr("GPU: compiled with -use_fast_math"));
+  parser.add_flag("--fast-math", build.fast_math, tr("GPU: compile with -use_fast_math"));
 }
 
 Result<void> BuildArguments::apply_to(NamedKernels& kernels) const {
@@ -45,7 +45,7 @@ Result<void> BuildArguments::apply_to(NamedKernels& kernels) const {
   if (!build.any()) return ok();
   for (const KernelRow*& row : kernels.rows) {
     if (row->processor != Processor::gpu)
-      return bad_input(phrase("--maxrregcount and --fast-math are for kernels of a GPU; {} runs on the CPU.", row->id));
+      return bad_input(phrase("--maxrregcount and --fast-math apply to GPU kernels; {} runs on the CPU.", row->id));
     const auto source = gpu::text_to_edit(*row);
     if (!source) return tl::unexpected(source.error());
     auto built = gpu::edit_of(*row, source->text, build);
@@ -62,7 +62,7 @@ void add_hang_limit(Parser parser, double& seconds, const std::string& help) {
 
 Result<void> check_hang_limit(double seconds) {
   if (seconds >= 0 && seconds <= 3600) return ok();
-  return bad_input(phrase("--hang-limit {}: it must be above 0 and at most 3600.", seconds));
+  return bad_input(phrase("Invalid --hang-limit {}: use a value above 0, up to 3600.", seconds));
 }
 
 }  // namespace attn::cli

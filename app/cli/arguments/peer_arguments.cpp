@@ -24,21 +24,19 @@ std::string known_ids() {
 
 void PeerArguments::add_to(Parser parser) {
   parser
-      .add_option(
-          "--peers", peers,
-          tr("Attention of others beside ours, in turns; without names all of `attnscope list --peers` that run on "
-             "this device and are found"))
+      .add_option("--peers", peers,
+                  tr("Other implementations, timed alternately with ours; without names, everything in `attnscope "
+                     "list --peers` that is installed and runs on this device"))
       .type_name("ID,ID,...")
       .alone_means(std::string(kAll));
   parser
-      .add_values("--peer", files,
-                  tr("A Python file with attention(q, k, v, scale, causal), judged and timed as a peer"))
+      .add_values("--peer", files, tr("Python file with attention(q, k, v, scale, causal), judged and timed as a peer"))
       .type_name("FILE.py");
   parser
       .add_option("--peers-python", python,
-                  tr("The python3 that runs peers; left out: that of the settings, or of PATH"))
+                  tr("python3 that runs the peers; default: the one in the settings, or in PATH"))
       .type_name("PATH");
-  parser.add_option("--peers-timeout", seconds, tr("A peer that does not answer within is stopped; left out: 120"))
+  parser.add_option("--peers-timeout", seconds, tr("Stop a peer that does not answer in time; default: 120"))
       .type_name("SECONDS");
 }
 
@@ -57,9 +55,9 @@ Result<std::vector<std::string>> PeerArguments::ids(bool on_cpu, bool on_gpu) co
   if (auto once = check_once("--peers", chosen); !once) return tl::unexpected(once.error());
   for (const std::string& id : chosen) {
     const PeerRow* row = find_peer(id);
-    if (row == nullptr) return bad_input(phrase("--peers: {} is unknown; there are {}.", id, known_ids()));
+    if (row == nullptr) return bad_input(phrase("Unknown peer in --peers: {}; use {}.", id, known_ids()));
     if (!runs_here(*row))
-      return bad_input(phrase("--peers: {} runs on a {}, and no kernel of this sweep does.", id,
+      return bad_input(phrase("--peers: {} runs on a {}, but no kernel in this sweep does.", id,
                               row->processor == Processor::cpu ? "CPU" : "GPU"));
   }
   return chosen;
@@ -72,14 +70,13 @@ std::string PeerArguments::python_chosen() const {
 Result<PeerSetup> PeerArguments::setup() const {
   PeerSetup setup;
   if (!(seconds > 0 && seconds <= 3600))
-    return bad_input(phrase("--peers-timeout {}: it must be above 0 and at most 3600.", seconds));
+    return bad_input(phrase("Invalid --peers-timeout {}: use a value above 0, up to 3600.", seconds));
   setup.seconds = seconds;
   setup.python = python_chosen();
   if (auto once = check_once("--peer", files); !once) return tl::unexpected(once.error());
   for (const std::string& file : files) {
     std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error))
-      return bad_input(phrase("--peer {}: there is no such file.", file));
+    if (!std::filesystem::is_regular_file(file, error)) return bad_input(phrase("--peer {}: file not found.", file));
     setup.files.emplace_back(file);
   }
   return setup;

@@ -14,7 +14,7 @@ namespace attn::cli {
 struct PictureArguments {
   std::string png, size = "1440x900", theme;
 
-  // `what`: "A picture of Profile with the source open"
+  // `what`: "Picture of Profile with the source open"
   void add_to(Parser& parser, const std::string& what);
   bool asked() const { return !png.empty(); }
   // Before work is spent on it: the file, the size, the theme.
@@ -28,6 +28,6 @@ struct PictureArguments {
 
 // Refuses a kernel that is none of the ladder's.
 inline constexpr const char* kLadderAlone =
-    marked("--png draws the window's Profile, which knows the kernels of the ladder alone: leave it out.");
+    marked("--png draws the window's Profile, which shows only kernels of the ladder: omit it.");
 
 }  // namespace attn::cli

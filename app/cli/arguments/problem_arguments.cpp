@@ -30,7 +30,7 @@ namespace {
 
 Result<DType> parse_dtype(const std::string& option, const std::string& name) {
   if (const auto t = dtype_from_name(name)) return *t;
-  return bad_input(phrase("{} {} is unknown; use f32, f16 or bf16.", option, name));
+  return bad_input(phrase("Unknown {} {}; use f32, f16 or bf16.", option, name));
 }
 
 // A shape that follows Lq and Lk where they change.
@@ -62,7 +62,7 @@ struct GivenSetting {
 Result<GivenSetting> setting_of(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos)
-    return bad_input(phrase("--set {} is no NAME=VALUE, like br=64 or stages=auto.", text));
+    return bad_input(phrase("Invalid --set {}: use NAME=VALUE, such as br=64 or stages=auto.", text));
   const auto option = find_option(std::string_view(text).substr(0, equals));
   if (!option) return bad_input(phrase("--set {}: {}.", text, option.error().message));
   const auto value = value_from_text(**option, std::string_view(text).substr(equals + 1));
@@ -98,12 +98,12 @@ Result<State> changed(const State& state, const StateCommand& command) {
 }  // namespace
 
 void MaskArguments::add_to(Parser parser) {
-  parser.add_flag("--causal", causal, tr("No key after the query's own (aligned bottom-right)"));
-  parser.add_option("--window", window, tr("Keys before and after the query's own that are seen; -1 is unbounded"))
+  parser.add_flag("--causal", causal, tr("Hide keys after the query's own (aligned bottom-right)"));
+  parser.add_option("--window", window, tr("Visible keys before and after the query's own; -1: unlimited"))
       ->type_name("LEFT,RIGHT");
   parser
       .add_option("--key-lengths", key_lengths,
-                  tr("Keys of each batch; those beyond are masked, but V beyond must be finite: 0 x NaN is NaN"))
+                  tr("Number of keys in each batch; the rest are masked, but their V must be finite: 0 x NaN is NaN"))
       ->type_name("N0,N1,...");
 }
 
@@ -112,7 +112,7 @@ Result<void> MaskArguments::apply_to(Mask& mask) const {
   if (!window.empty()) {
     const auto sides = parse_numbers("--window", window);
     if (!sides || sides->size() != 2) {
-      return bad_input(phrase("--window {} is no pair LEFT,RIGHT of whole numbers, like 128,0 or -1,16.", window));
+      return bad_input(phrase("Invalid --window {}: use two integers LEFT,RIGHT, such as 128,0 or -1,16.", window));
     }
     mask.window_left = (*sides)[0];
     mask.window_right = (*sides)[1];
@@ -128,21 +128,21 @@ Result<void> MaskArguments::apply_to(Mask& mask) const {
 void OptionArguments::add_to(Parser parser, bool what_if) {
   parser
       .add_option("--tile", tile,
-                  takes_tuned ? tr("Query rows and keys of a tile; default: what ships; tuned: what `tune` kept")
-                              : tr("Query rows and keys of a tile"))
+                  takes_tuned ? tr("Query rows and keys per tile; default: the kernel's; tuned: what `tune` kept")
+                              : tr("Query rows and keys per tile"))
       ->type_name("BrxBc");
-  parser.add_option("--threads", threads, tr("Threads on the CPU; left out: all cores"))->type_name("N");
+  parser.add_option("--threads", threads, tr("CPU threads; default: all cores"))->type_name("N");
   parser.add_option("--stages", stages, tr("K and V tiles in a GPU kernel's shared memory at once"))->type_name("N");
   add_set_to(parser);
   if (!what_if) return;
-  parser.add_flag("--no-max", keep_max_at_zero, tr("What if the maximum were not subtracted (cpu_flash)"));
-  parser.add_flag("--right-to-left", right_to_left, tr("What if the keys were visited from the last (cpu_flash)"));
-  parser.add_option("--accumulate", accumulate, tr("What if l and O were kept in f16 or bf16 (cpu_flash)"))
+  parser.add_flag("--no-max", keep_max_at_zero, tr("What if: do not subtract the maximum (cpu_flash)"));
+  parser.add_flag("--right-to-left", right_to_left, tr("What if: visit the keys from last to first (cpu_flash)"));
+  parser.add_option("--accumulate", accumulate, tr("What if: keep l and O in f16 or bf16 (cpu_flash)"))
       ->type_name("DTYPE");
 }
 
 void OptionArguments::add_set_to(Parser parser) {
-  parser.add_repeated("--set", set, tr("An option of the kernel by its name, as often as you like; `list` has them"))
+  parser.add_repeated("--set", set, tr("Set an option of the kernel by name; repeatable; see `list`"))
       ->type_name("NAME=VALUE");
 }
 
@@ -152,13 +152,13 @@ bool OptionArguments::tuned() const {
 
 Result<void> OptionArguments::apply_to(Options& options) const {
   if (tuned() && !takes_tuned)
-    return bad_input(tr("--tile tuned is taken by bench, profile and verify; here a tile like 64x32 would do."));
+    return bad_input(tr("--tile tuned works with bench, profile and verify; use a tile such as 64x32 here."));
   if (tile == "default") options.br = options.bc = 0;
   if (!tile.empty() && tile != "default" && !tuned()) {
-    const auto extents = parse_extents("--tile", tile, tr("tile like 64x32 (Br x Bc)"));
+    const auto extents = parse_extents("--tile", tile, tr("tile such as 64x32 (Br x Bc)"));
     if (!extents) return tl::unexpected(extents.error());
     if (std::max(extents->first, extents->second) > std::numeric_limits<std::int32_t>::max()) {
-      return bad_input(phrase("--tile {} is too large; 4096x4096 is the most.", tile));
+      return bad_input(phrase("--tile {} is too large; the maximum is 4096x4096.", tile));
     }
     options.br = static_cast<std::int32_t>(extents->first);
     options.bc = static_cast<std::int32_t>(extents->second);
@@ -214,7 +214,7 @@ Result<void> OptionArguments::check_read_by(std::span<const KernelRow* const> ro
     for (const KernelRow* row : ladder()) {
       if (reads(*row)) readers.push_back(row->id);
     }
-    return bad_input(phrase("{} means nothing to {}; it is read by {}.{}", g.name, fmt::join(names, ", "),
+    return bad_input(phrase("{} does not apply to {}; it applies to {}.{}", g.name, fmt::join(names, ", "),
                             fmt::join(readers, ", "),
                             g.name.starts_with("--set") ? " " + declared_by(rows) : std::string()));
   }
@@ -222,18 +222,19 @@ Result<void> OptionArguments::check_read_by(std::span<const KernelRow* const> ro
 }
 
 void ScoreArguments::add_to(Parser parser) {
-  parser.add_option("--softcap", softcap, tr("Scores become C tanh(S / C), after the scale, before bias and mask"))
+  parser
+      .add_option("--softcap", softcap, tr("Turn scores S into C tanh(S / C), after the scale, before bias and mask"))
       ->type_name("C");
   parser.add_flag("--alibi", alibi,
-                  tr("ALiBi: slope x distance of query and key is taken from each score; slope 2^(-8(h+1)/H)"));
-  parser.add_option("--slopes", slopes, tr("ALiBi with slopes of your own: [H] or [B,H]"))->type_name("FILE.npy");
+                  tr("ALiBi: subtract slope x distance of query and key from each score; slope 2^(-8(h+1)/H)"));
+  parser.add_option("--slopes", slopes, tr("ALiBi with your own slopes: [H] or [B,H]"))->type_name("FILE.npy");
 }
 
 Result<void> ScoreArguments::apply_to(Problem& p) const {
   if (softcap) p.softcap = *softcap;
   if (alibi) p.alibi.emplace();
   if (slopes.empty()) return ok();
-  if (alibi) return bad_input(tr("--alibi has the usual slopes and --slopes your own; give one of them."));
+  if (alibi) return bad_input(tr("--alibi uses the standard slopes, --slopes your own; use one of them."));
   auto file = NpyFile::open(slopes);
   if (!file) return bad_input(file.error().message);
   const std::vector<std::int64_t>& shape = file->header().shape;
@@ -252,7 +253,7 @@ Result<void> ScoreArguments::apply_to(Problem& p) const {
 }
 
 void add_pass(Parser parser, std::string& pass) {
-  parser.add_option("--pass", pass, tr("forward, or backward: dQ, dK and dV; left out: forward"))->type_name("PASS");
+  parser.add_option("--pass", pass, tr("forward or backward (dQ, dK and dV); default: forward"))->type_name("PASS");
 }
 
 void add_layout(Parser parser, std::string& layout, const std::string& what) {
@@ -263,7 +264,7 @@ Result<AxisOrder> layout_of(const std::string& layout) {
   if (layout.empty()) return AxisOrder::bhld;
   for (const AxisOrder known : {AxisOrder::bhld, AxisOrder::blhd})
     if (layout == name_of(known)) return known;
-  return bad_input(phrase("--layout {} is unknown; use bhld or blhd.", layout));
+  return bad_input(phrase("Unknown --layout {}; use bhld or blhd.", layout));
 }
 
 Result<void> apply_pass(const std::string& pass, Problem& p) {
@@ -273,24 +274,24 @@ Result<void> apply_pass(const std::string& pass, Problem& p) {
     return ok();
   }
   if (pass.empty()) return ok();
-  return bad_input(phrase("--pass {} is unknown; use forward or backward.", pass));
+  return bad_input(phrase("Unknown --pass {}; use forward or backward.", pass));
 }
 
 void ProblemArguments::add_to(Parser parser, const std::string& scale_option) {
   add_pass(parser, pass);
   parser.add_option("--b", B, tr("Batch"))->type_name("N");
   parser.add_option("--hq", Hq, tr("Query heads"))->type_name("N");
-  parser.add_option("--hkv", Hkv, tr("Key and value heads; left out: as --hq"))->type_name("N");
-  parser.add_option("--lq,--l", Lq, tr("Queries; --lk left out: as many keys"))->type_name("N");
+  parser.add_option("--hkv", Hkv, tr("Key and value heads; default: same as --hq"))->type_name("N");
+  parser.add_option("--lq,--l", Lq, tr("Queries; also keys, unless --lk is given"))->type_name("N");
   parser.add_option("--lk", Lk, tr("Keys"))->type_name("N");
-  parser.add_option("--d", D, tr("Head dimension, 1 to 256; --dv left out: the same for V"))->type_name("N");
+  parser.add_option("--d", D, tr("Head dimension, 1 to 256; also of V, unless --dv is given"))->type_name("N");
   parser.add_option("--dv", Dv, tr("Head dimension of V"))->type_name("N");
   parser.add_option("--dtype", dtype, tr("f32, f16 or bf16"))->type_name("DTYPE");
-  parser.add_option(scale_option, scale, tr("Factor of QK^T; left out: 1/sqrt(D)"))->type_name("X");
+  parser.add_option(scale_option, scale, tr("Factor for QK^T; default: 1/sqrt(D)"))->type_name("X");
   parser
       .add_option("--bias-shape", bias_shape, tr("Add a bias (ALiBi) of this shape: 1 or B, 1 or Hq, 1 or Lq, 1 or Lk"))
       ->type_name("B,H,L,L");
-  parser.add_option("--page", page, tr("K and V in pages of N keys, 1 to 256, shuffled; 0: side by side"))
+  parser.add_option("--page", page, tr("Put K and V in shuffled pages of N keys, 1 to 256; 0: contiguous"))
       ->type_name("N");
   scores.add_to(parser);
   mask.add_to(parser);
@@ -328,18 +329,18 @@ Result<void> ProblemArguments::apply_to(Problem& p) const {
 }
 
 void DocumentArguments::add_to(Parser parser, const std::string& scale_option) {
-  parser.add_option("--state", state, tr("A state string from the window's Copy state"))->type_name("STRING");
-  parser.add_option("--preset", preset, tr("An example with its shape, tile and numbers; `blackboard` is the first"))
+  parser.add_option("--state", state, tr("State string from the window's Copy state"))->type_name("STRING");
+  parser.add_option("--preset", preset, tr("Example with its own shape, tile and numbers; `blackboard` is the first"))
       ->type_name("ID");
-  parser.add_option("--kernel", kernel, tr("Whose run is recorded; `attnscope list` names them"))->type_name("ID");
-  parser.add_option("--generator", generator, tr("How the numbers are made: uniform, normal, late_outlier, ..."))
+  parser.add_option("--kernel", kernel, tr("Kernel to record; see `attnscope list`"))->type_name("ID");
+  parser.add_option("--generator", generator, tr("How to generate numbers: uniform, normal, late_outlier, ..."))
       ->type_name("NAME");
   parser
       .add_option("--sentence", sentence,
-                  tr("Words whose queries and keys are shown, 2 to 24: sets --preset words to your own sentence"))
+                  tr("2 to 24 words as queries and keys: sets --preset words to your own sentence"))
       ->type_name("TEXT");
-  parser.add_option("--seed", seed, tr("Of the generator"))->type_name("N");
-  parser.add_option("--q", q, tr("Numbers of your own; with --k and --v, shape and dtype come from the files"))
+  parser.add_option("--seed", seed, tr("Seed of the generator"))->type_name("N");
+  parser.add_option("--q", q, tr("Your own numbers; with --k and --v. The files determine shape and dtype"))
       ->type_name("FILE.npy");
   parser.add_option("--k", k)->type_name("FILE.npy");
   parser.add_option("--v", v)->type_name("FILE.npy");
@@ -355,8 +356,8 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
   if (s && !kernel.empty()) s = changed(*s, ChooseKernel{kernel});
   // The window then chooses it for Bench alone; asked for by name it would be another kernel's run under its name.
   if (s && shows_step && !kernel.empty() && s->document.kernel != kernel) {
-    return bad_input(phrase("--kernel {}: this version records kernels of the CPU alone; {} has the same order.",
-                            kernel, recorded_like(kernel)));
+    return bad_input(phrase("--kernel {}: this version records only CPU kernels; {} has the same order.", kernel,
+                            recorded_like(kernel)));
   }
   if (!s) return s;
 
@@ -364,7 +365,7 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
   InputSpec inputs = s->document.inputs;
   const int named = (q.empty() ? 0 : 1) + (k.empty() ? 0 : 1) + (v.empty() ? 0 : 1);
   if (named != 0 || !bias.empty()) {
-    if (named != 3) return bad_input(tr("--q, --k and --v go together: name all three files."));
+    if (named != 3) return bad_input(tr("--q, --k and --v belong together: name all three files."));
     std::optional<DType> to;
     if (!problem.dtype.empty()) {
       const auto t = parse_dtype("--dtype", problem.dtype);
@@ -387,7 +388,7 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
     if (!g) {
       std::string names;
       for (const Generator other : all_generators()) names += (names.empty() ? "" : ", ") + std::string(name_of(other));
-      return bad_input(phrase("--generator {} is unknown; there are {}.", generator, names));
+      return bad_input(phrase("Unknown --generator {}; use {}.", generator, names));
     }
     inputs.generator = *g;
   }
@@ -434,7 +435,7 @@ Result<DeviceChoice> choose_device(const std::string& device) {
       return DeviceChoice{Processor::gpu, static_cast<std::int32_t>((*index)[0])};
     }
   }
-  return bad_input(phrase("--device {} is unknown; there are cpu, gpu and gpu:N.", device));
+  return bad_input(phrase("Unknown --device {}; use cpu, gpu or gpu:N.", device));
 }
 
 Result<void> check_device(const std::string& device) {
@@ -442,7 +443,7 @@ Result<void> check_device(const std::string& device) {
   if (!choice) return tl::unexpected(choice.error());
   if (choice->processor == Processor::cpu) return ok();
   return fail(ErrorKind::cannot_run,
-              phrase("--device {}: this command runs on the CPU; `run` and `verify` take a GPU.", device));
+              phrase("--device {}: this command runs on the CPU; `run` and `verify` can use a GPU.", device));
 }
 
 }  // namespace attn::cli

@@ -21,7 +21,9 @@ Stopper::Stopper(bool watch) {
 void Stopper::look(bool signal_came) {
   if (signal_came) {
     if (source_.stop_requested() && !timed_out_) std::_Exit(kCancelled);
-    std::fputs(tr("\nStopping; what is finished is kept. Ctrl+C again ends at once.\n"), stderr);
+    std::fputs(tr("\n"
+                  "Stopping; finished work is kept. Press Ctrl+C again to quit at once.\n"),
+               stderr);
     source_.request_stop();
   }
   const std::lock_guard lock(mutex_);
@@ -34,7 +36,7 @@ void Stopper::look(bool signal_came) {
 Result<void> Stopper::limit_time(double seconds) {
   constexpr double kLongest = 1e8;  // three years; beyond it durations overflow
   if (!(seconds >= 0) || seconds > kLongest) {
-    return bad_input(phrase("--time-limit {} is not a number of seconds from 0 (none) to {:g}.", seconds, kLongest));
+    return bad_input(phrase("Invalid --time-limit {}: use seconds from 0 (none) to {:g}.", seconds, kLongest));
   }
   const std::lock_guard lock(mutex_);
   seconds_ = seconds;

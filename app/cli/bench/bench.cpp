@@ -72,13 +72,14 @@ Result<NamedKernels> choose_kernels(const BenchArguments& a, SweepSpec& s) {
     for (const KernelRow* row : ladder_of(s.base.pass))
       if (row->processor == device->processor) named->rows.push_back(row);
     if (named->rows.empty())
-      return fail(ErrorKind::cannot_run, phrase("No kernel of {} takes the pass {}.", a.device, name_of(s.base.pass)));
+      return fail(ErrorKind::cannot_run,
+                  phrase("No kernel among {} supports the pass {}.", a.device, name_of(s.base.pass)));
   }
   if (auto r = a.build.apply_to(*named); !r) return tl::unexpected(r.error());
   for (const KernelRow* row : named->rows) {
     s.kernels.emplace_back(row->id);
     if (a.device == "cpu" && row->processor == Processor::gpu)
-      return bad_input(phrase("{} runs on a GPU, and --device cpu was given.", row->id));
+      return bad_input(phrase("{} runs on a GPU, but --device cpu was given.", row->id));
   }
   return named;
 }
@@ -109,12 +110,12 @@ Result<BenchSweep> sweep_of(const BenchArguments& a) {
   const auto values = parse_numbers("--values", a.values);
   if (!values) return tl::unexpected(values.error());
   if (values->size() > kMaxValues) {
-    return bad_input(phrase("--values has {} numbers; {} are the most.", values->size(), kMaxValues));
+    return bad_input(phrase("--values has {} numbers; the maximum is {}.", values->size(), kMaxValues));
   }
   s.values = *values;
   if (!a.generator.empty()) {
     const auto g = generator_from_name(a.generator);
-    if (!g) return bad_input(phrase("--generator {} is unknown; normal is usual.", a.generator));
+    if (!g) return bad_input(phrase("Unknown --generator {}; the usual one is normal.", a.generator));
     s.generator = *g;
   }
   if (!a.seed.empty()) {
@@ -126,13 +127,13 @@ Result<BenchSweep> sweep_of(const BenchArguments& a) {
   if (a.tokens) s.tokens = *a.tokens;
   if (!a.ragged.empty()) {
     const auto ragged = ragged_from_name(a.ragged);
-    if (!ragged) return bad_input(phrase("--ragged {} is unknown; use uniform, zipf, even or one_long.", a.ragged));
+    if (!ragged) return bad_input(phrase("Unknown --ragged {}; use uniform, zipf, even or one_long.", a.ragged));
     s.ragged = *ragged;
   }
   s.seconds_per_point = a.time_limit;
   s.min_repeats = a.repeats;
   if (a.verify != "sampled" && a.verify != "full" && a.verify != "none") {
-    return bad_input(phrase("--verify {} is unknown; use sampled, full or none.", a.verify));
+    return bad_input(phrase("Unknown --verify {}; use sampled, full or none.", a.verify));
   }
   s.verify = a.verify != "none";
   s.verify_full = a.verify == "full";
@@ -149,7 +150,7 @@ Result<BenchSweep> sweep_of(const BenchArguments& a) {
   const auto peers = a.peers.ids(has(Processor::cpu), has(Processor::gpu));
   if (!peers) return tl::unexpected(peers.error());
   if (!peers->empty() && s.base.output != OutputType::as_inputs)
-    return bad_input(tr("--peers answer in the dtype of Q, K and V; leave --out-dtype out."));
+    return bad_input(tr("Peers return O in the type of Q, K and V; omit --out-dtype."));
   s.peers = *peers;
   return BenchSweep{std::move(s), *std::move(kernels)};
 }
@@ -170,15 +171,15 @@ std::string row_words(const Measurement& m, std::span<const Measurement> rows) {
   if (m.state != RowState::done) return words + fmt::format("{}: {}", name_of(m.state), m.reason);
   words += phrase("{:.1f} us (quartiles {:.1f} to {:.1f}, n = {})", m.time.median, m.time.q1, m.time.q3, m.time.n);
   if (const Figure& held = figure(m, "held_down_pct"); held.available() && held.value > 0)
-    words += phrase(", clocks held down in {:.0f} % of the readings ({})", held.value, held.limiter);
+    words += phrase(", clocks throttled in {:.0f} % of the readings ({})", held.value, held.limiter);
   for (const TimedBeside& b : m.peer ? m.peer->beside : std::vector<TimedBeside>{}) words += turns_words(b, m, rows);
   if (m.peer && !m.peer->how.empty()) words += fmt::format(", {}", m.peer->how);
   if (!m.verdict) return phrase("{}, not verified", words);
   if (m.verdict->not_judged) return words + ", " + m.verdict->reason;
   if (!m.verdict->pass) return words + ", WRONG: " + m.verdict->reason;
   if (m.key.problem.pass == Pass::forward)
-    return words + phrase(", right: error {:.2e} of {:.2e} allowed", m.verdict->error(), m.verdict->allowed());
-  words += tr(", right:");
+    return words + phrase(", correct: error {:.2e}, allowed {:.2e}", m.verdict->error(), m.verdict->allowed());
+  words += tr(", correct:");
   for (const Tensor t : {Tensor::d_q, Tensor::d_k, Tensor::d_v}) {
     if (const OutputVerdict* j = m.verdict->of(t))
       words += phrase("{} {} {:.2e} of {:.2e}", t == Tensor::d_q ? "" : ",", words_of(t), j->error, j->allowed);
@@ -253,35 +254,33 @@ Result<int> exit_of(const std::vector<Measurement>& rows) {
     if (m.state == RowState::failed || (m.verdict && outcome_of(*m.verdict) == Outcome::wrong)) ++wrong;
     if (m.verdict && m.verdict->not_judged) ++not_judged;
     if (m.state == RowState::done) ++done;
-    if (m.state == RowState::cancelled)
-      return fail(ErrorKind::cancelled, tr("Cancelled; the finished rows were kept."));
+    if (m.state == RowState::cancelled) return fail(ErrorKind::cancelled, tr("Cancelled; finished rows were kept."));
   }
   if (wrong > 0) return fail(ErrorKind::failed, phrase("{} of {} rows failed or are wrong.", wrong, rows.size()));
   if (not_judged > 0) {
     return fail(ErrorKind::failed,
                 phrase("{} of {} rows could not be judged; each says why.", not_judged, rows.size()));
   }
-  if (done == 0) return fail(ErrorKind::cannot_run, tr("No point could be measured; each row says why."));
+  if (done == 0) return fail(ErrorKind::cannot_run, tr("No point was measured; each row says why."));
   return 0;
 }
 
 Result<void> check_outputs(const BenchArguments& a) {
-  if (a.resume && a.attn.empty()) return bad_input(tr("--resume goes on from a file: name it with --attn."));
-  if (a.force && a.attn.empty()) return bad_input(tr("--force replaces a file: name it with --attn."));
-  if (a.resume && a.force)
-    return bad_input(tr("--resume goes on from a file and --force replaces it: give one of them."));
+  if (a.resume && a.attn.empty()) return bad_input(tr("--resume continues a session: name it with --attn."));
+  if (a.force && a.attn.empty()) return bad_input(tr("--force replaces a session: name it with --attn."));
+  if (a.resume && a.force) return bad_input(tr("--resume continues a session, --force replaces it: use one of them."));
   int to_stdout = 0;
   for (const auto& [option, file] :
        {std::pair("--csv", a.csv), std::pair("--json", a.json), std::pair("--trace", a.trace),
         std::pair("--attn", a.attn), std::pair("--png", a.png)}) {
     if (file.empty()) continue;
     if (file == "-" && (option == std::string_view("--attn") || option == std::string_view("--png"))) {
-      return bad_input(phrase("{} - is not written to stdout; name a file.", option));
+      return bad_input(phrase("{} -: cannot write to stdout; name a file.", option));
     }
     to_stdout += file == "-" ? 1 : 0;
     if (auto r = check_writable(option, file); !r) return tl::unexpected(r.error());
   }
-  if (to_stdout > 1) return bad_input(tr("Of --csv -, --json - and --trace - one alone can go to stdout."));
+  if (to_stdout > 1) return bad_input(tr("Only one of --csv -, --json - and --trace - can use stdout."));
   if (!a.png.empty()) {
     if (auto r = check_is_png("--png", a.png); !r) return r;
   }
@@ -298,7 +297,7 @@ Result<void> check_unchanged(const gpu::OwnKernels& own, std::span<const Measure
     const std::string_view stem = gpu::own_stem(kernel->id);
     for (const Measurement& m : earlier) {
       if (gpu::own_stem(m.key.kernel) != stem || m.key.kernel == kernel->id) continue;
-      return bad_input(phrase("{} has rows of {}, and {} has changed since: it is {} now. Name another session.", file,
+      return bad_input(phrase("{} has rows of {}, but {} has changed since and is now {}. Name another session.", file,
                               m.key.kernel, gpu::own_source(*kernel)->name, kernel->id));
     }
   }
@@ -346,8 +345,7 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   teller.tell();
   if (!rows) return tl::unexpected(rows.error());
   if (auto r = write_outputs(a, *spec, *file); !r) return tl::unexpected(r.error());
-  if (stopper.token().stop_requested())
-    return fail(ErrorKind::cancelled, tr("Cancelled; the finished rows were kept."));
+  if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, tr("Cancelled; finished rows were kept."));
   auto code = exit_of(file->rows());
   if (!*earlier) return code;
   const auto held = a.gate.judge(file->rows(), file->run().provenance, **earlier);
@@ -355,19 +353,19 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
 }
 
 void add_outputs(Parser parser, BenchArguments& a) {
-  parser.add_option("--csv", a.csv, tr("Rows as CSV; - or nothing at all: to stdout"))->type_name("FILE");
-  parser.add_option("--json", a.json, tr("Rows with every sample as JSON; -: to stdout"))->type_name("FILE");
+  parser.add_option("--csv", a.csv, tr("Write rows as CSV; - or no output option: stdout"))->type_name("FILE");
+  parser.add_option("--json", a.json, tr("Write rows with every sample as JSON; -: stdout"))->type_name("FILE");
   parser
       .add_option("--trace", a.trace,
-                  tr("When each stage of each point began and how long it took, for Perfetto; -: stdout"))
+                  tr("Write start and duration of each stage of each point, for Perfetto; -: stdout"))
       ->type_name("FILE");
-  parser.add_option("-o,--attn", a.attn, tr("A session for the window to open, kept up to date while it runs"))
+  parser.add_option("-o,--attn", a.attn, tr("Session to open in the window, updated during the run"))
       ->type_name("FILE.attn");
   parser.add_flag("--resume", a.resume,
-                  tr("Go on from --attn: its finished points are not measured again, all that is in it stays"));
-  parser.add_flag("--force", a.force, tr("Replace what --attn names"));
-  parser.add_flag("--no-samples", a.no_samples, tr("Leave the single repeats out of the files; their statistics stay"));
-  parser.add_option("--png", a.png, tr("A picture of the Bench workspace"))->type_name("FILE.png");
+                  tr("Continue the session in --attn: keep its contents and skip finished points"));
+  parser.add_flag("--force", a.force, tr("Overwrite the file in --attn"));
+  parser.add_flag("--no-samples", a.no_samples, tr("Store only statistics, not the individual repeats"));
+  parser.add_option("--png", a.png, tr("Picture of the Bench workspace"))->type_name("FILE.png");
 }
 
 }  // namespace
@@ -377,37 +375,36 @@ Command add_bench(Parser program) {
   Parser parser = program.add_subcommand("bench", tr("Time kernels along one axis"));
   parser
       .add_option("--kernels", a->kernels,
-                  tr("Some of `attnscope list`, and FILE.cu of your own; left out: those of the device"))
+                  tr("Kernels from `attnscope list`, or your own FILE.cu; default: those of the device"))
       ->type_name("ID,ID,...");
-  parser.add_option("--axis", a->axis, tr("L, B, H, D, br, bc, threads or another option of `list`; left out: L"))
+  parser.add_option("--axis", a->axis, tr("L, B, H, D, br, bc, threads or another option in `list`; default: L"))
       ->type_name("NAME");
-  parser.add_option("--values", a->values, tr("Where on the axis"))->required()->type_name("N,N,...");
+  parser.add_option("--values", a->values, tr("Points on the axis"))->required()->type_name("N,N,...");
   parser.add_option("--tokens", a->tokens, tr("With axis L: B = tokens / L"))->type_name("N");
   parser
       .add_option("--ragged", a->ragged,
-                  tr("Key lengths of a point's batch: uniform, zipf, even (as many keys in all as zipf) or one_long"))
+                  tr("Key lengths within a batch: uniform, zipf, even (the same total as zipf) or one_long"))
       ->type_name("NAME");
-  parser.add_option("--generator", a->generator, tr("How the numbers are made; left out: normal"))->type_name("NAME");
-  parser.add_option("--seed", a->seed, tr("Of the generator"))->type_name("N");
-  parser.add_option("--repeats", a->repeats, tr("Repeats of a point, at least"))->type_name("N");
-  parser.add_option("--verify", a->verify, tr("Rows that are checked: sampled, full or none"))->type_name("WHICH");
-  parser.add_option("--time-limit", a->time_limit, tr("Of the repeats of one point; left out: 1"))
+  parser.add_option("--generator", a->generator, tr("How to generate numbers; default: normal"))->type_name("NAME");
+  parser.add_option("--seed", a->seed, tr("Seed of the generator"))->type_name("N");
+  parser.add_option("--repeats", a->repeats, tr("Minimum number of repeats per point"))->type_name("N");
+  parser.add_option("--verify", a->verify, tr("Rows to check: sampled, full or none"))->type_name("WHICH");
+  parser.add_option("--time-limit", a->time_limit, tr("For the repeats of one point; default: 1"))
       ->type_name("SECONDS");
   add_hang_limit(parser, a->hang_limit,
-                 tr("GPU: a point that takes longer is stopped and fails; left out: 120 and eight times --time-limit"));
-  parser.add_option("--memory-limit", a->memory_limit, tr("Refuse points that take more; left out: what is free"))
+                 tr("GPU: stop and fail a point that takes longer; default: 120 plus eight times --time-limit"));
+  parser.add_option("--memory-limit", a->memory_limit, tr("Reject points that need more memory; default: free memory"))
       ->type_name("BYTES");
   parser
-      .add_option("--device", a->device,
-                  tr("cpu, gpu, or gpu:1 for the second GPU; left out: GPU kernels on the first"))
+      .add_option("--device", a->device, tr("cpu, gpu, or gpu:1 for the second GPU; default: GPU kernels on the first"))
       ->type_name("NAME");
-  parser.add_option("--arch", a->arch, tr("Without a GPU its kernels are compiled for this; left out: sm_90a"))
+  parser.add_option("--arch", a->arch, tr("Architecture to compile for without a GPU; default: sm_90a"))
       ->type_name("SM");
-  parser.add_flag("--no-counters", a->no_counters, tr("Time alone, so that another profiler can count"));
-  parser.add_flag("--warm-l2", a->warm_l2, tr("GPU: repeats find the L2 cache as the one before left it"));
+  parser.add_flag("--no-counters", a->no_counters, tr("Measure only time, so that another profiler can count"));
+  parser.add_flag("--warm-l2", a->warm_l2, tr("GPU: leave the L2 cache as the previous repeat left it"));
   a->problem.add_to(parser, "--scale");
   add_layout(parser, a->layout,
-             tr("How Q, K, V and O lie in memory: bhld, or blhd where a kernel takes it; left out: bhld"));
+             tr("Memory layout of Q, K, V and O: bhld, or blhd if the kernel supports it; default: bhld"));
   add_output(parser, a->output);
   a->options.takes_tuned = true;
   a->options.add_to(parser, true);
@@ -416,14 +413,21 @@ Command add_bench(Parser program) {
   add_outputs(parser, *a);
   a->gate.add_to(parser);
   parser.footer(
-      tr("Ctrl+C ends the sweep and writes the finished rows.\nExamples:\n  attnscope bench --kernels "
-         "cpu_multicore,cpu_flash --axis L --values 512,1024,2048 --csv sweep.csv\n  attnscope bench --kernels "
-         "naive,tiled,flash_simt --values 512,1024,2048 --tokens 16384 --hq 16 -o gpu.attn\n  attnscope bench "
-         "--kernels my_attention.cu,flash_simt --values 512,1024,2048 --hq 16 --d 64\n  attnscope bench --kernels "
-         "my_attention.cu --values 2048 --hq 16 --d 64 --maxrregcount 64 --fast-math\n  attnscope bench --kernels "
-         "naive,flash_mma --values 1024,4096 --dtype f16 --peers -o beside_torch.attn\n  attnscope bench --kernels "
-         "cpu_flash --values 512,1024 --against last_week.attn --fail-under 0.97\n  attnscope bench --axis bc --values "
-         "16,32,64,128 --kernels cpu_flash --lq 1024 --d 128 --causal --json -"));
+      tr("Ctrl+C stops the sweep and writes the finished rows.\n"
+         "Examples:\n"
+         "  attnscope bench --kernels cpu_multicore,cpu_flash --axis L --values 512,1024,2048 --csv "
+         "sweep.csv\n"
+         "  attnscope bench --kernels naive,tiled,flash_simt --values 512,1024,2048 --tokens 16384 --hq "
+         "16 -o gpu.attn\n"
+         "  attnscope bench --kernels my_attention.cu,flash_simt --values 512,1024,2048 --hq 16 --d 64\n"
+         "  attnscope bench --kernels my_attention.cu --values 2048 --hq 16 --d 64 --maxrregcount 64 "
+         "--fast-math\n"
+         "  attnscope bench --kernels naive,flash_mma --values 1024,4096 --dtype f16 --peers -o "
+         "beside_torch.attn\n"
+         "  attnscope bench --kernels cpu_flash --values 512,1024 --against last_week.attn --fail-under "
+         "0.97\n"
+         "  attnscope bench --axis bc --values 16,32,64,128 --kernels cpu_flash --lq 1024 --d 128 "
+         "--causal --json -"));
   return {parser, [a](Stopper& stopper) { return bench(*a, stopper); }};
 }
 

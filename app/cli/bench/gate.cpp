@@ -14,11 +14,11 @@
 namespace attn::cli {
 
 void GateArguments::add_to(Parser parser) {
-  parser.add_option("--against", against, tr("Hold each row against the same point of an earlier session"))
+  parser.add_option("--against", against, tr("Compare each row with the same point of an earlier session"))
       ->type_name("FILE.attn");
   parser
       .add_option("--fail-under", fail_under,
-                  tr("Exit 1 where a row has less than this share of its earlier speed; 0.97 is usual"))
+                  tr("Exit with 1 if a row has less than this fraction of its earlier speed; 0.97 is typical"))
       ->type_name("X");
 }
 
@@ -28,10 +28,11 @@ Result<std::optional<Session>> GateArguments::earlier() const {
     return std::optional<Session>();
   }
   if (fail_under && !(std::isfinite(*fail_under) && *fail_under > 0))
-    return bad_input(phrase("--fail-under {}: use a share of the earlier speed, such as 0.97.", *fail_under));
+    return bad_input(
+        phrase("Invalid --fail-under {}: use a fraction of the earlier speed, such as 0.97.", *fail_under));
   auto session = read_session(against);
   if (!session) return bad_input(phrase("--against {}: {}", against, session.error().message));
-  if (rows_of(*session) == 0) return bad_input(phrase("--against {} holds no measurement.", against));
+  if (rows_of(*session) == 0) return bad_input(phrase("--against {} contains no measurement.", against));
   return std::optional<Session>(*std::move(session));
 }
 
@@ -50,15 +51,15 @@ Result<void> GateArguments::judge(std::span<const Measurement> rows, const Prove
   if (!fail_under) return ok();
   const std::size_t compared = held.compared();
   if (fallen.empty() && compared == 0)
-    return fail(ErrorKind::failed, phrase("No row has a partner in {}; nothing was compared.", against));
+    return fail(ErrorKind::failed, phrase("No row has a counterpart in {}; nothing was compared.", against));
   if (fallen.empty()) {
-    say(plural(compared, "{0} row holds {1} of its earlier speed.", "{0} rows hold {1} of their earlier speed.",
+    say(plural(compared, "{0} row keeps {1} of its earlier speed.", "{0} rows keep {1} of their earlier speed.",
                *fail_under));
     return ok();
   }
-  std::string words = phrase("{} of {} rows fell under {} of their earlier speed: {}.", fallen.size(), held.rows.size(),
+  std::string words = phrase("{} of {} rows fell below {} of their earlier speed: {}.", fallen.size(), held.rows.size(),
                              *fail_under, fmt::join(fallen, ", "));
-  if (in_noise > 0) words += phrase(" {} of them may be noise; a longer --time-limit tells.", in_noise);
+  if (in_noise > 0) words += phrase(" {} of them may be noise; use a longer --time-limit to find out.", in_noise);
   return fail(ErrorKind::failed, words);
 }
 

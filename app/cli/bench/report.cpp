@@ -25,7 +25,8 @@ Result<int> report(const ReportArguments& a) {
   auto session = read_session(a.session);
   if (!session) return bad_input(session.error().message);
   if (rows_of(*session) == 0)
-    return bad_input(phrase("{} holds no measurement; `attnscope bench -o {}` makes some.", a.session, a.session));
+    return bad_input(
+        phrase("{} contains no measurement; create some with `attnscope bench -o {}`.", a.session, a.session));
   for (const std::string& name : report_files()) {
     const NamedFile output{"-o", (std::filesystem::path(a.out) / name).string()};
     if (auto r = check_distinct({{tr("the session"), a.session}}, {output}); !r) return tl::unexpected(r.error());
@@ -37,7 +38,7 @@ Result<int> report(const ReportArguments& a) {
   picture.height = 600;
   restore_bench(session->state, picture.state);
   if (!a.theme.empty() && a.theme != "dark" && a.theme != "light")
-    return bad_input(phrase("--theme {}: dark or light.", a.theme));
+    return bad_input(phrase("Unknown --theme {}; use dark or light.", a.theme));
   picture.state.preferences.theme = a.theme == "dark" ? Theme::dark : Theme::light;
   for (SweepRun& run : session->runs) {
     show_run(picture.state.document.runs, run.id);
@@ -54,14 +55,14 @@ Result<int> report(const ReportArguments& a) {
 
 Command add_report(Parser program) {
   auto a = std::make_shared<ReportArguments>();
-  Parser parser = program.add_subcommand("report", tr("A saved sweep as a folder: plots, summary, table, CSV"));
-  parser.add_option("session", a->session, tr("What `attnscope bench -o` or the window saved"))
+  Parser parser = program.add_subcommand("report", tr("Turn a saved sweep into a folder: plots, summary, table, CSV"));
+  parser.add_option("session", a->session, tr("Session saved by `attnscope bench -o` or the window"))
       ->required()
       ->type_name("FILE.attn");
-  parser.add_option("-o,--out", a->out, tr("Made where it is not there; files of the same names are replaced"))
+  parser.add_option("-o,--out", a->out, tr("Created if missing; files with the same names are replaced"))
       ->required()
       ->type_name("FOLDER");
-  parser.add_option("--theme", a->theme, tr("Of the plots: light or dark; left out: light"))->type_name("NAME");
+  parser.add_option("--theme", a->theme, tr("Theme of the plots, light or dark; default: light"))->type_name("NAME");
   parser.footer(
       tr("Examples:\n  attnscope report sweep.attn -o sweep-report\n  attnscope report sweep.attn --theme dark -o "
          "slides"));

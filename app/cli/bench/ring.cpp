@@ -63,7 +63,7 @@ Result<Problem> problem_of(const RingArguments& a) {
 Result<InputSpec> inputs_asked(const RingArguments& a) {
   InputSpec spec;
   const auto generator = generator_from_name(a.generator);
-  if (!generator) return bad_input(phrase("--generator {} is unknown; `attnscope list` names them.", a.generator));
+  if (!generator) return bad_input(phrase("Unknown --generator {}; see `attnscope list`.", a.generator));
   spec.generator = *generator;
   spec.seed = 1;
   if (a.seed.empty()) return spec;
@@ -79,9 +79,9 @@ Result<Options> options_of(const RingArguments& a, const KernelRow& row) {
   if (auto r = a.options.check_read_by(rows); !r) return tl::unexpected(r.error());
   if (auto r = a.options.apply_to(o); !r) return tl::unexpected(r.error());
   if (a.ranks < 1 || a.ranks > kMostRanksOfRing)
-    return bad_input(phrase("--ranks {}: a ring has 1 to {} ranks.", a.ranks, kMostRanksOfRing));
+    return bad_input(phrase("Invalid --ranks {}: a ring has 1 to {} ranks.", a.ranks, kMostRanksOfRing));
   const auto deal = value_from_text(kDeal, a.deal);
-  if (!deal) return bad_input(phrase("--deal {} is unknown; use zigzag or in_order.", a.deal));
+  if (!deal) return bad_input(phrase("Unknown --deal {}; use zigzag or in_order.", a.deal));
   choose(o, kRanks, a.ranks);
   choose(o, kDeal, *deal);
   return o;
@@ -129,7 +129,7 @@ std::int64_t tiles_of(const KeyParts& parts, const Ring& ring, std::int64_t rank
 std::string table_of(const Measured& m) {
   const Ring& ring = m.ring->ring();
   const RingRun& run = middle(m.runs);
-  std::string text = tr("rank  query tiles  key tiles  computes ms  waits ms        sent  sending GB/s\n");
+  std::string text = tr("rank  query tiles  key tiles   compute ms   wait ms        sent  sending GB/s\n");
   for (std::size_t n = 0; n < run.ranks.size(); ++n) {
     const RankRun& r = run.ranks[n];
     const auto rank = static_cast<std::int64_t>(n);
@@ -144,19 +144,23 @@ std::string table_of(const Measured& m) {
 
 std::string words_of(const Measured& m) {
   const Ring& ring = m.ring->ring();
-  std::string text = phrase("ring of {}, {}, on {}: {}, {} x {} tiles, threads of a rank: {}\n\n", ring.ranks,
-                            value_text(kDeal, ring.zigzag ? 1 : 0), describe(m.problem), m.ring->kernel().id,
-                            m.ring->options().br, m.ring->options().bc, m.ring->options().threads);
+  std::string text = phrase(
+      "ring of {}, {}, on {}: {}, {} x {} tiles, threads per rank: {}\n"
+      "\n",
+      ring.ranks, value_text(kDeal, ring.zigzag ? 1 : 0), describe(m.problem), m.ring->kernel().id,
+      m.ring->options().br, m.ring->options().bc, m.ring->options().threads);
   text += table_of(m);
-  text += phrase("\nfirst start to last end: {:.3f} ms, median of {} ({:.3f} to {:.3f})\n", m.time.median / 1e3,
-                 m.time.n, m.time.q1 / 1e3, m.time.q3 / 1e3);
+  text += phrase(
+      "\n"
+      "from first start to last end: {:.3f} ms, median of {} ({:.3f} to {:.3f})\n",
+      m.time.median / 1e3, m.time.n, m.time.q1 / 1e3, m.time.q3 / 1e3);
   if (ring.ranks > 1)
-    text += phrase("one rank with as many threads: {:.3f} ms; the ring is {:.2f} times as fast, {:.0f} % of {} times\n",
+    text += phrase("one rank with as many threads: {:.3f} ms; speed-up of the ring: {:.2f}, {:.0f} % of {}\n",
                    m.one_rank.median / 1e3, m.one_rank.median / m.time.median,
                    100 * m.one_rank.median / m.time.median / static_cast<double>(ring.ranks), ring.ranks);
-  text += m.same_bits ? tr("bits: those of one process that walks the same ring\n")
-                      : tr("bits: NOT those of one process that walks the same ring\n");
-  text += m.verdict.pass ? phrase("right: error {:.3g} of {:.3g} allowed, {}\n", m.verdict.error(), m.verdict.allowed(),
+  text += m.same_bits ? tr("bits: identical to one process walking the same ring\n")
+                      : tr("bits: DIFFERENT from one process walking the same ring\n");
+  text += m.verdict.pass ? phrase("correct: error {:.3g}, allowed {:.3g}, {}\n", m.verdict.error(), m.verdict.allowed(),
                                   tr("against the fp64 reference"))
                          : phrase("WRONG: {}\n", m.verdict.reason);
   return text;
@@ -218,7 +222,7 @@ Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
   if (!options) return tl::unexpected(options.error());
   const auto spec = inputs_asked(a);
   if (!spec) return tl::unexpected(spec.error());
-  if (a.repeats < 1 || a.repeats > 1000) return bad_input(phrase("--repeats {}: 1 to 1000.", a.repeats));
+  if (a.repeats < 1 || a.repeats > 1000) return bad_input(phrase("Invalid --repeats {}: use 1 to 1000.", a.repeats));
   if (auto r = check_hang_limit(a.hang_limit); !r) return tl::unexpected(r.error());
   for (const auto& [name, file] : {NamedFile{"--json", a.json_file}, {"--csv", a.csv_file}}) {
     if (file.empty()) continue;
@@ -269,27 +273,27 @@ Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
 Command add_ring(Parser program) {
   auto a = std::make_shared<RingArguments>();
   Parser parser = program.add_subcommand(
-      "ring", tr("cpu_flash dealt to the ranks of a ring, a process each: K and V travel, m, l and O are merged"));
-  parser.add_option("--kernel", a->kernel, tr("A kernel of the CPU that walks a ring; left out: cpu_flash"))
-      ->type_name("ID");
+      "ring", tr("Distribute cpu_flash over a ring of processes: K and V travel, m, l and O are merged"));
+  parser.add_option("--kernel", a->kernel, tr("CPU kernel that walks a ring; default: cpu_flash"))->type_name("ID");
   parser.add_option("--ranks", a->ranks, tr("Processes, 1 to 64"))->type_name("N");
   parser
       .add_option("--deal", a->deal,
-                  tr("zigzag: an early and a late chunk each, the same work under a causal mask; or in_order"))
+                  tr("zigzag gives each rank an early and a late chunk, balancing a causal mask; or in_order"))
       ->type_name("NAME");
   a->problem.add_to(parser, "--scale");
   a->options.add_to(parser, false);
-  parser.add_option("--generator", a->generator, tr("How the numbers are made"))->type_name("NAME");
-  parser.add_option("--seed", a->seed, tr("Of the generator"))->type_name("N");
-  parser.add_option("--repeats", a->repeats, tr("Timed runs after one that warms up"))->type_name("N");
-  add_hang_limit(parser, a->hang_limit, tr("End the ring after so long without any news of a rank"));
+  parser.add_option("--generator", a->generator, tr("How to generate numbers"))->type_name("NAME");
+  parser.add_option("--seed", a->seed, tr("Seed of the generator"))->type_name("N");
+  parser.add_option("--repeats", a->repeats, tr("Timed runs, after one warm-up"))->type_name("N");
+  add_hang_limit(parser, a->hang_limit, tr("Stop the ring if no rank reports for this long"));
   parser.add_option("--json", a->json_file, tr("All figures and every span of every rank"))->type_name("FILE");
-  parser.add_option("--csv", a->csv_file, tr("The spans alone: run, rank, turn, work, begin_us, end_us"))
+  parser.add_option("--csv", a->csv_file, tr("Only the spans: run, rank, turn, work, begin_us, end_us"))
       ->type_name("FILE");
   parser.footer(
-      tr("Exit code 1: the answer is wrong, or its bits are not those of one process.\nExamples:\n  "
-         "attnscope ring --ranks 3 --l 1024 --hq 4 --causal\n  attnscope ring --ranks 2 --deal in_order "
-         "--l 1024 --causal --csv spans.csv"));
+      tr("Exit code 1: the output is wrong, or its bits differ from those of one process.\n"
+         "Examples:\n"
+         "  attnscope ring --ranks 3 --l 1024 --hq 4 --causal\n"
+         "  attnscope ring --ranks 2 --deal in_order --l 1024 --causal --csv spans.csv"));
   return {parser, [a](Stopper& stopper) { return run_ring(*a, stopper); }};
 }
 

@@ -41,7 +41,7 @@ Result<TuneSpec> spec_of(const TuneArguments& a, const KernelRow& row) {
   const auto device = choose_device(a.device);
   if (!device) return tl::unexpected(device.error());
   if (a.device == "cpu" && row.processor == Processor::gpu)
-    return bad_input(phrase("{} runs on a GPU, and --device cpu was given.", row.id));
+    return bad_input(phrase("{} runs on a GPU, but --device cpu was given.", row.id));
   s.gpu = device->index;
   s.l2 = a.warm_l2 ? L2State::warm : L2State::cold;
   OptionArguments options = a.options;
@@ -52,7 +52,7 @@ Result<TuneSpec> spec_of(const TuneArguments& a, const KernelRow& row) {
   if (auto r = options.apply_to(s.options); !r) return tl::unexpected(r.error());
   if (!a.generator.empty()) {
     const auto g = generator_from_name(a.generator);
-    if (!g) return bad_input(phrase("--generator {} is unknown; normal is usual.", a.generator));
+    if (!g) return bad_input(phrase("Unknown --generator {}; the usual one is normal.", a.generator));
     s.generator = *g;
   }
   if (!a.seed.empty()) {
@@ -66,16 +66,17 @@ Result<TuneSpec> spec_of(const TuneArguments& a, const KernelRow& row) {
   s.budget_s = a.budget;
   s.seconds_per_point = a.each;
   s.finalists = a.best;
-  if (!(a.each > 0 && a.each <= 60)) return bad_input(phrase("--each {} is not in 0 to 60.", a.each));
+  if (!(a.each > 0 && a.each <= 60)) return bad_input(phrase("Invalid --each {}: use 0 to 60.", a.each));
   if (auto r = validate(s); !r) return tl::unexpected(r.error());
   return s;
 }
 
 Result<void> check_outputs(const TuneArguments& a) {
-  if (a.compile && !a.plan) return bad_input(tr("--compile goes with --plan: what is tried is compiled anyway."));
+  if (a.compile && !a.plan)
+    return bad_input(tr("--compile only works with --plan: without it, every candidate is compiled anyway."));
   if (!a.arch.empty() && !a.plan)
-    return bad_input(tr("--arch goes with --plan: what is tried runs on the GPU that is here."));
-  if (a.csv == "-" && a.json == "-") return bad_input(tr("Of --csv - and --json - one alone can go to stdout."));
+    return bad_input(tr("--arch only works with --plan: without it, candidates run on this machine's GPU."));
+  if (a.csv == "-" && a.json == "-") return bad_input(tr("Only one of --csv - and --json - can use stdout."));
   for (const auto& [option, file] : {std::pair("--csv", a.csv), std::pair("--json", a.json)})
     if (!file.empty())
       if (auto r = check_writable(option, file); !r) return r;
@@ -103,7 +104,7 @@ Result<Device> planned_device(const TuneArguments& a, const KernelRow& row, Tune
   if (!a.arch.empty()) return gpu::device_for(a.arch);
   const auto here = tuner.place(row, spec.gpu, stop);
   if (!here)
-    return fail(here.error().kind, phrase("{}; --arch sm_90a plans for one that is not here", here.error().message));
+    return fail(here.error().kind, phrase("{}; to plan for another one, add --arch sm_90a", here.error().message));
   return here->device;
 }
 
@@ -130,9 +131,9 @@ Result<int> tune_kernel(const TuneArguments& a, const Stopper& stopper) {
   if (!result) return tl::unexpected(result.error());
   if (auto r = write_outputs(a, **row, *result); !r) return tl::unexpected(r.error());
   if (stopper.token().stop_requested())
-    return fail(ErrorKind::cancelled, tr("Cancelled; what was tried was written, nothing was kept."));
+    return fail(ErrorKind::cancelled, tr("Cancelled; results so far were written, no choice was stored."));
   const bool wrong = std::ranges::any_of(result->tiles, [](const TriedTile& t) { return t.fate == TileFate::wrong; });
-  if (wrong) return fail(ErrorKind::failed, tr("Some tiles gave a wrong answer; they are marked."));
+  if (wrong) return fail(ErrorKind::failed, tr("Some tiles gave wrong results; they are marked."));
   if (!result->decision) return fail(ErrorKind::cannot_run, result->words);
   return 0;
 }
@@ -141,34 +142,38 @@ Result<int> tune_kernel(const TuneArguments& a, const Stopper& stopper) {
 
 Command add_tune(Parser program) {
   auto a = std::make_shared<TuneArguments>();
-  Parser parser = program.add_subcommand("tune", tr("Which tile, threads and stages of a kernel are fastest"));
-  parser.add_option("kernel", a->kernel, tr("A kernel of `attnscope list` that has tiles"))
+  Parser parser = program.add_subcommand("tune", tr("Find the fastest tile, threads and stages of a kernel"));
+  parser.add_option("kernel", a->kernel, tr("Kernel from `attnscope list` that has tiles"))
       ->required()
       ->type_name("ID");
   a->problem.add_to(parser, "--scale");
-  parser.add_option("--threads", a->threads, tr("Leave the threads at this number"))->type_name("N");
-  parser.add_option("--stages", a->stages, tr("Leave the depth of the copy pipeline at this number"))->type_name("N");
+  parser.add_option("--threads", a->threads, tr("Keep the number of threads fixed"))->type_name("N");
+  parser.add_option("--stages", a->stages, tr("Keep the number of pipeline stages fixed"))->type_name("N");
   a->options.add_set_to(parser);
-  parser.add_flag("--plan", a->plan, tr("Try nothing: what would be tried, with shared memory and occupancy of each"));
-  parser.add_flag("--compile", a->compile, tr("With --plan: registers and spills of each too, from the compiler"));
+  parser.add_flag("--plan", a->plan, tr("Run nothing: list the candidates with their shared memory and occupancy"));
+  parser.add_flag("--compile", a->compile, tr("With --plan: also registers and spills, from the compiler"));
   parser.add_option("--arch", a->arch, tr("With --plan: for this architecture; no GPU needed"))->type_name("SM");
-  parser.add_option("--budget", a->budget, tr("Seconds for all; what was not tried by then says so"))
+  parser.add_option("--budget", a->budget, tr("Total seconds; candidates not tried by then are marked"))
       ->type_name("SECONDS");
-  parser.add_option("--each", a->each, tr("Seconds of the first, short repeats of a tile"))->type_name("SECONDS");
-  parser.add_option("--best", a->best, tr("How many are timed again, in turns with the usual tile"))->type_name("N");
-  parser.add_option("--generator", a->generator, tr("How the numbers are made; left out: normal"))->type_name("NAME");
-  parser.add_option("--seed", a->seed, tr("Of the generator"))->type_name("N");
-  parser.add_option("--memory-limit", a->memory_limit, tr("Refuse what takes more; left out: what is free"))
+  parser.add_option("--each", a->each, tr("Seconds for the first, short repeats of a tile"))->type_name("SECONDS");
+  parser.add_option("--best", a->best, tr("Number of finalists, timed again alternately with the usual tile"))
+      ->type_name("N");
+  parser.add_option("--generator", a->generator, tr("How to generate numbers; default: normal"))->type_name("NAME");
+  parser.add_option("--seed", a->seed, tr("Seed of the generator"))->type_name("N");
+  parser
+      .add_option("--memory-limit", a->memory_limit,
+                  tr("Reject candidates that need more memory; default: free memory"))
       ->type_name("BYTES");
   parser.add_option("--device", a->device, tr("gpu:1 for the second GPU"))->type_name("NAME");
-  parser.add_flag("--warm-l2", a->warm_l2, tr("GPU: repeats find the L2 cache as the one before left it"));
-  parser.add_option("--csv", a->csv, tr("Every tile as CSV; -: to stdout"))->type_name("FILE");
-  parser.add_option("--json", a->json, tr("The same as JSON with the decision; -: to stdout"))->type_name("FILE");
+  parser.add_flag("--warm-l2", a->warm_l2, tr("GPU: leave the L2 cache as the previous repeat left it"));
+  parser.add_option("--csv", a->csv, tr("Every tile as CSV; -: stdout"))->type_name("FILE");
+  parser.add_option("--json", a->json, tr("The same as JSON, with the decision; -: stdout"))->type_name("FILE");
   parser.footer(
-      tr("What is chosen is kept in the cache; `bench --tile tuned` takes it. Ctrl+C writes what was "
-         "tried.\nExamples:\n  attnscope tune cpu_flash --l 1024 --d 64 --hq 8 --budget 10\n  attnscope tune flash_mma "
-         "--dtype f16 --l 4096 --d 128 --hq 16 --causal --csv surface.csv\n  attnscope tune flash_mma --dtype f16 --l "
-         "4096 --d 64 --plan --arch sm_90a"));
+      tr("The choice is cached for `bench --tile tuned`. Ctrl+C writes the results so far.\n"
+         "Examples:\n"
+         "  attnscope tune cpu_flash --l 1024 --d 64 --hq 8 --budget 10\n"
+         "  attnscope tune flash_mma --dtype f16 --l 4096 --d 128 --hq 16 --causal --csv surface.csv\n"
+         "  attnscope tune flash_mma --dtype f16 --l 4096 --d 64 --plan --arch sm_90a"));
   return {parser, [a](Stopper& stopper) { return tune_kernel(*a, stopper); }};
 }
 

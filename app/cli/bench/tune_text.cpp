@@ -21,8 +21,8 @@ std::string head(const KernelRow& row, const TuneResult& r) {
 std::string resources(const TileCandidate& c) {
   if (c.occupancy.max_warps == 0) return {};
   const std::string blocks = c.compiled
-                                 ? plural(c.occupancy.blocks, "{} block an SM", "{} blocks an SM")
-                                 : plural(c.occupancy.blocks, "at most {} block an SM", "at most {} blocks an SM");
+                                 ? plural(c.occupancy.blocks, "{} block per SM", "{} blocks per SM")
+                                 : plural(c.occupancy.blocks, "at most {} block per SM", "at most {} blocks per SM");
   std::string words = phrase("{:>7} B shared, {}, {:.1f} % occupancy", c.shared_bytes, blocks, c.occupancy.percent());
   if (c.compiled) {
     words += plural(c.compiled->registers, ", {} register", ", {} registers");
@@ -80,7 +80,9 @@ std::string surface(const TuneResult& r) {
     text += '\n';
   }
   return phrase(
-      "{}us, the fastest threads and stages of each; * chosen, u usual, s spills, - does not fit, . not tried\n", text);
+      "{}us, the fastest threads and stages for each tile; * chosen, u usual, s spills, - does not "
+      "fit, . not tried\n",
+      text);
 }
 
 std::string turns(const KernelRow& row, const TuneResult& r) {
@@ -92,7 +94,7 @@ std::string turns(const KernelRow& row, const TuneResult& r) {
   std::string text = tr("In turns:\n");
   for (const std::size_t n : sides) {
     const TriedTile& t = r.tiles[n];
-    text += phrase("  {:<34} {:>10.1f} us, 95 % of the median in {:.1f} to {:.1f}, n = {}, {}{}{}\n",
+    text += phrase("  {:<34} {:>10.1f} us, median in {:.1f} to {:.1f} with 95 % confidence, n = {}, {}{}{}\n",
                    tile_words(row, t.tile.options), t.turns.median, t.turns.ci_low, t.turns.ci_high, t.turns.n,
                    t.verdict, n == r.usual ? tr(", usual") : "", r.decision && n == r.chosen ? tr(", chosen") : "");
     if (const std::string words = resources(t.tile); !words.empty()) text += fmt::format("  {:<34} {}\n", "", words);
@@ -105,7 +107,7 @@ std::string turns(const KernelRow& row, const TuneResult& r) {
 std::string plan_text(const KernelRow& row, const TuneResult& r) {
   std::string text = head(row, r);
   const auto order = order_to_try(r);
-  text += phrase("{} of {} would be tried, in this order:\n", order.size(), r.tiles.size());
+  text += phrase("{} of {} candidates, in this order:\n", order.size(), r.tiles.size());
   for (const std::size_t n : order) {
     const TileCandidate& tile = r.tiles[n].tile;
     text +=
@@ -119,7 +121,7 @@ std::string result_text(const KernelRow& row, const TuneResult& r) {
   std::string text = head(row, r) + surface(r) + turns(row, r);
   if (r.decision) text += fmt::format("{}. ", name_of(*r.decision));
   text += r.words + "\n";
-  if (!r.date.empty()) text += phrase("Kept {}; `--tile tuned` takes it.\n", r.date);
+  if (!r.date.empty()) text += phrase("Stored {} for `--tile tuned`.\n", r.date);
   return text;
 }
 

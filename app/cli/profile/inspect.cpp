@@ -82,7 +82,7 @@ Result<std::vector<InspectPoint>> points_of(const InspectArguments& a, const Nam
                                             const Options& options) {
   const auto named = dtype_from_name(a.dtype);
   if (!named && !a.dtype.empty()) {
-    return bad_input(phrase("--dtype {} is unknown; use f32, f16 or bf16.", a.dtype));
+    return bad_input(phrase("Unknown --dtype {}; use f32, f16 or bf16.", a.dtype));
   }
   for (const auto& [option, list] : {std::pair("--arch", a.archs), std::pair("--head-dim", a.head_dims)}) {
     if (auto r = check_once(option, split(list, ',')); !r) return tl::unexpected(r.error());
@@ -91,7 +91,8 @@ Result<std::vector<InspectPoint>> points_of(const InspectArguments& a, const Nam
   if (!dims) return tl::unexpected(dims.error());
   std::vector<InspectPoint> points;
   for (const KernelRow* row : kernels.rows) {
-    if (row->processor != Processor::gpu) return bad_input(phrase("{} runs on the CPU: nothing is compiled.", row->id));
+    if (row->processor != Processor::gpu)
+      return bad_input(phrase("{} runs on the CPU: there is nothing to compile.", row->id));
     std::vector<std::string> archs(row->architectures.begin(), row->architectures.end());
     if (!a.archs.empty()) archs = split(a.archs, ',');
     for (const std::string& arch : archs) {
@@ -151,7 +152,7 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
   say_progress("");
   std::string text = fmt::format("{:<7} {:<{}} {:>4} {:>8} {:>10} {:>8} {:>8} {:>7} {:>6}  {:>7}  {:<12}  {}\n", "arch",
                                  "entry", width, "D", "threads", "registers", "static B", "dyn B", "stack B", "spill",
-                                 "occup.", tr("on one SM"), tr("limited by"));
+                                 "occup.", tr("per SM"), tr("limited by"));
   for (const InspectPoint& at : *points)
     if (at.row->reason != nullptr)
       text += fmt::format("{} at D = {}, L = {}: {}\n", at.row->id, at.problem.D, kLength,
@@ -161,7 +162,7 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
     text += line_of(*at, e, width);
     if (at->device.arch != gpu::kArchRunOn && gpu::own_source(*at->row) == nullptr) others.insert(at->device.arch);
   }
-  if (!others.empty()) text += phrase("Compiled only, never run on: {}.\n", fmt::join(others, ", "));
+  if (!others.empty()) text += phrase("Compiled but never run on: {}.\n", fmt::join(others, ", "));
   if (auto r = a.as_json ? print_data(all.dump(2) + "\n") : print(text); !r) return tl::unexpected(r.error());
   return 0;
 }
@@ -170,28 +171,31 @@ Result<int> inspect_kernels(const InspectArguments& a, const Stopper& stopper) {
 
 Command add_inspect(Parser program) {
   auto a = std::make_shared<InspectArguments>();
-  Parser parser = program.add_subcommand("inspect", tr("What the compiler says of GPU kernels; no GPU needed"));
-  parser.add_option("kernel", a->kernels, tr("GPU kernels of `attnscope list`, or FILE.cu of your own"))
+  Parser parser = program.add_subcommand("inspect", tr("Show what the compiler says about GPU kernels; no GPU needed"));
+  parser.add_option("kernel", a->kernels, tr("GPU kernels from `attnscope list`, or your own FILE.cu"))
       ->required()
       ->type_name("ID,ID,...");
-  parser.add_option("--arch", a->archs, tr("Architectures; left out: all that the kernel runs on"))
+  parser.add_option("--arch", a->archs, tr("Architectures; default: all that the kernel supports"))
       ->type_name("SM,SM,...");
   parser.add_option("--head-dim", a->head_dims, tr("Head dimensions, 1 to 256"))->type_name("N,N,...");
-  parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; left out: the first that the kernel takes"))
+  parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; default: the first that the kernel supports"))
       ->type_name("DTYPE");
-  parser.add_option("--pass", a->pass, tr("forward or backward; left out: that of the kernel"))->type_name("PASS");
+  parser.add_option("--pass", a->pass, tr("forward or backward; default: the kernel's own"))->type_name("PASS");
   parser.add_flag("--causal", a->causal, tr("With a mask"));
   parser.add_flag("--bias", a->bias, tr("With a bias"));
-  parser.add_flag("--softcap", a->softcap, tr("With a softcap; its number changes no code"));
+  parser.add_flag("--softcap", a->softcap, tr("With a softcap; its value does not affect the code"));
   parser.add_flag("--alibi", a->alibi, tr("With ALiBi slopes"));
   a->options.add_to(parser, false);
   a->build.add_to(parser);
-  parser.add_flag("--json", a->as_json, tr("As JSON"));
-  parser.add_flag("--no-cache", a->no_cache, tr("Compile again, keep nothing"));
+  parser.add_flag("--json", a->as_json, tr("Print JSON"));
+  parser.add_flag("--no-cache", a->no_cache, tr("Recompile without the cache"));
   parser.footer(
-      tr("Registers, shared memory and spills come from the compiler, the occupancy from them (all: origin "
-         "compiled).\nExamples:\n  attnscope inspect flash_simt --arch sm_75,sm_80,sm_90a --head-dim 64\n  attnscope "
-         "inspect naive,tiled --arch sm_90a --head-dim 128 --dtype f16 --json\n  attnscope inspect my_attention.cu"));
+      tr("Registers, shared memory and spills come from the compiler. The occupancy follows from them "
+         "(origin of all: compiled).\n"
+         "Examples:\n"
+         "  attnscope inspect flash_simt --arch sm_75,sm_80,sm_90a --head-dim 64\n"
+         "  attnscope inspect naive,tiled --arch sm_90a --head-dim 128 --dtype f16 --json\n"
+         "  attnscope inspect my_attention.cu"));
   return {parser, [a](Stopper& stopper) { return inspect_kernels(*a, stopper); }};
 }
 

@@ -109,11 +109,11 @@ Result<void> take_kernel(const LabArguments& a, Subject& s) {
 
 Result<Subject> subject_of(const LabArguments& a) {
   if (a.kernel.empty() == a.experiment.empty())
-    return bad_input(tr("Name a kernel (an id or FILE.cu), or --experiment ID; `attnscope lab --list` has those."));
+    return bad_input(tr("Name a kernel (an id or FILE.cu), or use --experiment ID; see `attnscope lab --list`."));
   Subject s;
   if (auto r = a.kernel.empty() ? take_experiment(a, s) : take_kernel(a, s); !r) return tl::unexpected(r.error());
   if (s.original->processor != Processor::gpu)
-    return bad_input(phrase("{} runs on the CPU: the lab compiles kernels of a GPU.", s.original->id));
+    return bad_input(phrase("{} runs on the CPU: the lab compiles GPU kernels.", s.original->id));
   if (auto r = gpu::check_build(a.build.build); !r) return bad_input(r.error().message + ".");
   if (a.build.build.max_registers != 0) s.lab.now.build.max_registers = a.build.build.max_registers;
   s.lab.now.build.fast_math |= a.build.build.fast_math;
@@ -182,9 +182,9 @@ std::string seconds_text(const char* what, std::vector<double> seconds) {
   if (seconds.empty()) return {};
   std::ranges::sort(seconds);
   return fmt::format("{}: {:.2f} s{}\n", what, quantile(seconds, 0.5),
-                     seconds.size() > 1 ? phrase(", the median of {} ({:.2f} to {:.2f})", seconds.size(),
-                                                 seconds.front(), seconds.back())
-                                        : "");
+                     seconds.size() > 1
+                         ? phrase(", median of {} ({:.2f} to {:.2f})", seconds.size(), seconds.front(), seconds.back())
+                         : "");
 }
 
 // The lines that take the most of the warps' time, beside what the same lines of the original take.
@@ -196,7 +196,7 @@ std::string lines_text(const LabScene& scene, const std::string& source) {
   for (const auto& [number, line] : scene.lines.by_line) lines.emplace_back(number, &line);
   std::ranges::stable_sort(lines, [](const auto& x, const auto& y) { return x.second->share > y.second->share; });
   lines.resize(std::min(lines.size(), kMost));
-  std::string text = phrase("{:>6} {:>6} {:>9}  {:<10} text; % of warp time\n", "line", "%", "original", "phase");
+  std::string text = phrase("{:>6} {:>6} {:>9}  {:<10} source; % of warp time\n", "line", "%", "original", "phase");
   for (const auto& [number, line] : lines) {
     std::string_view rest = source;
     for (std::int32_t n = 1; n < number; ++n) rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
@@ -221,8 +221,8 @@ std::string text_of(const LabScene& scene, const Subject& s, const Loops& second
     for (const ProfileFigure& f : group.figures)
       text += fmt::format("  {:<34} {:>14} {:>14} {:>8}\n", f.label, f.text, f.other, f.change.text);
   text += lines_text(scene, s.lab.now.text);
-  text += seconds_text(tr("From the text to the row"), seconds.rows);
-  text += seconds_text(tr("From the text to its samples by line"), seconds.lines);
+  text += seconds_text(tr("From the source to the row"), seconds.rows);
+  text += seconds_text(tr("From the source to its samples by line"), seconds.lines);
   return text;
 }
 
@@ -249,7 +249,8 @@ Result<void> draw(const LabArguments& a, const Subject& s) {
 
 Result<int> lab(const LabArguments& a, Stopper& stopper) {
   if (a.list) return list_experiments(a.as_json);
-  if (a.loop < 1 || a.loop > kMostLoops) return bad_input(phrase("--loop {}: 1 to {} can be.", a.loop, kMostLoops));
+  if (a.loop < 1 || a.loop > kMostLoops)
+    return bad_input(phrase("Invalid --loop {}: use 1 to {}.", a.loop, kMostLoops));
   if (auto r = a.picture.check(); !r) return tl::unexpected(r.error());
   if (auto r = check_distinct({{"FILE.cu", a.kernel}}, {{"--png", a.picture.png}}); !r)
     return tl::unexpected(r.error());
@@ -291,26 +292,35 @@ Result<int> lab(const LabArguments& a, Stopper& stopper) {
 Command add_lab(Parser program) {
   auto a = std::make_shared<LabArguments>();
   Parser parser =
-      program.add_subcommand("lab", tr("A GPU kernel built otherwise, checked and timed, beside the original"));
-  parser.add_option("kernel", a->kernel, tr("Of `attnscope list`, or FILE.cu: of your own, or saved by the lab"))
+      program.add_subcommand("lab", tr("Build, check and time a changed GPU kernel, and compare it with the original"));
+  parser.add_option("kernel", a->kernel, tr("Kernel from `attnscope list`, or FILE.cu: your own or saved by the lab"))
       ->type_name("ID");
-  parser.add_option("--experiment", a->experiment, tr("A prepared experiment in place of a kernel"))->type_name("ID");
-  parser.add_flag("--list", a->list, tr("The prepared experiments: question, change, answer"));
-  parser.add_flag("--text", a->print_text, tr("Print the .cu file that is tried, and try nothing"));
-  parser.add_option("--loop", a->loop, tr("Build and measure so often, each time another text; left out: 1"))
+  parser.add_option("--experiment", a->experiment, tr("Run a prepared experiment instead of a kernel"))
+      ->type_name("ID");
+  parser.add_flag("--list", a->list, tr("List the experiments: question, change, answer"));
+  parser.add_flag("--text", a->print_text, tr("Print the .cu file without trying it"));
+  parser
+      .add_option("--loop", a->loop,
+                  tr("Build and measure this many times, each time with a different source; default: 1"))
       ->type_name("N");
-  parser.add_flag("--no-sample", a->no_sample, tr("Leave the samples by line out: where the warps wait"));
-  a->picture.add_to(parser, tr("A picture of the lab with what it was built to"));
-  parser.add_option("--arch", a->arch, tr("Without a GPU it is compiled for this; left out: sm_90a"))->type_name("SM");
+  parser.add_flag("--no-sample", a->no_sample, tr("Skip the samples by line, which show where the warps wait"));
+  a->picture.add_to(parser, tr("Picture of the lab with this build"));
+  parser.add_option("--arch", a->arch, tr("Architecture to compile for without a GPU; default: sm_90a"))
+      ->type_name("SM");
   a->problem.add_to(parser, "--scale");
   a->options.add_to(parser, false);
   a->build.add_to(parser);
-  parser.add_flag("--json", a->as_json, tr("As JSON"));
-  parser.footer(tr(
-      "Left out, the problem is f32 or what the kernel takes, H 16, L 4096, D 64. Exit 1: wrong, or not "
-      "built.\nExamples:\n  attnscope lab --list\n  attnscope lab --experiment pad_away\n  attnscope lab --experiment "
-      "expf --text > expf.cu\n  attnscope lab flash_simt --tile 64x64 --maxrregcount 128\n  attnscope lab flash_simt "
-      "--tile 64x64 --threads 128 --png lab.png\n  attnscope lab my_attention.cu --fast-math --l 1024"));
+  parser.add_flag("--json", a->as_json, tr("Print JSON"));
+  parser.footer(
+      tr("Default problem: f32 or what the kernel supports, H 16, L 4096, D 64. Exit code 1: wrong result "
+         "or failed build.\n"
+         "Examples:\n"
+         "  attnscope lab --list\n"
+         "  attnscope lab --experiment pad_away\n"
+         "  attnscope lab --experiment expf --text > expf.cu\n"
+         "  attnscope lab flash_simt --tile 64x64 --maxrregcount 128\n"
+         "  attnscope lab flash_simt --tile 64x64 --threads 128 --png lab.png\n"
+         "  attnscope lab my_attention.cu --fast-math --l 1024"));
   return {parser, [a](Stopper& stopper) { return lab(*a, stopper); }};
 }
 

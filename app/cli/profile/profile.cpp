@@ -36,19 +36,18 @@ Result<void> check_taking(const ProfileArguments& a) {
   const bool takes = a.request.any();
   const char* option = a.request.samples ? "--sample" : a.request.heartbeat ? "--heartbeat" : "--counts";
   if (!a.request.save.empty() && !takes)
-    return bad_input(tr("--save keeps what --sample, --heartbeat and --counts took: give one of them."));
+    return bad_input(tr("--save stores the results of --sample, --heartbeat and --counts: add one of them."));
   if (takes && !a.session.empty())
-    return bad_input(phrase("{} measures here, --session reads a file: give one.", option));
-  if (takes && !a.arch.empty())
-    return bad_input(phrase("{} compiles for the GPU that it runs on: leave --arch out.", option));
+    return bad_input(phrase("{} measures on this machine, --session reads a file: use one of them.", option));
+  if (takes && !a.arch.empty()) return bad_input(phrase("{} compiles for the GPU it runs on: omit --arch.", option));
   if (a.request.seconds <= 0 || a.request.seconds > 60)
-    return bad_input(phrase("--seconds {} is not in 0 to 60.", a.request.seconds));
+    return bad_input(phrase("Invalid --seconds {}: use 0 to 60.", a.request.seconds));
   return a.request.save.empty() ? ok() : check_writable("--save", a.request.save);
 }
 
 Result<int> profile_kernel(const ProfileArguments& a, Stopper& stopper) {
   if (auto r = check_taking(a); !r) return tl::unexpected(r.error());
-  if (a.lines < 0 || a.lines > 100000) return bad_input(phrase("--lines {} is not in 0 to 100000.", a.lines));
+  if (a.lines < 0 || a.lines > 100000) return bad_input(phrase("Invalid --lines {}: use 0 to 100000.", a.lines));
   for (const auto& [option, file] :
        {std::pair("--json", a.json_file), std::pair("--csv", a.csv_file), std::pair("--heartbeat-csv", a.beats_file)})
     if (!file.empty())
@@ -81,46 +80,48 @@ Result<int> profile_kernel(const ProfileArguments& a, Stopper& stopper) {
 
 Command add_profile(Parser program) {
   auto a = std::make_shared<ProfileArguments>();
-  Parser parser = program.add_subcommand("profile", tr("One GPU kernel down to its lines and phases; no GPU needed"));
-  parser.add_option("kernel", a->kernel, tr("A GPU kernel of `attnscope list`, or FILE.cu of your own"))
+  Parser parser = program.add_subcommand("profile", tr("Break one GPU kernel down by line and phase; no GPU needed"));
+  parser.add_option("kernel", a->kernel, tr("GPU kernel from `attnscope list`, or your own FILE.cu"))
       ->required()
       ->type_name("ID");
-  parser.add_option("--arch", a->arch, tr("Architecture; left out: the session's, else sm_90a"))->type_name("SM");
+  parser.add_option("--arch", a->arch, tr("Architecture; default: the session's, or sm_90a"))->type_name("SM");
   parser
       .add_option("--session", a->session,
-                  tr("Take what was measured from this file; its longest problem where none is named"))
+                  tr("Read the measurements from this file; unless you name a problem, its longest"))
       ->type_name("FILE.attn");
   parser.add_flag("--sample", a->request.samples,
-                  tr("Measure it on the GPU and sample its instructions: where the warps wait, by phase and line"));
+                  tr("Measure on the GPU and sample instructions: where the warps wait, by phase and line"));
   parser.add_flag("--heartbeat", a->request.heartbeat,
-                  tr("Measure it on the GPU and read its pipes and memories over the time of one run"));
+                  tr("Measure on the GPU and read its pipes and memories over the course of one run"));
   parser.add_flag("--counts", a->request.counts,
-                  tr("Measure it on the GPU and count at each instruction: how often it is executed, bank conflicts, "
-                     "uncoalesced sectors"));
-  parser
-      .add_option("--save", a->request.save,
-                  tr("With --sample, --heartbeat or --counts: a session that the row is added to"))
+                  tr("Measure on the GPU and count for each instruction: executions, bank conflicts, uncoalesced "
+                     "sectors"));
+  parser.add_option("--save", a->request.save, tr("With --sample, --heartbeat or --counts: session to add the row to"))
       ->type_name("FILE.attn");
-  parser.add_option("--gpu", a->request.gpu, tr("With one of them: which GPU; left out: 0"))->type_name("N");
-  parser
-      .add_option("--seconds", a->request.seconds, tr("With one of them: how long its time is measured; left out: 0.5"))
+  parser.add_option("--gpu", a->request.gpu, tr("With one of them: which GPU; default: 0"))->type_name("N");
+  parser.add_option("--seconds", a->request.seconds, tr("With one of them: seconds of timing; default: 0.5"))
       ->type_name("SECONDS");
-  parser.add_option("--lines", a->lines, tr("How many lines of source the text lists; left out: 12"))->type_name("N");
-  parser.add_option("--json", a->json_file, tr("Everything, with the machine code of each line; - is stdout"))
+  parser.add_option("--lines", a->lines, tr("Number of source lines to list; default: 12"))->type_name("N");
+  parser.add_option("--json", a->json_file, tr("Everything, with the machine code of each line; -: stdout"))
       ->type_name("FILE");
-  parser.add_option("--csv", a->csv_file, tr("A row a phase, then a row a line; - is stdout"))->type_name("FILE");
-  parser.add_option("--heartbeat-csv", a->beats_file, tr("The heartbeat, a row a sample; - is stdout"))
+  parser.add_option("--csv", a->csv_file, tr("One row per phase, then one per line; -: stdout"))->type_name("FILE");
+  parser.add_option("--heartbeat-csv", a->beats_file, tr("The heartbeat, one row per sample; -: stdout"))
       ->type_name("FILE");
-  a->picture.add_to(parser, tr("A picture of Profile with the source open"));
+  a->picture.add_to(parser, tr("Picture of Profile with the source open"));
   a->problem.add_to(parser, "--scale");
   a->options.takes_tuned = true;
   a->options.add_to(parser, false);
-  parser.footer(tr(
-      "Instructions are counted where they stand in the machine code. They come from nvdisasm, which a CUDA toolkit "
-      "or\n`attnscope doctor --fetch-cuda` brings; without it the rest is said all the same.\nExamples:\n  attnscope "
-      "profile flash_simt --d 64\n  attnscope profile flash_simt --l 4096 --hq 16 --d 64 --sample --save flash.attn\n  "
-      "attnscope profile naive --l 4096 --hq 16 --d 64 --heartbeat --counts\n  attnscope profile flash_mma --arch "
-      "sm_80 --dtype bf16 --causal --csv lines.csv --png source.png\n  attnscope profile my_attention.cu --d 64"));
+  parser.footer(
+      tr("Instructions are counted as they appear in the machine code. They come from nvdisasm, which is "
+         "part of a CUDA toolkit and\n"
+         "of `attnscope doctor --fetch-cuda`. Everything else works without it.\n"
+         "Examples:\n"
+         "  attnscope profile flash_simt --d 64\n"
+         "  attnscope profile flash_simt --l 4096 --hq 16 --d 64 --sample --save flash.attn\n"
+         "  attnscope profile naive --l 4096 --hq 16 --d 64 --heartbeat --counts\n"
+         "  attnscope profile flash_mma --arch sm_80 --dtype bf16 --causal --csv lines.csv --png "
+         "source.png\n"
+         "  attnscope profile my_attention.cu --d 64"));
   return {parser, [a](Stopper& stopper) { return profile_kernel(*a, stopper); }};
 }
 

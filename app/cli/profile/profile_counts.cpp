@@ -86,7 +86,7 @@ std::string counts_text(const KernelCounts* counts, const std::string& why, cons
   if (counts == nullptr) return phrase("What each instruction did: not available: {}.\n", why);
   const KernelCounts& c = *counts;
   const CounterSums all = sums_of(c);
-  std::string text = phrase("What its instructions did in one run, counted by {} at each of them; {}, {:.2f} s.\n",
+  std::string text = phrase("What its instructions did in one run, counted by {} at each instruction; {}, {:.2f} s.\n",
                             c.chip, c.method, c.seconds);
   for (const InstructionCounterRow& row : instruction_counter_table())
     if (!c.has(row.counter)) text += phrase("{} does not count {}.\n", c.chip, row.id);
@@ -95,14 +95,20 @@ std::string counts_text(const KernelCounts* counts, const std::string& why, cons
     return text + phrase("By phase and line: not available: {}.\n", c.no_lines);
   }
   text += phrase(
-      "executed: by warps; threads: of 32, that did something; conflicts: wavefronts of shared memory beyond the "
-      "ideal;\nexcess: sectors of 32 bytes of device memory beyond the ideal.\n{}",
+      "executed: by warps; threads: active, out of 32; conflicts: shared-memory wavefronts in excess "
+      "of the ideal;\n"
+      "excess: 32-byte sectors of global memory in excess of the ideal.\n"
+      "{}",
       heads("phase"));
   for (const CountedPhase& phase : counts_by_phase(c))
     text += fmt::format("{:<17}{}\n", gpu::name_of(phase.phase), cells(c, phase.sums));
   text += fmt::format("{:<17}{}\n", "all", cells(c, all));
   if (lines == 0) return text;
-  text += phrase("\nLines that executed the most:\n{}", heads("line"));
+  text += phrase(
+      "\n"
+      "Lines with the most executed instructions:\n"
+      "{}",
+      heads("line"));
   for (const CountedLine& line : counts_by_line(c)) {
     if (lines-- <= 0) break;
     const std::string& file = c.files.at(line.file);

@@ -31,7 +31,7 @@ std::string strip_text(const Heartbeat& h, const BeatCounter& c, double scale) {
 }
 
 std::string interval_text(const Heartbeat& h) {
-  if (h.in_cycles) return phrase("{} cycles of the system's clock", h.interval);
+  if (h.in_cycles) return phrase("{} cycles of the system clock", h.interval);
   return fmt::format("{:.1f} us", static_cast<double>(h.interval) * 1e-3);
 }
 
@@ -61,16 +61,16 @@ std::string beat_words(const Heartbeat& h) {
                    beat->period_us, h.launches[beat->launch].kernel, tr_of(find_beat_row(beat->id)->label),
                    beat->likeness, beat->count, h.launches[beat->launch].length_us());
   } else {
-    text += tr("No beat is found that spans four samples or more.\n");
+    text += tr("No beat spanning four samples or more was found.\n");
   }
   if (const auto tail = tail_of(h); tail && tail->share > 0)
     text += phrase(
         "Tail: in the last {:.1f} us of {}, {:.1f} % of its time, fewer than {:.0f} % of the "
-        "multiprocessors are at work: {:.1f} % of the GPU's time in this launch stands empty there.\n",
+        "multiprocessors are busy: {:.1f} % of the GPU's time in this launch is idle there.\n",
         h.launches[tail->launch].end_us - tail->from_us, h.launches[tail->launch].kernel, 100 * tail->share, kFullSms,
         100 * tail->empty);
   else if (tail)
-    text += phrase("No tail: {:.0f} % of the multiprocessors or more work to the end of {}.\n", kFullSms,
+    text += phrase("No tail: {:.0f} % of the multiprocessors or more stay busy until the end of {}.\n", kFullSms,
                    h.launches.size() == 1 ? h.launches.front().kernel : tr("each launch"));
   return text;
 }
@@ -94,7 +94,7 @@ std::string borders_text(const Heartbeat& h) {
     parts += phrase("{}{} {:.2f} us (multiply-adds {:.0f} %, exponentials {:.0f} %, shared memory {:.0f} %)",
                     parts.empty() ? "" : ", ", gpu::name_of(part.phase), (part.to - part.from) * b->period_us, part.fma,
                     part.xu, part.shared);
-  return phrase("A beat takes {:.1f} us: {}; good to {:.2f} us, one of {} steps, of {} beats laid over one another.\n",
+  return phrase("A beat takes {:.1f} us: {}; accurate to {:.2f} us, one of {} steps, {} beats overlaid.\n",
                 b->period_us, parts, b->period_us / static_cast<double>(b->samples_a_beat), b->samples_a_beat,
                 b->beats);
 }
@@ -122,15 +122,13 @@ json tail_json(const Heartbeat& h) {
 
 std::string heartbeat_text(const Heartbeat* h, const std::string& why, double timed_us, bool tiles) {
   if (h == nullptr) return phrase("Heartbeat: not available: {}.\n", why);
-  std::string text = phrase(
-      "Heartbeat: {} samples of one run of {:.1f} us, one every {}; it is run {} of those that were sampled; {}, {}, "
-      "{:.2f} s.\n",
-      h->samples.size(), h->length_us(), interval_text(*h), h->tries, h->method, h->chip, h->seconds);
+  std::string text =
+      phrase("Heartbeat: {} samples of one run of {:.1f} us, one every {}; try {}; {}, {}, {:.2f} s.\n",
+             h->samples.size(), h->length_us(), interval_text(*h), h->tries, h->method, h->chip, h->seconds);
   if (timed_us > 0)
-    text += phrase("Its launches took {:.1f} us; timed, with nothing sampled, the median is {:.1f} us.\n", busy_us(*h),
-                   timed_us);
+    text += phrase("Its launches took {:.1f} us; without sampling, the median is {:.1f} us.\n", busy_us(*h), timed_us);
   text += launches_text(*h);
-  text += tr("Mean over the launches, then the run from left to right, of a scale from 0:\n");
+  text += tr("Mean over the launches, then the run from left to right, on a scale from 0:\n");
   for (const BeatCounter& c : h->counters) text += counter_text(*h, c);
   return text + beat_words(*h) + (tiles ? borders_text(*h) : "");
 }

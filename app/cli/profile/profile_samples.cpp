@@ -160,7 +160,7 @@ Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const gpu::O
   const auto at = std::ranges::find(hello->gpus, request.gpu, &gpu::GpuProperties::index);
   if (at == hello->gpus.end())
     return fail(ErrorKind::cannot_run,
-                phrase("there is no GPU {}: this machine has {}", request.gpu, hello->gpus.size()));
+                phrase("no GPU {}: this machine has {}", request.gpu, hello->gpus.size()));
   Point p;
   p.gpu = request.gpu;
   p.arch = at->arch();
@@ -194,13 +194,15 @@ std::string samples_text(const KernelSamples* samples, const std::string& why, c
   const KernelSamples& s = *samples;
   const SampleCounts all = counts_of(s);
   std::string text = phrase(
-      "Where the warps' time goes: {} samples of {} launch{} of {:.1f} us, one of each multiprocessor every 2^{} "
-      "cycles; {} dropped, {} of other code; {}, {:.2f} s.\n",
+      "Where the warps' time goes: {} samples in {} launch{} of {:.1f} us, one per multiprocessor "
+      "every 2^{} cycles; {} dropped, {} in other code; {}, {:.2f} s.\n",
       all.all, s.launches, s.launches == 1 ? "" : "es", s.kernel_us, s.period_log2, s.dropped, s.unattributed, s.method,
       s.seconds);
   if (!s.no_lines.empty()) return text + phrase("By phase and line: not available: {}.\n", s.no_lines);
-  text +=
-      phrase("Per cent of all samples; empty: of those in whose cycle nothing was issued.\n{}", heads("phase", all));
+  text += phrase(
+      "Percent of all samples; if empty, of those in whose cycle nothing was issued.\n"
+      "{}",
+      heads("phase", all));
   for (const SampledPhase& phase : samples_by_phase(s))
     text += fmt::format("{:<17}{}\n", gpu::name_of(phase.phase), cells(phase.counts, all));
   text += fmt::format("{:<17}{}\n", "all", cells(all, all));

@@ -19,8 +19,9 @@ namespace attn::cli {
 namespace {
 
 constexpr std::int64_t kLength = 4096;  // of the problem that is compiled for, where none is named
-constexpr const char* kNeedsGpu =
-    marked("not available: times and counters need an NVIDIA GPU; --session FILE.attn takes those of a saved session");
+constexpr const char* kNeedsGpu = marked(
+    "not available: times and counters need an NVIDIA GPU; use --session FILE.attn to read those of "
+    "a saved session");
 
 // A row of the session that was timed, and where.
 struct Candidate {
@@ -46,8 +47,8 @@ Result<void> take_row(const ProfileArguments& a, const Problem& named, bool any_
   if (any_named) {
     found = std::ranges::find_if(rows, [&](const Candidate& c) { return c.row->key.problem == named; });
     if (found == rows.end())
-      return bad_input(phrase("{} has no row of {} on {}; one that it has: {}.", a.session, p.kernel().id,
-                              describe(named), describe(rows.back().row->key.problem)));
+      return bad_input(phrase("{} has no row of {} on {}; it does have: {}.", a.session, p.kernel().id, describe(named),
+                              describe(rows.back().row->key.problem)));
   }
   p.row = *found->row;
   p.row_device = found->run->provenance.device;
@@ -80,7 +81,7 @@ Result<void> take_tuned(const ProfileArguments& a, const KernelRow& row, Options
                         Stopper& stopper) {
   if (!a.options.tuned()) return ok();
   if (!a.request.any())
-    return bad_input(tr("--tile tuned is of the GPU that is here: it goes with --sample, --heartbeat or --counts."));
+    return bad_input(tr("--tile tuned refers to this machine's GPU: use it with --sample, --heartbeat or --counts."));
   GpuBench gpu;
   Tuner tuner(&gpu);
   const auto on = tuner.place(row, a.request.gpu, stopper.token());
@@ -97,7 +98,7 @@ Result<void> take_subject(const ProfileArguments& a, Profiled& p, Stopper& stopp
   p.named = *std::move(named);
   const KernelRow* const row = &p.kernel();
   if (row->processor != Processor::gpu)
-    return bad_input(phrase("{} runs on the CPU: it has no machine code of a GPU.", a.kernel));
+    return bad_input(phrase("{} runs on the CPU: it has no GPU machine code.", a.kernel));
   if (!p.named.own.empty() && a.picture.asked()) return bad_input(kLadderAlone);
   p.subject.kernel = row->id;
   p.subject.arch = a.arch.empty() ? std::string(gpu::kArchRunOn) : a.arch;

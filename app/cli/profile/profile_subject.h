@@ -25,11 +25,12 @@
 namespace attn::cli {
 
 inline constexpr const char* kNotSampled =
-    marked("--sample takes samples on an NVIDIA GPU, and --session FILE.attn those of a saved session");
+    marked("--sample needs an NVIDIA GPU; use --session FILE.attn to read the samples of a saved session");
 inline constexpr const char* kNotCounted =
-    marked("--counts counts on an NVIDIA GPU, and --session FILE.attn takes those of a saved session");
-inline constexpr const char* kNoHeartbeat =
-    marked("--heartbeat reads counters over time on an NVIDIA GPU, and --session FILE.attn those of a saved session");
+    marked("--counts needs an NVIDIA GPU; use --session FILE.attn to read the counts of a saved session");
+inline constexpr const char* kNoHeartbeat = marked(
+    "--heartbeat needs an NVIDIA GPU; use --session FILE.attn to read the heartbeat of a saved "
+    "session");
 
 struct ProfileArguments {
   std::string kernel, arch, json_file, csv_file, beats_file, session;

@@ -35,7 +35,7 @@ std::string entries_text(const Profiled& p) {
   std::string text;
   for (const gpu::EntryReport& e : p.entries)
     text += phrase(
-        "{}: {} registers, {} + {} B shared, {} B spilled, {} blocks of {} threads on an SM: {:.1f} %, "
+        "{}: {} registers, {} + {} B shared, {} B spilled, {} blocks of {} threads per SM: {:.1f} %, "
         "limited by {}.\n",
         e.figures.name, e.figures.registers, e.figures.shared_bytes, e.dynamic_bytes,
         e.figures.spill_store_bytes + e.figures.spill_load_bytes, e.occupancy.blocks, e.threads, e.occupancy.percent(),
@@ -47,7 +47,7 @@ std::string phases_text(const Profiled& p) {
   if (!p.listing.why_no_sass.empty())
     return phrase("Instructions by phase and line: not available: {}\n", p.listing.why_no_sass);
   std::string text = phrase(
-      "Instructions by phase, as they stand in the machine code, however often they run:\n"
+      "Instructions by phase, as they appear in the machine code, however often they run:\n"
       "{:<10}{:>7}",
       "phase", "all");
   for (const gpu::InstructionKind kind : gpu::all_instruction_kinds()) text += fmt::format("{:>8}", name_of(kind));

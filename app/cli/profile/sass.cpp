@@ -53,7 +53,7 @@ std::string words_of(const Options& o) {
 
 // Of the rows of the kernel that have code the one of the longest problem, as `profile --session` takes it.
 Result<NamedCode> kept_code(const std::string& file, const std::string& kernel) {
-  if (kernel.empty()) return bad_input(phrase("{} is a session: name a kernel of it, {}:KERNEL.", file, file));
+  if (kernel.empty()) return bad_input(phrase("{} is a session: name a kernel in it, {}:KERNEL.", file, file));
   const auto session = read_session(file);
   if (!session) return tl::unexpected(session.error());
   const Measurement* row = nullptr;
@@ -68,8 +68,8 @@ Result<NamedCode> kept_code(const std::string& file, const std::string& kernel) 
   if (!any) return bad_input(phrase("{} has no row of {}.", file, kernel));
   if (row == nullptr)
     return bad_input(
-        phrase("{} keeps no machine code of {}: there was no nvdisasm where it was measured, or it is of "
-               "an older version. `attnscope sass {}` compiles it here.",
+        phrase("{} contains no machine code of {}: nvdisasm was missing when it was measured, or the file is "
+               "from an older version. Use `attnscope sass {}` to compile it here.",
                file, kernel, kernel));
   return NamedCode{fmt::format("{}{}, {}, {}", kernel, words_of(row->key.options), row->code->arch, file), *row->code};
 }
@@ -80,7 +80,7 @@ Result<NamedCode> compiled_code(const SassArguments& a, const std::string& kerne
   if (!named) return tl::unexpected(named.error());
   const KernelRow& row = *named->rows.front();
   if (row.processor != Processor::gpu)
-    return bad_input(phrase("{} runs on the CPU: it has no machine code of a GPU.", kernel));
+    return bad_input(phrase("{} runs on the CPU: it has no GPU machine code.", kernel));
   gpu::ListingSubject subject{std::string(row.id), {}, {}, a.arch.empty() ? std::string(gpu::kArchRunOn) : a.arch};
   Problem& p = subject.problem;
   p.Lq = p.Lk = kLength;
@@ -118,7 +118,7 @@ Result<NamedCode> code_named(const SassArguments& a, const std::string& text, St
 }
 
 std::string text_of(const gpu::CodeDiffRow& row) {
-  if (row.alike > 0) return plural(row.alike, "  ({} instruction alike)", "  ({} instructions alike)") + "\n";
+  if (row.alike > 0) return plural(row.alike, "  ({} identical instruction)", "  ({} identical instructions)") + "\n";
   const char sign = row.side == gpu::CodeSide::both ? ' ' : row.side == gpu::CodeSide::first ? '-' : '+';
   return fmt::format("{} {}{}{}\n", sign, row.is_name ? "" : "  ", row.text, row.is_name ? ":" : "");
 }
@@ -131,7 +131,7 @@ Result<int> show_sass(const SassArguments& a, Stopper& stopper) {
   const gpu::CodeDiff diff = gpu::diff_of(first->code, second->code);
   std::string text = phrase("--- {}: {} instructions\n+++ {}: {} instructions\n", first->words,
                             first->code.instructions(), second->words, second->code.instructions());
-  text += diff.same() ? tr("The code is the same.") : phrase("{}. {} stand in both.", gpu::words_of(diff), diff.common);
+  text += diff.same() ? tr("The code is identical.") : phrase("{}. In common: {}.", gpu::words_of(diff), diff.common);
   text += "\n";
   if (a.all || !diff.same())
     for (const gpu::CodeDiffRow& row : a.all ? diff.rows : gpu::folded(diff)) text += text_of(row);
@@ -143,23 +143,27 @@ Result<int> show_sass(const SassArguments& a, Stopper& stopper) {
 
 Command add_sass(Parser program) {
   auto a = std::make_shared<SassArguments>();
-  Parser parser =
-      program.add_subcommand("sass", tr("The machine code of two kernels, and how it differs; no GPU needed"));
+  Parser parser = program.add_subcommand("sass", tr("Compare the machine code of two kernels; no GPU needed"));
   const char* type = "ID";
   parser
       .add_option("first", a->first,
-                  tr("A GPU kernel of `attnscope list` or FILE.cu, with options behind a colon: flash_mma:tile=64x64,"
-                     "stages=3; or FILE.attn:ID, as a session keeps it"))
+                  tr("GPU kernel from `attnscope list` or FILE.cu, with options after a colon: "
+                     "flash_mma:tile=64x64,stages=3; or FILE.attn:ID, as stored in a session"))
       ->required()
       ->type_name(type);
-  parser.add_option("second", a->second, tr("The same: what it is set against"))->required()->type_name(type);
-  parser.add_option("--arch", a->arch, tr("Architecture that is compiled for; left out: sm_90a"))->type_name("SM");
-  parser.add_flag("--all", a->all, tr("Lines that are alike, too"));
+  parser.add_option("second", a->second, tr("The kernel to compare with, in the same form"))
+      ->required()
+      ->type_name(type);
+  parser.add_option("--arch", a->arch, tr("Architecture to compile for; default: sm_90a"))->type_name("SM");
+  parser.add_flag("--all", a->all, tr("Also print identical lines"));
   a->problem.add_to(parser, "--scale");
   parser.footer(
-      tr("Addresses and the numbers of labels are left out, so that equal code is equal. nvdisasm lists it, which a "
-         "CUDA toolkit or\n`attnscope doctor --fetch-cuda` brings.\nExamples:\n  attnscope sass flash_mma:stages=2 "
-         "flash_mma:stages=3 --d 64\n  attnscope sass flash_simt flash_mma --arch sm_80 --causal"));
+      tr("Addresses and label numbers are ignored, so identical code compares equal. The listing needs "
+         "nvdisasm, which is part of\n"
+         "a CUDA toolkit and of `attnscope doctor --fetch-cuda`.\n"
+         "Examples:\n"
+         "  attnscope sass flash_mma:stages=2 flash_mma:stages=3 --d 64\n"
+         "  attnscope sass flash_simt flash_mma --arch sm_80 --causal"));
   return {parser, [a](Stopper& stopper) { return show_sass(*a, stopper); }};
 }
 

@@ -62,7 +62,7 @@ Result<Timeline> record(const TimelineArguments& a, Stopper& stopper) {
     std::string having;
     for (const KernelRow& other : gpu::gpu_kernel_table())
       if (other.stamps != nullptr) having += fmt::format("{}{}", having.empty() ? "" : ", ", other.id);
-    return bad_input(phrase("{} has no recorder of its pipeline; {} has.", a.kernel, having));
+    return bad_input(phrase("{} cannot record its pipeline; {} can.", a.kernel, having));
   }
   auto point = point_of(a, row);
   if (!point) return tl::unexpected(point.error());
@@ -73,7 +73,7 @@ Result<Timeline> record(const TimelineArguments& a, Stopper& stopper) {
   if (!hello) return tl::unexpected(hello.error());
   const auto at = std::ranges::find(hello->gpus, a.gpu, &gpu::GpuProperties::index);
   if (at == hello->gpus.end())
-    return fail(ErrorKind::cannot_run, phrase("there is no GPU {}: this machine has {}", a.gpu, hello->gpus.size()));
+    return fail(ErrorKind::cannot_run, phrase("no GPU {}: this machine has {}", a.gpu, hello->gpus.size()));
   point->arch = at->arch();
   auto timeline = client.timeline(*point, {a.block, a.blocks}, deadline, say_progress);
   say_progress("");
@@ -97,16 +97,16 @@ Result<std::vector<Timeline>> timelines_of(const TimelineArguments& a, Stopper& 
   for (Timeline& t : session->timelines)
     if (a.kernel.empty() || t.kernel == a.kernel) kept.push_back(std::move(t));
   if (kept.empty())
-    return bad_input(a.kernel.empty() ? phrase("{} holds no timeline.", a.session)
-                                      : phrase("{} holds no timeline of {}.", a.session, a.kernel));
+    return bad_input(a.kernel.empty() ? phrase("{} contains no timeline.", a.session)
+                                      : phrase("{} contains no timeline of {}.", a.session, a.kernel));
   return kept;
 }
 
 Result<void> check(const TimelineArguments& a) {
   if (a.kernel.empty() && a.session.empty())
-    return bad_input(tr("Name a kernel to record, or --session FILE.attn to read."));
+    return bad_input(tr("Name a kernel to record, or use --session FILE.attn to read one."));
   if (!a.session.empty() && !a.save.empty())
-    return bad_input(tr("--save keeps what is recorded here, --session reads a file: give one."));
+    return bad_input(tr("--save stores a new recording, --session reads a file: use one of them."));
   for (const auto& [option, file] :
        {std::pair("--csv", a.csv_file), std::pair("--perfetto", a.perfetto_file), std::pair("--save", a.save)})
     if (!file.empty())
@@ -120,8 +120,8 @@ Result<int> show_timeline(const TimelineArguments& a, Stopper& stopper) {
   const auto all = timelines_of(a, stopper);
   if (!all) return tl::unexpected(all.error());
   if (all->size() > 1 && (!a.csv_file.empty() || !a.perfetto_file.empty()))
-    return bad_input(
-        phrase("{} holds {} timelines; a table or trace is of one. Name its kernel.", a.session, all->size()));
+    return bad_input(phrase("{} contains {} timelines, but a table or trace shows only one. Name its kernel.",
+                            a.session, all->size()));
   if (!a.save.empty())
     if (auto r = save(a.save, all->front()); !r) return tl::unexpected(r.error());
   if (!a.csv_file.empty())
@@ -138,24 +138,25 @@ Result<int> show_timeline(const TimelineArguments& a, Stopper& stopper) {
 
 Command add_timeline(Parser program) {
   auto a = std::make_shared<TimelineArguments>();
-  Parser parser = program.add_subcommand("timeline", tr("Who waits for whom inside one launch of a pipelined kernel"));
+  Parser parser =
+      program.add_subcommand("timeline", tr("Show who waits for whom within one launch of a pipelined kernel"));
   parser
       .add_option("kernel", a->kernel,
-                  tr("A GPU kernel with a recorder of its pipeline: flash_hopper, flash_mma, or FILE.cu of your own"))
+                  tr("GPU kernel that can record its pipeline: flash_hopper, flash_mma, or your own FILE.cu"))
       ->type_name("ID");
   parser.add_option("--session", a->session, tr("Read timelines from this file instead of recording one"))
       ->type_name("FILE.attn");
-  parser.add_option("--gpu", a->gpu, tr("Which GPU records; left out: 0"))->type_name("N");
-  parser.add_option("--block", a->block, tr("First block of the grid that is recorded event by event; left out: 0"))
+  parser.add_option("--gpu", a->gpu, tr("GPU to record on; default: 0"))->type_name("N");
+  parser.add_option("--block", a->block, tr("First block of the grid to record state by state; default: 0"))
       ->type_name("N");
   parser
-      .add_option("--blocks", a->blocks, tr("How many are; of all others it is kept when they took which query tile"))
+      .add_option("--blocks", a->blocks,
+                  tr("Number of such blocks; for all others, only when they took which query tile"))
       ->type_name("N");
-  parser.add_flag("--warm", a->warm, tr("The L2 cache holds what a run before left there, not other data"));
-  parser.add_option("--save", a->save, tr("A session that the timeline is added to"))->type_name("FILE.attn");
-  parser.add_option("--csv", a->csv_file, tr("A row a state of a lane; - is stdout"))->type_name("FILE");
-  parser.add_option("--perfetto", a->perfetto_file, tr("A trace that ui.perfetto.dev opens; - is stdout"))
-      ->type_name("FILE.json");
+  parser.add_flag("--warm", a->warm, tr("Leave the L2 cache as the previous run left it"));
+  parser.add_option("--save", a->save, tr("Session to add the timeline to"))->type_name("FILE.attn");
+  parser.add_option("--csv", a->csv_file, tr("One row per state of a lane; -: stdout"))->type_name("FILE");
+  parser.add_option("--perfetto", a->perfetto_file, tr("Trace for ui.perfetto.dev; -: stdout"))->type_name("FILE.json");
   a->problem.add_to(parser, "--scale");
   a->options.add_to(parser, false);
   parser.footer(

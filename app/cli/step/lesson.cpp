@@ -51,7 +51,7 @@ Result<std::vector<std::filesystem::path>> files_of(const LessonArguments& a) {
     if (!folder) return tl::unexpected(folder.error());
     add_folder(*folder);
   }
-  if (files.empty()) return bad_input(tr("There is no lesson: a lesson is a file NAME.json."));
+  if (files.empty()) return bad_input(tr("No lesson found: a lesson is a file NAME.json."));
   return files;
 }
 
@@ -79,7 +79,7 @@ Result<int> check_lessons(const std::vector<std::filesystem::path>& files, const
     wrong += faults.size();
   }
   say(phrase("{} lessons, {} beats, {} questions: {}.", files.size(), beats, questions,
-             wrong == 0 ? tr("all hold") : phrase("{} faults", wrong)));
+             wrong == 0 ? tr("all are true") : phrase("{} faults", wrong)));
   return wrong == 0 ? 0 : exit_code(ErrorKind::failed);
 }
 
@@ -98,7 +98,7 @@ Result<int> list_lessons(const std::vector<std::filesystem::path>& files) {
 
 // One lesson, by its file or by its name among the program's own.
 Result<Lesson> named_lesson(const LessonArguments& a) {
-  if (a.files.size() != 1) return bad_input(tr("lesson print: name one lesson, as by-hand or my_lesson.json."));
+  if (a.files.size() != 1) return bad_input(tr("lesson print: name one lesson, such as by-hand or my_lesson.json."));
   const std::string& name = a.files.front();
   if (std::filesystem::path(name).extension() == ".json") return read_lesson(name);
   const auto folder = find_asset("lessons");
@@ -106,7 +106,7 @@ Result<Lesson> named_lesson(const LessonArguments& a) {
   FoundLessons found = read_lessons(*folder);
   for (Lesson& lesson : found.lessons)
     if (lesson.id == name) return std::move(lesson);
-  return bad_input(phrase("There is no lesson '{}': attnscope lesson list.", name));
+  return bad_input(phrase("Unknown lesson '{}'; see attnscope lesson list.", name));
 }
 
 Result<int> print_lesson(const LessonArguments& a) {
@@ -135,7 +135,7 @@ Result<int> run_lesson(const LessonArguments& a, const Stopper& stopper) {
   const bool check = a.action == "check";
   if (a.action == "print") return print_lesson(a);
   if (!check && a.action != "list")
-    return bad_input(phrase("lesson {} is unknown; use check, list or print.", a.action));
+    return bad_input(phrase("Unknown action lesson {}; use check, list or print.", a.action));
   const auto files = files_of(a);
   if (!files) return tl::unexpected(files.error());
   return check ? check_lessons(*files, stopper.token()) : list_lessons(*files);
@@ -145,17 +145,17 @@ Result<int> run_lesson(const LessonArguments& a, const Stopper& stopper) {
 
 Command add_lesson(Parser program) {
   auto a = std::make_shared<LessonArguments>();
-  Parser parser =
-      program.add_subcommand("lesson", tr("The lessons of Learn: list them, check that they are true, print them"));
+  Parser parser = program.add_subcommand("lesson", tr("List, check and print the lessons of Learn"));
   parser
       .add_option("ACTION", a->action,
-                  tr("check: play every beat and compute every number; list: which there are; print: one as HTML"))
+                  tr("check: play every beat and compute every number; list: show all lessons; print: write one as "
+                     "HTML"))
       ->required();
-  parser.add_values("FILES", a->files, tr("Lessons or folders of them; left out: those of the program"));
-  parser.add_option("-o,--out", a->out, tr("print: the sheet; left out: stdout"))->type_name("FILE.html");
-  parser.add_option("--key", a->key, tr("print: the answers, too"))->type_name("FILE.html");
-  parser.add_option("--seed", a->seed, tr("print: other numbers for another learner; left out: 0"))->type_name("N");
-  parser.add_option("--language", a->language, tr("print: that of a translation; left out: en"))->type_name("NAME");
+  parser.add_values("FILES", a->files, tr("Lessons or folders of lessons; default: the bundled ones"));
+  parser.add_option("-o,--out", a->out, tr("print: the worksheet; default: stdout"))->type_name("FILE.html");
+  parser.add_option("--key", a->key, tr("print: also the answers"))->type_name("FILE.html");
+  parser.add_option("--seed", a->seed, tr("print: use other numbers for another learner; default: 0"))->type_name("N");
+  parser.add_option("--language", a->language, tr("print: language of a translation; default: en"))->type_name("NAME");
   parser.footer(
       tr("Examples:\n  attnscope lesson list\n  attnscope lesson check\n  attnscope lesson check my_lesson.json\n  "
          "attnscope lesson print by-hand --seed 7 -o sheet.html --key key.html"));

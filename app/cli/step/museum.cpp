@@ -43,16 +43,20 @@ struct MuseumArguments {
 };
 
 Result<void> print_list() {
-  std::string text = fmt::format("{:<24} {:<11} {}\n", "piece", tr("made of"), tr("what one sees"));
+  std::string text = fmt::format("{:<24} {:<11} {}\n", "piece", tr("based on"), tr("symptom"));
   for (const Piece& p : museum()) text += fmt::format("{:<24} {:<11} {}\n", p.id, p.right, tr_of(p.symptom));
-  text += tr(
-      "Each is a right kernel with one place changed, really run. `attnscope museum PIECE` runs and examines one.\n");
+  text +=
+      tr("Each is a correct kernel with one place changed, really run. `attnscope museum PIECE` runs and "
+         "examines one.\n");
   return print(text);
 }
 
 std::string heading(const Piece& p) {
-  return phrase("{}: {}\nWrong on purpose: made of {} ({}).\n{}\n", p.id, tr_of(p.title), p.right, p.patch->source,
-                tr_of(p.symptom));
+  return phrase(
+      "{}: {}\n"
+      "Deliberately wrong: based on {} ({}).\n"
+      "{}\n",
+      p.id, tr_of(p.title), p.right, p.patch->source, tr_of(p.symptom));
 }
 
 std::string ending(const Piece& p) {
@@ -76,8 +80,8 @@ Result<std::string> source_of(const Piece& p) {
 Result<int> print_source(const Piece& p) {
   if (p.row != nullptr) {
     return bad_input(
-        phrase("--source prints what a GPU would compile; {} is C++ and is compiled in: its patch is "
-               "all that differs from {}.",
+        phrase("--source prints what a GPU would compile, but {} is C++ and already compiled in: only its patch "
+               "differs from {}.",
                p.id, p.patch->source));
   }
   const auto text = source_of(p);
@@ -129,9 +133,9 @@ Result<int> examine(const Piece& p, std::uint64_t seed, const std::stop_token& s
   if (const auto& first = *found) {
     text += phrase("First wrong     {}\n                {}\n", place_words(*first), spread_words(*first));
     text += phrase("Likely cause    {}\n",
-                   first->cause.empty() ? tr("None that is known fits: look at that step's operands.") : first->cause);
+                   first->cause.empty() ? tr("No known cause fits: look at that step's operands.") : first->cause);
   } else {
-    text += tr("First wrong     No step: on these numbers it does not show.\n");
+    text += tr("First wrong     No step: the bug does not show with these numbers.\n");
   }
   text += ending(p) + window_words(p, seed, *found);
   if (auto r = print(text); !r) return tl::unexpected(r.error());
@@ -145,7 +149,7 @@ Result<std::filesystem::path> put_source(const Piece& p) {
   const auto text = source_of(p);
   if (!text) return tl::unexpected(text.error());
   const auto cache = cache_folder();
-  if (cache.empty()) return fail(ErrorKind::cannot_run, tr("there is no cache folder to put its source in: set HOME"));
+  if (cache.empty()) return fail(ErrorKind::cannot_run, tr("no cache folder for its source: set HOME"));
   const auto folder = cache / "museum" / std::string(p.id);
   if (auto made = make_folder(folder); !made) return tl::unexpected(made.error());
   const auto bytes = std::as_bytes(std::span(*text));
@@ -201,21 +205,19 @@ Result<int> examine_on_gpu(const Piece& p, std::uint64_t seed, std::int32_t runs
   });
   constexpr double kSecondsToStart = 60;
   const auto hello = client.hello({kSecondsToStart, stop}, false);
-  const std::string needs = phrase(
-      "{} is CUDA: it needs an NVIDIA GPU to run, and no recording of it is shown in "
-      "the place of a run. ",
-      p.id);
+  const std::string needs =
+      phrase("{} is CUDA: it needs an NVIDIA GPU to run, and no recording replaces a run. ", p.id);
   if (!hello) return fail(hello.error().kind, needs + hello.error().message);
-  if (hello->gpus.empty()) return fail(ErrorKind::cannot_run, phrase("{}There is none here.", needs));
+  if (hello->gpus.empty()) return fail(ErrorKind::cannot_run, phrase("{}This machine has none.", needs));
   if (hello->compiler.empty()) return fail(ErrorKind::cannot_run, needs + hello->compiler_error);
   const auto tally = run_on_gpu(p, seed, runs, client, stop);
   if (!tally) return tl::unexpected(tally.error());
   std::string text = phrase("Run on          {}: {}\n", hello->gpus.front().name, numbers_words(p, seed));
-  text += phrase("Verdict         {} of {} runs are wrong, and they gave {} different answers\n", tally->wrong,
-                 tally->runs, tally->answers.size());
+  text += phrase("Verdict         {} of {} runs are wrong, with {} different results\n", tally->wrong, tally->runs,
+                 tally->answers.size());
   if (!tally->first.empty()) text += phrase("First wrong     {}\n", tally->first);
   if (!tally->cause.empty()) text += phrase("In common       {}\n", tally->cause);
-  text += tr("A GPU's run is not recorded step by step, so no step is named.\n");
+  text += tr("A GPU run is not recorded step by step, so no step is named.\n");
   if (auto r = print(text); !r) return tl::unexpected(r.error());
   return 0;
 }
@@ -224,7 +226,7 @@ Result<int> show(const MuseumArguments& a, Stopper& stopper) {
   if (auto r = stopper.limit_time(a.time_limit); !r) return tl::unexpected(r.error());
   if (a.runs < 1) return bad_input(phrase("--runs {} must be at least 1.", a.runs));
   if (a.piece.empty()) {
-    if (a.source || !a.seed.empty()) return bad_input(tr("--seed and --source are of one piece: name it."));
+    if (a.source || !a.seed.empty()) return bad_input(tr("--seed and --source apply to one piece: name it."));
     if (auto r = print_list(); !r) return tl::unexpected(r.error());
     return 0;
   }
@@ -246,15 +248,21 @@ Result<int> show(const MuseumArguments& a, Stopper& stopper) {
 Command add_museum(Parser program) {
   auto a = std::make_shared<MuseumArguments>();
   Parser parser =
-      program.add_subcommand("museum", tr("Kernels that are wrong on purpose: verdict, first wrong step, cause"));
-  parser.add_option("piece", a->piece, tr("Which one; left out: a list of them"))->type_name("PIECE");
-  parser.add_option("--seed", a->seed, tr("Of its numbers; left out: the piece's own"))->type_name("N");
-  parser.add_option("--runs", a->runs, tr("How often a CUDA piece is run on the GPU; left out: 100"))->type_name("N");
-  parser.add_flag("--source", a->source, tr("The whole patched source of a CUDA piece, to compile as an edited copy"));
-  parser.add_option("--time-limit", a->time_limit, tr("Stop after so many seconds; 0: none"))->type_name("SECONDS");
+      program.add_subcommand("museum", tr("Examine deliberately wrong kernels: verdict, first wrong step, cause"));
+  parser.add_option("piece", a->piece, tr("Piece to examine; default: list them"))->type_name("PIECE");
+  parser.add_option("--seed", a->seed, tr("Seed of its numbers; default: the piece's own"))->type_name("N");
+  parser.add_option("--runs", a->runs, tr("Number of runs of a CUDA piece on the GPU; default: 100"))->type_name("N");
+  parser.add_flag("--source", a->source,
+                  tr("Print the whole patched source of a CUDA piece, to compile as an edited copy"));
+  parser.add_option("--time-limit", a->time_limit, tr("Stop after this many seconds; 0: no limit"))
+      ->type_name("SECONDS");
   parser.footer(
-      tr("Pieces in C++ run here; those in CUDA need an NVIDIA GPU, and without one the exit code is 3.\nExamples:\n  "
-         "attnscope museum\n  attnscope museum alpha_on_l_only --seed 7\n  attnscope museum missing_barrier --source"));
+      tr("C++ pieces run on any machine. CUDA pieces need an NVIDIA GPU; without one, the exit code is "
+         "3.\n"
+         "Examples:\n"
+         "  attnscope museum\n"
+         "  attnscope museum alpha_on_l_only --seed 7\n"
+         "  attnscope museum missing_barrier --source"));
   return {parser, [a](Stopper& stopper) { return show(*a, stopper); }};
 }
 

@@ -54,11 +54,11 @@ Error as_bad_input(Error error) {
 Result<FileInputs> read_files(const RunArguments& a, const std::optional<std::filesystem::path>& bias,
                               std::optional<DType> dtype, AxisOrder order, std::uint64_t memory_limit) {
   if (a.pages.empty() && !a.page) return inputs_from_files(a.q, a.k, a.v, bias, dtype, memory_limit, order);
-  if (a.pages.empty()) return bad_input(phrase("--page {} needs --pages FILE.npy, the table of the pages.", *a.page));
-  if (!a.page) return bad_input(tr("--pages needs --page N, the keys of a page."));
+  if (a.pages.empty()) return bad_input(phrase("--page {} needs --pages FILE.npy, the page table.", *a.page));
+  if (!a.page) return bad_input(tr("--pages needs --page N, the number of keys per page."));
   if (*a.page < 1 || *a.page > kMaxPage)
-    return bad_input(phrase("--page {}: a page has 1 to {} keys.", *a.page, kMaxPage));
-  if (order != AxisOrder::bhld) return bad_input(tr("--pages reads files in the layout bhld alone."));
+    return bad_input(phrase("Invalid --page {}: a page has 1 to {} keys.", *a.page, kMaxPage));
+  if (order != AxisOrder::bhld) return bad_input(tr("--pages supports only the layout bhld."));
   return inputs_from_pages(a.q, a.k, a.v, bias, {a.pages, *a.page}, dtype, memory_limit);
 }
 
@@ -66,7 +66,7 @@ Result<FileInputs> read_inputs(const RunArguments& a, std::uint64_t memory_limit
   std::optional<DType> dtype;
   if (!a.dtype.empty()) {
     dtype = dtype_from_name(a.dtype);
-    if (!dtype) return bad_input(phrase("--dtype {} is unknown; use f32, f16 or bf16.", a.dtype));
+    if (!dtype) return bad_input(phrase("Unknown --dtype {}; use f32, f16 or bf16.", a.dtype));
   }
   std::optional<std::filesystem::path> bias;
   if (!a.bias.empty()) bias = a.bias;
@@ -139,7 +139,7 @@ Result<Outputs> answer_of(const NamedKernels& kernel, const RunArguments& a, con
     return run_on_cpu(row, in.problem, options, in.inputs, limit, stopper.token());
   }
   if (row.processor == Processor::cpu) {
-    return bad_input(phrase("{} runs on the CPU; leave --device {} out.", row.id, a.device));
+    return bad_input(phrase("{} runs on the CPU; omit --device {}.", row.id, a.device));
   }
   GpuRunRequest r;
   r.gpu = device.index;
@@ -153,7 +153,7 @@ Result<Outputs> answer_of(const NamedKernels& kernel, const RunArguments& a, con
   auto answer = client.run(r, {a.time_limit > 0 ? a.time_limit : kGpuSeconds, stopper.token()}, say_progress);
   say_progress("");
   if (!answer) return tl::unexpected(answer.error());
-  if (answer->source != row.id) say(phrase("used your copy of the kernel: {}", answer->source));
+  if (answer->source != row.id) say(phrase("using your edited copy of the kernel: {}", answer->source));
   return std::move(answer->outputs);
 }
 
@@ -168,30 +168,33 @@ Result<void> check_pass(const RunArguments& a) {
   Problem p;
   if (auto r = apply_pass(a.pass, p); !r) return r;
   if (a.dropout && *a.dropout != 0)
-    return bad_input(phrase("--dropout {}: no kernel here drops weights; 0 or none would do.", *a.dropout));
+    return bad_input(phrase("Invalid --dropout {}: no kernel here drops weights; use 0 or omit it.", *a.dropout));
   for (const auto& [name, file] : {std::pair("--dbias", a.d_bias), {"--dslopes", a.d_slopes}}) {
     if (!file.empty())
-      return bad_input(phrase("{}: gradients of a bias or of slopes are not computed; dQ, dK and dV are.", name));
+      return bad_input(phrase("{}: gradients of a bias or slopes are not supported, only dQ, dK and dV.", name));
   }
   const bool backward = p.pass == Pass::backward;
   const NamedFile of_backward[] = {{"--dout", a.d_out}, {"--dq", a.d_q}, {"--dk", a.d_k}, {"--dv", a.d_v}};
   for (const auto& [name, file] : of_backward) {
     if (backward && file.empty()) return bad_input(phrase("--pass backward needs {} FILE.npy.", name));
-    if (!backward && !file.empty()) return bad_input(phrase("{} is of a backward: add --pass backward.", name));
+    if (!backward && !file.empty())
+      return bad_input(phrase("{} belongs to a backward pass: add --pass backward.", name));
   }
   if (!backward && !a.o.empty())
-    return bad_input(tr("--o is read by a backward: add --pass backward; O goes to --out."));
+    return bad_input(tr("--o is the input of a backward pass: add --pass backward, or use --out to write O."));
   if (backward && !a.out.empty())
-    return bad_input(tr("--out is what a forward writes; a backward reads O from --o and writes --dq, --dk and --dv."));
-  if (!backward && a.out.empty()) return bad_input(tr("--out is required: where O is written."));
+    return bad_input(
+        tr("--out is the output of a forward pass; a backward pass reads O from --o and writes --dq, --dk "
+           "and --dv."));
+  if (!backward && a.out.empty()) return bad_input(tr("Missing --out: the file for O."));
   return ok();
 }
 
 // The files are written all the same: it may be what was looked for.
 void say_what_is_not_finite(const FileInputs& in, const Array& out) {
   if (in.beyond > 0)
-    say(plural(in.beyond, "attnscope: {} number of the files is beyond {} and became infinite.",
-               "attnscope: {} numbers of the files are beyond {} and became infinite.", name_of(in.problem.dtype)));
+    say(plural(in.beyond, "attnscope: {} number in the files exceeds {} and became infinite.",
+               "attnscope: {} numbers in the files exceed {} and became infinite.", name_of(in.problem.dtype)));
   std::int64_t nan = 0, infinite = 0;
   for (std::int64_t n = 0; n < out.size(); ++n) {
     const float x = out.get(n);
@@ -199,7 +202,7 @@ void say_what_is_not_finite(const FileInputs& in, const Array& out) {
     if (std::isinf(x)) ++infinite;
   }
   if (nan + infinite > 0)
-    say(phrase("attnscope: of {} numbers of O {} are NaN and {} infinite.", out.size(), nan, infinite));
+    say(phrase("attnscope: of {} numbers in O, {} are NaN and {} infinite.", out.size(), nan, infinite));
 }
 
 Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
@@ -216,7 +219,7 @@ Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
   if (auto r = check_pass(a); !r) return tl::unexpected(r.error());
   const std::vector<NamedFile> outputs = outputs_of(a);
   for (const auto& [name, file] : outputs) {
-    if (file == "-") return bad_input(phrase("{} - : .npy files are not written to stdout; name a file.", name));
+    if (file == "-") return bad_input(phrase("{} -: cannot write .npy files to stdout; name a file.", name));
     if (file.empty()) continue;
     if (auto r = check_writable(name, file); !r) return tl::unexpected(r.error());
   }
@@ -246,16 +249,15 @@ Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
 
 void add_backward(Parser parser, RunArguments& a) {
   add_pass(parser, a.pass);
-  parser.add_option("--dout", a.d_out, tr("Backward: the gradient of O, of O's shape"))->type_name("FILE.npy");
-  parser.add_option("--o", a.o, tr("Backward: O of the forward; left out, as --lse: a forward is run"))
+  parser.add_option("--dout", a.d_out, tr("Backward: gradient of O, same shape as O"))->type_name("FILE.npy");
+  parser.add_option("--o", a.o, tr("Backward: O of the forward pass; without it and --lse, a forward pass is run"))
       ->type_name("FILE.npy");
-  parser.add_option("--dq", a.d_q, tr("Backward: the gradient of Q is written here"))->type_name("FILE.npy");
-  parser.add_option("--dk", a.d_k, tr("Of K"))->type_name("FILE.npy");
-  parser.add_option("--dv", a.d_v, tr("Of V"))->type_name("FILE.npy");
-  parser.add_option("--dbias", a.d_bias, tr("Refused: gradients of a bias are not computed"))->type_name("FILE.npy");
-  parser.add_option("--dslopes", a.d_slopes, tr("Refused: gradients of slopes are not computed"))
-      ->type_name("FILE.npy");
-  parser.add_option("--dropout", a.dropout, tr("Refused but for 0: no kernel drops weights"))->type_name("P");
+  parser.add_option("--dq", a.d_q, tr("Backward: file for the gradient of Q"))->type_name("FILE.npy");
+  parser.add_option("--dk", a.d_k, tr("Gradient of K"))->type_name("FILE.npy");
+  parser.add_option("--dv", a.d_v, tr("Gradient of V"))->type_name("FILE.npy");
+  parser.add_option("--dbias", a.d_bias, tr("Not supported: gradients of a bias"))->type_name("FILE.npy");
+  parser.add_option("--dslopes", a.d_slopes, tr("Not supported: gradients of slopes"))->type_name("FILE.npy");
+  parser.add_option("--dropout", a.dropout, tr("Must be 0: no kernel drops weights"))->type_name("P");
 }
 
 }  // namespace
@@ -263,40 +265,44 @@ void add_backward(Parser parser, RunArguments& a) {
 Command add_run(Parser program) {
   auto a = std::make_shared<RunArguments>();
   Parser parser = program.add_subcommand("run", tr("Run one kernel on .npy arrays"));
-  parser.add_option("--kernel", a->kernel, tr("Which kernel; `attnscope list` names them; or FILE.cu of your own"))
+  parser.add_option("--kernel", a->kernel, tr("Kernel to run, from `attnscope list`, or your own FILE.cu"))
       ->required()
       ->type_name("ID");
   parser.add_option("--q", a->q, tr("Queries: [B,H,L,D], [H,L,D] or [L,D], C order, f2, f4 or f8"))
       ->required()
       ->type_name("FILE.npy");
-  parser.add_option("--k", a->k, tr("Keys; their heads may be fewer"))->required()->type_name("FILE.npy");
+  parser.add_option("--k", a->k, tr("Keys; may have fewer heads"))->required()->type_name("FILE.npy");
   parser.add_option("--v", a->v, tr("Values"))->required()->type_name("FILE.npy");
   parser.add_option("--bias", a->bias, tr("Added after the scale, broadcast to [B,Hq,Lq,Lk]; -inf masks"))
       ->type_name("FILE.npy");
   parser
       .add_option("--pages", a->pages,
-                  tr("K and V in pages: which page of the pools --k and --v, [P,H,page,D], holds a batch's next keys; "
-                     "[B,T], i4 or i8"))
+                  tr("Paged K and V: the table of pages in the pools --k and --v, [P,H,page,D], that hold each "
+                     "batch's keys in order; [B,T], i4 or i8"))
       ->type_name("FILE.npy");
-  parser.add_option("--page", a->page, tr("Keys of a page, 1 to 256; fewer keys in all: --key-lengths"))
+  parser.add_option("--page", a->page, tr("Keys per page, 1 to 256; for fewer keys in total, add --key-lengths"))
       ->type_name("N");
   add_layout(parser, a->layout,
-             tr("Of the files: bhld, or blhd: [B,L,H,D] for Q, K, V, O and gradients; LSE is [B,H,L] in either"));
+             tr("Layout of the files: bhld, or blhd ([B,L,H,D] for Q, K, V, O and gradients); LSE is always "
+                "[B,H,L]"));
   a->scores.add_to(parser);
   a->mask.add_to(parser);
-  parser.add_option("--scale", a->scale, tr("Factor of QK^T; left out: 1/sqrt(D)"))->type_name("X");
-  parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; left out: that of q"))->type_name("DTYPE");
+  parser.add_option("--scale", a->scale, tr("Factor for QK^T; default: 1/sqrt(D)"))->type_name("X");
+  parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; default: the type of q"))->type_name("DTYPE");
   add_output(parser, a->output);
   a->options.add_to(parser, true);
-  parser.add_option("--out", a->out, tr("O: q's axes, f2 for f16, else f4"))->type_name("FILE.npy");
+  parser.add_option("--out", a->out, tr("O: same axes as q, f2 for f16, otherwise f4"))->type_name("FILE.npy");
   parser
       .add_option("--lse", a->lse,
-                  tr("LSE: O's shape without the last axis, f4, natural logarithm; a backward reads it"))
+                  tr("LSE: O's shape without the last axis, f4, natural logarithm; input of a backward pass"))
       ->type_name("FILE.npy");
   add_backward(parser, *a);
-  parser.add_option("--memory-limit", a->memory_limit, tr("Refuse what takes more; left out: what is free"))
+  parser
+      .add_option("--memory-limit", a->memory_limit,
+                  tr("Reject candidates that need more memory; default: free memory"))
       ->type_name("BYTES");
-  parser.add_option("--time-limit", a->time_limit, tr("Stop after so many seconds; 0: none"))->type_name("SECONDS");
+  parser.add_option("--time-limit", a->time_limit, tr("Stop after this many seconds; 0: no limit"))
+      ->type_name("SECONDS");
   add_device(parser, a->device);
   parser.footer(tr(
       "Examples:\n  attnscope run --kernel cpu_flash --q q.npy --k k.npy --v v.npy --causal --out o.npy --lse "

@@ -43,7 +43,7 @@ Result<Workspace> workspace_of(const std::string& name) {
   for (const Workspace w : {Workspace::step, Workspace::bench, Workspace::profile, Workspace::learn}) {
     if (name == name_of(w)) return w;
   }
-  return bad_input(phrase("--view {} is unknown; use step, bench, profile or learn.", name));
+  return bad_input(phrase("Unknown --view {}; use step, bench, profile or learn.", name));
 }
 
 Result<StepChart> chart_of(const std::string& name) {
@@ -51,7 +51,7 @@ Result<StepChart> chart_of(const std::string& name) {
     if (name == name_of(c)) return c;
   }
   return bad_input(phrase(
-      "--chart {} is unknown; use row, hindsight, passes, error, attention, fragments, sentence or pages.", name));
+      "Unknown --chart {}; use row, hindsight, passes, error, attention, fragments, sentence or pages.", name));
 }
 
 Result<void> set_view(const ShotArguments& a, State& state) {
@@ -62,7 +62,7 @@ Result<void> set_view(const ShotArguments& a, State& state) {
   }
   if (!a.theme.empty()) {
     if (a.theme != "dark" && a.theme != "light") {
-      return bad_input(phrase("--theme {} is unknown; use dark or light.", a.theme));
+      return bad_input(phrase("Unknown --theme {}; use dark or light.", a.theme));
     }
     state.preferences.theme = a.theme == "dark" ? Theme::dark : Theme::light;
   }
@@ -71,7 +71,7 @@ Result<void> set_view(const ShotArguments& a, State& state) {
     if (!chart) return tl::unexpected(chart.error());
     state.view.step.chart = *chart;
   }
-  if (!(a.scale >= 1 && a.scale <= 3)) return bad_input(phrase("--scale {} is not in 1 to 3.", a.scale));
+  if (!(a.scale >= 1 && a.scale <= 3)) return bad_input(phrase("Invalid --scale {}: use 1 to 3.", a.scale));
   state.preferences.scale = a.scale;
   return ok();
 }
@@ -84,7 +84,7 @@ struct Steps {
 
 Result<Steps> steps_of(const std::string& text) {
   const auto refused = [&] {
-    return bad_input(phrase("--step {} is no step; use a number from 1, or a range like 1..30.", text));
+    return bad_input(phrase("Invalid --step {}: use a number from 1, or a range such as 1..30.", text));
   };
   Steps steps;
   const std::size_t dots = text.find("..");
@@ -101,7 +101,7 @@ Result<Steps> steps_of(const std::string& text) {
 // The step's number is checked against the recording, so that a wrong one is not a picture of another step.
 Result<void> set_recording(const std::optional<Steps>& steps, const std::stop_token& stop, PictureSpec& picture) {
   if (!steps) return ok();
-  if (picture.state.view.workspace != Workspace::step) return bad_input(tr("--step goes with --view step."));
+  if (picture.state.view.workspace != Workspace::step) return bad_input(tr("--step needs --view step."));
   if (picture.recording == nullptr) {
     auto rec = record_document(picture.state.document, stop);
     if (!rec) return tl::unexpected(rec.error());
@@ -109,7 +109,7 @@ Result<void> set_recording(const std::optional<Steps>& steps, const std::stop_to
   }
   const auto max = static_cast<std::int64_t>(picture.recording->events.size());
   if (steps->last > max) {
-    return bad_input(phrase("--step {} is not a step of this run: there are 1 to {}.", steps->last, max));
+    return bad_input(phrase("Invalid --step {}: this run has steps 1 to {}.", steps->last, max));
   }
   picture.state.view.step.cursor = static_cast<EventIndex>(steps->first - 1);
   return ok();
@@ -142,7 +142,7 @@ Result<void> set_session(const ShotArguments& a, PictureSpec& picture) {
     show_recording(a, *session, picture);
   } else if (picture.state.view.workspace == Workspace::step) {
     return bad_input(phrase(
-        "{} has a recording of its own: leave --preset, --state and the like out, or leave --session out.", a.session));
+        "{} already contains a recording: omit --preset, --state and similar options, or omit --session.", a.session));
   }
   return ok();
 }
@@ -152,14 +152,14 @@ Result<void> set_answer(const ShotArguments& a, PictureSpec& picture) {
   if (a.answer.empty()) return ok();
   const LearnView& at = picture.state.view.learn;
   if (!shows_step(picture.state.view) || at.lesson.empty())
-    return bad_input(tr("--answer goes with --state attn1,workspace=learn,lesson=ID,beat=ID."));
+    return bad_input(tr("--answer needs --state attn1,workspace=learn,lesson=ID,beat=ID."));
   const auto assets = find_assets();
   if (!assets) return tl::unexpected(assets.error());
   const FoundLessons found = read_lessons(*assets / "lessons");
   const auto lesson =
       std::find_if(found.lessons.begin(), found.lessons.end(), [&](const Lesson& l) { return l.id == at.lesson; });
   const Beat* beat = lesson == found.lessons.end() ? nullptr : lesson->find(at.beat);
-  if (beat == nullptr) return bad_input(phrase("There is no beat '{}' of a lesson '{}'.", at.beat, at.lesson));
+  if (beat == nullptr) return bad_input(phrase("Unknown beat '{}' of lesson '{}'.", at.beat, at.lesson));
   auto commands = lesson_hands(*lesson, *beat, a.answer);
   if (!commands) return tl::unexpected(commands.error());
   picture.commands = *std::move(commands);
@@ -174,7 +174,7 @@ void add_named_runs(const BenchRuns& named, std::vector<ListedRun>& runs) {
   };
   for (const std::string& id : named.shown)
     if (id != kPredictedRun && !has(runs, id) && !has(found.runs, id))
-      say(phrase("attnscope: the run {} is not on this machine; the rest is drawn.", id));
+      say(phrase("attnscope: run {} is not on this machine; drawing the rest.", id));
   for (ListedRun& r : found.runs)
     if (!has(runs, r.run.id)) runs.push_back(std::move(r));
 }
@@ -190,10 +190,10 @@ void add_stand_in(PictureSpec& picture) {
 }
 
 Result<PictureSpec> picture_of(const ShotArguments& a) {
-  const auto size = parse_extents("--size", a.size, tr("size like 1440x900"));
+  const auto size = parse_extents("--size", a.size, tr("size such as 1440x900"));
   if (!size) return tl::unexpected(size.error());
   if (size->first < 320 || size->second < 240 || std::max(size->first, size->second) > 8192) {
-    return bad_input(phrase("--size {} is out of range: 320x240 to 8192x8192.", a.size));
+    return bad_input(phrase("--size {} is out of range; use 320x240 to 8192x8192.", a.size));
   }
   auto state = a.document.state_of(a.view.empty() || a.view == name_of(Workspace::step));
   if (!state) return tl::unexpected(state.error());
@@ -240,7 +240,7 @@ class Reporter {
 
 Result<int> shoot_steps(const ShotArguments& a, const Steps& steps, const PictureSpec& picture, Stopper& stopper) {
   if (!(a.seconds_per_step >= 0.02 && a.seconds_per_step <= 60)) {
-    return bad_input(phrase("--seconds {} is not in 0.02 to 60.", a.seconds_per_step));
+    return bad_input(phrase("Invalid --seconds {}: use 0.02 to 60.", a.seconds_per_step));
   }
   const StepSeries series{static_cast<EventIndex>(steps.first - 1), static_cast<EventIndex>(steps.last - 1),
                           a.seconds_per_step};
@@ -254,7 +254,7 @@ Result<int> shoot_steps(const ShotArguments& a, const Steps& steps, const Pictur
 }
 
 Result<int> shoot(const ShotArguments& a, Stopper& stopper) {
-  if (a.out == "-") return bad_input(tr("-o - : pictures are not written to stdout; name a file."));
+  if (a.out == "-") return bad_input(tr("-o -: cannot write pictures to stdout; name a file."));
   if (auto r = check_distinct({{"--session", a.session}}, {{"-o", a.out}}); !r) return tl::unexpected(r.error());
   std::optional<Steps> steps;
   if (!a.step.empty()) {
@@ -289,31 +289,29 @@ Result<int> shoot_and_tell(const ShotArguments& a, Stopper& stopper) {
 
 Command add_shot(Parser program) {
   auto a = std::make_shared<ShotArguments>();
-  Parser parser = program.add_subcommand("shot", tr("A picture of any view, with no display"));
-  parser.add_option("--view", a->view, tr("step, bench, profile or learn; left out: that of --state, else step"))
+  Parser parser = program.add_subcommand("shot", tr("Draw a picture of any view; no display needed"));
+  parser.add_option("--view", a->view, tr("step, bench, profile or learn; default: the view in --state, or step"))
       ->type_name("NAME");
-  parser.add_option("--step", a->step, tr("Which step, from 1 as the window counts them; A..B: each of them"))
+  parser.add_option("--step", a->step, tr("Step to draw, counted from 1 as in the window; A..B: each of them"))
       ->type_name("N|A..B");
-  parser.add_option("--seconds", a->seconds_per_step, tr("How long a GIF or film shows a step; left out: 1"))
+  parser.add_option("--seconds", a->seconds_per_step, tr("Seconds per step in a GIF or film; default: 1"));
       ->type_name("S");
-  parser.add_flag("--report", a->report, tr("For the window: progress on its socket"))->group("");
+  parser.add_flag("--report", a->report, tr("For internal use by the window: report progress on its socket"))->group("");
   parser
       .add_option(
           "--chart", a->chart,
-          tr("Step's chart: row, hindsight, passes, error, attention, fragments, sentence or pages; left out: row"))
+          tr("Chart in Step: row, hindsight, passes, error, attention, fragments, sentence or pages; default: "))
       ->type_name("NAME");
-  parser.add_option("--answer", a->answer, tr("At a lesson's question: right, wrong, hint or shown"))
+  parser.add_option("--answer", a->answer, tr("State of a lesson's question: right, wrong, hint or shown"))
       ->type_name("NAME");
   parser
-      .add_option("--session", a->session, tr("Rows and recording of a saved session; --step counts in that recording"))
+      .add_option("--session", a->session, tr("Rows and recording of a saved session; --step refers to that recording"))
       ->type_name("FILE.attn");
-  parser.add_option("--size", a->size, tr("Pixels; left out: 1440x900"))->type_name("WxH");
-  parser.add_option("--scale", a->scale, tr("Size of text and tiles, 1 to 3; --qk-scale is the factor of QK^T"))
+  parser.add_option("--size", a->size, tr("Size in pixels; default: 1440x900"))->type_name("WxH");
+  parser.add_option("--scale", a->scale, tr("Size of text and tiles, 1 to 3; the factor for QK^T is --qk-scale"))
       ->type_name("X");
-  parser.add_option("--theme", a->theme, tr("dark or light; left out: dark"))->type_name("NAME");
-  parser
-      .add_option("-o,--out", a->out,
-                  tr("The picture; of several steps: a GIF, a film (by ffmpeg), or a folder of PNGs"))
+  parser.add_option("--theme", a->theme, tr("dark or light; default: dark"))->type_name("NAME");
+  parser.add_option("-o,--out", a->out, tr("Output file; for several steps, a GIF, a film (by ffmpeg) or a folder of PNGs"));
       ->required()
       ->type_name("FILE.png|FILE.gif|FILE.mp4|FILE.webm|FOLDER");
   a->document.add_to(parser, "--qk-scale");

@@ -60,7 +60,7 @@ StepTexts load_texts() {
     if (!texts) break;
   }
   if (texts) return *std::move(texts);
-  say(phrase("attnscope: the sentences of the steps are left out. {}", texts.error().message));
+  say(phrase("attnscope: omitting the sentences for the steps. {}", texts.error().message));
   return {};
 }
 
@@ -73,10 +73,10 @@ Result<Range> range_of(const StepArguments& a, const Recording& rec) {
   const std::int64_t from = a.from.value_or(1), to = a.to.value_or(steps);
   for (const auto& [option, step] : {std::pair("--from", from), std::pair("--to", to)}) {
     if (step < 1 || step > steps) {
-      return bad_input(phrase("{} {} is not a step of this run: there are 1 to {}.", option, step, steps));
+      return bad_input(phrase("Invalid {} {}: this run has steps 1 to {}.", option, step, steps));
     }
   }
-  if (from > to) return bad_input(phrase("--from {} lies after --to {}.", from, to));
+  if (from > to) return bad_input(phrase("--from {} is after --to {}.", from, to));
   return Range{static_cast<EventIndex>(from - 1), static_cast<EventIndex>(to - 1)};
 }
 
@@ -106,7 +106,7 @@ Result<Recording> record_on(std::int32_t index, const DocumentArguments& a, Docu
   d.options = gpu::smallest_tile(**row);  // a preset's is a CPU kernel's
   if (auto r = a.options.apply_to(d.options); !r) return tl::unexpected(r.error());
   if ((*row)->processor != Processor::gpu) {
-    return bad_input(phrase("{} runs on the CPU; leave --device gpu out, or name a GPU kernel.", d.kernel));
+    return bad_input(phrase("{} runs on the CPU; omit --device gpu, or name a GPU kernel.", d.kernel));
   }
   const auto inputs = document_inputs(d.problem, d.inputs, {});
   if (!inputs) return tl::unexpected(inputs.error());
@@ -116,7 +116,7 @@ Result<Recording> record_on(std::int32_t index, const DocumentArguments& a, Docu
   if (!hello) return tl::unexpected(hello.error());
   const auto place = static_cast<std::size_t>(index);
   if (place >= hello->gpus.size()) {
-    return fail(ErrorKind::cannot_run, phrase("there is no GPU {}: this machine has {}.", index, hello->gpus.size()));
+    return fail(ErrorKind::cannot_run, phrase("no GPU {}: this machine has {}.", index, hello->gpus.size()));
   }
   GpuRunRequest r;
   r.gpu = index;
@@ -127,8 +127,7 @@ Result<Recording> record_on(std::int32_t index, const DocumentArguments& a, Docu
   auto made = record_on_gpu(client, r, device_of(hello->gpus[place]), {kSeconds, stop});
   if (!made) return tl::unexpected(made.error());
   if (!made->same_bits) {
-    return fail(ErrorKind::failed,
-                phrase("{}: the run that recorded itself gave other bits than the plain one.", d.kernel));
+    return fail(ErrorKind::failed, phrase("{}: the recorded run and the plain run gave different bits.", d.kernel));
   }
   if (const auto difference = replay(made->recording, stop))
     say(phrase("attnscope: replay differs: {}", difference->words));
@@ -141,14 +140,14 @@ Result<int> print_steps(const StepArguments& a, Stopper& stopper) {
   if (!choice) return tl::unexpected(choice.error());
   if (auto r = stopper.limit_time(a.time_limit); !r) return tl::unexpected(r.error());
   if (!a.attn.empty()) {
-    if (a.attn == "-") return bad_input(tr("--attn - : .attn files are not written to stdout; name a file."));
+    if (a.attn == "-") return bad_input(tr("--attn -: cannot write .attn files to stdout; name a file."));
     if (auto r = check_writable("--attn", a.attn); !r) return tl::unexpected(r.error());
     std::error_code error;
     if (!a.force && std::filesystem::is_regular_file(a.attn, error)) {
-      return bad_input(phrase("{} is there already: --force replaces it; or name another file.", a.attn));
+      return bad_input(phrase("{} already exists: use --force to replace it, or name another file.", a.attn));
     }
   } else if (a.force) {
-    return bad_input(tr("--force replaces a file: name it with --attn."));
+    return bad_input(tr("--force replaces a session: name it with --attn."));
   }
   const bool on_gpu = choice->processor == Processor::gpu;
   const auto state = a.document.state_of(!on_gpu);
@@ -177,16 +176,17 @@ Result<int> print_steps(const StepArguments& a, Stopper& stopper) {
 
 Command add_step(Parser program) {
   auto a = std::make_shared<StepArguments>();
-  Parser parser = program.add_subcommand("step", tr("Every step of one run, as text or JSON"));
+  Parser parser = program.add_subcommand("step", tr("Print every step of one run, as text or JSON"));
   a->document.add_to(parser);
-  parser.add_option("--from", a->from, tr("First step, from 1 as the window counts them"))->type_name("N");
+  parser.add_option("--from", a->from, tr("First step, counted from 1 as in the window"))->type_name("N");
   parser.add_option("--to", a->to, tr("Last step"))->type_name("N");
-  parser.add_flag("--json", a->as_json, tr("JSON with exact values instead of text"));
-  parser.add_option("--attn", a->attn, tr("Also write the recording for the window to open"))->type_name("FILE.attn");
+  parser.add_flag("--json", a->as_json, tr("Print JSON with exact values instead of text"));
+  parser.add_option("--attn", a->attn, tr("Also write the recording, to open in the window"))->type_name("FILE.attn");
   parser.add_flag("--raw", a->raw,
-                  tr("GPU: numbers as the kernel holds them (base 2, l by lane), not as the formulas say"));
-  parser.add_flag("--force", a->force, tr("Replace what --attn names"));
-  parser.add_option("--time-limit", a->time_limit, tr("Stop after so many seconds; 0: none"))->type_name("SECONDS");
+                  tr("GPU: print numbers as the kernel holds them (base 2, l per lane), not as in the formulas"));
+  parser.add_flag("--force", a->force, tr("Overwrite the file in --attn"));
+  parser.add_option("--time-limit", a->time_limit, tr("Stop after this many seconds; 0: no limit"))
+      ->type_name("SECONDS");
   add_device(parser, a->device);
   parser.footer(tr(
       "Examples:\n  attnscope step --preset blackboard\n  attnscope step --preset late_outlier --kernel cpu_flash1 "

@@ -75,14 +75,14 @@ Finding look_at_kernel(const KernelRow& row) {
   const Verdict v = judge(p, *in, *reference, *answer, sample);
   if (!v.pass) return wrong(v.reason);
   return {Mark::works, "Kernel " + std::string(row.id),
-          phrase("right on the blackboard example: error {:.1e}, {:.1e} allowed", v.error(), v.allowed()), ""};
+          phrase("correct on the blackboard example: error {:.1e}, allowed {:.1e}", v.error(), v.allowed()), ""};
 }
 
 Finding look_at_assets() {
   const auto folder = find_assets();
   if (folder) return {Mark::works, tr("Fonts and texts"), folder->string(), ""};
   return {Mark::broken, tr("Fonts and texts"), folder.error().message,
-          tr("install the program again, or in its source tree: bash app/run.sh --setup-only")};
+          tr("reinstall the program, or in its source tree run: bash app/run.sh --setup-only")};
 }
 
 Finding look_at_pictures() {
@@ -96,7 +96,8 @@ Finding look_at_display() {
   const auto display = check_display();
   if (display) return {Mark::works, "Window", *display, ""};
   return {Mark::note, "Window", display.error().message,
-          tr("start it in a desktop session, or over ssh -X; the commands and `attnscope shot` need no display")};
+          tr("start it from a desktop session or over ssh -X; the commands and `attnscope shot` need no "
+             "display")};
 }
 
 // `loss`: what it means where it cannot be written.
@@ -111,8 +112,8 @@ Finding look_at_folder(const std::string& what, std::filesystem::path folder, co
   while (!folder.empty() && !std::filesystem::exists(folder, error) && folder != folder.parent_path()) {
     folder = folder.parent_path();
   }
-  if (can_write_in(folder)) return {Mark::works, what, phrase("{} can be written", wanted.string()), ""};
-  return {Mark::note, what, phrase("{} cannot be written, so {}", wanted.string(), loss),
+  if (can_write_in(folder)) return {Mark::works, what, phrase("{} is writable", wanted.string()), ""};
+  return {Mark::note, what, phrase("{} is not writable, so {}", wanted.string(), loss),
           "export " + variable + "=/a/folder/of/yours"};
 }
 
@@ -127,19 +128,19 @@ std::vector<Finding> look_at_profiling(const GpuHello* hello) {
     all.push_back({Mark::note, "CUPTI", missing, kFetch});
   const auto permitted = counters_permitted();
   if (hello == nullptr)
-    all.push_back({Mark::note, "Counters", tr("they need an NVIDIA GPU"), tr("install NVIDIA's driver, 580 or later")});
+    all.push_back({Mark::note, "Counters", tr("needs an NVIDIA GPU"), tr("install NVIDIA driver 580 or later")});
   else if (!permitted)
     all.push_back({Mark::note, "Counters", permitted.error().message,
                    tr("echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 > /etc/modprobe.d/counters.conf, "
                       "then restart")});
   else
-    all.push_back({Mark::works, "Counters", tr("the driver's settings do not forbid them"), ""});
+    all.push_back({Mark::works, "Counters", tr("the driver's settings allow them"), ""});
   if (hello != nullptr && hello->sensors_error.empty())
     all.push_back({Mark::works, tr("NVML (clock, temperature)"), hello->sensors, ""});
   else
     all.push_back({Mark::note, tr("NVML (clock, temperature)"),
-                   hello != nullptr ? hello->sensors_error : tr("it comes with NVIDIA's driver"),
-                   tr("install NVIDIA's driver, 580 or later")});
+                   hello != nullptr ? hello->sensors_error : tr("part of NVIDIA's driver"),
+                   tr("install NVIDIA driver 580 or later")});
   return all;
 }
 
@@ -150,18 +151,17 @@ std::vector<Finding> look_at_gpus() {
   GpuClient client;
   const auto hello = client.hello({kSeconds, {}});
   if (!hello) {
-    all.push_back(
-        {Mark::note, tr("NVIDIA driver"), hello.error().message, tr("install NVIDIA's driver, 580 or later")});
+    all.push_back({Mark::note, tr("NVIDIA driver"), hello.error().message, tr("install NVIDIA driver 580 or later")});
   } else {
     all.push_back({Mark::works, tr("NVIDIA driver"),
-                   phrase("runs programs of CUDA up to {}.{}; its own version stands at NVML", hello->driver / 1000,
+                   phrase("runs CUDA programs up to {}.{}; for its own version, see NVML", hello->driver / 1000,
                           hello->driver % 1000 / 10),
                    ""});
     for (const gpu::GpuProperties& p : hello->gpus) {
       all.push_back({Mark::works, fmt::format("GPU {}", p.index),
                      fmt::format("{}, {}, {} SMs, {}", p.name, p.arch(), p.sms, format_bytes(p.memory_bytes)), ""});
     }
-    if (hello->gpus.empty()) all.push_back({Mark::note, "GPU", tr("the driver sees none"), "nvidia-smi"});
+    if (hello->gpus.empty()) all.push_back({Mark::note, "GPU", tr("the driver finds none"), "nvidia-smi"});
   }
   for (Finding& f : look_at_profiling(hello ? &*hello : nullptr)) all.push_back(std::move(f));
   const auto compiler = gpu::open_nvrtc();
@@ -195,11 +195,11 @@ std::vector<Finding> findings() {
   all.push_back(look_at_assets());
   all.push_back(look_at_display());
   all.push_back(look_at_pictures());
-  all.push_back(look_at_folder("Settings", config_folder(), "XDG_CONFIG_HOME", tr("nothing is remembered")));
+  all.push_back(look_at_folder("Settings", config_folder(), "XDG_CONFIG_HOME", tr("settings are not saved")));
   all.push_back(
-      look_at_folder(tr("Runs and saved files"), data_folder(), "XDG_DATA_HOME", tr("measured rows are not kept")));
+      look_at_folder(tr("Runs and saved files"), data_folder(), "XDG_DATA_HOME", tr("measured rows are not saved")));
   all.push_back(look_at_folder(tr("Compiled kernels"), cache_folder(), "XDG_CACHE_HOME",
-                               tr("GPU kernels are compiled anew each time")));
+                               tr("GPU kernels are recompiled every time")));
   for (Finding& f : look_at_gpus()) all.push_back(std::move(f));
   all.push_back(look_at_peers());
   return all;
@@ -218,26 +218,27 @@ Result<int> examine() {
   for (const Finding& f : findings()) {
     const std::string_view mark = f.mark == Mark::works ? "ok" : f.mark == Mark::note ? "--" : "!!";
     text += fmt::format("{}  {:<27} {}\n", mark, f.what, f.detail);
-    if (!f.mend.empty()) text += phrase("    {:<27} what would change it: {}\n", "", f.mend);
+    if (!f.mend.empty()) text += phrase("    {:<27} to fix it: {}\n", "", f.mend);
     broken += f.mark == Mark::broken ? 1 : 0;
   }
   if (auto r = print(text); !r) return tl::unexpected(r.error());
-  if (broken > 0) return fail(ErrorKind::failed, phrase("{} thing(s) that must work do not: see !! above.", broken));
+  if (broken > 0) return fail(ErrorKind::failed, phrase("{} required component(s) do not work: see !! above.", broken));
   return 0;
 }
 
 }  // namespace
 
 Command add_doctor(Parser program) {
-  Parser parser = program.add_subcommand("doctor", tr("What works on this machine, and what would turn on the rest"));
+  Parser parser = program.add_subcommand("doctor", tr("Show what works on this machine, and how to enable the rest"));
   parser.footer(
-      tr("Marks: ok works, -- is not there, !! is broken (exit code 1).\nExamples:\n  attnscope doctor\n  attnscope "
-         "doctor | grep -A1 '^--'"));
+      tr("Marks: ok works, -- is missing, !! is broken (exit code 1).\n"
+         "Examples:\n"
+         "  attnscope doctor\n"
+         "  attnscope doctor | grep -A1 '^--'"));
   const auto fetch = std::make_shared<bool>(false);
-  parser.add_flag(
-      "--fetch-cuda", *fetch,
-      tr("Bring NVRTC, CUPTI and nvdisasm (105 MB, from the Python package index) to your own folder, and nothing "
-         "else"));
+  parser.add_flag("--fetch-cuda", *fetch,
+                  tr("Fetch NVRTC, CUPTI and nvdisasm (105 MB, from the Python package index) into your own folder, "
+                     "and nothing else"));
   return {parser, [fetch](Stopper&) { return *fetch ? fetch_cuda() : examine(); }};
 }
 

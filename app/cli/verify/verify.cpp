@@ -33,12 +33,13 @@ Result<NamedKernels> chosen_kernels(const VerifyArguments& a) {
     for (std::string& name : split(a.kernels, ',')) names.push_back(std::move(name));
   for (const std::string& file : a.files)
     if (!gpu::is_own_file(file))
-      return bad_input(phrase("{} is no file of a kernel: one ends in .cu. --kernel names those of the ladder.", file));
+      return bad_input(
+          phrase("{} is not a kernel file, which ends in .cu. Use --kernel for kernels of the ladder.", file));
   auto named = kernels_named("--kernel", names);
   if (!named) return named;
   // Those of the device where nobody named one: they are built as they ship.
   if (a.build.build.any() && named->rows.empty())
-    return bad_input(tr("--maxrregcount and --fast-math need kernels that are named."));
+    return bad_input(tr("--maxrregcount and --fast-math need named kernels."));
   if (auto r = a.build.apply_to(*named); !r) return tl::unexpected(r.error());
   return named;
 }
@@ -56,7 +57,7 @@ Result<std::vector<DType>> chosen_dtypes(const std::string& names) {
   dtypes.clear();
   for (const std::string& name : split(names, ',')) {
     const auto t = dtype_from_name(name);
-    if (!t) return bad_input(phrase("--dtype {} is unknown; use all, f32, f16 or bf16.", name));
+    if (!t) return bad_input(phrase("Unknown --dtype {}; use all, f32, f16 or bf16.", name));
     dtypes.push_back(*t);
   }
   return dtypes;
@@ -71,7 +72,7 @@ Result<void> open_device(Check& check, GpuClient& client, const std::stop_token&
   if (hello->compiler.empty()) return fail(ErrorKind::cannot_run, hello->compiler_error);
   const auto index = static_cast<std::size_t>(check.choice.index);
   if (index >= hello->gpus.size()) {
-    return fail(ErrorKind::cannot_run, phrase("there is no GPU {}: this machine has {}.", index, hello->gpus.size()));
+    return fail(ErrorKind::cannot_run, phrase("no GPU {}: this machine has {}.", index, hello->gpus.size()));
   }
   check.device = device_of(hello->gpus[index]);
   check.gpu = &client;
@@ -90,7 +91,7 @@ Result<std::pair<std::size_t, std::size_t>> part_of(const std::string& text) {
       return std::pair{static_cast<std::size_t>((*n)[0]), static_cast<std::size_t>((*of)[0])};
     }
   }
-  return bad_input(phrase("--part {} is unknown; 2/4 is the second of four parts.", text));
+  return bad_input(phrase("Unknown --part {}; 2/4 is the second of four parts.", text));
 }
 
 // `tuned`: the problems that tiles are kept for come before the paired list, which seldom has one of them.
@@ -136,16 +137,15 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   if (auto r = check_hang_limit(a.hang_limit); !r) return tl::unexpected(r.error());
   if (a.device == "cpu" && !kernels->own.empty())
     return bad_input(
-        phrase("{} runs on a GPU, and --device cpu was given.", gpu::own_source(*kernels->own.front())->name));
+        phrase("{} runs on a GPU, but --device cpu was given.", gpu::own_source(*kernels->own.front())->name));
   const auto choice = choose_device(a.device.empty() && !kernels->own.empty() ? "gpu" : a.device);
   if (!choice) return tl::unexpected(choice.error());
   if (auto r = stopper.limit_time(a.time_limit); !r) return tl::unexpected(r.error());
   if (a.rows != "sampled" && a.rows != "full") {
-    return bad_input(phrase("--verify {} is unknown; use sampled or full.", a.rows));
+    return bad_input(phrase("Unknown --verify {}; use sampled or full.", a.rows));
   }
   if (a.traced && choice->processor == Processor::cpu) {
-    return bad_input(
-        tr("--traced is for GPU kernels, which record themselves by code of their own: add --device gpu."));
+    return bad_input(tr("--traced is for GPU kernels, which have their own code for recording: add --device gpu."));
   }
   Problem of_pass;
   if (auto r = apply_pass(a.pass, of_pass); !r) return tl::unexpected(r.error());
@@ -162,15 +162,14 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   check.memory_limit = *limit;
   check.kernels = kernels->rows.empty() ? all_kernels(choice->processor, of_pass.pass) : kernels->rows;
   if (check.kernels.empty())
-    return fail(ErrorKind::cannot_run, phrase("No kernel of the GPU takes the pass {}; leave --device out.", a.pass));
+    return fail(ErrorKind::cannot_run, phrase("No GPU kernel supports the pass {}; omit --device.", a.pass));
   if (auto r = a.options.check_read_by(check.kernels); !r) return tl::unexpected(r.error());
   GpuClient client;
   client.bring(kernels->own);
   if (auto r = open_device(check, client, stopper.token()); !r) {
     if (kernels->own.empty()) return tl::unexpected(r.error());
-    return fail(
-        r.error().kind,
-        phrase("{} attnscope inspect FILE.cu compiles a kernel of your own where there is no GPU.", r.error().message));
+    return fail(r.error().kind,
+                phrase("{} Without a GPU, attnscope inspect FILE.cu compiles your kernel.", r.error().message));
   }
   for (const KernelRow* row : check.kernels)
     if (const auto r = resolve(*row, check.options, check.device); !r) return tl::unexpected(r.error());
@@ -197,11 +196,11 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   }
   if (failed > 0) return fail(ErrorKind::failed, phrase("{} of {} checks failed.", failed, passed + failed));
   if (not_judged > 0) {
-    return fail(ErrorKind::failed, phrase("{} of {} checks could not be judged, as said above.", not_judged,
+    return fail(ErrorKind::failed, phrase("{} of {} checks could not be judged; the reasons are above.", not_judged,
                                           passed + failed + not_judged));
   }
   if (passed == 0)
-    return fail(ErrorKind::cannot_run, tr("Nothing was checked: every case was skipped, as said above."));
+    return fail(ErrorKind::cannot_run, tr("Nothing was checked: every case was skipped; the reasons are above."));
   say(phrase("All {} checks passed.", passed));
   return 0;
 }
@@ -210,40 +209,43 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
 
 Command add_verify(Parser program) {
   auto a = std::make_shared<VerifyArguments>();
-  Parser parser = program.add_subcommand("verify", tr("Kernels against the fp64 reference"));
-  parser.add_values("file", a->files, tr("Kernels of your own, FILE.cu: on the GPU (docs/own_kernel.md)"));
-  parser.add_option("--kernel", a->kernels, tr("all, or some of `attnscope list`"))->type_name("ID,ID,...");
+  Parser parser = program.add_subcommand("verify", tr("Check kernels against the fp64 reference"));
+  parser.add_values("file", a->files, tr("Your own kernels, FILE.cu: on the GPU (docs/own_kernel.md)"));
+  parser.add_option("--kernel", a->kernels, tr("all, or kernels from `attnscope list`"))->type_name("ID,ID,...");
   add_pass(parser, a->pass);
-  parser.add_option("--dtype", a->dtypes, tr("all, or some of f32, f16, bf16"))->type_name("DTYPE,...");
+  parser.add_option("--dtype", a->dtypes, tr("all, or any of f32, f16, bf16"))->type_name("DTYPE,...");
   add_output(parser, a->output);
-  parser.add_flag("--full", a->all_shapes, tr("Every shape with every head dimension, not the paired list (hours)"));
-  parser.add_option("--verify", a->rows, tr("Rows that are looked at where there are many: sampled or full"))
-      ->type_name("WHICH");
-  parser.add_flag("--repeat-list", a->repeat_list, tr("The six shapes for many repeats, not the paired list"));
-  parser.add_flag("--scores", a->score_list, tr("Softcap and ALiBi with every mask, not the paired list"));
-  parser.add_option("--random", a->random, tr("So many random problems up to 513, not the paired list"))
+  parser.add_flag("--full", a->all_shapes,
+                  tr("Every combination of shape and head dimension instead of the paired list (hours)"));
+  parser.add_option("--verify", a->rows, tr("Rows to check if there are many: sampled or full"))->type_name("WHICH");
+  parser.add_flag("--repeat-list", a->repeat_list, tr("The six shapes for many repeats instead of the paired list"));
+  parser.add_flag("--scores", a->score_list, tr("Softcap and ALiBi with every mask instead of the paired list"));
+  parser.add_option("--random", a->random, tr("This many random problems up to 513 instead of the paired list"))
       ->type_name("N");
-  parser.add_option("--seed", a->seed, tr("Of the random problems"))->type_name("N");
-  parser.add_option("--part", a->part, tr("2/4: every fourth case from the second on"))->type_name("N/OF");
+  parser.add_option("--seed", a->seed, tr("Seed of the random problems"))->type_name("N");
+  parser.add_option("--part", a->part, tr("2/4: every fourth case, starting with the second"))->type_name("N/OF");
   parser.add_flag("--traced", a->traced,
-                  tr("GPU: the run that records itself gives the plain one's bits, and its record replays"));
-  parser.add_option("--longest", a->longest, tr("Only cases with so many queries and keys at most; 0: all"))
+                  tr("GPU: check that the recorded run has the plain run's bits, and that its recording replays"));
+  parser.add_option("--longest", a->longest, tr("Limit queries and keys to this length; 0: no limit"))->type_name("N");
+  parser.add_option("--repeats", a->repeats, tr("Runs of each case, which must all have the same bits"))
       ->type_name("N");
-  parser.add_option("--repeats", a->repeats, tr("Runs of each case, which must give the same bits"))->type_name("N");
   a->options.takes_tuned = true;
   a->options.add_to(parser, true);
-  parser.add_option("--memory-limit", a->memory_limit, tr("Skip what takes more; left out: what is free"))
+  parser.add_option("--memory-limit", a->memory_limit, tr("Skip cases that need more memory; default: free memory"))
       ->type_name("BYTES");
   a->build.add_to(parser);
-  add_hang_limit(
-      parser, a->hang_limit,
-      tr("GPU: a case that takes longer is stopped and fails, and no more of its kernel are tried; left out: 120"));
-  parser.add_option("--time-limit", a->time_limit, tr("Stop after so many seconds; 0: none"))->type_name("SECONDS");
+  add_hang_limit(parser, a->hang_limit,
+                 tr("GPU: stop and fail a case that takes longer, and skip the kernel's other cases; default: 120"));
+  parser.add_option("--time-limit", a->time_limit, tr("Stop after this many seconds; 0: no limit"))
+      ->type_name("SECONDS");
   add_device(parser, a->device);
   parser.footer(
-      tr("Exit code 1 if a kernel fails. Error and allowed are those of the case where their ratio is "
-         "largest.\nExamples:\n  attnscope verify\n  attnscope verify --kernel cpu_flash --dtype f16 --tile 37x19 "
-         "--repeats 3\n  attnscope verify my_attention.cu"));
+      tr("Exit code 1 if a kernel fails. Error and allowed error are from the case with the largest "
+         "ratio.\n"
+         "Examples:\n"
+         "  attnscope verify\n"
+         "  attnscope verify --kernel cpu_flash --dtype f16 --tile 37x19 --repeats 3\n"
+         "  attnscope verify my_attention.cu"));
   return {parser, [a](Stopper& stopper) { return verify_kernels(*a, stopper); }};
 }
 

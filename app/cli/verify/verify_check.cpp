@@ -39,7 +39,7 @@ Result<Prepared> prepare(const CheckCase& c, const Check& check, const std::stop
   const std::uint64_t reference_takes = reference_bytes(c.problem, check.arguments->rows == "full", 0);
   if (tensors > room || reference_takes > room - tensors) {
     return fail(ErrorKind::cannot_run,
-                phrase("its tensors take {}, the check of the answer {}, {} is the limit", format_bytes(tensors),
+                phrase("its tensors need {}, checking the output {}; the limit is {}", format_bytes(tensors),
                        format_bytes(reference_takes), format_bytes(room)));
   }
   if (check.memory_limit != 0) p.memory_limit = check.memory_limit - reference_takes;
@@ -106,7 +106,7 @@ Result<std::string> try_traced(const KernelRow& row, const CheckCase& c, const P
   }
   tally.plain_us += made->plain_us;
   tally.traced_us += made->traced_us;
-  if (!made->same_bits) return tr("the run that recorded itself gave other bits than the plain one");
+  if (!made->same_bits) return tr("the recorded run and the plain run gave different bits");
   if (auto good = check_recording(made->recording, tr("its recording")); !good) return good.error().message;
   const auto difference = replay(made->recording, stop);
   if (stop.stop_requested()) return fail(ErrorKind::cancelled, "Cancelled.");
@@ -150,11 +150,11 @@ Result<std::string> try_run(const KernelRow& row, const CheckCase& c, const Prep
   } else if (!v.pass) {
     return v.reason + " (" + v.sample + ")";
   }
-  if (!answer->same_bits) return tr("a repeat gave other bits than the first run");
+  if (!answer->same_bits) return tr("a repeat and the first run gave different bits");
   for (std::int32_t n = 1; check.gpu == nullptr && n < repeats; ++n) {
     const auto again = run_on_cpu(row, c.problem, check.options, prepared.in, prepared.memory_limit, stop);
     if (!again) return tl::unexpected(again.error());
-    if (!same_bits(answer->outputs, *again)) return phrase("repeat {} gave other bits than the first run", n);
+    if (!same_bits(answer->outputs, *again)) return phrase("repeat {} and the first run gave different bits", n);
   }
   return std::string();
 }
@@ -185,7 +185,7 @@ Result<void> take_options(const KernelRow& row, const CheckCase& c, Check& check
   const auto with = tuned_options(tuned_folder(), key, row, c.problem, asked, check.device);
   if (!with && with.error().kind == ErrorKind::cannot_run)
     return fail(ErrorKind::cannot_run,
-                phrase("tile = tuned, but no tile is kept for it; `attnscope tune {}` finds one", row.id));
+                phrase("tile = tuned, but there is no tuned tile for it; run `attnscope tune {}`", row.id));
   if (!with) return tl::unexpected(with.error());
   check.options = *with;
   return ok();
@@ -205,7 +205,7 @@ Result<void> check_case(const CheckCase& c, Check& check, const std::stop_token&
     Tally& tally = check.tallies[{row->id, c.problem.dtype}];
     const std::int64_t not_judged_before = tally.not_judged;
     auto takes = check.hung.contains(row->id)
-                     ? fail(ErrorKind::cannot_run, tr("an earlier case gave no answer, so it was not tried"))
+                     ? fail(ErrorKind::cannot_run, tr("not tried: an earlier case gave no answer"))
                      : take_options(*row, c, check);
     if (takes) takes = row->supports(*row, c.problem, check.options, check.device);
     const auto attempt = check.arguments->traced ? try_traced : try_kernel;
@@ -249,7 +249,7 @@ std::string summary(const Check& check) {
   }
   for (const auto& [key, t] : check.tallies) {
     if (t.traced_us <= 0) continue;
-    text += phrase("{} {} recorded itself in {:.1f} us, a plain run takes {:.1f} us: {:.1f} times\n", key.first,
+    text += phrase("{} {} took {:.1f} us with recording and {:.1f} us without: {:.1f} times as long\n", key.first,
                    name_of(key.second), t.traced_us, t.plain_us, t.traced_us / t.plain_us);
   }
   for (const auto& [key, t] : check.tallies) {

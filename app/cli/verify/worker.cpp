@@ -47,7 +47,7 @@ Result<int> check_survival(std::int32_t gpu) {
   if (auto ran = small_run(client, gpu); !ran) return tl::unexpected(ran.error());
   end_process(client.worker_id());
   const auto ended = small_run(client, gpu);
-  if (ended) return fail(ErrorKind::failed, tr("The worker answered though it was ended."));
+  if (ended) return fail(ErrorKind::failed, tr("The worker answered although it had been killed."));
   if (auto r = print(fmt::format("{}\n", ended.error().message)); !r) return tl::unexpected(r.error());
   if (auto ran = small_run(client, gpu); !ran) return tl::unexpected(ran.error());
   if (auto r = print(tr("The next run works.\n")); !r) return tl::unexpected(r.error());
@@ -187,26 +187,27 @@ Result<int> measure_kernels(const WorkerArguments& a, const Stopper& stopper) {
 
 Command add_worker(Parser program) {
   auto a = std::make_shared<WorkerArguments>();
-  Parser parser =
-      program.add_subcommand("worker", tr("The process that drives a GPU; the program starts it by itself"));
-  parser.add_flag("--check", a->check, tr("Run a small kernel, end its worker, and see that the next one works"));
-  parser.add_flag("--compile", a->compile, tr("Compile texts of yours, with bounds; the program starts it by itself"));
-  parser.add_flag("--rank", a->rank, tr("Be a rank of a ring; the program starts it by itself"));
-  parser.add_option("--gpu", a->gpu, tr("Which GPU --check, --time and --measure take"))->type_name("N");
-  parser.add_option("--time", a->timed, tr("Time these kernels by CUDA events on one problem; CSV"))
+  Parser parser = program.add_subcommand("worker", tr("Drive a GPU; the program starts this process itself"));
+  parser.add_flag("--check", a->check, tr("Run a small kernel, kill its worker, and check that the next one works"));
+  parser.add_flag("--compile", a->compile, tr("Compile your sources, within limits; the program starts this itself"));
+  parser.add_flag("--rank", a->rank, tr("Act as a rank of a ring; the program starts this itself"));
+  parser.add_option("--gpu", a->gpu, tr("GPU for --check, --time and --measure"))->type_name("N");
+  parser.add_option("--time", a->timed, tr("Time these kernels with CUDA events on one problem; CSV"))
       ->type_name("ID,ID,...");
   parser.add_option("--measure", a->measured, tr("Check, time and count these kernels on one problem; CSV"))
       ->type_name("ID,ID,...");
-  parser.add_option("--json", a->json, tr("With --measure: the session with every sample"))->type_name("FILE");
-  parser.add_flag("--sample", a->sample, tr("With --measure: say besides where the warps wait, by line and phase"));
-  parser.add_flag("--counts", a->counts, tr("With --measure: count what each instruction of each kernel does"));
+  parser.add_option("--json", a->json, tr("With --measure: write a session with every sample"))->type_name("FILE");
+  parser.add_flag("--sample", a->sample, tr("With --measure: also report where the warps wait, by line and phase"));
+  parser.add_flag("--counts", a->counts, tr("With --measure: also count what each instruction of each kernel does"));
   parser.add_flag("--heartbeat", a->heartbeat,
-                  tr("With --measure: read the GPU's counters over the time of a run besides"));
-  parser.add_flag("--no-counters", a->no_counters, tr("With --measure: leave CUPTI alone, so that ncu can be used"));
-  parser.add_flag("--warm", a->warm, tr("With --measure: the L2 cache as the last run left it"));
-  parser.add_option("--memory-limit", a->memory_limit, tr("Refuse what takes more; left out: what the GPU has free"))
+                  tr("With --measure: also read the GPU's counters over the course of a run"));
+  parser.add_flag("--no-counters", a->no_counters, tr("With --measure: leave CUPTI alone, so that you can use ncu"));
+  parser.add_flag("--warm", a->warm, tr("With --measure: leave the L2 cache as the last run left it"));
+  parser
+      .add_option("--memory-limit", a->memory_limit,
+                  tr("Reject what needs more memory; default: the GPU's free memory"))
       ->type_name("BYTES");
-  parser.add_option("--seconds", a->seconds, tr("How long each is repeated"))->type_name("SECONDS");
+  parser.add_option("--seconds", a->seconds, tr("Seconds of repeats for each"))->type_name("SECONDS");
   a->problem.add_to(parser, "--scale");
   a->options.add_to(parser, false);
   parser.footer(

@@ -93,7 +93,7 @@ std::string words_of_file(const Session& s) {
   if (s.runs.empty()) return {};
   const SweepRun& run = s.runs.front();
   return fmt::format("{}: {}{}, {}, {}", held_words(s), run.provenance.device,
-                     s.runs.size() > 1 ? plural(s.runs.size() - 1, " and {} more run", " and {} more runs") : "",
+                     s.runs.size() > 1 ? plural(s.runs.size() - 1, " and {} other run", " and {} other runs") : "",
                      plural(rows_of(s), "{} row", "{} rows"), run.date.substr(0, 10));
 }
 
@@ -233,16 +233,17 @@ void RunList::install(FoundRuns found) {
   if (!found.files.empty()) context_.model.files = std::move(found.files);
   for (const std::string& id : missing_in(context_.model.runs, context_.state.document.runs))
     if (said_missing_.insert(id).second)
-      context_.log.warn(phrase("The run {} is not on this machine: open its file. The rest is shown.", id));
+      context_.log.warn(phrase("Run {} is not on this machine: open its file. The rest is shown.", id));
   const bool news = surplus_.empty() && !found.surplus.empty();
   surplus_.insert(found.surplus.begin(), found.surplus.end());
   if (news)
-    context_.log.note(plural(found.surplus.size(),
-                             "{} run older than the newest {} that nobody named, saved or ticked goes when this window "
-                             "closes. Tick or name what should stay.",
-                             "{} runs older than the newest {} that nobody named, saved or ticked go when this window "
-                             "closes. Tick or name what should stay.",
-                             RunStore::kNewest));
+    context_.log.note(
+        plural(found.surplus.size(),
+               "{} run older than the newest {}, and not named, saved or ticked, will be deleted when this "
+               "window closes. Tick or name any you want to keep.",
+               "{} runs older than the newest {}, and not named, saved or ticked, will be deleted when this "
+               "window closes. Tick or name any you want to keep.",
+               RunStore::kNewest));
 }
 
 void RunList::look() {
@@ -294,7 +295,7 @@ void RunList::write_name(const std::string& id, const std::string& name) {
     return store.rename(id, newest);
   };
   context_.tasks.start(tr("Naming the run"), work, [this](const Result<void>& written) {
-    if (!written) context_.log.warn(phrase("The name is not in the run's file: {}", written.error().message));
+    if (!written) context_.log.warn(phrase("The name was not saved in the run's file: {}", written.error().message));
   });
 }
 
@@ -345,7 +346,7 @@ void RunList::prepare(const StateCommand& command) {
 
 void RunList::take_sweep_of(const std::string& id) {
   const ListedRun* run = find(id);
-  if (run == nullptr) return context_.log.warn(tr("This run is not there any more."));
+  if (run == nullptr) return context_.log.warn(tr("This run no longer exists."));
   keep(id);
   const HistoryEntry before = entry_of(context_.state);
   restore_bench(run->run.spec, context_.state);
@@ -379,8 +380,8 @@ RunList::Begun RunList::begin(const SweepSpec& sweep, bool restart) {
   if (!begun.goes_on) begun.run = new_run(spec);
   begun.run.provenance = provenance_here();
   if (const SweepCount count = count_finished(sweep, begun.kept, gpu); count.finished > 0)
-    context_.log.note(plural(count.points, "Going on: {1} of {0} point are finished.",
-                             "Going on: {1} of {0} points are finished.", count.finished));
+    context_.log.note(plural(count.points, "Resuming: {1} of {0} point is finished.",
+                             "Resuming: {1} of {0} points are finished.", count.finished));
   writing_ = begun.run.id;
   if (ListedRun* known = find(writing_)) {
     *known = {begun.run, RunFrom::here, true, true};

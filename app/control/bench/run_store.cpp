@@ -52,7 +52,7 @@ Result<SweepRun> read_run(const fs::path& file) {
   auto session = read_session(file);
   if (!session) return tl::unexpected(session.error());
   if (session->runs.size() != 1)
-    return bad_input(phrase("{} holds {} runs, not one.", file.string(), session->runs.size()));
+    return bad_input(phrase("{} contains {} runs, not one.", file.string(), session->runs.size()));
   return std::move(session->runs.front());
 }
 
@@ -211,7 +211,7 @@ Result<FileLock> RunStore::lock(const std::string& id) const {
   if (!taken) return tl::unexpected(taken.error());
   std::optional<FileLock> held = *std::move(taken);
   if (held) return *std::move(held);
-  return fail(ErrorKind::cannot_run, tr("This run is being measured in another window: try again when it is done."));
+  return fail(ErrorKind::cannot_run, tr("Another window is measuring this run: try again when it is done."));
 }
 
 RunStore::Listing RunStore::list() const {
@@ -231,8 +231,7 @@ RunStore::Listing RunStore::list() const {
     auto run = read_whole(file, rows);
     if (!run && !fs::exists(file, error)) continue;  // removed by another window meanwhile
     if (!run || run->id != id_in(file)) {
-      listing.said.push_back(run ? phrase("{} is not the run that its name says.", file.string())
-                                 : run.error().message);
+      listing.said.push_back(run ? phrase("{} is not the run its name says.", file.string()) : run.error().message);
       continue;
     }
     const std::string id = run->id;
@@ -259,7 +258,7 @@ Result<void> RunStore::rename(const std::string& id, const std::string& name) co
   const auto held = lock(id);
   if (!held) return tl::unexpected(held.error());
   const auto file = find(id);
-  if (!file) return bad_input(tr("The file of this run is gone: it was removed in another window."));
+  if (!file) return bad_input(tr("This run's file is gone: another window deleted it."));
   auto run = read_whole(*file, row_files(folder_, id));
   if (!run) return tl::unexpected(run.error());
   run->name = name;

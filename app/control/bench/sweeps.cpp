@@ -89,12 +89,12 @@ void Sweeps::look_for_peers() {
 
 void Sweeps::run(bool restart) {
   if (context_.tasks.running(task_))
-    return context_.log.warn(tr("A sweep is running: cancel it before another is started."));
+    return context_.log.warn(tr("A sweep is running: cancel it before starting another."));
   const SweepSpec spec = context_.state.document.sweep;
   const Model& model = context_.model;
   if (const std::string why = why_nothing_runs(spec, model.gpu, planned_rows(spec, model.kept), model.kept);
       !why.empty())
-    return context_.log.warn(validate(spec) ? phrase("Nothing here can run. {}", sentence(why)) : why);
+    return context_.log.warn(validate(spec) ? phrase("Nothing can run here. {}", sentence(why)) : why);
   const HistoryEntry before = entry_of(context_.state);
   const RunList::Begun begun = runs_.begin(spec, restart);
   context_.history.changed(before, context_.state.document, 0);
@@ -105,7 +105,7 @@ void Sweeps::run(bool restart) {
     runs_.ended(id);
     const ListedRun* run = find_run(context_.model, id);
     const std::size_t rows = run != nullptr ? run->run.rows.size() : 0;
-    if (result) return context_.log.note(plural(rows, "The sweep is done: {} point.", "The sweep is done: {} points."));
+    if (result) return context_.log.note(plural(rows, "Sweep done: {} point.", "Sweep done: {} points."));
     result.error().kind == ErrorKind::cancelled ? context_.log.note(result.error().message)
                                                 : context_.log.error(result.error().message);
   });
@@ -133,7 +133,7 @@ Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const RunL
   task.deliver([this, id, provenance = run.provenance] { runs_.set_provenance(id, provenance); });
   auto not_kept = [&, said = false](const Error& e) mutable {
     if (!std::exchange(said, true))
-      task.deliver([this, e] { context_.log.warn(phrase("The rows of this run are not kept: {}", e.message)); });
+      task.deliver([this, e] { context_.log.warn(phrase("The rows of this run are not being saved: {}", e.message)); });
   };
   std::shared_ptr<RunWriter> writer;
   if (runs_.store().keeps()) {
@@ -143,7 +143,8 @@ Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const RunL
       run.id = new_run_id();
       file = runs_.store().write(run);
       task.deliver([this] {
-        context_.log.note(tr("Another window measures this run: the rows of this one are kept as a run of their own."));
+        context_.log.note(
+            tr("Another window is measuring this run: the rows from this one are saved as a separate run."));
       });
     }
     if (file) {
@@ -208,7 +209,7 @@ void Sweeps::look_ahead() {
     return ok();
   };
   ahead_task_ =
-      context_.tasks.start(looks ? tr("Looking for kept tiles") : phrase("Compiling for {}", sweep.arch), work);
+      context_.tasks.start(looks ? tr("Looking for tuned tiles") : phrase("Compiling for {}", sweep.arch), work);
 }
 
 }  // namespace attn

@@ -13,7 +13,8 @@ Tunings::Tunings(const JobContext& context, std::shared_ptr<GpuBench> gpu, std::
     : context_(context), gpu_(std::move(gpu)), tuner_(std::make_shared<Tuner>(gpu_.get(), std::move(folder))) {}
 
 void Tunings::tune() {
-  if (context_.tasks.running(task_)) return context_.log.warn(tr("Tiles are being tried: cancel it before another."));
+  if (context_.tasks.running(task_))
+    return context_.log.warn(tr("Tiles are being tried: cancel that before starting another."));
   const auto spec = tune_of(context_.state, tiles_kernel(context_.state, context_.model));
   if (!spec) return context_.log.warn(spec.error().message);
   const std::string key = tuning_key(*spec);
@@ -71,7 +72,7 @@ void Tunings::follow() {
     });
     return ok();
   };
-  look_task_ = context_.tasks.start(tr("Looking for kept tiles"), work);
+  look_task_ = context_.tasks.start(tr("Looking for tuned tiles"), work);
 }
 
 }  // namespace attn

@@ -31,13 +31,13 @@ Result<void> follow_pictures(Child& child, TaskHandle& task) {
       if (message.error().why == NoReply::stopped)
         return fail(ErrorKind::cancelled, tr("The pictures were cancelled."));
       return fail(ErrorKind::failed,
-                  phrase("The pictures were not made: the process that draws them ended ({}).", child.kill()));
+                  phrase("The pictures were not drawn: the drawing process ended ({}).", child.kill()));
     }
     if (message->text.rfind("error ", 0) == 0) return fail(ErrorKind::failed, message->text.substr(6));
     if (message->text == "done") return ok();
     int ready = 0, total = 0;
     if (std::sscanf(message->text.c_str(), "%d %d", &ready, &total) != 2 || total <= 0) {
-      return fail(ErrorKind::failed, tr("The process that draws the pictures said what nobody expects."));
+      return fail(ErrorKind::failed, tr("Unexpected reply from the process that draws the pictures."));
     }
     task.progress(static_cast<double>(ready) / total, phrase("{} of {} pictures", ready, total));
   }
@@ -49,7 +49,7 @@ Result<void> follow_pictures(Child& child, TaskHandle& task) {
 std::optional<Session> Exports::rows_to_write(const std::string& run) {
   Session session = session_of_runs(context_.state, context_.model, run);
   if (rows_of(session) == 0) {
-    context_.log.warn(tr("There is no measurement to export yet: run a sweep in Bench or tick a run first."));
+    context_.log.warn(tr("There is no measurement to export yet: first run a sweep or tick a run in Bench."));
     return std::nullopt;
   }
   const BenchRuns& list = context_.state.document.runs;
@@ -71,8 +71,7 @@ void Exports::write_trace(const std::string& run) {
   const auto session = rows_to_write(run);
   if (!session) return;
   const std::size_t rows = rows_with_stages(*session);
-  if (rows == 0)
-    return context_.log.warn(tr("These rows were taken before stages were kept: a new run has a timeline."));
+  if (rows == 0) return context_.log.warn(tr("These rows predate the recording of stages: a new run has a timeline."));
   write_rows(files_.new_file(".trace.json"), rows, to_trace(*session));
 }
 
@@ -128,13 +127,14 @@ void Exports::save_steps(const SaveSteps& what) {
 
 void Exports::copy_state() {
   if (const bool asked = lesson_asks(context_.state, context_.model); keeps_name_back(context_.state, asked)) {
-    return context_.log.note(asked ? tr("The state would name what the lesson asks: answer first.")
-                                   : tr("The state would name the exhibit: reveal it first."));
+    return context_.log.note(asked ? tr("The state would give away the answer to the lesson's question: answer first.")
+                                   : tr("The state would give away the exhibit: reveal it first."));
   }
   const auto text = state_string(context_.state);
   if (!text) return context_.log.error(text.error().message);
   context_.requests.clipboard = *text;
-  context_.log.note(phrase("State copied, {} characters: attnscope --state \"...\" reopens this view.", text->size()));
+  context_.log.note(
+      phrase("State copied, {} characters. To reopen this view: attnscope --state \"...\"", text->size()));
 }
 
 }  // namespace attn

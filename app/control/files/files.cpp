@@ -27,8 +27,8 @@ void Files::save_session() {
   const auto now = std::filesystem::last_write_time(session_file_, error);
   if (saved_at_ && !error && now != *saved_at_) {
     return context_.log.error(
-        phrase("{} was changed by another program since it was saved: what that wrote would "
-               "be lost. Save the session under another name, or replace it by that name.",
+        phrase("{} was changed by another program since it was saved, and those changes would be lost. Save the "
+               "session under another name, or choose that name again to overwrite it.",
                session_file_.string()));
   }
   Session session = session_of_runs(context_.state, context_.model, "");
@@ -95,7 +95,7 @@ void Files::set_inputs(const std::array<std::string, 4>& paths) {
                  if (!read) return answer(read.error().message);
                  // The user went on meanwhile: what was read belongs to another problem.
                  if (!(context_.state.document == before))
-                   return answer(tr("The problem changed meanwhile: try again."));
+                   return answer(tr("The problem changed in the meantime: try again."));
                  context_.history.changed(entry_of(context_.state), changed->document, 0);
                  context_.state.document = changed->document;
                  context_.log.note(phrase("Inputs read: {}.", describe(context_.state.document.problem)));
@@ -142,7 +142,7 @@ void Files::open_kernel(const std::string& path) {
     if (const auto taken = take_kernel(*read); !taken) return context_.log.error(taken.error().message);
     runs_.remember(path);
     context_.log.note(
-        phrase("Opened {} as {}: it is ticked in Bench, and in the lab of Profile.", path, (*read)->name));
+        phrase("Opened {} as {}: it is ticked in Bench, and open in Profile's lab.", path, (*read)->name));
   });
 }
 
@@ -164,7 +164,7 @@ void Files::offer(const std::string& path, const std::vector<SessionKernel>& ker
   for (const SessionKernel& k : kernels) {
     auto kernel = gpu::own_kernel_from(k.file, k.text);
     if (!kernel) {
-      context_.log.warn(phrase("A kernel of {} is left out: {}", path, kernel.error().message));
+      context_.log.warn(phrase("Skipped a kernel of {}: {}", path, kernel.error().message));
       continue;
     }
     const auto same = [&](const auto& own) { return own->id == (*kernel)->id; };
@@ -184,15 +184,15 @@ void Files::answer_offer(bool take) {
   const OfferedKernels offered = std::exchange(context_.model.offered, {});
   if (!take) {
     for (const auto& kernel : offered.kernels) refused_.insert(std::string(kernel->id));
-    return context_.log.note(tr("The session's kernels are left out; its measurements are shown."));
+    return context_.log.note(tr("The session's kernels were not added; its measurements are shown."));
   }
   const HistoryEntry before = entry_of(context_.state);
   auto next = apply(context_.state, StateCommand(BenchCommand(TakeOwnKernels{offered.kernels, false, false})), nullptr);
   if (!next) return context_.log.warn(next.error().message);
   context_.state = *std::move(next);
   context_.history.changed(before, context_.state.document, 0);
-  context_.log.note(plural(offered.kernels.size(), "{} kernel of {} can be measured here now.",
-                           "{} kernels of {} can be measured here now.", offered.file));
+  context_.log.note(plural(offered.kernels.size(), "{} kernel from {} can now be measured here.",
+                           "{} kernels from {} can now be measured here.", offered.file));
 }
 
 void Files::keep_beside(Session& session) {
@@ -237,9 +237,7 @@ void Files::open_arrays(const std::filesystem::path& q) {
   const std::string name = q.filename().string();
   if (name.empty() || name.front() != 'q') {
     return context_.log.warn(
-        phrase("{} is taken for Q only where its name begins with q: q.npy, with k.npy and v.npy "
-               "beside it.",
-               q.string()));
+        phrase("{} can only be Q if its name begins with q: q.npy, next to k.npy and v.npy.", q.string()));
   }
   std::error_code error;
   const auto folder = std::filesystem::absolute(q, error).parent_path();

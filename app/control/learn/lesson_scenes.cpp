@@ -226,19 +226,21 @@ void Lessons::add_feedback(CardScene& card) {
   if (showing_.unread) {
     card.missed = true;
     card.feedback = {
-        word(tr("A number is expected, as 0.25, 1/4 or 2.5e-1, or a formula, as 3.5/sqrt(2) or e^-4.2."), Token::text)};
+        word(tr("Expected a number, such as 0.25, 1/4 or 2.5e-1, or a formula, such as 3.5/sqrt(2) or e^-4.2."),
+             Token::text)};
     return;
   }
   if (!showing_.feedback.empty()) card.feedback = words(showing_.feedback, Face::text, Token::text);
   if (!showing_.missed) return;
-  const std::string help = card.can_hint ? tr("H gives a hint, W shows the answer.") : tr("W shows the answer.");
+  const std::string help =
+      card.can_hint ? tr("Press H for a hint or W for the answer.") : tr("Press W for the answer.");
   if (showing_.near != 0) {
     const char* side = showing_.near > 0 ? tr("large") : tr("small");
-    card.feedback = {word(phrase("Close, slightly too {}. Keep more digits; {}", side, help), Token::text)};
+    card.feedback = {word(phrase("Close, slightly too {}. Keep more digits. {}", side, help), Token::text)};
   } else if (card.feedback.empty()) {
     const std::string said =
-        showing_.typed ? phrase("{} is not it", short_number(*showing_.typed)) : tr("That is not it");
-    card.feedback = {word(phrase("{}. Try once more; {}", said, help), Token::text)};
+        showing_.typed ? phrase("{} is not right", short_number(*showing_.typed)) : tr("Not right");
+    card.feedback = {word(phrase("{}. Try once more. {}", said, help), Token::text)};
   }
 }
 

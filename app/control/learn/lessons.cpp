@@ -36,7 +36,7 @@ void Lessons::load() {
   if (progress) {
     progress_ = *std::move(progress);
   } else {
-    context_.log.warn(phrase("{} It stays as it is, and nothing is added to it.", progress.error().message));
+    context_.log.warn(phrase("{} It stays as it is; nothing is added to it.", progress.error().message));
     may_save_ = false;
   }
 }
@@ -53,7 +53,7 @@ void Lessons::keep() {
   if (learner_) return;
   if (!may_save_ || sources_.progress.empty()) return;
   if (auto saved = save_progress(sources_.progress, progress_); !saved) {
-    context_.log.warn(phrase("What was learned is not kept: {}", saved.error().message));
+    context_.log.warn(phrase("Progress was not saved: {}", saved.error().message));
     may_save_ = false;
   }
 }
@@ -85,7 +85,7 @@ void Lessons::hold_back() {
   if (!open_ || !on_stage_ || !asks() || !is_own_document()) return;
   if (state().view.step.cursor <= showing_.scope.horizon) return;
   give(HoldBack{showing_.scope.horizon});
-  context_.log.note(tr("The next step holds the answer: predict it, or press W to be shown."));
+  context_.log.note(tr("The next step contains the answer: predict it, or press W to see it."));
 }
 
 bool Lessons::is_own_document() const {
@@ -122,7 +122,7 @@ void Lessons::start(const std::string& id, const std::string& wanted_beat) {
   const auto it = std::find_if(lessons_.begin(), lessons_.end(), [&](const Lesson& l) { return l.id == id; });
   if (it == lessons_.end()) {
     place("", "", false);
-    context_.log.error(phrase("There is no lesson '{}'.", id));
+    context_.log.error(phrase("Unknown lesson '{}'.", id));
     return refresh();
   }
   if (on_stage_) swap_stage();
@@ -131,7 +131,7 @@ void Lessons::start(const std::string& id, const std::string& wanted_beat) {
   if (to.empty() && progress_.last_lesson == id) to = progress_.last_beat;
   const auto at = std::find_if(it->beats.begin(), it->beats.end(), [&](const Beat& b) { return b.id == to; });
   if (at == it->beats.end() && !wanted_beat.empty())
-    context_.log.warn(phrase("The lesson '{}' has no beat '{}': it begins at its first.", id, wanted_beat));
+    context_.log.warn(phrase("Lesson '{}' has no beat '{}'; starting at its first.", id, wanted_beat));
   beat_ = at == it->beats.end() ? 0 : static_cast<std::size_t>(at - it->beats.begin());
   give(ChooseWorkspace{Workspace::learn});
   if (auto shown = show(std::nullopt); !shown) {
@@ -150,8 +150,7 @@ Result<void> Lessons::open_file(const std::filesystem::path& file) {
   const std::string id = read->id;
   const auto known = std::find_if(lessons_.begin(), lessons_.end(), [&](const Lesson& l) { return l.id == id; });
   if (known != lessons_.end() && !own_[static_cast<std::size_t>(known - lessons_.begin())]) {
-    return bad_input(
-        phrase("{}, field 'id': '{}' is a lesson of the program; give yours a name of its own.", read->file, id));
+    return bad_input(phrase("{}, field 'id': '{}' is a bundled lesson; use another name for yours.", read->file, id));
   }
   if (open_) leave();
   if (known == lessons_.end()) {
@@ -429,7 +428,7 @@ void Lessons::forget() {
   progress_ = {};
   if (!learner_) may_save_ = true;
   keep();
-  context_.log.note(tr("What was learned is forgotten."));
+  context_.log.note(tr("Progress deleted."));
   refresh();
 }
 

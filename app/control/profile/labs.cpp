@@ -51,11 +51,11 @@ Result<LabChange> draft_from(std::string_view text, const std::string& name) {
   const std::size_t end = text.find('\n');
   LabChange change;
   Options& o = change.options;
-  if (!text.starts_with(kMark) || end == text.npos) return bad_input(phrase("{} is no draft of the lab.", name));
+  if (!text.starts_with(kMark) || end == text.npos) return bad_input(phrase("{} is not a draft from the lab.", name));
   std::string_view numbers = text.substr(kMark.size(), end - kMark.size());
   for (std::int32_t* number : {&o.br, &o.bc, &o.threads, &o.stages}) {
     const auto [next, code] = std::from_chars(numbers.data(), numbers.data() + numbers.size(), *number);
-    if (code != std::errc()) return bad_input(phrase("{} is no draft of the lab.", name));
+    if (code != std::errc()) return bad_input(phrase("{} is not a draft from the lab.", name));
     numbers.remove_prefix(static_cast<std::size_t>(next - numbers.data()));
     numbers.remove_prefix(numbers.starts_with(' ') ? 1 : 0);
   }
@@ -200,8 +200,7 @@ void Labs::travel(bool forward) {
   LabView& lab = context_.model.lab;
   std::vector<LabChange>&from = forward ? lab.forth : lab.back, &to = forward ? lab.back : lab.forth;
   if (from.empty())
-    return context_.log.note(forward ? tr("There is nothing to redo in the lab.")
-                                     : tr("There is nothing to undo in the lab."));
+    return context_.log.note(forward ? tr("Nothing to redo in the lab.") : tr("Nothing to undo in the lab."));
   to.push_back(std::exchange(lab.now, std::move(from.back())));
   from.pop_back();
   lab.put = ++puts_;
@@ -229,8 +228,8 @@ void Labs::write_draft() {
     if (auto made = make_folder(drafts); !made) return made;
     return write_file_atomically(file, bytes_of(text));
   };
-  draft_task_ = context_.tasks.start(tr("Keeping the draft"), work, [this](const Result<void>& written) {
-    if (!written) context_.log.warn(phrase("What was typed is not kept: {}", written.error().message));
+  draft_task_ = context_.tasks.start(tr("Saving the draft"), work, [this](const Result<void>& written) {
+    if (!written) context_.log.warn(phrase("Your typing was not saved: {}", written.error().message));
   });
 }
 
@@ -261,7 +260,7 @@ bool Labs::opened(const std::string& kernel) {
   follow();
   const LabView& lab = context_.model.lab;
   if (lab.kernel == kernel && lab.error.empty()) return true;
-  context_.log.warn(phrase("The text of {} is not there: {}", kernel, lab.error));
+  context_.log.warn(phrase("The source of {} is missing: {}", kernel, lab.error));
   return false;
 }
 
@@ -303,7 +302,7 @@ void Labs::keep() {
   if (std::ranges::find(kernels, (*edit)->name) == kernels.end()) kernels.push_back((*edit)->name);
   context_.state = *std::move(next);
   context_.history.changed(before, context_.state.document, 0);
-  context_.log.note(phrase("{} is ticked in Bench; the session that is saved next holds its text.", (*edit)->name));
+  context_.log.note(phrase("{} is ticked in Bench; the next session you save contains its source.", (*edit)->name));
 }
 
 void Labs::save() {
@@ -325,9 +324,9 @@ void Labs::save() {
 
 void Labs::build() {
   LabView& lab = context_.model.lab;
-  if (lab.kernel.empty() || !lab.error.empty()) return context_.log.warn(tr("No kernel stands in the lab."));
-  if (context_.tasks.running(task_)) return context_.log.warn(tr("A build is running: it is cancelled by Esc."));
-  if (gpu_ == nullptr) return context_.log.warn(tr("Nothing is built here."));
+  if (lab.kernel.empty() || !lab.error.empty()) return context_.log.warn(tr("There is no kernel in the lab."));
+  if (context_.tasks.running(task_)) return context_.log.warn(tr("A build is running: press Esc to cancel it."));
+  if (gpu_ == nullptr) return context_.log.warn(tr("Kernels cannot be built here."));
   const auto edit = [&] {
     const InEnglish recorded;  // the row of a header that is none
     return edited();
@@ -386,7 +385,8 @@ Result<void> Labs::sample_row(TaskHandle& task, const std::shared_ptr<const Meas
   auto sampled = std::make_shared<Measurement>(*row);
   gpu_->sample(
       *sampled, [&](const std::string& words) { task.progress(0.5, words); }, task.stop());
-  if (task.stop().stop_requested()) return fail(ErrorKind::cancelled, tr("Sampling the lab's kernel was cancelled."));
+  if (task.stop().stop_requested())
+    return fail(ErrorKind::cancelled, tr("Sampling of the lab's kernel was cancelled."));
   task.deliver([this, row, sampled, at = steady_seconds()] {
     LabView& lab = context_.model.lab;
     if (lab.before == row) lab.before = sampled;

@@ -18,7 +18,7 @@ void Listings::list(const gpu::ListingSubject& subject) {
   if (context_.tasks.running(task_)) context_.tasks.cancel(task_);
   view = {key, lister_ != nullptr, nullptr, ""};
   if (lister_ == nullptr) {
-    view.error = tr("Nothing is compiled here.");
+    view.error = tr("Kernels cannot be compiled here.");
     return;
   }
   const auto& all = context_.state.document.sweep.own;

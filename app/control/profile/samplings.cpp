@@ -58,7 +58,7 @@ struct Said {
 Said said_of(RowDetail what) {
   switch (what) {
     case RowDetail::heartbeat:
-      return {tr("Listening to "), tr("The kernel has a heartbeat.")};
+      return {tr("Reading the heartbeat of "), tr("The kernel now has a heartbeat.")};
     case RowDetail::counts:
       return {tr("Counting the instructions of "), tr("The kernel's instructions are counted.")};
     case RowDetail::samples:
@@ -88,12 +88,13 @@ void Samplings::sample(const SampleRow& wanted) {
   const ListedRun* run = find_run(context_.model, wanted.run);
   const Measurement* found = run == nullptr ? nullptr : row_of(*run, wanted);
   if (found == nullptr)
-    return context_.log.warn(tr("Only a row that was measured can be sampled: run the sweep in Bench first."));
+    return context_.log.warn(tr("Only a measured row can be sampled: run the sweep in Bench first."));
   if (!run->local || run->growing)
     return context_.log.warn(
-        run->growing ? tr("This run is still being measured: sample it when it has ended.")
-                     : tr("This row is of another machine: run the sweep here, in Bench, to sample it here."));
-  if (gpu_ == nullptr) return context_.log.warn(tr("No GPU is looked for here: nothing can be sampled."));
+        run->growing
+            ? tr("This run is still being measured: sample it when it is done.")
+            : tr("This row was measured on another machine: to sample it here, run the sweep in Bench first."));
+  if (gpu_ == nullptr) return context_.log.warn(tr("This version does not use GPUs: nothing can be sampled."));
   const auto work = [this, row = *found, id = run->run.id, kept = run->from == RunFrom::here, gpu = gpu_,
                      expected = expected_seconds(context_.model, wanted), what = wanted.what,
                      own = context_.state.document.sweep.own](TaskHandle& task) -> Result<void> {
@@ -122,7 +123,8 @@ void Samplings::sample(const SampleRow& wanted) {
     }
     task.deliver([this, id, sampled, written] {
       runs_.add_row(id, sampled);
-      if (!written) context_.log.warn(phrase("The samples are not in the run's file: {}", written.error().message));
+      if (!written)
+        context_.log.warn(phrase("The samples were not saved in the run's file: {}", written.error().message));
     });
     return taken(sampled, what);
   };

@@ -137,7 +137,7 @@ std::shared_ptr<const Recording> Recordings::opened_as(const Key& key) const {
 
 void Recordings::no_gpu_run(const Key& key, const std::string& why, bool to_start) {
   without_gpu_run_ = key;
-  context_.log.warn(phrase("{} did not record itself: {}", key.kernel, why));
+  context_.log.warn(phrase("{} was not recorded: {}", key.kernel, why));
   follow_document(to_start);
 }
 
@@ -153,7 +153,7 @@ void Recordings::record_by_gpu(const Key& key, bool to_start) {
   // Always a task: the worker may have to be started, and the kernel compiled.
   const auto work = [this, key, to_start, generation = generation_,
                      opened = opened_](TaskHandle& task) -> Result<void> {
-    task.progress(0, phrase("{} records itself", key.kernel));
+    task.progress(0, phrase("Recording {}", key.kernel));
     const auto made = [&]() -> Result<GpuRecorded> {
       const auto inputs = document_inputs(key.problem, key.inputs, opened);
       if (!inputs) return tl::unexpected(inputs.error());
@@ -166,7 +166,7 @@ void Recordings::record_by_gpu(const Key& key, bool to_start) {
           request, [&task](const std::string& now) { task.progress(0, now); }, task.stop());
       if (recorded) recorded->recording.labels = labels_of(key.problem, key.inputs, opened);
       if (!recorded || recorded->same_bits) return recorded;
-      return fail(ErrorKind::failed, tr("the run that recorded itself gave other bits than the plain one"));
+      return fail(ErrorKind::failed, tr("the recorded run and the plain run gave different bits"));
     }();
     const auto shared = made ? std::make_shared<const Recording>(made->recording) : nullptr;
     task.deliver([this, key, generation, to_start, shared, why = made ? "" : made.error().message] {

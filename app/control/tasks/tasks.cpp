@@ -54,7 +54,7 @@ void Tasks::run(const std::shared_ptr<TaskHandle::Shared>& shared, const TaskFun
   try {
     result = work(handle);
   } catch (const std::bad_alloc&) {
-    result = fail(ErrorKind::cannot_run, tr("The machine has not enough memory for this."));
+    result = fail(ErrorKind::cannot_run, tr("Not enough memory for this."));
   } catch (const std::exception& bug) {
     result = fail(ErrorKind::failed, std::string(tr("This is a bug in AttnScope: ")) + bug.what());
   }

@@ -40,10 +40,10 @@ std::string words_of(nb::dlpack::dtype d) {
 [[noreturn]] void refuse_dtype(std::string_view argument, std::string_view dtype) {
   if (dtype == "float64" || dtype == "torch.float64") {
     refuse_type(argument,
-                "float64 has no kernel here: attention is computed on float32, float16 or bfloat16. Convert it to "
+                "float64 is not supported; use float32, float16 or bfloat16. Convert it to "
                 "float32, or judge in float64 with attnscope.testing.");
   }
-  refuse_type(argument, fmt::format("{} has no kernel here; use float32, float16 or bfloat16", dtype));
+  refuse_type(argument, fmt::format("{} is not supported; use float32, float16 or bfloat16", dtype));
 }
 
 // ---- torch: asking the tensor takes a tenth of what DLPack does
@@ -162,11 +162,11 @@ ArrayView imported_view(nb::handle object, std::string_view argument, Access acc
     }
     ArrayView readable;
     if (access == Access::write && imported(object, Access::read, readable, dtype))
-      refuse(argument, "is read-only; give an array that may be written");
+      refuse(argument, "is read-only; pass a writable array");
     PyErr_Clear();
     const nb::object own = nb::getattr(object, "dtype", nb::none());
     if (!own.is_none()) refuse_dtype(argument, str_of(own));
-    refuse_type(argument, fmt::format("a {} is no array here: it has neither __dlpack__ nor a buffer of numbers",
+    refuse_type(argument, fmt::format("a {} is not an array: it has neither __dlpack__ nor a buffer of numbers",
                                       str_of(object.type().attr("__name__"))));
   }
   const auto type = type_of(dtype);

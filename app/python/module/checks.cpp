@@ -44,7 +44,7 @@ struct Case {
 Case case_of(const nb::args& args) {
   const Arguments a = arguments_of(args);
   Request r = read(a);
-  if (r.processor != Processor::cpu) refuse("q", "is on a GPU; give it on the CPU");
+  if (r.processor != Processor::cpu) refuse("q", "is on a GPU; pass it on the CPU");
   if (is_empty(r)) refuse("q", "has nothing to compute");
   Case c;
   c.check.problem = r.problem;
@@ -116,7 +116,7 @@ Array answer(nb::handle object, const Problem& p, Tensor tensor, std::string_vie
       view.strides.erase(view.strides.begin());
     }
   }
-  if (view.processor != Processor::cpu) refuse(name, "is on a GPU; give it on the CPU");
+  if (view.processor != Processor::cpu) refuse(name, "is on a GPU; pass it on the CPU");
   if (view.shape != spec.shape)
     refuse(name, fmt::format("has shape [{}] where the answer has [{}]", fmt::join(view.shape, ", "),
                              fmt::join(spec.shape, ", ")));

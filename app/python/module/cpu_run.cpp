@@ -133,7 +133,7 @@ CpuRun::CpuRun(Problem problem, const Options& options, ByTensor<ArrayView> tens
     if (!view) continue;
     // A kernel trusts its extents: nothing less may reach it.
     if (view.shape != spec.shape)
-      throw std::logic_error(fmt::format("{} has not the shape of the problem", spec.name()));
+      throw std::logic_error(fmt::format("{} does not have the problem's shape", spec.name()));
     const bool copy = !lies_as(view, spec);
     parts_.push_back({std::move(spec), copy});
   }

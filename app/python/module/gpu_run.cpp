@@ -40,7 +40,7 @@ class Gpus {
     if (!current) return tl::unexpected(current.error());
     if (*current != device) {
       return bad_input(
-          fmt::format("q is on GPU {}, and the thread's current one is {}; make it current first", device, *current));
+          fmt::format("q is on GPU {}, but the thread's current one is {}; make it current first", device, *current));
     }
     if (const auto at = queues_.find(device); at != queues_.end()) return &at->second;
     const auto properties = driver_->properties(device);

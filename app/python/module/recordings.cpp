@@ -56,7 +56,7 @@ const KernelRow& recorded_row(const std::string& kernel, const Request& r) {
 Recording record(const nb::args& args) {
   const Arguments a = arguments_of(args);
   const Request r = read(a);
-  if (r.processor != Processor::cpu) refuse("q", "is on a GPU; what is recorded runs on the CPU: give q.cpu()");
+  if (r.processor != Processor::cpu) refuse("q", "is on a GPU, but recordings run on the CPU: pass q.cpu()");
   if (is_empty(r)) refuse("q", "has nothing to compute");
   const KernelRow& row = recorded_row(text(a.kernel, "kernel"), r);
   Inputs in;
@@ -158,8 +158,8 @@ std::int64_t columns_of(const SlotRow& slot, const Problem& p) {
 nb::object matrix(const Recording& rec, const std::string& name, std::int64_t step, std::int64_t b, std::int64_t h) {
   const EventIndex last = checked_step(rec, step);
   const Problem& p = rec.problem;
-  if (b < 0 || b >= p.B) refuse("b", fmt::format("{} is no batch of {}", b, p.B));
-  if (h < 0 || h >= p.Hq) refuse("h", fmt::format("{} is no head of {}", h, p.Hq));
+  if (b < 0 || b >= p.B) refuse("b", fmt::format("{} is not a batch of {}", b, p.B));
+  if (h < 0 || h >= p.Hq) refuse("h", fmt::format("{} is not a head of {}", h, p.Hq));
   const Slot slot = made_as(checked_slot(name));
   const SlotRow& row = slot_row(slot);
   const bool of_keys = row.rows == SlotRows::keys;

@@ -33,7 +33,7 @@ bool is_float(ElementType type) {
 ArrayView main_tensor(nb::handle object, std::string_view argument) {
   ArrayView view = view_of(object, argument);
   if (!is_float(view.type)) {
-    refuse_type(argument, fmt::format("{} has no kernel here; use float32, float16 or bfloat16", words_of(view.type)));
+    refuse_type(argument, fmt::format("{} is not supported; use float32, float16 or bfloat16", words_of(view.type)));
   }
   if (view.shape.size() < 2 || view.shape.size() > 4) {
     refuse(argument, fmt::format("has shape {}; use [B, H, L, D], [H, L, D] or [L, D]", shape_words(view)));
@@ -43,14 +43,14 @@ ArrayView main_tensor(nb::handle object, std::string_view argument) {
 
 void check_beside_q(const ArrayView& view, std::string_view argument, const ArrayView& q) {
   if (view.shape.size() != q.shape.size())
-    refuse(argument, fmt::format("has {} axes where q has {}", view.shape.size(), q.shape.size()));
+    refuse(argument, fmt::format("has {} axes, but q has {}", view.shape.size(), q.shape.size()));
   if (view.type != q.type)
     refuse_type(argument, fmt::format("is {} where q is {}", words_of(view.type), words_of(q.type)));
   if (view.processor != q.processor || view.device != q.device) {
     const auto place = [](const ArrayView& a) {
       return a.processor == Processor::cpu ? std::string("the CPU") : fmt::format("GPU {}", a.device);
     };
-    refuse(argument, fmt::format("is on {} where q is on {}", place(view), place(q)));
+    refuse(argument, fmt::format("is on {}, but q is on {}", place(view), place(q)));
   }
 }
 
@@ -76,14 +76,14 @@ void read_shapes(Request& r) {
   p.Dv = v.shape[3];
   p.dtype = *dtype_of(q.type);
   if (p.Hkv > 0 && p.Hq % p.Hkv != 0)
-    refuse("k", fmt::format("has {} heads, of which the {} of q are no multiple", p.Hkv, p.Hq));
+    refuse("k", fmt::format("has {} heads; the {} of q are not a multiple", p.Hkv, p.Hq));
 }
 
 void read_window(nb::handle window, Mask& mask) {
   if (window.is_none()) return;
   if (!PySequence_Check(window.ptr()) || PySequence_Size(window.ptr()) != 2) {
     PyErr_Clear();
-    refuse_type("window", "use (left, right), the keys before and after a query's own; None or -1 is unbounded");
+    refuse_type("window", "use (left, right), the keys before and after a query's own; None or -1 means unlimited");
   }
   const auto side = [&](Py_ssize_t n) -> std::int64_t {
     const nb::object value = nb::steal(PySequence_GetItem(window.ptr(), n));
@@ -91,7 +91,7 @@ void read_window(nb::handle window, Mask& mask) {
   };
   mask.window_left = side(0);
   mask.window_right = side(1);
-  if (mask.window_left < -1 || mask.window_right < -1) refuse("window", "use 0 or more keys, or None for unbounded");
+  if (mask.window_left < -1 || mask.window_right < -1) refuse("window", "use 0 or more keys, or None for unlimited");
 }
 
 // Right-aligned to [B, Hq, Lq, Lk], as broadcasting is; an axis that only repeats counts as 1.
@@ -137,7 +137,7 @@ void read_slopes(nb::handle alibi, Request& r) {
   const std::vector<double> given = numbers(alibi, "alibi");
   const std::int64_t count = static_cast<std::int64_t>(given.size()), all = r.problem.B * r.problem.Hq;
   if (count != r.problem.Hq && count != all) {
-    refuse("alibi", fmt::format("has {} slopes; use True, or one a query head ({}), or one a batch and head ({})",
+    refuse("alibi", fmt::format("has {} slopes; use True, or one per query head ({}), or one per batch and head ({})",
                                 count, r.problem.Hq, all));
   }
   std::vector<float> slopes;
@@ -154,7 +154,7 @@ void read_key_lengths(nb::handle lengths, Request& r) {
     refuse("key_lengths", fmt::format("has {} lengths for {} batches", given.size(), r.problem.B));
   for (const double length : given) {
     if (!(length >= 0 && length <= static_cast<double>(r.problem.Lk)) || length != std::floor(length))
-      refuse("key_lengths", fmt::format("{} is no length from 0 to {}, the keys of k", length, r.problem.Lk));
+      refuse("key_lengths", fmt::format("{} is not a length from 0 to {}, the keys of k", length, r.problem.Lk));
     r.problem.mask.key_lengths.push_back(static_cast<std::int64_t>(length));
   }
 }
@@ -197,7 +197,7 @@ std::int64_t whole_number(nb::handle value, std::string_view argument) {
   const long long x = index.is_valid() ? PyLong_AsLongLong(index.ptr()) : -1;
   if (PyErr_Occurred() != nullptr) {
     PyErr_Clear();
-    refuse_type(argument, fmt::format("{} is no whole number", repr_of(value)));
+    refuse_type(argument, fmt::format("{} is not an integer", repr_of(value)));
   }
   return x;
 }
@@ -223,7 +223,7 @@ Request read(const Arguments& a) {
   Request r;
   const std::string layout = text(a.layout, "layout");
   if (layout != "bhld" && layout != "blhd")
-    refuse("layout", fmt::format("'{}' is none; use \"bhld\" or \"blhd\"", layout));
+    refuse("layout", fmt::format("unknown layout '{}'; use \"bhld\" or \"blhd\"", layout));
   r.heads_inside = layout == "blhd";
   ArrayView q = main_tensor(a.q, "q"), k = main_tensor(a.k, "k"), v = main_tensor(a.v, "v");
   check_beside_q(k, "k", q);
@@ -270,7 +270,7 @@ Choice choose(std::string_view kernel, const Request& request, const Device& dev
     if (!found) refuse("kernel", found.error().message);
     choice.row = *found;
     if (choice.row->processor != request.processor) {
-      refuse("kernel", fmt::format("{} runs on the {}, and q is on the {}", kernel,
+      refuse("kernel", fmt::format("{} runs on the {}, but q is on the {}", kernel,
                                    choice.row->processor == Processor::cpu ? "CPU" : "GPU",
                                    request.processor == Processor::cpu ? "CPU" : "GPU"));
     }
@@ -282,7 +282,7 @@ Choice choose(std::string_view kernel, const Request& request, const Device& dev
   choice.row = best_rung(request.processor, request.problem, request.options, device);
   if (choice.row == nullptr) choice.row = highest_rung(request.processor, request.problem, request.options, device);
   if (choice.row == nullptr)
-    refuse("kernel", fmt::format("no rung takes {} on {} ({})", describe(request.problem), device.name, device.arch));
+    refuse("kernel", fmt::format("no rung supports {} on {} ({})", describe(request.problem), device.name, device.arch));
   choice.why = fmt::format("the highest rung for {} and this shape on {}", name_of(request.problem.dtype), device.arch);
   return choice;
 }

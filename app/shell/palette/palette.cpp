@@ -66,57 +66,57 @@ void add_keys(EntryList& e) {
             ? e.add_in(Workspace::step, std::string(tr_of(row.group)), capital(tr_of(row.what)), "", commands)
             : e.add(std::string(tr_of(row.group)), capital(tr_of(row.what)), "", commands);
     entry.chord = row.chord;
-    if (row.act == nullptr) entry.why_not = tr("by its key alone");
+    if (row.act == nullptr) entry.why_not = tr("key");
   }
 }
 
 // What has a button and no key.
 void add_buttons(EntryList& e) {
-  e.add(tr("Bench"), tr("Measure this problem in Bench"), tr("Takes problem, tile and kernel over"),
+  e.add(tr("Bench"), tr("Measure this problem in Bench"), tr("With the same problem, tile and kernel"),
         {MeasureInBench{}});
-  e.add(tr("Step"), tr("Step through the kernel and problem of Bench"), tr("At a size that Step can show"),
+  e.add(tr("Step"), tr("Step through Bench's kernel and problem"), tr("At a size that Step can show"),
         {step_through_of(e.state())});
-  e.add_in(Workspace::bench, tr("Bench"), tr("Measure every point anew"), tr("A new run"), {RunSweep{true}});
+  e.add_in(Workspace::bench, tr("Bench"), tr("Measure every point again"), tr("As a new run"), {RunSweep{true}});
   e.add(tr("Bench"), tr("Charts and table of the sweep"), "", {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{}});
   e.add(tr("Bench"), tr("Ladder: what changed from rung to rung"), tr("Time, share of the best peer, and why"),
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::ladder}});
-  e.add(tr("Bench"), tr("Sources of two rungs side by side"), tr("The chosen kernel and the rung before it"),
+  e.add(tr("Bench"), tr("Sources of two rungs side by side"), tr("The chosen kernel and the previous rung"),
         {ChooseWorkspace{Workspace::bench}, CompareSources{}})
       .also = tr("diff, compare two kernels, what changed");
-  e.add(tr("Bench"), tr("Tiles: which fit, and how fast each is"), tr("Of the chosen kernel, as a map"),
+  e.add(tr("Bench"), tr("Tiles: which fit, and how fast each one is"), tr("As a map, for the chosen kernel"),
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}})
       .also = tr("tile size, Br x Bc, block size, occupancy by tile");
   e.add(tr("Bench"), tr("Tune the tiles of the chosen kernel"), tr("Tries them and keeps the fastest"),
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}, TuneTiles{}});
-  e.add(tr("Profile"), tr("Source of the kernel, by line and phase"), tr("With its machine code; it needs no GPU"),
+  e.add(tr("Profile"), tr("Source of the kernel, by line and phase"), tr("With its machine code; needs no GPU"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}})
       .also = tr(
       "slowest line, hottest line, hot spots, stall, stalls, why warps wait, throttle, MIO, bank conflicts, samples");
-  e.add(tr("Profile"), tr("Lab: change the kernel's text and see"),
-        tr("Built, checked and measured beside the original"),
+  e.add(tr("Profile"), tr("Lab: edit the kernel's source"),
+        tr("Build, check and measure it next to the original"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::lab}});
   for (const Experiment* x : experiments())
     e.add(
         tr("Lab"), std::string(tr_of(x->title)), std::string(tr_of(x->question)),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::lab}, OpenExperiment{std::string(x->id)}});
-  e.add_in(Workspace::profile, tr("Lab"), tr("Build, check and measure the text of the lab"), tr("Ctrl Enter there"),
+  e.add_in(Workspace::profile, tr("Lab"), tr("Build, check and measure the source in the lab"), tr("Ctrl Enter in the lab"),
            {BuildLab{}});
-  e.add_in(Workspace::profile, tr("Lab"), tr("Put the original text back"), "", {RevertLab{}});
+  e.add_in(Workspace::profile, tr("Lab"), tr("Restore the original source"), "", {RevertLab{}});
   e.add_in(Workspace::profile, tr("Lab"), tr("Keep the edit as a kernel in Bench"), tr("With its name and hash"),
            {KeepLab{}});
-  e.add_in(Workspace::profile, tr("Lab"), tr("Save the edit as a .cu file"), tr("It opens as this kernel"),
+  e.add_in(Workspace::profile, tr("Lab"), tr("Save the edit as a .cu file"), tr("To open as this kernel"),
            {SaveLab{}});
-  e.add(tr("Profile"), tr("Heartbeat of the kernel, over the time of a run"), tr("Pipes and memories, launches marked"),
+  e.add(tr("Profile"), tr("Heartbeat: the kernel over the course of a run"), tr("Pipes and memories, with launches marked"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::heartbeat}})
       .also = tr("over time, what an SM does");
-  e.add(tr("Profile"), tr("Timeline: who waits for whom in one launch"), tr("Lanes of a block, its ring, all blocks"),
+  e.add(tr("Profile"), tr("Timeline: who waits for whom in one launch"), tr("A block's lanes, its ring, and all blocks"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::timeline}});
-  e.add_in(Workspace::profile, tr("Profile"), tr("The path that decides, in the timeline"), "",
+  e.add_in(Workspace::profile, tr("Profile"), tr("Critical path in the timeline"), "",
            {ShowTimePath{!e.state().view.profile.time_path}})
       .on = e.state().view.profile.time_path;
-  e.add_in(Workspace::profile, tr("Profile"), tr("One timeline alone"), "", {CompareTimeline{}});
-  e.add_in(Workspace::profile, tr("Profile"), tr("Some key tiles in the timeline"), "", {ChooseTimeSpan{}});
-  e.add_in(Workspace::profile, tr("Profile"), tr("All key tiles alike in the timeline"), "", {FollowKeyTile{}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("Single timeline"), "", {CompareTimeline{}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("Zoom to a few key tiles in the timeline"), "", {ChooseTimeSpan{}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("Show all key tiles in the timeline"), "", {FollowKeyTile{}});
   for (const gpu::CodePhase phase : gpu::all_code_phases()) {
     if (!why_no_step(phase).empty()) continue;
     StepThrough there = step_through_of(e.state());
@@ -124,29 +124,29 @@ void add_buttons(EntryList& e) {
     e.add(tr("Step"), phrase("{} in Step: {}", gpu::name_of(phase), gpu::words_of(phase)),
           tr("The first step of this phase, in the order of Profile's kernel"), {there});
     e.add(tr("Profile"), phrase("{} in Profile: {}", gpu::name_of(phase), gpu::words_of(phase)),
-          tr("The lines of a kernel on a GPU that do it"), {ShowPhase{phase}});
+          tr("The lines of a GPU kernel that do it"), {ShowPhase{phase}});
   }
-  e.add_in(Workspace::profile, tr("Profile"), tr("Roofline by level"), tr("DRAM, L2 and shared memory"),
+  e.add_in(Workspace::profile, tr("Profile"), tr("Roofline by memory level"), tr("DRAM, L2 and shared memory"),
            {ShowRoofLevels{!e.state().view.profile.roof_levels}})
       .on = e.state().view.profile.roof_levels;
-  e.add_in(Workspace::profile, tr("Profile"), tr("The whole run in the heartbeat"), "", {ChooseBeatSpan{}});
-  e.add_in(Workspace::profile, tr("Profile"), tr("The source's line with the most instructions"), "",
+  e.add_in(Workspace::profile, tr("Profile"), tr("Whole run in the heartbeat"), "", {ChooseBeatSpan{}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("Source line with the most instructions"), "",
            {ChooseSourceLine{}});
-  e.add_in(Workspace::profile, tr("Profile"), tr("Changes over the usual measurement"), "", {ChooseAgainst{}});
-  e.add_in(Workspace::profile, tr("Profile"), tr("SASS beside the source"), "", {ChooseCode{CodeKind::sass}});
-  e.add_in(Workspace::profile, tr("Profile"), tr("PTX beside the source"), "", {ChooseCode{CodeKind::ptx}});
-  e.add_in(Workspace::profile, tr("Profile"), tr("SASS of two rows beside the source"),
-           tr("Machine code against that of the other measurement"), {ChooseCode{CodeKind::diff}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("Changes from the usual measurement"), "", {ChooseAgainst{}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("SASS next to the source"), "", {ChooseCode{CodeKind::sass}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("PTX next to the source"), "", {ChooseCode{CodeKind::ptx}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("SASS diff next to the source"),
+           tr("Compare machine code with the other measurement"), {ChooseCode{CodeKind::diff}});
   e.add(tr("Edit and files"), tr("Export the measurements as JSON"), tr("With every repeat"), {ExportJson{}});
   e.add(tr("Edit and files"), tr("Export the sweep's timeline"), tr("For Perfetto or chrome://tracing"),
         {ExportTrace{}});
-  e.add_in(Workspace::step, tr("Step"), tr("Take all bookmarks away"), "", {ClearBookmarks{}});
+  e.add_in(Workspace::step, tr("Step"), tr("Remove all bookmarks"), "", {ClearBookmarks{}});
 }
 
 // ---- Learn
 
 void add_learn(EntryList& e) {
-  e.add(tr("Learn"), tr("Begin the first lesson"), tr("8 minutes: what attention computes"),
+  e.add(tr("Learn"), tr("Start the first lesson"), tr("8 minutes: what attention computes"),
         {StartLesson{"weighted-average", ""}});
   const LearnScene* learn = e.facts().model.learn.get();
   const bool open = learn != nullptr && learn->card.has_value();
@@ -155,21 +155,21 @@ void add_learn(EntryList& e) {
   const std::tuple<const char*, const char*, Command> steps[] = {
       {tr("Next beat"), "", GoToBeat{1}},
       {tr("Previous beat"), "", GoToBeat{-1}},
-      {tr("Hint"), tr("Of the question that is open"), ShowHint{}},
-      {tr("Show me the answer"), tr("It counts as seen, not as known"), ShowAnswer{}},
-      {tr("The same with other numbers"), "", AskAgain{}},
-      {tr("Back to the lesson"), tr("From where you wandered"), BackToLesson{}},
-      {tr("Leave the lesson"), tr("Your own problem comes back"), LeaveLesson{}},
+      {tr("Hint"), tr("For the current question"), ShowHint{}},
+      {tr("Show the answer"), tr("Counts as seen, not as known"), ShowAnswer{}},
+      {tr("Repeat with other numbers"), "", AskAgain{}},
+      {tr("Back to the lesson"), tr("From where you wandered off"), BackToLesson{}},
+      {tr("Leave the lesson"), tr("Restores your own problem"), LeaveLesson{}},
   };
   for (const auto& [words, more, command] : steps) {
     PaletteEntry& entry = e.add(tr("Learn"), words, more, {command});
     if (!open) entry.why_not = tr("no lesson is open");
   }
-  PaletteEntry& vote = e.add(tr("Learn"), tr("Take back the last hand"), tr("Of a class that votes"), {TakeBackVote{}});
-  if (!open || !learn->card->teach || learn->card->votes == 0) vote.why_not = tr("no class votes here");
-  e.add(tr("Learn"), tr("Forget my answers"), tr("Of all lessons"), {ForgetLessons{}});
-  e.add(tr("Learn"), tr("Where to start"), tr("Three doors beside Step"), {CloseGreeting{false}});
-  e.add(tr("Learn"), tr("Close the doors for newcomers"), "", {CloseGreeting{}});
+  PaletteEntry& vote = e.add(tr("Learn"), tr("Undo the last vote"), tr("In a class vote"), {TakeBackVote{}});
+  if (!open || !learn->card->teach || learn->card->votes == 0) vote.why_not = tr("there is no class vote");
+  e.add(tr("Learn"), tr("Delete my answers"), tr("In all lessons"), {ForgetLessons{}});
+  e.add(tr("Learn"), tr("Where to start"), tr("Show the three doors next to Step"), {CloseGreeting{false}});
+  e.add(tr("Learn"), tr("Hide the doors for newcomers"), "", {CloseGreeting{}});
   e.add(tr("Setting"), tr("Lesson card on the left"), "", {DockCard{false}}).on = !e.state().preferences.card_right;
   e.add(tr("Setting"), tr("Lesson card on the right"), "", {DockCard{true}}).on = e.state().preferences.card_right;
   const std::vector<std::string> languages = learn == nullptr ? std::vector<std::string>{"en"} : learn->languages;
@@ -187,11 +187,11 @@ void add_settings(EntryList& e) {
     e.add(tr("Setting"), phrase("Text and tiles at {} %", percent), tr("Scale"), {SetScale{scale}}).on =
         p.scale == scale;
   }
-  e.add(tr("Setting"), tr("No motion"), tr("What a step makes stands at once"), {SetReducedMotion{true}}).on =
+  e.add(tr("Setting"), tr("Reduce motion"), tr("Results of a step appear at once"), {SetReducedMotion{true}}).on =
       p.reduced_motion;
-  e.add(tr("Setting"), tr("Motion"), tr("What a step makes comes in"), {SetReducedMotion{false}}).on =
+  e.add(tr("Setting"), tr("Motion"), tr("Results of a step are animated"), {SetReducedMotion{false}}).on =
       !p.reduced_motion;
-  e.add(tr("Setting"), tr("Panels where they were at first"), tr("Reset the layout"), {ResetLayout{}});
+  e.add(tr("Setting"), tr("All panels in their original places"), tr("Reset the layout"), {ResetLayout{}});
 }
 
 // ---- Step
@@ -212,13 +212,13 @@ void add_step_views(EntryList& e) {
     }
   }
   e.add_in(Workspace::step, tr("Setting"), tr("Numbers as the kernel holds them"),
-           tr("A GPU's run: base 2, parts of ℓ by lane"), {ShowRaw{true}})
+           tr("GPU run: base 2, ℓ in parts per lane"), {ShowRaw{true}})
       .on = view.raw;
-  e.add_in(Workspace::step, tr("Setting"), tr("Numbers as the formulas have them"),
-           tr("A GPU's run: scaled, base e, whole ℓ"), {ShowRaw{false}})
+  e.add_in(Workspace::step, tr("Setting"), tr("Numbers as in the formulas"),
+           tr("GPU run: scaled, base e, whole ℓ"), {ShowRaw{false}})
       .on = !view.raw;
   for (const float speed : kSpeeds)
-    e.add_in(Workspace::step, tr("Setting"), phrase("Play {:.3g} steps a second", speed), tr("Speed"),
+    e.add_in(Workspace::step, tr("Setting"), phrase("Play {:.3g} steps per second", speed), tr("Speed"),
              {SetPlaySpeed{speed}})
         .on = view.play_steps_per_second == speed;
 }
@@ -241,8 +241,8 @@ Commands changes(const Document& now, const Document& then) {
 void add_problem(EntryList& e) {
   const Document& now = e.document();
   const std::pair<const char*, std::vector<ProblemChoice>> menus[] = {
-      {tr("Stored as"), dtype_choices(now)},  {tr("Mask"), mask_choices(now)},       {tr("Bias"), bias_choices(now)},
-      {tr("Inputs"), generator_choices(now)}, {tr("What if"), what_if_choices(now)}, {tr("Outside"), loop_choices(now)},
+      {tr("Data type"), dtype_choices(now)},  {tr("Mask"), mask_choices(now)},       {tr("Bias"), bias_choices(now)},
+      {tr("Inputs"), generator_choices(now)}, {tr("What if"), what_if_choices(now)}, {tr("Outer loop"), loop_choices(now)},
       {tr("Keys"), split_choices(now)},       {tr("Keys"), page_choices(now)},       {tr("Ring"), ring_choices(now)},
       {tr("Dealt"), deal_choices(now)},       {tr("Steps"), pipeline_choices(now)}};
   for (const auto& [label, choices] : menus) {
@@ -273,16 +273,16 @@ void add_kernels(EntryList& e) {
     Document changed = e.document();
     changed.kernel = id;
     if (row->record == nullptr)
-      entry.why_not = tr("no GPU here records it on this problem, and no such run came along: choose it in Bench");
+      entry.why_not = tr("not bundled, and no GPU here can record it on this problem: choose it in Bench");
     else if (const auto why = why_not_recordable(changed))
       entry.why_not = *why;
   }
   for (const auto& kernel : e.document().sweep.own) {
     const std::string id(kernel->id);
-    PaletteEntry& entry = e.add(tr("Kernel"), id, tr("Of your own"), {choose(id)});
+    PaletteEntry& entry = e.add(tr("Kernel"), id, tr("Your own"), {choose(id)});
     entry.on = id == now;
-    if (step) entry.why_not = tr("a kernel of your own is not recorded: choose it in Bench or Profile");
-    e.add_in(Workspace::bench, tr("Kernel"), phrase("Take out {}", id), tr("Of the list; its rows stay"),
+    if (step) entry.why_not = tr("your own kernels are not recorded: choose it in Bench or Profile");
+    e.add_in(Workspace::bench, tr("Kernel"), phrase("Remove {}", id), tr("From the list; its rows stay"),
              {DropOwnKernel{id}});
   }
 }
@@ -293,29 +293,29 @@ void add_museum(EntryList& e) {
   const Model& model = e.facts().model;
   const bool answer_hidden = lesson_asks(e.state(), model);
   const bool unnamed = keeps_name_back(e.state(), answer_hidden);
-  e.add(tr("Museum"), tr("Random exhibit"), tr("A kernel that is wrong on purpose, or the healthy patient: find out"),
+  e.add(tr("Museum"), tr("Random exhibit"), tr("A deliberately wrong kernel or a correct one: find out"),
         {ShowRandomPiece{}});
   PaletteEntry& reveal =
-      e.add(tr("Museum"), tr("Reveal the exhibit"), tr("Its name, its verdict and its patch"), {RevealPiece{}});
+      e.add(tr("Museum"), tr("Reveal the exhibit"), tr("Its name, verdict and patch"), {RevealPiece{}});
   if (!unnamed || answer_hidden)
-    reveal.why_not = answer_hidden ? tr("the lesson asks for it") : tr("no exhibit is kept back");
+    reveal.why_not = answer_hidden ? tr("the lesson's question is about it") : tr("no exhibit is hidden");
   for (const Piece& p : museum()) {
     PaletteEntry& entry =
-        e.add(tr("Museum"), std::string(tr_of(p.title)), phrase("Wrong on purpose: {} {}", p.id, tr_of(p.symptom)),
+        e.add(tr("Museum"), std::string(tr_of(p.title)), phrase("Deliberately wrong: {} {}", p.id, tr_of(p.symptom)),
               {ShowPiece{std::string(p.id)}});
     entry.on = !unnamed && p.row != nullptr && p.row->id == e.document().kernel;
-    if (p.row == nullptr) entry.why_not = tr("it is CUDA: it needs an NVIDIA GPU, and there is no recording");
+    if (p.row == nullptr) entry.why_not = tr("it is CUDA: it needs an NVIDIA GPU and has no recording");
   }
   const WrongRunScene scene = wrong_run_scene(e.state(), model, answer_hidden);
   const bool wrong = !scene.seek.empty();
   PaletteEntry& seek = e.add_in(Workspace::step, tr("Museum"), tr("Find the first wrong step"),
-                                tr("Of the run that is shown, with the likely cause"), {SeekFirstWrong{true}});
+                                tr("In the run on screen, with the likely cause"), {SeekFirstWrong{true}});
   seek.on = e.state().view.step.seek_first_wrong;
-  if (!wrong && !seek.on) seek.why_not = tr("the run that is shown is not known to be wrong");
+  if (!wrong && !seek.on) seek.why_not = tr("the run on screen is not known to be wrong");
   PaletteEntry& go = e.add_in(Workspace::step, tr("Museum"), tr("Go to the first wrong step"), "", scene.go_there);
   if (scene.go_there.empty()) go.why_not = tr("none was found");
   PaletteEntry& leave =
-      e.add(tr("Museum"), tr("Leave the museum"), tr("The same problem by the right kernel"), scene.leave);
+      e.add(tr("Museum"), tr("Leave the museum"), tr("Same problem, correct kernel"), scene.leave);
   if (scene.leave.empty()) leave.why_not = tr("no exhibit is shown");
 }
 
@@ -330,13 +330,13 @@ void add_sweeps(EntryList& e) {
         .on = preset == &p;
   for (const KernelRow* row : ladder_of(now.base.pass)) {
     const bool on = std::find(now.kernels.begin(), now.kernels.end(), row->id) != now.kernels.end();
-    e.add_in(Workspace::bench, tr("Sweep"), fmt::format("{} {}", on ? tr("Leave out") : tr("Measure"), row->id),
+    e.add_in(Workspace::bench, tr("Sweep"), fmt::format("{} {}", on ? tr("Omit") : tr("Measure"), row->id),
              std::string(tr_of(row->title)), {SetSweep{with_kernel(now, row->id, !on)}});
   }
   for (const auto& kernel : now.own) {
     const bool on = std::find(now.kernels.begin(), now.kernels.end(), kernel->id) != now.kernels.end();
-    e.add_in(Workspace::bench, tr("Sweep"), fmt::format("{} {}", on ? tr("Leave out") : tr("Measure"), kernel->id),
-             tr("Of your own"), {SetSweep{with_kernel(now, kernel->id, !on)}});
+    e.add_in(Workspace::bench, tr("Sweep"), fmt::format("{} {}", on ? tr("Omit") : tr("Measure"), kernel->id),
+             tr("Your own"), {SetSweep{with_kernel(now, kernel->id, !on)}});
   }
 }
 
@@ -367,15 +367,15 @@ void add_figures(EntryList& e) {
   const SweepSpec& sweep = e.document().sweep;
   for (const std::int64_t value : sweep.values)
     e.add_in(Workspace::bench, tr("Value"), fmt::format("{} = {}", axis_title(sweep.axis), value),
-             tr("What table and strip look at"), {ChooseBenchValue{value}})
+             tr("Shown in table and strip"), {ChooseBenchValue{value}})
         .on = view.value == value;
-  e.add_in(Workspace::bench, tr("Filter"), tr("All rows"), tr("Those of every ticked run"), {FilterRows{}}).on =
+  e.add_in(Workspace::bench, tr("Filter"), tr("All rows"), tr("Of every ticked run"), {FilterRows{}}).on =
       view.filter.empty();
-  e.add_in(Workspace::bench, tr("Baseline"), tr("The usual one of each device"), tr("What speed-ups are over"),
+  e.add_in(Workspace::bench, tr("Baseline"), tr("The default for each device"), tr("Reference for speed-ups"),
            {ChooseBenchBaseline{}})
       .on = view.baseline.empty();
   for (const std::string& id : sweep.kernels)
-    e.add_in(Workspace::bench, tr("Baseline"), id, tr("What speed-ups are over"), {ChooseBenchBaseline{id}}).on =
+    e.add_in(Workspace::bench, tr("Baseline"), id, tr("Reference for speed-ups"), {ChooseBenchBaseline{id}}).on =
         view.baseline == id;
 }
 
@@ -387,7 +387,7 @@ void add_run(EntryList& e, const ListedRun& r) {
     return e.add_in(Workspace::bench, tr("Run"), fmt::format("{} {}", what, words), "", {std::move(command)});
   };
   add(shown ? tr("Hide") : tr("Show"), ShowRun{id, !shown});
-  add(reference ? tr("Compare no more with") : tr("Compare the others with"), CompareWithRun{reference ? "" : id});
+  add(reference ? tr("Stop comparing with") : tr("Compare the others with"), CompareWithRun{reference ? "" : id});
   if (!r.run.spec.empty()) add(tr("Set up the sweep of"), TakeSweepOf{id});
   add(tr("Rows as CSV of"), ExportCsv{id});
   add(tr("Rows as JSON of"), ExportJson{id});
@@ -400,8 +400,8 @@ void add_run(EntryList& e, const ListedRun& r) {
 void add_runs(EntryList& e) {
   const BenchRuns& list = e.document().runs;
   const bool predicted = is_shown(list, kPredictedRun);
-  e.add_in(Workspace::bench, tr("Run"), predicted ? tr("Hide what is predicted") : tr("Show what is predicted"),
-           tr("Bytes, memory, registers before the run"), {ShowRun{std::string(kPredictedRun), !predicted}});
+  e.add_in(Workspace::bench, tr("Run"), predicted ? tr("Hide predictions") : tr("Show predictions"),
+           tr("Bytes, memory and registers before the run"), {ShowRun{std::string(kPredictedRun), !predicted}});
   for (const ListedRun& r : e.facts().model.runs)
     if (!list.removed.contains(r.run.id)) add_run(e, r);
 }

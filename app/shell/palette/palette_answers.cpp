@@ -35,20 +35,19 @@ Problem problem_here(const State& state) {
 
 PaletteEntry formula(const Problem& problem) {
   using enum TensorColour;
-  PaletteEntry e = question(
-      tr("What is the formula of attention?"), "O = softmax(Q K^T / sqrt(D)) V",
-      tr("equation definition softmax one line"),
-      phrase("Each query is compared with each key: S is the product of Q and K transposed, times the scale. "
-             "Softmax makes weights of each row of S: "
-             "P = exp(S − m) / ℓ, where m is the row's maximum and ℓ the sum of its exp(S − m); they add up to 1. "
-             "Each row of O is the average of V's rows with these weights. Here: Q is {} × {}, K {} × {}, V {} × "
-             "{}, S and P {} × {}, for each of B × H = {} heads.",
-             problem.Lq, problem.D, problem.Lk, problem.D, problem.Lk, problem.Dv, problem.Lq, problem.Lk,
-             problem.B * problem.Hq));
+  PaletteEntry e =
+      question(tr("What is the formula of attention?"), "O = softmax(Q K^T / sqrt(D)) V",
+               tr("equation definition softmax one line"),
+               phrase("Each query is compared with each key: S is Q times K transposed, times the scale. Softmax turns "
+                      "each row of S into weights that add up to 1: P = exp(S − m) / ℓ, where m is the row's maximum "
+                      "and ℓ the sum of its exp(S − m). Each row of O is the average of V's rows with these weights. "
+                      "Here: Q is {} × {}, K {} × {}, V {} × {}, S and P {} × {}, for each of B × H = {} heads.",
+                      problem.Lq, problem.D, problem.Lk, problem.D, problem.Lk, problem.Dv, problem.Lq, problem.Lk,
+                      problem.B * problem.Hq));
   e.formula = {
       letter("O", o),    word(" = softmax( ", Token::text), letter("Q", q), word(" ", Token::text), letter("K", k),
       letter("T", k, 1), word(" / √D ) ", Token::text),     letter("V", v)};
-  e.door = tr("Begin the first lesson");
+  e.door = tr("Start the first lesson");
   e.commands = {StartLesson{"weighted-average", ""}};
   return e;
 }
@@ -57,10 +56,10 @@ PaletteEntry scale(const Problem& p) {
   PaletteEntry e = question(
       tr("Why divide by √D?"), tr("So that scores do not grow with D"),
       tr("sqrt(D) square root scale 1/sqrt(D) scaling"),
-      phrase("A score is a sum of D products. Where the numbers of q and k have variance 1, the sum has variance D: "
-             "scores of a size of √D. At D = {} that is {}, and softmax of scores so far apart gives one key nearly "
-             "all the weight; in training no gradient comes through to the others. Divided by √D the scores have a "
-             "size of 1, whatever D is. This problem's factor is {}.",
+      phrase("A score is a sum of D products. If the numbers in q and k have variance 1, the sum has variance "
+             "D, so scores are about √D in size. At D = {}, that is {}. Softmax of scores that far apart "
+             "gives one key nearly all the weight, and in training almost no gradient reaches the others. "
+             "Divided by √D, the scores have size 1 for any D. This problem's factor is {}.",
              p.D, significant_text(std::sqrt(static_cast<double>(p.D)), 3), significant_text(p.effective_scale(), 4)));
   e.door = tr("See what large scores do");
   e.commands = {ChooseWorkspace{Workspace::step}, ChoosePreset{"large_logits"}};
@@ -68,9 +67,10 @@ PaletteEntry scale(const Problem& p) {
 }
 
 std::vector<PaletteEntry> of_bench(const PaletteFacts& f) {
-  PaletteEntry memory = question(
-      tr("At which L does naive run out of memory on this GPU?"), tr("By the plans of the kernels that store S and P"),
-      tr("memory limit largest longest L sequence OOM out of memory"), memory_answer(f.state, f.model));
+  PaletteEntry memory =
+      question(tr("At which L does naive run out of memory on this GPU?"),
+               tr("From the plans of the kernels that store S and P"),
+               tr("memory limit largest longest L sequence OOM out of memory"), memory_answer(f.state, f.model));
   memory.door = tr("Peak memory along the axis");
   memory.commands = {ChooseWorkspace{Workspace::bench}, ChooseBenchMetric{.id = "memory_peak_bytes", .show = true}};
   PaletteEntry tile = question(tr("Why this tile size?"), tr("Registers, shared memory and occupancy limit Br × Bc"),
@@ -97,8 +97,11 @@ std::vector<PaletteEntry> palette_answers(const PaletteFacts& facts) {
     PaletteEntry e = question(std::string(tr_of(reason.title)), std::string(tr_of(reason.what)),
                               phrase("{} stall reason warp state", reason.name), std::string(tr_of(reason.what)));
     e.group = tr("Stall");
-    e.answer += phrase("\n\nCUPTI and Nsight Compute call it {}; in Profile it is part of: {}.", reason.name,
-                       words_of(reason.state));
+    e.answer += phrase(
+        "\n"
+        "\n"
+        "CUPTI and Nsight Compute call it {}; in Profile, it is part of: {}.",
+        reason.name, words_of(reason.state));
     e.door = tr("Where the time goes");
     e.commands = {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}};
     all.push_back(std::move(e));

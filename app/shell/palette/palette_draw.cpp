@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kPalette = "Commands";
 constexpr const char* kAnswer = "Answer";
 constexpr float kAnswerWidth = 560, kFormula = 24;  // logical
-constexpr const char* kNear = marked("Nothing is called so. By its letters it may be one of these: arrows choose.");
+constexpr const char* kNear = marked("No such name. These match by letters: choose with the arrow keys.");
 constexpr float kPaletteWidth = 680, kRow = 26, kGroup = 96, kText = 13, kSmall = 12;  // logical
 
 // Up and down belong to the list while the field has the keyboard.
@@ -138,7 +138,7 @@ bool draw_list(PaletteUiState& ui, float width, float height, bool moved) {
         draw_line(entry, ui.hits[at], {corner, {corner.x + inside, corner.y + row}}, ui.chosen == at);
       }
     }
-    if (ui.hits.empty()) ImGui::TextDisabled(tr("Nothing is called so."));
+    if (ui.hits.empty()) ImGui::TextDisabled(tr("No such name."));
   }
   ImGui::EndChild();
   ImGui::PopStyleVar(2);

@@ -19,14 +19,14 @@ struct WhyNot {
   std::string operator()(const C&) const {
     return {};
   }
-  std::string operator()(const Undo&) const { return f.can_undo ? "" : tr("there is nothing to undo"); }
-  std::string operator()(const Redo&) const { return f.can_redo ? "" : tr("there is nothing to redo"); }
-  std::string operator()(const CancelTask&) const { return f.model.task.running ? "" : tr("nothing runs"); }
+  std::string operator()(const Undo&) const { return f.can_undo ? "" : tr("nothing to undo"); }
+  std::string operator()(const Redo&) const { return f.can_redo ? "" : tr("nothing to redo"); }
+  std::string operator()(const CancelTask&) const { return f.model.task.running ? "" : tr("nothing is running"); }
   std::string operator()(const ExportCsv& c) const { return rows(c.run); }
   std::string operator()(const ExportJson& c) const { return rows(c.run); }
   std::string operator()(const ExportTrace& c) const { return rows(c.run); }
   std::string operator()(const RunSweep&) const {
-    if (f.model.task.running) return tr("something is running: cancel it first");
+    if (f.model.task.running) return tr("a task is running: cancel it first");
     const SweepSpec& sweep = f.state.document.sweep;
     return why_nothing_runs(sweep, f.model.gpu, planned_rows(sweep, f.model.kept), f.model.kept);
   }
@@ -36,8 +36,8 @@ struct WhyNot {
   std::string operator()(const ToggleBookmark&) const { return recording(); }
   std::string operator()(const ShowRaw&) const {
     const auto& shown = f.model.recording;
-    if (shown == nullptr || !shown->gpu) return tr("no GPU's run is shown");
-    return differs_from_formulas(*shown) ? "" : tr("this kernel holds the formulas' own numbers");
+    if (shown == nullptr || !shown->gpu) return tr("no GPU run is shown");
+    return differs_from_formulas(*shown) ? "" : tr("this kernel holds the same numbers as the formulas");
   }
   std::string operator()(const ClearBookmarks&) const { return bookmarks(); }
   std::string operator()(const GoToLandmark& c) const {
@@ -50,7 +50,7 @@ struct WhyNot {
 
   std::string recording() const { return f.model.recording != nullptr ? "" : tr("nothing is recorded"); }
   std::string bookmarks() const {
-    return f.state.view.step.bookmarks.empty() ? tr("there is no bookmark: B sets one") : recording();
+    return f.state.view.step.bookmarks.empty() ? tr("no bookmarks: press B to set one") : recording();
   }
   std::string rows(const std::string& run) const {
     const bool any = !run.empty() || !shown_runs(f.state.document.runs, f.model).empty();

@@ -14,10 +14,10 @@ namespace attn {
 
 void draw_museum_menu(const std::string& now, Commands& commands) {
   ImGui::Separator();
-  if (!ImGui::BeginMenu(tr("Wrong on purpose"))) return;
+  if (!ImGui::BeginMenu(tr("Deliberately wrong"))) return;
   if (ImGui::MenuItem(tr("Random exhibit"))) commands.emplace_back(ShowRandomPiece{});
   if (ImGui::IsItemHovered())
-    show_tooltip(tr("One of them or the healthy patient: what is wrong, if anything, is for you to find."));
+    show_tooltip(tr("One of the exhibits or a correct kernel: find out what is wrong, if anything."));
   ImGui::Separator();
   for (const Piece& piece : museum()) {
     ImGui::BeginDisabled(piece.row == nullptr);
@@ -27,7 +27,7 @@ void draw_museum_menu(const std::string& now, Commands& commands) {
     ImGui::EndDisabled();
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
       const std::string why =
-          piece.row != nullptr ? "" : tr(" It is CUDA: it needs an NVIDIA GPU, and there is no recording.");
+          piece.row != nullptr ? "" : tr(" It is CUDA: it needs an NVIDIA GPU and has no recording.");
       show_tooltip(std::string(tr_of(piece.symptom)) + why);
     }
   }

@@ -82,7 +82,9 @@ bool draw_path_field(const PathField& field, std::string& path, FileDialog& dial
   const bool pressed = ImGui::Button(tr("Browse"), {browse, 0});
   ImGui::EndDisabled();
   if (!field.can_browse && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
-    show_tooltip(tr("This desktop has no file dialog (zenity or kdialog). Tab in the field completes the path."));
+    show_tooltip(
+        tr("This desktop has no file dialog (zenity or kdialog). Press Tab in the field to complete the "
+           "path."));
   }
   if (pressed) {
     const std::string filter = field.extension.empty() ? "" : "*" + field.extension;

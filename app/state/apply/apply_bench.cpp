@@ -38,7 +38,7 @@ struct ApplyBench {
       if (std::ranges::find(sweep.own, kernel->id, [](const auto& k) { return k->id; }) != sweep.own.end()) continue;
       if (sweep.own.size() == kMaxOwnKernels)
         return bad_input(
-            phrase("{} kernels of your own are the most; take one out of the list first.", kMaxOwnKernels));
+            phrase("The limit is {} kernels of your own; first remove one from the list.", kMaxOwnKernels));
       sweep.own.push_back(kernel);
     }
     if (!c.choose || c.kernels.empty()) return done();
@@ -66,7 +66,7 @@ struct ApplyBench {
   }
   Result<State> operator()(const RenameRun& c) {
     if (c.name.size() > kMaxRunName)
-      return bad_input(phrase("A run's name has at most {} bytes; this has {}.", kMaxRunName, c.name.size()));
+      return bad_input(phrase("A run's name has {} bytes at most; this one has {}.", kMaxRunName, c.name.size()));
     s.document.runs.names[c.id] = c.name;
     return done();
   }
@@ -89,7 +89,7 @@ struct ApplyBench {
 
   Result<State> operator()(const ChooseBenchMetric& c) {
     if (c.chart >= kBenchCharts)
-      return bad_input(phrase("Bench has {} charts; this would be number {}.", kBenchCharts, c.chart + 1));
+      return bad_input(phrase("Bench has {} charts; there is no chart {}.", kBenchCharts, c.chart + 1));
     if (!c.id.empty())
       if (auto known = check_chart_metric(c.id); !known) return tl::unexpected(known.error());
     s.view.bench.charts.at(c.chart) = c.id;

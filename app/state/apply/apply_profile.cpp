@@ -27,9 +27,8 @@ Result<std::string> kernel_with_source(const State& s) {
     if (const auto row = find_kernel(name, sweep.own); row && fits(**row)) return name;
   for (const KernelRow* row : ladder())
     if (fits(*row)) return std::string(row->id);
-  return fail(ErrorKind::cannot_run, phrase("No kernel on a GPU walks in the order of {}, so Profile has no source "
-                                            "of its phases.",
-                                            s.document.kernel));
+  return fail(ErrorKind::cannot_run,
+              phrase("No GPU kernel has the order of {}, so Profile has no source for its phases.", s.document.kernel));
 }
 
 struct ApplyProfile {
@@ -40,48 +39,47 @@ struct ApplyProfile {
     return std::move(s);
   }
   Result<State> operator()(const ChooseSourceLine& c) {
-    if (c.line < 0 || c.file.size() > kMaxName)
-      return bad_input(phrase("Line {} of {} is none of a source.", c.line, c.file));
+    if (c.line < 0 || c.file.size() > kMaxName) return bad_input(phrase("Invalid line {} in {}.", c.line, c.file));
     s.view.profile.file = c.file;
     s.view.profile.line = c.line;
     s.view.profile.phase = gpu::CodePhase::none;
     return std::move(s);
   }
   Result<State> operator()(const ChooseAgainst& c) {
-    if (c.id.size() > kMaxName) return bad_input(tr("The name of a measurement has at most 256 bytes."));
+    if (c.id.size() > kMaxName) return bad_input(tr("The name of a measurement can have at most 256 bytes."));
     s.view.profile.against = c.id;
     return std::move(s);
   }
   Result<State> operator()(const ChooseBeatSpan& c) {
     const bool all = c.from_us == 0 && c.to_us == 0;
     if (!all && (c.from_us < 0 || c.to_us <= c.from_us))
-      return bad_input(phrase("{} to {} us is no part of a run.", c.from_us, c.to_us));
+      return bad_input(phrase("{} to {} us is not a range within the run.", c.from_us, c.to_us));
     s.view.profile.beat_from_us = c.from_us;
     s.view.profile.beat_to_us = c.to_us;
     return std::move(s);
   }
   Result<State> operator()(const ChooseTimeline& c) {
-    if (c.id.size() > kMaxName) return bad_input(tr("The name of a timeline has at most 256 bytes."));
+    if (c.id.size() > kMaxName) return bad_input(tr("The name of a timeline can have at most 256 bytes."));
     s.view.profile.timeline = c.id;
     s.view.profile.time_from_ns = s.view.profile.time_to_ns = 0;
     s.view.profile.key_tile = -1;
     return std::move(s);
   }
   Result<State> operator()(const CompareTimeline& c) {
-    if (c.id.size() > kMaxName) return bad_input(tr("The name of a timeline has at most 256 bytes."));
+    if (c.id.size() > kMaxName) return bad_input(tr("The name of a timeline can have at most 256 bytes."));
     s.view.profile.time_beside = c.id;
     return std::move(s);
   }
   Result<State> operator()(const ChooseTimeSpan& c) {
     const bool all = c.from_ns == 0 && c.to_ns == 0;
     if (!all && (c.from_ns < 0 || c.to_ns <= c.from_ns))
-      return bad_input(phrase("{} to {} ns is no part of a block's time.", c.from_ns, c.to_ns));
+      return bad_input(phrase("{} to {} ns is not a range within the block's time.", c.from_ns, c.to_ns));
     s.view.profile.time_from_ns = c.from_ns;
     s.view.profile.time_to_ns = c.to_ns;
     return std::move(s);
   }
   Result<State> operator()(const FollowKeyTile& c) {
-    if (c.tile < -1) return bad_input(phrase("There is no key tile {}.", c.tile));
+    if (c.tile < -1) return bad_input(phrase("No key tile {}.", c.tile));
     s.view.profile.key_tile = c.tile;
     return std::move(s);
   }
@@ -94,7 +92,7 @@ struct ApplyProfile {
     return std::move(s);
   }
   Result<State> operator()(const ShowPhase& c) {
-    if (c.phase == gpu::CodePhase::none) return bad_input(tr("A tile that the mask skips has no phase in a source."));
+    if (c.phase == gpu::CodePhase::none) return bad_input(tr("A tile skipped by the mask has no phase in a source."));
     auto kernel = kernel_with_source(s);
     if (!kernel) return tl::unexpected(kernel.error());
     // Step keeps its kernel; what Bench and Profile look at is named beside it.

@@ -100,7 +100,7 @@ struct ApplyStep {
   Result<State> operator()(const SetOptions& c) {
     const Options& o = c.options;
     if (std::min({o.br, o.bc, o.threads, o.stages}) < 0) {
-      return bad_input(tr("Tile extents, threads and stages cannot be negative; 0 stands for the kernel's default."));
+      return bad_input(tr("Tile extents, threads and stages cannot be negative; 0 means the kernel's default."));
     }
     if (o != s.document.options) s.document.preset.clear();
     s.document.options = o;
@@ -108,7 +108,7 @@ struct ApplyStep {
   }
   Result<State> operator()(const SetInputs& c) {
     if (c.inputs.edits.size() > kMaxEdits) {
-      return bad_input(phrase("More than {} typed cells: put the numbers into a .npy file.", kMaxEdits));
+      return bad_input(phrase("More than {} edited cells: put the numbers into a .npy file.", kMaxEdits));
     }
     if (c.inputs.generator == Generator::words) {
       if (const auto words = sentence_words(c.inputs.sentence); !words) return tl::unexpected(words.error());
@@ -174,9 +174,9 @@ struct ApplyStep {
     const auto piece = find_piece(c.id);
     if (!piece) return tl::unexpected(piece.error());
     if ((*piece)->row == nullptr) {
-      return fail(ErrorKind::cannot_run, phrase("{} is CUDA and needs an NVIDIA GPU; there is no recording of it. "
-                                                "`attnscope museum {}` says more.",
-                                                c.id, c.id));
+      return fail(
+          ErrorKind::cannot_run,
+          phrase("{} is CUDA and needs an NVIDIA GPU; it has no recording. See `attnscope museum {}`.", c.id, c.id));
     }
     s.document.exhibit = Exhibit::none;
     show_problem((*piece)->problem, (*piece)->options, (*piece)->generator, (*piece)->seed);
@@ -225,7 +225,7 @@ struct ApplyStep {
     auto& marks = s.view.step.bookmarks;
     if (std::erase(marks, mark) > 0) return done();
     if (marks.size() >= kMaxBookmarks) {
-      return bad_input(phrase("{} bookmarks are the most there can be: take one away first.", kMaxBookmarks));
+      return bad_input(phrase("The limit is {} bookmarks: remove one first.", kMaxBookmarks));
     }
     marks.push_back(mark);
     return done();
@@ -252,7 +252,7 @@ struct ApplyStep {
   }
   Result<State> operator()(const ChooseFragment& c) {
     if (const KernelRow* row = shown_fragments(c.kernel); row == nullptr || row->id != c.kernel)
-      return bad_input(phrase("'{}' does not say how tensor cores hold its tiles", c.kernel));
+      return bad_input(phrase("'{}' does not describe how tensor cores hold its tiles", c.kernel));
     s.view.step.fragment_kernel = c.kernel;
     s.view.step.fragment_tile = c.tile;
     return done();
@@ -319,7 +319,7 @@ struct ApplyStep {
   }
   std::string no_landmark(const GoToLandmark& c) const {
     const char* side = c.direction > 0 ? tr("after") : tr("before");
-    if (c.landmark == Landmark::bookmark) return phrase("There is no bookmark {} this step. B sets one.", side);
+    if (c.landmark == Landmark::bookmark) return phrase("There is no bookmark {} this step. Press B to set one.", side);
     const StepPlace at = place_of(*recording, s.view.step.cursor, s.document.selection);
     return phrase("m of row {} does not change {} this step.", at.row, side);
   }

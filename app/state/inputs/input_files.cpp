@@ -30,12 +30,12 @@ Result<Given> look_at(const std::string& path, std::size_t tensor) {
   const std::size_t axes = header->shape.size();
   const std::size_t min = tensor == 3 ? 1 : 2;
   if (axes < min || axes > 4) {
-    return bad_input(phrase("{} has {} axes; {} takes {} to 4.", path, axes, tr_of(kTensorNames[tensor]), min));
+    return bad_input(phrase("{} has {} axes; {} needs {} to 4.", path, axes, tr_of(kTensorNames[tensor]), min));
   }
   Given given{path, *std::move(header), {1, 1, 1, 1}};
   for (std::size_t n = 0; n < axes; ++n) given.shape[4 - axes + n] = given.header.shape[n];
   for (const std::int64_t extent : given.shape) {
-    if (extent < 1) return bad_input(phrase("{} holds no numbers: one of its axes is {}.", path, extent));
+    if (extent < 1) return bad_input(phrase("{} contains no numbers: one of its axes is {}.", path, extent));
   }
   return given;
 }

@@ -31,7 +31,7 @@ Result<float> number_of(std::string_view word, const std::string& name, std::siz
   if (word.starts_with('+')) word.remove_prefix(1);
   const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (code != std::errc() || end != word.data() + word.size())
-    return bad_input(phrase("{}, row {}: '{}' is no number.", name, line, std::string(word.substr(0, 40))));
+    return bad_input(phrase("{}, row {}: '{}' is not a number.", name, line, std::string(word.substr(0, 40))));
   return value;
 }
 
@@ -66,8 +66,8 @@ Result<Four> of_one(const std::string& file) {
   const auto blocks = blocks_of(*text);
   if (blocks.size() < 3 || blocks.size() > 4)
     return bad_input(
-        phrase("{} has {} matrices; give Q, K and V with an empty line between two, or q.csv, k.csv and "
-               "v.csv together.",
+        phrase("{} has {} matrices; separate Q, K and V with empty lines, or give q.csv, k.csv and v.csv "
+               "together.",
                std::filesystem::path(file).filename().string(), blocks.size()));
   Four paths;
   for (std::size_t n = 0; n < blocks.size(); ++n) {
@@ -98,11 +98,11 @@ Result<Array> matrix_of_text(std::string_view text, const std::string& name) {
     at = end + 1;
     if (count == 0) continue;
     if (rows > 0 && count != columns)
-      return bad_input(phrase("{}, row {}: {} numbers, but {} in the rows before.", name, rows + 1, count, columns));
+      return bad_input(phrase("{}, row {}: {} numbers, but {} in earlier rows.", name, rows + 1, count, columns));
     columns = count;
     ++rows;
   }
-  if (rows == 0) return bad_input(phrase("{} has no numbers.", name));
+  if (rows == 0) return bad_input(phrase("{} contains no numbers.", name));
   Array matrix(DType::f32, {1, 1, static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns)});
   for (std::size_t n = 0; n < values.size(); ++n) matrix.set(static_cast<std::int64_t>(n), values[n]);
   return matrix;
@@ -120,7 +120,7 @@ std::optional<Result<Four>> arrays_of_numbers(const std::vector<std::string>& fi
     const auto it = std::find_if(files.begin(), files.end(), named);
     if (it == files.end()) {
       if (n == 3) continue;
-      return Result<Four>(bad_input(phrase("There is no {}.csv among the files.", std::string(kNames[n]))));
+      return Result<Four>(bad_input(phrase("The files do not include {}.csv.", std::string(kNames[n]))));
     }
     const auto text = text_of(*it);
     if (!text) return Result<Four>(tl::unexpected(text.error()));

@@ -110,7 +110,7 @@ class Checker {
       const std::string key = assumption_key(name);
       if (const auto said = filled(lesson_.text.at(key), *scope, Face::text, Token::text); !said)
         fault("", "text." + key, said.error().message);
-      if (!assumed_.contains(name)) fault("", "assumptions." + name, tr("nothing rests on it"));
+      if (!assumed_.contains(name)) fault("", "assumptions." + name, tr("nothing depends on it"));
     }
   }
 
@@ -120,11 +120,11 @@ class Checker {
     const bool of_beat = dot != key.npos && lesson_.find(key.substr(0, dot)) != nullptr;
     const std::string beat = of_beat ? key.substr(0, dot) : "";
     if (const std::string number = typed_by_hand(words); !number.empty())
-      fault(beat, field, phrase("{} is typed by hand: an expression in braces would compute it", number));
+      fault(beat, field, phrase("{} is typed by hand: compute it with an expression in braces", number));
     if (key.ends_with(".learned") && words.find('{') != words.npos)
-      fault(beat, field, tr("it stands beside other beats too, so it holds no values"));
+      fault(beat, field, tr("it also appears at other beats, so it cannot contain values"));
     if (const int count = longest_sentence(words); count > kMaxSentenceWords)
-      fault(beat, field, phrase("a sentence has {} words; at most {} are read at one go", count, kMaxSentenceWords));
+      fault(beat, field, phrase("a sentence has {} words; the limit is {}", count, kMaxSentenceWords));
   }
 
   void check_beat(const Beat& beat) {
@@ -206,8 +206,8 @@ class Checker {
       const double value = q.bar->scale.value_at(static_cast<double>(n) / kPlaces);
       if (beat.ask->within.holds(q.truth, value)) ++right;
     }
-    if (right == 0) fault(beat.id, "within", tr("no place of the line is near enough to be right"));
-    if (right > kPlaces) fault(beat.id, "within", tr("every place of the line is right"));
+    if (right == 0) fault(beat.id, "within", tr("no position on the line is close enough to be right"));
+    if (right > kPlaces) fault(beat.id, "within", tr("every position on the line is right"));
   }
 
   // Each mistake, as the program itself would print it, is met by its own words.
@@ -247,7 +247,7 @@ class Checker {
         if (!runs) {
           fault(beat.id, field, runs.error().message);
         } else if (is_shown_while_open(beat, use) && scope.latest != kNoEvent && scope.latest > *at) {
-          fault(beat.id, field, tr("it tells what the run computes only after the place where it asks"));
+          fault(beat.id, field, tr("it reveals what the run computes only after the place where it asks"));
         }
       }
     }

@@ -77,20 +77,20 @@ Result<Question> question_at_first(const Lesson& lesson, const Beat& beat) {
 }  // namespace
 
 Result<Commands> lesson_hands(const Lesson& lesson, const Beat& beat, std::string_view answer) {
-  if (!beat.ask) return bad_input(phrase("The beat '{}' of '{}' asks nothing.", beat.id, lesson.id));
+  if (!beat.ask) return bad_input(phrase("Beat '{}' of '{}' has no question.", beat.id, lesson.id));
   if (answer == "shown") return Commands{ShowAnswer{}};
   if (answer == "hint") {
     if (lesson.has_text(text_key(beat, "hint"))) return Commands{ShowHint{}};
-    return bad_input(phrase("The beat '{}' of '{}' has no hint.", beat.id, lesson.id));
+    return bad_input(phrase("Beat '{}' of '{}' has no hint.", beat.id, lesson.id));
   }
   if (answer != "right" && answer != "wrong")
-    return bad_input(phrase("There is no answer '{}'; use right, wrong, hint or shown.", answer));
+    return bad_input(phrase("Unknown answer '{}'; use right, wrong, hint or shown.", answer));
   const auto question = question_at_first(lesson, beat);
   if (!question) return tl::unexpected(question.error());
   if (answer == "right")
     return beat.ask->kind == AskKind::num ? Commands{CheckAnswer{typed(question->truth)}} : chosen(question->right);
   if (auto wrong = wrong_hands(*beat.ask, *question)) return *std::move(wrong);
-  return bad_input(phrase("The beat '{}' of '{}' has no usual mistake.", beat.id, lesson.id));
+  return bad_input(phrase("Beat '{}' of '{}' has no common mistake.", beat.id, lesson.id));
 }
 
 }  // namespace attn

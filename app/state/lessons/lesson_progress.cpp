@@ -60,11 +60,11 @@ std::string progress_text(const LessonProgress& p) {
 namespace {
 
 Result<LessonProgress> read_progress(std::string_view text) {
-  const auto parsed = parse_json(text, tr("The file of what was learned"), kMaxDepth);
+  const auto parsed = parse_json(text, tr("The progress file"), kMaxDepth);
   if (!parsed) return tl::unexpected(parsed.error());
   const json& j = *parsed;
   if (!j.is_object() || !j.contains("version") || j["version"] != kProgressVersion)
-    return bad_input(phrase("The file of what was learned is not of version {}.", kProgressVersion));
+    return bad_input(phrase("The progress file is not version {}.", kProgressVersion));
   LessonProgress p;
   p.last_lesson = words(j, "last_lesson");
   p.last_beat = words(j, "last_beat");
@@ -89,7 +89,7 @@ Result<LessonProgress> read_progress(std::string_view text) {
 }  // namespace
 
 Result<LessonProgress> parse_progress(std::string_view text) {
-  return reading(tr("The file of what was learned"), [&] { return read_progress(text); });
+  return reading(tr("The progress file"), [&] { return read_progress(text); });
 }
 
 std::filesystem::path progress_file() {

@@ -22,7 +22,7 @@ namespace {
 Result<State> state_of(const std::string& text, const std::string& run, std::optional<std::uint64_t> seed) {
   auto parsed = parse_state_string(text);
   if (!parsed) return bad_input(phrase("run '{}': {}", run, parsed.error().message));
-  if (!parsed->files.empty()) return bad_input(phrase("run '{}': a lesson reads no files", run));
+  if (!parsed->files.empty()) return bad_input(phrase("run '{}': a lesson cannot read files", run));
   if (seed) {
     parsed->state.document.preset.clear();
     parsed->state.document.inputs.seed = *seed;
@@ -34,7 +34,7 @@ Result<State> state_of(const std::string& text, const std::string& run, std::opt
 
 Result<State> lesson_state(const Lesson& lesson, const std::string& run, std::optional<std::uint64_t> seed) {
   const auto it = lesson.runs.find(run);
-  if (it == lesson.runs.end()) return bad_input(phrase("there is no run '{}'", run));
+  if (it == lesson.runs.end()) return bad_input(phrase("unknown run '{}'", run));
   return state_of(it->second, run, seed);
 }
 
@@ -53,7 +53,7 @@ Result<std::shared_ptr<const Recording>> LessonRuns::recording(std::string_view 
     if (!state) return tl::unexpected(state.error());
     if (recorded_ >= kMaxLessonRecordings)
       return bad_input(
-          phrase("run '{}': the runs before it take {} already; smaller ones would do", run, format_bytes(recorded_)));
+          phrase("run '{}': the runs before it already take {}; use smaller ones", run, format_bytes(recorded_)));
     auto made = record_document(state->document, {});
     if (!made) return bad_input(phrase("run '{}': {}", run, made.error().message));
     recorded_ += made->bytes();
@@ -118,7 +118,7 @@ bool is_near(const LessonAsk& ask, double a, double b) {
 Result<void> check_distinct_answers(const LessonAsk& ask, const Question& q) {
   if (ask.kind == AskKind::pick) {
     const auto right = std::count(q.right.begin(), q.right.end(), true);
-    if (right != 1) return bad_input(phrase("field 'options': {} of them are true, not one", right));
+    if (right != 1) return bad_input(phrase("field 'options': {} of them are true instead of one", right));
     return ok();
   }
   if (ask.kind == AskKind::tiles) return ok();

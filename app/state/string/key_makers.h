@@ -76,7 +76,7 @@ StateKey choice_key(std::string key, std::vector<std::pair<std::string, Value>> 
       field(s) = value;
       return ok();
     }
-    return bad_input(phrase("'{}' is none of {}", text, fmt::join(names, ", ")));
+    return bad_input(phrase("'{}' is not one of {}", text, fmt::join(names, ", ")));
   };
   return {std::move(key), write, read};
 }
@@ -118,7 +118,7 @@ void add_mask_keys(std::vector<StateKey>& keys, const std::string& prefix, Of of
                   [of](State& s, std::string_view text) -> Result<void> {
                     const auto values = whole_list(text, -1, 2);
                     if (!values) return tl::unexpected(values.error());
-                    if (values->size() != 2) return bad_input(tr("a window is LEFT/RIGHT, -1 = unbounded"));
+                    if (values->size() != 2) return bad_input(tr("a window is LEFT/RIGHT, -1 = unlimited"));
                     of(s).mask.window_left = values->front();
                     of(s).mask.window_right = values->back();
                     return ok();

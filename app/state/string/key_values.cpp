@@ -33,7 +33,7 @@ Result<Bookmark> read_bookmark(std::string_view text) {
     mark.id.phase = *phase;
     return mark;
   }
-  return bad_input(phrase("'{}' is no phase", parts[4]));
+  return bad_input(phrase("'{}' is not a phase", parts[4]));
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ Result<std::int64_t> whole(std::string_view text, std::int64_t min, std::int64_t
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || end != text.data() + text.size() || value < min || value > max) {
-    return bad_input(phrase("'{}' is not a whole number from {} to {}", text, min, max));
+    return bad_input(phrase("'{}' is not an integer from {} to {}", text, min, max));
   }
   return value;
 }
@@ -68,7 +68,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 
 Result<std::vector<std::int64_t>> whole_list(std::string_view text, std::int64_t min, std::size_t max_items) {
   const auto parts = split(text, '/');
-  if (parts.size() > max_items) return bad_input(phrase("a list of {} where {} is most", parts.size(), max_items));
+  if (parts.size() > max_items) return bad_input(phrase("a list of {}, but the limit is {}", parts.size(), max_items));
   std::vector<std::int64_t> values;
   for (const std::string_view part : parts) {
     const auto value = whole(part, min, kMax);
@@ -92,12 +92,12 @@ Result<void> read_further_options(Options& o, std::string_view text) {
   if (text == "none") return ok();
   for (const std::string_view item : split(text, '/')) {
     const std::size_t colon = item.find(':');
-    if (colon == item.npos) return bad_input(phrase("'{}' is no NAME:VALUE", item));
+    if (colon == item.npos) return bad_input(phrase("'{}' is not NAME:VALUE", item));
     const std::string_view name = item.substr(0, colon);
     const auto option = find_option(name);
     if (!option) return tl::unexpected(option.error());
-    if ((*option)->get != nullptr) return bad_input(phrase("{} has a key of its own", name));
-    if (chosen(o, **option)) return bad_input(phrase("{} stands twice", name));
+    if ((*option)->get != nullptr) return bad_input(phrase("{} has its own key", name));
+    if (chosen(o, **option)) return bad_input(phrase("{} appears twice", name));
     const auto value = value_from_text(**option, item.substr(colon + 1));
     if (!value) return tl::unexpected(value.error());
     choose(o, **option, *value);
@@ -126,7 +126,7 @@ Result<std::vector<Bookmark>> parse_bookmarks(std::string_view text) {
     const auto mark = read_bookmark(part);
     if (!mark) return tl::unexpected(mark.error());
     if (std::find(marks.begin(), marks.end(), *mark) != marks.end()) {
-      return bad_input(phrase("'{}' stands here twice", part));
+      return bad_input(phrase("'{}' appears twice", part));
     }
     if (marks.size() >= kMaxBookmarks) return bad_input(phrase("more than {} bookmarks", kMaxBookmarks));
     marks.push_back(*mark);
@@ -159,7 +159,7 @@ Result<std::string> percent_decoded(std::string_view text) {
     const std::string_view digits = text.substr(i + 1, 2);
     const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
     if (digits.size() != 2 || code != std::errc() || end != digits.data() + 2 || value == 0) {
-      return bad_input(phrase("'%{}' is no character", digits));
+      return bad_input(phrase("'%{}' is not a character", digits));
     }
     decoded += static_cast<char>(value);
     i += 2;

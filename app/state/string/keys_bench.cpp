@@ -35,8 +35,8 @@ Result<void> read_sweep_peers(State& s, std::string_view text) {
   peers.clear();
   if (text == "none") return ok();
   for (const std::string_view id : split(text, '/')) {
-    if (find_peer(id) == nullptr) return bad_input(phrase("there is no peer '{}'", id));
-    if (std::ranges::find(peers, id) != peers.end()) return bad_input(phrase("the peer {} stands twice", id));
+    if (find_peer(id) == nullptr) return bad_input(phrase("unknown peer '{}'", id));
+    if (std::ranges::find(peers, id) != peers.end()) return bad_input(phrase("the peer {} appears twice", id));
     peers.emplace_back(id);
   }
   return ok();
@@ -82,7 +82,7 @@ std::string charts_text(const State& s) {
 Result<void> read_charts(State& s, std::string_view text) {
   const auto parts = split(text, '/');
   if (parts.size() != kOtherCharts)
-    return bad_input(phrase("{} metrics are wanted, of the charts but the last", kOtherCharts));
+    return bad_input(phrase("use {} metrics, one for each chart but the last", kOtherCharts));
   for (std::size_t i = 0; i < kOtherCharts; ++i)
     if (auto read = read_chart(parts[i], s.view.bench.charts.at(i)); !read) return read;
   return ok();
@@ -143,7 +143,7 @@ void add_bench_document_keys(std::vector<StateKey>& keys) {
                   [](State& s, std::string_view text) -> Result<void> {
                     const auto value = number(text, true);
                     if (!value) return tl::unexpected(value.error());
-                    if (*value <= 0 || *value > 3600) return bad_input(tr("seconds are more than 0 and at most 3600"));
+                    if (*value <= 0 || *value > 3600) return bad_input(tr("seconds must be above 0, up to 3600"));
                     s.document.sweep.seconds_per_point = *value;
                     return ok();
                   }});

@@ -18,8 +18,8 @@ Result<void> read_runs(State& s, std::string_view text) {
   for (const std::string_view id : split(text, '/')) {
     if (!is_run_id(id) && id != kPredictedRun)
       return bad_input(phrase("'{}' is neither a run's id, 16 digits, nor {}", id, kPredictedRun));
-    if (is_shown(s.document.runs, id)) return bad_input(phrase("{} stands there twice", id));
-    if (shown.size() >= kMaxShownRuns) return bad_input(phrase("at most {} runs are shown", kMaxShownRuns));
+    if (is_shown(s.document.runs, id)) return bad_input(phrase("{} appears twice", id));
+    if (shown.size() >= kMaxShownRuns) return bad_input(phrase("the limit is {} runs", kMaxShownRuns));
     shown.emplace_back(id);
   }
   return ok();
@@ -28,7 +28,7 @@ Result<void> read_runs(State& s, std::string_view text) {
 Result<void> read_reference(State& s, std::string_view text) {
   s.document.runs.reference.clear();
   if (text == "none") return ok();
-  if (!is_run_id(text)) return bad_input(phrase("'{}' is no run's id: 16 digits, 0 to 9 and a to f", text));
+  if (!is_run_id(text)) return bad_input(phrase("'{}' is not a run's id: 16 digits, 0 to 9 and a to f", text));
   s.document.runs.reference = text;
   return ok();
 }

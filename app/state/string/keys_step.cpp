@@ -43,14 +43,14 @@ Result<void> read_edits(State& s, std::string_view text) {
     for (const InputTensor t : kTensors) {
       if (fields[0] == tensor_name(t)) tensor = t;
     }
-    if (!tensor) return bad_input(phrase("'{}' is none of q, k, v, bias, do", fields[0]));
+    if (!tensor) return bad_input(phrase("'{}' is not one of q, k, v, bias, do", fields[0]));
     const auto index = whole(fields[1], 0, kMax);
     if (!index) return tl::unexpected(index.error());
     const auto value = number(fields[2], false);
     if (!value) return tl::unexpected(value.error());
     const CellEdit edit{*tensor, *index, static_cast<float>(*value)};
     if (!edits.empty() && std::pair(edits.back().tensor, edits.back().index) >= std::pair(edit.tensor, edit.index)) {
-      return bad_input(tr("cells stand in the order q, k, v, bias, do and of their indices, each once"));
+      return bad_input(tr("list cells in the order q, k, v, bias, do and by index, each once"));
     }
     edits.push_back(edit);
   }
@@ -64,7 +64,7 @@ std::string write_selection(const State& s) {
 
 Result<void> read_selection(State& s, std::string_view text) {
   const auto parts = split(text, '/');
-  if (parts.size() != 5) return bad_input(tr("a selection is BATCH/HEAD/ROW/TENSOR/COLUMN, column -1 = the row alone"));
+  if (parts.size() != 5) return bad_input(tr("a selection is BATCH/HEAD/ROW/TENSOR/COLUMN; column -1 = the whole row"));
   Selection sel;
   const std::pair<std::size_t, std::int32_t*> numbers[] = {{0, &sel.b}, {1, &sel.h}, {2, &sel.row}, {4, &sel.col}};
   for (const auto& [at, field] : numbers) {
@@ -77,7 +77,7 @@ Result<void> read_selection(State& s, std::string_view text) {
     s.document.selection = sel;
     return ok();
   }
-  return bad_input(phrase("'{}' is no tensor", parts[3]));
+  return bad_input(phrase("'{}' is not a tensor", parts[3]));
 }
 
 Result<void> read_kernel(State& s, std::string_view text) {
@@ -106,7 +106,7 @@ void add_step_document_keys(std::vector<StateKey>& keys) {
                     std::uint64_t seed = 0;
                     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seed);
                     if (code != std::errc() || end != text.data() + text.size()) {
-                      return bad_input(phrase("'{}' is not a whole number from 0 to 2^64 - 1", text));
+                      return bad_input(phrase("'{}' is not an integer from 0 to 2^64 - 1", text));
                     }
                     s.document.inputs.seed = seed;
                     return ok();
@@ -151,7 +151,7 @@ void add_step_view_keys(std::vector<StateKey>& keys) {
                   [](State& s, std::string_view text) -> Result<void> {
                     const KernelRow* row = shown_fragments(text);
                     if (row == nullptr) return ok();
-                    if (row->id != text) return bad_input(phrase("'{}' is none of {}", text, ids_with_fragments()));
+                    if (row->id != text) return bad_input(phrase("'{}' is not one of {}", text, ids_with_fragments()));
                     s.view.step.fragment_kernel = text;
                     return ok();
                   }});

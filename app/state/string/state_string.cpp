@@ -77,7 +77,7 @@ Result<std::vector<Pair>> split_pairs(std::string_view text) {
     } else if (equals == item.npos) {
       return refused(pair, tr("a key needs '=' and a value"));
     } else if (!seen.insert(pair.key).second) {
-      return refused(pair, tr("it stands here twice"));
+      return refused(pair, tr("it appears twice"));
     } else {
       pairs.push_back(pair);
     }
@@ -88,18 +88,19 @@ Result<std::vector<Pair>> split_pairs(std::string_view text) {
 
 Result<void> check_text(std::string_view text) {
   if (text.size() > kStateStringLimit) {
-    return bad_input(phrase("A state string has at most {} bytes; this has {}.", kStateStringLimit, text.size()));
+    return bad_input(phrase("A state string has at most {} bytes; this one has {}.", kStateStringLimit, text.size()));
   }
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (!allowed(text[i])) {
-      return bad_input(phrase("State string, character {}: only letters, digits and _.-/:=,@%+ occur in one.", i + 1));
+      return bad_input(phrase("State string, character {}: only letters, digits and _.-/:=,@%+ are allowed.", i + 1));
     }
   }
   const std::string_view version = text.substr(0, text.find(','));
   if (version == kVersion) return ok();
   if (version.substr(0, 4) == "attn") {
-    return bad_input(phrase("The state string's version is '{}'; this program reads {}. A newer AttnScope wrote it?",
-                            version, kVersion));
+    return bad_input(
+        phrase("The state string's version is '{}', but this version reads {}. Is it from a newer AttnScope?", version,
+               kVersion));
   }
   return bad_input(phrase("A state string starts with '{},'.", kVersion));
 }
@@ -124,7 +125,7 @@ Result<void> read_pair(ParsedState& parsed, const std::vector<StateKey>& keys, c
     if (pair.key == file.key) return read_file_key(parsed, file, pair);
   }
   const auto key = std::find_if(keys.begin(), keys.end(), [&](const StateKey& k) { return k.key == pair.key; });
-  if (key == keys.end()) return refused(pair, tr("there is no such key"));
+  if (key == keys.end()) return refused(pair, tr("unknown key"));
   if (auto read = key->read(parsed.state, pair.value); !read) {
     std::string words = read.error().message;
     while (!words.empty() && words.back() == '.') words.pop_back();
@@ -199,7 +200,7 @@ Result<std::string> state_string(const State& state) {
     text += fmt::format(",{}={}@{}", key.key, percent_encoded(absolute_name(path)), *hash);
   }
   if (text.size() <= kStateStringLimit) return text;
-  return bad_input(phrase("This view needs {} characters, more than the {} of a state string: save a file instead.",
+  return bad_input(phrase("This view needs {} characters, but a state string can have at most {}: save a file instead.",
                           text.size(), kStateStringLimit));
 }
 
@@ -290,8 +291,8 @@ Result<State> open_state_string(std::string_view text) {
     const auto hash = hash_of_file(file.path);
     if (!hash) return tl::unexpected(hash.error());
     if (*hash == file.hash) continue;
-    return bad_input(
-        phrase("{} has changed since the state string was made: its hash is {}, not {}.", file.path, *hash, file.hash));
+    return bad_input(phrase("{} has changed since the state string was created: its hash is {}, not {}.", file.path,
+                            *hash, file.hash));
   }
   return std::move(parsed->state);
 }

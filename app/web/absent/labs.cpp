@@ -7,7 +7,7 @@ namespace attn {
 namespace {
 
 void refuse(Log& log) {
-  log.warn(in_desktop(tr("Kernels are neither compiled nor measured in a browser.")));
+  log.warn(in_desktop(tr("A browser can neither compile nor measure kernels.")));
 }
 
 }  // namespace

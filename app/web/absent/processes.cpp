@@ -10,7 +10,7 @@ namespace attn {
 namespace {
 
 NoMessage nobody() {
-  return {NoReply::closed, in_desktop(tr("A page in a browser starts no other program."))};
+  return {NoReply::closed, in_desktop(tr("A web page cannot start other programs."))};
 }
 
 }  // namespace

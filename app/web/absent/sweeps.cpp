@@ -9,16 +9,16 @@ namespace attn {
 
 void Sweeps::look_around() {
   context_.model.gpu.looked = true;
-  context_.model.gpu.why_none = in_desktop(tr("A page in a browser has no GPU to measure."));
+  context_.model.gpu.why_none = in_desktop(tr("A web page cannot measure on a GPU."));
 }
 
 void Sweeps::look_for_peers() {
   context_.model.peers.looked = true;
-  context_.model.peers.why_none = in_desktop(tr("Peers are Python's."));
+  context_.model.peers.why_none = in_desktop(tr("Peers need Python."));
 }
 
 void Sweeps::run(bool) {
-  context_.log.warn(in_desktop(tr("Nothing is measured in a browser.")));
+  context_.log.warn(in_desktop(tr("A browser cannot measure.")));
 }
 
 // Reading the bundled sessions takes seconds here, and most who come want to step.

@@ -11,7 +11,7 @@ Tunings::Tunings(const JobContext& context, std::shared_ptr<GpuBench> gpu, std::
     : context_(context), gpu_(std::move(gpu)) {}
 
 void Tunings::tune() {
-  context_.log.warn(in_desktop(tr("Nothing is measured in a browser.")));
+  context_.log.warn(in_desktop(tr("A browser cannot measure.")));
 }
 
 void Tunings::follow() {}

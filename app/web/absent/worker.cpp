@@ -8,11 +8,11 @@ namespace attn {
 
 Result<GpuRecorded> GpuBench::record(GpuRunRequest, const std::function<void(const std::string&)>&,
                                      const std::stop_token&) {
-  return fail(ErrorKind::cannot_run, in_desktop(tr("A page in a browser has no GPU that records itself.")));
+  return fail(ErrorKind::cannot_run, in_desktop(tr("A web page cannot record on a GPU.")));
 }
 
 Result<gpu::KernelListing> list_row_here(const KernelRow&, const gpu::ListingSubject&, const std::stop_token&) {
-  return fail(ErrorKind::cannot_run, in_desktop(tr("Machine code is listed by CUDA's tools.")));
+  return fail(ErrorKind::cannot_run, in_desktop(tr("Listing machine code needs CUDA's tools.")));
 }
 
 }  // namespace attn

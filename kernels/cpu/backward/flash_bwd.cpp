@@ -385,7 +385,7 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   if (!resolved) return tl::unexpected(resolved.error());
   const FlashLayout layout = layout_of(p, *resolved);
   return plan_of(row, p, *resolved, layout.parts.bytes(),
-                 queries_outside(*resolved) ? marked("chunks of query tiles") : marked("chunks of key tiles"),
+                 queries_outside(*resolved) ? marked("blocks of query tiles") : marked("blocks of key tiles"),
                  p.B * p.Hkv * layout.chunks);
 }
 
@@ -422,9 +422,9 @@ KernelRow cpu_flash_bwd_row() {
   row.order = *order_named("backward");
   row.other_orders = kOrders;
   row.options = kOptions;
-  row.what = marked("The backward from O and LSE alone, tile by tile, on the CPU's vector units, all cores.");
+  row.what = marked("The backward pass from only O and LSE, tile by tile, on the CPU's vector units, all cores.");
   row.teaches =
-      marked("S and P are computed again from LSE: cheaper than reading them, and nothing of L x L is stored.");
+      marked("S and P are recomputed from LSE: cheaper than reading them, and nothing of size L x L is stored.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 2");
   row.plan = plan;
   row.launch = launch_backward<FlashBackward<NoBackwardTrace>>;

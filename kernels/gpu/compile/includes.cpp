@@ -179,21 +179,20 @@ Result<void> check_includes(std::string_view text, std::string_view name, ScoreL
     return std::ranges::any_of(sources, [&](const SourceText& s) { return s.name == header; });
   };
   const auto refuse = [&](std::int32_t line, const std::string& what) {
-    return bad_input(phrase("{}, line {}: {}. A kernel of your own includes the program's headers and CUDA's alone.",
-                            name, line, what));
+    return bad_input(
+        phrase("{}, line {}: {}. Your own kernel may include only headers of AttnScope and CUDA.", name, line, what));
   };
   Lines all(text);
   while (const auto line = all.next()) {
-    if (has_has_include(line->text))
-      return refuse(line->number, tr("it asks with __has_include which files there are"));
+    if (has_has_include(line->text)) return refuse(line->number, tr("__has_include probes which files exist"));
     const auto words = directive(line->text);
     if (!words || !takes_in_a_file(*words)) continue;
     const std::string_view header = header_name(*words);
     if (header.empty())
-      return refuse(line->number, tr("what it includes must stand there in quotes or brackets, not as a macro"));
+      return refuse(line->number, tr("the included name must be in quotes or angle brackets, not a macro"));
     if (ours(header)) continue;
     if (!stays_inside(header) || !is_of_cuda(header))
-      return refuse(line->number, phrase("it includes {}, which is none of them", header));
+      return refuse(line->number, phrase("it includes {}, which is neither", header));
   }
   return ok();
 }

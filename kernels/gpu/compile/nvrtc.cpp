@@ -15,7 +15,8 @@ namespace attn::gpu {
 namespace {
 
 constexpr const char* kMend = marked(
-    "Mend: attnscope doctor --fetch-cuda brings it (90 MB), or let ATTNSCOPE_CUDA name a CUDA toolkit 12.8 or newer.");
+    "Fix: run attnscope doctor --fetch-cuda (90 MB), or set ATTNSCOPE_CUDA to a CUDA toolkit 12.8 or "
+    "newer.");
 
 constexpr const char* kNoHeader = "cannot open source file";
 
@@ -113,7 +114,10 @@ class Nvrtc final : public Compiler {
       return fail(ErrorKind::failed,
                   phrase("{} does not compile for {}:\n{}{}", name, options.front(),
                          log.errors.empty() ? cubin.log : fmt::format("{}", fmt::join(log.errors, "\n")),
-                         no_header ? phrase("\nCUDA's headers lie beside its compiler. {}", tr_of(kMend)) : ""));
+                         no_header ? phrase("\n"
+                                            "CUDA's headers come with its compiler. {}",
+                                            tr_of(kMend))
+                                   : ""));
     }
     std::size_t size = 0;
     if (const Status s = call_.cubin_size(program, &size); s != 0) return failure("nvrtcGetCUBINSize", s, name);

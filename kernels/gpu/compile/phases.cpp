@@ -15,29 +15,29 @@ struct PhaseRow {
   std::string_view name, words;
 };
 constexpr std::array<PhaseRow, kCodePhases> kRows{{
-    {"setup", marked("which tile, which addresses")},
-    {"loop", marked("counts, conditions and addresses of the loops")},
-    {"barrier", marked("waits for copies and for the other threads")},
-    {"Q", marked("Q on its way to the multiprocessor")},
-    {"K", marked("K on its way to the multiprocessor")},
-    {"V", marked("V on its way to the multiprocessor")},
+    {"setup", marked("finds the tile and its addresses")},
+    {"loop", marked("counters, conditions and addresses of the loops")},
+    {"barrier", marked("waits for copies and other threads")},
+    {"Q", marked("loads Q")},
+    {"K", marked("loads K")},
+    {"V", marked("loads V")},
     {"S", "scores, Q times K transposed"},
-    {"mask", marked("which scores the mask hides")},
+    {"mask", marked("hides masked scores")},
     {"m", marked("running maximum of each row")},
-    {"alpha", marked("factor of what was summed so far")},
-    {"P", marked("weights, the exponentials of S less m")},
+    {"alpha", marked("factor that rescales the sums so far")},
+    {"P", marked("weights: exponentials of S minus m")},
     {"l", marked("running sum of each row")},
     {"O", marked("output, alpha O + P V")},
     {"normalise", marked("O divided by the row's sum")},
-    {"dO", marked("dO on its way to the multiprocessor")},
-    {"delta", marked("delta, the sum of dO O over a row")},
+    {"dO", marked("loads dO")},
+    {"delta", marked("delta: the sum of dO O over a row")},
     {"dP", marked("gradient of P, dO times V transposed")},
-    {"dS", marked("gradient of S, P times dP less delta")},
+    {"dS", marked("gradient of S, P times (dP minus delta)")},
     {"dV", marked("gradient of V, P transposed times dO")},
     {"dK", marked("gradient of K, dS transposed times Q")},
     {"dQ", marked("gradient of Q, dS times K")},
-    {"store", marked("results on their way to memory")},
-    {"untagged", marked("no line of its inline chain says")},
+    {"store", marked("writes the results to memory")},
+    {"untagged", marked("no line in its inline chain has one")},
 }};
 constexpr std::string_view kCaller = "caller";
 
@@ -145,7 +145,7 @@ tl::unexpected<Error> unknown(std::string_view name, std::size_t line) {
   std::vector<std::string_view> names{kCaller};
   for (const PhaseRow& row : kRows) names.push_back(row.name);
   names.pop_back();  // "untagged"
-  return bad_input(phrase("line {}: @phase {} is unknown; use {}.", line, name, fmt::join(names, ", ")));
+  return bad_input(phrase("line {}: unknown @phase {}; use {}.", line, name, fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -196,7 +196,7 @@ Result<std::vector<CodePhase>> phases_of_lines(std::string_view text) {
       const auto phase = *name == kCaller ? CodePhase::none : code_phase_from_name(*name);
       if (!phase || (*phase == CodePhase::none && *name != kCaller)) return unknown(*name, phases.size() + 1);
       if (!functions.inside()) {
-        return bad_input(phrase("line {}: @phase {} stands in no function.", phases.size() + 1, *name));
+        return bad_input(phrase("line {}: @phase {} is outside any function.", phases.size() + 1, *name));
       }
       now = *phase;
     }

@@ -148,14 +148,14 @@ Result<KernelSource> kernel_source(std::string_view id, const std::filesystem::p
     if (lines == ScoreLines::out) source.text = with_blank_score_lines(source.text);
     if (has_score_lines(shipped) && !has_score_lines(source.text)) {
       return fail(ErrorKind::cannot_run,
-                  phrase("{} takes neither softcap nor ALiBi: it lacks the lines that end in \"// @score\". Take "
-                         "them over from the shipped {}.cu, or set the copy aside.",
+                  phrase("{} does not support softcap or ALiBi: it lacks the lines ending in \"// @score\". Copy them "
+                         "from the original {}.cu, or move your copy away.",
                          source.name, id));
     }
   } else {
     source.name = name;
     source.text = shipped;
-    if (source.text.empty()) return bad_input(phrase("the program holds no source {}", source.name));
+    if (source.text.empty()) return bad_input(phrase("the program contains no source {}", source.name));
   }
   source.hooked = source.text;
   if (!source.edited) source.text = without_hook_lines(source.text);

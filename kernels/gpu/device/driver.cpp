@@ -160,7 +160,7 @@ class CudaDriver final : public Driver {
     lost_ = lost_ || sticky(r);
     const char *name = nullptr, *words = nullptr;
     if (call_.error_name(r, &name) != CUDA_SUCCESS) name = tr("an unknown error");
-    if (call_.error_string(r, &words) != CUDA_SUCCESS) words = tr("no words for it");
+    if (call_.error_string(r, &words) != CUDA_SUCCESS) words = tr("no description");
     const bool machine = r == CUDA_ERROR_OUT_OF_MEMORY || r == CUDA_ERROR_NO_DEVICE || what == "cuInit";
     return fail(machine ? ErrorKind::cannot_run : ErrorKind::failed, phrase("{} failed: {} ({})", what, name, words));
   }
@@ -229,8 +229,8 @@ Result<std::int32_t> CudaDriver::join_context() {
   CUcontext current = nullptr;
   if (auto good = check(call_.get_current(&current), "cuCtxGetCurrent"); !good) return tl::unexpected(good.error());
   if (current == nullptr) {
-    return fail(ErrorKind::bad_input, tr("This thread has no CUDA context: make the GPU's current first, as the first "
-                                         "tensor on it does."));
+    return fail(ErrorKind::bad_input,
+                tr("This thread has no CUDA context: make the GPU current first, as the first tensor on it does."));
   }
   if (auto good = check(call_.current_device(&device_), "cuCtxGetDevice"); !good) return tl::unexpected(good.error());
   return device_;
@@ -323,9 +323,9 @@ LaunchShape shape_of(const Launch& l) {
 Result<std::unique_ptr<Driver>> open_driver() {
   Result<Library> library = Library::open("libcuda.so.1");
   if (!library) {
-    return fail(ErrorKind::cannot_run, phrase("There is no NVIDIA driver here ({}). GPU kernels need a machine "
-                                              "with an NVIDIA GPU and driver 570 or newer.",
-                                              library.error().message));
+    return fail(ErrorKind::cannot_run,
+                phrase("No NVIDIA driver found ({}). GPU kernels need an NVIDIA GPU and driver 570 or newer.",
+                       library.error().message));
   }
   Result<Calls> calls = resolve_calls(*library);
   if (!calls) return tl::unexpected(calls.error());

@@ -61,7 +61,7 @@ Result<void> DeviceRun::allocate_input(const TensorSpec& spec, std::span<const s
   if (bytes.empty() && spec.in_problem) return ok();
   if (bytes.size() != spec.bytes()) {
     return bad_input(
-        phrase("{} has {} bytes where the problem takes {}", words_of(spec.tensor), bytes.size(), spec.bytes()));
+        phrase("{} has {} bytes, but the problem needs {}", words_of(spec.tensor), bytes.size(), spec.bytes()));
   }
   auto memory = Memory::allocate(queue_->driver(), bytes.size());
   if (!memory) return tl::unexpected(memory.error());
@@ -104,7 +104,7 @@ Result<void> DeviceRun::prepare() {
 }
 
 Result<void> DeviceRun::launch() {
-  if (!prepared_) return tl::unexpected(on({ErrorKind::failed, tr("it was launched before it was prepared")}));
+  if (!prepared_) return tl::unexpected(on({ErrorKind::failed, tr("launched before it was prepared")}));
   auto done = gpu::launch(*prepared_, Stream{{}, queue_});
   if (!done) return tl::unexpected(on(done.error()));
   return done;

@@ -115,7 +115,7 @@ DevicePointer address_of(const Buffers& b, const TensorSpec& spec) {
 Result<void> check_address(const Plan& plan, Tensor tensor, DevicePointer at) {
   constexpr DevicePointer kUnit = 16;
   if (at % kUnit == 0) return ok();
-  return bad_input(phrase("{} begins at {:#x}; {} reads tensors that begin on {} bytes. copies = 2 copies it.",
+  return bad_input(phrase("{} starts at {:#x}; {} needs tensors aligned to {} bytes. copies = 2 copies it.",
                           words_of(tensor), at, plan.kernel->id, kUnit));
 }
 
@@ -123,7 +123,7 @@ Result<void> check_address(const Plan& plan, Tensor tensor, DevicePointer at) {
 Result<void> check_sums_address(const Plan& plan, DevicePointer at) {
   const DevicePointer unit = plan.problem.Dv % 2 == 0 ? 8 : 4;
   if (at % unit == 0) return ok();
-  return bad_input(phrase("{} begins at {:#x}; {} stores it in f32 at multiples of {} bytes.", words_of(Tensor::o), at,
+  return bad_input(phrase("{} starts at {:#x}; {} stores it in f32 at multiples of {} bytes.", words_of(Tensor::o), at,
                           plan.kernel->id, unit));
 }
 

@@ -50,7 +50,7 @@ Error with_place(Error e, const Plan& plan, const std::string& entry) {
 
 Result<Queue*> queue_of(const Stream& stream) {
   auto* queue = static_cast<Queue*>(stream.native);
-  if (queue == nullptr) return fail(ErrorKind::failed, tr("a GPU kernel was started without a queue"));
+  if (queue == nullptr) return fail(ErrorKind::failed, tr("a GPU kernel was launched without a queue"));
   return queue;
 }
 
@@ -58,10 +58,11 @@ Result<void> check_not_captured(const Plan& plan, Queue& queue) {
   const auto captured = queue.driver().capturing(queue.stream());
   if (!captured) return tl::unexpected(with_place(captured.error(), plan, "prepare"));
   if (!*captured) return ok();
-  return tl::unexpected(with_place(
-      {ErrorKind::bad_input, tr("its stream is being captured into a graph, which takes launches alone. Prepare "
-                                "the kernel before the capture begins, and launch it within.")},
-      plan, "prepare"));
+  return tl::unexpected(
+      with_place({ErrorKind::bad_input,
+                  tr("its stream is being captured into a graph, which accepts only launches. Prepare the kernel "
+                     "before the capture begins and launch it during the capture.")},
+                 plan, "prepare"));
 }
 
 Result<Queue::Loaded*> load(const Plan& plan, const Buffers& buffers, Queue& queue) {

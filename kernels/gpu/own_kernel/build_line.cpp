@@ -24,7 +24,7 @@ Result<BuildLine> line_from(std::string_view words, const std::string& where) {
   if (!root->is_object()) return bad_input(where + R"(: behind "attn-build:" stands an object, {"fast_math": true}.)");
   for (const auto& [key, value] : root->items())
     if (key != "edits" && key != "maxrregcount" && key != "fast_math")
-      return bad_input(phrase("{}: \"{}\" is not known; edits, maxrregcount and fast_math are.", where, key));
+      return bad_input(phrase("{}: unknown key \"{}\"; use edits, maxrregcount or fast_math.", where, key));
   JsonFields fields(*root, where);
   BuildLine line;
   if (fields.has("edits")) line.edits = fields.text("edits");
@@ -41,8 +41,8 @@ Result<BuildLine> line_from(std::string_view words, const std::string& where) {
 Result<void> check_build(const BuildChoices& build) {
   const std::int32_t n = build.max_registers;
   if (n == 0 || (n >= kLeastMaxRegisters && n <= kMostMaxRegisters)) return ok();
-  return bad_input(phrase("maxrregcount takes {} to {}, or 0 for the compiler's own choice, not {}", kLeastMaxRegisters,
-                          kMostMaxRegisters, n));
+  return bad_input(phrase("maxrregcount must be {} to {}, or 0 for the compiler's own choice, not {}",
+                          kLeastMaxRegisters, kMostMaxRegisters, n));
 }
 
 std::vector<std::string> flags_of(const BuildChoices& build) {

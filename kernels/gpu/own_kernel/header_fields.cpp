@@ -27,7 +27,7 @@ void HeaderFields::check_keys(const json& object, const std::string& path, std::
   for (const auto& [key, value] : object.items()) {
     if (std::ranges::find(known, key) == known.end())
       refuse(path.empty() ? key : fmt::format("{}.{}", path, key),
-             phrase("is no key; there are {}", fmt::join(known, ", ")));
+             phrase("is not a known key; use {}", fmt::join(known, ", ")));
   }
 }
 
@@ -46,7 +46,7 @@ std::int64_t HeaderFields::whole(const json& j, const std::string& path, std::in
                      j.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (j.is_number_integer() && small && j.get<std::int64_t>() >= min && j.get<std::int64_t>() <= max)
     return j.get<std::int64_t>();
-  refuse(path, phrase("is {}; it must be a whole number from {} to {}", shown(j), min, max));
+  refuse(path, phrase("is {}; it must be an integer from {} to {}", shown(j), min, max));
   return min;
 }
 
@@ -59,11 +59,11 @@ std::string HeaderFields::shown(const json& j) {
 std::vector<std::size_t> HeaderFields::choices(const json& j, const std::string& path,
                                                std::span<const std::string_view> known) {
   std::vector<std::size_t> found;
-  if (!j.is_array()) refuse(path, phrase("is {}; it must be a list of some of {}", shown(j), fmt::join(known, ", ")));
+  if (!j.is_array()) refuse(path, phrase("is {}; it must be a list with any of {}", shown(j), fmt::join(known, ", ")));
   for (std::size_t n = 0; j.is_array() && n < j.size() && !error_; ++n) {
     const std::string place = fmt::format("{}[{}]", path, n);
     const std::size_t index = choice(j[n], place, known);
-    if (std::ranges::find(found, index) != found.end()) refuse(place, phrase("is {} a second time", shown(j[n])));
+    if (std::ranges::find(found, index) != found.end()) refuse(place, phrase("repeats {}", shown(j[n])));
     found.push_back(index);
   }
   return found;
@@ -72,7 +72,7 @@ std::vector<std::size_t> HeaderFields::choices(const json& j, const std::string&
 std::size_t HeaderFields::choice(const json& j, const std::string& path, std::span<const std::string_view> known) {
   const auto at = j.is_string() ? std::ranges::find(known, j.get_ref<const std::string&>()) : known.end();
   if (at != known.end()) return static_cast<std::size_t>(at - known.begin());
-  refuse(path, phrase("is {}; there are {}", shown(j), fmt::join(known, ", ")));
+  refuse(path, phrase("is {}; use {}", shown(j), fmt::join(known, ", ")));
   return 0;
 }
 
@@ -100,12 +100,12 @@ SizeExpression HeaderFields::expression(const json& j, const std::string& path) 
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (!j.is_string()) {
     if (j.is_number()) return SizeExpression::constant(whole(j, path, 0, kMost));
-    refuse(path, phrase("is {}; it must be an expression in quotes or a whole number", shown(j)));
+    refuse(path, phrase("is {}; it must be an expression in quotes or an integer", shown(j)));
     return {};
   }
   auto e = SizeExpression::parse(j.get_ref<const std::string&>());
   if (e) return *std::move(e);
-  refuse(path, phrase("cannot be read: {}", e.error().message));
+  refuse(path, phrase("is invalid: {}", e.error().message));
   return {};
 }
 

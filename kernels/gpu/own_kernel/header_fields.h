@@ -21,7 +21,7 @@
 
 namespace attn::gpu {
 
-constexpr const char* kOwnExample = marked("attnscope list --template prints one that can be copied");
+constexpr const char* kOwnExample = marked("attnscope list --template prints one to copy");
 
 class HeaderFields {
  public:

@@ -63,7 +63,7 @@ class Walk {
       const std::string name = quoted();
       const std::string member = path.empty() ? name : fmt::format("{}.{}", path, name);
       if (!lines_.emplace(member, line).second) {
-        error_ = Error{ErrorKind::bad_input, phrase("line {}: \"{}\" stands twice", line, member)};
+        error_ = Error{ErrorKind::bad_input, phrase("line {}: \"{}\" appears twice", line, member)};
         return;
       }
       if (next() == ':') step();

@@ -44,13 +44,12 @@ Result<HeaderText> header_text(std::string_view text, std::string_view name) {
     const std::string_view line = trimmed(whole);
     if (line.starts_with(kMark)) {
       if (code)
-        return bad_input(
-            phrase("{}, line {}: '{}' stands after the first line of code; the header must come before it.", name,
-                   number, kMark));
+        return bad_input(phrase("{}, line {}: '{}' comes after the first line of code; the header must come before it.",
+                                name, number, kMark));
       if (ended)
         return bad_input(
-            phrase("{}, line {}: '{}' stands apart from the header, which began at line {}; its lines must follow "
-                   "one another.",
+            phrase("{}, line {}: '{}' is separate from the header, which began at line {}; its lines must be "
+                   "consecutive.",
                    name, number, kMark, found.first));
       if (found.first == 0) found.first = number;
       found.json += line.substr(kMark.size());
@@ -61,8 +60,8 @@ Result<HeaderText> header_text(std::string_view text, std::string_view name) {
     }
   }
   if (found.first == 0)
-    return bad_input(phrase("{} has no header: its first lines must say '{} {{\"api\": {}, ...}}'; {}.", name, kMark, 1,
-                            tr_of(kOwnExample)));
+    return bad_input(phrase("{} has no header: its first lines must contain '{} {{\"api\": {}, ...}}'; {}.", name,
+                            kMark, 1, tr_of(kOwnExample)));
   return found;
 }
 
@@ -111,7 +110,7 @@ void Reader::check_api(const json& root, OwnHeader& h) {
   if (api->is_number_integer() && *api >= 1 && *api <= kOwnApi)
     h.api = api->get<std::int64_t>();
   else
-    refuse("api", phrase("is {}; this program speaks 1 and {}", shown(*api), kOwnApi));
+    refuse("api", phrase("is {}; this version supports 1 and {}", shown(*api), kOwnApi));
 }
 
 void Reader::scratch(const json& root, OwnHeader& h) {
@@ -119,11 +118,11 @@ void Reader::scratch(const json& root, OwnHeader& h) {
   const auto list = root.find("scratch");
   if (list == root.end()) return;
   if (!list->is_object() || list->size() > kMaxScratch)
-    return refuse("scratch", phrase("must be an object of at most {} names, each with \"bytes\"", kMaxScratch));
+    return refuse("scratch", phrase("must be an object with at most {} names, each with \"bytes\"", kMaxScratch));
   for (const auto& [name, value] : list->items()) {
     const std::string path = "scratch." + name;
     OwnScratch room;
-    room.name = identifier(name, path, tr("room of the kernel's own"));
+    room.name = identifier(name, path, tr("the kernel's scratch memory"));
     if (!value.is_object()) return refuse(path, phrase("is {}; it must be an object with \"bytes\"", shown(value)));
     check_keys(value, path, kKeys);
     if (const json* bytes = member(value, path, "bytes")) room.bytes = expression(*bytes, path + ".bytes");
@@ -149,13 +148,13 @@ void Reader::timeline(const json& root, OwnHeader& h) {
   for (const json& state : *states) {
     t.states.push_back(identifier(state, "timeline.states", tr("a state")));
     if (std::ranges::count(t.states, t.states.back()) > 1)
-      return refuse("timeline.states", phrase("has {} a second time", shown(state)));
+      return refuse("timeline.states", phrase("contains {} twice", shown(state)));
   }
   t.entry = h.entries.empty() ? "" : h.entries.front().name;
   if (const auto entry = j->find("entry"); entry != j->end())
     t.entry = identifier(*entry, "timeline.entry", tr("a launch"));
   if (std::ranges::find(h.entries, t.entry, &OwnEntry::name) == h.entries.end())
-    refuse("timeline.entry", phrase("is {}, which \"entries\" does not have", shown(t.entry)));
+    refuse("timeline.entry", phrase("is {}, which is not in \"entries\"", shown(t.entry)));
 }
 
 void Reader::pass_and_layouts(const json& root, OwnHeader& h) {
@@ -166,7 +165,7 @@ void Reader::pass_and_layouts(const json& root, OwnHeader& h) {
   if (layouts == root.end()) return;
   h.layouts.clear();
   for (const std::size_t n : choices(*layouts, "layouts", kLayouts)) h.layouts.push_back(static_cast<AxisOrder>(n));
-  if (h.layouts.empty()) refuse("layouts", tr("is empty; some of bhld, blhd must stand there"));
+  if (h.layouts.empty()) refuse("layouts", tr("is empty; it must contain bhld, blhd or both"));
 }
 
 void Reader::parameters(const json& j, const std::string& path, const OwnHeader& h, OwnEntry& e) {
@@ -179,8 +178,7 @@ void Reader::parameters(const json& j, const std::string& path, const OwnHeader&
     e.parameters.push_back(read_parameter(*this, j[n], fmt::format("{}[{}]", path, n), names));
     bytes += e.parameters.back().bytes().value_or(kMaxArgsBytes);
   }
-  if (bytes > kMaxParameterBytes)
-    refuse(path, phrase("comes to {} bytes; a launch takes {}", bytes, kMaxParameterBytes));
+  if (bytes > kMaxParameterBytes) refuse(path, phrase("takes {} bytes; a launch allows {}", bytes, kMaxParameterBytes));
 }
 
 OwnEntry Reader::entry(const json& j, const std::string& path, const OwnHeader& h) {
@@ -216,7 +214,7 @@ void Reader::entries(const json& root, OwnHeader& h) {
     h.entries.push_back(entry((*list)[n], path, h));
     const std::string& name = h.entries.back().name;  // empty: it was refused
     if (!name.empty() && std::ranges::count(h.entries, name, &OwnEntry::name) > 1)
-      refuse(path + ".name", phrase("is {} a second time", shown(name)));
+      refuse(path + ".name", phrase("repeats {}", shown(name)));
   }
 }
 
@@ -271,7 +269,7 @@ OptionSpec Reader::option(const json& j, const std::string& path, const Option& 
   o.default_value = number("default", o.min, o.max);
   if ((o.default_value - o.min) % o.step != 0)
     refuse(path + ".default",
-           phrase("is {}; from {} in steps of {} it cannot be reached", o.default_value, o.min, o.step));
+           phrase("is {}; it cannot be reached from {} in steps of {}", o.default_value, o.min, o.step));
   return o;
 }
 
@@ -282,7 +280,7 @@ void Reader::options(const json& root, OwnHeader& h) {
   if (list == root.end()) return;
   if (!list->is_object())
     return refuse("options",
-                  phrase("is {}; it must be an object with some of {}", shown(*list), fmt::join(kKeys, ", ")));
+                  phrase("is {}; it must be an object with any of {}", shown(*list), fmt::join(kKeys, ", ")));
   check_keys(*list, "options", kKeys);
   for (std::size_t n = 0; n < std::size(kKeys); ++n) {
     const std::string key(kKeys[n]);
@@ -306,7 +304,7 @@ void Reader::check_read(const OwnHeader& h) {
       if (has(h, *which)) continue;
       const auto reads = [name = name](const SizeExpression& x) { return x.reads(name); };
       const std::string path = fmt::format("entries[{}].", n);
-      const std::string words = phrase("reads {}, which \"options\" does not have", name_of(name));
+      const std::string words = phrase("reads {}, which is not in \"options\"", name_of(name));
       if (std::ranges::any_of(e.grid, reads)) refuse(path + "grid", words);
       if (std::ranges::any_of(e.block, reads)) refuse(path + "block", words);
       if (reads(e.shared)) refuse(path + "shared", words);
@@ -323,7 +321,7 @@ void Reader::check_read(const OwnHeader& h) {
     for (const auto& [name, which] : kPairs)
       if (room.bytes.reads(name) && !has(h, *which))
         refuse(fmt::format("scratch.{}.bytes", room.name),
-               phrase("reads {}, which \"options\" does not have", name_of(name)));
+               phrase("reads {}, which is not in \"options\"", name_of(name)));
 }
 
 OwnHeader Reader::read(const json& root) {
@@ -346,7 +344,7 @@ OwnHeader Reader::read(const json& root) {
   if (const json* list = member(root, "", "dtypes")) {
     for (const std::size_t n : choices(*list, "dtypes", kDTypes))
       if (n < std::size(kTypes)) h.dtypes.push_back(kTypes[n]);
-    if (h.dtypes.empty()) refuse("dtypes", tr("is empty; some of f32, f16, bf16 must stand there"));
+    if (h.dtypes.empty()) refuse("dtypes", tr("is empty; it must contain any of f32, f16, bf16"));
   }
   if (const json* d = member(root, "", "D")) h.d = dims(*d, "D");
   h.dv_is_d = !root.contains("Dv");
@@ -365,8 +363,8 @@ Result<OwnHeader> read_header(std::string_view text, std::string_view name) {
   if (!root) {
     const std::size_t byte = wrong_byte(header->json);
     if (byte == 0) return bad_input(phrase("{}, line {}: {}", name, header->first, root.error().message));
-    return bad_input(phrase("{}, line {}: the header is not JSON there; {}.", name, line_of_byte(*header, byte - 1),
-                            tr_of(kOwnExample)));
+    return bad_input(phrase("{}, line {}: the header is not valid JSON here; {}.", name,
+                            line_of_byte(*header, byte - 1), tr_of(kOwnExample)));
   }
   if (!root->is_object())
     return bad_input(
@@ -418,11 +416,11 @@ Problem fitted(const OwnHeader& h, Problem p) {
 
 Result<void> check_declared(const OwnHeader& h, const Problem& p, std::string_view id) {
   const auto refuse = [&](const std::string& what) { return bad_input(fmt::format("{} {}.", id, what)); };
-  if (!h.d.take(p.D)) return refuse(phrase("takes D = {}, not {}", h.d.words(), p.D));
-  if (h.dv_is_d && p.Dv != p.D) return refuse(phrase("takes Dv = D alone, not D = {}, Dv = {}", p.D, p.Dv));
-  if (!h.dv_is_d && !h.dv.take(p.Dv)) return refuse(phrase("takes Dv = {}, not {}", h.dv.words(), p.Dv));
+  if (!h.d.take(p.D)) return refuse(phrase("supports D = {}, not {}", h.d.words(), p.D));
+  if (h.dv_is_d && p.Dv != p.D) return refuse(phrase("supports only Dv = D, not D = {}, Dv = {}", p.D, p.Dv));
+  if (!h.dv_is_d && !h.dv.take(p.Dv)) return refuse(phrase("supports Dv = {}, not {}", h.dv.words(), p.Dv));
   if (p.Hq != p.Hkv && !h.grouped)
-    return refuse(phrase("declares no \"grouped\" heads: Hq = {} and Hkv = {} must be alike", p.Hq, p.Hkv));
+    return refuse(phrase("does not declare \"grouped\" heads: Hq = {} and Hkv = {} must be equal", p.Hq, p.Hkv));
   const auto lacks = [&](std::string_view mask) {
     return refuse(phrase("does not declare \"{}\" among its masks", mask));
   };

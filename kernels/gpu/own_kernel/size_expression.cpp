@@ -32,7 +32,7 @@ class SizeExpression::Reader : public ExpressionGrammar<SizeExpression::Reader, 
 
   Result<std::vector<Step>> read() {
     if (text_.size() > kLongest)
-      return bad_input(phrase("it has {} characters; {} are the most", text_.size(), kLongest));
+      return bad_input(phrase("it has {} characters; the limit is {}", text_.size(), kLongest));
     if (auto read = whole(); !read) return tl::unexpected(read.error());
     return std::move(steps_);
   }
@@ -49,13 +49,13 @@ class SizeExpression::Reader : public ExpressionGrammar<SizeExpression::Reader, 
   static constexpr bool kNegates = false;
 
   tl::unexpected<Error> wanted(std::string_view what) {
-    const std::string there = ended() ? tr("it ends") : phrase("'{}' stands", text_[at_]);
-    return bad_input(phrase("'{}': at column {} {} where {} is wanted", text_, at_ + 1, there, what));
+    const std::string there = ended() ? tr("it ends") : phrase("there is '{}'", text_[at_]);
+    return bad_input(phrase("'{}': at column {} {}, but {} is expected", text_, at_ + 1, there, what));
   }
   tl::unexpected<Error> missing(ExpressionGap what) {
     switch (what) {
       case ExpressionGap::depth:
-        return bad_input(phrase("'{}': more than {} parentheses are open", text_, kMaxExpressionDepth));
+        return bad_input(phrase("'{}': more than {} open parentheses", text_, kMaxExpressionDepth));
       case ExpressionGap::bracket:
         return wanted("')'");
       case ExpressionGap::end:
@@ -89,8 +89,8 @@ class SizeExpression::Reader : public ExpressionGrammar<SizeExpression::Reader, 
                       : word == "ceil_div" ? Kind::ceil_div
                                            : Kind::number;
     if (kind != Kind::number) return pair(kind);
-    return bad_input(phrase("'{}': {} at column {} is no name; there are {}, and min, max and ceil_div of two", text_,
-                            word, begin + 1, fmt::join(kNames, ", ")));
+    return bad_input(phrase("'{}': unknown name {} at column {}; use {}, or min, max or ceil_div of two", text_, word,
+                            begin + 1, fmt::join(kNames, ", ")));
   }
   Result<StepsWritten> pair(Kind kind) {
     if (!take("(")) return wanted("'('");
@@ -150,7 +150,7 @@ Result<std::int64_t> SizeExpression::apply(Kind kind, std::int64_t a, std::int64
   }
   const std::string_view sign = kind == Kind::remainder ? "%" : "/";
   if (b == 0) return refuse(sign, tr("divides by zero"));
-  if (a < 0 || b < 0) return refuse(sign, tr("divides negative numbers, which round differently everywhere"));
+  if (a < 0 || b < 0) return refuse(sign, tr("divides negative numbers, which rounds differently everywhere"));
   if (kind == Kind::remainder) return a % b;
   return kind == Kind::divide ? a / b : a / b + (a % b != 0 ? 1 : 0);
 }

@@ -53,14 +53,14 @@ Result<void> supports(const KernelRow& row, const Problem& p, const Options& o, 
   if (auto good = check_takes(row, p); !good) return good;
   if (auto good = validate(p); !good) return good;
   if (p.alibi && std::max(p.Lq, p.Lk) > kMaxAlibiLength) {
-    return fail(ErrorKind::cannot_run,
-                phrase("{} counts ALiBi's distances in 32 bits: L goes up to {} with it.", row.id, kMaxAlibiLength));
+    return fail(ErrorKind::cannot_run, phrase("{} counts ALiBi's distances in 32 bits: L can be at most {} with it.",
+                                              row.id, kMaxAlibiLength));
   }
   const Result<Plan> plan = row.plan(row, p, o, d);
   if (!plan) return tl::unexpected(plan.error());
   for (const Launch& l : plan->launches) {
     if (l.grid[0] <= kMaxBlocks) continue;
-    return fail(ErrorKind::cannot_run, phrase("{} of {} would need {} blocks; a launch takes {} at most.", l.name,
+    return fail(ErrorKind::cannot_run, phrase("{} of {} needs {} blocks; a launch allows at most {}.", l.name,
                                               describe(p), l.grid[0], kMaxBlocks));
   }
   return ok();
@@ -78,7 +78,7 @@ std::string register_words(const KernelRow& row, const Problem& p, const Options
 
 Result<ArchLimits> limits_for(const KernelRow& row, const Device& d) {
   const auto arch = limits_of(d.arch);
-  if (!arch) return fail(ErrorKind::cannot_run, phrase("{} is not known on {}", row.id, d.arch));
+  if (!arch) return fail(ErrorKind::cannot_run, phrase("{} is unknown on {}", row.id, d.arch));
   return *arch;
 }
 
@@ -114,8 +114,8 @@ Result<void> check_rows_per_thread(const KernelRow& row, const Options& o) {
   const std::int32_t rows = kLanesPerRow * o.br / o.threads;
   if (rows * o.threads == kLanesPerRow * o.br && rows >= 1 && rows <= kMaxRowsPerThread) return ok();
   return bad_input(
-      phrase("{} takes {} to {} threads for {} query rows of a tile, such that every thread has 1 to {} whole rows "
-             "(16 x Br / threads); {} threads do not fit.",
+      phrase("{} needs {} to {} threads for {} query rows per tile, so that every thread has 1 to {} whole "
+             "rows (16 x Br / threads); {} threads do not work.",
              row.id, std::max(32, kLanesPerRow * o.br / kMaxRowsPerThread), std::min(1024, kLanesPerRow * o.br), o.br,
              kMaxRowsPerThread, o.threads));
 }

@@ -11,12 +11,12 @@ namespace attn::gpu {
 
 Result<std::vector<EntryReport>> report_entries(const Compiled& compiled, const Plan& plan, const Device& device) {
   const auto limits = limits_of(device.arch);
-  if (!limits) return bad_input(phrase("nothing is known of {}", device.arch));
+  if (!limits) return bad_input(phrase("nothing is known about {}", device.arch));
   std::vector<EntryReport> entries;
   for (const Launch& l : plan.launches) {
     const auto at = std::ranges::find(compiled.entries, l.name, &EntryFigures::name);
     if (at == compiled.entries.end()) {
-      return fail(ErrorKind::failed, phrase("the compiler's log does not speak of {}", l.name));
+      return fail(ErrorKind::failed, phrase("the compiler's log does not mention {}", l.name));
     }
     EntryReport e;
     e.figures = *at;
@@ -32,7 +32,7 @@ Result<std::vector<EntryReport>> report_entries(const Compiled& compiled, const 
 
 Result<PlanReport> inspect(CompileService& service, const Plan& plan, const Device& device,
                            const std::filesystem::path& edited_kernels) {
-  if (!limits_of(device.arch)) return bad_input(phrase("nothing is known of {}", device.arch));
+  if (!limits_of(device.arch)) return bad_input(phrase("nothing is known about {}", device.arch));
   Result<KernelSource> source = source_of(*plan.kernel, plan.problem, edited_kernels);
   if (!source) return tl::unexpected(source.error());
   const auto defines = defines_of(plan, may_be_aligned(plan.problem));

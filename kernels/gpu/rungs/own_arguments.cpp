@@ -55,7 +55,7 @@ std::int64_t stride_of(const Asked& a, const OwnParameter& p) {
 
 Result<OwnBytes> number_of(const SizeValues& sizes, const OwnParameter& p) {
   const auto value = p.value.value(sizes);
-  if (!value) return bad_input(phrase("its value cannot be worked out: {}", value.error().message));
+  if (!value) return bad_input(phrase("its value cannot be computed: {}", value.error().message));
   if (p.type == OwnParameter::Type::longer) return bytes_of(static_cast<long long>(*value));
   if (p.type == OwnParameter::Type::real) return bytes_of(static_cast<float>(*value));
   if (*value < std::numeric_limits<std::int32_t>::min() || *value > std::numeric_limits<std::int32_t>::max())
@@ -81,7 +81,7 @@ Result<TensorTiles> tiles_of(const Problem& problem, const SizeValues& sizes, st
     t.extents.at(axis) = static_cast<std::uint64_t>(spec.shape[own]);
     if (axis > 0) t.strides.at(axis - 1) = static_cast<std::uint64_t>(spec.strides[own] * element);
     const auto box = p.map.box.at(axis).value(sizes);
-    if (!box) return bad_input(phrase("its box cannot be worked out: {}", box.error().message));
+    if (!box) return bad_input(phrase("its box cannot be computed: {}", box.error().message));
     t.box.at(axis) = static_cast<std::uint32_t>(std::clamp<std::int64_t>(*box, 0, kMostRoom >> 16));
   }
   return t;
@@ -156,10 +156,9 @@ Result<OwnRooms> rooms_of(const OwnHeader& header, const KernelRow& row, const P
   for (const OwnScratch& room : header.scratch) {
     const auto bytes = room.bytes.value(sizes_of(p, resolved));
     if (!bytes)
-      return bad_input(phrase("the bytes of \"{}\" cannot be worked out: {}", room.name, bytes.error().message));
+      return bad_input(phrase("the bytes of \"{}\" cannot be computed: {}", room.name, bytes.error().message));
     if (*bytes < 0 || *bytes > kMostRoom)
-      return bad_input(
-          phrase("\"{}\" asks for {} bytes ('{}'); 0 to 2^46 can be", room.name, *bytes, room.bytes.text()));
+      return bad_input(phrase("\"{}\" requests {} bytes ('{}'); use 0 to 2^46", room.name, *bytes, room.bytes.text()));
     all.rooms.push_back({all.total, static_cast<std::uint64_t>(*bytes), room.zero});
     all.total += (static_cast<std::uint64_t>(*bytes) + kUnit - 1) / kUnit * kUnit;
   }
@@ -208,13 +207,13 @@ Result<void> check_parameters(const OwnHeader& header, std::span<const std::byte
     const auto declared = parameter_bytes(cubin, e.name);
     if (!declared) continue;
     if (declared->size() != e.parameters.size())
-      return bad_input(phrase("the function {} takes {} parameters, its header lists {}", e.name, declared->size(),
+      return bad_input(phrase("the function {} has {} parameters, its header lists {}", e.name, declared->size(),
                               e.parameters.size()));
     for (std::size_t n = 0; n < e.parameters.size(); ++n) {
       const OwnParameter& p = e.parameters[n];
       if (!p.bytes() || *p.bytes() == (*declared)[n]) continue;
-      return bad_input(phrase("parameters[{}] of {}, \"{}\", is {} of {} bytes; the function takes {} bytes there", n,
-                              e.name, p.name, p.type_words(), *p.bytes(), (*declared)[n]));
+      return bad_input(phrase("parameters[{}] of {}, \"{}\", is {} with {} bytes; the function expects {} bytes there",
+                              n, e.name, p.name, p.type_words(), *p.bytes(), (*declared)[n]));
     }
   }
   return ok();

@@ -41,9 +41,9 @@ const OwnKernel& own_of(const KernelRow& row) {
 Result<std::int64_t> value_of(const OwnEntry& e, std::string_view what, const SizeExpression& x,
                               const SizeValues& sizes, std::int64_t min, std::int64_t max) {
   auto value = x.value(sizes);
-  if (!value) return bad_input(phrase("{} of {} cannot be worked out: {}.", what, e.name, value.error().message));
+  if (!value) return bad_input(phrase("{} of {} cannot be computed: {}.", what, e.name, value.error().message));
   if (*value >= min && *value <= max) return value;
-  return bad_input(phrase("{} of {} comes to {} ('{}'); {} to {} can be.", what, e.name, *value, x.text(), min, max));
+  return bad_input(phrase("{} of {} is {} ('{}'); use {} to {}.", what, e.name, *value, x.text(), min, max));
 }
 
 // The launch's cluster; it divides the grid.
@@ -55,11 +55,11 @@ Result<void> cluster_of(const OwnEntry& e, const SizeValues& sizes, Launch& l) {
     l.cluster[axis] = *cluster;
     blocks *= *cluster;
     if (l.grid[axis] % *cluster != 0)
-      return bad_input(phrase("the cluster of {} comes to {} blocks along axis {}, whose {} it does not divide.",
-                              e.name, *cluster, axis, l.grid[axis]));
+      return bad_input(phrase("the cluster of {} has {} blocks along axis {}, which does not divide its {}.", e.name,
+                              *cluster, axis, l.grid[axis]));
   }
   if (blocks <= kMaxCluster) return ok();
-  return bad_input(phrase("the cluster of {} comes to {} blocks; {} are the most.", e.name, blocks, kMaxCluster));
+  return bad_input(phrase("the cluster of {} has {} blocks; the limit is {}.", e.name, blocks, kMaxCluster));
 }
 
 // `name`: of the architecture as it was asked for.
@@ -76,11 +76,11 @@ Result<Launch> launch_of(const OwnEntry& e, const SizeValues& sizes, const ArchL
   }
   const std::int64_t threads = l.block[0] * l.block[1] * l.block[2];
   if (threads > kMaxThreads)
-    return bad_input(phrase("the block of {} comes to {} threads; {} are the most.", e.name, threads, kMaxThreads));
+    return bad_input(phrase("the block of {} has {} threads; the limit is {}.", e.name, threads, kMaxThreads));
   const auto shared = value_of(e, tr("the shared memory"), e.shared, sizes, 0, INT64_MAX);
   if (!shared) return tl::unexpected(shared.error());
   if (*shared > arch.shared_block)
-    return bad_input(phrase("{} asks for {} bytes of shared memory ('{}'); a block of {} has {} at most.", e.name,
+    return bad_input(phrase("{} requests {} bytes of shared memory ('{}'); a block on {} has at most {}.", e.name,
                             *shared, e.shared.text(), name, arch.shared_block));
   l.shared_bytes = *shared;
   if (auto good = cluster_of(e, sizes, l); !good) return tl::unexpected(good.error());
@@ -122,10 +122,11 @@ Result<Plan> plan_as_the_rung(const KernelRow& row, const Problem& p, const Opti
   if (score_lines_for(p) == ScoreLines::in && !has_score_lines(own_of(row).cu.text)) {
     const auto shipped = kernel_source(rung.id, {}, ScoreLines::in);
     if (shipped && has_score_lines(shipped->text))
-      return fail(ErrorKind::cannot_run,
-                  phrase("{} takes neither softcap nor ALiBi: its text lacks the lines of the shipped {}.cu that "
-                         "end in \"// @score\".",
-                         row.id, rung.id));
+      return fail(
+          ErrorKind::cannot_run,
+          phrase("{} does not support softcap or ALiBi: its source lacks the lines of the original {}.cu that end "
+                 "in \"// @score\".",
+                 row.id, rung.id));
   }
   auto plan = rung.plan(rung, p, o, d);
   if (plan) plan->kernel = &row;
@@ -139,8 +140,8 @@ Result<std::string> stem_of(std::string_view file) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   };
   if (!is_own_file(file) || stem.empty() || stem.size() > kMaxStem || !std::ranges::all_of(stem, good))
-    return bad_input(phrase("{}: a kernel's file is named by at most {} letters, digits, _ and -, and ends in {}.",
-                            file, kMaxStem, kEnding));
+    return bad_input(phrase("{}: a kernel's file name has at most {} letters, digits, _ and -, and ends in {}.", file,
+                            kMaxStem, kEnding));
   return std::string(stem);
 }
 
@@ -161,7 +162,7 @@ Result<const KernelRow*> rung_named(std::string_view id, std::string_view file) 
     ids.push_back(row.id);
   }
   return bad_input(
-      phrase("{}, line 1: \"edits\" names no rung of a GPU: '{}'; there are {}.", file, id, fmt::join(ids, ", ")));
+      phrase("{}, line 1: \"edits\" does not name a GPU rung: '{}'; use {}.", file, id, fmt::join(ids, ", ")));
 }
 
 void fill_row(OwnKernel& k) {
@@ -177,15 +178,15 @@ void fill_row(OwnKernel& k) {
   k.order = Order::flash;
   k.dtypes = k.header.dtypes;
   k.options = k.header.options;
-  k.what = marked("A kernel of your own.");
-  k.teaches = marked("What its author wanted to know.");
+  k.what = marked("Your own kernel.");
+  k.teaches = marked("Whatever its author wanted to know.");
   k.source = k.cu.name;
   k.stores_scores = k.header.stores_scores;
   k.passes = k.header.pass == Pass::forward ? std::span(kForwardAlone) : std::span(kBackwardAlone);
   k.layouts = k.header.layouts;
   if (k.header.wants_hopper()) {
     k.architectures = kSinceHopper;
-    k.elsewhere = marked("its header asks for clusters or tensor maps");
+    k.elsewhere = marked("its header requests clusters or tensor maps");
   }
   k.plan = plan;
   if (k.header.timeline.lanes > 0) k.stamps = stamps;
@@ -222,7 +223,7 @@ Result<std::shared_ptr<const OwnKernel>> own_kernel_from(std::string_view file, 
   std::string& text = built.text;
   if (const std::string foreign = foreign_file(std::as_bytes(std::span(text)), file); !foreign.empty())
     return bad_input(fmt::format("{}: {}.", file, foreign));
-  if (!is_plain_text(text)) return bad_input(phrase("{} is no text: it must be UTF-8.", file));
+  if (!is_plain_text(text)) return bad_input(phrase("{} is not a text file: it must be UTF-8.", file));
   if (auto good = check_build(built.line.build); !good)
     return bad_input(fmt::format("{}: {}.", file, good.error().message));
   auto k = std::make_shared<OwnKernel>();
@@ -259,7 +260,7 @@ Result<std::shared_ptr<const OwnKernel>> read_own_kernel(const std::filesystem::
 
 Result<std::shared_ptr<const OwnKernel>> edit_of(const KernelRow& row, std::string text, const BuildChoices& build) {
   if (row.processor != Processor::gpu)
-    return bad_input(phrase("{} runs on the CPU: it has no text that is compiled here.", row.id));
+    return bad_input(phrase("{} runs on the CPU: it has no source that is compiled here.", row.id));
   BuiltText built{{"", build}, std::move(text)};
   if (own_source(row) == nullptr) {
     built.line.edits = row.id;
@@ -310,19 +311,18 @@ Result<void> check_compiled(const Plan& plan, const std::vector<EntryFigures>& e
     const auto at = std::ranges::find(entries, l.name, &EntryFigures::name);
     if (at == entries.end())
       return bad_input(
-          phrase("{}: {} names the entry {}, and the text has no extern \"C\" __global__ "
-                 "function of that name.",
+          phrase("{}: {} names the entry {}, but the source has no extern \"C\" __global__ function of that name.",
                  own->name, own_of(*plan.kernel).edits != nullptr ? tr("the rung") : tr("the header"), l.name));
     const std::int64_t shared = at->shared_bytes + l.shared_bytes;
     if (shared > limits->shared_block)
       return bad_input(
-          phrase("{}: {} needs {} bytes of shared memory, {} of them static; a block of {} has {} at most.", own->name,
+          phrase("{}: {} needs {} bytes of shared memory, {} of them static; a block on {} has at most {}.", own->name,
                  l.name, shared, at->shared_bytes, arch, limits->shared_block));
     const std::int64_t threads = l.block[0] * l.block[1] * l.block[2];
     if (occupancy(*limits, static_cast<std::int32_t>(threads), at->registers, shared).blocks == 0)
       return bad_input(
-          phrase("{}: {} takes {} registers a thread, too many for a block of {} threads; "
-                 "__launch_bounds__({}) lets the compiler use fewer.",
+          phrase("{}: {} needs {} registers per thread, too many for a block of {} threads; __launch_bounds__({}) "
+                 "lets the compiler use fewer.",
                  own->name, l.name, at->registers, threads, threads));
   }
   return ok();

@@ -12,7 +12,7 @@ namespace attn::gpu {
 Result<Device> device_for(std::string_view arch) {
   const auto known = architectures();
   if (std::ranges::find(known, arch) == known.end()) {
-    return bad_input(phrase("architecture {} is not known; there are {}.", arch, fmt::join(known, ", ")));
+    return bad_input(phrase("unknown architecture {}; use {}.", arch, fmt::join(known, ", ")));
   }
   Device d;
   d.processor = Processor::gpu;

@@ -27,11 +27,11 @@ std::string state_cause(const Recording& wrong, const Recording& right, const Fi
     return std::ranges::all_of(rec.values(rec.after(e, at.slot)), [start](float x) { return x == start; });
   };
   if (begins(wrong, at.event)) {
-    return phrase("{} was not kept from one key tile to the next: it is what it was before the first.",
+    return phrase("{} was not kept from one key tile to the next: it still has its value from before the first.",
                   letter_of_slot(at.slot));
   }
   if (begins(right, right_event)) {
-    return phrase("{} was not set back for this query tile: it holds what the work before left.",
+    return phrase("{} was not reset for this query tile: it still holds what the previous work left.",
                   letter_of_slot(at.slot));
   }
   return {};
@@ -41,24 +41,25 @@ std::string state_cause(const Recording& wrong, const Recording& right, const Fi
 std::string other_head(const Recording& right, const Version& v, const FirstWrong& at) {
   const Problem& p = right.problem;
   const EventId& id = right.events[v.made_by].id;
-  if (id.b != at.id.b) return phrase("{} is that of batch {}.", letter_of_slot(at.slot), id.b);
+  if (id.b != at.id.b) return phrase("{} belongs to batch {}.", letter_of_slot(at.slot), id.b);
   if (at.slot == Slot::q) {
-    return id.h == at.id.h ? "" : phrase("Q is that of query head {}.", id.h);
+    return id.h == at.id.h ? "" : phrase("Q belongs to query head {}.", id.h);
   }
   if (p.kv_head(id.h) == p.kv_head(at.id.h)) return {};
-  return phrase("{} is that of key/value head {}; query head {} reads key/value head {}: {} query heads share one.",
+  return phrase("{} belongs to key/value head {}; query head {} reads key/value head {}: {} query heads share "
+"one.",
                 letter_of_slot(at.slot), p.kv_head(id.h), at.id.h, p.kv_head(at.id.h), p.Hq / p.Hkv);
 }
 
 std::string factor_words(const Problem& p, double factor) {
   const double scale = p.effective_scale();
   const auto is = [factor](double x) { return std::fabs(factor - x) < 1e-3 * std::fabs(x); };
-  if (is(1 / scale)) return tr("The scale is missing: S is Q Kᵀ as it stands.");
+  if (is(1 / scale)) return tr("The scale is missing: S is plain Q Kᵀ.");
   if (is(scale)) return tr("The scale is applied twice.");
   constexpr double kLog2E = 1.4426950408889634;
-  if (is(kLog2E)) return tr("S is kept in base 2 (times log2 e) and read as if it were in base e.");
+  if (is(kLog2E)) return tr("S is in base 2 (times log2 e) but read as if it were in base e.");
   if (is(-1)) return tr("S has the wrong sign.");
-  return phrase("All of S is off by the factor {:.6g}.", factor);
+  return phrase("All of S is off by a factor of {:.6g}.", factor);
 }
 
 // The scaled product of the first `most` numbers of a query's row with what `key_of` gives for each.
@@ -83,8 +84,8 @@ std::string stale_scores(const Operands& in, Elements elements) {
   std::vector<Cause> causes;
   for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
     if (j == id.j) continue;
-    causes.push_back({phrase("These are the scores of key tile {}: K was not replaced before S was computed (a "
-                             "stale tile, or a barrier that is missing).",
+    causes.push_back({phrase("These are the scores of key tile {}: K was not replaced before S was computed (a stale tile or "
+"a missing barrier).",
                              j),
                       [&, c0 = std::int64_t{j} * rec.options.bc](std::int32_t row, std::int32_t col) {
                         if (c0 + col >= p.Lk) return Value{};
@@ -101,7 +102,7 @@ std::string short_product(const Operands& in, Elements elements) {
   const std::int32_t all = in.cols(Slot::q);
   std::vector<Cause> causes;
   for (std::int32_t most = all - 1; most > 0; --most) {
-    causes.push_back({phrase("The product takes the first {} of the {} numbers of a row of Q and K alone.", most, all),
+    causes.push_back({phrase("The product uses only the first {} of the {} numbers in a row of Q and K.", most, all),
                       [&, most](std::int32_t row, std::int32_t col) {
                         return product(in, row, most, [&](std::int32_t d) { return in.at(Slot::k, col, d); });
                       }});
@@ -116,7 +117,7 @@ std::string marked_words(Elements elements) {
   const bool all = std::ranges::all_of(
       elements, [mark](const WrongElement& x) { return x.right == -kInf && x.recorded == mark && mark < kLarge; });
   if (!all) return {};
-  return phrase("Hidden keys score {:g}, not −∞: a row that sees no key then takes the mean of all values.", mark);
+  return phrase("Hidden keys score {:g}, not −∞: a row that sees no key then becomes the mean of all values.", mark);
 }
 
 }  // namespace
@@ -145,7 +146,7 @@ std::string scores_cause(const Operands& in, const Recording& right, EventIndex 
     const Operands made(right, right_event);
     double largest = 0;  // rounding goes by what was summed, not by what is left of it
     for (const WrongElement& x : elements) largest = std::max(largest, std::fabs(x.right));
-    const Cause across{tr("S is written across: row and column are exchanged."),
+    const Cause across{tr("S is written transposed: row and column are swapped."),
                        [&made, largest](std::int32_t row, std::int32_t col) {
                          return Value{made.made(Slot::s, col, row), largest};
                        }};
@@ -170,19 +171,19 @@ std::string mask_cause(const Recording& rec, const FirstWrong& at, Elements elem
   }
   if (std::string words = marked_words(elements); !words.empty()) return words;
   if (all_nan(elements) && std::ranges::none_of(elements, [](const WrongElement& x) { return x.right == -kInf; })) {
-    return tr("NaN where keys are seen: the mask is 0 · (−∞), a product where it has to be a choice.");
+    return tr("NaN for visible keys: the mask multiplies, 0 · (−∞), instead of selecting.");
   }
-  if (next) return tr("The mask is off by one: queries see one key beyond their last, the next one as well.");
-  if (own) return tr("The mask is off by one: the last key that a query may see is hidden from it.");
-  if (shown) return tr("The mask lets queries see keys that are hidden from them.");
-  if (hidden) return tr("The mask hides keys that queries may see.");
+  if (next) return tr("The mask is off by one: queries also see the key after their last.");
+  if (own) return tr("The mask is off by one: each query's last visible key is hidden.");
+  if (shown) return tr("The mask shows queries keys that should be hidden.");
+  if (hidden) return tr("The mask hides keys that queries should see.");
   if (elements.size() > 1 && !rec.problem.shapes_scores() && !rec.problem.has_bias()) {
     if (const auto factor = common_factor(elements)) return factor_words(rec.problem, *factor);
   }
   if (rec.problem.shapes_scores()) {
-    return tr("Neither shown nor hidden wrongly: softcap, bias or ALiBi is wrong where keys are seen.");
+    return tr("The right keys are visible, but softcap, bias or ALiBi is wrong.");
   }
-  return rec.problem.has_bias() ? tr("Neither shown nor hidden wrongly: the bias is wrong where keys are seen.") : "";
+  return rec.problem.has_bias() ? tr("The right keys are visible, but the bias is wrong.") : "";
 }
 
 }  // namespace attn::causes

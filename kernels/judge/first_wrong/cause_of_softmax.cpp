@@ -20,23 +20,24 @@ std::string max_cause(const Operands& in, Elements elements) {
     return Value{best, 0};
   };
   const bool all_zero = in.all_are(Slot::m_new, 0);
-  std::string words = first_that_fits(
-      {{tr("The old maximum is not carried over: m is that of this tile alone, so it can fall."), tile_max},
-       {tr("m was not raised: it is the old one, and this tile has a larger score."),
-        [&in](std::int32_t r, std::int32_t) {
-          return Value{in.at(Slot::m_old, r), 0};
-        }},
-       {tr("The maximum is not taken: m stays 0, and exp can overflow."),
-        [all_zero](std::int32_t, std::int32_t) {
-          return all_zero ? Value{0, 0} : Value{};
-        }},
-       {in.first_tile_of_row() ? tr("m begins at 0 instead of −∞, or places past the last key count with a score of 0.")
-                               : tr("Places past the last key count with a score of 0."),
-        [&in](std::int32_t r, std::int32_t) {
-          return Value{std::max({0.0, in.row_max(r), in.at(Slot::m_old, r)}), 0};
-        }},
-       {tr("Rows share one maximum: m is the largest score of all rows of the tile."), all_rows}},
-      elements);
+  std::string words =
+      first_that_fits({{tr("The old maximum is not carried over: m covers only this tile, so it can fall."), tile_max},
+                       {tr("m was not raised: it kept its old value although this tile has a larger score."),
+                        [&in](std::int32_t r, std::int32_t) {
+                          return Value{in.at(Slot::m_old, r), 0};
+                        }},
+                       {tr("No maximum is taken: m stays 0, and exp can overflow."),
+                        [all_zero](std::int32_t, std::int32_t) {
+                          return all_zero ? Value{0, 0} : Value{};
+                        }},
+                       {in.first_tile_of_row()
+                            ? tr("m starts at 0 instead of −∞, or positions past the last key count with a score of 0.")
+                            : tr("Positions past the last key count with a score of 0."),
+                        [&in](std::int32_t r, std::int32_t) {
+                          return Value{std::max({0.0, in.row_max(r), in.at(Slot::m_old, r)}), 0};
+                        }},
+                       {tr("Rows share one maximum: m is the largest score of all rows in the tile."), all_rows}},
+                      elements);
   if (!words.empty()) return words;
   return part_of_columns(tr("m is the largest of"), in.cols(Slot::s), elements,
                          [&in](std::int32_t r, const Columns& takes) {
@@ -54,25 +55,28 @@ std::string rescale_cause(const Operands& in, Elements elements) {
     return std::isnan(x.recorded) && old(x.row) == -kInf && now(x.row) == -kInf;
   });
   if (guard)
-    return tr("−∞ − (−∞): no key was seen yet, m is −∞ before and after, and α lacks the guard that makes it 1.");
+    return tr(
+        "−∞ − (−∞): no key has been seen yet, m is −∞ before and after, and α lacks the guard that makes "
+        "it 1.");
   return first_that_fits(
       {{tr("α was forgotten: it is 1 although m rose."),
         [](std::int32_t, std::int32_t) {
           return Value{1, 0};
         }},
-       {tr("α is 0 although something was summed before: the old maximum was read as −∞, so it was not carried over."),
+       {tr("α is 0 although something was summed before: the old maximum was read as −∞, so nothing was "
+           "carried over."),
         [](std::int32_t, std::int32_t) {
           return Value{0, 0};
         }},
-       {tr("α is upside down: exp(m_new − m_old)."),
+       {tr("α is inverted: exp(m_old − m_new) became exp(m_new − m_old)."),
         [&](std::int32_t r, std::int32_t) {
           return Value{std::exp(now(r) - old(r)), 0};
         }},
-       {tr("α is taken as 2^x where the maxima are in base e."),
+       {tr("α is computed as 2^x although the maxima are in base e."),
         [&](std::int32_t r, std::int32_t) {
           return Value{std::exp2(old(r) - now(r)), 0};
         }},
-       {tr("α is the ratio of the maxima; it has to be e to their difference."),
+       {tr("α is the ratio of the maxima; it should be e to the power of their difference."),
         [&](std::int32_t r, std::int32_t) {
           return Value{old(r) / now(r), 0};
         }}},
@@ -85,21 +89,23 @@ std::string weights_cause(const Operands& in, Elements elements) {
   const bool guard =
       std::ranges::all_of(elements, [&](const WrongElement& x) { return std::isnan(x.recorded) && m(x.row) == -kInf; });
   if (guard)
-    return tr("−∞ − (−∞): the row saw no key yet, its m is −∞, and exp(S − m) lacks the guard that takes 0 for m.");
+    return tr(
+        "−∞ − (−∞): the row has seen no key yet, its m is −∞, and exp(S − m) lacks the guard that uses 0 "
+        "for m.");
   constexpr double kLargestExponent = 88.7;  // ln of the largest fp32
   if (all_nan(elements) && std::ranges::all_of(elements, [&](const WrongElement& x) {
         return s(x.row, x.col) > kLargestExponent && std::isfinite(m(x.row));
       }))
-    return tr("exp(S) is ∞, and ∞ · exp(−m) = ∞ · 0 is NaN: m has to be subtracted before the exponential is taken.");
+    return tr("exp(S) is ∞, and ∞ · exp(−m) = ∞ · 0 is NaN: subtract m before taking the exponential.");
   std::vector<Cause> causes{{tr("The maximum is not subtracted: P is exp(S)."),
                              [&](std::int32_t r, std::int32_t c) {
                                return Value{std::exp(s(r, c)), 0};
                              }},
-                            {tr("The old maximum was subtracted in place of the new one."),
+                            {tr("The old maximum was subtracted instead of the new one."),
                              [&](std::int32_t r, std::int32_t c) {
                                return Value{std::exp(s(r, c) - in.at(Slot::m_old, r)), 0};
                              }},
-                            {tr("P is taken as 2^x where S and m are in base e."),
+                            {tr("P is computed as 2^x although S and m are in base e."),
                              [&](std::int32_t r, std::int32_t c) {
                                return Value{std::exp2(s(r, c) - m(r)), 0};
                              }},

@@ -33,8 +33,8 @@ std::string padding_cause(const Operands& in, Elements elements, const std::func
   return places == 0
              ? ""
              : plural(static_cast<std::int64_t>(places),
-                      "{} place past the last key counts with a score of 0: ℓ has e^(0 − m) too much for each.",
-                      "{} places past the last key count with a score of 0: ℓ has e^(0 − m) too much for each.");
+                      "{} position past the last key counts with a score of 0, which adds e^(0 − m) to ℓ.",
+                      "{} positions past the last key count with a score of 0, each of which adds e^(0 − m) to ℓ.");
 }
 
 }  // namespace
@@ -47,18 +47,17 @@ std::string sum_cause(const Operands& in, Elements elements) {
   if (std::string words = narrow_cause("ℓ", elements, 1); !words.empty()) return words;
   std::vector<Cause> causes;
   if (!stored) {
-    causes.push_back({tr("ℓ was not multiplied by α: what was summed before still stands against the old maximum."),
+    causes.push_back({tr("ℓ was not multiplied by α: the earlier sum still refers to the old maximum."),
                       [&](std::int32_t r, std::int32_t) {
                         return Value{old(r) + in.row_sum(r), 0};
                       }});
-    causes.push_back({tr("α multiplies this tile's sum as well: ℓ is α (ℓ + Σ P)."), [&](std::int32_t r, std::int32_t) {
+    causes.push_back({tr("α also multiplies this tile's sum: ℓ is α (ℓ + Σ P)."), [&](std::int32_t r, std::int32_t) {
                         return Value{alpha(r) * (old(r) + in.row_sum(r)), 0};
                       }});
   }
-  causes.push_back(
-      {tr("ℓ holds this tile's sum alone: what was summed before is lost."), [&](std::int32_t r, std::int32_t) {
-         return Value{in.row_sum(r), 0};
-       }});
+  causes.push_back({tr("ℓ holds only this tile's sum: the earlier sum is lost."), [&](std::int32_t r, std::int32_t) {
+                      return Value{in.row_sum(r), 0};
+                    }});
   causes.push_back({tr("This tile's sum was not added to ℓ."), [&](std::int32_t r, std::int32_t) {
                       return Value{alpha(r) * old(r), 0};
                     }});
@@ -106,8 +105,8 @@ std::string stale_values(const Operands& in, const NewOutput& made, const std::f
   for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
     if (j == id.j) continue;
     causes.push_back(
-        {phrase("These are the values of key tile {}: V was not replaced before P V was added (a stale tile, or a "
-                "barrier that is missing).",
+        {phrase("These are the values of key tile {}: V was not replaced before P V was added (a stale tile or a "
+                "missing barrier).",
                 j),
          [&, c0 = std::int64_t{j} * rec.options.bc](std::int32_t row, std::int32_t col) {
            const Value pv = in.weighted_with(row, [&](std::int32_t c) {
@@ -124,7 +123,7 @@ std::string other_rows_alpha(const Operands& in, const NewOutput& made, Elements
   std::vector<Cause> causes;
   for (std::int32_t apart = 1; apart < in.rows(Slot::alpha); apart *= 2) {
     causes.push_back(
-        {phrase("O is multiplied by the α of another row: of row r XOR {} of the tile.", apart),
+        {phrase("O is multiplied by another row's α: that of row r XOR {} of the tile.", apart),
          [&, apart](std::int32_t r, std::int32_t c) { return made.of(r, c, in.at(Slot::alpha, r ^ apart), 1); }});
   }
   return first_that_fits(causes, elements);
@@ -135,7 +134,7 @@ std::string other_width(const Operands& in, const NewOutput& made, const std::fu
                         Elements elements) {
   const Problem& p = in.recording().problem;
   if (p.D == p.Dv) return {};
-  const Cause cause{phrase("V is read as if its rows had {} numbers, as K's have; they have {}.", p.D, p.Dv),
+  const Cause cause{phrase("V is read as if its rows had {} numbers, like those of K; they have {}.", p.D, p.Dv),
                     [&](std::int32_t r, std::int32_t c) {
                       const Value pv = in.weighted_with(r, [&](std::int32_t key) {
                         const std::int64_t n = key * p.D + c;
@@ -152,7 +151,9 @@ std::string nan_of_finite(const NewOutput& made, const std::function<double(std:
     return std::isnan(x.recorded) && std::isfinite(made.of(x.row, x.col, alpha(x.row), 1).x);
   });
   if (!all) return {};
-  return tr("NaN of P, V and O that are finite: places past the last key entered the product, where 0 · NaN is NaN.");
+  return tr(
+      "NaN although P, V and O are finite: positions past the last key entered the product, where 0 · "
+      "NaN is NaN.");
 }
 
 }  // namespace
@@ -165,12 +166,12 @@ std::string output_cause(const Operands& in, Elements elements) {
   const auto alpha = [&](std::int32_t r) { return stored ? 1.0 : in.at(Slot::alpha, r); };
   std::vector<Cause> causes;
   if (!stored) {
-    causes.push_back({tr("O was not multiplied by α: it still holds the weights of the old maximum."),
+    causes.push_back({tr("O was not multiplied by α: it still holds the weights for the old maximum."),
                       [&](std::int32_t r, std::int32_t c) { return made.of(r, c, 1, 1); }});
-    causes.push_back({tr("α multiplies this tile's P V as well: O is α (O + P V)."),
+    causes.push_back({tr("α also multiplies this tile's P V: O is α (O + P V)."),
                       [&](std::int32_t r, std::int32_t c) { return made.of(r, c, alpha(r), alpha(r)); }});
   }
-  causes.push_back({tr("O holds this tile's P V alone: what was summed before is lost."),
+  causes.push_back({tr("O holds only this tile's P V: the earlier sum is lost."),
                     [&](std::int32_t r, std::int32_t c) { return made.of(r, c, 0, 1); }});
   causes.push_back({tr("This tile's P V was not added to O."),
                     [&](std::int32_t r, std::int32_t c) { return made.of(r, c, alpha(r), 0); }});
@@ -179,7 +180,7 @@ std::string output_cause(const Operands& in, Elements elements) {
                         const Value v = made.of(r, c, alpha(r), 1);
                         return Value{v.x * in.at(Slot::l_new, r), v.size * std::fabs(in.at(Slot::l_new, r))};
                       }});
-    causes.push_back({tr("O was not multiplied by the old ℓ before P V was added: it is kept divided by it."),
+    causes.push_back({tr("O was not multiplied by the old ℓ before P V was added: it is still divided by it."),
                       [&](std::int32_t r, std::int32_t c) {
                         const double before = alpha(r) * in.at(Slot::o_old, r, c), l_new = in.at(Slot::l_new, r);
                         const Value pv = in.weighted(r, c);
@@ -201,15 +202,15 @@ std::string end_cause(const Operands& in, const FirstWrong& at, Elements element
   const auto l = [&](std::int32_t r) { return newest(Slot::l_new, Slot::l_old, r); };
   const auto m = [&](std::int32_t r) { return newest(Slot::m_new, Slot::m_old, r); };
   if (at.slot == Slot::lse) {
-    return first_that_fits({{tr("The LSE lacks ln ℓ: it is m alone."),
+    return first_that_fits({{tr("The LSE lacks ln ℓ: it is just m."),
                              [&](std::int32_t r, std::int32_t) {
                                return Value{m(r), 0};
                              }},
-                            {tr("The LSE lacks m: it is ln ℓ alone."),
+                            {tr("The LSE lacks m: it is just ln ℓ."),
                              [&](std::int32_t r, std::int32_t) {
                                return Value{std::log(l(r)), 0};
                              }},
-                            {tr("The LSE takes log2 ℓ for ln ℓ."),
+                            {tr("The LSE uses log2 ℓ instead of ln ℓ."),
                              [&](std::int32_t r, std::int32_t) {
                                return Value{m(r) + std::log2(l(r)), std::fabs(m(r))};
                              }}},
@@ -233,7 +234,7 @@ std::string end_cause(const Operands& in, const FirstWrong& at, Elements element
     const EventId& id = rec.events[e].id;
     if (id.phase != Phase::sum || id.b != end.b || id.h != end.h || id.i != end.i) continue;
     const std::span<const float> sums = rec.values(rec.after(e, Slot::l_new));
-    causes.push_back({phrase("O was divided by ℓ as it stood after key tile {}: the rest is missing.", id.j),
+    causes.push_back({phrase("O was divided by ℓ as of key tile {}: the rest is missing.", id.j),
                       [&o, sums](std::int32_t r, std::int32_t c) {
                         const auto row = static_cast<std::size_t>(r);
                         return row < sums.size() ? Value{o(r, c) / static_cast<double>(sums[row]), 0} : Value{};

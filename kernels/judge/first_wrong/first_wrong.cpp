@@ -58,7 +58,7 @@ class Finder {
   Result<std::optional<FirstWrong>> run(const Stop& stop) {
     if (wrong_.problem != right_.problem || wrong_.order != right_.order || wrong_.options.br != right_.options.br ||
         wrong_.options.bc != right_.options.bc) {
-      return bad_input(tr("the two runs are not of the same problem, tile and order: nothing can be compared"));
+      return bad_input(tr("cannot compare: the two runs differ in problem, tile or order"));
     }
     for (e_ = 0; e_ < wrong_.events.size() && !found_; ++e_) {
       if (stop.stop_requested()) return fail(ErrorKind::cancelled, tr("the search was cancelled"));
@@ -107,7 +107,7 @@ class Finder {
     if (id.phase == Phase::skipped) {
       FirstWrong w;
       w.what = WrongStep::skipped;
-      w.cause = phrase("A tile was skipped of which some query sees a key{}.", seen_words(id));
+      w.cause = phrase("A tile was skipped although a query sees one of its keys{}.", seen_words(id));
       put(std::move(w));
       return ok();
     }
@@ -145,7 +145,7 @@ class Finder {
     if (elements_.empty()) return;
     if (phase == Phase::scores) {
       found.what = WrongStep::extra;
-      found.cause = tr("No query of this tile may see one of its keys: it is neither skipped nor masked.");
+      found.cause = tr("No query of this tile may see any of its keys, yet it is neither skipped nor masked.");
     }
     finish(Slot::s, v, std::move(found));
   }
@@ -166,7 +166,7 @@ class Finder {
       } else if (visits_keys(id.phase)) {
         w.cause = phrase("Key tile {} is never visited{}.", id.j, seen_words(id));
       } else {
-        w.cause = phrase("The step '{}' of this tile was left out.", w.missing);
+        w.cause = phrase("The step '{}' is missing for this tile.", w.missing);
       }
       return put(std::move(w));
     }
@@ -182,7 +182,7 @@ class Finder {
     compare_values(Slot::s, s, right, w);
     if (elements_.empty()) return false;
     place(Slot::s, v, elements_, w);
-    w.cause = tr("The mask was left out of a tile that hides some of its keys.");
+    w.cause = tr("The mask is missing for a tile in which it hides some keys.");
     return true;
   }
 
@@ -218,10 +218,10 @@ class Finder {
     if (id == kNoVersion) return bad_input(phrase("step {} has no {}", e_ + 1, letter_of_slot(slot)));
     const Version& w = wrong_.version(id);
     if (w.rows != r.rows || w.cols != r.cols || w.first_row != r.first_row || w.first_col != r.first_col) {
-      return bad_input(phrase("step {}: its {} is of another tile", e_ + 1, letter_of_slot(slot)));
+      return bad_input(phrase("step {}: its {} belongs to another tile", e_ + 1, letter_of_slot(slot)));
     }
     if (!same_reading(w, r)) {
-      return bad_input(phrase("step {}: its {} is kept in another form than the right run's (scale or base)", e_ + 1,
+      return bad_input(phrase("step {}: its {} has another form than in the correct run (scale or base)", e_ + 1,
                               letter_of_slot(slot)));
     }
     elements_.clear();

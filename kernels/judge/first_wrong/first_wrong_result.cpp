@@ -38,8 +38,8 @@ class ResultPattern {
     }
     if (one_factor_ && compared_ > 0) {
       return tr(
-          "Each wrong row is off by one factor over all its columns: ℓ, or the division by it, is wrong rather than "
-          "P V.");
+          "Each wrong row is off by one factor across all its columns: ℓ, or the division by it, is wrong "
+          "rather than P V.");
     }
     return {};
   }
@@ -129,7 +129,7 @@ std::string element_words(const FirstWrong& w) {
   } else if (has_columns(w.slot)) {
     element += phrase(", column {}", w.col);
   }
-  return phrase("{}{} is {}, right is {}", element, w.written ? tr(" as it was stored") : "", number_words(w.recorded),
+  return phrase("{}{} is {}, should be {}", element, w.written ? tr(" as stored") : "", number_words(w.recorded),
                 number_words(w.right));
 }
 
@@ -140,11 +140,11 @@ std::string place_words(const FirstWrong& w) {
   const std::string step = phrase("step {} ({}{}{})", w.event + 1, name_of(w.id.phase), tile.empty() ? "" : ", ", tile);
   switch (w.what) {
     case WrongStep::skipped:
-      return phrase("{}: the right run computes this tile", step);
+      return phrase("{}: the correct run computes this tile", step);
     case WrongStep::extra:
-      return phrase("{}: the right run skips this tile; {}", step, element_words(w));
+      return phrase("{}: the correct run skips this tile; {}", step, element_words(w));
     case WrongStep::missing: {
-      const std::string before = phrase("{}: the step '{}' should stand before it", step, w.missing);
+      const std::string before = phrase("{}: the step '{}' should come before it", step, w.missing);
       return w.differing == 0 ? before : fmt::format("{}; {}", before, element_words(w));
     }
     case WrongStep::number:
@@ -154,20 +154,20 @@ std::string place_words(const FirstWrong& w) {
 }
 
 std::string spread_words(const FirstWrong& w) {
-  if (w.what != WrongStep::number) return tr("Every step before it is right.");
+  if (w.what != WrongStep::number) return tr("All earlier steps are correct.");
   const bool by_key = is_by_key(w.slot);
   const std::string rows = rows_words(w.rows, by_key ? "key" : "row");
   if (w.differing == w.of) {
-    return phrase("All {} numbers of {} in this step differ; every step before it is right.", w.of,
+    return phrase("All {} numbers of {} in this step differ; all earlier steps are correct.", w.of,
                   letter_of_slot(w.slot));
   }
-  return phrase("{} of {} numbers of {} in this step differ, in {}; every step before it is right.", w.differing, w.of,
+  return phrase("{} of {} numbers of {} in this step differ, in {}; all earlier steps are correct.", w.differing, w.of,
                 letter_of_slot(w.slot), rows);
 }
 
 std::string place_words(const FirstWrongResult& w) {
   const std::string what = w.col < 0 ? "LSE" : phrase("O, column {},", w.col);
-  return phrase("{} of row {} (batch {}, query head {}) is {}, right is {}; {} of {} numbers differ", what, w.row, w.b,
+  return phrase("{} of row {} (batch {}, query head {}) is {}, should be {}; {} of {} numbers differ", what, w.row, w.b,
                 w.h, number_words(w.recorded), number_words(w.right), w.differing, w.of);
 }
 

@@ -55,8 +55,7 @@ std::string narrow_cause(std::string_view letter, Elements elements, double step
       return round_to(t, recorded) == recorded && std::fabs(x.recorded - x.right) <= room;
     });
     if (all) {
-      return phrase("{} is kept in {}: each of these numbers is one of that type, as near as it has one.", letter,
-                    name_of(t));
+      return phrase("{} is kept in {}: each of these numbers is the nearest value of that type.", letter, name_of(t));
     }
   }
   return {};
@@ -69,10 +68,11 @@ std::string part_of_columns(std::string_view verb, std::int32_t cols, Elements e
   for (std::int32_t width = 2; width / 2 < cols; width *= 2) {
     for (const bool low : {true, false}) {
       const Columns takes = [=](std::int32_t c) { return (c % width < width / 2) == low; };
-      causes.push_back({phrase("{} some columns alone: those whose number modulo {} is {} {}. A part of the "
-                               "reduction is missing, an exchange between lanes for one.",
-                               verb, width, low ? "below" : "from", width / 2),
-                        [&of, takes](std::int32_t row, std::int32_t) { return of(row, takes); }});
+      causes.push_back(
+          {phrase("{} only some columns: those whose number modulo {} is {} {}. Part of the reduction is missing, "
+                  "such as an exchange between lanes.",
+                  verb, width, low ? "below" : "from", width / 2),
+           [&of, takes](std::int32_t row, std::int32_t) { return of(row, takes); }});
     }
   }
   return first_that_fits(causes, elements);
@@ -82,7 +82,7 @@ std::string part_of_columns(std::string_view verb, std::int32_t cols, Elements e
 
 std::string likely_cause(const Recording& wrong, const Recording& right, const FirstWrong& at, EventIndex right_event,
                          std::span<const WrongElement> elements) {
-  if (at.written) return tr("The last step is right, and something else was stored: look at the way to memory.");
+  if (at.written) return tr("The last step is correct, but something else was stored: look at the write to memory.");
   const OrderPhase* phase = order_row(wrong.order).phase(wrong.events[at.event].id.phase);
   if (phase == nullptr || phase->cause == nullptr) return {};
   return phase->cause({wrong, right, at, right_event, elements});

@@ -51,7 +51,7 @@ Result<void> check_given(const Problem& p) {
     const bool of_forward = t.tensor == Tensor::o || t.tensor == Tensor::lse;
     const bool asked = t.role == Role::in && !t.in_problem && !of_forward && t.tensor != Tensor::page_table;
     if (!asked || std::ranges::find(kGiven, t.tensor) != std::end(kGiven)) continue;
-    return bad_input(phrase("{} of {} comes from no generator and no file: Q, K, V and a bias do.", words_of(t.tensor),
+    return bad_input(phrase("{} of {} comes from neither a generator nor a file; only Q, K, V and a bias do.", words_of(t.tensor),
                             describe(p)));
   }
   return ok();
@@ -142,10 +142,10 @@ Result<void> apply(const CellEdit& edit, Inputs& in) {
       break;
   }
   if (target == nullptr && edit.tensor == InputTensor::d_o)
-    return bad_input(tr("A cell of dO was edited, but this problem is a forward and has none."));
+    return bad_input(tr("A cell of dO was edited, but this is a forward problem and has none."));
   if (target == nullptr) return bad_input(tr("A cell of the bias was edited, but this problem has no bias."));
   if (edit.index < 0 || edit.index >= target->size()) {
-    return bad_input(phrase("Edited cell {} of {} does not exist: it has {} elements.", edit.index,
+    return bad_input(phrase("Cell {} of {} does not exist: it has {} elements.", edit.index,
                             name_of(edit.tensor), target->size()));
   }
   target->set(edit.index, edit.value);
@@ -218,7 +218,7 @@ Result<Inputs> make_dense(const Problem& p, const InputSpec& spec, const TakePie
     if (!bias) return tl::unexpected(bias.error());
     in.bias = std::move(*bias);
   } else if (!spec.bias_file.empty()) {
-    return bad_input(phrase("{} is given as bias, but this problem has no bias.", spec.bias_file));
+    return bad_input(phrase("{} was given as the bias, but this problem has no bias.", spec.bias_file));
   }
   if (p.pass == Pass::backward) in.d_o = *make_tensor(p, spec, InputTensor::d_o, {}, take);
   for (const CellEdit& edit : spec.edits) {

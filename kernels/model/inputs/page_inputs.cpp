@@ -46,7 +46,7 @@ Result<void> check_pools(const Opened& files, std::int64_t page) {
                             said(pool), page, page));
   }
   if (k[0] != v[0] || k[1] != v[1])
-    return bad_input(phrase("{} is a pool of {} pages of {} heads, {} of {} of {}; they must be alike.",
+    return bad_input(phrase("{} is a pool of {} pages with {} heads, {} of {} with {}; they must match.",
                             files[1].name(), k[0], k[1], files[2].name(), v[0], v[1]));
   if (k[3] != q.back())
     return bad_input(
@@ -58,8 +58,8 @@ Result<std::vector<std::int32_t>> entries_of(const WholeNumbers& table, const st
   const PageShape& shape = table.shape;
   const bool fits = (shape.size() == 2 && shape[0] == batches) || (shape.size() == 1 && batches == 1);
   if (!fits || shape.back() < 1)
-    return bad_input(phrase("{} has shape {}; a table of pages is [B, pages of a batch], here [{}, ...].", name,
-                            said(shape), batches));
+    return bad_input(
+        phrase("{} has shape {}; a page table is [B, pages per batch], here [{}, ...].", name, said(shape), batches));
   std::vector<std::int32_t> entries;
   for (const std::int64_t entry : table.values) {
     if (entry < std::numeric_limits<std::int32_t>::min() || entry > std::numeric_limits<std::int32_t>::max())

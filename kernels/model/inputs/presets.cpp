@@ -71,13 +71,13 @@ std::vector<Preset> make_presets() {
   padded.key_lengths = {12, 0};
   return {
       {"blackboard", marked("Blackboard"),
-       marked("Four rows of two numbers, small enough to check each by hand: α falls as m rises."), G::blackboard,
+       marked("Four rows of two numbers, small enough to check by hand: α falls as m rises."), G::blackboard,
        square(4, 2), 2, 2, 0},
       {"random", marked("Random"), marked("Ordinary numbers: α is below 1 only where a key tile raises m."), G::normal,
        square(16, 8), 4, 4, 1},
       {"late_outlier", marked("Late outlier"),
-       marked("One key in the last tile outscores all others: a tiny α throws away nearly all of ℓ and O summed before "
-              "it."),
+       marked("One key in the last tile outscores all others: a tiny α discards nearly all of ℓ and O summed "
+              "before it."),
        G::late_outlier, square(16, 8), 4, 4, 1},
       {"causal", marked("Causal"),
        marked("No query sees a later key: tiles above the diagonal are skipped, those on it are masked."), G::normal,
@@ -114,15 +114,15 @@ std::vector<Preset> make_presets() {
       {"bias", marked("Distance bias"),
        marked("ALiBi: the score falls by 0.5 for each step between a query and a key."), G::normal,
        with_bias(square(16, 8), {1, 1, 16, 16}), 4, 4, 1},
-      {"large", marked("Large"), marked("64 rows of 64 numbers in tiles of 16: the size of one real kernel's tile."),
+      {"large", marked("Large"), marked("64 rows of 64 numbers in tiles of 16: the size of a real kernel's tile."),
        G::normal, square(64, 64), 16, 16, 1},
       {"late_outlier_64", marked("Late outlier, 64 × 64"),
-       marked("The outlier in the last of four tiles of 16, the smallest that GPU kernels take: runs of theirs came "
-              "along."),
+       marked("The outlier in the last of four tiles of 16, the smallest that GPU kernels support: recordings "
+              "of them are bundled."),
        G::late_outlier, square(64, 64), 16, 16, 1},
       {"words", marked("Words of a sentence"),
-       marked("A toy in closed form: head 0 looks at the word before, head 1 at words that begin alike. Nothing was "
-              "trained."),
+       marked("A closed-form toy: head 0 looks at the previous word, head 1 at words with the same first "
+              "letter. Nothing was trained."),
        G::words, problem_of_words({}), 4, 4, 0},
   };
 }
@@ -140,7 +140,7 @@ Result<const Preset*> find_preset(std::string_view id) {
     if (preset.id == id) return &preset;
     ids.push_back(preset.id);
   }
-  return bad_input(phrase("There is no preset '{}'; there are {}.", id, fmt::join(ids, ", ")));
+  return bad_input(phrase("Unknown preset '{}'; use {}.", id, fmt::join(ids, ", ")));
 }
 
 std::string_view name_of(Generator g) {

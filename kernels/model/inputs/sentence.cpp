@@ -82,15 +82,15 @@ Token token_of(std::string_view word) {
 Result<std::vector<std::string>> sentence_words(std::string_view sentence) {
   if (sentence.empty()) sentence = kUsualSentence;
   if (sentence.size() > kMaxSentenceBytes)
-    return bad_input(phrase("The sentence has {} bytes; at most {} are read.", sentence.size(), kMaxSentenceBytes));
+    return bad_input(phrase("The sentence has {} bytes; the limit is {}.", sentence.size(), kMaxSentenceBytes));
   std::vector<std::string> words;
   std::size_t characters = 0;  // of the last word
   bool within = false;
   for (std::size_t at = 0; at < sentence.size();) {
     const Decoded one = decoded(sentence.substr(at));
-    if (one.bytes == 0) return bad_input(phrase("The sentence is not UTF-8 from byte {} on.", at + 1));
+    if (one.bytes == 0) return bad_input(phrase("The sentence is not valid UTF-8 from byte {} on.", at + 1));
     if (one.code < 0x20 || (one.code >= 0x7f && one.code < 0xa0))
-      return bad_input(phrase("The sentence has a control character at byte {}; type words with spaces.", at + 1));
+      return bad_input(phrase("The sentence has a control character at byte {}; separate words with spaces.", at + 1));
     const bool blank = one.code == ' ' || one.code == 0xa0;
     if (!blank && !within) words.emplace_back(), characters = 0;
     within = !blank;

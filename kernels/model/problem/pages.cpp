@@ -67,7 +67,7 @@ Result<void> check_page_table(const Problem& p, std::span<const std::int32_t> ta
   const std::int64_t columns = pages_of_batch(p);
   if (std::ssize(table) != p.B * columns) {
     return bad_input(
-        phrase("{}: the page table has {} entries, the problem asks for {} x {}.", where, table.size(), p.B, columns));
+        phrase("{}: the page table has {} entries, but the problem needs {} x {}.", where, table.size(), p.B, columns));
   }
   for (std::int64_t n = 0; n < std::ssize(table); ++n) {
     const std::int64_t b = n / columns, at = n % columns;

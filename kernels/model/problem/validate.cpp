@@ -38,12 +38,12 @@ Result<void> validate_extents(const Problem& p) {
   }
   for (const NamedExtent& e : {extents[5], extents[6]}) {
     if (e.value > kMaxHeadDim) {
-      return bad_input(phrase("{} is {}; head dimensions go up to {}.", e.name, e.value, kMaxHeadDim));
+      return bad_input(phrase("{} is {}; the limit for head dimensions is {}.", e.name, e.value, kMaxHeadDim));
     }
   }
   if (p.Hq % p.Hkv != 0) {
-    return bad_input(
-        phrase("Hq = {} is not a multiple of Hkv = {}; Hkv = {} would do.", p.Hq, p.Hkv, std::gcd(p.Hq, p.Hkv)));
+    return bad_input(phrase("Hq = {} is not a multiple of Hkv = {}; use Hkv = {}, for example.", p.Hq, p.Hkv,
+                            std::gcd(p.Hq, p.Hkv)));
   }
   return ok();
 }
@@ -59,9 +59,8 @@ Result<void> validate_sizes(const Problem& p) {
     if (t.shape.size() != 4 || t.tensor == Tensor::bias) continue;
     const std::int64_t factors[] = {4, t.shape[0], t.shape[1], t.shape[2], t.shape[3]};
     if (element_count(factors) < 0) {
-      return bad_input(
-          phrase("{} of shape {} has more than 2^63 bytes; use a smaller B, H or L (L up to 2^31 is usual).",
-                 words_of(t.tensor), shape_words(t.shape)));
+      return bad_input(phrase("{} with shape {} exceeds 2^63 bytes; use a smaller B, H or L (L up to 2^31 is usual).",
+                              words_of(t.tensor), shape_words(t.shape)));
     }
   }
   return ok();
@@ -71,18 +70,18 @@ Result<void> validate_storage(const Problem& p) {
   constexpr std::int64_t kMaxPages = std::numeric_limits<std::int32_t>::max();  // the table's numbers
   const KvStorage& s = p.storage;
   if (s.page < 0 || s.page > kMaxPage) {
-    return bad_input(phrase("A page of {} keys cannot be; use 1 to {} (16 and 64 are usual), or 0 for dense K and V.",
+    return bad_input(phrase("Invalid page size of {} keys; use 1 to {} (16 and 64 are usual), or 0 for dense K and V.",
                             s.page, kMaxPage));
   }
   if (s.kind() == Storage::dense && s.pages != 0) {
-    return bad_input(phrase("{} pages of no size: give the keys of a page, or leave both out.", s.pages));
+    return bad_input(phrase("{} pages without a size: give the keys per page, or omit both.", s.pages));
   }
   if (s.kind() == Storage::dense) return ok();
   if (s.pages < 1 || s.pages > kMaxPages) {
-    return bad_input(phrase("A pool of {} pages cannot be; use 1 to {} ({} hold every batch's keys apart).", s.pages,
-                            kMaxPages, saturating_product({{p.B, p.Lk / s.page + (p.Lk % s.page != 0 ? 1 : 0)}})));
+    return bad_input(phrase("Invalid pool of {} pages; use 1 to {} ({} give every batch its own).", s.pages, kMaxPages,
+                            saturating_product({{p.B, p.Lk / s.page + (p.Lk % s.page != 0 ? 1 : 0)}})));
   }
-  if (p.pass == Pass::backward) return bad_input(tr("A backward reads dense K and V: leave the pages out."));
+  if (p.pass == Pass::backward) return bad_input(tr("A backward pass needs dense K and V: omit the pages."));
   return ok();
 }
 
@@ -90,12 +89,12 @@ Result<void> validate_mask(const Problem& p) {
   const Mask& m = p.mask;
   for (const NamedExtent& e : {NamedExtent{"left", m.window_left}, NamedExtent{"right", m.window_right}}) {
     if (e.value < kUnbounded) {
-      return bad_input(phrase("The window's {} side is {}; use 0 or more keys, or -1 for unbounded.", e.name, e.value));
+      return bad_input(phrase("The window's {} side is {}; use 0 or more keys, or -1 for unlimited.", e.name, e.value));
     }
   }
   if (!m.key_lengths.empty() && static_cast<std::int64_t>(m.key_lengths.size()) != p.B) {
     return bad_input(
-        phrase("{} key lengths for B = {}; give one a batch ({} of them).", m.key_lengths.size(), p.B, p.B));
+        phrase("{} key lengths for B = {}; give one per batch ({} in total).", m.key_lengths.size(), p.B, p.B));
   }
   for (std::size_t b = 0; b < m.key_lengths.size(); ++b) {
     const std::int64_t n = m.key_lengths[b];
@@ -114,12 +113,12 @@ Result<void> validate_bias(const Problem& p) {
     fits = p.bias_shape[axis] == 1 || p.bias_shape[axis] == full[axis];
   }
   if (!fits) {
-    return bad_input(phrase("The bias has shape {}; it must be {} ([B, Hq, Lq, Lk]) with any extent 1 instead.",
+    return bad_input(phrase("The bias has shape {}; use {} ([B, Hq, Lq, Lk]), where any extent may be 1 instead.",
                             shape_words(p.bias_shape), shape_words(full)));
   }
   const std::int64_t count = element_count(p.bias_shape);
   if (count < 0 || count > kMax / 4) {
-    return bad_input(phrase("The bias of shape {} has more than 2^63 bytes; use 1 for an extent it repeats over.",
+    return bad_input(phrase("The bias with shape {} exceeds 2^63 bytes; use 1 for an extent it repeats over.",
                             shape_words(p.bias_shape)));
   }
   return ok();
@@ -130,8 +129,7 @@ Result<void> validate_softcap(const Problem& p) {
   constexpr double kLeast = 1e-30, kMost = 1e30;
   if (!p.softcap || (*p.softcap >= kLeast && *p.softcap <= kMost)) return ok();
   return bad_input(
-      phrase("The softcap is {}; it must be a number above 0, from {:g} to {:g} (30 and 50 are usual); leave it "
-             "out for none.",
+      phrase("Invalid softcap {}; use a number from {:g} to {:g} (30 and 50 are usual), or omit it for none.",
              *p.softcap, kLeast, kMost));
 }
 
@@ -142,8 +140,8 @@ Result<void> validate_alibi(const Problem& p) {
   const std::int64_t all = element_count(std::array<std::int64_t, 2>{p.B, p.Hq});
   if (count != p.Hq && count != all) {
     return bad_input(
-        phrase("There are {} ALiBi slopes; give one a query head (Hq = {}), or one a batch and head "
-               "({} x {} = {}), or none for the usual ones.",
+        phrase("There are {} ALiBi slopes; give one per query head (Hq = {}), one per batch and head ({} x {} = "
+               "{}), or none for the standard ones.",
                count, p.Hq, p.B, p.Hq, all));
   }
   for (std::size_t n = 0; n < slopes.size(); ++n) {
@@ -156,18 +154,19 @@ Result<void> validate_alibi(const Problem& p) {
 Result<void> check_array(std::string_view name, const Array& a, const TensorSpec& spec) {
   if (!std::ranges::equal(a.shape(), spec.shape)) {
     return bad_input(
-        phrase("{} has shape {}, the problem asks for {}.", name, shape_words(a.shape()), shape_words(spec.shape)));
+        phrase("{} has shape {}, but the problem needs {}.", name, shape_words(a.shape()), shape_words(spec.shape)));
   }
   if (element_type_of(a.dtype()) != spec.type) {
-    return bad_input(phrase("{} is {}, the problem asks for {}.", name, name_of(a.dtype()), name_of(spec.type)));
+    return bad_input(phrase("{} is {}, but the problem needs {}.", name, name_of(a.dtype()), name_of(spec.type)));
   }
   return ok();
 }
 
 Result<void> validate_output(const Problem& p) {
   if (p.output == OutputType::as_inputs) return ok();
-  if (p.pass == Pass::backward) return bad_input(tr("A backward reads O in the dtype of Q, K and V; leave f32 out."));
-  if (p.dtype == DType::f32) return bad_input(tr("O of an f32 problem is f32; say so of f16 and bf16 alone."));
+  if (p.pass == Pass::backward) return bad_input(tr("A backward pass reads O in the dtype of Q, K and V; omit f32."));
+  if (p.dtype == DType::f32)
+    return bad_input(tr("O of an f32 problem is always f32; specify it only for f16 and bf16."));
   return ok();
 }
 
@@ -184,7 +183,7 @@ Result<void> validate(const Problem& p) {
   constexpr double kMaxScale = std::numeric_limits<float>::max() / 2.0, kMinScale = std::numeric_limits<float>::min();
   if (p.scale && *p.scale != 0 && (std::abs(*p.scale) > kMaxScale || std::abs(*p.scale) < kMinScale)) {
     return bad_input(
-        phrase("The scale is {}, which fp32 does not hold; its size must be 0 or from {:.3g} to {:.3g} "
+        phrase("The scale is {}, which fp32 cannot represent; use 0 or a magnitude from {:.3g} to {:.3g} "
                "(1/sqrt(D) is usual).",
                *p.scale, kMinScale, kMaxScale));
   }
@@ -200,18 +199,18 @@ Result<void> validate(const Problem& p, const Inputs& in) {
   for (const TensorSpec& t : tensors_of(p)) {
     if (t.role != Role::in || t.in_problem) continue;
     if (t.tensor == Tensor::bias && !in.bias) {
-      return bad_input(tr("The problem has a bias, but no bias array is given."));
+      return bad_input(tr("The problem has a bias, but no bias array was given."));
     }
     if (t.tensor == Tensor::page_table) {
       if (auto r = check_page_table(p, in.page_table, tr("The inputs")); !r) return r;
       continue;
     }
     if (!arrays.has(t.tensor)) {
-      return bad_input(phrase("{} of this problem is missing.", words_of(t.tensor)));
+      return bad_input(phrase("{} is missing for this problem.", words_of(t.tensor)));
     }
     if (auto r = check_array(words_of(t.tensor), *arrays[t.tensor], t); !r) return r;
   }
-  if (in.bias && !p.has_bias()) return bad_input(tr("A bias array is given, but the problem has no bias."));
+  if (in.bias && !p.has_bias()) return bad_input(tr("A bias array was given, but the problem has no bias."));
   return ok();
 }
 

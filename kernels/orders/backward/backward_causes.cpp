@@ -34,9 +34,9 @@ std::string cause_of_score_gradient(const causes::WrongPlace& w) {
   const causes::Operands in = w.in();
   const BackwardNames& n = backward_names();
   return causes::first_that_fits(
-      {{tr("δ was left out: dS = P · dP."),
+      {{tr("δ is missing: dS = P · dP."),
         [&](std::int32_t row, std::int32_t col) { return value(in.at(Slot::p, row, col) * in.at(n.dp, row, col)); }},
-       {tr("δ was added, not taken away: dS = P · (dP + δ)."),
+       {tr("δ was added instead of subtracted: dS = P · (dP + δ)."),
         [&](std::int32_t row, std::int32_t col) {
           const double dp = in.at(n.dp, row, col), delta = in.at(n.delta, row);
           return Value{in.at(Slot::p, row, col) * (dp + delta),
@@ -48,7 +48,8 @@ std::string cause_of_score_gradient(const causes::WrongPlace& w) {
 std::string cause_of_query_gradient(const causes::WrongPlace& w) {
   const VersionId was = query_sum_before(w.wrong, w.at.event, backward_names().dq);
   return causes::first_that_fits(
-      {{tr("This key tile's part of dQ is lost: another's write went over it, as where two add without an atomic."),
+      {{tr("This key tile's part of dQ is lost: another write overwrote it, as when two add without an "
+           "atomic."),
         [&](std::int32_t row, std::int32_t col) { return value(number(w.wrong, was, row, col)); }}},
       w.elements);
 }
@@ -63,11 +64,11 @@ std::string cause_of_store_dkv(const causes::WrongPlace& w) {
     };
   };
   if (!keys)
-    return causes::first_that_fits({{tr("dV took the scale, which is of the scores alone."), times(scale)}},
-                                   w.elements);
-  return causes::first_that_fits(
-      {{tr("dK took the scale twice."), times(scale * scale)}, {tr("dK did not take the scale."), times(1)}},
-      w.elements);
+    return causes::first_that_fits(
+        {{tr("dV was multiplied by the scale, which applies only to the scores."), times(scale)}}, w.elements);
+  return causes::first_that_fits({{tr("dK was multiplied by the scale twice."), times(scale * scale)},
+                                  {tr("dK was not multiplied by the scale."), times(1)}},
+                                 w.elements);
 }
 
 }  // namespace attn::orders::backward

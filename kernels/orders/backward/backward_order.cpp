@@ -59,7 +59,7 @@ OrderRow backward_queries_order(OrderNames& names) {
     at(t.read, TrafficPart::stats) = x.size.stat;
     return t;
   };
-  rows.sentence = "Q and LSE join dO and δ of these rows, and stay until the last key tile has passed by.";
+  rows.sentence = "Q and LSE join dO and δ of these rows, and stay until the last key tile.";
   OrderPhase values = value_gradient(n);
   values.bytes = [](const EventExtent& x) {
     Traffic t;
@@ -72,10 +72,10 @@ OrderRow backward_queries_order(OrderNames& names) {
     at(t.read, TrafficPart::k) = at(t.written, TrafficPart::k) = x.size.k_sum;
     return t;
   };
-  keys.sentence = "Each query tile adds its part: dK comes from memory and goes back.";
+  keys.sentence = "Each query tile adds its part: dK is loaded and stored again.";
   OrderPhase queries = query_gradient(n);
   queries.bytes = nullptr;
-  queries.sentence = "The query tile's own sum stays on chip; the scale comes once, at the end.";
+  queries.sentence = "The query tile's own sum stays on chip; the scale is applied once, at the end.";
   OrderPhase keys_done = store_dkv(n);
   keys_done.bytes = [](const EventExtent& x) {
     Traffic t;

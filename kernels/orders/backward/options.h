@@ -24,7 +24,7 @@ inline constexpr Option kSubtractDelta{.name = "subtract_delta",
 // What-if: the LSE that the forward kept, rounded.
 inline constexpr Option kLseType{.name = "lse_type",
                                  .title = marked("LSE in"),
-                                 .help = marked("The type that LSE is kept in between forward and backward"),
+                                 .help = marked("The type of LSE between forward and backward"),
                                  .choices = known::kTypes,
                                  .compiled = false};
 

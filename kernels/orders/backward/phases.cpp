@@ -16,7 +16,7 @@ OrderPhase load_o(const BackwardNames& n) {
                 return t;
               },
           .title = "O and its gradient",
-          .sentence = "O comes back, and with it dO, what the loss asks of it."};
+          .sentence = "Loads O, and dO, the gradient from the loss."};
 }
 
 OrderPhase row_dots(const BackwardNames& n) {
@@ -34,7 +34,7 @@ OrderPhase row_dots(const BackwardNames& n) {
           .exact = exact_row_dots,
           .title = "δ of each row",
           .formula = "[δ] = Σ [dO]·[O]",
-          .sentence = "One number a row: the mean of its dP, weighted by P. Each dS will lose it.",
+          .sentence = "One number per row: the mean of its dP, weighted by P. It is subtracted from each dP.",
           .code = "delta"};
 }
 
@@ -54,8 +54,8 @@ OrderPhase load_rows(const BackwardNames& n) {
           .replay = replay_load_rows,
           .exact = exact_load_rows,
           .cause = cause_of_load_rows,
-          .title = "The query tile comes by",
-          .sentence = "Q, dO, LSE and δ of these rows: all that is needed to compute P again."};
+          .title = "Load the next query tile",
+          .sentence = "Q, dO, LSE and δ of these rows: everything needed to recompute P."};
 }
 
 OrderPhase weights_again(const BackwardNames& n) {
@@ -64,9 +64,9 @@ OrderPhase weights_again(const BackwardNames& n) {
           .after = {Slot::p},
           .replay = replay_weights,
           .exact = exact_weights,
-          .title = "Weights, again",
+          .title = "Weights, recomputed",
           .formula = "[P] = exp([S] − [LSE])",
-          .sentence = "LSE holds maximum and sum of the row, so P is final at once.",
+          .sentence = "LSE contains the row's maximum and sum, so P is final right away.",
           .code = "P"};
 }
 
@@ -78,7 +78,7 @@ OrderPhase value_gradient(const BackwardNames& n) {
           .exact_keys = exact_value_gradient,
           .title = "Gradient of the values",
           .formula = "[dV] = [dV] + [P]^(T)[dO]",
-          .sentence = "Each key's value gets the gradients of the rows that looked at it, by their weights.",
+          .sentence = "Each key's value receives the gradients of the rows that attended to it, by their weights.",
           .code = "dV"};
 }
 
@@ -90,7 +90,7 @@ OrderPhase weight_gradient(const BackwardNames& n) {
           .exact = exact_weight_gradient,
           .title = "Gradient of the weights",
           .formula = "[dP] = [dO][V]^(T)",
-          .sentence = "What a little more weight on a key would change.",
+          .sentence = "How the loss changes with a little more weight on a key.",
           .code = "dP"};
 }
 
@@ -103,7 +103,7 @@ OrderPhase score_gradient(const BackwardNames& n) {
           .cause = cause_of_score_gradient,
           .title = "Gradient of the scores",
           .formula = "[dS] = [P] · ([dP] − [δ])",
-          .sentence = "More weight here is less elsewhere, so each key counts against the row's mean δ.",
+          .sentence = "More weight here means less elsewhere, so each key is measured against the row's mean δ.",
           .code = "dS"};
 }
 
@@ -115,7 +115,7 @@ OrderPhase key_gradient(const BackwardNames& n) {
           .exact_keys = exact_key_gradient,
           .title = "Gradient of the keys",
           .formula = "[dK] = [dK] + [dS]^(T)[Q]",
-          .sentence = "The key tile's own sum stays on chip; the scale comes once, at the end.",
+          .sentence = "The key tile's own sum stays on chip; the scale is applied once, at the end.",
           .code = "dK"};
 }
 
@@ -134,7 +134,7 @@ OrderPhase query_gradient(const BackwardNames& n) {
           .cause = cause_of_query_gradient,
           .title = "Gradient of the queries",
           .formula = "[dQ] = [dQ] + [dS][K]",
-          .sentence = "Each key tile adds its part: dQ comes from memory and goes back.",
+          .sentence = "Each key tile adds its part: dQ is loaded and stored again.",
           .code = "dQ"};
 }
 
@@ -153,7 +153,7 @@ OrderPhase store_dkv(const BackwardNames& n) {
           .exact_keys = exact_store_dkv,
           .cause = cause_of_store_dkv,
           .title = "dK and dV are done",
-          .sentence = "All query tiles have passed by: dK takes the scale, both are rounded and written.",
+          .sentence = "All query tiles are done: dK is multiplied by the scale, and both are rounded and written.",
           .code = "store"};
 }
 
@@ -171,7 +171,7 @@ OrderPhase store_dq(const BackwardNames& n) {
           .replay = replay_store_dq,
           .exact = exact_store_dq,
           .title = "dQ is done",
-          .sentence = "All key tiles have added their parts: dQ takes the scale, is rounded and written.",
+          .sentence = "All key tiles have added their parts: dQ is multiplied by the scale, rounded and written.",
           .code = "store"};
 }
 

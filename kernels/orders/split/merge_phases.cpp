@@ -23,7 +23,7 @@ OrderPhase load_part(const SplitNames& n) {
           .after = {Slot::m_old, Slot::l_old, Slot::o_old},
           .brings = {Slot::m_old, Slot::l_old, Slot::o_old, n.m_part, n.l_part, n.o_part},
           .bytes = [](const EventExtent& x) { return part_bytes(x, false); },
-          .title = "A part of the keys comes back",
+          .title = "Load a part of the keys",
           .sentence = "All that is left of a part: m, ℓ and O, not yet divided."};
 }
 
@@ -45,7 +45,7 @@ OrderPhase merge_first(const SplitNames& n) {
           .exact = exact_first,
           .title = "The first part's factor",
           .formula = "[α|1] = exp([m|1] − [m])",
-          .sentence = "It brings the first part's sums to the common maximum."};
+          .sentence = "It rescales the first part's sums to the common maximum."};
 }
 
 OrderPhase merge_second(const SplitNames& n) {
@@ -56,7 +56,7 @@ OrderPhase merge_second(const SplitNames& n) {
           .exact = exact_second,
           .title = "The second part's factor",
           .formula = "[α|2] = exp([m|2] − [m])",
-          .sentence = "One of the two factors is 1: the maximum is one part's own."};
+          .sentence = "One of the two factors is 1: the maximum comes from one of the parts."};
 }
 
 OrderPhase merge_sum(const SplitNames& n) {
@@ -67,7 +67,7 @@ OrderPhase merge_sum(const SplitNames& n) {
           .exact = exact_sum,
           .title = "One sum",
           .formula = "[ℓ] = [α|1] [ℓ|1] + [α|2] [ℓ|2]",
-          .sentence = "On one ruler the weights of both parts add up."};
+          .sentence = "With a common maximum, the weights of both parts can be added."};
 }
 
 OrderPhase merge_output(const SplitNames& n) {
@@ -78,7 +78,7 @@ OrderPhase merge_output(const SplitNames& n) {
           .exact = exact_output,
           .title = "One output",
           .formula = "[O] = [α|1] [O|1] + [α|2] [O|2]",
-          .sentence = "Nothing else of the keys is needed any more."};
+          .sentence = "Nothing else from the keys is needed."};
 }
 
 }  // namespace

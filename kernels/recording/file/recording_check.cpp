@@ -64,17 +64,17 @@ class Checker {
     if (auto r = check_outputs(); !r) return r;
     constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
     if (std::max({p.B, p.Hq, p.Lq, p.Lk}) > kMax || rec_.options.br < 1 || rec_.options.bc < 1) {
-      return bad_input(phrase("{}: its problem or tile is none that can be recorded.", where_));
+      return bad_input(phrase("{}: its problem or tile cannot be recorded.", where_));
     }
     if ((rec_.rules == Rules::none) != rec_.gpu.has_value()) {
-      return bad_input(phrase("{}: the rules of its arithmetic are not those of its place.", where_));
+      return bad_input(phrase("{}: its arithmetic rules do not match its device.", where_));
     }
     if (rec_.gpu && rec_.gpu->makers.size() != rec_.versions.size()) {
       return bad_input(
           phrase("{}: it has {} makers for {} versions.", where_, rec_.gpu->makers.size(), rec_.versions.size()));
     }
     if (rec_.own_after.size() != rec_.events.size() * order_.own_slots.size()) {
-      return bad_input(phrase("{}: its events and the slots of its order are not the same number.", where_));
+      return bad_input(phrase("{}: its events and the slots of its order differ in number.", where_));
     }
     query_ = {p.Lq, rec_.options.br};
     key_ = {p.Lk, rec_.options.bc};
@@ -86,7 +86,7 @@ class Checker {
     }
     const std::uint64_t bytes = recording_bytes(rec_.order, p, rec_.options);
     if (bytes > kRecordingLimit || rec_.bytes() > kRecordingLimit) {
-      return bad_input(phrase("{}: it takes {}, more than the {} that a recording may.", where_,
+      return bad_input(phrase("{}: it takes {}; the limit for a recording is {}.", where_,
                               format_bytes(std::max(bytes, rec_.bytes())), format_bytes(kRecordingLimit)));
     }
     return ok();
@@ -117,14 +117,14 @@ class Checker {
     if (!rows.is_tile(v.first_row, v.rows)) return tr("does not cover the rows of one tile");
     constexpr std::int32_t kLanesOfWarp = 32;
     const bool spread = v.holds.partial && rec_.gpu && slot_row(v.slot).lanes;
-    if (v.holds.partial && !spread) return tr("is spread over lanes, and not l of a GPU's run");
+    if (v.holds.partial && !spread) return tr("is spread over lanes but is not l of a GPU run");
     const bool columns = columns_are_keys(v.slot) ? key_.is_tile(v.first_col, v.cols)
                          : spread                 ? v.first_col == 0 && v.cols >= 1 && v.cols <= kLanesOfWarp
                                                   : v.first_col == 0 && v.cols == columns_of(v.slot);
     if (!columns) return tr("does not cover the columns of one tile");
     const std::uint64_t count = static_cast<std::uint64_t>(v.rows) * static_cast<std::uint64_t>(v.cols);
     if (count > rec_.arena.size() || v.offset > rec_.arena.size() - count) return tr("lies outside the arena");
-    if (v.made_by >= rec_.events.size()) return tr("was made by an event that is not there");
+    if (v.made_by >= rec_.events.size()) return tr("was made by an event that does not exist");
     return nullptr;
   }
 
@@ -136,7 +136,7 @@ class Checker {
     if (id.i < -1 || id.i >= query_.tiles() || id.j < -1 || id.j >= key_.tiles()) return tr("has no such tile");
     if (event.pass < 0 || event.pass >= std::max(order_.passes, kPassesOfAll)) return tr("has no such pass");
     const OrderPhase* phase = order_.phase(id.phase);
-    if (phase == nullptr) return tr("has a phase that its order has not");
+    if (phase == nullptr) return tr("has a phase that its order lacks");
     if ((id.i < 0 && phase->query_tile) || (id.j < 0 && phase->key_tile)) return tr("has no tile");
     for (std::size_t s = 0; s < kSlots; ++s) {
       if (const char* why = live_fault(event.after[s], static_cast<Slot>(s), e)) return why;
@@ -155,7 +155,7 @@ class Checker {
   // `live`, which slot `s` shows at event `e`, is of that tensor and made by then. It may be left from another tile.
   const char* live_fault(VersionId live, Slot s, std::size_t e) const {
     if (live == kNoVersion) return nullptr;
-    if (live >= rec_.versions.size()) return tr("shows a version that is not there");
+    if (live >= rec_.versions.size()) return tr("shows a version that does not exist");
     if (made_as(rec_.versions[live].slot) != made_as(s)) return tr("shows a version of another tensor");
     return rec_.versions[live].made_by > e ? tr("shows a version that was made later") : nullptr;
   }

@@ -103,14 +103,14 @@ Result<void> check_walk(const Recording& rec, const std::string& where) {
   const Problem& p = rec.problem;
   const Pass pass = order_row(rec.order).pass;
   if (p.pass != pass || p.layout != AxisOrder::bhld || p.output != OutputType::as_inputs) {
-    return bad_input(phrase("{}: order {} walks a {} in layout bhld, not {}.", where, name_of(rec.order), name_of(pass),
+    return bad_input(phrase("{}: order {} walks a {} pass in layout bhld, not {}.", where, name_of(rec.order), name_of(pass),
                             describe(p)));
   }
   const std::vector<TensorSpec> specs = tensors_of(p);
   for (const NamedTensor& t : rec.tensors) {
     const TensorSpec* spec = find(specs, t.tensor);
     if (spec == nullptr || (spec->role == Role::scratch && t.tensor != Tensor::delta)) continue;
-    return bad_input(phrase("{}: {} stands in a member of its own, not among the tensors.", where, words_of(t.tensor)));
+    return bad_input(phrase("{}: {} must be a separate member, not one of the tensors.", where, words_of(t.tensor)));
   }
   return ok();
 }
@@ -170,7 +170,7 @@ class Reader {
       constexpr std::int64_t kMaxCut = 4096;
       const auto good = [](std::int64_t n) { return n >= 1 && n <= kMaxCut; };
       if (cut.size() != 2 || !std::ranges::all_of(cut, good)) {
-        fields_.refuse("cut", phrase("must be two whole numbers from 1 to {}", kMaxCut));
+        fields_.refuse("cut", phrase("must be two integers from 1 to {}", kMaxCut));
         return fields_.result();
       }
       gpu.cut = true;
@@ -186,7 +186,7 @@ class Reader {
     const auto number = [&](const char* key, double min, double max, float missing) {
       if (!arithmetic.has(key)) return missing;
       const double x = arithmetic.number(key);
-      if (!(x >= min && x <= max)) arithmetic.refuse(key, phrase("must lie from {} to {}", min, max));
+      if (!(x >= min && x <= max)) arithmetic.refuse(key, phrase("must be from {} to {}", min, max));
       return static_cast<float>(x);
     };
     constexpr double kMaxSlack = 1024, kMaxFloat = std::numeric_limits<float>::max();
@@ -216,7 +216,7 @@ class Reader {
   Result<void> read_numbering(const char* key, const Names& known, std::vector<std::size_t>& out) {
     for (const std::string& name : fields_.texts(key, 64)) {
       const auto found = std::ranges::find(known, name);
-      if (found == known.end()) fields_.refuse(key, phrase("has a name that this program does not know: '{}'", name));
+      if (found == known.end()) fields_.refuse(key, phrase("has an unknown name: '{}'", name));
       out.push_back(static_cast<std::size_t>(found - known.begin()));
     }
     return fields_.result();
@@ -245,7 +245,7 @@ class Reader {
       const bool in_range = std::ranges::all_of(row, [](std::int64_t x) { return x >= 0; }) &&
                             std::ranges::all_of(row.subspan(1), [](std::int64_t x) { return x <= kMax32; });
       if (!in_range || static_cast<std::size_t>(row[6]) >= slots_.size() || row[7] > kMaxHolds) {
-        return bad_input(phrase("{}: version {} has a number that is out of range.", where_, i));
+        return bad_input(phrase("{}: version {} contains a number that is out of range.", where_, i));
       }
       Version& v = rec_.versions[i];
       v.offset = static_cast<std::uint64_t>(row[0]);
@@ -300,7 +300,7 @@ class Reader {
   Result<void> read_arrays() {
     const std::uint64_t headers = rec_.events.size() * sizeof(Event) + rec_.versions.size() * sizeof(Version);
     if (headers > kRecordingLimit) {
-      return bad_input(phrase("{}: it is larger than a recording may be ({} bytes).", where_, kRecordingLimit));
+      return bad_input(phrase("{}: it is larger than the limit for a recording ({} bytes).", where_, kRecordingLimit));
     }
     Result<Array> arena = entries_.tensor(fields_, "arena", DType::f32, kRecordingLimit - headers);
     if (!arena) return tl::unexpected(arena.error());

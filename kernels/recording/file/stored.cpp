@@ -108,7 +108,7 @@ Result<Recording> read_recording(const std::filesystem::path& file) {
   Result<std::vector<Recording>> recordings = recordings_of(*c, file.string());
   if (!recordings) return tl::unexpected(recordings.error());
   if (recordings->empty()) {
-    return bad_input(phrase("{} holds no recording; save one from the Step workspace.", file.string()));
+    return bad_input(phrase("{} contains no recording; save one from the Step workspace.", file.string()));
   }
   return std::move(recordings->front());
 }

@@ -65,12 +65,12 @@ Result<ReadTensors> read_tensors(JsonFields& fields, const Problem& p, Entries& 
   JsonFields named(object, fields.where() + ".tensors");
   for (const auto& [key, unused] : object.items()) {
     const std::optional<Tensor> tensor = tensor_from_name(key);
-    if (!tensor) return bad_input(phrase("{}: \"{}\" is the name of no tensor.", named.where(), key.substr(0, 80)));
+    if (!tensor) return bad_input(phrase("{}: \"{}\" is not the name of a tensor.", named.where(), key.substr(0, 80)));
     const TensorSpec* spec = find(specs, *tensor);
     if (spec == nullptr || spec->in_problem) return tl::unexpected(no_tensor(p, *tensor, named.where()));
     if (spec->bytes() > max_bytes) {
       return bad_input(
-          phrase("{}: {} has {} bytes, {} can be read.", named.where(), words_of(*tensor), spec->bytes(), max_bytes));
+          phrase("{}: {} has {} bytes; the limit is {}.", named.where(), words_of(*tensor), spec->bytes(), max_bytes));
     }
     max_bytes -= spec->bytes();
     auto values = read_values(named, key.c_str(), *spec, entries);

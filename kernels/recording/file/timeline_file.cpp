@@ -24,7 +24,7 @@ Result<Timeline> timeline_from(std::span<const std::byte> bytes, const std::stri
   auto stored = stored_in(*container, name);
   if (!stored) return tl::unexpected(stored.error());
   if (stored->timelines.size() != 1)
-    return bad_input(phrase("{} holds {} timelines, not one.", name, stored->timelines.size()));
+    return bad_input(phrase("{} contains {} timelines, not one.", name, stored->timelines.size()));
   return std::move(stored->timelines.front());
 }
 

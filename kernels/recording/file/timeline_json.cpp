@@ -146,7 +146,7 @@ class Reader {
     if (!values) return tl::unexpected(values.error());
     for (std::size_t at = 0; at < values->size(); at += columns) {
       if (take(std::span(*values).subspan(at, columns))) continue;
-      return bad_input(phrase("{}.{}: row {} has a number that is out of range.", where_, key, at / columns));
+      return bad_input(phrase("{}.{}: row {} contains a number that is out of range.", where_, key, at / columns));
     }
     return ok();
   }
@@ -172,7 +172,7 @@ class Reader {
     std::vector<LaneKind> kinds;
     for (const std::string& name : fields_.texts("kinds", kMaxTags)) {
       const auto at = std::ranges::find(kind_names(), name);
-      if (at == kind_names().end()) fields_.refuse("kinds", phrase("has a name that is not known: '{}'", name));
+      if (at == kind_names().end()) fields_.refuse("kinds", phrase("has an unknown name: '{}'", name));
       kinds.push_back(static_cast<LaneKind>(at - kind_names().begin()));
     }
     if (auto r = fields_.result(); !r) return r;

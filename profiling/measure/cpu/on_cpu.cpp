@@ -56,7 +56,7 @@ class Scratch {
 };
 
 Result<void> not_stopped(const std::stop_token& stop) {
-  if (stop.stop_requested()) return fail(ErrorKind::cancelled, "Cancelled before it was timed.");
+  if (stop.stop_requested()) return fail(ErrorKind::cancelled, "Cancelled before timing.");
   return ok();
 }
 
@@ -166,11 +166,11 @@ Measurement measure_on_cpu(const KernelRow& row, const Point& p, const CpuPeak& 
     if (auto timed = check_and_time(row, p, m, stages, stop); !timed) give_up(m, timed.error());
   } catch (const std::bad_alloc&) {
     give_up(m, {ErrorKind::failed,
-                fmt::format("Memory ran out, though the check had passed: this point needs {}. Close other programs, "
+                fmt::format("Out of memory although the check passed: this point needs {}. Close other programs, "
                             "or choose a smaller L.",
                             format_bytes(tensor_bytes(p.problem) + m.workspace_bytes))});
   } catch (const std::exception& bug) {
-    give_up(m, {ErrorKind::failed, fmt::format("The kernel broke: {}. This is a bug of the program.", bug.what())});
+    give_up(m, {ErrorKind::failed, fmt::format("The kernel failed: {}. This is a bug in AttnScope.", bug.what())});
   }
   stages.end();
   fill_figures(m);

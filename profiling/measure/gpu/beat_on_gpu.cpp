@@ -48,7 +48,7 @@ void put_counters(const Beats& beats, Heartbeat& h) {
     }
     for (const BeatSample& s : beats.samples) {
       const double value = s.values.at(read) * row.scale;
-      if (!std::isfinite(value) || value < 0) c.why_not = "CUPTI gave what is no value";
+      if (!std::isfinite(value) || value < 0) c.why_not = "CUPTI returned an invalid value";
       c.values.push_back(three_digits(value));
     }
     if (!c.why_not.empty()) c.values.clear();
@@ -89,13 +89,14 @@ class BeatPoint {
   Result<Heartbeat> beat_until_whole(gpu::DeviceRun& run, double us) {
     BeatPlan plan = beat_plan(us, p_.l2);
     for (std::int32_t attempt = 1;; ++attempt, plan = slower(plan)) {
-      say(fmt::format("listening to {}, every {:.1f} us", p_.kernel, static_cast<double>(plan.interval) * 1e-3));
+      say(fmt::format("reading the heartbeat of {}, every {:.1f} us", p_.kernel,
+                      static_cast<double>(plan.interval) * 1e-3));
       auto beats = beat_once(run, plan);
       if (!beats) return tl::unexpected(beats.error());
       auto beat = heartbeat_of(*beats);
       if (!beat && attempt < kTries) continue;
       if (!beat) {
-        beat.error().message += fmt::format(", in {} runs, at last every {} ns", attempt, plan.interval);
+        beat.error().message += fmt::format(", in {} runs, finally every {} ns", attempt, plan.interval);
         return beat;
       }
       beat->method = tools_.profiler->version() + ", PM sampling";
@@ -138,7 +139,7 @@ BeatPlan slower(BeatPlan plan) {
 }
 
 Result<Heartbeat> heartbeat_of(const Beats& beats) {
-  if (beats.overflow) return fail(ErrorKind::failed, "the hardware's buffer for samples was full");
+  if (beats.overflow) return fail(ErrorKind::failed, "the hardware's sample buffer overflowed");
   if (beats.kernels.empty()) return fail(ErrorKind::failed, "no kernel of the run has a time stamp");
   Heartbeat h;
   h.chip = beats.chip;
@@ -151,7 +152,7 @@ Result<Heartbeat> heartbeat_of(const Beats& beats) {
     BeatSpan span{after_ns(s.start_ns), after_ns(s.end_ns)};
     const std::int64_t before = h.samples.empty() ? span.start_ns : h.samples.back().end_ns;
     if (before - span.start_ns > kTickNs || span.end_ns <= before)
-      return fail(ErrorKind::failed, "samples lie over one another in time");
+      return fail(ErrorKind::failed, "samples overlap in time");
     span.start_ns = std::max(span.start_ns, before);
     h.samples.push_back(span);
   }

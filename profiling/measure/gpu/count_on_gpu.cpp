@@ -65,12 +65,12 @@ Result<KernelCounts> count_on_gpu(const Point& p, GpuTools& tools) {
   if (!run) return tl::unexpected(run.error());
   say("compiling and warming up " + p.kernel);
   if (auto warm = run->once(); !warm) return tl::unexpected(run->on(warm.error()));
-  say("counting at the instructions of " + p.kernel);
+  say("counting the instructions of " + p.kernel);
   auto counts = count(*run, *plan, tools);
   if (!counts) return tl::unexpected(run->on(counts.error()));
   counts->method = tools.profiler->version() + ", SASS metrics";
   counts->arch = tools.properties.arch();
-  counts->no_lines = "they were not set beside the machine code";
+  counts->no_lines = "they were not matched with the machine code";
   counts->seconds = steady_seconds() - begin;
   return counts;
 }

@@ -295,14 +295,14 @@ Result<double> GpuPeaks::multiply_add_gflops() {
 }
 
 Result<double> GpuPeaks::tensor_gflops(Pipe pipe, DType dtype) {
-  if (pipe == Pipe::multiply_add) return bad_input("multiply-adds of fp32 have no peak of the tensor cores");
+  if (pipe == Pipe::multiply_add) return bad_input("fp32 multiply-adds have no tensor-core peak");
   const TensorLoop& loop = loop_of(pipe, dtype);
   if (!entries_.contains(loop.entry))
     return fail(
         ErrorKind::cannot_run,
         pipe == Pipe::warpgroup_half
-            ? fmt::format("its products are measured with wgmma of {}; this GPU is {}", kWarpgroups, properties_.arch())
-            : fmt::format("its products are measured with mma.sync of sm_{} and newer; this GPU is {}", kTensorSince,
+            ? fmt::format("measuring its products needs wgmma of {}; this GPU is {}", kWarpgroups, properties_.arch())
+            : fmt::format("measuring its products needs mma.sync of sm_{} or newer; this GPU is {}", kTensorSince,
                           properties_.arch()));
   if (const auto known = tensor_gflops_.find(loop.entry); known != tensor_gflops_.end()) return known->second;
   if (auto ready = prepare_flush(); !ready) return tl::unexpected(ready.error());

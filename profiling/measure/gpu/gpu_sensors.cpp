@@ -48,7 +48,7 @@ class Nvml {
     auto library = Library::open("libnvidia-ml.so.1");
     if (!library) {
       return fail(ErrorKind::cannot_run,
-                  fmt::format("NVML, which comes with NVIDIA's driver, was not found ({})", library.error().message));
+                  fmt::format("NVML, part of NVIDIA's driver, was not found ({})", library.error().message));
     }
     Nvml nvml(std::move(*library));
     Calls& c = nvml.calls_;

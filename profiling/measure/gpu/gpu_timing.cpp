@@ -224,8 +224,8 @@ Result<RepeatTimes> repeats_of(std::span<const KernelTime> records, std::span<co
     ran.clear();
   }
   if (times.busy.size() != repeats || !ran.empty()) {
-    return fail(ErrorKind::failed, fmt::format("{} kernel records came for {} repeats of {} launches", records.size(),
-                                               repeats, launches.size()));
+    return fail(ErrorKind::failed, fmt::format("received {} kernel records for {} repeats of {} launches",
+                                               records.size(), repeats, launches.size()));
   }
   return times;
 }

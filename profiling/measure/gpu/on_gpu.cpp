@@ -194,7 +194,7 @@ Figure middle_of(Readings readings, const std::string& method) {
   std::vector<double> values;
   for (const SensorReading& r : readings)
     if (r.*value) values.push_back(*(r.*value));
-  if (values.empty()) return {Origin::not_available, 0, "", "NVML does not say it of this GPU"};
+  if (values.empty()) return {Origin::not_available, 0, "", "NVML does not report it for this GPU"};
   std::ranges::sort(values);
   return {Origin::measured, quantile(values, 0.5), method, ""};
 }
@@ -216,7 +216,7 @@ Figure held_down(Readings readings, const std::string& method) {
         ++at->second;
     }
   }
-  if (known == 0) return {Origin::not_available, 0, "", "NVML does not say it of this GPU"};
+  if (known == 0) return {Origin::not_available, 0, "", "NVML does not report it for this GPU"};
   std::ranges::stable_sort(counts, std::greater(), &std::pair<std::string, std::size_t>::second);
   Figure f{Origin::measured, 100.0 * static_cast<double>(held) / static_cast<double>(known), method, ""};
   for (const auto& [reason, count] : counts) {
@@ -269,7 +269,7 @@ void span_figure(Measurement& m, const GpuTimes& times) {
          fmt::format("{}, {} caches, {} repeats", times.clock, name_of(m.key.l2), times.samples_us.size()), ""};
   else
     f = {Origin::not_available, 0, "",
-         fmt::format("{} tell no launch from the next: CUPTI's time stamps do", times.clock)};
+         fmt::format("{} cannot separate launches; CUPTI's time stamps can", times.clock)};
 }
 
 Result<void> PointOnGpu::time(gpu::DeviceRun& run) {
@@ -334,9 +334,9 @@ Measurement measure_on_gpu(const Point& p, GpuTools& tools) {
   try {
     if (auto taken = PointOnGpu(p, tools, m, stages).take(); !taken) give_up(m, taken.error());
   } catch (const std::bad_alloc&) {
-    give_up(m, {ErrorKind::cannot_run, "The worker has not enough memory; a smaller L, B or H would do."});
+    give_up(m, {ErrorKind::cannot_run, "The worker ran out of memory; use a smaller L, B or H."});
   } catch (const std::exception& bug) {
-    give_up(m, {ErrorKind::failed, fmt::format("The worker broke: {}. This is a bug of the program.", bug.what())});
+    give_up(m, {ErrorKind::failed, fmt::format("The worker failed: {}. This is a bug in AttnScope.", bug.what())});
   }
   stages.end();
   fill_figures(m);

@@ -89,7 +89,7 @@ Result<KernelSamples> SamplePoint::sample(gpu::DeviceRun& run, gpu::Queue& queue
     if (next == plan || attempt == kTries) {
       if (sampled->samples == 0)
         return fail(ErrorKind::failed,
-                    fmt::format("the GPU gave no sample of the kernel ({} of other code)", sampled->unattributed));
+                    fmt::format("the GPU gave no samples of the kernel ({} of other code)", sampled->unattributed));
       KernelSamples s;
       s.method = tools_.profiler->version() + ", PC sampling";
       s.arch = tools_.properties.arch();
@@ -97,7 +97,7 @@ Result<KernelSamples> SamplePoint::sample(gpu::DeviceRun& run, gpu::Queue& queue
       s.launches = plan.launches;
       s.dropped = sampled->dropped;
       s.unattributed = sampled->unattributed;
-      s.no_lines = "they were not set beside the machine code";
+      s.no_lines = "they were not matched with the machine code";
       s.reasons = std::move(sampled->reasons);
       s.functions = std::move(sampled->functions);
       return s;

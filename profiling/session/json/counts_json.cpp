@@ -32,19 +32,19 @@ std::string instruction_text(const CountedInstruction& i) {
 
 // What is wrong with it; empty: it was read.
 std::string read_instruction(const json& j, const KernelCounts& c, CountedInstruction& i) {
-  constexpr const char* kNone = "is not a text of address, phase, lines and counts";
+  constexpr const char* kNone = "is not a string of address, phase, lines and counts";
   if (!j.is_string()) return kNone;
   const auto parts = parts_of(j.get_ref<const std::string&>(), ' ');
   const auto address = number_of(parts.front());
   if (parts.size() != 4 || !address || *address > std::numeric_limits<std::uint32_t>::max()) return kNone;
   i.address = static_cast<std::uint32_t>(*address);
   const auto phase = gpu::code_phase_from_name(parts[1]);
-  if (!phase) return tr("has a phase that this version does not know");
+  if (!phase) return tr("has an unknown phase");
   i.phase = *phase;
   if (std::string wrong = read_lines(parts[2], c.files.size(), i.lines); !wrong.empty()) return wrong;
   const auto counts = groups_of(parts[3], kInstructionCounters, 1);
   if (!counts || counts->size() != kInstructionCounters)
-    return phrase("has counts that are not {} whole numbers", kInstructionCounters);
+    return phrase("has counts that are not {} integers", kInstructionCounters);
   for (const InstructionCounterRow& row : instruction_counter_table()) {
     const std::int64_t count = (*counts)[static_cast<std::size_t>(row.counter)];
     if (count != 0 && !c.has(row.counter)) return phrase("has {}, which no metric counted", row.id);
@@ -65,7 +65,7 @@ Result<CountedFunction> function_from_json(const json& j, const std::string& whe
     if (const std::string wrong = read_instruction(one, c, i); !wrong.empty())
       return bad_input(phrase("{}: instruction {} {}.", where, f.instructions.size(), wrong));
     if (!f.instructions.empty() && i.address <= f.instructions.back().address)
-      return bad_input(phrase("{}: instruction {} is not behind the one before.", where, f.instructions.size()));
+      return bad_input(phrase("{}: instruction {} is not after the previous one.", where, f.instructions.size()));
     f.instructions.push_back(std::move(i));
   }
   return f;
@@ -94,14 +94,14 @@ Result<KernelCounts> counts_from_json(const json& j, const std::string& where) {
   JsonFields fields(j, where);
   KernelCounts c;
   const std::int64_t version = fields.integer("version", 1, kLargestNumber);
-  if (version > kVersion) fields.refuse("version", phrase("is {}; this program reads up to {}", version, kVersion));
+  if (version > kVersion) fields.refuse("version", phrase("is {}; this version supports up to {}", version, kVersion));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   c.method = fields.text("method", kMaxText);
   c.arch = fields.text("arch");
   c.text_hash = fields.text("text_hash");
   c.chip = fields.text("chip");
   c.seconds = fields.number("seconds");
-  if (!std::isfinite(c.seconds) || c.seconds < 0) fields.refuse("seconds", tr("must be a finite number from 0 on"));
+  if (!std::isfinite(c.seconds) || c.seconds < 0) fields.refuse("seconds", tr("must be a finite number, 0 or more"));
   c.no_lines = fields.text("no_lines", kMaxText);
   c.files = fields.texts("files", kMaxFiles);
   const json& functions = fields.array("functions");

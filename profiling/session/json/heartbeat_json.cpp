@@ -38,11 +38,11 @@ void read_spans(JsonFields& fields, Heartbeat& h) {
   const std::vector<std::int64_t> gaps = fields.integers("gap_ns", kMaxSamples);
   const std::vector<std::int64_t> lengths = fields.integers("length_ns", kMaxSamples);
   if (gaps.size() != lengths.size())
-    return fields.refuse("gap_ns", phrase("has {} elements, but length_ns {}", gaps.size(), lengths.size()));
+    return fields.refuse("gap_ns", phrase("has {} elements, but length_ns has {}", gaps.size(), lengths.size()));
   std::int64_t at = 0;
   for (std::size_t n = 0; n < gaps.size(); ++n) {
     if (gaps[n] > kMaxNs || gaps[n] < (n == 0 ? -kMaxNs : 0) || lengths[n] < 1 || lengths[n] > kMaxNs || at > kMaxNs)
-      return fields.refuse("gap_ns", phrase("and length_ns put sample {} where it cannot be", n));
+      return fields.refuse("gap_ns", phrase("and length_ns put sample {} at an impossible position", n));
     const std::int64_t start = at + gaps[n];
     at = start + lengths[n];
     h.samples.push_back({start, at});
@@ -52,7 +52,7 @@ void read_spans(JsonFields& fields, Heartbeat& h) {
 double time_in(JsonFields& fields, const char* key) {
   const double value = fields.number(key);
   if (!std::isfinite(value) || value < 0 || value > kMaxValue)
-    fields.refuse(key, tr("must be a finite number from 0 on"));
+    fields.refuse(key, tr("must be a finite number, 0 or more"));
   return value;
 }
 
@@ -65,7 +65,7 @@ Result<BeatLaunch> launch_from_json(const json& j, const std::string& where, con
   // It may start before the one before it has ended, not before that one's start.
   const double before = h.launches.empty() ? 0 : h.launches.back().start_us;
   if (l.end_us <= l.start_us || l.start_us < before)
-    fields.refuse("start_us", tr("must not lie before the launch before, and must lie before end_us"));
+    fields.refuse("start_us", tr("must not be before the previous launch, and must be before end_us"));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   return l;
 }
@@ -80,13 +80,13 @@ Result<BeatCounter> counter_from_json(const json& j, const std::string& where, c
   if (c.why_not.empty() ? values.size() != h.samples.size() : !values.empty())
     fields.refuse("values", phrase("has {} elements for {} samples", values.size(), h.samples.size()));
   for (const BeatCounter& other : h.counters)
-    if (other.id == c.id) fields.refuse("id", tr("is there twice"));
+    if (other.id == c.id) fields.refuse("id", tr("appears twice"));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
   c.values.reserve(values.size());
   for (const json& v : values) {
     const double value = v.is_number() ? v.get<double>() : -1;
     if (!std::isfinite(value) || value < 0 || value > kMaxValue)
-      return bad_input(phrase("{}: value {} is no finite number from 0 on.", where, c.values.size()));
+      return bad_input(phrase("{}: value {} is not a finite number, 0 or more.", where, c.values.size()));
     c.values.push_back(value);
   }
   return c;

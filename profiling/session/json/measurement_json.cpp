@@ -43,7 +43,7 @@ std::vector<double> read_samples(JsonFields& fields, const char* key) {
   for (const json& j : list) {
     const double value = j.is_number() ? j.get<double>() : -1;
     if (!std::isfinite(value) || value < 0 || values.size() >= kMaxSamples) {
-      fields.refuse(key, phrase("has an element {} that is not a finite number from 0 on", values.size()));
+      fields.refuse(key, phrase("has an element {} that is not a finite number, 0 or more", values.size()));
       return {};
     }
     values.push_back(value);
@@ -67,7 +67,7 @@ json launch_to_json(const Launch& l, std::optional<double> us) {
 void read_extents(JsonFields& fields, const char* key, std::int64_t (&e)[3]) {
   const std::vector<std::int64_t> list = fields.integers(key, 3);
   const bool fits = list.size() == 3 && std::all_of(list.begin(), list.end(), [](std::int64_t n) { return n >= 1; });
-  if (!fits) return fields.refuse(key, marked("must be three whole numbers from 1 on"));
+  if (!fits) return fields.refuse(key, marked("must be three integers, 1 or more"));
   std::copy(list.begin(), list.end(), e);
 }
 
@@ -240,7 +240,7 @@ template <class T>
 T named(JsonFields& fields, const char* key, std::optional<T> (*from_name)(std::string_view)) {
   const std::string name = fields.text(key);
   const auto value = from_name(name);
-  if (!value) fields.refuse(key, phrase("is '{}', which this version does not know", name));
+  if (!value) fields.refuse(key, phrase("is '{}', which is unknown", name));
   return value.value_or(T{});
 }
 

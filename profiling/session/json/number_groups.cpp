@@ -57,11 +57,11 @@ std::string lines_text(const std::vector<gpu::SourceFrame>& lines) {
 
 std::string read_lines(std::string_view text, std::size_t files, std::vector<gpu::SourceFrame>& lines) {
   const auto numbers = groups_of(text, 2, kMaxLines);
-  if (!numbers) return tr("has lines that are not pairs of whole numbers");
+  if (!numbers) return tr("has lines that are not pairs of integers");
   for (std::size_t n = 0; n < numbers->size(); n += 2) {
     const std::int64_t file = (*numbers)[n], line = (*numbers)[n + 1];
     if (file >= static_cast<std::int64_t>(files) || line < 1 || line > kMaxLine)
-      return tr("names a line that is in none of the files");
+      return tr("refers to a line in none of the files");
     lines.push_back({static_cast<std::uint32_t>(file), static_cast<std::uint32_t>(line)});
   }
   return {};

@@ -11,7 +11,7 @@ namespace attn {
 inline double number_in(JsonFields& fields, const char* key, double min, double max, bool nan_too = false) {
   const double value = fields.number(key);
   if (std::isnan(value) ? nan_too : value >= min && value <= max) return value;
-  fields.refuse(key, phrase("is {}; {} to {} would do", value, min, max));
+  fields.refuse(key, phrase("is {}; use {} to {}", value, min, max));
   return min;
 }
 

@@ -30,7 +30,7 @@ const Names& carrier_names() {
 
 Result<void> check_ranks(const Ranks& ranks, const Problem& p, const std::string& where) {
   if (ranks.devices.size() < 2 || ranks.devices.size() > kMaxRanks) {
-    return bad_input(phrase("{}: {} ranks; 2 to {} can be.", where, ranks.devices.size(), kMaxRanks));
+    return bad_input(phrase("{}: {} ranks; use 2 to {}.", where, ranks.devices.size(), kMaxRanks));
   }
   std::set<Tensor> seen;
   const std::vector<TensorSpec> specs = tensors_of(p);
@@ -38,7 +38,7 @@ Result<void> check_ranks(const Ranks& ranks, const Problem& p, const std::string
     // Parts travel where keys are dealt; a problem has them whatever the number of parts.
     const bool part = t == Tensor::partial_o || t == Tensor::partial_lse;
     if (!part && find(specs, t) == nullptr) {
-      return bad_input(phrase("{}: {} travels, which {} does not have.", where, words_of(t), describe(p)));
+      return bad_input(phrase("{}: {} travels, but {} does not have it.", where, words_of(t), describe(p)));
     }
     if (!seen.insert(t).second) return bad_input(phrase("{}: {} travels twice.", where, words_of(t)));
   }
@@ -76,7 +76,7 @@ Result<Ranks> ranks_from_json(const json& j, const Problem& p, const std::string
   ranks.carrier = static_cast<Carrier>(fields.choice("carrier", carrier_names()));
   for (const std::string& name : fields.texts("travels", kTensors)) {
     const std::optional<Tensor> t = tensor_from_name(name);
-    if (!t) fields.refuse("travels", phrase("has the name of no tensor: '{}'", name.substr(0, 80)));
+    if (!t) fields.refuse("travels", phrase("has an unknown tensor name: '{}'", name.substr(0, 80)));
     ranks.travels.push_back(t.value_or(Tensor::q));
   }
   const json& devices = fields.array("devices");

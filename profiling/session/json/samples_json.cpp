@@ -33,10 +33,10 @@ std::string instruction_text(const SampledInstruction& i) {
 
 std::string read_reasons(std::string_view text, const KernelSamples& s, SampledInstruction& i) {
   const auto reasons = groups_of(text, 3, kMaxReasons);
-  if (!reasons) return tr("has reasons that are not threes of whole numbers");
+  if (!reasons) return tr("has reasons that are not triples of integers");
   for (std::size_t n = 0; n < reasons->size(); n += 3) {
     const std::int64_t reason = (*reasons)[n], all = (*reasons)[n + 1], not_issued = (*reasons)[n + 2];
-    if (reason >= static_cast<std::int64_t>(s.reasons.size())) return tr("names a reason that is not in the list");
+    if (reason >= static_cast<std::int64_t>(s.reasons.size())) return tr("refers to a reason that is not in the list");
     if (not_issued > all) return tr("has more samples without an issue than samples");
     i.reasons.push_back(
         {static_cast<std::uint32_t>(reason), static_cast<std::uint64_t>(all), static_cast<std::uint64_t>(not_issued)});
@@ -46,14 +46,14 @@ std::string read_reasons(std::string_view text, const KernelSamples& s, SampledI
 
 // What is wrong with it; empty: it was read.
 std::string read_instruction(const json& j, const KernelSamples& s, SampledInstruction& i) {
-  constexpr const char* kNone = "is not a text of address, phase, lines and reasons";
+  constexpr const char* kNone = "is not a string of address, phase, lines and reasons";
   if (!j.is_string()) return kNone;
   const auto parts = parts_of(j.get_ref<const std::string&>(), ' ');
   const auto address = number_of(parts.front());
   if (parts.size() != 4 || !address || *address > std::numeric_limits<std::uint32_t>::max()) return kNone;
   i.address = static_cast<std::uint32_t>(*address);
   const auto phase = gpu::code_phase_from_name(parts[1]);
-  if (!phase) return tr("has a phase that this version does not know");
+  if (!phase) return tr("has an unknown phase");
   i.phase = *phase;
   if (std::string wrong = read_lines(parts[2], s.files.size(), i.lines); !wrong.empty()) return wrong;
   return read_reasons(parts[3], s, i);
@@ -71,7 +71,7 @@ Result<SampledFunction> function_from_json(const json& j, const std::string& whe
     if (const std::string wrong = read_instruction(one, s, i); !wrong.empty())
       return bad_input(phrase("{}: instruction {} {}.", where, f.instructions.size(), wrong));
     if (!f.instructions.empty() && i.address <= f.instructions.back().address)
-      return bad_input(phrase("{}: instruction {} is not behind the one before.", where, f.instructions.size()));
+      return bad_input(phrase("{}: instruction {} is not after the previous one.", where, f.instructions.size()));
     f.instructions.push_back(std::move(i));
   }
   return f;
@@ -114,7 +114,7 @@ Result<KernelSamples> samples_from_json(const json& j, const std::string& where)
   s.kernel_us = fields.number("kernel_us");
   s.seconds = fields.number("seconds");
   for (const auto& [key, value] : {std::pair("kernel_us", s.kernel_us), std::pair("seconds", s.seconds)})
-    if (!std::isfinite(value) || value < 0) fields.refuse(key, tr("must be a finite number from 0 on"));
+    if (!std::isfinite(value) || value < 0) fields.refuse(key, tr("must be a finite number, 0 or more"));
   s.no_lines = fields.text("no_lines", kMaxText);
   s.reasons = fields.texts("reasons", kMaxReasons);
   s.files = fields.texts("files", kMaxFiles);

@@ -24,7 +24,7 @@ constexpr std::size_t kMaxText = 64 << 10;
 // 0 or more; of an answer that overflowed it may be infinite or NaN.
 double amount(JsonFields& fields, const char* key) {
   const double value = fields.number(key);
-  if (value < 0) fields.refuse(key, phrase("is {}; 0 to inf would do", value));
+  if (value < 0) fields.refuse(key, phrase("is {}; use 0 to inf", value));
   return value;
 }
 
@@ -78,7 +78,7 @@ void read_o_and_lse(JsonFields& fields, Verdict& v) {
 Result<void> read_outputs(const json& object, const std::string& where, Verdict& v) {
   for (const auto& [name, j] : object.items()) {
     const std::optional<Tensor> tensor = tensor_from_name(name);
-    if (!tensor) return bad_input(phrase("{}: \"{}\" is the name of no tensor.", where, name.substr(0, 80)));
+    if (!tensor) return bad_input(phrase("{}: \"{}\" is not the name of a tensor.", where, name.substr(0, 80)));
     JsonFields fields(j, fmt::format("{}.{}", where, name));
     OutputVerdict& out = v.at(*tensor);
     out.error = amount(fields, "error");

@@ -69,9 +69,9 @@ TEST(PeerClient, WhateverBreaksIsOneErrorInWordsAndTheNextRequestWorks) {
         {at, How::lost, ErrorKind::failed, "it broke in two lines"},
         {at, How::die, ErrorKind::failed, "its process ended (signal 9)"},
         {at, How::hang, ErrorKind::failed, "no answer within 0.5 s"},
-        {at, How::garbage, ErrorKind::failed, "what is no answer"},
-        {at, How::nonsense, ErrorKind::failed, "what is no answer"},
-        {at, How::flood, ErrorKind::failed, "what is no answer"},
+        {at, How::garbage, ErrorKind::failed, "an invalid reply"},
+        {at, How::nonsense, ErrorKind::failed, "an invalid reply"},
+        {at, How::flood, ErrorKind::failed, "an invalid reply"},
     };
     for (const Break& b : breaks) {
       PeerClient client(double_peer({std::string(b.at), b.how}));
@@ -91,7 +91,7 @@ TEST(PeerClient, AnAnswerOfAnotherSizeIsNone) {
     PeerClient client(double_peer({at, PeerFault::How::short_answer}));
     const auto times = all_of(client);
     ASSERT_FALSE(times);
-    EXPECT_NE(times.error().message.find("what is no answer"), std::string::npos) << times.error().message;
+    EXPECT_NE(times.error().message.find("an invalid reply"), std::string::npos) << times.error().message;
   }
 }
 

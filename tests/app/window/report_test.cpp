@@ -58,9 +58,9 @@ TEST(ReportText, GrowthStandsBesideThatOfTheWork) {
 }
 
 TEST(ReportText, TwoGpusOfOneNameAreTwo) {
-  EXPECT_TRUE(has(report_text(picture_of(2, 0, {"GPU-1", "GPU-1"}), {}, ""), "Taken on NVIDIA H100, "));
+  EXPECT_TRUE(has(report_text(picture_of(2, 0, {"GPU-1", "GPU-1"}), {}, ""), "Measured on NVIDIA H100, "));
   const std::string two = report_text(picture_of(2, 0, {"GPU-1", "GPU-2"}), {}, "");
-  EXPECT_TRUE(has(two, "Taken on NVIDIA H100 (GPU-1) and NVIDIA H100 (GPU-2), ")) << two;
+  EXPECT_TRUE(has(two, "Measured on NVIDIA H100 (GPU-1) and NVIDIA H100 (GPU-2), ")) << two;
 }
 
 // Every run is told of, whatever their number: by its letter, or as one that stands in the rows alone.
@@ -70,7 +70,7 @@ TEST(ReportText, EveryLetterAndEveryRunIsAccountedFor) {
     const std::size_t lettered = std::min<std::size_t>(count, kMaxShownRuns);
     for (std::size_t n = 0; n < lettered && count > 1; ++n)
       EXPECT_TRUE(has(text, fmt::format("\n- {}: night {}", static_cast<char>('A' + n), count - lettered + n))) << text;
-    EXPECT_EQ(has(text, fmt::format("{} of {} runs are in rows.csv alone", count - lettered, count)), count > lettered)
+    EXPECT_EQ(has(text, fmt::format("{} of {} runs are only in rows.csv", count - lettered, count)), count > lettered)
         << text;
   }
 }

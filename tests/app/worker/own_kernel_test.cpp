@@ -76,7 +76,7 @@ TEST(WorkerOwnKernel, IsMeasuredAsAnyOther) {
   ASSERT_EQ(m->launches.size(), 1U);
   EXPECT_EQ(m->launches[0].name, "mine");
   EXPECT_DOUBLE_EQ(figure(*m, "registers_count").value, 40);
-  EXPECT_EQ(figure(*m, "tile_load_bytes").reason, "what a kernel of your own must load is not known to the program");
+  EXPECT_EQ(figure(*m, "tile_load_bytes").reason, "the program does not know what your kernel must load");
 }
 
 TEST(WorkerOwnKernel, IsKnownToTheWorkerAfterOneThatDied) {
@@ -98,7 +98,7 @@ TEST(WorkerOwnKernel, ThatNobodyBroughtIsNoKernel) {
   const auto m = client.measure(point_of(*mine()), {kPlenty, {}});
   ASSERT_TRUE(m) << m.error().message;
   EXPECT_EQ(m->state, RowState::refused);
-  EXPECT_NE(m->reason.find("there is no kernel 'mine@"), std::string::npos) << m->reason;
+  EXPECT_NE(m->reason.find("unknown kernel 'mine@"), std::string::npos) << m->reason;
 }
 
 TEST(WorkerOwnKernel, WithoutTheEntryOfItsHeaderSaysSo) {
@@ -110,7 +110,7 @@ TEST(WorkerOwnKernel, WithoutTheEntryOfItsHeaderSaysSo) {
   const auto m = client.measure(point_of(*kernel), {kPlenty, {}});
   ASSERT_TRUE(m) << m.error().message;
   EXPECT_NE(m->state, RowState::done);
-  EXPECT_NE(m->reason.find("the header names the entry his, and the text has no"), std::string::npos) << m->reason;
+  EXPECT_NE(m->reason.find("the header names the entry his, but the source has no"), std::string::npos) << m->reason;
 }
 
 TEST(WorkerOwnKernel, IsSampledAsAnyOther) {
@@ -128,8 +128,8 @@ TEST(WorkerOwnKernel, HasNoSourceWhereItsFileWasNotNamed) {
   const auto listing = list_kernel_here({"mine@12345678", {}, {}, "sm_90a"}, {});
   ASSERT_FALSE(listing);
   EXPECT_EQ(listing.error().message,
-            "mine@12345678 is a kernel of a file of your own that is not open here. Open its file, or let `attnscope "
-            "profile mine.cu` list its lines.");
+            "mine@12345678 is your own kernel, but its file is not open here. Open it, or list its lines with "
+            "`attnscope profile mine.cu`.");
 }
 
 // A sweep of the program's own rungs and the user's; a point that gives no answer ends at its limit.

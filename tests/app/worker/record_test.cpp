@@ -68,7 +68,7 @@ TEST(GpuRecording, OfARunThatWroteNothingIsNone) {
   const Asked a = small();
   const auto made = record_on_gpu(client, a.request("flash_simt"), h100(), soon());
   ASSERT_FALSE(made);
-  EXPECT_NE(made.error().message.find("flash_simt wrote nothing of query tile 0, key tile 0"), std::string::npos)
+  EXPECT_NE(made.error().message.find("flash_simt wrote nothing for query tile 0, key tile 0"), std::string::npos)
       << made.error().message;
 }
 
@@ -90,7 +90,7 @@ TEST(GpuRecording, AWorkerThatEndsMeanwhileIsReplaced) {
   const Asked a = small();
   const auto lost = client.record(a.request("naive"), soon());
   ASSERT_FALSE(lost);
-  EXPECT_NE(lost.error().message.find("the worker ended"), std::string::npos) << lost.error().message;
+  EXPECT_NE(lost.error().message.find("the worker exited"), std::string::npos) << lost.error().message;
   EXPECT_TRUE(client.record(a.request("naive"), soon()));
 }
 

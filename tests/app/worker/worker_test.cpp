@@ -100,8 +100,9 @@ TEST(Worker, UnknownGpuKernelOrShortTensorsAreRefused) {
   EXPECT_EQ(client.run(r, {kPlenty, {}}).error().kind, ErrorKind::cannot_run);
   r.kernel = "naive";
   r.problem.B = 2;
-  EXPECT_EQ(client.run(r, {kPlenty, {}}).error().message, "the request's tensors are shorter than its problem");
-  EXPECT_TRUE(client.run(request(nullptr), {kPlenty, {}}).error().message.find("GPU 1 open") != std::string::npos);
+  EXPECT_EQ(client.run(r, {kPlenty, {}}).error().message, "the request's tensors are shorter than its problem needs");
+  EXPECT_TRUE(client.run(request(nullptr), {kPlenty, {}}).error().message.find("already uses GPU 1") !=
+              std::string::npos);
 }
 
 class EveryCall : public testing::TestWithParam<std::string> {};
@@ -137,7 +138,7 @@ TEST_P(EveryCall, AWorkerThatDiesIsReplaced) {
   r.kernel = GetParam() == "allow_shared" ? "flash_simt" : "naive";
   const auto broken = client.run(r, {kPlenty, {}});
   ASSERT_FALSE(broken);
-  EXPECT_NE(broken.error().message.find("the worker ended (signal 9)"), std::string::npos) << broken.error().message;
+  EXPECT_NE(broken.error().message.find("the worker exited (signal 9)"), std::string::npos) << broken.error().message;
   EXPECT_TRUE(client.run(r, {kPlenty, {}}));
 }
 
@@ -194,7 +195,7 @@ TEST(Worker, AWorkerThatEndsWithoutAnAnswerIsNamed) {
   });
   const auto hello = client.hello({kPlenty, {}});
   ASSERT_FALSE(hello);
-  EXPECT_NE(hello.error().message.find("the worker ended (exit code 5)"), std::string::npos) << hello.error().message;
+  EXPECT_NE(hello.error().message.find("the worker exited (exit code 5)"), std::string::npos) << hello.error().message;
 }
 
 }  // namespace

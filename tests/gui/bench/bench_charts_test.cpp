@@ -122,7 +122,7 @@ TEST_F(BenchTest, AHiddenLineComesBackFromMenuStripAndTable) {
     const int before = drawn();
     menu("cpu_sequential");
     IM_CHECK_LT(drawn(), before);
-    menu("Show every line");
+    menu("Show all lines");
     IM_CHECK_EQ(drawn(), before);
     menu("cpu_sequential");
     IM_CHECK(look_at(ctx, "strip"));

@@ -71,7 +71,7 @@ TEST(LearnWays, InALowWindowALineForNewcomersBeginsTheFirstLesson) {
 TEST(LearnWays, TheLineForNewcomersStaysClosed) {
   TestWindow w(1440, 500, "", true);
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
-    ctx->ItemClick("//Bar/Close the line");
+    ctx->ItemClick("//Bar/Close this line");
     ctx->Yield(2);
     IM_CHECK(!w.state().preferences.greet);
     IM_CHECK(ctx->ItemInfo("//Bar/New here", ImGuiTestOpFlags_NoError).ID == 0);

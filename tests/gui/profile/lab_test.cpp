@@ -188,7 +188,7 @@ TEST_F(LabWindowTest, AnExperimentOpensByOneClickAndRevertTakesItBack) {
     ctx->SetRef(lab_child("lab_editor"));
     ctx->ItemClick("Difference");
     ctx->Yield(2);
-    ctx->ItemClick("Text");
+    ctx->ItemClick("Editor");
     ctx->SetRef(lab_child("lab_strip"));
     ctx->ItemClick("Keep in Bench");
     ctx->Yield(2);

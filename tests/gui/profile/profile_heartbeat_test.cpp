@@ -112,7 +112,7 @@ TEST_F(HeartbeatWindowTest, WhereThereIsNoneItIsSaidAndTheRestStays) {
     ctx->SetRef(shown_child("profile_heartbeat"));
     IM_CHECK(!ctx->ItemExists("beat_chart"));
     ctx->SetRef(shown_child("profile_strip"));
-    IM_CHECK(ctx->ItemExists("Listen to it"));
+    IM_CHECK(ctx->ItemExists("Read heartbeat"));
     ctx->ItemClick("Figures");
     IM_CHECK(view().page == ProfilePage::figures);
     ctx->ItemClick("Heartbeat");

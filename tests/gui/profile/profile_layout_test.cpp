@@ -238,7 +238,7 @@ TEST_F(ProfileLayoutTest, TheProblemAndTheDeviceStandInTheStripWhereNoPanelHasTh
         IM_CHECK_EQ(ctx->ItemExists("profile_problem"), expected);
         if (!expected) return;
         const ImRect note = ctx->ItemInfo("profile_problem").RectFull;
-        for (const char* chip : {"Sample it", "Listen to it", "Open in Bench", "Figures"}) {
+        for (const char* chip : {"Sample it", "Read heartbeat", "Open in Bench", "Figures"}) {
           if (!ctx->ItemExists(chip)) continue;
           const ImRect other = ctx->ItemInfo(chip).RectFull;
           IM_CHECK(note.Max.x < other.Min.x || note.Min.y >= other.Max.y);

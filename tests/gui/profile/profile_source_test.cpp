@@ -67,7 +67,7 @@ TEST_F(ProfileSourceTest, TheMachineCodeOfTwoRowsIsCompared) {
   }));
   EXPECT_EQ(child("profile_phases"), nullptr) << "all of the room is the code's";
   ASSERT_TRUE(window->requests.clipboard);
-  EXPECT_EQ(*window->requests.clipboard, "\ttoy\n\t6 instructions alike\n");
+  EXPECT_EQ(*window->requests.clipboard, "\ttoy\n\t6 identical instructions\n");
 }
 
 TEST_F(ProfileSourceTest, KeysGoToHotLinesAndToWhatIsSearched) {

@@ -54,7 +54,7 @@ TEST_F(OwnKernelTest, AFileDroppedOnTheWindowIsAKernelThatThePaletteFinds) {
     choose_in_palette(ctx, name.c_str());
     IM_CHECK_STR_EQ(bench_kernel(state()).c_str(), name.c_str());
     IM_CHECK(state().view.workspace == Workspace::profile);
-    choose_in_palette(ctx, ("Take out " + name).c_str());
+    choose_in_palette(ctx, ("Remove " + name).c_str());
     IM_CHECK(state().document.sweep.own.empty());
   }));
 }

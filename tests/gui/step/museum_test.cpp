@@ -23,7 +23,7 @@ TEST(MuseumWindow, AnExhibitIsOpenedFoundOutAndLeftByMouse) {
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->ItemClick("//Bar/Kernel");
     ctx->Yield(2);
-    ctx->ItemClick("//$FOCUSED/Wrong on purpose");
+    ctx->ItemClick("//$FOCUSED/Deliberately wrong");
     ctx->Yield(2);
     ctx->ItemClick("//**/Outside the range of its values");
     settle(w, ctx);
@@ -80,7 +80,7 @@ TEST(MuseumWindow, ARandomExhibitIsDrawnAndRevealedByMouse) {
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->ItemClick("//Bar/Kernel");
     ctx->Yield(2);
-    ctx->ItemClick("//$FOCUSED/Wrong on purpose");
+    ctx->ItemClick("//$FOCUSED/Deliberately wrong");
     ctx->Yield(2);
     ctx->ItemClick("//**/Random exhibit");
     settle(w, ctx);

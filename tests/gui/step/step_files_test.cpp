@@ -263,10 +263,10 @@ TEST(StepPictures, StepsAreAskedForInASmallWindow) {
     ctx->ItemInputValue("//$FOCUSED/##first", 5);
     ctx->ItemInputValue("//$FOCUSED/##last", 2);
     ctx->Yield(2);
-    IM_CHECK((ctx->ItemInfo("//$FOCUSED/Make them").ItemFlags & ImGuiItemFlags_Disabled) != 0);
+    IM_CHECK((ctx->ItemInfo("//$FOCUSED/Create").ItemFlags & ImGuiItemFlags_Disabled) != 0);
     ctx->ItemInputValue("//$FOCUSED/##last", 7);
     ctx->Yield(2);
-    IM_CHECK((ctx->ItemInfo("//$FOCUSED/Make them").ItemFlags & ImGuiItemFlags_Disabled) == 0);
+    IM_CHECK((ctx->ItemInfo("//$FOCUSED/Create").ItemFlags & ImGuiItemFlags_Disabled) == 0);
     ctx->ItemClick("//$FOCUSED/Close");
   }));
 }

@@ -26,7 +26,7 @@ TEST(Bytes, RefusesWhatIsNoSizeWithWhatWouldDo) {
     ASSERT_FALSE(r) << text;
     EXPECT_NE(r.error().message.find("such as 512M or 80G"), std::string::npos) << text;
   }
-  EXPECT_NE(parse_bytes("8388608T").error().message.find("more than a size can be"), std::string::npos);
+  EXPECT_NE(parse_bytes("8388608T").error().message.find("is too large"), std::string::npos);
 }
 
 TEST(Bytes, ShowsThreeDigits) {

@@ -207,12 +207,12 @@ TEST(CpuBackward, RefusesAForwardAndStopsWhenAsked) {
     EXPECT_EQ(stopped.error().kind, ErrorKind::cancelled) << row.id;
     const auto refused = run_on_cpu(row, forward_of(p), {}, in, 0, {});
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().message.find("takes the pass backward, not forward"), std::string::npos);
+    EXPECT_NE(refused.error().message.find("supports the pass backward, not forward"), std::string::npos);
   }
   Inputs without = in;
   without.lse.reset();
   EXPECT_EQ(run_on_cpu(cpu_backward_table().front(), p, {}, without, 0, {}).error().message,
-            "LSE of this problem is missing.");
+            "LSE is missing for this problem.");
 }
 
 // What a wrong backward would do: the rule sees it.

@@ -153,7 +153,7 @@ TEST(Pages, OfAWrongTableAreRefusedInWords) {
   EXPECT_EQ(refusal(), "The inputs: entry 1 of batch 1 in the page table is -1; the pool has pages 0 to 10.");
   in.page_table = good;
   in.page_table.pop_back();
-  EXPECT_EQ(refusal(), "The inputs: the page table has 8 entries, the problem asks for 3 x 3.");
+  EXPECT_EQ(refusal(), "The inputs: the page table has 8 entries, but the problem needs 3 x 3.");
   in.page_table.clear();
   EXPECT_NE(refusal().find("has 0 entries"), std::string::npos);
 }

@@ -27,11 +27,11 @@ TEST(CatalogueFile, GivesWhatIsTranslated) {
 // A text with an argument that English has not would end the program where it is said.
 TEST(CatalogueFile, RefusesATextWithOtherArguments) {
   for (const auto& [entry, words] : {
-           std::pair{R"({"en": "{0} of {1}", "to": "{0}"})", "'{0}' has other arguments than '{0} of {1}'"},
-           std::pair{R"({"en": "{0}", "to": "{0} {1}"})", "other arguments"},
-           std::pair{R"({"en": "{0:.1f}", "to": "{0:d}"})", "other arguments"},
-           std::pair{R"({"en": ["{0} row", "{0} rows"], "to": ["{0} Zeile"]})", "1 forms; 2 would do"},
-           std::pair{R"({"en": "a", "to": ["a", "b"]})", "2 forms; 1 would do"},
+           std::pair{R"({"en": "{0} of {1}", "to": "{0}"})", "'{0}' and '{0} of {1}'"},
+           std::pair{R"({"en": "{0}", "to": "{0} {1}"})", "different arguments"},
+           std::pair{R"({"en": "{0:.1f}", "to": "{0:d}"})", "different arguments"},
+           std::pair{R"({"en": ["{0} row", "{0} rows"], "to": ["{0} Zeile"]})", "1 forms instead of 2"},
+           std::pair{R"({"en": "a", "to": ["a", "b"]})", "2 forms instead of 1"},
        }) {
     const auto c = parse_catalogue(file_of(entry), "de.json");
     ASSERT_FALSE(c) << entry;

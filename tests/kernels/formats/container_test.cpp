@@ -82,14 +82,14 @@ TEST(Container, FormatAndVersionStandFirst) {
 }
 
 TEST(Container, RefusesOtherFormatsAndNewerVersionsInWords) {
-  EXPECT_NE(refusal(zip_of_session("{\"version\": 1}")).find("not of AttnScope"), std::string::npos);
-  EXPECT_NE(refusal(zip_of_session("[1]")).find("not of AttnScope"), std::string::npos);
+  EXPECT_NE(refusal(zip_of_session("{\"version\": 1}")).find("not from AttnScope"), std::string::npos);
+  EXPECT_NE(refusal(zip_of_session("[1]")).find("not from AttnScope"), std::string::npos);
   EXPECT_NE(refusal(zip_of_session(R"({"format": "attnscope"})")).find("no version"), std::string::npos);
   EXPECT_NE(refusal(zip_of_session(R"({"format": "attnscope", "version": 0})")).find("no version"), std::string::npos);
   EXPECT_NE(refusal(zip_of_session(R"({"format": "attnscope", "version": "1"})")).find("no version"),
             std::string::npos);
   EXPECT_EQ(refusal(zip_of_session(R"({"format": "attnscope", "version": 4})")),
-            "x.attn was written by a newer AttnScope (format 4); this program reads formats 1 to 3.");
+            "x.attn was written by a newer AttnScope (format 4); this version reads formats 1 to 3.");
   EXPECT_NE(refusal(zip_of_session(R"({"format": "attnscope", "version": 18446744073709551615})")).find("newer"),
             std::string::npos);
 }
@@ -106,7 +106,7 @@ TEST(Container, BoundsTheDepthOfJson) {
     return std::string(static_cast<std::size_t>(depth), '[') + std::string(static_cast<std::size_t>(depth), ']');
   };
   EXPECT_TRUE(parse_json(nested(64), "t", 64));
-  EXPECT_EQ(parse_json(nested(65), "t", 64).error().message, "t is nested more than 64 deep.");
+  EXPECT_EQ(parse_json(nested(65), "t", 64).error().message, "t is nested more than 64 levels deep.");
   EXPECT_FALSE(parse_json(std::string(1000000, '['), "t", 64));
   EXPECT_FALSE(parse_json(std::string(1000000, '{'), "t", 64));
   EXPECT_TRUE(parse_json("\"" + std::string(100, '[') + "\\\"" + std::string(100, '[') + "\"", "t", 64));
@@ -118,7 +118,7 @@ TEST(Container, RefusesEveryTruncationAndWhatIsNoZip) {
   for (std::size_t length = 0; length < whole.size(); ++length) {
     ASSERT_NE(refusal(whole.substr(0, length)), "accepted") << length;
   }
-  EXPECT_NE(refusal("not a zip").find("not an AttnScope file"), std::string::npos);
+  EXPECT_NE(refusal("not a zip").find("not a complete AttnScope file"), std::string::npos);
   EXPECT_EQ(refusal(""), "x.attn is empty.");
 }
 
@@ -144,7 +144,7 @@ TEST(Container, RefusesEncryptedEntriesAndUnknownCompression) {
   const std::string zip = zip_text(sample());
   EXPECT_NE(refusal(with_field(zip, 6, 8, 1)).find("encrypted"), std::string::npos)
       << refusal(with_field(zip, 6, 8, 1));
-  EXPECT_NE(refusal(with_field(zip, 8, 10, 12)).find("compressed by method 12"), std::string::npos)
+  EXPECT_NE(refusal(with_field(zip, 8, 10, 12)).find("compressed with method 12"), std::string::npos)
       << refusal(with_field(zip, 8, 10, 12));
 }
 
@@ -158,7 +158,7 @@ TEST(Container, ChecksItsLimitsBeforeItDecompresses) {
   EXPECT_NE(refusal(zip, limits).find("its entries claim more than"), std::string::npos);
   limits = {};
   limits.max_entries = 3;
-  EXPECT_NE(refusal(zip, limits).find("has 4 entries; at most 3"), std::string::npos);
+  EXPECT_NE(refusal(zip, limits).find("has 4 entries; the limit is 3"), std::string::npos);
   limits = {};
   limits.max_json_bytes = 10;
   EXPECT_NE(refusal(zip, limits).find("session.json claims"), std::string::npos);

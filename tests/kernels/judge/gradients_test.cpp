@@ -276,7 +276,7 @@ TEST(Gradients, WhatIsNotFiniteIsLeftOutOfItsHeadAloneAndMattersNotBeyondTheLeng
   EXPECT_EQ(v.of(Tensor::d_q)->unjudged.from_v, 4 * 4);
   EXPECT_EQ(v.of(Tensor::d_q)->judged, 4 * 4);
   EXPECT_EQ(v.of(Tensor::d_k)->unjudged.from_v, 6 * 4);
-  EXPECT_NE(unjudged_words(v).find("16 elements of dQ, which a number that is not finite may or may not reach"),
+  EXPECT_NE(unjudged_words(v).find("16 elements of dQ, which a non-finite number may or may not reach"),
             std::string::npos)
       << unjudged_words(v);
 }
@@ -324,7 +324,7 @@ TEST(Gradients, AnAnswerOfAnotherShapeIsRefused) {
   out.d_k = Array(DType::f32, {1, 1, 3, 2});
   const Verdict v = judge(p, in, ref, out, choose_rows(p, true));
   EXPECT_FALSE(v.pass);
-  EXPECT_EQ(v.reason, "dK is f32 [1, 1, 3, 2], the problem asks for f32 [1, 1, 4, 2]");
+  EXPECT_EQ(v.reason, "dK is f32 [1, 1, 3, 2], but the problem needs f32 [1, 1, 4, 2]");
 }
 
 }  // namespace

@@ -264,7 +264,9 @@ TEST(Judge, AVerdictThatJudgedNothingIsNoPass) {
   EXPECT_EQ(v.judged(), 0);
   EXPECT_EQ(v.of(Tensor::o)->unjudged.overflow, 2);
   EXPECT_EQ(v.of(Tensor::lse)->unjudged.beyond_fp32, 2);
-  EXPECT_EQ(v.reason, "not judged: 2 elements of O, which the dtype cannot hold; 2 LSE, whose scores fp32 cannot hold");
+  EXPECT_EQ(v.reason,
+            "not judged: 2 elements of O, which are beyond the range of the dtype; 2 LSE, whose scores are beyond the "
+            "range of fp32");
 }
 
 TEST(Judge, RefusesNanWhereTheReferenceIsFinite) {

@@ -38,7 +38,7 @@ TEST(Softcap, MustBeANumberAboveZero) {
   }
   for (const double bad : {0.0, -1.0, kInf, -kInf, std::nan(""), 1e31, 1e-31}) {
     p.softcap = bad;
-    EXPECT_NE(refusal(p).find("The softcap is "), std::string::npos) << bad << ": " << refusal(p);
+    EXPECT_NE(refusal(p).find("Invalid softcap "), std::string::npos) << bad << ": " << refusal(p);
     EXPECT_NE(refusal(p).find("above 0"), std::string::npos) << bad;
   }
 }
@@ -51,7 +51,7 @@ TEST(Alibi, SlopesAreOneAHeadOrOneABatchAndHead) {
   }
   for (const std::size_t bad : {1U, 2U, 4U, 12U}) {
     p.alibi = std::vector<float>(bad, 0.5F);
-    EXPECT_NE(refusal(p).find("one a query head (Hq = 3), or one a batch and head (2 x 3 = 6)"), std::string::npos)
+    EXPECT_NE(refusal(p).find("one a query head (Hq = 3), one per batch and head (2 x 3 = 6)"), std::string::npos)
         << refusal(p);
   }
   p.alibi = std::vector<float>{1, std::numeric_limits<float>::quiet_NaN(), 1};
@@ -117,14 +117,14 @@ TEST(Scores, OfABrokenFileAreRefusedWithItsPlace) {
                           "{}", "null", "[[1, 2, 3], [4, 5, 6], [7, 8, 9]]"}) {
     nlohmann::json j = problem_to_json(p);
     j["alibi"] = nlohmann::json::parse(bad);
-    EXPECT_EQ(refused(j), "here: \"alibi\" must be a list of Hq numbers that fp32 holds, or B lists of Hq.") << bad;
+    EXPECT_EQ(refused(j), "here: \"alibi\" must be a list of Hq numbers in the range of fp32, or B such lists.") << bad;
   }
   nlohmann::json j = problem_to_json(p);
   j["alibi"] = {1, 2, 1e300};
   EXPECT_NE(refused(j).find("ALiBi slope 2 is inf"), std::string::npos) << refused(j);
   j = problem_to_json(p);
   j["softcap"] = -3;
-  EXPECT_NE(refused(j).find("here: The softcap is -3"), std::string::npos) << refused(j);
+  EXPECT_NE(refused(j).find("here: Invalid softcap -3"), std::string::npos) << refused(j);
 }
 
 TEST(Scores, OfTwoProblemsHaveTheSameWordsWhereTheyAreTheSame) {

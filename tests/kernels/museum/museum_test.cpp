@@ -45,14 +45,14 @@ const std::map<std::string_view, Expected>& expected() {
       {"forgotten_alpha", {Phase::rescale, Slot::alpha, "α was forgotten"}},
       {"alpha_on_l_only", {Phase::output, Slot::o_new, "O was not multiplied by α"}},
       {"alpha_on_o_only", {Phase::sum, Slot::l_new, "ℓ was not multiplied by α"}},
-      {"mask_off_by_one", {Phase::mask, Slot::s, "off by one: queries see one key beyond"}},
+      {"mask_off_by_one", {Phase::mask, Slot::s, "off by one: queries also see the key after"}},
       {"max_not_carried", {Phase::max, Slot::m_new, "not carried over"}},
       {"l_in_bf16", {Phase::sum, Slot::l_new, "kept in bf16"}},
       {"infinity_minus_infinity", {Phase::rescale, Slot::alpha, "−∞ − (−∞)"}},
-      {"delta_left_out", {*phase_named("score_gradient"), *slot_named("ds"), "δ was left out"}},
+      {"delta_left_out", {*phase_named("score_gradient"), *slot_named("ds"), "δ is missing"}},
       {"scale_twice", {*phase_named("store_dkv"), *slot_named("dk"), "the scale twice"}},
       {"dq_race", {*phase_named("query_gradient"), *slot_named("dq"), "part of dQ is lost"}},
-      {"mask_only_forward", {Phase::mask, Slot::s, "lets queries see keys that are hidden"}},
+      {"mask_only_forward", {Phase::mask, Slot::s, "shows queries keys that should be hidden"}},
   };
   return kExpected;
 }
@@ -216,7 +216,7 @@ struct Unknown {
 TEST(FirstWrong, OtherBugsAreFoundAtTheirStepWithAFittingCause) {
   const Unknown unknown[] = {
       {cpu::wrong_previous_values::cpu_flash_row(), Phase::output, Slot::o_new, "values of key tile 0"},
-      {cpu::wrong_sum_before_last::cpu_flash_row(), Phase::normalise, Slot::o_new, "ℓ as it stood after key tile 1"},
+      {cpu::wrong_sum_before_last::cpu_flash_row(), Phase::normalise, Slot::o_new, "ℓ as of key tile 1"},
       {cpu::wrong_padding_counted::cpu_flash_row(), Phase::sum, Slot::l_new, "past the last key count"}};
   Piece like = **find_piece("alpha_on_o_only");
   like.problem.Lq = 8;

@@ -355,7 +355,7 @@ void expect_found(const Recording& rec, std::string_view phase, std::string_view
 TEST(BackwardRecording, AForgottenDeltaIsHeldAgainstTheRightNumbers) {
   for (const std::int64_t outside : kLoopsOutside) {
     const Recording rec = what_if(kSubtractDelta, 0, outside);
-    expect_found(rec, "score_gradient", "ds", "δ was left out");
+    expect_found(rec, "score_gradient", "ds", "δ is missing");
     EXPECT_EQ(outcome_of(*verdict_of(rec, {})), Outcome::wrong);
     const EventIndex e = first_of(rec, "score_gradient");
     const ExactTile exact(rec, 0, 0, rec.events[e].id.i);

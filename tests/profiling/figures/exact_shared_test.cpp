@@ -50,7 +50,7 @@ TEST(ExactShared, CountsOfInstructionsTakeThePlaceOfTheRangesCounter) {
   EXPECT_EQ(figure(exact, "shared_conflicts_count").value, 2);
   const std::string& method = figure(exact, "shared_conflicts_count").method;
   EXPECT_NE(method.find("counted at each instruction"), std::string::npos) << method;
-  EXPECT_NE(method.find("the counter of the whole range says 6"), std::string::npos) << method;
+  EXPECT_NE(method.find("the counter for the whole range says 6"), std::string::npos) << method;
   KernelCounts without = counts();
   without.metrics[static_cast<std::size_t>(InstructionCounter::shared)].clear();
   m.counts = std::make_shared<const KernelCounts>(without);

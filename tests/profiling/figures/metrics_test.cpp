@@ -153,7 +153,7 @@ TEST(Figures, TheShareOfPeakIsOfThePipeThatTheProductsRunOn) {
   fill_figures(m);
   EXPECT_FALSE(figure(m, "peak_share_pct").available());
   EXPECT_EQ(figure(m, "peak_share_pct").reason,
-            "its products run on the tensor cores, whose peak was not measured in this session");
+            "its products run on tensor cores, whose peak was not measured in this session");
   m.peaks.tensor_gflops = 200;
   fill_figures(m);
   EXPECT_DOUBLE_EQ(figure(m, "peak_share_pct").value, 53.6870912);

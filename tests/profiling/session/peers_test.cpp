@@ -63,9 +63,9 @@ TEST(PeerRows, HaveTimeRateAndErrorAndSayWhyNothingElse) {
   EXPECT_DOUBLE_EQ(figure(m, "time_us_median").value, 11);
   EXPECT_TRUE(figure(m, "tflops").available());
   EXPECT_TRUE(figure(m, "error_abs").available());
-  EXPECT_NE(figure(m, "lse_error_abs").reason.find("without LSE"), std::string::npos);
+  EXPECT_NE(figure(m, "lse_error_abs").reason.find("returns no LSE"), std::string::npos);
   for (const char* none : {"dram_read_bytes", "registers_count", "memory_peak_bytes", "compulsory_bytes"})
-    EXPECT_EQ(figure(m, none).reason, "of a peer time and error alone are taken") << none;
+    EXPECT_EQ(figure(m, none).reason, "only time and error are measured for a peer") << none;
 }
 
 TEST(PeerRows, StandInTheCsvWithTheirTurns) {

@@ -49,7 +49,7 @@ TEST(Regression, TheRatioIsEarlierOverNowAndFallsUnderItsBoundAlone) {
   EXPECT_FALSE(fell(r, 0.97));
   EXPECT_TRUE(fell(r, 0.971));
   EXPECT_TRUE(says(r, "0.970 of its earlier speed")) << words_of(r);
-  EXPECT_TRUE(says(r, "100.0 us, earlier 97.0 us")) << words_of(r);
+  EXPECT_TRUE(says(r, "100.0 us, previously 97.0 us")) << words_of(r);
 }
 
 TEST(Regression, NoiseIsThatOfBothMedians) {
@@ -71,7 +71,7 @@ TEST(Regression, APartnerIsOfTheSameProblemDeviceCachesAndOptions) {
   const Measurement now = timed("cpu_flash", 100);
   Measurement other = timed("cpu_flash", 50);
   other.key.problem.Lq = 64;
-  EXPECT_TRUE(says(held(now, session({other})), "no time of this kernel on this problem"));
+  EXPECT_TRUE(says(held(now, session({other})), "no time for this kernel on this problem"));
   other = timed("cpu_flash", 50);
   other.key.device = "another device";
   EXPECT_TRUE(says(held(now, session({other})), "measured on another device there"));
@@ -81,7 +81,7 @@ TEST(Regression, APartnerIsOfTheSameProblemDeviceCachesAndOptions) {
   Measurement wide = timed("cpu_flash", 50), narrow = timed("cpu_flash", 60);
   wide.key.options.bc = 64;
   narrow.key.options.bc = 32;
-  EXPECT_TRUE(says(held(now, session({wide, narrow})), "2 rows of it, each with other options"));
+  EXPECT_TRUE(says(held(now, session({wide, narrow})), "2 such rows, each with other options"));
   EXPECT_TRUE(says(held(now, session({wide})), "with other options"));
   EXPECT_DOUBLE_EQ(held(now, session({wide, timed("cpu_flash", 80)})).ratio, 0.8);
   for (const auto& earlier : {session({other}), session({wide, narrow})}) EXPECT_FALSE(fell(held(now, earlier), 0.97));
@@ -102,7 +102,7 @@ TEST(Regression, WhatIsNoLongerMeasuredFalls) {
   const auto earlier = session({timed("cpu_flash", 50)});
   const HeldRow r = held(now, earlier);
   EXPECT_TRUE(fell(r, 0.1));
-  EXPECT_TRUE(says(r, "failed (it broke), earlier 50.0 us")) << words_of(r);
+  EXPECT_TRUE(says(r, "failed (it broke), previously 50.0 us")) << words_of(r);
   // What broke then as well is no news.
   EXPECT_FALSE(fell(held(now, session({now})), 0.97));
 }
@@ -140,9 +140,9 @@ TEST(Regression, WhatElseDiffersIsNamed) {
   const HeldRow powered = held(held_down, free_run);
   EXPECT_EQ(powered.unfair.size(), 2U);
   EXPECT_TRUE(says(powered, "power limit in W 500 against 700")) << words_of(powered);
-  EXPECT_TRUE(says(powered, "clocks held down (power limit) in 80 against 0 % of the readings")) << words_of(powered);
+  EXPECT_TRUE(says(powered, "clocks throttled (power limit) in 80 against 0 % of the readings")) << words_of(powered);
   for (const char* words :
-       {"two devices of the name one device", "driver 580.2 against 550.1", "SM clock in MHz 1200 against 1980",
+       {"two devices named one device", "driver 580.2 against 550.1", "SM clock in MHz 1200 against 1980",
         "timed by CUDA events against CUPTI kernel time stamps"})
     EXPECT_TRUE(says(r, words)) << words << "\n" << words_of(r);
 }

@@ -207,7 +207,7 @@ TEST_F(SessionFile, DerivedFiguresAreComputedAgainWhateverTheFileSays) {
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ(figure(back->runs.at(0).rows[0], id).value, right.value);
     ASSERT_EQ(back->notes.size(), 1U);
-    EXPECT_NE(back->notes[0].find(std::string("1 figure did not follow")), std::string::npos) << back->notes[0];
+    EXPECT_NE(back->notes[0].find(std::string("1 figure did not match")), std::string::npos) << back->notes[0];
     EXPECT_NE(back->notes[0].find(std::string("measurement 0: ") + id), std::string::npos) << back->notes[0];
     j["measurements"][0]["figures"].erase(id);
     back = read_json(j);

@@ -173,11 +173,11 @@ TEST(SessionVersion3, HostileRowsAreRefusedInWords) {
   };
   expect("\"dealing\"", [](json& j) { j["ranks"]["dealing"] = "by lot"; });
   expect("\"carrier\"", [](json& j) { j["ranks"]["carrier"] = "pigeon"; });
-  expect("has the name of no tensor: 'w'", [](json& j) { j["ranks"]["travels"][0] = "w"; });
+  expect("has an unknown tensor name: 'w'", [](json& j) { j["ranks"]["travels"][0] = "w"; });
   expect("K travels twice", [](json& j) { j["ranks"]["travels"][1] = "k"; });
-  expect("dK travels, which", [](json& j) { j["ranks"]["travels"][1] = "dk"; });
+  expect("dK travels, but", [](json& j) { j["ranks"]["travels"][1] = "dk"; });
   expect("rank 1 runs from 1.25 to 1", [](json& j) { j["ranks"]["devices"][1]["end_us"] = 1; });
-  expect("1 ranks; 2 to 1024 can be", [](json& j) { j["ranks"]["devices"].erase(1); });
+  expect("1 ranks; use 2 to 1024", [](json& j) { j["ranks"]["devices"].erase(1); });
   expect("at most 1024 elements", [](json& j) { j["ranks"]["devices"] = json(std::vector<int>(1025)); });
   expect("\"sent_bytes\"", [](json& j) { j["ranks"]["devices"][0]["sent_bytes"] = -1; });
   expect("must be a JSON object", [](json& j) { j["ranks"] = 3; });
@@ -193,9 +193,9 @@ TEST(SessionVersion3, HostileVerdictsOfOutputsAreRefusedInWords) {
     ASSERT_FALSE(read) << words;
     EXPECT_NE(read.error().message.find(words), std::string::npos) << read.error().message;
   };
-  expect("\"dx\" is the name of no tensor", [](json& j) { j["outputs"]["dx"] = j["outputs"]["dq"]; });
+  expect("\"dx\" is not the name of a tensor", [](json& j) { j["outputs"]["dx"] = j["outputs"]["dq"]; });
   expect("here.outputs.dk: \"error\" is -1", [](json& j) { j["outputs"]["dk"]["error"] = -1; });
-  expect("\"judged\" must be a whole number", [](json& j) { j["outputs"]["dk"]["judged"] = "all"; });
+  expect("\"judged\" must be an integer", [](json& j) { j["outputs"]["dk"]["judged"] = "all"; });
   expect("\"outputs\" must be an object", [](json& j) { j["outputs"] = json::array(); });
 }
 
@@ -220,7 +220,9 @@ TEST(Verdict, AnOutputOfItsOwnIsToldByName) {
   EXPECT_EQ(v.judged(), 96 + 160 + 120);
   EXPECT_TRUE(v.no_lse());
   EXPECT_EQ(v.lse_error(), 0);
-  EXPECT_EQ(unjudged_words(v), "2 elements of dK, which the dtype cannot hold; 1 dK, whose scores fp32 cannot hold");
+  EXPECT_EQ(
+      unjudged_words(v),
+      "2 elements of dK, which are beyond the range of the dtype; 1 dK, whose scores are beyond the range of fp32");
   Verdict made;
   made.at(Tensor::lse).error = 0.5;
   made.at(Tensor::o).error = 0.25;

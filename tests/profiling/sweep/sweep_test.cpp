@@ -153,7 +153,7 @@ TEST(SweepPoints, RaggedBatchesFollowTheAxis) {
   s.values = {640};
   const auto both = validate(s);
   ASSERT_FALSE(both);
-  EXPECT_NE(both.error().message.find("leave one of the two out"), std::string::npos);
+  EXPECT_NE(both.error().message.find("omit one of the two"), std::string::npos);
 }
 
 TEST(Sweep, GivesOneRowAPointInOrderWithProgress) {

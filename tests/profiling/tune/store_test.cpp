@@ -107,9 +107,9 @@ TEST_F(TunedStore, ADamagedFileIsRefusedInWordsAndStays) {
   std::string changed = good;
   changed.replace(changed.find("\"br\": 96"), 8, "\"br\": 48");
   write(changed);
-  EXPECT_NE(refusal().find("its checksum does not hold"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("its checksum is wrong"), std::string::npos) << refusal();
   write(good.substr(0, good.size() / 2));
-  EXPECT_NE(refusal().find("damaged: no JSON object"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("damaged: not a JSON object"), std::string::npos) << refusal();
   write("");
   EXPECT_NE(refusal().find("damaged"), std::string::npos) << refusal();
   write(good);
@@ -121,11 +121,11 @@ TEST_F(TunedStore, AFileOfAnotherKeyOrVersionIsRefused) {
   other.source_hash = "another";
   ASSERT_TRUE(keep_tuned(folder.path(), other, chosen()));
   std::filesystem::rename(tuned_file(folder.path(), other), tuned_file(folder.path(), key));
-  EXPECT_NE(refusal().find("it is of another key"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("it has another key"), std::string::npos) << refusal();
   std::string words = text();
   words.replace(words.find("\"attnscope_tiles\": 1"), 20, "\"attnscope_tiles\": 9");
   write(words);
-  EXPECT_NE(refusal().find("its version is 9; this program reads 1"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("its version is 9; this version reads 1"), std::string::npos) << refusal();
 }
 
 TEST_F(TunedStore, WithoutADecisionNothingIsKept) {

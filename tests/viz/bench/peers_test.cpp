@@ -53,8 +53,10 @@ class BenchPeers : public BenchSceneTest {
 };
 
 TEST_F(BenchPeers, TheVerdictSaysWhatShareOfThePeersSpeedIsReachedInItsTurns) {
-  EXPECT_EQ(peers_line(with_peer(970, 1000)), "Peers: It reaches 0.97 of torch on the CPU (n = 24), timed in turns.");
-  EXPECT_EQ(peers_line(with_peer(1300, 1000)), "Peers: It reaches 1.30 of torch on the CPU (n = 24), timed in turns.");
+  EXPECT_EQ(peers_line(with_peer(970, 1000)),
+            "Peers: It has 0.97× the speed of torch on the CPU (n = 24), timed in turns.");
+  EXPECT_EQ(peers_line(with_peer(1300, 1000)),
+            "Peers: It has 1.30× the speed of torch on the CPU (n = 24), timed in turns.");
   EXPECT_EQ(peers_line(with_peer(1001, 1000)), "Peers: It is as fast as torch on the CPU (n = 24), timed in turns.");
 }
 
@@ -64,7 +66,7 @@ TEST_F(BenchPeers, TheTableSaysWhatAPeersRatioIsOver) {
   EXPECT_EQ(scene(m).table.note.find("in its turns"), std::string::npos) << "the baseline was not timed beside it";
   for (Measurement& row : rows_of(m))
     if (row.peer) row.peer->beside.push_back({"cpu_multicore", {}, times_of(5000)});
-  EXPECT_NE(scene(m).table.note.find("A peer's × cpu_multicore is over what that took in its turns."),
+  EXPECT_NE(scene(m).table.note.find("A peer's × cpu_multicore is relative to its time in the peer's turns."),
             std::string::npos)
       << scene(m).table.note;
 }
@@ -75,7 +77,7 @@ TEST_F(BenchPeers, TheSentenceFollowsItsFields) {
   PeerFacts& facts = *rows_of(m)[2].peer;
   facts.title = "another";
   facts.beside[0].time.n = 7;
-  EXPECT_EQ(peers_line(m), "Peers: It reaches 0.97 of another (n = 7), timed in turns.");
+  EXPECT_EQ(peers_line(m), "Peers: It has 0.97× the speed of another (n = 7), timed in turns.");
   facts.beside[0].time.ci_low = 900;
   facts.beside[0].time.ci_high = 1100;
   EXPECT_EQ(peers_line(m), "Peers: It can't be told from another (n = 7), timed in turns.");
@@ -88,14 +90,15 @@ TEST_F(BenchPeers, SeveralPeersStandInOneSentence) {
                             peer("a.py", "A", 512, 500, 1000), peer("b.py", "B", 512, 1001, 1000),
                             peer("c.py", "C", 512, 14000, 1000)});
   EXPECT_EQ(peers_line(m),
-            "Peers: It reaches 0.50 of A (n = 24), 14 of C (n = 24) and is as fast as B (n = 24), timed in turns.");
+            "Peers: It has 0.50× the speed of A (n = 24), 14× the speed of C (n = 24) and is as fast as B (n = 24), "
+            "timed in turns.");
 }
 
 TEST_F(BenchPeers, AWrongOrRefusedPeerIsNotComparedWith) {
   Model m = with_peer(970, 1000);
   rows_of(m)[2].verdict->pass = false;
   EXPECT_EQ(peers_line(m), "");
-  EXPECT_NE(scene(m).verdict.reason.find("Wrong answer from torch on the CPU"), std::string::npos);
+  EXPECT_NE(scene(m).verdict.reason.find("Wrong output from torch on the CPU"), std::string::npos);
   m = with_peer(970, 1000);
   rows_of(m)[2].state = RowState::refused;
   rows_of(m)[2].time = {};
@@ -221,10 +224,10 @@ TEST_F(BenchPeers, LadderStripAndTurnsHaveOneRatio) {
 }
 
 TEST_F(BenchPeers, ATurnThatDiffersFromTheOwnRowIsSaid) {
-  EXPECT_EQ(
-      peers_line(with_peer(970, 1500)),
-      "Peers: It reaches 0.65 of torch on the CPU (n = 24), timed in turns. There it took 1.50 ms, in its own row "
-      "1.02 ms.");
+  EXPECT_EQ(peers_line(with_peer(970, 1500)),
+            "Peers: It has 0.65× the speed of torch on the CPU (n = 24), timed in turns. There it took 1.50 ms; in its "
+            "own row, "
+            "1.02 ms.");
   EXPECT_EQ(peers_line(with_peer(970, 1040)).find("own row"), std::string::npos) << "within the noise";
 }
 

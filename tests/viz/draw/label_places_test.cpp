@@ -29,7 +29,7 @@ TEST(LabelPlaces, NothingStandsOutsideTheChart) {
   EXPECT_EQ(at.right, 100);
   EXPECT_EQ(at.top, 0);
   const std::array wide{LabelBox{50, 40, 250, 50}};
-  EXPECT_EQ(place_label(wide, {}, kInside).left, 0) << "its beginning is what is read first";
+  EXPECT_EQ(place_label(wide, {}, kInside).left, 0) << "its header is what is read first";
 }
 
 TEST(LabelPlaces, ANameIsNearerToItsOwnMarkThanToAnothers) {

@@ -63,8 +63,8 @@ void menu_button(ImVec2 size) {
     ImGui::GetWindowDrawList()->AddCircleFilled(
         {at.x + size.x / 2 + static_cast<float>(i) * s.px(4.5F), at.y + size.y / 2}, s.px(1.3F), ink, 8);
   tooltip(
-      tr("Fit, hide lines, copy. In the plot the wheel zooms, with Ctrl where the page scrolls; a drag moves, a double "
-         "click fits."));
+      tr("Fit, hide lines, copy. In the plot, the wheel zooms (with Ctrl where the page scrolls), "
+         "dragging pans, and a double click fits."));
 }
 
 void line_items(const BenchChart& chart, BenchCache& cache) {
@@ -78,7 +78,7 @@ void line_items(const BenchChart& chart, BenchCache& cache) {
     else
       cache.hidden.erase(line.id);
   }
-  if (!cache.hidden.empty() && ImGui::MenuItem(tr("Show every line"))) cache.hidden.clear();
+  if (!cache.hidden.empty() && ImGui::MenuItem(tr("Show all lines"))) cache.hidden.clear();
 }
 
 }  // namespace
@@ -138,7 +138,7 @@ void draw_chart_menu(std::size_t index, BenchCache& cache, Commands& commands) {
     ImGui::Separator();
     if (ImGui::MenuItem(tr("Copy the numbers")))
       commands.push_back(CopyText{chart_tsv(cache.scene, chart, cache.hidden)});
-    tooltip(tr("With tabs between, for a spreadsheet"));
+    tooltip(tr("Tab-separated, for a spreadsheet"));
   }
   ImGui::EndPopup();
 }

@@ -93,9 +93,10 @@ std::string why_empty(const State& state, const Model& model, const BenchSlices&
   const BenchSlice& slice = slices.front();
   if (model.task.running && slice.planned) return tr("The first point is being measured.");
   if (slice.planned) {
-    if (state.document.sweep.kernels.empty()) return tr("Tick a kernel: then Run draws it.");
+    if (state.document.sweep.kernels.empty()) return tr("Tick a kernel, then press Run.");
     const auto at = find_metric(metric);
-    return at ? phrase("{} of each kernel: Run draws it.", tr_of(metric_table()[*at].label)) : tr("Run draws it.");
+    return at ? phrase("{} of each kernel: press Run to draw it.", tr_of(metric_table()[*at].label))
+              : tr("Press Run to draw it.");
   }
   for (const Measurement* m : slice.rows) {
     const Figure& f = figure(*m, metric);
@@ -204,7 +205,7 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
       if (!line.points.empty()) chart.lines.push_back(std::move(line));
     }
   }
-  chart.dotted = tr("predicted for the sweep that is set up");
+  chart.dotted = tr("predicted for the planned sweep");
   if (metric.id == "occupancy_achieved_pct") add_theoretical(state, slices, unit, chart);
   const bool all_zero = std::all_of(chart.lines.begin(), chart.lines.end(), [](const BenchLine& line) {
     return std::all_of(line.points.begin(), line.points.end(), [](const BenchPoint& p) { return p.y == 0; });
@@ -213,7 +214,7 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
     chart.empty = why_empty(state, model, slices, metric.id);
   } else if (all_zero) {
     chart.lines.clear();
-    chart.empty = tr("0 for every kernel everywhere.");
+    chart.empty = tr("0 for every kernel at every point.");
   }
   bool log_by_itself = metric.id == "time_us_median" || (r.any && r.max >= kFarApart * r.min);
   const bool limited = asks_memory_limit(metric.id) && has_gpu_rows(slices) && !chart.lines.empty();
@@ -230,7 +231,7 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
   if (std::ranges::any_of(chart.lines, &BenchLine::peer))
     rest += phrase("{}dashed: peers, in turns with ours", rest.empty() ? "" : "; ");
   if (memory && rest.empty()) rest = no_longer_fits(*memory, slices.front());
-  if (limited && !memory) rest = tr("no GPU here whose memory would be the limit");
+  if (limited && !memory) rest = tr("no GPU here whose memory could be the limit");
   add_note(chart, unit.name, rest);
   return chart;
 }
@@ -258,7 +259,7 @@ void measured_bytes_lines(const State& state, const BenchSlice& slice, const Ben
     BenchLine min = line_of(state, slice, kernel, "compulsory_bytes", unit);
     const bool counted = !dram.points.empty(), predicted = slice.run == kPredictedRun;
     min.dotted = true;
-    if (counted) min.label += tr(", least");
+    if (counted) min.label += tr(", minimum");
     if (!counted && !predicted) min.label += tr(", predicted");
     if (!kernels.first(kernel) && (counted || predicted)) min.points.clear();  // the same in every run
     if (counted) chart.lines.push_back(std::move(dram));
@@ -299,7 +300,7 @@ BenchChart bytes_chart(const State& state, const Model& model, const BenchSlices
   if (chart.lines.empty()) chart.empty = why_empty(state, model, slices, "tile_load_bytes");
   chart.log_y = log_of(switches, kDramBytes).value_or(true) && !chart.lines.empty();
   set_range(chart);
-  chart.dotted = measured ? tr("predicted: the least of its order") : tr("predicted: every tile load");
+  chart.dotted = measured ? tr("predicted: the minimum for its order") : tr("predicted: all tile loads");
   add_note(chart, chart.lines.empty() ? "" : unit.name, measured ? tr("read and written, lower is better") : "");
   return chart;
 }
@@ -309,8 +310,8 @@ void name_reference(const State& state, const Model& model, BenchChart& chart) {
   const ListedRun* reference = find_run(model, state.document.runs.reference);
   chart.title = tr("Against run");
   if (reference == nullptr || chart.lines.empty()) return;
-  chart.unit = tr("times");
-  chart.note = phrase("times as fast as in {}", words_of(state.document.runs, reference->run));
+  chart.unit = tr("×");
+  chart.note = phrase("speed relative to {}", words_of(state.document.runs, reference->run));
 }
 
 // "times as fast as naive, cpu_multicore, each on its device"
@@ -321,9 +322,9 @@ void name_baselines(const State& state, const BenchSlice& slice, BenchChart& cha
     if (std::find(over.begin(), over.end(), id) == over.end()) over.push_back(std::move(id));
   }
   chart.title = tr("Speed-up");
-  chart.unit = chart.lines.empty() ? "" : tr("times");
+  chart.unit = chart.lines.empty() ? "" : tr("×");
   chart.note =
-      phrase("times as fast as {}{}", fmt::join(over, ", "), over.size() > 1 ? tr(", each on its device") : "");
+      phrase("speed relative to {}{}", fmt::join(over, ", "), over.size() > 1 ? tr(", on the same device") : "");
 }
 
 BenchChart chart_of(const State& state, const Model& model, const BenchSlices& slices, const std::string& metric,
@@ -341,7 +342,7 @@ BenchChart chart_of(const State& state, const Model& model, const BenchSlices& s
                 });
   if (metric == "tflops") chart.title = tr("Throughput");
   if (metric == "occupancy_achieved_pct") chart.title = tr("Occupancy");
-  if (metric == "occupancy_achieved_pct" && !chart.lines.empty()) chart.note = tr("% of the warps that an SM can hold");
+  if (metric == "occupancy_achieved_pct" && !chart.lines.empty()) chart.note = tr("% of the warps an SM can hold");
   if (metric == "time_us_median" && !chart.lines.empty()) chart.note += tr("; whiskers: quartiles");
   if (metric == "against_run_ratio") name_reference(state, model, chart);
   if (metric == "speedup_ratio") name_baselines(state, slices.front(), chart);
@@ -358,8 +359,7 @@ Result<void> check_chart_metric(std::string_view id) {
 Result<BenchMetric> bench_metric(std::string_view id) {
   if (id == kDramBytes)
     return BenchMetric{std::string(kDramBytes), tr("DRAM bytes"),
-                       tr("Bytes that main memory moved, read and written, with what was predicted of them."),
-                       MetricGroup::memory};
+                       tr("Bytes read from and written to main memory, with the predictions."), MetricGroup::memory};
   const auto at = find_metric(id);
   if (!at) return tl::unexpected(at.error());
   const MetricRow& metric = metric_table()[*at];

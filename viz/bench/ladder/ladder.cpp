@@ -106,7 +106,7 @@ std::optional<Number> conflicts(const Measurement& m, const LadderUnits&, std::s
   if (turns == nullptr || lost == nullptr) return std::nullopt;
   const double share = turns->value > 0 ? 100 * lost->value / turns->value : 0;
   return Number{percent_text(share), share,
-                phrase("{} of {} turns, {}", figure_text(lost->value), figure_text(turns->value), origin_words(*lost)),
+                phrase("{} of {} passes, {}", figure_text(lost->value), figure_text(turns->value), origin_words(*lost)),
                 true};
 }
 
@@ -132,21 +132,23 @@ std::optional<Number> instructions(const Measurement& m, const LadderUnits&, std
 // Their titles are the leads of the sentences.
 std::vector<Respect> respects() {
   std::vector<Respect> all{
-      {{"dram", tr("DRAM"), tr("Bytes that main memory moved, read and written.")}, Better::down, dram},
-      {{"warps", tr("Occupancy"), tr("Warps that were active, as a share of what an SM can hold.")},
+      {{"dram", tr("DRAM"), tr("Bytes read from and written to main memory.")}, Better::down, dram},
+      {{"warps", tr("Occupancy"), tr("Active warps as a fraction of what an SM can hold.")}, Better::neither, warps},
+      {{"registers", tr("Registers"), tr("Registers per thread, as assigned by the compiler.")},
        Better::neither,
-       warps},
-      {{"registers", tr("Registers"), tr("Registers that the compiler gave each thread.")}, Better::neither, registers},
+       registers},
       {{"conflicts", tr("Bank conflicts"),
-        tr("Extra turns of shared memory because threads of a warp met in one bank, as a "
-           "share of all turns. The hardware counts some turns of wide reads as well.")},
+        tr("Extra passes through shared memory because threads of a warp accessed the same bank, as a "
+           "fraction of all passes. The hardware also counts some passes of wide reads.")},
        Better::down,
        conflicts},
-      {{"tensor", tr("Tensor cores"), tr("How much of the time the tensor cores were busy.")}, Better::neither, tensor},
+      {{"tensor", tr("Tensor cores"), tr("Fraction of the time during which the tensor cores were busy.")},
+       Better::neither,
+       tensor},
   };
   if (instruction_metric() != nullptr)
     all.push_back(
-        {{"instructions", tr("Instructions"), tr("Instructions that warps ran.")}, Better::down, instructions});
+        {{"instructions", tr("Instructions"), tr("Instructions executed by warps.")}, Better::down, instructions});
   return all;
 }
 
@@ -296,8 +298,8 @@ void set_headline(LadderScene& scene, const Rows& rows, const Measurement* refer
     words += phrase(", {} times as fast as {}", times_text(first->time.median / best->time.median), first->key.kernel);
   if (reference != nullptr && is_not_ours(*reference))
     if (const auto share = share_of(*best, *reference))
-      words +=
-          fmt::format("{} {} of {}", first != best ? tr(" and") : ",", share_words(*share), shown_name(*reference));
+      words += phrase("{} {} times as fast as {}", first != best ? tr(" and") : ",", share_words(*share),
+                      shown_name(*reference));
   scene.headline = words + ".";
 }
 
@@ -306,7 +308,7 @@ std::string note_of(const LadderScene& scene, const Rows& rows, const BenchSlice
   std::string note = describe(rows.front()->key.problem) + ".";
   if (const std::string source = source_words(slice); !source.empty()) note += " " + sentence(source);
   if (!scene.share_title.empty()) note += phrase(" Bars: {}.", scene.share_title);
-  if (!gone.empty()) note += phrase(" Of no row here: {}.", fmt::join(gone, ", "));
+  if (!gone.empty()) note += phrase(" Not in any row here: {}.", fmt::join(gone, ", "));
   return note;
 }
 
@@ -328,8 +330,8 @@ std::string recorded_words(const State& state, const BenchSlice& slice, std::int
   const BenchPreset* preset = preset_of(state.document.sweep);
   if (preset == nullptr || preset->published.whose.empty() || !slice.of_this_sweep) return {};
   const PublishedShare& share = preset->published;
-  std::string words = phrase("Recorded: {} was published with {} to {} of torch's speed at such lengths", share.whose,
-                             share.low, share.high);
+  std::string words = phrase("Recorded: {} was published with {} to {} of the speed of torch at such lengths",
+                             share.whose, share.low, share.high);
   const Measurement* ours = row_at(slice, share.kernel, value);
   Rows rows = rows_at(slice, value);
   std::erase_if(rows, [&](const auto* m) { return ours == nullptr || m->processor != ours->processor; });
@@ -338,7 +340,7 @@ std::string recorded_words(const State& state, const BenchSlice& slice, std::int
   const bool there = peer != nullptr && is_not_ours(*peer);
   const auto reached = there ? share_of(*ours, *peer) : std::nullopt;
   if (!reached) return words + phrase("; no peer of {} was timed here.", share.kernel);
-  return words + phrase("; {} here: {} of {}.", share.kernel, share_words(*reached), shown_name(*peer));
+  return words + phrase("; {} here: {} times as fast as {}.", share.kernel, share_words(*reached), shown_name(*peer));
 }
 
 LadderScene ladder_scene(const State& state, const Model& model, std::span<const Measurement> planned) {
@@ -348,7 +350,7 @@ LadderScene ladder_scene(const State& state, const Model& model, std::span<const
   const auto value = chosen_value(slice, state.view.bench.value);
   const Rows rows = value ? rows_at(slice, *value) : Rows();
   if (rows.empty()) {
-    scene.empty = tr("Nothing is measured yet. Run the sweep, or tick a run on the left: the ladder shows its rungs.");
+    scene.empty = tr("Nothing is measured yet. Run the sweep, or tick a run on the left to see its rungs.");
     return scene;
   }
   scene.value = *value;

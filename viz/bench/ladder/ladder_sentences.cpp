@@ -38,7 +38,7 @@ std::string lacking(const Measurement& a, const Measurement& b, std::initializer
       const Figure& f = figure(*m, id);
       if (f.available()) continue;
       const bool tell = !f.reason.empty() && f.reason.size() <= kLongReason;
-      return phrase("not available of {}{}", m->key.kernel, tell ? ": " + std::string(tr_of(f.reason)) : "");
+      return phrase("not available for {}{}", m->key.kernel, tell ? ": " + std::string(tr_of(f.reason)) : "");
     }
   }
   return {};
@@ -60,7 +60,7 @@ double stored(const Measurement& m) {
 }
 
 std::string became(const std::string& from, const std::string& to, bool same) {
-  return same ? phrase("{}, as before", to) : phrase("{} became {}", from, to);
+  return same ? phrase("{}, unchanged", to) : phrase("{} became {}", from, to);
 }
 
 // Bytes in the unit of the largest of what they stand beside.
@@ -85,11 +85,11 @@ std::string why_bytes(const Measurement& a, const Measurement& b, const MovedByt
   const Figure &tiles_a = figure(a, "tile_load_bytes"), &tiles_b = figure(b, "tile_load_bytes");
   if (tiles_a.available() && tiles_b.available() && !alike(tiles_a.value, tiles_b.value) &&
       fewer == (tiles_b.value < tiles_a.value))
-    return phrase(": its tiles ask for {} instead of {}", moved.text(tiles_b.value), moved.text(tiles_a.value));
+    return phrase(": its tiles request {} instead of {}", moved.text(tiles_b.value), moved.text(tiles_a.value));
   const Figure &hit_a = figure(a, "l2_hit_pct"), &hit_b = figure(b, "l2_hit_pct");
   if (hit_a.available() && hit_b.available() && std::abs(hit_a.value - hit_b.value) >= kLittle &&
       fewer == (hit_b.value > hit_a.value))
-    return phrase(": the L2 cache has {} of what is asked of it, before {}", percent(hit_b.value),
+    return phrase(": the L2 cache serves {} of the requests, up or down from {}", percent(hit_b.value),
                   percent(hit_a.value));
   return {};
 }
@@ -116,14 +116,14 @@ std::optional<double> shared_of_block(const Measurement& m) {
 std::string why_warps(const Measurement& b) {
   const Figure &fit = figure(b, "occupancy_theoretical_pct"), &registers = figure(b, "registers_count");
   if (!fit.available()) return {};
-  std::string words = phrase(": {}{} fit an SM", fit.min_of_launches ? tr("at least ") : "", percent(fit.value));
+  std::string words = phrase(": {}{} fit on an SM", fit.min_of_launches ? tr("at least ") : "", percent(fit.value));
   std::vector<std::string> held;
   if (registers.available() && fit.limiter.find("registers") != std::string::npos)
-    held.push_back(phrase("{:.0f} registers a thread", registers.value));
+    held.push_back(phrase("{:.0f} registers per thread", registers.value));
   if (const auto shared = shared_of_block(b); shared && fit.limiter.find("shared") != std::string::npos)
-    held.push_back(phrase("{} KiB of shared memory a block", figure_text(*shared / 1024)));
-  if (!held.empty()) return words + phrase(", held down by {}", fmt::join(held, tr(" and ")));
-  return fit.limiter.empty() ? words : words + phrase(", held down by {}", fit.limiter);
+    held.push_back(phrase("{} KiB of shared memory per block", figure_text(*shared / 1024)));
+  if (!held.empty()) return words + phrase(", limited by {}", fmt::join(held, tr(" and ")));
+  return fit.limiter.empty() ? words : words + phrase(", limited by {}", fit.limiter);
 }
 
 std::optional<LadderSentence> warps(const Measurement& a, const Measurement& b) {
@@ -155,7 +155,7 @@ std::optional<LadderSentence> registers(const Measurement& a, const Measurement&
   const double from = figure(a, kRegisters).value, to = figure(b, kRegisters).value;
   return LadderSentence{
       tr("Registers"),
-      sentence(became(fmt::format("{:.0f}", from), phrase("{:.0f} a thread", to), from == to) + why_registers(b)),
+      sentence(became(fmt::format("{:.0f}", from), phrase("{:.0f} per thread", to), from == to) + why_registers(b)),
       false};
 }
 
@@ -168,11 +168,11 @@ std::optional<LadderSentence> conflicts(const Measurement& a, const Measurement&
   const auto share = [](const Measurement& m) {
     const double turns = figure(m, kTurns).value;
     const double of = turns > 0 ? 100 * figure(m, kConflicts).value / turns : 0;
-    return phrase("{} of {} turns", percent(of), figure_text(turns));
+    return phrase("{} of {} passes", percent(of), figure_text(turns));
   };
   const std::string from = share(a), to = share(b);
-  if (from == to) return LadderSentence{tr("Bank conflicts"), phrase("at most {}, as before.", to), false};
-  return LadderSentence{tr("Bank conflicts"), phrase("at most {}, before {}.", to, from), false};
+  if (from == to) return LadderSentence{tr("Bank conflicts"), phrase("at most {}, unchanged.", to), false};
+  return LadderSentence{tr("Bank conflicts"), phrase("at most {}, previously {}.", to, from), false};
 }
 
 std::optional<LadderSentence> tensor(const Measurement& a, const Measurement& b) {
@@ -182,11 +182,12 @@ std::optional<LadderSentence> tensor(const Measurement& a, const Measurement& b)
   std::string why;
   if (from < kTensorWorks && to >= kTensorWorks) why = tr(": its products run there");
   if (from >= kTensorWorks && to < kTensorWorks) why = tr(": its products run elsewhere");
-  if (from < kTensorWorks && to < kTensorWorks) why = tr(": they hardly take part");
+  if (from < kTensorWorks && to < kTensorWorks) why = tr(": they are hardly used");
   const std::string now = phrase("busy in {} of the cycles", percent(to));
   return LadderSentence{
       tr("Tensor cores"),
-      sentence((from == to ? phrase("{}, as before", now) : phrase("{}, before {}", now, percent(from))) + why), false};
+      sentence((from == to ? phrase("{}, unchanged", now) : phrase("{}, previously {}", now, percent(from))) + why),
+      false};
 }
 
 // Instructions are counted where the table of metrics has them.
@@ -201,8 +202,8 @@ std::optional<LadderSentence> instructions(const Measurement& a, const Measureme
   const Figure &works_a = figure(a, "tensor_pipe_pct"), &works_b = figure(b, "tensor_pipe_pct");
   if (!same && works_a.available() && works_b.available() && works_a.value < kTensorWorks &&
       works_b.value >= kTensorWorks)
-    words +=
-        phrase(": one on the tensor cores, busy in {} of the cycles, does the work of many", percent(works_b.value));
+    words += phrase(": one instruction on the tensor cores, busy in {} of the cycles, does the work of many",
+                    percent(works_b.value));
   return LadderSentence{tr("Instructions"), sentence(words), false};
 }
 

@@ -37,7 +37,7 @@ void name_field(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Co
   ImGui::SetNextItemWidth(s.px(220));
   const bool entered = ImGui::InputTextWithHint("##name", run_words(r.run).c_str(), &cache.run_name,
                                                 ImGuiInputTextFlags_EnterReturnsTrue);
-  tooltip(tr("A name of your own: Enter takes it"));
+  tooltip(tr("Your own name for it; press Enter to save"));
   if (!entered) return;
   commands.push_back(RenameRun{r.run.id, cache.run_name});
   ImGui::CloseCurrentPopup();
@@ -48,17 +48,18 @@ void run_menu(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Comm
   name_field(list, r, cache, commands);
   ImGui::Separator();
   const bool reference = list.reference == r.run.id;
-  if (ImGui::Selectable(reference ? tr("Compare with it no more") : tr("Compare the others with it")))
+  if (ImGui::Selectable(reference ? tr("Stop comparing with it") : tr("Compare the others with it")))
     commands.push_back(CompareWithRun{reference ? "" : r.run.id});
-  if (!r.run.spec.empty() && ImGui::Selectable(tr("Set its sweep up"))) commands.push_back(TakeSweepOf{r.run.id});
-  if (ImGui::Selectable(tr("Its rows as CSV"))) commands.push_back(ExportCsv{r.run.id});
-  if (ImGui::Selectable(tr("Its rows as JSON"))) commands.push_back(ExportJson{r.run.id});
-  if (ImGui::Selectable(tr("Its timeline for Perfetto"))) commands.push_back(ExportTrace{r.run.id});
-  tooltip(tr("When each stage of each point began and how long it took"));
+  if (!r.run.spec.empty() && ImGui::Selectable(tr("Set up its sweep"))) commands.push_back(TakeSweepOf{r.run.id});
+  if (ImGui::Selectable(tr("Export its rows as CSV"))) commands.push_back(ExportCsv{r.run.id});
+  if (ImGui::Selectable(tr("Export its rows as JSON"))) commands.push_back(ExportJson{r.run.id});
+  if (ImGui::Selectable(tr("Export its timeline for Perfetto"))) commands.push_back(ExportTrace{r.run.id});
+  tooltip(tr("Start and duration of each stage of each point"));
   if (r.from != RunFrom::bundled && !r.growing) {
     ImGui::Separator();
     if (ImGui::Selectable(tr("Remove"))) commands.push_back(RemoveRun{r.run.id});
-    if (r.from == RunFrom::here) tooltip(tr("Its file goes when the window closes; Ctrl+Z brings it back until then"));
+    if (r.from == RunFrom::here)
+      tooltip(tr("Its file is deleted when the window closes; until then, Ctrl+Z restores it"));
   }
   ImGui::EndPopup();
 }
@@ -68,10 +69,17 @@ std::string details_of(const BenchRuns& list, const ListedRun& r) {
   std::string words =
       words_of(list, r.run) + "\n" +
       plural(r.run.rows.size(), "{} row of {}", "{} rows of {}", p.device.empty() ? tr("no device") : p.device);
-  if (!r.run.date.empty()) words += phrase("\nBegun {} {} UTC", r.run.date.substr(0, 10), r.run.date.substr(11, 5));
+  if (!r.run.date.empty())
+    words += phrase(
+        "\n"
+        "Started {} {} UTC",
+        r.run.date.substr(0, 10), r.run.date.substr(11, 5));
   if (const std::string versions = versions_words(p); !versions.empty()) words += "\n" + versions;
   if (r.growing) words += tr("\nIt is being measured.");
-  if (r.from == RunFrom::bundled) words += tr("\nIt came with the program.");
+  if (r.from == RunFrom::bundled)
+    words +=
+        tr("\n"
+           "Bundled with AttnScope.");
   if (r.from == RunFrom::file) words += phrase("\nFrom {}", p.file);
   return words;
 }
@@ -191,7 +199,7 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
     const std::string words = cache.all_runs ? tr("fewer") : phrase("all {}", listed.size());
     ImGui::SameLine(ImGui::GetContentRegionMax().x - text_width(Face::text, kSmall, words) - s.px(14));
     if (toggle((words + "###all_runs").c_str(), cache.all_runs,
-               tr("Every run of this machine, of opened files and of the program"))) {
+               tr("All runs: of this machine, of opened files, and bundled ones"))) {
       cache.all_runs = !cache.all_runs;
       cache.run_order.held = false;
     }
@@ -200,8 +208,9 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
   predicted.id = kPredictedRun;
   predicted.words = {tr("Predicted, next run")};
   predicted.tip =
-      tr("What is known of the sweep that is set up before it runs: bytes, memory, and what the compiler says of "
-         "registers and shared memory. Dotted lines beside measured ones are of their own run and stay.");
+      tr("What is known about the planned sweep before it runs: bytes, memory, and the compiler's "
+         "registers and shared memory. Dotted lines next to measured ones belong to their own run and "
+         "stay.");
   predicted.on = is_shown(list, kPredictedRun) || shown.empty();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(3)));
   run_line(list, predicted, cache, commands);

@@ -81,7 +81,7 @@ void kernel_list(const SweepSpec& sweep, Commands& commands) {
     ImGui::Spacing();
   }
   if (sweep.own.empty()) return;
-  heading(tr("Of your own"));
+  heading(tr("Your own"));
   for (const auto& kernel : sweep.own) kernel_line(*kernel, sweep, commands);
   ImGui::Spacing();
 }
@@ -131,7 +131,7 @@ void draw_menu(const SweepMenu& menu, Commands& commands, const std::function<vo
 
 void preset_choice(const SweepSpec& sweep, Commands& commands) {
   const BenchPreset* now = preset_of(sweep);
-  const std::string shown = now == nullptr ? tr("a sweep of your own") : std::string(tr_of(now->title));
+  const std::string shown = now == nullptr ? tr("your own sweep") : std::string(tr_of(now->title));
   combo("##preset", "", shown, tr("Ready-made sweeps"), [&] {
     for (const BenchPreset& p : bench_presets()) {
       if (ImGui::Selectable(std::string(tr_of(p.title)).c_str(), &p == now)) {
@@ -173,7 +173,7 @@ void gpu_set_up(const State& state, const Model& model, Commands& commands) {
 // What speed-ups are over. Each device keeps its usual baseline where another one's kernel is chosen.
 void baseline_choice(const State& state, Commands& commands) {
   const std::string& now = state.view.bench.baseline;
-  const std::string help = phrase("What speed-ups are over; usual: {} on a GPU, {} on the CPU.",
+  const std::string help = phrase("Reference for speed-ups; usual: {} on a GPU, {} on the CPU.",
                                   baseline_of(Processor::gpu), baseline_of(Processor::cpu));
   combo("##baseline", tr("Baseline"), now.empty() ? "usual" : now, help, [&] {
     if (ImGui::Selectable(tr("usual"), now.empty())) commands.push_back(ChooseBenchBaseline{""});
@@ -192,7 +192,7 @@ void tune_button(const State& state, const Model& model, const std::string& kern
     commands.push_back(TuneTiles{});
   }
   ImGui::EndDisabled();
-  tooltip(spec ? phrase("Tries the tiles, threads and stages of {} on {}, about {:.0f} s; the page Tiles shows them.",
+  tooltip(spec ? phrase("Tries tiles, threads and stages of {} on {} for about {:.0f} s; the Tiles page shows them.",
                         spec->kernel, describe(spec->problem), spec->budget_s)
                : spec.error().message);
 }
@@ -251,13 +251,13 @@ void run_buttons(const BenchCache& cache, float width, float height, Commands& c
     return;
   }
   const float gap = style().px(6), restart = style().px(58);
-  const std::string words = phrase("Go on, {} left###run", c.points - c.finished);
+  const std::string words = phrase("Resume, {} left###run", c.points - c.finished);
   if (main_button(words.c_str(), {width - restart - gap, height}, cache.why_not_run.empty()))
     commands.push_back(RunSweep{});
-  tooltip(phrase("{} of {} points are finished and not measured again.", c.finished, c.points));
+  tooltip(phrase("{} of {} points are finished and will not be measured again.", c.finished, c.points));
   ImGui::SameLine(0, gap);
   ImGui::BeginDisabled(!cache.why_not_run.empty());
-  if (ImGui::Button(tr("Anew"), {restart, height})) commands.push_back(RunSweep{true});
+  if (ImGui::Button(tr("Restart"), {restart, height})) commands.push_back(RunSweep{true});
   tooltip(tr("Measure every point again."));
   ImGui::EndDisabled();
 }
@@ -271,7 +271,7 @@ void run_now(const Model& model, const BenchCache& cache, bool low, Commands& co
     return;
   }
   if (!cache.why_not_run.empty())
-    dim_text(phrase("Nothing here can run. {}", sentence(cache.why_not_run)));
+    dim_text(phrase("Nothing can run here. {}", sentence(cache.why_not_run)));
   else if (!low)
     dim_text(cache.estimate.words);
   run_buttons(cache, width, height, commands);
@@ -283,14 +283,14 @@ void save_buttons(const State& state, const Model& model, Commands& commands) {
   const float gap = s.px(6), third = (width - 2 * gap) / 3;
   ImGui::BeginDisabled(shown_runs(state.document.runs, model).empty());
   if (ImGui::Button("CSV", {third, s.px(28)})) commands.push_back(ExportCsv{});
-  tooltip(tr("One row a kernel and problem of the runs that are ticked, units in the header."));
+  tooltip(tr("One row per kernel and problem in the ticked runs, with units in the header."));
   ImGui::SameLine(0, gap);
   if (ImGui::Button("JSON", {third, s.px(28)})) commands.push_back(ExportJson{});
-  tooltip(tr("The same with every repeat."));
+  tooltip(tr("The same, with every repeat."));
   ImGui::EndDisabled();
   ImGui::SameLine(0, gap);
   if (ImGui::Button("PNG", {third, s.px(28)})) commands.push_back(SavePicture{});
-  tooltip(tr("This view as a picture."));
+  tooltip(tr("A picture of this view."));
 }
 
 }  // namespace

@@ -103,10 +103,10 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
 
   Result<bool> holds() {
     if (text_.size() > kMaxRowFilter)
-      return bad_input(phrase("A filter has at most {} characters; this has {}.", kMaxRowFilter, text_.size()));
+      return bad_input(phrase("A filter has at most {} characters; this one has {}.", kMaxRowFilter, text_.size()));
     auto value = whole();
     if (!value) return tl::unexpected(value.error());
-    if (value->kind != Kind::truth) return refuse(phrase("'{}' compares nothing; write {} == ...", text_, "d"));
+    if (value->kind != Kind::truth) return refuse(phrase("'{}' is not a comparison; write {} == ...", text_, "d"));
     return value->truth;
   }
 
@@ -151,16 +151,16 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
       case ExpressionGap::bracket:
         return refuse(phrase("')' is missing at character {}.", column));
       case ExpressionGap::quote:
-        return refuse(phrase("The text from character {} has no end: '\"' is missing.", column));
+        return refuse(phrase("The string starting at character {} has no end: '\"' is missing.", column));
       case ExpressionGap::end:
-        return refuse(text_.substr(at_).starts_with("=")
-                          ? std::string(tr("'=' compares nothing; use '=='."))
-                          : phrase("'{}' at character {} follows on nothing; join with 'and' or 'or'.",
-                                   text_.substr(at_), column));
+        return refuse(
+            text_.substr(at_).starts_with("=")
+                ? std::string(tr("'=' is not a comparison; use '=='."))
+                : phrase("'{}' at character {} follows nothing; join with 'and' or 'or'.", text_.substr(at_), column));
       case ExpressionGap::atom:
         break;
     }
-    return refuse(phrase("A name, a number or '(' is missing at character {}.", column));
+    return refuse(phrase("Expected a name, a number or '(' at character {}.", column));
   }
 
   // A word that is no name, where a number or a comparison is wanted.
@@ -168,7 +168,7 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
     std::vector<std::string_view> near;
     for (const MetricRow& row : metric_table())
       if (word.size() >= 3 && row.id.find(word) != std::string_view::npos && near.size() < 3) near.push_back(row.id);
-    if (!near.empty()) return refuse(phrase("Unknown name '{}'; there is {}.", word, fmt::join(near, ", ")));
+    if (!near.empty()) return refuse(phrase("Unknown name '{}'; use {}.", word, fmt::join(near, ", ")));
     return refuse(phrase("Unknown name '{}'; use kernel, dtype, L, D, br, tflops or the id of another metric.", word));
   }
   Result<RowValue> truth_of(bool holds) const {
@@ -185,14 +185,14 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
   Result<double> wanted_number(const RowValue& v) const {
     if (v.kind == Kind::number) return v.number;
     if (v.kind == Kind::text) return no_name(v.text);
-    if (v.kind == Kind::column) return refuse(phrase("'{}' is a text: compare it by == or !=.", v.column->name));
-    return refuse(tr("A comparison is no number: join it with 'and' or 'or'."));
+    if (v.kind == Kind::column) return refuse(phrase("'{}' is a string: compare it with == or !=.", v.column->name));
+    return refuse(tr("A comparison is not a number: join it with 'and' or 'or'."));
   }
   Result<RowValue> compared_texts(const Sign& sign, const RowValue& a, const RowValue& b) const {
     const RowValue &column = a.kind == Kind::column ? a : b, &text = a.kind == Kind::column ? b : a;
     const bool fits = (sign.does == Does::equal || sign.does == Does::unlike) &&
                       (text.kind == Kind::text || text.kind == Kind::column);
-    if (!fits) return refuse(phrase("'{}' is a text: compare it by == or != with one.", column.column->name));
+    if (!fits) return refuse(phrase("'{}' is a string: compare it with another using == or !=.", column.column->name));
     if (text.kind == Kind::text && !text.quoted && column.column->may_be != nullptr &&
         !column.column->may_be(text.text))
       return refuse(phrase("Unknown {} '{}'; use one such as {}, or \"...\".", column.column->name, text.text,
@@ -265,7 +265,7 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
     RowValue v;
     const char* const first = text_.data() + at_;
     const auto [end, wrong] = std::from_chars(first, text_.data() + text_.size(), v.number);
-    if (wrong != std::errc()) return refuse(phrase("The number at character {} is none.", at_ + 1));
+    if (wrong != std::errc()) return refuse(phrase("Invalid number at character {}.", at_ + 1));
     at_ += static_cast<std::size_t>(end - first);
     return v;
   }

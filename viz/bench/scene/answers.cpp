@@ -68,7 +68,7 @@ std::string room_words(const Problem& p, const Room& room) {
     else if (keeps.empty())
       keeps.push_back(phrase("{}, which stores neither, from L = {} on", row->id, grouped_count(longest + 1)));
   }
-  if (stores.empty()) return phrase("No kernel that stores S takes {}.", describe(p));
+  if (stores.empty()) return phrase("No kernel that stores S supports {}.", describe(p));
   stores.insert(stores.end(), keeps.begin(), keeps.end());
   return phrase("On {} memory is too small for {}.", room.name, fmt::join(stores, ", "));
 }
@@ -77,22 +77,23 @@ std::string room_words(const Problem& p, const Room& room) {
 
 std::string memory_answer(const State& state, const Model& model) {
   const SweepSpec& sweep = state.document.sweep;
-  if (sweep.values.empty()) return tr("The sweep has no value: there is no problem to plan for.");
+  if (sweep.values.empty()) return tr("The sweep has no values: there is no problem to plan for.");
   const auto& looked = state.view.bench.value;
   const bool there = looked && std::ranges::find(sweep.values, *looked) != sweep.values.end();
   const Problem p = problem_at(sweep, there ? *looked : sweep.values.back());
-  std::string words = phrase("{}, with L alone varied. ", describe(p));
+  std::string words = phrase("{}, varying only L. ", describe(p));
   const std::vector<Room> all = rooms(state, model);
-  if (all.empty()) return phrase("{}No architecture is set up to plan for.", words);
+  if (all.empty()) return phrase("{}No architecture is set to plan for.", words);
   for (const Room& room : all) words += room_words(p, room) + " ";
   const auto naive = find_kernel(baseline_of(Processor::gpu));
   if (const auto plan = naive ? plan_of(**naive, p, all.front().device) : Result<Plan>(tl::unexpected(naive.error()));
       plan)
     words += phrase(
-        "{} keeps S and P in memory, B × H × L × L numbers each: {} here, four times that at twice the L. Q, K, V "
-        "and O grow with L alone: {} here.",
+        "{} keeps S and P in memory, B × H × L × L numbers each: {} here, four times that at twice the "
+        "L. Q, K, V and O grow linearly with L: {} here.",
         (*naive)->id, format_bytes(plan->workspace_bytes), format_bytes(tensor_bytes(p)));
-  return phrase("{} By the kernels' plans; what other programs hold of the GPU comes on top.", words);
+  return phrase("{} These come from the kernels' plans; memory that other programs use on the GPU adds to them.",
+                words);
 }
 
 std::string tile_answer(const State& state, const Model& model) {
@@ -102,8 +103,9 @@ std::string tile_answer(const State& state, const Model& model) {
   const TuneMap map = tune_map(state, model);
   if (!map.empty.empty()) return map.empty;
   return phrase(
-      "{} on {}: {} A larger Br reads K and V fewer times over, a larger Bc has fewer steps a row; both take registers "
-      "and shared memory, and the fewer warps an SM then holds, the less of the waiting is hidden.",
+      "{} on {}: {} A larger Br reads K and V fewer times; a larger Bc has fewer steps per row. Both "
+      "need registers and shared memory. The fewer warps an SM then holds, the less of the waiting is "
+      "hidden.",
       kernel, describe(spec->problem), map.tile);
 }
 
@@ -132,7 +134,10 @@ std::string versions_answer(const State& state, const Model& model) {
     words += fmt::format("{}{}\n{}", words.empty() ? "" : "\n\n", words_of(state.document.runs, r->run),
                          p.device.empty() ? "" : p.device + "\n");
     words += versions_words(p);
-    if (p.driver.empty() && p.cuda.empty()) words += tr("\nNo GPU took part: neither driver nor CUDA.");
+    if (p.driver.empty() && p.cuda.empty())
+      words +=
+          tr("\n"
+             "No GPU is involved: neither driver nor CUDA.");
     for (const std::string& peer : peers) words += "\nPeers: " + peer;
   }
   return words;

@@ -87,11 +87,11 @@ std::string absent_words(const State& state, const BenchScene& scene) {
 void tell_of_filter(const ShownSlices& shown, BenchScene& scene) {
   if (scene.filter.empty() || shown.of == 0) return;
   std::string& note = scene.table.note;
-  note = plural(shown.of, "The filter leaves {1} of {0} row.", "The filter leaves {1} of {0} rows.", shown.fit) +
+  note = plural(shown.of, "The filter keeps {1} of {0} row.", "The filter keeps {1} of {0} rows.", shown.fit) +
          (note.empty() ? "" : " ") + note;
   if (shown.fit > 0) return;
-  scene.verdict = {"", phrase("No row fits {}.", scene.filter), tr("The filter stands over the table.")};
-  for (BenchChart& chart : scene.charts) chart.empty = tr("No row fits the filter.");
+  scene.verdict = {"", phrase("No row matches {}.", scene.filter), tr("The filter is above the table.")};
+  for (BenchChart& chart : scene.charts) chart.empty = tr("No row matches the filter.");
 }
 
 }  // namespace

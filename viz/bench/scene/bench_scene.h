@@ -59,7 +59,7 @@ struct BenchChart {
   std::string title;   // "Time"
   std::string unit;    // "ms"
   std::string note;    // unit and the rest: "ms, lower is better; whiskers: quartiles"
-  std::string dotted;  // what dotted lines are: "predicted: the least of its order"; empty where there are none
+  std::string dotted;  // what dotted lines are: "predicted: the minimum for its order"; empty where there are none
   bool log_y = false;
   double y_min = 0, y_max = 1;
   std::vector<BenchLine> lines;

@@ -95,7 +95,7 @@ std::string note_of(const gpu::SourceText& source, std::string_view kernel, cons
   for (const Measurement* m : shown.slices.front().rows) {
     if (m->key.kernel != kernel || m->key.source_hash.empty()) continue;
     if (m->key.source_hash == hash_now(kernel, gpu::score_lines_for(m->key.problem))) continue;
-    return note + phrase("; the row that is shown was measured from another text, {}", m->key.source_hash.substr(0, 8));
+    return note + phrase("; the row shown was measured from another source, {}", m->key.source_hash.substr(0, 8));
   }
   return note;
 }
@@ -192,11 +192,10 @@ SourcePairScene source_pair_scene(const State& state, const Model& model, const 
     sources.at(side) = source_of(scene.kernels.at(side));
     if (sources.at(side) != nullptr) continue;
     const std::string& id = scene.kernels.at(side);
-    scene.empty = id.empty() ? tr("Choose two kernels of the GPU.")
-                             : phrase(
-                                   "{} runs on the CPU: only the sources of GPU kernels come with the program. "
-                                   "Choose two of those above.",
-                                   id);
+    scene.empty =
+        id.empty()
+            ? tr("Choose two GPU kernels.")
+            : phrase("{} runs on the CPU, but only sources of GPU kernels are bundled. Choose two of those above.", id);
   }
   if (!scene.empty.empty()) {
     scene.headline = scene.empty;
@@ -217,7 +216,7 @@ SourcePairScene source_pair_scene(const State& state, const Model& model, const 
   if (const auto row = find_kernel(chosen);
       state.view.bench.sources[1].empty() && row && (*row)->processor == Processor::cpu)
     scene.headline += phrase(" {}, which {}, runs on the CPU.", chosen,
-                             chosen == bench_kernel(state) ? tr("is chosen") : tr("the charts speak of"));
+                             chosen == bench_kernel(state) ? tr("is selected") : tr("is shown in the charts"));
   return scene;
 }
 

@@ -25,7 +25,7 @@ void wait_for_compiler(Measurement& m) {
        {"registers_count", "spill_bytes", "shared_static_bytes", "shared_dynamic_bytes", "occupancy_theoretical_pct"}) {
     const auto at = find_metric(id);
     if (!at || *at >= m.figures.size() || m.figures[*at].available()) continue;
-    m.figures[*at].reason = tr("the compiler has not answered yet; for a picture it is not asked");
+    m.figures[*at].reason = tr("the compiler has not answered yet; a picture does not wait for it");
   }
 }
 
@@ -37,8 +37,7 @@ bool is_looked_up(const SweepSpec& sweep, const KeptTilesView& kept) {
 Result<Options> options_of(const KernelRow& row, const SweepSpec& sweep, std::int64_t value,
                            const KeptTilesView& kept) {
   if (!sweep.tuned || !has_tiles(row)) return options_at(sweep, value);
-  if (!is_looked_up(sweep, kept))
-    return fail(ErrorKind::cannot_run, tr("the tile that tuning kept is being looked for"));
+  if (!is_looked_up(sweep, kept)) return fail(ErrorKind::cannot_run, tr("looking for the tuned tile"));
   const auto at = std::ranges::find_if(
       kept.tiles, [&](const KeptTile& tile) { return tile.kernel == row.id && tile.value == value; });
   if (at == kept.tiles.end()) return fail(ErrorKind::cannot_run, tr("tile = tuned, but no tile was looked for"));
@@ -140,7 +139,7 @@ std::string why_nothing_runs(const SweepSpec& sweep, const GpuView& gpus, std::s
     const bool on_gpu = m.processor == Processor::gpu;
     std::string refused;
     if (on_gpu && gpus.looked && gpus.gpus.empty())
-      refused = phrase("there is no GPU here: {}", gpus.why_none);
+      refused = phrase("no GPU here: {}", gpus.why_none);
     else
       refused = m.state == RowState::refused ? m.reason : too_large(sweep, m, on_gpu ? gpu : cpu);
     if (refused.empty()) return {};

@@ -70,9 +70,9 @@ SweepMenu layout_menu(const SweepSpec& sweep) {
   SweepMenu menu{"##layout",
                  tr("Layout"),
                  axes_words(sweep.base.layout),
-                 tr("The order of the axes of Q, K, V and O in memory: a kernel's answer is the same in either."),
+                 tr("Order of the axes of Q, K, V and O in memory. A kernel's output is the same in either."),
                  {}};
-  if (!takers.empty()) menu.help += "\n" + phrase("Kernels that take {}: {}", axes_words(AxisOrder::blhd), takers);
+  if (!takers.empty()) menu.help += "\n" + phrase("Kernels that support {}: {}", axes_words(AxisOrder::blhd), takers);
   for (const AxisOrder order : {AxisOrder::bhld, AxisOrder::blhd}) {
     SweepChoice choice{axes_words(order), order == sweep.base.layout, sweep};
     choice.changed.base.layout = order;
@@ -123,8 +123,8 @@ SweepMenu lengths_menu(const SweepSpec& sweep) {
       "##lengths",
       tr("Key lengths"),
       own ? tr("your own") : "",
-      tr("Of a batch of B sequences. Uniform: Lk / B to Lk. Zipf: Lk / 1, 2, 3 ... Even: alike, with as many "
-         "keys in all as Zipf. One long: the others have Lk / 64."),
+      tr("Of a batch of B sequences. Uniform: Lk / B to Lk. Zipf: Lk / 1, 2, 3 ... Even: all equal, with "
+         "the same total as Zipf. One long: the others have Lk / 64."),
       {}};
   for (const Length& length : kLengths) {
     SweepChoice choice{tr_of(length.name), !own && sweep.ragged == length.ragged, sweep};
@@ -140,7 +140,7 @@ SweepMenu inputs_menu(const SweepSpec& sweep) {
   SweepMenu menu{"##inputs",
                  tr("Inputs"),
                  std::string(name_of(sweep.generator)),
-                 tr("Random normal numbers are the fair choice: zeros run faster and would lie."),
+                 tr("Random normal numbers are the fair choice: zeros run faster and would mislead."),
                  {}};
   for (const Generator g : all_generators())
     menu.choices.push_back(with(sweep, std::string(name_of(g)), &SweepSpec::generator, g));
@@ -158,7 +158,7 @@ SweepMenu check_menu(const SweepSpec& sweep) {
   SweepMenu menu{"##check",
                  tr("Check"),
                  std::string(now),
-                 tr("Which rows of each answer are held against the fp64 reference."),
+                 tr("Which rows of each output are compared with the fp64 reference."),
                  {}};
   for (const Check& c : kChecks) {
     SweepChoice choice{tr_of(c.name), tr_of(c.name) == now, sweep};
@@ -170,12 +170,12 @@ SweepMenu check_menu(const SweepSpec& sweep) {
 }
 
 SweepMenu arch_menu(const SweepSpec& sweep) {
-  SweepMenu menu{
-      "##arch",
-      tr("Compile for"),
-      sweep.arch,
-      tr("Registers, shared memory and occupancy as predicted: by the compiler, for a GPU that need not be here."),
-      {}};
+  SweepMenu menu{"##arch",
+                 tr("Compile for"),
+                 sweep.arch,
+                 tr("Registers, shared memory and occupancy as predicted by the compiler, for any GPU, present or "
+                    "not."),
+                 {}};
   for (const std::string_view arch : gpu::architectures())
     menu.choices.push_back(with(sweep, std::string(arch), &SweepSpec::arch, std::string(arch)));
   return menu;
@@ -183,7 +183,7 @@ SweepMenu arch_menu(const SweepSpec& sweep) {
 
 SweepMenu device_menu(const SweepSpec& sweep, const GpuView& gpus) {
   if (gpus.gpus.empty()) return arch_menu(sweep);
-  SweepMenu menu{"##gpu", "", phrase("GPU {}: not here", sweep.gpu), tr("Which GPU the kernels run on"), {}};
+  SweepMenu menu{"##gpu", "", phrase("GPU {}: not here", sweep.gpu), tr("GPU to run the kernels on"), {}};
   for (const GpuChoice& g : gpus.gpus) {
     if (g.index == sweep.gpu) menu.shown = g.name;
     menu.choices.push_back(with(sweep, phrase("GPU {}: {}, {}", g.index, g.name, g.arch), &SweepSpec::gpu, g.index));
@@ -195,7 +195,8 @@ SweepMenu l2_menu(const SweepSpec& sweep) {
   SweepMenu menu{"##l2",
                  tr("L2 cache"),
                  std::string(name_of(sweep.l2)),
-                 tr("Cold: other data is read through the GPU's L2 cache before each repeat. Counters see the same."),
+                 tr("Cold: other data is read through the GPU's L2 cache before each repeat. This also applies to "
+                    "counters."),
                  {}};
   for (const L2State state : {L2State::cold, L2State::warm})
     menu.choices.push_back(with(sweep, std::string(name_of(state)), &SweepSpec::l2, state));
@@ -206,7 +207,7 @@ SweepMenu counters_menu(const SweepSpec& sweep) {
   return {"##counters",
           tr("Counters"),
           sweep.counters ? tr("on") : tr("off"),
-          tr("DRAM bytes, occupancy and the like through CUPTI; off leaves the GPU to another profiler."),
+          tr("DRAM bytes, occupancy and so on, through CUPTI; off leaves the GPU to another profiler."),
           {with(sweep, "on", &SweepSpec::counters, true), with(sweep, "off", &SweepSpec::counters, false)}};
 }
 
@@ -234,7 +235,7 @@ SweepMenu peers_menu(const SweepSpec& sweep, const PeersView& peers) {
   }
   SweepMenu menu{"##peers", tr("Peers"), tr("off"), "", {}};
   menu.choices.push_back(with(sweep, "off", &SweepSpec::peers, {}));
-  menu.help = tr("Attention of others in turns with these kernels");
+  menu.help = tr("Other implementations, in turns with these kernels");
   if (all.empty()) {
     menu.help += tr(". Tick a kernel first.");
   } else if (!peers.why_none.empty()) {
@@ -242,11 +243,11 @@ SweepMenu peers_menu(const SweepSpec& sweep, const PeersView& peers) {
   } else {
     menu.help += fmt::format(": {}.{}{}", titles, peers.words.empty() ? "" : "\n" + sentence(peers.words), missing);
     menu.choices.push_back(with(sweep, tr("torch's"), &SweepSpec::peers, torchs));
-    if (all != torchs) menu.choices.push_back(with(sweep, tr("all that are here"), &SweepSpec::peers, all));
+    if (all != torchs) menu.choices.push_back(with(sweep, tr("all that are installed"), &SweepSpec::peers, all));
   }
   if (!sweep.peers.empty()) {
     const bool usual = sweep.peers == torchs, every = !usual && sweep.peers == all;
-    menu.shown = usual ? tr("torch's") : every ? tr("all that are here") : phrase("{} chosen", sweep.peers.size());
+    menu.shown = usual ? tr("torch's") : every ? tr("all that are installed") : phrase("{} chosen", sweep.peers.size());
     if ((!usual && !every) || !peers.why_none.empty())
       menu.choices.push_back(with(sweep, menu.shown, &SweepSpec::peers, sweep.peers));
   }
@@ -267,7 +268,8 @@ bool any_kept_on_gpu(const SweepSpec& sweep, const KeptTilesView& kept) {
 std::string compile_words(const SweepSpec& sweep, const Model& model) {
   if (!runs_on_gpu(sweep) || !model.gpu.looked) return {};  // nobody has asked yet: a picture has no compiler
   if (auto valid = validate(sweep); !valid) return {};      // said where it stands
-  if (model.compiled_for != sweep_key(sweep) && model.task.running) return tr("Compiled when the run has ended.");
+  if (model.compiled_for != sweep_key(sweep) && model.task.running)
+    return tr("Will be compiled when the run has ended.");
   if (sweep.tuned && model.compiled.empty() && model.kept.of == sweep_key(sweep) && !any_kept_on_gpu(sweep, model.kept))
     return {};  // why no tile is kept stands beside Run
   if (model.compiled_for != sweep_key(sweep) || model.compiled.empty())
@@ -310,7 +312,7 @@ std::vector<const KernelRow*> kernels_on(Processor processor, Pass pass) {
 std::string refusal(const KernelRow& row, const SweepSpec& sweep) {
   if (takes(row.dtypes, sweep.base.dtype)) {
     if (!takes(row.layouts, sweep.base.layout)) return phrase("{} only", axes_words(row.layouts.front()));
-    return takes(row.storages, sweep.base.storage.kind()) ? std::string() : tr("keys side by side only");
+    return takes(row.storages, sweep.base.storage.kind()) ? std::string() : tr("contiguous keys only");
   }
   std::string names;
   for (const DType t : row.dtypes) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(t));

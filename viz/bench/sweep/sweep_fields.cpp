@@ -35,7 +35,7 @@ std::optional<std::int64_t> parse_count(std::string_view text) {
 }
 
 std::string not_a_count(std::string_view text) {
-  return phrase("'{}' is not a whole number from 1 on.", trimmed(text));
+  return phrase("'{}' is not an integer, 1 or more.", trimmed(text));
 }
 
 std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
@@ -60,12 +60,12 @@ Result<std::vector<std::int64_t>> parse_range(std::string_view text, std::size_t
   const auto first = parse_count(text.substr(0, dots)), last = parse_count(to);
   if (!first) return bad_input(not_a_count(text.substr(0, dots)));
   if (!last) return bad_input(not_a_count(to));
-  if (*last < *first) return bad_input(phrase("{} comes after {}: the smaller one stands first.", *first, *last));
+  if (*last < *first) return bad_input(phrase("{} comes after {}: put the smaller one first.", *first, *last));
   std::vector<std::int64_t> values;
   for (std::int64_t v = *first; v <= *last; v = step > 0 ? v + step : 2 * v) {
     values.push_back(v);
     if (values.size() > kMaxValues)
-      return bad_input(phrase("More than {} values; a larger step would do.", kMaxValues));
+      return bad_input(phrase("More than {} values; use a larger step.", kMaxValues));
   }
   return values;
 }
@@ -99,7 +99,7 @@ Result<std::vector<std::int64_t>> parse_axis_values(std::string_view text) {
     if (!n) return bad_input(not_a_count(part));
     values.push_back(*n);
   }
-  if (values.empty()) return bad_input(tr("No value; 512, 1024, 2048 would do, or 512..16384 for doubling."));
+  if (values.empty()) return bad_input(tr("No values; use 512, 1024, 2048, or 512..16384 for doubling."));
   if (values.size() > kMaxValues) return bad_input(phrase("More than {} values.", kMaxValues));
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
@@ -199,7 +199,7 @@ Result<Options> with_tile(Options o, std::string_view text) {
     return parse_count(part);
   };
   const auto br = side(parts.front()), bc = side(parts.back());
-  if (!br || !bc) return bad_input(phrase("'{}' is no tile; 64 x 32 would do, usual or tuned.", trimmed(text)));
+  if (!br || !bc) return bad_input(phrase("'{}' is not a tile; use 64 x 32, usual or tuned.", trimmed(text)));
   o.br = static_cast<std::int32_t>(*br);
   o.bc = static_cast<std::int32_t>(*bc);
   return o;
@@ -211,7 +211,7 @@ Result<double> parse_seconds(std::string_view text) {
   double x = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
   if (error != std::errc() || end != text.data() + text.size() || !(x >= 0.01 && x <= 3600))
-    return bad_input(phrase("'{}' is no time; 0.01 to 3600 seconds would do.", text));
+    return bad_input(phrase("'{}' is not a time; use 0.01 to 3600 seconds.", text));
   return x;
 }
 
@@ -226,35 +226,35 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
   const ProblemAxis* const of_problem = kind_of(s.axis).problem;
   const bool keeps_tokens = of_problem != nullptr && of_problem->keeps_tokens;
   add(SweepField::values, tr("Values"), axis_values_text(s.values),
-      tr("512, 1024, 2048 as they stand; 512..16384 doubles; 64..256 step 64. 4k is 4096."));
+      tr("512, 1024, 2048 literally; 512..16384 doubles; 64..256 step 64. 4k is 4096."));
   if (s.axis != Axis::L)
     add(SweepField::length, tr("Length L"), pair_text(p.Lq, p.Lk),
-        tr("Queries and keys: 2048, or 128/2048 where they differ."));
+        tr("Queries and keys: 2048, or 128/2048 if they differ."));
   if (keeps_tokens)
     add(SweepField::tokens, tr("Tokens B·L"), s.tokens == 0 ? "free" : fmt::format("{}", s.tokens),
-        tr("Keeps B·L at this number, so that every length is the same amount of text; free leaves the batch as it "
-           "is."));
+        tr("Keeps B·L at this number, so that every length has the same amount of text; free leaves the "
+"batch as it is."));
   if (s.axis != Axis::B && !(keeps_tokens && s.tokens > 0))
-    add(SweepField::batch, tr("Batch B"), fmt::format("{}", p.B), tr("How many sequences."));
+    add(SweepField::batch, tr("Batch B"), fmt::format("{}", p.B), tr("Number of sequences."));
   if (s.axis != Axis::H)
     add(SweepField::heads, tr("Heads H"), pair_text(p.Hq, p.Hkv),
-        tr("Query heads, or 16/4 where four share a key head."));
+        tr("Query heads, or 16/4 if four share a key head."));
   if (s.axis != Axis::D)
     add(SweepField::dims, tr("Head dim D"), pair_text(p.D, p.Dv),
-        tr("D of Q and K, or 128/64 where V's differs; at most 256."));
+        tr("D of Q and K, or 128/64 if V's differs; at most 256."));
   if (s.axis != Axis("page") && any_takes_pages(s))
-    add(SweepField::page, tr("Keys a page"),
+    add(SweepField::page, tr("Keys per page"),
         p.storage.kind() == Storage::dense ? "none" : fmt::format("{}", p.storage.page),
-        phrase("K and V in shuffled pages of so many keys, 1 to {}, as servers keep them; none: side by side.",
+        phrase("K and V in shuffled pages of this many keys, 1 to {}, as in inference servers; none: contiguous.",
                kMaxPage));
   add(SweepField::tile, tr("Tile Br × Bc"), tile_text(s),
-      tr("64 x 32; usual: what each kernel takes by itself; tuned: what tuning kept for each point."));
+      tr("64 x 32; usual: each kernel's default; tuned: the tile that tuning kept for each point."));
   if (s.axis != Axis::threads)
     add(SweepField::threads, tr("Threads"), s.options.threads == 0 ? "all" : fmt::format("{}", s.options.threads),
-        tr("CPU threads; all takes every core."));
+        tr("CPU threads; all uses every core."));
   if (s.axis != Axis::stages && declared(s, Option::stages) != nullptr)
     add(SweepField::stages, tr("Stages"), s.options.stages == 0 ? "usual" : fmt::format("{}", s.options.stages),
-        tr("K and V tiles in a GPU kernel's shared memory at once; usual: what each kernel takes by itself."));
+        tr("K and V tiles in a GPU kernel's shared memory at once; usual: each kernel's default."));
   for (const Option* option : declared_options()) {
     const OptionSpec* spec = option->get == nullptr && s.axis != Axis(option->name) ? declared(s, *option) : nullptr;
     if (spec == nullptr) continue;
@@ -262,11 +262,11 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
     std::string label(tr_of(option->title));
     if (label.front() >= 'a' && label.front() <= 'z') label.front() = static_cast<char>(label.front() - 'a' + 'A');
     add(SweepField::further, std::move(label), value ? value_text(*option, *value) : "usual",
-        phrase("{}: {}; usual: what the kernel takes by itself.", tr_of(option->help), range_words(*spec)));
+        phrase("{}: {}; usual: the kernel's default.", tr_of(option->help), range_words(*spec)));
     out.back().option = option->name;
   }
-  add(SweepField::seconds, tr("Time a point"), fmt::format("{} s", s.seconds_per_point),
-      tr("Repeats stop at this time, or sooner when the median's 95 % interval is under 1 %."));
+  add(SweepField::seconds, tr("Time per point"), fmt::format("{} s", s.seconds_per_point),
+      tr("Repeats stop at this time, or earlier once the median's 95 % interval is below 1 %."));
   return out;
 }
 

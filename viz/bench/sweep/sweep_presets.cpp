@@ -81,16 +81,17 @@ void add_decode_presets(std::vector<BenchPreset>& presets) {
   SweepSpec ladder = decoding(kKeys, {1024, 4096, 16384, 65536}, 32, 8, 1024, 128);
   ladder.kernels = {"naive", "tiled", "flash_mma", "flash_splitkv"};
   ladder.base.B = 4;
-  presets.push_back(BenchPreset{"decode", marked("Decoding, by keys"),
-                                marked("One query a sequence, B = 4, 32 heads on 8 key heads, D = 128, bf16: from S in "
-                                       "memory to keys that all multiprocessors share out."),
-                                kReadShare, ladder});
+  presets.push_back(BenchPreset{
+      "decode", marked("Decoding, by keys"),
+      marked("One query per sequence, B = 4, 32 heads on 8 key heads, D = 128, bf16: from S in memory to keys "
+             "shared out to all multiprocessors."),
+      kReadShare, ladder});
   presets.push_back(BenchPreset{"decode_llama3_8b", marked("Decoding, Llama-3 8B"),
-                                marked("32 heads on 8 key heads, D = 128, 8192 keys, bf16, by sequences."), kReadShare,
-                                decoding(Axis::B, {1, 4, 16, 64}, 32, 8, 8192, 128)});
+                                marked("32 heads on 8 key heads, D = 128, 8192 keys, bf16, by number of sequences."),
+                                kReadShare, decoding(Axis::B, {1, 4, 16, 64}, 32, 8, 8192, 128)});
   presets.push_back(BenchPreset{"decode_llama3_70b", marked("Decoding, Llama-3 70B"),
-                                marked("64 heads on 8 key heads, D = 128, 8192 keys, bf16, by sequences."), kReadShare,
-                                decoding(Axis::B, {1, 4, 16, 64}, 64, 8, 8192, 128)});
+                                marked("64 heads on 8 key heads, D = 128, 8192 keys, bf16, by number of sequences."),
+                                kReadShare, decoding(Axis::B, {1, 4, 16, 64}, 64, 8, 8192, 128)});
   presets.push_back(BenchPreset{"decode_qwen3_30b", marked("Decoding, Qwen-3 30B-A3B"),
                                 marked("32 heads on 4 key heads, D = 128, by keys to 131072, bf16, B = 8."), kReadShare,
                                 with_batch(decoding(kKeys, {2048, 8192, 32768, 131072}, 32, 4, 2048, 128), 8)});
@@ -108,27 +109,28 @@ void add_decode_presets(std::vector<BenchPreset>& presets) {
   presets.back().sweep.kernels = {"flash_splitkv"};
   SweepSpec ragged = decoding(Axis::B, {16, 64, 256}, 32, 8, 16384, 128);
   ragged.ragged = Ragged::zipf;
-  presets.push_back(
-      BenchPreset{"decode_ragged", marked("Decoding, ragged"),
-                  marked("Key lengths by Zipf's law, the longest 16384; 32 heads on 8 key heads, D = 128, "
-                         "bf16, by sequences."),
-                  kReadShare, ragged});
+  presets.push_back(BenchPreset{
+      "decode_ragged", marked("Decoding, ragged"),
+      marked("Key lengths by Zipf's law, the longest 16384; 32 heads on 8 key heads, D = 128, bf16, by number "
+             "of sequences."),
+      kReadShare, ragged});
 }
 
 // One after the other: clang 16 ends the life of the names of one list too early where all are a single expression.
 std::vector<BenchPreset> make_presets() {
   std::vector<BenchPreset> presets;
-  presets.push_back(
-      BenchPreset{"lengths", marked("Lengths, 16384 tokens"),
-                  marked("B·L = 16384, H = 16, D = 128, L from 512 to 16384: every length is the same amount of text."),
-                  "tflops", with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 128)), 16384)});
+  presets.push_back(BenchPreset{
+      "lengths", marked("Lengths, 16384 tokens"),
+      marked("B·L = 16384, H = 16, D = 128, L from 512 to 16384: every length has the same amount of text."), "tflops",
+      with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 128)), 16384)});
   presets.push_back(
       BenchPreset{"lengths_64", marked("Lengths, D = 64"), marked("The same with a head dimension of 64."), "tflops",
                   with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 64)), 16384)});
   presets.push_back(
       BenchPreset{"lengths_f16",
                   marked("Lengths, tensor cores, f16"),
-                  marked("The same in f16, D = 128: what tensor cores buy, and what their instructions buy over WMMA."),
+                  marked("The same in f16, D = 128: what tensor cores gain, and what their own instructions gain over "
+                         "WMMA."),
                   "tflops",
                   with_tokens(stored_as(sweep({"naive", "tiled", "flash_wmma", "flash_mma"}, Axis::L, long_lengths(),
                                               problem(16, 512, 128)),
@@ -137,36 +139,36 @@ std::vector<BenchPreset> make_presets() {
                   {marked("a public WMMA kernel"), "flash_wmma", 0.15, 0.23}});
   presets.push_back(BenchPreset{
       "lengths_tf32", marked("Lengths, tensor cores, f32"),
-      marked("Answers in f32, D = 64: CUDA cores beside three products of TF32."), "speedup_ratio",
+      marked("Output in f32, D = 64: CUDA cores against three TF32 products."), "speedup_ratio",
       with_tokens(sweep({"tiled", "flash_simt", "flash_tf32x3"}, Axis::L, long_lengths(), problem(16, 512, 64)),
                   16384)});
-  presets.push_back(BenchPreset{
-      "latency", marked("Latency"),
-      marked("Time and rate of one short or long sequence, H = 8, D = 64: where little work fills the GPU too."),
-      "tflops",
-      sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L, {128, 256, 512, 1024, 2048, 4096},
-            problem(8, 128, 64))});
   presets.push_back(
-      BenchPreset{"speedup", marked("Speed-up over naive"),
-                  marked("How many times as fast as naive, by length, B = 4, H = 8, D = 64, to where S takes 8 GiB."),
-                  "speedup_ratio",
-                  with_batch(sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L,
-                                   {256, 512, 1024, 2048, 4096, 8192}, problem(8, 256, 64)),
-                             4)});
+      BenchPreset{"latency", marked("Latency"),
+                  marked("Time and rate of one short or long sequence, H = 8, D = 64: even where little work fills the "
+                         "GPU."),
+                  "tflops",
+                  sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L, {128, 256, 512, 1024, 2048, 4096},
+                        problem(8, 128, 64))});
+  presets.push_back(BenchPreset{
+      "speedup", marked("Speed-up over naive"),
+      marked("Speed relative to naive, by length, B = 4, H = 8, D = 64, until S takes 8 GiB."), "speedup_ratio",
+      with_batch(sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L, {256, 512, 1024, 2048, 4096, 8192},
+                       problem(8, 256, 64)),
+                 4)});
   presets.push_back(BenchPreset{
       "memory", marked("Latency and memory"),
-      marked("Time, peak memory and what each kernel stores beside its inputs and outputs, by length."),
+      marked("Time, peak memory and what each kernel stores besides its inputs and outputs, by length."),
       "memory_overhead_bytes", sweep(gpu_kernels(), Axis::L, {128, 256, 512, 1024, 2048, 4096}, problem(8, 128, 64))});
   presets.push_back(BenchPreset{"dims", marked("Head dimensions"),
                                 marked("D from 32 to 256 at L = 4096: how far registers and shared memory reach."),
                                 "registers_count",
                                 sweep(gpu_kernels(), Axis::D, {32, 64, 128, 256}, problem(16, 4096, 64))});
   presets.push_back(BenchPreset{"tiles", marked("Tiles of flash_simt"),
-                                marked("Br from 16 to 128 at L = 4096: what a taller tile buys."), "registers_count",
+                                marked("Br from 16 to 128 at L = 4096: what a taller tile gains."), "registers_count",
                                 sweep({"flash_simt"}, Axis::br, {16, 32, 64, 128}, problem(16, 4096, 64))});
   presets.push_back(BenchPreset{
       "steps", marked("Steps of flash_hopper"),
-      marked("What each of its ideas brings, one after the other: f16, B = 4, H = 16, L = 4096, D = 128."), "tflops",
+      marked("What each of its ideas gains, one after another: f16, B = 4, H = 16, L = 4096, D = 128."), "tflops",
       with_batch(
           stored_as(sweep({"flash_hopper"}, Axis("step"), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, problem(16, 4096, 128)),
                     DType::f16),
@@ -176,7 +178,7 @@ std::vector<BenchPreset> make_presets() {
       with_tokens(sweep(cpu_kernels(), Axis::L, {128, 256, 512, 1024, 2048}, problem(4, 128, 64)), 2048)});
   presets.push_back(
       BenchPreset{"memory_cpu", marked("CPU: latency and memory"),
-                  marked("Time, peak memory and what each kernel stores beside its inputs and outputs, on this CPU."),
+                  marked("Time, peak memory and what each kernel stores besides its inputs and outputs, on this CPU."),
                   "memory_overhead_bytes", sweep(cpu_kernels(), Axis::L, {128, 256, 512, 1024}, problem(4, 128, 64))});
   presets.push_back(
       BenchPreset{"tiles_cpu", marked("CPU: tiles of cpu_flash"), marked("Bc from 16 to 128 at L = 1024 on this CPU."),

@@ -70,7 +70,7 @@ Result<const KernelRow*> recordable(std::string_view kernel) {
   if (!row || (*row)->record != nullptr) return row;
   for (const KernelRow* other : ladder())
     if (other->order == (*row)->order && other->record != nullptr) return other;
-  return fail(ErrorKind::cannot_run, phrase("No kernel that can be recorded has {}'s order.", kernel));
+  return fail(ErrorKind::cannot_run, phrase("No kernel that can be recorded has the order of {}.", kernel));
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ Result<StepExample> step_example(std::string_view kernel, const Problem& p, cons
   std::vector<std::string> words;
   if (e.kernel != kernel) words.push_back(phrase("{} on the CPU, the same order as {}", e.kernel, kernel));
   const auto cut = [&](const char* name, std::int64_t now, std::int64_t before) {
-    if (now != before) words.push_back(phrase("{} = {} in place of {}", name, now, before));
+    if (now != before) words.push_back(phrase("{} = {} instead of {}", name, now, before));
   };
   cut("B", e.problem.B, p.B);
   cut("H", e.problem.Hq, p.Hq);

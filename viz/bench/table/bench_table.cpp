@@ -148,12 +148,12 @@ BenchCell workspace_cell(const Measurement& m, const BenchUnit& unit) {
   if (!f.available()) return missing(f.reason);
   return {
       f.value == 0 ? "0" : figure_text(f.value * unit.factor),
-      phrase("{} beside inputs and outputs ({})", format_bytes(static_cast<std::uint64_t>(f.value)), origin_words(f)),
+      phrase("{} besides inputs and outputs ({})", format_bytes(static_cast<std::uint64_t>(f.value)), origin_words(f)),
       f.value, true};
 }
 
 BenchCell error_cell(const Measurement& m) {
-  if (!m.verdict && m.time.n == 0) return missing(tr("it has not run"));
+  if (!m.verdict && m.time.n == 0) return missing(tr("has not run"));
   if (!m.verdict) return missing(tr("not verified: verification was off"));
   const Verdict& v = *m.verdict;
   if (v.not_judged) return missing(v.reason);
@@ -165,19 +165,19 @@ BenchCell error_cell(const Measurement& m) {
 }
 
 BenchCell verdict_cell(const Measurement& m) {
-  if (!m.verdict && m.time.n == 0) return missing(tr("it has not run"));
+  if (!m.verdict && m.time.n == 0) return missing(tr("has not run"));
   if (!m.verdict)
-    return {tr("not checked"), tr("Verification was off: the figures may be those of a wrong answer."), 1, true};
+    return {tr("not checked"), tr("Verification was off: the figures may belong to a wrong output."), 1, true};
   const Verdict& v = *m.verdict;
   const std::string left_out = unjudged_words(v);
   switch (outcome_of(v)) {
     case Outcome::pass:
       return {tr("pass"),
-              left_out.empty() ? tr("The answer is within the allowed error.")
-                               : phrase("The answer is within the allowed error. Not judged: {}.", left_out),
+              left_out.empty() ? tr("The output is within the allowed error.")
+                               : phrase("The output is within the allowed error. Not judged: {}.", left_out),
               0, true};
     case Outcome::not_judged:
-      return {tr("not judged"), phrase("Nothing of the answer could be judged: {}.", left_out), 1, true};
+      return {tr("not judged"), phrase("None of the output could be judged: {}.", left_out), 1, true};
     case Outcome::wrong:
       break;
   }
@@ -198,8 +198,8 @@ BenchCell shared_cell(const Measurement& m) {
   if (!asked.available()) return missing(asked.reason);
   const double bytes = fixed.value + asked.value;
   return {bytes == 0 ? "0" : figure_text(bytes / 1024),
-          phrase("{:.0f} bytes of a block by the compiler ({}), {:.0f} by the launch", fixed.value, origin_words(fixed),
-                 asked.value),
+          phrase("{:.0f} bytes per block from the compiler ({}), {:.0f} from the launch", fixed.value,
+                 origin_words(fixed), asked.value),
           bytes, true};
 }
 
@@ -219,39 +219,39 @@ std::vector<Column> summary_columns(const State& state, const Units& u, bool gpu
   return {
       {{"time", phrase("time {}", u.time.name), tr("Median of the repeats.")},
        [unit = u.time](const Measurement& m) { return time_cell(m, unit); }},
-      {{"interval", "± %", tr("Half the 95 % interval of the median, in percent of it.")}, interval_cell},
-      {{"rate", u.rate.name, tr("2 pairs (D + Dv) / time, counting the pairs that the mask lets see.")},
+      {{"interval", "± %", tr("Half the 95 % interval of the median, as a percentage of it.")}, interval_cell},
+      {{"rate", u.rate.name, tr("2 pairs (D + Dv) / time, counting the pairs that the mask lets through.")},
        metric("tflops", u.rate)},
       {{"speedup", "× " + base,
-        tr("The baseline's time divided by this kernel's, on the same device. Of a peer: what the baseline took in the "
-           "peer's own turns.")},
+        tr("The baseline's time divided by this kernel's, on the same device. For a peer: the baseline's "
+           "time in the peer's own turns.")},
        ratio_cell},
-      {{"against", tr("× ref"), tr("The reference run's time of the same kernel divided by this one's.")},
+      {{"against", tr("× ref"), tr("The reference run's time for the same kernel divided by this one's.")},
        against_cell},
-      {{"peak", tr("% of peak"), tr("The rate as a share of the multiply-add peak measured on this device.")},
+      {{"peak", tr("% of peak"), tr("Rate as a fraction of the multiply-add peak measured on this device.")},
        metric("peak_share_pct", {1, "%"})},
       {{"tiles", phrase("tile loads {}", u.bytes.name),
-        tr("Predicted: bytes that the tiles ask of memory if nothing were cached.")},
+        tr("Predicted: bytes that the tiles would request from memory if nothing were cached.")},
        [unit = u.bytes](const Measurement& m) { return with_tile(cell_of(m, "tile_load_bytes", unit), m); }},
-      {{"dram", "DRAM" + dram, tr("Bytes that main memory moved, read and written, counted.")},
+      {{"dram", "DRAM" + dram, tr("Bytes read from and written to main memory, as counted.")},
        [unit = u.dram](const Measurement& m) { return dram_cell(m, unit); }},
-      {{"ratio", tr("÷ least"), tr("DRAM bytes against the least that this order must move.")},
+      {{"ratio", tr("÷ minimum"), tr("DRAM bytes relative to the minimum that this order must move.")},
        metric("dram_over_compulsory_ratio", {1, ""}),
        true},
-      {{"bandwidth", "GB/s", tr("DRAM bytes in a second.")}, metric("dram_gb_per_s", {1, "GB/s"}), true},
-      {{"warps", tr("warps %"), tr("Achieved occupancy: warps that were active, as a share of what an SM can hold.")},
+      {{"bandwidth", "GB/s", tr("DRAM bytes per second.")}, metric("dram_gb_per_s", {1, "GB/s"}), true},
+      {{"warps", tr("warps %"), tr("Achieved occupancy: active warps as a fraction of what an SM can hold.")},
        metric("occupancy_achieved_pct", {1, "%"}),
        true},
       {{"possible", tr("possible %"),
-        tr("Theoretical occupancy, from registers, shared memory and threads of a block.")},
+        tr("Theoretical occupancy, from registers, shared memory and threads per block.")},
        possible_cell,
        true},
-      {{"registers", tr("regs"), tr("Registers that the compiler gave each thread.")},
+      {{"registers", tr("regs"), tr("Registers per thread, as assigned by the compiler.")},
        [](const Measurement& m) {
          return with_tile(cell_of(m, "registers_count", {1, ""}), m);
        },
        true},
-      {{"shared", tr("smem KiB"), tr("Shared memory of a block.")},
+      {{"shared", tr("smem KiB"), tr("Shared memory per block.")},
        [](const Measurement& m) { return with_tile(shared_cell(m), m); },
        true},
       {{"memory", phrase("peak {}", u.memory.name),
@@ -259,11 +259,12 @@ std::vector<Column> summary_columns(const State& state, const Units& u, bool gpu
        [unit = u.memory](const Measurement& m) { return memory_cell(m, "memory_peak_bytes", unit); },
        true},
       {{"workspace", phrase("workspace {}", u.memory.name),
-        tr("Memory beside inputs and outputs, such as a stored S.")},
+        tr("Memory in addition to inputs and outputs, such as a stored S.")},
        [unit = u.memory](const Measurement& m) { return workspace_cell(m, unit); }},
-      {{"error", tr("error ÷ allowed"), tr("Largest difference from the fp64 reference; above 1 the answer is wrong.")},
+      {{"error", tr("error ÷ allowed"),
+        tr("Largest difference from the fp64 reference; above 1, the output is wrong.")},
        error_cell},
-      {{"verdict", tr("answer"), tr("Is the answer within the allowed error?")}, verdict_cell},
+      {{"verdict", tr("answer"), tr("Is the output within the allowed error?")}, verdict_cell},
   };
 }
 
@@ -323,7 +324,7 @@ std::string origin_note(const State& state, const BenchSlices& slices) {
         slice.rows, [](const Measurement* m) { return m->state == RowState::done && m->tile_from == "tuned"; });
     if (!slice.rows.empty())
       note = phrase("Nothing has run: bytes and workspace follow from shapes and {}.",
-                    tuned ? tr("the tiles that tuning kept") : tr("tiles"));
+                    tuned ? tr("the tuned tiles") : tr("tiles"));
   } else if (!slice.rows.empty()) {
     note = short_source_words(slices);
     if (!slice.driver.empty() && slices.size() == 1) note += phrase(", driver {}", slice.driver);
@@ -336,14 +337,14 @@ std::string origin_note(const State& state, const BenchSlices& slices) {
     return std::ranges::find(beside, baseline_shown(state, m->processor), &TimedBeside::kernel) != beside.end();
   });
   if (in_turns != slice.rows.end())
-    note +=
-        phrase(" A peer's × {} is over what that took in its turns.", baseline_shown(state, (*in_turns)->processor));
-  if (!slice.rows.empty()) note += tr(" – not available: point at it for the reason.");
+    note += phrase(" A peer's × {} is relative to its time in the peer's turns.",
+                   baseline_shown(state, (*in_turns)->processor));
+  if (!slice.rows.empty()) note += tr(" – not available: hover over it for the reason.");
   std::size_t left_out = 0;
   for (const BenchSlice& each : slices) left_out += each.left_out;
   if (left_out > 0)
-    note += plural(left_out, " {} more row is of other problems or devices not shown.",
-                   " {} more rows are of other problems or devices not shown.");
+    note += plural(left_out, " {} more row belongs to problems or devices not shown.",
+                   " {} more rows belong to problems or devices not shown.");
   return note;
 }
 

@@ -167,7 +167,7 @@ void cell(const BenchTableRow& row, const BenchCell& c, const BenchColumn& colum
 // What can be done with a row: the right button, or the menu key where the keyboard is on it.
 void row_menu(const BenchTable& table, std::size_t index, BenchCache& cache, Commands& commands) {
   const BenchTableRow& row = table.rows[index];
-  tooltip(phrase("Click to choose {}; right click for more", row.kernel));
+  tooltip(phrase("Click to choose {}; right-click for more", row.kernel));
   if (!ImGui::BeginPopupContextItem()) return;
   if (ImGui::Selectable(tr("Profile it"))) {
     commands.push_back(ChooseBenchKernel{row.kernel});
@@ -187,7 +187,7 @@ void row_menu(const BenchTable& table, std::size_t index, BenchCache& cache, Com
   ImGui::Separator();
   if (ImGui::Selectable(tr("Copy the row"))) commands.push_back(CopyText{row_tsv(table, index)});
   if (ImGui::Selectable(tr("Copy the table"))) commands.push_back(CopyText{table_tsv(table)});
-  tooltip(tr("With tabs between, for a spreadsheet"));
+  tooltip(tr("Tab-separated, for a spreadsheet"));
   ImGui::EndPopup();
 }
 
@@ -362,7 +362,7 @@ void draw_bench_table(BenchCache& cache, ImVec2 size, Commands& commands) {
       dim_text(scene.table.note);
     } else if (scene.table.rows.empty()) {
       draw_text(ImGui::GetWindowDrawList(), {ImGui::GetCursorScreenPos().x, ImGui::GetCursorScreenPos().y + s.px(4)},
-                Face::text, 13, colour(s.theme, Token::dim), tr("One row a kernel appears here as the run goes on."));
+                Face::text, 13, colour(s.theme, Token::dim), tr("Rows appear here, one per kernel, during the run."));
     } else {
       const float width = ImGui::GetContentRegionAvail().x, note = note_height(cache, width);
       draw_rows(cache, ImGui::GetContentRegionAvail().y - note, commands);

@@ -52,7 +52,7 @@ std::string variant_words(const KernelRow& row, const TuneResult& r, std::size_t
     default:
       words += fmt::format("{}: {}", name_of(t.fate), t.why);
   }
-  if (n == r.usual) words += tr(", the usual one");
+  if (n == r.usual) words += tr(", the usual tile");
   if (r.decision && n == r.chosen) words += tr(", chosen");
   if (const std::string more = hold_words(t.tile); !more.empty() && t.fate != TileFate::refused) words += "\n  " + more;
   return words;
@@ -112,8 +112,15 @@ TileCell cell_of(const KernelRow& row, const TuneResult& r, std::vector<std::siz
   constexpr std::size_t kLines = 6;  // of choices: more would not fit a tooltip
   for (std::size_t n = 0; n < std::min(tiles.size(), kLines); ++n)
     cell.tip += (n == 0 ? "" : "\n") + variant_words(row, r, tiles[n]);
-  if (tiles.size() > kLines) cell.tip += phrase("\n… and {} more of threads and stages", tiles.size() - kLines);
-  if (t.fate == TileFate::timed || t.fate == TileFate::not_tried) cell.tip += tr("\nClick: the sweep takes this tile.");
+  if (tiles.size() > kLines)
+    cell.tip += phrase(
+        "\n"
+        "… and {} more combinations of threads and stages",
+        tiles.size() - kLines);
+  if (t.fate == TileFate::timed || t.fate == TileFate::not_tried)
+    cell.tip +=
+        tr("\n"
+           "Click to use this tile in the sweep.");
   return cell;
 }
 
@@ -187,15 +194,15 @@ std::string decided(TuneDecision decision, std::string_view kernel, const std::s
 
 void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view, TuneMap& scene) {
   const std::size_t refused = r.tiles.size() - r.fitting();
-  const std::string fits = scene.gpu
-                               ? phrase("{} of {} choices of tile, threads and stages fit", r.fitting(), r.tiles.size())
-                               : phrase("{} of {} tiles fit", r.fitting(), r.tiles.size());
+  const std::string fits =
+      scene.gpu ? phrase("{} of {} combinations of tile, threads and stages fit", r.fitting(), r.tiles.size())
+                : phrase("{} of {} tiles fit", r.fitting(), r.tiles.size());
   if (view.running) {
     scene.headline = phrase("{}: {} of {} tiles were tried", row.id, r.tried(), r.fitting());
   } else if (r.decision) {
     scene.headline = decided(*r.decision, row.id, tile_words(row, r.tiles[r.chosen].tile.options), describe(r.problem));
   } else if (r.tried() > 0) {
-    scene.headline = phrase("{}: nothing is chosen", row.id);
+    scene.headline = phrase("{}: no tile was chosen", row.id);
   } else {
     scene.headline = fmt::format("{}: {}", row.id, fits);
   }
@@ -204,12 +211,12 @@ void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view
   if (scene.reason.empty())
     scene.reason = view.running ? describe(r.problem)
                    : refused > 0
-                       ? phrase("{}. Nothing was tried yet; a cell says why it does not fit.", describe(r.problem))
-                       : phrase("{}. Nothing was tried yet.", describe(r.problem));
+                       ? phrase("{}. Nothing has been tried yet; a cell says why it does not fit.", describe(r.problem))
+                       : phrase("{}. Nothing has been tried yet.", describe(r.problem));
   scene.tile = why_tile(row, r, r.decision ? r.chosen : r.usual);
   const std::string cell =
       scene.measured
-          ? fmt::format("{} of {}", scene.unit, scene.gpu ? tr("the fastest threads and stages of each") : tr("each"))
+          ? fmt::format("{} of {}", scene.unit, scene.gpu ? tr("the fastest threads and stages for each") : tr("each"))
       : scene.gpu ? tr("the occupancy that shared memory and threads allow")
                   : "";
   scene.note = phrase("Br down, Bc across{}{}. Hatched: does not fit.{} On {}{}.", cell.empty() ? "" : "; ", cell,
@@ -245,10 +252,10 @@ Result<TuneSpec> tune_of(const State& state, const std::string& kernel) {
   const SweepSpec& sweep = state.document.sweep;
   const auto row = find_kernel(kernel);
   if (!row) return tl::unexpected(row.error());
-  if (!has_tiles(**row)) return bad_input(phrase("{} has no tile: choose a kernel that has one.", kernel));
+  if (!has_tiles(**row)) return bad_input(phrase("{} has no tile: choose another kernel.", kernel));
   if (const auto takes = check_takes(**row, sweep.base); !takes)
     return bad_input(phrase("{}: choose another Type on the left, or another kernel above.", takes.error().message));
-  if (sweep.values.empty()) return bad_input(tr("The sweep has no value: there is no problem to tune for."));
+  if (sweep.values.empty()) return bad_input(tr("The sweep has no values: there is no problem to tune for."));
   const auto& looked = state.view.bench.value;
   const bool there = looked && std::ranges::find(sweep.values, *looked) != sweep.values.end();
   TuneSpec spec;

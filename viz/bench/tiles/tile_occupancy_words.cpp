@@ -37,8 +37,8 @@ std::string larger_words(const KernelRow& row, const TriedTile& t) {
   while (why.ends_with('.')) why.pop_back();
   if (t.fate == TileFate::refused) return phrase("{} x {} does not fit: {}", o.br, o.bc, why);
   const std::string holds = hold_words(t.tile);
-  return holds.empty() ? phrase("{} fits too", tile_words(row, o))
-                       : phrase("{} would take {}", tile_words(row, o), holds);
+  return holds.empty() ? phrase("{} also fits", tile_words(row, o))
+                       : phrase("{} would need {}", tile_words(row, o), holds);
 }
 
 }  // namespace
@@ -47,10 +47,10 @@ std::string hold_words(const TileCandidate& c) {
   if (c.occupancy.max_warps == 0) return {};
   const std::string shared = format_bytes(static_cast<std::uint64_t>(c.shared_bytes));
   std::string words =
-      c.compiled ? plural(c.occupancy.blocks, "{1} of shared memory, {0} block an SM, {2:.3g} % occupancy",
-                          "{1} of shared memory, {0} blocks an SM, {2:.3g} % occupancy", shared, c.occupancy.percent())
-                 : plural(c.occupancy.blocks, "{1} of shared memory, at most {0} block an SM, {2:.3g} % occupancy",
-                          "{1} of shared memory, at most {0} blocks an SM, {2:.3g} % occupancy", shared,
+      c.compiled ? plural(c.occupancy.blocks, "{1} of shared memory, {0} block per SM, {2:.3g} % occupancy",
+                          "{1} of shared memory, {0} blocks per SM, {2:.3g} % occupancy", shared, c.occupancy.percent())
+                 : plural(c.occupancy.blocks, "{1} of shared memory, at most {0} block per SM, {2:.3g} % occupancy",
+                          "{1} of shared memory, at most {0} blocks per SM, {2:.3g} % occupancy", shared,
                           c.occupancy.percent());
   if (c.compiled) {
     words += phrase(", {} registers", c.compiled->registers);
@@ -67,7 +67,7 @@ std::string why_tile(const KernelRow& row, const TuneResult& r, std::size_t tile
   const std::string holds = hold_words(t.tile);
   std::string words = fmt::format(
       "{}: {}", tile_words(row, t.tile.options),
-      holds.empty() ? tr("on a CPU what counts is that its parts of Q, K and V stay in a core's cache") : holds);
+      holds.empty() ? tr("on a CPU, what matters is that its parts of Q, K and V stay in a core's cache") : holds);
   if (!t.tile.reason.empty()) words += "; " + t.tile.reason;
   const TriedTile* taller = next_larger(r, t.tile.options, &Options::br, &Options::bc);
   const TriedTile* wider = next_larger(r, t.tile.options, &Options::bc, &Options::br);

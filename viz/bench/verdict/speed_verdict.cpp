@@ -67,7 +67,8 @@ std::string peer_words(const Measurement& subject, std::span<const Measurement* 
     switch (standing_of(ours->time, m->time)) {
       case Standing::faster:
       case Standing::slower:
-        shares.push_back(phrase("{} of {}", share < 9.995 ? fmt::format("{:.2f}", share) : times_text(share), of));
+        shares.push_back(
+            phrase("{}× the speed of {}", share < 9.995 ? fmt::format("{:.2f}", share) : times_text(share), of));
         break;
       case Standing::equal:
         equal.push_back(of);
@@ -78,14 +79,14 @@ std::string peer_words(const Measurement& subject, std::span<const Measurement* 
     }
   }
   std::vector<std::string> parts;
-  if (!shares.empty()) parts.push_back(phrase("reaches {}", fmt::join(shares, ", ")));
+  if (!shares.empty()) parts.push_back(phrase("has {}", fmt::join(shares, ", ")));
   if (!equal.empty()) parts.push_back(phrase("is as fast as {}", fmt::join(equal, ", ")));
   if (!unclear.empty()) parts.push_back(phrase("can't be told from {}", fmt::join(unclear, ", ")));
   if (parts.empty()) return {};
   std::string words = phrase("It {}, timed in turns.", fmt::join(parts, tr(" and ")));
   if (another == nullptr) return words;
   const BenchUnit unit = time_unit(subject.time.median, subject.time.median);
-  return words + phrase(" There it took {}, in its own row {}.", value_with_unit(another->time.median, unit),
+  return words + phrase(" There it took {}; in its own row, {}.", value_with_unit(another->time.median, unit),
                         value_with_unit(subject.time.median, unit));
 }
 
@@ -98,11 +99,11 @@ std::string comparison(const Measurement& subject, std::span<const Measurement* 
     switch (standing_of(subject, *m)) {
       case Standing::faster:
         faster += faster.empty() ? phrase("is {} times as fast as {}", times_text(ratio), id)
-                                 : phrase(", {} times {}", times_text(ratio), id);
+                                 : phrase(", {} times as fast as {}", times_text(ratio), id);
         break;
       case Standing::slower:
         slower += slower.empty() ? phrase("takes {} times as long as {}", times_text(1 / ratio), id)
-                                 : phrase(", {} times {}", times_text(1 / ratio), id);
+                                 : phrase(", {} times as long as {}", times_text(1 / ratio), id);
         break;
       case Standing::equal:
         equal += equal.empty() ? phrase("is as fast as {}", id) : phrase(" and {}", id);
@@ -125,7 +126,7 @@ std::string not_alike(const Measurement& a, const BenchSlice& of_a, const Measur
   where_a.driver = of_a.driver;
   where_b.driver = of_b.driver;
   const auto all = unfair(a, where_a, b, where_b);
-  return all.empty() ? "" : phrase("Not alike: {}.", fmt::join(all, "; "));
+  return all.empty() ? "" : phrase("Differences: {}.", fmt::join(all, "; "));
 }
 
 // The same within a run: the first of the others on the same device.
@@ -193,15 +194,15 @@ AnswerWords answer_words(const BenchSlice& slice) {
       wrong.push_back(std::move(name));
     }
   }
-  if (!wrong.empty()) return {phrase("Wrong answer from {}: see the table.", fmt::join(wrong, ", ")), true};
-  if (unchecked > 0 && checked == 0) return {tr("The answers were not checked.")};
-  if (unchecked > 0) return {phrase("{} of {} answers were not checked.", unchecked, checked + unchecked)};
-  return {checked > 0 ? tr("Every answer is within the allowed error.") : ""};
+  if (!wrong.empty()) return {phrase("Wrong output from {}: see the table.", fmt::join(wrong, ", ")), true};
+  if (unchecked > 0 && checked == 0) return {tr("The outputs were not checked.")};
+  if (unchecked > 0) return {phrase("{} of {} outputs were not checked.", unchecked, checked + unchecked)};
+  return {checked > 0 ? tr("Every output is within the allowed error.") : ""};
 }
 
 std::string drift_words(std::span<const Measurement* const> rows) {
   for (const Measurement* m : rows) {
-    if (m->time.drifted) return phrase("{}'s time drifted while it was measured.", shown_name(*m));
+    if (m->time.drifted) return phrase("{}'s time drifted during the measurement.", shown_name(*m));
   }
   return {};
 }
@@ -210,7 +211,7 @@ std::string drift_words(std::span<const Measurement* const> rows) {
 std::string noise_words(const Measurement& subject, const Measurement& baseline) {
   for (const Measurement* m : {&subject, &baseline}) {
     const double spread = 100 * (m->time.q3 - m->time.q1) / m->time.median;
-    if (spread > 25) return phrase("Noisy: {}'s quartiles lie {:.0f} % apart.", m->key.kernel, spread);
+    if (spread > 25) return phrase("Noisy: {}'s quartiles are {:.0f} % apart.", m->key.kernel, spread);
   }
   return {};
 }
@@ -236,12 +237,12 @@ std::string lines(std::initializer_list<std::string> parts) {
 // A GPU kernel can't run where there is no GPU: the button does not say so.
 std::string no_gpu_words(const SweepSpec& sweep, const Model& model) {
   if (!runs_on_gpu(sweep) || !model.gpu.looked || !model.gpu.gpus.empty()) return {};
-  return tr("There is no GPU here: a GPU kernel is compiled and refused.");
+  return tr("No GPU here: GPU kernels are compiled but rejected.");
 }
 
 BenchVerdict before_any_row(const State& state, const Model& model, std::string_view estimate_words) {
   if (model.task.running)
-    return {"", tr("Measuring the first point."), tr("Rows appear in the charts and the table as they are finished.")};
+    return {"", tr("Measuring the first point."), tr("Rows appear in the charts and the table as they finish.")};
   if (!model.task.error.empty()) return {"", tr("Nothing was measured."), model.task.error};
   const SweepSpec& sweep = state.document.sweep;
   if (auto valid = validate(sweep); !valid) return {"", tr("This sweep cannot run yet."), valid.error().message};
@@ -276,7 +277,7 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   // The time of a wrong answer means nothing: such a row is neither praised nor compared with.
   const auto right = std::remove_if(rows.begin(), rows.end(), [](const Measurement* m) { return is_wrong_row(*m); });
   if (right == rows.begin())
-    return {"", phrase("{} no kernel gives the right answer.", at_words(slice, *chosen)),
+    return {"", phrase("{} no kernel gives the correct output.", at_words(slice, *chosen)),
             tr("The table says what differs.")};
   rows.erase(right, rows.end());
   const Measurement* subject = subject_of(state, rows);
@@ -291,7 +292,7 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   v.kernel = subject->key.kernel;
   v.headline = fmt::format("{} {} {}.", at_words(slice, *chosen), subject->key.kernel, comparison(*subject, others));
   const std::string other_problem =
-      slice.of_this_sweep ? "" : tr("These rows are of another sweep than the one that is set up.");
+      slice.of_this_sweep ? "" : tr("These rows are from another sweep than the planned one.");
   const AnswerWords answers = answer_words(slice);
   const std::string certainty =
       sentences({answers.wrong ? "" : answers.words, certainty_words(*subject, others),
@@ -311,7 +312,7 @@ std::string unlike_words(const BenchSlice& slice, const BenchSlices& beside, std
   for (const BenchSlice& other : beside)
     if (differ_in_problem(slice, other)) others.push_back(problem_words(other, chosen));
   if (others.empty()) return {};
-  return phrase("Different problems: {} beside {}. Compare their throughput, not their times.",
+  return phrase("Different problems: {} and {}. Compare their throughput, not their times.",
                 problem_words(slice, chosen), fmt::join(others, ", "));
 }
 

@@ -69,8 +69,7 @@ void offers(const State& state, const std::vector<const ListedRun*>& runs, Comma
         : r->from == RunFrom::here
             ? plural(rows, "Open the last run of {1}, {0} row", "Open the last run of {1}, {0} rows", run)
             : plural(rows, "Open the run of {1}, {0} row", "Open the run of {1}, {0} rows", run);
-    if (toggle((words + "##offer_" + r->run.id).c_str(), true,
-               tr("Shows its rows, with the sweep that they came from")))
+    if (toggle((words + "##offer_" + r->run.id).c_str(), true, tr("Shows its rows, with the sweep they came from")))
       commands.push_back(TakeSweepOf{r->run.id});
   }
 }
@@ -127,9 +126,10 @@ struct Page {
 constexpr std::array kPages{
     Page{BenchPage::charts, marked("Charts"), marked("Four charts along the axis, and the table (F7)")},
     Page{BenchPage::ladder, marked("Ladder"),
-         marked("The rungs of one problem: what changed from one to the next, and why (F7)")},
+         marked("The rungs on one problem: what changed from one to the next, and why (F7)")},
     Page{BenchPage::sources, marked("Sources"), marked("The sources of two rungs side by side")},
-    Page{BenchPage::tiles, marked("Tiles"), marked("Every tile of the chosen kernel: which fit, and how fast each is")},
+    Page{BenchPage::tiles, marked("Tiles"),
+         marked("Every tile of the chosen kernel: which fit, and how fast each one is")},
 };
 
 // Pixels, the gaps between them included.
@@ -197,7 +197,7 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
       ImGui::SetCursorPos({left - s.px(6), first + headline_height + reason_height + s.px(4)});
       ImGui::BeginGroup();
       offers(state, runs, commands);
-      if (other != nullptr && toggle(tr("Set up the sweep that these rows came from"), true,
+      if (other != nullptr && toggle(tr("Set up the sweep these rows came from"), true,
                                      tr("Kernels, axis and problem of this run, on the left")))
         commands.push_back(TakeSweepOf{other->run.id});
       ImGui::EndGroup();
@@ -205,7 +205,7 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
     }
     ImGui::SetCursorPos({over ? left - s.px(6) : width - labels - fold - back - s.px(12), over ? s.px(8) : pad});
     if (!hidden.empty()) {
-      if (toggle((hidden + "###hidden").c_str(), true, tr("Click to show every line again"))) cache.hidden.clear();
+      if (toggle((hidden + "###hidden").c_str(), true, tr("Click to show all lines again"))) cache.hidden.clear();
       ImGui::SameLine(0, s.px(8));
     }
     if (folded) {

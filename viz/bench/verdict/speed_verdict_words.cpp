@@ -51,13 +51,12 @@ std::string counted_words(const Measurement& m) {
   if (!model.available() || model.value <= 0 || bytes <= 0) return {};
   const double share = bytes / model.value;
   std::string of = phrase("{} moved {:.2f} times {}", m.key.kernel, share,
-                          stores ? tr("its tile loads") : tr("the least, each element once"));
+                          stores ? tr("its tile loads") : tr("the minimum, each element once"));
   // What an L2 cache of today's GPUs may hold of S and P.
   constexpr std::uint64_t kMayStay = 200'000'000;
   if (stores && share < 0.9 && m.workspace_bytes < kMayStay)
     return phrase("{} (the L2 cache keeps much of what it stores)", of);
-  if (!stores && share < 0.995 && share > 0.8)
-    return phrase("{} (output that is still in the L2 cache is not counted)", of);
+  if (!stores && share < 0.995 && share > 0.8) return phrase("{} (output still in the L2 cache is not counted)", of);
   return of;
 }
 
@@ -94,7 +93,7 @@ std::string occupancy_words(const Measurement& m, bool full) {
   const Figure& possible = figure(m, "occupancy_theoretical_pct");
   if (!possible.available()) return {};
   const std::string by = possible.limiter.empty() ? "" : " (" + possible.limiter + ")";
-  const std::string fit = phrase("{}{} of the warps that an SM can hold fit{}",
+  const std::string fit = phrase("{}{} of the warps an SM can hold fit{}",
                                  possible.min_of_launches ? tr("at least ") : "", percent_text(possible.value), by);
   constexpr double kFew = 25;  // percent
   const Figure& known = reached.available() ? reached : possible;
@@ -113,11 +112,11 @@ std::string elsewhere_words(const Measurement& m) {
   const Figure& tensor = figure(m, "tensor_pipe_pct");
   if (tensor.available() && tensor.value >= kTensorWorks) {
     const std::string busy = percent_text(tensor.value);
-    if (tensor.value >= kNear) return phrase("Held back by the tensor cores: busy in {} of the cycles.", busy);
+    if (tensor.value >= kNear) return phrase("Limited by the tensor cores: busy in {} of the cycles.", busy);
     return phrase("Its products run on the tensor cores, busy in {} of the cycles.", busy);
   }
   if (m.processor == Processor::cpu || !peak.available() || peak.value <= 100) return {};
-  return phrase("It does {} of the fp32 multiply-add peak, so its products run elsewhere than on the fp32 pipes.",
+  return phrase("It reaches {} of the fp32 multiply-add peak, so its products do not run on the fp32 pipes.",
                 percent_text(peak.value));
 }
 
@@ -137,7 +136,7 @@ std::string bytes_words(const Measurement& subject, const Measurement& baseline)
     return phrase("Bytes: It moves {} DRAM bytes than {}{}.{}", times_fewer(a, b), baseline.key.kernel,
                   expectation_words(b / a, expected_ratio(subject, baseline), subject, baseline),
                   a < b ? not_by_bytes(baseline) : "");
-  return phrase("Predicted: its tiles ask memory for {}, {} bytes than {}.", bytes_text(mine.value),
+  return phrase("Predicted: its tiles request {} from memory, {} bytes than {}.", bytes_text(mine.value),
                 times_fewer(mine.value, its.value), baseline.key.kernel);
 }
 
@@ -151,14 +150,14 @@ std::string limit_words(const Measurement& subject) {
   if (!copy.available()) return phrase("It reaches {} of this {}'s measured peak.", percent_text(peak.value), device);
   const double arithmetic = peak.available() ? peak.value : 0;
   if (copy.value >= kNear && (copy.value >= arithmetic || !elsewhere.empty()))
-    return phrase("Held back by memory: {} of the measured copy rate.", percent_text(copy.value));
+    return phrase("Limited by memory: {} of the measured copy rate.", percent_text(copy.value));
   if (!elsewhere.empty())
     return phrase("{} Memory: {} of the copy rate.{}", elsewhere, percent_text(copy.value),
                   occupancy_words(subject, figure(subject, "tensor_pipe_pct").value >= kNear));
   if (arithmetic >= kNear)
-    return phrase("Held back by arithmetic: {} of this {}'s measured peak.", percent_text(arithmetic), device);
-  std::string words = phrase("Not held back by memory ({} of the copy rate)", percent_text(copy.value));
-  if (peak.available()) words += phrase(" nor yet by arithmetic ({} of the peak)", percent_text(arithmetic));
+    return phrase("Limited by arithmetic: {} of this {}'s measured peak.", percent_text(arithmetic), device);
+  std::string words = phrase("Limited neither by memory ({} of the copy rate)", percent_text(copy.value));
+  if (peak.available()) words += phrase(" nor by arithmetic ({} of the peak)", percent_text(arithmetic));
   return words + "." + occupancy_words(subject, false);
 }
 

@@ -63,7 +63,7 @@ void catch_number(const CardScene& card, CardUiState& ui) {
 
 void draw_number_field(const CardScene& card, Pen& pen, CardUiState& ui, Commands& commands) {
   const Style& s = style();
-  pen.small_words((card.teach ? tr("The class says, hidden; ") : tr("Your prediction, ")) + card.within);
+  pen.small_words((card.teach ? tr("The class's prediction, hidden: ") : tr("Your prediction, ")) + card.within);
   const Box line = pen.line(kCardButton);
   float x = line.min.x;
   if (!card.letter.empty()) {
@@ -179,9 +179,9 @@ void draw_feedback(const CardScene& card, Pen& pen) {
 
 void draw_hands(const CardScene& card, Pen& pen, Commands& commands) {
   if (*card.asks == AskKind::pick || *card.asks == AskKind::click) {
-    pen.small_words(card.votes == 0 ? tr("Hands: count by digits or clicks")
-                                    : plural(card.votes, "{} hand counted; - takes one back",
-                                             "{} hands counted; - takes one back"));
+    pen.small_words(card.votes == 0
+                        ? tr("Hands: count with digits or clicks")
+                        : plural(card.votes, "{} hand counted; - undoes one", "{} hands counted; - undoes one"));
     if (key_pressed(ImGuiKey_Minus) || key_pressed(ImGuiKey_KeypadSubtract)) commands.emplace_back(TakeBackVote{});
   }
 }
@@ -269,7 +269,7 @@ void draw_known(const CardScene& card, float bottom, Pen& pen, CardUiState& ui) 
 
 void draw_proof(const CardScene& card, Pen& pen, CardUiState& ui) {
   if (card.proof.empty()) return;
-  if (key_button(pen.line(30), "##lesson_proof", ui.proof_open ? tr("Proof") : tr("Why is that so? The proof"),
+  if (key_button(pen.line(30), "##lesson_proof", ui.proof_open ? tr("Proof") : tr("Why? See the proof"),
                  ui.proof_open ? "−" : "+"))
     ui.proof_open = !ui.proof_open;
   pen.gap(8);

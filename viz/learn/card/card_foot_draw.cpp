@@ -56,7 +56,7 @@ void draw_place(ImDrawList* list, const CardScene& card, const Box& box) {
   if (!card.teach) return line(box, Token::dim, words);
   const float middle = box.centre().y;
   line({box.min, {box.max.x, middle}}, Token::text, words);
-  line({{box.min.x, middle}, box.max}, Token::dim, left == 0 ? tr("the last") : phrase("{} left", left));
+  line({{box.min.x, middle}, box.max}, Token::dim, left == 0 ? tr("the last one") : phrase("{} left", left));
 }
 
 }  // namespace

@@ -112,13 +112,13 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   };
   const auto [screen, teach] = mark(78, "##lesson_teach");
   const ImU32 screen_ink = colour_of(ImGui::IsItemHovered() || card.teach ? Token::text : Token::dim);
-  tooltip(card.teach ? tr("Leave the projector: everything as it was. F11") : tr("For a class at a projector. F11"));
+  tooltip(card.teach ? tr("Leave projector mode and restore everything. F11") : tr("Projector mode for a class. F11"));
   if (teach) commands.emplace_back(Teach{!card.teach});
   draw_screen(pen.list, screen, screen_ink);
   if (alone) {
     const Box see{{box.max.x - s.px(160), head.min.y - s.px(4)}, {box.max.x - s.px(86), head.max.y + s.px(2)}};
     if (key_button(see, "##lesson_run", tr("Run"), "V") || letter_pressed(ImGuiKey_V)) ui.run_shown = true;
-    tooltip(tr("What the beat speaks of, on the whole window"));
+    tooltip(tr("Show what the beat is about in the whole window"));
   } else {
     const auto [side, move] = mark(54, "##lesson_side");
     const ImU32 side_ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
@@ -128,7 +128,7 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   }
   const auto [cross, close] = mark(30, "##lesson_close");
   const ImU32 ink = colour_of(ImGui::IsItemHovered() ? Token::text : Token::dim);
-  tooltip(tr("Leave the lesson: your own problem comes back as it was"));
+  tooltip(tr("Leave the lesson and restore your own problem"));
   if (close) commands.emplace_back(LeaveLesson{});
   const float arm = s.px(4.5F);
   pen.list->AddLine({cross.x - arm, cross.y - arm}, {cross.x + arm, cross.y + arm}, ink, s.px(1.5F));

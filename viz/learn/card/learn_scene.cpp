@@ -11,10 +11,10 @@ bool lesson_asks(const State& state, const Model& model) {
 std::string kind_words(const LessonAsk& ask, bool teach) {
   switch (ask.kind) {
     case AskKind::num:
-      if (ask.bar) return teach ? tr("Ask the class: how much?") : tr("Predict: drag it there, or type it");
+      if (ask.bar) return teach ? tr("Ask the class: how much?") : tr("Predict: drag it or type it");
       return teach ? tr("Ask the class: a number") : tr("Predict: a number");
     case AskKind::pick:
-      return teach ? tr("Ask the class: which one?") : tr("Predict: choose one, by click or digit");
+      return teach ? tr("Ask the class: which one?") : tr("Predict: choose one by click or digit");
     case AskKind::click:
       return teach ? tr("Ask the class: which one?") : tr("Predict: click it in the picture, or choose here");
     case AskKind::tiles:

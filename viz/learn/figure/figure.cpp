@@ -65,7 +65,7 @@ SourceScene lines_of(const FoundRow& found, const std::string& kernel) {
   scene = source_scene(view, kernel, {}, {found.row->samples.get(), found.row->counts.get(), ""});
   if (!scene.sampled && scene.empty.empty())
     scene.empty = scene.why_no_samples.empty() ? tr("The row has no samples.") : scene.why_no_samples;
-  scene.title = phrase("{}: share of the samples of each line", kernel);
+  scene.title = phrase("{}: share of samples per line", kernel);
   return scene;
 }
 
@@ -141,7 +141,8 @@ Result<std::vector<NamedLine>> named_lines(const Session& session, const LessonF
       if (row.text.find(wanted) == std::string::npos || ++found > 1) continue;
       lines.push_back({static_cast<std::int32_t>(n) + 1, wanted, row.samples.all});
     }
-    if (found != 1) return bad_input(phrase("'{}' stands in {} lines of {}, not in one", wanted, found, figure.kernel));
+    if (found != 1)
+      return bad_input(phrase("'{}' appears in {} lines of {}, not in one", wanted, found, figure.kernel));
   }
   return lines;
 }

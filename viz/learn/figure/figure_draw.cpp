@@ -68,7 +68,7 @@ const char* heading_of(FigureKind kind) {
     case FigureKind::roofline:
       return tr("Roofline");
     case FigureKind::levels:
-      return tr("Roofline by level");
+      return tr("Roofline by memory level");
     case FigureKind::occupancy:
       return tr("Occupancy");
     case FigureKind::heartbeat:
@@ -120,7 +120,7 @@ void draw_stage_figure(const StageFigure& figure, const CardScene& card, const B
   if (!figure.waits || figure.asks_with_part()) return draw_figure(figure, card, ui, size, commands);
   if (begin_card("waits", size)) {
     heading(heading_of(figure.kind));
-    dim_text(phrase("That of {} waits for your answer.", figure.of));
+    dim_text(phrase("The figure for {} is hidden until you answer.", figure.of));
   }
   ImGui::EndChild();
 }

@@ -44,7 +44,7 @@ WallScene wall_of(const WallGpu& gpu, std::int64_t L, std::int64_t D) {
       std::ranges::find_if(kSold, [&](const SoldAs& s) { return gpu.device.find(s.named) != std::string::npos; });
   const auto limits = attn::gpu::limits_of(gpu.arch);
   if (sold == kSold.end() || !limits || gpu.sms < 1)
-    return without(phrase("The memories of '{}' are not known here.", gpu.device));
+    return without(phrase("The memory sizes of '{}' are not known here.", gpu.device));
   WallScene scene;
   scene.device = gpu.date.empty() ? gpu.device : phrase("{}, rates measured {}", gpu.device, gpu.date.substr(0, 10));
   scene.heads = kWallHeads, scene.L = L, scene.D = D;
@@ -52,8 +52,8 @@ WallScene wall_of(const WallGpu& gpu, std::int64_t L, std::int64_t D) {
   const std::string together = phrase("all {} SMs together", gpu.sms);
   scene.places = {{tr("registers"), sms * attn::gpu::kRegistersOfSm * kRegisterBytes, 0, together},
                   {tr("shared memory"), sms * static_cast<double>(limits->shared), gpu.shared_gb_per_s, together},
-                  {tr("L2 cache"), sold->l2_bytes, gpu.l2_gb_per_s, tr("one for all")},
-                  {tr("HBM"), sold->memory_bytes, gpu.copy_gb_per_s, tr("beside the chip")}};
+                  {tr("L2 cache"), sold->l2_bytes, gpu.l2_gb_per_s, tr("shared by all")},
+                  {tr("HBM"), sold->memory_bytes, gpu.copy_gb_per_s, tr("next to the chip")}};
   const auto heads = static_cast<double>(kWallHeads), length = static_cast<double>(L);
   scene.given_bytes = heads * length * static_cast<double>(D) * kHalfBytes;
   scene.between_bytes = heads * length * length * kHalfBytes;
@@ -61,7 +61,7 @@ WallScene wall_of(const WallGpu& gpu, std::int64_t L, std::int64_t D) {
 }
 
 WallScene wall_scene(const Session& session, std::int64_t L, std::int64_t D) {
-  WallScene scene = without(tr("The session names no GPU."));
+  WallScene scene = without(tr("The session does not name a GPU."));
   for (const SweepRun& run : session.runs) {
     const Provenance& here = run.provenance;
     WallGpu gpu{here.device, here.device_arch, here.cores, 0, 0, here.copy_gb_per_s, here.date};

@@ -29,7 +29,7 @@ void draw_distances(ImDrawList* list, const Box& box, const WallScene& scene) {
   const Style& s = style();
   draw_text(list, box.min, Face::bold, 15, colour_of(Token::text), tr("How far away"));
   words_at(list, {box.min.x, box.min.y + s.px(24)}, box.width(), Face::text, 13, colour_of(Token::dim),
-           tr("Time to bring in 1 MiB, all to one scale"));
+           tr("Time to load 1 MiB, all to scale"));
   double longest = 0;
   for (const WallPlace& place : scene.places) longest = std::max(longest, WallScene::seconds(place));
   float y = box.min.y + s.px(58);
@@ -104,7 +104,7 @@ void draw_wall_areas(ImDrawList* list, const Box& box, const WallScene& scene, b
   words_at(list, {x + s.px(6), y + given.height() / 2 - s.px(9)}, memory.max.x - x - in, Face::text, 13, ink,
            phrase("in and out: {}", memory_text(4 * scene.given_bytes)));
   words_at(list, {core.max.x + s.px(10), core.min.y - s.px(7)}, memory.max.x - core.max.x - in, Face::text, 13, dim,
-           phrase("next to the cores, {}: {}", scene.places[1].where, memory_text(chip)));
+           phrase("close to the cores, {}: {}", scene.places[1].where, memory_text(chip)));
 }
 
 void draw_wall(const WallScene& scene, const Box& box) {
@@ -118,7 +118,7 @@ void draw_wall(const WallScene& scene, const Box& box) {
   }
   draw_text(list, in.min, Face::bold, 18, colour_of(Token::text), tr("What has to fit, to scale"));
   words_at(list, {in.min.x, in.min.y + s.px(28)}, in.width(), Face::text, 13, colour_of(Token::dim),
-           phrase("An area is a number of bytes. {}; sizes of L2 and HBM are the maker's.", scene.device));
+           phrase("An area is a number of bytes. {}; sizes of L2 and HBM are from the manufacturer.", scene.device));
   in.min.y += s.px(64);
   const bool beside = in.width() >= s.px(640);
   const float side = beside ? std::min(in.width() * 0.56F, in.height()) : std::min(in.width(), in.height() * 0.6F);

@@ -33,15 +33,15 @@ bool Tolerance::holds(double truth, double answer) const {
 }
 
 std::string Tolerance::words() const {
-  if (decades > 0) return tr("a power of ten will do");
-  if (relative > 0) return phrase("{:g} % off will do", std::round(relative * 1e6) / 1e4);
+  if (decades > 0) return tr("a power of ten is close enough");
+  if (relative > 0) return phrase("{:g} % off is close enough", std::round(relative * 1e6) / 1e4);
   if (absolute <= 0) return "exactly";
   // 0.00006, not 6e-05.
   constexpr int kDecimals = 9;
   std::string plain = fmt::format("{:.{}f}", absolute, kDecimals);
   plain.erase(plain.find_last_not_of('0') + 1);
   if (plain.ends_with('.')) plain.pop_back();
-  return phrase("{} off will do", plain);
+  return phrase("{} off is close enough", plain);
 }
 
 const Beat* Lesson::find(std::string_view beat_id) const {

@@ -96,7 +96,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
   tl::unexpected<Error> missing(ExpressionGap what) const {
     switch (what) {
       case ExpressionGap::depth:
-        return refuse(tr("too many brackets in one another"));
+        return refuse(tr("brackets are nested too deeply"));
       case ExpressionGap::bracket:
         return refuse(tr("')' is missing"));
       case ExpressionGap::end:
@@ -105,12 +105,12 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
       case ExpressionGap::atom:
         break;
     }
-    return refuse(tr("a number, a name or '(' is expected"));
+    return refuse(tr("expected a number, a name or '('"));
   }
 
   Result<Values> joined(const Sign& sign, const Values& a, const Values& b) const {
     if (a.size() != b.size() && a.size() != 1 && b.size() != 1)
-      return refuse(phrase("{} numbers meet {}", a.size(), b.size()));
+      return refuse(phrase("{} numbers cannot be combined with {}", a.size(), b.size()));
     Values out(std::max(a.size(), b.size()));
     for (std::size_t n = 0; n < out.size(); ++n) out[n] = sign.of(a[a.size() == 1 ? 0 : n], b[b.size() == 1 ? 0 : n]);
     return out;
@@ -144,7 +144,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
       ++length;
     }
     const auto [end, code] = std::from_chars(first, first + length, value);
-    if (code != std::errc() || end != first + length) return refuse(tr("this is no number"));
+    if (code != std::errc() || end != first + length) return refuse(tr("invalid number"));
     at_ += length;
     return Values{value};
   }
@@ -161,7 +161,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
 
   // "step@i0j1.max": the number that the window gives it, from 1. Which steps there are is no secret.
   Result<Values> step_number(const Recording& rec) {
-    if (peek() != '@') return refuse(tr("'step' names a place, as step@i0j1.max does"));
+    if (peek() != '@') return refuse(tr("'step' needs a place, such as step@i0j1.max"));
     const auto where = place();
     if (!where) return tl::unexpected(where.error());
     const auto event = event_at(rec, *where);
@@ -169,7 +169,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     return Values{static_cast<double>(*event + 1)};
   }
   Result<Values> first_wrong(std::string_view run, const Recording& rec) {
-    if (!scope_.first_wrong_of) return refuse(tr("nothing looks for wrong steps here"));
+    if (!scope_.first_wrong_of) return refuse(tr("wrong steps cannot be looked for here"));
     const auto number = scope_.first_wrong_of(run);
     if (!number) return refuse(number.error().message);
     was_read(run, static_cast<EventIndex>(rec.events.size() - 1));
@@ -179,7 +179,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
   // "KERNEL, WHAT, WHAT, L=16384, D=128)": which row, and `names` of what is read of it.
   Result<FigureQuery> query(std::string_view word, std::size_t names) {
     FigureQuery query;
-    if (!take("(")) return refuse(tr("'(' is expected"));
+    if (!take("(")) return refuse(tr("expected '('"));
     query.kernel = name();
     for (std::size_t n = 0; n < names; ++n) {
       if (!take(","))
@@ -189,7 +189,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     }
     while (take(",")) {
       const std::string_view extent = name();
-      if (!take("=")) return refuse(tr("'=' is expected, as in L=512"));
+      if (!take("=")) return refuse(tr("expected '=', as in L=512"));
       const auto value = sum();
       if (!value) return tl::unexpected(value.error());
       if (value->size() != 1) return refuse(phrase("{} is one number", extent));
@@ -220,7 +220,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     }
     if (word == "row") return Values{static_cast<double>(scope_.row)};
     if (word == "you") {
-      if (!scope_.typed) return refuse(tr("'you' stands only where an answer was typed"));
+      if (!scope_.typed) return refuse(tr("'you' is only valid where an answer was typed"));
       return Values{*scope_.typed};
     }
     const auto rec = recording(run);
@@ -228,17 +228,17 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     if (word == "step") return step_number(**rec);
     if (word == "keys") return Values{static_cast<double>(scope_.at.j < 0 ? 0 : scope_.at.j * (*rec)->options.bc)};
     if (const auto extent = extent_named(**rec, word)) return Values{*extent};
-    return refuse(phrase("there is no '{}'", word));
+    return refuse(phrase("unknown name '{}'", word));
   }
 
   Result<Values> arguments() {
     Values all;
-    if (!take("(")) return refuse(tr("'(' is expected"));
+    if (!take("(")) return refuse(tr("expected '('"));
     while (!take(")")) {
       auto value = expression();
       if (!value) return value;
       all.insert(all.end(), value->begin(), value->end());
-      if (!take(",") && peek() != ')') return refuse(tr("',' or ')' is expected"));
+      if (!take(",") && peek() != ')') return refuse(tr("expected ',' or ')'"));
     }
     return all;
   }
@@ -248,19 +248,19 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     for (const ElementFunction& f : kElementFunctions) {
       if (f.name != word) continue;
       for (double& x : *args) x = f.of(x);
-      return args->empty() ? refuse(phrase("{}() of nothing", word)) : args;
+      return args->empty() ? refuse(phrase("{}() needs an argument", word)) : args;
     }
     for (const ListFunction& f : kListFunctions) {
       if (f.name != word) continue;
-      if (args->empty()) return refuse(phrase("{}() of nothing", word));
+      if (args->empty()) return refuse(phrase("{}() needs an argument", word));
       return Values{f.of(*args)};
     }
     const auto rec = recording(run);
     if (!rec) return tl::unexpected(rec.error());
     if (word == "first_wrong" && args->empty()) return first_wrong(run, **rec);
     const auto count = count_named(**rec, word);
-    if (!count) return refuse(phrase("there is no function {}()", word));
-    if (!args->empty()) return refuse(phrase("{}() takes nothing", word));
+    if (!count) return refuse(phrase("unknown function {}()", word));
+    if (!args->empty()) return refuse(phrase("{}() takes no arguments", word));
     // What is on chip, and each element once, is known from the problem alone.
     if (word != "chip" && word != "once") was_read(run, static_cast<EventIndex>((*rec)->events.size() - 1));
     return Values{*count};
@@ -270,8 +270,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     const auto value = sum();
     if (!value) return tl::unexpected(value.error());
     const double x = value->front();
-    if (value->size() != 1 || !(x >= 0 && x < 1e9) || x != std::floor(x))
-      return refuse(tr("an index is a whole number"));
+    if (value->size() != 1 || !(x >= 0 && x < 1e9) || x != std::floor(x)) return refuse(tr("an index is an integer"));
     return static_cast<std::int64_t>(x);
   }
   Result<IndexRange> index() {
@@ -302,8 +301,8 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     return p;
   }
   Result<Values> reference(std::string_view run, std::string_view word) {
-    if (!is_tensor_name(word)) return refuse(phrase("there is no tensor {}", word));
-    if (!take("[")) return refuse(tr("'[' is expected"));
+    if (!is_tensor_name(word)) return refuse(phrase("unknown tensor {}", word));
+    if (!take("[")) return refuse(tr("expected '['"));
     const auto rows = index();
     if (!rows) return tl::unexpected(rows.error());
     Result<IndexRange> cols = IndexRange{0, std::numeric_limits<std::int64_t>::max()};
@@ -334,7 +333,7 @@ Result<double> evaluate_number(std::string_view text, ExpressionScope& scope) {
   const auto values = evaluate(text, scope);
   if (!values) return tl::unexpected(values.error());
   if (values->size() == 1) return values->front();
-  return bad_input(phrase("expression '{}' gives {} numbers where one is wanted", text, values->size()));
+  return bad_input(phrase("expression '{}' gives {} numbers instead of one", text, values->size()));
 }
 
 }  // namespace attn

@@ -26,14 +26,14 @@ class LessonObject {
   static constexpr std::size_t kMaxList = 64, kMaxExpression = 400;
 
   LessonObject(const nlohmann::json& j, std::string where) : j_(j), where_(std::move(where)) {
-    if (!j.is_object()) refuse("", tr("an object is expected"));
+    if (!j.is_object()) refuse("", tr("expected an object"));
   }
 
   void only(std::initializer_list<const char*> known) {
     if (!j_.is_object()) return;
     for (const auto& [key, value] : j_.items()) {
       const bool is_known = std::any_of(known.begin(), known.end(), [&](const char* k) { return key == k; });
-      if (!is_known) refuse(key, phrase("there is no such field; there are {}", fmt::join(known, ", ")));
+      if (!is_known) refuse(key, phrase("unknown field; use {}", fmt::join(known, ", ")));
     }
   }
   bool has(const char* key) const { return j_.is_object() && j_.contains(key); }
@@ -43,7 +43,7 @@ class LessonObject {
       return {};
     }
     const nlohmann::json& value = j_[key];
-    if (!value.is_string()) return refuse(key, tr("words are expected")), std::string();
+    if (!value.is_string()) return refuse(key, tr("expected a string")), std::string();
     auto words = value.get<std::string>();
     if (words.empty() && must) refuse(key, tr("it is empty"));
     if (words.size() > longest) refuse(key, phrase("it is longer than {} bytes", longest));
@@ -57,17 +57,17 @@ class LessonObject {
     }
     const nlohmann::json& value = j_[key];
     const bool good = value.is_number_integer() && value.get<double>() >= min && value.get<double>() <= max;
-    if (!good) return refuse(key, phrase("a whole number from {} to {} is expected", min, max)), min;
+    if (!good) return refuse(key, phrase("expected an integer from {} to {}", min, max)), min;
     return value.get<std::int32_t>();
   }
   double number(const char* key) {
     const bool good = has(key) && j_[key].is_number() && std::isfinite(j_[key].get<double>());
-    if (!good) return refuse(key, has(key) ? tr("a number is expected") : tr("it is missing")), 0;
+    if (!good) return refuse(key, has(key) ? tr("expected a number") : tr("it is missing")), 0;
     return j_[key].get<double>();
   }
   bool flag(const char* key) {
     if (!has(key)) return false;
-    if (!j_[key].is_boolean()) return refuse(key, tr("true or false is expected")), false;
+    if (!j_[key].is_boolean()) return refuse(key, tr("expected true or false")), false;
     return j_[key].get<bool>();
   }
   std::vector<std::string> texts(const char* key) {
@@ -75,7 +75,7 @@ class LessonObject {
     for (const nlohmann::json& item : list(key, kMaxList)) {
       if (!item.is_string() || item.get_ref<const std::string&>().empty() ||
           item.get_ref<const std::string&>().size() > kMaxExpression) {
-        return refuse(key, tr("a list of words is expected")), all;
+        return refuse(key, tr("expected a list of strings")), all;
       }
       all.push_back(item.get<std::string>());
     }
@@ -84,14 +84,14 @@ class LessonObject {
   const nlohmann::json& list(const char* key, std::size_t most) {
     static const nlohmann::json kEmpty = nlohmann::json::array();
     if (!has(key)) return kEmpty;
-    if (!j_[key].is_array()) return refuse(key, tr("a list is expected")), kEmpty;
-    if (j_[key].size() > most) return refuse(key, phrase("at most {} are expected", most)), kEmpty;
+    if (!j_[key].is_array()) return refuse(key, tr("expected a list")), kEmpty;
+    if (j_[key].size() > most) return refuse(key, phrase("expected at most {}", most)), kEmpty;
     return j_[key];
   }
   const nlohmann::json& object(const char* key) {
     static const nlohmann::json kEmpty = nlohmann::json::object();
     if (!has(key)) return kEmpty;
-    if (!j_[key].is_object()) return refuse(key, tr("an object is expected")), kEmpty;
+    if (!j_[key].is_object()) return refuse(key, tr("expected an object")), kEmpty;
     return j_[key];
   }
   template <class Value>
@@ -102,7 +102,7 @@ class LessonObject {
       names.emplace_back(known);
       if (name == known) return value;
     }
-    if (!name.empty()) refuse(key, phrase("'{}' is none of {}", name, fmt::join(names, ", ")));
+    if (!name.empty()) refuse(key, phrase("'{}' is not one of {}", name, fmt::join(names, ", ")));
     return values.begin()->second;
   }
 

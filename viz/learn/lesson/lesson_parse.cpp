@@ -43,12 +43,12 @@ Result<json> parse_text(std::string_view text, const std::string& file) {
   };
   try {
     json j = json::parse(text, too_deep, true);
-    if (!j.is_object()) return bad_input(phrase("{}: a lesson is a JSON object", file));
+    if (!j.is_object()) return bad_input(phrase("{}: a lesson must be a JSON object", file));
     return j;
   } catch (const json::parse_error& error) {
-    return bad_input(phrase("{}, line {}: this is not JSON", file, line_of(text, error.byte)));
+    return bad_input(phrase("{}, line {}: not valid JSON", file, line_of(text, error.byte)));
   } catch (const json::exception&) {
-    return bad_input(phrase("{} holds a number that is out of range", file));
+    return bad_input(phrase("{} contains a number that is out of range", file));
   }
 }
 
@@ -103,19 +103,20 @@ void read_click(LessonObject& r, LessonAsk& ask) {
                                    true);
   if (ask.among == ClickAmong::lines) {
     ask.cells = r.texts("lines");
-    if (ask.cells.size() < 2 || ask.cells.size() > 9) r.refuse("lines", tr("two to nine lines are expected"));
-    if (r.has("value")) r.refuse("value", tr("of lines it is the one with the most samples, and not said"));
+    if (ask.cells.size() < 2 || ask.cells.size() > 9) r.refuse("lines", tr("expected two to nine lines"));
+    if (r.has("value"))
+      r.refuse("value", tr("for lines, the answer is the one with the most samples and must not be given"));
     return;
   }
   ask.value = r.expression("value", true);
   if (ask.among == ClickAmong::cells) {
     ask.cells = r.texts("cells");
-    if (ask.cells.size() < 2) r.refuse("cells", tr("two cells or more are expected"));
+    if (ask.cells.size() < 2) r.refuse("cells", tr("expected two cells or more"));
     return;
   }
   ask.first = r.whole("first", 0, 4096, false);
   ask.last = r.whole("last", 1, 4096, true);
-  if (ask.last <= ask.first || ask.last - ask.first > 31) r.refuse("last", tr("2 to 32 things can be clicked"));
+  if (ask.last <= ask.first || ask.last - ask.first > 31) r.refuse("last", tr("expected 2 to 32 things to click"));
 }
 
 // The line of a drag. That its ends leave a wrong place beside the right one is the lesson check's matter.
@@ -124,8 +125,8 @@ AskBar read_bar(LessonObject& r) {
   bar.from = r.number("from");
   bar.to = r.number("to");
   bar.decades = r.flag("decades");
-  if (bar.from >= bar.to) r.refuse("to", tr("more than 'from' is expected"));
-  if (bar.decades && bar.from <= 0) r.refuse("from", tr("powers of ten begin above 0"));
+  if (bar.from >= bar.to) r.refuse("to", tr("expected more than 'from'"));
+  if (bar.decades && bar.from <= 0) r.refuse("from", tr("powers of ten must start above 0"));
   bar.start = r.expression("start", false);
   bar.beside = r.expression("beside", false);
   if (r.has("key")) bar.key = r.whole("key", 0, 4096, true);
@@ -160,7 +161,7 @@ LessonAsk read_ask(const json& j, const std::string& where, LessonObject& parent
     case AskKind::pick: {
       r.only({"kind", "options"});
       const json& options = r.list("options", 6);
-      if (options.size() < 2) r.refuse("options", tr("two or more are expected"));
+      if (options.size() < 2) r.refuse("options", tr("expected two or more"));
       for (std::size_t n = 0; n < options.size(); ++n)
         ask.options.push_back(read_option(options[n], fmt::format("{}.options[{}]", where, n), r));
       break;
@@ -213,7 +214,7 @@ LessonFigure read_figure_of(const json& j, const std::string& where, LessonObjec
 std::string session_named(LessonObject& r) {
   std::string name = r.text("session", 64, false);
   if (!name.empty() && !is_plain_name(name))
-    r.refuse("session", tr("the name of a session that comes with the program is expected, as h100"));
+    r.refuse("session", tr("expected the name of a bundled session, such as h100"));
   return name;
 }
 
@@ -223,7 +224,7 @@ StepFocus read_focus(LessonObject& r, const char* key) {
     if (const auto part = step_part_named(what))
       focus.parts.set(static_cast<std::size_t>(*part));
     else
-      r.refuse(key, phrase("'{}' is none of {}", what, fmt::join(kStepPartNames, ", ")));
+      r.refuse(key, phrase("'{}' is not one of {}", what, fmt::join(kStepPartNames, ", ")));
   }
   return focus;
 }
@@ -237,13 +238,13 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
           "hide", "session", "figure", "ask", "again", "replaces"});
   Beat beat;
   beat.id = r.text("id", 64, true);
-  if (!is_plain_name(beat.id)) r.refuse("id", tr("a name of small letters, digits, - and _ is expected"));
+  if (!is_plain_name(beat.id)) r.refuse("id", tr("expected a name of lower-case letters, digits, - and _"));
   if (r.has("run")) beat.run = r.text("run", 64, true);
   beat.at = r.text("at", 64, true);
   beat.reveal = r.text("reveal", 64, false);
   beat.reveal_run = r.text("reveal_run", 64, false);
   if (!beat.reveal_run.empty() && (beat.reveal.empty() || beat.reveal == kFirstWrong))
-    r.refuse("reveal_run", tr("a place of it is expected in 'reveal'"));
+    r.refuse("reveal_run", tr("expected a place of it in 'reveal'"));
   beat.row = r.whole("row", 0, 1 << 20, false);
   beat.select = r.text("select", 64, false);
   beat.chart = r.text("chart", 32, false);
@@ -259,7 +260,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
     else if (what == "figure")
       beat.hide_figure = true;
     else
-      r.refuse("veil", phrase("'{}' is none of traffic, map, figure", what));
+      r.refuse("veil", phrase("'{}' is not one of traffic, map, figure", what));
   }
   for (const std::string& what : r.texts("hide")) {
     if (what == "traffic")
@@ -267,7 +268,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
     else if (what == "map")
       beat.keep_map = true;
     else
-      r.refuse("hide", phrase("'{}' is none of traffic, map", what));
+      r.refuse("hide", phrase("'{}' is not one of traffic, map", what));
   }
   beat.session = session_named(r);
   if (r.has("figure")) beat.figure = read_figure_of(r.object("figure"), where + ", figure", r);
@@ -275,7 +276,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   if (r.has("again")) beat.again = read_again(r.object("again"), where + ", again", r);
   const bool among_lines = beat.ask && beat.ask->kind == AskKind::click && beat.ask->among == ClickAmong::lines;
   if (among_lines && (!beat.figure || beat.figure->kind != FigureKind::lines))
-    r.refuse("ask", tr("lines are chosen beside a figure of the kind lines"));
+    r.refuse("ask", tr("choosing lines needs a figure of the kind lines"));
   parent.follow(r);
   return beat;
 }
@@ -287,7 +288,7 @@ Texts read_texts(LessonObject& r, const char* key) {
   for (const auto& [name, value] : r.object(key).items()) {
     if (!value.is_string() || value.get_ref<const std::string&>().empty() ||
         value.get_ref<const std::string&>().size() > kMaxWords) {
-      r.refuse(fmt::format("{}.{}", key, name), phrase("words, at most {} bytes, are expected", kMaxWords));
+      r.refuse(fmt::format("{}.{}", key, name), phrase("expected text of at most {} bytes", kMaxWords));
     } else {
       texts.emplace(name, value.get<std::string>());
     }
@@ -306,9 +307,9 @@ std::map<std::string, double, std::less<>> read_assumptions(LessonObject& r) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     });
     if (!letters || std::find(std::begin(kTaken), std::end(kTaken), name) != std::end(kTaken))
-      r.refuse(field, tr("a name of letters and _ is expected that means nothing else yet"));
+      r.refuse(field, tr("expected a name of letters and _ that has no other meaning yet"));
     else if (!value.is_number() || !std::isfinite(value.get<double>()))
-      r.refuse(field, tr("a number is expected"));
+      r.refuse(field, tr("expected a number"));
     else
       all.emplace(name, value.get<double>());
   }
@@ -319,7 +320,7 @@ void read_version(LessonObject& r, const json& j) {
   const bool whole = j.contains("version") && j["version"].is_number_integer();
   if (!whole) return r.refuse("version", tr("it is missing"));
   if (j["version"].get<double>() != kLessonVersion)
-    r.refuse("version", phrase("this program reads version {}", kLessonVersion));
+    r.refuse("version", phrase("this version supports version {}", kLessonVersion));
 }
 
 // What gives way must have been said before: by a beat of this lesson before this one, or by a lesson that it needs.
@@ -331,9 +332,10 @@ void check_replaced(LessonObject& r, const Lesson& lesson) {
     const bool needed = std::find(lesson.needs.begin(), lesson.needs.end(), of) != lesson.needs.end();
     const bool here = of == lesson.id && said.contains(name);
     if (!beat.replaces.empty() && !here && !(needed && is_plain_name(name)))
-      return r.refuse("", phrase("beat '{}', field 'replaces': '{}' is no LESSON.BEAT that has taught something "
-                                 "before it, in this lesson or in one that it needs",
-                                 beat.id, beat.replaces));
+      return r.refuse(
+          "", phrase("beat '{}', field 'replaces': '{}' is not LESSON.BEAT of an earlier teaching beat, in this "
+                     "lesson or one that it needs",
+                     beat.id, beat.replaces));
     if (lesson.has_text(text_key(beat, "learned"))) said.insert(beat.id);
   }
 }
@@ -342,19 +344,19 @@ void check_replaced(LessonObject& r, const Lesson& lesson) {
 void check_names(LessonObject& r, const Lesson& lesson) {
   std::set<std::string_view> seen;
   for (const Beat& beat : lesson.beats) {
-    if (!seen.insert(beat.id).second) r.refuse("beats", phrase("two beats are called '{}'", beat.id));
+    if (!seen.insert(beat.id).second) r.refuse("beats", phrase("two beats are named '{}'", beat.id));
     if (!lesson.runs.contains(beat.run))
-      return r.refuse("", phrase("beat '{}', field 'run': there is no run '{}'", beat.id, beat.run));
+      return r.refuse("", phrase("beat '{}', field 'run': unknown run '{}'", beat.id, beat.run));
   }
   std::set<std::string, std::less<>> used;
   for (const TextUse& use : text_uses(lesson)) {
     used.insert(use.key);
     if (!use.must || lesson.has_text(use.key)) continue;
     const std::string of = use.beat.empty() ? "" : phrase("beat '{}', ", use.beat);
-    return r.refuse("", phrase("{}field '{}': there is no text '{}'", of, use.field, use.key));
+    return r.refuse("", phrase("{}field '{}': unknown text '{}'", of, use.field, use.key));
   }
   for (const auto& [key, words] : lesson.text) {
-    if (!used.contains(key)) return r.refuse("text", phrase("nothing says '{}'", key));
+    if (!used.contains(key)) return r.refuse("text", phrase("nothing uses '{}'", key));
   }
 }
 
@@ -368,7 +370,7 @@ Result<Lesson> read_whole(std::string_view text, const std::string& file) {
   Lesson lesson;
   lesson.file = file;
   lesson.id = r.text("id", 64, true);
-  if (!is_plain_name(lesson.id)) r.refuse("id", tr("a name of small letters, digits, - and _ is expected"));
+  if (!is_plain_name(lesson.id)) r.refuse("id", tr("expected a name of lower-case letters, digits, - and _"));
   lesson.number = r.text("number", 8, false);
   lesson.part = r.text("part", 64, false);
   lesson.minutes = r.whole("minutes", 1, 240, true);
@@ -382,13 +384,13 @@ Result<Lesson> read_whole(std::string_view text, const std::string& file) {
   lesson.needs = r.texts("needs");
   lesson.unlocks = r.texts("unlocks");
   lesson.runs = read_texts(r, "runs");
-  if (lesson.runs.empty()) r.refuse("runs", tr("one run or more is expected"));
-  if (lesson.runs.size() > kMaxRuns) r.refuse("runs", phrase("at most {} are expected", kMaxRuns));
+  if (lesson.runs.empty()) r.refuse("runs", tr("expected at least one run"));
+  if (lesson.runs.size() > kMaxRuns) r.refuse("runs", phrase("expected at most {}", kMaxRuns));
   lesson.assumptions = read_assumptions(r);
   lesson.session = session_named(r);
   lesson.text = read_texts(r, "text");
   const json& beats = r.list("beats", kMaxBeats);
-  if (beats.empty()) r.refuse("beats", tr("one beat or more is expected"));
+  if (beats.empty()) r.refuse("beats", tr("expected at least one beat"));
   for (std::size_t n = 0; n < beats.size(); ++n) lesson.beats.push_back(read_beat(beats[n], n, r));
   if (r.result()) check_names(r, lesson);
   if (r.result()) check_replaced(r, lesson);
@@ -403,7 +405,7 @@ Result<void> read_translation(std::string_view text, const std::string& file, Le
   read_version(r, *parsed);
   r.only({"version", "id", "language", "text"});
   const std::string id = r.text("id", 64, true), language = r.text("language", 32, true);
-  if (!id.empty() && id != lesson.id) r.refuse("id", phrase("it is of the lesson '{}', not of '{}'", id, lesson.id));
+  if (!id.empty() && id != lesson.id) r.refuse("id", phrase("it belongs to the lesson '{}', not '{}'", id, lesson.id));
   Texts texts = read_texts(r, "text");
   for (const auto& [key, words] : texts) {
     if (!lesson.has_text(key)) r.refuse("text." + key, tr("the lesson has no such text"));

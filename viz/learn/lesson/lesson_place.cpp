@@ -25,7 +25,9 @@ bool take_number(std::string_view& text, char letter, std::int32_t& value) {
 
 Result<LessonPlace> parse_place(std::string_view text) {
   const std::string_view all = text;
-  const auto refuse = [&] { return bad_input(phrase("'{}' is no place: i0j3.max, i0.normalise and * are", all)); };
+  const auto refuse = [&] {
+    return bad_input(phrase("'{}' is not a place; use i0j3.max, i0.normalise or *, for example", all));
+  };
   LessonPlace place;
   if (text == "*") {
     place.all = true;
@@ -37,12 +39,12 @@ Result<LessonPlace> parse_place(std::string_view text) {
   if (text.empty()) return place;
   if (text[0] != '.') return refuse();
   place.phase = phase_named(text.substr(1));
-  if (!place.phase) return bad_input(phrase("'{}' names no phase", all));
+  if (!place.phase) return bad_input(phrase("'{}' does not name a phase", all));
   return place;
 }
 
 Result<EventIndex> event_at(const Recording& rec, const LessonPlace& place) {
-  if (place.all || !place.phase) return bad_input(tr("a place that is gone to names a phase, as i0j0.scores does"));
+  if (place.all || !place.phase) return bad_input(tr("a place to go to must name a phase, such as i0j0.scores"));
   const EventId id{place.b, place.h, place.i, place.j, *place.phase};
   if (const auto e = rec.find(id)) return *e;
   // Orders differ in whether a load or an end has a query or a key tile.

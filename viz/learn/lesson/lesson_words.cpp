@@ -44,7 +44,7 @@ Result<std::string> lesson_number(double value, std::string_view format) {
   const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), count);
   if (code != std::errc() || end != number.data() + number.size() || count < 0 || count > 9 ||
       (!decimals && count == 0)) {
-    return bad_input(phrase("'{}' is no format of a number: 3, d2 and i are", format));
+    return bad_input(phrase("'{}' is not a number format; use 3, d2 or i, for example", format));
   }
   return decimals ? number_text(value, {count, false}) : significant_text(value, count);
 }

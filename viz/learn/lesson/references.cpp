@@ -137,7 +137,7 @@ Result<ReadValues> read_weight(const Recording& rec, const TensorReference& ref)
   auto p = read_slot(rec, of, Slot::p);
   if (!p) return p;
   if (stores_scores(rec.order)) return p;
-  if (ref.rows.first != ref.rows.last) return bad_input(tr("weight is read one row at a time"));
+  if (ref.rows.first != ref.rows.last) return bad_input(tr("weight can only be read one row at a time"));
   of.name = "l";
   of.cols = {0, 0};
   auto sum = read_slot(rec, of, Slot::l_new);
@@ -164,7 +164,7 @@ Result<ReadValues> read_tensor(const Recording& rec, const TensorReference& ref)
   if (ref.name == "lse") return read_output(rec, ref, rec.inputs.lse ? *rec.inputs.lse : rec.outputs.lse, 1);
   if (ref.name == "weight") return read_weight(rec, ref);
   const auto slot = tensor_named(ref.name);
-  if (!slot) return bad_input(phrase("there is no tensor {}", ref.name));
+  if (!slot) return bad_input(phrase("unknown tensor {}", ref.name));
   return read_slot(rec, ref, *slot);
 }
 

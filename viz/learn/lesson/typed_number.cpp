@@ -72,7 +72,7 @@ std::optional<double> worked_out(std::string text) {
   if (!knows_its_words(text)) return std::nullopt;
   ExpressionScope nothing;
   nothing.recording_of = [](std::string_view) -> Result<const Recording*> {
-    return bad_input(tr("a number is typed"));
+    return bad_input(tr("expected a number"));
   };
   const auto value = evaluate_number(text, nothing);
   if (!value || !std::isfinite(*value)) return std::nullopt;

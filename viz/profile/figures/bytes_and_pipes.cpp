@@ -41,7 +41,7 @@ BytesLine l2(const Measurement& m) {
   const double hit = figure(m, "l2_hit_pct").value;
   line.text = percent_text(hit);
   // Not "came from DRAM": a miss may be served by the other half of a large L2, whose bytes DRAM does not move.
-  line.words = phrase("Of 100 sectors asked of the L2, {} were not there.", figure_text(100 - hit));
+  line.words = phrase("Of 100 sectors requested from the L2, {} were missing.", figure_text(100 - hit));
   return line;
 }
 
@@ -56,13 +56,13 @@ BytesLine conflicts(const Measurement& m) {
   const double extra = figure(m, "shared_conflicts_count").value;
   if (turns.value <= 0) {
     line.text = "none";
-    line.words = tr("It uses no shared memory.");
+    line.words = tr("No shared memory used.");
     return line;
   }
   const double share = 100 * extra / turns.value;
   line.text = extra > 0 && share < 0.01 ? "< 0.01 %" : percent_text(share);
-  line.words = phrase("{} of {} turns of the shared memory, {}.", count_words(extra), count_words(turns.value),
-                      exact_shared(m) ? tr("counted at each instruction") : tr("by the whole run's counter"));
+  line.words = phrase("{} of {} passes through shared memory, {}.", count_words(extra), count_words(turns.value),
+                      exact_shared(m) ? tr("counted at each instruction") : tr("from the counter for the whole run"));
   return line;
 }
 
@@ -95,10 +95,10 @@ std::optional<SectorRate> sector_rate(const Measurement& m, std::int32_t sms) {
 // What the instructions asked of device memory's addresses: the L1 cache meets all of it.
 BytesLine l1(const Measurement& m, std::int32_t sms) {
   BytesLine line{"L1", "–", m.no_counts, false};
-  if (line.words.empty()) line.words = tr("nobody has counted at this row's instructions yet: \"Count it\" does");
+  if (line.words.empty()) line.words = tr("this row's instructions have not been counted yet: press \"Count it\"");
   if (m.counts == nullptr) return line;
   if (!m.counts->has(InstructionCounter::sectors)) {
-    line.words = phrase("{} does not count sectors at instructions", m.counts->chip);
+    line.words = phrase("{} does not count sectors per instruction", m.counts->chip);
     return line;
   }
   line.available = true;
@@ -106,10 +106,10 @@ BytesLine l1(const Measurement& m, std::int32_t sms) {
   const auto sectors = static_cast<double>(sums[InstructionCounter::sectors]);
   const double excess = static_cast<double>(derived(*m.counts, sums, DerivedCount::excess_sectors).value_or(0));
   line.text = count_words(sectors);
-  line.words = phrase("Sectors of 32 B, {} % more than side by side",
+  line.words = phrase("32-byte sectors, {} % more than if contiguous",
                       figure_text(sectors > 0 ? 100 * excess / std::max(1.0, sectors - excess) : 0));
   if (const auto rate = sector_rate(m, sms))
-    line.words += phrase("; {} a cycle and SM{}", figure_text(rate->rate),
+    line.words += phrase("; {} per cycle and SM{}", figure_text(rate->rate),
                          rate->launch.empty() ? "" : phrase(" in {}", rate->launch));
   line.words += ".";
   return line;
@@ -120,8 +120,8 @@ BytesLine warps(const Measurement& m) {
   if (!line.available) return line;
   const double share = figure(m, "warp_efficiency_pct").value;
   line.text = percent_text(share);
-  line.words =
-      phrase("{} of 32 threads in an average instruction, with those switched off.", figure_text(share * 0.32));
+  line.words = phrase("On average, {} of 32 threads are active per instruction, including those that are switched off.",
+                      figure_text(share * 0.32));
   return line;
 }
 
@@ -130,9 +130,8 @@ BytesLine tensor(const Measurement& m) {
   if (!line.available) return line;
   const double share = figure(m, "tensor_pipe_pct").value;
   line.text = percent_text(share);
-  line.words = share < 1
-                   ? tr("Next to nothing: the counter moves a little without a tensor instruction in the code, too.")
-                   : phrase("Busy in {} of 100 active cycles.", figure_text(share));
+  line.words = share < 1 ? tr("Almost none: the counter moves a little even without tensor instructions in the code.")
+                         : phrase("Busy in {} of 100 active cycles.", figure_text(share));
   return line;
 }
 
@@ -141,8 +140,8 @@ BytesLine spills(const Measurement& m) {
   if (!line.available) return line;
   const double bytes = figure(m, "spill_bytes").value;
   line.text = fmt::format("{:.0f} B", bytes);
-  line.words = bytes > 0 ? tr("Registers of each thread that the compiler had to keep in memory.")
-                         : tr("All that a thread holds fits its registers.");
+  line.words = bytes > 0 ? tr("Registers per thread that the compiler had to keep in memory.")
+                         : tr("Everything a thread holds fits in its registers.");
   return line;
 }
 
@@ -152,7 +151,7 @@ std::string results_words(const Measurement& m, double moved, double least) {
   const Traffic once = compulsory(Order::flash, m.key.problem);
   const auto results = static_cast<double>(once.of(TrafficPart::o) + once.of(TrafficPart::stats));
   if (moved >= least || !written.available() || written.min_of_launches || written.value >= results) return {};
-  return phrase(" Of O and LSE, {}, {} were written by then: the rest was still in the L2.",
+  return phrase(" Of O and LSE, {}, {} were written by then; the rest was still in the L2.",
                 value_with_unit(results, bytes_unit(results)), value_with_unit(written.value, bytes_unit(results)));
 }
 
@@ -169,28 +168,27 @@ void put_turns(const Measurement& m, std::int32_t sms, BytesLine& line) {
   const auto mean = m.heartbeat == nullptr ? std::nullopt : mean_of(*m.heartbeat, "shared");
   if (!line.available || uses_no_shared_memory(m) || !mean || *mean <= 0 || mhz <= 0 || sms <= 0) return;
   const double turns = *mean / 100 * busy_us(*m.heartbeat) * mhz * sms;
-  line.words = phrase("Of the cycles of its data pipe, by the heartbeat: {} turns.", count_words(turns));
+  line.words = phrase("Of the cycles of its data pipe, from the heartbeat: {} passes.", count_words(turns));
   // The roof of the shared memory is what loads were measured to reach: less than a turn a cycle.
   const Figure& counted = figure(m, "shared_wavefronts_count");
   if (m.peaks.shared_gb_per_s <= 0 || !counted.available() || m.time.median <= 0) return;
   constexpr double kTurnBytes = 128;
   const double share = 100 * counted.value * kTurnBytes / (m.time.median * 1e-6) / (m.peaks.shared_gb_per_s * 1e9);
-  line.words += phrase(" {} of the rate that was measured.", percent_text(share));
+  line.words += phrase(" {} of the measured rate.", percent_text(share));
 }
 
 // Over its launches, where somebody listened to it; the reason else.
 BytesLine heard(const Measurement& m, const char* id, const char* title, const char* words) {
   BytesLine line{title, "–", m.no_heartbeat, false};
   if (m.heartbeat == nullptr) {
-    if (line.words.empty())
-      line.words = tr("nobody has listened to this row yet: \"Listen to it\" reads the heartbeat");
+    if (line.words.empty()) line.words = tr("this row has no heartbeat yet: press \"Read heartbeat\"");
     return line;
   }
   if (line.title == tr("Shared memory") && uses_no_shared_memory(m))
-    return {title, "none", tr("It uses no shared memory."), true};
+    return {title, "none", tr("No shared memory used."), true};
   const auto mean = mean_of(*m.heartbeat, id);
   if (!mean) {
-    line.words = tr("this heartbeat does not have it");
+    line.words = tr("this heartbeat does not include it");
     return line;
   }
   return {title, percent_text(*mean), words, true};
@@ -199,7 +197,7 @@ BytesLine heard(const Measurement& m, const char* id, const char* title, const c
 std::string position_words(const BytesScene& b) {
   if (!b.dram) return {};
   std::string words = phrase("DRAM moved {}", b.dram_text);
-  if (b.compulsory > 0) words += phrase(": {} times the least", times_text(*b.dram / b.compulsory));
+  if (b.compulsory > 0) words += phrase(": {} times the minimum", times_text(*b.dram / b.compulsory));
   if (b.tile_loads > 0) words += phrase(", {} times the tile loads", figure_text(*b.dram / b.tile_loads));
   return words + ".";
 }
@@ -244,10 +242,10 @@ BytesScene bytes_scene(const Measurement& m, std::int32_t sms, std::span<const C
     b.lines = cpu_lines(m, caches);
     return b;
   }
-  BytesLine shared = heard(m, "shared", tr("Shared memory"), tr("Of the cycles of its data pipe, by the heartbeat."));
+  BytesLine shared = heard(m, "shared", tr("Shared memory"), tr("Of the cycles of its data pipe, from the heartbeat."));
   put_turns(m, sms, shared);
   for (const BytesLine& line :
-       {heard(m, "issue", tr("Issue slots"), tr("Of the schedulers' slots, by the heartbeat.")), shared, dram_rate(m),
+       {heard(m, "issue", tr("Issue slots"), tr("Of the schedulers' slots, from the heartbeat.")), shared, dram_rate(m),
         l1(m, sms), l2(m), conflicts(m), warps(m), tensor(m), spills(m)}) {
     if (line.available) {
       b.lines.push_back(line);

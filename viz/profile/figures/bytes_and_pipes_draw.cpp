@@ -57,7 +57,7 @@ void draw_number_line(const BytesScene& b, float width) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddLine({box.min.x + inset, box.centre().y}, {box.max.x - inset, box.centre().y}, colour(s.theme, Token::line),
                 s.px(2));
-  draw_end(list, box, x_of(b.compulsory), tr("least"), b.compulsory_text, false, false);
+  draw_end(list, box, x_of(b.compulsory), tr("minimum"), b.compulsory_text, false, false);
   draw_end(list, box, x_of(b.tile_loads), tr("tile loads"), b.tile_loads_text, false, false);
   if (b.dram && *b.dram > 0) draw_end(list, box, x_of(*b.dram), tr("DRAM"), b.dram_text, true, true);
 }

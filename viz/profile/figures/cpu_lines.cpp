@@ -26,25 +26,25 @@ std::uint64_t bytes_of_tiles(const Measurement& m) {
 BytesLine threads_line(const Measurement& m) {
   const std::int32_t threads = std::max(1, m.key.options.threads);
   return {tr("Threads"), fmt::format("{}", threads),
-          threads == 1 ? tr("It takes its tiles one after the other.") : tr("Each takes the next tile that is left."),
+          threads == 1 ? tr("It processes its tiles one after another.") : tr("Each takes the next remaining tile."),
           true};
 }
 
 BytesLine tile_line(const Measurement& m, std::uint64_t tiles) {
-  return {tr("Tiles of a thread"), format_bytes(tiles),
+  return {tr("Tiles per thread"), format_bytes(tiles),
           phrase("Q, K, V, scores and O of {} x {}.", m.key.options.br, m.key.options.bc), true};
 }
 
 BytesLine cache_line(const CacheLevel& cache, std::uint64_t tiles) {
   BytesLine line{phrase("L{} cache", cache.level), format_bytes(cache.bytes), "", true};
-  const std::string whose = cache.shared ? tr("Shared by cores") : tr("A core's own");
+  const std::string whose = cache.shared ? tr("Shared by cores") : tr("Private to a core");
   if (tiles == 0) {
     line.words = phrase("{}.", whose);
   } else if (tiles <= cache.bytes) {
     line.words = phrase("{}: a thread's tiles take {} of it.", whose,
                         percent_text(100 * static_cast<double>(tiles) / static_cast<double>(cache.bytes)));
   } else {
-    line.words = phrase("{}: a thread's tiles take {} times as much.", whose,
+    line.words = phrase("{}: a thread's tiles take {} times its size.", whose,
                         times_text(static_cast<double>(tiles) / static_cast<double>(cache.bytes)));
   }
   return line;
@@ -55,9 +55,10 @@ BytesLine least_rate(const Measurement& m) {
   const Figure& least = figure(m, "compulsory_bytes");
   if (!least.available() || m.time.median <= 0) return {};
   const double rate = least.value / (m.time.median * 1e-6);
-  BytesLine line{tr("Least rate"), value_with_unit(rate, {1e-9, "GB/s"}), tr("The least bytes over its time."), true};
+  BytesLine line{tr("Minimum rate"), value_with_unit(rate, {1e-9, "GB/s"}),
+                 tr("The minimum bytes divided by its time."), true};
   if (m.peaks.copy_gb_per_s > 0)
-    line.words = phrase("The least bytes over its time, {} of a plain copy on this machine.",
+    line.words = phrase("The minimum bytes divided by its time, {} of a plain copy on this machine.",
                         percent_text(100 * rate * 1e-9 / m.peaks.copy_gb_per_s));
   return line;
 }

@@ -34,12 +34,12 @@ bool has_interval(const TimeStatistics& t) {
 void judge_time(const Measurement& mine, const Measurement& other, FigureChange& change) {
   const TimeStatistics &a = mine.time, &b = other.time;
   if (!has_interval(a) || !has_interval(b)) {
-    change.noise_words = phrase("{} and {} repeats are too few to tell a difference from noise", a.n, b.n);
+    change.noise_words = phrase("with {} and {} repeats, a difference cannot be told from noise", a.n, b.n);
     return;
   }
   const bool apart = a.ci_low > b.ci_high || b.ci_low > a.ci_high;
   change.noise = apart ? Noise::beyond : Noise::within;
-  change.noise_words = apart ? tr("more than the noise: the 95 % intervals of the two medians do not meet")
+  change.noise_words = apart ? tr("more than the noise: the 95 % intervals of the two medians do not overlap")
                              : tr("within the noise: the 95 % intervals of the two medians overlap");
 }
 
@@ -47,17 +47,17 @@ void judge_noise(const MetricRow& metric, const Figure& a, const Figure& b, cons
                  const Measurement& other, FigureChange& change) {
   if (hangs_on_time(metric)) return judge_time(mine, other, change);
   if (metric.compute == nullptr && a.origin == Origin::measured && b.origin == Origin::measured) {
-    change.noise_words = tr("counted once: its noise is not known");
+    change.noise_words = tr("counted once: its noise is unknown");
     return;
   }
   const bool counted = a.origin == Origin::measured || b.origin == Origin::measured ||
                        metric.id.starts_with("dram_over") || metric.id.ends_with("_abs");
   if (counted) {
-    change.noise_words = tr("of one run each: its noise is not known");
+    change.noise_words = tr("one run each: the noise is unknown");
     return;
   }
   change.noise = Noise::exact;
-  change.noise_words = tr("exact: no run is in it");
+  change.noise_words = tr("exact: does not depend on a run");
 }
 
 // No more was written than O and LSE: what is not in DRAM yet is still in the L2.
@@ -76,11 +76,11 @@ bool is_bound(const MetricRow& metric, const Figure& f) {
 FigureChange bounded_change(const Figure& a, const Figure& b, bool a_is_bound, bool b_is_bound) {
   FigureChange change;
   if (a_is_bound && b_is_bound) {
-    change.noise_words = tr("not known: each of the two is the least of several launches");
+    change.noise_words = tr("unknown: both are minimums over several launches");
     return change;
   }
-  change.noise_words = a_is_bound ? tr("at least: this is the least of several launches")
-                                  : tr("at most: the other is the least of several launches");
+  change.noise_words = a_is_bound ? tr("at least: this is the minimum over several launches")
+                                  : tr("at most: the other is the minimum over several launches");
   if (b.value != 0 && a.value / b.value > 0)
     change.text = fmt::format("{} {}×", a_is_bound ? "≥" : "≤", figure_text(a.value / b.value));
   return change;
@@ -109,7 +109,7 @@ FigureChange change_of(const MetricRow& metric, const Measurement& mine, const M
   change.up = a.value > b.value;
   if (change.noise == Noise::within) return change;
   if (metric.id == "dram_write_bytes" && results_alone(a.value, mine) && results_alone(b.value, other)) {
-    change.noise_words += tr("; how much of O and LSE had left the L2 by then is no merit of the kernel");
+    change.noise_words += tr("; how much of O and LSE had left the L2 by then is not the kernel's doing");
     return change;
   }
   change.better = metric.better == (change.up ? Better::up : Better::down);

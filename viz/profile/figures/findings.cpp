@@ -54,14 +54,14 @@ Finding dram_bound(const Measurement& m, const FindingContext&) {
   if (share < kDramBusy || share <= 0) return f;
   const bool more = over > kHardlyMore;
   f.at_most = more ? over : std::max(1.0, 100 / share);
-  f.text = phrase("DRAM works at {} of a plain copy and moves {} times the least bytes: {}.", percent_text(share),
-                  times_text(over),
-                  more ? phrase("with the least it could be {} times as fast", times_text(f.at_most))
+  f.text = phrase("DRAM runs at {} of a plain copy's rate and moves {} times the minimum bytes: {}.",
+                  percent_text(share), times_text(over),
+                  more ? phrase("with the minimum, it could be {} times as fast", times_text(f.at_most))
                        : phrase("it could be at most {} times as fast", times_text(f.at_most)));
   f.experiment = tr("larger query tiles");
   if (!stores_scores(m)) return f;
   f.other_kernel = keeps_scores(m.key.problem.dtype);
-  f.experiment = phrase("to keep S and P on the chip, as {} does", f.other_kernel);
+  f.experiment = phrase("keeping S and P on chip, as {} does", f.other_kernel);
   return f;
 }
 
@@ -85,16 +85,16 @@ Finding bank_conflicts(const Measurement& m, const FindingContext& context) {
   if (turns <= 0 || extra / turns <= kConflicts || extra >= turns) return f;
   f.at_most = turns / (turns - extra);
   f.text =
-      phrase("{} of {} turns of the shared memory are spent on bank conflicts", count_words(extra), count_words(turns));
+      phrase("{} of {} passes through shared memory are due to bank conflicts", count_words(extra), count_words(turns));
   const double cycles = context.sms * clock_mhz(m), us = cycles > 0 ? extra / cycles : 0;
   if (us > 0 && us < m.time.median) {
     f.at_most = std::min(f.at_most, m.time.median / (m.time.median - us));
-    f.text += phrase(": at one a cycle on each SM {} of {}", value_with_unit(us, time_unit(us, us)),
+    f.text += phrase(": at one per cycle and SM, {} of {}", value_with_unit(us, time_unit(us, us)),
                      value_with_unit(m.time.median, time_unit(m.time.median, m.time.median)));
   }
   if (f.at_most < kWorthIt) return {};
   f.text += ".";
-  f.experiment = tr("rows of shared tiles further apart, or swizzled");
+  f.experiment = tr("shared rows further apart, or swizzled");
   return f;
 }
 
@@ -112,7 +112,7 @@ Finding partial_warps(const Measurement& m, const FindingContext&) {
   const double share = value(m, "warp_efficiency_pct");
   if (share >= kWholeWarps || share <= 0) return f;
   f.at_most = 100 / share;
-  f.text = phrase("{} of a warp's threads take part in an average instruction.", percent_text(share));
+  f.text = phrase("On average, {} of a warp's threads are active per instruction.", percent_text(share));
   f.experiment = tr("tiles that divide the lengths");
   return f;
 }
@@ -145,7 +145,7 @@ void put_attempt(const Measurement& m, const FindingContext& context, Finding& f
     const auto prepared = std::ranges::find_if((*row)->experiments, &Experiment::more_blocks);
     if (prepared != (*row)->experiments.end()) {
       f.prepared = prepared->id;
-      f.experiment = tr("half the warps and rows a block: fewer registers, more blocks an SM");
+      f.experiment = tr("half the warps and rows per block: fewer registers, more blocks per SM");
       return;
     }
   }
@@ -158,17 +158,17 @@ void put_attempt(const Measurement& m, const FindingContext& context, Finding& f
 // What must become smaller for one more block an SM: those resources alone that are in its way.
 std::string room_for_a_block(const Measurement& m, const FindingContext& context) {
   const auto limits = gpu::limits_of(context.arch);
-  constexpr const char* kUnknown = marked("a kernel of which more blocks fit on an SM");
+  constexpr const char* kUnknown = marked("a kernel with more blocks per SM");
   if (!limits || m.launches.size() != 1 || !figure(m, "registers_count").available()) return tr_of(kUnknown);
   const Taken t = taken_by(m);
   const std::int32_t blocks = gpu::occupancy(*limits, t.threads, t.registers, t.shared).blocks;
   const auto room = room_of(*limits, t.threads, blocks + 1);
-  if (blocks == 0 || !room) return tr("more warps in a block: no more blocks fit");
+  if (blocks == 0 || !room) return tr("more warps per block: no more blocks fit");
   std::vector<std::string> less;
-  if (t.registers > room->registers) less.push_back(phrase("at most {} registers a thread", room->registers));
-  if (t.shared > room->shared) less.push_back(phrase("{} of shared memory a block", kibibytes(room->shared)));
+  if (t.registers > room->registers) less.push_back(phrase("at most {} registers per thread", room->registers));
+  if (t.shared > room->shared) less.push_back(phrase("{} of shared memory per block", kibibytes(room->shared)));
   if (less.empty()) return tr_of(kUnknown);
-  return phrase("{} for {} blocks on an SM", fmt::join(less, tr(" and ")), blocks + 1);
+  return phrase("{} for {} blocks per SM", fmt::join(less, tr(" and ")), blocks + 1);
 }
 
 // What of an SM was busy over the run, where somebody listened to it.
@@ -246,7 +246,7 @@ Finding tail(const Measurement& m, const FindingContext& context) {
   const double waves = blocks / places, whole = std::ceil(waves);
   if (1 - waves / whole < kTailLost) return f;
   f.at_most = whole / waves;
-  f.text = phrase("{:.0f} blocks on {:.0f} places are {} waves: the last leaves places empty.", blocks, places,
+  f.text = phrase("{:.0f} blocks on {:.0f} slots are {} waves: the last leaves slots empty.", blocks, places,
                   figure_text(waves));
   f.experiment = tr("a tile that divides the work into whole waves");
   return f;

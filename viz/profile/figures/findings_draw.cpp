@@ -39,10 +39,10 @@ Attempt attempt_of(const Finding& f, const std::string& kernel) {
             tr("The lab opens with this prepared experiment, which tests the finding"),
             {lab, OpenExperiment{f.prepared}}};
   if (f.max_registers > 0)
-    return {label, tr("The lab opens with this limit of registers"), {lab, LimitRegisters{kernel, f.max_registers}}};
+    return {label, tr("The lab opens with this register limit"), {lab, LimitRegisters{kernel, f.max_registers}}};
   if (!f.other_kernel.empty())
-    return {label, tr("That kernel here, in place of this one"), {ChooseBenchKernel{f.other_kernel}}};
-  return {label, tr("With the text of this kernel as it is"), {ChooseBenchKernel{kernel}, lab}};
+    return {label, tr("Show that kernel here instead of this one"), {ChooseBenchKernel{f.other_kernel}}};
+  return {label, tr("With this kernel's unchanged source"), {ChooseBenchKernel{kernel}, lab}};
 }
 
 // At the right end of the finding's first line. Returns its width with what parts it from the words, pixels.
@@ -85,7 +85,7 @@ void draw_findings_hint(const ProfileScene& scene, ImVec2 at, float right, bool&
   const Style& s = style();
   const std::string label = findings_hint(scene);
   ImGui::SetCursorPos(at);
-  seek = small_button(label.c_str(), true, tr("What would make it faster, at the end of this page"));
+  seek = small_button(label.c_str(), true, tr("What could make it faster, at the end of this page"));
   const float x = at.x + text_width(Face::text, 12, label) + s.px(24);
   std::string worth;  // of as many as have room: no number is cut
   for (const Finding& f : scene.findings) {

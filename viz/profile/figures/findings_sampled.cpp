@@ -138,23 +138,23 @@ Finding uncoalesced(const Measurement& m, const FindingContext& context) {
   std::string where = line_words(m.counts->files.at(most->file), most->line, most->file == 0);
   where.front() = 'L';
   f.text = phrase(
-      "{} ({}) reads memory uncoalesced: {} of {} sectors are more than its bytes would fill side by side, and in {} "
-      "of the samples a warp waits for the queue of the L1 cache.",
+      "{} ({}) has uncoalesced reads: {} of {} sectors are more than its bytes would fill if "
+      "contiguous, and in {} of the samples a warp waits for the L1 cache's queue.",
       where, sign_of(most->phase).text, count_words(excess(most->sums)),
       count_words(static_cast<double>(most->sums[InstructionCounter::sectors])), percent(waits));
-  f.experiment = tr("neighbouring threads that read neighbouring elements");
+  f.experiment = tr("neighbouring threads reading neighbouring elements");
   f.other_kernel = betters_of(m).reads_together;
   if (f.other_kernel.empty()) return f;
   // It does more than to read side by side, so that the bound of that is not its own.
   const Measurement* const other = other_row(context, m, f.other_kernel);
   if (other == nullptr || other->time.median >= m.time.median) {
-    f.experiment += phrase(", as {} does; it reads each less often, too", f.other_kernel);
+    f.experiment += phrase(", as {} does, which also reads each element less often", f.other_kernel);
     return f;
   }
   f.seen = m.time.median / other->time.median;
-  f.text += phrase(" Side by side alone they would bring at most {} times.", times_text(f.at_most));
+  f.text += phrase(" Contiguous access alone would gain at most {} times.", times_text(f.at_most));
   f.at_most = 0;
-  f.experiment = phrase("tiles that are read side by side and kept in shared memory: {}", f.other_kernel);
+  f.experiment = phrase("tiles read contiguously and kept in shared memory: {}", f.other_kernel);
   return f;
 }
 
@@ -170,16 +170,18 @@ Finding stored_scores(const Measurement& m, const FindingContext& context) {
   f.seen = m.time.median / other->time.median;
   const double least = figure(m, "compulsory_bytes").value;
   const double scores = least - static_cast<double>(compulsory(Order::flash, m.key.problem).total());
-  f.text = phrase("S and P are {} of the {} that it must move at least, and DRAM works at {} % of a plain copy",
-                  bytes_text(scores), bytes_text(least), figure_text(share));
+  f.text = phrase(
+      "S and P are {} of the {} that it must move at least, and DRAM runs at {} % of a plain copy's "
+      "rate",
+      bytes_text(scores), bytes_text(least), figure_text(share));
   if (const auto softmax = softmax_of(m)) {
     const double us = softmax->length_us();
     f.text += phrase("; {} alone takes {}", softmax->kernel, value_with_unit(us, time_unit(us, us)));
   }
   const double us = other->time.median;
-  f.text += phrase(". {} takes {} in all.", keeps, value_with_unit(us, time_unit(us, us)));
+  f.text += phrase(". {} takes {} in total.", keeps, value_with_unit(us, time_unit(us, us)));
   f.other_kernel = keeps;
-  f.experiment = phrase("to keep S and P on the chip, as {} does", keeps);
+  f.experiment = phrase("keeping S and P on chip, as {} does", keeps);
   return f;
 }
 
@@ -199,12 +201,14 @@ Finding late_copies(const Measurement& m, const FindingContext&) {
   const std::uint64_t empty = in(waits.not_issued_of, WarpState::global);
   f.at_most = without(share_of(empty, all.all));
   const std::string where =
-      at == lines.end() ? std::string()
-                        : phrase(", most at {}", line_words(m.samples->files.at(at->file), at->line, at->file == 0));
-  f.text =
-      phrase("In {} of the samples a warp waits at a barrier for copies from device memory{}: {} of the empty slots.",
-             percent(share), where, percent(share_of(empty, all.not_issued)));
-  f.experiment = tr("one tile more in shared memory, so that it is on its way while another is used");
+      at == lines.end()
+          ? std::string()
+          : phrase(", most of them at {}", line_words(m.samples->files.at(at->file), at->line, at->file == 0));
+  f.text = phrase(
+      "In {} of the samples, a warp waits at a barrier for copies from device memory{}: {} of the "
+      "empty slots.",
+      percent(share), where, percent(share_of(empty, all.not_issued)));
+  f.experiment = tr("one more tile in shared memory, in flight while another is used");
   f.other_kernel = betters_of(m).copies_ahead;
   if (!f.other_kernel.empty()) f.experiment += ": " + f.other_kernel;
   return f;
@@ -219,11 +223,11 @@ Finding held_at_dispatch(const Measurement& m, const FindingContext&) {
   const double slots = held_slots(all);
   f.at_most = without(slots);
   f.text = phrase(
-      "In {} of the samples a warp was picked and then held at dispatch, most often in {}: with {} warps a scheduler "
-      "{} of its slots, which no other warp fills.",
+      "In {} of the samples, a warp was picked and then held at dispatch, most often in {}: with {} "
+      "warps per scheduler, that is {} of its slots, which no other warp fills.",
       percent(share), sign_of(phase_of_most(*m.samples, WarpState::dispatch)).text, times_text(warps_a_scheduler(all)),
       percent(slots));
-  f.experiment = tr("the products of a thread in another order, so that fewer operands share a bank of registers");
+  f.experiment = tr("another order for a thread's products, so that fewer operands share a register bank");
   return f;
 }
 

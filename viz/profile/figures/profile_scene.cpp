@@ -80,7 +80,7 @@ Against choose_against(ProfileScene& scene, const State& state, const BenchSlice
   Against against;
   const Measurement* usual = usual_against(state, rows, m);
   scene.against_choices.push_back(
-      {"", usual == nullptr ? tr("usual: none") : phrase("usual: {}", usual->key.kernel), false});
+      {"", usual == nullptr ? tr("default: none") : phrase("default: {}", usual->key.kernel), false});
   for (const BenchSlice& slice : slices) {
     for (const Measurement* other : rows_at(slice, value)) {
       if (other == &m || other->state != RowState::done || other->time.n == 0) continue;
@@ -127,7 +127,7 @@ std::string headline_of(const ProfileScene& scene, const Measurement& m, std::in
   if (m.state != RowState::done) return fmt::format("{}: {}, {}", where, name_of(m.state), sentence(m.reason));
   if (m.time.n == 0) return phrase("{}: what is known before it runs.", where);
   if (m.verdict && outcome_of(*m.verdict) == Outcome::wrong)
-    return phrase("{}: a wrong answer, in {}.", where,
+    return phrase("{}: wrong output in {}.", where,
                   value_with_unit(m.time.median, time_unit(m.time.median, m.time.median)));
   const Figure& rate = figure(m, "tflops");
   std::string words =
@@ -225,13 +225,14 @@ ShownSlices profiled_slices(const State& state, const Model& model, std::span<co
 void put_sampling(ProfileScene& scene, const Model& model, const BenchSlice& slice, const Measurement& row) {
   const ListedRun* run = slice.run == kPredictedRun ? nullptr : find_run(model, slice.run);
   if (row.processor != Processor::gpu) {
-    scene.why_no_sampling = tr("A kernel of the CPU cannot be sampled.");
+    scene.why_no_sampling = tr("CPU kernels cannot be sampled.");
   } else if (run == nullptr || row.time.n == 0) {
-    scene.why_no_sampling = tr("Only a row that was measured can be sampled: run the sweep in Bench first.");
+    scene.why_no_sampling = tr("Only a measured row can be sampled: run the sweep in Bench first.");
   } else if (!run->local) {
-    scene.why_no_sampling = tr("This row is of another machine: run the sweep here, in Bench, to sample it here.");
+    scene.why_no_sampling =
+        tr("This row was measured on another machine: to sample it here, run the sweep in Bench first.");
   } else if (model.gpu.looked && model.gpu.gpus.empty()) {
-    scene.why_no_sampling = phrase("There is no GPU to sample on: {}", sentence(model.gpu.why_none));
+    scene.why_no_sampling = phrase("No GPU to sample on: {}", sentence(model.gpu.why_none));
   } else {
     scene.sample = SampleRow{slice.run, row.key.kernel, row.key.problem, row.key.options};
   }
@@ -249,16 +250,16 @@ std::optional<ProfileFigure> heard_clock(const Measurement& m, const Measurement
   line.label = tr("SM clock, by cycles");
   line.text = fmt::format("{:.0f} MHz", *mine);
   line.tip =
-      tr("Cycles of the multiprocessors in a second of one run, as the heartbeat counted them: the clock at which the "
-         "kernel really ran. Tensor cores at work draw so much power that it falls below what NVML reads between "
-         "launches.");
+      tr("Cycles of the multiprocessors per second of one run, from the heartbeat: the clock at which the "
+         "kernel actually ran. Busy tensor cores draw so much power that it drops below what NVML reads "
+         "between launches.");
   const auto theirs = against == nullptr ? std::nullopt : clock(*against);
   if (!theirs) return line;
   line.other = fmt::format("{:.0f} MHz", *theirs);
   const double ratio = *mine / *theirs;
   constexpr double kSame = 0.01;
   line.change.text = std::abs(ratio - 1) < kSame ? tr("same") : fmt::format("{}×", figure_text(ratio));
-  line.change.noise_words = tr("of one run each: its noise is not known");
+  line.change.noise_words = tr("one run each: the noise is unknown");
   return line;
 }
 
@@ -310,7 +311,7 @@ Provenance where_of(const Measurement& m, const BenchSlices& slices) {
 
 std::string not_alike(const Measurement& m, const Measurement& against, const BenchSlices& slices) {
   const auto all = unfair(m, where_of(m, slices), against, where_of(against, slices));
-  return all.empty() ? "" : phrase("Not alike: {}.", fmt::join(all, "; "));
+  return all.empty() ? "" : phrase("Differences: {}.", fmt::join(all, "; "));
 }
 
 std::string against_words(const ProfileScene& scene) {
@@ -361,13 +362,13 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   ProfileScene scene;
   const ShownSlices shown = profiled_slices(state, model, planned);
   if (shown.slices.empty() || shown.slices.front().rows.empty()) {
-    scene.empty = tr("Nothing is measured or planned yet. Set a sweep up in Bench, or open a run there.");
+    scene.empty = tr("Nothing is measured or planned yet. Set up a sweep in Bench, or open a run there.");
     return scene;
   }
   const BenchSlice& slice = shown.slices.front();
   const auto value = chosen_value(slice, state.view.bench.value);
   if (!value) {
-    scene.empty = tr("No kernel of this sweep has figures at any of its values.");
+    scene.empty = tr("No kernel in this sweep has figures at any of its values.");
     return scene;
   }
   const auto rows = rows_at(slice, *value);
@@ -393,7 +394,7 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
     scene.arch = where.arch;
     scene.subject = {row->key.kernel, row->key.problem, row->key.options, where.arch};
   } else {
-    scene.why_no_source = phrase("{} runs on the CPU: it has no machine code of a GPU.", row->key.kernel);
+    scene.why_no_source = phrase("{} runs on the CPU: it has no GPU machine code.", row->key.kernel);
   }
   if (against.row != nullptr) {
     scene.other = std::make_shared<const Measurement>(*against.row);
@@ -431,8 +432,7 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   if (scene.predicted) scene.to_do = tr("Run the sweep in Bench, or open a run there, for times and counters.");
   if (const ListedRun* bundled = profile_stand_in(state, model); bundled != nullptr) {
     scene.stand_in = bundled->run.id;
-    scene.to_do =
-        tr("Nothing is measured here yet: this run came with the program. Run a sweep in Bench for your own.");
+    scene.to_do = tr("Nothing is measured here yet: this run is bundled. For your own, run a sweep in Bench.");
   }
   return scene;
 }

@@ -40,7 +40,7 @@ BeatLine line_of(const Heartbeat* h, const BeatRow& row) {
 
 std::string why_none(const Heartbeat& h, std::string_view id) {
   const auto at = std::ranges::find(h.counters, id, &BeatCounter::id);
-  return at == h.counters.end() ? tr("this file does not have it") : at->why_not;
+  return at == h.counters.end() ? tr("this file does not contain it") : at->why_not;
 }
 
 BeatStrip strip(const HeartbeatScene& scene, const BeatRow& row) {
@@ -57,7 +57,7 @@ BeatStrip strip(const HeartbeatScene& scene, const BeatRow& row) {
     if (line->counter != nullptr) s.scale = std::max(s.scale, scale_of(*line->counter));
   s.scale_text = fmt::format("{:g} {}", s.scale, row.unit);
   s.tip = std::string(tr_of(row.help));
-  if (row.unit == "%") s.tip += tr(" 100 % is the most that the chip could do.");
+  if (row.unit == "%") s.tip += tr(" 100 % is the chip's peak.");
   if (s.own.counter != nullptr) s.tip += "\n" + s.own.counter->metric;
   return s;
 }
@@ -93,22 +93,21 @@ bool is_key_tile(const std::optional<Pulse>& beat, const std::optional<PlaceWork
 // What a beat is, or that it is no key tile: several of them may come again and again together.
 std::string tile_words(const Heartbeat& h, const std::optional<Pulse>& beat, const PlaceWork& work) {
   constexpr double kLeast = 4;  // samples that a beat is told from
-  std::string words = work.blocks == 1
-                          ? phrase(" A place for a block runs {} block of {} key tiles", work.blocks, work.tiles)
-                          : phrase(" A place for a block runs {} blocks, one after the other, of {} key tiles",
-                                   work.blocks, work.tiles);
+  std::string words = work.blocks == 1 ? phrase(" A block slot runs {} block of {} key tiles", work.blocks, work.tiles)
+                                       : phrase(" A block slot runs {} blocks, one after another, of {} key tiles",
+                                                work.blocks, work.tiles);
   if (is_key_tile(beat, work)) return phrase("{}: a beat is a key tile.", words);
   const BeatLaunch& launch = h.launches[beat ? beat->launch : longest_launch(h)];
   const double us = launch.length_us(), tile = us / work.all();
-  words += phrase(" in {}, {} a tile on average", us_text(us), us_text(tile));
+  words += phrase(" in {}, {} per tile on average", us_text(us), us_text(tile));
   const double sample = static_cast<double>(h.samples.back().end_ns - h.samples.front().start_ns) * 1e-3 /
                         static_cast<double>(h.samples.size());
-  if (tile < kLeast * sample) words += phrase(": too short to be seen at a sample every {}", us_text(sample));
-  return beat ? phrase("{}. A beat is no key tile.", words) : words + ".";
+  if (tile < kLeast * sample) words += phrase(": too short to resolve with a sample every {}", us_text(sample));
+  return beat ? phrase("{}. A beat is not a key tile.", words) : words + ".";
 }
 
 std::string beat_words(const Heartbeat& h, const std::optional<Pulse>& beat, const std::optional<PlaceWork>& work) {
-  std::string words = tr("No beat is found that spans four samples or more.");
+  std::string words = tr("No beat spanning four samples or more was found.");
   if (beat) {
     const BeatRow* row = find_beat_row(beat->id);
     words = phrase("A beat every {} in {}, {:.0f} of them; clearest: {}, autocorrelation {:.2f}.",
@@ -136,8 +135,8 @@ void put_borders(HeartbeatScene& scene, bool key_tile, const HeartbeatScene* bef
                     parts.empty() ? "" : ", ", gpu::name_of(part.phase), us_text((part.to - part.from) * b.period_us),
                     part.fma, part.xu, part.shared);
   scene.words += phrase(
-      " In {} beats from {} to {}, laid over one another, {} takes {}: {}. Borders are good to {}, one of {} steps "
-      "of a beat; three stretches explain {:.0f} % of the pattern, and the exponentials mark P.",
+      " In {} beats from {} to {}, overlaid, {} takes {}: {}. Borders are accurate to {}, one of {} "
+      "steps of a beat; three stretches explain {:.0f} % of the pattern, and the exponentials mark P.",
       b.beats, us_text(b.from_us), us_text(b.to_us), key_tile ? tr("a key tile") : tr("a beat"), us_text(b.period_us),
       parts, us_text(b.period_us / static_cast<double>(b.samples_a_beat)), b.samples_a_beat, 100 * b.told);
   constexpr double kMostBeats = 12;  // of which letters can still be read
@@ -149,7 +148,7 @@ void put_borders(HeartbeatScene& scene, bool key_tile, const HeartbeatScene* bef
                           std::min(b.to_us, begins + part.to * b.period_us)};
       if (s.from_us < s.to_us && s.to_us > scene.from_us && s.from_us < scene.to_us) scene.stretches.push_back(s);
     }
-  if (scene.stretches.empty()) scene.words += tr(" Here no letters stand: they are told in those beats alone.");
+  if (scene.stretches.empty()) scene.words += tr(" There are no letters here: they apply only to those beats.");
 }
 
 std::string tail_words(const Heartbeat& h) {
@@ -157,11 +156,11 @@ std::string tail_words(const Heartbeat& h) {
   if (!tail) return {};
   const BeatLaunch& launch = h.launches[tail->launch];
   if (tail->share <= 0)
-    return phrase("{:.0f} % of the multiprocessors or more work to the end of {}.", kFullSms,
+    return phrase("{:.0f} % of the multiprocessors or more stay busy until the end of {}.", kFullSms,
                   h.launches.size() == 1 ? launch.kernel : tr("each launch"));
   return phrase(
-      "In the last {} of {}, {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are at work: {:.1f} % of "
-      "the GPU's time in this launch stands empty there.",
+      "In the last {} of {}, {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are "
+      "busy: {:.1f} % of the GPU's time in this launch is idle there.",
       us_text(launch.end_us - tail->from_us), launch.kernel, 100 * tail->share, kFullSms, 100 * tail->empty);
 }
 
@@ -170,7 +169,7 @@ std::string beside_timings(const Measurement& m, const Heartbeat& h) {
   std::string words;
   if (m.time.n > 0)
     words +=
-        phrase(" Its launches took {}; timed, with nothing read, {}.", us_text(busy_us(h)), us_text(m.time.median));
+        phrase(" Its launches took {}; without reading counters, {}.", us_text(busy_us(h)), us_text(m.time.median));
   const auto mhz = mean_of(h, "clock");
   const auto at = find_metric("sm_clock_mhz");
   const bool known = at && *at < m.figures.size() && m.figures[*at].available();
@@ -185,11 +184,10 @@ std::string beside_timings(const Measurement& m, const Heartbeat& h) {
 }
 
 std::string notes_of(const Measurement& m, const Heartbeat& h) {
-  const std::string interval = h.in_cycles ? phrase("{} cycles of the system's clock", h.interval)
+  const std::string interval = h.in_cycles ? phrase("{} cycles of the system clock", h.interval)
                                            : us_text(static_cast<double>(h.interval) * 1e-3);
-  const std::string run = h.tries == 1
-                              ? std::string(tr("one warmed-up run"))
-                              : phrase("one warmed-up run, the {}. that was tried: those before lost some", h.tries);
+  const std::string run = h.tries == 1 ? std::string(tr("one warmed-up run"))
+                                       : phrase("one warmed-up run, try {}: earlier ones lost samples", h.tries);
   return phrase("{} samples of {}, one every {}, {} L2; {}.{}", h.samples.size(), run, interval, name_of(m.key.l2),
                 h.method, beside_timings(m, h));
 }
@@ -204,7 +202,7 @@ void put_axis(HeartbeatScene& scene, const ProfileView& view) {
     scene.whole = from <= 0 && to >= length;
   }
   const bool ms = scene.to_us >= kMsFrom;
-  scene.axis = phrase("{} after the first launch began", ms ? "ms" : "µs");
+  scene.axis = phrase("{} after the start of the first launch", ms ? "ms" : "µs");
   for (const double us : round_times(scene.from_us, scene.to_us, kTicks))
     scene.ticks.push_back({us, tick_text(ms ? us * 1e-3 : us)});
 }
@@ -221,7 +219,7 @@ void put_other(HeartbeatScene& scene, const Measurement* against) {
   scene.other_marks = marks_of(*scene.beside);
   const double length = scene.beside->length_us();
   if (length > scene.own->length_us())
-    scene.notes = phrase("{} takes {}: its means are of all of it, its curves show what of it fits this axis.",
+    scene.notes = phrase("{} takes {}: its means cover all of it, its curves only the part that fits this axis.",
                          scene.other, us_text(length));
 }
 
@@ -252,12 +250,11 @@ HeartbeatScene heartbeat_scene(const Measurement& row, const Measurement* agains
   scene.kernel = row.key.kernel;
   if (row.heartbeat == nullptr) {
     if (row.processor != Processor::gpu)
-      scene.empty = tr("A kernel of the CPU has none.");
+      scene.empty = tr("A CPU kernel has none.");
     else if (!row.no_heartbeat.empty())
       scene.empty = phrase("Not available: {}", sentence(row.no_heartbeat));
     else
-      scene.empty =
-          tr("Nobody has listened to this row yet: what its pipes and memories did over the time of one run.");
+      scene.empty = tr("This row has no heartbeat yet: what its pipes and memories did over the course of one run.");
     return scene;
   }
   scene.there = true;

@@ -271,8 +271,8 @@ void draw_axis(ImDrawList* list, const Chart& chart) {
     draw_text_in(list, {{x - half, top}, {x + half, top + s.px(14)}}, Align::left, Face::mono, 11,
                  colour(s.theme, Token::dim), tick.text);
   }
-  const std::string words = chart.scene.axis + (chart.scene.whole ? tr("; drag over a part to enlarge it")
-                                                                  : tr("; double click: the whole run"));
+  const std::string words = chart.scene.axis + (chart.scene.whole ? tr("; drag over a part to zoom in")
+                                                                  : tr("; double-click for the whole run"));
   draw_text_in(list, {{chart.plot.min.x, top + s.px(14)}, {chart.plot.max.x, top + s.px(30)}}, Align::right, Face::text,
                11.5F, colour(s.theme, Token::dim), fitted_text(Face::text, 11.5F, words, chart.plot.width()));
 }
@@ -316,15 +316,16 @@ void draw_head(ImDrawList* list, const HeartbeatScene& scene, const Box& line, b
     const float width = text_width(Face::text, 12, tr("Whole run")) + s.px(12);
     right -= width;
     ImGui::SetCursorScreenPos({right, line.min.y});
-    if (toggle(tr("Whole run"), true, tr("Shows all of it again; a double click in the chart does as well")))
+    if (toggle(tr("Whole run"), true, tr("Shows all of it again, as does a double click in the chart")))
       commands.push_back(ChooseBeatSpan{});
     right -= s.px(8);
   }
   const float left = line.min.x + text_width(Face::bold, 13, tr("Heartbeat")) + s.px(16);
   // Where a strip has its words over its curve, the mean is one of them.
-  const std::string of =
-      phrase("f the chip's peak; {} the mean over the launches", over ? tr("beside each name") : tr("at the left"));
-  const std::string words = scene.no_other.empty() ? "o" + of : scene.no_other + " O" + of;
+  const std::string where = over ? tr("next to each name") : tr("on the left");
+  const std::string words =
+      scene.no_other.empty() ? phrase("of the chip's peak; {}: the mean over the launches", where)
+                             : phrase("{} Of the chip's peak; {}: the mean over the launches", scene.no_other, where);
   draw_text_in(list, {{left, line.min.y}, {right, line.max.y}}, Align::right, Face::text, 12,
                colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, right - left));
 }

@@ -49,7 +49,7 @@ std::string change_words(const LabView& lab, const LabChange& change) {
   std::string words = option_words(change);
   const std::size_t lines = edited_lines(paired_lines(lab.original.text, change.text));
   if (lines > 0) words = lines_words(lines) + (words.empty() ? "" : ", ") + words;
-  return words.empty() ? tr("as it was") : words;
+  return words.empty() ? tr("unchanged") : words;
 }
 
 std::string time_words(double us) {
@@ -72,7 +72,7 @@ std::string verdict_words(const Measurement& m) {
   if (!m.verdict) return {};
   const Verdict& v = *m.verdict;
   if (outcome_of(v) != Outcome::pass) return sentence(v.reason);
-  return phrase("Right: the largest error is {:.2g} of {:.2g} allowed, in {}.", v.error(), v.allowed(), v.sample);
+  return phrase("Correct: the largest error is {:.2g}, allowed {:.2g}, in {}.", v.error(), v.allowed(), v.sample);
 }
 
 // How the edit stands to the original, and whether that is more than the noise.
@@ -108,7 +108,7 @@ void tell_of(LabScene& scene, const LabView& lab, const Measurement& m) {
   const bool registers = figure(m, "registers_count").available();
   if (m.state == RowState::done) {
     const bool wrong = m.verdict && outcome_of(*m.verdict) == Outcome::wrong;
-    scene.headline = wrong ? tr("The answer is wrong.") : ratio_words(m, lab.before.get());
+    scene.headline = wrong ? tr("The output is wrong.") : ratio_words(m, lab.before.get());
     scene.words.push_back(verdict_words(m));
     if (wrong) scene.words.push_back(ratio_words(m, lab.before.get()));
     scene.words.push_back(sentence(compiled_words(m)));
@@ -127,8 +127,8 @@ std::string limit_words(const LabView& lab, const Measurement& m) {
   const Figure& registers = figure(m, "registers_count");
   if (limit == 0 || !registers.available() || registers.value <= limit) return {};
   return phrase(
-      "{:.0f} registers in spite of -maxrregcount={}: __launch_bounds__ in the text comes before it. Give it more "
-      "blocks there, or take it out.",
+      "{:.0f} registers despite -maxrregcount={}: __launch_bounds__ in the source takes precedence. "
+      "Specify more blocks there, or remove it.",
       registers.value, limit);
 }
 
@@ -136,15 +136,15 @@ std::string limit_words(const LabView& lab, const Measurement& m) {
 std::string wait_words(const LabView& lab, const LabTry& built) {
   const Measurement& m = *built.row;
   if (m.state != RowState::done) return {};
-  std::string words = built.row_seconds > 0 ? phrase("Answered in {:.2f} s", built.row_seconds) : tr("Answered");
+  std::string words = built.row_seconds > 0 ? phrase("Done in {:.2f} s", built.row_seconds) : tr("Done");
   if (m.samples != nullptr && m.samples->no_lines.empty())
     words += built.lines_seconds > 0 ? phrase(", its lines sampled after {:.2f} s.", built.lines_seconds) : ".";
   else if (m.samples != nullptr)
-    words += phrase("; no line is known for its samples: {}", sentence(m.samples->no_lines));
+    words += phrase("; its samples have no lines: {}", sentence(m.samples->no_lines));
   else if (!m.no_samples.empty())
     words += phrase("; its lines are not sampled: {}", sentence(m.no_samples));
   else
-    words += lab.sampling.empty() ? "." : tr("; its lines are being sampled.");
+    words += lab.sampling.empty() ? "." : tr("; sampling its lines.");
   return words;
 }
 
@@ -156,17 +156,17 @@ void tell(LabScene& scene, const LabView& lab, const GpuView& gpu) {
   } else if (built != nullptr) {
     tell_of(scene, lab, *built->row);
   } else if (lab.changed()) {
-    scene.headline = tr("Edited and not built yet: Ctrl Enter builds it.");
+    scene.headline = tr("Edited but not built yet: press Ctrl Enter.");
   } else {
-    scene.headline = tr("Change the text or an option, then Ctrl Enter.");
+    scene.headline = tr("Edit the source or change an option, then press Ctrl Enter.");
     scene.words.emplace_back(
         gpu.looked && gpu.gpus.empty()
-            ? phrase("It is built for {}. There is no GPU to check and time it: {}", lab.arch, sentence(gpu.why_none))
-            : tr("It is built, checked against fp64, timed, and set beside the original."));
+            ? phrase("It is built for {}. No GPU to check and time it: {}", lab.arch, sentence(gpu.why_none))
+            : tr("It is built, checked against fp64, timed, and compared with the original."));
   }
   if (built != nullptr) scene.words.push_back(limit_words(lab, *built->row));
   if (built != nullptr && !built->row->warnings.empty())
-    scene.words.push_back(phrase("The compiler warns: {}", sentence(first_line(built->row->warnings.front()))));
+    scene.words.push_back(phrase("Compiler warning: {}", sentence(first_line(built->row->warnings.front()))));
   if (built != nullptr) scene.words.push_back(wait_words(lab, *built));
 }
 
@@ -214,9 +214,12 @@ LabTryRow try_row(const LabView& lab, std::size_t n) {
     row.outcome = tr("compiled");
   else
     row.outcome = m.reason.find("does not compile") != std::string::npos ? tr("does not compile") : name_of(m.state);
-  row.tip =
-      phrase("{}\n{}{}\nA click puts it into the editor.", (t.name.empty() ? std::string(tr("no kernel")) : t.name),
-             row.what, (m.reason.empty() ? "" : "\n" + first_line(m.reason)));
+  row.tip = phrase(
+      "{}\n"
+      "{}{}\n"
+      "Click to load it into the editor.",
+      (t.name.empty() ? std::string(tr("no kernel")) : t.name), row.what,
+      (m.reason.empty() ? "" : "\n" + first_line(m.reason)));
   return row;
 }
 
@@ -342,7 +345,7 @@ LabScene lab_scene(const LabView& lab, const GpuView& gpu, const Measurement* pr
   const std::size_t edited = edited_lines(rows);
   const std::string_view own = gpu::own_stem(lab.kernel);
   scene.title = fmt::format("{}.cu: {}", own.empty() ? std::string_view(lab.kernel) : own,
-                            edited == 0 ? tr("as it was") : phrase("{} edited", lines_words(edited)));
+                            edited == 0 ? tr("unchanged") : phrase("{} edited", lines_words(edited)));
   scene.difference = difference_of(rows);
   for (const PairRow& row : rows)
     if (!row.same && row.line[1] > 0) scene.edited.insert(row.line[1]);
@@ -363,7 +366,7 @@ LabScene lab_scene(const LabView& lab, const GpuView& gpu, const Measurement* pr
   scene.lines = lab_lines(lab, rows);
   for (std::size_t n = lab.tries.size(); n-- > 0;) scene.tries.push_back(try_row(lab, n));
   if (lab.draft)
-    scene.draft = phrase("What was typed here is kept, {} of {}: {}.", change_words(lab, lab.draft->change), lab.kernel,
+    scene.draft = phrase("Your typing here is saved, {} of {}: {}.", change_words(lab, lab.draft->change), lab.kernel,
                          lab.draft->when);
   return scene;
 }

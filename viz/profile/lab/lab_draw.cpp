@@ -63,12 +63,12 @@ void draw_options(const LabScene& scene, const LabView& lab, LabUiState& ui, Com
     auto value = static_cast<std::int32_t>(chosen(ui.options, option).value_or(0));
     changed |= number_field(label_of(option).c_str(), id.c_str(), unchosen, value);
     choose(ui.options, option, value == 0 ? std::nullopt : std::optional<std::int64_t>(value));
-    tooltip(phrase("{}; empty or 0: as it is launched without a choice.", range_words(spec)));
+    tooltip(phrase("{}; empty or 0: the default.", range_words(spec)));
   }
   changed |= number_field(tr("Registers"), "##lab_registers", tr("the compiler's"), ui.max_registers);
-  tooltip(tr(
-      "-maxrregcount: at most so many registers a thread, 16 to 255; empty or 0: the compiler's own choice. Where the "
-      "text has __launch_bounds__ those come first. Part of the kernel's hash."));
+  tooltip(
+      tr("-maxrregcount: limit for registers per thread, 16 to 255; empty or 0: the compiler's choice. "
+         "__launch_bounds__ in the source takes precedence. Part of the kernel's hash."));
   change.options = ui.options;
   change.build.max_registers = ui.max_registers;
   begin_line(tr("Fast math"));
@@ -89,9 +89,11 @@ void draw_panel(const LabScene& scene, const LabView& lab, LabUiState& ui, ImVec
     if (scene.empty.empty()) draw_options(scene, lab, ui, commands);
     ImGui::Dummy({0, s.px(4)});
     if (scene.groups.empty()) {
-      dim_text(tr("Figures come with the first build."));
+      dim_text(tr("Figures appear after the first build."));
     } else if (lab.before != nullptr && lab.built() != nullptr) {
-      dim_text(tr("Beside the original: a filled triangle is better, a hollow one worse; dim is within the noise."));
+      dim_text(
+          tr("Compared with the original: a filled triangle is better, a hollow one worse; dim is within the "
+             "noise."));
     }
     ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
     if (ImGui::BeginChild("lab_figures", {0, 0})) draw_figure_groups(scene.groups);
@@ -120,21 +122,21 @@ float draw_actions(const LabScene& scene, const LabView& lab, ImVec2 at, float r
   };
   const bool there = scene.empty.empty();
   std::vector<Action> actions{
-      {tr("Revert"), tr("The original text and options; Ctrl Z in the text goes back step by step"), scene.changed,
-       RevertLab{}},
-      {tr("Keep in Bench"), tr("As a kernel of your own, with its name and hash; sessions hold its text"),
+      {tr("Revert"), tr("Restores the original source and options; Ctrl Z in the source undoes step by step"),
+       scene.changed, RevertLab{}},
+      {tr("Keep in Bench"), tr("As your own kernel, with its name and hash; sessions contain its source"),
        scene.changed, KeepLab{}},
-      {tr("Save as .cu"), tr("A file that opens as this very kernel"), there, SaveLab{}}};
+      {tr("Save as .cu"), tr("A file that opens as exactly this kernel"), there, SaveLab{}}};
   if (lab.draft) {
-    actions.push_back({tr("Take the draft up"), tr("What was typed here before"), true, AnswerDraft{true}});
-    actions.push_back({tr("Throw it away"), tr("The draft goes; the original stays"), true, AnswerDraft{false}});
+    actions.push_back({tr("Restore draft"), tr("What you typed here before"), true, AnswerDraft{true}});
+    actions.push_back({tr("Discard"), tr("Deletes the draft; the original stays"), true, AnswerDraft{false}});
   }
   const float gap = s.px(8), height = s.px(kAction), main = s.px(176);
   if (draw) {
     ImGui::SetCursorPos(at);
     if (main_button(tr("Build, check, measure"), {main, height}, there && !scene.building))
       commands.push_back(BuildLab{});
-    tooltip(tr("Ctrl Enter: NVRTC in a process of its own, then fp64, then the clock. Esc cancels."));
+    tooltip(tr("Ctrl Enter: NVRTC in a separate process, then fp64, then timing. Esc cancels."));
   }
   float x = main + gap, y = 0;
   for (const Action& action : actions) {
@@ -211,7 +213,7 @@ void draw_tries(const LabScene& scene, ImVec2 size, Commands& commands) {
   if (begin_card("lab_tries", size)) {
     heading(tr("Tries"));
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, s.px(kTryGap)));
-    if (scene.tries.empty()) dim_text(tr("Each build is a line here; a press puts its text back into the editor."));
+    if (scene.tries.empty()) dim_text(tr("One line per build; click it to load its source into the editor."));
     ImDrawList* list = ImGui::GetWindowDrawList();
     for (const LabTryRow& t : scene.tries) {
       const ImVec2 at = ImGui::GetCursorScreenPos();

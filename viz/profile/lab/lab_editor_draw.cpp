@@ -229,7 +229,7 @@ void draw_text_field(const LabScene& scene, const LabView& lab, LabUiState& ui, 
 void draw_difference(const LabScene& scene) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  if (scene.difference.empty()) return dim_text(tr("The text is the original's."));
+  if (scene.difference.empty()) return dim_text(tr("The source is unchanged."));
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(scene.difference.size()), s.px(kRow));
   while (clipper.Step()) {
@@ -275,13 +275,12 @@ void draw_heads(const LabScene& scene, LabUiState& ui) {
   const Style& s = style();
   heading(scene.title.c_str());
   ImGui::PushFont(s.fonts.text, s.px(12));
-  if (toggle(tr("Text"), !ui.difference, tr("The whole text, to be changed"))) ui.difference = false;
+  if (toggle(tr("Editor"), !ui.difference, tr("The whole source, editable"))) ui.difference = false;
   ImGui::SameLine();
-  if (toggle(tr("Difference"), ui.difference, tr("What is changed against the original, and nothing else")))
-    ui.difference = true;
+  if (toggle(tr("Difference"), ui.difference, tr("Only the changes from the original"))) ui.difference = true;
   if (!scene.lines.by_line.empty()) {
     ImGui::SameLine();
-    if (toggle(tr("Hottest line"), true, tr("The line that takes the most of the warps' time"))) {
+    if (toggle(tr("Hottest line"), true, tr("The line with the largest share of warp time"))) {
       ui.difference = false;
       ui.go_to = hottest_line(scene);
     }
@@ -293,9 +292,7 @@ void draw_heads(const LabScene& scene, LabUiState& ui) {
     ImGui::SameLine();
     const bool back = ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     const bool on = ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
-    if (toggle(tr("Next mark"), true,
-               tr("The next line of which the compiler says something (F8; Shift F8: the one before)")) ||
-        on || back) {
+    if (toggle(tr("Next mark"), true, tr("Next line with a compiler message (F8; Shift F8: previous)")) || on || back) {
       ui.difference = false;
       ui.go_to = next_mark(scene, ui.cursor, back ? -1 : 1);
     }
@@ -323,7 +320,7 @@ void draw_lab_editor(const LabScene& scene, const LabView& lab, LabUiState& ui, 
   }
   if (begin_card("lab_editor", size)) {
     if (!scene.empty.empty()) {
-      heading(tr("Text"));
+      heading(tr("Source"));
       dim_text(scene.empty);
     } else {
       draw_heads(scene, ui);

@@ -47,8 +47,9 @@ ProfileFigure phase_figure(gpu::CodePhase phase, const std::map<gpu::CodePhase, 
   f.label = gpu::name_of(phase);
   f.text = share_text(of(now)) + " %";
   f.tip = phrase(
-      "{}.\nShare of the samples of all warps, one each time the hardware looked. A share says nothing of "
-      "the whole: that is the time above.",
+      "{}.\n"
+      "Share of the samples of all warps, one each time the hardware looked. It is relative to the "
+      "total time above.",
       gpu::words_of(phase));
   if (before.empty()) return f;
   f.other = share_text(of(before)) + " %";
@@ -93,14 +94,16 @@ LabLines lab_lines(const LabView& lab, std::span<const PairRow> rows) {
       line.before = share_of(other_at->second.counts.all, all_before);
       line.tip += phrase("\nIn the original: {}", samples_words(other_at->second.counts, *line.before));
     } else if (of_edit && !before.empty()) {
-      line.tip += tr("\nThe original has no sample at a line like this.");
+      line.tip +=
+          tr("\n"
+             "The original has no sample on a line like this.");
     }
     lines.most = std::max(lines.most, line.share);
     lines.by_line.emplace(row.line[1], std::move(line));
   }
   lines.heading = tr("% of warp time");
   lines.tip = of_edit ? phrase("Samples of {}, by line; one each time the hardware looked at a warp.", built->name)
-                      : tr("Samples of the original, at those of its lines that still stand.");
+                      : tr("Samples of the original, at its lines that are unchanged.");
   return lines;
 }
 

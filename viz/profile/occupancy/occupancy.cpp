@@ -75,7 +75,8 @@ std::string next_words(const Resource& r, const Fits& fits, bool limits) {
   if (n.below) {
     words = phrase("{} fewer: {}.", r.amount(r.here - *n.below), fit_words(fits(*n.below)));
   } else {
-    words = limits ? tr("Fewer alone would not help: another limit allows no more blocks.") : tr("Not the limit.");
+    words =
+        limits ? tr("Reducing only this would not help: another limit allows no more blocks.") : tr("Not the limit.");
   }
   if (n.above) words += phrase(" {} more: {}.", r.amount(*n.above - r.here), fit_words(fits(*n.above)));
   return words;
@@ -103,7 +104,7 @@ std::string wave_words(const Launch& launch, std::int32_t sms, std::int32_t bloc
                           ? phrase("{} on {} SMs, {} at once: 1 wave.", blocks_text(blocks), sms, at_once)
                           : phrase("{} on {} SMs, {} at once: {:.3g} waves.", blocks_text(blocks), sms, at_once, waves);
   if (blocks < at_once) {
-    words += plural(at_once - blocks, " {} place are left empty.", " {} places are left empty.");
+    words += plural(at_once - blocks, " {} slot stays empty.", " {} slots stay empty.");
   } else if (last != 0) {
     words += phrase(" The last wave fills {:.0f} % of the GPU.",
                     100.0 * static_cast<double>(last) / static_cast<double>(at_once));
@@ -113,21 +114,21 @@ std::string wave_words(const Launch& launch, std::int32_t sms, std::int32_t bloc
 
 std::string more_words(const gpu::ArchLimits& arch, std::int32_t threads, std::int32_t blocks) {
   const auto room = room_of(arch, threads, blocks + 1);
-  if (!room) return phrase("No more fit: an SM takes {} threads and {} blocks.", arch.threads, arch.blocks);
-  return phrase("{} need at most {} registers a thread and {} of shared memory each.", blocks_text(blocks + 1),
+  if (!room) return phrase("No more fit: an SM holds at most {} threads and {} blocks.", arch.threads, arch.blocks);
+  return phrase("{} need at most {} registers per thread and {} of shared memory each.", blocks_text(blocks + 1),
                 room->registers, kibibytes(room->shared));
 }
 
 std::string why_none(const Measurement& m) {
   if (m.processor == Processor::cpu)
-    return tr("Occupancy is a GPU's: how many warps an SM holds. This kernel runs on the CPU.");
+    return tr("Occupancy applies to GPUs: how many warps an SM holds. This kernel runs on the CPU.");
   if (m.state != RowState::done) return fmt::format("{}: {}", name_of(m.state), m.reason);
   const Figure& registers = figure(m, "registers_count");
-  if (!registers.available()) return phrase("No figures of the compiler: {}", tr_of(registers.reason));
+  if (!registers.available()) return phrase("No figures from the compiler: {}", tr_of(registers.reason));
   if (m.launches.size() != 1)
     return phrase(
-        "{} is {} launches, each with an occupancy of its own; a figure on the left is that of the launch which has "
-        "most, or least, as its tip says.",
+        "{} has {} launches, each with its own occupancy; a figure on the left is from the launch with "
+        "the most, or least, as its tooltip says.",
         m.key.kernel, m.launches.size());
   return {};
 }
@@ -176,7 +177,7 @@ std::vector<std::string> launch_lines(const Measurement& m) {
 std::string register_line(const Measurement& m) {
   const auto row = find_kernel(m.key.kernel);
   const std::string then = row ? gpu::register_words(**row, m.key.problem, m.key.options) : std::string();
-  return then.empty() ? then : phrase("Registers move after the start: {} (setmaxnreg).", then);
+  return then.empty() ? then : phrase("Registers are handed over after the start: {} (setmaxnreg).", then);
 }
 
 }  // namespace
@@ -203,7 +204,7 @@ OccupancyScene occupancy_scene(const Measurement& m, const std::string& arch, st
   scene.empty = why_none(m);
   if (m.state == RowState::done) scene.launches = launch_lines(m);
   const auto limits = gpu::limits_of(arch);
-  if (scene.empty.empty() && !limits) scene.empty = phrase("The limits of {} are not in this version.", arch);
+  if (scene.empty.empty() && !limits) scene.empty = phrase("This version does not know the limits of {}.", arch);
   if (!scene.empty.empty()) return scene;
   const Launch& launch = m.launches.front();
   const auto threads = static_cast<std::int32_t>(launch.block[0] * launch.block[1] * launch.block[2]);
@@ -217,7 +218,7 @@ OccupancyScene occupancy_scene(const Measurement& m, const std::string& arch, st
   scene.theoretical = now.percent();
   scene.words = phrase("{} of {}: {} of {} warps, {:.3g} %", blocks_text(now.blocks),
                        warps_text((threads + gpu::kWarp - 1) / gpu::kWarp), now.warps, now.max_warps, now.percent());
-  scene.words += now.warps == now.max_warps ? tr(": the SM is full.") : phrase(", held down by {}.", now.limiter);
+  scene.words += now.warps == now.max_warps ? tr(": the SM is full.") : phrase(", limited by {}.", now.limiter);
   scene.registers = register_line(m);
   scene.more = more_words(*limits, threads, now.blocks);
   const Figure& achieved = figure(m, "occupancy_achieved_pct");
@@ -230,14 +231,14 @@ OccupancyScene occupancy_scene(const Measurement& m, const std::string& arch, st
         static_cast<double>(launch.grid[0] * launch.grid[1] * launch.grid[2]) / static_cast<double>(at_once);
   scene.stairs = {
       staircase(
-          {tr("Registers a thread"), registers, 1, gpu::kMaxRegisters, 1, plain},
+          {tr("Registers per thread"), registers, 1, gpu::kMaxRegisters, 1, plain},
           [&](std::int64_t x) { return gpu::occupancy(*limits, threads, static_cast<std::int32_t>(x), shared); },
           holds(tr("registers"))),
       staircase(
-          {tr("Shared memory a block"), shared, 0, limits->shared_block, limits->shared_unit, kibibytes},
+          {tr("Shared memory per block"), shared, 0, limits->shared_block, limits->shared_unit, kibibytes},
           [&](std::int64_t x) { return gpu::occupancy(*limits, threads, registers, x); }, holds(tr("shared memory"))),
       staircase(
-          {tr("Threads a block"), threads, gpu::kWarp, gpu::kMaxThreads, gpu::kWarp, plain},
+          {tr("Threads per block"), threads, gpu::kWarp, gpu::kMaxThreads, gpu::kWarp, plain},
           [&](std::int64_t x) { return gpu::occupancy(*limits, static_cast<std::int32_t>(x), registers, shared); },
           holds(tr("threads")))};
   for (const Staircase& s : scene.stairs)

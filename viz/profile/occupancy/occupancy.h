@@ -19,7 +19,7 @@ struct StairStep {
   std::int32_t warps = 0;         // of an SM; 0: such a block cannot be launched
 };
 struct Staircase {
-  std::string title;  // "Registers a thread"
+  std::string title;  // "Registers per thread"
   std::vector<StairStep> steps;
   std::int64_t here = 0;
   std::string here_text;  // "254"

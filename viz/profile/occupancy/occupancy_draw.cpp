@@ -35,7 +35,7 @@ void draw_bar(const OccupancyScene& o, float width) {
   ImGui::InvisibleButton("occupancy_bar", {width, bar.height() + s.px(2)});
   tooltip(phrase(
       "Filled: {:.3g} % is possible. {}", o.theoretical,
-      o.achieved ? phrase("Line: {} was achieved, measured.", o.achieved_text) : "Achieved: " + o.achieved_text));
+      o.achieved ? phrase("Line: {} was achieved, as measured.", o.achieved_text) : "Achieved: " + o.achieved_text));
 }
 
 struct Scale {

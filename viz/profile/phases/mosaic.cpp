@@ -126,7 +126,7 @@ void put_headline(const SampleCounts& all, const std::vector<SampledPhase>& phas
   scene.headline = {
       bold(phrase("No instruction was issued in {} of the samples, most often in ", percent(all.not_issued, all.all))),
       letter ? TextRun{sign.text, Face::maths, sign.ink} : bold(sign.text),
-      bold(phrase(" ({}): there its warp most often {}.", percent(counts.not_issued, all.not_issued),
+      bold(phrase(" ({}): there, its warp most often {}.", percent(counts.not_issued, all.not_issued),
                   did_most(counts.not_issued_of)))};
 }
 
@@ -150,25 +150,24 @@ void put_other(const Measurement& other, double us, MosaicScene& scene) {
                       time_text(other.time.median * share_of(phase.counts.all, all.all)), time_text(other.time.median));
     scene.parts.push_back(std::move(part));
   }
-  scene.other_words =
-      fmt::format("{}, {}. {}", other.key.kernel, time_text(other.time.median),
-                  longer <= 1 ? tr("On the scale above.")
-                              : phrase("{:.3g} times as long: all of it, on a scale of its own.", longer));
+  scene.other_words = fmt::format(
+      "{}, {}. {}", other.key.kernel, time_text(other.time.median),
+      longer <= 1 ? tr("On the scale above.") : phrase("{:.3g} times as long: all of it, on its own scale.", longer));
 }
 
 std::string notes_of(const KernelSamples& s, const SampleCounts& all) {
-  std::string words = phrase("{} samples of {}, one of each multiprocessor every {} cycles; {}.", grouped(all.all),
+  std::string words = phrase("{} samples of {}, one per multiprocessor every {} cycles; {}.", grouped(all.all),
                              s.launches == 1 ? tr("one run") : phrase("{} runs", s.launches),
                              grouped(std::uint64_t{1} << s.period_log2),
                              s.dropped == 0 ? tr("none was dropped") : phrase("{} were dropped", grouped(s.dropped)));
-  if (s.unattributed > 0) words += phrase(" {} are of other code.", grouped(s.unattributed));
+  if (s.unattributed > 0) words += phrase(" {} are from other code.", grouped(s.unattributed));
   return words;
 }
 
 std::string rule_of(const SampleCounts& all) {
-  std::string words = tr("A sample stands at the instruction that waits, not at the one that made it wait.");
+  std::string words = tr("A sample is attributed to the instruction that waits, not to the one that made it wait.");
   if (all.of.at(static_cast<std::size_t>(WarpState::barrier)) > 0)
-    words += tr(" A wait for the other warps counts in the phase of its barrier.");
+    words += tr(" A wait for other warps counts in the phase of its barrier.");
   return words;
 }
 

@@ -359,10 +359,9 @@ void draw_mosaic(const MosaicScene& scene, const MosaicPlace& place, ImVec2 size
       for (const MosaicColumn& column : scene.columns) draw_empty(list, empty, column, place, commands);
       if (!narrow) {
         draw_legend(list, scene, {{cells.max.x + s.px(kLegendLeft), cells.min.y}, {at.x + width, cells.max.y}});
-        draw_text_in(
-            list, {{cells.max.x + s.px(kLegendLeft), empty.min.y}, {at.x + width, empty.max.y}}, Align::left,
-            Face::text, 11.5F, colour(s.theme, Token::dim),
-            fitted_text(Face::text, 11.5F, tr("who leaves the issue slots empty"), legend - s.px(kLegendLeft)));
+        draw_text_in(list, {{cells.max.x + s.px(kLegendLeft), empty.min.y}, {at.x + width, empty.max.y}}, Align::left,
+                     Face::text, 11.5F, colour(s.theme, Token::dim),
+                     fitted_text(Face::text, 11.5F, tr("where issue slots stay empty"), legend - s.px(kLegendLeft)));
       }
       float y = empty.max.y + s.px(kGap);
       if (!scene.parts.empty()) {

@@ -47,8 +47,8 @@ RoofDot dot_of(const Measurement& m, const Measurement& chosen) {
   if (const Figure& least = figure(m, "compulsory_bytes"); least.available() && least.value > 0)
     dot.predicted = flop / least.value;
   dot.tip = fmt::format("{}: {}", dot.kernel, value_with_unit(dot.tflops, rate_unit(dot.tflops)));
-  if (dot.measured) dot.tip += phrase(", {} FLOP a byte of DRAM counted", figure_text(*dot.measured));
-  if (dot.predicted) dot.tip += phrase(", {} with the bytes that it must move at least", figure_text(*dot.predicted));
+  if (dot.measured) dot.tip += phrase(", {} FLOP per DRAM byte counted", figure_text(*dot.measured));
+  if (dot.predicted) dot.tip += phrase(", {} with the minimum bytes", figure_text(*dot.predicted));
   return dot;
 }
 
@@ -56,39 +56,38 @@ std::string peak_words(const Roofline& r, const RoofDot& dot, const Measurement&
   const double tensor = tensor_busy(m);
   const std::string busy = tensor >= kTensorWorks ? phrase(", busy in {} of 100 cycles", figure_text(tensor)) : "";
   if (r.tensor_tflops > 0)
-    return phrase("{} of what {} was measured to reach on the tensor cores{}.",
+    return phrase("{} of the measured peak of {} on the tensor cores{}.",
                   percent_text(100 * dot.tflops / r.tensor_tflops), r.by_warpgroups ? "wgmma" : "mma.sync", busy);
   switch (runs_on(m)) {
     case RunsOn::tensor:
-      return phrase("Its products run on the tensor cores{}: the fp32 roof is not theirs, and theirs was not measured.",
-                    busy);
+      return phrase(
+          "Its products run on the tensor cores{}: the fp32 roof does not apply, and their own was not "
+          "measured.",
+          busy);
     case RunsOn::perhaps_tensor:
-      return phrase("What the tensor cores could do in {} was not measured beside it.", name_of(m.key.problem.dtype));
+      return phrase("The tensor-core peak in {} was not measured with it.", name_of(m.key.problem.dtype));
     case RunsOn::multiply_add:
       break;
   }
   if (r.peak_tflops <= 0) return tr("The arithmetic peak was not measured.");
   const double share = 100 * dot.tflops / r.peak_tflops;
   if (share > 100)
-    return phrase(
-        "{} % of the fp32 multiply-add peak: more than it allows, so the work runs elsewhere than on "
-        "the fp32 pipes.",
-        figure_text(share));
+    return phrase("{} % of the fp32 multiply-add peak: impossible on the fp32 pipes, so the work runs elsewhere.",
+                  figure_text(share));
   return phrase("{} of the fp32 multiply-add peak.", percent_text(share));
 }
 
 std::string bytes_words(const Roofline& r, const RoofDot& dot) {
   if (r.copy_gb_per_s <= 0) return tr("The copy rate was not measured.");
   if (!dot.measured && !dot.predicted)
-    return tr("Neither its DRAM bytes nor the least that it must move are known: it has no mark.");
-  if (!dot.measured)
-    return tr("Its DRAM bytes were not counted: the hollow mark stands at the least that it must move.");
+    return tr("Neither its DRAM bytes nor the minimum bytes are known: it has no mark.");
+  if (!dot.measured) return tr("Its DRAM bytes were not counted: the hollow mark is at the minimum bytes.");
   const double allowed = *dot.measured * r.copy_gb_per_s * 1e-3;
   const double share = 100 * dot.tflops / allowed;
   constexpr double kFarOff = 10;  // %: below it the copy rate is no limit worth a number
   if (share < kFarOff)
-    return phrase("DRAM is no limit: its bytes take {} of the time at the copy rate.", percent_text(share));
-  return phrase("Its bytes at the copy rate would allow {}; it does {} of that.",
+    return phrase("DRAM is not the limit: its bytes take {} of the time at the copy rate.", percent_text(share));
+  return phrase("Its bytes at the copy rate would allow {}; it reaches {} of that.",
                 value_with_unit(allowed, rate_unit(allowed)), percent_text(share));
 }
 
@@ -119,7 +118,7 @@ std::string why_no_level(const Measurement& m, const char* peak, double gb_per_s
   if (gb_per_s <= 0) return tr_of(kNobodyTried);
   const Figure& count = figure(m, metric);
   if (!count.available()) return phrase("its accesses were not counted: {}", tr_of(count.reason));
-  return count.value > 0 ? "" : tr("it asks for nothing there");
+  return count.value > 0 ? "" : tr("it requests nothing there");
 }
 
 void add_missing(Roofline& r, std::string name, std::string reason, bool inner) {
@@ -199,10 +198,11 @@ std::string level_words(const Roofline& r, double tflops) {
   const auto nearest = std::ranges::min_element(r.levels, {}, &RoofLevel::allowed_tflops);
   double roof = nearest->allowed_tflops;
   std::string name = nearest->name,
-              words = phrase("Of what the measured rate of each level allows its bytes: {}", fmt::join(shares, ", "));
+              words = phrase("Fraction of what each level's measured rate allows for its bytes: {}",
+                             fmt::join(shares, ", "));
   if (r.top_tflops > 0) {
     const std::string arithmetic = r.top_tflops == r.tensor_tflops ? tr("the tensor cores") : tr("the multiply-adds");
-    words += phrase("; of what {} can do {}", arithmetic, percent_text(100 * tflops / r.top_tflops));
+    words += phrase("; of the peak of {}: {}", arithmetic, percent_text(100 * tflops / r.top_tflops));
     if (r.top_tflops < roof) name = arithmetic;
     roof = std::min(roof, r.top_tflops);
   }

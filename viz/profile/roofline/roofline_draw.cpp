@@ -353,7 +353,7 @@ void draw_plot(const Roofline& roof, ImVec2 size, bool levels) {
 // A switch beside the heading, of a kernel of a GPU.
 void draw_level_switch(bool on, Commands& commands) {
   ImGui::SameLine();
-  if (toggle(tr("By level"), on, tr("DRAM, L2 and shared memory: the way of this kernel to each of their roofs")))
+  if (toggle(tr("By level"), on, tr("DRAM, L2 and shared memory: how far this kernel is from each roof")))
     commands.push_back(ShowRoofLevels{!on});
 }
 
@@ -370,21 +370,21 @@ void dim_at_right(const std::string& words) {
 void draw_roof_card(const char* id, const Roofline& roof, bool levels, ImVec2 size, Commands* commands) {
   const Style& s = style();
   if (begin_card(id, size)) {
-    heading(commands == nullptr && levels ? tr("Roofline by level") : tr("Roofline"));
+    heading(commands == nullptr && levels ? tr("Roofline by memory level") : tr("Roofline"));
     if (!roof.empty.empty()) {
       dim_text(roof.empty);
     } else {
       if (commands != nullptr && !roof.level_words.empty()) draw_level_switch(levels, *commands);
       dim_text(tr("TFLOP/s of useful work"));  // over its axis
       const std::string words =
-          levels ? phrase("A line up to a ring is what is left to that roof, dashed where arithmetic ends before. {}",
+          levels ? phrase("The line up to a ring is the gap to that roof, dashed where arithmetic ends earlier. {}",
                           roof.level_words)
-                 : phrase("Filled: counted; hollow: the least that the order must move. {}", roof.note);
+                 : phrase("Filled: counted; hollow: the minimum for the order. {}", roof.note);
       const float line = ImGui::GetTextLineHeight() + ImGui::GetStyle().ItemSpacing.y;
       const float foot = line + dim_text_height(words) + ImGui::GetStyle().ItemSpacing.y;
       draw_plot(roof, {ImGui::GetContentRegionAvail().x, std::max(s.px(80), ImGui::GetContentRegionAvail().y - foot)},
                 levels);
-      dim_at_right(levels ? tr("FLOP a byte of each level") : tr("FLOP a byte of DRAM"));  // under its axis
+      dim_at_right(levels ? tr("FLOP per byte of each level") : tr("FLOP per byte of DRAM"));  // under its axis
       dim_text(words);
     }
   }

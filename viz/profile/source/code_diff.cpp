@@ -18,12 +18,11 @@ struct SideCode {
 // The row's own where its session kept it, else what its kernel is compiled to here.
 Result<SideCode> code_of(const DiffSide& side) {
   if (!side.subject)
-    return fail(ErrorKind::cannot_run,
-                phrase("{} runs on the CPU: it has no machine code of a GPU.", side.row->key.kernel));
+    return fail(ErrorKind::cannot_run, phrase("{} runs on the CPU: it has no GPU machine code.", side.row->key.kernel));
   if (side.row->code != nullptr) return SideCode{side.row->code, ""};
   const ListingView& view = *side.listing;
   if (view.of != gpu::key_of(*side.subject) || view.running)
-    return fail(ErrorKind::cannot_run, phrase("{} is being compiled and taken apart.", side.row->key.kernel));
+    return fail(ErrorKind::cannot_run, phrase("{} is being compiled and disassembled.", side.row->key.kernel));
   if (view.listing == nullptr) return fail(ErrorKind::cannot_run, view.error);
   if (!view.listing->why_no_sass.empty()) return fail(ErrorKind::cannot_run, view.listing->why_no_sass);
   auto code = gpu::machine_code_of(view.listing->sass, view.listing->arch);
@@ -31,7 +30,8 @@ Result<SideCode> code_of(const DiffSide& side) {
   SideCode made{std::make_shared<const gpu::MachineCode>(*std::move(code)), ""};
   const std::string& hash = side.row->key.source_hash;
   if (!hash.empty() && hash != view.listing->source_hash)
-    made.note = phrase("{} is compiled here from another text than its row was measured from.", side.row->key.kernel);
+    made.note =
+        phrase("{} was compiled here from another source than its row was measured from.", side.row->key.kernel);
   return made;
 }
 
@@ -40,7 +40,7 @@ CodeRow row_of(gpu::CodeDiffRow row) {
   shown.side = row.side;
   shown.is_name = row.is_name;
   if (row.alike > 0) {
-    shown.text = plural(row.alike, "{} instruction alike", "{} instructions alike");
+    shown.text = plural(row.alike, "{} identical instruction", "{} identical instructions");
     shown.is_fold = true;
     return shown;
   }
@@ -71,13 +71,13 @@ CodeScene code_diff_scene(const DiffSide& mine_of, const DiffSide& theirs_of) {
   }
   // From the other to this one, as changes are told: what it lost, what it gained.
   const gpu::CodeDiff diff = gpu::diff_of(*theirs->code, *mine->code);
-  code.words = diff.same() ? plural(diff.common, "The code is the same: {} instruction.",
-                                    "The code is the same: {} instructions.")
-                           : phrase("{}. {} stand in both.", gpu::words_of(diff), diff.common);
+  code.words = diff.same() ? plural(diff.common, "The code is identical: {} instruction.",
+                                    "The code is identical: {} instructions.")
+                           : phrase("{}. In common: {}.", gpu::words_of(diff), diff.common);
   for (const std::string& note : {mine->note, theirs->note})
     if (!note.empty()) code.words += " " + note;
   if (mine->code->arch != theirs->code->arch)
-    code.words += " " + phrase("They are of {} and {}.", mine->code->arch, theirs->code->arch);
+    code.words += " " + phrase("They are for {} and {}.", mine->code->arch, theirs->code->arch);
   for (gpu::CodeDiffRow& row : gpu::folded(diff)) code.rows.push_back(row_of(std::move(row)));
   return code;
 }

@@ -63,7 +63,7 @@ void draw_head(const CodeColumns& columns) {
                  Face::text, 11, dim,
                  one_that_fits(tr("most of its warps"), tr("its warps"), columns.right - columns.state));
   ImGui::Dummy({ImGui::GetContentRegionAvail().x, s.px(kHead)});
-  tooltip(tr("Of the samples of this line's instructions: where its warps were when they were looked at."));
+  tooltip(tr("From the samples of this line's instructions: what its warps were doing when sampled."));
 }
 
 // `most`: of the rows' parts, that of the longest bar.
@@ -125,15 +125,15 @@ void draw_choices(const CodeScene& code, CodeKind kind, Commands& commands) {
   if (const float room = ImGui::GetContentRegionAvail().x; title + buttons < room)
     ImGui::SameLine(s.px(16) + room - buttons + s.px(4));
   for (const auto& [choice, label, help] :
-       {std::tuple{CodeKind::sass, "SASS", tr("What the multiprocessor runs, as nvdisasm prints it")},
-        std::tuple{CodeKind::ptx, "PTX", tr("What the compiler made of it on the way")},
+       {std::tuple{CodeKind::sass, "SASS", tr("What the multiprocessor runs, as printed by nvdisasm")},
+        std::tuple{CodeKind::ptx, "PTX", tr("The compiler's intermediate code")},
         std::tuple{CodeKind::diff, tr("SASS diff"),
-                   tr("All of its machine code against that of the measurement it is set against")}}) {
+                   tr("All of its machine code compared with that of the reference measurement")}}) {
     if (toggle(label, kind == choice, help)) commands.push_back(ChooseCode{choice});
     ImGui::SameLine();
   }
   ImGui::BeginDisabled(code.rows.empty());
-  if (toggle(tr("Copy"), true, tr("All of these lines, with tabs between, to the clipboard")))
+  if (toggle(tr("Copy"), true, tr("Copy all of these lines, tab-separated")))
     commands.push_back(CopyText{code_text(code)});
   ImGui::EndDisabled();
   ImGui::PopStyleVar();

@@ -40,7 +40,7 @@ std::string beyond_ideal(const KernelCounts& counts, const CounterSums& sums, De
   if (!beyond || (real == 0 && ideal == 0)) return {};
   return fmt::format("\n{}: {} {} - {} {} = {}", shared ? tr("Bank conflicts") : tr("Excess sectors"), in_groups(real),
                      shared ? tr("passes through shared memory") : tr("sectors of device memory"), in_groups(ideal),
-                     shared ? tr("without conflicts") : tr("side by side"), in_groups(*beyond));
+                     shared ? tr("without conflicts") : tr("contiguous"), in_groups(*beyond));
 }
 
 std::string words_of(const KernelCounts& counts, const CounterSums& sums, std::uint64_t all) {
@@ -49,7 +49,7 @@ std::string words_of(const KernelCounts& counts, const CounterSums& sums, std::u
   std::string words = phrase("Executed {} times by warps in one run, {:.3g} % of all", in_groups(executed),
                              all == 0 ? 0 : 100 * static_cast<double>(executed) / static_cast<double>(all));
   if (const auto threads = threads_per_instruction(counts, sums))
-    words += phrase("; {:.3g} of 32 threads did something", *threads);
+    words += phrase("; {:.3g} of 32 threads active", *threads);
   words += beyond_ideal(counts, sums, DerivedCount::conflicts);
   words += beyond_ideal(counts, sums, DerivedCount::excess_sectors);
   return words;
@@ -85,21 +85,24 @@ std::optional<CountColumn> column_after(std::optional<CountColumn> by) {
 CountHead head_of(const KernelCounts& counts, CountColumn column) {
   switch (column) {
     case CountColumn::executed:
-      return {"executed", phrase("How often its instructions were executed by a warp in one run, exactly.\nCUPTI: {}{}",
+      return {"executed", phrase("How many times a warp executed its instructions in one run, exactly.\n"
+                                 "CUPTI: {}{}",
                                  metric(counts, InstructionCounter::executed),
                                  (counts.has(InstructionCounter::executed) ? "" : not_here(counts)))};
     case CountColumn::conflicts:
       return {"conflicts",
-              phrase("Bank conflicts: passes through shared memory beyond those that the same accesses would take "
-                     "without a conflict.\nwavefronts - ideal = {} - {}{}",
+              phrase("Bank conflicts: passes through shared memory in excess of those the same accesses would take "
+                     "without conflicts.\n"
+                     "wavefronts - ideal = {} - {}{}",
                      metric(counts, InstructionCounter::shared), metric(counts, InstructionCounter::shared_ideal),
                      (value_of(counts, {}, column) ? "" : not_here(counts)))};
     case CountColumn::sectors:
       break;
   }
   return {"sectors+",
-          phrase("Excess sectors: of 32 bytes of device memory, beyond those that the same bytes would fill side by "
-                 "side (uncoalesced accesses).\nsectors - ideal = {} - {}{}",
+          phrase("Excess sectors: 32-byte sectors of device memory in excess of those the same bytes would fill "
+                 "if contiguous (uncoalesced accesses).\n"
+                 "sectors - ideal = {} - {}{}",
                  metric(counts, InstructionCounter::sectors), metric(counts, InstructionCounter::sectors_ideal),
                  (value_of(counts, {}, column) ? "" : not_here(counts)))};
 }

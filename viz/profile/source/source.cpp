@@ -103,7 +103,7 @@ std::vector<PhaseRow> phases_of(const gpu::KernelListing& listing, std::uint32_t
 void put_samples(const KernelSamples& samples, const gpu::KernelListing& listing, SourceScene& scene) {
   if (!samples.no_lines.empty()) return;
   if (samples.text_hash != listing.text_hash) {
-    scene.why_no_samples = tr("The samples are of another text of this kernel: its lines are not these.");
+    scene.why_no_samples = tr("The samples are from another version of this source: the lines do not match.");
     return;
   }
   scene.sampled = true;
@@ -191,7 +191,7 @@ void put_counts(const KernelCounts& counts, const gpu::KernelListing& listing, S
     return;
   }
   if (counts.text_hash != listing.text_hash) {
-    scene.why_no_counts = tr("The counts are of another text of this kernel: its lines are not these.");
+    scene.why_no_counts = tr("The counts are from another version of this source: the lines do not match.");
     return;
   }
   scene.counted = true;
@@ -266,7 +266,7 @@ SourceScene source_scene(const ListingView& view, const std::string& subject_key
                          const TakenOfRow& taken) {
   SourceScene scene;
   if (view.of != subject_key || view.running) {
-    scene.empty = tr("The kernel is being compiled and taken apart.");
+    scene.empty = tr("The kernel is being compiled and disassembled.");
     return scene;
   }
   if (view.listing == nullptr) {
@@ -392,13 +392,12 @@ CodeScene code_scene(const gpu::KernelListing& listing, const SourceScene& scene
   }
   const auto& lines = listing.files.at(scene.file).lines;
   if (line < 1 || static_cast<std::size_t>(line) > lines.size()) {
-    code.empty = tr("No line is chosen.");
+    code.empty = tr("No line is selected.");
     return code;
   }
   const gpu::ListedLine& listed = lines[static_cast<std::size_t>(line - 1)];
   if (kind == CodeKind::sass ? listed.instructions.empty() : listed.ptx.empty()) {
-    code.empty =
-        kind == CodeKind::sass ? tr("No instruction stands for this line.") : tr("No PTX stands for this line.");
+    code.empty = kind == CodeKind::sass ? tr("This line has no instructions.") : tr("This line has no PTX.");
     return code;
   }
   if (kind == CodeKind::sass) {

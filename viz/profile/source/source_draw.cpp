@@ -151,7 +151,10 @@ void draw_line(ImDrawList* list, ImVec2 at, const SourceRow& row) {
 std::string row_tip(const SourceRow& row, std::int32_t line) {
   std::string tip = phrase("Line {}", line);
   if (row.phase != CodePhase::none) tip += fmt::format(", {}: {}", gpu::name_of(row.phase), gpu::words_of(row.phase));
-  if (row.total == 0 && row.samples.all == 0) tip += tr("\nNo instruction stands for it.");
+  if (row.total == 0 && row.samples.all == 0)
+    tip +=
+        tr("\n"
+           "It has no instructions.");
   if (row.total > 0) tip += phrase("\n{} instructions: {}", row.total, mix_words(row.mix));
   if (const std::string samples = samples_words(row.samples, row.sample_share); !samples.empty()) tip += "\n" + samples;
   if (!row.counts.words.empty()) tip += "\n" + row.counts.words;
@@ -221,8 +224,8 @@ void draw_search(const SourceScene& scene, std::int32_t shown, SourceUiState& ui
       ImGui::InputTextWithHint("##source_search", wide ? tr("find: Enter for the next") : tr("find"), &ui.search,
                                ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
   if (ui.nothing_found != ui.search) ui.nothing_found.clear();
-  tooltip(ui.nothing_found.empty() ? tr("Ctrl F. Enter or F3: the next line that holds it; Shift F3: the one before.")
-                                   : phrase("No line holds '{}'.", ui.nothing_found));
+  tooltip(ui.nothing_found.empty() ? tr("Ctrl F. Enter or F3: next line with a match; Shift F3: previous.")
+                                   : phrase("No line contains '{}'.", ui.nothing_found));
   if (entered) ImGui::SetKeyboardFocusHere(-1);
   const bool back = ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F3, ImGuiInputFlags_RouteGlobal);
   const bool on = ImGui::Shortcut(ImGuiKey_F3, ImGuiInputFlags_RouteGlobal);
@@ -239,7 +242,7 @@ void draw_search(const SourceScene& scene, std::int32_t shown, SourceUiState& ui
 void draw_counts_toggle(const SourceScene& scene, SourceUiState& ui) {
   if (!scene.counted && scene.why_no_counts.empty()) return;
   ImGui::BeginDisabled(!scene.counted);
-  const std::string help = scene.counted ? tr("What the chip counted at the instructions of each line, in one run")
+  const std::string help = scene.counted ? tr("What the chip counted at each line's instructions, in one run")
                                          : phrase("Not available: {}", scene.why_no_counts);
   if (toggle(tr("Counts"), scene.counted && !ui.hide_counts, help.c_str())) ui.hide_counts = !ui.hide_counts;
   ImGui::EndDisabled();
@@ -267,8 +270,10 @@ void draw_count_heads(const SourceScene& scene, const Gutter& g, SourceUiState& 
     }
     if (ImGui::IsItemHovered()) list->AddRectFilled(box.min, box.max, colour(s.theme, Token::field));
     tooltip(head.tip + (g.columns.one_by_one
-                            ? tr("\nClick: the next of executed, conflicts and sectors+; F8 goes by it.")
-                            : tr("\nClick: F8 goes by it.")));
+                            ? tr("\n"
+                                 "Click for the next of executed, conflicts and sectors+; F8 follows it.")
+                            : tr("\n"
+                                 "Click to make F8 follow it.")));
     draw_text_in(list, box, Align::right, on ? Face::bold : Face::text, 11,
                  colour(s.theme, on ? Token::text : Token::dim), head.text);
   }
@@ -287,13 +292,13 @@ void draw_heads(const SourceScene& scene, std::int32_t shown, SourceUiState& ui,
   if (!scene.hot.empty()) {
     const bool sampled = scene.sampled;
     const bool before = toggle(sampled ? tr("Hotter") : tr("Larger"), true,
-                               sampled ? tr("The line with the next more samples (Shift F8)")
-                                       : tr("The line with the next more instructions (Shift F8)")) ||
+                               sampled ? tr("Line with the next more samples (Shift F8)")
+                                       : tr("Line with the next more instructions (Shift F8)")) ||
                         ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     ImGui::SameLine();
     const bool after = toggle(sampled ? tr("Next hot line") : tr("Next largest"), true,
-                              sampled ? tr("The line with the next fewer samples (F8)")
-                                      : tr("The line with the next fewer instructions (F8)")) ||
+                              sampled ? tr("Line with the next fewer samples (F8)")
+                                      : tr("Line with the next fewer instructions (F8)")) ||
                        ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     ImGui::SameLine();
     const std::optional<CountColumn> by = scene.counted ? ui.by : std::nullopt;
@@ -302,7 +307,7 @@ void draw_heads(const SourceScene& scene, std::int32_t shown, SourceUiState& ui,
   }
   draw_counts_toggle(scene, ui);
   make_room_for(tr("Copy line"));
-  if (toggle(tr("Copy line"), true, tr("The line's text to the clipboard")) && shown >= 1)
+  if (toggle(tr("Copy line"), true, tr("Copy the line's source")) && shown >= 1)
     commands.push_back(CopyText{scene.rows[static_cast<std::size_t>(shown - 1)].text});
   ImGui::SameLine();
   draw_search(scene, shown, ui, commands);

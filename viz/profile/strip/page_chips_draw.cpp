@@ -14,11 +14,11 @@ std::vector<Chip> page_chips(ProfilePage shown) {
     return Chip{label, help, shown == of, ChooseProfilePage{of}, true, false};
   };
   return {page(tr("Figures"), tr("Roofs, occupancy, bytes and pipes"), ProfilePage::figures),
-          page(tr("Source"), tr("The kernel's text with what each line and phase became; it needs no GPU"),
+          page(tr("Source"), tr("The kernel's source and what became of each line and phase; needs no GPU"),
                ProfilePage::source),
-          page(tr("Heartbeat"), tr("Pipes and memories of the GPU over the time of one run"), ProfilePage::heartbeat),
-          page(tr("Timeline"), tr("Who waits for whom inside one recorded launch"), ProfilePage::timeline),
-          page(tr("Lab"), tr("Change the kernel's text and see what becomes of it"), ProfilePage::lab)};
+          page(tr("Heartbeat"), tr("Pipes and memories of the GPU over the course of one run"), ProfilePage::heartbeat),
+          page(tr("Timeline"), tr("Who waits for whom within one recorded launch"), ProfilePage::timeline),
+          page(tr("Lab"), tr("Edit the kernel's source and see the effect"), ProfilePage::lab)};
 }
 
 ChipRow draw_chips(std::span<const Chip> chips, ImVec2 from, float right, bool draw, Commands& commands) {

@@ -149,7 +149,7 @@ bool draw_fold(float width) {
                tr("Quartiles and interval"));
   const ImVec2 tip{at.x + text_width(Face::text, 12, tr("Quartiles and interval")) + s.px(10), at.y + s.px(kRow) / 2};
   draw_arrow(list, tip, s.px(4), open ? Arrow::down : Arrow::right, ink);
-  tooltip(tr("Between them lie the middle half of the repeats, and the median with 95 %"));
+  tooltip(tr("The middle half of the repeats, and the median with 95 % confidence"));
   return open;
 }
 

@@ -77,7 +77,7 @@ class Comparison {
 }  // namespace
 
 std::shared_ptr<const Recording> record_on_cpu(const Recording& gpu, std::string& why) {
-  why = tr("no CPU kernel walks in this order");
+  why = tr("no CPU kernel has this order");
   for (const KernelRow* row : ladder()) {
     if (row->record == nullptr || row->order != gpu.order) continue;
     Options asked;
@@ -89,11 +89,11 @@ std::shared_ptr<const Recording> record_on_cpu(const Recording& gpu, std::string
       continue;
     }
     if (options->br != gpu.options.br || options->bc != gpu.options.bc) {
-      why = phrase("{} does not take tiles of {} x {}", row->id, gpu.options.br, gpu.options.bc);
+      why = phrase("{} does not support tiles of {} x {}", row->id, gpu.options.br, gpu.options.bc);
       continue;
     }
     if (recording_bytes(row->order, gpu.problem, *options) > kBesideLimit) {
-      why = tr("the CPU's run of this problem is too large to be recorded in passing");
+      why = tr("the CPU run of this problem is too large to record on the side");
       return nullptr;
     }
     auto made = row->record(*row, gpu.problem, asked, gpu.inputs, {});

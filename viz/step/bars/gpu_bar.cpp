@@ -24,7 +24,7 @@ const Version* version_at(const Recording& rec, Phase phase, Slot slot) {
 std::string score_words(const Recording& rec, const Holds& s) {
   if (s.scaled) return s.base2 ? tr("S in base 2") : "";
   const bool turned = rec.gpu->sign_in_q && rec.problem.effective_scale() < 0;
-  return turned ? tr("S without its scale and with the other sign") : tr("S without its scale");
+  return turned ? tr("S without its scale and with the opposite sign") : tr("S without its scale");
 }
 
 std::string difference_text(double d) {
@@ -42,7 +42,8 @@ GpuBarDifference entry_of(const State& state, const PhaseDifference& d, const Cp
   const bool measured = d.letter == "m" || d.letter == "α" || d.letter == "P" || d.letter == "ℓ" || d.letter == "O";
   if (comparison.m_may_stay && measured) {
     out.help +=
-        tr(" This kernel lets m stay below the maximum, so P, ℓ and O so far have another measure; O/ℓ has not.");
+        tr(" This kernel lets m stay below the maximum, so P, ℓ and the running O are scaled differently; "
+           "O/ℓ is not.");
   }
   Selection selection = state.document.selection;
   selection.row = d.row;
@@ -65,7 +66,7 @@ std::string held_words(const Recording& held) {
                                         : tr("m in base 2"));
   }
   if (const Version* l = version_at(held, Phase::sum, Slot::l_new); l != nullptr && l->holds.partial) {
-    parts.push_back(l->cols == 1 ? tr("ℓ by one lane") : phrase("ℓ in {} lanes' parts", l->cols));
+    parts.push_back(l->cols == 1 ? tr("ℓ from one lane") : phrase("ℓ in parts from {} lanes", l->cols));
   }
   if (held.gpu->tf32x3) {
     parts.emplace_back(tr("P enters the product as two TF32 numbers"));
@@ -83,10 +84,10 @@ GpuBarScene gpu_bar_scene(const State& state, const Recording& held, const CpuCo
   scene.can_be_raw = !words.empty();
   scene.raw = scene.can_be_raw && state.view.step.raw;
   scene.numbers = scene.raw           ? words
-                  : !scene.can_be_raw ? tr("The kernel holds the formulas' own numbers.")
-                                      : phrase("As the formulas have them; the kernel holds {}", words);
+                  : !scene.can_be_raw ? tr("The kernel holds the same numbers as the formulas.")
+                                      : phrase("As in the formulas; the kernel holds {}", words);
   if (comparison.cpu.empty()) {
-    scene.lead = comparison.why.empty() ? "" : phrase("Not compared with a CPU's run: {}", comparison.why);
+    scene.lead = comparison.why.empty() ? "" : phrase("Not compared with a CPU run: {}", comparison.why);
     return scene;
   }
   scene.lead = phrase("Furthest from {} on the CPU", comparison.cpu);

@@ -78,18 +78,18 @@ float draw_switch(const Box& box, const GpuBarScene& scene, Commands& commands) 
     list->AddRectFilled(at.min, at.max, colour_of(chosen || warm ? Token::field : Token::card), s.px(6));
     draw_outline(list, at, colour_of(chosen ? Token::text : Token::line), chosen ? 1.5F : 1, 6);
     draw_text_in(list, at, Align::centre, Face::text, kSize, colour_of(chosen ? Token::text : Token::dim), words);
-    tooltip(raw ? tr("The tiles show the numbers as the kernel holds them in its registers")
-                : tr("The tiles show the numbers as the formulas name them"));
+    tooltip(raw ? tr("Shows the numbers as the kernel holds them in its registers")
+                : tr("Shows the numbers as in the formulas"));
   };
   half("##numbers_raw", tr("As held"), true);
-  half("##numbers_formulas", tr("As the formulas"), false);
+  half("##numbers_formulas", tr("As in the formulas"), false);
   return right;
 }
 
 // Where the window is low: what opens the differences. Returns where it begins.
 float draw_beside_button(const Box& bar, float right, const GpuBarScene& scene, Commands& commands) {
   const Style& s = style();
-  constexpr const char* kWords = marked("Beside the CPU");
+  constexpr const char* kWords = marked("Compared with the CPU");
   const float width = text_width(Face::bold, kSize, kWords) + s.px(24);
   const Box at{{right - width - s.px(4), bar.min.y + s.px(kTop)}, {right - s.px(4), bar.min.y + s.px(kTop + kButton)}};
   if (box_button(at, "##beside_open", kWords)) ImGui::OpenPopup("##beside_popup");

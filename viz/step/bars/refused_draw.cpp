@@ -23,7 +23,7 @@ void offer_instead(const Box& box, const KernelRow& kernel, Commands& commands) 
   };
   for (const KernelRow* other : ladder()) {
     if (other->record == nullptr || other->order != kernel.order) continue;
-    if (button("##step_like", phrase("Step through {}, the same order on the CPU", other->id)))
+    if (button("##step_like", phrase("Step through {}, a CPU kernel with the same order", other->id)))
       commands.emplace_back(ChooseKernel{std::string(other->id)});
     break;
   }

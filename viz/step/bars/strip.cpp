@@ -78,7 +78,7 @@ void say_of_row(const Recording& rec, const StepPlace& at, const StepValues& val
   const std::uint64_t bytes = event_bytes(rec, at.event);
   std::string sentence(of_order->sentence);
   if (sentence.empty())
-    sentence = bytes > 0 ? tr("{bytes} B go to and from HBM in this step.") : tr("It asks HBM for nothing.");
+    sentence = bytes > 0 ? tr("{bytes} B move to and from HBM in this step.") : tr("It does not access HBM.");
   scene.headline = runs_of(title, values, Face::bold, Token::text);
   scene.sentence = runs_of(sentence, values, Face::text, Token::dim);
   scene.formula = runs_of(of_order->formula, values, Face::text, Token::dim);
@@ -91,8 +91,7 @@ std::string stand_in_words(const State& state) {
   if (chosen.empty() || chosen == state.document.kernel) return {};
   const auto row = find_kernel(chosen), shown = find_kernel_or_piece(state.document.kernel);
   if (!row || !shown || (*row)->record != nullptr) return {};
-  const char* how =
-      (*row)->order == (*shown)->order ? tr("which walks in the same order") : tr("which walks in another order");
+  const char* how = (*row)->order == (*shown)->order ? tr("which has the same order") : tr("which has another order");
   return phrase("{} runs on a GPU and is not recorded: this is {} on the CPU, {}", chosen, (*shown)->id, how);
 }
 
@@ -112,7 +111,7 @@ StripScene strip_scene(const Recording& rec, const StepPlace& at, const StepValu
   scene.accent = ink_of(phase);
   if (const auto code = code_phase_of(phase))
     scene.door =
-        phrase("{} in Profile: the lines of a kernel on a GPU that do it, and what they became", gpu::name_of(*code));
+        phrase("{} in Profile: the lines of a GPU kernel that do it, and what they became", gpu::name_of(*code));
   const std::vector<StepText>* list = texts.find(rec.order, phase);
   if (list == nullptr) {
     say_of_row(rec, at, values, scene);

@@ -21,8 +21,8 @@ std::vector<std::string> lines_of(std::string_view text) {
 }
 
 void add_exhibit(const Piece& p, WrongRunScene& scene) {
-  scene.headline = tr("Wrong on purpose");
-  scene.about = phrase("Exhibit “{}”, made of {}. {}", tr_of(p.title), p.right, tr_of(p.symptom));
+  scene.headline = tr("Deliberately wrong");
+  scene.about = phrase("Exhibit “{}”, based on {}. {}", tr_of(p.title), p.right, tr_of(p.symptom));
   scene.back = phrase("Back to {}", p.right);
   scene.leave = {ChooseKernel{std::string(p.right)}};
   scene.patch = lines_of(patch_text(*p.patch));
@@ -31,8 +31,8 @@ void add_exhibit(const Piece& p, WrongRunScene& scene) {
 
 // The right kernel, among exhibits.
 void add_healthy(const std::string& kernel, WrongRunScene& scene) {
-  scene.headline = tr("The healthy patient");
-  scene.about = phrase("{} itself, with nothing changed. Odd numbers may be right ones.", kernel);
+  scene.headline = tr("The correct kernel");
+  scene.about = phrase("{} itself, unchanged. Strange numbers may be correct.", kernel);
   scene.back = phrase("Back to {}", kernel);
   scene.leave = {ChooseKernel{kernel}};
 }
@@ -47,19 +47,19 @@ void keep_back(const State& state, bool answer_hidden, WrongRunScene& scene) {
   scene.bug.clear();
   scene.patch.clear();
   if (answer_hidden) {
-    scene.about = phrase("Made of {}. What is wrong, if anything, is asked.", of);
-    scene.verdict = tr("Its verdict, its patch and the search for the first wrong step wait for your answer.");
+    scene.about = phrase("Based on {}. The question is what is wrong, if anything.", of);
+    scene.verdict = tr("Its verdict, its patch and the search for the first wrong step are hidden until you answer.");
     return;
   }
-  scene.about = phrase("Made of {}: one place is changed, or none. Which step breaks its rule first?", of);
-  scene.verdict = tr("Its name, its verdict and its patch wait until you reveal them.");
+  scene.about = phrase("Based on {}: one place is changed, or none. Which step breaks its rule first?", of);
+  scene.verdict = tr("Its name, verdict and patch are hidden until you reveal them.");
   scene.reveal = tr("Reveal");
 }
 
 void add_found(const State& state, const FirstWrong& first, WrongRunScene& scene) {
   scene.place = phrase("First wrong: {}.", place_words(first));
   scene.spread = spread_words(first);
-  scene.cause = first.cause.empty() ? tr("No known cause fits: look at the operands of that step.")
+  scene.cause = first.cause.empty() ? tr("No known cause fits: look at that step's operands.")
                                     : phrase("Likely cause: {}", first.cause);
   Selection pinned = state.document.selection;
   pinned.b = first.id.b;
@@ -104,12 +104,12 @@ WrongRunScene wrong_run_scene(const State& state, const Model& model, bool answe
     scene.about = phrase("It was recorded by {} on {}.", kernel, model.recording->device);
   }
   if (!exam.verdict) {
-    scene.verdict = exam.trouble.empty() ? tr("It is being held against fp64.") : exam.trouble;
+    scene.verdict = exam.trouble.empty() ? tr("It is being compared with fp64.") : exam.trouble;
     return scene;
   }
   if (!wrong) {
     scene.verdict = phrase("Verdict: {}.{}", name_of(outcome_of(*exam.verdict)),
-                           piece != nullptr ? tr(" On these numbers it does not show.") : "");
+                           piece != nullptr ? tr(" It does not show with these numbers.") : "");
     return scene;
   }
   scene.verdict = phrase("Verdict: wrong. {}.", exam.verdict->reason);
@@ -122,8 +122,8 @@ WrongRunScene wrong_run_scene(const State& state, const Model& model, bool answe
   } else if (!exam.trouble.empty()) {
     scene.place = exam.trouble;
   } else {
-    scene.place = exam.sought ? tr("No step of this run differs from the right one: what was stored must be elsewhere.")
-                              : tr("The first wrong step is being looked for.");
+    scene.place = exam.sought ? tr("No step of this run differs from the correct one: the stored result must be wrong.")
+                              : tr("Looking for the first wrong step.");
   }
   return scene;
 }

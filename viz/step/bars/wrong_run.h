@@ -17,7 +17,7 @@ namespace attn {
 struct WrongRunScene {
   bool shown = false;
   bool wrong = false;    // it is told to be wrong: in the colour of a warning
-  std::string headline;  // "Wrong on purpose"
+  std::string headline;  // "Deliberately wrong"
   std::string about;     // which exhibit, or whose run
   std::string verdict;
   std::string seek;  // words of the button that looks for the first wrong step; empty = nothing to press

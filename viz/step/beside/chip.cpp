@@ -69,19 +69,19 @@ ChipScene chip_scene(const Recording& rec, EventIndex e, std::string_view arch) 
                            std::min(held[n], bytes[n]),
                            {letter(letters, p.hue), number(" " + std::to_string(bytes[n]), Token::dim)}});
   }
-  scene.sum = woven(phrase("{} held now, {} at most", place(0), place(1)),
+  scene.sum = woven(phrase("{} held now, {} at peak", place(0), place(1)),
                     {number(fmt::format("{} B", scene.now)), number(fmt::format("{} B", scene.total))});
   if (const auto limits = gpu::limits_of(arch)) {
     const TextRun share =
         number(significant_text(100 * static_cast<double>(scene.total) / limits->shared_block, 2) + " %");
     const auto kib = limits->shared_block / 1024;
-    scene.limit = woven(phrase("{} of the {} KiB that a block of {} may have", place(0), kib, arch), {share});
+    scene.limit = woven(phrase("{} of the {} KiB available to a block of {}", place(0), kib, arch), {share});
     scene.short_limit = woven(phrase("{} of {} KiB ({})", place(0), kib, arch), {share});
   }
   const std::optional<Phase> shares = order_look(rec.order).shares_room;
   const bool weights_in_s = scene.total > 0 && (!shares || rec.events[e].id.phase == shares);
   if (weights_in_s && bytes[static_cast<std::size_t>(TrafficPart::p)] == 0)
-    scene.note = woven(phrase("{} takes the place of {}", place(0), place(1)),
+    scene.note = woven(phrase("{} replaces {}", place(0), place(1)),
                        {letter("P", TensorColour::p), letter("S", TensorColour::s)});
   return scene;
 }

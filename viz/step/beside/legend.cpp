@@ -8,10 +8,10 @@ namespace attn {
 
 std::vector<LegendEntry> cell_legend(bool gradients) {
   return {{LegendMark::empty, tr("not computed yet"), tr("to come")},
-          {LegendMark::dropped, tr("was on chip, is no more"), tr("gone")},
+          {LegendMark::dropped, tr("was on chip, but no longer"), tr("gone")},
           {LegendMark::masked, tr("masked, never used"), tr("masked")},
           {LegendMark::made, tr("made in this step"), tr("made")},
-          gradients ? LegendEntry{LegendMark::gradient, tr("gradient of what has its colour"), tr("gradient")}
+          gradients ? LegendEntry{LegendMark::gradient, tr("gradient of the tensor with this colour"), tr("gradient")}
                     : LegendEntry{LegendMark::largest, tr("largest in its row"), tr("largest")},
           {LegendMark::past_end, tr("outside the matrix"), tr("outside")},
           {LegendMark::not_finite, tr("∞ or nan"), tr("∞, nan")}};

@@ -69,7 +69,7 @@ bool ErrorScan::advance(std::int64_t budget) {
 
 void ErrorScan::compare_row(std::int32_t row) {
   if (rec_->problem.pass == Pass::backward) {
-    trouble = tr("The output of a backward is gradients: every tile has their bounds.");
+    trouble = tr("The output of a backward pass is gradients: every tile has their bounds.");
     return;
   }
   const auto ref = reference_rows_by(in_turn, rec_->problem, rec_->inputs, {{b, h, row}}, {});
@@ -140,10 +140,10 @@ std::string cell_words(const ErrorScan& scan, std::int32_t row, std::int32_t col
       what = significant_text(cell.error, 4);
       break;
     case ErrorLook::overflow:
-      what = tr("not finite, fp64 is");
+      what = tr("not finite, unlike fp64");
       break;
     case ErrorLook::undefined:
-      what = tr("infinite inputs reach it: no fp64 answer");
+      what = tr("infinite inputs reach it: no fp64 value");
       break;
   }
   return fmt::format("O {},{}: {}", row, col, what);
@@ -164,7 +164,7 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
   // Where every number overflowed there is no largest.
   if (scan.max > 0 || scan.overflows == 0) scene.words.push_back(largest);
   if (scan.overflows > 0)
-    scene.words.push_back({word(phrase("{} of {} numbers are not finite where the exact answer is.", scan.overflows,
+    scene.words.push_back({word(phrase("{} of {} numbers are not finite where the exact output is.", scan.overflows,
                                        static_cast<std::int64_t>(scan.rows) * scan.cols),
                                 Token::text)});
   if (!scan.first) {
@@ -173,12 +173,12 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
     if (!scan.done()) return scene;
     // A bound is no explanation: sums in 16 bits may hide below it where scores are large.
     const DType sums = rec.options.accumulate;
-    TextRuns bound{
-        word(sums == DType::f32
-                 ? phrase("No difference in any step exceeds what rounding in fp32{} can do", narrow)
-                 : phrase("Sums kept in {}; yet no difference exceeds the worst that rounding in fp32{} could "
-                          "do with such scores",
-                          name_of(sums), narrow))};
+    TextRuns bound{word(
+        sums == DType::f32
+            ? phrase("No difference in any step exceeds what rounding in fp32{} can cause", narrow)
+            : phrase("Sums kept in {}; yet no difference exceeds the worst that rounding in fp32{} could cause with "
+                     "such scores",
+                     name_of(sums), narrow))};
     if (scan.allowed > 0) {
       bound.insert(bound.end(), {word(tr(": for ")), letter("O", TensorColour::o), word(" "), figure(scan.allowed)});
     }
@@ -191,7 +191,7 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
   const bool one = slot_row(f.slot).columns == SlotColumns::one;
   const std::string index = !one ? fmt::format(" {},{}", f.row, f.col) : fmt::format(" {}", f.row);
   scene.words.push_back(
-      {word(tr("First beyond the rounding of fp32: ")),
+      {word(tr("First beyond fp32 rounding: ")),
        {std::string(letter_of(f.slot)), f.slot == Slot::lse ? Face::text : Face::maths, tensor_of(f.slot), 0, false},
        word(index, Token::text),
        word(phrase(" in step {}", f.event + 1)),

@@ -57,7 +57,7 @@ std::int32_t width_of(const FragmentLayout& layout, FragmentTile tile, const Pro
 
 BankMap map_of(const FragmentLayout& layout, const SharedUse& use, bool swizzled) {
   BankMap map;
-  map.title = swizzled ? tr("Swizzled, as the kernel has it") : tr("Row after row");
+  map.title = swizzled ? tr("Swizzled, as in the kernel") : tr("Row after row");
   map.rows = use.rows;
   map.width = use.width;
   std::map<std::int32_t, std::int32_t> moment_at;  // by chunk in memory
@@ -87,7 +87,7 @@ std::string shared_words(const FragmentScene& scene, const SharedUse& use, const
       phrase("A row of {} = {}{} takes {} chunks of 16 bytes", of_v(scene.tile) ? "Dv" : "D", extent,
              padded > extent ? phrase(", padded to {},", padded) : std::string(), padded / chunk_elements(layout));
   const std::string panels = layout.panel > 0 ? phrase(", in panels of {}", scene.maps[0].width) : std::string();
-  return phrase("{}{}. {} {} turns swizzled and {} row after row; {} is the least.", rows, panels, said,
+  return phrase("{}{}. {} {} passes swizzled and {} row after row; the minimum is {}.", rows, panels, said,
                 scene.maps[0].turns, scene.maps[1].turns, use.moments.size());
 }
 

@@ -158,7 +158,7 @@ void draw_map(ImDrawList* list, const Box& in, ImVec2 cell, const FragmentScene&
   const Style& s = style();
   const ImU32 text = colour(s.theme, Token::text), dim = colour(s.theme, Token::dim);
   draw_text(list, in.min, Face::bold, 13, text,
-            elided_text(Face::bold, 13, phrase("{}: {} turns", map.title, map.turns), in.width()));
+            elided_text(Face::bold, 13, phrase("{}: {} passes", map.title, map.turns), in.width()));
   const Box grid{{in.min.x, in.min.y + s.px(20)}, in.max};
   const std::int32_t moment = lit_moment(scene, map, lit);
   for (const BankCell& c : map.cells) {
@@ -206,7 +206,7 @@ void draw_maps(ImDrawList* list, const Layout& l, const FragmentScene& scene, co
   y += (stacked ? 2 : 1) * (head + cell * rows + s.px(8));
   draw_paragraph(
       list, {l.maps.min.x, y}, l.maps.width(), 12,
-      {word(phrase("A cell is a chunk of 16 bytes{}. Lit: what is asked for at one moment with the lit "
+      {word(phrase("A cell is a chunk of 16 bytes{}. Lit: what is requested at one moment along with the lit "
                    "element.",
                    chunk >= s.px(kNumberWide) ? tr(", its number the first of the four banks it lies in") : ""))},
       4);
@@ -238,7 +238,7 @@ float draw_choices(const Box& in, std::string_view kernel, const FragmentScene& 
   }
   const float end = ImGui::GetItemRectMax().y;
   ImGui::SameLine(0, s.px(20));
-  constexpr std::string_view kOpaque = marked("Those of flash_wmma are opaque: WMMA does not say.");
+  constexpr std::string_view kOpaque = marked("Those of flash_wmma are opaque: WMMA does not expose them.");
   const std::string opaque = fitted_text(Face::text, 12, tr_of(kOpaque), in.max.x - ImGui::GetCursorScreenPos().x);
   ImGui::TextDisabled("%s", opaque.c_str());
   ImGui::PopFont();

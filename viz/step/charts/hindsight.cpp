@@ -124,10 +124,9 @@ HindsightScene hindsight_scene(const Recording& rec, const StepPlace& at) {
     return t.look == HindsightLook::value || t.look == HindsightLook::not_finite;
   });
   if (!order_look(rec.order).output)
-    scene.nothing = phrase("The order {} has no output so far to compare.", name_of(rec.order));
+    scene.nothing = phrase("The order {} has no running output to compare.", name_of(rec.order));
   else if (!seen)
-    scene.nothing =
-        phrase("The mask leaves row {} no key: its O is 0 by definition, and there is nothing to compare.", at.row);
+    scene.nothing = phrase("Row {} sees no key: its O is 0 by definition, so there is nothing to compare.", at.row);
   return scene;
 }
 

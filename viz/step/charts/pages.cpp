@@ -148,12 +148,12 @@ TextRuns tail_words(const Recording& rec, const StepPlace& at) {
                         number(fmt::format("{}", absent)),
                         number(fmt::format("{}", tile.end - 1))};
   if (absent == tile.end - 1)
-    return woven(phrase("Key {} is not there: {} and {} are 0 in its place. A weight of 0 is not enough: {}, and the "
-                        "row of {} would be lost.",
+    return woven(phrase("Key {} is missing: {} and {} are 0 in its place. A weight of 0 is not enough: {}, and the row "
+                        "of {} would be lost.",
                         place(4), place(0), place(1), place(2), place(3)),
                  pieces);
-  return woven(phrase("Keys {} to {} are not there: {} and {} are 0 in their place. A weight of 0 is not enough: {}, "
-                      "and the row of {} would be lost.",
+  return woven(phrase("Keys {} to {} are missing: {} and {} are 0 in their place. A weight of 0 is not enough: {}, and "
+                      "the row of {} would be lost.",
                       place(4), place(5), place(0), place(1), place(2), place(3)),
                pieces);
 }
@@ -164,7 +164,7 @@ PagesScene pages_scene(const Recording& rec, const StepPlace& at, std::int32_t k
   PagesScene scene;
   const Problem& p = rec.problem;
   if (p.storage.kind() == Storage::dense) {
-    scene.nothing = tr("K and V of this run lie side by side, not in pages.");
+    scene.nothing = tr("K and V of this run are contiguous, not paged.");
     return scene;
   }
   scene.page = static_cast<std::int32_t>(p.storage.page);

@@ -146,7 +146,7 @@ void add_together(PassesScene& scene, const Walk& naive, const Walk& flash) {
     scene.together.insert(scene.together.end(),
                           {word(phrase("; {} stored ", scene.naive_name)), letter("P ", p), number(*stored, p)});
   else
-    scene.together.push_back(word(phrase("; {} has not come to it", scene.naive_name)));
+    scene.together.push_back(word(phrase("; {} has not reached it", scene.naive_name)));
 }
 
 std::string step_words(const Recording& rec, EventIndex e) {
@@ -161,7 +161,7 @@ std::string_view companion_kernel(Order order) {
 
 std::shared_ptr<const Recording> record_companion(const Recording& rec, std::string& why) {
   if (companion_kernel(rec.order).empty()) {
-    why = phrase("No run stands beside one in the order {}.", name_of(rec.order));
+    why = phrase("There is no run to compare with the order {}.", name_of(rec.order));
     return nullptr;
   }
   const auto row = find_kernel(companion_kernel(rec.order));
@@ -183,8 +183,8 @@ std::shared_ptr<const Recording> record_companion(const Recording& rec, std::str
   const std::uint64_t bytes = recording_bytes((*row)->order, problem, *resolved);
   if (bytes > kCompanionLimit) {
     why = phrase(
-        "The {} run of this problem takes {:.0f} MB, too much to record in passing: choose the order {} "
-        "in the Problem panel to walk through it.",
+        "The {} run of this problem takes {:.0f} MB, too much to record on the side: choose the order {} "
+        "in the Problem panel to step through it.",
         name_of((*row)->order), static_cast<double>(bytes) / 1e6, name_of((*row)->order));
     return nullptr;
   }

@@ -35,8 +35,8 @@ std::optional<CodePhase> code_phase_of(Phase phase) {
 std::string why_no_step(CodePhase phase) {
   const auto shows = [phase](const OrderRow& order) { return !step_phases(order, phase).empty(); };
   if (std::ranges::any_of(all_orders(), shows)) return {};
-  if (phase == CodePhase::none) return tr("These instructions belong to no phase, so they have no step.");
-  return phrase("The phase {} is the hardware's, not the algorithm's: the paper has no step for it.",
+  if (phase == CodePhase::none) return tr("These instructions have no phase, so they have no step.");
+  return phrase("The phase {} belongs to the hardware, not the algorithm: the paper has no step for it.",
                 gpu::name_of(phase));
 }
 
@@ -46,7 +46,7 @@ Result<EventIndex> step_of(const Recording& rec, CodePhase phase) {
     const auto at = std::ranges::find_if(rec.events, [step](const Event& e) { return e.id.phase == step; });
     if (at != rec.events.end()) return static_cast<EventIndex>(at - rec.events.begin());
   }
-  const char* why = phase == CodePhase::mask ? tr("nothing is masked in it") : tr("its order has none");
+  const char* why = phase == CodePhase::mask ? tr("nothing is masked in it") : tr("its order lacks it");
   return fail(ErrorKind::cannot_run,
               phrase("The run of {} has no step for {}: {}.", rec.kernel, gpu::name_of(phase), why));
 }

@@ -96,9 +96,9 @@ using SharedTexts = std::map<std::string, std::string, std::less<>>;
 Result<SharedTexts> parse_shared(const nlohmann::json& file, SharedTexts shared) {
   const auto at = file.find("shared");
   if (at == file.end()) return shared;
-  if (!at->is_object()) return bad_input(tr("Step texts: 'shared' is not an object of texts."));
+  if (!at->is_object()) return bad_input(tr("Step texts: 'shared' is not an object of strings."));
   for (const auto& [name, text] : at->items()) {
-    if (!text.is_string()) return bad_input(phrase("Step texts: the shared '{}' is no text.", name));
+    if (!text.is_string()) return bad_input(phrase("Step texts: the shared '{}' is not a string.", name));
     shared.insert_or_assign(name, text.get<std::string>());
   }
   return shared;
@@ -112,14 +112,14 @@ Result<std::string> with_shared(std::string_view text, const SharedTexts& shared
     const std::string_view name = text.substr(at + 2, end - at - 2);
     const auto found = shared.find(name);
     if (found == shared.end())
-      return bad_input(phrase("Step texts: {} names the shared '{}', which there is not.", key, name));
+      return bad_input(phrase("Step texts: {} refers to the shared '{}', which does not exist.", key, name));
     out.append(text.substr(0, at)).append(found->second);
     text.remove_prefix(end + 1);
   }
 }
 
 Result<StepText> parse_text(const nlohmann::json& j, const SharedTexts& shared, const std::string& key) {
-  if (!j.is_object()) return bad_input(phrase("Step texts: {} holds something that is not a text.", key));
+  if (!j.is_object()) return bad_input(phrase("Step texts: {} contains something that is not a string.", key));
   StepText text;
   for (const auto& [name, value] : j.items()) {
     std::string* member = name == "when"       ? &text.when
@@ -129,8 +129,8 @@ Result<StepText> parse_text(const nlohmann::json& j, const SharedTexts& shared, 
                           : name == "why"      ? &text.why
                                                : nullptr;
     if (member == nullptr || !value.is_string()) {
-      return bad_input(phrase(
-          "Step texts: {} has '{}'; a text has when, headline, sentence, formula and why, all words.", key, name));
+      return bad_input(
+          phrase("Step texts: {} has '{}'; use when, headline, sentence, formula and why, all strings.", key, name));
     }
     auto whole = with_shared(value.get_ref<const std::string&>(), shared, key);
     if (!whole) return tl::unexpected(whole.error());
@@ -141,24 +141,24 @@ Result<StepText> parse_text(const nlohmann::json& j, const SharedTexts& shared, 
   }
   for (const std::string* part : {&text.headline, &text.sentence, &text.formula, &text.why}) {
     if (const std::string name = unknown_placeholder(*part); !name.empty()) {
-      return bad_input(phrase("Step texts: {} names {{{}}}, which no step holds.", key, name));
+      return bad_input(phrase("Step texts: {} refers to {{{}}}, which no step has.", key, name));
     }
   }
   if (const std::string name = unknown_condition(text.when); !name.empty()) {
-    return bad_input(phrase("Step texts: {} asks for the condition '{}', which there is not.", key, name));
+    return bad_input(phrase("Step texts: {} has the unknown condition '{}'.", key, name));
   }
   return text;
 }
 
 Result<std::vector<StepText>> parse_list(const nlohmann::json& list, const SharedTexts& shared,
                                          const std::string& key) {
-  if (!list.is_array() || list.empty()) return bad_input(phrase("Step texts: {} is not a list of texts.", key));
+  if (!list.is_array() || list.empty()) return bad_input(phrase("Step texts: {} is not a list of strings.", key));
   std::vector<StepText> texts;
   for (const nlohmann::json& j : list) {
     Result<StepText> text = parse_text(j, shared, key);
     if (!text) return tl::unexpected(text.error());
     if (!texts.empty() && texts.back().when.empty()) {
-      return bad_input(phrase("Step texts: {} has a text after the one without a condition.", key));
+      return bad_input(phrase("Step texts: {} has a text after the unconditional one.", key));
     }
     texts.push_back(std::move(*text));
   }
@@ -193,7 +193,7 @@ const std::vector<StepText>* StepTexts::find(Order order, Phase phase) const {
 
 Result<StepTexts> parse_step_texts(std::string_view text, StepTexts before) {
   const nlohmann::json j = nlohmann::json::parse(text, nullptr, false);
-  if (!j.is_object()) return bad_input(tr("Step texts: this is not JSON."));
+  if (!j.is_object()) return bad_input(tr("Step texts: not valid JSON."));
   if (j.value("version", nlohmann::json(0)) != 1) return bad_input(tr("Step texts: the version is not 1."));
   const auto shared = parse_shared(j, std::move(before.shared));
   if (!shared) return tl::unexpected(shared.error());
@@ -202,12 +202,11 @@ Result<StepTexts> parse_step_texts(std::string_view text, StepTexts before) {
   for (const auto& [order, phases] : j.items()) {
     if (order == "version" || order == "shared") continue;
     if (!order_named(order) || !phases.is_object()) {
-      return bad_input(
-          phrase("Step texts: '{}' is not an order; there are naive, tiled, flash, flash-1, backward.", order));
+      return bad_input(phrase("Step texts: unknown order '{}'; use naive, tiled, flash, flash-1, backward.", order));
     }
     for (const auto& [phase, list] : phases.items()) {
       const std::string key = fmt::format("{}/{}", order, phase);
-      if (!phase_named(phase)) return bad_input(phrase("Step texts: there is no phase '{}'.", key));
+      if (!phase_named(phase)) return bad_input(phrase("Step texts: unknown phase '{}'.", key));
       Result<std::vector<StepText>> texts = parse_list(list, *shared, key);
       if (!texts) return tl::unexpected(texts.error());
       out.texts.emplace(key, std::move(*texts));

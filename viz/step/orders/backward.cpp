@@ -33,9 +33,9 @@ constexpr Column kLseColumn = own_column(0), kDOColumn = own_column(1), kDPColum
 
 constexpr Phrase kDO = sign("dO", TensorColour::o), kDP = sign("dP", TensorColour::p),
                  kDS = sign("dS", TensorColour::s), kDelta = sign("δ", TensorColour::alpha);
-constexpr Phrase kRowsCaption[] = {kQ, say(marked(" comes by"))};
+constexpr Phrase kRowsCaption[] = {kQ, say(marked(" is streamed"))};
 constexpr Phrase kStaysCaption[] = {kQ, say(marked(" stays"))};
-constexpr Phrase kLseCaption[] = {say(marked("kept"))};
+constexpr Phrase kLseCaption[] = {say(marked("stored"))};
 constexpr Phrase kWeightsCaption[] = {kP, say(" = "), kE, kRaisedS, kRaisedMinus, raised("LSE", TensorColour::l)};
 constexpr Phrase kDOCaption[] = {say(marked("from the loss"))};
 constexpr Phrase kDPCaption[] = {kDO, kV, sign("T", TensorColour::v, 1)};
@@ -54,12 +54,12 @@ constexpr std::string_view kInMemory = marked("Computed; it waits in HBM until t
 constexpr std::string_view kKeysInMemory = marked("Computed; it waits in HBM until the next query tile.");
 constexpr std::string_view kWritten = marked("Done: it is in HBM.");
 
-constexpr LetterWords kLseLetter{"LSE", TensorColour::l, marked("kept of the forward")},
+constexpr LetterWords kLseLetter{"LSE", TensorColour::l, marked("stored by the forward pass")},
     kFromLoss{"dO", TensorColour::o, marked("comes from the loss")},
     kMean{"δ", TensorColour::alpha, marked("the row's mean of dP")},
-    kScoreGradient{"dS", TensorColour::s, marked("what scores should do")};
+    kScoreGradient{"dS", TensorColour::s, marked("how the scores should change")};
 constexpr LetterWords letter_of_sum(std::string_view letter, TensorColour hue, bool stays) {
-  return {letter, hue, stays ? marked("stays, is summed") : marked("comes and goes")};
+  return {letter, hue, stays ? marked("stays and accumulates") : marked("loaded and stored")};
 }
 constexpr LetterWords kLetters[] = {kLseLetter,
                                     kFromLoss,
@@ -119,14 +119,14 @@ TextRuns traffic_words(const TrafficFacts& f) {
   }
   const TextRun stored = number(std::to_string(stored_weights(rec))), weights = letter("P", TensorColour::p);
   if (keys_stay) {
-    return woven(phrase("{} comes and goes with each key tile: {} B. A stored {} would be {} B more to read here, and "
-                        "as many to write in the forward.",
+    return woven(phrase("{} is loaded and stored with each key tile: {} B. A stored {} would be another {} B to read "
+                        "here, and as many to write in the forward pass.",
                         place(0), place(1), place(2), place(3)),
                  {letter("dQ", TensorColour::q), number(std::to_string(way)), weights, stored});
   }
   return woven(
-      phrase("{} and {} come and go with each query tile: {} B. A stored {} would be {} B more to read here, "
-             "and as many to write in the forward.",
+      phrase("{} and {} are loaded and stored with each query tile: {} B. A stored {} would be another {} B "
+             "to read here, and as many to write in the forward pass.",
              place(0), place(1), place(2), place(3), place(4)),
       {letter("dK", TensorColour::k), letter("dV", TensorColour::v), number(std::to_string(way)), weights, stored});
 }
@@ -314,7 +314,7 @@ const OrderLook& backward_look() {
     look.letters = kLetters;
     look.chip_parts = kChipParts;
     look.bar = marked("key tile outside");
-    look.below = {marked("Stays on chip"), marked("until all query tiles"), marked("have passed by")};
+    look.below = {marked("Stays on chip"), marked("until all query tiles"), marked("have passed")};
     return placed(look);
   }();
   return kLook;
@@ -327,7 +327,7 @@ const OrderLook& backward_queries_look() {
     look.letters = kLettersOfQueries;
     look.chip_parts = kChipPartsOfQueries;
     look.bar = marked("query tile outside");
-    look.below = {marked("Comes and goes"), marked("with each query tile;"), marked("dQ stays on chip")};
+    look.below = {marked("Loaded and stored"), marked("with each query tile;"), marked("dQ stays on chip")};
     return placed(look);
   }();
   return kLook;

@@ -136,11 +136,11 @@ TextRuns say_score_gradient(const StepWork& c, std::int32_t, std::int32_t col) {
 }
 
 TextRuns say_lse(const StepWork&, std::int32_t, std::int32_t) {
-  return {word(tr("kept of the forward: the row's maximum plus the logarithm of its sum"))};
+  return {word(tr("stored by the forward pass: the row's maximum plus the logarithm of its sum"))};
 }
 
 TextRuns say_output(const StepWork&, std::int32_t, std::int32_t) {
-  return {word(tr("kept of the forward"))};
+  return {word(tr("stored by the forward pass"))};
 }
 
 }  // namespace attn::looks

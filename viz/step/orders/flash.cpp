@@ -36,7 +36,7 @@ constexpr Phrase kRowsCaption[] = {kQ, say(marked(" stays on chip"))};
 constexpr Phrase kOutputCaption[] = {kAlpha, kO, say(" + "), kP, kV};
 constexpr std::array kColumns = online_columns(captioned(kColumnQ, kRowsCaption), captioned(kColumnO, kOutputCaption));
 
-constexpr Phrase kHindsight[] = {say(marked("Only hindsight knows: how far ")),
+constexpr Phrase kHindsight[] = {say(marked("Only hindsight shows: how far ")),
                                  kO,
                                  say(" / "),
                                  kL,

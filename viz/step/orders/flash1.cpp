@@ -35,7 +35,7 @@ constexpr PhaseLook kPhaseLooks[] = {{.phase = Phase::load_kv},
                                      ending(kStoreO),
                                      ending(kSkipped)};
 
-constexpr std::string_view kWaits = marked("Computed; it waits in HBM until its query tile comes back.");
+constexpr std::string_view kWaits = marked("Computed; it waits in HBM until its query tile returns.");
 constexpr SlotLook kSlotLooks[] = {kSlotQ,
                                    kSlotK,
                                    kSlotV,
@@ -53,19 +53,19 @@ constexpr Phrase kRowsCaption[] = {kQ, say(marked(" again"))};
 constexpr Phrase kOutputCaption[] = {say("("), sign("αℓ", TensorColour::l), kO, say(" + "), kP, kV, say(") / "), kL};
 constexpr std::array kColumns = online_columns(captioned(kColumnQ, kRowsCaption), captioned(kColumnO, kOutputCaption));
 
-constexpr Phrase kHindsight[] = {say(marked("Only hindsight knows: how far ")),
+constexpr Phrase kHindsight[] = {say(marked("Only hindsight shows: how far ")),
                                  kO,
                                  say(marked(", divided by ")),
                                  kL,
-                                 say(marked(" at every turn, is from the final ")),
+                                 say(marked(" at every iteration, is from the final ")),
                                  kO,
                                  say(".")};
 
 TextRuns traffic_words(const TrafficFacts& f) {
   using enum TensorColour;
   if (f.above_naive) return low_tile_words(f);
-  return woven(phrase("FlashAttention-1 stores no {}, no {}; it reads and writes {}, {}, {} at every turn.", place(0),
-                      place(1), place(2), place(3), place(4)),
+  return woven(phrase("FlashAttention-1 stores no {} and no {}, but reads and writes {}, {}, {} at every iteration.",
+                      place(0), place(1), place(2), place(3), place(4)),
                {letter("S", s), letter("P", p), letter("O", o), letter("m", m), letter("ℓ", l)});
 }
 

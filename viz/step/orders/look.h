@@ -137,7 +137,7 @@ struct SlotLook {
   std::span<const LitOperand> operands = {};
   std::optional<Column> lit_with = {};  // they are lit only while this column holds something
   StoodBefore stood = {};
-  std::string_view gone = marked("Computed and used; it is on chip no longer.");  // where it went
+  std::string_view gone = marked("Computed and used; no longer on chip.");  // where it went
   ProductLook product = {};
   TextRuns (*words)(const StepWork& step, std::int32_t row, std::int32_t col) = nullptr;
   std::optional<SlotPin> pins = {};

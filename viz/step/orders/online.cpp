@@ -21,7 +21,7 @@ constexpr ChipLook kChip[] = {
 };
 
 constexpr Phrase kMakes[] = {kS, say(", "), kP, say(", "), kO, say(marked(" at once"))};
-constexpr Phrase kNeeds[] = {say(marked("needs its own tile alone; a larger ")), kM,
+constexpr Phrase kNeeds[] = {say(marked("needs only its own tile; a larger ")), kM,
                              say(marked(" later corrects it by ")), kAlpha};
 constexpr std::pair<Phase, Slot> kWeightAt[] = {{Phase::weights, Slot::p}};
 constexpr StripLook kPasses[] = {
@@ -63,10 +63,10 @@ void work_online_sum(const StepWork& c) {
 
 TextRuns low_tile_words(const TrafficFacts& f) {
   using enum TensorColour;
-  return woven(
-      phrase("With {0} as low as {1} {2} reads more than naive, which stores {3} and {4}: a larger {0} mends it.",
-             f.extent, f.tile, f.order, place(0), place(1)),
-      {letter("S", s), letter("P", p)});
+  return woven(phrase("With {0} as low as {1}, {2} reads more than naive, which stores {3} and {4}; a larger {0} fixes "
+                      "this.",
+                      f.extent, f.tile, f.order, place(0), place(1)),
+               {letter("S", s), letter("P", p)});
 }
 
 OrderLook online(Order order) {

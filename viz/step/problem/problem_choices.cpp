@@ -94,16 +94,16 @@ std::vector<ProblemChoice> bias_choices(const Document& d) {
   };
   std::vector<ProblemChoice> out{bias(tr("none"), !any, {}),
                                  bias(tr("by distance"), any && !file, {1, d.problem.Hq, d.problem.Lq, d.problem.Lk})};
-  out.back().help = tr("A stored array: the further the key, the lower its score");
+  out.back().help = tr("A stored array: the farther the key, the lower its score");
   constexpr double kShownCap = 2;  // low enough to bend the scores of a small problem
   const Problem& p = d.problem;
   out.push_back(choice(d, tr("ALiBi slopes"), p.alibi.has_value(), [&](Document& c) {
     c.problem.alibi = p.alibi ? std::nullopt : std::optional(std::vector<float>());
   }));
-  out.back().help = tr("Each head takes its slope × distance from the score: no array is stored");
+  out.back().help = tr("Subtracts slope × distance from the score, per head: no array is stored");
   out.push_back(choice(d, "softcap", p.softcap.has_value(),
                        [&](Document& c) { c.problem.softcap = p.softcap ? std::nullopt : std::optional(kShownCap); }));
-  out.back().help = tr("c tanh(S / c): no score leaves −c to c");
+  out.back().help = tr("c tanh(S / c): scores stay within −c to c");
   return out;
 }
 
@@ -142,19 +142,19 @@ std::vector<ProblemChoice> what_if_choices(const Document& d) {
   using namespace orders::backward;
   if (d.problem.pass == Pass::backward) {
     std::vector<ProblemChoice> out;
-    if (reads(d, kSubtractDelta)) out.push_back(switched(d, "##whatif_delta", tr("δ forgotten"), kSubtractDelta, 0));
+    if (reads(d, kSubtractDelta)) out.push_back(switched(d, "##whatif_delta", tr("without δ"), kSubtractDelta, 0));
     if (reads(d, kLseType))
-      out.push_back(switched(d, "##whatif_lse", tr("LSE kept in bf16"), kLseType, static_cast<int>(DType::bf16)));
+      out.push_back(switched(d, "##whatif_lse", tr("LSE in bf16"), kLseType, static_cast<int>(DType::bf16)));
     return out;
   }
   const Options& now = d.options;
   const auto sums_in = [&](DType t) {
-    return choice(d, phrase("sums kept in {}", name_of(t)), now.accumulate == t,
+    return choice(d, phrase("sums in {}", name_of(t)), now.accumulate == t,
                   [&](Document& c) { c.options.accumulate = now.accumulate == t ? DType::f32 : t; });
   };
   const bool reversed = now.key_order == KeyOrder::right_to_left;
   std::vector<ProblemChoice> out{
-      choice(d, tr("no maximum subtracted"), !now.subtract_max,
+      choice(d, tr("without the maximum"), !now.subtract_max,
              [](Document& c) { c.options.subtract_max = !c.options.subtract_max; }),
       choice(d, tr("keys right to left"), reversed,
              [&](Document& c) { c.options.key_order = reversed ? KeyOrder::left_to_right : KeyOrder::right_to_left; }),
@@ -171,8 +171,8 @@ std::vector<ProblemChoice> loop_choices(const Document& d) {
   std::vector<ProblemChoice> out{
       choice(d, tr("key tile"), !by_queries, [](Document& c) { choose(c.options, kOutside, std::nullopt); }),
       choice(d, tr("query tile"), by_queries, [](Document& c) { choose(c.options, kOutside, kQueriesOutside); })};
-  out[0].help = tr("dK and dV stay on chip, dQ comes and goes");
-  out[1].help = tr("dQ stays on chip, dK and dV come and go");
+  out[0].help = tr("dK and dV stay on chip, dQ is loaded and stored");
+  out[1].help = tr("dQ stays on chip, dK and dV are loaded and stored");
   return out;
 }
 
@@ -210,7 +210,7 @@ std::vector<ProblemChoice> page_choices(const Document& d) {
   std::vector<ProblemChoice> out;
   out.reserve(sizes.size());
   for (const std::int64_t page : sizes) {
-    out.push_back(choice(d, page == 0 ? tr("side by side") : plural(page, "pages of {} key", "pages of {} keys"),
+    out.push_back(choice(d, page == 0 ? tr("contiguous") : plural(page, "pages of {} key", "pages of {} keys"),
                          now == page, [page](Document& c) { c.problem = with_pages(std::move(c.problem), page); }));
   }
   return out;

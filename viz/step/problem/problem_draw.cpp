@@ -173,7 +173,7 @@ void offer_files(Cursor& at, const char* words, bool on) {
 
 void dtype_choice(Cursor& at) {
   const Document& d = at.panel.state.document;
-  if (!begin_choice(at, "##dtype", tr("Stored as"), name_of(d.problem.dtype), 0.46F)) return;
+  if (!begin_choice(at, "##dtype", tr("Data type"), name_of(d.problem.dtype), 0.46F)) return;
   choose_among(at, dtype_choices(d));
   ImGui::EndCombo();
 }
@@ -280,7 +280,7 @@ void fields(Cursor& at) {
     text_field(at, "##sentence", tr("Your sentence"), ProblemField::sentence, false, 1);
   one_of(at, "##pass", tr("Pass"), pass_choices(at.panel.state.document));
   if (const auto loops = loop_choices(at.panel.state.document); !loops.empty())
-    one_of(at, "##outside", tr("Outside"), loops);
+    one_of(at, "##outside", tr("Outer loop"), loops);
   // The palette splits them; here stands what is chosen.
   const bool split = chosen(at.panel.state.document.options, kSplits).value_or(1) > 1;
   if (const auto splits = split_choices(at.panel.state.document); split && !splits.empty())
@@ -299,9 +299,9 @@ void fields(Cursor& at) {
   mask_choice(at);
   if (has_window(p.mask)) text_field(at, "##window", tr("Left, right"), ProblemField::window, false);
   if (!p.mask.key_lengths.empty())
-    text_field(at, "##key_lengths", tr("Keys of batch"), ProblemField::key_lengths, false);
+    text_field(at, "##key_lengths", tr("Keys per batch"), ProblemField::key_lengths, false);
   // As with parts, the palette lays keys into pages.
-  if (p.storage.kind() == Storage::paged) text_field(at, "##page", tr("Keys a page"), ProblemField::page, false);
+  if (p.storage.kind() == Storage::paged) text_field(at, "##page", tr("Keys per page"), ProblemField::page, false);
   bias_choice(at);
   if (p.softcap) text_field(at, "##softcap", tr("Softcap"), ProblemField::softcap, false);
   text_field(at, "##scale", tr("Scale"), ProblemField::scale, false);

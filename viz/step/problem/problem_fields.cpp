@@ -67,7 +67,7 @@ Result<Document> put_tile(Document d, std::string_view text) {
   const auto n = numbers(text, 1, 2, tr("Br × Bc, such as 4 × 4"));
   if (!n) return tl::unexpected(n.error());
   for (const std::int64_t x : *n) {
-    if (x < 1 || x > 4096) return bad_input(phrase("A tile of {} is out of range: 1 to 4096.", x));
+    if (x < 1 || x > 4096) return bad_input(phrase("A tile of {} is out of range; use 1 to 4096.", x));
   }
   d.options.br = static_cast<std::int32_t>((*n)[0]);
   d.options.bc = static_cast<std::int32_t>(n->back());
@@ -83,7 +83,7 @@ Result<Document> put_scale(Document d, std::string_view text) {
   char* end = nullptr;
   const double x = std::strtod(plain.c_str(), &end);
   if (end == plain.c_str() || *end != '\0' || !std::isfinite(x)) {
-    return bad_input(phrase("'{}' is not a scale: a number, or nothing for 1/√D.", text));
+    return bad_input(phrase("Invalid scale '{}'; use a number, or nothing for 1/√D.", text));
   }
   d.problem.scale = x;
   return d;
@@ -93,7 +93,8 @@ Result<Document> put_softcap(Document d, std::string_view text) {
   const std::string plain(text);
   char* end = nullptr;
   const double x = std::strtod(plain.c_str(), &end);
-  if (end == plain.c_str() || *end != '\0') return bad_input(phrase("'{}' is not a softcap: a number above 0.", text));
+  if (end == plain.c_str() || *end != '\0')
+    return bad_input(phrase("Invalid softcap '{}'; use a number above 0.", text));
   d.problem.softcap = x;  // validate() says which will do
   return d;
 }
@@ -103,7 +104,7 @@ Result<Document> put_page(Document d, std::string_view text) {
     d.problem = without_pages(std::move(d.problem));
     return d;
   }
-  const auto n = numbers(text, 1, 1, tr("the keys of a page, such as 4, or none"));
+  const auto n = numbers(text, 1, 1, tr("keys per page, such as 4, or none"));
   if (!n) return tl::unexpected(n.error());
   if (n->front() < 1) return bad_input(phrase("A page has 1 to {} keys, not {}.", kMaxPage, n->front()));
   d.problem = with_pages(std::move(d.problem), n->front());  // validate() says which sizes will do
@@ -114,7 +115,7 @@ Result<Document> put_seed(Document d, std::string_view text) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (error != std::errc() || end != text.data() + text.size())
-    return bad_input(phrase("'{}' is not a seed: a whole number.", text));
+    return bad_input(phrase("Invalid seed '{}'; use an integer.", text));
   d.inputs.seed = seed;
   return d;
 }
@@ -136,7 +137,7 @@ Result<Document> put(Document d, ProblemField field, std::string_view text) {
     case ProblemField::heads:
       return put_heads(std::move(d), text);
     case ProblemField::length:
-      return put_pair(std::move(d), text, tr("a length, or query × key length such as 9 × 8"), &Problem::Lq,
+      return put_pair(std::move(d), text, tr("a length, or query × key length, such as 9 × 8"), &Problem::Lq,
                       &Problem::Lk);
     case ProblemField::dim:
       return put_pair(std::move(d), text, tr("a head dim, or that of keys × that of values"), &Problem::D,
@@ -151,7 +152,7 @@ Result<Document> put(Document d, ProblemField field, std::string_view text) {
       return d;
     }
     case ProblemField::key_lengths: {
-      const auto n = numbers(text, 1, 4096, tr("one key length a batch, such as 12, 0"));
+      const auto n = numbers(text, 1, 4096, tr("one key length per batch, such as 12, 0"));
       if (!n) return tl::unexpected(n.error());
       d.problem.mask.key_lengths = *n;
       return d;

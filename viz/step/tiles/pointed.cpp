@@ -73,7 +73,7 @@ struct PointedBuilder {
       sum += static_cast<double>(*x) * *y;
     }
     out.sum = {word(tr("sum ")), number(significant_text(sum, 5))};
-    if (look.grows) out.sum.push_back(word(tr(", added to what stood there")));
+    if (look.grows) out.sum.push_back(word(tr(", added to the previous value")));
   }
   void explain_score(float value) {
     using enum TensorColour;
@@ -163,7 +163,7 @@ struct PointedBuilder {
     using enum TensorColour;
     out.left_letter = "p", out.right_letter = "v", out.left_ink = p, out.right_ink = v;
     if (slot_row(cell.slot).made_as) {
-      out.words = {word(tr("As it stood before this tile."))};
+      out.words = {word(tr("Value before this tile."))};
       return;
     }
     double sum = 0;
@@ -197,7 +197,8 @@ struct PointedBuilder {
       return;
     }
     if (stores_scores(rec.order)) {
-      out.words = woven(phrase("The exponentials of the row's scores less {}, added up.", place(0)), {letter("m", m)});
+      out.words =
+          woven(phrase("The sum of the exponentials of the row's scores minus {}.", place(0)), {letter("m", m)});
       return;
     }
     out.words = {letter("α", alpha), letter("ℓ", l),
@@ -261,7 +262,7 @@ struct PointedBuilder {
     const Holds* holds = ui(Slot::m_new);
     const bool base2 = holds != nullptr && holds->base2;
     if (base2 && what == Explain::maximum) {
-      out.words = {word(tr("in base 2; as the formulas have it ")),
+      out.words = {word(tr("in base 2; in the formulas ")),
                    number(significant_text(*m_new * rec.factor_to_formula(*holds), 6), m)};
     } else if (what == Explain::rescale && m_new) {
       const double old = m_old ? static_cast<double>(*m_old) : -static_cast<double>(INFINITY);
@@ -270,12 +271,12 @@ struct PointedBuilder {
     } else if (what == Explain::maximum) {
       out.words = {word(phrase("the largest score of row {} so far", std::to_string(cell.row)))};
     } else {
-      out.words = {word(tr("as it stood before this tile"))};
+      out.words = {word(tr("value before this tile"))};
     }
   }
   void explain_input() {
     const std::string_view each = order_look(rec.order).slot(cell.slot).each;
-    out.words = {word(phrase("input: {} {}, dimension {}; a double click types another",
+    out.words = {word(phrase("input: {} {}, dimension {}; double-click to edit",
                              each.empty() ? name_of(cell.slot) : tr_of(each), cell.row, cell.col))};
   }
 };
@@ -283,10 +284,10 @@ struct PointedBuilder {
 void add_lead(PointedScene& out, PointedBy by) {
   switch (by) {
     case PointedBy::pointer:
-      out.lead = out.short_lead = tr("Pointed at: ");
+      out.lead = out.short_lead = tr("Hovered: ");
       break;
     case PointedBy::keyboard:
-      out.lead = out.short_lead = tr("Chosen by keys: ");
+      out.lead = out.short_lead = tr("Selected by keyboard: ");
       break;
     case PointedBy::pin:
       out.lead = out.short_lead = tr("Pinned: ");

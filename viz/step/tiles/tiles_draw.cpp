@@ -369,7 +369,7 @@ void draw_other_part(const TilesPanel& panel, const TilesScene& scene, Box& area
   place.min.y += s.px(kPartTitle);
   list->AddLine({middle, area.min.y}, {middle, area.max.y}, colour_of(Token::line), std::max(1.0F, s.px(1)));
   if (event) return draw_beside(panel, place, *event);
-  draw_text_in(list, place, Align::centre, Face::text, 13, colour_of(Token::dim), tr("not begun"));
+  draw_text_in(list, place, Align::centre, Face::text, 13, colour_of(Token::dim), tr("not started"));
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ TextRuns entropy_words(const Sharpness& f, const StepPlace& at, const Recording&
   const std::string row = named.empty() ? phrase("Row {}: ", query) : phrase("Row {} “{}”: ", query, named);
   if (sees == 0) return {word(phrase("{}the mask leaves it no key.", row))};
   if (f.keys == 0) return {word(phrase("{}no weight yet.", row))};
-  if (!f.known) return {word(phrase("{}its weights do not add up to a number, so it has no entropy.", row))};
+  if (!f.known) return {word(phrase("{}its weights do not sum to a number, so it has no entropy.", row))};
   const std::string of = f.whole ? phrase("its {} keys", sees) : phrase("{} keys", f.keys);
   const std::string rest = f.whole ? "." : phrase("; it sees {}.", sees);
   const double alike = std::exp2(f.bits);
@@ -287,9 +287,9 @@ AttentionScene attention_scene(const Recording& rec, const StepPlace& at, std::i
   for (const std::string& one : tiles.words) count += (count.empty() ? "" : ", ") + one;
   scene.words = {
       entropy_words(scene.followed, at, rec, at.row),
-      woven(phrase("{} over the keys so far, log scale. A row that is not finished is the softmax of what it has seen.",
-                   place(0)),
-            {letter("P", TensorColour::p)}),
+      woven(
+          phrase("{} over the keys so far, log scale. An unfinished row is the softmax of what it has seen.", place(0)),
+          {letter("P", TensorColour::p)}),
       {word(count + ".")}};
   return scene;
 }
@@ -317,7 +317,7 @@ std::string attention_words(const Recording& rec, const StepPlace& at, std::int3
   for (const Part& part : weights.parts) {
     const std::int32_t c = key - part.first_key;
     if (c < 0 || c >= static_cast<std::int32_t>(part.p.size())) continue;
-    if (!std::isfinite(weights.sum)) return phrase("{}the row's weights do not add up to a number", place);
+    if (!std::isfinite(weights.sum)) return phrase("{}the row's weights do not sum to a number", place);
     const double share = weights.sum > 0 ? part.p[static_cast<std::size_t>(c)] * part.factor / weights.sum : 0;
     const KeyRange range = rec.problem.visible_keys(at.b, row);
     const bool finished = weights.weighed >= range.last - range.first;

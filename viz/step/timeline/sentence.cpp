@@ -16,8 +16,8 @@ TextRuns toy_title(std::int32_t h) {
   const TextRun s = letter("S", TensorColour::s);
   const bool first = h % 2 == 0;
   TextRuns out{{first ? tr("previous word") : tr("same letter"), Face::bold, Token::text, 0, false}, word("   ")};
-  const std::string rule = first ? phrase("{} is minus the squared distance to the word before", place(0))
-                                 : phrase("{} is 3 where two words begin alike, else 0", place(0));
+  const std::string rule = first ? phrase("{} is minus the squared distance to the previous word", place(0))
+                                 : phrase("{} is 3 if two words start with the same letter, otherwise 0", place(0));
   const TextRuns said = woven(rule, {s});
   out.insert(out.end(), said.begin(), said.end());
   return out;
@@ -74,12 +74,12 @@ SentenceScene sentence_scene(const Recording& rec, const StepPlace& at, bool toy
   scene.row = at.row;
   scene.query = row_word(rec, at.b, at.row);
   if (rec.labels.rows.empty() || rec.labels.columns.empty()) {
-    scene.too_many = tr("Only one side has words: arcs need words at the rows and at the columns.");
+    scene.too_many = tr("Only one side has words: arcs need words at the rows and columns.");
     return scene;
   }
   if (p.Lk > kMostArcWords) {
     scene.too_many =
-        phrase("{} words are too many for arcs, {} fit: the attention map shows them.", p.Lk, kMostArcWords);
+        phrase("{} words are too many for arcs, which allow {}: see the attention map.", p.Lk, kMostArcWords);
     return scene;
   }
   const std::int64_t place_in_keys = at.row + p.Lk - p.Lq;
@@ -93,8 +93,8 @@ SentenceScene sentence_scene(const Recording& rec, const StepPlace& at, bool toy
     scene.words.back().look = look_of(rec, at, scene, key);
   }
   scene.note =
-      woven(toy ? phrase("A toy in closed form: nothing was trained. Thickness is {} so far, 100 % together.", place(0))
-                : phrase("Thickness is {} so far, 100 % together.", place(0)),
+      woven(toy ? phrase("A closed-form toy: nothing was trained. Thickness is {} so far; together 100 %.", place(0))
+                : phrase("Thickness is {} so far; together 100 %.", place(0)),
             {letter("P / ℓ", TensorColour::p)});
   return scene;
 }
@@ -110,8 +110,10 @@ std::string arc_share_text(double share) {
 std::string arc_words(const SentenceScene& scene, const SentenceHead& head, std::int32_t key) {
   const auto arc = std::ranges::find(head.arcs, key, &SentenceArc::key);
   const std::string& named = scene.words[static_cast<std::size_t>(key)].word;
-  if (arc == head.arcs.end()) return phrase("head {}: “{}” has no share of “{}” yet", head.h, named, scene.query);
-  return phrase("head {}: “{}” has {} of “{}” so far", head.h, named, arc_share_text(arc->share), scene.query);
+  if (arc == head.arcs.end())
+    return phrase("head {}: “{}” gets no attention from “{}” yet", head.h, named, scene.query);
+  return phrase("head {}: “{}” gets {} of the attention of “{}” so far", head.h, named, arc_share_text(arc->share),
+                scene.query);
 }
 
 }  // namespace attn

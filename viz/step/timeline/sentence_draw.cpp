@@ -142,7 +142,7 @@ void draw_arcs(const Frame& f, const SentenceHead& head, bool above) {
   const float y = above ? (f.top + f.line_top) / 2 - f.s.px(8) : (f.bottom + f.line_bottom) / 2 - f.s.px(8);
   draw_text_in(f.list, {{f.words.front().min.x, y}, {f.words.back().max.x, y + f.s.px(16)}}, Align::centre, Face::text,
                13, colour_of(Token::dim),
-               head.finite ? tr("no weight of this row yet") : tr("the weights of this row do not add up to a number"));
+               head.finite ? tr("no weight of this row yet") : tr("the weights of this row do not sum to a number"));
 }
 
 void draw_head_line(const Frame& f, const Box& in, const SentenceHead& head, bool above) {
@@ -169,7 +169,7 @@ void take_pointer(const Frame& f, const Recording& rec, const StepPlace& at, con
       std::string words;
       for (const SentenceHead& head : f.scene.heads)
         words += arc_words(f.scene, head, static_cast<std::int32_t>(n)) + ".\n";
-      show_tooltip(words + tr("A click makes it the word that asks."));
+      show_tooltip(words + tr("Click to follow this word."));
     }
     ImGui::PopID();
     const std::int64_t row = static_cast<std::int64_t>(n) - rec.problem.Lk + rec.problem.Lq;

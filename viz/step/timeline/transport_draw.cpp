@@ -77,12 +77,11 @@ void step_row(Transport& t, bool narrow) {
 void m_group(Transport& t) {
   const auto& steps = t.scene.m_changes;
   arrow_button(t, "##step_m_previous", 22, 8, Arrow::left, !steps.empty() && steps.front() < t.scene.event,
-               tr("Step before this one where m of the row changes (Shift M)"), GoToLandmark{Landmark::m_change, -1},
-               0);
+               tr("Previous step in which the row's m changes (Shift M)"), GoToLandmark{Landmark::m_change, -1}, 0);
   const Box box = t.next(20, 0);
   draw_runs_in(t.list, box, Align::centre, 14, {{"m", Face::maths, TensorColour::m, 0, false}});
   arrow_button(t, "##step_m_next", 22, 8, Arrow::right, !steps.empty() && steps.back() > t.scene.event,
-               tr("Next step where m of the row changes (M)"), GoToLandmark{Landmark::m_change, 1}, 10);
+               tr("Next step in which the row's m changes (M)"), GoToLandmark{Landmark::m_change, 1}, 10);
 }
 
 void bookmark_group(Transport& t) {
@@ -91,7 +90,7 @@ void bookmark_group(Transport& t) {
   arrow_button(t, "##bookmark_previous", 22, 8, Arrow::left, !marks.empty() && marks.front() < t.scene.event,
                tr("Previous bookmark (Shift N)"), GoToLandmark{Landmark::bookmark, -1}, 2);
   const Box box = t.next(24, 2);
-  if (button(t, "##bookmark", box, true, here ? tr("Take the bookmark away (B)") : tr("Bookmark this step (B)")))
+  if (button(t, "##bookmark", box, true, here ? tr("Remove the bookmark (B)") : tr("Bookmark this step (B)")))
     t.commands.emplace_back(ToggleBookmark{t.scene.event});
   draw_ribbon(t.list, {box.centre().x, box.centre().y - t.s.px(6)}, 12, t.ink(true), here);
   arrow_button(t, "##bookmark_next", 22, 8, Arrow::right, !marks.empty() && marks.back() > t.scene.event,

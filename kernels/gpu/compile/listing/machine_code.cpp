@@ -127,10 +127,10 @@ Result<MachineCode> machine_code_of(const Sass& sass, std::string_view arch) {
     for (const Instruction& i : f.instructions) kept.instructions.push_back(i.text);
   }
   const std::size_t count = code.instructions();
-  if (count == 0) return fail(ErrorKind::failed, tr("The listing has no instruction."));
+  if (count == 0) return fail(ErrorKind::failed, tr("The listing has no instructions."));
   if (count > kMostInstructions || text_of(code).size() > kMostCodeBytes)
-    return fail(ErrorKind::cannot_run, phrase("{} instructions are more than the {} that a session keeps of a kernel.",
-                                              count, kMostInstructions));
+    return fail(ErrorKind::cannot_run,
+                phrase("{} instructions exceed the limit of {} per kernel in a session.", count, kMostInstructions));
   return code;
 }
 
@@ -145,7 +145,7 @@ std::string text_of(const MachineCode& code) {
 
 Result<MachineCode> machine_code_from(std::string_view text, std::string_view arch, const std::string& name) {
   if (text.size() > kMostCodeBytes)
-    return bad_input(phrase("{} has {} bytes of machine code; {} can be read.", name, text.size(), kMostCodeBytes));
+    return bad_input(phrase("{} has {} bytes of machine code; the limit is {}.", name, text.size(), kMostCodeBytes));
   MachineCode code{std::string(arch), {}};
   std::size_t count = 0, line_number = 0;
   while (!text.empty()) {
@@ -167,7 +167,7 @@ Result<MachineCode> machine_code_from(std::string_view text, std::string_view ar
       return bad_input(phrase("{} has more than {} instructions.", name, kMostInstructions));
     code.functions.back().instructions.emplace_back(line.substr(2));
   }
-  if (count == 0) return bad_input(phrase("{} has no instruction.", name));
+  if (count == 0) return bad_input(phrase("{} has no instructions.", name));
   return code;
 }
 

@@ -198,7 +198,7 @@ Result<Sass> parse_sass(std::string_view text) {
     reader.read(line);
   }
   if (reader.instructions() == 0) {
-    return fail(ErrorKind::failed, tr("nvdisasm printed no instruction of this machine code."));
+    return fail(ErrorKind::failed, tr("nvdisasm printed no instructions for this machine code."));
   }
   return reader.take();
 }

@@ -69,15 +69,15 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const Options& o
                         const ArchLimits& arch) {
   if (!layout_of(p, o).fits) {
     return bad_input(
-        phrase("{} takes Br and Bc of 16, 32, 64 or 128 whose warps share all of its tiles alike: with {} threads not "
-               "{} x {}. 64 x 128 with 256 threads would do.",
+        phrase("{} needs Br and Bc of 16, 32, 64 or 128, divided evenly among its warps: not with {} threads "
+               "for {} x {}. 64 x 128 with 256 threads works.",
                row.id, o.threads, o.br, o.bc));
   }
   const std::int64_t bytes = shared_bytes(p, o);
   if (bytes <= arch.shared_block) return ok();
   return bad_input(
-      phrase("{} at {} x {}, {} stages, D = {}, Dv = {} needs {} bytes of shared memory a block; {} has {}. Take a "
-             "smaller Br or Bc or fewer stages, or leave the tile out.",
+      phrase("{} at {} x {}, {} stages, D = {}, Dv = {} needs {} bytes of shared memory per block; {} has {}. "
+             "Use a smaller Br or Bc or fewer stages, or omit the tile.",
              row.id, o.br, o.bc, o.stages, p.D, p.Dv, bytes, d.arch, arch.shared_block));
 }
 
@@ -117,9 +117,8 @@ KernelRow flash_bwd_row() {
   row.architectures = kArchs;
   row.dtypes = kHalves;
   row.options = kOptions;
-  row.what = marked("FlashAttention-2's backward in f16 and bf16 on tensor cores, the key tile outside.");
-  row.teaches =
-      marked("Five products a tile on tensor cores; dQ is added up by blocks in fp32, in any order or in turns.");
+  row.what = marked("FlashAttention-2's backward pass in f16 and bf16 on tensor cores, with the key tile outside.");
+  row.teaches = marked("Five products per tile on tensor cores; blocks add up dQ in fp32, in any order or in turns.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 2; PTX ISA, mma.m16n8k16");
   row.products = {Pipe::tensor_half, 1};
   row.d_q_sums = d_q_sums;

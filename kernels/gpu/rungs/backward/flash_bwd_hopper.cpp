@@ -19,12 +19,13 @@ constexpr std::int64_t kThreadsOfRows = 128, kThreadsOfDq = 256;
 
 Result<void> check_problem(const KernelRow& row, const Problem& p) {
   if (p.D != p.Dv || (p.D != 64 && p.D != 128))
-    return fail(ErrorKind::cannot_run,
-                phrase("{} takes D = Dv = 64 or 128, not D = {}, Dv = {}; flash_bwd takes all.", row.id, p.D, p.Dv));
+    return fail(
+        ErrorKind::cannot_run,
+        phrase("{} supports D = Dv = 64 or 128, not D = {}, Dv = {}; flash_bwd supports all.", row.id, p.D, p.Dv));
   if (p.changes_scores())
-    return fail(ErrorKind::cannot_run, phrase("{} takes no bias, softcap or ALiBi; flash_bwd takes them.", row.id));
+    return fail(ErrorKind::cannot_run, phrase("{} does not support bias, softcap or ALiBi; flash_bwd does.", row.id));
   if (std::max(p.Lq, p.Lk) > kMostRows)
-    return fail(ErrorKind::cannot_run, phrase("{} counts rows and keys in 32 bits: up to {}.", row.id, kMostRows));
+    return fail(ErrorKind::cannot_run, phrase("{} counts rows and keys in 32 bits: at most {}.", row.id, kMostRows));
   return ok();
 }
 
@@ -72,13 +73,16 @@ KernelRow flash_bwd_hopper_row() {
   row.architectures = kHopper;
   row.dtypes = kHalves;
   row.options = kOptions;
-  row.what = marked("The backward in f16 and bf16 by Hopper's own means: TMA, wgmma, scores computed transposed.");
+  row.what = marked(
+      "The backward pass in f16 and bf16 with Hopper's own features: TMA, wgmma, scores computed "
+      "transposed.");
   row.teaches = marked(
-      "Keys as rows: P and dS leave the tensor cores as the factors that dV and dK want, and dQ leaves by the copy "
-      "engine.");
+      "Keys as rows: P and dS leave the tensor cores in the form that dV and dK need, and dQ leaves "
+      "through the copy engine.");
   row.source = marked("Shah et al. 2024, FlashAttention-3; PTX ISA, wgmma and cp.reduce.async.bulk");
   row.elsewhere = marked(
-      "wgmma and the tensor maps that it lives on are Hopper's alone; flash_bwd is the fastest in f16 and bf16 there");
+      "wgmma and the tensor maps it needs exist only on Hopper; elsewhere flash_bwd is the fastest in "
+      "f16 and bf16");
   row.products = {Pipe::warpgroup_half, 1};
   row.d_q_sums = d_q_sums;
   row.deterministic = &kDeterministic;

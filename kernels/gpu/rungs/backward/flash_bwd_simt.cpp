@@ -46,8 +46,8 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   const std::int64_t bytes = shared_bytes(p, *resolved);
   if (bytes > arch->shared_block) {
     return bad_input(
-        phrase("{} at {} x {}, D = {} needs {} bytes of shared memory a block; {} has {}. Take a "
-               "smaller Br or Bc, or leave the tile out.",
+        phrase("{} at {} x {}, D = {} needs {} bytes of shared memory per block; {} has {}. Use a smaller Br or "
+               "Bc, or omit the tile.",
                row.id, resolved->br, resolved->bc, p.D, bytes, d.arch, arch->shared_block));
   }
   std::vector<Launch> launches{
@@ -75,9 +75,8 @@ KernelRow flash_bwd_simt_row() {
   row.architectures = kArchs;
   row.dtypes = kFp32;
   row.options = kOptions;
-  row.what = marked("FlashAttention-2's backward in fp32 on CUDA cores, the key tile outside.");
-  row.teaches =
-      marked("S and P are computed again from LSE, a tile at a time: neither they nor dS reach device memory.");
+  row.what = marked("FlashAttention-2's backward pass in fp32 on CUDA cores, with the key tile outside.");
+  row.teaches = marked("S and P are recomputed from LSE, a tile at a time: neither they nor dS reach device memory.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 2");
   row.deterministic = &kDeterministic;
   row.plan = plan;

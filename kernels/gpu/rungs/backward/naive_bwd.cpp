@@ -37,8 +37,8 @@ KernelRow naive_bwd_row() {
   row.rung = "3b";
   row.order = *order_named("naive-backward");
   row.options = kOptions;
-  row.what = marked("The backward of the textbook on a GPU: P and dS as whole matrices in device memory.");
-  row.teaches = marked("Thousands of threads, and what it costs to store P and dS: the baseline of every backward.");
+  row.what = marked("The textbook backward pass on a GPU: P and dS as whole matrices in device memory.");
+  row.teaches = marked("Thousands of threads, and the cost of storing P and dS: the baseline of every backward pass.");
   row.source = marked("the definition; Dao et al. 2022, FlashAttention, algorithm 3");
   row.stores_scores = true;
   row.score_reads = 2;

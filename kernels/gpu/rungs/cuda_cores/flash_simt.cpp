@@ -50,8 +50,8 @@ Result<Options> options_for(const KernelRow& row, const Problem& p, Options o, c
   if (auto good = check_rows_per_thread(row, *resolved); !good) return tl::unexpected(good.error());
   if (const std::int64_t bytes = shared_bytes(p, *resolved); bytes > arch->shared_block) {
     return bad_input(
-        phrase("{} at {} x {}, D = {} needs {} bytes of shared memory a block; {} has {}. Take a "
-               "smaller Br or Bc, or leave the tile out.",
+        phrase("{} at {} x {}, D = {} needs {} bytes of shared memory per block; {} has {}. Use a smaller Br or "
+               "Bc, or omit the tile.",
                row.id, resolved->br, resolved->bc, p.D, bytes, d.arch, arch->shared_block));
   }
   return resolved;
@@ -71,50 +71,51 @@ TraceFacts trace(const Problem&, const Options&) {
 
 std::span<const Experiment> flash_simt_experiments() {
   static const std::array kTable{
-      Experiment{
-          .id = "pad_away",
-          .title = marked("Pad the shared tile away"),
-          .rung = "flash_simt",
-          .question = marked("What are the 4 floats between the rows of Q and K in shared memory for?"),
-          .change = marked("The rows lie close together: k_stride 32 in place of 36."),
-          .answer = marked("On an H100 (L = 4096, H = 16, D = 64): 3.76 ms in place of 2.09, and 475 million bank "
-                           "conflicts in place of 6: rows that are read together lie in the same banks.")},
-      Experiment{
-          .id = "drop_prefetch",
-          .title = marked("Drop the prefetch"),
-          .rung = "flash_simt",
-          .question =
-              marked("What does it bring that the next chunk of K or V is on its way while this one is multiplied?"),
-          .change = marked("Every copy is waited for before the multiplication that stands beside it begins."),
-          .answer = marked("On an H100 (L = 4096, H = 16, D = 64): 2.28 ms in place of 2.09, 1.09 times as long; one "
-                           "block an SM has no other warps to fill the wait.")},
+      Experiment{.id = "pad_away",
+                 .title = marked("Pad the shared tile away"),
+                 .rung = "flash_simt",
+                 .question = marked("What are the 4 floats between the rows of Q and K in shared memory for?"),
+                 .change = marked("The rows are contiguous: k_stride 32 instead of 36."),
+                 .answer = marked(
+                     "On an H100 (L = 4096, H = 16, D = 64): 3.76 ms instead of 2.09, and 475 million bank conflicts "
+                     "instead of 6: rows read together fall into the same banks.")},
+      Experiment{.id = "drop_prefetch",
+                 .title = marked("Drop the prefetch"),
+                 .rung = "flash_simt",
+                 .question = marked("What does loading the next chunk of K or V during the multiplication gain?"),
+                 .change = marked("Every copy is waited for before the multiplication next to it starts."),
+                 .answer = marked(
+                     "On an H100 (L = 4096, H = 16, D = 64): 2.28 ms instead of 2.09, 1.09 times as long; with one "
+                     "block per SM, there are no other warps to fill the wait.")},
       Experiment{
           .id = "divide_every_tile",
           .title = marked("Divide in every tile"),
           .rung = "flash_simt",
-          .question = marked("What did FlashAttention-2 save by dividing by l once, at the end?"),
-          .change = marked("O is kept normalised, as FlashAttention-1 keeps it: with every key tile the row's sum goes "
-                           "over its 16 lanes, and P and O are multiplied by its inverse."),
-          .answer = marked("On an H100 (L = 4096, H = 16, D = 64): 2.27 ms in place of 2.09, 1.09 times as long: that "
-                           "is what one division at the end saves.")},
-      Experiment{
-          .id = "expf",
-          .title = marked("expf for exp2"),
-          .rung = "flash_simt",
-          .question = marked("Why are the scores kept in base 2?"),
-          .change = marked("P by expf, which is exp2 of a product, with the care for large and small arguments that it "
-                           "takes."),
-          .answer = marked("On an H100 (L = 4096, H = 16, D = 64): 2.12 ms in place of 2.09, 1.02 times as long, with "
-                           "the same error.")},
+          .question = marked("What did FlashAttention-2 save by dividing by l only once, at the end?"),
+          .change = marked("O stays normalised, as in FlashAttention-1: for every key tile, the row's sum is exchanged "
+                           "among its 16 lanes, and P and O are multiplied by its inverse."),
+          .answer =
+              marked("On an H100 (L = 4096, H = 16, D = 64): 2.27 ms instead of 2.09, 1.09 times as long: that is "
+                     "what one division at the end saves.")},
+      Experiment{.id = "expf",
+                 .title = marked("expf for exp2"),
+                 .rung = "flash_simt",
+                 .question = marked("Why are the scores kept in base 2?"),
+                 .change = marked(
+                     "P uses expf, which is exp2 of a product plus the care it takes with large and small arguments."),
+                 .answer = marked(
+                     "On an H100 (L = 4096, H = 16, D = 64): 2.12 ms instead of 2.09, 1.02 times as long, with the "
+                     "same error.")},
       Experiment{
           .id = "half_warps",
           .title = marked("Half the warps"),
           .rung = "flash_simt",
-          .question = marked("Do 4 warps over 64 query rows do what 8 over 128 do, if twice as many blocks fit?"),
-          .change = marked("Br = 64 and 128 threads in place of 128 and 256; a thread has as many rows as before."),
-          .answer = marked("On an H100 (L = 4096, H = 16, D = 64): 2.07 ms against 2.09, 1 %: 168 registers let 3 "
-                           "blocks of 4 warps stand where 1 of 8 did, 18.8 % of occupancy in place of 12.5, and each "
-                           "reads K and V anew."),
+          .question = marked("Are 4 warps over 64 query rows as good as 8 over 128, if twice as many blocks fit?"),
+          .change = marked("Br = 64 and 128 threads instead of 128 and 256; each thread has as many rows as before."),
+          .answer =
+              marked("On an H100 (L = 4096, H = 16, D = 64): 2.07 ms instead of 2.09, 1 % faster: with 168 registers, "
+                     "3 blocks of 4 warps fit where 1 of 8 did, 18.8 % occupancy instead of 12.5, but each block "
+                     "reads K and V again."),
           .options = {.br = 64, .bc = 128, .threads = 128},
           .more_blocks = true},
   };
@@ -134,7 +135,7 @@ KernelRow flash_simt_row() {
   row.dtypes = kFp32;
   row.options = kOptions;
   row.what = marked("FlashAttention-2 in fp32 on CUDA cores, one kernel.");
-  row.teaches = marked("The softmax is taken while the keys go by: S and P never reach device memory.");
+  row.teaches = marked("The softmax is computed as the keys stream by: S and P never reach device memory.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 1");
   row.experiments = flash_simt_experiments();
   row.plan = plan;

@@ -37,7 +37,7 @@ KernelRow naive_row() {
   row.order = Order::naive;
   row.options = kOptions;
   row.what = marked("The textbook on a GPU: S and P as whole matrices in device memory.");
-  row.teaches = marked("Thousands of threads, and what it costs to store S and P: the baseline of every comparison.");
+  row.teaches = marked("Thousands of threads, and the cost of storing S and P: the baseline of every comparison.");
   row.source = "definition";
   row.stores_scores = true;
   row.score_reads = 3;

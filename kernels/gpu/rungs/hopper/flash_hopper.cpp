@@ -32,7 +32,7 @@ constexpr std::int32_t kUsualSms = 132;  // of a device that stands for an archi
 
 Result<void> check_problem(const KernelRow& row, const Problem& p) {
   if (std::max(p.Lq * (p.Hq / p.Hkv), p.Lk) > kMostRows)
-    return fail(ErrorKind::cannot_run, phrase("{} counts rows and keys in 32 bits: up to {}.", row.id, kMostRows));
+    return fail(ErrorKind::cannot_run, phrase("{} counts rows and keys in 32 bits: at most {}.", row.id, kMostRows));
   return ok();
 }
 
@@ -54,8 +54,8 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const HopperTile
                         const ArchLimits& arch) {
   if (o.threads != 128 * (t.consumers + 1))
     return bad_input(
-        phrase("{} takes {} threads for {} query rows of a tile, a warpgroup for every 64 "
-               "and one that copies; not {}.",
+        phrase("{} needs {} threads for {} query rows per tile, one warpgroup per 64 rows and one that copies; "
+               "not {}.",
                row.id, 128 * (t.consumers + 1), o.br, o.threads));
   if (t.step == 3 && t.consumers != 2)
     return bad_input(phrase("{} at step 3 has two consumers that take turns: 128 query rows, not {}.", row.id, o.br));
@@ -64,26 +64,26 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const HopperTile
         phrase("{} packs 1, 2, 4, 8 or 16 heads that share keys, here {}; not {}.", row.id, p.Hq / p.Hkv, t.pack));
   if (t.copies == Copies::none && needs_copies(p))
     return bad_input(
-        phrase("{} reads tensors whose rows begin on 16 bytes. With D = {}, Dv = {} they do not: copies = 1 copies "
-               "what does not.",
+        phrase("{} reads tensors whose rows are aligned to 16 bytes. With D = {}, Dv = {} they are not: copies "
+               "= 1 copies those.",
                row.id, p.D, p.Dv));
   if (t.form == 4 && (t.consumers < 2 || t.consumers > 3 || t.slots % 2 != 0))
-    return bad_input(phrase("{} in form 4 takes 128 or 192 query rows and an even number of stages.", row.id));
+    return bad_input(phrase("{} in form 4 needs 128 or 192 query rows and an even number of stages.", row.id));
   if (t.late && (t.form == 4 || t.queries != 2))
-    return bad_input(phrase("{} hands O's rows back late in form 5 with two buffers of Q alone.", row.id));
+    return bad_input(phrase("{} hands O's rows back late only in form 5 with two Q buffers.", row.id));
   if (t.half >= t.keys || t.half % 16 != 0)
     return bad_input(
-        phrase("{} takes a half step of fewer than {} keys, in steps of 16; not {}.", row.id, t.keys, t.half));
+        phrase("{} needs a half step of fewer than {} keys, in steps of 16; not {}.", row.id, t.keys, t.half));
   if (const std::int64_t takes = registers_of(p, t), has = registers_for(t); takes > has)
     return bad_input(
-        phrase("{} at {} x {}, form {}, Dv = {} would hold S, P and O in {} registers a thread; {} consumers have "
-               "{} each. Take fewer keys or rows.",
+        phrase("{} at {} x {}, form {}, Dv = {} would hold S, P and O in {} registers per thread; {} consumers "
+               "have {} each. Use fewer keys or rows.",
                row.id, o.br, t.keys, t.form, p.Dv, takes, t.consumers, has));
   const std::int64_t bytes = shared_bytes(p, t);
   if (bytes > arch.shared_block)
     return bad_input(
-        phrase("{} at {} x {}, {} stages, {} buffers of Q, D = {}, Dv = {} needs {} bytes of shared "
-               "memory a block; {} has {}. Take fewer.",
+        phrase("{} at {} x {}, {} stages, {} Q buffers, D = {}, Dv = {} needs {} bytes of shared memory per "
+               "block; {} has {}. Use fewer.",
                row.id, o.br, t.keys, t.slots, t.queries, p.D, p.Dv, bytes, d.arch, arch.shared_block));
   return ok();
 }
@@ -161,10 +161,10 @@ std::span<const Experiment> experiments() {
       .id = "maximum_first",
       .title = marked("The maximum first"),
       .rung = "flash_hopper",
-      .question = marked("What does it bring to start the exponentials before the maximum is known?"),
-      .change = marked("step = 10: each key tile's maximum is found first, and consumers take no turns."),
-      .answer = marked("On an H100 (f16, B = 4, L = 4096, H = 16, D = 64): 538 us in place of 488, 1.10 times as long. "
-                       "Turns alone change nothing, and without turns the guess brings half as much."),
+      .question = marked("What does starting the exponentials before the maximum is known gain?"),
+      .change = marked("step = 10: each key tile's maximum is found first, and consumers do not take turns."),
+      .answer = marked("On an H100 (f16, B = 4, L = 4096, H = 16, D = 64): 538 us instead of 488, 1.10 times as long. "
+                       "Turns alone change nothing, and the guess without turns brings half as much."),
       .options = kMaximumFirst}};
   return kTable;
 }
@@ -206,23 +206,24 @@ FragmentLayout make_layout() {
   layout.padded = padded_row;
   layout.swizzled = swizzled;
   layout.tiles = {
-      by_descriptor(marked("operand A, by a descriptor"),
-                    marked("No lane ever holds it: TMA writes it, and the tensor cores read it themselves. The "
-                           "number in a cell is its bank.")),
+      by_descriptor(
+          marked("operand A, by a descriptor"),
+          marked("No lane ever holds it: TMA writes it, and the tensor cores read it directly. The number in a "
+                 "cell is its bank.")),
       by_descriptor(marked("operand B, by a descriptor"),
                     marked("No lane ever holds it: TMA writes it, and all four warps' tensor cores read the same "
                            "tile. The number in a cell is its bank.")),
       two_sums(marked("first warp's rows, 16 of the N sums,"),
-               marked("As mma.sync has it, warp by warp. Look at P next: the same lane has the same "
-                      "element.")),
-      weights_in_a(marked("first warp's rows of operand A, in registers,"),
-                   marked("Each lane has just what it had of S, two to a register: of the two operands this one "
-                          "may come from registers, so P takes no way through memory.")),
+               marked("As with mma.sync, warp by warp. Look at P next: the same lane has the same element.")),
+      weights_in_a(
+          marked("first warp's rows of operand A, in registers,"),
+          marked("Each lane has exactly what it had of S, two per register. This operand may come from registers, "
+                 "so P does not pass through memory.")),
       by_descriptor(marked("operand B, by a descriptor, transposed"),
-                    marked("No lane ever holds it: the descriptor says that the sum runs down the rows, and the "
-                           "tensor cores turn it as they read.")),
+                    marked("No lane ever holds it: the descriptor says that the sum runs down the rows, and the tensor "
+                           "cores transpose it while reading.")),
       two_sums(marked("first warp's rows, 16 of the N sums,"),
-               marked("The sum of all key tiles stays here; it leaves through the rows where Q stood.")),
+               marked("The sum over all key tiles stays here; it leaves through the rows that held Q.")),
   };
   FragmentRow& o = layout.tiles.back();
   o.shared = four_matrices;
@@ -261,13 +262,14 @@ KernelRow flash_hopper_row() {
   row.layouts = kEither;
   row.outputs = kAnyOutput;
   row.options = kOptions;
-  row.what = marked("Attention in f16 and bf16 by Hopper's own means: TMA, wgmma, warpgroups with roles of their own.");
+  row.what = marked("Attention in f16 and bf16 with Hopper's own features: TMA, wgmma, specialised warpgroups.");
   row.teaches = marked(
-      "One warpgroup copies, the others cover each other's softmax; "
-      "blocks stay and take tiles from a counter.");
+      "One warpgroup copies, the others cover each other's softmax; persistent blocks take tiles from "
+      "a counter.");
   row.source = marked("Shah et al. 2024, FlashAttention-3; PTX ISA, wgmma and cp.async.bulk.tensor");
   row.elsewhere = marked(
-      "wgmma and the tensor maps that it lives on are Hopper's alone; flash_mma is the fastest in f16 and bf16 there");
+      "wgmma and the tensor maps it needs exist only on Hopper; elsewhere flash_mma is the fastest in "
+      "f16 and bf16");
   row.products = {Pipe::warpgroup_half, 1};
   row.fragments = &fragments();
   row.experiments = experiments();

@@ -92,7 +92,7 @@ std::string words_of(const Problem& p, Copies copies) {
     bytes += bytes_of(c);
   }
   if (names.empty()) return names;
-  return phrase("; copies of {} with rows on 16 bytes, {} in all", names, format_bytes(bytes));
+  return phrase("; copies of {} with rows aligned to 16 bytes, {} in total", names, format_bytes(bytes));
 }
 
 }  // namespace attn::gpu

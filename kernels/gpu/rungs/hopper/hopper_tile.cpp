@@ -10,24 +10,25 @@
 
 namespace attn::gpu {
 
-constexpr Option kHopperForm{.name = "form",
-                             .title = marked("form"),
-                             .help = marked("4: consumers that overlap within; 5: consumers that cover each other"),
-                             .tuned = true};
+constexpr Option kHopperForm{
+    .name = "form",
+    .title = marked("form"),
+    .help = marked("4: consumers that overlap within themselves; 5: consumers that cover each other"),
+    .tuned = true};
 constexpr Option kHopperQueries{
-    .name = "queries", .title = marked("Q buffers"), .help = marked("Buffers of Q a warpgroup"), .tuned = true};
+    .name = "queries", .title = marked("Q buffers"), .help = marked("Q buffers per warpgroup"), .tuned = true};
 constexpr Option kHopperPack{
     .name = "pack", .title = marked("pack"), .unit = marked("heads"), .help = marked("Heads packed as rows of a tile")};
 constexpr Option kHopperSplit{
     .name = "split",
     .title = marked("split"),
     .unit = marked("eighths"),
-    .help = marked("Part of the keys whose product with V runs under the exponentials of the rest"),
+    .help = marked("Part of the keys whose product with V runs during the exponentials of the rest"),
     .tuned = true};
 constexpr Option kHopperHalf{.name = "half",
                              .title = marked("half step"),
                              .unit = marked("keys"),
-                             .help = marked("Keys of the shorter step on the diagonal; 0: there is none"),
+                             .help = marked("Keys of the shorter step on the diagonal; 0: none"),
                              .tuned = true};
 
 namespace {
@@ -41,26 +42,26 @@ constexpr std::int64_t kSteps[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 constexpr Option kHopperStep{
     .name = "step",
     .title = marked("step"),
-    .help = marked(
-        "How many of its ideas are in: 1 TMA and wgmma; 2 two consumers and a ring; 3 they take turns; 4 overlap "
-        "within, in place of turns; 5 consumers that cover each other, in place of 3 and 4; 6 P V of the first keys "
-        "early; 7 blocks that stay; 8 longest first, waves evened; 9 diagonal by halves and skips; 10 m moves past "
-        "2^8 alone; 11 exponentials before the maximum, S in turns, where P V is one product"),
+    .help = marked("How many of its ideas are active: 1 TMA and wgmma; 2 two consumers and a ring; 3 they take "
+                   "turns; 4 overlap within themselves, instead of turns; 5 consumers that cover each other, "
+                   "instead of 3 and 4; 6 P V of the first keys early; 7 persistent blocks; 8 longest first, even "
+                   "waves; 9 diagonal by halves and skips; 10 m moves only past 2^8; 11 exponentials before the "
+                   "maximum, S in turns, where P V is one product"),
     .swept = kSteps};
 constexpr Option kHopperLate{
     .name = "late",
     .title = marked("late hand-back"),
-    .help = marked("The rows of shared memory that O leaves through are free again under the next query tile"),
+    .help = marked("The rows of shared memory that O leaves through are released during the next query tile"),
     .swept = kNoYes};
 constexpr Option kHopperTurns{.name = "turns",
                               .title = marked("turns"),
-                              .help = marked("In form 4 consumers take turns at starting products"),
+                              .help = marked("In form 4, consumers take turns starting products"),
                               .tuned = true,
                               .swept = kNoYes};
 constexpr Option kHopperCopies{
     .name = "copies",
     .title = marked("copies"),
-    .help = marked("Tensors copied to rows that begin on 16 bytes: 0 none; 1 those whose rows do not; 2 all"),
+    .help = marked("Tensors copied so that their rows are aligned to 16 bytes: 0 none; 1 those that are not; 2 all"),
     .swept = kCopyKinds};
 
 namespace {
@@ -304,20 +305,20 @@ std::string words_of(const Problem& p, const HopperTile& t, std::int32_t sms) {
   std::string words = n * heads <= sms ? phrase("{} query tiles for {} multiprocessors", n * heads, sms)
                       : more > 0 ? phrase("{:.1f} waves: rows shared out {} … {}", waves, kRowsOfPiece * (each + 1),
                                           kRowsOfPiece * each)
-                                 : phrase("{:.1f} waves of {} rows a tile", waves, kRowsOfPiece * each);
+                                 : phrase("{:.1f} waves of {} rows per tile", waves, kRowsOfPiece * each);
   words += t.form == 4        ? phrase("; {} consumers that overlap within themselves", t.consumers)
            : t.consumers == 1 ? phrase("; one consumer")
            : t.step < 5       ? phrase("; {} consumers", t.consumers)
                               : phrase("; {} consumers that cover each other", t.consumers);
-  words += phrase("; {} keys a tile, {} slots", t.keys, t.slots);
-  if (t.queries == 2) words += phrase("; two buffers of Q: {:.0f} key tiles a query tile", mean_key_tiles(p, t));
-  if (t.late) words += phrase("; O's rows free again under the next tile");
+  words += phrase("; {} keys per tile, {} slots", t.keys, t.slots);
+  if (t.queries == 2) words += phrase("; two Q buffers: {:.0f} key tiles per query tile", mean_key_tiles(p, t));
+  if (t.late) words += phrase("; O's rows released during the next tile");
   if (t.step >= kGuessesFrom && t.form == 5 && t.split == 0)
     words += phrase("; exponentials before the maximum, S in turns");
   if (t.split > 0) words += phrase("; P V of {} keys first", t.keys / 16 * t.split / 8 * 16);
-  if (t.half > 0) words += phrase("; half steps of {} keys at the edge of the mask", t.half);
+  if (t.half > 0) words += phrase("; half steps of {} keys at the mask's edge", t.half);
   if (t.pack > 1)
-    words += phrase("; {} heads packed, alone they fill {:.0f} % of their rows", t.pack, 100 * filled(p.Lq));
+    words += phrase("; {} heads packed, alone they would fill {:.0f} % of their rows", t.pack, 100 * filled(p.Lq));
   return words + words_of(p, t.copies);
 }
 

@@ -34,7 +34,7 @@ bool starts_early(std::string_view arch) {
 Result<void> check_problem(const KernelRow& row, const Problem& p) {
   if (std::max(split_rows(p), p.Lk) > kMostKeys || p.B > kMostKeys)
     return fail(ErrorKind::cannot_run,
-                phrase("{} counts rows, keys and batches in 32 bits: up to {}.", row.id, kMostKeys));
+                phrase("{} counts rows, keys and batches in 32 bits: at most {}.", row.id, kMostKeys));
   return ok();
 }
 
@@ -42,13 +42,13 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const Options& o
                         const ArchLimits& arch) {
   if (const std::int64_t takes = split_registers(p, o); takes > kSplitRegisters)
     return bad_input(
-        phrase("{} at {} x {}, Dv = {} would hold S and O in {} registers a thread; up to {} go. Take "
-               "fewer rows or keys, or leave the tile out.",
+        phrase("{} at {} x {}, Dv = {} would hold S and O in {} registers per thread; at most {} fit. Use fewer "
+               "rows or keys, or omit the tile.",
                row.id, o.br, o.bc, p.Dv, takes, kSplitRegisters));
   if (const std::int64_t bytes = split_shared_bytes(p, o); bytes > arch.shared_block)
     return bad_input(
-        phrase("{} at {} x {}, {} threads, {} stages, D = {}, Dv = {} needs {} bytes of shared memory a "
-               "block; {} has {}. Take fewer threads or stages, or leave them out.",
+        phrase("{} at {} x {}, {} threads, {} stages, D = {}, Dv = {} needs {} bytes of shared memory per "
+               "block; {} has {}. Use fewer threads or stages, or omit them.",
                row.id, o.br, o.bc, o.threads, o.stages, p.D, p.Dv, bytes, d.arch, arch.shared_block));
   return ok();
 }
@@ -105,7 +105,7 @@ constexpr ProblemAxis kAxes[] = {
            return std::vector<std::int64_t>{1024, 4096, 16384, 65536};
          }},
     {.name = "G",
-     .title = marked("query heads a key head"),
+     .title = marked("query heads per key head"),
      .unit = marked("query heads"),
      .of = [](const Problem& p) { return p.Hq / std::max<std::int64_t>(1, p.Hkv); },
      .put =
@@ -119,7 +119,7 @@ constexpr ProblemAxis kAxes[] = {
            return std::vector<std::int64_t>{1, 2, 4, 8, 16};
          }},
     {.name = "page",
-     .title = marked("keys a page"),
+     .title = marked("keys per page"),
      .unit = "keys",
      .of = [](const Problem& p) { return p.storage.page; },
      .put = [](Problem& p, std::int64_t value) { p = with_pages(std::move(p), value); },
@@ -145,7 +145,7 @@ KernelRow flash_splitkv_row() {
                                         {&kSplits, 1, 1024, 1, 1}};
   KernelRow row = common_row();
   row.id = "flash_splitkv";
-  row.title = marked("flash with keys split");
+  row.title = marked("flash with split keys");
   row.rung = "10";
   row.order = Order::flash;
   row.architectures = kWithAsyncCopies;
@@ -153,11 +153,12 @@ KernelRow flash_splitkv_row() {
   row.storages = kBoth;
   row.options = kOptions;
   row.axes = kAxes;
-  row.what = marked("Attention for decoding: few queries, whose keys many blocks share out.");
-  row.teaches =
-      marked("Keys are cut wherever it suits the machine: (m, l, O) of any two sets of them merge into that of both.");
+  row.what = marked("Attention for decoding: few queries, with the keys shared out to many blocks.");
+  row.teaches = marked(
+      "Keys can be split wherever it suits the machine: (m, l, O) of any two sets merge into that of "
+      "both.");
   row.source = marked("Dao et al. 2023, Flash-Decoding; PTX ISA, mma.sync m16n8k16");
-  row.elsewhere = marked("its copies are cp.async, which begins with sm_80; flash_mma takes f16 there");
+  row.elsewhere = marked("its copies use cp.async, which needs sm_80; flash_mma supports f16 there");
   row.products = {Pipe::tensor_half, 1};
   row.tiles = candidates;
   row.reason = reason;

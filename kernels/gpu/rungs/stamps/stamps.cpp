@@ -45,7 +45,7 @@ std::string with_spaces(std::string name) {
 }
 
 Error refused(const Plan& plan, std::string words) {
-  return {ErrorKind::cannot_run, phrase("{} keeps no timeline: {}", plan.kernel->id, words)};
+  return {ErrorKind::cannot_run, phrase("{} cannot record a timeline: {}", plan.kernel->id, words)};
 }
 
 }  // namespace
@@ -69,15 +69,16 @@ std::uint64_t StampPlan::room_of(std::int64_t block) const {
 
 Result<StampPlan> plan_stamps(const Plan& plan, const KernelSource& source, const StampRequest& request) {
   const KernelRow& row = *plan.kernel;
-  if (row.stamps == nullptr) return tl::unexpected(refused(plan, tr("it has no recorder of its pipeline.")));
+  if (row.stamps == nullptr) return tl::unexpected(refused(plan, tr("it has no code that records its pipeline.")));
   const StampSizes sizes = row.stamps(plan);
   const bool own = !sizes.states.empty();
   if (!can_stamp(source, row.id)) {
-    return tl::unexpected(
-        refused(plan, own ? phrase("its text ({}) has no line ATTN_LANE(...);.", source.name)
-                          : phrase("its text ({}) has no lines of ATTN_STAMP(...). Take them over from "
-                                   "the shipped source, or set the copy aside.",
-                                   source.name)));
+    return tl::unexpected(refused(
+        plan,
+        own ? phrase("its source ({}) has no line ATTN_LANE(...);.", source.name)
+            : phrase("its source ({}) has no ATTN_STAMP(...) lines. Copy them from the original source, or move your "
+                     "copy away.",
+                     source.name)));
   }
   StampPlan p;
   p.entry = sizes.entry.empty() ? row.id : sizes.entry;
@@ -88,7 +89,7 @@ Result<StampPlan> plan_stamps(const Plan& plan, const KernelSource& source, cons
   if (p.grid * sizes.lanes > kMostHeads)
     return tl::unexpected(refused(plan, phrase("its {} blocks have more than {} lanes.", p.grid, kMostHeads)));
   if (request.first < 0 || request.blocks < 1 || request.first > p.grid - request.blocks) {
-    return bad_input(phrase("blocks {} to {} are not in the launch: it has 0 to {}.", request.first,
+    return bad_input(phrase("blocks {} to {} are not in the launch, which has 0 to {}.", request.first,
                             request.first + request.blocks - 1, p.grid - 1));
   }
   if (sizes.query_tiles >= kStampNoTile || sizes.key_tiles >= kStampNoTile)
@@ -110,8 +111,8 @@ Result<StampPlan> plan_stamps(const Plan& plan, const KernelSource& source, cons
   }
   if (p.args.detail_log2 > kMostLog2 || p.bytes() > kStampLimit || p.words() >= std::uint64_t{1} << 30) {
     return bad_input(
-        phrase("{} on {} would stamp up to {}, above the cap of {}; fewer blocks in detail or a smaller L "
-               "would do.",
+        phrase("{} on {} would record up to {}, more than the limit of {}; record fewer blocks in detail, or "
+               "use a smaller L.",
                row.id, describe(plan.problem), format_bytes(p.bytes()), format_bytes(kStampLimit)));
   }
   return p;
@@ -224,7 +225,7 @@ class Reader {
     t_.grid_blocks = plan_.grid;
     if (stamped_.heads.size() != plan_.heads() || stamped_.words.size() != plan_.heads())
       return fail(ErrorKind::failed,
-                  phrase("the stamps of {} lanes are there, not of {}.", stamped_.heads.size(), plan_.heads()));
+                  phrase("there are stamps for {} lanes instead of {}.", stamped_.heads.size(), plan_.heads()));
     first_ns_ = std::ranges::min(stamped_.heads, {}, &StampHead::start_ns).start_ns;
     for (std::int64_t block = 0; block < plan_.grid; ++block)
       if (auto good = add_block(block); !good) return tl::unexpected(good.error());
@@ -279,7 +280,7 @@ class Reader {
     while (records.next()) {
     }
     if (!records.whole())
-      return fail(ErrorKind::failed, phrase("block {}: lane {} wrote what is no record.", b.block, number));
+      return fail(ErrorKind::failed, phrase("block {}: lane {} wrote an invalid record.", b.block, number));
     TimelineLane lane;
     const bool copies = number < plan_.copies;
     lane.kind = copies ? LaneKind::producer : plan_.warps ? LaneKind::warp : LaneKind::consumer;

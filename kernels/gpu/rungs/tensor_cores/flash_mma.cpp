@@ -39,7 +39,8 @@ std::span<const WarpTile> tiles_for(const Problem& p, std::string_view arch) {
 
 Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
   if (d.arch == "sm_75" && p.dtype == DType::bf16) {
-    return fail(ErrorKind::cannot_run, phrase("{} takes f16 alone on sm_75, whose tensor cores know no bf16", row.id));
+    return fail(ErrorKind::cannot_run,
+                phrase("{} supports only f16 on sm_75, whose tensor cores do not have bf16", row.id));
   }
   return plan_warp_tiles(row, p, o, d, tiles_for(p, d.arch), shared_bytes);
 }
@@ -62,9 +63,9 @@ std::span<const Experiment> flash_mma_experiments() {
           .title = marked("One stage"),
           .rung = "flash_mma",
           .question = marked("Is the second buffer of K and V worth its shared memory?"),
-          .change = marked("stages = 1: a key tile is copied, waited for and multiplied, and then the next."),
-          .answer = marked("On an H100 (f16, L = 4096, H = 16, D = 64): 203 us in place of 194, 1.05 times as long; "
-                           "registers keep the occupancy at 12.5 %, so the shared memory that it frees buys nothing."),
+          .change = marked("stages = 1: a key tile is copied, waited for and multiplied, then the next one."),
+          .answer = marked("On an H100 (f16, L = 4096, H = 16, D = 64): 203 us instead of 194, 1.05 times as long; "
+                           "registers limit the occupancy to 12.5 %, so the freed shared memory gains nothing."),
           .options = {.stages = 1}},
   };
   return kTable;
@@ -131,29 +132,29 @@ FragmentLayout make_layout() {
                   .register_name = register_of_a,
                   .halves = true,
                   .operand = kA,
-                  .words = marked("One ldmatrix brings it; a register holds two neighbours along d."),
+                  .words = marked("One ldmatrix loads it; a register holds two neighbours along d."),
                   .shared = read_rows,
                   .shared_words = kOneRead},
-      FragmentRow{.extent = kExtent,
-                  .place = place_k,
-                  .register_name = register_of_b,
-                  .halves = true,
-                  .operand = kB,
-                  .words = marked("One ldmatrix brings both operands: keys 0 to 7 for one product, 8 to 15 for the "
-                                  "next."),
-                  .shared = read_k,
-                  .shared_words = kOneRead},
+      FragmentRow{
+          .extent = kExtent,
+          .place = place_k,
+          .register_name = register_of_b,
+          .halves = true,
+          .operand = kB,
+          .words = marked("One ldmatrix loads both operands: keys 0 to 7 for one product, 8 to 15 for the next."),
+          .shared = read_k,
+          .shared_words = kOneRead},
       two_sums(kC, marked("Two products side by side. Look at P next: the same lane has the same element.")),
-      weights_in_a(kA, marked("Each lane has just what it had of S, two to a register: S becomes P where it is.")),
+      weights_in_a(kA, marked("Each lane has exactly what it had of S, two per register: S becomes P in place.")),
       FragmentRow{.extent = kExtent,
                   .place = place_v,
                   .register_name = register_of_b,
                   .halves = true,
                   .operand = kB,
-                  .words = marked("One ldmatrix with .trans brings it: a register holds two neighbouring keys."),
+                  .words = marked("One ldmatrix with .trans loads it; a register holds two neighbouring keys."),
                   .shared = read_rows,
                   .shared_words = kOneRead},
-      two_sums(kC, marked("The sum of all key tiles stays here; α multiplies it in its lanes.")),
+      two_sums(kC, marked("The sum over all key tiles stays here; α multiplies it in its lanes.")),
   };
   FragmentRow& o = layout.tiles.back();
   o.shared = write_o;
@@ -180,9 +181,10 @@ KernelRow flash_mma_row() {
   row.order = Order::flash;
   row.dtypes = kHalves;
   row.options = kOptions;
-  row.what = marked("FlashAttention-2 in f16 and bf16 on tensor cores, by the instructions themselves.");
-  row.teaches =
-      marked("S and P stay in registers; K and V come through a swizzled ring while the tile before is multiplied.");
+  row.what = marked("FlashAttention-2 in f16 and bf16 on tensor cores, with explicit instructions.");
+  row.teaches = marked(
+      "S and P stay in registers; K and V arrive through a swizzled ring while the previous tile is "
+      "multiplied.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 1; PTX ISA, mma.m16n8k16");
   row.products = {Pipe::tensor_half, 1};
   row.fragments = &fragments();

@@ -113,40 +113,42 @@ FragmentLayout make_layout() {
                   .place = place_rows,
                   .register_name = register_of_a,
                   .operand = kA,
-                  .words = marked("One ldmatrix brings it; each number is split into two parts in its lane."),
+                  .words = marked("One ldmatrix loads it; each number is split into two parts in its lane."),
                   .shared = read_rows,
                   .shared_words = kOneRead},
-      FragmentRow{.extent = {16, 8},  // two tiles of eight keys at once
-                  .place = place_rows,
-                  .register_name = register_of_b,
-                  .operand = kB,
-                  .words = marked("One ldmatrix brings both operands: keys 0 to 7 for one product, 8 to 15 for the "
-                                  "next, each number split in its lane."),
-                  .shared = read_rows,
-                  .shared_words = kOneRead},
+      FragmentRow{
+          .extent = {16, 8},  // two tiles of eight keys at once
+          .place = place_rows,
+          .register_name = register_of_b,
+          .operand = kB,
+          .words = marked("One ldmatrix loads both operands: keys 0 to 7 for one product, 8 to 15 for the next, each "
+                          "number split in its lane."),
+          .shared = read_rows,
+          .shared_words = kOneRead},
       two_sums(kC, marked("Two products side by side; P of eight keys stays in these lanes.")),
       FragmentRow{.extent = {16, 8},
                   .place = place_p,
                   .register_name = register_of_a,
                   .operand = kA,
-                  .words = marked("Each lane has just what it had of S. The operand wants keys t and t + 4 there, not "
-                                  "2 t and 2 t + 1: the sum over keys does not mind, so V's rows are read in the same "
-                                  "order."),
+                  .words = marked(
+                      "Each lane has exactly what it had of S. The operand needs keys t and t + 4 there, not 2 t and 2 "
+                      "t + 1. The order does not matter to the sum over keys, so V's rows are read in the same order."),
                   .shared_words = kNeverShared},
-      FragmentRow{.extent = {8, 16},
-                  .place = place_v,
-                  .register_name = register_of_b,
-                  .operand = kB,
-                  .words = marked("A lane reads two neighbours along d of two neighbouring keys: rows in P's order, "
-                                  "columns dealt out to two products."),
-                  .shared = read_v,
-                  .shared_words = marked("Its two reads of 8 bytes a lane take")},
+      FragmentRow{
+          .extent = {8, 16},
+          .place = place_v,
+          .register_name = register_of_b,
+          .operand = kB,
+          .words = marked("A lane reads two neighbours along d from two neighbouring keys: rows in P's order, columns "
+                          "distributed over two products."),
+          .shared = read_v,
+          .shared_words = marked("Its two 8-byte reads per lane take")},
       FragmentRow{.extent = {16, 16},
                   .place = place_o,
                   .register_name = register_of_c,
                   .operand = kC,
-                  .words = marked("A lane ends up with four neighbours along d, one write of 16 bytes."),
-                  .shared_words = marked("It leaves its registers straight for device memory, 16 bytes a lane.")},
+                  .words = marked("A lane ends up with four neighbours along d, one 16-byte write."),
+                  .shared_words = marked("It goes straight from registers to device memory, 16 bytes per lane.")},
   };
   return layout;
 }
@@ -171,8 +173,8 @@ KernelRow flash_tf32x3_row() {
   row.architectures = kWithTf32;
   row.dtypes = kFp32;
   row.options = kOptions;
-  row.what = marked("FlashAttention-2 in fp32 on tensor cores: each product as three of TF32.");
-  row.teaches = marked("A number in two parts gives tensor cores fp32's accuracy at a third of their rate.");
+  row.what = marked("FlashAttention-2 in fp32 on tensor cores: each product as three TF32 products.");
+  row.teaches = marked("Splitting a number in two gives tensor cores fp32 accuracy at a third of their rate.");
   row.source =
       marked("Dao 2023, FlashAttention-2, algorithm 1; Ootomo and Yokota 2022, error correction on tensor cores");
   row.products = {Pipe::tensor_tf32, 3};

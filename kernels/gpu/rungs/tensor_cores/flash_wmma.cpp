@@ -34,7 +34,8 @@ std::span<const WarpTile> tiles_for(const Problem& p, std::string_view arch) {
 
 Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
   if (d.arch == "sm_75" && p.dtype == DType::bf16) {
-    return fail(ErrorKind::cannot_run, phrase("{} takes f16 alone on sm_75, whose tensor cores know no bf16", row.id));
+    return fail(ErrorKind::cannot_run,
+                phrase("{} supports only f16 on sm_75, whose tensor cores do not have bf16", row.id));
   }
   return plan_warp_tiles(row, p, o, d, tiles_for(p, d.arch), shared_bytes);
 }
@@ -59,8 +60,9 @@ KernelRow flash_wmma_row() {
   row.order = Order::flash;
   row.dtypes = kHalves;
   row.options = kOptions;
-  row.what = marked("FlashAttention-2 in f16 and bf16 on tensor cores, through CUDA C++'s own WMMA.");
-  row.teaches = marked("Both products on tensor cores; their fragments are opaque, so S goes through shared memory.");
+  row.what = marked("FlashAttention-2 in f16 and bf16 on tensor cores, through CUDA C++'s WMMA.");
+  row.teaches =
+      marked("Both products run on tensor cores; their fragments are opaque, so S goes through shared memory.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 1; CUDA C++ Programming Guide, warp matrix functions");
   row.products = {Pipe::tensor_half, 1};
   row.betters.copies_ahead = "flash_mma";

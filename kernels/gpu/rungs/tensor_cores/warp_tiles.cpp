@@ -28,21 +28,21 @@ Result<void> check_warps(const KernelRow& row, const Options& o) {
   const std::int32_t few = kWarp * o.br / kManyRows, many = kWarp * o.br / kFewRows;
   if (o.threads == many || (o.threads == few && o.br % kManyRows == 0)) return ok();
   const std::string either = o.br % kManyRows == 0 ? fmt::format("{} or {}", few, many) : fmt::format("{}", many);
-  return bad_input(phrase("{} takes {} threads for {} query rows of a tile, {} or {} rows a warp; not {}.", row.id,
+  return bad_input(phrase("{} needs {} threads for {} query rows per tile, {} or {} rows per warp; not {}.", row.id,
                           either, o.br, kFewRows, kManyRows, o.threads));
 }
 
 Result<void> check_arch(const KernelRow& row, const Problem& p, const Options& o, const Device& d,
                         const ArchLimits& arch, std::int64_t bytes) {
   if (d.arch == kWithoutAsyncCopies && o.stages > kStagesWithoutAsyncCopies) {
-    return bad_input(phrase("{} takes {} stages at most on {}, which has no asynchronous copies; not {}.", row.id,
+    return bad_input(phrase("{} supports at most {} stages on {}, which has no asynchronous copies; not {}.", row.id,
                             kStagesWithoutAsyncCopies, d.arch, o.stages));
   }
   if (bytes <= arch.shared_block) return ok();
   const std::string stages = o.stages == 0 ? "" : phrase(", {} stages", o.stages);
   return bad_input(
-      phrase("{} at {} x {}{}, D = {}, Dv = {} needs {} bytes of shared memory a block; {} has {}. Take a smaller "
-             "Br or Bc{}, or leave the tile out.",
+      phrase("{} at {} x {}{}, D = {}, Dv = {} needs {} bytes of shared memory per block; {} has {}. Use a "
+             "smaller Br or Bc{}, or omit the tile.",
              row.id, o.br, o.bc, stages, p.D, p.Dv, bytes, d.arch, arch.shared_block,
              o.stages == 0 ? "" : tr(" or fewer stages")));
 }

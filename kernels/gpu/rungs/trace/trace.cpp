@@ -98,20 +98,19 @@ Options recorded_options(const Plan& plan) {
 Result<void> check_traceable(const Plan& plan, const KernelSource& source) {
   const auto facts = trace_facts(*plan.kernel, plan.problem, plan.options);
   if (!facts) {
-    return fail(ErrorKind::cannot_run,
-                phrase("{} has no recorder yet: it cannot record itself on a GPU.", plan.kernel->id));
+    return fail(ErrorKind::cannot_run, phrase("{} cannot record itself on a GPU yet.", plan.kernel->id));
   }
   if (!can_record(source, plan.kernel->id)) {
     return fail(ErrorKind::cannot_run,
-                phrase("{} cannot record itself: its text ({}) has no hooks, lines of ATTN_TRACE(...). Take them "
-                       "over from the shipped source, or set the copy aside.",
+                phrase("{} cannot record itself: its source ({}) has no hooks, lines with ATTN_TRACE(...). Copy them "
+                       "from the original source, or move your copy away.",
                        source.label(plan.kernel->id), source.name));
   }
   if (auto fits = check_recordable(plan.kernel->order, plan.problem, recorded_options(plan)); !fits) return fits;
   if (const std::uint64_t bytes = 4 * trace_floats(plan, *facts); bytes > kTraceLimit) {
     return bad_input(
-        phrase("{} on {} would write {} while it records itself, above the cap of {}; a smaller L or "
-               "larger tiles would do.",
+        phrase("{} on {} would write {} while recording itself, more than the limit of {}; use a smaller L or "
+               "larger tiles.",
                plan.kernel->id, describe(plan.problem), format_bytes(bytes), format_bytes(kTraceLimit)));
   }
   return ok();

@@ -31,7 +31,8 @@ class Decoder {
   static std::uint32_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
   bool written(std::int64_t at) const { return bits(trace_[static_cast<std::size_t>(at)]) != ~0U; }
   void wrong(std::string words) {
-    if (!error_) error_ = Error{ErrorKind::failed, phrase("{}: its hooks do not fit this program.", std::move(words))};
+    if (!error_)
+      error_ = Error{ErrorKind::failed, phrase("{}: its hooks do not match this program.", std::move(words))};
   }
 
   Place2d place(std::int64_t i, std::int64_t j) const {
@@ -58,7 +59,7 @@ class Decoder {
     for (std::int64_t r = 0; r < rows; ++r) {
       for (std::int64_t c = 0; c < cols; ++c) {
         if (!written(at + r * ld + c)) {
-          wrong(phrase("{} wrote no {} of row {} of head {}, column {}", plan_.kernel->id, name_of(slot), t.r0 + r,
+          wrong(phrase("{} did not write {} of row {} of head {}, column {}", plan_.kernel->id, name_of(slot), t.r0 + r,
                        b_ * p_.Hq + h_, c));
           return;
         }
@@ -157,10 +158,11 @@ class FlashDecoder : Decoder {
     recorder_.shift();
     const std::int64_t record = places_.rows + tile_index(i) * at_.row;
     if (facts_.computes_again && !error_ && !written(record + at_.row_o)) {
-      error_ = Error{ErrorKind::cannot_run,
-                     phrase("{} met a number that is not finite and computed query tile {} of head {} again without "
-                            "tensor cores, row by row: that has no tiles to be shown.",
-                            plan_.kernel->id, i, b_ * p_.Hq + h_)};
+      error_ =
+          Error{ErrorKind::cannot_run,
+                phrase("{} met a number that is not finite and recomputed query tile {} of head {} row by row without "
+                       "tensor cores: there are no tiles to show.",
+                       plan_.kernel->id, i, b_ * p_.Hq + h_)};
       return;
     }
     put(Slot::o_new, record + at_.row_o, at_.o_stride, rows, rows.rows, p_.Dv, kNormalised, maker_);
@@ -184,7 +186,7 @@ class FlashDecoder : Decoder {
       recorder_.event(Phase::skipped, t, i, j);
       return;
     }
-    if (!ran) return wrong(phrase("{} wrote nothing of query tile {}, key tile {}", plan_.kernel->id, i, j));
+    if (!ran) return wrong(phrase("{} wrote nothing for query tile {}, key tile {}", plan_.kernel->id, i, j));
     maker_ = maker_of(record + at_.who, 1, t.rows);
     keys(t, j);
     values(t, j);
@@ -332,7 +334,7 @@ class StoredDecoder : Decoder {
 Result<Recording> recording_of_trace(const Plan& plan, const Inputs& inputs, Outputs out, std::span<const float> trace,
                                      const std::string& device, const std::string& uuid) {
   const auto facts = trace_facts(*plan.kernel, plan.problem, plan.options);
-  if (!facts) return fail(ErrorKind::cannot_run, phrase("{} has no recorder yet", plan.kernel->id));
+  if (!facts) return fail(ErrorKind::cannot_run, phrase("{} cannot record itself yet", plan.kernel->id));
   if (const std::uint64_t floats = trace_floats(plan, *facts); trace.size() != floats) {
     return fail(ErrorKind::failed,
                 phrase("the record of {} has {} numbers, not {}", plan.kernel->id, trace.size(), floats));

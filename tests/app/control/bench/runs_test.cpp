@@ -119,7 +119,7 @@ TEST_F(RunsTest, AKernelOfBenchIsSteppedThroughAtASmallSizeAndMeasuredBack) {
   ASSERT_NE(c.model().recording, nullptr) << c.model().recording_error;
   EXPECT_EQ(c.state().view.workspace, Workspace::step);
   EXPECT_EQ(c.model().recording->problem.Lq, 16);
-  EXPECT_NE(last_words(c).find("in place of 16384"), std::string::npos) << last_words(c);
+  EXPECT_NE(last_words(c).find("instead of 16384"), std::string::npos) << last_words(c);
   EXPECT_EQ(bench_kernel(c.state()), "flash_simt");
   c.update({MeasureInBench{}});
   EXPECT_EQ(c.state().view.workspace, Workspace::bench);
@@ -156,7 +156,7 @@ TEST_F(RunsTest, ASweepOfWhichNothingCanRunIsNotBegunAndSaysWhy) {
   c.update({RunSweep{}});
   EXPECT_FALSE(c.tasks_run());
   EXPECT_TRUE(c.model().runs.empty());
-  EXPECT_EQ(last_words(c).find("Nothing here can run. "), 0U) << last_words(c);
+  EXPECT_EQ(last_words(c).find("Nothing can run here. "), 0U) << last_words(c);
   EXPECT_NE(last_words(c).find("the memory limit is 1000 B"), std::string::npos) << last_words(c);
 }
 

@@ -78,7 +78,7 @@ TEST_F(KeptTiles, AreLookedUpForEveryPointBeforeTheSweepRuns) {
   EXPECT_EQ(rows[0].key.options.br, 16);
   EXPECT_EQ(rows[0].key.options.bc, 32);
   EXPECT_EQ(rows[1].state, RowState::refused);
-  EXPECT_NE(rows[1].reason.find("no tile is kept for cpu_flash"), std::string::npos) << rows[1].reason;
+  EXPECT_NE(rows[1].reason.find("there is no tuned tile for cpu_flash"), std::string::npos) << rows[1].reason;
   EXPECT_NE(rows[1].reason.find("attnscope tune cpu_flash"), std::string::npos) << rows[1].reason;
 }
 

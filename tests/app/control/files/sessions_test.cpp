@@ -84,7 +84,7 @@ TEST_F(Sessions, ASessionThatAnotherProcessWritesIsNotSavedOver) {
     ASSERT_TRUE(lock);
     c.update({SaveSessionAs{file}});
     c.wait();
-    EXPECT_NE(last_words(c).find("another process"), std::string::npos) << last_words(c);
+    EXPECT_NE(last_words(c).find("Another process"), std::string::npos) << last_words(c);
     EXPECT_FALSE(fs::exists(file));
   }
   c.update({SaveSessionAs{file}});
@@ -150,7 +150,7 @@ TEST_F(Sessions, OfSeveralFilesAtOnceEachIsOpenedAndOneLineSaysWhatCameOfThem) {
   for (const LogEntry& e : c.log().after(before)) spoken += e.text.find("Opened 3 files") != std::string::npos ? 1 : 0;
   EXPECT_EQ(spoken, 1U);
   const std::string words = last_words(c);
-  EXPECT_NE(words.find("Opened 3 files: 2 measurements, 1 kernel, 2 recordings, of which Step shows that of b.attn."),
+  EXPECT_NE(words.find("Opened 3 files: 2 measurements, 1 kernel, 2 recordings, and Step shows that of b.attn."),
             std::string::npos)
       << words;
   EXPECT_NE(words.find("2 failed: "), std::string::npos) << words;

@@ -248,7 +248,7 @@ TEST_F(LabsTest, AnExperimentPutsItsTextAndOptionsThere) {
   EXPECT_EQ(c.model().lab.kernel, "flash_simt");
   EXPECT_NE(c.model().lab.now.text.find("expf((s[i][j]"), std::string::npos);
   c.update({OpenExperiment{"none"}});
-  EXPECT_NE(last_words(c).find("there is no experiment 'none'"), std::string::npos) << last_words(c);
+  EXPECT_NE(last_words(c).find("unknown experiment 'none'"), std::string::npos) << last_words(c);
 }
 
 TEST_F(LabsTest, AnEditThatIsKeptIsAKernelOfBenchAndItsFileOpensAsIt) {

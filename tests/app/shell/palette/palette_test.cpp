@@ -160,11 +160,11 @@ TEST_F(PaletteTest, AFewLettersFindIt) {
   EXPECT_EQ(first("quit"), "Quit");
   EXPECT_EQ(first("light"), "Light");
   EXPECT_EQ(first("scale 200"), "Text and tiles at 200 %");
-  EXPECT_EQ(first("reset layout"), "Panels where they were at first");
+  EXPECT_EQ(first("reset layout"), "All panels in their original places");
   EXPECT_EQ(first("tflops"), "Rate");
   EXPECT_EQ(first("bench"), "Bench");
   EXPECT_EQ(first("300 %"), "Text and tiles at 300 %");
-  EXPECT_EQ(first("tile size"), "Tiles: which fit, and how fast each is");
+  EXPECT_EQ(first("tile size"), "Tiles: which fit, and how fast each one is");
   EXPECT_EQ(first("why this tile"), "Why this tile size?");
   EXPECT_EQ(first("mio throttle"), "MIO throttle");
   EXPECT_EQ(first("long_scoreboard"), "Long scoreboard");

@@ -42,9 +42,9 @@ TEST_F(OwnNumbers, AMatrixTakesCommasBlanksTabsAndSemicolons) {
 }
 
 TEST_F(OwnNumbers, WhatIsNoMatrixIsRefusedWithItsRow) {
-  EXPECT_EQ(matrix_of_text("1,2\n3,x4\n", "k.csv").error().message, "k.csv, row 2: 'x4' is no number.");
-  EXPECT_EQ(matrix_of_text("1,2\n3\n", "k.csv").error().message, "k.csv, row 2: 1 numbers, but 2 in the rows before.");
-  EXPECT_EQ(matrix_of_text(" \n,\n", "k.csv").error().message, "k.csv has no numbers.");
+  EXPECT_EQ(matrix_of_text("1,2\n3,x4\n", "k.csv").error().message, "k.csv, row 2: 'x4' is not a number.");
+  EXPECT_EQ(matrix_of_text("1,2\n3\n", "k.csv").error().message, "k.csv, row 2: 1 numbers, but 2 in earlier rows.");
+  EXPECT_EQ(matrix_of_text(" \n,\n", "k.csv").error().message, "k.csv contains no numbers.");
 }
 
 TEST_F(OwnNumbers, ThreeMatricesOfOneTextAreQKAndV) {
@@ -64,7 +64,7 @@ TEST_F(OwnNumbers, ThreeFilesAreKnownByTheirFirstLetters) {
   EXPECT_EQ(numbers((**paths)[2]), std::vector<float>{3});
   const auto two = arrays_of_numbers({v, q});
   ASSERT_TRUE(two);
-  EXPECT_EQ(two->error().message, "There is no k.csv among the files.");
+  EXPECT_EQ(two->error().message, "The files do not include k.csv.");
 }
 
 TEST_F(OwnNumbers, OtherFilesAreNoneOfItsBusiness) {

@@ -119,41 +119,41 @@ TEST(Lessons, AFalseOneSaysWhere) {
   };
   const False all[] = {
       {with("\"id\": \"small\",", "\"id\": \"small\" \"x\","), "", "line 3", "not JSON"},
-      {with("\"value\": \"l[0]\"", "\"worth\": \"l[0]\""), "sum", "worth", "no such field"},
+      {with("\"value\": \"l[0]\"", "\"worth\": \"l[0]\""), "sum", "worth", "unknown field"},
       {with("\"at\": \"i0j0.weights\"", "\"at\": \"i7j0.weights\""), "sum", "at", "no step"},
       {with("\"at\": \"i0j0.weights\"", "\"at\": \"i0j0.weights\", \"look\": [\"S\", \"scores\"]"), "sum", "look",
-       "'scores' is none of Q, K, V, S, m, alpha, P, l, O, chart, traffic, timeline"},
+       "'scores' is not one of Q, K, V, S, m, alpha, P, l, O, chart, traffic, timeline"},
       {with("\"reveal\": \"i0j0.sum\"", "\"reveal\": \"i0j0.max\""), "sum", "reveal", "not after"},
       {with("\"reveal\": \"i0j0.sum\"", "\"reveal_run\": \"fresh\""), "sum", "reveal_run", "a place of it"},
       {with("\"reveal\": \"i0j0.sum\"", "\"reveal\": \"i0j0.sum\", \"reveal_run\": \"none\""), "sum", "reveal_run",
        "none"},
       {with("\"at\": \"i0j0.weights\"", "\"at\": \"i0j0.weights\", \"hide\": [\"chart\"]"), "sum", "hide",
-       "'chart' is none of traffic, map"},
+       "'chart' is not one of traffic, map"},
       {with("\"at\": \"i0j0.weights\"", "\"at\": \"i0j0.weights\", \"replaces\": \"small.sum\""), "sum", "replaces",
-       "'small.sum' is no LESSON.BEAT"},
+       "'small.sum' is not LESSON.BEAT"},
       {with("\"at\": \"i0j0.weights\"", "\"at\": \"i0j0.weights\", \"replaces\": \"by-hand.dot\""), "sum", "replaces",
-       "in one that it needs"},
+       "or one that it needs"},
       {with("l[0] >= 1", "l[0] >= 2"), "sum", "holds", "is not true"},
       {with("sum(S[0,*])", "l[0] * 1.001"), "sum", "wrong", "counts as right"},
       {with("l[0] <= 1\"", "l[0] > 0\""), "choose", "options", "2 of them are true"},
       {with("The weights are {P[0,0]}", "The weights are 0.0144"), "sum", "text.sum.say", "typed by hand"},
       {with("{P[0,1]}.", "{P[0,1]}, the sum {l[0]}."), "sum", "text.sum.say", "only after the place"},
-      {with("\"sum.say\"", "\"sum.says\""), "sum", "say", "there is no text"},
+      {with("\"sum.say\"", "\"sum.says\""), "sum", "say", "unknown text"},
       {with("alpha[0] < 0.9", "alpha[0] < 0"), "again", "again.if", "at least 10 must"},
       {with("preset=blackboard\"", "preset=blackbird\""), "", "runs.main", "blackbird"},
-      {with("\"version\": 1", "\"version\": 2"), "", "version", "reads version 1"},
+      {with("\"version\": 1", "\"version\": 2"), "", "version", "supports version 1"},
       {with("It is {l[0]}.", "It is {l[9]}."), "choose", "text.choose.say", "no such row"},
       {with("\"reveal\": \"i0j0.sum\"", "\"reveal\": \"first_wrong\""), "sum", "reveal", "no step of the run"},
       {with("\"minutes\": 2,", "\"minutes\": 2, \"assumptions\": {\"rate\": 3},"), "", "assumptions.rate",
        "no text 'assumed.rate'"},
       {with("\"minutes\": 2,", "\"minutes\": 2, \"assumptions\": {\"row\": 3},"), "", "assumptions.row",
-       "means nothing else yet"},
+       "has no other meaning yet"},
       {with("\"title\": \"Small\"", "\"assumed.rate\": \"A rate.\", \"title\": \"Small\"")
            .insert(1, "\"assumptions\": {\"rate\": 3},"),
-       "", "assumptions.rate", "nothing rests on it"},
+       "", "assumptions.rate", "nothing depends on it"},
       {with("l[0] >= 1", "metric(naive, tflops) > 0"), "sum", "holds", "names no session"},
       {with("\"holds\": [\"l[0] >= 1\"]", R"("figure": {"kind": "pie", "L": 512, "D": 64, "kernel": "naive"})"), "sum",
-       "kind", "'pie' is none of roofline, occupancy, heartbeat, levels, phases, lines"},
+       "kind", "'pie' is not one of roofline, occupancy, heartbeat, levels, phases, lines"},
       {with("\"holds\": [\"l[0] >= 1\"]", R"("figure": {"kind": "roofline", "L": 512, "D": 64, "kernel": "x"})")
            .insert(1, "\"session\": \"h100\","),
        "sum", "figure", "was not timed"},
@@ -162,23 +162,23 @@ TEST(Lessons, AFalseOneSaysWhere) {
        "sum", "figure", "no row of x at L = 512, D = 64"},
       {with("l[0] >= 1", "metric(naive, tflops) > 0").insert(1, "\"session\": \"h1000\","), "sum", "holds", "h1000"},
       {with("\"num\", \"value\": \"l[0]\"", "\"num\", \"from\": 0, \"value\": \"l[0]\""), "sum", "from",
-       "no such field"},
+       "unknown field"},
       {dragged("\"to\": 2"), "sum", "from", "it is missing"},
       {dragged("\"from\": 2, \"to\": 2"), "sum", "to", "more than 'from'"},
-      {dragged("\"from\": 0, \"to\": 2, \"decades\": true"), "sum", "from", "begin above 0"},
-      {dragged("\"from\": 2, \"to\": 3"), "sum", "value", "does not lie on the line from 2 to 3"},
-      {dragged("\"from\": 0, \"to\": 2, \"start\": \"3\""), "sum", "start", "does not lie on the line"},
-      {dragged("\"from\": 0, \"to\": 2, \"beside\": \"1\""), "sum", "beside", "there is no text 'sum.beside'"},
-      {dragged("\"from\": 0, \"to\": 2000"), "sum", "within", "no place of the line is near enough"},
-      {dragged("\"from\": 1.0143, \"to\": 1.0145"), "sum", "within", "every place of the line is right"},
-      {lines(R"x("lines": ["fmaxf(m, s[c])", "no such words"])x"), "choose", "lines", "stands in 0 lines of naive"},
+      {dragged("\"from\": 0, \"to\": 2, \"decades\": true"), "sum", "from", "start above 0"},
+      {dragged("\"from\": 2, \"to\": 3"), "sum", "value", "is not on the line from 2 to 3"},
+      {dragged("\"from\": 0, \"to\": 2, \"start\": \"3\""), "sum", "start", "is not on the line"},
+      {dragged("\"from\": 0, \"to\": 2, \"beside\": \"1\""), "sum", "beside", "unknown text 'sum.beside'"},
+      {dragged("\"from\": 0, \"to\": 2000"), "sum", "within", "no position on the line is close enough"},
+      {dragged("\"from\": 1.0143, \"to\": 1.0145"), "sum", "within", "every position on the line is right"},
+      {lines(R"x("lines": ["fmaxf(m, s[c])", "no such words"])x"), "choose", "lines", "appears in 0 lines of naive"},
       {lines(R"x("lines": ["fmaxf(m, s[c])", "for (int"])x"), "choose", "lines", "lines of naive, not in one"},
       {lines(R"x("lines": ["fmaxf(m, s[c])"])x"), "choose", "lines", "two to nine"},
       {lines(R"x("value": "0", "lines": ["fmaxf(m, s[c])", "x"])x"), "choose", "value", "the most samples"},
       {with("\"pick\", \"options\": [{\"text\": \"yes\", \"true\": \"l[0] > 1\"}, {\"text\": \"no\", \"true\": \"l[0] "
             "<= 1\"}]",
             "\"click\", \"among\": \"lines\", \"lines\": [\"a\", \"b\"]"),
-       "choose", "ask", "beside a figure of the kind lines"},
+       "choose", "ask", "needs a figure of the kind lines"},
   };
   for (const False& f : all) {
     const std::vector<std::string> faults = faults_of(f.text);
@@ -259,9 +259,9 @@ TEST(LessonAnswers, NearlyRightIsWithinTenPercentAndNeverOfACount) {
 }
 
 TEST(LessonAnswers, SayHowNearInPlainNumbers) {
-  EXPECT_EQ((Tolerance{0.02, 0, 0}).words(), "2 % off will do");
-  EXPECT_EQ((Tolerance{0, 0.00006, 0}).words(), "0.00006 off will do");
-  EXPECT_EQ((Tolerance{0, 2, 0}).words(), "2 off will do");
+  EXPECT_EQ((Tolerance{0.02, 0, 0}).words(), "2 % off is close enough");
+  EXPECT_EQ((Tolerance{0, 0.00006, 0}).words(), "0.00006 off is close enough");
+  EXPECT_EQ((Tolerance{0, 2, 0}).words(), "2 off is close enough");
   EXPECT_EQ(Tolerance{}.words(), "exactly");
 }
 

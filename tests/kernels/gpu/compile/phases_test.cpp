@@ -147,7 +147,7 @@ LineCounts read_lines(const std::string& id) {
 std::string text_of(const std::string& name) {
   for (const SourceText& s : embedded_sources())
     if (s.name == name) return std::string(s.text);
-  ADD_FAILURE() << "the program holds no " << name;
+  ADD_FAILURE() << "the program contains no " << name;
   return {};
 }
 

@@ -185,7 +185,7 @@ TEST(GpuCompile, AHeaderThatIsMissingSaysWhatBringsIt) {
   CompileService service(**compiler, {});
   const auto broken = service.compile(request("#include <no_such_header_of_cuda.h>\n"));
   ASSERT_FALSE(broken);
-  EXPECT_NE(broken.error().message.find("attnscope doctor --fetch-cuda brings it"), std::string::npos)
+  EXPECT_NE(broken.error().message.find("run attnscope doctor --fetch-cuda"), std::string::npos)
       << broken.error().message;
 }
 

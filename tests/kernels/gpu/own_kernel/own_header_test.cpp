@@ -93,68 +93,68 @@ TEST(OwnHeader, IsReadAsItStands) {
 
 TEST(OwnHeader, SaysTheLineTheFieldAndWhatWouldDo) {
   for (const auto& [from, to, words] : std::vector<std::tuple<std::string, std::string, std::string>>{
-           {"\"api\": 1,", "\"api\": 3,", "my.cu, line 2: \"api\" is 3; this program speaks 1 and 2."},
+           {"\"api\": 1,", "\"api\": 3,", "my.cu, line 2: \"api\" is 3; this version supports 1 and 2."},
            {"\"api\": 1,", "\"api\": 2,", "line 3: \"entries[0]\" lacks \"parameters\"."},
-           {"\"api\": 1,", "\"api\": true,", "\"api\" is true; this program speaks 1 and 2."},
+           {"\"api\": 1,", "\"api\": true,", "\"api\" is true; this version supports 1 and 2."},
            {"\"api\": 1,", "", "my.cu, line 2: \"api\" is missing; attnscope list --template prints one"},
-           {"\"grouped\"", "\"groped\"", "my.cu, line 11: \"groped\" is no key; there are api, entries"},
+           {"\"grouped\"", "\"groped\"", "my.cu, line 11: \"groped\" is not a known key; use api, entries"},
            {"\"grouped\": true", "\"grouped\": 1", "line 11: \"grouped\" is 1; it must be true or false."},
-           {"\"grouped\": true", "\"api\": 1", "line 11: \"api\" stands twice"},
+           {"\"grouped\": true", "\"api\": 1", "line 11: \"api\" appears twice"},
            {"\"f32\", \"bf16\"", "\"f32\", \"f64\"", "line 5: \"dtypes[1]\" is \"f64\"; there are f32, f16, bf16."},
-           {"\"f32\", \"bf16\"", "\"f32\", \"f32\"", "line 5: \"dtypes[1]\" is \"f32\" a second time."},
+           {"\"f32\", \"bf16\"", "\"f32\", \"f32\"", "line 5: \"dtypes[1]\" repeats \"f32\"."},
            {"\"f32\", \"bf16\"", "", "line 5: \"dtypes\" is empty"},
            {"[\"f32\", \"bf16\"]", "\"f32\"",
-            "line 5: \"dtypes\" is \"f32\"; it must be a list of some of f32, f16, bf16."},
+            "line 5: \"dtypes\" is \"f32\"; it must be a list with any of f32, f16, bf16."},
            {"\"min\": 16, \"max\": 128", "\"min\": 0, \"max\": 128",
-            "line 6: \"D.min\" is 0; it must be a whole number from 1 to 256."},
+            "line 6: \"D.min\" is 0; it must be an integer from 1 to 256."},
            {"\"min\": 16, \"max\": 128", "\"min\": 16, \"max\": 8",
-            "line 6: \"D.max\" is 8; it must be a whole number from 16 to 256."},
+            "line 6: \"D.max\" is 8; it must be an integer from 16 to 256."},
            {"\"min\": 16, \"max\": 128", "\"min\": 16", "line 6: \"D\" lacks \"max\"."},
-           {"[64, 96]", "[64, 96.5]", "line 7: \"Dv[1]\" is 96.5; it must be a whole number"},
+           {"[64, 96]", "[64, 96.5]", "line 7: \"Dv[1]\" is 96.5; it must be an integer"},
            {"[64, 96]", "[18446744073709551615]", "line 7: \"Dv[0]\" is 18446744073709551615; it must be"},
            {"[64, 96]", "\"all\"", "line 7: \"Dv\" is \"all\"; it must be a list such as [64, 128], or"},
            {"[64, 96]", "[]", "line 7: \"Dv\" has 0 elements; it must have 1 to 64."},
            {"\"causal\", \"bias\"", "\"casual\"",
             "line 8: \"masks[0]\" is \"casual\"; there are causal, window, key_lengths, bias, softcap, alibi."},
-           {"\"Br\": {", "\"br\": {", "line 9: \"options.br\" is no key; there are Br, Bc, threads, stages."},
+           {"\"Br\": {", "\"br\": {", "line 9: \"options.br\" is not a known key; use Br, Bc, threads, stages."},
            {"\"default\": 32}", "\"default\": 40}",
-            "line 9: \"options.Br.default\" is 40; from 16 in steps of 16 it cannot be reached."},
+            "line 9: \"options.Br.default\" is 40; it cannot be reached from 16 in steps of 16."},
            {"\"default\": 32}", "\"default\": 80}",
-            "line 9: \"options.Br.default\" is 80; it must be a whole number from 16 to 64."},
+            "line 9: \"options.Br.default\" is 80; it must be an integer from 16 to 64."},
            {", \"default\": 128}", "}", "line 10: \"options.threads\" lacks \"default\"."},
            {"{\"min\": 32, \"max\": 256, \"step\": 32, \"default\": 128}", "128",
             "line 10: \"options.threads\" is 128; it must be an object such as"},
-           {"\"name\": \"output\"", "\"name\": \"scores\"", "line 4: \"entries[1].name\" is \"scores\" a second time."},
+           {"\"name\": \"output\"", "\"name\": \"scores\"", "line 4: \"entries[1].name\" repeats \"scores\"."},
            {"\"name\": \"output\"", "\"name\": \"a b\"",
             "line 4: \"entries[1].name\" is \"a b\"; it must be the name of an extern"},
            {"\"name\": \"output\", ", "", "line 4: \"entries[1]\" lacks \"name\"."},
            {"\"grid\": \"B * Hq * Lq\", ", "", "line 4: \"entries[1]\" lacks \"grid\"."},
            {"\"block\": 64, ", "\"blocks\": 64, ",
-            "line 4: \"entries[1].blocks\" is no key; there are name, grid, block, shared."},
+            "line 4: \"entries[1].blocks\" is not a known key; use name, grid, block, shared."},
            {"\"B * Hq * Lq\"", "\"B * Hq * L\"",
             "line 4: \"entries[1].grid\" cannot be read: 'B * Hq * L': L at column 10 is no name"},
            {"\"B * Hq * Lq\"", "[1, 1, 1, 1]", "line 4: \"entries[1].grid\" has 4 elements; it must have 1 to 3."},
            {"\"B * Hq * Lq\"", "true",
-            "line 4: \"entries[1].grid\" is true; it must be an expression in quotes or a whole number."},
-           {"\"4 * Br * D\"", "\"4 * Bc * D\"",
-            "line 4: \"entries[1].shared\" reads Bc, which \"options\" does not have."},
-           {"\"4 * Br * D\"", "-4", "line 4: \"entries[1].shared\" is -4; it must be a whole number from 0 to"},
+            "line 4: \"entries[1].grid\" is true; it must be an expression in quotes or an integer."},
+           {"\"4 * Br * D\"", "\"4 * Bc * D\"", "line 4: \"entries[1].shared\" reads Bc, which is not in \"options\"."},
+           {"\"4 * Br * D\"", "-4", "line 4: \"entries[1].shared\" is -4; it must be an integer from 0 to"},
            {"\"threads / 32\"", "\"stages\"", "line 3: \"entries[0].block\" reads stages"},
            {"\"masks\": [\"causal\", \"bias\"],", "\"masks\": [\"causal\", \"bias\"]",
-            "my.cu, line 9: the header is not JSON there"},
-           {"\"stores_scores\": true}", "\"stores_scores\": true", "the header is not JSON there"},
-           {"{\"api\": 1,", "[1, {\"api\": 1,", "the header is not JSON there"},
+            "my.cu, line 9: the header is not valid JSON here"},
+           {"\"stores_scores\": true}", "\"stores_scores\": true", "the header is not valid JSON here"},
+           {"{\"api\": 1,", "[1, {\"api\": 1,", "the header is not valid JSON here"},
            {"// More words.", "// attn: {}",
-            "my.cu, line 13: '// attn:' stands apart from the header, which began at line 2"},
+            "my.cu, line 13: '// attn:' is separate from the header, which began at line 2"},
            {"#include \"kernels/gpu/device.cuh\"\n", "int x;\n// attn: {}\n",
-            "line 15: '// attn:' stands after the first line of code"}}) {
+            "line 15: '// attn:' comes after the first line of code"}}) {
     const std::string said = refusal(with(from, to));
     EXPECT_NE(said.find(words), std::string::npos) << to << ": " << said;
   }
-  EXPECT_NE(refusal("int x;\n").find("my.cu has no header: its first lines must say"), std::string::npos);
+  EXPECT_NE(refusal("int x;\n").find("my.cu has no header: its first lines must contain"), std::string::npos);
   EXPECT_NE(refusal("// attn: [1]\n").find("line 1: the header must be a JSON object"), std::string::npos);
-  EXPECT_NE(refusal("// attn: " + std::string(40, '[') + std::string(40, ']') + "\n").find("nested more than 8 deep"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal("// attn: " + std::string(40, '[') + std::string(40, ']') + "\n").find("nested more than 8 levels deep"),
+      std::string::npos);
   EXPECT_NE(refusal("// attn: {}\n").find("\"api\" is missing"), std::string::npos);
 }
 
@@ -172,19 +172,19 @@ TEST(OwnHeader, WhatIsNotDeclaredIsRefused) {
   p.Dv = 96;
   EXPECT_EQ(declared(p), "taken");
   p.D = 72;
-  EXPECT_EQ(declared(p), "my takes D = 16 to 128 in steps of 16, not 72.");
+  EXPECT_EQ(declared(p), "my supports D = 16 to 128 in steps of 16, not 72.");
   p.D = 64;
   p.Dv = 64;
   EXPECT_EQ(declared(p), "taken");
   p.Dv = 32;
-  EXPECT_EQ(declared(p), "my takes Dv = 64 or 96, not 32.");
-  EXPECT_EQ(declared(p, with("\"Dv\": [64, 96],", "")), "my takes Dv = D alone, not D = 64, Dv = 32.");
+  EXPECT_EQ(declared(p), "my supports Dv = 64 or 96, not 32.");
+  EXPECT_EQ(declared(p, with("\"Dv\": [64, 96],", "")), "my supports only Dv = D, not D = 64, Dv = 32.");
   p.Dv = 96;
   p.Hq = 4;
   p.Hkv = 2;
   EXPECT_EQ(declared(p), "taken");
   EXPECT_EQ(declared(p, with("\"grouped\": true, ", "")),
-            "my declares no \"grouped\" heads: Hq = 4 and Hkv = 2 must be alike.");
+            "my does not declare \"grouped\" heads: Hq = 4 and Hkv = 2 must be equal.");
   p.mask.causal = true;
   p.bias_shape = {1, 1, 10, 10};
   EXPECT_EQ(declared(p), "taken");
@@ -262,7 +262,7 @@ TEST(JsonLines, FindEveryMember) {
   EXPECT_EQ(*lines, (JsonLines{{"a", 1}, {"b", 2}, {"b[0]", 2}, {"b[0].c", 2}, {"b[1]", 3}, {"b[2]", 4}}));
   const auto twice = json_lines("{\"a\": {\"b\": 1,\n \"b\": 2}}");
   ASSERT_FALSE(twice);
-  EXPECT_EQ(twice.error().message, "line 2: \"a.b\" stands twice");
+  EXPECT_EQ(twice.error().message, "line 2: \"a.b\" appears twice");
 }
 
 }  // namespace

@@ -62,22 +62,22 @@ TEST(SizeExpressions, ComeToWhatPythonComesTo) {
 
 TEST(SizeExpressions, SayWhereTheyCannotBeRead) {
   for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
-           {"", "'': at column 1 it ends where a number, a name or '(' is wanted"},
+           {"", "'': at column 1 it ends, but a number, a name or '(' is expected"},
            {"Lq +", "'Lq +': at column 5 it ends where a number"},
-           {"Lq Lk", "at column 4 'L' stands where an operator or the end is wanted"},
-           {"(Lq", "it ends where ')' is wanted"},
-           {"Lq)", "at column 3 ')' stands where an operator"},
-           {"min(Lq)", "at column 7 ')' stands where ',' is wanted"},
-           {"max Lq", "at column 5 'L' stands where '(' is wanted"},
-           {"ceil(Lq, 2)", "ceil at column 1 is no name; there are B, Hq, Hkv, Lq, Lk, D, Dv, Br, Bc, threads, stages"},
+           {"Lq Lk", "at column 4 there is 'L', but an operator or the end is expected"},
+           {"(Lq", "it ends, but ')' is expected"},
+           {"Lq)", "at column 3 there is ')', but an operator"},
+           {"min(Lq)", "at column 7 there is ')', but ',' is expected"},
+           {"max Lq", "at column 5 there is 'L', but '(' is expected"},
+           {"ceil(Lq, 2)", "ceil at column 1; use B, Hq, Hkv, Lq, Lk, D, Dv, Br, Bc, threads, stages"},
            {"lq", "lq at column 1 is no name"},
-           {"-1", "at column 1 '-' stands where a number"},
-           {"1.5", "at column 2 '.' stands where an operator"},
-           {"0x10", "at column 2 'x' stands"},
-           {"Lq / / 2", "at column 6 '/' stands"},
+           {"-1", "at column 1 there is '-', but a number"},
+           {"1.5", "at column 2 there is '.', but an operator"},
+           {"0x10", "at column 2 there is 'x'"},
+           {"Lq / / 2", "at column 6 there is '/'"},
            {"99999999999999999999", "the number at column 1 is too large"},
-           {std::string(33, '(') + "1" + std::string(33, ')'), "more than 32 parentheses are open"},
-           {std::string(1001, '1'), "it has 1001 characters; 1000 are the most"}}) {
+           {std::string(33, '(') + "1" + std::string(33, ')'), "more than 32 open parentheses"},
+           {std::string(1001, '1'), "it has 1001 characters; the limit is 1000"}}) {
     EXPECT_NE(refusal(text).find(words), std::string::npos) << text << ": " << refusal(text);
   }
 }

@@ -65,7 +65,7 @@ TEST(EditedRung, WithoutTheLinesForSoftcapAndAlibiRefusesThem) {
   p.softcap = 2;
   const auto refused = k->plan(*k, p, {}, d);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("takes neither softcap nor ALiBi"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("does not support softcap or ALiBi"), std::string::npos);
   const auto whole = edit("flash_wmma", kernel_source("flash_wmma", {}, ScoreLines::in)->text);
   EXPECT_TRUE(whole->plan(*whole, p, {}, d));
   // Its own text has no such lines: they are in the headers that it shares.
@@ -103,7 +103,7 @@ TEST(EditedRung, FileOpensAsTheSameKernelUnderAnyName) {
 TEST(EditedRung, OfAKernelThatThereIsNotIsRefusedInALine) {
   const auto none = own_kernel_from("my.cu", "// attn-build: {\"edits\": \"cpu_flash\"}\nint x;\n");
   ASSERT_FALSE(none);
-  EXPECT_NE(none.error().message.find("my.cu, line 1: \"edits\" names no rung of a GPU: 'cpu_flash'; there are naive"),
+  EXPECT_NE(none.error().message.find("my.cu, line 1: \"edits\" does not name a GPU rung: 'cpu_flash'; use naive"),
             std::string::npos)
       << none.error().message;
   EXPECT_FALSE(edit_of(rung("cpu_flash"), "int x;", {}));

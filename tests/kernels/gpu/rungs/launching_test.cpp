@@ -289,19 +289,19 @@ TEST(TensorTiles, WhatTheHardwareDoesNotTakeIsRefusedInWords) {
     return said ? std::string("it was taken") : said.error().message;
   };
   EXPECT_EQ(words([](TensorTiles& t) { t.address = 0x1008; }),
-            "A tensor map's address is 0x1008; it takes a multiple of 16 that is not 0.");
+            "A tensor map's address is 0x1008; use a nonzero multiple of 16.");
   EXPECT_EQ(words([](TensorTiles& t) { t.strides[1] = 118; }),
-            "A tensor map's stride along axis 2 is 118 bytes; it takes multiples of 16 under 2^40.");
+            "A tensor map's stride along axis 2 is 118 bytes; use multiples of 16 below 2^40.");
   EXPECT_EQ(words([](TensorTiles& t) { t.box[1] = 257; }),
-            "A tile is 257 elements along axis 1; a tensor map takes 1 to 256.");
+            "A tile has 257 elements along axis 1; a tensor map allows 1 to 256.");
   EXPECT_EQ(words([](TensorTiles& t) { t.box[0] = 128; }),
-            "A tile's row is 256 bytes; with a swizzle of 128 bytes at most 128 would do.");
+            "A tile's row is 256 bytes; with a swizzle of 128 bytes, the limit is 128.");
   EXPECT_EQ(words([](TensorTiles& t) { t.box[0] = 4; }),
-            "A tile's row is 8 bytes; a tensor map takes multiples of 16.");
+            "A tile's row is 8 bytes; a tensor map needs multiples of 16.");
   EXPECT_EQ(words([](TensorTiles& t) { t.rank = 6; }), "A tensor map has 1 to 5 axes, not 6.");
-  EXPECT_EQ(words([](TensorTiles& t) { t.extents[2] = 0; }), "A tensor map's extent 2 is 0; 1 to 2^32 would do.");
+  EXPECT_EQ(words([](TensorTiles& t) { t.extents[2] = 0; }), "A tensor map's extent 2 is 0; use 1 to 2^32.");
   EXPECT_EQ(words([](TensorTiles& t) { t.element_strides[1] = 9; }),
-            "A tensor map's element stride along axis 1 is 9; 1 to 8 would do.");
+            "A tensor map's element stride along axis 1 is 9; use 1 to 8.");
 }
 
 // Four tensor maps and a struct of its own; counters that are 0 before the first launch.
@@ -426,7 +426,7 @@ TEST_F(Launching, HopperSaysWhatAnAddressBetween16BytesTakes) {
   const KernelRow& row = **find_kernel("flash_hopper");
   const auto refused = prepare(plan_for(row), b, stream_);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("flash_hopper reads tensors that begin on 16 bytes. copies = 2 copies it."),
+  EXPECT_NE(refused.error().message.find("flash_hopper needs tensors aligned to 16 bytes. copies = 2 copies it."),
             std::string::npos)
       << refused.error().message;
   problem_.output = OutputType::f32;

@@ -102,12 +102,13 @@ TEST(OwnApi2, AListThatIsNotTheFunctionsIsRefusedByItsPlace) {
     return report ? std::string("taken") : report.error().message;
   };
   EXPECT_EQ(said("\"Lk\", \"scale\"", "\"scale\""),
-            "split.cu: the function parts takes 26 parameters, its header lists 25.");
-  EXPECT_EQ(said("\"Hq\", \"Lq\",\n", "\"Hq\", \"lse.row\",\n"),
-            "split.cu: parameters[9] of whole, \"lse.row\", is long long of 8 bytes; the function takes 4 bytes "
-            "there.");
-  EXPECT_EQ(said("\"type\": \"int\"", "\"type\": \"long long\""),
-            "split.cu: parameters[10] of whole, \"value\", is long long of 8 bytes; the function takes 4 bytes there.");
+            "split.cu: the function parts has 26 parameters, its header lists 25.");
+  EXPECT_EQ(
+      said("\"Hq\", \"Lq\",\n", "\"Hq\", \"lse.row\",\n"),
+      "split.cu: parameters[9] of whole, \"lse.row\", is long long with 8 bytes; the function expects 4 bytes there.");
+  EXPECT_EQ(
+      said("\"type\": \"int\"", "\"type\": \"long long\""),
+      "split.cu: parameters[10] of whole, \"value\", is long long with 8 bytes; the function expects 4 bytes there.");
 }
 
 TEST(OwnApi2, AHeaderThatIsWrongIsRefusedWithItsFieldAndLine) {
@@ -123,19 +124,19 @@ TEST(OwnApi2, AHeaderThatIsWrongIsRefusedWithItsFieldAndLine) {
            {"split", "\"type\": \"int\"", "\"type\": \"short\"",
             "line 11: \"entries[1].parameters[10].type\" is \"short\"; there are int, long long, float."},
            {"split", "\"value\": \"ceil_div(Lk, Bc)\"", "\"value\": \"ceil_div(Lk, Br)\"",
-            "line 11: \"entries[1].parameters[10]\" reads Br, which \"options\" does not have."},
+            "line 11: \"entries[1].parameters[10]\" reads Br, which is not in \"options\"."},
            {"split", "\"value\": \"ceil_div(Lk, Bc)\"", "\"value\": \"ceil_div(Lk)\"",
             "\"entries[1].parameters[10].value\" cannot be read"},
            {"split", "{\"bytes\": \"4 *", "{\"byte\": \"4 *",
-            "line 2: \"scratch.partial.byte\" is no key; there are bytes, zero."},
+            "line 2: \"scratch.partial.byte\" is not a known key; use bytes, zero."},
            {"split", "{\"bytes\": \"4 * ceil_div(Lk, Bc)", "{\"bytes\": \"4 * stages",
             "line 2: \"scratch.partial.bytes\" reads stages"},
            {"split", "\"layouts\": [\"bhld\", \"blhd\"]", "\"layouts\": [\"bdlh\"]",
             "\"layouts[0]\" is \"bdlh\"; there are bhld, blhd."},
            {"split", "\"layouts\": [\"bhld\", \"blhd\"]", "\"layouts\": []", "\"layouts\" is empty"},
-           {"split", "\"api\": 2", "\"api\": 1", "line 13: \"layouts\" is no key; there are api, entries"},
+           {"split", "\"api\": 2", "\"api\": 1", "line 13: \"layouts\" is not a known key; use api, entries"},
            {"cluster", "\"api\": 2", "\"api\": 1",
-            "\"entries[0].cluster\" is no key; there are name, grid, block, shared."},
+            "\"entries[0].cluster\" is not a known key; use name, grid, block, shared."},
            {"cluster", "\"cluster\": 4", "\"cluster\": [2, 2, 1, 1]", "\"entries[0].cluster\" has 4 elements"},
            {"maps", "{\"map\": \"k\"", "{\"map\": \"lse\"", "parameters[4].map\" is \"lse\"; there are q, k, v, o."},
            {"maps", "\"promote\": 128", "\"promote\": 100",
@@ -163,20 +164,20 @@ TEST(OwnApi2, APlanThatCannotBeIsRefusedWithItsParameter) {
       said("cluster", text_of("cluster"), forward, "sm_80").find("runs on sm_90a, sm_100, sm_120, not on sm_80: its"),
       std::string::npos);
   EXPECT_NE(said("cluster", changed(text_of("cluster"), "\"cluster\": 4", "\"cluster\": 5"), forward, "sm_90a")
-                .find("the cluster of together comes to 5 blocks along axis 0, whose 104 it does not divide"),
+                .find("the cluster of together has 5 blocks along axis 0, which does not divide its 104"),
             std::string::npos);
   EXPECT_NE(said("cluster", changed(text_of("cluster"), "\"cluster\": 4", "\"cluster\": [4, 3]"), forward, "sm_90a")
-                .find("the cluster of together comes to 12 blocks; 8 are the most"),
+                .find("the cluster of together has 12 blocks; the limit is 8"),
             std::string::npos);
   EXPECT_NE(
       said("maps", changed(text_of("maps"), "[\"Dv\", \"Bc\"]", "[\"Dv\", \"5 * Bc\"]"), half, "sm_90a")
-          .find("parameters[5] of by_map, \"map\": A tile is 320 elements along axis 1; a tensor map takes 1 to 256"),
+          .find("parameters[5] of by_map, \"map\": A tile has 320 elements along axis 1; a tensor map allows 1 to 256"),
       std::string::npos);
   EXPECT_NE(said("maps", changed(text_of("maps"), "\"promote\"", "\"swizzle\": 64, \"promote\""), half, "sm_90a")
                 .find("parameters[5] of by_map, \"map\": A tile's row is 128 bytes; with a swizzle of 64"),
             std::string::npos);
   EXPECT_NE(said("split", changed(text_of("split"), "\"bytes\": \"4 *", "\"bytes\": \"Lq - Lk -"), forward, "sm_90a")
-                .find("\"partial\" asks for -"),
+                .find("\"partial\" requests -"),
             std::string::npos);
   Problem turned = forward;
   turned.layout = AxisOrder::blhd;

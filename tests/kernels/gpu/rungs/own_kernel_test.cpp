@@ -85,12 +85,13 @@ TEST(OwnKernel, NamesAndTextsThatCannotBe) {
   for (const char* name : {"my.cuh", ".cu", "my attention.cu", "my@1.cu", "a/b.cu"}) {
     const auto k = own_kernel_from(name, template_text());
     ASSERT_FALSE(k) << name;
-    EXPECT_NE(k.error().message.find("is named by at most 48 letters"), std::string::npos) << k.error().message;
+    EXPECT_NE(k.error().message.find("a kernel's file name has at most 48 letters"), std::string::npos)
+        << k.error().message;
   }
   EXPECT_FALSE(own_kernel_from(std::string(60, 'a') + ".cu", template_text()));
   const auto bytes = own_kernel_from("my.cu", template_text() + "// \xff");
   ASSERT_FALSE(bytes);
-  EXPECT_EQ(bytes.error().message, "my.cu is no text: it must be UTF-8.");
+  EXPECT_EQ(bytes.error().message, "my.cu is not a text file: it must be UTF-8.");
   EXPECT_FALSE(own_kernel_from("my.cu", template_text() + std::string(1, '\0')));
   EXPECT_FALSE(read_own_kernel("/nowhere/my.cu"));
   EXPECT_EQ(own_stem("naive@12"), "");
@@ -113,31 +114,31 @@ TEST(OwnKernel, IsPlannedAsItsHeaderSays) {
 TEST(OwnKernel, RefusesWhatCannotBeLaunched) {
   EXPECT_EQ(refusal(template_text()), "taken");
   EXPECT_NE(refusal(with("\"4 * Dv", "\"40000 * Dv"))
-                .find("asks for 3840000 bytes of shared memory ('40000 * Dv * (threads / "
-                      "32)'); a block of sm_90a has 232448 at most"),
+                .find("requests 3840000 bytes of shared memory ('40000 * Dv * (threads / 32)'); a block on sm_90a has "
+                      "at most 232448"),
             std::string::npos)
       << refusal(with("\"4 * Dv", "\"40000 * Dv"));
   EXPECT_NE(refusal(with("\"block\": \"threads\"", "\"block\": [\"threads\", 16]"))
-                .find("comes to 2048 threads; 1024 are the most"),
+                .find("has 2048 threads; the limit is 1024"),
             std::string::npos);
   EXPECT_NE(refusal(with("\"block\": \"threads\"", "\"block\": [1, 1, 65]"))
-                .find("the block of my_attention comes to 65 ('65'); 1 to 64 can be"),
+                .find("the block of my_attention is 65 ('65'); use 1 to 64"),
             std::string::npos);
   EXPECT_NE(refusal(with("\"grid\": \"ceil_div(Lq, threads / 32) * B * Hq\"", "\"grid\": \"Lq - Lq\""))
-                .find("the grid of my_attention comes to 0 ('Lq - Lq')"),
+                .find("the grid of my_attention is 0 ('Lq - Lq')"),
             std::string::npos);
   EXPECT_NE(refusal(with("\"grid\": \"ceil_div(Lq, threads / 32) * B * Hq\"", "\"grid\": [1, \"Lq * 1000\"]"))
-                .find("comes to 101000 ('Lq * 1000'); 1 to 65535 can be"),
+                .find("is 101000 ('Lq * 1000'); use 1 to 65535"),
             std::string::npos);
   EXPECT_NE(refusal(with("\"grid\": \"ceil_div(Lq, threads / 32) * B * Hq\"", "\"grid\": \"Lq / (B - 2)\""))
                 .find("101 / 0 divides by zero"),
             std::string::npos);
   Options o;
   o.threads = 48;
-  EXPECT_NE(refusal(template_text(), problem(), o).find("takes threads from 32 to 1024 in steps of 32, not 48"),
+  EXPECT_NE(refusal(template_text(), problem(), o).find("supports threads from 32 to 1024 in steps of 32, not 48"),
             std::string::npos);
-  EXPECT_NE(refusal(with("\"f32\", \"f16\", \"bf16\"", "\"f16\"")).find("takes f16, not f32"), std::string::npos);
-  EXPECT_NE(refusal(with("\"grouped\": true", "\"grouped\": false")).find("Hq = 6 and Hkv = 3 must be alike"),
+  EXPECT_NE(refusal(with("\"f32\", \"f16\", \"bf16\"", "\"f16\"")).find("supports f16, not f32"), std::string::npos);
+  EXPECT_NE(refusal(with("\"grouped\": true", "\"grouped\": false")).find("Hq = 6 and Hkv = 3 must be equal"),
             std::string::npos);
 }
 
@@ -156,11 +157,11 @@ TEST(OwnKernel, WhatWasCompiledMustBeWhatWasDeclared) {
   };
   f.name = "my_attentio";
   EXPECT_EQ(words(f),
-            "my_attention.cu: the header names the entry my_attention, and the text has no extern \"C\" __global__ "
+            "my_attention.cu: the header names the entry my_attention, but the source has no extern \"C\" __global__ "
             "function of that name.");
   f = {"my_attention", 40, 232448, 0, 0, 0};  // 227 KiB static, and the launch asks for 384 bytes
   EXPECT_NE(
-      words(f).find("needs 232832 bytes of shared memory, 232448 of them static; a block of sm_90a has 232448 at most"),
+      words(f).find("needs 232832 bytes of shared memory, 232448 of them static; a block on sm_90a has at most 232448"),
       std::string::npos)
       << words(f);
   Options o;
@@ -169,7 +170,7 @@ TEST(OwnKernel, WhatWasCompiledMustBeWhatWasDeclared) {
   const auto heavy = check_compiled(wide, {{"my_attention", 80, 0, 0, 0, 0}}, "sm_90a");
   ASSERT_FALSE(heavy);
   EXPECT_EQ(heavy.error().message,
-            "my_attention.cu: my_attention takes 80 registers a thread, too many for a block of 1024 threads; "
+            "my_attention.cu: my_attention needs 80 registers per thread, too many for a block of 1024 threads; "
             "__launch_bounds__(1024) lets the compiler use fewer.");
 }
 

@@ -51,10 +51,10 @@ TEST(ARungNotYetInTheTable, IsAskedAboutItsOwnRow) {
   EXPECT_EQ(refusal(row, half(40)), "tomorrow takes D in steps of 16");
   Problem p = half(64);
   p.dtype = DType::f32;
-  EXPECT_EQ(refusal(row, p), "tomorrow takes f16 or bf16, not f32");
+  EXPECT_EQ(refusal(row, p), "tomorrow supports f16 or bf16, not f32");
   p = half(64);
   p.B = std::int64_t{1} << 31;
-  EXPECT_NE(refusal(row, p).find("would need 4294967296 blocks; a launch takes 2147483647 at most"), std::string::npos);
+  EXPECT_NE(refusal(row, p).find("needs 4294967296 blocks; a launch allows at most 2147483647"), std::string::npos);
   Device cpu;
   EXPECT_EQ(row.supports(row, half(64), {}, cpu).error().message, "tomorrow runs on a GPU; choose --device gpu");
 }
@@ -80,7 +80,7 @@ TEST(GpuRows, WordsOfWhatIsNotTakenComeFromTheRow) {
   for (const KernelRow& row : gpu_kernel_table()) {
     if (row.id != "flash_simt") continue;
     Problem p = half(64);
-    EXPECT_EQ(refusal(row, p), "flash_simt takes f32, not f16");
+    EXPECT_EQ(refusal(row, p), "flash_simt supports f32, not f16");
   }
 }
 
@@ -88,7 +88,7 @@ TEST(GpuRows, AnArchitectureThatIsNotKnownIsRefusedWithThoseThatAre) {
   const auto refused = device_for("sm_70");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message,
-            "architecture sm_70 is not known; there are sm_75, sm_80, sm_86, sm_89, sm_90a, sm_100, sm_120.");
+            "unknown architecture sm_70; use sm_75, sm_80, sm_86, sm_89, sm_90a, sm_100, sm_120.");
 }
 
 }  // namespace

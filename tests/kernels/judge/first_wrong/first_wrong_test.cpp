@@ -75,11 +75,11 @@ std::vector<Case> cases() {
       {Slip::one_tile_too_many, problem(16, 24, true), 8, 8, WrongStep::extra, at(0, 2, Phase::load_kv), Slot::s, 0, 16,
        "neither skipped nor masked"},
       {Slip::no_mask_but_the_last, problem(16, 16, true), 8, 4, WrongStep::missing, at(0, 0, Phase::max), Slot::s, 0, 1,
-       "mask was left out"},
+       "mask is missing"},
       {Slip::head_by_modulo, with_heads(problem(16, 24), 4, 2), 8, 8, kNumber, at(0, 0, Phase::load_kv, 1), Slot::k, 0,
-       0, "K is that of key/value head 1; query head 1 reads key/value head 0: 2 query heads share one."},
+       0, "K belongs to key/value head 1; query head 1 reads key/value head 0: 2 query heads share one."},
       {Slip::state_kept, problem(16, 24), 8, 8, kNumber, at(1, -1, Phase::load_q), Slot::m_old, 8, 0,
-       "m was not set back"},
+       "m was not reset"},
       {Slip::scale_in_mask, problem(20, 20, true, 8), 8, 8, kNumber, at(0, 0, Phase::mask), Slot::s, 0, 0,
        "scale is applied twice"},
       {Slip::hidden_by_number, problem(20, 14, true), 8, 8, kNumber, at(0, 0, Phase::mask), Slot::s, 0, 0,
@@ -87,12 +87,12 @@ std::vector<Case> cases() {
       {Slip::half_of_the_sum, problem(16, 24), 8, 8, kNumber, at(0, 0, Phase::sum), Slot::l_new, 0, 0,
        "modulo 8 is below 4"},
       {Slip::alpha_of_another_row, problem(16, 24), 8, 8, kNumber, at(0, 1, Phase::output), Slot::o_new, -1, 0,
-       "α of another row: of row r XOR 4"},
+       "another row's α: that of row r XOR 4"},
       {Slip::half_of_the_product, problem(16, 24, false, 8), 8, 8, kNumber, at(0, 0, Phase::scores), Slot::s, 0, 0,
        "the first 4 of the 8 numbers"},
-      {Slip::exchanged, problem(16, 24), 8, 8, kNumber, at(0, 0, Phase::scores), Slot::s, 0, 1, "written across"},
+      {Slip::exchanged, problem(16, 24), 8, 8, kNumber, at(0, 0, Phase::scores), Slot::s, 0, 1, "written transposed"},
       {Slip::width_of_keys, with_dv(problem(16, 24), 8), 8, 8, kNumber, at(0, 0, Phase::output), Slot::o_new, 0, 0,
-       "as if its rows had 4 numbers, as K's have; they have 8"},
+       "as if its rows had 4 numbers, like those of K; they have 8"},
       {Slip::nan_past_the_end, problem(16, 29), 8, 8, kNumber, at(0, 3, Phase::output), Slot::o_new, 0, 0, "0 · NaN"},
       {Slip::exponent_apart, problem(16, 24), 8, 8, kNumber, at(0, 0, Phase::weights), Slot::p, 0, 0, "exp(S) is ∞",
        Generator::large_logits},
@@ -149,7 +149,7 @@ TEST(FirstWrong, AMaximumOfSomeColumnsIsFoundWhereItIsTooSmall) {
     ASSERT_TRUE(found && *found) << seed;
     EXPECT_EQ((*found)->id.phase, Phase::max) << seed;
     EXPECT_LT((*found)->recorded, (*found)->right);
-    EXPECT_NE((*found)->cause.find("m is the largest of some columns alone"), std::string::npos) << (*found)->cause;
+    EXPECT_NE((*found)->cause.find("m is the largest of only some columns"), std::string::npos) << (*found)->cause;
   }
 }
 

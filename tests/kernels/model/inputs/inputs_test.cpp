@@ -54,7 +54,7 @@ TEST(Presets, ShowWhatTheirNamesSay) {
 TEST(Presets, UnknownNameListsThoseThereAre) {
   const auto r = find_preset("blackbord");
   ASSERT_FALSE(r);
-  EXPECT_NE(r.error().message.find("'blackbord'; there are blackboard, random, late_outlier"), std::string::npos);
+  EXPECT_NE(r.error().message.find("'blackbord'; use blackboard, random, late_outlier"), std::string::npos);
 }
 
 TEST(MakeInputs, EditsOverrideSingleCells) {
@@ -139,7 +139,7 @@ TEST(InputsFromFiles, NameTheExtentsThatDoNotAgree) {
   EXPECT_EQ(refusal(q, k, k6), "Lk is 5 in " + k.string() + " but Lk is 6 in " + k6.string() + "; they must be equal.");
   EXPECT_NE(refusal(q, d3, d3).find("D is 4 in"), std::string::npos);
   EXPECT_NE(refusal(flat, k, k).find("has shape [4]; it must be [B, H, L, D]"), std::string::npos);
-  EXPECT_NE(refusal(wide, wide, wide).find("D is 300; head dimensions go up to 256"), std::string::npos);
+  EXPECT_NE(refusal(wide, wide, wide).find("D is 300; the limit for head dimensions is 256"), std::string::npos);
   EXPECT_NE(refusal(three, two, two).find("Hq = 3 is not a multiple of Hkv = 2"), std::string::npos);
   EXPECT_EQ(refusal(q, k, k), "accepted");
 }

@@ -172,28 +172,27 @@ TEST(ProblemValidation, NamesTheValueAndWhatWouldDo) {
   EXPECT_EQ(refusal(p), "Lq is 0; it must be at least 1.");
   p = shape(1, 1);
   p.D = 257;
-  EXPECT_EQ(refusal(p), "D is 257; head dimensions go up to 256.");
+  EXPECT_EQ(refusal(p), "D is 257; the limit for head dimensions is 256.");
   p = shape(1, 1);
   p.Hq = 6;
   p.Hkv = 4;
-  EXPECT_EQ(refusal(p), "Hq = 6 is not a multiple of Hkv = 4; Hkv = 2 would do.");
+  EXPECT_EQ(refusal(p), "Hq = 6 is not a multiple of Hkv = 4; use Hkv = 2, for example.");
   p = shape(1, 1);
   p.scale = NAN;
   EXPECT_NE(refusal(p).find("finite"), std::string::npos);
   p = shape(1, 1);
   p.mask.window_right = -2;
-  EXPECT_EQ(refusal(p), "The window's right side is -2; use 0 or more keys, or -1 for unbounded.");
+  EXPECT_EQ(refusal(p), "The window's right side is -2; use 0 or more keys, or -1 for unlimited.");
   p = shape(2, 3);
   p.mask.key_lengths = {1, 2};
-  EXPECT_EQ(refusal(p), "2 key lengths for B = 1; give one a batch (1 of them).");
+  EXPECT_EQ(refusal(p), "2 key lengths for B = 1; give one per batch (1 in total).");
   p.mask.key_lengths = {4};
   EXPECT_EQ(refusal(p), "Key length 4 of batch 0 is outside 0..Lk = 3.");
   p.mask.key_lengths = {0};
   EXPECT_EQ(refusal(p), "accepted");
   p.bias_shape = {1, 1, 2, 2};
   EXPECT_EQ(refusal(p),
-            "The bias has shape [1, 1, 2, 2]; it must be [1, 1, 2, 3] ([B, Hq, Lq, Lk]) with any extent 1 "
-            "instead.");
+            "The bias has shape [1, 1, 2, 2]; use [1, 1, 2, 3] ([B, Hq, Lq, Lk]), where any extent may be 1 instead.");
   p.bias_shape = {2, 3};
   EXPECT_NE(refusal(p), "accepted");
   p.bias_shape = {1, 1, 1, 3};
@@ -202,7 +201,7 @@ TEST(ProblemValidation, NamesTheValueAndWhatWouldDo) {
 
 TEST(ProblemValidation, RefusesSizesThatDoNotFit63Bits) {
   Problem p = shape(kMax, 1);
-  EXPECT_NE(refusal(p).find("more than 2^63 bytes"), std::string::npos);
+  EXPECT_NE(refusal(p).find("exceeds 2^63 bytes"), std::string::npos);
   p = shape(1, kMax);
   EXPECT_NE(refusal(p).find("K of shape"), std::string::npos);
   p = shape(std::int64_t{1} << 31, std::int64_t{1} << 31);
@@ -212,7 +211,7 @@ TEST(ProblemValidation, RefusesSizesThatDoNotFit63Bits) {
   EXPECT_NE(refusal(p), "accepted");
   p = shape(std::int64_t{1} << 40, std::int64_t{1} << 40);
   p.bias_shape = {1, 1, p.Lq, p.Lk};
-  EXPECT_NE(refusal(p).find("The bias of shape"), std::string::npos);
+  EXPECT_NE(refusal(p).find("The bias with shape"), std::string::npos);
 }
 
 TEST(ProblemValidation, InputsMustHaveTheProblemsShapesAndTypes) {
@@ -223,9 +222,9 @@ TEST(ProblemValidation, InputsMustHaveTheProblemsShapesAndTypes) {
   Inputs in{Array(DType::f16, {1, 1, 3, 2}), Array(DType::f16, {1, 1, 5, 2}), Array(DType::f16, {1, 1, 5, 4}), {}};
   EXPECT_TRUE(validate(p, in));
   in.v = Array(DType::f16, {1, 1, 5, 2});
-  EXPECT_EQ(validate(p, in).error().message, "V has shape [1, 1, 5, 2], the problem asks for [1, 1, 5, 4].");
+  EXPECT_EQ(validate(p, in).error().message, "V has shape [1, 1, 5, 2], but the problem needs [1, 1, 5, 4].");
   in.v = Array(DType::f32, {1, 1, 5, 4});
-  EXPECT_EQ(validate(p, in).error().message, "V is f32, the problem asks for f16.");
+  EXPECT_EQ(validate(p, in).error().message, "V is f32, but the problem needs f16.");
   in.v = Array(DType::f16, {1, 1, 5, 4});
   p.bias_shape = {1, 1, 1, 5};
   EXPECT_FALSE(validate(p, in));
@@ -285,10 +284,10 @@ TEST(Problem, OInF32IsSaidOfHalvesAndOfAForwardAlone) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(*read, p);
   p.pass = Pass::backward;
-  EXPECT_EQ(validate(p).error().message, "A backward reads O in the dtype of Q, K and V; leave f32 out.");
+  EXPECT_EQ(validate(p).error().message, "A backward pass reads O in the dtype of Q, K and V; omit f32.");
   p.pass = Pass::forward;
   p.dtype = DType::f32;
-  EXPECT_EQ(validate(p).error().message, "O of an f32 problem is f32; say so of f16 and bf16 alone.");
+  EXPECT_EQ(validate(p).error().message, "O of an f32 problem is always f32; specify it only for f16 and bf16.");
 }
 
 TEST(Problem, PagesThatCannotBeAreRefusedInWords) {
@@ -304,9 +303,9 @@ TEST(Problem, PagesThatCannotBeAreRefusedInWords) {
   EXPECT_EQ(refusal({256, 1}, Pass::forward), "");
   EXPECT_NE(refusal({257, 1}, Pass::forward).find("page of 257 keys"), std::string::npos);
   EXPECT_NE(refusal({-1, 1}, Pass::forward).find("page of -1 keys"), std::string::npos);
-  EXPECT_NE(refusal({0, 3}, Pass::forward).find("3 pages of no size"), std::string::npos);
+  EXPECT_NE(refusal({0, 3}, Pass::forward).find("3 pages without a size"), std::string::npos);
   EXPECT_NE(refusal({3, 0}, Pass::forward).find("pool of 0 pages"), std::string::npos);
-  EXPECT_NE(refusal({3, 0}, Pass::forward).find("(3 hold every batch's keys apart)"), std::string::npos);
+  EXPECT_NE(refusal({3, 0}, Pass::forward).find("(3 give every batch its own)"), std::string::npos);
   EXPECT_NE(refusal({4, std::int64_t{1} << 31}, Pass::forward).find("pool of 2147483648 pages"), std::string::npos);
   EXPECT_NE(refusal({4, 2}, Pass::backward).find("dense K and V"), std::string::npos);
 }
@@ -319,8 +318,8 @@ TEST(Problem, InputsOfAForwardAreNotEnoughForWhatReadsMore) {
   p.pass = Pass::backward;
   const auto refused = validate(p, in);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "O of this problem is missing.");
-  EXPECT_EQ(validate(p, *make_inputs(p, {})).error().message, "O of this problem is missing.")
+  EXPECT_EQ(refused.error().message, "O is missing.");
+  EXPECT_EQ(validate(p, *make_inputs(p, {})).error().message, "O is missing.")
       << "dO is generated, what a forward gives is not";
 }
 

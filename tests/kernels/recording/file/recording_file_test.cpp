@@ -155,7 +155,7 @@ TEST(RecordingFile, FileWithoutARecordingSaysSo) {
   Container c;
   c.session_json = session_text(json::object());
   ASSERT_TRUE(write_file_atomically(folder / "a.attn", *container_bytes(c)));
-  EXPECT_NE(read_recording(folder / "a.attn").error().message.find("holds no recording"), std::string::npos);
+  EXPECT_NE(read_recording(folder / "a.attn").error().message.find("contains no recording"), std::string::npos);
 }
 
 // Reads a small recording whose JSON or entries were changed, and gives the refusal.
@@ -176,11 +176,12 @@ TEST(RecordingFile, RefusesJsonThatIsWrongWithItsPlace) {
             "x.attn: recordings[0]: \"order\" must be one of naive, tiled, flash, flash-1, backward, naive-backward, "
             "backward-queries, split, hopper.");
   EXPECT_EQ(refusal_of([](json& j, Container&) { j["problem"]["D"] = 300; }),
-            "x.attn: recordings[0].problem: D is 300; head dimensions go up to 256.");
-  EXPECT_NE(refusal_of([](json& j, Container&) { j["problem"]["Lq"] = 1e300; }).find("\"Lq\" must be a whole number"),
+            "x.attn: recordings[0].problem: D is 300; the limit for head dimensions is 256.");
+  EXPECT_NE(refusal_of([](json& j, Container&) { j["problem"]["Lq"] = 1e300; }).find("\"Lq\" must be an integer"),
             std::string::npos);
-  EXPECT_NE(refusal_of([](json& j, Container&) { j["phases"][3] = "backward"; }).find("does not know: 'backward'"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal_of([](json& j, Container&) { j["phases"][3] = "backward"; }).find("has an unknown name: 'backward'"),
+      std::string::npos);
   EXPECT_NE(refusal_of([](json& j, Container&) { j["options"]["br"] = 0; }).find("tile"), std::string::npos);
   EXPECT_NE(refusal_of([](json& j, Container&) { j["arena"] = "r0/none.npy"; }).find("which is not in the file"),
             std::string::npos);
@@ -236,7 +237,7 @@ TEST(RecordingFile, RefusesVersionsThatDoNotFitTheArenaOrTheTiling) {
     return refusal_of([&](json&, Container& c) { poke<std::int64_t>(c, "r0/versions.npy", 8, 1, column, value); });
   };
   EXPECT_EQ(version(0, 1LL << 40), "x.attn: recordings[0]: version 1 lies outside the arena.");
-  EXPECT_EQ(version(0, -1), "x.attn: recordings[0]: version 1 has a number that is out of range.");
+  EXPECT_EQ(version(0, -1), "x.attn: recordings[0]: version 1 contains a number that is out of range.");
   for (std::size_t column = 1; column < 6; ++column) {
     for (std::int64_t value : {-1LL, 3LL, 1000000LL, 0x7fffffffLL, 0x100000000LL}) {
       if (column == 5 && value == 3) continue;  // made by another event: allowed where that event is earlier
@@ -257,7 +258,7 @@ TEST(RecordingFile, RefusesLiveVersionsThatAreNotTheEvents) {
     });
   };
   const auto count = static_cast<std::uint32_t>(rec.versions.size());
-  EXPECT_NE(live(Slot::o_new, count).find("shows a version that is not there"), std::string::npos);
+  EXPECT_NE(live(Slot::o_new, count).find("shows a version that does not exist"), std::string::npos);
   EXPECT_NE(live(Slot::o_new, count - 1), "accepted");
   EXPECT_NE(live(Slot::o_new, kNoVersion), "accepted");
   EXPECT_NE(live(Slot::q, rec.after(e, Slot::k)).find("of another tensor"), std::string::npos);

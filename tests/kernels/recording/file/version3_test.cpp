@@ -158,26 +158,26 @@ TEST(Version3, HostileTensorsAreRefusedInWords) {
     EXPECT_NE(refusal.find(words), std::string::npos) << "'" << refusal << "' should say " << words;
     EXPECT_EQ(refusal.substr(0, 6), refusal.empty() ? "" : "x.attn");
   };
-  expect("is the name of no tensor", [](json& s, Container&) { s["tensors"][0]["tensors"]["dx"] = "t0/dq.npy"; });
+  expect("is not the name of a tensor", [](json& s, Container&) { s["tensors"][0]["tensors"]["dx"] = "t0/dq.npy"; });
   expect("has been used already", [](json& s, Container&) { s["tensors"][0]["tensors"]["dq"] = "t0/q.npy"; });
   expect("which is not in the file", [](json& s, Container&) { s["tensors"][0]["tensors"]["dq"] = "t9/q.npy"; });
-  expect("δ is not kept with", [](json& s, Container&) { s["tensors"][0]["problem"].erase("pass"); });
-  expect("The page table is not kept with", [](json& s, Container&) { s["tensors"][1]["problem"].erase("storage"); });
-  expect("LSE of the parts is not kept with", [](json& s, Container&) { s["tensors"][2].erase("splits"); });
-  expect("must be a whole number from 2 to 4096", [](json& s, Container&) { s["tensors"][2]["splits"] = 100000; });
-  expect("the problem asks for", [](json& s, Container&) { s["tensors"][0]["problem"]["Lq"] = 4; });
-  expect("the problem asks for", [](json& s, Container&) { s["tensors"][2]["splits"] = 4; });
-  expect("bytes, 67108864 can be read", [](json& s, Container&) { s["tensors"][0]["problem"]["B"] = 1 << 24; });
+  expect("δ is not stored with", [](json& s, Container&) { s["tensors"][0]["problem"].erase("pass"); });
+  expect("The page table is not stored with", [](json& s, Container&) { s["tensors"][1]["problem"].erase("storage"); });
+  expect("LSE of the parts is not stored with", [](json& s, Container&) { s["tensors"][2].erase("splits"); });
+  expect("must be an integer from 2 to 4096", [](json& s, Container&) { s["tensors"][2]["splits"] = 100000; });
+  expect("but the problem needs", [](json& s, Container&) { s["tensors"][0]["problem"]["Lq"] = 4; });
+  expect("but the problem needs", [](json& s, Container&) { s["tensors"][2]["splits"] = 4; });
+  expect("bytes; the limit is 67108864", [](json& s, Container&) { s["tensors"][0]["problem"]["B"] = 1 << 24; });
   expect("must be a table of <i4", [](json&, Container& c) {
     c.files["t1/page_table.npy"] = npy_table_bytes<std::int64_t>(std::vector<std::int64_t>{0, 1, 2, 3}, 2);
   });
   expect("entry 1 of batch 0 in the page table is 5; the pool has pages 0 to 4", [](json&, Container& c) {
     c.files["t1/page_table.npy"] = npy_table_bytes<std::int32_t>(std::vector<std::int32_t>{4, 5, 1, -1}, 2);
   });
-  expect("labels of rows", [](json& s, Container&) { s["tensors"][0]["labels"]["rows"].push_back("more"); });
+  expect("labels for rows", [](json& s, Container&) { s["tensors"][0]["labels"]["rows"].push_back("more"); });
   expect("a label of columns has 300 bytes",
          [](json& s, Container&) { s["tensors"][0]["labels"]["columns"][1] = std::string(300, 'x'); });
-  expect("must hold texts", [](json& s, Container&) { s["tensors"][0]["labels"]["rows"][0] = 3; });
+  expect("must contain strings", [](json& s, Container&) { s["tensors"][0]["labels"]["rows"][0] = 3; });
   expect("must be a list of at most 256", [](json& s, Container&) { s["tensors"] = json::object(); });
 }
 
@@ -197,26 +197,26 @@ TEST(Version3, HostileTimelinesAreRefusedInWords) {
   expect("outside its block's 100 to 200", [](Timeline& t) { t.events[3].at = 201; });
   expect("must end with \"done\"", [](Timeline& t) { t.events[3].tag = 0; });
   expect("must end with \"done\"", [](Timeline& t) { t.events[1].tag = 3; });
-  expect("a tag, tile or slot that cannot be", [](Timeline& t) { t.events[1].tag = 4; });
-  expect("the tag wait_k is there twice", [](Timeline& t) { t.tags[0] = "wait_k"; });
+  expect("an invalid tag, tile or slot", [](Timeline& t) { t.events[1].tag = 4; });
+  expect("the tag wait_k appears twice", [](Timeline& t) { t.tags[0] = "wait_k"; });
   expect("no tag is \"done\"", [](Timeline& t) { t.tags[3] = "finished"; });
-  expect("do not follow on those before", [](Timeline& t) { t.lanes[1].first = 3; });
-  expect("do not follow on those before", [](Timeline& t) { t.lanes[1].count = 1 << 20; });
-  expect("2 events are of no lane", [](Timeline& t) { t.lanes.pop_back(); });
-  expect("of no block, rank or index", [](Timeline& t) { t.lanes[0].block = -1; });
-  expect("of no block, rank or index", [](Timeline& t) { t.lanes[0].block = 7; });
+  expect("do not continue the earlier ones", [](Timeline& t) { t.lanes[1].first = 3; });
+  expect("do not continue the earlier ones", [](Timeline& t) { t.lanes[1].count = 1 << 20; });
+  expect("2 events belong to no lane", [](Timeline& t) { t.lanes.pop_back(); });
+  expect("an invalid block, rank or index", [](Timeline& t) { t.lanes[0].block = -1; });
+  expect("an invalid block, rank or index", [](Timeline& t) { t.lanes[0].block = 7; });
   expect("block 5 is outside the grid of 2", [](Timeline& t) { t.blocks[0].block = 5; });
-  expect("block 1 is there twice", [](Timeline& t) { t.blocks.push_back(t.blocks[0]); });
-  expect("whose clock is not told", [](Timeline& t) { t.blocks[0].sm = 8; });
+  expect("block 1 appears twice", [](Timeline& t) { t.blocks.push_back(t.blocks[0]); });
+  expect("whose clock is unknown", [](Timeline& t) { t.blocks[0].sm = 8; });
   expect("ends before it starts", [](Timeline& t) { t.blocks[0].end_ns = 1; });
-  expect("SM 7 is there twice", [](Timeline& t) { t.sms.push_back(t.sms[0]); });
-  expect("that cannot be", [](Timeline& t) { t.sms[0].ns_per_clock = 0; });
-  expect("that cannot be", [](Timeline& t) { t.sms[0].residual_ns = -1; });
-  expect("a moment of SM 8, whose clock is not told", [](Timeline& t) { t.points[2].sm = 8; });
+  expect("SM 7 appears twice", [](Timeline& t) { t.sms.push_back(t.sms[0]); });
+  expect("that is impossible", [](Timeline& t) { t.sms[0].ns_per_clock = 0; });
+  expect("that is impossible", [](Timeline& t) { t.sms[0].residual_ns = -1; });
+  expect("a moment of SM 8, whose clock is unknown", [](Timeline& t) { t.points[2].sm = 8; });
   expect("the moments of both clocks go back at 1", [](Timeline& t) { t.points[1].clock = 100; });
   expect("the moments of both clocks go back at 2", [](Timeline& t) { t.points[2].ns = 5029; });
-  expect("is no time", [](Timeline& t) { t.plain_us = -1; });
-  expect("65 tags; 64 can be", [](Timeline& t) { t.tags.resize(65, "x"); });
+  expect("is not a valid time", [](Timeline& t) { t.plain_us = -1; });
+  expect("65 tags; the limit is 64", [](Timeline& t) { t.tags.resize(65, "x"); });
   expect("in ns, not in clocks", [](Timeline& t) { t.buffer = EventBuffer::host; });
 }
 
@@ -233,16 +233,16 @@ TEST(Version3, HostileTablesOfATimelineAreRefusedInWords) {
     s["timelines"][0]["sms"] = json::array();
     for (int n = 0; n < 1025; ++n) s["timelines"][0]["sms"].push_back(0);
   });
-  expect("points: row 0 has a number that is out of range", [](json&, Container& c) {
+  expect("points: row 0 contains a number that is out of range", [](json&, Container& c) {
     c.files["l0/points.npy"] = npy_table_bytes<std::int64_t>(std::vector<std::int64_t>{7, -1, 0}, 3);
   });
-  expect("events: row 0 has a number that is out of range", [](json&, Container& c) {
+  expect("events: row 0 contains a number that is out of range", [](json&, Container& c) {
     c.files["l0/events.npy"] = npy_table_bytes<std::int64_t>(std::vector<std::int64_t>{-5, 0, -1, -1}, 4);
   });
-  expect("lanes: row 0 has a number that is out of range", [](json&, Container& c) {
+  expect("lanes: row 0 contains a number that is out of range", [](json&, Container& c) {
     c.files["l0/lanes.npy"] = npy_table_bytes<std::int64_t>(std::vector<std::int64_t>{9, 0, 0, -1, 4}, 5);
   });
-  expect("lanes: row 0 has a number that is out of range", [](json&, Container& c) {
+  expect("lanes: row 0 contains a number that is out of range", [](json&, Container& c) {
     c.files["l0/lanes.npy"] =
         npy_table_bytes<std::int64_t>(std::vector<std::int64_t>{0, 0, 0, -1, std::int64_t{1} << 40}, 5);
   });
@@ -258,12 +258,12 @@ TEST(Version3, ARecordingOfAnotherPassThanItsOrderWalksIsRefused) {
   rec.problem.pass = Pass::backward;
   auto refused = add_recording(rec, 0, session, c);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("order flash walks a forward in layout bhld"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("order flash walks a forward pass in layout bhld"), std::string::npos);
   rec.problem.pass = Pass::forward;
   rec.tensors = {{Tensor::q, rec.inputs.q, {}}};
   refused = add_recording(rec, 0, session, c);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("Q stands in a member of its own"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("Q must be a separate member"), std::string::npos);
 }
 
 }  // namespace

@@ -109,10 +109,10 @@ TEST(CompiledFigures, OfSeveralLaunchesNameTheOneThatTakesMost) {
 TEST(CompiledFigures, ThatCannotBeHadSayWhy) {
   Measurement m;
   m.processor = Processor::gpu;
-  put_no_compiled_figures(m, "the compiler's log does not speak of naive_scores");
+  put_no_compiled_figures(m, "the compiler's log does not mention naive_scores");
   fill_figures(m);
   EXPECT_FALSE(figure(m, "registers_count").available());
-  EXPECT_EQ(figure(m, "registers_count").reason, "the compiler's log does not speak of naive_scores");
+  EXPECT_EQ(figure(m, "registers_count").reason, "the compiler's log does not mention naive_scores");
 }
 
 TEST(CounterFigures, FewerValuesThanAskedForLeaveTheRestNotAvailable) {

@@ -57,23 +57,23 @@ TEST(CountsJson, RefusesWhatDoesNotFit) {
     return refused([&](json& j) { j["functions"][0]["instructions"][0] = text; });
   };
   const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
-  EXPECT_TRUE(has(refused([](json& j) { j["version"] = 2; }), "this program reads up to 1"));
+  EXPECT_TRUE(has(refused([](json& j) { j["version"] = 2; }), "this version supports up to 1"));
   EXPECT_TRUE(has(refused([](json& j) { j.erase("version"); }), "version"));
   EXPECT_TRUE(has(refused([](json& j) { j["metrics"].erase("inst_executed"); }), "inst_executed"));
   EXPECT_TRUE(has(refused([](json& j) { j["metrics"]["global_sectors"] = ""; }), "which no metric counted"));
   EXPECT_TRUE(has(refused([](json& j) { j["seconds"] = -1; }), "seconds"));
   EXPECT_TRUE(has(refused([](json& j) { j["functions"] = 7; }), "functions"));
-  EXPECT_TRUE(has(refused([](json& j) { j["functions"][0]["instructions"][0] = 7; }), "is not a text"));
+  EXPECT_TRUE(has(refused([](json& j) { j["functions"][0]["instructions"][0] = 7; }), "is not a string"));
   EXPECT_EQ(instruction("16 S 0:20,1:7 1:2:3:4:5:6"), "it was read");
   EXPECT_EQ(instruction("16 S - 0:0:0:0:0:0"), "it was read");
   EXPECT_TRUE(has(instruction("16 Z - 1:2:3:4:5:6"), "phase"));
   EXPECT_TRUE(has(instruction("16 S 2:1 1:2:3:4:5:6"), "none of the files"));
-  EXPECT_TRUE(has(instruction("16 S - 1:2:3:4:5"), "6 whole numbers"));
-  EXPECT_TRUE(has(instruction("16 S - 1:2:3:4:5:6,1:2:3:4:5:6"), "6 whole numbers"));
-  EXPECT_TRUE(has(instruction("16 S - -"), "6 whole numbers"));
-  EXPECT_TRUE(has(instruction("16 S - 1:2:3:4:5:-6"), "6 whole numbers"));
-  EXPECT_TRUE(has(instruction("16 S -"), "is not a text"));
-  EXPECT_TRUE(has(instruction("32 S - 1:2:3:4:5:6"), "not behind")) << "as the next one";
+  EXPECT_TRUE(has(instruction("16 S - 1:2:3:4:5"), "6 integers"));
+  EXPECT_TRUE(has(instruction("16 S - 1:2:3:4:5:6,1:2:3:4:5:6"), "6 integers"));
+  EXPECT_TRUE(has(instruction("16 S - -"), "6 integers"));
+  EXPECT_TRUE(has(instruction("16 S - 1:2:3:4:5:-6"), "6 integers"));
+  EXPECT_TRUE(has(instruction("16 S -"), "is not a string"));
+  EXPECT_TRUE(has(instruction("32 S - 1:2:3:4:5:6"), "not after")) << "as the next one";
 }
 
 TEST(CountsJson, ASessionKeepsThemAndWhyThereAreNone) {

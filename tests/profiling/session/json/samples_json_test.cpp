@@ -53,7 +53,7 @@ TEST(SamplesJson, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(has(refused([](json& j) { j.erase("reasons"); }), "reasons"));
   EXPECT_TRUE(has(refused([](json& j) { j["period_log2"] = 64; }), "period_log2"));
   EXPECT_TRUE(has(refused([](json& j) { j["seconds"] = -1; }), "seconds"));
-  EXPECT_TRUE(has(refused([](json& j) { j["functions"][0]["instructions"][0] = 7; }), "is not a text"));
+  EXPECT_TRUE(has(refused([](json& j) { j["functions"][0]["instructions"][0] = 7; }), "is not a string"));
   EXPECT_EQ(instruction("16 S 0:20,1:7 0:10:0,1:20:5"), "it was read");
   EXPECT_EQ(instruction("16 S - -"), "it was read");
   EXPECT_TRUE(has(instruction("16 Z - -"), "phase"));
@@ -63,12 +63,12 @@ TEST(SamplesJson, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(has(instruction("16 S 0:1, -"), "pairs"));
   EXPECT_TRUE(has(instruction("16 S - 2:1:1"), "not in the list"));
   EXPECT_TRUE(has(instruction("16 S - 0:1:2"), "without an issue"));
-  EXPECT_TRUE(has(instruction("16 S - 0:-1:2"), "threes"));
-  EXPECT_TRUE(has(instruction("16 S - 0:1:99999999999999999999"), "threes"));
-  EXPECT_TRUE(has(instruction("-16 S - -"), "is not a text"));
-  EXPECT_TRUE(has(instruction("16 S -"), "is not a text"));
-  EXPECT_TRUE(has(instruction(""), "is not a text"));
-  EXPECT_TRUE(has(instruction("32 S - -"), "not behind")) << "as the next one";
+  EXPECT_TRUE(has(instruction("16 S - 0:-1:2"), "triples"));
+  EXPECT_TRUE(has(instruction("16 S - 0:1:99999999999999999999"), "triples"));
+  EXPECT_TRUE(has(instruction("-16 S - -"), "is not a string"));
+  EXPECT_TRUE(has(instruction("16 S -"), "is not a string"));
+  EXPECT_TRUE(has(instruction(""), "is not a string"));
+  EXPECT_TRUE(has(instruction("32 S - -"), "not after")) << "as the next one";
 }
 
 }  // namespace

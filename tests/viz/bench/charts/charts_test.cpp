@@ -155,7 +155,7 @@ TEST_F(BenchSceneTest, AFigureThatIsZeroEverywhereIsSaidToBe) {
   Model m = three_kernels();
   for (Measurement& row : rows_of(m)) row.figures[find_metric("spill_bytes").value()] = {Origin::compiled, 0, "", ""};
   state.view.bench.charts[3] = "spill_bytes";
-  EXPECT_EQ(scene(m).charts[3].empty, "0 for every kernel everywhere.");
+  EXPECT_EQ(scene(m).charts[3].empty, "0 for every kernel at every point.");
   EXPECT_TRUE(scene(m).charts[3].lines.empty());
 }
 
@@ -260,7 +260,7 @@ TEST_F(BenchSceneTest, AChosenKernelThatDoesNotTakeTheTypeOfTheRowsSaysWhichItTa
   state.view.bench.kernel = "flash_simt";
   const std::string reason = scene(m).verdict.reason;
   EXPECT_EQ(reason.substr(0, reason.find('\n')),
-            "flash_simt has no row of this problem: it takes f32 only, these rows are f16.");
+            "flash_simt has no row of this problem: it supports f32 only, these rows are f16.");
 }
 
 TEST_F(BenchSceneTest, OfRowsOfOtherProblemsThoseOfTheChosenKernelAreShown) {

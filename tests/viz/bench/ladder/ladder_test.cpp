@@ -75,11 +75,11 @@ TEST(LadderSentences, SayWhatChangedAndWhy) {
   EXPECT_EQ(told(a, b, "DRAM"), "87.7 GB became 0.779 GB: S and P, 34.4 GB, are no longer stored.");
   EXPECT_EQ(
       told(a, b, "Occupancy"),
-      "32.5 % became 12.5 % of the warps active: 37.5 % fit an SM, held down by 254 registers a thread and 126 KiB "
-      "of shared memory a block.");
-  EXPECT_EQ(told(a, b, "Registers"), "236 became 254 a thread: 256 threads work on a tile of 128 × 128.");
-  EXPECT_EQ(told(a, b, "Bank conflicts"), "at most 25.0 % of 1000 turns, before 2.20 % of 5000 turns.");
-  EXPECT_EQ(told(a, b, "Tensor cores"), "busy in 0.500 % of the cycles, before 0.250 %: they hardly take part.");
+      "32.5 % became 12.5 % of the warps active: 37.5 % fit on an SM, limited by 254 registers per thread and 126 "
+      "KiB of shared memory per block.");
+  EXPECT_EQ(told(a, b, "Registers"), "236 became 254 per thread: 256 threads work on a tile of 128 × 128.");
+  EXPECT_EQ(told(a, b, "Bank conflicts"), "at most 25.0 % of 1000 passes, previously 2.20 % of 5000 passes.");
+  EXPECT_EQ(told(a, b, "Tensor cores"), "busy in 0.500 % of the cycles, previously 0.250 %: they are hardly used.");
 }
 
 TEST(LadderSentences, AreReversedWhereTheFiguresAre) {
@@ -104,13 +104,13 @@ TEST(LadderSentences, AReasonPointsTheWayThatItExplains) {
   ASSERT_LT(mine, 0.9 * its);
   put(b, "dram_read_bytes", 30e9);
   EXPECT_EQ(told(a, b, "DRAM"),
-            "87.7 GB became 47.7 GB: its tiles ask for " + bytes_text(mine) + " instead of " + bytes_text(its) + ".");
+            "87.7 GB became 47.7 GB: its tiles request " + bytes_text(mine) + " instead of " + bytes_text(its) + ".");
   put(b, "dram_read_bytes", 90e9);
   EXPECT_EQ(told(a, b, "DRAM"), "87.7 GB became 108 GB.");
   EXPECT_EQ(told(b, a, "DRAM"), "108 GB became 87.7 GB.");
   put(b, "l2_hit_pct", 20);
   EXPECT_EQ(told(a, b, "DRAM"),
-            "87.7 GB became 108 GB: the L2 cache has 20.0 % of what is asked of it, before 50.0 %.");
+            "87.7 GB became 108 GB: the L2 cache serves 20.0 % of the requests, up or down from 50.0 %.");
 }
 
 // What each sentence stands on: another value is another sentence, none is said to be missing.
@@ -146,7 +146,7 @@ TEST(LadderSentences, ReasonsChangeWithTheirFields) {
   fill_figures(a);
   EXPECT_NE(told(a, b, "DRAM").find("S and P, 17.2 GB, are no longer stored"), std::string::npos);
   put(b, "occupancy_theoretical_pct", 50, Origin::compiled);
-  EXPECT_NE(told(a, b, "Occupancy").find("50.0 % fit an SM"), std::string::npos);
+  EXPECT_NE(told(a, b, "Occupancy").find("50.0 % fit on an SM"), std::string::npos);
   b.figures[*find_metric("occupancy_theoretical_pct")] = {};
   EXPECT_EQ(told(a, b, "Occupancy"), "32.5 % became 12.5 % of the warps active.");
   put(b, "spill_bytes", 64, Origin::compiled);
@@ -154,7 +154,7 @@ TEST(LadderSentences, ReasonsChangeWithTheirFields) {
   b.key.options.bc = 64;
   EXPECT_NE(told(a, b, "Registers").find("a tile of 128 × 64"), std::string::npos);
   put(b, "tensor_pipe_pct", 62);
-  EXPECT_NE(told(a, b, "Tensor cores").find("busy in 62.0 % of the cycles, before 0.250 %: its products run there"),
+  EXPECT_NE(told(a, b, "Tensor cores").find("busy in 62.0 % of the cycles, previously 0.250 %: its products run there"),
             std::string::npos);
   b.time.median = 40800;
   b.time.ci_low = b.time.ci_high = 40800;
@@ -320,8 +320,9 @@ TEST_F(LadderSceneTest, TheFastestRightPeerIsTheMeasureAndStandsBesideTheRungs) 
     EXPECT_TRUE(s.rungs[n].sentences.empty());
     EXPECT_EQ(s.rungs[n].before, "");
   }
-  EXPECT_EQ(s.headline,
-            "At L = 16384 flash_simt takes 59.5 ms, 43 times as fast as naive and 0.0800 of FlashAttention-2.");
+  EXPECT_EQ(
+      s.headline,
+      "At L = 16384 flash_simt takes 59.5 ms, 43 times as fast as naive and 0.0800 times as fast as FlashAttention-2.");
 }
 
 // The column's unit is that of its largest: a sentence of two smaller ones has it too.
@@ -350,7 +351,7 @@ TEST_F(LadderSceneTest, WhatNoRungHasIsSaidOnceAndWhatOneMissesAtItsRung) {
   };
   EXPECT_FALSE(has("tensor"));
   EXPECT_TRUE(has("warps"));
-  EXPECT_NE(s.note.find("Of no row here: Tensor cores"), std::string::npos) << s.note;
+  EXPECT_NE(s.note.find("Not in any row here: Tensor cores"), std::string::npos) << s.note;
   for (const LadderRung& r : s.rungs) {
     EXPECT_EQ(r.figures.size(), s.columns.size());
     for (const LadderSentence& sentence : r.sentences) EXPECT_NE(sentence.lead, "Tensor cores");
@@ -358,7 +359,7 @@ TEST_F(LadderSceneTest, WhatNoRungHasIsSaidOnceAndWhatOneMissesAtItsRung) {
   const auto& sentences = s.rungs[2].sentences;
   const auto warps = std::ranges::find_if(sentences, [](const LadderSentence& x) { return x.lead == "Occupancy"; });
   ASSERT_NE(warps, sentences.end());
-  EXPECT_EQ(warps->words, "not available of flash_simt: no counters here.");
+  EXPECT_EQ(warps->words, "not available for flash_simt: no counters here.");
 }
 
 TEST_F(LadderSceneTest, ARungThatHasNoTimeSaysWhy) {
@@ -399,12 +400,11 @@ TEST_F(LadderSceneTest, WhatWasPublishedOfThePresetsTableStandsBesideOursAsRecor
     return m;
   };
   Measurement wmma = at(rung("flash_wmma", 10000));
-  EXPECT_EQ(
-      scene({wmma}).recorded,
-      "Recorded: a public WMMA kernel was published with 0.15 to 0.23 of torch's speed at such lengths; no peer of "
-      "flash_wmma was timed here.");
+  EXPECT_EQ(scene({wmma}).recorded,
+            "Recorded: a public WMMA kernel was published with 0.15 to 0.23 of the speed of torch at such lengths; no "
+            "peer of flash_wmma was timed here.");
   const std::string beside = scene({wmma, at(peer("torch-flash", 5000))}).recorded;
-  EXPECT_TRUE(beside.ends_with("; flash_wmma here: 0.400 of FlashAttention-2.")) << beside;
+  EXPECT_TRUE(beside.ends_with("; flash_wmma here: 0.400 times as fast as FlashAttention-2.")) << beside;
   const BenchScene charts = bench_scene(state, model_of({wmma}), {}, "");
   EXPECT_NE(charts.verdict.reason.find("Recorded: a public WMMA kernel"), std::string::npos) << charts.verdict.reason;
   state.document.sweep.base.D = state.document.sweep.base.Dv = 64;  // another table

@@ -88,23 +88,23 @@ TEST(RowFilter, WhatARowDoesNotHaveComparesWithNothing) {
 
 TEST(RowFilter, WhatCannotBeReadIsSaidInWords) {
   const std::pair<const char*, const char*> wrong[] = {
-      {"tflop > 100", "Unknown name 'tflop'; there is tflops"},
+      {"tflop > 100", "Unknown name 'tflop'; use tflops"},
       {"nothing == 3", "Unknown name 'nothing'"},
       {"d = 64", "use '=='"},
       {"d == 64 bc == 32", "join with 'and' or 'or'"},
       {"d == 64 and", "is missing at character"},
       {"(d == 64", "')' is missing"},
-      {"d", "compares nothing"},
-      {"d + 1", "compares nothing"},
+      {"d", "is not a comparison"},
+      {"d + 1", "is not a comparison"},
       {"d and bc == 3", "join comparisons"},
-      {"(d == 64) > 3", "A comparison is no number"},
+      {"(d == 64) > 3", "A comparison is not a number"},
       {"kernel > naive", "'kernel' is a text"},
       {"kernel == 3", "'kernel' is a text"},
       {"kernel + 1 == 3", "'kernel' is a text"},
       {"kernel == cpu_flsh", "Unknown kernel 'cpu_flsh'"},
       {"dtype == f17", "Unknown dtype 'f17'; use one such as f32, f16, bf16"},
       {"device == \"a CPU", "has no end"},
-      {"d == 6e", "follows on nothing"},
+      {"d == 6e", "follows nothing"},
       {"d == $", "is missing at character"},
   };
   for (const auto& [filter, words] : wrong) {
@@ -138,7 +138,7 @@ TEST_F(FilteredBench, ChartsAndTableHaveTheRowsThatFitAndTheNoteSaysHowMany) {
   EXPECT_EQ(scene.kernels, std::vector<std::string>{"cpu_flash"});
   EXPECT_EQ(scene.slice.values, (std::vector<std::int64_t>{1024, 2048}));
   EXPECT_EQ(scene.table.rows.size(), 2U);
-  EXPECT_TRUE(scene.table.note.starts_with("The filter leaves 2 of 6 rows.")) << scene.table.note;
+  EXPECT_TRUE(scene.table.note.starts_with("The filter keeps 2 of 6 rows.")) << scene.table.note;
   // Speed-ups are over the baseline's row all the same.
   bool has_speedup = false;
   for (const BenchLine& line : bench_test::chart_of(scene, "speedup_ratio").lines)
@@ -150,9 +150,9 @@ TEST_F(FilteredBench, WhereNothingFitsItIsSaid) {
   state.view.bench.filter = "d == 128";
   const BenchScene scene = bench_scene(state, model, {}, "");
   EXPECT_TRUE(scene.table.rows.empty());
-  EXPECT_EQ(scene.verdict.headline, "No row fits d == 128.");
-  EXPECT_TRUE(scene.table.note.starts_with("The filter leaves 0 of 6 rows.")) << scene.table.note;
-  for (const BenchChart& chart : scene.charts) EXPECT_EQ(chart.empty, "No row fits the filter.");
+  EXPECT_EQ(scene.verdict.headline, "No row matches d == 128.");
+  EXPECT_TRUE(scene.table.note.starts_with("The filter keeps 0 of 6 rows.")) << scene.table.note;
+  for (const BenchChart& chart : scene.charts) EXPECT_EQ(chart.empty, "No row matches the filter.");
 }
 
 }  // namespace

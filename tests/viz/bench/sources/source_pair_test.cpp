@@ -136,7 +136,7 @@ TEST(SourcePair, OfACpuKernelIsThatOfTheGpuInTheSameOrderAndSaysSo) {
     EXPECT_EQ(scene.empty, "") << cpu;
     EXPECT_EQ(scene.kernels, (std::array<std::string, 2>{left, right})) << cpu;
     EXPECT_GT(scene.stretches.size(), 3U) << cpu;
-    EXPECT_NE(scene.headline.find(std::string(cpu) + ", which is chosen, runs on the CPU."), std::string::npos)
+    EXPECT_NE(scene.headline.find(std::string(cpu) + ", which is selected, runs on the CPU."), std::string::npos)
         << scene.headline;
   }
 }
@@ -147,7 +147,7 @@ TEST(SourcePair, IsOfTheKernelThatTheChartsSpeakOf) {
   EXPECT_EQ(scene.kernels, (std::array<std::string, 2>{"flash_wmma", "flash_mma"}));
   EXPECT_EQ(scene.headline.find("cpu_flash"), std::string::npos) << scene.headline;
   const SourcePairScene cpu = source_pair_scene(state_with("naive"), Model(), "cpu_flash");
-  EXPECT_NE(cpu.headline.find("cpu_flash, which the charts speak of, runs on the CPU."), std::string::npos)
+  EXPECT_NE(cpu.headline.find("cpu_flash, which is shown in the charts, runs on the CPU."), std::string::npos)
       << cpu.headline;
 }
 
@@ -174,12 +174,12 @@ TEST(SourcePair, SaysWhereTheRowWasMeasuredFromAnotherText) {
   s.document.sweep.values = {16384};
   Measurement m = profile_test::h100_row("flash_simt", 59526);
   m.key.source_hash = "0123456789abcdef";
-  EXPECT_NE(source_pair_scene(s, model_of({m}), "").notes[1].find("another text, 01234567"), std::string::npos);
+  EXPECT_NE(source_pair_scene(s, model_of({m}), "").notes[1].find("another source, 01234567"), std::string::npos);
   for (const gpu::SourceText& source : gpu::embedded_sources()) {
     if (source.name == "kernels/gpu/flash_simt.cu")
       m.key.source_hash = gpu::source_hash("flash_simt", source.text, gpu::embedded_sources());
   }
-  EXPECT_EQ(source_pair_scene(s, model_of({m}), "").notes[1].find("another text"), std::string::npos);
+  EXPECT_EQ(source_pair_scene(s, model_of({m}), "").notes[1].find("another source"), std::string::npos);
 }
 
 TEST(SourcePair, DifferencesAreWalkedRoundBothWays) {

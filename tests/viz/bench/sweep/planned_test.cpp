@@ -59,7 +59,8 @@ TEST(PlannedTuned, BytesMemoryAndTileAreThoseOfTheKeptTile) {
 TEST(PlannedTuned, APointForWhichNoTileIsKeptSaysSoAndTheOthersStay) {
   const SweepSpec sweep = tuned_sweep({"flash_simt"});
   KeptTilesView kept{sweep_key(sweep), 1, {{"flash_simt", 512, tile(32, 64, 128)}}};
-  kept.tiles.push_back({"flash_simt", 1024, fail(ErrorKind::cannot_run, "tile = tuned, but no tile is kept for it")});
+  kept.tiles.push_back(
+      {"flash_simt", 1024, fail(ErrorKind::cannot_run, "tile = tuned, but there is no tuned tile for it")});
   GpuView gpus;
   gpus.looked = true;
   gpus.gpus = {{0, "a GPU", "sm_90a"}};
@@ -67,11 +68,11 @@ TEST(PlannedTuned, APointForWhichNoTileIsKeptSaysSoAndTheOthersStay) {
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].state, RowState::done);
   EXPECT_EQ(rows[1].state, RowState::refused);
-  EXPECT_EQ(rows[1].reason, "tile = tuned, but no tile is kept for it");
+  EXPECT_EQ(rows[1].reason, "tile = tuned, but there is no tuned tile for it");
   EXPECT_EQ(why_nothing_runs(sweep, gpus, rows, kept), "");
   kept.tiles.front().tile = kept.tiles.back().tile;
   EXPECT_EQ(why_nothing_runs(sweep, gpus, planned_rows(sweep, kept), kept),
-            "flash_simt: tile = tuned, but no tile is kept for it");
+            "flash_simt: tile = tuned, but there is no tuned tile for it");
 }
 
 TEST(PlannedTuned, UntilTheyWereLookedUpForThisSweepNothingIsShownAndNothingIsRefused) {
@@ -80,7 +81,7 @@ TEST(PlannedTuned, UntilTheyWereLookedUpForThisSweepNothingIsShownAndNothingIsRe
   sweep.base.dtype = DType::f16;  // another problem: what was kept is not of it
   for (const Measurement& m : planned_rows(sweep, kept)) {
     EXPECT_EQ(m.state, RowState::refused);
-    EXPECT_EQ(m.reason, "the tile that tuning kept is being looked for");
+    EXPECT_EQ(m.reason, "looking for the tuned tile");
   }
   EXPECT_EQ(why_nothing_runs(sweep, {}, planned_rows(sweep, kept), kept), "");
 }
@@ -93,7 +94,7 @@ TEST(PlannedTuned, TheTableNamesTheTileAndWhereItCameFrom) {
   Model model;
   model.kept = {key, 1, {{"flash_simt", 512, tile(32, 64, 128)}, {"flash_simt", 1024, tile(32, 64, 128)}}};
   const BenchScene scene = bench_scene(state, model, {}, "", planned_rows(state.document.sweep, model.kept));
-  EXPECT_NE(scene.table.note.find("the tiles that tuning kept"), std::string::npos) << scene.table.note;
+  EXPECT_NE(scene.table.note.find("the tuned tiles"), std::string::npos) << scene.table.note;
   ASSERT_FALSE(scene.table.rows.empty());
   std::string tips;
   for (const BenchCell& cell : scene.table.rows.front().cells) tips += cell.tip + "\n";

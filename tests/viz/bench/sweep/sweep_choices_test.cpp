@@ -137,7 +137,7 @@ TEST(SweepMenus, CompilingForAnArchitectureAlwaysAnswers) {
   model.gpu.looked = true;
   EXPECT_EQ(compile_words(sweep, model), "Compiling for sm_90a ...");
   model.task.running = true;
-  EXPECT_EQ(compile_words(sweep, model), "Compiled when the run has ended.");
+  EXPECT_EQ(compile_words(sweep, model), "Will be compiled when the run has ended.");
   model.task.running = false;
   model.compiled_for = sweep_key(sweep);
   for (const auto& [kernel, registers] : {std::pair{"naive", 40.0}, std::pair{"flash_simt", 0.0}}) {
@@ -207,7 +207,7 @@ TEST(SweepRun, IsRefusedWithTheReasonWhereNoPointCanRun) {
   EXPECT_EQ(why(none), "");
   sweep.kernels = {"flash_simt"};
   EXPECT_EQ(why(nobody_looked), "");
-  EXPECT_EQ(why(none), "flash_simt: there is no GPU here: no NVIDIA driver");
+  EXPECT_EQ(why(none), "flash_simt: no GPU here: no NVIDIA driver");
   EXPECT_EQ(why(h100), "");
   // One that can run is enough.
   sweep.kernels = {"flash_simt", "cpu_flash"};

@@ -189,7 +189,7 @@ TEST(BenchToStep, ALargeProblemComesSmallWithItsMaskTypeAndTiles) {
   EXPECT_TRUE(e->problem.mask.causal);
   EXPECT_EQ(e->problem.Lq / e->options.br, 4);  // as many tiles as before
   EXPECT_EQ(e->problem.Lk / e->options.bc, 2);
-  EXPECT_NE(e->words.find("L = 16 in place of 4096"), std::string::npos) << e->words;
+  EXPECT_NE(e->words.find("L = 16 instead of 4096"), std::string::npos) << e->words;
 }
 
 TEST(BenchToStep, EveryKernelFindsOneOfItsOrderThatCanBeRecorded) {

@@ -55,7 +55,7 @@ TEST_F(BenchTableTest, WhatIsNotAvailableIsADashWithItsReason) {
     if (t.columns[i].id != "dram") continue;
     EXPECT_EQ(row.cells[i - 1].text, "–");
     EXPECT_FALSE(row.cells[i - 1].available);
-    EXPECT_TRUE(row.cells[i - 1].tip.starts_with("Not available: this version reads no memory counters"))
+    EXPECT_TRUE(row.cells[i - 1].tip.starts_with("Not available: this version does not read a CPU's memory"))
         << row.cells[i - 1].tip;
   }
 }

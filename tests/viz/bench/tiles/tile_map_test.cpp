@@ -86,7 +86,7 @@ TEST(Tiles, OfATypeThatTheKernelDoesNotTakeSaysWhichItTakesAndWhereToChoose) {
   State s = state_of("flash_mma");
   s.document.sweep.base.dtype = DType::f32;
   EXPECT_EQ(tune_map(s, Model()).empty,
-            "flash_mma takes f16 or bf16, not f32: choose another Type on the left, or another kernel above.");
+            "flash_mma supports f16 or bf16, not f32: choose another Type on the left, or another kernel above.");
 }
 
 // Nobody has chosen a kernel: the page is of the one that the strip over the charts speaks of, not of Step's.
@@ -137,7 +137,7 @@ TEST(Tiles, BeforeAnythingRanACellSaysWhatOccupancyItWouldHave) {
   EXPECT_EQ(usual.text.substr(0, 4), "≤ ");
   EXPECT_EQ(usual.small, "128 thr · 2 st");
   EXPECT_NE(usual.tip.find("of shared memory, at most"), std::string::npos) << usual.tip;
-  EXPECT_NE(scene.headline.find("choices of tile, threads and stages fit"), std::string::npos) << scene.headline;
+  EXPECT_NE(scene.headline.find("combinations of tile, threads and stages fit"), std::string::npos) << scene.headline;
 }
 
 TEST(Tiles, WhatDoesNotFitSaysWhy) {
@@ -205,7 +205,7 @@ TEST(Tiles, ASurfaceOfAnotherProblemIsNotShown) {
 
 TEST(Tiles, AKernelWithoutTilesSaysWhatToDo) {
   const TuneMap scene = tune_map(state_of("naive"), {});
-  EXPECT_EQ(scene.empty, "naive has no tile: choose a kernel that has one.");
+  EXPECT_EQ(scene.empty, "naive has no tile: choose another kernel.");
 }
 
 TEST(Tiles, ACellPutsItsNumbersIntoTheSweep) {

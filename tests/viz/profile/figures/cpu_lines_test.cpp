@@ -30,8 +30,8 @@ TEST(CpuLines, EveryCpuKernelSaysWhatItHasAndNothingThatItHasNot) {
     EXPECT_EQ(text("Threads"), "8");
     EXPECT_EQ(text("L1 cache"), "32.0 KiB");
     EXPECT_EQ(text("L2 cache"), "1.00 MiB");
-    EXPECT_NE(text("Least rate"), "none");
-    EXPECT_NE(text("Tiles of a thread"), "none");
+    EXPECT_NE(text("Minimum rate"), "none");
+    EXPECT_NE(text("Tiles per thread"), "none");
     for (const BytesLine& line : scene.lines) {
       EXPECT_TRUE(line.available);
       EXPECT_EQ(line.words.find("has no"), std::string::npos) << line.words;
@@ -44,7 +44,7 @@ TEST(CpuLines, TilesAreSetAgainstEachCache) {
   Measurement m = bench_test::timed_row(bench_test::sweep_state().document.sweep, "cpu_flash", 512, 1000);
   const auto lines = cpu_lines(m, std::vector<CacheLevel>{{1, 32 << 10, false}, {2, 160 << 10, true}});
   const auto words = [&](const char* title) { return std::ranges::find(lines, title, &BytesLine::title)->words; };
-  EXPECT_EQ(words("L1 cache"), "A core's own: a thread's tiles take 2.5 times as much.");
+  EXPECT_EQ(words("L1 cache"), "Private to a core: a thread's tiles take 2.5 times its size.");
   EXPECT_EQ(words("L2 cache"), "Shared by cores: a thread's tiles take 50.0 % of it.");
 }
 

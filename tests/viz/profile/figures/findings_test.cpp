@@ -229,7 +229,7 @@ TEST(ProfileFindings, AWarpHeldAtDispatchTakesTheSlotOfAllThatShareIt) {
   m.samples = std::make_shared<const KernelSamples>(s);
   ASSERT_TRUE(finding_of(m, "held_at_dispatch"));
   EXPECT_DOUBLE_EQ(finding_of(m, "held_at_dispatch")->at_most, 1.25);
-  EXPECT_NE(finding_of(m, "held_at_dispatch")->text.find("with 2.0 warps a scheduler 20.0 % of its slots"),
+  EXPECT_NE(finding_of(m, "held_at_dispatch")->text.find("with 2.0 warps per scheduler, that is 20.0 % of its slots"),
             std::string::npos)
       << finding_of(m, "held_at_dispatch")->text;
   EXPECT_FALSE(finding_of(m, "few_warps")) << "no slot is left for more warps";
@@ -247,7 +247,7 @@ TEST(ProfileFindings, WhatTheSessionMeasuredOfTiledStandsInPlaceOfTheBoundOfRead
   const auto first = [&] { return findings_of(m, {"sm_90a", 132, others}, 1).at(0); };
   EXPECT_DOUBLE_EQ(first().seen, 20);
   EXPECT_EQ(first().at_most, 0) << "it does more than that bound is of";
-  EXPECT_NE(first().text.find("Side by side alone they would bring at most 2.0 times."), std::string::npos)
+  EXPECT_NE(first().text.find("Contiguous access alone would gain at most 2.0 times."), std::string::npos)
       << first().text;
   tiled.time.median = 90000;
   EXPECT_DOUBLE_EQ(first().at_most, 2);
@@ -276,8 +276,8 @@ TEST(ProfileFindings, TheLineThatReadsUncoalescedIsNamedWhereTheL1CacheIsTheLimi
   const auto f = finding_of(m, "uncoalesced");
   ASSERT_TRUE(f);
   EXPECT_EQ(f->text,
-            "Line 7 (P) reads memory uncoalesced: 700 of 800 sectors are more than its bytes would fill side by side, "
-            "and in 60.0 % of the samples a warp waits for the queue of the L1 cache.");
+            "Line 7 (P) has uncoalesced reads: 700 of 800 sectors are more than its bytes would fill if contiguous, "
+            "and in 60.0 % of the samples a warp waits for the L1 cache's queue.");
   EXPECT_DOUBLE_EQ(f->at_most, 2) << "50 of 100 samples are empty slots of that wait";
   EXPECT_EQ(f->other_kernel, "tiled");
   Heartbeat h = profile_test::made_beats(1, "toy");
@@ -302,7 +302,7 @@ TEST(ProfileFindings, WhatStoresItsScoresIsSetAgainstTheKernelThatKeepsThem) {
   ASSERT_TRUE(f);
   EXPECT_DOUBLE_EQ(f->seen, 1.5);
   EXPECT_EQ(f->at_most, 0) << "that it was so fast is no bound";
-  EXPECT_NE(f->text.find("flash_simt takes 20.0 ms in all."), std::string::npos) << f->text;
+  EXPECT_NE(f->text.find("flash_simt takes 20.0 ms in total."), std::string::npos) << f->text;
   m.heartbeat = std::make_shared<const Heartbeat>([] {
     Heartbeat h = profile_test::made_beats(2, "tiled");
     h.launches[1].kernel = "tiled_softmax";
@@ -324,10 +324,10 @@ TEST(ProfileFindings, CopiesThatAreWaitedForAreFoundAtTheirLine) {
   kTriggers.at("late_copies")(m);
   auto f = finding_of(m, "late_copies");
   ASSERT_TRUE(f);
-  EXPECT_EQ(
-      f->text,
-      "In 20.0 % of the samples a warp waits at a barrier for copies from device memory, most at line 7: 100 % of "
-      "the empty slots.");
+  EXPECT_EQ(f->text,
+            "In 20.0 % of the samples, a warp waits at a barrier for copies from device memory, most of them at line "
+            "7: 100 % "
+            "of the empty slots.");
   EXPECT_NEAR(f->at_most, 1 / 0.9, 1e-9);
   EXPECT_EQ(f->other_kernel, "");
   m.key.kernel = "flash_wmma";
@@ -352,12 +352,13 @@ TEST(ProfileFindings, ForAnotherBlockAllThatIsInItsWayMustShrink) {
   put(m, "registers_count", 254);
   m.launches[0].shared_bytes = 129024;
   // 65536 registers of 512 threads; 228 KiB of an SM for two, each with 1 KiB more that the system keeps.
-  EXPECT_EQ(experiment(m), "at most 128 registers a thread and 113 KiB of shared memory a block for 2 blocks on an SM");
+  EXPECT_EQ(experiment(m),
+            "at most 128 registers per thread and 113 KiB of shared memory per block for 2 blocks per SM");
   m.launches[0].shared_bytes = 0;
-  EXPECT_EQ(experiment(m), "at most 128 registers a thread for 2 blocks on an SM");
+  EXPECT_EQ(experiment(m), "at most 128 registers per thread for 2 blocks per SM");
   put(m, "registers_count", 40);
   m.launches[0].shared_bytes = 129024;
-  EXPECT_EQ(experiment(m), "113 KiB of shared memory a block for 2 blocks on an SM");
+  EXPECT_EQ(experiment(m), "113 KiB of shared memory per block for 2 blocks per SM");
 }
 
 TEST(ProfileFindings, WhatCouldBringMostComesFirstAndAtMostThree) {

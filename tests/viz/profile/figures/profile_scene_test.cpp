@@ -237,7 +237,7 @@ TEST(ProfileScene, AWrongAnswerIsSaidBeforeItsTime) {
   m.verdict->at(Tensor::o).error = std::numeric_limits<double>::quiet_NaN();
   m.verdict->reason = "O (b 0, h 0, row 0) column 0 is nan, the reference 1";
   ProfileScene scene = profile_scene(state_of("flash_simt"), model, {});
-  EXPECT_EQ(scene.headline, "flash_simt, L = 16384: a wrong answer, in 59.5 ms.");
+  EXPECT_EQ(scene.headline, "flash_simt, L = 16384: wrong output in 59.5 ms.");
   EXPECT_TRUE(scene.reasons.starts_with("O (b 0, h 0, row 0) column 0 is nan, the reference 1.")) << scene.reasons;
   m.verdict->not_judged = true;
   m.verdict->reason = "not judged: nothing was";
@@ -245,7 +245,7 @@ TEST(ProfileScene, AWrongAnswerIsSaidBeforeItsTime) {
   EXPECT_TRUE(scene.reasons.starts_with("Not judged: nothing was.")) << scene.reasons;
 }
 
-// Profile has little of kernels of the CPU: who has nothing else yet looks at a run that came with the program.
+// Profile has little of kernels of the CPU: who has nothing else yet looks at a run that is bundled.
 TEST(ProfileScene, ABundledRunStandsInUntilThereAreRowsOfTheUsersOwn) {
   State s = bench_test::sweep_state();
   s.document.runs.shown.clear();
@@ -259,7 +259,7 @@ TEST(ProfileScene, ABundledRunStandsInUntilThereAreRowsOfTheUsersOwn) {
   EXPECT_EQ(scene.stand_in, kRun);
   EXPECT_EQ(scene.kernel, "flash_simt");
   EXPECT_TRUE(scene.headline.starts_with("flash_simt, L = 16384: 59.5 ms")) << scene.headline;
-  EXPECT_NE(scene.to_do.find("came with the program"), std::string::npos);
+  EXPECT_NE(scene.to_do.find("is bundled"), std::string::npos);
   s.view.bench.kernel = "naive";
   EXPECT_EQ(profile_scene(s, model, {}).kernel, "naive") << "its kernels can be chosen";
   EXPECT_TRUE(profiled_problem(s, model, "naive"));

@@ -108,7 +108,7 @@ TEST(Lab, AWrongAnswerComesBeforeItsTime) {
   m.verdict->reason = "element 3 differs";
   build(v, m);
   const LabScene scene = scene_of(v);
-  EXPECT_EQ(scene.headline, "The answer is wrong.");
+  EXPECT_EQ(scene.headline, "The output is wrong.");
   EXPECT_EQ(scene.words.front(), "element 3 differs.");
   ASSERT_EQ(scene.tries.size(), 1U);
   EXPECT_FALSE(scene.tries.front().good);
@@ -165,7 +165,7 @@ TEST(Lab, WithoutAGpuItSaysWhatTheCompilerSaidAndWhyThereIsNoTime) {
   EXPECT_NE(scene.headline.find("It compiles for sm_90a: 254 registers"), std::string::npos) << scene.headline;
   EXPECT_EQ(scene.words.front(), "Not checked and not timed: no GPU: no driver.");
   EXPECT_EQ(scene.tries.front().what, "maxrregcount=64");
-  EXPECT_NE(scene.words[1].find("254 registers in spite of -maxrregcount=64"), std::string::npos) << scene.words[1];
+  EXPECT_NE(scene.words[1].find("254 registers despite -maxrregcount=64"), std::string::npos) << scene.words[1];
   EXPECT_EQ(scene.tries.front().outcome, "compiled");
   EXPECT_FALSE(scene.groups.empty());
 }
@@ -285,17 +285,17 @@ TEST(Lab, SaysHowLongWasWaitedAndForWhatStill) {
     const LabScene scene = scene_of(v);
     return std::ranges::find(scene.words, words) != scene.words.end();
   };
-  EXPECT_TRUE(told("Answered in 0.94 s."));
+  EXPECT_TRUE(told("Done in 0.94 s."));
   v.sampling = "flash_simt@1a2b3c4d";
-  EXPECT_TRUE(told("Answered in 0.94 s; its lines are being sampled."));
+  EXPECT_TRUE(told("Done in 0.94 s; sampling its lines."));
   v.sampling.clear();
   v.tries.back().row = sampled(row(1000, 990, 1010), {{1, 20}});
   v.tries.back().lines_seconds = 1.41;
-  EXPECT_TRUE(told("Answered in 0.94 s, its lines sampled after 1.41 s."));
+  EXPECT_TRUE(told("Done in 0.94 s, its lines sampled after 1.41 s."));
   Measurement refused = row(1000, 990, 1010);
   refused.no_samples = "counters are for the administrator";
   v.tries.back().row = std::make_shared<const Measurement>(refused);
-  EXPECT_TRUE(told("Answered in 0.94 s; its lines are not sampled: counters are for the administrator."));
+  EXPECT_TRUE(told("Done in 0.94 s; its lines are not sampled: counters are for the administrator."));
 }
 
 TEST(Lab, TheLineOfAHeadersRefusalIsFound) {

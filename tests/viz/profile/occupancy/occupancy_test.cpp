@@ -16,8 +16,8 @@ using profile_test::put;
 TEST(ProfileOccupancy, NamesWhatHoldsItDownAndWhatOneMoreBlockNeeds) {
   const OccupancyScene o = occupancy_scene(h100_row("flash_simt", 59526), "sm_90a", 132);
   ASSERT_EQ(o.empty, "");
-  EXPECT_EQ(o.words, "1 block of 8 warps: 8 of 64 warps, 12.5 %, held down by registers and shared memory.");
-  EXPECT_EQ(o.more, "2 blocks need at most 128 registers a thread and 113 KiB of shared memory each.");
+  EXPECT_EQ(o.words, "1 block of 8 warps: 8 of 64 warps, 12.5 %, limited by registers and shared memory.");
+  EXPECT_EQ(o.more, "2 blocks need at most 128 registers per thread and 113 KiB of shared memory each.");
   EXPECT_DOUBLE_EQ(o.theoretical, 12.5);
   EXPECT_EQ(o.achieved_text, "12.5 %");
 }
@@ -28,7 +28,7 @@ TEST(ProfileOccupancy, SaysWhoHasHowManyRegistersOnceTheyAreMoved) {
   m.key.problem.dtype = DType::f16;
   m.key.options = {.br = 192, .bc = 128, .threads = 512, .stages = 4};
   EXPECT_EQ(occupancy_scene(m, "sm_90a", 132).registers,
-            "Registers move after the start: 384 threads compute with 160 registers each, 128 copy with 32 "
+            "Registers are handed over after the start: 384 threads compute with 160 registers each, 128 copy with 32 "
             "(setmaxnreg).");
   EXPECT_EQ(occupancy_scene(h100_row("flash_simt", 1), "sm_90a", 132).registers, "");
 }
@@ -40,7 +40,7 @@ TEST(ProfileOccupancy, TellsWavesAndTheTailOfTheLast) {
   Measurement few = h100_row("flash_simt", 1);
   few.launches[0].grid[0] = 100;
   EXPECT_EQ(occupancy_scene(few, "sm_90a", 132).waves,
-            "100 blocks on 132 SMs, 132 at once: 0.758 waves. 32 places are left empty.");
+            "100 blocks on 132 SMs, 132 at once: 0.758 waves. 32 slots stay empty.");
   EXPECT_EQ(occupancy_scene(few, "sm_90a", 0).waves, "") << "the number of SMs is not known";
 }
 

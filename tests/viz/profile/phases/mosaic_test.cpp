@@ -81,10 +81,9 @@ TEST(Mosaic, TheEmptySlotsAreTheSamplesInWhichNothingWasIssuedAlone) {
 TEST(Mosaic, TheSentenceNamesTheLargestLossAndChangesWithItsFigures) {
   const auto said = [](const KernelSamples& s) { return plain_text(mosaic_scene(row(s), nullptr).headline); };
   const std::string before = said(samples());
-  EXPECT_EQ(
-      before,
-      "No instruction was issued in 50 % of the samples, most often in O (60 %): there its warp most often waits for "
-      "its last result.");
+  EXPECT_EQ(before,
+            "No instruction was issued in 50 % of the samples, most often in O (60 %): there, its warp most often "
+            "waits for its previous result.");
   KernelSamples s = samples();
   s.functions[0].instructions[1].reasons[1] = {1, 60, 55};
   const std::string after = said(s);
@@ -147,7 +146,7 @@ TEST(Mosaic, TheLegendNamesTheLargestStatesAndSumsTheRest) {
 
 TEST(Mosaic, HowToReadASampleIsASentenceOfItsOwn) {
   const MosaicScene scene = mosaic_scene(row(samples()), nullptr);
-  EXPECT_EQ(scene.rule, "A sample stands at the instruction that waits, not at the one that made it wait.");
+  EXPECT_EQ(scene.rule, "A sample is attributed to the instruction that waits, not to the one that made it wait.");
   EXPECT_EQ(scene.notes.find("stands at"), std::string::npos);
 }
 

@@ -53,11 +53,11 @@ TEST(ProfileRoofline, ItsSentenceFollowsTheFigures) {
   m = h100_row("flash_simt", 2 * 59526);
   EXPECT_NE(roofline(rows, "flash_simt").words.find("28.3 % of the fp32 multiply-add peak"), std::string::npos);
   m = h100_row("flash_simt", 59526 / 10.0);
-  EXPECT_NE(roofline(rows, "flash_simt").words.find("more than it allows"), std::string::npos);
+  EXPECT_NE(roofline(rows, "flash_simt").words.find("impossible on the fp32 pipes"), std::string::npos);
   m = h100_row("flash_mma", 59526);
   put(m, "tensor_pipe_pct", 68.2);
   EXPECT_NE(roofline(rows, "flash_mma")
-                .words.find("busy in 68.2 of 100 cycles: the fp32 roof is not theirs, and theirs was not measured"),
+                .words.find("busy in 68.2 of 100 cycles: the fp32 roof does not apply, and their own was not measured"),
             std::string::npos);
   m = h100_row("flash_simt", 59526);
   m.figures[*find_metric("dram_read_bytes")] = Figure{};
@@ -76,7 +76,7 @@ TEST(ProfileRoofline, TheRoofOfWarpgroupsIsThatOfTheirOwnInstruction) {
   const Roofline r = roofline(rows, "flash_hopper");
   EXPECT_EQ(r.tensor_name, "wgmma peak");
   EXPECT_DOUBLE_EQ(r.tensor_tflops, 850);
-  EXPECT_NE(r.words.find("% of what wgmma was measured to reach on the tensor cores."), std::string::npos) << r.words;
+  EXPECT_NE(r.words.find("% of the measured peak of wgmma on the tensor cores."), std::string::npos) << r.words;
   EXPECT_NE(r.note.find("wgmma peak"), std::string::npos) << r.note;
 }
 
@@ -91,11 +91,10 @@ TEST(ProfileRoofline, TheRoofOfTensorCoresIsOverTheProductsThatEachOfTheFormulaT
   EXPECT_DOUBLE_EQ(r.top_tflops, 100);
   EXPECT_EQ(r.tensor_name, "mma.sync peak over 3 products each");
   // 2.199e12 FLOP in 59.526 ms are 36.94 TFLOP/s.
-  EXPECT_NE(r.words.find("36.9 % of what mma.sync was measured to reach on the tensor cores."), std::string::npos)
-      << r.words;
+  EXPECT_NE(r.words.find("36.9 % of the measured peak of mma.sync on the tensor cores."), std::string::npos) << r.words;
   EXPECT_GT(r.y_max, 100);
   m.peaks.tensor_gflops = 600000;
-  EXPECT_NE(roofline(rows, "flash_tf32x3").words.find("18.5 % of what mma.sync"), std::string::npos);
+  EXPECT_NE(roofline(rows, "flash_tf32x3").words.find("18.5 % of the measured peak of mma.sync"), std::string::npos);
 }
 
 // A dot of 440 TFLOP/s over a peak of 65: the roof stands in the picture, not at its edge.
@@ -143,14 +142,13 @@ TEST(ProfileRoofline, EachLevelHasItsOwnBytesAndItsOwnRoof) {
   ASSERT_EQ(r.levels.size(), 3U);
   EXPECT_NEAR(r.levels[2].intensity, kFlop / (4e8 * 128), 1e-9);
   EXPECT_EQ(r.level_words,
-            "Of what the measured rate of each level allows its bytes: DRAM 0.462 %, L2 10.8 %, shared memory 78.2 %; "
-            "of what the "
-            "multiply-adds can do 56.6 %. The nearest of these roofs is shared memory.");
+            "Fraction of what each level's measured rate allows for its bytes: DRAM 0.462 %, L2 10.8 %, shared memory "
+            "78.2 %; of the peak of the multiply-adds: 56.6 %. The nearest of these roofs is shared memory.");
   EXPECT_TRUE(r.missing.empty());
   put(m, "l2_sectors_count", 1e10);
   EXPECT_NE(
       roofline(rows, "flash_simt")
-          .level_words.find("L2 108 %, shared memory 78.2 %; of what the multiply-adds can do 56.6 %. The nearest "
+          .level_words.find("L2 108 %, shared memory 78.2 %; of the peak of the multiply-adds: 56.6 %. The nearest "
                             "of these roofs is L2."),
       std::string::npos);
   // A rate of its own that is nearer than any level's; and none that is near.
@@ -220,13 +218,11 @@ TEST(ProfileRoofline, APeerOf16BitsIsSetAgainstTheTensorPeakOfItsOwnType) {
   Roofline r = roofline(rows, "torch-cudnn");
   EXPECT_DOUBLE_EQ(r.tensor_tflops, 600);
   EXPECT_DOUBLE_EQ(r.top_tflops, 600);
-  EXPECT_NE(r.words.find("61.6 % of what mma.sync was measured to reach on the tensor cores."), std::string::npos)
-      << r.words;
+  EXPECT_NE(r.words.find("61.6 % of the measured peak of mma.sync on the tensor cores."), std::string::npos) << r.words;
   ours.peaks.tensor_gflops = 0;
   r = roofline(rows, "torch-cudnn");
   EXPECT_EQ(r.top_tflops, 0) << "multiply-adds are no roof of tensor cores";
-  EXPECT_NE(r.words.find("What the tensor cores could do in f16 was not measured beside it."), std::string::npos)
-      << r.words;
+  EXPECT_NE(r.words.find("The tensor-core peak in f16 was not measured with it."), std::string::npos) << r.words;
   EXPECT_EQ(r.words.find("multiply-add"), std::string::npos) << r.words;
   EXPECT_NE(r.note.find("No roof of the tensor cores in f16: not measured in this session."), std::string::npos);
   // Another type's peak is not its own.
@@ -250,19 +246,19 @@ TEST(ProfileBytes, SaysHowManyTurnsOfSharedMemoryTheHeartbeatHeard) {
   const BytesScene b = bytes_scene(m, 132);
   const auto line = std::ranges::find(b.lines, "Shared memory", &BytesLine::title);
   ASSERT_NE(line, b.lines.end());
-  EXPECT_EQ(line->words, "Of the cycles of its data pipe, by the heartbeat: 1.12 million turns.");
+  EXPECT_EQ(line->words, "Of the cycles of its data pipe, from the heartbeat: 1.12 million passes.");
 }
 
 TEST(ProfileBytes, EachSentenceIsMadeOfItsFigures) {
   Measurement m = h100_row("flash_simt", 59526);
   BytesScene b = bytes_scene(m);
-  EXPECT_EQ(b.words.substr(0, 44), "DRAM moved 0.779 GB: 1.45 times the least, 0");
-  EXPECT_EQ(b.lines[1].words, "Of 100 sectors asked of the L2, 2.50 were not there.");
+  EXPECT_EQ(b.words.substr(0, 44), "DRAM moved 0.779 GB: 1.45 times the minimum, 0");
+  EXPECT_EQ(b.lines[1].words, "Of 100 sectors requested from the L2, 2.50 were missing.");
   EXPECT_EQ(b.lines[2].text, "25.0 %");
   put(m, "shared_conflicts_count", 500);
   EXPECT_EQ(bytes_scene(m).lines[2].text, "50.0 %");
   put(m, "l2_hit_pct", 40);
-  EXPECT_EQ(bytes_scene(m).lines[1].words, "Of 100 sectors asked of the L2, 60.0 were not there.");
+  EXPECT_EQ(bytes_scene(m).lines[1].words, "Of 100 sectors requested from the L2, 60.0 were missing.");
   m.figures[*find_metric("l2_hit_pct")] = Figure{Origin::not_available, 0, "", "no counters"};
   b = bytes_scene(m);
   EXPECT_EQ(b.lines[1].title, "Bank conflicts") << "a figure that is missing has no line";
@@ -274,7 +270,7 @@ TEST(ProfileBytes, IssueSlotsAndSharedMemoryAreTheHeartbeatsMeansOrAReason) {
   Measurement m = h100_row("flash_simt", 59526);
   const auto why = [&] { return bytes_scene(m).missing.at(0); };
   EXPECT_EQ(why().titles, "Issue slots, Shared memory");
-  EXPECT_NE(why().reason.find("nobody has listened"), std::string::npos);
+  EXPECT_NE(why().reason.find("no heartbeat yet"), std::string::npos);
   m.no_heartbeat = "CUPTI_ERROR";
   EXPECT_EQ(why().reason, "CUPTI_ERROR");
   Heartbeat h = profile_test::made_beats();
@@ -296,7 +292,7 @@ TEST(ProfileBytes, LessThanTheLeastIsExplainedByWhatWasNotWrittenYet) {
   put(m, "dram_read_bytes", 403e6);
   put(m, "dram_write_bytes", 50e6);
   const std::string words = bytes_scene(m).words;
-  EXPECT_NE(words.find(": 0.84 times the least"), std::string::npos) << words;
+  EXPECT_NE(words.find(": 0.84 times the minimum"), std::string::npos) << words;
   EXPECT_NE(words.find("Of O and LSE, 135 MB, 50.0 MB were written by then"), std::string::npos) << words;
   put(m, "dram_write_bytes", 140e6);
   EXPECT_EQ(bytes_scene(m).words.find("LSE"), std::string::npos) << "all was written";
@@ -321,7 +317,7 @@ TEST(ProfileBytes, LargeCountsAreSaidInMillionsAndBillions) {
   put(m, "shared_wavefronts_count", 6.96e9);
   put(m, "shared_conflicts_count", 1.15e8);
   EXPECT_EQ(bytes_scene(m).lines[2].words,
-            "115 million of 6.96 billion turns of the shared memory, by the whole run's counter.");
+            "115 million of 6.96 billion passes through shared memory, from the counter for the whole run.");
 }
 
 // 800 sectors where 100 would do: 100 of each of 8. In 2 us at 1 MHz on 4 SMs 800 sectors are 100 a cycle and SM.
@@ -332,14 +328,14 @@ TEST(ProfileBytes, WhatWasAskedOfTheL1CacheIsCountedAtItsInstructions) {
       if (l.title == "L1") return l;
     return std::nullopt;
   };
-  EXPECT_FALSE(line(4)) << "nobody has counted";
+  EXPECT_FALSE(line(4)) << "have not been counted yet";
   m.counts = std::make_shared<const KernelCounts>(profile_test::toy_counts());
   ASSERT_TRUE(line(4));
   EXPECT_EQ(line(4)->text, "800");
-  EXPECT_EQ(line(4)->words, "Sectors of 32 B, 700 % more than side by side.") << "no clock is known";
+  EXPECT_EQ(line(4)->words, "32-byte sectors, 700 % more than if contiguous.") << "no clock is known";
   put(m, "sm_clock_mhz", 1);
-  EXPECT_NE(line(4)->words.find("; 100 a cycle and SM."), std::string::npos) << line(4)->words;
-  EXPECT_EQ(line(0)->words.find("a cycle"), std::string::npos) << "nor are the SMs";
+  EXPECT_NE(line(4)->words.find("; 100 per cycle and SM."), std::string::npos) << line(4)->words;
+  EXPECT_EQ(line(0)->words.find("per cycle"), std::string::npos) << "nor are the SMs";
 }
 
 TEST(ProfileBytes, AKernelWithoutSharedMemoryHasNoShareOfIt) {
@@ -353,7 +349,7 @@ TEST(ProfileBytes, AKernelWithoutSharedMemoryHasNoShareOfIt) {
   EXPECT_EQ(text("Shared memory"), "5.00 %");
   put(m, "shared_wavefronts_count", 0);
   put(m, "shared_conflicts_count", 0);
-  EXPECT_EQ(text("Shared memory"), "none: It uses no shared memory.");
+  EXPECT_EQ(text("Shared memory"), "none: No shared memory used.");
   EXPECT_TRUE(text("Bank conflicts").starts_with("none: "));
 }
 

@@ -36,7 +36,7 @@ TEST(ProfileCodeDiff, TakesTheCodeThatSessionsKept) {
   const CodeScene scene = code_diff_scene(mine, theirs);
   EXPECT_EQ(scene.empty, "");
   EXPECT_EQ(scene.title, "SASS, flash_simt against naive");
-  EXPECT_EQ(scene.words, "FMA −1 · tensor +1. 1 stand in both.");
+  EXPECT_EQ(scene.words, "FMA −1 · tensor +1. In common: 1.");
   ASSERT_EQ(scene.rows.size(), 4U);
   EXPECT_TRUE(scene.rows[0].is_name);
   EXPECT_EQ(scene.rows[2].address, "−");
@@ -48,7 +48,7 @@ TEST(ProfileCodeDiff, WhatNoSessionKeptIsListedHere) {
   ListingView view;
   const DiffSide theirs = side("naive", nullptr, &view), mine = side("flash_simt", code("EXIT"), &view);
   EXPECT_TRUE(must_be_listed(theirs));
-  EXPECT_EQ(code_diff_scene(mine, theirs).empty, "naive is being compiled and taken apart.");
+  EXPECT_EQ(code_diff_scene(mine, theirs).empty, "naive is being compiled and disassembled.");
   view = listed(toy_listing(), gpu::key_of(*theirs.subject));
   EXPECT_FALSE(must_be_listed(theirs));
   const CodeScene scene = code_diff_scene(mine, theirs);
@@ -82,8 +82,8 @@ TEST(ProfileCodeDiff, EqualCodeAndAnotherTextAreSaid) {
   const auto same = gpu::machine_code_of(toy_listing().sass, "sm_90a");
   ASSERT_TRUE(same);
   const CodeScene scene = code_diff_scene(side("toy", std::make_shared<const gpu::MachineCode>(*same), &view), naive);
-  EXPECT_NE(scene.words.find("The code is the same: 6 instructions."), std::string::npos) << scene.words;
-  EXPECT_NE(scene.words.find("from another text"), std::string::npos) << scene.words;
+  EXPECT_NE(scene.words.find("The code is identical: 6 instructions."), std::string::npos) << scene.words;
+  EXPECT_NE(scene.words.find("from another source"), std::string::npos) << scene.words;
 }
 
 }  // namespace

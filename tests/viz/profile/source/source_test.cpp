@@ -127,7 +127,7 @@ TEST(ProfileSource, SamplesStandBesideTheirInstructions) {
   EXPECT_FALSE(code_scene(listing, toy(), 5, CodeKind::sass, &samples).sampled) << "the text's lines have none";
   samples.text_hash = "another";
   const SourceScene other = source_scene(listed(listing, kKey), kKey, {}, {&samples, nullptr, ""});
-  EXPECT_FALSE(code_scene(listing, other, 5, CodeKind::sass, &samples).sampled) << "of another text";
+  EXPECT_FALSE(code_scene(listing, other, 5, CodeKind::sass, &samples).sampled) << "from another version";
 }
 
 // Names of any length: an instruction is found by its function's and its address.

@@ -81,8 +81,8 @@ TEST(GpuBar, SaysWhatTheKernelHoldsAndLeadsToTheFurthestElement) {
   EXPECT_TRUE(scene.shown);
   EXPECT_TRUE(scene.can_be_raw);
   EXPECT_FALSE(scene.raw);
-  EXPECT_EQ(held_words(held), "S in base 2, m in base 2, ℓ in 16 lanes' parts");
-  EXPECT_NE(scene.numbers.find("As the formulas have them"), std::string::npos);
+  EXPECT_EQ(held_words(held), "S in base 2, m in base 2, ℓ in parts from 16 lanes");
+  EXPECT_NE(scene.numbers.find("As in the formulas"), std::string::npos);
   ASSERT_EQ(scene.differences.size(), comparison.phases.size());
   const auto* go = command_as<GoToEvent>(scene.differences.front().go_there.front());
   ASSERT_NE(go, nullptr);
@@ -97,8 +97,8 @@ TEST(GpuBar, SaysWhatTheKernelHoldsAndLeadsToTheFurthestElement) {
 TEST(GpuBar, TilesAreDrawnAsHeld) {
   const Recording held = bundled("flash_mma");
   EXPECT_EQ(held_words(held),
-            "S without its scale, m in base 2, up to 8 below the maximum, ℓ in 4 lanes' parts, P enters the product in "
-            "f16");
+            "S without its scale, m in base 2, up to 8 below the maximum, ℓ in parts from 4 lanes, P enters the "
+            "product in f16");
   const TensorScales scales = scales_of(held);
   EXPECT_GT(scales[static_cast<std::size_t>(TensorColour::m)].min, -1000);
   const auto e = held.find({0, 0, 1, 2, Phase::sum});

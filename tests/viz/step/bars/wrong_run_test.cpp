@@ -50,7 +50,7 @@ TEST(WrongRun, AnExhibitSaysPlainlyWhatItIsAndHowToLeave) {
   const Shown s = exhibit("alpha_on_l_only", Generator::late_outlier);
   const WrongRunScene scene = wrong_run_scene(s.state, s.model);
   EXPECT_TRUE(scene.shown);
-  EXPECT_EQ(scene.headline, "Wrong on purpose");
+  EXPECT_EQ(scene.headline, "Deliberately wrong");
   EXPECT_EQ(scene.verdict.substr(0, 15), "Verdict: wrong.");
   EXPECT_EQ(scene.seek, "Find the first wrong step");
   EXPECT_EQ(scene.place, "") << "the answer waits until it is asked for";
@@ -73,7 +73,7 @@ TEST(WrongRun, WhileALessonAsksNeitherVerdictNorSearchNorPatchIsThere) {
   EXPECT_EQ(scene.headline, "An exhibit");
   EXPECT_FALSE(scene.wrong) << "no colour of a warning before it is told";
   EXPECT_TRUE(wrong_run_scene(s.state, s.model).wrong);
-  EXPECT_NE(scene.verdict.find("wait for your answer"), std::string::npos) << scene.verdict;
+  EXPECT_NE(scene.verdict.find("hidden until you answer"), std::string::npos) << scene.verdict;
   EXPECT_TRUE(scene.seek.empty() && scene.place.empty() && scene.cause.empty());
   EXPECT_TRUE(scene.patch.empty() && scene.go_there.empty());
   const Piece& piece = *piece_of("museum_alpha_on_l_only");
@@ -87,7 +87,7 @@ TEST(WrongRun, WhileALessonAsksNeitherVerdictNorSearchNorPatchIsThere) {
 TEST(WrongRun, TheAnswerNamesStepElementAndCauseAndLeadsThere) {
   Shown s = exhibit("alpha_on_l_only", Generator::late_outlier);
   s.state.view.step.seek_first_wrong = true;
-  EXPECT_NE(wrong_run_scene(s.state, s.model).place.find("being looked for"), std::string::npos);
+  EXPECT_NE(wrong_run_scene(s.state, s.model).place.find("Looking for"), std::string::npos);
   s.model.examination.first = *first_wrong_of(*s.model.recording, {});
   s.model.examination.sought = true;
   const FirstWrong& first = *s.model.examination.first;
@@ -106,7 +106,7 @@ TEST(WrongRun, TheAnswerNamesStepElementAndCauseAndLeadsThere) {
 TEST(WrongRun, WhereItDoesNotShowThatIsSaid) {
   const Shown s = exhibit("alpha_on_l_only", Generator::equal_scores);
   const WrongRunScene scene = wrong_run_scene(s.state, s.model);
-  EXPECT_EQ(scene.verdict, "Verdict: pass. On these numbers it does not show.");
+  EXPECT_EQ(scene.verdict, "Verdict: pass. It does not show with these numbers.");
   EXPECT_EQ(scene.seek, "");
 }
 
@@ -172,14 +172,14 @@ TEST(WrongRun, ARevealedExhibitSaysWhatItIs) {
   Shown s = exhibit("mask_off_by_one", Generator::normal);
   s.state.document.exhibit = Exhibit::revealed;
   EXPECT_FALSE(keeps_name_back(s.state, false));
-  EXPECT_EQ(wrong_run_scene(s.state, s.model).headline, "Wrong on purpose");
+  EXPECT_EQ(wrong_run_scene(s.state, s.model).headline, "Deliberately wrong");
   EXPECT_EQ(wrong_run_scene(s.state, s.model).seek, "Find the first wrong step");
   s.model.recording = std::make_shared<const Recording>(right_run(*s.model.recording, {}).value());
   s.model.examination.of = s.model.recording;
   s.model.examination.verdict = *verdict_of(*s.model.recording, {});
   s.state.document.kernel = "cpu_flash";
   const WrongRunScene healthy = wrong_run_scene(s.state, s.model);
-  EXPECT_EQ(healthy.headline, "The healthy patient");
+  EXPECT_EQ(healthy.headline, "The correct kernel");
   EXPECT_TRUE(healthy.seek.empty() && healthy.patch.empty());
   s.state.document.exhibit = Exhibit::none;
   s.model.examination = {};

@@ -20,7 +20,7 @@ TEST(Chip, PartsAddUpToTheSumThatIsSaid) {
     EXPECT_EQ(plain_text(scene.sum), std::to_string(scene.now) + " B held now, " + std::to_string(sum) + " B at most");
     // The share of what a block may have, for who would multiply it: 96 of 232448 bytes.
     if (scene.total == 96) {
-      EXPECT_EQ(plain_text(scene.limit), "0.041 % of the 227 KiB that a block of sm_90a may have");
+      EXPECT_EQ(plain_text(scene.limit), "0.041 % of the 227 KiB available to a block of sm_90a");
     }
     EXPECT_NE(plain_text(scene.limit).find(" % of the 227 KiB"), std::string::npos) << plain_text(scene.limit);
     EXPECT_NE(plain_text(scene.short_limit).find(" % of 227 KiB (sm_90a)"), std::string::npos);
@@ -57,7 +57,7 @@ TEST(Chip, APassShowsWhatItHolds) {
     EXPECT_EQ(now, scene.now) << "step " << e + 1;
     letters[static_cast<std::size_t>(rec->events[e].pass)] = shown;
     const bool writes = rec->events[e].id.phase == Phase::weights;
-    EXPECT_EQ(plain_text(scene.note), writes ? "P takes the place of S" : "") << "step " << e + 1;
+    EXPECT_EQ(plain_text(scene.note), writes ? "P replaces S" : "") << "step " << e + 1;
   }
   EXPECT_EQ(letters, (std::array<std::string, 3>{"Q K S ", "S mℓ ", "V P O "}));
 }

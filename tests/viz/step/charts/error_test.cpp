@@ -134,18 +134,19 @@ TEST(ErrorMap, WhereNothingDiffersItSaysWhatRoundingMayDoAndWhich) {
     return words;
   };
   const std::string bound = ": for O " + significant_text(scan.allowed, 3) + ".";
-  EXPECT_NE(words_of(*rec).find("Sums kept in f16; yet no difference exceeds the worst that rounding in fp32 could do "
-                                "with such scores" +
-                                bound),
-            std::string::npos)
+  EXPECT_NE(
+      words_of(*rec).find(
+          "Sums kept in f16; yet no difference exceeds the worst that rounding in fp32 could cause with such scores" +
+          bound),
+      std::string::npos)
       << words_of(*rec);
   Recording narrow = *rec;
   narrow.options.accumulate = DType::f32;
-  EXPECT_NE(words_of(narrow).find("No difference in any step exceeds what rounding in fp32 can do" + bound),
+  EXPECT_NE(words_of(narrow).find("No difference in any step exceeds what rounding in fp32 can cause" + bound),
             std::string::npos)
       << words_of(narrow);
   narrow.problem.dtype = DType::f16;
-  EXPECT_NE(words_of(narrow).find("rounding in fp32, with P and O kept in f16, can do"), std::string::npos)
+  EXPECT_NE(words_of(narrow).find("rounding in fp32, with P and O kept in f16, can cause"), std::string::npos)
       << words_of(narrow);
 }
 

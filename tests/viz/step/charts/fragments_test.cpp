@@ -286,7 +286,7 @@ TEST(Fragments, WhatNeverLiesInSharedMemorySaysSo) {
   for (const FragmentTile tile : {FragmentTile::s, FragmentTile::p}) {
     const FragmentScene s = scene_of(flash_mma, tile, problem_of(64, 64));
     EXPECT_TRUE(s.maps[0].cells.empty());
-    EXPECT_NE(s.shared.find("never lies in shared memory"), std::string::npos);
+    EXPECT_NE(s.shared.find("is never in shared memory"), std::string::npos);
     EXPECT_NE(cell_words(s, 3, 5).find("not in shared memory"), std::string::npos);
   }
 }
@@ -309,10 +309,9 @@ TEST(Fragments, ATileThatNoLaneHoldsSaysWhereItLies) {
   const FragmentScene s = scene_of(flash_hopper, FragmentTile::k, problem_of(100, 100));
   EXPECT_EQ(cell_words(s, 3, 5), "K[3][5]: in no lane; in shared memory row 3, chunk 0, bank 14.");
   EXPECT_EQ(lane_words(s, 14), "No lane holds any of K.");
-  EXPECT_EQ(
-      s.shared,
-      "A row of D = 100, padded to 128, takes 16 chunks of 16 bytes, in panels of 8. Reading four core matrices of "
-      "8 rows by 16 bytes takes 4 turns swizzled and 32 row after row; 4 is the least.");
+  EXPECT_EQ(s.shared,
+            "A row of D = 100, padded to 128, takes 16 chunks of 16 bytes, in panels of 8. Reading four core matrices "
+            "of 8 rows by 16 bytes takes 4 passes swizzled and 32 row after row; the minimum is 4.");
 }
 
 TEST(Fragments, AShortRowSaysThatItIsPadded) {

@@ -139,8 +139,8 @@ TEST(TrafficCard, TheExtentThatIsSaidToMendTheBytesDoes) {
     for (const char* kernel : kRecordingKernels) {
       const auto rec = record_preset(preset, kernel);
       const std::string words = all_words(*rec);
-      const bool br = words.find("a larger Br mends it") != std::string::npos;
-      const bool bc = words.find("a larger Bc mends it") != std::string::npos;
+      const bool br = words.find("a larger Br fixes this") != std::string::npos;
+      const bool bc = words.find("a larger Bc fixes this") != std::string::npos;
       if (!br && !bc) continue;
       ++said;
       SCOPED_TRACE(std::string(preset) + " " + kernel + ": " + words);

@@ -267,7 +267,7 @@ TEST(StepTexts, RefusesWhatNoStepHolds) {
   refused(R"({"version": 1, "flash": {"max": [{"headline": "{@a}", "sentence": "b"}]}})", "the shared 'a'");
   refused(R"({"version": 1, "shared": {"a": "{x}"}, "flash": {"max": [{"headline": "{@a}", "sentence": "b"}]}})",
           "{x}");
-  refused(R"({"version": 1, "shared": {"a": 1}})", "'a' is no text");
+  refused(R"({"version": 1, "shared": {"a": 1}})", "'a' is not a string");
   refused(R"({"version": 1, "shared": []})", "not an object");
   refused(R"({"version": 1, "flash": {"max": [{"headline": "", "sentence": "b"}]}})", "headline");
 }

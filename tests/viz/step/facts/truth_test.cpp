@@ -247,7 +247,7 @@ std::vector<std::pair<std::string, Options>> backward_walks() {
   using namespace orders::backward;
   std::vector<std::pair<std::string, Options>> all{{"key tile outside", {}}};
   for (const auto& [name, option, value] :
-       {std::tuple("query tile outside", &kOutside, kQueriesOutside), std::tuple("δ forgotten", &kSubtractDelta, 0L),
+       {std::tuple("query tile outside", &kOutside, kQueriesOutside), std::tuple("without δ", &kSubtractDelta, 0L),
         std::tuple("LSE in bf16", &kLseType, static_cast<std::int64_t>(DType::bf16))}) {
     all.emplace_back(name, Options{});
     choose(all.back().second, *option, value);

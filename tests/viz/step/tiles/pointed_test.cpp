@@ -51,10 +51,10 @@ TEST(Pointed, SaysWhyItIsThisCell) {
   w.ui.keyboard = CellRef{Slot::q, 0, 1};
   w.ui.focused = true;
   p = pointed_cell(s, w.state, w.ui);
-  EXPECT_TRUE(w.words(s, *p).starts_with("Chosen by keys: Q0,1")) << w.words(s, *p);
+  EXPECT_TRUE(w.words(s, *p).starts_with("Selected by keyboard: Q0,1")) << w.words(s, *p);
   w.ui.hovered = CellRef{Slot::k, 2, 0};
   p = pointed_cell(s, w.state, w.ui);
-  EXPECT_TRUE(w.words(s, *p).starts_with("Pointed at: K2,0")) << w.words(s, *p);
+  EXPECT_TRUE(w.words(s, *p).starts_with("Hovered: K2,0")) << w.words(s, *p);
 }
 
 // What is shown and what is left add up to the sum.
@@ -95,7 +95,7 @@ TEST(Pointed, ADroppedCellSaysThatItWasThere) {
   Window w;
   const TilesScene s = w.scene(-1, Phase::normalise);
   const std::string words = w.words(s, {{Slot::s, 0, 2}, PointedBy::pointer});
-  EXPECT_NE(words.find("on chip no longer"), std::string::npos) << words;
+  EXPECT_NE(words.find("no longer on chip"), std::string::npos) << words;
   const TilesScene first = w.scene(0, Phase::load_kv);
   EXPECT_NE(w.words(first, {{Slot::s, 0, 0}, PointedBy::pointer}).find("Not computed yet"), std::string::npos);
 }
@@ -165,7 +165,7 @@ TEST(Pointed, ANanIsNotCalledTheLargestScore) {
 TEST(Pointed, AnInputSaysThatItCanBeTyped) {
   Window w;
   const TilesScene s = w.scene(-1, Phase::load_q);
-  EXPECT_NE(w.words(s, {{Slot::q, 0, 1}, PointedBy::pointer}).find("a double click types another"), std::string::npos)
+  EXPECT_NE(w.words(s, {{Slot::q, 0, 1}, PointedBy::pointer}).find("double-click to edit"), std::string::npos)
       << w.words(s, {{Slot::q, 0, 1}, PointedBy::pointer});
 }
 
@@ -247,9 +247,8 @@ TEST(Strip, SaysWhoseRunStandsInForAKernelOfAGpu) {
   state.document.kernel = "cpu_flash";
   EXPECT_TRUE(stand_in_words(state).empty());
   state.view.bench.kernel = "flash_simt";
-  EXPECT_EQ(
-      stand_in_words(state),
-      "flash_simt runs on a GPU and is not recorded: this is cpu_flash on the CPU, which walks in the same order");
+  EXPECT_EQ(stand_in_words(state),
+            "flash_simt runs on a GPU and is not recorded: this is cpu_flash on the CPU, which has the same order");
   state.view.bench.kernel = "naive";
   EXPECT_NE(stand_in_words(state).find("another order"), std::string::npos) << stand_in_words(state);
 }

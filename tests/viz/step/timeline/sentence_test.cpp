@@ -111,8 +111,8 @@ TEST(Sentence, WordsOfTilesToComeAreDashedAndThoseBehindTheMaskHatched) {
                                    : WordLook::hidden;
     EXPECT_EQ(scene.words[static_cast<std::size_t>(k)].look, want) << k;
   }
-  EXPECT_EQ(arc_words(scene, scene.heads[1], 1), "head 1: “cat” has 74.2 % of “cat” so far");
-  EXPECT_EQ(arc_words(scene, scene.heads[1], 9), "head 1: “cat” has no share of “cat” yet");
+  EXPECT_EQ(arc_words(scene, scene.heads[1], 1), "head 1: “cat” gets 74.2 % of the attention of “cat” so far");
+  EXPECT_EQ(arc_words(scene, scene.heads[1], 9), "head 1: “cat” gets no attention from “cat” yet");
 }
 
 TEST(Sentence, WordsStandAtTheRowsAndKeysOfTheTiles) {

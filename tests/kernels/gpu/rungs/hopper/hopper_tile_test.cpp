@@ -106,7 +106,7 @@ TEST(HopperTile, HandsOsRowsBackLateWithoutAMask) {
   Options o;
   choose(o, kHopperLate, 1);
   EXPECT_EQ(refusal(problem(16384, 128), o),
-            "flash_hopper hands O's rows back late in form 5 with two buffers of Q alone.");
+            "flash_hopper hands O's rows back late only in form 5 with two Q buffers.");
 }
 
 TEST(HopperTile, OverlappingConsumersAreTwoOrThreeAndTakeTurns) {
@@ -121,7 +121,7 @@ TEST(HopperTile, OverlappingConsumersAreTwoOrThreeAndTakeTurns) {
   EXPECT_EQ(refusal(problem(1024, 64), o), "taken");
   o.br = 256;
   EXPECT_EQ(refusal(problem(1024, 64), o),
-            "flash_hopper in form 4 takes 128 or 192 query rows and an even number of stages.");
+            "flash_hopper in form 4 needs 128 or 192 query rows and an even number of stages.");
 }
 
 TEST(HopperTile, SharesRowsOutSoThatTheLastWaveIsFull) {
@@ -152,18 +152,17 @@ TEST(HopperTile, PacksHeadsThatShareKeysWhereAloneTheyLeaveRowsEmpty) {
   p.Lq = 3;
   EXPECT_EQ(hopper_tile(p, {}).pack, 8);
   const std::string words = words_of(p, hopper_tile(p, {}), kSms);
-  EXPECT_NE(words.find("8 heads packed, alone they fill 5 % of their rows"), std::string::npos) << words;
+  EXPECT_NE(words.find("8 heads packed, alone they would fill 5 % of their rows"), std::string::npos) << words;
 }
 
 TEST(HopperTile, SaysWhy) {
   const Problem p = problem(1024, 128, true);
   EXPECT_EQ(hopper().reason(p, planned(p).options, h100()),
-            "11.6 waves: rows shared out 192 … 128; 3 consumers that cover each other; 128 keys a tile, 4 slots; two "
-            "buffers of Q: 4 key tiles a query tile; P V of 64 keys first; half steps of 64 keys at the edge of the "
-            "mask");
+            "11.6 waves: rows shared out 192 … 128; 3 consumers that cover each other; 128 keys per tile, 4 slots; two "
+            "Q buffers: 4 key tiles per query tile; P V of 64 keys first; half steps of 64 keys at the mask's edge");
   const Problem q = problem(4096, 256);
   EXPECT_EQ(hopper().reason(q, planned(q).options, h100()),
-            "15.5 waves of 128 rows a tile; 2 consumers that overlap within themselves; 80 keys a tile, 4 slots");
+            "15.5 waves of 128 rows per tile; 2 consumers that overlap within themselves; 80 keys per tile, 4 slots");
   Problem few = problem(16384, 64);
   few.Lq = 60;
   EXPECT_NE(hopper().reason(few, planned(few).options, h100()).find("16 query tiles for 132 multiprocessors"),
@@ -229,22 +228,22 @@ TEST(HopperTile, WhatIsAskedForStaysAndTheRestGoesWithIt) {
 TEST(HopperTile, RefusesInWords) {
   const Problem p = problem(4096, 128);
   EXPECT_EQ(refusal(p, {}, "sm_80"),
-            "flash_hopper runs on sm_90a, not on sm_80: wgmma and the tensor maps that it lives on are Hopper's alone; "
-            "flash_mma is the fastest in f16 and bf16 there");
+            "flash_hopper runs on sm_90a, not on sm_80: wgmma and the tensor maps it needs exist only on Hopper; "
+            "elsewhere flash_mma is the fastest in f16 and bf16");
   EXPECT_EQ(refusal(problem(4096, 59), copying(0)),
-            "flash_hopper reads tensors whose rows begin on 16 bytes. With D = 59, Dv = 59 they do not: copies = 1 "
-            "copies what does not.");
+            "flash_hopper reads tensors whose rows are aligned to 16 bytes. With D = 59, Dv = 59 they are not: copies "
+            "= 1 copies those.");
   Options o = at_step(3);
   o.br = 192;
   EXPECT_EQ(refusal(p, o), "flash_hopper at step 3 has two consumers that take turns: 128 query rows, not 192.");
   o = {};
   o.bc = 256;
   EXPECT_EQ(refusal(p, o),
-            "flash_hopper at 192 x 256, form 5, Dv = 128 would hold S, P and O in 224 registers a thread; 3 consumers "
-            "have 160 each. Take fewer keys or rows.");
+            "flash_hopper at 192 x 256, form 5, Dv = 128 would hold S, P and O in 224 registers per thread; 3 "
+            "consumers have 160 each. Use fewer keys or rows.");
   o = {};
   o.stages = 8;
-  EXPECT_NE(refusal(p, o).find("bytes of shared memory a block; sm_90a has 232448. Take fewer."), std::string::npos)
+  EXPECT_NE(refusal(p, o).find("bytes of shared memory per block; sm_90a has 232448. Use fewer."), std::string::npos)
       << refusal(p, o);
 }
 
@@ -266,7 +265,7 @@ TEST(HopperTile, CopiesWhatHasRowsThatBeginBetween16Bytes) {
   EXPECT_EQ(plan.launches[0].grid[1], 3) << "Q, K and V";
   EXPECT_EQ(plan.launches[2].grid[1], 1);
   EXPECT_EQ(plan.workspace_bytes, none + 4 * 2 * static_cast<std::uint64_t>(p.B * p.Hq * 1000 * 64));
-  EXPECT_NE(hopper().reason(p, plan.options, h100()).find("; copies of Q, K, V, O with rows on 16 bytes, "),
+  EXPECT_NE(hopper().reason(p, plan.options, h100()).find("; copies of Q, K, V, O with rows aligned to 16 bytes, "),
             std::string::npos);
 
   p.D = 64;  // V and O alone

@@ -137,7 +137,7 @@ TEST(Splitkv, FillsTheMultiprocessorsAndSaysWhy) {
   const Plan plan = plan_of_problem(p);
   EXPECT_EQ(chosen(plan.options, kSplits), 16);
   EXPECT_EQ(splitkv().reason(p, plan.options, *device_for("sm_90a")),
-            "8 heads on 132 SMs: 16 splits; 64.0 KiB on their way to an SM");
+            "8 heads on 132 SMs: 16 splits; 64.0 KiB in flight to each SM");
   EXPECT_EQ(plan.launches[0].grid[0], 8 * 16);
   // As many heads as SMs have room for: nothing is gained by a cut.
   EXPECT_EQ(plan_of_problem(decoding(1, 264, 264, 4096)).launches.size(), 1U);
@@ -256,19 +256,19 @@ TEST(Splitkv, TakesEveryHeadDimensionOnItsArchitectures) {
 TEST(Splitkv, RefusesInWords) {
   Problem p = decoding(1, 8, 2, 1000);
   p.Lk = (std::int64_t{1} << 29) + 1;
-  EXPECT_EQ(refusal(p), "flash_splitkv counts rows, keys and batches in 32 bits: up to 536870912.");
+  EXPECT_EQ(refusal(p), "flash_splitkv counts rows, keys and batches in 32 bits: at most 536870912.");
   p.Lk = 1000;
   EXPECT_EQ(refusal(p), "taken");
   EXPECT_EQ(refusal(p, {}, "sm_75"),
-            "flash_splitkv runs on sm_80, sm_86, sm_89, sm_90a, sm_100, sm_120, not on sm_75: its copies are cp.async, "
-            "which begins with sm_80; flash_mma takes f16 there");
+            "flash_splitkv runs on sm_80, sm_86, sm_89, sm_90a, sm_100, sm_120, not on sm_75: its copies use cp.async, "
+            "which needs sm_80; flash_mma supports f16 there");
   Options o;
   o.br = 64;
-  EXPECT_NE(refusal(p, o).find("Take fewer rows or keys"), std::string::npos);
+  EXPECT_NE(refusal(p, o).find("Use fewer rows or keys"), std::string::npos);
   o = {};
   o.stages = 8;
   o.threads = 256;
-  EXPECT_NE(refusal(p, o).find("Take fewer threads or stages"), std::string::npos);
+  EXPECT_NE(refusal(p, o).find("Use fewer threads or stages"), std::string::npos);
   p.storage = {16, 63};
   EXPECT_EQ(refusal(p), "taken");
   p.layout = AxisOrder::blhd;

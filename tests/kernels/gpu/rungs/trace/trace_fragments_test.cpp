@@ -337,8 +337,7 @@ TEST(TraceOfFragments, OfRowsComputedAgainIsRefusedInWords) {
   const auto rec = decoded(run);
   ASSERT_FALSE(rec);
   EXPECT_EQ(rec.error().kind, ErrorKind::cannot_run);
-  EXPECT_NE(rec.error().message.find("computed query tile 1 of head 0 again"), std::string::npos)
-      << rec.error().message;
+  EXPECT_NE(rec.error().message.find("recomputed query tile 1 of head 0"), std::string::npos) << rec.error().message;
 }
 
 // The formulas' numbers: scores scaled whatever the scale's sign, hidden keys and rows that saw none at -inf.

@@ -207,7 +207,8 @@ TEST(TraceOfFlashSimt, SaysWhatWasNotWritten) {
   run.trace[static_cast<std::size_t>(places.tiles + at.alpha + 5)] = std::bit_cast<float>(~0U);
   auto rec = decoded(run);
   ASSERT_FALSE(rec);
-  EXPECT_NE(rec.error().message.find("wrote no alpha of row 5 of head 0"), std::string::npos) << rec.error().message;
+  EXPECT_NE(rec.error().message.find("did not write alpha of row 5 of head 0"), std::string::npos)
+      << rec.error().message;
   run.trace = whole;
   run.trace[static_cast<std::size_t>(places.tiles + at.tile + at.who)] = std::bit_cast<float>(~0U);
   rec = decoded(run);
@@ -409,7 +410,7 @@ TEST(Traceable, SaysWhyARunIsNot) {
   KernelSource edited{"copies/flash_simt.cu", "int x;\n", "0123456789abcdef", true};
   const auto no_hooks = check_traceable(*plan, edited);
   ASSERT_FALSE(no_hooks);
-  const std::string why = "flash_simt@01234567 cannot record itself: its text (copies/flash_simt.cu) has no hooks";
+  const std::string why = "flash_simt@01234567 cannot record itself: its source (copies/flash_simt.cu) has no hooks";
   EXPECT_NE(no_hooks.error().message.find(why), std::string::npos) << no_hooks.error().message;
   Problem large = ragged(false);
   large.Lq = large.Lk = 8192;
