@@ -50,8 +50,8 @@ Result<StepChart> chart_of(const std::string& name) {
   for (const StepChart c : kStepCharts) {
     if (name == name_of(c)) return c;
   }
-  return bad_input(phrase(
-      "Unknown --chart {}; use row, hindsight, passes, error, attention, fragments, sentence or pages.", name));
+  return bad_input(
+      phrase("Unknown --chart {}; use row, hindsight, passes, error, attention, fragments, sentence or pages.", name));
 }
 
 Result<void> set_view(const ShotArguments& a, State& state) {
@@ -294,13 +294,14 @@ Command add_shot(Parser program) {
       ->type_name("NAME");
   parser.add_option("--step", a->step, tr("Step to draw, counted from 1 as in the window; A..B: each of them"))
       ->type_name("N|A..B");
-  parser.add_option("--seconds", a->seconds_per_step, tr("Seconds per step in a GIF or film; default: 1"));
+  parser.add_option("--seconds", a->seconds_per_step, tr("Seconds per step in a GIF or film; default: 1"))
       ->type_name("S");
-  parser.add_flag("--report", a->report, tr("For internal use by the window: report progress on its socket"))->group("");
+  parser.add_flag("--report", a->report, tr("For internal use by the window: report progress on its socket"))
+      ->group("");
   parser
-      .add_option(
-          "--chart", a->chart,
-          tr("Chart in Step: row, hindsight, passes, error, attention, fragments, sentence or pages; default: "))
+      .add_option("--chart", a->chart,
+                  tr("Chart in Step: row, hindsight, passes, error, attention, fragments, sentence or pages; default: "
+                     "row"))
       ->type_name("NAME");
   parser.add_option("--answer", a->answer, tr("State of a lesson's question: right, wrong, hint or shown"))
       ->type_name("NAME");
@@ -311,7 +312,8 @@ Command add_shot(Parser program) {
   parser.add_option("--scale", a->scale, tr("Size of text and tiles, 1 to 3; the factor for QK^T is --qk-scale"))
       ->type_name("X");
   parser.add_option("--theme", a->theme, tr("dark or light; default: dark"))->type_name("NAME");
-  parser.add_option("-o,--out", a->out, tr("Output file; for several steps, a GIF, a film (by ffmpeg) or a folder of PNGs"));
+  parser.add_option("-o,--out", a->out,
+                    tr("Output file; for several steps, a GIF, a film (by ffmpeg) or a folder of PNGs"))
       ->required()
       ->type_name("FILE.png|FILE.gif|FILE.mp4|FILE.webm|FOLDER");
   a->document.add_to(parser, "--qk-scale");

@@ -282,7 +282,8 @@ Choice choose(std::string_view kernel, const Request& request, const Device& dev
   choice.row = best_rung(request.processor, request.problem, request.options, device);
   if (choice.row == nullptr) choice.row = highest_rung(request.processor, request.problem, request.options, device);
   if (choice.row == nullptr)
-    refuse("kernel", fmt::format("no rung supports {} on {} ({})", describe(request.problem), device.name, device.arch));
+    refuse("kernel",
+           fmt::format("no rung supports {} on {} ({})", describe(request.problem), device.name, device.arch));
   choice.why = fmt::format("the highest rung for {} and this shape on {}", name_of(request.problem.dtype), device.arch);
   return choice;
 }

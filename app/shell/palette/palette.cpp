@@ -92,24 +92,24 @@ void add_buttons(EntryList& e) {
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}})
       .also = tr(
       "slowest line, hottest line, hot spots, stall, stalls, why warps wait, throttle, MIO, bank conflicts, samples");
-  e.add(tr("Profile"), tr("Lab: edit the kernel's source"),
-        tr("Build, check and measure it next to the original"),
+  e.add(tr("Profile"), tr("Lab: edit the kernel's source"), tr("Build, check and measure it next to the original"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::lab}});
   for (const Experiment* x : experiments())
     e.add(
         tr("Lab"), std::string(tr_of(x->title)), std::string(tr_of(x->question)),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::lab}, OpenExperiment{std::string(x->id)}});
-  e.add_in(Workspace::profile, tr("Lab"), tr("Build, check and measure the source in the lab"), tr("Ctrl Enter in the lab"),
-           {BuildLab{}});
+  e.add_in(Workspace::profile, tr("Lab"), tr("Build, check and measure the source in the lab"),
+           tr("Ctrl Enter in the lab"), {BuildLab{}});
   e.add_in(Workspace::profile, tr("Lab"), tr("Restore the original source"), "", {RevertLab{}});
   e.add_in(Workspace::profile, tr("Lab"), tr("Keep the edit as a kernel in Bench"), tr("With its name and hash"),
            {KeepLab{}});
-  e.add_in(Workspace::profile, tr("Lab"), tr("Save the edit as a .cu file"), tr("To open as this kernel"),
-           {SaveLab{}});
-  e.add(tr("Profile"), tr("Heartbeat: the kernel over the course of a run"), tr("Pipes and memories, with launches marked"),
+  e.add_in(Workspace::profile, tr("Lab"), tr("Save the edit as a .cu file"), tr("To open as this kernel"), {SaveLab{}});
+  e.add(tr("Profile"), tr("Heartbeat: the kernel over the course of a run"),
+        tr("Pipes and memories, with launches marked"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::heartbeat}})
       .also = tr("over time, what an SM does");
-  e.add(tr("Profile"), tr("Timeline: who waits for whom in one launch"), tr("A block's lanes, its ring, and all blocks"),
+  e.add(tr("Profile"), tr("Timeline: who waits for whom in one launch"),
+        tr("A block's lanes, its ring, and all blocks"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::timeline}});
   e.add_in(Workspace::profile, tr("Profile"), tr("Critical path in the timeline"), "",
            {ShowTimePath{!e.state().view.profile.time_path}})
@@ -130,8 +130,7 @@ void add_buttons(EntryList& e) {
            {ShowRoofLevels{!e.state().view.profile.roof_levels}})
       .on = e.state().view.profile.roof_levels;
   e.add_in(Workspace::profile, tr("Profile"), tr("Whole run in the heartbeat"), "", {ChooseBeatSpan{}});
-  e.add_in(Workspace::profile, tr("Profile"), tr("Source line with the most instructions"), "",
-           {ChooseSourceLine{}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("Source line with the most instructions"), "", {ChooseSourceLine{}});
   e.add_in(Workspace::profile, tr("Profile"), tr("Changes from the usual measurement"), "", {ChooseAgainst{}});
   e.add_in(Workspace::profile, tr("Profile"), tr("SASS next to the source"), "", {ChooseCode{CodeKind::sass}});
   e.add_in(Workspace::profile, tr("Profile"), tr("PTX next to the source"), "", {ChooseCode{CodeKind::ptx}});
@@ -214,8 +213,8 @@ void add_step_views(EntryList& e) {
   e.add_in(Workspace::step, tr("Setting"), tr("Numbers as the kernel holds them"),
            tr("GPU run: base 2, ℓ in parts per lane"), {ShowRaw{true}})
       .on = view.raw;
-  e.add_in(Workspace::step, tr("Setting"), tr("Numbers as in the formulas"),
-           tr("GPU run: scaled, base e, whole ℓ"), {ShowRaw{false}})
+  e.add_in(Workspace::step, tr("Setting"), tr("Numbers as in the formulas"), tr("GPU run: scaled, base e, whole ℓ"),
+           {ShowRaw{false}})
       .on = !view.raw;
   for (const float speed : kSpeeds)
     e.add_in(Workspace::step, tr("Setting"), phrase("Play {:.3g} steps per second", speed), tr("Speed"),
@@ -241,10 +240,12 @@ Commands changes(const Document& now, const Document& then) {
 void add_problem(EntryList& e) {
   const Document& now = e.document();
   const std::pair<const char*, std::vector<ProblemChoice>> menus[] = {
-      {tr("Data type"), dtype_choices(now)},  {tr("Mask"), mask_choices(now)},       {tr("Bias"), bias_choices(now)},
-      {tr("Inputs"), generator_choices(now)}, {tr("What if"), what_if_choices(now)}, {tr("Outer loop"), loop_choices(now)},
-      {tr("Keys"), split_choices(now)},       {tr("Keys"), page_choices(now)},       {tr("Ring"), ring_choices(now)},
-      {tr("Dealt"), deal_choices(now)},       {tr("Steps"), pipeline_choices(now)}};
+      {tr("Data type"), dtype_choices(now)}, {tr("Mask"), mask_choices(now)},
+      {tr("Bias"), bias_choices(now)},       {tr("Inputs"), generator_choices(now)},
+      {tr("What if"), what_if_choices(now)}, {tr("Outer loop"), loop_choices(now)},
+      {tr("Keys"), split_choices(now)},      {tr("Keys"), page_choices(now)},
+      {tr("Ring"), ring_choices(now)},       {tr("Dealt"), deal_choices(now)},
+      {tr("Steps"), pipeline_choices(now)}};
   for (const auto& [label, choices] : menus) {
     for (const ProblemChoice& choice : choices) {
       PaletteEntry& entry = e.add_in(Workspace::step, tr("Problem"), fmt::format("{}: {}", label, choice.words),
@@ -314,8 +315,7 @@ void add_museum(EntryList& e) {
   if (!wrong && !seek.on) seek.why_not = tr("the run on screen is not known to be wrong");
   PaletteEntry& go = e.add_in(Workspace::step, tr("Museum"), tr("Go to the first wrong step"), "", scene.go_there);
   if (scene.go_there.empty()) go.why_not = tr("none was found");
-  PaletteEntry& leave =
-      e.add(tr("Museum"), tr("Leave the museum"), tr("Same problem, correct kernel"), scene.leave);
+  PaletteEntry& leave = e.add(tr("Museum"), tr("Leave the museum"), tr("Same problem, correct kernel"), scene.leave);
   if (scene.leave.empty()) leave.why_not = tr("no exhibit is shown");
 }
 

@@ -46,9 +46,10 @@ std::string other_head(const Recording& right, const Version& v, const FirstWron
     return id.h == at.id.h ? "" : phrase("Q belongs to query head {}.", id.h);
   }
   if (p.kv_head(id.h) == p.kv_head(at.id.h)) return {};
-  return phrase("{} belongs to key/value head {}; query head {} reads key/value head {}: {} query heads share "
-"one.",
-                letter_of_slot(at.slot), p.kv_head(id.h), at.id.h, p.kv_head(at.id.h), p.Hq / p.Hkv);
+  return phrase(
+      "{} belongs to key/value head {}; query head {} reads key/value head {}: {} query heads share "
+      "one.",
+      letter_of_slot(at.slot), p.kv_head(id.h), at.id.h, p.kv_head(at.id.h), p.Hq / p.Hkv);
 }
 
 std::string factor_words(const Problem& p, double factor) {
@@ -84,15 +85,16 @@ std::string stale_scores(const Operands& in, Elements elements) {
   std::vector<Cause> causes;
   for (std::int32_t j = 0; j < rec.key_tiles(); ++j) {
     if (j == id.j) continue;
-    causes.push_back({phrase("These are the scores of key tile {}: K was not replaced before S was computed (a stale tile or "
-"a missing barrier).",
-                             j),
-                      [&, c0 = std::int64_t{j} * rec.options.bc](std::int32_t row, std::int32_t col) {
-                        if (c0 + col >= p.Lk) return Value{};
-                        return product(in, row, in.cols(Slot::q), [&](std::int32_t d) {
-                          return static_cast<double>(keys[static_cast<std::size_t>((c0 + col) * p.D + d)]);
-                        });
-                      }});
+    causes.push_back(
+        {phrase("These are the scores of key tile {}: K was not replaced before S was computed (a stale tile or "
+                "a missing barrier).",
+                j),
+         [&, c0 = std::int64_t{j} * rec.options.bc](std::int32_t row, std::int32_t col) {
+           if (c0 + col >= p.Lk) return Value{};
+           return product(in, row, in.cols(Slot::q), [&](std::int32_t d) {
+             return static_cast<double>(keys[static_cast<std::size_t>((c0 + col) * p.D + d)]);
+           });
+         }});
   }
   return first_that_fits(causes, elements);
 }

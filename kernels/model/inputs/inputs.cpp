@@ -51,8 +51,8 @@ Result<void> check_given(const Problem& p) {
     const bool of_forward = t.tensor == Tensor::o || t.tensor == Tensor::lse;
     const bool asked = t.role == Role::in && !t.in_problem && !of_forward && t.tensor != Tensor::page_table;
     if (!asked || std::ranges::find(kGiven, t.tensor) != std::end(kGiven)) continue;
-    return bad_input(phrase("{} of {} comes from neither a generator nor a file; only Q, K, V and a bias do.", words_of(t.tensor),
-                            describe(p)));
+    return bad_input(phrase("{} of {} comes from neither a generator nor a file; only Q, K, V and a bias do.",
+                            words_of(t.tensor), describe(p)));
   }
   return ok();
 }
@@ -145,8 +145,8 @@ Result<void> apply(const CellEdit& edit, Inputs& in) {
     return bad_input(tr("A cell of dO was edited, but this is a forward problem and has none."));
   if (target == nullptr) return bad_input(tr("A cell of the bias was edited, but this problem has no bias."));
   if (edit.index < 0 || edit.index >= target->size()) {
-    return bad_input(phrase("Cell {} of {} does not exist: it has {} elements.", edit.index,
-                            name_of(edit.tensor), target->size()));
+    return bad_input(
+        phrase("Cell {} of {} does not exist: it has {} elements.", edit.index, name_of(edit.tensor), target->size()));
   }
   target->set(edit.index, edit.value);
   return ok();

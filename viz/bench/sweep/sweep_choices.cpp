@@ -119,13 +119,12 @@ SweepMenu lengths_menu(const SweepSpec& sweep) {
                                             {Ragged::even, marked("even")},
                                             {Ragged::one_long, marked("one long")}}};
   const bool own = !sweep.base.mask.key_lengths.empty();
-  SweepMenu menu{
-      "##lengths",
-      tr("Key lengths"),
-      own ? tr("your own") : "",
-      tr("Of a batch of B sequences. Uniform: Lk / B to Lk. Zipf: Lk / 1, 2, 3 ... Even: all equal, with "
-         "the same total as Zipf. One long: the others have Lk / 64."),
-      {}};
+  SweepMenu menu{"##lengths",
+                 tr("Key lengths"),
+                 own ? tr("your own") : "",
+                 tr("Of a batch of B sequences. Uniform: Lk / B to Lk. Zipf: Lk / 1, 2, 3 ... Even: all equal, with "
+                    "the same total as Zipf. One long: the others have Lk / 64."),
+                 {}};
   for (const Length& length : kLengths) {
     SweepChoice choice{tr_of(length.name), !own && sweep.ragged == length.ragged, sweep};
     choice.changed.ragged = length.ragged;

@@ -64,8 +64,7 @@ Result<std::vector<std::int64_t>> parse_range(std::string_view text, std::size_t
   std::vector<std::int64_t> values;
   for (std::int64_t v = *first; v <= *last; v = step > 0 ? v + step : 2 * v) {
     values.push_back(v);
-    if (values.size() > kMaxValues)
-      return bad_input(phrase("More than {} values; use a larger step.", kMaxValues));
+    if (values.size() > kMaxValues) return bad_input(phrase("More than {} values; use a larger step.", kMaxValues));
   }
   return values;
 }
@@ -233,12 +232,11 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
   if (keeps_tokens)
     add(SweepField::tokens, tr("Tokens B·L"), s.tokens == 0 ? "free" : fmt::format("{}", s.tokens),
         tr("Keeps B·L at this number, so that every length has the same amount of text; free leaves the "
-"batch as it is."));
+           "batch as it is."));
   if (s.axis != Axis::B && !(keeps_tokens && s.tokens > 0))
     add(SweepField::batch, tr("Batch B"), fmt::format("{}", p.B), tr("Number of sequences."));
   if (s.axis != Axis::H)
-    add(SweepField::heads, tr("Heads H"), pair_text(p.Hq, p.Hkv),
-        tr("Query heads, or 16/4 if four share a key head."));
+    add(SweepField::heads, tr("Heads H"), pair_text(p.Hq, p.Hkv), tr("Query heads, or 16/4 if four share a key head."));
   if (s.axis != Axis::D)
     add(SweepField::dims, tr("Head dim D"), pair_text(p.D, p.Dv),
         tr("D of Q and K, or 128/64 if V's differs; at most 256."));

@@ -78,7 +78,7 @@ TEST(SweepMenus, KeyLengthsByNameReplaceThoseOfOnesOwn) {
 TEST(SweepMenus, AKernelWithoutPagesSaysSo) {
   SweepSpec sweep = bench_presets().front().sweep;
   sweep.base.storage = {16, 64};
-  EXPECT_EQ(refusal(**find_kernel("cpu_flash1"), sweep), "keys side by side only");
+  EXPECT_EQ(refusal(**find_kernel("cpu_flash1"), sweep), "contiguous keys only");
   EXPECT_EQ(refusal(**find_kernel("cpu_flash"), sweep), "");
 }
 

@@ -258,7 +258,7 @@ TEST(BenchSpec, ThePageIsAnAxis) {
   s.values = {16, 512};
   const auto refused = validate(s);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("page = 512: A page of 512 keys cannot be"), std::string::npos)
+  EXPECT_NE(refused.error().message.find("page = 512: Invalid page size of 512 keys"), std::string::npos)
       << refused.error().message;
 }
 

@@ -90,10 +90,9 @@ TEST(PagesChart, SaysWhereTheKeysLieAndWhyTheTailIsZero) {
   EXPECT_EQ(plain_text(scene.tail), "The last 3 rows of the page were never written. They are not read.");
   scene = scene_at(*rec, at_keys(*rec, 1, 1), 8);
   EXPECT_EQ(plain_text(scene.gathered), fmt::format("Keys 8 to 9 lie in page {}.", page_of(*rec, 1, 8)));
-  EXPECT_EQ(
-      plain_text(scene.tail),
-      "Keys 10 to 15 are not there: K and V are 0 in their place. A weight of 0 is not enough: 0 × nan = nan, and "
-      "the row of O would be lost.");
+  EXPECT_EQ(plain_text(scene.tail),
+            "Keys 10 to 15 are missing: K and V are 0 in their place. A weight of 0 is not enough: 0 × nan = nan, and "
+            "the row of O would be lost.");
   // And so they are: 0 in the tile, though nothing was written in memory.
   const VersionId v = rec->after(*rec->find({1, 0, 0, 1, Phase::load_kv}), Slot::v);
   const auto values = rec->values(v);
