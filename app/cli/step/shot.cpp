@@ -312,8 +312,9 @@ Command add_shot(Parser program) {
   parser.add_option("--scale", a->scale, tr("Size of text and tiles, 1 to 3; the factor for QK^T is --qk-scale"))
       ->type_name("X");
   parser.add_option("--theme", a->theme, tr("dark or light; default: dark"))->type_name("NAME");
-  parser.add_option("-o,--out", a->out,
-                    tr("Output file; for several steps, a GIF, a film (by ffmpeg) or a folder of PNGs"))
+  parser
+      .add_option("-o,--out", a->out,
+                  tr("Output file; for several steps, a GIF, a film (by ffmpeg) or a folder of PNGs"))
       ->required()
       ->type_name("FILE.png|FILE.gif|FILE.mp4|FILE.webm|FOLDER");
   a->document.add_to(parser, "--qk-scale");
