@@ -201,6 +201,8 @@ class Builder {
       const auto cols = static_cast<std::size_t>(c1 - c0);
       VersionId live = kNoVersion;
       if (last != kNoEvent && rec_.events[last].id.j == j) live = newest(last, Slot::p, Slot::s);
+      // Beside a rank that has weighed already another may hold scores still.
+      if (live != kNoVersion) row.scores.slot = rec_.version(live).slot;
       const bool skipped = rec_.problem.cover(at_.b, r0, r1, c0, c1) == TileCover::skipped;
       const bool gone = live == kNoVersion && rec_.tile_version(Slot::s, at_.b, at_.h, i, j, at_.event) != kNoVersion;
       const bool masked = live != kNoVersion && (rec_.version(live).slot == Slot::p || rec_.version(live).holds.masked);
