@@ -124,7 +124,7 @@ Pair comparable(const TimelinesView& timelines) {
 }
 
 TEST_F(TimelineWindowTest, TwoRecordingsAreComparedByMouseAndByKeyboard) {
-  open();
+  open(1440);
   const Pair pair = comparable(window->controller().model().timelines);
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     const auto choose = [&](const char* menu, const std::string& item) {
