@@ -263,7 +263,7 @@ constexpr std::array kMetrics{
                        "which the time does not count; median of the repeats.")),
     sensed("sm_clock_mhz", marked("SM clock, NVML"), "MHz", time, neither,
            marked("Clock of the GPU's SMs as read by NVML between launches while the kernel was timed; median of "
-                  "several readings. It does not show how far the clock drops within a launch.")),
+                  "several readings, which miss how far the clock drops within a launch.")),
     sensed("sm_clock_spread_pct", marked("SM clock, NVML spread"), "%", time, down,
            marked("Range of those NVML readings, as a fraction of the highest.")),
     sensed("gpu_temperature_c", marked("Temperature"), "C", time, neither,
@@ -272,12 +272,12 @@ constexpr std::array kMetrics{
            marked("Clock of the GPU's memory as read by NVML while the kernel was timed; median of several "
                   "readings.")),
     sensed("power_w", marked("Power"), "W", time, neither,
-           marked("Power drawn by the GPU while the kernel was timed; median of several readings. Most chips "
-                  "report the mean of the last second.")),
+           marked("Power drawn by the GPU while the kernel was timed; median of several readings, which on most "
+                  "chips are means of the last second.")),
     sensed("power_limit_w", marked("Power limit"), "W", time, neither,
            marked("Power limit of the GPU while the kernel was timed.")),
     sensed("held_down_pct", marked("Clocks throttled"), "%", time, down,
-           marked("Fraction of the readings in which something throttled the clocks. The row says what: the power "
+           marked("Fraction of the readings in which something throttled the clocks; the row says what: the power "
                   "limit, heat, or fixed clocks.")),
     computed("speedup_ratio", marked("Speed-up"), "1", time, up,
              marked("Speed relative to the baseline on the same problem and device."),

@@ -30,7 +30,7 @@ def experiments(folder):
     one_line("unknown", run("lab", "--experiment", "none"), 2, "unknown experiment 'none'; use pad_away")
     one_line("nothing", run("lab"), 2, "Name a kernel")
     one_line("cpu", run("lab", "cpu_flash"), 2, "runs on the CPU")
-    one_line("registers", run("lab", "naive", "--maxrregcount", "8"), 2, "takes 16 to 255")
+    one_line("registers", run("lab", "naive", "--maxrregcount", "8"), 2, "must be 16 to 255")
     one_line("loop", run("lab", "naive", "--loop", "0"), 2, "use 1 to 100")
 
 
@@ -65,8 +65,8 @@ def drawn(folder):
                      f"--png: exit {done.returncode}: {done.stderr}")
         pictures.append(file.read_bytes())
     report.check(pictures[0] != pictures[1], "--png shows the same of two edits")
-    one_line("size", run("lab", "naive", "--png", folder / "x.png", "--size", "10x10"), 2, "10 x 10 cannot be drawn")
-    one_line("theme", run("lab", "naive", "--png", folder / "x.png", "--theme", "red"), 2, "--theme red is unknown")
+    one_line("size", run("lab", "naive", "--png", folder / "x.png", "--size", "10x10"), 2, "Cannot draw a picture of 10 x 10")
+    one_line("theme", run("lab", "naive", "--png", folder / "x.png", "--theme", "red"), 2, "Unknown --theme red")
     one_line("suffix", run("lab", "naive", "--png", folder / "x.jpg"), 2, "png")
 
 

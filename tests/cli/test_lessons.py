@@ -91,7 +91,7 @@ def by_the_page(folder):
 
 
 def refused(folder):
-    for arguments, words in ((("nothing",), "lesson nothing is unknown"), (("print", "nobody"), "no lesson 'nobody'"),
+    for arguments, words in ((("nothing",), "Unknown action lesson nothing"), (("print", "nobody"), "Unknown lesson 'nobody'"),
                              (("print",), "name one lesson"), (("check", folder / "none.json"), "none.json")):
         done = run("lesson", *arguments)
         report.check(done.returncode in (1, 2) and words in done.stdout + done.stderr,
@@ -102,7 +102,7 @@ def answered(folder):
     """`shot --answer` says what it cannot answer, and draws another picture than without."""
     at = "attn1,workspace=learn,lesson=by-hand,beat="
     for state, answer, words in ((at + "score", "maybe", "'maybe'"), (at + "tile", "right", "has no question"),
-                                 (at + "nowhere", "right", "no beat 'nowhere'"),
+                                 (at + "nowhere", "right", "Unknown beat 'nowhere'"),
                                  ("attn1,preset=causal", "right", "--answer")):
         done = run("shot", "--state", state, "--answer", answer, "-o", folder / "no.png")
         report.check(done.returncode == 2 and words in done.stderr,

@@ -57,7 +57,7 @@ def headers(folder):
     one_line("key in bench", run("bench", "--kernels", key, "--values", "64"), 2, "key.cu, line 6:")
     one_line("key in profile", run("profile", key), 2, "key.cu, line 6:")
     name = write(folder, "name.cu", ("* B * Hq", "* B * H"))
-    one_line("name", run("inspect", name), 2, "name.cu, line 2: \"entries[0].grid\" cannot be read")
+    one_line("name", run("inspect", name), 2, "name.cu, line 2: \"entries[0].grid\" is invalid")
     (folder / "none.cu").write_text("int x;\n", encoding="utf-8")
     one_line("none", run("inspect", folder / "none.cu"), 2, "none.cu has no header")
     (folder / "bytes.cu").write_bytes(TEMPLATE.encode() + b"// \xff\n")
@@ -97,7 +97,7 @@ def refusals(folder):
     one_line("option", run("profile", mine, "--tile", "64x64"), 2, "--tile")
     one_line("threads", run("inspect", mine, "--threads", "48", "--arch", "sm_80"), 2, "in steps of 32, not 48")
     big = write(folder, "big.cu", ('"4 * Dv', '"4000 * Dv'))
-    one_line("shared", run("inspect", big, "--arch", "sm_90a"), 2, "a block of sm_90a has 232448 at most")
+    one_line("shared", run("inspect", big, "--arch", "sm_90a"), 2, "a block on sm_90a has at most 232448")
     one_line("on the CPU", run("verify", mine, "--device", "cpu"), 2,
              "mine.cu runs on a GPU, but --device cpu was given")
     one_line("twice", run("bench", "--kernels", f"{mine},{mine}", "--values", "64"), 2, "twice")

@@ -173,7 +173,7 @@ const std::vector<Asked> kQuestions{
      [](TestWindow& w) { return answer(w, "A larger Br reads K and V"); }},
     {"What does MIO throttle mean?",
      {find("MIO throttle")},
-     [](TestWindow& w) { return answer(w, "shared memory") && answer(w, "mio_throttle"); }},
+     [](TestWindow& w) { return answer(w, "shared-memory loads") && answer(w, "mio_throttle"); }},
     {"Which versions of driver, CUDA, NVRTC, CUPTI made this session?",
      {find("which versions driver CUPTI")},
      [](TestWindow& w) { return answer(w, "AttnScope "); }},

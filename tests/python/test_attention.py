@@ -253,7 +253,7 @@ def errors():
         ("window:", ((q, q, q), {"window": (-2, 1)})),
         ("scale:", ((q, q, q), {"scale": "1"})),
         ("The scale", ((q, q, q), {"scale": float("nan")})),
-        ("softcap", ((q, q, q), {"softcap": -1})),
+        ("Invalid softcap -1", ((q, q, q), {"softcap": -1})),
         ("alibi:", ((q, q, q), {"alibi": [1, 2, 3]})),
         ("key_lengths:", ((q, q, q), {"key_lengths": [1.5]})),
         ("key_lengths:", ((q, q, q), {"key_lengths": [1, 2]})),

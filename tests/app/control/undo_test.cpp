@@ -48,7 +48,7 @@ TEST(Undoing, UndoBringsBackWhatTheEyeSaw) {
   EXPECT_EQ(c.state().document.preset, "causal");
   EXPECT_EQ(c.state().document.selection.row, 3);
   c.update({Undo{}, Undo{}, Undo{}});
-  EXPECT_NE(last_words(c).find("nothing to undo"), std::string::npos);
+  EXPECT_NE(last_words(c).find("Nothing to undo"), std::string::npos);
 }
 
 SetSweep sweep_along(const Controller& c, std::vector<std::int64_t> values) {
@@ -68,7 +68,7 @@ TEST(Undoing, EachViewUndoesItsOwnAndLeavesTheOtherAlone) {
   EXPECT_EQ(c.state().document.preset, first.preset);
   EXPECT_EQ(c.state().document.sweep.values, (std::vector<std::int64_t>{64}));
   c.update({Undo{}});
-  EXPECT_NE(last_words(c).find("nothing to undo"), std::string::npos);
+  EXPECT_NE(last_words(c).find("Nothing to undo"), std::string::npos);
   c.update({Redo{}, ChooseWorkspace{Workspace::bench}, Undo{}});
   // In Bench: the sweep goes back with what was seen of it, the preset stays.
   EXPECT_EQ(c.state().document.sweep.values, (std::vector<std::int64_t>{16, 32}));

@@ -115,7 +115,7 @@ TEST_F(InAPage, StepsThatAreNotThereAreNotTaken) {
   Commands commands{SaveSteps{"steps.gif", 30, 40, 1}};
   gif.take(commands, 0, 34, folder_, c.log());
   EXPECT_FALSE(gif.running());
-  EXPECT_NE(last_words(c).find("there are 1 to 34"), std::string::npos);
+  EXPECT_NE(last_words(c).find("this run has steps 1 to 34"), std::string::npos);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ void walk_beat(TestWindow& w, Ctx* ctx, const Lesson& lesson, std::size_t n, boo
 
 TEST(LearnWalk, EveryShippedLessonIsGoneThroughByMouse) {
   const FoundLessons found = read_lessons(std::filesystem::path(test::source_folder()) / "assets/lessons");
-  ASSERT_EQ(found.lessons.size(), 17U) << "fifteen chapters and two checkpoints";
+  ASSERT_EQ(found.lessons.size(), 18U) << "sixteen chapters and two checkpoints";
   TestWindow w(1280, 720);
   w.controller().update({ChooseWorkspace{Workspace::learn}});
   w.draw_frames(3);

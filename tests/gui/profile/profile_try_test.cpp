@@ -173,7 +173,7 @@ TEST_F(ProfileTryTest, APhaseLeadsToItsStepAndBackByTheKeyboardAlone) {
     ctx->Yield(4);
     IM_CHECK(state().view.workspace == Workspace::profile);
     IM_CHECK_EQ(line(), 7);
-    choose_in_palette(ctx, "S in Step: scores");
+    choose_in_palette(ctx, fmt::format("S in Step: {}", gpu::words_of(gpu::CodePhase::s)).c_str());
     IM_CHECK(state().view.workspace == Workspace::step);
     IM_CHECK(phase() == Phase::scores);
   }));

@@ -52,6 +52,7 @@ TEST_F(PipelineWindow, IsWalkedBothWaysInTheRecordedOrder) {
   ASSERT_EQ(name_of(rec().order), "hopper");
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     ctx->SetRef(kStep);
+    window->controller().update({GoToEvent{0}});
     for (EventIndex n = 1; n <= 12; ++n) {
       ctx->KeyPress(ImGuiKey_RightArrow);
       IM_CHECK_EQ(at(), n);

@@ -230,7 +230,9 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
   if (metric.better == Better::down) rest = tr("lower is better");
   if (std::ranges::any_of(chart.lines, &BenchLine::peer))
     rest += phrase("{}dashed: peers, in turns with ours", rest.empty() ? "" : "; ");
-  if (memory && rest.empty()) rest = no_longer_fits(*memory, slices.front());
+  if (memory)
+    if (const std::string words = no_longer_fits(*memory, slices.front()); !words.empty())
+      rest += (rest.empty() ? "" : "; ") + words;
   if (limited && !memory) rest = tr("no GPU here whose memory could be the limit");
   add_note(chart, unit.name, rest);
   return chart;

@@ -167,7 +167,7 @@ std::vector<ColumnLook> merge_columns(const SplitNames& n) {
 }
 
 constexpr LetterWords kLetters[] = {{"m", TensorColour::m, marked("largest score of a part")},
-                                    {"α", TensorColour::alpha, marked("rescales to a common maximum")},
+                                    {"α", TensorColour::alpha, marked("rescales to one maximum")},
                                     {"ℓ", TensorColour::l, marked("sum of the weights")},
                                     {"O", TensorColour::o, marked("output so far")}};
 constexpr StepChart kCharts[] = {StepChart::row, StepChart::pages};

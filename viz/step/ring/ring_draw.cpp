@@ -88,13 +88,13 @@ void draw_blank(ImDrawList* list, const Box& box, CellLook look) {
   }
 }
 
-void draw_cell(ImDrawList* list, const Box& outer, const RingGrid& grid, const Cell& cell, bool numbers) {
+void draw_cell(ImDrawList* list, const Box& outer, Slot slot, const Cell& cell, bool numbers) {
   const Style& s = style();
   const float gap = outer.width() > s.px(7) && outer.height() > s.px(7) ? s.px(1) : s.px(0.5F);
   const Box box{{outer.min.x + gap, outer.min.y + gap}, {outer.max.x - gap, outer.max.y - gap}};
   if (cell.look != CellLook::value) return draw_blank(list, box, cell.look);
   const bool finite = std::isfinite(cell.value);
-  const TensorColour hue = tensor_of(grid.slot);
+  const TensorColour hue = tensor_of(slot);
   const ImU32 fill = finite                     ? cell_fill(s.theme, hue, cell.shade)
                      : cell.value == -HUGE_VALF ? colour_of(Token::ground)
                                                 : colour_of(Token::text);
@@ -122,7 +122,7 @@ void answer_pointer(const Place& p, const RingRankRow& row, const RingGrid& grid
   const Cell& at = grid.cell(r, c);
   const std::int32_t query = row.rows[static_cast<std::size_t>(r)];
   draw_outline(p.list, cell, colour_of(Token::text), 1, 3);
-  const std::string letter(letter_of_slot(grid.slot));
+  const std::string letter(letter_of_slot(grid.slot_of(r)));
   const bool keys = slot_row(grid.slot).columns == SlotColumns::keys;
   const std::string where = keys            ? phrase("row {}, key {}", query, row.keys[static_cast<std::size_t>(c)])
                             : grid.cols > 1 ? phrase("row {}, column {}", query, c)
@@ -146,7 +146,7 @@ float draw_rows(const Place& p, const RingRankRow& row, const RingGrid& grid, fl
     const float y = row_top(p, row.rows, top, static_cast<std::size_t>(r));
     for (std::int32_t c = 0; c < grid.cols; ++c) {
       const Box box{{left + cell * static_cast<float>(c), y}, {left + cell * static_cast<float>(c + 1), y + p.row}};
-      draw_cell(p.list, box, grid, grid.cell(r, c), numbers);
+      draw_cell(p.list, box, grid.slot_of(r), grid.cell(r, c), numbers);
       answer_pointer(p, row, grid, box, r, c);
     }
   }
@@ -184,7 +184,7 @@ void draw_here(const Place& p, const RingRankRow& row, const Box& box) {
         draw_cell(p.list,
                   {{left + wide * static_cast<float>(c), in.min.y + high * static_cast<float>(r)},
                    {left + wide * static_cast<float>(c + 1), in.min.y + high * static_cast<float>(r + 1)}},
-                  *grid, grid->cell(r, c), false);
+                  grid->slot, grid->cell(r, c), false);
     left += wide * static_cast<float>(grid->cols) + between;
   }
   if (words) draw_runs_in(p.list, {{box.min.x, box.max.y - low}, box.max}, Align::centre, 13, whose(row.here));

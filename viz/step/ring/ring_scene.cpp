@@ -201,8 +201,9 @@ class Builder {
       const auto cols = static_cast<std::size_t>(c1 - c0);
       VersionId live = kNoVersion;
       if (last != kNoEvent && rec_.events[last].id.j == j) live = newest(last, Slot::p, Slot::s);
-      // Beside a rank that has weighed already another may hold scores still.
-      if (live != kNoVersion) row.scores.slot = rec_.version(live).slot;
+      // Beside a query tile that has weighed already another may hold scores still.
+      if (live != kNoVersion)
+        std::fill_n(row.scores.row_slots.begin() + static_cast<std::ptrdiff_t>(first), r1 - r0, rec_.version(live).slot);
       const bool skipped = rec_.problem.cover(at_.b, r0, r1, c0, c1) == TileCover::skipped;
       const bool gone = live == kNoVersion && rec_.tile_version(Slot::s, at_.b, at_.h, i, j, at_.event) != kNoVersion;
       const bool masked = live != kNoVersion && (rec_.version(live).slot == Slot::p || rec_.version(live).holds.masked);
@@ -256,6 +257,7 @@ class Builder {
     row.k = inputs(Slot::k, rec_.inputs.k, p.Hkv, kv, p.Lk, row.keys, p.D);
     row.v = inputs(Slot::v, rec_.inputs.v, p.Hkv, kv, p.Lk, row.keys, p.Dv);
     row.scores = grid(shows_weights() ? Slot::p : Slot::s, row.rows.size(), static_cast<std::int64_t>(row.keys.size()));
+    row.scores.row_slots.assign(row.rows.size(), row.scores.slot);
     for (RingState* state : {&row.turn, &row.so_far}) {
       state->m = grid(Slot::m_new, row.rows.size(), 1);
       state->l = grid(Slot::l_new, row.rows.size(), 1);

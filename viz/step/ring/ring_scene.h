@@ -24,6 +24,8 @@ struct RingGrid {
   std::int32_t rows = 0, cols = 0;
   bool made = false;  // in this step, by whichever rank
   std::vector<Cell> cells;
+  std::vector<Slot> row_slots;  // where rows differ: one query tile may have weights while another has scores still
+  Slot slot_of(std::int32_t r) const { return row_slots.empty() ? slot : row_slots[static_cast<std::size_t>(r)]; }
   const Cell& cell(std::int32_t r, std::int32_t c) const {
     return cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(c)];
   }

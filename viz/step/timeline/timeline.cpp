@@ -137,7 +137,10 @@ TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vec
   // Of parts that run side by side the one that is live, and what they end in.
   const auto lane = rec.lane_of(at.event);
   const bool ranks = is_ring(order_row(rec.order));
-  if (ranks)
+  const bool abreast = order_row(rec.order).rows_abreast;
+  scene.by_shift = ranks ? tr("turn") : tr("key tile");
+  scene.by_ctrl = ranks ? tr("one rank") : abreast ? tr("same lane") : tr("query tile");
+  if (ranks && lane)
     scene.outer += phrase(", rank {}, query tile {}", *lane, now.id.i);
   else if (lane)
     scene.outer += phrase(", part {} of {}", *lane + 1, splits_of(rec.options));

@@ -37,6 +37,7 @@ struct TimelineScene {
   std::vector<ScrubberMark> marks;
   std::vector<EventIndex> m_changes;  // steps of the run in which m of the followed row changes
   std::vector<EventIndex> bookmarks;  // steps that the user marked, ascending
+  std::string by_shift, by_ctrl;      // what an arrow key goes on by with Shift and with Ctrl: "key tile", "query tile"
 };
 // Where each outer tile of the run begins: once a recording.
 std::vector<ScrubberMark> scrubber_marks(const Recording& rec);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include "kernels/base/text.h"
 #include "viz/draw/theme.h"
@@ -113,21 +114,21 @@ void speed_group(Transport& t) {
   side("##speed_faster", "+", 1, tr("Play faster: ]"), 0);
 }
 
-void key_hints(ImDrawList* list, ImVec2 at) {
+void key_hints(ImDrawList* list, ImVec2 at, const TimelineScene& scene) {
   const Style& s = style();
   const ImU32 key = colour_of(Token::text), what = colour_of(Token::dim);
   draw_arrow(list, {at.x + s.px(4), at.y + s.px(7)}, 8, Arrow::left, key);
   draw_arrow(list, {at.x + s.px(17), at.y + s.px(7)}, 8, Arrow::right, key);
   float x = at.x + s.px(28);
-  const auto words = [&](Face face, ImU32 c, const char* text, float gap) {
+  const auto words = [&](Face face, ImU32 c, std::string_view text, float gap) {
     draw_text(list, {x, at.y}, face, 12, c, text);
     x += text_width(face, 12, text) + s.px(gap);
   };
   words(Face::text, what, tr("phase"), 12);
   words(Face::mono, key, tr("Shift"), 5);
-  words(Face::text, what, tr("key tile"), 12);
+  words(Face::text, what, scene.by_shift, 12);
   words(Face::mono, key, tr("Ctrl"), 5);
-  words(Face::text, what, tr("query tile"), 0);
+  words(Face::text, what, scene.by_ctrl, 0);
 }
 
 }  // namespace
@@ -162,7 +163,7 @@ bool draw_transport(const Box& box, const State& state, const TimelineScene& sce
   }
   draw_transport_marks({{box.min.x, second}, box.max}, state, scene, commands);
   const float hints = second + s.px(kSecondRow + 7);
-  if (hints + s.px(13) <= box.max.y) key_hints(t.list, {box.min.x, hints});
+  if (hints + s.px(13) <= box.max.y) key_hints(t.list, {box.min.x, hints}, t.scene);
   return false;
 }
 

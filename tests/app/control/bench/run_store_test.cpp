@@ -143,7 +143,7 @@ TEST_F(RunStoreTest, NobodyWritesTheRunOfAnother) {
   same.id = id;
   const auto second = store().write(same);
   ASSERT_FALSE(second);
-  EXPECT_NE(second.error().message.find("another window"), std::string::npos);
+  EXPECT_NE(second.error().message.find("Another window"), std::string::npos);
   EXPECT_FALSE(store().rename(id, "mine"));
   EXPECT_FALSE(store().remove(id));
   EXPECT_TRUE(fs::exists(store().list().runs.at(0).file));

@@ -125,7 +125,7 @@ TEST_F(PaletteTest, WhatCannotBeDoneSaysWhy) {
   auto all = entries();
   ASSERT_NE(entry(all, "Undo"), nullptr);
   EXPECT_NE(entry(all, "Undo")->why_not.find("nothing to undo"), std::string::npos);
-  EXPECT_FALSE(entry(all, "Cancel what runs")->why_not.empty());
+  EXPECT_FALSE(entry(all, "Cancel the task")->why_not.empty());
   EXPECT_FALSE(entry(all, "Next bookmark")->why_not.empty());
   EXPECT_TRUE(entry(all, "Next phase")->why_not.empty());
   can_undo_ = true;
@@ -134,7 +134,7 @@ TEST_F(PaletteTest, WhatCannotBeDoneSaysWhy) {
   state_.view.step.bookmarks.push_back({});
   all = entries();
   EXPECT_TRUE(entry(all, "Undo")->why_not.empty());
-  EXPECT_TRUE(entry(all, "Cancel what runs")->why_not.empty());
+  EXPECT_TRUE(entry(all, "Cancel the task")->why_not.empty());
   EXPECT_FALSE(entry(all, "Run the sweep")->why_not.empty());
   EXPECT_FALSE(entry(all, "Next phase")->why_not.empty());
 }
@@ -171,7 +171,8 @@ TEST_F(PaletteTest, AFewLettersFindIt) {
   EXPECT_EQ(first("which versions"), "Which versions made this session?");
   EXPECT_EQ(first("slowest line"), "Source of the kernel, by line and phase");
   EXPECT_EQ(first("stall"), "Source of the kernel, by line and phase");
-  EXPECT_EQ(first("diff"), "Sources of two rungs side by side") << "the others of this name cannot be done now";
+  EXPECT_EQ(first("diff"), "SASS diff next to the source");
+  EXPECT_EQ(first("compare two kernels"), "Sources of two rungs side by side");
   EXPECT_TRUE(palette_hits(all, "zzyzx").empty());
   EXPECT_EQ(palette_hits(all, "").size(), all.size());
 }

@@ -81,8 +81,8 @@ TEST(LessonExpressions, RefuseInWordsWhatTheyCannotRead) {
            {"S[0,9]", "no such row or column"},
            {"S[0,2]", "no such row or column"},  // of another tile
            {"l[0]@i0j9", "not computed"},
-           {"T[0,0]", "no tensor T"},
-           {"sinus(1)", "no function sinus"},
+           {"T[0,0]", "unknown tensor T"},
+           {"sinus(1)", "unknown function sinus"},
            {"1 +", "expected"},
            {"(1", "')' is missing"},
            {"2 3", "left over"},
@@ -182,8 +182,8 @@ TEST(LessonExpressions, ReadWhatWasSampledAndCountedInARow) {
   EXPECT_EQ(scope->figures.begin()->first, "NVIDIA H100 80GB HBM3, 2026-11-23");
   for (const auto& [text, words] : std::map<std::string, std::string>{
            {"samples(naive, T" + where, "not one of the phases"},
-           {"waits(naive, sleep" + where, "nothing that a warp does: issues"},
-           {"counted(naive, apples, S" + where, "none of inst_executed"},
+           {"waits(naive, sleep" + where, "'sleep' is not something a warp does: issues"},
+           {"counted(naive, apples, S" + where, "'apples' is not one of inst_executed"},
            {"counted(naive, global_sectors" + where, "')' is missing"},
            {"samples(tiled, S" + where, "0 rows"},
        }) {

@@ -118,7 +118,7 @@ TEST(Lessons, AFalseOneSaysWhere) {
     std::string text, beat, field, reason;
   };
   const False all[] = {
-      {with("\"id\": \"small\",", "\"id\": \"small\" \"x\","), "", "line 3", "not JSON"},
+      {with("\"id\": \"small\",", "\"id\": \"small\" \"x\","), "", "line 3", "not valid JSON"},
       {with("\"value\": \"l[0]\"", "\"worth\": \"l[0]\""), "sum", "worth", "unknown field"},
       {with("\"at\": \"i0j0.weights\"", "\"at\": \"i7j0.weights\""), "sum", "at", "no step"},
       {with("\"at\": \"i0j0.weights\"", "\"at\": \"i0j0.weights\", \"look\": [\"S\", \"scores\"]"), "sum", "look",
@@ -145,7 +145,7 @@ TEST(Lessons, AFalseOneSaysWhere) {
       {with("It is {l[0]}.", "It is {l[9]}."), "choose", "text.choose.say", "no such row"},
       {with("\"reveal\": \"i0j0.sum\"", "\"reveal\": \"first_wrong\""), "sum", "reveal", "no step of the run"},
       {with("\"minutes\": 2,", "\"minutes\": 2, \"assumptions\": {\"rate\": 3},"), "", "assumptions.rate",
-       "no text 'assumed.rate'"},
+       "unknown text 'assumed.rate'"},
       {with("\"minutes\": 2,", "\"minutes\": 2, \"assumptions\": {\"row\": 3},"), "", "assumptions.row",
        "has no other meaning yet"},
       {with("\"title\": \"Small\"", "\"assumed.rate\": \"A rate.\", \"title\": \"Small\"")

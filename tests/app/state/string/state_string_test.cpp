@@ -227,7 +227,7 @@ TEST(StateString, SaysWhereAndWhatIsWrong) {
   EXPECT_NE(error_of("attn1,edits=q:1:1/q:1:2").find("order"), std::string::npos);
   EXPECT_NE(error_of("attn1,cursor=-1").find("'cursor'"), std::string::npos);
   EXPECT_NE(error_of("attn1,bookmarks=0:0:0:0:max").find("BATCH:HEAD:I:J:PHASE:PASS"), std::string::npos);
-  EXPECT_NE(error_of("attn1,bookmarks=0:0:0:0:noon:0").find("no phase"), std::string::npos);
+  EXPECT_NE(error_of("attn1,bookmarks=0:0:0:0:noon:0").find("'noon' is not a phase"), std::string::npos);
   EXPECT_NE(error_of("attn1,bookmarks=0:0:0:0:max:0/0:0:0:0:max:0").find("twice"), std::string::npos);
   EXPECT_NE(error_of("attn1,scale=nan").find("finite"), std::string::npos);
   EXPECT_NE(error_of("attn1,q_file=a.npy").find("PATH@HASH"), std::string::npos);

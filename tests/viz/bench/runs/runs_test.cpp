@@ -106,7 +106,7 @@ TEST_F(BenchRunsTest, RunsOfDifferentProblemsAreSaidToBe) {
   state.view.bench.value = 512;
   const BenchScene scene = bench_scene(state, m, {}, "");
   EXPECT_TRUE(
-      scene.verdict.reason.starts_with("Different problems: run B: B=1 H=4 L=512 D=64 f32 beside run A: B=1 H=4 L=512 "
+      scene.verdict.reason.starts_with("Different problems: run B: B=1 H=4 L=512 D=64 f32 and run A: B=1 H=4 L=512 "
                                        "D=128 f32. Compare their throughput"))
       << scene.verdict.reason;
   const std::string& source = chart_of(scene, "time_us_median").source;

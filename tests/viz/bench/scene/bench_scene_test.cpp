@@ -22,7 +22,7 @@ TEST_F(BenchSceneTest, HeadlineComparesTheChosenKernelWithBaselineAndPlainOrders
   state.view.bench.value = 1024;
   const auto s = scene(three_kernels());
   EXPECT_EQ(s.verdict.headline,
-            "At L = 1024 cpu_flash is 5.0 times as fast as cpu_multicore, 15 times cpu_sequential.");
+            "At L = 1024 cpu_flash is 5.0 times as fast as cpu_multicore, 15 times as fast as cpu_sequential.");
   EXPECT_EQ(s.verdict.kernel, "cpu_flash");
   EXPECT_NE(s.verdict.reason.find("Predicted: its tiles request"), std::string::npos) << s.verdict.reason;
   EXPECT_NE(s.verdict.reason.find("Every output is within the allowed error."), std::string::npos);
@@ -172,7 +172,7 @@ TEST_F(BenchSceneTest, NoLineMixesTwoDevices) {
   rows_of(m)[0].key.device = "another CPU";
   const auto s = scene(m);
   EXPECT_EQ(line_of(time_of(s), "cpu_multicore")->points.size(), 2U);
-  EXPECT_NE(s.table.note.find(" 1 more row is of other problems"), std::string::npos) << s.table.note;
+  EXPECT_NE(s.table.note.find(" 1 more row belongs to problems or devices not shown."), std::string::npos) << s.table.note;
 }
 
 TEST_F(BenchSceneTest, ALaterRowOfTheSamePointReplacesTheEarlier) {

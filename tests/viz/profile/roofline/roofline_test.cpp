@@ -252,7 +252,7 @@ TEST(ProfileBytes, SaysHowManyTurnsOfSharedMemoryTheHeartbeatHeard) {
 TEST(ProfileBytes, EachSentenceIsMadeOfItsFigures) {
   Measurement m = h100_row("flash_simt", 59526);
   BytesScene b = bytes_scene(m);
-  EXPECT_EQ(b.words.substr(0, 44), "DRAM moved 0.779 GB: 1.45 times the minimum, 0");
+  EXPECT_EQ(b.words.substr(0, 46), "DRAM moved 0.779 GB: 1.45 times the minimum, 0");
   EXPECT_EQ(b.lines[1].words, "Of 100 sectors requested from the L2, 2.50 were missing.");
   EXPECT_EQ(b.lines[2].text, "25.0 %");
   put(m, "shared_conflicts_count", 500);

@@ -33,7 +33,7 @@ TEST(ProfileCounts, StandBesideTheirLinesWithTheFormula) {
       << s.words;
   const CountCells& p = scene.rows[6].counts;
   EXPECT_EQ(p.text[2], "700");
-  EXPECT_NE(p.words.find("800 sectors of device memory - 100 side by side = 700"), std::string::npos) << p.words;
+  EXPECT_NE(p.words.find("800 sectors of device memory - 100 contiguous = 700"), std::string::npos) << p.words;
   EXPECT_EQ(scene.rows[1].counts.words, "") << "a comment executes nothing";
 }
 

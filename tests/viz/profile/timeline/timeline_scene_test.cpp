@@ -203,7 +203,8 @@ TEST(PipelineSceneTest, TwoPartsAboutAsLargeSetThePaceTogether) {
 TEST(PipelineSceneTest, ARecordingThatIsKnownTwiceIsOfferedOnce) {
   TimelinesView all = bundled();
   const std::size_t once = all.all.size();
-  all.all.insert(all.all.begin(), all.all.begin(), all.all.begin() + 3);
+  const std::vector twice(all.all.begin(), all.all.begin() + 3);
+  all.all.insert(all.all.begin(), twice.begin(), twice.end());
   const PipelineScene s = scene_of(all, 0);
   EXPECT_EQ(s.choices.size(), once);
   EXPECT_EQ(std::ranges::count_if(s.choices, &PipelineScene::Choice::on), 1);

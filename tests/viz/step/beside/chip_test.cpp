@@ -17,7 +17,7 @@ TEST(Chip, PartsAddUpToTheSumThatIsSaid) {
       sum += part.bytes;
     }
     EXPECT_EQ(sum, scene.total) << kernel;
-    EXPECT_EQ(plain_text(scene.sum), std::to_string(scene.now) + " B held now, " + std::to_string(sum) + " B at most");
+    EXPECT_EQ(plain_text(scene.sum), std::to_string(scene.now) + " B held now, " + std::to_string(sum) + " B at peak");
     // The share of what a block may have, for who would multiply it: 96 of 232448 bytes.
     if (scene.total == 96) {
       EXPECT_EQ(plain_text(scene.limit), "0.041 % of the 227 KiB available to a block of sm_90a");

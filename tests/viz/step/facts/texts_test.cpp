@@ -256,8 +256,8 @@ TEST(StepTexts, RefusesWhatNoStepHolds) {
     ASSERT_FALSE(texts.has_value()) << json;
     EXPECT_NE(texts.error().message.find(why), std::string::npos) << texts.error().message;
   };
-  refused("[]", "not JSON");
-  refused("{", "not JSON");
+  refused("[]", "not valid JSON");
+  refused("{", "not valid JSON");
   refused(R"({"version": 2})", "version");
   refused(R"({"version": 1, "sideways": {}})", "order");
   refused(R"({"version": 1, "flash": {"dance": [{"headline": "a", "sentence": "b"}]}})", "phase");

@@ -140,7 +140,7 @@ TEST(RingScene, ScoresAndWeightsAreThoseOfTheirRowsAndKeys) {
           const Cell& cell = row.scores.cell(r, c);
           if (cell.look != CellLook::value) continue;
           const std::int64_t query = row.rows[static_cast<std::size_t>(r)], key = row.keys[static_cast<std::size_t>(c)];
-          if (row.scores.slot == Slot::s) {
+          if (row.scores.slot_of(r) == Slot::s) {
             ++scores;
             if (rec->problem.visible(0, query, key))
               expect_near(cell, score(*rec, query, key), "S of step " + std::to_string(e + 1));
