@@ -46,8 +46,10 @@ TEST(WorkerHeartbeat, ARunThatLostSamplesIsRunAgainReadLessOften) {
 }
 
 TEST(WorkerHeartbeat, WhatRefusesSaysWhyAndTheRowStays) {
-  const std::pair<const char*, const char*> faults[] = {
-      {"open_profiler", "libcupti"}, {"beat", "beat failed"}, {"beats lost", "lost"}, {"overflow", "buffer overflowed"}};
+  const std::pair<const char*, const char*> faults[] = {{"open_profiler", "libcupti"},
+                                                        {"beat", "beat failed"},
+                                                        {"beats lost", "lost"},
+                                                        {"overflow", "buffer overflowed"}};
   for (const auto& [fault, words] : faults) {
     GpuClient client = client_with({fault});
     Measurement row = done_row();

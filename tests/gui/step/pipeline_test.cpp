@@ -107,15 +107,11 @@ TEST_F(PipelineWindow, WhatIsInFlightIsDrawnWithoutNumbers) {
   const EventIndex flies = step(0, 1, n.wait_s), comes = step(0, 1, Phase::scores);
   EXPECT_TRUE(has(drawn_at(flies), "in flight"));
   EXPECT_FALSE(has(drawn_at(step(0, 0, n.wait_turn)), "in flight"));
-  const auto shown = [&](EventIndex e) {
-    window->controller().update({GoToEvent{e}});
-    window->draw_frames(2);
-    return window->shell().step_ui().tiles.hovered;
-  };
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     ctx->SetRef(kStep);
     for (const EventIndex e : {flies, comes}) {
-      shown(e);
+      window->controller().update({GoToEvent{e}});
+      ctx->Yield(2);
       const ImRect s = ctx->ItemInfo("##tile_s").RectFull;
       ctx->MouseMoveToPos({s.Min.x + 4, s.Min.y + 4});
       ctx->Yield(2);

@@ -203,7 +203,8 @@ class Builder {
       if (last != kNoEvent && rec_.events[last].id.j == j) live = newest(last, Slot::p, Slot::s);
       // Beside a query tile that has weighed already another may hold scores still.
       if (live != kNoVersion)
-        std::fill_n(row.scores.row_slots.begin() + static_cast<std::ptrdiff_t>(first), r1 - r0, rec_.version(live).slot);
+        std::fill_n(row.scores.row_slots.begin() + static_cast<std::ptrdiff_t>(first), r1 - r0,
+                    rec_.version(live).slot);
       const bool skipped = rec_.problem.cover(at_.b, r0, r1, c0, c1) == TileCover::skipped;
       const bool gone = live == kNoVersion && rec_.tile_version(Slot::s, at_.b, at_.h, i, j, at_.event) != kNoVersion;
       const bool masked = live != kNoVersion && (rec_.version(live).slot == Slot::p || rec_.version(live).holds.masked);

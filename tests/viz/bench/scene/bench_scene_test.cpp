@@ -172,7 +172,8 @@ TEST_F(BenchSceneTest, NoLineMixesTwoDevices) {
   rows_of(m)[0].key.device = "another CPU";
   const auto s = scene(m);
   EXPECT_EQ(line_of(time_of(s), "cpu_multicore")->points.size(), 2U);
-  EXPECT_NE(s.table.note.find(" 1 more row belongs to problems or devices not shown."), std::string::npos) << s.table.note;
+  EXPECT_NE(s.table.note.find(" 1 more row belongs to problems or devices not shown."), std::string::npos)
+      << s.table.note;
 }
 
 TEST_F(BenchSceneTest, ALaterRowOfTheSamePointReplacesTheEarlier) {

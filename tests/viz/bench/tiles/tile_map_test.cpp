@@ -119,7 +119,7 @@ TEST(Tiles, SayWhatTheTileTakesAndWhatTheNextLargerWould) {
   std::string words = tune_map(s, {}).tile;
   EXPECT_TRUE(words.starts_with("64 x 32, 128 threads, 2 stages: ")) << words;
   for (const char* part :
-       {"of shared memory", "limited by shared memory", "; 96 x 32, ", "; 64 x 48, ", " would take "})
+       {"of shared memory", "limited by shared memory", "; 96 x 32, ", "; 64 x 48, ", " would need "})
     EXPECT_NE(words.find(part), std::string::npos) << part << ": " << words;
   // A cell's tile in the sweep: what is larger does not fit, or there is none.
   s = state_of("flash_simt");
