@@ -165,7 +165,7 @@ collect() { # reads names, running, begin
       status=9
     fi
     # What a kernel cannot do, it says.
-    grep -qE 'cannot record itself yet|runs on .*, not on' "$out/${names[$n]}.txt" &&
+    grep -qE 'cannot record itself (on a GPU )?yet|runs on .*, not on' "$out/${names[$n]}.txt" &&
       grep -q 'Nothing was checked' "$out/${names[$n]}.txt" && status=77
     verdict "${names[$n]}" "$status" $((SECONDS - begin))
   done

@@ -195,14 +195,14 @@ TEST(Ladder, ARowRefusesAPassAStorageAndALayoutThatItDoesNotTake) {
     if (std::ranges::find(row->storages, p.storage.kind()) != row->storages.end()) {
       EXPECT_EQ(refusal(p), "");
     } else {
-      EXPECT_NE(refusal(p).find("takes K and V that are dense, not paged"), std::string::npos) << refusal(p);
+      EXPECT_NE(refusal(p).find("supports K and V that are dense, not paged"), std::string::npos) << refusal(p);
     }
     p.storage = {};
     p.layout = AxisOrder::blhd;
     if (std::ranges::find(row->layouts, p.layout) != row->layouts.end()) {
       EXPECT_EQ(refusal(p), "");
     } else {
-      EXPECT_NE(refusal(p).find("takes axes in the order bhld, not blhd"), std::string::npos) << refusal(p);
+      EXPECT_NE(refusal(p).find("supports axes in the order bhld, not blhd"), std::string::npos) << refusal(p);
     }
     p.layout = AxisOrder::bhld;
     p.dtype = row->dtypes.back();

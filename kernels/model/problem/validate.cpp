@@ -140,7 +140,7 @@ Result<void> validate_alibi(const Problem& p) {
   const std::int64_t all = element_count(std::array<std::int64_t, 2>{p.B, p.Hq});
   if (count != p.Hq && count != all) {
     return bad_input(
-        phrase("There are {} ALiBi slopes; give one per query head (Hq = {}), one per batch and head ({} x {} = "
+        phrase("Got {} ALiBi slopes; give one per query head (Hq = {}), one per batch and head ({} x {} = "
                "{}), or none for the standard ones.",
                count, p.Hq, p.B, p.Hq, all));
   }

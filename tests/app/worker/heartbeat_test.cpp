@@ -67,9 +67,10 @@ TEST(WorkerHeartbeat, IsCancelledWhileItHangs) {
   beat_row(
       client, small_point(), {kPlenty, stop.get_token()},
       [&](const std::string& now) {
-        if (now.starts_with("listening")) stop.request_stop();
+        if (now.starts_with("reading the heartbeat of naive")) stop.request_stop();
       },
       row);
+  EXPECT_TRUE(stop.stop_requested()) << "it never said that it reads";
   EXPECT_EQ(row.heartbeat, nullptr);
   EXPECT_FALSE(row.no_heartbeat.empty());
   Measurement next = done_row();

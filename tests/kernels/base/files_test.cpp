@@ -139,7 +139,7 @@ TEST(ReadFile, BringsWholeFilesWithinTheLimit) {
   const TempFolder folder;
   put_file(folder / "a", "four");
   EXPECT_EQ(*read_file(folder / "a", 4), bytes_of("four"));
-  EXPECT_NE(read_file(folder / "a", 3).error().message.find("has 4 B; at most 3 B"), std::string::npos);
+  EXPECT_NE(read_file(folder / "a", 3).error().message.find("has 4 B; the limit is 3 B"), std::string::npos);
 }
 
 TEST(ReadFile, DoesNotWaitForAPipe) {

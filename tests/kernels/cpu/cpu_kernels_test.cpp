@@ -172,7 +172,7 @@ TEST(CpuKernels, OptionsOutOfRangeAreRefusedWithWhatWouldDo) {
   o.br = 5000;
   const Result<Options> refused = resolve(*row, o, cpu_device());
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "cpu_flash takes br from 1 to 4096, not 5000");
+  EXPECT_EQ(refused.error().message, "cpu_flash supports br from 1 to 4096, not 5000");
   o.br = -1;
   EXPECT_FALSE(resolve(*row, o, cpu_device()));
 }

@@ -143,7 +143,8 @@ TEST(Splits, OfOnePartAreTheKernelAsItWas) {
 
 TEST(Splits, OutOfRangeAreRefusedInWordsAndSoIsARecordingOfTooMany) {
   const Problem p = decoding(40);
-  EXPECT_EQ(resolve(flash(), splits(65), cpu_device()).error().message, "cpu_flash takes splits from 1 to 64, not 65");
+  EXPECT_EQ(resolve(flash(), splits(65), cpu_device()).error().message,
+            "cpu_flash supports splits from 1 to 64, not 65");
   EXPECT_FALSE(resolve(flash(), splits(0), cpu_device()));
   EXPECT_FALSE(flash().record(flash(), p, splits(4), inputs(p), {})) << "of three key tiles";
   EXPECT_TRUE(flash().record(flash(), p, splits(3), inputs(p), {}));

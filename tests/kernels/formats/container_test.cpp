@@ -152,7 +152,7 @@ TEST(Container, ChecksItsLimitsBeforeItDecompresses) {
   const std::string zip = zip_text(sample());
   ContainerLimits limits;
   limits.max_entry_bytes = 99999;
-  EXPECT_EQ(refusal(zip, limits), "x.attn cannot be read: r0/b.npy claims 97.7 KiB; at most 97.7 KiB are read.");
+  EXPECT_EQ(refusal(zip, limits), "x.attn cannot be read: r0/b.npy claims 97.7 KiB; the limit is 97.7 KiB.");
   limits = {};
   limits.max_total_bytes = 100000;
   EXPECT_NE(refusal(zip, limits).find("its entries claim more than"), std::string::npos);
@@ -164,7 +164,7 @@ TEST(Container, ChecksItsLimitsBeforeItDecompresses) {
   EXPECT_NE(refusal(zip, limits).find("session.json claims"), std::string::npos);
   limits = {};
   limits.max_file_bytes = 100;
-  EXPECT_NE(refusal(zip, limits).find("at most 100 B are read"), std::string::npos);
+  EXPECT_NE(refusal(zip, limits).find("the limit is 100 B"), std::string::npos);
 }
 
 TEST(Container, EntryThatClaimsAnotherSizeIsRefused) {

@@ -144,7 +144,8 @@ TEST(Museum, EveryCpuPieceIsWrongAndItsFirstWrongStepIsFoundOnFreshSeeds) {
       const bool m_rises = piece.id == "max_not_carried" && first.slot == Slot::alpha;
       EXPECT_EQ(first.id.phase, m_rises ? Phase::rescale : want.phase) << place_words(first);
       EXPECT_EQ(first.slot, m_rises ? Slot::alpha : want.slot) << place_words(first);
-      EXPECT_NE(first.cause.find(want.cause), std::string::npos) << place_words(first) << "\n" << first.cause;
+      const std::string_view cause = m_rises ? "nothing was carried over" : want.cause;
+      EXPECT_NE(first.cause.find(cause), std::string::npos) << place_words(first) << "\n" << first.cause;
       // The rule that the kernel broke, tried on its own operands: the same step. A mask and a maximum that begin anew
       // break theirs just so.
       const auto replayed = replay(rec);

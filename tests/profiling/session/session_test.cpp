@@ -261,7 +261,7 @@ TEST_F(SessionFile, ARowPassesOnlyWithAnErrorThatIsAllowed) {
       EXPECT_EQ(outcome_of(*m.verdict), Outcome::wrong);
       EXPECT_NE(m.verdict->reason.find(word), std::string::npos) << m.verdict->reason;
       ASSERT_FALSE(back->notes.empty());
-      EXPECT_NE(back->notes[0].find("1 row of the file cannot pass"), std::string::npos) << back->notes[0];
+      EXPECT_NE(back->notes[0].find("1 row in the file cannot pass"), std::string::npos) << back->notes[0];
     }
   }
 }

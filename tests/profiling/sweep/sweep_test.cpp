@@ -65,7 +65,7 @@ TEST(SweepSpec, EachFlawIsRefusedInWords) {
       {[](SweepSpec& s) { s.values = {std::int64_t{1} << 40}; }, "out of range"},
       {[](SweepSpec& s) { s.values.resize(1001, 1); }, "1000"},
       {[](SweepSpec& s) { s.axis = Axis::D, s.values = {512}; }, "D = 512"},
-      {[](SweepSpec& s) { s.axis = Axis::H, s.base.Hq = 4, s.base.Hkv = 2, s.values = {3}; }, "multiples of 2"},
+      {[](SweepSpec& s) { s.axis = Axis::H, s.base.Hq = 4, s.base.Hkv = 2, s.values = {3}; }, "a multiple of 2"},
       {[](SweepSpec& s) { s.axis = Axis::threads; }, "threads"},  // cpu_sequential has one
       {[](SweepSpec& s) { s.seconds_per_point = 0; }, "time limit"},
       {[](SweepSpec& s) { s.seconds_per_point = std::nan(""); }, "time limit"},
@@ -96,10 +96,10 @@ TEST(SweepSpec, ZeroIsAValueOfAnOptionThatAKernelDeclaresAlone) {
   const auto declared = validate(s);
   EXPECT_TRUE(declared) << declared.error().message;
   s.values = {-1};
-  EXPECT_NE(validate(s).error().message.find("turns = -1 is out of range; 0 to "), std::string::npos);
+  EXPECT_NE(validate(s).error().message.find("turns = -1 is out of range; use 0 to "), std::string::npos);
   s.axis = Axis::bc;
   s.values = {0, 16};
-  EXPECT_NE(validate(s).error().message.find("bc = 0 is out of range; 1 to "), std::string::npos);
+  EXPECT_NE(validate(s).error().message.find("bc = 0 is out of range; use 1 to "), std::string::npos);
 }
 
 TEST(SweepPoints, LSetsQueriesAndKeysAndKeepsTheTokens) {

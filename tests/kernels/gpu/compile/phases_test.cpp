@@ -73,7 +73,8 @@ TEST(Phases, GoBackToTheCallersWhereATagSaysSo) {
 TEST(Phases, NameTheLineOfATagThatIsNone) {
   const auto unknown = phases_of_lines("void f() {\n  // @phase T\n}\n");
   ASSERT_FALSE(unknown);
-  EXPECT_NE(unknown.error().message.find("line 2: @phase T is unknown"), std::string::npos) << unknown.error().message;
+  EXPECT_NE(unknown.error().message.find("line 2: unknown @phase T; use caller"), std::string::npos)
+      << unknown.error().message;
   const auto outside = phases_of_lines("// @phase S\nvoid f() {}\n");
   ASSERT_FALSE(outside);
   EXPECT_NE(outside.error().message.find("line 1"), std::string::npos) << outside.error().message;

@@ -57,15 +57,16 @@ TEST(OwnHeader, ATimelineHasLanesStatesAndALaunch) {
   ASSERT_TRUE(h) << h.error().message;
   EXPECT_EQ(h->timeline.entry, "output");
   EXPECT_EQ(parse_own_header(kGood, "my.cu")->timeline.lanes, 0);
-  for (const auto& [timeline, words] : {std::pair(R"({"lanes": 0, "states": ["a"]})", "timeline.lanes"),
-                                        {R"({"lanes": 33, "states": ["a"]})", "timeline.lanes"},
-                                        {R"({"lanes": 2})", "states"},
-                                        {R"({"lanes": 2, "states": []})", "must be a list of 1 to 24 names"},
-                                        {R"({"lanes": 2, "states": ["a", "a"]})", "a second time"},
-                                        {R"({"lanes": 2, "states": ["a b"]})", "timeline.states"},
-                                        {R"({"lanes": 2, "states": ["a"], "entry": "x"})", "does not have"},
-                                        {R"({"lanes": 2, "states": ["a"], "lane": 1})", "lane"},
-                                        {"4", "must be an object with lanes and states"}})
+  for (const auto& [timeline, words] :
+       {std::pair(R"({"lanes": 0, "states": ["a"]})", "timeline.lanes"),
+        {R"({"lanes": 33, "states": ["a"]})", "timeline.lanes"},
+        {R"({"lanes": 2})", "states"},
+        {R"({"lanes": 2, "states": []})", "must be a list of 1 to 24 names"},
+        {R"({"lanes": 2, "states": ["a", "a"]})", R"(contains "a" twice)"},
+        {R"({"lanes": 2, "states": ["a b"]})", "timeline.states"},
+        {R"({"lanes": 2, "states": ["a"], "entry": "x"})", R"(is "x", which is not in "entries")"},
+        {R"({"lanes": 2, "states": ["a"], "lane": 1})", "lane"},
+        {"4", "must be an object with lanes and states"}})
     EXPECT_NE(refusal(told(timeline)).find(words), std::string::npos) << refusal(told(timeline));
 }
 
@@ -100,7 +101,7 @@ TEST(OwnHeader, SaysTheLineTheFieldAndWhatWouldDo) {
            {"\"grouped\"", "\"groped\"", "my.cu, line 11: \"groped\" is not a known key; use api, entries"},
            {"\"grouped\": true", "\"grouped\": 1", "line 11: \"grouped\" is 1; it must be true or false."},
            {"\"grouped\": true", "\"api\": 1", "line 11: \"api\" appears twice"},
-           {"\"f32\", \"bf16\"", "\"f32\", \"f64\"", "line 5: \"dtypes[1]\" is \"f64\"; there are f32, f16, bf16."},
+           {"\"f32\", \"bf16\"", "\"f32\", \"f64\"", "line 5: \"dtypes[1]\" is \"f64\"; use f32, f16, bf16."},
            {"\"f32\", \"bf16\"", "\"f32\", \"f32\"", "line 5: \"dtypes[1]\" repeats \"f32\"."},
            {"\"f32\", \"bf16\"", "", "line 5: \"dtypes\" is empty"},
            {"[\"f32\", \"bf16\"]", "\"f32\"",
@@ -115,7 +116,7 @@ TEST(OwnHeader, SaysTheLineTheFieldAndWhatWouldDo) {
            {"[64, 96]", "\"all\"", "line 7: \"Dv\" is \"all\"; it must be a list such as [64, 128], or"},
            {"[64, 96]", "[]", "line 7: \"Dv\" has 0 elements; it must have 1 to 64."},
            {"\"causal\", \"bias\"", "\"casual\"",
-            "line 8: \"masks[0]\" is \"casual\"; there are causal, window, key_lengths, bias, softcap, alibi."},
+            "line 8: \"masks[0]\" is \"casual\"; use causal, window, key_lengths, bias, softcap, alibi."},
            {"\"Br\": {", "\"br\": {", "line 9: \"options.br\" is not a known key; use Br, Bc, threads, stages."},
            {"\"default\": 32}", "\"default\": 40}",
             "line 9: \"options.Br.default\" is 40; it cannot be reached from 16 in steps of 16."},
@@ -132,7 +133,7 @@ TEST(OwnHeader, SaysTheLineTheFieldAndWhatWouldDo) {
            {"\"block\": 64, ", "\"blocks\": 64, ",
             "line 4: \"entries[1].blocks\" is not a known key; use name, grid, block, shared."},
            {"\"B * Hq * Lq\"", "\"B * Hq * L\"",
-            "line 4: \"entries[1].grid\" cannot be read: 'B * Hq * L': L at column 10 is no name"},
+            "line 4: \"entries[1].grid\" is invalid: 'B * Hq * L': unknown name L at column 10"},
            {"\"B * Hq * Lq\"", "[1, 1, 1, 1]", "line 4: \"entries[1].grid\" has 4 elements; it must have 1 to 3."},
            {"\"B * Hq * Lq\"", "true",
             "line 4: \"entries[1].grid\" is true; it must be an expression in quotes or an integer."},

@@ -63,14 +63,14 @@ TEST(SizeExpressions, ComeToWhatPythonComesTo) {
 TEST(SizeExpressions, SayWhereTheyCannotBeRead) {
   for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
            {"", "'': at column 1 it ends, but a number, a name or '(' is expected"},
-           {"Lq +", "'Lq +': at column 5 it ends where a number"},
+           {"Lq +", "'Lq +': at column 5 it ends, but a number"},
            {"Lq Lk", "at column 4 there is 'L', but an operator or the end is expected"},
            {"(Lq", "it ends, but ')' is expected"},
            {"Lq)", "at column 3 there is ')', but an operator"},
            {"min(Lq)", "at column 7 there is ')', but ',' is expected"},
            {"max Lq", "at column 5 there is 'L', but '(' is expected"},
-           {"ceil(Lq, 2)", "ceil at column 1; use B, Hq, Hkv, Lq, Lk, D, Dv, Br, Bc, threads, stages"},
-           {"lq", "lq at column 1 is no name"},
+           {"ceil(Lq, 2)", "unknown name ceil at column 1; use B, Hq, Hkv, Lq, Lk, D, Dv, Br, Bc, threads, stages"},
+           {"lq", "unknown name lq at column 1"},
            {"-1", "at column 1 there is '-', but a number"},
            {"1.5", "at column 2 there is '.', but an operator"},
            {"0x10", "at column 2 there is 'x'"},

@@ -65,7 +65,7 @@ TEST(MakeInputs, EditsOverrideSingleCells) {
   EXPECT_EQ(numbers(in.q), (std::vector<float>{1, 2, 3, 9.5F, 5, 6, 7, 8}));
   EXPECT_EQ(in.v.get(0), -1);
   spec.edits = {{InputTensor::k, 8, 1}};
-  EXPECT_EQ(make_inputs(p, spec).error().message, "Edited cell 8 of K does not exist: it has 8 elements.");
+  EXPECT_EQ(make_inputs(p, spec).error().message, "Cell 8 of K does not exist: it has 8 elements.");
   spec.edits = {{InputTensor::k, -1, 1}};
   EXPECT_FALSE(make_inputs(p, spec));
   spec.edits = {{InputTensor::bias, 0, 1}};

@@ -203,7 +203,7 @@ TEST(ProblemValidation, RefusesSizesThatDoNotFit63Bits) {
   Problem p = shape(kMax, 1);
   EXPECT_NE(refusal(p).find("exceeds 2^63 bytes"), std::string::npos);
   p = shape(1, kMax);
-  EXPECT_NE(refusal(p).find("K of shape"), std::string::npos);
+  EXPECT_NE(refusal(p).find("K with shape"), std::string::npos);
   p = shape(std::int64_t{1} << 31, std::int64_t{1} << 31);
   p.D = p.Dv = 256;
   EXPECT_EQ(refusal(p), "accepted");
@@ -301,8 +301,8 @@ TEST(Problem, PagesThatCannotBeAreRefusedInWords) {
   EXPECT_EQ(refusal({}, Pass::backward), "");
   EXPECT_EQ(refusal({4, 2}, Pass::forward), "");
   EXPECT_EQ(refusal({256, 1}, Pass::forward), "");
-  EXPECT_NE(refusal({257, 1}, Pass::forward).find("page of 257 keys"), std::string::npos);
-  EXPECT_NE(refusal({-1, 1}, Pass::forward).find("page of -1 keys"), std::string::npos);
+  EXPECT_NE(refusal({257, 1}, Pass::forward).find("page size of 257 keys"), std::string::npos);
+  EXPECT_NE(refusal({-1, 1}, Pass::forward).find("page size of -1 keys"), std::string::npos);
   EXPECT_NE(refusal({0, 3}, Pass::forward).find("3 pages without a size"), std::string::npos);
   EXPECT_NE(refusal({3, 0}, Pass::forward).find("pool of 0 pages"), std::string::npos);
   EXPECT_NE(refusal({3, 0}, Pass::forward).find("(3 give every batch its own)"), std::string::npos);
@@ -318,8 +318,8 @@ TEST(Problem, InputsOfAForwardAreNotEnoughForWhatReadsMore) {
   p.pass = Pass::backward;
   const auto refused = validate(p, in);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "O is missing.");
-  EXPECT_EQ(validate(p, *make_inputs(p, {})).error().message, "O is missing.")
+  EXPECT_EQ(refused.error().message, "O is missing for this problem.");
+  EXPECT_EQ(validate(p, *make_inputs(p, {})).error().message, "O is missing for this problem.")
       << "dO is generated, what a forward gives is not";
 }
 
@@ -346,7 +346,7 @@ TEST(Problem, AFileSaysPassPagesAndLayoutWhereTheyAreUsed) {
                                          {"storage", "\"paged\"", "storage"},
                                          {"storage", R"({"page": 4})", "pages"},
                                          {"storage", R"({"page": 0, "pages": 2})", "page"},
-                                         {"storage", R"({"page": 999, "pages": 2})", "page of 999 keys"}}) {
+                                         {"storage", R"({"page": 999, "pages": 2})", "page size of 999 keys"}}) {
     nlohmann::json j = problem_to_json(shape(4, 8));
     j[key] = nlohmann::json::parse(value);
     const auto refused = problem_from_json(j, "here");

@@ -227,8 +227,7 @@ TEST(Version3, HostileTablesOfATimelineAreRefusedInWords) {
     EXPECT_NE(refusal.find(words), std::string::npos) << "'" << refusal << "' should say " << words;
   };
   expect("\"unit\"", [](json& s, Container&) { s["timelines"][0]["unit"] = "weeks"; });
-  expect("name that is not known: 'spectator'",
-         [](json& s, Container&) { s["timelines"][0]["kinds"][0] = "spectator"; });
+  expect("has an unknown name: 'spectator'", [](json& s, Container&) { s["timelines"][0]["kinds"][0] = "spectator"; });
   expect("\"sms\" must have at most 1024", [](json& s, Container&) {
     s["timelines"][0]["sms"] = json::array();
     for (int n = 0; n < 1025; ++n) s["timelines"][0]["sms"].push_back(0);

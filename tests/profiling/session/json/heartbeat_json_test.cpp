@@ -52,11 +52,11 @@ TEST(HeartbeatJson, RefusesWhatDoesNotFit) {
   EXPECT_EQ(has(refused([](json& j) { j["interval"] = 0; }), "interval"), "yes");
   EXPECT_EQ(has(refused([](json& j) { j["interval_unit"] = "weeks"; }), "interval_unit"), "yes");
   EXPECT_EQ(has(refused([](json& j) { j["seconds"] = -1; }), "seconds"), "yes");
-  EXPECT_EQ(has(refused([](json& j) { j["gap_ns"].push_back(0); }), "4 elements, but length_ns 3"), "yes");
+  EXPECT_EQ(has(refused([](json& j) { j["gap_ns"].push_back(0); }), "4 elements, but length_ns has 3"), "yes");
   EXPECT_EQ(has(refused([](json& j) { j["gap_ns"][1] = -1; }), "sample 1"), "yes") << "over the one before";
   EXPECT_EQ(has(refused([](json& j) { j["length_ns"][2] = 0; }), "sample 2"), "yes");
   EXPECT_EQ(has(refused([](json& j) { j["length_ns"][0] = std::int64_t{1} << 52; }), "sample 0"), "yes");
-  EXPECT_EQ(has(refused([](json& j) { j["length_ns"][0] = 1.5; }), "whole numbers"), "yes");
+  EXPECT_EQ(has(refused([](json& j) { j["length_ns"][0] = 1.5; }), "must contain integers"), "yes");
   EXPECT_EQ(has(refused([](json& j) {
                   j["launches"][0]["start_us"] = 1.75;
                   j["launches"][0]["end_us"] = 2;

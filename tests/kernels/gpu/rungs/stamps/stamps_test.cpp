@@ -235,7 +235,7 @@ TEST(Stamps, ABlockThatIsNoneAndAKernelWithoutStampsAreRefusedInWords) {
   EXPECT_EQ(fine->args.lanes, 5);
   const auto beyond = plan_stamps(plan, source(), {131, 2});
   ASSERT_FALSE(beyond);
-  EXPECT_NE(beyond.error().message.find("it has 0 to 131"), std::string::npos);
+  EXPECT_NE(beyond.error().message.find("which has 0 to 131"), std::string::npos) << beyond.error().message;
   const KernelRow& other = **find_kernel("flash_tf32x3");
   Problem p = plan.problem;
   p.dtype = DType::f32;

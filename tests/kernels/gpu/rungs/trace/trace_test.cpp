@@ -213,7 +213,8 @@ TEST(TraceOfFlashSimt, SaysWhatWasNotWritten) {
   run.trace[static_cast<std::size_t>(places.tiles + at.tile + at.who)] = std::bit_cast<float>(~0U);
   rec = decoded(run);
   ASSERT_FALSE(rec);
-  EXPECT_NE(rec.error().message.find("nothing of query tile 0, key tile 1"), std::string::npos) << rec.error().message;
+  EXPECT_NE(rec.error().message.find("wrote nothing for query tile 0, key tile 1"), std::string::npos)
+      << rec.error().message;
   run.trace = whole;
   run.trace.pop_back();
   EXPECT_FALSE(decoded(run));
