@@ -66,7 +66,7 @@ void add_keys(EntryList& e) {
             ? e.add_in(Workspace::step, std::string(tr_of(row.group)), capital(tr_of(row.what)), "", commands)
             : e.add(std::string(tr_of(row.group)), capital(tr_of(row.what)), "", commands);
     entry.chord = row.chord;
-    if (row.act == nullptr) entry.why_not = tr("key");
+    if (row.act == nullptr) entry.why_not = tr("only by its key");
   }
 }
 

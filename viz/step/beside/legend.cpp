@@ -11,7 +11,7 @@ std::vector<LegendEntry> cell_legend(bool gradients) {
           {LegendMark::dropped, tr("was on chip, but no longer"), tr("gone")},
           {LegendMark::masked, tr("masked, never used"), tr("masked")},
           {LegendMark::made, tr("made in this step"), tr("made")},
-          gradients ? LegendEntry{LegendMark::gradient, tr("gradient of the tensor with this colour"), tr("gradient")}
+          gradients ? LegendEntry{LegendMark::gradient, tr("gradient, in its tensor's colour"), tr("gradient")}
                     : LegendEntry{LegendMark::largest, tr("largest in its row"), tr("largest")},
           {LegendMark::past_end, tr("outside the matrix"), tr("outside")},
           {LegendMark::not_finite, tr("∞ or nan"), tr("∞, nan")}};
