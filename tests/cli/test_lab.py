@@ -65,7 +65,8 @@ def drawn(folder):
                      f"--png: exit {done.returncode}: {done.stderr}")
         pictures.append(file.read_bytes())
     report.check(pictures[0] != pictures[1], "--png shows the same of two edits")
-    one_line("size", run("lab", "naive", "--png", folder / "x.png", "--size", "10x10"), 2, "Cannot draw a picture of 10 x 10")
+    one_line("size", run("lab", "naive", "--png", folder / "x.png", "--size", "10x10"), 2,
+             "Cannot draw a picture of 10 x 10")
     one_line("theme", run("lab", "naive", "--png", folder / "x.png", "--theme", "red"), 2, "Unknown --theme red")
     one_line("suffix", run("lab", "naive", "--png", folder / "x.jpg"), 2, "png")
 
