@@ -92,7 +92,8 @@ def by_the_page(folder):
 
 def refused(folder):
     for arguments, words in ((("nothing",), "Unknown action lesson nothing"),
-                             (("print", "nobody"), "Unknown lesson 'nobody'"), (("print",), "name one lesson"), (("check", folder / "none.json"), "none.json")):
+                             (("print", "nobody"), "Unknown lesson 'nobody'"), (("print",), "name one lesson"),
+                             (("check", folder / "none.json"), "none.json")):
         done = run("lesson", *arguments)
         report.check(done.returncode in (1, 2) and words in done.stdout + done.stderr,
                      f"lesson {arguments}: {done.returncode} {done.stderr}")
