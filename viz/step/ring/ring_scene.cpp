@@ -200,9 +200,10 @@ class Builder {
                          c0 = std::int64_t{j} * at_.bc, c1 = std::min<std::int64_t>(c0 + at_.bc, rec_.problem.Lk);
       const auto cols = static_cast<std::size_t>(c1 - c0);
       VersionId live = kNoVersion;
-      if (last != kNoEvent && rec_.events[last].id.j == j) {
-        live = rec_.after(last, Slot::p);  // that of the key tile before stays until this one's is there
-        if (live == kNoVersion || rec_.version(live).first_col != c0) live = rec_.after(last, Slot::s);
+      // A slot keeps what it had of a tile before until this one's is there.
+      for (const Slot slot : {Slot::s, Slot::p}) {
+        const VersionId held = last == kNoEvent ? kNoVersion : rec_.after(last, slot);
+        if (held != kNoVersion && rec_.version(held).first_row == r0 && rec_.version(held).first_col == c0) live = held;
       }
       // Beside a query tile that has weighed already another may hold scores still.
       if (live != kNoVersion)
