@@ -67,7 +67,7 @@ Problem problem_at(const SweepSpec& s, std::int64_t value) {
     }
   }
   // The pool holds what the point has.
-  if (p.storage.kind() == Storage::paged) p = with_pages(std::move(p), p.storage.page);
+  if (p.storage.kind() == Storage::paged) p = paged_anew(std::move(p));
   if (s.ragged != Ragged::none) p.mask.key_lengths = ragged_lengths(s.ragged, p.B, p.Lk);
   return p;
 }

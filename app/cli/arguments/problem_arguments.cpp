@@ -324,7 +324,7 @@ Result<void> ProblemArguments::apply_to(Problem& p) const {
   if (page)
     p = with_pages(std::move(p), *page);
   else if (p.storage.kind() == Storage::paged && (p.B != before.B || p.Lk != before.Lk))
-    p = with_pages(std::move(p), p.storage.page);
+    p = paged_anew(std::move(p));
   return validate(p);
 }
 

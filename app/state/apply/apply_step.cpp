@@ -37,7 +37,7 @@ Problem with_followers(Problem p, const Problem& before) {
   }
   const bool more_keys = p.B != before.B || p.Lk != before.Lk;
   if (p.storage.kind() == Storage::paged && p.storage == before.storage && more_keys && p.B > 0 && p.Lk > 0)
-    p = with_pages(std::move(p), p.storage.page);
+    p = paged_anew(std::move(p));
   return p;
 }
 

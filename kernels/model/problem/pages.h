@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/result.h"
@@ -35,6 +36,11 @@ Inputs gathered(const Problem& p, const Inputs& in);
 // The same problem in pages of `page` keys, in a pool that holds every batch's keys apart and a page a batch besides;
 // 0: without pages.
 Problem with_pages(Problem p, std::int64_t page);
+// The same pages over the keys that it has now.
+inline Problem paged_anew(Problem p) {
+  const std::int64_t page = p.storage.page;
+  return with_pages(std::move(p), page);
+}
 // K and V by key, laid into the pages that the table names. NaN where no key of a batch lies: such rows were never
 // written, and who reads them shows.
 Inputs laid_into_pages(const Problem& p, Inputs by_key, std::vector<std::int32_t> table);

@@ -366,8 +366,7 @@ Result<SweepSpec> put_field(SweepSpec s, SweepField field, std::string_view text
 
 Result<SweepSpec> with_field(SweepSpec s, SweepField field, std::string_view text, std::string_view option) {
   auto changed = put_field(std::move(s), field, text, option);
-  if (changed && changed->base.storage.kind() == Storage::paged)
-    changed->base = with_pages(std::move(changed->base), changed->base.storage.page);
+  if (changed && changed->base.storage.kind() == Storage::paged) changed->base = paged_anew(std::move(changed->base));
   return changed;
 }
 

@@ -33,7 +33,7 @@ void fit_to_shape(Problem& p) {
   for (std::size_t axis = 0; axis < p.bias_shape.size() && axis < 4; ++axis) {
     if (p.bias_shape[axis] != 1) p.bias_shape[axis] = full[axis];
   }
-  if (p.storage.kind() == Storage::paged && p.B > 0 && p.Lk > 0) p = with_pages(std::move(p), p.storage.page);
+  if (p.storage.kind() == Storage::paged && p.B > 0 && p.Lk > 0) p = paged_anew(std::move(p));
 }
 
 Result<std::vector<std::int64_t>> numbers(std::string_view text, std::size_t min, std::size_t max, const char* what) {
