@@ -38,6 +38,7 @@ void draw_words(ImDrawList* list, ImVec2 at, float sample, const std::string& wo
 
 std::vector<std::string> share_words(const PipelineScene& scene) {
   std::vector<std::string> words;
+  words.reserve(scene.shares.size());
   for (const PathShare& share : scene.shares) words.push_back(fmt::format("{} {}", share.words, share.value));
   return words;
 }

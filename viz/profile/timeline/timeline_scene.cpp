@@ -361,6 +361,7 @@ class Scene {
     }
     s_.headline = pace_headline(parts_);
     std::vector<const PathShare*> most;
+    most.reserve(s_.shares.size());
     for (const PathShare& share : s_.shares) most.push_back(&share);
     std::ranges::stable_sort(most, std::ranges::greater(), &PathShare::share);
     const std::string length = duration_text(s_, s_.length);

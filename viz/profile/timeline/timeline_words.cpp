@@ -23,6 +23,7 @@ std::vector<std::pair<double, std::int32_t>> ends_of(const PipelineScene& scene)
   std::map<std::int32_t, double> ends;
   for (const BlockBand& b : scene.bands) ends[b.sm] = std::max(ends[b.sm], b.to_ns);
   std::vector<std::pair<double, std::int32_t>> order;
+  order.reserve(ends.size());
   for (const auto& [sm, end] : ends) order.emplace_back(end, sm);
   std::ranges::sort(order);
   return order;
@@ -89,6 +90,7 @@ std::string slots_words(const Timeline& t, const TimelinesView& all) {
   }
   if (times.size() < 2) return {};
   std::vector<std::string> told;
+  told.reserve(times.size());
   for (const auto& [slots, us] : times) told.push_back(phrase("{} slots {:.1f} µs", slots, us));
   return phrase("Measured without the recorder: {}.", fmt::join(told, ", "));
 }
