@@ -26,9 +26,9 @@ struct PoolPlace {
   float wide = 0, high = 0;  // of a page
   float pitch_x = 0, pitch_y = 0;
   Box page(std::size_t n) const {
-    const auto at = static_cast<std::int32_t>(n);
+    const std::int32_t at = static_cast<std::int32_t>(n), row = at / across;
     const ImVec2 min{area.min.x + pitch_x * static_cast<float>(at % across) + style().px(kNumber),
-                     area.min.y + pitch_y * static_cast<float>(at / across)};
+                     area.min.y + pitch_y * static_cast<float>(row)};
     return {min, {min.x + wide, min.y + high}};
   }
 };
@@ -40,8 +40,8 @@ PoolPlace place_pool(const Box& area, const PagesScene& scene) {
   const auto columns = static_cast<float>(scene.columns_k + scene.columns_v), rows = static_cast<float>(scene.page);
   PoolPlace best;
   for (std::int32_t across = 1; across <= count; ++across) {
-    const auto down = static_cast<float>((count + across - 1) / across);
-    const float pitch_x = area.width() / static_cast<float>(across), pitch_y = area.height() / down;
+    const std::int32_t down = (count + across - 1) / across;
+    const float pitch_x = area.width() / static_cast<float>(across), pitch_y = area.height() / static_cast<float>(down);
     const float room_x = pitch_x - s.px(kNumber + 12), room_y = pitch_y - s.px(8);
     const float cell = std::min({(room_x - s.px(kGap)) / columns, room_y / rows, s.px(kMostCell)});
     if (across > 1 && cell < best.cell) continue;
