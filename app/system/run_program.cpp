@@ -249,7 +249,7 @@ Result<void> FedProgram::feed(std::span<const std::byte> bytes, const std::stop_
     if (n >= 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(n));
     } else if (!*goes_on || (errno != EAGAIN && errno != EINTR)) {
-      if (const auto end = finish(stop); !end) return end;
+      if (auto end = finish(stop); !end) return end;
       return fail(ErrorKind::failed, phrase("{} ended before it had read all", impl_->name));
     }
   }
