@@ -51,13 +51,9 @@ OrderRow ring_order(OrderNames& names) {
               {.phase = Phase::skipped, .tiles = Tiles::hidden},
               {.phase = Phase::load_kv}};
   on_chip::add_tile(row.walk);
-  const WalkStep end[] = {{.phase = n.load_part, .once = Once::merge},
-                          {.phase = n.merge_max, .once = Once::merge, .creates = {Slot::m_new}},
-                          {.phase = n.merge_first, .once = Once::merge, .creates = {Slot::alpha}},
-                          {.phase = n.merge_second, .once = Once::merge, .creates = {n.alpha_part}},
-                          {.phase = n.merge_sum, .once = Once::merge, .creates = {Slot::l_new}},
-                          {.phase = n.merge_output, .once = Once::merge, .creates = {Slot::o_new}},
-                          {.phase = Phase::store_state, .once = Once::merge},
+  row.walk.push_back({.phase = n.load_part, .once = Once::merge});
+  split::add_merge(row.walk, n);
+  const WalkStep end[] = {{.phase = Phase::store_state, .once = Once::merge},
                           {.phase = Phase::normalise, .once = Once::query_tile, .creates = {Slot::o_new, Slot::lse}},
                           {.phase = Phase::store_o, .once = Once::query_tile, .rounds = Slot::o_new}};
   row.walk.insert(row.walk.end(), std::begin(end), std::end(end));

@@ -1,4 +1,5 @@
 // What stands for a part between its keys and the merge, and the merge itself: phases that splits and rings share.
+#include <iterator>
 #include <vector>
 
 #include "kernels/orders/shared/phases.h"
@@ -92,6 +93,15 @@ OrderPhase part_done() {
 
 std::vector<OrderPhase> merge_phases(const SplitNames& n) {
   return {load_part(n), merge_max(n), merge_first(n), merge_second(n), merge_sum(n), merge_output(n)};
+}
+
+void add_merge(std::vector<WalkStep>& walk, const SplitNames& n) {
+  const WalkStep merge[] = {{.phase = n.merge_max, .once = Once::merge, .creates = {Slot::m_new}},
+                            {.phase = n.merge_first, .once = Once::merge, .creates = {Slot::alpha}},
+                            {.phase = n.merge_second, .once = Once::merge, .creates = {n.alpha_part}},
+                            {.phase = n.merge_sum, .once = Once::merge, .creates = {Slot::l_new}},
+                            {.phase = n.merge_output, .once = Once::merge, .creates = {Slot::o_new}}};
+  walk.insert(walk.end(), std::begin(merge), std::end(merge));
 }
 
 }  // namespace attn::orders::split

@@ -22,6 +22,8 @@ namespace split {
 // A part's m, l and O go to memory; then they come back and are merged, two at a time (merge_phases.cpp).
 OrderPhase part_done();
 std::vector<OrderPhase> merge_phases(const SplitNames& n);
+// The walk's steps of one merge, once the part is loaded.
+void add_merge(std::vector<WalkStep>& walk, const SplitNames& n);
 
 // How the merge is held against its formulas: split_replay.cpp, split_exact.cpp.
 void replay_max(Replayer& r);
