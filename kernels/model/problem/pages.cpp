@@ -13,19 +13,25 @@
 namespace attn {
 namespace {
 
+// Calls `copy(by key, in the pool)` with the rows of every key that a batch has, of every key head.
+template <class Copy>
+void each_row(const Problem& p, const std::vector<std::int32_t>& table, Copy copy) {
+  for (std::int64_t b = 0; b < p.B; ++b) {
+    const std::int64_t keys = keys_of_batch(p, b);
+    for (std::int64_t kv = 0; kv < p.Hkv; ++kv)
+      for (std::int64_t c = 0; c < keys; ++c) copy((b * p.Hkv + kv) * p.Lk + c, pool_row(p, table, b, kv, c));
+  }
+}
+
+// Row `from` of one array to row `to` of another; both have so many bytes a row.
+void copy_row(Array& out, std::int64_t to, const Array& in, std::int64_t from, std::size_t row) {
+  std::memcpy(out.data() + static_cast<std::size_t>(to) * row, in.data() + static_cast<std::size_t>(from) * row, row);
+}
+
 Array gathered_of(const Problem& p, const std::vector<std::int32_t>& table, const Array& pool, std::int64_t columns) {
   Array dense(pool.dtype(), {p.B, p.Hkv, p.Lk, columns});
   const std::size_t row = static_cast<std::size_t>(columns) * size_of(pool.dtype());
-  for (std::int64_t b = 0; b < p.B; ++b) {
-    const std::int64_t keys = keys_of_batch(p, b);
-    for (std::int64_t kv = 0; kv < p.Hkv; ++kv) {
-      for (std::int64_t c = 0; c < keys; ++c) {
-        const std::int64_t to = (b * p.Hkv + kv) * p.Lk + c, from = pool_row(p, table, b, kv, c);
-        std::memcpy(dense.data() + static_cast<std::size_t>(to) * row,
-                    pool.data() + static_cast<std::size_t>(from) * row, row);
-      }
-    }
-  }
+  each_row(p, table, [&](std::int64_t key, std::int64_t paged) { copy_row(dense, key, pool, paged, row); });
   return dense;
 }
 
@@ -34,16 +40,7 @@ Array pool_of(const Problem& p, const std::vector<std::int32_t>& table, const Ar
   Array pool(by_key.dtype(), {p.storage.pages, p.Hkv, p.storage.page, columns});
   std::memset(pool.data(), kNan, pool.bytes());
   const std::size_t row = static_cast<std::size_t>(columns) * size_of(pool.dtype());
-  for (std::int64_t b = 0; b < p.B; ++b) {
-    const std::int64_t keys = keys_of_batch(p, b);
-    for (std::int64_t kv = 0; kv < p.Hkv; ++kv) {
-      for (std::int64_t c = 0; c < keys; ++c) {
-        const std::int64_t from = (b * p.Hkv + kv) * p.Lk + c, to = pool_row(p, table, b, kv, c);
-        std::memcpy(pool.data() + static_cast<std::size_t>(to) * row,
-                    by_key.data() + static_cast<std::size_t>(from) * row, row);
-      }
-    }
-  }
+  each_row(p, table, [&](std::int64_t key, std::int64_t paged) { copy_row(pool, paged, by_key, key, row); });
   return pool;
 }
 
