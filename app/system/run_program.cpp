@@ -105,6 +105,34 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
+// What a program gets in place of this one's; -1: the same.
+struct Streams {
+  int in = -1, out = -1, error = -1;
+};
+
+// Forks and runs it; an empty folder: this one's.
+Result<pid_t> start_child(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                          const Streams& streams, const std::filesystem::path& folder = {}) {
+  std::vector<std::string> words{program.string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const std::vector<char*> pointers = pointers_to(words);
+  const pid_t parent = ::getpid();
+  const pid_t id = ::fork();
+  if (id < 0)
+    return fail(ErrorKind::cannot_run,
+                phrase("cannot start {}: {}", program.filename().string(), std::strerror(errno)));
+  if (id > 0) return id;
+  // Only calls that are safe between fork and exec.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kExecFailed);
+  if (!folder.empty() && ::chdir(folder.c_str()) != 0) ::_exit(kExecFailed);
+  if (streams.in >= 0) ::dup2(streams.in, STDIN_FILENO);
+  if (streams.out >= 0) ::dup2(streams.out, STDOUT_FILENO);
+  if (streams.error >= 0) ::dup2(streams.error, STDERR_FILENO);
+  ::execv(pointers[0], pointers.data());
+  ::_exit(kExecFailed);
+}
+
 // Until both pipes are closed.
 Result<void> read_all(PipeEnds& out, PipeEnds& error, const std::string& name, const Deadline& deadline,
                       std::size_t max_bytes, Words& words) {
@@ -141,25 +169,13 @@ tl::unexpected<Error> ended(const std::string& name, int status, std::string sai
 Result<std::string> output_of(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                               const Deadline& deadline, std::size_t max_bytes, const std::filesystem::path& folder) {
   const std::string name = program.filename().string();
-  std::vector<std::string> words{program.string()};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  const std::vector<char*> pointers = pointers_to(words);
   auto out = make_pipe(), error = make_pipe();
   if (!out) return tl::unexpected(out.error());
   if (!error) return tl::unexpected(error.error());
-  const pid_t parent = ::getpid();
-  const pid_t id = ::fork();
-  if (id < 0) return fail(ErrorKind::cannot_run, phrase("cannot start {}: {}", name, std::strerror(errno)));
-  if (id == 0) {  // only calls that are safe between fork and exec
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(kExecFailed);
-    if (!folder.empty() && ::chdir(folder.c_str()) != 0) ::_exit(kExecFailed);
-    ::dup2(out->write.descriptor(), STDOUT_FILENO);
-    ::dup2(error->write.descriptor(), STDERR_FILENO);
-    ::execv(pointers[0], pointers.data());
-    ::_exit(kExecFailed);
-  }
-  Process process(id);
+  const auto id =
+      start_child(program, arguments, {.out = out->write.descriptor(), .error = error->write.descriptor()}, folder);
+  if (!id) return tl::unexpected(id.error());
+  Process process(*id);
   out->write.close();
   error->write.close();
   Words said;
@@ -214,10 +230,6 @@ FedProgram& FedProgram::operator=(FedProgram&&) noexcept = default;
 FedProgram::~FedProgram() = default;
 
 Result<FedProgram> FedProgram::start(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
-  const std::string name = program.filename().string();
-  std::vector<std::string> words{program.string()};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  const std::vector<char*> pointers = pointers_to(words);
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return fail(ErrorKind::cannot_run, phrase("cannot create a pipe: {}", std::strerror(errno)));
@@ -225,19 +237,9 @@ Result<FedProgram> FedProgram::start(const std::filesystem::path& program, const
   auto error = make_pipe();
   if (!error) return tl::unexpected(error.error());
   const End nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  const pid_t parent = ::getpid();
-  const pid_t id = ::fork();
-  if (id < 0) return fail(ErrorKind::cannot_run, phrase("cannot start {}: {}", name, std::strerror(errno)));
-  if (id == 0) {  // only calls that are safe between fork and exec
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(kExecFailed);
-    ::dup2(its.descriptor(), STDIN_FILENO);
-    ::dup2(nowhere.descriptor(), STDOUT_FILENO);
-    ::dup2(error->write.descriptor(), STDERR_FILENO);
-    ::execv(pointers[0], pointers.data());
-    ::_exit(kExecFailed);
-  }
-  return FedProgram(std::make_unique<Impl>(name, std::move(mine), std::move(error->read), id));
+  const auto id = start_child(program, arguments, {its.descriptor(), nowhere.descriptor(), error->write.descriptor()});
+  if (!id) return tl::unexpected(id.error());
+  return FedProgram(std::make_unique<Impl>(program.filename().string(), std::move(mine), std::move(error->read), *id));
 }
 
 Result<void> FedProgram::feed(std::span<const std::byte> bytes, const std::stop_token& stop) {
