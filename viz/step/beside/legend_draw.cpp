@@ -142,4 +142,14 @@ void draw_dropped_cell(ImDrawList* list, const Box& box, bool dot) {
   if (dot) list->AddCircleFilled(box.centre(), s.px(1.5F), colour_of(Token::faint));
 }
 
+void draw_masked_cell(ImDrawList* list, const Box& box) {
+  list->AddRectFilled(box.min, box.max, faded(colour_of(Token::field), 0.6F), style().px(2));
+  draw_hatch(list, box, faded(colour_of(Token::faint), 0.7F), 6);
+}
+
+ImU32 value_fill(TensorColour hue, float value, float shade) {
+  if (std::isfinite(value)) return cell_fill(style().theme, hue, shade);
+  return colour_of(value == -HUGE_VALF ? Token::ground : Token::text);
+}
+
 }  // namespace attn

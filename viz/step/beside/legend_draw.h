@@ -14,5 +14,9 @@ void draw_cell_legend(const Box& box, const LegendScale& scale, bool gradients);
 void draw_cut(ImDrawList* list, const Box& box, ImU32 fill);
 // A value that was computed and is gone from chip.
 void draw_dropped_cell(ImDrawList* list, const Box& box, bool dot);
+// One that is masked: hatched.
+void draw_masked_cell(ImDrawList* list, const Box& box);
+// What is not a number has no shade: NaN and infinity are plates in the text's colour, -inf one in the ground's.
+ImU32 value_fill(TensorColour hue, float value, float shade);
 
 }  // namespace attn

@@ -12,6 +12,7 @@
 #include "viz/draw/number_text.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/step/beside/legend_draw.h"
 
 namespace attn {
 namespace {
@@ -75,11 +76,9 @@ void draw_blank(ImDrawList* list, const Box& box, CellLook look) {
   const Style& s = style();
   const bool small = box.width() < s.px(8) || box.height() < s.px(7);
   if (look == CellLook::masked) {
-    list->AddRectFilled(box.min, box.max, faded(colour_of(Token::field), 0.6F), s.px(2));
-    draw_hatch(list, box, faded(colour_of(Token::faint), 0.7F), 6);
+    draw_masked_cell(list, box);
   } else if (look == CellLook::dropped) {
-    list->AddRectFilled(box.min, box.max, colour_of(Token::field), s.px(2));
-    if (!small) list->AddCircleFilled(box.centre(), s.px(1.5F), colour_of(Token::faint));
+    draw_dropped_cell(list, box, !small);
   } else if (look == CellLook::empty) {
     if (small)
       list->AddRectFilled(box.min, box.max, faded(colour_of(Token::faint), 0.15F));
@@ -94,10 +93,7 @@ void draw_cell(ImDrawList* list, const Box& outer, Slot slot, const Cell& cell, 
   const Box box{{outer.min.x + gap, outer.min.y + gap}, {outer.max.x - gap, outer.max.y - gap}};
   if (cell.look != CellLook::value) return draw_blank(list, box, cell.look);
   const bool finite = std::isfinite(cell.value);
-  const TensorColour hue = tensor_of(slot);
-  const ImU32 fill = finite                     ? cell_fill(s.theme, hue, cell.shade)
-                     : cell.value == -HUGE_VALF ? colour_of(Token::ground)
-                                                : colour_of(Token::text);
+  const ImU32 fill = value_fill(tensor_of(slot), cell.value, cell.shade);
   list->AddRectFilled(box.min, box.max, fill, box.height() > s.px(9) ? s.px(2) : 0);
   if (cell.value == -HUGE_VALF) draw_outline(list, box, colour_of(Token::faint), 1);
   if (!numbers || cell.text.empty() || box.height() < s.px(11)) return;

@@ -45,12 +45,6 @@ void draw_largest(const Drawn& d, const Box& box) {
   d.list->AddRectFilled({box.min.x + side, y}, {box.max.x - side, y + thick}, colour_of(TensorColour::m));
 }
 
-// What is not a number has no shade: NaN and infinity are plates in the text's colour, -inf one in the ground's.
-ImU32 fill_of(const Drawn& d, const TileScene& tile, const Cell& cell) {
-  if (std::isfinite(cell.value)) return cell_fill(d.s.theme, tile.hue, cell.shade);
-  return colour_of(cell.value == -HUGE_VALF ? Token::ground : Token::text);
-}
-
 // How a cell of numbers is drawn besides what it holds.
 struct CellStyle {
   float text_size = 12;
@@ -69,7 +63,7 @@ void draw_value_cell(const Drawn& d, const TileScene& tile, const Cell& cell, co
     draw_gauge(d, box, cell.value, cell_fill(d.s.theme, tile.hue, 0.1F));
     ink = colour_of(Token::text);
   } else {
-    const ImU32 fill = fill_of(d, tile, cell);
+    const ImU32 fill = value_fill(tile.hue, cell.value, cell.shade);
     if (tile.gradient)
       draw_cut(d.list, box, faded(fill, as.strength));
     else
@@ -106,8 +100,7 @@ void draw_blank_run(const Drawn& d, const TilePlace& place, CellLook look, std::
   const Box run = inset({first.min, last.max}, d.s);
   const bool wide = place.cell_width >= d.s.px(14) && run.height() >= d.s.px(9);
   if (look == CellLook::masked) {
-    d.list->AddRectFilled(run.min, run.max, faded(colour_of(Token::field), 0.6F), d.s.px(2));
-    draw_hatch(d.list, run, faded(colour_of(Token::faint), 0.7F), 6);
+    draw_masked_cell(d.list, run);
     return;
   }
   if (look == CellLook::dropped) {
@@ -188,8 +181,10 @@ void draw_picture(const Drawn& d, const TileScene& tile, const TilePlace& place)
         const float top = place.y[static_cast<std::size_t>(r)], bottom = place.y[static_cast<std::size_t>(r) + 1];
         const float gap = cell_gap(bottom - top, d.s);
         const bool between = y < top + gap || y >= bottom - gap;
-        for (std::int32_t c = 0; filled != r && c < tile.cols; ++c)
-          fills[static_cast<std::size_t>(c)] = fill_of(d, tile, tile.cell(r, c));
+        for (std::int32_t c = 0; filled != r && c < tile.cols; ++c) {
+          const Cell& cell = tile.cell(r, c);
+          fills[static_cast<std::size_t>(c)] = value_fill(tile.hue, cell.value, cell.shade);
+        }
         filled = r;
         for (std::size_t n = 0; n < row.size(); ++n) {
           const std::int32_t c = columns.cell[n];
