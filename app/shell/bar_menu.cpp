@@ -15,12 +15,12 @@ void item(const char* words, const char* keys, Command command, Commands& comman
 void settings(const State& state, Commands& commands) {
   if (!ImGui::BeginMenu(tr("Settings"))) return;
   const bool dark = state.preferences.theme == Theme::dark;
-  item(tr("Dark"), "Ctrl T", SetTheme{Theme::dark}, commands, dark);
-  item(tr("Light"), "Ctrl T", SetTheme{Theme::light}, commands, !dark);
+  item(tr("Dark"), "Ctrl+T", SetTheme{Theme::dark}, commands, dark);
+  item(tr("Light"), "Ctrl+T", SetTheme{Theme::light}, commands, !dark);
   ImGui::Separator();
   for (const int percent : {100, 125, 150, 200, 300}) {
     const float scale = static_cast<float>(percent) / 100;
-    item(phrase("Text and tiles at {} %", percent).c_str(), percent == 100 ? "Ctrl 0" : nullptr, SetScale{scale},
+    item(phrase("Text and tiles at {} %", percent).c_str(), percent == 100 ? "Ctrl+0" : nullptr, SetScale{scale},
          commands, state.preferences.scale == scale);
   }
   ImGui::EndMenu();
@@ -28,25 +28,25 @@ void settings(const State& state, Commands& commands) {
 
 void exports(const State& state, Commands& commands) {
   if (!ImGui::BeginMenu(tr("Export"))) return;
-  item(tr("Measurements as CSV"), "Ctrl E", ExportCsv{}, commands);
+  item(tr("Measurements as CSV"), "Ctrl+E", ExportCsv{}, commands);
   item(tr("Picture of the window"), "F12", SavePicture{}, commands);
-  if (shows_step(state.view)) item(tr("Pictures of several steps"), "Shift F12", Ask{Popup::save_steps}, commands);
-  item(tr("This view as a state string"), "Ctrl K", CopyState{}, commands);
+  if (shows_step(state.view)) item(tr("Pictures of several steps"), "Shift+F12", Ask{Popup::save_steps}, commands);
+  item(tr("This view as a state string"), "Ctrl+K", CopyState{}, commands);
   ImGui::EndMenu();
 }
 
 }  // namespace
 
 void draw_bar_menu(const State& state, Commands& commands) {
-  item(tr("Open a file"), "Ctrl O", Ask{Popup::open_file}, commands);
-  item(tr("Your own Q, K, V"), "Ctrl I", Ask{Popup::input_files}, commands);
+  item(tr("Open a file"), "Ctrl+O", Ask{Popup::open_file}, commands);
+  item(tr("Your own Q, K, V"), "Ctrl+I", Ask{Popup::input_files}, commands);
   ImGui::Separator();
-  item(tr("Save the session"), "Ctrl S", SaveSession{}, commands);
-  item(tr("Save under another name"), "Ctrl Shift S", Ask{Popup::save_as}, commands);
+  item(tr("Save the session"), "Ctrl+S", SaveSession{}, commands);
+  item(tr("Save under another name"), "Ctrl+Shift+S", Ask{Popup::save_as}, commands);
   exports(state, commands);
   ImGui::Separator();
   settings(state, commands);
-  item(tr("Log"), "Ctrl L", ShowLog{!state.view.log_panel}, commands, state.view.log_panel);
+  item(tr("Log"), "Ctrl+L", ShowLog{!state.view.log_panel}, commands, state.view.log_panel);
 }
 
 }  // namespace attn

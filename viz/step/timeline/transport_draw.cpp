@@ -78,7 +78,7 @@ void step_row(Transport& t, bool narrow) {
 void m_group(Transport& t) {
   const auto& steps = t.scene.m_changes;
   arrow_button(t, "##step_m_previous", 22, 8, Arrow::left, !steps.empty() && steps.front() < t.scene.event,
-               tr("Previous step in which the row's m changes (Shift M)"), GoToLandmark{Landmark::m_change, -1}, 0);
+               tr("Previous step in which the row's m changes (Shift+M)"), GoToLandmark{Landmark::m_change, -1}, 0);
   const Box box = t.next(20, 0);
   draw_runs_in(t.list, box, Align::centre, 14, {{"m", Face::maths, TensorColour::m, 0, false}});
   arrow_button(t, "##step_m_next", 22, 8, Arrow::right, !steps.empty() && steps.back() > t.scene.event,
@@ -89,7 +89,7 @@ void bookmark_group(Transport& t) {
   const auto& marks = t.scene.bookmarks;
   const bool here = std::binary_search(marks.begin(), marks.end(), t.scene.event);
   arrow_button(t, "##bookmark_previous", 22, 8, Arrow::left, !marks.empty() && marks.front() < t.scene.event,
-               tr("Previous bookmark (Shift N)"), GoToLandmark{Landmark::bookmark, -1}, 2);
+               tr("Previous bookmark (Shift+N)"), GoToLandmark{Landmark::bookmark, -1}, 2);
   const Box box = t.next(24, 2);
   if (button(t, "##bookmark", box, true, here ? tr("Remove the bookmark (B)") : tr("Bookmark this step (B)")))
     t.commands.emplace_back(ToggleBookmark{t.scene.event});
@@ -97,7 +97,7 @@ void bookmark_group(Transport& t) {
   arrow_button(t, "##bookmark_next", 22, 8, Arrow::right, !marks.empty() && marks.back() > t.scene.event,
                tr("Next bookmark (N)"), GoToLandmark{Landmark::bookmark, 1}, 2);
   arrow_button(t, "##bookmark_list", 18, 7, Arrow::down, !t.state.view.step.bookmarks.empty(),
-               tr("All bookmarks (Ctrl B)"), Ask{Popup::bookmarks}, 10);
+               tr("All bookmarks (Ctrl+B)"), Ask{Popup::bookmarks}, 10);
 }
 
 void speed_group(Transport& t) {
