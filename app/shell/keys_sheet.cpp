@@ -65,8 +65,8 @@ struct MouseRow {
 constexpr MouseRow kMouse[] = {
     {marked("click a cell"), marked("pins it; click again or press Esc to unpin")},
     {marked("double click Q, K, V"), marked("edits the number")},
-    {marked("drag a label sideways"), marked("changes its number, in Problem")},
-    {marked("wheel in a chart"), marked("zooms; with Ctrl where the page scrolls")},
+    {marked("drag a label sideways"), marked("changes its number in the Problem panel")},
+    {marked("wheel in a chart"), marked("zooms (with Ctrl where the page scrolls)")},
     {marked("drag in a chart"), marked("pans")},
     {marked("click in a chart"), marked("selects the value and the kernel")},
     {marked("double click in a chart"), marked("resets the zoom")},

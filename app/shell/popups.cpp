@@ -64,8 +64,9 @@ void draw_bookmarks(const Controller& controller, Commands& commands) {
   if (here > 0) draw_bookmark_lines(*rec, view, commands);
   if (view.bookmarks.empty()) ImGui::TextDisabled(tr("None yet: press B to mark the current step."));
   if (const std::size_t waiting = view.bookmarks.size() - here; waiting > 0) {
-    ImGui::TextDisabled(
-        "%s", plural(waiting, "{} more does not apply to this run.", "{} more do not apply to this run.").c_str());
+    ImGui::TextDisabled("%s", plural(waiting, "{} more bookmark does not apply to this run.",
+                                     "{} more bookmarks do not apply to this run.")
+                                  .c_str());
   }
   ImGui::Dummy({1, style().px(4)});
   if (popup_buttons(tr("Remove all"), !view.bookmarks.empty())) commands.emplace_back(ClearBookmarks{});
@@ -89,8 +90,8 @@ void draw_offer(const Model& model, Commands& commands) {
   ImGui::TextDisabled(
       "%s", plural(count,
                    "{1}\n"
-                   "If you allow it, it is compiled and run on your GPU when you measure it. Allow it only if you "
-                   "trust the author; the measurements are shown either way.",
+                   "If you allow it, it is compiled and run on your GPU when you measure it. Allow this only if you "
+                   "trust the author. The measurements are shown either way.",
                    "{1}\n"
                    "If you allow them, they are compiled and run on your GPU when you measure them. Allow them only "
                    "if you trust the author; the measurements are shown either way.",

@@ -71,7 +71,7 @@ void draw_open_file(const Controller& controller, ShellUiState& ui, Commands& co
   if (!begin_popup(kOpenFile)) return;
   popup_heading(tr_of(kOpenFile));
   dim_words(
-      tr("A session (.attn), your own kernel (.cu), or q.npy with k.npy and v.npy next to it. You can "
+      tr("A session (.attn), your own kernel (.cu), or a q.npy with k.npy and v.npy next to it. You can "
          "also drop a file on the window."));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(ui, "open", "/path/to/session.attn", "", FileDialog::Kind::open, ui.path);
@@ -94,7 +94,7 @@ void draw_save_as(ShellUiState& ui, Commands& commands) {
   if (!ui.path.empty() && file.extension() != ".attn") file += ".attn";
   std::error_code error;
   const bool there = !ui.path.empty() && std::filesystem::exists(file, error);
-  if (there) error_words(phrase("{} already exists. Replace it, or name another file.", file.string()));
+  if (there) error_words(phrase("{} already exists. Replace it, or choose another name.", file.string()));
   ImGui::Dummy({1, style().px(4)});
   const bool pressed = popup_buttons(there ? tr("Replace") : tr("Save"), !ui.path.empty());
   if ((pressed || (entered && !there)) && !ui.path.empty()) {
@@ -142,8 +142,8 @@ void draw_save_steps(const Controller& controller, ShellUiState& ui, Commands& c
       controller.model().recording == nullptr ? 0 : static_cast<int>(controller.model().recording->events.size());
   popup_heading(tr_of(kSaveSteps));
   dim_words(
-      tr("A name ending in .gif creates an animation, .mp4 or .webm a film (by ffmpeg), any other a folder with one "
-         "PNG per step."));
+      tr("A name ending in .gif creates an animation, .mp4 or .webm a film (made by ffmpeg), and any other name a "
+         "folder with one PNG per step."));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(ui, "steps", "/path/to/steps.gif", "", FileDialog::Kind::save, ui.path);
   ImGui::AlignTextToFramePadding();
@@ -162,7 +162,7 @@ void draw_save_steps(const Controller& controller, ShellUiState& ui, Commands& c
   ImGui::SetNextItemWidth(s.px(64));
   ImGui::InputFloat(tr("seconds per step"), &ui.seconds_per_step, 0, 0, "%.2g");
   const bool good = ui.first_step >= 1 && ui.last_step <= steps && ui.first_step <= ui.last_step;
-  if (!good) error_words(phrase("Use steps 1 to {}, with the first before the last.", steps));
+  if (!good) error_words(phrase("Use steps from 1 to {}, with the first before the last.", steps));
   ImGui::Dummy({1, s.px(4)});
   const bool can = good && !ui.path.empty();
   if ((popup_buttons(tr("Create"), can) || entered) && can) {

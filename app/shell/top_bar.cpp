@@ -185,14 +185,14 @@ float draw_greeting(const State& state, float x, float right, Commands& commands
   const Token ink = ImGui::IsItemHovered() ? Token::text : Token::dim;
   draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::text, kSmallSize, colour(s.theme, ink),
                kWords);
-  tooltip(tr("Starts the first lesson: what does not fit, and how far away it is"));
+  tooltip(tr("Starts the first lesson: what does not fit on the chip, and how far away memory is"));
   if (bar_button(tr("Close this line"), x + width, cross)) commands.emplace_back(CloseGreeting{});
   const ImVec2 c = last_item().centre();
   const ImU32 line = colour(s.theme, ImGui::IsItemHovered() ? Token::text : Token::dim);
   const float arm = s.px(3.5F);
   ImGui::GetWindowDrawList()->AddLine({c.x - arm, c.y - arm}, {c.x + arm, c.y + arm}, line, s.px(1.5F));
   ImGui::GetWindowDrawList()->AddLine({c.x - arm, c.y + arm}, {c.x + arm, c.y - arm}, line, s.px(1.5F));
-  tooltip(tr("Closes this line for good; Learn remains"));
+  tooltip(tr("Hides this line for good; Learn stays available"));
   return x + width + cross;
 }
 
@@ -291,7 +291,7 @@ float draw_sheet_button(const State& state, float right, Commands& commands) {
   const Token ink = ImGui::IsItemHovered() || state.view.keys_sheet ? Token::text : Token::dim;
   draw_text_in(ImGui::GetWindowDrawList(), last_item(), Align::centre, Face::bold, kTextSize, colour(s.theme, ink),
                "?");
-  tooltip(tr("All keys, theme and scale"));
+  tooltip(tr("All keys, the theme and the scale"));
   return right - width;
 }
 

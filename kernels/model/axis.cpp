@@ -13,7 +13,7 @@ Result<void> check_heads(const Problem& base, std::int64_t value) {
   const std::int64_t group = base.Hkv > 0 ? base.Hq / base.Hkv : 1;
   if (group > 0 && value % group != 0)
     return bad_input(
-        phrase("H = {} does not allow {} query heads per key head; use a multiple of {}.", value, group, group));
+        phrase("H = {} does not allow {} query heads per KV head; use a multiple of {}.", value, group, group));
   return ok();
 }
 

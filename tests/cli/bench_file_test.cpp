@@ -126,7 +126,7 @@ TEST(BenchFile, ASecondWriterIsRefusedAndCostsTheFirstNothing) {
   EXPECT_EQ(folder.files(), 1U);
 }
 
-// A closed terminal (HUP) ends a sweep as TERM and Ctrl C do: what is finished is in the file, and only that.
+// A closed terminal (HUP) ends a sweep as TERM and Ctrl+C do: what is finished is in the file, and only that.
 TEST(BenchFile, AnEndedSweepKeepsItsRowsWhateverEndedIt) {
   for (const int number : {SIGHUP, SIGTERM, SIGINT}) {
     const Folder folder;

@@ -172,7 +172,7 @@ Result<void> add_click(const Beat& beat, ExpressionScope& scope, Question& q) {
   q.right.assign(q.choices.size(), false);
   const double at = q.truth - first;
   if (!(at >= 0 && at < static_cast<double>(q.choices.size())) || at != std::floor(at)) {
-    return bad_input(phrase("field 'value': {} is not among what can be clicked", q.truth));
+    return bad_input(phrase("field 'value': {} is not one of the things that can be clicked", q.truth));
   }
   q.right[static_cast<std::size_t>(at)] = true;
   return ok();

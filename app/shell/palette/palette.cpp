@@ -99,13 +99,13 @@ void add_buttons(EntryList& e) {
         tr("Lab"), std::string(tr_of(x->title)), std::string(tr_of(x->question)),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::lab}, OpenExperiment{std::string(x->id)}});
   e.add_in(Workspace::profile, tr("Lab"), tr("Build, check and measure the source in the lab"),
-           tr("Ctrl Enter in the lab"), {BuildLab{}});
+           tr("Ctrl+Enter in the lab"), {BuildLab{}});
   e.add_in(Workspace::profile, tr("Lab"), tr("Restore the original source"), "", {RevertLab{}});
   e.add_in(Workspace::profile, tr("Lab"), tr("Keep the edit as a kernel in Bench"), tr("With its name and hash"),
            {KeepLab{}});
   e.add_in(Workspace::profile, tr("Lab"), tr("Save the edit as a .cu file"), tr("To open as this kernel"), {SaveLab{}});
   e.add(tr("Profile"), tr("Heartbeat: the kernel over the course of a run"),
-        tr("Pipes and memories, with launches marked"),
+        tr("Pipe and memory utilization, with launches marked"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::heartbeat}})
       .also = tr("over time, what an SM does");
   e.add(tr("Profile"), tr("Timeline: who waits for whom in one launch"),
@@ -124,7 +124,7 @@ void add_buttons(EntryList& e) {
     e.add(tr("Step"), phrase("{} in Step: {}", gpu::name_of(phase), gpu::words_of(phase)),
           tr("The first step of this phase, in the order of Profile's kernel"), {there});
     e.add(tr("Profile"), phrase("{} in Profile: {}", gpu::name_of(phase), gpu::words_of(phase)),
-          tr("The lines of a GPU kernel that do it"), {ShowPhase{phase}});
+          tr("The lines of a GPU kernel that implement this phase"), {ShowPhase{phase}});
   }
   e.add_in(Workspace::profile, tr("Profile"), tr("Roofline by memory level"), tr("DRAM, L2 and shared memory"),
            {ShowRoofLevels{!e.state().view.profile.roof_levels}})
@@ -155,9 +155,9 @@ void add_learn(EntryList& e) {
       {tr("Next beat"), "", GoToBeat{1}},
       {tr("Previous beat"), "", GoToBeat{-1}},
       {tr("Hint"), tr("For the current question"), ShowHint{}},
-      {tr("Show the answer"), tr("Counts as seen, not as known"), ShowAnswer{}},
+      {tr("Show the answer"), tr("Counts as seen, not as solved"), ShowAnswer{}},
       {tr("Repeat with other numbers"), "", AskAgain{}},
-      {tr("Back to the lesson"), tr("From where you wandered off"), BackToLesson{}},
+      {tr("Back to the lesson"), tr("From wherever you wandered off to"), BackToLesson{}},
       {tr("Leave the lesson"), tr("Restores your own problem"), LeaveLesson{}},
   };
   for (const auto& [words, more, command] : steps) {
@@ -283,7 +283,7 @@ void add_kernels(EntryList& e) {
     PaletteEntry& entry = e.add(tr("Kernel"), id, tr("Your own"), {choose(id)});
     entry.on = id == now;
     if (step) entry.why_not = tr("your own kernels are not recorded: choose it in Bench or Profile");
-    e.add_in(Workspace::bench, tr("Kernel"), phrase("Remove {}", id), tr("From the list; its rows stay"),
+    e.add_in(Workspace::bench, tr("Kernel"), phrase("Remove {}", id), tr("Only from the list; its rows stay"),
              {DropOwnKernel{id}});
   }
 }
@@ -294,7 +294,7 @@ void add_museum(EntryList& e) {
   const Model& model = e.facts().model;
   const bool answer_hidden = lesson_asks(e.state(), model);
   const bool unnamed = keeps_name_back(e.state(), answer_hidden);
-  e.add(tr("Museum"), tr("Random exhibit"), tr("A deliberately wrong kernel or a correct one: find out"),
+  e.add(tr("Museum"), tr("Random exhibit"), tr("A deliberately wrong kernel or a correct one: find out which"),
         {ShowRandomPiece{}});
   PaletteEntry& reveal =
       e.add(tr("Museum"), tr("Reveal the exhibit"), tr("Its name, verdict and patch"), {RevealPiece{}});
@@ -305,12 +305,12 @@ void add_museum(EntryList& e) {
         e.add(tr("Museum"), std::string(tr_of(p.title)), phrase("Deliberately wrong: {} {}", p.id, tr_of(p.symptom)),
               {ShowPiece{std::string(p.id)}});
     entry.on = !unnamed && p.row != nullptr && p.row->id == e.document().kernel;
-    if (p.row == nullptr) entry.why_not = tr("it is CUDA: it needs an NVIDIA GPU and has no recording");
+    if (p.row == nullptr) entry.why_not = tr("a CUDA kernel: it needs an NVIDIA GPU and has no recording");
   }
   const WrongRunScene scene = wrong_run_scene(e.state(), model, answer_hidden);
   const bool wrong = !scene.seek.empty();
   PaletteEntry& seek = e.add_in(Workspace::step, tr("Museum"), tr("Find the first wrong step"),
-                                tr("In the run on screen, with the likely cause"), {SeekFirstWrong{true}});
+                                tr("Of the run on screen, with its likely cause"), {SeekFirstWrong{true}});
   seek.on = e.state().view.step.seek_first_wrong;
   if (!wrong && !seek.on) seek.why_not = tr("the run on screen is not known to be wrong");
   PaletteEntry& go = e.add_in(Workspace::step, tr("Museum"), tr("Go to the first wrong step"), "", scene.go_there);

@@ -38,10 +38,11 @@ PaletteEntry formula(const Problem& problem) {
   PaletteEntry e =
       question(tr("What is the formula of attention?"), "O = softmax(Q K^T / sqrt(D)) V",
                tr("equation definition softmax one line"),
-               phrase("Each query is compared with each key: S is Q times K transposed, times the scale. Softmax turns "
-                      "each row of S into weights that add up to 1: P = exp(S − m) / ℓ, where m is the row's maximum "
-                      "and ℓ the sum of its exp(S − m). Each row of O is the average of V's rows with these weights. "
-                      "Here: Q is {} × {}, K {} × {}, V {} × {}, S and P {} × {}, for each of B × H = {} heads.",
+               phrase("Each query is compared with every key: S is Q times K transposed, times the scale. Softmax "
+                      "turns each row of S into weights that add up to 1: P = exp(S − m) / ℓ, where m is the row's "
+                      "maximum and ℓ the sum of its exp(S − m). Each row of O is the average of V's rows, weighted by "
+                      "the matching row of P. Here: Q is {} × {}, K {} × {}, V {} × {}, S and P {} × {}, for each of "
+                      "B × H = {} heads.",
                       problem.Lq, problem.D, problem.Lk, problem.D, problem.Lk, problem.Dv, problem.Lq, problem.Lk,
                       problem.B * problem.Hq));
   e.formula = {
@@ -56,10 +57,10 @@ PaletteEntry scale(const Problem& p) {
   PaletteEntry e = question(
       tr("Why divide by √D?"), tr("So that scores do not grow with D"),
       tr("sqrt(D) square root scale 1/sqrt(D) scaling"),
-      phrase("A score is a sum of D products. If the numbers in q and k have variance 1, the sum has variance "
+      phrase("A score is the sum of D products. If the numbers in q and k have variance 1, the sum has variance "
              "D, so scores are about √D in size. At D = {}, that is {}. Softmax of scores that far apart "
              "gives one key nearly all the weight, and in training almost no gradient reaches the others. "
-             "Divided by √D, the scores have size 1 for any D. This problem's factor is {}.",
+             "Divided by √D, the scores are about 1 in size for any D. This problem's factor is {}.",
              p.D, significant_text(std::sqrt(static_cast<double>(p.D)), 3), significant_text(p.effective_scale(), 4)));
   e.door = tr("See what large scores do");
   e.commands = {ChooseWorkspace{Workspace::step}, ChoosePreset{"large_logits"}};

@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kPalette = "Commands";
 constexpr const char* kAnswer = "Answer";
 constexpr float kAnswerWidth = 560, kFormula = 24;  // logical
-constexpr const char* kNear = marked("No such name. These match by letters: choose with the arrow keys.");
+constexpr const char* kNear = marked("No such name. These match letter by letter; choose with the arrow keys.");
 constexpr float kPaletteWidth = 680, kRow = 26, kGroup = 96, kText = 13, kSmall = 12;  // logical
 
 // Up and down belong to the list while the field has the keyboard.
@@ -152,7 +152,7 @@ bool draw_query(PaletteUiState& ui, float width, int page, bool& moved) {
   if (ImGui::IsWindowAppearing() || std::exchange(ui.take_keyboard, false)) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(width);
   const bool entered = ImGui::InputTextWithHint(
-      "##query", tr("a command, preset, kernel, metric or setting"), &ui.query,
+      "##query", tr("a command, preset, kernel, metric, or setting"), &ui.query,
       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackHistory, move_by_arrows, &move);
   if (ImGui::IsKeyPressed(ImGuiKey_PageDown)) move += page;
   if (ImGui::IsKeyPressed(ImGuiKey_PageUp)) move -= page;

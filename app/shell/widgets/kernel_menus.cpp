@@ -17,7 +17,7 @@ void draw_museum_menu(const std::string& now, Commands& commands) {
   if (!ImGui::BeginMenu(tr("Deliberately wrong"))) return;
   if (ImGui::MenuItem(tr("Random exhibit"))) commands.emplace_back(ShowRandomPiece{});
   if (ImGui::IsItemHovered())
-    show_tooltip(tr("One of the exhibits or a correct kernel: find out what is wrong, if anything."));
+    show_tooltip(tr("One of the exhibits, or a correct kernel. Find out what is wrong, if anything."));
   ImGui::Separator();
   for (const Piece& piece : museum()) {
     ImGui::BeginDisabled(piece.row == nullptr);
@@ -27,7 +27,7 @@ void draw_museum_menu(const std::string& now, Commands& commands) {
     ImGui::EndDisabled();
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
       const std::string why =
-          piece.row != nullptr ? "" : tr(" It is CUDA: it needs an NVIDIA GPU and has no recording.");
+          piece.row != nullptr ? "" : tr(" A CUDA kernel: it needs an NVIDIA GPU and has no recording.");
       show_tooltip(std::string(tr_of(piece.symptom)) + why);
     }
   }

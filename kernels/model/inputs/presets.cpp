@@ -98,7 +98,7 @@ std::vector<Preset> make_presets() {
        marked("Infinities and NaN in Q, K and V: follow which rows each of them reaches."), G::non_finite,
        with_mask(square(8, 4), causal), 4, 4, 1},
       {"heads", marked("Grouped heads"),
-       marked("Two batches, four query heads over two key heads: two queries share each K and V."), G::normal,
+       marked("Two batches, with four query heads over two KV heads: every two query heads share K and V."), G::normal,
        with_heads(square(8, 4), 2, 4, 2), 4, 4, 1},
       {"window", marked("Sliding window"),
        marked("Each query sees four keys before its own and two after: most tiles are skipped."), G::normal,

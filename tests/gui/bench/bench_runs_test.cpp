@@ -109,7 +109,7 @@ TEST_F(RunListTest, OneRunIsSetAgainstTheOther) {
   EXPECT_TRUE(window->run([&](Ctx* ctx) {
     IM_CHECK(look_at(ctx, "setup"));
     ctx->ItemClick(item(kA, "more").c_str());
-    ctx->ItemClick("//$FOCUSED/Compare the others with it");
+    ctx->ItemClick("//$FOCUSED/Compare the other runs with this one");
     ctx->Yield(2);
     IM_CHECK_STR_EQ(list().reference.c_str(), kA);
     IM_CHECK_STR_EQ(state().view.bench.charts[3].c_str(), "against_run_ratio");

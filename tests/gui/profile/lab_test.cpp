@@ -1,5 +1,5 @@
-// The lab under the hand: typing, Ctrl Enter, a mark that leads to its line, an experiment by one click, back to the
-// original; and a kernel of one's own by Ctrl O. The worker's double compiles: no GPU, no NVRTC.
+// The lab under the hand: typing, Ctrl+Enter, a mark that leads to its line, an experiment by one click, back to the
+// original; and a kernel of one's own by Ctrl+O. The worker's double compiles: no GPU, no NVRTC.
 #include <fstream>
 #include <memory>
 #include <string>
@@ -135,7 +135,7 @@ TEST_F(LabWindowTest, KeysOfTheProgramWorkInTheEditorAndLettersStayInTheirText) 
       IM_CHECK(lab().now.text == typed);
       click_text(ctx);
     }
-    // Ctrl Z takes back what was typed here, and nothing of the sweep or of Step.
+    // Ctrl+Z takes back what was typed here, and nothing of the sweep or of Step.
     const Document document = window->state().document;
     for (int n = 0; n < 12 && lab().changed(); ++n) {
       ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);

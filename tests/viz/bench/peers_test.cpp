@@ -66,7 +66,8 @@ TEST_F(BenchPeers, TheTableSaysWhatAPeersRatioIsOver) {
   EXPECT_EQ(scene(m).table.note.find("in its turns"), std::string::npos) << "the baseline was not timed beside it";
   for (Measurement& row : rows_of(m))
     if (row.peer) row.peer->beside.push_back({"cpu_multicore", {}, times_of(5000)});
-  EXPECT_NE(scene(m).table.note.find("A peer's × cpu_multicore is relative to its time in the peer's turns."),
+  EXPECT_NE(scene(m).table.note.find(
+                "For a peer, × cpu_multicore uses the time that cpu_multicore took in the peer's turns."),
             std::string::npos)
       << scene(m).table.note;
 }
@@ -225,8 +226,9 @@ TEST_F(BenchPeers, LadderStripAndTurnsHaveOneRatio) {
 
 TEST_F(BenchPeers, ATurnThatDiffersFromTheOwnRowIsSaid) {
   EXPECT_EQ(peers_line(with_peer(970, 1500)),
-            "Peers: It has 0.65× the speed of torch on the CPU (n = 24), timed in turns. There it took 1.50 ms; in its "
-            "own row, "
+            "Peers: It has 0.65× the speed of torch on the CPU (n = 24), timed in turns. In those turns it took 1.50 "
+            "ms; in its "
+            "own row, it took "
             "1.02 ms.");
   EXPECT_EQ(peers_line(with_peer(970, 1040)).find("own row"), std::string::npos) << "within the noise";
 }

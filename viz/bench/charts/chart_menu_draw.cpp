@@ -64,7 +64,7 @@ void menu_button(ImVec2 size) {
         {at.x + size.x / 2 + static_cast<float>(i) * s.px(4.5F), at.y + size.y / 2}, s.px(1.3F), ink, 8);
   tooltip(
       tr("Fit, hide lines, copy. In the plot, the wheel zooms (with Ctrl where the page scrolls), "
-         "dragging pans, and a double click fits."));
+         "dragging pans, and a double click resets the view."));
 }
 
 void line_items(const BenchChart& chart, BenchCache& cache) {

@@ -102,7 +102,7 @@ std::string why_empty(const State& state, const Model& model, const BenchSlices&
     const Figure& f = figure(*m, metric);
     if (!f.available() && m->time.n > 0) return phrase("Not available: {}", sentence(f.reason));
   }
-  return tr("No row has a figure: the table says why.");
+  return tr("No row has this figure; the table says why.");
 }
 
 // Limits that hold every point and whisker with some room.
@@ -229,11 +229,11 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
   if (metric.better == Better::up) rest = tr("higher is better");
   if (metric.better == Better::down) rest = tr("lower is better");
   if (std::ranges::any_of(chart.lines, &BenchLine::peer))
-    rest += phrase("{}dashed: peers, in turns with ours", rest.empty() ? "" : "; ");
+    rest += phrase("{}dashed: peers, timed in turns with our kernels", rest.empty() ? "" : "; ");
   if (memory)
     if (const std::string words = no_longer_fits(*memory, slices.front()); !words.empty())
       rest += (rest.empty() ? "" : "; ") + words;
-  if (limited && !memory) rest = tr("no GPU here whose memory could be the limit");
+  if (limited && !memory) rest = tr("there is no GPU here whose memory could be the limit");
   add_note(chart, unit.name, rest);
   return chart;
 }
@@ -361,7 +361,7 @@ Result<void> check_chart_metric(std::string_view id) {
 Result<BenchMetric> bench_metric(std::string_view id) {
   if (id == kDramBytes)
     return BenchMetric{std::string(kDramBytes), tr("DRAM bytes"),
-                       tr("Bytes read from and written to main memory, with the predictions."), MetricGroup::memory};
+                       tr("Bytes read from and written to main memory, next to the predictions."), MetricGroup::memory};
   const auto at = find_metric(id);
   if (!at) return tl::unexpected(at.error());
   const MetricRow& metric = metric_table()[*at];

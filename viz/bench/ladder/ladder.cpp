@@ -138,11 +138,11 @@ std::vector<Respect> respects() {
        Better::neither,
        registers},
       {{"conflicts", tr("Bank conflicts"),
-        tr("Extra passes through shared memory because threads of a warp accessed the same bank, as a "
-           "fraction of all passes. The hardware also counts some passes of wide reads.")},
+        tr("Extra passes through shared memory caused by threads of a warp accessing the same bank, as a fraction of "
+           "all passes. The hardware also counts some passes of wide reads.")},
        Better::down,
        conflicts},
-      {{"tensor", tr("Tensor cores"), tr("Fraction of the time during which the tensor cores were busy.")},
+      {{"tensor", tr("Tensor cores"), tr("Fraction of the time that the tensor cores were busy.")},
        Better::neither,
        tensor},
   };
@@ -308,7 +308,7 @@ std::string note_of(const LadderScene& scene, const Rows& rows, const BenchSlice
   std::string note = describe(rows.front()->key.problem) + ".";
   if (const std::string source = source_words(slice); !source.empty()) note += " " + sentence(source);
   if (!scene.share_title.empty()) note += phrase(" Bars: {}.", scene.share_title);
-  if (!gone.empty()) note += phrase(" Not in any row here: {}.", fmt::join(gone, ", "));
+  if (!gone.empty()) note += phrase(" No row has figures for: {}.", fmt::join(gone, ", "));
   return note;
 }
 
@@ -330,7 +330,7 @@ std::string recorded_words(const State& state, const BenchSlice& slice, std::int
   const BenchPreset* preset = preset_of(state.document.sweep);
   if (preset == nullptr || preset->published.whose.empty() || !slice.of_this_sweep) return {};
   const PublishedShare& share = preset->published;
-  std::string words = phrase("Recorded: {} was published with {} to {} of the speed of torch at such lengths",
+  std::string words = phrase("Recorded: {} was published as reaching {} to {} times the speed of torch at such lengths",
                              share.whose, share.low, share.high);
   const Measurement* ours = row_at(slice, share.kernel, value);
   Rows rows = rows_at(slice, value);
@@ -339,7 +339,7 @@ std::string recorded_words(const State& state, const BenchSlice& slice, std::int
   if (ours == nullptr || !timed(*ours) || is_wrong(*ours)) return words + ".";
   const bool there = peer != nullptr && is_not_ours(*peer);
   const auto reached = there ? share_of(*ours, *peer) : std::nullopt;
-  if (!reached) return words + phrase("; no peer of {} was timed here.", share.kernel);
+  if (!reached) return words + phrase("; no peer for {} was timed here.", share.kernel);
   return words + phrase("; {} here: {} times as fast as {}.", share.kernel, share_words(*reached), shown_name(*peer));
 }
 

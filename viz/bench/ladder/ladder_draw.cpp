@@ -199,7 +199,8 @@ void draw_rungs(const LadderScene& scene, Commands& commands) {
     ImGui::SetCursorScreenPos({at.x + inset, ImGui::GetCursorScreenPos().y});
   }
   ImGui::SetCursorScreenPos({at.x, ImGui::GetCursorScreenPos().y + s.px(4)});
-  dim_text(phrase("{} A filled triangle means better than the previous rung, a hollow one worse.", scene.note));
+  dim_text(
+      phrase("{} A filled triangle means better than the previous rung, and a hollow one means worse.", scene.note));
 }
 
 }  // namespace

@@ -89,8 +89,7 @@ std::string why_bytes(const Measurement& a, const Measurement& b, const MovedByt
   const Figure &hit_a = figure(a, "l2_hit_pct"), &hit_b = figure(b, "l2_hit_pct");
   if (hit_a.available() && hit_b.available() && std::abs(hit_a.value - hit_b.value) >= kLittle &&
       fewer == (hit_b.value > hit_a.value))
-    return phrase(": the L2 cache serves {} of the requests, up or down from {}", percent(hit_b.value),
-                  percent(hit_a.value));
+    return phrase(": the L2 cache serves {} of the requests instead of {}", percent(hit_b.value), percent(hit_a.value));
   return {};
 }
 
@@ -202,8 +201,10 @@ std::optional<LadderSentence> instructions(const Measurement& a, const Measureme
   const Figure &works_a = figure(a, "tensor_pipe_pct"), &works_b = figure(b, "tensor_pipe_pct");
   if (!same && works_a.available() && works_b.available() && works_a.value < kTensorWorks &&
       works_b.value >= kTensorWorks)
-    words += phrase(": one instruction on the tensor cores, busy in {} of the cycles, does the work of many",
-                    percent(works_b.value));
+    words += phrase(
+        ": one tensor-core instruction does the work of many; the tensor cores are busy in {} of the "
+        "cycles",
+        percent(works_b.value));
   return LadderSentence{tr("Instructions"), sentence(words), false};
 }
 
@@ -214,7 +215,8 @@ std::optional<LadderSentence> time(const Measurement& a, const Measurement& b) {
   const std::string& id = a.key.kernel;
   const bool known = x.ci_high > 0 && y.ci_high > 0;
   const bool apart = !known || x.ci_low > y.ci_high || y.ci_low > x.ci_high;
-  if (!apart) return LadderSentence{tr("Time"), phrase("can't be told from {}: the medians overlap.", id), false};
+  if (!apart)
+    return LadderSentence{tr("Time"), phrase("cannot be told apart from {}: the medians overlap.", id), false};
   const double ratio = x.median / y.median;
   return LadderSentence{tr("Time"),
                         ratio >= 1 ? phrase("{} times as fast as {}.", times_text(ratio), id)

@@ -37,7 +37,7 @@ void name_field(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Co
   ImGui::SetNextItemWidth(s.px(220));
   const bool entered = ImGui::InputTextWithHint("##name", run_words(r.run).c_str(), &cache.run_name,
                                                 ImGuiInputTextFlags_EnterReturnsTrue);
-  tooltip(tr("Your own name for it; press Enter to save"));
+  tooltip(tr("Your own name for this run; press Enter to save it"));
   if (!entered) return;
   commands.push_back(RenameRun{r.run.id, cache.run_name});
   ImGui::CloseCurrentPopup();
@@ -48,13 +48,13 @@ void run_menu(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Comm
   name_field(list, r, cache, commands);
   ImGui::Separator();
   const bool reference = list.reference == r.run.id;
-  if (ImGui::Selectable(reference ? tr("Stop comparing with it") : tr("Compare the others with it")))
+  if (ImGui::Selectable(reference ? tr("Stop comparing with it") : tr("Compare the other runs with this one")))
     commands.push_back(CompareWithRun{reference ? "" : r.run.id});
   if (!r.run.spec.empty() && ImGui::Selectable(tr("Set up its sweep"))) commands.push_back(TakeSweepOf{r.run.id});
   if (ImGui::Selectable(tr("Export its rows as CSV"))) commands.push_back(ExportCsv{r.run.id});
   if (ImGui::Selectable(tr("Export its rows as JSON"))) commands.push_back(ExportJson{r.run.id});
   if (ImGui::Selectable(tr("Export its timeline for Perfetto"))) commands.push_back(ExportTrace{r.run.id});
-  tooltip(tr("Start and duration of each stage of each point"));
+  tooltip(tr("The start and duration of each stage of each point"));
   if (r.from != RunFrom::bundled && !r.growing) {
     ImGui::Separator();
     if (ImGui::Selectable(tr("Remove"))) commands.push_back(RemoveRun{r.run.id});
@@ -199,7 +199,7 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
     const std::string words = cache.all_runs ? tr("fewer") : phrase("all {}", listed.size());
     ImGui::SameLine(ImGui::GetContentRegionMax().x - text_width(Face::text, kSmall, words) - s.px(14));
     if (toggle((words + "###all_runs").c_str(), cache.all_runs,
-               tr("All runs: of this machine, of opened files, and bundled ones"))) {
+               tr("All runs: from this machine, from opened files, and bundled"))) {
       cache.all_runs = !cache.all_runs;
       cache.run_order.held = false;
     }
@@ -209,8 +209,7 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
   predicted.words = {tr("Predicted, next run")};
   predicted.tip =
       tr("What is known about the planned sweep before it runs: bytes, memory, and the compiler's "
-         "registers and shared memory. Dotted lines next to measured ones belong to their own run and "
-         "stay.");
+         "registers and shared memory. Dotted lines next to measured lines belong to that run and stay.");
   predicted.on = is_shown(list, kPredictedRun) || shown.empty();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(3)));
   run_line(list, predicted, cache, commands);

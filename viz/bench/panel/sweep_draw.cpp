@@ -173,7 +173,7 @@ void gpu_set_up(const State& state, const Model& model, Commands& commands) {
 // What speed-ups are over. Each device keeps its usual baseline where another one's kernel is chosen.
 void baseline_choice(const State& state, Commands& commands) {
   const std::string& now = state.view.bench.baseline;
-  const std::string help = phrase("Reference for speed-ups; usual: {} on a GPU, {} on the CPU.",
+  const std::string help = phrase("The reference for speed-ups; default: {} on a GPU, {} on the CPU.",
                                   baseline_of(Processor::gpu), baseline_of(Processor::cpu));
   combo("##baseline", tr("Baseline"), now.empty() ? "usual" : now, help, [&] {
     if (ImGui::Selectable(tr("usual"), now.empty())) commands.push_back(ChooseBenchBaseline{""});
@@ -192,7 +192,8 @@ void tune_button(const State& state, const Model& model, const std::string& kern
     commands.push_back(TuneTiles{});
   }
   ImGui::EndDisabled();
-  tooltip(spec ? phrase("Tries tiles, threads and stages of {} on {} for about {:.0f} s; the Tiles page shows them.",
+  tooltip(spec ? phrase("Tries tiles, threads and stages of {} on {} for about {:.0f} s; the Tiles page shows the "
+                        "results.",
                         spec->kernel, describe(spec->problem), spec->budget_s)
                : spec.error().message);
 }
@@ -286,7 +287,7 @@ void save_buttons(const State& state, const Model& model, Commands& commands) {
   tooltip(tr("One row per kernel and problem in the ticked runs, with units in the header."));
   ImGui::SameLine(0, gap);
   if (ImGui::Button("JSON", {third, s.px(28)})) commands.push_back(ExportJson{});
-  tooltip(tr("The same, with every repeat."));
+  tooltip(tr("The same rows, with every repeat."));
   ImGui::EndDisabled();
   ImGui::SameLine(0, gap);
   if (ImGui::Button("PNG", {third, s.px(28)})) commands.push_back(SavePicture{});

@@ -103,7 +103,8 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
 
   Result<bool> holds() {
     if (text_.size() > kMaxRowFilter)
-      return bad_input(phrase("A filter has at most {} characters; this one has {}.", kMaxRowFilter, text_.size()));
+      return bad_input(
+          phrase("A filter can have at most {} characters; this one has {}.", kMaxRowFilter, text_.size()));
     auto value = whole();
     if (!value) return tl::unexpected(value.error());
     if (value->kind != Kind::truth) return refuse(phrase("'{}' is not a comparison; write {} == ...", text_, "d"));
@@ -151,12 +152,12 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
       case ExpressionGap::bracket:
         return refuse(phrase("')' is missing at character {}.", column));
       case ExpressionGap::quote:
-        return refuse(phrase("The string starting at character {} has no end: '\"' is missing.", column));
+        return refuse(phrase("The string starting at character {} is not closed: '\"' is missing.", column));
       case ExpressionGap::end:
-        return refuse(
-            text_.substr(at_).starts_with("=")
-                ? std::string(tr("'=' is not a comparison; use '=='."))
-                : phrase("'{}' at character {} follows nothing; join with 'and' or 'or'.", text_.substr(at_), column));
+        return refuse(text_.substr(at_).starts_with("=")
+                          ? std::string(tr("'=' is not a comparison; use '=='."))
+                          : phrase("'{}' at character {} is not joined to what comes before it; use 'and' or 'or'.",
+                                   text_.substr(at_), column));
       case ExpressionGap::atom:
         break;
     }

@@ -70,7 +70,7 @@ std::string room_words(const Problem& p, const Room& room) {
   }
   if (stores.empty()) return phrase("No kernel that stores S supports {}.", describe(p));
   stores.insert(stores.end(), keeps.begin(), keeps.end());
-  return phrase("On {} memory is too small for {}.", room.name, fmt::join(stores, ", "));
+  return phrase("The memory of {} is too small for {}.", room.name, fmt::join(stores, ", "));
 }
 
 }  // namespace
@@ -83,17 +83,19 @@ std::string memory_answer(const State& state, const Model& model) {
   const Problem p = problem_at(sweep, there ? *looked : sweep.values.back());
   std::string words = phrase("{}, varying only L. ", describe(p));
   const std::vector<Room> all = rooms(state, model);
-  if (all.empty()) return phrase("{}No architecture is set to plan for.", words);
+  if (all.empty()) return phrase("{}No target architecture is set.", words);
   for (const Room& room : all) words += room_words(p, room) + " ";
   const auto naive = find_kernel(baseline_of(Processor::gpu));
   if (const auto plan = naive ? plan_of(**naive, p, all.front().device) : Result<Plan>(tl::unexpected(naive.error()));
       plan)
     words += phrase(
-        "{} keeps S and P in memory, B × H × L × L numbers each: {} here, four times that at twice the "
-        "L. Q, K, V and O grow linearly with L: {} here.",
+        "{} keeps S and P in memory, with B × H × L × L numbers each: {} here, and four times that at twice the L. Q, "
+        "K, V and O grow linearly with L and take {} here.",
         (*naive)->id, format_bytes(plan->workspace_bytes), format_bytes(tensor_bytes(p)));
-  return phrase("{} These come from the kernels' plans; memory that other programs use on the GPU adds to them.",
-                words);
+  return phrase(
+      "{} These figures come from the kernels' plans; memory that other programs use on the GPU adds to "
+      "them.",
+      words);
 }
 
 std::string tile_answer(const State& state, const Model& model) {
@@ -103,9 +105,8 @@ std::string tile_answer(const State& state, const Model& model) {
   const TuneMap map = tune_map(state, model);
   if (!map.empty.empty()) return map.empty;
   return phrase(
-      "{} on {}: {} A larger Br reads K and V fewer times; a larger Bc has fewer steps per row. Both "
-      "need registers and shared memory. The fewer warps an SM then holds, the less of the waiting is "
-      "hidden.",
+      "{} on {}: {} A larger Br reads K and V fewer times; a larger Bc needs fewer steps per row. Both "
+      "need registers and shared memory. The fewer warps an SM can then hold, the less latency is hidden.",
       kernel, describe(spec->problem), map.tile);
 }
 
@@ -137,7 +138,7 @@ std::string versions_answer(const State& state, const Model& model) {
     if (p.driver.empty() && p.cuda.empty())
       words +=
           tr("\n"
-             "No GPU is involved: neither driver nor CUDA.");
+             "No GPU is involved, so there is no driver or CUDA version.");
     for (const std::string& peer : peers) words += "\nPeers: " + peer;
   }
   return words;

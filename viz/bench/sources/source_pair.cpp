@@ -95,7 +95,7 @@ std::string note_of(const gpu::SourceText& source, std::string_view kernel, cons
   for (const Measurement* m : shown.slices.front().rows) {
     if (m->key.kernel != kernel || m->key.source_hash.empty()) continue;
     if (m->key.source_hash == hash_now(kernel, gpu::score_lines_for(m->key.problem))) continue;
-    return note + phrase("; the row shown was measured from another source, {}", m->key.source_hash.substr(0, 8));
+    return note + phrase("; the row shown here was measured from another source, {}", m->key.source_hash.substr(0, 8));
   }
   return note;
 }
@@ -193,9 +193,11 @@ SourcePairScene source_pair_scene(const State& state, const Model& model, const 
     if (sources.at(side) != nullptr) continue;
     const std::string& id = scene.kernels.at(side);
     scene.empty =
-        id.empty()
-            ? tr("Choose two GPU kernels.")
-            : phrase("{} runs on the CPU, but only sources of GPU kernels are bundled. Choose two of those above.", id);
+        id.empty() ? tr("Choose two GPU kernels.")
+                   : phrase(
+                         "{} runs on the CPU, but only sources of GPU kernels are bundled. Choose two of the kernels "
+                         "above.",
+                         id);
   }
   if (!scene.empty.empty()) {
     scene.headline = scene.empty;

@@ -45,7 +45,7 @@ void draw_heads(const SourcePairScene& scene, SourcePairUiState& ui, Commands& c
   ImGui::SameLine(0, s.px(16));
   const float level = ImGui::GetCursorPosY() + s.px(3);
   ImGui::SetCursorPosY(level);
-  const bool before = toggle(tr("Before"), true, tr("Previous difference (Shift F8)")) ||
+  const bool before = toggle(tr("Before"), true, tr("Previous difference (Shift+F8)")) ||
                       ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
   ImGui::SameLine();
   ImGui::SetCursorPosY(level);

@@ -25,7 +25,7 @@ void wait_for_compiler(Measurement& m) {
        {"registers_count", "spill_bytes", "shared_static_bytes", "shared_dynamic_bytes", "occupancy_theoretical_pct"}) {
     const auto at = find_metric(id);
     if (!at || *at >= m.figures.size() || m.figures[*at].available()) continue;
-    m.figures[*at].reason = tr("the compiler has not answered yet; a picture does not wait for it");
+    m.figures[*at].reason = tr("the compiler has not answered yet, and a picture does not wait for it");
   }
 }
 
@@ -37,10 +37,12 @@ bool is_looked_up(const SweepSpec& sweep, const KeptTilesView& kept) {
 Result<Options> options_of(const KernelRow& row, const SweepSpec& sweep, std::int64_t value,
                            const KeptTilesView& kept) {
   if (!sweep.tuned || !has_tiles(row)) return options_at(sweep, value);
-  if (!is_looked_up(sweep, kept)) return fail(ErrorKind::cannot_run, tr("looking for the tuned tile"));
+  if (!is_looked_up(sweep, kept)) return fail(ErrorKind::cannot_run, tr("searching for the tuned tile"));
   const auto at = std::ranges::find_if(
       kept.tiles, [&](const KeptTile& tile) { return tile.kernel == row.id && tile.value == value; });
-  if (at == kept.tiles.end()) return fail(ErrorKind::cannot_run, tr("tile = tuned, but no tile was looked for"));
+  if (at == kept.tiles.end())
+    return fail(ErrorKind::cannot_run, tr("the tile is set to tuned, but none was searched "
+                                          "for"));
   return at->tile;
 }
 

@@ -70,7 +70,7 @@ SweepMenu layout_menu(const SweepSpec& sweep) {
   SweepMenu menu{"##layout",
                  tr("Layout"),
                  axes_words(sweep.base.layout),
-                 tr("Order of the axes of Q, K, V and O in memory. A kernel's output is the same in either."),
+                 tr("Order of the axes of Q, K, V and O in memory. A kernel's output is the same either way."),
                  {}};
   if (!takers.empty()) menu.help += "\n" + phrase("Kernels that support {}: {}", axes_words(AxisOrder::blhd), takers);
   for (const AxisOrder order : {AxisOrder::bhld, AxisOrder::blhd}) {
@@ -122,8 +122,8 @@ SweepMenu lengths_menu(const SweepSpec& sweep) {
   SweepMenu menu{"##lengths",
                  tr("Key lengths"),
                  own ? tr("your own") : "",
-                 tr("Of a batch of B sequences. Uniform: Lk / B to Lk. Zipf: Lk / 1, 2, 3 ... Even: all equal, with "
-                    "the same total as Zipf. One long: the others have Lk / 64."),
+                 tr("Of a batch of B sequences. Uniform: Lk / B to Lk. Zipf: Lk / 1, 2, 3 ... Even: all lengths are "
+                    "equal, with the same total as Zipf. One long: the others have Lk / 64."),
                  {}};
   for (const Length& length : kLengths) {
     SweepChoice choice{tr_of(length.name), !own && sweep.ragged == length.ragged, sweep};
@@ -139,7 +139,7 @@ SweepMenu inputs_menu(const SweepSpec& sweep) {
   SweepMenu menu{"##inputs",
                  tr("Inputs"),
                  std::string(name_of(sweep.generator)),
-                 tr("Random normal numbers are the fair choice: zeros run faster and would mislead."),
+                 tr("Random normal numbers are the fair choice: zeros run faster and would be misleading."),
                  {}};
   for (const Generator g : all_generators())
     menu.choices.push_back(with(sweep, std::string(name_of(g)), &SweepSpec::generator, g));
@@ -194,8 +194,8 @@ SweepMenu l2_menu(const SweepSpec& sweep) {
   SweepMenu menu{"##l2",
                  tr("L2 cache"),
                  std::string(name_of(sweep.l2)),
-                 tr("Cold: other data is read through the GPU's L2 cache before each repeat. This also applies to "
-                    "counters."),
+                 tr("Cold: other data is read through the GPU's L2 cache before each repeat. This applies to "
+                    "counters, too."),
                  {}};
   for (const L2State state : {L2State::cold, L2State::warm})
     menu.choices.push_back(with(sweep, std::string(name_of(state)), &SweepSpec::l2, state));
@@ -234,7 +234,7 @@ SweepMenu peers_menu(const SweepSpec& sweep, const PeersView& peers) {
   }
   SweepMenu menu{"##peers", tr("Peers"), tr("off"), "", {}};
   menu.choices.push_back(with(sweep, "off", &SweepSpec::peers, {}));
-  menu.help = tr("Other implementations, in turns with these kernels");
+  menu.help = tr("Other implementations, timed in turns with these kernels");
   if (all.empty()) {
     menu.help += tr(". Tick a kernel first.");
   } else if (!peers.why_none.empty()) {

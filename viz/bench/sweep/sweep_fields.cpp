@@ -35,7 +35,7 @@ std::optional<std::int64_t> parse_count(std::string_view text) {
 }
 
 std::string not_a_count(std::string_view text) {
-  return phrase("'{}' is not an integer, 1 or more.", trimmed(text));
+  return phrase("'{}' is not valid; use an integer of 1 or more.", trimmed(text));
 }
 
 std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
@@ -228,18 +228,20 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
       tr("512, 1024, 2048 literally; 512..16384 doubles; 64..256 step 64. 4k is 4096."));
   if (s.axis != Axis::L)
     add(SweepField::length, tr("Length L"), pair_text(p.Lq, p.Lk),
-        tr("Queries and keys: 2048, or 128/2048 if they differ."));
+        tr("Number of queries and keys: 2048, or 128/2048 if the two differ."));
   if (keeps_tokens)
     add(SweepField::tokens, tr("Tokens B·L"), s.tokens == 0 ? "free" : fmt::format("{}", s.tokens),
-        tr("Keeps B·L at this number, so that every length has the same amount of text; free leaves the "
-           "batch as it is."));
+        tr("Keeps B·L at this number, so that every length has the same amount of text; 'free' leaves the batch as it "
+           "is."));
   if (s.axis != Axis::B && !(keeps_tokens && s.tokens > 0))
     add(SweepField::batch, tr("Batch B"), fmt::format("{}", p.B), tr("Number of sequences."));
   if (s.axis != Axis::H)
-    add(SweepField::heads, tr("Heads H"), pair_text(p.Hq, p.Hkv), tr("Query heads, or 16/4 if four share a key head."));
+    add(SweepField::heads, tr("Heads H"), pair_text(p.Hq, p.Hkv),
+        tr("Number of query heads; for example 16, or 16/4 "
+           "if every four query heads share a KV head."));
   if (s.axis != Axis::D)
     add(SweepField::dims, tr("Head dim D"), pair_text(p.D, p.Dv),
-        tr("D of Q and K, or 128/64 if V's differs; at most 256."));
+        tr("D of Q and K, or 128/64 if V's D differs; at most 256."));
   if (s.axis != Axis("page") && any_takes_pages(s))
     add(SweepField::page, tr("Keys per page"),
         p.storage.kind() == Storage::dense ? "none" : fmt::format("{}", p.storage.page),
@@ -249,7 +251,7 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
       tr("64 x 32; usual: each kernel's default; tuned: the tile that tuning kept for each point."));
   if (s.axis != Axis::threads)
     add(SweepField::threads, tr("Threads"), s.options.threads == 0 ? "all" : fmt::format("{}", s.options.threads),
-        tr("CPU threads; all uses every core."));
+        tr("Number of CPU threads; 'all' uses every core."));
   if (s.axis != Axis::stages && declared(s, Option::stages) != nullptr)
     add(SweepField::stages, tr("Stages"), s.options.stages == 0 ? "usual" : fmt::format("{}", s.options.stages),
         tr("K and V tiles in a GPU kernel's shared memory at once; usual: each kernel's default."));

@@ -83,36 +83,40 @@ void add_decode_presets(std::vector<BenchPreset>& presets) {
   ladder.base.B = 4;
   presets.push_back(BenchPreset{
       "decode", marked("Decoding, by keys"),
-      marked("One query per sequence, B = 4, 32 heads on 8 key heads, D = 128, bf16: from S in memory to keys "
-             "shared out to all multiprocessors."),
+      marked("One query per sequence, B = 4, 32 query heads on 8 KV heads, D = 128, bf16: from S in memory to keys "
+             "split across all multiprocessors."),
       kReadShare, ladder});
   presets.push_back(BenchPreset{"decode_llama3_8b", marked("Decoding, Llama-3 8B"),
-                                marked("32 heads on 8 key heads, D = 128, 8192 keys, bf16, by number of sequences."),
+                                marked("32 query heads on 8 KV heads, D = 128, 8192 keys, bf16, by number of "
+                                       "sequences."),
                                 kReadShare, decoding(Axis::B, {1, 4, 16, 64}, 32, 8, 8192, 128)});
   presets.push_back(BenchPreset{"decode_llama3_70b", marked("Decoding, Llama-3 70B"),
-                                marked("64 heads on 8 key heads, D = 128, 8192 keys, bf16, by number of sequences."),
+                                marked("64 query heads on 8 KV heads, D = 128, 8192 keys, bf16, by number of "
+                                       "sequences."),
                                 kReadShare, decoding(Axis::B, {1, 4, 16, 64}, 64, 8, 8192, 128)});
   presets.push_back(BenchPreset{"decode_qwen3_30b", marked("Decoding, Qwen-3 30B-A3B"),
-                                marked("32 heads on 4 key heads, D = 128, by keys to 131072, bf16, B = 8."), kReadShare,
+                                marked("32 query heads on 4 KV heads, D = 128, bf16, B = 8, by number of keys up to "
+                                       "131072."),
+                                kReadShare,
                                 with_batch(decoding(kKeys, {2048, 8192, 32768, 131072}, 32, 4, 2048, 128), 8)});
   SweepSpec window = with_batch(decoding(kKeys, {1024, 8192, 32768}, 16, 8, 1024, 256), 16);
   window.base.mask.window_left = 1023;
   presets.push_back(BenchPreset{"decode_gemma3_12b", marked("Decoding, Gemma-3 12B, window"),
-                                marked("16 heads on 8 key heads, D = 256, bf16, B = 16; a layer that sees 1024 keys, "
-                                       "however many there are."),
+                                marked("16 query heads on 8 KV heads, D = 256, bf16, B = 16; a layer that sees 1024 "
+                                       "keys, however many there are."),
                                 kReadShare, window});
   presets.push_back(BenchPreset{
       "decode_pages", marked("Decoding, by page size"),
-      marked("K and V in shuffled pages of 1 to 256 keys; 32 heads on 8 key heads, D = 128, 8192 keys, bf16, "
-             "B = 16."),
+      marked("K and V in shuffled pages of 1 to 256 keys; 32 query heads on 8 KV heads, D = 128, 8192 keys, bf16, B = "
+             "16."),
       kReadShare, with_batch(decoding(Axis("page"), {1, 16, 64, 256}, 32, 8, 8192, 128), 16)});
   presets.back().sweep.kernels = {"flash_splitkv"};
   SweepSpec ragged = decoding(Axis::B, {16, 64, 256}, 32, 8, 16384, 128);
   ragged.ragged = Ragged::zipf;
   presets.push_back(BenchPreset{
       "decode_ragged", marked("Decoding, ragged"),
-      marked("Key lengths by Zipf's law, the longest 16384; 32 heads on 8 key heads, D = 128, bf16, by number "
-             "of sequences."),
+      marked("Key lengths by Zipf's law, up to 16384; 32 query heads on 8 KV heads, D = 128, bf16, by number of "
+             "sequences."),
       kReadShare, ragged});
 }
 
@@ -129,8 +133,8 @@ std::vector<BenchPreset> make_presets() {
   presets.push_back(
       BenchPreset{"lengths_f16",
                   marked("Lengths, tensor cores, f16"),
-                  marked("The same in f16, D = 128: what tensor cores gain, and what their own instructions gain over "
-                         "WMMA."),
+                  marked("The same in f16, D = 128: how much tensor cores gain, and how much mma.sync and wgmma gain "
+                         "over WMMA."),
                   "tflops",
                   with_tokens(stored_as(sweep({"naive", "tiled", "flash_wmma", "flash_mma"}, Axis::L, long_lengths(),
                                               problem(16, 512, 128)),
@@ -144,17 +148,17 @@ std::vector<BenchPreset> make_presets() {
                   16384)});
   presets.push_back(
       BenchPreset{"latency", marked("Latency"),
-                  marked("Time and rate of one short or long sequence, H = 8, D = 64: even where little work fills the "
-                         "GPU."),
+                  marked("Time and rate of a single sequence, short or long, H = 8, D = 64, even where there is too "
+                         "little work to fill the GPU."),
                   "tflops",
                   sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L, {128, 256, 512, 1024, 2048, 4096},
                         problem(8, 128, 64))});
-  presets.push_back(BenchPreset{
-      "speedup", marked("Speed-up over naive"),
-      marked("Speed relative to naive, by length, B = 4, H = 8, D = 64, until S takes 8 GiB."), "speedup_ratio",
-      with_batch(sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L, {256, 512, 1024, 2048, 4096, 8192},
-                       problem(8, 256, 64)),
-                 4)});
+  presets.push_back(BenchPreset{"speedup", marked("Speed-up over naive"),
+                                marked("Speed relative to naive by length, B = 4, H = 8, D = 64, until S takes 8 GiB."),
+                                "speedup_ratio",
+                                with_batch(sweep({"naive", "tiled", "flash_simt", "flash_tf32x3"}, Axis::L,
+                                                 {256, 512, 1024, 2048, 4096, 8192}, problem(8, 256, 64)),
+                                           4)});
   presets.push_back(BenchPreset{
       "memory", marked("Latency and memory"),
       marked("Time, peak memory and what each kernel stores besides its inputs and outputs, by length."),
@@ -163,12 +167,12 @@ std::vector<BenchPreset> make_presets() {
                                 marked("D from 32 to 256 at L = 4096: how far registers and shared memory reach."),
                                 "registers_count",
                                 sweep(gpu_kernels(), Axis::D, {32, 64, 128, 256}, problem(16, 4096, 64))});
-  presets.push_back(BenchPreset{"tiles", marked("Tiles of flash_simt"),
-                                marked("Br from 16 to 128 at L = 4096: what a taller tile gains."), "registers_count",
-                                sweep({"flash_simt"}, Axis::br, {16, 32, 64, 128}, problem(16, 4096, 64))});
+  presets.push_back(BenchPreset{
+      "tiles", marked("Tiles of flash_simt"), marked("Br from 16 to 128 at L = 4096: how much a taller tile gains."),
+      "registers_count", sweep({"flash_simt"}, Axis::br, {16, 32, 64, 128}, problem(16, 4096, 64))});
   presets.push_back(BenchPreset{
       "steps", marked("Steps of flash_hopper"),
-      marked("What each of its ideas gains, one after another: f16, B = 4, H = 16, L = 4096, D = 128."), "tflops",
+      marked("How much each of its ideas gains, one after another: f16, B = 4, H = 16, L = 4096, D = 128."), "tflops",
       with_batch(
           stored_as(sweep({"flash_hopper"}, Axis("step"), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, problem(16, 4096, 128)),
                     DType::f16),

@@ -70,7 +70,7 @@ Result<const KernelRow*> recordable(std::string_view kernel) {
   if (!row || (*row)->record != nullptr) return row;
   for (const KernelRow* other : ladder())
     if (other->order == (*row)->order && other->record != nullptr) return other;
-  return fail(ErrorKind::cannot_run, phrase("No kernel that can be recorded has the order of {}.", kernel));
+  return fail(ErrorKind::cannot_run, phrase("No kernel that can be recorded uses the order of {}.", kernel));
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ Result<StepExample> step_example(std::string_view kernel, const Problem& p, cons
   e.options.br = is_small(p) ? o.br : smaller_tile(o.br, p.Lq, e.problem.Lq);
   e.options.bc = is_small(p) ? o.bc : smaller_tile(o.bc, p.Lk, e.problem.Lk);
   std::vector<std::string> words;
-  if (e.kernel != kernel) words.push_back(phrase("{} on the CPU, the same order as {}", e.kernel, kernel));
+  if (e.kernel != kernel) words.push_back(phrase("{} on the CPU, in the same order as {}", e.kernel, kernel));
   const auto cut = [&](const char* name, std::int64_t now, std::int64_t before) {
     if (now != before) words.push_back(phrase("{} = {} instead of {}", name, now, before));
   };

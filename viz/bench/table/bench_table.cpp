@@ -157,7 +157,7 @@ BenchCell error_cell(const Measurement& m) {
   if (!m.verdict) return missing(tr("not verified: verification was off"));
   const Verdict& v = *m.verdict;
   if (v.not_judged) return missing(v.reason);
-  if (std::isfinite(v.error()) && v.allowed() <= 0) return missing(tr("no error is allowed on this problem"));
+  if (std::isfinite(v.error()) && v.allowed() <= 0) return missing(tr("this problem allows no error"));
   const double share = std::isfinite(v.error()) ? v.error() / v.allowed() : v.error();
   return {share < 9.995 ? fmt::format("{:.2f}", share) : figure_text(share),
           phrase("error {}, allowed {}, {}", figure_text(v.error()), figure_text(v.allowed()), v.sample),
@@ -167,7 +167,7 @@ BenchCell error_cell(const Measurement& m) {
 BenchCell verdict_cell(const Measurement& m) {
   if (!m.verdict && m.time.n == 0) return missing(tr("has not run"));
   if (!m.verdict)
-    return {tr("not checked"), tr("Verification was off: the figures may belong to a wrong output."), 1, true};
+    return {tr("not checked"), tr("Verification was off, so these figures may come from a wrong output."), 1, true};
   const Verdict& v = *m.verdict;
   const std::string left_out = unjudged_words(v);
   switch (outcome_of(v)) {
@@ -220,7 +220,7 @@ std::vector<Column> summary_columns(const State& state, const Units& u, bool gpu
       {{"time", phrase("time {}", u.time.name), tr("Median of the repeats.")},
        [unit = u.time](const Measurement& m) { return time_cell(m, unit); }},
       {{"interval", "± %", tr("Half the 95 % interval of the median, as a percentage of it.")}, interval_cell},
-      {{"rate", u.rate.name, tr("2 pairs (D + Dv) / time, counting the pairs that the mask lets through.")},
+      {{"rate", u.rate.name, tr("2 · pairs · (D + Dv) / time, counting only the pairs that the mask lets through.")},
        metric("tflops", u.rate)},
       {{"speedup", "× " + base,
         tr("The baseline's time divided by this kernel's, on the same device. For a peer: the baseline's "
@@ -304,7 +304,7 @@ std::vector<Column> columns_of(const State& state, const BenchSlice& slice, std:
     const auto at_cell = [&slice](const Measurement& m) {
       const std::int64_t at = axis_value(slice.axis, m);
       return at > 0 ? BenchCell{fmt::format("{}", at), "", static_cast<double>(at), true}
-                    : missing(phrase("this kernel has no {} to choose", axis_letter(slice.axis)));
+                    : missing(phrase("this kernel has no option {}", axis_letter(slice.axis)));
     };
     columns.insert(columns.begin(), Column{{"value", std::string(axis_letter(slice.axis)), ""}, at_cell});
   }
@@ -323,7 +323,7 @@ std::string origin_note(const State& state, const BenchSlices& slices) {
     const bool tuned = std::ranges::any_of(
         slice.rows, [](const Measurement* m) { return m->state == RowState::done && m->tile_from == "tuned"; });
     if (!slice.rows.empty())
-      note = phrase("Nothing has run: bytes and workspace follow from shapes and {}.",
+      note = phrase("Nothing has run yet: bytes and workspace follow from the shapes and {}.",
                     tuned ? tr("the tuned tiles") : tr("tiles"));
   } else if (!slice.rows.empty()) {
     note = short_source_words(slices);
@@ -337,14 +337,14 @@ std::string origin_note(const State& state, const BenchSlices& slices) {
     return std::ranges::find(beside, baseline_shown(state, m->processor), &TimedBeside::kernel) != beside.end();
   });
   if (in_turns != slice.rows.end())
-    note += phrase(" A peer's × {} is relative to its time in the peer's turns.",
+    note += phrase(" For a peer, × {0} uses the time that {0} took in the peer's turns.",
                    baseline_shown(state, (*in_turns)->processor));
   if (!slice.rows.empty()) note += tr(" – not available: hover over it for the reason.");
   std::size_t left_out = 0;
   for (const BenchSlice& each : slices) left_out += each.left_out;
   if (left_out > 0)
-    note += plural(left_out, " {} more row belongs to problems or devices not shown.",
-                   " {} more rows belong to problems or devices not shown.");
+    note += plural(left_out, " {} more row belongs to a problem or device that is not shown.",
+                   " {} more rows belong to problems or devices that are not shown.");
   return note;
 }
 

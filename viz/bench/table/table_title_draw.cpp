@@ -111,7 +111,7 @@ void draw_table_title(BenchCache& cache, float height, Commands& commands) {
   ImGui::SetCursorPos({columns, top - s.px(1)});
   group_choice(cache);
   ImGui::SetCursorPos({right - widths, top - s.px(1)});
-  if (toggle(one.c_str(), !all, tr("The value clicked in a chart"))) cache.switches.all_values = false;
+  if (toggle(one.c_str(), !all, tr("The value that was clicked in a chart"))) cache.switches.all_values = false;
   ImGui::SameLine(0, s.px(4));
   if (toggle(every.c_str(), all, tr("Every row of the sweep"))) cache.switches.all_values = true;
   ImGui::SetCursorPosY(top + height - s.px(6));

@@ -185,11 +185,11 @@ std::string decided(TuneDecision decision, std::string_view kernel, const std::s
     case TuneDecision::faster:
       return phrase("{}: {} is faster than the usual tile at {}", kernel, tile, at);
     case TuneDecision::usual_best:
-      return phrase("{}: {}, the usual tile, is the fastest at {}", kernel, tile, at);
+      return phrase("{}: the usual tile, {}, is the fastest at {}", kernel, tile, at);
     case TuneDecision::cannot_tell:
       break;
   }
-  return phrase("{}: {}, the usual tile, is kept: can't tell at {}", kernel, tile, at);
+  return phrase("{}: the usual tile, {}, is kept at {}, because the times overlap", kernel, tile, at);
 }
 
 void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view, TuneMap& scene) {
@@ -252,7 +252,7 @@ Result<TuneSpec> tune_of(const State& state, const std::string& kernel) {
   const SweepSpec& sweep = state.document.sweep;
   const auto row = find_kernel(kernel);
   if (!row) return tl::unexpected(row.error());
-  if (!has_tiles(**row)) return bad_input(phrase("{} has no tile: choose another kernel.", kernel));
+  if (!has_tiles(**row)) return bad_input(phrase("{} has no tile; choose another kernel.", kernel));
   if (const auto takes = check_takes(**row, sweep.base); !takes)
     return bad_input(phrase("{}: choose another Type on the left, or another kernel above.", takes.error().message));
   if (sweep.values.empty()) return bad_input(tr("The sweep has no values: there is no problem to tune for."));

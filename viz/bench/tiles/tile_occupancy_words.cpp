@@ -65,9 +65,9 @@ std::string why_tile(const KernelRow& row, const TuneResult& r, std::size_t tile
   if (tile >= r.tiles.size()) return {};
   const TriedTile& t = r.tiles[tile];
   const std::string holds = hold_words(t.tile);
-  std::string words = fmt::format(
-      "{}: {}", tile_words(row, t.tile.options),
-      holds.empty() ? tr("on a CPU, what matters is that its parts of Q, K and V stay in a core's cache") : holds);
+  std::string words =
+      fmt::format("{}: {}", tile_words(row, t.tile.options),
+                  holds.empty() ? tr("on a CPU, the tile's parts of Q, K and V should stay in a core's cache") : holds);
   if (!t.tile.reason.empty()) words += "; " + t.tile.reason;
   const TriedTile* taller = next_larger(r, t.tile.options, &Options::br, &Options::bc);
   const TriedTile* wider = next_larger(r, t.tile.options, &Options::bc, &Options::br);

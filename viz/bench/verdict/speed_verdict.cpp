@@ -86,8 +86,8 @@ std::string peer_words(const Measurement& subject, std::span<const Measurement* 
   std::string words = phrase("It {}, timed in turns.", fmt::join(parts, tr(" and ")));
   if (another == nullptr) return words;
   const BenchUnit unit = time_unit(subject.time.median, subject.time.median);
-  return words + phrase(" There it took {}; in its own row, {}.", value_with_unit(another->time.median, unit),
-                        value_with_unit(subject.time.median, unit));
+  return words + phrase(" In those turns it took {}; in its own row, it took {}.",
+                        value_with_unit(another->time.median, unit), value_with_unit(subject.time.median, unit));
 }
 
 // "is 4.1 times as fast as A, 12 times B, is as fast as C and takes 1.3 times as long as D"
@@ -237,7 +237,7 @@ std::string lines(std::initializer_list<std::string> parts) {
 // A GPU kernel can't run where there is no GPU: the button does not say so.
 std::string no_gpu_words(const SweepSpec& sweep, const Model& model) {
   if (!runs_on_gpu(sweep) || !model.gpu.looked || !model.gpu.gpus.empty()) return {};
-  return tr("No GPU here: GPU kernels are compiled but rejected.");
+  return tr("There is no GPU here: GPU kernels are compiled but cannot run.");
 }
 
 BenchVerdict before_any_row(const State& state, const Model& model, std::string_view estimate_words) {
@@ -292,7 +292,7 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   v.kernel = subject->key.kernel;
   v.headline = fmt::format("{} {} {}.", at_words(slice, *chosen), subject->key.kernel, comparison(*subject, others));
   const std::string other_problem =
-      slice.of_this_sweep ? "" : tr("These rows are from another sweep than the planned one.");
+      slice.of_this_sweep ? "" : tr("These rows are from a different sweep than the planned one.");
   const AnswerWords answers = answer_words(slice);
   const std::string certainty =
       sentences({answers.wrong ? "" : answers.words, certainty_words(*subject, others),
@@ -304,7 +304,8 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
 }
 
 std::string strip_headline(const BenchVerdict& verdict, bool folded) {
-  return folded && verdict.asks_for_run ? tr("Nothing is measured yet: press sweep ... and Run.") : verdict.headline;
+  return folded && verdict.asks_for_run ? tr("Nothing is measured yet: press sweep ... and then Run.")
+                                        : verdict.headline;
 }
 
 std::string unlike_words(const BenchSlice& slice, const BenchSlices& beside, std::optional<std::int64_t> chosen) {
@@ -341,7 +342,8 @@ std::string beside_words(const State& state, const BenchSlice& slice, const Benc
         words.push_back(phrase("{} is as fast.", where));
         break;
       case Standing::unclear:
-        words.push_back(phrase("{} can't be told from this one: the 95 % intervals of the medians overlap.", where));
+        words.push_back(
+            phrase("{} cannot be told apart from this one: the 95 % intervals of the medians overlap.", where));
         break;
     }
     if (const std::string unlike = not_alike(*mine, slice, *its, other); !unlike.empty()) words.back() += " " + unlike;

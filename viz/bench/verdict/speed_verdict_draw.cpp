@@ -69,7 +69,7 @@ void offers(const State& state, const std::vector<const ListedRun*>& runs, Comma
         : r->from == RunFrom::here
             ? plural(rows, "Open the last run of {1}, {0} row", "Open the last run of {1}, {0} rows", run)
             : plural(rows, "Open the run of {1}, {0} row", "Open the run of {1}, {0} rows", run);
-    if (toggle((words + "##offer_" + r->run.id).c_str(), true, tr("Shows its rows, with the sweep they came from")))
+    if (toggle((words + "##offer_" + r->run.id).c_str(), true, tr("Shows its rows and the sweep they came from")))
       commands.push_back(TakeSweepOf{r->run.id});
   }
 }

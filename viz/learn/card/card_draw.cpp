@@ -180,7 +180,7 @@ void draw_feedback(const CardScene& card, Pen& pen) {
 void draw_hands(const CardScene& card, Pen& pen, Commands& commands) {
   if (*card.asks == AskKind::pick || *card.asks == AskKind::click) {
     pen.small_words(card.votes == 0
-                        ? tr("Hands: count with digits or clicks")
+                        ? tr("Show of hands: count with digits or clicks")
                         : plural(card.votes, "{} hand counted; - undoes one", "{} hands counted; - undoes one"));
     if (key_pressed(ImGuiKey_Minus) || key_pressed(ImGuiKey_KeypadSubtract)) commands.emplace_back(TakeBackVote{});
   }

@@ -11,12 +11,12 @@ bool lesson_asks(const State& state, const Model& model) {
 std::string kind_words(const LessonAsk& ask, bool teach) {
   switch (ask.kind) {
     case AskKind::num:
-      if (ask.bar) return teach ? tr("Ask the class: how much?") : tr("Predict: drag it or type it");
+      if (ask.bar) return teach ? tr("Ask the class: how much?") : tr("Predict: drag the mark or type a number");
       return teach ? tr("Ask the class: a number") : tr("Predict: a number");
     case AskKind::pick:
-      return teach ? tr("Ask the class: which one?") : tr("Predict: choose one by click or digit");
+      return teach ? tr("Ask the class: which one?") : tr("Predict: choose one with a click or a digit");
     case AskKind::click:
-      return teach ? tr("Ask the class: which one?") : tr("Predict: click it in the picture, or choose here");
+      return teach ? tr("Ask the class: which one?") : tr("Predict: click it in the picture, or choose it here");
     case AskKind::tiles:
       return teach ? tr("Ask the class: which tiles?") : tr("Predict: choose all");
   }

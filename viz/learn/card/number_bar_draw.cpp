@@ -15,7 +15,7 @@ namespace {
 constexpr float kNames = 16, kTrack = 22, kTicks = 18;  // heights, logical
 constexpr float kEnds = 9;                              // the handle at an end stays within the card
 constexpr float kBarHalf = 5, kHandle = 7;
-constexpr const char* kBarKeys = marked("Drag it, or use the arrow keys");
+constexpr const char* kBarKeys = marked("Drag the mark, or use the arrow keys");
 
 // Centred on x, within the line.
 void label_at(const Pen& pen, float x, float y, Face face, Token ink, const std::string& text) {

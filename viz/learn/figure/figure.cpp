@@ -142,7 +142,7 @@ Result<std::vector<NamedLine>> named_lines(const Session& session, const LessonF
       lines.push_back({static_cast<std::int32_t>(n) + 1, wanted, row.samples.all});
     }
     if (found != 1)
-      return bad_input(phrase("'{}' appears in {} lines of {}, not in one", wanted, found, figure.kernel));
+      return bad_input(phrase("'{}' appears in {} lines of {} instead of one", wanted, found, figure.kernel));
   }
   return lines;
 }

@@ -44,7 +44,7 @@ WallScene wall_of(const WallGpu& gpu, std::int64_t L, std::int64_t D) {
       std::ranges::find_if(kSold, [&](const SoldAs& s) { return gpu.device.find(s.named) != std::string::npos; });
   const auto limits = attn::gpu::limits_of(gpu.arch);
   if (sold == kSold.end() || !limits || gpu.sms < 1)
-    return without(phrase("The memory sizes of '{}' are not known here.", gpu.device));
+    return without(phrase("The memory sizes of '{}' are unknown.", gpu.device));
   WallScene scene;
   scene.device = gpu.date.empty() ? gpu.device : phrase("{}, rates measured {}", gpu.device, gpu.date.substr(0, 10));
   scene.heads = kWallHeads, scene.L = L, scene.D = D;

@@ -169,7 +169,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     return Values{static_cast<double>(*event + 1)};
   }
   Result<Values> first_wrong(std::string_view run, const Recording& rec) {
-    if (!scope_.first_wrong_of) return refuse(tr("wrong steps cannot be looked for here"));
+    if (!scope_.first_wrong_of) return refuse(tr("this run cannot be searched for wrong steps"));
     const auto number = scope_.first_wrong_of(run);
     if (!number) return refuse(number.error().message);
     was_read(run, static_cast<EventIndex>(rec.events.size() - 1));
@@ -183,8 +183,8 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     query.kernel = name();
     for (std::size_t n = 0; n < names; ++n) {
       if (!take(","))
-        return refuse(
-            phrase("{}() names a kernel and {} of it", word, names == 1 ? tr("one thing") : tr("two things")));
+        return refuse(phrase("{}() takes the name of a kernel and {}", word,
+                             names == 1 ? tr("one more name") : tr("two more names")));
       query.names.emplace_back(name());
     }
     while (take(",")) {
@@ -220,7 +220,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     }
     if (word == "row") return Values{static_cast<double>(scope_.row)};
     if (word == "you") {
-      if (!scope_.typed) return refuse(tr("'you' is only valid where an answer was typed"));
+      if (!scope_.typed) return refuse(tr("'you' is valid only where an answer was typed"));
       return Values{*scope_.typed};
     }
     const auto rec = recording(run);
@@ -270,7 +270,8 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     const auto value = sum();
     if (!value) return tl::unexpected(value.error());
     const double x = value->front();
-    if (value->size() != 1 || !(x >= 0 && x < 1e9) || x != std::floor(x)) return refuse(tr("an index is an integer"));
+    if (value->size() != 1 || !(x >= 0 && x < 1e9) || x != std::floor(x))
+      return refuse(tr("an index must be an integer"));
     return static_cast<std::int64_t>(x);
   }
   Result<IndexRange> index() {

@@ -46,7 +46,7 @@ class LessonObject {
     if (!value.is_string()) return refuse(key, tr("expected a string")), std::string();
     auto words = value.get<std::string>();
     if (words.empty() && must) refuse(key, tr("it is empty"));
-    if (words.size() > longest) refuse(key, phrase("it is longer than {} bytes", longest));
+    if (words.size() > longest) refuse(key, phrase("the text is longer than {} bytes", longest));
     return words;
   }
   std::string expression(const char* key, bool must) { return text(key, kMaxExpression, must); }

@@ -34,7 +34,7 @@ std::size_t line_of(std::string_view text, std::size_t byte) {
 Result<json> parse_text(std::string_view text, const std::string& file) {
   if (const std::string foreign = foreign_file(std::as_bytes(std::span(text)), file); !foreign.empty())
     return bad_input(fmt::format("{}: {}", file, foreign));
-  if (text.size() > kMaxLessonBytes) return bad_input(phrase("{}: a lesson has at most 1 MiB", file));
+  if (text.size() > kMaxLessonBytes) return bad_input(phrase("{}: a lesson can have at most 1 MiB", file));
   int depth = 0;
   const auto too_deep = [&depth](int, json::parse_event_t event, json&) {
     if (event == json::parse_event_t::object_start || event == json::parse_event_t::array_start) ++depth;
@@ -71,7 +71,7 @@ Tolerance read_tolerance(LessonObject& r) {
   double value = 0;
   const auto [end, code] = std::from_chars(words.data(), words.data() + words.size(), value);
   if (words.empty() || code != std::errc() || end != words.data() + words.size() || !(value >= 0) || value > 1e6) {
-    r.refuse("within", tr("a tolerance is 2%, 0.5 or half a decade"));
+    r.refuse("within", tr("use a tolerance such as 2%, 0.5 or half a decade"));
   }
   (percent ? t.relative : t.absolute) = percent ? value / 100 : value;
   return t;
@@ -111,7 +111,7 @@ void read_click(LessonObject& r, LessonAsk& ask) {
   ask.value = r.expression("value", true);
   if (ask.among == ClickAmong::cells) {
     ask.cells = r.texts("cells");
-    if (ask.cells.size() < 2) r.refuse("cells", tr("expected two cells or more"));
+    if (ask.cells.size() < 2) r.refuse("cells", tr("expected at least two cells"));
     return;
   }
   ask.first = r.whole("first", 0, 4096, false);
@@ -244,7 +244,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   beat.reveal = r.text("reveal", 64, false);
   beat.reveal_run = r.text("reveal_run", 64, false);
   if (!beat.reveal_run.empty() && (beat.reveal.empty() || beat.reveal == kFirstWrong))
-    r.refuse("reveal_run", tr("expected a place of it in 'reveal'"));
+    r.refuse("reveal_run", tr("'reveal' must give a place in this run"));
   beat.row = r.whole("row", 0, 1 << 20, false);
   beat.select = r.text("select", 64, false);
   beat.chart = r.text("chart", 32, false);
@@ -276,7 +276,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   if (r.has("again")) beat.again = read_again(r.object("again"), where + ", again", r);
   const bool among_lines = beat.ask && beat.ask->kind == AskKind::click && beat.ask->among == ClickAmong::lines;
   if (among_lines && (!beat.figure || beat.figure->kind != FigureKind::lines))
-    r.refuse("ask", tr("choosing lines needs a figure of the kind lines"));
+    r.refuse("ask", tr("a choice of lines needs a figure of the kind 'lines'"));
   parent.follow(r);
   return beat;
 }

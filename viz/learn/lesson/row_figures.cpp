@@ -53,7 +53,7 @@ Result<FoundRow> one_row(const Session& session, const FigureQuery& query) {
   }
   if (rows != 1)
     return bad_input(
-        phrase("{} rows of the session belong to {} with these extents, instead of one", rows, query.kernel));
+        phrase("{} rows of the session, instead of one, belong to {} with these extents", rows, query.kernel));
   return found;
 }
 

@@ -41,7 +41,7 @@ BytesLine l2(const Measurement& m) {
   const double hit = figure(m, "l2_hit_pct").value;
   line.text = percent_text(hit);
   // Not "came from DRAM": a miss may be served by the other half of a large L2, whose bytes DRAM does not move.
-  line.words = phrase("Of 100 sectors requested from the L2, {} were missing.", figure_text(100 - hit));
+  line.words = phrase("Of every 100 sectors requested from the L2, {} missed.", figure_text(100 - hit));
   return line;
 }
 
@@ -106,7 +106,7 @@ BytesLine l1(const Measurement& m, std::int32_t sms) {
   const auto sectors = static_cast<double>(sums[InstructionCounter::sectors]);
   const double excess = static_cast<double>(derived(*m.counts, sums, DerivedCount::excess_sectors).value_or(0));
   line.text = count_words(sectors);
-  line.words = phrase("32-byte sectors, {} % more than if contiguous",
+  line.words = phrase("32-byte sectors, {} % more than with contiguous accesses",
                       figure_text(sectors > 0 ? 100 * excess / std::max(1.0, sectors - excess) : 0));
   if (const auto rate = sector_rate(m, sms))
     line.words += phrase("; {} per cycle and SM{}", figure_text(rate->rate),
@@ -141,7 +141,7 @@ BytesLine spills(const Measurement& m) {
   const double bytes = figure(m, "spill_bytes").value;
   line.text = fmt::format("{:.0f} B", bytes);
   line.words = bytes > 0 ? tr("Registers per thread that the compiler had to keep in memory.")
-                         : tr("Everything a thread holds fits in its registers.");
+                         : tr("Everything that a thread holds fits in its registers.");
   return line;
 }
 
@@ -151,7 +151,7 @@ std::string results_words(const Measurement& m, double moved, double least) {
   const Traffic once = compulsory(Order::flash, m.key.problem);
   const auto results = static_cast<double>(once.of(TrafficPart::o) + once.of(TrafficPart::stats));
   if (moved >= least || !written.available() || written.min_of_launches || written.value >= results) return {};
-  return phrase(" Of O and LSE, {}, {} were written by then; the rest was still in the L2.",
+  return phrase(" Of O and LSE, {}, the kernel had written {} by then; the rest was still in the L2.",
                 value_with_unit(results, bytes_unit(results)), value_with_unit(written.value, bytes_unit(results)));
 }
 
@@ -168,7 +168,7 @@ void put_turns(const Measurement& m, std::int32_t sms, BytesLine& line) {
   const auto mean = m.heartbeat == nullptr ? std::nullopt : mean_of(*m.heartbeat, "shared");
   if (!line.available || uses_no_shared_memory(m) || !mean || *mean <= 0 || mhz <= 0 || sms <= 0) return;
   const double turns = *mean / 100 * busy_us(*m.heartbeat) * mhz * sms;
-  line.words = phrase("Of the cycles of its data pipe, from the heartbeat: {} passes.", count_words(turns));
+  line.words = phrase("As a share of its data pipe's cycles, from the heartbeat: {} passes.", count_words(turns));
   // The roof of the shared memory is what loads were measured to reach: less than a turn a cycle.
   const Figure& counted = figure(m, "shared_wavefronts_count");
   if (m.peaks.shared_gb_per_s <= 0 || !counted.available() || m.time.median <= 0) return;
@@ -242,11 +242,13 @@ BytesScene bytes_scene(const Measurement& m, std::int32_t sms, std::span<const C
     b.lines = cpu_lines(m, caches);
     return b;
   }
-  BytesLine shared = heard(m, "shared", tr("Shared memory"), tr("Of the cycles of its data pipe, from the heartbeat."));
+  BytesLine shared = heard(m, "shared", tr("Shared memory"),
+                           tr("As a share of its data pipe's cycles, from the "
+                              "heartbeat."));
   put_turns(m, sms, shared);
   for (const BytesLine& line :
-       {heard(m, "issue", tr("Issue slots"), tr("Of the schedulers' slots, from the heartbeat.")), shared, dram_rate(m),
-        l1(m, sms), l2(m), conflicts(m), warps(m), tensor(m), spills(m)}) {
+       {heard(m, "issue", tr("Issue slots"), tr("As a share of the schedulers' slots, from the heartbeat.")), shared,
+        dram_rate(m), l1(m, sms), l2(m), conflicts(m), warps(m), tensor(m), spills(m)}) {
     if (line.available) {
       b.lines.push_back(line);
     } else {

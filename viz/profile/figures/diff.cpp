@@ -34,7 +34,7 @@ bool has_interval(const TimeStatistics& t) {
 void judge_time(const Measurement& mine, const Measurement& other, FigureChange& change) {
   const TimeStatistics &a = mine.time, &b = other.time;
   if (!has_interval(a) || !has_interval(b)) {
-    change.noise_words = phrase("with {} and {} repeats, a difference cannot be told from noise", a.n, b.n);
+    change.noise_words = phrase("with {} and {} repeats, a difference cannot be told apart from noise", a.n, b.n);
     return;
   }
   const bool apart = a.ci_low > b.ci_high || b.ci_low > a.ci_high;
@@ -47,17 +47,17 @@ void judge_noise(const MetricRow& metric, const Figure& a, const Figure& b, cons
                  const Measurement& other, FigureChange& change) {
   if (hangs_on_time(metric)) return judge_time(mine, other, change);
   if (metric.compute == nullptr && a.origin == Origin::measured && b.origin == Origin::measured) {
-    change.noise_words = tr("counted once: its noise is unknown");
+    change.noise_words = tr("counted once, so its noise is unknown");
     return;
   }
   const bool counted = a.origin == Origin::measured || b.origin == Origin::measured ||
                        metric.id.starts_with("dram_over") || metric.id.ends_with("_abs");
   if (counted) {
-    change.noise_words = tr("one run each: the noise is unknown");
+    change.noise_words = tr("one run each, so the noise is unknown");
     return;
   }
   change.noise = Noise::exact;
-  change.noise_words = tr("exact: does not depend on a run");
+  change.noise_words = tr("exact: the same in every run");
 }
 
 // No more was written than O and LSE: what is not in DRAM yet is still in the L2.
@@ -109,7 +109,7 @@ FigureChange change_of(const MetricRow& metric, const Measurement& mine, const M
   change.up = a.value > b.value;
   if (change.noise == Noise::within) return change;
   if (metric.id == "dram_write_bytes" && results_alone(a.value, mine) && results_alone(b.value, other)) {
-    change.noise_words += tr("; how much of O and LSE had left the L2 by then is not the kernel's doing");
+    change.noise_words += tr("; the kernel has no influence on how much of O and LSE had left the L2 by then");
     return change;
   }
   change.better = metric.better == (change.up ? Better::up : Better::down);

@@ -94,7 +94,7 @@ Finding bank_conflicts(const Measurement& m, const FindingContext& context) {
   }
   if (f.at_most < kWorthIt) return {};
   f.text += ".";
-  f.experiment = tr("shared rows further apart, or swizzled");
+  f.experiment = tr("rows of shared memory further apart, or swizzled");
   return f;
 }
 

@@ -36,10 +36,10 @@ Attempt attempt_of(const Finding& f, const std::string& kernel) {
   const std::string label = attempt_label(f);
   if (!f.prepared.empty())
     return {label,
-            tr("The lab opens with this prepared experiment, which tests the finding"),
+            tr("Opens the lab with this prepared experiment, which tests the finding"),
             {lab, OpenExperiment{f.prepared}}};
   if (f.max_registers > 0)
-    return {label, tr("The lab opens with this register limit"), {lab, LimitRegisters{kernel, f.max_registers}}};
+    return {label, tr("Opens the lab with this register limit"), {lab, LimitRegisters{kernel, f.max_registers}}};
   if (!f.other_kernel.empty())
     return {label, tr("Show that kernel here instead of this one"), {ChooseBenchKernel{f.other_kernel}}};
   return {label, tr("With this kernel's unchanged source"), {ChooseBenchKernel{kernel}, lab}};

@@ -152,7 +152,7 @@ Finding uncoalesced(const Measurement& m, const FindingContext& context) {
     return f;
   }
   f.seen = m.time.median / other->time.median;
-  f.text += phrase(" Contiguous access alone would gain at most {} times.", times_text(f.at_most));
+  f.text += phrase(" Contiguous access alone would make it at most {} times as fast.", times_text(f.at_most));
   f.at_most = 0;
   f.experiment = phrase("tiles read contiguously and kept in shared memory: {}", f.other_kernel);
   return f;
@@ -170,10 +170,9 @@ Finding stored_scores(const Measurement& m, const FindingContext& context) {
   f.seen = m.time.median / other->time.median;
   const double least = figure(m, "compulsory_bytes").value;
   const double scores = least - static_cast<double>(compulsory(Order::flash, m.key.problem).total());
-  f.text = phrase(
-      "S and P are {} of the {} that it must move at least, and DRAM runs at {} % of a plain copy's "
-      "rate",
-      bytes_text(scores), bytes_text(least), figure_text(share));
+  f.text =
+      phrase("S and P make up {} of the minimum of {} that it must move, and DRAM runs at {} % of a plain copy's rate",
+             bytes_text(scores), bytes_text(least), figure_text(share));
   if (const auto softmax = softmax_of(m)) {
     const double us = softmax->length_us();
     f.text += phrase("; {} alone takes {}", softmax->kernel, value_with_unit(us, time_unit(us, us)));

@@ -259,7 +259,7 @@ std::optional<ProfileFigure> heard_clock(const Measurement& m, const Measurement
   const double ratio = *mine / *theirs;
   constexpr double kSame = 0.01;
   line.change.text = std::abs(ratio - 1) < kSame ? tr("same") : fmt::format("{}×", figure_text(ratio));
-  line.change.noise_words = tr("one run each: the noise is unknown");
+  line.change.noise_words = tr("one run each, so the noise is unknown");
   return line;
 }
 

@@ -156,9 +156,9 @@ void tell(LabScene& scene, const LabView& lab, const GpuView& gpu) {
   } else if (built != nullptr) {
     tell_of(scene, lab, *built->row);
   } else if (lab.changed()) {
-    scene.headline = tr("Edited but not built yet: press Ctrl Enter.");
+    scene.headline = tr("Edited but not built yet: press Ctrl+Enter.");
   } else {
-    scene.headline = tr("Edit the source or change an option, then press Ctrl Enter.");
+    scene.headline = tr("Edit the source or change an option, then press Ctrl+Enter.");
     scene.words.emplace_back(
         gpu.looked && gpu.gpus.empty()
             ? phrase("It is built for {}. No GPU to check and time it: {}", lab.arch, sentence(gpu.why_none))

@@ -122,7 +122,7 @@ float draw_actions(const LabScene& scene, const LabView& lab, ImVec2 at, float r
   };
   const bool there = scene.empty.empty();
   std::vector<Action> actions{
-      {tr("Revert"), tr("Restores the original source and options; Ctrl Z in the source undoes step by step"),
+      {tr("Revert"), tr("Restores the original source and options; Ctrl+Z in the source undoes step by step"),
        scene.changed, RevertLab{}},
       {tr("Keep in Bench"), tr("As your own kernel, with its name and hash; sessions contain its source"),
        scene.changed, KeepLab{}},
@@ -136,7 +136,7 @@ float draw_actions(const LabScene& scene, const LabView& lab, ImVec2 at, float r
     ImGui::SetCursorPos(at);
     if (main_button(tr("Build, check, measure"), {main, height}, there && !scene.building))
       commands.push_back(BuildLab{});
-    tooltip(tr("Ctrl Enter: NVRTC in a separate process, then fp64, then timing. Esc cancels."));
+    tooltip(tr("Ctrl+Enter: NVRTC in a separate process, then fp64, then timing. Esc cancels."));
   }
   float x = main + gap, y = 0;
   for (const Action& action : actions) {

@@ -292,7 +292,7 @@ void draw_heads(const LabScene& scene, LabUiState& ui) {
     ImGui::SameLine();
     const bool back = ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     const bool on = ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
-    if (toggle(tr("Next mark"), true, tr("Next line with a compiler message (F8; Shift F8: previous)")) || on || back) {
+    if (toggle(tr("Next mark"), true, tr("Next line with a compiler message (F8; Shift+F8: previous)")) || on || back) {
       ui.difference = false;
       ui.go_to = next_mark(scene, ui.cursor, back ? -1 : 1);
     }

@@ -224,7 +224,7 @@ void draw_search(const SourceScene& scene, std::int32_t shown, SourceUiState& ui
       ImGui::InputTextWithHint("##source_search", wide ? tr("find: Enter for the next") : tr("find"), &ui.search,
                                ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
   if (ui.nothing_found != ui.search) ui.nothing_found.clear();
-  tooltip(ui.nothing_found.empty() ? tr("Ctrl F. Enter or F3: next line with a match; Shift F3: previous.")
+  tooltip(ui.nothing_found.empty() ? tr("Ctrl+F. Enter or F3: next line with a match; Shift+F3: previous.")
                                    : phrase("No line contains '{}'.", ui.nothing_found));
   if (entered) ImGui::SetKeyboardFocusHere(-1);
   const bool back = ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F3, ImGuiInputFlags_RouteGlobal);
@@ -292,8 +292,8 @@ void draw_heads(const SourceScene& scene, std::int32_t shown, SourceUiState& ui,
   if (!scene.hot.empty()) {
     const bool sampled = scene.sampled;
     const bool before = toggle(sampled ? tr("Hotter") : tr("Larger"), true,
-                               sampled ? tr("Line with the next more samples (Shift F8)")
-                                       : tr("Line with the next more instructions (Shift F8)")) ||
+                               sampled ? tr("Line with the next more samples (Shift+F8)")
+                                       : tr("Line with the next more instructions (Shift+F8)")) ||
                         ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     ImGui::SameLine();
     const bool after = toggle(sampled ? tr("Next hot line") : tr("Next largest"), true,

@@ -38,7 +38,7 @@ void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, c
 // What they take without being scrolled, pixels.
 float fragments_height(float width);
 // `kernel`: whose they are. Choices on top, then the tile by its cells, the warp by its lanes, and the banks. What is
-// pointed at is told below the lanes and lit everywhere; Ctrl C copies it.
+// pointed at is told below the lanes and lit everywhere; Ctrl+C copies it.
 void draw_fragments(const Box& in, std::string_view kernel, const FragmentScene& scene, Commands& commands);
 
 // The whole card. `e`: the step that `scene` is of.

@@ -170,7 +170,7 @@ PagesScene pages_scene(const Recording& rec, const StepPlace& at, std::int32_t k
   scene.page = static_cast<std::int32_t>(p.storage.page);
   scene.columns_k = static_cast<std::int32_t>(p.D);
   scene.columns_v = static_cast<std::int32_t>(p.Dv);
-  scene.title = p.Hkv > 1 ? phrase("Memory: a pool of {} pages, key head {}", p.storage.pages, p.kv_head(at.h))
+  scene.title = p.Hkv > 1 ? phrase("Memory: a pool of {} pages, KV head {}", p.storage.pages, p.kv_head(at.h))
                           : phrase("Memory: a pool of {} pages", p.storage.pages);
   scene.pool = Pool(rec, at, scales).take();
   scene.table = lines_of(rec, at);

@@ -45,7 +45,7 @@ Result<std::vector<std::int64_t>> numbers(std::string_view text, std::size_t min
 }
 
 Result<Document> put_heads(Document d, std::string_view text) {
-  const auto n = numbers(text, 2, 3, tr("batch × query heads/key heads, such as 2 × 4/2"));
+  const auto n = numbers(text, 2, 3, tr("batch × query heads/KV heads, such as 2 × 4/2"));
   if (!n) return tl::unexpected(n.error());
   d.problem.B = (*n)[0];
   d.problem.Hq = (*n)[1];

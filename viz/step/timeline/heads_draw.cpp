@@ -117,8 +117,7 @@ void draw_head_picker(const Box& box, const HeadsScene& scene, const Recording& 
       commands.emplace_back(Select{moved});
       commands.emplace_back(GoToEvent{event_of_head(rec, at, picture.b, picture.h)});
     }
-    tooltip(phrase("batch {}, query head {}, key and value head {}: S over the whole run", picture.b, picture.h,
-                   picture.kv));
+    tooltip(phrase("batch {}, query head {}, KV head {}: S over the whole run", picture.b, picture.h, picture.kv));
     ImGui::PopID();
   }
   draw_groups(list, scene, layout);

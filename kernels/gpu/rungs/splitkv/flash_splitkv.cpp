@@ -105,7 +105,7 @@ constexpr ProblemAxis kAxes[] = {
            return std::vector<std::int64_t>{1024, 4096, 16384, 65536};
          }},
     {.name = "G",
-     .title = marked("query heads per key head"),
+     .title = marked("query heads per KV head"),
      .unit = marked("query heads"),
      .of = [](const Problem& p) { return p.Hq / std::max<std::int64_t>(1, p.Hkv); },
      .put =

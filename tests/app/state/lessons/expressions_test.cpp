@@ -92,7 +92,7 @@ TEST(LessonExpressions, RefuseInWordsWhatTheyCannotRead) {
            {std::string(80, '(') + "1", "nested too deeply"},
            {"step", "needs a place"},
            {"step@i0j9.max", "has no step"},
-           {"first_wrong()", "wrong steps cannot be looked for"},
+           {"first_wrong()", "cannot be searched for wrong steps"},
            {"metric(naive, tflops)", "names no session"},
        }) {
     const auto value = evaluate_number(text, scope);

@@ -124,7 +124,8 @@ TEST(Lessons, AFalseOneSaysWhere) {
       {with("\"at\": \"i0j0.weights\"", "\"at\": \"i0j0.weights\", \"look\": [\"S\", \"scores\"]"), "sum", "look",
        "'scores' is not one of Q, K, V, S, m, alpha, P, l, O, chart, traffic, timeline"},
       {with("\"reveal\": \"i0j0.sum\"", "\"reveal\": \"i0j0.max\""), "sum", "reveal", "not after"},
-      {with("\"reveal\": \"i0j0.sum\"", "\"reveal_run\": \"fresh\""), "sum", "reveal_run", "a place of it"},
+      {with("\"reveal\": \"i0j0.sum\"", "\"reveal_run\": \"fresh\""), "sum", "reveal_run",
+       "must give a place in this run"},
       {with("\"reveal\": \"i0j0.sum\"", "\"reveal\": \"i0j0.sum\", \"reveal_run\": \"none\""), "sum", "reveal_run",
        "none"},
       {with("\"at\": \"i0j0.weights\"", "\"at\": \"i0j0.weights\", \"hide\": [\"chart\"]"), "sum", "hide",
@@ -172,13 +173,13 @@ TEST(Lessons, AFalseOneSaysWhere) {
       {dragged("\"from\": 0, \"to\": 2000"), "sum", "within", "no position on the line is close enough"},
       {dragged("\"from\": 1.0143, \"to\": 1.0145"), "sum", "within", "every position on the line is right"},
       {lines(R"x("lines": ["fmaxf(m, s[c])", "no such words"])x"), "choose", "lines", "appears in 0 lines of naive"},
-      {lines(R"x("lines": ["fmaxf(m, s[c])", "for (int"])x"), "choose", "lines", "lines of naive, not in one"},
+      {lines(R"x("lines": ["fmaxf(m, s[c])", "for (int"])x"), "choose", "lines", "lines of naive instead of one"},
       {lines(R"x("lines": ["fmaxf(m, s[c])"])x"), "choose", "lines", "two to nine"},
       {lines(R"x("value": "0", "lines": ["fmaxf(m, s[c])", "x"])x"), "choose", "value", "the most samples"},
       {with("\"pick\", \"options\": [{\"text\": \"yes\", \"true\": \"l[0] > 1\"}, {\"text\": \"no\", \"true\": \"l[0] "
             "<= 1\"}]",
             "\"click\", \"among\": \"lines\", \"lines\": [\"a\", \"b\"]"),
-       "choose", "ask", "needs a figure of the kind lines"},
+       "choose", "ask", "needs a figure of the kind 'lines'"},
   };
   for (const False& f : all) {
     const std::vector<std::string> faults = faults_of(f.text);

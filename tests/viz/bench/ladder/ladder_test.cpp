@@ -109,8 +109,7 @@ TEST(LadderSentences, AReasonPointsTheWayThatItExplains) {
   EXPECT_EQ(told(a, b, "DRAM"), "87.7 GB became 108 GB.");
   EXPECT_EQ(told(b, a, "DRAM"), "108 GB became 87.7 GB.");
   put(b, "l2_hit_pct", 20);
-  EXPECT_EQ(told(a, b, "DRAM"),
-            "87.7 GB became 108 GB: the L2 cache serves 20.0 % of the requests, up or down from 50.0 %.");
+  EXPECT_EQ(told(a, b, "DRAM"), "87.7 GB became 108 GB: the L2 cache serves 20.0 % of the requests instead of 50.0 %.");
 }
 
 // What each sentence stands on: another value is another sentence, none is said to be missing.
@@ -351,7 +350,7 @@ TEST_F(LadderSceneTest, WhatNoRungHasIsSaidOnceAndWhatOneMissesAtItsRung) {
   };
   EXPECT_FALSE(has("tensor"));
   EXPECT_TRUE(has("warps"));
-  EXPECT_NE(s.note.find("Not in any row here: Tensor cores"), std::string::npos) << s.note;
+  EXPECT_NE(s.note.find("No row has figures for: Tensor cores"), std::string::npos) << s.note;
   for (const LadderRung& r : s.rungs) {
     EXPECT_EQ(r.figures.size(), s.columns.size());
     for (const LadderSentence& sentence : r.sentences) EXPECT_NE(sentence.lead, "Tensor cores");
@@ -401,8 +400,9 @@ TEST_F(LadderSceneTest, WhatWasPublishedOfThePresetsTableStandsBesideOursAsRecor
   };
   Measurement wmma = at(rung("flash_wmma", 10000));
   EXPECT_EQ(scene({wmma}).recorded,
-            "Recorded: a public WMMA kernel was published with 0.15 to 0.23 of the speed of torch at such lengths; no "
-            "peer of flash_wmma was timed here.");
+            "Recorded: a public WMMA kernel was published as reaching 0.15 to 0.23 times the speed of torch at such "
+            "lengths; no "
+            "peer for flash_wmma was timed here.");
   const std::string beside = scene({wmma, at(peer("torch-flash", 5000))}).recorded;
   EXPECT_TRUE(beside.ends_with("; flash_wmma here: 0.400 times as fast as FlashAttention-2.")) << beside;
   const BenchScene charts = bench_scene(state, model_of({wmma}), {}, "");

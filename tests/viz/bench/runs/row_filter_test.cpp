@@ -91,7 +91,7 @@ TEST(RowFilter, WhatCannotBeReadIsSaidInWords) {
       {"tflop > 100", "Unknown name 'tflop'; use tflops"},
       {"nothing == 3", "Unknown name 'nothing'"},
       {"d = 64", "use '=='"},
-      {"d == 64 bc == 32", "join with 'and' or 'or'"},
+      {"d == 64 bc == 32", "use 'and' or 'or'"},
       {"d == 64 and", "Expected a name, a number or '(' at character"},
       {"(d == 64", "')' is missing"},
       {"d", "is not a comparison"},
@@ -103,8 +103,8 @@ TEST(RowFilter, WhatCannotBeReadIsSaidInWords) {
       {"kernel + 1 == 3", "'kernel' is a string"},
       {"kernel == cpu_flsh", "Unknown kernel 'cpu_flsh'"},
       {"dtype == f17", "Unknown dtype 'f17'; use one such as f32, f16, bf16"},
-      {"device == \"a CPU", "has no end"},
-      {"d == 6e", "follows nothing"},
+      {"device == \"a CPU", "is not closed"},
+      {"d == 6e", "is not joined to what comes before it"},
       {"d == $", "Expected a name, a number or '(' at character"},
   };
   for (const auto& [filter, words] : wrong) {

@@ -100,7 +100,7 @@ TEST_F(BenchSceneTest, BeforeTheRunItSaysWhatToDoAndWhatItTakes) {
   const auto s = scene(Model{});
   EXPECT_EQ(s.verdict.headline, "Nothing is measured yet: press Run.");
   EXPECT_EQ(strip_headline(s.verdict, false), s.verdict.headline);
-  EXPECT_EQ(strip_headline(s.verdict, true), "Nothing is measured yet: press sweep ... and Run.");
+  EXPECT_EQ(strip_headline(s.verdict, true), "Nothing is measured yet: press sweep ... and then Run.");
   EXPECT_NE(s.verdict.reason.find("estimate words"), std::string::npos);
   state.document.sweep.values.clear();
   EXPECT_EQ(scene(Model{}).verdict.headline, "This sweep cannot run yet.");
@@ -125,7 +125,7 @@ TEST_F(BenchSceneTest, WithoutAGpuItSaysThatAGpuKernelCannotRun) {
   state.document.sweep.kernels = {"flash_simt"};
   EXPECT_EQ(scene(m).verdict.reason.find("no GPU"), std::string::npos);  // nobody has looked
   m.gpu.looked = true;
-  EXPECT_NE(scene(m).verdict.reason.find("No GPU here"), std::string::npos) << scene(m).verdict.reason;
+  EXPECT_NE(scene(m).verdict.reason.find("There is no GPU here"), std::string::npos) << scene(m).verdict.reason;
   m.gpu.gpus.push_back({0, "a GPU", "sm_90a", 1});
   EXPECT_EQ(scene(m).verdict.reason.find("no GPU"), std::string::npos);
 }
@@ -144,7 +144,7 @@ TEST_F(BenchSceneTest, WhatFollowsTheAxisIsSaidUnderItAndInTheHeadline) {
 TEST_F(BenchSceneTest, RowsOfAnotherSweepAreSaidToBe) {
   const Model m = three_kernels();
   state.document.sweep.base.mask.causal = true;
-  EXPECT_NE(scene(m).verdict.reason.find("another sweep"), std::string::npos);
+  EXPECT_NE(scene(m).verdict.reason.find("a different sweep"), std::string::npos);
 }
 
 TEST_F(BenchSceneTest, MeasuredBytesReplaceThePredictionInTheReason) {
@@ -172,7 +172,7 @@ TEST_F(BenchSceneTest, NoLineMixesTwoDevices) {
   rows_of(m)[0].key.device = "another CPU";
   const auto s = scene(m);
   EXPECT_EQ(line_of(time_of(s), "cpu_multicore")->points.size(), 2U);
-  EXPECT_NE(s.table.note.find(" 1 more row belongs to problems or devices not shown."), std::string::npos)
+  EXPECT_NE(s.table.note.find(" 1 more row belongs to a problem or device that is not shown."), std::string::npos)
       << s.table.note;
 }
 

@@ -81,7 +81,7 @@ TEST(PlannedTuned, UntilTheyWereLookedUpForThisSweepNothingIsShownAndNothingIsRe
   sweep.base.dtype = DType::f16;  // another problem: what was kept is not of it
   for (const Measurement& m : planned_rows(sweep, kept)) {
     EXPECT_EQ(m.state, RowState::refused);
-    EXPECT_EQ(m.reason, "looking for the tuned tile");
+    EXPECT_EQ(m.reason, "searching for the tuned tile");
   }
   EXPECT_EQ(why_nothing_runs(sweep, {}, planned_rows(sweep, kept), kept), "");
 }

@@ -190,7 +190,7 @@ TEST(Tiles, TheTableOfTurnsHasOneUnit) {
 TEST(Tiles, WhereOneCannotTellTheHeadlineSaysSo) {
   const State s = state_of("flash_mma");
   const TuneMap scene = tune_map(s, tuned(s, TuneDecision::cannot_tell, tile(64, 64, 128, 3)));
-  EXPECT_NE(scene.headline.find("is kept: can't tell"), std::string::npos) << scene.headline;
+  EXPECT_NE(scene.headline.find("because the times overlap"), std::string::npos) << scene.headline;
   EXPECT_TRUE(cell(scene, 128, 128).chosen);
 }
 
@@ -205,7 +205,7 @@ TEST(Tiles, ASurfaceOfAnotherProblemIsNotShown) {
 
 TEST(Tiles, AKernelWithoutTilesSaysWhatToDo) {
   const TuneMap scene = tune_map(state_of("naive"), {});
-  EXPECT_EQ(scene.empty, "naive has no tile: choose another kernel.");
+  EXPECT_EQ(scene.empty, "naive has no tile; choose another kernel.");
 }
 
 TEST(Tiles, ACellPutsItsNumbersIntoTheSweep) {
