@@ -52,7 +52,7 @@ std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page) {
   std::vector<Chip> chips = page_chips(page);
   if (!scene.empty.empty()) chips.erase(chips.begin(), chips.end() - 1);  // the lab stays
   const auto to_bench = [&] {
-    chips.push_back({tr("Open in Bench"), tr("The same kernel and value next to the others"), !scene.empty.empty(),
+    chips.push_back({tr("Open in Bench"), tr("The same kernel and value, next to the other rows"), !scene.empty.empty(),
                      ChooseWorkspace{Workspace::bench}});
     if (!scene.stand_in.empty()) chips.back().before = TakeSweepOf{scene.stand_in};
   };
@@ -71,14 +71,14 @@ std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page) {
   }
   if (page == ProfilePage::heartbeat) {
     take(RowDetail::heartbeat, tr("Read heartbeat"),
-         tr("Runs it on the GPU and reads its pipes and memories every few microseconds"));
+         tr("Runs the kernel on the GPU and samples the utilization of its pipes and memory every few microseconds"));
   } else {
     take(RowDetail::samples, tr("Sample it"),
-         tr("Runs it on the GPU and samples where its warps wait, by phase and line"));
+         tr("Runs the kernel on the GPU and samples where its warps wait, by phase and line"));
   }
   if (page == ProfilePage::source)
     take(RowDetail::counts, tr("Count it"),
-         tr("Runs it on the GPU and counts for each instruction: executions, bank conflicts, sectors"));
+         tr("Runs the kernel on the GPU and counts executions, bank conflicts and sectors for each instruction"));
   to_bench();
   return chips;
 }
@@ -98,7 +98,7 @@ float draw_offers(const ProfileScene& scene, ImVec2 at, float right, bool draw, 
     if (draw) {
       ImGui::SetCursorPos({x, at.y + s.px(24) * static_cast<float>(lines - 1)});
       const std::string label = fmt::format("{}##sampled_{}", offer.words, offer.id);
-      if (toggle(label.c_str(), true, tr("Shows its rows, with where their warps wait"))) {
+      if (toggle(label.c_str(), true, tr("Shows its rows and where their warps wait"))) {
         commands.push_back(TakeSweepOf{offer.id});
         commands.push_back(ChooseProfilePage{ProfilePage::source});
       }

@@ -14,7 +14,7 @@ std::vector<ChartTab> chart_tabs(std::int32_t row) {
           {StepChart::hindsight, tr("Hindsight"), tr("Hindsight"),
            tr("How far O / ℓ is from the final O after each key tile")},
           {StepChart::passes, tr("Naive and flash"), tr("Naive, flash"),
-           tr("The same element in naive's three passes and flash's single one")},
+           tr("The same element in naive's three passes and flash's single pass")},
           {StepChart::error, tr("Error"), tr("Error"), tr("The difference from fp64, and the first cell that differs")},
           {StepChart::attention, tr("Attention map"), tr("Attention"),
            tr("The live head's weights so far, query by key, and how sharp each row is")},

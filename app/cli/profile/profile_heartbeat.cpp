@@ -65,12 +65,12 @@ std::string beat_words(const Heartbeat& h) {
   }
   if (const auto tail = tail_of(h); tail && tail->share > 0)
     text += phrase(
-        "Tail: in the last {:.1f} us of {}, {:.1f} % of its time, fewer than {:.0f} % of the "
-        "multiprocessors are busy: {:.1f} % of the GPU's time in this launch is idle there.\n",
+        "Tail: in the last {:.1f} us of {}, or {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are "
+        "busy; {:.1f} % of the GPU's time in this launch is lost there.\n",
         h.launches[tail->launch].end_us - tail->from_us, h.launches[tail->launch].kernel, 100 * tail->share, kFullSms,
         100 * tail->empty);
   else if (tail)
-    text += phrase("No tail: {:.0f} % of the multiprocessors or more stay busy until the end of {}.\n", kFullSms,
+    text += phrase("No tail: at least {:.0f} % of the multiprocessors stay busy until the end of {}.\n", kFullSms,
                    h.launches.size() == 1 ? h.launches.front().kernel : tr("each launch"));
   return text;
 }

@@ -246,7 +246,7 @@ Finding tail(const Measurement& m, const FindingContext& context) {
   const double waves = blocks / places, whole = std::ceil(waves);
   if (1 - waves / whole < kTailLost) return f;
   f.at_most = whole / waves;
-  f.text = phrase("{:.0f} blocks on {:.0f} slots are {} waves: the last leaves slots empty.", blocks, places,
+  f.text = phrase("{:.0f} blocks on {:.0f} slots are {} waves: the last wave leaves slots empty.", blocks, places,
                   figure_text(waves));
   f.experiment = tr("a tile that divides the work into whole waves");
   return f;

@@ -432,7 +432,9 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   if (scene.predicted) scene.to_do = tr("Run the sweep in Bench, or open a run there, for times and counters.");
   if (const ListedRun* bundled = profile_stand_in(state, model); bundled != nullptr) {
     scene.stand_in = bundled->run.id;
-    scene.to_do = tr("Nothing is measured here yet: this run is bundled. For your own, run a sweep in Bench.");
+    scene.to_do =
+        tr("Nothing is measured here yet: this run is bundled. To measure your own rows, run a sweep in "
+           "Bench.");
   }
   return scene;
 }

@@ -110,7 +110,7 @@ std::string beat_words(const Heartbeat& h, const std::optional<Pulse>& beat, con
   std::string words = tr("No beat spanning four samples or more was found.");
   if (beat) {
     const BeatRow* row = find_beat_row(beat->id);
-    words = phrase("A beat every {} in {}, {:.0f} of them; clearest: {}, autocorrelation {:.2f}.",
+    words = phrase("A beat every {} in {}, {:.0f} beats in all; clearest in {}, with an autocorrelation of {:.2f}.",
                    us_text(beat->period_us), h.launches[beat->launch].kernel, beat->count,
                    row == nullptr ? beat->id : std::string(tr_of(row->label)), beat->likeness);
   }
@@ -135,8 +135,8 @@ void put_borders(HeartbeatScene& scene, bool key_tile, const HeartbeatScene* bef
                     parts.empty() ? "" : ", ", gpu::name_of(part.phase), us_text((part.to - part.from) * b.period_us),
                     part.fma, part.xu, part.shared);
   scene.words += phrase(
-      " In {} beats from {} to {}, overlaid, {} takes {}: {}. Borders are accurate to {}, one of {} "
-      "steps of a beat; three stretches explain {:.0f} % of the pattern, and the exponentials mark P.",
+      " With {} beats from {} to {} overlaid, {} takes {}: {}. Boundaries are accurate to {}, one of {} steps of a "
+      "beat; three stretches explain {:.0f} % of the pattern, and the exponentials identify P.",
       b.beats, us_text(b.from_us), us_text(b.to_us), key_tile ? tr("a key tile") : tr("a beat"), us_text(b.period_us),
       parts, us_text(b.period_us / static_cast<double>(b.samples_a_beat)), b.samples_a_beat, 100 * b.told);
   constexpr double kMostBeats = 12;  // of which letters can still be read
@@ -148,7 +148,7 @@ void put_borders(HeartbeatScene& scene, bool key_tile, const HeartbeatScene* bef
                           std::min(b.to_us, begins + part.to * b.period_us)};
       if (s.from_us < s.to_us && s.to_us > scene.from_us && s.from_us < scene.to_us) scene.stretches.push_back(s);
     }
-  if (scene.stretches.empty()) scene.words += tr(" There are no letters here: they apply only to those beats.");
+  if (scene.stretches.empty()) scene.words += tr(" No letters are shown here because they apply only to those beats.");
 }
 
 std::string tail_words(const Heartbeat& h) {
@@ -156,11 +156,11 @@ std::string tail_words(const Heartbeat& h) {
   if (!tail) return {};
   const BeatLaunch& launch = h.launches[tail->launch];
   if (tail->share <= 0)
-    return phrase("{:.0f} % of the multiprocessors or more stay busy until the end of {}.", kFullSms,
+    return phrase("At least {:.0f} % of the multiprocessors stay busy until the end of {}.", kFullSms,
                   h.launches.size() == 1 ? launch.kernel : tr("each launch"));
   return phrase(
-      "In the last {} of {}, {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are "
-      "busy: {:.1f} % of the GPU's time in this launch is idle there.",
+      "In the last {} of {}, or {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are busy; {:.1f} % "
+      "of the GPU's time in this launch is lost there.",
       us_text(launch.end_us - tail->from_us), launch.kernel, 100 * tail->share, kFullSms, 100 * tail->empty);
 }
 
@@ -168,15 +168,15 @@ std::string tail_words(const Heartbeat& h) {
 std::string beside_timings(const Measurement& m, const Heartbeat& h) {
   std::string words;
   if (m.time.n > 0)
-    words +=
-        phrase(" Its launches took {}; without reading counters, {}.", us_text(busy_us(h)), us_text(m.time.median));
+    words += phrase(" Its launches took {} with the counters being read, and {} without.", us_text(busy_us(h)),
+                    us_text(m.time.median));
   const auto mhz = mean_of(h, "clock");
   const auto at = find_metric("sm_clock_mhz");
   const bool known = at && *at < m.figures.size() && m.figures[*at].available();
   if (mhz && known)
     words += phrase(
-        " SM clock {:.0f} MHz by its cycles: {:.1f} % of the {:.0f} MHz that NVML read between the timed "
-        "launches.",
+        " By its cycles, the SM clock ran at {:.0f} MHz, or {:.1f} % of the {:.0f} MHz that NVML read between the "
+        "timed launches.",
         *mhz, 100 * *mhz / m.figures[*at].value, m.figures[*at].value);
   else if (mhz)
     words += phrase(" SM clock {:.0f} MHz.", *mhz);
@@ -186,8 +186,9 @@ std::string beside_timings(const Measurement& m, const Heartbeat& h) {
 std::string notes_of(const Measurement& m, const Heartbeat& h) {
   const std::string interval = h.in_cycles ? phrase("{} cycles of the system clock", h.interval)
                                            : us_text(static_cast<double>(h.interval) * 1e-3);
-  const std::string run = h.tries == 1 ? std::string(tr("one warmed-up run"))
-                                       : phrase("one warmed-up run, try {}: earlier ones lost samples", h.tries);
+  const std::string run = h.tries == 1
+                              ? std::string(tr("one warmed-up run"))
+                              : phrase("one warmed-up run, attempt {}: earlier attempts lost samples", h.tries);
   return phrase("{} samples of {}, one every {}, {} L2; {}.{}", h.samples.size(), run, interval, name_of(m.key.l2),
                 h.method, beside_timings(m, h));
 }
@@ -219,7 +220,7 @@ void put_other(HeartbeatScene& scene, const Measurement* against) {
   scene.other_marks = marks_of(*scene.beside);
   const double length = scene.beside->length_us();
   if (length > scene.own->length_us())
-    scene.notes = phrase("{} takes {}: its means cover all of it, its curves only the part that fits this axis.",
+    scene.notes = phrase("{} takes {}: its means cover all of it, and its curves only the part that fits this axis.",
                          scene.other, us_text(length));
 }
 
@@ -254,7 +255,9 @@ HeartbeatScene heartbeat_scene(const Measurement& row, const Measurement* agains
     else if (!row.no_heartbeat.empty())
       scene.empty = phrase("Not available: {}", sentence(row.no_heartbeat));
     else
-      scene.empty = tr("This row has no heartbeat yet: what its pipes and memories did over the course of one run.");
+      scene.empty =
+          tr("This row has no heartbeat yet. A heartbeat shows the utilization of its pipes and memory "
+             "during one run.");
     return scene;
   }
   scene.there = true;

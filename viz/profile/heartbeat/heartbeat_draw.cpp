@@ -316,7 +316,7 @@ void draw_head(ImDrawList* list, const HeartbeatScene& scene, const Box& line, b
     const float width = text_width(Face::text, 12, tr("Whole run")) + s.px(12);
     right -= width;
     ImGui::SetCursorScreenPos({right, line.min.y});
-    if (toggle(tr("Whole run"), true, tr("Shows all of it again, as does a double click in the chart")))
+    if (toggle(tr("Whole run"), true, tr("Shows the whole run again, as does a double click in the chart")))
       commands.push_back(ChooseBeatSpan{});
     right -= s.px(8);
   }

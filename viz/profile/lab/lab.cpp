@@ -72,7 +72,8 @@ std::string verdict_words(const Measurement& m) {
   if (!m.verdict) return {};
   const Verdict& v = *m.verdict;
   if (outcome_of(v) != Outcome::pass) return sentence(v.reason);
-  return phrase("Correct: the largest error is {:.2g}, allowed {:.2g}, in {}.", v.error(), v.allowed(), v.sample);
+  return phrase("Correct: the largest error is {:.2g}, and {:.2g} is allowed, in {}.", v.error(), v.allowed(),
+                v.sample);
 }
 
 // How the edit stands to the original, and whether that is more than the noise.
@@ -84,7 +85,7 @@ std::string ratio_words(const Measurement& now, const Measurement* before) {
   if (!apart) return phrase("As fast as the original: {}, within the noise.", both);
   const double ratio = b.median / a.median;
   constexpr double kAlike = 0.01;  // the two are measured a moment apart, and clocks drift
-  if (std::abs(ratio - 1) < kAlike) return phrase("As fast as the original within 1 %: {}.", both);
+  if (std::abs(ratio - 1) < kAlike) return phrase("As fast as the original to within 1 %: {}.", both);
   return ratio >= 1 ? phrase("{} times as fast as the original: {}.", times_text(ratio), both)
                     : phrase("It takes {} times as long as the original: {}.", times_text(1 / ratio), both);
 }

@@ -67,7 +67,7 @@ void draw_options(const LabScene& scene, const LabView& lab, LabUiState& ui, Com
   }
   changed |= number_field(tr("Registers"), "##lab_registers", tr("the compiler's"), ui.max_registers);
   tooltip(
-      tr("-maxrregcount: limit for registers per thread, 16 to 255; empty or 0: the compiler's choice. "
+      tr("-maxrregcount: limit on registers per thread, 16 to 255. If it is empty or 0, the compiler chooses. "
          "__launch_bounds__ in the source takes precedence. Part of the kernel's hash."));
   change.options = ui.options;
   change.build.max_registers = ui.max_registers;
@@ -92,8 +92,8 @@ void draw_panel(const LabScene& scene, const LabView& lab, LabUiState& ui, ImVec
       dim_text(tr("Figures appear after the first build."));
     } else if (lab.before != nullptr && lab.built() != nullptr) {
       dim_text(
-          tr("Compared with the original: a filled triangle is better, a hollow one worse; dim is within the "
-             "noise."));
+          tr("Compared with the original: a filled triangle means better, a hollow one worse, and a dim one within "
+             "the noise."));
     }
     ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
     if (ImGui::BeginChild("lab_figures", {0, 0})) draw_figure_groups(scene.groups);
@@ -122,11 +122,11 @@ float draw_actions(const LabScene& scene, const LabView& lab, ImVec2 at, float r
   };
   const bool there = scene.empty.empty();
   std::vector<Action> actions{
-      {tr("Revert"), tr("Restores the original source and options; Ctrl+Z in the source undoes step by step"),
+      {tr("Revert"), tr("Restores the original source and options; Ctrl+Z in the source undoes one edit at a time"),
        scene.changed, RevertLab{}},
       {tr("Keep in Bench"), tr("As your own kernel, with its name and hash; sessions contain its source"),
        scene.changed, KeepLab{}},
-      {tr("Save as .cu"), tr("A file that opens as exactly this kernel"), there, SaveLab{}}};
+      {tr("Save as .cu"), tr("Saves a file that opens as exactly this kernel"), there, SaveLab{}}};
   if (lab.draft) {
     actions.push_back({tr("Restore draft"), tr("What you typed here before"), true, AnswerDraft{true}});
     actions.push_back({tr("Discard"), tr("Deletes the draft; the original stays"), true, AnswerDraft{false}});

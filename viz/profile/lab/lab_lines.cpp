@@ -48,7 +48,7 @@ ProfileFigure phase_figure(gpu::CodePhase phase, const std::map<gpu::CodePhase, 
   f.text = share_text(of(now)) + " %";
   f.tip = phrase(
       "{}.\n"
-      "Share of the samples of all warps, one each time the hardware looked. It is relative to the "
+      "Share of the samples of all warps, one for each time the hardware looked. It is relative to the "
       "total time above.",
       gpu::words_of(phase));
   if (before.empty()) return f;
@@ -58,7 +58,7 @@ ProfileFigure phase_figure(gpu::CodePhase phase, const std::map<gpu::CodePhase, 
     f.change.text = tr("same");
   else
     f.change.text = fmt::format("{}{:.1f}", points < 0 ? "−" : "+", std::abs(points));
-  f.change.noise_words = tr("points of the share; samples have no interval");
+  f.change.noise_words = tr("percentage points; samples have no confidence interval");
   return f;
 }
 
@@ -102,7 +102,7 @@ LabLines lab_lines(const LabView& lab, std::span<const PairRow> rows) {
     lines.by_line.emplace(row.line[1], std::move(line));
   }
   lines.heading = tr("% of warp time");
-  lines.tip = of_edit ? phrase("Samples of {}, by line; one each time the hardware looked at a warp.", built->name)
+  lines.tip = of_edit ? phrase("Samples of {} by line, one for each time the hardware looked at a warp.", built->name)
                       : tr("Samples of the original, at its lines that are unchanged.");
   return lines;
 }

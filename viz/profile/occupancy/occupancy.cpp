@@ -124,11 +124,11 @@ std::string why_none(const Measurement& m) {
     return tr("Occupancy applies to GPUs: how many warps an SM holds. This kernel runs on the CPU.");
   if (m.state != RowState::done) return fmt::format("{}: {}", name_of(m.state), m.reason);
   const Figure& registers = figure(m, "registers_count");
-  if (!registers.available()) return phrase("No figures from the compiler: {}", tr_of(registers.reason));
+  if (!registers.available()) return phrase("The compiler gave no figures: {}", tr_of(registers.reason));
   if (m.launches.size() != 1)
     return phrase(
-        "{} has {} launches, each with its own occupancy; a figure on the left is from the launch with "
-        "the most, or least, as its tooltip says.",
+        "{} has {} launches, each with its own occupancy; each figure on the left is from the launch with the highest "
+        "or lowest value, as its tooltip says.",
         m.key.kernel, m.launches.size());
   return {};
 }
@@ -177,7 +177,7 @@ std::vector<std::string> launch_lines(const Measurement& m) {
 std::string register_line(const Measurement& m) {
   const auto row = find_kernel(m.key.kernel);
   const std::string then = row ? gpu::register_words(**row, m.key.problem, m.key.options) : std::string();
-  return then.empty() ? then : phrase("Registers are handed over after the start: {} (setmaxnreg).", then);
+  return then.empty() ? then : phrase("Registers are redistributed after the start: {} (setmaxnreg).", then);
 }
 
 }  // namespace

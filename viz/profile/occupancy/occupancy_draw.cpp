@@ -33,9 +33,9 @@ void draw_bar(const OccupancyScene& o, float width) {
     list->AddLine({x, bar.min.y - s.px(3)}, {x, bar.max.y + s.px(3)}, colour(s.theme, Token::text), s.px(2));
   }
   ImGui::InvisibleButton("occupancy_bar", {width, bar.height() + s.px(2)});
-  tooltip(phrase(
-      "Filled: {:.3g} % is possible. {}", o.theoretical,
-      o.achieved ? phrase("Line: {} was achieved, as measured.", o.achieved_text) : "Achieved: " + o.achieved_text));
+  tooltip(phrase("Filled: {:.3g} % is possible. {}", o.theoretical,
+                 o.achieved ? phrase("The line marks the measured (achieved) occupancy, {}.", o.achieved_text)
+                            : "Achieved: " + o.achieved_text));
 }
 
 struct Scale {

@@ -150,9 +150,10 @@ void put_other(const Measurement& other, double us, MosaicScene& scene) {
                       time_text(other.time.median * share_of(phase.counts.all, all.all)), time_text(other.time.median));
     scene.parts.push_back(std::move(part));
   }
-  scene.other_words = fmt::format(
-      "{}, {}. {}", other.key.kernel, time_text(other.time.median),
-      longer <= 1 ? tr("On the scale above.") : phrase("{:.3g} times as long: all of it, on its own scale.", longer));
+  scene.other_words =
+      fmt::format("{}, {}. {}", other.key.kernel, time_text(other.time.median),
+                  longer <= 1 ? tr("On the scale above.")
+                              : phrase("{:.3g} times as long, so it is drawn whole, on its own scale.", longer));
 }
 
 std::string notes_of(const KernelSamples& s, const SampleCounts& all) {
@@ -167,7 +168,7 @@ std::string notes_of(const KernelSamples& s, const SampleCounts& all) {
 std::string rule_of(const SampleCounts& all) {
   std::string words = tr("A sample is attributed to the instruction that waits, not to the one that made it wait.");
   if (all.of.at(static_cast<std::size_t>(WarpState::barrier)) > 0)
-    words += tr(" A wait for other warps counts in the phase of its barrier.");
+    words += tr(" Waiting for other warps counts towards the phase of the barrier.");
   return words;
 }
 

@@ -116,14 +116,14 @@ void draw_phases(const SourceScene& scene, const MosaicScene& mosaic, const Phas
   const bool counts = scene.counted && !ui.hide_counts;
   if (begin_card("profile_phases", size)) {
     heading(counts ? tr("What each phase did") : tr("Instructions by phase"));
-    tooltip(counts
-                ? tr("Counted at each instruction, in one run. Click for its line with the most instructions.")
-                : tr("As they appear in the machine code, however often they run. Click for the line with the most."));
+    tooltip(counts ? tr("Counted at each instruction, in one run. Click for its line with the most instructions.")
+                   : tr("As they appear in the machine code, no matter how often they run. Click for the line with the "
+                        "most instructions."));
     ImGui::SameLine();
     draw_phase_button(place.shown, place.to_step, commands);
     if (scene.phases.empty() || (!counts && scene.instructions == 0)) {
       dim_text(scene.why_no_sass.empty() ? scene.empty
-                                         : tr("They are counted in the machine code, which is missing here."));
+                                         : tr("Instructions are counted in the machine code, which is missing here."));
     } else {
       ImGui::PushStyleColor(ImGuiCol_ChildBg, 0U);
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));

@@ -65,14 +65,14 @@ std::string peak_words(const Roofline& r, const RoofDot& dot, const Measurement&
           "measured.",
           busy);
     case RunsOn::perhaps_tensor:
-      return phrase("The tensor-core peak in {} was not measured with it.", name_of(m.key.problem.dtype));
+      return phrase("The tensor-core peak in {} was not measured in the same session.", name_of(m.key.problem.dtype));
     case RunsOn::multiply_add:
       break;
   }
   if (r.peak_tflops <= 0) return tr("The arithmetic peak was not measured.");
   const double share = 100 * dot.tflops / r.peak_tflops;
   if (share > 100)
-    return phrase("{} % of the fp32 multiply-add peak: impossible on the fp32 pipes, so the work runs elsewhere.",
+    return phrase("{} % of the fp32 multiply-add peak: impossible on the fp32 pipes, so the work is done elsewhere.",
                   figure_text(share));
   return phrase("{} of the fp32 multiply-add peak.", percent_text(share));
 }
@@ -81,12 +81,12 @@ std::string bytes_words(const Roofline& r, const RoofDot& dot) {
   if (r.copy_gb_per_s <= 0) return tr("The copy rate was not measured.");
   if (!dot.measured && !dot.predicted)
     return tr("Neither its DRAM bytes nor the minimum bytes are known: it has no mark.");
-  if (!dot.measured) return tr("Its DRAM bytes were not counted: the hollow mark is at the minimum bytes.");
+  if (!dot.measured) return tr("Its DRAM bytes were not counted, so the hollow mark is at the minimum bytes.");
   const double allowed = *dot.measured * r.copy_gb_per_s * 1e-3;
   const double share = 100 * dot.tflops / allowed;
   constexpr double kFarOff = 10;  // %: below it the copy rate is no limit worth a number
   if (share < kFarOff)
-    return phrase("DRAM is not the limit: its bytes take {} of the time at the copy rate.", percent_text(share));
+    return phrase("DRAM is not the limit: at the copy rate, its bytes take {} of the time.", percent_text(share));
   return phrase("Its bytes at the copy rate would allow {}; it reaches {} of that.",
                 value_with_unit(allowed, rate_unit(allowed)), percent_text(share));
 }
@@ -209,8 +209,7 @@ std::string level_words(const Roofline& r, double tflops) {
   constexpr double kNear = 0.4;  // of a roof: below it there is more than twice as much left
   return fmt::format(
       "{}. {} {}.", words,
-      tflops < kNear * roof ? tr("None is near; the nearest of these roofs is") : tr("The nearest of these roofs is"),
-      name);
+      tflops < kNear * roof ? tr("No roof is near; the nearest one is") : tr("The nearest of these roofs is"), name);
 }
 
 void fit(Roofline& r) {

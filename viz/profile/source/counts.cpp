@@ -46,7 +46,7 @@ std::string beyond_ideal(const KernelCounts& counts, const CounterSums& sums, De
 std::string words_of(const KernelCounts& counts, const CounterSums& sums, std::uint64_t all) {
   if (!sums.any()) return {};
   const std::uint64_t executed = sums[InstructionCounter::executed];
-  std::string words = phrase("Executed {} times by warps in one run, {:.3g} % of all", in_groups(executed),
+  std::string words = phrase("Executed {} times by warps in one run, {:.3g} % of all executions", in_groups(executed),
                              all == 0 ? 0 : 100 * static_cast<double>(executed) / static_cast<double>(all));
   if (const auto threads = threads_per_instruction(counts, sums))
     words += phrase("; {:.3g} of 32 threads active", *threads);
@@ -85,7 +85,7 @@ std::optional<CountColumn> column_after(std::optional<CountColumn> by) {
 CountHead head_of(const KernelCounts& counts, CountColumn column) {
   switch (column) {
     case CountColumn::executed:
-      return {"executed", phrase("How many times a warp executed its instructions in one run, exactly.\n"
+      return {"executed", phrase("The exact number of times that warps executed its instructions in one run.\n"
                                  "CUPTI: {}{}",
                                  metric(counts, InstructionCounter::executed),
                                  (counts.has(InstructionCounter::executed) ? "" : not_here(counts)))};

@@ -221,7 +221,7 @@ void draw_search(const SourceScene& scene, std::int32_t shown, SourceUiState& ui
   const bool wide = ImGui::GetContentRegionAvail().x >= s.px(140);
   if (ImGui::Shortcut(ImGuiMod_Ctrl | ImGuiKey_F, ImGuiInputFlags_RouteGlobal)) ImGui::SetKeyboardFocusHere();
   const bool entered =
-      ImGui::InputTextWithHint("##source_search", wide ? tr("find: Enter for the next") : tr("find"), &ui.search,
+      ImGui::InputTextWithHint("##source_search", wide ? tr("find (Enter: next match)") : tr("find"), &ui.search,
                                ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
   if (ui.nothing_found != ui.search) ui.nothing_found.clear();
   tooltip(ui.nothing_found.empty() ? tr("Ctrl+F. Enter or F3: next line with a match; Shift+F3: previous.")
@@ -242,7 +242,7 @@ void draw_search(const SourceScene& scene, std::int32_t shown, SourceUiState& ui
 void draw_counts_toggle(const SourceScene& scene, SourceUiState& ui) {
   if (!scene.counted && scene.why_no_counts.empty()) return;
   ImGui::BeginDisabled(!scene.counted);
-  const std::string help = scene.counted ? tr("What the chip counted at each line's instructions, in one run")
+  const std::string help = scene.counted ? tr("What the chip counted at the instructions of each line in one run")
                                          : phrase("Not available: {}", scene.why_no_counts);
   if (toggle(tr("Counts"), scene.counted && !ui.hide_counts, help.c_str())) ui.hide_counts = !ui.hide_counts;
   ImGui::EndDisabled();
@@ -271,9 +271,9 @@ void draw_count_heads(const SourceScene& scene, const Gutter& g, SourceUiState& 
     if (ImGui::IsItemHovered()) list->AddRectFilled(box.min, box.max, colour(s.theme, Token::field));
     tooltip(head.tip + (g.columns.one_by_one
                             ? tr("\n"
-                                 "Click for the next of executed, conflicts and sectors+; F8 follows it.")
+                                 "Click to cycle through executed, conflicts and sectors+; F8 follows the count shown.")
                             : tr("\n"
-                                 "Click to make F8 follow it.")));
+                                 "Click to make F8 follow this count.")));
     draw_text_in(list, box, Align::right, on ? Face::bold : Face::text, 11,
                  colour(s.theme, on ? Token::text : Token::dim), head.text);
   }
@@ -292,13 +292,13 @@ void draw_heads(const SourceScene& scene, std::int32_t shown, SourceUiState& ui,
   if (!scene.hot.empty()) {
     const bool sampled = scene.sampled;
     const bool before = toggle(sampled ? tr("Hotter") : tr("Larger"), true,
-                               sampled ? tr("Line with the next more samples (Shift+F8)")
-                                       : tr("Line with the next more instructions (Shift+F8)")) ||
+                               sampled ? tr("Line with the next-higher sample count (Shift+F8)")
+                                       : tr("Line with the next-higher instruction count (Shift+F8)")) ||
                         ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     ImGui::SameLine();
     const bool after = toggle(sampled ? tr("Next hot line") : tr("Next largest"), true,
-                              sampled ? tr("Line with the next fewer samples (F8)")
-                                      : tr("Line with the next fewer instructions (F8)")) ||
+                              sampled ? tr("Line with the next-lower sample count (F8)")
+                                      : tr("Line with the next-lower instruction count (F8)")) ||
                        ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     ImGui::SameLine();
     const std::optional<CountColumn> by = scene.counted ? ui.by : std::nullopt;

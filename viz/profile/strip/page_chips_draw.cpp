@@ -14,9 +14,9 @@ std::vector<Chip> page_chips(ProfilePage shown) {
     return Chip{label, help, shown == of, ChooseProfilePage{of}, true, false};
   };
   return {page(tr("Figures"), tr("Roofs, occupancy, bytes and pipes"), ProfilePage::figures),
-          page(tr("Source"), tr("The kernel's source and what became of each line and phase; needs no GPU"),
+          page(tr("Source"), tr("The kernel's source and the machine code of each line and phase; needs no GPU"),
                ProfilePage::source),
-          page(tr("Heartbeat"), tr("Pipes and memories of the GPU over the course of one run"), ProfilePage::heartbeat),
+          page(tr("Heartbeat"), tr("Utilization of the GPU's pipes and memory during one run"), ProfilePage::heartbeat),
           page(tr("Timeline"), tr("Who waits for whom within one recorded launch"), ProfilePage::timeline),
           page(tr("Lab"), tr("Edit the kernel's source and see the effect"), ProfilePage::lab)};
 }

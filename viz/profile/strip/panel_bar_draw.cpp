@@ -88,7 +88,9 @@ void against_menu(const ProfileScene& scene, const MenuWidths& menus, bool wide,
     against_items(scene, commands);
     ImGui::EndCombo();
   }
-  tooltip(tr("Reference for changes: a filled triangle is better, a hollow one worse; dim is within the noise."));
+  tooltip(
+      tr("Reference for changes: a filled triangle means better, a hollow one worse, and a dim one within the "
+         "noise."));
 }
 
 const ProfileFigure* figure_of(const ProfileScene& scene, std::string_view id) {

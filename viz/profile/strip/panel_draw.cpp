@@ -149,7 +149,7 @@ bool draw_fold(float width) {
                tr("Quartiles and interval"));
   const ImVec2 tip{at.x + text_width(Face::text, 12, tr("Quartiles and interval")) + s.px(10), at.y + s.px(kRow) / 2};
   draw_arrow(list, tip, s.px(4), open ? Arrow::down : Arrow::right, ink);
-  tooltip(tr("The middle half of the repeats, and the median with 95 % confidence"));
+  tooltip(tr("The middle half of the repeats, and the median with its 95 % interval"));
   return open;
 }
 
@@ -170,7 +170,7 @@ void draw_changes_legend(const ProfileScene& scene) {
   // Where a menu names it, this need not.
   if (scene.against_choices.size() < 2) dim_text(against_words(scene) + ".");
   if (!scene.not_alike.empty()) dim_text(scene.not_alike);
-  dim_text(tr("A filled triangle is better, a hollow one worse; dim is within the noise."));
+  dim_text(tr("A filled triangle means better, a hollow one worse, and a dim one within the noise."));
 }
 
 void draw_figure_groups(const std::vector<ProfileGroup>& groups) {

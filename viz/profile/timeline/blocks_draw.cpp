@@ -97,7 +97,7 @@ void draw_bands(const PipelineScene& scene) {
   draw_text_in(list, {at, {at.x + room.x, at.y + s.px(kHead)}}, Align::left, Face::bold, 13,
                colour(s.theme, Token::text), tr("All blocks"));
   const float left = at.x + text_width(Face::bold, 13, tr("All blocks")) + s.px(12);
-  const std::string words = tr("One line per SM, sorted by its end. Gaps mark new query tiles.");
+  const std::string words = tr("One line per SM, sorted by end time. Gaps mark new query tiles.");
   draw_text_in(list, {{left, at.y}, {at.x + room.x, at.y + s.px(kHead)}}, Align::left, Face::text, 12,
                colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, at.x + room.x - left));
   draw_paragraph(list, {at.x, at.y + s.px(kHead)}, room.x, 12, {{scene.tail, Face::text, Token::text, 0, false}},

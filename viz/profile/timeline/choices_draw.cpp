@@ -59,7 +59,7 @@ void draw_below(const PipelineScene& scene, const Box& line, float left, float w
       if (c.may_be_beside && menu_item(c, c.beside)) commands.push_back(CompareTimeline{c.id});
     ImGui::EndCombo();
   }
-  tooltip(tr("A second recording of this problem on the same axis, from the same product on"));
+  tooltip(tr("A second recording of this problem on the same axis, aligned at the same product"));
 }
 
 }  // namespace

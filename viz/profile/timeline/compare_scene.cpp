@@ -73,12 +73,13 @@ std::string comparison_words(const PipelineScene& a, const PipelineScene& b) {
   if (from > 0 && to > 0) {
     const double gain = 1 - to / from;
     words = std::fabs(gain) < kLeastGain ? phrase("Without the recorder both take {:.1f} µs.", from)
-            : gain > 0
-                ? phrase("Without the recorder: {:.1f} µs above, {:.1f} µs below, {} less.", from, to, gain_text(gain))
-                : phrase("Without the recorder: {:.1f} µs above, {:.1f} µs below, {} more.", from, to, gain_text(gain));
+            : gain > 0 ? phrase("Without the recorder, the launch takes {:.1f} µs above and {:.1f} µs below, {} less.",
+                                from, to, gain_text(gain))
+                       : phrase("Without the recorder, the launch takes {:.1f} µs above and {:.1f} µs below, {} more.",
+                                from, to, gain_text(gain));
   }
   words += (words.empty() ? "" : " ") +
-           phrase("A key tile takes {:.0f} ns above, {:.0f} ns below.", time_of_tile(a), time_of_tile(b));
+           phrase("A key tile takes {:.0f} ns above and {:.0f} ns below.", time_of_tile(a), time_of_tile(b));
   if (const std::string what = changes(a, b); !what.empty())
     words += " " + phrase("Of that, for a consumer: {}.", what);
   return words;
@@ -96,7 +97,8 @@ std::string derived_words(const std::string& change, std::optional<double> then,
   const auto told = [](double x) {
     return std::fabs(x) < kLeastGain ? tr("nothing") : x > 0 ? gain_text(x) : phrase("{} lost", gain_text(x));
   };
-  return phrase("Derived from this recording: {} would bring {}; measured: {}.", change, told(gain), told(measured));
+  return phrase("Derived from this recording, {} would gain {}; measured, it gains {}.", change, told(gain),
+                told(measured));
 }
 
 }  // namespace

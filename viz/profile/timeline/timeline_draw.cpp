@@ -178,10 +178,10 @@ void draw_head(ImDrawList* list, const PipelineScene& scene, const Box& line, Co
   };
   if (button(tr("Path"), scene.path_wanted,
              scene.path_wanted && !scene.with_path
-                 ? tr("The path that decides is drawn where fewer of its stretches are in sight")
+                 ? tr("Zoom in to see the path that decides: too many of its stretches are in sight")
                  : tr("The path that decides how long the block takes")))
     commands.push_back(ShowTimePath{!scene.path_wanted});
-  if (!scene.whole && button(tr("Whole block"), false, tr("Shows all of it; a double click does as well")))
+  if (!scene.whole && button(tr("Whole block"), false, tr("Shows the whole block, as does a double click")))
     commands.push_back(whole_block(scene));
   if (scene.whole && button(tr("Some tiles"), false, tr("Shows some key tiles in the middle of the block")))
     commands.push_back(ChooseTimeSpan{});

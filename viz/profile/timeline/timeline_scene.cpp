@@ -48,7 +48,7 @@ class Scene {
     add_choices();
     s_.empty = why_no_picture(t_);
     const std::vector<std::int32_t> detailed = detailed_blocks(t_);
-    if (s_.empty.empty() && detailed.empty()) s_.empty = tr("No block of it was recorded event by event.");
+    if (s_.empty.empty() && detailed.empty()) s_.empty = tr("None of its blocks was recorded event by event.");
     if (!s_.empty.empty()) return std::move(s_);
     auto p = pipeline_of(t_, detailed.front());
     if (!p) {
@@ -89,10 +89,11 @@ class Scene {
     s_.ns_a_clock = ns_a_unit(t_, p_.block);
     s_.tile_clocks = time_of_tile();
     std::string notes = t_.plain_us > 0 ? phrase("Recorded / plain: {:.3f}. ", price_of(t_))
-                                        : tr("What recording costs was not measured. ");
-    notes += phrase("Clocks of one SM are exact; those of two agree within {:.0f} ns. ", residual_ns(t_));
+                                        : tr("The cost of recording was not measured. ");
     notes +=
-        t_.buffer == EventBuffer::shared ? tr("Events lay in shared memory.") : tr("Events went to global memory.");
+        phrase("Clocks within one SM are exact; clocks of different SMs agree to within {:.0f} ns. ", residual_ns(t_));
+    notes += t_.buffer == EventBuffer::shared ? tr("Events were kept in shared memory.")
+                                              : tr("Events were written to global memory.");
     s_.notes = std::move(notes);
   }
 
@@ -177,7 +178,7 @@ class Scene {
           stretch.look = StretchLook::flight;
           stretch.ink = of_o ? Ink(TensorColour::o) : Ink(TensorColour::s);
           stretch.tile = x.tile;
-          stretch.what = phrase("{} of {}, key tile {}: in flight at most so long, from commit to return",
+          stretch.what = phrase("{} of {}, key tile {}: in flight at most this long, from commit to return",
                                 of_o ? "P V" : "Q K^T", lane_words(t_, x.lane), x.tile);
           if (stretch.to > stretch.from) row.stretches.push_back(std::move(stretch));
         }
@@ -211,7 +212,7 @@ class Scene {
         row.stretches.push_back({rel(from), rel(to), look, ink, name, use.tile, top, bottom, std::move(what)});
     };
     add(use.asked, use.landed, StretchLook::flight, 0, 1,
-        phrase("{} of key tile {}: on its way at most so long, from its asking to its first reader", name, use.tile));
+        phrase("{} of key tile {}: in flight at most this long, from its request to its first reader", name, use.tile));
     add(use.landed, use.freed, StretchLook::landed, 0, 1, phrase("{} of key tile {}: landed", name, use.tile));
     const auto all = static_cast<float>(use.readers.size());
     for (std::size_t n = 0; n < use.readers.size(); ++n) {
@@ -355,7 +356,7 @@ class Scene {
     if (s_.shares.empty()) {
       s_.headline = tr("Who did what when.");
       s_.words =
-          phrase("The block takes {}. Its lanes do not say who waited for whom, so nothing is told of what decides.",
+          phrase("The block takes {}. Its lanes do not say who waited for whom, so it is unknown what sets the pace.",
                  duration_text(s_, s_.length));
       return;
     }
@@ -371,8 +372,8 @@ class Scene {
                                    : phrase("The path that decides how long the block takes ({}) is {} and {} {}.",
                                             length, part, most[1]->value, most[1]->words));
     const double waits = static_cast<double>(waits_for_keys()) / static_cast<double>(p_.length());
-    said.push_back(phrase("Its last consumer waits {} of the time for K and V.", percent(waits)));
-    said.push_back(phrase("At the end {} of all SM time is idle.", percent(idle_at_end(s_))));
+    said.push_back(phrase("Its last consumer spends {} of the time waiting for K and V.", percent(waits)));
+    said.push_back(phrase("At the end, {} of all SM time is idle.", percent(idle_at_end(s_))));
     said.push_back(what_if_words(t_, p_, timelines_));
     said.push_back(slots_words(t_, timelines_));
     std::erase(said, "");
@@ -382,7 +383,7 @@ class Scene {
   // First of all that is said: the page speaks of another kernel.
   std::string of_another_kernel() const {
     if (kernel_.empty() || kernel_ == t_.kernel) return {};
-    return phrase("No launch of {} was recorded: this one is of {}.", kernel_, t_.kernel);
+    return phrase("No launch of {} was recorded; this recording is of {}.", kernel_, t_.kernel);
   }
 
   const Timeline& t_;

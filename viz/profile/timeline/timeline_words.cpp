@@ -50,7 +50,7 @@ std::string pace_headline(std::vector<PathPart> parts) {
     case PathOf::copy_q:
       return tr("Copies set the pace: the ring runs dry.");
     case PathOf::hand_over:
-      return tr("Handing over sets the pace.");
+      return tr("Handing over work sets the pace.");
   }
   return {};
 }
@@ -64,10 +64,10 @@ std::string tail_words(const PipelineScene& scene) {
   // SMs that end in the last half of the tail keep the launch going alone.
   const double middle = (first + last) / 2;
   const auto late = std::ranges::count_if(ends, [&](const auto& e) { return e.first > middle; });
-  return phrase("SM {} ends first, at {:.1f} µs, SM {} last, at {:.1f} µs: a tail of {:.1f} µs. ", first_sm,
+  return phrase("SM {} ends first, at {:.1f} µs, and SM {} last, at {:.1f} µs: a tail of {:.1f} µs. ", first_sm,
                 first * kUsOfNs, last_sm, last * kUsOfNs, (last - first) * kUsOfNs) +
-         plural(static_cast<std::size_t>(late), "{0} SM of {1} works into its second half.",
-                "{0} SMs of {1} work into its second half.", ends.size());
+         plural(static_cast<std::size_t>(late), "{0} of {1} SMs is still working in the second half of the tail.",
+                "{0} of {1} SMs are still working in the second half of the tail.", ends.size());
 }
 
 double idle_at_end(const PipelineScene& scene) {

@@ -37,8 +37,8 @@ GpuBarDifference entry_of(const State& state, const PhaseDifference& d, const Cp
   out.value = difference_text(d.difference);
   const bool column = slot_row(d.slot).columns == SlotColumns::one;
   const std::string where = column ? phrase("row {}", d.row) : phrase("row {}, column {}", d.row, d.col);
-  out.help = phrase("{} at step {}, {}: {} here, {} on the CPU; the largest of {} differences.", d.letter, d.event + 1,
-                    where, significant_text(d.gpu, 9), significant_text(d.cpu, 9), d.compared);
+  out.help = phrase("{} at step {}, {}: {} here and {} on the CPU, the largest of {} differences.", d.letter,
+                    d.event + 1, where, significant_text(d.gpu, 9), significant_text(d.cpu, 9), d.compared);
   const bool measured = d.letter == "m" || d.letter == "α" || d.letter == "P" || d.letter == "ℓ" || d.letter == "O";
   if (comparison.m_may_stay && measured) {
     out.help +=

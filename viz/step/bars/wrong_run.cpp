@@ -51,7 +51,7 @@ void keep_back(const State& state, bool answer_hidden, WrongRunScene& scene) {
     scene.verdict = tr("Its verdict, its patch and the search for the first wrong step are hidden until you answer.");
     return;
   }
-  scene.about = phrase("Based on {}: one place is changed, or none. Which step breaks its rule first?", of);
+  scene.about = phrase("Based on {}, with one change or none. Which step breaks its rule first?", of);
   scene.verdict = tr("Its name, verdict and patch are hidden until you reveal them.");
   scene.reveal = tr("Reveal");
 }
@@ -109,7 +109,7 @@ WrongRunScene wrong_run_scene(const State& state, const Model& model, bool answe
   }
   if (!wrong) {
     scene.verdict = phrase("Verdict: {}.{}", name_of(outcome_of(*exam.verdict)),
-                           piece != nullptr ? tr(" It does not show with these numbers.") : "");
+                           piece != nullptr ? tr(" The bug does not show with these numbers.") : "");
     return scene;
   }
   scene.verdict = phrase("Verdict: wrong. {}.", exam.verdict->reason);

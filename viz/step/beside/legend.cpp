@@ -8,7 +8,7 @@ namespace attn {
 
 std::vector<LegendEntry> cell_legend(bool gradients) {
   return {{LegendMark::empty, tr("not computed yet"), tr("to come")},
-          {LegendMark::dropped, tr("was on chip, but no longer"), tr("gone")},
+          {LegendMark::dropped, tr("was on chip, but no longer is"), tr("gone")},
           {LegendMark::masked, tr("masked, never used"), tr("masked")},
           {LegendMark::made, tr("made in this step"), tr("made")},
           gradients ? LegendEntry{LegendMark::gradient, tr("gradient, in its tensor's colour"), tr("gradient")}

@@ -110,8 +110,7 @@ void draw_cell_legend(const Box& box, const LegendScale& scale, bool gradients) 
   const Spacing& space = narrow && wide(&LegendEntry::narrow, kUsual) > box.width() ? kTight : kUsual;
   float x = draw_scale(list, line, scale, space) + s.px(space.gap + 8);
   std::string all = phrase(
-      "How to read a cell. The bar: {} from its smallest to its largest value over the run{} The "
-      "others:",
+      "How to read a cell. The bar shows {} from its smallest to its largest value over the run{} The other marks:",
       scale.letter, (scale.diverges ? tr(", neutral at 0.") : "."));
   for (const LegendEntry& e : entries) all += " " + e.words + ";";
   all.back() = '.';

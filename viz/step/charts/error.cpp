@@ -143,7 +143,7 @@ std::string cell_words(const ErrorScan& scan, std::int32_t row, std::int32_t col
       what = tr("not finite, unlike fp64");
       break;
     case ErrorLook::undefined:
-      what = tr("infinite inputs reach it: no fp64 value");
+      what = tr("infinite inputs reach it, so there is no fp64 value");
       break;
   }
   return fmt::format("O {},{}: {}", row, col, what);
@@ -176,8 +176,8 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
     TextRuns bound{word(
         sums == DType::f32
             ? phrase("No difference in any step exceeds what rounding in fp32{} can cause", narrow)
-            : phrase("Sums kept in {}; yet no difference exceeds the worst that rounding in fp32{} could cause with "
-                     "such scores",
+            : phrase("Sums are kept in {}, yet no difference exceeds the worst that rounding in fp32{} could cause "
+                     "with such scores",
                      name_of(sums), narrow))};
     if (scan.allowed > 0) {
       bound.insert(bound.end(), {word(tr(": for ")), letter("O", TensorColour::o), word(" "), figure(scan.allowed)});

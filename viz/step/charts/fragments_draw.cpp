@@ -206,9 +206,9 @@ void draw_maps(ImDrawList* list, const Layout& l, const FragmentScene& scene, co
   y += (stacked ? 2 : 1) * (head + cell * rows + s.px(8));
   draw_paragraph(
       list, {l.maps.min.x, y}, l.maps.width(), 12,
-      {word(phrase("A cell is a chunk of 16 bytes{}. Lit: what is requested at one moment along with the lit "
+      {word(phrase("A cell is a chunk of 16 bytes{}. Lit: everything that is requested at the same moment as the lit "
                    "element.",
-                   chunk >= s.px(kNumberWide) ? tr(", its number the first of the four banks it lies in") : ""))},
+                   chunk >= s.px(kNumberWide) ? tr(", numbered by the first of its four banks") : ""))},
       4);
 }
 
@@ -238,7 +238,7 @@ float draw_choices(const Box& in, std::string_view kernel, const FragmentScene& 
   }
   const float end = ImGui::GetItemRectMax().y;
   ImGui::SameLine(0, s.px(20));
-  constexpr std::string_view kOpaque = marked("Those of flash_wmma are opaque: WMMA does not expose them.");
+  constexpr std::string_view kOpaque = marked("The fragments of flash_wmma are opaque: WMMA does not expose them.");
   const std::string opaque = fitted_text(Face::text, 12, tr_of(kOpaque), in.max.x - ImGui::GetCursorScreenPos().x);
   ImGui::TextDisabled("%s", opaque.c_str());
   ImGui::PopFont();

@@ -105,8 +105,8 @@ class PagesDrawing {
     if (ImGui::InvisibleButton(id.c_str(), {box.width(), box.height()}, ImGuiButtonFlags_EnableNav) && entry.event)
       commands_.emplace_back(GoToEvent{*entry.event});
     if (ImGui::IsItemHovered() || ImGui::IsItemFocused()) lit_ = entry.page;
-    tooltip(phrase("Keys {} to {} of batch {} are in page {}. Click to go to where they are loaded.", entry.first_key,
-                   entry.last_key, line.b, entry.page));
+    tooltip(phrase("Keys {} to {} of batch {} are in page {}. Click to go to the step that loads them.",
+                   entry.first_key, entry.last_key, line.b, entry.page));
   }
 
   // A line from each gathered entry up to its page.

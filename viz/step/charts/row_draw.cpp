@@ -296,7 +296,7 @@ void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, f
   for (const RowChartKey& key : scene.keys) shares = shares || key.share > 0;
   if (shares)
     line({{"%", Face::mono, Token::dim, 0, false},
-          word(scene.final_weights ? tr("  its share of the row") : tr("  its share, if the row ended here"))});
+          word(scene.final_weights ? tr("  share of the row") : tr("  share, if the row ended here"))});
   if (ghosts) {
     draw_dashed(list, {{box.min.x, y + s.px(2)}, {box.min.x + s.px(10), y + s.px(12)}}, colour_of(p), 2);
     line(woven(phrase("before × {}", place(0)), {letter("α", alpha)}));

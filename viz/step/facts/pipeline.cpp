@@ -47,7 +47,7 @@ std::vector<LaneStateRow> lane_state_rows() {
           {n.wait_q, kNoNode, marked("waits for {}"), "Q", TensorColour::q, SpanLook::wait},
           {Phase::load_q, kNoNode, marked("has {}"), "Q", TensorColour::q, SpanLook::wait},
           {n.wait_k, 0, marked("waits for {}"), "K", TensorColour::k, SpanLook::wait},
-          {n.wait_turn, 1, marked("has {}, waits for its turn"), "K", Token::dim, SpanLook::wait},
+          {n.wait_turn, 1, marked("has {} and waits for its turn"), "K", Token::dim, SpanLook::wait},
           {n.issue_s, 2, marked("hands over {}"), "S", TensorColour::s, SpanLook::work},
           {n.wait_s, 3, marked("waits for {}"), "S", TensorColour::s, SpanLook::wait},
           {Phase::scores, 3, marked("has {}"), "S", TensorColour::m, SpanLook::work},

@@ -36,7 +36,7 @@ constexpr Phrase kRowsCaption[] = {kQ, say(marked(" stays on chip"))};
 constexpr Phrase kOutputCaption[] = {kAlpha, kO, say(" + "), kP, kV};
 constexpr std::array kColumns = online_columns(captioned(kColumnQ, kRowsCaption), captioned(kColumnO, kOutputCaption));
 
-constexpr Phrase kHindsight[] = {say(marked("Only hindsight shows: how far ")),
+constexpr Phrase kHindsight[] = {say(marked("Only hindsight shows how far ")),
                                  kO,
                                  say(" / "),
                                  kL,
@@ -49,9 +49,11 @@ TextRuns traffic_words(const TrafficFacts& f) {
   if (f.above_naive) return low_tile_words(f);
   const std::string said =
       f.query_tiles > 1
-          ? phrase("naive writes and reads {} and {}; flash never does, it reads {}, {} for each of {} query tiles.",
-                   place(0), place(1), place(2), place(3), f.query_tiles)
-          : phrase("naive writes and reads {} and {}; flash never does, it reads {}, {} once.", place(0), place(1),
+          ? phrase(
+                "naive writes and reads {} and {}. flash never does; it reads {} and {} once for each of {} query "
+                "tiles.",
+                place(0), place(1), place(2), place(3), f.query_tiles)
+          : phrase("naive writes and reads {} and {}. flash never does; it reads {} and {} once.", place(0), place(1),
                    place(2), place(3));
   return woven(said, {letter("S", s), letter("P", p), letter("K", k), letter("V", v)});
 }

@@ -53,7 +53,7 @@ constexpr Phrase kRowsCaption[] = {kQ, say(marked(" again"))};
 constexpr Phrase kOutputCaption[] = {say("("), sign("αℓ", TensorColour::l), kO, say(" + "), kP, kV, say(") / "), kL};
 constexpr std::array kColumns = online_columns(captioned(kColumnQ, kRowsCaption), captioned(kColumnO, kOutputCaption));
 
-constexpr Phrase kHindsight[] = {say(marked("Only hindsight shows: how far ")),
+constexpr Phrase kHindsight[] = {say(marked("Only hindsight shows how far ")),
                                  kO,
                                  say(marked(", divided by ")),
                                  kL,
@@ -64,7 +64,8 @@ constexpr Phrase kHindsight[] = {say(marked("Only hindsight shows: how far ")),
 TextRuns traffic_words(const TrafficFacts& f) {
   using enum TensorColour;
   if (f.above_naive) return low_tile_words(f);
-  return woven(phrase("FlashAttention-1 stores no {} and no {}, but reads and writes {}, {}, {} at every iteration.",
+  return woven(phrase("FlashAttention-1 stores neither {} nor {}, but reads and writes {}, {} and {} at every "
+                      "iteration.",
                       place(0), place(1), place(2), place(3), place(4)),
                {letter("S", s), letter("P", p), letter("O", o), letter("m", m), letter("ℓ", l)});
 }

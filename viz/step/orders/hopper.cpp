@@ -80,7 +80,7 @@ std::vector<PhaseLook> phase_looks() {
 
 TextRuns traffic_words(const TrafficFacts& f) {
   using enum TensorColour;
-  return woven(phrase("Both consumers read {} and {} from the same slot: each tile comes once for {} query tiles.",
+  return woven(phrase("Both consumers read {} and {} from the same slot: each tile is loaded once for {} query tiles.",
                       place(0), place(1), f.query_tiles),
                {letter("K", k), letter("V", v)});
 }

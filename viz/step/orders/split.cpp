@@ -182,8 +182,8 @@ TextRuns traffic_words(const TrafficFacts& f) {
         std::min<std::int64_t>(rec.options.br, rec.problem.Lq - std::int64_t{e.id.i} * rec.options.br);
     way += event_traffic(rec.order, rec.problem, e.id.phase, e.pass, e.id.i, rows, 0, 0).total();
   }
-  return woven(phrase("What the split adds: each part writes {}, {} and {}, and the merge reads them back: {} B. And "
-                      "each part reads {}.",
+  return woven(phrase("The split adds traffic: each part writes {}, {} and {}, and the merge reads them back, {} B in "
+                      "all. And each part reads {}.",
                       place(0), place(1), place(2), place(3), place(4)),
                {letter("m", TensorColour::m), letter("ℓ", TensorColour::l), letter("O", TensorColour::o),
                 number(std::to_string(way)), letter("Q", TensorColour::q)});
@@ -193,8 +193,8 @@ TextRuns traffic_words(const TrafficFacts& f) {
 TextRuns ring_traffic_words(const TrafficFacts& f) {
   const RingBytes sent = ring_bytes(f.run.problem, f.run.options);
   return woven(
-      phrase("Over the links: each rank sends {} B of {} and {} per turn, all ranks {} B. Here stands what they "
-             "read and write at home.",
+      phrase("Over the links, each rank sends {} B of {} and {} per turn, and all ranks together send {} B. Shown "
+             "here is what they read and write in their own memory.",
              place(0), place(1), place(2), place(3)),
       {number(std::to_string(sent.largest_share)), letter("K", TensorColour::k), letter("V", TensorColour::v),
        number(std::to_string(sent.total))});

@@ -114,7 +114,7 @@ constexpr LetterWords kLetters[] = {{"S", TensorColour::s, marked("scores, query
                                     {"ℓ", TensorColour::l, marked("sum of the exponentials")},
                                     {"O", TensorColour::o, marked("output")}};
 constexpr Phrase kHindsight[] = {
-    say(marked("Only hindsight shows: how far the sum over the keys so far is from the final ")), kO,
+    say(marked("Only hindsight shows how far the sum over the keys so far is from the final ")), kO,
     say(marked(". Weights are final here, so the gap is what later keys still add."))};
 
 }  // namespace

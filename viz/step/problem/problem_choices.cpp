@@ -265,7 +265,7 @@ std::vector<ProblemChoice> pipeline_choices(const Document& d) {
         c.options.br = least(c.problem.Lq, kConsumers);
         c.options.bc = std::max(c.options.bc, least(c.problem.Lk, kKeyTiles));
       })};
-  out[1].help = tr("Two consumers and a producer, in the order in which a recorded block of flash_hopper went");
+  out[1].help = tr("Two consumers and a producer, in the order recorded for a block of flash_hopper");
   return out;
 }
 

@@ -137,10 +137,10 @@ Result<Document> put(Document d, ProblemField field, std::string_view text) {
     case ProblemField::heads:
       return put_heads(std::move(d), text);
     case ProblemField::length:
-      return put_pair(std::move(d), text, tr("a length, or query × key length, such as 9 × 8"), &Problem::Lq,
+      return put_pair(std::move(d), text, tr("a length, or query length × key length, such as 9 × 8"), &Problem::Lq,
                       &Problem::Lk);
     case ProblemField::dim:
-      return put_pair(std::move(d), text, tr("a head dim, or that of keys × that of values"), &Problem::D,
+      return put_pair(std::move(d), text, tr("a head dim, or key dim × value dim, such as 4 × 2"), &Problem::D,
                       &Problem::Dv);
     case ProblemField::tile:
       return put_tile(std::move(d), text);

@@ -123,11 +123,10 @@ void answer_pointer(const Place& p, const RingRankRow& row, const RingGrid& grid
   const std::string where = keys            ? phrase("row {}, key {}", query, row.keys[static_cast<std::size_t>(c)])
                             : grid.cols > 1 ? phrase("row {}, column {}", query, c)
                                             : phrase("row {}", query);
-  const std::string what = at.look == CellLook::value    ? significant_text(static_cast<double>(at.value), kCellDigits)
-                           : at.look == CellLook::masked ? std::string(tr("masked"))
-                           : at.look == CellLook::dropped
-                               ? std::string(tr("computed and used; it is on chip no longer"))
-                               : std::string(tr("not computed yet"));
+  const std::string what = at.look == CellLook::value     ? significant_text(static_cast<double>(at.value), kCellDigits)
+                           : at.look == CellLook::masked  ? std::string(tr("masked"))
+                           : at.look == CellLook::dropped ? std::string(tr("computed and used; no longer on chip"))
+                                                          : std::string(tr("not computed yet"));
   show_tooltip(fmt::format("{}, {}: {}", letter, where, what));
   if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
   Selection selection = p.panel.state.document.selection;

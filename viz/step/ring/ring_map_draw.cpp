@@ -136,8 +136,8 @@ float draw_work(const Map& m, const RingWork& work, bool zigzag, const Box& box,
 std::string verdict_words(const RingScene& scene) {
   const std::int64_t here = scene.dealt.most(), there = scene.otherwise.most();
   const char* other = scene.ring.zigzag ? tr("in order") : tr("by zigzag");
-  if (here == there) return phrase("Dealt {}, the last rank would be done just as soon.", other);
-  return phrase("The last rank is done after {} pairs; dealt {}, after {}.", here, other, there);
+  if (here == there) return phrase("If dealt {}, the last rank would finish just as soon.", other);
+  return phrase("The last rank finishes after {} pairs; if dealt {}, it would finish after {}.", here, other, there);
 }
 
 }  // namespace
@@ -169,7 +169,7 @@ void draw_ring_map(const RingPanel& panel, const Box& box) {
   };
   if (!scene.map_words.empty()) say(scene.map_words, Face::text, Token::text, 1);
   y += s.px(6);
-  say(tr("Work of a rank, in pairs of tiles"), Face::bold, Token::text, 1);
+  say(tr("Work per rank, in pairs of tiles"), Face::bold, Token::text, 1);
   const float words = s.px(70), room = box.max.y - words - y;
   const std::int64_t longest = std::max(scene.dealt.most(), scene.otherwise.most());
   const RingWork &zigzag = scene.ring.zigzag ? scene.dealt : scene.otherwise,

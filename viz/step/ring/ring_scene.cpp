@@ -344,8 +344,9 @@ class Builder {
       least = std::min(least, turns[static_cast<std::size_t>(scene_.turn)]);
       most = std::max(most, turns[static_cast<std::size_t>(scene_.turn)]);
     }
-    scene_.map_words = least == most ? phrase("Turn {}: {} pairs of tiles for each rank", scene_.turn, most)
-                                     : phrase("Turn {}: {} to {} pairs of tiles a rank", scene_.turn, least, most);
+    scene_.map_words = least == most
+                           ? phrase("Turn {}: {} pairs of tiles for each rank", scene_.turn, most)
+                           : phrase("Turn {}: {} to {} pairs of tiles for each rank", scene_.turn, least, most);
   }
 
   const Recording& rec_;

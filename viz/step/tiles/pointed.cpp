@@ -293,14 +293,14 @@ void add_lead(PointedScene& out, PointedBy by) {
       out.lead = out.short_lead = tr("Pinned: ");
       break;
     case PointedBy::score:
-      out.lead = tr("Followed, the row's largest score of this tile: ");
+      out.lead = tr("Followed: the row's largest score in this tile: ");
       out.short_lead = tr("Followed: ");
       break;
     case PointedBy::step:
       out.lead = out.short_lead = tr("Followed: ");
       break;
     case PointedBy::output:
-      out.lead = tr("Followed, the row's output: ");
+      out.lead = tr("Followed: the row's output: ");
       out.short_lead = tr("Followed: ");
       break;
   }
@@ -325,7 +325,7 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   if (cell == nullptr || tile == nullptr) return b.out;
   // The cell that is followed for want of a largest score.
   if (pointed.by == PointedBy::score && cell->look != CellLook::value) b.out.lead = tr("Followed: ");
-  if (pointed.by == PointedBy::score && std::isnan(cell->value)) b.out.lead = tr("Followed, a score that is NaN: ");
+  if (pointed.by == PointedBy::score && std::isnan(cell->value)) b.out.lead = tr("Followed: a score that is NaN: ");
   b.cell.slot = tile->slot;
   const Ink ink = tile->hue;
   const std::string index =
@@ -340,7 +340,9 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
     return b.out;
   }
   if (cell->look == CellLook::flight) {
-    b.out.words = {word(tr("In flight: hardware makes or brings it, and nobody can read a number of it yet."))};
+    b.out.words = {
+        word(tr("In flight: the hardware is computing or loading this tile, so its numbers cannot be read "
+                "yet."))};
     return std::move(b.out);
   }
   if (cell->look == CellLook::dropped) {

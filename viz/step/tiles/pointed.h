@@ -34,7 +34,7 @@ struct Pointed {
 };
 
 struct PointedScene {
-  std::string lead, short_lead;  // "Pinned: ", "Followed, the row's largest score: "; short where there is no room
+  std::string lead, short_lead;  // "Pinned: ", "Followed: the row's largest score: "; short where there is no room
   TextRuns title;                // "S 0,3 = q0·k3 / √2 = 15.203"
   std::string left_letter, right_letter;
   Ink left_ink, right_ink;

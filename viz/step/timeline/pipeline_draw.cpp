@@ -156,7 +156,7 @@ void draw_loop(const Box& in, const Loop& loop, const char* id, bool by_lane, Co
     if (ImGui::InvisibleButton(fmt::format("##{}_{}", id, n).c_str(), {places[n].width(), places[n].height()},
                                ImGuiButtonFlags_EnableNav))
       commands.push_back(GoToEvent{*loop.nodes[n].next});
-    tooltip(tr("Go to the next step of this state"));
+    tooltip(tr("Go to the next step in this state"));
   }
   draw_tokens(list, loop, places, by_lane);
 }

@@ -74,7 +74,7 @@ SentenceScene sentence_scene(const Recording& rec, const StepPlace& at, bool toy
   scene.row = at.row;
   scene.query = row_word(rec, at.b, at.row);
   if (rec.labels.rows.empty() || rec.labels.columns.empty()) {
-    scene.too_many = tr("Only one side has words: arcs need words at the rows and columns.");
+    scene.too_many = tr("Only one side has words: arcs need words on both rows and columns.");
     return scene;
   }
   if (p.Lk > kMostArcWords) {
@@ -93,8 +93,10 @@ SentenceScene sentence_scene(const Recording& rec, const StepPlace& at, bool toy
     scene.words.back().look = look_of(rec, at, scene, key);
   }
   scene.note =
-      woven(toy ? phrase("A closed-form toy: nothing was trained. Thickness is {} so far; together 100 %.", place(0))
-                : phrase("Thickness is {} so far; together 100 %.", place(0)),
+      woven(toy ? phrase("A closed-form toy: nothing was trained. Thickness shows {} so far; together, the arcs make "
+                         "up 100 %.",
+                         place(0))
+                : phrase("Thickness shows {} so far; together, the arcs make up 100 %.", place(0)),
             {letter("P / ℓ", TensorColour::p)});
   return scene;
 }

@@ -156,7 +156,8 @@ bool draw_transport(const Box& box, const State& state, const TimelineScene& sce
   step_row(t, narrow);
   if (narrow) {
     more = t.next(28);
-    const bool pressed = button(t, "##timeline_more", more, true, tr("Steps of m, bookmarks, speed, the whole run"));
+    const bool pressed =
+        button(t, "##timeline_more", more, true, tr("Changes of m, bookmarks, speed and the whole run"));
     for (const float x : {-6.0F, 0.0F, 6.0F})
       t.list->AddCircleFilled({more.centre().x + s.px(x), more.centre().y}, s.px(1.75F), t.ink(true));
     return pressed;

@@ -70,12 +70,12 @@ TEST(HeartbeatScene, SaysTheBeatTheBlocksAndTheTailThatItsFiguresHold) {
   EXPECT_TRUE(has(scene.words, "A beat every 20")) << scene.words;
   EXPECT_TRUE(has(scene.words, "instructions issued")) << scene.words;
   EXPECT_TRUE(has(scene.words, "0.1 waves")) << scene.words;
-  EXPECT_TRUE(has(scene.words, "In the last 10.0 µs of flash_simt, 3.1 % of its time")) << scene.words;
-  EXPECT_TRUE(has(scene.words, "are busy: 1.6 % of the GPU's time in this launch is idle there.")) << scene.words;
+  EXPECT_TRUE(has(scene.words, "In the last 10.0 µs of flash_simt, or 3.1 % of its time")) << scene.words;
+  EXPECT_TRUE(has(scene.words, "are busy; 1.6 % of the GPU's time in this launch is lost there.")) << scene.words;
   for (BeatCounter& c : h.counters)
     if (c.id == "sms") c.values.assign(h.samples.size(), 100);
   EXPECT_TRUE(
-      has(scene_of(row(h)).words, "90 % of the multiprocessors or more stay busy until the end of flash_simt."));
+      has(scene_of(row(h)).words, "At least 90 % of the multiprocessors stay busy until the end of flash_simt."));
   for (BeatCounter& c : h.counters)
     if (c.id == "sms") c = {"sms", "", "not there", {}};
   EXPECT_FALSE(has(scene_of(row(h)).words, "multiprocessors")) << "without figures nothing is said";
@@ -117,15 +117,16 @@ TEST(HeartbeatScene, SaysHowItWasTakenAndHowThatComparesWithTheTimings) {
   profile_test::put(m, "sm_clock_mhz", 1755);
   const std::string notes = scene_of(m).notes;
   EXPECT_TRUE(has(notes, "52 samples of one warmed-up run, one every 2.00 µs, cold L2")) << notes;
-  EXPECT_TRUE(has(notes, "Its launches took 100 µs; without reading counters, 96.0 µs.")) << notes;
-  EXPECT_TRUE(
-      has(notes, "SM clock 1700 MHz by its cycles: 96.9 % of the 1755 MHz that NVML read between the timed launches."))
+  EXPECT_TRUE(has(notes, "Its launches took 100 µs with the counters being read, and 96.0 µs without.")) << notes;
+  EXPECT_TRUE(has(notes,
+                  "By its cycles, the SM clock ran at 1700 MHz, or 96.9 % of the 1755 MHz that NVML read between the "
+                  "timed launches."))
       << notes;
   Heartbeat h = made_beats();
   h.tries = 2;
   h.in_cycles = true;
   const std::string second = scene_of(row(h)).notes;
-  EXPECT_TRUE(has(second, "try 2")) << second;
+  EXPECT_TRUE(has(second, "attempt 2")) << second;
   EXPECT_TRUE(has(second, "one every 2000 cycles of the system clock")) << second;
 }
 

@@ -27,9 +27,10 @@ TEST(ProfileOccupancy, SaysWhoHasHowManyRegistersOnceTheyAreMoved) {
   Measurement m = h100_row("flash_hopper", 1);
   m.key.problem.dtype = DType::f16;
   m.key.options = {.br = 192, .bc = 128, .threads = 512, .stages = 4};
-  EXPECT_EQ(occupancy_scene(m, "sm_90a", 132).registers,
-            "Registers are handed over after the start: 384 threads compute with 160 registers each, 128 copy with 32 "
-            "(setmaxnreg).");
+  EXPECT_EQ(
+      occupancy_scene(m, "sm_90a", 132).registers,
+      "Registers are redistributed after the start: 384 threads compute with 160 registers each, 128 copy with 32 "
+      "(setmaxnreg).");
   EXPECT_EQ(occupancy_scene(h100_row("flash_simt", 1), "sm_90a", 132).registers, "");
 }
 

@@ -157,7 +157,7 @@ TEST(ProfileRoofline, EachLevelHasItsOwnBytesAndItsOwnRoof) {
   EXPECT_NE(roofline(rows, "flash_simt").level_words.find("The nearest of these roofs is the multiply-adds."),
             std::string::npos);
   m.peaks.peak_gflops = 200000;
-  EXPECT_NE(roofline(rows, "flash_simt").level_words.find("None is near; the nearest of these roofs is shared memory."),
+  EXPECT_NE(roofline(rows, "flash_simt").level_words.find("No roof is near; the nearest one is shared memory."),
             std::string::npos);
 }
 
@@ -222,7 +222,8 @@ TEST(ProfileRoofline, APeerOf16BitsIsSetAgainstTheTensorPeakOfItsOwnType) {
   ours.peaks.tensor_gflops = 0;
   r = roofline(rows, "torch-cudnn");
   EXPECT_EQ(r.top_tflops, 0) << "multiply-adds are no roof of tensor cores";
-  EXPECT_NE(r.words.find("The tensor-core peak in f16 was not measured with it."), std::string::npos) << r.words;
+  EXPECT_NE(r.words.find("The tensor-core peak in f16 was not measured in the same session."), std::string::npos)
+      << r.words;
   EXPECT_EQ(r.words.find("multiply-add"), std::string::npos) << r.words;
   EXPECT_NE(r.note.find("No roof of the tensor cores in f16: not measured in this session."), std::string::npos);
   // Another type's peak is not its own.

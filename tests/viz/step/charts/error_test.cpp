@@ -134,11 +134,10 @@ TEST(ErrorMap, WhereNothingDiffersItSaysWhatRoundingMayDoAndWhich) {
     return words;
   };
   const std::string bound = ": for O " + significant_text(scan.allowed, 3) + ".";
-  EXPECT_NE(
-      words_of(*rec).find(
-          "Sums kept in f16; yet no difference exceeds the worst that rounding in fp32 could cause with such scores" +
-          bound),
-      std::string::npos)
+  EXPECT_NE(words_of(*rec).find("Sums are kept in f16, yet no difference exceeds the worst that rounding in fp32 could "
+                                "cause with such scores" +
+                                bound),
+            std::string::npos)
       << words_of(*rec);
   Recording narrow = *rec;
   narrow.options.accumulate = DType::f32;
