@@ -52,7 +52,7 @@ Result<int> open_window(const WindowArguments& a, const Stopper& stopper) {
 Command add_window(Parser program) {
   auto a = std::make_shared<WindowArguments>();
   program.add_option("FILE", a->file, tr("Session or recording (.attn), or your own kernel (.cu), to open"));
-  program.add_option("--state", a->state, tr("State string from Copy state: reopens exactly that view"))
+  program.add_option("--state", a->state, tr("State string from Copy state; reopens exactly that view"))
       ->type_name("STRING");
   program.add_option("--theme", a->theme, tr("Theme for this run: dark or light"))->type_name("NAME");
   program.add_option("--scale", a->scale, tr("Scale for this run: 1 to 3"))->type_name("X");

@@ -262,7 +262,7 @@ Result<std::vector<Message>> RingProcesses::gather(const RingLimits& limits) {
 }
 
 Result<RingRun> RingProcesses::go(Outputs& out, const RingLimits& limits) {
-  if (children_.empty()) return fail(ErrorKind::failed, tr("The ring has ended: start another one."));
+  if (children_.empty()) return fail(ErrorKind::failed, tr("The ring has ended; start another one."));
   for (std::size_t n = 0; n < children_.size(); ++n) {
     if (auto sent = send(n, {{"do", "go"}}, {}, limits); !sent) return tl::unexpected(sent.error());
   }

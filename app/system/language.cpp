@@ -22,7 +22,7 @@ constexpr std::uint64_t kMaxBytes = 16 << 20;
 Result<Catalogue> read_catalogue(const std::string& language) {
   const bool pseudo = language == kPseudoLanguage;
   if (language.find_first_of("/.") != std::string::npos)
-    return bad_input(phrase("ATTNSCOPE_LANGUAGE: unknown language '{}'; de, for example, exists.", language));
+    return bad_input(phrase("ATTNSCOPE_LANGUAGE: unknown language '{}'; use de, for example.", language));
   const auto file = find_asset(fmt::format("texts/{}.json", pseudo ? "en" : language));
   if (!file) return tl::unexpected(file.error());
   const auto bytes = read_file(*file, kMaxBytes);

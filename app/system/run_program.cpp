@@ -252,7 +252,7 @@ Result<void> FedProgram::feed(std::span<const std::byte> bytes, const std::stop_
       bytes = bytes.subspan(static_cast<std::size_t>(n));
     } else if (!*goes_on || (errno != EAGAIN && errno != EINTR)) {
       if (auto end = finish(stop); !end) return end;
-      return fail(ErrorKind::failed, phrase("{} ended before it had read all", impl_->name));
+      return fail(ErrorKind::failed, phrase("{} ended before it had read all of its input", impl_->name));
     }
   }
   return ok();

@@ -34,7 +34,7 @@ class Renderer {
  public:
   static Result<std::unique_ptr<Renderer>> create() {
     if (!ImGui_ImplOpenGL3_Init("#version 330")) {
-      return fail(ErrorKind::cannot_run, tr("Cannot start the renderer: this OpenGL lacks version 3.3."));
+      return fail(ErrorKind::cannot_run, tr("Cannot start the renderer: it needs OpenGL 3.3, which is missing here."));
     }
     return std::unique_ptr<Renderer>(new Renderer);
   }

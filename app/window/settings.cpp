@@ -98,8 +98,8 @@ LoadedSettings defaults(std::string said, bool may_save) {
 // What a newer program wrote is its own: nothing of it is read, and nothing is written over it.
 LoadedSettings newer(std::int64_t version) {
   return defaults(
-      phrase("The settings file has version {}, but this program supports {}. It is left as it is: this run "
-             "uses defaults and does not save changes.",
+      phrase("The settings file has version {}, but this program supports {}. The file is left as it is; this run "
+             "uses default settings and does not save changes.",
              version, kSettingsVersion),
       false);
 }
@@ -229,12 +229,13 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
   std::filesystem::rename(file, bad, error);
   if (error)
     return defaults(phrase("{} Using default settings, and leaving the file as it is.", parsed.error().message), false);
-  return defaults(phrase("{} It was kept as {}; using default settings.", parsed.error().message, bad.string()), true);
+  return defaults(phrase("{} The file was kept as {}; using default settings.", parsed.error().message, bad.string()),
+                  true);
 }
 
 Result<void> save_settings(const std::filesystem::path& file, const Settings& s) {
   if (file.empty()) {
-    return fail(ErrorKind::io, tr("Settings are not saved: neither XDG_CONFIG_HOME nor HOME names a folder for them."));
+    return fail(ErrorKind::io, tr("Settings are not saved: neither XDG_CONFIG_HOME nor HOME is set."));
   }
   std::error_code error;
   std::filesystem::create_directories(file.parent_path(), error);

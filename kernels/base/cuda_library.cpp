@@ -65,9 +65,10 @@ Result<Library> open_cuda_library(const std::vector<std::string>& names, std::st
   std::vector<std::string> looked;
   looked.reserve(folders.size());
   for (const fs::path& folder : folders) looked.push_back(folder.string());
-  return fail(ErrorKind::cannot_run, phrase("{} was not found{} where the loader looks{}. {}", fmt::join(names, " or "),
-                                            looked.empty() ? "" : phrase(" in {} or", fmt::join(looked, ", ")),
-                                            refused.empty() ? "" : fmt::format(" ({})", refused), mend));
+  return fail(ErrorKind::cannot_run,
+              phrase("{} was not found{} in the loader's search path{}. {}", fmt::join(names, " or "),
+                     looked.empty() ? "" : phrase(" in {} or", fmt::join(looked, ", ")),
+                     refused.empty() ? "" : fmt::format(" ({})", refused), mend));
 }
 
 std::vector<fs::path> cuda_include_folders() {

@@ -60,7 +60,10 @@ class Temporary {
 
 // `reading`: what would do is another than for a file that is to be written.
 const char* advice(int error, bool reading) {
-  if (reading && (error == EACCES || error == EPERM)) return tr(" You are not allowed to read it: chmod u+r.");
+  if (reading && (error == EACCES || error == EPERM))
+    return tr(
+        " You do not have permission to read it; try chmod "
+        "u+r.");
   switch (error) {
     case ENOSPC:
     case EDQUOT:
@@ -240,7 +243,7 @@ Result<void> make_folder(const fs::path& folder) {
   fs::create_directories(folder, error);
   if (!error && fs::is_directory(folder, error)) return ok();
   return bad_input(phrase("Cannot create folder {}: {}.", folder.string(),
-                          error ? error.message() : tr("a file of that name exists")));
+                          error ? error.message() : tr("a file with that name already exists")));
 }
 
 Result<std::vector<std::byte>> read_file(const fs::path& file, std::uint64_t max_bytes) {

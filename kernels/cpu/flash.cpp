@@ -373,8 +373,8 @@ Result<Recording> record(const KernelRow& row, const Problem& p, const Options& 
   if (splits == 1 && !ring) return record_with(row, Rules::vector, p, o, in, walk<Recorder>, std::move(stop));
   if (splits > tiles)
     return bad_input(
-        phrase("In a recording, each part of the keys has its own key tiles: {} tiles allow at most {} parts, "
-               "not {}.",
+        phrase("In a recording, each part of the keys has its own key tiles, so {} tiles allow at most {} parts, not "
+               "{}.",
                tiles, tiles, splits));
   if (ring) {
     const std::int64_t query_tiles = (p.Lq + resolved->br - 1) / resolved->br;
@@ -415,8 +415,8 @@ KernelRow cpu_flash_row() {
   row.outputs = kAnyOutput;
   row.storages = kDenseOrPaged;
   row.options = kOptions;
-  row.what = marked("The tiled online softmax on the CPU's vector units, all cores.");
-  row.teaches = marked("The query tile is outside: O, m and l stay on chip, and O is divided by l once.");
+  row.what = marked("The tiled online softmax on the vector units of all cores.");
+  row.teaches = marked("The outer loop runs over query tiles: O, m and l stay on chip, and O is divided by l once.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 1");
   row.supports = cpu_supports;
   row.plan = plan;

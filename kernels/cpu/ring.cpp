@@ -188,8 +188,8 @@ Result<void> check_recorded_ring(const Ring& ring) {
   for (std::int64_t rank = 0; rank < ring.ranks; ++rank) {
     if (ring.first_of(ring.queries(), rank) && ring.first_of(ring.keys(), rank)) continue;
     return bad_input(
-        phrase("A recording shows each rank with tiles of its own: {} query tiles and {} key tiles leave rank {} of {} "
-               "without; use fewer ranks or smaller tiles.",
+        phrase("A recording gives each rank its own tiles, but {} query tiles and {} key tiles leave rank {} of {} "
+               "without any; use fewer ranks or smaller tiles.",
                ring.query_tiles, ring.key_tiles, rank, ring.ranks));
   }
   return ok();

@@ -56,7 +56,7 @@ KernelRow cpu_tiled_row() {
   row.order = Order::tiled;
   row.dtypes = kAllDTypes;
   row.options = kOptions;
-  row.what = marked("The same three passes through cache-sized tiles, on the vector units, all cores.");
+  row.what = marked("The same three passes through cache-sized tiles, on the vector units of all cores.");
   row.teaches = marked("Tiles reuse Q, K and V, but S and P still travel.");
   row.source = marked("Dao et al. 2022, FlashAttention, section 2.2");
   row.stores_scores = true;

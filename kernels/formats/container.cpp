@@ -83,7 +83,7 @@ class Reader {
         c.files[entry] = std::move(*bytes);
       }
     }
-    if (!has_session) return refuse(tr("it has no session.json; it was not written by AttnScope"));
+    if (!has_session) return refuse(tr("it has no session.json, so it was not written by AttnScope"));
     return c;
   }
 
@@ -97,7 +97,7 @@ class Reader {
     zip_stat_t stat;
     constexpr zip_uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
     if (zip_stat_index(zip_, index, 0, &stat) != 0 || (stat.valid & kNeeded) != kNeeded) {
-      return refuse(phrase("entry {} of its directory is damaged", index));
+      return refuse(phrase("entry {} of the file's directory is damaged", index));
     }
     std::string_view entry = stat.name;
     const bool folder = entry.ends_with('/') && stat.size == 0;

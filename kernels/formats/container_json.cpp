@@ -47,7 +47,7 @@ Result<json> parse_json(std::string_view text, const std::string& name, int max_
   try {
     return json::parse(text);
   } catch (const json::parse_error& error) {
-    return bad_input(phrase("{} is not JSON (byte {} of {}).", name, error.byte, text.size()));
+    return bad_input(phrase("{} is not valid JSON (byte {} of {}).", name, error.byte, text.size()));
   } catch (const json::exception&) {
     return bad_input(phrase("{} contains a number that is out of range.", name));
   }
@@ -70,7 +70,7 @@ Result<json> session_object(const Container& c, const std::string& name) {
   const auto text = [&](const char* key) { return session->is_object() ? session->value(key, json()) : json(); };
   if (text("format") != kFormat) {
     return bad_input(
-        phrase("{} is a zip but not from AttnScope: its session.json has no \"format\": \"{}\".", name, kFormat));
+        phrase("{} is a zip file but not from AttnScope: its session.json has no \"format\": \"{}\".", name, kFormat));
   }
   const json version = text("version");
   if (!version.is_number_unsigned() || version.get<std::uint64_t>() == 0) {

@@ -105,8 +105,8 @@ std::int64_t decode(const std::byte* from, Stored type, std::int64_t first, std:
 Result<Array> allocate(const NpyHeader& header, DType to, std::uint64_t max_bytes, const std::string& name) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(element_count(header.shape)) * size_of(to);
   if (bytes > max_bytes) {
-    return fail(ErrorKind::cannot_run, phrase("{} takes {} as {}; the limit is {}.", name, format_bytes(bytes),
-                                              name_of(to), format_bytes(max_bytes)));
+    return fail(ErrorKind::cannot_run, phrase("{} needs {} of memory as {}; the limit is {}.", name,
+                                              format_bytes(bytes), name_of(to), format_bytes(max_bytes)));
   }
   return Array(to, header.shape);
 }

@@ -76,7 +76,7 @@ class HeaderParser {
     std::int64_t value = 0;
     const char* const first = text_.data() + at_;
     const auto [end, code] = std::from_chars(first, text_.data() + text_.size(), value);
-    if (code == std::errc::result_out_of_range) error = tr("an extent of its shape does not fit 63 bits");
+    if (code == std::errc::result_out_of_range) error = tr("an extent of its shape does not fit in 63 bits");
     if (code != std::errc()) return std::nullopt;
     at_ += static_cast<std::size_t>(end - first);
     if (at_ < text_.size() && text_[at_] == 'L') ++at_;
@@ -152,7 +152,7 @@ Result<RawNpyHeader> parse_raw_npy_header(std::span<const std::byte> head, const
   }
   const int major = std::to_integer<int>(head[6]), minor = std::to_integer<int>(head[7]);
   if (major < 1 || major > 3 || minor != 0) {
-    return refuse(name, phrase("unknown .npy version {}.{}; supported are 1.0, 2.0 and 3.0", major, minor));
+    return refuse(name, phrase("unknown .npy version {}.{}; versions 1.0, 2.0 and 3.0 are supported", major, minor));
   }
   const std::size_t length_bytes = major == 1 ? 2 : 4;
   const std::size_t begin = 8 + length_bytes;
@@ -184,7 +184,7 @@ Result<std::uint64_t> npy_data_bytes(const RawNpyHeader& header, std::uint64_t i
   const std::int64_t count = element_count(header.shape);
   const std::string shape = fmt::format("({})", fmt::join(header.shape, ", "));
   if (count < 0 || static_cast<std::uint64_t>(count) > (std::uint64_t{1} << 62) / item_size) {
-    return refuse(name, phrase("its shape {} does not fit 63 bits", shape));
+    return refuse(name, phrase("its shape {} does not fit in 63 bits", shape));
   }
   const std::uint64_t wanted = static_cast<std::uint64_t>(count) * item_size;
   const std::uint64_t present = file_bytes - header.data_offset;

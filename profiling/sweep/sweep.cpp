@@ -79,7 +79,7 @@ class Sweep {
     if (!spec_.tuned || !has_tiles(*point.row)) return p;
     const bool gpu = point.row->processor == Processor::gpu;
     if (!callbacks_.tuned || (gpu && !callbacks_.gpu))
-      return fail(ErrorKind::cannot_run, "tile = tuned, but no tuned tiles are looked for here");
+      return fail(ErrorKind::cannot_run, "the tile is set to tuned, but tuned tiles are not searched for here");
     const auto tuned = callbacks_.tuned(*point.row, p.problem, p.options, gpu ? callbacks_.gpu->device : cpu_);
     if (!tuned) return tl::unexpected(tuned.error());
     p.options = *tuned;

@@ -45,7 +45,7 @@ def template(folder):
     lines = TEMPLATE.count("\n")
     report.check(30 <= lines <= 60, f"the template has {lines} lines")
     for other in ("--metrics", "--peers", "--json"):
-        one_line(f"--template {other}", run("list", "--template", other), 2, "use it alone")
+        one_line(f"--template {other}", run("list", "--template", other), 2, "use it without other options")
     report.check("my_attention" not in run("list").stdout, "the ladder lists the template")
 
 
@@ -63,7 +63,7 @@ def headers(folder):
     (folder / "bytes.cu").write_bytes(TEMPLATE.encode() + b"// \xff\n")
     one_line("bytes", run("inspect", folder / "bytes.cu"), 2, "it must be UTF-8")
     one_line("missing", run("inspect", folder / "missing.cu"), 3, "missing.cu")
-    one_line("no ending", run("inspect", "my_attention"), 2, "a kernel of your own is a file ending in .cu")
+    one_line("no ending", run("inspect", "my_attention"), 2, "for your own kernel, name a file that ends in .cu")
 
 
 def page(folder):
@@ -162,7 +162,7 @@ def sessions(folder, gpu):
     before = (folder / "s.attn").read_bytes()
     write(folder, "session.cu", ("1.0f);", "1.00f);"))
     changed = run("bench", "--kernels", mine, "--values", "16", "-o", folder / "s.attn", "--resume")
-    one_line("changed", changed, 2, "session.cu has changed since and is now session@")
+    one_line("changed", changed, 2, "session.cu has changed since then and is now session@")
     report.check((folder / "s.attn").read_bytes() == before, "a refused --resume changed the session")
     # Opened by everything that opens sessions, with the file gone: nothing asks for it.
     mine.unlink()

@@ -44,7 +44,7 @@ def refusals():
             ("flash_mma", "--dtype", "f32"): "not f32",
             ("cpu_flash", "--budget", "0"): "budget",
             ("cpu_flash", "--best", "0"): "1 to 16",
-            ("cpu_flash", "--arch", "sm_80"): "--arch only works with --plan",
+            ("cpu_flash", "--arch", "sm_80"): "--arch works only with --plan",
             ("cpu_flash", "--stages", "2"): "--stages does not apply to cpu_flash",
             ("cpu_flash", "--csv", "-", "--json", "-"): "can use stdout"}.items():
         done = run("tune", *arguments)
@@ -91,7 +91,8 @@ def verified(folder):
     arguments = ("verify", "--kernel", "cpu_flash", "--dtype", "f32", "--repeat-list", "--longest", "300", "--threads",
                  "1", "--tile", "tuned")
     none = run(*arguments)
-    skipped = "of cpu_flash f32: tile = tuned, but there is no tuned tile for it; run `attnscope tune cpu_flash`"
+    skipped = ("of cpu_flash f32: the tile is set to tuned, but there is no tuned tile for this problem; "
+               "run `attnscope tune cpu_flash`")
     report.check(none.returncode == 3 and f"skipped 2 case(s) {skipped}" in none.stdout,
                  f"{none.returncode}: {none.stdout}")
     done = run("tune", "cpu_flash", "--b", "2", "--hq", "2", "--lq", "113", "--lk", "203", "--d", "64", "--threads",

@@ -135,7 +135,7 @@ Choice line_choice(ClickAmong among, std::int32_t n) {
 
 // The lines of a kernel; the one with the most samples is the right one.
 Result<void> add_lines(const Beat& beat, const ExpressionScope& scope, Question& q) {
-  if (!scope.session) return bad_input(tr("the lesson names no session"));
+  if (!scope.session) return bad_input(tr("the lesson does not name a session"));
   const auto session = scope.session(beat.session);
   if (!session) return tl::unexpected(session.error());
   const auto lines = named_lines(**session, *beat.figure, beat.ask->cells);

@@ -107,7 +107,7 @@ Result<Extents> parse_extents(const std::string& option, std::string_view text, 
   const bool fits = x != std::string_view::npos && parse_whole(text.substr(0, x), e.first) &&
                     parse_whole(text.substr(x + 1), e.second);
   if (fits && e.first >= 1 && e.second >= 1) return e;
-  return bad_input(phrase("{} {} is not a {}, both at least 1.", option, text, what));
+  return bad_input(phrase("{} {} is not a {} with both numbers at least 1.", option, text, what));
 }
 
 Result<std::uint64_t> memory_limit_of(const std::string& text) {
@@ -180,7 +180,7 @@ Result<void> check_distinct(const std::vector<NamedFile>& inputs, const std::vec
     if (out.file.empty() || is_device(out.file)) continue;
     for (const NamedFile& in : inputs) {
       if (in.file.empty() || !same_file(in.file, out.file)) continue;
-      return bad_input(phrase("{} {} is also the file for {} and would be overwritten; name another.", out.option,
+      return bad_input(phrase("{} {} is also the file for {} and would be overwritten; name another file.", out.option,
                               out.file, in.option));
     }
     for (std::size_t before = 0; before < n; ++before) {

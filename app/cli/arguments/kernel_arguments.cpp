@@ -16,13 +16,13 @@ Result<NamedKernels> kernels_named(const std::string& option, const std::vector<
       auto kernel = gpu::read_own_kernel(name);
       if (!kernel) return tl::unexpected(kernel.error());
       if (std::ranges::any_of(named.own, [&](const auto& k) { return k->id == (*kernel)->id; }))
-        return bad_input(phrase("{}: {} is the same kernel as another file listed.", option, name));
+        return bad_input(phrase("{}: {} is the same kernel as another file in the list.", option, name));
       named.rows.push_back(kernel->get());
       named.own.push_back(*std::move(kernel));
       continue;
     }
     const auto row = find_kernel(name, {});
-    if (!row) return bad_input(phrase("{}; a kernel of your own is a file ending in .cu", row.error().message));
+    if (!row) return bad_input(phrase("{}; for your own kernel, name a file that ends in .cu", row.error().message));
     named.rows.push_back(*row);
   }
   return named;
@@ -35,7 +35,7 @@ Result<NamedKernels> kernel_named(const std::string& name) {
 void BuildArguments::add_to(Parser parser) {
   parser
       .add_option("--maxrregcount", build.max_registers,
-                  tr("GPU: limit registers per thread, 16 to 255; __launch_bounds__ in the source takes precedence"))
+                  tr("GPU: limit on registers per thread, 16 to 255; __launch_bounds__ in the source takes precedence"))
       ->type_name("N");
   parser.add_flag("--fast-math", build.fast_math, tr("GPU: compile with -use_fast_math"));
 }

@@ -30,7 +30,9 @@ void PeerArguments::add_to(Parser parser) {
       .type_name("ID,ID,...")
       .alone_means(std::string(kAll));
   parser
-      .add_values("--peer", files, tr("Python file with attention(q, k, v, scale, causal), judged and timed as a peer"))
+      .add_values("--peer", files,
+                  tr("Python file that defines attention(q, k, v, scale, causal), judged and timed "
+                     "as a peer"))
       .type_name("FILE.py");
   parser
       .add_option("--peers-python", python,

@@ -98,8 +98,11 @@ Result<State> changed(const State& state, const StateCommand& command) {
 }  // namespace
 
 void MaskArguments::add_to(Parser parser) {
-  parser.add_flag("--causal", causal, tr("Hide keys after the query's own (aligned bottom-right)"));
-  parser.add_option("--window", window, tr("Visible keys before and after the query's own; -1: unlimited"))
+  parser.add_flag("--causal", causal, tr("Hide the keys after each query's own position (aligned bottom-right)"));
+  parser
+      .add_option("--window", window,
+                  tr("Number of visible keys before and after each query's own position; -1: "
+                     "unlimited"))
       ->type_name("LEFT,RIGHT");
   parser
       .add_option("--key-lengths", key_lengths,
@@ -128,21 +131,23 @@ Result<void> MaskArguments::apply_to(Mask& mask) const {
 void OptionArguments::add_to(Parser parser, bool what_if) {
   parser
       .add_option("--tile", tile,
-                  takes_tuned ? tr("Query rows and keys per tile; default: the kernel's; tuned: what `tune` kept")
+                  takes_tuned ? tr("Query rows and keys per tile; default: the kernel's own; tuned: the choice that "
+                                   "`tune` kept")
                               : tr("Query rows and keys per tile"))
       ->type_name("BrxBc");
   parser.add_option("--threads", threads, tr("CPU threads; default: all cores"))->type_name("N");
-  parser.add_option("--stages", stages, tr("K and V tiles in a GPU kernel's shared memory at once"))->type_name("N");
+  parser.add_option("--stages", stages, tr("Number of K and V tiles in a GPU kernel's shared memory at once"))
+      ->type_name("N");
   add_set_to(parser);
   if (!what_if) return;
-  parser.add_flag("--no-max", keep_max_at_zero, tr("What if: do not subtract the maximum (cpu_flash)"));
-  parser.add_flag("--right-to-left", right_to_left, tr("What if: visit the keys from last to first (cpu_flash)"));
-  parser.add_option("--accumulate", accumulate, tr("What if: keep l and O in f16 or bf16 (cpu_flash)"))
+  parser.add_flag("--no-max", keep_max_at_zero, tr("What if the maximum is not subtracted (cpu_flash)"));
+  parser.add_flag("--right-to-left", right_to_left, tr("What if the keys are visited from last to first (cpu_flash)"));
+  parser.add_option("--accumulate", accumulate, tr("What if l and O are kept in f16 or bf16 (cpu_flash)"))
       ->type_name("DTYPE");
 }
 
 void OptionArguments::add_set_to(Parser parser) {
-  parser.add_repeated("--set", set, tr("Set an option of the kernel by name; repeatable; see `list`"))
+  parser.add_repeated("--set", set, tr("Set an option of the kernel by name; can be repeated; see `list`"))
       ->type_name("NAME=VALUE");
 }
 
@@ -223,7 +228,8 @@ Result<void> OptionArguments::check_read_by(std::span<const KernelRow* const> ro
 
 void ScoreArguments::add_to(Parser parser) {
   parser
-      .add_option("--softcap", softcap, tr("Turn scores S into C tanh(S / C), after the scale, before bias and mask"))
+      .add_option("--softcap", softcap,
+                  tr("Turn scores S into C tanh(S / C), after the scale and before bias and mask"))
       ->type_name("C");
   parser.add_flag("--alibi", alibi,
                   tr("ALiBi: subtract slope x distance of query and key from each score; slope 2^(-8(h+1)/H)"));
@@ -234,7 +240,10 @@ Result<void> ScoreArguments::apply_to(Problem& p) const {
   if (softcap) p.softcap = *softcap;
   if (alibi) p.alibi.emplace();
   if (slopes.empty()) return ok();
-  if (alibi) return bad_input(tr("--alibi uses the standard slopes, --slopes your own; use one of them."));
+  if (alibi)
+    return bad_input(
+        tr("--alibi uses the standard slopes and --slopes uses your own; use only one of the "
+           "two."));
   auto file = NpyFile::open(slopes);
   if (!file) return bad_input(file.error().message);
   const std::vector<std::int64_t>& shape = file->header().shape;
@@ -281,13 +290,13 @@ void ProblemArguments::add_to(Parser parser, const std::string& scale_option) {
   add_pass(parser, pass);
   parser.add_option("--b", B, tr("Batch"))->type_name("N");
   parser.add_option("--hq", Hq, tr("Query heads"))->type_name("N");
-  parser.add_option("--hkv", Hkv, tr("Key and value heads; default: same as --hq"))->type_name("N");
-  parser.add_option("--lq,--l", Lq, tr("Queries; also keys, unless --lk is given"))->type_name("N");
+  parser.add_option("--hkv", Hkv, tr("Number of KV heads; default: same as --hq"))->type_name("N");
+  parser.add_option("--lq,--l", Lq, tr("Number of queries; also of keys, unless --lk is given"))->type_name("N");
   parser.add_option("--lk", Lk, tr("Keys"))->type_name("N");
-  parser.add_option("--d", D, tr("Head dimension, 1 to 256; also of V, unless --dv is given"))->type_name("N");
+  parser.add_option("--d", D, tr("Head dimension, 1 to 256; also used for V unless --dv is given"))->type_name("N");
   parser.add_option("--dv", Dv, tr("Head dimension of V"))->type_name("N");
   parser.add_option("--dtype", dtype, tr("f32, f16 or bf16"))->type_name("DTYPE");
-  parser.add_option(scale_option, scale, tr("Factor for QK^T; default: 1/sqrt(D)"))->type_name("X");
+  parser.add_option(scale_option, scale, tr("Scale factor for QK^T; default: 1/sqrt(D)"))->type_name("X");
   parser
       .add_option("--bias-shape", bias_shape, tr("Add a bias (ALiBi) of this shape: 1 or B, 1 or Hq, 1 or Lq, 1 or Lk"))
       ->type_name("B,H,L,L");
@@ -329,18 +338,21 @@ Result<void> ProblemArguments::apply_to(Problem& p) const {
 }
 
 void DocumentArguments::add_to(Parser parser, const std::string& scale_option) {
-  parser.add_option("--state", state, tr("State string from the window's Copy state"))->type_name("STRING");
-  parser.add_option("--preset", preset, tr("Example with its own shape, tile and numbers; `blackboard` is the first"))
+  parser.add_option("--state", state, tr("State string, as copied by Copy state in the window"))->type_name("STRING");
+  parser
+      .add_option("--preset", preset,
+                  tr("Example with its own shape, tile and numbers; the first one is "
+                     "`blackboard`"))
       ->type_name("ID");
   parser.add_option("--kernel", kernel, tr("Kernel to record; see `attnscope list`"))->type_name("ID");
-  parser.add_option("--generator", generator, tr("How to generate numbers: uniform, normal, late_outlier, ..."))
+  parser.add_option("--generator", generator, tr("How to generate the numbers: uniform, normal, late_outlier, ..."))
       ->type_name("NAME");
   parser
       .add_option("--sentence", sentence,
                   tr("2 to 24 words as queries and keys: sets --preset words to your own sentence"))
       ->type_name("TEXT");
   parser.add_option("--seed", seed, tr("Seed of the generator"))->type_name("N");
-  parser.add_option("--q", q, tr("Your own numbers; with --k and --v. The files determine shape and dtype"))
+  parser.add_option("--q", q, tr("Your own numbers; needs --k and --v. The files determine shape and dtype"))
       ->type_name("FILE.npy");
   parser.add_option("--k", k)->type_name("FILE.npy");
   parser.add_option("--v", v)->type_name("FILE.npy");
@@ -356,7 +368,7 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
   if (s && !kernel.empty()) s = changed(*s, ChooseKernel{kernel});
   // The window then chooses it for Bench alone; asked for by name it would be another kernel's run under its name.
   if (s && shows_step && !kernel.empty() && s->document.kernel != kernel) {
-    return bad_input(phrase("--kernel {}: this version records only CPU kernels; {} has the same order.", kernel,
+    return bad_input(phrase("--kernel {}: this version records only CPU kernels; {} uses the same order.", kernel,
                             recorded_like(kernel)));
   }
   if (!s) return s;

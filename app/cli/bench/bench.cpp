@@ -160,7 +160,7 @@ std::string turns_words(const TimedBeside& turns, const Measurement& peer, std::
   std::string words = phrase(", {} in its turns {:.1f} us", turns.kernel, turns.time.median);
   for (const Measurement& m : rows)
     if (beside(peer, m) == &turns && differs_from_own_row(turns, m))
-      return words + phrase(" (in its own row {:.1f} us)", m.time.median);
+      return words + phrase(" ({:.1f} us in its own row)", m.time.median);
   return words;
 }
 
@@ -259,16 +259,19 @@ Result<int> exit_of(const std::vector<Measurement>& rows) {
   if (wrong > 0) return fail(ErrorKind::failed, phrase("{} of {} rows failed or are wrong.", wrong, rows.size()));
   if (not_judged > 0) {
     return fail(ErrorKind::failed,
-                phrase("{} of {} rows could not be judged; each says why.", not_judged, rows.size()));
+                phrase("{} of {} rows could not be judged; each row says why.", not_judged, rows.size()));
   }
   if (done == 0) return fail(ErrorKind::cannot_run, tr("No point was measured; each row says why."));
   return 0;
 }
 
 Result<void> check_outputs(const BenchArguments& a) {
-  if (a.resume && a.attn.empty()) return bad_input(tr("--resume continues a session: name it with --attn."));
-  if (a.force && a.attn.empty()) return bad_input(tr("--force replaces a session: name it with --attn."));
-  if (a.resume && a.force) return bad_input(tr("--resume continues a session, --force replaces it: use one of them."));
+  if (a.resume && a.attn.empty()) return bad_input(tr("--resume continues a session: name the session with --attn."));
+  if (a.force && a.attn.empty()) return bad_input(tr("--force replaces a session: name the session with --attn."));
+  if (a.resume && a.force)
+    return bad_input(
+        tr("--resume continues a session and --force replaces it: use only one of "
+           "the two."));
   int to_stdout = 0;
   for (const auto& [option, file] :
        {std::pair("--csv", a.csv), std::pair("--json", a.json), std::pair("--trace", a.trace),
@@ -297,8 +300,8 @@ Result<void> check_unchanged(const gpu::OwnKernels& own, std::span<const Measure
     const std::string_view stem = gpu::own_stem(kernel->id);
     for (const Measurement& m : earlier) {
       if (gpu::own_stem(m.key.kernel) != stem || m.key.kernel == kernel->id) continue;
-      return bad_input(phrase("{} has rows of {}, but {} has changed since and is now {}. Name another session.", file,
-                              m.key.kernel, gpu::own_source(*kernel)->name, kernel->id));
+      return bad_input(phrase("{} has rows of {}, but {} has changed since then and is now {}. Name another session.",
+                              file, m.key.kernel, gpu::own_source(*kernel)->name, kernel->id));
     }
   }
   return ok();
@@ -385,22 +388,27 @@ Command add_bench(Parser program) {
       .add_option("--ragged", a->ragged,
                   tr("Key lengths within a batch: uniform, zipf, even (the same total as zipf) or one_long"))
       ->type_name("NAME");
-  parser.add_option("--generator", a->generator, tr("How to generate numbers; default: normal"))->type_name("NAME");
+  parser.add_option("--generator", a->generator, tr("How to generate the numbers; default: normal"))->type_name("NAME");
   parser.add_option("--seed", a->seed, tr("Seed of the generator"))->type_name("N");
   parser.add_option("--repeats", a->repeats, tr("Minimum number of repeats per point"))->type_name("N");
-  parser.add_option("--verify", a->verify, tr("Rows to check: sampled, full or none"))->type_name("WHICH");
-  parser.add_option("--time-limit", a->time_limit, tr("For the repeats of one point; default: 1"))
+  parser.add_option("--verify", a->verify, tr("Output rows to check: sampled, full or none"))->type_name("WHICH");
+  parser.add_option("--time-limit", a->time_limit, tr("Seconds for the repeats of one point; default: 1"))
       ->type_name("SECONDS");
   add_hang_limit(parser, a->hang_limit,
-                 tr("GPU: stop and fail a point that takes longer; default: 120 plus eight times --time-limit"));
+                 tr("GPU: stop and fail a point that takes more than this many seconds; default: 120 plus eight times "
+                    "--time-limit"));
   parser.add_option("--memory-limit", a->memory_limit, tr("Reject points that need more memory; default: free memory"))
       ->type_name("BYTES");
   parser
-      .add_option("--device", a->device, tr("cpu, gpu, or gpu:1 for the second GPU; default: GPU kernels on the first"))
+      .add_option("--device", a->device,
+                  tr("cpu, gpu, or gpu:1 for the second GPU; default: GPU kernels run on the "
+                     "first GPU"))
       ->type_name("NAME");
   parser.add_option("--arch", a->arch, tr("Architecture to compile for without a GPU; default: sm_90a"))
       ->type_name("SM");
-  parser.add_flag("--no-counters", a->no_counters, tr("Measure only time, so that another profiler can count"));
+  parser.add_flag("--no-counters", a->no_counters,
+                  tr("Measure only times, so that another profiler can use the "
+                     "counters"));
   parser.add_flag("--warm-l2", a->warm_l2, tr("GPU: leave the L2 cache as the previous repeat left it"));
   a->problem.add_to(parser, "--scale");
   add_layout(parser, a->layout,

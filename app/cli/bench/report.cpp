@@ -26,7 +26,7 @@ Result<int> report(const ReportArguments& a) {
   if (!session) return bad_input(session.error().message);
   if (rows_of(*session) == 0)
     return bad_input(
-        phrase("{} contains no measurement; create some with `attnscope bench -o {}`.", a.session, a.session));
+        phrase("{} contains no measurements; create some with `attnscope bench -o {}`.", a.session, a.session));
   for (const std::string& name : report_files()) {
     const NamedFile output{"-o", (std::filesystem::path(a.out) / name).string()};
     if (auto r = check_distinct({{tr("the session"), a.session}}, {output}); !r) return tl::unexpected(r.error());
@@ -55,7 +55,8 @@ Result<int> report(const ReportArguments& a) {
 
 Command add_report(Parser program) {
   auto a = std::make_shared<ReportArguments>();
-  Parser parser = program.add_subcommand("report", tr("Turn a saved sweep into a folder: plots, summary, table, CSV"));
+  Parser parser = program.add_subcommand("report", tr("Turn a saved sweep into a folder with plots, a summary, a "
+                                                      "table and CSV"));
   parser.add_option("session", a->session, tr("Session saved by `attnscope bench -o` or the window"))
       ->required()
       ->type_name("FILE.attn");

@@ -155,11 +155,11 @@ std::string words_of(const Measured& m) {
       "from first start to last end: {:.3f} ms, median of {} ({:.3f} to {:.3f})\n",
       m.time.median / 1e3, m.time.n, m.time.q1 / 1e3, m.time.q3 / 1e3);
   if (ring.ranks > 1)
-    text += phrase("one rank with as many threads: {:.3f} ms; speed-up of the ring: {:.2f}, {:.0f} % of {}\n",
+    text += phrase("one rank with as many threads: {:.3f} ms; speed-up of the ring: {:.2f}, or {:.0f} % of {}\n",
                    m.one_rank.median / 1e3, m.one_rank.median / m.time.median,
                    100 * m.one_rank.median / m.time.median / static_cast<double>(ring.ranks), ring.ranks);
-  text += m.same_bits ? tr("bits: identical to one process walking the same ring\n")
-                      : tr("bits: DIFFERENT from one process walking the same ring\n");
+  text += m.same_bits ? tr("bits: identical to those of a single process walking the same ring\n")
+                      : tr("bits: DIFFERENT from those of a single process walking the same ring\n");
   text += m.verdict.pass ? phrase("correct: error {:.3g}, allowed {:.3g}, {}\n", m.verdict.error(), m.verdict.allowed(),
                                   tr("against the fp64 reference"))
                          : phrase("WRONG: {}\n", m.verdict.reason);
@@ -273,24 +273,24 @@ Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
 Command add_ring(Parser program) {
   auto a = std::make_shared<RingArguments>();
   Parser parser = program.add_subcommand(
-      "ring", tr("Distribute cpu_flash over a ring of processes: K and V travel, m, l and O are merged"));
+      "ring", tr("Distribute cpu_flash over a ring of processes: K and V travel; m, l and O are merged"));
   parser.add_option("--kernel", a->kernel, tr("CPU kernel that walks a ring; default: cpu_flash"))->type_name("ID");
   parser.add_option("--ranks", a->ranks, tr("Processes, 1 to 64"))->type_name("N");
   parser
       .add_option("--deal", a->deal,
-                  tr("zigzag gives each rank an early and a late chunk, balancing a causal mask; or in_order"))
+                  tr("zigzag (each rank gets an early and a late chunk, which balances a causal mask) or in_order"))
       ->type_name("NAME");
   a->problem.add_to(parser, "--scale");
   a->options.add_to(parser, false);
   parser.add_option("--generator", a->generator, tr("How to generate numbers"))->type_name("NAME");
   parser.add_option("--seed", a->seed, tr("Seed of the generator"))->type_name("N");
-  parser.add_option("--repeats", a->repeats, tr("Timed runs, after one warm-up"))->type_name("N");
-  add_hang_limit(parser, a->hang_limit, tr("Stop the ring if no rank reports for this long"));
-  parser.add_option("--json", a->json_file, tr("All figures and every span of every rank"))->type_name("FILE");
-  parser.add_option("--csv", a->csv_file, tr("Only the spans: run, rank, turn, work, begin_us, end_us"))
+  parser.add_option("--repeats", a->repeats, tr("Number of timed runs after one warm-up"))->type_name("N");
+  add_hang_limit(parser, a->hang_limit, tr("Stop the ring if no rank reports for this many seconds"));
+  parser.add_option("--json", a->json_file, tr("Write all figures and every span of every rank"))->type_name("FILE");
+  parser.add_option("--csv", a->csv_file, tr("Write only the spans: run, rank, turn, work, begin_us, end_us"))
       ->type_name("FILE");
   parser.footer(
-      tr("Exit code 1: the output is wrong, or its bits differ from those of one process.\n"
+      tr("Exit code 1: the output is wrong, or its bits differ from those of a single process.\n"
          "Examples:\n"
          "  attnscope ring --ranks 3 --l 1024 --hq 4 --causal\n"
          "  attnscope ring --ranks 2 --deal in_order --l 1024 --causal --csv spans.csv"));

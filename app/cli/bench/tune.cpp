@@ -73,9 +73,9 @@ Result<TuneSpec> spec_of(const TuneArguments& a, const KernelRow& row) {
 
 Result<void> check_outputs(const TuneArguments& a) {
   if (a.compile && !a.plan)
-    return bad_input(tr("--compile only works with --plan: without it, every candidate is compiled anyway."));
+    return bad_input(tr("--compile works only with --plan: without --plan, every candidate is compiled anyway."));
   if (!a.arch.empty() && !a.plan)
-    return bad_input(tr("--arch only works with --plan: without it, candidates run on this machine's GPU."));
+    return bad_input(tr("--arch works only with --plan: without --plan, candidates run on this machine's GPU."));
   if (a.csv == "-" && a.json == "-") return bad_input(tr("Only one of --csv - and --json - can use stdout."));
   for (const auto& [option, file] : {std::pair("--csv", a.csv), std::pair("--json", a.json)})
     if (!file.empty())
@@ -104,7 +104,7 @@ Result<Device> planned_device(const TuneArguments& a, const KernelRow& row, Tune
   if (!a.arch.empty()) return gpu::device_for(a.arch);
   const auto here = tuner.place(row, spec.gpu, stop);
   if (!here)
-    return fail(here.error().kind, phrase("{}; to plan for another one, add --arch sm_90a", here.error().message));
+    return fail(here.error().kind, phrase("{}; to plan for another GPU, add --arch sm_90a", here.error().message));
   return here->device;
 }
 
@@ -131,7 +131,7 @@ Result<int> tune_kernel(const TuneArguments& a, const Stopper& stopper) {
   if (!result) return tl::unexpected(result.error());
   if (auto r = write_outputs(a, **row, *result); !r) return tl::unexpected(r.error());
   if (stopper.token().stop_requested())
-    return fail(ErrorKind::cancelled, tr("Cancelled; results so far were written, no choice was stored."));
+    return fail(ErrorKind::cancelled, tr("Cancelled; the results so far were written, but no choice was stored."));
   const bool wrong = std::ranges::any_of(result->tiles, [](const TriedTile& t) { return t.fate == TileFate::wrong; });
   if (wrong) return fail(ErrorKind::failed, tr("Some tiles gave wrong results; they are marked."));
   if (!result->decision) return fail(ErrorKind::cannot_run, result->words);
@@ -150,15 +150,15 @@ Command add_tune(Parser program) {
   parser.add_option("--threads", a->threads, tr("Keep the number of threads fixed"))->type_name("N");
   parser.add_option("--stages", a->stages, tr("Keep the number of pipeline stages fixed"))->type_name("N");
   a->options.add_set_to(parser);
-  parser.add_flag("--plan", a->plan, tr("Run nothing: list the candidates with their shared memory and occupancy"));
-  parser.add_flag("--compile", a->compile, tr("With --plan: also registers and spills, from the compiler"));
-  parser.add_option("--arch", a->arch, tr("With --plan: for this architecture; no GPU needed"))->type_name("SM");
-  parser.add_option("--budget", a->budget, tr("Total seconds; candidates not tried by then are marked"))
+  parser.add_flag("--plan", a->plan, tr("Run nothing; list the candidates with their shared memory and occupancy"));
+  parser.add_flag("--compile", a->compile, tr("With --plan: also list registers and spills, from the compiler"));
+  parser.add_option("--arch", a->arch, tr("With --plan: plan for this architecture; no GPU needed"))->type_name("SM");
+  parser.add_option("--budget", a->budget, tr("Total number of seconds; candidates not tried by then are marked"))
       ->type_name("SECONDS");
   parser.add_option("--each", a->each, tr("Seconds for the first, short repeats of a tile"))->type_name("SECONDS");
   parser.add_option("--best", a->best, tr("Number of finalists, timed again alternately with the usual tile"))
       ->type_name("N");
-  parser.add_option("--generator", a->generator, tr("How to generate numbers; default: normal"))->type_name("NAME");
+  parser.add_option("--generator", a->generator, tr("How to generate the numbers; default: normal"))->type_name("NAME");
   parser.add_option("--seed", a->seed, tr("Seed of the generator"))->type_name("N");
   parser
       .add_option("--memory-limit", a->memory_limit,
@@ -166,8 +166,8 @@ Command add_tune(Parser program) {
       ->type_name("BYTES");
   parser.add_option("--device", a->device, tr("gpu:1 for the second GPU"))->type_name("NAME");
   parser.add_flag("--warm-l2", a->warm_l2, tr("GPU: leave the L2 cache as the previous repeat left it"));
-  parser.add_option("--csv", a->csv, tr("Every tile as CSV; -: stdout"))->type_name("FILE");
-  parser.add_option("--json", a->json, tr("The same as JSON, with the decision; -: stdout"))->type_name("FILE");
+  parser.add_option("--csv", a->csv, tr("Write every tile as CSV; -: stdout"))->type_name("FILE");
+  parser.add_option("--json", a->json, tr("Write the same as JSON, with the decision; -: stdout"))->type_name("FILE");
   parser.footer(
       tr("The choice is cached for `bench --tile tuned`. Ctrl+C writes the results so far.\n"
          "Examples:\n"

@@ -178,12 +178,12 @@ Command add_inspect(Parser program) {
   parser.add_option("--arch", a->archs, tr("Architectures; default: all that the kernel supports"))
       ->type_name("SM,SM,...");
   parser.add_option("--head-dim", a->head_dims, tr("Head dimensions, 1 to 256"))->type_name("N,N,...");
-  parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; default: the first that the kernel supports"))
+  parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; default: the first type that the kernel supports"))
       ->type_name("DTYPE");
   parser.add_option("--pass", a->pass, tr("forward or backward; default: the kernel's own"))->type_name("PASS");
   parser.add_flag("--causal", a->causal, tr("With a mask"));
   parser.add_flag("--bias", a->bias, tr("With a bias"));
-  parser.add_flag("--softcap", a->softcap, tr("With a softcap; its value does not affect the code"));
+  parser.add_flag("--softcap", a->softcap, tr("Compile with a softcap; its value does not affect the code"));
   parser.add_flag("--alibi", a->alibi, tr("With ALiBi slopes"));
   a->options.add_to(parser, false);
   a->build.add_to(parser);

@@ -221,8 +221,8 @@ std::string text_of(const LabScene& scene, const Subject& s, const Loops& second
     for (const ProfileFigure& f : group.figures)
       text += fmt::format("  {:<34} {:>14} {:>14} {:>8}\n", f.label, f.text, f.other, f.change.text);
   text += lines_text(scene, s.lab.now.text);
-  text += seconds_text(tr("From the source to the row"), seconds.rows);
-  text += seconds_text(tr("From the source to its samples by line"), seconds.lines);
+  text += seconds_text(tr("Write the steps from the source to the row"), seconds.rows);
+  text += seconds_text(tr("Write everything, from the source to its samples by line"), seconds.lines);
   return text;
 }
 
@@ -297,7 +297,7 @@ Command add_lab(Parser program) {
       ->type_name("ID");
   parser.add_option("--experiment", a->experiment, tr("Run a prepared experiment instead of a kernel"))
       ->type_name("ID");
-  parser.add_flag("--list", a->list, tr("List the experiments: question, change, answer"));
+  parser.add_flag("--list", a->list, tr("List the experiments with question, change and answer"));
   parser.add_flag("--text", a->print_text, tr("Print the .cu file without trying it"));
   parser
       .add_option("--loop", a->loop,
@@ -312,8 +312,8 @@ Command add_lab(Parser program) {
   a->build.add_to(parser);
   parser.add_flag("--json", a->as_json, tr("Print JSON"));
   parser.footer(
-      tr("Default problem: f32 or what the kernel supports, H 16, L 4096, D 64. Exit code 1: wrong result "
-         "or failed build.\n"
+      tr("Default problem: H 16, L 4096, D 64, in f32 or a type that the kernel supports. Exit code 1: the result is "
+         "wrong or the build failed.\n"
          "Examples:\n"
          "  attnscope lab --list\n"
          "  attnscope lab --experiment pad_away\n"

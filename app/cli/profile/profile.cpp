@@ -36,10 +36,14 @@ Result<void> check_taking(const ProfileArguments& a) {
   const bool takes = a.request.any();
   const char* option = a.request.samples ? "--sample" : a.request.heartbeat ? "--heartbeat" : "--counts";
   if (!a.request.save.empty() && !takes)
-    return bad_input(tr("--save stores the results of --sample, --heartbeat and --counts: add one of them."));
+    return bad_input(
+        tr("--save stores the results of --sample, --heartbeat and --counts: add at least one of these "
+           "options."));
   if (takes && !a.session.empty())
-    return bad_input(phrase("{} measures on this machine, --session reads a file: use one of them.", option));
-  if (takes && !a.arch.empty()) return bad_input(phrase("{} compiles for the GPU it runs on: omit --arch.", option));
+    return bad_input(
+        phrase("{} measures on this machine and --session reads a file: use only one of the two.", option));
+  if (takes && !a.arch.empty())
+    return bad_input(phrase("{} compiles for the GPU that it runs on: omit --arch.", option));
   if (a.request.seconds <= 0 || a.request.seconds > 60)
     return bad_input(phrase("Invalid --seconds {}: use 0 to 60.", a.request.seconds));
   return a.request.save.empty() ? ok() : check_writable("--save", a.request.save);
@@ -87,25 +91,31 @@ Command add_profile(Parser program) {
   parser.add_option("--arch", a->arch, tr("Architecture; default: the session's, or sm_90a"))->type_name("SM");
   parser
       .add_option("--session", a->session,
-                  tr("Read the measurements from this file; unless you name a problem, its longest"))
+                  tr("Read the measurements from this file; default: those of its longest problem"))
       ->type_name("FILE.attn");
   parser.add_flag("--sample", a->request.samples,
-                  tr("Measure on the GPU and sample instructions: where the warps wait, by phase and line"));
+                  tr("Measure on the GPU and sample where the warps wait, by phase and line"));
   parser.add_flag("--heartbeat", a->request.heartbeat,
-                  tr("Measure on the GPU and read its pipes and memories over the course of one run"));
+                  tr("Measure on the GPU and sample the utilization of its pipes and memory during one run"));
   parser.add_flag("--counts", a->request.counts,
-                  tr("Measure on the GPU and count for each instruction: executions, bank conflicts, uncoalesced "
-                     "sectors"));
+                  tr("Measure on the GPU and count executions, bank conflicts and uncoalesced sectors for each "
+                     "instruction"));
   parser.add_option("--save", a->request.save, tr("With --sample, --heartbeat or --counts: session to add the row to"))
       ->type_name("FILE.attn");
-  parser.add_option("--gpu", a->request.gpu, tr("With one of them: which GPU; default: 0"))->type_name("N");
-  parser.add_option("--seconds", a->request.seconds, tr("With one of them: seconds of timing; default: 0.5"))
+  parser
+      .add_option("--gpu", a->request.gpu, tr("With --sample, --heartbeat or --counts: number of the GPU; default: 0"))
+      ->type_name("N");
+  parser
+      .add_option("--seconds", a->request.seconds,
+                  tr("With --sample, --heartbeat or --counts: seconds of timing; "
+                     "default: 0.5"))
       ->type_name("SECONDS");
   parser.add_option("--lines", a->lines, tr("Number of source lines to list; default: 12"))->type_name("N");
-  parser.add_option("--json", a->json_file, tr("Everything, with the machine code of each line; -: stdout"))
+  parser.add_option("--json", a->json_file, tr("Write everything, with the machine code of each line; -: stdout"))
       ->type_name("FILE");
-  parser.add_option("--csv", a->csv_file, tr("One row per phase, then one per line; -: stdout"))->type_name("FILE");
-  parser.add_option("--heartbeat-csv", a->beats_file, tr("The heartbeat, one row per sample; -: stdout"))
+  parser.add_option("--csv", a->csv_file, tr("Write one row per phase, then one per line; -: stdout"))
+      ->type_name("FILE");
+  parser.add_option("--heartbeat-csv", a->beats_file, tr("Write the heartbeat, one row per sample; -: stdout"))
       ->type_name("FILE");
   a->picture.add_to(parser, tr("Picture of Profile with the source open"));
   a->problem.add_to(parser, "--scale");

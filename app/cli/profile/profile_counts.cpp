@@ -83,16 +83,18 @@ std::string csv_cells(const KernelCounts* counts, const CounterSums& sums) {
 
 std::string counts_text(const KernelCounts* counts, const std::string& why, const gpu::KernelListing& listing,
                         std::int64_t lines) {
-  if (counts == nullptr) return phrase("What each instruction did: not available: {}.\n", why);
+  if (counts == nullptr) return phrase("What each instruction did (not available): {}.\n", why);
   const KernelCounts& c = *counts;
   const CounterSums all = sums_of(c);
-  std::string text = phrase("What its instructions did in one run, counted by {} at each instruction; {}, {:.2f} s.\n",
-                            c.chip, c.method, c.seconds);
+  std::string text = phrase(
+      "What its instructions did in one run, as counted by {} at each instruction; {}, {:.2f} "
+      "s.\n",
+      c.chip, c.method, c.seconds);
   for (const InstructionCounterRow& row : instruction_counter_table())
     if (!c.has(row.counter)) text += phrase("{} does not count {}.\n", c.chip, row.id);
   if (!c.no_lines.empty()) {
     text += heads("") + fmt::format("{:<17}{}\n", "all", cells(c, all));
-    return text + phrase("By phase and line: not available: {}.\n", c.no_lines);
+    return text + phrase("By phase and line (not available): {}.\n", c.no_lines);
   }
   text += phrase(
       "executed: by warps; threads: active, out of 32; conflicts: shared-memory wavefronts in excess "

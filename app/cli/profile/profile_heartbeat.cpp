@@ -57,7 +57,7 @@ std::string counter_text(const Heartbeat& h, const BeatCounter& c) {
 std::string beat_words(const Heartbeat& h) {
   std::string text;
   if (const auto beat = beat_of(h)) {
-    text += phrase("A beat every {:.1f} us in {} ({}, autocorrelation {:.2f}): {:.0f} in its {:.1f} us.\n",
+    text += phrase("A beat every {:.1f} us in {} ({}, autocorrelation {:.2f}): {:.0f} beats in its {:.1f} us.\n",
                    beat->period_us, h.launches[beat->launch].kernel, tr_of(find_beat_row(beat->id)->label),
                    beat->likeness, beat->count, h.launches[beat->launch].length_us());
   } else {
@@ -123,10 +123,11 @@ json tail_json(const Heartbeat& h) {
 std::string heartbeat_text(const Heartbeat* h, const std::string& why, double timed_us, bool tiles) {
   if (h == nullptr) return phrase("Heartbeat: not available: {}.\n", why);
   std::string text =
-      phrase("Heartbeat: {} samples of one run of {:.1f} us, one every {}; try {}; {}, {}, {:.2f} s.\n",
+      phrase("Heartbeat: {} samples of one run of {:.1f} us, one every {}; attempt {}; {}, {}, {:.2f} s.\n",
              h->samples.size(), h->length_us(), interval_text(*h), h->tries, h->method, h->chip, h->seconds);
   if (timed_us > 0)
-    text += phrase("Its launches took {:.1f} us; without sampling, the median is {:.1f} us.\n", busy_us(*h), timed_us);
+    text += phrase("Its launches took {:.1f} us with sampling; without it, the median is {:.1f} us.\n", busy_us(*h),
+                   timed_us);
   text += launches_text(*h);
   text += tr("Mean over the launches, then the run from left to right, on a scale from 0:\n");
   for (const BeatCounter& c : h->counters) text += counter_text(*h, c);

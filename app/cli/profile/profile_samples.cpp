@@ -189,7 +189,7 @@ Result<void> save_row(const std::string& file, const SampledRow& sampled) {
 
 std::string samples_text(const KernelSamples* samples, const std::string& why, const gpu::KernelListing& listing,
                          std::int64_t lines) {
-  if (samples == nullptr) return phrase("Where the time goes: not available: {}.\n", why);
+  if (samples == nullptr) return phrase("Where the time goes (not available): {}.\n", why);
   const KernelSamples& s = *samples;
   const SampleCounts all = counts_of(s);
   std::string text = phrase(
@@ -197,7 +197,7 @@ std::string samples_text(const KernelSamples* samples, const std::string& why, c
       "every 2^{} cycles; {} dropped, {} in other code; {}, {:.2f} s.\n",
       all.all, s.launches, s.launches == 1 ? "" : "es", s.kernel_us, s.period_log2, s.dropped, s.unattributed, s.method,
       s.seconds);
-  if (!s.no_lines.empty()) return text + phrase("By phase and line: not available: {}.\n", s.no_lines);
+  if (!s.no_lines.empty()) return text + phrase("By phase and line (not available): {}.\n", s.no_lines);
   text += phrase(
       "Percent of all samples; if empty, of those in whose cycle nothing was issued.\n"
       "{}",

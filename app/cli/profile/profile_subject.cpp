@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::int64_t kLength = 4096;  // of the problem that is compiled for, where none is named
 constexpr const char* kNeedsGpu = marked(
-    "not available: times and counters need an NVIDIA GPU; use --session FILE.attn to read those of "
-    "a saved session");
+    "not available: times and counters need an NVIDIA GPU; use --session FILE.attn to read the figures of a saved "
+    "session");
 
 // A row of the session that was timed, and where.
 struct Candidate {
@@ -47,8 +47,8 @@ Result<void> take_row(const ProfileArguments& a, const Problem& named, bool any_
   if (any_named) {
     found = std::ranges::find_if(rows, [&](const Candidate& c) { return c.row->key.problem == named; });
     if (found == rows.end())
-      return bad_input(phrase("{} has no row of {} on {}; it does have: {}.", a.session, p.kernel().id, describe(named),
-                              describe(rows.back().row->key.problem)));
+      return bad_input(phrase("{} has no row of {} on {}; it has rows of {}.", a.session, p.kernel().id,
+                              describe(named), describe(rows.back().row->key.problem)));
   }
   p.row = *found->row;
   p.row_device = found->run->provenance.device;

@@ -31,7 +31,7 @@ std::string mix_cells(const gpu::InstructionMix& mix) {
 }
 
 std::string entries_text(const Profiled& p) {
-  if (p.entries.empty()) return phrase("Registers and occupancy: not available: {}\n", p.why_no_entries);
+  if (p.entries.empty()) return phrase("Registers and occupancy (not available): {}\n", p.why_no_entries);
   std::string text;
   for (const gpu::EntryReport& e : p.entries)
     text += phrase(
@@ -45,7 +45,7 @@ std::string entries_text(const Profiled& p) {
 
 std::string phases_text(const Profiled& p) {
   if (!p.listing.why_no_sass.empty())
-    return phrase("Instructions by phase and line: not available: {}\n", p.listing.why_no_sass);
+    return phrase("Instructions by phase and line (not available): {}\n", p.listing.why_no_sass);
   std::string text = phrase(
       "Instructions by phase, as they appear in the machine code, however often they run:\n"
       "{:<10}{:>7}",

@@ -68,7 +68,7 @@ Result<NamedCode> kept_code(const std::string& file, const std::string& kernel) 
   if (!any) return bad_input(phrase("{} has no row of {}.", file, kernel));
   if (row == nullptr)
     return bad_input(
-        phrase("{} contains no machine code of {}: nvdisasm was missing when it was measured, or the file is "
+        phrase("{} contains no machine code of {}: nvdisasm was missing when the kernel was measured, or the file is "
                "from an older version. Use `attnscope sass {}` to compile it here.",
                file, kernel, kernel));
   return NamedCode{fmt::format("{}{}, {}, {}", kernel, words_of(row->key.options), row->code->arch, file), *row->code};
@@ -147,11 +147,11 @@ Command add_sass(Parser program) {
   const char* type = "ID";
   parser
       .add_option("first", a->first,
-                  tr("GPU kernel from `attnscope list` or FILE.cu, with options after a colon: "
-                     "flash_mma:tile=64x64,stages=3; or FILE.attn:ID, as stored in a session"))
+                  tr("GPU kernel from `attnscope list`, or FILE.cu, with options after a colon: "
+                     "flash_mma:tile=64x64,stages=3; or FILE.attn:ID for one stored in a session"))
       ->required()
       ->type_name(type);
-  parser.add_option("second", a->second, tr("The kernel to compare with, in the same form"))
+  parser.add_option("second", a->second, tr("The kernel to compare with, in the same format"))
       ->required()
       ->type_name(type);
   parser.add_option("--arch", a->arch, tr("Architecture to compile for; default: sm_90a"))->type_name("SM");

@@ -106,7 +106,7 @@ Result<void> check(const TimelineArguments& a) {
   if (a.kernel.empty() && a.session.empty())
     return bad_input(tr("Name a kernel to record, or use --session FILE.attn to read one."));
   if (!a.session.empty() && !a.save.empty())
-    return bad_input(tr("--save stores a new recording, --session reads a file: use one of them."));
+    return bad_input(tr("--save stores a new recording and --session reads a file: use only one of the two."));
   for (const auto& [option, file] :
        {std::pair("--csv", a.csv_file), std::pair("--perfetto", a.perfetto_file), std::pair("--save", a.save)})
     if (!file.empty())
@@ -151,12 +151,14 @@ Command add_timeline(Parser program) {
       ->type_name("N");
   parser
       .add_option("--blocks", a->blocks,
-                  tr("Number of such blocks; for all others, only when they took which query tile"))
+                  tr("Number of blocks recorded in this way; for all others, only the start of each query tile is "
+                     "recorded"))
       ->type_name("N");
   parser.add_flag("--warm", a->warm, tr("Leave the L2 cache as the previous run left it"));
   parser.add_option("--save", a->save, tr("Session to add the timeline to"))->type_name("FILE.attn");
-  parser.add_option("--csv", a->csv_file, tr("One row per state of a lane; -: stdout"))->type_name("FILE");
-  parser.add_option("--perfetto", a->perfetto_file, tr("Trace for ui.perfetto.dev; -: stdout"))->type_name("FILE.json");
+  parser.add_option("--csv", a->csv_file, tr("Write one row per state of a lane; -: stdout"))->type_name("FILE");
+  parser.add_option("--perfetto", a->perfetto_file, tr("Write a trace for ui.perfetto.dev; -: stdout"))
+      ->type_name("FILE.json");
   a->problem.add_to(parser, "--scale");
   a->options.add_to(parser, false);
   parser.footer(

@@ -148,11 +148,11 @@ Command add_lesson(Parser program) {
   Parser parser = program.add_subcommand("lesson", tr("List, check and print the lessons of Learn"));
   parser
       .add_option("ACTION", a->action,
-                  tr("check: play every beat and compute every number; list: show all lessons; print: write one as "
-                     "HTML"))
+                  tr("check: play every beat and compute every number; list: show all lessons; print: write a lesson "
+                     "as HTML"))
       ->required();
   parser.add_values("FILES", a->files, tr("Lessons or folders of lessons; default: the bundled ones"));
-  parser.add_option("-o,--out", a->out, tr("print: the worksheet; default: stdout"))->type_name("FILE.html");
+  parser.add_option("-o,--out", a->out, tr("print: file for the worksheet; default: stdout"))->type_name("FILE.html");
   parser.add_option("--key", a->key, tr("print: also the answers"))->type_name("FILE.html");
   parser.add_option("--seed", a->seed, tr("print: use other numbers for another learner; default: 0"))->type_name("N");
   parser.add_option("--language", a->language, tr("print: language of a translation; default: en"))->type_name("NAME");

@@ -46,8 +46,8 @@ Result<void> print_list() {
   std::string text = fmt::format("{:<24} {:<11} {}\n", "piece", tr("based on"), tr("symptom"));
   for (const Piece& p : museum()) text += fmt::format("{:<24} {:<11} {}\n", p.id, p.right, tr_of(p.symptom));
   text +=
-      tr("Each is a correct kernel with one place changed, really run. `attnscope museum PIECE` runs and "
-         "examines one.\n");
+      tr("Each piece is a correct kernel with one place changed, and it really runs. `attnscope museum PIECE` runs "
+         "and examines one.\n");
   return print(text);
 }
 
@@ -80,8 +80,8 @@ Result<std::string> source_of(const Piece& p) {
 Result<int> print_source(const Piece& p) {
   if (p.row != nullptr) {
     return bad_input(
-        phrase("--source prints what a GPU would compile, but {} is C++ and already compiled in: only its patch "
-               "differs from {}.",
+        phrase("--source prints what a GPU would compile, but {} is C++ and already compiled in; it differs from {} "
+               "only by its patch.",
                p.id, p.patch->source));
   }
   const auto text = source_of(p);
@@ -149,7 +149,7 @@ Result<std::filesystem::path> put_source(const Piece& p) {
   const auto text = source_of(p);
   if (!text) return tl::unexpected(text.error());
   const auto cache = cache_folder();
-  if (cache.empty()) return fail(ErrorKind::cannot_run, tr("no cache folder for its source: set HOME"));
+  if (cache.empty()) return fail(ErrorKind::cannot_run, tr("there is no cache folder for its source: set HOME"));
   const auto folder = cache / "museum" / std::string(p.id);
   if (auto made = make_folder(folder); !made) return tl::unexpected(made.error());
   const auto bytes = std::as_bytes(std::span(*text));
@@ -206,7 +206,7 @@ Result<int> examine_on_gpu(const Piece& p, std::uint64_t seed, std::int32_t runs
   constexpr double kSecondsToStart = 60;
   const auto hello = client.hello({kSecondsToStart, stop}, false);
   const std::string needs =
-      phrase("{} is CUDA: it needs an NVIDIA GPU to run, and no recording replaces a run. ", p.id);
+      phrase("{} is a CUDA kernel: it needs an NVIDIA GPU to run, and no recording can replace a run. ", p.id);
   if (!hello) return fail(hello.error().kind, needs + hello.error().message);
   if (hello->gpus.empty()) return fail(ErrorKind::cannot_run, phrase("{}This machine has none.", needs));
   if (hello->compiler.empty()) return fail(ErrorKind::cannot_run, needs + hello->compiler_error);
@@ -226,7 +226,7 @@ Result<int> show(const MuseumArguments& a, Stopper& stopper) {
   if (auto r = stopper.limit_time(a.time_limit); !r) return tl::unexpected(r.error());
   if (a.runs < 1) return bad_input(phrase("--runs {} must be at least 1.", a.runs));
   if (a.piece.empty()) {
-    if (a.source || !a.seed.empty()) return bad_input(tr("--seed and --source apply to one piece: name it."));
+    if (a.source || !a.seed.empty()) return bad_input(tr("--seed and --source apply to one piece: name the piece."));
     if (auto r = print_list(); !r) return tl::unexpected(r.error());
     return 0;
   }
@@ -250,7 +250,7 @@ Command add_museum(Parser program) {
   Parser parser =
       program.add_subcommand("museum", tr("Examine deliberately wrong kernels: verdict, first wrong step, cause"));
   parser.add_option("piece", a->piece, tr("Piece to examine; default: list them"))->type_name("PIECE");
-  parser.add_option("--seed", a->seed, tr("Seed of its numbers; default: the piece's own"))->type_name("N");
+  parser.add_option("--seed", a->seed, tr("Seed of the numbers; default: the piece's own"))->type_name("N");
   parser.add_option("--runs", a->runs, tr("Number of runs of a CUDA piece on the GPU; default: 100"))->type_name("N");
   parser.add_flag("--source", a->source,
                   tr("Print the whole patched source of a CUDA piece, to compile as an edited copy"));

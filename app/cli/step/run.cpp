@@ -178,7 +178,7 @@ Result<void> check_pass(const RunArguments& a) {
   for (const auto& [name, file] : of_backward) {
     if (backward && file.empty()) return bad_input(phrase("--pass backward needs {} FILE.npy.", name));
     if (!backward && !file.empty())
-      return bad_input(phrase("{} belongs to a backward pass: add --pass backward.", name));
+      return bad_input(phrase("{} applies to a backward pass: add --pass backward.", name));
   }
   if (!backward && !a.o.empty())
     return bad_input(tr("--o is the input of a backward pass: add --pass backward, or use --out to write O."));
@@ -186,7 +186,7 @@ Result<void> check_pass(const RunArguments& a) {
     return bad_input(
         tr("--out is the output of a forward pass; a backward pass reads O from --o and writes --dq, --dk "
            "and --dv."));
-  if (!backward && a.out.empty()) return bad_input(tr("Missing --out: the file for O."));
+  if (!backward && a.out.empty()) return bad_input(tr("Missing --out, the file for O."));
   return ok();
 }
 
@@ -271,14 +271,15 @@ Command add_run(Parser program) {
   parser.add_option("--q", a->q, tr("Queries: [B,H,L,D], [H,L,D] or [L,D], C order, f2, f4 or f8"))
       ->required()
       ->type_name("FILE.npy");
-  parser.add_option("--k", a->k, tr("Keys; may have fewer heads"))->required()->type_name("FILE.npy");
+  parser.add_option("--k", a->k, tr("Keys; may have fewer heads than Q"))->required()->type_name("FILE.npy");
   parser.add_option("--v", a->v, tr("Values"))->required()->type_name("FILE.npy");
-  parser.add_option("--bias", a->bias, tr("Added after the scale, broadcast to [B,Hq,Lq,Lk]; -inf masks"))
+  parser
+      .add_option("--bias", a->bias, tr("Bias, added after the scale and broadcast to [B,Hq,Lq,Lk]; -inf masks a key"))
       ->type_name("FILE.npy");
   parser
       .add_option("--pages", a->pages,
-                  tr("Paged K and V: the table of pages in the pools --k and --v, [P,H,page,D], that hold each "
-                     "batch's keys in order; [B,T], i4 or i8"))
+                  tr("Paged K and V: the table [B,T] (i4 or i8) of the pages that hold each batch's keys in order; "
+                     "the pools --k and --v are [P,H,page,D]"))
       ->type_name("FILE.npy");
   parser.add_option("--page", a->page, tr("Keys per page, 1 to 256; for fewer keys in total, add --key-lengths"))
       ->type_name("N");
@@ -287,7 +288,7 @@ Command add_run(Parser program) {
                 "[B,H,L]"));
   a->scores.add_to(parser);
   a->mask.add_to(parser);
-  parser.add_option("--scale", a->scale, tr("Factor for QK^T; default: 1/sqrt(D)"))->type_name("X");
+  parser.add_option("--scale", a->scale, tr("Scale factor for QK^T; default: 1/sqrt(D)"))->type_name("X");
   parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; default: the type of q"))->type_name("DTYPE");
   add_output(parser, a->output);
   a->options.add_to(parser, true);

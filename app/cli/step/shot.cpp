@@ -292,7 +292,8 @@ Command add_shot(Parser program) {
   Parser parser = program.add_subcommand("shot", tr("Draw a picture of any view; no display needed"));
   parser.add_option("--view", a->view, tr("step, bench, profile or learn; default: the view in --state, or step"))
       ->type_name("NAME");
-  parser.add_option("--step", a->step, tr("Step to draw, counted from 1 as in the window; A..B: each of them"))
+  parser
+      .add_option("--step", a->step, tr("Step to draw, counted from 1 as in the window; A..B: every step from A to B"))
       ->type_name("N|A..B");
   parser.add_option("--seconds", a->seconds_per_step, tr("Seconds per step in a GIF or film; default: 1"))
       ->type_name("S");
@@ -306,15 +307,17 @@ Command add_shot(Parser program) {
   parser.add_option("--answer", a->answer, tr("State of a lesson's question: right, wrong, hint or shown"))
       ->type_name("NAME");
   parser
-      .add_option("--session", a->session, tr("Rows and recording of a saved session; --step refers to that recording"))
+      .add_option("--session", a->session,
+                  tr("Show the rows and the recording of a saved session; --step refers to "
+                     "that recording"))
       ->type_name("FILE.attn");
   parser.add_option("--size", a->size, tr("Size in pixels; default: 1440x900"))->type_name("WxH");
-  parser.add_option("--scale", a->scale, tr("Size of text and tiles, 1 to 3; the factor for QK^T is --qk-scale"))
+  parser.add_option("--scale", a->scale, tr("Size of text and tiles, 1 to 3; for the factor of QK^T, use --qk-scale"))
       ->type_name("X");
   parser.add_option("--theme", a->theme, tr("dark or light; default: dark"))->type_name("NAME");
   parser
       .add_option("-o,--out", a->out,
-                  tr("Output file; for several steps, a GIF, a film (by ffmpeg) or a folder of PNGs"))
+                  tr("Output file; for several steps, a GIF, a film (made by ffmpeg) or a folder of PNGs"))
       ->required()
       ->type_name("FILE.png|FILE.gif|FILE.mp4|FILE.webm|FOLDER");
   a->document.add_to(parser, "--qk-scale");

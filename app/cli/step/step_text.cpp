@@ -182,7 +182,7 @@ std::string StepWriter::summary() const {
   const auto last = static_cast<EventIndex>(rec_.events.size() - 1);
   std::uint64_t on_chip = 0;
   for (const std::uint64_t bytes : on_chip_bytes(rec_.order, p, rec_.options)) on_chip += bytes;
-  std::string text = phrase("HBM bytes: {} as tile loads (nothing cached), {} compulsory; peak on chip: {}\n",
+  std::string text = phrase("HBM bytes: {} as tile loads (with nothing cached), {} compulsory; peak on chip: {}\n",
                             bytes_after(rec_, last), compulsory(rec_.order, p).total(), on_chip);
   if (p.pass == Pass::backward) return text + gradients_text();
   for (std::int64_t head = 0; head < p.B * p.Hq; ++head) {

@@ -96,7 +96,7 @@ Finding look_at_display() {
   const auto display = check_display();
   if (display) return {Mark::works, "Window", *display, ""};
   return {Mark::note, "Window", display.error().message,
-          tr("start it from a desktop session or over ssh -X; the commands and `attnscope shot` need no "
+          tr("start the window from a desktop session or over ssh -X; the commands and `attnscope shot` need no "
              "display")};
 }
 
@@ -134,7 +134,7 @@ std::vector<Finding> look_at_profiling(const GpuHello* hello) {
                    tr("echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 > /etc/modprobe.d/counters.conf, "
                       "then restart")});
   else
-    all.push_back({Mark::works, "Counters", tr("the driver's settings allow them"), ""});
+    all.push_back({Mark::works, "Counters", tr("the driver's settings allow reading them"), ""});
   if (hello != nullptr && hello->sensors_error.empty())
     all.push_back({Mark::works, tr("NVML (clock, temperature)"), hello->sensors, ""});
   else
@@ -154,8 +154,8 @@ std::vector<Finding> look_at_gpus() {
     all.push_back({Mark::note, tr("NVIDIA driver"), hello.error().message, tr("install NVIDIA driver 580 or later")});
   } else {
     all.push_back({Mark::works, tr("NVIDIA driver"),
-                   phrase("runs CUDA programs up to {}.{}; for its own version, see NVML", hello->driver / 1000,
-                          hello->driver % 1000 / 10),
+                   phrase("runs CUDA programs up to {}.{}; for the driver's own version, see NVML",
+                          hello->driver / 1000, hello->driver % 1000 / 10),
                    ""});
     for (const gpu::GpuProperties& p : hello->gpus) {
       all.push_back({Mark::works, fmt::format("GPU {}", p.index),
@@ -180,7 +180,9 @@ std::vector<Finding> look_at_gpus() {
 // What times attention of others beside ours.
 Finding look_at_peers() {
   const auto python = look_for_python(load_settings(settings_file()).settings.preferences.python, {});
-  constexpr const char* kMend = marked("install torch for it, or name another: attnscope bench --peers-python PATH");
+  constexpr const char* kMend = marked(
+      "install torch for this Python, or name another Python: attnscope bench "
+      "--peers-python PATH");
   if (!python) return {Mark::note, tr("Peers (python3, torch)"), python.error().message, tr_of(kMend)};
   if (python->torch.empty()) return {Mark::note, tr("Peers (python3, torch)"), words_of(*python), tr_of(kMend)};
   return {Mark::works, tr("Peers (python3, torch)"), words_of(*python), ""};
@@ -222,7 +224,8 @@ Result<int> examine() {
     broken += f.mark == Mark::broken ? 1 : 0;
   }
   if (auto r = print(text); !r) return tl::unexpected(r.error());
-  if (broken > 0) return fail(ErrorKind::failed, phrase("{} required component(s) do not work: see !! above.", broken));
+  if (broken > 0)
+    return fail(ErrorKind::failed, phrase("Required components that do not work: {}; see !! above.", broken));
   return 0;
 }
 
@@ -231,7 +234,7 @@ Result<int> examine() {
 Command add_doctor(Parser program) {
   Parser parser = program.add_subcommand("doctor", tr("Show what works on this machine, and how to enable the rest"));
   parser.footer(
-      tr("Marks: ok works, -- is missing, !! is broken (exit code 1).\n"
+      tr("Marks: ok: works; --: missing; !!: broken (exit code 1).\n"
          "Examples:\n"
          "  attnscope doctor\n"
          "  attnscope doctor | grep -A1 '^--'"));

@@ -200,7 +200,8 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
                                           passed + failed + not_judged));
   }
   if (passed == 0)
-    return fail(ErrorKind::cannot_run, tr("Nothing was checked: every case was skipped; the reasons are above."));
+    return fail(ErrorKind::cannot_run,
+                tr("Nothing was checked because every case was skipped; the reasons are above."));
   say(phrase("All {} checks passed.", passed));
   return 0;
 }
@@ -210,24 +211,31 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
 Command add_verify(Parser program) {
   auto a = std::make_shared<VerifyArguments>();
   Parser parser = program.add_subcommand("verify", tr("Check kernels against the fp64 reference"));
-  parser.add_values("file", a->files, tr("Your own kernels, FILE.cu: on the GPU (docs/own_kernel.md)"));
+  parser.add_values("file", a->files, tr("Your own kernels, FILE.cu, checked on the GPU (docs/own_kernel.md)"));
   parser.add_option("--kernel", a->kernels, tr("all, or kernels from `attnscope list`"))->type_name("ID,ID,...");
   add_pass(parser, a->pass);
   parser.add_option("--dtype", a->dtypes, tr("all, or any of f32, f16, bf16"))->type_name("DTYPE,...");
   add_output(parser, a->output);
   parser.add_flag("--full", a->all_shapes,
-                  tr("Every combination of shape and head dimension instead of the paired list (hours)"));
-  parser.add_option("--verify", a->rows, tr("Rows to check if there are many: sampled or full"))->type_name("WHICH");
-  parser.add_flag("--repeat-list", a->repeat_list, tr("The six shapes for many repeats instead of the paired list"));
-  parser.add_flag("--scores", a->score_list, tr("Softcap and ALiBi with every mask instead of the paired list"));
-  parser.add_option("--random", a->random, tr("This many random problems up to 513 instead of the paired list"))
+                  tr("Check every combination of shape and head dimension instead of the paired list (takes hours)"));
+  parser.add_option("--verify", a->rows, tr("Output rows to check if there are many: sampled or full"))
+      ->type_name("WHICH");
+  parser.add_flag("--repeat-list", a->repeat_list,
+                  tr("Check the six shapes for many repeats instead of the paired "
+                     "list"));
+  parser.add_flag("--scores", a->score_list, tr("Check softcap and ALiBi with every mask instead of the paired list"));
+  parser
+      .add_option("--random", a->random,
+                  tr("Check this many random problems, with lengths up to 513, instead of "
+                     "the paired list"))
       ->type_name("N");
   parser.add_option("--seed", a->seed, tr("Seed of the random problems"))->type_name("N");
   parser.add_option("--part", a->part, tr("2/4: every fourth case, starting with the second"))->type_name("N/OF");
   parser.add_flag("--traced", a->traced,
-                  tr("GPU: check that the recorded run has the plain run's bits, and that its recording replays"));
+                  tr("GPU: check that the recorded run gives the same bits as the plain run, and that its recording "
+                     "can be replayed"));
   parser.add_option("--longest", a->longest, tr("Limit queries and keys to this length; 0: no limit"))->type_name("N");
-  parser.add_option("--repeats", a->repeats, tr("Runs of each case, which must all have the same bits"))
+  parser.add_option("--repeats", a->repeats, tr("Number of runs of each case; all must give the same bits"))
       ->type_name("N");
   a->options.takes_tuned = true;
   a->options.add_to(parser, true);

@@ -39,7 +39,7 @@ Result<Prepared> prepare(const CheckCase& c, const Check& check, const std::stop
   const std::uint64_t reference_takes = reference_bytes(c.problem, check.arguments->rows == "full", 0);
   if (tensors > room || reference_takes > room - tensors) {
     return fail(ErrorKind::cannot_run,
-                phrase("its tensors need {}, checking the output {}; the limit is {}", format_bytes(tensors),
+                phrase("its tensors need {}, and checking the output needs {}; the limit is {}", format_bytes(tensors),
                        format_bytes(reference_takes), format_bytes(room)));
   }
   if (check.memory_limit != 0) p.memory_limit = check.memory_limit - reference_takes;
@@ -180,12 +180,13 @@ Result<void> take_options(const KernelRow& row, const CheckCase& c, Check& check
   Options asked;
   if (auto r = check.arguments->options.apply_to(asked); !r) return r;
   if (tile_from(row, asked, true).empty())
-    return fail(ErrorKind::cannot_run, tr("tile = tuned, but this kernel has no tile"));
+    return fail(ErrorKind::cannot_run, tr("the tile is set to tuned, but this kernel has no tile"));
   const TunedKey key = tuned_key(row, c.problem, check.device, source_hash_now(row, c.problem), check.compiler);
   const auto with = tuned_options(tuned_folder(), key, row, c.problem, asked, check.device);
   if (!with && with.error().kind == ErrorKind::cannot_run)
     return fail(ErrorKind::cannot_run,
-                phrase("tile = tuned, but there is no tuned tile for it; run `attnscope tune {}`", row.id));
+                phrase("the tile is set to tuned, but there is no tuned tile for this problem; run `attnscope tune {}`",
+                       row.id));
   if (!with) return tl::unexpected(with.error());
   check.options = *with;
   return ok();

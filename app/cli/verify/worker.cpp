@@ -192,22 +192,21 @@ Command add_worker(Parser program) {
   parser.add_flag("--compile", a->compile, tr("Compile your sources, within limits; the program starts this itself"));
   parser.add_flag("--rank", a->rank, tr("Act as a rank of a ring; the program starts this itself"));
   parser.add_option("--gpu", a->gpu, tr("GPU for --check, --time and --measure"))->type_name("N");
-  parser.add_option("--time", a->timed, tr("Time these kernels with CUDA events on one problem; CSV"))
+  parser.add_option("--time", a->timed, tr("Time these kernels with CUDA events on one problem; prints CSV"))
       ->type_name("ID,ID,...");
-  parser.add_option("--measure", a->measured, tr("Check, time and count these kernels on one problem; CSV"))
+  parser.add_option("--measure", a->measured, tr("Check, time and count these kernels on one problem; prints CSV"))
       ->type_name("ID,ID,...");
   parser.add_option("--json", a->json, tr("With --measure: write a session with every sample"))->type_name("FILE");
   parser.add_flag("--sample", a->sample, tr("With --measure: also report where the warps wait, by line and phase"));
   parser.add_flag("--counts", a->counts, tr("With --measure: also count what each instruction of each kernel does"));
-  parser.add_flag("--heartbeat", a->heartbeat,
-                  tr("With --measure: also read the GPU's counters over the course of a run"));
+  parser.add_flag("--heartbeat", a->heartbeat, tr("With --measure: also sample the GPU's counters during one run"));
   parser.add_flag("--no-counters", a->no_counters, tr("With --measure: leave CUPTI alone, so that you can use ncu"));
   parser.add_flag("--warm", a->warm, tr("With --measure: leave the L2 cache as the last run left it"));
   parser
       .add_option("--memory-limit", a->memory_limit,
-                  tr("Reject what needs more memory; default: the GPU's free memory"))
+                  tr("Reject problems that need more memory; default: the GPU's free memory"))
       ->type_name("BYTES");
-  parser.add_option("--seconds", a->seconds, tr("Seconds of repeats for each"))->type_name("SECONDS");
+  parser.add_option("--seconds", a->seconds, tr("Seconds of repeats for each kernel"))->type_name("SECONDS");
   a->problem.add_to(parser, "--scale");
   a->options.add_to(parser, false);
   parser.footer(

@@ -239,9 +239,9 @@ void RunList::install(FoundRuns found) {
   if (news)
     context_.log.note(
         plural(found.surplus.size(),
-               "{} run older than the newest {}, and not named, saved or ticked, will be deleted when this "
+               "{} run that is older than the newest {} and not named, saved or ticked will be deleted when this "
                "window closes. Tick or name any you want to keep.",
-               "{} runs older than the newest {}, and not named, saved or ticked, will be deleted when this "
+               "{} runs that are older than the newest {} and not named, saved or ticked will be deleted when this "
                "window closes. Tick or name any you want to keep.",
                RunStore::kNewest));
 }

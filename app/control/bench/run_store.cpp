@@ -211,7 +211,7 @@ Result<FileLock> RunStore::lock(const std::string& id) const {
   if (!taken) return tl::unexpected(taken.error());
   std::optional<FileLock> held = *std::move(taken);
   if (held) return *std::move(held);
-  return fail(ErrorKind::cannot_run, tr("Another window is measuring this run: try again when it is done."));
+  return fail(ErrorKind::cannot_run, tr("Another window is measuring this run; try again when it is done."));
 }
 
 RunStore::Listing RunStore::list() const {
@@ -231,7 +231,8 @@ RunStore::Listing RunStore::list() const {
     auto run = read_whole(file, rows);
     if (!run && !fs::exists(file, error)) continue;  // removed by another window meanwhile
     if (!run || run->id != id_in(file)) {
-      listing.said.push_back(run ? phrase("{} is not the run its name says.", file.string()) : run.error().message);
+      listing.said.push_back(run ? phrase("{} does not contain the run that its name says.", file.string())
+                                 : run.error().message);
       continue;
     }
     const std::string id = run->id;

@@ -144,7 +144,7 @@ Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const RunL
       file = runs_.store().write(run);
       task.deliver([this] {
         context_.log.note(
-            tr("Another window is measuring this run: the rows from this one are saved as a separate run."));
+            tr("Another window is measuring this run, so the rows from this window are saved as a separate run."));
       });
     }
     if (file) {

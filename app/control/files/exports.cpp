@@ -71,7 +71,10 @@ void Exports::write_trace(const std::string& run) {
   const auto session = rows_to_write(run);
   if (!session) return;
   const std::size_t rows = rows_with_stages(*session);
-  if (rows == 0) return context_.log.warn(tr("These rows predate the recording of stages: a new run has a timeline."));
+  if (rows == 0)
+    return context_.log.warn(
+        tr("These rows predate the recording of stages; a new run will have a "
+           "timeline."));
   write_rows(files_.new_file(".trace.json"), rows, to_trace(*session));
 }
 

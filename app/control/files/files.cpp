@@ -141,8 +141,7 @@ void Files::open_kernel(const std::string& path) {
     if (!done) return context_.log.error(done.error().message);
     if (const auto taken = take_kernel(*read); !taken) return context_.log.error(taken.error().message);
     runs_.remember(path);
-    context_.log.note(
-        phrase("Opened {} as {}: it is ticked in Bench, and open in Profile's lab.", path, (*read)->name));
+    context_.log.note(phrase("Opened {} as {}: it is ticked in Bench and open in Profile's lab.", path, (*read)->name));
   });
 }
 

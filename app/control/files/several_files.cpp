@@ -32,10 +32,10 @@ struct Came {
     if (kernels > 0) what.push_back(plural(kernels, "{} kernel", "{} kernels"));
     if (recordings > 0) what.push_back(plural(recordings, "{} recording", "{} recordings"));
     if (lessons > 0) what.push_back(plural(lessons, "{} lesson", "{} lessons"));
-    std::string all =
-        files == 0 ? std::string(tr("Nothing was opened."))
-                   : plural(files, "Opened {} file{}{}{}.", "Opened {} files{}{}{}.", what.empty() ? "" : ": ",
-                            fmt::join(what, ", "), shown.empty() ? "" : phrase(", and Step shows that of {}", shown));
+    std::string all = files == 0 ? std::string(tr("Nothing was opened."))
+                                 : plural(files, "Opened {} file{}{}{}.", "Opened {} files{}{}{}.",
+                                          what.empty() ? "" : ": ", fmt::join(what, ", "),
+                                          shown.empty() ? "" : phrase(", and Step shows the recording of {}", shown));
     if (!failed.empty())
       all += failed.size() == 1 ? phrase(" One failed: {}", failed.front())
                                 : phrase(" {} failed: {}", failed.size(), fmt::join(failed, " "));

@@ -36,7 +36,8 @@ void Lessons::load() {
   if (progress) {
     progress_ = *std::move(progress);
   } else {
-    context_.log.warn(phrase("{} It stays as it is; nothing is added to it.", progress.error().message));
+    context_.log.warn(
+        phrase("{} The progress file is left as it is, and nothing is added to it.", progress.error().message));
     may_save_ = false;
   }
 }

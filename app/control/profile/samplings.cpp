@@ -84,7 +84,7 @@ double expected_seconds(const Model& model, const SampleRow& wanted) {
 
 void Samplings::sample(const SampleRow& wanted) {
   if (context_.tasks.running(task_))
-    return context_.log.warn(tr("A kernel is being sampled: cancel it before another."));
+    return context_.log.warn(tr("A kernel is being sampled: cancel that before sampling another."));
   const ListedRun* run = find_run(context_.model, wanted.run);
   const Measurement* found = run == nullptr ? nullptr : row_of(*run, wanted);
   if (found == nullptr)
@@ -92,7 +92,7 @@ void Samplings::sample(const SampleRow& wanted) {
   if (!run->local || run->growing)
     return context_.log.warn(
         run->growing
-            ? tr("This run is still being measured: sample it when it is done.")
+            ? tr("This run is still being measured; sample the kernel when the run is done.")
             : tr("This row was measured on another machine: to sample it here, run the sweep in Bench first."));
   if (gpu_ == nullptr) return context_.log.warn(tr("This version does not use GPUs: nothing can be sampled."));
   const auto work = [this, row = *found, id = run->run.id, kept = run->from == RunFrom::here, gpu = gpu_,

@@ -38,7 +38,7 @@ struct ApplyBench {
       if (std::ranges::find(sweep.own, kernel->id, [](const auto& k) { return k->id; }) != sweep.own.end()) continue;
       if (sweep.own.size() == kMaxOwnKernels)
         return bad_input(
-            phrase("The limit is {} kernels of your own; first remove one from the list.", kMaxOwnKernels));
+            phrase("You can have at most {} of your own kernels; remove one from the list first.", kMaxOwnKernels));
       sweep.own.push_back(kernel);
     }
     if (!c.choose || c.kernels.empty()) return done();
@@ -66,7 +66,7 @@ struct ApplyBench {
   }
   Result<State> operator()(const RenameRun& c) {
     if (c.name.size() > kMaxRunName)
-      return bad_input(phrase("A run's name has {} bytes at most; this one has {}.", kMaxRunName, c.name.size()));
+      return bad_input(phrase("A run's name can have at most {} bytes; this one has {}.", kMaxRunName, c.name.size()));
     s.document.runs.names[c.id] = c.name;
     return done();
   }

@@ -27,8 +27,9 @@ Result<std::string> kernel_with_source(const State& s) {
     if (const auto row = find_kernel(name, sweep.own); row && fits(**row)) return name;
   for (const KernelRow* row : ladder())
     if (fits(*row)) return std::string(row->id);
-  return fail(ErrorKind::cannot_run,
-              phrase("No GPU kernel has the order of {}, so Profile has no source for its phases.", s.document.kernel));
+  return fail(
+      ErrorKind::cannot_run,
+      phrase("No GPU kernel uses the order of {}, so Profile has no source for its phases.", s.document.kernel));
 }
 
 struct ApplyProfile {
@@ -53,7 +54,7 @@ struct ApplyProfile {
   Result<State> operator()(const ChooseBeatSpan& c) {
     const bool all = c.from_us == 0 && c.to_us == 0;
     if (!all && (c.from_us < 0 || c.to_us <= c.from_us))
-      return bad_input(phrase("{} to {} us is not a range within the run.", c.from_us, c.to_us));
+      return bad_input(phrase("The range {} to {} us is not within the run.", c.from_us, c.to_us));
     s.view.profile.beat_from_us = c.from_us;
     s.view.profile.beat_to_us = c.to_us;
     return std::move(s);
@@ -73,7 +74,7 @@ struct ApplyProfile {
   Result<State> operator()(const ChooseTimeSpan& c) {
     const bool all = c.from_ns == 0 && c.to_ns == 0;
     if (!all && (c.from_ns < 0 || c.to_ns <= c.from_ns))
-      return bad_input(phrase("{} to {} ns is not a range within the block's time.", c.from_ns, c.to_ns));
+      return bad_input(phrase("The range {} to {} ns is not within the block's time.", c.from_ns, c.to_ns));
     s.view.profile.time_from_ns = c.from_ns;
     s.view.profile.time_to_ns = c.to_ns;
     return std::move(s);
@@ -92,7 +93,10 @@ struct ApplyProfile {
     return std::move(s);
   }
   Result<State> operator()(const ShowPhase& c) {
-    if (c.phase == gpu::CodePhase::none) return bad_input(tr("A tile skipped by the mask has no phase in a source."));
+    if (c.phase == gpu::CodePhase::none)
+      return bad_input(
+          tr("The mask skips this tile, so no source has a phase for "
+             "it."));
     auto kernel = kernel_with_source(s);
     if (!kernel) return tl::unexpected(kernel.error());
     // Step keeps its kernel; what Bench and Profile look at is named beside it.

@@ -174,9 +174,9 @@ struct ApplyStep {
     const auto piece = find_piece(c.id);
     if (!piece) return tl::unexpected(piece.error());
     if ((*piece)->row == nullptr) {
-      return fail(
-          ErrorKind::cannot_run,
-          phrase("{} is CUDA and needs an NVIDIA GPU; it has no recording. See `attnscope museum {}`.", c.id, c.id));
+      return fail(ErrorKind::cannot_run,
+                  phrase("{} is a CUDA kernel and needs an NVIDIA GPU; it has no recording. See `attnscope museum {}`.",
+                         c.id, c.id));
     }
     s.document.exhibit = Exhibit::none;
     show_problem((*piece)->problem, (*piece)->options, (*piece)->generator, (*piece)->seed);

@@ -73,8 +73,8 @@ Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const Op
   Inputs by_key = paged ? gathered(source->problem, source->inputs) : source->inputs;
   const Problem dense = without_pages(p);
   if (auto fits = validate(dense, by_key); !fits) {
-    return bad_input(phrase("The numbers of {} have another shape: {} Choose a preset, or go back to {}.", spec.q_file,
-                            fits.error().message, describe(source->problem)));
+    return bad_input(phrase("The numbers of {} have a different shape: {} Choose a preset, or go back to {}.",
+                            spec.q_file, fits.error().message, describe(source->problem)));
   }
   auto edited = with_edits(dense, std::move(by_key), spec);
   if (!edited || p.storage.kind() == Storage::dense) return edited;

@@ -47,7 +47,7 @@ class Extents {
     for (const Said& said : said_) {
       if (said.extent != &extent || *said.extent == value) continue;
       return bad_input(
-          phrase("{} has {} {}, but {} has {}: they must be equal.", path, what, value, said.path, *said.extent));
+          phrase("{} has {} {}, but {} has {}; the two must be equal.", path, what, value, said.path, *said.extent));
     }
     extent = value;
     said_.push_back({&extent, path});

@@ -120,9 +120,9 @@ class Checker {
     const bool of_beat = dot != key.npos && lesson_.find(key.substr(0, dot)) != nullptr;
     const std::string beat = of_beat ? key.substr(0, dot) : "";
     if (const std::string number = typed_by_hand(words); !number.empty())
-      fault(beat, field, phrase("{} is typed by hand: compute it with an expression in braces", number));
+      fault(beat, field, phrase("the number {} is typed by hand; compute it with an expression in braces", number));
     if (key.ends_with(".learned") && words.find('{') != words.npos)
-      fault(beat, field, tr("it also appears at other beats, so it cannot contain values"));
+      fault(beat, field, tr("this text also appears at other beats, so it cannot contain values"));
     if (const int count = longest_sentence(words); count > kMaxSentenceWords)
       fault(beat, field, phrase("a sentence has {} words; the limit is {}", count, kMaxSentenceWords));
   }
@@ -218,7 +218,7 @@ class Checker {
       const Judgement j = judge_answer(*beat.ask, q, answer);
       if (j.right || j.text != beat.ask->wrong[n].text)
         fault(beat.id, "wrong",
-              phrase("'{}' gives {}, which is answered with '{}'", beat.ask->wrong[n].value, q.wrong[n],
+              phrase("'{}' gives {}, for which the feedback is '{}'", beat.ask->wrong[n].value, q.wrong[n],
                      j.right ? "right" : j.text));
     }
   }
@@ -247,7 +247,9 @@ class Checker {
         if (!runs) {
           fault(beat.id, field, runs.error().message);
         } else if (is_shown_while_open(beat, use) && scope.latest != kNoEvent && scope.latest > *at) {
-          fault(beat.id, field, tr("it reveals what the run computes only after the place where it asks"));
+          fault(beat.id, field,
+                tr("the text reveals something that the run computes only after the place of the "
+                   "question"));
         }
       }
     }

@@ -71,7 +71,7 @@ Result<std::optional<FirstWrong>> LessonRuns::first_wrong(std::string_view name)
 
 Result<const Session*> LessonRuns::session(std::string_view name) {
   if (name.empty()) name = lesson_.session;
-  if (name.empty()) return bad_input(tr("the lesson names no session"));
+  if (name.empty()) return bad_input(tr("the lesson does not name a session"));
   auto it = sessions_.find(name);
   if (it == sessions_.end()) {
     const auto file = find_asset(fmt::format("sessions/{}.attn", name));
@@ -118,11 +118,11 @@ bool is_near(const LessonAsk& ask, double a, double b) {
 Result<void> check_distinct_answers(const LessonAsk& ask, const Question& q) {
   if (ask.kind == AskKind::pick) {
     const auto right = std::count(q.right.begin(), q.right.end(), true);
-    if (right != 1) return bad_input(phrase("field 'options': {} of them are true instead of one", right));
+    if (right != 1) return bad_input(phrase("field 'options': {} options are true instead of one", right));
     return ok();
   }
   if (ask.kind == AskKind::tiles) return ok();
-  if (std::isnan(q.truth)) return bad_input(tr("field 'value': it is not a number"));
+  if (std::isnan(q.truth)) return bad_input(tr("field 'value': the value is not a number"));
   for (std::size_t n = 0; n < q.wrong.size(); ++n) {
     if (is_near(ask, q.truth, q.wrong[n]))
       return bad_input(phrase("field 'wrong': '{}' gives {}, which counts as right", ask.wrong[n].value, q.wrong[n]));
@@ -179,7 +179,7 @@ Result<std::uint64_t> fresh_seed(const Lesson& lesson, const Beat& beat, std::ui
     if (!passes) return tl::unexpected(passes.error());
     if (*passes) return seed;
   }
-  return bad_input(phrase("field 'again.if': none of {} seeds passes", kSeedsTried));
+  return bad_input(phrase("field 'again.if': none of the {} seeds passes", kSeedsTried));
 }
 
 }  // namespace attn

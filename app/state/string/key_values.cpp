@@ -68,7 +68,8 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 
 Result<std::vector<std::int64_t>> whole_list(std::string_view text, std::int64_t min, std::size_t max_items) {
   const auto parts = split(text, '/');
-  if (parts.size() > max_items) return bad_input(phrase("a list of {}, but the limit is {}", parts.size(), max_items));
+  if (parts.size() > max_items)
+    return bad_input(phrase("the list has {} entries, but the limit is {}", parts.size(), max_items));
   std::vector<std::int64_t> values;
   for (const std::string_view part : parts) {
     const auto value = whole(part, min, kMax);

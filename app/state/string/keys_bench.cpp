@@ -82,7 +82,7 @@ std::string charts_text(const State& s) {
 Result<void> read_charts(State& s, std::string_view text) {
   const auto parts = split(text, '/');
   if (parts.size() != kOtherCharts)
-    return bad_input(phrase("use {} metrics, one for each chart but the last", kOtherCharts));
+    return bad_input(phrase("use {} metrics, one for each chart except the last", kOtherCharts));
   for (std::size_t i = 0; i < kOtherCharts; ++i)
     if (auto read = read_chart(parts[i], s.view.bench.charts.at(i)); !read) return read;
   return ok();

@@ -15,7 +15,7 @@ Result<void> read_name(std::string& field, std::string_view text) {
   const bool good = !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   });
-  if (!good) return bad_input(phrase("'{}' is not a name of lower-case letters, digits, - and _", text));
+  if (!good) return bad_input(phrase("'{}' is not a valid name; use lower-case letters, digits, - and _", text));
   field = text;
   return ok();
 }

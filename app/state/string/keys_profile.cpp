@@ -36,7 +36,7 @@ void add_profile_view_keys(std::vector<StateKey>& keys) {
                   },
                   [](State& s, std::string_view text) -> Result<void> {
                     if (text.empty() || text.size() > kMaxName)
-                      return bad_input(tr("the name of a source has 1 to 256 bytes"));
+                      return bad_input(tr("the name of a source must have 1 to 256 bytes"));
                     s.view.profile.file = text == kOwn ? std::string_view() : text;
                     return ok();
                   }});
@@ -47,7 +47,7 @@ void add_profile_view_keys(std::vector<StateKey>& keys) {
                   },
                   [](State& s, std::string_view text) -> Result<void> {
                     if (text.empty() || text.size() > kMaxName)
-                      return bad_input(tr("the name of a measurement has 1 to 256 bytes"));
+                      return bad_input(tr("the name of a measurement must have 1 to 256 bytes"));
                     s.view.profile.against = text == kUsual ? std::string_view() : text;
                     return ok();
                   }});
@@ -69,7 +69,7 @@ void add_profile_view_keys(std::vector<StateKey>& keys) {
                   },
                   [](State& s, std::string_view text) -> Result<void> {
                     if (text.empty() || text.size() > kMaxName)
-                      return bad_input(tr("the name of a timeline has 1 to 256 bytes"));
+                      return bad_input(tr("the name of a timeline must have 1 to 256 bytes"));
                     s.view.profile.timeline = text == kUsual ? std::string_view() : text;
                     return ok();
                   }});
@@ -80,7 +80,7 @@ void add_profile_view_keys(std::vector<StateKey>& keys) {
                   },
                   [](State& s, std::string_view text) -> Result<void> {
                     if (text.empty() || text.size() > kMaxName)
-                      return bad_input(tr("the name of a timeline has 1 to 256 bytes"));
+                      return bad_input(tr("the name of a timeline must have 1 to 256 bytes"));
                     s.view.profile.time_beside = text == kNoTimeline ? std::string_view() : text;
                     return ok();
                   }});

@@ -162,7 +162,7 @@ void add_step_view_keys(std::vector<StateKey>& keys) {
                   [](State& s, std::string_view text) -> Result<void> {
                     const auto value = number(text, true);
                     if (!value) return tl::unexpected(value.error());
-                    if (*value < 0.25 || *value > 60) return bad_input(tr("steps per second are 0.25 to 60"));
+                    if (*value < 0.25 || *value > 60) return bad_input(tr("steps per second must be 0.25 to 60"));
                     s.view.step.play_steps_per_second = static_cast<float>(*value);
                     return ok();
                   }});

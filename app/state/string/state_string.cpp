@@ -88,7 +88,8 @@ Result<std::vector<Pair>> split_pairs(std::string_view text) {
 
 Result<void> check_text(std::string_view text) {
   if (text.size() > kStateStringLimit) {
-    return bad_input(phrase("A state string has at most {} bytes; this one has {}.", kStateStringLimit, text.size()));
+    return bad_input(
+        phrase("A state string can have at most {} bytes; this one has {}.", kStateStringLimit, text.size()));
   }
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (!allowed(text[i])) {
@@ -99,8 +100,9 @@ Result<void> check_text(std::string_view text) {
   if (version == kVersion) return ok();
   if (version.substr(0, 4) == "attn") {
     return bad_input(
-        phrase("The state string's version is '{}', but this version reads {}. Is it from a newer AttnScope?", version,
-               kVersion));
+        phrase("The state string's version is '{}', but this AttnScope reads {}. Was the string made by a newer "
+               "AttnScope?",
+               version, kVersion));
   }
   return bad_input(phrase("A state string starts with '{},'.", kVersion));
 }
@@ -110,7 +112,7 @@ Result<void> read_file_key(ParsedState& parsed, const FileKey& key, const Pair& 
   if (at == pair.value.npos) return refused(pair, tr("a file is PATH@HASH"));
   const std::string_view hash = pair.value.substr(at + 1);
   const bool hex = hash.size() == 16 && hash.find_first_not_of("0123456789abcdef") == hash.npos;
-  if (!hex) return refused(pair, tr("the hash after '@' has 16 digits, 0 to 9 and a to f"));
+  if (!hex) return refused(pair, tr("the hash after '@' must have 16 digits, 0 to 9 and a to f"));
   auto path = percent_decoded(pair.value.substr(0, at));
   if (!path) return tl::unexpected(at_place(path.error(), pair));
   if (path->empty()) return refused(pair, tr("the path is empty"));

@@ -6,7 +6,7 @@
 namespace attn {
 
 void Samplings::sample(const SampleRow&) {
-  context_.log.warn(in_desktop(tr("A row can only be sampled on the GPU it was measured on.")));
+  context_.log.warn(in_desktop(tr("A row can be sampled only on the GPU that it was measured on.")));
 }
 
 }  // namespace attn

@@ -192,7 +192,7 @@ Result<void> check_includes(std::string_view text, std::string_view name, ScoreL
       return refuse(line->number, tr("the included name must be in quotes or angle brackets, not a macro"));
     if (ours(header)) continue;
     if (!stays_inside(header) || !is_of_cuda(header))
-      return refuse(line->number, phrase("it includes {}, which is neither", header));
+      return refuse(line->number, phrase("it includes {}, which is not one of these headers", header));
   }
   return ok();
 }

@@ -30,14 +30,14 @@ constexpr std::array<PhaseRow, kCodePhases> kRows{{
     {"O", marked("output, alpha O + P V")},
     {"normalise", marked("O divided by the row's sum")},
     {"dO", marked("loads dO")},
-    {"delta", marked("delta: the sum of dO O over a row")},
+    {"delta", marked("delta: the sum of dO times O over a row")},
     {"dP", marked("gradient of P, dO times V transposed")},
     {"dS", marked("gradient of S, P times (dP minus delta)")},
     {"dV", marked("gradient of V, P transposed times dO")},
     {"dK", marked("gradient of K, dS transposed times Q")},
     {"dQ", marked("gradient of Q, dS times K")},
     {"store", marked("writes the results to memory")},
-    {"untagged", marked("no line in its inline chain has one")},
+    {"untagged", marked("no line in its inline chain has a phase")},
 }};
 constexpr std::string_view kCaller = "caller";
 

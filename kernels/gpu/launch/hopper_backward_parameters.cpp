@@ -40,8 +40,10 @@ Result<std::vector<Parameters>> hopper_backward_parameters(const Plan& plan, con
     const void* const place = spec.role == Role::in ? buffers.in[tensor] : buffers.out[tensor];
     const auto at = reinterpret_cast<DevicePointer>(place);
     if (spec.shape.size() == 4 && at % kUnit != 0)
-      return bad_input(phrase("{} starts at {:#x}; {} needs tensors aligned to {} bytes. flash_bwd accepts any.",
-                              words_of(tensor), at, plan.kernel->id, kUnit));
+      return bad_input(
+          phrase("{} starts at {:#x}; {} needs tensors aligned to {} bytes. flash_bwd accepts any "
+                 "alignment.",
+                 words_of(tensor), at, plan.kernel->id, kUnit));
   }
   Parameters parameters;
   for (const Tensor tensor : {Tensor::q, Tensor::k, Tensor::v, Tensor::d_o, Tensor::o}) {

@@ -115,8 +115,10 @@ DevicePointer address_of(const Buffers& b, const TensorSpec& spec) {
 Result<void> check_address(const Plan& plan, Tensor tensor, DevicePointer at) {
   constexpr DevicePointer kUnit = 16;
   if (at % kUnit == 0) return ok();
-  return bad_input(phrase("{} starts at {:#x}; {} needs tensors aligned to {} bytes. copies = 2 copies it.",
-                          words_of(tensor), at, plan.kernel->id, kUnit));
+  return bad_input(
+      phrase("{} starts at {:#x}; {} needs tensors aligned to {} bytes. Set copies = 2 to copy the "
+             "tensor.",
+             words_of(tensor), at, plan.kernel->id, kUnit));
 }
 
 // O in fp32 is stored two columns at a time where a row has a whole number of such.

@@ -21,7 +21,8 @@ constexpr std::size_t kMaxDepth = 4;
 Result<BuildLine> line_from(std::string_view words, const std::string& where) {
   const auto root = parse_json(std::string(words), where, kMaxDepth);
   if (!root) return tl::unexpected(root.error());
-  if (!root->is_object()) return bad_input(where + R"(: behind "attn-build:" stands an object, {"fast_math": true}.)");
+  if (!root->is_object())
+    return bad_input(where + R"(: "attn-build:" must be followed by an object, such as {"fast_math": true}.)");
   for (const auto& [key, value] : root->items())
     if (key != "edits" && key != "maxrregcount" && key != "fast_math")
       return bad_input(phrase("{}: unknown key \"{}\"; use edits, maxrregcount or fast_math.", where, key));
@@ -41,7 +42,7 @@ Result<BuildLine> line_from(std::string_view words, const std::string& where) {
 Result<void> check_build(const BuildChoices& build) {
   const std::int32_t n = build.max_registers;
   if (n == 0 || (n >= kLeastMaxRegisters && n <= kMostMaxRegisters)) return ok();
-  return bad_input(phrase("maxrregcount must be {} to {}, or 0 for the compiler's own choice, not {}",
+  return bad_input(phrase("maxrregcount is {2}; it must be {0} to {1}, or 0 to let the compiler choose",
                           kLeastMaxRegisters, kMostMaxRegisters, n));
 }
 

@@ -59,7 +59,8 @@ std::string HeaderFields::shown(const json& j) {
 std::vector<std::size_t> HeaderFields::choices(const json& j, const std::string& path,
                                                std::span<const std::string_view> known) {
   std::vector<std::size_t> found;
-  if (!j.is_array()) refuse(path, phrase("is {}; it must be a list with any of {}", shown(j), fmt::join(known, ", ")));
+  if (!j.is_array())
+    refuse(path, phrase("is {}; it must be a list of any of these: {}", shown(j), fmt::join(known, ", ")));
   for (std::size_t n = 0; j.is_array() && n < j.size() && !error_; ++n) {
     const std::string place = fmt::format("{}[{}]", path, n);
     const std::size_t index = choice(j[n], place, known);

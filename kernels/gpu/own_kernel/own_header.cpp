@@ -48,7 +48,7 @@ Result<HeaderText> header_text(std::string_view text, std::string_view name) {
                                 name, number, kMark));
       if (ended)
         return bad_input(
-            phrase("{}, line {}: '{}' is separate from the header, which began at line {}; its lines must be "
+            phrase("{}, line {}: '{}' is separate from the header, which began at line {}; the header's lines must be "
                    "consecutive.",
                    name, number, kMark, found.first));
       if (found.first == 0) found.first = number;

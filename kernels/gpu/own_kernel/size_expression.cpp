@@ -59,7 +59,7 @@ class SizeExpression::Reader : public ExpressionGrammar<SizeExpression::Reader, 
       case ExpressionGap::bracket:
         return wanted("')'");
       case ExpressionGap::end:
-        return wanted(tr("an operator or the end"));
+        return wanted(tr("an operator or the end of the expression"));
       case ExpressionGap::quote:  // it has no texts
       case ExpressionGap::atom:
         break;
@@ -89,8 +89,8 @@ class SizeExpression::Reader : public ExpressionGrammar<SizeExpression::Reader, 
                       : word == "ceil_div" ? Kind::ceil_div
                                            : Kind::number;
     if (kind != Kind::number) return pair(kind);
-    return bad_input(phrase("'{}': unknown name {} at column {}; use {}, or min, max or ceil_div of two", text_, word,
-                            begin + 1, fmt::join(kNames, ", ")));
+    return bad_input(phrase("'{}': unknown name {} at column {}; use {}, or min, max or ceil_div of two values", text_,
+                            word, begin + 1, fmt::join(kNames, ", ")));
   }
   Result<StepsWritten> pair(Kind kind) {
     if (!take("(")) return wanted("'('");

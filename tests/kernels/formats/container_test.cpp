@@ -95,9 +95,9 @@ TEST(Container, RefusesOtherFormatsAndNewerVersionsInWords) {
 }
 
 TEST(Container, RefusesTextThatIsNoJson) {
-  EXPECT_EQ(refusal(zip_of_session(R"({"format": )")), "x.attn: session.json is not JSON (byte 12 of 11).");
-  EXPECT_NE(refusal(zip_of_session("")).find("is not JSON"), std::string::npos);
-  EXPECT_NE(refusal(zip_of_session("{\"a\": \"\xff\"}")).find("is not JSON"), std::string::npos);
+  EXPECT_EQ(refusal(zip_of_session(R"({"format": )")), "x.attn: session.json is not valid JSON (byte 12 of 11).");
+  EXPECT_NE(refusal(zip_of_session("")).find("is not valid JSON"), std::string::npos);
+  EXPECT_NE(refusal(zip_of_session("{\"a\": \"\xff\"}")).find("is not valid JSON"), std::string::npos);
   EXPECT_NE(refusal(zip_of_session("[1e999]")).find("out of range"), std::string::npos);
 }
 

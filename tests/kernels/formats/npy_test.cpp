@@ -74,7 +74,7 @@ TEST(Npy, ReadsTheThreeVersionsOfTheFormat) {
     EXPECT_EQ(numbers(parse(npy(header("<f4", "(1, 2)"), raw<float>({1.5F, -2.0F}), major))), kPair) << major;
   }
   EXPECT_EQ(refusal(npy(header("<f4", "(1,)"), raw<float>({1}), 4)),
-            "x.npy cannot be read: unknown .npy version 4.0; supported are 1.0, 2.0 and 3.0.");
+            "x.npy cannot be read: unknown .npy version 4.0; versions 1.0, 2.0 and 3.0 are supported.");
 }
 
 TEST(Npy, ReadsTheHeaderInAnyOrderAndSpacing) {

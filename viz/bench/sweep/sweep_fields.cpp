@@ -254,7 +254,7 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
         tr("Number of CPU threads; 'all' uses every core."));
   if (s.axis != Axis::stages && declared(s, Option::stages) != nullptr)
     add(SweepField::stages, tr("Stages"), s.options.stages == 0 ? "usual" : fmt::format("{}", s.options.stages),
-        tr("K and V tiles in a GPU kernel's shared memory at once; usual: each kernel's default."));
+        tr("Number of K and V tiles in a GPU kernel's shared memory at once; usual: each kernel's default."));
   for (const Option* option : declared_options()) {
     const OptionSpec* spec = option->get == nullptr && s.axis != Axis(option->name) ? declared(s, *option) : nullptr;
     if (spec == nullptr) continue;

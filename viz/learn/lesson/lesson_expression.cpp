@@ -202,7 +202,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
   Result<Values> of_session(const FigureFunction& function, std::string_view word) {
     const auto asked = query(word, function.names);
     if (!asked) return tl::unexpected(asked.error());
-    if (!scope_.session) return refuse(tr("the lesson names no session"));
+    if (!scope_.session) return refuse(tr("the lesson does not name a session"));
     const auto session = scope_.session(scope_.session_name);
     if (!session) return refuse(session.error().message);
     const auto read = function.read(**session, *asked);

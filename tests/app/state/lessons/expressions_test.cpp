@@ -93,7 +93,7 @@ TEST(LessonExpressions, RefuseInWordsWhatTheyCannotRead) {
            {"step", "needs a place"},
            {"step@i0j9.max", "has no step"},
            {"first_wrong()", "cannot be searched for wrong steps"},
-           {"metric(naive, tflops)", "names no session"},
+           {"metric(naive, tflops)", "does not name a session"},
        }) {
     const auto value = evaluate_number(text, scope);
     ASSERT_FALSE(value) << text;

@@ -136,7 +136,7 @@ TEST(Lessons, AFalseOneSaysWhere) {
        "or one that it needs"},
       {with("l[0] >= 1", "l[0] >= 2"), "sum", "holds", "is not true"},
       {with("sum(S[0,*])", "l[0] * 1.001"), "sum", "wrong", "counts as right"},
-      {with("l[0] <= 1\"", "l[0] > 0\""), "choose", "options", "2 of them are true"},
+      {with("l[0] <= 1\"", "l[0] > 0\""), "choose", "options", "2 options are true"},
       {with("The weights are {P[0,0]}", "The weights are 0.0144"), "sum", "text.sum.say", "typed by hand"},
       {with("{P[0,1]}.", "{P[0,1]}, the sum {l[0]}."), "sum", "text.sum.say", "only after the place"},
       {with("\"sum.say\"", "\"sum.says\""), "sum", "say", "unknown text"},
@@ -152,7 +152,7 @@ TEST(Lessons, AFalseOneSaysWhere) {
       {with("\"title\": \"Small\"", "\"assumed.rate\": \"A rate.\", \"title\": \"Small\"")
            .insert(1, "\"assumptions\": {\"rate\": 3},"),
        "", "assumptions.rate", "nothing depends on it"},
-      {with("l[0] >= 1", "metric(naive, tflops) > 0"), "sum", "holds", "names no session"},
+      {with("l[0] >= 1", "metric(naive, tflops) > 0"), "sum", "holds", "does not name a session"},
       {with("\"holds\": [\"l[0] >= 1\"]", R"("figure": {"kind": "pie", "L": 512, "D": 64, "kernel": "naive"})"), "sum",
        "kind", "'pie' is not one of roofline, occupancy, heartbeat, levels, phases, lines"},
       {with("\"holds\": [\"l[0] >= 1\"]", R"("figure": {"kind": "roofline", "L": 512, "D": 64, "kernel": "x"})")

@@ -105,7 +105,7 @@ TEST(OwnHeader, SaysTheLineTheFieldAndWhatWouldDo) {
            {"\"f32\", \"bf16\"", "\"f32\", \"f32\"", "line 5: \"dtypes[1]\" repeats \"f32\"."},
            {"\"f32\", \"bf16\"", "", "line 5: \"dtypes\" is empty"},
            {"[\"f32\", \"bf16\"]", "\"f32\"",
-            "line 5: \"dtypes\" is \"f32\"; it must be a list with any of f32, f16, bf16."},
+            "line 5: \"dtypes\" is \"f32\"; it must be a list of any of these: f32, f16, bf16."},
            {"\"min\": 16, \"max\": 128", "\"min\": 0, \"max\": 128",
             "line 6: \"D.min\" is 0; it must be an integer from 1 to 256."},
            {"\"min\": 16, \"max\": 128", "\"min\": 16, \"max\": 8",

@@ -426,7 +426,8 @@ TEST_F(Launching, HopperSaysWhatAnAddressBetween16BytesTakes) {
   const KernelRow& row = **find_kernel("flash_hopper");
   const auto refused = prepare(plan_for(row), b, stream_);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("flash_hopper needs tensors aligned to 16 bytes. copies = 2 copies it."),
+  EXPECT_NE(refused.error().message.find(
+                "flash_hopper needs tensors aligned to 16 bytes. Set copies = 2 to copy the tensor."),
             std::string::npos)
       << refused.error().message;
   problem_.output = OutputType::f32;

@@ -60,7 +60,8 @@ TEST(PlannedTuned, APointForWhichNoTileIsKeptSaysSoAndTheOthersStay) {
   const SweepSpec sweep = tuned_sweep({"flash_simt"});
   KeptTilesView kept{sweep_key(sweep), 1, {{"flash_simt", 512, tile(32, 64, 128)}}};
   kept.tiles.push_back(
-      {"flash_simt", 1024, fail(ErrorKind::cannot_run, "tile = tuned, but there is no tuned tile for it")});
+      {"flash_simt", 1024,
+       fail(ErrorKind::cannot_run, "the tile is set to tuned, but there is no tuned tile for this problem")});
   GpuView gpus;
   gpus.looked = true;
   gpus.gpus = {{0, "a GPU", "sm_90a"}};
@@ -68,11 +69,11 @@ TEST(PlannedTuned, APointForWhichNoTileIsKeptSaysSoAndTheOthersStay) {
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].state, RowState::done);
   EXPECT_EQ(rows[1].state, RowState::refused);
-  EXPECT_EQ(rows[1].reason, "tile = tuned, but there is no tuned tile for it");
+  EXPECT_EQ(rows[1].reason, "the tile is set to tuned, but there is no tuned tile for this problem");
   EXPECT_EQ(why_nothing_runs(sweep, gpus, rows, kept), "");
   kept.tiles.front().tile = kept.tiles.back().tile;
   EXPECT_EQ(why_nothing_runs(sweep, gpus, planned_rows(sweep, kept), kept),
-            "flash_simt: tile = tuned, but there is no tuned tile for it");
+            "flash_simt: the tile is set to tuned, but there is no tuned tile for this problem");
 }
 
 TEST(PlannedTuned, UntilTheyWereLookedUpForThisSweepNothingIsShownAndNothingIsRefused) {
