@@ -73,7 +73,7 @@ Result<void> enqueue(const Plan& plan, const Buffers& buffers, const Stream& str
 Result<void> check_tensors(const Plan& plan, const Buffers& buffers) {
   const auto refuse = [&](std::string_view what, std::string_view would_do) {
     return bad_input(
-        phrase("{} on {}: {} was passed as a tensor, but the problem has none, and the kernel is compiled "
+        phrase("{} on {}: {} was passed as a tensor, but the problem has no such tensor, and the kernel is compiled "
                "without it; use {}.",
                plan.kernel->id, describe(plan.problem), what, would_do));
   };
@@ -91,7 +91,7 @@ Result<void> check_takes(const KernelRow& row, const Problem& p) {
   if (auto good = takes_one(row, tr("axes in the order "), row.layouts, p.layout); !good) return good;
   if (std::ranges::find(row.outputs, p.output) != row.outputs.end()) return ok();
   return bad_input(
-      phrase("{} stores O only in the dtype of Q, K and V, here {}, not in f32", row.id, name_of(p.dtype)));
+      phrase("{} stores O only in the dtype of Q, K and V (here {}), not in f32", row.id, name_of(p.dtype)));
 }
 
 Order order_of(const KernelRow& row, const Options& o) {

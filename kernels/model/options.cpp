@@ -90,7 +90,7 @@ Result<std::optional<std::int64_t>> value_from_text(const Option& option, std::s
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = code == std::errc() && end == text.data() + text.size();
   if (!whole || value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max())
-    return bad_input(phrase("{} is an integer or auto, not '{}'", option.name, text));
+    return bad_input(phrase("{} must be an integer or auto, not '{}'", option.name, text));
   return std::optional(value);
 }
 

@@ -119,7 +119,7 @@ inline constexpr Option kSplits{
     .name = "splits",
     .title = marked("splits"),
     .unit = marked("parts"),
-    .help = marked("Parts the keys are split into, each with its own m, l and O, merged in key order"),
+    .help = marked("Number of parts that the keys are split into; each has its own m, l and O, merged in key order"),
     .compiled = false,
     .swept = known::kSplits};
 
@@ -134,7 +134,7 @@ inline constexpr Option kMerge{.name = "merge",
 // (kernels/orders/hopper/recorded.h).
 inline constexpr Option kPipeline{.name = "pipeline",
                                   .title = marked("pipeline"),
-                                  .help = marked("Whose pipeline the steps of a recording follow"),
+                                  .help = marked("The kernel whose pipeline the steps of a recording follow"),
                                   .choices = known::kPipelines,
                                   .compiled = false};
 
@@ -160,7 +160,7 @@ inline constexpr Option Option::threads{
     .name = "threads",
     .title = "threads",
     .unit = "threads",
-    .help = marked("Threads per block; on the CPU, in total"),
+    .help = marked("Threads per block; on the CPU, the total number of threads"),
     .tuned = true,
     .swept = known::kCounts,
     .get = [](const Options& o) -> std::int64_t { return o.threads; },
@@ -169,7 +169,7 @@ inline constexpr Option Option::stages{
     .name = "stages",
     .title = "stages",
     .unit = "tiles",
-    .help = marked("K and V tiles in shared memory at once"),
+    .help = marked("Number of K and V tiles in shared memory at once"),
     .tuned = true,
     .swept = known::kCounts,
     .get = [](const Options& o) -> std::int64_t { return o.stages; },

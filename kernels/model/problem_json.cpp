@@ -45,7 +45,7 @@ Result<std::vector<float>> slopes_from_json(const json& j, const Problem& p, con
   constexpr std::size_t kMaxSlopes = 1 << 20;
   const auto wrong = [&] {
     return bad_input(
-        phrase("{}: \"alibi\" must be a list of Hq numbers in the range of fp32, or B such lists.", where));
+        phrase("{}: \"alibi\" must be a list of Hq numbers in the range of fp32, or a list of B such lists.", where));
   };
   std::vector<float> slopes;
   const auto add = [&](const json& list) {

@@ -26,14 +26,14 @@ inline constexpr Option kRanks{
     .name = "ranks",
     .title = marked("ranks"),
     .unit = marked("ranks"),
-    .help = marked("Ranks of a ring that share queries and keys; keys travel, and m, l and O are merged"),
+    .help = marked("Number of ranks in a ring that share queries and keys; keys travel, and m, l and O are merged"),
     .compiled = false,
     .swept = known::kCounts};
 
 inline constexpr Option kDeal{
     .name = "deal",
     .title = marked("deal"),
-    .help = marked("How tiles are distributed to ranks: one chunk each, or an early and a late one"),
+    .help = marked("How tiles are dealt to ranks: one chunk each, or an early and a late chunk each"),
     .choices = known::kDeals,
     .compiled = false};
 

@@ -71,8 +71,8 @@ class Check {
       const bool good = c.sm >= 0 && std::isfinite(c.ns_per_clock) && c.ns_per_clock > 0 &&
                         std::isfinite(c.residual_ns) && c.residual_ns >= 0;
       if (!good) {
-        return refuse(phrase("the clock of SM {} has {} ns per clock, within {} ns: that is impossible.", c.sm,
-                             c.ns_per_clock, c.residual_ns));
+        return refuse(phrase("the clock of SM {} cannot have {} ns per clock, within {} ns.", c.sm, c.ns_per_clock,
+                             c.residual_ns));
       }
       if (!sms_.insert(c.sm).second) return refuse(phrase("SM {} appears twice.", c.sm));
     }
@@ -82,7 +82,7 @@ class Check {
   Result<void> points() {
     for (std::size_t n = 0; n < t_.points.size(); ++n) {
       const ClockPoint& p = t_.points[n];
-      if (!sms_.contains(p.sm)) return refuse(phrase("a moment of SM {}, whose clock is unknown.", p.sm));
+      if (!sms_.contains(p.sm)) return refuse(phrase("it has a moment of SM {}, whose clock is unknown.", p.sm));
       if (n == 0 || p.sm > t_.points[n - 1].sm) continue;
       const ClockPoint& before = t_.points[n - 1];
       if (p.sm < before.sm || p.clock <= before.clock || p.ns < before.ns)

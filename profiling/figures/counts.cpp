@@ -22,14 +22,14 @@ constexpr Names kSectorsIdeal{"smsp__sass_sectors_mem_global_ideal"};
 constexpr std::array<InstructionCounterRow, kInstructionCounters> kTable{{
     {InstructionCounter::executed, "inst_executed", marked("instructions executed, counted once per warp"), kExecuted},
     {InstructionCounter::threads, "thread_inst_executed",
-     marked("the same, counted once per thread whose predicate was true"), kThreads},
+     marked("instructions executed, counted once per thread whose predicate was true"), kThreads},
     {InstructionCounter::shared, "shared_wavefronts", marked("passes through shared memory"), kShared},
     {InstructionCounter::shared_ideal, "shared_wavefronts_ideal", marked("passes without bank conflicts"),
      kSharedIdeal},
     {InstructionCounter::sectors, "global_sectors",
      marked("32-byte sectors requested from the L1 cache for device memory"), kSectors},
     {InstructionCounter::sectors_ideal, "global_sectors_ideal",
-     marked("sectors the same bytes would fill if contiguous"), kSectorsIdeal},
+     marked("sectors that the same bytes would fill if they were contiguous"), kSectorsIdeal},
 }};
 
 // The phase that executed most among those of a line's instructions.

@@ -58,8 +58,8 @@ constexpr std::array kClock{Names("gpc__cycles_elapsed.avg.per_second")};
 
 constexpr std::array kTable{
     BeatRow{"issue", marked("instructions issued"), "%", 1, kIssue,
-            marked("Issue slots used, of all schedulers over the whole run. Samples come only from schedulers with "
-                   "work.")},
+            marked("Share of the issue slots of all schedulers that were used over the whole run. Samples come only "
+                   "from schedulers with work.")},
     BeatRow{"fma", marked("multiply-add pipe"), "%", 1, kFma, marked("How busy the fp32 multiply-add pipes were.")},
     BeatRow{"tensor", marked("tensor pipe"), "%", 1, kTensor, marked("How busy the tensor cores were.")},
     BeatRow{"xu", marked("exponential pipe"), "%", 1, kXu,
@@ -317,7 +317,7 @@ std::optional<BeatTail> tail_of(const Heartbeat& h) {
 }
 
 std::string what_is_lost(std::span<const BeatSpan> samples, double length_us) {
-  if (samples.empty()) return marked("no sample fell into the run");
+  if (samples.empty()) return marked("no sample was taken during the run");
   if (samples.front().start_ns > 0)
     return fmt::format("the first {:.1f} us have no sample", static_cast<double>(samples.front().start_ns) * 1e-3);
   const double end_us = static_cast<double>(samples.back().end_ns) * 1e-3;

@@ -172,7 +172,7 @@ Figure compulsory_bytes(const Measurement& m) {
 }
 
 Figure needed_rate(const Measurement& m) {
-  if (m.key.problem.pass != Pass::forward) return none(marked("required bytes are only defined for a forward pass"));
+  if (m.key.problem.pass != Pass::forward) return none(marked("required bytes are defined only for a forward pass"));
   return metric_rows::rate_in_span(static_cast<double>(needed_bytes(m.key.problem)), figure(m, "launch_span_us"),
                                    m.time.median);
 }
@@ -189,7 +189,7 @@ Figure tile_load_bytes(const Measurement& m) {
   if (!row) return none(row.error().message);
   const Problem& p = m.key.problem;
   if (p.pass != Pass::forward || p.storage.kind() != Storage::dense)
-    return none(marked("tile loads are only defined for a forward pass over dense K and V"));
+    return none(marked("tile loads are defined only for a forward pass over dense K and V"));
   return derived(static_cast<double>(tile_loads(**row, m.key.problem, m.key.options).total()),
                  marked("counted from shape, mask and tile"));
 }
@@ -217,7 +217,7 @@ Figure verdict_figure(const Measurement& m) {
   if (m.verdict->not_judged) return none(m.verdict->reason);
   if (m.verdict->no_lse() && (value == &Verdict::lse_error || value == &Verdict::lse_allowed))
     return none(m.key.problem.pass == Pass::backward ? marked("a backward pass has no LSE of its own")
-                                                     : marked("it returns no LSE: only O was judged"));
+                                                     : marked("it returns no LSE, so only O was judged"));
   return measured(((*m.verdict).*value)(), "against the fp64 reference, " + m.verdict->sample);
 }
 
@@ -242,7 +242,7 @@ using enum MetricGroup;
 
 constexpr std::array kMetrics{
     read_directly("time_us_median", marked("Time"), "us", time, down,
-                  marked("Half of the repeats were faster than this, half slower."),
+                  marked("Half of the repeats were faster than this, and half were slower."),
                   time_figure<&TimeStatistics::median>),
     read_directly("time_us_q1", marked("Time, lower quartile"), "us", time, down,
                   marked("A quarter of the repeats were faster than this."), time_figure<&TimeStatistics::q1>),
@@ -289,11 +289,11 @@ constexpr std::array kMetrics{
              marked("Useful arithmetic per second, counting only the query-key pairs that the mask lets through."),
              marked("2 pairs (D + Dv) / median time"), tflops),
     computed("peak_share_pct", marked("Share of peak"), "%", compute, up,
-             marked("Rate as a fraction of the peak measured on this device: of fp32 multiply-adds, or of the tensor "
-                    "cores if the kernel's products run on them."),
+             marked("Rate as a fraction of the peak measured on this device, which is that of the tensor cores if the "
+                    "kernel's products run on them, and that of fp32 multiply-adds otherwise."),
              marked("100 rate / measured peak"), peak_share),
     counted("tensor_pipe_pct", marked("Tensor pipe"), "%", compute, neither,
-            marked("Fraction of the active time during which the tensor cores were busy."), kTensorPipe, kNoGpuCounter),
+            marked("Fraction of the active time that the tensor cores were busy."), kTensorPipe, kNoGpuCounter),
     counted("warp_efficiency_pct", marked("Warp efficiency"), "%", compute, up,
             marked("Average percentage of a warp's 32 threads that take part in an instruction."), kWarpEfficiency,
             kNoGpuCounter),
@@ -308,7 +308,7 @@ constexpr std::array kMetrics{
              marked("DRAM rate as a fraction of a plain copy measured on this device."),
              marked("100 DRAM rate / measured copy rate"), dram_peak_share),
     counted("l2_hit_pct", marked("L2 hits"), "%", memory, neither,
-            marked("Fraction of the sectors requested from the L2 cache that it held."), kL2Hits, kNoGpuCounter),
+            marked("Fraction of the sectors requested from the L2 cache that were in it."), kL2Hits, kNoGpuCounter),
     counted("l2_sectors_count", marked("L2 sectors"), "1", memory, down,
             marked("32-byte sectors that the SMs requested from the L2 cache or wrote to it."), kL2Sectors,
             kNoGpuCounter),
@@ -320,12 +320,14 @@ constexpr std::array kMetrics{
     counted("occupancy_achieved_pct", marked("Achieved occupancy"), "%", occupancy, neither,
             marked("Active warps as a fraction of what an SM can hold."), kWarpsActive, kNoGpuCounter),
     compiled("occupancy_theoretical_pct", marked("Theoretical occupancy"), "%", occupancy, neither,
-             marked("Warps that registers, shared memory and threads allow, as a fraction of what an SM can hold."),
+             marked("Number of warps that registers, shared memory and threads allow, as a fraction of what an SM can "
+                    "hold."),
              marked("from registers, shared memory and threads per block")),
     compiled("registers_count", marked("Registers"), "1", occupancy, neither,
              marked("Registers per thread, as assigned by the compiler.")),
     compiled("spill_bytes", marked("Spills"), "B", occupancy, down,
-             marked("Bytes of each thread's registers that the compiler had to keep in memory, stores and loads.")),
+             marked("Bytes of each thread's registers that the compiler had to keep in memory, counting stores and "
+                    "loads.")),
     compiled("shared_static_bytes", marked("Static shared memory"), "B", shared_memory, neither,
              marked("Shared memory per block that the compiler allocated.")),
     compiled("shared_dynamic_bytes", marked("Dynamic shared memory"), "B", shared_memory, neither,
@@ -337,7 +339,7 @@ constexpr std::array kMetrics{
     computed("compulsory_bytes", marked("Compulsory bytes"), "B", prediction, down,
              marked("What this order must move: inputs and outputs once, plus S and P once each way if it stores "
                     "them."),
-             marked("Q, K, V, bias, O and LSE once; orders that store S add S and P"), compulsory_bytes),
+             marked("Q, K, V, bias, O and LSE once each; orders that store S add S and P"), compulsory_bytes),
     computed("needed_gb_per_s", marked("Required rate"), "GB/s", prediction, up,
              marked("Bytes per second over the launches' span, in units of 1e9: Q, O and LSE, and the K and V that "
                     "rows see."),
@@ -361,14 +363,14 @@ constexpr std::array kMetrics{
              marked("Largest difference between an output element and the fp64 reference."), "max |O - reference|",
              verdict_figure<&Verdict::error>),
     computed("error_allowed_abs", marked("Error allowed"), "1", correctness, neither,
-             marked("Largest difference that the rule of correctness allows on this problem."),
+             marked("Largest difference that the correctness rule allows on this problem."),
              marked("2 max |baseline - reference| + rounding terms, including those of S"),
              verdict_figure<&Verdict::allowed>),
     computed("lse_error_abs", marked("LSE error"), "1", correctness, down,
              marked("Largest difference between an LSE and the fp64 reference."), marked("max |LSE - reference|"),
              verdict_figure<&Verdict::lse_error>),
     computed("lse_error_allowed_abs", marked("LSE error allowed"), "1", correctness, neither,
-             marked("Largest LSE difference that the rule of correctness allows on this problem."),
+             marked("Largest LSE difference that the correctness rule allows on this problem."),
              marked("c max(1, max |S|), c = 1e-5 for f32, 1e-3 for 16-bit types"),
              verdict_figure<&Verdict::lse_allowed>),
 };

@@ -14,7 +14,7 @@ constexpr auto kPeers = std::to_array<PeerRow>({
      marked("The FlashAttention-2 kernel bundled with torch, f16 and bf16."), ""},
     {"torch-cudnn", "cuDNN", Processor::gpu, marked("cuDNN's attention as called by torch, f16 and bf16."), ""},
     {"torch-efficient", "torch's memory-efficient", Processor::gpu,
-     marked("torch's memory-efficient kernel (CUTLASS); f32 as three TF32 products."), ""},
+     marked("torch's memory-efficient kernel (CUTLASS); computes f32 as three TF32 products."), ""},
     {"torch-math", "torch's plain", Processor::gpu,
      marked("torch's plain attention: matrix products and a stored softmax."), ""},
     {"flash-attn", "flash_attn 2", Processor::gpu,
@@ -26,7 +26,7 @@ constexpr auto kPeers = std::to_array<PeerRow>({
     {"flash-attn-4", "FlashAttention-4", Processor::gpu,
      marked("FlashAttention version 4, f16 and bf16; supports window and softcap."), "flash_attn.cute"},
     {"torch-cpu", marked("torch on the CPU"), Processor::cpu,
-     marked("torch's attention on the CPU, with as many threads as ours."), ""},
+     marked("torch's attention on the CPU, with as many threads as our kernels."), ""},
 });
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 constexpr auto kReasons = std::to_array<StallReason>({
     {"selected", "Selected", marked("No stall: the warp was picked and issued an instruction."), WarpState::issues},
     {"not_selected", marked("Not selected"),
-     marked("The warp could issue, but the scheduler picked another. If frequent, there are enough warps."),
+     marked("The warp could issue, but the scheduler picked another. If this is frequent, there are enough warps."),
      WarpState::ready},
     {"dispatch_stall", marked("Dispatch stall"),
      marked("The warp was picked but its instruction was held back, by a conflict over registers or another "
@@ -21,7 +21,7 @@ constexpr auto kReasons = std::to_array<StallReason>({
      WarpState::dispatch},
     {"wait", "Wait",
      marked("A dependency of fixed length: the cycles until the previous result is ready. More independent "
-            "instructions in between hide it."),
+            "instructions in between hide this wait."),
      WarpState::last},
     {"math_pipe_throttle", marked("Math pipe throttle"),
      marked("The pipe that its next instruction needs (FMA, ALU, tensor) is busy with other warps: that pipe "
@@ -33,16 +33,16 @@ constexpr auto kReasons = std::to_array<StallReason>({
      WarpState::queue},
     {"mio_throttle", marked("MIO throttle"),
      marked("The queue of the memory input/output (MIO) pipes is full: shared-memory loads and stores, exp "
-            "in the special function unit, dynamic branches. Fewer and wider shared accesses relieve it "
+            "in the special function unit, dynamic branches. Fewer and wider shared-memory accesses relieve it "
             "(float4 instead of float, ldmatrix)."),
      WarpState::queue},
     {"long_scoreboard", marked("Long scoreboard"),
      marked("Waits for data from device memory: a load through L1 and L2, or the local memory of spilled "
-            "registers. More warps or earlier loads (cp.async, a second stage) hide it."),
+            "registers. More warps or earlier loads (cp.async, a second stage) hide this wait."),
      WarpState::global},
     {"lg_throttle", marked("LG throttle"),
-     marked("The queue for local and global memory is full: too many small accesses in a row. Use wider or "
-            "fewer ones."),
+     marked("The queue for local and global memory is full: too many small accesses in a row. Use wider or fewer "
+            "accesses."),
      WarpState::l1},
     {"drain", "Drain", marked("The warp has finished and waits until its stores have left."), WarpState::global},
     {"tex_throttle", marked("TEX throttle"), marked("The queue of the texture pipe is full."), WarpState::l1},
@@ -51,19 +51,19 @@ constexpr auto kReasons = std::to_array<StallReason>({
             "is large."),
      WarpState::barrier},
     {"membar", "Membar", marked("Waits at a memory fence until others can see its accesses."), WarpState::barrier},
-    {"gmma", "GMMA", marked("Hopper: waits for a warpgroup's product on the tensor cores."), WarpState::tensor},
+    {"gmma", "GMMA", marked("On Hopper: waits for a warpgroup's product on the tensor cores."), WarpState::tensor},
     {"warpgroup_arrive", marked("Warpgroup arrive"),
-     marked("Hopper: waits until the warps of its warpgroup have arrived."), WarpState::fetch},
+     marked("On Hopper: waits until the warps of its warpgroup have arrived."), WarpState::fetch},
     {"no_instructions", marked("No instructions"),
      marked("Waits for its next instruction, which is not in the instruction cache or follows a jump. "
-            "Frequent in long unrolled loops."),
+            "This is frequent in long unrolled loops."),
      WarpState::fetch},
     {"branch_resolving", marked("Branch resolving"), marked("Waits until the target of a branch is known."),
      WarpState::fetch},
     {"imc_miss", marked("IMC miss"), marked("Waits for a constant that is not in the constant cache."),
      WarpState::fetch},
     {"sleeping", "Sleeping", marked("Sleeps at its own request (nanosleep)."), WarpState::fetch},
-    {"misc", "Misc", marked("A reason the hardware does not name."), WarpState::fetch},
+    {"misc", "Misc", marked("A reason that the hardware does not name."), WarpState::fetch},
 });
 
 // In the order of the states. `sum`: of which state_columns() it is a part; its own name where it is all of it.

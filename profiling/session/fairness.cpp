@@ -42,7 +42,8 @@ void add_held_down(std::vector<std::string>& out, const Measurement& a, const Me
   const Figure &of_a = figure(a, "held_down_pct"), &of_b = figure(b, "held_down_pct");
   if (!of_a.available() || !of_b.available() || std::abs(of_a.value - of_b.value) < kPoints) return;
   const std::string& by = of_a.value > of_b.value ? of_a.limiter : of_b.limiter;
-  out.push_back(phrase("clocks throttled ({}) in {:.0f} against {:.0f} % of the readings", by, of_a.value, of_b.value));
+  out.push_back(
+      phrase("clocks throttled ({}) in {:.0f} % of the readings, compared with {:.0f} %", by, of_a.value, of_b.value));
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ Partner partner_of(const Measurement& m, std::span<const SweepRun> earlier, std:
   const bool resolved = m.state == RowState::done;
   const bool same = narrow(found, [&](const Measurement& row) { return row.key.options == m.key.options; });
   if (!same && resolved && found.size() > 1) {
-    why = phrase("the session has {} such rows, each with other options", found.size());
+    why = phrase("the session has {} such rows, each with different options", found.size());
     return {};
   }
   return found.back();
@@ -114,8 +114,8 @@ std::string words_of(const HeldRow& r) {
   if (!r.measured())
     return words + phrase("{} ({}), previously {:.1f} us", name_of(m.state), m.reason, r.earlier->time.median);
   words += phrase(
-      "{:.3f} of its earlier speed (within the noise of both, {:.3f} to {:.3f}): {:.1f} us, previously "
-      "{:.1f} us",
+      "{:.3f} of its earlier speed (within the noise of both, {:.3f} to {:.3f}): {:.1f} us now and {:.1f} us "
+      "previously",
       r.ratio, r.low, r.high, m.time.median, r.earlier->time.median);
   if (!(m.key.options == r.earlier->key.options)) words += tr(", with other options");
   if (!m.time.settled || !r.earlier->time.settled)

@@ -26,8 +26,8 @@ Result<void> validate_limits(const SweepSpec& s) {
     return bad_input(phrase("Invalid minimum of {} repeats; use 1 to 1000.", s.min_repeats));
   if (s.ragged != Ragged::none && !s.base.mask.key_lengths.empty())
     return bad_input(
-        phrase("There are key lengths, but {} ones are to be generated too: omit one of the two.", name_of(s.ragged)));
-  if (s.tokens < 0) return bad_input(phrase("tokens = {}; it must be 0 (off) or more.", s.tokens));
+        phrase("Key lengths are given, but {} ones are to be generated, too; omit one of the two.", name_of(s.ragged)));
+  if (s.tokens < 0) return bad_input(phrase("tokens is {}; it must be 0 (off) or more.", s.tokens));
   return ok();
 }
 
@@ -89,14 +89,14 @@ Result<void> validate(const SweepSpec& s, std::span<const KernelRow* const> rows
   for (const KernelRow* row : rows) {
     if (!seen.insert(row->id).second) return bad_input(phrase("The sweep has {} twice.", row->id));
     if (row->processor == Processor::cpu) continue;
-    if (s.gpu < 0) return bad_input(phrase("Invalid GPU {}: numbering starts at 0.", s.gpu));
+    if (s.gpu < 0) return bad_input(phrase("Invalid GPU {}: GPU numbers start at 0.", s.gpu));
     if (auto arch = gpu::device_for(s.arch); !arch) return tl::unexpected(arch.error());
   }
   if (std::none_of(rows.begin(), rows.end(), [&](const KernelRow* row) { return reads_axis(*row, s.axis); }))
     return bad_input(phrase("{} does not affect these kernels: choose another axis, or cpu_flash.", name_of(s.axis)));
   const bool of_option = kind_of(s.axis).option != nullptr;
   if (s.tuned && (of_option || s.options.br != 0 || s.options.bc != 0))
-    return bad_input(phrase("A tuned tile determines everything: {} cannot be set as well.",
+    return bad_input(phrase("A tuned tile determines all options, so {} cannot be set as well.",
                             of_option ? name_of(s.axis) : tr("a tile given in numbers")));
   if (auto limits = validate_limits(s); !limits) return limits;
   return validate_values(s);

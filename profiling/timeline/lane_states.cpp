@@ -29,9 +29,9 @@ constexpr LaneState kStates[] = {
     {"P", StateKind::work, StateOf::p, marked("exponentials, sums, packing")},
     {"issue O", StateKind::flight, StateOf::o, marked("hands O += P V to the tensor cores")},
     {"wait O", StateKind::wait, StateOf::o, marked("waits for O")},
-    {"hand on", StateKind::work, StateOf::none, marked("hands on a tile that its rows do not see")},
+    {"hand on", StateKind::work, StateOf::none, marked("passes on a tile that its rows do not see")},
     {"store", StateKind::work, StateOf::o, marked("stores O and LSE")},
-    {"S", StateKind::work, StateOf::s, marked("Q K^T, the next copies among it")},
+    {"S", StateKind::work, StateOf::s, marked("Q K^T, with the next copies in between")},
     {"P V", StateKind::work, StateOf::o, marked("P V, the exponentials among it")},
     {"done", StateKind::nothing, StateOf::none, marked("done")},
 };
@@ -135,8 +135,8 @@ std::string why_no_picture(const Timeline& t) {
   const double price = price_of(t);
   if (price <= kMostPrice) return {};
   return phrase(
-      "Recording it made the kernel {:.3f} times as slow, above {:.2f}: what it shows is not what runs "
-      "without the recorder. A longer problem would do.",
+      "Recording slowed the kernel by a factor of {:.3f}, which is above {:.2f}, so the timeline does not show what "
+      "happens without the recorder. A longer problem would do.",
       price, kMostPrice);
 }
 

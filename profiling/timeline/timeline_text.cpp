@@ -36,7 +36,8 @@ std::string head_text(const Timeline& t) {
                             : phrase("First start to last end: {:.1f} us by the global timer\n", span);
   }
   if (!t.sms.empty() && t.unit == MomentUnit::clocks)
-    text += phrase("{} SMs; their clocks agree with the global timer within {:.0f} ns\n", t.sms.size(), residual_ns(t));
+    text +=
+        phrase("{} SMs; their clocks agree with the global timer to within {:.0f} ns\n", t.sms.size(), residual_ns(t));
   if (const std::string why = why_no_picture(t); !why.empty()) text += why + "\n";
   return text;
 }
@@ -64,7 +65,7 @@ std::string path_text(const Pipeline& p) {
     if (time == 0) continue;
     parts += fmt::format("{}{} {:.1f} %", parts.empty() ? "" : ", ", tr_of(words_of(of)), percent(time, p.length()));
   }
-  return phrase("  The path that decides: {}\n", parts);
+  return phrase("  The path that decides the time: {}\n", parts);
 }
 
 std::string moment_cells(const Timeline& t, const TimelineLane& lane, const LaneInterval& i) {

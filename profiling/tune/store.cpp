@@ -211,8 +211,8 @@ std::filesystem::path tuned_file(const std::filesystem::path& folder, const Tune
 }
 
 Result<void> keep_tuned(const std::filesystem::path& folder, const TunedKey& key, TuneResult result) {
-  if (folder.empty()) return fail(ErrorKind::io, tr("No cache folder: set HOME or XDG_CACHE_HOME."));
-  if (!result.decision) return bad_input(tr("A tuning without a decision is not stored."));
+  if (folder.empty()) return fail(ErrorKind::io, tr("There is no cache folder: set HOME or XDG_CACHE_HOME."));
+  if (!result.decision) return bad_input(tr("A tuning run without a decision is not stored."));
   result.date = time_text(std::chrono::system_clock::now(), TimeZone::utc, "%Y-%m-%dT%H:%M:%SZ");
   if (auto made = make_folder(folder); !made) return made;
   json payload = result_to_json(key, result);
@@ -251,7 +251,7 @@ Result<Options> tuned_options(const std::filesystem::path& folder, const TunedKe
                               const Problem& p, const Options& o, const Device& device) {
   const auto kept = read_tuned(folder, key);
   if (!kept && kept.error().kind == ErrorKind::cannot_run)
-    return fail(ErrorKind::cannot_run, phrase("tile = tuned, but {}; run `{}`, or use tile = default.",
+    return fail(ErrorKind::cannot_run, phrase("the tile is set to tuned, but {}; run `{}`, or use tile = default.",
                                               kept.error().message, command_for(key, p)));
   if (!kept) return tl::unexpected(kept.error());
   const Options& tile = kept->tiles[kept->chosen].tile.options;

@@ -97,7 +97,7 @@ def refusals(folder):
     one_line("option", run("profile", mine, "--tile", "64x64"), 2, "--tile")
     one_line("threads", run("inspect", mine, "--threads", "48", "--arch", "sm_80"), 2, "in steps of 32, not 48")
     big = write(folder, "big.cu", ('"4 * Dv', '"4000 * Dv'))
-    one_line("shared", run("inspect", big, "--arch", "sm_90a"), 2, "a block on sm_90a has at most 232448")
+    one_line("shared", run("inspect", big, "--arch", "sm_90a"), 2, "a block on sm_90a can have at most 232448")
     one_line("on the CPU", run("verify", mine, "--device", "cpu"), 2,
              "mine.cu runs on a GPU, but --device cpu was given")
     one_line("twice", run("bench", "--kernels", f"{mine},{mine}", "--values", "64"), 2, "twice")

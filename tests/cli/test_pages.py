@@ -99,7 +99,7 @@ def wrong(folder):
     refused("table.npy", "--pages", table, "--page", 16)
     np.save(table, good)
     np.save(folder / "v.npy", np.load(folder / "v.npy")[:-1])
-    refused("they must match", "--pages", table, "--page", 16)
+    refused("the two must match", "--pages", table, "--page", 16)
     files_of(folder, 16)
     done = run(*command(folder, "--pages", folder / "o.npy", "--page", 16))
     report.check(done.returncode == 2, f"the table as an output: {done.stderr}")

@@ -24,5 +24,5 @@ for kernel in split maps; do
   done
 done
 sed 's/"Lk", "scale"/"scale"/' "$folder/cluster.cu" >"$out/short.cu"
-try short 2 "has 11 parameters, its header lists 10" inspect "$out/short.cu" --arch sm_90a
+try short 2 "has 11 parameters, but its header lists 10" inspect "$out/short.cu" --arch sm_90a
 exit "$failed"

@@ -32,7 +32,7 @@ class SizeExpression::Reader : public ExpressionGrammar<SizeExpression::Reader, 
 
   Result<std::vector<Step>> read() {
     if (text_.size() > kLongest)
-      return bad_input(phrase("it has {} characters; the limit is {}", text_.size(), kLongest));
+      return bad_input(phrase("the expression has {} characters; the limit is {}", text_.size(), kLongest));
     if (auto read = whole(); !read) return tl::unexpected(read.error());
     return std::move(steps_);
   }
@@ -150,7 +150,7 @@ Result<std::int64_t> SizeExpression::apply(Kind kind, std::int64_t a, std::int64
   }
   const std::string_view sign = kind == Kind::remainder ? "%" : "/";
   if (b == 0) return refuse(sign, tr("divides by zero"));
-  if (a < 0 || b < 0) return refuse(sign, tr("divides negative numbers, which rounds differently everywhere"));
+  if (a < 0 || b < 0) return refuse(sign, tr("divides negative numbers, which different systems round differently"));
   if (kind == Kind::remainder) return a % b;
   return kind == Kind::divide ? a / b : a / b + (a % b != 0 ? 1 : 0);
 }

@@ -53,7 +53,8 @@ Result<void> supports(const KernelRow& row, const Problem& p, const Options& o, 
   if (auto good = check_takes(row, p); !good) return good;
   if (auto good = validate(p); !good) return good;
   if (p.alibi && std::max(p.Lq, p.Lk) > kMaxAlibiLength) {
-    return fail(ErrorKind::cannot_run, phrase("{} counts ALiBi's distances in 32 bits: L can be at most {} with it.",
+    return fail(ErrorKind::cannot_run, phrase("{} counts ALiBi's distances in 32 bits, so L can be at most {} with "
+                                              "ALiBi.",
                                               row.id, kMaxAlibiLength));
   }
   const Result<Plan> plan = row.plan(row, p, o, d);

@@ -207,13 +207,15 @@ Result<void> check_parameters(const OwnHeader& header, std::span<const std::byte
     const auto declared = parameter_bytes(cubin, e.name);
     if (!declared) continue;
     if (declared->size() != e.parameters.size())
-      return bad_input(phrase("the function {} has {} parameters, its header lists {}", e.name, declared->size(),
+      return bad_input(phrase("the function {} has {} parameters, but its header lists {}", e.name, declared->size(),
                               e.parameters.size()));
     for (std::size_t n = 0; n < e.parameters.size(); ++n) {
       const OwnParameter& p = e.parameters[n];
       if (!p.bytes() || *p.bytes() == (*declared)[n]) continue;
-      return bad_input(phrase("parameters[{}] of {}, \"{}\", is {} with {} bytes; the function expects {} bytes there",
-                              n, e.name, p.name, p.type_words(), *p.bytes(), (*declared)[n]));
+      return bad_input(
+          phrase("parameters[{}] of {}, \"{}\", is {} with {} bytes, but the function expects {} bytes "
+                 "there",
+                 n, e.name, p.name, p.type_words(), *p.bytes(), (*declared)[n]));
     }
   }
   return ok();

@@ -80,7 +80,7 @@ Result<Launch> launch_of(const OwnEntry& e, const SizeValues& sizes, const ArchL
   const auto shared = value_of(e, tr("the shared memory"), e.shared, sizes, 0, INT64_MAX);
   if (!shared) return tl::unexpected(shared.error());
   if (*shared > arch.shared_block)
-    return bad_input(phrase("{} requests {} bytes of shared memory ('{}'); a block on {} has at most {}.", e.name,
+    return bad_input(phrase("{} requests {} bytes of shared memory ('{}'); a block on {} can have at most {}.", e.name,
                             *shared, e.shared.text(), name, arch.shared_block));
   l.shared_bytes = *shared;
   if (auto good = cluster_of(e, sizes, l); !good) return tl::unexpected(good.error());
@@ -140,8 +140,10 @@ Result<std::string> stem_of(std::string_view file) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   };
   if (!is_own_file(file) || stem.empty() || stem.size() > kMaxStem || !std::ranges::all_of(stem, good))
-    return bad_input(phrase("{}: a kernel's file name has at most {} letters, digits, _ and -, and ends in {}.", file,
-                            kMaxStem, kEnding));
+    return bad_input(
+        phrase("{0}: a kernel's file name must end in {2} and have at most {1} letters, digits, _ and - "
+               "before it.",
+               file, kMaxStem, kEnding));
   return std::string(stem);
 }
 
@@ -260,7 +262,7 @@ Result<std::shared_ptr<const OwnKernel>> read_own_kernel(const std::filesystem::
 
 Result<std::shared_ptr<const OwnKernel>> edit_of(const KernelRow& row, std::string text, const BuildChoices& build) {
   if (row.processor != Processor::gpu)
-    return bad_input(phrase("{} runs on the CPU: it has no source that is compiled here.", row.id));
+    return bad_input(phrase("{} runs on the CPU, so it has no source that is compiled here.", row.id));
   BuiltText built{{"", build}, std::move(text)};
   if (own_source(row) == nullptr) {
     built.line.edits = row.id;
@@ -316,8 +318,8 @@ Result<void> check_compiled(const Plan& plan, const std::vector<EntryFigures>& e
     const std::int64_t shared = at->shared_bytes + l.shared_bytes;
     if (shared > limits->shared_block)
       return bad_input(
-          phrase("{}: {} needs {} bytes of shared memory, {} of them static; a block on {} has at most {}.", own->name,
-                 l.name, shared, at->shared_bytes, arch, limits->shared_block));
+          phrase("{}: {} needs {} bytes of shared memory, {} of them static; a block on {} can have at most {}.",
+                 own->name, l.name, shared, at->shared_bytes, arch, limits->shared_block));
     const std::int64_t threads = l.block[0] * l.block[1] * l.block[2];
     if (occupancy(*limits, static_cast<std::int32_t>(threads), at->registers, shared).blocks == 0)
       return bad_input(

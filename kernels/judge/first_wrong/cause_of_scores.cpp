@@ -46,10 +46,8 @@ std::string other_head(const Recording& right, const Version& v, const FirstWron
     return id.h == at.id.h ? "" : phrase("Q belongs to query head {}.", id.h);
   }
   if (p.kv_head(id.h) == p.kv_head(at.id.h)) return {};
-  return phrase(
-      "{} belongs to key/value head {}; query head {} reads key/value head {}: {} query heads share "
-      "one.",
-      letter_of_slot(at.slot), p.kv_head(id.h), at.id.h, p.kv_head(at.id.h), p.Hq / p.Hkv);
+  return phrase("{} belongs to KV head {}, but query head {} reads KV head {}: {} query heads share each KV head.",
+                letter_of_slot(at.slot), p.kv_head(id.h), at.id.h, p.kv_head(at.id.h), p.Hq / p.Hkv);
 }
 
 std::string factor_words(const Problem& p, double factor) {
@@ -119,7 +117,8 @@ std::string marked_words(Elements elements) {
   const bool all = std::ranges::all_of(
       elements, [mark](const WrongElement& x) { return x.right == -kInf && x.recorded == mark && mark < kLarge; });
   if (!all) return {};
-  return phrase("Hidden keys score {:g}, not −∞: a row that sees no key then becomes the mean of all values.", mark);
+  return phrase("Hidden keys score {:g} instead of −∞, so a row that sees no key becomes the mean of all values.",
+                mark);
 }
 
 }  // namespace
@@ -136,8 +135,8 @@ std::string load_cause(const Recording& wrong, const Recording& right, const Fir
                            .subspan(v.offset, static_cast<std::size_t>(v.rows) * static_cast<std::size_t>(v.cols));
     if (!std::ranges::equal(recorded, other)) continue;
     if (std::string words = other_head(right, v, at); !words.empty()) return words;
-    return phrase("{} is a stale tile: these are the {} from {} on, of another {} tile.", letter_of_slot(at.slot),
-                  keys ? "keys" : "rows", v.first_row, keys ? "key" : "query");
+    return phrase("{} is a stale tile: these are the {} from {} on, which belong to another {} tile.",
+                  letter_of_slot(at.slot), keys ? "keys" : "rows", v.first_row, keys ? "key" : "query");
   }
   return {};
 }
@@ -173,11 +172,11 @@ std::string mask_cause(const Recording& rec, const FirstWrong& at, Elements elem
   }
   if (std::string words = marked_words(elements); !words.empty()) return words;
   if (all_nan(elements) && std::ranges::none_of(elements, [](const WrongElement& x) { return x.right == -kInf; })) {
-    return tr("NaN for visible keys: the mask multiplies, 0 · (−∞), instead of selecting.");
+    return tr("Visible keys become NaN: the mask multiplies (0 · (−∞)) instead of selecting.");
   }
   if (next) return tr("The mask is off by one: queries also see the key after their last.");
   if (own) return tr("The mask is off by one: each query's last visible key is hidden.");
-  if (shown) return tr("The mask shows queries keys that should be hidden.");
+  if (shown) return tr("The mask lets queries see keys that should be hidden.");
   if (hidden) return tr("The mask hides keys that queries should see.");
   if (elements.size() > 1 && !rec.problem.shapes_scores() && !rec.problem.has_bias()) {
     if (const auto factor = common_factor(elements)) return factor_words(rec.problem, *factor);

@@ -56,8 +56,7 @@ std::string rescale_cause(const Operands& in, Elements elements) {
   });
   if (guard)
     return tr(
-        "−∞ − (−∞): no key has been seen yet, m is −∞ before and after, and α lacks the guard that makes "
-        "it 1.");
+        "−∞ − (−∞): no key has been seen yet, so m is −∞ before and after, and α lacks the guard that makes it 1.");
   return first_that_fits(
       {{tr("α was forgotten: it is 1 although m rose."),
         [](std::int32_t, std::int32_t) {
@@ -90,8 +89,7 @@ std::string weights_cause(const Operands& in, Elements elements) {
       std::ranges::all_of(elements, [&](const WrongElement& x) { return std::isnan(x.recorded) && m(x.row) == -kInf; });
   if (guard)
     return tr(
-        "−∞ − (−∞): the row has seen no key yet, its m is −∞, and exp(S − m) lacks the guard that uses 0 "
-        "for m.");
+        "−∞ − (−∞): the row has seen no key yet, so its m is −∞, and exp(S − m) lacks the guard that uses 0 for m.");
   constexpr double kLargestExponent = 88.7;  // ln of the largest fp32
   if (all_nan(elements) && std::ranges::all_of(elements, [&](const WrongElement& x) {
         return s(x.row, x.col) > kLargestExponent && std::isfinite(m(x.row));

@@ -123,7 +123,7 @@ std::string other_rows_alpha(const Operands& in, const NewOutput& made, Elements
   std::vector<Cause> causes;
   for (std::int32_t apart = 1; apart < in.rows(Slot::alpha); apart *= 2) {
     causes.push_back(
-        {phrase("O is multiplied by another row's α: that of row r XOR {} of the tile.", apart),
+        {phrase("O is multiplied by another row's α, namely that of row r XOR {} of the tile.", apart),
          [&, apart](std::int32_t r, std::int32_t c) { return made.of(r, c, in.at(Slot::alpha, r ^ apart), 1); }});
   }
   return first_that_fits(causes, elements);
@@ -218,7 +218,7 @@ std::string end_cause(const Operands& in, const FirstWrong& at, Elements element
   }
   if (all_nan(elements)) {
     const bool empty = std::ranges::all_of(elements, [&](const WrongElement& x) { return l(x.row) == 0; });
-    if (empty) return tr("0 / 0: a row without a visible key has ℓ = 0, and the division lacks its guard.");
+    if (empty) return tr("0 / 0: a row without a visible key has ℓ = 0, and the division lacks a guard for it.");
   }
   const auto o = [&](std::int32_t r, std::int32_t c) { return newest(Slot::o_new, Slot::o_old, r, c); };
   std::vector<Cause> causes{{tr("O was not divided by ℓ."),
@@ -234,7 +234,7 @@ std::string end_cause(const Operands& in, const FirstWrong& at, Elements element
     const EventId& id = rec.events[e].id;
     if (id.phase != Phase::sum || id.b != end.b || id.h != end.h || id.i != end.i) continue;
     const std::span<const float> sums = rec.values(rec.after(e, Slot::l_new));
-    causes.push_back({phrase("O was divided by ℓ as of key tile {}: the rest is missing.", id.j),
+    causes.push_back({phrase("O was divided by ℓ as of key tile {}; the rest of the sum is missing.", id.j),
                       [&o, sums](std::int32_t r, std::int32_t c) {
                         const auto row = static_cast<std::size_t>(r);
                         return row < sums.size() ? Value{o(r, c) / static_cast<double>(sums[row]), 0} : Value{};

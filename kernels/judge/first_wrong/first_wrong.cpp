@@ -221,7 +221,7 @@ class Finder {
       return bad_input(phrase("step {}: its {} belongs to another tile", e_ + 1, letter_of_slot(slot)));
     }
     if (!same_reading(w, r)) {
-      return bad_input(phrase("step {}: its {} has another form than in the correct run (scale or base)", e_ + 1,
+      return bad_input(phrase("step {}: its {} has a different scale or base than in the correct run", e_ + 1,
                               letter_of_slot(slot)));
     }
     elements_.clear();

@@ -167,8 +167,8 @@ std::string spread_words(const FirstWrong& w) {
 
 std::string place_words(const FirstWrongResult& w) {
   const std::string what = w.col < 0 ? "LSE" : phrase("O, column {},", w.col);
-  return phrase("{} of row {} (batch {}, query head {}) is {}, should be {}; {} of {} numbers differ", what, w.row, w.b,
-                w.h, number_words(w.recorded), number_words(w.right), w.differing, w.of);
+  return phrase("{} of row {} (batch {}, query head {}) is {} but should be {}; {} of {} numbers differ", what, w.row,
+                w.b, w.h, number_words(w.recorded), number_words(w.right), w.differing, w.of);
 }
 
 }  // namespace attn

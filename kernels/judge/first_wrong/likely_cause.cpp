@@ -68,11 +68,10 @@ std::string part_of_columns(std::string_view verb, std::int32_t cols, Elements e
   for (std::int32_t width = 2; width / 2 < cols; width *= 2) {
     for (const bool low : {true, false}) {
       const Columns takes = [=](std::int32_t c) { return (c % width < width / 2) == low; };
-      causes.push_back(
-          {phrase("{} only some columns: those whose number modulo {} is {} {}. Part of the reduction is missing, "
-                  "such as an exchange between lanes.",
-                  verb, width, low ? "below" : "from", width / 2),
-           [&of, takes](std::int32_t row, std::int32_t) { return of(row, takes); }});
+      causes.push_back({phrase("{} only the columns whose index modulo {} is {} {}. Part of the reduction is missing, "
+                               "such as an exchange between lanes.",
+                               verb, width, low ? "below" : "at least", width / 2),
+                        [&of, takes](std::int32_t row, std::int32_t) { return of(row, takes); }});
     }
   }
   return first_that_fits(causes, elements);

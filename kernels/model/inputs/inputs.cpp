@@ -142,11 +142,11 @@ Result<void> apply(const CellEdit& edit, Inputs& in) {
       break;
   }
   if (target == nullptr && edit.tensor == InputTensor::d_o)
-    return bad_input(tr("A cell of dO was edited, but this is a forward problem and has none."));
+    return bad_input(tr("A cell of dO was edited, but this is a forward problem, which has no dO."));
   if (target == nullptr) return bad_input(tr("A cell of the bias was edited, but this problem has no bias."));
   if (edit.index < 0 || edit.index >= target->size()) {
-    return bad_input(
-        phrase("Cell {} of {} does not exist: it has {} elements.", edit.index, name_of(edit.tensor), target->size()));
+    return bad_input(phrase("Cell {} of {} does not exist; the tensor has {} elements.", edit.index,
+                            name_of(edit.tensor), target->size()));
   }
   target->set(edit.index, edit.value);
   return ok();
@@ -160,8 +160,8 @@ struct Extent {
 
 Result<void> same(const Extent& a, const Extent& b) {
   if (a.value == b.value) return ok();
-  return bad_input(phrase("{} is {} in {} but {} is {} in {}; they must be equal.", a.name, a.value, a.file.string(),
-                          b.name, b.value, b.file.string()));
+  return bad_input(phrase("{} is {} in {}, but {} is {} in {}; the two must be equal.", a.name, a.value,
+                          a.file.string(), b.name, b.value, b.file.string()));
 }
 
 Result<Shape> file_shape(const NpyHeader& header, const std::filesystem::path& file, AxisOrder order) {

@@ -100,8 +100,8 @@ Result<std::vector<std::string>> sentence_words(std::string_view sentence) {
     at += one.bytes;
   }
   if (words.size() >= kMinWords && words.size() <= kMaxWords) return words;
-  return bad_input(
-      phrase("The sentence has {}; type {} to {}.", plural(words.size(), "{} word", "{} words"), kMinWords, kMaxWords));
+  return bad_input(phrase("The sentence has {}; type {} to {} words.", plural(words.size(), "{} word", "{} words"),
+                          kMinWords, kMaxWords));
 }
 
 WordNumbers::WordNumbers(std::string_view sentence) {

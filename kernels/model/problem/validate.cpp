@@ -74,12 +74,12 @@ Result<void> validate_storage(const Problem& p) {
                             s.page, kMaxPage));
   }
   if (s.kind() == Storage::dense && s.pages != 0) {
-    return bad_input(phrase("{} pages without a size: give the keys per page, or omit both.", s.pages));
+    return bad_input(phrase("{} pages without a size: give the number of keys per page, or omit both.", s.pages));
   }
   if (s.kind() == Storage::dense) return ok();
   if (s.pages < 1 || s.pages > kMaxPages) {
-    return bad_input(phrase("Invalid pool of {} pages; use 1 to {} ({} give every batch its own).", s.pages, kMaxPages,
-                            saturating_product({{p.B, p.Lk / s.page + (p.Lk % s.page != 0 ? 1 : 0)}})));
+    return bad_input(phrase("Invalid pool of {} pages; use 1 to {} ({} pages give every batch its own).", s.pages,
+                            kMaxPages, saturating_product({{p.B, p.Lk / s.page + (p.Lk % s.page != 0 ? 1 : 0)}})));
   }
   if (p.pass == Pass::backward) return bad_input(tr("A backward pass needs dense K and V: omit the pages."));
   return ok();
@@ -118,7 +118,7 @@ Result<void> validate_bias(const Problem& p) {
   }
   const std::int64_t count = element_count(p.bias_shape);
   if (count < 0 || count > kMax / 4) {
-    return bad_input(phrase("The bias with shape {} exceeds 2^63 bytes; use 1 for an extent it repeats over.",
+    return bad_input(phrase("The bias with shape {} exceeds 2^63 bytes; use 1 for any extent over which it repeats.",
                             shape_words(p.bias_shape)));
   }
   return ok();
@@ -129,7 +129,7 @@ Result<void> validate_softcap(const Problem& p) {
   constexpr double kLeast = 1e-30, kMost = 1e30;
   if (!p.softcap || (*p.softcap >= kLeast && *p.softcap <= kMost)) return ok();
   return bad_input(
-      phrase("Invalid softcap {}; use a number from {:g} to {:g} (30 and 50 are usual), or omit it for none.",
+      phrase("Invalid softcap {}; use a number from {:g} to {:g} (30 and 50 are usual), or omit it for no softcap.",
              *p.softcap, kLeast, kMost));
 }
 
@@ -140,8 +140,8 @@ Result<void> validate_alibi(const Problem& p) {
   const std::int64_t all = element_count(std::array<std::int64_t, 2>{p.B, p.Hq});
   if (count != p.Hq && count != all) {
     return bad_input(
-        phrase("Got {} ALiBi slopes; give one per query head (Hq = {}), one per batch and head ({} x {} = "
-               "{}), or none for the standard ones.",
+        phrase("Got {} ALiBi slopes; give one per query head (Hq = {}), one per batch and head ({} x {} = {}), or "
+               "omit them to use the standard slopes.",
                count, p.Hq, p.B, p.Hq, all));
   }
   for (std::size_t n = 0; n < slopes.size(); ++n) {

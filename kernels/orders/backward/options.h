@@ -10,7 +10,7 @@ inline constexpr std::string_view kLoops[] = {"key_tile", "query_tile"};
 // Which tile is outside: its sums stay on chip, those of the other come and go.
 inline constexpr Option kOutside{.name = "outside",
                                  .title = marked("outside"),
-                                 .help = marked("Which tile the outer loop is over"),
+                                 .help = marked("Which tiles the outer loop runs over"),
                                  .choices = kLoops,
                                  .compiled = false};
 inline constexpr std::int64_t kKeysOutside = 0, kQueriesOutside = 1;
@@ -24,7 +24,7 @@ inline constexpr Option kSubtractDelta{.name = "subtract_delta",
 // What-if: the LSE that the forward kept, rounded.
 inline constexpr Option kLseType{.name = "lse_type",
                                  .title = marked("LSE in"),
-                                 .help = marked("The type of LSE between forward and backward"),
+                                 .help = marked("The type of LSE between the forward and backward passes"),
                                  .choices = known::kTypes,
                                  .compiled = false};
 

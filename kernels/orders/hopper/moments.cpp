@@ -138,20 +138,20 @@ Result<void> check_followable(const Problem& p, const Options& o) {
   const std::int64_t rows = tiles_of(p.Lq, o.br), keys = tiles_of(p.Lk, o.bc);
   if (rows != block.consumers)
     return bad_input(
-        phrase("pipeline=hopper: the recorded block has {} consumers with a query tile each; {} rows in tiles of {} "
-               "make {}. Use Br = {}.",
+        phrase("pipeline=hopper: the recorded block has {} consumers with one query tile each, but {} rows in tiles "
+               "of {} make {} tiles. Use Br = {}.",
                block.consumers, p.Lq, o.br, rows, std::max<std::int64_t>(1, (p.Lq + 1) / 2)));
   if (keys > block.key_tiles)
     return bad_input(
-        phrase("pipeline=hopper: the recorded block has {} key tiles; {} keys in tiles of {} make {}. Use Bc = {}.",
+        phrase("pipeline=hopper: the recorded block has {} key tiles, but {} keys in tiles of {} make {}. Use Bc = {}.",
                block.key_tiles, p.Lk, o.bc, keys, tiles_of(p.Lk, block.key_tiles)));
   for (std::int64_t b = 0; b < p.B; ++b)
     for (std::int64_t r0 = 0; r0 < p.Lq; r0 += o.br)
       for (std::int64_t c0 = 0; c0 < p.Lk; c0 += o.bc)
         if (p.cover(b, r0, std::min(p.Lq, r0 + o.br), c0, std::min(p.Lk, c0 + o.bc)) == TileCover::skipped)
           return bad_input(
-              phrase("pipeline=hopper: the recorded block skipped no tile; the mask of {} hides whole tiles. Use a "
-                     "problem without a mask.",
+              phrase("pipeline=hopper: the recorded block skipped no tile, but the mask of {} hides whole tiles. Use "
+                     "a problem without a mask.",
                      describe(p)));
   return ok();
 }

@@ -74,7 +74,7 @@ class Checker {
           phrase("{}: it has {} makers for {} versions.", where_, rec_.gpu->makers.size(), rec_.versions.size()));
     }
     if (rec_.own_after.size() != rec_.events.size() * order_.own_slots.size()) {
-      return bad_input(phrase("{}: its events and the slots of its order differ in number.", where_));
+      return bad_input(phrase("{}: the number of its events does not match the slots of its order.", where_));
     }
     query_ = {p.Lq, rec_.options.br};
     key_ = {p.Lk, rec_.options.bc};
@@ -86,7 +86,7 @@ class Checker {
     }
     const std::uint64_t bytes = recording_bytes(rec_.order, p, rec_.options);
     if (bytes > kRecordingLimit || rec_.bytes() > kRecordingLimit) {
-      return bad_input(phrase("{}: it takes {}; the limit for a recording is {}.", where_,
+      return bad_input(phrase("{}: the recording needs {}; the limit is {}.", where_,
                               format_bytes(std::max(bytes, rec_.bytes())), format_bytes(kRecordingLimit)));
     }
     return ok();

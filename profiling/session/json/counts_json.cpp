@@ -65,7 +65,8 @@ Result<CountedFunction> function_from_json(const json& j, const std::string& whe
     if (const std::string wrong = read_instruction(one, c, i); !wrong.empty())
       return bad_input(phrase("{}: instruction {} {}.", where, f.instructions.size(), wrong));
     if (!f.instructions.empty() && i.address <= f.instructions.back().address)
-      return bad_input(phrase("{}: instruction {} is not after the previous one.", where, f.instructions.size()));
+      return bad_input(
+          phrase("{}: instruction {} does not come after the previous one.", where, f.instructions.size()));
     f.instructions.push_back(std::move(i));
   }
   return f;

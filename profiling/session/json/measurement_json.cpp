@@ -413,7 +413,7 @@ Result<Measurement> measurement_from_json(const json& j, const std::string& wher
     nested.take(launch_from_json(l, where + ", launch", m.launch_us), m.launches.emplace_back());
   if (m.launch_us.size() != m.launches.size() && !m.launch_us.empty())
     nested.take(
-        Result<void>(fail(ErrorKind::bad_input, phrase("{}: some launches have a time, others have none", where))));
+        Result<void>(fail(ErrorKind::bad_input, phrase("{}: some launches have a time, and others do not", where))));
   if (fields.has("peer")) nested.take(peer_from_json(j.at("peer"), where + ", peer"), m.peer.emplace());
   if (fields.has("verdict") && !j.at("verdict").is_null())
     nested.take(verdict_from_json(j.at("verdict"), where + ", verdict"), m.verdict.emplace());

@@ -61,7 +61,7 @@ std::string read_lines(std::string_view text, std::size_t files, std::vector<gpu
   for (std::size_t n = 0; n < numbers->size(); n += 2) {
     const std::int64_t file = (*numbers)[n], line = (*numbers)[n + 1];
     if (file >= static_cast<std::int64_t>(files) || line < 1 || line > kMaxLine)
-      return tr("refers to a line in none of the files");
+      return tr("refers to a line that is not in any of the files");
     lines.push_back({static_cast<std::uint32_t>(file), static_cast<std::uint32_t>(line)});
   }
   return {};

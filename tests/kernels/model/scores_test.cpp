@@ -117,7 +117,9 @@ TEST(Scores, OfABrokenFileAreRefusedWithItsPlace) {
                           "{}", "null", "[[1, 2, 3], [4, 5, 6], [7, 8, 9]]"}) {
     nlohmann::json j = problem_to_json(p);
     j["alibi"] = nlohmann::json::parse(bad);
-    EXPECT_EQ(refused(j), "here: \"alibi\" must be a list of Hq numbers in the range of fp32, or B such lists.") << bad;
+    EXPECT_EQ(refused(j),
+              "here: \"alibi\" must be a list of Hq numbers in the range of fp32, or a list of B such lists.")
+        << bad;
   }
   nlohmann::json j = problem_to_json(p);
   j["alibi"] = {1, 2, 1e300};

@@ -52,7 +52,7 @@ const std::map<std::string_view, Expected>& expected() {
       {"delta_left_out", {*phase_named("score_gradient"), *slot_named("ds"), "δ is missing"}},
       {"scale_twice", {*phase_named("store_dkv"), *slot_named("dk"), "the scale twice"}},
       {"dq_race", {*phase_named("query_gradient"), *slot_named("dq"), "part of dQ is lost"}},
-      {"mask_only_forward", {Phase::mask, Slot::s, "shows queries keys that should be hidden"}},
+      {"mask_only_forward", {Phase::mask, Slot::s, "lets queries see keys that should be hidden"}},
   };
   return kExpected;
 }
@@ -278,7 +278,7 @@ TEST_F(Tampered, AStaleKTileIsNamedWithTheTileThatItIs) {
   const FirstWrong first = found(rec);
   EXPECT_EQ(first.id, at);
   EXPECT_EQ(first.slot, Slot::k);
-  EXPECT_EQ(first.cause, "K is a stale tile: these are the keys from 0 on, of another key tile.");
+  EXPECT_EQ(first.cause, "K is a stale tile: these are the keys from 0 on, which belong to another key tile.");
 }
 
 TEST_F(Tampered, ScoresOfAnotherTileAreNamed) {

@@ -49,7 +49,7 @@ TEST(Regression, TheRatioIsEarlierOverNowAndFallsUnderItsBoundAlone) {
   EXPECT_FALSE(fell(r, 0.97));
   EXPECT_TRUE(fell(r, 0.971));
   EXPECT_TRUE(says(r, "0.970 of its earlier speed")) << words_of(r);
-  EXPECT_TRUE(says(r, "100.0 us, previously 97.0 us")) << words_of(r);
+  EXPECT_TRUE(says(r, "100.0 us now and 97.0 us previously")) << words_of(r);
 }
 
 TEST(Regression, NoiseIsThatOfBothMedians) {
@@ -81,7 +81,7 @@ TEST(Regression, APartnerIsOfTheSameProblemDeviceCachesAndOptions) {
   Measurement wide = timed("cpu_flash", 50), narrow = timed("cpu_flash", 60);
   wide.key.options.bc = 64;
   narrow.key.options.bc = 32;
-  EXPECT_TRUE(says(held(now, session({wide, narrow})), "2 such rows, each with other options"));
+  EXPECT_TRUE(says(held(now, session({wide, narrow})), "2 such rows, each with different options"));
   EXPECT_TRUE(says(held(now, session({wide})), "with other options"));
   EXPECT_DOUBLE_EQ(held(now, session({wide, timed("cpu_flash", 80)})).ratio, 0.8);
   for (const auto& earlier : {session({other}), session({wide, narrow})}) EXPECT_FALSE(fell(held(now, earlier), 0.97));

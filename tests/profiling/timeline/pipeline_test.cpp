@@ -131,7 +131,7 @@ TEST(Pipeline, AReaderOfWhatNobodyAskedForIsRefused) {
     if (e.tag == wait) e.tile += 1;
   const auto p = pipeline_of(t, 0);
   ASSERT_FALSE(p);
-  EXPECT_NE(p.error().message.find("nobody asked for"), std::string::npos);
+  EXPECT_NE(p.error().message.find("no lane requested"), std::string::npos);
 }
 
 TEST(Pipeline, ABlockWithoutItsLanesHasNone) {

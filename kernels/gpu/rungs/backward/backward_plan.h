@@ -11,7 +11,8 @@ namespace attn::gpu {
 
 inline constexpr Option kDeterministic{.name = "deterministic",
                                        .title = marked("deterministic"),
-                                       .help = marked("Whether dQ is summed in a fixed order, so that its bits repeat"),
+                                       .help = marked("Whether dQ is summed in a fixed order, so that its bits are "
+                                                      "reproducible"),
                                        .choices = known::kNoYes};
 
 // Rows of a head in the lists of one number a row: whole query tiles, Lq where the rung has no tiles.

@@ -69,7 +69,7 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const Options& o
                         const ArchLimits& arch) {
   if (!layout_of(p, o).fits) {
     return bad_input(
-        phrase("{} needs Br and Bc of 16, 32, 64 or 128, divided evenly among its warps: not with {} threads "
+        phrase("{} needs Br and Bc of 16, 32, 64 or 128, divided evenly among its warps, so {} threads do not work "
                "for {} x {}. 64 x 128 with 256 threads works.",
                row.id, o.threads, o.br, o.bc));
   }
@@ -117,7 +117,9 @@ KernelRow flash_bwd_row() {
   row.architectures = kArchs;
   row.dtypes = kHalves;
   row.options = kOptions;
-  row.what = marked("FlashAttention-2's backward pass in f16 and bf16 on tensor cores, with the key tile outside.");
+  row.what = marked(
+      "FlashAttention-2's backward pass in f16 and bf16 on tensor cores, with an outer loop over key "
+      "tiles.");
   row.teaches = marked("Five products per tile on tensor cores; blocks add up dQ in fp32, in any order or in turns.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 2; PTX ISA, mma.m16n8k16");
   row.products = {Pipe::tensor_half, 1};

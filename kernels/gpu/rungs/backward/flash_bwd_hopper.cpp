@@ -19,13 +19,14 @@ constexpr std::int64_t kThreadsOfRows = 128, kThreadsOfDq = 256;
 
 Result<void> check_problem(const KernelRow& row, const Problem& p) {
   if (p.D != p.Dv || (p.D != 64 && p.D != 128))
-    return fail(
-        ErrorKind::cannot_run,
-        phrase("{} supports D = Dv = 64 or 128, not D = {}, Dv = {}; flash_bwd supports all.", row.id, p.D, p.Dv));
+    return fail(ErrorKind::cannot_run,
+                phrase("{} supports D = Dv = 64 or 128, not D = {}, Dv = {}; flash_bwd supports all dimensions.",
+                       row.id, p.D, p.Dv));
   if (p.changes_scores())
     return fail(ErrorKind::cannot_run, phrase("{} does not support bias, softcap or ALiBi; flash_bwd does.", row.id));
   if (std::max(p.Lq, p.Lk) > kMostRows)
-    return fail(ErrorKind::cannot_run, phrase("{} counts rows and keys in 32 bits: at most {}.", row.id, kMostRows));
+    return fail(ErrorKind::cannot_run,
+                phrase("{} counts rows and keys in 32 bits, so there can be at most {}.", row.id, kMostRows));
   return ok();
 }
 
@@ -77,12 +78,12 @@ KernelRow flash_bwd_hopper_row() {
       "The backward pass in f16 and bf16 with Hopper's own features: TMA, wgmma, scores computed "
       "transposed.");
   row.teaches = marked(
-      "Keys as rows: P and dS leave the tensor cores in the form that dV and dK need, and dQ leaves "
-      "through the copy engine.");
+      "Keys are the rows, so P and dS leave the tensor cores in the form that dV and dK need, and dQ leaves through "
+      "the copy engine.");
   row.source = marked("Shah et al. 2024, FlashAttention-3; PTX ISA, wgmma and cp.reduce.async.bulk");
   row.elsewhere = marked(
-      "wgmma and the tensor maps it needs exist only on Hopper; elsewhere flash_bwd is the fastest in "
-      "f16 and bf16");
+      "wgmma and the tensor maps that it needs exist only on Hopper; on other GPUs, flash_bwd is the fastest in f16 "
+      "and bf16");
   row.products = {Pipe::warpgroup_half, 1};
   row.d_q_sums = d_q_sums;
   row.deterministic = &kDeterministic;

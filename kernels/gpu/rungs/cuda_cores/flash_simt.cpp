@@ -82,27 +82,26 @@ std::span<const Experiment> flash_simt_experiments() {
       Experiment{.id = "drop_prefetch",
                  .title = marked("Drop the prefetch"),
                  .rung = "flash_simt",
-                 .question = marked("What does loading the next chunk of K or V during the multiplication gain?"),
-                 .change = marked("Every copy is waited for before the multiplication next to it starts."),
+                 .question = marked("How much does loading the next chunk of K or V during the multiplication gain?"),
+                 .change = marked("The threads wait for every copy before they start the multiplication next to it."),
                  .answer = marked(
                      "On an H100 (L = 4096, H = 16, D = 64): 2.28 ms instead of 2.09, 1.09 times as long; with one "
                      "block per SM, there are no other warps to fill the wait.")},
-      Experiment{
-          .id = "divide_every_tile",
-          .title = marked("Divide in every tile"),
-          .rung = "flash_simt",
-          .question = marked("What did FlashAttention-2 save by dividing by l only once, at the end?"),
-          .change = marked("O stays normalised, as in FlashAttention-1: for every key tile, the row's sum is exchanged "
-                           "among its 16 lanes, and P and O are multiplied by its inverse."),
-          .answer =
-              marked("On an H100 (L = 4096, H = 16, D = 64): 2.27 ms instead of 2.09, 1.09 times as long: that is "
-                     "what one division at the end saves.")},
+      Experiment{.id = "divide_every_tile",
+                 .title = marked("Divide in every tile"),
+                 .rung = "flash_simt",
+                 .question = marked("How much did FlashAttention-2 save by dividing by l only once, at the end?"),
+                 .change = marked("O stays normalised, as in FlashAttention-1: for every key tile, the row's sum is "
+                                  "exchanged among its 16 lanes, and P and O are multiplied by the sum's inverse."),
+                 .answer = marked(
+                     "On an H100 (L = 4096, H = 16, D = 64): 2.27 ms instead of 2.09, 1.09 times as long. This is "
+                     "what a single division at the end saves.")},
       Experiment{.id = "expf",
                  .title = marked("expf for exp2"),
                  .rung = "flash_simt",
                  .question = marked("Why are the scores kept in base 2?"),
                  .change = marked(
-                     "P uses expf, which is exp2 of a product plus the care it takes with large and small arguments."),
+                     "P uses expf, which is exp2 of a product plus special handling of large and small arguments."),
                  .answer = marked(
                      "On an H100 (L = 4096, H = 16, D = 64): 2.12 ms instead of 2.09, 1.02 times as long, with the "
                      "same error.")},
@@ -113,9 +112,9 @@ std::span<const Experiment> flash_simt_experiments() {
           .question = marked("Are 4 warps over 64 query rows as good as 8 over 128, if twice as many blocks fit?"),
           .change = marked("Br = 64 and 128 threads instead of 128 and 256; each thread has as many rows as before."),
           .answer =
-              marked("On an H100 (L = 4096, H = 16, D = 64): 2.07 ms instead of 2.09, 1 % faster: with 168 registers, "
-                     "3 blocks of 4 warps fit where 1 of 8 did, 18.8 % occupancy instead of 12.5, but each block "
-                     "reads K and V again."),
+              marked("On an H100 (L = 4096, H = 16, D = 64): 2.07 ms instead of 2.09, 1 % faster. With 168 registers, "
+                     "3 blocks of 4 warps fit instead of 1 block of 8, for an occupancy of 18.8 % instead of 12.5 %, "
+                     "but each block reads K and V again."),
           .options = {.br = 64, .bc = 128, .threads = 128},
           .more_blocks = true},
   };
@@ -134,8 +133,8 @@ KernelRow flash_simt_row() {
   row.order = Order::flash;
   row.dtypes = kFp32;
   row.options = kOptions;
-  row.what = marked("FlashAttention-2 in fp32 on CUDA cores, one kernel.");
-  row.teaches = marked("The softmax is computed as the keys stream by: S and P never reach device memory.");
+  row.what = marked("FlashAttention-2 in fp32 on CUDA cores, in one kernel.");
+  row.teaches = marked("The softmax is computed as the keys stream by, so S and P never reach device memory.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 1");
   row.experiments = flash_simt_experiments();
   row.plan = plan;

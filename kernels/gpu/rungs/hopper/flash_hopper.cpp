@@ -32,7 +32,8 @@ constexpr std::int32_t kUsualSms = 132;  // of a device that stands for an archi
 
 Result<void> check_problem(const KernelRow& row, const Problem& p) {
   if (std::max(p.Lq * (p.Hq / p.Hkv), p.Lk) > kMostRows)
-    return fail(ErrorKind::cannot_run, phrase("{} counts rows and keys in 32 bits: at most {}.", row.id, kMostRows));
+    return fail(ErrorKind::cannot_run,
+                phrase("{} counts rows and keys in 32 bits, so there can be at most {}.", row.id, kMostRows));
   return ok();
 }
 
@@ -54,23 +55,24 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const HopperTile
                         const ArchLimits& arch) {
   if (o.threads != 128 * (t.consumers + 1))
     return bad_input(
-        phrase("{} needs {} threads for {} query rows per tile, one warpgroup per 64 rows and one that copies; "
-               "not {}.",
+        phrase("{} needs {} threads for {} query rows per tile, with one warpgroup per 64 rows and one that copies; "
+               "{} threads do not work.",
                row.id, 128 * (t.consumers + 1), o.br, o.threads));
   if (t.step == 3 && t.consumers != 2)
-    return bad_input(phrase("{} at step 3 has two consumers that take turns: 128 query rows, not {}.", row.id, o.br));
-  if ((t.pack & (t.pack - 1)) != 0 || p.Hq / p.Hkv % t.pack != 0)
     return bad_input(
-        phrase("{} packs 1, 2, 4, 8 or 16 heads that share keys, here {}; not {}.", row.id, p.Hq / p.Hkv, t.pack));
+        phrase("{} at step 3 has two consumers that take turns, so it needs 128 query rows, not {}.", row.id, o.br));
+  if ((t.pack & (t.pack - 1)) != 0 || p.Hq / p.Hkv % t.pack != 0)
+    return bad_input(phrase("{} packs 1, 2, 4, 8 or 16 heads that share keys ({} heads do here), not {}.", row.id,
+                            p.Hq / p.Hkv, t.pack));
   if (t.copies == Copies::none && needs_copies(p))
     return bad_input(
-        phrase("{} reads tensors whose rows are aligned to 16 bytes. With D = {}, Dv = {} they are not: copies "
-               "= 1 copies those.",
+        phrase("{} reads tensors whose rows are aligned to 16 bytes. With D = {}, Dv = {}, some rows are not aligned; "
+               "set copies = 1 to copy those tensors.",
                row.id, p.D, p.Dv));
   if (t.form == 4 && (t.consumers < 2 || t.consumers > 3 || t.slots % 2 != 0))
     return bad_input(phrase("{} in form 4 needs 128 or 192 query rows and an even number of stages.", row.id));
   if (t.late && (t.form == 4 || t.queries != 2))
-    return bad_input(phrase("{} hands O's rows back late only in form 5 with two Q buffers.", row.id));
+    return bad_input(phrase("{} can release O's rows late only in form 5 with two Q buffers.", row.id));
   if (t.half >= t.keys || t.half % 16 != 0)
     return bad_input(
         phrase("{} needs a half step of fewer than {} keys, in steps of 16; not {}.", row.id, t.keys, t.half));
@@ -161,10 +163,10 @@ std::span<const Experiment> experiments() {
       .id = "maximum_first",
       .title = marked("The maximum first"),
       .rung = "flash_hopper",
-      .question = marked("What does starting the exponentials before the maximum is known gain?"),
-      .change = marked("step = 10: each key tile's maximum is found first, and consumers do not take turns."),
+      .question = marked("How much does starting the exponentials before the maximum is known gain?"),
+      .change = marked("With step = 10, each key tile's maximum is found first, and consumers do not take turns."),
       .answer = marked("On an H100 (f16, B = 4, L = 4096, H = 16, D = 64): 538 us instead of 488, 1.10 times as long. "
-                       "Turns alone change nothing, and the guess without turns brings half as much."),
+                       "Taking turns alone changes nothing, and the guess without turns gains half as much."),
       .options = kMaximumFirst}};
   return kTable;
 }
@@ -214,16 +216,16 @@ FragmentLayout make_layout() {
                     marked("No lane ever holds it: TMA writes it, and all four warps' tensor cores read the same "
                            "tile. The number in a cell is its bank.")),
       two_sums(marked("first warp's rows, 16 of the N sums,"),
-               marked("As with mma.sync, warp by warp. Look at P next: the same lane has the same element.")),
+               marked("The same as with mma.sync, warp by warp. Look at P next; the same lane has the same element.")),
       weights_in_a(
           marked("first warp's rows of operand A, in registers,"),
-          marked("Each lane has exactly what it had of S, two per register. This operand may come from registers, "
-                 "so P does not pass through memory.")),
+          marked("Each lane holds exactly the elements that it held of S, two per register. This operand may come "
+                 "from registers, so P does not pass through memory.")),
       by_descriptor(marked("operand B, by a descriptor, transposed"),
                     marked("No lane ever holds it: the descriptor says that the sum runs down the rows, and the tensor "
                            "cores transpose it while reading.")),
       two_sums(marked("first warp's rows, 16 of the N sums,"),
-               marked("The sum over all key tiles stays here; it leaves through the rows that held Q.")),
+               marked("The sum over all key tiles stays here and leaves through the rows that held Q.")),
   };
   FragmentRow& o = layout.tiles.back();
   o.shared = four_matrices;
@@ -264,12 +266,11 @@ KernelRow flash_hopper_row() {
   row.options = kOptions;
   row.what = marked("Attention in f16 and bf16 with Hopper's own features: TMA, wgmma, specialised warpgroups.");
   row.teaches = marked(
-      "One warpgroup copies, the others cover each other's softmax; persistent blocks take tiles from "
-      "a counter.");
+      "One warpgroup copies, and the others cover each other's softmax; persistent blocks take tiles from a counter.");
   row.source = marked("Shah et al. 2024, FlashAttention-3; PTX ISA, wgmma and cp.async.bulk.tensor");
   row.elsewhere = marked(
-      "wgmma and the tensor maps it needs exist only on Hopper; elsewhere flash_mma is the fastest in "
-      "f16 and bf16");
+      "wgmma and the tensor maps that it needs exist only on Hopper; on other GPUs, flash_mma is the fastest in f16 "
+      "and bf16");
   row.products = {Pipe::warpgroup_half, 1};
   row.fragments = &fragments();
   row.experiments = experiments();

@@ -28,7 +28,7 @@ constexpr Option kHopperSplit{
 constexpr Option kHopperHalf{.name = "half",
                              .title = marked("half step"),
                              .unit = marked("keys"),
-                             .help = marked("Keys of the shorter step on the diagonal; 0: none"),
+                             .help = marked("Number of keys in the shorter step on the diagonal; 0: no such step"),
                              .tuned = true};
 
 namespace {
@@ -42,7 +42,7 @@ constexpr std::int64_t kSteps[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 constexpr Option kHopperStep{
     .name = "step",
     .title = marked("step"),
-    .help = marked("How many of its ideas are active: 1 TMA and wgmma; 2 two consumers and a ring; 3 they take "
+    .help = marked("The number of its ideas that are active: 1 TMA and wgmma; 2 two consumers and a ring; 3 they take "
                    "turns; 4 overlap within themselves, instead of turns; 5 consumers that cover each other, "
                    "instead of 3 and 4; 6 P V of the first keys early; 7 persistent blocks; 8 longest first, even "
                    "waves; 9 diagonal by halves and skips; 10 m moves only past 2^8; 11 exponentials before the "
@@ -51,17 +51,18 @@ constexpr Option kHopperStep{
 constexpr Option kHopperLate{
     .name = "late",
     .title = marked("late hand-back"),
-    .help = marked("The rows of shared memory that O leaves through are released during the next query tile"),
+    .help = marked("Whether the rows of shared memory that O leaves through are released during the next query tile"),
     .swept = kNoYes};
 constexpr Option kHopperTurns{.name = "turns",
                               .title = marked("turns"),
-                              .help = marked("In form 4, consumers take turns starting products"),
+                              .help = marked("In form 4, the consumers take turns starting products"),
                               .tuned = true,
                               .swept = kNoYes};
 constexpr Option kHopperCopies{
     .name = "copies",
     .title = marked("copies"),
-    .help = marked("Tensors copied so that their rows are aligned to 16 bytes: 0 none; 1 those that are not; 2 all"),
+    .help = marked("Tensors copied to align their rows to 16 bytes: 0 no tensors; 1 those that are not aligned; 2 all "
+                   "tensors"),
     .swept = kCopyKinds};
 
 namespace {
@@ -318,7 +319,7 @@ std::string words_of(const Problem& p, const HopperTile& t, std::int32_t sms) {
   if (t.split > 0) words += phrase("; P V of {} keys first", t.keys / 16 * t.split / 8 * 16);
   if (t.half > 0) words += phrase("; half steps of {} keys at the mask's edge", t.half);
   if (t.pack > 1)
-    words += phrase("; {} heads packed, alone they would fill {:.0f} % of their rows", t.pack, 100 * filled(p.Lq));
+    words += phrase("; {} heads packed; alone, they would fill {:.0f} % of their rows", t.pack, 100 * filled(p.Lq));
   return words + words_of(p, t.copies);
 }
 

@@ -34,7 +34,7 @@ bool starts_early(std::string_view arch) {
 Result<void> check_problem(const KernelRow& row, const Problem& p) {
   if (std::max(split_rows(p), p.Lk) > kMostKeys || p.B > kMostKeys)
     return fail(ErrorKind::cannot_run,
-                phrase("{} counts rows, keys and batches in 32 bits: at most {}.", row.id, kMostKeys));
+                phrase("{} counts rows, keys and batches in 32 bits, so there can be at most {}.", row.id, kMostKeys));
   return ok();
 }
 
@@ -153,12 +153,12 @@ KernelRow flash_splitkv_row() {
   row.storages = kBoth;
   row.options = kOptions;
   row.axes = kAxes;
-  row.what = marked("Attention for decoding: few queries, with the keys shared out to many blocks.");
+  row.what = marked("Attention for decoding: few queries, with the keys split across many blocks.");
   row.teaches = marked(
-      "Keys can be split wherever it suits the machine: (m, l, O) of any two sets merge into that of "
-      "both.");
+      "Keys can be split wherever it suits the machine: the (m, l, O) of any two sets of keys merge into the (m, l, "
+      "O) of both.");
   row.source = marked("Dao et al. 2023, Flash-Decoding; PTX ISA, mma.sync m16n8k16");
-  row.elsewhere = marked("its copies use cp.async, which needs sm_80; flash_mma supports f16 there");
+  row.elsewhere = marked("its copies use cp.async, which needs sm_80; flash_mma supports f16 on this GPU");
   row.products = {Pipe::tensor_half, 1};
   row.tiles = candidates;
   row.reason = reason;

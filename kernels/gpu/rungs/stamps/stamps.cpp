@@ -75,7 +75,7 @@ Result<StampPlan> plan_stamps(const Plan& plan, const KernelSource& source, cons
   if (!can_stamp(source, row.id)) {
     return tl::unexpected(refused(
         plan,
-        own ? phrase("its source ({}) has no line ATTN_LANE(...);.", source.name)
+        own ? phrase("its source ({}) has no line \"ATTN_LANE(...);\".", source.name)
             : phrase("its source ({}) has no ATTN_STAMP(...) lines. Copy them from the original source, or move your "
                      "copy away.",
                      source.name)));
@@ -89,7 +89,7 @@ Result<StampPlan> plan_stamps(const Plan& plan, const KernelSource& source, cons
   if (p.grid * sizes.lanes > kMostHeads)
     return tl::unexpected(refused(plan, phrase("its {} blocks have more than {} lanes.", p.grid, kMostHeads)));
   if (request.first < 0 || request.blocks < 1 || request.first > p.grid - request.blocks) {
-    return bad_input(phrase("blocks {} to {} are not in the launch, which has 0 to {}.", request.first,
+    return bad_input(phrase("blocks {} to {} are not in the launch, which has blocks 0 to {}.", request.first,
                             request.first + request.blocks - 1, p.grid - 1));
   }
   if (sizes.query_tiles >= kStampNoTile || sizes.key_tiles >= kStampNoTile)
@@ -111,7 +111,7 @@ Result<StampPlan> plan_stamps(const Plan& plan, const KernelSource& source, cons
   }
   if (p.args.detail_log2 > kMostLog2 || p.bytes() > kStampLimit || p.words() >= std::uint64_t{1} << 30) {
     return bad_input(
-        phrase("{} on {} would record up to {}, more than the limit of {}; record fewer blocks in detail, or "
+        phrase("{} on {} would record up to {}, which is more than the limit of {}; record fewer blocks in detail, or "
                "use a smaller L.",
                row.id, describe(plan.problem), format_bytes(p.bytes()), format_bytes(kStampLimit)));
   }
@@ -225,7 +225,7 @@ class Reader {
     t_.grid_blocks = plan_.grid;
     if (stamped_.heads.size() != plan_.heads() || stamped_.words.size() != plan_.heads())
       return fail(ErrorKind::failed,
-                  phrase("there are stamps for {} lanes instead of {}.", stamped_.heads.size(), plan_.heads()));
+                  phrase("the source has stamps for {} lanes instead of {}.", stamped_.heads.size(), plan_.heads()));
     first_ns_ = std::ranges::min(stamped_.heads, {}, &StampHead::start_ns).start_ns;
     for (std::int64_t block = 0; block < plan_.grid; ++block)
       if (auto good = add_block(block); !good) return tl::unexpected(good.error());

@@ -40,7 +40,7 @@ std::span<const WarpTile> tiles_for(const Problem& p, std::string_view arch) {
 Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
   if (d.arch == "sm_75" && p.dtype == DType::bf16) {
     return fail(ErrorKind::cannot_run,
-                phrase("{} supports only f16 on sm_75, whose tensor cores do not have bf16", row.id));
+                phrase("{} supports only f16 on sm_75, whose tensor cores do not support bf16", row.id));
   }
   return plan_warp_tiles(row, p, o, d, tiles_for(p, d.arch), shared_bytes);
 }
@@ -63,7 +63,7 @@ std::span<const Experiment> flash_mma_experiments() {
           .title = marked("One stage"),
           .rung = "flash_mma",
           .question = marked("Is the second buffer of K and V worth its shared memory?"),
-          .change = marked("stages = 1: a key tile is copied, waited for and multiplied, then the next one."),
+          .change = marked("With stages = 1, each key tile is copied, waited for and multiplied before the next one."),
           .answer = marked("On an H100 (f16, L = 4096, H = 16, D = 64): 203 us instead of 194, 1.05 times as long; "
                            "registers limit the occupancy to 12.5 %, so the freed shared memory gains nothing."),
           .options = {.stages = 1}},
@@ -144,8 +144,9 @@ FragmentLayout make_layout() {
           .words = marked("One ldmatrix loads both operands: keys 0 to 7 for one product, 8 to 15 for the next."),
           .shared = read_k,
           .shared_words = kOneRead},
-      two_sums(kC, marked("Two products side by side. Look at P next: the same lane has the same element.")),
-      weights_in_a(kA, marked("Each lane has exactly what it had of S, two per register: S becomes P in place.")),
+      two_sums(kC, marked("Two products side by side. Look at P next; the same lane has the same element.")),
+      weights_in_a(kA, marked("Each lane holds exactly the elements that it held of S, two per register: S becomes P "
+                              "in place.")),
       FragmentRow{.extent = kExtent,
                   .place = place_v,
                   .register_name = register_of_b,

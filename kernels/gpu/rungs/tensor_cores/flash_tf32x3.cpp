@@ -131,24 +131,25 @@ FragmentLayout make_layout() {
                   .register_name = register_of_a,
                   .operand = kA,
                   .words = marked(
-                      "Each lane has exactly what it had of S. The operand needs keys t and t + 4 there, not 2 t and 2 "
-                      "t + 1. The order does not matter to the sum over keys, so V's rows are read in the same order."),
+                      "Each lane holds exactly the elements that it held of S. The operand needs keys t and t + 4 "
+                      "there, not 2 t and 2 t + 1. The order of keys does not matter to the sum, so V's rows are read "
+                      "in P's order."),
                   .shared_words = kNeverShared},
       FragmentRow{
           .extent = {8, 16},
           .place = place_v,
           .register_name = register_of_b,
           .operand = kB,
-          .words = marked("A lane reads two neighbours along d from two neighbouring keys: rows in P's order, columns "
-                          "distributed over two products."),
+          .words = marked("A lane reads two neighbours along d from two neighbouring keys: the rows are in P's order, "
+                          "and the columns are distributed over two products."),
           .shared = read_v,
           .shared_words = marked("Its two 8-byte reads per lane take")},
       FragmentRow{.extent = {16, 16},
                   .place = place_o,
                   .register_name = register_of_c,
                   .operand = kC,
-                  .words = marked("A lane ends up with four neighbours along d, one 16-byte write."),
-                  .shared_words = marked("It goes straight from registers to device memory, 16 bytes per lane.")},
+                  .words = marked("A lane ends up with four neighbours along d, which are one 16-byte write."),
+                  .shared_words = marked("O goes straight from registers to device memory, 16 bytes per lane.")},
   };
   return layout;
 }
@@ -167,14 +168,14 @@ KernelRow flash_tf32x3_row() {
                                             {&Option::stages, 1, 4, 1, 1}};
   KernelRow row = common_row();
   row.id = "flash_tf32x3";
-  row.title = marked("flash on TF32, three products");
+  row.title = marked("flash with three TF32 products");
   row.rung = "9";
   row.order = Order::flash;
   row.architectures = kWithTf32;
   row.dtypes = kFp32;
   row.options = kOptions;
-  row.what = marked("FlashAttention-2 in fp32 on tensor cores: each product as three TF32 products.");
-  row.teaches = marked("Splitting a number in two gives tensor cores fp32 accuracy at a third of their rate.");
+  row.what = marked("FlashAttention-2 in fp32 on tensor cores, with each product computed as three TF32 products.");
+  row.teaches = marked("Splitting each number in two gives tensor cores fp32 accuracy at a third of their rate.");
   row.source =
       marked("Dao 2023, FlashAttention-2, algorithm 1; Ootomo and Yokota 2022, error correction on tensor cores");
   row.products = {Pipe::tensor_tf32, 3};

@@ -35,7 +35,7 @@ std::span<const WarpTile> tiles_for(const Problem& p, std::string_view arch) {
 Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
   if (d.arch == "sm_75" && p.dtype == DType::bf16) {
     return fail(ErrorKind::cannot_run,
-                phrase("{} supports only f16 on sm_75, whose tensor cores do not have bf16", row.id));
+                phrase("{} supports only f16 on sm_75, whose tensor cores do not support bf16", row.id));
   }
   return plan_warp_tiles(row, p, o, d, tiles_for(p, d.arch), shared_bytes);
 }
@@ -60,7 +60,7 @@ KernelRow flash_wmma_row() {
   row.order = Order::flash;
   row.dtypes = kHalves;
   row.options = kOptions;
-  row.what = marked("FlashAttention-2 in f16 and bf16 on tensor cores, through CUDA C++'s WMMA.");
+  row.what = marked("FlashAttention-2 in f16 and bf16 on tensor cores, using WMMA from CUDA C++.");
   row.teaches =
       marked("Both products run on tensor cores; their fragments are opaque, so S goes through shared memory.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 1; CUDA C++ Programming Guide, warp matrix functions");

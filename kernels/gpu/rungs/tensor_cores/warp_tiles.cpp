@@ -28,15 +28,17 @@ Result<void> check_warps(const KernelRow& row, const Options& o) {
   const std::int32_t few = kWarp * o.br / kManyRows, many = kWarp * o.br / kFewRows;
   if (o.threads == many || (o.threads == few && o.br % kManyRows == 0)) return ok();
   const std::string either = o.br % kManyRows == 0 ? fmt::format("{} or {}", few, many) : fmt::format("{}", many);
-  return bad_input(phrase("{} needs {} threads for {} query rows per tile, {} or {} rows per warp; not {}.", row.id,
-                          either, o.br, kFewRows, kManyRows, o.threads));
+  return bad_input(
+      phrase("{} needs {} threads for {} query rows per tile, with {} or {} rows per warp; {} threads do "
+             "not work.",
+             row.id, either, o.br, kFewRows, kManyRows, o.threads));
 }
 
 Result<void> check_arch(const KernelRow& row, const Problem& p, const Options& o, const Device& d,
                         const ArchLimits& arch, std::int64_t bytes) {
   if (d.arch == kWithoutAsyncCopies && o.stages > kStagesWithoutAsyncCopies) {
-    return bad_input(phrase("{} supports at most {} stages on {}, which has no asynchronous copies; not {}.", row.id,
-                            kStagesWithoutAsyncCopies, d.arch, o.stages));
+    return bad_input(phrase("{} supports at most {} stages on {}, which has no asynchronous copies; {} do not work.",
+                            row.id, kStagesWithoutAsyncCopies, d.arch, o.stages));
   }
   if (bytes <= arch.shared_block) return ok();
   const std::string stages = o.stages == 0 ? "" : phrase(", {} stages", o.stages);

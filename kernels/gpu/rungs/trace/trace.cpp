@@ -102,15 +102,15 @@ Result<void> check_traceable(const Plan& plan, const KernelSource& source) {
   }
   if (!can_record(source, plan.kernel->id)) {
     return fail(ErrorKind::cannot_run,
-                phrase("{} cannot record itself: its source ({}) has no hooks, lines with ATTN_TRACE(...). Copy them "
-                       "from the original source, or move your copy away.",
+                phrase("{} cannot record itself: its source ({}) has no hooks, that is, lines with ATTN_TRACE(...). "
+                       "Copy them from the original source, or move your copy away.",
                        source.label(plan.kernel->id), source.name));
   }
   if (auto fits = check_recordable(plan.kernel->order, plan.problem, recorded_options(plan)); !fits) return fits;
   if (const std::uint64_t bytes = 4 * trace_floats(plan, *facts); bytes > kTraceLimit) {
     return bad_input(
-        phrase("{} on {} would write {} while recording itself, more than the limit of {}; use a smaller L or "
-               "larger tiles.",
+        phrase("{} on {} would write {} while recording itself, which is more than the limit of {}; use a smaller L "
+               "or larger tiles.",
                plan.kernel->id, describe(plan.problem), format_bytes(bytes), format_bytes(kTraceLimit)));
   }
   return ok();

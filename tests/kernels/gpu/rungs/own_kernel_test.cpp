@@ -85,7 +85,8 @@ TEST(OwnKernel, NamesAndTextsThatCannotBe) {
   for (const char* name : {"my.cuh", ".cu", "my attention.cu", "my@1.cu", "a/b.cu"}) {
     const auto k = own_kernel_from(name, template_text());
     ASSERT_FALSE(k) << name;
-    EXPECT_NE(k.error().message.find("a kernel's file name has at most 48 letters"), std::string::npos)
+    EXPECT_NE(k.error().message.find("a kernel's file name must end in .cu and have at most 48 letters"),
+              std::string::npos)
         << k.error().message;
   }
   EXPECT_FALSE(own_kernel_from(std::string(60, 'a') + ".cu", template_text()));
@@ -161,7 +162,8 @@ TEST(OwnKernel, WhatWasCompiledMustBeWhatWasDeclared) {
             "function of that name.");
   f = {"my_attention", 40, 232448, 0, 0, 0};  // 227 KiB static, and the launch asks for 384 bytes
   EXPECT_NE(
-      words(f).find("needs 232832 bytes of shared memory, 232448 of them static; a block on sm_90a has at most 232448"),
+      words(f).find(
+          "needs 232832 bytes of shared memory, 232448 of them static; a block on sm_90a can have at most 232448"),
       std::string::npos)
       << words(f);
   Options o;

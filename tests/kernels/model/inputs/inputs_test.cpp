@@ -65,7 +65,7 @@ TEST(MakeInputs, EditsOverrideSingleCells) {
   EXPECT_EQ(numbers(in.q), (std::vector<float>{1, 2, 3, 9.5F, 5, 6, 7, 8}));
   EXPECT_EQ(in.v.get(0), -1);
   spec.edits = {{InputTensor::k, 8, 1}};
-  EXPECT_EQ(make_inputs(p, spec).error().message, "Cell 8 of K does not exist: it has 8 elements.");
+  EXPECT_EQ(make_inputs(p, spec).error().message, "Cell 8 of K does not exist; the tensor has 8 elements.");
   spec.edits = {{InputTensor::k, -1, 1}};
   EXPECT_FALSE(make_inputs(p, spec));
   spec.edits = {{InputTensor::bias, 0, 1}};
@@ -136,7 +136,8 @@ TEST(InputsFromFiles, NameTheExtentsThatDoNotAgree) {
     const auto r = inputs_from_files(a, b, c, {}, {});
     return r ? std::string("accepted") : r.error().message;
   };
-  EXPECT_EQ(refusal(q, k, k6), "Lk is 5 in " + k.string() + " but Lk is 6 in " + k6.string() + "; they must be equal.");
+  EXPECT_EQ(refusal(q, k, k6),
+            "Lk is 5 in " + k.string() + ", but Lk is 6 in " + k6.string() + "; the two must be equal.");
   EXPECT_NE(refusal(q, d3, d3).find("D is 4 in"), std::string::npos);
   EXPECT_NE(refusal(flat, k, k).find("has shape [4]; it must be [B, H, L, D]"), std::string::npos);
   EXPECT_NE(refusal(wide, wide, wide).find("D is 300; the limit for head dimensions is 256"), std::string::npos);

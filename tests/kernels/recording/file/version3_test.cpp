@@ -161,9 +161,10 @@ TEST(Version3, HostileTensorsAreRefusedInWords) {
   expect("is not the name of a tensor", [](json& s, Container&) { s["tensors"][0]["tensors"]["dx"] = "t0/dq.npy"; });
   expect("has been used already", [](json& s, Container&) { s["tensors"][0]["tensors"]["dq"] = "t0/q.npy"; });
   expect("which is not in the file", [](json& s, Container&) { s["tensors"][0]["tensors"]["dq"] = "t9/q.npy"; });
-  expect("δ is not stored with", [](json& s, Container&) { s["tensors"][0]["problem"].erase("pass"); });
-  expect("The page table is not stored with", [](json& s, Container&) { s["tensors"][1]["problem"].erase("storage"); });
-  expect("LSE of the parts is not stored with", [](json& s, Container&) { s["tensors"][2].erase("splits"); });
+  expect("δ cannot be stored with", [](json& s, Container&) { s["tensors"][0]["problem"].erase("pass"); });
+  expect("The page table cannot be stored with",
+         [](json& s, Container&) { s["tensors"][1]["problem"].erase("storage"); });
+  expect("LSE of the parts cannot be stored with", [](json& s, Container&) { s["tensors"][2].erase("splits"); });
   expect("must be an integer from 2 to 4096", [](json& s, Container&) { s["tensors"][2]["splits"] = 100000; });
   expect("but the problem needs", [](json& s, Container&) { s["tensors"][0]["problem"]["Lq"] = 4; });
   expect("but the problem needs", [](json& s, Container&) { s["tensors"][2]["splits"] = 4; });
@@ -210,8 +211,8 @@ TEST(Version3, HostileTimelinesAreRefusedInWords) {
   expect("whose clock is unknown", [](Timeline& t) { t.blocks[0].sm = 8; });
   expect("ends before it starts", [](Timeline& t) { t.blocks[0].end_ns = 1; });
   expect("SM 7 appears twice", [](Timeline& t) { t.sms.push_back(t.sms[0]); });
-  expect("that is impossible", [](Timeline& t) { t.sms[0].ns_per_clock = 0; });
-  expect("that is impossible", [](Timeline& t) { t.sms[0].residual_ns = -1; });
+  expect("cannot have", [](Timeline& t) { t.sms[0].ns_per_clock = 0; });
+  expect("cannot have", [](Timeline& t) { t.sms[0].residual_ns = -1; });
   expect("a moment of SM 8, whose clock is unknown", [](Timeline& t) { t.points[2].sm = 8; });
   expect("the moments of both clocks go back at 1", [](Timeline& t) { t.points[1].clock = 100; });
   expect("the moments of both clocks go back at 2", [](Timeline& t) { t.points[2].ns = 5029; });

@@ -67,7 +67,7 @@ TEST(CountsJson, RefusesWhatDoesNotFit) {
   EXPECT_EQ(instruction("16 S 0:20,1:7 1:2:3:4:5:6"), "it was read");
   EXPECT_EQ(instruction("16 S - 0:0:0:0:0:0"), "it was read");
   EXPECT_TRUE(has(instruction("16 Z - 1:2:3:4:5:6"), "phase"));
-  EXPECT_TRUE(has(instruction("16 S 2:1 1:2:3:4:5:6"), "none of the files"));
+  EXPECT_TRUE(has(instruction("16 S 2:1 1:2:3:4:5:6"), "not in any of the files"));
   EXPECT_TRUE(has(instruction("16 S - 1:2:3:4:5"), "6 integers"));
   EXPECT_TRUE(has(instruction("16 S - 1:2:3:4:5:6,1:2:3:4:5:6"), "6 integers"));
   EXPECT_TRUE(has(instruction("16 S - -"), "6 integers"));

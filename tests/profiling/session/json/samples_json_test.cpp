@@ -57,8 +57,8 @@ TEST(SamplesJson, RefusesWhatDoesNotFit) {
   EXPECT_EQ(instruction("16 S 0:20,1:7 0:10:0,1:20:5"), "it was read");
   EXPECT_EQ(instruction("16 S - -"), "it was read");
   EXPECT_TRUE(has(instruction("16 Z - -"), "phase"));
-  EXPECT_TRUE(has(instruction("16 S 2:1 -"), "none of the files"));
-  EXPECT_TRUE(has(instruction("16 S 0:0 -"), "none of the files"));
+  EXPECT_TRUE(has(instruction("16 S 2:1 -"), "not in any of the files"));
+  EXPECT_TRUE(has(instruction("16 S 0:0 -"), "not in any of the files"));
   EXPECT_TRUE(has(instruction("16 S 0 -"), "pairs"));
   EXPECT_TRUE(has(instruction("16 S 0:1, -"), "pairs"));
   EXPECT_TRUE(has(instruction("16 S - 2:1:1"), "not in the list"));

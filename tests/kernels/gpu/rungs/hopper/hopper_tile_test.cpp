@@ -106,7 +106,7 @@ TEST(HopperTile, HandsOsRowsBackLateWithoutAMask) {
   Options o;
   choose(o, kHopperLate, 1);
   EXPECT_EQ(refusal(problem(16384, 128), o),
-            "flash_hopper hands O's rows back late only in form 5 with two Q buffers.");
+            "flash_hopper can release O's rows late only in form 5 with two Q buffers.");
 }
 
 TEST(HopperTile, OverlappingConsumersAreTwoOrThreeAndTakeTurns) {
@@ -152,7 +152,7 @@ TEST(HopperTile, PacksHeadsThatShareKeysWhereAloneTheyLeaveRowsEmpty) {
   p.Lq = 3;
   EXPECT_EQ(hopper_tile(p, {}).pack, 8);
   const std::string words = words_of(p, hopper_tile(p, {}), kSms);
-  EXPECT_NE(words.find("8 heads packed, alone they would fill 5 % of their rows"), std::string::npos) << words;
+  EXPECT_NE(words.find("8 heads packed; alone, they would fill 5 % of their rows"), std::string::npos) << words;
 }
 
 TEST(HopperTile, SaysWhy) {
@@ -228,14 +228,16 @@ TEST(HopperTile, WhatIsAskedForStaysAndTheRestGoesWithIt) {
 TEST(HopperTile, RefusesInWords) {
   const Problem p = problem(4096, 128);
   EXPECT_EQ(refusal(p, {}, "sm_80"),
-            "flash_hopper runs on sm_90a, not on sm_80: wgmma and the tensor maps it needs exist only on Hopper; "
-            "elsewhere flash_mma is the fastest in f16 and bf16");
+            "flash_hopper runs on sm_90a, not on sm_80: wgmma and the tensor maps that it needs exist only on Hopper; "
+            "on other GPUs, flash_mma is the fastest in f16 and bf16");
   EXPECT_EQ(refusal(problem(4096, 59), copying(0)),
-            "flash_hopper reads tensors whose rows are aligned to 16 bytes. With D = 59, Dv = 59 they are not: copies "
-            "= 1 copies those.");
+            "flash_hopper reads tensors whose rows are aligned to 16 bytes. With D = 59, Dv = 59, some rows are not "
+            "aligned; set "
+            "copies = 1 to copy those tensors.");
   Options o = at_step(3);
   o.br = 192;
-  EXPECT_EQ(refusal(p, o), "flash_hopper at step 3 has two consumers that take turns: 128 query rows, not 192.");
+  EXPECT_EQ(refusal(p, o),
+            "flash_hopper at step 3 has two consumers that take turns, so it needs 128 query rows, not 192.");
   o = {};
   o.bc = 256;
   EXPECT_EQ(refusal(p, o),

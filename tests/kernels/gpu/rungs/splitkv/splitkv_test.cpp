@@ -256,12 +256,12 @@ TEST(Splitkv, TakesEveryHeadDimensionOnItsArchitectures) {
 TEST(Splitkv, RefusesInWords) {
   Problem p = decoding(1, 8, 2, 1000);
   p.Lk = (std::int64_t{1} << 29) + 1;
-  EXPECT_EQ(refusal(p), "flash_splitkv counts rows, keys and batches in 32 bits: at most 536870912.");
+  EXPECT_EQ(refusal(p), "flash_splitkv counts rows, keys and batches in 32 bits, so there can be at most 536870912.");
   p.Lk = 1000;
   EXPECT_EQ(refusal(p), "taken");
   EXPECT_EQ(refusal(p, {}, "sm_75"),
             "flash_splitkv runs on sm_80, sm_86, sm_89, sm_90a, sm_100, sm_120, not on sm_75: its copies use cp.async, "
-            "which needs sm_80; flash_mma supports f16 there");
+            "which needs sm_80; flash_mma supports f16 on this GPU");
   Options o;
   o.br = 64;
   EXPECT_NE(refusal(p, o).find("Use fewer rows or keys"), std::string::npos);

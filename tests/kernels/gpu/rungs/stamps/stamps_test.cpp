@@ -235,7 +235,7 @@ TEST(Stamps, ABlockThatIsNoneAndAKernelWithoutStampsAreRefusedInWords) {
   EXPECT_EQ(fine->args.lanes, 5);
   const auto beyond = plan_stamps(plan, source(), {131, 2});
   ASSERT_FALSE(beyond);
-  EXPECT_NE(beyond.error().message.find("which has 0 to 131"), std::string::npos) << beyond.error().message;
+  EXPECT_NE(beyond.error().message.find("which has blocks 0 to 131"), std::string::npos) << beyond.error().message;
   const KernelRow& other = **find_kernel("flash_tf32x3");
   Problem p = plan.problem;
   p.dtype = DType::f32;
@@ -315,7 +315,8 @@ TEST(OwnStamps, AKernelThatDeclaresNoneOrHasNoLinesIsRefused) {
   const Plan plan = plan_of_own(**none);
   const auto refused = plan_stamps(plan, *source_of(**none, plan.problem, {}), {});
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("has no line ATTN_LANE(...);"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("has no line \"ATTN_LANE(...);\""), std::string::npos)
+      << refused.error().message;
 }
 
 TEST(Stamps, LanesHavePlacesOfTheirOwn) {

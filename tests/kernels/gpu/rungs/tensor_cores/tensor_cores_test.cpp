@@ -112,9 +112,11 @@ TEST(TensorCoreRungs, RefuseThreadsThatLeaveAWarpOtherRows) {
   EXPECT_EQ(refusal("flash_mma", p, options(64, 64, 64)), "taken");
   EXPECT_EQ(refusal("flash_mma", p, options(64, 64, 128)), "taken");
   EXPECT_EQ(refusal("flash_mma", p, options(64, 64, 96)),
-            "flash_mma needs 64 or 128 threads for 64 query rows per tile, 16 or 32 rows per warp; not 96.");
-  EXPECT_EQ(refusal("flash_wmma", p, options(16, 64, 64)),
-            "flash_wmma needs 32 threads for 16 query rows per tile, 16 or 32 rows per warp; not 64.");
+            "flash_mma needs 64 or 128 threads for 64 query rows per tile, with 16 or 32 rows per warp; 96 threads do "
+            "not work.");
+  EXPECT_EQ(
+      refusal("flash_wmma", p, options(16, 64, 64)),
+      "flash_wmma needs 32 threads for 16 query rows per tile, with 16 or 32 rows per warp; 64 threads do not work.");
 }
 
 TEST(TensorCoreRungs, RefuseATileThatSharedMemoryCannotHold) {
@@ -129,11 +131,11 @@ TEST(TensorCoreRungs, RefuseATileThatSharedMemoryCannotHold) {
 TEST(TensorCoreRungs, SayWhatSm75Lacks) {
   EXPECT_EQ(refusal("flash_mma", problem(64, DType::f16), {}, "sm_75"), "taken");
   EXPECT_EQ(refusal("flash_mma", problem(64, DType::bf16), {}, "sm_75"),
-            "flash_mma supports only f16 on sm_75, whose tensor cores do not have bf16");
+            "flash_mma supports only f16 on sm_75, whose tensor cores do not support bf16");
   EXPECT_EQ(refusal("flash_wmma", problem(64, DType::bf16), {}, "sm_75"),
-            "flash_wmma supports only f16 on sm_75, whose tensor cores do not have bf16");
+            "flash_wmma supports only f16 on sm_75, whose tensor cores do not support bf16");
   EXPECT_EQ(refusal("flash_mma", problem(64, DType::f16), options(32, 32, 32, 3), "sm_75"),
-            "flash_mma supports at most 2 stages on sm_75, which has no asynchronous copies; not 3.");
+            "flash_mma supports at most 2 stages on sm_75, which has no asynchronous copies; 3 do not work.");
   EXPECT_EQ(refusal("flash_tf32x3", problem(64, DType::f32), {}, "sm_75"),
             "flash_tf32x3 runs on sm_80, sm_86, sm_89, sm_90a, sm_100, sm_120, not on sm_75");
 }
