@@ -174,9 +174,7 @@ void draw_doors(const State& state, const Model& model, const Box& box, Commands
       {"###door_learn", tr("Learn it"), tr("The inputs and the output are small. Everything in between does not fit."),
        tr("The wall, 2 minutes")},
       {"###door_step", tr("Step my numbers"),
-       tr("See every number of a run, for your own arrays or the example on "
-          "the left."),
-       tr("Choose .npy files")},
+       tr("See every number of a run, for your own arrays or the example on the left."), tr("Choose .npy files")},
       {"###door_measure", tr("Measure"), tr("Race the kernels on this machine. Saved runs are included."),
        tr("Open Bench")}};
   const float pitch = (box.height() - s.px(kHead) + s.px(kGutter)) / 3;

@@ -61,9 +61,7 @@ class Temporary {
 // `reading`: what would do is another than for a file that is to be written.
 const char* advice(int error, bool reading) {
   if (reading && (error == EACCES || error == EPERM))
-    return tr(
-        " You do not have permission to read it; try chmod "
-        "u+r.");
+    return tr(" You do not have permission to read it; try chmod u+r.");
   switch (error) {
     case ENOSPC:
     case EDQUOT:

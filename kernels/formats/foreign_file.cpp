@@ -14,9 +14,7 @@ std::string foreign_file(std::span<const std::byte> head, std::string_view name)
     return tr("it is a .npz, a zip of arrays; save one array: np.save('q.npy', np.load('FILE.npz')['q'])");
   const bool of_torch = name.ends_with(".pt") || name.ends_with(".pth") || name.ends_with(".bin");
   if ((text.starts_with(kZip) && of_torch) || text.starts_with(kPickle))
-    return tr(
-        "it is a torch file; save one tensor: np.save('q.npy', "
-        "torch.load('FILE.pt')['q'].float().numpy())");
+    return tr("it is a torch file; save one tensor: np.save('q.npy', torch.load('FILE.pt')['q'].float().numpy())");
   if (text.size() > kSizeBytes + 1 && text.substr(kSizeBytes, 2) == "{\"")
     return tr(
         "it is a .safetensors file; save one tensor: np.save('q.npy', "

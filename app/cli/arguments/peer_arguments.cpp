@@ -31,8 +31,7 @@ void PeerArguments::add_to(Parser parser) {
       .alone_means(std::string(kAll));
   parser
       .add_values("--peer", files,
-                  tr("Python file that defines attention(q, k, v, scale, causal), judged and timed "
-                     "as a peer"))
+                  tr("Python file that defines attention(q, k, v, scale, causal), judged and timed as a peer"))
       .type_name("FILE.py");
   parser
       .add_option("--peers-python", python,

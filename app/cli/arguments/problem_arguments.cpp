@@ -98,11 +98,8 @@ Result<State> changed(const State& state, const StateCommand& command) {
 }  // namespace
 
 void MaskArguments::add_to(Parser parser) {
-  parser.add_flag("--causal", causal, tr("Hide the keys after each query's own position (aligned bottom-right)"));
-  parser
-      .add_option("--window", window,
-                  tr("Number of visible keys before and after each query's own position; -1: "
-                     "unlimited"))
+  parser.add_flag("--causal", causal, tr("Hide the keys after each query's position (aligned bottom-right)"));
+  parser.add_option("--window", window, tr("Keys visible before and after each query's position; -1: unlimited"))
       ->type_name("LEFT,RIGHT");
   parser
       .add_option("--key-lengths", key_lengths,
@@ -131,12 +128,11 @@ Result<void> MaskArguments::apply_to(Mask& mask) const {
 void OptionArguments::add_to(Parser parser, bool what_if) {
   parser
       .add_option("--tile", tile,
-                  takes_tuned ? tr("Query rows and keys per tile; default: the kernel's own; tuned: the choice that "
-                                   "`tune` kept")
+                  takes_tuned ? tr("Query rows and keys per tile; default: the kernel's own; tuned: as kept by `tune`")
                               : tr("Query rows and keys per tile"))
       ->type_name("BrxBc");
   parser.add_option("--threads", threads, tr("CPU threads; default: all cores"))->type_name("N");
-  parser.add_option("--stages", stages, tr("Number of K and V tiles in a GPU kernel's shared memory at once"))
+  parser.add_option("--stages", stages, tr("K and V tiles held in a GPU kernel's shared memory at once"))
       ->type_name("N");
   add_set_to(parser);
   if (!what_if) return;
@@ -228,8 +224,7 @@ Result<void> OptionArguments::check_read_by(std::span<const KernelRow* const> ro
 
 void ScoreArguments::add_to(Parser parser) {
   parser
-      .add_option("--softcap", softcap,
-                  tr("Turn scores S into C tanh(S / C), after the scale and before bias and mask"))
+      .add_option("--softcap", softcap, tr("Turn scores S into C tanh(S / C), after the scale, before bias and mask"))
       ->type_name("C");
   parser.add_flag("--alibi", alibi,
                   tr("ALiBi: subtract slope x distance of query and key from each score; slope 2^(-8(h+1)/H)"));
@@ -240,10 +235,7 @@ Result<void> ScoreArguments::apply_to(Problem& p) const {
   if (softcap) p.softcap = *softcap;
   if (alibi) p.alibi.emplace();
   if (slopes.empty()) return ok();
-  if (alibi)
-    return bad_input(
-        tr("--alibi uses the standard slopes and --slopes uses your own; use only one of the "
-           "two."));
+  if (alibi) return bad_input(tr("--alibi uses the standard slopes and --slopes your own; use only one."));
   auto file = NpyFile::open(slopes);
   if (!file) return bad_input(file.error().message);
   const std::vector<std::int64_t>& shape = file->header().shape;
@@ -339,10 +331,7 @@ Result<void> ProblemArguments::apply_to(Problem& p) const {
 
 void DocumentArguments::add_to(Parser parser, const std::string& scale_option) {
   parser.add_option("--state", state, tr("State string, as copied by Copy state in the window"))->type_name("STRING");
-  parser
-      .add_option("--preset", preset,
-                  tr("Example with its own shape, tile and numbers; the first one is "
-                     "`blackboard`"))
+  parser.add_option("--preset", preset, tr("Example with its own shape, tile and numbers; the first is `blackboard`"))
       ->type_name("ID");
   parser.add_option("--kernel", kernel, tr("Kernel to record; see `attnscope list`"))->type_name("ID");
   parser.add_option("--generator", generator, tr("How to generate the numbers: uniform, normal, late_outlier, ..."))

@@ -269,9 +269,7 @@ Result<void> check_outputs(const BenchArguments& a) {
   if (a.resume && a.attn.empty()) return bad_input(tr("--resume continues a session: name the session with --attn."));
   if (a.force && a.attn.empty()) return bad_input(tr("--force replaces a session: name the session with --attn."));
   if (a.resume && a.force)
-    return bad_input(
-        tr("--resume continues a session and --force replaces it: use only one of "
-           "the two."));
+    return bad_input(tr("--resume continues a session and --force replaces it: use only one of the two."));
   int to_stdout = 0;
   for (const auto& [option, file] :
        {std::pair("--csv", a.csv), std::pair("--json", a.json), std::pair("--trace", a.trace),
@@ -401,14 +399,12 @@ Command add_bench(Parser program) {
       ->type_name("BYTES");
   parser
       .add_option("--device", a->device,
-                  tr("cpu, gpu, or gpu:1 for the second GPU; default: GPU kernels run on the "
-                     "first GPU"))
+                  tr("cpu, gpu, or gpu:1 for the second GPU; default: GPU kernels run on the first GPU"))
       ->type_name("NAME");
   parser.add_option("--arch", a->arch, tr("Architecture to compile for without a GPU; default: sm_90a"))
       ->type_name("SM");
   parser.add_flag("--no-counters", a->no_counters,
-                  tr("Measure only times, so that another profiler can use the "
-                     "counters"));
+                  tr("Measure only times, so that another profiler can use the counters"));
   parser.add_flag("--warm-l2", a->warm_l2, tr("GPU: leave the L2 cache as the previous repeat left it"));
   a->problem.add_to(parser, "--scale");
   add_layout(parser, a->layout,

@@ -37,8 +37,7 @@ Result<void> check_taking(const ProfileArguments& a) {
   const char* option = a.request.samples ? "--sample" : a.request.heartbeat ? "--heartbeat" : "--counts";
   if (!a.request.save.empty() && !takes)
     return bad_input(
-        tr("--save stores the results of --sample, --heartbeat and --counts: add at least one of these "
-           "options."));
+        tr("--save stores the results of --sample, --heartbeat and --counts: add at least one of these options."));
   if (takes && !a.session.empty())
     return bad_input(
         phrase("{} measures on this machine and --session reads a file: use only one of the two.", option));
@@ -107,8 +106,7 @@ Command add_profile(Parser program) {
       ->type_name("N");
   parser
       .add_option("--seconds", a->request.seconds,
-                  tr("With --sample, --heartbeat or --counts: seconds of timing; "
-                     "default: 0.5"))
+                  tr("With --sample, --heartbeat or --counts: seconds of timing; default: 0.5"))
       ->type_name("SECONDS");
   parser.add_option("--lines", a->lines, tr("Number of source lines to list; default: 12"))->type_name("N");
   parser.add_option("--json", a->json_file, tr("Write everything, with the machine code of each line; -: stdout"))

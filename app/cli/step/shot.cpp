@@ -308,8 +308,7 @@ Command add_shot(Parser program) {
       ->type_name("NAME");
   parser
       .add_option("--session", a->session,
-                  tr("Show the rows and the recording of a saved session; --step refers to "
-                     "that recording"))
+                  tr("Show the rows and the recording of a saved session; --step refers to that recording"))
       ->type_name("FILE.attn");
   parser.add_option("--size", a->size, tr("Size in pixels; default: 1440x900"))->type_name("WxH");
   parser.add_option("--scale", a->scale, tr("Size of text and tiles, 1 to 3; for the factor of QK^T, use --qk-scale"))

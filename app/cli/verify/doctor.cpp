@@ -180,9 +180,8 @@ std::vector<Finding> look_at_gpus() {
 // What times attention of others beside ours.
 Finding look_at_peers() {
   const auto python = look_for_python(load_settings(settings_file()).settings.preferences.python, {});
-  constexpr const char* kMend = marked(
-      "install torch for this Python, or name another Python: attnscope bench "
-      "--peers-python PATH");
+  constexpr const char* kMend =
+      marked("install torch for this Python, or name another Python: attnscope bench --peers-python PATH");
   if (!python) return {Mark::note, tr("Peers (python3, torch)"), python.error().message, tr_of(kMend)};
   if (python->torch.empty()) return {Mark::note, tr("Peers (python3, torch)"), words_of(*python), tr_of(kMend)};
   return {Mark::works, tr("Peers (python3, torch)"), words_of(*python), ""};

@@ -221,13 +221,11 @@ Command add_verify(Parser program) {
   parser.add_option("--verify", a->rows, tr("Output rows to check if there are many: sampled or full"))
       ->type_name("WHICH");
   parser.add_flag("--repeat-list", a->repeat_list,
-                  tr("Check the six shapes for many repeats instead of the paired "
-                     "list"));
+                  tr("Check the six shapes for many repeats instead of the paired list"));
   parser.add_flag("--scores", a->score_list, tr("Check softcap and ALiBi with every mask instead of the paired list"));
   parser
       .add_option("--random", a->random,
-                  tr("Check this many random problems, with lengths up to 513, instead of "
-                     "the paired list"))
+                  tr("Check this many random problems, with lengths up to 513, instead of the paired list"))
       ->type_name("N");
   parser.add_option("--seed", a->seed, tr("Seed of the random problems"))->type_name("N");
   parser.add_option("--part", a->part, tr("2/4: every fourth case, starting with the second"))->type_name("N/OF");

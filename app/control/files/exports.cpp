@@ -72,9 +72,7 @@ void Exports::write_trace(const std::string& run) {
   if (!session) return;
   const std::size_t rows = rows_with_stages(*session);
   if (rows == 0)
-    return context_.log.warn(
-        tr("These rows predate the recording of stages; a new run will have a "
-           "timeline."));
+    return context_.log.warn(tr("These rows predate the recording of stages; a new run will have a timeline."));
   write_rows(files_.new_file(".trace.json"), rows, to_trace(*session));
 }
 

@@ -248,8 +248,7 @@ class Checker {
           fault(beat.id, field, runs.error().message);
         } else if (is_shown_while_open(beat, use) && scope.latest != kNoEvent && scope.latest > *at) {
           fault(beat.id, field,
-                tr("the text reveals something that the run computes only after the place of the "
-                   "question"));
+                tr("the text reveals something that the run computes only after the place of the question"));
         }
       }
     }

@@ -116,8 +116,7 @@ Result<void> check_address(const Plan& plan, Tensor tensor, DevicePointer at) {
   constexpr DevicePointer kUnit = 16;
   if (at % kUnit == 0) return ok();
   return bad_input(
-      phrase("{} starts at {:#x}; {} needs tensors aligned to {} bytes. Set copies = 2 to copy the "
-             "tensor.",
+      phrase("{} starts at {:#x}; {} needs tensors aligned to {} bytes. Set copies = 2 to copy the tensor.",
              words_of(tensor), at, plan.kernel->id, kUnit));
 }
 

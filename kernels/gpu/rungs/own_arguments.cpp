@@ -213,9 +213,8 @@ Result<void> check_parameters(const OwnHeader& header, std::span<const std::byte
       const OwnParameter& p = e.parameters[n];
       if (!p.bytes() || *p.bytes() == (*declared)[n]) continue;
       return bad_input(
-          phrase("parameters[{}] of {}, \"{}\", is {} with {} bytes, but the function expects {} bytes "
-                 "there",
-                 n, e.name, p.name, p.type_words(), *p.bytes(), (*declared)[n]));
+          phrase("parameters[{}] of {}, \"{}\", is {} with {} bytes, but the function expects {} bytes there", n,
+                 e.name, p.name, p.type_words(), *p.bytes(), (*declared)[n]));
     }
   }
   return ok();

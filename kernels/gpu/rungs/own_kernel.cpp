@@ -141,8 +141,7 @@ Result<std::string> stem_of(std::string_view file) {
   };
   if (!is_own_file(file) || stem.empty() || stem.size() > kMaxStem || !std::ranges::all_of(stem, good))
     return bad_input(
-        phrase("{0}: a kernel's file name must end in {2} and have at most {1} letters, digits, _ and - "
-               "before it.",
+        phrase("{0}: a kernel's file name must end in {2} and have at most {1} letters, digits, _ and - before it.",
                file, kMaxStem, kEnding));
   return std::string(stem);
 }

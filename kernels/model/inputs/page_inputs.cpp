@@ -47,8 +47,7 @@ Result<void> check_pools(const Opened& files, std::int64_t page) {
   }
   if (k[0] != v[0] || k[1] != v[1])
     return bad_input(
-        phrase("{} is a pool of {} pages with {} heads, and {} is one of {} pages with {}; the two must "
-               "match.",
+        phrase("{} is a pool of {} pages with {} heads, and {} is one of {} pages with {}; the two must match.",
                files[1].name(), k[0], k[1], files[2].name(), v[0], v[1]));
   if (k[3] != q.back())
     return bad_input(

@@ -227,9 +227,7 @@ TEST_F(BenchPeers, LadderStripAndTurnsHaveOneRatio) {
 TEST_F(BenchPeers, ATurnThatDiffersFromTheOwnRowIsSaid) {
   EXPECT_EQ(peers_line(with_peer(970, 1500)),
             "Peers: It has 0.65× the speed of torch on the CPU (n = 24), timed in turns. In those turns it took 1.50 "
-            "ms; in its "
-            "own row, it took "
-            "1.02 ms.");
+            "ms; in its own row, it took 1.02 ms.");
   EXPECT_EQ(peers_line(with_peer(970, 1040)).find("own row"), std::string::npos) << "within the noise";
 }
 

@@ -201,10 +201,9 @@ std::optional<LadderSentence> instructions(const Measurement& a, const Measureme
   const Figure &works_a = figure(a, "tensor_pipe_pct"), &works_b = figure(b, "tensor_pipe_pct");
   if (!same && works_a.available() && works_b.available() && works_a.value < kTensorWorks &&
       works_b.value >= kTensorWorks)
-    words += phrase(
-        ": one tensor-core instruction does the work of many; the tensor cores are busy in {} of the "
-        "cycles",
-        percent(works_b.value));
+    words +=
+        phrase(": one tensor-core instruction does the work of many; the tensor cores are busy in {} of the cycles",
+               percent(works_b.value));
   return LadderSentence{tr("Instructions"), sentence(words), false};
 }
 

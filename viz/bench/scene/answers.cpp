@@ -93,9 +93,7 @@ std::string memory_answer(const State& state, const Model& model) {
         "K, V and O grow linearly with L and take {} here.",
         (*naive)->id, format_bytes(plan->workspace_bytes), format_bytes(tensor_bytes(p)));
   return phrase(
-      "{} These figures come from the kernels' plans; memory that other programs use on the GPU adds to "
-      "them.",
-      words);
+      "{} These figures come from the kernels' plans; memory that other programs use on the GPU adds to them.", words);
 }
 
 std::string tile_answer(const State& state, const Model& model) {

@@ -41,8 +41,7 @@ Result<Options> options_of(const KernelRow& row, const SweepSpec& sweep, std::in
   const auto at = std::ranges::find_if(
       kept.tiles, [&](const KeptTile& tile) { return tile.kernel == row.id && tile.value == value; });
   if (at == kept.tiles.end())
-    return fail(ErrorKind::cannot_run, tr("the tile is set to tuned, but none was searched "
-                                          "for"));
+    return fail(ErrorKind::cannot_run, tr("the tile is set to tuned, but none was searched for"));
   return at->tile;
 }
 

@@ -237,8 +237,7 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
     add(SweepField::batch, tr("Batch B"), fmt::format("{}", p.B), tr("Number of sequences."));
   if (s.axis != Axis::H)
     add(SweepField::heads, tr("Heads H"), pair_text(p.Hq, p.Hkv),
-        tr("Number of query heads; for example 16, or 16/4 "
-           "if every four query heads share a KV head."));
+        tr("Number of query heads; for example 16, or 16/4 if every four query heads share a KV head."));
   if (s.axis != Axis::D)
     add(SweepField::dims, tr("Head dim D"), pair_text(p.D, p.Dv),
         tr("D of Q and K, or 128/64 if V's D differs; at most 256."));
@@ -254,7 +253,7 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
         tr("Number of CPU threads; 'all' uses every core."));
   if (s.axis != Axis::stages && declared(s, Option::stages) != nullptr)
     add(SweepField::stages, tr("Stages"), s.options.stages == 0 ? "usual" : fmt::format("{}", s.options.stages),
-        tr("Number of K and V tiles in a GPU kernel's shared memory at once; usual: each kernel's default."));
+        tr("K and V tiles held in a GPU kernel's shared memory at once; usual: each kernel's default."));
   for (const Option* option : declared_options()) {
     const OptionSpec* spec = option->get == nullptr && s.axis != Axis(option->name) ? declared(s, *option) : nullptr;
     if (spec == nullptr) continue;

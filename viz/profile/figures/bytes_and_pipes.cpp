@@ -242,9 +242,8 @@ BytesScene bytes_scene(const Measurement& m, std::int32_t sms, std::span<const C
     b.lines = cpu_lines(m, caches);
     return b;
   }
-  BytesLine shared = heard(m, "shared", tr("Shared memory"),
-                           tr("As a share of its data pipe's cycles, from the "
-                              "heartbeat."));
+  BytesLine shared =
+      heard(m, "shared", tr("Shared memory"), tr("As a share of its data pipe's cycles, from the heartbeat."));
   put_turns(m, sms, shared);
   for (const BytesLine& line :
        {heard(m, "issue", tr("Issue slots"), tr("As a share of the schedulers' slots, from the heartbeat.")), shared,

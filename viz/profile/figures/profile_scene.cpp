@@ -433,8 +433,7 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   if (const ListedRun* bundled = profile_stand_in(state, model); bundled != nullptr) {
     scene.stand_in = bundled->run.id;
     scene.to_do =
-        tr("Nothing is measured here yet: this run is bundled. To measure your own rows, run a sweep in "
-           "Bench.");
+        tr("Nothing is measured here yet: this run is bundled. To measure your own rows, run a sweep in Bench.");
   }
   return scene;
 }

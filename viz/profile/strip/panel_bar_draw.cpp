@@ -89,8 +89,7 @@ void against_menu(const ProfileScene& scene, const MenuWidths& menus, bool wide,
     ImGui::EndCombo();
   }
   tooltip(
-      tr("Reference for changes: a filled triangle means better, a hollow one worse, and a dim one within the "
-         "noise."));
+      tr("Reference for changes: a filled triangle means better, a hollow one worse, and a dim one within the noise."));
 }
 
 const ProfileFigure* figure_of(const ProfileScene& scene, std::string_view id) {

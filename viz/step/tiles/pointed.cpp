@@ -341,8 +341,7 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   }
   if (cell->look == CellLook::flight) {
     b.out.words = {
-        word(tr("In flight: the hardware is computing or loading this tile, so its numbers cannot be read "
-                "yet."))};
+        word(tr("In flight: the hardware is computing or loading this tile, so its numbers cannot be read yet."))};
     return std::move(b.out);
   }
   if (cell->look == CellLook::dropped) {

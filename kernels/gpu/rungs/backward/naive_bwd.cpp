@@ -38,9 +38,8 @@ KernelRow naive_bwd_row() {
   row.order = *order_named("naive-backward");
   row.options = kOptions;
   row.what = marked("The textbook backward pass on a GPU: P and dS are whole matrices in device memory.");
-  row.teaches = marked(
-      "Thousands of threads, and the cost of storing P and dS. This is the baseline for every "
-      "backward pass.");
+  row.teaches =
+      marked("Thousands of threads, and the cost of storing P and dS. This is the baseline for every backward pass.");
   row.source = marked("the definition; Dao et al. 2022, FlashAttention, algorithm 3");
   row.stores_scores = true;
   row.score_reads = 2;

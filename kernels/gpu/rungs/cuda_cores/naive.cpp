@@ -37,9 +37,8 @@ KernelRow naive_row() {
   row.order = Order::naive;
   row.options = kOptions;
   row.what = marked("Textbook attention on a GPU: S and P are whole matrices in device memory.");
-  row.teaches = marked(
-      "Thousands of threads, and the cost of storing S and P. This is the baseline for every "
-      "comparison.");
+  row.teaches =
+      marked("Thousands of threads, and the cost of storing S and P. This is the baseline for every comparison.");
   row.source = "definition";
   row.stores_scores = true;
   row.score_reads = 3;

@@ -29,8 +29,7 @@ Result<void> check_warps(const KernelRow& row, const Options& o) {
   if (o.threads == many || (o.threads == few && o.br % kManyRows == 0)) return ok();
   const std::string either = o.br % kManyRows == 0 ? fmt::format("{} or {}", few, many) : fmt::format("{}", many);
   return bad_input(
-      phrase("{} needs {} threads for {} query rows per tile, with {} or {} rows per warp; {} threads do "
-             "not work.",
+      phrase("{} needs {} threads for {} query rows per tile, with {} or {} rows per warp; {} threads do not work.",
              row.id, either, o.br, kFewRows, kManyRows, o.threads));
 }
 

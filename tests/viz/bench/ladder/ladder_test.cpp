@@ -401,8 +401,7 @@ TEST_F(LadderSceneTest, WhatWasPublishedOfThePresetsTableStandsBesideOursAsRecor
   Measurement wmma = at(rung("flash_wmma", 10000));
   EXPECT_EQ(scene({wmma}).recorded,
             "Recorded: a public WMMA kernel was published as reaching 0.15 to 0.23 times the speed of torch at such "
-            "lengths; no "
-            "peer for flash_wmma was timed here.");
+            "lengths; no peer for flash_wmma was timed here.");
   const std::string beside = scene({wmma, at(peer("torch-flash", 5000))}).recorded;
   EXPECT_TRUE(beside.ends_with("; flash_wmma here: 0.400 times as fast as FlashAttention-2.")) << beside;
   const BenchScene charts = bench_scene(state, model_of({wmma}), {}, "");

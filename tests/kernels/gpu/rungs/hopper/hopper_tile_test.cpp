@@ -232,8 +232,7 @@ TEST(HopperTile, RefusesInWords) {
             "on other GPUs, flash_mma is the fastest in f16 and bf16");
   EXPECT_EQ(refusal(problem(4096, 59), copying(0)),
             "flash_hopper reads tensors whose rows are aligned to 16 bytes. With D = 59, Dv = 59, some rows are not "
-            "aligned; set "
-            "copies = 1 to copy those tensors.");
+            "aligned; set copies = 1 to copy those tensors.");
   Options o = at_step(3);
   o.br = 192;
   EXPECT_EQ(refusal(p, o),
