@@ -304,7 +304,7 @@ class OnGpu:
 def on_a_gpu():
     """What can be seen where there is none: whose allocator and stream are asked, and the words."""
     x = OnGpu()
-    package.refused(report, "q: is on a GPU, and nobody", lambda: attnscope.attention(x, x, x))
+    package.refused(report, "q: is on a GPU, but the allocator", lambda: attnscope.attention(x, x, x))
     package.refused(report, "k: is on GPU 0, but q is on the CPU", lambda: attnscope.attention(numbers(8, 4), x, x))
     package.refused(report, "q: is on a GPU", lambda: attnscope.record(x, x, x))
     asked = []

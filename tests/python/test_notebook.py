@@ -72,7 +72,7 @@ def the_model():
             widget.step = wrong
             report.check(False, f"step {wrong} was taken")
         except Exception as error:
-            report.check("there are" in str(error), f"{error}")
+            report.check("there is no step" in str(error), f"{error}")
     package.refused(report, "recording:", lambda: attnscope.slider("run.attn"), TypeError)
     package.refused(report, "recording:", lambda: attnscope.slider(recording(256)), ValueError)
     return widget
@@ -140,8 +140,8 @@ def the_figures():
         file = pathlib.Path(folder) / "chart.png"
         attnscope.figure(table).savefig(file)
         report.check(file.read_bytes().startswith(b"\x89PNG"), "a chart is saved")
-    package.refused(report, "metric: 'speed' is no column", lambda: attnscope.figure(table, "speed"))
-    package.refused(report, "axis: 'kernel' is no column", lambda: attnscope.figure(table, "tflops", axis="kernel"))
+    package.refused(report, "metric: 'speed' is not a column", lambda: attnscope.figure(table, "speed"))
+    package.refused(report, "axis: 'kernel' is not a column", lambda: attnscope.figure(table, "tflops", axis="kernel"))
     package.refused(report, "metric: no row has dram_read", lambda: attnscope.figure(table, "dram_read_bytes"))
 
 

@@ -54,7 +54,7 @@ def _account(account):
         if key not in _said:
             _said.add(key)
             warnings.warn(
-                f"{kernel} reads dense arrays: {', '.join(copied)} copied at each call, within its time. Said once.",
+                f"{kernel} reads dense arrays, so each call copies {', '.join(copied)} within its time. Shown once.",
                 CopyWarning,
                 stacklevel=4,
             )
@@ -68,7 +68,7 @@ def _options(tile, threads, options):
     chosen = dict(options or {})
     if tile is not None:
         if isinstance(tile, str) or not hasattr(tile, "__len__") or len(tile) != 2:
-            raise TypeError(f"tile: {tile!r} is none; use (Br, Bc), query rows and keys")
+            raise TypeError(f"tile: {tile!r} is not a tile; use (Br, Bc), the numbers of query rows and keys")
         chosen["br"], chosen["bc"] = tile
     if threads is not None:
         chosen["threads"] = threads
@@ -77,7 +77,7 @@ def _options(tile, threads, options):
 
 def _refuse_dropout(dropout_p):
     if dropout_p:
-        raise ValueError(f"dropout_p: {dropout_p!r} has no kernel here: each computes every weight. Use 0.")
+        raise ValueError(f"dropout_p: {dropout_p!r} is not supported: kernels here compute all weights; use 0")
 
 
 def _wants_gradients(*tensors):
@@ -285,7 +285,7 @@ def flash_attention(q, k, v, out):
     True
     """
     if out is None:
-        raise TypeError("out: None is no array; attnscope.attention allocates the answer")
+        raise TypeError("out: None is not an array; attnscope.attention allocates the output")
     return attention(q, k, v, out=out)
 
 

@@ -12,7 +12,7 @@ from . import _core
 class NumPy:
     """NumPy's arrays, and whatever speaks the buffer protocol or DLPack on the CPU and has no library known here."""
 
-    not_on_gpu = "is on a GPU, and nobody knows its library's allocator and stream; torch and CuPy are known"
+    not_on_gpu = "is on a GPU, but the allocator and stream of its library are unknown; use torch or CuPy"
 
     @staticmethod
     def empty(shape, like, kind):

@@ -124,7 +124,7 @@ class Table:
     def __init__(self, columns):
         self.columns = {name: _typed(list(values)) for name, values in columns.items()}
         if len({len(values) for values in self.columns.values()}) > 1:
-            raise ValueError("columns: have unlike lengths")
+            raise ValueError("columns: have different lengths")
 
     @classmethod
     def of_rows(cls, rows):

@@ -54,7 +54,7 @@ def figure(table, metric="time_us_median", axis="Lq"):
     for argument, name in (("metric", metric), ("axis", axis)):
         if name not in names or isinstance(table[name], list):
             numbers = [n for n in names if not isinstance(table[n], list)]
-            raise ValueError(f"{argument}: {name!r} is no column of numbers; there are {', '.join(numbers)}")
+            raise ValueError(f"{argument}: {name!r} is not a column of numbers; use one of {', '.join(numbers)}")
     lines = _points(table, metric, axis)
     if not lines:
         raise _nothing(table, metric)

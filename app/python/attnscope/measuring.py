@@ -31,7 +31,7 @@ def _problem(given):
     known = dict(given)
     dtype = known.pop("dtype", None)
     if dtype is not None and dtype not in _SHORT:
-        raise ValueError(f"dtype: {dtype!r} is none; use 'float32', 'float16' or 'bfloat16'")
+        raise ValueError(f"dtype: {dtype!r} is not supported; use 'float32', 'float16' or 'bfloat16'")
     tile = known.pop("tile", None)
     if tile is not None and not isinstance(tile, str):
         tile = f"{tile[0]}x{tile[1]}"

@@ -55,7 +55,7 @@ def slider(recording, step=0):
     (2, 34)
     """
     if not isinstance(recording, Recording):
-        raise TypeError(f"recording: {recording!r} is no recording")
+        raise TypeError(f"recording: {recording!r} is not a recording")
     try:
         import anywidget
         import traitlets
@@ -81,7 +81,7 @@ def slider(recording, step=0):
         def _one_of_them(self, proposal):
             wanted = proposal["value"]
             if not 0 <= wanted < len(recording):
-                raise traitlets.TraitError(f"step {wanted} is none; there are {len(recording)}")
+                raise traitlets.TraitError(f"there is no step {wanted}; the recording has {len(recording)} steps")
             return wanted
 
     return Slider(step=begin, pictures=pictures)

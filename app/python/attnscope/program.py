@@ -21,7 +21,7 @@ def path():
     found = pathlib.Path(named) if named else pathlib.Path(__file__).resolve().parent / "bin" / "attnscope"
     if not found.is_file():
         raise FileNotFoundError(
-            f"The program is not at {found}: install the wheel, or name it with the variable ATTNSCOPE_BINARY."
+            f"The program is not at {found}: install the wheel, or set ATTNSCOPE_BINARY to the program's path."
         )
     return found
 
@@ -49,7 +49,7 @@ def run(*arguments, timeout=None):
     )
     if done.returncode == 0:
         return done.stdout
-    words = done.stderr.strip() or f"attnscope ended with status {done.returncode}"
+    words = done.stderr.strip() or f"attnscope exited with status {done.returncode}"
     raise (ValueError if done.returncode == 2 else RuntimeError)(words)
 
 

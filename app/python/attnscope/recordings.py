@@ -77,7 +77,7 @@ class Step:
         except ValueError as error:
             raise KeyError(str(error)) from None
         if found is None:
-            raise KeyError(f"{name} is not computed after step {self.number}; there are {', '.join(self.names)}")
+            raise KeyError(f"{name} has not been computed after step {self.number}; use one of {', '.join(self.names)}")
         return found
 
     def place(self, name):
@@ -116,7 +116,7 @@ class Steps(collections.abc.Sequence):
             return [Step(self._recording, n) for n in range(*number.indices(len(self)))]
         number = number.__index__()
         if not -len(self) <= number < len(self):
-            raise IndexError(f"step {number} is none; there are {len(self)}")
+            raise IndexError(f"there is no step {number}; the recording has {len(self)} steps")
         return Step(self._recording, number % len(self))
 
 
@@ -180,7 +180,7 @@ class Recording:
         'output'
         """
         if other is not None and not isinstance(other, Recording):
-            raise TypeError(f"other: {other!r} is no recording")
+            raise TypeError(f"other: {other!r} is not a recording")
         found = self._core.first_wrong(None if other is None else other._core)
         return None if found is None else FirstWrong(**found)
 
@@ -258,7 +258,7 @@ def show(recording):
     Raises RuntimeError where there is no display.
     """
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        raise RuntimeError("There is no display (DISPLAY, WAYLAND_DISPLAY): recording.picture() draws without one.")
+        raise RuntimeError("There is no display (DISPLAY, WAYLAND_DISPLAY): recording.picture() needs none.")
     if not isinstance(recording, Recording):
         return subprocess.Popen([str(program.path()), os.fspath(recording)], stdin=subprocess.DEVNULL)
     folder = tempfile.mkdtemp(prefix="attnscope-")

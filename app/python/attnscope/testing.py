@@ -56,7 +56,7 @@ def _in_library(array, library, device):
         made = jax.dlpack.from_dlpack(array)
         return made if device is None else jax.device_put(made, device)
     if library != "numpy":
-        raise ValueError(f"library: {library!r} is none; use 'numpy', 'torch' or 'jax'")
+        raise ValueError(f"library: {library!r} is not supported; use 'numpy', 'torch' or 'jax'")
     import numpy as np
 
     try:
@@ -84,7 +84,7 @@ def cases(shapes="paired", dtype="float32"):
     True
     """
     if dtype not in _SHORT:
-        raise ValueError(f"dtype: {dtype!r} is none; use 'float32', 'float16' or 'bfloat16'")
+        raise ValueError(f"dtype: {dtype!r} is not supported; use 'float32', 'float16' or 'bfloat16'")
     return [Case(core) for core in _core.cases(shapes, _SHORT[dtype])]
 
 
@@ -148,7 +148,7 @@ def assert_attention_right(
             raise AttentionWrong(_failure(case, out, reason, place, cause), case)
         judged += outcome == "pass"
     if judged == 0:
-        raise ValueError("features: no problem is left that these would do; add some, or raise longest")
+        raise ValueError("features: no problem has only these features; add more features, or raise longest")
     return judged
 
 

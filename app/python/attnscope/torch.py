@@ -122,7 +122,7 @@ def _gradients(ctx, d_out, _d_lse):
     q, k, v, bias, out, lse, alibi, key_lengths = ctx.saved_tensors
     causal, window, softcap, scale, layout = ctx.rest
     if bias is not None and ctx.needs_input_grad[3]:
-        raise RuntimeError("bias: has no gradient here; detach it.")
+        raise RuntimeError("bias: gradients of a bias are not supported; detach it")
     d_q, d_k, d_v = backward_op(
         q, k, v, bias, out, lse, d_out, causal, window, softcap, alibi, scale, key_lengths, layout
     )
@@ -150,7 +150,7 @@ def attention_with_gradients(
     """The operator by the arguments of attnscope.attention: (out, lse)."""
     for name, tensor in (("k", k), ("v", v)):
         if not isinstance(tensor, torch.Tensor):
-            raise TypeError(f"{name}: is a {type(tensor).__name__} where q is a torch tensor with a gradient")
+            raise TypeError(f"{name}: is a {type(tensor).__name__}, but q is a torch tensor with a gradient")
     sides = [-1 if side is None else side for side in window] if window is not None else [-1, -1]
     named = (kernel, causal, sides, None if softcap is None else float(softcap))
     rest = (_tensor_or_none(alibi, torch.float32), None if scale is None else float(scale))
@@ -224,7 +224,7 @@ def scaled_dot_product_attention(
     """
     _refuse_dropout(dropout_p)
     if not enable_gqa and query.dim() >= 3 and query.shape[-3] != key.shape[-3]:
-        raise ValueError(f"key: has {key.shape[-3]} heads where query has {query.shape[-3]}; pass enable_gqa=True")
+        raise ValueError(f"key: has {key.shape[-3]} heads, but query has {query.shape[-3]}; pass enable_gqa=True")
     lead = query.shape[:-3] if query.dim() > 4 else None
     if lead is not None:
         query, key, value = (x.reshape(-1, *x.shape[-3:]) for x in (query, key, value))
@@ -283,7 +283,9 @@ class Captured:
 
     def _checked(self):
         if self.q is None:
-            raise RuntimeError(f"No call was captured: the model made {self.calls} of scaled_dot_product_attention.")
+            raise RuntimeError(
+                f"No call was captured: the model called scaled_dot_product_attention {self.calls} times."
+            )
         return (self.q, self.k, self.v), {"bias": self.bias, "causal": self.causal, "scale": self.scale}
 
     def record(self, tile=None, kernel="auto"):
@@ -336,10 +338,12 @@ def capture(model=None, layer=0, b=0, h=0, rows=None, keys=None):
     inside, hooks = [not isinstance(layer, str)], []
     if isinstance(layer, str):
         if model is None:
-            raise ValueError("model: give the module that has the layer")
+            raise ValueError("model: pass the module that contains the layer")
         named = dict(model.named_modules())
         if layer not in named:
-            raise ValueError(f"layer: {layer!r} is no module of the model; there are {', '.join(filter(None, named))}")
+            raise ValueError(
+                f"layer: {layer!r} is not a module of the model; use one of {', '.join(filter(None, named))}"
+            )
         hooks.append(named[layer].register_forward_pre_hook(lambda *_: inside.__setitem__(0, True)))
         hooks.append(named[layer].register_forward_hook(lambda *_: inside.__setitem__(0, False)))
 

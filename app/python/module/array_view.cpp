@@ -107,7 +107,7 @@ ArrayView torch_view(nb::handle tensor, std::string_view argument) {
     whole_numbers(tensor.attr("shape"), view.shape);
     whole_numbers(tensor.attr("stride")(), view.strides);
   } catch (const nb::python_error& error) {
-    refuse_type(argument, fmt::format("is a tensor without memory of its own ({})", error.what()));
+    refuse_type(argument, fmt::format("is a tensor that does not own its memory ({})", error.what()));
   }
   if (view.data == nullptr && view.size() != 0) refuse_type(argument, "is a tensor without memory (meta or fake)");
   view.owner = nb::borrow(tensor);
@@ -166,7 +166,7 @@ ArrayView imported_view(nb::handle object, std::string_view argument, Access acc
     PyErr_Clear();
     const nb::object own = nb::getattr(object, "dtype", nb::none());
     if (!own.is_none()) refuse_dtype(argument, str_of(own));
-    refuse_type(argument, fmt::format("a {} is not an array: it has neither __dlpack__ nor a buffer of numbers",
+    refuse_type(argument, fmt::format("a {} is not an array; it has neither __dlpack__ nor a buffer of numbers",
                                       str_of(object.type().attr("__name__"))));
   }
   const auto type = type_of(dtype);

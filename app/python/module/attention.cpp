@@ -44,25 +44,25 @@ ArrayView given_out(nb::handle out, const Request& r, Tensor tensor, std::int64_
   ArrayView view = view_of(out, name, Access::write);
   const std::vector<std::int64_t> wanted = shape_of_answer(r, dims);
   if (view.shape != wanted)
-    refuse(name, fmt::format("has shape [{}] where the answer has [{}]", fmt::join(view.shape, ", "),
+    refuse(name, fmt::format("has shape [{}], but the output has [{}]", fmt::join(view.shape, ", "),
                              fmt::join(wanted, ", ")));
   const ElementType type = tensor == Tensor::lse ? ElementType::f32 : element_type_of(r.problem.dtype);
   if (view.type != type)
-    refuse_type(name, fmt::format("is {} where the answer is {}", words_of(view.type), words_of(type)));
-  if (view.processor != r.processor || view.device != r.device) refuse(name, "is not on the device of q");
+    refuse_type(name, fmt::format("is {}, but the output is {}", words_of(view.type), words_of(type)));
+  if (view.processor != r.processor || view.device != r.device) refuse(name, "is not on the same device as q");
   view = as_bhld(std::move(view), r.heads_inside && dims >= 0);
   for (std::size_t n = 0; n < view.shape.size() && view.size() != 0; ++n)
-    if (view.shape[n] > 1 && view.strides[n] == 0) refuse(name, "repeats its memory along an axis; give a whole array");
+    if (view.shape[n] > 1 && view.strides[n] == 0) refuse(name, "repeats its memory along an axis; pass a whole array");
   for (const auto& [t, other] : {std::pair{Tensor::q, "q"}, {Tensor::k, "k"}, {Tensor::v, "v"}, {Tensor::bias, "bias"}})
     if (r.tensors[t] && overlaps(view, r.tensors[t]))
-      refuse(name, fmt::format("shares memory with {}, which is read while it is written", other));
+      refuse(name, fmt::format("shares memory with {}, which is read while this array is written", other));
   return view;
 }
 
 // The answer of a problem without queries or keys: O = 0 and LSE = -inf.
 void fill_empty(const ArrayView& out, const ArrayView& lse) {
   if (out.processor != Processor::cpu) {
-    if (out.size() != 0) refuse("k", "has no keys; on a GPU give at least one");
+    if (out.size() != 0) refuse("k", "has no keys; on a GPU, pass at least one");
     return;
   }
   std::memset(out.data, 0, static_cast<std::size_t>(out.bytes()));
@@ -170,11 +170,11 @@ ArrayView gradient_view(nb::handle array, const Request& r, std::string_view nam
 ArrayView read_beside(nb::handle array, const Request& r, std::string_view name, std::int64_t dims) {
   ArrayView view = view_of(array, name);
   if (view.shape != shape_of_answer(r, dims))
-    refuse(name, fmt::format("has shape [{}] where the forward's has [{}]", fmt::join(view.shape, ", "),
+    refuse(name, fmt::format("has shape [{}], but that of the forward pass has [{}]", fmt::join(view.shape, ", "),
                              fmt::join(shape_of_answer(r, dims), ", ")));
   const ElementType type = dims < 0 ? ElementType::f32 : element_type_of(r.problem.dtype);
   if (view.type != type) refuse_type(name, fmt::format("is {}; use {}", words_of(view.type), words_of(type)));
-  if (view.processor != r.processor) refuse(name, "is not on the device of q");
+  if (view.processor != r.processor) refuse(name, "is not on the same device as q");
   view = as_bhld(std::move(view), r.heads_inside && dims >= 0);
   if (dims < 0) {
     view.shape.erase(view.shape.begin());
@@ -189,7 +189,7 @@ void clear_gradients(Request& r) {
     const ArrayView& view = r.tensors[t];
     if (view.size() == 0) continue;
     if (r.processor != Processor::cpu)
-      refuse("k", "has no keys, or q no queries; on a GPU give at least one, or detach it");
+      refuse("k", "has no keys, or q has no queries; on a GPU, pass at least one of each, or detach it");
     std::memset(view.data, 0, static_cast<std::size_t>(view.bytes()));
   }
 }
@@ -253,7 +253,7 @@ nb::list kernels() {
 // Memory for libraries whose arrays cannot be written.
 nb::object empty_array(const std::vector<std::int64_t>& shape, const std::string& dtype) {
   const auto type = dtype_from_name(dtype);
-  if (!type) refuse("dtype", fmt::format("'{}' is none", dtype));
+  if (!type) refuse("dtype", fmt::format("'{}' is not supported", dtype));
   return empty_for_all(*type, shape);
 }
 

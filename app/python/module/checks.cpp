@@ -62,12 +62,13 @@ std::vector<CheckCase> listed(const std::string& list, DType type) {
   if (list == "scores") return score_cases(type);
   constexpr std::int64_t kRandom = 40;
   if (list == "random") return random_cases(type, kRandom, 1);
-  refuse("shapes", fmt::format("'{}' is none; use \"paired\", \"all\", \"scores\" or \"random\"", list));
+  refuse("shapes",
+         fmt::format("'{}' is not a list of shapes; use \"paired\", \"all\", \"scores\" or \"random\"", list));
 }
 
 std::vector<Case> cases(const std::string& list, const std::string& dtype) {
   const auto type = dtype_from_name(dtype);
-  if (!type) refuse("dtype", fmt::format("'{}' is none; use f32, f16 or bf16", dtype));
+  if (!type) refuse("dtype", fmt::format("'{}' is not supported; use f32, f16 or bf16", dtype));
   std::vector<Case> all;
   for (CheckCase& check : listed(list, *type)) all.push_back({std::move(check), {}});
   return all;
@@ -118,10 +119,10 @@ Array answer(nb::handle object, const Problem& p, Tensor tensor, std::string_vie
   }
   if (view.processor != Processor::cpu) refuse(name, "is on a GPU; pass it on the CPU");
   if (view.shape != spec.shape)
-    refuse(name, fmt::format("has shape [{}] where the answer has [{}]", fmt::join(view.shape, ", "),
+    refuse(name, fmt::format("has shape [{}], but the output has [{}]", fmt::join(view.shape, ", "),
                              fmt::join(spec.shape, ", ")));
   if (view.type != spec.type)
-    refuse_type(name, fmt::format("is {} where the answer is {}", words_of(view.type), words_of(spec.type)));
+    refuse_type(name, fmt::format("is {}, but the output is {}", words_of(view.type), words_of(spec.type)));
   return array_of(view, spec);
 }
 

@@ -156,10 +156,9 @@ std::uint64_t CpuRun::scratch_bytes() const {
 Result<void> CpuRun::launch(const Stop& stop) const {
   const std::uint64_t bytes = scratch_bytes();
   if (bytes > kLarge && bytes > free_memory()) {
-    return fail(
-        ErrorKind::cannot_run,
-        fmt::format("{} on {} takes {} bytes beside its tensors; {} are free. A tiled or flash kernel takes less.",
-                    plan_.kernel->id, describe(plan_.problem), bytes, free_memory()));
+    return fail(ErrorKind::cannot_run, fmt::format("{} on {} needs {} bytes in addition to its tensors, but only {} "
+                                                   "are free. A tiled or flash kernel needs less.",
+                                                   plan_.kernel->id, describe(plan_.problem), bytes, free_memory()));
   }
   const Workers::Lent lent(plan_.options.threads);
   Worker& worker = *lent;

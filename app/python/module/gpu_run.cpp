@@ -39,8 +39,8 @@ class Gpus {
     const auto current = driver_->join_context();
     if (!current) return tl::unexpected(current.error());
     if (*current != device) {
-      return bad_input(
-          fmt::format("q is on GPU {}, but the thread's current one is {}; make it current first", device, *current));
+      return bad_input(fmt::format("q is on GPU {}, but the thread's current GPU is {}; make q's GPU current first",
+                                   device, *current));
     }
     if (const auto at = queues_.find(device); at != queues_.end()) return &at->second;
     const auto properties = driver_->properties(device);

@@ -41,9 +41,10 @@ const KernelRow& recorded_row(const std::string& kernel, const Request& r) {
   const auto row = find_kernel_or_piece(kernel);
   if (!row) refuse("kernel", row.error().message);
   if (!takes_pass(**row, Pass::forward))
-    refuse("kernel", fmt::format("{} is of a backward; `attnscope step --pass backward --attn FILE` records it, and "
-                                 "load() opens that",
-                                 kernel));
+    refuse("kernel",
+           fmt::format("{} is a backward kernel; `attnscope step --pass backward --attn FILE` records it, and "
+                       "load() opens that",
+                       kernel));
   if ((*row)->record == nullptr) {
     refuse("kernel", fmt::format("{} is not recorded here{}", kernel,
                                  (*row)->processor == Processor::gpu
@@ -80,7 +81,7 @@ nb::object answer_of(const Array& array) {
 
 EventIndex checked_step(const Recording& rec, std::int64_t step) {
   if (step < 0 || step >= static_cast<std::int64_t>(rec.events.size()))
-    refuse("step", fmt::format("{} is none; there are {}", step, rec.events.size()));
+    refuse("step", fmt::format("there is no step {}; the recording has {} steps", step, rec.events.size()));
   return static_cast<EventIndex>(step);
 }
 
@@ -90,7 +91,7 @@ Slot checked_slot(const std::string& name) {
     std::string names;
     for (std::size_t n = 0; n < slot_count(); ++n)
       names += fmt::format("{}{}", n == 0 ? "" : ", ", name_of(static_cast<Slot>(n)));
-    refuse("name", fmt::format("'{}' is none; there are {}", name, names));
+    refuse("name", fmt::format("'{}' is not a tensor of a recording; use one of {}", name, names));
   }
   return *slot;
 }
@@ -158,8 +159,8 @@ std::int64_t columns_of(const SlotRow& slot, const Problem& p) {
 nb::object matrix(const Recording& rec, const std::string& name, std::int64_t step, std::int64_t b, std::int64_t h) {
   const EventIndex last = checked_step(rec, step);
   const Problem& p = rec.problem;
-  if (b < 0 || b >= p.B) refuse("b", fmt::format("{} is not a batch of {}", b, p.B));
-  if (h < 0 || h >= p.Hq) refuse("h", fmt::format("{} is not a head of {}", h, p.Hq));
+  if (b < 0 || b >= p.B) refuse("b", fmt::format("{} is out of range for {} batches", b, p.B));
+  if (h < 0 || h >= p.Hq) refuse("h", fmt::format("{} is out of range for {} heads", h, p.Hq));
   const Slot slot = made_as(checked_slot(name));
   const SlotRow& row = slot_row(slot);
   const bool of_keys = row.rows == SlotRows::keys;

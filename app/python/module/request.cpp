@@ -45,7 +45,7 @@ void check_beside_q(const ArrayView& view, std::string_view argument, const Arra
   if (view.shape.size() != q.shape.size())
     refuse(argument, fmt::format("has {} axes, but q has {}", view.shape.size(), q.shape.size()));
   if (view.type != q.type)
-    refuse_type(argument, fmt::format("is {} where q is {}", words_of(view.type), words_of(q.type)));
+    refuse_type(argument, fmt::format("is {}, but q is {}", words_of(view.type), words_of(q.type)));
   if (view.processor != q.processor || view.device != q.device) {
     const auto place = [](const ArrayView& a) {
       return a.processor == Processor::cpu ? std::string("the CPU") : fmt::format("GPU {}", a.device);
@@ -56,7 +56,7 @@ void check_beside_q(const ArrayView& view, std::string_view argument, const Arra
 
 void check_extent(std::string_view argument, std::string_view what, std::int64_t has, std::int64_t wanted,
                   std::string_view whose) {
-  if (has != wanted) refuse(argument, fmt::format("has {} {} where {} has {}", has, what, whose, wanted));
+  if (has != wanted) refuse(argument, fmt::format("has {} {}, but {} has {}", has, what, whose, wanted));
 }
 
 void read_shapes(Request& r) {
@@ -76,7 +76,7 @@ void read_shapes(Request& r) {
   p.Dv = v.shape[3];
   p.dtype = *dtype_of(q.type);
   if (p.Hkv > 0 && p.Hq % p.Hkv != 0)
-    refuse("k", fmt::format("has {} heads; the {} of q are not a multiple", p.Hkv, p.Hq));
+    refuse("k", fmt::format("has {} heads, but the {} heads of q are not a multiple of that", p.Hkv, p.Hq));
 }
 
 void read_window(nb::handle window, Mask& mask) {
@@ -110,7 +110,7 @@ void read_bias(nb::handle object, Request& r) {
                                  fmt::join(full, ", ")));
     if (bias.strides[n] == 0) bias.shape[n] = 1;
   }
-  if (bias.processor != r.processor || bias.device != r.device) refuse("bias", "is not on the device of q");
+  if (bias.processor != r.processor || bias.device != r.device) refuse("bias", "is not on the same device as q");
   r.problem.bias_shape = bias.shape;
   r.tensors[Tensor::bias] = std::move(bias);
 }
@@ -169,7 +169,7 @@ void read_options(nb::handle options, Options& into) {
     const Option* const option = *found;
     if (PyLong_Check(value.ptr()) && !option->is_choice()) {
       const std::int64_t chosen_value = whole_number(value, name);
-      if (chosen_value < 1) refuse(name, fmt::format("{} cannot be", chosen_value));
+      if (chosen_value < 1) refuse(name, fmt::format("{} is out of range; use 1 or more", chosen_value));
       choose(into, *option, chosen_value);
     } else {
       const bool is_truth = PyBool_Check(value.ptr()) != 0;
@@ -187,7 +187,7 @@ double number(nb::handle value, std::string_view argument) {
   const double x = PyFloat_AsDouble(value.ptr());
   if (PyErr_Occurred() != nullptr) {
     PyErr_Clear();
-    refuse_type(argument, fmt::format("{} is no number", repr_of(value)));
+    refuse_type(argument, fmt::format("{} is not a number", repr_of(value)));
   }
   return x;
 }
@@ -209,7 +209,7 @@ bool truth(nb::handle value, std::string_view argument) {
 }
 
 std::string text(nb::handle value, std::string_view argument) {
-  if (PyUnicode_Check(value.ptr()) == 0) refuse_type(argument, fmt::format("{} is no text", repr_of(value)));
+  if (PyUnicode_Check(value.ptr()) == 0) refuse_type(argument, fmt::format("{} is not a string", repr_of(value)));
   return str_of(value);
 }
 
