@@ -111,8 +111,8 @@ void draw_input_files(const Controller& controller, ShellUiState& ui, Commands& 
   popup_heading(tr_of(kInputFiles));
   dim_words(
       tr("NumPy arrays, [B,H,L,D], [H,L,D] or [L,D], of f2, f4 or f8; the bias is broadcast to "
-         "[B,H,Lq,Lk]. The problem takes their shapes. Fields left empty stay generated; an empty bias "
-         "means none."));
+         "[B,H,Lq,Lk]. The problem takes their shapes. Fields left empty stay generated; if the bias is empty, there "
+         "is no bias."));
   bool entered = ImGui::IsWindowAppearing();  // Enter goes to the next field; in the last one it uses them
   for (std::size_t n = 0; n < kIds.size(); ++n) {
     ImGui::TextUnformatted(kIds[n]);

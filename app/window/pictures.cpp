@@ -138,7 +138,8 @@ Result<void> take_gif(OffscreenWindow& offscreen_window, const StepSeries& steps
     done(e - steps.first + 1);
   }
   if (!gif)
-    return bad_input(phrase("A GIF needs at least one step; {} to {} has none.", steps.first + 1, steps.last + 1));
+    return bad_input(
+        phrase("A GIF needs at least one step, but the range {} to {} is empty.", steps.first + 1, steps.last + 1));
   const auto bytes = gif->finish();
   if (!bytes) return tl::unexpected(bytes.error());
   return write_file_atomically(out, *bytes);

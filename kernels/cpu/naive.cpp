@@ -72,7 +72,7 @@ KernelRow cpu_sequential_row() {
   row.rung = "0";
   row.options = kOptions;
   row.what = marked("The definition: three passes over a stored S, on one thread.");
-  row.teaches = marked("What softmax attention is, and where each pass waits for the previous one.");
+  row.teaches = marked("Shows what softmax attention is, and where each pass waits for the previous one.");
   return row;
 }
 

@@ -20,7 +20,8 @@ void add_lines(std::string& to, std::string_view lines, std::string_view sign) {
 Result<std::string> patched(const Patch& patch, std::string_view text) {
   const std::size_t at = text.find(patch.find);
   if (at == std::string_view::npos || text.find(patch.find, at + 1) != std::string_view::npos) {
-    const char* times = at == std::string_view::npos ? tr("does not occur in it") : tr("occurs in it more than once");
+    const char* times =
+        at == std::string_view::npos ? tr("does not occur in that source") : tr("occurs more than once in that source");
     return bad_input(phrase("the patch {} does not fit {}: its text {}", patch.id, patch.source, times));
   }
   std::string out(text.substr(0, at));

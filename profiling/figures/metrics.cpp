@@ -259,10 +259,10 @@ constexpr std::array kMetrics{
     computed("time_spread_pct", marked("Spread"), "%", time, down,
              marked("Distance between the quartiles as a fraction of the median."), "100 (q3 - q1) / median", spread),
     of_launches("launch_span_us", marked("First start to last end"), "us", time, down,
-                marked("From the start of the first launch to the end of the last, including the gaps between them, "
-                       "which the time does not count; median of the repeats.")),
+                marked("Time from the start of the first launch to the end of the last, including the gaps between "
+                       "launches, which the kernel's time does not count; median of the repeats.")),
     sensed("sm_clock_mhz", marked("SM clock, NVML"), "MHz", time, neither,
-           marked("Clock of the GPU's SMs as read by NVML between launches while the kernel was timed; median of "
+           marked("Clock of the GPU's SMs as read by NVML between launches while the kernel was timed: the median of "
                   "several readings, which miss how far the clock drops within a launch.")),
     sensed("sm_clock_spread_pct", marked("SM clock, NVML spread"), "%", time, down,
            marked("Range of those NVML readings, as a fraction of the highest.")),
@@ -308,7 +308,8 @@ constexpr std::array kMetrics{
              marked("DRAM rate as a fraction of a plain copy measured on this device."),
              marked("100 DRAM rate / measured copy rate"), dram_peak_share),
     counted("l2_hit_pct", marked("L2 hits"), "%", memory, neither,
-            marked("Fraction of the sectors requested from the L2 cache that were in it."), kL2Hits, kNoGpuCounter),
+            marked("Fraction of the sectors requested from the L2 cache that it already held."), kL2Hits,
+            kNoGpuCounter),
     counted("l2_sectors_count", marked("L2 sectors"), "1", memory, down,
             marked("32-byte sectors that the SMs requested from the L2 cache or wrote to it."), kL2Sectors,
             kNoGpuCounter),
@@ -316,7 +317,7 @@ constexpr std::array kMetrics{
              marked("Memory held while the kernel runs: inputs, outputs and workspace."), marked("tensors + workspace"),
              peak_memory),
     computed("memory_overhead_bytes", marked("Memory overhead"), "B", memory, down,
-             marked("Memory in addition to inputs and outputs, such as a stored S."), "workspace", overhead),
+             marked("Memory used in addition to inputs and outputs, such as a stored S."), "workspace", overhead),
     counted("occupancy_achieved_pct", marked("Achieved occupancy"), "%", occupancy, neither,
             marked("Active warps as a fraction of what an SM can hold."), kWarpsActive, kNoGpuCounter),
     compiled("occupancy_theoretical_pct", marked("Theoretical occupancy"), "%", occupancy, neither,
@@ -337,8 +338,8 @@ constexpr std::array kMetrics{
     counted("shared_conflicts_count", marked("Bank conflicts"), "1", shared_memory, down,
             marked("Extra passes because threads of a warp accessed the same bank."), kConflicts, kNoGpuCounter),
     computed("compulsory_bytes", marked("Compulsory bytes"), "B", prediction, down,
-             marked("What this order must move: inputs and outputs once, plus S and P once each way if it stores "
-                    "them."),
+             marked("Bytes that this order must move: inputs and outputs once, plus S and P once each way if it "
+                    "stores them."),
              marked("Q, K, V, bias, O and LSE once each; orders that store S add S and P"), compulsory_bytes),
     computed("needed_gb_per_s", marked("Required rate"), "GB/s", prediction, up,
              marked("Bytes per second over the launches' span, in units of 1e9: Q, O and LSE, and the K and V that "
@@ -351,7 +352,7 @@ constexpr std::array kMetrics{
              marked("Required rate as a fraction of this device's measured memory read rate."),
              marked("100 required rate / measured read rate"), needed_read_share),
     computed("tile_load_bytes", marked("Tile loads"), "B", prediction, down,
-             marked("What the order of the tiles would request from memory if nothing were cached."),
+             marked("Bytes that the order of the tiles would request from memory if nothing were cached."),
              marked("the paper's model, per order"), tile_load_bytes),
     computed("dram_over_compulsory_ratio", marked("DRAM / compulsory"), "1", prediction, neither,
              marked("Measured DRAM bytes relative to the minimum that this order must move."),

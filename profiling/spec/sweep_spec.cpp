@@ -96,7 +96,7 @@ Result<void> validate(const SweepSpec& s, std::span<const KernelRow* const> rows
     return bad_input(phrase("{} does not affect these kernels: choose another axis, or cpu_flash.", name_of(s.axis)));
   const bool of_option = kind_of(s.axis).option != nullptr;
   if (s.tuned && (of_option || s.options.br != 0 || s.options.bc != 0))
-    return bad_input(phrase("A tuned tile determines all options, so {} cannot be set as well.",
+    return bad_input(phrase("A tuned tile determines all options, so you cannot also set {}.",
                             of_option ? name_of(s.axis) : tr("a tile given in numbers")));
   if (auto limits = validate_limits(s); !limits) return limits;
   return validate_values(s);

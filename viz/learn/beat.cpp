@@ -292,7 +292,7 @@ Result<Question> question_of(const Beat& beat, ExpressionScope& scope) {
   for (const WrongAnswer& wrong : ask.wrong) {
     if (ask.kind == AskKind::tiles) {
       if (!tile_kind_named(wrong.value))
-        return bad_input(phrase("field 'wrong': '{}' is not one of skipped, partial, full", wrong.value));
+        return bad_input(phrase("field 'wrong': '{}' is not skipped, partial or full", wrong.value));
       q.wrong.push_back(kNaN);
       continue;
     }

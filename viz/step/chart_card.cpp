@@ -19,7 +19,7 @@ std::vector<ChartTab> chart_tabs(std::int32_t row) {
           {StepChart::attention, tr("Attention map"), tr("Attention"),
            tr("The live head's weights so far, query by key, and how sharp each row is")},
           {StepChart::fragments, tr("Fragments"), tr("Fragments"),
-           tr("Which lane and register of a warp holds which element on tensor cores, and the banks of shared memory")},
+           tr("Which lane and register of a warp hold which element on tensor cores, and the banks of shared memory")},
           {StepChart::sentence, tr("Sentence"), tr("Sentence"),
            tr("Arcs from the followed word to those it attends to, in two heads, up to this step")},
           {StepChart::pages, tr("Pages"), tr("Pages"),

@@ -51,7 +51,7 @@ Result<void> GateArguments::judge(std::span<const Measurement> rows, const Prove
   if (!fail_under) return ok();
   const std::size_t compared = held.compared();
   if (fallen.empty() && compared == 0)
-    return fail(ErrorKind::failed, phrase("No row has a counterpart in {}; nothing was compared.", against));
+    return fail(ErrorKind::failed, phrase("No row has a counterpart in {}, so nothing was compared.", against));
   if (fallen.empty()) {
     say(plural(compared, "{0} row keeps {1} of its earlier speed.", "{0} rows keep {1} of their earlier speed.",
                *fail_under));

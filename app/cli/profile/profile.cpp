@@ -99,14 +99,13 @@ Command add_profile(Parser program) {
   parser.add_flag("--counts", a->request.counts,
                   tr("Measure on the GPU and count executions, bank conflicts and uncoalesced sectors for each "
                      "instruction"));
-  parser.add_option("--save", a->request.save, tr("With --sample, --heartbeat or --counts: session to add the row to"))
+  parser.add_option("--save", a->request.save, tr("Session to which --sample, --heartbeat or --counts adds the row"))
       ->type_name("FILE.attn");
-  parser
-      .add_option("--gpu", a->request.gpu, tr("With --sample, --heartbeat or --counts: number of the GPU; default: 0"))
+  parser.add_option("--gpu", a->request.gpu, tr("Number of the GPU for --sample, --heartbeat or --counts; default: 0"))
       ->type_name("N");
   parser
       .add_option("--seconds", a->request.seconds,
-                  tr("With --sample, --heartbeat or --counts: seconds of timing; default: 0.5"))
+                  tr("Seconds of timing with --sample, --heartbeat or --counts; default: 0.5"))
       ->type_name("SECONDS");
   parser.add_option("--lines", a->lines, tr("Number of source lines to list; default: 12"))->type_name("N");
   parser.add_option("--json", a->json_file, tr("Write everything, with the machine code of each line; -: stdout"))

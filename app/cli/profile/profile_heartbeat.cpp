@@ -94,9 +94,9 @@ std::string borders_text(const Heartbeat& h) {
     parts += phrase("{}{} {:.2f} us (multiply-adds {:.0f} %, exponentials {:.0f} %, shared memory {:.0f} %)",
                     parts.empty() ? "" : ", ", gpu::name_of(part.phase), (part.to - part.from) * b->period_us, part.fma,
                     part.xu, part.shared);
-  return phrase("A beat takes {:.1f} us: {}; accurate to {:.2f} us, one of {} steps, {} beats overlaid.\n",
-                b->period_us, parts, b->period_us / static_cast<double>(b->samples_a_beat), b->samples_a_beat,
-                b->beats);
+  return phrase(
+      "A beat takes {:.1f} us: {}. Boundaries are accurate to {:.2f} us, one of {} steps, with {} beats overlaid.\n",
+      b->period_us, parts, b->period_us / static_cast<double>(b->samples_a_beat), b->samples_a_beat, b->beats);
 }
 
 json borders_json(const Heartbeat& h) {

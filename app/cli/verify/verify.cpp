@@ -214,7 +214,7 @@ Command add_verify(Parser program) {
   parser.add_values("file", a->files, tr("Your own kernels, FILE.cu, checked on the GPU (docs/own_kernel.md)"));
   parser.add_option("--kernel", a->kernels, tr("all, or kernels from `attnscope list`"))->type_name("ID,ID,...");
   add_pass(parser, a->pass);
-  parser.add_option("--dtype", a->dtypes, tr("all, or any of f32, f16, bf16"))->type_name("DTYPE,...");
+  parser.add_option("--dtype", a->dtypes, tr("all, or any of f32, f16 and bf16"))->type_name("DTYPE,...");
   add_output(parser, a->output);
   parser.add_flag("--full", a->all_shapes,
                   tr("Check every combination of shape and head dimension instead of the paired list (takes hours)"));
@@ -241,7 +241,8 @@ Command add_verify(Parser program) {
       ->type_name("BYTES");
   a->build.add_to(parser);
   add_hang_limit(parser, a->hang_limit,
-                 tr("GPU: stop and fail a case that takes longer, and skip the kernel's other cases; default: 120"));
+                 tr("GPU: stop and fail a case that takes more than this many seconds, and skip the kernel's other "
+                    "cases; default: 120"));
   parser.add_option("--time-limit", a->time_limit, tr("Stop after this many seconds; 0: no limit"))
       ->type_name("SECONDS");
   add_device(parser, a->device);

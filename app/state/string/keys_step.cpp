@@ -43,7 +43,7 @@ Result<void> read_edits(State& s, std::string_view text) {
     for (const InputTensor t : kTensors) {
       if (fields[0] == tensor_name(t)) tensor = t;
     }
-    if (!tensor) return bad_input(phrase("'{}' is not one of q, k, v, bias, do", fields[0]));
+    if (!tensor) return bad_input(phrase("'{}' is not q, k, v, bias or do", fields[0]));
     const auto index = whole(fields[1], 0, kMax);
     if (!index) return tl::unexpected(index.error());
     const auto value = number(fields[2], false);

@@ -93,7 +93,7 @@ std::string known_words(const OwnNames& names, std::span<const TensorSpec> specs
   all.insert(all.end(), names.scratch.begin(), names.scratch.end());
   if (names.stores_scores) all.insert(all.end(), {"s", "p"});
   for (std::size_t n = 0; n < kSizeNames; ++n) sizes.push_back(name_of(static_cast<SizeName>(n)));
-  return phrase("use {}; strides such as q.row (batch, head, row, column); {}; {}; {}; args", fmt::join(all, ", "),
+  return phrase("use {}; strides such as q.row (batch, head, row, column); {}; {}; {}; or args", fmt::join(all, ", "),
                 fmt::join(sizes, ", "), fmt::join(kReals, ", "), fmt::join(kShifts, ", "));
 }
 

@@ -55,8 +55,8 @@ Result<void> cluster_of(const OwnEntry& e, const SizeValues& sizes, Launch& l) {
     l.cluster[axis] = *cluster;
     blocks *= *cluster;
     if (l.grid[axis] % *cluster != 0)
-      return bad_input(phrase("the cluster of {} has {} blocks along axis {}, which does not divide its {}.", e.name,
-                              *cluster, axis, l.grid[axis]));
+      return bad_input(phrase("the cluster of {} has {} blocks along axis {}, which does not divide the grid's {}.",
+                              e.name, *cluster, axis, l.grid[axis]));
   }
   if (blocks <= kMaxCluster) return ok();
   return bad_input(phrase("the cluster of {} has {} blocks; the limit is {}.", e.name, blocks, kMaxCluster));

@@ -244,10 +244,11 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
   if (s.axis != Axis("page") && any_takes_pages(s))
     add(SweepField::page, tr("Keys per page"),
         p.storage.kind() == Storage::dense ? "none" : fmt::format("{}", p.storage.page),
-        phrase("K and V in shuffled pages of this many keys, 1 to {}, as in inference servers; none: contiguous.",
+        phrase("K and V in shuffled pages of this many keys, 1 to {}, as in inference servers; 'none': contiguous.",
                kMaxPage));
   add(SweepField::tile, tr("Tile Br × Bc"), tile_text(s),
-      tr("64 x 32; usual: each kernel's default; tuned: the tile that tuning kept for each point."));
+      tr("A tile such as 64 x 32, usual (each kernel's default), or tuned (the tile that tuning kept for each "
+         "point)."));
   if (s.axis != Axis::threads)
     add(SweepField::threads, tr("Threads"), s.options.threads == 0 ? "all" : fmt::format("{}", s.options.threads),
         tr("Number of CPU threads; 'all' uses every core."));
@@ -276,7 +277,7 @@ Result<SweepSpec> with_page(SweepSpec s, std::string_view text) {
   if (!trimmed(text).empty() && !is_word(text, {"none", "0", "off"})) {
     const auto n = parse_count(text);
     if (!n || *n > kMaxPage)
-      return bad_input(phrase("'{}' is not a page size; use 1 to {} keys, or none.", trimmed(text), kMaxPage));
+      return bad_input(phrase("'{}' is not a page size; use 1 to {} keys, or 'none'.", trimmed(text), kMaxPage));
     page = *n;
   }
   s.base = with_pages(std::move(s.base), page);

@@ -260,7 +260,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
     else if (what == "figure")
       beat.hide_figure = true;
     else
-      r.refuse("veil", phrase("'{}' is not one of traffic, map, figure", what));
+      r.refuse("veil", phrase("'{}' is not traffic, map or figure", what));
   }
   for (const std::string& what : r.texts("hide")) {
     if (what == "traffic")
@@ -268,7 +268,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
     else if (what == "map")
       beat.keep_map = true;
     else
-      r.refuse("hide", phrase("'{}' is not one of traffic, map", what));
+      r.refuse("hide", phrase("'{}' is neither traffic nor map", what));
   }
   beat.session = session_named(r);
   if (r.has("figure")) beat.figure = read_figure_of(r.object("figure"), where + ", figure", r);

@@ -120,8 +120,9 @@ BytesLine warps(const Measurement& m) {
   if (!line.available) return line;
   const double share = figure(m, "warp_efficiency_pct").value;
   line.text = percent_text(share);
-  line.words = phrase("On average, {} of 32 threads are active per instruction, including those that are switched off.",
-                      figure_text(share * 0.32));
+  line.words = phrase(
+      "On average, {} of 32 threads are active per instruction, including threads that are switched off.",
+      figure_text(share * 0.32));
   return line;
 }
 

@@ -42,10 +42,10 @@ BytesLine cache_line(const CacheLevel& cache, std::uint64_t tiles) {
   if (tiles == 0) {
     line.words = phrase("{}.", whose);
   } else if (tiles <= cache.bytes) {
-    line.words = phrase("{}: a thread's tiles take {} of it.", whose,
+    line.words = phrase("{}: a thread's tiles fill {} of this cache.", whose,
                         percent_text(100 * static_cast<double>(tiles) / static_cast<double>(cache.bytes)));
   } else {
-    line.words = phrase("{}: a thread's tiles take {} times its size.", whose,
+    line.words = phrase("{}: a thread's tiles need {} times the size of this cache.", whose,
                         times_text(static_cast<double>(tiles) / static_cast<double>(cache.bytes)));
   }
   return line;

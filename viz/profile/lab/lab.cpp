@@ -129,7 +129,7 @@ std::string limit_words(const LabView& lab, const Measurement& m) {
   if (limit == 0 || !registers.available() || registers.value <= limit) return {};
   return phrase(
       "{:.0f} registers despite -maxrregcount={}: __launch_bounds__ in the source takes precedence. "
-      "Specify more blocks there, or remove it.",
+      "Specify more blocks there, or remove __launch_bounds__.",
       registers.value, limit);
 }
 

@@ -166,7 +166,8 @@ std::string notes_of(const KernelSamples& s, const SampleCounts& all) {
 }
 
 std::string rule_of(const SampleCounts& all) {
-  std::string words = tr("A sample is attributed to the instruction that waits, not to the one that made it wait.");
+  std::string words =
+      tr("A sample is attributed to the instruction that waits, not to the instruction that made it wait.");
   if (all.of.at(static_cast<std::size_t>(WarpState::barrier)) > 0)
     words += tr(" Waiting for other warps counts towards the phase of the barrier.");
   return words;
@@ -236,7 +237,7 @@ MosaicScene mosaic_scene(const Measurement& row, const Measurement* against) {
     scene.columns.push_back(std::move(column));
   }
   scene.all = cells_of(s, all, all.all, tr("All phases"));
-  scene.scale = phrase("width: share of the warps' time{}{} · height: what the warps did, hatched: waits",
+  scene.scale = phrase("width: share of the warps' time{}{} · height: what the warps did (hatched: waits)",
                        us > 0 ? ", " : "", time_text(us));
   scene.scale_brief = phrase("width: time{}{} · hatched: waits", us > 0 ? ", " : "", time_text(us));
   scene.notes = notes_of(s, all);

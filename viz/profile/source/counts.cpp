@@ -91,7 +91,7 @@ CountHead head_of(const KernelCounts& counts, CountColumn column) {
                                  (counts.has(InstructionCounter::executed) ? "" : not_here(counts)))};
     case CountColumn::conflicts:
       return {"conflicts",
-              phrase("Bank conflicts: passes through shared memory in excess of those the same accesses would take "
+              phrase("Bank conflicts: passes through shared memory beyond those that the same accesses would take "
                      "without conflicts.\n"
                      "wavefronts - ideal = {} - {}{}",
                      metric(counts, InstructionCounter::shared), metric(counts, InstructionCounter::shared_ideal),
@@ -100,8 +100,8 @@ CountHead head_of(const KernelCounts& counts, CountColumn column) {
       break;
   }
   return {"sectors+",
-          phrase("Excess sectors: 32-byte sectors of device memory in excess of those the same bytes would fill "
-                 "if contiguous (uncoalesced accesses).\n"
+          phrase("Excess sectors: 32-byte sectors of device memory beyond those that the same bytes would fill if "
+                 "they were contiguous (uncoalesced accesses).\n"
                  "sectors - ideal = {} - {}{}",
                  metric(counts, InstructionCounter::sectors), metric(counts, InstructionCounter::sectors_ideal),
                  (value_of(counts, {}, column) ? "" : not_here(counts)))};

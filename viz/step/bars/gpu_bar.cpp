@@ -90,7 +90,7 @@ GpuBarScene gpu_bar_scene(const State& state, const Recording& held, const CpuCo
     scene.lead = comparison.why.empty() ? "" : phrase("Not compared with a CPU run: {}", comparison.why);
     return scene;
   }
-  scene.lead = phrase("Furthest from {} on the CPU", comparison.cpu);
+  scene.lead = phrase("Largest difference from {} on the CPU", comparison.cpu);
   for (const PhaseDifference& d : comparison.phases) scene.differences.push_back(entry_of(state, d, comparison));
   return scene;
 }

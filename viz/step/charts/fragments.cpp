@@ -84,7 +84,7 @@ std::string shared_words(const FragmentScene& scene, const SharedUse& use, const
   const std::int64_t extent = of_v(scene.tile) ? p.Dv : p.D;
   const std::int32_t padded = layout.padded(p, of_v(scene.tile));
   const std::string rows =
-      phrase("A row of {} = {}{} takes {} chunks of 16 bytes", of_v(scene.tile) ? "Dv" : "D", extent,
+      phrase("A row of {} = {}{} fills {} chunks of 16 bytes", of_v(scene.tile) ? "Dv" : "D", extent,
              padded > extent ? phrase(", padded to {},", padded) : std::string(), padded / chunk_elements(layout));
   const std::string panels = layout.panel > 0 ? phrase(", in panels of {}", scene.maps[0].width) : std::string();
   return phrase("{}{}. {} {} passes when swizzled and {} when stored row after row; the minimum is {}.", rows, panels,

@@ -305,8 +305,8 @@ TrafficTotals traffic_totals(const Recording& rec) {
                                    : phrase(", {} without {} and {}", place(1), place(2), place(3));
   }
   const bool triangle = !look.yardstick && naive != nullptr;
-  out.marks = woven(line + (triangle ? tr("; the triangle is naive at this moment.") : "."), pieces);
-  out.brief_marks = {word(triangle ? tr("Line: each element once. Triangle: naive at this moment.")
+  out.marks = woven(line + (triangle ? tr("; the triangle marks naive at this moment.") : "."), pieces);
+  out.brief_marks = {word(triangle ? tr("Line: each element once. The triangle marks naive at this moment.")
                                    : tr("A thin line marks each element once."))};
   add_outlook(out, rec);
   return out;

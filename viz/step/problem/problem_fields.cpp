@@ -145,7 +145,7 @@ Result<Document> put(Document d, ProblemField field, std::string_view text) {
     case ProblemField::tile:
       return put_tile(std::move(d), text);
     case ProblemField::window: {
-      const auto n = numbers(text, 2, 2, tr("keys to the left, keys to the right, such as 4, 2 (−1 = all)"));
+      const auto n = numbers(text, 2, 2, tr("keys to the left and to the right, such as 4, 2 (−1 = all)"));
       if (!n) return tl::unexpected(n.error());
       d.problem.mask.window_left = (*n)[0];
       d.problem.mask.window_right = (*n)[1];

@@ -74,7 +74,7 @@ std::span<const Experiment> flash_simt_experiments() {
       Experiment{.id = "pad_away",
                  .title = marked("Pad the shared tile away"),
                  .rung = "flash_simt",
-                 .question = marked("What are the 4 floats between the rows of Q and K in shared memory for?"),
+                 .question = marked("Why are there 4 floats between the rows of Q and K in shared memory?"),
                  .change = marked("The rows are contiguous: k_stride 32 instead of 36."),
                  .answer = marked(
                      "On an H100 (L = 4096, H = 16, D = 64): 3.76 ms instead of 2.09, and 475 million bank conflicts "
@@ -109,7 +109,7 @@ std::span<const Experiment> flash_simt_experiments() {
           .id = "half_warps",
           .title = marked("Half the warps"),
           .rung = "flash_simt",
-          .question = marked("Are 4 warps over 64 query rows as good as 8 over 128, if twice as many blocks fit?"),
+          .question = marked("Are 4 warps over 64 query rows as good as 8 warps over 128 if twice as many blocks fit?"),
           .change = marked("Br = 64 and 128 threads instead of 128 and 256; each thread has as many rows as before."),
           .answer =
               marked("On an H100 (L = 4096, H = 16, D = 64): 2.07 ms instead of 2.09, 1 % faster. With 168 registers, "

@@ -129,7 +129,7 @@ TEST(Lessons, AFalseOneSaysWhere) {
       {with("\"reveal\": \"i0j0.sum\"", "\"reveal\": \"i0j0.sum\", \"reveal_run\": \"none\""), "sum", "reveal_run",
        "none"},
       {with("\"at\": \"i0j0.weights\"", "\"at\": \"i0j0.weights\", \"hide\": [\"chart\"]"), "sum", "hide",
-       "'chart' is not one of traffic, map"},
+       "'chart' is neither traffic nor map"},
       {with("\"at\": \"i0j0.weights\"", "\"at\": \"i0j0.weights\", \"replaces\": \"small.sum\""), "sum", "replaces",
        "'small.sum' is not LESSON.BEAT"},
       {with("\"at\": \"i0j0.weights\"", "\"at\": \"i0j0.weights\", \"replaces\": \"by-hand.dot\""), "sum", "replaces",

@@ -44,8 +44,8 @@ TEST(CpuLines, TilesAreSetAgainstEachCache) {
   Measurement m = bench_test::timed_row(bench_test::sweep_state().document.sweep, "cpu_flash", 512, 1000);
   const auto lines = cpu_lines(m, std::vector<CacheLevel>{{1, 32 << 10, false}, {2, 160 << 10, true}});
   const auto words = [&](const char* title) { return std::ranges::find(lines, title, &BytesLine::title)->words; };
-  EXPECT_EQ(words("L1 cache"), "Private to a core: a thread's tiles take 2.5 times its size.");
-  EXPECT_EQ(words("L2 cache"), "Shared by cores: a thread's tiles take 50.0 % of it.");
+  EXPECT_EQ(words("L1 cache"), "Private to a core: a thread's tiles need 2.5 times the size of this cache.");
+  EXPECT_EQ(words("L2 cache"), "Shared by cores: a thread's tiles fill 50.0 % of this cache.");
 }
 
 }  // namespace

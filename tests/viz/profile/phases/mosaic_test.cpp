@@ -146,7 +146,8 @@ TEST(Mosaic, TheLegendNamesTheLargestStatesAndSumsTheRest) {
 
 TEST(Mosaic, HowToReadASampleIsASentenceOfItsOwn) {
   const MosaicScene scene = mosaic_scene(row(samples()), nullptr);
-  EXPECT_EQ(scene.rule, "A sample is attributed to the instruction that waits, not to the one that made it wait.");
+  EXPECT_EQ(scene.rule,
+            "A sample is attributed to the instruction that waits, not to the instruction that made it wait.");
   EXPECT_EQ(scene.notes.find("stands at"), std::string::npos);
 }
 

@@ -74,7 +74,7 @@ TEST(StepOfAPhase, IsRefusedInWordsWhereTheRunHasNone) {
   ASSERT_FALSE(rec->problem.mask.causal);
   const auto mask = step_of(*rec, CodePhase::mask);
   ASSERT_FALSE(mask);
-  EXPECT_NE(mask.error().message.find("nothing is masked in it"), std::string::npos) << mask.error().message;
+  EXPECT_NE(mask.error().message.find("nothing is masked in this tile"), std::string::npos) << mask.error().message;
   const auto loop = step_of(*rec, CodePhase::loop);
   ASSERT_FALSE(loop);
   EXPECT_NE(loop.error().message.find("the paper has no step"), std::string::npos);
