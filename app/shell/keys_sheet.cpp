@@ -106,7 +106,7 @@ void draw_preferences(const State& state, Commands& commands) {
   if (ImGui::Checkbox(tr("Reduce motion"), &still)) commands.emplace_back(SetReducedMotion{still});
   ImGui::SameLine();
   if (ImGui::Button(tr("Reset layout"))) commands.emplace_back(ResetLayout{});
-  tooltip(tr("All panels in their original places"));
+  tooltip(tr("Put all panels back in their original places"));
 }
 
 // For the hand on the mouse.

@@ -71,8 +71,8 @@ void draw_open_file(const Controller& controller, ShellUiState& ui, Commands& co
   if (!begin_popup(kOpenFile)) return;
   popup_heading(tr_of(kOpenFile));
   dim_words(
-      tr("A session (.attn), your own kernel (.cu), or a q.npy with k.npy and v.npy next to it. You can "
-         "also drop a file on the window."));
+      tr("A session (.attn), your own kernel (.cu), or a q.npy with k.npy and v.npy next to it. You can also drop a "
+         "file onto the window."));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(ui, "open", "/path/to/session.attn", "", FileDialog::Kind::open, ui.path);
   known_files(controller.model().files, commands);
@@ -110,9 +110,8 @@ void draw_input_files(const Controller& controller, ShellUiState& ui, Commands& 
   constexpr std::array<const char*, 4> kIds{"Q", "K", "V", "bias"};
   popup_heading(tr_of(kInputFiles));
   dim_words(
-      tr("NumPy arrays, [B,H,L,D], [H,L,D] or [L,D], of f2, f4 or f8; the bias is broadcast to "
-         "[B,H,Lq,Lk]. The problem takes their shapes. Fields left empty stay generated; if the bias is empty, there "
-         "is no bias."));
+      tr("NumPy arrays of f2, f4 or f8, shaped [B,H,L,D], [H,L,D] or [L,D]; the bias is broadcast to [B,H,Lq,Lk]. The "
+         "problem takes their shapes. Fields left empty stay generated; if the bias is empty, there is no bias."));
   bool entered = ImGui::IsWindowAppearing();  // Enter goes to the next field; in the last one it uses them
   for (std::size_t n = 0; n < kIds.size(); ++n) {
     ImGui::TextUnformatted(kIds[n]);

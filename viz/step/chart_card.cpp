@@ -21,7 +21,7 @@ std::vector<ChartTab> chart_tabs(std::int32_t row) {
           {StepChart::fragments, tr("Fragments"), tr("Fragments"),
            tr("Which lane and register of a warp hold which element on tensor cores, and the banks of shared memory")},
           {StepChart::sentence, tr("Sentence"), tr("Sentence"),
-           tr("Arcs from the followed word to those it attends to, in two heads, up to this step")},
+           tr("Arcs from the followed word to the words it attends to, in two heads, up to this step")},
           {StepChart::pages, tr("Pages"), tr("Pages"),
            tr("Where K and V are in memory, the page table, and what the key tile gathers")}};
 }

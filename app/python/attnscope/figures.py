@@ -8,8 +8,8 @@ __all__ = ["figure"]
 _TITLES = {
     "time_us_median": ("Time", "µs, lower is better"),
     "dram_read_bytes": ("DRAM bytes", "read, lower is better"),
-    "occupancy_achieved_pct": ("Occupancy", "% of the warps an SM can hold"),
-    "occupancy_theoretical_pct": ("Occupancy, theoretical", "% of the warps an SM can hold"),
+    "occupancy_achieved_pct": ("Occupancy", "% of the warps that an SM can hold"),
+    "occupancy_theoretical_pct": ("Occupancy, theoretical", "% of the warps that an SM can hold"),
     "tflops": ("Throughput", "TFLOP/s, higher is better"),
 }
 _LOG = ("time_us_median", "dram_read_bytes")

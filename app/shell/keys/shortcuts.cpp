@@ -98,7 +98,7 @@ constexpr std::array kKeys{
     KeyRow{"Step", marked("leave the tiles, or unpin the cell"), ImGuiKey_Escape, 0, true},
     KeyRow{"Learn", marked("check the answer, or continue"), ImGuiKey_Enter},
     KeyRow{"Learn", marked("choose this option"), ImGuiKey_1},
-    KeyRow{"Learn", marked("hint (Alt+H while a number is typed)"), ImGuiKey_H},
+    KeyRow{"Learn", marked("hint (Alt+H while typing a number)"), ImGuiKey_H},
     KeyRow{"Learn", marked("show the answer (Alt+W while typing)"), ImGuiKey_W},
     KeyRow{"Learn", marked("repeat with other numbers"), ImGuiKey_R},
     KeyRow{"Learn", marked("previous or next beat (class: reveal)"), ImGuiKey_PageUp, ImGuiKey_PageDown},

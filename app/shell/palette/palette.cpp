@@ -86,7 +86,7 @@ void add_buttons(EntryList& e) {
   e.add(tr("Bench"), tr("Tiles: which fit, and how fast each one is"), tr("As a map, for the chosen kernel"),
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}})
       .also = tr("tile size, Br x Bc, block size, occupancy by tile");
-  e.add(tr("Bench"), tr("Tune the tiles of the chosen kernel"), tr("Tries them and keeps the fastest"),
+  e.add(tr("Bench"), tr("Tune the tiles of the chosen kernel"), tr("Tries all tiles and keeps the fastest"),
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}, TuneTiles{}});
   e.add(tr("Profile"), tr("Source of the kernel, by line and phase"), tr("With its machine code; needs no GPU"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::source}})
@@ -103,7 +103,8 @@ void add_buttons(EntryList& e) {
   e.add_in(Workspace::profile, tr("Lab"), tr("Restore the original source"), "", {RevertLab{}});
   e.add_in(Workspace::profile, tr("Lab"), tr("Keep the edit as a kernel in Bench"), tr("With its name and hash"),
            {KeepLab{}});
-  e.add_in(Workspace::profile, tr("Lab"), tr("Save the edit as a .cu file"), tr("To open as this kernel"), {SaveLab{}});
+  e.add_in(Workspace::profile, tr("Lab"), tr("Save the edit as a .cu file"), tr("Opens as exactly this kernel"),
+           {SaveLab{}});
   e.add(tr("Profile"), tr("Heartbeat: the kernel over the course of a run"),
         tr("Pipe and memory utilization, with launches marked"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::heartbeat}})
@@ -131,7 +132,7 @@ void add_buttons(EntryList& e) {
       .on = e.state().view.profile.roof_levels;
   e.add_in(Workspace::profile, tr("Profile"), tr("Whole run in the heartbeat"), "", {ChooseBeatSpan{}});
   e.add_in(Workspace::profile, tr("Profile"), tr("Source line with the most instructions"), "", {ChooseSourceLine{}});
-  e.add_in(Workspace::profile, tr("Profile"), tr("Changes from the usual measurement"), "", {ChooseAgainst{}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("Changes relative to the usual measurement"), "", {ChooseAgainst{}});
   e.add_in(Workspace::profile, tr("Profile"), tr("SASS next to the source"), "", {ChooseCode{CodeKind::sass}});
   e.add_in(Workspace::profile, tr("Profile"), tr("PTX next to the source"), "", {ChooseCode{CodeKind::ptx}});
   e.add_in(Workspace::profile, tr("Profile"), tr("SASS diff next to the source"),
@@ -190,7 +191,7 @@ void add_settings(EntryList& e) {
       p.reduced_motion;
   e.add(tr("Setting"), tr("Motion"), tr("Results of a step are animated"), {SetReducedMotion{false}}).on =
       !p.reduced_motion;
-  e.add(tr("Setting"), tr("All panels in their original places"), tr("Reset the layout"), {ResetLayout{}});
+  e.add(tr("Setting"), tr("Put all panels back in their original places"), tr("Reset the layout"), {ResetLayout{}});
 }
 
 // ---- Step
@@ -274,7 +275,7 @@ void add_kernels(EntryList& e) {
     Document changed = e.document();
     changed.kernel = id;
     if (row->record == nullptr)
-      entry.why_not = tr("not bundled, and no GPU here can record it on this problem: choose it in Bench");
+      entry.why_not = tr("not bundled, and no GPU here can record it on this problem; choose it in Bench");
     else if (const auto why = why_not_recordable(changed))
       entry.why_not = *why;
   }
@@ -282,7 +283,7 @@ void add_kernels(EntryList& e) {
     const std::string id(kernel->id);
     PaletteEntry& entry = e.add(tr("Kernel"), id, tr("Your own"), {choose(id)});
     entry.on = id == now;
-    if (step) entry.why_not = tr("your own kernels are not recorded: choose it in Bench or Profile");
+    if (step) entry.why_not = tr("your own kernels are not recorded; choose them in Bench or Profile");
     e.add_in(Workspace::bench, tr("Kernel"), phrase("Remove {}", id), tr("Only from the list; its rows stay"),
              {DropOwnKernel{id}});
   }

@@ -344,7 +344,7 @@ BenchChart chart_of(const State& state, const Model& model, const BenchSlices& s
                 });
   if (metric == "tflops") chart.title = tr("Throughput");
   if (metric == "occupancy_achieved_pct") chart.title = tr("Occupancy");
-  if (metric == "occupancy_achieved_pct" && !chart.lines.empty()) chart.note = tr("% of the warps an SM can hold");
+  if (metric == "occupancy_achieved_pct" && !chart.lines.empty()) chart.note = tr("% of the warps that an SM can hold");
   if (metric == "time_us_median" && !chart.lines.empty()) chart.note += tr("; whiskers: quartiles");
   if (metric == "against_run_ratio") name_reference(state, model, chart);
   if (metric == "speedup_ratio") name_baselines(state, slices.front(), chart);

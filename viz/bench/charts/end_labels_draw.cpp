@@ -52,7 +52,7 @@ void draw_name(ImDrawList& list, ImVec2 at, const BenchLine& line, BenchCache& c
   }
   if (ImGui::IsItemHovered() && !line.kernel.empty()) cache.pointed_next = {line.id, {}};
   const std::string whose = line.peer ? line.kernel + ". " : "";  // in files and on the command line
-  tooltip(whose + (hidden ? tr("Click to show it again") : tr("Click to hide it in every chart")));
+  tooltip(whose + (hidden ? tr("Click to show this line again") : tr("Click to hide this line in every chart")));
   if (!hidden && line.kernel.empty())
     list.AddLine({at.x, at.y}, {at.x + s.px(kMark), at.y}, ink_of(line), s.px(thickness_of(line)));
   else if (!hidden)

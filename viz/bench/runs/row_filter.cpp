@@ -193,7 +193,8 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
     const RowValue &column = a.kind == Kind::column ? a : b, &text = a.kind == Kind::column ? b : a;
     const bool fits = (sign.does == Does::equal || sign.does == Does::unlike) &&
                       (text.kind == Kind::text || text.kind == Kind::column);
-    if (!fits) return refuse(phrase("'{}' is a string: compare it with another using == or !=.", column.column->name));
+    if (!fits)
+      return refuse(phrase("'{}' is a string: compare it with another string, using == or !=.", column.column->name));
     if (text.kind == Kind::text && !text.quoted && column.column->may_be != nullptr &&
         !column.column->may_be(text.text))
       return refuse(phrase("Unknown {} '{}'; use one such as {}, or \"...\".", column.column->name, text.text,

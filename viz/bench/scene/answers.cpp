@@ -66,7 +66,7 @@ std::string room_words(const Problem& p, const Room& room) {
     if (row->stores_scores)
       stores.push_back(phrase("{} from L = {} on", row->id, grouped_count(longest + 1)));
     else if (keeps.empty())
-      keeps.push_back(phrase("{}, which stores neither, from L = {} on", row->id, grouped_count(longest + 1)));
+      keeps.push_back(phrase("{}, which stores neither S nor P, from L = {} on", row->id, grouped_count(longest + 1)));
   }
   if (stores.empty()) return phrase("No kernel that stores S supports {}.", describe(p));
   stores.insert(stores.end(), keeps.begin(), keeps.end());

@@ -123,7 +123,7 @@ SweepMenu lengths_menu(const SweepSpec& sweep) {
                  tr("Key lengths"),
                  own ? tr("your own") : "",
                  tr("Of a batch of B sequences. Uniform: Lk / B to Lk. Zipf: Lk / 1, 2, 3 ... Even: all lengths are "
-                    "equal, with the same total as Zipf. One long: the others have Lk / 64."),
+                    "equal, with the same total as Zipf. One long: all other lengths are Lk / 64."),
                  {}};
   for (const Length& length : kLengths) {
     SweepChoice choice{tr_of(length.name), !own && sweep.ragged == length.ragged, sweep};
@@ -157,7 +157,7 @@ SweepMenu check_menu(const SweepSpec& sweep) {
   SweepMenu menu{"##check",
                  tr("Check"),
                  std::string(now),
-                 tr("Which rows of each output are compared with the fp64 reference."),
+                 tr("The rows of each output that are compared with the fp64 reference."),
                  {}};
   for (const Check& c : kChecks) {
     SweepChoice choice{tr_of(c.name), tr_of(c.name) == now, sweep};
@@ -172,8 +172,8 @@ SweepMenu arch_menu(const SweepSpec& sweep) {
   SweepMenu menu{"##arch",
                  tr("Compile for"),
                  sweep.arch,
-                 tr("Registers, shared memory and occupancy as predicted by the compiler, for any GPU, present or "
-                    "not."),
+                 tr("Registers, shared memory and occupancy as predicted by the compiler, for any GPU, whether "
+                    "present or not."),
                  {}};
   for (const std::string_view arch : gpu::architectures())
     menu.choices.push_back(with(sweep, std::string(arch), &SweepSpec::arch, std::string(arch)));
@@ -206,7 +206,7 @@ SweepMenu counters_menu(const SweepSpec& sweep) {
   return {"##counters",
           tr("Counters"),
           sweep.counters ? tr("on") : tr("off"),
-          tr("DRAM bytes, occupancy and so on, through CUPTI; off leaves the GPU to another profiler."),
+          tr("DRAM bytes, occupancy and so on, through CUPTI; 'off' leaves the GPU to another profiler."),
           {with(sweep, "on", &SweepSpec::counters, true), with(sweep, "off", &SweepSpec::counters, false)}};
 }
 
@@ -268,7 +268,7 @@ std::string compile_words(const SweepSpec& sweep, const Model& model) {
   if (!runs_on_gpu(sweep) || !model.gpu.looked) return {};  // nobody has asked yet: a picture has no compiler
   if (auto valid = validate(sweep); !valid) return {};      // said where it stands
   if (model.compiled_for != sweep_key(sweep) && model.task.running)
-    return tr("Will be compiled when the run has ended.");
+    return tr("This will be compiled when the run has ended.");
   if (sweep.tuned && model.compiled.empty() && model.kept.of == sweep_key(sweep) && !any_kept_on_gpu(sweep, model.kept))
     return {};  // why no tile is kept stands beside Run
   if (model.compiled_for != sweep_key(sweep) || model.compiled.empty())

@@ -60,7 +60,7 @@ Result<std::vector<std::int64_t>> parse_range(std::string_view text, std::size_t
   const auto first = parse_count(text.substr(0, dots)), last = parse_count(to);
   if (!first) return bad_input(not_a_count(text.substr(0, dots)));
   if (!last) return bad_input(not_a_count(to));
-  if (*last < *first) return bad_input(phrase("{} comes after {}: put the smaller one first.", *first, *last));
+  if (*last < *first) return bad_input(phrase("{} comes after {}; put the smaller number first.", *first, *last));
   std::vector<std::int64_t> values;
   for (std::int64_t v = *first; v <= *last; v = step > 0 ? v + step : 2 * v) {
     values.push_back(v);

@@ -128,13 +128,13 @@ std::vector<BenchPreset> make_presets() {
       marked("B·L = 16384, H = 16, D = 128, L from 512 to 16384: every length has the same amount of text."), "tflops",
       with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 128)), 16384)});
   presets.push_back(
-      BenchPreset{"lengths_64", marked("Lengths, D = 64"), marked("The same with a head dimension of 64."), "tflops",
-                  with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 64)), 16384)});
+      BenchPreset{"lengths_64", marked("Lengths, D = 64"), marked("The same sweep with a head dimension of 64."),
+                  "tflops", with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 64)), 16384)});
   presets.push_back(
       BenchPreset{"lengths_f16",
                   marked("Lengths, tensor cores, f16"),
-                  marked("The same in f16, D = 128: how much tensor cores gain, and how much mma.sync and wgmma gain "
-                         "over WMMA."),
+                  marked("The same sweep in f16, D = 128: how much tensor cores gain, and how much mma.sync and wgmma "
+                         "gain over WMMA."),
                   "tflops",
                   with_tokens(stored_as(sweep({"naive", "tiled", "flash_wmma", "flash_mma"}, Axis::L, long_lengths(),
                                               problem(16, 512, 128)),
@@ -161,7 +161,7 @@ std::vector<BenchPreset> make_presets() {
                                            4)});
   presets.push_back(BenchPreset{
       "memory", marked("Latency and memory"),
-      marked("Time, peak memory and what each kernel stores besides its inputs and outputs, by length."),
+      marked("Time, peak memory, and what each kernel stores in addition to its inputs and outputs, by length."),
       "memory_overhead_bytes", sweep(gpu_kernels(), Axis::L, {128, 256, 512, 1024, 2048, 4096}, problem(8, 128, 64))});
   presets.push_back(BenchPreset{"dims", marked("Head dimensions"),
                                 marked("D from 32 to 256 at L = 4096: how far registers and shared memory reach."),
@@ -182,10 +182,11 @@ std::vector<BenchPreset> make_presets() {
       with_tokens(sweep(cpu_kernels(), Axis::L, {128, 256, 512, 1024, 2048}, problem(4, 128, 64)), 2048)});
   presets.push_back(
       BenchPreset{"memory_cpu", marked("CPU: latency and memory"),
-                  marked("Time, peak memory and what each kernel stores besides its inputs and outputs, on this CPU."),
+                  marked("Time, peak memory, and what each kernel stores in addition to its inputs and outputs, on "
+                         "this CPU."),
                   "memory_overhead_bytes", sweep(cpu_kernels(), Axis::L, {128, 256, 512, 1024}, problem(4, 128, 64))});
   presets.push_back(
-      BenchPreset{"tiles_cpu", marked("CPU: tiles of cpu_flash"), marked("Bc from 16 to 128 at L = 1024 on this CPU."),
+      BenchPreset{"tiles_cpu", marked("Tiles of cpu_flash (CPU)"), marked("Bc from 16 to 128 at L = 1024 on this CPU."),
                   "tflops", sweep({"cpu_multicore", "cpu_flash"}, Axis::bc, {16, 32, 64, 128}, problem(4, 1024, 64))});
   add_decode_presets(presets);
   return presets;

@@ -125,7 +125,7 @@ BenchCell interval_cell(const Measurement& m) {
   const double percent = 50 * (high.value - low.value) / m.time.median;
   const BenchUnit unit = time_unit(low.value, high.value);
   return {fmt::format("{:.1f}", percent),
-          phrase("95 % interval of the median: {} to {}, {} repeats{}{}", value_with_unit(low.value, unit),
+          phrase("95 % interval of the median: {} to {}, from {} repeats{}{}", value_with_unit(low.value, unit),
                  value_with_unit(high.value, unit), m.time.n, m.time.settled ? "" : tr(", stopped by the time limit"),
                  m.time.drifted ? tr(", drifted") : ""),
           percent, true};
@@ -339,7 +339,7 @@ std::string origin_note(const State& state, const BenchSlices& slices) {
   if (in_turns != slice.rows.end())
     note += phrase(" For a peer, × {0} uses the time that {0} took in the peer's turns.",
                    baseline_shown(state, (*in_turns)->processor));
-  if (!slice.rows.empty()) note += tr(" – not available: hover over it for the reason.");
+  if (!slice.rows.empty()) note += tr(" –: not available; hover over the dash for the reason.");
   std::size_t left_out = 0;
   for (const BenchSlice& each : slices) left_out += each.left_out;
   if (left_out > 0)

@@ -27,7 +27,7 @@ constexpr float kChips = 26, kOffer = 18;  // the chips' own line, a run that is
 // Opens the sweep panel where it has no room of its own.
 void folded_panel(const State& state, const Model& model, BenchCache& cache, Commands& commands) {
   const Style& s = style();
-  if (toggle(tr("sweep ..."), true, tr("Kernels, axis and problem; run"))) ImGui::OpenPopup("sweep_panel");
+  if (toggle(tr("sweep ..."), true, tr("The kernels, the axis, the problem and Run"))) ImGui::OpenPopup("sweep_panel");
   const ImVec2 room = ImGui::GetMainViewport()->WorkSize;
   ImGui::SetNextWindowSize({s.px(236), std::min(s.px(560), room.y - s.px(24))});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(s.px(16), s.px(12)));
@@ -197,7 +197,7 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
       ImGui::SetCursorPos({left - s.px(6), first + headline_height + reason_height + s.px(4)});
       ImGui::BeginGroup();
       offers(state, runs, commands);
-      if (other != nullptr && toggle(tr("Set up the sweep these rows came from"), true,
+      if (other != nullptr && toggle(tr("Set up the sweep that these rows came from"), true,
                                      tr("Kernels, axis and problem of this run, on the left")))
         commands.push_back(TakeSweepOf{other->run.id});
       ImGui::EndGroup();

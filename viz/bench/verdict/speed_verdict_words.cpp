@@ -93,7 +93,7 @@ std::string occupancy_words(const Measurement& m, bool full) {
   const Figure& possible = figure(m, "occupancy_theoretical_pct");
   if (!possible.available()) return {};
   const std::string by = possible.limiter.empty() ? "" : " (" + possible.limiter + ")";
-  const std::string fit = phrase("{}{} of the warps an SM can hold fit{}",
+  const std::string fit = phrase("{}{} of the warps that an SM can hold fit{}",
                                  possible.min_of_launches ? tr("at least ") : "", percent_text(possible.value), by);
   constexpr double kFew = 25;  // percent
   const Figure& known = reached.available() ? reached : possible;

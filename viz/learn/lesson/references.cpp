@@ -137,7 +137,7 @@ Result<ReadValues> read_weight(const Recording& rec, const TensorReference& ref)
   auto p = read_slot(rec, of, Slot::p);
   if (!p) return p;
   if (stores_scores(rec.order)) return p;
-  if (ref.rows.first != ref.rows.last) return bad_input(tr("weight can only be read one row at a time"));
+  if (ref.rows.first != ref.rows.last) return bad_input(tr("weight can be read only one row at a time"));
   of.name = "l";
   of.cols = {0, 0};
   auto sum = read_slot(rec, of, Slot::l_new);

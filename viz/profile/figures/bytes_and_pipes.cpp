@@ -120,9 +120,9 @@ BytesLine warps(const Measurement& m) {
   if (!line.available) return line;
   const double share = figure(m, "warp_efficiency_pct").value;
   line.text = percent_text(share);
-  line.words = phrase(
-      "On average, {} of 32 threads are active per instruction, including threads that are switched off.",
-      figure_text(share * 0.32));
+  line.words =
+      phrase("On average, {} of 32 threads are active per instruction, including threads that are switched off.",
+             figure_text(share * 0.32));
   return line;
 }
 
@@ -131,7 +131,7 @@ BytesLine tensor(const Measurement& m) {
   if (!line.available) return line;
   const double share = figure(m, "tensor_pipe_pct").value;
   line.text = percent_text(share);
-  line.words = share < 1 ? tr("Almost none: the counter moves a little even without tensor instructions in the code.")
+  line.words = share < 1 ? tr("Almost idle: the counter moves a little even without tensor instructions in the code.")
                          : phrase("Busy in {} of 100 active cycles.", figure_text(share));
   return line;
 }

@@ -59,7 +59,7 @@ BytesLine least_rate(const Measurement& m) {
   BytesLine line{tr("Minimum rate"), value_with_unit(rate, {1e-9, "GB/s"}),
                  tr("The minimum bytes divided by its time."), true};
   if (m.peaks.copy_gb_per_s > 0)
-    line.words = phrase("The minimum bytes divided by its time, {} of a plain copy on this machine.",
+    line.words = phrase("The minimum bytes divided by its time, which is {} of a plain copy on this machine.",
                         percent_text(100 * rate * 1e-9 / m.peaks.copy_gb_per_s));
   return line;
 }

@@ -145,7 +145,7 @@ void put_attempt(const Measurement& m, const FindingContext& context, Finding& f
     const auto prepared = std::ranges::find_if((*row)->experiments, &Experiment::more_blocks);
     if (prepared != (*row)->experiments.end()) {
       f.prepared = prepared->id;
-      f.experiment = tr("half the warps and rows per block: fewer registers, more blocks per SM");
+      f.experiment = tr("half as many warps and rows per block, for fewer registers and more blocks per SM");
       return;
     }
   }
@@ -163,7 +163,7 @@ std::string room_for_a_block(const Measurement& m, const FindingContext& context
   const Taken t = taken_by(m);
   const std::int32_t blocks = gpu::occupancy(*limits, t.threads, t.registers, t.shared).blocks;
   const auto room = room_of(*limits, t.threads, blocks + 1);
-  if (blocks == 0 || !room) return tr("more warps per block: no more blocks fit");
+  if (blocks == 0 || !room) return tr("more warps per block, because no more blocks fit");
   std::vector<std::string> less;
   if (t.registers > room->registers) less.push_back(phrase("at most {} registers per thread", room->registers));
   if (t.shared > room->shared) less.push_back(phrase("{} of shared memory per block", kibibytes(room->shared)));

@@ -42,7 +42,7 @@ Attempt attempt_of(const Finding& f, const std::string& kernel) {
     return {label, tr("Opens the lab with this register limit"), {lab, LimitRegisters{kernel, f.max_registers}}};
   if (!f.other_kernel.empty())
     return {label, tr("Show that kernel here instead of this one"), {ChooseBenchKernel{f.other_kernel}}};
-  return {label, tr("With this kernel's unchanged source"), {ChooseBenchKernel{kernel}, lab}};
+  return {label, tr("Opens the lab with this kernel's unchanged source"), {ChooseBenchKernel{kernel}, lab}};
 }
 
 // At the right end of the finding's first line. Returns its width with what parts it from the words, pixels.

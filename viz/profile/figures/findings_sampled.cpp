@@ -138,8 +138,8 @@ Finding uncoalesced(const Measurement& m, const FindingContext& context) {
   std::string where = line_words(m.counts->files.at(most->file), most->line, most->file == 0);
   where.front() = 'L';
   f.text = phrase(
-      "{} ({}) has uncoalesced reads: {} of {} sectors are more than its bytes would fill if "
-      "contiguous, and in {} of the samples a warp waits for the L1 cache's queue.",
+      "{} ({}) has uncoalesced reads: {} of {} sectors are more than its bytes would fill if they were contiguous, "
+      "and in {} of the samples, a warp waits for the L1 cache's queue.",
       where, sign_of(most->phase).text, count_words(excess(most->sums)),
       count_words(static_cast<double>(most->sums[InstructionCounter::sectors])), percent(waits));
   f.experiment = tr("neighbouring threads reading neighbouring elements");
@@ -207,7 +207,7 @@ Finding late_copies(const Measurement& m, const FindingContext&) {
       "In {} of the samples, a warp waits at a barrier for copies from device memory{}: {} of the "
       "empty slots.",
       percent(share), where, percent(share_of(empty, all.not_issued)));
-  f.experiment = tr("one more tile in shared memory, in flight while another is used");
+  f.experiment = tr("one more tile in shared memory, in flight while another tile is used");
   f.other_kernel = betters_of(m).copies_ahead;
   if (!f.other_kernel.empty()) f.experiment += ": " + f.other_kernel;
   return f;
@@ -222,8 +222,8 @@ Finding held_at_dispatch(const Measurement& m, const FindingContext&) {
   const double slots = held_slots(all);
   f.at_most = without(slots);
   f.text = phrase(
-      "In {} of the samples, a warp was picked and then held at dispatch, most often in {}: with {} "
-      "warps per scheduler, that is {} of its slots, which no other warp fills.",
+      "In {} of the samples, a warp was picked and then held at dispatch, most often in {}. With {} warps per "
+      "scheduler, that is {} of its slots, which no other warp fills.",
       percent(share), sign_of(phase_of_most(*m.samples, WarpState::dispatch)).text, times_text(warps_a_scheduler(all)),
       percent(slots));
   f.experiment = tr("another order for a thread's products, so that fewer operands share a register bank");

@@ -232,7 +232,7 @@ void put_sampling(ProfileScene& scene, const Model& model, const BenchSlice& sli
     scene.why_no_sampling =
         tr("This row was measured on another machine: to sample it here, run the sweep in Bench first.");
   } else if (model.gpu.looked && model.gpu.gpus.empty()) {
-    scene.why_no_sampling = phrase("No GPU to sample on: {}", sentence(model.gpu.why_none));
+    scene.why_no_sampling = phrase("There is no GPU to sample on: {}", sentence(model.gpu.why_none));
   } else {
     scene.sample = SampleRow{slice.run, row.key.kernel, row.key.problem, row.key.options};
   }
@@ -250,8 +250,8 @@ std::optional<ProfileFigure> heard_clock(const Measurement& m, const Measurement
   line.label = tr("SM clock, by cycles");
   line.text = fmt::format("{:.0f} MHz", *mine);
   line.tip =
-      tr("Cycles of the multiprocessors per second of one run, from the heartbeat: the clock at which the "
-         "kernel actually ran. Busy tensor cores draw so much power that it drops below what NVML reads "
+      tr("Cycles of the multiprocessors per second of one run, from the heartbeat: the clock at which the kernel "
+         "actually ran. Busy tensor cores draw so much power that this clock drops below the one that NVML reads "
          "between launches.");
   const auto theirs = against == nullptr ? std::nullopt : clock(*against);
   if (!theirs) return line;

@@ -128,7 +128,7 @@ std::string limit_words(const LabView& lab, const Measurement& m) {
   const Figure& registers = figure(m, "registers_count");
   if (limit == 0 || !registers.available() || registers.value <= limit) return {};
   return phrase(
-      "{:.0f} registers despite -maxrregcount={}: __launch_bounds__ in the source takes precedence. "
+      "{:.0f} registers despite -maxrregcount={}, because __launch_bounds__ in the source takes precedence. "
       "Specify more blocks there, or remove __launch_bounds__.",
       registers.value, limit);
 }
@@ -162,8 +162,8 @@ void tell(LabScene& scene, const LabView& lab, const GpuView& gpu) {
     scene.headline = tr("Edit the source or change an option, then press Ctrl+Enter.");
     scene.words.emplace_back(
         gpu.looked && gpu.gpus.empty()
-            ? phrase("It is built for {}. No GPU to check and time it: {}", lab.arch, sentence(gpu.why_none))
-            : tr("It is built, checked against fp64, timed, and compared with the original."));
+            ? phrase("It is built for {}. There is no GPU to check and time it: {}", lab.arch, sentence(gpu.why_none))
+            : tr("Your edit is built, checked against fp64, timed, and compared with the original."));
   }
   if (built != nullptr) scene.words.push_back(limit_words(lab, *built->row));
   if (built != nullptr && !built->row->warnings.empty())

@@ -74,7 +74,8 @@ void draw_options(const LabScene& scene, const LabView& lab, LabUiState& ui, Com
   begin_line(tr("Fast math"));
   if (ImGui::Checkbox("##lab_fast", &change.build.fast_math)) changed = true;
   tooltip(
-      tr("-use_fast_math: approximate exponentials and divisions, subnormal numbers as 0. Part of the kernel's hash."));
+      tr("-use_fast_math: approximate exponentials and divisions, with subnormal numbers flushed to 0. Part of the "
+         "kernel's hash."));
   if (changed) commands.push_back(EditLab{std::move(change), lab.kernel});
 }
 
@@ -124,11 +125,12 @@ float draw_actions(const LabScene& scene, const LabView& lab, ImVec2 at, float r
   std::vector<Action> actions{
       {tr("Revert"), tr("Restores the original source and options; Ctrl+Z in the source undoes one edit at a time"),
        scene.changed, RevertLab{}},
-      {tr("Keep in Bench"), tr("As your own kernel, with its name and hash; sessions contain its source"),
-       scene.changed, KeepLab{}},
+      {tr("Keep in Bench"),
+       tr("Keeps the edit as your own kernel, with its name and hash; sessions contain its source"), scene.changed,
+       KeepLab{}},
       {tr("Save as .cu"), tr("Saves a file that opens as exactly this kernel"), there, SaveLab{}}};
   if (lab.draft) {
-    actions.push_back({tr("Restore draft"), tr("What you typed here before"), true, AnswerDraft{true}});
+    actions.push_back({tr("Restore draft"), tr("Restores what you typed here before"), true, AnswerDraft{true}});
     actions.push_back({tr("Discard"), tr("Deletes the draft; the original stays"), true, AnswerDraft{false}});
   }
   const float gap = s.px(8), height = s.px(kAction), main = s.px(176);

@@ -277,7 +277,7 @@ void draw_heads(const LabScene& scene, LabUiState& ui) {
   ImGui::PushFont(s.fonts.text, s.px(12));
   if (toggle(tr("Editor"), !ui.difference, tr("The whole source, editable"))) ui.difference = false;
   ImGui::SameLine();
-  if (toggle(tr("Difference"), ui.difference, tr("Only the changes from the original"))) ui.difference = true;
+  if (toggle(tr("Difference"), ui.difference, tr("Shows only the changes from the original"))) ui.difference = true;
   if (!scene.lines.by_line.empty()) {
     ImGui::SameLine();
     if (toggle(tr("Hottest line"), true, tr("The line with the largest share of warp time"))) {

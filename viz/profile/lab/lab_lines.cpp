@@ -48,8 +48,8 @@ ProfileFigure phase_figure(gpu::CodePhase phase, const std::map<gpu::CodePhase, 
   f.text = share_text(of(now)) + " %";
   f.tip = phrase(
       "{}.\n"
-      "Share of the samples of all warps, one for each time the hardware looked. It is relative to the "
-      "total time above.",
+      "Share of the samples of all warps, one for each time the hardware looked. The share is relative to the total "
+      "time above.",
       gpu::words_of(phase));
   if (before.empty()) return f;
   f.other = share_text(of(before)) + " %";
@@ -103,7 +103,7 @@ LabLines lab_lines(const LabView& lab, std::span<const PairRow> rows) {
   }
   lines.heading = tr("% of warp time");
   lines.tip = of_edit ? phrase("Samples of {} by line, one for each time the hardware looked at a warp.", built->name)
-                      : tr("Samples of the original, at its lines that are unchanged.");
+                      : tr("Samples of the original at the lines that are unchanged.");
   return lines;
 }
 

@@ -116,9 +116,10 @@ void draw_phases(const SourceScene& scene, const MosaicScene& mosaic, const Phas
   const bool counts = scene.counted && !ui.hide_counts;
   if (begin_card("profile_phases", size)) {
     heading(counts ? tr("What each phase did") : tr("Instructions by phase"));
-    tooltip(counts ? tr("Counted at each instruction, in one run. Click for its line with the most instructions.")
-                   : tr("As they appear in the machine code, no matter how often they run. Click for the line with the "
-                        "most instructions."));
+    tooltip(counts ? tr("Counted at each instruction in one run. Click a phase for its line with the most "
+                        "instructions.")
+                   : tr("As they appear in the machine code, no matter how often they run. Click a phase for the line "
+                        "with the most instructions."));
     ImGui::SameLine();
     draw_phase_button(place.shown, place.to_step, commands);
     if (scene.phases.empty() || (!counts && scene.instructions == 0)) {

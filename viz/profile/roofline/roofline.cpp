@@ -61,7 +61,7 @@ std::string peak_words(const Roofline& r, const RoofDot& dot, const Measurement&
   switch (runs_on(m)) {
     case RunsOn::tensor:
       return phrase(
-          "Its products run on the tensor cores{}: the fp32 roof does not apply, and their own was not "
+          "Its products run on the tensor cores{}, so the fp32 roof does not apply, and the tensor-core peak was not "
           "measured.",
           busy);
     case RunsOn::perhaps_tensor:
@@ -80,7 +80,7 @@ std::string peak_words(const Roofline& r, const RoofDot& dot, const Measurement&
 std::string bytes_words(const Roofline& r, const RoofDot& dot) {
   if (r.copy_gb_per_s <= 0) return tr("The copy rate was not measured.");
   if (!dot.measured && !dot.predicted)
-    return tr("Neither its DRAM bytes nor the minimum bytes are known: it has no mark.");
+    return tr("Neither its DRAM bytes nor its minimum bytes are known, so it has no mark.");
   if (!dot.measured) return tr("Its DRAM bytes were not counted, so the hollow mark is at the minimum bytes.");
   const double allowed = *dot.measured * r.copy_gb_per_s * 1e-3;
   const double share = 100 * dot.tflops / allowed;
@@ -207,9 +207,9 @@ std::string level_words(const Roofline& r, double tflops) {
     roof = std::min(roof, r.top_tflops);
   }
   constexpr double kNear = 0.4;  // of a roof: below it there is more than twice as much left
-  return fmt::format(
-      "{}. {} {}.", words,
-      tflops < kNear * roof ? tr("No roof is near; the nearest one is") : tr("The nearest of these roofs is"), name);
+  return fmt::format("{}. {} {}.", words,
+                     tflops < kNear * roof ? tr("No roof is near; the nearest one is") : tr("The nearest roof is"),
+                     name);
 }
 
 void fit(Roofline& r) {

@@ -125,15 +125,15 @@ void draw_choices(const CodeScene& code, CodeKind kind, Commands& commands) {
   if (const float room = ImGui::GetContentRegionAvail().x; title + buttons < room)
     ImGui::SameLine(s.px(16) + room - buttons + s.px(4));
   for (const auto& [choice, label, help] :
-       {std::tuple{CodeKind::sass, "SASS", tr("What the multiprocessor runs, as printed by nvdisasm")},
+       {std::tuple{CodeKind::sass, "SASS", tr("The code that the multiprocessor runs, as printed by nvdisasm")},
         std::tuple{CodeKind::ptx, "PTX", tr("The compiler's intermediate code")},
         std::tuple{CodeKind::diff, tr("SASS diff"),
-                   tr("All of its machine code compared with that of the reference measurement")}}) {
+                   tr("Compares all of its machine code with that of the reference measurement")}}) {
     if (toggle(label, kind == choice, help)) commands.push_back(ChooseCode{choice});
     ImGui::SameLine();
   }
   ImGui::BeginDisabled(code.rows.empty());
-  if (toggle(tr("Copy"), true, tr("Copy all of these lines, tab-separated")))
+  if (toggle(tr("Copy"), true, tr("Copies all of these lines, separated by tabs")))
     commands.push_back(CopyText{code_text(code)});
   ImGui::EndDisabled();
   ImGui::PopStyleVar();

@@ -163,7 +163,8 @@ void draw_profile_bar(const ProfileScene& scene, float width, Commands& commands
     for (const std::string_view id : kShown)
       if (const ProfileFigure* f = figure_of(scene, id); f != nullptr) at.x = draw_figure(*f, at, right);
     ImGui::SetCursorScreenPos({corner.x - button, at.y + s.px(3.5F)});
-    if (toggle(tr("All figures"), true, tr("Every figure with its change"))) ImGui::OpenPopup("profile_all_figures");
+    if (toggle(tr("All figures"), true, tr("Shows every figure with its change")))
+      ImGui::OpenPopup("profile_all_figures");
     all_figures(scene, {corner.x + s.px(12), at.y + height});
   }
   ImGui::EndChild();

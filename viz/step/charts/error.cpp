@@ -69,7 +69,7 @@ bool ErrorScan::advance(std::int64_t budget) {
 
 void ErrorScan::compare_row(std::int32_t row) {
   if (rec_->problem.pass == Pass::backward) {
-    trouble = tr("The output of a backward pass is gradients: every tile has their bounds.");
+    trouble = tr("The output of a backward pass consists of gradients, and every tile has its own bounds.");
     return;
   }
   const auto ref = reference_rows_by(in_turn, rec_->problem, rec_->inputs, {{b, h, row}}, {});

@@ -123,7 +123,7 @@ TextRuns followed_words(const Recording& rec, const StepPlace& at, std::int32_t 
   const std::int64_t page = p.storage.page, entry = key / page, row = key % page;
   const std::int32_t number_of = rec.inputs.page_table[static_cast<std::size_t>(at.b * pages_of_batch(p) + entry)];
   return woven(
-      phrase("Key {}: {} of the table says page {}, and {} is its row.", place(0), place(1), place(2), place(3)),
+      phrase("Key {}: {} of the table gives page {}, and {} is the key's row.", place(0), place(1), place(2), place(3)),
       {number(std::to_string(key)), number(phrase("entry {} / {} = {}", key, page, entry)),
        number(std::to_string(number_of)), number(fmt::format("{} mod {} = {}", key, page, row))});
 }

@@ -111,11 +111,11 @@ struct RowBuilder {
     const bool none = std::all_of(out.keys.begin(), out.keys.end(), [](const RowChartKey& k) { return k.masked; });
     const Event& now = rec.events[at.event];
     if (none)
-      out.no_weight = tr("this row sees no key: no weight, O = 0");
+      out.no_weight = tr("this row sees no key, so it has no weights and O = 0");
     else if (!stores_scores(rec.order))
       out.no_weight = tr("no weight yet");
     else if (now.pass == 0)
-      out.no_weight = tr("weights come in pass 2: they wait for the whole row of scores");
+      out.no_weight = tr("weights come in pass 2, because they wait for the whole row of scores");
     else
       out.no_weight = tr("weights wait for m and ℓ of the whole row");
   }

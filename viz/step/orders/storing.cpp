@@ -115,7 +115,7 @@ constexpr LetterWords kLetters[] = {{"S", TensorColour::s, marked("scores, query
                                     {"O", TensorColour::o, marked("output")}};
 constexpr Phrase kHindsight[] = {
     say(marked("Only hindsight shows how far the sum over the keys so far is from the final ")), kO,
-    say(marked(". Weights are final here, so the gap is what later keys still add."))};
+    say(marked(". Weights are final here, so the gap is what later keys will add."))};
 
 }  // namespace
 

@@ -94,7 +94,7 @@ std::vector<ProblemChoice> bias_choices(const Document& d) {
   };
   std::vector<ProblemChoice> out{bias(tr("none"), !any, {}),
                                  bias(tr("by distance"), any && !file, {1, d.problem.Hq, d.problem.Lq, d.problem.Lk})};
-  out.back().help = tr("A stored array: the farther the key, the lower its score");
+  out.back().help = tr("A stored array: the farther away the key, the lower its score");
   constexpr double kShownCap = 2;  // low enough to bend the scores of a small problem
   const Problem& p = d.problem;
   out.push_back(choice(d, tr("ALiBi slopes"), p.alibi.has_value(), [&](Document& c) {

@@ -310,7 +310,7 @@ void draw_asked_cell(const TilesPanel& panel, const TilesScene& scene, const Til
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(2);
   ImGui::PopFont();
-  if (at_rest) tooltip(tr("Your prediction, as in the card. Press Enter to check it."));
+  if (at_rest) tooltip(tr("Your prediction, as on the card. Press Enter to check it."));
 }
 
 void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {

@@ -287,9 +287,9 @@ AttentionScene attention_scene(const Recording& rec, const StepPlace& at, std::i
   for (const std::string& one : tiles.words) count += (count.empty() ? "" : ", ") + one;
   scene.words = {
       entropy_words(scene.followed, at, rec, at.row),
-      woven(
-          phrase("{} over the keys so far, log scale. An unfinished row is the softmax of what it has seen.", place(0)),
-          {letter("P", TensorColour::p)}),
+      woven(phrase("{} over the keys so far, log scale. An unfinished row shows the softmax of the keys it has seen.",
+                   place(0)),
+            {letter("P", TensorColour::p)}),
       {word(count + ".")}};
   return scene;
 }

@@ -160,7 +160,7 @@ TEST_F(PaletteTest, AFewLettersFindIt) {
   EXPECT_EQ(first("quit"), "Quit");
   EXPECT_EQ(first("light"), "Light");
   EXPECT_EQ(first("scale 200"), "Text and tiles at 200 %");
-  EXPECT_EQ(first("reset layout"), "All panels in their original places");
+  EXPECT_EQ(first("reset layout"), "Put all panels back in their original places");
   EXPECT_EQ(first("tflops"), "Rate");
   EXPECT_EQ(first("bench"), "Bench");
   EXPECT_EQ(first("300 %"), "Text and tiles at 300 %");

@@ -56,9 +56,11 @@ TEST(ProfileRoofline, ItsSentenceFollowsTheFigures) {
   EXPECT_NE(roofline(rows, "flash_simt").words.find("impossible on the fp32 pipes"), std::string::npos);
   m = h100_row("flash_mma", 59526);
   put(m, "tensor_pipe_pct", 68.2);
-  EXPECT_NE(roofline(rows, "flash_mma")
-                .words.find("busy in 68.2 of 100 cycles: the fp32 roof does not apply, and their own was not measured"),
-            std::string::npos);
+  EXPECT_NE(
+      roofline(rows, "flash_mma")
+          .words.find(
+              "busy in 68.2 of 100 cycles, so the fp32 roof does not apply, and the tensor-core peak was not measured"),
+      std::string::npos);
   m = h100_row("flash_simt", 59526);
   m.figures[*find_metric("dram_read_bytes")] = Figure{};
   EXPECT_NE(roofline(rows, "flash_simt").words.find("were not counted"), std::string::npos);
@@ -143,7 +145,7 @@ TEST(ProfileRoofline, EachLevelHasItsOwnBytesAndItsOwnRoof) {
   EXPECT_NEAR(r.levels[2].intensity, kFlop / (4e8 * 128), 1e-9);
   EXPECT_EQ(r.level_words,
             "Fraction of what each level's measured rate allows for its bytes: DRAM 0.462 %, L2 10.8 %, shared memory "
-            "78.2 %; of the peak of the multiply-adds: 56.6 %. The nearest of these roofs is shared memory.");
+            "78.2 %; of the peak of the multiply-adds: 56.6 %. The nearest roof is shared memory.");
   EXPECT_TRUE(r.missing.empty());
   put(m, "l2_sectors_count", 1e10);
   EXPECT_NE(
@@ -154,8 +156,7 @@ TEST(ProfileRoofline, EachLevelHasItsOwnBytesAndItsOwnRoof) {
   // A rate of its own that is nearer than any level's; and none that is near.
   put(m, "l2_sectors_count", 1e9);
   m.peaks.shared_gb_per_s = 2200;
-  EXPECT_NE(roofline(rows, "flash_simt").level_words.find("The nearest of these roofs is the multiply-adds."),
-            std::string::npos);
+  EXPECT_NE(roofline(rows, "flash_simt").level_words.find("The nearest roof is the multiply-adds."), std::string::npos);
   m.peaks.peak_gflops = 200000;
   EXPECT_NE(roofline(rows, "flash_simt").level_words.find("No roof is near; the nearest one is shared memory."),
             std::string::npos);

@@ -85,8 +85,9 @@ TEST(PagesChart, SaysWhereTheKeysLieAndWhyTheTailIsZero) {
   const std::int32_t full = page_of(*rec, 0, 16), tail = page_of(*rec, 0, 20);
   PagesScene scene = scene_at(*rec, last, 17);
   EXPECT_EQ(plain_text(scene.gathered), fmt::format("Keys 16 to 20 lie in pages {}, {}.", full, tail));
-  EXPECT_EQ(plain_text(scene.followed),
-            fmt::format("Key 17: entry 17 / 4 = 4 of the table says page {}, and 17 mod 4 = 1 is its row.", full));
+  EXPECT_EQ(
+      plain_text(scene.followed),
+      fmt::format("Key 17: entry 17 / 4 = 4 of the table gives page {}, and 17 mod 4 = 1 is the key's row.", full));
   EXPECT_EQ(plain_text(scene.tail), "The last 3 rows of the page were never written. They are not read.");
   scene = scene_at(*rec, at_keys(*rec, 1, 1), 8);
   EXPECT_EQ(plain_text(scene.gathered), fmt::format("Keys 8 to 9 lie in page {}.", page_of(*rec, 1, 8)));
