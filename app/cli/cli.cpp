@@ -53,7 +53,7 @@ struct Asked {
 
   void add_to(Parser program) {
     program.add_flag("--licenses", licenses, tr("Show bundled software and its licences"));
-    program.add_flag("--man", manual, tr("Print the manual page, for man -l -"));
+    program.add_flag("--man", manual, tr("Print the manual page, to be piped into man -l -"));
     program
         .add_option("--completion", completion, tr("Print a script that completes these options in bash, zsh or fish"))
         ->type_name("SHELL");
@@ -110,7 +110,7 @@ const Command& chosen(const std::vector<Command>& commands) {
 }
 
 int run_checked(int argc, char** argv) {
-  CLI::App program(tr("A microscope for attention kernels: step through them, measure them, check them.\n"
+  CLI::App program(tr("A microscope for attention kernels: step through them, measure them, and check them.\n"
                       "Without a command, it opens the window."),
                    "attnscope");
   program.footer(
@@ -143,7 +143,7 @@ int run_checked(int argc, char** argv) {
     return std::cout.flush() ? 0 : finish_without_room();
   }
   if (const auto empty = option_without_value(program)) {
-    say(phrase("attnscope: {} has an empty value; omit it, or give one.", *empty));
+    say(phrase("attnscope: {} has an empty value; omit the option, or give a value.", *empty));
     return kBadUsage;
   }
   if (asked.parse_only) return 0;

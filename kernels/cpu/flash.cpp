@@ -301,11 +301,11 @@ Result<void> check_cuts(const Problem& p, const Options& o) {
   const std::int64_t splits = splits_of(o), ranks = ranks_of(o);
   if (ranks > 1 && splits > 1)
     return bad_input(
-        phrase("ranks={} and splits={}: keys are either dealt to ranks or split into parts; one of the two must "
-               "be 1.",
+        phrase("ranks={} and splits={}: keys are either dealt to ranks or split into parts, so one of the two must be "
+               "1.",
                ranks, splits));
   if (ranks > 1 && p.storage.kind() == Storage::paged)
-    return bad_input(phrase("ranks={}: a ring deals dense K and V; {} is paged.", ranks, describe(p)));
+    return bad_input(phrase("ranks={}: a ring needs dense K and V, but {} is paged.", ranks, describe(p)));
   return ok();
 }
 

@@ -84,7 +84,8 @@ KernelRow cpu_multicore_row() {
   row.title = marked("naive, all cores");
   row.rung = "1";
   row.options = kOptions;
-  row.what = marked("The definition over the rows of a head on all cores: the baseline among the CPU kernels.");
+  row.what =
+      marked("The definition, over the rows of a head, on all cores. This is the baseline among the CPU kernels.");
   row.teaches = marked("Rows are independent, so the cores share them; the bytes stay the same.");
   return row;
 }

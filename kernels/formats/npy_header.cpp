@@ -189,7 +189,7 @@ Result<std::uint64_t> npy_data_bytes(const RawNpyHeader& header, std::uint64_t i
   const std::uint64_t wanted = static_cast<std::uint64_t>(count) * item_size;
   const std::uint64_t present = file_bytes - header.data_offset;
   if (present != wanted) {
-    return refuse(name, phrase("shape {} of {} takes {} bytes, but {} follow its header ({})", shape, header.type,
+    return refuse(name, phrase("shape {} of {} needs {} bytes, but {} bytes follow its header ({})", shape, header.type,
                                wanted, present, present < wanted ? tr("it is truncated") : tr("there is extra data")));
   }
   return wanted;

@@ -20,7 +20,7 @@ Result<Recording> right_run(const Recording& rec, const Stop& stop) {
     const auto o = row.record == nullptr ? std::nullopt : options_for(row, rec.order, as_it);
     if (o) return row.record(row, rec.problem, *o, rec.inputs, stop);
   }
-  return fail(ErrorKind::cannot_run, phrase("no CPU kernel has the order {}", name_of(rec.order)));
+  return fail(ErrorKind::cannot_run, phrase("no CPU kernel uses the order {}", name_of(rec.order)));
 }
 
 Result<std::optional<FirstWrong>> first_wrong_of(const Recording& rec, const Stop& stop) {

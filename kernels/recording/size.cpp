@@ -191,7 +191,7 @@ Result<void> check_recordable(Order order, const Problem& p, const Options& reso
   }
   return bad_input(phrase("a recording of {} with tile {}x{} would take {}, more than the limit of {}; {}", describe(p),
                           resolved.br, resolved.bc, format_bytes(bytes), format_bytes(kRecordingLimit),
-                          low > 0 ? phrase("L = {} fits with these heads and this tile; or choose a larger tile", low)
+                          low > 0 ? phrase("L = {} fits with these heads and this tile, or choose a larger tile", low)
                                   : std::string(tr("use fewer batches or heads, a smaller D or a larger tile"))));
 }
 

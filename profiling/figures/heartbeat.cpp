@@ -65,7 +65,7 @@ constexpr std::array kTable{
     BeatRow{"xu", marked("exponential pipe"), "%", 1, kXu,
             marked("How busy the pipe for exponentials, reciprocals and conversions was.")},
     BeatRow{"shared", marked("shared memory"), "%", 1, kShared,
-            marked("Shared-memory wavefronts, relative to what the data pipe can pass.")},
+            marked("Shared-memory wavefronts, relative to the most that the data pipe can pass.")},
     BeatRow{"l2", "L2 cache", "%", 1, kL2, marked("How busy the L2 slices were.")},
     BeatRow{"dram_read", marked("DRAM read"), "%", 1, kDramRead,
             marked("Reads of device memory, relative to its peak.")},

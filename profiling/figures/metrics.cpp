@@ -272,8 +272,8 @@ constexpr std::array kMetrics{
            marked("Clock of the GPU's memory as read by NVML while the kernel was timed; median of several "
                   "readings.")),
     sensed("power_w", marked("Power"), "W", time, neither,
-           marked("Power drawn by the GPU while the kernel was timed; median of several readings, which on most "
-                  "chips are means of the last second.")),
+           marked("Power drawn by the GPU while the kernel was timed; median of several readings, each of which is, "
+                  "on most chips, a mean over the last second.")),
     sensed("power_limit_w", marked("Power limit"), "W", time, neither,
            marked("Power limit of the GPU while the kernel was timed.")),
     sensed("held_down_pct", marked("Clocks throttled"), "%", time, down,
@@ -334,9 +334,9 @@ constexpr std::array kMetrics{
     compiled("shared_dynamic_bytes", marked("Dynamic shared memory"), "B", shared_memory, neither,
              marked("Shared memory per block that the launch requests.")),
     counted("shared_wavefronts_count", marked("Shared wavefronts"), "1", shared_memory, neither,
-            marked("Passes that shared memory needed for all accesses."), kWavefronts, kNoGpuCounter),
+            marked("Passes through shared memory that all accesses needed."), kWavefronts, kNoGpuCounter),
     counted("shared_conflicts_count", marked("Bank conflicts"), "1", shared_memory, down,
-            marked("Extra passes because threads of a warp accessed the same bank."), kConflicts, kNoGpuCounter),
+            marked("Extra passes caused by threads of a warp accessing the same bank."), kConflicts, kNoGpuCounter),
     computed("compulsory_bytes", marked("Compulsory bytes"), "B", prediction, down,
              marked("Bytes that this order must move: inputs and outputs once, plus S and P once each way if it "
                     "stores them."),

@@ -32,9 +32,9 @@ constexpr auto kReasons = std::to_array<StallReason>({
             "from shared memory, or exp in the special function unit. Bank conflicts lengthen it."),
      WarpState::queue},
     {"mio_throttle", marked("MIO throttle"),
-     marked("The queue of the memory input/output (MIO) pipes is full: shared-memory loads and stores, exp "
-            "in the special function unit, dynamic branches. Fewer and wider shared-memory accesses relieve it "
-            "(float4 instead of float, ldmatrix)."),
+     marked("The queue of the memory input/output (MIO) pipes is full: shared-memory loads and stores, exp in the "
+            "special function unit, and dynamic branches. Fewer and wider shared-memory accesses relieve it (float4 "
+            "instead of float, ldmatrix)."),
      WarpState::queue},
     {"long_scoreboard", marked("Long scoreboard"),
      marked("Waits for data from device memory: a load through L1 and L2, or the local memory of spilled "
@@ -83,7 +83,7 @@ constexpr std::array<StateRow, kWarpStates> kRows{{
     {"device_memory", "global", marked("waits for device memory")},
     {"barrier", "barrier", marked("waits for other warps")},
     {"tensor", "tensor", marked("waits for the tensor cores")},
-    {"fetch_and_other", "fetch_and_other", marked("fetches instructions, and other reasons")},
+    {"fetch_and_other", "fetch_and_other", marked("fetches instructions, or other reasons")},
 }};
 
 // Bytes from a barrier's instruction to one whose warps wait at it, at most.

@@ -25,7 +25,7 @@ std::string known_ids() {
 void PeerArguments::add_to(Parser parser) {
   parser
       .add_option("--peers", peers,
-                  tr("Other implementations, timed alternately with ours; without names, everything in `attnscope "
+                  tr("Other implementations, timed in turns with our kernels; without names, everything in `attnscope "
                      "list --peers` that is installed and runs on this device"))
       .type_name("ID,ID,...")
       .alone_means(std::string(kAll));
@@ -37,7 +37,9 @@ void PeerArguments::add_to(Parser parser) {
       .add_option("--peers-python", python,
                   tr("python3 that runs the peers; default: the one in the settings, or in PATH"))
       .type_name("PATH");
-  parser.add_option("--peers-timeout", seconds, tr("Stop a peer that does not answer in time; default: 120"))
+  parser
+      .add_option("--peers-timeout", seconds,
+                  tr("Stop a peer that does not answer within this many seconds; default: 120"))
       .type_name("SECONDS");
 }
 

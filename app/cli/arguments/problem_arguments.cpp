@@ -103,7 +103,7 @@ void MaskArguments::add_to(Parser parser) {
       ->type_name("LEFT,RIGHT");
   parser
       .add_option("--key-lengths", key_lengths,
-                  tr("Number of keys in each batch; the rest are masked, but their V must be finite: 0 x NaN is NaN"))
+                  tr("Number of keys in each batch; the rest are masked but need a finite V, as 0 x NaN is NaN"))
       ->type_name("N0,N1,...");
 }
 
@@ -227,7 +227,7 @@ void ScoreArguments::add_to(Parser parser) {
       .add_option("--softcap", softcap, tr("Turn scores S into C tanh(S / C), after the scale, before bias and mask"))
       ->type_name("C");
   parser.add_flag("--alibi", alibi,
-                  tr("ALiBi: subtract slope x distance of query and key from each score; slope 2^(-8(h+1)/H)"));
+                  tr("ALiBi: subtract slope x query-key distance from each score; slope 2^(-8(h+1)/H)"));
   parser.add_option("--slopes", slopes, tr("ALiBi with your own slopes: [H] or [B,H]"))->type_name("FILE.npy");
 }
 
@@ -292,7 +292,7 @@ void ProblemArguments::add_to(Parser parser, const std::string& scale_option) {
   parser
       .add_option("--bias-shape", bias_shape, tr("Add a bias (ALiBi) of this shape: 1 or B, 1 or Hq, 1 or Lq, 1 or Lk"))
       ->type_name("B,H,L,L");
-  parser.add_option("--page", page, tr("Put K and V in shuffled pages of N keys, 1 to 256; 0: contiguous"))
+  parser.add_option("--page", page, tr("Put K and V in shuffled pages of N keys (1 to 256); 0: contiguous"))
       ->type_name("N");
   scores.add_to(parser);
   mask.add_to(parser);
@@ -338,7 +338,7 @@ void DocumentArguments::add_to(Parser parser, const std::string& scale_option) {
       ->type_name("NAME");
   parser
       .add_option("--sentence", sentence,
-                  tr("2 to 24 words as queries and keys: sets --preset words to your own sentence"))
+                  tr("Your own sentence for --preset words: 2 to 24 words, used as queries and keys"))
       ->type_name("TEXT");
   parser.add_option("--seed", seed, tr("Seed of the generator"))->type_name("N");
   parser.add_option("--q", q, tr("Your own numbers; needs --k and --v. The files determine shape and dtype"))

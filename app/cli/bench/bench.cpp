@@ -354,19 +354,19 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
 }
 
 void add_outputs(Parser parser, BenchArguments& a) {
-  parser.add_option("--csv", a.csv, tr("Write rows as CSV; - or no output option: stdout"))->type_name("FILE");
-  parser.add_option("--json", a.json, tr("Write rows with every sample as JSON; -: stdout"))->type_name("FILE");
+  parser.add_option("--csv", a.csv, tr("Write the rows as CSV; - or no output option: stdout"))->type_name("FILE");
+  parser.add_option("--json", a.json, tr("Write the rows with every sample as JSON; -: stdout"))->type_name("FILE");
   parser
       .add_option("--trace", a.trace,
-                  tr("Write start and duration of each stage of each point, for Perfetto; -: stdout"))
+                  tr("Write the start and duration of each stage of each point, for Perfetto; -: stdout"))
       ->type_name("FILE");
-  parser.add_option("-o,--attn", a.attn, tr("Session to open in the window, updated during the run"))
+  parser.add_option("-o,--attn", a.attn, tr("Session file for the window, updated during the run"))
       ->type_name("FILE.attn");
   parser.add_flag("--resume", a.resume,
                   tr("Continue the session in --attn: keep its contents and skip finished points"));
   parser.add_flag("--force", a.force, tr("Overwrite the file in --attn"));
   parser.add_flag("--no-samples", a.no_samples, tr("Store only statistics, not the individual repeats"));
-  parser.add_option("--png", a.png, tr("Picture of the Bench workspace"))->type_name("FILE.png");
+  parser.add_option("--png", a.png, tr("Save a picture of the Bench workspace"))->type_name("FILE.png");
 }
 
 }  // namespace
@@ -376,9 +376,9 @@ Command add_bench(Parser program) {
   Parser parser = program.add_subcommand("bench", tr("Time kernels along one axis"));
   parser
       .add_option("--kernels", a->kernels,
-                  tr("Kernels from `attnscope list`, or your own FILE.cu; default: those of the device"))
+                  tr("Kernels from `attnscope list`, or your own FILE.cu; default: all kernels for the device"))
       ->type_name("ID,ID,...");
-  parser.add_option("--axis", a->axis, tr("L, B, H, D, br, bc, threads or another option in `list`; default: L"))
+  parser.add_option("--axis", a->axis, tr("L, B, H, D, br, bc, threads, or another option from `list`; default: L"))
       ->type_name("NAME");
   parser.add_option("--values", a->values, tr("Points on the axis"))->required()->type_name("N,N,...");
   parser.add_option("--tokens", a->tokens, tr("With axis L: B = tokens / L"))->type_name("N");

@@ -18,7 +18,7 @@ void GateArguments::add_to(Parser parser) {
       ->type_name("FILE.attn");
   parser
       .add_option("--fail-under", fail_under,
-                  tr("Exit with 1 if a row has less than this fraction of its earlier speed; 0.97 is typical"))
+                  tr("Exit with code 1 if a row runs at less than this fraction of its earlier speed; 0.97 is typical"))
       ->type_name("X");
 }
 

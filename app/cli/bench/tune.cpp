@@ -133,7 +133,7 @@ Result<int> tune_kernel(const TuneArguments& a, const Stopper& stopper) {
   if (stopper.token().stop_requested())
     return fail(ErrorKind::cancelled, tr("Cancelled; the results so far were written, but no choice was stored."));
   const bool wrong = std::ranges::any_of(result->tiles, [](const TriedTile& t) { return t.fate == TileFate::wrong; });
-  if (wrong) return fail(ErrorKind::failed, tr("Some tiles gave wrong results; they are marked."));
+  if (wrong) return fail(ErrorKind::failed, tr("Some tiles gave wrong results and are marked."));
   if (!result->decision) return fail(ErrorKind::cannot_run, result->words);
   return 0;
 }
@@ -155,7 +155,8 @@ Command add_tune(Parser program) {
   parser.add_option("--arch", a->arch, tr("With --plan: plan for this architecture; no GPU needed"))->type_name("SM");
   parser.add_option("--budget", a->budget, tr("Total number of seconds; candidates not tried by then are marked"))
       ->type_name("SECONDS");
-  parser.add_option("--each", a->each, tr("Seconds for the first, short repeats of a tile"))->type_name("SECONDS");
+  parser.add_option("--each", a->each, tr("Seconds for the first, short run of repeats of a tile"))
+      ->type_name("SECONDS");
   parser.add_option("--best", a->best, tr("Number of finalists, timed again alternately with the usual tile"))
       ->type_name("N");
   parser.add_option("--generator", a->generator, tr("How to generate the numbers; default: normal"))->type_name("NAME");

@@ -293,7 +293,9 @@ Command add_lab(Parser program) {
   auto a = std::make_shared<LabArguments>();
   Parser parser =
       program.add_subcommand("lab", tr("Build, check and time a changed GPU kernel, and compare it with the original"));
-  parser.add_option("kernel", a->kernel, tr("Kernel from `attnscope list`, or FILE.cu: your own or saved by the lab"))
+  parser
+      .add_option("kernel", a->kernel,
+                  tr("Kernel from `attnscope list`, or a FILE.cu, either your own or saved by the lab"))
       ->type_name("ID");
   parser.add_option("--experiment", a->experiment, tr("Run a prepared experiment instead of a kernel"))
       ->type_name("ID");
@@ -304,7 +306,7 @@ Command add_lab(Parser program) {
                   tr("Build and measure this many times, each time with a different source; default: 1"))
       ->type_name("N");
   parser.add_flag("--no-sample", a->no_sample, tr("Skip the samples by line, which show where the warps wait"));
-  a->picture.add_to(parser, tr("Picture of the lab with this build"));
+  a->picture.add_to(parser, tr("Save a picture of the lab with this build"));
   parser.add_option("--arch", a->arch, tr("Architecture to compile for without a GPU; default: sm_90a"))
       ->type_name("SM");
   a->problem.add_to(parser, "--scale");

@@ -87,7 +87,7 @@ Command add_profile(Parser program) {
   parser.add_option("kernel", a->kernel, tr("GPU kernel from `attnscope list`, or your own FILE.cu"))
       ->required()
       ->type_name("ID");
-  parser.add_option("--arch", a->arch, tr("Architecture; default: the session's, or sm_90a"))->type_name("SM");
+  parser.add_option("--arch", a->arch, tr("Architecture; default: that of the session, or sm_90a"))->type_name("SM");
   parser
       .add_option("--session", a->session,
                   tr("Read the measurements from this file; default: those of its longest problem"))
@@ -114,7 +114,7 @@ Command add_profile(Parser program) {
       ->type_name("FILE");
   parser.add_option("--heartbeat-csv", a->beats_file, tr("Write the heartbeat, one row per sample; -: stdout"))
       ->type_name("FILE");
-  a->picture.add_to(parser, tr("Picture of Profile with the source open"));
+  a->picture.add_to(parser, tr("Save a picture of Profile with the source open"));
   a->problem.add_to(parser, "--scale");
   a->options.takes_tuned = true;
   a->options.add_to(parser, false);

@@ -51,7 +51,7 @@ Result<std::vector<std::filesystem::path>> files_of(const LessonArguments& a) {
     if (!folder) return tl::unexpected(folder.error());
     add_folder(*folder);
   }
-  if (files.empty()) return bad_input(tr("No lesson found: a lesson is a file NAME.json."));
+  if (files.empty()) return bad_input(tr("No lesson was found; a lesson is a file named NAME.json."));
   return files;
 }
 
@@ -155,7 +155,7 @@ Command add_lesson(Parser program) {
   parser.add_option("-o,--out", a->out, tr("print: file for the worksheet; default: stdout"))->type_name("FILE.html");
   parser.add_option("--key", a->key, tr("print: also the answers"))->type_name("FILE.html");
   parser.add_option("--seed", a->seed, tr("print: use other numbers for another learner; default: 0"))->type_name("N");
-  parser.add_option("--language", a->language, tr("print: language of a translation; default: en"))->type_name("NAME");
+  parser.add_option("--language", a->language, tr("print: language of the worksheet; default: en"))->type_name("NAME");
   parser.footer(
       tr("Examples:\n  attnscope lesson list\n  attnscope lesson check\n  attnscope lesson check my_lesson.json\n  "
          "attnscope lesson print by-hand --seed 7 -o sheet.html --key key.html"));

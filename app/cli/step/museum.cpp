@@ -133,7 +133,7 @@ Result<int> examine(const Piece& p, std::uint64_t seed, const std::stop_token& s
   if (const auto& first = *found) {
     text += phrase("First wrong     {}\n                {}\n", place_words(*first), spread_words(*first));
     text += phrase("Likely cause    {}\n",
-                   first->cause.empty() ? tr("No known cause fits: look at that step's operands.") : first->cause);
+                   first->cause.empty() ? tr("No known cause fits; look at the operands of that step.") : first->cause);
   } else {
     text += tr("First wrong     No step: the bug does not show with these numbers.\n");
   }
@@ -248,8 +248,8 @@ Result<int> show(const MuseumArguments& a, Stopper& stopper) {
 Command add_museum(Parser program) {
   auto a = std::make_shared<MuseumArguments>();
   Parser parser =
-      program.add_subcommand("museum", tr("Examine deliberately wrong kernels: verdict, first wrong step, cause"));
-  parser.add_option("piece", a->piece, tr("Piece to examine; default: list them"))->type_name("PIECE");
+      program.add_subcommand("museum", tr("Examine deliberately wrong kernels: verdict, first wrong step and cause"));
+  parser.add_option("piece", a->piece, tr("Piece to examine; default: list all pieces"))->type_name("PIECE");
   parser.add_option("--seed", a->seed, tr("Seed of the numbers; default: the piece's own"))->type_name("N");
   parser.add_option("--runs", a->runs, tr("Number of runs of a CUDA piece on the GPU; default: 100"))->type_name("N");
   parser.add_flag("--source", a->source,

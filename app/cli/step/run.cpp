@@ -202,7 +202,7 @@ void say_what_is_not_finite(const FileInputs& in, const Array& out) {
     if (std::isinf(x)) ++infinite;
   }
   if (nan + infinite > 0)
-    say(phrase("attnscope: of {} numbers in O, {} are NaN and {} infinite.", out.size(), nan, infinite));
+    say(phrase("attnscope: of {} numbers in O, {} are NaN and {} are infinite.", out.size(), nan, infinite));
 }
 
 Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
@@ -250,7 +250,8 @@ Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
 void add_backward(Parser parser, RunArguments& a) {
   add_pass(parser, a.pass);
   parser.add_option("--dout", a.d_out, tr("Backward: gradient of O, same shape as O"))->type_name("FILE.npy");
-  parser.add_option("--o", a.o, tr("Backward: O of the forward pass; without it and --lse, a forward pass is run"))
+  parser
+      .add_option("--o", a.o, tr("Backward: O of the forward pass; without --o and --lse, a forward pass is run first"))
       ->type_name("FILE.npy");
   parser.add_option("--dq", a.d_q, tr("Backward: file for the gradient of Q"))->type_name("FILE.npy");
   parser.add_option("--dk", a.d_k, tr("Gradient of K"))->type_name("FILE.npy");
@@ -292,10 +293,10 @@ Command add_run(Parser program) {
   parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; default: the type of q"))->type_name("DTYPE");
   add_output(parser, a->output);
   a->options.add_to(parser, true);
-  parser.add_option("--out", a->out, tr("O: same axes as q, f2 for f16, otherwise f4"))->type_name("FILE.npy");
+  parser.add_option("--out", a->out, tr("O, with the same axes as q: f2 for f16, otherwise f4"))->type_name("FILE.npy");
   parser
       .add_option("--lse", a->lse,
-                  tr("LSE: O's shape without the last axis, f4, natural logarithm; input of a backward pass"))
+                  tr("LSE (natural logarithm, f4) in O's shape without the last axis; input of a backward pass"))
       ->type_name("FILE.npy");
   add_backward(parser, *a);
   parser

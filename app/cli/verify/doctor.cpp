@@ -82,7 +82,7 @@ Finding look_at_assets() {
   const auto folder = find_assets();
   if (folder) return {Mark::works, tr("Fonts and texts"), folder->string(), ""};
   return {Mark::broken, tr("Fonts and texts"), folder.error().message,
-          tr("reinstall the program, or in its source tree run: bash app/run.sh --setup-only")};
+          tr("reinstall the program, or run this in its source tree: bash app/run.sh --setup-only")};
 }
 
 Finding look_at_pictures() {

@@ -34,7 +34,7 @@ Result<NamedKernels> chosen_kernels(const VerifyArguments& a) {
   for (const std::string& file : a.files)
     if (!gpu::is_own_file(file))
       return bad_input(
-          phrase("{} is not a kernel file, which ends in .cu. Use --kernel for kernels of the ladder.", file));
+          phrase("{} is not a kernel file; kernel files end in .cu. Use --kernel for kernels of the ladder.", file));
   auto named = kernels_named("--kernel", names);
   if (!named) return named;
   // Those of the device where nobody named one: they are built as they ship.
@@ -228,11 +228,15 @@ Command add_verify(Parser program) {
                   tr("Check this many random problems, with lengths up to 513, instead of the paired list"))
       ->type_name("N");
   parser.add_option("--seed", a->seed, tr("Seed of the random problems"))->type_name("N");
-  parser.add_option("--part", a->part, tr("2/4: every fourth case, starting with the second"))->type_name("N/OF");
+  parser
+      .add_option("--part", a->part,
+                  tr("Check only one part of the cases; 2/4 means every fourth case, starting with the second"))
+      ->type_name("N/OF");
   parser.add_flag("--traced", a->traced,
                   tr("GPU: check that the recorded run gives the same bits as the plain run, and that its recording "
                      "can be replayed"));
-  parser.add_option("--longest", a->longest, tr("Limit queries and keys to this length; 0: no limit"))->type_name("N");
+  parser.add_option("--longest", a->longest, tr("Limit the numbers of queries and keys to this length; 0: no limit"))
+      ->type_name("N");
   parser.add_option("--repeats", a->repeats, tr("Number of runs of each case; all must give the same bits"))
       ->type_name("N");
   a->options.takes_tuned = true;

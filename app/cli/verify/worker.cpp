@@ -200,7 +200,7 @@ Command add_worker(Parser program) {
   parser.add_flag("--sample", a->sample, tr("With --measure: also report where the warps wait, by line and phase"));
   parser.add_flag("--counts", a->counts, tr("With --measure: also count what each instruction of each kernel does"));
   parser.add_flag("--heartbeat", a->heartbeat, tr("With --measure: also sample the GPU's counters during one run"));
-  parser.add_flag("--no-counters", a->no_counters, tr("With --measure: leave CUPTI alone, so that you can use ncu"));
+  parser.add_flag("--no-counters", a->no_counters, tr("With --measure: do not use CUPTI, so that you can use ncu"));
   parser.add_flag("--warm", a->warm, tr("With --measure: leave the L2 cache as the last run left it"));
   parser
       .add_option("--memory-limit", a->memory_limit,

@@ -233,7 +233,7 @@ void RunList::install(FoundRuns found) {
   if (!found.files.empty()) context_.model.files = std::move(found.files);
   for (const std::string& id : missing_in(context_.model.runs, context_.state.document.runs))
     if (said_missing_.insert(id).second)
-      context_.log.warn(phrase("Run {} is not on this machine: open its file. The rest is shown.", id));
+      context_.log.warn(phrase("Run {} is not on this machine; open its file. The rest is shown.", id));
   const bool news = surplus_.empty() && !found.surplus.empty();
   surplus_.insert(found.surplus.begin(), found.surplus.end());
   if (news)

@@ -95,7 +95,7 @@ void Files::set_inputs(const std::array<std::string, 4>& paths) {
                  if (!read) return answer(read.error().message);
                  // The user went on meanwhile: what was read belongs to another problem.
                  if (!(context_.state.document == before))
-                   return answer(tr("The problem changed in the meantime: try again."));
+                   return answer(tr("The problem changed in the meantime; try again."));
                  context_.history.changed(entry_of(context_.state), changed->document, 0);
                  context_.state.document = changed->document;
                  context_.log.note(phrase("Inputs read: {}.", describe(context_.state.document.problem)));
@@ -236,7 +236,7 @@ void Files::open_arrays(const std::filesystem::path& q) {
   const std::string name = q.filename().string();
   if (name.empty() || name.front() != 'q') {
     return context_.log.warn(
-        phrase("{} can only be Q if its name begins with q: q.npy, next to k.npy and v.npy.", q.string()));
+        phrase("{} can be Q only if its name begins with q: q.npy, next to k.npy and v.npy.", q.string()));
   }
   std::error_code error;
   const auto folder = std::filesystem::absolute(q, error).parent_path();

@@ -86,7 +86,7 @@ void Lessons::hold_back() {
   if (!open_ || !on_stage_ || !asks() || !is_own_document()) return;
   if (state().view.step.cursor <= showing_.scope.horizon) return;
   give(HoldBack{showing_.scope.horizon});
-  context_.log.note(tr("The next step contains the answer: predict it, or press W to see it."));
+  context_.log.note(tr("The next step contains the answer: predict the answer, or press W to see it."));
 }
 
 bool Lessons::is_own_document() const {

@@ -225,7 +225,7 @@ struct ApplyStep {
     auto& marks = s.view.step.bookmarks;
     if (std::erase(marks, mark) > 0) return done();
     if (marks.size() >= kMaxBookmarks) {
-      return bad_input(phrase("The limit is {} bookmarks: remove one first.", kMaxBookmarks));
+      return bad_input(phrase("There can be at most {} bookmarks; remove one first.", kMaxBookmarks));
     }
     marks.push_back(mark);
     return done();

@@ -98,7 +98,8 @@ Result<Array> matrix_of_text(std::string_view text, const std::string& name) {
     at = end + 1;
     if (count == 0) continue;
     if (rows > 0 && count != columns)
-      return bad_input(phrase("{}, row {}: {} numbers, but {} in earlier rows.", name, rows + 1, count, columns));
+      return bad_input(
+          phrase("{}, row {}: there are {} numbers, but {} in earlier rows.", name, rows + 1, count, columns));
     columns = count;
     ++rows;
   }

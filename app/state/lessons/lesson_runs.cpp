@@ -53,7 +53,7 @@ Result<std::shared_ptr<const Recording>> LessonRuns::recording(std::string_view 
     if (!state) return tl::unexpected(state.error());
     if (recorded_ >= kMaxLessonRecordings)
       return bad_input(
-          phrase("run '{}': the runs before it already take {}; use smaller ones", run, format_bytes(recorded_)));
+          phrase("run '{}': the runs before it already take {}; use smaller runs", run, format_bytes(recorded_)));
     auto made = record_document(state->document, {});
     if (!made) return bad_input(phrase("run '{}': {}", run, made.error().message));
     recorded_ += made->bytes();

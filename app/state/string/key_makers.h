@@ -118,7 +118,8 @@ void add_mask_keys(std::vector<StateKey>& keys, const std::string& prefix, Of of
                   [of](State& s, std::string_view text) -> Result<void> {
                     const auto values = whole_list(text, -1, 2);
                     if (!values) return tl::unexpected(values.error());
-                    if (values->size() != 2) return bad_input(tr("a window is LEFT/RIGHT, -1 = unlimited"));
+                    if (values->size() != 2)
+                      return bad_input(tr("a window must be LEFT/RIGHT, where -1 means unlimited"));
                     of(s).mask.window_left = values->front();
                     of(s).mask.window_right = values->back();
                     return ok();

@@ -64,7 +64,8 @@ std::string write_selection(const State& s) {
 
 Result<void> read_selection(State& s, std::string_view text) {
   const auto parts = split(text, '/');
-  if (parts.size() != 5) return bad_input(tr("a selection is BATCH/HEAD/ROW/TENSOR/COLUMN; column -1 = the whole row"));
+  if (parts.size() != 5)
+    return bad_input(tr("a selection must be BATCH/HEAD/ROW/TENSOR/COLUMN, where column -1 means the whole row"));
   Selection sel;
   const std::pair<std::size_t, std::int32_t*> numbers[] = {{0, &sel.b}, {1, &sel.h}, {2, &sel.row}, {4, &sel.col}};
   for (const auto& [at, field] : numbers) {

@@ -280,7 +280,7 @@ void Reader::options(const json& root, OwnHeader& h) {
   if (list == root.end()) return;
   if (!list->is_object())
     return refuse("options",
-                  phrase("is {}; it must be an object with any of {}", shown(*list), fmt::join(kKeys, ", ")));
+                  phrase("is {}; it must be an object with any of these: {}", shown(*list), fmt::join(kKeys, ", ")));
   check_keys(*list, "options", kKeys);
   for (std::size_t n = 0; n < std::size(kKeys); ++n) {
     const std::string key(kKeys[n]);
@@ -344,7 +344,7 @@ OwnHeader Reader::read(const json& root) {
   if (const json* list = member(root, "", "dtypes")) {
     for (const std::size_t n : choices(*list, "dtypes", kDTypes))
       if (n < std::size(kTypes)) h.dtypes.push_back(kTypes[n]);
-    if (h.dtypes.empty()) refuse("dtypes", tr("is empty; it must contain any of f32, f16, bf16"));
+    if (h.dtypes.empty()) refuse("dtypes", tr("is empty; it must contain any of f32, f16 and bf16"));
   }
   if (const json* d = member(root, "", "D")) h.d = dims(*d, "D");
   h.dv_is_d = !root.contains("Dv");
@@ -417,7 +417,7 @@ Problem fitted(const OwnHeader& h, Problem p) {
 Result<void> check_declared(const OwnHeader& h, const Problem& p, std::string_view id) {
   const auto refuse = [&](const std::string& what) { return bad_input(fmt::format("{} {}.", id, what)); };
   if (!h.d.take(p.D)) return refuse(phrase("supports D = {}, not {}", h.d.words(), p.D));
-  if (h.dv_is_d && p.Dv != p.D) return refuse(phrase("supports only Dv = D, not D = {}, Dv = {}", p.D, p.Dv));
+  if (h.dv_is_d && p.Dv != p.D) return refuse(phrase("supports only Dv = D, not D = {} and Dv = {}", p.D, p.Dv));
   if (!h.dv_is_d && !h.dv.take(p.Dv)) return refuse(phrase("supports Dv = {}, not {}", h.dv.words(), p.Dv));
   if (p.Hq != p.Hkv && !h.grouped)
     return refuse(phrase("does not declare \"grouped\" heads: Hq = {} and Hkv = {} must be equal", p.Hq, p.Hkv));

@@ -129,7 +129,7 @@ OwnParameter read_map(HeaderFields& fields, const json& j, const std::string& pa
     for (std::size_t n = 0; n < known.size(); ++n)
       if (value->is_number_integer() && *value == known[n]) return n;
     fields.refuse(fmt::format("{}.{}", path, key),
-                  phrase("is {}; it must be one of {}", HeaderFields::shown(*value), fmt::join(known, ", ")));
+                  phrase("is {}; it must be one of these: {}", HeaderFields::shown(*value), fmt::join(known, ", ")));
     return 0;
   };
   static constexpr std::int64_t kSwizzles[] = {0, 32, 64, 128}, kPromotions[] = {0, 64, 128, 256};

@@ -147,7 +147,7 @@ std::string scores_cause(const Operands& in, const Recording& right, EventIndex 
     const Operands made(right, right_event);
     double largest = 0;  // rounding goes by what was summed, not by what is left of it
     for (const WrongElement& x : elements) largest = std::max(largest, std::fabs(x.right));
-    const Cause across{tr("S is written transposed: row and column are swapped."),
+    const Cause across{tr("S is written transposed, with rows and columns swapped."),
                        [&made, largest](std::int32_t row, std::int32_t col) {
                          return Value{made.made(Slot::s, col, row), largest};
                        }};
@@ -174,7 +174,7 @@ std::string mask_cause(const Recording& rec, const FirstWrong& at, Elements elem
   if (all_nan(elements) && std::ranges::none_of(elements, [](const WrongElement& x) { return x.right == -kInf; })) {
     return tr("Visible keys become NaN: the mask multiplies (0 · (−∞)) instead of selecting.");
   }
-  if (next) return tr("The mask is off by one: queries also see the key after their last.");
+  if (next) return tr("The mask is off by one: queries also see the key after their last visible key.");
   if (own) return tr("The mask is off by one: each query's last visible key is hidden.");
   if (shown) return tr("The mask lets queries see keys that should be hidden.");
   if (hidden) return tr("The mask hides keys that queries should see.");

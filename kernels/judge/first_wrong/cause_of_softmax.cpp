@@ -26,7 +26,7 @@ std::string max_cause(const Operands& in, Elements elements) {
                         [&in](std::int32_t r, std::int32_t) {
                           return Value{in.at(Slot::m_old, r), 0};
                         }},
-                       {tr("No maximum is taken: m stays 0, and exp can overflow."),
+                       {tr("No maximum is taken, so m stays 0, and exp can overflow."),
                         [all_zero](std::int32_t, std::int32_t) {
                           return all_zero ? Value{0, 0} : Value{};
                         }},

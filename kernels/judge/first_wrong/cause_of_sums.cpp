@@ -134,7 +134,7 @@ std::string other_width(const Operands& in, const NewOutput& made, const std::fu
                         Elements elements) {
   const Problem& p = in.recording().problem;
   if (p.D == p.Dv) return {};
-  const Cause cause{phrase("V is read as if its rows had {} numbers, like those of K; they have {}.", p.D, p.Dv),
+  const Cause cause{phrase("V is read as if its rows had {} numbers, like those of K, but they have {}.", p.D, p.Dv),
                     [&](std::int32_t r, std::int32_t c) {
                       const Value pv = in.weighted_with(r, [&](std::int32_t key) {
                         const std::int64_t n = key * p.D + c;
@@ -180,12 +180,13 @@ std::string output_cause(const Operands& in, Elements elements) {
                         const Value v = made.of(r, c, alpha(r), 1);
                         return Value{v.x * in.at(Slot::l_new, r), v.size * std::fabs(in.at(Slot::l_new, r))};
                       }});
-    causes.push_back({tr("O was not multiplied by the old ℓ before P V was added: it is still divided by it."),
-                      [&](std::int32_t r, std::int32_t c) {
-                        const double before = alpha(r) * in.at(Slot::o_old, r, c), l_new = in.at(Slot::l_new, r);
-                        const Value pv = in.weighted(r, c);
-                        return Value{(before + pv.x) / l_new, (std::fabs(before) + pv.size) / std::fabs(l_new)};
-                      }});
+    causes.push_back(
+        {tr("O was not multiplied by the old ℓ before P V was added, so it is still divided by the old ℓ."),
+         [&](std::int32_t r, std::int32_t c) {
+           const double before = alpha(r) * in.at(Slot::o_old, r, c), l_new = in.at(Slot::l_new, r);
+           const Value pv = in.weighted(r, c);
+           return Value{(before + pv.x) / l_new, (std::fabs(before) + pv.size) / std::fabs(l_new)};
+         }});
   }
   if (std::string words = first_that_fits(causes, elements); !words.empty()) return words;
   if (std::string words = stale_values(in, made, alpha, elements); !words.empty()) return words;

@@ -76,7 +76,7 @@ std::vector<Preset> make_presets() {
       {"random", marked("Random"), marked("Ordinary numbers: α is below 1 only where a key tile raises m."), G::normal,
        square(16, 8), 4, 4, 1},
       {"late_outlier", marked("Late outlier"),
-       marked("One key in the last tile outscores all others: a tiny α discards nearly all of ℓ and O summed "
+       marked("One key in the last tile outscores all others: a tiny α discards nearly all of the ℓ and O summed "
               "before it."),
        G::late_outlier, square(16, 8), 4, 4, 1},
       {"causal", marked("Causal"),
@@ -101,7 +101,7 @@ std::vector<Preset> make_presets() {
        marked("Two batches, with four query heads over two KV heads: every two query heads share K and V."), G::normal,
        with_heads(square(8, 4), 2, 4, 2), 4, 4, 1},
       {"window", marked("Sliding window"),
-       marked("Each query sees four keys before its own and two after: most tiles are skipped."), G::normal,
+       marked("Each query sees four keys before its own and two after it, so most tiles are skipped."), G::normal,
        with_mask(square(24, 8), window), 4, 4, 1},
       {"padded", marked("Padded keys"),
        marked("Two batches that use 12 and 0 of 16 keys: the rest is padding that no query may see."), G::normal,
@@ -121,7 +121,7 @@ std::vector<Preset> make_presets() {
               "GPU kernels are bundled."),
        G::late_outlier, square(64, 64), 16, 16, 1},
       {"words", marked("Words of a sentence"),
-       marked("A closed-form toy: head 0 looks at the previous word, head 1 at words with the same first "
+       marked("A closed-form toy: head 0 looks at the previous word, and head 1 looks at words with the same first "
               "letter. Nothing was trained."),
        G::words, problem_of_words({}), 4, 4, 0},
   };

@@ -99,7 +99,7 @@ Result<void> validate_mask(const Problem& p) {
   for (std::size_t b = 0; b < m.key_lengths.size(); ++b) {
     const std::int64_t n = m.key_lengths[b];
     if (n < 0 || n > p.Lk) {
-      return bad_input(phrase("Key length {} of batch {} is outside 0..Lk = {}.", n, b, p.Lk));
+      return bad_input(phrase("Key length {} of batch {} is outside the range 0 to Lk = {}.", n, b, p.Lk));
     }
   }
   return ok();

@@ -288,7 +288,7 @@ void Replayer::check_written(Slot slot, float written, float replayed, std::int6
                                  written,
                                  replayed,
                                  phrase("step {}: the kernel wrote {:.9g} at row {}, column {} of its tile, "
-                                        "replay gives {:.9g}",
+                                        "but the replay gives {:.9g}",
                                         e_ + 1, written, r, c, replayed)};
 }
 

@@ -402,8 +402,8 @@ void GpuReplayer::wrote(Slot slot, std::int32_t r, std::int32_t c, float written
                                  c,
                                  written,
                                  replayed,
-                                 phrase("step {}: the kernel wrote {:.9g} at row {}, column {} of its tile, replay "
-                                        "gives {:.9g}",
+                                 phrase("step {}: the kernel wrote {:.9g} at row {}, column {} of its tile, but the "
+                                        "replay gives {:.9g}",
                                         e_ + 1, written, r, c, replayed)};
 }
 

@@ -74,9 +74,7 @@ KernelRow flash_bwd_hopper_row() {
   row.architectures = kHopper;
   row.dtypes = kHalves;
   row.options = kOptions;
-  row.what = marked(
-      "The backward pass in f16 and bf16 with Hopper's own features: TMA, wgmma, scores computed "
-      "transposed.");
+  row.what = marked("The backward pass in f16 and bf16 with Hopper's own features: TMA, wgmma, and transposed scores.");
   row.teaches = marked(
       "Keys are the rows, so P and dS leave the tensor cores in the form that dV and dK need, and dQ leaves through "
       "the copy engine.");

@@ -102,7 +102,7 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   const std::int64_t all = query_tiles(p, t, sms) * packed_heads(p, t);
   if (all > kMostTiles)
     return fail(ErrorKind::cannot_run,
-                phrase("{} counts query tiles in 32 bits; {} has {}.", row.id, describe(p), all));
+                phrase("{} counts query tiles in 32 bits, but {} has {}.", row.id, describe(p), all));
   const std::int64_t blocks = t.step < kStaysFrom ? all : std::min<std::int64_t>(all, sms);
   const std::uint64_t own = workspace_of(row, p).total;
   const std::vector<TensorCopy> copies = copies_of(p, t.copies, own);
@@ -213,8 +213,8 @@ FragmentLayout make_layout() {
           marked("No lane ever holds it: TMA writes it, and the tensor cores read it directly. The number in a "
                  "cell is its bank.")),
       by_descriptor(marked("operand B, by a descriptor"),
-                    marked("No lane ever holds it: TMA writes it, and all four warps' tensor cores read the same "
-                           "tile. The number in a cell is its bank.")),
+                    marked("No lane ever holds it: TMA writes it, and the tensor cores of all four warps read the "
+                           "same tile. The number in a cell is its bank.")),
       two_sums(marked("first warp's rows, 16 of the N sums,"),
                marked("The same as with mma.sync, warp by warp. Look at P next; the same lane has the same element.")),
       weights_in_a(
@@ -264,7 +264,7 @@ KernelRow flash_hopper_row() {
   row.layouts = kEither;
   row.outputs = kAnyOutput;
   row.options = kOptions;
-  row.what = marked("Attention in f16 and bf16 with Hopper's own features: TMA, wgmma, specialised warpgroups.");
+  row.what = marked("Attention in f16 and bf16 with Hopper's own features: TMA, wgmma and specialised warpgroups.");
   row.teaches = marked(
       "One warpgroup copies, and the others cover each other's softmax; persistent blocks take tiles from a counter.");
   row.source = marked("Shah et al. 2024, FlashAttention-3; PTX ISA, wgmma and cp.async.bulk.tensor");

@@ -92,7 +92,7 @@ std::vector<Case> cases() {
        "the first 4 of the 8 numbers"},
       {Slip::exchanged, problem(16, 24), 8, 8, kNumber, at(0, 0, Phase::scores), Slot::s, 0, 1, "written transposed"},
       {Slip::width_of_keys, with_dv(problem(16, 24), 8), 8, 8, kNumber, at(0, 0, Phase::output), Slot::o_new, 0, 0,
-       "as if its rows had 4 numbers, like those of K; they have 8"},
+       "as if its rows had 4 numbers, like those of K, but they have 8"},
       {Slip::nan_past_the_end, problem(16, 29), 8, 8, kNumber, at(0, 3, Phase::output), Slot::o_new, 0, 0, "0 · NaN"},
       {Slip::exponent_apart, problem(16, 24), 8, 8, kNumber, at(0, 0, Phase::weights), Slot::p, 0, 0, "exp(S) is ∞",
        Generator::large_logits},

@@ -187,7 +187,7 @@ TEST(ProblemValidation, NamesTheValueAndWhatWouldDo) {
   p.mask.key_lengths = {1, 2};
   EXPECT_EQ(refusal(p), "2 key lengths for B = 1; give one per batch (1 in total).");
   p.mask.key_lengths = {4};
-  EXPECT_EQ(refusal(p), "Key length 4 of batch 0 is outside 0..Lk = 3.");
+  EXPECT_EQ(refusal(p), "Key length 4 of batch 0 is outside the range 0 to Lk = 3.");
   p.mask.key_lengths = {0};
   EXPECT_EQ(refusal(p), "accepted");
   p.bias_shape = {1, 1, 2, 2};
