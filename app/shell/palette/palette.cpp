@@ -125,7 +125,7 @@ void add_buttons(EntryList& e) {
     e.add(tr("Step"), phrase("{} in Step: {}", gpu::name_of(phase), gpu::words_of(phase)),
           tr("The first step of this phase, in the order of Profile's kernel"), {there});
     e.add(tr("Profile"), phrase("{} in Profile: {}", gpu::name_of(phase), gpu::words_of(phase)),
-          tr("The lines of a GPU kernel that implement this phase"), {ShowPhase{phase}});
+          tr("The lines of a GPU kernel that do this step"), {ShowPhase{phase}});
   }
   e.add_in(Workspace::profile, tr("Profile"), tr("Roofline by memory level"), tr("DRAM, L2 and shared memory"),
            {ShowRoofLevels{!e.state().view.profile.roof_levels}})

@@ -229,7 +229,7 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
   if (metric.better == Better::up) rest = tr("higher is better");
   if (metric.better == Better::down) rest = tr("lower is better");
   if (std::ranges::any_of(chart.lines, &BenchLine::peer))
-    rest += phrase("{}dashed: peers, timed in turns with our kernels", rest.empty() ? "" : "; ");
+    rest += phrase("{}dashed: peers, timed in turns", rest.empty() ? "" : "; ");
   if (memory)
     if (const std::string words = no_longer_fits(*memory, slices.front()); !words.empty())
       rest += (rest.empty() ? "" : "; ") + words;

@@ -11,7 +11,7 @@ bool lesson_asks(const State& state, const Model& model) {
 std::string kind_words(const LessonAsk& ask, bool teach) {
   switch (ask.kind) {
     case AskKind::num:
-      if (ask.bar) return teach ? tr("Ask the class: how much?") : tr("Predict: drag the mark or type a number");
+      if (ask.bar) return teach ? tr("Ask the class: how much?") : tr("Predict: drag it or type a number");
       return teach ? tr("Ask the class: a number") : tr("Predict: a number");
     case AskKind::pick:
       return teach ? tr("Ask the class: which one?") : tr("Predict: choose one with a click or a digit");

@@ -380,7 +380,7 @@ void draw_roof_card(const char* id, const Roofline& roof, bool levels, ImVec2 si
           levels
               ? phrase("The line up to a ring is the gap to that roof, dashed where arithmetic is the lower limit. {}",
                        roof.level_words)
-              : phrase("Filled marks are counted; hollow marks are the minimum for the order. {}", roof.note);
+              : phrase("Filled if counted, hollow at the minimum for the order. {}", roof.note);
       const float line = ImGui::GetTextLineHeight() + ImGui::GetStyle().ItemSpacing.y;
       const float foot = line + dim_text_height(words) + ImGui::GetStyle().ItemSpacing.y;
       draw_plot(roof, {ImGui::GetContentRegionAvail().x, std::max(s.px(80), ImGui::GetContentRegionAvail().y - foot)},

@@ -137,7 +137,7 @@ std::string verdict_words(const RingScene& scene) {
   const std::int64_t here = scene.dealt.most(), there = scene.otherwise.most();
   const char* other = scene.ring.zigzag ? tr("in order") : tr("by zigzag");
   if (here == there) return phrase("If dealt {}, the last rank would finish just as soon.", other);
-  return phrase("The last rank finishes after {} pairs; if dealt {}, it would finish after {}.", here, other, there);
+  return phrase("The last rank finishes after {} pairs; if dealt {}, after {}.", here, other, there);
 }
 
 }  // namespace

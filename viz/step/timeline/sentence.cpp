@@ -93,10 +93,8 @@ SentenceScene sentence_scene(const Recording& rec, const StepPlace& at, bool toy
     scene.words.back().look = look_of(rec, at, scene, key);
   }
   scene.note =
-      woven(toy ? phrase("A closed-form toy: nothing was trained. Thickness shows {} so far; together, the arcs make "
-                         "up 100 %.",
-                         place(0))
-                : phrase("Thickness shows {} so far; together, the arcs make up 100 %.", place(0)),
+      woven(toy ? phrase("A closed-form toy: nothing was trained. Thickness shows {} so far, 100 % in all.", place(0))
+                : phrase("Thickness shows {} so far, 100 % in all.", place(0)),
             {letter("P / ℓ", TensorColour::p)});
   return scene;
 }
