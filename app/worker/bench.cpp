@@ -95,7 +95,8 @@ Result<Device> GpuBench::device_of_sweep(const SweepSpec& spec, const std::stop_
   const auto at =
       std::find_if(hello->gpus.begin(), hello->gpus.end(), [&](const auto& g) { return g.index == spec.gpu; });
   if (at == hello->gpus.end())
-    return fail(ErrorKind::cannot_run, fmt::format("no GPU {}: this machine has {}", spec.gpu, hello->gpus.size()));
+    return fail(ErrorKind::cannot_run,
+                fmt::format("there is no GPU {}: this machine has {}", spec.gpu, hello->gpus.size()));
   return gpu::device_of(*at);
 }
 

@@ -32,7 +32,7 @@ Result<void> OpenGpu::open(std::int32_t index) {
   const auto count = driver_->device_count();
   if (!count) return tl::unexpected(count.error());
   if (index < 0 || index >= *count) {
-    return fail(ErrorKind::cannot_run, fmt::format("no GPU {}: this machine has {}", index, *count));
+    return fail(ErrorKind::cannot_run, fmt::format("there is no GPU {}: this machine has {}", index, *count));
   }
   auto properties = driver_->properties(index);
   if (!properties) return tl::unexpected(properties.error());

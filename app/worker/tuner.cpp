@@ -60,7 +60,7 @@ Result<TunedOn> Tuner::place(const KernelRow& row, std::int32_t gpu, const std::
   if (!hello) return tl::unexpected(hello.error());
   const auto at = std::ranges::find(hello->gpus, gpu, &gpu::GpuProperties::index);
   if (at == hello->gpus.end())
-    return fail(ErrorKind::cannot_run, fmt::format("no GPU {}: this machine has {}", gpu, hello->gpus.size()));
+    return fail(ErrorKind::cannot_run, fmt::format("there is no GPU {}: this machine has {}", gpu, hello->gpus.size()));
   return TunedOn{gpu::device_of(*at), hello->compiler};
 }
 

@@ -59,13 +59,13 @@ Figure repeats(const Measurement& m) {
 
 Figure spread(const Measurement& m) {
   if (m.time.n == 0) return untimed(m);
-  if (m.time.median <= 0) return none(marked("the median is not above 0"));
+  if (m.time.median <= 0) return none(marked("the median time is not above 0"));
   return derived(100 * (m.time.q3 - m.time.q1) / m.time.median, marked("from the quartiles"));
 }
 
 Figure tflops(const Measurement& m) {
   if (m.time.n == 0) return untimed(m);
-  if (m.time.median <= 0) return none(marked("the median is not above 0"));
+  if (m.time.median <= 0) return none(marked("the median time is not above 0"));
   return derived(flops_of(m.key.problem) / m.time.median * 1e-6, marked("from the median time"));
 }
 
@@ -100,7 +100,7 @@ Figure peak_share(const Measurement& m) {
 
 Figure speedup(const Measurement& m) {
   if (m.time.n == 0) return untimed(m);
-  if (m.time.median <= 0) return none(marked("the median is not above 0"));
+  if (m.time.median <= 0) return none(marked("the median time is not above 0"));
   if (m.peaks.baseline_us <= 0)
     return none(fmt::format("no baseline on this problem: measure {} as well", baseline_of(m.processor)));
   return derived(m.peaks.baseline_us / m.time.median, fmt::format("over {}", m.peaks.baseline));
@@ -109,7 +109,7 @@ Figure speedup(const Measurement& m) {
 Figure against_run(const Measurement& m) {
   if (m.peaks.reference.empty()) return none(marked("no run was chosen for comparison"));
   if (m.time.n == 0) return untimed(m);
-  if (m.time.median <= 0) return none(marked("the median is not above 0"));
+  if (m.time.median <= 0) return none(marked("the median time is not above 0"));
   if (m.peaks.reference_us <= 0)
     return none(fmt::format("{} has no time for this kernel on this problem", m.peaks.reference));
   return derived(m.peaks.reference_us / m.time.median, fmt::format("against {}", m.peaks.reference));
@@ -161,7 +161,7 @@ Figure dram_peak_share(const Measurement& m) {
 Result<const KernelRow*> kernel_of(const Measurement& m) {
   if (auto valid = validate(m.key.problem); !valid) return tl::unexpected(valid.error());
   if (!gpu::own_stem(m.key.kernel).empty())
-    return fail(ErrorKind::cannot_run, marked("the program does not know what your kernel must load"));
+    return fail(ErrorKind::cannot_run, marked("the program does not know which bytes your kernel must load"));
   return find_kernel(m.key.kernel);
 }
 

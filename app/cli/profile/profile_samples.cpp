@@ -159,7 +159,8 @@ Result<SampledRow> take_samples(const gpu::ListingSubject& subject, const gpu::O
   if (!hello) return tl::unexpected(hello.error());
   const auto at = std::ranges::find(hello->gpus, request.gpu, &gpu::GpuProperties::index);
   if (at == hello->gpus.end())
-    return fail(ErrorKind::cannot_run, phrase("no GPU {}: this machine has {}", request.gpu, hello->gpus.size()));
+    return fail(ErrorKind::cannot_run,
+                phrase("there is no GPU {}: this machine has {}", request.gpu, hello->gpus.size()));
   Point p;
   p.gpu = request.gpu;
   p.arch = at->arch();

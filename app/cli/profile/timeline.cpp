@@ -73,7 +73,7 @@ Result<Timeline> record(const TimelineArguments& a, Stopper& stopper) {
   if (!hello) return tl::unexpected(hello.error());
   const auto at = std::ranges::find(hello->gpus, a.gpu, &gpu::GpuProperties::index);
   if (at == hello->gpus.end())
-    return fail(ErrorKind::cannot_run, phrase("no GPU {}: this machine has {}", a.gpu, hello->gpus.size()));
+    return fail(ErrorKind::cannot_run, phrase("there is no GPU {}: this machine has {}", a.gpu, hello->gpus.size()));
   point->arch = at->arch();
   auto timeline = client.timeline(*point, {a.block, a.blocks}, deadline, say_progress);
   say_progress("");

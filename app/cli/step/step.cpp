@@ -116,7 +116,7 @@ Result<Recording> record_on(std::int32_t index, const DocumentArguments& a, Docu
   if (!hello) return tl::unexpected(hello.error());
   const auto place = static_cast<std::size_t>(index);
   if (place >= hello->gpus.size()) {
-    return fail(ErrorKind::cannot_run, phrase("no GPU {}: this machine has {}.", index, hello->gpus.size()));
+    return fail(ErrorKind::cannot_run, phrase("there is no GPU {}: this machine has {}.", index, hello->gpus.size()));
   }
   GpuRunRequest r;
   r.gpu = index;

@@ -72,7 +72,7 @@ Result<void> open_device(Check& check, GpuClient& client, const std::stop_token&
   if (hello->compiler.empty()) return fail(ErrorKind::cannot_run, hello->compiler_error);
   const auto index = static_cast<std::size_t>(check.choice.index);
   if (index >= hello->gpus.size()) {
-    return fail(ErrorKind::cannot_run, phrase("no GPU {}: this machine has {}.", index, hello->gpus.size()));
+    return fail(ErrorKind::cannot_run, phrase("there is no GPU {}: this machine has {}.", index, hello->gpus.size()));
   }
   check.device = device_of(hello->gpus[index]);
   check.gpu = &client;

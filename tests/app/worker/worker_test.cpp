@@ -94,7 +94,7 @@ TEST(Worker, UnknownGpuKernelOrShortTensorsAreRefused) {
   GpuClient client = client_with({});
   GpuRunRequest r = request(&in);
   r.gpu = 7;
-  EXPECT_EQ(client.run(r, {kPlenty, {}}).error().message, "no GPU 7: this machine has 2");
+  EXPECT_EQ(client.run(r, {kPlenty, {}}).error().message, "there is no GPU 7: this machine has 2");
   r.gpu = 1;
   r.kernel = "cpu_flash";
   EXPECT_EQ(client.run(r, {kPlenty, {}}).error().kind, ErrorKind::cannot_run);

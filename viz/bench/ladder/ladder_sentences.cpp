@@ -78,7 +78,7 @@ class MovedBytes {
 // Why the bytes changed, as far as figures tell.
 std::string why_bytes(const Measurement& a, const Measurement& b, const MovedBytes& moved) {
   const double before = stored(a), now = stored(b);
-  if (before > 0 && now == 0) return phrase(": S and P, {}, are no longer stored", moved.text(before));
+  if (before > 0 && now == 0) return phrase(": S and P, which took {}, are no longer stored", moved.text(before));
   if (before == 0 && now > 0) return phrase(": S and P, {}, are stored", moved.text(now));
   // A reason points the same way as what it explains.
   const bool fewer = both_ways(b) < both_ways(a);

@@ -429,7 +429,7 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   scene.headline = headline_of(scene, *row, *value);
   scene.reasons = reasons_of(scene, *row);
   scene.notes = notes_of(scene, *row);
-  if (scene.predicted) scene.to_do = tr("Run the sweep in Bench, or open a run there, for times and counters.");
+  if (scene.predicted) scene.to_do = tr("For times and counters, run the sweep in Bench or open a run there.");
   if (const ListedRun* bundled = profile_stand_in(state, model); bundled != nullptr) {
     scene.stand_in = bundled->run.id;
     scene.to_do =

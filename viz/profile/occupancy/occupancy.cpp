@@ -75,8 +75,8 @@ std::string next_words(const Resource& r, const Fits& fits, bool limits) {
   if (n.below) {
     words = phrase("{} fewer: {}.", r.amount(r.here - *n.below), fit_words(fits(*n.below)));
   } else {
-    words =
-        limits ? tr("Reducing only this would not help: another limit allows no more blocks.") : tr("Not the limit.");
+    words = limits ? tr("Reducing only this would not help, because another limit allows no more blocks.")
+                   : tr("Not the limit.");
   }
   if (n.above) words += phrase(" {} more: {}.", r.amount(*n.above - r.here), fit_words(fits(*n.above)));
   return words;
@@ -114,7 +114,8 @@ std::string wave_words(const Launch& launch, std::int32_t sms, std::int32_t bloc
 
 std::string more_words(const gpu::ArchLimits& arch, std::int32_t threads, std::int32_t blocks) {
   const auto room = room_of(arch, threads, blocks + 1);
-  if (!room) return phrase("No more fit: an SM holds at most {} threads and {} blocks.", arch.threads, arch.blocks);
+  if (!room)
+    return phrase("No more blocks fit: an SM holds at most {} threads and {} blocks.", arch.threads, arch.blocks);
   return phrase("{} need at most {} registers per thread and {} of shared memory each.", blocks_text(blocks + 1),
                 room->registers, kibibytes(room->shared));
 }

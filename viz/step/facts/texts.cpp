@@ -98,7 +98,7 @@ Result<SharedTexts> parse_shared(const nlohmann::json& file, SharedTexts shared)
   if (at == file.end()) return shared;
   if (!at->is_object()) return bad_input(tr("Step texts: 'shared' is not an object of strings."));
   for (const auto& [name, text] : at->items()) {
-    if (!text.is_string()) return bad_input(phrase("Step texts: the shared '{}' is not a string.", name));
+    if (!text.is_string()) return bad_input(phrase("Step texts: the shared text '{}' is not a string.", name));
     shared.insert_or_assign(name, text.get<std::string>());
   }
   return shared;
@@ -112,7 +112,7 @@ Result<std::string> with_shared(std::string_view text, const SharedTexts& shared
     const std::string_view name = text.substr(at + 2, end - at - 2);
     const auto found = shared.find(name);
     if (found == shared.end())
-      return bad_input(phrase("Step texts: {} refers to the shared '{}', which does not exist.", key, name));
+      return bad_input(phrase("Step texts: {} refers to the shared text '{}', which does not exist.", key, name));
     out.append(text.substr(0, at)).append(found->second);
     text.remove_prefix(end + 1);
   }
@@ -130,7 +130,8 @@ Result<StepText> parse_text(const nlohmann::json& j, const SharedTexts& shared, 
                                                : nullptr;
     if (member == nullptr || !value.is_string()) {
       return bad_input(
-          phrase("Step texts: {} has '{}'; use when, headline, sentence, formula and why, all strings.", key, name));
+          phrase("Step texts: {} has the key '{}'; use when, headline, sentence, formula and why, all of them strings.",
+                 key, name));
     }
     auto whole = with_shared(value.get_ref<const std::string&>(), shared, key);
     if (!whole) return tl::unexpected(whole.error());

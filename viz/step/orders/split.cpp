@@ -193,8 +193,8 @@ TextRuns traffic_words(const TrafficFacts& f) {
 TextRuns ring_traffic_words(const TrafficFacts& f) {
   const RingBytes sent = ring_bytes(f.run.problem, f.run.options);
   return woven(
-      phrase("Over the links, each rank sends {} B of {} and {} per turn, and all ranks together send {} B. Shown "
-             "here is what they read and write in their own memory.",
+      phrase("Over the links, each rank sends {} B of {} and {} per turn, and all ranks together send {} B. The "
+             "figures here count what the ranks read and write in their own memory.",
              place(0), place(1), place(2), place(3)),
       {number(std::to_string(sent.largest_share)), letter("K", TensorColour::k), letter("V", TensorColour::v),
        number(std::to_string(sent.total))});

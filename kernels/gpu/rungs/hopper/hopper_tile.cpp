@@ -42,11 +42,11 @@ constexpr std::int64_t kSteps[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 constexpr Option kHopperStep{
     .name = "step",
     .title = marked("step"),
-    .help = marked("The number of its ideas that are active: 1 TMA and wgmma; 2 two consumers and a ring; 3 they take "
-                   "turns; 4 overlap within themselves, instead of turns; 5 consumers that cover each other, "
-                   "instead of 3 and 4; 6 P V of the first keys early; 7 persistent blocks; 8 longest first, even "
-                   "waves; 9 diagonal by halves and skips; 10 m moves only past 2^8; 11 exponentials before the "
-                   "maximum, S in turns, where P V is one product"),
+    .help = marked("The number of its ideas that are active. 1: TMA and wgmma; 2: two consumers and a ring; 3: the "
+                   "consumers take turns; 4: they overlap within themselves instead of taking turns; 5: they cover "
+                   "each other instead of 3 and 4; 6: P V of the first keys runs early; 7: persistent blocks; 8: "
+                   "longest tile first, in even waves; 9: the diagonal by halves, with skips; 10: m moves only past "
+                   "2^8; 11: exponentials before the maximum, with S in turns, where P V is one product"),
     .swept = kSteps};
 constexpr Option kHopperLate{
     .name = "late",

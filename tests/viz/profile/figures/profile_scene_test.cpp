@@ -225,7 +225,7 @@ TEST(ProfileScene, WithNothingMeasuredItShowsWhatIsPlannedAndSaysSo) {
   const ProfileScene scene = profile_scene(state_of("flash_simt"), Model{}, rows);
   EXPECT_TRUE(scene.predicted);
   EXPECT_EQ(scene.headline, "flash_simt, L = 16384: what is known before it runs.");
-  EXPECT_NE(scene.to_do.find("Run the sweep in Bench"), std::string::npos);
+  EXPECT_NE(scene.to_do.find("run the sweep in Bench"), std::string::npos);
   EXPECT_EQ(profile_scene(state_of("flash_simt"), h100_model(), {}).to_do, "");
   EXPECT_NE(profile_scene(state_of("flash_simt"), Model{}, {}).empty, "");
 }

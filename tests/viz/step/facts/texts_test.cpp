@@ -264,7 +264,7 @@ TEST(StepTexts, RefusesWhatNoStepHolds) {
   refused(R"({"version": 1, "flash": {"max": [{"headline": "a {nonsense}", "sentence": "b"}]}})", "nonsense");
   refused(R"({"version": 1, "flash": {"max": [{"headline": "a", "sentence": "b", "when": "raining"}]}})", "raining");
   refused(R"({"version": 1, "flash": {"max": [{"headline": "a", "sentence": "b", "when": "rose"}]}})", "no condition");
-  refused(R"({"version": 1, "flash": {"max": [{"headline": "{@a}", "sentence": "b"}]}})", "the shared 'a'");
+  refused(R"({"version": 1, "flash": {"max": [{"headline": "{@a}", "sentence": "b"}]}})", "the shared text 'a'");
   refused(R"({"version": 1, "shared": {"a": "{x}"}, "flash": {"max": [{"headline": "{@a}", "sentence": "b"}]}})",
           "{x}");
   refused(R"({"version": 1, "shared": {"a": 1}})", "'a' is not a string");
