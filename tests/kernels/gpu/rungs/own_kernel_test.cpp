@@ -115,8 +115,8 @@ TEST(OwnKernel, IsPlannedAsItsHeaderSays) {
 TEST(OwnKernel, RefusesWhatCannotBeLaunched) {
   EXPECT_EQ(refusal(template_text()), "taken");
   EXPECT_NE(refusal(with("\"4 * Dv", "\"40000 * Dv"))
-                .find("requests 3840000 bytes of shared memory ('40000 * Dv * (threads / 32)'); a block on sm_90a has "
-                      "at most 232448"),
+                .find("requests 3840000 bytes of shared memory ('40000 * Dv * (threads / 32)'); a block on sm_90a can "
+                      "have at most 232448"),
             std::string::npos)
       << refusal(with("\"4 * Dv", "\"40000 * Dv"));
   EXPECT_NE(refusal(with("\"block\": \"threads\"", "\"block\": [\"threads\", 16]"))

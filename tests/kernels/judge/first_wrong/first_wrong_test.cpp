@@ -149,7 +149,7 @@ TEST(FirstWrong, AMaximumOfSomeColumnsIsFoundWhereItIsTooSmall) {
     ASSERT_TRUE(found && *found) << seed;
     EXPECT_EQ((*found)->id.phase, Phase::max) << seed;
     EXPECT_LT((*found)->recorded, (*found)->right);
-    EXPECT_NE((*found)->cause.find("m is the largest of only some columns"), std::string::npos) << (*found)->cause;
+    EXPECT_NE((*found)->cause.find("m is the largest of only the columns"), std::string::npos) << (*found)->cause;
   }
 }
 

@@ -151,7 +151,7 @@ TEST(ProfileRoofline, EachLevelHasItsOwnBytesAndItsOwnRoof) {
   EXPECT_NE(
       roofline(rows, "flash_simt")
           .level_words.find("L2 108 %, shared memory 78.2 %; of the peak of the multiply-adds: 56.6 %. The nearest "
-                            "of these roofs is L2."),
+                            "roof is L2."),
       std::string::npos);
   // A rate of its own that is nearer than any level's; and none that is near.
   put(m, "l2_sectors_count", 1e9);
@@ -295,7 +295,7 @@ TEST(ProfileBytes, LessThanTheLeastIsExplainedByWhatWasNotWrittenYet) {
   put(m, "dram_write_bytes", 50e6);
   const std::string words = bytes_scene(m).words;
   EXPECT_NE(words.find(": 0.84 times the minimum"), std::string::npos) << words;
-  EXPECT_NE(words.find("Of O and LSE, 135 MB, 50.0 MB were written by then"), std::string::npos) << words;
+  EXPECT_NE(words.find("Of O and LSE, 135 MB, the kernel had written 50.0 MB by then"), std::string::npos) << words;
   put(m, "dram_write_bytes", 140e6);
   EXPECT_EQ(bytes_scene(m).words.find("LSE"), std::string::npos) << "all was written";
 }
