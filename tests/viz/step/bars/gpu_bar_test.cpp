@@ -128,7 +128,7 @@ TEST(GpuBar, AMaximumThatStaysIsToldAsThat) {
       const StepValues values = step_values(rec, at, pinned_row(r), nullptr);
       EXPECT_FALSE(values.numbers.at("m_new").differs) << e << " " << r;
       const StripScene strip = strip_scene(rec, at, values, texts);
-      told += plain_text(strip.headline) == "The old maximum is near enough" ? 1 : 0;
+      told += plain_text(strip.headline) == "The old maximum is close enough" ? 1 : 0;
     }
   }
   EXPECT_GT(told, 5);

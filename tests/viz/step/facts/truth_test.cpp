@@ -146,7 +146,7 @@ const Claim kClaims[] = {
     {"saw no key at all", [](const Row& r) { return r.visible_ever == 0; }},
     {"has seen no key so far", [](const Row& r) { return r.visible_before + r.visible_here == 0; }},
     {"of the first tile that it sees", [](const Row& r) { return r.visible_before == 0 && r.visible_here > 0; }},
-    {"the first tile that it sees the maximum", [](const Row& r) { return r.visible_before == 0; }},
+    {"the first tile that it sees, the maximum", [](const Row& r) { return r.visible_before == 0; }},
     {"nothing was summed before", [](const Row& r) { return r.visible_before == 0; }},
     {"sees no key of this tile", [](const Row& r) { return r.visible_here == 0; }},
     {"sees no key:", [](const Row& r) { return r.visible_ever == 0; }},
