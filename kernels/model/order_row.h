@@ -134,6 +134,14 @@ struct WalkStep {
   std::optional<Slot> rounds = {};  // a version more where the problem's dtype is narrow: O rounded to it
 };
 
+// What runs side by side, each with what it holds of its own: Step shows them beside one another.
+enum class Abreast : std::uint8_t {
+  none,
+  parts,  // of the keys of a query tile, each with m, l and O of its own; they are merged at the end
+  rows,   // query tiles: the consumers of a block
+  ranks,  // query tiles dealt to ranks; the keys go round, and every turn is merged (kernels/model/ring.h)
+};
+
 // ---- the row
 
 struct OrderRow {
@@ -149,9 +157,8 @@ struct OrderRow {
   bool ends_with_lse = false;      // a phase before store_o divides O and makes the LSE
   bool heads_share_keys = false;   // what is done once a key tile serves all query heads that share its keys
   bool query_stays = true;         // Q_i is loaded once and stays on chip
-  bool lanes = false;              // parts of the keys run side by side, each with m, l and O of its own
-  bool rows_abreast = false;       // query tiles run side by side, each with what it holds
-  bool absent_keys_zero = false;   // K and V beyond a batch's key length are 0 on chip, whatever memory holds
+  Abreast abreast = Abreast::none;
+  bool absent_keys_zero = false;  // K and V beyond a batch's key length are 0 on chip, whatever memory holds
   std::int32_t passes = 1;
   std::vector<OrderPhase> phases = {};  // in the sequence of the walk
   std::vector<WalkStep> walk = {};
@@ -172,6 +179,8 @@ struct OrderRow {
     return n < place.size() && place[n] >= 0 ? &phases[static_cast<std::size_t>(place[n])] : nullptr;
   }
   bool has(Phase p) const { return phase(p) != nullptr; }
+  // Whether looks and texts of `other` fit this order where it has none of its own. Ranks merge as parts do.
+  bool works_like(const OrderRow& other) const;
   // The passes in which tiles are made something of: those before and after go over rows or keys alone.
   std::int32_t first_tile_pass() const;
   std::int32_t last_tile_pass() const;

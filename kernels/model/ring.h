@@ -104,15 +104,9 @@ inline RingBytes ring_bytes(const Problem& p, const Options& o) {
   return sent;
 }
 
-// An order whose query tiles are dealt to ranks that run side by side: who sends keys on has a next one.
-inline bool is_ring(const OrderRow& order) {
-  static const std::optional<Phase> kSend = phase_named("send");
-  return kSend && order.has(*kSend);
-}
-
 // Into how many pieces an order cuts the keys of a query tile: parts, or turns of a ring.
 inline std::int64_t key_pieces(const OrderRow& order, const Options& o) {
-  return is_ring(order) ? ranks_of(o) : splits_of(o);
+  return order.abreast == Abreast::ranks ? ranks_of(o) : splits_of(o);
 }
 
 }  // namespace attn

@@ -22,7 +22,8 @@ void index(OrderRow& row, const OrderNames& names) {
     row.in_lane[static_cast<std::size_t>(step.phase)] =
         step.once == Once::tile || (step.once == Once::part && step.before_merge);
   for (const OrderPhase& phase : row.phases)
-    if (row.rows_abreast) row.in_lane[static_cast<std::size_t>(phase.phase)] = phase.query_tile && !phase.aside;
+    if (row.abreast == Abreast::rows)
+      row.in_lane[static_cast<std::size_t>(phase.phase)] = phase.query_tile && !phase.aside;
   for (std::size_t n = 0; n < row.phases.size(); ++n) {
     const Phase phase = row.phases[n].phase;
     row.place[static_cast<std::size_t>(phase)] = static_cast<std::int32_t>(n);
@@ -78,6 +79,12 @@ std::optional<std::size_t> place_in(const std::vector<T>& list, T value) {
 }
 
 }  // namespace
+
+bool OrderRow::works_like(const OrderRow& other) const {
+  const bool beside = other.abreast == Abreast::none || other.abreast == abreast ||
+                      (abreast == Abreast::ranks && other.abreast == Abreast::parts);
+  return beside && other.stores_scores == stores_scores && other.divides_each_turn == divides_each_turn;
+}
 
 Phase OrderRow::begins_tile() const {
   const auto at = std::ranges::find_if(walk, makes_of_tile);

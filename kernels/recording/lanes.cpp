@@ -68,17 +68,17 @@ std::vector<Turn> turns_of_ranks(const Recording& rec, EventIndex first, EventIn
 
 // The order in which events follow one another.
 std::vector<EventIndex> turns_of(const Recording& rec) {
-  const OrderRow& row = order_row(rec.order);
+  const bool ranks = order_row(rec.order).abreast == Abreast::ranks;
   std::vector<EventIndex> sequence(rec.events.size());
   std::iota(sequence.begin(), sequence.end(), 0U);
   const auto together = [&](EventIndex a, EventIndex b) {
     const EventId &x = rec.events[a].id, &y = rec.events[b].id;
-    return x.b == y.b && x.h == y.h && (is_ring(row) || x.i == y.i);
+    return x.b == y.b && x.h == y.h && (ranks || x.i == y.i);
   };
   for (EventIndex first = 0; first < rec.events.size();) {
     EventIndex end = first;
     while (end < rec.events.size() && together(first, end) && rec.lane_of(end)) ++end;
-    const std::vector<Turn> turn = is_ring(row) ? turns_of_ranks(rec, first, end) : turns_of_parts(rec, first, end);
+    const std::vector<Turn> turn = ranks ? turns_of_ranks(rec, first, end) : turns_of_parts(rec, first, end);
     std::stable_sort(sequence.begin() + first, sequence.begin() + end,
                      [&](EventIndex a, EventIndex b) { return turn[a - first] < turn[b - first]; });
     first = std::max(end, first + 1);

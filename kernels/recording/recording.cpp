@@ -61,16 +61,17 @@ std::optional<std::int64_t> Recording::lane_of(EventIndex e) const {
   const EventId& id = events[e].id;
   const auto phase = static_cast<std::size_t>(id.phase);
   const OrderRow& row = order_row(order);
-  if (is_ring(row) && id.i >= 0) return ring_of(options, query_tiles(), key_tiles()).rank_of_queries(id.i);
+  if (row.abreast == Abreast::ranks && id.i >= 0)
+    return ring_of(options, query_tiles(), key_tiles()).rank_of_queries(id.i);
   if (phase >= row.in_lane.size() || !row.in_lane[phase]) return std::nullopt;
-  if (row.rows_abreast) return id.i;
-  if (!row.lanes || id.j < 0 || id.j >= key_tiles()) return std::nullopt;
+  if (row.abreast == Abreast::rows) return id.i;
+  if (row.abreast != Abreast::parts || id.j < 0 || id.j >= key_tiles()) return std::nullopt;
   return KeyParts{key_tiles(), splits_of(options)}.of_tile(id.j);
 }
 
 void Recording::build_lanes() {
   previous_.clear();
-  if (!order_row(order).lanes && !order_row(order).rows_abreast && !is_ring(order_row(order))) return;
+  if (order_row(order).abreast == Abreast::none) return;
   previous_.resize(events.size());
   std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int64_t>, EventIndex> last;
   for (EventIndex e = 0; e < events.size(); ++e) {

@@ -53,7 +53,7 @@ void count_tile(const OrderRow& order, const Extents& x, bool masked, bool skipp
 
 // Once a query tile, and for each of the parts that its keys are cut into.
 void count_row_tile(const OrderRow& order, const Extents& x, std::int64_t parts, Count& n) {
-  const std::int64_t lanes = order.lanes || is_ring(order) ? parts : 1;
+  const std::int64_t lanes = order.abreast == Abreast::parts || order.abreast == Abreast::ranks ? parts : 1;
   for (const Slot slot : order.starts) n.add(0, static_cast<double>(lanes), x.of(slot) * static_cast<double>(lanes));
   for (const WalkStep& step : order.walk) {
     const std::int64_t times = step.once == Once::query_tile ? 1
@@ -162,7 +162,7 @@ std::uint64_t recording_bytes(Order order, const Problem& p, const Options& reso
   }
   const double index = heads * (static_cast<double>(ti) + 1) * (static_cast<double>(tj) + 1) *
                        static_cast<double>(Recording::index_columns(order)) * 4;
-  const double lanes = row.lanes || row.rows_abreast || is_ring(row) ? n.events * sizeof(EventIndex) : 0;
+  const double lanes = row.abreast != Abreast::none ? n.events * sizeof(EventIndex) : 0;
   const double total = lanes + sizeof(Recording) + n.floats * sizeof(float) +
                        n.events * static_cast<double>(sizeof(Event) + row.own_slots.size() * sizeof(VersionId)) +
                        n.versions * sizeof(Version) + arrays + index;

@@ -80,7 +80,7 @@ Areas layout(const Box& all, const Recording& rec, bool alone, bool wide) {
   a.timeline = {{all.min.x, all.max.y - s.px(timeline)}, all.max};
   // Secondary cards go before the tiles are squeezed.
   float bottom = 0;
-  if (middle >= 410 && !is_ring(order_row(rec.order)))  // a ring takes the room of the charts too
+  if (middle >= 410 && order_row(rec.order).abreast != Abreast::ranks)  // a ring takes the room of the charts too
     bottom = std::max(order_look(rec.order).pipeline ? kPipelineCard
                       : wide                         ? std::clamp(middle * 0.46F, 180.0F, 360.0F)
                                                      : std::clamp(middle * 0.32F, 138.0F, 240.0F),
@@ -409,7 +409,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
     ui.tiles.focused = false;
     draw_chart_card(charts,
                     {areas.tiles.min, {areas.tiles.max.x, areas.has_bottom ? areas.chart.max.y : areas.tiles.max.y}});
-  } else if (areas.has_tiles && is_ring(order_row(rec.order))) {
+  } else if (areas.has_tiles && order_row(rec.order).abreast == Abreast::ranks) {
     draw_ring_of_run(rec, at, {state, ui, cache, commands}, areas.tiles);
   } else if (areas.has_tiles) {
     draw_step_tiles({held_run, bar.raw ? nullptr : cache.bounds(), scales, state, ui.tiles, commands, ui.look},

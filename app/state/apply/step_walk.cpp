@@ -165,8 +165,8 @@ EventIndex step_from(const Recording& rec, EventIndex e, StepUnit unit, int dire
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
   if (e > last) e = last;
   const int one = direction > 0 ? 1 : -1;
-  if (is_ring(order_row(rec.order))) return ring_step(rec, e, unit, one);
-  if (order_row(rec.order).rows_abreast && unit != StepUnit::phase)
+  if (order_row(rec.order).abreast == Abreast::ranks) return ring_step(rec, e, unit, one);
+  if (order_row(rec.order).abreast == Abreast::rows && unit != StepUnit::phase)
     return lane_step(rec, e, unit == StepUnit::key_tile, one);
   switch (unit) {
     case StepUnit::phase:

@@ -111,7 +111,8 @@ std::vector<OrderPhase> phases_of_products(const HopperNames& n) {
 OrderRow hopper_order(OrderNames& names) {
   const HopperNames n = hopper_names(names);
   OrderRow row{.name = "hopper"};
-  row.ends_with_lse = row.rows_abreast = true;
+  row.ends_with_lse = true;
+  row.abreast = Abreast::rows;
   OrderPhase store = store_o();
   store.newest_after = {{Slot::o_new, Slot::o_old}};
   row.phases = phases_of_copies(n);

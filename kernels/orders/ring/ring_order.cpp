@@ -25,6 +25,7 @@ OrderRow ring_order(OrderNames& names) {
   const SplitNames n = split_names(names);
   OrderRow row{.name = "ring"};
   row.ends_with_lse = true;
+  row.abreast = Abreast::ranks;
   OrderPhase queries = load_q();
   queries.key_tile = true;  // of each turn, by the first key tile of its keys
   OrderPhase store = store_o();

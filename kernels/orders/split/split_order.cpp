@@ -12,7 +12,8 @@ namespace attn::orders {
 OrderRow split_order(OrderNames& names) {
   const SplitNames n = split_names(names);
   OrderRow row{.name = "split"};
-  row.ends_with_lse = row.lanes = true;
+  row.ends_with_lse = true;
+  row.abreast = Abreast::parts;
   OrderPhase queries = load_q();
   queries.key_tile = true;  // of each part, by its first key tile
   OrderPhase store = store_o();

@@ -31,8 +31,10 @@ std::string lane_position(const Recording& rec, const StepPlace& at) {
 
 std::string position_words(const Recording& rec, const StepPlace& at) {
   std::string words = phrase("Step {} of {}", at.event + 1, rec.events.size());
-  if (order_row(rec.order).rows_abreast) return words + lane_position(rec, at);
-  if (is_ring(order_row(rec.order)))
+  const OrderRow& order = order_row(rec.order);
+  if (order.abreast == Abreast::rows) return words + lane_position(rec, at);
+  const bool ranks = order.abreast == Abreast::ranks;
+  if (ranks)
     if (const std::int64_t turn = turn_of(rec, rec.events[at.event].id); turn < ranks_of(rec.options))
       words += phrase(", turn {}", turn);
   if (rec.problem.B > 1) words += phrase(", batch {}", at.b);
@@ -40,15 +42,14 @@ std::string position_words(const Recording& rec, const StepPlace& at) {
   if (at.i >= 0)
     words += order_look(rec.order).row_by_row && at.br == 1 ? phrase(", query row {}", at.i)
                                                             : phrase(", query tile {}", at.i);
-  const OrderRow& order = order_row(rec.order);
   const auto lane = rec.lane_of(at.event);
-  if (lane && is_ring(order))
+  if (lane && ranks)
     words += phrase(", rank {}", *lane);
   else if (lane)
     words += phrase(", part {}", *lane + 1);
   // A merge is of parts, not of the key tile that names its event.
-  const bool of_tile = is_ring(order) ? order.in_lane[static_cast<std::size_t>(rec.events[at.event].id.phase)]
-                                      : lane.has_value() || !order.lanes;
+  const bool of_tile = ranks ? order.in_lane[static_cast<std::size_t>(rec.events[at.event].id.phase)]
+                             : lane.has_value() || order.abreast != Abreast::parts;
   if (at.j >= 0 && rec.key_tiles() > 1 && of_tile) words += phrase(", key tile {}", at.j);
   if (const auto named = row_word(rec, at.b, at.row); !named.empty()) words += phrase(", row {} “{}”", at.row, named);
   return words + ": " + std::string(letter_of(rec.events[at.event].id.phase));

@@ -11,11 +11,11 @@
 namespace attn {
 
 std::int64_t abreast(const Recording& rec) {
-  return order_row(rec.order).rows_abreast ? rec.query_tiles() : splits_of(rec.options);
+  return order_row(rec.order).abreast == Abreast::rows ? rec.query_tiles() : splits_of(rec.options);
 }
 
 std::optional<EventIndex> last_abreast(const Recording& rec, EventIndex now, std::int64_t lane) {
-  const bool rows = order_row(rec.order).rows_abreast;
+  const bool rows = order_row(rec.order).abreast == Abreast::rows;
   const EventId& id = rec.events[now].id;
   for (EventIndex e = now + 1; e-- > 0;) {
     const EventId& other = rec.events[e].id;
@@ -26,7 +26,7 @@ std::optional<EventIndex> last_abreast(const Recording& rec, EventIndex now, std
 }
 
 LaneTitle lane_title(const Recording& rec, std::int64_t lane, std::optional<EventIndex> e) {
-  if (order_row(rec.order).rows_abreast) {
+  if (order_row(rec.order).abreast == Abreast::rows) {
     const std::int64_t br = std::min<std::int64_t>(rec.options.br, rec.problem.Lq), first = lane * br;
     LaneTitle out{phrase("Consumer {}", lane),
                   {word(phrase("rows {} to {}", first, std::min(first + br, rec.problem.Lq) - 1))}};

@@ -40,13 +40,13 @@ struct Looker {
       return c0 < c1 && rec.problem.cover(at.b, r0, r1, c0, c1) != TileCover::skipped;
     };
     const OrderRow& order = order_row(rec.order);
-    if ((order.lanes || is_ring(order)) && at.j >= 0) return saw_in_lane(r0, r1);
+    if ((order.abreast == Abreast::parts || order.abreast == Abreast::ranks) && at.j >= 0) return saw_in_lane(r0, r1);
     if (rec.options.key_order == KeyOrder::right_to_left) return sees(at.first_key + at.keys, rec.problem.Lk);
     return sees(0, at.first_key);
   }
   // Of a part, or of a turn of a ring: each starts as if there were no other keys.
   bool saw_in_lane(std::int32_t r0, std::int32_t r1) const {
-    const bool ranks = is_ring(order_row(rec.order));
+    const bool ranks = order_row(rec.order).abreast == Abreast::ranks;
     const KeyParts parts{rec.key_tiles(), splits_of(rec.options)};
     const auto piece_of = [&](std::int32_t j) {
       EventId id = rec.events[at.event].id;
@@ -147,7 +147,7 @@ std::set<std::string, std::less<>> step_conditions(const Recording& rec, const S
   look.set(score && std::isfinite(*score) && rec.problem.visible(at.b, at.row, followed.key), "kept");
   look.set(!rec.options.subtract_max, "unsubtracted");
   look.set(rec.options.accumulate != DType::f32, "narrow");
-  look.set(is_ring(order_row(rec.order)) && turn_of(rec, rec.events[at.event].id) == 0, "own_keys");
+  look.set(order_row(rec.order).abreast == Abreast::ranks && turn_of(rec, rec.events[at.event].id) == 0, "own_keys");
   look.set(!orders::backward::subtracts_delta(rec.options), "forgotten");
   look.set(orders::backward::lse_type(rec.options) != DType::f32, "narrow_lse");
   return look.found;

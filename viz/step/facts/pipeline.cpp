@@ -315,7 +315,7 @@ TextRuns lane_state_words(const Recording& rec, EventIndex e) {
 }
 
 EventIndex tiles_step(const Recording& rec, EventIndex e, std::int32_t row) {
-  if (!order_row(rec.order).rows_abreast || e >= rec.events.size() || rec.lane_of(e)) return e;
+  if (order_row(rec.order).abreast != Abreast::rows || e >= rec.events.size() || rec.lane_of(e)) return e;
   const std::int32_t i = rec.events[e].id.i;
   const std::int32_t br = static_cast<std::int32_t>(std::clamp<std::int64_t>(rec.options.br, 1, rec.problem.Lq));
   const std::int64_t lane = i >= 0 ? i : std::clamp(row / br, 0, rec.query_tiles() - 1);
@@ -323,7 +323,7 @@ EventIndex tiles_step(const Recording& rec, EventIndex e, std::int32_t row) {
 }
 
 bool on_its_way(const Recording& rec, EventIndex e, bool of_v, std::int32_t j) {
-  if (!order_row(rec.order).rows_abreast) return false;
+  if (order_row(rec.order).abreast != Abreast::rows) return false;
   const auto ring = orders::hopper::ring_after(rec, e);
   return std::ranges::any_of(
       ring, [&](const RingSlot& s) { return s.of_v == of_v && s.j == j && s.state == SlotState::asked; });

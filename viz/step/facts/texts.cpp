@@ -9,7 +9,6 @@
 
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
-#include "kernels/model/ring.h"
 
 namespace attn {
 
@@ -181,11 +180,7 @@ const std::vector<StepText>* StepTexts::find(Order order, Phase phase) const {
   // What it lacks it has of the last one that works alike, of its own pass first.
   for (const bool own_pass : {true, false}) {
     for (const OrderRow& other : std::ranges::reverse_view(all_orders())) {
-      // A ring has what parts have: both merge.
-      const bool merges = row.lanes || is_ring(row) || !other.lanes;
-      const bool alike = other.stores_scores == row.stores_scores && other.divides_each_turn == row.divides_each_turn &&
-                         (other.pass == row.pass) == own_pass && merges && (is_ring(row) || !is_ring(other)) &&
-                         (row.rows_abreast || !other.rows_abreast);
+      const bool alike = row.works_like(other) && (other.pass == row.pass) == own_pass;
       if (const auto* found = alike ? of(other) : nullptr) return found;
     }
   }

@@ -83,7 +83,7 @@ void add_places(const StepWork& c) {
   c.put("bytes", static_cast<std::int64_t>(event_bytes(c.rec, at.event)));
   c.put("key", c.out.key);
   c.put("col", c.out.col);
-  if (is_ring(order_row(c.rec.order)) && at.i >= 0) add_ring(c);
+  if (order_row(c.rec.order).abreast == Abreast::ranks && at.i >= 0) add_ring(c);
   c.put_value("scale", scale_words(p), Token::text);
 }
 

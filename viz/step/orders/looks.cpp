@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "kernels/model/ring.h"
 
 namespace attn {
 namespace {
@@ -47,10 +46,7 @@ class DerivedLook {
 const OrderLook* alike(const OrderRow& row) {
   for (const OrderLook* look : order_look_table() | std::views::reverse) {
     const OrderRow& other = order_row(look->order);
-    const bool same_pass = other.pass == row.pass && !is_ring(other) && (row.lanes || !other.lanes) &&
-                           (row.rows_abreast || !other.rows_abreast);
-    if (same_pass && other.stores_scores == row.stores_scores && other.divides_each_turn == row.divides_each_turn)
-      return look;
+    if (other.pass == row.pass && row.works_like(other)) return look;
   }
   return nullptr;
 }

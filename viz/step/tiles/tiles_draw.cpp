@@ -332,7 +332,7 @@ void draw_lane_title(ImDrawList* list, const Box& area, const LaneTitle& lane, b
 // As it stands, with its own bounds.
 void draw_beside(const TilesPanel& panel, const Box& place, EventIndex event) {
   const Selection& selection = panel.state.document.selection;
-  const bool rows = order_row(panel.rec.order).rows_abreast;
+  const bool rows = order_row(panel.rec.order).abreast == Abreast::rows;
   TilesScene beside = rows ? tiles_scene(panel.rec, event, cursor_of(panel), selection, panel.scales)
                            : tiles_scene(panel.rec, event, selection, OutputReading::as_summed, panel.scales);
   const TilesLayout layout = layout_tiles(beside, place);

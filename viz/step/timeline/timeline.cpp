@@ -21,7 +21,7 @@ namespace {
 // Which tile is outside: j in FlashAttention-1, else i. Naive and tiled come back to a tile in each pass.
 bool same_track(const Recording& rec, const Event& a, const Event& b) {
   if (a.id.b != b.id.b || a.id.h != b.id.h || a.pass != b.pass) return false;
-  if (is_ring(order_row(rec.order))) return turn_of(rec, a.id) == turn_of(rec, b.id);
+  if (order_row(rec.order).abreast == Abreast::ranks) return turn_of(rec, a.id) == turn_of(rec, b.id);
   return order_row(rec.order).keys_outside ? a.id.j == b.id.j : a.id.i == b.id.i;
 }
 
@@ -38,7 +38,7 @@ std::string made_in_pass(const OrderRow& order, std::int32_t pass) {
 
 std::string outer_words(const Recording& rec, const Event& e, bool one_row) {
   const OrderRow& order = order_row(rec.order);
-  if (is_ring(order)) {
+  if (order.abreast == Abreast::ranks) {
     const std::int64_t turn = turn_of(rec, e.id);
     return turn < ranks_of(rec.options) ? phrase("turn {}", turn) : tr("after the last turn");
   }
@@ -80,12 +80,12 @@ struct Inner {
 Inner inner_of(const Recording& rec, EventIndex e) {
   const EventId& id = rec.events[e].id;
   const OrderRow& order = order_row(rec.order);
-  if (is_ring(order)) {
+  if (order.abreast == Abreast::ranks) {
     if (order.in_lane[static_cast<std::size_t>(id.phase)]) return {id.phase == Phase::load_q ? -1 : id.j, false};
     const bool merges = id.j >= 0 && id.phase != Phase::store_state && id.phase != *phase_named("send");
     return {merges ? 0 : -1, merges};
   }
-  if (!order.lanes) return {order.keys_outside ? id.i : id.j, false};
+  if (order.abreast != Abreast::parts) return {order.keys_outside ? id.i : id.j, false};
   // What begins and ends a part names its first key tile, a merge the part that goes into another.
   const bool of_part = id.phase == Phase::load_q || id.phase == Phase::store_state;
   const bool merges = id.j >= 0 && !rec.lane_of(e);
@@ -136,8 +136,8 @@ TimelineScene timeline_scene(const Recording& rec, const StepPlace& at, std::vec
   while (last + 1 < rec.events.size() && same_track(rec, rec.events[last + 1], now)) ++last;
   // Of parts that run side by side the one that is live, and what they end in.
   const auto lane = rec.lane_of(at.event);
-  const bool ranks = is_ring(order_row(rec.order));
-  const bool abreast = order_row(rec.order).rows_abreast;
+  const bool ranks = order_row(rec.order).abreast == Abreast::ranks;
+  const bool abreast = order_row(rec.order).abreast == Abreast::rows;
   scene.by_shift = ranks ? tr("turn") : tr("key tile");
   scene.by_ctrl = ranks ? tr("one rank") : abreast ? tr("same lane") : tr("query tile");
   if (ranks && lane)
