@@ -95,18 +95,14 @@ namespace {
 
 // Drawn and left out in turn, in multiples of the thickness; none = unbroken.
 std::span<const float> pattern_of(std::size_t order) {
-  static constexpr std::array<float, 2> kLong{7, 3.5F}, kShort{3, 2.5F};
-  static constexpr std::array<float, 4> kDashDot{7, 2.5F, 1.2F, 2.5F};
-  switch (order % 4) {
-    case 1:
-      return kLong;
-    case 2:
-      return kShort;
-    case 3:
-      return kDashDot;
-    default:
-      return {};
-  }
+  // Eight runs differ; a swatch of 30 px still shows each.
+  static constexpr std::array<float, 2> kLong{7, 3.5F}, kShort{3, 2.5F}, kLonger{11, 2};
+  static constexpr std::array<float, 4> kDashDot{7, 2.5F, 1.2F, 2.5F}, kLongShort{8, 2.5F, 3, 2.5F};
+  static constexpr std::array<float, 6> kDashDotDot{7, 2.5F, 1.2F, 2.5F, 1.2F, 2.5F},
+      kDashThree{3, 2.5F, 3, 2.5F, 3, 6};
+  static constexpr std::array<std::span<const float>, 8> kPatterns{
+      std::span<const float>{}, kLong, kShort, kDashDot, kLonger, kDashDotDot, kLongShort, kDashThree};
+  return kPatterns[order % kPatterns.size()];
 }
 
 }  // namespace
