@@ -1,20 +1,14 @@
 #include "viz/step/chart_card_draw.h"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "kernels/ladder.h"
-#include "viz/draw/pixel_image.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
-#include "viz/step/chart_card.h"
-#include "viz/step/charts/charts_draw.h"
-#include "viz/step/timeline/attention_draw.h"
-#include "viz/step/timeline/sentence_draw.h"
+#include "viz/step/charts/chart_card.h"
 
 namespace attn {
 namespace {
@@ -59,27 +53,16 @@ float draw_tabs(const ChartCard& card, const Box& in) {
   return y + s.px(28);
 }
 
-PassesScene passes_of(const ChartCard& card) {
-  const std::int32_t key = followed_key(card.state.document.selection, card.at, card.values);
-  const Recording* other = card.cache.companion();
-  return passes_scene(card.rec, card.at, key, card.values.col, other, card.cache.companion_error);
-}
-
 void draw_row_card(const ChartCard& card, const Box& box) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_card(list, box);
   const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(12)}};
   draw_text(list, in.min, Face::bold, 14, colour_of(Token::text), chart_tabs(card.at.row).front().words);
-  draw_row_chart(list, {{in.min.x, in.min.y + s.px(28)}, in.max},
-                 row_chart_scene(card.rec, card.at, card.answer_hidden), card.asked);
+  draw_chart(StepChart::row, card, {{in.min.x, in.min.y + s.px(28)}, in.max});
 }
 
 }  // namespace
-
-float fragments_card_height(float width) {
-  return fragments_height(width - style().px(32)) + style().px(28 + 24);
-}
 
 void draw_chart_card(const ChartCard& card, const Box& box) {
   if (card.answer_hidden) return draw_row_card(card, box);
@@ -100,46 +83,7 @@ void draw_chart_card(const ChartCard& card, const Box& box) {
   draw_card(list, box);
   Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(12)}};
   in.min.y = draw_tabs(card, in);
-  switch (shown_of(card)) {
-    case StepChart::row:
-      draw_row_chart(list, in, row_chart_scene(card.rec, card.at));
-      break;
-    case StepChart::hindsight:
-      draw_hindsight(list, in, hindsight_scene(card.rec, card.at));
-      break;
-    case StepChart::passes:
-      draw_passes(list, in, passes_of(card));
-      break;
-    case StepChart::error: {
-      const ErrorScan& scan = card.cache.error_scan(card.at.b, card.at.h);
-      draw_error(in, error_scene(card.rec, scan), scan, card.at, card.state.document.selection, card.commands);
-      break;
-    }
-    case StepChart::fragments: {
-      const StepView& view = card.state.view.step;
-      if (const KernelRow* row = shown_fragments(view.fragment_kernel))
-        draw_fragments(in, row->id, fragment_scene(*row->fragments, view.fragment_tile, card.state.document.problem),
-                       card.commands);
-      break;
-    }
-    case StepChart::sentence: {
-      const Document& d = card.state.document;
-      const bool toy = !card.rec.gpu && is_of_words(card.rec.problem, d.inputs) && d.inputs.edits.empty();
-      draw_sentence(in, sentence_scene(card.rec, card.at, toy), card.rec, card.at, d.selection, card.commands);
-      break;
-    }
-    case StepChart::pages: {
-      const std::int32_t key = followed_key(card.state.document.selection, card.at, card.values);
-      draw_pages(in, card.rec, card.at, key, card.cache.scales, card.commands);
-      break;
-    }
-    case StepChart::attention: {
-      if (!card.cache.images) card.cache.images = std::make_shared<PixelImages>();
-      const AttentionScene& scene = card.cache.attention(card.at, attention_side(in));
-      draw_attention(in, card.rec, scene, card.at, card.state.document.selection, *card.cache.images, card.commands);
-      break;
-    }
-  }
+  draw_chart(shown_of(card), card, in);
 }
 
 }  // namespace attn

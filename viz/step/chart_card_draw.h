@@ -30,5 +30,7 @@ constexpr float kSentenceAndRow = 1080;
 float fragments_card_height(float width);
 // Draws into `box`, a card of the current window.
 void draw_chart_card(const ChartCard& card, const Box& box);
+// One chart below its card's title; by the table of viz/step/chart_table_draw.cpp.
+void draw_chart(StepChart chart, const ChartCard& card, const Box& in);
 
 }  // namespace attn

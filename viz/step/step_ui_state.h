@@ -8,8 +8,8 @@
 
 #include "viz/step/charts/row.h"
 #include "viz/step/facts/focus.h"
+#include "viz/step/facts/hidden_answers.h"
 #include "viz/step/facts/texts.h"
-#include "viz/step/hidden_answers.h"
 #include "viz/step/tiles/tiles_ui_state.h"
 
 namespace attn {

@@ -17,22 +17,19 @@
 #include "viz/step/bars/refused_draw.h"
 #include "viz/step/bars/strip.h"
 #include "viz/step/bars/wrong_run.h"
-#include "viz/step/chart_card.h"
 #include "viz/step/chart_card_draw.h"
-#include "viz/step/charts/charts_draw.h"
+#include "viz/step/charts/chart_card.h"
+#include "viz/step/charts/traffic_draw.h"
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/gpu_run.h"
-#include "viz/step/facts/pipeline.h"
+#include "viz/step/facts/side_by_side.h"
 #include "viz/step/orders/looks.h"
 #include "viz/step/problem/problem_draw.h"
 #include "viz/step/problem/problem_fields.h"
-#include "viz/step/ring/ring_draw.h"
-#include "viz/step/ring/ring_scene.h"
 #include "viz/step/step_cache.h"
 #include "viz/step/tiles/tiles_draw.h"
 #include "viz/step/timeline/heads_draw.h"
 #include "viz/step/timeline/map_draw.h"
-#include "viz/step/timeline/pipeline_draw.h"
 #include "viz/step/timeline/timeline_draw.h"
 #include "viz/step/timeline/transport_draw.h"
 
@@ -80,17 +77,18 @@ Areas layout(const Box& all, const Recording& rec, bool alone, bool wide) {
   a.timeline = {{all.min.x, all.max.y - s.px(timeline)}, all.max};
   // Secondary cards go before the tiles are squeezed.
   float bottom = 0;
-  if (middle >= 410 && order_row(rec.order).abreast != Abreast::ranks)  // a ring takes the room of the charts too
-    bottom = std::max(order_look(rec.order).pipeline ? kPipelineCard
-                      : wide                         ? std::clamp(middle * 0.46F, 180.0F, 360.0F)
-                                                     : std::clamp(middle * 0.32F, 138.0F, 240.0F),
+  const SideBySide& way = side_by_side_of(rec);
+  if (middle >= 410 && way.tiles == nullptr)
+    bottom = std::max(way.card != nullptr ? way.card_height
+                      : wide              ? std::clamp(middle * 0.46F, 180.0F, 360.0F)
+                                          : std::clamp(middle * 0.32F, 138.0F, 240.0F),
                       middle - kGutter - liked_tiles_height(rec, middle));
   a.has_bottom = bottom > 0;
   const float tiles_bottom =
       a.strip.max.y + gutter + s.px((a.scrolls ? kScrolledTiles : middle) - (a.has_bottom ? bottom + kGutter : 0));
   a.tiles = {{rest.min.x, a.strip.max.y + gutter}, {rest.max.x, tiles_bottom}};
   const Box low{{rest.min.x, tiles_bottom + gutter}, {rest.max.x, tiles_bottom + gutter + s.px(bottom)}};
-  a.has_traffic = low.width() / s.scale >= 760 && !wide && !order_look(rec.order).pipeline;
+  a.has_traffic = low.width() / s.scale >= 760 && !wide && way.card == nullptr;
   const float split = a.has_traffic ? low.max.x - std::clamp(low.width() * 0.39F, s.px(340), s.px(560)) : low.max.x;
   a.chart = {low.min, {a.has_traffic ? split - gutter : split, low.max.y}};
   a.traffic = {{split, low.min.y}, low.max};
@@ -243,8 +241,9 @@ void draw_more_popup(const Box& chip, const Recording& rec, const StepPlace& at,
   ImGui::EndPopup();
 }
 
-void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& at, const State& state,
-                        const StepCache& cache, const HiddenAnswers& hidden, Commands& commands) {
+void draw_timeline_card(const Box& box, const SideBySideView& view) {
+  const auto& [rec, at, state, ui, cache, commands] = view;
+  const HiddenAnswers& hidden = ui.hidden;
   const Style& s = style();
   draw_card(ImGui::GetWindowDrawList(), box);
   TimelineScene scene = timeline_scene(rec, at, cache.marks, state.view.step.bookmarks);
@@ -256,8 +255,7 @@ void draw_timeline_card(const Box& box, const Recording& rec, const StepPlace& a
   draw_more_popup(more, rec, at, state, scene, !hidden.map, commands);
   const float width = box.width() / s.scale;
   float x = in.min.x + s.px(kTransportWidth + 14);
-  if (order_look(rec.order).pipeline)
-    return draw_pipeline_lanes({{x, in.min.y}, in.max}, pipeline_view(rec, at.event), !hidden.on, commands);
+  if (const auto track = side_by_side_of(rec).track) return track(view, {{x, in.min.y}, in.max});
   if (width >= 760) {
     const float map = width >= 1100 ? 190 : 110;
     const Box map_box{{x, in.min.y - s.px(6)}, {x + s.px(map), in.max.y}};
@@ -294,10 +292,11 @@ void draw_strip(const Areas& areas, StripScene strip, const StripPlace& in, Comm
 }
 
 // The chart of the followed row and that of HBM; what a lesson asks for is answer_hidden.
-void draw_bottom(ImDrawList* list, const Areas& areas, const ChartCard& charts, const StepUiState& ui) {
+void draw_bottom(ImDrawList* list, const Areas& areas, const ChartCard& charts, const SideBySideView& view) {
+  const StepUiState& ui = view.ui;
   const EventIndex event = charts.at.event;
-  if (order_look(charts.rec.order).pipeline)
-    draw_pipeline_card(areas.chart, pipeline_view(charts.rec, event), charts.commands);
+  if (const auto card = side_by_side_of(charts.rec).card)
+    card(view, areas.chart);
   else if (areas.has_chart && ui.hidden.map)
     draw_veiled_card(list, areas.chart, tr("The row across the keys"), ui.hidden.map_later);
   else if (areas.has_chart)
@@ -310,10 +309,16 @@ void draw_bottom(ImDrawList* list, const Areas& areas, const ChartCard& charts, 
   if (areas.has_traffic && !ui.look.has(StepPart::traffic)) draw_faint(list, areas.traffic);
 }
 
+// The step whose state the tiles show.
+EventIndex shown_step(const Recording& rec, EventIndex now, std::int32_t row) {
+  const auto step = side_by_side_of(rec).tiles_step;
+  return step == nullptr ? now : step(rec, now, row);
+}
+
 // After step `now`; of consumers that go abreast, as the one stands that computes the followed row.
 TilesScene tiles_at(const Recording& rec, EventIndex now, const State& state, const TensorScales& scales) {
   const Selection& selection = state.document.selection;
-  const EventIndex e = tiles_step(rec, now, selection.row);
+  const EventIndex e = shown_step(rec, now, selection.row);
   return e == now ? tiles_scene(rec, now, selection, state.view.step.reading, scales)
                   : tiles_scene(rec, e, now, selection, scales);
 }
@@ -328,19 +333,6 @@ void draw_unrecorded(const ProblemPanel& problem, const Box& all, Commands& comm
   draw_problem_panel(problem, {all.min, {all.min.x + width, all.max.y}}, true);
   draw_refused({{all.min.x + width + s.px(kGutter), all.min.y}, all.max}, problem.state, problem.model.recording_error,
                commands);
-}
-
-struct RingPlace {
-  const State& state;
-  StepUiState& ui;
-  StepCache& cache;
-  Commands& commands;
-};
-
-void draw_ring_of_run(const Recording& rec, const StepPlace& at, const RingPlace& in, const Box& box) {
-  in.ui.tiles.focused = false;
-  const RingScene scene = ring_scene(rec, at, in.cache.scales, in.cache.bounds_of_head(at.event));
-  draw_ring({scene, in.state, in.ui.look, in.commands, in.ui.hidden.map, in.ui.hidden.map_later}, box);
 }
 
 }  // namespace
@@ -359,7 +351,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   const Recording& rec = *shown;
   const auto last = static_cast<EventIndex>(rec.events.size() - 1);
   const EventIndex now = std::min(state.view.step.cursor, last);
-  cache.follow(shown, tiles_step(rec, now, state.document.selection.row));
+  cache.follow(shown, shown_step(rec, now, state.document.selection.row));
   ui.tiles.follow(model.recording);
   const bool one = ui.only && *ui.only != StepPanel::run, alone = ui.alone || ui.only;
   if (const WrongRunScene wrong = wrong_run_scene(state, model, ui.hidden.on); wrong.shown && !one) {
@@ -401,6 +393,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
                commands);
     if (!areas.has_problem && !alone) chips = draw_problem_chip(problem, areas.strip) - style().px(8);
   }
+  const SideBySideView view{rec, at, state, ui, cache, commands};
   AskedBar* asked_bar = ui.asked_bar ? &*ui.asked_bar : nullptr;
   const ChartCard charts{rec, at, values, state, cache, commands, false, ui.hidden.on, asked_bar};
   if (areas.has_strip && !areas.has_bottom && !ui.hidden.map && state.view.step.chart != StepChart::fragments)
@@ -409,15 +402,15 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
     ui.tiles.focused = false;
     draw_chart_card(charts,
                     {areas.tiles.min, {areas.tiles.max.x, areas.has_bottom ? areas.chart.max.y : areas.tiles.max.y}});
-  } else if (areas.has_tiles && order_row(rec.order).abreast == Abreast::ranks) {
-    draw_ring_of_run(rec, at, {state, ui, cache, commands}, areas.tiles);
+  } else if (areas.has_tiles && side_by_side_of(rec).tiles != nullptr) {
+    side_by_side_of(rec).tiles(view, areas.tiles);
   } else if (areas.has_tiles) {
     draw_step_tiles({held_run, bar.raw ? nullptr : cache.bounds(), scales, state, ui.tiles, commands, ui.look},
                     areas.tiles, tiles);
   }
-  if (areas.has_bottom && !fragments) draw_bottom(list, areas, charts, ui);
+  if (areas.has_bottom && !fragments) draw_bottom(list, areas, charts, view);
   if (areas.scrolls) end_page(areas);
-  if (areas.has_timeline) draw_timeline_card(areas.timeline, rec, at, state, cache, ui.hidden, commands);
+  if (areas.has_timeline) draw_timeline_card(areas.timeline, view);
   if (areas.has_timeline && !ui.look.has(StepPart::timeline)) draw_faint(list, areas.timeline);
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(size);

@@ -26,7 +26,7 @@
 #include "viz/state/run_words.h"
 #include "viz/state/view_step.h"
 #include "viz/step/bars/wrong_run.h"
-#include "viz/step/chart_card.h"
+#include "viz/step/charts/chart_card.h"
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/gpu_run.h"
 #include "viz/step/problem/problem_fields.h"

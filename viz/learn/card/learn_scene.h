@@ -15,8 +15,8 @@
 #include "viz/state/model.h"
 #include "viz/state/state.h"
 #include "viz/step/facts/focus.h"
+#include "viz/step/facts/hidden_answers.h"
 #include "viz/step/facts/scales.h"
-#include "viz/step/hidden_answers.h"
 
 namespace attn {
 

@@ -13,26 +13,16 @@
 #include "kernels/recording/lanes.h"
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/letters.h"
-#include "viz/step/facts/pipeline.h"
+#include "viz/step/facts/side_by_side.h"
 #include "viz/step/orders/looks.h"
 
 namespace attn {
 namespace {
 
-// Of a block's pipeline: when, and whose.
-std::string lane_position(const Recording& rec, const StepPlace& at) {
-  const PipelineView view = pipeline_view(rec, at.event);
-  std::string words = phrase(", {:.0f} ns: ", view.now * view.ns_a_clock);
-  const auto lane = rec.lane_of(at.event);
-  words += lane ? phrase("consumer {}", *lane) : tr("producer");
-  if (at.j >= 0) words += phrase(", key tile {}", at.j);
-  return words + ", " + std::string(letter_of(rec.events[at.event].id.phase));
-}
-
 std::string position_words(const Recording& rec, const StepPlace& at) {
   std::string words = phrase("Step {} of {}", at.event + 1, rec.events.size());
   const OrderRow& order = order_row(rec.order);
-  if (order.abreast == Abreast::rows) return words + lane_position(rec, at);
+  if (const auto position = side_by_side_of(rec).position) return words + position(rec, at);
   const bool ranks = order.abreast == Abreast::ranks;
   if (ranks)
     if (const std::int64_t turn = turn_of(rec, rec.events[at.event].id); turn < ranks_of(rec.options))

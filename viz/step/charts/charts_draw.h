@@ -11,7 +11,6 @@
 #include "viz/step/charts/hindsight.h"
 #include "viz/step/charts/passes.h"
 #include "viz/step/charts/row.h"
-#include "viz/step/charts/traffic.h"
 #include "viz/step/facts/scales.h"
 #include "viz/step/place/place.h"
 
@@ -35,13 +34,10 @@ void draw_pages(const Box& in, const Recording& rec, const StepPlace& at, std::i
 void draw_error(const Box& in, const ErrorScene& scene, const ErrorScan& scan, const StepPlace& at,
                 const Selection& selection, Commands& commands);
 
-// What they take without being scrolled, pixels.
+// What fragments take without being scrolled, pixels.
 float fragments_height(float width);
 // `kernel`: whose they are. Choices on top, then the tile by its cells, the warp by its lanes, and the banks. What is
 // pointed at is told below the lanes and lit everywhere; Ctrl+C copies it.
 void draw_fragments(const Box& in, std::string_view kernel, const FragmentScene& scene, Commands& commands);
-
-// The whole card. `e`: the step that `scene` is of.
-void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& scene, const Recording& rec, EventIndex e);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-#include "viz/step/charts/charts_draw.h"
+#include "viz/step/charts/traffic_draw.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include "kernels/base/text.h"
 #include "kernels/model/options.h"
 #include "kernels/model/order_row.h"
-#include "viz/step/facts/pipeline.h"
+#include "viz/step/facts/side_by_side.h"
 
 namespace attn {
 
@@ -30,9 +30,10 @@ LaneTitle lane_title(const Recording& rec, std::int64_t lane, std::optional<Even
     const std::int64_t br = std::min<std::int64_t>(rec.options.br, rec.problem.Lq), first = lane * br;
     LaneTitle out{phrase("Consumer {}", lane),
                   {word(phrase("rows {} to {}", first, std::min(first + br, rec.problem.Lq) - 1))}};
-    if (!e) return out;
+    const auto words = side_by_side_of(rec).lane_words;
+    if (!e || words == nullptr) return out;
     out.words.push_back(word(", "));
-    for (TextRun& run : lane_state_words(rec, *e)) out.words.push_back(std::move(run));
+    for (TextRun& run : words(rec, *e)) out.words.push_back(std::move(run));
     return out;
   }
   const KeyParts parts{rec.key_tiles(), splits_of(rec.options)};

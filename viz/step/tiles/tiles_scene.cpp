@@ -12,7 +12,7 @@
 #include "viz/draw/number_text.h"
 #include "viz/step/facts/dropped_tiles.h"
 #include "viz/step/facts/letters.h"
-#include "viz/step/facts/pipeline.h"
+#include "viz/step/facts/side_by_side.h"
 #include "viz/step/orders/looks.h"
 
 namespace attn {
@@ -284,7 +284,8 @@ void mark_flights(TilesScene& scene, const Recording& rec, EventIndex now) {
   const EventIndex e = scene.at.event;
   if (const auto column = scene.look->phase(rec.events[e].id.phase).in_flight)
     put_in_flight(scene.tiles[static_cast<std::size_t>(*column)]);
-  if (scene.at.j < 0) return;
+  const auto on_its_way = side_by_side_of(rec).on_its_way;
+  if (scene.at.j < 0 || on_its_way == nullptr) return;
   if (!scene.k.live && on_its_way(rec, now, false, scene.at.j)) put_in_flight(scene.k);
   if (!scene.v.live && on_its_way(rec, now, true, scene.at.j)) put_in_flight(scene.v);
 }

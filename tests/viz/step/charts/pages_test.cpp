@@ -6,7 +6,7 @@
 #include <set>
 
 #include "tests/viz/step/fixture.h"
-#include "viz/step/chart_card.h"
+#include "viz/step/charts/chart_card.h"
 #include "viz/step/facts/values.h"
 
 namespace attn {

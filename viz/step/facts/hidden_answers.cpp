@@ -1,4 +1,4 @@
-#include "viz/step/hidden_answers.h"
+#include "viz/step/facts/hidden_answers.h"
 
 #include <algorithm>
 #include <cstddef>

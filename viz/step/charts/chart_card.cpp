@@ -1,4 +1,4 @@
-#include "viz/step/chart_card.h"
+#include "viz/step/charts/chart_card.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Which chart the card shows, and which key it follows.
-#include "viz/step/chart_card.h"
+#include "viz/step/charts/chart_card.h"
 
 #include <gtest/gtest.h>
 

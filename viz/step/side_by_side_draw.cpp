@@ -1,0 +1,66 @@
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "kernels/base/text.h"
+#include "kernels/model/order_row.h"
+#include "viz/draw/canvas.h"
+#include "viz/state/state.h"
+#include "viz/step/facts/letters.h"
+#include "viz/step/facts/pipeline.h"
+#include "viz/step/facts/side_by_side.h"
+#include "viz/step/place/place.h"
+#include "viz/step/ring/ring_draw.h"
+#include "viz/step/ring/ring_scene.h"
+#include "viz/step/step_cache.h"
+#include "viz/step/step_ui_state.h"
+#include "viz/step/timeline/pipeline_draw.h"
+
+namespace attn {
+namespace {
+
+// ---- a block's pipeline
+
+void draw_loops(const SideBySideView& in, const Box& box) {
+  draw_pipeline_card(box, pipeline_view(in.rec, in.at.event), in.commands);
+}
+
+void draw_lanes(const SideBySideView& in, const Box& box) {
+  draw_pipeline_lanes(box, pipeline_view(in.rec, in.at.event), !in.ui.hidden.on, in.commands);
+}
+
+// When, and whose.
+std::string lane_position(const Recording& rec, const StepPlace& at) {
+  const PipelineView view = pipeline_view(rec, at.event);
+  std::string words = phrase(", {:.0f} ns: ", view.now * view.ns_a_clock);
+  const auto lane = rec.lane_of(at.event);
+  words += lane ? phrase("consumer {}", *lane) : tr("producer");
+  if (at.j >= 0) words += phrase(", key tile {}", at.j);
+  return words + ", " + std::string(letter_of(rec.events[at.event].id.phase));
+}
+
+// ---- a ring
+
+void draw_ranks(const SideBySideView& in, const Box& box) {
+  in.ui.tiles.focused = false;
+  const RingScene scene = ring_scene(in.rec, in.at, in.cache.scales, in.cache.bounds_of_head(in.at.event));
+  draw_ring({scene, in.state, in.ui.look, in.commands, in.ui.hidden.map, in.ui.hidden.map_later}, box);
+}
+
+}  // namespace
+
+const SideBySide& side_by_side_of(const Recording& rec) {
+  static const std::array<SideBySide, 4> kWays{SideBySide{},  // none
+                                               SideBySide{},  // parts: the tiles show each of them
+                                               SideBySide{.card = draw_loops,
+                                                          .card_height = kPipelineCard,
+                                                          .track = draw_lanes,
+                                                          .position = lane_position,
+                                                          .lane_words = lane_state_words,
+                                                          .tiles_step = tiles_step,
+                                                          .on_its_way = on_its_way},
+                                               SideBySide{.tiles = draw_ranks}};
+  return kWays.at(static_cast<std::size_t>(order_row(rec.order).abreast));
+}
+
+}  // namespace attn
