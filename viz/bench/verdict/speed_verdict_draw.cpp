@@ -111,8 +111,13 @@ DrawnReason draw_reason(ImDrawList* list, ImVec2 at, float width, std::string_vi
   while (!reason.empty()) {
     const std::size_t end = reason.find('\n');
     const TextRuns runs = line_runs(reason.substr(0, end));
-    room -= lines_of(runs, width, kSize);
-    if (room < 0) return {drawn.height, false};
+    const int lines = lines_of(runs, width, kSize);
+    // The first line matters most: where even that has no room it is cut, and the rest of it is a click away.
+    if (lines > room) {
+      if (drawn.height == 0 && room > 0) drawn.height = draw_paragraph(list, at, width, kSize, runs, room, draw);
+      return {drawn.height, false};
+    }
+    room -= lines;
     drawn.height += draw_paragraph(list, {at.x, at.y + drawn.height}, width, kSize, runs, kLines, draw);
     reason = end == std::string_view::npos ? std::string_view() : reason.substr(end + 1);
   }
