@@ -57,7 +57,8 @@ PaletteEntry scale(const Problem& p) {
   PaletteEntry e = question(
       tr("Why divide by √D?"), tr("So that scores do not grow with D"),
       tr("sqrt(D) square root scale 1/sqrt(D) scaling"),
-      phrase("A score is the sum of D products. If the numbers in q and k have variance 1, the sum has variance "
+      phrase("A score is the sum of D products. If the entries of q and k are independent with mean 0 and variance 1, "
+             "the sum has variance "
              "D, so scores are about √D in size. At D = {}, that is {}. Softmax of scores that far apart "
              "gives one key nearly all the weight, and in training almost no gradient reaches the others. "
              "Divided by √D, the scores are about 1 in size for any D. This problem's factor is {}.",

@@ -182,7 +182,7 @@ class Finder {
     compare_values(Slot::s, s, right, w);
     if (elements_.empty()) return false;
     place(Slot::s, v, elements_, w);
-    w.cause = tr("The mask is missing for a tile in which it hides some keys.");
+    w.cause = tr("The mask is not applied to a tile in which it should hide some keys.");
     return true;
   }
 

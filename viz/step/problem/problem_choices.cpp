@@ -103,7 +103,7 @@ std::vector<ProblemChoice> bias_choices(const Document& d) {
   out.back().help = tr("Subtracts slope × distance from the score, per head: no array is stored");
   out.push_back(choice(d, "softcap", p.softcap.has_value(),
                        [&](Document& c) { c.problem.softcap = p.softcap ? std::nullopt : std::optional(kShownCap); }));
-  out.back().help = tr("c tanh(S / c): scores stay within −c to c");
+  out.back().help = tr("c tanh(S / c): scores stay between −c and c");
   return out;
 }
 

@@ -266,7 +266,7 @@ KernelRow flash_hopper_row() {
   row.options = kOptions;
   row.what = marked("Attention in f16 and bf16 with Hopper's own features: TMA, wgmma and specialised warpgroups.");
   row.teaches = marked(
-      "One warpgroup copies, and the others cover each other's softmax; persistent blocks take tiles from a counter.");
+      "One warpgroup copies, and the others hide each other's softmax; persistent blocks take tiles from a counter.");
   row.source = marked("Shah et al. 2024, FlashAttention-3; PTX ISA, wgmma and cp.async.bulk.tensor");
   row.elsewhere = marked(
       "wgmma and the tensor maps that it needs exist only on Hopper; on other GPUs, flash_mma is the fastest in f16 "

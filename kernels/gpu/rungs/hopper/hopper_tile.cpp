@@ -10,11 +10,10 @@
 
 namespace attn::gpu {
 
-constexpr Option kHopperForm{
-    .name = "form",
-    .title = marked("form"),
-    .help = marked("4: consumers that overlap within themselves; 5: consumers that cover each other"),
-    .tuned = true};
+constexpr Option kHopperForm{.name = "form",
+                             .title = marked("form"),
+                             .help = marked("4: each consumer overlaps its own work; 5: consumers overlap each other"),
+                             .tuned = true};
 constexpr Option kHopperQueries{
     .name = "queries", .title = marked("Q buffers"), .help = marked("Q buffers per warpgroup"), .tuned = true};
 constexpr Option kHopperPack{
@@ -310,7 +309,7 @@ std::string words_of(const Problem& p, const HopperTile& t, std::int32_t sms) {
   words += t.form == 4        ? phrase("; {} consumers that overlap within themselves", t.consumers)
            : t.consumers == 1 ? phrase("; one consumer")
            : t.step < 5       ? phrase("; {} consumers", t.consumers)
-                              : phrase("; {} consumers that cover each other", t.consumers);
+                              : phrase("; {} consumers that overlap each other", t.consumers);
   words += phrase("; {} keys per tile, {} slots", t.keys, t.slots);
   if (t.queries == 2) words += phrase("; two Q buffers: {:.0f} key tiles per query tile", mean_key_tiles(p, t));
   if (t.late) words += phrase("; O's rows released during the next tile");

@@ -157,9 +157,10 @@ TEST(HopperTile, PacksHeadsThatShareKeysWhereAloneTheyLeaveRowsEmpty) {
 
 TEST(HopperTile, SaysWhy) {
   const Problem p = problem(1024, 128, true);
-  EXPECT_EQ(hopper().reason(p, planned(p).options, h100()),
-            "11.6 waves: rows shared out 192 … 128; 3 consumers that cover each other; 128 keys per tile, 4 slots; two "
-            "Q buffers: 4 key tiles per query tile; P V of 64 keys first; half steps of 64 keys at the mask's edge");
+  EXPECT_EQ(
+      hopper().reason(p, planned(p).options, h100()),
+      "11.6 waves: rows shared out 192 … 128; 3 consumers that overlap each other; 128 keys per tile, 4 slots; two "
+      "Q buffers: 4 key tiles per query tile; P V of 64 keys first; half steps of 64 keys at the mask's edge");
   const Problem q = problem(4096, 256);
   EXPECT_EQ(hopper().reason(q, planned(q).options, h100()),
             "15.5 waves of 128 rows per tile; 2 consumers that overlap within themselves; 80 keys per tile, 4 slots");
