@@ -105,11 +105,11 @@ gpu/rungs/backward gpu/launch cpu cpu/backward . museum lab"
 step/problem step/bars step bench/runs bench/sweep bench/ladder bench/tiles bench/sources bench/scene \
 bench/charts bench/table bench/panel bench/verdict bench profile/roofline profile/occupancy \
 profile/source profile/phases profile/heartbeat profile/timeline profile/figures profile/strip profile/lab profile \
-learn/lesson learn/card learn/figure learn ."
+learn/lesson learn/exercise learn/card learn/figure learn ."
       ;;
     app)
-      printf "system state/apply state/inputs state/string state/lessons graphics worker ring peers control/tasks \
-control/step control/learn control/bench control/files control/profile control shell/keys \
+      printf "system state/apply state/inputs state/string state/lessons print graphics worker ring peers \
+control/tasks control/step control/learn control/bench control/files control/profile control shell/keys \
 shell/widgets shell/palette shell window cli/arguments cli/bench cli/profile cli/step cli/verify cli \
 web web/absent python ."
       ;;

@@ -69,6 +69,7 @@ struct Controller::RunEffect {
   void operator()(const BackToLesson&) const { c.lessons_.back(); }
   void operator()(const LeaveLesson&) const { c.lessons_.leave(); }
   void operator()(const ForgetLessons&) const { c.lessons_.forget(); }
+  void operator()(const PrintChapter& e) const { c.lessons_.print(e.path); }
   void operator()(const Teach& e) const { c.lessons_.teach(e.on); }
   void operator()(const TakeBackVote&) const { c.lessons_.take_back_vote(); }
 

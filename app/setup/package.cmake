@@ -68,7 +68,8 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 string(CONCAT CPACK_DEBIAN_PACKAGE_DEPENDS
   "libegl1, libgl1, libopengl0, libgl1-mesa-dri, libx11-6, libxrandr2, libxinerama1, "
   "libxcursor1, libxi6, libxkbcommon0")
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libwayland-client0, libwayland-cursor0, libwayland-egl1")
+# cairo is for chapters as PDF.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libcairo2, libwayland-client0, libwayland-cursor0, libwayland-egl1")
 # For doctor --fetch-cuda, where no CUDA toolkit is.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-pip, bash-completion")
 include(CPack)

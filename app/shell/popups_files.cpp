@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/print/chapter_print.h"
 #include "app/shell/shell.h"
 #include "app/shell/widgets/path_field.h"
 #include "app/shell/widgets/popup.h"
@@ -22,6 +23,7 @@ namespace {
 constexpr const char* kOpenFile = marked("Open a file");
 constexpr const char* kSaveAs = marked("Save the session as");
 constexpr const char* kInputFiles = marked("Your own inputs");
+constexpr const char* kPrintChapter = marked("Print this chapter");
 constexpr const char* kSaveSteps = marked("Pictures of several steps");
 constexpr float kFieldWidth = 560;  // logical, of a path field
 
@@ -134,6 +136,32 @@ void draw_input_files(const Controller& controller, ShellUiState& ui, Commands& 
   ImGui::EndPopup();
 }
 
+// The page and, beside it, the answers: what is there already goes only when its button says so.
+void draw_print_chapter(ShellUiState& ui, Commands& commands) {
+  if (!begin_popup(kPrintChapter)) return;
+  popup_heading(tr_of(kPrintChapter));
+  dim_words(tr(
+      "A PDF for the learner: the question, a figure and the exercises with these numbers. The answers go to a second "
+      "file next to it."));
+  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  const bool entered = path_field(ui, "print", "/path/to/chapter.pdf", ".pdf", FileDialog::Kind::save, ui.path);
+  std::filesystem::path file(ui.path);
+  if (!ui.path.empty() && file.extension() != ".pdf") file += ".pdf";
+  std::error_code error;
+  std::filesystem::path there_already;
+  for (const std::filesystem::path& one : {answers_beside(file), file})
+    if (!ui.path.empty() && std::filesystem::exists(one, error)) there_already = one;
+  const bool there = !there_already.empty();
+  if (there) error_words(phrase("{} already exists. Replace it, or name another file.", there_already.string()));
+  ImGui::Dummy({1, style().px(4)});
+  const bool pressed = popup_buttons(there ? tr("Replace") : tr("Print"), !ui.path.empty());
+  if ((pressed || (entered && !there)) && !ui.path.empty()) {
+    commands.emplace_back(PrintChapter{ui.path});
+    ImGui::CloseCurrentPopup();
+  }
+  ImGui::EndPopup();
+}
+
 void draw_save_steps(const Controller& controller, ShellUiState& ui, Commands& commands) {
   if (!begin_popup(kSaveSteps)) return;
   const Style& s = style();
@@ -184,6 +212,10 @@ void open_file_popup(Popup popup, const Controller& controller, ShellUiState& ui
   } else if (popup == Popup::save_as) {
     ui.path = new_name("session.attn");
     ImGui::OpenPopup(kSaveAs);
+  } else if (popup == Popup::print_chapter) {
+    const std::string& lesson = controller.state().view.learn.lesson;
+    ui.path = new_name(((lesson.empty() ? "chapter" : lesson) + ".pdf").c_str());
+    ImGui::OpenPopup(kPrintChapter);
   } else if (popup == Popup::input_files) {
     const InputSpec& now = controller.state().document.inputs;
     // What was refused stays to be mended.
@@ -203,6 +235,7 @@ void open_file_popup(Popup popup, const Controller& controller, ShellUiState& ui
 void draw_file_popups(const Controller& controller, ShellUiState& ui, Commands& commands) {
   draw_open_file(controller, ui, commands);
   draw_save_as(ui, commands);
+  draw_print_chapter(ui, commands);
   draw_input_files(controller, ui, commands);
   draw_save_steps(controller, ui, commands);
 }

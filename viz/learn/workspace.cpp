@@ -9,6 +9,7 @@
 #include "viz/learn/card/learn_scene.h"
 #include "viz/learn/card/number_bar_draw.h"
 #include "viz/learn/card/question_map_draw.h"
+#include "viz/learn/exercise_draw.h"
 #include "viz/learn/home_draw.h"
 #include "viz/learn/lesson/typed_number.h"
 #include "viz/step/workspace.h"
@@ -70,6 +71,10 @@ void take_answer(CardUiState& ui, TilesUiState& tiles, Commands& commands) {
 void draw_run(const State& state, const Model& model, const Box& box, CardUiState& ui, StepUiState& step,
               Commands& commands, const DrawFigure& draw_figure) {
   const LearnScene& learn = *model.learn;
+  if (learn.exercise) {
+    step.tiles.focused = false;
+    return draw_exercise(*learn.exercise, *learn.card, box, commands);
+  }
   if (!learn.figure) {
     lend_question(*learn.card, ui, step.tiles);
     lend_bar(*learn.card, ui, step);
@@ -102,7 +107,8 @@ void draw_learn(const State& state, const Model& model, CardUiState& ui, StepUiS
   // Another beat has another picture under a pointer that has only answered the last one.
   if (ui.showing != learn.card->number_of_showing) ui.run_shown = false, step.tiles.pointer_rests = true;
   const bool card_hidden = alone && ui.run_shown;
-  const bool others = step.tiles.focused || step.tiles.tab_elsewhere || card_hidden || learn.figure.has_value();
+  const bool others = step.tiles.focused || step.tiles.tab_elsewhere || card_hidden || learn.figure.has_value() ||
+                      learn.exercise.has_value();
   if (take_map_keys(*learn.card, others, ui, commands)) step.tiles.tab_elsewhere = true;  // of this frame
   take_bar_keys(*learn.card, step.tiles.focused || card_hidden, ui);
   if (alone) {

@@ -34,7 +34,17 @@ struct SetReducedMotion {
 using AppCommand = std::variant<ChooseWorkspace, ShowKeys, ShowLog, SetTheme, SetScale, SetReducedMotion>;
 
 // Small windows of the shell that ask for something.
-enum class Popup : std::uint8_t { none, go_to, open_file, save_as, input_files, save_steps, bookmarks, palette };
+enum class Popup : std::uint8_t {
+  none,
+  go_to,
+  open_file,
+  save_as,
+  input_files,
+  save_steps,
+  bookmarks,
+  palette,
+  print_chapter
+};
 struct Ask {
   Popup popup = Popup::none;
 };

@@ -82,6 +82,10 @@ struct AskAgain {};
 struct BackToLesson {};
 struct LeaveLesson {};
 struct ForgetLessons {};
+// The chapter that is open on paper, with three exercises; the answers in a file of their own beside it.
+struct PrintChapter {
+  std::string path;
+};
 // Learn for a class at a projector; off: everything as it was before.
 struct Teach {
   bool on = true;
@@ -89,6 +93,6 @@ struct Teach {
 // The last hand that was counted.
 struct TakeBackVote {};
 using LearnEffect = std::variant<StartLesson, GoToBeat, ChooseAnswer, CheckAnswer, ShowHint, ShowAnswer, AskAgain,
-                                 BackToLesson, LeaveLesson, ForgetLessons, Teach, TakeBackVote>;
+                                 BackToLesson, LeaveLesson, ForgetLessons, PrintChapter, Teach, TakeBackVote>;
 
 }  // namespace attn

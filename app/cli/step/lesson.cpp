@@ -13,6 +13,7 @@
 
 #include "app/cli/arguments/command.h"
 #include "app/cli/arguments/console_text.h"
+#include "app/print/chapter_print.h"
 #include "app/state/lessons/lesson_check.h"
 #include "app/state/lessons/lesson_files.h"
 #include "app/state/lessons/lesson_sheet.h"
@@ -25,7 +26,7 @@ namespace {
 struct LessonArguments {
   std::string action;
   std::vector<std::string> files;
-  std::string out, key, seed, language = "en";
+  std::string out, key, seed, language = "en", paper;
 };
 
 // The files that were named, those of the folders that were, or the program's own.
@@ -57,12 +58,12 @@ Result<std::vector<std::filesystem::path>> files_of(const LessonArguments& a) {
 
 std::size_t questions_of(const Lesson& lesson) {
   return static_cast<std::size_t>(
-      std::count_if(lesson.beats.begin(), lesson.beats.end(), [](const Beat& b) { return b.ask.has_value(); }));
+      std::count_if(lesson.beats.begin(), lesson.beats.end(), [](const Beat& b) { return b.ask && !b.exercise; }));
 }
 
 // Every beat played with no window. What is wrong goes to stdout, a line each: it is what was asked for.
 Result<int> check_lessons(const std::vector<std::filesystem::path>& files, const std::stop_token& stop) {
-  std::size_t wrong = 0, beats = 0, questions = 0;
+  std::size_t wrong = 0, beats = 0, questions = 0, exercises = 0;
   for (const std::filesystem::path& file : files) {
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "Cancelled.");
     const auto lesson = read_lesson(file);
@@ -71,26 +72,28 @@ Result<int> check_lessons(const std::vector<std::filesystem::path>& files, const
       faults.push_back(lesson.error().message);
     } else {
       faults = check_lesson(*lesson);
-      beats += lesson->beats.size();
+      beats += lesson->told();
+      exercises += lesson->beats.size() - lesson->told();
       questions += questions_of(*lesson);
     }
     for (const std::string& fault : faults)
       if (auto r = print(fault + "\n"); !r) return tl::unexpected(r.error());
     wrong += faults.size();
   }
-  say(phrase("{} lessons, {} beats, {} questions: {}.", files.size(), beats, questions,
+  say(phrase("{} lessons, {} beats, {} questions, {} exercises: {}.", files.size(), beats, questions, exercises,
              wrong == 0 ? tr("all are true") : phrase("{} faults", wrong)));
   return wrong == 0 ? 0 : exit_code(ErrorKind::failed);
 }
 
 Result<int> list_lessons(const std::vector<std::filesystem::path>& files) {
-  std::string text =
-      fmt::format("{:<3} {:<16}{:<7}{:<7}{:<11}{}\n", "", "lesson", "min", "beats", "questions", "title");
+  std::string text = fmt::format("{:<3} {:<18}{:<5}{:<7}{:<11}{:<11}{}\n", "", "lesson", "min", "beats", "questions",
+                                 "exercises", "title");
   for (const std::filesystem::path& file : files) {
     const auto lesson = read_lesson(file);
     if (!lesson) return tl::unexpected(lesson.error());
-    text += fmt::format("{:<3} {:<16}{:<7}{:<7}{:<11}{}\n", lesson->number, lesson->id, lesson->minutes,
-                        lesson->beats.size(), questions_of(*lesson), lesson->words("title", "en"));
+    text += fmt::format("{:<3} {:<18}{:<5}{:<7}{:<11}{:<11}{}\n", lesson->number, lesson->id, lesson->minutes,
+                        lesson->told(), questions_of(*lesson), lesson->beats.size() - lesson->told(),
+                        lesson->words("title", "en"));
   }
   if (auto r = print(text); !r) return tl::unexpected(r.error());
   return 0;
@@ -105,8 +108,22 @@ Result<Lesson> named_lesson(const LessonArguments& a) {
   if (!folder) return tl::unexpected(folder.error());
   FoundLessons found = read_lessons(*folder);
   for (Lesson& lesson : found.lessons)
-    if (lesson.id == name) return std::move(lesson);
+    if (lesson.id == name || (!lesson.number.empty() && lesson.number == name)) return std::move(lesson);
   return bad_input(phrase("Unknown lesson '{}'; see attnscope lesson list.", name));
+}
+
+bool is_pdf(const std::string& file) {
+  return std::filesystem::path(file).extension() == ".pdf";
+}
+
+// The chapter's exercises as a PDF: `lesson print` writes what its files are named for.
+Result<int> print_pdf(const LessonArguments& a, const Lesson& lesson, std::uint64_t seed) {
+  for (const std::string& file : {a.out, a.key})
+    if (!file.empty() && !is_pdf(file))
+      return bad_input(phrase("{} is not a PDF: page and answers are both .pdf or both .html.", file));
+  PrintedChapter printed{a.out, a.key, seed, a.language, a.paper.empty() ? "a4" : a.paper};
+  if (auto written = print_chapter(lesson, printed); !written) return tl::unexpected(written.error());
+  return 0;
 }
 
 Result<int> print_lesson(const LessonArguments& a) {
@@ -120,6 +137,8 @@ Result<int> print_lesson(const LessonArguments& a) {
     if (!seed) return tl::unexpected(seed.error());
     options.seed = *seed;
   }
+  if (is_pdf(a.out) || is_pdf(a.key)) return print_pdf(a, *lesson, options.seed);
+  if (!a.paper.empty()) return bad_input(tr("--paper is for a PDF: name the page page.pdf."));
   for (const bool key : {false, true}) {
     const std::string file = key ? a.key : a.out.empty() ? "-" : a.out;
     if (file.empty()) continue;
@@ -148,17 +167,20 @@ Command add_lesson(Parser program) {
   Parser parser = program.add_subcommand("lesson", tr("List, check and print the lessons of Learn"));
   parser
       .add_option("ACTION", a->action,
-                  tr("check: play every beat and compute every number; list: show all lessons; print: write a lesson "
-                     "as HTML"))
+                  tr("check: play every beat and compute every number; list: show all lessons; print: write one as "
+                     "HTML, or its exercises as PDF"))
       ->required();
   parser.add_values("FILES", a->files, tr("Lessons or folders of lessons; default: the bundled ones"));
-  parser.add_option("-o,--out", a->out, tr("print: file for the worksheet; default: stdout"))->type_name("FILE.html");
-  parser.add_option("--key", a->key, tr("print: also the answers"))->type_name("FILE.html");
+  parser.add_option("-o,--out", a->out, tr("print: the worksheet, .html or .pdf; default: HTML to stdout"))
+      ->type_name("FILE");
+  parser.add_option("--key", a->key, tr("print: also the answers, .html or .pdf"))->type_name("FILE");
+  parser.add_option("--paper", a->paper, tr("print: a4 or letter, for PDF; default: a4"))->type_name("NAME");
   parser.add_option("--seed", a->seed, tr("print: use other numbers for another learner; default: 0"))->type_name("N");
   parser.add_option("--language", a->language, tr("print: language of the worksheet; default: en"))->type_name("NAME");
   parser.footer(
       tr("Examples:\n  attnscope lesson list\n  attnscope lesson check\n  attnscope lesson check my_lesson.json\n  "
-         "attnscope lesson print by-hand --seed 7 -o sheet.html --key key.html"));
+         "attnscope lesson print by-hand --seed 7 -o sheet.html --key key.html\n  "
+         "attnscope lesson print 2 --seed 7 -o page.pdf --key answers.pdf"));
   return {parser, [a](Stopper& stopper) { return run_lesson(*a, stopper); }};
 }
 

@@ -160,7 +160,7 @@ Result<void> set_answer(const ShotArguments& a, PictureSpec& picture) {
       std::find_if(found.lessons.begin(), found.lessons.end(), [&](const Lesson& l) { return l.id == at.lesson; });
   const Beat* beat = lesson == found.lessons.end() ? nullptr : lesson->find(at.beat);
   if (beat == nullptr) return bad_input(phrase("Unknown beat '{}' of lesson '{}'.", at.beat, at.lesson));
-  auto commands = lesson_hands(*lesson, *beat, a.answer);
+  auto commands = lesson_hands(*lesson, *beat, a.answer, at.exercise_seed);
   if (!commands) return tl::unexpected(commands.error());
   picture.commands = *std::move(commands);
   return ok();

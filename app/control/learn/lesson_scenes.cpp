@@ -14,13 +14,6 @@ namespace {
 
 constexpr int kTwice = 2;
 
-BeatProgress progress_of(const LessonProgress& progress, const std::string& lesson, const std::string& beat) {
-  const auto known = progress.beats.find(lesson);
-  if (known == progress.beats.end()) return {};
-  const auto it = known->second.find(beat);
-  return it == known->second.end() ? BeatProgress() : it->second;
-}
-
 ChapterScene chapter_of(const Lesson& lesson, bool own, const LessonProgress& progress, const std::string& language) {
   ChapterScene c;
   c.id = lesson.id;
@@ -31,10 +24,11 @@ ChapterScene chapter_of(const Lesson& lesson, bool own, const LessonProgress& pr
   c.minutes = lesson.minutes;
   c.needs = lesson.needs;
   c.x = lesson.map_x, c.y = lesson.map_y;
-  c.beats = lesson.beats.size();
+  c.beats = lesson.told();  // a chapter is gone through without its exercises
   c.own = own;
   c.last = progress.last_lesson == lesson.id;
   for (const Beat& beat : lesson.beats) {
+    if (beat.exercise) continue;
     const BeatProgress p = progress_of(progress, lesson.id, beat.id);
     c.seen += p.seen ? 1 : 0;
     if (!beat.ask) continue;
@@ -157,14 +151,16 @@ CardScene Lessons::card() {
   c.origin = origins_of(l, b, showing_.scope, language);
   c.away = away_;
   add_said(c);
-  c.can_repeat = b.again.has_value();
+  c.can_repeat = b.again.has_value() || b.exercise.has_value();
+  c.to_exercises = !b.exercise && beat_ + 1 < l.beats.size() && l.beats[beat_ + 1].exercise.has_value();
   c.leads_on = !learner_ && beat_ + 1 == l.beats.size() && !next_after(l.id).empty();
   const bool done = !b.ask || showing_.right || showing_.shown;
   if (done) c.proof = words(text_key(b, "proof"), Face::text, Token::text);
   add_learned(c, done);
   if (!b.ask) return c;
   c.asks = b.ask->kind;
-  c.kind = kind_words(*b.ask, c.teach);
+  c.exercise = b.exercise.has_value();
+  c.kind = c.exercise ? tr("Work it out: a number") : kind_words(*b.ask, c.teach);
   c.open = asks();
   c.right = showing_.right, c.shown = showing_.shown, c.missed = showing_.missed;
   c.within = b.ask->within.words();
@@ -190,6 +186,8 @@ CardScene Lessons::card() {
   if (showing_.hint) c.hint = words(text_key(b, "hint"), Face::text, Token::text);
   add_feedback(c);
   add_options(c);
+  // The way is long: it stands beside the card.
+  if (b.exercise && done) c.way = std::exchange(c.feedback, {});
   return c;
 }
 
@@ -273,6 +271,7 @@ void Lessons::refresh() {
   if (open_) {
     learn->card = card();
     learn->figure = figure();
+    learn->exercise = exercise();
     // Somewhere else there is nothing of the question to see.
     const bool here = is_own_document(), answer_hidden = here && asks();
     if (here) learn->look = asks() || beat().reveal_look.parts.none() ? beat().look : beat().reveal_look;

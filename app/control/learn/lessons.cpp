@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/state/apply/apply.h"
+#include "app/state/lessons/exercises.h"
 #include "app/state/lessons/lesson_check.h"
 #include "app/state/lessons/lesson_files.h"
 #include "app/state/string/state_string.h"
@@ -22,7 +23,9 @@ void Lessons::give(const StateCommand& command) {
 }
 
 void Lessons::place(const std::string& lesson, const std::string& beat, bool figure) {
-  give(PlaceLesson{{lesson, beat, learner_.has_value(), figure}});
+  // Whoever leaves a lesson begins the next one's exercises with the first numbers again.
+  const std::uint64_t seed = lesson.empty() ? 0 : state().view.learn.exercise_seed;
+  give(PlaceLesson{{lesson, beat, learner_.has_value(), figure, seed}});
 }
 
 void Lessons::load() {
@@ -75,7 +78,7 @@ void Lessons::follow() {
     take_selection();
   }
   LearnView shown = state().view.learn;
-  shown.figure = wanted && open_ && beat().figure.has_value();
+  shown.figure = wanted && open_ && stands_alone(beat());
   if (shown.figure != state().view.learn.figure) give(PlaceLesson{std::move(shown)});
   if (!wanted) return;
   const bool away = open_ && !is_at_place();
@@ -97,7 +100,7 @@ bool Lessons::is_own_document() const {
 
 bool Lessons::is_at_place() const {
   if (!is_own_document()) return false;
-  if (beat().figure) return true;  // no step is on screen
+  if (stands_alone(beat())) return true;  // no step is on screen
   return state().view.step.cursor == showing_.state.view.step.cursor;
 }
 
@@ -184,13 +187,11 @@ Result<void> Lessons::show(std::optional<std::uint64_t> seed) {
   Showing next;
   next.number = ++showings_;
   next.seed = seed;
-  const auto row = row_of_beat(*lesson(), beat(), seed);
-  if (!row) return tl::unexpected(row.error());
-  next.row = *row;
   next.runs = std::make_unique<LessonRuns>(*lesson(), seed);
-  auto scope = scope_of(beat(), *row, next.runs->as_function());
-  if (!scope) return tl::unexpected(scope.error());
-  next.scope = *std::move(scope);
+  auto asked = asked_beat(*lesson(), beat(), beat().exercise ? state().view.learn.exercise_seed : seed, *next.runs);
+  if (!asked) return tl::unexpected(asked.error());
+  next.row = asked->row;
+  next.scope = std::move(asked->scope);
   if (beat().ask) {
     auto question = question_of(beat(), next.scope);
     if (!question) return tl::unexpected(question.error());
@@ -225,7 +226,7 @@ void Lessons::set_stage(EventIndex cursor) {
     if (const auto chart = beat_view(*lesson(), beat())) view.chart = chart->view.step.chart;
   }
   give(SetStage{std::move(document), std::move(view)});
-  place(lesson()->id, beat().id, beat().figure.has_value());
+  place(lesson()->id, beat().id, stands_alone(beat()));
   showing_.state.view.step.cursor = cursor;
   seen_selection_ = state().document.selection;
   History none;
@@ -238,8 +239,8 @@ std::string Lessons::next_after(const std::string& id) const {
   const auto at = std::ranges::find(lessons_, id, &Lesson::id);
   if (at == lessons_.end() || own_[static_cast<std::size_t>(at - lessons_.begin())]) return {};
   for (auto next = at + 1; next != lessons_.end(); ++next) {
-    const auto seen = progress_.beats.find(next->id);
-    const bool through = seen != progress_.beats.end() && seen->second.size() >= next->beats.size();
+    const bool through = std::ranges::all_of(
+        next->beats, [&](const Beat& b) { return b.exercise || progress_of(progress_, next->id, b.id).seen; });
     if (!own_[static_cast<std::size_t>(next - lessons_.begin())] && !through) return next->id;
   }
   return {};
@@ -403,7 +404,9 @@ void Lessons::reveal_first_wrong() {
 }
 
 void Lessons::again() {
-  if (!open_ || !beat().again) return;
+  if (!open_) return;
+  if (beat().exercise) return other_numbers();
+  if (!beat().again) return;
   const auto seed = fresh_seed(*lesson(), beat(), std::max(progress_.repeats, showing_.seed.value_or(0)));
   if (!seed) return context_.log.error(seed.error().message);
   progress_.repeats = *seed;

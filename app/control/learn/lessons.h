@@ -26,6 +26,11 @@
 
 namespace attn {
 
+// What is known of a beat; nothing where it was not shown.
+BeatProgress progress_of(const LessonProgress& progress, const std::string& lesson, const std::string& beat);
+// A figure or an exercise is beside the card, and no step.
+bool stands_alone(const Beat& beat);
+
 struct LessonSources {
   std::filesystem::path folder;    // of the program's lessons; empty = none
   std::filesystem::path progress;  // empty = nothing is kept
@@ -55,6 +60,8 @@ class Lessons {
   // `typed`: what a class said, where a teacher reveals.
   void show_answer(const std::string& typed = {});
   void again();
+  // The chapter that is open as a PDF, its answers beside it; with the numbers that its exercises have.
+  void print(const std::filesystem::path& file);
   void back();
   void leave();
   void forget();
@@ -127,6 +134,8 @@ class Lessons {
   void refresh();
   CardScene card();
   std::optional<StageFigure> figure();
+  void other_numbers();
+  std::optional<ExerciseScene> exercise();
   void add_options(CardScene& card);
   void add_said(CardScene& card);
   void add_learned(CardScene& card, bool done);

@@ -152,6 +152,7 @@ void add_learn(EntryList& e) {
   const bool open = learn != nullptr && learn->card.has_value();
   if (learn != nullptr)
     for (const ChapterScene& c : learn->chapters) e.add(tr("Lesson"), c.title, c.goal, {StartLesson{c.id, ""}});
+  e.add(tr("Learn"), tr("Print this chapter"), tr("Exercises as PDF, answers apart"), {Ask{Popup::print_chapter}});
   const std::tuple<const char*, const char*, Command> steps[] = {
       {tr("Next beat"), "", GoToBeat{1}},
       {tr("Previous beat"), "", GoToBeat{-1}},

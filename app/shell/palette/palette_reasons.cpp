@@ -45,6 +45,7 @@ struct WhyNot {
   }
   std::string operator()(const Ask& c) const {
     if (c.popup == Popup::go_to || c.popup == Popup::save_steps) return recording();
+    if (c.popup == Popup::print_chapter && f.state.view.learn.lesson.empty()) return tr("no chapter of Learn is open");
     return {};
   }
 

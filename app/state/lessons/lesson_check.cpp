@@ -11,9 +11,11 @@
 
 #include <fmt/format.h>
 
+#include "app/state/lessons/exercises.h"
 #include "app/state/lessons/lesson_runs.h"
 #include "kernels/base/text.h"
 #include "viz/learn/beat.h"
+#include "viz/learn/exercise/plan_scene.h"
 #include "viz/learn/figure/figure.h"
 #include "viz/learn/lesson/lesson_words.h"
 
@@ -79,6 +81,7 @@ class Checker {
     for (const auto& [language, texts] : lesson_.translations)
       for (const auto& [key, words] : texts) check_words(key, words, language);
     for (const Beat& beat : lesson_.beats) check_beat(beat);
+    check_page();
     check_assumptions();
     return std::move(faults_);
   }
@@ -127,7 +130,36 @@ class Checker {
       fault(beat, field, phrase("a sentence has {} words; the limit is {}", count, kMaxSentenceWords));
   }
 
+  // The question and its texts on the numbers of the first seeds.
+  void check_exercise(const Beat& beat) {
+    LessonRuns runs(lesson_, std::nullopt);
+    for (std::uint64_t seed = 0; seed < kUnlikeSeeds; ++seed) {
+      auto scope = exercise_scope(lesson_, beat, seed, runs.as_function());
+      if (!scope) return fault(beat.id, "", scope.error().message);
+      const std::size_t before = faults_.size();
+      check_numbers(beat, *scope);
+      check_picture(beat.exercise->figure, beat.id, *scope);
+      assumed_.merge(scope->assumed);
+      if (faults_.size() != before) return;  // one seed says enough
+    }
+  }
+
+  void check_picture(const FigurePlan& plan, const std::string& prefix, ExpressionScope& scope) {
+    if (const auto scene = plan_scene(plan, prefix, lesson_, "en", scope, true); !scene)
+      fault(lesson_.find(prefix) != nullptr ? prefix : "", "figure", scene.error().message);
+  }
+
+  void check_page() {
+    if (!lesson_.page) return;
+    LessonRuns runs(lesson_, std::nullopt);
+    auto scope = scope_of(lesson_.beats.front(), lesson_.beats.front().row, runs.as_function());
+    if (!scope) return;  // the beat's own check said why
+    check_picture(*lesson_.page, "page", *scope);
+    assumed_.merge(scope->assumed);
+  }
+
   void check_beat(const Beat& beat) {
+    if (beat.exercise) return check_exercise(beat);
     LessonRuns runs(lesson_, std::nullopt);
     auto scope = scope_of(beat, beat.row, runs.as_function());
     if (!scope) return fault(beat.id, "at", scope.error().message);
@@ -192,7 +224,9 @@ class Checker {
       question = *std::move(q);
       if (auto distinct = check_distinct_answers(*beat.ask, *question); !distinct)
         fault(beat.id, "", distinct.error().message);
-      if (beat.ask->kind == AskKind::num && !beat.ask->wrong.empty()) check_recognised(beat, *question);
+      if (beat.ask->kind == AskKind::num) {
+        if (auto told = check_recognised(*beat.ask, *question); !told) fault(beat.id, "", told.error().message);
+      }
       if (question->bar) check_bar(beat, *question);
     }
     check_texts(beat, scope);
@@ -210,19 +244,6 @@ class Checker {
     if (right > kPlaces) fault(beat.id, "within", tr("every position on the line is right"));
   }
 
-  // Each mistake, as the program itself would print it, is met by its own words.
-  void check_recognised(const Beat& beat, const Question& q) {
-    for (std::size_t n = 0; n < q.wrong.size(); ++n) {
-      Answer answer;
-      answer.number = q.wrong[n];
-      const Judgement j = judge_answer(*beat.ask, q, answer);
-      if (j.right || j.text != beat.ask->wrong[n].text)
-        fault(beat.id, "wrong",
-              phrase("'{}' gives {}, for which the feedback is '{}'", beat.ask->wrong[n].value, q.wrong[n],
-                     j.right ? "right" : j.text));
-    }
-  }
-
   bool is_shown_while_open(const Beat& beat, const TextUse& use) const {
     if (!beat.ask || !use.while_open) return false;
     for (const char* part : {"title", "say", "hint"})
@@ -232,7 +253,9 @@ class Checker {
   }
 
   void check_texts(const Beat& beat, ExpressionScope& scope) {
-    const auto at = event_at(**scope.recording_of(beat.run), *parse_place(beat.at));
+    // An exercise reads no run, so none of it is ahead of it.
+    const auto at = beat.exercise ? Result<EventIndex>(scope.horizon)
+                                  : event_at(**scope.recording_of(beat.run), *parse_place(beat.at));
     for (const TextUse& use : text_uses(lesson_)) {
       if (use.beat != beat.id || !lesson_.has_text(use.key)) continue;
       std::vector<std::pair<std::string, const std::string*>> all{{"", &lesson_.text.at(use.key)}};

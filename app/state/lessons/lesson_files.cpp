@@ -11,6 +11,8 @@
 namespace attn {
 namespace {
 
+constexpr const char* kExercises = ".exercises";  // NN_ID.exercises.json
+
 Result<std::string> read_words(const std::filesystem::path& file) {
   const auto bytes = read_file(file, kMaxLessonBytes);
   if (!bytes) return tl::unexpected(bytes.error());
@@ -42,12 +44,17 @@ Result<Lesson> read_lesson(const std::filesystem::path& file) {
   if (!lesson) return lesson;
   std::filesystem::path folder = file.parent_path();
   if (folder.empty()) folder = ".";
-  for (const std::filesystem::path& other : json_files(folder)) {
-    if (is_lesson_file(other) || other.stem().stem() != file.stem()) continue;
-    const auto words = read_words(other);
-    if (!words) return tl::unexpected(words.error());
-    if (auto added = add_translation(*words, other.filename().string(), *lesson); !added)
-      return tl::unexpected(added.error());
+  const auto beside = json_files(folder);
+  // Exercises first: a translation has their texts too.
+  for (const bool exercises : {true, false}) {
+    for (const std::filesystem::path& other : beside) {
+      if (is_lesson_file(other) || other.stem().stem() != file.stem()) continue;
+      if ((other.stem().extension() == kExercises) != exercises) continue;
+      const auto words = read_words(other);
+      if (!words) return tl::unexpected(words.error());
+      const auto add = exercises ? add_exercises : add_translation;
+      if (auto added = add(*words, other.filename().string(), *lesson); !added) return tl::unexpected(added.error());
+    }
   }
   return lesson;
 }

@@ -1,4 +1,5 @@
-// Lessons in a folder: NN_ID.json, one chapter each, with translations beside them as NN_ID.LANGUAGE.json.
+// Lessons in a folder: NN_ID.json, one chapter each, beside them their exercises as NN_ID.exercises.json and
+// translations as NN_ID.LANGUAGE.json.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +11,7 @@
 
 namespace attn {
 
-// One lesson with the translations that lie beside it. The error names file, line or beat, field and reason.
+// One lesson with what lies beside it. The error names file, line or beat, field and reason.
 Result<Lesson> read_lesson(const std::filesystem::path& file);
 // Those of a folder by their file names. Translations alone are no lessons.
 struct FoundLessons {

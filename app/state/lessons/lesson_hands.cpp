@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "app/state/lessons/exercises.h"
 #include "app/state/lessons/lesson_runs.h"
 #include "kernels/base/text.h"
 #include "viz/learn/beat.h"
@@ -59,24 +60,24 @@ std::optional<Commands> wrong_hands(const LessonAsk& ask, const Question& q) {
   return chosen(only(q.right.size(), static_cast<std::size_t>(it - q.right.begin())));
 }
 
-Result<Question> question_at_first(const Lesson& lesson, const Beat& beat) {
+Result<Question> question_at_first(const Lesson& lesson, const Beat& beat, std::uint64_t exercise_seed) {
   std::optional<std::uint64_t> seed;
+  if (beat.exercise) seed = exercise_seed;
   if (beat.again && beat.again->at_once) {
     const auto fresh = fresh_seed(lesson, beat, 0);
     if (!fresh) return tl::unexpected(fresh.error());
     seed = *fresh;
   }
-  const auto row = row_of_beat(lesson, beat, seed);
-  if (!row) return tl::unexpected(row.error());
   LessonRuns runs(lesson, seed);
-  auto scope = scope_of(beat, *row, runs.as_function());
-  if (!scope) return tl::unexpected(scope.error());
-  return question_of(beat, *scope);
+  auto asked = asked_beat(lesson, beat, seed, runs);
+  if (!asked) return tl::unexpected(asked.error());
+  return question_of(beat, asked->scope);
 }
 
 }  // namespace
 
-Result<Commands> lesson_hands(const Lesson& lesson, const Beat& beat, std::string_view answer) {
+Result<Commands> lesson_hands(const Lesson& lesson, const Beat& beat, std::string_view answer,
+                              std::uint64_t exercise_seed) {
   if (!beat.ask) return bad_input(phrase("Beat '{}' of '{}' has no question.", beat.id, lesson.id));
   if (answer == "shown") return Commands{ShowAnswer{}};
   if (answer == "hint") {
@@ -85,7 +86,7 @@ Result<Commands> lesson_hands(const Lesson& lesson, const Beat& beat, std::strin
   }
   if (answer != "right" && answer != "wrong")
     return bad_input(phrase("Unknown answer '{}'; use right, wrong, hint or shown.", answer));
-  const auto question = question_at_first(lesson, beat);
+  const auto question = question_at_first(lesson, beat, exercise_seed);
   if (!question) return tl::unexpected(question.error());
   if (answer == "right")
     return beat.ask->kind == AskKind::num ? Commands{CheckAnswer{typed(question->truth)}} : chosen(question->right);

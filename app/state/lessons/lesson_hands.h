@@ -11,6 +11,7 @@ namespace attn {
 
 // `answer`: "right", "wrong" (the first usual mistake), "hint" or "shown". The commands are those of the card; the
 // numbers those that a learner gets who has done nothing yet. The error says what the beat does not have.
-Result<Commands> lesson_hands(const Lesson& lesson, const Beat& beat, std::string_view answer);
+Result<Commands> lesson_hands(const Lesson& lesson, const Beat& beat, std::string_view answer,
+                              std::uint64_t exercise_seed);
 
 }  // namespace attn

@@ -9,9 +9,11 @@
 
 #include <fmt/format.h>
 
+#include "app/state/lessons/exercises.h"
 #include "app/state/lessons/lesson_runs.h"
 #include "app/state/string/state_string.h"
 #include "viz/learn/beat.h"
+#include "viz/learn/exercise/plan_scene.h"
 #include "viz/learn/lesson/lesson_words.h"
 #include "viz/step/facts/letters.h"
 #include "viz/step/orders/looks.h"
@@ -131,10 +133,9 @@ class Sheet {
       seed = *fresh;
     }
     LessonRuns runs(lesson_, seed);
-    const auto row = row_of_beat(lesson_, beat, seed);
-    if (!row) return tl::unexpected(row.error());
-    auto scope = scope_of(beat, *row, runs.as_function());
-    if (!scope) return tl::unexpected(scope.error());
+    auto asked = asked_beat(lesson_, beat, beat.exercise ? options_.seed : seed, runs);
+    if (!asked) return tl::unexpected(asked.error());
+    ExpressionScope* const scope = &asked->scope;
     const auto title = words(beat, "title", *scope), say = words(beat, "say", *scope);
     if (!title) return tl::unexpected(title.error());
     if (!say) return tl::unexpected(say.error());
@@ -143,9 +144,9 @@ class Sheet {
     if (const TextRuns origin = origins_of(lesson_, beat, *scope, options_.language); !origin.empty())
       out_ += fmt::format("<p class=\"dim\">{}</p>\n", html(origin));
     if (beat.ask) {
-      if (auto asked = write_question(beat, *scope); !asked) return asked;
+      if (auto written = write_question(beat, *scope); !written) return written;
     }
-    if (options_.key) {
+    if (options_.key && !beat.exercise) {
       if (auto state = write_state(beat, seed, scope->horizon); !state) return state;
     }
     out_ += "</section>\n";
@@ -155,9 +156,13 @@ class Sheet {
   Result<void> write_question(const Beat& beat, ExpressionScope& scope) {
     const auto question = question_of(beat, scope);
     if (!question) return tl::unexpected(question.error());
-    const auto rec = scope.recording_of(beat.run);
-    if (!rec) return tl::unexpected(rec.error());
-    out_ += tiles_html(**rec, scope.horizon, scope.row);
+    if (!beat.exercise) {
+      const auto rec = scope.recording_of(beat.run);
+      if (!rec) return tl::unexpected(rec.error());
+      out_ += tiles_html(**rec, scope.horizon, scope.row);
+    } else if (auto drawn = write_given(beat, scope); !drawn) {
+      return drawn;
+    }
     const LessonAsk& ask = *beat.ask;
     if (!question->choices.empty()) {
       out_ += "<ol class=\"options\">\n";
@@ -189,6 +194,23 @@ class Sheet {
       return ok();
     }
     return write_key(beat, *question, scope);
+  }
+
+  // What an exercise gives, as a table; on the key nothing of it is empty.
+  Result<void> write_given(const Beat& beat, ExpressionScope& scope) {
+    const auto scene = plan_scene(beat.exercise->figure, beat.id, lesson_, options_.language, scope, options_.key);
+    if (!scene) return tl::unexpected(scene.error());
+    out_ += "<table>";
+    for (const auto* rows : {&scene->rows, &scene->bars}) {
+      for (const SceneRow& row : *rows) {
+        out_ += fmt::format("<tr><td>{}</td>", html(row.label));
+        for (const std::string& cell : row.cells)
+          out_ += row.empty ? "<td class=\"slot\">&nbsp;</td>" : fmt::format("<td>{}</td>", cell);
+        out_ += "</tr>";
+      }
+    }
+    out_ += "</table>\n";
+    return ok();
   }
 
   Result<void> write_key(const Beat& beat, const Question& question, ExpressionScope& scope) {

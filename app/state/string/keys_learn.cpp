@@ -33,6 +33,8 @@ void add_learn_view_keys(std::vector<StateKey>& keys) {
                   [](State& s, std::string_view text) { return read_name(s.view.learn.beat, text); }});
   keys.push_back(flag_key(
       "teach", [](auto& s) -> auto& { return s.view.learn.teach; }));
+  keys.push_back(number_key(
+      "exercise_seed", 0, kMax, [](auto& s) -> auto& { return s.view.learn.exercise_seed; }));
 }
 
 }  // namespace attn

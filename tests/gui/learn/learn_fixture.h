@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "app/state/lessons/exercises.h"
 #include "app/state/lessons/lesson_runs.h"
 #include "tests/gui/gui_fixture.h"
 #include "viz/learn/beat.h"
@@ -38,8 +39,9 @@ inline Truth truth_of(TestWindow& w, const Lesson& lesson, std::uint64_t repeats
   std::optional<std::uint64_t> seed;
   if (beat.again && beat.again->at_once) seed = *fresh_seed(lesson, beat, repeats);
   LessonRuns runs(lesson, seed);
-  auto scope = scope_of(beat, *row_of_beat(lesson, beat, seed), runs.as_function());
-  return {*question_of(beat, *scope), &beat};
+  if (beat.exercise) seed = w.state().view.learn.exercise_seed;
+  auto asked = asked_beat(lesson, beat, seed, runs);
+  return {*question_of(beat, asked->scope), &beat};
 }
 
 // From tile to tile of the map, from where Tab has come to, ticking those that are right: by keyboard.

@@ -63,7 +63,10 @@ void catch_number(const CardScene& card, CardUiState& ui) {
 
 void draw_number_field(const CardScene& card, Pen& pen, CardUiState& ui, Commands& commands) {
   const Style& s = style();
-  pen.small_words((card.teach ? tr("The class's prediction, hidden: ") : tr("Your prediction, ")) + card.within);
+  pen.small_words((card.teach      ? tr("The class's prediction, hidden: ")
+                   : card.exercise ? tr("Your answer, ")
+                                   : tr("Your prediction, ")) +
+                  card.within);
   const Box line = pen.line(kCardButton);
   float x = line.min.x;
   if (!card.letter.empty()) {
@@ -154,7 +157,7 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& 
   }
 }
 
-void draw_feedback(const CardScene& card, Pen& pen) {
+void draw_feedback(const CardScene& card, const CardUiState& ui, Pen& pen) {
   const Style& s = style();
   if (card.feedback.empty() && !card.right && !card.shown) return;
   const char* verdict = card.right    ? tr("Right.")
@@ -170,7 +173,8 @@ void draw_feedback(const CardScene& card, Pen& pen) {
   }
   pen.words(card.truth, pen.sizes.text + 1, 6);
   pen.words(card.said, pen.sizes.text, card.feedback.empty() ? 0 : 8);
-  pen.words(card.feedback, pen.sizes.text, 0);
+  pen.words(card.feedback, pen.sizes.text, card.way.empty() || !ui.alone ? 0 : 8);
+  if (ui.alone) pen.words(card.way, pen.sizes.text, 0);
   pen.x -= s.px(12), pen.width += s.px(12);
   pen.list->AddRectFilled({pen.x, top}, {pen.x + s.px(3), pen.y}, colour_of(card.missed ? Token::faint : Token::text),
                           s.px(1.5F));
@@ -238,7 +242,7 @@ void draw_question(const CardScene& card, Pen& pen, bool low, bool takes_keys, C
     pen.small_words(tr("Hint"));
     pen.words(card.hint, pen.sizes.text, 12);
   }
-  draw_feedback(card, pen);
+  draw_feedback(card, ui, pen);
   show_news(card, top, pen.y, ui);
 }
 
@@ -302,6 +306,7 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
     ui.typed = card.typed;
     if (ui.typed.empty() && card.bar && card.bar->start) ui.typed = dragged_text(*card.bar->start);
   }
+  ui.alone = alone;
   const ImVec2 moved = ImGui::GetIO().MouseDelta;
   ui.pointer_moved |= moved.x != 0 || moved.y != 0;
   draw_card(ImGui::GetWindowDrawList(), box);

@@ -118,9 +118,10 @@ void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_
   const Box accent = one_line ? Box{{line.min.x + aside, line.min.y}, {line.max.x - aside, line.max.y}}
                               : Box{{box.min.x, top - s.px(kCardButton)}, {box.max.x, top}};
   bool go = accent_button(accent, "##lesson_next",
-                          !last           ? tr("Next")
-                          : card.leads_on ? tr("Next chapter")
-                                          : tr("Finish"),
+                          card.to_exercises ? tr("Exercises")
+                          : !last           ? tr("Next")
+                          : card.leads_on   ? tr("Next chapter")
+                                            : tr("Finish"),
                           true, card.teach ? "PgDn" : "Enter");
   if (takes_keys && !field) go |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
   if (card.teach || !field) go |= key_pressed(ImGuiKey_PageDown);

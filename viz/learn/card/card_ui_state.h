@@ -21,6 +21,7 @@ struct CardUiState {
   std::string field_place;     // of the field in the card, and the card's height, when it was last brought into sight
   bool pointer_moved = false;  // since the beat is shown: where it was left it asks for no words
   bool dragged = false;        // the card's head is being dragged
+  bool alone = false;          // there is no room for the run beside it
   bool run_shown = false;      // where card and run have no room beside one another: which of them is there
   std::optional<std::size_t> on_map;  // the tile of a question's map that arrows have come to; none: they step
 };

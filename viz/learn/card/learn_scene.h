@@ -11,6 +11,7 @@
 
 #include "viz/draw/text_runs.h"
 #include "viz/learn/card/number_bar.h"
+#include "viz/learn/exercise/plan_scene.h"
 #include "viz/learn/lesson/lesson.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
@@ -58,7 +59,10 @@ struct CardScene {
   std::optional<CellRef> cell;      // of the tiles, that the number is asked of
   std::vector<CardOption> options;  // of the map: its tiles, row by row
   std::int32_t map_rows = 0, map_cols = 0;
-  bool leads_on = false;  // after the last beat another chapter begins
+  bool leads_on = false;      // after the last beat another chapter begins
+  bool exercise = false;      // its numbers were drawn
+  bool to_exercises = false;  // they come next
+  TextRuns way;               // of an exercise: stands beside the card, and on it only where it is alone
   bool can_hint = false, can_repeat = false;
   bool away = false;                    // what is on screen is not what the beat is about
   bool teach = false;                   // it is for a class: the answer stays hidden until it is revealed
@@ -66,6 +70,14 @@ struct CardScene {
   TextRuns said;                        // what the class said, and what is said to it
   std::string typed;                    // the number that was checked
   std::uint64_t number_of_showing = 0;  // another whenever the beat is shown anew: a typed draft is of one showing
+};
+
+// What stands beside the card of an exercise.
+struct ExerciseScene {
+  std::size_t number = 1, count = 1;
+  std::uint64_t seed = 0;
+  PlanScene given;
+  TextRuns way;  // to the answer, once it is answered
 };
 
 struct FigureScenes;  // viz/learn/figure/figure.h
@@ -93,6 +105,7 @@ struct LearnScene {
   std::vector<Misconception> misconceptions;  // met twice or more, the most often first
   std::optional<CardScene> card;
   std::optional<StageFigure> figure;
+  std::optional<ExerciseScene> exercise;
   bool teach = false;
   HiddenAnswers hidden;
   StepFocus look;

@@ -50,6 +50,11 @@ const Beat* Lesson::find(std::string_view beat_id) const {
   return nullptr;
 }
 
+std::size_t Lesson::told() const {
+  return static_cast<std::size_t>(
+      std::count_if(beats.begin(), beats.end(), [](const Beat& b) { return !b.exercise.has_value(); }));
+}
+
 const std::string& Lesson::words(const std::string& key, std::string_view language) const {
   static const std::string kNone;
   if (const auto other = translations.find(language); other != translations.end()) {
@@ -71,7 +76,22 @@ std::string text_key(const Beat& beat, std::string_view part) {
   return fmt::format("{}.{}", beat.id, part);
 }
 
+std::string page_key(std::string_view part) {
+  return fmt::format("page.{}", part);
+}
+
 namespace {
+
+void add_figure_uses(const FigurePlan& plan, const std::string& prefix, const std::string& beat,
+                     std::vector<TextUse>& uses) {
+  const auto add = [&](const std::string& part, const char* field) {
+    if (!part.empty()) uses.push_back({prefix + "." + part, beat, field, true, true});
+  };
+  add(plan.heads, "figure.heads");
+  add(plan.caption, "figure.caption");
+  for (const FigureRow& row : plan.rows) add(row.label, "figure.rows");
+  for (const FigureRow& bar : plan.bars) add(bar.label, "figure.bars");
+}
 
 void add_ask_uses(const Beat& beat, std::vector<TextUse>& uses) {
   const auto add = [&](const std::string& part, const std::string& field, bool must, bool open) {
@@ -79,7 +99,7 @@ void add_ask_uses(const Beat& beat, std::vector<TextUse>& uses) {
   };
   const LessonAsk& ask = *beat.ask;
   add("hint", "ask.hint", false, true);
-  add("right", "ask.right", false, false);
+  add("right", "ask.right", beat.exercise.has_value(), false);  // the way
   add("wrong", "ask.wrong", false, true);
   if (ask.bar && !ask.bar->beside.empty()) add("beside", "ask.beside", true, true);
   for (std::size_t n = 0; n < ask.options.size(); ++n) {
@@ -99,12 +119,14 @@ std::vector<TextUse> text_uses(const Lesson& lesson) {
   if (!lesson.part.empty()) uses.push_back({lesson.part, "", "part", true, false});
   for (const auto& [name, value] : lesson.assumptions)
     uses.push_back({assumption_key(name), "", "assumptions." + name, true, true});
+  if (lesson.page) add_figure_uses(*lesson.page, "page", "", uses);
   for (const Beat& beat : lesson.beats) {
     uses.push_back({text_key(beat, "title"), beat.id, "title", true, true});
     uses.push_back({text_key(beat, "say"), beat.id, "say", true, true});
     uses.push_back({text_key(beat, "learned"), beat.id, "learned", false, false});
     uses.push_back({text_key(beat, "proof"), beat.id, "proof", false, false});
     if (beat.ask) add_ask_uses(beat, uses);
+    if (beat.exercise) add_figure_uses(beat.exercise->figure, beat.id, beat.id, uses);
   }
   return uses;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/base/result.h"
+#include "viz/learn/lesson/exercise.h"
 #include "viz/step/facts/focus.h"
 
 namespace attn {
@@ -119,6 +120,7 @@ struct Beat {
   bool keep_traffic = false, keep_map = false;                       // hidden after the answer too: a later beat asks
   std::optional<LessonAsk> ask;
   std::optional<Again> again;
+  std::optional<ExercisePlan> exercise;  // its numbers are drawn, and it reads no place of the run
 };
 
 struct Lesson {
@@ -130,12 +132,15 @@ struct Lesson {
   std::map<std::string, std::string, std::less<>> runs;  // state strings
   // Rates and sizes that are taken as given, by the name that expressions use; each has a text, "assumed.NAME".
   std::map<std::string, double, std::less<>> assumptions;
-  std::string session;  // whose figures metric() reads: one that comes with the program; empty = none
-  std::vector<Beat> beats;
+  std::string session;             // whose figures metric() reads: one that comes with the program; empty = none
+  std::vector<Beat> beats;         // exercises are the last ones
+  std::optional<FigurePlan> page;  // the figure of the printed chapter, of the first beat's run
   std::map<std::string, std::string, std::less<>> text;                                              // in English
   std::map<std::string, std::map<std::string, std::string, std::less<>>, std::less<>> translations;  // by language
 
   const Beat* find(std::string_view beat_id) const;
+  // Beats before the first exercise.
+  std::size_t told() const;
   bool has_text(const std::string& key) const { return text.contains(key); }
   // In `language`, or in English where that lacks it. Empty where there is none.
   const std::string& words(const std::string& key, std::string_view language) const;
@@ -143,6 +148,9 @@ struct Lesson {
 
 // The error names the file and, for what is no JSON, the line; else beat, field and reason.
 Result<Lesson> parse_lesson(std::string_view json, const std::string& file);
+// Adds a file of exercises that stands beside its lesson: {"version": 1, "id": ..., "exercises": [...], "page": {...},
+// "text": {...}}.
+Result<void> add_exercises(std::string_view json, const std::string& file, Lesson& lesson);
 // Adds a file of texts in another language: {"version": 1, "id": ..., "language": "de", "text": {...}}.
 Result<void> add_translation(std::string_view json, const std::string& file, Lesson& lesson);
 
@@ -151,6 +159,8 @@ const std::string& run_of_answer(const Beat& beat);
 // The keys of a beat's texts: "title" (its question, where it asks), "say", "hint", "right", "wrong" (to a
 // mistake that nobody foresaw), "learned", "proof" and those that answers name.
 std::string text_key(const Beat& beat, std::string_view part);
+// The same of the page's figure.
+std::string page_key(std::string_view part);
 // The key of the words that say what is assumed, and whose number it is.
 std::string assumption_key(std::string_view name);
 // Every key that the lesson uses, those that must be there first.

@@ -11,6 +11,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/formats/expression_grammar.h"
+#include "viz/learn/lesson/quantities.h"
 #include "viz/learn/lesson/references.h"
 #include "viz/learn/lesson/row_figures.h"
 
@@ -89,6 +90,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
   static constexpr const auto& kSums = kSignsOfSums;
   static constexpr const auto& kProducts = kSignsOfProducts;
   static constexpr bool kNegates = true;
+  static constexpr std::int64_t kAllOfThem = std::numeric_limits<std::int64_t>::max();
 
   tl::unexpected<Error> refuse(const std::string& why) const {
     return bad_input(phrase("expression '{}', character {}: {}", text_, at_ + 1, why));
@@ -128,6 +130,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     if (const FigureFunction* of_row = peek() == '(' ? find_figure_function(word) : nullptr)
       return of_session(*of_row, word);
     if (peek() == '(') return call(run, word);
+    if (const Values* list = peek() == '[' ? drawn(run, word) : nullptr) return item_of(*list);
     if (peek() == '[') return reference(run, word);
     return constant(run, word);
   }
@@ -211,7 +214,26 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     return Values{read->value};
   }
 
+  // What an exercise has drawn comes before what its run is called by the same name.
+  const Values* drawn(std::string_view run, std::string_view word) const {
+    if (scope_.drawn == nullptr || run != scope_.run) return nullptr;
+    const auto it = scope_.drawn->find(word);
+    return it == scope_.drawn->end() ? nullptr : &it->second;
+  }
+  // "s[2]", "s[0..3]"
+  Result<Values> item_of(const Values& list) {
+    if (!take("[")) return refuse(tr("expected '['"));
+    const auto items = index();
+    if (!items) return tl::unexpected(items.error());
+    if (!take("]")) return refuse(tr("']' is missing"));
+    const auto count = static_cast<std::int64_t>(list.size());
+    const std::int64_t last = items->last == kAllOfThem ? count - 1 : items->last;
+    if (items->first > last || last >= count) return refuse(phrase("the list has {} numbers, from 0", count));
+    return Values(list.begin() + items->first, list.begin() + last + 1);
+  }
+
   Result<Values> constant(std::string_view run, std::string_view word) {
+    if (const Values* list = drawn(run, word)) return *list;
     if (scope_.assumptions != nullptr && run == scope_.run) {
       if (const auto it = scope_.assumptions->find(word); it != scope_.assumptions->end()) {
         scope_.assumed.insert(it->first);
@@ -255,6 +277,11 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
       if (args->empty()) return refuse(phrase("{}() needs an argument", word));
       return Values{f.of(*args)};
     }
+    if (word == "list") return args->empty() ? refuse(phrase("{}() needs an argument", word)) : args;
+    if (const Quantity* quantity = find_quantity(word)) {
+      const auto value = quantity->of(*args);
+      return value ? Result<Values>(Values{*value}) : refuse(phrase("{}(): {}", word, value.error().message));
+    }
     const auto rec = recording(run);
     if (!rec) return tl::unexpected(rec.error());
     if (word == "first_wrong" && args->empty()) return first_wrong(run, **rec);
@@ -275,8 +302,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     return static_cast<std::int64_t>(x);
   }
   Result<IndexRange> index() {
-    constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
-    if (take("*")) return IndexRange{0, kAll};
+    if (take("*")) return IndexRange{0, kAllOfThem};
     const auto first = whole_index();
     if (!first) return tl::unexpected(first.error());
     if (!take("..")) return IndexRange{*first, *first};
@@ -306,7 +332,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     if (!take("[")) return refuse(tr("expected '['"));
     const auto rows = index();
     if (!rows) return tl::unexpected(rows.error());
-    Result<IndexRange> cols = IndexRange{0, std::numeric_limits<std::int64_t>::max()};
+    Result<IndexRange> cols = IndexRange{0, kAllOfThem};
     if (take(",")) cols = index();
     if (!cols) return tl::unexpected(cols.error());
     if (!take("]")) return refuse(tr("']' is missing"));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +20,9 @@ namespace attn {
 
 struct Session;  // profiling/session/session_data.h
 
+// What an exercise has drawn, and what follows from it, by name: lists, most of one number.
+using DrawnNumbers = std::map<std::string, std::vector<double>, std::less<>>;
+
 // What a lesson's expressions can ask of its runs, by their names.
 struct LessonFacts {
   std::function<Result<const Recording*>(std::string_view run)> recording_of;
@@ -27,6 +31,7 @@ struct LessonFacts {
   // The session of that name, or where it is empty the one that the lesson names. Not set: a lesson cannot ask.
   std::function<Result<const Session*>(std::string_view name)> session;
   const std::map<std::string, double, std::less<>>* assumptions = nullptr;  // by their names; null: there are none
+  std::shared_ptr<const DrawnNumbers> drawn;                                // null: there are none
 };
 
 // What names stand for while an expression is evaluated.

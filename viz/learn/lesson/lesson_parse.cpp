@@ -1,6 +1,5 @@
 // The JSON of a lesson: every member is looked at, an unknown one is refused with its place.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <initializer_list>
 #include <iterator>
@@ -15,6 +14,8 @@
 #include "kernels/base/text.h"
 #include "kernels/formats/foreign_file.h"
 #include "kernels/formats/json_reading.h"
+#include "viz/learn/lesson/ask_parse.h"
+#include "viz/learn/lesson/exercise_parse.h"
 #include "viz/learn/lesson/lesson.h"
 #include "viz/learn/lesson/lesson_object.h"
 
@@ -50,137 +51,6 @@ Result<json> parse_text(std::string_view text, const std::string& file) {
   } catch (const json::exception&) {
     return bad_input(phrase("{} contains a number that is out of range", file));
   }
-}
-
-bool is_plain_name(std::string_view name) {
-  return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-  });
-}
-
-// "10%", "0.5", "half a decade"
-Tolerance read_tolerance(LessonObject& r) {
-  Tolerance t;
-  std::string words = r.text("within", 32, true);
-  if (words == "half a decade") {
-    t.decades = 0.5;
-    return t;
-  }
-  const bool percent = words.ends_with("%");
-  if (percent) words.pop_back();
-  double value = 0;
-  const auto [end, code] = std::from_chars(words.data(), words.data() + words.size(), value);
-  if (words.empty() || code != std::errc() || end != words.data() + words.size() || !(value >= 0) || value > 1e6) {
-    r.refuse("within", tr("use a tolerance such as 2%, 0.5 or half a decade"));
-  }
-  (percent ? t.relative : t.absolute) = percent ? value / 100 : value;
-  return t;
-}
-
-WrongAnswer read_wrong(const json& j, const std::string& where, LessonObject& parent) {
-  LessonObject r(j, where);
-  r.only({"value", "text", "about"});
-  WrongAnswer wrong{r.expression("value", true), r.text("text", 64, true), r.text("about", 64, false)};
-  parent.follow(r);
-  return wrong;
-}
-
-PickOption read_option(const json& j, const std::string& where, LessonObject& parent) {
-  LessonObject r(j, where);
-  r.only({"text", "true", "wrong", "about"});
-  PickOption option{r.text("text", 64, true), r.expression("true", true), r.text("wrong", 64, false),
-                    r.text("about", 64, false)};
-  parent.follow(r);
-  return option;
-}
-
-void read_click(LessonObject& r, LessonAsk& ask) {
-  ask.among = r.choice<ClickAmong>("among",
-                                   {{"cells", ClickAmong::cells},
-                                    {"keys", ClickAmong::keys},
-                                    {"rows", ClickAmong::rows},
-                                    {"lines", ClickAmong::lines}},
-                                   true);
-  if (ask.among == ClickAmong::lines) {
-    ask.cells = r.texts("lines");
-    if (ask.cells.size() < 2 || ask.cells.size() > 9) r.refuse("lines", tr("expected two to nine lines"));
-    if (r.has("value"))
-      r.refuse("value", tr("for lines, the answer is the line with the most samples and must not be given"));
-    return;
-  }
-  ask.value = r.expression("value", true);
-  if (ask.among == ClickAmong::cells) {
-    ask.cells = r.texts("cells");
-    if (ask.cells.size() < 2) r.refuse("cells", tr("expected at least two cells"));
-    return;
-  }
-  ask.first = r.whole("first", 0, 4096, false);
-  ask.last = r.whole("last", 1, 4096, true);
-  if (ask.last <= ask.first || ask.last - ask.first > 31) r.refuse("last", tr("expected 2 to 32 things to click"));
-}
-
-// The line of a drag. That its ends leave a wrong place beside the right one is the lesson check's matter.
-AskBar read_bar(LessonObject& r) {
-  AskBar bar;
-  bar.from = r.number("from");
-  bar.to = r.number("to");
-  bar.decades = r.flag("decades");
-  if (bar.from >= bar.to) r.refuse("to", tr("expected more than 'from'"));
-  if (bar.decades && bar.from <= 0) r.refuse("from", tr("powers of ten must start above 0"));
-  bar.start = r.expression("start", false);
-  bar.beside = r.expression("beside", false);
-  if (r.has("key")) bar.key = r.whole("key", 0, 4096, true);
-  return bar;
-}
-
-LessonAsk read_ask(const json& j, const std::string& where, LessonObject& parent) {
-  LessonObject r(j, where);
-  LessonAsk ask;
-  ask.kind = r.choice<AskKind>("kind",
-                               {{"num", AskKind::num},
-                                {"drag", AskKind::num},
-                                {"pick", AskKind::pick},
-                                {"click", AskKind::click},
-                                {"tiles", AskKind::tiles}},
-                               true);
-  const bool drag = r.text("kind", 64, true) == "drag";
-  switch (ask.kind) {
-    case AskKind::num:
-      if (drag) {
-        r.only(
-            {"kind", "value", "within", "unit", "letter", "wrong", "from", "to", "decades", "start", "beside", "key"});
-        ask.bar = read_bar(r);
-      } else {
-        r.only({"kind", "value", "within", "unit", "letter", "wrong"});
-      }
-      ask.value = r.expression("value", true);
-      ask.within = read_tolerance(r);
-      ask.unit = r.text("unit", 32, false);
-      ask.letter = r.text("letter", 64, false);
-      break;
-    case AskKind::pick: {
-      r.only({"kind", "options"});
-      const json& options = r.list("options", 6);
-      if (options.size() < 2) r.refuse("options", tr("expected two or more"));
-      for (std::size_t n = 0; n < options.size(); ++n)
-        ask.options.push_back(read_option(options[n], fmt::format("{}.options[{}]", where, n), r));
-      break;
-    }
-    case AskKind::click:
-      r.only({"kind", "among", "cells", "lines", "first", "last", "value", "wrong"});
-      read_click(r, ask);
-      break;
-    case AskKind::tiles:
-      r.only({"kind", "tiles", "wrong"});
-      ask.tiles = r.choice<TileKind>(
-          "tiles", {{"skipped", TileKind::skipped}, {"partial", TileKind::partial}, {"full", TileKind::full}}, true);
-      break;
-  }
-  const json& wrong = r.list("wrong", 12);
-  for (std::size_t n = 0; n < wrong.size(); ++n)
-    ask.wrong.push_back(read_wrong(wrong[n], fmt::format("{}.wrong[{}]", where, n), r));
-  parent.follow(r);
-  return ask;
 }
 
 Again read_again(const json& j, const std::string& where, LessonObject& parent) {
@@ -360,13 +230,21 @@ void check_names(LessonObject& r, const Lesson& lesson) {
   }
 }
 
+// The exercises and the page of a lesson's own file, or of the one beside it.
+void read_exercises(LessonObject& r, Lesson& lesson) {
+  const json& exercises = r.list("exercises", kMaxExercises);
+  for (std::size_t n = 0; n < exercises.size(); ++n)
+    lesson.beats.push_back(read_exercise(exercises[n], n, lesson.beats.front(), r));
+  if (r.has("page")) lesson.page = read_figure_plan(r.object("page"), r.where() + ", page", r);
+}
+
 Result<Lesson> read_whole(std::string_view text, const std::string& file) {
   const auto parsed = parse_text(text, file);
   if (!parsed) return tl::unexpected(parsed.error());
   LessonObject r(*parsed, file);
   read_version(r, *parsed);
   r.only({"version", "id", "number", "part", "map", "minutes", "needs", "unlocks", "runs", "assumptions", "session",
-          "beats", "text"});
+          "beats", "exercises", "page", "text"});
   Lesson lesson;
   lesson.file = file;
   lesson.id = r.text("id", 64, true);
@@ -392,10 +270,28 @@ Result<Lesson> read_whole(std::string_view text, const std::string& file) {
   const json& beats = r.list("beats", kMaxBeats);
   if (beats.empty()) r.refuse("beats", tr("expected at least one beat"));
   for (std::size_t n = 0; n < beats.size(); ++n) lesson.beats.push_back(read_beat(beats[n], n, r));
+  if (!beats.empty()) read_exercises(r, lesson);
   if (r.result()) check_names(r, lesson);
   if (r.result()) check_replaced(r, lesson);
   if (auto good = r.result(); !good) return tl::unexpected(good.error());
   return lesson;
+}
+
+Result<void> read_beside(std::string_view text, const std::string& file, Lesson& lesson) {
+  const auto parsed = parse_text(text, file);
+  if (!parsed) return tl::unexpected(parsed.error());
+  LessonObject r(*parsed, file);
+  read_version(r, *parsed);
+  r.only({"version", "id", "exercises", "page", "text"});
+  if (const std::string id = r.text("id", 64, true); !id.empty() && id != lesson.id)
+    r.refuse("id", phrase("it belongs to the lesson '{}', not '{}'", id, lesson.id));
+  if (lesson.told() != lesson.beats.size() || lesson.page)
+    r.refuse("exercises", phrase("{} has exercises of its own", lesson.file));
+  read_exercises(r, lesson);
+  for (auto& [key, words] : read_texts(r, "text"))
+    if (!lesson.text.emplace(key, words).second) r.refuse("text." + key, tr("the lesson has this text already"));
+  if (r.result()) check_names(r, lesson);
+  return r.result();
 }
 
 Result<void> read_translation(std::string_view text, const std::string& file, Lesson& lesson) {
@@ -419,6 +315,10 @@ Result<void> read_translation(std::string_view text, const std::string& file, Le
 
 Result<Lesson> parse_lesson(std::string_view text, const std::string& file) {
   return reading(file, [&] { return read_whole(text, file); });
+}
+
+Result<void> add_exercises(std::string_view text, const std::string& file, Lesson& lesson) {
+  return reading(file, [&] { return read_beside(text, file, lesson); });
 }
 
 Result<void> add_translation(std::string_view text, const std::string& file, Lesson& lesson) {

@@ -1,0 +1,129 @@
+// The exercises at the end of a chapter: a wrong answer and the right one by keyboard, other numbers, the chapter on
+// paper.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "app/print/chapter_print.h"
+#include "app/state/lessons/lesson_files.h"
+#include "app/state/string/state_string.h"
+#include "tests/environment/paths.h"
+#include "tests/gui/learn/learn_fixture.h"
+#include "tests/kernels/temp_folder.h"
+#include "viz/draw/text_runs.h"
+
+namespace attn {
+namespace {
+
+using Ctx = ImGuiTestContext;
+
+Lesson shipped_lesson(const std::string& id) {
+  FoundLessons found = read_lessons(std::filesystem::path(test::source_folder()) / "assets/lessons");
+  for (Lesson& lesson : found.lessons)
+    if (lesson.id == id) return std::move(lesson);
+  return {};
+}
+
+const ExerciseScene& exercise(TestWindow& w) {
+  return *w.controller().model().learn->exercise;
+}
+
+TEST(LearnExercises, AWrongAnswerAndThenTheRightOneByKeyboard) {
+  const Lesson lesson = shipped_lesson("one-pass");
+  TestWindow w(1440, 900);
+  start(w, "one-pass", "ex-alpha");
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    IM_CHECK_EQ(exercise(w).number, 1U);
+    IM_CHECK_EQ(exercise(w).count, 3U);
+    IM_CHECK(exercise(w).way.empty());
+    const Truth t = truth_of(w, lesson, 0);
+    ctx->KeyCharsAppend(fmt::format("{:.6g}", t.question.wrong.at(0)).c_str());
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(3);
+    IM_CHECK(card(w).missed);
+    IM_CHECK_STR_EQ(plain_text(card(w).feedback).c_str(), "You turned it around. The past shrinks, so α is below 1.");
+    IM_CHECK(exercise(w).way.empty());
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_A);
+    ctx->KeyCharsReplace(t.number().c_str());
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(3);
+    IM_CHECK(card(w).right);
+    const std::string way = plain_text(exercise(w).way);
+    IM_CHECK(way.find("rises from") != way.npos);
+    IM_CHECK(way.find('{') == way.npos);
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(3);
+    IM_CHECK_STR_EQ(w.state().view.learn.beat.c_str(), "ex-output");
+    IM_CHECK_EQ(exercise(w).number, 2U);
+  }));
+}
+
+TEST(LearnExercises, OtherNumbersAreThoseOfTheNextSeedInTheStateString) {
+  TestWindow w(1440, 900);
+  start(w, "bytes", "ex-flash");
+  std::string first;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    IM_CHECK_EQ(exercise(w).seed, 0U);
+    first = plain_text(card(w).say);
+    ctx->KeyPress(ImGuiKey_R);
+    ctx->Yield(3);
+    IM_CHECK_EQ(exercise(w).seed, 1U);
+    IM_CHECK(plain_text(card(w).say) != first);
+    ctx->ItemClick("**/##exercise_again");
+    ctx->Yield(3);
+    IM_CHECK_EQ(exercise(w).seed, 2U);
+  }));
+  const std::string third = plain_text(card(w).say);
+  const auto text = state_string(w.state());
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find("exercise_seed=2"), std::string::npos) << *text;
+  const auto read = parse_state_string(*text);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->state.view.learn.exercise_seed, 2U);
+  EXPECT_EQ(read->state.view.learn.beat, "ex-flash");
+  // Whoever leaves begins with the first numbers again.
+  w.controller().update({LeaveLesson{}, StartLesson{"bytes", "ex-flash"}});
+  w.draw_frames(2);
+  EXPECT_EQ(plain_text(card(w).say), first);
+  EXPECT_NE(first, third);
+}
+
+TEST(LearnExercises, ComeAfterTheLastBeatAndLeadToTheNextChapter) {
+  const Lesson lesson = shipped_lesson("wall");
+  ASSERT_GT(lesson.told(), 0U);
+  TestWindow w(1280, 720);
+  start(w, "wall", lesson.beats[lesson.told() - 1].id);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    IM_CHECK(card(w).to_exercises);
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(3);
+    IM_CHECK_STR_EQ(w.state().view.learn.beat.c_str(), "ex-size");
+    for (int n = 0; n < 3; ++n) {
+      ctx->KeyPress(ImGuiKey_PageDown);  // skipped: nothing is locked
+      ctx->Yield(3);
+    }
+    IM_CHECK_STR_EQ(w.state().view.learn.lesson.c_str(), "weighted-average");
+  }));
+}
+
+TEST(LearnExercises, AChapterIsPrintedFromTheWindow) {
+  const TempFolder folder;
+  const std::filesystem::path page = folder.path() / "sheet.pdf";
+  TestWindow w(1280, 720);
+  start(w, "masks", "ex-skipped");
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->ItemClick("**/##exercise_print");
+    ctx->Yield(3);
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_A);
+    ctx->KeyCharsReplaceEnter(page.string().c_str());
+    ctx->Yield(4);
+  }));
+  EXPECT_TRUE(std::filesystem::exists(page));
+  EXPECT_TRUE(std::filesystem::exists(answers_beside(page)));
+}
+
+}  // namespace
+}  // namespace attn
