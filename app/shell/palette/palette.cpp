@@ -143,8 +143,6 @@ void add_buttons(EntryList& e) {
   e.add_in(Workspace::step, tr("Step"), tr("Remove all bookmarks"), "", {ClearBookmarks{}});
 }
 
-// ---- Learn
-
 void add_learn(EntryList& e) {
   e.add(tr("Learn"), tr("Start the first lesson"), tr("8 minutes: what attention computes"),
         {StartLesson{"weighted-average", ""}});

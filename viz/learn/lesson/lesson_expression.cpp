@@ -11,9 +11,9 @@
 
 #include "kernels/base/text.h"
 #include "kernels/formats/expression_grammar.h"
+#include "viz/learn/lesson/figure_function.h"
 #include "viz/learn/lesson/quantities.h"
 #include "viz/learn/lesson/references.h"
-#include "viz/learn/lesson/row_figures.h"
 
 namespace attn {
 namespace {

@@ -1,4 +1,4 @@
-#include "viz/learn/lesson/row_figures.h"
+#include "viz/learn/lesson/figure_function.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,5 @@
 // What expressions read of a row of a session: a metric, and what was sampled and counted in it. docs/lessons.md. Pure.
+// The table of them is in viz/learn/lesson/row_figures.cpp.
 #pragma once
 
 #include <cstddef>
