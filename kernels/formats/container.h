@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,7 +40,12 @@ struct ContainerLimits {
 struct Container {
   std::string session_json;                             // UTF-8 text of a JSON object with format and version
   std::map<std::string, std::vector<std::byte>> files;  // without session.json
+  std::shared_ptr<nlohmann::json> session = {};         // what session_json was parsed to, where it was read
 };
+
+constexpr const char* kSessionEntry = "session.json";
+// Whether an entry may be called so: a plain relative path.
+bool is_entry_name(std::string_view name);
 
 // What is read is refused unless it is whole: a zip within the limits whose checksums hold, its session.json an
 // object of this format in a version that this program reads.
@@ -51,8 +57,10 @@ Result<std::vector<std::byte>> container_bytes(const Container& c);
 // The text of session.json: format and version, then the members of the object `session`. A writer names the lowest
 // version that holds what it writes.
 std::string session_text(const nlohmann::json& session, int version = 1);
-// The object that a container's session.json holds. `name` is for messages.
-Result<nlohmann::json> session_object(const Container& c, const std::string& name);
+// The object that a container's session.json holds, parsed where that has not been done. `name` is for messages.
+Result<std::shared_ptr<nlohmann::json>> session_object(const Container& c, const std::string& name);
+// Whether it is the object of a session.json, in a version that this program reads.
+Result<void> check_session_object(const nlohmann::json& session, const std::string& name);
 
 // JSON text of at most `max_depth` nested arrays and objects; `name` is for messages.
 Result<nlohmann::json> parse_json(std::string_view text, const std::string& name, int max_depth);

@@ -64,15 +64,13 @@ std::string session_text(const json& session, int version) {
   return ordered.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-Result<json> session_object(const Container& c, const std::string& name) {
-  Result<json> session = parse_json(c.session_json, name + ": session.json", ContainerLimits{}.max_json_depth);
-  if (!session) return session;
-  const auto text = [&](const char* key) { return session->is_object() ? session->value(key, json()) : json(); };
-  if (text("format") != kFormat) {
+Result<void> check_session_object(const json& session, const std::string& name) {
+  const auto member = [&](const char* key) { return session.is_object() ? session.value(key, json()) : json(); };
+  if (member("format") != kFormat) {
     return bad_input(
         phrase("{} is a zip file but not from AttnScope: its session.json has no \"format\": \"{}\".", name, kFormat));
   }
-  const json version = text("version");
+  const json version = member("version");
   if (!version.is_number_unsigned() || version.get<std::uint64_t>() == 0) {
     return bad_input(phrase("{}: session.json has no version number.", name));
   }
@@ -80,7 +78,15 @@ Result<json> session_object(const Container& c, const std::string& name) {
     return bad_input(phrase("{} was written by a newer AttnScope (format {}); this version reads formats 1 to {}.",
                             name, version.dump(), kAttnVersion));
   }
-  return session;
+  return ok();
+}
+
+Result<std::shared_ptr<json>> session_object(const Container& c, const std::string& name) {
+  if (c.session != nullptr) return c.session;
+  auto session = parse_json(c.session_json, name + ": session.json", ContainerLimits{}.max_json_depth);
+  if (!session) return tl::unexpected(session.error());
+  if (auto good = check_session_object(*session, name); !good) return tl::unexpected(good.error());
+  return std::make_shared<json>(*std::move(session));
 }
 
 json number_to_json(double x) {

@@ -65,11 +65,6 @@ void Contradictions::compute(Measurement& m, std::span<const Measurement> rows, 
   }
 }
 
-void Contradictions::resolve(std::span<Measurement> rows, std::size_t first) {
-  for (std::size_t i = 0; i < rows.size(); ++i) judge(rows[i], first + i);
-  for (std::size_t i = 0; i < rows.size(); ++i) compute(rows[i], rows, first + i);
-}
-
 void Contradictions::add_notes(std::vector<std::string>& notes) const {
   if (verdicts_ > 0)
     notes.push_back(plural(verdicts_, "{} row in the file cannot pass and is shown as wrong ({})",

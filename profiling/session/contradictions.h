@@ -13,17 +13,15 @@ namespace attn {
 
 class Contradictions {
  public:
-  // The rows of one run as they were read; `first` is the number of the first in its file. Derived figures, speed-ups
-  // too, are those that this program computes from times, shapes, counters and verdicts. Where it does not know a
-  // kernel, what the file predicts for it stays.
-  void resolve(std::span<Measurement> rows, std::size_t first);
+  // A row as it was read, the number `number` of its file: does it pass?
+  void judge(Measurement& m, std::size_t number);
+  // Once all rows of its run are judged: derived figures, speed-ups too, are those that this program computes from
+  // times, shapes, counters and verdicts. Where it does not know a kernel, what the file predicts for it stays.
+  void compute(Measurement& m, std::span<const Measurement> rows, std::size_t number);
   // One note a kind, with the first place.
   void add_notes(std::vector<std::string>& notes) const;
 
  private:
-  void judge(Measurement& m, std::size_t number);
-  void compute(Measurement& m, std::span<const Measurement> rows, std::size_t number);
-
   std::size_t figures_ = 0, verdicts_ = 0;
   std::string first_figure_, first_verdict_;
 };

@@ -17,9 +17,11 @@
 // A reader trusts nothing: every index, extent and offset is checked against the arena and the problem.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -56,6 +58,28 @@ struct Stored {
   std::vector<Timeline> timelines;  // version 3
 };
 Result<Stored> stored_in(const Container& c, const std::string& name);
+
+// The same in pieces: one recording, set or timeline at a time.
+class StoredReading {
+ public:
+  // What session_object() gave of the container; both must outlive it.
+  StoredReading(const nlohmann::json& session, const Container& c, std::string name);
+  // Whether all is read.
+  Result<bool> step();
+  Stored take() { return std::move(stored_); }
+
+ private:
+  template <class Read>
+  Result<void> one_of(const char* key, std::size_t most, Read read);
+
+  const nlohmann::json& session_;
+  const std::string name_;
+  const int version_;
+  Entries entries_;
+  Stored stored_;
+  std::size_t list_ = 0, next_ = 0;  // which list comes next, and which of its elements
+};
+
 // Its recordings alone; all of it is checked.
 Result<std::vector<Recording>> recordings_of(const Container& c, const std::string& name);
 

@@ -19,20 +19,6 @@ using nlohmann::json;
 
 constexpr std::size_t kMaxRecordings = 256;
 
-// Calls `read(object, where)` for each element of the list `key`; without the list for none.
-template <class Read>
-Result<void> each_of(const json& session, const std::string& name, const char* key, std::size_t most, Read read) {
-  const auto list = session.find(key);
-  if (list == session.end()) return ok();
-  if (!list->is_array() || list->size() > most) {
-    return bad_input(phrase("{}: \"{}\" must be a list of at most {}.", name, key, most));
-  }
-  for (std::size_t i = 0; i < list->size(); ++i) {
-    if (auto r = read((*list)[i], fmt::format("{}: {}[{}]", name, key, i)); !r) return r;
-  }
-  return ok();
-}
-
 // Keeps what was read, or hands its error on.
 template <class T>
 Result<void> keep(Result<T> read, std::vector<T>& kept) {
@@ -63,27 +49,55 @@ Result<void> add_beside(std::span<const TensorSet> tensors, std::span<const Time
   return ok();
 }
 
-Result<Stored> stored_in(const Container& c, const std::string& name) {
-  const Result<json> session = session_object(c, name);
-  if (!session) return tl::unexpected(session.error());
-  const int version = session->at("version").get<int>();
-  Entries entries(c);
-  Stored stored;
-  auto read = each_of(*session, name, "recordings", kMaxRecordings, [&](const json& j, const std::string& where) {
-    return keep(recording_from_json(j, where, version, entries), stored.recordings);
-  });
-  if (read && version >= 3) {
-    read = each_of(*session, name, "tensors", kMaxTensorSets, [&](const json& j, const std::string& where) {
-      return keep(tensor_set_from_json(j, where, entries), stored.tensors);
-    });
+StoredReading::StoredReading(const json& session, const Container& c, std::string name)
+    : session_(session), name_(std::move(name)), version_(session.at("version").get<int>()), entries_(c) {}
+
+// The element `next_` of the list `key`, read by `read(object, where)`; where the list has no more the next list's turn
+// comes.
+template <class Read>
+Result<void> StoredReading::one_of(const char* key, std::size_t most, Read read) {
+  const auto list = session_.find(key);
+  if (list != session_.end() && (!list->is_array() || list->size() > most))
+    return bad_input(phrase("{}: \"{}\" must be a list of at most {}.", name_, key, most));
+  if (list == session_.end() || next_ == list->size()) {
+    next_ = 0;
+    ++list_;
+    return ok();
   }
-  if (read && version >= 3) {
-    read = each_of(*session, name, "timelines", kMaxTimelines, [&](const json& j, const std::string& where) {
-      return keep(timeline_from_json(j, where, entries), stored.timelines);
-    });
-  }
+  const std::size_t n = next_++;
+  return read((*list)[n], fmt::format("{}: {}[{}]", name_, key, n));
+}
+
+Result<bool> StoredReading::step() {
+  const auto read = [&]() -> Result<void> {
+    switch (list_) {
+      case 0:
+        return one_of("recordings", kMaxRecordings, [&](const json& j, const std::string& where) {
+          return keep(recording_from_json(j, where, version_, entries_), stored_.recordings);
+        });
+      case 1:
+        return one_of("tensors", kMaxTensorSets, [&](const json& j, const std::string& where) {
+          return keep(tensor_set_from_json(j, where, entries_), stored_.tensors);
+        });
+      default:
+        return one_of("timelines", kMaxTimelines, [&](const json& j, const std::string& where) {
+          return keep(timeline_from_json(j, where, entries_), stored_.timelines);
+        });
+    }
+  }();
   if (!read) return tl::unexpected(read.error());
-  return stored;
+  return list_ == (version_ >= 3 ? 3 : 1);
+}
+
+Result<Stored> stored_in(const Container& c, const std::string& name) {
+  const auto session = session_object(c, name);
+  if (!session) return tl::unexpected(session.error());
+  StoredReading reading(**session, c, name);
+  for (;;) {
+    const Result<bool> done = reading.step();
+    if (!done) return tl::unexpected(done.error());
+    if (*done) return reading.take();
+  }
 }
 
 Result<std::vector<Recording>> recordings_of(const Container& c, const std::string& name) {

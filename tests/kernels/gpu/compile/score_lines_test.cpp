@@ -62,8 +62,8 @@ std::map<std::string, std::set<std::string>> bundled_hashes() {
     const auto session = session_object(*container, file.path().string());
     EXPECT_TRUE(session) << file.path();
     if (!session) continue;
-    nlohmann::json runs = session->value("runs", nlohmann::json::array());
-    runs.push_back(*session);
+    nlohmann::json runs = (*session)->value("runs", nlohmann::json::array());
+    runs.push_back(**session);
     for (const nlohmann::json& run : runs) {
       for (const nlohmann::json& m : run.value("measurements", nlohmann::json::array())) {
         if (m.value("place", "") == "gpu") hashes[m.at("kernel")].insert(m.value("source_hash", ""));

@@ -43,7 +43,7 @@ TEST(SourceHash, IsThatOfTheBundledSession) {
   const auto session = session_object(*file, "h100.attn");
   ASSERT_TRUE(session) << session.error().message;
   std::map<std::string, std::string> hashes;
-  for (const nlohmann::json& m : session->at("measurements")) {
+  for (const nlohmann::json& m : (*session)->at("measurements")) {
     const std::string hash = m.at("source_hash"), kernel = m.at("kernel");
     EXPECT_EQ(hashes.try_emplace(kernel, hash).first->second, hash) << kernel;
   }

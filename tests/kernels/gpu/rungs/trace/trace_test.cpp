@@ -354,7 +354,7 @@ TEST(TraceOfAGpu, IsReadBackFromAFile) {
     ASSERT_TRUE(container);
     const auto session = session_object(*container, "it");
     ASSERT_TRUE(session);
-    EXPECT_EQ(session->at("version"), 2);  // an older program says that it is too old
+    EXPECT_EQ((*session)->at("version"), 2);  // an older program says that it is too old
     const auto back = read_recording(file);
     ASSERT_TRUE(back) << back.error().message;
     ASSERT_TRUE(back->gpu);
