@@ -18,6 +18,7 @@
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "profiling/session/run.h"
+#include "profiling/session/session_reading.h"
 #include "profiling/sweep/finished.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/state/run_words.h"
@@ -138,36 +139,65 @@ std::string bundled_name(const fs::path& file, const SweepRun& run, bool several
   return several && !run.rows.empty() ? fmt::format("{}, {}", name, name_of(run.rows.front().key.problem.dtype)) : name;
 }
 
-FoundRuns find_runs(const RunFolders& folders, const BenchRuns& wanted) {
-  FoundRuns found;
-  const RunStore store(folders.runs);
-  if (const auto adopted = store.adopt(folders.autosave); !adopted) found.said.push_back(adopted.error().message);
+RunSearch::RunSearch(RunFolders folders, BenchRuns wanted) : folders_(std::move(folders)), wanted_(std::move(wanted)) {}
+
+bool RunSearch::step() {
+  if (bundled_ == nullptr) {
+    look_here();
+    bundled_ = std::make_unique<SessionsReading>(
+        bundled_files(folders_.bundled), SessionPart::runs,
+        [this](const fs::path& file, Result<Session> session) { take_bundled(file, std::move(session)); });
+    return false;
+  }
+  if (bundled_done_ || (bundled_done_ = bundled_->step())) return look_in_recent();
+  return false;
+}
+
+// The runs of this machine.
+void RunSearch::look_here() {
+  const RunStore store(folders_.runs);
+  if (const auto adopted = store.adopt(folders_.autosave); !adopted) found_.said.push_back(adopted.error().message);
   RunStore::Listing kept = store.list();
-  found.said.insert(found.said.end(), kept.said.begin(), kept.said.end());
-  found.surplus = surplus_runs(kept.runs);
-  for (StoredRun& r : kept.runs) found.runs.push_back(listed(std::move(r.run), RunFrom::here, r.growing));
-  const std::vector<fs::path> recent = recent_files(folders.recent);
-  for (const fs::path& file : recent) found.files.push_back({file.string(), "", false});
-  for (const fs::path& file : bundled_files(folders.bundled)) {
-    auto session = read_session(file);
-    if (!session || rows_of(*session) == 0) continue;  // who opens it by hand is told why
-    found.files.push_back({file.string(), words_of_file(*session), true});
-    for (SweepRun& run : session->runs) {
-      run.name = bundled_name(file, run, session->runs.size() > 1);
-      found.runs.push_back(listed(std::move(run), RunFrom::bundled, false));
-    }
+  found_.said.insert(found_.said.end(), kept.said.begin(), kept.said.end());
+  found_.surplus = surplus_runs(kept.runs);
+  for (StoredRun& r : kept.runs) found_.runs.push_back(listed(std::move(r.run), RunFrom::here, r.growing));
+  recent_ = recent_files(folders_.recent);
+  for (const fs::path& file : recent_) found_.files.push_back({file.string(), "", false});
+}
+
+void RunSearch::take_bundled(const fs::path& file, Result<Session> session) {
+  if (!session || rows_of(*session) == 0) return;  // who opens it by hand is told why
+  found_.files.push_back({file.string(), words_of_file(*session), true});
+  for (SweepRun& run : session->runs) {
+    run.name = bundled_name(file, run, session->runs.size() > 1);
+    found_.runs.push_back(listed(std::move(run), RunFrom::bundled, false));
   }
-  for (const fs::path& file : recent) {
-    const auto missing = missing_in(found.runs, wanted);
-    if (missing.empty()) break;
-    auto session = read_session(file);
-    if (!session) continue;
-    for (SweepRun& run : session->runs)
-      if (std::find(missing.begin(), missing.end(), run.id) != missing.end())
-        found.runs.push_back(listed(std::move(run), RunFrom::file, false));
+}
+
+// One file at a time, as long as something is missing. Whether that was the last.
+bool RunSearch::look_in_recent() {
+  const auto missing = missing_in(found_.runs, wanted_);
+  if (missing.empty() || recent_.empty()) return true;
+  const fs::path file = recent_.front();
+  recent_.erase(recent_.begin());
+  auto session = read_session(file);
+  if (!session) return false;
+  for (SweepRun& run : session->runs)
+    if (std::find(missing.begin(), missing.end(), run.id) != missing.end())
+      found_.runs.push_back(listed(std::move(run), RunFrom::file, false));
+  return false;
+}
+
+FoundRuns RunSearch::take() {
+  std::stable_sort(found_.runs.begin(), found_.runs.end(), newer);
+  return std::move(found_);
+}
+
+FoundRuns find_runs(const RunFolders& folders, const BenchRuns& wanted) {
+  RunSearch search(folders, wanted);
+  while (!search.step()) {
   }
-  std::stable_sort(found.runs.begin(), found.runs.end(), newer);
-  return found;
+  return search.take();
 }
 
 Session session_of_runs(const State& state, const Model& model, const std::string& only) {
@@ -250,13 +280,11 @@ void RunList::look() {
   std::error_code error;
   seen_ = fs::last_write_time(folders_.runs, error);
   looked_ = std::chrono::steady_clock::now();
-  const auto work = [this, folders = folders_,
-                     wanted = context_.state.document.runs](TaskHandle& task) -> Result<void> {
-    auto found = std::make_shared<FoundRuns>(find_runs(folders, wanted));
-    task.deliver([this, found] { install(std::move(*found)); });
-    return ok();
-  };
-  looking_ = context_.tasks.start(tr("Looking for runs"), work);
+  const auto search = std::make_shared<RunSearch>(folders_, context_.state.document.runs);
+  const auto work = [search](TaskHandle&) -> Result<bool> { return search->step(); };
+  looking_ = context_.tasks.start_sliced(tr("Looking for runs"), work, [this, search](const Result<void>& looked) {
+    looked ? install(search->take()) : context_.log.warn(looked.error().message);
+  });
 }
 
 void RunList::look_again() {

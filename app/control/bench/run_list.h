@@ -15,6 +15,7 @@
 #include "app/control/bench/run_store.h"
 #include "app/control/tasks/job_context.h"
 #include "profiling/session/session.h"
+#include "profiling/session/session_reading.h"
 #include "profiling/spec/sweep_spec.h"
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
@@ -36,11 +37,33 @@ struct FoundRuns {
   std::vector<KnownFile> files;
   std::vector<std::string> said;
   std::vector<std::string> surplus;  // see surplus_runs()
-  bool read_kept = true;             // the folder of runs was looked at
 };
 // Those of this user; without autosave and recent files where there is no folder for data.
 RunFolders run_folders();
 FoundRuns find_runs(const RunFolders& folders, const BenchRuns& wanted);
+
+// The same in pieces.
+class RunSearch {
+ public:
+  RunSearch(RunFolders folders, BenchRuns wanted);
+  RunSearch(const RunSearch&) = delete;
+  RunSearch& operator=(const RunSearch&) = delete;
+  // Whether all is found.
+  bool step();
+  FoundRuns take();
+
+ private:
+  void look_here();
+  void take_bundled(const std::filesystem::path& file, Result<Session> session);
+  bool look_in_recent();
+
+  RunFolders folders_;
+  BenchRuns wanted_;
+  FoundRuns found_;
+  std::vector<std::filesystem::path> recent_;  // that are still to be looked at
+  std::unique_ptr<SessionsReading> bundled_;
+  bool bundled_done_ = false;
+};
 
 // The runs that are shown, or one, with the names that the user gave; no recording.
 Session session_of_runs(const State& state, const Model& model, const std::string& only);

@@ -29,6 +29,10 @@ void FileTask::start(std::string title, TaskFunction work, std::function<void(co
   task_ = context_.tasks.start(std::move(title), std::move(work), std::move(finished));
 }
 
+void FileTask::start_sliced(std::string title, SlicedFunction work, std::function<void(const Result<void>&)> finished) {
+  task_ = context_.tasks.start_sliced(std::move(title), std::move(work), std::move(finished));
+}
+
 std::filesystem::path FileTask::new_file(const char* extension) const {
   const std::string stem = "attnscope-" + time_text(std::chrono::system_clock::now(), TimeZone::local, "%Y%m%d-%H%M%S");
   std::error_code error;

@@ -20,6 +20,7 @@ class FileTask {
   // running(), and then the log says so.
   bool refuse_while_running();
   void start(std::string title, TaskFunction work, std::function<void(const Result<void>&)> finished);
+  void start_sliced(std::string title, SlicedFunction work, std::function<void(const Result<void>&)> finished);
   TaskId task() const { return task_; }
 
   const std::filesystem::path& folder() const { return folder_; }

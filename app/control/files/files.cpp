@@ -16,6 +16,7 @@
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
+#include "profiling/session/session_reading.h"
 #include "viz/step/problem/problem_fields.h"
 
 namespace attn {
@@ -117,15 +118,10 @@ void Files::open(const std::string& path) {
 }
 
 void Files::open_session(const std::string& path) {
-  auto session = std::make_shared<Session>();
-  const auto work = [path, session](TaskHandle&) -> Result<void> {
-    auto read = read_session(path);
-    if (!read) return tl::unexpected(read.error());
-    *session = *std::move(read);
-    return ok();
-  };
-  files_.start(phrase("Opening {}", path), work, [this, path, session](const Result<void>& read) {
-    read ? opened(path, std::move(*session)) : context_.log.error(read.error().message);
+  const auto session = std::make_shared<SessionReading>(path);
+  const auto work = [session](TaskHandle&) { return session->step(); };
+  files_.start_sliced(phrase("Opening {}", path), work, [this, path, session](const Result<void>& read) {
+    read ? opened(path, session->take()) : context_.log.error(read.error().message);
   });
 }
 

@@ -68,7 +68,7 @@ class Files {
     std::shared_ptr<const gpu::OwnKernel> kernel;
     bool lesson = false;
   };
-  static OneOfSeveral read_one(const std::string& path);
+  struct Several;
   void opened_all(std::vector<OneOfSeveral> files);
   void opened(const std::string& path, Session session);
   // What no view shows of an opened session, so that saving does not drop it.

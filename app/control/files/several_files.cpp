@@ -12,6 +12,7 @@
 #include "app/state/inputs/input_files.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own_kernel.h"
+#include "profiling/session/session_reading.h"
 
 namespace attn {
 namespace {
@@ -45,22 +46,34 @@ struct Came {
 
 }  // namespace
 
-// Arrays and lessons are read where they are taken.
-Files::OneOfSeveral Files::read_one(const std::string& path) {
-  OneOfSeveral one;
-  one.path = absolute_name(path);
-  const std::filesystem::path file(path);
-  one.lesson = file.extension() == ".json";
-  if (one.lesson) return one;
-  if (gpu::is_own_file(file.filename().string())) {
-    auto kernel = gpu::read_own_kernel(path);
-    kernel ? void(one.kernel = *std::move(kernel)) : void(one.error = kernel.error().message);
-  } else {
-    auto session = read_session(path);
-    session ? void(one.session = *std::move(session)) : void(one.error = session.error().message);
+// Each file that is to be read, a piece at a time. Arrays and lessons are read where they are taken.
+struct Files::Several {
+  std::vector<std::string> paths;
+  std::vector<OneOfSeveral> read = {};
+  std::unique_ptr<SessionReading> session = {};  // of the next
+
+  // Whether all are read.
+  bool step() {
+    if (read.size() == paths.size()) return true;
+    const std::string& path = paths[read.size()];
+    OneOfSeveral one;
+    one.path = absolute_name(path);
+    const std::filesystem::path file(path);
+    one.lesson = file.extension() == ".json";
+    if (!one.lesson && gpu::is_own_file(file.filename().string())) {
+      auto kernel = gpu::read_own_kernel(path);
+      kernel ? void(one.kernel = *std::move(kernel)) : void(one.error = kernel.error().message);
+    } else if (!one.lesson) {
+      if (session == nullptr) session = std::make_unique<SessionReading>(file);
+      const auto done = session->step();
+      if (done && !*done) return false;
+      done ? void(one.session = session->take()) : void(one.error = done.error().message);
+      session.reset();
+    }
+    read.push_back(std::move(one));
+    return read.size() == paths.size();
   }
-  return one;
-}
+};
 
 void Files::open_all(const std::vector<std::string>& paths) {
   if (files_.refuse_while_running()) return;
@@ -71,20 +84,20 @@ void Files::open_all(const std::vector<std::string>& paths) {
   const auto q = std::ranges::find_if(arrays, [](const std::string& a) { return file_name(a).starts_with('q'); });
   const std::string first = arrays.empty() ? "" : q == arrays.end() ? arrays.front() : *q;
   if (others.empty()) return first.empty() ? void() : open_arrays(first);
-  auto read = std::make_shared<std::vector<OneOfSeveral>>();
-  const auto work = [others, read](TaskHandle& task) -> Result<void> {
-    for (std::size_t n = 0; n < others.size() && !task.stop().stop_requested(); ++n) {
-      task.progress(static_cast<double>(n) / static_cast<double>(others.size()), others[n], -1);
-      read->push_back(read_one(others[n]));
-    }
-    return ok();
+  const auto several = std::make_shared<Several>(Several{others});
+  const auto work = [several](TaskHandle& task) -> Result<bool> {
+    const std::size_t n = several->read.size(), all = several->paths.size();
+    if (task.stop().stop_requested()) return true;
+    if (n < all && several->session == nullptr)
+      task.progress(static_cast<double>(n) / static_cast<double>(all), several->paths[n], -1);
+    return several->step();
   };
-  files_.start(plural(others.size(), "Opening {} file", "Opening {} files"), work,
-               [this, first, read](const Result<void>& done) {
-                 if (!done) return context_.log.error(done.error().message);
-                 opened_all(std::move(*read));
-                 if (!first.empty()) open_arrays(first);
-               });
+  files_.start_sliced(plural(others.size(), "Opening {} file", "Opening {} files"), work,
+                      [this, first, several](const Result<void>& done) {
+                        if (!done) return context_.log.error(done.error().message);
+                        opened_all(std::move(several->read));
+                        if (!first.empty()) open_arrays(first);
+                      });
 }
 
 void Files::opened_all(std::vector<OneOfSeveral> files) {

@@ -8,43 +8,45 @@
 
 #include "app/system/assets.h"
 #include "kernels/base/text.h"
-#include "profiling/session/session.h"
+#include "profiling/session/session_reading.h"
 
 namespace attn {
 
-Result<std::vector<Timeline>> bundled_timelines() {
-  std::vector<Timeline> all;
-  const auto folder = find_asset("sessions");
-  if (!folder) return all;
+namespace {
+
+using Known = std::vector<std::shared_ptr<const Timeline>>;
+
+// assets/sessions/*-timeline.attn. A machine without them has none, which is no error.
+std::vector<std::filesystem::path> bundled_files() {
   std::vector<std::filesystem::path> files;
+  const auto folder = find_asset("sessions");
+  if (!folder) return files;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(*folder, error))
     if (entry.path().filename().string().ends_with("-timeline.attn")) files.push_back(entry.path());
   std::ranges::sort(files);
-  for (const std::filesystem::path& file : files) {
-    auto session = read_session(file);
-    if (!session) return tl::unexpected(session.error());
-    std::ranges::move(session->timelines, std::back_inserter(all));
-  }
-  return all;
+  return files;
 }
+
+}  // namespace
 
 void Timelines::find() {
   if (context_.model.timelines.looked) return;
   context_.model.timelines.looked = true;
-  const auto work = [this](TaskHandle& task) -> Result<void> {
-    auto found = bundled_timelines();
-    std::vector<std::shared_ptr<const Timeline>> all;
-    if (found)
-      for (Timeline& t : *found) all.push_back(std::make_shared<const Timeline>(std::move(t)));
-    task.deliver([this, all = std::move(all), error = found ? "" : found.error().message] {
-      TimelinesView& view = context_.model.timelines;
-      view.all.insert(view.all.end(), all.begin(), all.end());
-      view.error = error;
-    });
-    return ok();
+  const auto all = std::make_shared<Known>();
+  const auto error = std::make_shared<std::string>();
+  const auto take = [all, error](const std::filesystem::path&, Result<Session> session) {
+    if (!session && error->empty()) *error = session.error().message;
+    if (!session) return;
+    for (Timeline& t : session->timelines) all->push_back(std::make_shared<const Timeline>(std::move(t)));
   };
-  context_.tasks.start(tr("Reading recorded timelines"), work);
+  const auto reading = std::make_shared<SessionsReading>(bundled_files(), SessionPart::all, take);
+  const auto work = [reading](TaskHandle&) -> Result<bool> { return reading->step(); };
+  context_.tasks.start_sliced(tr("Reading recorded timelines"), work, [this, all, error](const Result<void>& read) {
+    TimelinesView& view = context_.model.timelines;
+    view.all.insert(view.all.end(), all->begin(), all->end());
+    view.error = read ? *error : read.error().message;
+  });
 }
 
 void Timelines::show(const std::vector<Timeline>& opened) {

@@ -9,9 +9,6 @@
 
 namespace attn {
 
-// The timelines of assets/sessions/*-timeline.attn. A machine without them has none, which is no error.
-Result<std::vector<Timeline>> bundled_timelines();
-
 class Timelines {
  public:
   explicit Timelines(const JobContext& context) : context_(context) {}

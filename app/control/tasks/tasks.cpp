@@ -47,12 +47,14 @@ void Tasks::post(std::function<void()> f) {
   if (wake_) wake_();
 }
 
-void Tasks::run(const std::shared_ptr<TaskHandle::Shared>& shared, const TaskFunction& work,
+bool Tasks::run(const std::shared_ptr<TaskHandle::Shared>& shared, const SlicedFunction& work,
                 const std::function<void(const Result<void>&)>& finished, std::stop_token stop) {
   TaskHandle handle(this, shared, std::move(stop));
   Result<void> result;
   try {
-    result = work(handle);
+    const Result<bool> done = work(handle);
+    if (done && !*done) return false;
+    if (!done) result = tl::unexpected(done.error());
   } catch (const std::bad_alloc&) {
     result = fail(ErrorKind::cannot_run, tr("Not enough memory for this."));
   } catch (const std::exception& bug) {
@@ -67,9 +69,18 @@ void Tasks::run(const std::shared_ptr<TaskHandle::Shared>& shared, const TaskFun
     }
     if (finished) finished(result);
   });
+  return true;
 }
 
 TaskId Tasks::start(std::string title, TaskFunction work, std::function<void(const Result<void>&)> finished) {
+  const auto whole = [work = std::move(work)](TaskHandle& task) -> Result<bool> {
+    if (auto done = work(task); !done) return tl::unexpected(done.error());
+    return true;
+  };
+  return start_sliced(std::move(title), whole, std::move(finished));
+}
+
+TaskId Tasks::start_sliced(std::string title, SlicedFunction work, std::function<void(const Result<void>&)> finished) {
   // Ended ones go, but the last stays: panels may still show its error.
   std::erase_if(tasks_, [&](const Task& t) { return t.id != last_id_ && !running(t.id); });
   Task task;
@@ -77,13 +88,17 @@ TaskId Tasks::start(std::string title, TaskFunction work, std::function<void(con
   task.shared = std::make_shared<TaskHandle::Shared>();
   task.shared->view.title = std::move(title);
   task.shared->view.running = true;
-  auto whole = [this, shared = task.shared, work = std::move(work), finished = std::move(finished),
-                stop = task.stop.get_token()] { run(shared, work, finished, stop); };
+  auto slice = [this, shared = task.shared, work = std::move(work), finished = std::move(finished),
+                stop = task.stop.get_token()] { return run(shared, work, finished, stop); };
   if (place_ == TaskPlace::between_frames) {
-    task.waiting = std::move(whole);
+    task.waiting = std::move(slice);
+    task.turn = ++last_turn_;
     if (wake_) wake_();
   } else {
-    task.thread = std::jthread(std::move(whole));
+    task.thread = std::jthread([slice = std::move(slice)] {
+      while (!slice()) {
+      }
+    });
   }
   tasks_.push_back(std::move(task));
   return last_id_;
@@ -121,10 +136,20 @@ TaskView Tasks::view(TaskId id) const {
 
 // What a task asks for while it runs may move the list.
 void Tasks::run_waiting() {
-  const auto it = std::find_if(tasks_.begin(), tasks_.end(), [](const Task& t) { return t.waiting != nullptr; });
-  if (it == tasks_.end()) return;
-  const std::function<void()> work = std::exchange(it->waiting, nullptr);
-  work();
+  const auto sooner = [](const Task& a, const Task& b) {
+    return a.waiting != nullptr && (b.waiting == nullptr || a.turn < b.turn);
+  };
+  const auto it = std::min_element(tasks_.begin(), tasks_.end(), sooner);
+  if (it == tasks_.end() || it->waiting == nullptr) return;
+  const TaskId id = it->id;
+  std::function<bool()> slice = std::exchange(it->waiting, nullptr);
+  const auto until = std::chrono::steady_clock::now() + kSlicesTogether;
+  do {
+    if (slice()) return;
+  } while (std::chrono::steady_clock::now() < until);
+  const auto now = std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& t) { return t.id == id; });
+  now->waiting = std::move(slice);
+  now->turn = ++last_turn_;
 }
 
 bool Tasks::drain() {

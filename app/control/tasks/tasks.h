@@ -1,8 +1,10 @@
 // Work that takes longer than a frame. A task runs on its own thread, says how far it is, can be cancelled, and hands
 // its results to the UI thread through a queue that is drained between frames: nothing a frame reads changes under it.
-// Where there are no threads it runs between two frames instead, one task at a time.
+// Where there are no threads it runs between two frames instead, one task at a time, and work that comes in slices runs
+// some of them between two frames.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -39,8 +41,11 @@ class TaskHandle {
 
 using TaskId = std::uint64_t;
 using TaskFunction = std::function<Result<void>(TaskHandle&)>;
+// Called again and again, until it answers true or an error.
+using SlicedFunction = std::function<Result<bool>(TaskHandle&)>;
 
-// Where tasks run. Between frames: drain() runs the one that has waited longest, to its end.
+// Where tasks run. Between frames: drain() runs the one that has waited longest, to its end, or of one in slices as
+// many as begin within kSlicesTogether.
 enum class TaskPlace : std::uint8_t { threads, between_frames };
 
 class Tasks {
@@ -53,6 +58,7 @@ class Tasks {
 
   // UI thread only, from here on. `finished` runs in drain() after everything the task delivered.
   TaskId start(std::string title, TaskFunction work, std::function<void(const Result<void>&)> finished = {});
+  TaskId start_sliced(std::string title, SlicedFunction work, std::function<void(const Result<void>&)> finished = {});
   void cancel(TaskId id);
   void cancel_all();
   bool running(TaskId id) const;
@@ -61,6 +67,7 @@ class Tasks {
   TaskView view(TaskId id) const;
   // Runs what tasks delivered, and between frames a task before. Whether there was anything.
   bool drain();
+  static constexpr std::chrono::milliseconds kSlicesTogether{4};
   // Blocks until no task runs, draining; for tests and for programs without a window.
   void wait();
 
@@ -70,13 +77,15 @@ class Tasks {
     TaskId id = 0;
     std::shared_ptr<TaskHandle::Shared> shared;
     std::stop_source stop;
-    std::function<void()> waiting;  // between frames, until it runs
+    std::function<bool()> waiting;  // between frames, until it answers that it ran to its end
+    std::uint64_t turn = 0;         // among those that wait the least runs next
     std::jthread thread;
   };
   void post(std::function<void()> f);
   void run_waiting();
   const Task* find(TaskId id) const;
-  void run(const std::shared_ptr<TaskHandle::Shared>& shared, const TaskFunction& work,
+  // A slice. Whether it was the last.
+  bool run(const std::shared_ptr<TaskHandle::Shared>& shared, const SlicedFunction& work,
            const std::function<void(const Result<void>&)>& finished, std::stop_token stop);
 
   std::function<void()> wake_;
@@ -85,6 +94,7 @@ class Tasks {
   std::vector<std::function<void()>> queue_;
   std::vector<Task> tasks_;  // last: threads end before the queue goes
   TaskId last_id_ = 0;
+  std::uint64_t last_turn_ = 0;
 };
 
 }  // namespace attn

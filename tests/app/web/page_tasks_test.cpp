@@ -54,6 +54,21 @@ TEST_F(InAPage, ASavedSessionIsWholeOnceItsTaskRan) {
   EXPECT_EQ(other.model().recording->events.size(), c.model().recording->events.size());
 }
 
+TEST_F(InAPage, BundledRunsComeInManyFrames) {
+  State state = initial_state();
+  state.view.workspace = Workspace::bench;
+  ControllerOptions o = in_a_page(state);
+  const auto assets = find_assets();
+  ASSERT_TRUE(assets);
+  o.runs.bundled = *assets / "sessions";
+  Controller c(std::move(o));
+  c.look_around();
+  int frames = 0;
+  for (; c.model().runs.empty() && frames < 10000; ++frames) c.update({});
+  EXPECT_GT(frames, 5);
+  EXPECT_GT(c.model().runs.size(), 4U);
+}
+
 TEST_F(InAPage, TheMirrorSaysEachStepOnce) {
   Controller c(in_a_page());
   Mirror mirror;

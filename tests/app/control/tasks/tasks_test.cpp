@@ -80,6 +80,49 @@ TEST(Tasks, BetweenFramesATaskThatWaitsIsCancelledAndMayStartAnother) {
   EXPECT_TRUE(ran);
 }
 
+TEST(Tasks, BetweenFramesSlicesStopAfterAWhileAndLetOthersIn) {
+  Tasks tasks({}, TaskPlace::between_frames);
+  int slices = 0;
+  bool other = false;
+  std::string ended;
+  const TaskId id = tasks.start_sliced(
+      "long",
+      [&](TaskHandle&) -> Result<bool> {
+        std::this_thread::sleep_for(1ms);
+        return ++slices == 50;
+      },
+      [&](const Result<void>& r) { ended = r ? "done" : r.error().message; });
+  tasks.start("short", [&](TaskHandle&) -> Result<void> {
+    other = true;
+    return ok();
+  });
+  tasks.drain();
+  EXPECT_GE(slices, 1);
+  EXPECT_LE(slices, Tasks::kSlicesTogether.count());
+  EXPECT_FALSE(other);
+  tasks.drain();
+  EXPECT_TRUE(other);
+  EXPECT_TRUE(tasks.running(id));
+  EXPECT_TRUE(ended.empty());
+  tasks.wait();
+  EXPECT_EQ(slices, 50);
+  EXPECT_EQ(ended, "done");
+}
+
+TEST(Tasks, SlicesEndWithTheFirstError) {
+  for (const TaskPlace place : {TaskPlace::threads, TaskPlace::between_frames}) {
+    Tasks tasks({}, place);
+    int slices = 0;
+    const TaskId id = tasks.start_sliced("fails", [&](TaskHandle&) -> Result<bool> {
+      if (++slices == 3) return bad_input("no more");
+      return false;
+    });
+    tasks.wait();
+    EXPECT_EQ(slices, 3);
+    EXPECT_EQ(tasks.view(id).error, "no more");
+  }
+}
+
 TEST(Tasks, CancelStopsTheWorkAndTheWindowHearsOfIt) {
   Tasks tasks;
   std::string said;
