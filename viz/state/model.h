@@ -49,6 +49,7 @@ struct GpuChoice {
 struct GpuView {
   bool looked = false;
   std::string why_none;
+  std::string why_nothing;  // why the CPU cannot be measured either; empty: it can
   std::vector<GpuChoice> gpus;
   std::string compiler;  // "NVRTC 13.0"; empty: there is none
 };

@@ -9,6 +9,7 @@ namespace attn {
 
 void Sweeps::look_around() {
   context_.model.gpu.looked = true;
+  context_.model.gpu.why_nothing = in_desktop(tr("A browser cannot measure."));
   context_.model.gpu.why_none = in_desktop(tr("A web page cannot measure on a GPU."));
 }
 
@@ -21,7 +22,7 @@ void Sweeps::run(bool) {
   context_.log.warn(in_desktop(tr("A browser cannot measure.")));
 }
 
-// Reading the bundled sessions takes seconds here, and most who come want to step.
+// Reading the bundled sessions takes a while here, and most who come want to step.
 void Sweeps::look_ahead() {
   if (!std::exchange(asked_for_runs_, true)) runs_.look();
 }

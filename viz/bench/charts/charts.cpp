@@ -93,6 +93,7 @@ std::string why_empty(const State& state, const Model& model, const BenchSlices&
   const BenchSlice& slice = slices.front();
   if (model.task.running && slice.planned) return tr("The first point is being measured.");
   if (slice.planned) {
+    if (!model.gpu.why_nothing.empty()) return tr("Tick a run to draw it.");
     if (state.document.sweep.kernels.empty()) return tr("Tick a kernel, then press Run.");
     const auto at = find_metric(metric);
     return at ? phrase("{} of each kernel: press Run to draw it.", tr_of(metric_table()[*at].label))

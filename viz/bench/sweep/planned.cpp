@@ -126,6 +126,7 @@ void add_compiled(std::vector<Measurement>& planned, std::span<const Measurement
 
 std::string why_nothing_runs(const SweepSpec& sweep, const GpuView& gpus, std::span<const Measurement> planned,
                              const KeptTilesView& kept) {
+  if (!gpus.why_nothing.empty()) return gpus.why_nothing;
   if (const auto valid = validate(sweep); !valid) return valid.error().message;
   if (!is_looked_up(sweep, kept)) return {};
   const Device cpu = cpu_device(), gpu = gpu_device(sweep, gpus);

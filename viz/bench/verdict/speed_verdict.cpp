@@ -244,6 +244,8 @@ BenchVerdict before_any_row(const State& state, const Model& model, std::string_
   if (model.task.running)
     return {"", tr("Measuring the first point."), tr("Rows appear in the charts and the table as they finish.")};
   if (!model.task.error.empty()) return {"", tr("Nothing was measured."), model.task.error};
+  if (!model.gpu.why_nothing.empty())
+    return {"", tr("Nothing is measured here: tick a run to see what was measured."), model.gpu.why_nothing};
   const SweepSpec& sweep = state.document.sweep;
   if (auto valid = validate(sweep); !valid) return {"", tr("This sweep cannot run yet."), valid.error().message};
   return {"", tr("Nothing is measured yet: press Run."),

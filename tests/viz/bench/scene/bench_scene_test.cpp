@@ -222,6 +222,17 @@ TEST_F(BenchSceneTest, TheValueWithMostFiguresIsChosenUntilOneIsClicked) {
 
 // ---- before the run
 
+TEST_F(BenchSceneTest, WhereNothingCanBeMeasuredItSaysSoAndNotToPressRun) {
+  Model m;
+  m.gpu.why_nothing = "A browser cannot measure.";
+  const auto s = bench_scene(state, m, {}, "", planned_rows(sweep));
+  EXPECT_EQ(time_of(s).empty, "Tick a run to draw it.");
+  EXPECT_EQ(s.verdict.headline, "Nothing is measured here: tick a run to see what was measured.");
+  EXPECT_EQ(s.verdict.reason, m.gpu.why_nothing);
+  EXPECT_FALSE(s.verdict.asks_for_run);
+  EXPECT_EQ(why_nothing_runs(sweep, m.gpu, planned_rows(sweep), {}), m.gpu.why_nothing);
+}
+
 TEST_F(BenchSceneTest, PlannedRowsPredictBytesAndHaveNoTime) {
   const auto planned = planned_rows(sweep);
   ASSERT_EQ(planned.size(), sweep.kernels.size() * sweep.values.size());
