@@ -24,7 +24,7 @@ main() {
     cd /out/build
     [ -f build.ninja ] || emcmake cmake -S /src/app/web -B . -G Ninja -DATTNSCOPE_GUI=/gui
     cmake -DATTNSCOPE_COMMIT=$commit . >configure.log 2>&1 || { cat configure.log; exit 1; }
-    ninja -k 0 -j ${ATTNSCOPE_JOBS:-1} page" "$root=/src" "$gui=/gui" "$folder=/out" ||
+    ninja -k 0 -j $(jobs_count) page" "$root=/src" "$gui=/gui" "$folder=/out" ||
     explain_build_failure "$folder/build.log" "$folder"
   step "Files for a server, and one for itself"
   python3 "$root/app/web/pack.py" "$root/app/web" "$folder" "$most_bytes" >&2

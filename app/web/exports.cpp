@@ -108,6 +108,9 @@ EMSCRIPTEN_KEEPALIVE int page_start(const char* state, const char* order, const 
 EMSCRIPTEN_KEEPALIVE int page_frame(double seconds) {
   return page()->frame(seconds) ? 1 : 0;
 }
+EMSCRIPTEN_KEEPALIVE int page_work() {
+  return page()->work() ? 1 : 0;
+}
 EMSCRIPTEN_KEEPALIVE void page_size(int width, int height, float ratio) {
   page()->size_is(width, height, ratio);
 }
@@ -159,6 +162,9 @@ EMSCRIPTEN_KEEPALIVE int page_busy() {
 }
 EMSCRIPTEN_KEEPALIVE double page_longest_ms() {
   return page()->longest_ms();
+}
+EMSCRIPTEN_KEEPALIVE double page_longest_drawn_ms() {
+  return page()->longest_drawn_ms();
 }
 // What frames do besides drawing, until no task is left; for tests of many files.
 EMSCRIPTEN_KEEPALIVE void page_settle() {

@@ -176,11 +176,21 @@ bool Page::frame(double now) {
   longest_ms_ = std::max(longest_ms_, emscripten_get_now() - begun);
   if (stepped || news) pace_.news(false);
   if (stepped || news) changed_ = now;
-  if (gif_.running() || controller_->tasks_run()) pace_.input();
+  if (gif_.running()) pace_.input();
+  if (controller_->tasks_run()) pace_.news(true);
   tell(now);
   if (pace_.next() > now) return false;
+  const double drawing = emscripten_get_now();
   draw(now);
+  longest_drawn_ms_ = std::max(longest_drawn_ms_, emscripten_get_now() - drawing);
   return true;
+}
+
+bool Page::work() {
+  const double begun = emscripten_get_now();
+  if (controller_->update({})) pace_.news(controller_->tasks_run());
+  longest_ms_ = std::max(longest_ms_, emscripten_get_now() - begun);
+  return controller_->tasks_run();
 }
 
 void Page::draw(double now) {

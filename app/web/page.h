@@ -41,6 +41,8 @@ class Page {
 
   // `now` in seconds. Whether it drew.
   bool frame(double now);
+  // Between two frames while tasks run: a few milliseconds of their work. Whether there is more.
+  bool work();
   void size_is(int width, int height, float ratio);
   void command(Command command) { commands_.push_back(std::move(command)); }
   void scale_by(float factor);
@@ -58,6 +60,8 @@ class Page {
   void settle();
   // The longest that a frame or a link was held up by tasks and their results since it was asked last, in milliseconds.
   double longest_ms() { return std::exchange(longest_ms_, 0); }
+  // Likewise the longest that drawing took.
+  double longest_drawn_ms() { return std::exchange(longest_drawn_ms_, 0); }
 
  private:
   explicit Page(Gl gl) : gl_(gl), pace_(60) {}
@@ -77,7 +81,7 @@ class Page {
   Mirror mirror_;
   std::optional<std::uint64_t> shown_;  // frame_sum() of what the canvas shows
   bool exposed_ = true, still_ = false, wants_text_ = false;
-  double looked_ = 0, changed_ = 0, longest_ms_ = 0;
+  double looked_ = 0, changed_ = 0, longest_ms_ = 0, longest_drawn_ms_ = 0;
   int width_ = 0, height_ = 0;
   float ratio_ = 1;
   std::string state_said_;

@@ -288,8 +288,20 @@
     kept = now;
     try { store.setItem("attnscope.lessons", now); } catch { /* it is full: what was learned lasts until the page goes */ }
   }
+  // A task's slices run between frames, each as a message of its own: the browser draws and hears the user in between.
+  const slices = new MessageChannel();
+  let working = false;
+  const more = () => slices.port2.postMessage(0);
+  slices.port1.onmessage = () => {
+    working = call("page_work", [], [], "number") === 1;
+    if (working) more();
+  };
   function frame(now) {
     numbers("page_frame", now / 1000);
+    if (!working && call("page_busy", [], [], "number") === 1) {
+      working = true;
+      more();
+    }
     requestAnimationFrame(frame);
   }
   canvas.addEventListener("webglcontextlost", () => location.reload());
