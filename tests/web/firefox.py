@@ -30,7 +30,8 @@ class Firefox:
     async def _connect(self):
         for _ in range(120):
             try:
-                self.socket = await websockets.connect(f"ws://127.0.0.1:{PORT}/session", max_size=None)
+                self.socket = await websockets.connect(f"ws://127.0.0.1:{PORT}/session", max_size=None,
+                                                       ping_interval=None)
                 break
             except OSError:
                 await asyncio.sleep(0.5)
@@ -77,6 +78,7 @@ class Firefox:
         pathlib.Path(path).write_bytes(base64.b64decode(said["data"]))
 
     def __exit__(self, *_):
+        self.loop.run_until_complete(self.socket.close())
         self.process.terminate()
         try:
             self.process.wait(20)
