@@ -89,6 +89,29 @@ void draw_sms(ImDrawList* list, const PipelineScene& scene, float left, const Bo
   if (scene.band_rows > 1) name(scene.band_rows - 1, plot.max.y - half);
 }
 
+// When the first SM has no block left.
+double tail_from(const PipelineScene& scene) {
+  double from = 0;
+  for (const BlockBand& b : scene.bands)
+    if (b.row == 0) from = std::max(from, b.to_ns);
+  return from;
+}
+
+// Where SMs have no work left, and its name where there is room for it.
+void draw_tail(ImDrawList* list, const Box& box) {
+  const Style& s = style();
+  if (box.width() < s.px(2)) return;
+  draw_hatch(list, box, colour(s.theme, Token::dim), 5);
+  list->AddLine(box.min, {box.min.x, box.max.y}, colour(s.theme, Token::text), s.px(1));
+  const std::string words = tr("tail");
+  const float width = text_width(Face::bold, 11, words);
+  if (width + s.px(6) > box.width()) return;
+  const Box tag{{box.max.x - width - s.px(5), box.min.y + s.px(3)},
+                {box.max.x - s.px(1), box.min.y + s.px(3) + line_height(11)}};
+  list->AddRectFilled(tag.min, tag.max, colour(s.theme, Token::card), s.px(2));
+  draw_text_in(list, tag, Align::centre, Face::bold, 11, colour(s.theme, Token::text), words);
+}
+
 void draw_bands(const PipelineScene& scene) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -97,7 +120,8 @@ void draw_bands(const PipelineScene& scene) {
   draw_text_in(list, {at, {at.x + room.x, at.y + s.px(kHead)}}, Align::left, Face::bold, 13,
                colour(s.theme, Token::text), tr("All blocks"));
   const float left = at.x + text_width(Face::bold, 13, tr("All blocks")) + s.px(12);
-  const std::string words = tr("One line per SM, sorted by end time. Gaps mark new query tiles.");
+  const std::string words =
+      tr("One line per SM, sorted by end time; hatched where no block is left. Gaps mark new query tiles.");
   draw_text_in(list, {{left, at.y}, {at.x + room.x, at.y + s.px(kHead)}}, Align::left, Face::text, 12,
                colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, at.x + room.x - left));
   draw_paragraph(list, {at.x, at.y + s.px(kHead)}, room.x, 12, {{scene.tail, Face::text, Token::text, 0, false}},
@@ -108,9 +132,15 @@ void draw_bands(const PipelineScene& scene) {
   const float line = plot.height() / static_cast<float>(std::max(1, scene.band_rows));
   const auto x_of = [&](double ns) { return plot.min.x + plot.width() * static_cast<float>(ns / scene.launch_ns); };
   const ImU32 hue = kernel_colour(s.theme, scene.timeline->kernel);
+  const Box tail{{x_of(tail_from(scene)), plot.min.y}, plot.max};
+  draw_tail(list, tail);
   for (const BlockBand& b : scene.bands) {
     const float y = plot.min.y + line * static_cast<float>(b.row);
     const float low = y + std::max(1.0F, line - (line > 3 ? 1 : 0));
+    // What works covers the hatching.
+    if (x_of(b.to_ns) > tail.min.x)
+      list->AddRectFilled({std::max(x_of(b.from_ns), tail.min.x), y}, {x_of(b.to_ns), low},
+                          colour(s.theme, Token::card));
     list->AddRectFilled({x_of(b.from_ns), y}, {x_of(b.to_ns), low}, faded(hue, b.shown ? 1 : 0.55F));
     for (std::size_t n = 1; n < b.tiles_ns.size(); ++n)
       list->AddRectFilled({x_of(b.tiles_ns[n]), y}, {x_of(b.tiles_ns[n]) + s.px(1), low}, colour(s.theme, Token::card));

@@ -87,45 +87,79 @@ std::string comparison_words(const PipelineScene& a, const PipelineScene& b) {
 
 namespace {
 
-// Derived and measured, where both are there and do not contradict each other.
-std::string derived_words(const std::string& change, std::optional<double> then, const Timeline& t,
-                          const Timeline* with) {
-  if (!then || with == nullptr) return {};
-  const double gain = 1 - *then, measured = 1 - with->plain_us / t.plain_us;
-  if (std::fabs(gain - measured) > std::max(kOff, kOffShare * std::fabs(measured))) return {};
-  if (std::fabs(measured) >= kLeastGain && std::fabs(gain) >= kLeastGain && (gain > 0) != (measured > 0)) return {};
-  const auto told = [](double x) {
-    return std::fabs(x) < kLeastGain ? tr("nothing") : x > 0 ? gain_text(x) : phrase("{} lost", gain_text(x));
-  };
-  return phrase("Derived from this recording, {} would gain {}; measured, it gains {}.", change, told(gain),
-                told(measured));
+double measured_gain(const Timeline& t, const Timeline& with) {
+  return 1 - with.plain_us / t.plain_us;
+}
+
+// Whether a derived gain may be told beside the measured one.
+bool agree(double derived, double measured) {
+  if (std::fabs(derived - measured) > std::max(kOff, kOffShare * std::fabs(measured))) return false;
+  return std::fabs(measured) < kLeastGain || std::fabs(derived) < kLeastGain || (derived > 0) == (measured > 0);
 }
 
 }  // namespace
 
-std::string what_if_words(const Timeline& t, const Pipeline& p, const TimelinesView& all) {
+std::string gain_words(double gain) {
+  return std::fabs(gain) < kLeastGain ? tr("nothing") : gain > 0 ? gain_text(gain) : phrase("{} lost", gain_text(gain));
+}
+
+std::string gain_sentence(const std::string& change, double derived, double measured) {
+  return phrase("Derived from this recording: {} would bring {}; measured: {}.", change, gain_words(derived),
+                gain_words(measured));
+}
+
+SlotGain slot_gain(const Timeline& t, const Pipeline& p, const TimelinesView& all) {
   const std::int32_t slots = t.options.stages + 1;
   const Timeline* const more = other_of(t, all, [&](Options o) {
     const bool one_more = o.stages == slots;
     o.stages = t.options.stages;
     return one_more && o == t.options;
   });
-  std::string words;
-  if (more != nullptr) words = derived_words(phrase("a ring of {} slots", slots), with_slots(t, p, slots), t, more);
+  SlotGain gain;
+  if (more == nullptr) return gain;
+  gain.measured = measured_gain(t, *more);
+  const auto then = with_slots(t, p, slots);
+  if (then && agree(1 - *then, *gain.measured)) gain.derived = 1 - *then;
+  return gain;
+}
+
+std::string slot_words(const Timeline& t, const Pipeline& p, const TimelinesView& all) {
+  const SlotGain gain = slot_gain(t, p, all);
+  if (!gain.derived || !gain.measured) return {};
+  return gain_sentence(phrase("a ring of {} slots", t.options.stages + 1), *gain.derived, *gain.measured);
+}
+
+std::string stay_words(const Timeline& t, const Pipeline& p, const TimelinesView& all) {
   constexpr std::int64_t kStays = 7;
-  if (step_of(t.options) == kStays - 1) {
-    const Timeline* const stay = other_of(t, all, [&](const Options& o) { return step_of(o) == kStays; });
-    const std::string told = derived_words(tr("blocks that stay"), with_blocks_that_stay(t, p), t, stay);
-    if (!told.empty()) words += (words.empty() ? "" : " ") + told;
-  }
-  return words;
+  if (step_of(t.options) != kStays - 1) return {};
+  const Timeline* const stay = other_of(t, all, [&](const Options& o) { return step_of(o) == kStays; });
+  const auto then = with_blocks_that_stay(t, p);
+  if (stay == nullptr || !then || !agree(1 - *then, measured_gain(t, *stay))) return {};
+  return gain_sentence(tr("blocks that stay"), 1 - *then, measured_gain(t, *stay));
+}
+
+std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView& all) {
+  const auto turns = turns_of(t, p);
+  if (!turns) return {};
+  constexpr std::int64_t kTurns = 3;
+  const Timeline* const without = step_of(t.options) == kTurns
+                                      ? other_of(t, all, [](const Options& o) { return step_of(o) == kTurns - 1; })
+                                      : nullptr;
+  std::string words =
+      phrase(
+          "Consumers wait {} of their time for a turn. What turns bring cannot be derived: with them two or more "
+          "compute exponentials at once {} of the time.",
+          percent_text(turns->waits), percent_text(turns->together)) +
+      " ";
+  if (without == nullptr) return words + tr("No recording without turns is here to show how long they take then.");
+  return words + phrase("Measured: turns bring {}.", gain_words(1 - t.plain_us / without->plain_us));
 }
 
 void put_beside(PipelineScene& scene, const std::string& id, const TimelinesView& timelines) {
   if (!scene.there || id.empty()) return;
   for (PipelineScene::Choice& c : scene.choices) {
-    if (c.id != id || !c.may_be_beside) continue;
-    const auto at = std::ranges::find(timelines.all, id, [](const auto& t) { return id_of(*t); });
+    if (!is_named(c.id, id) || !c.may_be_beside) continue;
+    const auto at = std::ranges::find(timelines.all, c.id, [](const auto& t) { return id_of(*t); });
     auto other = std::make_shared<PipelineScene>(timeline_scene(*at, timelines, scene.timeline->kernel));
     if (!other->there) return;
     c.beside = true;
@@ -133,6 +167,7 @@ void put_beside(PipelineScene& scene, const std::string& id, const TimelinesView
     scene.beside_words = comparison_words(scene, *other);
     scene.notes = phrase("Above: {}", scene.notes) + " " + phrase("Below: {}", other->notes);
     scene.beside = std::move(other);
+    return;
   }
 }
 

@@ -14,6 +14,7 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/profile/timeline/answers_draw.h"
 #include "viz/profile/timeline/blocks_draw.h"
 #include "viz/profile/timeline/choices_draw.h"
 #include "viz/profile/timeline/keys_draw.h"
@@ -23,8 +24,8 @@ namespace attn {
 namespace {
 
 // Logical pixels.
-constexpr float kHead = 24, kAxis = 18, kOverviewGap = 8, kLabel = 148, kLabelNarrow = 104, kNarrowCard = 640,
-                kPads = 24;
+constexpr float kHead = 24, kWordsGap = 6, kAxis = 18, kOverviewGap = 8, kLabel = 148, kLabelNarrow = 104,
+                kNarrowCard = 640, kPads = 24;
 constexpr float kLeastDrag = 4;
 
 ChooseTimeSpan whole_block(const PipelineScene& scene) {
@@ -158,7 +159,10 @@ float overview_height(const PipelineScene& scene) {
 }
 float words_height(const PipelineScene& scene, float width) {
   const TextRuns words{{scene.words, Face::text, Token::dim, 0, false}};
-  return line_height(17) + draw_paragraph(nullptr, {}, width, 13, words, 6, false) + style().px(6);
+  const float below =
+      scene.words.empty() ? 0 : draw_paragraph(nullptr, {}, width, 13, words, 6, false) + style().px(kWordsGap);
+  if (scene.answers.empty()) return line_height(17) + below;
+  return answers_height(scene, width) + style().px(kWordsGap) + below;
 }
 float notes_height(const PipelineScene& scene, float width) {
   return draw_paragraph(nullptr, {}, width, 12, {{scene.notes, Face::text, Token::dim, 0, false}}, 4, false);
@@ -237,9 +241,16 @@ void draw_lanes(const PipelineScene& scene, Commands& commands) {
   float y = at.y + s.px(kHead);
   draw_timeline_choices(scene, {{at.x, y}, {right, y + s.px(kTimelineChoices)}}, commands);
   y += s.px(kTimelineChoices);
-  draw_text(list, {at.x, y}, Face::bold, 17, colour(s.theme, Token::text), scene.headline);
-  y += line_height(17);
-  y += draw_paragraph(list, {at.x, y}, width, 13, {{scene.words, Face::text, Token::dim, 0, false}}, 6) + s.px(6);
+  float words = y;
+  if (scene.answers.empty()) {
+    draw_text(list, {at.x, y}, Face::bold, 17, colour(s.theme, Token::text), scene.headline);
+    words += line_height(17);
+  } else {
+    draw_answers(list, scene, {at.x, y}, width);
+    words += answers_height(scene, width) + s.px(kWordsGap);
+  }
+  draw_paragraph(list, {at.x, words}, width, 13, {{scene.words, Face::text, Token::dim, 0, false}}, 6);
+  y += words_height(scene, width);
   draw_path_bar(list, scene, {at.x, y}, width);
   y += path_bar_height(scene, width);
   const float label = s.px(width < s.px(kNarrowCard) ? kLabelNarrow : kLabel);

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "kernels/base/hash.h"
 #include "kernels/base/text.h"
@@ -31,10 +30,6 @@ Ink ink_of(StateOf of) {
 std::string letter_of(StateOf of) {
   constexpr std::array kLetters{"", "Q", "K", "V", "S", "P", "O", "", ""};
   return kLetters.at(static_cast<std::size_t>(of));
-}
-
-std::string percent(double share) {
-  return share >= 0.0995 ? fmt::format("{:.0f} %", 100 * share) : fmt::format("{:.1f} %", 100 * share);
 }
 
 class Scene {
@@ -121,6 +116,9 @@ class Scene {
       for (const auto& [name, value] : t->options.further)
         if (name == "step" && value != gpu::kLastStep) c.words += phrase(", step {}", value);
       c.words += phrase(", {} slots", t->options.stages);
+      const auto takes = std::ranges::count(s_.choices, without_take(c.id),
+                                            [](const PipelineScene::Choice& x) { return without_take(x.id); });
+      if (takes > 0) c.words += phrase(", take {}", takes + 1);
       c.may_be_beside = !c.on && t->problem == t_.problem && t->device == t_.device && t->kernel == t_.kernel;
       c.tip = phrase("{} on {}, {}", t->kernel, describe(t->problem), t->device);
       s_.choices.push_back(std::move(c));
@@ -235,7 +233,7 @@ class Scene {
       const double share = static_cast<double>(p_.on_path(of)) / static_cast<double>(p_.length());
       if (share < kSmallest) continue;
       const PathShare part{path_ink(of), of != PathOf::work && of != PathOf::hand_over, tr_of(words_of(of)),
-                           percent(share), share};
+                           percent_text(share), share};
       parts_.push_back({of, share});
       s_.shares.push_back(part);
     }
@@ -279,7 +277,7 @@ class Scene {
         const double share = static_cast<double>(sum.time) / static_cast<double>(p_.length());
         if (share < kSmallest) continue;
         lane.parts.push_back(
-            {ink_of(state.of), state.kind != StateKind::work, words_of_state(sum.tag), percent(share), share});
+            {ink_of(state.of), state.kind != StateKind::work, words_of_state(sum.tag), percent_text(share), share});
       }
       s_.lanes.push_back(std::move(lane));
     }
@@ -342,16 +340,6 @@ class Scene {
     }
   }
 
-  // Clocks that the last consumer waits for K and V.
-  std::int64_t waits_for_keys() const {
-    std::int64_t clocks = 0;
-    for (const LaneInterval& i : p_.intervals.back()) {
-      const LaneState& state = lane_state(tag_of(i.tag));
-      if (state.kind == StateKind::wait && (state.of == StateOf::k || state.of == StateOf::v)) clocks += i.length();
-    }
-    return clocks;
-  }
-
   void add_words() {
     if (s_.shares.empty()) {
       s_.headline = tr("Who did what when.");
@@ -361,23 +349,8 @@ class Scene {
       return;
     }
     s_.headline = pace_headline(parts_);
-    std::vector<const PathShare*> most;
-    most.reserve(s_.shares.size());
-    for (const PathShare& share : s_.shares) most.push_back(&share);
-    std::ranges::stable_sort(most, std::ranges::greater(), &PathShare::share);
-    const std::string length = duration_text(s_, s_.length);
-    std::vector<std::string> said{of_another_kernel()};
-    const std::string part = fmt::format("{} {}", most[0]->value, most[0]->words);
-    said.push_back(most.size() < 2 ? phrase("The path that decides how long the block takes ({}) is {}.", length, part)
-                                   : phrase("The path that decides how long the block takes ({}) is {} and {} {}.",
-                                            length, part, most[1]->value, most[1]->words));
-    const double waits = static_cast<double>(waits_for_keys()) / static_cast<double>(p_.length());
-    said.push_back(phrase("Its last consumer spends {} of the time waiting for K and V.", percent(waits)));
-    said.push_back(phrase("At the end, {} of all SM time is idle.", percent(idle_at_end(s_))));
-    said.push_back(what_if_words(t_, p_, timelines_));
-    said.push_back(slots_words(t_, timelines_));
-    std::erase(said, "");
-    s_.words = fmt::format("{}", fmt::join(said, " "));
+    s_.answers = answers_of(s_, parts_, p_, timelines_);
+    s_.words = words_besides(t_, p_, timelines_, of_another_kernel());
   }
 
   // First of all that is said: the page speaks of another kernel.

@@ -65,12 +65,17 @@ struct BlockBand {
 struct PipelineScene {
   bool there = false;
   std::string empty;  // why nothing is drawn
+  // What a reader asks first, answered by numbers; none where the lanes do not say who waits for whom.
+  struct Answer {
+    std::string question, answer, why;
+  };
+  std::vector<Answer> answers;
   std::string title;  // "block 37 on SM 37, one of 132"
   std::string headline, words;
   std::string notes;  // price, clocks, buffer
   std::shared_ptr<const Timeline> timeline;
   struct Choice {
-    std::string id, words, tip;  // "L 1024 causal, step 3"
+    std::string id, words, tip;  // "L 1024 causal, step 3, take 2"
     bool on = false;
     bool beside = false, may_be_beside = false;  // drawn below; and it may be: the same problem, another recording
   };
@@ -108,17 +113,28 @@ struct PipelineScene {
   std::string beside_words, beside_label;
 };
 
-// The name of a timeline in a state string: eight letters that its kernel, problem and options decide.
+// The name of a timeline in a state string: eight letters that its kernel, problem and options decide, and four of the
+// launch itself. Links of old have the eight alone: they name the first of several takes.
 std::string id_of(const Timeline& t);
+std::string without_take(const std::string& id);
+bool is_named(const std::string& id, const std::string& name);
 // The one that the view names; else of the same kernel on the same problem, else of the kernel, else the first.
 // Null: there is none.
 std::shared_ptr<const Timeline> timeline_shown(const ProfileView& view, const TimelinesView& timelines,
                                                const std::string& kernel, const Problem& problem);
 // Two of one problem: what the other takes, measured without the recorder, and where a key tile's time differs most.
 std::string comparison_words(const PipelineScene& scene, const PipelineScene& beside);
-// What one slot more or blocks that stay would bring, derived, and beside it what was measured by recordings of that
-// among `all`. Nothing is told where there is none, or where the two differ by more than 2 points and by 30 %.
-std::string what_if_words(const Timeline& t, const Pipeline& p, const TimelinesView& all);
+// What one slot more would bring, as a share of the time; measured by a recording with it among `all`. Nothing is
+// derived where nothing was measured, or where the two differ by more than 2 points and by 30 %.
+struct SlotGain {
+  std::optional<double> derived, measured;
+};
+SlotGain slot_gain(const Timeline& t, const Pipeline& p, const TimelinesView& all);
+std::string gain_words(double gain);  // "8.9 %", "2.0 % lost", "nothing"
+std::string gain_sentence(const std::string& change, double derived, double measured);
+std::string slot_words(const Timeline& t, const Pipeline& p, const TimelinesView& all);
+// The same of blocks that stay, as a sentence; empty: nothing is told.
+std::string stay_words(const Timeline& t, const Pipeline& p, const TimelinesView& all);
 // What was measured with other numbers of slots, and nothing else that differs; empty: nothing was.
 std::string slots_words(const Timeline& t, const TimelinesView& all);
 // A part of the path that decides, and its share of the block's time.
@@ -126,6 +142,14 @@ struct PathPart {
   PathOf of = PathOf::work;
   double share = 0;
 };
+// Who sets the pace, what one more slot brings, where the tail is. `parts` is not empty.
+std::vector<PipelineScene::Answer> answers_of(const PipelineScene& scene, const std::vector<PathPart>& parts,
+                                              const Pipeline& p, const TimelinesView& all);
+// What is said besides, behind `first`: blocks that stay, turns, what was measured with other numbers of slots.
+std::string words_besides(const Timeline& t, const Pipeline& p, const TimelinesView& all, std::string first);
+std::string percent_text(double share);  // "7.1 %", "37 %"
+// What turns cost, and why nobody can tell from here what they bring; empty: nobody waits for a turn.
+std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView& all);
 // The largest part sets the pace, the two largest where they are about as large. `parts` is not empty.
 std::string pace_headline(std::vector<PathPart> parts);
 // Which SM ends first, which last, how long the tail between them is.

@@ -47,8 +47,9 @@ std::string pace_headline(std::vector<PathPart> parts) {
       return tr("The consumers' own instructions set the pace.");
     case PathOf::copy_k:
     case PathOf::copy_v:
-    case PathOf::copy_q:
       return tr("Copies set the pace: the ring runs dry.");
+    case PathOf::copy_q:
+      return tr("Q sets the pace: it comes late.");
     case PathOf::hand_over:
       return tr("Handing over work sets the pace.");
   }

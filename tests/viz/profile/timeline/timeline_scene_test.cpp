@@ -141,18 +141,129 @@ TEST(PipelineSceneTest, WhatAThirdSlotAndBlocksThatStayBringIsDerivedWithinAThir
     const double measured = 1 - all.all[c.with]->plain_us / t.plain_us;
     EXPECT_GT(measured, 0.05);
     EXPECT_NEAR(1 - *then, measured, std::max(0.02, 0.3 * measured));
-    const std::string words = what_if_words(t, *p, all);
+    const auto words_among = [&](const TimelinesView& others) {
+      return c.slots ? slot_words(t, *p, others) : stay_words(t, *p, others);
+    };
+    const std::string words = words_among(all);
     EXPECT_NE(words.find("Derived"), std::string::npos) << words;
     EXPECT_NE(words.find(c.slots ? "3 slots" : "blocks that stay"), std::string::npos) << words;
     EXPECT_NE(words.find(fmt::format("{:.1f} %", 100 * measured)), std::string::npos) << words;
     // Nothing to hold it against: nothing is said. Nor where what was measured says otherwise.
     TimelinesView alone;
     alone.all = {all.all[c.without]};
-    EXPECT_EQ(what_if_words(t, *p, alone), "");
+    EXPECT_EQ(words_among(alone).find("Derived"), std::string::npos);
     Timeline other = *all.all[c.with];
     other.plain_us = t.plain_us * 1.1;
     alone.all.push_back(std::make_shared<const Timeline>(other));
-    EXPECT_EQ(what_if_words(t, *p, alone), "");
+    EXPECT_EQ(words_among(alone).find("Derived"), std::string::npos);
+  }
+}
+
+// The first reader's questions, by numbers.
+TEST(PipelineSceneTest, ThreeQuestionsAreAnsweredByNumbers) {
+  const TimelinesView all = bundled();
+  const PipelineScene two = scene_of(all, recorded(all, 1024, 128, 2, 11));
+  ASSERT_EQ(two.answers.size(), 3U);
+  EXPECT_EQ(two.answers[0].answer, two.headline);
+  for (const PathShare& share : two.shares) {
+    const bool copy = share.words.find("on its way") != std::string::npos;
+    if (!copy && share.share >= 0.02) {
+      EXPECT_NE(two.answers[0].why.find(share.value + " " + share.words), std::string::npos) << two.answers[0].why;
+    }
+  }
+  EXPECT_EQ(two.answers[1].question, "What would a ring of 3 slots bring?");
+  const double measured =
+      1 - all.all[recorded(all, 1024, 128, 3, 11)]->plain_us / all.all[recorded(all, 1024, 128, 2, 11)]->plain_us;
+  EXPECT_NE(two.answers[1].answer.find(fmt::format("Measured: {:.1f} %", 100 * measured)), std::string::npos)
+      << two.answers[1].answer;
+  EXPECT_NE(two.answers[1].answer.find("derived"), std::string::npos);
+  EXPECT_EQ(two.answers[2].why, two.tail);
+  // Where nothing was recorded with one slot more nothing is told.
+  const PipelineScene none = scene_of(all, recorded(all, 1024, 128, -1, 3));
+  EXPECT_EQ(none.answers[1].answer, "Unknown.");
+}
+
+// Without them exponentials would meet otherwise: no number is made up, and the page says why.
+TEST(PipelineSceneTest, WhatTurnsBringIsNotDerivedAndTheReasonHasItsNumbers) {
+  const TimelinesView all = bundled();
+  std::size_t with_turns = 0;
+  for (std::size_t n = 0; n < all.all.size(); ++n) {
+    const Timeline& t = *all.all[n];
+    const auto p = pipeline_of(t, detailed_blocks(t).front());
+    ASSERT_TRUE(p);
+    // By the states alone: what waits for a turn, and where two exponentials lie over each other.
+    double waits = 0, together = 0, consumers = 0;
+    std::vector<LaneInterval> exponentials;
+    for (std::size_t l = 0; l < p->lanes.size(); ++l) {
+      if (t.lanes[p->lanes[l]].kind != LaneKind::consumer) continue;
+      ++consumers;
+      for (const LaneInterval& i : p->intervals[l]) {
+        const std::string& tag = t.tags[static_cast<std::size_t>(i.tag)];
+        if (tag == "wait turn") waits += static_cast<double>(i.length());
+        if (tag == "P") exponentials.push_back(i);
+      }
+    }
+    const auto turns = turns_of(t, *p);
+    const PipelineScene s = scene_of(all, n);
+    EXPECT_EQ(turns.has_value(), waits > 0);
+    EXPECT_EQ(s.words.find("What turns bring cannot be derived") != std::string::npos, waits > 0) << s.words;
+    if (!turns) continue;
+    ++with_turns;
+    if (consumers == 2)  // any two at once are a pair
+      for (std::size_t a = 0; a < exponentials.size(); ++a)
+        for (std::size_t b = a + 1; b < exponentials.size(); ++b)
+          together +=
+              static_cast<double>(std::max<std::int64_t>(0, std::min(exponentials[a].to, exponentials[b].to) -
+                                                                std::max(exponentials[a].from, exponentials[b].from)));
+    const auto length = static_cast<double>(p->length());
+    EXPECT_NEAR(turns->waits, waits / (length * consumers), 1e-9);
+    if (consumers == 2) {
+      EXPECT_NEAR(turns->together, together / length, 1e-9);
+    }
+    EXPECT_NE(s.words.find("at once " + percent_text(turns->together) + " of the time"), std::string::npos) << s.words;
+    EXPECT_NE(s.words.find("No recording without turns is here"), std::string::npos) << s.words;
+  }
+  EXPECT_GE(with_turns, 5U);
+  // With a recording of the step before them it is measured.
+  const std::size_t step3 = recorded(all, 1024, 128, -1, 3);
+  Timeline step2 = *all.all[step3];
+  for (Setting& setting : step2.options.further)
+    if (setting.name == "step") setting.value = 2;
+  step2.plain_us *= 1.05;
+  TimelinesView both = all;
+  both.all.push_back(std::make_shared<const Timeline>(step2));
+  const PipelineScene s = scene_of(both, step3);
+  EXPECT_NE(s.words.find("Measured: turns bring 4.8 %."), std::string::npos) << s.words;
+  EXPECT_EQ(s.words.find("No recording without"), std::string::npos) << s.words;
+}
+
+// Two launches of one problem with the same options.
+TEST(PipelineSceneTest, TwoTakesOfOneProblemHaveNamesOfTheirOwnAndOldLinksNameTheFirst) {
+  TimelinesView all = bundled();
+  Timeline again = *all.all[4];
+  for (TimedBlock& b : again.blocks) b.start_clock += 1000, b.end_clock += 1000;
+  for (TimelineEvent& e : again.events) e.at += 1000;
+  all.all.push_back(std::make_shared<const Timeline>(again));
+  const std::string first = id_of(*all.all[4]), second = id_of(again);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(without_take(first), without_take(second));
+  EXPECT_EQ(without_take(first).size(), 8U);
+  ProfileView view;
+  for (const auto& [name, expected] : {std::pair(first, 4U), {second, 21U}, {without_take(second), 4U}}) {
+    view.timeline = name;
+    EXPECT_EQ(timeline_shown(view, all, "flash_hopper", {}), all.all[expected]) << name;
+  }
+  const PipelineScene s = scene_of(all, 21);
+  EXPECT_EQ(s.choices.size(), all.all.size());
+  EXPECT_TRUE(s.choices[21].on);
+  EXPECT_FALSE(s.choices[4].on);
+  EXPECT_EQ(s.choices[21].words, s.choices[4].words + ", take 2");
+  // Below the second stands the first, by its name or by that of an old link.
+  for (const std::string& name : {first, without_take(first)}) {
+    PipelineScene above = timeline_scene(all.all[21], all, "flash_hopper");
+    put_beside(above, name, all);
+    ASSERT_NE(above.beside, nullptr) << name;
+    EXPECT_EQ(above.beside->timeline, all.all[4]);
   }
 }
 
@@ -197,6 +308,7 @@ TEST(PipelineSceneTest, TwoPartsAboutAsLargeSetThePaceTogether) {
             "The tensor cores and the consumers' own instructions set the pace together.");
   EXPECT_EQ(pace_headline({{work, 0.53}, {copy_k, 0.1}}), "The consumers' own instructions set the pace.");
   EXPECT_EQ(pace_headline({{copy_v, 0.6}}), "Copies set the pace: the ring runs dry.");
+  EXPECT_EQ(pace_headline({{copy_q, 0.5}, {work, 0.4}}), "Q sets the pace: it comes late.");
 }
 
 // A file that holds what came with the program as well.
