@@ -400,7 +400,7 @@ KernelRow cpu_flash_row() {
       {&kMerge, 0, 1, 1, 0},
       {&kRanks, 1, kMostRanksOfRing, 1, 1},
       {&kDeal, 0, 1, 1, 0},
-      {&kPipeline, 0, 1, 1, 0},
+      {&kPipeline, 0, 3, 1, 0},
   };
   static const OrderChoice kOrders[] = {{&kPipeline, 1, *order_named("hopper")},
                                         {&kSplits, 2, *order_named("split")},

@@ -79,11 +79,11 @@ OrderPhase values_landed(const HopperNames& n) {
 std::vector<OrderPhase> phases_of_copies(const HopperNames& n) {
   return {ask_q(n),
           by_producer(n.wait_slot_k, "The producer waits for a slot for [K|{j}]",
-                      "A slot is free once both consumers have let its tile go. While one is free it does not wait."),
+                      "A slot is free once both consumers have let its tile go."),
           by_producer(n.ask_k, "The producer asks for [K|{j}]",
                       "The copy unit (TMA) writes it into the slot and says when all bytes have landed.", bytes_of_k),
           by_producer(n.wait_slot_v, "The producer waits for a slot for [V|{j}]",
-                      "K and V take turns in the ring: each tile has two slots of it."),
+                      "K and V take turns in the ring: one's slots are never the other's."),
           by_producer(n.ask_v, "The producer asks for [V|{j}]",
                       "It is needed later than [K|{j}], and asked for after it.", bytes_of_v)};
 }

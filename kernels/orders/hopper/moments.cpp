@@ -4,8 +4,8 @@
 #include <array>
 
 #include "kernels/base/text.h"
+#include "kernels/orders/hopper/derived.h"
 #include "kernels/orders/hopper/names.h"
-#include "kernels/orders/hopper/recorded.h"
 
 namespace attn::orders::hopper {
 namespace {
@@ -17,10 +17,11 @@ std::int64_t tiles_of(std::int64_t length, std::int64_t tile) {
 // The events of a head one after the other.
 class Walk {
  public:
-  Walk(const Problem& p, const Options& o, std::int64_t b) : p_(p), o_(o), b_(b), tiles_(tiles_of(p.Lk, o.bc)) {}
+  Walk(const Problem& p, const Options& o, std::int64_t b)
+      : p_(p), o_(o), block_(followed_block(o)), b_(b), tiles_(tiles_of(p.Lk, o.bc)) {}
 
   std::vector<Moment> walk() {
-    for (const Stamp& s : recorded_block().stamps) follow(s);
+    for (const Stamp& s : block_.stamps) follow(s);
     return std::move(moments_);
   }
 
@@ -55,9 +56,9 @@ class Walk {
     const bool of_v = s.state == State::ask_v;
     if (!of_v && s.state != State::ask_k) return;
     Stamp released = s;
-    for (std::int8_t c = 0; c < recorded_block().consumers; ++c) {
+    for (std::int8_t c = 0; c < block_.consumers; ++c) {
       released.consumer = c;
-      const std::int32_t before = s.visit - recorded_block().slots / 2;
+      const std::int32_t before = s.visit - block_.slots / 2;
       if (before >= 0) comes(released, of_v ? Phase::output : Phase::scores, before);
     }
   }
@@ -65,7 +66,7 @@ class Walk {
   void end_before(const Stamp& s) {
     if (s.state == State::wait_k && s.visit == 0) add(s, Phase::load_q, -1);
     if (s.state == State::wait_k && s.visit > 0) comes(s, Phase::output, s.visit - 1);
-    if (s.state == State::store) comes(s, Phase::output, recorded_block().key_tiles - 1);
+    if (s.state == State::store) comes(s, Phase::output, block_.key_tiles - 1);
     if (s.state == State::maximum) comes(s, Phase::scores, s.visit);
     if (s.state == State::weights) add(s, Phase::max, s.visit), add(s, Phase::rescale, s.visit);
     if (s.state == State::wait_v) add(s, Phase::weights, s.visit), add(s, Phase::sum, s.visit);
@@ -119,6 +120,7 @@ class Walk {
 
   const Problem& p_;
   const Options& o_;
+  const RecordedBlock& block_;
   std::int64_t b_, tiles_;
   std::array<std::int32_t, 2> scores_{}, outputs_{};  // of each consumer: visits whose S, O has come
   std::vector<Moment> moments_;
@@ -134,7 +136,7 @@ EventIndex head_begins(const Recording& rec, EventIndex e) {
 }  // namespace
 
 Result<void> check_followable(const Problem& p, const Options& o) {
-  const RecordedBlock& block = recorded_block();
+  const RecordedBlock& block = followed_block(o);
   const std::int64_t rows = tiles_of(p.Lq, o.br), keys = tiles_of(p.Lk, o.bc);
   if (rows != block.consumers)
     return bad_input(
@@ -168,7 +170,7 @@ Moment moment_of(const Recording& rec, EventIndex e) {
 
 std::vector<RingSlot> ring_after(const Recording& rec, EventIndex e) {
   const HopperNames& n = hopper_names();
-  const RecordedBlock& block = recorded_block();
+  const RecordedBlock& block = followed_block(rec.options);
   std::vector<RingSlot> ring(static_cast<std::size_t>(block.slots));
   const std::vector<Moment> all = moments_of(rec.problem, rec.options, rec.events[e].id.b);
   const EventIndex first = head_begins(rec, e);

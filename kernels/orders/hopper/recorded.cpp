@@ -73,6 +73,7 @@ const RecordedBlock& recorded_block() {
                                         .key_tiles = 8,
                                         .slots = 4,
                                         .clocks = 34375,
+                                        .copy = 1062,
                                         .ns_a_clock = 0.5843468271551434,
                                         .stamps = kStamps};
   return kBlock;

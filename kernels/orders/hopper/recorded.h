@@ -45,10 +45,11 @@ struct RecordedBlock {
   std::int32_t step = 0;                          // of the kernel's ladder of ideas
   std::int32_t consumers = 0, key_tiles = 0, slots = 0;
   std::int32_t clocks = 0;  // that the block took
+  std::int32_t copy = 0;    // clocks of a copy that is waited for, by the recording of this launch with two slots
   double ns_a_clock = 0;
   std::span<const Stamp> stamps;  // in the order of time
 };
 
-const RecordedBlock& recorded_block();
+const RecordedBlock& recorded_block();  // what became of it with a change: derived.h
 
 }  // namespace attn::orders::hopper

@@ -100,6 +100,35 @@ TEST_F(PipelineWindow, AMomentOfTheAxisAndAStateOfALoopLeadToTheirSteps) {
   }));
 }
 
+// By mouse and by keyboard: what would have become of the block is told as derived, and off leads back to the recorded.
+TEST_F(PipelineWindow, WhatIfRunsTheBlockAgainAndSaysThatItIsDerived) {
+  open();
+  EXPECT_FALSE(has(drawn_at(5), "derived"));
+  const auto followed = [&] { return chosen(window->state().document.options, kPipeline); };
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##whatif_slots");
+    ctx->Yield(2);
+    IM_CHECK(followed() == 2);
+    window->controller().wait();
+    ctx->Yield(2);
+    ctx->NavMoveTo("##whatif_late");
+    ctx->KeyPress(ImGuiKey_Space);
+    ctx->Yield(2);
+    IM_CHECK(followed() == 3);
+  }));
+  window->controller().wait();
+  EXPECT_TRUE(has(drawn_at(5), "derived"));
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##whatif_late");
+    ctx->Yield(2);
+    IM_CHECK(followed() == 1);
+  }));
+  window->controller().wait();
+  EXPECT_FALSE(has(drawn_at(5), "derived"));
+}
+
 // Between its issue and its coming S says so in place of numbers.
 TEST_F(PipelineWindow, WhatIsInFlightIsDrawnWithoutNumbers) {
   open();

@@ -2,6 +2,7 @@
 // kept in a file, every number within its bound of fp64 and that of the same run in flash order.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@
 #include "kernels/model/traffic.h"
 #include "kernels/museum/right_run.h"
 #include "kernels/museum/run_verdict.h"
+#include "kernels/orders/hopper/derived.h"
 #include "kernels/orders/hopper/moments.h"
 #include "kernels/orders/hopper/names.h"
 #include "kernels/orders/hopper/recorded.h"
@@ -268,6 +270,104 @@ TEST(HopperRecording, FewerKeyTilesAreThoseThatTheBlockVisitedFirst) {
   for (EventIndex e = 0; e < few.events.size(); ++e)
     found.emplace_back(few.events[e].id, orders::hopper::moment_of(few, e).at);
   EXPECT_EQ(found, expected);
+}
+
+// The rules of the pipeline explain the block: run again with nothing changed, no stamp lies elsewhere by more than a
+// tenth of a key tile, and the block takes what it took.
+TEST(DerivedBlock, RunAgainWithNothingChangedIsTheRecordedOne) {
+  using namespace orders::hopper;
+  const RecordedBlock& block = recorded_block();
+  const std::vector<Stamp> again = run_again(block, Followed::recorded);
+  ASSERT_EQ(again.size(), block.stamps.size());
+  constexpr int kTile = 2911;  // clocks between two maxima of a consumer
+  double off = 0;
+  for (const Stamp& s : block.stamps) {
+    const auto at = std::ranges::find_if(
+        again, [&](const Stamp& x) { return x.state == s.state && x.consumer == s.consumer && x.visit == s.visit; });
+    ASSERT_NE(at, again.end());
+    EXPECT_EQ(at->slot, s.slot);
+    EXPECT_LT(std::abs(at->at - s.at), kTile / 10) << s.at;
+    off += std::abs(at->at - s.at);
+  }
+  EXPECT_LT(off / static_cast<double>(block.stamps.size()), 0.03 * kTile);
+  EXPECT_NEAR(again.back().at, block.stamps.back().at, 0.005 * block.clocks);
+}
+
+Options derived(orders::hopper::Followed change) {
+  Options o = followed();
+  choose(o, kPipeline, static_cast<std::int64_t>(change));
+  return o;
+}
+
+// Right, replayed bit for bit, with the recorded run's numbers; a ring of two holds each tile until both let it go.
+TEST(DerivedBlock, IsARunLikeAnyOtherWithTheSameNumbers) {
+  using namespace orders::hopper;
+  const Problem p = problem();
+  const Inputs in = inputs_for(p);
+  const Recording plain = recorded(p, followed(), in);
+  for (const Followed change : {Followed::one_slot, Followed::late_load}) {
+    const Recording rec = recorded(p, derived(change), in);
+    EXPECT_EQ(name_of(rec.order), "hopper");
+    const auto good = check_recording(rec, "derived");
+    ASSERT_TRUE(good) << good.error().message;
+    EXPECT_FALSE(replay(rec));
+    EXPECT_TRUE(same_bits(rec.outputs, plain.outputs));
+    EXPECT_EQ(rec.events.size(), plain.events.size());
+    const std::size_t slots = change == Followed::one_slot ? 2 : 4;
+    std::vector<RingSlot> before(slots);
+    int asked = 0, freed = 0;
+    for (EventIndex e = 0; e < rec.events.size(); ++e) {
+      const auto ring = ring_after(rec, e);
+      ASSERT_EQ(ring.size(), slots);
+      for (std::size_t s = 0; s < slots; ++s) {
+        const bool begins = ring[s].state == SlotState::asked && before[s].state != SlotState::asked;
+        const bool ends = before[s].state != SlotState::free && ring[s].state == SlotState::free;
+        asked += begins ? 1 : 0;
+        freed += ends ? 1 : 0;
+        EXPECT_TRUE(!begins || before[s].state == SlotState::free) << "step " << e + 1;
+        EXPECT_TRUE(!ends || before[s].let_go == 1) << "step " << e + 1;
+      }
+      before = ring;
+    }
+    EXPECT_EQ(asked, 16);
+    EXPECT_EQ(freed, 16);
+  }
+}
+
+// What the change is shows in the steps, and the block takes longer by it.
+TEST(DerivedBlock, OneSlotIsAskedForWhenItIsFreeAndALateLoadWhenItIsWaitedFor) {
+  using namespace orders::hopper;
+  const auto& n = orders::hopper_names();
+  const Problem p = problem();
+  const Inputs in = inputs_for(p);
+  const Recording plain = recorded(p, followed(), in), one = recorded(p, derived(Followed::one_slot), in),
+                  late = recorded(p, derived(Followed::late_load), in);
+  const auto step = [](const Recording& rec, std::int32_t i, std::int32_t j, Phase phase) {
+    return rec.find({0, 0, i, j, phase}).value();
+  };
+  // With two slots K 1 is asked for long before anybody has S 0; with one both must have it.
+  EXPECT_LT(step(plain, -1, 1, n.ask_k), step(plain, 0, 0, Phase::scores));
+  for (std::int32_t j = 1; j < 8; ++j)
+    for (std::int32_t i = 0; i < 2; ++i) {
+      EXPECT_GT(step(one, -1, j, n.ask_k), step(one, i, j - 1, Phase::scores)) << j;
+      EXPECT_GT(step(one, -1, j, n.ask_v), step(one, i, j - 1, Phase::output)) << j;
+    }
+  // The late one is asked for behind the first consumer that waits for it, the others before.
+  const auto first_wait = [&](const Recording& rec, std::int32_t j) {
+    return std::min(step(rec, 0, j, n.wait_k), step(rec, 1, j, n.wait_k));
+  };
+  for (std::int32_t j = 0; j < 8; ++j) {
+    EXPECT_EQ(step(late, -1, j, n.ask_k) > first_wait(late, j), j == kLateVisit) << j;
+    EXPECT_LT(step(plain, -1, j, n.ask_k), first_wait(plain, j)) << j;
+  }
+  const auto length = [](const Recording& rec) {
+    return moment_of(rec, static_cast<EventIndex>(rec.events.size() - 1)).at;
+  };
+  EXPECT_GT(length(one), 1.05 * length(plain));
+  EXPECT_GT(length(late), 1.02 * length(plain));
+  EXPECT_LT(length(one), 2 * length(plain));
+  EXPECT_LT(length(late), length(plain) + 3 * 2911);
+  EXPECT_EQ(followed_block(followed()).stamps.data(), recorded_block().stamps.data()) << "recorded, untouched";
 }
 
 TEST(HopperRecording, WhatTheBlockDidNotDoIsRefusedWithWhatWouldDo) {

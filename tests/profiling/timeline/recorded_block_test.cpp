@@ -9,6 +9,8 @@
 #include "kernels/orders/hopper/recorded.h"
 #include "profiling/session/session.h"
 #include "profiling/timeline/lane_states.h"
+#include "profiling/timeline/pipeline.h"
+#include "profiling/timeline/what_if.h"
 #include "tests/environment/paths.h"
 
 namespace attn {
@@ -92,6 +94,22 @@ TEST(RecordedBlock, IsTheBundledTimelinesStampByStamp) {
     holds(LaneKind::consumer, c, [&](const Stamp& s) { return s.consumer == c && !copies_q(s); });
   EXPECT_EQ(compared, block.stamps.size());
   EXPECT_TRUE(std::ranges::is_sorted(block.stamps, {}, &Stamp::at));
+}
+
+// A copy's time is that of the same launch with two slots, whose consumers wait for nearly every copy.
+TEST(RecordedBlock, ACopyTakesWhatItTakesInTheRecordingWithTwoSlots) {
+  const auto session = read_session(test::source_folder() + "/assets/sessions/h100-timeline.attn");
+  ASSERT_TRUE(session) << session.error().message;
+  const RecordedBlock& block = orders::hopper::recorded_block();
+  const auto at = std::ranges::find_if(session->timelines, [&](const Timeline& t) {
+    return t.problem == shown(*session, block).problem && t.options.stages == 2;
+  });
+  ASSERT_NE(at, session->timelines.end());
+  EXPECT_EQ(at->options.bc, block.keys);
+  EXPECT_EQ(at->device, block.device);
+  const auto p = pipeline_of(*at, detailed_blocks(*at).front());
+  ASSERT_TRUE(p);
+  EXPECT_NEAR(copy_of(*at, *p).value_or(0), block.copy, 0.6);
 }
 
 }  // namespace

@@ -6,15 +6,19 @@
 
 namespace attn {
 
-std::vector<LegendEntry> cell_legend(bool gradients) {
-  return {{LegendMark::empty, tr("not computed yet"), tr("to come")},
-          {LegendMark::dropped, tr("was on chip, but no longer is"), tr("gone")},
-          {LegendMark::masked, tr("masked, never used"), tr("masked")},
-          {LegendMark::made, tr("made in this step"), tr("made")},
-          gradients ? LegendEntry{LegendMark::gradient, tr("gradient, in its tensor's colour"), tr("gradient")}
-                    : LegendEntry{LegendMark::largest, tr("largest in its row"), tr("largest")},
-          {LegendMark::past_end, tr("outside the matrix"), tr("outside")},
-          {LegendMark::not_finite, tr("∞ or nan"), tr("∞, nan")}};
+std::vector<LegendEntry> cell_legend(LegendOf of) {
+  std::vector<LegendEntry> entries{
+      {LegendMark::empty, tr("not computed yet"), tr("to come")},
+      {LegendMark::dropped, tr("was on chip, but no longer is"), tr("gone")},
+      {LegendMark::masked, tr("masked, never used"), tr("masked")},
+      {LegendMark::made, tr("made in this step"), tr("made")},
+      of.gradients ? LegendEntry{LegendMark::gradient, tr("gradient, in its tensor's colour"), tr("gradient")}
+                   : LegendEntry{LegendMark::largest, tr("largest in its row"), tr("largest")},
+      {LegendMark::past_end, tr("outside the matrix"), tr("outside")},
+      {LegendMark::not_finite, tr("∞ or nan"), tr("∞, nan")}};
+  if (of.flights)
+    entries.insert(entries.begin() + 1, {LegendMark::flight, tr("in flight, no number yet"), tr("in flight")});
+  return entries;
 }
 
 LegendScale scale_legend(Slot slot, const TensorScales& scales) {

@@ -10,13 +10,26 @@
 
 namespace attn {
 
-enum class LegendMark : std::uint8_t { empty, dropped, masked, past_end, made, largest, gradient, not_finite };
+enum class LegendMark : std::uint8_t {
+  empty,
+  dropped,
+  masked,
+  past_end,
+  made,
+  largest,
+  gradient,
+  not_finite,
+  flight,
+};
 struct LegendEntry {
   LegendMark mark = LegendMark::empty;
   std::string words, narrow;
 };
-// `gradients`: of a backward, which has no largest score.
-std::vector<LegendEntry> cell_legend(bool gradients = false);
+// `gradients`: of a backward, which has no largest score. `flights`: of a pipeline, whose hardware works by itself.
+struct LegendOf {
+  bool gradients = false, flights = false;
+};
+std::vector<LegendEntry> cell_legend(LegendOf of = {});
 
 // The colours of one tensor from its least to its largest value of the run.
 struct LegendScale {

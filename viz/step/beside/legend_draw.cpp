@@ -43,6 +43,10 @@ void draw_mark(ImDrawList* list, const Box& box, LegendMark mark) {
       list->AddRectFilled(box.min, box.max, colour_of(Token::line), s.px(2));
       draw_outline(list, box, colour_of(Token::text), 2, 3);
       break;
+    case LegendMark::flight:
+      draw_hatch(list, box, faded(colour_of(TensorColour::s), 0.6F), 6);
+      draw_outline(list, box, faded(colour_of(TensorColour::s), 0.9F), 1);
+      break;
     case LegendMark::gradient:
       draw_cut(list, box, colour_of(Token::faint));
       break;
@@ -94,12 +98,12 @@ float draw_scale(ImDrawList* list, const Box& box, const LegendScale& scale, con
 
 }  // namespace
 
-void draw_cell_legend(const Box& box, const LegendScale& scale, bool gradients) {
+void draw_cell_legend(const Box& box, const LegendScale& scale, LegendOf of) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   // Under the bar stands its 0.
   const Box line{box.min, {box.max.x, box.max.y - s.px(7)}};
-  const std::vector<LegendEntry> entries = cell_legend(gradients);
+  const std::vector<LegendEntry> entries = cell_legend(of);
   const auto wide = [&](std::string LegendEntry::*words, const Spacing& space) {
     float sum = scale_width(scale, space) + s.px(8);
     for (const LegendEntry& e : entries)

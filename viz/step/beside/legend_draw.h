@@ -7,7 +7,7 @@
 namespace attn {
 
 constexpr float kLegendHeight = 28;  // logical
-void draw_cell_legend(const Box& box, const LegendScale& scale, bool gradients);
+void draw_cell_legend(const Box& box, const LegendScale& scale, LegendOf of);
 
 // The marks that it explains.
 // A cell of a gradient: its upper right corner is cut off.

@@ -8,9 +8,9 @@
 
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
+#include "kernels/orders/hopper/derived.h"
 #include "kernels/orders/hopper/moments.h"
 #include "kernels/orders/hopper/names.h"
-#include "kernels/orders/hopper/recorded.h"
 
 namespace attn {
 namespace {
@@ -102,7 +102,7 @@ class PipelineMaker {
   }
 
   PipelineView make() {
-    const auto& block = orders::hopper::recorded_block();
+    const auto& block = orders::hopper::followed_block(rec_.options);
     view_.first = first_;
     view_.ns_a_clock = block.ns_a_clock;
     for (const Moment& moment : moments_) view_.moments.push_back(moment.at);
@@ -116,10 +116,34 @@ class PipelineMaker {
         phrase("{} on {}: step {}, L {}, D {}, one block", block.kernel, block.device, block.step, block.L, block.D);
     if (rec_.key_tiles() < block.key_tiles)
       view_.source += phrase("; the first {} of its {} key tiles", rec_.key_tiles(), block.key_tiles);
+    view_.derived = derived_words();
     return std::move(view_);
   }
 
  private:
+  // What was changed, and how long the block takes then.
+  std::string derived_words() const {
+    const auto& block = orders::hopper::followed_block(rec_.options);
+    const auto& recorded = orders::hopper::recorded_block();
+    constexpr double kUsOfNs = 1e-3;
+    const auto us = [&](std::int32_t clocks) { return clocks * recorded.ns_a_clock * kUsOfNs; };
+    const double more = 100 * (static_cast<double>(block.clocks) / recorded.clocks - 1);
+    switch (orders::hopper::followed_by(rec_.options)) {
+      case orders::hopper::Followed::one_slot:
+        return phrase(
+            "One slot each for K and V: {:.1f} µs instead of {:.1f}, {:.0f} % longer. Run again from the "
+            "recorded durations.",
+            us(block.clocks), us(recorded.clocks), more);
+      case orders::hopper::Followed::late_load:
+        return phrase(
+            "K of the third key tile is asked for only when a consumer waits for it: {:.1f} µs instead of "
+            "{:.1f}, {:.0f} % longer. Run again from the recorded durations.",
+            us(block.clocks), us(recorded.clocks), more);
+      default:
+        return {};
+    }
+  }
+
   std::int64_t lane_of(std::size_t moment) const {
     return rec_.lane_of(first_ + static_cast<EventIndex>(moment)).value_or(-1);
   }
@@ -255,7 +279,7 @@ class PipelineMaker {
 
   // Asked for, landed at the latest when a consumer found it there, read until the last let it go.
   void add_slots() {
-    const auto& block = orders::hopper::recorded_block();
+    const auto& block = orders::hopper::followed_block(rec_.options);
     std::map<std::int32_t, LaneRow> rows;
     for (const Moment& asked : moments_) {
       const bool of_v = asked.id.phase == names().ask_v;

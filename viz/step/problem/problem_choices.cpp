@@ -13,6 +13,7 @@
 #include "kernels/model/ring.h"
 #include "kernels/museum/museum.h"
 #include "kernels/orders/backward/options.h"
+#include "kernels/orders/hopper/derived.h"
 #include "viz/step/orders/looks.h"
 #include "viz/step/problem/problem_fields.h"
 
@@ -136,6 +137,19 @@ ProblemChoice switched(const Document& d, const char* id, std::string words, con
   return c;
 }
 
+// What would have become of the recorded block; off: as it was recorded.
+ProblemChoice derived(const Document& d, const char* id, std::string words, orders::hopper::Followed what,
+                      std::string help) {
+  const auto value = [](orders::hopper::Followed f) { return static_cast<std::int64_t>(f); };
+  const bool on = orders::hopper::followed_by(d.options) == what;
+  ProblemChoice c = choice(d, std::move(words), on, [&](Document& to) {
+    choose(to.options, kPipeline, value(on ? orders::hopper::Followed::recorded : what));
+  });
+  c.id = id;
+  c.help = std::move(help);
+  return c;
+}
+
 }  // namespace
 
 std::vector<ProblemChoice> what_if_choices(const Document& d) {
@@ -161,7 +175,16 @@ std::vector<ProblemChoice> what_if_choices(const Document& d) {
       sums_in(DType::f16), sums_in(DType::bf16)};
   static constexpr const char* kIds[] = {"##whatif_max", "##whatif_order", "##whatif_f16", "##whatif_bf16"};
   for (std::size_t n = 0; n < out.size(); ++n) out[n].id = kIds[n];
-  return out;
+  if (!follows_pipeline(now)) return out;
+  using orders::hopper::Followed;
+  std::vector<ProblemChoice> of_block{
+      derived(d, "##whatif_slots", tr("one slot each"), Followed::one_slot,
+              tr("Derived: the recorded block run again with one slot for K and one for V")),
+      derived(d, "##whatif_late", tr("a late load"), Followed::late_load,
+              tr("Derived: the recorded block run again, K of its third key tile asked for only when a consumer waits "
+                 "for it"))};
+  of_block.insert(of_block.end(), out.begin(), out.end());
+  return of_block;
 }
 
 std::vector<ProblemChoice> loop_choices(const Document& d) {
@@ -314,6 +337,7 @@ std::string_view preset_title(const Document& d) {
 }
 
 std::string problem_words(const Document& d) {
+  using orders::hopper::Followed, orders::hopper::followed_by;
   const std::string mask = mask_words(d.problem);
   std::string title(preset_title(d));
   // What if: before what may have no room.
@@ -322,6 +346,8 @@ std::string problem_words(const Document& d) {
   if (ranks_of(d.options) > 1) title += phrase(", ring of {}", ranks_of(d.options));
   if (splits_of(d.options) > 1) title += phrase(", {} parts", splits_of(d.options));
   if (follows_pipeline(d.options)) title += tr(", as a pipeline");
+  if (followed_by(d.options) == Followed::one_slot) title += tr(", one slot each");
+  if (followed_by(d.options) == Followed::late_load) title += tr(", a late load");
   if (d.options.accumulate != DType::f32) title += phrase(", sums in {}", name_of(d.options.accumulate));
   using namespace orders::backward;
   if (queries_outside(d.options)) title += tr(", query tile outside");

@@ -254,11 +254,16 @@ bool tick_line(Cursor& at, const char* id, const char* words, bool on) {
   return clicked;
 }
 
-void what_if(Cursor& at, const std::vector<ProblemChoice>& choices) {
+constexpr float kWhatIfHead = 29, kWhatIf = 22;  // logical
+
+// As many as there is room for.
+void what_if(Cursor& at, const std::vector<ProblemChoice>& choices, float bottom) {
   draw_text(at.list, {at.left, at.y}, Face::bold, 13, colour_of(Token::text), tr("What if"));
   at.y += at.s.px(21);
   for (const ProblemChoice& c : choices) {
+    if (at.y + at.s.px(kWhatIf) > bottom) break;
     if (tick_line(at, c.id, c.words.c_str(), c.on)) at.panel.commands.push_back(SetOptions{c.changed.options, 0});
+    if (!c.help.empty()) tooltip(c.help);
   }
   at.y += at.s.px(4);
 }
@@ -362,9 +367,11 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
   }
   const std::vector<ProblemChoice> choices = what_if_choices(panel.state.document);
   const bool asks = (flash || panel.state.document.problem.pass == Pass::backward) && !choices.empty();
-  if (asks && at.y + s.px(29 + 22 * static_cast<float>(choices.size())) <= bottom) {
+  // Those of the pipeline stand first, and need no room for all.
+  const auto shown = follows_pipeline(panel.state.document.options) ? std::size_t{2} : choices.size();
+  if (asks && at.y + s.px(kWhatIfHead + kWhatIf * static_cast<float>(shown)) <= bottom) {
     separator(at);
-    what_if(at, choices);
+    what_if(at, choices, bottom);
   }
   letters(at, order, bottom);
 }

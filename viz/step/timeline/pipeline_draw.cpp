@@ -233,6 +233,16 @@ void draw_axis(ImDrawList* list, const LaneAxis& axis) {
   }
 }
 
+// What was not recorded says so, wherever it is drawn. Returns where it ends.
+float draw_derived(ImDrawList* list, ImVec2 at, float size) {
+  const Style& s = style();
+  const std::string words = tr("derived");
+  const Box tag{at, {at.x + text_width(Face::bold, size, words) + s.px(10), at.y + line_height(size)}};
+  draw_dashed(list, tag, colour_of(Token::text));
+  draw_text_in(list, tag, Align::centre, Face::bold, size, colour_of(Token::text), words);
+  return tag.max.x;
+}
+
 }  // namespace
 
 void draw_pipeline_card(const Box& box, const PipelineView& view, Commands& commands) {
@@ -243,8 +253,17 @@ void draw_pipeline_card(const Box& box, const PipelineView& view, Commands& comm
   Box in{{box.min.x + s.px(16), box.min.y + s.px(10)}, {box.max.x - s.px(16), box.max.y - s.px(8)}};
   const bool noted = in.height() >= s.px(150);
   if (noted) {
-    draw_text(list, {in.min.x, in.max.y - s.px(14)}, Face::text, 12, colour_of(Token::dim),
-              fitted_text(Face::text, 12, view.source, in.width()));
+    const float top = in.max.y - s.px(14);
+    float left = in.min.x;
+    if (!view.derived.empty()) {
+      left = draw_derived(list, {left, top - s.px(1)}, 12) + s.px(8);
+      draw_text(list, {left, top}, Face::text, 12, colour_of(Token::text),
+                fitted_text(Face::text, 12, view.derived, in.max.x - left));
+      left += text_width(Face::text, 12, view.derived) + s.px(8);
+    }
+    if (left < in.max.x)
+      draw_text(list, {left, top}, Face::text, 12, colour_of(Token::dim),
+                fitted_text(Face::text, 12, view.source, in.max.x - left));
     in.max.y -= s.px(18);
   }
   constexpr std::array kShares{0.21F, 0.21F, 0.58F};
@@ -285,6 +304,7 @@ void draw_pipeline_lanes(const Box& box, const PipelineView& view, bool future, 
     }
   }
   draw_axis(list, axis);
+  if (!view.derived.empty()) draw_derived(list, {box.min.x, axis.plot.max.y - s.px(1)}, 11);
   const float x = axis.x_of(view.now);
   list->AddLine({x, box.min.y}, {x, axis.plot.max.y}, colour_of(Token::text), std::max(1.0F, s.px(1.5F)));
   list->AddCircleFilled({x, axis.plot.max.y}, s.px(4), colour_of(Token::text));

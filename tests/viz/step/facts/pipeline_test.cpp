@@ -19,7 +19,7 @@
 namespace attn {
 namespace {
 
-Recording recorded(std::int64_t keys = 32) {
+Recording recorded(std::int64_t keys = 32, std::int64_t pipeline = 1) {
   Problem p;
   p.Lq = 4;
   p.Lk = keys;
@@ -27,7 +27,7 @@ Recording recorded(std::int64_t keys = 32) {
   Options o;
   o.br = 2;
   o.bc = 4;
-  choose(o, kPipeline, 1);
+  choose(o, kPipeline, pipeline);
   const KernelRow& row = **find_kernel("cpu_flash");
   InputSpec spec;
   spec.generator = Generator::normal;
@@ -88,6 +88,19 @@ TEST(PipelineView, ALanesSpansHaveNoGapAndNoOverlapAndAStampMovesOneEdge) {
     ASSERT_EQ(row.spans.size(), 12U) << row.label;
     for (std::size_t n = 1; n < row.spans.size(); ++n) EXPECT_GE(row.spans[n].from, row.spans[n - 1].to) << row.label;
   }
+}
+
+// What was not recorded says so, with what was changed and what that does.
+TEST(PipelineView, ADerivedBlockSaysSoAndHasItsOwnRing) {
+  EXPECT_EQ(pipeline_view(recorded(), 0).derived, "");
+  const Recording one = recorded(32, 2);
+  const PipelineView view = pipeline_view(one, step(one, 0, 2, orders::hopper_names().wait_k));
+  EXPECT_NE(view.derived.find("One slot each"), std::string::npos) << view.derived;
+  EXPECT_NE(view.derived.find("instead of 20.1"), std::string::npos) << view.derived;
+  EXPECT_EQ(view.ring.tokens.size(), 2U);
+  EXPECT_EQ(view.rows.size(), 5U);  // three lanes, a slot of K, a slot of V
+  EXPECT_GT(view.length, pipeline_view(recorded(), 0).length);
+  EXPECT_NE(pipeline_view(recorded(32, 3), 0).derived.find("third key tile"), std::string::npos);
 }
 
 TEST(PipelineView, WhereFewerTilesAreFollowedTheRestIsLeftOut) {

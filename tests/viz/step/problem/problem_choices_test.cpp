@@ -84,6 +84,21 @@ TEST(ProblemChoices, EachWhatIfSwitchesOneThingAndBack) {
   }
 }
 
+// Of the recorded block; each takes the other's place, and off leads back to it.
+TEST(ProblemChoices, APipelineIsRunAgainWithOneSlotOrALateLoad) {
+  Document d;
+  EXPECT_EQ(std::ranges::count(what_if_choices(d), "one slot each", &ProblemChoice::words), 0);
+  choose(d.options, kPipeline, 1);
+  const Document slots = named(what_if_choices(d), "one slot each").changed;
+  EXPECT_EQ(chosen(slots.options, kPipeline), 2);
+  EXPECT_TRUE(named(what_if_choices(slots), "one slot each").on);
+  const Document late = named(what_if_choices(slots), "a late load").changed;
+  EXPECT_EQ(chosen(late.options, kPipeline), 3);
+  EXPECT_FALSE(named(what_if_choices(late), "one slot each").on);
+  EXPECT_TRUE(named(what_if_choices(late), "a late load").changed.options == d.options);
+  EXPECT_NE(problem_words(slots).find("as a pipeline, one slot each"), std::string::npos);
+}
+
 // The letters of one order are false in another: naive rescales nothing, and its weights are divided.
 TEST(Letters, AreThoseOfTheOrder) {
   const auto words = [](Order order) {

@@ -199,6 +199,14 @@ TEST(Legend, NamesEveryLookOfACellOnce) {
     EXPECT_LT(e.narrow.size(), e.words.size());
   }
   EXPECT_EQ(marks.size(), 7U);
+  EXPECT_FALSE(marks.contains(LegendMark::flight));
+}
+
+// A pipeline alone has cells that hardware has.
+TEST(Legend, NamesWhatIsInFlightWhereAnythingIs) {
+  const auto entries = cell_legend({.flights = true});
+  EXPECT_EQ(entries.size(), 8U);
+  EXPECT_EQ(std::ranges::count(entries, LegendMark::flight, &LegendEntry::mark), 1);
 }
 
 TEST(Legend, TheScaleEndsAtTheLeastAndTheLargestValueAndHasItsZero) {
