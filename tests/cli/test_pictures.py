@@ -26,6 +26,7 @@ except ImportError:
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 APPROVED = ROOT / "tests" / "pictures"
 LEARN = "attn1,workspace=learn,"
+PIPELINE = "attn1,preset=random,L=4/32,D=4,br=2,bc=4,set=pipeline:"
 PICTURES = {
     "blackboard": ["--preset", "blackboard", "--step", "14"],
     "late_outlier": ["--preset", "late_outlier", "--step", "26"],
@@ -43,6 +44,8 @@ PICTURES = {
     "learn_mistake": ["--view", "learn", "--state", LEARN + "lesson=one-pass,beat=past", "--answer", "wrong"],
     "learn_class": ["--view", "learn", "--state", LEARN + "teach=1,lesson=by-hand,beat=largest"],
     "profile_gpu": ["--view", "profile", "--session", str(ROOT / "assets" / "sessions" / "h100.attn")],
+    "pipeline": ["--state", PIPELINE + "hopper", "--step", "60"],
+    "pipeline_one_slot": ["--state", PIPELINE + "hopper_one_slot", "--step", "60"],
     "pages": ["--preset", "pages", "--step", "16", "--chart", "pages"],
     "fragments": ["--l", "16", "--d", "64", "--tile", "4x4", "--chart", "fragments"],
     "bench_ladder": ["--view", "bench", "--state", "attn1,bench_page=ladder",
