@@ -3,7 +3,8 @@
 #
 # FOLDER (build/wheels) gets the wheel, and beside it in `portable` the one that carries its libraries, with the tag
 # that auditwheel grants it. Prints a line each: PASS, FAIL or SKIP and what. Exit status 1 if one failed.
-# Each Python from 3.10 to 3.13 that is found gets the wheel with NumPy; 3.12 with torch and JAX besides (5 GB).
+# Each Python from 3.10 to 3.13 that is found gets the wheel with NumPy; 3.12 with torch and JAX besides (5 GB); the
+# newest with JupyterLab, whose notebook Chromium walks.
 set -euo pipefail
 
 root="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -121,6 +122,19 @@ test_wheel() { # PYTHON NAME TESTS PACKAGE...
   rm -rf "$venv"
 }
 
+# A notebook in JupyterLab, in a browser.
+test_lab() { # PYTHON
+  local pip="$folder/build-venv/bin/pip"
+  if ! command -v chromium >/dev/null; then
+    skip "a notebook in JupyterLab: there is no chromium (app/setup/packages_web)"
+  elif ! logged lab "$pip" download --quiet --no-deps --dest "$folder/lab" jupyterlab playwright; then
+    skip "a notebook in JupyterLab: pip could not bring jupyterlab and playwright; its words are in $folder/lab.log"
+  else
+    test_wheel "$1" lab lab numpy anywidget matplotlib ipykernel jupyterlab playwright
+  fi
+  rm -rf "$folder/lab"
+}
+
 main() {
   local wheel="" python newest="" version numpy
   local -a found=()
@@ -158,9 +172,10 @@ main() {
     test_wheel "${entry#*=}" "$version" "attention calls examples recordings measuring notebook" \
       "$numpy" pandas anywidget matplotlib nbclient ipykernel
   done
+  test_lab "$newest"
   for entry in "${found[@]}"; do
     if [[ $entry == 3.12=* ]]; then
-      test_wheel "${entry#*=}" 3.12-torch "torch attention examples on_gpu" numpy torch 'jax[cpu]'
+      test_wheel "${entry#*=}" 3.12-torch "torch gpt2 attention examples on_gpu" numpy torch 'jax[cpu]'
     fi
   done
   return "$failed"

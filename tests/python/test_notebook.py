@@ -56,7 +56,7 @@ def the_model():
     widget = attnscope.slider(run, step=-1)
     report.check(widget.step == len(run) - 1, f"it begins at step {widget.step}")
     state = widget.get_state()
-    report.check({"step", "pictures", "_esm"} <= set(state), f"what a page gets: {sorted(state)}")
+    report.check({"step", "pictures", "words", "_esm", "_css"} <= set(state), f"what a page gets: {sorted(state)}")
     for number, picture in enumerate(state["pictures"]):
         step, shown = run.steps[number], figures_of(picture)
         right = [float(f"{float(x):.3g}") for name in step.names for x in step[name].flat]
@@ -93,12 +93,16 @@ const model = { heard: {}, get: (name) => state[name], set(name, value) { state[
   on(name, call) { this.heard[name] = call; }, off(name) { delete this.heard[name]; } };
 const { default: widget } = await import(process.argv[3]);
 const el = element(), end = widget.render({ model, el });
-const [line, box] = el.children, [range, words] = line.children;
-const saw = [[range.value, box.innerHTML, words.textContent]];
+const [line, box] = el.children[0].children, [back, range, on, ...words] = line.children;
+const see = () => saw.push([range.value, box.innerHTML, words.map((w) => w.textContent), back.disabled, on.disabled]);
+const saw = [];
+see();
 range.value = "7"; range.heard.input();                   // a hand
-saw.push([state.step, box.innerHTML, words.textContent]);
-state.step = 2; model.heard["change:step"]();             // Python
-saw.push([range.value, box.innerHTML, words.textContent]);
+see();
+on.heard.click(); back.heard.click(); back.heard.click(); // a button each way
+see();
+state.step = 0; model.heard["change:step"]();             // Python
+see();
 end();
 console.log(JSON.stringify({ saw, told, most: range.max, heard: Object.keys(model.heard) }));
 """
@@ -111,7 +115,7 @@ def the_page(widget):
         return
     with tempfile.TemporaryDirectory() as folder:
         here = pathlib.Path(folder)
-        state = {name: widget.get_state()[name] for name in ("step", "pictures")}
+        state = {name: widget.get_state()[name] for name in ("step", "pictures", "words")}
         (here / "state.json").write_text(json.dumps(state), encoding="utf-8")
         (here / "slider.mjs").write_text(str(widget._esm), encoding="utf-8")
         (here / "page.mjs").write_text(PAGE, encoding="utf-8")
@@ -121,10 +125,12 @@ def the_page(widget):
         report.check(False, f"the page's side: {run.stderr[-500:]}")
         return
     got, pictures = json.loads(run.stdout), state["pictures"]
-    report.check(got["saw"][0][:2] == [state["step"], pictures[state["step"]]], "it shows where it begins")
-    report.check(got["saw"][1][:2] == [7, pictures[7]] and got["told"] == [7], "a hand moves it, and Python is told")
-    report.check(got["saw"][2][:2] == [2, pictures[2]], "Python moves it")
-    report.check(got["saw"][2][2] == f" step 2 of {len(pictures)}", f"it says where it is: {got['saw'][2][2]}")
+    for (value, picture, said, *ends), step in zip(got["saw"], (state["step"], 7, 6, 0)):
+        report.check([int(value), picture] == [step, pictures[step]], f"it shows step {step}: {value}")
+        right = [*state["words"][step], f"steps[{step}]"]
+        report.check(said == right and said[0].startswith(f"Step {step + 1} of "), f"it says where it is: {said}")
+        report.check(ends == [step == 0, step == len(pictures) - 1], f"at step {step} no button leads out: {ends}")
+    report.check(got["told"] == [7, 8, 7, 6], f"a hand moves it, and Python is told: {got['told']}")
     report.check(got["most"] == len(pictures) - 1 and got["heard"] == [], "it ends with its page")
 
 

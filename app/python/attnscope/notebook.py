@@ -1,6 +1,6 @@
 """A recording's steps behind a slider in a notebook: anywidget, whose pictures all lie in the page."""
 
-from .recordings import Recording, svg
+from .recordings import Recording, tiles
 
 __all__ = ["slider"]
 
@@ -8,43 +8,110 @@ _MOST_BYTES = 32 << 20  # of pictures in a page
 
 # Every picture is the page's own: it walks with no kernel behind it, in an exported page too.
 _SCRIPT = """
+const make = (kind, name, into) => {
+  const made = document.createElement(kind);
+  made.className = "attnscope-" + name;
+  into.append(made);
+  return made;
+};
 function render({ model, el }) {
-  const box = document.createElement("div"), line = document.createElement("div");
-  const range = document.createElement("input"), words = document.createElement("span");
-  const pictures = model.get("pictures");
+  const all = make("div", "slider", el), line = make("div", "line", all), box = make("div", "tiles", all);
+  const back = make("button", "back", line), range = make("input", "range", line), on = make("button", "on", line);
+  const place = make("span", "place", line), phase = make("strong", "phase", line), code = make("code", "code", line);
+  const pictures = model.get("pictures"), words = model.get("words"), last = pictures.length - 1;
+  let tallest = 0;
   range.type = "range";
   range.min = 0;
-  range.max = pictures.length - 1;
+  range.max = last;
   range.step = 1;
-  range.style.width = "24em";
   range.setAttribute("aria-label", "step");
-  box.style.overflowX = "auto";
+  for (const [button, sign, says] of [[back, "‹", "previous step"], [on, "›", "next step"]]) {
+    button.type = "button";
+    button.textContent = sign;
+    button.title = says;
+    button.setAttribute("aria-label", says);
+  }
   const show = () => {
     const step = model.get("step");
     range.value = step;
-    words.textContent = " step " + step + " of " + pictures.length;
+    back.disabled = step === 0;
+    on.disabled = step === last;
+    [place.textContent, phase.textContent] = words[step];
+    code.textContent = "steps[" + step + "]";
+    range.setAttribute("aria-valuetext", words[step].join(". "));
     box.innerHTML = pictures[step];
+    // What lies below stays where it is when a step has fewer tiles.
+    tallest = Math.max(tallest, box.scrollHeight || 0);
+    box.style.minHeight = tallest + "px";
   };
-  range.addEventListener("input", () => {
-    model.set("step", Number(range.value));
+  const go = (step) => {
+    model.set("step", Math.min(Math.max(step, 0), last));
     model.save_changes();
     show();
-  });
+  };
+  range.addEventListener("input", () => go(Number(range.value)));
+  back.addEventListener("click", () => go(model.get("step") - 1));
+  on.addEventListener("click", () => go(model.get("step") + 1));
+  // Its keys are its own, not the notebook's: JupyterLab reads the attribute, other pages listen above.
+  line.setAttribute("data-lm-suppress-shortcuts", "true");
+  line.addEventListener("keydown", (event) => event.stopPropagation());
   model.on("change:step", show);
-  line.append(range, words);
-  el.append(line, box);
   show();
   return () => model.off("change:step", show);
 }
 export default { render };
 """
 
+# Colours by what the page around it has: JupyterLab, VS Code, Colab; else light.
+_STYLE = """
+.attnscope-slider {
+  --paper: var(--jp-layout-color0, var(--vscode-editor-background, white));
+  --ink: var(--jp-ui-font-color1, var(--vscode-editor-foreground, #222));
+  --dim: var(--jp-ui-font-color2, var(--vscode-descriptionForeground, #666));
+  --grid: #c8c8c8; --more: #f4b266; --less: #7eaee2; --none: #e8e8e8;
+  color: var(--ink); font: 13px/1.5 var(--jp-ui-font-family, sans-serif); padding: 4px 0;
+}
+[data-jp-theme-light="false"] .attnscope-slider, .vscode-dark .attnscope-slider, [theme="dark"] .attnscope-slider {
+  --grid: #4a4a4a; --more: #9a5f1c; --less: #2b64a0; --none: #333;
+}
+.attnscope-line { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 8px; }
+.attnscope-line input { flex: 0 1 26em; min-width: 8em; margin: 0; accent-color: var(--jp-brand-color1, #2f6db3); }
+.attnscope-line button {
+  width: 24px; height: 24px; padding: 0; line-height: 1; font-size: 16px; color: var(--ink);
+  background: none; border: 1px solid var(--grid); border-radius: 3px; cursor: pointer;
+}
+.attnscope-line button:disabled { color: var(--dim); opacity: 0.5; cursor: default; }
+.attnscope-line :focus-visible { outline: 2px solid var(--jp-brand-color1, #2f6db3); outline-offset: 2px; }
+.attnscope-place { margin-left: 8px; font-variant-numeric: tabular-nums; }
+.attnscope-slider code { color: var(--dim); font-size: 12px; background: none; }
+.attnscope-tiles { display: flex; flex-wrap: wrap; align-items: flex-start; align-content: flex-start; gap: 6px 18px; }
+.attnscope-tiles { padding-top: 8px; overflow-x: auto; }
+.attnscope-tiles svg { flex: none; max-width: none; }
+.attnscope-tiles text { fill: var(--ink); font-family: inherit; font-variant-numeric: tabular-nums; }
+.attnscope-tiles rect { stroke: var(--grid); }
+.attnscope-tiles rect.more { fill: color-mix(in srgb, var(--more) var(--share), var(--paper)); }
+.attnscope-tiles rect.less { fill: color-mix(in srgb, var(--less) var(--share), var(--paper)); }
+.attnscope-tiles rect.none { fill: var(--none); }
+.attnscope-tiles rect.made { fill: none; stroke: var(--ink); }
+"""
+
+
+def _words(step, several):
+    """What the window's line says: steps from 1, the tile, the letter; and the phase."""
+    place = f"Step {step.number + 1} of {len(step.recording)}"
+    if several:
+        place += f", batch {step.b}, query head {step.h}"
+    for name, tile in (("query tile", step.i), ("key tile", step.j)):
+        place += f", {name} {tile}" if tile >= 0 else ""
+    return [f"{place}: {step.letter}", step.phase]
+
 
 def slider(recording, step=0):
     """A widget that walks the steps of a recording; needs anywidget (pip install anywidget).
 
     step: where it begins, from 0; negative ones count from the end. The widget's `step` is where it stands, and
-    follows what is written to it; `recording.steps[widget.step]` has the arrays of what is seen.
+    follows what is written to it; `recording.steps[widget.step]` has the arrays of what is seen. The page's words count
+    steps from 1, as the window does. By hand: the slider, its arrow keys, Home and End, and a button each way.
 
     Raises ImportError without anywidget, and ValueError for a recording whose pictures would take more than 32 MiB.
 
@@ -62,9 +129,11 @@ def slider(recording, step=0):
     except ImportError as error:
         raise ImportError(f"A slider needs anywidget: pip install anywidget ({error}).") from None
     begin = recording.steps[step].number
-    pictures, taken = [], 0
+    pictures, words, taken = [], [], 0
+    several = len({(one.b, one.h) for one in recording.steps}) > 1
     for one in recording.steps:
-        pictures.append(svg(one))
+        words.append(_words(one, several))
+        pictures.append(tiles(one))
         taken += len(pictures[-1])
         if taken > _MOST_BYTES:
             raise ValueError(
@@ -74,8 +143,10 @@ def slider(recording, step=0):
 
     class Slider(anywidget.AnyWidget):
         _esm = _SCRIPT
+        _css = _STYLE
         step = traitlets.Int().tag(sync=True)
         pictures = traitlets.List(traitlets.Unicode()).tag(sync=True)
+        words = traitlets.List().tag(sync=True)
 
         @traitlets.validate("step")
         def _one_of_them(self, proposal):
@@ -84,4 +155,4 @@ def slider(recording, step=0):
                 raise traitlets.TraitError(f"there is no step {wanted}; the recording has {len(recording)} steps")
             return wanted
 
-    return Slider(step=begin, pictures=pictures)
+    return Slider(step=begin, pictures=pictures, words=words)

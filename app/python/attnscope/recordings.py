@@ -281,7 +281,7 @@ def _remove_after(window, folder):
 
 # ---- a picture of a step's tiles that needs no program
 
-_CELL, _HIGH, _GAP, _MOST = 60, 20, 18, 12
+_CELL, _HIGH, _GAP, _MOST, _WIDEST = 58, 20, 18, 12, 960
 _FONT = "font-family='sans-serif' font-size='11'"
 
 
@@ -293,16 +293,19 @@ def _number(value):
     return f"{value:.3g}".replace("-", "−")
 
 
-def _colour(value, largest):
-    """White at 0, orange above, blue below: readable under black figures."""
+def _paint(value, largest):
+    """White at 0, orange above, blue below: readable under black figures. A page's own style may say it otherwise."""
     if value != value or value in (float("inf"), float("-inf")):
-        return "#e8e8e8"
+        return "fill='#e8e8e8' class='none'"
     share = min(abs(value) / largest, 1) if largest else 0
-    full = (244, 178, 102) if value > 0 else (126, 174, 226)
-    return "#" + "".join(f"{round(255 + (part - 255) * share):02x}" for part in full)
+    name, full = ("more", (244, 178, 102)) if value > 0 else ("less", (126, 174, 226))
+    colour = "#" + "".join(f"{round(255 + (part - 255) * share):02x}" for part in full)
+    return f"fill='{colour}' class='{name}' style='--share:{round(100 * share)}%'"
 
 
-def _tile_svg(name, tile, left, top, made):
+def _tile_svg(step, name, left, top):
+    """The elements of one tile whose first cell lies at (left, top), its width and its height."""
+    tile, (row, column), made = step[name], step.place(name), name in step.made
     rows, columns = min(tile.shape[0], _MOST), min(tile.shape[1], _MOST)
     shown = tile[:rows, :columns]
     finite = [abs(float(x)) for x in shown.flat if abs(x) != float("inf") and x == x]
@@ -310,31 +313,48 @@ def _tile_svg(name, tile, left, top, made):
     cut = "" if shown.shape == tile.shape else f" (of {tile.shape[0]} × {tile.shape[1]})"
     title = f"{name}{cut}"
     weight = " font-weight='bold'" if made else ""
-    parts = [f"<text x='{left}' y='{top - 5}' {_FONT}{weight}>{html.escape(title)}</text>"]
+    place = f"{name}: rows {row} to {row + tile.shape[0] - 1}, columns {column} to {column + tile.shape[1] - 1}"
+    parts = [f"<g class='tile'><title>{html.escape(place)}</title>"]
+    parts.append(f"<text x='{left}' y='{top - 6}' {_FONT}{weight}>{html.escape(title)}</text>")
     for r in range(rows):
         for c in range(columns):
             x, y, value = left + c * _CELL, top + r * _HIGH, float(shown[r, c])
             size = f"width='{_CELL}' height='{_HIGH}'"
-            parts.append(f"<rect x='{x}' y='{y}' {size} fill='{_colour(value, largest)}' stroke='#bbb'/>")
-            parts.append(
-                f"<text x='{x + _CELL - 4}' y='{y + 14}' text-anchor='end' {_FONT}>{html.escape(_number(value))}</text>"
-            )
+            parts.append(f"<rect x='{x}' y='{y}' {size} {_paint(value, largest)} stroke='#bbb'/>")
+            words = html.escape(_number(value))
+            squeezed = f" textLength='{_CELL - 8}' lengthAdjust='spacingAndGlyphs'" if len(words) > 7 else ""
+            anchor = f"x='{x + _CELL - 4}' y='{y + 14}' text-anchor='end'{squeezed}"
+            parts.append(f"<text {anchor} {_FONT}>{words}</text>")
     if made:
         size = f"width='{columns * _CELL}' height='{rows * _HIGH}'"
-        parts.append(f"<rect x='{left}' y='{top}' {size} fill='none' stroke='#222' stroke-width='2'/>")
-    return "".join(parts), max(columns * _CELL, 8 * len(title)), rows * _HIGH
+        parts.append(f"<rect class='made' x='{left}' y='{top}' {size} fill='none' stroke='#222' stroke-width='2'/>")
+    return "".join(parts) + "</g>", max(columns * _CELL, 8 * len(title)), rows * _HIGH
+
+
+def _whole(width, height, inside):
+    size = f"width='{width}' height='{height}' viewBox='0 0 {width} {height}'"
+    return f"<svg xmlns='http://www.w3.org/2000/svg' {size}>{inside}</svg>"
 
 
 def svg(step):
     """The tiles that are live after a step, with their numbers, as SVG text; what it made has a thick outline."""
-    left, parts, tallest, top = 8, [], 0, 48
+    words = repr(step).strip("<>")
+    left, top, tallest, widest, parts = 8, 48, 0, 8 + 7 * len(words), []
     for name in step.names:
-        part, width, height = _tile_svg(name, step[name], left, top, name in step.made)
+        part, width, height = _tile_svg(step, name, left, top)
+        if left > 8 and left + width > _WIDEST:
+            left, top, tallest = 8, top + tallest + 34, 0
+            part, width, height = _tile_svg(step, name, left, top)
         parts.append(part)
         left += width + _GAP
-        tallest = max(tallest, height)
-    head = f"<text x='8' y='18' {_FONT}>{html.escape(repr(step).strip('<>'))}</text>"
-    width, height = max(left, 8 + 7 * len(repr(step))), top + tallest + 10
-    size = f"width='{width}' height='{height}' viewBox='0 0 {width} {height}'"
-    background = f"<rect width='{width}' height='{height}' fill='white'/>"
-    return f"<svg xmlns='http://www.w3.org/2000/svg' {size}>{background}{head}{''.join(parts)}</svg>"
+        tallest, widest = max(tallest, height), max(widest, left)
+    height = top + tallest + 10
+    background = f"<rect width='{widest}' height='{height}' fill='white'/>"
+    head = f"<text x='8' y='18' {_FONT}>{html.escape(words)}</text>"
+    return _whole(widest, height, background + head + "".join(parts))
+
+
+def tiles(step):
+    """As svg() has them, each a picture of its own with no background: a page breaks its lines between them."""
+    drawn = (_tile_svg(step, name, 1, 20) for name in step.names)
+    return "".join(_whole(width + 2, height + 22, part) for part, width, height in drawn)
