@@ -1,6 +1,6 @@
 """A recording's steps behind a slider in a notebook: anywidget, whose pictures all lie in the page."""
 
-from .recordings import Recording, tiles
+from .recordings import Recording, tiles, words_of
 
 __all__ = ["slider"]
 
@@ -96,16 +96,6 @@ _STYLE = """
 """
 
 
-def _words(step, several):
-    """What the window's line says: steps from 1, the tile, the letter; and the phase."""
-    place = f"Step {step.number + 1} of {len(step.recording)}"
-    if several:
-        place += f", batch {step.b}, query head {step.h}"
-    for name, tile in (("query tile", step.i), ("key tile", step.j)):
-        place += f", {name} {tile}" if tile >= 0 else ""
-    return [f"{place}: {step.letter}", step.phase]
-
-
 def slider(recording, step=0):
     """A widget that walks the steps of a recording; needs anywidget (pip install anywidget).
 
@@ -130,9 +120,8 @@ def slider(recording, step=0):
         raise ImportError(f"A slider needs anywidget: pip install anywidget ({error}).") from None
     begin = recording.steps[step].number
     pictures, words, taken = [], [], 0
-    several = len({(one.b, one.h) for one in recording.steps}) > 1
     for one in recording.steps:
-        words.append(_words(one, several))
+        words.append(words_of(one))
         pictures.append(tiles(one))
         taken += len(pictures[-1])
         if taken > _MOST_BYTES:

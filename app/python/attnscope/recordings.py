@@ -336,9 +336,20 @@ def _whole(width, height, inside):
     return f"<svg xmlns='http://www.w3.org/2000/svg' {size}>{inside}</svg>"
 
 
+def words_of(step):
+    """Two texts, what the window's line says: the step counted from 1, its tile and letter; and the phase."""
+    place = f"Step {step.number + 1} of {len(step.recording)}"
+    last = step.recording.steps[-1]
+    if last.b or last.h:
+        place += f", batch {step.b}, query head {step.h}"
+    for name, tile in (("query tile", step.i), ("key tile", step.j)):
+        place += f", {name} {tile}" if tile >= 0 else ""
+    return [f"{place}: {step.letter}", step.phase]
+
+
 def svg(step):
     """The tiles that are live after a step, with their numbers, as SVG text; what it made has a thick outline."""
-    words = repr(step).strip("<>")
+    words = f"{'. '.join(words_of(step))} = steps[{step.number}]"
     left, top, tallest, widest, parts = 8, 48, 0, 8 + 7 * len(words), []
     for name in step.names:
         part, width, height = _tile_svg(step, name, left, top)
