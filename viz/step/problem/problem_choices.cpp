@@ -37,6 +37,11 @@ ProblemChoice choice(const Document& d, std::string words, bool on, const Change
   return c;
 }
 
+// A recording that was opened brings its bias with its numbers.
+bool bias_from_file(const Document& d) {
+  return !d.inputs.bias_file.empty() || (d.problem.has_bias() && d.inputs.q_file.ends_with(".attn"));
+}
+
 }  // namespace
 
 std::vector<ProblemChoice> dtype_choices(const Document& d) {
@@ -85,7 +90,7 @@ std::vector<ProblemChoice> mask_choices(const Document& d) {
 }
 
 std::vector<ProblemChoice> bias_choices(const Document& d) {
-  const bool file = !d.inputs.bias_file.empty(), any = d.problem.has_bias();
+  const bool file = bias_from_file(d), any = d.problem.has_bias();
   const auto bias = [&](const char* words, bool on, std::vector<std::int64_t> shape) {
     return choice(d, words, on, [&](Document& c) {
       c.problem.bias_shape = std::move(shape);
@@ -321,7 +326,7 @@ std::string generator_words(const InputSpec& inputs) {
 
 std::string bias_words(const Document& d) {
   const Problem& p = d.problem;
-  std::string words = !d.inputs.bias_file.empty() ? tr("your file") : p.has_bias() ? tr("by distance") : "";
+  std::string words = bias_from_file(d) ? tr("your file") : p.has_bias() ? tr("by distance") : "";
   for (const auto& [holds, name] :
        {std::pair(p.alibi.has_value(), "ALiBi"), std::pair(p.softcap.has_value(), "softcap")}) {
     if (holds) words += (words.empty() ? "" : " + ") + std::string(name);

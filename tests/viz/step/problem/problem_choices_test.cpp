@@ -41,6 +41,15 @@ TEST(ProblemChoices, ABiasByDistanceForgetsTheFileAndItsTypedCells) {
   EXPECT_EQ(changed.inputs.edits[0].tensor, InputTensor::q);
 }
 
+TEST(ProblemChoices, TheBiasOfAnOpenedRecordingIsTheFiles) {
+  Document d;
+  d.inputs.q_file = "notebook.attn";
+  EXPECT_EQ(bias_words(d), "none");
+  d.problem.bias_shape = {1, 1, d.problem.Lq, d.problem.Lk};
+  EXPECT_EQ(bias_words(d), "your file");
+  EXPECT_FALSE(named(bias_choices(d), "by distance").on);
+}
+
 TEST(ProblemChoices, AlibiAndSoftcapAreSwitchedByThemselvesBesideABias) {
   Document d;
   d.problem.Hq = d.problem.Hkv = 2;
