@@ -21,6 +21,7 @@ namespace {
 // Sizes in points.
 constexpr double kTitleSize = 21, kGoalSize = 13, kHeadSize = 12.5, kTextSize = 10.5, kFigureSize = 10.5,
                  kSmallSize = 9.5;
+constexpr double kHeadWithFirst = 260;
 constexpr int kRuledLines = 4;
 
 TextRuns bold(std::string text) {
@@ -39,6 +40,7 @@ class ChapterPaper {
   Result<void> write() {
     head();
     if (auto drawn = figure(); !drawn) return drawn;
+    flow_.keep(kHeadWithFirst);  // the heading is not left alone at the foot of a page
     flow_.paragraph(bold(answers_ ? tr("Answers") : tr("Exercises")), kGoalSize, 3);
     flow_.paragraph(dim(phrase("Numbers of seed {}. Round as you like: each answer says how close is close enough.",
                                options_.seed)),

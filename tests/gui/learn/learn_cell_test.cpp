@@ -149,7 +149,7 @@ TEST(LearnCell, StandsInEveryTileWhoseNumberIsAsked) {
   int cells = 0, elsewhere = 0;
   for (const Lesson& lesson : found.lessons) {
     for (const Beat& beat : lesson.beats) {
-      if (!beat.ask || beat.ask->kind != AskKind::num || (beat.again && beat.again->at_once)) continue;
+      if (!beat.ask || beat.ask->kind != AskKind::num || beat.exercise || (beat.again && beat.again->at_once)) continue;
       LessonRuns runs(lesson, std::nullopt);
       auto scope = scope_of(beat, *row_of_beat(lesson, beat, std::nullopt), runs.as_function());
       const Question question = *question_of(beat, *scope);

@@ -137,7 +137,7 @@ class Layout {
     if (t.rows == 0) return;
     const float left = size_ * 3, top = size_ * 1.6F;
     // As wide as its keys are many: one key has the same width as one query has height.
-    const float most = std::min({width_ - left, size_ * 22, size_ * 3 * static_cast<float>(std::max(t.rows, t.cols))});
+    const float most = std::min({width_ - left, size_ * 16, size_ * 3 * static_cast<float>(std::max(t.rows, t.cols))});
     const float unit = most / static_cast<float>(t.length);
     add_words(left, most, top, size_ * 0.9F, PlanAlign::left, text_run(tr("keys, by tile"), Token::dim));
     y_ += top;
