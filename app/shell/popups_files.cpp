@@ -152,7 +152,7 @@ void draw_print_chapter(ShellUiState& ui, Commands& commands) {
   for (const std::filesystem::path& one : {answers_beside(file), file})
     if (!ui.path.empty() && std::filesystem::exists(one, error)) there_already = one;
   const bool there = !there_already.empty();
-  if (there) error_words(phrase("{} already exists. Replace it, or name another file.", there_already.string()));
+  if (there) error_words(phrase("{} already exists. Replace it, or choose another name.", there_already.string()));
   ImGui::Dummy({1, style().px(4)});
   const bool pressed = popup_buttons(there ? tr("Replace") : tr("Print"), !ui.path.empty());
   if ((pressed || (entered && !there)) && !ui.path.empty()) {

@@ -35,7 +35,8 @@ def sealed_questions(folder):
     comes out of a recording, and the answers are those of the formulas in fp64."""
     file = ROOT / "tests/questions/chapters_1_to_6.json"
     done = run("lesson", "check", file)
-    report.check(done.returncode == 0 and "10 questions, 0 exercises: all are true" in done.stderr, f"{done.stdout}{done.stderr}")
+    true = "10 questions, 0 exercises: all are true" in done.stderr
+    report.check(done.returncode == 0 and true, f"{done.stdout}{done.stderr}")
     lesson = json.loads(file.read_text(encoding="utf-8"))
     asked = {(beat["run"], beat["at"], beat["row"], beat["ask"]["value"]) for beat in lesson["beats"]}
     report.check(len(asked) == 10, "a question appears twice")

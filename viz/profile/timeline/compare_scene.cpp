@@ -104,7 +104,7 @@ std::string gain_words(double gain) {
 }
 
 std::string gain_sentence(const std::string& change, double derived, double measured) {
-  return phrase("Derived from this recording: {} would bring {}; measured: {}.", change, gain_words(derived),
+  return phrase("Derived from this recording, {} would gain {}; measured, it gains {}.", change, gain_words(derived),
                 gain_words(measured));
 }
 
