@@ -76,6 +76,14 @@ float draw_head(const ExerciseScene& exercise, const CardScene& card, ImVec2 at,
   return y + s.px(kHead) - at.y;
 }
 
+// The way comes into sight when it is told, where the box is too low for all of it.
+void show_way(float top, float bottom, bool there) {
+  bool& told = *ImGui::GetStateStorage()->GetBoolRef(ImGui::GetID("told"));
+  const float begin = ImGui::GetWindowPos().y, end = begin + ImGui::GetWindowHeight();
+  if (there && !told && bottom > end) ImGui::SetScrollY(ImGui::GetScrollY() + std::min(bottom - end, top - begin));
+  told = there;
+}
+
 }  // namespace
 
 void draw_exercise(const ExerciseScene& exercise, const CardScene& card, const Box& box, Commands& commands) {
@@ -96,6 +104,7 @@ void draw_exercise(const ExerciseScene& exercise, const CardScene& card, const B
   y += draw_given(list, exercise.given, {x, y}, text) + s.px(18);
   if (!exercise.given.caption.empty())
     y += draw_paragraph(list, {x, y}, text, 14, exercise.given.caption, kMostLines) + s.px(14);
+  const float way = y;
   if (!exercise.way.empty()) {
     draw_text(list, {x, y}, Face::bold, kWay, colour_of(Token::text), tr("The way to the answer"));
     y += s.px(kWay + 12);
@@ -109,6 +118,7 @@ void draw_exercise(const ExerciseScene& exercise, const CardScene& card, const B
         kMostLines);
     y += s.px(40);
   }
+  show_way(way, y + inset, !exercise.way.empty());
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy({1, y + inset - origin.y});
   ImGui::EndChild();
