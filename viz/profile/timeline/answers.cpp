@@ -35,7 +35,7 @@ PipelineScene::Answer pace_answer(const PipelineScene& scene, const std::vector<
   std::ranges::stable_sort(told, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> words;
   words.reserve(told.size());
-  for (const auto& [share, what] : told) words.push_back(fmt::format("{} {}", percent_text(share), what));
+  for (const auto& [share, what] : told) words.push_back(fmt::format("{} {}", time_share_text(share), what));
   return {
       tr("Who sets the pace?"), pace_headline(parts),
       phrase("The path that decides the block's {}: {}.", duration_text(scene, scene.length), fmt::join(words, ", "))};
@@ -56,7 +56,7 @@ PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const Ti
   PipelineScene::Answer answer;
   answer.question = phrase("What would a ring of {} slots bring?", slots);
   const std::string waits =
-      phrase("The last consumer waits {} of the time for K and V.", percent_text(waits_for_keys(t, p)));
+      phrase("The last consumer waits {} of the time for K and V.", time_share_text(waits_for_keys(t, p)));
   const SlotGain gain = slot_gain(t, p, all);
   if (gain.derived && gain.measured) {
     answer.answer = gain_words(*gain.measured) == gain_words(*gain.derived)
@@ -79,13 +79,13 @@ PipelineScene::Answer tail_answer(const PipelineScene& scene) {
   const double idle = idle_at_end(scene);
   if (scene.band_rows < 2) return {answer.question, tr("Nowhere: one SM alone was recorded."), {}};
   answer.answer = idle < kLeastPart ? tr("Nowhere: all SMs end together.")
-                                    : phrase("At the end: {} of all SM time is idle.", percent_text(idle));
+                                    : phrase("At the end: {} of all SM time is idle.", time_share_text(idle));
   return answer;
 }
 
 }  // namespace
 
-std::string percent_text(double share) {
+std::string time_share_text(double share) {
   return share >= 0.0995 ? fmt::format("{:.0f} %", 100 * share) : fmt::format("{:.1f} %", 100 * share);
 }
 

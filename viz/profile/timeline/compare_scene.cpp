@@ -149,7 +149,7 @@ std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView
       phrase(
           "Consumers wait {} of their time for a turn. What turns bring cannot be derived: with them two or more "
           "compute exponentials at once {} of the time.",
-          percent_text(turns->waits), percent_text(turns->together)) +
+          time_share_text(turns->waits), time_share_text(turns->together)) +
       " ";
   if (without == nullptr) return words + tr("No recording without turns is here to show how long they take then.");
   return words + phrase("Measured: turns bring {}.", gain_words(1 - t.plain_us / without->plain_us));

@@ -233,7 +233,7 @@ class Scene {
       const double share = static_cast<double>(p_.on_path(of)) / static_cast<double>(p_.length());
       if (share < kSmallest) continue;
       const PathShare part{path_ink(of), of != PathOf::work && of != PathOf::hand_over, tr_of(words_of(of)),
-                           percent_text(share), share};
+                           time_share_text(share), share};
       parts_.push_back({of, share});
       s_.shares.push_back(part);
     }
@@ -277,7 +277,7 @@ class Scene {
         const double share = static_cast<double>(sum.time) / static_cast<double>(p_.length());
         if (share < kSmallest) continue;
         lane.parts.push_back(
-            {ink_of(state.of), state.kind != StateKind::work, words_of_state(sum.tag), percent_text(share), share});
+            {ink_of(state.of), state.kind != StateKind::work, words_of_state(sum.tag), time_share_text(share), share});
       }
       s_.lanes.push_back(std::move(lane));
     }

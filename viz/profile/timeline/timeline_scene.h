@@ -147,7 +147,7 @@ std::vector<PipelineScene::Answer> answers_of(const PipelineScene& scene, const 
                                               const Pipeline& p, const TimelinesView& all);
 // What is said besides, behind `first`: blocks that stay, turns, what was measured with other numbers of slots.
 std::string words_besides(const Timeline& t, const Pipeline& p, const TimelinesView& all, std::string first);
-std::string percent_text(double share);  // "7.1 %", "37 %"
+std::string time_share_text(double share);  // "7.1 %", "37 %"
 // What turns cost, and why nobody can tell from here what they bring; empty: nobody waits for a turn.
 std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView& all);
 // The largest part sets the pace, the two largest where they are about as large. `parts` is not empty.

@@ -220,7 +220,7 @@ TEST(PipelineSceneTest, WhatTurnsBringIsNotDerivedAndTheReasonHasItsNumbers) {
     if (consumers == 2) {
       EXPECT_NEAR(turns->together, together / length, 1e-9);
     }
-    EXPECT_NE(s.words.find("at once " + percent_text(turns->together) + " of the time"), std::string::npos) << s.words;
+    EXPECT_NE(s.words.find("at once " + time_share_text(turns->together) + " of the time"), std::string::npos) << s.words;
     EXPECT_NE(s.words.find("No recording without turns is here"), std::string::npos) << s.words;
   }
   EXPECT_GE(with_turns, 5U);
