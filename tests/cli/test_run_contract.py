@@ -163,7 +163,7 @@ def not_finite(folder):
                     said = re.search(r"(\d+) numbers? in the files exceeds? " + dtype, done.stderr)
                     report.check((int(said[1]) if said else 0) == expected, f"{label}: {done.stderr}")
                     o = np.load(folder / "o.npy")
-                    counts = re.search(r"of (\d+) numbers in O, (\d+) are NaN and (\d+) infinite", done.stderr)
+                    counts = re.search(r"of (\d+) numbers in O, (\d+) are NaN and (\d+) are infinite", done.stderr)
                     bad = (int(np.isnan(o).sum()), int(np.isinf(o).sum()))
                     report.check((tuple(map(int, counts.groups()[1:])) if counts else (0, 0)) == bad,
                                  f"{label}: {bad}, {done.stderr}")

@@ -235,7 +235,7 @@ def errors():
     call = attnscope.attention
     for words, given in (
         ("q: float64", ((q.astype(np.float64), q, q), {})),
-        ("k: is float16 where q", ((q, q.astype(np.float16), q), {})),
+        ("k: is float16, but q", ((q, q.astype(np.float16), q), {})),
         ("v: has 3 axes", ((q, q, q[0]), {})),
         ("k: has 5 batches", ((q, np.zeros((5, 2, 8, 4), np.float32), q), {})),
         ("k: has 3 heads", ((q, np.zeros((1, 3, 8, 4), np.float32), np.zeros((1, 3, 8, 4), np.float32)), {})),

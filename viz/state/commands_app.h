@@ -42,8 +42,8 @@ enum class Popup : std::uint8_t {
   input_files,
   save_steps,
   bookmarks,
-  palette,
-  print_chapter
+  print_chapter,
+  palette
 };
 struct Ask {
   Popup popup = Popup::none;

@@ -141,7 +141,7 @@ Result<void> check_followable(const Problem& p, const Options& o) {
   if (rows != block.consumers)
     return bad_input(
         phrase("pipeline=hopper: the recorded block has {} consumers with one query tile each, but {} rows in tiles "
-               "of {} make {} tiles. Use Br = {}.",
+               "of {} make {}. Use Br = {}.",
                block.consumers, p.Lq, o.br, rows, std::max<std::int64_t>(1, (p.Lq + 1) / 2)));
   if (keys > block.key_tiles)
     return bad_input(

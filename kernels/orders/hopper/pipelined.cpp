@@ -97,9 +97,9 @@ Result<Recording> record_pipelined(const KernelRow& row, const Problem& p, const
   auto flash = row.record(row, p, alone, in, std::move(stop));
   if (!flash) return flash;
   Recording rec = *std::move(flash);
+  rec.options = resolved;  // which block is followed
   rec.events = Teller(rec, order).tell();
   rec.order = order;
-  rec.options = resolved;
   // A version is made where it is first shown: K and V where the first consumer finds them.
   std::vector<bool> known(rec.versions.size());
   for (EventIndex e = 0; e < rec.events.size(); ++e) {

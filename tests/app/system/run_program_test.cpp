@@ -91,7 +91,7 @@ TEST(FedProgram, OneThatEndsEarlySaysWhy) {
   ASSERT_TRUE(content);
   const auto left = content->feed(bytes, {});
   ASSERT_FALSE(left);
-  EXPECT_EQ(left.error().message, "sh ended before it had read all");
+  EXPECT_EQ(left.error().message, "sh ended before it had read all of its input");
 }
 
 TEST(FedProgram, StopsWhenAskedAndIsFoundInPath) {

@@ -106,7 +106,7 @@ TEST(LearnGuide, AUsualMistakeIsNamedBeforeANearMiss) {
   const Recording& rec = recording(w);
   const auto scores = rec.values(rec.after(w.state().view.step.cursor, Slot::s));
   const float smaller = std::min(scores[0], scores[1]), larger = std::max(scores[0], scores[1]);
-  for (const auto& [answer, told] : {std::pair(smaller, "the smaller one"), std::pair(-larger, "sign")}) {
+  for (const auto& [answer, told] : {std::pair(smaller, "the smaller score"), std::pair(-larger, "sign")}) {
     w.controller().update({CheckAnswer{fmt::format("{:.5f}", answer)}});
     EXPECT_NE(plain_text(card(w).feedback).find(told), std::string::npos) << plain_text(card(w).feedback);
   }

@@ -133,8 +133,10 @@ TEST_F(PipelineWindow, WhatIfRunsTheBlockAgainAndSaysThatItIsDerived) {
 TEST_F(PipelineWindow, WhatIsInFlightIsDrawnWithoutNumbers) {
   open();
   const auto& n = orders::hopper_names();
-  EXPECT_TRUE(has(drawn_at(step(0, 1, n.wait_s)), "in flight"));
-  EXPECT_FALSE(has(drawn_at(step(0, 0, n.wait_turn)), "in flight"));
+  const auto flights = [&](EventIndex e) {  // the legend says it once, of none
+    return std::ranges::count(drawn_at(e), std::string("in flight"));
+  };
+  EXPECT_GT(flights(step(0, 1, n.wait_s)), flights(step(0, 0, n.wait_turn)));
 }
 
 TEST_F(PipelineWindow, BothConsumersAndTheProducerAreNamed) {

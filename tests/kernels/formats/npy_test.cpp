@@ -138,7 +138,7 @@ TEST(Npy, RefusesTruncatedAndOverlongFiles) {
   for (std::size_t length = 0; length < whole.size(); ++length) {
     EXPECT_NE(refusal(whole.substr(0, length)), "accepted") << length;
   }
-  EXPECT_NE(refusal(whole.substr(0, whole.size() - 1)).find("8 bytes, but 7 follow its header (it is truncated)"),
+  EXPECT_NE(refusal(whole.substr(0, whole.size() - 1)).find("8 bytes, but 7 bytes follow its header (it is truncated)"),
             std::string::npos);
   EXPECT_NE(refusal(whole + "x").find("there is extra data"), std::string::npos);
 }
@@ -150,7 +150,7 @@ TEST(Npy, ChecksTheSizeBeforeItAllocates) {
   const Result<Array> a = parse(npy(header("<f4", "(3,)"), raw<float>({1, 2, 3})), {}, 8);
   ASSERT_FALSE(a);
   EXPECT_EQ(a.error().kind, ErrorKind::cannot_run);
-  EXPECT_EQ(a.error().message, "x.npy takes 12 B as f32; the limit is 8 B.");
+  EXPECT_EQ(a.error().message, "x.npy needs 12 B of memory as f32; the limit is 8 B.");
 }
 
 TEST(Npy, WritesWhatNumPyWrites) {

@@ -140,7 +140,8 @@ TEST(Regression, WhatElseDiffersIsNamed) {
   const HeldRow powered = held(held_down, free_run);
   EXPECT_EQ(powered.unfair.size(), 2U);
   EXPECT_TRUE(says(powered, "power limit in W 500 against 700")) << words_of(powered);
-  EXPECT_TRUE(says(powered, "clocks throttled (power limit) in 80 against 0 % of the readings")) << words_of(powered);
+  EXPECT_TRUE(says(powered, "clocks throttled (power limit) in 80 % of the readings, compared with 0 %"))
+      << words_of(powered);
   for (const char* words :
        {"two devices named one device", "driver 580.2 against 550.1", "SM clock in MHz 1200 against 1980",
         "timed by CUDA events against CUPTI kernel time stamps"})

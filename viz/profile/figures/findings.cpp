@@ -145,7 +145,7 @@ void put_attempt(const Measurement& m, const FindingContext& context, Finding& f
     const auto prepared = std::ranges::find_if((*row)->experiments, &Experiment::more_blocks);
     if (prepared != (*row)->experiments.end()) {
       f.prepared = prepared->id;
-      f.experiment = tr("half as many warps and rows per block, for fewer registers and more blocks per SM");
+      f.experiment = tr("half the warps and rows per block, for fewer registers and more blocks per SM");
       return;
     }
   }

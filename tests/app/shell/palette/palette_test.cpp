@@ -88,7 +88,8 @@ TEST_F(PaletteTest, EveryCommandIsThereUnlessItNeedsMoreThanAName) {
                            typeid(AnswerDraft).name(),  typeid(LimitRegisters).name(), typeid(OpenFiles).name(),
                            typeid(LookForPeers).name(), typeid(SetStage).name(),       typeid(ShowBeatStep).name(),
                            typeid(HoldBack).name(),     typeid(PlaceLesson).name(),    typeid(BeginClass).name(),
-                           typeid(EndClass).name(),     typeid(FindTimelines).name(),  typeid(ChooseTimeline).name()})
+                           typeid(EndClass).name(),     typeid(FindTimelines).name(),  typeid(ChooseTimeline).name(),
+                           typeid(PrintChapter).name()})
     EXPECT_EQ(wanted.erase(name), 1U) << name;
   std::set<std::string> popups;
   // A kernel is chosen for what is looked at: Step here, Bench and Profile there.

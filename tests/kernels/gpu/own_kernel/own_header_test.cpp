@@ -179,7 +179,7 @@ TEST(OwnHeader, WhatIsNotDeclaredIsRefused) {
   EXPECT_EQ(declared(p), "taken");
   p.Dv = 32;
   EXPECT_EQ(declared(p), "my supports Dv = 64 or 96, not 32.");
-  EXPECT_EQ(declared(p, with("\"Dv\": [64, 96],", "")), "my supports only Dv = D, not D = 64, Dv = 32.");
+  EXPECT_EQ(declared(p, with("\"Dv\": [64, 96],", "")), "my supports only Dv = D, not D = 64 and Dv = 32.");
   p.Dv = 96;
   p.Hq = 4;
   p.Hkv = 2;

@@ -64,7 +64,7 @@ TEST(SizeExpressions, SayWhereTheyCannotBeRead) {
   for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
            {"", "'': at column 1 it ends, but a number, a name or '(' is expected"},
            {"Lq +", "'Lq +': at column 5 it ends, but a number"},
-           {"Lq Lk", "at column 4 there is 'L', but an operator or the end is expected"},
+           {"Lq Lk", "at column 4 there is 'L', but an operator or the end of the expression is expected"},
            {"(Lq", "it ends, but ')' is expected"},
            {"Lq)", "at column 3 there is ')', but an operator"},
            {"min(Lq)", "at column 7 there is ')', but ',' is expected"},
@@ -77,7 +77,7 @@ TEST(SizeExpressions, SayWhereTheyCannotBeRead) {
            {"Lq / / 2", "at column 6 there is '/'"},
            {"99999999999999999999", "the number at column 1 is too large"},
            {std::string(33, '(') + "1" + std::string(33, ')'), "more than 32 open parentheses"},
-           {std::string(1001, '1'), "it has 1001 characters; the limit is 1000"}}) {
+           {std::string(1001, '1'), "the expression has 1001 characters; the limit is 1000"}}) {
     EXPECT_NE(refusal(text).find(words), std::string::npos) << text << ": " << refusal(text);
   }
 }

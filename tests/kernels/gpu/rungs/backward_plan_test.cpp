@@ -181,7 +181,7 @@ TEST(BackwardPlan, WhatIsNotTakenIsRefusedInWords) {
   Options odd;
   odd.br = 48;
   const std::string words = refusal(problem(DType::f16, 64, 64), odd, "sm_90a");
-  EXPECT_NE(words.find("with 256 threads for 48 x 128"), std::string::npos) << words;
+  EXPECT_NE(words.find("256 threads do not work for 48 x 128"), std::string::npos) << words;
   Options large;
   large.br = 128;
   large.bc = 128;

@@ -140,7 +140,7 @@ TEST(OwnApi2, AHeaderThatIsWrongIsRefusedWithItsFieldAndLine) {
            {"cluster", "\"cluster\": 4", "\"cluster\": [2, 2, 1, 1]", "\"entries[0].cluster\" has 4 elements"},
            {"maps", "{\"map\": \"k\"", "{\"map\": \"lse\"", "parameters[4].map\" is \"lse\"; use q, k, v, o."},
            {"maps", "\"promote\": 128", "\"promote\": 100",
-            "parameters[5].promote\" is 100; it must be one of 0, 64, 128, 256."},
+            "parameters[5].promote\" is 100; it must be one of these: 0, 64, 128, 256."},
            {"maps", "\"box\": [\"D\", \"Bc\"]}", "\"box\": [\"D\", \"Br\"]}", "parameters[4]\" reads Br"},
            {"maps", "{\"map\": \"k\", \"box\": [\"D\", \"Bc\"]}", "{\"map\": \"k\"}", "parameters[4]\" lacks \"box\"."},
            {"gradients", "\"pass\": \"backward\"", "\"pass\": \"both\"",

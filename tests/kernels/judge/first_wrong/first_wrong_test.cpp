@@ -75,7 +75,7 @@ std::vector<Case> cases() {
       {Slip::one_tile_too_many, problem(16, 24, true), 8, 8, WrongStep::extra, at(0, 2, Phase::load_kv), Slot::s, 0, 16,
        "neither skipped nor masked"},
       {Slip::no_mask_but_the_last, problem(16, 16, true), 8, 4, WrongStep::missing, at(0, 0, Phase::max), Slot::s, 0, 1,
-       "mask is missing"},
+       "mask is not applied"},
       {Slip::head_by_modulo, with_heads(problem(16, 24), 4, 2), 8, 8, kNumber, at(0, 0, Phase::load_kv, 1), Slot::k, 0,
        0, "K belongs to KV head 1, but query head 1 reads KV head 0: 2 query heads share each KV head."},
       {Slip::state_kept, problem(16, 24), 8, 8, kNumber, at(1, -1, Phase::load_q), Slot::m_old, 8, 0,

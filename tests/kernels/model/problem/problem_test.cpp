@@ -305,7 +305,7 @@ TEST(Problem, PagesThatCannotBeAreRefusedInWords) {
   EXPECT_NE(refusal({-1, 1}, Pass::forward).find("page size of -1 keys"), std::string::npos);
   EXPECT_NE(refusal({0, 3}, Pass::forward).find("3 pages without a size"), std::string::npos);
   EXPECT_NE(refusal({3, 0}, Pass::forward).find("pool of 0 pages"), std::string::npos);
-  EXPECT_NE(refusal({3, 0}, Pass::forward).find("(3 give every batch its own)"), std::string::npos);
+  EXPECT_NE(refusal({3, 0}, Pass::forward).find("(3 pages give every batch its own)"), std::string::npos);
   EXPECT_NE(refusal({4, std::int64_t{1} << 31}, Pass::forward).find("pool of 2147483648 pages"), std::string::npos);
   EXPECT_NE(refusal({4, 2}, Pass::backward).find("dense K and V"), std::string::npos);
 }

@@ -73,7 +73,7 @@ TEST(CountsJson, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(has(instruction("16 S - -"), "6 integers"));
   EXPECT_TRUE(has(instruction("16 S - 1:2:3:4:5:-6"), "6 integers"));
   EXPECT_TRUE(has(instruction("16 S -"), "is not a string"));
-  EXPECT_TRUE(has(instruction("32 S - 1:2:3:4:5:6"), "not after")) << "as the next one";
+  EXPECT_TRUE(has(instruction("32 S - 1:2:3:4:5:6"), "not come after")) << "as the next one";
 }
 
 TEST(CountsJson, ASessionKeepsThemAndWhyThereAreNone) {

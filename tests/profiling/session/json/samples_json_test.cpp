@@ -68,7 +68,7 @@ TEST(SamplesJson, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(has(instruction("-16 S - -"), "is not a string"));
   EXPECT_TRUE(has(instruction("16 S -"), "is not a string"));
   EXPECT_TRUE(has(instruction(""), "is not a string"));
-  EXPECT_TRUE(has(instruction("32 S - -"), "not after")) << "as the next one";
+  EXPECT_TRUE(has(instruction("32 S - -"), "not come after")) << "as the next one";
 }
 
 }  // namespace

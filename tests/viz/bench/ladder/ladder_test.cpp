@@ -72,7 +72,7 @@ bool says_missing(const Measurement& a, const Measurement& b, std::string_view l
 TEST(LadderSentences, SayWhatChangedAndWhy) {
   const Measurement a = tiled_rung(), b = rung("flash_simt", 59500);
   EXPECT_EQ(told(a, b, "Time"), "1.37 times as fast as tiled.");
-  EXPECT_EQ(told(a, b, "DRAM"), "87.7 GB became 0.779 GB: S and P, 34.4 GB, are no longer stored.");
+  EXPECT_EQ(told(a, b, "DRAM"), "87.7 GB became 0.779 GB: S and P, which took 34.4 GB, are no longer stored.");
   EXPECT_EQ(
       told(a, b, "Occupancy"),
       "32.5 % became 12.5 % of the warps active: 37.5 % fit on an SM, limited by 254 registers per thread and 126 "
@@ -90,7 +90,7 @@ TEST(LadderSentences, AreReversedWhereTheFiguresAre) {
 
 TEST(LadderSentences, OfMediansThatOverlapClaimNothing) {
   const Measurement a = rung("tiled", 60000), b = rung("flash_simt", 59500);
-  EXPECT_EQ(told(a, b, "Time"), "can't be told from tiled: the medians overlap.");
+  EXPECT_EQ(told(a, b, "Time"), "cannot be told apart from tiled: the medians overlap.");
 }
 
 // Of two that store S the tiles, and else the L2 cache, are a reason where they point the same way as the bytes.
@@ -143,7 +143,7 @@ TEST(LadderSentences, ReasonsChangeWithTheirFields) {
   Measurement a = tiled_rung(), b = rung("flash_simt", 59500);
   a.workspace_bytes /= 2;
   fill_figures(a);
-  EXPECT_NE(told(a, b, "DRAM").find("S and P, 17.2 GB, are no longer stored"), std::string::npos);
+  EXPECT_NE(told(a, b, "DRAM").find("S and P, which took 17.2 GB, are no longer stored"), std::string::npos);
   put(b, "occupancy_theoretical_pct", 50, Origin::compiled);
   EXPECT_NE(told(a, b, "Occupancy").find("50.0 % fit on an SM"), std::string::npos);
   b.figures[*find_metric("occupancy_theoretical_pct")] = {};

@@ -28,7 +28,7 @@ TEST(ProfileCounts, StandBesideTheirLinesWithTheFormula) {
   EXPECT_EQ(s.text[1], "3.00k") << "4000 passes, of which 1000 are ideal";
   EXPECT_EQ(s.text[2], "") << "nought is an empty place";
   EXPECT_NE(s.words.find("Executed 30 000 times"), std::string::npos) << s.words;
-  EXPECT_NE(s.words.find("75 % of all; 32 of 32 threads"), std::string::npos) << s.words;
+  EXPECT_NE(s.words.find("75 % of all executions; 32 of 32 threads"), std::string::npos) << s.words;
   EXPECT_NE(s.words.find("4 000 passes through shared memory - 1 000 without conflicts = 3 000"), std::string::npos)
       << s.words;
   const CountCells& p = scene.rows[6].counts;

@@ -310,15 +310,15 @@ TEST(Fragments, ATileThatNoLaneHoldsSaysWhereItLies) {
   EXPECT_EQ(cell_words(s, 3, 5), "K[3][5]: in no lane; in shared memory row 3, chunk 0, bank 14.");
   EXPECT_EQ(lane_words(s, 14), "No lane holds any of K.");
   EXPECT_EQ(s.shared,
-            "A row of D = 100, padded to 128, takes 16 chunks of 16 bytes, in panels of 8. Reading four core matrices "
+            "A row of D = 100, padded to 128, fills 16 chunks of 16 bytes, in panels of 8. Reading four core matrices "
             "of 8 rows by 16 bytes takes 4 passes when swizzled and 32 when stored row after row; the minimum is 4.");
 }
 
 TEST(Fragments, AShortRowSaysThatItIsPadded) {
   EXPECT_TRUE(scene_of(flash_mma, FragmentTile::q, problem_of(2, 2))
-                  .shared.starts_with("A row of D = 2, padded to 16, takes 2 chunks of 16 bytes."));
+                  .shared.starts_with("A row of D = 2, padded to 16, fills 2 chunks of 16 bytes."));
   EXPECT_TRUE(scene_of(flash_mma, FragmentTile::v, problem_of(64, 64))
-                  .shared.starts_with("A row of Dv = 64 takes 8 chunks of 16 bytes."));
+                  .shared.starts_with("A row of Dv = 64 fills 8 chunks of 16 bytes."));
 }
 
 }  // namespace

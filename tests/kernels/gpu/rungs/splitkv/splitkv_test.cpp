@@ -137,7 +137,7 @@ TEST(Splitkv, FillsTheMultiprocessorsAndSaysWhy) {
   const Plan plan = plan_of_problem(p);
   EXPECT_EQ(chosen(plan.options, kSplits), 16);
   EXPECT_EQ(splitkv().reason(p, plan.options, *device_for("sm_90a")),
-            "8 heads on 132 SMs: 16 splits; 64.0 KiB in flight to each SM");
+            "8 heads on 132 SMs: 16 splits, with 64.0 KiB in flight to each SM");
   EXPECT_EQ(plan.launches[0].grid[0], 8 * 16);
   // As many heads as SMs have room for: nothing is gained by a cut.
   EXPECT_EQ(plan_of_problem(decoding(1, 264, 264, 4096)).launches.size(), 1U);
