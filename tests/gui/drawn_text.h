@@ -2,6 +2,7 @@
 // drawn_text.cpp in the place of ImDrawList::AddText in this program (tests/CMakeLists.txt, --wrap).
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,10 +18,19 @@ class DrawnText {
   ~DrawnText();
 
   const std::set<std::string>& texts() const { return texts_; }
-  void add(std::string text) { texts_.insert(std::move(text)); }
+  // How often it was drawn.
+  int count(const std::string& text) const {
+    const auto found = counts_.find(text);
+    return found == counts_.end() ? 0 : found->second;
+  }
+  void add(std::string text) {
+    ++counts_[text];
+    texts_.insert(std::move(text));
+  }
 
  private:
   std::set<std::string> texts_;
+  std::map<std::string, int> counts_;
 };
 
 }  // namespace attn

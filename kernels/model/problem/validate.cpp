@@ -118,8 +118,10 @@ Result<void> validate_bias(const Problem& p) {
   }
   const std::int64_t count = element_count(p.bias_shape);
   if (count < 0 || count > kMax / 4) {
-    return bad_input(phrase("The bias with shape {} exceeds 2^63 bytes; use an extent of 1 for any dimension along which it repeats.",
-                            shape_words(p.bias_shape)));
+    return bad_input(
+        phrase("The bias with shape {} exceeds 2^63 bytes; use an extent of 1 for any dimension along which it "
+               "repeats.",
+               shape_words(p.bias_shape)));
   }
   return ok();
 }

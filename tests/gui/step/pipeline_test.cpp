@@ -113,7 +113,7 @@ TEST_F(PipelineWindow, WhatIfRunsTheBlockAgainAndSaysThatItIsDerived) {
     window->controller().wait();
     ctx->Yield(2);
     ctx->NavMoveTo("##whatif_late");
-    ctx->KeyPress(ImGuiKey_Space);
+    ctx->KeyPress(ImGuiKey_Enter);
     ctx->Yield(2);
     IM_CHECK(followed() == 3);
   }));
@@ -133,8 +133,11 @@ TEST_F(PipelineWindow, WhatIfRunsTheBlockAgainAndSaysThatItIsDerived) {
 TEST_F(PipelineWindow, WhatIsInFlightIsDrawnWithoutNumbers) {
   open();
   const auto& n = orders::hopper_names();
-  const auto flights = [&](EventIndex e) {  // the legend says it once, of none
-    return std::ranges::count(drawn_at(e), std::string("in flight"));
+  const auto flights = [&](EventIndex e) {
+    drawn_at(e);
+    const DrawnText drawn;
+    window->draw_frames(1);
+    return drawn.count("in flight");  // the legend says it once
   };
   EXPECT_GT(flights(step(0, 1, n.wait_s)), flights(step(0, 0, n.wait_turn)));
 }

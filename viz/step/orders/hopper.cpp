@@ -26,12 +26,10 @@ void work_output(const StepWork& c) {
 constexpr Phrase kOutputCaption[] = {kAlpha, kO, say(" + "), kP, kV};
 constexpr SlotLook kSlotLooks[] = {kSlotQ,     kSlotK,    kSlotV,    kSlotS,    kSlotP,    kSlotMOld, kSlotMNew,
                                    kSlotAlpha, kSlotLOld, kSlotLNew, kSlotOOld, kSlotONew, kSlotLse};
-constexpr LetterWords kLetters[] = {{"S", TensorColour::s, marked("scores, computed by the tensor cores")},
-                                    {"m", TensorColour::m, marked("largest score so far")},
-                                    {"α", TensorColour::alpha, marked("rescales the past")},
-                                    {"P", TensorColour::p, marked("weights, before ÷ ℓ")},
-                                    {"ℓ", TensorColour::l, marked("sum of the weights")},
-                                    {"O", TensorColour::o, marked("output so far")}};
+constexpr LetterWords kLetters[] = {
+    {"S", TensorColour::s, marked("scores, by tensor cores")}, {"m", TensorColour::m, marked("largest score so far")},
+    {"α", TensorColour::alpha, marked("rescales the past")},   {"P", TensorColour::p, marked("weights, before ÷ ℓ")},
+    {"ℓ", TensorColour::l, marked("sum of the weights")},      {"O", TensorColour::o, marked("output so far")}};
 constexpr StepChart kCharts[] = {StepChart::row};
 
 // What a consumer had stands where its next will be.

@@ -366,9 +366,10 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
     reading_choice(at);
   }
   const std::vector<ProblemChoice> choices = what_if_choices(panel.state.document);
-  const bool asks = (flash || panel.state.document.problem.pass == Pass::backward) && !choices.empty();
+  const bool derives = follows_pipeline(panel.state.document.options);
+  const bool asks = (flash || derives || panel.state.document.problem.pass == Pass::backward) && !choices.empty();
   // Those of the pipeline stand first, and need no room for all.
-  const auto shown = follows_pipeline(panel.state.document.options) ? std::size_t{2} : choices.size();
+  const std::size_t shown = derives ? 2 : choices.size();
   if (asks && at.y + s.px(kWhatIfHead + kWhatIf * static_cast<float>(shown)) <= bottom) {
     separator(at);
     what_if(at, choices, bottom);
