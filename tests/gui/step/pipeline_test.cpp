@@ -113,7 +113,7 @@ TEST_F(PipelineWindow, WhatIfRunsTheBlockAgainAndSaysThatItIsDerived) {
     window->controller().wait();
     ctx->Yield(2);
     ctx->NavMoveTo("##whatif_late");
-    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->NavActivate();
     ctx->Yield(2);
     IM_CHECK(followed() == 3);
   }));
