@@ -100,7 +100,7 @@ TEST_F(PipelineWindow, AMomentOfTheAxisAndAStateOfALoopLeadToTheirSteps) {
   }));
 }
 
-// By mouse and by keyboard: what would have become of the block is told as derived, and off leads back to the recorded.
+// What would have become of the block is told as derived, and off leads back to the recorded.
 TEST_F(PipelineWindow, WhatIfRunsTheBlockAgainAndSaysThatItIsDerived) {
   open();
   EXPECT_FALSE(has(drawn_at(5), "derived"));
@@ -112,8 +112,7 @@ TEST_F(PipelineWindow, WhatIfRunsTheBlockAgainAndSaysThatItIsDerived) {
     IM_CHECK(followed() == 2);
     window->controller().wait();
     ctx->Yield(2);
-    ctx->NavMoveTo("##whatif_late");
-    ctx->NavActivate();
+    ctx->ItemClick("##whatif_late");
     ctx->Yield(2);
     IM_CHECK(followed() == 3);
   }));
