@@ -149,8 +149,8 @@ bool RunSearch::step() {
         [this](const fs::path& file, Result<Session> session) { take_bundled(file, std::move(session)); });
     return false;
   }
-  if (bundled_done_ || (bundled_done_ = bundled_->step())) return look_in_recent();
-  return false;
+  if (!bundled_done_) bundled_done_ = bundled_->step();
+  return bundled_done_ && look_in_recent();
 }
 
 // The runs of this machine.

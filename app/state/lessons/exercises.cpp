@@ -40,6 +40,7 @@ Result<std::optional<ExpressionScope>> drawn_scope(const Lesson& lesson, const B
 
 std::vector<std::vector<double>> numbers_of(const ExercisePlan& plan, const ExpressionScope& scope) {
   std::vector<std::vector<double>> numbers;
+  numbers.reserve(plan.draw.size());
   for (const DrawnName& name : plan.draw) numbers.push_back(scope.drawn->at(name.name));
   return numbers;
 }

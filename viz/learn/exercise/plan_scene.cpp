@@ -148,7 +148,9 @@ class Layout {
       for (std::int32_t j = 0; j < t.cols; ++j) {
         const std::int64_t c = j * t.bc, cols = std::min(t.bc, t.length - c);
         const bool open = t.covers.empty();
-        const TileCover cover = open ? TileCover::full : t.covers[static_cast<std::size_t>(i * t.cols + j)];
+        const TileCover cover = open ? TileCover::full
+                                     : t.covers[static_cast<std::size_t>(i) * static_cast<std::size_t>(t.cols) +
+                                                static_cast<std::size_t>(j)];
         const PlanFill fill = open || cover == TileCover::skipped ? PlanFill::none
                               : cover == TileCover::full          ? PlanFill::strong
                                                                   : PlanFill::hatched;
