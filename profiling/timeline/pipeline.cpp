@@ -197,7 +197,8 @@ class PathFinder {
     for (const SlotUse& use : p_.slots) {
       const auto reads = [&](const SlotReader& r) { return r.lane == lane && r.from == i.to; };
       if (use.slot != i.slot || use.of_v != of_v || std::ranges::none_of(use.readers, reads)) continue;
-      if (use.asked >= at || use.landed != i.to) break;  // another found it there before: it was not waited for
+      if (use.asked >= at || use.landed <= i.from) break;  // it was there before: it was not waited for
+      add(at, use.landed, PathOf::hand_over, lane, i);     // another found it first, and this one woke up later
       add(at, use.asked, of_v ? PathOf::copy_v : PathOf::copy_k, lane, i);
       return p_.lanes.front();
     }
