@@ -2,6 +2,7 @@
 #include "profiling/timeline/pipeline.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -112,6 +113,30 @@ TEST(Pipeline, ThePathTellsWhatHeldTheMachineUp) {
   // One consumer, long exponentials: products and softmax stand behind one another.
   const Machine alone{.consumers = 1, .tiles = 40, .copy = 10, .exponentials = 4000};
   EXPECT_NEAR(share(pipeline(test::run(alone)), PathOf::work), 4096.0 / (4096 + 2 * 512 + 2 * 24), 0.03);
+}
+
+// Where another consumer finds a copy first, who wakes up some clocks later has waited for it all the same.
+TEST(Pipeline, AConsumerThatWakesUpLaterWaitedForTheCopy) {
+  const Machine starved{.consumers = 2, .slots = 2, .copy = 9000};
+  Timeline t = test::run(starved);
+  const auto is_wait = [&](const TimelineEvent& e) {
+    const std::string& tag = t.tags.at(static_cast<std::size_t>(e.tag));
+    return tag == "wait K" || tag == "wait V";
+  };
+  int shifted = 0;
+  for (const TimelineLane& lane : t.lanes) {
+    if (lane.kind != LaneKind::consumer || lane.index != 1) continue;
+    const auto events =
+        std::span(t.events).subspan(static_cast<std::size_t>(lane.first), static_cast<std::size_t>(lane.count));
+    for (std::size_t n = 0; n + 2 < events.size(); ++n) {
+      if (!is_wait(events[n]) || events[n + 1].at + 4 > events[n + 2].at) continue;
+      events[n + 1].at += 4;
+      ++shifted;
+    }
+  }
+  ASSERT_GT(shifted, 8);
+  const Pipeline late = pipeline(t);
+  EXPECT_GT(share(late, PathOf::copy_k) + share(late, PathOf::copy_v), 0.6);
 }
 
 TEST(Pipeline, ProductsAreInFlightFromTheirCommitToTheirReturn) {
