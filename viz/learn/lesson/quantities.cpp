@@ -67,16 +67,11 @@ Result<double> naive_bytes(const Given& g) {
       tile_loads(Order::naive, kScoreReads, square(g[0], g[1], g[2]), tiles_of(1, g[0])).total());
 }
 
-Result<double> flash_bytes(const Given& g) {
+// Of an order that goes over tiles once.
+Result<double> one_pass_bytes(Order order, const Given& g) {
   if (auto good = check_sizes(g); !good) return tl::unexpected(good.error());
   if (auto good = check_bytes(g[4]); !good) return tl::unexpected(good.error());
-  return static_cast<double>(tile_loads(Order::flash, 0, square(g[0], g[1], g[4]), tiles_of(g[2], g[3])).total());
-}
-
-Result<double> flash1_bytes(const Given& g) {
-  if (auto good = check_sizes(g); !good) return tl::unexpected(good.error());
-  if (auto good = check_bytes(g[4]); !good) return tl::unexpected(good.error());
-  return static_cast<double>(tile_loads(Order::flash1, 0, square(g[0], g[1], g[4]), tiles_of(g[2], g[3])).total());
+  return static_cast<double>(tile_loads(order, 0, square(g[0], g[1], g[4]), tiles_of(g[2], g[3])).total());
 }
 
 Result<double> chip_bytes(const Given& g) {
@@ -153,8 +148,8 @@ Result<double> ring_sent(const Given& g) {
 
 constexpr Quantity kQuantities[] = {
     {"naive_bytes", "L, D, bytes", naive_bytes},
-    {"flash_bytes", "L, D, Br, Bc, bytes", flash_bytes},
-    {"flash1_bytes", "L, D, Br, Bc, bytes", flash1_bytes},
+    {"flash_bytes", "L, D, Br, Bc, bytes", [](const Given& g) { return one_pass_bytes(Order::flash, g); }},
+    {"flash1_bytes", "L, D, Br, Bc, bytes", [](const Given& g) { return one_pass_bytes(Order::flash1, g); }},
     {"chip_bytes", "D, Br, Bc, bytes", chip_bytes},
     {"skipped_tiles", "L, Br, Bc", [](const Given& g) { return tiles_that_are(TileCover::skipped, g); }},
     {"partial_tiles", "L, Br, Bc", [](const Given& g) { return tiles_that_are(TileCover::partial, g); }},
