@@ -35,7 +35,7 @@ std::shared_ptr<const Timeline> recording_of(const TimelinesView& all, const jso
   for (const auto& t : all.all) {
     const auto step = std::ranges::find(t->options.further, std::string("step"), &Setting::name);
     if (t->problem.Lk == of.at("L") && t->problem.D == of.at("D") && t->problem.mask.causal == of.at("causal") &&
-        step->value == of.at("step") && t->options.stages == of.at("slots").get<int>() + more_slots)
+        step->value == of.at("step").get<std::string>() && t->options.stages == of.at("slots").get<int>() + more_slots)
       return t;
   }
   return nullptr;
