@@ -35,7 +35,7 @@ std::shared_ptr<const Timeline> recording_of(const TimelinesView& all, const jso
   for (const auto& t : all.all) {
     const auto step = std::ranges::find(t->options.further, std::string("step"), &Setting::name);
     if (t->problem.Lk == of.at("L") && t->problem.D == of.at("D") && t->problem.mask.causal == of.at("causal") &&
-        step->value == of.at("step").get<std::string>() && t->options.stages == of.at("slots").get<int>() + more_slots)
+        step->value == of.at("step").get<std::int64_t>() && t->options.stages == of.at("slots").get<int>() + more_slots)
       return t;
   }
   return nullptr;
@@ -109,7 +109,7 @@ TEST(TimelineQuestions, HaveTheirKeyFromTheRecordingsAndThePageAnswersThem) {
     const json& of = picture.at("recording");
     const auto t = recording_of(all, of);
     ASSERT_NE(t, nullptr) << picture.at("id");
-    EXPECT_EQ(without_take(id_of(*t)), picture.at("timeline")) << picture.at("id");
+    EXPECT_EQ(without_take(id_of(*t)), picture.at("timeline").get<std::string>()) << picture.at("id");
     const PipelineScene scene = timeline_scene(t, all, t->kernel);
     ASSERT_EQ(scene.answers.size(), 3U);
     check_pace(picture.at("key").at("pace"), *t, scene);
