@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <string_view>
 
@@ -192,6 +193,25 @@ TEST(StepWindow, TheScrubberGoesWhereItIsDragged) {
     ctx->Yield(2);
     IM_CHECK_EQ(w.state().view.step.cursor, 0U);
     ctx->MouseUp();
+  }));
+}
+
+// The knob of 8 pixels stands within the track: its middle is 8 off the track's end, which is 8 off the item's.
+TEST(StepWindow, TheKnobStaysWithinItsTrackAtBothEnds) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kStep);
+    const ImRect bar = ctx->ItemInfo("##step_scrubber").RectFull;
+    const float y = bar.GetCenter().y, last = static_cast<float>(recording(w).events.size() - 1);
+    const float first_x = bar.Min.x + 16, last_x = bar.Max.x - 16;
+    for (const float share : {0.0F, 0.25F, 1.0F}) {
+      const auto event = static_cast<EventIndex>(std::lround(share * last));
+      ctx->MouseMoveToPos({first_x + (last_x - first_x) * static_cast<float>(event) / last, y});
+      ctx->MouseDown();
+      ctx->Yield(2);
+      ctx->MouseUp();
+      IM_CHECK_EQ(w.state().view.step.cursor, event);
+    }
   }));
 }
 

@@ -96,7 +96,8 @@ void draw_title(const Drawn& d, const TileScene& tile, const TilePlace& place, b
   const float room = centred ? beside : std::min(beside, limit - place.box.min.x);
   while (title.size() > 1 && runs_width(title, 14) > room && title.back().face == Face::text && title.back().raise == 0)
     title.pop_back();
-  const float x = centred ? place.box.centre().x - runs_width(title, 14) / 2 : place.box.min.x;
+  const float width = runs_width(title, 14), between = d.s.px(6);  // titles of narrow columns stay apart
+  const float x = centred ? std::min(place.box.centre().x - width / 2, limit - between - width) : place.box.min.x;
   draw_runs(d.list, {x, y}, 14, title);
 }
 

@@ -13,6 +13,8 @@
 namespace attn {
 namespace {
 
+constexpr float kKnob = 8;  // logical: the scrubber's, under the pointer
+
 // Draws one chip; a chip of K and V is two halves.
 void draw_chip(ImDrawList* list, const Box& box, const TrackChip& chip) {
   const Style& s = style();
@@ -32,10 +34,12 @@ void draw_chip(ImDrawList* list, const Box& box, const TrackChip& chip) {
   }
   const auto letter = [&](const Box& b, std::string_view text, Ink ink) {
     const Face face = chip.maths ? Face::maths : Face::text;
+    // An italic letter's ink reaches beyond its advance.
+    const float spare = s.px(chip.maths ? 3 : 2);
+    const auto fits = [&](float size) { return text_width(face, size, text) + spare <= b.width(); };
     float size = chip.maths ? 16.0F : 12.0F;
-    if (text_width(face, size, text) + s.px(3) > b.width()) size = chip.maths ? 12 : 10;
-    if (chip.maths && text_width(face, size, text) + s.px(1) > b.width()) size = 10;
-    if (text_width(face, size, text) + s.px(1) > b.width()) {
+    while (size > 10 && !fits(size)) size -= chip.maths && size > 12 ? 4 : 2;
+    if (!fits(size)) {
       if (text == "mask") draw_hatch(list, b, faded(text_on(colour_of(ink)), chip.past ? 0.8F : 0.3F), 4);
       return;
     }
@@ -118,7 +122,7 @@ void draw_group_titles(ImDrawList* list, const TimelineScene& scene, const Track
     taken = {{x - gap, 0}, {x + wide(text) + gap, 0}};
   }
   put(box.min.x, outer, true);
-  const float outer_end = box.min.x + wide(outer) + gap;
+  float outer_end = box.min.x + wide(outer) + gap;
   for (const TrackGroup& g : scene.groups) {
     if (g.title.empty() || g.live) continue;
     const auto [a, b] = ends_of(g);
@@ -128,6 +132,7 @@ void draw_group_titles(ImDrawList* list, const TimelineScene& scene, const Track
     const bool meets = x < taken.max.x && x + wide(text) > taken.min.x;
     if (wide(text) > b - a + s.px(6) || x < outer_end || meets) continue;
     put(x, text, false);
+    outer_end = x + wide(text) + s.px(6);  // groups come from left to right
   }
 }
 
@@ -139,10 +144,11 @@ void draw_m_mark(ImDrawList* list, ImVec2 tip, float size) {
 }
 
 // The marks on the scrubber; where they stand closer than their width, one stands for its neighbours.
-void draw_m_marks(ImDrawList* list, const TimelineScene& scene, float left, float per_event, float y) {
+template <class XOf>
+void draw_m_marks(ImDrawList* list, const TimelineScene& scene, float y, XOf x_of) {
   float last = -1e9F;
   for (const EventIndex e : scene.m_changes) {
-    const float x = left + per_event * static_cast<float>(e);
+    const float x = x_of(e);
     if (x < last + style().px(4)) continue;
     last = x;
     draw_m_mark(list, {x, y}, 4);
@@ -155,11 +161,13 @@ void draw_scrubber(const Box& box, const TimelineScene& scene, Commands& command
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float y = box.min.y + s.px(8), last = static_cast<float>(std::max<EventIndex>(scene.events, 2) - 1);
-  const auto x_of = [&](EventIndex e) { return box.min.x + box.width() * static_cast<float>(e) / last; };
+  // The knob stays within the track at both ends.
+  const float knob = s.px(kKnob), first_x = box.min.x + knob, run = box.width() - 2 * knob;
+  const auto x_of = [&](EventIndex e) { return first_x + run * static_cast<float>(e) / last; };
   ImGui::SetCursorScreenPos({box.min.x - s.px(8), box.min.y - s.px(4)});
   ImGui::InvisibleButton("##step_scrubber", {box.width() + s.px(16), s.px(24)});
   if (ImGui::IsItemActive() && scene.events > 1) {
-    const float share = std::clamp((ImGui::GetMousePos().x - box.min.x) / box.width(), 0.0F, 1.0F);
+    const float share = std::clamp((ImGui::GetMousePos().x - first_x) / run, 0.0F, 1.0F);
     const auto e = static_cast<EventIndex>(std::lround(share * last));
     if (e != scene.event) commands.push_back(GoToEvent{e});
   }
@@ -179,10 +187,10 @@ void draw_scrubber(const Box& box, const TimelineScene& scene, Commands& command
     spoken = x + width;
     draw_text(list, {x, box.min.y + s.px(16)}, Face::text, 12, colour_of(m.live ? Token::text : Token::dim), m.title);
   }
-  draw_m_marks(list, scene, box.min.x, box.width() / last, y - s.px(3));
+  draw_m_marks(list, scene, y - s.px(3), x_of);
   for (const EventIndex e : scene.bookmarks)
     draw_ribbon(list, {x_of(e), y - s.px(14)}, 10, colour_of(Token::text), true);
-  list->AddCircleFilled({x_of(scene.event), y}, s.px(warm ? 8 : 7), colour_of(Token::text));
+  list->AddCircleFilled({x_of(scene.event), y}, s.px(warm ? kKnob : kKnob - 1), colour_of(Token::text));
 }
 
 void draw_track(const Box& box, const TimelineScene& scene, Commands& commands) {
