@@ -149,6 +149,8 @@ FragmentScene fragment_scene(const FragmentLayout& layout, FragmentTile tile, co
       scene.cells.push_back({place, held.register_name(place), bank_of(scene, row, column)});
     }
   }
+  scene.words += std::string(" ") + (in_no_lane(scene) ? tr("A cell's number is its bank.")
+                                                       : tr("A cell's number is the lane that holds it."));
   return scene;
 }
 

@@ -152,14 +152,22 @@ std::int32_t lit_moment(const FragmentScene& scene, const BankMap& map, const Li
   return -1;
 }
 
-// `cell`: of a chunk, pixels.
-void draw_map(ImDrawList* list, const Box& in, ImVec2 cell, const FragmentScene& scene, const BankMap& map,
+constexpr float kMapHead = 20;  // logical: the title of a map, where it takes one line
+
+// In as many lines as its number needs. Returns its height, pixels.
+float draw_map_head(ImDrawList* list, ImVec2 at, float width, const BankMap& map, bool draw = true) {
+  const TextRuns words{{phrase("{}: {} passes", map.title, map.turns), Face::bold, Token::text, 0, false}};
+  const float lines = draw_paragraph(list, at, width, 13, words, 3, draw);
+  return std::max(style().px(kMapHead), lines + style().px(4));
+}
+
+// `cell`: of a chunk, pixels; `head`: the height of the title.
+void draw_map(ImDrawList* list, const Box& in, float head, ImVec2 cell, const FragmentScene& scene, const BankMap& map,
               const Lit& lit) {
   const Style& s = style();
   const ImU32 text = colour(s.theme, Token::text), dim = colour(s.theme, Token::dim);
-  draw_text(list, in.min, Face::bold, 13, text,
-            elided_text(Face::bold, 13, phrase("{}: {} passes", map.title, map.turns), in.width()));
-  const Box grid{{in.min.x, in.min.y + s.px(20)}, in.max};
+  draw_map_head(list, in.min, in.width(), map);
+  const Box grid{{in.min.x, in.min.y + head}, in.max};
   const std::int32_t moment = lit_moment(scene, map, lit);
   for (const BankCell& c : map.cells) {
     const ImVec2 at{grid.min.x + cell.x * static_cast<float>(c.chunk), grid.min.y + cell.y * static_cast<float>(c.row)};
@@ -185,10 +193,16 @@ void draw_maps(ImDrawList* list, const Layout& l, const FragmentScene& scene, co
   if (scene.maps[0].cells.empty()) return;
   y += s.px(8);
   const auto rows = static_cast<float>(scene.maps[0].rows), width = static_cast<float>(scene.maps[0].width);
-  const float gap = s.px(20), head = s.px(20), legend = s.px(38);
+  const float gap = s.px(20), legend = s.px(38), half_width = (l.maps.width() - gap) / 2;
+  const auto head_in = [&](float room) {
+    float head = 0;
+    for (const BankMap& map : scene.maps) head = std::max(head, draw_map_head(nullptr, {}, room, map, false));
+    return head;
+  };
   // Beside one another where the cells stay readable, else one under the other.
-  const float beside = std::min((l.maps.width() - gap) / 2 / width, (l.maps.max.y - y - head - legend) / rows);
+  const float beside = std::min(half_width / width, (l.maps.max.y - y - head_in(half_width) - legend) / rows);
   const bool stacked = beside < s.px(kLeastMap);
+  const float head = head_in(stacked ? l.maps.width() : half_width);
   const float room =
       stacked ? std::min(l.maps.width() / width, ((l.maps.max.y - y - legend) / 2 - head) / rows) : beside;
   const float cell = std::floor(std::clamp(room, s.px(kLeastMap), s.px(kMostMap)));
@@ -200,8 +214,8 @@ void draw_maps(ImDrawList* list, const Layout& l, const FragmentScene& scene, co
     const float step = static_cast<float>(n);
     const ImVec2 at{l.maps.min.x + (stacked ? 0 : step * (half + gap)),
                     y + (stacked ? step * (head + cell * rows + s.px(10)) : 0)};
-    draw_map(list, {at, {at.x + (stacked ? l.maps.width() : half), at.y + head + cell * rows}}, {chunk, cell}, scene,
-             scene.maps[n], lit);
+    const ImVec2 end{at.x + (stacked ? l.maps.width() : half_width), at.y + head + cell * rows};
+    draw_map(list, {at, end}, head, {chunk, cell}, scene, scene.maps[n], lit);
   }
   y += (stacked ? 2 : 1) * (head + cell * rows + s.px(8));
   draw_paragraph(
@@ -236,11 +250,16 @@ float draw_choices(const Box& in, std::string_view kernel, const FragmentScene& 
     if (toggle(std::string(row->id).c_str(), row->id == kernel, tr("As this kernel holds it")))
       commands.emplace_back(ChooseFragment{std::string(row->id), scene.tile});
   }
-  const float end = ImGui::GetItemRectMax().y;
-  ImGui::SameLine(0, s.px(20));
+  float end = ImGui::GetItemRectMax().y;
   constexpr std::string_view kOpaque = marked("The fragments of flash_wmma are opaque: WMMA does not expose them.");
-  const std::string opaque = fitted_text(Face::text, 12, tr_of(kOpaque), in.max.x - ImGui::GetCursorScreenPos().x);
-  ImGui::TextDisabled("%s", opaque.c_str());
+  const std::string opaque(tr_of(kOpaque));
+  if (ImGui::GetItemRectMax().x + s.px(20) + text_width(Face::text, 12, opaque) <= in.max.x) {
+    ImGui::SameLine(0, s.px(20));
+    ImGui::TextDisabled("%s", opaque.c_str());
+  } else {
+    end += s.px(6);
+    end += draw_paragraph(ImGui::GetWindowDrawList(), {in.min.x, end}, in.width(), 12, {word(opaque)}, 3);
+  }
   ImGui::PopFont();
   return std::max(in.min.y + s.px(30), end + s.px(8));
 }
