@@ -5,8 +5,11 @@
 #include <limits>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "kernels/base/text.h"
 #include "kernels/model/order_row.h"
+#include "viz/draw/number_text.h"
 
 namespace attn {
 namespace {
@@ -170,6 +173,12 @@ struct RowBuilder {
 };
 
 }  // namespace
+
+std::string share_text(double share, ShareText how) {
+  if (how == ShareText::exact) return significant_text(share * 100, 2) + " %";
+  const std::string whole = share < 0.005 ? "<1" : fmt::format("{:.0f}", share * 100);
+  return how == ShareText::whole ? whole + " %" : whole;
+}
 
 RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at, bool asks) {
   RowBuilder b{rec, at, {}, at.i >= 0 ? at.i : at.first_row / std::max(at.br, 1)};

@@ -54,6 +54,10 @@ struct RowChartScene {
   bool final_weights = false;   // orders that store S: divided by the whole row's l
   std::string no_weight;        // why there is none yet; empty where there is
 };
+// A share above its bar: with two digits, in whole percents, or those without their sign.
+enum class ShareText : std::uint8_t { exact, whole, bare };
+std::string share_text(double share, ShareText how);  // "6.7 %", "7 %", "7"; "<1" where it rounds to nothing
+
 // `asks`: a question is open, so no product of what it may be about is worked out.
 RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at, bool asks = false);
 

@@ -112,11 +112,23 @@ void draw_scores(const Frame& f) {
   }
 }
 
+// How the shares over all bars are written: the most exact way that leaves room for each; none where there is none.
+std::optional<ShareText> shares_over_bars(const Frame& f) {
+  for (const ShareText how : {ShareText::exact, ShareText::whole, ShareText::bare}) {
+    float widest = 0;
+    for (const RowChartKey& key : f.scene.keys)
+      if (key.share > 0) widest = std::max(widest, text_width(Face::mono, 11, share_text(key.share, how)));
+    if (widest > 0 && widest + style().px(4) < f.pitch()) return how;
+  }
+  return std::nullopt;
+}
+
 void draw_weights(const Frame& f) {
   const Style& s = style();
   const float base = f.weights.max.y, height = f.weights.height();
   f.list->AddLine({f.weights.min.x, base}, {f.weights.max.x, base}, colour_of(Token::faint), std::max(1.0F, s.px(1)));
   const float pitch = f.pitch(), width = f.bar_width();
+  const std::optional<ShareText> shares = shares_over_bars(f);
   for (std::size_t n = 0; n < f.scene.keys.size(); ++n) {
     const RowChartKey& key = f.scene.keys[n];
     if (!key.weighed || f.asks_for(n)) continue;
@@ -139,8 +151,8 @@ void draw_weights(const Frame& f) {
     if (key.ghost > 0)
       draw_dashed(f.list, {{x - width / 2, std::min(top(key.ghost), base - s.px(2))}, {x + width / 2, base}},
                   colour_of(TensorColour::p), 2);
-    const std::string share = key.share > 0 ? significant_text(key.share * 100, 2) + " %" : std::string();
-    if (!share.empty() && text_width(Face::mono, 11, share) + s.px(4) < pitch) {
+    if (shares && key.share > 0) {
+      const std::string share = share_text(key.share, *shares);
       const float above = std::min(y, key.ghost > 0 ? top(key.ghost) : y) - s.px(14);
       draw_text_in(f.list, {{x - pitch / 2, above}, {x + pitch / 2, above + s.px(13)}}, Align::centre, Face::mono, 11,
                    colour_of(Token::dim), share);
@@ -265,7 +277,7 @@ void draw_axes(const Frame& f, const Box& box) {
   }
 }
 
-void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, float weights_top) {
+void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, float weights_top, bool shares) {
   const Style& s = style();
   constexpr TensorColour m = TensorColour::m, p = TensorColour::p, alpha = TensorColour::alpha;
   const float step = s.px(20), text_x = box.min.x + s.px(16);
@@ -292,8 +304,6 @@ void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, f
   if (scene.final_weights && scene.statistics)
     weights.insert(weights.end(), {word(" / "), letter("ℓ", TensorColour::l)});
   line(weights);
-  bool shares = false;
-  for (const RowChartKey& key : scene.keys) shares = shares || key.share > 0;
   if (shares)
     line({{"%", Face::mono, Token::dim, 0, false},
           word(scene.final_weights ? tr("  share of the row") : tr("  share, if the row ended here"))});
@@ -343,7 +353,8 @@ void draw_row_chart(ImDrawList* list, const Box& in, const RowChartScene& scene,
   if (frame.no_score.width() > 0)
     draw_text_in(list, frame.scores, Align::centre, Face::text, 13, colour_of(Token::dim), scene.no_score);
   if (legend > 0)
-    draw_legend(list, {{in.max.x - legend, top - s.px(2)}, {in.max.x, in.max.y}}, scene, frame.weights.min.y);
+    draw_legend(list, {{in.max.x - legend, top - s.px(2)}, {in.max.x, in.max.y}}, scene, frame.weights.min.y,
+                shares_over_bars(frame).has_value());
 }
 
 }  // namespace attn

@@ -57,6 +57,15 @@ TEST(RowChart, SharesAreTheSoftmaxOfTheKeysSoFar) {
 }
 
 // Three scores that are all infinite are scores: "not yet" would be false.
+TEST(RowChart, SharesAreWrittenAlikeOverAllBars) {
+  EXPECT_EQ(share_text(0.0671, ShareText::exact), "6.7 %");
+  EXPECT_EQ(share_text(0.0671, ShareText::whole), "7 %");
+  EXPECT_EQ(share_text(0.13, ShareText::whole), "13 %");
+  EXPECT_EQ(share_text(0.13, ShareText::bare), "13");
+  EXPECT_EQ(share_text(0.0049, ShareText::whole), "<1 %");
+  EXPECT_EQ(share_text(1, ShareText::bare), "100");
+}
+
 TEST(RowChart, ARowOfInfiniteScoresSaysSo) {
   const auto rec = record_preset("non_finite", "cpu_flash");
   const auto e = rec->find({0, 0, 0, 0, Phase::scores});
