@@ -219,7 +219,9 @@ void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view
           ? fmt::format("{} of {}", scene.unit, scene.gpu ? tr("the fastest threads and stages for each") : tr("each"))
       : scene.gpu ? tr("the occupancy that shared memory and threads allow")
                   : "";
-  scene.note = phrase("Br down, Bc across{}{}. Hatched: does not fit.{} On {}{}.", cell.empty() ? "" : "; ", cell,
+  const bool chosen = std::ranges::any_of(scene.cells, &TileCell::chosen);
+  scene.note = phrase("Br down, Bc across{}{}. Hatched: does not fit.{}{}{} On {}{}.", cell.empty() ? "" : "; ", cell,
+                      tr(" Dashed: the usual tile."), chosen ? tr(" Framed: the chosen tile.") : "",
                       scene.gpu ? tr(" Corner: registers spill.") : "", r.device,
                       r.date.empty() ? "" : phrase(", kept {}", r.date.substr(0, 10)));
 }

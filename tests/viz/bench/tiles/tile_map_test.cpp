@@ -171,6 +171,9 @@ TEST(Tiles, ACellIsTheFastestOfItsThreadsAndStages) {
   EXPECT_EQ(scene.table[0][4], "2.000×");
   EXPECT_EQ(scene.table[1].back(), "usual");
   EXPECT_NE(scene.note.find("kept 2026-11-22"), std::string::npos) << scene.note;
+  // Every mark of a cell has its word.
+  for (const char* mark : {"Hatched: ", "Dashed: ", "Framed: ", "Corner: "})
+    EXPECT_NE(scene.note.find(mark), std::string::npos) << mark << scene.note;
 }
 
 TEST(Tiles, TheTableOfTurnsHasOneUnit) {
