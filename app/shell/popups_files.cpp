@@ -11,6 +11,7 @@
 #include "app/shell/shell.h"
 #include "app/shell/widgets/path_field.h"
 #include "app/shell/widgets/popup.h"
+#include "app/system/with_extension.h"
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "misc/cpp/imgui_stdlib.h"
@@ -86,20 +87,25 @@ void draw_open_file(const Controller& controller, ShellUiState& ui, Commands& co
   ImGui::EndPopup();
 }
 
+// What is there already goes only when its button says so: the button under a path field, `verb` or "Replace". `files`:
+// what would be written, the one to name last. Whether to write them.
+bool write_button(const std::vector<std::filesystem::path>& files, const char* verb, bool named, bool entered) {
+  std::filesystem::path there;
+  std::error_code error;
+  for (const std::filesystem::path& file : files)
+    if (named && std::filesystem::exists(file, error)) there = file;
+  if (!there.empty()) error_words(phrase("{} already exists. Replace it, or choose another name.", there.string()));
+  ImGui::Dummy({1, style().px(4)});
+  const bool pressed = popup_buttons(there.empty() ? verb : tr("Replace"), named);
+  return named && (pressed || (entered && there.empty()));
+}
+
 void draw_save_as(ShellUiState& ui, Commands& commands) {
   if (!begin_popup(kSaveAs)) return;
   popup_heading(tr_of(kSaveAs));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(ui, "save", "/path/to/session.attn", ".attn", FileDialog::Kind::save, ui.path);
-  // What is there already goes only when its button says so.
-  std::filesystem::path file(ui.path);
-  if (!ui.path.empty() && file.extension() != ".attn") file += ".attn";
-  std::error_code error;
-  const bool there = !ui.path.empty() && std::filesystem::exists(file, error);
-  if (there) error_words(phrase("{} already exists. Replace it, or choose another name.", file.string()));
-  ImGui::Dummy({1, style().px(4)});
-  const bool pressed = popup_buttons(there ? tr("Replace") : tr("Save"), !ui.path.empty());
-  if ((pressed || (entered && !there)) && !ui.path.empty()) {
+  if (write_button({with_extension(ui.path, ".attn")}, tr("Save"), !ui.path.empty(), entered)) {
     commands.emplace_back(SaveSessionAs{ui.path});
     ImGui::CloseCurrentPopup();
   }
@@ -136,7 +142,7 @@ void draw_input_files(const Controller& controller, ShellUiState& ui, Commands& 
   ImGui::EndPopup();
 }
 
-// The page and, beside it, the answers: what is there already goes only when its button says so.
+// The page and, beside it, the answers.
 void draw_print_chapter(ShellUiState& ui, Commands& commands) {
   if (!begin_popup(kPrintChapter)) return;
   popup_heading(tr_of(kPrintChapter));
@@ -145,17 +151,8 @@ void draw_print_chapter(ShellUiState& ui, Commands& commands) {
       "file next to it."));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(ui, "print", "/path/to/chapter.pdf", ".pdf", FileDialog::Kind::save, ui.path);
-  std::filesystem::path file(ui.path);
-  if (!ui.path.empty() && file.extension() != ".pdf") file += ".pdf";
-  std::error_code error;
-  std::filesystem::path there_already;
-  for (const std::filesystem::path& one : {answers_beside(file), file})
-    if (!ui.path.empty() && std::filesystem::exists(one, error)) there_already = one;
-  const bool there = !there_already.empty();
-  if (there) error_words(phrase("{} already exists. Replace it, or choose another name.", there_already.string()));
-  ImGui::Dummy({1, style().px(4)});
-  const bool pressed = popup_buttons(there ? tr("Replace") : tr("Print"), !ui.path.empty());
-  if ((pressed || (entered && !there)) && !ui.path.empty()) {
+  const std::filesystem::path file = with_extension(ui.path, ".pdf");
+  if (write_button({answers_beside(file), file}, tr("Print"), !ui.path.empty(), entered)) {
     commands.emplace_back(PrintChapter{ui.path});
     ImGui::CloseCurrentPopup();
   }

@@ -13,6 +13,7 @@
 #include "app/state/inputs/input_files.h"
 #include "app/state/string/state_string.h"
 #include "app/system/file_lock.h"
+#include "app/system/with_extension.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
@@ -67,9 +68,8 @@ void Files::save_session() {
 
 void Files::save_session_as(const std::string& path) {
   if (files_.refuse_while_running()) return;
-  session_file_ = path;
+  session_file_ = with_extension(path, ".attn");
   saved_at_.reset();
-  if (session_file_.extension() != ".attn") session_file_ += ".attn";
   save_session();
 }
 

@@ -5,6 +5,7 @@
 
 #include "app/control/learn/lessons.h"
 #include "app/print/chapter_print.h"
+#include "app/system/with_extension.h"
 #include "kernels/base/text.h"
 
 namespace attn {
@@ -51,8 +52,7 @@ void Lessons::print(const std::filesystem::path& file) {
   PrintedChapter options;
   options.seed = state().view.learn.exercise_seed;
   options.language = state().preferences.language;
-  options.page = file;
-  if (options.page.extension() != ".pdf") options.page += ".pdf";
+  options.page = with_extension(file, ".pdf");
   options.answers = answers_beside(options.page);
   if (auto printed = print_chapter(*lesson(), options); !printed) return context_.log.error(printed.error().message);
   context_.log.note(
