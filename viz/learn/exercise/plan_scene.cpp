@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
+#include "viz/draw/text_runs.h"
 #include "viz/learn/lesson/lesson_words.h"
 
 namespace attn {
@@ -67,10 +68,6 @@ struct PlanReader {
   }
 };
 
-TextRuns text_run(std::string text, Ink ink = Token::text, Face face = Face::text) {
-  return {{std::move(text), face, ink, 0, false}};
-}
-
 // Puts one part of the picture below the other.
 class Layout {
  public:
@@ -82,8 +79,7 @@ class Layout {
     std::size_t most = 0;
     for (const SceneRow& row : scene.rows) {
       most = std::max(most, row.cells.size());
-      for (const std::string& text : row.cells)
-        cell = std::max(cell, measure_(size_, text_run(text, Token::text, Face::mono)) + size_);
+      for (const std::string& text : row.cells) cell = std::max(cell, measure_(size_, {number(text)}) + size_);
     }
     if (most == 0) return;
     cell = std::min(cell, (width_ - label) / static_cast<float>(most));
@@ -91,7 +87,7 @@ class Layout {
       add_words(0, label, high, size_ * 0.9F, PlanAlign::left, scene.heads);
       for (std::size_t n = 0; n < most; ++n)
         add_words(label + cell * static_cast<float>(n), cell, high, size_ * 0.9F, PlanAlign::centre,
-                  text_run(std::to_string(n), Token::dim, Face::mono));
+                  {number(std::to_string(n), Token::dim)});
       y_ += high;
     }
     for (const SceneRow& row : scene.rows) {
@@ -99,7 +95,7 @@ class Layout {
       for (std::size_t n = 0; n < row.cells.size(); ++n) {
         const float x = label + cell * static_cast<float>(n);
         add_rect(x, cell, high, row.empty ? PlanFill::none : PlanFill::light, row.empty);
-        add_words(x, cell, high, size_, PlanAlign::centre, text_run(row.cells[n], Token::text, Face::mono));
+        add_words(x, cell, high, size_, PlanAlign::centre, {number(row.cells[n])});
       }
       out_.width = std::max(out_.width, label + cell * static_cast<float>(row.cells.size()));
       y_ += high;
@@ -114,8 +110,7 @@ class Layout {
     float number = size_ * 3;
     for (const SceneRow& bar : bars) {
       most = std::max(most, std::abs(bar.value));
-      if (!bar.cells.empty())
-        number = std::max(number, measure_(size_, text_run(bar.cells.front(), Token::text, Face::mono)) + size_);
+      if (!bar.cells.empty()) number = std::max(number, measure_(size_, {number(bar.cells.front())}) + size_);
     }
     const float whole = std::max(width_ - label - number - size_, size_ * 4);
     for (const SceneRow& bar : bars) {
@@ -125,8 +120,7 @@ class Layout {
       out_.rects.push_back(
           {label, y_ + high * 0.2F, length, high * 0.6F, bar.empty ? PlanFill::none : PlanFill::strong, bar.empty});
       if (!bar.empty)
-        add_words(label + length + size_ * 0.5F, number, high, size_, PlanAlign::left,
-                  text_run(bar.cells.front(), Token::text, Face::mono));
+        add_words(label + length + size_ * 0.5F, number, high, size_, PlanAlign::left, {number(bar.cells.front())});
       y_ += high;
     }
     out_.width = std::max(out_.width, label + whole + number);
@@ -139,12 +133,12 @@ class Layout {
     // As wide as its keys are many: one key has the same width as one query has height.
     const float most = std::min({width_ - left, size_ * 16, size_ * 3 * static_cast<float>(std::max(t.rows, t.cols))});
     const float unit = most / static_cast<float>(t.length);
-    add_words(left, most, top, size_ * 0.9F, PlanAlign::left, text_run(tr("keys, by tile"), Token::dim));
+    add_words(left, most, top, size_ * 0.9F, PlanAlign::left, {word(tr("keys, by tile"))});
     y_ += top;
     for (std::int32_t i = 0; i < t.rows; ++i) {
       const std::int64_t r = i * t.br, rows = std::min(t.br, t.length - r);
       const float high = unit * static_cast<float>(rows);
-      add_words(0, left - size_ * 0.5F, high, size_ * 0.9F, PlanAlign::right, text_run(phrase("Q {}", i), Token::dim));
+      add_words(0, left - size_ * 0.5F, high, size_ * 0.9F, PlanAlign::right, {word(phrase("Q {}", i))});
       for (std::int32_t j = 0; j < t.cols; ++j) {
         const std::int64_t c = j * t.bc, cols = std::min(t.bc, t.length - c);
         const bool open = t.covers.empty();
@@ -163,7 +157,7 @@ class Layout {
     if (!t.covers.empty()) {
       y_ += size_ * 0.4F;
       add_words(left, width_ - left, size_ * 1.4F, size_ * 0.9F, PlanAlign::left,
-                text_run(tr("Solid: full. Hatched: cut by the mask. Dashed: skipped."), Token::dim));
+                {word(tr("Solid: full. Hatched: cut by the mask. Dashed: skipped."))});
       y_ += size_ * 1.4F;
     }
     y_ += size_ * 0.6F;
