@@ -48,7 +48,7 @@ constexpr float kLeastSource = 214;  // below it the page scrolls
 constexpr float kThreeWide = 1150, kThreeLow = 340, kSixRowsEach = 392;
 
 // The pages and the way to Bench, the pages of figures only where there is a row.
-std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page) {
+std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page, const PipelineScene* timeline) {
   std::vector<Chip> chips = page_chips(page);
   if (!scene.empty.empty()) chips.erase(chips.begin(), chips.end() - 1);  // the lab stays
   const auto to_bench = [&] {
@@ -66,7 +66,7 @@ std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page) {
     }
   };
   if (page == ProfilePage::timeline) {
-    to_bench();
+    if (timeline == nullptr || timeline->strip_words.empty()) to_bench();  // Bench has the kernel that is shown
     return chips;
   }
   if (page == ProfilePage::heartbeat) {
@@ -132,6 +132,7 @@ bool has_reasons(const ProfileScene& scene, ProfilePage page) {
 
 struct StripPlace {
   ProfilePage page;
+  const PipelineScene* timeline;  // on its page, where there is one: the strip speaks of it
   float width;
   bool low;    // without reasons and findings, which come behind the charts then
   bool noted;  // with the problem and the device, which no panel tells
@@ -139,6 +140,10 @@ struct StripPlace {
 
 // The paragraphs under the headline. Beside the source the reasons, which are of its figures, leave it their room.
 std::vector<TextRuns> strip_words(const ProfileScene& scene, const StripPlace& place) {
+  if (place.timeline != nullptr) {
+    if (place.timeline->strip_words.empty()) return {};
+    return {{{place.timeline->strip_words, Face::text, Token::dim, 0, false}}};
+  }
   std::string dim = scene.to_do;
   if (has_reasons(scene, place.page) && !place.low) dim += (dim.empty() ? "" : " ") + scene.reasons;
   std::vector<TextRuns> words;
@@ -151,8 +156,13 @@ std::vector<TextRuns> strip_words(const ProfileScene& scene, const StripPlace& p
 // height, pixels.
 float draw_strip(const ProfileScene& scene, const StripPlace& place, bool& seek, Commands& commands) {
   const Style& s = style();
-  const auto [page, width, low, noted] = place;
-  const TextRuns headline{{scene.empty.empty() ? scene.headline : scene.empty, Face::bold, Token::text, 0, false}};
+  const auto [page, timeline, width, low, of_problem] = place;
+  const bool noted = of_problem && timeline == nullptr;
+  const std::string& kernel = timeline != nullptr ? timeline->timeline->kernel : scene.kernel;
+  const TextRuns headline{{timeline != nullptr   ? timeline->strip
+                           : scene.empty.empty() ? scene.headline
+                                                 : scene.empty,
+                           Face::bold, Token::text, 0, false}};
   std::vector<TextRuns> words = strip_words(scene, place);
   const bool findings = page != ProfilePage::heartbeat && page != ProfilePage::timeline && !scene.findings.empty(),
              with_findings = findings && !low;
@@ -160,7 +170,7 @@ float draw_strip(const ProfileScene& scene, const StripPlace& place, bool& seek,
   constexpr int kLines = 12;
   const float left = s.px(20), pad = s.px(12), gap = s.px(4);
   const float first_button = left - s.px(6), last = width - s.px(16);
-  std::vector<Chip> chips = strip_chips(scene, page);
+  std::vector<Chip> chips = strip_chips(scene, page, timeline);
   const ChipRow laid = draw_chips(chips, {first_button, 0}, last, false, commands);
   const float buttons = laid.width + s.px(40);
   // Beside the headline where it has room there, else over it.
@@ -188,7 +198,7 @@ float draw_strip(const ProfileScene& scene, const StripPlace& place, bool& seek,
   if (begin_card("profile_strip", {width, height})) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetWindowPos();
-    const ImU32 bar = scene.kernel.empty() ? colour(s.theme, Token::faint) : kernel_colour(s.theme, scene.kernel);
+    const ImU32 bar = kernel.empty() ? colour(s.theme, Token::faint) : kernel_colour(s.theme, kernel);
     draw_card_edge(list, {at, {at.x + width, at.y + height}}, bar);
     draw_paragraph(list, {at.x + left, at.y + first}, beside, 17, headline, kLines);
     if (note != nullptr) draw_note(scene, *note, {at.x + note_at, at.y + first + s.px(3.5F)});
@@ -357,7 +367,6 @@ void draw_page(ProfileCache& cache, const State& state, const Model& model, ImVe
     draw_heartbeat(scene.heartbeat, {room.x, scene.heartbeat.there ? std::max(room.y, least) : least}, commands);
   }
   if (view.page == ProfilePage::timeline) {
-    refresh_timeline(cache, view, model);
     const float least = timeline_height(cache.timeline, room.x);
     draw_timeline(cache.timeline, {room.x, std::max(room.y, least)}, commands);
   }
@@ -408,7 +417,10 @@ void draw_profile(const State& state, const Model& model, ProfileUiState& ui, Co
     const float width = ImGui::GetContentRegionAvail().x;
     const bool low = with_panel && height < s.px(kLow);
     bool seek = false;
-    const float strip = draw_strip(scene, {view.page, width, low, with_panel && compact}, seek, commands);
+    if (view.page == ProfilePage::timeline) refresh_timeline(cache, view, model);
+    const bool recorded = view.page == ProfilePage::timeline && cache.timeline.there;
+    const StripPlace place{view.page, recorded ? &cache.timeline : nullptr, width, low, with_panel && compact};
+    const float strip = draw_strip(scene, place, seek, commands);
     if (with_panel || view.page == ProfilePage::timeline)
       draw_page(cache, state, model, {width, height - strip - gutter}, commands);
     if (low && view.page != ProfilePage::heartbeat && view.page != ProfilePage::timeline)

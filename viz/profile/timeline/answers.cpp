@@ -1,6 +1,10 @@
 // The three questions that a reader of a timeline has, answered by its numbers; and what is said besides.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,27 +19,28 @@
 namespace attn {
 namespace {
 
-constexpr double kNamed = 0.02;  // of the path: less is not told
 constexpr double kLeastPart = 0.0005;
+constexpr double kTypical = 0.05;  // a block's time is that of the median one
 
 bool is_copy(PathOf of) {
   return of == PathOf::copy_k || of == PathOf::copy_v || of == PathOf::copy_q;
 }
 
 PipelineScene::Answer pace_answer(const PipelineScene& scene, const std::vector<PathPart>& parts) {
-  std::vector<std::pair<double, std::string>> told;
-  double copies = 0;
+  std::vector<std::pair<std::int32_t, std::string>> told;
+  std::int32_t copies = 0;
   for (const PathPart& part : parts) {
     if (is_copy(part.of))
-      copies += part.share;
-    else if (part.share >= kNamed)
-      told.emplace_back(part.share, tr_of(words_of(part.of)));
+      copies += part.tenths;
+    else
+      told.emplace_back(part.tenths, tr_of(words_of(part.of)));
   }
-  if (copies >= kNamed) told.emplace_back(copies, tr("copies on their way"));
+  told.emplace_back(copies, tr("copies on their way"));
+  std::erase_if(told, [](const auto& t) { return t.first == 0; });
   std::ranges::stable_sort(told, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> words;
   words.reserve(told.size());
-  for (const auto& [share, what] : told) words.push_back(fmt::format("{} {}", time_share_text(share), what));
+  for (const auto& [tenths, what] : told) words.push_back(fmt::format("{} {}", tenths_text(tenths), what));
   return {
       tr("Who sets the pace?"), pace_headline(parts),
       phrase("The path that decides the block's {}: {}.", duration_text(scene, scene.length), fmt::join(words, ", "))};
@@ -78,12 +83,65 @@ PipelineScene::Answer tail_answer(const PipelineScene& scene) {
   PipelineScene::Answer answer{tr("Where is the tail?"), {}, tail_words(scene)};
   const double idle = idle_at_end(scene);
   if (scene.band_rows < 2) return {answer.question, tr("Nowhere: one SM alone was recorded."), {}};
-  answer.answer = idle < kLeastPart ? tr("Nowhere: all SMs end together.")
-                                    : phrase("At the end: {} of all SM time is idle.", time_share_text(idle));
+  answer.answer = idle < kLeastPart
+                      ? tr("Nowhere: all SMs end together.")
+                      : phrase("At the end: {:.1f} ± {:.1f} µs, {} of all SM time.", tail_ns(scene) * 1e-3,
+                               residual_ns(*scene.timeline) * 1e-3, time_share_text(idle));
   return answer;
 }
 
 }  // namespace
+
+std::vector<std::int32_t> tenths_of(std::span<const std::int64_t> parts) {
+  constexpr std::int64_t kAll = 1000;
+  const std::int64_t all = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
+  std::vector<std::int32_t> tenths(parts.size());
+  if (all <= 0) return tenths;
+  std::vector<std::size_t> order(parts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::int64_t left = kAll;
+  for (std::size_t n = 0; n < parts.size(); ++n) {
+    tenths[n] = static_cast<std::int32_t>(parts[n] * kAll / all);
+    left -= tenths[n];
+  }
+  // What rounding down left goes to those that lost most by it.
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t n) { return parts[n] * kAll % all; });
+  for (std::size_t n = 0; n < static_cast<std::size_t>(left); ++n) ++tenths[order[n]];
+  return tenths;
+}
+
+std::string tenths_text(std::int32_t tenths) {
+  return fmt::format("{}.{} %", tenths / 10, tenths % 10);
+}
+
+std::string time_text(double ns) {
+  if (ns < 1000) return fmt::format("{:.0f} ns", ns);
+  return fmt::format("{:.{}f} µs", ns * 1e-3, ns < 10000 ? 2 : 1);
+}
+
+std::string block_words(const Timeline& t, std::int32_t block) {
+  if (t.blocks.size() < 2) return {};
+  std::vector<std::pair<double, std::int64_t>> by_time;  // ns and the block
+  const auto time = [&](std::size_t n) {
+    const TimedBlock& b = t.blocks[n];
+    return b.end_clock > b.start_clock
+               ? static_cast<double>(b.end_clock - b.start_clock) * ns_a_unit(t, static_cast<std::int32_t>(n))
+               : static_cast<double>(b.end_ns - b.start_ns);
+  };
+  by_time.reserve(t.blocks.size());
+  for (std::size_t n = 0; n < t.blocks.size(); ++n) by_time.emplace_back(time(n), t.blocks[n].block);
+  std::ranges::sort(by_time);
+  const auto [median, of] = by_time[(by_time.size() - 1) / 2];
+  const double own = time(static_cast<std::size_t>(block));
+  const std::int64_t name = t.blocks[static_cast<std::size_t>(block)].block;
+  if (std::fabs(own - median) <= kTypical * median)
+    return phrase("Block {} is typical: it takes {}, the median of {} blocks {}.", name, time_text(own), by_time.size(),
+                  time_text(median));
+  return phrase(
+      "Block {} is not typical: it takes {}, the median of {} blocks {}. `attnscope timeline --block {}` records the "
+      "median one.",
+      name, time_text(own), by_time.size(), time_text(median), of);
+}
 
 std::string time_share_text(double share) {
   return share >= 0.0995 ? fmt::format("{:.0f} %", 100 * share) : fmt::format("{:.1f} %", 100 * share);
@@ -94,8 +152,9 @@ std::vector<PipelineScene::Answer> answers_of(const PipelineScene& scene, const 
   return {pace_answer(scene, parts), slot_answer(*scene.timeline, p, all), tail_answer(scene)};
 }
 
-std::string words_besides(const Timeline& t, const Pipeline& p, const TimelinesView& all, std::string first) {
-  std::vector<std::string> said{std::move(first), stay_words(t, p, all), turn_words(t, p, all), slots_words(t, all)};
+std::string words_besides(const Timeline& t, const Pipeline& p, const TimelinesView& all) {
+  std::vector<std::string> said{block_words(t, p.block), stay_words(t, p, all), turn_words(t, p, all),
+                                slots_words(t, all)};
   std::erase(said, "");
   return fmt::format("{}", fmt::join(said, " "));
 }

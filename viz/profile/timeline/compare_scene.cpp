@@ -39,8 +39,8 @@ std::string changes(const PipelineScene& a, const PipelineScene& b) {
   std::size_t told = 0;
   for (const std::string& state : words) {
     if (told == kMostChanges || std::fabs(change(state)) < kLeastChange * time_of_tile(a)) break;
-    text += fmt::format("{}{} {:.0f}, below {:.0f} ns", told++ == 0 ? "" : "; ", state, of_state(a, state),
-                        of_state(b, state));
+    text += fmt::format("{}{} {}, below {}", told++ == 0 ? "" : "; ", state, time_text(of_state(a, state)),
+                        time_text(of_state(b, state)));
   }
   return text;
 }
@@ -79,7 +79,7 @@ std::string comparison_words(const PipelineScene& a, const PipelineScene& b) {
                                 from, to, gain_text(gain));
   }
   words += (words.empty() ? "" : " ") +
-           phrase("A key tile takes {:.0f} ns above and {:.0f} ns below.", time_of_tile(a), time_of_tile(b));
+           phrase("A key tile takes {} above and {} below.", time_text(time_of_tile(a)), time_text(time_of_tile(b)));
   if (const std::string what = changes(a, b); !what.empty())
     words += " " + phrase("Of that, for a consumer: {}.", what);
   return words;

@@ -1,5 +1,6 @@
 #include "viz/profile/timeline/keys_draw.h"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -53,18 +54,23 @@ void draw_share(ImDrawList* list, const Box& part, const PathShare& share) {
 
 struct KeyEntry {
   StretchLook look = StretchLook::work;
-  bool path = false;
+  bool path = false, tensors = false;
 };
+
+constexpr std::array kHues{TensorColour::q, TensorColour::k, TensorColour::v,
+                           TensorColour::s, TensorColour::p, TensorColour::o};
 
 std::vector<KeyEntry> key_entries(const PipelineScene& scene) {
   std::vector<KeyEntry> entries{
       {StretchLook::work}, {StretchLook::wait}, {StretchLook::flight}, {StretchLook::landed}, {StretchLook::read}};
-  if (scene.with_path) entries.push_back({StretchLook::work, true});
+  if (scene.with_path) entries.push_back({StretchLook::work, true, false});
+  entries.push_back({StretchLook::work, false, true});
   return entries;
 }
 
 std::string words_of(const KeyEntry& e) {
   if (e.path) return tr("the path that decides");
+  if (e.tensors) return tr("colour: Q, K, V, S, P or O");
   switch (e.look) {
     case StretchLook::work:
       return tr("its instructions run");
@@ -125,10 +131,16 @@ void draw_timeline_key(ImDrawList* list, const PipelineScene& scene, ImVec2 at, 
     const float middle = top.y + s.px(kLine) / 2;
     if (entries[n].path) {
       list->AddLine({top.x, middle}, {top.x + s.px(kSample), middle}, colour(s.theme, Token::text), s.px(2));
+    } else if (entries[n].tensors) {
+      const float each = s.px(kSample) / static_cast<float>(kHues.size());
+      for (std::size_t t = 0; t < kHues.size(); ++t)
+        list->AddRectFilled({top.x + each * static_cast<float>(t), middle - s.px(5)},
+                            {top.x + each * static_cast<float>(t + 1), middle + s.px(5)}, colour_of(kHues.at(t)));
     } else {
+      // Of no tensor: what it looks like is the state, the colour is the tensor's.
       TimelineStretch sample;
       sample.look = entries[n].look;
-      sample.ink = TensorColour::k;
+      sample.ink = Token::dim;
       draw_stretch(list, kNone, sample, {{top.x, middle - s.px(5)}, {top.x + s.px(kSample), middle + s.px(5)}});
     }
     draw_words(list, top, kSample, words[n]);

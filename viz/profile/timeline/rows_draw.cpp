@@ -19,7 +19,8 @@ float strength(const PipelineScene& scene, const TimelineStretch& x) {
   return scene.follow < 0 || x.tile == scene.follow ? 1 : kOthers;
 }
 
-void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU32 ink) {
+// `patch`: what is laid under it, so that no line strikes it through; 0: nothing.
+void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU32 ink, ImU32 patch) {
   const Style& s = style();
   if (x.letter.empty()) return;
   const std::string tile = x.tile >= 0 ? fmt::format("{}", x.tile) : "";
@@ -31,6 +32,12 @@ void draw_letter(ImDrawList* list, const Box& box, const TimelineStretch& x, ImU
   const bool both = letter + number + s.px(6) < room;
   if (!both && letter + s.px(3) >= room) return;
   const float left = (from + to) / 2 - (letter + (both ? number + s.px(1) : 0)) / 2, up = both && !low ? s.px(1) : 0;
+  if (patch != 0) {
+    const float wide = letter + (both ? number + s.px(1) : 0), half = std::min(line_height(13), box.height()) / 2;
+    const float middle = box.centre().y;
+    list->AddRectFilled({left - s.px(1), middle - half + s.px(1)}, {left + wide + s.px(1), middle + half - s.px(1)},
+                        patch);
+  }
   draw_text_in(list, {{left, box.min.y - up}, {left + letter, box.max.y - up}}, Align::left, Face::maths, 13, ink,
                x.letter);
   if (both)
@@ -46,15 +53,11 @@ void draw_stretch(ImDrawList* list, const PipelineScene& scene, const TimelineSt
   const float strong = strength(scene, x);
   const ImU32 hue = faded(colour_of(x.ink), strong);
   switch (x.look) {
-    case StretchLook::work: {
+    case StretchLook::work:
       list->AddRectFilled(box.min, box.max, hue, s.px(1));
-      const ImU32 ink = strong < 1 ? colour(s.theme, Token::text) : text_on(colour_of(x.ink));
-      draw_letter(list, box, x, ink);
       break;
-    }
     case StretchLook::wait:
       draw_outline(list, box, faded(hue, 0.85F), s.px(1), 1);
-      draw_letter(list, box, x, faded(colour(s.theme, Token::text), strong < 1 ? 0.7F : 1));
       break;
     case StretchLook::flight:
       draw_hatch(list, box, faded(hue, 0.65F), 5);
@@ -72,7 +75,26 @@ void draw_stretch(ImDrawList* list, const PipelineScene& scene, const TimelineSt
   }
 }
 
-void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place, bool lettered) {
+namespace {
+
+Box place_of(const Chart& chart, const TimelineStretch& x, const Box& row) {
+  return {{chart.x_of(x.from), row.min.y + row.height() * x.top},
+          {chart.x_of(x.to), row.min.y + row.height() * x.bottom}};
+}
+
+// Those of a row that are in sight.
+template <class Each>
+void each_in_sight(const Chart& chart, const TimelineRow& row, Each each) {
+  for (const TimelineStretch& x : row.stretches) {
+    if (x.to < chart.scene.from) continue;
+    if (x.from > chart.scene.to) break;
+    each(x);
+  }
+}
+
+}  // namespace
+
+void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place) {
   const Style& s = style();
   float joined_from = 0, joined_to = -1;
   const auto flush = [&] {
@@ -82,21 +104,33 @@ void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, cons
     joined_to = -1;
   };
   list->PushClipRect(place.min, place.max, true);
-  for (const TimelineStretch& x : row.stretches) {
-    if (x.to < chart.scene.from) continue;
-    if (x.from > chart.scene.to) break;
-    const float from = chart.x_of(x.from), to = chart.x_of(x.to);
-    const Box box{{from, place.min.y + place.height() * x.top}, {to, place.min.y + place.height() * x.bottom}};
-    if (lettered && to - from < kNarrowest && x.look != StretchLook::read && x.look != StretchLook::landed) {
-      if (joined_to >= from - 1)
-        joined_to = to;
+  each_in_sight(chart, row, [&](const TimelineStretch& x) {
+    const Box box = place_of(chart, x, place);
+    if (box.width() < kNarrowest && x.look != StretchLook::read && x.look != StretchLook::landed) {
+      if (joined_to >= box.min.x - 1)
+        joined_to = box.max.x;
       else
-        flush(), joined_from = from, joined_to = to;
-      continue;
+        flush(), joined_from = box.min.x, joined_to = box.max.x;
+      return;
     }
     draw_stretch(list, chart.scene, x, box);
-  }
+  });
   flush();
+  list->PopClipRect();
+}
+
+void draw_row_letters(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place) {
+  const Style& s = style();
+  const ImU32 card = colour(s.theme, Token::card), text = colour(s.theme, Token::text);
+  list->PushClipRect(place.min, place.max, true);
+  each_in_sight(chart, row, [&](const TimelineStretch& x) {
+    const Box box = place_of(chart, x, place);
+    if (box.width() < kNarrowest) return;
+    const bool pale = strength(chart.scene, x) < 1, over = chart.scene.with_path;
+    if (x.look == StretchLook::work)
+      draw_letter(list, box, x, pale ? text : text_on(colour_of(x.ink)), over && !pale ? colour_of(x.ink) : 0);
+    if (x.look == StretchLook::wait) draw_letter(list, box, x, faded(text, pale ? 0.7F : 1), over ? card : 0);
+  });
   list->PopClipRect();
 }
 

@@ -29,7 +29,9 @@ struct Chart {
 
 void draw_stretch(ImDrawList* list, const PipelineScene& scene, const TimelineStretch& x, const Box& box);
 // A row in its window. What is narrower than a few pixels joins its neighbours to a pale column.
-void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place, bool lettered);
+void draw_row(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place);
+// Behind the rows and what is drawn over them: a path strikes no letter through.
+void draw_row_letters(ImDrawList* list, const Chart& chart, const TimelineRow& row, const Box& place);
 void draw_labels(ImDrawList* list, const Chart& chart, float left);
 const TimelineStretch* under_pointer(const Chart& chart, ImVec2 at);
 

@@ -214,7 +214,8 @@ float draw_beside(ImDrawList* list, const PipelineScene& scene, const Box& plot,
   }
   chart.plot.max.y = y;
   draw_labels(list, chart, left);
-  for (std::size_t n = 0; n < chart.rows.size(); ++n) draw_row(list, chart, beside.rows[n], chart.rows[n], true);
+  for (std::size_t n = 0; n < chart.rows.size(); ++n) draw_row(list, chart, beside.rows[n], chart.rows[n]);
+  for (std::size_t n = 0; n < chart.rows.size(); ++n) draw_row_letters(list, chart, beside.rows[n], chart.rows[n]);
   ImGui::SetCursorScreenPos(chart.plot.min);
   ImGui::InvisibleButton("timeline_beside", {chart.plot.width(), std::max(1.0F, chart.plot.height())});
   if (!ImGui::IsItemHovered()) return y;
@@ -270,8 +271,9 @@ void draw_lanes(const PipelineScene& scene, Commands& commands) {
   chart.plot.max.y = y;
   draw_axis(list, chart, axis);
   draw_labels(list, chart, at.x);
-  for (std::size_t n = 0; n < chart.rows.size(); ++n) draw_row(list, chart, scene.rows[n], chart.rows[n], true);
+  for (std::size_t n = 0; n < chart.rows.size(); ++n) draw_row(list, chart, scene.rows[n], chart.rows[n]);
   draw_path(list, chart);
+  for (std::size_t n = 0; n < chart.rows.size(); ++n) draw_row_letters(list, chart, scene.rows[n], chart.rows[n]);
   follow_pointer(list, chart, commands);
   if (scene.beside != nullptr) y = draw_beside(list, scene, chart.plot, at.x, y);
   draw_timeline_key(list, scene, {at.x, y}, width);

@@ -18,7 +18,8 @@ namespace attn {
 namespace {
 
 constexpr float kLane = 40, kSlot = 16, kProduct = 11, kProducer = 16, kWaitTop = 0.58F;
-constexpr double kSmallest = 0.005;  // a share of the path that is not named
+constexpr double kNsOfUs = 1e3;
+constexpr double kSmallest = 0.005;  // a share of a lane's time that has no name
 
 Ink ink_of(StateOf of) {
   constexpr std::array kInks{Ink(Token::dim),      Ink(TensorColour::q), Ink(TensorColour::k),
@@ -41,6 +42,7 @@ class Scene {
 
   PipelineScene make() {
     add_choices();
+    add_strip();
     s_.empty = why_no_picture(t_);
     const std::vector<std::int32_t> detailed = detailed_blocks(t_);
     if (s_.empty.empty() && detailed.empty()) s_.empty = tr("None of its blocks was recorded event by event.");
@@ -85,8 +87,8 @@ class Scene {
     s_.tile_clocks = time_of_tile();
     std::string notes = t_.plain_us > 0 ? phrase("Recorded / plain: {:.3f}. ", price_of(t_))
                                         : tr("The cost of recording was not measured. ");
-    notes +=
-        phrase("Clocks within one SM are exact; clocks of different SMs agree to within {:.0f} ns. ", residual_ns(t_));
+    notes += phrase("Clocks within one SM are exact; clocks of different SMs agree to within {}. ",
+                    time_text(residual_ns(t_)));
     notes += t_.buffer == EventBuffer::shared ? tr("Events were kept in shared memory.")
                                               : tr("Events were written to global memory.");
     s_.notes = std::move(notes);
@@ -228,16 +230,23 @@ class Scene {
       s_.path.push_back(moved);
       s_.path_rows.push_back(row_of(p));
     }
-    for (const PathOf of :
-         {PathOf::tensor_cores, PathOf::work, PathOf::copy_k, PathOf::copy_v, PathOf::copy_q, PathOf::hand_over}) {
-      const double share = static_cast<double>(p_.on_path(of)) / static_cast<double>(p_.length());
-      if (share < kSmallest) continue;
-      const PathShare part{path_ink(of), of != PathOf::work && of != PathOf::hand_over, tr_of(words_of(of)),
-                           time_share_text(share), share};
-      parts_.push_back({of, share});
-      s_.shares.push_back(part);
+    if (p_.path.empty()) return;
+    constexpr std::array kKinds{PathOf::tensor_cores, PathOf::work,   PathOf::copy_k,
+                                PathOf::copy_v,       PathOf::copy_q, PathOf::hand_over};
+    std::array<std::int64_t, kKinds.size()> times{};
+    std::ranges::transform(kKinds, times.begin(), [&](PathOf of) { return p_.on_path(of); });
+    const std::vector<std::int32_t> tenths = tenths_of(times);
+    for (std::size_t n = 0; n < kKinds.size(); ++n) {
+      const PathOf of = kKinds.at(n);
+      if (times.at(n) == 0) continue;
+      const double share = share_of(times.at(n));
+      parts_.push_back({of, share, tenths[n]});
+      s_.shares.push_back({path_ink(of), of != PathOf::work && of != PathOf::hand_over, tr_of(words_of(of)),
+                           tenths_text(tenths[n]), share});
     }
   }
+
+  double share_of(std::int64_t time) const { return static_cast<double>(time) / static_cast<double>(p_.length()); }
 
   static Ink path_ink(PathOf of) {
     switch (of) {
@@ -272,13 +281,20 @@ class Scene {
   void add_sums() {
     for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
       PipelineScene::LaneShares lane{lane_words(t_, p_.lanes[l]), {}};
-      for (const StateSum& sum : sums_of(p_.intervals[l])) {
-        const LaneState& state = lane_state(tag_of(sum.tag));
-        const double share = static_cast<double>(sum.time) / static_cast<double>(p_.length());
-        if (share < kSmallest) continue;
-        lane.parts.push_back(
-            {ink_of(state.of), state.kind != StateKind::work, words_of_state(sum.tag), time_share_text(share), share});
+      std::vector<StateSum> sums = sums_of(p_.intervals[l]);
+      std::vector<std::int64_t> times;
+      std::int64_t others = p_.length();
+      std::erase_if(sums, [&](const StateSum& sum) { return share_of(sum.time) < kSmallest; });
+      for (const StateSum& sum : sums) times.push_back(sum.time), others -= sum.time;
+      times.push_back(others);
+      const std::vector<std::int32_t> tenths = tenths_of(times);
+      for (std::size_t n = 0; n < sums.size(); ++n) {
+        const LaneState& state = lane_state(tag_of(sums[n].tag));
+        lane.parts.push_back({ink_of(state.of), state.kind != StateKind::work, words_of_state(sums[n].tag),
+                              tenths_text(tenths[n]), share_of(times[n])});
       }
+      if (others > 0)
+        lane.parts.push_back({Token::faint, true, tr("other states"), tenths_text(tenths.back()), share_of(others)});
       s_.lanes.push_back(std::move(lane));
     }
   }
@@ -350,13 +366,17 @@ class Scene {
     }
     s_.headline = pace_headline(parts_);
     s_.answers = answers_of(s_, parts_, p_, timelines_);
-    s_.words = words_besides(t_, p_, timelines_, of_another_kernel());
+    s_.words = words_besides(t_, p_, timelines_);
   }
 
-  // First of all that is said: the page speaks of another kernel.
-  std::string of_another_kernel() const {
-    if (kernel_.empty() || kernel_ == t_.kernel) return {};
-    return phrase("No launch of {} was recorded; this recording is of {}.", kernel_, t_.kernel);
+  // Of the page: of what is shown, whatever kernel the other pages speak of.
+  void add_strip() {
+    s_.strip = phrase("{}, L = {}, D = {}", t_.kernel, t_.problem.Lk, t_.problem.D);
+    if (t_.problem.mask.causal) s_.strip += tr(", causal");
+    s_.strip += t_.plain_us > 0 ? phrase(": {} without the recorder.", time_text(t_.plain_us * kNsOfUs))
+                                : phrase(": {} as recorded.", time_text(static_cast<double>(span_ns(t_))));
+    if (!kernel_.empty() && kernel_ != t_.kernel)
+      s_.strip_words = phrase("No launch of {} was recorded; this recording is of {}.", kernel_, t_.kernel);
   }
 
   const Timeline& t_;
@@ -395,8 +415,7 @@ const TimelineStretch* stretch_at(const TimelineRow& row, std::int64_t at, float
 }
 
 std::string duration_text(const PipelineScene& scene, std::int64_t clocks) {
-  const double ns = static_cast<double>(clocks) * scene.ns_a_clock;
-  return ns >= 10000 ? fmt::format("{:.1f} µs", ns * 1e-3) : fmt::format("{:.0f} ns", ns);
+  return time_text(static_cast<double>(clocks) * scene.ns_a_clock);
 }
 
 }  // namespace attn

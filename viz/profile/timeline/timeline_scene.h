@@ -72,7 +72,8 @@ struct PipelineScene {
   std::vector<Answer> answers;
   std::string title;  // "block 37 on SM 37, one of 132"
   std::string headline, words;
-  std::string notes;  // price, clocks, buffer
+  std::string strip, strip_words;  // of the page: "flash_hopper, L = 1024, D = 128: 235.1 µs without the recorder."
+  std::string notes;               // price, clocks, buffer
   std::shared_ptr<const Timeline> timeline;
   struct Choice {
     std::string id, words, tip;  // "L 1024 causal, step 3, take 2"
@@ -141,19 +142,29 @@ std::string slots_words(const Timeline& t, const TimelinesView& all);
 struct PathPart {
   PathOf of = PathOf::work;
   double share = 0;
+  std::int32_t tenths = 0;  // of a percent, as it is told
 };
 // Who sets the pace, what one more slot brings, where the tail is. `parts` is not empty.
 std::vector<PipelineScene::Answer> answers_of(const PipelineScene& scene, const std::vector<PathPart>& parts,
                                               const Pipeline& p, const TimelinesView& all);
-// What is said besides, behind `first`: blocks that stay, turns, what was measured with other numbers of slots.
-std::string words_besides(const Timeline& t, const Pipeline& p, const TimelinesView& all, std::string first);
+// What is said besides: how typical the block is, blocks that stay, turns, what was measured with other numbers of
+// slots.
+std::string words_besides(const Timeline& t, const Pipeline& p, const TimelinesView& all);
 std::string time_share_text(double share);  // "7.1 %", "37 %"
+// Shares of what they are all of, in tenths of a percent: they add up to 1000.
+std::vector<std::int32_t> tenths_of(std::span<const std::int64_t> parts);
+std::string tenths_text(std::int32_t tenths);  // "37.4 %"
+std::string time_text(double ns);              // "940 ns", "9.40 µs", "228.7 µs"
+// How long the block takes beside the others: which is the median one. Empty: there is no other.
+std::string block_words(const Timeline& t, std::int32_t block);
 // What turns cost, and why nobody can tell from here what they bring; empty: nobody waits for a turn.
 std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView& all);
 // The largest part sets the pace, the two largest where they are about as large. `parts` is not empty.
 std::string pace_headline(std::vector<PathPart> parts);
 // Which SM ends first, which last, how long the tail between them is.
 std::string tail_words(const PipelineScene& scene);
+// From the first SM's end to the last one's.
+double tail_ns(const PipelineScene& scene);
 // Of the launch's SM time what lies behind each SM's last block.
 double idle_at_end(const PipelineScene& scene);
 // All of a recording, walked through once; show_part() (shown_part.h) then chooses what is in sight. `timelines`:
@@ -166,7 +177,7 @@ void put_beside(PipelineScene& scene, const std::string& id, const TimelinesView
 
 // What lies at a moment of a row; null: nothing does.
 const TimelineStretch* stretch_at(const TimelineRow& row, std::int64_t at, float height);
-// "1.234 us, 2056 clocks".
+// time_text() of clocks.
 std::string duration_text(const PipelineScene& scene, std::int64_t clocks);
 
 }  // namespace attn

@@ -71,6 +71,11 @@ std::string tail_words(const PipelineScene& scene) {
                 "{0} of {1} SMs are still working in the second half of the tail.", ends.size());
 }
 
+double tail_ns(const PipelineScene& scene) {
+  const auto ends = ends_of(scene);
+  return ends.empty() ? 0 : ends.back().first - ends.front().first;
+}
+
 double idle_at_end(const PipelineScene& scene) {
   const auto ends = ends_of(scene);
   if (ends.empty() || scene.launch_ns <= 0) return 0;
