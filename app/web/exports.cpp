@@ -145,6 +145,16 @@ EMSCRIPTEN_KEEPALIVE int page_key(const char* code, int down, int modifiers) {
 EMSCRIPTEN_KEEPALIVE void page_text(const char* text) {
   ImGui::GetIO().AddInputCharactersUTF8(text);
 }
+// `what`: 1 a finger presses there, 2 it moves there, 0 it is lifted.
+EMSCRIPTEN_KEEPALIVE void page_touch(float x, float y, int what) {
+  Touch& touch = page()->touch();
+  if (what == 1)
+    touch.press(x, y);
+  else if (what == 2)
+    touch.move(x, y);
+  else
+    touch.release();
+}
 EMSCRIPTEN_KEEPALIVE int page_touch_drags(float x, float y) {
   return page()->touch_drags(x, y) ? 1 : 0;
 }

@@ -165,7 +165,7 @@ void Page::settle() {
 }
 
 bool Page::frame(double now) {
-  if (exposed_ || ImGui::GetCurrentContext()->InputEventsQueue.Size > 0) pace_.input();
+  if (exposed_ || touch_.busy() || ImGui::GetCurrentContext()->InputEventsQueue.Size > 0) pace_.input();
   gif_.before(commands_);
   const Recording* recording = controller_->model().recording.get();
   gif_.take(commands_, controller_->state().view.step.cursor,
@@ -201,9 +201,11 @@ void Page::draw(double now) {
   shell_.follow(controller_->state(), ratio_);
   shell_.ask_less_motion(page_less_motion() > 0 || gif_.running());
   ImGui_ImplOpenGL3_NewFrame();
+  touch_.before_frame(ratio_);
   begin_frame();
   shell_.draw(*controller_, commands_);
   ImGui::Render();
+  touch_.after_frame();
   const WindowRequests requests = controller_->take_requests();
   const auto sum = frame_sum(*ImGui::GetDrawData());
   const bool differs = std::exchange(exposed_, false) || !sum || sum != shown_ || requests.picture || gif_.running();

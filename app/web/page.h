@@ -16,6 +16,7 @@
 #include "app/shell/shell.h"
 #include "app/web/mirror.h"
 #include "app/web/steps_gif.h"
+#include "app/web/touch.h"
 #include "app/window/pace.h"
 #include "kernels/base/result.h"
 #include "viz/state/commands.h"
@@ -52,6 +53,7 @@ class Page {
   const Controller& controller() const { return *controller_; }
   Controller& controller() { return *controller_; }
   const Shell& shell() const { return shell_; }
+  Touch& touch() { return touch_; }
   // Whether a touch there drags what it lies on, rather than scrolls or steps.
   bool touch_drags(float x, float y) const;
   // Draws this state's picture as `attnscope shot` does, still and without toasts, until another is asked for.
@@ -78,6 +80,7 @@ class Page {
   Commands commands_;
   Pace pace_;
   StepsGif gif_;
+  Touch touch_;
   Mirror mirror_;
   std::optional<std::uint64_t> shown_;  // frame_sum() of what the canvas shows
   bool exposed_ = true, still_ = false, wants_text_ = false;

@@ -197,7 +197,7 @@
     canvas.focus({ preventScroll: true });
     fingers.set(e.pointerId, e);
     if (fingers.size === 2) {
-      if (way === "drag") numbers("page_button", 0, 0);
+      if (way === "drag") numbers("page_touch", ...at(e), 0);
       way = "pinch";
       spread = distance();
       return;
@@ -205,7 +205,7 @@
     began = { x: e.clientX, y: e.clientY, lastY: e.clientY };
     numbers("page_pointer", ...at(e), 1);
     way = call("page_touch_drags", ["number", "number"], at(e), "number") ? "drag" : "tap";
-    if (way === "drag") numbers("page_button", 0, 1);
+    if (way === "drag") numbers("page_touch", ...at(e), 1);
   });
   canvas.addEventListener("pointermove", (e) => {
     if (!ready || !isTouch(e) || !fingers.has(e.pointerId)) return;
@@ -218,7 +218,7 @@
       }
       return;
     }
-    if (way === "drag") return numbers("page_pointer", ...at(e), 1);
+    if (way === "drag") return numbers("page_touch", ...at(e), 2);
     const x = e.clientX - began.x, y = e.clientY - began.y;
     if (way === "tap" && Math.hypot(x, y) > kFar) way = Math.abs(x) > Math.abs(y) ? "swipe" : "scroll";
     if (way === "scroll") {
@@ -228,12 +228,9 @@
   });
   const lifted = (e) => {
     if (!ready || !isTouch(e) || !fingers.delete(e.pointerId)) return;
-    if (way === "drag") numbers("page_button", 0, 0);
-    if (way === "tap" && e.type === "pointerup") {
-      numbers("page_pointer", ...at(e), 1);
-      numbers("page_button", 0, 1);
-      numbers("page_button", 0, 0);
-    }
+    if (way === "drag") numbers("page_touch", ...at(e), 0);
+    if (way === "tap" && e.type === "pointerup")
+      for (const what of [1, 0]) numbers("page_touch", ...at(e), what);
     const x = e.clientX - (began ? began.x : 0);
     if (way === "swipe" && e.type === "pointerup" && Math.abs(x) > kSwipe) press(x < 0 ? "ArrowRight" : "ArrowLeft");
     if (fingers.size === 0) way = "";

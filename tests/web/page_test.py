@@ -119,10 +119,46 @@ def test_touch(browser, url):
     verdict(differs.mean() > 0.02, "two fingers scale the view")
     verdict(not tab.thrown, "nothing is thrown on a phone", "; ".join(tab.thrown[:3]))
     tab.close()
-    tab = Tab(browser, url + "#attn1,preset=causal,cursor=20", 820, 1180, has_touch=True, device_scale_factor=2)
-    tab.frames(10)
-    tab.picture("tablet")
-    tab.close()
+    for where, width, height, ratio in (("phone", 390, 844, 3), ("tablet", 820, 1180, 2)):
+        tab = Tab(browser, url + "#attn1,preset=causal,cursor=20", width, height, has_touch=True,
+                  is_mobile=True, device_scale_factor=ratio)
+        tab.frames(10)
+        tab.picture(where)
+        test_targets(tab, where)
+        tab.close()
+
+
+BOOKMARK_X = {"phone": 138, "tablet": 138}  # its middle in the transport, by the pictures
+
+
+def tap(tab, x, y):
+    client = tab.context.new_cdp_session(tab.page)
+    client.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    client.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    client.detach()
+    tab.frames(10)  # what lies under the finger is found over a few
+
+
+LEAST_TARGET = 32  # of the page's pixels
+
+
+def test_targets(tab, where):
+    """The bookmark is drawn 24 pixels high: a finger presses it within 32. It is found by trying; the arrows beside it
+    and the buttons above it keep their own places."""
+    bookmarks = lambda: tab.js("attnscope.call('page_state', [], [], 'string')").count("bookmarks=")
+    low = tab.js("document.getElementById('canvas').clientHeight")
+    found = []
+    for y in range(low - 100, low - 20, 2):
+        tab.js("s => attnscope.openState(s)", "attn1,preset=causal,cursor=20")
+        tab.frames(6)
+        tap(tab, BOOKMARK_X[where], y)
+        if bookmarks():
+            found.append(y)
+    high = found[-1] - found[0] + 2 if found else 0
+    verdict(high >= LEAST_TARGET, f"on a {where} a finger presses the bookmark within {high} pixels", str(found))
+    small = tab.js("""[...document.querySelectorAll('footer button')].map(b => b.getBoundingClientRect())
+        .filter(b => b.height < 32 || b.width < 32).length""")
+    verdict(small == 0, f"the line under the picture has targets of {LEAST_TARGET} pixels on a {where}", str(small))
 
 
 def test_pictures(browser, url):

@@ -107,12 +107,12 @@ class Layout {
     if (bars.empty()) return;
     const float label = label_width(bars), high = size_ * 1.9F;
     double most = 0;
-    float number = size_ * 3;
+    float figure = size_ * 3;  // the widest
     for (const SceneRow& bar : bars) {
       most = std::max(most, std::abs(bar.value));
-      if (!bar.cells.empty()) number = std::max(number, measure_(size_, {number(bar.cells.front())}) + size_);
+      if (!bar.cells.empty()) figure = std::max(figure, measure_(size_, {number(bar.cells.front())}) + size_);
     }
-    const float whole = std::max(width_ - label - number - size_, size_ * 4);
+    const float whole = std::max(width_ - label - figure - size_, size_ * 4);
     for (const SceneRow& bar : bars) {
       const float share = most > 0 ? static_cast<float>(std::abs(bar.value) / most) : 0;
       const float length = bar.empty ? whole : std::max(whole * share, size_ * 0.1F);
@@ -120,10 +120,10 @@ class Layout {
       out_.rects.push_back(
           {label, y_ + high * 0.2F, length, high * 0.6F, bar.empty ? PlanFill::none : PlanFill::strong, bar.empty});
       if (!bar.empty)
-        add_words(label + length + size_ * 0.5F, number, high, size_, PlanAlign::left, {number(bar.cells.front())});
+        add_words(label + length + size_ * 0.5F, figure, high, size_, PlanAlign::left, {number(bar.cells.front())});
       y_ += high;
     }
-    out_.width = std::max(out_.width, label + whole + number);
+    out_.width = std::max(out_.width, label + whole + figure);
     y_ += size_;
   }
 
