@@ -57,7 +57,7 @@ Result<Provenance> read_provenance(const json& holder, const std::string& name) 
   return provenance;
 }
 
-// Reads the rows of all runs, one a step; what is left out is told once for the file.
+// Reads the rows of all runs, a piece of one a step; what is left out is told once for the file.
 class RowReader {
  public:
   RowReader(std::string name, Codes codes, bool keeps_json)
@@ -75,6 +75,10 @@ class RowReader {
   }
   // Whether all rows of the run are read.
   Result<bool> step() {
+    if (row_) {
+      if (auto more = read_more((*list_)[rows_.size()]); !more) return tl::unexpected(more.error());
+      return false;
+    }
     if (list_ != nullptr && rows_.size() < list_->size()) {
       if (auto row = read((*list_)[rows_.size()]); !row) return tl::unexpected(row.error());
       return false;
@@ -98,13 +102,21 @@ class RowReader {
     if (count_ >= kMaxMeasurements)
       return bad_input(phrase("{} has more than {} measurements.", name_, kMaxMeasurements));
     const std::string where = phrase("{}: measurement {}", name_, count_++);
-    auto m = measurement_from_json(j, where, unknown_);
+    auto m = figures_of_measurement(j, where, unknown_);
     if (!m) return tl::unexpected(m.error());
-    if (auto code = take_code(j, codes_, where, *m); !code) return code;
-    samples_missing_ |= m->time.n > 0 && m->samples_us.empty();
-    rows_.push_back(std::move(*m));
-    contradictions_.judge(rows_.back(), count_ - 1);
+    row_ = std::move(*m);
+    beside_ = 0;
+    return ok();
+  }
+  // What was recorded beside the figures of the row, one a step, then the rest of it.
+  Result<void> read_more(json& j) {
+    const std::string where = phrase("{}: measurement {}", name_, count_ - 1);
+    if (beside_ < kBesideFigures.size()) return read_beside_figures(j, where, kBesideFigures.at(beside_++), *row_);
+    if (auto code = take_code(j, codes_, where, *row_); !code) return code;
+    samples_missing_ |= row_->time.n > 0 && row_->samples_us.empty();
+    contradictions_.judge(*row_, count_ - 1);
     if (!keeps_json_) j = nullptr;  // here, for all at once takes long
+    rows_.push_back(*std::exchange(row_, std::nullopt));
     return ok();
   }
 
@@ -113,6 +125,8 @@ class RowReader {
   bool keeps_json_;
   json* list_ = nullptr;
   std::vector<Measurement> rows_;
+  std::optional<Measurement> row_;  // that is being read
+  std::size_t beside_ = 0;          // of kBesideFigures the next
   std::size_t count_ = 0, first_ = 0, computed_ = 0;
   std::vector<std::string> unknown_;
   Contradictions contradictions_;

@@ -378,8 +378,8 @@ int attn_version_of(const Measurement& m) {
   return std::max(attn_version_of(m.key.problem), attn_version_of(m.key.options));
 }
 
-Result<Measurement> measurement_from_json(const json& j, const std::string& where,
-                                          std::vector<std::string>& unknown_metrics) {
+Result<Measurement> figures_of_measurement(const json& j, const std::string& where,
+                                           std::vector<std::string>& unknown_metrics) {
   JsonFields fields(j, where);
   Measurement m;
   m.key.kernel = fields.text("kernel");
@@ -420,10 +420,30 @@ Result<Measurement> measurement_from_json(const json& j, const std::string& wher
   if (fields.has("ranks")) {
     nested.take(ranks_from_json(j.at("ranks"), m.key.problem, where + ", ranks"), m.ranks.emplace());
   }
-  nested.take(read_pc_samples(fields, j, m));
-  nested.take(read_heartbeat(fields, j, m));
-  nested.take(read_counts(fields, j, m));
   if (!nested.result()) return tl::unexpected(nested.result().error());
+  return m;
+}
+
+Result<void> read_beside_figures(const json& j, const std::string& where, BesideFigures what, Measurement& m) {
+  JsonFields fields(j, where);
+  switch (what) {
+    case BesideFigures::samples:
+      return read_pc_samples(fields, j, m);
+    case BesideFigures::heartbeat:
+      return read_heartbeat(fields, j, m);
+    case BesideFigures::counts:
+      return read_counts(fields, j, m);
+  }
+  return ok();
+}
+
+Result<Measurement> measurement_from_json(const json& j, const std::string& where,
+                                          std::vector<std::string>& unknown_metrics) {
+  auto m = figures_of_measurement(j, where, unknown_metrics);
+  for (const BesideFigures what : kBesideFigures) {
+    if (!m) break;
+    if (auto read = read_beside_figures(j, where, what, *m); !read) return tl::unexpected(read.error());
+  }
   return m;
 }
 
