@@ -20,6 +20,7 @@
 #include "kernels/recording/file/recording_file.h"
 #include "profiling/session/codes.h"
 #include "profiling/session/contradictions.h"
+#include "profiling/session/json/beside_figures_json.h"
 #include "profiling/session/json/measurement_json.h"
 #include "profiling/session/session.h"
 
@@ -105,13 +106,18 @@ class RowReader {
     auto m = figures_of_measurement(j, where, unknown_);
     if (!m) return tl::unexpected(m.error());
     row_ = std::move(*m);
-    beside_ = 0;
+    beside_.emplace();
     return ok();
   }
-  // What was recorded beside the figures of the row, one a step, then the rest of it.
+  // What was recorded beside the figures of the row, a piece a step, then the rest of it.
   Result<void> read_more(json& j) {
     const std::string where = phrase("{}: measurement {}", name_, count_ - 1);
-    if (beside_ < kBesideFigures.size()) return read_beside_figures(j, where, kBesideFigures.at(beside_++), *row_);
+    if (beside_) {
+      const auto all = beside_->step(j, where, *row_);
+      if (!all) return tl::unexpected(all.error());
+      if (*all) beside_.reset();
+      return ok();
+    }
     if (auto code = take_code(j, codes_, where, *row_); !code) return code;
     samples_missing_ |= row_->time.n > 0 && row_->samples_us.empty();
     contradictions_.judge(*row_, count_ - 1);
@@ -126,7 +132,7 @@ class RowReader {
   json* list_ = nullptr;
   std::vector<Measurement> rows_;
   std::optional<Measurement> row_;  // that is being read
-  std::size_t beside_ = 0;          // of kBesideFigures the next
+  std::optional<BesideFigures> beside_;
   std::size_t count_ = 0, first_ = 0, computed_ = 0;
   std::vector<std::string> unknown_;
   Contradictions contradictions_;

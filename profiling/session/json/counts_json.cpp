@@ -10,6 +10,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/formats/json_fields.h"
+#include "profiling/session/json/functions_json.h"
 #include "profiling/session/json/number_groups.h"
 
 namespace attn {
@@ -19,7 +20,6 @@ using nlohmann::json;
 
 constexpr std::int64_t kVersion = 1;
 constexpr std::size_t kMaxFiles = 64, kMaxFunctions = 64;
-constexpr std::size_t kMaxInstructions = 1 << 18;  // of a function; ours have 16 thousand at most
 constexpr std::size_t kMaxText = 4096;
 
 // "12624 S 0:100 64:2048:32:32:0:0": address, phase, file:line of each line, a number a counter in the table's order.
@@ -53,25 +53,6 @@ std::string read_instruction(const json& j, const KernelCounts& c, CountedInstru
   return {};
 }
 
-Result<CountedFunction> function_from_json(const json& j, const std::string& where, const KernelCounts& c) {
-  JsonFields fields(j, where);
-  CountedFunction f;
-  f.name = fields.text("name");
-  const json& list = fields.array("instructions");
-  if (list.size() > kMaxInstructions) fields.refuse("instructions", phrase("has more than {}", kMaxInstructions));
-  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
-  for (const json& one : list) {
-    CountedInstruction i;
-    if (const std::string wrong = read_instruction(one, c, i); !wrong.empty())
-      return bad_input(phrase("{}: instruction {} {}.", where, f.instructions.size(), wrong));
-    if (!f.instructions.empty() && i.address <= f.instructions.back().address)
-      return bad_input(
-          phrase("{}: instruction {} does not come after the previous one.", where, f.instructions.size()));
-    f.instructions.push_back(std::move(i));
-  }
-  return f;
-}
-
 }  // namespace
 
 json counts_to_json(const KernelCounts& c) {
@@ -91,7 +72,7 @@ json counts_to_json(const KernelCounts& c) {
           {"files", c.files},       {"functions", std::move(functions)}};
 }
 
-Result<KernelCounts> counts_from_json(const json& j, const std::string& where) {
+Result<KernelCounts> begin_counts_from_json(const json& j, const std::string& where) {
   JsonFields fields(j, where);
   KernelCounts c;
   const std::int64_t version = fields.integer("version", 1, kLargestNumber);
@@ -113,10 +94,19 @@ Result<KernelCounts> counts_from_json(const json& j, const std::string& where) {
   for (const InstructionCounterRow& row : instruction_counter_table())
     c.metrics.at(static_cast<std::size_t>(row.counter)) = names.text(std::string(row.id).c_str());
   if (auto read = names.result(); !read) return tl::unexpected(read.error());
-  for (const json& one : functions) {
-    auto f = function_from_json(one, phrase("{}, function {}", where, c.functions.size()), c);
-    if (!f) return tl::unexpected(f.error());
-    c.functions.push_back(std::move(*f));
+  return c;
+}
+
+Result<bool> more_counts_from_json(const json& j, const std::string& where, KernelCounts& c) {
+  return read_some_instructions(j.at("functions"), where, c, read_instruction);
+}
+
+Result<KernelCounts> counts_from_json(const json& j, const std::string& where) {
+  auto c = begin_counts_from_json(j, where);
+  while (c) {
+    const auto all = more_counts_from_json(j, where, *c);
+    if (!all) return tl::unexpected(all.error());
+    if (*all) break;
   }
   return c;
 }

@@ -12,6 +12,7 @@
 #include "kernels/model/problem_json.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
+#include "profiling/session/json/beside_figures_json.h"
 #include "profiling/session/json/counts_json.h"
 #include "profiling/session/json/figures_json.h"
 #include "profiling/session/json/heartbeat_json.h"
@@ -265,33 +266,6 @@ Result<void> read_time(JsonFields& fields, Measurement& m) {
 }
 
 // Missing in files from before there were any, and of kernels that nobody sampled.
-Result<void> read_pc_samples(JsonFields& fields, const json& j, Measurement& m) {
-  if (fields.has("no_samples")) m.no_samples = fields.text("no_samples", kMaxText);
-  if (auto read = fields.result(); !read || !fields.has("samples")) return read;
-  auto samples = samples_from_json(j.at("samples"), fields.where() + ", samples");
-  if (!samples) return tl::unexpected(samples.error());
-  m.samples = std::make_shared<const KernelSamples>(std::move(*samples));
-  return ok();
-}
-
-Result<void> read_heartbeat(JsonFields& fields, const json& j, Measurement& m) {
-  if (fields.has("no_heartbeat")) m.no_heartbeat = fields.text("no_heartbeat", kMaxText);
-  if (auto read = fields.result(); !read || !fields.has("heartbeat")) return read;
-  auto heartbeat = heartbeat_from_json(j.at("heartbeat"), fields.where() + ", heartbeat");
-  if (!heartbeat) return tl::unexpected(heartbeat.error());
-  m.heartbeat = std::make_shared<const Heartbeat>(std::move(*heartbeat));
-  return ok();
-}
-
-Result<void> read_counts(JsonFields& fields, const json& j, Measurement& m) {
-  if (fields.has("no_instruction_counts")) m.no_counts = fields.text("no_instruction_counts", kMaxText);
-  if (auto read = fields.result(); !read || !fields.has("instruction_counts")) return read;
-  auto counts = counts_from_json(j.at("instruction_counts"), fields.where() + ", instruction_counts");
-  if (!counts) return tl::unexpected(counts.error());
-  m.counts = std::make_shared<const KernelCounts>(std::move(*counts));
-  return ok();
-}
-
 }  // namespace
 
 json provenance_to_json(const Provenance& p) {
@@ -424,25 +398,14 @@ Result<Measurement> figures_of_measurement(const json& j, const std::string& whe
   return m;
 }
 
-Result<void> read_beside_figures(const json& j, const std::string& where, BesideFigures what, Measurement& m) {
-  JsonFields fields(j, where);
-  switch (what) {
-    case BesideFigures::samples:
-      return read_pc_samples(fields, j, m);
-    case BesideFigures::heartbeat:
-      return read_heartbeat(fields, j, m);
-    case BesideFigures::counts:
-      return read_counts(fields, j, m);
-  }
-  return ok();
-}
-
 Result<Measurement> measurement_from_json(const json& j, const std::string& where,
                                           std::vector<std::string>& unknown_metrics) {
   auto m = figures_of_measurement(j, where, unknown_metrics);
-  for (const BesideFigures what : kBesideFigures) {
-    if (!m) break;
-    if (auto read = read_beside_figures(j, where, what, *m); !read) return tl::unexpected(read.error());
+  BesideFigures beside;
+  while (m) {
+    const auto all = beside.step(j, where, *m);
+    if (!all) return tl::unexpected(all.error());
+    if (*all) break;
   }
   return m;
 }

@@ -1,8 +1,6 @@
 // Measurements and provenance as JSON: what .attn files and the JSON export hold. For this room.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,11 +20,8 @@ nlohmann::json measurement_to_json(const Measurement& m, bool with_samples);
 // Metrics that this version does not know are left out and named in `unknown_metrics` (each once).
 Result<Measurement> measurement_from_json(const nlohmann::json& j, const std::string& where,
                                           std::vector<std::string>& unknown_metrics);
-// The same in pieces: first without what was recorded beside its figures, then each of that, in this order.
-enum class BesideFigures : std::uint8_t { samples, heartbeat, counts };
-inline constexpr std::array kBesideFigures{BesideFigures::samples, BesideFigures::heartbeat, BesideFigures::counts};
+// The same without what BesideFigures reads.
 Result<Measurement> figures_of_measurement(const nlohmann::json& j, const std::string& where,
                                            std::vector<std::string>& unknown_metrics);
-Result<void> read_beside_figures(const nlohmann::json& j, const std::string& where, BesideFigures what, Measurement& m);
 
 }  // namespace attn

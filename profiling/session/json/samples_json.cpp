@@ -10,6 +10,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/formats/json_fields.h"
+#include "profiling/session/json/functions_json.h"
 #include "profiling/session/json/number_groups.h"
 
 namespace attn {
@@ -18,7 +19,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxReasons = 256, kMaxFiles = 64, kMaxFunctions = 64;
-constexpr std::size_t kMaxInstructions = 1 << 18;  // of a function; ours have 16 thousand at most
 constexpr std::size_t kMaxText = 4096;
 
 // "12624 S 0:100 0:12:0,3:5:2": address, phase, file:line of each line, reason:samples:not issued of each reason. As
@@ -59,25 +59,6 @@ std::string read_instruction(const json& j, const KernelSamples& s, SampledInstr
   return read_reasons(parts[3], s, i);
 }
 
-Result<SampledFunction> function_from_json(const json& j, const std::string& where, const KernelSamples& s) {
-  JsonFields fields(j, where);
-  SampledFunction f;
-  f.name = fields.text("name");
-  const json& list = fields.array("instructions");
-  if (list.size() > kMaxInstructions) fields.refuse("instructions", phrase("has more than {}", kMaxInstructions));
-  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
-  for (const json& one : list) {
-    SampledInstruction i;
-    if (const std::string wrong = read_instruction(one, s, i); !wrong.empty())
-      return bad_input(phrase("{}: instruction {} {}.", where, f.instructions.size(), wrong));
-    if (!f.instructions.empty() && i.address <= f.instructions.back().address)
-      return bad_input(
-          phrase("{}: instruction {} does not come after the previous one.", where, f.instructions.size()));
-    f.instructions.push_back(std::move(i));
-  }
-  return f;
-}
-
 }  // namespace
 
 json samples_to_json(const KernelSamples& s) {
@@ -102,7 +83,7 @@ json samples_to_json(const KernelSamples& s) {
           {"functions", std::move(functions)}};
 }
 
-Result<KernelSamples> samples_from_json(const json& j, const std::string& where) {
+Result<KernelSamples> begin_samples_from_json(const json& j, const std::string& where) {
   JsonFields fields(j, where);
   KernelSamples s;
   s.method = fields.text("method", kMaxText);
@@ -122,10 +103,19 @@ Result<KernelSamples> samples_from_json(const json& j, const std::string& where)
   const json& functions = fields.array("functions");
   if (functions.size() > kMaxFunctions) fields.refuse("functions", phrase("has more than {}", kMaxFunctions));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
-  for (const json& one : functions) {
-    auto f = function_from_json(one, phrase("{}, function {}", where, s.functions.size()), s);
-    if (!f) return tl::unexpected(f.error());
-    s.functions.push_back(std::move(*f));
+  return s;
+}
+
+Result<bool> more_samples_from_json(const json& j, const std::string& where, KernelSamples& s) {
+  return read_some_instructions(j.at("functions"), where, s, read_instruction);
+}
+
+Result<KernelSamples> samples_from_json(const json& j, const std::string& where) {
+  auto s = begin_samples_from_json(j, where);
+  while (s) {
+    const auto all = more_samples_from_json(j, where, *s);
+    if (!all) return tl::unexpected(all.error());
+    if (*all) break;
   }
   return s;
 }

@@ -13,5 +13,8 @@ namespace attn {
 nlohmann::json samples_to_json(const KernelSamples& s);
 // Trusts nothing: every index, name and number is looked at.
 Result<KernelSamples> samples_from_json(const nlohmann::json& j, const std::string& where);
+// The same in pieces: first without its functions, then some instructions a call. Whether all are read.
+Result<KernelSamples> begin_samples_from_json(const nlohmann::json& j, const std::string& where);
+Result<bool> more_samples_from_json(const nlohmann::json& j, const std::string& where, KernelSamples& s);
 
 }  // namespace attn

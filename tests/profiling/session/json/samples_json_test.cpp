@@ -1,6 +1,8 @@
 // Samples survive their file, and a file that nobody vouches for is refused in words.
 #include "profiling/session/json/samples_json.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -36,6 +38,31 @@ TEST(SamplesJson, ReadsBackWhatItWrote) {
   const auto read = samples_from_json(json::parse(samples_to_json(samples()).dump()), "a test");
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(*read, samples());
+}
+
+// Thousands of instructions would hold up a frame of the page.
+TEST(SamplesJson, AreReadInPiecesAndComeToTheSame) {
+  KernelSamples many = samples();
+  for (std::uint32_t n = 0; n < 1800; ++n)
+    many.functions[0].instructions.push_back({0x30 + 16 * n, CodePhase::p, {{0, 1}}, {{1, 5, 2}}});
+  many.functions.push_back({"empty", {}});
+  many.functions.push_back(many.functions[0]);
+  const json j = samples_to_json(many);
+  auto read = begin_samples_from_json(j, "a test");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->functions.empty());
+  std::size_t pieces = 0, before = 0;
+  for (bool all = false; !all; ++pieces) {
+    const auto more = more_samples_from_json(j, "a test", *read);
+    ASSERT_TRUE(more) << more.error().message;
+    all = *more;
+    std::size_t now = 0;
+    for (const SampledFunction& f : read->functions) now += f.instructions.size();
+    EXPECT_LE(now - before, 500U);
+    before = now;
+  }
+  EXPECT_GE(pieces, 2 * 1802U / 500U);
+  EXPECT_EQ(*read, many);
 }
 
 TEST(SamplesJson, RefusesWhatDoesNotFit) {
