@@ -28,7 +28,7 @@ std::string grouped(std::uint64_t n) {
   return digits;
 }
 
-std::string time_text(double us) {
+std::string us_text(double us) {
   return us > 0 ? value_with_unit(us, time_unit(us, us)) : std::string();
 }
 
@@ -147,11 +147,11 @@ void put_other(const Measurement& other, double us, MosaicScene& scene) {
     part.to = longer * share_of(before, all.all);
     part.tip = phrase("{}: {}\n{} of its warps' time, {} of {}", other.key.kernel, name_words(phase.phase),
                       percent(phase.counts.all, all.all),
-                      time_text(other.time.median * share_of(phase.counts.all, all.all)), time_text(other.time.median));
+                      us_text(other.time.median * share_of(phase.counts.all, all.all)), us_text(other.time.median));
     scene.parts.push_back(std::move(part));
   }
   scene.other_words =
-      fmt::format("{}, {}. {}", other.key.kernel, time_text(other.time.median),
+      fmt::format("{}, {}. {}", other.key.kernel, us_text(other.time.median),
                   longer <= 1 ? tr("On the scale above.")
                               : phrase("{:.3g} times as long, so it is drawn whole, on its own scale.", longer));
 }
@@ -222,7 +222,7 @@ MosaicScene mosaic_scene(const Measurement& row, const Measurement* against) {
     column.to = share_of(before, all.all);
     column.empty_to = share_of(empty_before, all.not_issued);
     column.share = percent(phase.counts.all, all.all);
-    column.time = time_text(us * share_of(phase.counts.all, all.all));
+    column.time = us_text(us * share_of(phase.counts.all, all.all));
     column.empty_share = percent(phase.counts.not_issued, all.not_issued);
     put_line(s, lines, column);
     const std::string name = name_words(phase.phase);
@@ -238,8 +238,8 @@ MosaicScene mosaic_scene(const Measurement& row, const Measurement* against) {
   }
   scene.all = cells_of(s, all, all.all, tr("All phases"));
   scene.scale = phrase("width: share of the warps' time{}{} · height: what the warps did (hatched: waits)",
-                       us > 0 ? ", " : "", time_text(us));
-  scene.scale_brief = phrase("width: time{}{} · hatched: waits", us > 0 ? ", " : "", time_text(us));
+                       us > 0 ? ", " : "", us_text(us));
+  scene.scale_brief = phrase("width: time{}{} · hatched: waits", us > 0 ? ", " : "", us_text(us));
   scene.notes = notes_of(s, all);
   scene.rule = rule_of(all);
   put_headline(all, phases, scene);
