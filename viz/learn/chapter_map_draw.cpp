@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "kernels/base/text.h"
 #include "viz/draw/text_fit.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr float kRadius = 36, kSmallRadius = 26, kTop = 54, kFoot = 28, kLeastWidth = 1080, kLeastHeight = 470;
 constexpr float kColumn = 0.55F;  // strength of a column's ground
+constexpr float kDash = 4;        // logical
 
 struct Frame {
   ImDrawList* list;
@@ -29,6 +31,16 @@ struct Frame {
   float radius(const MapStop& stop) const {
     const float shrink = std::clamp(in.height() / s.px(620), 0.72F, 1.25F);
     return s.px(chapter(stop).number.empty() ? kSmallRadius : kRadius) * shrink;
+  }
+  // In two lines where one does not fit its column.
+  std::pair<std::string, std::string> title_lines(const MapStop& stop, const std::string& title) const {
+    float room = in.width();
+    for (const MapColumn& column : map.columns)
+      if (stop.x >= column.left && stop.x <= column.right)
+        room = std::min(room, in.width() * (column.right - column.left) - s.px(12));
+    const std::size_t blank = title.rfind(' ');
+    if (text_width(Face::bold, 14, title) <= room || blank == title.npos) return {title, {}};
+    return {title.substr(0, blank), title.substr(blank + 1)};
   }
 };
 
@@ -49,6 +61,29 @@ void draw_columns(const Frame& f, const Box& card) {
   }
 }
 
+ImVec2 point_of_road(ImVec2 a, ImVec2 c0, ImVec2 c1, ImVec2 b, float t) {
+  const float u = 1 - t, p = u * u * u, q = 3 * u * u * t, r = 3 * u * t * t, w = t * t * t;
+  return {p * a.x + q * c0.x + r * c1.x + w * b.x, p * a.y + q * c0.y + r * c1.y + w * b.y};
+}
+
+// A road's arrow, where it meets the circle of its end.
+void draw_arrow(const Frame& f, const MapRoad& road, ImVec2 c0, ImVec2 c1, ImU32 ink) {
+  const ImVec2 a = f.at(f.map.stops[road.from]), b = f.at(f.map.stops[road.to]);
+  const float edge = f.radius(f.map.stops[road.to]) + f.s.px(f.map.stops[road.to].here ? 9 : 4);
+  ImVec2 tip = b;
+  for (float t = 1; t > 0; t -= 1 / 256.0F) {
+    tip = point_of_road(a, c0, c1, b, t);
+    if (std::hypot(b.x - tip.x, b.y - tip.y) >= edge) break;
+  }
+  const float length = std::hypot(b.x - tip.x, b.y - tip.y);
+  if (length <= 0) return;
+  const ImVec2 way{(b.x - tip.x) / length, (b.y - tip.y) / length};
+  const float tall = f.s.px(8), half = f.s.px(4.5F);
+  const ImVec2 foot{tip.x - way.x * tall, tip.y - way.y * tall};
+  f.list->AddTriangleFilled(tip, {foot.x - way.y * half, foot.y + way.x * half},
+                            {foot.x + way.y * half, foot.y - way.x * half}, ink);
+}
+
 // Leaves to the right and arrives from the left where there is a way, else straight down.
 void draw_road(const Frame& f, const MapRoad& road) {
   const MapStop &from = f.map.stops[road.from], &to = f.map.stops[road.to];
@@ -67,17 +102,21 @@ void draw_road(const Frame& f, const MapRoad& road) {
                                                             : Token::faint);
   if (road.look != StopLook::later) {
     f.list->AddBezierCubic(a, c0, c1, b, ink, f.s.px(road.look == StopLook::walked ? 3.5F : 1.8F));
+    draw_arrow(f, road, c0, c1, ink);
     return;
   }
-  constexpr int kDashes = 26;
-  const auto point = [&](float t) {
-    const float u = 1 - t, p = u * u * u, q = 3 * u * u * t, r = 3 * u * t * t, w = t * t * t;
-    return ImVec2{p * a.x + q * c0.x + r * c1.x + w * b.x, p * a.y + q * c0.y + r * c1.y + w * b.y};
-  };
-  for (int n = 0; n < kDashes; ++n) {
-    const float t = static_cast<float>(n) / kDashes;
-    f.list->AddLine(point(t), point(t + 0.5F / kDashes), ink, f.s.px(1.4F));
+  // Dashes of the legend's length, whatever the road's own.
+  constexpr int kPieces = 240;
+  const float dash = std::max(f.s.px(kDash), 1.0F);
+  float gone = 0;
+  ImVec2 last = a;
+  for (int n = 1; n <= kPieces; ++n) {
+    const ImVec2 here = point_of_road(a, c0, c1, b, static_cast<float>(n) / kPieces);
+    if (std::fmod(gone, 2 * dash) < dash) f.list->AddLine(last, here, ink, f.s.px(1.4F));
+    gone += std::hypot(here.x - last.x, here.y - last.y);
+    last = here;
   }
+  draw_arrow(f, road, c0, c1, ink);
 }
 
 void draw_dashed_circle(const Frame& f, ImVec2 centre, float radius, ImU32 ink) {
@@ -122,8 +161,10 @@ void draw_stop(const Frame& f, const MapStop& stop, bool lit) {
       f.list->AddRectFilled({x - f.s.px(3), top}, {x + width + f.s.px(3), top + line_height(size)}, layer);
     draw_text(f.list, {x, top}, face, size, colour, words);
   };
-  line(y, Face::bold, 14, ink, title);
-  line(y + f.s.px(18), Face::text, 13, colour_of(Token::dim), stop.words);
+  const auto [first, second] = f.title_lines(stop, title);
+  line(y, Face::bold, 14, ink, first);
+  if (!second.empty()) line(y + f.s.px(17), Face::bold, 14, ink, second);
+  line(y + f.s.px(second.empty() ? 18 : 35), Face::text, 13, colour_of(Token::dim), stop.words);
 }
 
 void draw_here(const Frame& f, const MapStop& stop) {
@@ -168,7 +209,7 @@ void draw_map_legend(const Frame& f, const Box& card) {
   const auto entry = [&](StopLook look, const char* words) {
     const ImVec2 a{x, y}, b{x + f.s.px(30), y};
     if (look == StopLook::later)
-      draw_dashed_line(f.list, a, b, colour_of(Token::faint));
+      draw_dashed_line(f.list, a, b, colour_of(Token::faint), kDash);
     else
       f.list->AddLine(a, b, ink_of(look), f.s.px(look == StopLook::walked ? 3.5F : 1.8F));
     draw_text(f.list, {b.x + f.s.px(8), y - f.s.px(8)}, Face::text, 13, colour_of(Token::dim), words);

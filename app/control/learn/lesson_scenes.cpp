@@ -153,7 +153,10 @@ CardScene Lessons::card() {
   add_said(c);
   c.can_repeat = b.again.has_value() || b.exercise.has_value();
   c.to_exercises = !b.exercise && beat_ + 1 < l.beats.size() && l.beats[beat_ + 1].exercise.has_value();
-  c.leads_on = !learner_ && beat_ + 1 == l.beats.size() && !next_after(l.id).empty();
+  if (!learner_ && beat_ + 1 == l.beats.size()) {
+    const auto next = std::ranges::find(lessons_, next_after(l.id), &Lesson::id);
+    if (next != lessons_.end()) c.next_title = next->words("title", language), c.next_minutes = next->minutes;
+  }
   const bool done = !b.ask || showing_.right || showing_.shown;
   if (done) c.proof = words(text_key(b, "proof"), Face::text, Token::text);
   add_learned(c, done);
@@ -224,7 +227,7 @@ void Lessons::add_feedback(CardScene& card) {
   if (showing_.unread) {
     card.missed = true;
     card.feedback = {
-        word(tr("Expected a number, such as 0.25, 1/4 or 2.5e-1, or a formula, such as 3.5/sqrt(2) or e^-4.2."),
+        word(tr("Expected a number, such as 0.25, 1/4 or 2.5e-1, or a formula, such as 3.5/sqrt(2), 2^10 or e^-4.2."),
              Token::text)};
     return;
   }

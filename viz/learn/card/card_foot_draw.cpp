@@ -6,6 +6,7 @@
 
 #include "imgui.h"
 #include "kernels/base/text.h"
+#include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
@@ -14,6 +15,15 @@ namespace {
 
 bool roomy(const ActionBoxes& boxes) {
   return boxes.main.width() >= style().px(140);
+}
+
+// Where the foot's large button leads.
+std::string words_of_next(const CardScene& card, const Box& button) {
+  if (card.to_exercises) return tr("Exercises");
+  if (card.beat + 1 < card.marks.size()) return tr("Next");
+  if (card.next_title.empty()) return tr("Finish");
+  return fitted_text(Face::bold, 14, phrase("Next: {}, {} min", card.next_title, card.next_minutes),
+                     button.width() - style().px(72));  // its inset, and the key
 }
 
 // Check, hint, show.
@@ -113,16 +123,11 @@ void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_
     return;
   }
   const float top = line.min.y - s.px(8);
-  const bool last = card.beat + 1 == card.marks.size();
   const float aside = s.px(kFootEnd + 4);
   const Box accent = one_line ? Box{{line.min.x + aside, line.min.y}, {line.max.x - aside, line.max.y}}
                               : Box{{box.min.x, top - s.px(kCardButton)}, {box.max.x, top}};
-  bool go = accent_button(accent, "##lesson_next",
-                          card.to_exercises ? tr("Exercises")
-                          : !last           ? tr("Next")
-                          : card.leads_on   ? tr("Next chapter")
-                                            : tr("Finish"),
-                          true, card.teach ? "PgDn" : "Enter");
+  bool go = accent_button(accent, "##lesson_next", words_of_next(card, accent).c_str(), true,
+                          card.teach ? "PgDn" : "Enter");
   if (takes_keys && !field) go |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
   if (card.teach || !field) go |= key_pressed(ImGuiKey_PageDown);
   if (go) commands.emplace_back(GoToBeat{1});

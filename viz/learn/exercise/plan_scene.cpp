@@ -109,7 +109,8 @@ class Layout {
     double most = 0;
     float figure = size_ * 3;  // the widest
     for (const SceneRow& bar : bars) {
-      most = std::max(most, std::abs(bar.value));
+      // A bar that is asked for gives no scale: the others would tell its length.
+      if (!bar.empty) most = std::max(most, std::abs(bar.value));
       if (!bar.cells.empty()) figure = std::max(figure, measure_(size_, {number(bar.cells.front())}) + size_);
     }
     const float whole = std::max(width_ - label - figure - size_, size_ * 4);

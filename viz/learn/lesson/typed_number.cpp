@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "kernels/base/text.h"
 #include "viz/learn/lesson/lesson_expression.h"
 
@@ -64,12 +66,7 @@ bool knows_its_words(std::string_view text) {
   return true;
 }
 
-std::optional<double> worked_out(std::string text) {
-  replace(text, "\u00b7", "*");
-  replace(text, "\u00d7", "*");
-  call_instead(text, "e^", "exp");
-  call_instead(text, "\u221a", "sqrt");
-  if (!knows_its_words(text)) return std::nullopt;
+std::optional<double> evaluated(std::string_view text) {
   ExpressionScope nothing;
   nothing.recording_of = [](std::string_view) -> Result<const Recording*> {
     return bad_input(tr("expected a number"));
@@ -77,6 +74,66 @@ std::optional<double> worked_out(std::string text) {
   const auto value = evaluate_number(text, nothing);
   if (!value || !std::isfinite(*value)) return std::nullopt;
   return *value;
+}
+
+// Where what ends before `end` begins: a number, or a pair of brackets with the function before it.
+std::size_t base_before(std::string_view text, std::size_t end) {
+  std::size_t at = end;
+  if (at > 0 && text[at - 1] == ')') {
+    int open = 0;
+    do {
+      --at;
+      open += text[at] == ')' ? 1 : text[at] == '(' ? -1 : 0;
+    } while (at > 0 && open > 0);
+    while (at > 0 && is_letter(text[at - 1])) --at;
+    return at;
+  }
+  while (at > 0 && is_number(text[at - 1])) --at;
+  return at;
+}
+
+// Where the exponent that begins at `from` ends: a number with its sign, or a pair of brackets.
+std::size_t exponent_after(std::string_view text, std::size_t from) {
+  std::size_t at = from;
+  if (at < text.size() && text[at] == '-') ++at;
+  if (at < text.size() && text[at] == '(') {
+    int open = 0;
+    for (; at < text.size(); ++at) {
+      open += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
+      if (open == 0) return at + 1;
+    }
+    return at;
+  }
+  while (at < text.size() && is_number(text[at])) ++at;
+  return at;
+}
+
+// The expressions know no powers: each becomes its value, the last first, since 2^3^2 is 2^(3^2). False where one has
+// no base, no exponent or no value. An exponent of ten (2e-5^2) is no base.
+bool powers_worked_out(std::string& text) {
+  for (std::size_t sign = text.rfind('^'); sign != text.npos; sign = text.rfind('^')) {
+    const std::size_t from = base_before(text, sign), to = exponent_after(text, sign + 1);
+    if (from > 1 && (text[from - 1] == '-' || text[from - 1] == '+') && is_letter(text[from - 2])) return false;
+    if (from > 0 && is_letter(text[from - 1])) return false;
+    const auto base = evaluated(std::string_view(text).substr(from, sign - from)),
+               exponent = evaluated(std::string_view(text).substr(sign + 1, to - sign - 1));
+    if (!base || !exponent) return false;
+    const double value = std::pow(*base, *exponent);
+    if (!std::isfinite(value)) return false;
+    text.replace(from, to - from, fmt::format("({:.17g})", value));
+  }
+  return true;
+}
+
+std::optional<double> worked_out(std::string text) {
+  replace(text, "\u00b7", "*");
+  replace(text, "\u00d7", "*");
+  replace(text, "\u00b2", "^2");
+  replace(text, "\u00b3", "^3");
+  call_instead(text, "e^", "exp");
+  call_instead(text, "\u221a", "sqrt");
+  if (!knows_its_words(text) || !powers_worked_out(text)) return std::nullopt;
+  return evaluated(text);
 }
 
 }  // namespace

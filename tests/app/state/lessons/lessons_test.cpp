@@ -220,10 +220,18 @@ TEST(LessonAnswers, AreReadAsLearnersWriteThem) {
   EXPECT_DOUBLE_EQ(*typed_number("3.5/sqrt(2)"), 3.5 / std::sqrt(2.0));
   EXPECT_DOUBLE_EQ(*typed_number("3,5 / √2"), 3.5 / std::sqrt(2.0));
   EXPECT_DOUBLE_EQ(*typed_number("e^-4.25"), std::exp(-4.25));
+  EXPECT_DOUBLE_EQ(*typed_number("32768^2*4*2/10^9"), 8.589934592);
+  EXPECT_DOUBLE_EQ(*typed_number("10^9"), 1e9);
+  EXPECT_DOUBLE_EQ(*typed_number("2^3^2"), 512);
+  EXPECT_DOUBLE_EQ(*typed_number("-3²"), -9);
+  EXPECT_DOUBLE_EQ(*typed_number("(1 + 2)^(4 - 1) / 2^-1"), 54);
+  EXPECT_DOUBLE_EQ(*typed_number("sqrt(16)^0.5 + 3·4³"), 194);
+  EXPECT_DOUBLE_EQ(*typed_number("65536² · 16 · 2"), 137438953472.0);
   EXPECT_DOUBLE_EQ(*typed_number("2·e^(1 − 3) + 1e-2"), 2 * std::exp(-2.0) + 0.01);
   // What the run holds would be the answer, and what stands for it no number.
   for (const char* none :
-       {"", "-", "abc", "1/0", "1/", "2 apples", "nan", "P[0,0]", "row", "Lk", "you", "e", "sqrt(-1)"})
+       {"", "-", "abc", "1/0", "1/", "2 apples", "nan", "P[0,0]", "row", "Lk", "you", "e", "sqrt(-1)",
+        "^2", "2^", "(-1)^0.5", "10^400", "2e-5^2", "a^2"})
     EXPECT_FALSE(typed_number(none)) << none;
 }
 
