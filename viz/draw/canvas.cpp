@@ -229,11 +229,10 @@ void draw_card_edge(ImDrawList* list, const Box& card, ImU32 c) {
   list->PopClipRect();
 }
 
-void draw_faint(ImDrawList* list, const Box& box) {
-  constexpr float kTaken = 0.72F;
+void draw_folded(ImDrawList* list, const Box& box) {
   const float edge = std::max(1.0F, style().px(1));
   const Box in = box.grown(-edge);
-  list->AddRectFilled(in.min, in.max, faded(colour_of(Token::card), kTaken), style().px(8));
+  list->AddRectFilled(in.min, in.max, colour_of(Token::card), style().px(8));
 }
 
 void draw_outline(ImDrawList* list, const Box& box, ImU32 c, float thickness, float rounding) {

@@ -56,17 +56,34 @@ float liked_tiles_height(const Recording& rec, float height) {
   return 110 + growth * (std::min(rows * 64, 900.0F) + std::max(110.0F, std::min(k_rows * 32, 420.0F)));
 }
 
+// Cards that a lesson's beat does not speak of are folded away, and the others have their room. The tiles stay, as the
+// place where things are, unless a chart is what is meant.
+void fold(Areas& a, const StepFocus& look, bool charts, bool low, const SideBySide& way) {
+  using enum StepPart;
+  if (look.parts.none()) return;
+  a.has_timeline = look.has(timeline);
+  a.has_strip = look.has(strip) || (charts && low);  // a chart that has no room is behind a chip of the strip
+  a.has_chart = look.has(chart);
+  a.has_tiles = !charts || low || way.tiles != nullptr || look.names_tiles() || look.has(k) || look.has(v) ||
+                look.has(chip) || look.has(legend);
+}
+
 // `wide`: a chart that takes the place of HBM traffic, and needs height.
-Areas layout(const Box& all, const Recording& rec, bool alone, bool wide) {
+Areas layout(const Box& all, const Recording& rec, bool alone, bool wide, const StepFocus& look) {
   const Style& s = style();
   Areas a;
   const float gutter = s.px(kGutter), width = all.width() / s.scale, height = all.height() / s.scale;
   Box rest = all;
-  const float strip = strip_height(rest.width() / s.scale, height);
+  constexpr float kLowest = 410;  // of what holds tiles and charts
+  const SideBySide& way = side_by_side_of(rec);
+  const bool charts = look.has(StepPart::chart) || (look.has(StepPart::traffic) && way.card == nullptr);
+  fold(a, look, charts, height - 112 - 2 * kGutter < kLowest, way);
+  const float strip_whole = strip_height(rest.width() / s.scale, height), strip = a.has_strip ? strip_whole : 0;
+  const float strip_gap = a.has_strip ? kGutter : 0;
   // Low beside the tiles, rather than tiles that are scrolled.
-  const bool squat = height < 300 || (height < 420 && height - strip - 91 - 2 * kGutter < kMinTiles);
-  const float timeline = squat ? 66 : height < 420 ? 91 : height < 700 ? 100 : 112;
-  const float middle = height - strip - timeline - 2 * kGutter;
+  const bool squat = height < 300 || (height < 420 && height - strip_whole - 91 - 2 * kGutter < kMinTiles);
+  const float timeline = !a.has_timeline ? 0 : squat ? 66 : height < 420 ? 91 : height < 700 ? 100 : 112;
+  const float middle = height - strip - timeline - strip_gap - (a.has_timeline ? kGutter : 0);
   a.scrolls = middle < kMinTiles;
   a.has_problem = width >= kFoldBelow && !a.scrolls && !alone;
   if (a.has_problem) {
@@ -77,18 +94,25 @@ Areas layout(const Box& all, const Recording& rec, bool alone, bool wide) {
   a.timeline = {{all.min.x, all.max.y - s.px(timeline)}, all.max};
   // Secondary cards go before the tiles are squeezed.
   float bottom = 0;
-  const SideBySide& way = side_by_side_of(rec);
-  if (middle >= 410 && way.tiles == nullptr)
+  if (charts && !a.has_tiles)
+    bottom = middle;
+  else if (charts && middle >= kLowest && way.tiles == nullptr)
     bottom = std::max(way.card != nullptr ? way.card_height
                       : wide              ? std::clamp(middle * 0.46F, 180.0F, 360.0F)
                                           : std::clamp(middle * 0.32F, 138.0F, 240.0F),
                       middle - kGutter - liked_tiles_height(rec, middle));
   a.has_bottom = bottom > 0;
+  const float top = a.strip.max.y + s.px(strip_gap), gap = a.has_tiles ? gutter : 0;
   const float tiles_bottom =
-      a.strip.max.y + gutter + s.px((a.scrolls ? kScrolledTiles : middle) - (a.has_bottom ? bottom + kGutter : 0));
-  a.tiles = {{rest.min.x, a.strip.max.y + gutter}, {rest.max.x, tiles_bottom}};
-  const Box low{{rest.min.x, tiles_bottom + gutter}, {rest.max.x, tiles_bottom + gutter + s.px(bottom)}};
-  a.has_traffic = low.width() / s.scale >= 760 && !wide && way.card == nullptr;
+      !a.has_tiles ? top : top + s.px((a.scrolls ? kScrolledTiles : middle) - (a.has_bottom ? bottom + kGutter : 0));
+  a.tiles = {{rest.min.x, top}, {rest.max.x, tiles_bottom}};
+  const Box low{{rest.min.x, tiles_bottom + gap}, {rest.max.x, tiles_bottom + gap + s.px(bottom)}};
+  a.has_traffic = a.has_bottom && look.has(StepPart::traffic) && !wide && way.card == nullptr &&
+                  (!a.has_chart || low.width() / s.scale >= 760);
+  if (a.has_traffic && !a.has_chart) {
+    a.traffic = low;
+    return a;
+  }
   const float split = a.has_traffic ? low.max.x - std::clamp(low.width() * 0.39F, s.px(340), s.px(560)) : low.max.x;
   a.chart = {low.min, {a.has_traffic ? split - gutter : split, low.max.y}};
   a.traffic = {{split, low.min.y}, low.max};
@@ -288,7 +312,6 @@ void draw_strip(const Areas& areas, StripScene strip, const StripPlace& in, Comm
   if (!in.door) strip.door.clear();
   if (draw_step_strip(list, areas.strip, strip, chips_left(areas, in.state.document, in.alone)))
     commands.push_back(ShowPhase{*code_phase_of(in.rec.events[in.at.event].id.phase)});
-  if (!in.ui.look.has(StepPart::strip)) draw_faint(list, areas.strip);
 }
 
 // The chart of the followed row and that of HBM; what a lesson asks for is answer_hidden.
@@ -301,12 +324,10 @@ void draw_bottom(ImDrawList* list, const Areas& areas, const ChartCard& charts, 
     draw_veiled_card(list, areas.chart, tr("The row across the keys"), ui.hidden.map_later);
   else if (areas.has_chart)
     draw_chart_card(charts, areas.chart);
-  if (areas.has_chart && !ui.look.has(StepPart::chart)) draw_faint(list, areas.chart);
   if (areas.has_traffic && ui.hidden.traffic)
     draw_veiled_card(list, areas.traffic, tr("HBM traffic"), ui.hidden.traffic_later);
   else if (areas.has_traffic)
     draw_traffic_card(list, areas.traffic, traffic_scene(charts.rec, event, charts.cache.traffic), charts.rec, event);
-  if (areas.has_traffic && !ui.look.has(StepPart::traffic)) draw_faint(list, areas.traffic);
 }
 
 // The step whose state the tiles show.
@@ -368,7 +389,8 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
     draw_gpu_bar({all.min, {all.max.x, all.min.y + height}}, bar, low, commands);
     all.min.y += height + style().px(kGutter);
   }
-  Areas areas = one ? one_panel(all, *ui.only) : layout(all, rec, alone, shows_wide_chart(state, rec) && !ui.hidden.on);
+  Areas areas =
+      one ? one_panel(all, *ui.only) : layout(all, rec, alone, shows_wide_chart(state, rec) && !ui.hidden.on, ui.look);
   // Fragments are of the hardware, not of the step: they take the room of the tiles and of all charts.
   const bool fragments = shows_fragments(state, rec) && !ui.hidden.on;
   // On a page that is scrolled they are whole, rather than a page within it.
@@ -411,7 +433,6 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   if (areas.has_bottom && !fragments) draw_bottom(list, areas, charts, view);
   if (areas.scrolls) end_page(areas);
   if (areas.has_timeline) draw_timeline_card(areas.timeline, view);
-  if (areas.has_timeline && !ui.look.has(StepPart::timeline)) draw_faint(list, areas.timeline);
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(size);
 }

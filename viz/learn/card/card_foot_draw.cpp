@@ -126,8 +126,8 @@ void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_
   const float aside = s.px(kFootEnd + 4);
   const Box accent = one_line ? Box{{line.min.x + aside, line.min.y}, {line.max.x - aside, line.max.y}}
                               : Box{{box.min.x, top - s.px(kCardButton)}, {box.max.x, top}};
-  bool go = accent_button(accent, "##lesson_next", words_of_next(card, accent).c_str(), true,
-                          card.teach ? "PgDn" : "Enter");
+  bool go =
+      accent_button(accent, "##lesson_next", words_of_next(card, accent).c_str(), true, card.teach ? "PgDn" : "Enter");
   if (takes_keys && !field) go |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
   if (card.teach || !field) go |= key_pressed(ImGuiKey_PageDown);
   if (go) commands.emplace_back(GoToBeat{1});

@@ -59,7 +59,7 @@ struct CardScene {
   std::optional<CellRef> cell;      // of the tiles, that the number is asked of
   std::vector<CardOption> options;  // of the map: its tiles, row by row
   std::int32_t map_rows = 0, map_cols = 0;
-  std::string next_title;     // of the chapter that begins after the last beat; empty: none does
+  std::string next_title;  // of the chapter that begins after the last beat; empty: none does
   int next_minutes = 0;
   bool exercise = false;      // its numbers were drawn
   bool to_exercises = false;  // they come next

@@ -1,4 +1,4 @@
-// What a lesson speaks of: the rest of Step is drawn faint, so that nobody wonders about it. Pure.
+// What a lesson speaks of: the rest of Step is folded away, so that nobody wonders about it. Pure.
 #pragma once
 
 #include <array>

@@ -309,11 +309,11 @@ void draw_heads(const Place& p, float top) {
 }
 
 // What a lesson does not speak of.
-void draw_faint_columns(const Place& p) {
+void fold_columns(const Place& p) {
   const StepFocus& look = p.panel.look;
   if (look.parts.none()) return;
   const auto cover = [&](bool meant, float left, float right) {
-    if (!meant) draw_faint(p.list, {{left - p.s.px(3), p.rows.min.y - p.s.px(24)}, {right + p.s.px(3), p.rows.max.y}});
+    if (!meant) draw_folded(p.list, {{left - p.s.px(3), p.rows.min.y - p.s.px(24)}, {right + p.s.px(3), p.rows.max.y}});
   };
   cover(look.has(TensorColour::q), p.x.q.min.x, p.x.q.max.x);
   cover(look.has(TensorColour::k) || look.has(TensorColour::v), p.x.next.min.x - p.s.px(14), p.x.here.max.x);
@@ -378,7 +378,7 @@ void draw_ring(const RingPanel& panel, const Box& box) {
   if (!scene.dense.empty())
     draw_paragraph(list, {p.x.scores.min.x, p.rows.min.y + s.px(8)}, area.max.x - p.x.scores.min.x, 13,
                    {{scene.dense, Face::text, Token::dim, 0, false}}, 3);
-  draw_faint_columns(p);
+  fold_columns(p);
   list->PopClipRect();
 }
 

@@ -259,7 +259,7 @@ void draw_all(const Drawn& d) {
 }
 
 // Tiles that a lesson does not speak of; neighbours as one, to the middle of the gaps beside them.
-void draw_faint_tiles(const Drawn& d, const StepFocus& look) {
+void fold_tiles(const Drawn& d, const StepFocus& look) {
   const auto box_of = [&d](Column c) { return d.layout.places[static_cast<std::size_t>(c)].box; };
   const auto lit = [&](Column c) { return look.has(d.scene.tiles[static_cast<std::size_t>(c)].hue); };
   const float above = d.s.px(26), bottom = box_of(d.scene.columns.front()).max.y + d.s.px(4);
@@ -272,17 +272,17 @@ void draw_faint_tiles(const Drawn& d, const StepFocus& look) {
   for (std::size_t n = 0; n < columns.size();) {
     std::size_t end = n;
     while (end < columns.size() && !lit(columns[end])) ++end;
-    if (end > n) draw_faint(d.list, {{edge(n), box_of(columns[n]).min.y - above}, {edge(end), bottom}});
+    if (end > n) draw_folded(d.list, {{edge(n), box_of(columns[n]).min.y - above}, {edge(end), bottom}});
     n = end + 1;
   }
   // A caption may be wider than its tile.
   for (const PlacedCaption& c : placed_captions(d)) {
     const float top = d.layout.captions_top - d.s.px(2);
-    if (!lit(c.column)) draw_faint(d.list, {{c.x - d.s.px(2), top}, {c.x + c.width + d.s.px(2), top + d.s.px(30)}});
+    if (!lit(c.column)) draw_folded(d.list, {{c.x - d.s.px(2), top}, {c.x + c.width + d.s.px(2), top + d.s.px(30)}});
   }
   const auto above_column = [&](TensorColour tensor, const Box& box, float labels, float right) {
     if (look.has(tensor) || box.width() <= 0) return;
-    draw_faint(d.list, {{box.min.x - labels, box.min.y - above}, {right, box.max.y + d.s.px(4)}});
+    draw_folded(d.list, {{box.min.x - labels, box.min.y - above}, {right, box.max.y + d.s.px(4)}});
   };
   // The keys' numbers beside V are V's.
   const std::string last_key = std::to_string(d.scene.at.first_key + std::max(d.scene.at.keys - 1, 0));
@@ -346,7 +346,7 @@ void draw_beside(const TilesPanel& panel, const Box& place, EventIndex event) {
   const std::optional<CellRef> nothing;
   const Drawn drawn{ImGui::GetWindowDrawList(), beside, layout, nothing, panel.ui, style()};
   draw_all(drawn);
-  draw_faint_tiles(drawn, panel.look);
+  fold_tiles(drawn, panel.look);
 }
 
 // Two beside one another, the live one among them: takes the other's place away from `area` and draws it there.
@@ -399,11 +399,11 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   const std::optional<Moving> moving = moving_step(panel, scene, layout, box);
   const Drawn drawn{list, scene, layout, lit, panel.ui, s, moving ? &*moving : nullptr};
   draw_all(drawn);
-  draw_faint_tiles(drawn, panel.look);
+  fold_tiles(drawn, panel.look);
   if (lit) light_cell(drawn, *lit, panel.ui.focused ? 2.0F : 1.0F);
   if (layout.has_chip)
     draw_chip_card(list, layout.chip, chip_scene(panel.rec, scene.at.event, panel.state.document.sweep.arch));
-  if (layout.has_chip && !panel.look.has(StepPart::chip)) draw_faint(list, layout.chip.grown(s.px(4)));
+  if (layout.has_chip && !panel.look.has(StepPart::chip)) draw_folded(list, layout.chip.grown(s.px(4)));
   // What a lesson has not spoken of yet is not explained either.
   if (legend && panel.look.has(StepPart::legend)) {
     const TileScene* spelled = lit ? tile_of(scene, lit->slot) : nullptr;

@@ -229,9 +229,8 @@ TEST(LessonAnswers, AreReadAsLearnersWriteThem) {
   EXPECT_DOUBLE_EQ(*typed_number("65536² · 16 · 2"), 137438953472.0);
   EXPECT_DOUBLE_EQ(*typed_number("2·e^(1 − 3) + 1e-2"), 2 * std::exp(-2.0) + 0.01);
   // What the run holds would be the answer, and what stands for it no number.
-  for (const char* none :
-       {"", "-", "abc", "1/0", "1/", "2 apples", "nan", "P[0,0]", "row", "Lk", "you", "e", "sqrt(-1)",
-        "^2", "2^", "(-1)^0.5", "10^400", "2e-5^2", "a^2"})
+  for (const char* none : {"", "-", "abc", "1/0", "1/", "2 apples", "nan", "P[0,0]", "row", "Lk", "you", "e",
+                           "sqrt(-1)", "^2", "2^", "(-1)^0.5", "10^400", "2e-5^2", "a^2"})
     EXPECT_FALSE(typed_number(none)) << none;
 }
 
