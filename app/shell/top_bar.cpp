@@ -24,6 +24,7 @@
 #include "viz/state/run_words.h"
 #include "viz/step/bars/wrong_run.h"
 #include "viz/step/facts/gpu_run.h"
+#include "viz/step/facts/side_by_side.h"
 #include "viz/step/problem/problem_fields.h"
 
 namespace attn {
@@ -260,6 +261,8 @@ OriginWords origin_of(const State& state, const Model& model) {
   }
   if (from_file) return {false, "from a file", more + ", " + state.document.inputs.q_file};
   if (r.gpu) return {false, phrase("recorded on a GPU in {}", name_of(r.problem.dtype)), more};
+  if (const auto times = side_by_side_of(r).times)
+    return {false, tr("computed here, times from a GPU"), more + "\n" + times(r)};
   return {true, phrase("computed here in {}", name_of(r.problem.dtype)), more};
 }
 

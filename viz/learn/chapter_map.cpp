@@ -29,6 +29,18 @@ std::string needs_words(const LearnScene& learn, const ChapterScene& c) {
                             : phrase("needs {} and {} others", titles[0], titles.size() - 1);
 }
 
+// "4, 5": the chapters that come first, by their numbers.
+std::string needed_numbers(const LearnScene& learn, const ChapterScene& c) {
+  std::string numbers;
+  for (const std::string& id : c.needs) {
+    const ChapterScene* before = chapter_named(learn, id);
+    if (before == nullptr || gone_through(*before)) continue;
+    if (!numbers.empty()) numbers += ", ";
+    numbers += before->number.empty() ? before->title : before->number;
+  }
+  return numbers;
+}
+
 StopLook look_of(const LearnScene& learn, const ChapterScene& c) {
   if (gone_through(c)) return StopLook::walked;
   return needs_words(learn, c).empty() ? StopLook::open : StopLook::later;
@@ -96,8 +108,10 @@ ChapterMap chapter_map(const LearnScene& learn) {
     stop.look = look_of(learn, c);
     stop.here = next == n;
     const std::string progress = progress_words(c);
-    stop.words = progress.empty() ? phrase("{} min", c.minutes) : phrase("{} min, {}", c.minutes, progress);
     stop.needs = needs_words(learn, c);
+    stop.words = !progress.empty()     ? phrase("{} min, {}", c.minutes, progress)
+                 : !stop.needs.empty() ? phrase("{} min, needs {}", c.minutes, needed_numbers(learn, c))
+                                       : phrase("{} min", c.minutes);
     map.stops.push_back(std::move(stop));
     map.minutes += c.minutes;
     if (gone_through(c)) map.walked_minutes += c.minutes;

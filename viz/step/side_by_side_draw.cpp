@@ -29,6 +29,10 @@ void draw_lanes(const SideBySideView& in, const Box& box) {
   draw_pipeline_lanes(box, pipeline_view(in.rec, in.at.event), !in.ui.hidden.on, in.commands);
 }
 
+std::string lane_times(const Recording& rec) {
+  return pipeline_view(rec, 0).source;
+}
+
 // When, and whose.
 std::string lane_position(const Recording& rec, const StepPlace& at) {
   const PipelineView view = pipeline_view(rec, at.event);
@@ -55,6 +59,7 @@ const SideBySide& side_by_side_of(const Recording& rec) {
                                                SideBySide{.card = draw_loops,
                                                           .card_height = kPipelineCard,
                                                           .track = draw_lanes,
+                                                          .times = lane_times,
                                                           .position = lane_position,
                                                           .lane_words = lane_state_words,
                                                           .tiles_step = tiles_step,

@@ -427,8 +427,9 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   } else if (areas.has_tiles && side_by_side_of(rec).tiles != nullptr) {
     side_by_side_of(rec).tiles(view, areas.tiles);
   } else if (areas.has_tiles) {
-    draw_step_tiles({held_run, bar.raw ? nullptr : cache.bounds(), scales, state, ui.tiles, commands, ui.look},
-                    areas.tiles, tiles);
+    // Beside a question the value in fp64 could be its answer.
+    const ExactTile* exact = bar.raw || ui.hidden.on ? nullptr : cache.bounds();
+    draw_step_tiles({held_run, exact, scales, state, ui.tiles, commands, ui.look}, areas.tiles, tiles);
   }
   if (areas.has_bottom && !fragments) draw_bottom(list, areas, charts, view);
   if (areas.scrolls) end_page(areas);

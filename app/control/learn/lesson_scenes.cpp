@@ -146,6 +146,8 @@ CardScene Lessons::card() {
                                        : BeatMark::ask)
                           : (p.seen ? BeatMark::seen : BeatMark::tell));
   }
+  c.told = l.told();
+  c.minutes = l.minutes;
   c.headline = words(text_key(b, "title"), Face::bold, Token::text);
   c.say = words(text_key(b, "say"), Face::text, Token::text);
   c.origin = origins_of(l, b, showing_.scope, language);

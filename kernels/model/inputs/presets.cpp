@@ -73,6 +73,10 @@ std::vector<Preset> make_presets() {
       {"blackboard", marked("Blackboard"),
        marked("Four rows of two numbers, small enough to check by hand: α falls as m rises."), G::blackboard,
        square(4, 2), 2, 2, 0},
+      {"words", marked("Words of a sentence"),
+       marked("A closed-form toy: head 0 looks at the previous word, and head 1 looks at words with the same first "
+              "letter. Nothing was trained."),
+       G::words, problem_of_words({}), 4, 4, 0},
       {"random", marked("Random"), marked("Ordinary numbers: α is below 1 only where a key tile raises m."), G::normal,
        square(16, 8), 4, 4, 1},
       {"late_outlier", marked("Late outlier"),
@@ -120,10 +124,6 @@ std::vector<Preset> make_presets() {
        marked("The outlier in the last of four tiles of 16, the smallest tile that GPU kernels support. Recordings of "
               "GPU kernels are bundled."),
        G::late_outlier, square(64, 64), 16, 16, 1},
-      {"words", marked("Words of a sentence"),
-       marked("A closed-form toy: head 0 looks at the previous word, and head 1 looks at words with the same first "
-              "letter. Nothing was trained."),
-       G::words, problem_of_words({}), 4, 4, 0},
   };
 }
 

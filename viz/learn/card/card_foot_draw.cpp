@@ -59,7 +59,10 @@ void draw_reveal(const CardScene& card, const ActionBoxes& boxes, bool takes_key
 // Which beat it is, and to a class how many are left.
 void draw_place(ImDrawList* list, const CardScene& card, const Box& box) {
   const std::size_t number = card.beat + 1, left = card.marks.size() - number;
-  const std::string words = phrase("{} of {}", number, card.marks.size());
+  // The map counts what is told alone, too.
+  const std::string words = number > card.told
+                                ? phrase("Exercise {} of {}", number - card.told, card.marks.size() - card.told)
+                                : phrase("{} of {}", number, card.told);
   const auto line = [&](const Box& at, Token ink, const std::string& text) {
     draw_text_in(list, at, Align::centre, Face::text, 13, colour_of(ink), text);
   };

@@ -89,7 +89,7 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   }
   const float kMarks = alone ? 150 : 76;  // those at the right
   draw_text(pen.list, {x, head.min.y}, Face::text, 14, colour_of(Token::dim),
-            fitted_text(Face::text, 14, card.title, head.max.x - s.px(kMarks) - x));
+            fitted_text(Face::text, 14, phrase("{}, {} min", card.title, card.minutes), head.max.x - s.px(kMarks) - x));
   // The head is the handle: dropped on the other half of the window, the card docks there.
   ImGui::SetCursorScreenPos(head.min);
   ImGui::SetNextItemAllowOverlap();

@@ -59,6 +59,8 @@ struct CardScene {
   std::optional<CellRef> cell;      // of the tiles, that the number is asked of
   std::vector<CardOption> options;  // of the map: its tiles, row by row
   std::int32_t map_rows = 0, map_cols = 0;
+  int minutes = 0;         // the whole chapter
+  std::size_t told = 0;    // beats before the exercises
   std::string next_title;  // of the chapter that begins after the last beat; empty: none does
   int next_minutes = 0;
   bool exercise = false;      // its numbers were drawn

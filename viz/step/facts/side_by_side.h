@@ -33,6 +33,8 @@ struct SideBySide {
   void (*card)(const SideBySideView& view, const Box& box) = nullptr;  // in place of charts and HBM traffic
   float card_height = 0;                                               // logical
   void (*track)(const SideBySideView& view, const Box& box) = nullptr;  // in place of the timeline's map and track
+  // Whose the times are, of numbers that are computed here; null: no times are shown.
+  std::string (*times)(const Recording& rec) = nullptr;
   // The strip's words of where a step is: ", 512 ns: consumer 1, key tile 2, P".
   std::string (*position)(const Recording& rec, const StepPlace& at) = nullptr;
   // What one of those that run side by side does after a step: "waits for K 2".

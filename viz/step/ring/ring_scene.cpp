@@ -345,7 +345,8 @@ class Builder {
       most = std::max(most, turns[static_cast<std::size_t>(scene_.turn)]);
     }
     scene_.map_words = least == most
-                           ? phrase("Turn {}: {} pairs of tiles for each rank", scene_.turn, most)
+                           ? plural(most, "Turn {1}: {0} pair of tiles for each rank",
+                                    "Turn {1}: {0} pairs of tiles for each rank", scene_.turn)
                            : phrase("Turn {}: {} to {} pairs of tiles for each rank", scene_.turn, least, most);
   }
 
