@@ -1,27 +1,23 @@
 #include "app/print/cairo.h"
 
+#include <string>
+
 #include "kernels/base/text.h"
 
 namespace attn::cairo {
 namespace {
 
-// Takes the symbols of one library; the first that is missing is remembered.
-class Symbols {
- public:
-  explicit Symbols(const Library& library) : library_(library) {}
-  template <class Function>
-  void take(Function*& function, const char* name) {
-    function = reinterpret_cast<Function*>(library_.symbol(name));
-    if (function == nullptr && missing_ == nullptr) missing_ = name;
+// The symbols of one library.
+struct Taker {
+  const Library& library;
+  TakenSymbols taken = {};
+  template <class F>
+  void take(F& function, const char* name) {
+    taken.take(library, function, name);
   }
-  const char* missing() const { return missing_; }
-
- private:
-  const Library& library_;
-  const char* missing_ = nullptr;
 };
 
-void take_cairo(Symbols& s, Functions& f) {
+void take_cairo(Taker& s, Functions& f) {
   s.take(f.pdf_create, "cairo_pdf_surface_create_for_stream");
   s.take(f.set_metadata, "cairo_pdf_surface_set_metadata");
   s.take(f.surface_finish, "cairo_surface_finish");
@@ -52,7 +48,7 @@ void take_cairo(Symbols& s, Functions& f) {
   s.take(f.font_destroy, "cairo_font_face_destroy");
 }
 
-void take_freetype(Symbols& s, Functions& f) {
+void take_freetype(Taker& s, Functions& f) {
   s.take(f.ft_init, "FT_Init_FreeType");
   s.take(f.ft_done, "FT_Done_FreeType");
   s.take(f.ft_new_face, "FT_New_Face");
@@ -66,7 +62,7 @@ Result<Functions> functions() {
   Functions functions;
   struct Needed {
     const char* file;
-    void (*take)(Symbols&, Functions&);
+    void (*take)(Taker&, Functions&);
   };
   for (const Needed& needed : {Needed{"libcairo.so.2", take_cairo}, Needed{"libfreetype.so.6", take_freetype}}) {
     auto library = Library::open(needed.file);
@@ -75,11 +71,11 @@ Result<Functions> functions() {
           ErrorKind::cannot_run,
           phrase("A PDF needs {}, which is not installed; on Debian or Ubuntu, apt install libcairo2 brings it.",
                  needed.file));
-    Symbols symbols(*library);
+    Taker symbols{*library};
     needed.take(symbols, functions);
-    if (symbols.missing() != nullptr)
+    if (const std::string& missing = symbols.taken.missing(); !missing.empty())
       return fail(ErrorKind::cannot_run,
-                  phrase("This {} has no {}: a PDF needs cairo 1.16 or newer.", needed.file, symbols.missing()));
+                  phrase("This {} has no {}: a PDF needs cairo 1.16 or newer.", needed.file, missing));
     library->stay();  // it has caches of its own, which outlive a page
   }
   return functions;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "kernels/base/result.h"
 
@@ -32,6 +33,26 @@ class Library {
   void* handle_ = nullptr;
   std::string name_;
   bool stays_ = false;
+};
+
+// Takes functions into their pointers, and remembers the names of those that are missing.
+class TakenSymbols {
+ public:
+  template <class F>
+  void take(const Library& library, F& function, const char* name) {
+    put(function, name, library.symbol(name));
+  }
+  // Found elsewhere; null: it is missing.
+  template <class F>
+  void put(F& function, const char* name, void* found) {
+    function = reinterpret_cast<F>(found);
+    if (found == nullptr) missing_ += (missing_.empty() ? "" : ", ") + std::string(name);
+  }
+  // "cuInit, cuMemAlloc"; empty: none is missing.
+  const std::string& missing() const { return missing_; }
+
+ private:
+  std::string missing_;
 };
 
 }  // namespace attn

@@ -25,14 +25,13 @@ class Resolver {
   explicit Resolver(const Library& library) : library_(library) {}
   template <class F>
   void operator()(F& call, const char* name) {
-    call = reinterpret_cast<F>(library_.symbol(name));
-    if (call == nullptr) missing_ += (missing_.empty() ? "" : ", ") + std::string(name);
+    taken_.take(library_, call, name);
   }
-  const std::string& missing() const { return missing_; }
+  const std::string& missing() const { return taken_.missing(); }
 
  private:
   const Library& library_;
-  std::string missing_;
+  TakenSymbols taken_;
 };
 
 Result<Calls> resolve_calls(const Library& library) {

@@ -14,17 +14,14 @@ class Resolver {
   void operator()(F& call, const char* name, int version) {
     void* found = nullptr;
     CUdriverProcAddressQueryResult state{};
-    if (get_(name, &found, version, CU_GET_PROC_ADDRESS_DEFAULT, &state) != CUDA_SUCCESS || found == nullptr) {
-      missing_ += (missing_.empty() ? "" : ", ") + std::string(name);
-      return;
-    }
-    call = reinterpret_cast<F>(found);
+    const bool good = get_(name, &found, version, CU_GET_PROC_ADDRESS_DEFAULT, &state) == CUDA_SUCCESS;
+    taken_.put(call, name, good ? found : nullptr);
   }
-  const std::string& missing() const { return missing_; }
+  const std::string& missing() const { return taken_.missing(); }
 
  private:
   PFN_cuGetProcAddress_v12000 get_;
-  std::string missing_;
+  TakenSymbols taken_;
 };
 
 }  // namespace

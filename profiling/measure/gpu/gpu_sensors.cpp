@@ -63,7 +63,7 @@ class Nvml {
     c.power = nvml.found<decltype(c.power)>("nvmlDeviceGetPowerUsage");
     c.power_limit = nvml.found<decltype(c.power_limit)>("nvmlDeviceGetEnforcedPowerLimit");
     c.reasons = nvml.found<decltype(c.reasons)>("nvmlDeviceGetCurrentClocksThrottleReasons");
-    if (!nvml.missing_.empty()) return fail(ErrorKind::cannot_run, "NVML lacks " + nvml.missing_);
+    if (!nvml.taken_.missing().empty()) return fail(ErrorKind::cannot_run, "NVML lacks " + nvml.taken_.missing());
     if (auto begun = nvml.check(c.init(), "nvmlInit"); !begun) return tl::unexpected(begun.error());
     nvml.begun_ = true;
     return nvml;
@@ -87,8 +87,7 @@ class Nvml {
   explicit Nvml(Library library) : library_(std::move(library)) {}
   template <class F>
   void find(F& call, const char* name) {
-    call = reinterpret_cast<F>(library_.symbol(name));
-    if (call == nullptr) missing_ += (missing_.empty() ? "" : ", ") + std::string(name);
+    taken_.take(library_, call, name);
   }
   template <class F>
   F found(const char* name) {
@@ -96,7 +95,7 @@ class Nvml {
   }
   Library library_;
   Calls calls_;
-  std::string missing_;
+  TakenSymbols taken_;
   bool begun_ = false;
 };
 
