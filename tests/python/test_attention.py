@@ -263,11 +263,67 @@ def errors():
         ("tile:", ((q, q, q), {"tile": 64})),
         ("threads:", ((q, q, q), {"threads": 0})),
         ("dropout_p:", ((q, q, q), {"dropout_p": 0.1})),
+        ("sink: no kernel supports a sink", ((q, q, q), {"sink": [0.0, 0.0]})),
+        ("cu_seqlens: no kernel supports packed lengths", ((q, q, q), {"cu_seqlens": [0, 8]})),
     ):
         arguments, named = given
         package.refused(report, words, lambda: call(*arguments, **named))
     big = np.zeros((1, 1, 4, 300), np.float32)
     package.refused(report, "D is 300", lambda: call(big, big, big))
+
+
+def pages():
+    """A pool of pages in an order of which nothing follows: the bits of the same keys side by side; what lies beyond a
+    length is never read."""
+    generator = np.random.default_rng(8)
+    heads, key_heads, dims, page = 4, 2, 16, 8
+    for lengths in ([37], [37, 5, 24], [16, 0]):
+        batches, longest = len(lengths), max(lengths)
+        q = generator.standard_normal((batches, heads, 3, dims)).astype(np.float32)
+        k, v = (generator.standard_normal((batches, key_heads, longest, dims)).astype(np.float32) for _ in range(2))
+        columns = -(-longest // page)
+        order = generator.permutation(batches * columns + 2).astype(np.int32)
+        pool_k, pool_v = (np.full((len(order), key_heads, page, dims), np.nan, np.float32) for _ in range(2))
+        table = np.full((batches, columns), -1, np.int32)
+        for b, length in enumerate(lengths):
+            for c in range(length):
+                at = order[b * columns + c // page]
+                table[b, c // page] = at
+                pool_k[at, :, c % page], pool_v[at, :, c % page] = k[b, :, c], v[b, :, c]
+        dense, dense_lse = attnscope.attention(q, k, v, key_lengths=lengths, causal=True, return_lse=True)
+        for wide in (table, np.concatenate([table, np.full((batches, 3), -1, np.int32)], axis=1)):
+            paged, lse = attnscope.attention(
+                q, pool_k, pool_v, page_table=wide, key_lengths=lengths, causal=True, return_lse=True
+            )
+            report.check(np.array_equal(paged, dense) and np.array_equal(lse, dense_lse), f"pages of {lengths}")
+            report.check(attnscope.last_call().copied == (), f"{attnscope.last_call()}")
+        ready = attnscope.prepare(q, pool_k, pool_v, page_table=table, key_lengths=lengths, causal=True)
+        report.check(np.array_equal(ready(), dense), f"prepared pages of {lengths}")
+    rows = np.ascontiguousarray(np.swapaxes(pool_k, 1, 2)), np.ascontiguousarray(np.swapaxes(pool_v, 1, 2))
+    got = attnscope.attention(
+        np.ascontiguousarray(np.swapaxes(q, 1, 2)), *rows, page_table=table, key_lengths=lengths, causal=True,
+        layout="blhd",
+    )
+    report.check(np.array_equal(np.swapaxes(got, 1, 2), dense), "pages with heads inside")
+    # Every entry counts where no length is given.
+    whole = np.nan_to_num(pool_k), np.nan_to_num(pool_v)
+    full = np.array([[1, 0], [2, 1]], np.int32)
+    side_by_side = [np.concatenate([x[full[:, 0]], x[full[:, 1]]], axis=2) for x in whole]
+    report.check(
+        np.array_equal(attnscope.attention(q, *whole, page_table=full), attnscope.attention(q, *side_by_side)),
+        "a table without lengths",
+    )
+    call = attnscope.attention
+    for words, named in (
+        ("page_table: is int64; use int32", {"page_table": full.astype(np.int64)}),
+        ("page_table: has shape [4]", {"page_table": full.ravel()}),
+        ("page_table: has shape [1, 2]", {"page_table": full[:1]}),
+        ("page_table: the numbers: entry 0 of batch 1 in the page table is 99", {"page_table": full + [[0], [97]]}),
+        ("key_lengths: 17", {"page_table": full, "key_lengths": [17, 1]}),
+        ("kernel:", {"page_table": full, "kernel": "cpu_tiled"}),
+    ):
+        named["page_table"] = named["page_table"].astype(np.int64 if "int64" in words else np.int32)
+        package.refused(report, words, lambda named=named: call(q, *whole, **named))
 
 
 class OnGpu:
@@ -351,6 +407,7 @@ for part in (
     strides_and_layouts,
     answers_of_others,
     libraries,
+    pages,
     nothing_to_compute,
     errors,
     calls_of_the_seeds,

@@ -80,6 +80,18 @@ def _refuse_dropout(dropout_p):
         raise ValueError(f"dropout_p: {dropout_p!r} is not supported: kernels here compute all weights; use 0")
 
 
+_NOT_TAKEN = {
+    "sink": "no kernel supports a sink logit per head; add a first key, its score set by a bias and its row of v 0",
+    "cu_seqlens": "no kernel supports packed lengths; pass a batch of one length with key_lengths",
+}
+
+
+def _refuse_not_taken(**given):
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name}: {_NOT_TAKEN[name]}")
+
+
 def _wants_gradients(*tensors):
     torch = sys.modules.get("torch")
     if torch is None or not torch.is_grad_enabled():
@@ -107,6 +119,9 @@ def attention(
     threads=None,
     options=None,
     dropout_p=0.0,
+    page_table=None,
+    sink=None,
+    cu_seqlens=None,
 ):
     """Attention by one of AttnScope's kernels: softmax(scale q kᵀ) v, where the arrays lie.
 
@@ -128,6 +143,10 @@ def attention(
     return_lse: (out, lse) instead of out.
     out: an array for the answer; it may share no memory with the others.
     tile, threads: (Br, Bc) and the CPU's threads; options: any other option of the kernel, by name.
+    page_table: int32 [B, pages of a batch]: k and v are then a pool of pages, [pages, Hkv, page, D], and a batch's next
+       keys lie in the pages that its row names. The longest of key_lengths is Lk; without them every entry counts.
+       Entries beyond a batch's length may be -1. Its numbers are checked at each call, which waits for a GPU.
+    sink, cu_seqlens: refused in words, for no kernel here takes them.
 
     Returns an array [B, Hq, Lq, Dv] of q's library and dtype; lse [B, Hq, Lq] is float32, in natural logarithms.
     A row that sees no key is 0, its lse -inf.
@@ -150,19 +169,22 @@ def attention(
     array([ 6.7318, 15.2028], dtype=float32)
     """
     _refuse_dropout(dropout_p)
+    _refuse_not_taken(sink=sink, cu_seqlens=cu_seqlens)
     chosen = _options(tile, threads, options)
     asked = (q, k, v, kernel, causal, window, bias, softcap, alibi, scale, key_lengths, layout, chosen)
-    answer, lse = _computed(asked, out)
+    answer, lse = _computed(asked, out, page_table)
     return (answer, lse) if return_lse else answer
 
 
-def _computed(asked, out):
+def _computed(asked, out, page_table):
     if out is None and _wants_gradients(*asked[:3]):
+        if page_table is not None:
+            raise ValueError("page_table: a gradient needs dense k and v; detach them, or omit the pages")
         from . import torch as of_torch
 
         return of_torch.attention_with_gradients(*asked)
     home = home_of(asked[0])
-    answer, lse, account = _core.attention(*asked, out, home)
+    answer, lse, account = _core.attention(*asked, out, home, page_table)
     _account(account)
     if home is NumPy:
         return answer, lse
@@ -211,11 +233,12 @@ def prepare(
     tile=None,
     threads=None,
     options=None,
+    page_table=None,
 ):
     """The same call as :func:`attention`, made ready to be launched many times on the same arrays.
 
-    Arguments as there. On a GPU this compiles and loads; a launch then is one call of the driver a kernel, and may be
-    captured into a CUDA graph.
+    Arguments as there; a page table's numbers are those that it has now. On a GPU this compiles and loads; a launch
+    then is one call of the driver a kernel, and may be captured into a CUDA graph.
 
     >>> import numpy as np, attnscope
     >>> q = np.ones((1, 1, 4, 8), np.float32)
@@ -243,6 +266,7 @@ def prepare(
         _options(tile, threads, options),
         out,
         home,
+        page_table,
     )
     _account(ready.account)
     return Prepared(ready, home)

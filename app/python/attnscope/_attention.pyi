@@ -35,6 +35,9 @@ def attention(
     threads: int | None = None,
     options: Mapping[str, Any] | None = None,
     dropout_p: float = 0.0,
+    page_table: Any | None = None,
+    sink: None = None,
+    cu_seqlens: None = None,
 ) -> _Array: ...
 @overload
 def attention(
@@ -57,6 +60,9 @@ def attention(
     threads: int | None = None,
     options: Mapping[str, Any] | None = None,
     dropout_p: float = 0.0,
+    page_table: Any | None = None,
+    sink: None = None,
+    cu_seqlens: None = None,
 ) -> tuple[_Array, _Array]: ...
 
 class Prepared:
@@ -85,6 +91,7 @@ def prepare(
     tile: tuple[int, int] | None = None,
     threads: int | None = None,
     options: Mapping[str, Any] | None = None,
+    page_table: Any | None = None,
 ) -> Prepared: ...
 def kernels() -> list[dict[str, Any]]: ...
 def run_flash(Q: _Array, K: _Array, V: _Array) -> _Array: ...

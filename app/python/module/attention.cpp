@@ -87,6 +87,7 @@ LibraryArrays arrays_of(const Arguments& a, nb::handle out, nb::handle lse, nb::
   all[Tensor::k] = a.k;
   all[Tensor::v] = a.v;
   all[Tensor::bias] = a.bias;
+  all[Tensor::page_table] = a.page_table;
   all[Tensor::o] = out;
   all[Tensor::lse] = lse;
   all[Tensor::d_o] = d_out;
@@ -154,8 +155,15 @@ class Ready {
   std::unique_ptr<GpuRun> on_gpu_;
 };
 
+// `out` and `home` follow the arguments, then a table of pages.
+Arguments with_pages_of(const nb::args& args) {
+  Arguments a = arguments_of(args);
+  if (args.size() > kArguments + 2) a.page_table = nb::handle(args[kArguments + 2]);
+  return a;
+}
+
 nb::tuple attention(const nb::args& args) {
-  Ready ready(arguments_of(args), args[kArguments], nb::none(), args[kArguments + 1]);
+  Ready ready(with_pages_of(args), args[kArguments], nb::none(), args[kArguments + 1]);
   ready.launch();
   return nb::make_tuple(ready.answer(), ready.lse(), ready.account_of());
 }
@@ -264,7 +272,7 @@ void bind_attention(nb::module_& module) {
   nb::class_<Ready>(module, "Ready")
       .def("__init__",
            [](Ready* self, const nb::args& args) {
-             new (self) Ready(arguments_of(args), args[kArguments], nb::none(), args[kArguments + 1]);
+             new (self) Ready(with_pages_of(args), args[kArguments], nb::none(), args[kArguments + 1]);
            })
       .def("launch", &Ready::launch)
       .def_prop_ro("answer", &Ready::answer)

@@ -10,6 +10,7 @@
 
 #include "app/python/module/errors.h"
 #include "kernels/ladder.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/model/problem/validate.h"
 
 namespace nb = nanobind;
@@ -59,10 +60,15 @@ void check_extent(std::string_view argument, std::string_view what, std::int64_t
   if (has != wanted) refuse(argument, fmt::format("has {} {}, but {} has {}", has, what, whose, wanted));
 }
 
-void read_shapes(Request& r) {
+// `paged`: K and V are [pages, Hkv, page, D]; Lk is then the table's to say.
+void read_shapes(Request& r, bool paged) {
   const ArrayView &q = r.tensors[Tensor::q], &k = r.tensors[Tensor::k], &v = r.tensors[Tensor::v];
-  check_extent("k", "batches", k.shape[0], q.shape[0], "q");
-  check_extent("v", "batches", v.shape[0], q.shape[0], "q");
+  if (paged) {
+    check_extent("v", "pages", v.shape[0], k.shape[0], "k");
+  } else {
+    check_extent("k", "batches", k.shape[0], q.shape[0], "q");
+    check_extent("v", "batches", v.shape[0], q.shape[0], "q");
+  }
   check_extent("k", "columns (D)", k.shape[3], q.shape[3], "q");
   check_extent("v", "heads", v.shape[1], k.shape[1], "k");
   check_extent("v", "keys", v.shape[2], k.shape[2], "k");
@@ -147,6 +153,49 @@ void read_slopes(nb::handle alibi, Request& r) {
   r.problem.alibi = kept_slopes(std::move(slopes), r.problem.Hq);
 }
 
+// [B, pages of a batch] whole numbers. The longest key length is Lk, or all keys that the table has room for; columns
+// beyond it are not read.
+void read_page_table(nb::handle table, nb::handle lengths, Request& r) {
+  const ArrayView came = view_of(table, "page_table");
+  Problem& p = r.problem;
+  if (came.type != ElementType::i32) refuse_type("page_table", fmt::format("is {}; use int32", words_of(came.type)));
+  if (came.shape.size() != 2 || came.shape[0] != p.B)
+    refuse("page_table",
+           fmt::format("has shape {}; use [B, pages of a batch], here [{}, ...]", shape_words(came), p.B));
+  if (r.axes != 4) refuse("page_table", "needs q, k and v with 4 axes, k and v as [pages, Hkv, page, D]");
+  if (came.processor != r.processor || came.device != r.device) refuse("page_table", "is not on the same device as q");
+  p.storage = {p.Lk, r.tensors[Tensor::k].shape[0]};
+  p.Lk = came.shape[1] * p.storage.page;
+  if (!lengths.is_none()) {
+    double longest = 0;
+    for (const double length : numbers(lengths, "key_lengths")) longest = std::max(longest, length);
+    if (longest > static_cast<double>(p.Lk))
+      refuse("key_lengths", fmt::format("{} is more than the {} keys that the page table has room for", longest, p.Lk));
+    p.Lk = static_cast<std::int64_t>(longest);
+  }
+}
+
+// Once the key lengths are known: the entries that they reach.
+void read_pages(nb::handle table, Request& r) {
+  const Problem& p = r.problem;
+  const std::int64_t columns = pages_of_batch(p);
+  ArrayView view = view_of(table, "page_table");
+  const std::vector<double> all = numbers(table, "page_table");
+  std::vector<std::int32_t> kept;
+  for (std::int64_t b = 0; b < p.B; ++b)
+    for (std::int64_t n = 0; n < columns; ++n)
+      kept.push_back(static_cast<std::int32_t>(all[static_cast<std::size_t>(b * view.shape[1] + n)]));
+  if (const auto good = check_page_table(p, kept, "the numbers"); !good) refuse("page_table", good.error().message);
+  view.shape[1] = columns;
+  if (r.processor == Processor::cpu) {
+    r.pages = std::make_shared<const std::vector<std::int32_t>>(std::move(kept));
+    view.strides = {columns, 1};
+    // Read alone: the view of a tensor that is `in` is never written.
+    view.data = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(r.pages->data()));
+  }
+  r.tensors[Tensor::page_table] = std::move(view);
+}
+
 void read_key_lengths(nb::handle lengths, Request& r) {
   if (lengths.is_none()) return;
   const std::vector<double> given = numbers(lengths, "key_lengths");
@@ -215,8 +264,8 @@ std::string text(nb::handle value, std::string_view argument) {
 
 Arguments arguments_of(const nb::args& args) {
   if (args.size() < kArguments) refuse_type("arguments", "are too few");
-  return {args[0], args[1], args[2], args[3],  args[4],  args[5], args[6],
-          args[7], args[8], args[9], args[10], args[11], args[12]};
+  return {args[0], args[1], args[2], args[3],  args[4],  args[5],  args[6],
+          args[7], args[8], args[9], args[10], args[11], args[12], {}};
 }
 
 Request read(const Arguments& a) {
@@ -234,7 +283,9 @@ Request read(const Arguments& a) {
   r.tensors[Tensor::q] = as_bhld(std::move(q), r.heads_inside);
   r.tensors[Tensor::k] = as_bhld(std::move(k), r.heads_inside);
   r.tensors[Tensor::v] = as_bhld(std::move(v), r.heads_inside);
-  read_shapes(r);
+  const bool paged = a.page_table.is_valid() && !a.page_table.is_none();
+  read_shapes(r, paged);
+  if (paged) read_page_table(a.page_table, a.key_lengths, r);
   r.problem.mask.causal = truth(a.causal, "causal");
   read_window(a.window, r.problem.mask);
   if (!a.scale.is_none()) r.problem.scale = number(a.scale, "scale");
@@ -243,7 +294,9 @@ Request read(const Arguments& a) {
   read_slopes(a.alibi, r);
   read_bias(a.bias, r);
   read_options(a.options, r.options);
-  if (!is_empty(r)) taken(validate(r.problem));
+  if (is_empty(r)) return r;
+  taken(validate(r.problem));
+  if (paged) read_pages(a.page_table, r);
   return r;
 }
 

@@ -1,6 +1,7 @@
 // What a call from Python asks for: its arguments as a problem, options and tensors.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ namespace attn::python {
 struct Arguments {
   nanobind::handle q, k, v;
   nanobind::handle kernel, causal, window, bias, softcap, alibi, scale, key_lengths, layout, options;
+  nanobind::handle page_table = {};  // of a forward alone; null: left out
 };
 
 // The first of what Python gives, positional, for a call costs less so; the names are in attnscope/_attention.py.
@@ -31,6 +33,7 @@ struct Request {
   bool heads_inside = false;    // [B, L, H, D]
   Processor processor = Processor::cpu;
   std::int32_t device = 0;
+  std::shared_ptr<const std::vector<std::int32_t>> pages = {};  // on the CPU the table's numbers, which tensors name
 };
 
 // Raises and names the argument that does not fit. Q, K and V may have extents of 0 (see is_empty); the problem of such
