@@ -1,12 +1,14 @@
 #include "kernels/ladder.h"
 
 #include <algorithm>
+#include <deque>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/rows.h"
+#include "kernels/training.h"
 
 namespace attn {
 namespace {
@@ -28,25 +30,49 @@ std::vector<const KernelRow*> ladder() {
   return rows;
 }
 
+std::span<const KernelRow> training_table() {
+  struct Table {
+    std::deque<StepOf> steps;  // their addresses hold
+    std::vector<KernelRow> rows;
+    Table() {
+      const std::vector<const KernelRow*> all = ladder();
+      for (const KernelRow* backward : all) {
+        const std::string_view forward = backward->training.forward;
+        const auto at = std::ranges::find(all, forward, &KernelRow::id);
+        if (!forward.empty() && at != all.end()) steps.emplace_back(**at, *backward);
+      }
+      for (const StepOf& step : steps) rows.push_back(step.row());
+    }
+  };
+  static const Table kTable;
+  return kTable.rows;
+}
+
+std::vector<const KernelRow*> measured_rows() {
+  std::vector<const KernelRow*> rows = ladder();
+  for (const KernelRow& step : training_table()) rows.push_back(&step);
+  return rows;
+}
+
 bool takes_pass(const KernelRow& row, Pass pass) {
   return std::ranges::find(row.passes, pass) != row.passes.end();
 }
 
 std::vector<const KernelRow*> ladder_of(Pass pass) {
-  std::vector<const KernelRow*> rows = ladder();
+  std::vector<const KernelRow*> rows = measured_rows();
   std::erase_if(rows, [pass](const KernelRow* row) { return !takes_pass(*row, pass); });
   return rows;
 }
 
 std::size_t ladder_rank(std::string_view id) {
-  const auto rows = ladder();
+  const auto rows = measured_rows();
   const auto at = std::find_if(rows.begin(), rows.end(), [&](const KernelRow* row) { return row->id == id; });
   return static_cast<std::size_t>(at - rows.begin());
 }
 
 Result<const KernelRow*> find_kernel(std::string_view id) {
   std::vector<std::string_view> ids;
-  for (const KernelRow* row : ladder()) {
+  for (const KernelRow* row : measured_rows()) {
     if (row->id == id) return row;
     ids.push_back(row->id);
   }

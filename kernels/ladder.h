@@ -27,6 +27,11 @@ std::span<const KernelRow> cpu_kernel_table();
 std::span<const KernelRow> cpu_backward_table();
 // The CPU's rungs, then the GPU's, then those of a backward. The rows live as long as the program.
 std::vector<const KernelRow*> ladder();
+// Training steps: pairs of rungs of the ladder that run as one chain (kernels/training.h), in the order of their
+// backwards. A backward whose forward this program has not is left out. The rows live as long as the program.
+std::span<const KernelRow> training_table();
+// The ladder, then the training steps: all that can be measured.
+std::vector<const KernelRow*> measured_rows();
 // Those that take the pass, in the same order.
 std::vector<const KernelRow*> ladder_of(Pass pass);
 bool takes_pass(const KernelRow& row, Pass pass);
@@ -34,7 +39,7 @@ bool takes_pass(const KernelRow& row, Pass pass);
 Result<const KernelRow*> find_kernel(std::string_view id);
 // Of the user's own files, else of the table. The row lives as long as `own` or the program.
 Result<const KernelRow*> find_kernel(std::string_view id, const gpu::OwnKernels& own);
-// Place in ladder(); kernels that this program does not know come last.
+// Place in measured_rows(); kernels that this program does not know come last.
 std::size_t ladder_rank(std::string_view id);
 // The highest rung that takes the problem on the device and is made for it; null: none. A GPU's rung that splits keys
 // among blocks is made for few rows, or for whoever chooses `splits`: where there are many, blocks have work enough.

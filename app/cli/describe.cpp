@@ -58,7 +58,7 @@ std::vector<std::string> values_of(const CLI::Option& option) {
     return positional(option) && option.get_name(true) == name;
   };
   if (is("kernel") || is("kernels")) {
-    for (const KernelRow* row : ladder()) values.emplace_back(row->id);
+    for (const KernelRow* row : measured_rows()) values.emplace_back(row->id);
   } else if (is("peers") && takes_value(option)) {
     for (const PeerRow& row : peer_table()) values.emplace_back(row.id);
   } else if (is("preset")) {

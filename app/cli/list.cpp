@@ -83,6 +83,7 @@ nlohmann::json row_json(const KernelRow& row) {
   for (const std::string_view arch : row.architectures) j["architectures"].push_back(arch);
   for (const DType t : row.dtypes) j["dtypes"].push_back(name_of(t));
   for (const Pass pass : row.passes) j["passes"].push_back(name_of(pass));
+  for (const KernelRow* part : row.parts) j["runs"].push_back(part->id);
   for (const OptionSpec& o : row.options) {
     nlohmann::json option{{"name", o.option->name}, {"what", o.option->help}, {"least", o.min},
                           {"most", o.max},          {"step", o.step},         {"default", o.default_value}};
@@ -99,17 +100,17 @@ Result<int> list_kernels(bool as_json) {
   std::string text;
   if (as_json) {
     nlohmann::json all = nlohmann::json::array();
-    for (const KernelRow* row : ladder()) all.push_back(row_json(*row));
+    for (const KernelRow* row : measured_rows()) all.push_back(row_json(*row));
     text = all.dump(2) + "\n";
   } else {
     std::size_t width = 6, order = 9;
-    for (const KernelRow* row : ladder()) {
+    for (const KernelRow* row : measured_rows()) {
       width = std::max(width, row->id.size());
       order = std::max(order, name_of(row->order).size() + 2);
     }
     text = fmt::format("{:<5}{:<{}}  {:<{}}{:<5}{:<15}{}\n", "rung", "kernel", width, "order", order, "on", "dtypes",
                        tr("description"));
-    for (const KernelRow* each : ladder()) {
+    for (const KernelRow* each : measured_rows()) {
       const KernelRow& row = *each;
       text += fmt::format("{:<5}{:<{}}  {:<{}}{:<5}{:<15}{}\n", row.rung, row.id, width, name_of(row.order), order,
                           processor_name(row.processor), joined_dtypes(row), tr_of(row.what));
@@ -117,7 +118,8 @@ Result<int> list_kernels(bool as_json) {
       for (const OptionSpec& o : row.options) options += (options.empty() ? "" : ", ") + option_words(o);
       text += fmt::format("{:<5}{}\n", "", tr_of(row.teaches));
       if (row.processor == Processor::gpu) text += fmt::format("{:<5}{}\n", "", arch_words(row));
-      if (!takes_pass(row, Pass::forward)) text += phrase("{:<5}pass: backward\n", "");
+      if (!takes_pass(row, Pass::forward)) text += phrase("{:<5}pass: {}\n", "", name_of(row.passes.front()));
+      if (!row.parts.empty()) text += phrase("{:<5}runs: {}, then {}\n", "", row.parts[0]->id, row.parts[1]->id);
       if (!options.empty()) text += phrase("{:<5}options: {}\n", "", options);
     }
   }

@@ -27,7 +27,7 @@ json problem_for_peer(const Problem& p) {
          {"window_right", p.mask.window_right},
          {"key_lengths", p.mask.key_lengths},
          {"bias", p.bias_shape}};
-  if (p.pass == Pass::backward) j["pass"] = name_of(p.pass);
+  if (p.pass != Pass::forward) j["pass"] = name_of(p.pass);
   if (p.softcap) j["softcap"] = *p.softcap;
   if (p.alibi) j["slopes"] = problem_to_json(p)["alibi"];
   return j;

@@ -10,8 +10,12 @@ class Refused(Exception):
     """What this peer does not take, in words."""
 
 
-def is_backward(problem):
-    return problem.get("pass") == "backward"
+def has_gradients(problem):
+    return problem.get("pass") in ("backward", "training")
+
+
+def is_training(problem):
+    return problem.get("pass") == "training"
 
 
 def split(problem, data):
@@ -22,7 +26,7 @@ def split(problem, data):
               ("v", (p["B"], p["Hkv"], p["Lk"], p["Dv"]), width)]
     if p["bias"]:
         shapes.append(("bias", tuple(p["bias"]), 4))
-    if is_backward(p):
+    if has_gradients(p):
         shapes.append(("do", (p["B"], p["Hq"], p["Lq"], p["Dv"]), width))
     at = 0
     for name, shape, each in shapes:
@@ -45,7 +49,7 @@ class Numpy:
         self.device = {}
 
     def tensors(self, problem, data):
-        if is_backward(problem):
+        if has_gradients(problem):
             raise Refused("a backward pass needs torch's autograd, but this Python has no torch")
         if problem["dtype"] == "bf16":
             raise Refused("NumPy has no bf16, and this Python has no torch")

@@ -1,6 +1,7 @@
 """Attention of others as peer.py calls it: torch's kernels forced one by one, FlashAttention's packages, the function
 of a user's file; and the gradients of each by torch's autograd.
 """
+import contextlib
 import importlib.metadata
 import importlib.util
 import inspect
@@ -8,7 +9,7 @@ import os
 import traceback
 import warnings
 
-from attnscope_arrays import Refused, is_backward
+from attnscope_arrays import Refused, has_gradients
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -37,6 +38,29 @@ class Backward:
 
     def times(self, arrays, turn):
         return arrays.times(self.call, turn)
+
+
+class Training(Backward):
+    """A training step of a peer's attention: its forward, then the gradients of what that returned, in one timing."""
+
+    def __init__(self, arrays, peer):
+        super().__init__(arrays, peer)
+        self.arrays = arrays
+        leaves, d_out = [peer.t[name] for name in "qkv"], peer.t["do"]
+        self.gradients_of = lambda out: arrays.torch.autograd.grad(out, leaves, d_out, retain_graph=True)
+        self.call = self.step
+
+    def step(self):
+        out = self.peer.output()
+        return (out, *self.gradients_of(out))
+
+    def outs(self):
+        with self.arrays.torch.enable_grad(), self.peer.context():
+            return [x.detach() for x in super().outs()]
+
+    def times(self, arrays, turn):
+        with arrays.torch.enable_grad(), self.peer.context():
+            return arrays.times(self.call, turn)
 
 
 class TorchPeer:
@@ -127,16 +151,22 @@ class TorchPeer:
             with self.torch.enable_grad():
                 self.k, self.v = (x.repeat_interleave(group, dim=1) for x in (self.k, self.v))
             copied = "key heads copied to every query head before the clock starts"
-            self.how.append(copied + (", their gradients summed within the timing" if is_backward(self.p) else ""))
+            self.how.append(copied + (", their gradients summed within the timing" if has_gradients(self.p) else ""))
 
     def as_ours(self, x):
         return x
+
+    def context(self):
+        return self.forced() if self.forced else contextlib.nullcontext()
+
+    def output(self):
+        return self.call()
 
     def call(self):
         return self.torch.nn.functional.scaled_dot_product_attention(self.t["q"], self.k, self.v, **self.arguments)
 
     def call_once(self):
-        with self.torch.enable_grad() if is_backward(self.p) else self.torch.inference_mode():
+        with self.torch.enable_grad() if has_gradients(self.p) else self.torch.inference_mode():
             if self.forced is None:
                 return self.call()
             with self.forced():
@@ -190,7 +220,7 @@ class PackagePeer:
         self.package = f"{self.module} {self.version(records)}"
         self.how = ["laid out as [B, L, H, D] before the clock starts"]
         self.t = {x: tensors[x].detach().transpose(1, 2).contiguous() for x in tensors if x != "bias"}
-        if is_backward(problem):
+        if has_gradients(problem):
             for x in "qkv":
                 self.t[x].requires_grad_()
         self.arguments = {"softmax_scale": problem["scale"], "causal": problem["causal"]}
@@ -231,6 +261,13 @@ class PackagePeer:
     def as_ours(self, x):
         return x.transpose(1, 2)
 
+    def context(self):
+        return contextlib.nullcontext()
+
+    def output(self):
+        got = self.call()
+        return got[0] if isinstance(got, tuple) else got
+
     def call(self):
         return self.function(self.t["q"], self.t["k"], self.t["v"], **self.arguments)
 
@@ -239,7 +276,7 @@ class PackagePeer:
 
     def out(self):
         try:
-            with self.torch.enable_grad() if is_backward(self.p) else self.torch.inference_mode():
+            with self.torch.enable_grad() if has_gradients(self.p) else self.torch.inference_mode():
                 got = self.call()
         except (AssertionError, NotImplementedError, TypeError, ValueError, RuntimeError) as error:
             if is_failure(error):
@@ -276,12 +313,17 @@ class OwnPeer:
     def as_ours(self, x):
         return x
 
+    def context(self):
+        return contextlib.nullcontext()
+
     def outs(self):
         return [self.out()]
 
     def out(self):
         got = self.call()
         return got[0] if isinstance(got, tuple) else got
+
+    output = out
 
     def times(self, arrays, turn):
         return arrays.times(self.call, turn)

@@ -9,7 +9,7 @@ text and bytes), a JSON text, bytes. It answers each with one message:
     hello   {"device": "cuda" or "cpu", "gpu", "threads"}  ->  software, the GPU's name and uuid
     open    the problem's fields + q, k, v, bias, dO       ->  ready
     run     {"peer"}                                       ->  what was done to mask and heads, one time, package + O,
-                                                               or dQ, dK, dV
+                                                               or dQ, dK, dV, or O and these
     turn    {"peer", "warm_up", "repeats", "pause_us", "flushes", "flush_bytes"}  ->  microseconds of each repeat
 
 A repeat: pause, read `flush_bytes` of other data `flushes` times, CUDA event, the call, CUDA event, wait. The first
@@ -17,7 +17,8 @@ reading fills the L2 cache; while the others go on the call is enqueued. Where t
 the call was enqueued, the repeat waited for the host: it is taken again with twice as many readings, which then stays.
 On the CPU: pause, the call between two readings of a steady clock.
 
-Where the problem's "pass" is "backward" the call is torch.autograd.grad() of an O that the peer computed before.
+Where the problem's "pass" is "backward" the call is torch.autograd.grad() of an O that the peer computed before; where
+it is "training" the call computes O and then its gradients.
 
 It is started in its own folder, so that no file of the user's folder is taken for one of Python's. FILE.py, which the
 user named, is run in FOLDER.
@@ -38,8 +39,8 @@ import sys
 # Python leaves the script's folder out where it is told to be safe.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from attnscope_arrays import Numpy, Refused, Torch, is_backward
-from attnscope_callers import Backward, OwnPeer, PackagePeer, TorchPeer, words_of
+from attnscope_arrays import Numpy, Refused, Torch, has_gradients, is_training
+from attnscope_callers import Backward, OwnPeer, PackagePeer, TorchPeer, Training, words_of
 
 THREADS = sys.argv[2] if len(sys.argv) > 2 else "0"
 FOLDER = sys.argv[3] if len(sys.argv) > 3 else ""
@@ -114,7 +115,7 @@ class Peers:
             self.arrays.torch.cuda.empty_cache()
         self.problem = ask["problem"]
         self.tensors = self.arrays.tensors(self.problem, data)
-        if is_backward(self.problem):
+        if has_gradients(self.problem):
             for name in "qkv":
                 self.tensors[name].requires_grad_()
         return {"is": "ready"}, b""
@@ -129,7 +130,11 @@ class Peers:
         if self.made != name:
             self.peer = None  # what it stored is freed before the next needs room
             peer = self.make(name)
-            self.peer = Backward(self.arrays, peer) if is_backward(self.problem) else peer
+            if is_training(self.problem):
+                peer = Training(self.arrays, peer)
+            elif has_gradients(self.problem):
+                peer = Backward(self.arrays, peer)
+            self.peer = peer
             self.made = name
         return self.peer
 
@@ -140,7 +145,9 @@ class Peers:
         self.arrays.wait()
         o = (p["B"], p["Hq"], p["Lq"], p["Dv"])
         keys = (p["B"], p["Hkv"], p["Lk"])
-        shapes = [(*o[:3], p["D"]), (*keys, p["D"]), (*keys, p["Dv"])] if is_backward(p) else [o]
+        shapes = [(*o[:3], p["D"]), (*keys, p["D"]), (*keys, p["Dv"])] if has_gradients(p) else [o]
+        if is_training(p):
+            shapes.insert(0, o)
         for out, wanted in zip(outs, shapes):
             shape, dtype = self.arrays.shape_and_dtype(out)
             if shape != wanted or dtype != p["dtype"]:

@@ -1,4 +1,4 @@
-// The rule of kernels/judge/verdict.h for a forward: O and LSE.
+// The rule of kernels/judge/verdict.h for a forward: O and LSE; and for a training step, which has both passes'.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -152,12 +152,33 @@ Verdict refused(std::string reason, const RowSample& sample) {
 
 }  // namespace
 
+namespace {
+
+// Both have to pass; where one is wrong, the step is.
+Verdict judge_training(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Outputs& out,
+                       const RowSample& sample, bool with_lse) {
+  if (const auto fits = validate(p, in); !fits) return refused(fits.error().message, sample);
+  if (ref.backward == nullptr) return refused(tr("The reference does not belong to a training step."), sample);
+  const Problem forward = with_pass(p, Pass::forward);
+  Verdict all = (with_lse ? judge : judge_without_lse)(forward, in, ref, out, sample);
+  Verdict backward = judge_gradients(with_pass(p, Pass::backward), in, *ref.backward, out, sample, false);
+  const bool wrong = outcome_of(all) == Outcome::wrong;
+  if (all.pass || (!wrong && outcome_of(backward) == Outcome::wrong)) all.reason = backward.reason;
+  all.not_judged = !wrong && outcome_of(backward) != Outcome::wrong && (all.not_judged || backward.not_judged);
+  all.pass = all.pass && backward.pass;
+  for (OutputVerdict& j : backward.outputs) all.outputs.push_back(std::move(j));
+  return all;
+}
+
+}  // namespace
+
 Verdict judge(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Outputs& out,
               const RowSample& sample) {
   if (p.pass == Pass::backward) {
     if (const auto fits = validate(p, in); !fits) return refused(fits.error().message, sample);
     return judge_gradients(p, in, ref, out, sample);
   }
+  if (p.pass == Pass::training) return judge_training(p, in, ref, out, sample, true);
   if (const auto fits = fitting(p, in, out.out); !fits) return refused(fits.error().message, sample);
   const std::vector<std::int64_t> lse_shape{p.B, p.Hq, p.Lq};
   if (out.lse.shape() != lse_shape || out.lse.dtype() != DType::f32) {
@@ -174,6 +195,7 @@ Verdict judge_without_lse(const Problem& p, const Inputs& in, const ReferenceRow
     if (const auto fits = validate(p, in); !fits) return refused(fits.error().message, sample);
     return judge_gradients(p, in, ref, out, sample, false);
   }
+  if (p.pass == Pass::training) return judge_training(p, in, ref, out, sample, false);
   if (const auto fits = fitting(p, in, out.out); !fits) return refused(fits.error().message, sample);
   return Judge(p, ref, out.out, nullptr).verdict(sample);
 }

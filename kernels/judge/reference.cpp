@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "kernels/judge/plain_attention.h"
@@ -145,6 +146,9 @@ double reference_group(const Problem& p, const Inputs& in, const Group& g, const
 
 std::uint64_t reference_bytes_by(std::int32_t workers, const Problem& p, bool full) {
   if (p.pass == Pass::backward) return gradient_bytes_by(workers, p, full);
+  if (p.pass == Pass::training)
+    return saturating_sum(reference_bytes_by(workers, with_pass(p, Pass::forward), full),
+                          gradient_bytes_by(workers, p, full));
   const double rows = static_cast<double>(rows_to_judge(p, full));
   const double of_group = static_cast<double>(rows_at_once(p));
   const double groups = std::ceil(rows / of_group) + static_cast<double>(p.B * p.Hq);
@@ -165,6 +169,14 @@ std::uint64_t reference_bytes_by(std::int32_t workers, const Problem& p, bool fu
 Result<ReferenceRows> reference_rows_by(const TakePieces& take, const Problem& p, const Inputs& in,
                                         const std::vector<RowId>& rows, const Stop& stop) {
   if (p.pass == Pass::backward) return gradient_rows_by(take, p, in, rows, stop);
+  if (p.pass == Pass::training) {
+    auto forward = reference_rows_by(take, with_pass(p, Pass::forward), in, rows, stop);
+    if (!forward) return forward;
+    auto backward = gradient_rows_by(take, with_pass(p, Pass::backward), in, rows, stop);
+    if (!backward) return backward;
+    forward->backward = std::make_shared<const ReferenceRows>(*std::move(backward));
+    return forward;
+  }
   if (p.storage.kind() == Storage::paged) {
     if (auto good = check_page_table(p, in.page_table, tr("The inputs")); !good) return tl::unexpected(good.error());
     return reference_rows_by(take, without_pages(p), gathered(p, in), rows, stop);

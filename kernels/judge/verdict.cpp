@@ -153,7 +153,7 @@ namespace {
 
 // Of a forward few rows of a head are computed; of a backward all of them, for a key's gradient is a sum over them.
 std::int64_t heads_to_judge(const Problem& p, std::int64_t rows_of_head) {
-  if (p.pass == Pass::forward) return std::clamp<std::int64_t>(2 * kMaxPairs / (rows_of_head * p.Lk), 1, kMaxHeads);
+  if (!makes_gradients(p.pass)) return std::clamp<std::int64_t>(2 * kMaxPairs / (rows_of_head * p.Lk), 1, kMaxHeads);
   const std::int64_t group = p.Hq / p.Hkv;  // whole: Hkv divides Hq
   const double pairs = static_cast<double>(group) * static_cast<double>(p.Lq) * static_cast<double>(p.Lk);
   return static_cast<std::int64_t>(std::clamp(16.0 * static_cast<double>(kMaxPairs) / pairs, 1.0, double{kMaxHeads}));
@@ -181,7 +181,7 @@ RowSample choose_rows(const Problem& p, bool full) {
   sample.all = static_cast<std::int64_t>(sample.rows.size()) == heads * p.Lq;
   sample.words = sample.all ? phrase("all {} rows", sample.rows.size())
                             : phrase("{} of {} rows in {} of {} heads", rows.size(), p.Lq, chosen.size(), heads);
-  if (p.pass == Pass::backward && !sample.all)
+  if (makes_gradients(p.pass) && !sample.all)
     sample.words = phrase("{} of {} rows and {} of {} keys in {} of {} heads", rows.size(), p.Lq,
                           sampled_rows(p.Lk).size(), p.Lk, chosen.size(), heads);
   return sample;

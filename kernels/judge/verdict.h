@@ -23,7 +23,8 @@
 // A verdict that judged nothing at all neither passes nor fails; nor does an answer that would pass where O may be off
 // by more than 2 max|V|, which is as far as two means of V's rows lie apart: there zeros would pass as well.
 //
-// A backward's gradients have the same rule with its factors tripled, each its own (gradients.h).
+// A backward's gradients have the same rule with its factors tripled, each its own (gradients.h). Of a training step O
+// and LSE have the forward's rule and the gradients the backward's: what the backward read of O and LSE is its own.
 #pragma once
 
 #include <cmath>
@@ -67,6 +68,8 @@ struct ReferenceRows {
   double max_abs_v = 0;                   // over finite V
   // Of a backward, whose `out`, `baseline` and `unjudged` are empty.
   std::shared_ptr<const GradientRows> gradients = {};
+  // Of a training step: the reference of its backward. All else here is its forward's.
+  std::shared_ptr<const ReferenceRows> backward = {};
 };
 
 // Which rows a verdict looks at: all of them up to kMaxPairs query-key pairs, else in every sampled head at least 64

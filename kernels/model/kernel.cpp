@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
 
 namespace attn {
@@ -55,6 +56,22 @@ Buffers buffers_of(const Inputs& in, Outputs& out, void* workspace) {
   }
   if (!in.page_table.empty()) b.in[Tensor::page_table] = in.page_table.data();
   b.workspace = workspace;
+  return b;
+}
+
+std::uint64_t workspace_at(const Plan& plan, std::size_t part) {
+  constexpr std::uint64_t kUnit = 256;
+  std::uint64_t at = 0;
+  for (std::size_t n = 0; n < part; ++n)
+    at = saturating_sum(at, saturating_sum(plan.parts[n].workspace_bytes, kUnit - 1) / kUnit * kUnit);
+  return at;
+}
+
+Buffers buffers_of_part(const Plan& plan, std::size_t part, const Buffers& all) {
+  Buffers b = all;
+  b.workspace = static_cast<std::byte*>(all.workspace) + workspace_at(plan, part);
+  if (makes_output(plan.parts[part].problem.pass)) return b;
+  for (const Tensor t : {Tensor::o, Tensor::lse}) b.in[t] = all.out[t];
   return b;
 }
 

@@ -74,6 +74,12 @@ inline bool in_cluster(const Launch& l) {
 
 struct KernelRow;
 
+// The step of training that a backward ends: a row of its own (kernels/training.h). Empty ids: there is none.
+struct TrainingStep {
+  std::string_view id, title, rung;  // the step's, as a row's
+  std::string_view forward;          // the id of the rung that it begins with
+};
+
 // What prepare needs, decided before anything is allocated.
 struct Plan {
   const KernelRow* kernel = nullptr;  // points into ladder(), which lives as long as the program
@@ -81,6 +87,8 @@ struct Plan {
   Options options;  // every 0 replaced by the value used
   std::uint64_t workspace_bytes = 0;
   std::vector<Launch> launches;
+  // Of a row that is made of others: theirs, in their order. Launches and workspaces follow one another in it.
+  std::vector<Plan> parts = {};
 };
 
 // Where a plan's tensors lie in the memory of the device that it is for, by their names; null: not given. Not owned.
@@ -106,6 +114,10 @@ struct Buffers {
 };
 // The host's own arrays, for the CPU.
 Buffers buffers_of(const Inputs& in, Outputs& out, void* workspace);
+// Those of one of a plan's parts: its piece of the workspace, and what the part before it writes.
+Buffers buffers_of_part(const Plan& plan, std::size_t part, const Buffers& all);
+// Where a part's piece of the workspace begins.
+std::uint64_t workspace_at(const Plan& plan, std::size_t part);
 
 // The queue that work goes to. The CPU runs in the calling thread and its helpers and looks at `stop`
 // between tiles; a GPU worker puts its gpu::Queue into `native`. Not owned.
@@ -236,6 +248,9 @@ struct KernelRow {
   const Option* deterministic = nullptr;
   StampsFn stamps = nullptr;            // GPU: null: no recorder of its pipeline
   const cpu::RingTile* ring = nullptr;  // CPU: what a rank of a ring makes of a query tile; null: it walks no ring
+  TrainingStep training = {};           // a backward's
+  // Of a training step: its forward, then its backward, which run as one chain. Empty: it is a kernel of its own.
+  std::span<const KernelRow* const> parts = {};
 };
 
 // What its products run on in that type: rows of tensor_half or warpgroup_half that take f32 multiply and add there.

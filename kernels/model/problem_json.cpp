@@ -66,7 +66,7 @@ Result<std::vector<float>> slopes_from_json(const json& j, const Problem& p, con
 
 // What version 3 adds: docs/attn.md.
 Result<void> read_pass(JsonFields& fields, const std::string& where, Problem& p) {
-  static const std::vector<std::string> passes{"forward", "backward"}, layouts{"bhld", "blhd"},
+  static const std::vector<std::string> passes{"forward", "backward", "training"}, layouts{"bhld", "blhd"},
       outputs{"as_inputs", "f32"};
   if (fields.has("pass")) p.pass = static_cast<Pass>(fields.choice("pass", passes));
   if (fields.has("layout")) p.layout = static_cast<AxisOrder>(fields.choice("layout", layouts));

@@ -58,7 +58,7 @@ Traffic compulsory(Order order, const Problem& p) {
   if (stores_scores(order)) {
     const std::int64_t pairs = p.B * p.Hq * p.Lq * p.Lk;
     // A backward stores dS in its place, in the dtype.
-    const std::uint64_t of_score = p.pass == Pass::backward ? size_of(p.dtype) : kFp32;
+    const std::uint64_t of_score = makes_gradients(p.pass) ? size_of(p.dtype) : kFp32;
     at(t.read, TrafficPart::s) = at(t.written, TrafficPart::s) = as_bytes(pairs, of_score);
     at(t.read, TrafficPart::p) = at(t.written, TrafficPart::p) = as_bytes(pairs, size_of(p.dtype));
   }
@@ -66,7 +66,16 @@ Traffic compulsory(Order order, const Problem& p) {
 }
 
 Traffic compulsory(const KernelRow& row, const Problem& p) {
-  return compulsory(row.order, p);
+  if (row.parts.empty()) return compulsory(row.order, p);
+  Traffic all;
+  for (const KernelRow* part : row.parts) {
+    const Traffic t = compulsory(*part, with_pass(p, part->passes.front()));
+    for (std::size_t n = 0; n < kTrafficParts; ++n) {
+      all.read[n] += t.read[n];
+      all.written[n] += t.written[n];
+    }
+  }
+  return all;
 }
 
 std::vector<OnChip> on_chip_of_passes(Order order, const Problem& p, const Options& o) {

@@ -172,7 +172,7 @@ Figure compulsory_bytes(const Measurement& m) {
 }
 
 Figure needed_rate(const Measurement& m) {
-  if (m.key.problem.pass != Pass::forward) return none(marked("required bytes are defined only for a forward pass"));
+  if (makes_gradients(m.key.problem.pass)) return none(marked("required bytes are defined only for a forward pass"));
   return metric_rows::rate_in_span(static_cast<double>(needed_bytes(m.key.problem)), figure(m, "launch_span_us"),
                                    m.time.median);
 }
@@ -188,7 +188,7 @@ Figure tile_load_bytes(const Measurement& m) {
   const auto row = kernel_of(m);
   if (!row) return none(row.error().message);
   const Problem& p = m.key.problem;
-  if (p.pass != Pass::forward || p.storage.kind() != Storage::dense)
+  if (makes_gradients(p.pass) || p.storage.kind() != Storage::dense)
     return none(marked("tile loads are defined only for a forward pass over dense K and V"));
   return derived(static_cast<double>(tile_loads(**row, m.key.problem, m.key.options).total()),
                  marked("counted from shape, mask and tile"));
@@ -216,8 +216,9 @@ Figure verdict_figure(const Measurement& m) {
   if (!m.verdict) return m.state == RowState::done ? none(marked("not verified: verification was off")) : untimed(m);
   if (m.verdict->not_judged) return none(m.verdict->reason);
   if (m.verdict->no_lse() && (value == &Verdict::lse_error || value == &Verdict::lse_allowed))
-    return none(m.key.problem.pass == Pass::backward ? marked("a backward pass has no LSE of its own")
-                                                     : marked("it returns no LSE, so only O was judged"));
+    return none(m.key.problem.pass == Pass::backward   ? marked("a backward pass has no LSE of its own")
+                : m.key.problem.pass == Pass::training ? marked("it returns no LSE, so O and the gradients were judged")
+                                                       : marked("it returns no LSE, so only O was judged"));
   return measured(((*m.verdict).*value)(), "against the fp64 reference, " + m.verdict->sample);
 }
 

@@ -8,8 +8,7 @@ namespace attn {
 
 std::string source_hash_now(const KernelRow& row, const Problem& p) {
   if (row.processor == Processor::cpu) return ATTNSCOPE_COMMIT;
-  const auto source = gpu::source_of(row, p, gpu::edited_kernels_folder());
-  return source ? source->hash : std::string();
+  return gpu::source_hash_of(row, p, gpu::edited_kernels_folder()).value_or("");
 }
 
 }  // namespace attn

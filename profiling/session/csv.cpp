@@ -174,6 +174,28 @@ constexpr auto kStored = std::to_array<Column>({
     {"page", [](S, M m) { return fmt::format("{}", m.key.problem.storage.page); }},
 });
 
+constexpr auto kOutputType = std::to_array<Column>({
+    {"o_dtype", [](S, M m) { return std::string(name_of(m.key.problem.output_dtype())); }},
+});
+
+// Empty: that output was not looked at.
+std::string verdict_number(const Measurement& m, Tensor t, double OutputVerdict::*value) {
+  const OutputVerdict* j = m.verdict ? m.verdict->of(t) : nullptr;
+  return j == nullptr ? std::string() : number(j->*value);
+}
+
+constexpr auto kPass = std::to_array<Column>({
+    {"pass", [](S, M m) { return std::string(name_of(m.key.problem.pass)); }},
+    {"o_error_abs", [](S, M m) { return verdict_number(m, Tensor::o, &OutputVerdict::error); }},
+    {"o_allowed_abs", [](S, M m) { return verdict_number(m, Tensor::o, &OutputVerdict::allowed); }},
+    {"dq_error_abs", [](S, M m) { return verdict_number(m, Tensor::d_q, &OutputVerdict::error); }},
+    {"dq_allowed_abs", [](S, M m) { return verdict_number(m, Tensor::d_q, &OutputVerdict::allowed); }},
+    {"dk_error_abs", [](S, M m) { return verdict_number(m, Tensor::d_k, &OutputVerdict::error); }},
+    {"dk_allowed_abs", [](S, M m) { return verdict_number(m, Tensor::d_k, &OutputVerdict::allowed); }},
+    {"dv_error_abs", [](S, M m) { return verdict_number(m, Tensor::d_v, &OutputVerdict::error); }},
+    {"dv_allowed_abs", [](S, M m) { return verdict_number(m, Tensor::d_v, &OutputVerdict::allowed); }},
+});
+
 class Line {
  public:
   void add(std::string_view field) {
@@ -190,7 +212,16 @@ class Line {
 
 // The columns that hang on what was measured.
 struct Further {
-  bool shaped = false, paged = false;
+  bool shaped = false, paged = false, output = false, pass = false;
+  // Those of the problem, in their order.
+  std::vector<std::span<const Column>> columns() const {
+    std::vector<std::span<const Column>> all;
+    if (shaped) all.emplace_back(kShaped);
+    if (paged) all.emplace_back(kStored);
+    if (output) all.emplace_back(kOutputType);
+    if (pass) all.emplace_back(kPass);
+    return all;
+  }
   std::vector<const Option*>
       options;  // that kernels of these rows declare beside the common ones, in the ladder's order
 };
@@ -203,6 +234,8 @@ Further further_columns(const Session& s) {
     for (const Measurement& m : run.rows) {
       further.shaped = further.shaped || m.key.problem.shapes_scores();
       further.paged = further.paged || m.key.problem.storage.kind() == Storage::paged;
+      further.output = further.output || m.key.problem.output != OutputType::as_inputs;
+      further.pass = further.pass || m.key.problem.pass != Pass::forward;
       const KernelRow* row = declared.empty() ? nullptr : row_of(m);
       for (auto o = declared.begin(); row != nullptr && o != declared.end();) {
         const bool reads = spec_of(*row, **o) != nullptr;
@@ -224,12 +257,8 @@ std::string header(const Further& further) {
     line.add(fmt::format("{}_source", metric.id));
   }
   for (const Column& c : kOrigin) line.add(c.name);
-  if (further.shaped) {
-    for (const Column& c : kShaped) line.add(c.name);
-  }
-  if (further.paged) {
-    for (const Column& c : kStored) line.add(c.name);
-  }
+  for (const auto columns : further.columns())
+    for (const Column& c : columns) line.add(c.name);
   for (const Option* o : further.options) line.add(o->name);
   return line.end();
 }
@@ -243,12 +272,8 @@ std::string row(const SweepRun& s, const Measurement& m, const Further& further)
     line.add(f.available() ? std::string(name_of(f.origin)) : "not available: " + f.reason);
   }
   for (const Column& c : kOrigin) line.add(c.text(s, m));
-  if (further.shaped) {
-    for (const Column& c : kShaped) line.add(c.text(s, m));
-  }
-  if (further.paged) {
-    for (const Column& c : kStored) line.add(c.text(s, m));
-  }
+  for (const auto columns : further.columns())
+    for (const Column& c : columns) line.add(c.text(s, m));
   for (const Option* o : further.options) line.add(option_field(m, *o));
   return line.end();
 }

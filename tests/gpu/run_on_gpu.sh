@@ -14,15 +14,21 @@ program="$(realpath -- "${1:?which attnscope}")"
 # Every GPU rung of the program's own table and what it takes, so that no loop below can miss one. A rung's line of
 # `attnscope list` begins with its number; the lines that explain it are indented.
 kernels=()
-declare -A dtypes=()
-while read -r kernel taken; do
+declare -A dtypes=() passes=()
+while read -r kernel pass taken; do
   kernels+=("$kernel")
+  passes[$kernel]="$pass"
   dtypes[$kernel]="$taken"
-done < <("$program" list | awk '/^[^ ]/ && $4 == "gpu" {
+done < <("$program" list | awk 'function say() { if (kernel != "") print kernel, pass taken }
+/^[^ ]/ {
+  say()
+  kernel = $4 == "gpu" ? $2 : ""
+  pass = "forward"
   taken = ""
   for (n = 5; $n ~ /^(f32|f16|bf16)$/; ++n) taken = taken " " $n
-  print $2 taken
-}')
+}
+/^ +pass: / { pass = $2 }
+END { say() }')
 if ((${#kernels[@]} == 0)); then
   echo "attnscope list names no GPU kernel"
   exit 1
@@ -31,11 +37,11 @@ if [[ ${2:-} == --kernels ]]; then
   for kernel in "${kernels[@]}"; do printf '%s %s\n' "$kernel" "${dtypes[$kernel]}"; done
   exit 0
 fi
-# Those that can be timed side by side, as they take the same dtype: LIST DTYPE a line.
+# Those that can be timed side by side, as they take the same dtype: LIST DTYPE a line. Forwards alone.
 by_dtype="$(for dtype in f32 f16 bf16; do
   list=""
   for kernel in "${kernels[@]}"; do
-    [[ " ${dtypes[$kernel]} " == *" $dtype "* ]] && list+=",$kernel"
+    [[ ${passes[$kernel]} == forward && " ${dtypes[$kernel]} " == *" $dtype "* ]] && list+=",$kernel"
   done
   [[ -z $list ]] || printf '%s %s\n' "${list#,}" "$dtype"
 done)"
@@ -83,7 +89,8 @@ verify_all() {
   for kernel in "${kernels[@]}"; do
     for dtype in ${dtypes[$kernel]}; do
       name="verify_${kernel}_$dtype"
-      timeout -k 5 200 "$program" verify --device gpu --kernel "$kernel" --dtype "$dtype" >"$out/$name.txt" 2>&1 &
+      timeout -k 5 200 "$program" verify --device gpu --kernel "$kernel" --pass "${passes[$kernel]}" \
+        --dtype "$dtype" >"$out/$name.txt" 2>&1 &
       running+=("$!")
       names+=("$name")
     done
@@ -95,8 +102,8 @@ repeat_all() {
   local kernel begin=$SECONDS
   local -a names=() running=()
   for kernel in "${kernels[@]}"; do
-    timeout -k 5 120 "$program" verify --device gpu --kernel "$kernel" --dtype "${dtypes[$kernel]%% *}" \
-      --repeat-list --repeats 250 >"$out/repeats_$kernel.txt" 2>&1 &
+    timeout -k 5 120 "$program" verify --device gpu --kernel "$kernel" --pass "${passes[$kernel]}" \
+      --dtype "${dtypes[$kernel]%% *}" --repeat-list --repeats 250 >"$out/repeats_$kernel.txt" 2>&1 &
     running+=("$!")
     names+=("repeats_$kernel")
   done
@@ -120,6 +127,7 @@ trace_all() {
   local kernel dtype name begin=$SECONDS
   local -a names=() running=()
   for kernel in "${kernels[@]}"; do
+    [[ ${passes[$kernel]} == forward ]] || continue
     for dtype in ${dtypes[$kernel]}; do
       name="traced_${kernel}_$dtype"
       timeout -k 5 90 "$program" verify --device gpu --traced --kernel "$kernel" --dtype "$dtype" --random 6 \
@@ -146,7 +154,8 @@ sanitize_all() {
   for tool in memcheck racecheck initcheck synccheck; do
     for kernel in "${kernels[@]}"; do
       timeout -k 5 "$left" compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 9 \
-        "$program" verify --device gpu --kernel "$kernel" --dtype "${dtypes[$kernel]%% *}" --longest 513 \
+        "$program" verify --device gpu --kernel "$kernel" --pass "${passes[$kernel]}" \
+        --dtype "${dtypes[$kernel]%% *}" --longest 513 \
         >"$out/${tool}_$kernel.txt" 2>&1 &
       running+=("$!")
       names+=("${tool}_$kernel")

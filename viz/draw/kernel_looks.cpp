@@ -69,6 +69,16 @@ std::vector<KernelLook> free_looks() {
     looks.push_back({row->id, next->rgb, next->mark});
     ++next;
   }
+  // A training step looks like its backward: a chart shows one pass.
+  for (const KernelRow& step : training_table()) {
+    const std::string_view backward = step.parts.back()->id;
+    const auto given = std::ranges::find(looks, backward, &KernelLook::kernel);
+    const auto row = std::ranges::find(kLooks, backward, &KernelLook::kernel);
+    if (given != looks.end())
+      looks.push_back({step.id, given->rgb, given->mark});
+    else if (row != kLooks.end())
+      looks.push_back({step.id, row->rgb, row->mark});
+  }
   return looks;
 }
 

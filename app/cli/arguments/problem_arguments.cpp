@@ -253,10 +253,6 @@ Result<void> ScoreArguments::apply_to(Problem& p) const {
   return ok();
 }
 
-void add_pass(Parser parser, std::string& pass) {
-  parser.add_option("--pass", pass, tr("forward or backward (dQ, dK and dV); default: forward"))->type_name("PASS");
-}
-
 void add_layout(Parser parser, std::string& layout, const std::string& what) {
   parser.add_option("--layout", layout, what)->type_name("NAME");
 }
@@ -268,18 +264,8 @@ Result<AxisOrder> layout_of(const std::string& layout) {
   return bad_input(phrase("Unknown --layout {}; use bhld or blhd.", layout));
 }
 
-Result<void> apply_pass(const std::string& pass, Problem& p) {
-  for (const Pass known : {Pass::forward, Pass::backward}) {
-    if (pass != name_of(known)) continue;
-    p.pass = known;
-    return ok();
-  }
-  if (pass.empty()) return ok();
-  return bad_input(phrase("Unknown --pass {}; use forward or backward.", pass));
-}
-
 void ProblemArguments::add_to(Parser parser, const std::string& scale_option) {
-  add_pass(parser, pass);
+  add_pass(parser, pass, training);
   parser.add_option("--b", B, tr("Batch"))->type_name("N");
   parser.add_option("--hq", Hq, tr("Query heads"))->type_name("N");
   parser.add_option("--hkv", Hkv, tr("Number of KV heads; default: same as --hq"))->type_name("N");
@@ -308,7 +294,7 @@ Result<void> ProblemArguments::apply_to(Problem& p) const {
   if (D) p.D = p.Dv = *D;
   if (Dv) p.Dv = *Dv;
   if (scale) p.scale = *scale;
-  if (auto r = apply_pass(pass, p); !r) return r;
+  if (auto r = apply_pass(pass, p, training); !r) return r;
   let_bias_follow(before, p);
   if (!dtype.empty()) {
     const auto t = parse_dtype("--dtype", dtype);

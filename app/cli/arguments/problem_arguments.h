@@ -10,6 +10,7 @@
 
 #include "app/cli/arguments/console_text.h"
 #include "app/cli/arguments/parser.h"
+#include "app/cli/arguments/pass_argument.h"
 #include "kernels/base/result.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem/problem.h"
@@ -53,17 +54,15 @@ struct ScoreArguments {
   Result<void> apply_to(Problem& problem) const;
 };
 
-// "--pass": forward or backward; left out: what it was.
-void add_pass(Parser parser, std::string& pass);
 // "--layout": the order of the axes of Q, K, V, O and their gradients.
 void add_layout(Parser parser, std::string& layout, const std::string& what);
 Result<AxisOrder> layout_of(const std::string& layout);
-Result<void> apply_pass(const std::string& pass, Problem& problem);
 
 struct ProblemArguments {
   std::optional<std::int64_t> B, Hq, Hkv, Lq, Lk, D, Dv, page;
   std::string dtype, bias_shape, pass;
   std::optional<double> scale;
+  bool training = false;  // --pass takes it
   MaskArguments mask;
   ScoreArguments scores;
 

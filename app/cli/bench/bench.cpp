@@ -177,12 +177,15 @@ std::string row_words(const Measurement& m, std::span<const Measurement> rows) {
   if (!m.verdict) return phrase("{}, not verified", words);
   if (m.verdict->not_judged) return words + ", " + m.verdict->reason;
   if (!m.verdict->pass) return words + ", WRONG: " + m.verdict->reason;
-  if (m.key.problem.pass == Pass::forward)
+  if (!makes_gradients(m.key.problem.pass))
     return words + phrase(", correct: error {:.2e}, allowed {:.2e}", m.verdict->error(), m.verdict->allowed());
   words += tr(", correct:");
-  for (const Tensor t : {Tensor::d_q, Tensor::d_k, Tensor::d_v}) {
-    if (const OutputVerdict* j = m.verdict->of(t))
-      words += phrase("{} {} {:.2e} of {:.2e}", t == Tensor::d_q ? "" : ",", words_of(t), j->error, j->allowed);
+  bool first = true;
+  for (const Tensor t : {Tensor::o, Tensor::d_q, Tensor::d_k, Tensor::d_v}) {
+    const OutputVerdict* j = m.verdict->of(t);
+    if (j == nullptr) continue;
+    words += phrase("{} {} {:.2e} of {:.2e}", first ? "" : ",", words_of(t), j->error, j->allowed);
+    first = false;
   }
   return words + tr(" allowed");
 }
@@ -406,6 +409,7 @@ Command add_bench(Parser program) {
   parser.add_flag("--no-counters", a->no_counters,
                   tr("Measure only times, so that another profiler can use the counters"));
   parser.add_flag("--warm-l2", a->warm_l2, tr("GPU: leave the L2 cache as the previous repeat left it"));
+  a->problem.training = true;
   a->problem.add_to(parser, "--scale");
   add_layout(parser, a->layout,
              tr("Memory layout of Q, K, V and O: bhld, or blhd if the kernel supports it; default: bhld"));
@@ -428,6 +432,7 @@ Command add_bench(Parser program) {
          "--fast-math\n"
          "  attnscope bench --kernels naive,flash_mma --values 1024,4096 --dtype f16 --peers -o "
          "beside_torch.attn\n"
+         "  attnscope bench --pass training --kernels cpu_flash_train --values 512,1024\n"
          "  attnscope bench --kernels cpu_flash --values 512,1024 --against last_week.attn --fail-under "
          "0.97\n"
          "  attnscope bench --axis bc --values 16,32,64,128 --kernels cpu_flash --lq 1024 --d 128 "

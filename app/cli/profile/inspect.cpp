@@ -104,7 +104,7 @@ Result<std::vector<InspectPoint>> points_of(const InspectArguments& a, const Nam
         at.problem.D = at.problem.Dv = dim;
         at.problem.dtype = named.value_or(row->dtypes.front());
         at.problem.pass = row->passes.front();
-        if (auto good = apply_pass(a.pass, at.problem); !good) return tl::unexpected(good.error());
+        if (auto good = apply_pass(a.pass, at.problem, true); !good) return tl::unexpected(good.error());
         at.problem.mask.causal = a.causal;
         if (a.bias) at.problem.bias_shape = {1, 1, kLength, kLength};
         if (a.softcap) at.problem.softcap = kCap;
@@ -180,7 +180,8 @@ Command add_inspect(Parser program) {
   parser.add_option("--head-dim", a->head_dims, tr("Head dimensions, 1 to 256"))->type_name("N,N,...");
   parser.add_option("--dtype", a->dtype, tr("f32, f16 or bf16; default: the first type that the kernel supports"))
       ->type_name("DTYPE");
-  parser.add_option("--pass", a->pass, tr("forward or backward; default: the kernel's own"))->type_name("PASS");
+  parser.add_option("--pass", a->pass, tr("forward, backward or training; default: the kernel's own"))
+      ->type_name("PASS");
   parser.add_flag("--causal", a->causal, tr("With a mask"));
   parser.add_flag("--bias", a->bias, tr("With a bias"));
   parser.add_flag("--softcap", a->softcap, tr("Compile with a softcap; its value does not affect the code"));

@@ -148,7 +148,7 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
     return bad_input(tr("--traced is for GPU kernels, which have their own code for recording: add --device gpu."));
   }
   Problem of_pass;
-  if (auto r = apply_pass(a.pass, of_pass); !r) return tl::unexpected(r.error());
+  if (auto r = apply_pass(a.pass, of_pass, true); !r) return tl::unexpected(r.error());
   if (a.random < 0) return bad_input(phrase("--random {} must be at least 1.", a.random));
   if (a.repeats < 1) return bad_input(phrase("--repeats {} must be at least 1.", a.repeats));
   Check check;
@@ -213,7 +213,7 @@ Command add_verify(Parser program) {
   Parser parser = program.add_subcommand("verify", tr("Check kernels against the fp64 reference"));
   parser.add_values("file", a->files, tr("Your own kernels, FILE.cu, checked on the GPU (docs/own_kernel.md)"));
   parser.add_option("--kernel", a->kernels, tr("all, or kernels from `attnscope list`"))->type_name("ID,ID,...");
-  add_pass(parser, a->pass);
+  add_pass(parser, a->pass, true);
   parser.add_option("--dtype", a->dtypes, tr("all, or any of f32, f16 and bf16"))->type_name("DTYPE,...");
   add_output(parser, a->output);
   parser.add_flag("--full", a->all_shapes,

@@ -136,7 +136,7 @@ Result<std::string> try_run(const KernelRow& row, const CheckCase& c, const Prep
     return tl::unexpected(answer.error());
   }
   const Verdict v = judge(c.problem, prepared.in, prepared.reference, answer->outputs, prepared.sample);
-  if (c.problem.pass == Pass::backward) count_outputs(v, tally);
+  if (makes_gradients(c.problem.pass)) count_outputs(v, tally);
   const double ratio = share_of(v.error(), v.allowed());
   if (ratio > tally.worst) {
     tally.worst = ratio;

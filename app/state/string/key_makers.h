@@ -242,9 +242,11 @@ void add_problem_keys(std::vector<StateKey>& keys, const std::string& prefix, Of
                     return ok();
                   }});
   add_score_keys(keys, prefix, of);
+  // Step shows a forward or a backward; a training step is both, and is measured.
+  std::vector<Pass> passes{Pass::forward, Pass::backward};
+  if (!prefix.empty()) passes.push_back(Pass::training);
   keys.push_back(choice_key(
-      prefix + "pass",
-      named<Pass>(std::vector{Pass::forward, Pass::backward}), [of](auto& s) -> auto& { return of(s).pass; }));
+      prefix + "pass", named<Pass>(passes), [of](auto& s) -> auto& { return of(s).pass; }));
   add_page_key(keys, prefix, of);
 }
 

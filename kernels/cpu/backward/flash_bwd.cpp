@@ -426,6 +426,7 @@ KernelRow cpu_flash_bwd_row() {
   row.teaches = marked(
       "S and P are recomputed from LSE, which is cheaper than reading them, and nothing of size L x L is stored.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 2");
+  row.training = {"cpu_flash_train", marked("flash training step, all cores"), "2t", "cpu_flash"};
   row.plan = plan;
   row.launch = launch_backward<FlashBackward<NoBackwardTrace>>;
   row.record = record;

@@ -203,6 +203,7 @@ KernelRow cpu_naive_bwd_row() {
   row.source = marked("the definition; Dao et al. 2022, FlashAttention, algorithm 3");
   row.stores_scores = true;
   row.score_reads = 2;
+  row.training = {"cpu_naive_train", marked("naive training step, all cores"), "1t", "cpu_multicore"};
   row.plan = plan;
   row.launch = launch_backward<NaiveBackward>;
   return row;

@@ -151,7 +151,24 @@ Result<Prepared> prepare_with(ParametersFn parameters, const Plan& plan, const B
   return Prepared{plan, buffers, std::make_shared<const ReadyLaunches>(std::move(ready))};
 }
 
+namespace {
+
+// One list of launches, whoever they are of.
+Result<Prepared> prepare_parts(const Plan& plan, const Buffers& buffers, const Stream& stream) {
+  ReadyLaunches all;
+  for (std::size_t n = 0; n < plan.parts.size(); ++n) {
+    const auto part = prepare(plan.parts[n], buffers_of_part(plan, n, buffers), stream);
+    if (!part) return tl::unexpected(part.error());
+    const auto& ready = *static_cast<const ReadyLaunches*>(part->native.get());
+    all.insert(all.end(), ready.begin(), ready.end());
+  }
+  return Prepared{plan, buffers, std::make_shared<const ReadyLaunches>(std::move(all))};
+}
+
+}  // namespace
+
 Result<Prepared> prepare(const Plan& plan, const Buffers& buffers, const Stream& stream) {
+  if (!plan.parts.empty()) return prepare_parts(plan, buffers, stream);
   if (plan.kernel->prepare != nullptr) return plan.kernel->prepare(plan, buffers, stream);
   if (has_own_parameters(*plan.kernel)) return prepare_with(own_parameters, plan, buffers, stream);
   if (has_hopper_parameters(*plan.kernel)) return prepare_with(hopper_parameters, plan, buffers, stream);

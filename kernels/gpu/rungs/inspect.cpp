@@ -30,9 +30,34 @@ Result<std::vector<EntryReport>> report_entries(const Compiled& compiled, const 
   return entries;
 }
 
+namespace {
+
+// Of all parts, one after the other. The code is each part's own.
+Result<PlanReport> inspect_parts(CompileService& service, const Plan& plan, const Device& device,
+                                 const std::filesystem::path& edited_kernels) {
+  PlanReport all;
+  for (const Plan& part : plan.parts) {
+    auto report = inspect(service, part, device, edited_kernels);
+    if (!report) return report;
+    const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+    append(all.entries, report->entries);
+    append(all.compiled.entries, report->compiled.entries);
+    append(all.compiled.warnings, report->compiled.warnings);
+    append(all.compiled.losses, report->compiled.losses);
+    all.compiled.seconds += report->compiled.seconds;
+  }
+  const auto hash = source_hash_of(*plan.kernel, plan.problem, edited_kernels);
+  if (!hash) return tl::unexpected(hash.error());
+  all.compiled.source_hash = *hash;
+  return all;
+}
+
+}  // namespace
+
 Result<PlanReport> inspect(CompileService& service, const Plan& plan, const Device& device,
                            const std::filesystem::path& edited_kernels) {
   if (!limits_of(device.arch)) return bad_input(phrase("nothing is known about {}", device.arch));
+  if (!plan.parts.empty()) return inspect_parts(service, plan, device, edited_kernels);
   Result<KernelSource> source = source_of(*plan.kernel, plan.problem, edited_kernels);
   if (!source) return tl::unexpected(source.error());
   const auto defines = defines_of(plan, may_be_aligned(plan.problem));

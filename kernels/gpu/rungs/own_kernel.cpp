@@ -285,11 +285,30 @@ const KernelSource* own_source(const KernelRow& row) {
 }
 
 Result<KernelSource> source_of(const KernelRow& row, const Problem& p, const std::filesystem::path& edited_kernels) {
+  if (!row.parts.empty())
+    return fail(ErrorKind::cannot_run, phrase("{} is {} followed by {}, and has no source of its own: choose either.",
+                                              row.id, row.parts.front()->id, row.parts.back()->id));
   const KernelSource* own = own_source(row);
   if (own == nullptr) return kernel_source(row.id, edited_kernels, score_lines_for(p));
   KernelSource source = *own;
   source.score_lines = score_lines_for(p);
   return source;
+}
+
+Result<std::string> source_hash_of(const KernelRow& row, const Problem& p,
+                                   const std::filesystem::path& edited_kernels) {
+  if (row.parts.empty()) {
+    auto source = source_of(row, p, edited_kernels);
+    if (!source) return tl::unexpected(source.error());
+    return std::move(source->hash);
+  }
+  std::string all;
+  for (const KernelRow* part : row.parts) {
+    const auto hash = source_hash_of(*part, p, edited_kernels);
+    if (!hash) return hash;
+    all += *hash;
+  }
+  return hash_of(all);
 }
 
 Result<KernelSource> text_to_edit(const KernelRow& row) {

@@ -61,6 +61,8 @@ std::string_view own_stem(std::string_view id);
 const KernelSource* own_source(const KernelRow& row);
 // What is compiled for a row on a problem: its own source, else as kernel_source() says.
 Result<KernelSource> source_of(const KernelRow& row, const Problem& p, const std::filesystem::path& edited_kernels);
+// The hash that a row's figures are kept under: source_of()'s; of a row that is made of others, one of theirs together.
+Result<std::string> source_hash_of(const KernelRow& row, const Problem& p, const std::filesystem::path& edited_kernels);
 // What an edit begins with: the same on a problem with neither softcap nor ALiBi, a copy in edited_kernels_folder()
 // before the rung's own.
 Result<KernelSource> text_to_edit(const KernelRow& row);

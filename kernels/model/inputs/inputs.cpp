@@ -220,7 +220,7 @@ Result<Inputs> make_dense(const Problem& p, const InputSpec& spec, const TakePie
   } else if (!spec.bias_file.empty()) {
     return bad_input(phrase("{} was given as the bias, but this problem has no bias.", spec.bias_file));
   }
-  if (p.pass == Pass::backward) in.d_o = *make_tensor(p, spec, InputTensor::d_o, {}, take);
+  if (makes_gradients(p.pass)) in.d_o = *make_tensor(p, spec, InputTensor::d_o, {}, take);
   for (const CellEdit& edit : spec.edits) {
     if (auto r = apply(edit, in); !r) return tl::unexpected(r.error());
   }

@@ -10,6 +10,9 @@ namespace {
 constexpr PassProduct kForward[] = {{"S = Q K^T"}, {"O = P V", true}};
 constexpr PassProduct kBackward[] = {
     {"S = Q K^T"}, {"dP = dO V^T", true}, {"dV = P^T dO", true}, {"dQ = dS K"}, {"dK = dS^T Q"}};
+// Those of a forward, then those of its backward.
+constexpr PassProduct kTraining[] = {kForward[0],  kForward[1],  kBackward[0], kBackward[1],
+                                     kBackward[2], kBackward[3], kBackward[4]};
 
 // Keys and entries of the table that the key lengths leave.
 struct Reached {
@@ -38,8 +41,8 @@ std::uint64_t bytes_of(const Problem& p, const TensorSpec& t) {
 }  // namespace
 
 std::span<const PassProduct> products_of(Pass pass) {
-  if (pass == Pass::backward) return kBackward;
-  return kForward;
+  constexpr std::span<const PassProduct> kAll[] = {kForward, kBackward, kTraining};
+  return kAll[static_cast<std::size_t>(pass)];
 }
 
 double flops_of(const Problem& p) {
@@ -58,6 +61,17 @@ std::uint64_t TensorCosts::total() const {
 
 TensorCosts compulsory_costs(const Problem& p) {
   TensorCosts costs;
+  if (p.pass == Pass::training) {
+    for (const Pass pass : {Pass::forward, Pass::backward}) {
+      const TensorCosts part = compulsory_costs(with_pass(p, pass));
+      for (std::size_t n = 0; n < kTensors; ++n) {
+        const auto t = static_cast<Tensor>(n);
+        costs.read[t] = saturating_sum(costs.read[t], part.read[t]);
+        costs.written[t] = saturating_sum(costs.written[t], part.written[t]);
+      }
+    }
+    return costs;
+  }
   for (const TensorSpec& t : tensors_of(p)) {
     if (t.in_problem || t.role == Role::scratch) continue;
     (t.role == Role::in ? costs.read : costs.written)[t.tensor] = bytes_of(p, t);

@@ -21,6 +21,7 @@ struct PassProduct {
 // backward   S = Q K^T (D, again), dP = dO V^T (Dv), dV = P^T dO (Dv), dQ = dS K (D), dK = dS^T Q (D): 2.5 times the
 //            forward where D = Dv (FlashAttention-2, section 4.1). A kernel that computes S and dP twice, with dQ
 //            apart, does 3.5 times: those FLOPs do not count.
+// training   both: 3.5 times the forward where D = Dv
 std::span<const PassProduct> products_of(Pass pass);
 
 // The sum of 2 * pairs * D or Dv over the products of the problem's pass: what TFLOP/s counts, 2 * pairs * (D + Dv) of
@@ -31,6 +32,8 @@ double flops_of(const Problem& p);
 // kernel can make delta on chip of O and dO, which it reads anyway. Lengths and slopes are not counted.
 // Pages: the keys that key lengths leave, not the tails of pages, and each page once where batches share it; of the
 // table the entries of those keys.
+// A training step costs what its forward and its backward cost, one after the other: the backward reads again what the
+// forward read and wrote.
 struct TensorCosts {
   ByTensor<std::uint64_t> read, written;
   std::uint64_t total() const;

@@ -142,7 +142,13 @@ std::int64_t Problem::bias_index(std::int64_t b, std::int64_t h, std::int64_t r,
 }
 
 std::string_view name_of(Pass pass) {
-  return pass == Pass::forward ? "forward" : "backward";
+  constexpr std::string_view kNames[] = {"forward", "backward", "training"};
+  return kNames[static_cast<std::size_t>(pass)];
+}
+
+Problem with_pass(Problem p, Pass pass) {
+  p.pass = pass;
+  return p;
 }
 
 std::string_view name_of(Storage storage) {

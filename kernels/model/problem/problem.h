@@ -36,8 +36,16 @@ struct Mask {
 enum class Pass : std::uint8_t {
   forward,   // O and LSE of Q, K and V
   backward,  // dQ, dK and dV of Q, K, V, O, LSE and dO
+  training,  // a step of training: O and LSE of a forward, then dQ, dK and dV by a backward that reads them
 };
 std::string_view name_of(Pass pass);  // "forward"
+inline constexpr Pass kPasses[] = {Pass::forward, Pass::backward, Pass::training};
+constexpr bool makes_output(Pass pass) {
+  return pass != Pass::backward;
+}
+constexpr bool makes_gradients(Pass pass) {
+  return pass != Pass::forward;
+}
 
 // How K and V lie in memory: dense, or in pages of so many keys, which a table [B, ceil(Lk / page)] finds in a pool.
 // A page is laid out as a batch of `page` keys is. Beyond a batch's key length neither table nor pages are read.
@@ -129,6 +137,8 @@ std::vector<float> slopes_of(const Problem& p);
 
 // "B=1 H=16/4 L=128x217 D=64 f16 causal", "... backward page=16/640 blhd": one line for lists, logs and errors.
 std::string describe(const Problem& p);
+// The same tensors, the other pass.
+Problem with_pass(Problem p, Pass pass);
 
 // The numbers. Shapes as at the top; dtype of q, k, v is the problem's; bias is f32.
 struct Inputs {

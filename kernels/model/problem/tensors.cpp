@@ -135,9 +135,9 @@ std::uint64_t TensorSpec::bytes() const {
 }
 
 std::vector<TensorSpec> tensors_of(const Problem& p, std::int64_t splits) {
-  const bool forward = p.pass == Pass::forward, paged = p.storage.kind() == Storage::paged;
+  const bool paged = p.storage.kind() == Storage::paged;
   const std::int64_t batches = paged ? p.storage.pages : p.B, keys = paged ? p.storage.page : p.Lk;
-  const Role answer = forward ? Role::out : Role::in;
+  const Role answer = makes_output(p.pass) ? Role::out : Role::in;
   List list(p);
   list.add_data(Tensor::q, Role::in, {p.B, p.Hq, p.Lq, p.D});
   list.add_data(Tensor::k, Role::in, {batches, p.Hkv, keys, p.D});
@@ -145,7 +145,7 @@ std::vector<TensorSpec> tensors_of(const Problem& p, std::int64_t splits) {
   if (p.has_bias()) list.add(Tensor::bias, Role::in, ElementType::f32, p.bias_shape);
   list.add_data(Tensor::o, answer, {p.B, p.Hq, p.Lq, p.Dv}, p.output_dtype());
   list.add(Tensor::lse, answer, ElementType::f32, {p.B, p.Hq, p.Lq});
-  if (!forward) add_gradients(list, p);
+  if (makes_gradients(p.pass)) add_gradients(list, p);
   add_lists(list, p);
   if (splits > 1) {
     list.add(Tensor::partial_o, Role::scratch, ElementType::f32, {splits, p.B, p.Hq, p.Lq, p.Dv});

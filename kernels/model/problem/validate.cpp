@@ -81,7 +81,7 @@ Result<void> validate_storage(const Problem& p) {
     return bad_input(phrase("Invalid pool of {} pages; use 1 to {} ({} pages give every batch its own).", s.pages,
                             kMaxPages, saturating_product({{p.B, p.Lk / s.page + (p.Lk % s.page != 0 ? 1 : 0)}})));
   }
-  if (p.pass == Pass::backward) return bad_input(tr("A backward pass needs dense K and V: omit the pages."));
+  if (makes_gradients(p.pass)) return bad_input(tr("A backward pass needs dense K and V: omit the pages."));
   return ok();
 }
 
@@ -166,7 +166,7 @@ Result<void> check_array(std::string_view name, const Array& a, const TensorSpec
 
 Result<void> validate_output(const Problem& p) {
   if (p.output == OutputType::as_inputs) return ok();
-  if (p.pass == Pass::backward) return bad_input(tr("A backward pass reads O in the dtype of Q, K and V; omit f32."));
+  if (makes_gradients(p.pass)) return bad_input(tr("A backward pass reads O in the dtype of Q, K and V; omit f32."));
   if (p.dtype == DType::f32)
     return bad_input(tr("O of an f32 problem is always f32; specify it only for f16 and bf16."));
   return ok();

@@ -5,6 +5,8 @@
 #include <functional>
 #include <new>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -78,7 +80,9 @@ class PointOnGpu {
 
   Result<void> peaks();
   Result<void> plan();
-  Result<gpu::Queue::Loaded*> load();
+  // Those that are compiled: a training step's are its parts'.
+  std::span<const Plan> compiled_plans() const;
+  Result<gpu::Queue::Loaded*> load(const Plan& plan);
   Result<void> compile();
   void compiled_figures();
   Result<void> verify(gpu::DeviceRun& run, const Inputs& inputs);
@@ -133,9 +137,7 @@ Result<void> PointOnGpu::plan() {
   m_.launches = plan_.launches;
   m_.compiled_with = gpu::build_words(**row);
   m_.workspace_bytes = plan_.workspace_bytes;
-  if (const auto source = gpu::source_of(**row, p_.problem, tools_.edited_kernels)) {
-    m_.key.source_hash = source->hash;
-  }
+  if (const auto hash = gpu::source_hash_of(**row, p_.problem, tools_.edited_kernels)) m_.key.source_hash = *hash;
   std::uint64_t room = p_.memory_limit;
   if (room == 0) {
     const auto free = driver_.free_memory();
@@ -146,23 +148,32 @@ Result<void> PointOnGpu::plan() {
 }
 
 // The queue keeps it: the first run finds it there.
-Result<gpu::Queue::Loaded*> PointOnGpu::load() {
-  return tools_.queue->load(plan_.kernel->id, gpu::defines_of(plan_, gpu::may_be_aligned(plan_.problem)),
-                            gpu::own_source(*plan_.kernel));
+Result<gpu::Queue::Loaded*> PointOnGpu::load(const Plan& plan) {
+  return tools_.queue->load(plan.kernel->id, gpu::defines_of(plan, gpu::may_be_aligned(plan.problem)),
+                            gpu::own_source(*plan.kernel));
+}
+
+std::span<const Plan> PointOnGpu::compiled_plans() const {
+  return plan_.parts.empty() ? std::span(&plan_, 1) : std::span(plan_.parts);
 }
 
 Result<void> PointOnGpu::compile() {
-  const auto loaded = load();
-  return loaded ? ok() : tl::unexpected(loaded.error());
+  for (const Plan& plan : compiled_plans())
+    if (const auto loaded = load(plan); !loaded) return tl::unexpected(loaded.error());
+  return ok();
 }
 
 void PointOnGpu::compiled_figures() {
-  const auto loaded = load();
-  if (!loaded) return put_no_compiled_figures(m_, loaded.error().message);
-  const auto entries = gpu::report_entries((*loaded)->compiled, plan_, device_);
-  if (!entries) return put_no_compiled_figures(m_, entries.error().message);
-  put_compiled_figures(m_, *entries);
-  m_.warnings = (*loaded)->compiled.said();
+  std::vector<gpu::EntryReport> all;
+  for (const Plan& plan : compiled_plans()) {
+    const auto loaded = load(plan);
+    if (!loaded) return put_no_compiled_figures(m_, loaded.error().message);
+    const auto entries = gpu::report_entries((*loaded)->compiled, plan, device_);
+    if (!entries) return put_no_compiled_figures(m_, entries.error().message);
+    all.insert(all.end(), entries->begin(), entries->end());
+    for (std::string& words : (*loaded)->compiled.said()) m_.warnings.push_back(std::move(words));
+  }
+  put_compiled_figures(m_, all);
 }
 
 Result<void> PointOnGpu::verify(gpu::DeviceRun& run, const Inputs& inputs) {

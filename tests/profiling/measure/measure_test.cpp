@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/device.h"
 #include "kernels/ladder.h"
+#include "kernels/model/problem/costs.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/measure/cpu/on_cpu.h"
 #include "tests/profiling/fake_kernels.h"
@@ -52,6 +53,29 @@ TEST(MeasureOnCpu, EveryKernelOfTheTableMeasures) {
     EXPECT_TRUE(m.verdict->pass) << row.id << ": " << m.verdict->reason;
     EXPECT_TRUE(figure(m, "tile_load_bytes").available()) << row.id;
   }
+}
+
+// A forward and its backward in one timing: all five outputs are judged, and FLOPs are those of both.
+TEST(MeasureOnCpu, TrainingStepsMeasure) {
+  std::size_t measured_steps = 0;
+  for (const KernelRow* row : ladder_of(Pass::training)) {
+    if (row->processor != Processor::cpu) continue;
+    Point p = quick();
+    p.problem.pass = Pass::training;
+    const Measurement m = measured(*row, p);
+    EXPECT_EQ(m.state, RowState::done) << row->id << ": " << m.reason;
+    ASSERT_TRUE(m.verdict) << row->id;
+    EXPECT_TRUE(m.verdict->pass) << row->id << ": " << m.verdict->reason;
+    for (const Tensor t : {Tensor::o, Tensor::lse, Tensor::d_q, Tensor::d_k, Tensor::d_v})
+      EXPECT_NE(m.verdict->of(t), nullptr) << row->id << " " << name_of(t);
+    EXPECT_EQ(m.launches.size(), 2U) << row->id;
+    const double flops = figure(m, "tflops").value * m.time.median * 1e6;
+    Problem forward = p.problem;
+    forward.pass = Pass::forward;
+    EXPECT_NEAR(flops / flops_of(forward), 3.5, 1e-9) << row->id;
+    ++measured_steps;
+  }
+  EXPECT_GE(measured_steps, 2U);
 }
 
 TEST(MeasureOnCpu, AKernelThatWritesNothingDoesNotPass) {

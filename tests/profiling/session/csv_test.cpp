@@ -232,6 +232,39 @@ TEST(Csv, ThePageHasAColumnWhereARowHasOne) {
   EXPECT_EQ(with.rows[1].at("page"), "16");
 }
 
+TEST(Csv, TheTypeOfOHasAColumnWhereARowStoresSums) {
+  Measurement sums = timed();
+  sums.key.problem.dtype = DType::f16;
+  sums.key.problem.output = OutputType::f32;
+  const StrictCsv with(to_csv(session_of({timed(), sums}))), without(to_csv(session_of({timed()})));
+  EXPECT_EQ(std::ranges::count(without.header, "o_dtype"), 0);
+  ASSERT_EQ(with.rows.size(), 2U);
+  EXPECT_EQ(with.rows[0].at("o_dtype"), name_of(timed().key.problem.dtype));
+  EXPECT_EQ(with.rows[1].at("o_dtype"), "f32");
+}
+
+TEST(Csv, ThePassAndItsVerdictsHaveColumnsWhereARowHasGradients) {
+  Measurement step = timed();
+  step.key.problem.pass = Pass::training;
+  step.verdict.emplace().pass = true;
+  const auto judged = [&](Tensor t, double error, double allowed) {
+    step.verdict->at(t).error = error;
+    step.verdict->at(t).allowed = allowed;
+  };
+  judged(Tensor::o, 0.25, 0.5);
+  judged(Tensor::d_k, 0.125, 2);
+  const StrictCsv with(to_csv(session_of({timed(), step}))), without(to_csv(session_of({timed()})));
+  EXPECT_EQ(std::ranges::count(without.header, "pass"), 0);
+  ASSERT_EQ(with.rows.size(), 2U);
+  EXPECT_EQ(with.rows[0].at("pass"), "forward");
+  EXPECT_EQ(with.rows[1].at("pass"), "training");
+  EXPECT_EQ(with.rows[1].at("o_error_abs"), "0.25");
+  EXPECT_EQ(with.rows[1].at("o_allowed_abs"), "0.5");
+  EXPECT_EQ(with.rows[1].at("dk_error_abs"), "0.125");
+  EXPECT_EQ(with.rows[1].at("dk_allowed_abs"), "2");
+  EXPECT_EQ(with.rows[1].at("dv_error_abs"), "");
+}
+
 // Whatever digits an id or a hash has, no reader of tables takes it for a number.
 TEST(Csv, NoIdReadsAsANumber) {
   std::mt19937_64 random(7);

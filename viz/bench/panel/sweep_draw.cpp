@@ -15,6 +15,7 @@
 #include "viz/bench/panel/runs_draw.h"
 #include "viz/bench/sweep/sweep_choices.h"
 #include "viz/bench/sweep/sweep_fields.h"
+#include "viz/bench/sweep/sweep_pass.h"
 #include "viz/bench/sweep/sweep_presets.h"
 #include "viz/bench/tiles/tile_map.h"
 #include "viz/draw/canvas.h"
@@ -63,10 +64,12 @@ void kernel_line(const KernelRow& row, const SweepSpec& sweep, Commands& command
   const bool of_type = std::ranges::find(row.dtypes, sweep.base.dtype) == row.dtypes.end();
   const bool narrow = std::all_of(row.dtypes.begin(), row.dtypes.end(), [](DType t) { return size_of(t) == 2; });
   const bool of_layout = !of_type && std::ranges::find(row.layouts, sweep.base.layout) == row.layouts.end();
-  const std::string first = of_layout  ? tr("layout")
-                            : !of_type ? tr("no pages")
-                            : narrow   ? "16-bit"
-                                       : fmt::format("{} …", name_of(row.dtypes.front()));
+  const bool of_output = !of_type && std::ranges::find(row.outputs, sweep.base.output) == row.outputs.end();
+  const std::string first = of_layout   ? tr("layout")
+                            : of_output ? tr("no f32 O")
+                            : !of_type  ? tr("no pages")
+                            : narrow    ? "16-bit"
+                                        : fmt::format("{} …", name_of(row.dtypes.front()));
   for (const std::string& words : {why_not, first}) {
     if (text_width(Face::text, 11, words) > room) continue;
     draw_text_in(&list, name, Align::right, Face::text, 11, colour(s.theme, Token::dim), words);
@@ -210,7 +213,9 @@ void sweep_set_up(const State& state, const Model& model, BenchCache& cache, Com
   draw_menu(axis_menu(sweep), commands);
   for (const SweepFieldText& field : sweep_fields(sweep)) {
     if (field.field == SweepField::tile) {
+      draw_menu(pass_menu(sweep), commands);
       draw_menu(dtype_menu(sweep), commands);
+      draw_menu(output_menu(sweep), commands);
       draw_menu(layout_menu(sweep), commands);
       draw_menu(mask_menu(sweep), commands);
       draw_menu(lengths_menu(sweep), commands);

@@ -45,7 +45,7 @@ template <std::string_view const&... words>
 bool is_one_of(std::string_view text) {
   return ((text == words) || ...);
 }
-constexpr std::string_view kForward = "forward", kBackward = "backward";
+constexpr std::string_view kForward = "forward", kBackward = "backward", kTraining = "training";
 constexpr std::string_view kFull = "full", kCausal = "causal", kOther = "other";
 constexpr std::string_view kRight = "right", kWrong = "wrong", kNotJudged = "not_judged", kNotVerified = "not_verified";
 
@@ -74,8 +74,8 @@ constexpr std::array kTextColumns{
     TextColumn{"dtype", [](const Measurement& m) { return name_of(m.key.problem.dtype); }, is_named<dtype_from_name>,
                "f32, f16, bf16"},
     TextColumn{"mask", mask_of, is_one_of<kFull, kCausal, kOther>, "full, causal, other"},
-    TextColumn{"pass", [](const Measurement& m) { return name_of(m.key.problem.pass); }, is_one_of<kForward, kBackward>,
-               "forward, backward"},
+    TextColumn{"pass", [](const Measurement& m) { return name_of(m.key.problem.pass); },
+               is_one_of<kForward, kBackward, kTraining>, "forward, backward, training"},
     TextColumn{"device", [](const Measurement& m) -> std::string_view { return m.key.device; }, nullptr, ""},
     TextColumn{"l2", [](const Measurement& m) { return name_of(m.key.l2); }, is_named<l2_state_from_name>,
                "cold, warm"},

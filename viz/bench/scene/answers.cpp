@@ -58,7 +58,7 @@ Result<Plan> plan_of(const KernelRow& row, const Problem& p, const Device& devic
 
 std::string room_words(const Problem& p, const Room& room) {
   std::vector<std::string> stores, keeps;
-  for (const KernelRow* row : ladder()) {
+  for (const KernelRow* row : ladder_of(p.pass)) {
     if (row->processor != Processor::gpu) continue;
     const auto plan = plan_of(*row, p, room.device);
     if (!plan) continue;

@@ -170,6 +170,9 @@ std::vector<const KernelRow*> rungs_beside(std::string_view kernel) {
 std::array<std::string, 2> compared_kernels(const State& state, const std::string& subject) {
   std::array<std::string, 2> kernels = state.view.bench.sources;
   if (kernels[1].empty()) kernels[1] = spoken_of(state, subject);
+  // A training step has two sources: its backward's is shown.
+  if (const auto step = find_kernel(kernels[1]); step && !(*step)->parts.empty())
+    kernels[1] = (*step)->parts.back()->id;
   const std::vector<const KernelRow*> rungs = rungs_beside(kernels[1]);
   if (const auto chosen = find_kernel(kernels[1]);
       state.view.bench.sources[1].empty() && chosen && (*chosen)->processor == Processor::cpu) {

@@ -45,6 +45,7 @@ SweepMenu dtype_menu(const SweepSpec& sweep) {
   for (const DType t : {DType::f32, DType::f16, DType::bf16}) {
     SweepChoice choice{std::string(name_of(t)), t == sweep.base.dtype, sweep};
     choice.changed.base.dtype = t;
+    if (t == DType::f32) choice.changed.base.output = OutputType::as_inputs;  // it is f32
     menu.choices.push_back(std::move(choice));
   }
   return menu;
@@ -311,6 +312,7 @@ std::vector<const KernelRow*> kernels_on(Processor processor, Pass pass) {
 std::string refusal(const KernelRow& row, const SweepSpec& sweep) {
   if (takes(row.dtypes, sweep.base.dtype)) {
     if (!takes(row.layouts, sweep.base.layout)) return phrase("{} only", axes_words(row.layouts.front()));
+    if (!takes(row.outputs, sweep.base.output)) return phrase("O in {} only", name_of(sweep.base.dtype));
     return takes(row.storages, sweep.base.storage.kind()) ? std::string() : tr("contiguous keys only");
   }
   std::string names;

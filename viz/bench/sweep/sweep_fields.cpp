@@ -381,7 +381,7 @@ SweepSpec with_axis(SweepSpec s, const Axis& a) {
 
 SweepSpec with_kernel(SweepSpec s, std::string_view id, bool on) {
   std::vector<std::string> kernels;
-  for (const KernelRow* row : ladder()) {
+  for (const KernelRow* row : measured_rows()) {
     const bool had = std::find(s.kernels.begin(), s.kernels.end(), row->id) != s.kernels.end();
     if (row->id == id ? on : had) kernels.emplace_back(row->id);
   }

@@ -81,6 +81,7 @@ Result<StepExample> step_example(std::string_view kernel, const Problem& p, cons
   StepExample e;
   e.kernel = (*row)->id;
   e.problem = is_small(p) ? p : smaller(p);
+  if (!takes_pass(**row, p.pass)) e.problem.pass = (*row)->passes.front();  // of a training step, its backward
   const auto& storages = (*row)->storages;
   if (std::ranges::find(storages, e.problem.storage.kind()) == storages.end()) e.problem = without_pages(e.problem);
   e.options.br = is_small(p) ? o.br : smaller_tile(o.br, p.Lq, e.problem.Lq);

@@ -124,6 +124,7 @@ KernelRow flash_bwd_row() {
   row.products = {Pipe::tensor_half, 1};
   row.d_q_sums = d_q_sums;
   row.deterministic = &kDeterministic;
+  row.training = {"flash_train", marked("flash training step on mma.sync"), "7t", "flash_mma"};
   row.plan = plan;
   return row;
 }

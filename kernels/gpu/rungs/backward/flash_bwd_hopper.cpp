@@ -86,6 +86,7 @@ KernelRow flash_bwd_hopper_row() {
   row.d_q_sums = d_q_sums;
   row.deterministic = &kDeterministic;
   row.registers = registers;
+  row.training = {"flash_hopper_train", marked("flash training step on wgmma"), "8t", "flash_hopper"};
   row.plan = plan;
   return row;
 }

@@ -80,6 +80,7 @@ KernelRow flash_bwd_simt_row() {
       marked("S and P are recomputed from LSE, one tile at a time; neither they nor dS ever reach device memory.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 2");
   row.deterministic = &kDeterministic;
+  row.training = {"flash_simt_train", marked("flash training step on CUDA cores"), "5t", "flash_simt"};
   row.plan = plan;
   return row;
 }

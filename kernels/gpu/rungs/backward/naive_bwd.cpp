@@ -43,6 +43,7 @@ KernelRow naive_bwd_row() {
   row.source = marked("the definition; Dao et al. 2022, FlashAttention, algorithm 3");
   row.stores_scores = true;
   row.score_reads = 2;
+  row.training = {"naive_train", marked("naive training step"), "3t", "naive"};
   row.plan = plan;
   return row;
 }

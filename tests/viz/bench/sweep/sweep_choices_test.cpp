@@ -14,6 +14,7 @@
 #include "profiling/figures/metrics.h"
 #include "viz/bench/sweep/planned.h"
 #include "viz/bench/sweep/sweep_fields.h"
+#include "viz/bench/sweep/sweep_pass.h"
 #include "viz/bench/sweep/sweep_presets.h"
 #include "viz/state/state.h"
 
@@ -24,8 +25,9 @@ std::vector<SweepMenu> menus_of(const SweepSpec& s) {
   GpuView none, two;
   two.looked = true;
   two.gpus = {{0, "NVIDIA H100", "sm_90"}, {1, "NVIDIA A100", "sm_80"}};
-  return {axis_menu(s),  dtype_menu(s),        layout_menu(s),      mask_menu(s), lengths_menu(s), inputs_menu(s),
-          check_menu(s), device_menu(s, none), device_menu(s, two), l2_menu(s),   counters_menu(s)};
+  return {axis_menu(s),     dtype_menu(s), layout_menu(s),       mask_menu(s),        lengths_menu(s),
+          inputs_menu(s),   check_menu(s), device_menu(s, none), device_menu(s, two), l2_menu(s),
+          counters_menu(s), pass_menu(s),  output_menu(s)};
 }
 
 // Whether undo would tell them apart.
@@ -117,6 +119,70 @@ TEST(SweepMenus, TheLayoutIsAChoiceAndSaysWhichKernelsTakeIt) {
     const bool typed = std::ranges::find(row->dtypes, DType::f16) != row->dtypes.end();
     if (typed) {
       EXPECT_EQ(refusal(*row, half), takes ? "" : "[B, H, L, D] only") << row->id;
+    }
+  }
+}
+
+TEST(SweepMenus, APassBringsTheKernelsThatBelongToThoseChosen) {
+  SweepSpec sweep = bench_presets().front().sweep;
+  sweep.base.dtype = DType::f16;
+  sweep.base.output = OutputType::f32;
+  sweep.kernels = {"cpu_multicore", "cpu_flash", "flash_mma", "flash_hopper"};
+  using Ids = std::vector<std::string>;
+  const SweepMenu menu = pass_menu(sweep);
+  ASSERT_EQ(menu.choices.size(), 3U);
+  EXPECT_EQ(menu.shown, "forward");
+  const SweepSpec backward = menu.choices[1].changed, training = menu.choices[2].changed;
+  EXPECT_EQ(backward.kernels, (Ids{"flash_bwd", "flash_bwd_hopper", "cpu_naive_bwd", "cpu_flash_bwd"}));
+  EXPECT_EQ(training.kernels, (Ids{"flash_train", "flash_hopper_train", "cpu_naive_train", "cpu_flash_train"}));
+  EXPECT_EQ(training.base.pass, Pass::training);
+  EXPECT_EQ(training.base.output, OutputType::as_inputs) << "the backward reads O";
+  EXPECT_NE(sweep_key(training), sweep_key(backward));
+  const SweepSpec back = with_pass_and_kernels(training, Pass::forward);
+  EXPECT_EQ(Ids({"cpu_multicore", "cpu_flash", "flash_mma", "flash_hopper"}), back.kernels);
+  EXPECT_EQ(with_pass_and_kernels(backward, Pass::training).kernels, training.kernels);
+  // Pages are the forward's alone.
+  SweepSpec paged = sweep;
+  paged.base.output = OutputType::as_inputs;
+  paged.base.storage = {16, 64};
+  EXPECT_EQ(with_pass_and_kernels(paged, Pass::training).base.storage.kind(), Storage::dense);
+}
+
+// A kernel that no backward belongs to: those of its device stand in.
+TEST(SweepMenus, APassIsNeverWithoutKernels) {
+  SweepSpec sweep = bench_presets().front().sweep;
+  sweep.kernels = {"cpu_sequential"};
+  for (const Pass pass : kPasses) {
+    const SweepSpec changed = with_pass_and_kernels(sweep, pass);
+    ASSERT_FALSE(changed.kernels.empty()) << name_of(pass);
+    for (const std::string& id : changed.kernels) {
+      EXPECT_TRUE(takes_pass(**find_kernel(id), pass)) << id;
+      EXPECT_EQ((*find_kernel(id))->processor, Processor::cpu) << id;
+    }
+  }
+}
+
+TEST(SweepMenus, OInF32IsAChoiceWhereTheInputsAreNarrower) {
+  SweepSpec sweep = bench_presets().front().sweep;
+  sweep.base.dtype = DType::f32;
+  EXPECT_EQ(output_menu(sweep).choices.size(), 1U);
+  sweep.base.dtype = DType::bf16;
+  sweep.peers = {"torch-flash"};
+  const SweepMenu menu = output_menu(sweep);
+  EXPECT_EQ(menu.shown, "bf16");
+  EXPECT_NE(menu.help.find("flash_hopper"), std::string::npos) << menu.help;
+  ASSERT_EQ(menu.choices.size(), 2U);
+  const SweepSpec sums = menu.choices[1].changed;
+  EXPECT_EQ(sums.base.output, OutputType::f32);
+  EXPECT_TRUE(sums.peers.empty()) << "they return O in the type of Q";
+  EXPECT_EQ(output_menu(sums).shown, "f32");
+  EXPECT_NE(sweep_key(sums), sweep_key(menu.choices[0].changed));
+  EXPECT_EQ(refusal(**find_kernel("flash_mma"), sums), "O in bf16 only");
+  EXPECT_EQ(refusal(**find_kernel("flash_hopper"), sums), "");
+  // A type that holds the sums anyway.
+  for (const SweepChoice& c : dtype_menu(sums).choices) {
+    if (c.words == "f32") {
+      EXPECT_EQ(c.changed.base.output, OutputType::as_inputs);
     }
   }
 }
