@@ -13,7 +13,7 @@
 namespace attn {
 namespace {
 
-constexpr std::int64_t kFewRows = 64;  // query rows that share a key head: a tile of theirs at most
+constexpr std::int64_t kFewRows = 64;  // query rows that share a KV head: a tile of theirs at most
 
 bool is_made_for(const KernelRow& row, const Problem& p, const Options& o) {
   const bool splits = row.processor == Processor::gpu && spec_of(row, kSplits) != nullptr;

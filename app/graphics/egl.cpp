@@ -37,7 +37,7 @@ Result<Functions> load(const Library& library) {
   need("eglCreatePbufferSurface", f.create_pbuffer);
   need("eglDestroySurface", f.destroy_surface);
   need("eglMakeCurrent", f.make_current);
-  if (missing != nullptr) return fail(ErrorKind::cannot_run, std::string(tr("libEGL.so.1 has no ")) + missing + ".");
+  if (missing != nullptr) return fail(ErrorKind::cannot_run, phrase("libEGL.so.1 has no {}.", missing));
   find_extension(f, "eglQueryDevicesEXT", f.query_devices);
   find_extension(f, "eglGetPlatformDisplayEXT", f.get_platform_display);
   return f;

@@ -27,7 +27,7 @@ Result<Gl> Gl::load(Loader loader) {
   need("glViewport", gl.viewport_);
   need("glPixelStorei", gl.pixel_store_);
   need("glReadPixels", gl.read_pixels_);
-  if (missing != nullptr) return fail(ErrorKind::cannot_run, std::string(tr("OpenGL has no ")) + missing + ".");
+  if (missing != nullptr) return fail(ErrorKind::cannot_run, phrase("OpenGL has no {}.", missing));
   return gl;
 }
 

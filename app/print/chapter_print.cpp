@@ -105,7 +105,7 @@ class ChapterPaper {
     flow_.paragraph(scene->caption, kSmallSize, 4);
     if (answers_) return way(beat, *letter, *question, *scope);
     flow_.ruled(kRuledLines, 12);
-    TextRuns line = bold(tr("Answer  "));
+    TextRuns line = bold(std::string(tr("Answer")) + "  ");
     line.insert(line.end(), letter->begin(), letter->end());
     line.push_back(word("  ____________________  " + beat.ask->unit, Token::text));
     flow_.ends_of_line(line, dim(beat.ask->within.words()), kTextSize, 20);

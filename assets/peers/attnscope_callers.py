@@ -150,7 +150,7 @@ class TorchPeer:
             del self.arguments["enable_gqa"]
             with self.torch.enable_grad():
                 self.k, self.v = (x.repeat_interleave(group, dim=1) for x in (self.k, self.v))
-            copied = "key heads copied to every query head before the clock starts"
+            copied = "KV heads copied to every query head before the clock starts"
             self.how.append(copied + (", their gradients summed within the timing" if has_gradients(self.p) else ""))
 
     def as_ours(self, x):

@@ -26,7 +26,7 @@ user named, is run in FOLDER.
 FILE.py has attention(q, k, v, scale, causal) with torch tensors [B, H, L, D] on the device (NumPy arrays where there is
 no torch) and returns O; of a backward torch's autograd must know what it did. Where the problem has them and the
 function names them, it gets window_left, window_right, key_lengths, bias, softcap and slopes (ALiBi's: a list of Hq, or
-B lists) too. k and v have the problem's key heads; causal is aligned bottom-right.
+B lists) too. k and v have the problem's KV heads; causal is aligned bottom-right.
 """
 import importlib.util
 import json

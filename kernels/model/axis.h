@@ -23,7 +23,7 @@ struct ProblemAxis {
   std::string_view title{};  // "length L": in the window
   std::string_view unit{};   // "tokens"
   std::int64_t (*of)(const Problem&) = nullptr;
-  // Extents that hang on it follow: those of the bias, key heads.
+  // Extents that hang on it follow: those of the bias, KV heads.
   void (*put)(Problem&, std::int64_t value) = nullptr;
   // Takes it out: problems that are equal without it stand on one line of a chart.
   void (*drop)(Problem&) = nullptr;

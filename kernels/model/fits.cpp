@@ -92,12 +92,13 @@ Result<void> check_memory(const Plan& plan, const Device& d, std::uint64_t limit
                                  ? tr("Not even L = 1 fits: raise the memory limit, or reduce B, H or D.")
                                  : phrase("The largest L that fits is {} (Lq = Lk, the rest unchanged).", largest);
   const std::uint64_t check = needed - bytes_needed(plan);
+  const std::string tensors = format_bytes(tensor_bytes(plan.problem)), space = format_bytes(plan.workspace_bytes);
+  const std::string parts = check == 0 ? phrase("{} of tensors, {} of workspace", tensors, space)
+                                       : phrase("{} of tensors, {} of workspace, {} to check the output", tensors,
+                                                space, format_bytes(check));
   return fail(ErrorKind::cannot_run,
-              phrase("{} on {} needs {} ({} bytes: {} of tensors, {} of workspace{}); {} is {}. {}", plan.kernel->id,
-                     describe(plan.problem), format_bytes(needed), needed, format_bytes(tensor_bytes(plan.problem)),
-                     format_bytes(plan.workspace_bytes),
-                     check == 0 ? "" : phrase(", {} to check the output", format_bytes(check)), limit_words(limit, d),
-                     format_bytes(room), advice));
+              phrase("{} on {} needs {} ({} bytes: {}); {} is {}. {}", plan.kernel->id, describe(plan.problem),
+                     format_bytes(needed), needed, parts, limit_words(limit, d), format_bytes(room), advice));
 }
 
 }  // namespace attn

@@ -36,11 +36,9 @@ std::string any_of(std::span<const T> values) {
   return words;
 }
 
-// `what` in front of the names: "the pass ", "".
 template <class T>
-Result<void> takes_one(const KernelRow& row, std::string_view what, std::span<const T> values, T value) {
-  if (std::ranges::find(values, value) != values.end()) return ok();
-  return bad_input(phrase("{} supports {}{}, not {}", row.id, what, any_of(values), name_of(value)));
+bool is_among(std::span<const T> values, T value) {
+  return std::ranges::find(values, value) != values.end();
 }
 
 }  // namespace
@@ -102,11 +100,17 @@ Result<void> check_tensors(const Plan& plan, const Buffers& buffers) {
 }
 
 Result<void> check_takes(const KernelRow& row, const Problem& p) {
-  if (auto good = takes_one(row, "", row.dtypes, p.dtype); !good) return good;
-  if (auto good = takes_one(row, tr("the pass "), row.passes, p.pass); !good) return good;
-  if (auto good = takes_one(row, tr("K and V that are "), row.storages, p.storage.kind()); !good) return good;
-  if (auto good = takes_one(row, tr("axes in the order "), row.layouts, p.layout); !good) return good;
-  if (std::ranges::find(row.outputs, p.output) != row.outputs.end()) return ok();
+  if (!is_among(row.dtypes, p.dtype))
+    return bad_input(phrase("{} supports {}, not {}", row.id, any_of(row.dtypes), name_of(p.dtype)));
+  if (!is_among(row.passes, p.pass))
+    return bad_input(phrase("{} supports the pass {}, not {}", row.id, any_of(row.passes), name_of(p.pass)));
+  if (!is_among(row.storages, p.storage.kind()))
+    return bad_input(
+        phrase("{} supports K and V that are {}, not {}", row.id, any_of(row.storages), name_of(p.storage.kind())));
+  if (!is_among(row.layouts, p.layout))
+    return bad_input(
+        phrase("{} supports axes in the order {}, not {}", row.id, any_of(row.layouts), name_of(p.layout)));
+  if (is_among(row.outputs, p.output)) return ok();
   return bad_input(
       phrase("{} stores O only in the dtype of Q, K and V (here {}), not in f32", row.id, name_of(p.dtype)));
 }

@@ -72,10 +72,10 @@ SweepEstimate estimate(const SweepSpec& s, std::span<const KernelRow* const> row
   const std::string count = plural(points.size(), "{} point", "{} points");
   e.from_rates = time.knows_all(costs);
   e.seconds = e.from_rates ? time.seconds(costs) : static_cast<double>(points.size()) * s.seconds_per_point;
-  e.words = phrase("{}, at most {} at a time, ", count, memory_words(e));
-  e.words += e.from_rates ? phrase("about {}", seconds_words(e.seconds, false))
-                          : phrase("up to {} of repeats ({} s per point, or {} runs)", seconds_words(e.seconds, true),
-                                   s.seconds_per_point, s.min_repeats);
+  e.words = e.from_rates
+                ? phrase("{}, at most {} at a time, about {}", count, memory_words(e), seconds_words(e.seconds, false))
+                : phrase("{}, at most {} at a time, up to {} of repeats ({} s per point, or {} runs)", count,
+                         memory_words(e), seconds_words(e.seconds, true), s.seconds_per_point, s.min_repeats);
   return e;
 }
 

@@ -1,5 +1,5 @@
 // One recorded block as a pipeline: what each slot of its ring held when, when each product was in flight, who was
-// waited for, and the path that decided how long the block took.
+// waited for, and the block's critical path.
 //
 // What cannot be observed is never told as busy: a copy is in flight from the moment it is asked for until the first
 // reader finds it there, a product from its commit until its wait returns. Both are "at most".
@@ -35,7 +35,7 @@ struct Product {
   std::int64_t issued = 0, committed = 0, returned = 0;
 };
 
-// A stretch of the path that decides. Stretches follow each other without gap from the block's start to its end.
+// A stretch of the critical path. Stretches follow each other without gap from the block's start to its end.
 enum class PathOf : std::uint8_t { work, tensor_cores, copy_k, copy_v, copy_q, hand_over };
 struct PathStretch {
   std::int64_t from = 0, to = 0;

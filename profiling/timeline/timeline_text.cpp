@@ -65,7 +65,7 @@ std::string path_text(const Pipeline& p) {
     if (time == 0) continue;
     parts += fmt::format("{}{} {:.1f} %", parts.empty() ? "" : ", ", tr_of(words_of(of)), percent(time, p.length()));
   }
-  return phrase("  The path that decides the time: {}\n", parts);
+  return phrase("  The critical path: {}\n", parts);
 }
 
 std::string moment_cells(const Timeline& t, const TimelineLane& lane, const LaneInterval& i) {

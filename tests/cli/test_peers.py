@@ -134,7 +134,7 @@ def no_torch(folder):
     report.check(len(rows) == 1 and str(nowhere) in rows[0]["reason"], f"a Python that is missing: {rows}")
 
 
-# torch's arguments for each mask, dtype and number of key heads: right answers, whatever torch is asked.
+# torch's arguments for each mask, dtype and number of KV heads: right answers, whatever torch is asked.
 def torch_by_a_double():
     double = pathlib.Path(__file__).resolve().parent / "torch_double"
     for environment in ("", "export TORCH_DOUBLE_HAS_NO_GQA=1; "):
@@ -148,7 +148,7 @@ def torch_by_a_double():
             rows = [r for r in table(done) if r["peer"]]
             report.check([(r["kernel"], r["state"], r["verdict"]) for r in rows] == [("torch-cpu", "done", "pass")],
                          f"{arguments}: {[(r['state'], r['reason'], r['verdict_reason']) for r in rows]} {done.stderr}")
-            heads = "key heads copied" if environment else "enable_gqa"
+            heads = "KV heads copied" if environment else "enable_gqa"
             report.check(all(how in r["peer_how"] and heads in r["peer_how"] for r in rows), f"{arguments}: {rows}")
             report.check(all("torch 0.0-double, " in r["peer_software"] for r in rows), "whose torch it is")
 

@@ -179,15 +179,12 @@ std::string row_words(const Measurement& m, std::span<const Measurement> rows) {
   if (!m.verdict->pass) return words + ", WRONG: " + m.verdict->reason;
   if (!makes_gradients(m.key.problem.pass))
     return words + phrase(", correct: error {:.2e}, allowed {:.2e}", m.verdict->error(), m.verdict->allowed());
-  words += tr(", correct:");
-  bool first = true;
+  std::vector<std::string> errors;
   for (const Tensor t : {Tensor::o, Tensor::d_q, Tensor::d_k, Tensor::d_v}) {
-    const OutputVerdict* j = m.verdict->of(t);
-    if (j == nullptr) continue;
-    words += phrase("{} {} {:.2e} of {:.2e}", first ? "" : ",", words_of(t), j->error, j->allowed);
-    first = false;
+    if (const OutputVerdict* j = m.verdict->of(t))
+      errors.push_back(phrase("{} {:.2e} of {:.2e}", words_of(t), j->error, j->allowed));
   }
-  return words + tr(" allowed");
+  return words + phrase(", correct: {} allowed", fmt::join(errors, ", "));
 }
 
 std::string time_words(double seconds) {

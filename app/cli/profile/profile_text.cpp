@@ -76,8 +76,9 @@ std::string measured_text(const Profiled& p) {
     const Figure& f = figure(*p.row, metric.id);
     if (!f.available()) continue;
     const std::string unit = metric.unit == "1" ? "" : " " + std::string(metric.unit);
-    text += fmt::format("  {:<30} {}{:.6g}{} ({})\n", tr_of(metric.label), f.min_of_launches ? tr("at least ") : "",
-                        f.value, unit, name_of(f.origin));
+    const std::string value = fmt::format("{:.6g}{}", f.value, unit);
+    text += fmt::format("  {:<30} {} ({})\n", tr_of(metric.label),
+                        f.min_of_launches ? phrase("at least {}", value) : value, name_of(f.origin));
   }
   return text;
 }

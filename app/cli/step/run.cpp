@@ -243,7 +243,8 @@ Result<int> run_kernel(const RunArguments& a, Stopper& stopper) {
     say(phrase("{} on {}: wrote {}, {} and {}", a.kernel, describe(in->problem), a.d_q, a.d_k, a.d_v));
     return 0;
   }
-  say(phrase("{} on {}: wrote {}{}", a.kernel, describe(in->problem), a.out, a.lse.empty() ? "" : " and " + a.lse));
+  say(a.lse.empty() ? phrase("{} on {}: wrote {}", a.kernel, describe(in->problem), a.out)
+                    : phrase("{} on {}: wrote {} and {}", a.kernel, describe(in->problem), a.out, a.lse));
   return 0;
 }
 

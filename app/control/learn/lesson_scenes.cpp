@@ -119,9 +119,8 @@ void Lessons::add_said(CardScene& card) {
   card.votes = static_cast<int>(showing_.votes.size());
   card.typed = showing_.entered;
   if (!card.teach || !showing_.shown || !showing_.typed) return;
-  card.said = {word(tr("The class said "), Token::text),
-               {short_number(*showing_.typed), Face::mono, Token::text, 0, false},
-               word(".", Token::text)};
+  card.said = woven(phrase("The class said {}.", attn::place(0)),
+                    {{short_number(*showing_.typed), Face::mono, Token::text, 0, false}}, Token::text);
   if (showing_.told.empty()) return;
   card.said.push_back(word(" ", Token::text));
   const TextRuns told = words(showing_.told, Face::text, Token::text);

@@ -52,19 +52,19 @@ Result<void> taken(const Measurement& m, RowDetail what) {
 
 // "Sampling naive"; and what is said when it is done.
 struct Said {
-  const char* doing;
+  std::string doing;
   const char* done;
 };
-Said said_of(RowDetail what) {
+Said said_of(RowDetail what, const std::string& kernel) {
   switch (what) {
     case RowDetail::heartbeat:
-      return {tr("Reading the heartbeat of "), tr("The kernel now has a heartbeat.")};
+      return {phrase("Reading the heartbeat of {}", kernel), tr("The kernel now has a heartbeat.")};
     case RowDetail::counts:
-      return {tr("Counting the instructions of "), tr("The kernel's instructions are counted.")};
+      return {phrase("Counting the instructions of {}", kernel), tr("The kernel's instructions are counted.")};
     case RowDetail::samples:
       break;
   }
-  return {tr("Sampling "), tr("The kernel is sampled.")};
+  return {phrase("Sampling {}", kernel), tr("The kernel is sampled.")};
 }
 
 // How long it took last time, by this kernel where it was done.
@@ -128,8 +128,8 @@ void Samplings::sample(const SampleRow& wanted) {
     });
     return taken(sampled, what);
   };
-  const Said said = said_of(wanted.what);
-  task_ = context_.tasks.start(said.doing + wanted.kernel, work, [this, said](const Result<void>& result) {
+  const Said said = said_of(wanted.what, wanted.kernel);
+  task_ = context_.tasks.start(said.doing, work, [this, said](const Result<void>& result) {
     if (result) return context_.log.note(said.done);
     result.error().kind == ErrorKind::cancelled ? context_.log.note(result.error().message)
                                                 : context_.log.error(result.error().message);

@@ -58,7 +58,7 @@ bool Tasks::run(const std::shared_ptr<TaskHandle::Shared>& shared, const SlicedF
   } catch (const std::bad_alloc&) {
     result = fail(ErrorKind::cannot_run, tr("Not enough memory for this."));
   } catch (const std::exception& bug) {
-    result = fail(ErrorKind::failed, std::string(tr("This is a bug in AttnScope: ")) + bug.what());
+    result = fail(ErrorKind::failed, phrase("This is a bug in AttnScope: {}", bug.what()));
   }
   // `running` ends in the UI thread, so that no frame sees an ended task without its results.
   post([shared, finished, result] {

@@ -409,8 +409,7 @@ void add_runs(EntryList& e) {
 void add_files(EntryList& e) {
   for (const KnownFile& f : e.facts().model.files) {
     const std::filesystem::path path(f.path);
-    e.add(tr("File"),
-          (f.words.empty() ? tr("Open ") : tr("Open: ")) + (f.words.empty() ? path.filename().string() : f.words),
+    e.add(tr("File"), f.words.empty() ? phrase("Open {}", path.filename().string()) : phrase("Open: {}", f.words),
           f.path, {OpenFile{f.path}});
   }
 }

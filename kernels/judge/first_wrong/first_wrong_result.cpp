@@ -113,24 +113,30 @@ std::string tile_words(const EventId& id) {
 }
 
 // "rows 1, 2 and 3" or "rows 0 to 15".
-std::string rows_words(const std::vector<std::int32_t>& rows, const char* what) {
+std::string rows_words(const std::vector<std::int32_t>& rows, bool keys) {
   constexpr std::size_t kListed = 6;
-  if (rows.size() == 1) return fmt::format("{} {}", what, rows.front());
-  if (rows.size() > kListed) return phrase("{} {}s from {} to {}", rows.size(), what, rows.front(), rows.back());
+  const std::int32_t from = rows.front(), to = rows.back();
+  if (rows.size() == 1) return keys ? phrase("key {}", from) : phrase("row {}", from);
+  if (rows.size() > kListed)
+    return keys ? phrase("{} keys from {} to {}", rows.size(), from, to)
+                : phrase("{} rows from {} to {}", rows.size(), from, to);
   const std::vector<std::int32_t> first(rows.begin(), rows.end() - 1);
-  return phrase("{}s {} and {}", what, fmt::join(first, ", "), rows.back());
+  return keys ? phrase("keys {} and {}", fmt::join(first, ", "), to)
+              : phrase("rows {} and {}", fmt::join(first, ", "), to);
 }
 
 std::string element_words(const FirstWrong& w) {
   const bool by_key = is_by_key(w.slot);
-  std::string element = fmt::format("{} of {} {}", letter_of_slot(w.slot), by_key ? "key" : "row", w.row);
+  std::string element = by_key ? phrase("{} of key {}", letter_of_slot(w.slot), w.row)
+                               : phrase("{} of row {}", letter_of_slot(w.slot), w.row);
   if (slot_row(w.slot).columns == SlotColumns::keys) {
     element += phrase(", key {}", w.col);
   } else if (has_columns(w.slot)) {
     element += phrase(", column {}", w.col);
   }
-  return phrase("{}{} is {}, should be {}", element, w.written ? tr(" as stored") : "", number_words(w.recorded),
-                number_words(w.right));
+  return w.written
+             ? phrase("{} as stored is {}, should be {}", element, number_words(w.recorded), number_words(w.right))
+             : phrase("{} is {}, should be {}", element, number_words(w.recorded), number_words(w.right));
 }
 
 }  // namespace
@@ -156,7 +162,7 @@ std::string place_words(const FirstWrong& w) {
 std::string spread_words(const FirstWrong& w) {
   if (w.what != WrongStep::number) return tr("All earlier steps are correct.");
   const bool by_key = is_by_key(w.slot);
-  const std::string rows = rows_words(w.rows, by_key ? "key" : "row");
+  const std::string rows = rows_words(w.rows, by_key);
   if (w.differing == w.of) {
     return phrase("All {} numbers of {} in this step differ; all earlier steps are correct.", w.of,
                   letter_of_slot(w.slot));
@@ -166,9 +172,12 @@ std::string spread_words(const FirstWrong& w) {
 }
 
 std::string place_words(const FirstWrongResult& w) {
-  const std::string what = w.col < 0 ? "LSE" : phrase("O, column {},", w.col);
-  return phrase("{} of row {} (batch {}, query head {}) is {} but should be {}; {} of {} numbers differ", what, w.row,
-                w.b, w.h, number_words(w.recorded), number_words(w.right), w.differing, w.of);
+  const std::string is = number_words(w.recorded), right = number_words(w.right);
+  if (w.col < 0)
+    return phrase("LSE of row {} (batch {}, query head {}) is {} but should be {}; {} of {} numbers differ", w.row, w.b,
+                  w.h, is, right, w.differing, w.of);
+  return phrase("O of row {}, column {} (batch {}, query head {}) is {} but should be {}; {} of {} numbers differ",
+                w.row, w.col, w.b, w.h, is, right, w.differing, w.of);
 }
 
 }  // namespace attn

@@ -13,7 +13,7 @@
 namespace attn {
 namespace {
 
-// Calls `copy(by key, in the pool)` with the rows of every key that a batch has, of every key head.
+// Calls `copy(by key, in the pool)` with the rows of every key that a batch has, of every KV head.
 template <class Copy>
 void each_row(const Problem& p, const std::vector<std::int32_t>& table, Copy copy) {
   for (std::int64_t b = 0; b < p.B; ++b) {

@@ -16,7 +16,7 @@ namespace attn {
 std::int64_t pages_of_batch(const Problem& p);
 // Keys of the batch that are there: its key length.
 std::int64_t keys_of_batch(const Problem& p, std::int64_t b);
-// The row of K and V, of all pages and heads of the pool, that holds key c of key head `kv` of batch b. The table has
+// The row of K and V, of all pages and heads of the pool, that holds key c of KV head `kv` of batch b. The table has
 // an entry for it.
 std::int64_t pool_row(const Problem& p, std::span<const std::int32_t> table, std::int64_t b, std::int64_t kv,
                       std::int64_t c);
@@ -45,7 +45,7 @@ inline Problem paged_anew(Problem p) {
 // written, and who reads them shows.
 Inputs laid_into_pages(const Problem& p, Inputs by_key, std::vector<std::int32_t> table);
 
-// Keys [first, first + count) of a key head, rows of `from`, which is K or V of these inputs; in fp32. In pages keys
+// Keys [first, first + count) of a KV head, rows of `from`, which is K or V of these inputs; in fp32. In pages keys
 // beyond the batch's length are 0.
 struct KeyHead {
   std::int64_t b = 0, kv = 0;

@@ -293,14 +293,20 @@ void set_headline(LadderScene& scene, const Rows& rows, const Measurement* refer
   scene.headline = phrase("{} no rung has a time.", at);
   if (best == nullptr) return;
   scene.subject = best->key.kernel;
-  std::string words = phrase("{} {} takes {}", at, best->key.kernel, value_with_unit(best->time.median, unit));
-  if (first != best)
-    words += phrase(", {} times as fast as {}", times_text(first->time.median / best->time.median), first->key.kernel);
-  if (reference != nullptr && is_not_ours(*reference))
-    if (const auto share = share_of(*best, *reference))
-      words += phrase("{} {} times as fast as {}", first != best ? tr(" and") : ",", share_words(*share),
-                      shown_name(*reference));
-  scene.headline = words + ".";
+  const std::string takes = value_with_unit(best->time.median, unit);
+  const std::string& id = best->key.kernel;
+  const std::string faster = times_text(first->time.median / best->time.median);
+  const auto share = reference != nullptr && is_not_ours(*reference) ? share_of(*best, *reference) : std::nullopt;
+  if (share && first != best)
+    scene.headline = phrase("{} {} takes {}, {} times as fast as {} and {} times as fast as {}.", at, id, takes, faster,
+                            first->key.kernel, share_words(*share), shown_name(*reference));
+  else if (share)
+    scene.headline =
+        phrase("{} {} takes {}, {} times as fast as {}.", at, id, takes, share_words(*share), shown_name(*reference));
+  else if (first != best)
+    scene.headline = phrase("{} {} takes {}, {} times as fast as {}.", at, id, takes, faster, first->key.kernel);
+  else
+    scene.headline = phrase("{} {} takes {}.", at, id, takes);
 }
 
 std::string note_of(const LadderScene& scene, const Rows& rows, const BenchSlice& slice,

@@ -115,7 +115,8 @@ std::optional<double> shared_of_block(const Measurement& m) {
 std::string why_warps(const Measurement& b) {
   const Figure &fit = figure(b, "occupancy_theoretical_pct"), &registers = figure(b, "registers_count");
   if (!fit.available()) return {};
-  std::string words = phrase(": {}{} fit on an SM", fit.min_of_launches ? tr("at least ") : "", percent(fit.value));
+  std::string words = fit.min_of_launches ? phrase(": at least {} fit on an SM", percent(fit.value))
+                                          : phrase(": {} fit on an SM", percent(fit.value));
   std::vector<std::string> held;
   if (registers.available() && fit.limiter.find("registers") != std::string::npos)
     held.push_back(phrase("{:.0f} registers per thread", registers.value));

@@ -89,9 +89,10 @@ BenchCell time_cell(const Measurement& m, const BenchUnit& unit) {
   BenchCell cell = with_tile(cell_of(m, "time_us_median", unit), m);
   if (cell.available && m.peer) cell.tip += peer_tip(m, unit);
   if (!cell.available || m.launches.size() < 2 || m.launch_us.size() != m.launches.size()) return cell;
+  std::vector<std::string> each;
   for (std::size_t n = 0; n < m.launches.size(); ++n)
-    cell.tip += fmt::format("{} {} {}", n == 0 ? tr("; of it") : ",", m.launches[n].name,
-                            value_with_unit(m.launch_us[n], unit));
+    each.push_back(fmt::format("{} {}", m.launches[n].name, value_with_unit(m.launch_us[n], unit)));
+  cell.tip += phrase("; of that, {}", fmt::join(each, ", "));
   return cell;
 }
 

@@ -68,7 +68,7 @@ std::string expectation_words(double ratio, const Expected& e, const Measurement
   if (one_number && ratio >= 0.95 * e.min && ratio <= 1.05 * e.max) {
     return phrase(", as predicted ({})", times_text(e.max));
   }
-  const std::string range = one_number ? times_text(e.max) : times_text(e.min) + tr(" to ") + times_text(e.max);
+  const std::string range = one_number ? times_text(e.max) : phrase("{} to {}", times_text(e.min), times_text(e.max));
   const std::string its = counted_words(baseline), mine = counted_words(subject);
   const bool both = !its.empty() && !mine.empty();
   // A range as wide as that foretells nothing: what each moved against its own model does.
@@ -93,8 +93,10 @@ std::string occupancy_words(const Measurement& m, bool full) {
   const Figure& possible = figure(m, "occupancy_theoretical_pct");
   if (!possible.available()) return {};
   const std::string by = possible.limiter.empty() ? "" : " (" + possible.limiter + ")";
-  const std::string fit = phrase("{}{} of the warps that an SM can hold fit{}",
-                                 possible.min_of_launches ? tr("at least ") : "", percent_text(possible.value), by);
+  const std::string fit =
+      possible.min_of_launches
+          ? phrase("at least {} of the warps that an SM can hold fit{}", percent_text(possible.value), by)
+          : phrase("{} of the warps that an SM can hold fit{}", percent_text(possible.value), by);
   constexpr double kFew = 25;  // percent
   const Figure& known = reached.available() ? reached : possible;
   const bool few = known.value < kFew && !(possible.min_of_launches && !reached.available());
@@ -156,9 +158,13 @@ std::string limit_words(const Measurement& subject) {
                   occupancy_words(subject, figure(subject, "tensor_pipe_pct").value >= kNear));
   if (arithmetic >= kNear)
     return phrase("Limited by arithmetic: {} of this {}'s measured peak.", percent_text(arithmetic), device);
-  std::string words = phrase("Limited neither by memory ({} of the copy rate)", percent_text(copy.value));
-  if (peak.available()) words += phrase(" nor by arithmetic ({} of the peak)", percent_text(arithmetic));
-  return words + "." + occupancy_words(subject, false);
+  const std::string words = peak.available()
+                                ? phrase(
+                                      "Limited neither by memory ({} of the copy rate) nor by arithmetic ({} of the "
+                                      "peak).",
+                                      percent_text(copy.value), percent_text(arithmetic))
+                                : phrase("Not limited by memory: {} of the copy rate.", percent_text(copy.value));
+  return words + occupancy_words(subject, false);
 }
 
 }  // namespace attn

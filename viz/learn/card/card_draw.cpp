@@ -63,10 +63,9 @@ void catch_number(const CardScene& card, CardUiState& ui) {
 
 void draw_number_field(const CardScene& card, Pen& pen, CardUiState& ui, Commands& commands) {
   const Style& s = style();
-  pen.small_words((card.teach      ? tr("The class's prediction, hidden: ")
-                   : card.exercise ? tr("Your answer, ")
-                                   : tr("Your prediction, ")) +
-                  card.within);
+  pen.small_words(card.teach      ? phrase("The class's prediction, hidden: {}", card.within)
+                  : card.exercise ? phrase("Your answer, {}", card.within)
+                                  : phrase("Your prediction, {}", card.within));
   const Box line = pen.line(kCardButton);
   float x = line.min.x;
   if (!card.letter.empty()) {

@@ -109,8 +109,8 @@ BytesLine l1(const Measurement& m, std::int32_t sms) {
   line.words = phrase("32-byte sectors, {} % more than with contiguous accesses",
                       figure_text(sectors > 0 ? 100 * excess / std::max(1.0, sectors - excess) : 0));
   if (const auto rate = sector_rate(m, sms))
-    line.words += phrase("; {} per cycle and SM{}", figure_text(rate->rate),
-                         rate->launch.empty() ? "" : phrase(" in {}", rate->launch));
+    line.words += rate->launch.empty() ? phrase("; {} per cycle and SM", figure_text(rate->rate))
+                                       : phrase("; {} per cycle and SM in {}", figure_text(rate->rate), rate->launch);
   line.words += ".";
   return line;
 }
@@ -216,8 +216,8 @@ void add_missing(std::vector<MissingFigures>& missing, const BytesLine& line) {
 }  // namespace
 
 std::string count_words(double count) {
-  if (count >= 1e9) return figure_text(count / 1e9) + tr(" billion");
-  return count >= 1e6 ? figure_text(count / 1e6) + tr(" million") : figure_text(count);
+  if (count >= 1e9) return phrase("{} billion", figure_text(count / 1e9));
+  return count >= 1e6 ? phrase("{} million", figure_text(count / 1e6)) : figure_text(count);
 }
 
 BytesScene bytes_scene(const Measurement& m, std::int32_t sms, std::span<const CacheLevel> caches) {

@@ -123,11 +123,13 @@ void put_headline(const SampleCounts& all, const std::vector<SampledPhase>& phas
   const PhaseSign sign = sign_of(most->phase);
   const bool letter = sign.face == Face::maths;
   const auto bold = [](std::string words) { return TextRun{std::move(words), Face::bold, Token::text}; };
-  scene.headline = {
-      bold(phrase("No instruction was issued in {} of the samples, most often in ", percent(all.not_issued, all.all))),
-      letter ? TextRun{sign.text, Face::maths, sign.ink} : bold(sign.text),
-      bold(phrase(" ({}): there, its warp most often {}.", percent(counts.not_issued, all.not_issued),
-                  did_most(counts.not_issued_of)))};
+  scene.headline = woven(
+      phrase("No instruction was issued in {} of the samples, most often in {} ({}): there, its warp most often {}.",
+             percent(all.not_issued, all.all), place(0), percent(counts.not_issued, all.not_issued),
+             did_most(counts.not_issued_of)),
+      {letter ? TextRun{sign.text, Face::maths, sign.ink} : bold(sign.text)}, Token::text);
+  for (TextRun& run : scene.headline)
+    if (run.face == Face::text) run.face = Face::bold;
 }
 
 void put_other(const Measurement& other, double us, MosaicScene& scene) {

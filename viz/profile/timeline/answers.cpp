@@ -41,9 +41,9 @@ PipelineScene::Answer pace_answer(const PipelineScene& scene, const std::vector<
   std::vector<std::string> words;
   words.reserve(told.size());
   for (const auto& [tenths, what] : told) words.push_back(fmt::format("{} {}", tenths_text(tenths), what));
-  return {
-      tr("Who sets the pace?"), pace_headline(parts),
-      phrase("The path that decides the block's {}: {}.", duration_text(scene, scene.length), fmt::join(words, ", "))};
+  return {tr("Who sets the pace?"), pace_headline(parts),
+          phrase("The critical path takes all of the block's {}: {}.", duration_text(scene, scene.length),
+                 fmt::join(words, ", "))};
 }
 
 // Clocks that the last consumer waits for K and V, as a share.

@@ -69,7 +69,7 @@ std::vector<KeyEntry> key_entries(const PipelineScene& scene) {
 }
 
 std::string words_of(const KeyEntry& e) {
-  if (e.path) return tr("the path that decides");
+  if (e.path) return tr("the critical path");
   if (e.tensors) return tr("colour: Q, K, V, S, P or O");
   switch (e.look) {
     case StretchLook::work:

@@ -1,4 +1,4 @@
-// What the marks of a timeline mean: the shares of the path that decides, and the looks of a stretch.
+// What the marks of a timeline mean: the shares of the critical path, and the looks of a stretch.
 #pragma once
 
 #include "viz/draw/canvas.h"

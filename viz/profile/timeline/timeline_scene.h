@@ -1,4 +1,4 @@
-// The timeline of a recorded launch: the lanes of one block, the slots of its ring below, the path that decides; and
+// The timeline of a recorded launch: the lanes of one block, the slots of its ring below, the critical path; and
 // all blocks as bands, one an SM. Plain values; timeline_draw.cpp draws them.
 #pragma once
 
@@ -138,7 +138,7 @@ std::string slot_words(const Timeline& t, const Pipeline& p, const TimelinesView
 std::string stay_words(const Timeline& t, const Pipeline& p, const TimelinesView& all);
 // What was measured with other numbers of slots, and nothing else that differs; empty: nothing was.
 std::string slots_words(const Timeline& t, const TimelinesView& all);
-// A part of the path that decides, and its share of the block's time.
+// A part of the critical path, and its share of the block's time.
 struct PathPart {
   PathOf of = PathOf::work;
   double share = 0;

@@ -113,9 +113,16 @@ void draw_cell_legend(const Box& box, const LegendScale& scale, LegendOf of) {
   const bool narrow = wide(&LegendEntry::words, kUsual) > box.width();
   const Spacing& space = narrow && wide(&LegendEntry::narrow, kUsual) > box.width() ? kTight : kUsual;
   float x = draw_scale(list, line, scale, space) + s.px(space.gap + 8);
-  std::string all = phrase(
-      "How to read a cell. The bar shows {} from its smallest to its largest value over the run{} The other marks:",
-      scale.letter, (scale.diverges ? tr(", neutral at 0.") : "."));
+  std::string all =
+      scale.diverges
+          ? phrase(
+                "How to read a cell. The bar shows {} from its smallest to its largest value over the run, neutral at "
+                "0. The other marks:",
+                scale.letter)
+          : phrase(
+                "How to read a cell. The bar shows {} from its smallest to its largest value over the run. The "
+                "other marks:",
+                scale.letter);
   for (const LegendEntry& e : entries) all += " " + e.words + ";";
   all.back() = '.';
   for (const LegendEntry& e : entries) {

@@ -169,20 +169,31 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
                                 Token::text)});
   if (!scan.first) {
     const DType stored = rec.problem.dtype;
-    const std::string narrow = stored == DType::f32 ? "" : phrase(", with P and O kept in {},", name_of(stored));
     if (!scan.done()) return scene;
     // A bound is no explanation: sums in 16 bits may hide below it where scores are large.
     const DType sums = rec.options.accumulate;
-    TextRuns bound{word(
-        sums == DType::f32
-            ? phrase("No difference in any step exceeds what rounding in fp32{} can cause", narrow)
-            : phrase("Sums are kept in {}, yet no difference exceeds the worst that rounding in fp32{} could cause "
-                     "with such scores",
-                     name_of(sums), narrow))};
+    const bool narrow = stored != DType::f32;
+    const std::string said =
+        sums != DType::f32 && narrow
+            ? phrase(
+                  "Sums are kept in {}, yet no difference exceeds the worst that rounding in fp32, with P and O kept "
+                  "in {}, could cause with such scores.",
+                  name_of(sums), name_of(stored))
+        : sums != DType::f32
+            ? phrase(
+                  "Sums are kept in {}, yet no difference exceeds the worst that rounding in fp32 could cause with "
+                  "such scores.",
+                  name_of(sums))
+        : narrow
+            ? phrase("No difference in any step exceeds what rounding in fp32, with P and O kept in {}, can cause.",
+                     name_of(stored))
+            : tr("No difference in any step exceeds what rounding in fp32 can cause.");
+    TextRuns bound{word(said)};
     if (scan.allowed > 0) {
-      bound.insert(bound.end(), {word(tr(": for ")), letter("O", TensorColour::o), word(" "), figure(scan.allowed)});
+      const TextRuns most = woven(phrase(" For {}, that is {}.", place(0), place(1)),
+                                  {letter("O", TensorColour::o), figure(scan.allowed)});
+      bound.insert(bound.end(), most.begin(), most.end());
     }
-    bound.push_back(word("."));
     scene.words.push_back(std::move(bound));
     return scene;
   }
@@ -190,17 +201,19 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
   const EventId& id = rec.events[f.event].id;
   const bool one = slot_row(f.slot).columns == SlotColumns::one;
   const std::string index = !one ? fmt::format(" {},{}", f.row, f.col) : fmt::format(" {}", f.row);
-  scene.words.push_back(
-      {word(tr("First beyond fp32 rounding: ")),
-       {std::string(letter_of(f.slot)), f.slot == Slot::lse ? Face::text : Face::maths, tensor_of(f.slot), 0, false},
-       word(index, Token::text),
-       word(phrase(" in step {}", f.event + 1)),
-       word(id.j >= 0 ? phrase(" (query tile {}, key tile {}): ", id.i, id.j) : phrase(" (query tile {}): ", id.i)),
-       figure(f.recorded, Token::text, 7),
-       // Without the maximum fp64 is run the same way, and overflows too, only later.
-       word(rec.options.subtract_max ? tr(", fp64 ") : tr(", fp64 without the maximum ")),
-       figure(f.exact, Token::text, 7),
-       word(".")});
+  const std::string tile = id.j >= 0 ? phrase("query tile {}, key tile {}", id.i, id.j) : phrase("query tile {}", id.i);
+  // Without the maximum fp64 is run the same way, and overflows too, only later.
+  const std::string said =
+      rec.options.subtract_max
+          ? phrase("First beyond fp32 rounding: {}{} in step {} ({}): {}, fp64 {}.", place(0), place(1), f.event + 1,
+                   tile, place(2), place(3))
+          : phrase("First beyond fp32 rounding: {}{} in step {} ({}): {}, fp64 without the maximum {}.", place(0),
+                   place(1), f.event + 1, tile, place(2), place(3));
+  scene.words.push_back(woven(said, {{std::string(letter_of(f.slot)), f.slot == Slot::lse ? Face::text : Face::maths,
+                                      tensor_of(f.slot), 0, false},
+                                     word(index, Token::text),
+                                     figure(f.recorded, Token::text, 7),
+                                     figure(f.exact, Token::text, 7)}));
   return scene;
 }
 

@@ -65,11 +65,7 @@ struct HindsightBuilder {
       }
     }
   }
-  TextRuns words() const {
-    TextRuns out;
-    for (const Phrase& piece : order_look(rec.order).hindsight) out.push_back(run_of(piece));
-    return out;
-  }
+  TextRuns words() const { return woven(order_look(rec.order).hindsight); }
 };
 
 std::string words_of(const HindsightTile& tile) {

@@ -34,7 +34,7 @@ struct PoolPage {
   PageLook look = PageLook::free;
   std::int32_t b = -1, entry = -1;  // the first that names it; -1: none
   std::string words;                // "Page 10: keys 16 to 19 of batch 0"
-  std::vector<PageRow> rows;        // of the key head at hand
+  std::vector<PageRow> rows;        // of the KV head at hand
 };
 struct TableEntry {
   std::int32_t page = -1;  // -1: beyond the batch's keys
@@ -50,7 +50,7 @@ struct TableLine {
 struct PagesScene {
   std::string nothing;  // why there is no such chart; else empty
   std::int32_t page = 0, columns_k = 0, columns_v = 0;
-  std::string title;  // "Pool of 14 pages, key head 0"
+  std::string title;  // "Pool of 14 pages, KV head 0"
   std::vector<PoolPage> pool;
   std::vector<TableLine> table;
   TextRuns gathered;  // which keys, which pages

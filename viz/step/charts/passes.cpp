@@ -63,24 +63,12 @@ struct Walk {
   }
 };
 
-TextRuns runs_of(Phrases pieces, std::int64_t keys) {
-  TextRuns out;
-  for (const Phrase& piece : pieces) {
-    TextRun run = run_of(piece);
-    constexpr std::string_view kKeys = "{keys}";
-    if (const std::size_t at = run.text.find(kKeys); at != std::string::npos)
-      run.text.replace(at, kKeys.size(), std::to_string(keys));
-    out.push_back(std::move(run));
-  }
-  return out;
-}
-
 PassStrip strip_of(const Walk& w, const StripLook& look) {
   PassStrip strip;
   strip.name = tr_of(look.name);
   strip.hue = look.hue;
-  strip.makes = runs_of(look.makes, w.rec.problem.Lk);
-  strip.waits = runs_of(look.waits, w.rec.problem.Lk);
+  strip.makes = woven(look.makes, w.rec.problem.Lk);
+  strip.waits = woven(look.waits, w.rec.problem.Lk);
   strip.tiles = w.tiles(look.finishes, look.pass);
   std::optional<float> value;
   for (const auto& [phase, slot] : look.at_key)

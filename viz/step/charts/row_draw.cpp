@@ -299,14 +299,15 @@ void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, f
   const auto wanted = static_cast<float>(2 + (ghosts ? 1 : 0) + static_cast<int>(scene.notes.size()));
   y = std::max(y, std::min(weights_top, box.max.y - wanted * step));
   list->AddRectFilled({box.min.x, y + s.px(2)}, {box.min.x + s.px(10), y + s.px(12)}, colour_of(p));
-  TextRuns weights{
-      word(tr("weights ")), letter("e", p), {scene.statistics ? "S − m" : "S − LSE", Face::maths, p, 1, false}};
+  TextRuns weights = woven(phrase("weights {}{}", place(0), place(1)),
+                           {letter("e", p), {scene.statistics ? "S − m" : "S − LSE", Face::maths, p, 1, false}});
   if (scene.final_weights && scene.statistics)
     weights.insert(weights.end(), {word(" / "), letter("ℓ", TensorColour::l)});
   line(weights);
   if (shares)
-    line({{"%", Face::mono, Token::dim, 0, false},
-          word(scene.final_weights ? tr("  share of the row") : tr("  share, if the row ended here"))});
+    line(woven(scene.final_weights ? phrase("{}  share of the row", place(0))
+                                   : phrase("{}  share, if the row ended here", place(0)),
+               {{"%", Face::mono, Token::dim, 0, false}}));
   if (ghosts) {
     draw_dashed(list, {{box.min.x, y + s.px(2)}, {box.min.x + s.px(10), y + s.px(12)}}, colour_of(p), 2);
     line(woven(phrase("before × {}", place(0)), {letter("α", alpha)}));

@@ -36,13 +36,10 @@ constexpr Phrase kRowsCaption[] = {kQ, say(marked(" stays on chip"))};
 constexpr Phrase kOutputCaption[] = {kAlpha, kO, say(" + "), kP, kV};
 constexpr std::array kColumns = online_columns(captioned(kColumnQ, kRowsCaption), captioned(kColumnO, kOutputCaption));
 
-constexpr Phrase kHindsight[] = {say(marked("Only hindsight shows how far ")),
-                                 kO,
-                                 say(" / "),
-                                 kL,
-                                 say(marked(" is from the final ")),
-                                 kO,
-                                 say(marked(" in its worst column, had the row ended at this key tile. Log scale."))};
+constexpr Phrase kUndivided[] = {kO, kL};
+constexpr Saying kHindsight{marked("Only hindsight shows how far {0} / {1} would be from the final {0} in its worst "
+                                   "column, had the row ended at this key tile. Log scale."),
+                            kUndivided};
 
 TextRuns traffic_words(const TrafficFacts& f) {
   using enum TensorColour;

@@ -53,13 +53,9 @@ constexpr Phrase kRowsCaption[] = {kQ, say(marked(" again"))};
 constexpr Phrase kOutputCaption[] = {say("("), sign("αℓ", TensorColour::l), kO, say(" + "), kP, kV, say(") / "), kL};
 constexpr std::array kColumns = online_columns(captioned(kColumnQ, kRowsCaption), captioned(kColumnO, kOutputCaption));
 
-constexpr Phrase kHindsight[] = {say(marked("Only hindsight shows how far ")),
-                                 kO,
-                                 say(marked(", divided by ")),
-                                 kL,
-                                 say(marked(" at every iteration, is from the final ")),
-                                 kO,
-                                 say(".")};
+constexpr Phrase kDivided[] = {kO, kL};
+constexpr Saying kHindsight{
+    marked("Only hindsight shows how far {0}, divided by {1} at every iteration, is from the final {0}."), kDivided};
 
 TextRuns traffic_words(const TrafficFacts& f) {
   using enum TensorColour;

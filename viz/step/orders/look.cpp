@@ -9,6 +9,21 @@ TextRun run_of(const Phrase& piece) {
   return {std::string(tr_of(piece.text)), piece.face, piece.ink, piece.raise, false};
 }
 
+TextRuns woven(const Saying& saying, std::int64_t keys) {
+  std::string words(tr_of(saying.words));
+  const auto put = [&words](const std::string& name, const std::string& value) {
+    for (std::size_t at = words.find(name); at != std::string::npos; at = words.find(name, at + value.size()))
+      words.replace(at, name.size(), value);
+  };
+  put("{keys}", std::to_string(keys));
+  TextRuns pieces;
+  for (const Phrase& piece : saying.pieces) {
+    put("{" + std::to_string(pieces.size()) + "}", place(pieces.size()));
+    pieces.push_back(run_of(piece));
+  }
+  return woven(words, pieces);
+}
+
 const PhaseLook& OrderLook::phase(Phase p) const {
   static constexpr PhaseLook kPlain{};
   const std::uint8_t at = phase_at.at(static_cast<std::size_t>(p));

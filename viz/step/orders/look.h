@@ -37,7 +37,7 @@ enum class PhraseWhen : std::uint8_t {
   with_delta,     // δ is subtracted,
   without_delta,  // or not
 };
-// A piece of a caption or of a sentence. In those of charts {keys} in its text is the number of keys.
+// A piece of a caption, or a letter in a sentence.
 struct Phrase {
   std::string_view text = {};
   Face face = Face::text;
@@ -48,6 +48,12 @@ struct Phrase {
 };
 using Phrases = std::span<const Phrase>;
 TextRun run_of(const Phrase& piece);  // its text, in the language that is spoken
+// A whole sentence: {0}, {1} and so on in it are its pieces, {keys} is the number of keys.
+struct Saying {
+  std::string_view words = {};
+  Phrases pieces = {};
+};
+TextRuns woven(const Saying& saying, std::int64_t keys = 0);
 
 // The columns of the tiles. Orders without a row here count theirs from kNamedColumns on.
 enum class Column : std::uint8_t { q, s, m_old, m_new, alpha, p, l_old, l_new, o };
@@ -173,7 +179,7 @@ struct StripLook {
   TensorColour hue = TensorColour::s;
   Phase finishes = Phase::output;  // a tile of it
   std::int32_t pass = 0;
-  Phrases makes = {}, waits = {};
+  Saying makes = {}, waits = {};
   Phrase value = {};  // the letter of the element's value: of the first of these that was made; none: O as it stands
   std::span<const std::pair<Phase, Slot>> at_key = {};
 };
@@ -236,7 +242,7 @@ struct OrderLook {
   // Parts of the bytes on chip that are called otherwise than by their tensor: "K dK".
   std::span<const std::pair<TrafficPart, std::string_view>> chip_parts = {};
   std::span<const StepChart> charts = kStepCharts;  // those that say something of it
-  Phrases hindsight = {};
+  Saying hindsight = {};
   const OrderLook* merge = nullptr;  // how it looks while parts of the keys are merged, and after
   bool row_by_row = false;           // naive: without a tile it goes by rows
   bool undivided = false;            // O so far can be read divided by l, and what-ifs change the run

@@ -20,9 +20,9 @@ constexpr ChipLook kChip[] = {
     {.part = TrafficPart::stats, .slots = kChipStats},
 };
 
-constexpr Phrase kMakes[] = {kS, say(", "), kP, say(", "), kO, say(marked(" at once"))};
-constexpr Phrase kNeeds[] = {say(marked("needs only its own tile; a larger ")), kM,
-                             say(marked(" later corrects it by ")), kAlpha};
+constexpr Phrase kAll[] = {kS, kP, kO}, kCorrection[] = {kM, kAlpha};
+constexpr Saying kMakes{marked("{0}, {1} and {2} at once"), kAll};
+constexpr Saying kNeeds{marked("needs only its own tile; a larger {0} later corrects it by {1}"), kCorrection};
 constexpr std::pair<Phase, Slot> kWeightAt[] = {{Phase::weights, Slot::p}};
 constexpr StripLook kPasses[] = {
     {marked("one pass"), TensorColour::o, Phase::output, 0, kMakes, kNeeds, kP, kWeightAt}};

@@ -91,15 +91,12 @@ constexpr ChipLook kChip[] = {
     {.part = TrafficPart::stats, .slots = kChipStats, .passes = 0b010},
 };
 
-constexpr Phrase kMakesS[] = {kS, say(marked(" stored"))};
-constexpr Phrase kWaitsForS[] = {say(marked("needs its ")), sign("q", TensorColour::q), say(marked(" and ")),
-                                 sign("k", TensorColour::k), say(marked(" alone"))};
-constexpr Phrase kMakesP[] = {kM, say(", "), kL, say(marked(", then ")), kP, say(marked(" stored"))};
-constexpr Phrase kWaitsForP[] = {
-    say(marked("waits for ")), kM, say(marked(" and ")), kL, say(marked(" of all {keys} keys: ")), kS,
-    say(marked(" read back"))};
-constexpr Phrase kMakesO[] = {kO, say(marked(" summed"))};
-constexpr Phrase kWaitsForO[] = {say(marked("waits for ")), kP, say(marked(" of pass 2"))};
+constexpr Phrase kOnlyS[] = {kS}, kOnlyP[] = {kP}, kOnlyO[] = {kO}, kStatisticsP[] = {kM, kL, kP},
+                 kStatisticsS[] = {kM, kL, kS}, kProduct[] = {sign("q", TensorColour::q), sign("k", TensorColour::k)};
+constexpr Saying kMakesS{marked("stores {0}"), kOnlyS}, kWaitsForS{marked("needs only its {0} and {1}"), kProduct};
+constexpr Saying kMakesP{marked("{0}, {1}, then stores {2}"), kStatisticsP},
+    kWaitsForP{marked("waits for {0} and {1} of all {keys} keys, and reads {2} back"), kStatisticsS};
+constexpr Saying kMakesO{marked("adds up {0}"), kOnlyO}, kWaitsForO{marked("waits for {0} from pass 2"), kOnlyP};
 constexpr std::pair<Phase, Slot> kScoreAt[] = {{Phase::mask, Slot::s}, {Phase::scores, Slot::s}};
 constexpr std::pair<Phase, Slot> kWeightAt[] = {{Phase::weights, Slot::p}};
 constexpr StripLook kPasses[] = {
@@ -113,9 +110,9 @@ constexpr LetterWords kLetters[] = {{"S", TensorColour::s, marked("scores, query
                                     {"P", TensorColour::p, marked("weights, divided by ℓ")},
                                     {"ℓ", TensorColour::l, marked("sum of the exponentials")},
                                     {"O", TensorColour::o, marked("output")}};
-constexpr Phrase kHindsight[] = {
-    say(marked("Only hindsight shows how far the sum over the keys so far is from the final ")), kO,
-    say(marked(". Weights are final here, so the gap is what later keys will add."))};
+constexpr Saying kHindsight{marked("Only hindsight shows how far the sum over the keys so far is from the final {0}. "
+                                   "Weights are final here, so the gap is what later keys will add."),
+                            kOnlyO};
 
 }  // namespace
 

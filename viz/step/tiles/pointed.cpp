@@ -72,8 +72,12 @@ struct PointedBuilder {
       add_term(*x, *y, a->natural, b->natural);
       sum += static_cast<double>(*x) * *y;
     }
-    out.sum = {word(tr("sum ")), number(significant_text(sum, 5))};
-    if (look.grows) out.sum.push_back(word(tr(", added to the previous value")));
+    out.sum = woven(look.grows ? phrase("sum {}, added to the previous value", place(0)) : phrase("sum {}", place(0)),
+                    {number(significant_text(sum, 5))});
+  }
+  void add(std::string_view said, const TextRuns& numbers) {
+    const TextRuns more = woven(said, numbers);
+    out.sum.insert(out.sum.end(), more.begin(), more.end());
   }
   void explain_score(float value) {
     using enum TensorColour;
@@ -96,14 +100,16 @@ struct PointedBuilder {
     if (explain_held_score(sum)) return;
     if (rec.problem.shapes_scores()) return explain_shaped_score(sum, value);
     const std::string scale = scale_words(rec.problem);
-    out.sum = {word(tr("sum ")), number(significant_text(sum, 6)),
-               word(scale.starts_with("1/") ? phrase(", divided by {}", scale.substr(2)) : phrase(", times {}", scale)),
-               word(": "), number(significant_text(sum * rec.problem.effective_scale(), 6))};
+    out.sum =
+        woven(scale.starts_with("1/") ? phrase("sum {}, divided by {}: {}", place(0), scale.substr(2), place(1))
+                                      : phrase("sum {}, times {}: {}", place(0), scale, place(1)),
+              {number(significant_text(sum, 6)), number(significant_text(sum * rec.problem.effective_scale(), 6))});
     if (std::isinf(value) && value < 0 && !rec.problem.visible(tiles.at.b, cell.row, cell.col)) {
       out.sum.push_back(word(tr(", then masked")));
     } else if (bias) {
-      out.sum.insert(out.sum.end(), {word(tr(", with the bias of ")), number(significant_text(*bias, 6)), word(": "),
-                                     number(significant_text(sum * rec.problem.effective_scale() + *bias, 6))});
+      add(phrase(", with the bias of {}: {}", place(0), place(1)),
+          {number(significant_text(*bias, 6)),
+           number(significant_text(sum * rec.problem.effective_scale() + *bias, 6))});
     } else if (rec.problem.has_bias()) {
       out.sum.push_back(word(tr("; the bias comes next")));
     }
@@ -117,7 +123,7 @@ struct PointedBuilder {
   void explain_shaped_score(double sum, float value) {
     const Problem& p = rec.problem;
     const double scaled = sum * p.effective_scale();
-    out.sum = {word(tr("scaled ")), number(significant_text(scaled, 5))};
+    out.sum = woven(phrase("scaled {}", place(0)), {number(significant_text(scaled, 5))});
     if (!is_masked()) {
       out.sum.push_back(word(p.softcap && p.alibi ? tr("; softcap and ALiBi come next")
                              : p.softcap          ? tr("; the softcap comes next")
@@ -127,10 +133,10 @@ struct PointedBuilder {
     if (std::isinf(value) && value < 0) return out.sum.push_back(word(tr(", then masked")));
     constexpr int kDigits = 4;  // all of it stands on one line
     if (p.softcap) {
-      out.sum.insert(out.sum.end(), {word(tr(", capped ")), number(significant_text(p.capped(scaled), kDigits))});
+      add(phrase(", capped {}", place(0)), {number(significant_text(p.capped(scaled), kDigits))});
     }
     if (const auto bias = added_bias()) {
-      out.sum.insert(out.sum.end(), {word(tr(", bias ")), number(significant_text(*bias, kDigits))});
+      add(phrase(", bias {}", place(0)), {number(significant_text(*bias, kDigits))});
     }
     if (p.alibi) {
       const double taken = p.alibi_at(tiles.at.b, tiles.at.h, cell.row, cell.col);
@@ -149,10 +155,10 @@ struct PointedBuilder {
     if (holds == nullptr) return false;
     if (!holds->scaled) out.title.pop_back();  // the scale
     if (holds->base2) out.title.push_back(word(" · log₂e", Token::text));
-    out.sum = {
-        word(tr("sum ")), number(significant_text(sum, 6)), word(tr(", held as ")),
-        number(significant_text(sum * rec.factor_of_product(*holds), 6)),
-        word(holds->scaled ? tr(": scaled, times log₂e for base 2") : tr(": the scale enters with the exponential"))};
+    out.sum =
+        woven(holds->scaled ? phrase("sum {}, held as {}: scaled, times log₂e for base 2", place(0), place(1))
+                            : phrase("sum {}, held as {}: the exponential applies the scale", place(0), place(1)),
+              {number(significant_text(sum, 6)), number(significant_text(sum * rec.factor_of_product(*holds), 6))});
     if (holds->scaled && rec.problem.changes_scores()) {
       out.sum.push_back(
           word(rec.problem.shapes_scores() ? tr(", before softcap, bias and ALiBi") : tr(", before the bias")));
@@ -175,11 +181,13 @@ struct PointedBuilder {
       sum += static_cast<double>(*a) * *b;
     }
     const auto old = live(Slot::o_old, cell.row, cell.col), a = live(Slot::alpha, cell.row, 0);
-    out.sum = {word(tr("sum ")), number(significant_text(sum, 5))};
+    const TextRun added = number(significant_text(sum, 5));
     if (old && a && order_look(rec.order).rescales_output) {
-      out.sum.insert(out.sum.end(),
-                     {word(tr(", plus ")), letter("α", alpha), word(tr(" × old: ")),
-                      number(significant_text(*a, 4), alpha), word(" × "), number(significant_text(*old, 5), o)});
+      out.sum = woven(
+          phrase("sum {}, plus {} × old: {} × {}", place(0), place(1), place(2), place(3)),
+          {added, letter("α", alpha), number(significant_text(*a, 4), alpha), number(significant_text(*old, 5), o)});
+    } else {
+      out.sum = woven(phrase("sum {}", place(0)), {added});
     }
   }
   void explain_sum() {
@@ -191,9 +199,10 @@ struct PointedBuilder {
     }
     const VersionId id = rec.after(tiles.at.event, cell.slot);
     if (ui(cell.slot) != nullptr && rec.version(id).cols > 1) {
-      out.words = {word(phrase("lane {} of {} that share row {}: of its own columns; ", cell.col, rec.version(id).cols,
-                               cell.row)),
-                   letter("ℓ", l), word(tr(" is their sum"))};
+      out.words =
+          woven(phrase("lane {} of the {} that share row {}: the sum over its own columns; {} adds up the lanes",
+                       cell.col, rec.version(id).cols, cell.row, place(0)),
+                {letter("ℓ", l)});
       return;
     }
     if (stores_scores(rec.order)) {
@@ -262,8 +271,8 @@ struct PointedBuilder {
     const Holds* holds = ui(Slot::m_new);
     const bool base2 = holds != nullptr && holds->base2;
     if (base2 && what == Explain::maximum) {
-      out.words = {word(tr("in base 2; in the formulas ")),
-                   number(significant_text(*m_new * rec.factor_to_formula(*holds), 6), m)};
+      out.words = woven(phrase("in base 2; in the formulas {}", place(0)),
+                        {number(significant_text(*m_new * rec.factor_to_formula(*holds), 6), m)});
     } else if (what == Explain::rescale && m_new) {
       const double old = m_old ? static_cast<double>(*m_old) : -static_cast<double>(INFINITY);
       out.words = {word(base2 ? "exp2(" : "exp("), number(significant_text(old, 6), m), word(" − "),

@@ -158,11 +158,13 @@ TextRuns entropy_words(const Sharpness& f, const StepPlace& at, const Recording&
   if (!f.known) return {word(phrase("{}its weights do not sum to a number, so it has no entropy.", row))};
   const std::string of = f.whole ? phrase("its {} keys", sees) : phrase("{} keys", f.keys);
   const std::string rest = f.whole ? "." : phrase("; it sees {}.", sees);
+  const TextRuns bits{number(significant_text(f.bits, 3), p)};
   const double alike = std::exp2(f.bits);
   constexpr double kOne = 1.005;  // reads as 1.00
-  return {word(row), number(significant_text(f.bits, 3), p), word(tr(" bits, ")),
-          word(alike < kOne ? phrase("one of {} has all the weight{}", of, rest)
-                            : phrase("as if {} of {} had equal weights{}", significant_text(alike, 3), of, rest))};
+  return woven(alike < kOne ? phrase("{}{} bits, one of {} has all the weight{}", row, place(0), of, rest)
+                            : phrase("{}{} bits, as if {} of {} had equal weights{}", row, place(0),
+                                     significant_text(alike, 3), of, rest),
+               bits);
 }
 
 }  // namespace
@@ -321,8 +323,8 @@ std::string attention_words(const Recording& rec, const StepPlace& at, std::int3
     const double share = weights.sum > 0 ? part.p[static_cast<std::size_t>(c)] * part.factor / weights.sum : 0;
     const KeyRange range = rec.problem.visible_keys(at.b, row);
     const bool finished = weights.weighed >= range.last - range.first;
-    return place + significant_text(share, 4) +
-           (finished ? tr(" of the row's weight") : tr(" of the row's weight so far"));
+    return finished ? phrase("{}{} of the row's weight", place, significant_text(share, 4))
+                    : phrase("{}{} of the row's weight so far", place, significant_text(share, 4));
   }
   return phrase("{}not computed yet", place);
 }

@@ -184,7 +184,7 @@ TEST(BenchToStep, ALargeProblemComesSmallWithItsMaskTypeAndTiles) {
   EXPECT_EQ((*find_kernel(e->kernel))->order, Order::flash);
   EXPECT_TRUE((*find_kernel(e->kernel))->record != nullptr);
   EXPECT_TRUE(validate(e->problem)) << validate(e->problem).error().message;
-  EXPECT_EQ(e->problem.Hq / e->problem.Hkv, 4);  // four heads share a key head, as before
+  EXPECT_EQ(e->problem.Hq / e->problem.Hkv, 4);  // four heads share a KV head, as before
   EXPECT_EQ(e->problem.dtype, DType::bf16);
   EXPECT_TRUE(e->problem.mask.causal);
   EXPECT_EQ(e->problem.Lq / e->options.br, 4);  // as many tiles as before

@@ -43,9 +43,9 @@ TEST_F(BenchTableTest, TheTimeOfAKernelOfSeveralLaunchesTellsWhatEachTook) {
   const BenchTable t = scene(model).table;
   EXPECT_EQ(t.columns[1].id, "time");
   const std::string tip = row_of(t, "cpu_flash").cells[0].tip;
-  EXPECT_NE(tip.find("; of it scores "), std::string::npos) << tip;
+  EXPECT_NE(tip.find("; of that, scores "), std::string::npos) << tip;
   EXPECT_NE(tip.find(", output "), std::string::npos) << tip;
-  EXPECT_EQ(row_of(t, "cpu_multicore").cells[0].tip.find("; of it"), std::string::npos);
+  EXPECT_EQ(row_of(t, "cpu_multicore").cells[0].tip.find("; of that"), std::string::npos);
 }
 
 TEST_F(BenchTableTest, WhatIsNotAvailableIsADashWithItsReason) {

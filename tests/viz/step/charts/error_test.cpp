@@ -133,15 +133,15 @@ TEST(ErrorMap, WhereNothingDiffersItSaysWhatRoundingMayDoAndWhich) {
     for (const TextRuns& runs : error_scene(r, scan).words) words += plain_text(runs) + "\n";
     return words;
   };
-  const std::string bound = ": for O " + significant_text(scan.allowed, 3) + ".";
+  const std::string bound = " For O, that is " + significant_text(scan.allowed, 3) + ".";
   EXPECT_NE(words_of(*rec).find("Sums are kept in f16, yet no difference exceeds the worst that rounding in fp32 could "
-                                "cause with such scores" +
+                                "cause with such scores." +
                                 bound),
             std::string::npos)
       << words_of(*rec);
   Recording narrow = *rec;
   narrow.options.accumulate = DType::f32;
-  EXPECT_NE(words_of(narrow).find("No difference in any step exceeds what rounding in fp32 can cause" + bound),
+  EXPECT_NE(words_of(narrow).find("No difference in any step exceeds what rounding in fp32 can cause." + bound),
             std::string::npos)
       << words_of(narrow);
   narrow.problem.dtype = DType::f16;
