@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -58,9 +59,10 @@ class Temporary {
   bool kept_ = false;
 };
 
-// `reading`: what would do is another than for a file that is to be written.
-const char* advice(int error, bool reading) {
-  if (reading && (error == EACCES || error == EPERM))
+enum class Doing : std::uint8_t { reading, writing };
+
+const char* advice(int error, Doing doing) {
+  if (doing == Doing::reading && (error == EACCES || error == EPERM))
     return tr(" You do not have permission to read it; try chmod u+r.");
   switch (error) {
     case ENOSPC:
@@ -79,10 +81,11 @@ const char* advice(int error, bool reading) {
   }
 }
 
-tl::unexpected<Error> failure(const char* verb, const fs::path& file, int error) {
-  return fail(ErrorKind::io, phrase("Cannot {} {}: {}.{}", verb, file.string(),
-                                    std::error_code(error, std::generic_category()).message(),
-                                    advice(error, std::string_view(verb) == "read")));
+tl::unexpected<Error> failure(Doing doing, const fs::path& file, int error) {
+  const std::string why = std::error_code(error, std::generic_category()).message();
+  return fail(ErrorKind::io, doing == Doing::reading
+                                 ? phrase("Cannot read {}: {}.{}", file.string(), why, advice(error, doing))
+                                 : phrase("Cannot write {}: {}.{}", file.string(), why, advice(error, doing)));
 }
 
 bool write_all(int fd, std::span<const std::byte> bytes) {
@@ -108,8 +111,8 @@ bool write_all(int fd, const Pieces& next) {
 
 Result<void> write_in_place(const fs::path& file, const Pieces& next) {
   Descriptor out(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!out.open()) return failure("write", file, errno);
-  if (!write_all(out.get(), next) || !out.close()) return failure("write", file, errno);
+  if (!out.open()) return failure(Doing::writing, file, errno);
+  if (!write_all(out.get(), next) || !out.close()) return failure(Doing::writing, file, errno);
   return ok();
 }
 
@@ -173,18 +176,18 @@ Result<void> replace_file(const fs::path& file, const Pieces& next, const struct
   sweep_temporaries(folder);
   fs::path name;
   const int fd = open_temporary(folder, name);
-  if (fd < 0) return failure("write", file, errno);
+  if (fd < 0) return failure(Doing::writing, file, errno);
   Descriptor out(fd);
   Temporary temporary(std::move(name));
 
   // The permissions of the file that is replaced; where they cannot be had, those of a new file do.
   if (old != nullptr && ::fchmod(out.get(), old->st_mode & 07777) != 0) errno = 0;
-  if (!write_all(out.get(), next) || ::fsync(out.get()) != 0) return failure("write", file, errno);
+  if (!write_all(out.get(), next) || ::fsync(out.get()) != 0) return failure(Doing::writing, file, errno);
   // Renamed while it is open, and so locked. What a file system says only when it is closed comes a moment late: by
   // then fsync has said that the bytes are there.
-  if (::rename(temporary.path().c_str(), file.c_str()) != 0) return failure("write", file, errno);
+  if (::rename(temporary.path().c_str(), file.c_str()) != 0) return failure(Doing::writing, file, errno);
   temporary.keep();
-  if (!out.close()) return failure("write", file, errno);
+  if (!out.close()) return failure(Doing::writing, file, errno);
   sync_folder(folder);
   return ok();
 }
@@ -211,9 +214,9 @@ InputFile::~InputFile() {
 Result<InputFile> InputFile::open(const fs::path& file) {
   // Without O_NONBLOCK opening a pipe would wait for its other end.
   Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!in.open()) return failure("read", file, errno);
+  if (!in.open()) return failure(Doing::reading, file, errno);
   struct stat status {};
-  if (::fstat(in.get(), &status) != 0) return failure("read", file, errno);
+  if (::fstat(in.get(), &status) != 0) return failure(Doing::reading, file, errno);
   if (!S_ISREG(status.st_mode)) {
     return bad_input(phrase("Cannot read {}: it is {}, not a regular file.", file.string(),
                             S_ISDIR(status.st_mode) ? "a folder" : tr("a pipe or device")));
@@ -226,7 +229,7 @@ Result<void> InputFile::read(std::span<std::byte> out) {
     const ssize_t n = ::read(descriptor_, out.data(), out.size());
     if (n < 0) {
       if (errno == EINTR) continue;
-      return failure("read", file_, errno);
+      return failure(Doing::reading, file_, errno);
     }
     if (n == 0) {
       return fail(ErrorKind::io, phrase("{} was truncated while being read; try again.", file_.string()));
@@ -288,7 +291,7 @@ Result<void> write_file_atomically(const fs::path& file, const Pieces& next) {
   struct stat status {};
   const bool exists = ::stat(file.c_str(), &status) == 0;
   if (!exists) return replace_file(file, next, nullptr);
-  if (S_ISDIR(status.st_mode)) return failure("write", file, EISDIR);
+  if (S_ISDIR(status.st_mode)) return failure(Doing::writing, file, EISDIR);
   if (!S_ISREG(status.st_mode)) return write_in_place(file, next);
   if (is_read_only(file)) {
     return fail(ErrorKind::io,

@@ -26,7 +26,7 @@ struct Label {
 };
 
 constexpr Label kLabels[] = {
-    {"forgotten_alpha", "cpu_flash", marked("Correct while m stands still"),
+    {"forgotten_alpha", "cpu_flash", marked("Correct while m does not change"),
      marked("Where a later key tile raises the maximum, its values count too little."),
      marked("α is always 1: the sums for the old maximum are never rescaled."),
      marked("where m does not rise after the first key tile, as with equal scores"), "late_outlier"},

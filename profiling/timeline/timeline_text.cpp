@@ -83,11 +83,11 @@ const char* words_of(PathOf of) {
     case PathOf::tensor_cores:
       return marked("tensor cores");
     case PathOf::copy_k:
-      return marked("K on its way");
+      return marked("K in flight");
     case PathOf::copy_v:
-      return marked("V on its way");
+      return marked("V in flight");
     case PathOf::copy_q:
-      return marked("Q on its way");
+      return marked("Q in flight");
     case PathOf::hand_over:
       return marked("handing over");
   }

@@ -35,7 +35,7 @@ def marked_texts():
         texts = entry["en"] if isinstance(entry["en"], list) else [entry["en"]]
         kind = "window" if all(name.startswith(WINDOW) for name in entry["in"]) else "messages"
         for text in texts[:1]:
-            yield kind, entry["in"][0], text.split("\nExamples:")[0]
+            yield kind, entry["in"][0], re.split(r"(?:^|\n)Examples:", text)[0]
 
 
 def strings_in(value):

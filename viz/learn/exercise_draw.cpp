@@ -72,7 +72,7 @@ float draw_head(const ExerciseScene& exercise, const CardScene& card, ImVec2 at,
   const float after = at.x + text_width(Face::bold, 18, words) + s.px(14);
   draw_text_in(list, {{after, at.y}, {at.x + room, at.y + s.px(kHead)}}, Align::left, Face::text, 14,
                colour_of(Token::dim),
-               fitted_text(Face::text, 14, phrase("numbers of seed {}", exercise.seed), at.x + room - after));
+               fitted_text(Face::text, 14, phrase("set {} of its numbers", exercise.seed), at.x + room - after));
   return y + s.px(kHead) - at.y;
 }
 

@@ -157,7 +157,7 @@ void add_learn(EntryList& e) {
       {tr("Hint"), tr("For the current question"), ShowHint{}},
       {tr("Show the answer"), tr("Counts as seen, not as solved"), ShowAnswer{}},
       {tr("Repeat with other numbers"), "", AskAgain{}},
-      {tr("Back to the lesson"), tr("From wherever you wandered off to"), BackToLesson{}},
+      {tr("Back to the lesson"), tr("From any other view"), BackToLesson{}},
       {tr("Leave the lesson"), tr("Restores your own problem"), LeaveLesson{}},
   };
   for (const auto& [words, more, command] : steps) {

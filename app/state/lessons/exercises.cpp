@@ -61,7 +61,8 @@ Result<ExpressionScope> exercise_scope(const Lesson& lesson, const Beat& exercis
       before.push_back(std::move(numbers));
       found = *std::move(*drawn);
     }
-    if (!found) return bad_input(phrase("field 'draw': none of {} draws can be asked with seed {}", kDraws, now));
+    if (!found)
+      return bad_input(phrase("field 'draw': none of {} draws makes a valid question with seed {}", kDraws, now));
     if (now == seed) return *std::move(found);
   }
 }

@@ -42,8 +42,8 @@ Traffic bytes_of_v(const EventExtent& x) {
 
 OrderPhase ask_q(const HopperNames& n) {
   OrderPhase p =
-      by_producer(n.ask_q, "The producer asks for [Q|{i}]",
-                  "The copy unit (TMA) brings it. Nobody can read a number of it before it has landed.", bytes_of_q);
+      by_producer(n.ask_q, "The producer requests [Q|{i}]",
+                  "The copy unit (TMA) brings it. No number of it can be read before it has landed.", bytes_of_q);
   p.query_tile = p.aside = true;
   p.key_tile = false;
   return p;
@@ -79,13 +79,13 @@ OrderPhase values_landed(const HopperNames& n) {
 std::vector<OrderPhase> phases_of_copies(const HopperNames& n) {
   return {ask_q(n),
           by_producer(n.wait_slot_k, "The producer waits for a slot for [K|{j}]",
-                      "A slot is free once both consumers have let its tile go."),
-          by_producer(n.ask_k, "The producer asks for [K|{j}]",
+                      "A slot is free once both consumers have released its tile."),
+          by_producer(n.ask_k, "The producer requests [K|{j}]",
                       "The copy unit (TMA) writes it into the slot and says when all bytes have landed.", bytes_of_k),
           by_producer(n.wait_slot_v, "The producer waits for a slot for [V|{j}]",
-                      "K and V take turns in the ring: one's slots are never the other's."),
-          by_producer(n.ask_v, "The producer asks for [V|{j}]",
-                      "It is needed later than [K|{j}], and asked for after it.", bytes_of_v)};
+                      "K and V have separate slots in the ring."),
+          by_producer(n.ask_v, "The producer requests [V|{j}]",
+                      "It is needed later than [K|{j}], so it is requested after it.", bytes_of_v)};
 }
 
 std::vector<OrderPhase> phases_of_products(const HopperNames& n) {

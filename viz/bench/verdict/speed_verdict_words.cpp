@@ -73,7 +73,7 @@ std::string expectation_words(double ratio, const Expected& e, const Measurement
   const bool both = !its.empty() && !mine.empty();
   // A range as wide as that foretells nothing: what each moved against its own model does.
   constexpr double kWide = 10;
-  std::string words = both && e.max > kWide * e.min ? std::string() : phrase("; the model says {}", range);
+  std::string words = both && e.max > kWide * e.min ? std::string() : phrase("; the model predicts {}", range);
   if (both) words += fmt::format(": {}, {}", its, mine);
   return words;
 }

@@ -37,7 +37,7 @@ void draw_distances(ImDrawList* list, const Box& box, const WallScene& scene) {
   for (const WallPlace& place : scene.places) {
     if (y + s.px(44) > box.max.y) break;
     const double seconds = WallScene::seconds(place);
-    const std::string time = seconds > 0 ? significant_text(seconds * 1e9, 3) + " ns" : tr("at hand: a core's own");
+    const std::string time = seconds > 0 ? significant_text(seconds * 1e9, 3) + " ns" : tr("in the core itself");
     draw_text(list, {box.min.x, y}, Face::bold, 14, colour_of(Token::text), place.name);
     const float right = text_width(Face::text, 13, time);
     draw_text(list, {box.max.x - right, y}, Face::text, 13, colour_of(Token::text), time);

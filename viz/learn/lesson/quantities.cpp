@@ -88,7 +88,7 @@ Result<double> tiles_that_are(TileCover cover, const Given& g) {
   const Problem p = causal_square(g[0]);
   const std::int64_t length = whole(g[0]), br = whole(g[1]), bc = whole(g[2]);
   constexpr std::int64_t kMostTiles = 1 << 20;
-  if ((length / br + 1) * (length / bc + 1) > kMostTiles) return bad_input(tr("these are too many tiles"));
+  if ((length / br + 1) * (length / bc + 1) > kMostTiles) return bad_input(tr("too many tiles"));
   std::int64_t count = 0;
   for (std::int64_t r = 0; r < length; r += br)
     for (std::int64_t c = 0; c < length; c += bc)

@@ -142,14 +142,17 @@ std::optional<double> typed_number(std::string_view text) {
   std::string plain(text);
   for (const std::string_view space : {" ", "\t", "\u00a0", "\u2009"}) replace(plain, space, "");
   replace(plain, "\u2212", "-");
-  for (const std::string_view times : {"\u00b710^", "\u00d710^", "*10^", "x10^"}) replace(plain, times, "e");
   replace(plain, ",", ".");
   if (plain == "\u221e" || plain == "inf" || plain == "infinity") return HUGE_VAL;
   if (plain == "-\u221e" || plain == "-inf" || plain == "-infinity") return -HUGE_VAL;
   const bool percent = plain.ends_with("%");
   if (percent) plain.pop_back();
   if (plain.starts_with("+")) plain.erase(0, 1);
-  auto value = plain_number(plain);
+  // A number by a power of ten is read as one: its product would be rounded twice.
+  std::string scientific = plain;
+  for (const std::string_view times : {"\u00b710^", "\u00d710^", "*10^", "x10^"}) replace(scientific, times, "e");
+  replace(plain, "x10^", "*10^");
+  auto value = plain_number(scientific);
   if (!value && !plain.empty()) value = worked_out(plain);
   if (value && percent) *value /= 100;
   return value;

@@ -35,7 +35,7 @@ PipelineScene::Answer pace_answer(const PipelineScene& scene, const std::vector<
     else
       told.emplace_back(part.tenths, tr_of(words_of(part.of)));
   }
-  told.emplace_back(copies, tr("copies on their way"));
+  told.emplace_back(copies, tr("copies in flight"));
   std::erase_if(told, [](const auto& t) { return t.first == 0; });
   std::ranges::stable_sort(told, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> words;
@@ -71,10 +71,10 @@ PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const Ti
   } else if (gain.measured) {
     answer.answer = phrase("Measured: {}.", gain_words(*gain.measured));
     answer.why =
-        tr("Nothing is derived: run again by its rules, this recording does not come to that.") + (" " + waits);
+        tr("Nothing is derived: a replay of this recording by its own rules does not reproduce it.") + (" " + waits);
   } else {
     answer.answer = tr("Unknown.");
-    answer.why = tr("No recording with that many slots is here to check a derived gain.") + (" " + waits);
+    answer.why = tr("There is no recording with that many slots to check a derived gain.") + (" " + waits);
   }
   return answer;
 }

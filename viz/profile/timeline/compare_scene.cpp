@@ -147,12 +147,12 @@ std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView
                                       : nullptr;
   std::string words =
       phrase(
-          "Consumers wait {} of their time for a turn. What turns bring cannot be derived: with them two or more "
-          "compute exponentials at once {} of the time.",
+          "Consumers wait {} of their time for a turn. The gain from turns cannot be derived: with them, two or more "
+          "consumers compute exponentials at once {} of the time.",
           time_share_text(turns->waits), time_share_text(turns->together)) +
       " ";
-  if (without == nullptr) return words + tr("No recording without turns is here to show how long they take then.");
-  return words + phrase("Measured: turns bring {}.", gain_words(1 - t.plain_us / without->plain_us));
+  if (without == nullptr) return words + tr("There is no recording without turns to compare with.");
+  return words + phrase("Measured: turns gain {}.", gain_words(1 - t.plain_us / without->plain_us));
 }
 
 void put_beside(PipelineScene& scene, const std::string& id, const TimelinesView& timelines) {

@@ -47,7 +47,7 @@ void keep_back(const State& state, bool answer_hidden, WrongRunScene& scene) {
   scene.bug.clear();
   scene.patch.clear();
   if (answer_hidden) {
-    scene.about = phrase("Based on {}. The question is what is wrong, if anything.", of);
+    scene.about = phrase("Based on {}. Find what is wrong, if anything.", of);
     scene.verdict = tr("Its verdict, its patch and the search for the first wrong step are hidden until you answer.");
     return;
   }

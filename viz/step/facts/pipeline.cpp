@@ -39,10 +39,10 @@ struct LaneStateRow {
 std::vector<LaneStateRow> lane_state_rows() {
   const HopperNames& n = names();
   return {{n.wait_slot_k, 0, marked("waits for a slot for {}"), "K", TensorColour::k, SpanLook::wait},
-          {n.ask_k, 1, marked("asks for {}"), "K", TensorColour::k, SpanLook::work},
+          {n.ask_k, 1, marked("requests {}"), "K", TensorColour::k, SpanLook::work},
           {n.wait_slot_v, 2, marked("waits for a slot for {}"), "V", TensorColour::v, SpanLook::wait},
-          {n.ask_v, 3, marked("asks for {}"), "V", TensorColour::v, SpanLook::work},
-          {n.ask_q, kNoNode, marked("asks for {}"), "Q", TensorColour::q, SpanLook::work},
+          {n.ask_v, 3, marked("requests {}"), "V", TensorColour::v, SpanLook::work},
+          {n.ask_q, kNoNode, marked("requests {}"), "Q", TensorColour::q, SpanLook::work},
           {n.take_rows, kNoNode, marked("takes its rows"), "", Token::dim, SpanLook::left_out},
           {n.wait_q, kNoNode, marked("waits for {}"), "Q", TensorColour::q, SpanLook::wait},
           {Phase::load_q, kNoNode, marked("has {}"), "Q", TensorColour::q, SpanLook::wait},
@@ -131,13 +131,13 @@ class PipelineMaker {
     switch (orders::hopper::followed_by(rec_.options)) {
       case orders::hopper::Followed::one_slot:
         return phrase(
-            "One slot each for K and V: {:.1f} µs instead of {:.1f}, {:.0f} % longer. Run again from the "
+            "One slot each for K and V: {:.1f} µs instead of {:.1f}, {:.0f} % longer. Replayed with the "
             "recorded durations.",
             us(block.clocks), us(recorded.clocks), more);
       case orders::hopper::Followed::late_load:
         return phrase(
-            "K of the third key tile is asked for only when a consumer waits for it: {:.1f} µs instead of "
-            "{:.1f}, {:.0f} % longer. Run again from the recorded durations.",
+            "K of the third key tile is requested only when a consumer waits for it: {:.1f} µs instead of "
+            "{:.1f}, {:.0f} % longer. Replayed with the recorded durations.",
             us(block.clocks), us(recorded.clocks), more);
       default:
         return {};
@@ -206,7 +206,7 @@ class PipelineMaker {
     Loop& loop = view_.ring;
     loop.title = tr("Ring");
     loop.what = tr("each slot goes round");
-    loop.nodes = {loop_node(tr("free"), "", Token::dim, true), loop_node(tr("on its way"), "", Token::dim, true),
+    loop.nodes = {loop_node(tr("free"), "", Token::dim, true), loop_node(tr("in flight"), "", Token::dim, true),
                   loop_node(tr("landed"), "", Token::dim, false), loop_node(tr("read"), "", Token::dim, false)};
     const auto before = e_ > first_ ? orders::hopper::ring_after(rec_, e_ - 1) : std::vector<RingSlot>();
     const auto ring = orders::hopper::ring_after(rec_, e_);
@@ -220,7 +220,7 @@ class PipelineMaker {
       token.words = slot.state == SlotState::free ? TextRuns{word(std::to_string(n), Token::dim)}
                                                   : with_tile(slot.of_v ? "V" : "K", slot.j, token.ink);
       if (slot.state == SlotState::read && slot.let_go > 0)
-        token.words.push_back(word(phrase(" {} of {} let go", slot.let_go, rec_.query_tiles()), token.ink));
+        token.words.push_back(word(phrase(" released by {} of {}", slot.let_go, rec_.query_tiles()), token.ink));
       token.live = n < before.size() && (before[n].state != slot.state || before[n].let_go != slot.let_go);
       loop.tokens.push_back(std::move(token));
     }

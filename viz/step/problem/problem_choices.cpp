@@ -184,10 +184,11 @@ std::vector<ProblemChoice> what_if_choices(const Document& d) {
   using orders::hopper::Followed;
   std::vector<ProblemChoice> of_block{
       derived(d, "##whatif_slots", tr("one slot each"), Followed::one_slot,
-              tr("Derived: the recorded block run again with one slot for K and one for V")),
-      derived(d, "##whatif_late", tr("a late load"), Followed::late_load,
-              tr("Derived: the recorded block run again, K of its third key tile asked for only when a consumer waits "
-                 "for it"))};
+              tr("Derived: the recorded block replayed with one slot for K and one for V")),
+      derived(
+          d, "##whatif_late", tr("a late load"), Followed::late_load,
+          tr("Derived: the recorded block replayed, with K of the third key tile requested only when a consumer waits "
+             "for it"))};
   of_block.insert(of_block.end(), out.begin(), out.end());
   return of_block;
 }

@@ -214,7 +214,7 @@ void draw_flight(const Drawn& d, const TileScene& tile, const TilePlace& place) 
       draw_outline(d.list, inset(place.cell(r, c), d.s),
                    faded(hue, tile.cell(r, c).look == CellLook::flight ? 0.9F : 0.3F), 1);
   if (!cells) draw_outline(d.list, inset(place.box, d.s), hue, 1);
-  const std::string words = slot_row(tile.slot).input ? tr("on its way") : tr("in flight");
+  const std::string words = tr("in flight");
   const float width = text_width(Face::text, 13, words) + d.s.px(10);
   if (width > place.box.width() || place.box.height() < d.s.px(18)) return;
   const ImVec2 at = place.box.centre();

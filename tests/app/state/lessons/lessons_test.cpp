@@ -228,6 +228,11 @@ TEST(LessonAnswers, AreReadAsLearnersWriteThem) {
   EXPECT_DOUBLE_EQ(*typed_number("sqrt(16)^0.5 + 3·4³"), 194);
   EXPECT_DOUBLE_EQ(*typed_number("65536² · 16 · 2"), 137438953472.0);
   EXPECT_DOUBLE_EQ(*typed_number("2·e^(1 − 3) + 1e-2"), 2 * std::exp(-2.0) + 0.01);
+  EXPECT_DOUBLE_EQ(*typed_number("32768^2 * 4 * 2 / 10^9"), 8.589934592);
+  EXPECT_DOUBLE_EQ(*typed_number("-3²"), -9);
+  EXPECT_DOUBLE_EQ(*typed_number("2 * (1 + 2)^3"), 54);
+  EXPECT_DOUBLE_EQ(*typed_number("sqrt(2)^2 / 4^2*10^-3"), 2.0 / 16 * 1e-3);
+  EXPECT_DOUBLE_EQ(*typed_number("2^-0.5 + e^2"), std::exp2(-0.5) + std::exp(2.0));
   // What the run holds would be the answer, and what stands for it no number.
   for (const char* none : {"", "-", "abc", "1/0", "1/", "2 apples", "nan", "P[0,0]", "row", "Lk", "you", "e",
                            "sqrt(-1)", "^2", "2^", "(-1)^0.5", "10^400", "2e-5^2", "a^2"})

@@ -336,7 +336,7 @@ TEST_F(BenchSceneTest, BytesOutsideTheModelAreNotCalledPredicted) {
   }
   const std::string reason = scene(m).verdict.reason;
   EXPECT_EQ(reason.find("as predicted"), std::string::npos) << reason;
-  EXPECT_EQ(reason.find("the model says"), std::string::npos) << reason;
+  EXPECT_EQ(reason.find("the model predicts"), std::string::npos) << reason;
   EXPECT_NE(reason.find("naive moved 1.00 times its tile loads, flash_simt moved 0.97 times the minimum, each element "
                         "once (output still in the L2 cache is not counted)."),
             std::string::npos)

@@ -174,13 +174,13 @@ TEST(PipelineSceneTest, ThreeQuestionsAreAnsweredByNumbers) {
   EXPECT_EQ(two.answers[0].answer, two.headline);
   double copies = 0;
   for (const PathShare& share : two.shares) {
-    const bool copy = share.words.find("on its way") != std::string::npos;
+    const bool copy = share.words.find("in flight") != std::string::npos;
     if (copy)
       copies += std::stod(share.value);
     else
       EXPECT_NE(two.answers[0].why.find(share.value + " " + share.words), std::string::npos) << two.answers[0].why;
   }
-  EXPECT_NE(two.answers[0].why.find(fmt::format("{:.1f} % copies on their way", copies)), std::string::npos)
+  EXPECT_NE(two.answers[0].why.find(fmt::format("{:.1f} % copies in flight", copies)), std::string::npos)
       << two.answers[0].why;
   EXPECT_EQ(two.answers[1].question, "What would a ring of 3 slots bring?");
   const double measured =
@@ -229,7 +229,7 @@ TEST(PipelineSceneTest, WhatTurnsBringIsNotDerivedAndTheReasonHasItsNumbers) {
     const auto turns = turns_of(t, *p);
     const PipelineScene s = scene_of(all, n);
     EXPECT_EQ(turns.has_value(), waits > 0);
-    EXPECT_EQ(s.words.find("What turns bring cannot be derived") != std::string::npos, waits > 0) << s.words;
+    EXPECT_EQ(s.words.find("The gain from turns cannot be derived") != std::string::npos, waits > 0) << s.words;
     if (!turns) continue;
     ++with_turns;
     if (consumers == 2)  // any two at once are a pair
@@ -245,7 +245,7 @@ TEST(PipelineSceneTest, WhatTurnsBringIsNotDerivedAndTheReasonHasItsNumbers) {
     }
     EXPECT_NE(s.words.find("at once " + time_share_text(turns->together) + " of the time"), std::string::npos)
         << s.words;
-    EXPECT_NE(s.words.find("No recording without turns is here"), std::string::npos) << s.words;
+    EXPECT_NE(s.words.find("There is no recording without turns"), std::string::npos) << s.words;
   }
   EXPECT_GE(with_turns, 5U);
   // With a recording of the step before them it is measured.
@@ -257,8 +257,8 @@ TEST(PipelineSceneTest, WhatTurnsBringIsNotDerivedAndTheReasonHasItsNumbers) {
   TimelinesView both = all;
   both.all.push_back(std::make_shared<const Timeline>(step2));
   const PipelineScene s = scene_of(both, step3);
-  EXPECT_NE(s.words.find("Measured: turns bring 4.8 %."), std::string::npos) << s.words;
-  EXPECT_EQ(s.words.find("No recording without"), std::string::npos) << s.words;
+  EXPECT_NE(s.words.find("Measured: turns gain 4.8 %."), std::string::npos) << s.words;
+  EXPECT_EQ(s.words.find("There is no recording without"), std::string::npos) << s.words;
 }
 
 // Two launches of one problem with the same options.

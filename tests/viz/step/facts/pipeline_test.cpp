@@ -63,7 +63,7 @@ TEST(PipelineView, TokensStandWhereTheRecordedBlockHadThem) {
   EXPECT_EQ(tokens_at(view.producer, 2), Words{"V3"});
   EXPECT_EQ(tokens_at(view.ring, 0), Words{});
   EXPECT_EQ(tokens_at(view.ring, 1), (Words{"K3", "V2"}));
-  EXPECT_EQ(tokens_at(view.ring, 3), (Words{"K2", "V1 1 of 2 let go"}));
+  EXPECT_EQ(tokens_at(view.ring, 3), (Words{"K2", "V1 released by 1 of 2"}));
   for (const LoopToken& token : view.consumers.tokens) EXPECT_EQ(token.live, token.lane == 0);
 }
 
