@@ -2,7 +2,6 @@
 #include "viz/profile/timeline/timeline_scene.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -303,72 +302,6 @@ TEST(PipelineSceneTest, WhatWasMeasuredWithOtherNumbersOfSlotsIsToldOfEachOfThem
   }
   const PipelineScene alone = scene_of(all, recorded(all, 1024, 128, -1, 3));
   EXPECT_EQ(alone.words.find("slots"), std::string::npos) << alone.words;
-}
-
-TEST(PipelineSceneTest, TheTailNamesTheFirstAndTheLastSmAndHowLongItIs) {
-  const TimelinesView all = bundled();
-  for (std::size_t n = 0; n < all.all.size(); ++n) {
-    const Timeline& t = *all.all[n];
-    std::map<std::int32_t, std::int64_t> ends;
-    for (const TimedBlock& b : t.blocks) ends[b.sm] = std::max(ends[b.sm], b.end_ns);
-    const auto by_end = [](const auto& a, const auto& b) { return a.second < b.second; };
-    const auto [first, last] = std::ranges::minmax_element(ends, by_end);
-    const double tail = static_cast<double>(last->second - first->second) * 1e-3;
-    const std::string words = scene_of(all, n).tail;
-    EXPECT_NE(words.find(fmt::format("a tail of {:.1f} µs", tail)), std::string::npos) << words;
-    EXPECT_NE(words.find(fmt::format(" last, at {:.1f} µs", static_cast<double>(last->second) * 1e-3)),
-              std::string::npos)
-        << words;
-  }
-  PipelineScene even = scene_of(all, 0);
-  for (BlockBand& b : even.bands) b.to_ns = even.launch_ns;
-  EXPECT_NE(tail_words(even).find("no tail"), std::string::npos);
-}
-
-// The first block of a grid starts with cold caches and not for long: nothing else says how usual it is.
-TEST(PipelineSceneTest, ABlockIsHeldAgainstTheMedianOne) {
-  const TimelinesView all = bundled();
-  std::size_t untypical = 0;
-  for (std::size_t n = 0; n < all.all.size(); ++n) {
-    const Timeline& t = *all.all[n];
-    const std::int32_t shown = detailed_blocks(t).front();
-    std::vector<double> times;
-    for (std::size_t b = 0; b < t.blocks.size(); ++b) {
-      const auto sm = std::ranges::find(t.sms, t.blocks[b].sm, &SmClock::sm);
-      times.push_back(static_cast<double>(t.blocks[b].end_clock - t.blocks[b].start_clock) * sm->ns_per_clock);
-    }
-    const double own = times[static_cast<std::size_t>(shown)];
-    std::ranges::sort(times);
-    const double median = times[(times.size() - 1) / 2];
-    const std::string words = scene_of(all, n).words;
-    const bool typical = std::fabs(own - median) <= 0.05 * median;
-    EXPECT_NE(words.find(typical ? "is typical" : "is not typical"), std::string::npos) << words;
-    EXPECT_NE(words.find(fmt::format("the median of {} blocks {}", times.size(), time_text(median))), std::string::npos)
-        << words << "; " << median;
-    EXPECT_EQ(words.find("attnscope timeline --block") != std::string::npos, !typical) << words;
-    untypical += typical ? 0 : 1;
-  }
-  EXPECT_GE(untypical, 1U);
-}
-
-TEST(PipelineSceneTest, TimesHaveOneUnitRule) {
-  EXPECT_EQ(time_text(940), "940 ns");
-  EXPECT_EQ(time_text(9403), "9.40 µs");
-  EXPECT_EQ(time_text(228702), "228.7 µs");
-  EXPECT_EQ(tenths_text(988), "98.8 %");
-  EXPECT_EQ(tenths_of(std::vector<std::int64_t>{1, 1, 1}), (std::vector<std::int32_t>{334, 333, 333}));
-  EXPECT_EQ(tenths_of(std::vector<std::int64_t>{0, 7}), (std::vector<std::int32_t>{0, 1000}));
-  EXPECT_EQ(tenths_of(std::vector<std::int64_t>{0, 0}), (std::vector<std::int32_t>{0, 0}));
-}
-
-TEST(PipelineSceneTest, TwoPartsAboutAsLargeSetThePaceTogether) {
-  using enum PathOf;
-  EXPECT_EQ(pace_headline({{tensor_cores, 0.5}, {work, 0.44}}), "The tensor cores set the pace.");
-  EXPECT_EQ(pace_headline({{tensor_cores, 0.35}, {work, 0.37}, {copy_v, 0.14}}),
-            "The tensor cores and the consumers' own instructions set the pace together.");
-  EXPECT_EQ(pace_headline({{work, 0.53}, {copy_k, 0.1}}), "The consumers' own instructions set the pace.");
-  EXPECT_EQ(pace_headline({{copy_v, 0.6}}), "Copies set the pace: the ring runs dry.");
-  EXPECT_EQ(pace_headline({{copy_q, 0.5}, {work, 0.4}}), "Q sets the pace: it comes late.");
 }
 
 // A file that holds what came with the program as well.
