@@ -128,7 +128,7 @@ class Peers:
 
     def choose(self, name):
         if self.made != name:
-            self.peer = None  # what it stored is freed before the next needs room
+            self.peer, self.made = None, ""  # what it stored is freed before the next needs room
             peer = self.make(name)
             if is_training(self.problem):
                 peer = Training(self.arrays, peer)

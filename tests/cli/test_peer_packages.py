@@ -124,6 +124,17 @@ def turns_give_times(peer):
         report.check(answer["is"] == "times" and len(answer["us"]) == 4 and min(answer["us"]) > 0, f"{name}: {answer}")
 
 
+# One that refuses comes between the run and the turn of one that answers.
+def a_refusal_costs_the_others_nothing(peer):
+    opened(peer, problem(slopes=[1, 2, 3, 4]))
+    turn = {"do": "turn", "peer": "flash-attn", "warm_up": 1, "repeats": 2, "pause_us": 0, "flushes": 0, "flush_bytes": 0}
+    wanted = [({"do": "run", "peer": "flash-attn"}, "answer"), ({"do": "run", "peer": "flash-attn-3"}, "error"),
+              (turn, "times")]
+    for request, kind in wanted:
+        answer, _ = peer.ask(request)
+        report.check(answer["is"] == kind, f"{request}: {answer}")
+
+
 def refusals_are_words(peer):
     for changes, by, words in REFUSED:
         opened(peer, problem(**changes))
@@ -192,6 +203,7 @@ with tempfile.TemporaryDirectory() as name:
     report.check(hello["is"] == "hello" and hello["device"]["name"] == "a double", f"hello: {hello}")
     answers_are_right(its)
     turns_give_times(its)
+    a_refusal_costs_the_others_nothing(its)
     refusals_are_words(its)
     its.close()
     another_build(where)
