@@ -12,23 +12,28 @@ set -uo pipefail
 program="$(realpath -- "${1:?which attnscope}")"
 
 # Every GPU rung of the program's own table and what it takes, so that no loop below can miss one. A rung's line of
-# `attnscope list` begins with its number; the lines that explain it are indented.
+# `attnscope list` begins with its number; the lines that explain it are indented. Runs of a backward rung that adds in
+# any order are compared bit by bit with its option deterministic.
 kernels=()
-declare -A dtypes=() passes=()
-while read -r kernel pass taken; do
+declare -A dtypes=() passes=() repeatable=()
+while read -r kernel pass set taken; do
   kernels+=("$kernel")
   passes[$kernel]="$pass"
   dtypes[$kernel]="$taken"
-done < <("$program" list | awk 'function say() { if (kernel != "") print kernel, pass taken }
-/^[^ ]/ {
-  say()
-  kernel = $4 == "gpu" ? $2 : ""
-  pass = "forward"
-  taken = ""
-  for (n = 5; $n ~ /^(f32|f16|bf16)$/; ++n) taken = taken " " $n
-}
-/^ +pass: / { pass = $2 }
-END { say() }')
+  repeatable[$kernel]="$set"
+done < <("$program" list | awk '
+  function say() { if (kernel != "") print kernel, pass, set taken }
+  /^[^ ]/ {
+    say()
+    kernel = $4 == "gpu" ? $2 : ""
+    pass = "forward"
+    set = "-"
+    taken = ""
+    for (n = 5; $n ~ /^(f32|f16|bf16)$/; ++n) taken = taken " " $n
+  }
+  /^ +pass: / { pass = $2 }
+  /deterministic off/ { set = "deterministic=true" }
+  END { say() }')
 if ((${#kernels[@]} == 0)); then
   echo "attnscope list names no GPU kernel"
   exit 1
@@ -89,7 +94,7 @@ verify_all() {
   for kernel in "${kernels[@]}"; do
     for dtype in ${dtypes[$kernel]}; do
       name="verify_${kernel}_$dtype"
-      timeout -k 5 200 "$program" verify --device gpu --kernel "$kernel" --pass "${passes[$kernel]}" \
+      timeout -k 5 200 "$program" verify --device gpu --pass "${passes[$kernel]}" --kernel "$kernel" \
         --dtype "$dtype" >"$out/$name.txt" 2>&1 &
       running+=("$!")
       names+=("$name")
@@ -100,9 +105,11 @@ verify_all() {
 # 250 runs of six shapes, with memory poisoned before each: the same bits every time.
 repeat_all() {
   local kernel begin=$SECONDS
-  local -a names=() running=()
+  local -a names=() running=() set=()
   for kernel in "${kernels[@]}"; do
-    timeout -k 5 120 "$program" verify --device gpu --kernel "$kernel" --pass "${passes[$kernel]}" \
+    set=()
+    [[ ${repeatable[$kernel]} == - ]] || set=(--set "${repeatable[$kernel]}")
+    timeout -k 5 120 "$program" verify --device gpu --pass "${passes[$kernel]}" --kernel "$kernel" "${set[@]}" \
       --dtype "${dtypes[$kernel]%% *}" --repeat-list --repeats 250 >"$out/repeats_$kernel.txt" 2>&1 &
     running+=("$!")
     names+=("repeats_$kernel")
@@ -114,7 +121,7 @@ steps_all() {
   local step begin=$SECONDS
   local -a names=() running=()
   "$program" list | grep -q '^[^ ]* *flash_hopper ' || return
-  for step in 1 2 3 4 5 6 7 8 9; do
+  for step in 1 2 3 4 5 6 7 8 9 10; do
     timeout -k 5 200 "$program" verify --device gpu --kernel flash_hopper --dtype f16 --longest 513 \
       --set "step=$step" >"$out/step_$step.txt" 2>&1 &
     running+=("$!")
@@ -130,8 +137,8 @@ trace_all() {
     [[ ${passes[$kernel]} == forward ]] || continue
     for dtype in ${dtypes[$kernel]}; do
       name="traced_${kernel}_$dtype"
-      timeout -k 5 90 "$program" verify --device gpu --traced --kernel "$kernel" --dtype "$dtype" --random 6 \
-        >"$out/$name.txt" 2>&1 &
+      timeout -k 5 90 "$program" verify --device gpu --pass "${passes[$kernel]}" --traced --kernel "$kernel" \
+        --dtype "$dtype" --random 6 >"$out/$name.txt" 2>&1 &
       running+=("$!")
       names+=("$name")
     done
@@ -154,9 +161,8 @@ sanitize_all() {
   for tool in memcheck racecheck initcheck synccheck; do
     for kernel in "${kernels[@]}"; do
       timeout -k 5 "$left" compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 9 \
-        "$program" verify --device gpu --kernel "$kernel" --pass "${passes[$kernel]}" \
-        --dtype "${dtypes[$kernel]%% *}" --longest 513 \
-        >"$out/${tool}_$kernel.txt" 2>&1 &
+        "$program" verify --device gpu --pass "${passes[$kernel]}" --kernel "$kernel" \
+        --dtype "${dtypes[$kernel]%% *}" --longest 513 >"$out/${tool}_$kernel.txt" 2>&1 &
       running+=("$!")
       names+=("${tool}_$kernel")
     done
