@@ -66,6 +66,12 @@ struct TimelineEvent {
   bool operator==(const TimelineEvent&) const = default;
 };
 
+// Of the runs that a median is of, microseconds; 0: not kept.
+struct TimelineQuartiles {
+  double q1 = 0, q3 = 0;
+  bool operator==(const TimelineQuartiles&) const = default;
+};
+
 constexpr std::string_view kDoneTag = "done";
 
 struct Timeline {
@@ -76,6 +82,7 @@ struct Timeline {
   MomentUnit unit = MomentUnit::clocks;
   EventBuffer buffer = EventBuffer::shared;
   double plain_us = 0, traced_us = 0;  // medians in turns, without and with the recorder; their ratio is its price
+  TimelineQuartiles plain_quartiles, traced_quartiles;
   double launch_us = 0;                // this very launch, by the profiler
   std::int64_t grid_blocks = 0;        // of the launch, recorded or not
   std::vector<std::string> tags;       // what the events' numbers stand for

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -27,6 +28,8 @@ std::string head_text(const Timeline& t) {
   std::string text = phrase("Timeline of {} on {}, {}\n", t.kernel, describe(t.problem), t.device);
   if (t.plain_us > 0)
     text += phrase("Recorded / plain: {:.3f} ({:.1f} us / {:.1f} us)\n", price_of(t), t.traced_us, t.plain_us);
+  if (const auto& [p, r] = std::pair(t.plain_quartiles, t.traced_quartiles); p.q1 > 0 && r.q1 > 0)
+    text += phrase("Quartiles: {:.1f} to {:.1f} us / {:.1f} to {:.1f} us\n", r.q1, r.q3, p.q1, p.q3);
   if (!t.blocks.empty()) {
     const double span = static_cast<double>(span_ns(t)) * 1e-3;
     text += t.launch_us > 0 ? phrase(

@@ -98,6 +98,7 @@ inline Timeline clock_timeline() {
   t.options.bc = 128;
   t.plain_us = 10;
   t.traced_us = 10.5;
+  t.plain_quartiles = {9.75, 10.25};
   t.launch_us = 10.25;
   t.grid_blocks = 2;
   t.tags = {"issue", "wait_k", "mma", "done"};

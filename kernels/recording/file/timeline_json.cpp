@@ -103,6 +103,8 @@ class Reader {
     t_.buffer = static_cast<EventBuffer>(fields_.choice("buffer", buffer_names()));
     t_.plain_us = fields_.number("plain_us");
     t_.traced_us = fields_.number("traced_us");
+    t_.plain_quartiles = quartiles("plain_q1_us", "plain_q3_us");
+    t_.traced_quartiles = quartiles("traced_q1_us", "traced_q3_us");
     t_.launch_us = fields_.number("launch_us");
     t_.grid_blocks = fields_.integer("grid_blocks", 0, kMaxWhole);
     t_.tags = fields_.texts("tags", kMaxTags);
@@ -114,6 +116,11 @@ class Reader {
     t_.problem = *std::move(problem);
     t_.options = *options;
     return ok();
+  }
+
+  TimelineQuartiles quartiles(const char* q1, const char* q3) {
+    if (!fields_.has(q1) && !fields_.has(q3)) return {};
+    return {fields_.number(q1), fields_.number(q3)};
   }
 
   Result<void> sms() {
@@ -223,6 +230,11 @@ Result<json> timeline_to_json(const Timeline& t, const std::string& prefix, Cont
          {"kinds", kind_names()},
          {"sms", sms_to_json(t)}};
   if (!t.device_uuid.empty()) j["device_uuid"] = t.device_uuid;
+  for (const auto& [name, q] : {std::pair("plain", t.plain_quartiles), std::pair("traced", t.traced_quartiles)}) {
+    if (q.q1 <= 0) continue;
+    j[fmt::format("{}_q1_us", name)] = q.q1;
+    j[fmt::format("{}_q3_us", name)] = q.q3;
+  }
   const auto add = [&](const char* key, std::vector<std::byte> bytes) {
     const std::string name = fmt::format("{}{}.npy", prefix, key);
     j[key] = name;

@@ -19,8 +19,10 @@ namespace {
 
 constexpr int kTurns = 21;
 
-double median_of(std::vector<double> times) {
+// The median of the runs, and where their quartiles are.
+double median_of(std::vector<double> times, TimelineQuartiles& quartiles) {
   std::ranges::sort(times);
+  quartiles = {quantile(times, 0.25), quantile(times, 0.75)};
   return quantile(times, 0.5);
 }
 
@@ -88,8 +90,8 @@ class StampPoint {
     }
     auto timeline = read(stamps);
     if (!timeline) return timeline;
-    timeline->plain_us = median_of(std::move(plain));
-    timeline->traced_us = median_of(std::move(traced));
+    timeline->plain_us = median_of(std::move(plain), timeline->plain_quartiles);
+    timeline->traced_us = median_of(std::move(traced), timeline->traced_quartiles);
     timeline->launch_us = launch_us_;
     return timeline;
   }

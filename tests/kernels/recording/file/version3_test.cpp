@@ -217,6 +217,8 @@ TEST(Version3, HostileTimelinesAreRefusedInWords) {
   expect("the moments of both clocks go back at 1", [](Timeline& t) { t.points[1].clock = 100; });
   expect("the moments of both clocks go back at 2", [](Timeline& t) { t.points[2].ns = 5029; });
   expect("is not a valid time", [](Timeline& t) { t.plain_us = -1; });
+  expect("do not enclose", [](Timeline& t) { t.plain_quartiles = {10.5, 11}; });
+  expect("do not enclose", [](Timeline& t) { t.traced_quartiles = {10, 0}; });
   expect("65 tags; the limit is 64", [](Timeline& t) { t.tags.resize(65, "x"); });
   expect("in ns, not in clocks", [](Timeline& t) { t.buffer = EventBuffer::host; });
 }
