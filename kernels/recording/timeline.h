@@ -83,9 +83,9 @@ struct Timeline {
   EventBuffer buffer = EventBuffer::shared;
   double plain_us = 0, traced_us = 0;  // medians in turns, without and with the recorder; their ratio is its price
   TimelineQuartiles plain_quartiles, traced_quartiles;
-  double launch_us = 0;                // this very launch, by the profiler
-  std::int64_t grid_blocks = 0;        // of the launch, recorded or not
-  std::vector<std::string> tags;       // what the events' numbers stand for
+  double launch_us = 0;           // this very launch, by the profiler
+  std::int64_t grid_blocks = 0;   // of the launch, recorded or not
+  std::vector<std::string> tags;  // what the events' numbers stand for
   std::vector<SmClock> sms;
   std::vector<ClockPoint> points;  // by SM and clock; may be empty: an SM's line is all that is known
   std::vector<TimedBlock> blocks;

@@ -127,7 +127,8 @@ def turns_give_times(peer):
 # One that refuses comes between the run and the turn of one that answers.
 def a_refusal_costs_the_others_nothing(peer):
     opened(peer, problem(slopes=[1, 2, 3, 4]))
-    turn = {"do": "turn", "peer": "flash-attn", "warm_up": 1, "repeats": 2, "pause_us": 0, "flushes": 0, "flush_bytes": 0}
+    turn = {"do": "turn", "peer": "flash-attn", "warm_up": 1, "repeats": 2, "pause_us": 0, "flushes": 0,
+            "flush_bytes": 0}
     wanted = [({"do": "run", "peer": "flash-attn"}, "answer"), ({"do": "run", "peer": "flash-attn-3"}, "error"),
               (turn, "times")]
     for request, kind in wanted:

@@ -21,8 +21,8 @@
 namespace attn {
 namespace {
 
-TimelinesView bundled() {
-  const auto session = read_session(test::source_folder() + "/assets/sessions/h100-timeline.attn");
+TimelinesView bundled(const std::string& name = "h100-timeline") {
+  const auto session = read_session(test::source_folder() + "/assets/sessions/" + name + ".attn");
   EXPECT_TRUE(session) << (session ? "" : session.error().message);
   TimelinesView view;
   view.looked = true;
@@ -52,6 +52,25 @@ TEST(PipelineSceneTest, EveryBundledRecordingIsOfTheTextThatShipsAndIsDrawn) {
     EXPECT_FALSE(s.headline.empty());
     EXPECT_EQ(s.choices.size(), all.all.size());
     EXPECT_TRUE(s.choices[n].on);
+  }
+}
+
+TEST(PipelineSceneTest, BundledWarpsOfFlashMmaAreDrawnAtTheirPrice) {
+  const TimelinesView all = bundled("h100-warps-timeline");
+  ASSERT_EQ(all.all.size(), 4U);
+  for (const auto& t : all.all) {
+    const auto row = find_kernel(t->kernel);
+    ASSERT_TRUE(row);
+    const auto source = gpu::source_of(**row, t->problem, {});
+    ASSERT_TRUE(source);
+    EXPECT_EQ(t->source_hash, source->hash);
+    EXPECT_LE(t->traced_us, 1.08 * t->plain_us);
+    EXPECT_TRUE(t->plain_quartiles.q1 <= t->plain_us && t->plain_us <= t->plain_quartiles.q3);
+    EXPECT_TRUE(t->traced_quartiles.q1 <= t->traced_us && t->traced_us <= t->traced_quartiles.q3);
+    const PipelineScene s = timeline_scene(t, all, t->kernel);
+    EXPECT_TRUE(s.there) << s.empty;
+    EXPECT_FALSE(s.headline.empty());
+    EXPECT_TRUE(s.path.empty());
   }
 }
 
