@@ -1,13 +1,9 @@
 #include "app/ring/ring.h"
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <optional>
-#include <thread>
 #include <utility>
 
+#include "app/ring/listen.h"
 #include "app/ring/rank.h"
 #include "app/worker/messages.h"
 #include "kernels/base/text.h"
@@ -24,109 +20,6 @@ namespace {
 
 using nlohmann::json;
 
-// How long the others are listened to after the first that failed: the one that is gone is not always heard first.
-constexpr double kAfterAFailure = 0.3;
-
-// What is known of a rank while it works.
-struct RankNews {
-  std::optional<Message> answer;
-  std::optional<Error> error;
-  bool ended = false;      // its process is gone
-  bool neighbour = false;  // its error is that a neighbour is gone
-  bool waits = false;
-  std::int64_t turn = 0;
-  bool over() const { return answer || error || ended; }
-};
-
-// Listens to all ranks at once, a thread each.
-class Listeners {
- public:
-  explicit Listeners(std::vector<Child>& children) : news_(children.size()) {
-    for (std::size_t n = 0; n < children.size(); ++n)
-      threads_.emplace_back(
-          [this, n, &socket = children[n].socket()](const std::stop_token& stop) { listen(n, socket, stop); });
-  }
-
-  // Until all have answered, one has failed, or nothing was heard for so long. True: all have answered.
-  bool wait(const RingLimits& limits) {
-    std::unique_lock lock(mutex_);
-    const auto all = [this] { return std::ranges::all_of(news_, &RankNews::over); };
-    const auto failed = [this] {
-      return std::ranges::any_of(news_, [](const RankNews& r) { return r.over() && !r.answer; });
-    };
-    while (!all() && !failed() && !limits.stop.stop_requested()) {
-      const std::uint64_t heard = heard_;
-      const auto look_again = std::chrono::milliseconds(50);
-      const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(limits.seconds);
-      while (heard == heard_ && !limits.stop.stop_requested() && std::chrono::steady_clock::now() < until)
-        changed_.wait_for(lock, look_again);
-      if (heard == heard_) break;
-    }
-    if (failed())
-      changed_.wait_for(lock, std::chrono::duration<double>(kAfterAFailure),
-                        [this] { return std::ranges::any_of(news_, &RankNews::ended); });
-    return all() && !failed();
-  }
-
-  // Ends all threads; then what they heard is the caller's.
-  std::vector<RankNews> stop() {
-    threads_.clear();  // asks each to stop, and joins
-    return std::move(news_);
-  }
-
- private:
-  void listen(std::size_t n, Socket& socket, const std::stop_token& stop) {
-    while (true) {
-      auto message = socket.receive({0, stop});
-      const std::scoped_lock lock(mutex_);
-      RankNews& r = news_[n];
-      ++heard_;
-      changed_.notify_all();
-      if (!message) {
-        r.ended = message.error().why != NoReply::stopped;
-        return;
-      }
-      const auto text = parse_message(message->text);
-      const std::string is = text ? text->value("is", "") : "";
-      if (is == "news") {
-        r.turn = text->value("turn", std::int64_t{0});
-        r.waits = text->value("waits", false);
-        continue;
-      }
-      if (is == "error") {
-        r.error = error_from(*text);
-        r.neighbour = text->value("neighbour", false);
-      } else {
-        r.answer = *std::move(message);
-      }
-      return;
-    }
-  }
-
-  std::mutex mutex_;  // guards all below
-  std::condition_variable changed_;
-  std::vector<RankNews> news_;
-  std::uint64_t heard_ = 0;
-  std::vector<std::jthread> threads_;  // last: they end before what they write
-};
-
-// Whose fault it is: one that is gone, one with an error of its own, one that is silent though nobody keeps it waiting.
-std::size_t first_to_blame(const std::vector<RankNews>& news) {
-  const auto find = [&news](const auto& is) {
-    return static_cast<std::size_t>(std::ranges::find_if(news, is) - news.begin());
-  };
-  std::size_t n = find([](const RankNews& r) { return r.ended; });
-  if (n == news.size()) n = find([](const RankNews& r) { return r.error && !r.neighbour; });
-  if (n == news.size()) n = find([](const RankNews& r) { return r.error.has_value(); });
-  if (n == news.size()) n = find([](const RankNews& r) { return !r.answer && !r.waits; });
-  if (n == news.size()) n = find([](const RankNews& r) { return !r.answer; });
-  return n;
-}
-
-std::string part_of_ring(std::size_t rank, std::size_t ranks) {
-  return phrase("Rank {} of {}", rank, ranks);
-}
-
 std::vector<std::byte> share_of(const Problem& p, const Ring& ring, std::int64_t rank, const cpu::Layout& at,
                                 const Inputs& in) {
   std::vector<std::byte> block;
@@ -139,16 +32,16 @@ std::vector<std::byte> share_of(const Problem& p, const Ring& ring, std::int64_t
 }
 
 // Times from the first that began.
-void count_from_first(std::vector<RankRun>& ranks) {
+void count_from_first(std::vector<RankTimes>& ranks) {
   double first = 0;
   bool any = false;
-  for (const RankRun& r : ranks) {
+  for (const RankTimes& r : ranks) {
     for (const RankSpan& s : r.spans) {
       first = any ? std::min(first, s.begin_us) : s.begin_us;
       any = true;
     }
   }
-  for (RankRun& r : ranks) {
+  for (RankTimes& r : ranks) {
     for (RankSpan& s : r.spans) s.begin_us -= first, s.end_us -= first;
   }
 }
@@ -161,7 +54,7 @@ Result<const KernelRow*> ring_kernel() {
   return fail(ErrorKind::failed, "no kernel in the table can walk a ring");
 }
 
-double RankRun::us(RankWork work) const {
+double RankTimes::us(RankWork work) const {
   double sum = 0;
   for (const RankSpan& s : spans)
     if (s.work == work) sum += s.length_us();
@@ -170,7 +63,7 @@ double RankRun::us(RankWork work) const {
 
 double RingRun::us() const {
   double last = 0;
-  for (const RankRun& r : ranks) {
+  for (const RankTimes& r : ranks) {
     for (const RankSpan& s : r.spans) last = std::max(last, s.end_us);
   }
   return last;
@@ -217,56 +110,19 @@ Result<RingProcesses> RingProcesses::start(const KernelRow& row, const Problem& 
   links.clear();  // a rank that is gone leaves no end open
   for (std::size_t n = 0; n < ranks; ++n) {
     const DealRequest request{static_cast<std::int64_t>(n), std::string(row.id), p, plan->options};
-    if (auto sent = made.send(n, to_json(request), share_of(p, ring, request.rank, at, in), limits); !sent)
+    if (auto sent = send_to(made.children_, n, to_json(request), share_of(p, ring, request.rank, at, in), limits); !sent)
       return tl::unexpected(sent.error());
   }
-  if (auto ready = made.gather(limits); !ready) return tl::unexpected(ready.error());
+  if (auto ready = gather(made.children_, limits); !ready) return tl::unexpected(ready.error());
   return made;
-}
-
-Result<void> RingProcesses::send(std::size_t rank, const json& text, std::span<const std::byte> bytes,
-                                 const RingLimits& limits) {
-  const std::span<const std::byte> parts[] = {bytes};
-  const auto sent = children_[rank].socket().send(text.dump(), parts, {limits.seconds, limits.stop});
-  if (sent) return ok();
-  if (sent.error().why == NoReply::stopped) return fail(ErrorKind::cancelled, tr("The ring was cancelled."));
-  const std::string who = part_of_ring(rank, children_.size()), how = children_[rank].kill();
-  children_.clear();
-  return fail(ErrorKind::failed,
-              sent.error().why == NoReply::too_late
-                  ? phrase("{} accepted nothing for {:g} s, so the ring was stopped.", who, limits.seconds)
-                  : phrase("{} exited unexpectedly ({}), and the ring was stopped.", who, how));
-}
-
-Result<std::vector<Message>> RingProcesses::gather(const RingLimits& limits) {
-  Listeners listeners(children_);
-  const bool good = listeners.wait(limits);
-  std::vector<RankNews> news = listeners.stop();
-  if (good) {
-    std::vector<Message> answers;
-    answers.reserve(news.size());
-    for (RankNews& r : news) answers.push_back(*std::move(r.answer));
-    return answers;
-  }
-  const std::size_t n = first_to_blame(news);
-  const std::string who = part_of_ring(n, news.size());
-  const std::string how = news[n].ended ? children_[n].kill() : "";
-  children_.clear();  // kills
-  if (limits.stop.stop_requested()) return fail(ErrorKind::cancelled, tr("The ring was cancelled."));
-  if (news[n].ended)
-    return fail(ErrorKind::failed,
-                phrase("{} exited unexpectedly in turn {} ({}), and the ring was stopped.", who, news[n].turn, how));
-  if (news[n].error) return fail(news[n].error->kind, phrase("{}: {}.", who, news[n].error->message));
-  return fail(ErrorKind::failed, phrase("{} did not report for {:g} s in turn {}, so the ring was stopped.", who,
-                                        limits.seconds, news[n].turn));
 }
 
 Result<RingRun> RingProcesses::go(Outputs& out, const RingLimits& limits) {
   if (children_.empty()) return fail(ErrorKind::failed, tr("The ring has ended; start another one."));
   for (std::size_t n = 0; n < children_.size(); ++n) {
-    if (auto sent = send(n, {{"do", "go"}}, {}, limits); !sent) return tl::unexpected(sent.error());
+    if (auto sent = send_to(children_, n, {{"do", "go"}}, {}, limits); !sent) return tl::unexpected(sent.error());
   }
-  auto answers = gather(limits);
+  auto answers = gather(children_, limits);
   if (!answers) return tl::unexpected(answers.error());
   out = empty_outputs(problem_);
   RingRun run;

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <stop_token>
 #include <vector>
 
 #include "app/ring/dealt_rows.h"
+#include "app/ring/listen.h"
 #include "app/ring/messages.h"
 #include "app/system/child_process.h"
 #include "kernels/base/result.h"
@@ -20,12 +20,7 @@
 
 namespace attn {
 
-struct RingLimits {
-  double seconds = 60;  // without any news of any rank; then the ring is given up
-  std::stop_token stop;
-};
-
-struct RankRun {
+struct RankTimes {
   std::uint64_t sent_bytes = 0;  // to its right neighbour
   std::vector<RankSpan> spans;   // in microseconds since the ring's first began
   // The sum of its spans of one kind.
@@ -34,7 +29,7 @@ struct RankRun {
 
 // One run of all ranks.
 struct RingRun {
-  std::vector<RankRun> ranks;
+  std::vector<RankTimes> ranks;
   double us() const;  // from the first that began to the last that ended
 };
 
@@ -63,10 +58,6 @@ class RingProcesses {
  private:
   RingProcesses(const KernelRow& row, Problem p, Options options, Ring ring)
       : kernel_(&row), problem_(std::move(p)), options_(std::move(options)), ring_(ring) {}
-  // An answer of every rank: "ready" or "done".
-  Result<std::vector<Message>> gather(const RingLimits& limits);
-  Result<void> send(std::size_t rank, const nlohmann::json& text, std::span<const std::byte> bytes,
-                    const RingLimits& limits);
   std::vector<DealtRows> query_rows(std::int64_t rank) const;
 
   const KernelRow* kernel_;

@@ -1,8 +1,9 @@
 // attnscope ring: cpu_flash dealt to the ranks of a ring, a process each; what each computed, waited and sent, and
-// whether the bits are those of one process.
+// whether the bits are those of one process. With --gpus on GPUs (gpu_ring.h).
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "app/cli/arguments/console_text.h"
 #include "app/cli/arguments/kernel_arguments.h"
 #include "app/cli/arguments/problem_arguments.h"
+#include "app/cli/bench/gpu_ring.h"
 #include "app/ring/ring.h"
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
@@ -31,10 +33,12 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kLength = 2048, kHeadDim = 64;  // where none is given
+constexpr std::int64_t kGpuLength = 16384, kGpuHeads = 16, kGpuHeadDim = 128;
 
 struct RingArguments {
-  std::int64_t ranks = 2, repeats = 5;
-  std::string kernel, deal = "zigzag", generator = "normal", seed, json_file, csv_file;
+  std::int64_t ranks = 2, spared_sms = 8;
+  std::optional<std::int64_t> repeats;
+  std::string kernel, deal = "zigzag", generator = "normal", seed, json_file, csv_file, gpus, travel = "ipc";
   double hang_limit = 60;
   ProblemArguments problem;
   OptionArguments options;
@@ -53,8 +57,10 @@ struct Measured {
 
 Result<Problem> problem_of(const RingArguments& a) {
   Problem p;
-  p.Lq = p.Lk = kLength;
-  p.D = p.Dv = kHeadDim;
+  const bool on_gpus = !a.gpus.empty();
+  p.Lq = p.Lk = on_gpus ? kGpuLength : kLength;
+  p.D = p.Dv = on_gpus ? kGpuHeadDim : kHeadDim;
+  if (on_gpus) p.Hq = p.Hkv = kGpuHeads, p.dtype = DType::f16;
   if (auto r = a.problem.apply_to(p); !r) return tl::unexpected(r.error());
   if (auto r = validate(p); !r) return tl::unexpected(r.error());
   return p;
@@ -131,7 +137,7 @@ std::string table_of(const Measured& m) {
   const RingRun& run = middle(m.runs);
   std::string text = tr("rank  query tiles  key tiles   compute ms   wait ms        sent  sending GB/s\n");
   for (std::size_t n = 0; n < run.ranks.size(); ++n) {
-    const RankRun& r = run.ranks[n];
+    const RankTimes& r = run.ranks[n];
     const auto rank = static_cast<std::int64_t>(n);
     const double sending = r.us(RankWork::send);
     text += fmt::format("{:>4}  {:>11}  {:>9}  {:>11.3f}  {:>8.3f}  {:>10}  {:>12}\n", n,
@@ -171,7 +177,7 @@ json json_of(const Measured& m) {
   json runs = json::array();
   for (const RingRun& run : m.runs) {
     json ranks = json::array();
-    for (const RankRun& r : run.ranks) ranks.push_back({{"sent_bytes", r.sent_bytes}, {"spans", to_json(r.spans)}});
+    for (const RankTimes& r : run.ranks) ranks.push_back({{"sent_bytes", r.sent_bytes}, {"spans", to_json(r.spans)}});
     runs.push_back({{"us", run.us()}, {"ranks", std::move(ranks)}});
   }
   return {{"kernel", m.ring->kernel().id},
@@ -213,16 +219,30 @@ Result<void> check(Measured& m, const Inputs& in, const Outputs& out, const Stop
   return ok();
 }
 
+Result<int> ring_on_gpus(const RingArguments& a, const Problem& p, const InputSpec& inputs, std::int64_t repeats,
+                         const Stopper& stopper) {
+  GpuRingArguments g;
+  g.gpus = a.gpus, g.travel = a.travel, g.deal = a.deal;
+  if (!a.kernel.empty()) g.kernel = a.kernel;
+  const auto row = find_kernel(g.kernel);
+  if (!row) return tl::unexpected(row.error());
+  if ((*row)->processor != Processor::gpu) return bad_input(phrase("{} does not run on a GPU.", g.kernel));
+  const KernelRow* const rows[] = {*row};
+  if (auto r = a.options.check_read_by(rows); !r) return tl::unexpected(r.error());
+  if (auto r = a.options.apply_to(g.options); !r) return tl::unexpected(r.error());
+  g.json_file = a.json_file, g.csv_file = a.csv_file;
+  g.repeats = repeats, g.spared_sms = a.spared_sms, g.hang_limit = a.hang_limit;
+  g.problem = p, g.inputs = inputs;
+  return run_gpu_ring(g, stopper);
+}
+
 Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
   const auto problem = problem_of(a);
   if (!problem) return tl::unexpected(problem.error());
-  const auto row = a.kernel.empty() ? ring_kernel() : find_kernel(a.kernel);
-  if (!row) return tl::unexpected(row.error());
-  const auto options = options_of(a, **row);
-  if (!options) return tl::unexpected(options.error());
   const auto spec = inputs_asked(a);
   if (!spec) return tl::unexpected(spec.error());
-  if (a.repeats < 1 || a.repeats > 1000) return bad_input(phrase("Invalid --repeats {}: use 1 to 1000.", a.repeats));
+  const std::int64_t repeats = a.repeats.value_or(a.gpus.empty() ? 5 : 20);
+  if (repeats < 1 || repeats > 1000) return bad_input(phrase("Invalid --repeats {}: use 1 to 1000.", repeats));
   if (auto r = check_hang_limit(a.hang_limit); !r) return tl::unexpected(r.error());
   for (const auto& [name, file] : {NamedFile{"--json", a.json_file}, {"--csv", a.csv_file}}) {
     if (file.empty()) continue;
@@ -230,6 +250,11 @@ Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
   }
   if (auto r = check_distinct({}, {{"--json", a.json_file}, {"--csv", a.csv_file}}); !r)
     return tl::unexpected(r.error());
+  if (!a.gpus.empty()) return ring_on_gpus(a, *problem, *spec, repeats, stopper);
+  const auto row = a.kernel.empty() ? ring_kernel() : find_kernel(a.kernel);
+  if (!row) return tl::unexpected(row.error());
+  const auto options = options_of(a, **row);
+  if (!options) return tl::unexpected(options.error());
   const auto in = make_inputs(*problem, *spec);
   if (!in) return tl::unexpected(in.error());
 
@@ -240,7 +265,7 @@ Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
   m.problem = *problem;
   m.ring = &*ring;
   Outputs out;
-  auto runs = repeat(*ring, a.repeats, out, limits);
+  auto runs = repeat(*ring, repeats, out, limits);
   if (!runs) return tl::unexpected(runs.error());
   m.runs = *std::move(runs);
   m.time = time_of(m.runs);
@@ -251,7 +276,7 @@ Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
     auto alone = RingProcesses::start(**row, *problem, one, *in, limits);
     if (!alone) return tl::unexpected(alone.error());
     Outputs unused;
-    const auto times = repeat(*alone, a.repeats, unused, limits);
+    const auto times = repeat(*alone, repeats, unused, limits);
     if (!times) return tl::unexpected(times.error());
     m.one_rank = time_of(*times);
   }
@@ -274,17 +299,27 @@ Command add_ring(Parser program) {
   auto a = std::make_shared<RingArguments>();
   Parser parser = program.add_subcommand(
       "ring", tr("Distribute cpu_flash over a ring of processes: K and V travel; m, l and O are merged"));
-  parser.add_option("--kernel", a->kernel, tr("CPU kernel that walks a ring; default: cpu_flash"))->type_name("ID");
+  parser.add_option("--kernel", a->kernel, tr("Kernel; default: cpu_flash, with --gpus flash_hopper"))->type_name("ID");
   parser.add_option("--ranks", a->ranks, tr("Processes, 1 to 64"))->type_name("N");
   parser
+      .add_option("--gpus", a->gpus, tr("A ring of GPUs, a process each: how many, or which, as in 0,1"))
+      ->type_name("N|LIST");
+  parser
+      .add_option("--travel", a->travel,
+                  tr("With --gpus: how K and V travel: ipc (copy engines) or nccl (a library; takes SMs)"))
+      ->type_name("NAME");
+  parser.add_option("--spared-sms", a->spared_sms, tr("With --travel nccl: SMs that the kernel leaves to NCCL"))
+      ->type_name("N");
+  parser
       .add_option("--deal", a->deal,
-                  tr("zigzag (each rank gets an early and a late chunk, which balances a causal mask) or in_order"))
+                  tr("zigzag (each rank gets an early and a late chunk, which balances a causal mask) or "
+                     "in_order; with --gpus also heads (no ring: each GPU has some heads)"))
       ->type_name("NAME");
   a->problem.add_to(parser, "--scale");
   a->options.add_to(parser, false);
   parser.add_option("--generator", a->generator, tr("How to generate numbers"))->type_name("NAME");
   parser.add_option("--seed", a->seed, tr("Seed of the generator"))->type_name("N");
-  parser.add_option("--repeats", a->repeats, tr("Number of timed runs after one warm-up"))->type_name("N");
+  parser.add_option("--repeats", a->repeats, tr("Number of timed runs after one warm-up; default: 5, with --gpus 20"))->type_name("N");
   add_hang_limit(parser, a->hang_limit, tr("Stop the ring if no rank reports for this many seconds"));
   parser.add_option("--json", a->json_file, tr("Write all figures and every span of every rank"))->type_name("FILE");
   parser.add_option("--csv", a->csv_file, tr("Write only the spans: run, rank, turn, work, begin_us, end_us"))
@@ -293,7 +328,8 @@ Command add_ring(Parser program) {
       tr("Exit code 1: the output is wrong, or its bits differ from those of a single process.\n"
          "Examples:\n"
          "  attnscope ring --ranks 3 --l 1024 --hq 4 --causal\n"
-         "  attnscope ring --ranks 2 --deal in_order --l 1024 --causal --csv spans.csv"));
+         "  attnscope ring --ranks 2 --deal in_order --l 1024 --causal --csv spans.csv\n"
+         "  attnscope ring --gpus 2 --l 65536 --causal --json ring.json"));
   return {parser, [a](Stopper& stopper) { return run_ring(*a, stopper); }};
 }
 

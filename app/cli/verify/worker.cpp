@@ -8,6 +8,7 @@
 #include "app/cli/arguments/command.h"
 #include "app/cli/arguments/console_text.h"
 #include "app/cli/arguments/problem_arguments.h"
+#include "app/ring/gpu/rank.h"
 #include "app/ring/rank.h"
 #include "app/system/child_process.h"
 #include "app/worker/client.h"
@@ -55,7 +56,7 @@ Result<int> check_survival(std::int32_t gpu) {
 }
 
 struct WorkerArguments {
-  bool check = false, compile = false, rank = false;
+  bool check = false, compile = false, rank = false, gpu_rank = false;
   std::int32_t gpu = 0;
   std::string timed;     // kernels
   std::string measured;  // kernels
@@ -191,6 +192,7 @@ Command add_worker(Parser program) {
   parser.add_flag("--check", a->check, tr("Run a small kernel, kill its worker, and check that the next one works"));
   parser.add_flag("--compile", a->compile, tr("Compile your sources, within limits; the program starts this itself"));
   parser.add_flag("--rank", a->rank, tr("Act as a rank of a ring; the program starts this itself"));
+  parser.add_flag("--gpu-rank", a->gpu_rank, tr("Act as a rank of a ring of GPUs; the program starts this itself"));
   parser.add_option("--gpu", a->gpu, tr("GPU for --check, --time and --measure"))->type_name("N");
   parser.add_option("--time", a->timed, tr("Time these kernels with CUDA events on one problem; prints CSV"))
       ->type_name("ID,ID,...");
@@ -218,6 +220,7 @@ Command add_worker(Parser program) {
     if (!a->measured.empty()) return measure_kernels(*a, stopper);
     Socket socket(kChildSocket);
     if (a->compile) return compile_for_users(socket);
+    if (a->gpu_rank) return work_as_gpu_rank(socket);
     if (a->rank) {
       Socket left(kLeftNeighbour), right(kRightNeighbour);
       return work_as_rank(socket, left, right);

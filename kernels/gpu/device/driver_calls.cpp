@@ -24,16 +24,25 @@ class Resolver {
   TakenSymbols taken_;
 };
 
+Result<PFN_cuGetProcAddress_v12000> resolver_of(const Library& library) {
+  const auto get = reinterpret_cast<PFN_cuGetProcAddress_v12000>(library.symbol("cuGetProcAddress_v2"));
+  if (get != nullptr) return get;
+  return fail(ErrorKind::cannot_run,
+              tr("The NVIDIA driver is older than CUDA 12: install driver 570 or newer (580 for CUDA 13)."));
+}
+
+tl::unexpected<Error> lacking(const std::string& missing) {
+  return fail(ErrorKind::cannot_run,
+              phrase("The NVIDIA driver lacks {}: install driver 570 or newer (580 for CUDA 13).", missing));
+}
+
 }  // namespace
 
 Result<Calls> resolve_calls(const Library& library) {
-  const auto get = reinterpret_cast<PFN_cuGetProcAddress_v12000>(library.symbol("cuGetProcAddress_v2"));
-  if (get == nullptr) {
-    return fail(ErrorKind::cannot_run,
-                tr("The NVIDIA driver is older than CUDA 12: install driver 570 or newer (580 for CUDA 13)."));
-  }
+  const auto get = resolver_of(library);
+  if (!get) return tl::unexpected(get.error());
   Calls c;
-  Resolver resolve(get);
+  Resolver resolve(*get);
   resolve(c.init, "cuInit", 2000);
   resolve(c.version, "cuDriverGetVersion", 2020);
   resolve(c.device_count, "cuDeviceGetCount", 2000);
@@ -71,11 +80,26 @@ Result<Calls> resolve_calls(const Library& library) {
   resolve(c.event_destroy, "cuEventDestroy", 4000);
   resolve(c.error_name, "cuGetErrorName", 6000);
   resolve(c.error_string, "cuGetErrorString", 6000);
-  if (!resolve.missing().empty()) {
-    return fail(
-        ErrorKind::cannot_run,
-        phrase("The NVIDIA driver lacks {}: install driver 570 or newer (580 for CUDA 13).", resolve.missing()));
-  }
+  if (!resolve.missing().empty()) return lacking(resolve.missing());
+  return c;
+}
+
+Result<PeerCalls> resolve_peer_calls(const Library& library) {
+  const auto get = resolver_of(library);
+  if (!get) return tl::unexpected(get.error());
+  PeerCalls c;
+  Resolver resolve(*get);
+  resolve(c.memory_handle, "cuIpcGetMemHandle", 4010);
+  resolve(c.open_memory, "cuIpcOpenMemHandle", 11000);
+  resolve(c.close_memory, "cuIpcCloseMemHandle", 4010);
+  resolve(c.copy, "cuMemcpyDtoDAsync", 3020);
+  resolve(c.write_value, "cuStreamWriteValue32", 11070);
+  resolve(c.wait_value, "cuStreamWaitValue32", 11070);
+  resolve(c.wait_event, "cuStreamWaitEvent", 3020);
+  resolve(c.query, "cuStreamQuery", 2000);
+  resolve(c.error_name, "cuGetErrorName", 6000);
+  resolve(c.error_string, "cuGetErrorString", 6000);
+  if (!resolve.missing().empty()) return lacking(resolve.missing());
   return c;
 }
 

@@ -50,7 +50,22 @@ struct Calls {
   PFN_cuGetErrorString_v6000 error_string = nullptr;
 };
 
+// What several GPUs need beside: memory of another process, copies between GPUs, values that streams write and await.
+struct PeerCalls {
+  PFN_cuIpcGetMemHandle_v4010 memory_handle = nullptr;
+  PFN_cuIpcOpenMemHandle_v11000 open_memory = nullptr;
+  PFN_cuIpcCloseMemHandle_v4010 close_memory = nullptr;
+  PFN_cuMemcpyDtoDAsync_v3020 copy = nullptr;
+  PFN_cuStreamWriteValue32_v11070 write_value = nullptr;
+  PFN_cuStreamWaitValue32_v11070 wait_value = nullptr;
+  PFN_cuStreamWaitEvent_v3020 wait_event = nullptr;
+  PFN_cuStreamQuery_v2000 query = nullptr;
+  PFN_cuGetErrorName_v6000 error_name = nullptr;
+  PFN_cuGetErrorString_v6000 error_string = nullptr;
+};
+
 // The error names what the library lacks, and which driver has it.
 Result<Calls> resolve_calls(const Library& library);
+Result<PeerCalls> resolve_peer_calls(const Library& library);
 
 }  // namespace attn::gpu

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "kernels/base/hash.h"
+
 namespace attn::gpu {
 namespace {
 
@@ -56,6 +58,17 @@ Result<Queue::Loaded*> Queue::load(std::string_view kernel, const std::vector<st
   Result<Module> module = driver_->load(compiled->code.data());
   if (!module) return tl::unexpected(module.error());
   return &loaded_.emplace(std::move(key), Loaded{*module, std::move(*compiled), {}}).first->second;
+}
+
+Result<Module> Queue::load_text(std::string_view name, const std::string& text,
+                                const std::vector<std::string>& defines) {
+  KernelSource source;
+  source.name = std::string(name) + ".cu";
+  source.text = text;
+  source.hash = hash_of(text);
+  Result<Compiled> compiled = compiler_->compile({std::move(source), arch_, defines});
+  if (!compiled) return tl::unexpected(compiled.error());
+  return driver_->load(compiled->code.data());
 }
 
 Result<Function> Queue::entry(Loaded& loaded, const std::string& name, std::int64_t shared_bytes) {

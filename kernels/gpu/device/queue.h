@@ -50,6 +50,8 @@ class Queue {
   // `own`: the source of a kernel that is neither the program's nor an edited copy; its name has the source's hash.
   Result<Loaded*> load(std::string_view kernel, const std::vector<std::string>& defines,
                        const KernelSource* own = nullptr);
+  // A kernel that is no rung: its text, compiled and loaded; the module is the caller's.
+  Result<Module> load_text(std::string_view name, const std::string& text, const std::vector<std::string>& defines);
   // An entry of it that may ask for `shared_bytes` of dynamic shared memory.
   Result<Function> entry(Loaded& loaded, const std::string& name, std::int64_t shared_bytes);
 

@@ -1,0 +1,329 @@
+#include "app/cli/bench/gpu_ring.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/cli/arguments/console_text.h"
+#include "app/peers/python.h"
+#include "app/ring/gpu/gpu_ring.h"
+#include "kernels/base/bytes.h"
+#include "kernels/base/on_threads.h"
+#include "kernels/base/text.h"
+#include "kernels/judge/verdict.h"
+#include "kernels/model/inputs/inputs.h"
+#include "kernels/model/problem_json.h"
+#include "profiling/figures/statistics.h"
+
+namespace attn::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kForecast[] = {2, 4, 8};
+
+struct GpuRingMeasured {
+  Problem problem;
+  GpuRingRequest request;
+  GpuTurns turns;
+  std::vector<GpuOpened> opened;
+  std::vector<GpuRingRun> runs;
+  TimeStatistics time, one_gpu;
+  std::vector<double> one_gpu_clocks;
+  double link_bytes_a_us = 0;
+  RingRates rates;
+  Verdict verdict;
+};
+
+// "2": the first two; "0,1": these.
+Result<std::vector<std::int32_t>> gpus_of(const std::string& text) {
+  const auto numbers = parse_numbers("--gpus", text);
+  if (!numbers) return tl::unexpected(numbers.error());
+  std::vector<std::int32_t> gpus;
+  if (numbers->size() == 1 && text.find(',') == std::string::npos) {
+    const std::int64_t count = numbers->front();
+    if (count < 1 || count > kMostRanksOfRing)
+      return bad_input(phrase("Invalid --gpus {}: a ring has 1 to {} GPUs.", count, kMostRanksOfRing));
+    for (std::int32_t n = 0; n < count; ++n) gpus.push_back(n);
+    return gpus;
+  }
+  for (const std::int64_t n : *numbers) {
+    if (n < 0 || n > 1023) return bad_input(phrase("Invalid --gpus {}: GPUs are numbered from 0.", text));
+    gpus.push_back(static_cast<std::int32_t>(n));
+  }
+  return gpus;
+}
+
+template <class E, std::size_t N>
+Result<E> choice_of(const char* option, const std::string& text, const std::string_view (&choices)[N]) {
+  for (std::size_t n = 0; n < N; ++n)
+    if (choices[n] == text) return static_cast<E>(n);
+  std::string all;
+  for (const std::string_view c : choices) all += (all.empty() ? "" : ", ") + std::string(c);
+  return bad_input(phrase("Unknown {} {}; use one of {}.", option, text, all));
+}
+
+Result<GpuRingRequest> request_of(const GpuRingArguments& a) {
+  GpuRingRequest r;
+  auto gpus = gpus_of(a.gpus);
+  if (!gpus) return tl::unexpected(gpus.error());
+  const auto deal = choice_of<GpuDeal>("--deal", a.deal, kGpuDeals);
+  if (!deal) return tl::unexpected(deal.error());
+  const auto travel = choice_of<Travel>("--travel", a.travel, kTravels);
+  if (!travel) return tl::unexpected(travel.error());
+  if (a.spared_sms < 1 || a.spared_sms > 64)
+    return bad_input(phrase("Invalid --spared-sms {}: use 1 to 64.", a.spared_sms));
+  r.gpus = *std::move(gpus);
+  r.kernel = a.kernel;
+  r.options = a.options;
+  r.deal = *deal;
+  r.travel = *travel;
+  r.spared_sms = static_cast<std::int32_t>(a.spared_sms);
+  return r;
+}
+
+Result<std::vector<GpuRingRun>> repeat_runs(GpuRingProcesses& ring, std::int64_t repeats, const RingLimits& limits) {
+  std::vector<GpuRingRun> runs;
+  for (std::int64_t n = 0; n <= repeats; ++n) {
+    say_progress(phrase("ring of {}: run {} of {}", ring.turns().ranks, n, repeats));
+    auto run = ring.go(limits);
+    if (!run) {
+      say_progress("");
+      return tl::unexpected(run.error());
+    }
+    if (n > 0) runs.push_back(*std::move(run));
+  }
+  say_progress("");
+  return runs;
+}
+
+TimeStatistics time_of_runs(const std::vector<GpuRingRun>& runs) {
+  std::vector<double> us;
+  us.reserve(runs.size());
+  for (const GpuRingRun& run : runs) us.push_back(run.us());
+  return statistics_of(us);
+}
+
+const GpuRingRun& middle_run(const std::vector<GpuRingRun>& runs) {
+  std::vector<const GpuRingRun*> order;
+  order.reserve(runs.size());
+  for (const GpuRingRun& run : runs) order.push_back(&run);
+  std::ranges::sort(order, {}, &GpuRingRun::us);
+  return *order[(order.size() - 1) / 2];
+}
+
+double sum_of(const GpuRankTimes& r, RankWork work) {
+  double sum = 0;
+  for (const RankSpan& s : r.spans)
+    if (s.work == work) sum += s.length_us();
+  return sum;
+}
+
+double median_clock(const std::vector<GpuRingRun>& runs, std::size_t rank) {
+  std::vector<double> mhz;
+  for (const GpuRingRun& run : runs)
+    if (run.ranks[rank].sm_clock_mhz > 0) mhz.push_back(run.ranks[rank].sm_clock_mhz);
+  return mhz.empty() ? 0 : statistics_of(mhz).median;
+}
+
+// The model's rates, from the run on one GPU, the plain copy and the merges of the median run.
+void find_rates(GpuRingMeasured& m) {
+  GpuTurns one = m.turns;
+  one.ranks = 1;
+  m.rates.tile_rows = std::max<std::int64_t>(1, m.opened.front().options.br);
+  m.rates.sms = std::max(1, m.opened.front().sms);
+  const double rounds = one.causal ? 1 : last_round(one.length, one.heads, m.rates);
+  m.rates.us_a_pair = m.one_gpu.median / one.pairs(0, 0) / rounds;
+  m.rates.link_bytes_a_us = m.link_bytes_a_us;
+  m.rates.bytes_a_key = static_cast<double>(m.problem.Hkv * (m.problem.D + m.problem.Dv)) *
+                        static_cast<double>(size_of(m.problem.dtype));
+  double merge = 0, rows = 0;
+  const GpuRingRun& run = middle_run(m.runs);
+  for (std::int64_t rank = 0; rank < m.turns.ranks; ++rank) {
+    merge += run.ranks[static_cast<std::size_t>(rank)].merge_us;
+    for (std::int64_t n = 1; n < m.turns.turns(); ++n) {
+      const bool last = n + 1 == m.turns.turns();
+      rows += static_cast<double>((last ? m.turns.count_of(rank) : m.turns.turn(rank, n).queries.count()) *
+                                  m.turns.heads);
+    }
+  }
+  m.rates.us_a_merged_row = rows > 0 ? merge / rows : 0;
+}
+
+double forecast_for(const GpuRingMeasured& m, std::int64_t ranks) {
+  GpuTurns turns = m.turns;
+  turns.ranks = ranks;
+  return forecast_us(turns, m.rates);
+}
+
+std::string ring_table(const GpuRingMeasured& m) {
+  const GpuRingRun& run = middle_run(m.runs);
+  std::string text = tr("rank  GPU  queries   compute ms  of it merges   wait ms        sent  sending GB/s  of link  "
+                        "SM MHz\n");
+  for (std::size_t n = 0; n < run.ranks.size(); ++n) {
+    const GpuRankTimes& r = run.ranks[n];
+    const double sending = sum_of(r, RankWork::send);
+    const double rate = sending > 0 ? static_cast<double>(r.sent_bytes) / sending : 0;
+    text += fmt::format("{:>4}  {:>3}  {:>7}  {:>11.3f}  {:>12.3f}  {:>8.3f}  {:>10}  {:>12}  {:>7}  {:>6.0f}\n", n,
+                        m.request.gpus[n], m.turns.count_of(static_cast<std::int64_t>(n)),
+                        sum_of(r, RankWork::compute) / 1e3, r.merge_us / 1e3, sum_of(r, RankWork::wait) / 1e3,
+                        format_bytes(r.sent_bytes), rate > 0 ? fmt::format("{:.1f}", rate / 1e3) : "-",
+                        rate > 0 && m.link_bytes_a_us > 0 ? fmt::format("{:.0f} %", 100 * rate / m.link_bytes_a_us)
+                                                          : "-",
+                        median_clock(m.runs, n));
+  }
+  return text;
+}
+
+std::string words_of_ring(const GpuRingMeasured& m) {
+  std::string text = phrase("ring of {} GPUs ({}), {}, on {}: {}, {} x {} tiles; K and V by {}\n\n", m.turns.ranks,
+                            m.opened.front().gpu, kGpuDeals[static_cast<std::size_t>(m.request.deal)],
+                            describe(m.problem), m.opened.front().kernel, m.opened.front().options.br,
+                            m.opened.front().options.bc, m.opened.front().travel);
+  text += ring_table(m);
+  text += phrase(
+      "\n"
+      "from first start to last end: {:.3f} ms, median of {} ({:.3f} to {:.3f}), cold L2\n",
+      m.time.median / 1e3, m.time.n, m.time.q1 / 1e3, m.time.q3 / 1e3);
+  if (m.turns.ranks > 1) {
+    text += phrase("one GPU: {:.3f} ms ({:.3f} to {:.3f}); speed-up of the ring: {:.3f}, or {:.1f} % of {}\n",
+                   m.one_gpu.median / 1e3, m.one_gpu.q1 / 1e3, m.one_gpu.q3 / 1e3, m.one_gpu.median / m.time.median,
+                   100 * m.one_gpu.median / m.time.median / static_cast<double>(m.turns.ranks), m.turns.ranks);
+    if (m.link_bytes_a_us > 0)
+      text += phrase("link: {:.1f} GB/s each way, a plain copy of a share while all copy\n", m.link_bytes_a_us / 1e3);
+    for (const std::int64_t n : kForecast) {
+      const double us = forecast_for(m, n);
+      text += phrase("forecast for {} GPUs: {:.3f} ms, speed-up {:.2f}", n, us / 1e3, m.one_gpu.median / us);
+      if (n == m.turns.ranks) text += phrase("; measured: {:+.1f} %", 100 * (m.time.median / us - 1));
+      text += '\n';
+    }
+  }
+  text += m.verdict.pass ? phrase("correct: error {:.3g}, allowed {:.3g}, {} ({})\n", m.verdict.error(),
+                                  m.verdict.allowed(), tr("against the fp64 reference"), m.verdict.sample)
+                         : phrase("WRONG: {}\n", m.verdict.reason);
+  return text;
+}
+
+json json_of_ring(const GpuRingMeasured& m) {
+  json runs = json::array(), forecasts = json::array();
+  for (const GpuRingRun& run : m.runs) {
+    json ranks = json::array();
+    for (const GpuRankTimes& r : run.ranks)
+      ranks.push_back({{"sent_bytes", r.sent_bytes},
+                       {"merge_us", r.merge_us},
+                       {"barrier_us", r.barrier_us},
+                       {"host_us", r.host_us},
+                       {"sm_clock_mhz", r.sm_clock_mhz},
+                       {"spans", to_json(r.spans)}});
+    runs.push_back({{"us", run.us()}, {"ranks", std::move(ranks)}});
+  }
+  if (m.turns.ranks > 1)
+    for (const std::int64_t n : kForecast) forecasts.push_back({{"gpus", n}, {"us", forecast_for(m, n)}});
+  const auto statistics = [](const TimeStatistics& t) {
+    return json{{"n", t.n}, {"us_median", t.median}, {"us_q1", t.q1}, {"us_q3", t.q3}};
+  };
+  return {{"kernel", m.opened.front().kernel},
+          {"gpu", m.opened.front().gpu},
+          {"problem", problem_to_json(m.problem)},
+          {"options", options_to_json(m.opened.front().options)},
+          {"gpus", m.request.gpus},
+          {"deal", kGpuDeals[static_cast<std::size_t>(m.request.deal)]},
+          {"travel", kTravels[static_cast<std::size_t>(m.request.travel)]},
+          {"time", statistics(m.time)},
+          {"one_gpu", m.turns.ranks > 1 ? statistics(m.one_gpu) : json()},
+          {"one_gpu_clocks_mhz", m.one_gpu_clocks},
+          {"link_bytes_a_us", m.link_bytes_a_us},
+          {"forecasts", std::move(forecasts)},
+          {"right", m.verdict.pass},
+          {"error", m.verdict.error()},
+          {"allowed", m.verdict.allowed()},
+          {"judged", m.verdict.sample},
+          {"runs", std::move(runs)}};
+}
+
+std::string csv_of_ring(const GpuRingMeasured& m) {
+  std::string text = "run,rank,turn,work,begin_us,end_us\n";
+  for (std::size_t n = 0; n < m.runs.size(); ++n) {
+    for (std::size_t rank = 0; rank < m.runs[n].ranks.size(); ++rank) {
+      for (const RankSpan& s : m.runs[n].ranks[rank].spans)
+        text += fmt::format("{},{},{},{},{:.3f},{:.3f}\n", n, rank, s.turn, name_of(s.work), s.begin_us, s.end_us);
+    }
+  }
+  return text;
+}
+
+// The ring's runs, its link and its answer; no process is left afterwards.
+Result<Outputs> run_all(GpuRingMeasured& m, const Inputs& in, std::int64_t repeats, const RingLimits& limits) {
+  auto ring = GpuRingProcesses::start(m.problem, m.request, in, limits);
+  if (!ring) return tl::unexpected(ring.error());
+  m.turns = ring->turns();
+  m.opened = ring->opened();
+  auto runs = repeat_runs(*ring, repeats, limits);
+  if (!runs) return tl::unexpected(runs.error());
+  m.runs = *std::move(runs);
+  m.time = time_of_runs(m.runs);
+  auto out = ring->fetch(limits);
+  if (!out || m.turns.turns() == 1) return out;
+  const auto link = ring->link(limits);
+  if (!link) return tl::unexpected(link.error());
+  m.link_bytes_a_us = *link;
+  return out;
+}
+
+Result<void> run_alone(GpuRingMeasured& m, const Inputs& in, std::int64_t repeats, const RingLimits& limits) {
+  GpuRingRequest one = m.request;
+  one.gpus.resize(1);
+  one.deal = GpuDeal::in_order;
+  one.travel = Travel::ipc;
+  auto alone = GpuRingProcesses::start(m.problem, one, in, limits);
+  if (!alone) return tl::unexpected(alone.error());
+  const auto runs = repeat_runs(*alone, repeats, limits);
+  if (!runs) return tl::unexpected(runs.error());
+  m.one_gpu = time_of_runs(*runs);
+  for (const GpuRingRun& run : *runs) m.one_gpu_clocks.push_back(run.ranks.front().sm_clock_mhz);
+  find_rates(m);
+  return ok();
+}
+
+Result<void> write_files(const GpuRingArguments& a, const GpuRingMeasured& m) {
+  if (!a.json_file.empty())
+    if (auto r = write_text(a.json_file, json_of_ring(m).dump(1) + "\n"); !r) return r;
+  if (!a.csv_file.empty())
+    if (auto r = write_text(a.csv_file, csv_of_ring(m)); !r) return r;
+  return ok();
+}
+
+}  // namespace
+
+Result<int> run_gpu_ring(const GpuRingArguments& a, const Stopper& stopper) {
+  auto request = request_of(a);
+  if (!request) return tl::unexpected(request.error());
+  GpuRingMeasured m;
+  m.problem = a.problem;
+  m.request = *std::move(request);
+  if (auto good = check_gpu_ring(m.problem, m.request); !good) return tl::unexpected(good.error());
+  if (m.request.travel == Travel::nccl)
+    if (const auto python = look_for_python("", stopper.token()))
+      m.request.nccl_folder = nccl_beside_torch(python->program.string());
+  const auto in = make_inputs(m.problem, a.inputs, on_threads);
+  if (!in) return tl::unexpected(in.error());
+  const RingLimits limits{a.hang_limit, stopper.token()};
+  const auto out = run_all(m, *in, a.repeats, limits);
+  if (!out) return tl::unexpected(out.error());
+  if (m.turns.ranks > 1)
+    if (auto alone = run_alone(m, *in, a.repeats, limits); !alone) return tl::unexpected(alone.error());
+  const RowSample sample = choose_rows(m.problem, false);
+  const auto reference = reference_rows(m.problem, *in, sample.rows, 0, stopper.token());
+  if (!reference) return tl::unexpected(reference.error());
+  m.verdict = judge(m.problem, *in, *reference, *out, sample);
+  if (auto written = write_files(a, m); !written) return tl::unexpected(written.error());
+  if (a.json_file != "-" && a.csv_file != "-") {
+    if (auto r = print(words_of_ring(m)); !r) return tl::unexpected(r.error());
+  }
+  return m.verdict.pass ? 0 : 1;
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,71 @@
+#include "app/ring/gpu/rank_memory.h"
+
+#include <utility>
+
+#include "kernels/base/text.h"
+
+namespace attn {
+
+RankSizes::RankSizes(const GpuOpenRequest& r)
+    : rows(r.turns.count_of(r.rank)),
+      heads(r.turns.heads_of(r.rank).count()),
+      kv_heads(r.turns.kv_heads_of(r.rank).count()),
+      D(r.problem.D),
+      Dv(r.problem.Dv),
+      element(size_of(r.problem.dtype)) {}
+
+ShareBlock RankSizes::share(std::int64_t keys) const {
+  constexpr std::uint64_t kLine = 256;
+  const std::uint64_t v_at = (k_bytes(keys) + kLine - 1) / kLine * kLine;
+  return {v_at, v_at + v_bytes(keys)};
+}
+
+Result<RankMemory> RankMemory::place(gpu::Driver& driver, const GpuOpenRequest& r, std::span<const std::byte> rows,
+                                     gpu::StreamHandle stream) {
+  RankMemory m{RankSizes(r)};
+  const RankSizes& s = m.sizes_;
+  const std::uint64_t q = s.q_bytes(), k = s.k_bytes(s.rows), v = s.v_bytes(s.rows);
+  if (rows.size() != q + k + v)
+    return fail(ErrorKind::failed, phrase("received rows of {} bytes instead of {}", rows.size(), q + k + v));
+  const bool merges = r.turns.turns() > 1;
+  const ShareBlock own = s.share(s.rows), largest = s.share(r.turns.most_rows());
+  Result<void> good = ok();
+  const auto make = [&](std::optional<gpu::Memory>& to, std::uint64_t bytes) {
+    if (!good) return;
+    if (auto made = gpu::Memory::allocate(driver, bytes))
+      to.emplace(std::move(*made));
+    else
+      good = tl::unexpected(made.error());
+  };
+  make(m.q_, q);
+  make(m.own_, own.bytes);
+  // Slots and flags are shared with neighbours: blocks of their own, of whole pages of the device.
+  constexpr std::uint64_t kPage = std::uint64_t{2} << 20;
+  make(m.slots_[0], merges ? largest.bytes : kPage);
+  make(m.slots_[1], r.turns.turns() > 2 ? largest.bytes : kPage);
+  make(m.flags_, kPage);
+  make(m.o_, s.o_bytes());
+  make(m.lse_, s.lse_bytes());
+  make(m.sums_, merges ? s.sums_bytes() : 0);
+  make(m.part_o_, merges ? s.sums_bytes() : 0);
+  make(m.part_lse_, merges ? s.lse_bytes() : 0);
+  if (good) good = driver.fill(m.flags(), 0, kFlagBytes, stream);
+  if (good) good = driver.fill(m.own(), 0xff, own.bytes, stream);
+  if (good) good = driver.upload(m.q(), rows.data(), q, stream);
+  if (good) good = driver.upload(m.own(), rows.data() + q, k, stream);
+  if (good) good = driver.upload(m.own() + own.v_at, rows.data() + q + k, v, stream);
+  if (good) good = m.poison(driver, stream);
+  if (good) good = driver.synchronize(stream);
+  if (!good) return tl::unexpected(good.error());
+  return m;
+}
+
+Result<void> RankMemory::poison(gpu::Driver& driver, gpu::StreamHandle stream) const {
+  constexpr std::uint8_t kNan = 0xff;  // in f32, f16 and bf16
+  Result<void> good = ok();
+  for (const auto* memory : {&slots_[0], &slots_[1], &o_, &lse_, &sums_, &part_o_, &part_lse_})
+    if (good) good = driver.fill((*memory)->address(), kNan, (*memory)->bytes(), stream);
+  return good;
+}
+
+}  // namespace attn

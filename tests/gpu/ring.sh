@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Tries rings of GPUs on a machine with two or more: answers by every way of dealing and travelling, how much faster two
+# are than one, and what becomes of a ring whose rank dies, stands still or has no GPU.
+#   OUT=reports bash tests/gpu/ring.sh path/to/attnscope
+# Each try's words are left in OUT. Takes two minutes. Exit code 1 if one went otherwise, 77 where there are no two GPUs.
+set -uo pipefail
+
+program="$(realpath -- "${1:?which attnscope}")"
+out="${OUT:-$(mktemp -d)}"
+mkdir -p -- "$out"
+failed=0
+gpus="$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')" || gpus=0
+((gpus >= 2)) || { echo "no two GPUs here"; exit 77; }
+bad() { echo "BAD $*"; failed=1; }
+used() { nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits | tr '\n' ' '; }
+before="$(used)"
+
+# NAME WANTED WORDS ARGUMENTS...: it ends with that exit code, and says the words.
+try() {
+  local name="$1" wanted="$2" words="$3" code
+  shift 3
+  timeout -s KILL 100 "$program" ring --hang-limit 20 "$@" >"$out/$name.txt" 2>&1
+  code=$?
+  if [[ $code == "$wanted" ]] && grep -qF -- "$words" "$out/$name.txt"; then
+    echo "GOOD $name"
+  else
+    bad "$name: exit $code, wanted $wanted and '$words'"
+    tail -3 "$out/$name.txt"
+  fi
+}
+for mask in full causal; do
+  flag=()
+  [[ $mask == full ]] || flag=(--causal)
+  for dtype in f16 bf16; do
+    try "zigzag-$mask-$dtype" 0 correct: --gpus 2 --l 4096 --dtype "$dtype" --repeats 3 ${flag[@]+"${flag[@]}"}
+  done
+  try "in_order-$mask" 0 correct: --gpus 2 --l 4000 --hq 8 --hkv 2 --d 64 --deal in_order --repeats 3 \
+    ${flag[@]+"${flag[@]}"}
+  try "heads-$mask" 0 correct: --gpus 1,0 --l 4096 --deal heads --repeats 3 ${flag[@]+"${flag[@]}"}
+done
+try one 0 correct: --gpus 1 --l 4096 --repeats 3
+if "$program" ring --gpus 2 --l 1024 --travel nccl --repeats 1 2>&1 | grep -qF 'was not found'; then
+  echo "no NCCL here"
+else
+  try nccl 0 NCCL --gpus 2 --l 8192 --travel nccl --repeats 3
+fi
+try wrong-gpu 3 "there is no GPU 99" --gpus 0,99 --l 1024
+
+# NAME LEAST ARGUMENTS...: so many times as fast as one GPU.
+speed() {
+  local name="$1" least="$2"
+  shift 2
+  try "$name" 0 correct: --gpus 2 --json "$out/$name.json" "$@"
+  python3 - "$out/$name.json" "$least" <<'PY' || bad "$name is too slow"
+import json, sys
+r = json.load(open(sys.argv[1]))
+one, two = r["one_gpu"]["us_median"], r["time"]["us_median"]
+spread = max(r["time"]["us_q3"] / two - 1, 1 - r["time"]["us_q1"] / two)
+guess = next(f["us"] for f in r["forecasts"] if f["gpus"] == 2)
+print(f"{one / two:.3f} times as fast, wanted {sys.argv[2]}; quartiles within {100 * spread:.1f} %; "
+      f"forecast {100 * (two / guess - 1):+.1f} %; {one / 1e3:.3f} and {two / 1e3:.3f} ms, {r['gpu']}")
+sys.exit(one / two < float(sys.argv[2]))
+PY
+}
+speed full-16k 1.6 --l 16384
+speed full-64k 1.92 --l 65536
+speed causal-64k 1.85 --l 65536 --causal
+[[ -z ${LONG:-} ]] || speed full-128k 1.96 --l 131072
+
+# NAME SIGNAL WORDS LIMIT: a rank gets the signal in the middle of its runs; the ring says so in time and leaves nobody.
+lose() {
+  local name="$1" signal="$2" words="$3" limit="$4" ring ranks began ended
+  timeout -s KILL 100 "$program" ring --gpus 2 --l 65536 --repeats 1000 --hang-limit "$limit" >"$out/$name.txt" 2>&1 &
+  ring=$!
+  sleep 8
+  ranks="$(pgrep -f -- 'worker --gpu-rank')"
+  [[ $(wc -w <<<"$ranks") == 2 ]] || bad "$name: not two ranks, but '$ranks'"
+  began="$(date +%s%N)"
+  kill "-$signal" "$(tail -1 <<<"$ranks")"
+  wait "$ring"
+  ended="$(date +%s%N)"
+  echo "$name: after $(((ended - began) / 1000000)) ms: $(tail -1 "$out/$name.txt")"
+  grep -qF -- "$words" "$out/$name.txt" || bad "$name: said something else"
+  (((ended - began) / 1000000 <= (limit + 1) * 1000)) || bad "$name: too late"
+  [[ -z $(pgrep -f -- 'worker --gpu-rank') ]] || bad "$name: a rank is left"
+  sleep 2
+  local after n
+  after="$(used)"
+  for n in $(seq 1 "$gpus"); do
+    (($(cut -d' ' -f"$n" <<<"$after") - $(cut -d' ' -f"$n" <<<"$before") <= 50)) || bad "$name: memory is left: $after"
+  done
+  try "after-$name" 0 correct: --gpus 1 --l 2048 --repeats 2
+}
+lose killed KILL "exited unexpectedly" 5
+lose stopped STOP "did not report for 5 s" 5
+exit $failed
