@@ -110,7 +110,8 @@ Result<RingProcesses> RingProcesses::start(const KernelRow& row, const Problem& 
   links.clear();  // a rank that is gone leaves no end open
   for (std::size_t n = 0; n < ranks; ++n) {
     const DealRequest request{static_cast<std::int64_t>(n), std::string(row.id), p, plan->options};
-    if (auto sent = send_to(made.children_, n, to_json(request), share_of(p, ring, request.rank, at, in), limits); !sent)
+    if (auto sent = send_to(made.children_, n, to_json(request), share_of(p, ring, request.rank, at, in), limits);
+        !sent)
       return tl::unexpected(sent.error());
   }
   if (auto ready = gather(made.children_, limits); !ready) return tl::unexpected(ready.error());

@@ -138,16 +138,16 @@ void find_rates(GpuRingMeasured& m) {
   const double rounds = one.causal ? 1 : last_round(one.length, one.heads, m.rates);
   m.rates.us_a_pair = m.one_gpu.median / one.pairs(0, 0) / rounds;
   m.rates.link_bytes_a_us = m.link_bytes_a_us;
-  m.rates.bytes_a_key = static_cast<double>(m.problem.Hkv * (m.problem.D + m.problem.Dv)) *
-                        static_cast<double>(size_of(m.problem.dtype));
+  m.rates.bytes_a_key =
+      static_cast<double>(m.problem.Hkv * (m.problem.D + m.problem.Dv)) * static_cast<double>(size_of(m.problem.dtype));
   double merge = 0, rows = 0;
   const GpuRingRun& run = middle_run(m.runs);
   for (std::int64_t rank = 0; rank < m.turns.ranks; ++rank) {
     merge += run.ranks[static_cast<std::size_t>(rank)].merge_us;
     for (std::int64_t n = 1; n < m.turns.turns(); ++n) {
       const bool last = n + 1 == m.turns.turns();
-      rows += static_cast<double>((last ? m.turns.count_of(rank) : m.turns.turn(rank, n).queries.count()) *
-                                  m.turns.heads);
+      rows +=
+          static_cast<double>((last ? m.turns.count_of(rank) : m.turns.turn(rank, n).queries.count()) * m.turns.heads);
     }
   }
   m.rates.us_a_merged_row = rows > 0 ? merge / rows : 0;
@@ -161,19 +161,19 @@ double forecast_for(const GpuRingMeasured& m, std::int64_t ranks) {
 
 std::string ring_table(const GpuRingMeasured& m) {
   const GpuRingRun& run = middle_run(m.runs);
-  std::string text = tr("rank  GPU  queries   compute ms  of it merges   wait ms        sent  sending GB/s  of link  "
-                        "SM MHz\n");
+  std::string text =
+      tr("rank  GPU  queries   compute ms  of it merges   wait ms        sent  sending GB/s  of link  "
+         "SM MHz\n");
   for (std::size_t n = 0; n < run.ranks.size(); ++n) {
     const GpuRankTimes& r = run.ranks[n];
     const double sending = sum_of(r, RankWork::send);
     const double rate = sending > 0 ? static_cast<double>(r.sent_bytes) / sending : 0;
-    text += fmt::format("{:>4}  {:>3}  {:>7}  {:>11.3f}  {:>12.3f}  {:>8.3f}  {:>10}  {:>12}  {:>7}  {:>6.0f}\n", n,
-                        m.request.gpus[n], m.turns.count_of(static_cast<std::int64_t>(n)),
-                        sum_of(r, RankWork::compute) / 1e3, r.merge_us / 1e3, sum_of(r, RankWork::wait) / 1e3,
-                        format_bytes(r.sent_bytes), rate > 0 ? fmt::format("{:.1f}", rate / 1e3) : "-",
-                        rate > 0 && m.link_bytes_a_us > 0 ? fmt::format("{:.0f} %", 100 * rate / m.link_bytes_a_us)
-                                                          : "-",
-                        median_clock(m.runs, n));
+    text += fmt::format(
+        "{:>4}  {:>3}  {:>7}  {:>11.3f}  {:>12.3f}  {:>8.3f}  {:>10}  {:>12}  {:>7}  {:>6.0f}\n", n, m.request.gpus[n],
+        m.turns.count_of(static_cast<std::int64_t>(n)), sum_of(r, RankWork::compute) / 1e3, r.merge_us / 1e3,
+        sum_of(r, RankWork::wait) / 1e3, format_bytes(r.sent_bytes), rate > 0 ? fmt::format("{:.1f}", rate / 1e3) : "-",
+        rate > 0 && m.link_bytes_a_us > 0 ? fmt::format("{:.0f} %", 100 * rate / m.link_bytes_a_us) : "-",
+        median_clock(m.runs, n));
   }
   return text;
 }

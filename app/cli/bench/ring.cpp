@@ -301,8 +301,7 @@ Command add_ring(Parser program) {
       "ring", tr("Distribute cpu_flash over a ring of processes: K and V travel; m, l and O are merged"));
   parser.add_option("--kernel", a->kernel, tr("Kernel; default: cpu_flash, with --gpus flash_hopper"))->type_name("ID");
   parser.add_option("--ranks", a->ranks, tr("Processes, 1 to 64"))->type_name("N");
-  parser
-      .add_option("--gpus", a->gpus, tr("A ring of GPUs, a process each: how many, or which, as in 0,1"))
+  parser.add_option("--gpus", a->gpus, tr("A ring of GPUs, a process each: how many, or which, as in 0,1"))
       ->type_name("N|LIST");
   parser
       .add_option("--travel", a->travel,
@@ -319,7 +318,8 @@ Command add_ring(Parser program) {
   a->options.add_to(parser, false);
   parser.add_option("--generator", a->generator, tr("How to generate numbers"))->type_name("NAME");
   parser.add_option("--seed", a->seed, tr("Seed of the generator"))->type_name("N");
-  parser.add_option("--repeats", a->repeats, tr("Number of timed runs after one warm-up; default: 5, with --gpus 20"))->type_name("N");
+  parser.add_option("--repeats", a->repeats, tr("Number of timed runs after one warm-up; default: 5, with --gpus 20"))
+      ->type_name("N");
   add_hang_limit(parser, a->hang_limit, tr("Stop the ring if no rank reports for this many seconds"));
   parser.add_option("--json", a->json_file, tr("Write all figures and every span of every rank"))->type_name("FILE");
   parser.add_option("--csv", a->csv_file, tr("Write only the spans: run, rank, turn, work, begin_us, end_us"))

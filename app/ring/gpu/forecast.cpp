@@ -18,8 +18,9 @@ double forecast_us(const GpuTurns& turns, const RingRates& rates) {
     for (std::int64_t rank = 0; rank < turns.ranks; ++rank) {
       // The last merge passes over every row of the rank; one before over those that the turn computed.
       const bool last = n + 1 == turns.turns();
-      const std::int64_t rows =
-          turns.turns() == 1 || n == 0 ? 0 : last ? turns.count_of(rank) : turns.turn(rank, n).queries.count();
+      const std::int64_t rows = turns.turns() == 1 || n == 0 ? 0
+                                : last                       ? turns.count_of(rank)
+                                                             : turns.turn(rank, n).queries.count();
       const double merged = static_cast<double>(rows * turns.heads_of(rank).count());
       const GpuTurn work = turns.turn(rank, n);
       const std::int64_t heads = turns.heads_of(rank).count();

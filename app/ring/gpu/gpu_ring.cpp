@@ -100,8 +100,9 @@ Result<void> check_gpu_ring(const Problem& p, const GpuRingRequest& r) {
   plain.causal = p.mask.causal;
   if (!(p.mask == plain) || p.has_bias() || p.alibi || p.storage.kind() != Storage::dense || p.pass != Pass::forward ||
       p.output != OutputType::as_inputs)
-    return bad_input(tr("A ring of GPUs takes a forward with dense K and V and with a full or causal mask: no window, "
-                        "key lengths, bias, ALiBi or pages."));
+    return bad_input(
+        tr("A ring of GPUs takes a forward with dense K and V and with a full or causal mask: no window, "
+           "key lengths, bias, ALiBi or pages."));
   const std::int64_t least = r.deal == GpuDeal::heads ? p.Hkv : p.Lq;
   const std::int64_t pieces = r.deal == GpuDeal::zigzag ? 2 * ranks : ranks;
   if (least < pieces)
@@ -137,7 +138,8 @@ Result<GpuRingProcesses> GpuRingProcesses::start(const Problem& p, const GpuRing
     request.travel = r.travel;
     request.spared_sms = r.travel == Travel::nccl && made.turns_.turns() > 1 ? r.spared_sms : 0;
     request.nccl_folder = r.nccl_folder;
-    if (auto sent = send_to(made.children_, n, to_json(request), rows_for(made.turns_, request.rank, in), limits); !sent)
+    if (auto sent = send_to(made.children_, n, to_json(request), rows_for(made.turns_, request.rank, in), limits);
+        !sent)
       return tl::unexpected(sent.error());
   }
   if (auto connected = made.connect(limits); !connected) return tl::unexpected(connected.error());

@@ -100,9 +100,10 @@ Result<GpuOpenRequest> gpu_open_from(const json& j) {
 }
 
 json to_json(const GpuOpened& o) {
-  return {{"is", "ready"},       {"handles", handles_json(o.handles)}, {"id", hex_of(o.id)}, {"gpu", o.gpu},
-          {"kernel", o.kernel},  {"travel", o.travel},                 {"sms", o.sms},
-          {"options", options_to_json(o.options)}};
+  return {{"is", "ready"},      {"handles", handles_json(o.handles)},
+          {"id", hex_of(o.id)}, {"gpu", o.gpu},
+          {"kernel", o.kernel}, {"travel", o.travel},
+          {"sms", o.sms},       {"options", options_to_json(o.options)}};
 }
 
 Result<GpuOpened> gpu_opened_from(const json& j) {
@@ -137,21 +138,17 @@ Result<GpuConnectRequest> gpu_connect_from(const json& j) {
 }
 
 json to_json(const GpuRankTimes& t) {
-  return {{"is", "done"},
-          {"spans", to_json(t.spans)},
-          {"merge_us", t.merge_us},
-          {"barrier_us", t.barrier_us},
-          {"sent", t.sent_bytes},
-          {"sm_clock_mhz", t.sm_clock_mhz},
-          {"host_us", t.host_us}};
+  return {
+      {"is", "done"},         {"spans", to_json(t.spans)},      {"merge_us", t.merge_us}, {"barrier_us", t.barrier_us},
+      {"sent", t.sent_bytes}, {"sm_clock_mhz", t.sm_clock_mhz}, {"host_us", t.host_us}};
 }
 
 Result<GpuRankTimes> gpu_times_from(const json& j) {
   return guarded<GpuRankTimes>([&]() -> Result<GpuRankTimes> {
     auto spans = spans_from(j.at("spans"));
     if (!spans) return tl::unexpected(spans.error());
-    return GpuRankTimes{*std::move(spans), j.at("merge_us"), j.at("barrier_us"), j.at("sent"), j.at("sm_clock_mhz"),
-                        j.at("host_us")};
+    return GpuRankTimes{*std::move(spans), j.at("merge_us"),     j.at("barrier_us"),
+                        j.at("sent"),      j.at("sm_clock_mhz"), j.at("host_us")};
   });
 }
 

@@ -69,11 +69,11 @@ Result<GpuConnectRequest> gpu_connect_from(const nlohmann::json& j);
 // Of one run, by the rank's own GPU: microseconds since it left the barrier.
 struct GpuRankTimes {
   std::vector<RankSpan> spans;
-  double merge_us = 0;            // of all merges
-  double barrier_us = 0;          // rank 0: the release's way round the ring
+  double merge_us = 0;    // of all merges
+  double barrier_us = 0;  // rank 0: the release's way round the ring
   std::uint64_t sent_bytes = 0;
-  double sm_clock_mhz = 0;        // 0: nobody says
-  double host_us = 0;             // from the first call to the last end, by the host's clock
+  double sm_clock_mhz = 0;  // 0: nobody says
+  double host_us = 0;       // from the first call to the last end, by the host's clock
 };
 nlohmann::json to_json(const GpuRankTimes& t);
 Result<GpuRankTimes> gpu_times_from(const nlohmann::json& j);

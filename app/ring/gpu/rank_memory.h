@@ -27,12 +27,8 @@ struct RankSizes {
   std::uint64_t o_bytes() const { return element * static_cast<std::uint64_t>(rows * heads * Dv); }
   std::uint64_t sums_bytes() const { return sizeof(float) * static_cast<std::uint64_t>(rows * heads * Dv); }
   std::uint64_t lse_bytes() const { return sizeof(float) * static_cast<std::uint64_t>(rows * heads); }
-  std::uint64_t k_bytes(std::int64_t keys) const {
-    return element * static_cast<std::uint64_t>(keys * kv_heads * D);
-  }
-  std::uint64_t v_bytes(std::int64_t keys) const {
-    return element * static_cast<std::uint64_t>(keys * kv_heads * Dv);
-  }
+  std::uint64_t k_bytes(std::int64_t keys) const { return element * static_cast<std::uint64_t>(keys * kv_heads * D); }
+  std::uint64_t v_bytes(std::int64_t keys) const { return element * static_cast<std::uint64_t>(keys * kv_heads * Dv); }
   ShareBlock share(std::int64_t keys) const;
 };
 

@@ -233,8 +233,7 @@ Result<void> RankRun::enqueue_send(std::int64_t turn) {
     good = peers_->await(turns_[static_cast<std::size_t>(turn - 1)].computed, carrying_);
   }
   if (good) good = driver().record(e.send_begin, carrying_);
-  if (good)
-    good = carry(memory_.share(turn), bytes_in(r_.rank, turn), turn % 2, bytes_in(r_.rank, turn + 1));
+  if (good) good = carry(memory_.share(turn), bytes_in(r_.rank, turn), turn % 2, bytes_in(r_.rank, turn + 1));
   if (good) good = driver().record(e.send_end, carrying_);
   if (good && carries_by_peers()) good = peers_->write(right_flags_ + kFlagArrived, value_of(turn + 1), carrying_);
   return good;

@@ -34,7 +34,7 @@ struct GpuTurns {
   std::int64_t ranks = 1;
   GpuDeal deal = GpuDeal::zigzag;
   bool causal = false;
-  std::int64_t length = 1;              // queries and keys
+  std::int64_t length = 1;  // queries and keys
   std::int64_t heads = 1, kv_heads = 1;
 
   // 1 where heads are dealt: nothing travels.

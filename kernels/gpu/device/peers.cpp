@@ -28,7 +28,8 @@ class CudaPeers final : public Peers {
     CUipcMemHandle given{};
     std::memcpy(&given, handle.data(), sizeof given);
     CUdeviceptr p = 0;
-    if (auto good = check(call_.open_memory(&p, given, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS), "cuIpcOpenMemHandle"); !good)
+    if (auto good = check(call_.open_memory(&p, given, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS), "cuIpcOpenMemHandle");
+        !good)
       return tl::unexpected(good.error());
     return DevicePointer{p};
   }

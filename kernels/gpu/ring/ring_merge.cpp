@@ -118,8 +118,7 @@ RingMerger::~RingMerger() {
 }
 
 Result<void> RingMerger::merge(const RingMerge& m) {
-  const MergeArgs args{m.o,    m.lse,   m.part_o,  m.part_lse, m.final_o,
-                       m.rows, m.heads, m.columns, m.first,    m.count};
+  const MergeArgs args{m.o, m.lse, m.part_o, m.part_lse, m.final_o, m.rows, m.heads, m.columns, m.first, m.count};
   const std::int64_t rows = (m.final_o != 0 ? m.rows : m.count) * m.heads;
   if (rows == 0) return ok();
   LaunchShape shape;

@@ -246,7 +246,8 @@ Result<GpuRingProcesses> ring_with(const std::function<int(Socket&)>& second, do
     }
     return 0;
   };
-  return GpuRingProcesses::start(p, two_gpus(), *in, {seconds, {}}, [&] { return Child::copy(started++ == 1 ? second : good); });
+  return GpuRingProcesses::start(p, two_gpus(), *in, {seconds, {}},
+                                 [&] { return Child::copy(started++ == 1 ? second : good); });
 }
 
 TEST(GpuRing, ARankThatDiesIsNamed) {
