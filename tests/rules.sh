@@ -97,7 +97,7 @@ rooms_inside() { # ROOM
       printf "base formats model/problem model model/inputs arithmetic recording recording/replay recording/file \
 judge judge/first_wrong orders gpu/compile gpu/compile/listing gpu/device gpu/own_kernel gpu/rungs \
 gpu/rungs/trace gpu/rungs/stamps gpu/rungs/cuda_cores gpu/rungs/tensor_cores gpu/rungs/hopper gpu/rungs/splitkv \
-gpu/rungs/backward gpu/launch cpu cpu/backward . museum lab"
+gpu/rungs/backward gpu/launch gpu/ring cpu cpu/backward . museum lab"
       ;;
     profiling) printf 'figures spec session/json session timeline cupti measure measure/cpu measure/gpu tune sweep .' ;;
     viz)

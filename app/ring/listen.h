@@ -1,4 +1,5 @@
-// The side that asks: requests to the ranks of a ring, and all their answers, or whose fault it is that some are missing.
+// The side that asks: requests to the ranks of a ring, and all their answers, or whose fault it is that some are
+// missing.
 #pragma once
 
 #include <cstddef>

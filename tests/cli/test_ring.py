@@ -65,7 +65,13 @@ def bad_input_is_refused_in_words():
                              (["--deal", "heads"], "zigzag"), (["--kernel", "cpu_tiled"], "cannot walk a ring"),
                              (["--repeats", "0"], "1 to 1000"), (["--set", "splits=4"], "splits=4"),
                              (["--generator", "none"], "none"), (["--seed", "-1"], "-1"),
-                             (["--hang-limit", "-1"], "above 0"), (["--pass", "backward"], "backward")):
+                             (["--hang-limit", "-1"], "above 0"), (["--pass", "backward"], "backward"),
+                             (["--gpus", "0"], "1 to 64 GPUs"), (["--gpus", "0,0"], "twice"),
+                             (["--gpus", "x"], "--gpus"), (["--gpus", "2", "--travel", "post"], "ipc, nccl"),
+                             (["--gpus", "2", "--deal", "none"], "zigzag"), (["--gpus", "2", "--b", "2"], "B = 1"),
+                             (["--gpus", "2", "--dtype", "f32"], "f16 and bf16"),
+                             (["--gpus", "2", "--kernel", "cpu_flash"], "does not run on a GPU"),
+                             (["--gpus", "2", "--travel", "nccl", "--spared-sms", "0"], "1 to 64")):
         done = run("ring", "--l", "32", *arguments)
         report.check(done.returncode == 2 and words in done.stderr and done.stdout == "",
                      f"{arguments}: exit {done.returncode}: {done.stderr}")

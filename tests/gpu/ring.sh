@@ -2,7 +2,8 @@
 # Tries rings of GPUs on a machine with two or more: answers by every way of dealing and travelling, how much faster two
 # are than one, and what becomes of a ring whose rank dies, stands still or has no GPU.
 #   OUT=reports bash tests/gpu/ring.sh path/to/attnscope
-# Each try's words are left in OUT. Takes two minutes. Exit code 1 if one went otherwise, 77 where there are no two GPUs.
+# Each try's words are left in OUT. Takes two minutes. Exit code 1 if one went otherwise, 77 where there are not two
+# GPUs. LONG=1 also tries L = 131072.
 set -uo pipefail
 
 program="$(realpath -- "${1:?which attnscope}")"

@@ -1,5 +1,5 @@
-// NVIDIA's library of collectives as a ring needs it: sending to one neighbour while receiving from the other. Opened at
-// run time, behind an interface.
+// NVIDIA's library of collectives as a ring needs it: sending to one neighbour while receiving from the other. Opened
+// at run time, behind an interface.
 #pragma once
 
 #include <array>

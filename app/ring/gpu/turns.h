@@ -1,5 +1,5 @@
 // A sequence, or its heads, dealt to GPUs: who has which rows, and what a GPU computes in which turn. K and V of a rank
-// travel to the right as on the CPU (kernels/model/ring.h); what differs is that a turn is one launch of a whole kernel.
+// travel to the right as on the CPU (kernels/model/ring.h); but a turn is one launch of a whole kernel.
 //
 // Zigzag: of 2 N chunks rank r has numbers r and 2 N - 1 - r, one behind the other, so its own rows are in the order of
 // the sequence and turn 0 is causal as it is. A share of a lower rank: its first chunk lies before all of our rows and

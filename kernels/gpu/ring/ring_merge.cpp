@@ -38,7 +38,7 @@ __device__ __forceinline__ unsigned packed(float x, float y) {
 }
 #endif
 
-// A warp has a row of a head: 8 columns a lane and turn. Parts come divided by their l: (LSE, 1, O), or the neutral one.
+// A warp has a row of a head: 8 columns a lane and turn. Parts come divided by their l.
 extern "C" __global__ void __launch_bounds__(256) attnscope_ring_merge(MergeArgs a) {
   const long long n = blockIdx.x * (long long)(blockDim.x / 32) + threadIdx.x / 32;
   const bool all = a.final_o != 0;
