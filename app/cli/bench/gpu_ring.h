@@ -16,7 +16,7 @@ inline constexpr const char* kGpuRingKernel = "flash_hopper";  // where none is 
 
 struct GpuRingArguments {
   std::string gpus, travel = "ipc", deal = "zigzag", kernel = kGpuRingKernel, json_file, csv_file;
-  std::int64_t repeats = 20, spared_sms = 8;
+  std::int64_t repeats = 20, spared_sms = 24;
   double hang_limit = 60;
   Problem problem;
   Options options;

@@ -36,7 +36,7 @@ constexpr std::int64_t kLength = 2048, kHeadDim = 64;  // where none is given
 constexpr std::int64_t kGpuLength = 16384, kGpuHeads = 16, kGpuHeadDim = 128;
 
 struct RingArguments {
-  std::int64_t ranks = 2, spared_sms = 8;
+  std::int64_t ranks = 2, spared_sms = 24;
   std::optional<std::int64_t> repeats;
   std::string kernel, deal = "zigzag", generator = "normal", seed, json_file, csv_file, gpus, travel = "ipc";
   double hang_limit = 60;
