@@ -61,6 +61,7 @@ class Part {
 
   OutputVerdict judged(double max_abs_score) {
     const double A = by_->size;
+    rounding_ = std::max(rounding_, by_->rounding);
     return judged_by(6 * baseline_error_ + 6 * rounding_ + 4 * 0x1p-23 * A + 2 * 0x1p-24 * max_abs_score * A);
   }
   OutputVerdict judged_by(double allowed) {

@@ -30,8 +30,6 @@ struct KeyHead {
   std::vector<float> m32, sum32, delta32;
   std::vector<std::uint8_t> beyond;
   bool not_finite = false;
-  double max_abs_score = 0, delta_size = 0;
-
   std::size_t row(const Problem& p, const RowId& id) const {
     return static_cast<std::size_t>((id.h - kv * (p.Hq / p.Hkv)) * p.Lq + id.r);
   }
@@ -105,9 +103,15 @@ std::pair<T, T> weigh(T* s, std::int64_t keys) {
   return {m, sum};
 }
 
-// m, sum and delta of some rows; a row belongs to one piece. Returns max|S| and A of delta.
-std::pair<double, double> settle_rows(const Problem& p, const Inputs& in, KeyHead& h, const Group& g) {
-  double most = 0, size = 0;
+// The largest of some rows.
+struct Settled {
+  double most = 0, size = 0;  // |S|, and A of delta
+  double rounding = 0;        // of delta, where nothing but O is rounded to the dtype
+};
+
+// m, sum and delta of some rows; a row belongs to one piece.
+Settled settle_rows(const Problem& p, const Inputs& in, KeyHead& h, const Group& g) {
+  Settled settled;
   Scores<double> s = plain::scores_of<double>(p, in, h.all, g);
   Scores<float> s32 = plain::scores_of<float>(p, in, h.all, g);
   for (std::size_t i = 0; i < g.count; ++i) {
@@ -116,7 +120,7 @@ std::pair<double, double> settle_rows(const Problem& p, const Inputs& in, KeyHea
       const double score = s.row(i)[c];
       const float plain_score = s32.row(i)[c];
       if (!std::isfinite(score)) continue;
-      most = std::max(most, std::fabs(score));
+      settled.most = std::max(settled.most, std::fabs(score));
       if (std::fabs(score) > kMaxFloat || !std::isfinite(plain_score)) h.beyond[n] = 1;
     }
     std::tie(h.m[n], h.sum[n]) = weigh(s.row(i), s.keys);
@@ -129,17 +133,19 @@ std::pair<double, double> settle_rows(const Problem& p, const Inputs& in, KeyHea
   for (std::size_t i = 0; i < g.count; ++i) {
     const std::size_t n = g.first + i;
     const std::vector<float> d_o = read_row<float>(*in.d_o, query_row(p, h.all.rows[n]), p.Dv);
-    double absolute = 0;
+    double absolute = 0, stored = 0;
     for (std::size_t d = 0; d < d_o.size(); ++d) {
       const std::size_t at = i * d_o.size() + d;
       const double value = h.sum[n] == 0 ? 0 : o[at] / h.sum[n];
       h.delta[n] += static_cast<double>(d_o[d]) * value;
       absolute += std::fabs(static_cast<double>(d_o[d]) * value);
+      stored += static_cast<double>(d_o[d]) * round_to(p.dtype, static_cast<float>(value));
       h.delta32[n] += d_o[d] * round_to(p.dtype, o32[at]);
     }
-    size = std::max(size, absolute);
+    settled.size = std::max(settled.size, absolute);
+    settled.rounding = std::max(settled.rounding, std::fabs(stored - h.delta[n]));
   }
-  return {most, size};
+  return settled;
 }
 
 // Rows of an input in T, one after another.
@@ -358,7 +364,7 @@ class Reference {
   void settle(const TakePieces& take, const Stop& stop) {
     struct Piece {
       std::size_t head, first;
-      double most = 0, size = 0;
+      Settled settled;
     };
     std::vector<Piece> pieces;
     for (std::size_t n = 0; n < heads_.size(); ++n)
@@ -369,11 +375,12 @@ class Reference {
       if (stop.stop_requested() || h.not_finite) return;
       const std::size_t count = std::min<std::size_t>(kRowsAtOnce, h.all.rows.size() - piece.first);
       const Group g{h.b, h.kv, piece.first, count, keys_seen(p_, h, piece.first, count)};
-      std::tie(piece.most, piece.size) = settle_rows(p_, in_, h, g);
+      piece.settled = settle_rows(p_, in_, h, g);
     });
     for (const Piece& piece : pieces) {
-      ref_.max_abs_score = std::max(ref_.max_abs_score, piece.most);
-      made_.delta.size = std::max(made_.delta.size, piece.size);
+      ref_.max_abs_score = std::max(ref_.max_abs_score, piece.settled.most);
+      made_.delta.size = std::max(made_.delta.size, piece.settled.size);
+      made_.delta.rounding = std::max(made_.delta.rounding, piece.settled.rounding);
     }
     // A bias that is NaN or +inf.
     for (KeyHead& h : heads_)

@@ -11,8 +11,9 @@
 //                     + 4 * 2^-23 * A + 2 * 2^-24 * max|S| * A
 //
 // The factors are those of the forward, tripled. A is the same sum in fp64 over absolute values, the largest of the
-// tensor: sum |P| |dO| of dV, scale sum |dS| |K| of dQ, scale sum |dS| |Q| of dK, sum |dO| |O| of delta. delta is fp32:
-// it has no term of the dtype. The LSE that the kernel was given is held against the reference as a forward's is.
+// tensor: sum |P| |dO| of dV, scale sum |dS| |K| of dQ, scale sum |dS| |Q| of dK, sum |dO| |O| of delta. delta is fp32,
+// but made from an O that is stored in the dtype: in place of the dtype's term stands 6 times the largest error of
+// delta that rounding O alone makes. Few rows would else fail by luck, where the baseline's roundings cancel. The LSE that the kernel was given is held against the reference as a forward's is.
 //
 //   a row that sees no key has P = 0, delta = 0 and dQ = 0; a key that no row sees has dK = dV = 0
 //   keys beyond a batch's length must not matter, whatever K and V hold there
@@ -46,7 +47,8 @@ enum class Left : std::uint8_t { judged, not_finite, beyond_fp32 };
 // One tensor of the chosen rows or keys.
 struct GradientPart {
   std::vector<double> exact, baseline;
-  double size = 0;  // A
+  double size = 0;      // A
+  double rounding = 0;  // of delta: its error where nothing but O is rounded to the dtype
 };
 
 struct GradientRows {
