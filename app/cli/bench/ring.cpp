@@ -33,11 +33,12 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kLength = 2048, kHeadDim = 64;  // where none is given
+constexpr std::int64_t kUsualRanks = 2;
 constexpr std::int64_t kGpuLength = 16384, kGpuHeads = 16, kGpuHeadDim = 128;
 
 struct RingArguments {
-  std::int64_t ranks = 2, spared_sms = 24;
-  std::optional<std::int64_t> repeats;
+  std::int64_t spared_sms = 24;
+  std::optional<std::int64_t> ranks, repeats;
   std::string kernel, deal = "zigzag", generator = "normal", seed, json_file, csv_file, gpus, travel = "ipc";
   double hang_limit = 60;
   ProblemArguments problem;
@@ -84,11 +85,12 @@ Result<Options> options_of(const RingArguments& a, const KernelRow& row) {
   const KernelRow* const rows[] = {&row};
   if (auto r = a.options.check_read_by(rows); !r) return tl::unexpected(r.error());
   if (auto r = a.options.apply_to(o); !r) return tl::unexpected(r.error());
-  if (a.ranks < 1 || a.ranks > kMostRanksOfRing)
-    return bad_input(phrase("Invalid --ranks {}: a ring has 1 to {} ranks.", a.ranks, kMostRanksOfRing));
+  const std::int64_t ranks = a.ranks.value_or(kUsualRanks);
+  if (ranks < 1 || ranks > kMostRanksOfRing)
+    return bad_input(phrase("Invalid --ranks {}: a ring has 1 to {} ranks.", ranks, kMostRanksOfRing));
   const auto deal = value_from_text(kDeal, a.deal);
   if (!deal) return bad_input(phrase("Unknown --deal {}; use zigzag or in_order.", a.deal));
-  choose(o, kRanks, a.ranks);
+  choose(o, kRanks, ranks);
   choose(o, kDeal, *deal);
   return o;
 }
@@ -250,6 +252,9 @@ Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
   }
   if (auto r = check_distinct({}, {{"--json", a.json_file}, {"--csv", a.csv_file}}); !r)
     return tl::unexpected(r.error());
+  if (!a.gpus.empty() && a.ranks)
+    return bad_input(
+        phrase("--ranks {} and --gpus {}: a ring of GPUs has a rank per GPU. Use one of them.", *a.ranks, a.gpus));
   if (!a.gpus.empty()) return ring_on_gpus(a, *problem, *spec, repeats, stopper);
   const auto row = a.kernel.empty() ? ring_kernel() : find_kernel(a.kernel);
   if (!row) return tl::unexpected(row.error());
@@ -269,7 +274,7 @@ Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
   if (!runs) return tl::unexpected(runs.error());
   m.runs = *std::move(runs);
   m.time = time_of(m.runs);
-  if (a.ranks > 1) {
+  if (ring->ring().ranks > 1) {
     Options one = ring->options();
     choose(one, kRanks, std::nullopt);
     choose(one, kDeal, std::nullopt);
