@@ -364,7 +364,7 @@ class Reference {
   void settle(const TakePieces& take, const Stop& stop) {
     struct Piece {
       std::size_t head, first;
-      Settled settled;
+      Settled settled = {};
     };
     std::vector<Piece> pieces;
     for (std::size_t n = 0; n < heads_.size(); ++n)
