@@ -39,8 +39,8 @@ root = script.parents[2]
 # In a source a kernel may be a plain literal, whose quotes are escaped.
 entry = re.compile(rb'extern \\?"C\\?" __global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(')
 written = set()
-for source in [path for kind in ("kernels/**/*.cu", "kernels/**/*.cuh", "profiling/**/*.cpp", "profiling/**/*.h",
-                                 "app/worker/*.cpp") for path in root.glob(kind)]:
+for source in [path for kind in ("kernels/**/*.cu", "kernels/**/*.cuh", "kernels/gpu/ring/*.cpp", "profiling/**/*.cpp",
+                                 "profiling/**/*.h", "app/worker/*.cpp") for path in root.glob(kind)]:
     written.update(entry.findall(source.read_bytes()))
 held = set(entry.findall(pathlib.Path(BINARY).read_bytes()))
 report.check(b"naive_scores" in held, f"naive_scores is not among the {len(held)} kernels found in the program")

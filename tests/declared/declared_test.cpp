@@ -145,7 +145,7 @@ TEST(Declared, FragmentsAreThoseOfTheRow) {
   EXPECT_EQ(row->id, "unheard_of_gpu");
   const FragmentScene scene = fragment_scene(*row->fragments, FragmentTile::v, {});
   EXPECT_EQ(scene.title, "V, 8 × 1: operand Z of unheard.of");
-  EXPECT_EQ(scene.words, "A test's.");
+  EXPECT_EQ(scene.words, "A test's. A cell's number is the lane that holds it.");
   EXPECT_EQ(scene.shared, "Nowhere else.");
   EXPECT_EQ(cell_words(scene, 5, 0), "V[5][0]: lane 5, register z0; not in shared memory.");
   State s = initial_state();

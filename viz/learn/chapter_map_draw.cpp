@@ -14,7 +14,8 @@
 namespace attn {
 namespace {
 
-constexpr float kRadius = 36, kSmallRadius = 26, kTop = 54, kFoot = 28, kLeastWidth = 1080, kLeastHeight = 470;
+constexpr float kRadius = 36, kSmallRadius = 26, kTop = 54, kFoot = 48, kLegend = 36;
+constexpr float kLeastWidth = 1080, kLeastHeight = 470;
 constexpr float kColumn = 0.55F;  // strength of a column's ground
 constexpr float kDash = 4;        // logical
 
@@ -51,7 +52,7 @@ ImU32 ink_of(StopLook look) {
 void draw_columns(const Frame& f, const Box& card) {
   for (const MapColumn& column : f.map.columns) {
     const Box box{{f.in.min.x + f.in.width() * column.left + f.s.px(3), card.min.y + f.s.px(8)},
-                  {f.in.min.x + f.in.width() * column.right - f.s.px(3), card.max.y - f.s.px(8)}};
+                  {f.in.min.x + f.in.width() * column.right - f.s.px(3), card.max.y - f.s.px(kLegend)}};
     f.list->AddRectFilled(box.min, box.max, faded(colour_of(Token::band), kColumn), f.s.px(6));
     const float room = box.width() - f.s.px(20);
     draw_text(f.list, {box.min.x + f.s.px(11), box.min.y + f.s.px(8)}, Face::bold, 14, colour_of(Token::text),
@@ -205,7 +206,7 @@ void draw_told(const Frame& f, const MapStop& stop, const Box& card) {
 
 void draw_map_legend(const Frame& f, const Box& card) {
   float x = card.min.x + f.s.px(24);
-  const float y = card.max.y - f.s.px(25);
+  const float y = card.max.y - f.s.px(kLegend / 2);
   const auto entry = [&](StopLook look, const char* words) {
     const ImVec2 a{x, y}, b{x + f.s.px(30), y};
     if (look == StopLook::later)

@@ -165,7 +165,7 @@ def _failure(case, out, reason, place, cause):
 
 def _tile_of(place):
     try:
-        row = int(place.partition("row ")[2].split()[0])
+        row = int(place.partition("row ")[2].split()[0].rstrip(","))
     except (IndexError, ValueError):
         return ""
     return f" (query tile {row // _TILE} of {_TILE} rows)"

@@ -105,7 +105,7 @@ TEST(StepAtLargeScales, FragmentsAreNoPageWithinThePage) {
 
 TEST(StepAtLargeScales, ALessonsStepBeginsWithItsTilesInSight) {
   TestWindow w(1920, 1200);
-  w.controller().update({SetScale{3}, ChooseWorkspace{Workspace::learn}, StartLesson{"one-pass", "past"}});
+  w.controller().update({SetScale{3}, ChooseWorkspace{Workspace::learn}, StartLesson{"by-hand", "next"}});
   w.draw_frames(6);
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->SetRef(kLearn);

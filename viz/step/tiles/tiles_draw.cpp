@@ -278,7 +278,8 @@ void fold_tiles(const Drawn& d, const StepFocus& look) {
   // A caption may be wider than its tile.
   for (const PlacedCaption& c : placed_captions(d)) {
     const float top = d.layout.captions_top - d.s.px(2);
-    if (!lit(c.column)) draw_folded(d.list, {{c.x - d.s.px(2), top}, {c.x + c.width + d.s.px(2), top + d.s.px(30)}});
+    // Italic letters reach beyond their width.
+    if (!lit(c.column)) draw_folded(d.list, {{c.x - d.s.px(2), top}, {c.x + c.width + d.s.px(5), top + d.s.px(30)}});
   }
   const auto above_column = [&](TensorColour tensor, const Box& box, float labels, float right) {
     if (look.has(tensor) || box.width() <= 0) return;

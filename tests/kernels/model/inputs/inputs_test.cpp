@@ -54,7 +54,7 @@ TEST(Presets, ShowWhatTheirNamesSay) {
 TEST(Presets, UnknownNameListsThoseThereAre) {
   const auto r = find_preset("blackbord");
   ASSERT_FALSE(r);
-  EXPECT_NE(r.error().message.find("'blackbord'; use blackboard, random, late_outlier"), std::string::npos);
+  EXPECT_NE(r.error().message.find("'blackbord'; use blackboard, words, random, late_outlier"), std::string::npos);
 }
 
 TEST(MakeInputs, EditsOverrideSingleCells) {
