@@ -103,10 +103,9 @@ std::pair<T, T> weigh(T* s, std::int64_t keys) {
   return {m, sum};
 }
 
-// The largest of some rows.
+// The largest |S|, A of delta, and error of delta where nothing but O is rounded to the dtype, of some rows.
 struct Settled {
-  double most = 0, size = 0;  // |S|, and A of delta
-  double rounding = 0;        // of delta, where nothing but O is rounded to the dtype
+  double most = 0, size = 0, rounding = 0;
 };
 
 // m, sum and delta of some rows; a row belongs to one piece.
@@ -118,10 +117,9 @@ Settled settle_rows(const Problem& p, const Inputs& in, KeyHead& h, const Group&
     const std::size_t n = g.first + i;
     for (std::int64_t c = 0; c < s.keys; ++c) {
       const double score = s.row(i)[c];
-      const float plain_score = s32.row(i)[c];
       if (!std::isfinite(score)) continue;
       settled.most = std::max(settled.most, std::fabs(score));
-      if (std::fabs(score) > kMaxFloat || !std::isfinite(plain_score)) h.beyond[n] = 1;
+      if (std::fabs(score) > kMaxFloat || !std::isfinite(s32.row(i)[c])) h.beyond[n] = 1;
     }
     std::tie(h.m[n], h.sum[n]) = weigh(s.row(i), s.keys);
     std::tie(h.m32[n], h.sum32[n]) = weigh(s32.row(i), s.keys);
@@ -134,8 +132,7 @@ Settled settle_rows(const Problem& p, const Inputs& in, KeyHead& h, const Group&
     const std::size_t n = g.first + i;
     const std::vector<float> d_o = read_row<float>(*in.d_o, query_row(p, h.all.rows[n]), p.Dv);
     double absolute = 0, stored = 0;
-    for (std::size_t d = 0; d < d_o.size(); ++d) {
-      const std::size_t at = i * d_o.size() + d;
+    for (std::size_t d = 0, at = i * d_o.size(); d < d_o.size(); ++d, ++at) {
       const double value = h.sum[n] == 0 ? 0 : o[at] / h.sum[n];
       h.delta[n] += static_cast<double>(d_o[d]) * value;
       absolute += std::fabs(static_cast<double>(d_o[d]) * value);
@@ -374,8 +371,7 @@ class Reference {
       KeyHead& h = heads_[piece.head];
       if (stop.stop_requested() || h.not_finite) return;
       const std::size_t count = std::min<std::size_t>(kRowsAtOnce, h.all.rows.size() - piece.first);
-      const Group g{h.b, h.kv, piece.first, count, keys_seen(p_, h, piece.first, count)};
-      piece.settled = settle_rows(p_, in_, h, g);
+      piece.settled = settle_rows(p_, in_, h, {h.b, h.kv, piece.first, count, keys_seen(p_, h, piece.first, count)});
     });
     for (const Piece& piece : pieces) {
       ref_.max_abs_score = std::max(ref_.max_abs_score, piece.settled.most);

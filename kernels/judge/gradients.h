@@ -13,7 +13,8 @@
 // The factors are those of the forward, tripled. A is the same sum in fp64 over absolute values, the largest of the
 // tensor: sum |P| |dO| of dV, scale sum |dS| |K| of dQ, scale sum |dS| |Q| of dK, sum |dO| |O| of delta. delta is fp32,
 // but made from an O that is stored in the dtype: in place of the dtype's term stands 6 times the largest error of
-// delta that rounding O alone makes. Few rows would else fail by luck, where the baseline's roundings cancel. The LSE that the kernel was given is held against the reference as a forward's is.
+// delta that rounding O alone makes. Few rows would else fail by luck, where the baseline's roundings cancel. The LSE
+// that the kernel was given is held against the reference as a forward's is.
 //
 //   a row that sees no key has P = 0, delta = 0 and dQ = 0; a key that no row sees has dK = dV = 0
 //   keys beyond a batch's length must not matter, whatever K and V hold there

@@ -65,7 +65,7 @@ def the_rule():
         report.check(False, "one wrong element passes")
     except testing.AttentionWrong as error:
         b, hq, _, lq = error.case.facts["shape"][:4]
-        report.check(f"row {lq - 1} (batch {b - 1}, query head {hq - 1})" in str(error), str(error))
+        report.check(f"row {lq - 1}, column 0 (batch {b - 1}, query head {hq - 1})" in str(error), str(error))
     for words, call in (
         ("dtype:", lambda: testing.cases(dtype="float64")),
         ("shapes:", lambda: testing.cases("none")),
