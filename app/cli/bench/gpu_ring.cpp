@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/arguments/console_text.h"
+#include "app/cli/bench/ring_runs.h"
 #include "app/peers/python.h"
 #include "app/ring/gpu/gpu_ring.h"
 #include "kernels/base/bytes.h"
@@ -83,36 +84,6 @@ Result<GpuRingRequest> request_of(const GpuRingArguments& a) {
   r.travel = *travel;
   r.spared_sms = static_cast<std::int32_t>(a.spared_sms);
   return r;
-}
-
-Result<std::vector<GpuRingRun>> repeat_runs(GpuRingProcesses& ring, std::int64_t repeats, const RingLimits& limits) {
-  std::vector<GpuRingRun> runs;
-  for (std::int64_t n = 0; n <= repeats; ++n) {
-    say_progress(phrase("ring of {}: run {} of {}", ring.turns().ranks, n, repeats));
-    auto run = ring.go(limits);
-    if (!run) {
-      say_progress("");
-      return tl::unexpected(run.error());
-    }
-    if (n > 0) runs.push_back(*std::move(run));
-  }
-  say_progress("");
-  return runs;
-}
-
-TimeStatistics time_of_runs(const std::vector<GpuRingRun>& runs) {
-  std::vector<double> us;
-  us.reserve(runs.size());
-  for (const GpuRingRun& run : runs) us.push_back(run.us());
-  return statistics_of(us);
-}
-
-const GpuRingRun& middle_run(const std::vector<GpuRingRun>& runs) {
-  std::vector<const GpuRingRun*> order;
-  order.reserve(runs.size());
-  for (const GpuRingRun& run : runs) order.push_back(&run);
-  std::ranges::sort(order, {}, &GpuRingRun::us);
-  return *order[(order.size() - 1) / 2];
 }
 
 double sum_of(const GpuRankTimes& r, RankWork work) {
@@ -261,7 +232,7 @@ Result<Outputs> run_all(GpuRingMeasured& m, const Inputs& in, std::int64_t repea
   if (!ring) return tl::unexpected(ring.error());
   m.turns = ring->turns();
   m.opened = ring->opened();
-  auto runs = repeat_runs(*ring, repeats, limits);
+  auto runs = repeat_ring(ring->turns().ranks, repeats, [&] { return ring->go(limits); });
   if (!runs) return tl::unexpected(runs.error());
   m.runs = *std::move(runs);
   m.time = time_of_runs(m.runs);
@@ -280,7 +251,7 @@ Result<void> run_alone(GpuRingMeasured& m, const Inputs& in, std::int64_t repeat
   one.travel = Travel::ipc;
   auto alone = GpuRingProcesses::start(m.problem, one, in, limits);
   if (!alone) return tl::unexpected(alone.error());
-  const auto runs = repeat_runs(*alone, repeats, limits);
+  const auto runs = repeat_ring(alone->turns().ranks, repeats, [&] { return alone->go(limits); });
   if (!runs) return tl::unexpected(runs.error());
   m.one_gpu = time_of_runs(*runs);
   for (const GpuRingRun& run : *runs) m.one_gpu_clocks.push_back(run.ranks.front().sm_clock_mhz);

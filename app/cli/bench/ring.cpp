@@ -14,6 +14,7 @@
 #include "app/cli/arguments/kernel_arguments.h"
 #include "app/cli/arguments/problem_arguments.h"
 #include "app/cli/bench/gpu_ring.h"
+#include "app/cli/bench/ring_runs.h"
 #include "app/ring/ring.h"
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
@@ -95,38 +96,6 @@ Result<Options> options_of(const RingArguments& a, const KernelRow& row) {
   return o;
 }
 
-// All repeats of a ring of `ranks`; the first is a warm-up.
-Result<std::vector<RingRun>> repeat(RingProcesses& ring, std::int64_t repeats, Outputs& out, const RingLimits& limits) {
-  std::vector<RingRun> runs;
-  for (std::int64_t n = 0; n <= repeats; ++n) {
-    say_progress(phrase("ring of {}: run {} of {}", ring.ring().ranks, n, repeats));
-    auto run = ring.go(out, limits);
-    if (!run) {
-      say_progress("");
-      return tl::unexpected(run.error());
-    }
-    if (n > 0) runs.push_back(*std::move(run));
-  }
-  say_progress("");
-  return runs;
-}
-
-TimeStatistics time_of(const std::vector<RingRun>& runs) {
-  std::vector<double> us;
-  us.reserve(runs.size());
-  for (const RingRun& run : runs) us.push_back(run.us());
-  return statistics_of(us);
-}
-
-// The run whose time is the median.
-const RingRun& middle(const std::vector<RingRun>& runs) {
-  std::vector<const RingRun*> order;
-  order.reserve(runs.size());
-  for (const RingRun& run : runs) order.push_back(&run);
-  std::ranges::sort(order, {}, &RingRun::us);
-  return *order[(order.size() - 1) / 2];
-}
-
 std::int64_t tiles_of(const KeyParts& parts, const Ring& ring, std::int64_t rank) {
   std::int64_t tiles = 0;
   for (std::int64_t n = 0; n < ring.chunks_each(); ++n)
@@ -136,7 +105,7 @@ std::int64_t tiles_of(const KeyParts& parts, const Ring& ring, std::int64_t rank
 
 std::string table_of(const Measured& m) {
   const Ring& ring = m.ring->ring();
-  const RingRun& run = middle(m.runs);
+  const RingRun& run = middle_run(m.runs);
   std::string text = tr("rank  query tiles  key tiles   compute ms   wait ms        sent  sending GB/s\n");
   for (std::size_t n = 0; n < run.ranks.size(); ++n) {
     const RankTimes& r = run.ranks[n];
@@ -270,10 +239,10 @@ Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
   m.problem = *problem;
   m.ring = &*ring;
   Outputs out;
-  auto runs = repeat(*ring, repeats, out, limits);
+  auto runs = repeat_ring(ring->ring().ranks, repeats, [&] { return ring->go(out, limits); });
   if (!runs) return tl::unexpected(runs.error());
   m.runs = *std::move(runs);
-  m.time = time_of(m.runs);
+  m.time = time_of_runs(m.runs);
   if (ring->ring().ranks > 1) {
     Options one = ring->options();
     choose(one, kRanks, std::nullopt);
@@ -281,9 +250,9 @@ Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
     auto alone = RingProcesses::start(**row, *problem, one, *in, limits);
     if (!alone) return tl::unexpected(alone.error());
     Outputs unused;
-    const auto times = repeat(*alone, repeats, unused, limits);
+    const auto times = repeat_ring(alone->ring().ranks, repeats, [&] { return alone->go(unused, limits); });
     if (!times) return tl::unexpected(times.error());
-    m.one_rank = time_of(*times);
+    m.one_rank = time_of_runs(*times);
   }
   if (auto checked = check(m, *in, out, stopper); !checked) return tl::unexpected(checked.error());
   if (!a.json_file.empty()) {
