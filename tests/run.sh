@@ -152,7 +152,7 @@ test_asan() {
   # Words, documents, pictures and scripts: they start the program hundreds of times, and what it does there other tests
   # do in process.
   local black_box='pictures|readme|documents|report|trace|run_contract|gpu_script|setup|display|profile|lessons|peers'
-  black_box+='|backward|tune|memory_limit'
+  black_box+='|backward|tune|memory_limit|printed|own_kernel|texts|describe|csv|peer_packages|python_of_peers'
   # NVRTC, which is not watched, does all the work of these.
   local compiles='.*EveryArch\.|.*HookedCode\.|(Splitkv|Hopper|Stamps)Compile\.|Hooks\.AreCode|Museum\.EveryCuda'
   # Graphics drivers keep what they allocate until the process ends.
@@ -179,16 +179,19 @@ END
     LSAN_OPTIONS="suppressions=$folder/leaks:print_suppressions=0" \
     UBSAN_OPTIONS="print_stacktrace=1" \
     run_ctest "$folder" "address sanitizer" -E "cli\.test_($black_box)\$|^kernels\.($compiles)"
-  mutated_inputs
-  if [[ -n $clang ]]; then fuzz; else count_skip "fuzzing: there is no clang++"; fi
+  if in_time 5 "mutated files and state strings"; then mutated_inputs; fi
+  if [[ -z $clang ]]; then
+    count_skip "fuzzing: there is no clang++"
+  elif in_time 4 "fuzzing"; then
+    fuzz
+  fi
 }
 
-# In --full the thread sanitizer gives way where a slow machine would run into the limit of the whole.
-test_tsan_in_time() {
-  if ((SECONDS > most_seconds - 300)); then
-    count_skip "the thread sanitizer: less than 5 minutes were left (bash tests/run.sh --tsan runs it)"
-  else
-    test_tsan
+# in_time MINUTES WHAT: whether that much is left. The later parts of --full give way where a machine is slow.
+in_time() {
+  if ((SECONDS > most_seconds - 60 * $1)); then
+    count_skip "$2: less than $1 minutes were left"
+    return 1
   fi
 }
 
@@ -225,71 +228,71 @@ END
 # A fixed number of mutated files and state strings under the address sanitizer, the same ones each time.
 mutated_inputs() { # in folder
   step "Mutated files and state strings"
-  local target name count log said
-  mkdir -p "$folder/crashes"
-  for target in "$folder"/bin/fuzz_*; do
-    [[ -x $target && ! -d $target ]] || continue
-    name="${target##*/fuzz_}"
-    count=10000
-    if [[ $name == state ]]; then count=100000; fi
-    log="$folder/mutated_$name.log"
-    local -a how=(--mutations "$count" --seconds 600 --least "$count" "$root/tests/fuzz/corpus/$name")
-    if [[ -n $clang ]]; then
-      how=(-runs="$count" -seed=1 -timeout=20 -rss_limit_mb=3072 -max_len=65536 -print_final_stats=1
-        -artifact_prefix="$folder/crashes/$name-" "$folder/corpus/list_$name" "$root/tests/fuzz/corpus/$name")
-      rm -rf "$folder/corpus/list_$name"
-      mkdir -p "$folder/corpus/list_$name"
-    fi
-    if (cd "$folder" && ASAN_OPTIONS="allocator_may_return_null=1" "$target" "${how[@]}") >"$log" 2>&1; then
-      count_pass
-      said="$(sed -nE 's/^stat::number_of_executed_units: */inputs /p; s/^stat::peak_rss_mb: */peak memory in MiB /p;
-        s/^fuzz_[a-z]*: [0-9]* inputs, //p' "$log" | paste -sd, -)"
-      say "    $name: $said, no crash"
-    else
-      tail -n 30 "$log" >&2
-      count_fail "mutated inputs of $name: the words are in $log"
-    fi
-  done
+  each_fuzz_target mutated
   took
 }
 
 fuzz() { # in folder
   step "Fuzzing, ${fuzz_seconds} s a target"
-  local target name work
-  local -a running=() names=()
+  each_fuzz_target fuzzed
+  took
+}
+
+# each_fuzz_target mutated|fuzzed: two at a time.
+each_fuzz_target() {
+  local target name
+  local -a how=() running=() names=()
+  mkdir -p "$folder/crashes"
   for target in "$folder"/bin/fuzz_*; do
     [[ -x $target && ! -d $target ]] || continue
     name="${target##*/fuzz_}"
-    work="$folder/corpus/$name"
-    mkdir -p "$work" "$folder/crashes"
+    arguments_of "$1" "$name"
     (
       cd "$folder"
-      exec "$target" -max_total_time="$fuzz_seconds" -timeout=20 -rss_limit_mb=3072 -max_len=65536 \
-        -print_final_stats=1 -artifact_prefix="$folder/crashes/$name-" "$work" "$root/tests/fuzz/corpus/$name"
-    ) >"$folder/$name.log" 2>&1 &
+      ASAN_OPTIONS="allocator_may_return_null=1" exec "$target" "${how[@]}"
+    ) >"$folder/$1_$name.log" 2>&1 &
     running+=("$!")
     names+=("$name")
-    # Two at a time.
     if ((${#running[@]} == 2)); then
-      fuzz_results
+      fuzz_results "$1"
       running=()
       names=()
     fi
   done
-  fuzz_results
-  took
+  fuzz_results "$1"
 }
 
-fuzz_results() { # reads running and names of fuzz()
-  local i inputs
+# arguments_of mutated|fuzzed NAME: sets how.
+arguments_of() {
+  local count=10000 seeds="$root/tests/fuzz/corpus/$2" work="$folder/corpus/$2"
+  if [[ $2 == state ]]; then count=100000; fi
+  if [[ -z $clang ]]; then
+    how=(--mutations "$count" --seconds 600 --least "$count" "$seeds")
+    return 0
+  fi
+  how=(-max_total_time="$fuzz_seconds")
+  if [[ $1 == mutated ]]; then
+    work="$folder/corpus/list_$2"
+    rm -rf "$work"
+    how=(-runs="$count" -seed=1)
+  fi
+  mkdir -p "$work"
+  how+=(-timeout=20 -rss_limit_mb=3072 -max_len=65536 -print_final_stats=1 -artifact_prefix="$folder/crashes/$2-"
+    "$work" "$seeds")
+}
+
+fuzz_results() { # reads running and names of each_fuzz_target()
+  local i log said
   for i in "${!running[@]}"; do
+    log="$folder/$1_${names[$i]}.log"
     if wait "${running[$i]}"; then
       count_pass
-      inputs="$(sed -n 's/^stat::number_of_executed_units: */inputs /p' "$folder/${names[$i]}.log")"
-      say "    ${names[$i]}: $inputs, no crash"
+      said="$(sed -nE 's/^stat::number_of_executed_units: */inputs /p; s/^stat::peak_rss_mb: */peak memory in MiB /p;
+        s/^fuzz_[a-z]*: [0-9]* inputs, //p' "$log" | paste -sd, -)"
+      say "    ${names[$i]}: $said, no crash"
     else
-      tail -n 30 "$folder/${names[$i]}.log" >&2
-      count_fail "fuzz ${names[$i]}: its input is in $folder/crashes, its words in $folder/${names[$i]}.log"
+      tail -n 30 "$log" >&2
+      count_fail "$1 inputs of ${names[$i]}: the words are in $log, an input that fails in $folder/crashes"
     fi
   done
 }
@@ -314,10 +317,8 @@ test_web() {
 
 # In --full only where the page's root is there already: to bring it takes as long as all of this.
 test_web_at_hand() {
-  if ((SECONDS > most_seconds - 600)); then
-    count_skip "the page in a browser: less than 10 minutes were left (bash tests/run.sh --web tries it)"
-  elif bash "$root/app/web/root.sh" --whole; then
-    test_web
+  if bash "$root/app/web/root.sh" --whole; then
+    if in_time 10 "the page in a browser (bash tests/run.sh --web)"; then test_web; fi
   else
     count_skip "the page in a browser: Emscripten's root is not here (bash tests/run.sh --web brings it)"
   fi
@@ -400,7 +401,7 @@ main() {
   esac
   local fuzz_seconds="${ATTNSCOPE_FUZZ_SECONDS:-20}" tidy_seconds="${ATTNSCOPE_TIDY_SECONDS:-1200}"
   # clang-tidy comes last and takes what is left of this: a machine that is slow does not run into its own limit.
-  local most_seconds="${ATTNSCOPE_MOST_SECONDS:-4300}"
+  local most_seconds="${ATTNSCOPE_MOST_SECONDS:-4200}"
 
   build_folder tests
   announce "$folder" "$root/app/setup/packages" "$root/app/setup/packages_tests"
@@ -430,7 +431,7 @@ main() {
   if [[ -n $web ]]; then test_web; fi
   if [[ -n $full ]]; then test_asan; fi
   if [[ -n $tsan ]]; then test_tsan; fi
-  if [[ -n $full ]]; then test_tsan_in_time; fi
+  if [[ -n $full ]] && in_time 6 "the thread sanitizer (bash tests/run.sh --tsan)"; then test_tsan; fi
   if [[ -n $full ]]; then test_web_at_hand; fi
   if [[ -n $full$tidy ]]; then tidy; fi
 

@@ -11,6 +11,7 @@
 #include "profiling/session/json/measurement_json.h"
 #include "profiling/session/json/verdict_json.h"
 #include "profiling/session/session.h"
+#include "tests/environment/asked.h"
 #include "tests/environment/paths.h"
 #include "tests/kernels/temp_folder.h"
 #include "tests/kernels/version3.h"
@@ -132,7 +133,9 @@ TEST(SessionVersion3, IsWrittenOnlyWhereSomethingOfItIsUsed) {
 // Members of a row are written as the bundled files have them; so is the version.
 TEST(SessionVersion3, BundledSessionsAreWrittenAsTheyWere) {
   TempFolder folder;
+  std::size_t file_number = 0;
   for (const char* name : {"h100", "h100-ladder", "h100-profile", "h100-counts", "h100-heartbeat"}) {
+    if (left_to_release(file_number++, 3)) continue;
     const std::string file = source_folder() + "/assets/sessions/" + name + ".attn";
     const auto before = read_container(file);
     ASSERT_TRUE(before) << before.error().message;

@@ -8,6 +8,7 @@
 #include "kernels/recording/reading.h"
 #include "kernels/recording/replay/exact.h"
 #include "kernels/recording/replay/replay.h"
+#include "tests/environment/asked.h"
 #include "tests/kernels/gpu/rungs/trace/traced_run.h"
 #include "tests/kernels/temp_folder.h"
 
@@ -214,6 +215,7 @@ TEST(TraceOfFragments, BecomesARecordingThatReplays) {
 TEST(TraceOfFragments, OfKeysFromTheLastToTheFirstReplays) {
   for (const bool bias : {false, true}) {
     for (const double scale : {0.0, 0.3, -0.3}) {
+      if (test::left_to_release(scale < 0 ? 0 : 1, 2)) continue;
       Problem p = longer(true);
       p.scale = scale;
       if (bias) p.bias_shape = {1, 1, 150, 217};
