@@ -290,12 +290,19 @@ void predicted_bytes_lines(const State& state, const BenchSlice& slice, const Be
   chart.lines.push_back(std::move(floor));
 }
 
+// What the unit follows. Rows may lack what is drawn else: a backward's tile loads, the least of a kernel of one's own.
+double most_bytes(const BenchSlices& slices, bool measured) {
+  const double least = range_of(slices, "compulsory_bytes").max;
+  if (!measured) return std::max(range_of(slices, "tile_load_bytes").max, least);
+  return least > 0 ? least : range_of(slices, "dram_read_bytes").max;
+}
+
 BenchChart bytes_chart(const State& state, const Model& model, const BenchSlices& slices,
                        const BenchSwitches& switches) {
   BenchChart chart;
   const bool measured = range_of(slices, "dram_read_bytes").any;
   chart.title = measured || !has_gpu_rows(slices) ? tr("DRAM bytes") : tr("HBM bytes");  // a CPU has no HBM
-  const BenchUnit unit = bytes_unit(range_of(slices, measured ? "compulsory_bytes" : "tile_load_bytes").max);
+  const BenchUnit unit = bytes_unit(most_bytes(slices, measured));
   OncePerKernel kernels;
   for (const BenchSlice& slice : slices)
     measured ? measured_bytes_lines(state, slice, unit, kernels, chart)

@@ -297,5 +297,21 @@ TEST_F(BenchSceneTest, MemoryHasTheUnitOfTheTableInEveryChart) {
   }
 }
 
+// A backward has no predicted tile loads: the unit follows the least bytes, which are all that is drawn.
+TEST_F(BenchSceneTest, TheUnitOfBytesIsThatOfWhatIsDrawn) {
+  Problem& base = state.document.sweep.base;
+  base.pass = Pass::backward;
+  base.Hq = base.Hkv = 16;
+  base.B = 8;
+  const auto s =
+      scene(model_of({timed_row(sweep, "cpu_flash_bwd", 1024, 10), timed_row(sweep, "cpu_flash_bwd", 2048, 40)}));
+  const BenchChart& chart = chart_of(s, kDramBytes);
+  ASSERT_FALSE(chart.lines.empty());
+  for (const BenchLine& line : chart.lines) EXPECT_TRUE(line.bound) << line.label;
+  // Q, O, dO, dQ of 8 x 16 x 2048 rows of 64 floats and K, V, dK, dV: 537 MB, and LSE.
+  EXPECT_EQ(chart.unit, "MB");
+  EXPECT_NEAR(chart.lines.front().points.back().y, 8 * 8.0 * 16 * 2048 * 64 * 4 / 1e6, 10);
+}
+
 }  // namespace
 }  // namespace attn
