@@ -14,6 +14,7 @@
 #include "app/cli/arguments/console_text.h"
 #include "app/cli/arguments/problem_arguments.h"
 #include "app/control/bench/run_list.h"
+#include "app/control/files/own_timeline.h"
 #include "app/state/apply/apply.h"
 #include "app/state/inputs/document_inputs.h"
 #include "app/state/lessons/lesson_files.h"
@@ -136,6 +137,8 @@ Result<void> set_session(const ShotArguments& a, PictureSpec& picture) {
   // Bench stands as it stood when the session was saved, unless the command line says otherwise.
   if (a.document.state.empty()) restore_bench(session->state, picture.state);
   for (SweepRun& run : session->runs) picture.runs.push_back({std::move(run), RunFrom::file, false, false});
+  std::string& timeline = picture.state.view.profile.timeline;
+  if (timeline.empty()) timeline = timeline_opened(*session);
   picture.timelines = std::move(session->timelines);
   if (session->recordings.empty()) return ok();
   if (!chosen) {

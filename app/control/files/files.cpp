@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "app/control/files/own_timeline.h"
 #include "app/state/apply/apply.h"
 #include "app/state/inputs/document_inputs.h"
 #include "app/state/inputs/input_files.h"
@@ -192,6 +193,10 @@ void Files::answer_offer(bool take) {
 
 void Files::keep_beside(Session& session) {
   beside_.reset();
+  // One of a session opened before would stay in sight.
+  if (std::string own = timeline_opened(session); !own.empty())
+    if (auto next = apply(context_.state, StateCommand(ProfileCommand(ChooseTimeline{std::move(own)})), nullptr))
+      context_.state = *std::move(next);
   if (session.tensors.empty() && session.timelines.empty()) return;
   timelines_.show(session.timelines);
   beside_ = std::make_shared<const Beside>(Beside{std::move(session.tensors), std::move(session.timelines)});

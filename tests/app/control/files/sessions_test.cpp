@@ -11,13 +11,16 @@
 #include <gtest/gtest.h>
 
 #include "app/control/controller.h"
+#include "app/control/files/own_timeline.h"
 #include "app/state/apply/apply.h"
 #include "app/system/file_lock.h"
 #include "kernels/recording/file/recording_file.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/session/session.h"
+#include "tests/environment/paths.h"
 #include "tests/kernels/gpu/own_kernel/own_kernel_text.h"
 #include "tests/kernels/temp_folder.h"
+#include "viz/profile/timeline/timeline_scene.h"
 
 namespace attn {
 namespace {
@@ -162,6 +165,28 @@ TEST_F(Sessions, OfSeveralFilesAtOnceEachIsOpenedAndOneLineSaysWhatCameOfThem) {
   c.wait();
   EXPECT_TRUE(last_words(c).starts_with("Nothing was opened. 2 failed: ")) << last_words(c);
   EXPECT_EQ(c.log().after(before).back().level, LogLevel::error);
+}
+
+// Of what another file left chosen nothing stays; a session with rows is spoken of by its rows.
+TEST_F(Sessions, ASessionOfTimelinesAloneOpensOnItsOwnRecording) {
+  auto bundled = read_session(test::source_folder() + "/assets/sessions/h100-timeline.attn");
+  ASSERT_TRUE(bundled);
+  ASSERT_GE(bundled->timelines.size(), 3U);
+  Session alone, with_rows = session_of("cpu_flash");
+  alone.timelines = {bundled->timelines[2]};
+  with_rows.timelines = {bundled->timelines[1]};
+  EXPECT_EQ(timeline_opened(alone), id_of(bundled->timelines[2]));
+  EXPECT_EQ(timeline_opened(with_rows), "");
+  EXPECT_EQ(timeline_opened({}), "");
+  const std::string file = (folder_ / "alone.attn").string();
+  ASSERT_TRUE(write_session(file, alone));
+  Controller c(options());
+  c.update({ChooseTimeline{id_of(bundled->timelines[0])}});
+  c.update({OpenFile{file}});
+  c.wait();
+  const auto shown = timeline_shown(c.state().view.profile, c.model().timelines, "flash_mma", Problem());
+  ASSERT_NE(shown, nullptr);
+  EXPECT_EQ(*shown, bundled->timelines[2]);
 }
 
 // Two windows begin the same unfinished sweep at once: the later one has rows of its own, and none is lost.
