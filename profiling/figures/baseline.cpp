@@ -22,6 +22,10 @@ const Measurement* baseline_for(const Measurement& m, std::span<const Measuremen
   return best;
 }
 
+std::string_view usual_baseline(const Measurement& m) {
+  return baseline_of(m.processor, m.key.problem.pass);
+}
+
 // A peer is set against the baseline in its own turns: the same clock, flush and pause.
 void relate_peer(Measurement& m, std::string_view id) {
   const auto& beside = m.peer->beside;
@@ -61,7 +65,7 @@ const Measurement* same_point(const Measurement& m, std::span<const Measurement>
 }  // namespace
 
 void relate_to_baseline(Measurement& m, std::span<const Measurement> rows) {
-  relate(m, rows, baseline_of(m.processor));
+  relate(m, rows, usual_baseline(m));
 }
 
 void relate_to_baseline(Measurement& m, std::span<const Measurement> rows, std::string_view chosen) {
@@ -70,8 +74,10 @@ void relate_to_baseline(Measurement& m, std::span<const Measurement> rows, std::
 
 void relate_to_baseline(std::span<Measurement> rows, std::string_view chosen) {
   const auto row = find_kernel(chosen);
-  for (Measurement& m : rows)
-    relate(m, rows, row && (*row)->processor == m.processor ? chosen : baseline_of(m.processor));
+  for (Measurement& m : rows) {
+    const bool fits = row && (*row)->processor == m.processor && takes_pass(**row, m.key.problem.pass);
+    relate(m, rows, fits ? chosen : usual_baseline(m));
+  }
 }
 
 void relate_to_baseline(std::span<Measurement> rows) {

@@ -11,7 +11,7 @@ namespace attn {
 // Gives each row the median of its baseline (same problem, device and L2 state; among several the one with the same
 // number of threads, else the last) and fills its figures again. `rows` is one session's.
 void relate_to_baseline(std::span<Measurement> rows);
-// Over a kernel of the user's choice: rows of its processor take it, the others keep their default.
+// Over a kernel of the user's choice: rows of its processor and pass take it, the others keep their default.
 void relate_to_baseline(std::span<Measurement> rows, std::string_view chosen);
 // The same for one row.
 void relate_to_baseline(Measurement& m, std::span<const Measurement> rows);

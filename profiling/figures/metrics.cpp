@@ -102,7 +102,8 @@ Figure speedup(const Measurement& m) {
   if (m.time.n == 0) return untimed(m);
   if (m.time.median <= 0) return none(marked("the median time is not above 0"));
   if (m.peaks.baseline_us <= 0)
-    return none(fmt::format("no baseline on this problem: measure {} as well", baseline_of(m.processor)));
+    return none(
+        fmt::format("no baseline on this problem: measure {} as well", baseline_of(m.processor, m.key.problem.pass)));
   return derived(m.peaks.baseline_us / m.time.median, fmt::format("over {}", m.peaks.baseline));
 }
 
@@ -437,8 +438,12 @@ const Figure& figure(const Measurement& m, std::string_view metric_id) {
   return unknown;
 }
 
-std::string_view baseline_of(Processor processor) {
-  return processor == Processor::cpu ? "cpu_multicore" : "naive";
+std::string_view baseline_of(Processor processor, Pass pass) {
+  const std::string_view forward = processor == Processor::cpu ? "cpu_multicore" : "naive";
+  if (pass == Pass::forward) return forward;
+  for (const KernelRow& step : training_table())
+    if (step.parts.front()->id == forward) return pass == Pass::backward ? step.parts.back()->id : step.id;
+  return forward;
 }
 
 }  // namespace attn

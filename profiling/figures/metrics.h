@@ -39,7 +39,8 @@ const Figure& figure(const Measurement& m, std::string_view metric_id);
 // Why there is no such figure, in the language that is spoken; rows keep it in English.
 std::string said_reason(const Figure& f);
 
-// Baseline of the speed-up column: cpu_multicore among CPU kernels, naive among GPU kernels.
-std::string_view baseline_of(Processor processor);
+// Baseline of the speed-up column: cpu_multicore among CPU kernels, naive among GPU kernels. Of another pass the
+// backward, or the training step, that belongs to it.
+std::string_view baseline_of(Processor processor, Pass pass);
 
 }  // namespace attn

@@ -31,10 +31,13 @@ std::string words(const Figure& f) {
   return f.available() ? fmt::format("{:.6g}", f.value) : phrase("not available: {}", f.reason);
 }
 
-// The baseline that the row names, where its processor has it.
+// The baseline that the row names, where its processor has it. A backward that names none was set against none: the
+// baseline of its own pass is younger than some files.
 std::string baseline_named_by(const Measurement& m) {
   const auto named = find_kernel(m.peaks.baseline);
-  return named && (*named)->processor == m.processor ? m.peaks.baseline : std::string(baseline_of(m.processor));
+  if (m.peaks.baseline.empty() && m.key.problem.pass != Pass::forward) return {};
+  return named && (*named)->processor == m.processor ? m.peaks.baseline
+                                                     : std::string(baseline_of(m.processor, m.key.problem.pass));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace attn {
 std::vector<SweepPoint> points_of(const SweepSpec& s, std::span<const KernelRow* const> rows) {
   std::vector<const KernelRow*> ordered(rows.begin(), rows.end());
   std::stable_partition(ordered.begin(), ordered.end(),
-                        [](const KernelRow* row) { return row->id == baseline_of(row->processor); });
+                        [&](const KernelRow* row) { return row->id == baseline_of(row->processor, s.base.pass); });
   std::vector<SweepPoint> points;
   for (const std::int64_t value : s.values)
     for (const KernelRow* row : ordered)

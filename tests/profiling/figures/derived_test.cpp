@@ -120,5 +120,34 @@ TEST(DerivedFigures, ABaselineInAnotherStateOfTheL2CacheIsNone) {
   EXPECT_EQ(figure(rows[0], "speedup_ratio").value, 4);
 }
 
+// A forward is no measure of a backward or of a training step: each pass has its own baseline, of the same rung.
+TEST(DerivedFigures, EachPassHasABaselineOfItsOwn) {
+  struct Case {
+    Processor processor;
+    Pass pass;
+    const char* id;
+  };
+  for (const Case& c : {Case{Processor::cpu, Pass::forward, "cpu_multicore"},
+                        {Processor::gpu, Pass::forward, "naive"},
+                        {Processor::cpu, Pass::backward, "cpu_naive_bwd"},
+                        {Processor::gpu, Pass::backward, "naive_bwd"},
+                        {Processor::cpu, Pass::training, "cpu_naive_train"},
+                        {Processor::gpu, Pass::training, "naive_train"}})
+    EXPECT_EQ(baseline_of(c.processor, c.pass), c.id);
+  std::vector<Measurement> rows{timed("cpu_flash_train", 100), timed("cpu_multicore", 50)};
+  for (Measurement& m : rows) m.key.problem.pass = Pass::training;
+  relate_to_baseline(rows);
+  EXPECT_FALSE(figure(rows[0], "speedup_ratio").available());
+  EXPECT_EQ(figure(rows[0], "speedup_ratio").reason, "no baseline on this problem: measure cpu_naive_train as well");
+  rows.push_back(timed("cpu_naive_train", 700));
+  rows.back().key.problem.pass = Pass::training;
+  relate_to_baseline(rows);
+  EXPECT_EQ(figure(rows[0], "speedup_ratio").value, 7);
+  EXPECT_EQ(figure(rows[0], "speedup_ratio").method, "over cpu_naive_train");
+  // A choice for another pass leaves it be.
+  relate_to_baseline(rows, "cpu_multicore");
+  EXPECT_EQ(figure(rows[0], "speedup_ratio").value, 7);
+}
+
 }  // namespace
 }  // namespace attn

@@ -67,7 +67,7 @@ BenchLine line_of(const State& state, const BenchSlice& slice, const std::string
     if (m->key.kernel != kernel) continue;
     line.peer = m->peer.has_value();
     line.open = m->processor == Processor::cpu;
-    line.baseline = kernel == baseline_shown(state, m->processor) && !slice.beside;
+    line.baseline = kernel == baseline_shown(state, *m) && !slice.beside;
     const Figure& f = figure(*m, metric);
     if (!f.available() || !std::isfinite(f.value)) continue;
     BenchPoint point;
@@ -328,7 +328,7 @@ void name_reference(const State& state, const Model& model, BenchChart& chart) {
 void name_baselines(const State& state, const BenchSlice& slice, BenchChart& chart) {
   std::vector<std::string> over;
   for (const Measurement* m : slice.rows) {
-    std::string id = baseline_shown(state, m->processor);
+    std::string id = baseline_shown(state, *m);
     if (std::find(over.begin(), over.end(), id) == over.end()) over.push_back(std::move(id));
   }
   chart.title = tr("Speed-up");

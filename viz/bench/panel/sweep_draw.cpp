@@ -177,7 +177,8 @@ void gpu_set_up(const State& state, const Model& model, Commands& commands) {
 void baseline_choice(const State& state, Commands& commands) {
   const std::string& now = state.view.bench.baseline;
   const std::string help = phrase("The reference for speed-ups; default: {} on a GPU, {} on the CPU.",
-                                  baseline_of(Processor::gpu), baseline_of(Processor::cpu));
+                                  baseline_of(Processor::gpu, state.document.sweep.base.pass),
+                                  baseline_of(Processor::cpu, state.document.sweep.base.pass));
   combo("##baseline", tr("Baseline"), now.empty() ? "usual" : now, help, [&] {
     if (ImGui::Selectable(tr("usual"), now.empty())) commands.push_back(ChooseBenchBaseline{""});
     for (const std::string& id : state.document.sweep.kernels)

@@ -173,13 +173,21 @@ const Measurement* row_at(const BenchSlice& s, std::string_view kernel, std::int
   return constant;
 }
 
-std::string baseline_shown(const State& state, Processor processor) {
+std::string baseline_shown(const State& state, Processor processor, Pass pass) {
   const auto chosen = find_kernel(state.view.bench.baseline);
-  return chosen && (*chosen)->processor == processor ? state.view.bench.baseline : std::string(baseline_of(processor));
+  const bool fits = chosen && (*chosen)->processor == processor && takes_pass(**chosen, pass);
+  return fits ? state.view.bench.baseline : std::string(baseline_of(processor, pass));
+}
+
+std::string baseline_shown(const State& state, const Measurement& m) {
+  return baseline_shown(state, m.processor, m.key.problem.pass);
 }
 
 bool is_device_baseline(std::string_view kernel) {
-  return kernel == baseline_of(Processor::cpu) || kernel == baseline_of(Processor::gpu);
+  for (const Processor processor : {Processor::cpu, Processor::gpu})
+    for (const Pass pass : kPasses)
+      if (kernel == baseline_of(processor, pass)) return true;
+  return false;
 }
 
 std::string source_words(const BenchSlice& slice) {

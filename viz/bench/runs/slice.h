@@ -52,8 +52,9 @@ struct ShownSlices {
 // rows those that fit `filter`, an expression that can be read.
 ShownSlices shown_slices(const State& state, const Model& model, std::span<const Measurement> planned = {},
                          std::string_view filter = {});
-// What speed-ups are over on this device: the user's choice where it runs there, else the usual one.
-std::string baseline_shown(const State& state, Processor processor);
+// What speed-ups of a pass are over on this device: the user's choice where it takes both, else the usual one.
+std::string baseline_shown(const State& state, Processor processor, Pass pass);
+std::string baseline_shown(const State& state, const Measurement& m);
 // Whether a kernel is the usual baseline of its device: drawn thick.
 bool is_device_baseline(std::string_view kernel);
 // "live: NVIDIA H100, 2026-11-21": drawn on every chart. Empty before anything was measured.

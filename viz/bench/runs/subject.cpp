@@ -20,7 +20,7 @@ bool is_wrong_row(const Measurement& m) {
 }
 
 bool is_baseline_shown(const State& state, const Measurement& m) {
-  return m.key.kernel == baseline_shown(state, m.processor);
+  return m.key.kernel == baseline_shown(state, m);
 }
 
 std::vector<const Measurement*> timed_rows(const BenchSlice& slice, std::int64_t value) {

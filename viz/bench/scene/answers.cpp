@@ -85,7 +85,7 @@ std::string memory_answer(const State& state, const Model& model) {
   const std::vector<Room> all = rooms(state, model);
   if (all.empty()) return phrase("{}No target architecture is set.", words);
   for (const Room& room : all) words += room_words(p, room) + " ";
-  const auto naive = find_kernel(baseline_of(Processor::gpu));
+  const auto naive = find_kernel(baseline_of(Processor::gpu, Pass::forward));
   if (const auto plan = naive ? plan_of(**naive, p, all.front().device) : Result<Plan>(tl::unexpected(naive.error()));
       plan)
     words += phrase(

@@ -305,7 +305,7 @@ std::vector<const KernelRow*> kernels_on(Processor processor, Pass pass) {
     if (row->processor == processor) rows.push_back(row);
   }
   std::stable_partition(rows.begin(), rows.end(),
-                        [&](const KernelRow* row) { return row->id == baseline_of(processor); });
+                        [&](const KernelRow* row) { return row->id == baseline_of(processor, pass); });
   return rows;
 }
 

@@ -211,11 +211,12 @@ struct Column {
   bool gpu = false;
 };
 
-std::vector<Column> summary_columns(const State& state, const Units& u, bool gpu, bool cpu) {
+std::vector<Column> summary_columns(const State& state, Pass pass, const Units& u, bool gpu, bool cpu) {
   const auto metric = [](std::string_view id, const BenchUnit& unit) {
     return [id, unit](const Measurement& m) { return cell_of(m, id, unit); };
   };
-  const std::string base = gpu && cpu ? tr("baseline") : baseline_shown(state, gpu ? Processor::gpu : Processor::cpu);
+  const std::string base =
+      gpu && cpu ? tr("baseline") : baseline_shown(state, gpu ? Processor::gpu : Processor::cpu, pass);
   const std::string dram = u.dram.name.empty() ? "" : " " + u.dram.name;
   return {
       {{"time", phrase("time {}", u.time.name), tr("Median of the repeats.")},
@@ -296,8 +297,9 @@ std::vector<Column> columns_of(const State& state, const BenchSlice& slice, std:
     return std::any_of(rows.begin(), rows.end(), [&](const Measurement* m) { return m->processor == processor; });
   };
   const bool gpu = on(Processor::gpu), cpu = on(Processor::cpu);
+  const Pass pass = rows.empty() ? state.document.sweep.base.pass : rows.front()->key.problem.pass;
   std::vector<Column> columns =
-      switches.group ? group_columns(*switches.group, rows) : summary_columns(state, units_of(rows), gpu, cpu);
+      switches.group ? group_columns(*switches.group, rows) : summary_columns(state, pass, units_of(rows), gpu, cpu);
   if (!gpu && !switches.group) std::erase_if(columns, [](const Column& c) { return c.gpu; });
   if (state.document.runs.reference.empty())
     std::erase_if(columns, [](const Column& c) { return c.head.id == "against"; });
@@ -335,11 +337,11 @@ std::string origin_note(const State& state, const BenchSlices& slices) {
   const auto in_turns = std::ranges::find_if(slice.rows, [&](const Measurement* m) {
     if (!m->peer || m->time.n == 0) return false;
     const auto& beside = m->peer->beside;
-    return std::ranges::find(beside, baseline_shown(state, m->processor), &TimedBeside::kernel) != beside.end();
+    return std::ranges::find(beside, baseline_shown(state, *m), &TimedBeside::kernel) != beside.end();
   });
   if (in_turns != slice.rows.end())
     note += phrase(" For a peer, × {0} uses the time that {0} took in the peer's turns.",
-                   baseline_shown(state, (*in_turns)->processor));
+                   baseline_shown(state, **in_turns));
   if (!slice.rows.empty()) note += tr(" –: not available; hover over the dash for the reason.");
   std::size_t left_out = 0;
   for (const BenchSlice& each : slices) left_out += each.left_out;

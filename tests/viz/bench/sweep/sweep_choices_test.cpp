@@ -236,10 +236,12 @@ TEST(SweepMenus, AGpuThatIsNotHereIsNamedByItsNumber) {
 
 TEST(SweepPanel, TheBaselineStandsFirstOnEachDevice) {
   for (const Processor p : {Processor::cpu, Processor::gpu}) {
-    const auto rows = kernels_on(p, Pass::forward);
-    ASSERT_FALSE(rows.empty());
-    EXPECT_EQ(rows.front()->id, baseline_of(p));
-    for (const KernelRow* row : rows) EXPECT_EQ(row->processor, p) << row->id;
+    for (const Pass pass : kPasses) {
+      const auto rows = kernels_on(p, pass);
+      ASSERT_FALSE(rows.empty());
+      EXPECT_EQ(rows.front()->id, baseline_of(p, pass));
+      for (const KernelRow* row : rows) EXPECT_EQ(row->processor, p) << row->id;
+    }
   }
 }
 
