@@ -168,9 +168,15 @@ bool has_tiles(const KernelRow& row) {
   return varies(row, Option::br) || varies(row, Option::bc);
 }
 
+std::string why_no_tiles(const KernelRow& row) {
+  if (row.parts.empty()) return fmt::format("{} has no tile to tune.", row.id);
+  return fmt::format("{} is {} followed by {}, and each chooses its own tile: tune either.", row.id,
+                     row.parts.front()->id, row.parts.back()->id);
+}
+
 Result<std::vector<TileCandidate>> tile_candidates(const KernelRow& row, const Problem& p, const Options& fixed,
                                                    const Device& device) {
-  if (!has_tiles(row)) return bad_input(fmt::format("{} has no tile to tune.", row.id));
+  if (!has_tiles(row)) return bad_input(why_no_tiles(row));
   return Candidates(row, p, fixed, device).all();
 }
 

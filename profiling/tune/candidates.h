@@ -37,6 +37,8 @@ struct TileCandidate {
 
 // Whether there is anything to tune: the kernel reads a Br or a Bc that may be more than one number.
 bool has_tiles(const KernelRow& row);
+// Why there is none to tune, in English; of a training step what is tuned instead.
+std::string why_no_tiles(const KernelRow& row);
 
 // Every tile of Br and Bc in {16, 32, 48, 64, 96, 128, 192, 256} that the kernel's row allows, with the threads that
 // its Br takes and every number of stages, or whatever else its row declares to be tuned; past the first side that

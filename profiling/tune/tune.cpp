@@ -278,7 +278,7 @@ std::size_t TuneResult::fitting() const {
 Result<void> validate(const TuneSpec& s) {
   const auto row = find_kernel(s.kernel);
   if (!row) return tl::unexpected(row.error());
-  if (!has_tiles(**row)) return bad_input(fmt::format("{} has no tile to tune.", s.kernel));
+  if (!has_tiles(**row)) return bad_input(why_no_tiles(**row));
   if (auto valid = validate(s.problem); !valid) return valid;
   if (auto takes = check_takes(**row, s.problem); !takes) return takes;
   if (!(s.budget_s >= 0.1 && s.budget_s <= 86400))

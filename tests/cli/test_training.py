@@ -50,7 +50,18 @@ def measured(folder):
         ratio = float(row["tflops"]) * float(row["time_us_median"]) / flops[row["Lq"]]
         report.check(abs(ratio - 3.5) < 1e-6, f"{row['kernel']}: {ratio} times the FLOPs of a forward")
         report.check(row["tile_load_bytes"] == "" and float(row["compulsory_bytes"]) > 0, "its bytes")
+    times = {(row["kernel"], row["Lq"]): float(row["time_us_median"]) for row in rows}
+    for row in rows:  # over the step that belongs to the usual baseline, not over a forward
+        over = times["cpu_naive_train", row["Lq"]] / float(row["time_us_median"])
+        report.check(abs(float(row["speedup_ratio"]) / over - 1) < 1e-9 and float(row["speedup_ratio"]) > 0,
+                     f"{row['kernel']}: {row['speedup_ratio']} times cpu_naive_train, not {over}")
     report.check("correct: O " in done.stderr and ", dV " in done.stderr, f"its verdicts are not told: {done.stderr}")
+
+
+def without_its_baseline(folder):
+    _, rows = table(folder, "--kernels", "cpu_flash_train", "--values", "40", "--d", "8")
+    report.check("measure cpu_naive_train as well" in rows[0]["speedup_ratio_source"],
+                 f"{rows[0]['speedup_ratio_source']}")
 
 
 def in_a_session(folder):
@@ -85,6 +96,12 @@ def refused():
               "--out", "o.npy"], one)):
         done = run(*command)
         report.check(words in done.stderr, f"{command}: {done.returncode} {done.stderr}")
+    for step in (row for row in ROWS if row["place"] == "gpu"):
+        for command in ("tune", "profile"):
+            done = run(command, step["id"])
+            words = f"{step['id']} is {step['runs'][0]} followed by {step['runs'][1]}"
+            report.check(done.returncode == 2 and words in done.stderr and f"{command} either" in done.stderr,
+                         f"{command} {step['id']}: {done.returncode} {done.stderr}")
     done = run("shot", "--state", "attn1,pass=training", "-o", "never.png")
     report.check(done.returncode != 0 and "forward" in done.stderr, f"Step takes a training step: {done.stderr}")
 
@@ -114,6 +131,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         measured(folder)
+        without_its_baseline(folder)
         in_a_session(folder)
         peers(folder)
     report.exit(least=60)

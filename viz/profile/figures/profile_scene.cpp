@@ -12,6 +12,7 @@
 
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
+#include "kernels/ladder.h"
 #include "profiling/figures/exact_shared.h"
 #include "profiling/figures/heartbeat.h"
 #include "profiling/figures/metrics.h"
@@ -61,7 +62,7 @@ struct Against {
 
 // The baseline of its processor, or, for the baseline itself, the fastest of the others.
 const Measurement* usual_against(const State& state, std::span<const Measurement* const> rows, const Measurement& m) {
-  const std::string baseline = baseline_shown(state, m.processor);
+  const std::string baseline = baseline_shown(state, m);
   if (m.key.kernel != baseline) {
     const Measurement* row = row_of(rows, baseline);
     if (row != nullptr && row->state == RowState::done) return row;
@@ -275,6 +276,18 @@ SettledSamples settle(const Measurement& row, const std::optional<gpu::ListingSu
   return s;
 }
 
+// Of a GPU kernel; else the scene says why not.
+void choose_source(ProfileScene& scene, const Measurement& row, const std::string& arch) {
+  const auto known = find_kernel(row.key.kernel);
+  if (row.processor == Processor::cpu)
+    scene.why_no_source = phrase("{} runs on the CPU: it has no GPU machine code.", row.key.kernel);
+  else if (scene.arch = arch; known && !(*known)->parts.empty())
+    scene.why_no_source = phrase("{} is {} followed by {}, and has no source of its own: choose either.", (*known)->id,
+                                 (*known)->parts.front()->id, (*known)->parts.back()->id);
+  else
+    scene.subject = {row.key.kernel, row.key.problem, row.key.options, arch};
+}
+
 }  // namespace
 
 std::vector<ProfileGroup> figure_groups(const Measurement& m, const Measurement* against) {
@@ -390,12 +403,7 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   scene.predicted = slice.planned;
   choose(scene, slice, rows, *value);
   const Taken where = taken(state, model, slice);
-  if (row->processor == Processor::gpu) {
-    scene.arch = where.arch;
-    scene.subject = {row->key.kernel, row->key.problem, row->key.options, where.arch};
-  } else {
-    scene.why_no_source = phrase("{} runs on the CPU: it has no GPU machine code.", row->key.kernel);
-  }
+  choose_source(scene, *row, where.arch);
   if (against.row != nullptr) {
     scene.other = std::make_shared<const Measurement>(*against.row);
     if (against.row->processor == Processor::gpu)

@@ -231,5 +231,60 @@ TEST(BackwardPlan, ARunHandsTheKernelsEveryTensorOfTheProblem) {
     EXPECT_NE(array->get(0), array->get(0)) << "what nobody wrote is NaN";
 }
 
+// A training step hands its backward what its forward wrote, each run anew, and each part its own workspace.
+TEST(BackwardPlan, AStepOfTrainingReadsOAndLseWhereItsForwardLeftThem) {
+  for (const char* id : {"naive_train", "flash_simt_train", "flash_train"}) {
+    SCOPED_TRACE(id);
+    FakeDriver driver;
+    NoCompiler compiler;
+    CompileService service(compiler, {});
+    Queue queue = *Queue::make(driver, service, "sm_90a", {});
+    const KernelRow& row = rung(id);
+    Problem p = problem(row.dtypes.front(), 64, 64);
+    p.pass = Pass::training;
+    p.mask.key_lengths = {70, 31};
+    const Inputs in = *make_inputs(p, {});
+    const Plan plan = *row.plan(row, p, {}, *device_for("sm_90a"));
+    auto run = DeviceRun::place(queue, plan, tensor_bytes_of(in));
+    ASSERT_TRUE(run) << run.error().message;
+    const auto at = [&](Tensor t) -> const void* { return run->memory(t)->pointer(); };
+    const std::size_t forwards = plan.parts[0].launches.size();
+    std::vector<std::string> launched;
+    std::set<const void*> lengths;
+    driver.on_launch = [&](const FakeDriver::Launched& l) {
+      const bool forward = launched.size() % plan.launches.size() < forwards;
+      launched.push_back(l.kernel);
+      ASSERT_EQ(l.parameters.size(), forward ? 1U : 2U);
+      Args a{};
+      std::memcpy(&a, l.parameters[0], sizeof a);
+      EXPECT_EQ(a.q, at(Tensor::q));
+      EXPECT_EQ(a.lse, at(Tensor::lse));
+      lengths.insert(a.key_lengths);
+      if (forward) {
+        EXPECT_EQ(a.out, at(Tensor::o));
+        return;
+      }
+      BackwardArgs g{};
+      std::memcpy(&g, l.parameters[1], sizeof g);
+      EXPECT_EQ(g.o, at(Tensor::o));
+      EXPECT_EQ(g.d_o, at(Tensor::d_o));
+      EXPECT_EQ(g.d_q, at(Tensor::d_q));
+      EXPECT_EQ(g.d_k, at(Tensor::d_k));
+      EXPECT_EQ(g.d_v, at(Tensor::d_v));
+    };
+    ASSERT_TRUE(run->once());
+    ASSERT_TRUE(run->launch());  // as it is timed
+    std::vector<std::string> twice = entries(plan);
+    for (const std::string& name : entries(plan)) twice.push_back(name);
+    EXPECT_EQ(launched, twice);
+    EXPECT_EQ(lengths.size(), 2U) << "the parts share a workspace";
+    EXPECT_FALSE(lengths.contains(nullptr));
+    Outputs out = empty_outputs(p);
+    ASSERT_TRUE(run->fetch(out));
+    for (const Array* array : {&out.out, &out.lse, &out.d_q, &out.d_k, &out.d_v})
+      EXPECT_NE(array->get(0), array->get(0)) << "what nobody wrote is NaN";
+  }
+}
+
 }  // namespace
 }  // namespace attn::gpu
