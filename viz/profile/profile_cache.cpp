@@ -61,7 +61,7 @@ void refresh_timeline(ProfileCache& cache, const ProfileView& view, const Model&
   auto shown = timeline_shown(view, model.timelines, kernel, row != nullptr ? row->key.problem : Problem());
   std::string key = fmt::format("{}|{}|{}|{}|{}", kernel, fmt::ptr(shown.get()), model.timelines.all.size(),
                                 model.timelines.looked, model.timelines.error);
-  key += "|" + view.time_beside;
+  key += fmt::format("|{}|{}", view.time_beside, view.time_block);
   const std::string part =
       fmt::format("{}|{}|{}|{}|{}", key, view.time_from_ns, view.time_to_ns, view.key_tile, view.time_path);
   if (part == cache.timeline_part) return;
@@ -69,7 +69,7 @@ void refresh_timeline(ProfileCache& cache, const ProfileView& view, const Model&
   // A recording is walked through once, whatever part of it is looked at.
   if (key != cache.timeline_key) {
     cache.timeline_key = std::move(key);
-    cache.timeline = timeline_scene(std::move(shown), model.timelines, kernel);
+    cache.timeline = timeline_scene(std::move(shown), model.timelines, kernel, view.time_block);
     put_beside(cache.timeline, view.time_beside, model.timelines);
   }
   show_part(cache.timeline, view);

@@ -39,6 +39,10 @@ struct ChooseTimeline {
 struct CompareTimeline {
   std::string id;  // as in ProfileView
 };
+// Shows another block of the recording that is shown.
+struct ChooseTimeBlock {
+  std::int64_t block = -1;  // as in ProfileView
+};
 // Nanoseconds from the block's start; both 0: all of it.
 struct ChooseTimeSpan {
   std::int64_t from_ns = 0, to_ns = 0;
@@ -56,9 +60,9 @@ struct ShowRoofLevels {
 struct ShowPhase {
   gpu::CodePhase phase = gpu::CodePhase::none;
 };
-using ProfileCommand =
-    std::variant<ChooseProfilePage, ChooseSourceLine, ChooseCode, ChooseAgainst, ChooseBeatSpan, ChooseTimeline,
-                 CompareTimeline, ChooseTimeSpan, FollowKeyTile, ShowTimePath, ShowRoofLevels, ShowPhase>;
+using ProfileCommand = std::variant<ChooseProfilePage, ChooseSourceLine, ChooseCode, ChooseAgainst, ChooseBeatSpan,
+                                    ChooseTimeline, CompareTimeline, ChooseTimeBlock, ChooseTimeSpan, FollowKeyTile,
+                                    ShowTimePath, ShowRoofLevels, ShowPhase>;
 
 // The source of a kernel beside its machine code, for the model; one at a time, and one that it is set against.
 struct ListKernel {

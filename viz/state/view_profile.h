@@ -26,6 +26,9 @@ struct ProfileView {
   // The recorded timeline that is shown (id_of() it); empty: the one that fits what Profile speaks of best.
   std::string timeline;
   std::string time_beside;  // the recording that is drawn below it on the same axis; empty: none is
+  // Its block that is shown, by its number in the grid; -1, or one that it does not hold in detail: the first that it
+  // does.
+  std::int64_t time_block = -1;
   // The part of its block, nanoseconds from the block's start; both 0 = all of it.
   std::int64_t time_from_ns = 0, time_to_ns = 0;
   std::int32_t key_tile = -1;  // that is lit; -1: all are

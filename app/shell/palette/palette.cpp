@@ -116,6 +116,7 @@ void add_buttons(EntryList& e) {
            {ShowTimePath{!e.state().view.profile.time_path}})
       .on = e.state().view.profile.time_path;
   e.add_in(Workspace::profile, tr("Profile"), tr("Single timeline"), "", {CompareTimeline{}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("First recorded block in the timeline"), "", {ChooseTimeBlock{}});
   e.add_in(Workspace::profile, tr("Profile"), tr("Zoom to a few key tiles in the timeline"), "", {ChooseTimeSpan{}});
   e.add_in(Workspace::profile, tr("Profile"), tr("Show all key tiles in the timeline"), "", {FollowKeyTile{}});
   for (const gpu::CodePhase phase : gpu::all_code_phases()) {

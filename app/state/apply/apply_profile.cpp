@@ -62,6 +62,7 @@ struct ApplyProfile {
   Result<State> operator()(const ChooseTimeline& c) {
     if (c.id.size() > kMaxName) return bad_input(tr("The name of a timeline can have at most 256 bytes."));
     s.view.profile.timeline = c.id;
+    s.view.profile.time_block = -1;
     s.view.profile.time_from_ns = s.view.profile.time_to_ns = 0;
     s.view.profile.key_tile = -1;
     return std::move(s);
@@ -69,6 +70,13 @@ struct ApplyProfile {
   Result<State> operator()(const CompareTimeline& c) {
     if (c.id.size() > kMaxName) return bad_input(tr("The name of a timeline can have at most 256 bytes."));
     s.view.profile.time_beside = c.id;
+    return std::move(s);
+  }
+  Result<State> operator()(const ChooseTimeBlock& c) {
+    if (c.block < -1) return bad_input(phrase("No block {}.", c.block));
+    s.view.profile.time_block = c.block;
+    s.view.profile.time_from_ns = s.view.profile.time_to_ns = 0;
+    s.view.profile.key_tile = -1;
     return std::move(s);
   }
   Result<State> operator()(const ChooseTimeSpan& c) {

@@ -17,6 +17,7 @@ constexpr std::size_t kMaxName = 256;
 constexpr std::int64_t kMaxBeatUs = 1000000000;  // no run takes a quarter of an hour
 constexpr std::string_view kNoTimeline = "none";
 constexpr std::int64_t kMaxBlockNs = 1000000000000;
+constexpr std::int64_t kMostBlock = (std::int64_t{1} << 31) - 1;
 constexpr std::int32_t kMostTile = 1 << 22;
 
 }  // namespace
@@ -84,6 +85,8 @@ void add_profile_view_keys(std::vector<StateKey>& keys) {
                     s.view.profile.time_beside = text == kNoTimeline ? std::string_view() : text;
                     return ok();
                   }});
+  keys.push_back(number_key(
+      "profile_time_block", -1, kMostBlock, [](auto& s) -> auto& { return s.view.profile.time_block; }));
   keys.push_back(number_key(
       "profile_time_from", 0, kMaxBlockNs, [](auto& s) -> auto& { return s.view.profile.time_from_ns; }));
   keys.push_back(number_key(

@@ -6,8 +6,14 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include <fmt/format.h>
+
+#include "profiling/session/session.h"
+#include "tests/environment/paths.h"
 #include "tests/gui/profile/profile_fixture.h"
+#include "tests/viz/profile/timeline/two_blocks.h"
 #include "viz/profile/timeline/timeline_scene.h"
 
 namespace attn {
@@ -169,6 +175,35 @@ TEST_F(TimelineWindowTest, TwoRecordingsAreComparedByMouseAndByKeyboard) {
     ctx->SetRef(child("profile_timeline"));
     IM_CHECK(view().time_beside == pair.below);
     IM_CHECK(ctx->ItemExists("timeline_beside"));
+  }));
+}
+
+TEST_F(TimelineWindowTest, ABlockIsChosenByMouseAndByKeyboard) {
+  auto session = read_session(test::source_folder() + "/assets/sessions/h100-timeline.attn");
+  ASSERT_TRUE(session);
+  const Timeline two = with_two_blocks(session->timelines.front());
+  open(1440);
+  window->controller().show(std::vector<Timeline>{two});
+  window->controller().update({ChooseTimeline{id_of(two)}});
+  window->draw_frames(4);
+  const TimelinesView& timelines = window->controller().model().timelines;
+  const PipelineScene scene = timeline_scene(timelines.all.front(), timelines, two.kernel);
+  ASSERT_EQ(scene.blocks.size(), 2U);
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    ctx->SetRef(child("profile_timeline"));
+    ctx->ItemClick("##timeline_block");
+    ctx->ItemClick(fmt::format("//$FOCUSED/{}##block", scene.blocks.back()).c_str());
+    ctx->Yield(2);
+    IM_CHECK_EQ(view().time_block, scene.blocks.back());
+    ctx->SetRef(child("profile_timeline"));
+    ctx->NavMoveTo("##timeline_block");
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(2);
+    ctx->NavMoveTo(fmt::format("//$FOCUSED/{}##block", scene.blocks.front()).c_str());
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(2);
+    IM_CHECK_EQ(view().time_block, scene.blocks.front());
+    IM_CHECK(view().timeline == id_of(two));
   }));
 }
 

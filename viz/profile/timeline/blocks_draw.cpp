@@ -112,7 +112,7 @@ void draw_tail(ImDrawList* list, const Box& box) {
   draw_text_in(list, tag, Align::centre, Face::bold, 11, colour(s.theme, Token::text), words);
 }
 
-void draw_bands(const PipelineScene& scene) {
+void draw_bands(const PipelineScene& scene, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -154,8 +154,11 @@ void draw_bands(const PipelineScene& scene) {
   if (!ImGui::IsItemHovered()) return;
   const ImVec2 pointer = ImGui::GetIO().MousePos;
   const auto row = static_cast<std::int32_t>((pointer.y - plot.min.y) / line);
-  for (const BlockBand& b : scene.bands)
-    if (b.row == row && pointer.x >= x_of(b.from_ns) && pointer.x <= x_of(b.to_ns)) return show_tooltip(b.tip);
+  for (const BlockBand& b : scene.bands) {
+    if (b.row != row || pointer.x < x_of(b.from_ns) || pointer.x > x_of(b.to_ns)) continue;
+    if (b.detailed && !b.shown && ImGui::IsMouseClicked(0)) commands.push_back(ChooseTimeBlock{b.block});
+    return show_tooltip(b.tip);
+  }
 }
 
 float half_of(float width) {
@@ -172,7 +175,7 @@ float blocks_height(const PipelineScene& scene, float width) {
   return width < style().px(kStacked) ? shares + bands + style().px(kGutter) : std::max(shares, bands);
 }
 
-void draw_blocks(const PipelineScene& scene, ImVec2 size) {
+void draw_blocks(const PipelineScene& scene, ImVec2 size, Commands& commands) {
   const Style& s = style();
   const bool stacked = size.x < s.px(kStacked);
   const float half = half_of(size.x);
@@ -181,7 +184,7 @@ void draw_blocks(const PipelineScene& scene, ImVec2 size) {
   ImGui::EndChild();
   if (!stacked) ImGui::SameLine();
   if (begin_card("timeline_bands", {bands_width(size.x), stacked ? bands_height(scene, size.x) : size.y}))
-    draw_bands(scene);
+    draw_bands(scene, commands);
   ImGui::EndChild();
 }
 

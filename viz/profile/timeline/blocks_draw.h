@@ -3,10 +3,12 @@
 
 #include "imgui.h"
 #include "viz/profile/timeline/timeline_scene.h"
+#include "viz/state/commands.h"
 
 namespace attn {
 
 float blocks_height(const PipelineScene& scene, float width);
-void draw_blocks(const PipelineScene& scene, ImVec2 size);
+// A click on a block that was recorded in detail shows its lanes.
+void draw_blocks(const PipelineScene& scene, ImVec2 size, Commands& commands);
 
 }  // namespace attn

@@ -15,6 +15,7 @@ namespace {
 
 // Logical pixels: between label and menu, between the menus, of a menu's arrow with the space about its words.
 constexpr float kLabelGap = 8, kMenuGap = 18, kArrow = 40;
+constexpr float kBlockMenu = 92;  // five digits
 
 float draw_label(const Box& line, float left, const char* words) {
   const Style& s = style();
@@ -62,6 +63,17 @@ void draw_below(const PipelineScene& scene, const Box& line, float left, float w
   tooltip(tr("A second recording of this problem on the same axis, aligned at the same product"));
 }
 
+// Of a recording that holds several in detail.
+void draw_block(const PipelineScene& scene, const Box& line, float left, float width, Commands& commands) {
+  if (begin_menu("##timeline_block", line, left, width, fmt::format("{}", scene.block))) {
+    for (const std::int64_t block : scene.blocks)
+      if (ImGui::Selectable(fmt::format("{}##block", block).c_str(), block == scene.block) && block != scene.block)
+        commands.push_back(ChooseTimeBlock{block});
+    ImGui::EndCombo();
+  }
+  tooltip(tr("Which of the blocks recorded state by state is shown"));
+}
+
 }  // namespace
 
 void draw_timeline_choices(const PipelineScene& scene, const Box& line, Commands& commands) {
@@ -70,15 +82,24 @@ void draw_timeline_choices(const PipelineScene& scene, const Box& line, Commands
   const Box row{line.min, {line.max.x, line.min.y + ImGui::GetFrameHeight()}};
   const char* const shown = tr("Recording");
   const char* const below = tr("Below it");
-  float labels = text_width(Face::text, 12, shown) + s.px(kLabelGap), widest = 0;
+  const char* const block = tr("Block");
+  const bool may_choose = scene.blocks.size() > 1;
+  const float of_block = may_choose ? s.px(kMenuGap + kLabelGap + kBlockMenu) + text_width(Face::text, 12, block) : 0;
+  float labels = text_width(Face::text, 12, shown) + s.px(kLabelGap) + of_block, widest = 0;
   if (may_compare) labels += s.px(kMenuGap) + text_width(Face::text, 12, below) + s.px(kLabelGap);
   for (const PipelineScene::Choice& c : scene.choices) widest = std::max(widest, text_width(Face::text, 13, c.words));
   const float room = (line.width() - labels) / (may_compare ? 2.0F : 1.0F);
   const float width = std::max(s.px(60), std::min(room, widest + s.px(kArrow)));
   float x = draw_label(row, line.min.x, shown);
   draw_shown(scene, row, x, width, commands);
+  x += width + s.px(kMenuGap);
+  if (may_choose) {
+    x = draw_label(row, x, block);
+    draw_block(scene, row, x, s.px(kBlockMenu), commands);
+    x += s.px(kBlockMenu + kMenuGap);
+  }
   if (!may_compare) return;
-  x = draw_label(row, x + width + s.px(kMenuGap), below);
+  x = draw_label(row, x, below);
   draw_below(scene, row, x, width, commands);
 }
 

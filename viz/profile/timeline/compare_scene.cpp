@@ -160,7 +160,7 @@ void put_beside(PipelineScene& scene, const std::string& id, const TimelinesView
   for (PipelineScene::Choice& c : scene.choices) {
     if (!is_named(c.id, id) || !c.may_be_beside) continue;
     const auto at = std::ranges::find(timelines.all, c.id, [](const auto& t) { return id_of(*t); });
-    auto other = std::make_shared<PipelineScene>(timeline_scene(*at, timelines, scene.timeline->kernel));
+    auto other = std::make_shared<PipelineScene>(timeline_scene(*at, timelines, scene.timeline->kernel, scene.block));
     if (!other->there) return;
     c.beside = true;
     scene.beside_label = c.words;

@@ -306,7 +306,7 @@ void draw_timeline(const PipelineScene& scene, ImVec2 size, Commands& commands) 
   }
   if (begin_card("profile_timeline", {size.x, lanes_height(scene, size.x)})) draw_lanes(scene, commands);
   ImGui::EndChild();
-  draw_blocks(scene, {size.x, blocks_height(scene, size.x)});
+  draw_blocks(scene, {size.x, blocks_height(scene, size.x)}, commands);
 }
 
 }  // namespace attn

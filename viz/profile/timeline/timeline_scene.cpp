@@ -35,8 +35,9 @@ std::string letter_of(StateOf of) {
 
 class Scene {
  public:
-  Scene(std::shared_ptr<const Timeline> timeline, const TimelinesView& timelines, const std::string& kernel)
-      : t_(*timeline), timelines_(timelines), kernel_(kernel) {
+  Scene(std::shared_ptr<const Timeline> timeline, const TimelinesView& timelines, const std::string& kernel,
+        std::int64_t block)
+      : t_(*timeline), timelines_(timelines), kernel_(kernel), wanted_(block) {
     s_.timeline = std::move(timeline);
   }
 
@@ -47,7 +48,7 @@ class Scene {
     const std::vector<std::int32_t> detailed = detailed_blocks(t_);
     if (s_.empty.empty() && detailed.empty()) s_.empty = tr("None of its blocks was recorded event by event.");
     if (!s_.empty.empty()) return std::move(s_);
-    auto p = pipeline_of(t_, detailed.front());
+    auto p = pipeline_of(t_, choose_block(detailed));
     if (!p) {
       s_.empty = p.error().message;
       return std::move(s_);
@@ -78,6 +79,27 @@ class Scene {
   bool consumes(std::size_t l) const { return t_.lanes[p_.lanes[l]].kind == LaneKind::consumer; }
   bool computes(std::size_t l) const { return consumes(l) || t_.lanes[p_.lanes[l]].kind == LaneKind::warp; }
 
+  // The one that is wanted, else the first.
+  std::int32_t choose_block(const std::vector<std::int32_t>& detailed) {
+    const auto block_of = [&](std::int32_t row) { return t_.blocks[static_cast<std::size_t>(row)].block; };
+    for (const std::int32_t row : detailed) s_.blocks.push_back(block_of(row));
+    const auto wanted = std::ranges::find(detailed, wanted_, block_of);
+    const std::int32_t row = wanted == detailed.end() ? detailed.front() : *wanted;
+    s_.block = block_of(row);
+    return row;
+  }
+
+  // Which others can be seen, or how they can be recorded.
+  std::string words_of_blocks() const {
+    if (s_.blocks.size() > 1)
+      return phrase("{} of {} blocks were recorded state by state.", s_.blocks.size(), t_.grid_blocks);
+    if (t_.grid_blocks < 2) return {};
+    return phrase(
+        "Only block {} was recorded state by state; `attnscope timeline {} --block N --blocks M` records M blocks from "
+        "N on.",
+        s_.block, t_.kernel);
+  }
+
   void add_heading() {
     const TimedBlock& b = t_.blocks[static_cast<std::size_t>(p_.block)];
     s_.title = phrase("{} on {}, {}; block {} on SM {}, one of {}", t_.kernel, describe(t_.problem), t_.device, b.block,
@@ -91,6 +113,7 @@ class Scene {
                     time_text(residual_ns(t_)));
     notes += t_.buffer == EventBuffer::shared ? tr("Events were kept in shared memory.")
                                               : tr("Events were written to global memory.");
+    if (const std::string blocks = words_of_blocks(); !blocks.empty()) notes += " " + blocks;
     s_.notes = std::move(notes);
   }
 
@@ -337,7 +360,9 @@ class Scene {
       band.sm = b.sm;
       band.from_ns = static_cast<double>(b.start_ns);
       band.to_ns = static_cast<double>(b.end_ns);
+      band.block = b.block;
       band.shown = static_cast<std::int32_t>(n) == p_.block;
+      band.detailed = std::ranges::find(s_.blocks, b.block) != s_.blocks.end();
       s_.bands.push_back(std::move(band));
     }
     for (const TimelineLane& lane : t_.lanes) {
@@ -353,6 +378,8 @@ class Scene {
       s_.bands[n].tip = phrase("Block {} on SM {}: {:.1f} to {:.1f} µs, {} query tiles", b.block, b.sm,
                                static_cast<double>(b.start_ns) * 1e-3, static_cast<double>(b.end_ns) * 1e-3,
                                s_.bands[n].tiles_ns.size());
+      if (s_.bands[n].detailed && !s_.bands[n].shown)
+        s_.bands[n].tip += std::string("\n") + tr("Click to show its lanes.");
     }
   }
 
@@ -382,6 +409,7 @@ class Scene {
   const Timeline& t_;
   const TimelinesView& timelines_;
   const std::string& kernel_;
+  std::int64_t wanted_ = -1;  // block of the grid
   Pipeline p_;
   PipelineScene s_;
   std::vector<PathPart> parts_;  // of the path, parallel to the shares
@@ -393,7 +421,7 @@ class Scene {
 }  // namespace
 
 PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const TimelinesView& timelines,
-                             const std::string& kernel) {
+                             const std::string& kernel, std::int64_t block) {
   if (timeline == nullptr) {
     PipelineScene none;
     none.empty = !timelines.looked ? tr("Looking for recorded timelines.")
@@ -402,7 +430,7 @@ PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const Tim
                      : tr("There is no recorded timeline. `attnscope timeline` records one on a GPU.");
     return none;
   }
-  return Scene(std::move(timeline), timelines, kernel).make();
+  return Scene(std::move(timeline), timelines, kernel, block).make();
 }
 
 const TimelineStretch* stretch_at(const TimelineRow& row, std::int64_t at, float height) {

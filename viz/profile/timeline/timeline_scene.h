@@ -59,7 +59,9 @@ struct BlockBand {
   double from_ns = 0, to_ns = 0;
   std::vector<double> tiles_ns;  // when it took its query tiles
   std::string tip;
-  bool shown = false;  // its lanes are those above
+  std::int64_t block = -1;  // of the grid
+  bool shown = false;       // its lanes are those above
+  bool detailed = false;    // they may be
 };
 
 struct PipelineScene {
@@ -81,6 +83,8 @@ struct PipelineScene {
     bool beside = false, may_be_beside = false;  // drawn below; and it may be: the same problem, another recording
   };
   std::vector<Choice> choices;
+  std::vector<std::int64_t> blocks;           // of the grid, those that it holds in detail
+  std::int64_t block = -1;                    // of them, the one that is shown
   std::int64_t length = 0, from = 0, to = 0;  // clocks: of the block, and the window
   bool whole = true;
   double ns_a_clock = 1;
@@ -168,9 +172,9 @@ double tail_ns(const PipelineScene& scene);
 // Of the launch's SM time what lies behind each SM's last block.
 double idle_at_end(const PipelineScene& scene);
 // All of a recording, walked through once; show_part() (shown_part.h) then chooses what is in sight. `timelines`:
-// those that can be chosen; `kernel`: that Profile speaks of.
+// those that can be chosen; `kernel`: that Profile speaks of; `block`: as in ProfileView.
 PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const TimelinesView& timelines,
-                             const std::string& kernel);
+                             const std::string& kernel, std::int64_t block = -1);
 
 // The recording of that name, below the one that is shown; "" or one that may not be: none.
 void put_beside(PipelineScene& scene, const std::string& id, const TimelinesView& timelines);
