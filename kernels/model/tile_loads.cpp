@@ -1,5 +1,5 @@
-// The walk of each order, summed without visiting every tile: in one query tile all key tiles of the same width ask
-// for the same bytes, so it is enough to count how many of them the mask skips.
+// The walk of each order, summed without visiting every tile: tiles of the same size ask for the same bytes, but for
+// the first query tile (traffic.h), so it is enough to count how many of them the mask skips.
 #include <algorithm>
 
 #include "kernels/model/kernel.h"
@@ -69,38 +69,75 @@ TileRange visited_tiles(const Walk& w, std::int64_t b, std::int64_t r0, std::int
   return {first, low + 1};
 }
 
-// One query tile of one head against all key tiles.
-Traffic query_tile_traffic(const Walk& w, std::int64_t b, std::int64_t i) {
-  const std::int64_t r0 = i * w.br, r1 = std::min(w.p.Lq, r0 + w.br), rows = r1 - r0;
+// Query tiles [first, last) of one head, which have the same number of rows, against all key tiles.
+struct QueryTiles {
+  std::int64_t first, last, rows;
+  std::int64_t count() const { return last - first; }
+};
+
+// How often a key tile is not skipped: those of full width, and the last, which may be narrower.
+struct Visits {
+  std::int64_t wide = 0, last = 0;
+};
+
+Visits visits_of(const Walk& w, std::int64_t b, const QueryTiles& q, std::int64_t tiles) {
+  const std::int64_t r0 = q.first * w.br, r1 = r0 + (q.count() - 1) * w.br + q.rows;
+  if (!w.order.skips_hidden || w.p.cover(b, r0, r1, 0, w.p.Lk) == TileCover::full)
+    return {q.count() * (tiles - 1), q.count()};
+  Visits v;
+  for (std::int64_t i = q.first; i < q.last; ++i) {
+    const TileRange visited = visited_tiles(w, b, i * w.br, i * w.br + q.rows);
+    const std::int64_t last = visited.contains(tiles - 1) ? 1 : 0;
+    v.last += last;
+    v.wide += visited.last - visited.first - last;
+  }
+  return v;
+}
+
+Traffic query_tiles_traffic(const Walk& w, std::int64_t b, const QueryTiles& q) {
   const std::int64_t tiles = (w.p.Lk + w.bc - 1) / w.bc;
   const std::int64_t ragged = w.p.Lk - (tiles - 1) * w.bc;  // width of the last tile
-  const TileRange visited = visited_tiles(w, b, r0, r1);
-  const bool last_visited = visited.contains(tiles - 1);
-  const std::int64_t visited_wide = visited.last - visited.first - (last_visited ? 1 : 0);
-
+  const Visits visits = visits_of(w, b, q, tiles);
   Traffic t;
   for (const WalkStep& step : w.order.walk) {
     const std::int64_t count = step.once == Once::query_tile ? 1
                                : step.once == Once::part     ? w.parts
                                : step.once == Once::merge    ? w.parts - 1
                                                              : 0;
-    t += times(w.event(step, i, rows, 0), count);
+    t += times(w.event(step, q.first, q.rows, 0), count * q.count());
   }
-  t += times(tile_traffic(w, i, rows, w.bc, false), visited_wide);
-  t += times(tile_traffic(w, i, rows, w.bc, true), tiles - 1 - visited_wide);
-  t += tile_traffic(w, i, rows, ragged, !last_visited);
+  t += times(tile_traffic(w, q.first, q.rows, w.bc, false), visits.wide);
+  t += times(tile_traffic(w, q.first, q.rows, w.bc, true), q.count() * (tiles - 1) - visits.wide);
+  t += times(tile_traffic(w, q.first, q.rows, ragged, false), visits.last);
+  t += times(tile_traffic(w, q.first, q.rows, ragged, true), q.count() - visits.last);
+  return t;
+}
+
+// All query tiles of one head: the first, the others, and the last where it has fewer rows.
+Traffic head_traffic(const Walk& w, std::int64_t b) {
+  const std::int64_t tiles = (w.p.Lq + w.br - 1) / w.br, ragged = w.p.Lq - (tiles - 1) * w.br;
+  if (tiles == 1) return query_tiles_traffic(w, b, {0, 1, ragged});
+  Traffic t = query_tiles_traffic(w, b, {0, 1, w.br});
+  if (tiles > 2) t += query_tiles_traffic(w, b, {1, tiles - 1, w.br});
+  t += query_tiles_traffic(w, b, {tiles - 1, tiles, ragged});
   return t;
 }
 
 // What is done once a key tile, where any query tile sees it; some of it where none does, such as zeros for gradients.
 Traffic key_tiles_once(const Walk& w, std::int64_t b) {
+  const std::int64_t tiles = (w.p.Lk + w.bc - 1) / w.bc, ragged = w.p.Lk - (tiles - 1) * w.bc;
+  const auto hidden = [&](std::int64_t j) {
+    return w.p.cover(b, 0, w.p.Lq, j * w.bc, std::min(w.p.Lk, (j + 1) * w.bc)) == TileCover::skipped;
+  };
+  std::int64_t hidden_wide = 0;
+  for (std::int64_t j = 0; j + 1 < tiles; ++j) hidden_wide += hidden(j) ? 1 : 0;
+  const std::int64_t hidden_last = hidden(tiles - 1) ? 1 : 0;
   Traffic t;
-  for (std::int64_t c0 = 0; c0 < w.p.Lk; c0 += w.bc) {
-    const std::int64_t c1 = std::min(w.p.Lk, c0 + w.bc);
-    const bool hidden = w.p.cover(b, 0, w.p.Lq, c0, c1) == TileCover::skipped;
-    for (const WalkStep& step : w.order.walk) {
-      if (step.once == Once::key_tile && (!hidden || step.tiles == Tiles::all)) t += w.event(step, 0, 0, c1 - c0);
-    }
+  for (const WalkStep& step : w.order.walk) {
+    if (step.once != Once::key_tile) continue;
+    const bool all = step.tiles == Tiles::all;
+    t += times(w.event(step, 0, 0, w.bc), all ? tiles - 1 : tiles - 1 - hidden_wide);
+    t += times(w.event(step, 0, 0, ragged), all ? 1 : 1 - hidden_last);
   }
   return t;
 }
@@ -114,13 +151,14 @@ Traffic tile_loads(Order order, std::int32_t score_reads, const Problem& p, cons
                o.br > 0 ? std::min<std::int64_t>(o.br, p.Lq) : 1,
                o.bc > 0 ? std::min<std::int64_t>(o.bc, p.Lk) : p.Lk,
                key_pieces(order_row(order), o)};
+  if (p.Lq < 1 || p.Lk < 1) return {};
   // Heads differ in nothing that counts, batches only in their key lengths.
   const bool once_a_key_tile =
       std::ranges::any_of(w.order.walk, [](const WalkStep& step) { return step.once == Once::key_tile; });
   const bool same_batches = p.mask.key_lengths.empty();
   Traffic head, keys;
   for (std::int64_t b = 0; b < (same_batches ? 1 : p.B); ++b) {
-    for (std::int64_t r0 = 0; r0 < p.Lq; r0 += w.br) head += query_tile_traffic(w, b, r0 / w.br);
+    head += head_traffic(w, b);
     if (once_a_key_tile) keys += key_tiles_once(w, b);
   }
   const std::int64_t batches = same_batches ? p.B : 1;

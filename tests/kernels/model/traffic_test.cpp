@@ -2,6 +2,10 @@
 #include "kernels/model/traffic.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -120,53 +124,77 @@ TEST(TileLoads, ReadABroadcastBiasAtItsOwnExtent) {
   EXPECT_EQ(tile_loads(Order::flash, 0, p, tile(2, 2)).of(TrafficPart::bias), 16U * 4);
 }
 
-// Every phase of every tile, visited one by one, against the count that visits none.
+// Every phase of every tile, visited one by one.
+Traffic sum_of_events(Order order, const Problem& p, std::int64_t br, std::int64_t bc) {
+  const bool stored = order == Order::naive || order == Order::tiled;
+  Traffic sum;
+  const auto add = [&](Phase phase, std::int32_t pass, std::int64_t i, std::int64_t rows, std::int64_t cols) {
+    sum += event_traffic(order, p, phase, pass, i, rows, cols, 3);
+  };
+  for (std::int64_t i = 0; i * br < p.Lq; ++i) {
+    const std::int64_t r0 = i * br, r1 = std::min(p.Lq, r0 + br), rows = r1 - r0;
+    if (order == Order::naive || order == Order::flash) add(Phase::load_q, 0, i, rows, 0);
+    for (std::int64_t c0 = 0; c0 < p.Lk; c0 += bc) {
+      const std::int64_t c1 = std::min(p.Lk, c0 + bc), cols = c1 - c0;
+      const bool skipped = p.cover(0, r0, r1, c0, c1) == TileCover::skipped;
+      if (skipped) {
+        for (const std::int32_t pass : {0, 1, 2}) {
+          if (pass == 0 || stored) add(Phase::skipped, pass, i, rows, cols);
+        }
+        continue;
+      }
+      add(Phase::mask, 0, i, rows, cols);
+      if (order == Order::flash) add(Phase::load_kv, 0, i, rows, cols);
+      if (order == Order::flash1) {
+        add(Phase::load_state, 0, i, rows, cols);
+        add(Phase::store_state, 0, i, rows, cols);
+      }
+      if (!stored) continue;
+      if (order == Order::tiled) add(Phase::load_q, 0, i, rows, cols);
+      for (const Phase phase : {Phase::load_k, Phase::scores, Phase::store_s}) add(phase, 0, i, rows, cols);
+      for (const Phase phase : {Phase::max, Phase::sum, Phase::weights}) add(phase, 1, i, rows, cols);
+      for (const Phase phase : {Phase::load_v, Phase::output}) add(phase, 2, i, rows, cols);
+    }
+    add(Phase::store_o, 0, i, rows, 0);
+  }
+  for (std::int64_t c0 = 0; order == Order::flash1 && c0 < p.Lk; c0 += bc) {
+    const std::int64_t c1 = std::min(p.Lk, c0 + bc);
+    if (p.cover(0, 0, p.Lq, c0, c1) != TileCover::skipped) add(Phase::load_kv, 0, 0, 0, c1 - c0);
+  }
+  return sum;
+}
+
+// The count that visits no tile, for every kind of mask and of tile: one, few, many, the last of them narrower or not.
 TEST(TileLoads, AreTheSumOfTheEvents) {
   Problem p = square(29, 5, DType::bf16);
   p.Lk = 37;
   p.Dv = 3;
-  p.mask.window_left = 9;
-  p.mask.window_right = 4;
   p.bias_shape = {1, 1, 29, 1};
-  const std::int64_t br = 6, bc = 7;
-  for (const Order order : {Order::naive, Order::tiled, Order::flash, Order::flash1}) {
-    const bool stored = order == Order::naive || order == Order::tiled;
-    Traffic sum;
-    const auto add = [&](Phase phase, std::int32_t pass, std::int64_t i, std::int64_t rows, std::int64_t cols) {
-      sum += event_traffic(order, p, phase, pass, i, rows, cols, 3);
-    };
-    for (std::int64_t i = 0; i * br < p.Lq; ++i) {
-      const std::int64_t r0 = i * br, r1 = std::min(p.Lq, r0 + br), rows = r1 - r0;
-      if (order == Order::naive || order == Order::flash) add(Phase::load_q, 0, i, rows, 0);
-      for (std::int64_t c0 = 0; c0 < p.Lk; c0 += bc) {
-        const std::int64_t c1 = std::min(p.Lk, c0 + bc), cols = c1 - c0;
-        const bool skipped = p.cover(0, r0, r1, c0, c1) == TileCover::skipped;
-        if (skipped) {
-          for (const std::int32_t pass : {0, 1, 2}) {
-            if (pass == 0 || stored) add(Phase::skipped, pass, i, rows, cols);
-          }
-          continue;
-        }
-        add(Phase::mask, 0, i, rows, cols);
-        if (order == Order::flash) add(Phase::load_kv, 0, i, rows, cols);
-        if (order == Order::flash1) {
-          add(Phase::load_state, 0, i, rows, cols);
-          add(Phase::store_state, 0, i, rows, cols);
-        }
-        if (!stored) continue;
-        if (order == Order::tiled) add(Phase::load_q, 0, i, rows, cols);
-        for (const Phase phase : {Phase::load_k, Phase::scores, Phase::store_s}) add(phase, 0, i, rows, cols);
-        for (const Phase phase : {Phase::max, Phase::sum, Phase::weights}) add(phase, 1, i, rows, cols);
-        for (const Phase phase : {Phase::load_v, Phase::output}) add(phase, 2, i, rows, cols);
-      }
-      add(Phase::store_o, 0, i, rows, 0);
-    }
-    for (std::int64_t c0 = 0; order == Order::flash1 && c0 < p.Lk; c0 += bc) {
-      const std::int64_t c1 = std::min(p.Lk, c0 + bc);
-      if (p.cover(0, 0, p.Lq, c0, c1) != TileCover::skipped) add(Phase::load_kv, 0, 0, 0, c1 - c0);
-    }
-    EXPECT_EQ(tile_loads(order, 3, p, tile(6, 7)), sum) << name_of(order);
+  std::vector<Mask> masks(5);
+  masks[1].causal = true;
+  masks[2].window_left = 9;
+  masks[2].window_right = 4;
+  masks[3].window_right = -1;
+  masks[3].window_left = 0;
+  masks[4].key_lengths = {17};
+  for (std::size_t n = 0; n < masks.size(); ++n) {
+    p.mask = masks[n];
+    for (const auto& [br, bc] : {std::pair(6, 7), {1, 1}, {1, 37}, {15, 19}, {29, 37}, {29, 5}, {10, 37}})
+      for (const Order order : {Order::naive, Order::tiled, Order::flash, Order::flash1})
+        EXPECT_EQ(tile_loads(order, 3, p, tile(br, bc)), sum_of_events(order, p, br, bc))
+            << name_of(order) << ", mask " << n << ", " << br << " x " << bc;
   }
+}
+
+// A long problem in tiles of one row is counted, not walked: 16 Mi rows of naive.
+TEST(TileLoads, OfAMillionQueryTilesAreCountedAtOnce) {
+  Problem p = square(std::int64_t{1} << 24, 1, DType::f16);
+  p.Lk = 2;
+  const std::uint64_t rows = 1ULL << 24;
+  const Traffic t = tile_loads(Order::naive, 3, p, tile(1, 2));
+  EXPECT_EQ(t.of(TrafficPart::q), rows * 2);
+  EXPECT_EQ(t.of(TrafficPart::k), 2U * 2);
+  EXPECT_EQ(t.of(TrafficPart::s), 4 * rows * 2 * 4);
 }
 
 // The counters that a recording carries end at the prediction for the whole problem.
