@@ -243,7 +243,7 @@ void Controller::show(std::vector<ListedRun> runs, std::shared_ptr<const Recordi
 }
 
 void Controller::show(const std::vector<Timeline>& timelines) {
-  timelines_.show(timelines);
+  timelines_.show(shared_timelines(timelines));
 }
 
 void Controller::save_picture(const std::filesystem::path& file, Image image) {

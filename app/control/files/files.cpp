@@ -45,7 +45,7 @@ void Files::save_session() {
     if (recording != nullptr) session.recordings.push_back(*recording);
     if (beside != nullptr) {
       session.tensors = beside->tensors;
-      session.timelines = beside->timelines;
+      for (const auto& timeline : beside->timelines) session.timelines.push_back(*timeline);
     }
     const auto lock = FileLock::of_file(file);
     // Where no lock can be made the error is that of writing.
@@ -198,8 +198,9 @@ void Files::keep_beside(Session& session) {
     if (auto next = apply(context_.state, StateCommand(ProfileCommand(ChooseTimeline{std::move(own)})), nullptr))
       context_.state = *std::move(next);
   if (session.tensors.empty() && session.timelines.empty()) return;
-  timelines_.show(session.timelines);
-  beside_ = std::make_shared<const Beside>(Beside{std::move(session.tensors), std::move(session.timelines)});
+  auto timelines = shared_timelines(std::move(session.timelines));
+  timelines_.show(timelines);
+  beside_ = std::make_shared<const Beside>(Beside{std::move(session.tensors), std::move(timelines)});
 }
 
 void Files::opened(const std::string& path, Session session) {

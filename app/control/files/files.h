@@ -74,7 +74,7 @@ class Files {
   // What no view shows of an opened session, so that saving does not drop it.
   struct Beside {
     std::vector<TensorSet> tensors;
-    std::vector<Timeline> timelines;
+    std::vector<std::shared_ptr<const Timeline>> timelines;
   };
   void keep_beside(Session& session);
   void show_recording(const std::string& file, Recording recording, const std::string& saved_state);

@@ -49,12 +49,16 @@ void Timelines::find() {
   });
 }
 
-void Timelines::show(const std::vector<Timeline>& opened) {
-  std::vector<std::shared_ptr<const Timeline>> all;
-  all.reserve(opened.size());
-  for (const Timeline& t : opened) all.push_back(std::make_shared<const Timeline>(t));
-  auto& known = context_.model.timelines.all;
-  known.insert(known.begin(), all.begin(), all.end());
+void Timelines::show(const Known& opened) {
+  Known& known = context_.model.timelines.all;
+  known.insert(known.begin(), opened.begin(), opened.end());
+}
+
+std::vector<std::shared_ptr<const Timeline>> shared_timelines(std::vector<Timeline> timelines) {
+  Known shared;
+  shared.reserve(timelines.size());
+  for (Timeline& t : timelines) shared.push_back(std::make_shared<const Timeline>(std::move(t)));
+  return shared;
 }
 
 }  // namespace attn

@@ -2,6 +2,7 @@
 // and those of sessions that are opened.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "app/control/tasks/job_context.h"
@@ -9,12 +10,15 @@
 
 namespace attn {
 
+// To show and to save without a copy: a launch of many warps takes long to copy.
+std::vector<std::shared_ptr<const Timeline>> shared_timelines(std::vector<Timeline> timelines);
+
 class Timelines {
  public:
   explicit Timelines(const JobContext& context) : context_(context) {}
   void find();
   // In front of those that are known.
-  void show(const std::vector<Timeline>& opened);
+  void show(const std::vector<std::shared_ptr<const Timeline>>& opened);
 
  private:
   JobContext context_;

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
 #include "app/state/apply/apply.h"
 #include "app/state/lessons/exercises.h"
 #include "app/state/lessons/lesson_check.h"
-#include "app/state/lessons/lesson_files.h"
 #include "app/state/string/state_string.h"
 #include "kernels/base/text.h"
 #include "viz/learn/lesson/typed_number.h"
@@ -26,23 +24,6 @@ void Lessons::place(const std::string& lesson, const std::string& beat, bool fig
   // Whoever leaves a lesson begins the next one's exercises with the first numbers again.
   const std::uint64_t seed = lesson.empty() ? 0 : state().view.learn.exercise_seed;
   give(PlaceLesson{{lesson, beat, learner_.has_value(), figure, seed}});
-}
-
-void Lessons::load() {
-  if (std::exchange(loaded_, true)) return;
-  FoundLessons found;
-  if (!sources_.folder.empty()) found = read_lessons(sources_.folder);
-  for (const std::string& why : found.refused) context_.log.error(why);
-  lessons_.assign(std::make_move_iterator(found.lessons.begin()), std::make_move_iterator(found.lessons.end()));
-  own_.assign(lessons_.size(), false);
-  auto progress = load_progress(sources_.progress);
-  if (progress) {
-    progress_ = *std::move(progress);
-  } else {
-    context_.log.warn(
-        phrase("{} The progress file is left as it is, and nothing is added to it.", progress.error().message));
-    may_save_ = false;
-  }
 }
 
 const Lesson* Lessons::lesson() const {
@@ -64,14 +45,15 @@ void Lessons::keep() {
 
 void Lessons::follow() {
   const bool wanted = state().view.workspace == Workspace::learn;
-  if (wanted) load();
+  if (wanted && !is_loaded()) return;
   if (!wanted && learner_) end_teaching();
   // From a state string: that it is for a class.
   if (wanted && state().view.learn.teach && !learner_) begin_teaching();
   // From a state string: the lesson that it names.
   const LearnView named = state().view.learn;
-  if (wanted && loaded_ && !named.lesson.empty() && (!open_ || lesson()->id != named.lesson))
+  if (wanted && !asked_ && !named.lesson.empty() && (!open_ || lesson()->id != named.lesson))
     start(named.lesson, named.beat);
+  if (asked_ && !open_) return;
   if (open_ && wanted != on_stage_) swap_stage();
   if (open_ && on_stage_) {
     hold_back();
@@ -117,18 +99,19 @@ void Lessons::swap_stage() {
 }
 
 void Lessons::look() {
-  load();
+  if (!is_loaded()) return;
   if (context_.model.learn == nullptr) refresh();
 }
 
 void Lessons::start(const std::string& id, const std::string& wanted_beat) {
-  load();
+  if (!is_loaded()) return wait_to_start(id, wanted_beat);
   const auto it = std::find_if(lessons_.begin(), lessons_.end(), [&](const Lesson& l) { return l.id == id; });
   if (it == lessons_.end()) {
     place("", "", false);
     context_.log.error(phrase("Unknown lesson '{}'.", id));
     return refresh();
   }
+  if (waits_for_sessions(*it, wanted_beat)) return;
   if (on_stage_) swap_stage();
   open_ = static_cast<std::size_t>(it - lessons_.begin());
   std::string to = wanted_beat;
@@ -180,14 +163,14 @@ Selection Lessons::selection_of_beat() const {
 // Makes the showing of the beat: its numbers, its question, its place on the stage.
 Result<void> Lessons::show(std::optional<std::uint64_t> seed) {
   if (!seed && beat().again && beat().again->at_once) {
-    const auto fresh = fresh_seed(*lesson(), beat(), progress_.repeats);
+    const auto fresh = fresh_seed(*lesson(), beat(), progress_.repeats, sessions_);
     if (!fresh) return tl::unexpected(fresh.error());
     seed = *fresh;
   }
   Showing next;
   next.number = ++showings_;
   next.seed = seed;
-  next.runs = std::make_unique<LessonRuns>(*lesson(), seed);
+  next.runs = std::make_unique<LessonRuns>(*lesson(), seed, sessions_);
   auto asked = asked_beat(*lesson(), beat(), beat().exercise ? state().view.learn.exercise_seed : seed, *next.runs);
   if (!asked) return tl::unexpected(asked.error());
   next.row = asked->row;
@@ -407,7 +390,7 @@ void Lessons::again() {
   if (!open_) return;
   if (beat().exercise) return other_numbers();
   if (!beat().again) return;
-  const auto seed = fresh_seed(*lesson(), beat(), std::max(progress_.repeats, showing_.seed.value_or(0)));
+  const auto seed = fresh_seed(*lesson(), beat(), std::max(progress_.repeats, showing_.seed.value_or(0)), sessions_);
   if (!seed) return context_.log.error(seed.error().message);
   progress_.repeats = *seed;
   if (auto shown = show(*seed); !shown) context_.log.error(shown.error().message);

@@ -16,6 +16,7 @@
 #include "app/control/step/recordings.h"
 #include "app/control/tasks/job_context.h"
 #include "app/state/apply/history.h"
+#include "app/state/lessons/lesson_files.h"
 #include "app/state/lessons/lesson_progress.h"
 #include "app/state/lessons/lesson_runs.h"
 #include "viz/learn/beat.h"
@@ -114,7 +115,15 @@ class Lessons {
   void give(const StateCommand& command);
   void place(const std::string& lesson, const std::string& beat, bool figure);
 
+  // At once, whatever it takes.
   void load();
+  // load(), or where there are no threads a task that does it. Whether it is done: else follow() runs again.
+  bool is_loaded();
+  void take_lessons();
+  // Where there are no threads a lesson waits for its sessions, which a task reads; then it starts.
+  bool waits_for_sessions(const Lesson& lesson, const std::string& beat);
+  void wait_to_start(const std::string& lesson, const std::string& beat);
+  void go_on();
   const Lesson* lesson() const;
   const Beat& beat() const { return lesson()->beats[beat_]; }
   bool asks() const { return showing_.question && !showing_.right && !showing_.shown; }
@@ -150,6 +159,16 @@ class Lessons {
   LessonSources sources_;
   Recordings& recordings_;
   bool loaded_ = false, may_save_ = true;
+  std::shared_ptr<LessonsReading> reading_;  // while lessons are read
+  // What was asked for while something was read that it needs.
+  struct Asked {
+    std::string lesson, beat;
+    Workspace from = Workspace::learn;  // whoever went elsewhere meanwhile stays there
+  };
+  std::optional<Asked> asked_;
+  TaskId reads_sessions_ = 0;
+  std::string sessions_of_;  // the lesson
+  std::shared_ptr<LessonSessions> sessions_ = std::make_shared<LessonSessions>();
   std::deque<Lesson> lessons_;  // runs of a showing that waits refer to theirs
   std::vector<bool> own_;
   LessonProgress progress_;

@@ -67,7 +67,9 @@ class Tasks {
   TaskView view(TaskId id) const;
   // Runs what tasks delivered, and between frames a task before. Whether there was anything.
   bool drain();
-  static constexpr std::chrono::milliseconds kSlicesTogether{4};
+  static constexpr std::chrono::milliseconds kSlicesTogether{3};
+  // Work that may take longer than a frame must come in slices.
+  bool between_frames() const { return place_ == TaskPlace::between_frames; }
   // Blocks until no task runs, draining; for tests and for programs without a window.
   void wait();
 

@@ -60,16 +60,24 @@ Result<Lesson> read_lesson(const std::filesystem::path& file) {
 }
 
 FoundLessons read_lessons(const std::filesystem::path& folder) {
-  FoundLessons found;
-  for (const std::filesystem::path& file : json_files(folder)) {
-    if (!is_lesson_file(file)) continue;
-    auto lesson = read_lesson(file);
-    if (lesson)
-      found.lessons.push_back(*std::move(lesson));
-    else
-      found.refused.push_back(lesson.error().message);
+  LessonsReading reading(folder);
+  while (!reading.step()) {
   }
-  return found;
+  return reading.take();
+}
+
+LessonsReading::LessonsReading(const std::filesystem::path& folder) : files_(json_files(folder)) {
+  std::erase_if(files_, [](const auto& file) { return !is_lesson_file(file); });
+}
+
+bool LessonsReading::step() {
+  if (next_ == files_.size()) return true;
+  auto lesson = read_lesson(files_[next_++]);
+  if (lesson)
+    found_.lessons.push_back(*std::move(lesson));
+  else
+    found_.refused.push_back(lesson.error().message);
+  return next_ == files_.size();
 }
 
 }  // namespace attn

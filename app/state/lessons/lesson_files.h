@@ -2,8 +2,10 @@
 // translations as NN_ID.LANGUAGE.json.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/result.h"
@@ -19,6 +21,19 @@ struct FoundLessons {
   std::vector<std::string> refused;  // a line for each file that cannot be read
 };
 FoundLessons read_lessons(const std::filesystem::path& folder);
+// The same in pieces, for where many lessons must not hold up a frame.
+class LessonsReading {
+ public:
+  explicit LessonsReading(const std::filesystem::path& folder);
+  // Reads the next lesson. Whether all are read.
+  bool step();
+  FoundLessons take() { return std::move(found_); }
+
+ private:
+  std::vector<std::filesystem::path> files_;
+  std::size_t next_ = 0;
+  FoundLessons found_;
+};
 // Whether a file's name is that of a lesson and not of a translation.
 bool is_lesson_file(const std::filesystem::path& file);
 

@@ -72,15 +72,25 @@ Result<std::optional<FirstWrong>> LessonRuns::first_wrong(std::string_view name)
 Result<const Session*> LessonRuns::session(std::string_view name) {
   if (name.empty()) name = lesson_.session;
   if (name.empty()) return bad_input(tr("the lesson does not name a session"));
-  auto it = sessions_.find(name);
-  if (it == sessions_.end()) {
+  auto it = sessions_->find(name);
+  if (it == sessions_->end()) {
     const auto file = find_asset(fmt::format("sessions/{}.attn", name));
-    it =
-        sessions_.emplace(std::string(name), file ? read_session(*file) : Result<Session>(tl::unexpected(file.error())))
-            .first;
+    auto session = file ? read_session(*file) : Result<Session>(tl::unexpected(file.error()));
+    it = sessions_->emplace(std::string(name), std::move(session)).first;
   }
   if (!it->second) return tl::unexpected(it->second.error());
   return &*it->second;
+}
+
+std::vector<std::string> sessions_missing(const Lesson& lesson, const LessonSessions& known) {
+  std::vector<std::string> names;
+  const auto look = [&](const std::string& name) {
+    const bool there = known.contains(name) || std::ranges::find(names, name) != names.end();
+    if (!name.empty() && !there) names.push_back(name);
+  };
+  look(lesson.session);
+  for (const Beat& beat : lesson.beats) look(beat.session);
+  return names;
 }
 
 LessonFacts LessonRuns::as_function() {
@@ -135,8 +145,9 @@ Result<void> check_distinct_answers(const LessonAsk& ask, const Question& q) {
   return ok();
 }
 
-Result<bool> seed_passes(const Lesson& lesson, const Beat& beat, std::uint64_t seed) {
-  LessonRuns runs(lesson, seed);
+Result<bool> seed_passes(const Lesson& lesson, const Beat& beat, std::uint64_t seed,
+                         const std::shared_ptr<LessonSessions>& sessions) {
+  LessonRuns runs(lesson, seed, sessions);
   const auto row = row_of_beat(lesson, beat, seed);
   if (!row) return tl::unexpected(row.error());
   auto scope = scope_of(beat, *row, runs.as_function());
@@ -155,14 +166,15 @@ Result<bool> seed_passes(const Lesson& lesson, const Beat& beat, std::uint64_t s
 namespace {
 
 // Beats that begin with fresh numbers on one condition follow one row: what passes for one must pass for all.
-Result<bool> passes_for_all(const Lesson& lesson, const Beat& beat, std::uint64_t seed) {
-  auto own = seed_passes(lesson, beat, seed);
+Result<bool> passes_for_all(const Lesson& lesson, const Beat& beat, std::uint64_t seed,
+                            const std::shared_ptr<LessonSessions>& sessions) {
+  auto own = seed_passes(lesson, beat, seed, sessions);
   if (!own || !*own || !beat.again->at_once) return own;
   for (const Beat& other : lesson.beats) {
     const bool shares = &other != &beat && other.again && other.again->at_once && other.run == beat.run &&
                         other.again->condition == beat.again->condition;
     if (!shares) continue;
-    auto passes = seed_passes(lesson, other, seed);
+    auto passes = seed_passes(lesson, other, seed, sessions);
     if (!passes || !*passes) return passes;
   }
   return true;
@@ -170,12 +182,13 @@ Result<bool> passes_for_all(const Lesson& lesson, const Beat& beat, std::uint64_
 
 }  // namespace
 
-Result<std::uint64_t> fresh_seed(const Lesson& lesson, const Beat& beat, std::uint64_t after) {
+Result<std::uint64_t> fresh_seed(const Lesson& lesson, const Beat& beat, std::uint64_t after,
+                                 const std::shared_ptr<LessonSessions>& sessions) {
   // Apart from the presets' own seeds, and from those that another lesson begins with: their numbers were shown.
   constexpr std::uint64_t kOfPresets = 100;
   after += kOfPresets + std::stoul(short_hash_of(lesson.id).substr(0, 3), nullptr, 16);
   for (std::uint64_t seed = after + 1; seed <= after + kSeedsTried; ++seed) {
-    const auto passes = passes_for_all(lesson, beat, seed);
+    const auto passes = passes_for_all(lesson, beat, seed, sessions);
     if (!passes) return tl::unexpected(passes.error());
     if (*passes) return seed;
   }

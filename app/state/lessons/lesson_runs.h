@@ -3,10 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "kernels/base/result.h"
 #include "kernels/judge/found.h"
@@ -27,10 +31,17 @@ Result<State> beat_view(const Lesson& lesson, const Beat& beat);
 // The runs of a lesson together have no more than the last of them brings beyond this: a short file may ask for many.
 constexpr std::uint64_t kMaxLessonRecordings = 64ULL << 20;
 
+// Bundled sessions by their names, each read when it is first asked for, or why it cannot be. Beats share them.
+using LessonSessions = std::map<std::string, Result<Session>, std::less<>>;
+// Those that a lesson speaks of and `known` lacks.
+std::vector<std::string> sessions_missing(const Lesson& lesson, const LessonSessions& known);
+
 // The recordings of one lesson and seed, each made when it is first asked for.
 class LessonRuns {
  public:
-  LessonRuns(const Lesson& lesson, std::optional<std::uint64_t> seed) : lesson_(lesson), seed_(seed) {}
+  LessonRuns(const Lesson& lesson, std::optional<std::uint64_t> seed,
+             std::shared_ptr<LessonSessions> sessions = std::make_shared<LessonSessions>())
+      : lesson_(lesson), seed_(seed), sessions_(std::move(sessions)) {}
   // The error names the run and why there is none.
   Result<std::shared_ptr<const Recording>> recording(std::string_view name);
   // Where the run first goes wrong; none where it does not.
@@ -45,7 +56,7 @@ class LessonRuns {
   std::uint64_t recorded_ = 0;  // bytes
   std::map<std::string, Result<std::shared_ptr<const Recording>>, std::less<>> made_;
   std::map<std::string, Result<std::optional<FirstWrong>>, std::less<>> examined_;
-  std::map<std::string, Result<Session>, std::less<>> sessions_;
+  std::shared_ptr<LessonSessions> sessions_;
 };
 
 // The row that a beat follows on the numbers of a seed.
@@ -55,9 +66,11 @@ Result<std::int32_t> row_of_beat(const Lesson& lesson, const Beat& beat, std::op
 constexpr std::uint64_t kSeedsTried = 200;
 // Whether a beat may ask on the numbers of this seed: its condition holds, its question has one answer and no usual
 // mistake comes to the same. The error says what does not.
-Result<bool> seed_passes(const Lesson& lesson, const Beat& beat, std::uint64_t seed);
+Result<bool> seed_passes(const Lesson& lesson, const Beat& beat, std::uint64_t seed,
+                         const std::shared_ptr<LessonSessions>& sessions = std::make_shared<LessonSessions>());
 // The first seed that passes after those of the presets, of other lessons' first questions and `after` more.
-Result<std::uint64_t> fresh_seed(const Lesson& lesson, const Beat& beat, std::uint64_t after);
+Result<std::uint64_t> fresh_seed(const Lesson& lesson, const Beat& beat, std::uint64_t after,
+                                 const std::shared_ptr<LessonSessions>& sessions = std::make_shared<LessonSessions>());
 
 // No usual mistake is taken for the truth, none for another, and of a choice exactly one is right.
 Result<void> check_distinct_answers(const LessonAsk& ask, const Question& question);
