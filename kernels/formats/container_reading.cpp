@@ -127,7 +127,7 @@ class ContainerReading::Reader {
 
   // Grown as it is read: a directory that claims more than there is costs no memory.
   Result<void> extract() {
-    constexpr std::uint64_t kPiece = 128 << 10;
+    constexpr std::uint64_t kPiece = 32 << 10;
     const std::size_t piece = static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, size_ - entry_bytes_.size()));
     const std::size_t done = entry_bytes_.size();
     entry_bytes_.resize(done + piece);

@@ -56,23 +56,21 @@ void WrittenCodes::add_to(json& session, Container& c) const {
   }
 }
 
-Result<Codes> codes_in(const json& session, const Container& c, const std::string& name) {
-  Codes codes;
+Result<bool> more_codes(const json& session, const Container& c, const std::string& name, Codes& codes) {
   const auto list = session.find("codes");
-  if (list == session.end()) return codes;
+  if (list == session.end()) return true;
   if (!list->is_array() || list->size() > kMaxCodes)
     return bad_input(phrase("{}: session.json: \"codes\" must be a list of at most {}.", name, kMaxCodes));
-  for (const json& j : *list) {
-    JsonFields fields(j, phrase("{}: code {}", name, codes.size()));
-    const std::string arch = fields.text("arch"), entry = fields.text("sass");
-    if (auto read = fields.result(); !read) return tl::unexpected(read.error());
-    const auto at = c.files.find(entry);
-    if (at == c.files.end()) return bad_input(phrase("{}: its entry {} is missing.", name, entry));
-    auto code = gpu::machine_code_from(text_in(at->second), arch, phrase("{}: {}", name, entry));
-    if (!code) return tl::unexpected(code.error());
-    codes.push_back(std::make_shared<const gpu::MachineCode>(*std::move(code)));
-  }
-  return codes;
+  if (codes.size() == list->size()) return true;
+  JsonFields fields((*list)[codes.size()], phrase("{}: code {}", name, codes.size()));
+  const std::string arch = fields.text("arch"), entry = fields.text("sass");
+  if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  const auto at = c.files.find(entry);
+  if (at == c.files.end()) return bad_input(phrase("{}: its entry {} is missing.", name, entry));
+  auto code = gpu::machine_code_from(text_in(at->second), arch, phrase("{}: {}", name, entry));
+  if (!code) return tl::unexpected(code.error());
+  codes.push_back(std::make_shared<const gpu::MachineCode>(*std::move(code)));
+  return codes.size() == list->size();
 }
 
 Result<void> take_code(const json& j, const Codes& codes, const std::string& where, Measurement& m) {

@@ -36,8 +36,8 @@ class WrittenCodes {
 };
 
 using Codes = std::vector<std::shared_ptr<const gpu::MachineCode>>;
-// Of a file that somebody wrote; missing in older ones.
-Result<Codes> codes_in(const nlohmann::json& session, const Container& c, const std::string& name);
+// Reads the next code of a file that somebody wrote; older ones have none. Whether all are read.
+Result<bool> more_codes(const nlohmann::json& session, const Container& c, const std::string& name, Codes& codes);
 // What the row `j` names, for the measurement that was read of it; `where` is for messages.
 Result<void> take_code(const nlohmann::json& j, const Codes& codes, const std::string& where, Measurement& m);
 

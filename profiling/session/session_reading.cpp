@@ -254,9 +254,14 @@ class SessionReading::Reader {
       s_.state = state->get<std::string>();
     }
     if (auto kernels = read_kernels(*json_, name_, s_); !kernels) return kernels;
-    auto codes = codes_in(*json_, container(), name_);
-    if (!codes) return tl::unexpected(codes.error());
-    rows_.emplace(name_, *std::move(codes), given_ != nullptr);
+    return then(&Reader::read_codes);
+  }
+
+  Result<void> read_codes() {
+    const auto all = more_codes(*json_, container(), name_, codes_);
+    if (!all) return tl::unexpected(all.error());
+    if (!*all) return ok();
+    rows_.emplace(name_, std::move(codes_), given_ != nullptr);
     if (json_->at("version").get<std::uint64_t>() == 1) return begin_version_1();
     const auto runs = list_of(*json_, "runs", name_);
     if (!runs) return tl::unexpected(runs.error());
@@ -334,6 +339,7 @@ class SessionReading::Reader {
   const Container* given_ = nullptr;
   std::shared_ptr<json> json_;
   json* runs_ = nullptr;
+  Codes codes_;
   std::optional<RowReader> rows_;
   SweepRun run_;  // that is being read
   std::optional<StoredReading> beside_;

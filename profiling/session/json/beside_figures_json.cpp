@@ -47,12 +47,20 @@ Result<BesideFigures::Next> BesideFigures::samples(const json& j, const std::str
 }
 
 Result<BesideFigures::Next> BesideFigures::heartbeat(const json& j, const std::string& where, Measurement& m) {
-  const auto there = has_one(j, where, "heartbeat", "no_heartbeat", m.no_heartbeat);
-  if (!there) return tl::unexpected(there.error());
-  if (!*there) return Next::counts;
-  auto read = heartbeat_from_json(j.at("heartbeat"), where + ", heartbeat");
-  if (!read) return tl::unexpected(read.error());
-  m.heartbeat = std::make_shared<const Heartbeat>(*std::move(read));
+  const std::string part = where + ", heartbeat";
+  if (next_ == Next::heartbeat) {
+    const auto there = has_one(j, where, "heartbeat", "no_heartbeat", m.no_heartbeat);
+    if (!there) return tl::unexpected(there.error());
+    if (!*there) return Next::counts;
+    auto begun = begin_heartbeat_from_json(j.at("heartbeat"), part);
+    if (!begun) return tl::unexpected(begun.error());
+    heartbeat_ = std::make_shared<Heartbeat>(*std::move(begun));
+    return Next::more_beats;
+  }
+  const auto all = more_heartbeat_from_json(j.at("heartbeat"), part, *heartbeat_);
+  if (!all) return tl::unexpected(all.error());
+  if (!*all) return Next::more_beats;
+  m.heartbeat = std::move(heartbeat_);
   return Next::counts;
 }
 
@@ -81,6 +89,7 @@ Result<bool> BesideFigures::step(const json& j, const std::string& where, Measur
       case Next::more_samples:
         return samples(j, where, m);
       case Next::heartbeat:
+      case Next::more_beats:
         return heartbeat(j, where, m);
       case Next::counts:
       case Next::more_counts:

@@ -19,13 +19,14 @@ class BesideFigures {
   Result<bool> step(const nlohmann::json& j, const std::string& where, Measurement& m);
 
  private:
-  enum class Next : std::uint8_t { samples, more_samples, heartbeat, counts, more_counts, nothing };
+  enum class Next : std::uint8_t { samples, more_samples, heartbeat, more_beats, counts, more_counts, nothing };
   Result<Next> samples(const nlohmann::json& j, const std::string& where, Measurement& m);
   Result<Next> heartbeat(const nlohmann::json& j, const std::string& where, Measurement& m);
   Result<Next> counts(const nlohmann::json& j, const std::string& where, Measurement& m);
 
   Next next_ = Next::samples;
   std::shared_ptr<KernelSamples> samples_;  // that are being read
+  std::shared_ptr<Heartbeat> heartbeat_;
   std::shared_ptr<KernelCounts> counts_;
 };
 

@@ -113,7 +113,7 @@ json heartbeat_to_json(const Heartbeat& h) {
   return j;
 }
 
-Result<Heartbeat> heartbeat_from_json(const json& j, const std::string& where) {
+Result<Heartbeat> begin_heartbeat_from_json(const json& j, const std::string& where) {
   JsonFields fields(j, where);
   Heartbeat h;
   h.method = fields.text("method", kMaxText);
@@ -135,10 +135,24 @@ Result<Heartbeat> heartbeat_from_json(const json& j, const std::string& where) {
     if (!l) return tl::unexpected(l.error());
     h.launches.push_back(std::move(*l));
   }
-  for (const json& one : counters) {
-    auto c = counter_from_json(one, phrase("{}, counter {}", where, h.counters.size()), h);
-    if (!c) return tl::unexpected(c.error());
-    h.counters.push_back(std::move(*c));
+  return h;
+}
+
+Result<bool> more_heartbeat_from_json(const json& j, const std::string& where, Heartbeat& h) {
+  const json& counters = j.at("counters");
+  if (h.counters.size() == counters.size()) return true;
+  auto c = counter_from_json(counters[h.counters.size()], phrase("{}, counter {}", where, h.counters.size()), h);
+  if (!c) return tl::unexpected(c.error());
+  h.counters.push_back(std::move(*c));
+  return h.counters.size() == counters.size();
+}
+
+Result<Heartbeat> heartbeat_from_json(const json& j, const std::string& where) {
+  auto h = begin_heartbeat_from_json(j, where);
+  while (h) {
+    const auto all = more_heartbeat_from_json(j, where, *h);
+    if (!all) return tl::unexpected(all.error());
+    if (*all) break;
   }
   return h;
 }
