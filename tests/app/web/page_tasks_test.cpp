@@ -11,7 +11,9 @@
 #include "app/web/steps_gif.h"
 #include "profiling/session/session.h"
 #include "tests/app/control/headless.h"
+#include "viz/draw/text_runs.h"
 #include "viz/learn/card/learn_scene.h"
+#include "viz/state/commands.h"
 
 namespace attn {
 namespace {
@@ -89,13 +91,85 @@ TEST_F(InAPage, WhileALessonAsksTheMirrorSaysItsCardAlone) {
   state.view.learn.lesson = "one-pass";
   state.view.learn.beat = "past";
   Controller c(in_a_page(state));
-  c.update({});
+  c.wait();
   ASSERT_TRUE(lesson_asks(c.state(), c.model()));
   Mirror mirror;
   const auto said = mirror.follow(c.state(), c.model(), {});
   ASSERT_TRUE(said);
   EXPECT_EQ(said->title.find("Step "), std::string::npos);
   EXPECT_EQ(said->values.find("rows "), std::string::npos) << said->values;
+}
+
+// A chapter that speaks of sessions: read in pieces, shown as the desktop shows it.
+TEST_F(InAPage, ALinkToAChapterShowsItOnceAllIsRead) {
+  State state = initial_state();
+  state.view.workspace = Workspace::learn;
+  state.view.learn.lesson = "few-warps";
+  ControllerOptions desktop = in_a_page(state);
+  desktop.tasks = TaskPlace::threads;
+  Controller at_once(std::move(desktop));
+  ASSERT_NE(at_once.model().learn, nullptr);
+  ASSERT_TRUE(at_once.model().learn->card) << last_words(at_once);
+  Controller c(in_a_page(state));
+  EXPECT_EQ(c.model().learn, nullptr);
+  int frames = 0;
+  for (; c.tasks_run() && frames < 10000; ++frames) c.update({});
+  EXPECT_GT(frames, 5);
+  ASSERT_NE(c.model().learn, nullptr);
+  ASSERT_TRUE(c.model().learn->card) << last_words(c);
+  EXPECT_EQ(c.model().learn->chapters.size(), at_once.model().learn->chapters.size());
+  for (const bool next : {false, true}) {
+    if (next) {
+      at_once.update({GoToBeat{1}});
+      c.update({GoToBeat{1}});
+    }
+    const CardScene &page = *c.model().learn->card, &window = *at_once.model().learn->card;
+    EXPECT_EQ(plain_text(page.headline), plain_text(window.headline));
+    EXPECT_EQ(plain_text(page.say), plain_text(window.say));
+    EXPECT_EQ(c.model().learn->figure.has_value(), at_once.model().learn->figure.has_value());
+    EXPECT_EQ(c.state().document.problem, at_once.state().document.problem);
+  }
+}
+
+TEST_F(InAPage, AChapterChosenWhileChaptersAreReadOpensAfterwards) {
+  Controller c(in_a_page());
+  c.update({ChooseWorkspace{Workspace::learn}});
+  c.update({StartLesson{"wall", ""}});
+  c.update({StartLesson{"one-pass", "past"}});
+  EXPECT_EQ(c.model().learn, nullptr);
+  c.wait();
+  ASSERT_NE(c.model().learn, nullptr);
+  ASSERT_TRUE(c.model().learn->card) << last_words(c);
+  EXPECT_EQ(c.model().learn->card->lesson, "one-pass");
+  // Another is asked for before the sessions of the first are read.
+  c.update({StartLesson{"wall", ""}});
+  EXPECT_EQ(c.model().learn->card->lesson, "one-pass");
+  c.update({});
+  c.update({StartLesson{"overlap", ""}});
+  c.wait();
+  EXPECT_EQ(c.model().learn->card->lesson, "overlap");
+}
+
+TEST_F(InAPage, WhoeverLeavesWhileAChapterIsReadStaysThere) {
+  Controller c(in_a_page());
+  c.update({ChooseWorkspace{Workspace::learn}});
+  c.wait();
+  c.update({StartLesson{"wall", ""}});
+  c.update({ChooseWorkspace{Workspace::step}});
+  c.wait();
+  EXPECT_EQ(c.state().view.workspace, Workspace::step);
+  c.update({StartLesson{"no-such-lesson", ""}});
+  EXPECT_NE(last_words(c).find("no-such-lesson"), std::string::npos);
+}
+
+TEST_F(InAPage, ThePalettesListOfChaptersComesWhereItIsAskedFor) {
+  Controller c(in_a_page());
+  EXPECT_EQ(c.model().learn, nullptr);
+  c.update({Ask{Popup::palette}});
+  c.wait();
+  ASSERT_NE(c.model().learn, nullptr);
+  EXPECT_GT(c.model().learn->chapters.size(), 10U);
+  EXPECT_EQ(c.state().view.workspace, Workspace::step);
 }
 
 TEST_F(InAPage, AGifTakesEachStepAndGoesBack) {
