@@ -121,6 +121,7 @@ class ContainerReading::Reader {
     if (!file_ || zip_stat_index(zip_.get(), index, 0, &stat) != 0)
       return refuse(fmt::format("{}: {}", entry_, zip_strerror(zip_.get())));
     size_ = stat.size;
+    done_ = 0;
     has_session_ = has_session_ || entry_ == kSessionEntry;
     return ok();
   }
@@ -128,25 +129,24 @@ class ContainerReading::Reader {
   // Grown as it is read: a directory that claims more than there is costs no memory.
   Result<void> extract() {
     constexpr std::uint64_t kPiece = 32 << 10;
-    const std::size_t piece = static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, size_ - entry_bytes_.size()));
-    const std::size_t done = entry_bytes_.size();
-    entry_bytes_.resize(done + piece);
-    if (piece > 0) {
-      const zip_int64_t n = zip_fread(file_.get(), entry_bytes_.data() + done, piece);
+    piece_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, size_ - done_)));
+    if (!piece_.empty()) {
+      const zip_int64_t n = zip_fread(file_.get(), piece_.data(), piece_.size());
       if (n <= 0) return refuse(phrase("{} is damaged or truncated", entry_));
-      entry_bytes_.resize(done + static_cast<std::size_t>(n));
-      if (entry_bytes_.size() < size_) return ok();
+      piece_.resize(static_cast<std::size_t>(n));
+      done_ += piece_.size();
+      // Each where it stays: a copy of the whole takes long.
+      if (entry_ == kSessionEntry)
+        container_.session_json.append(reinterpret_cast<const char*>(piece_.data()), piece_.size());
+      else
+        entry_bytes_.insert(entry_bytes_.end(), piece_.begin(), piece_.end());
+      if (done_ < size_) return ok();
     }
     // libzip compares the checksum when it meets the end.
     std::byte beyond;
     if (zip_fread(file_.get(), &beyond, 1) != 0) return refuse(phrase("{} is damaged: wrong checksum or size", entry_));
     file_.reset();
-    std::vector<std::byte> bytes = std::exchange(entry_bytes_, {});
-    if (entry_ == kSessionEntry) {
-      container_.session_json.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    } else {
-      container_.files[entry_] = std::move(bytes);
-    }
+    if (entry_ != kSessionEntry) container_.files[entry_] = std::exchange(entry_bytes_, {});
     return ok();
   }
 
@@ -172,8 +172,8 @@ class ContainerReading::Reader {
   // The entry that is being read.
   zipped::Entry file_;
   std::string entry_;
-  std::uint64_t size_ = 0;
-  std::vector<std::byte> entry_bytes_;
+  std::uint64_t size_ = 0, done_ = 0;
+  std::vector<std::byte> piece_, entry_bytes_;
   std::optional<JsonSlices> json_;  // of session.json, once all entries are read
 };
 
