@@ -31,6 +31,32 @@ std::vector<std::filesystem::path> json_files(const std::filesystem::path& folde
   return files;
 }
 
+// What lies beside a lesson among `files`: exercises first, for a translation has their texts too.
+std::deque<std::filesystem::path> beside_lesson(const std::filesystem::path& file,
+                                                const std::vector<std::filesystem::path>& files) {
+  std::deque<std::filesystem::path> beside;
+  for (const bool exercises : {true, false}) {
+    for (const std::filesystem::path& other : files) {
+      if (is_lesson_file(other) || other.stem().stem() != file.stem()) continue;
+      if ((other.stem().extension() == kExercises) == exercises) beside.push_back(other);
+    }
+  }
+  return beside;
+}
+
+Result<Lesson> read_told(const std::filesystem::path& file) {
+  const auto text = read_words(file);
+  if (!text) return tl::unexpected(text.error());
+  return parse_lesson(*text, file.filename().string());
+}
+
+Result<void> read_beside(const std::filesystem::path& other, Lesson& lesson) {
+  const auto words = read_words(other);
+  if (!words) return tl::unexpected(words.error());
+  const auto add = other.stem().extension() == kExercises ? add_exercises : add_translation;
+  return add(*words, other.filename().string(), lesson);
+}
+
 }  // namespace
 
 bool is_lesson_file(const std::filesystem::path& file) {
@@ -38,24 +64,11 @@ bool is_lesson_file(const std::filesystem::path& file) {
 }
 
 Result<Lesson> read_lesson(const std::filesystem::path& file) {
-  const auto text = read_words(file);
-  if (!text) return tl::unexpected(text.error());
-  auto lesson = parse_lesson(*text, file.filename().string());
+  auto lesson = read_told(file);
   if (!lesson) return lesson;
-  std::filesystem::path folder = file.parent_path();
-  if (folder.empty()) folder = ".";
-  const auto beside = json_files(folder);
-  // Exercises first: a translation has their texts too.
-  for (const bool exercises : {true, false}) {
-    for (const std::filesystem::path& other : beside) {
-      if (is_lesson_file(other) || other.stem().stem() != file.stem()) continue;
-      if ((other.stem().extension() == kExercises) != exercises) continue;
-      const auto words = read_words(other);
-      if (!words) return tl::unexpected(words.error());
-      const auto add = exercises ? add_exercises : add_translation;
-      if (auto added = add(*words, other.filename().string(), *lesson); !added) return tl::unexpected(added.error());
-    }
-  }
+  const std::filesystem::path folder = file.parent_path();
+  for (const auto& other : beside_lesson(file, json_files(folder.empty() ? "." : folder)))
+    if (auto added = read_beside(other, *lesson); !added) return tl::unexpected(added.error());
   return lesson;
 }
 
@@ -66,18 +79,35 @@ FoundLessons read_lessons(const std::filesystem::path& folder) {
   return reading.take();
 }
 
-LessonsReading::LessonsReading(const std::filesystem::path& folder) : files_(json_files(folder)) {
-  std::erase_if(files_, [](const auto& file) { return !is_lesson_file(file); });
+LessonsReading::LessonsReading(const std::filesystem::path& folder) : files_(json_files(folder)) {}
+
+void LessonsReading::end_lesson(const Result<void>& read) {
+  if (read)
+    found_.lessons.push_back(*std::move(lesson_));
+  else
+    found_.refused.push_back(read.error().message);
+  lesson_.reset();
+  beside_.clear();
 }
 
 bool LessonsReading::step() {
+  if (lesson_) {
+    const Result<void> added = beside_.empty() ? ok() : read_beside(beside_.front(), *lesson_);
+    if (!beside_.empty()) beside_.pop_front();
+    if (!added || beside_.empty()) end_lesson(added);
+    return false;
+  }
+  while (next_ < files_.size() && !is_lesson_file(files_[next_])) ++next_;
   if (next_ == files_.size()) return true;
-  auto lesson = read_lesson(files_[next_++]);
-  if (lesson)
-    found_.lessons.push_back(*std::move(lesson));
-  else
+  const std::filesystem::path& file = files_[next_++];
+  auto lesson = read_told(file);
+  if (!lesson) {
     found_.refused.push_back(lesson.error().message);
-  return next_ == files_.size();
+    return false;
+  }
+  lesson_ = *std::move(lesson);
+  beside_ = beside_lesson(file, files_);
+  return false;
 }
 
 }  // namespace attn

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,13 +27,17 @@ FoundLessons read_lessons(const std::filesystem::path& folder);
 class LessonsReading {
  public:
   explicit LessonsReading(const std::filesystem::path& folder);
-  // Reads the next lesson. Whether all are read.
+  // Reads the next file: a lesson, or one that lies beside it. Whether all are read.
   bool step();
   FoundLessons take() { return std::move(found_); }
 
  private:
-  std::vector<std::filesystem::path> files_;
+  void end_lesson(const Result<void>& read);
+
+  std::vector<std::filesystem::path> files_;  // of the folder
   std::size_t next_ = 0;
+  std::optional<Lesson> lesson_;              // that is being read
+  std::deque<std::filesystem::path> beside_;  // what is still to be read of it
   FoundLessons found_;
 };
 // Whether a file's name is that of a lesson and not of a translation.
