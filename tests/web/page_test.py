@@ -172,6 +172,7 @@ def test_pictures(browser, url):
             ("learn", "attn1,workspace=learn,lesson=one-pass,beat=past",
              ["--view", "learn", "--state", "attn1,workspace=learn,lesson=one-pass,beat=past"])):
         tab = Tab(browser, f"{url}?still#{state}")
+        tab.rest(name)
         tab.frames(12)
         drawn = np.asarray(tab.picture(f"page_{name}"), int)
         file = SEEN / f"desktop_{name}.png"
@@ -224,16 +225,16 @@ def test_lessons(tab):
 
 def test_learn(browser, url):
     tab = Tab(browser, url + "#attn1,workspace=learn")
-    tab.frames(8)
+    tab.rest("the chapters")
     tab.picture("chapters")
     tab.js("s => attnscope.openState(s)", "attn1,workspace=learn,lesson=one-pass,beat=past")
-    tab.frames(8)
+    tab.rest("a chapter")
     title = tab.text()[0]
     verdict(":" in title, "a lesson's card is text too", title)
     tab.close()
     tab = Tab(browser, url + "#attn1,workspace=learn,lesson=one-pass,beat=past", 390, 844, has_touch=True,
               is_mobile=True, device_scale_factor=3)
-    tab.frames(8)
+    tab.rest("a chapter")
     tab.picture("phone_lesson")
     tab.close()
 

@@ -69,6 +69,11 @@ class Tab:
         self.js("""n => new Promise(done => {
             const f = () => n-- > 0 ? requestAnimationFrame(f) : done(); f(); })""", count)
 
+    def rest(self, what):
+        """Until no task runs, and what tasks brought is drawn."""
+        self.until("attnscope.call('page_busy', [], [], 'number') === 0", f"the tasks of {what} end")
+        self.frames(3)
+
     def steps(self):
         return json.loads(self.js("attnscope.call('page_json', ['number','number'], [1, 1e6], 'string')"))
 
