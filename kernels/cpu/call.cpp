@@ -112,7 +112,8 @@ void Call::read_keys(Tensor t, std::int64_t head, std::int64_t c, std::int64_t n
     widen(p.dtype, buffers.in[t], (head * p.Lk + c) * columns, n * columns, to);
     return;
   }
-  const std::int64_t b = head / p.Hkv, there = std::clamp<std::int64_t>(keys_of_batch(p, b) - c, 0, n);
+  const PageTail tail = zeroes_tail(o) ? PageTail::zeroed : PageTail::as_it_lies;
+  const std::int64_t b = head / p.Hkv, there = std::clamp<std::int64_t>(keys_read(p, b, tail) - c, 0, n);
   const std::span table(buffers.read<std::int32_t>(Tensor::page_table),
                         static_cast<std::size_t>(p.B * pages_of_batch(p)));
   for (std::int64_t i = 0; i < there; ++i)

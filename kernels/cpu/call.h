@@ -97,7 +97,8 @@ class Call {
   void take_part(const Place2d& t, std::int64_t part, const Scratch& s) const;
 
  private:
-  // Keys [c, c + n) of a head of K or V, `columns` wide, in fp32. In pages keys beyond the batch's length are 0.
+  // Keys [c, c + n) of a head of K or V, `columns` wide, in fp32. In pages keys beyond the batch's length are 0,
+  // unless the what-if leaves them as they lie.
   void read_keys(Tensor t, std::int64_t head, std::int64_t c, std::int64_t n, std::int64_t columns, float* to) const;
   float* part(std::int64_t offset) const { return static_cast<float*>(buffers.workspace) + offset; }
 };

@@ -401,6 +401,7 @@ KernelRow cpu_flash_row() {
       {&kRanks, 1, kMostRanksOfRing, 1, 1},
       {&kDeal, 0, 1, 1, 0},
       {&kPipeline, 0, 3, 1, 0},
+      {&kZeroTail, 0, 1, 1, 1},
   };
   static const OrderChoice kOrders[] = {{&kPipeline, 1, *order_named("hopper")},
                                         {&kSplits, 2, *order_named("split")},

@@ -130,6 +130,13 @@ inline constexpr Option kMerge{.name = "merge",
                                .choices = known::kMergeOrders,
                                .compiled = false};
 
+// What-if: K and V in pages are loaded as they lie, whatever follows a batch's last key in its page.
+inline constexpr Option kZeroTail{.name = "zero_tail",
+                                  .title = marked("zero tail"),
+                                  .help = marked("Whether what follows the last key in its page is set to 0 on chip"),
+                                  .choices = known::kNoYes,
+                                  .compiled = false};
+
 // Of a CPU kernel that also records its steps in the order in which a pipelined GPU kernel took them
 // (kernels/orders/hopper/recorded.h), or would take them with one thing changed (derived.h).
 inline constexpr Option kPipeline{.name = "pipeline",
@@ -208,6 +215,10 @@ struct KeyParts {
 
 inline std::int64_t splits_of(const Options& o) {
   return chosen(o, kSplits).value_or(1);
+}
+
+inline bool zeroes_tail(const Options& o) {
+  return chosen(o, kZeroTail).value_or(1) != 0;
 }
 
 inline bool follows_pipeline(const Options& o) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/model/options.h"
 #include "kernels/model/order_row.h"
 #include "kernels/model/problem/pages.h"
 #include "kernels/model/traffic.h"
@@ -66,7 +67,8 @@ void Recorder::input_tile(Slot slot, const Array& from, std::vector<VersionId>& 
   VersionId& id = known[static_cast<std::size_t>(head * rec_.key_tiles() + j)];
   if (id == kNoVersion) {
     id = add(slot, at.cols, width, at.c0, 0, {});
-    read_keys(p, in_, from, {at.b, kv}, at.c0, at.cols, rec_.arena.data() + rec_.versions[id].offset);
+    read_keys(p, in_, from, {at.b, kv}, at.c0, at.cols, rec_.arena.data() + rec_.versions[id].offset,
+              zeroes_tail(rec_.options) ? PageTail::zeroed : PageTail::as_it_lies);
   }
   live(slot) = id;
 }

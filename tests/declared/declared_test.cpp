@@ -261,7 +261,8 @@ TEST(Declared, TheTunersCsvHasAColumnOfEachOptionThatTheRungDeclares) {
   for (const char* end : {",1,sour\n", ",2,sour\n", ",3,sour\n", ",4,sour\n"})
     EXPECT_NE(with.find(end), std::string::npos) << end;
   const std::string without = csv_of(**find_kernel("cpu_flash"));
-  EXPECT_TRUE(without.substr(0, without.find('\n')).ends_with(",turns_count,splits,merge,ranks,deal,pipeline"))
+  EXPECT_TRUE(
+      without.substr(0, without.find('\n')).ends_with(",turns_count,splits,merge,ranks,deal,pipeline,zero_tail"))
       << without;
 }
 

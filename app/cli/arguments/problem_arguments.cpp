@@ -327,6 +327,7 @@ void DocumentArguments::add_to(Parser parser, const std::string& scale_option) {
                   tr("Your own sentence for --preset words: 2 to 24 words, used as queries and keys"))
       ->type_name("TEXT");
   parser.add_option("--seed", seed, tr("Seed of the generator"))->type_name("N");
+  parser.add_flag("--pages-in-order", pages_in_order, tr("What if the pages lie in the order of the keys"));
   parser.add_option("--q", q, tr("Your own numbers; needs --k and --v. The files determine shape and dtype"))
       ->type_name("FILE.npy");
   parser.add_option("--k", k)->type_name("FILE.npy");
@@ -383,6 +384,11 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
     const auto number = parse_seed(seed, std::numeric_limits<std::uint64_t>::max());
     if (!number) return tl::unexpected(number.error());
     inputs.seed = *number;
+  }
+  if (pages_in_order) {
+    if (p.storage.kind() == Storage::dense)
+      return bad_input(tr("--pages-in-order needs keys in pages: add --page, or --preset pages."));
+    inputs.pages = PageOrder::in_order;
   }
   Options o = s->document.options;
   if (auto r = options.apply_to(o); !r) return tl::unexpected(r.error());

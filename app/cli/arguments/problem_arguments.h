@@ -75,6 +75,7 @@ struct ProblemArguments {
 struct DocumentArguments {
   std::string state, preset, kernel, generator, seed, q, k, v, bias;
   std::optional<std::string> sentence;
+  bool pages_in_order = false;
   ProblemArguments problem;
   OptionArguments options;
 

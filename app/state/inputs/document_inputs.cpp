@@ -79,8 +79,9 @@ Result<Inputs> document_inputs(const Problem& p, const InputSpec& spec, const Op
   auto edited = with_edits(dense, std::move(by_key), spec);
   if (!edited || p.storage.kind() == Storage::dense) return edited;
   const std::vector<std::int32_t>& table = source->inputs.page_table;
-  const bool same = p.storage == source->problem.storage && check_page_table(p, table, spec.q_file);
-  return laid_into_pages(p, *std::move(edited), same ? table : shuffled_pages(p, spec.seed));
+  const bool same = p.storage == source->problem.storage && check_page_table(p, table, spec.q_file) &&
+                    spec.pages == PageOrder::shuffled;
+  return laid_into_pages(p, *std::move(edited), same ? table : made_table(p, spec));
 }
 
 Labels labels_of(const Problem& p, const InputSpec& spec, const OpenedRecordings& opened) {

@@ -124,6 +124,11 @@ void add_step_document_keys(std::vector<StateKey>& keys) {
                     s.document.inputs.sentence = *std::move(sentence);
                     return ok();
                   }});
+  keys.push_back(choice_key(
+      "page_order",
+      std::vector<std::pair<std::string, PageOrder>>{{"shuffled", PageOrder::shuffled},
+                                                     {"in_order", PageOrder::in_order}},
+      [](auto& s) -> auto& { return s.document.inputs.pages; }));
   keys.push_back({"edits", write_edits, read_edits});
   keys.push_back({"kernel", [](const State& s) { return s.document.kernel; }, read_kernel});
   keys.push_back(choice_key(

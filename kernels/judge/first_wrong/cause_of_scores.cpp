@@ -13,6 +13,7 @@
 #include "kernels/base/text.h"
 #include "kernels/judge/first_wrong/causes.h"
 #include "kernels/judge/first_wrong/first_wrong.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/model/traffic.h"
 
 namespace attn::causes {
@@ -121,6 +122,22 @@ std::string marked_words(Elements elements) {
                 mark);
 }
 
+// K or V as the pages hold them, beyond the batch's last key too.
+std::string tail_words(const Recording& wrong, const FirstWrong& at) {
+  const Problem& p = wrong.problem;
+  if (p.storage.kind() == Storage::dense) return {};
+  const VersionId id = wrong.after(at.event, at.slot);
+  const Version& v = wrong.version(id);
+  const Array& from = at.slot == Slot::k ? wrong.inputs.k : wrong.inputs.v;
+  std::vector<float> rows(wrong.values(id).size());
+  read_keys(p, wrong.inputs, from, {at.id.b, p.kv_head(at.id.h)}, v.first_row, v.rows, rows.data(),
+            PageTail::as_it_lies);
+  const auto same = [](float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  if (!std::ranges::equal(wrong.values(id), rows, same)) return {};
+  return phrase("The tail of the last page is not zeroed: after key {} of batch {}, {} holds what lies in the page.",
+                keys_of_batch(p, at.id.b) - 1, at.id.b, letter_of_slot(at.slot));
+}
+
 }  // namespace
 
 // The tile that the recorded numbers are, where they are another one's.
@@ -129,6 +146,7 @@ std::string load_cause(const Recording& wrong, const Recording& right, const Fir
     return state_cause(wrong, right, at, right_event);
   const auto recorded = wrong.values(wrong.after(at.event, at.slot));
   const bool keys = at.slot == Slot::k || at.slot == Slot::v;
+  if (std::string words = keys ? tail_words(wrong, at) : std::string(); !words.empty()) return words;
   for (const Version& v : right.versions) {
     if (v.slot != at.slot) continue;
     const auto other = std::span<const float>(right.arena)

@@ -76,6 +76,9 @@ struct CellEdit {
   bool operator==(const CellEdit&) const = default;
 };
 
+// How the table names the pages of the pool: in an order of which nothing follows, or one after the other.
+enum class PageOrder : std::uint8_t { shuffled, in_order };
+
 // Everything that determines the inputs of a problem. Files win over the generator, edits over both.
 struct InputSpec {
   Generator generator = Generator::blackboard;
@@ -83,6 +86,7 @@ struct InputSpec {
   std::string q_file, k_file, v_file, bias_file;  // .npy; empty = generated
   std::vector<CellEdit> edits;                    // sorted by (tensor, index)
   std::string sentence = {};                      // of `words`; empty: kUsualSentence
+  PageOrder pages = PageOrder::shuffled;          // of keys in pages
   bool operator==(const InputSpec&) const = default;
 };
 

@@ -248,6 +248,10 @@ Result<Array> tensor_from_file(const TensorSpec& spec, const std::filesystem::pa
   return as_problem_has_it(*file, shape, *dtype_of(spec.type), max_bytes == 0 ? free_memory() : max_bytes, order);
 }
 
+std::vector<std::int32_t> made_table(const Problem& p, const InputSpec& spec) {
+  return spec.pages == PageOrder::in_order ? pages_in_order(p) : shuffled_pages(p, spec.seed);
+}
+
 Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePieces& take) {
   if (auto r = validate(p); !r) return tl::unexpected(r.error());
   if (auto r = check_given(p); !r) return tl::unexpected(r.error());
@@ -257,7 +261,7 @@ Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePi
   if (p.storage.kind() == Storage::dense) return make_dense(p, spec, take);
   auto by_key = make_dense(without_pages(p), spec, take);
   if (!by_key) return by_key;
-  return laid_into_pages(p, *std::move(by_key), shuffled_pages(p, spec.seed));
+  return laid_into_pages(p, *std::move(by_key), made_table(p, spec));
 }
 
 Result<FileInputs> inputs_from_files(const std::filesystem::path& q, const std::filesystem::path& k,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 #include "kernels/base/pieces.h"
 #include "kernels/base/result.h"
@@ -15,11 +16,15 @@
 namespace attn {
 
 // Of a backward dO as well; its O and LSE are left to a forward (kernels/cpu/backward/forward.h).
-// Of K and V in pages the same numbers by key, laid into a pool through a table that names its pages in no order; what
-// no key fills is NaN. Files and edits are by key, too. The caller has validated the problem and checked memory.
+// Of K and V in pages the same numbers by key, laid into a pool through a table that names its pages in no order, or
+// one after the other; what no key fills is NaN. Files and edits are by key, too. The caller has validated the problem
+// and checked memory.
 // Refuses files whose shape does not fit the problem (naming both), unreadable files and edits out of range.
 // `take`: who generates the numbers; they are the same by all.
 Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePieces& take = in_turn);
+
+// The table of a problem in pages, as the spec orders them.
+std::vector<std::int32_t> made_table(const Problem& p, const InputSpec& spec);
 
 // One tensor out of a file of its shape, or of its last axes where those before are 1, in its own dtype; it takes at
 // most `max_bytes` (0 = the machine's free memory).

@@ -44,6 +44,24 @@ Array pool_of(const Problem& p, const std::vector<std::int32_t>& table, const Ar
   return pool;
 }
 
+std::vector<std::int32_t> all_pages(const Problem& p) {
+  std::vector<std::int32_t> order(static_cast<std::size_t>(p.storage.pages));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+// To the entries that a key needs, a batch after the other.
+std::vector<std::int32_t> dealt(const Problem& p, const std::vector<std::int32_t>& order) {
+  const std::int64_t columns = pages_of_batch(p);
+  std::vector<std::int32_t> table;
+  std::size_t next = 0;
+  for (std::int64_t n = 0; n < p.B * columns; ++n) {
+    const bool reached = n % columns * p.storage.page < keys_of_batch(p, n / columns);
+    table.push_back(reached ? order[next++ % order.size()] : -1);
+  }
+  return table;
+}
+
 }  // namespace
 
 std::int64_t pages_of_batch(const Problem& p) {
@@ -78,19 +96,40 @@ Result<void> check_page_table(const Problem& p, std::span<const std::int32_t> ta
 }
 
 std::vector<std::int32_t> shuffled_pages(const Problem& p, std::uint64_t seed) {
-  std::vector<std::int32_t> order(static_cast<std::size_t>(p.storage.pages));
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<std::int32_t> order = all_pages(p);
   std::mt19937_64 engine(seed);
   // std::shuffle is not the same everywhere; the engine is.
   for (std::size_t n = order.size(); n > 1; --n) std::swap(order[n - 1], order[engine() % n]);
-  const std::int64_t columns = pages_of_batch(p);
-  std::vector<std::int32_t> table;
-  std::size_t next = 0;
-  for (std::int64_t n = 0; n < p.B * columns; ++n) {
-    const bool reached = n % columns * p.storage.page < keys_of_batch(p, n / columns);
-    table.push_back(reached ? order[next++ % order.size()] : -1);
+  return dealt(p, order);
+}
+
+std::vector<std::int32_t> pages_in_order(const Problem& p) {
+  return dealt(p, all_pages(p));
+}
+
+PageBytes page_bytes(const Problem& p, std::int64_t b, std::int64_t first, std::int64_t last) {
+  const std::int64_t page = p.storage.page, end = std::min(last, keys_of_batch(p, b));
+  if (first >= end) return {};
+  const std::int64_t pages = (end - 1) / page - first / page + 1;
+  const std::int64_t row = (p.D + p.Dv) * static_cast<std::int64_t>(size_of(p.dtype));
+  return {.pages = static_cast<std::uint64_t>(pages),
+          .fetched = saturating_product({{pages, page, row}}),
+          .unused = saturating_product({{pages * page - (end - first), row}}),
+          .table = saturating_product({{pages, static_cast<std::int64_t>(sizeof(std::int32_t))}})};
+}
+
+PageBytes page_bytes(const Problem& p) {
+  PageBytes all;
+  const bool alike = p.mask.key_lengths.empty();
+  for (std::int64_t b = 0; b < (alike ? 1 : p.B); ++b) {
+    const PageBytes one = page_bytes(p, b, 0, p.Lk);
+    const auto batches = static_cast<std::uint64_t>(alike ? p.B : 1), heads = static_cast<std::uint64_t>(p.Hkv);
+    all.pages += one.pages * batches;
+    all.fetched += one.fetched * batches * heads;
+    all.unused += one.unused * batches * heads;
+    all.table += one.table * batches;
   }
-  return table;
+  return all;
 }
 
 Problem without_pages(Problem p) {
@@ -122,14 +161,20 @@ Inputs laid_into_pages(const Problem& p, Inputs by_key, std::vector<std::int32_t
   return by_key;
 }
 
+std::int64_t keys_read(const Problem& p, std::int64_t b, PageTail tail) {
+  const std::int64_t keys = keys_of_batch(p, b), page = p.storage.page;
+  if (tail == PageTail::zeroed) return keys;
+  return std::min((keys + page - 1) / page * page, p.Lk);
+}
+
 void read_keys(const Problem& p, const Inputs& in, const Array& from, KeyHead head, std::int64_t first,
-               std::int64_t count, float* to) {
+               std::int64_t count, float* to, PageTail tail) {
   const std::int64_t columns = from.extent(3);
   if (p.storage.kind() == Storage::dense) {
     from.read(((head.b * p.Hkv + head.kv) * p.Lk + first) * columns, count * columns, to);
     return;
   }
-  const std::int64_t there = std::clamp<std::int64_t>(keys_of_batch(p, head.b) - first, 0, count);
+  const std::int64_t there = std::clamp<std::int64_t>(keys_read(p, head.b, tail) - first, 0, count);
   for (std::int64_t n = 0; n < there; ++n)
     from.read(pool_row(p, in.page_table, head.b, head.kv, first + n) * columns, columns, to + n * columns);
   std::fill(to + there * columns, to + count * columns, 0.0F);

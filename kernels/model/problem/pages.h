@@ -29,6 +29,19 @@ Result<void> check_page_table(const Problem& p, std::span<const std::int32_t> ta
 // same for the same seed.
 std::vector<std::int32_t> shuffled_pages(const Problem& p, std::uint64_t seed);
 
+// The same as far as the table goes, but in the order of the keys, a batch after the other.
+std::vector<std::int32_t> pages_in_order(const Problem& p);
+
+// What whole pages cost of one KV head's keys [first, last) of a batch, or of all heads and keys, a batch's pages once
+// each: from shapes alone. A kernel that reads rows one by one leaves out the unused ones.
+struct PageBytes {
+  std::uint64_t pages = 0, fetched = 0, unused = 0, table = 0;  // entries; bytes of K and V; of the table's entries
+
+  bool operator==(const PageBytes&) const = default;
+};
+PageBytes page_bytes(const Problem& p, std::int64_t b, std::int64_t first, std::int64_t last);
+PageBytes page_bytes(const Problem& p);
+
 // The same problem, and its numbers, without pages: keys side by side, zeros beyond a batch's key length.
 Problem without_pages(Problem p);
 Inputs gathered(const Problem& p, const Inputs& in);
@@ -45,12 +58,17 @@ inline Problem paged_anew(Problem p) {
 // written, and who reads them shows.
 Inputs laid_into_pages(const Problem& p, Inputs by_key, std::vector<std::int32_t> table);
 
-// Keys [first, first + count) of a KV head, rows of `from`, which is K or V of these inputs; in fp32. In pages keys
-// beyond the batch's length are 0.
+// What a tile holds beyond a batch's last key: zeros, or what lies in the rest of its last page. Beyond that page it
+// holds zeros, since the table names no other.
+enum class PageTail : std::uint8_t { zeroed, as_it_lies };
+// Keys of a batch that are read out of its pages: its own, or all rows of the pages that hold them.
+std::int64_t keys_read(const Problem& p, std::int64_t b, PageTail tail);
+
+// Keys [first, first + count) of a KV head, rows of `from`, which is K or V of these inputs; in fp32.
 struct KeyHead {
   std::int64_t b = 0, kv = 0;
 };
 void read_keys(const Problem& p, const Inputs& in, const Array& from, KeyHead head, std::int64_t first,
-               std::int64_t count, float* to);
+               std::int64_t count, float* to, PageTail tail = PageTail::zeroed);
 
 }  // namespace attn

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/base/text.h"
+#include "kernels/model/options.h"
 #include "kernels/model/order_row.h"
 #include "kernels/model/problem/pages.h"
 
@@ -33,7 +34,8 @@ std::optional<std::vector<float>> tile_of_input(const Recording& rec, const Even
   std::vector<float> rows(static_cast<std::size_t>(v.rows) * static_cast<std::size_t>(v.cols));
   if (slot_row(slot).rows == SlotRows::keys) {
     const KeyHead head{id.b, rec.problem.kv_head(id.h)};
-    read_keys(rec.problem, rec.inputs, *from->tensor, head, v.first_row, v.rows, rows.data());
+    read_keys(rec.problem, rec.inputs, *from->tensor, head, v.first_row, v.rows, rows.data(),
+              zeroes_tail(rec.options) ? PageTail::zeroed : PageTail::as_it_lies);
   } else {
     from->tensor->read((from->first + v.first_row) * v.cols, std::ssize(rows), rows.data());
   }

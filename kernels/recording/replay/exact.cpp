@@ -26,6 +26,8 @@
 #include <vector>
 
 #include "kernels/arithmetic/math.h"
+#include "kernels/model/options.h"
+#include "kernels/model/problem/pages.h"
 #include "kernels/recording/replay/bounds.h"
 #include "kernels/recording/replay/exact.h"
 #include "kernels/recording/replay/exact_keys.h"
@@ -245,12 +247,16 @@ void ExactWalk::output() {
   }
   const bool narrow = rec_.gpu && !order_.stores_scores;
   std::size_t keys = 0;
+  const bool zeroed = zeroes_tail(rec_.options) || rec_.problem.storage.kind() == Storage::dense;
+  const std::int64_t there = keys_of_batch(rec_.problem, rec_.events[e_].id.b);
   for (const auto& [p_id, v_id] : rec_.factors_read(e_)) {
     const Row& p = operand(p_id);
     const std::span<const float> v = rec_.values(v_id);
     keys += p.size();
     // Keys outside: rows of V lie side by side.
     for (std::size_t c = 0; c < p.size(); ++c) {
+      // No key of the batch: what a run that does not zero its tail makes of it is no part of the answer.
+      if (!zeroed && rec_.version(v_id).first_row + static_cast<std::int64_t>(c) >= there) continue;
       const Num weight = narrow ? rounded_to(rec_.gpu->p, p[c]) : p[c];
       const std::span<const float> values = v.subspan(c * dv, dv);
       for (std::size_t d = 0; d < sums.size(); ++d) {

@@ -1,4 +1,9 @@
 // Step's chart card by mouse: its tabs, the error map and "go there".
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "tests/gui/gui_fixture.h"
@@ -233,6 +238,42 @@ TEST(StepCharts, PagesAreWalkedThroughByKeysAndMouse) {
       IM_CHECK(!ctx->ItemExists("##entry_0_0"));
     })) << scale;
   }
+}
+
+// By mouse and by palette: the tail as it lies takes the second batch's rows, and pages in order change no number.
+TEST(StepCharts, WhatIfsOfPagesAreRecordedAnew) {
+  TestWindow w;
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    choose_in_palette(ctx, "keys in pages");
+    const auto out = [&](std::int64_t n) { return recording(w).outputs.out.get(n); };
+    const Outputs before = recording(w).outputs;
+    const std::int64_t half = before.out.size() / 2;
+    ctx->SetRef(kStep);
+    ctx->ItemClick("##whatif_tail");
+    ctx->Yield(3);
+    IM_CHECK(!zeroes_tail(w.state().document.options));
+    IM_CHECK(!zeroes_tail(recording(w).options));
+    for (std::int64_t n = 0; n < half; ++n) {
+      IM_CHECK_EQ(out(n), before.out.get(n));
+      IM_CHECK(std::isnan(out(half + n)));
+    }
+    choose_in_palette(ctx, "tail not zeroed");
+    IM_CHECK(zeroes_tail(recording(w).options));
+    const std::vector<std::int32_t> shuffled = recording(w).inputs.page_table;
+    choose_in_palette(ctx, "pages in order");
+    IM_CHECK(w.state().document.inputs.pages == PageOrder::in_order);
+    IM_CHECK(recording(w).inputs.page_table != shuffled);
+    for (std::int64_t n = 0; n < 2 * half; ++n) IM_CHECK_EQ(out(n), before.out.get(n));
+    w.controller().update({GoToEvent{*recording(w).find({1, 0, 0, 1, Phase::load_kv})}});
+    ctx->Yield(2);
+    ctx->SetRef(kStep);
+    ctx->MouseMove("##page_bytes");
+    ctx->Yield(2);
+    ctx->ItemClick("##whatif_pages");
+    ctx->Yield(3);
+    IM_CHECK(w.state().document.inputs.pages == PageOrder::shuffled);
+    IM_CHECK(recording(w).inputs.page_table == shuffled);
+  }));
 }
 
 TEST(StepCharts, SumsInBf16AreAWhatIf) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -135,6 +136,79 @@ TEST(Pages, AreMadeInAnOrderOfWhichNothingFollowsEachOnce) {
   std::ranges::sort(sorted);
   EXPECT_EQ(std::ranges::adjacent_find(sorted), sorted.end());
   EXPECT_TRUE(check_page_table(p, table, "here"));
+}
+
+TEST(Pages, InOrderHoldTheSameNumbersInOtherRowsAndGiveTheSameBits) {
+  Problem p = in_pages(16);
+  p.mask.key_lengths = {150, 0, 67};
+  InputSpec spec;
+  spec.generator = Generator::normal;
+  spec.seed = 3;
+  const Inputs shuffled = *make_inputs(p, spec);
+  spec.pages = PageOrder::in_order;
+  const Inputs in_order = *make_inputs(p, spec);
+  std::vector<std::int32_t> named;
+  std::ranges::copy_if(in_order.page_table, std::back_inserter(named), [](std::int32_t page) { return page >= 0; });
+  ASSERT_EQ(named.size(), 15U);  // 10 and 5 pages
+  for (std::size_t n = 0; n < named.size(); ++n) EXPECT_EQ(named[n], static_cast<std::int32_t>(n));
+  EXPECT_NE(shuffled.page_table, in_order.page_table);
+  EXPECT_TRUE(check_page_table(p, in_order.page_table, "here"));
+  const Inputs a = gathered(p, shuffled), b = gathered(p, in_order);
+  EXPECT_EQ(a.k, b.k);
+  EXPECT_EQ(a.v, b.v);
+  for (const std::int64_t splits : {1, 5}) {
+    Options o;
+    o.bc = 16;
+    choose(o, kSplits, splits);
+    EXPECT_TRUE(same_bits(*run_on_cpu(flash(), p, o, shuffled, 0, {}), *run_on_cpu(flash(), p, o, in_order, 0, {})));
+  }
+}
+
+// What-if: 0 x NaN takes every row of O of a batch whose last page has a tail within a tile, and no other. Whatever is
+// finite in the tail changes no bit.
+TEST(Pages, ATailThatIsNotZeroedTakesTheRowsOfItsBatchAlone) {
+  Problem p = in_pages(16);
+  p.mask.key_lengths = {150, 0, 67};
+  Inputs in = inputs(p);
+  for (const std::int64_t splits : {1, 5}) {
+    Options o;
+    o.bc = 16;
+    choose(o, kSplits, splits);
+    const Outputs right = *run_on_cpu(flash(), p, o, in, 0, {});
+    choose(o, kZeroTail, 0);
+    const Outputs lost = *run_on_cpu(flash(), p, o, in, 0, {});
+    const std::int64_t batch = p.Hq * p.Lq * p.Dv;
+    for (std::int64_t n = 0; n < p.B * batch; ++n) {
+      ASSERT_TRUE(std::isfinite(right.out.get(n)));
+      if (n / batch == 2) {
+        ASSERT_TRUE(std::isnan(lost.out.get(n))) << n;
+      } else {
+        ASSERT_EQ(lost.out.get(n), right.out.get(n)) << n;
+      }
+    }
+    Inputs written = in;
+    for (Array* pool : {&written.k, &written.v})
+      for (std::int64_t n = 0; n < pool->size(); ++n)
+        if (std::isnan(pool->get(n))) pool->set(n, 3.0F);
+    EXPECT_TRUE(same_bits(*run_on_cpu(flash(), p, o, written, 0, {}), right));
+  }
+}
+
+TEST(Pages, TakeTheBytesOfWholePagesAndOfTheirEntries) {
+  Problem p = in_pages(16);
+  p.mask.key_lengths = {150, 0, 67};
+  constexpr std::uint64_t kRow = (12 + 20) * 4;  // K and V of a key, of one head
+  EXPECT_EQ(page_bytes(p), (PageBytes{.pages = 15,
+                                      .fetched = std::uint64_t{15 * 16} * kRow * 2,
+                                      .unused = std::uint64_t{15 * 16 - 217} * kRow * 2,
+                                      .table = 60}));
+  // Keys 60 to 66 lie in two pages; key 67 is none.
+  EXPECT_EQ(page_bytes(p, 2, 60, 70),
+            (PageBytes{.pages = 2, .fetched = 32 * kRow, .unused = (32 - 7) * kRow, .table = 8}));
+  EXPECT_EQ(page_bytes(p, 1, 0, 16), PageBytes());
+  p.mask.key_lengths.clear();
+  EXPECT_EQ(page_bytes(p).pages, 30U);
+  EXPECT_EQ(page_bytes(with_pages(p, 1)).unused, 0U);
 }
 
 TEST(Pages, OfAWrongTableAreRefusedInWords) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -167,6 +168,7 @@ void expect_exact(const Recording& rec) {
 
 TEST(SplitRecording, EveryNumberOfRandomProblemsLiesWithinItsBoundOfFp64) {
   constexpr std::uint64_t kProblems = 200;
+  int repeated = 0, batches = 0;
   for (std::uint64_t seed = 0; seed < kProblems; ++seed) {
     std::uint64_t x = seed * 2654435761U + 99;
     const auto next = [&x](std::int64_t most) {
@@ -174,11 +176,13 @@ TEST(SplitRecording, EveryNumberOfRandomProblemsLiesWithinItsBoundOfFp64) {
       return 1 + static_cast<std::int64_t>((x >> 33U) % static_cast<std::uint64_t>(most));
     };
     Problem p;
+    p.B = next(3);
     p.Hq = next(2);
     p.Lq = next(9), p.Lk = 2 + next(20), p.D = next(8), p.Dv = next(8);
     p.dtype = static_cast<DType>(next(3) - 1);
     p.mask.causal = next(2) == 1;
-    if (next(3) == 1) p.mask.key_lengths = {next(p.Lk)};
+    if (next(2) == 1)
+      for (std::int64_t b = 0; b < p.B; ++b) p.mask.key_lengths.push_back(next(p.Lk + 1) - 1);
     if (next(3) == 1) p.softcap = 2;
     if (next(3) == 1) p.alibi.emplace();
     const auto br = static_cast<std::int32_t>(next(5)),
@@ -186,12 +190,46 @@ TEST(SplitRecording, EveryNumberOfRandomProblemsLiesWithinItsBoundOfFp64) {
     const std::int64_t tiles = (p.Lk + bc - 1) / bc;
     Options o = split(1 + next(tiles - 1), next(2) == 1, br, bc);
     if (next(3) == 1) o.key_order = KeyOrder::right_to_left;
-    if (next(2) == 1) p = with_pages(p, next(p.Lk + 2));
-    const Recording rec = recorded(p, o, inputs_for(p, seed));
+    Inputs in = inputs_for(p, seed);
+    if (next(2) == 1) {
+      p = with_pages(p, next(p.Lk + 2));
+      // Tables of every kind: pages that several entries name, in this batch or others, and pages that none does.
+      std::vector<std::int32_t> table = shuffled_pages(p, seed);
+      if (next(2) == 1)
+        for (std::int32_t& entry : table)
+          entry = entry < 0 ? entry : static_cast<std::int32_t>(next(p.storage.pages) - 1);
+      const std::set<std::int32_t> named(table.begin(), table.end());
+      repeated += std::ssize(named) < std::ssize(table) - std::ranges::count(table, -1) ? 1 : 0;
+      batches += p.B > 1 ? 1 : 0;
+      in = laid_into_pages(p, std::move(in), std::move(table));
+    }
+    const Recording rec = recorded(p, o, in);
     const auto difference = replay(rec);
     ASSERT_FALSE(difference) << describe(p) << ": " << difference->words;
     expect_exact(rec);
     ASSERT_FALSE(testing::Test::HasFatalFailure());
+  }
+  EXPECT_GT(repeated, 20);
+  EXPECT_GT(batches, 40);
+}
+
+// What-if: the recorder loads what lies in the page, the replay agrees, and the comparison with the right run says so.
+TEST(SplitRecording, ATailThatIsNotZeroedIsRecordedAndNamed) {
+  for (const std::int64_t parts : {1, 2}) {
+    Problem p = with_pages(problem(), 4);
+    p.mask.key_lengths = {p.Lk - 3};
+    Options o = split(parts, false, 4, 8);
+    choose(o, kZeroTail, 0);
+    const Recording rec = recorded(p, o, inputs_for(p, 4));
+    EXPECT_FALSE(replay(rec));
+    EXPECT_TRUE(same_bits(rec.outputs, *run_on_cpu(kernel(), p, o, rec.inputs, 0, {})));
+    EXPECT_TRUE(std::isnan(rec.outputs.out.get(0)));
+    const auto found = first_wrong_of(rec, {});
+    ASSERT_TRUE(found && *found);
+    EXPECT_EQ((*found)->id.phase, Phase::load_kv);
+    EXPECT_EQ((*found)->slot, Slot::k);
+    EXPECT_EQ((*found)->row, p.Lk - 3);
+    EXPECT_NE((*found)->cause.find("The tail of the last page is not zeroed"), std::string::npos) << (*found)->cause;
   }
 }
 

@@ -1,12 +1,15 @@
 #include "viz/step/charts/pages.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
 #include "kernels/model/problem/pages.h"
+#include "viz/step/charts/traffic.h"
 
 namespace attn {
 namespace {
@@ -128,10 +131,53 @@ TextRuns followed_words(const Recording& rec, const StepPlace& at, std::int32_t 
        number(std::to_string(number_of)), number(fmt::format("{} mod {} = {}", key, page, row))});
 }
 
+// What whole pages take and leave unused. The run itself reads rows; a copy of pages reads these.
+std::string cost_words(const Recording& rec, const StepPlace& at) {
+  const TileKeys tile = keys_of_tile(rec, at);
+  if (tile.first >= tile.last) return {};
+  const PageBytes cost = page_bytes(rec.problem, at.b, tile.first, tile.last);
+  return phrase("Whole pages: {} read, {} of it unused, {} of table", bytes_text(cost.fetched), bytes_text(cost.unused),
+                bytes_text(cost.table));
+}
+
+std::vector<PageSizeLine> size_lines(const Problem& p) {
+  constexpr std::int64_t kShown[] = {1, 2, 4, 8, 16};
+  std::set<std::int64_t> sizes(std::begin(kShown), std::end(kShown));
+  sizes.insert(p.storage.page);
+  std::vector<PageSizeLine> lines;
+  for (const std::int64_t page : sizes) {
+    const PageBytes cost = page_bytes(with_pages(p, page));
+    lines.push_back({static_cast<std::int32_t>(page), bytes_text(cost.fetched), bytes_text(cost.unused),
+                     bytes_text(cost.table), page == p.storage.page});
+  }
+  return lines;
+}
+
+// A run that leaves the tail as it lies: S is masked there all the same, PV is not.
+TextRuns untouched_words(const TileKeys& tail) {
+  using enum TensorColour;
+  const TextRuns pieces{letter("K", k),
+                        letter("V", v),
+                        number("0 × nan = nan"),
+                        letter("S", s),
+                        number(fmt::format("{}", tail.first)),
+                        number(fmt::format("{}", tail.last - 1))};
+  if (tail.last - tail.first == 1)
+    return woven(phrase("Key {} is missing, and {} and {} hold what lies in the page. The mask hides it in {}. A "
+                        "weight of 0 does not: {}.",
+                        place(4), place(0), place(1), place(3), place(2)),
+                 pieces);
+  return woven(phrase("Keys {} to {} are missing, and {} and {} hold what lies in the page. The mask hides it in {}. A "
+                      "weight of 0 does not: {}.",
+                      place(4), place(5), place(0), place(1), place(3), place(2)),
+               pieces);
+}
+
 // Two cures for two kinds of nothing: rows that no key fills are not read; keys that a tile lacks are 0.
 TextRuns tail_words(const Recording& rec, const StepPlace& at) {
   const TileKeys tile = keys_of_tile(rec, at);
   if (tile.end == 0) return {};
+  if (loads_tail(rec, at)) return untouched_words(tail_of_tile(rec, at));
   if (!tile.lacks_some()) {
     const std::int64_t keys = keys_of_batch(rec.problem, at.b), over = keys % rec.problem.storage.page;
     if (over == 0 || tile.last < keys) return {};
@@ -175,6 +221,8 @@ PagesScene pages_scene(const Recording& rec, const StepPlace& at, std::int32_t k
   scene.pool = Pool(rec, at, scales).take();
   scene.table = lines_of(rec, at);
   scene.gathered = gathered_words(rec, at);
+  scene.cost = cost_words(rec, at);
+  scene.sizes = size_lines(p);
   scene.followed = followed_words(rec, at, key);
   scene.tail = tail_words(rec, at);
   return scene;

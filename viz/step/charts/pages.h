@@ -47,6 +47,12 @@ struct TableLine {
   bool own = false;  // of the batch at hand
   std::vector<TableEntry> entries;
 };
+// All keys in pages of one size, fetched whole: derived from the shapes.
+struct PageSizeLine {
+  std::int32_t page = 0;
+  std::string read, unused, table;  // "496 B"
+  bool now = false;
+};
 struct PagesScene {
   std::string nothing;  // why there is no such chart; else empty
   std::int32_t page = 0, columns_k = 0, columns_v = 0;
@@ -55,7 +61,9 @@ struct PagesScene {
   std::vector<TableLine> table;
   TextRuns gathered;  // which keys, which pages
   TextRuns followed;  // the followed key, step by step
-  TextRuns tail;      // what stands where no key is; empty: nothing
+  std::string cost;   // of this tile's pages, fetched whole; empty: no tile
+  std::vector<PageSizeLine> sizes;
+  TextRuns tail;  // what stands where no key is; empty: nothing
 };
 // Numbers of a pool beyond which pages are drawn without cells.
 constexpr std::int64_t kMostPoolCells = 1 << 14;

@@ -1,6 +1,7 @@
 #include "viz/step/charts/charts_draw.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -236,6 +237,52 @@ class PagesDrawing {
   std::int32_t lit_ = -1;  // the page that the pointer is on
 };
 
+// Of all keys by the size of a page, where there is room below the words.
+void draw_sizes(ImDrawList* list, const Box& in, float y, const PagesScene& scene) {
+  const Style& s = style();
+  const float line = s.px(18), high = s.px(kTitle) + line * static_cast<float>(scene.sizes.size() + 1);
+  if (y + s.px(8) + high > in.max.y) return;
+  y += s.px(8);
+  draw_text(list, {in.min.x, y}, Face::bold, 13, colour_of(Token::text), tr("Whole pages, all keys (derived)"));
+  y += s.px(kTitle);
+  const float wide = std::min(in.width() / 4, s.px(84));
+  const auto cells = [&](const std::array<std::string, 4>& words, Face face, ImU32 ink) {
+    for (std::size_t n = 0; n < words.size(); ++n) {
+      const float x = in.min.x + wide * static_cast<float>(n);
+      draw_text_in(list, {{x, y}, {x + wide - s.px(8), y + line}}, Align::right, face, 12, ink, words[n]);
+    }
+    y += line;
+  };
+  cells({tr("keys a page"), tr("read"), tr("unused"), tr("table")}, Face::text, colour_of(Token::dim));
+  for (const PageSizeLine& l : scene.sizes)
+    cells({std::to_string(l.page), l.read, l.unused, l.table}, Face::mono, colour_of(l.now ? Token::text : Token::dim));
+}
+
+// The same under the pointer or the keyboard, whatever room there is.
+std::string sizes_words(const PagesScene& scene) {
+  std::string words = tr("Derived: what copies of whole pages would read of all keys. This run reads rows.");
+  for (const PageSizeLine& l : scene.sizes) {
+    words += '\n';
+    words += plural(l.page, "{1} key a page: {2} read, {3} unused, {4} of table",
+                    "{1} keys a page: {2} read, {3} unused, {4} of table", std::to_string(l.page), l.read, l.unused,
+                    l.table);
+  }
+  return words;
+}
+
+// Beside the title: what this tile's pages take.
+void draw_cost(ImDrawList* list, const Box& in, const PagesScene& scene) {
+  const Style& s = style();
+  const float left = in.min.x + text_width(Face::bold, 13, scene.title) + s.px(16);
+  const float wide = text_width(Face::text, 12, scene.cost);
+  if (scene.cost.empty() || left + wide > in.max.x) return;
+  ImGui::SetCursorScreenPos({left, in.min.y});
+  ImGui::InvisibleButton("##page_bytes", {wide, s.px(18)}, ImGuiButtonFlags_EnableNav);
+  const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+  tooltip(sizes_words(scene));
+  draw_text(list, {left, in.min.y + s.px(1)}, Face::text, 12, colour_of(lit ? Token::text : Token::dim), scene.cost);
+}
+
 // Title and words about the tile at hand, one under the other.
 void draw_words(ImDrawList* list, const Box& in, const PagesScene& scene) {
   const Style& s = style();
@@ -248,6 +295,7 @@ void draw_words(ImDrawList* list, const Box& in, const PagesScene& scene) {
     const int lines = std::max(1, static_cast<int>(left / line_height(13)));
     y += draw_paragraph(list, {in.min.x, y}, in.width(), 13, *words, std::min(lines, 5)) + s.px(6);
   }
+  draw_sizes(list, in, y, scene);
 }
 
 }  // namespace
@@ -270,6 +318,7 @@ void draw_pages(const Box& in, const Recording& rec, const StepPlace& at, std::i
   const float lines = std::min(static_cast<float>(scene.table.size()), left.height() < s.px(150) ? 1.0F : 3.0F);
   const float table_high = s.px(kKeysLine + (lines - 1) * kLines + kEntryHigh);
   draw_text(list, left.min, Face::bold, 13, colour_of(Token::text), scene.title);
+  draw_cost(list, left, scene);
   const Box pool{{left.min.x, left.min.y + s.px(kTitle + 3)}, {left.max.x, left.max.y - table_high - s.px(20)}};
   if (pool.height() < s.px(16)) return;
   const PoolPlace place = place_pool(pool, scene);

@@ -142,6 +142,7 @@ std::set<std::string, std::less<>> step_conditions(const Recording& rec, const S
   const bool paged = rec.problem.storage.kind() == Storage::paged;
   look.set(paged, "paged");
   look.set(paged && keys_of_tile(rec, at).lacks_some(), "absent");
+  look.set(paged && loads_tail(rec, at), "raw_tail");
   look.set(rec.problem.alibi.has_value(), "sloped");
   const auto score = look.live(Slot::s, followed.key);
   look.set(score && std::isfinite(*score) && rec.problem.visible(at.b, at.row, followed.key), "kept");

@@ -48,6 +48,7 @@ const std::vector<std::string_view> kStepConditions = {
     "narrow_lse",     // what-if: LSE was kept in 16 bits
     "paged",          // K and V lie in pages
     "absent",         // and this tile has keys that its batch has not
+    "raw_tail",       // what-if: and what lies in the page after its last key is on chip
     "own_keys",       // turn 0 of a ring: each rank has its own keys
 };
 

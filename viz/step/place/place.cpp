@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/base/text.h"
+#include "kernels/model/options.h"
 #include "kernels/model/problem/pages.h"
 #include "kernels/recording/replay/exact.h"
 #include "viz/draw/number_text.h"
@@ -107,6 +108,17 @@ TileKeys keys_of_tile(const Recording& rec, const StepPlace& at) {
   if (at.j < 0 || rec.after(at.event, Slot::k) == kNoVersion) return {};
   const std::int64_t first = at.first_key, end = first + at.keys;
   return {first, std::clamp(keys_of_batch(rec.problem, at.b), first, end), end};
+}
+
+TileKeys tail_of_tile(const Recording& rec, const StepPlace& at) {
+  const TileKeys tile = keys_of_tile(rec, at);
+  if (zeroes_tail(rec.options) || rec.problem.storage.kind() == Storage::dense) return {tile.last, tile.last, tile.end};
+  return {tile.last, std::clamp(keys_read(rec.problem, at.b, PageTail::as_it_lies), tile.last, tile.end), tile.end};
+}
+
+bool loads_tail(const Recording& rec, const StepPlace& at) {
+  const TileKeys tail = tail_of_tile(rec, at);
+  return tail.first < tail.last;
 }
 
 std::vector<std::int32_t> pages_of_tile(const Recording& rec, const StepPlace& at) {

@@ -54,6 +54,9 @@ struct TileKeys {
   bool lacks_some() const { return last < end; }
 };
 TileKeys keys_of_tile(const Recording& rec, const StepPlace& at);
+// What-if: the tile holds rows of a page that no key fills. `tail_of_tile`: those, as if they were keys.
+TileKeys tail_of_tile(const Recording& rec, const StepPlace& at);
+bool loads_tail(const Recording& rec, const StepPlace& at);
 
 // In the order of the keys.
 std::vector<std::int32_t> pages_of_tile(const Recording& rec, const StepPlace& at);

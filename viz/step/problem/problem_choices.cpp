@@ -14,6 +14,7 @@
 #include "kernels/museum/museum.h"
 #include "kernels/orders/backward/options.h"
 #include "kernels/orders/hopper/derived.h"
+#include "viz/draw/figure_text.h"
 #include "viz/step/orders/looks.h"
 #include "viz/step/problem/problem_fields.h"
 
@@ -157,6 +158,26 @@ ProblemChoice derived(const Document& d, const char* id, std::string words, orde
 
 }  // namespace
 
+namespace {
+
+// Of keys in pages. They stand first: the panel of such a problem has no room for all.
+std::vector<ProblemChoice> page_what_ifs(const Document& d) {
+  if (d.problem.storage.kind() == Storage::dense) return {};
+  std::vector<ProblemChoice> out;
+  if (reads(d, kZeroTail)) {
+    out.push_back(switched(d, "##whatif_tail", tr("tail not zeroed"), kZeroTail, 0));
+    out.back().help = tr("The rows of a page after its last key are loaded as they lie: nan where nothing was written");
+  }
+  const bool in_order = d.inputs.pages == PageOrder::in_order;
+  out.push_back(choice(d, tr("pages in order"), in_order,
+                       [&](Document& c) { c.inputs.pages = in_order ? PageOrder::shuffled : PageOrder::in_order; }));
+  out.back().id = "##whatif_pages";
+  out.back().help = tr("Other rows of the pool are read; the numbers of every tile are the same");
+  return out;
+}
+
+}  // namespace
+
 std::vector<ProblemChoice> what_if_choices(const Document& d) {
   using namespace orders::backward;
   if (d.problem.pass == Pass::backward) {
@@ -180,6 +201,8 @@ std::vector<ProblemChoice> what_if_choices(const Document& d) {
       sums_in(DType::f16), sums_in(DType::bf16)};
   static constexpr const char* kIds[] = {"##whatif_max", "##whatif_order", "##whatif_f16", "##whatif_bf16"};
   for (std::size_t n = 0; n < out.size(); ++n) out[n].id = kIds[n];
+  std::vector<ProblemChoice> of_pages = page_what_ifs(d);
+  out.insert(out.begin(), std::make_move_iterator(of_pages.begin()), std::make_move_iterator(of_pages.end()));
   if (!follows_pipeline(now)) return out;
   using orders::hopper::Followed;
   std::vector<ProblemChoice> of_block{
@@ -229,6 +252,17 @@ std::vector<ProblemChoice> split_choices(const Document& d) {
   return out;
 }
 
+namespace {
+
+std::string page_cost_words(const Problem& p) {
+  const PageBytes cost = page_bytes(p);
+  const auto bytes = [](std::uint64_t n) { return bytes_text(static_cast<double>(n)); };
+  return phrase("Whole pages (derived): {} read, {} of it unused, {} of table", bytes(cost.fetched), bytes(cost.unused),
+                bytes(cost.table));
+}
+
+}  // namespace
+
 std::vector<ProblemChoice> page_choices(const Document& d) {
   const auto row = find_kernel_or_piece(d.kernel);
   if (!row || std::ranges::find((*row)->storages, Storage::paged) == (*row)->storages.end()) return {};
@@ -241,6 +275,7 @@ std::vector<ProblemChoice> page_choices(const Document& d) {
   for (const std::int64_t page : sizes) {
     out.push_back(choice(d, page == 0 ? tr("contiguous") : plural(page, "pages of {} key", "pages of {} keys"),
                          now == page, [page](Document& c) { c.problem = with_pages(std::move(c.problem), page); }));
+    if (page > 0) out.back().help = page_cost_words(out.back().changed.problem);
   }
   return out;
 }
@@ -351,6 +386,9 @@ std::string problem_words(const Document& d) {
   if (d.options.key_order == KeyOrder::right_to_left) title += tr(", keys right to left");
   if (ranks_of(d.options) > 1) title += phrase(", ring of {}", ranks_of(d.options));
   if (splits_of(d.options) > 1) title += phrase(", {} parts", splits_of(d.options));
+  if (d.problem.storage.kind() == Storage::paged && !zeroes_tail(d.options)) title += tr(", tail not zeroed");
+  if (d.problem.storage.kind() == Storage::paged && d.inputs.pages == PageOrder::in_order)
+    title += tr(", pages in order");
   if (follows_pipeline(d.options)) title += tr(", as a pipeline");
   if (followed_by(d.options) == Followed::one_slot) title += tr(", one slot each");
   if (followed_by(d.options) == Followed::late_load) title += tr(", a late load");

@@ -262,7 +262,11 @@ void what_if(Cursor& at, const std::vector<ProblemChoice>& choices, float bottom
   at.y += at.s.px(21);
   for (const ProblemChoice& c : choices) {
     if (at.y + at.s.px(kWhatIf) > bottom) break;
-    if (tick_line(at, c.id, c.words.c_str(), c.on)) at.panel.commands.push_back(SetOptions{c.changed.options, 0});
+    if (tick_line(at, c.id, c.words.c_str(), c.on)) {
+      const Document& now = at.panel.state.document;
+      if (c.changed.options != now.options) at.panel.commands.push_back(SetOptions{c.changed.options, 0});
+      if (c.changed.inputs != now.inputs) at.panel.commands.push_back(SetInputs{c.changed.inputs, 0});
+    }
     if (!c.help.empty()) tooltip(c.help);
   }
   at.y += at.s.px(4);
@@ -368,8 +372,9 @@ void draw_problem_panel(const ProblemPanel& panel, const Box& box, bool card) {
   const std::vector<ProblemChoice> choices = what_if_choices(panel.state.document);
   const bool derives = follows_pipeline(panel.state.document.options);
   const bool asks = (flash || derives || panel.state.document.problem.pass == Pass::backward) && !choices.empty();
-  // Those of the pipeline stand first, and need no room for all.
-  const std::size_t shown = derives ? 2 : choices.size();
+  // Those of the pipeline, or of pages, stand first, and need no room for all.
+  const bool paged = panel.state.document.problem.storage.kind() == Storage::paged;
+  const std::size_t shown = derives || paged ? 2 : choices.size();
   if (asks && at.y + s.px(kWhatIfHead + kWhatIf * static_cast<float>(shown)) <= bottom) {
     separator(at);
     what_if(at, choices, bottom);

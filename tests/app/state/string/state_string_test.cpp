@@ -143,6 +143,10 @@ TEST(StateString, PagesComeBackAndAPoolThatIsNotTheUsualOneIsNamed) {
   EXPECT_NE(state_string(s)->find(",page=4/20"), std::string::npos);
   s.document.sweep.base = with_pages(s.document.sweep.base, 64);
   expect_round_trip(s);
+  s.document.inputs.pages = PageOrder::in_order;
+  expect_round_trip(s);
+  EXPECT_NE(state_string(s)->find(",page_order=in_order"), std::string::npos);
+  EXPECT_FALSE(parse_state_string("attn1,preset=pages,page_order=sorted"));
   EXPECT_FALSE(parse_state_string("attn1,preset=blackboard,page=257"));
   EXPECT_FALSE(parse_state_string("attn1,preset=blackboard,page=-1"));
 }

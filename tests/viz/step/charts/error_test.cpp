@@ -99,6 +99,27 @@ TEST(ErrorMap, NarrowSumsAreNamedAtTheFirstCellThatLeavesFp32) {
   }
 }
 
+// The scores of the tail are masked all the same: the first number that fp64 denies is one of O.
+TEST(ErrorMap, ATailThatIsNotZeroedFirstShowsInTheOutput) {
+  Options options;
+  choose(options, kZeroTail, 0);
+  const auto rec = what_if("pages", options);
+  const ErrorScan scan = scanned(rec, 1);
+  ASSERT_TRUE(scan.first.has_value());
+  const EventId& id = rec->events[scan.first->event].id;
+  EXPECT_EQ(id.phase, Phase::output);
+  EXPECT_EQ(id.j, 1);
+  EXPECT_EQ(scan.first->slot, Slot::o_new);
+  EXPECT_TRUE(std::isnan(scan.first->recorded));
+  const auto sane = what_if("pages", {});
+  const EventIndex same = *sane->find(id);
+  EXPECT_NEAR(scan.first->exact,
+              static_cast<double>(*live_value(*sane, same, Slot::o_new, scan.first->row, scan.first->col)), 1e-5);
+  EXPECT_EQ(scan.overflows, std::int64_t{scan.rows} * scan.cols);
+  EXPECT_FALSE(scanned(rec, 0).first.has_value());  // its keys end with the tile
+  EXPECT_FALSE(scanned(sane, 1).first.has_value());
+}
+
 TEST(ErrorMap, OverflowIsCountedAndNamed) {
   Options options;
   options.subtract_max = false;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "tests/viz/step/fixture.h"
 #include "viz/step/charts/chart_card.h"
@@ -124,6 +126,36 @@ TEST(PagesChart, AnEntryLeadsToWhereItsKeysAreLoaded) {
       EXPECT_EQ(id.j, entry.first_key / 8);
     }
   }
+}
+
+// By hand: rows of 32 B, 21 and 10 keys.
+TEST(PagesChart, CountsWhatWholePagesTakeByTheirSize) {
+  const auto rec = record_preset("pages", "cpu_flash");
+  EXPECT_EQ(scene_at(*rec, at_keys(*rec, 1, 1)).cost, "Whole pages: 128 B read, 64 B of it unused, 4 B of table");
+  EXPECT_EQ(scene_at(*rec, at_keys(*rec, 0, 0)).cost, "Whole pages: 256 B read, 0 B of it unused, 8 B of table");
+  const PagesScene scene = scene_at(*rec, place_of(*rec, 0, {}));
+  EXPECT_EQ(scene.cost, "");  // no K or V yet
+  std::vector<std::string> lines;
+  for (const PageSizeLine& l : scene.sizes)
+    lines.push_back(fmt::format("{}: {}, {}, {}{}", l.page, l.read, l.unused, l.table, l.now ? ", now" : ""));
+  EXPECT_EQ(lines,
+            (std::vector<std::string>{"1: 992 B, 0 B, 124 B", "2: 1024 B, 32 B, 64 B", "4: 1152 B, 160 B, 36 B, now",
+                                      "8: 1280 B, 288 B, 20 B", "16: 1536 B, 544 B, 12 B"}));
+}
+
+TEST(PagesChart, ATailThatIsNotZeroedIsToldAndShown) {
+  Options options;
+  choose(options, kZeroTail, 0);
+  const auto rec = record_preset("pages", "cpu_flash", options);
+  const StepPlace at = at_keys(*rec, 1, 1);
+  EXPECT_EQ(plain_text(scene_at(*rec, at).tail),
+            "Keys 10 to 11 are missing, and K and V hold what lies in the page. The mask hides it in S. A weight of 0 "
+            "does not: 0 × nan = nan.");
+  EXPECT_TRUE(step_values(*rec, at, {}, nullptr).conditions.contains("raw_tail"));
+  EXPECT_FALSE(step_values(*rec, at_keys(*rec, 1, 0), {}, nullptr).conditions.contains("raw_tail"));
+  const auto values = rec->values(rec->after(at.event, Slot::v));
+  EXPECT_TRUE(std::all_of(values.begin() + 8, values.begin() + 16, [](float x) { return std::isnan(x); }));
+  EXPECT_TRUE(std::all_of(values.begin() + 16, values.end(), [](float x) { return x == 0; }));  // no page names them
 }
 
 // The sentence of a step that gathers.

@@ -208,6 +208,9 @@ std::vector<std::pair<std::string, Options>> what_ifs(std::string_view kernel) {
   out.emplace_back("no maximum, right to left", o);
   o.subtract_max = true;
   out.emplace_back("right to left", o);
+  Options tail;
+  choose(tail, kZeroTail, 0);
+  out.emplace_back("tail not zeroed", tail);
   for (const DType t : {DType::f16, DType::bf16}) {
     Options narrow;
     narrow.accumulate = t;

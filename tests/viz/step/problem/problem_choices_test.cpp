@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/model/inputs/inputs.h"
+#include "kernels/model/problem/pages.h"
 #include "viz/step/problem/problem_fields.h"
 
 namespace attn {
@@ -83,14 +84,33 @@ TEST(ProblemChoices, AGeneratorReplacesTheUsersFiles) {
 }
 
 TEST(ProblemChoices, EachWhatIfSwitchesOneThingAndBack) {
-  const Document d;
+  Document d, paged;
+  paged.problem = with_pages(paged.problem, 4);
+  EXPECT_EQ(what_if_choices(paged).size(), what_if_choices(d).size() + 2);
+  d = paged;
   for (std::size_t n = 0; n < what_if_choices(d).size(); ++n) {
     const ProblemChoice on = what_if_choices(d)[n];
     EXPECT_FALSE(on.on);
     const ProblemChoice off = what_if_choices(on.changed)[n];
     EXPECT_TRUE(off.on) << off.words;
     EXPECT_TRUE(off.changed.options == d.options) << off.words;
+    EXPECT_TRUE(off.changed.inputs == d.inputs) << off.words;
+    EXPECT_TRUE(on.changed.options != d.options || on.changed.inputs != d.inputs) << on.words;
   }
+  const Document tail = named(what_if_choices(d), "tail not zeroed").changed;
+  EXPECT_FALSE(zeroes_tail(tail.options));
+  const Document both = named(what_if_choices(tail), "pages in order").changed;
+  EXPECT_EQ(both.inputs.pages, PageOrder::in_order);
+  EXPECT_NE(problem_words(both).find(", tail not zeroed, pages in order: "), std::string::npos) << problem_words(both);
+}
+
+TEST(ProblemChoices, ASizeOfPagesSaysWhatItsBytesAre) {
+  Document d;
+  d.problem.Lk = 21;
+  d.problem.D = d.problem.Dv = 4;
+  d.problem = with_pages(d.problem, 4);
+  EXPECT_EQ(named(page_choices(d), "pages of 8 keys").help,
+            "Whole pages (derived): 768 B read, 96 B of it unused, 12 B of table");
 }
 
 // Of the recorded block; each takes the other's place, and off leads back to it.
