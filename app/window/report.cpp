@@ -14,6 +14,7 @@
 #include "kernels/base/printable.h"
 #include "kernels/base/text.h"
 #include "kernels/model/problem/costs.h"
+#include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/session/trace.h"
 #include "viz/bench/scene/bench_scene.h"
@@ -114,6 +115,22 @@ void add_growth(std::string& out, const BenchScene& scene) {
   if (!lines.empty()) out += "\n## How time grows\n\n" + lines;
 }
 
+// What pages and ragged batches cost, where the session has the rows that they are set against.
+void add_layouts(std::string& out, const PictureSpec& picture) {
+  std::string lines;
+  const auto add = [&](const Measurement& m) {
+    for (const ListedRun& r : picture.runs) {
+      const std::string words = layout_words(m, r.run.rows);
+      if (words.empty()) continue;
+      lines += fmt::format("- {}, {}: {}\n", plain(m.key.kernel), plain(describe(m.key.problem)), plain(words));
+      return;
+    }
+  };
+  for (const ListedRun& r : picture.runs)
+    for (const Measurement& m : r.run.rows) add(m);
+  if (!lines.empty()) out += "\n## What the layout of K and V costs\n\n" + lines;
+}
+
 // Every device that rows were taken on: two GPUs of one name are two, and told apart.
 std::string devices_of(const std::vector<ListedRun>& runs, const std::string& otherwise) {
   std::vector<const MeasurementKey*> devices;
@@ -195,6 +212,7 @@ std::string report_text(const PictureSpec& picture, const std::vector<std::strin
   }
   add_verdicts(out, picture, model, scene);
   add_growth(out, scene);
+  add_layouts(out, picture);
   out += "\n## Plots\n\n";
   if (!no_plots.empty()) out += "There are none: " + plain(no_plots) + "\n";
   for (const Plot& plot : kPlots)

@@ -1,9 +1,16 @@
 #include "profiling/figures/baseline.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "kernels/base/text.h"
 #include "kernels/ladder.h"
+#include "kernels/model/problem/pages.h"
 #include "profiling/figures/metrics.h"
 
 namespace attn {
@@ -62,7 +69,52 @@ const Measurement* same_point(const Measurement& m, std::span<const Measurement>
   return others == 1 ? any : nullptr;
 }
 
+// The last row that `like` says `m` may be set against; a peer has turns of its own.
+template <class Like>
+std::optional<double> over(const Measurement& m, std::span<const Measurement> rows, Like like) {
+  if (m.peer || m.state != RowState::done || m.time.n == 0) return {};
+  std::optional<double> ratio;
+  for (const Measurement& row : rows) {
+    const bool fits = !row.peer && row.state == RowState::done && row.time.n > 0 && row.time.median > 0 &&
+                      row.key.kernel == m.key.kernel && row.key.source_hash == m.key.source_hash &&
+                      row.key.options == m.key.options && m.key.l2 == row.key.l2 && same_device(row.key, m.key);
+    if (fits && like(row.key.problem)) ratio = m.time.median / row.time.median;
+  }
+  return ratio;
+}
+
+// As even as whole keys are.
+bool even(const std::vector<std::int64_t>& lengths) {
+  const auto [least, most] = std::ranges::minmax(lengths);
+  return most - least <= 1;
+}
+
 }  // namespace
+
+std::optional<double> over_contiguous(const Measurement& m, std::span<const Measurement> rows) {
+  if (m.key.problem.storage.kind() == Storage::dense) return {};
+  const Problem plain = without_pages(m.key.problem);
+  return over(m, rows, [&](const Problem& p) { return p == plain; });
+}
+
+std::optional<double> over_even(const Measurement& m, std::span<const Measurement> rows) {
+  const std::vector<std::int64_t>& own = m.key.problem.mask.key_lengths;
+  if (own.empty() || even(own)) return {};
+  const std::int64_t keys = std::accumulate(own.begin(), own.end(), std::int64_t{0});
+  return over(m, rows, [&](Problem p) {
+    const std::vector<std::int64_t> lengths = std::exchange(p.mask.key_lengths, own);
+    return p == m.key.problem && lengths.size() == own.size() && even(lengths) &&
+           std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}) == keys;
+  });
+}
+
+std::string layout_words(const Measurement& m, std::span<const Measurement> rows) {
+  std::string words;
+  if (const auto ratio = over_contiguous(m, rows)) words = phrase("{:.3f}× the time of contiguous K and V", *ratio);
+  if (const auto ratio = over_even(m, rows))
+    words += (words.empty() ? "" : ", ") + phrase("{:.3f}× the time of even key lengths", *ratio);
+  return words.empty() ? words : phrase("{} (derived)", words);
+}
 
 void relate_to_baseline(Measurement& m, std::span<const Measurement> rows) {
   relate(m, rows, usual_baseline(m));

@@ -1,7 +1,9 @@
 // Speed-up: which row each row is set against, in its own run and in another.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "profiling/figures/measurement.h"
@@ -16,6 +18,14 @@ void relate_to_baseline(std::span<Measurement> rows, std::string_view chosen);
 // The same for one row.
 void relate_to_baseline(Measurement& m, std::span<const Measurement> rows);
 void relate_to_baseline(Measurement& m, std::span<const Measurement> rows, std::string_view chosen);
+
+// What the layout of K and V costs: the median of `m` over that of a row of the same kernel, options, device and L2
+// state that has the same problem without pages, or with as many keys spread evenly over its batches. None where `m`
+// is no such row, or where `rows` have none to set it against.
+std::optional<double> over_contiguous(const Measurement& m, std::span<const Measurement> rows);
+std::optional<double> over_even(const Measurement& m, std::span<const Measurement> rows);
+// Both in words: "1.020× the time of contiguous K and V (derived)"; empty: neither.
+std::string layout_words(const Measurement& m, std::span<const Measurement> rows);
 
 // Gives each row the median of the same kernel on the same problem in another run, called `words`, and fills its
 // figures again. Device and L2 state may differ: that is what runs are compared for. Options may not, unless the

@@ -29,6 +29,7 @@
 #include "kernels/gpu/rungs/own_kernel.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"
 #include "profiling/session/session.h"
@@ -231,6 +232,10 @@ class Teller {
   void add(const Measurement& m) {
     file_.add(m);
     untold_.push_back(row_words(m, file_.rows()));
+    std::string layout;
+    for (const SweepRun& run : file_.runs())
+      if (layout.empty()) layout = layout_words(m, run.rows);
+    if (!layout.empty()) untold_.back() += ", " + layout;
     look();
   }
   void look() {

@@ -40,6 +40,8 @@ class BenchFile {
   const std::vector<std::string>& notes() const { return session_.notes; }
   // The run with the rows so far: first those that are no points of this sweep.
   const SweepRun& run() const { return session_.runs[at_]; }
+  // All runs of the file, and that one.
+  std::span<const SweepRun> runs() const { return session_.runs; }
   // Rows of this sweep alone.
   const std::vector<Measurement>& rows() const { return rows_; }
 

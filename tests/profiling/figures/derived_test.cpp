@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/model/problem/costs.h"
+#include "kernels/model/problem/pages.h"
 #include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
@@ -33,6 +34,32 @@ Measurement counted(std::string kernel, double read, double written) {
   m.figures[find_metric("dram_read_bytes").value()] = {Origin::measured, read, "CUPTI", ""};
   m.figures[find_metric("dram_write_bytes").value()] = {Origin::measured, written, "CUPTI", ""};
   return m;
+}
+
+// Pages over none, and uneven lengths over even ones of as many keys; nothing else may differ.
+TEST(DerivedFigures, ALayoutIsSetAgainstTheSameRowWithoutIt) {
+  Measurement plain = timed("flash_splitkv", 100), paged = timed("flash_splitkv", 103);
+  paged.key.problem = with_pages(paged.key.problem, 16);
+  std::vector<Measurement> rows{plain, paged};
+  EXPECT_EQ(over_contiguous(paged, rows), 1.03);
+  EXPECT_FALSE(over_contiguous(plain, rows));
+  EXPECT_EQ(layout_words(paged, rows), "1.030× the time of contiguous K and V (derived)");
+  EXPECT_EQ(layout_words(plain, rows), "");
+  rows[0].key.options.bc = 32;
+  EXPECT_FALSE(over_contiguous(paged, rows));
+  rows[0] = timed("flash_mma", 100);
+  EXPECT_FALSE(over_contiguous(paged, rows));
+
+  Measurement even = timed("flash_splitkv", 200), zipf = timed("flash_splitkv", 212), fewer = zipf;
+  for (Measurement* m : {&even, &zipf, &fewer}) m->key.problem.B = 3;
+  even.key.problem.mask.key_lengths = {1248, 1249, 1248};
+  zipf.key.problem.mask.key_lengths = {1024, 2048, 673};
+  fewer.key.problem.mask.key_lengths = {1024, 2048, 672};
+  rows = {zipf, even, fewer};
+  EXPECT_EQ(over_even(zipf, rows), 1.06);
+  EXPECT_EQ(layout_words(zipf, rows), "1.060× the time of even key lengths (derived)");
+  EXPECT_FALSE(over_even(fewer, rows));
+  EXPECT_FALSE(over_even(even, rows));
 }
 
 TEST(DerivedFigures, PeakMemoryIsTensorsAndWorkspaceTogether) {
