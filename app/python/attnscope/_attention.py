@@ -44,11 +44,17 @@ def last_call():
     >>> attnscope.last_call().kernel
     'cpu_flash'
     """
-    return getattr(_last, "call", None)
+    account = getattr(_last, "account", None)
+    return account and _call_of(account)
+
+
+def _call_of(account):
+    kernel, why, threads, copied = account
+    return Call(kernel, why, threads, tuple(copied))
 
 
 def _account(account):
-    kernel, why, threads, copied = account
+    kernel, _, _, copied = account
     if copied:
         key = (kernel, tuple(copied))
         if key not in _said:
@@ -58,8 +64,7 @@ def _account(account):
                 CopyWarning,
                 stacklevel=4,
             )
-    _last.call = Call(kernel, why, threads, tuple(copied))
-    return _last.call
+    _last.account = account
 
 
 def _options(tile, threads, options):
@@ -168,9 +173,11 @@ def attention(
     >>> lse.round(4)
     array([ 6.7318, 15.2028], dtype=float32)
     """
-    _refuse_dropout(dropout_p)
-    _refuse_not_taken(sink=sink, cu_seqlens=cu_seqlens)
-    chosen = _options(tile, threads, options)
+    if dropout_p:
+        _refuse_dropout(dropout_p)
+    if sink is not None or cu_seqlens is not None:
+        _refuse_not_taken(sink=sink, cu_seqlens=cu_seqlens)
+    chosen = options if tile is None and threads is None else _options(tile, threads, options)
     asked = (q, k, v, kernel, causal, window, bias, softcap, alibi, scale, key_lengths, layout, chosen)
     answer, lse = _computed(asked, out, page_table)
     return (answer, lse) if return_lse else answer
@@ -206,8 +213,7 @@ class Prepared:
     @property
     def call(self):
         """The :class:`Call` that each launch is."""
-        kernel, why, threads, copied = self._ready.account
-        return Call(kernel, why, threads, tuple(copied))
+        return _call_of(self._ready.account)
 
     def __call__(self):
         """Launches it once more, on a GPU on the stream that is current now, and returns ``out``."""

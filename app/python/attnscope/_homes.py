@@ -52,7 +52,10 @@ class Torch:
 
     @staticmethod
     def stream(device):
-        return sys.modules["torch"].cuda.current_stream(device).cuda_stream
+        torch = sys.modules["torch"]
+        # What torch's own compiler asks: a tenth of the time that an object of the stream takes.
+        raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+        return torch.cuda.current_stream(device).cuda_stream if raw is None else raw(device)
 
     @staticmethod
     def address(array):

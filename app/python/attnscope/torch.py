@@ -7,7 +7,6 @@ whatever order blocks come, unless torch.use_deterministic_algorithms() asks for
 
 import contextlib
 import json
-import typing
 
 import torch
 import torch.nn.functional
@@ -18,27 +17,76 @@ from ._homes import Torch
 
 __all__ = ["Captured", "attention", "capture", "replaced", "scaled_dot_product_attention"]
 
-Optional = typing.Optional
 _NO_OPTIONS = "null"  # as JSON
+_library = torch.library.Library("attnscope", "FRAGMENT")
+# alibi: slopes, or a tensor without elements for the usual ones. options: JSON.
+_library.define(
+    "attention(Tensor q, Tensor k, Tensor v, Tensor? bias, str kernel, bool causal, SymInt[] window, float? softcap, "
+    "Tensor? alibi, float? scale, Tensor? key_lengths, str layout, str options) -> (Tensor, Tensor)",
+    tags=torch.Tag.pt2_compliant_tag,
+)
+_library.define(
+    "attention_backward(Tensor q, Tensor k, Tensor v, Tensor? bias, Tensor out, Tensor lse, Tensor d_out, bool causal, "
+    "SymInt[] window, float? softcap, Tensor? alibi, float? scale, Tensor? key_lengths, str layout) "
+    "-> (Tensor, Tensor, Tensor)",
+    tags=torch.Tag.pt2_compliant_tag,
+)
+attention_op = torch.ops.attnscope.attention.default
+backward_op = torch.ops.attnscope.attention_backward.default
 
 
-def _asked(q, k, v, bias, kernel, causal, window, softcap, alibi, scale, key_lengths, layout, options):
-    slopes = True if alibi is not None and alibi.numel() == 0 else alibi
-    return (
-        q,
-        k,
-        v,
-        kernel,
-        causal,
-        tuple(window),
-        bias,
-        softcap,
-        slopes,
-        scale,
-        key_lengths,
-        layout,
-        json.loads(options),
-    )
+def _slopes(alibi):
+    return True if isinstance(alibi, torch.Tensor) and alibi.numel() == 0 else alibi
+
+
+_nowhere_else = contextlib.nullcontext()
+
+
+def _on_device_of(tensor):
+    if tensor.is_cuda and tensor.get_device() != torch.cuda.current_device():
+        return torch.cuda.device(tensor.device)
+    return _nowhere_else
+
+
+def _launched(*asked):
+    """O and LSE, by the arguments of the module's attention() up to the options."""
+    with _on_device_of(asked[0]):
+        answer, lse, account = _core.attention(*asked, None, Torch)
+    _account(account)
+    return answer, lse
+
+
+def _launched_backward(
+    q, k, v, bias, out, lse, d_out, causal, window, softcap, alibi, scale, key_lengths, layout
+):
+    repeats = q.is_cuda and torch.are_deterministic_algorithms_enabled()
+    options = {"deterministic": True} if repeats else None
+    asked = (q, k, v, "auto", causal, window, bias, softcap, alibi, scale, key_lengths, layout, options)
+    # What autograd hands in lies as it likes: nobody could mend a copy that is said.
+    with _on_device_of(q):
+        d_q, d_k, d_v, _ = _core.backward(*asked, out, lse, d_out, Torch)
+    return d_q, d_k, d_v
+
+
+# ---- the operator: what torch.compile, torch.export, torch.func and whoever calls torch.ops.attnscope meet
+
+
+@torch._disable_dynamo
+def _attention_impl(q, k, v, bias, kernel, causal, window, softcap, alibi, scale, key_lengths, layout, options):
+    chosen = None if options == _NO_OPTIONS else json.loads(options)
+    rest = (softcap, _slopes(alibi), scale, key_lengths, layout, chosen)
+    return _launched(q, k, v, kernel, causal, tuple(window), bias, *rest)
+
+
+@torch._disable_dynamo
+def _backward_impl(q, k, v, bias, out, lse, d_out, causal, window, softcap, alibi, scale, key_lengths, layout):
+    rest = (softcap, _slopes(alibi), scale, key_lengths, layout)
+    return _launched_backward(q, k, v, bias, out, lse, d_out, causal, tuple(window), *rest)
+
+
+# Without torch.library.custom_op's own layers of Python, which cost more than the launch.
+_library.impl("attention", _attention_impl, "CompositeExplicitAutograd")
+_library.impl("attention_backward", _backward_impl, "CompositeExplicitAutograd")
 
 
 def _answer_shapes(q, v, layout):
@@ -49,66 +97,20 @@ def _answer_shapes(q, v, layout):
     return out, rows
 
 
-@torch.library.custom_op("attnscope::attention", mutates_args=())
-def attention_op(
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-    bias: Optional[torch.Tensor],
-    kernel: str,
-    causal: bool,
-    window: list[int],
-    softcap: Optional[float],
-    alibi: Optional[torch.Tensor],
-    scale: Optional[float],
-    key_lengths: Optional[torch.Tensor],
-    layout: str,
-    options: str,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """O and LSE. alibi: slopes, or a tensor without elements for the usual ones. options: JSON."""
-    asked = _asked(q, k, v, bias, kernel, causal, window, softcap, alibi, scale, key_lengths, layout, options)
-    with _on_device_of(q):
-        answer, lse, account = _core.attention(*asked, None, Torch)
-    _account(account)
-    return answer, lse
-
-
-@attention_op.register_fake
+@torch.library.register_fake("attnscope::attention", lib=_library)
 def _(q, k, v, bias, kernel, causal, window, softcap, alibi, scale, key_lengths, layout, options):
     out, rows = _answer_shapes(q, v, layout)
     return q.new_empty(out), q.new_empty(rows, dtype=torch.float32)
 
 
-@torch.library.custom_op("attnscope::attention_backward", mutates_args=())
-def backward_op(
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-    bias: Optional[torch.Tensor],
-    out: torch.Tensor,
-    lse: torch.Tensor,
-    d_out: torch.Tensor,
-    causal: bool,
-    window: list[int],
-    softcap: Optional[float],
-    alibi: Optional[torch.Tensor],
-    scale: Optional[float],
-    key_lengths: Optional[torch.Tensor],
-    layout: str,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """dQ, dK and dV."""
-    repeats = q.is_cuda and torch.are_deterministic_algorithms_enabled()
-    options = '{"deterministic": true}' if repeats else _NO_OPTIONS
-    asked = _asked(q, k, v, bias, "auto", causal, window, softcap, alibi, scale, key_lengths, layout, options)
-    # What autograd hands in lies as it likes: nobody could mend a copy that is said.
-    with _on_device_of(q):
-        d_q, d_k, d_v, _ = _core.backward(*asked, out, lse, d_out, Torch)
-    return d_q, d_k, d_v
-
-
-@backward_op.register_fake
+@torch.library.register_fake("attnscope::attention_backward", lib=_library)
 def _(q, k, v, bias, out, lse, d_out, causal, window, softcap, alibi, scale, key_lengths, layout):
     return q.new_empty(q.shape), k.new_empty(k.shape), v.new_empty(v.shape)
+
+
+def _refuse_gradient_of_bias(ctx, bias):
+    if bias is not None and ctx.needs_input_grad[3]:
+        raise RuntimeError("bias: gradients of a bias are not supported; detach it")
 
 
 def _keep(ctx, inputs, output):
@@ -121,19 +123,45 @@ def _keep(ctx, inputs, output):
 def _gradients(ctx, d_out, _d_lse):
     q, k, v, bias, out, lse, alibi, key_lengths = ctx.saved_tensors
     causal, window, softcap, scale, layout = ctx.rest
-    if bias is not None and ctx.needs_input_grad[3]:
-        raise RuntimeError("bias: gradients of a bias are not supported; detach it")
+    _refuse_gradient_of_bias(ctx, bias)
     d_q, d_k, d_v = backward_op(
         q, k, v, bias, out, lse, d_out, causal, window, softcap, alibi, scale, key_lengths, layout
     )
     return d_q, d_k, d_v, *[None] * 10
 
 
-attention_op.register_autograd(_gradients, setup_context=_keep)
+torch.library.register_autograd("attnscope::attention", _gradients, setup_context=_keep, lib=_library)
 
 
-def _on_device_of(tensor):
-    return torch.cuda.device(tensor.device) if tensor.is_cuda else contextlib.nullcontext()
+# ---- the same without torch's dispatcher, where nobody watches it
+
+
+class _Attention(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, q, k, v, bias, kernel, rest, options):
+        causal, window, *others = rest
+        out, lse = _launched(q, k, v, kernel, causal, window, bias, *others, options)
+        ctx.mark_non_differentiable(lse)
+        ctx.save_for_backward(q, k, v, bias, out, lse)
+        ctx.rest = rest
+        return out, lse
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, d_out, _d_lse):
+        q, k, v, bias, out, lse = ctx.saved_tensors
+        _refuse_gradient_of_bias(ctx, bias)
+        return *_launched_backward(q, k, v, bias, out, lse, d_out, *ctx.rest), None, None, None, None
+
+
+def _is_watched(*tensors):
+    """Somebody traces, transforms or stands in for calls of operators: they must see this one."""
+    c = torch._C
+    if torch.compiler.is_compiling() or c._len_torch_dispatch_stack() or c._get_tracing_state() is not None:
+        return True
+    if c._functorch.peek_interpreter_stack() is not None:
+        return True
+    return any(type(t).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__ for t in tensors)
 
 
 def _tensor_or_none(value, dtype):
@@ -148,9 +176,17 @@ def attention_with_gradients(
     q, k, v, kernel, causal, window, bias, softcap, alibi, scale, key_lengths, layout, options
 ):
     """The operator by the arguments of attnscope.attention: (out, lse)."""
+    if not isinstance(q, torch.Tensor):
+        raise TypeError(f"q: is a {type(q).__name__}; use a torch tensor, as k and v are")
     for name, tensor in (("k", k), ("v", v)):
         if not isinstance(tensor, torch.Tensor):
             raise TypeError(f"{name}: is a {type(tensor).__name__}, but q is a torch tensor with a gradient")
+    if not _is_watched(q, k, v):
+        rest = (causal, window, softcap, _slopes(alibi), scale, key_lengths, layout)
+        of_bias = isinstance(bias, torch.Tensor) and bias.requires_grad
+        if torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad or of_bias):
+            return _Attention.apply(q, k, v, _tensor_or_none(bias, torch.float32), kernel, rest, options)
+        return _launched(q, k, v, kernel, causal, window, bias, *rest[2:], options)
     sides = [-1 if side is None else side for side in window] if window is not None else [-1, -1]
     named = (kernel, causal, sides, None if softcap is None else float(softcap))
     rest = (_tensor_or_none(alibi, torch.float32), None if scale is None else float(scale))
