@@ -5,6 +5,7 @@
 //   record                                              every step of a small problem
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -102,6 +103,10 @@ struct Buffers {
   // Holds plan.workspace_bytes, 64-byte aligned, its content arbitrary. What was prepared on it keeps small arrays
   // there: no other launch may write it in between.
   void* workspace = nullptr;
+  // Of Q, K, V and O that lie otherwise than the problem's layout says: elements from batch to batch, from head to head
+  // and from row to row; a row has no gaps. All 0: as the layout says. Rungs alone that read strides may be given some
+  // (gpu::reads_strides).
+  ByTensor<std::array<std::int64_t, 3>> strides;
 
   template <class T>
   const T* read(Tensor t) const {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/base/text.h"
+#include "kernels/gpu/launch/strides.h"
 #include "kernels/gpu/rungs/hopper/hopper_args.h"
 #include "kernels/gpu/rungs/hopper/hopper_copy.h"
 #include "kernels/gpu/rungs/hopper/hopper_tile.h"
@@ -134,8 +135,9 @@ HopperCopies hopper_copies(const std::vector<TensorCopy>& copies, Role role, con
   HopperCopies all{};
   std::size_t n = 0;
   for (const TensorCopy& copy : copies) {
-    const TensorSpec& spec = copy.spec;
-    if (spec.role != role) continue;
+    if (copy.spec.role != role) continue;
+    TensorSpec spec = copy.spec;
+    take_strides(spec, b);
     const bool in = role == Role::in;
     const DevicePointer tensor = address_of(b, spec), own = address(b.workspace) + copy.at;
     const bool pairs = tensor % kPair == 0 && std::all_of(spec.strides.begin(), spec.strides.end() - 1,
@@ -162,7 +164,7 @@ bool has_hopper_parameters(const KernelRow& row) {
 Result<std::vector<Parameters>> hopper_parameters(const Plan& plan, const Buffers& buffers, Queue& queue) {
   const Problem& p = plan.problem;
   const HopperTile t = tile_of(plan.options);
-  const std::vector<TensorSpec> specs = tensors_of(p);
+  const std::vector<TensorSpec> specs = tensors_at(p, buffers);
   const std::vector<TensorCopy> copies = copies_of(p, t.copies, workspace_of(*plan.kernel, p).total);
   const auto seen = [&](Tensor tensor) -> Seen {
     const TensorSpec& spec = *find(specs, tensor);

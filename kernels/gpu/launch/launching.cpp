@@ -65,8 +65,7 @@ Result<void> check_not_captured(const Plan& plan, Queue& queue) {
                  plan, "prepare"));
 }
 
-Result<Queue::Loaded*> load(const Plan& plan, const Buffers& buffers, Queue& queue) {
-  const bool aligned = may_be_aligned(plan.problem) && all_on_16_bytes(buffers);
+Result<Queue::Loaded*> load(const Plan& plan, bool aligned, Queue& queue) {
   std::vector<std::string> defines = defines_of(plan, aligned);
   if (queue.trace() != 0) add_traced_defines(plan, defines);
   if (!queue.stamps().empty()) add_stamped_defines(plan, defines);
@@ -127,14 +126,92 @@ Result<std::vector<Parameters>> backward_args_for_each(const Plan& plan, const B
   return std::vector<Parameters>(plan.launches.size(), args);
 }
 
+// In memory of its own; the values must last until the queue's stream is waited for.
+template <class T>
+Result<std::shared_ptr<const Memory>> on_device(Queue& queue, const std::vector<T>& values) {
+  Result<Memory> memory = Memory::allocate(queue.driver(), values.size() * sizeof(T));
+  if (!memory) return tl::unexpected(memory.error());
+  if (auto sent = send(queue, static_cast<const T*>(memory->pointer()), values); !sent)
+    return tl::unexpected(sent.error());
+  return std::make_shared<const Memory>(std::move(*memory));
+}
+
+Result<void> keep_small_arrays(LoadedPlan& loaded, Queue& queue) {
+  const Problem& p = loaded.plan.problem;
+  if (!p.mask.key_lengths.empty()) {
+    auto kept = on_device(queue, p.mask.key_lengths);
+    if (!kept) return tl::unexpected(with_place(kept.error(), loaded.plan, tr("key lengths")));
+    loaded.key_lengths = std::move(*kept);
+  }
+  if (p.alibi) {
+    auto kept = on_device(queue, slopes_of(p));
+    if (!kept) return tl::unexpected(with_place(kept.error(), loaded.plan, tr("ALiBi slopes")));
+    loaded.slopes = std::move(*kept);
+  }
+  // Launches on other streams read them as well.
+  return loaded.has_memory() ? queue.driver().synchronize(queue.stream()) : ok();
+}
+
+ParametersFn parameters_for(const Plan& plan) {
+  if (has_own_parameters(*plan.kernel)) return own_parameters;
+  if (has_hopper_parameters(*plan.kernel)) return hopper_parameters;
+  if (has_split_parameters(*plan.kernel)) return split_parameters;
+  if (has_hopper_backward_parameters(*plan.kernel)) return hopper_backward_parameters;
+  return plan.problem.pass == Pass::backward ? backward_args_for_each : args_for_each;
+}
+
 }  // namespace
+
+bool reads_strides(const KernelRow& row) {
+  return has_hopper_parameters(row) || has_split_parameters(row);
+}
+
+bool reads_aligned(const Plan& plan, const Buffers& buffers) {
+  return may_be_aligned(plan.problem) && all_on_16_bytes(buffers);
+}
+
+Result<LoadedPlan> load_plan(const Plan& plan, bool aligned, const Stream& stream) {
+  const auto queue = queue_of(stream);
+  if (!queue) return tl::unexpected(queue.error());
+  if (!plan.parts.empty() || has_own_parameters(*plan.kernel))
+    return fail(ErrorKind::failed, phrase("{} must be prepared for its addresses", plan.kernel->id));
+  if (auto good = check_not_captured(plan, **queue); !good) return tl::unexpected(good.error());
+  const auto loaded = load(plan, aligned, **queue);
+  if (!loaded) return tl::unexpected(loaded.error());
+  LoadedPlan made;
+  made.plan = plan;
+  if (auto kept = keep_small_arrays(made, **queue); !kept) return tl::unexpected(kept.error());
+  for (const Launch& l : plan.launches) {
+    const auto function = (*queue)->entry(**loaded, l.name, l.shared_bytes);
+    if (!function) return tl::unexpected(with_place(function.error(), plan, l.name));
+    made.entries.push_back({l.name, *function, shape_of(l)});
+  }
+  return made;
+}
+
+Result<void> launch_at(const LoadedPlan& loaded, const Buffers& buffers, const Stream& stream) {
+  const auto queue = queue_of(stream);
+  if (!queue) return tl::unexpected(queue.error());
+  Buffers at = buffers;
+  if (loaded.key_lengths) at.in[Tensor::key_lengths] = loaded.key_lengths->pointer();
+  if (loaded.slopes) at.in[Tensor::slopes] = loaded.slopes->pointer();
+  if (auto cleared = clear_counters(loaded.plan, at, **queue); !cleared) return cleared;
+  const auto lists = parameters_for(loaded.plan)(loaded.plan, at, **queue);
+  if (!lists) return tl::unexpected(with_place(lists.error(), loaded.plan, "parameters"));
+  for (std::size_t n = 0; n < loaded.entries.size(); ++n) {
+    const LoadedPlan::Entry& e = loaded.entries[n];
+    auto done = (*queue)->driver().launch(e.function, e.shape, (*queue)->stream(), (*lists)[n].addresses());
+    if (!done) return tl::unexpected(with_place(done.error(), loaded.plan, e.name));
+  }
+  return ok();
+}
 
 Result<Prepared> prepare_with(ParametersFn parameters, const Plan& plan, const Buffers& buffers, const Stream& stream) {
   const auto queue = queue_of(stream);
   if (!queue) return tl::unexpected(queue.error());
   if (auto good = check_tensors(plan, buffers); !good) return tl::unexpected(good.error());
   if (auto good = check_not_captured(plan, **queue); !good) return tl::unexpected(good.error());
-  const auto loaded = load(plan, buffers, **queue);
+  const auto loaded = load(plan, reads_aligned(plan, buffers), **queue);
   if (!loaded) return tl::unexpected(loaded.error());
   if (auto sent = send_small_arrays(plan, buffers, **queue); !sent) return tl::unexpected(sent.error());
   if (auto cleared = clear_counters(plan, buffers, **queue); !cleared) return tl::unexpected(cleared.error());
@@ -170,13 +247,7 @@ Result<Prepared> prepare_parts(const Plan& plan, const Buffers& buffers, const S
 Result<Prepared> prepare(const Plan& plan, const Buffers& buffers, const Stream& stream) {
   if (!plan.parts.empty()) return prepare_parts(plan, buffers, stream);
   if (plan.kernel->prepare != nullptr) return plan.kernel->prepare(plan, buffers, stream);
-  if (has_own_parameters(*plan.kernel)) return prepare_with(own_parameters, plan, buffers, stream);
-  if (has_hopper_parameters(*plan.kernel)) return prepare_with(hopper_parameters, plan, buffers, stream);
-  if (has_split_parameters(*plan.kernel)) return prepare_with(split_parameters, plan, buffers, stream);
-  if (has_hopper_backward_parameters(*plan.kernel))
-    return prepare_with(hopper_backward_parameters, plan, buffers, stream);
-  if (plan.problem.pass == Pass::backward) return prepare_with(backward_args_for_each, plan, buffers, stream);
-  return prepare_with(args_for_each, plan, buffers, stream);
+  return prepare_with(parameters_for(plan), plan, buffers, stream);
 }
 
 Result<void> launch(const Prepared& prepared, const Stream& stream) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "kernels/gpu/launch/strides.h"
 #include "kernels/gpu/rungs/specialise.h"
 #include "kernels/gpu/rungs/splitkv/splitkv_args.h"
 #include "kernels/gpu/rungs/splitkv/splitkv_tile.h"
@@ -19,7 +20,7 @@ int near(long long shift) {
 
 SplitArgs split_args(const Plan& plan, const Buffers& b) {
   const Problem& p = plan.problem;
-  const std::vector<TensorSpec> specs = tensors_of(p);
+  const std::vector<TensorSpec> specs = tensors_at(p, b);
   const auto strides = [&](Tensor t, long long& batch, long long& head, long long& row) {
     const std::vector<std::int64_t>& all = find(specs, t)->strides;
     batch = all[0], head = all[1], row = all[2];
