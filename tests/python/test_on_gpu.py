@@ -1,6 +1,7 @@
 """On a GPU: torch's tensors in their context, on their stream, by their allocator. Skipped where there is none."""
 
 import sys
+import time
 
 import package
 
@@ -52,7 +53,17 @@ apart = inside.transpose(1, 2)
 held("[B, L, H, D]", out.transpose(1, 2), right(apart, apart, apart), torch.bfloat16)
 print("blhd", attnscope.last_call())
 view = attnscope.attention(apart, apart, apart)
-held("a view that is copied", view, right(apart, apart, apart), torch.bfloat16)
+held("a transposed view", view, right(apart, apart, apart), torch.bfloat16)
+packed = torch.randn(2, 256, 3, 4, 64, device="cuda", dtype=torch.bfloat16)
+q, k, v = (packed[:, :, n].transpose(1, 2) for n in range(3))
+for kernel in ("flash_splitkv", "flash_hopper"):
+    try:
+        view = attnscope.attention(q, k, v, kernel=kernel)
+    except ValueError as error:
+        print(f"{kernel}: {error}")
+        continue
+    held(f"{kernel}: views of one tensor", view, right(q, k, v), torch.bfloat16)
+    report.check(attnscope.last_call().copied == (), f"{kernel} copies {attnscope.last_call().copied}")
 
 # Two streams, each with its own work in flight.
 streams, answers = [torch.cuda.Stream() for _ in range(2)], []
@@ -79,6 +90,46 @@ x.copy_(torch.randn_like(x))
 graph.replay()
 torch.cuda.synchronize()
 held("a graph that is replayed", ready.out, right(x, x, x), torch.bfloat16)
+
+# So may a call of a problem that is known, and its workspace with it.
+for given in ({}, {"key_lengths": [400]}, {"kernel": "flash_splitkv", "options": {"splits": 3}}):
+    attnscope.attention(x, x, x, **given)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out = attnscope.attention(x, x, x, **given)
+    x.copy_(torch.randn_like(x))
+    kept = x.clone()
+    eager = attnscope.attention(x, x, x, **given)
+    graph.replay()
+    torch.cuda.synchronize()
+    held(f"a call that is captured, {list(given)}", out, eager.double(), torch.bfloat16)
+
+
+def of_host(call):
+    for _ in range(100):
+        call()
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(1000):
+        call()
+    taken = (time.perf_counter() - start) / 1000
+    torch.cuda.synchronize()
+    return taken * 1e6
+
+
+small = torch.randn(1, 1, 16, 64, device="cuda", dtype=torch.bfloat16)
+tracked = small.clone().requires_grad_()
+operator = torch.ops.attnscope.attention.default
+plain = (small, small, small, None, "auto", False, [-1, -1], None, None, None, None, "bhld", "null")
+for words, call in (
+    ("a prepared call", attnscope.prepare(small, small, small)),
+    ("attention()", lambda: attnscope.attention(small, small, small)),
+    ("attnscope.torch.attention()", lambda: attnscope.torch.attention(small, small, small)),
+    ("the same with a gradient", lambda: attnscope.torch.attention(tracked, small, small)),
+    ("torch.ops.attnscope.attention", lambda: operator(*plain)),
+    ("torch's own", lambda: torch.nn.functional.scaled_dot_product_attention(small, small, small)),
+):
+    print(f"{words}: {of_host(call):.1f} us of the host")
 
 package.refused(report, "k: is on the CPU", lambda: attnscope.attention(x, x.cpu(), x))
 report.exit(30)

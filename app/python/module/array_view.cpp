@@ -75,7 +75,7 @@ bool is_torch(nb::handle object) {
   }
   for (PyObject* torch : {plain, parameter})
     if (PyUnicode_Check(module.ptr()) && PyUnicode_Compare(module.ptr(), torch) == 0)
-      return nb::isinstance(object, torch_types().tensor);
+      return PyType_IsSubtype(Py_TYPE(object.ptr()), reinterpret_cast<PyTypeObject*>(torch_types().tensor.ptr())) != 0;
   return false;
 }
 

@@ -18,6 +18,7 @@
 #include "app/python/module/cpu_run.h"
 #include "app/python/module/errors.h"
 #include "app/python/module/gpu_run.h"
+#include "app/python/module/plans.h"
 #include "app/python/module/request.h"
 #include "kernels/ladder.h"
 
@@ -100,8 +101,12 @@ LibraryArrays arrays_of(const Arguments& a, nb::handle out, nb::handle lse, nb::
 // Ready for as many launches as are asked; it keeps its arrays alive.
 class Ready {
  public:
-  Ready(const Arguments& a, nb::handle out, nb::handle lse, nb::handle home)
-      : request_(read(a)), home_(nb::borrow(home)) {
+  // How often it will be launched: a call that is made once prepares nothing.
+  enum class Launches : std::uint8_t { once, many };
+  Ready(const Ready&) = delete;  // its run points to its request
+  Ready& operator=(const Ready&) = delete;
+  Ready(const Arguments& a, nb::handle out, nb::handle lse, nb::handle home, Launches launches)
+      : request_(read(a)), home_(nb::borrow(home)), launches_(launches) {
     if (request_.processor == Processor::gpu) check_home(home);
     answer_ = out.is_none()
                   ? home.attr("empty")(python_shape(shape_of_answer(request_, request_.problem.Dv)), a.q, "out")
@@ -122,11 +127,11 @@ class Ready {
     request_.tensors[Tensor::lse] = std::move(lse_view);
     const std::string kernel = text(a.kernel, "kernel");
     if (request_.processor == Processor::cpu) {
-      const Choice choice = choose(kernel, request_, this_cpu());
-      on_cpu_ = std::make_unique<CpuRun>(request_.problem, request_.options, request_.tensors, *choice.row);
-      account_ = account(choice, on_cpu_->threads(), on_cpu_->copied());
+      on_cpu_ = std::make_unique<CpuRun>(request_, kernel);
+      account_ = account(on_cpu_->choice(), on_cpu_->threads(), on_cpu_->copied());
     } else {
       on_gpu_ = std::make_unique<GpuRun>(request_, kernel, home, arrays_of(a, answer_, lse_));
+      if (launches == Launches::many) on_gpu_->prepare(home);
       account_ = account(on_gpu_->choice(), 0, on_gpu_->copied());
     }
   }
@@ -140,6 +145,8 @@ class Ready {
         done = on_cpu_->launch(stop);
       }
       taken(std::move(done));
+    } else if (on_gpu_ && launches_ == Launches::once) {
+      on_gpu_->launch_once(home_);
     } else if (on_gpu_) {
       on_gpu_->launch(home_);
     }
@@ -151,6 +158,7 @@ class Ready {
  private:
   Request request_;
   nb::object home_, answer_, lse_, account_;
+  Launches launches_;
   std::unique_ptr<CpuRun> on_cpu_;
   std::unique_ptr<GpuRun> on_gpu_;
 };
@@ -163,7 +171,7 @@ Arguments with_pages_of(const nb::args& args) {
 }
 
 nb::tuple attention(const nb::args& args) {
-  Ready ready(with_pages_of(args), args[kArguments], nb::none(), args[kArguments + 1]);
+  Ready ready(with_pages_of(args), args[kArguments], nb::none(), args[kArguments + 1], Ready::Launches::once);
   ready.launch();
   return nb::make_tuple(ready.answer(), ready.lse(), ready.account_of());
 }
@@ -221,11 +229,10 @@ nb::tuple backward(const Arguments& a, nb::handle out, nb::handle lse, nb::handl
   const std::string kernel = text(a.kernel, "kernel");
   if (r.processor == Processor::gpu) {
     GpuRun run(r, kernel, home, arrays_of(a, out, lse, d_out, to));
-    run.launch(home);
+    run.launch_once(home);
     return nb::make_tuple(to.d_q, to.d_k, to.d_v, account(run.choice(), 0, run.copied()));
   }
-  const Choice choice = choose(kernel, r, this_cpu());
-  const CpuRun run(r.problem, r.options, r.tensors, *choice.row);
+  const CpuRun run(r, kernel);
   const Stop stop = stop_on_signals();
   Result<void> done;
   {
@@ -233,7 +240,7 @@ nb::tuple backward(const Arguments& a, nb::handle out, nb::handle lse, nb::handl
     done = run.launch(stop);
   }
   taken(std::move(done));
-  return nb::make_tuple(to.d_q, to.d_k, to.d_v, account(choice, run.threads(), run.copied()));
+  return nb::make_tuple(to.d_q, to.d_k, to.d_v, account(run.choice(), run.threads(), run.copied()));
 }
 
 // ---- what can be asked of the table
@@ -272,7 +279,8 @@ void bind_attention(nb::module_& module) {
   nb::class_<Ready>(module, "Ready")
       .def("__init__",
            [](Ready* self, const nb::args& args) {
-             new (self) Ready(with_pages_of(args), args[kArguments], nb::none(), args[kArguments + 1]);
+             new (self)
+                 Ready(with_pages_of(args), args[kArguments], nb::none(), args[kArguments + 1], Ready::Launches::many);
            })
       .def("launch", &Ready::launch)
       .def_prop_ro("answer", &Ready::answer)
@@ -285,6 +293,8 @@ void bind_attention(nb::module_& module) {
   });
   module.def("kernels", &kernels);
   module.def("empty", &empty_array);
+  // Plans made so far, and how many are kept.
+  module.def("plans", [] { return nb::make_tuple(KnownPlans::all().made(), KnownPlans::all().kept()); });
   module.def("forget_workers", &Workers::forget);
 }
 

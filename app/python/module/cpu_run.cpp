@@ -122,45 +122,61 @@ const Device& this_cpu() {
   return device;
 }
 
-CpuRun::CpuRun(Problem problem, const Options& options, ByTensor<ArrayView> tensors, const KernelRow& row)
-    : tensors_(std::move(tensors)) {
-  Options chosen_options = options;
-  const double work = problem.visible_pairs() * 2.0 * static_cast<double>(problem.D + problem.Dv);
-  if (chosen_options.threads == 0 && work < kOneThread) chosen_options.threads = 1;
-  plan_ = taken(row.plan(row, problem, chosen_options, this_cpu()));
-  for (TensorSpec& spec : tensors_of(plan_.problem)) {
-    const ArrayView& view = tensors_[spec.tensor];
+namespace {
+
+std::shared_ptr<const KnownPlan> cpu_plan_of(const Request& request, const std::string& kernel) {
+  if (auto known = KnownPlans::all().find(request, kernel, false)) return known;
+  auto made = asked_of(request, kernel, false);
+  made->choice = choose(kernel, request, this_cpu());
+  Options options = request.options;
+  const Problem& p = request.problem;
+  const double work = p.visible_pairs() * 2.0 * static_cast<double>(p.D + p.Dv);
+  if (options.threads == 0 && work < kOneThread) options.threads = 1;
+  const KernelRow& row = *made->choice.row;
+  made->plan = taken(row.plan(row, p, options, this_cpu()));
+  made->specs = tensors_of(made->plan.problem);
+  KnownPlans::all().keep(made);
+  return made;
+}
+
+}  // namespace
+
+CpuRun::CpuRun(const Request& request, const std::string& kernel)
+    : known_(cpu_plan_of(request, kernel)), tensors_(&request.tensors) {
+  parts_.reserve(known_->specs.size());
+  for (const TensorSpec& spec : known_->specs) {
+    const ArrayView& view = (*tensors_)[spec.tensor];
     if (!view) continue;
     // A kernel trusts its extents: nothing less may reach it.
     if (view.shape != spec.shape)
       throw std::logic_error(fmt::format("{} does not have the problem's shape", spec.name()));
-    const bool copy = !lies_as(view, spec);
-    parts_.push_back({std::move(spec), copy});
+    parts_.push_back({&spec, !lies_as(view, spec)});
   }
 }
 
 std::vector<std::string> CpuRun::copied() const {
   std::vector<std::string> names;
   for (const Part& part : parts_)
-    if (part.copy) names.emplace_back(part.spec.tensor == Tensor::o ? "out" : part.spec.name());
+    if (part.copy) names.emplace_back(part.spec->tensor == Tensor::o ? "out" : part.spec->name());
   return names;
 }
 
 std::uint64_t CpuRun::scratch_bytes() const {
-  std::uint64_t bytes = in_lines(plan_.workspace_bytes);
+  std::uint64_t bytes = in_lines(known_->plan.workspace_bytes);
   for (const Part& part : parts_)
-    if (part.copy) bytes += in_lines(part.spec.bytes());
+    if (part.copy) bytes += in_lines(part.spec->bytes());
   return bytes;
 }
 
 Result<void> CpuRun::launch(const Stop& stop) const {
   const std::uint64_t bytes = scratch_bytes();
   if (bytes > kLarge && bytes > free_memory()) {
-    return fail(ErrorKind::cannot_run, fmt::format("{} on {} needs {} bytes in addition to its tensors, but only {} "
-                                                   "are free. A tiled or flash kernel needs less.",
-                                                   plan_.kernel->id, describe(plan_.problem), bytes, free_memory()));
+    return fail(ErrorKind::cannot_run,
+                fmt::format("{} on {} needs {} bytes in addition to its tensors, but only {} "
+                            "are free. A tiled or flash kernel needs less.",
+                            known_->plan.kernel->id, describe(known_->plan.problem), bytes, free_memory()));
   }
-  const Workers::Lent lent(plan_.options.threads);
+  const Workers::Lent lent(known_->plan.options.threads);
   Worker& worker = *lent;
   if (worker.bytes < bytes) {
     worker.memory.reset();
@@ -171,22 +187,22 @@ Result<void> CpuRun::launch(const Stop& stop) const {
   Buffers buffers;
   std::byte* next = worker.memory->data();
   buffers.workspace = next;
-  next += in_lines(plan_.workspace_bytes);
+  next += in_lines(known_->plan.workspace_bytes);
   for (const Part& part : parts_) {
-    const ArrayView& view = tensors_[part.spec.tensor];
+    const ArrayView& view = (*tensors_)[part.spec->tensor];
     std::byte* const place = part.copy ? next : view.data;
-    if (part.copy) next += in_lines(part.spec.bytes());
-    if (part.spec.role == Role::in) {
-      if (part.copy) gather(view, part.spec, place);
-      buffers.in[part.spec.tensor] = place;
+    if (part.copy) next += in_lines(part.spec->bytes());
+    if (part.spec->role == Role::in) {
+      if (part.copy) gather(view, *part.spec, place);
+      buffers.in[part.spec->tensor] = place;
     } else {
-      buffers.out[part.spec.tensor] = place;
+      buffers.out[part.spec->tensor] = place;
     }
   }
-  if (auto done = enqueue(plan_, buffers, Stream{stop, nullptr, &worker.crew}); !done) return done;
+  if (auto done = enqueue(known_->plan, buffers, Stream{stop, nullptr, &worker.crew}); !done) return done;
   for (const Part& part : parts_) {
-    if (part.copy && part.spec.role == Role::out)
-      scatter(buffers.write<std::byte>(part.spec.tensor), part.spec, tensors_[part.spec.tensor]);
+    if (part.copy && part.spec->role == Role::out)
+      scatter(buffers.write<std::byte>(part.spec->tensor), *part.spec, (*tensors_)[part.spec->tensor]);
   }
   return ok();
 }

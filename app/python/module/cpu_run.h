@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/python/module/plans.h"
 #include "app/python/module/request.h"
 #include "kernels/base/stop.h"
 #include "kernels/cpu/aligned.h"
@@ -55,25 +56,25 @@ const Device& this_cpu();
 
 class CpuRun {
  public:
-  // `tensors` are those of the problem's pass, inputs and outputs. Raises.
-  CpuRun(Problem problem, const Options& options, ByTensor<ArrayView> tensors, const KernelRow& row);
+  // The request's tensors are those of the problem's pass, inputs and outputs; it outlives the run. Raises.
+  CpuRun(const Request& request, const std::string& kernel);
 
   // Asked without the GIL. The words of what does not fit into memory are in the error.
   Result<void> launch(const Stop& stop) const;
-  const Plan& plan() const { return plan_; }
-  std::int32_t threads() const { return plan_.options.threads; }
+  const Choice& choice() const { return known_->choice; }
+  std::int32_t threads() const { return known_->plan.options.threads; }
   // Arguments that are copied at each launch, for they do not lie as the kernel reads them.
   std::vector<std::string> copied() const;
 
  private:
   struct Part {
-    TensorSpec spec;
+    const TensorSpec* spec = nullptr;
     bool copy = false;
   };
   std::uint64_t scratch_bytes() const;
 
-  Plan plan_;
-  ByTensor<ArrayView> tensors_;
+  std::shared_ptr<const KnownPlan> known_;
+  const ByTensor<ArrayView>* tensors_;
   std::vector<Part> parts_;
 };
 

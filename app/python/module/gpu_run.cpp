@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -32,6 +33,9 @@ class Gpus {
   }
 
   std::mutex& mutex() { return mutex_; }
+
+  // A graph reads its memory: it is kept until the process ends.
+  void keep(std::shared_ptr<const gpu::LoadedPlan> captured) { captured_.push_back(std::move(captured)); }
 
   // The queue of the GPU in this thread's context, which must be current.
   Result<gpu::Queue*> queue(std::int32_t device) {
@@ -77,17 +81,37 @@ class Gpus {
   std::unique_ptr<gpu::CompileService> service_;
   std::map<std::int32_t, gpu::Queue> queues_;
   std::map<std::int32_t, Device> devices_;
+  std::vector<std::shared_ptr<const gpu::LoadedPlan>> captured_;
 };
 
 constexpr std::array<Tensor, 4> kLaidOut{Tensor::q, Tensor::k, Tensor::v, Tensor::o};
 
-// [B, L, H, D] as it came, where a kernel reads it so.
+// [B, L, H, D] without gaps; the axes of the view are [B, H, L, D].
+bool is_dense_inside(const ArrayView& view) {
+  std::int64_t stride = 1;
+  for (const std::size_t axis : {3U, 1U, 2U, 0U}) {
+    if (view.shape[axis] != 1 && view.strides[axis] != stride) return false;
+    stride *= view.shape[axis];
+  }
+  return reinterpret_cast<std::uintptr_t>(view.data) % size_of(view.type) == 0;
+}
+
+// It came so, and a kernel may read it so.
 bool lies_heads_inside(const Request& r) {
-  if (!r.heads_inside) return false;
-  Problem p = r.problem;
-  p.layout = AxisOrder::blhd;
-  const std::vector<TensorSpec> specs = tensors_of(p);
-  return std::ranges::all_of(kLaidOut, [&](Tensor t) { return lies_as(r.tensors[t], *find(specs, t)); });
+  return r.heads_inside && std::ranges::all_of(kLaidOut, [&](Tensor t) { return is_dense_inside(r.tensors[t]); });
+}
+
+// Strides that a rung takes which reads them: it and the hardware move 16 bytes at once.
+bool has_good_strides(const ArrayView& view, const TensorSpec& spec) {
+  constexpr std::int64_t kUnit = 16;
+  if (view.type != spec.type || view.shape.size() != 4 || view.strides[3] != 1 ||
+      reinterpret_cast<std::uintptr_t>(view.data) % kUnit != 0)
+    return false;
+  for (std::size_t n = 0; n < 3; ++n) {
+    const std::int64_t bytes = view.strides[n] * static_cast<std::int64_t>(size_of(view.type));
+    if (view.shape[n] != 1 && (bytes <= 0 || bytes % kUnit != 0)) return false;
+  }
+  return true;
 }
 
 Request with_layout(Request r, AxisOrder layout) {
@@ -95,64 +119,88 @@ Request with_layout(Request r, AxisOrder layout) {
   return r;
 }
 
-// A kernel that reads the arrays where they lie, before one for which they are copied.
-Choice choose_layout(Request& request, const std::string& kernel, const Device& device) {
-  if (lies_heads_inside(request)) {
-    Request inside = with_layout(request, AxisOrder::blhd);
+// A kernel that reads the arrays where they lie, before one for which they are copied. Sets the request's layout.
+Choice choose_layout(Request& request, const std::string& kernel, const Device& device, bool inside) {
+  if (inside) {
+    Request swapped = with_layout(request, AxisOrder::blhd);
     const auto takes = [&](const KernelRow& row) {
-      return row.processor == Processor::gpu && row.supports(row, inside.problem, inside.options, device).has_value();
+      return row.processor == Processor::gpu && row.supports(row, swapped.problem, swapped.options, device).has_value();
     };
-    if (kernel == "auto" ? best_rung(Processor::gpu, inside.problem, inside.options, device) != nullptr
+    if (kernel == "auto" ? best_rung(Processor::gpu, swapped.problem, swapped.options, device) != nullptr
                          : takes(*taken(find_kernel(kernel)))) {
-      request = std::move(inside);
+      request = std::move(swapped);
       return choose(kernel, request, device);
     }
   }
   return choose(kernel, request, device);
 }
 
+std::shared_ptr<KnownPlan> gpu_plan_of(const Request& came, const std::string& kernel) {
+  const bool inside = lies_heads_inside(came);
+  if (auto known = KnownPlans::all().find(came, kernel, inside)) return known;
+  auto made = asked_of(came, kernel, inside);
+  Result<Device> opened = Gpus::all().open_device(came.device);
+  const Device device = taken(std::move(opened));
+  Request request = came;
+  made->choice = choose_layout(request, kernel, device, inside);
+  const KernelRow& row = *made->choice.row;
+  made->plan = taken(row.plan(row, request.problem, request.options, device));
+  made->specs = tensors_of(made->plan.problem);
+  auto oldest = KnownPlans::all().keep(made);
+  if (!oldest.empty()) {
+    // Their memory is the driver's to free, which may wait for the GPU.
+    const nb::gil_scoped_release released;
+    const std::scoped_lock lock(Gpus::all().mutex());
+    oldest.clear();
+  }
+  return made;
+}
+
+std::uintptr_t stream_of(nb::handle home, std::int32_t device) {
+  return nb::cast<std::uintptr_t>(home.attr("stream")(device));
+}
+
+// Without the GIL: the compiler may take seconds, and other threads go on. `use(Stream)` has the driver to itself.
+template <class Use>
+std::invoke_result_t<Use, gpu::Queue&, const Stream&> on_queue(std::int32_t device, std::uintptr_t stream,
+                                                               const Use& use) {
+  Gpus& gpus = Gpus::all();
+  const nb::gil_scoped_release released;
+  const std::scoped_lock lock(gpus.mutex());
+  const auto queue = gpus.queue(device);
+  if (!queue) return tl::unexpected(queue.error());
+  (*queue)->go_to(reinterpret_cast<gpu::StreamHandle>(stream));  // NOLINT(performance-no-int-to-ptr)
+  return use(**queue, Stream{{}, *queue});
+}
+
 }  // namespace
 
-GpuRun::GpuRun(const Request& came, const std::string& kernel, nb::handle home, const LibraryArrays& arrays)
-    : tensors_(came.tensors), device_(came.device) {
-  Request request = came;
-  Gpus& gpus = Gpus::all();
-  const auto stream = nb::cast<std::uintptr_t>(home.attr("stream")(device_));
-  Result<Device> opened = gpus.open_device(device_);
-  const Device device = taken(std::move(opened));
-  choice_ = choose_layout(request, kernel, device);
-  Plan plan = taken(choice_.row->plan(*choice_.row, request.problem, request.options, device));
-  for (const TensorSpec& spec : tensors_of(plan.problem)) {
-    if (!tensors_[spec.tensor]) continue;
-    const bool swapped = request.heads_inside && request.problem.layout == AxisOrder::bhld && spec.shape.size() == 4;
-    place(spec, home, arrays[spec.tensor], swapped);
+GpuRun::GpuRun(const Request& request, const std::string& kernel, nb::handle home, const LibraryArrays& arrays)
+    : request_(&request), known_(gpu_plan_of(request, kernel)) {
+  const bool to_swap = request.heads_inside && known_->plan.problem.layout == AxisOrder::bhld;
+  for (const TensorSpec& spec : known_->specs) {
+    if (!request.tensors[spec.tensor]) continue;
+    place(spec, home, arrays[spec.tensor], to_swap && spec.shape.size() == 4);
   }
+  if (known_->plan.workspace_bytes == 0) return;
   const nb::object workspace =
-      home.attr("empty")(nb::make_tuple(std::max<std::uint64_t>(plan.workspace_bytes, 1)), arrays[Tensor::q], "uint8");
+      home.attr("empty")(nb::make_tuple(known_->plan.workspace_bytes), arrays[Tensor::q], "uint8");
   held_.push_back(workspace);
   // NOLINTNEXTLINE(performance-no-int-to-ptr): libraries hand out addresses as numbers
   buffers_.workspace = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(home.attr("address")(workspace)));
-  // The compiler may take seconds: other threads go on.
-  Result<Prepared> prepared;
-  {
-    const nb::gil_scoped_release released;
-    const std::scoped_lock lock(gpus.mutex());
-    const auto queue = gpus.queue(device_);
-    if (!queue) {
-      prepared = tl::unexpected(queue.error());
-    } else {
-      (*queue)->go_to(reinterpret_cast<gpu::StreamHandle>(stream));  // NOLINT(performance-no-int-to-ptr)
-      prepared = gpu::prepare(plan, buffers_, Stream{{}, *queue});
-    }
-  }
-  prepared_ = taken(std::move(prepared));
 }
 
 // `swapped`: heads and rows have changed places on the way to the kernel.
 void GpuRun::place(const TensorSpec& spec, nb::handle home, nb::handle argument, bool swapped) {
-  const ArrayView& view = tensors_[spec.tensor];
+  const ArrayView& view = request_->tensors[spec.tensor];
+  const bool may_stride = std::ranges::find(kLaidOut, spec.tensor) != kLaidOut.end();
   std::byte* address = view.data;
-  if (!lies_as(view, spec)) {
+  if (lies_as(view, spec)) {
+    // as the layout says
+  } else if (may_stride && gpu::reads_strides(*known_->plan.kernel) && has_good_strides(view, spec)) {
+    for (std::size_t n = 0; n < 3; ++n)
+      buffers_.strides[spec.tensor][n] = view.shape[n] == 1 ? spec.strides[n] : view.strides[n];
+  } else {
     copied_.emplace_back(spec.tensor == Tensor::o ? "out" : spec.name());
     const std::string how = spec.tensor == Tensor::bias ? "bias" : swapped ? "swapped" : "same";
     const nb::object dense = home.attr("dense")(argument, how);
@@ -168,26 +216,44 @@ void GpuRun::place(const TensorSpec& spec, nb::handle home, nb::handle argument,
   }
 }
 
-void GpuRun::launch(nb::handle home) {
-  Gpus& gpus = Gpus::all();
-  const auto stream = nb::cast<std::uintptr_t>(home.attr("stream")(device_));
-  for (const Copy& copy : copies_)
-    if (!copy.back) home.attr("copy")(copy.from, copy.to, copy.how);
-  Result<void> done;
-  {
-    const nb::gil_scoped_release released;
-    const std::scoped_lock lock(gpus.mutex());
-    const auto queue = gpus.queue(device_);
-    if (!queue) {
-      done = tl::unexpected(queue.error());
-    } else {
-      (*queue)->go_to(reinterpret_cast<gpu::StreamHandle>(stream));  // NOLINT(performance-no-int-to-ptr)
-      done = gpu::launch(prepared_, Stream{{}, *queue});
-    }
-  }
-  taken(std::move(done));
+void GpuRun::copy_back(nb::handle home) const {
   for (const Copy& copy : copies_)
     if (copy.back) home.attr("copy_back")(copy.to, copy.from, copy.how);
+}
+
+void GpuRun::launch_once(nb::handle home) {
+  const bool aligned = gpu::reads_aligned(known_->plan, buffers_);
+  taken(on_queue(request_->device, stream_of(home, request_->device),
+                 [&](gpu::Queue& queue, const Stream& stream) -> Result<void> {
+                   auto& loaded = known_->loaded[aligned ? 1 : 0];
+                   if (!loaded) {
+                     auto made = gpu::load_plan(known_->plan, aligned, stream);
+                     if (!made) return tl::unexpected(made.error());
+                     loaded = std::make_shared<const gpu::LoadedPlan>(std::move(*made));
+                   }
+                   if (loaded->has_memory() && !known_->captured[aligned ? 1 : 0]) {
+                     const auto captured = queue.driver().capturing(queue.stream());
+                     if (!captured) return tl::unexpected(captured.error());
+                     if (*captured) Gpus::all().keep(loaded);
+                     known_->captured[aligned ? 1 : 0] = *captured;
+                   }
+                   return gpu::launch_at(*loaded, buffers_, stream);
+                 }));
+  copy_back(home);
+}
+
+void GpuRun::prepare(nb::handle home) {
+  prepared_ =
+      taken(on_queue(request_->device, stream_of(home, request_->device),
+                     [&](gpu::Queue&, const Stream& stream) { return gpu::prepare(known_->plan, buffers_, stream); }));
+}
+
+void GpuRun::launch(nb::handle home) {
+  const std::uintptr_t stream = stream_of(home, request_->device);
+  for (const Copy& copy : copies_)
+    if (!copy.back) home.attr("copy")(copy.from, copy.to, copy.how);
+  taken(on_queue(request_->device, stream, [&](gpu::Queue&, const Stream& on) { return gpu::launch(prepared_, on); }));
+  copy_back(home);
 }
 
 }  // namespace attn::python

@@ -8,6 +8,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "app/python/module/plans.h"
 #include "app/python/module/request.h"
 #include "kernels/model/kernel.h"
 
@@ -19,13 +20,19 @@ using LibraryArrays = ByTensor<nanobind::handle>;
 // `home` is what attnscope/_homes.py says of the arrays' library: it allocates, copies and names the stream.
 class GpuRun {
  public:
-  // Compiles and loads where that was not done yet. `arrays` keep those that are copied. Raises.
+  // Plans where that was not done yet, and copies what does not lie as the kernel reads it. `arrays` keep those; the
+  // request outlives the run. Raises.
   GpuRun(const Request& request, const std::string& kernel, nanobind::handle home, const LibraryArrays& arrays);
 
-  // Starts the kernels on the stream that is current now, and does not wait for them.
+  // Starts the kernels once, on the stream that is current now, and does not wait for them. Compiles and loads where
+  // that was not done yet.
+  void launch_once(nanobind::handle home);
+  // The same for as many launches as are asked: all that can be done before is done here.
+  void prepare(nanobind::handle home);
+  // Copies anew what is copied, then starts what was prepared.
   void launch(nanobind::handle home);
-  const Choice& choice() const { return choice_; }
-  // Arguments that are copied at each launch, for they do not lie as the kernel reads them.
+  const Choice& choice() const { return known_->choice; }
+  // Arguments that are copied at each launch.
   const std::vector<std::string>& copied() const { return copied_; }
 
  private:
@@ -35,10 +42,10 @@ class GpuRun {
     bool back = false;  // after the launch: of the answer
   };
   void place(const TensorSpec& spec, nanobind::handle home, nanobind::handle argument, bool swapped);
+  void copy_back(nanobind::handle home) const;
 
-  ByTensor<ArrayView> tensors_;
-  std::int32_t device_ = 0;
-  Choice choice_;
+  const Request* request_;
+  std::shared_ptr<KnownPlan> known_;
   Buffers buffers_;
   std::vector<Copy> copies_;
   std::vector<std::string> copied_;
