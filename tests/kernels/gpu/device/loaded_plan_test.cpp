@@ -1,4 +1,4 @@
-// A plan that is loaded once and launched at addresses that change, asked of a driver that keeps what it was called for.
+// A plan loaded once and launched at addresses that change, asked of a driver that keeps what it was called for.
 #include <gtest/gtest.h>
 
 #include <algorithm>
