@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace attn {
 
@@ -18,6 +19,14 @@ class DrawnText {
   ~DrawnText();
 
   const std::set<std::string>& texts() const { return texts_; }
+  // Each as it was drawn, with what of its rectangle lies within the clip rectangle: pixels.
+  struct Place {
+    std::string text;
+    float left = 0, top = 0, right = 0, bottom = 0;
+    bool meets(const Place& o) const { return left < o.right && o.left < right && top < o.bottom && o.top < bottom; }
+  };
+  const std::vector<Place>& places() const { return places_; }
+  void add(Place place) { places_.push_back(std::move(place)); }
   // How often it was drawn.
   int count(const std::string& text) const {
     const auto found = counts_.find(text);
@@ -31,6 +40,7 @@ class DrawnText {
  private:
   std::set<std::string> texts_;
   std::map<std::string, int> counts_;
+  std::vector<Place> places_;
 };
 
 }  // namespace attn

@@ -199,6 +199,60 @@ TEST(StepMoves, NoFrameShowsANumberThatWasNotComputed) {
   EXPECT_GT(checked, 100U);
 }
 
+bool is_number(const std::string& text) {
+  return text.find_first_of("0123456789") != std::string::npos &&
+         text.find_first_not_of("0123456789.-−e^+×") == std::string::npos;
+}
+
+// The ink of the numbers that this frame draws among the tiles: a line of text is taller than its digits.
+std::vector<DrawnText::Place> numbers_in(TestWindow& w, const ImRect& tiles) {
+  const DrawnText drawn;
+  w.draw_frames(1);
+  std::vector<DrawnText::Place> numbers;
+  for (DrawnText::Place p : drawn.places()) {
+    if (!is_number(p.text) || !tiles.Overlaps({p.left, p.top, p.right, p.bottom})) continue;
+    const float lead = (p.bottom - p.top) * 0.25F;
+    p.top += lead, p.bottom -= lead, p.left += 1, p.right -= 1;
+    numbers.push_back(std::move(p));
+  }
+  return numbers;
+}
+
+// At one place at most one number is readable: a copy on its way lies on no number, nor on half of one.
+TEST(StepMoves, NoNumberLiesOnAnother) {
+  for (const auto& [preset, kernel] :
+       {std::pair("blackboard", "cpu_flash"), {"late_outlier", "cpu_flash"}, {"blackboard", "cpu_sequential"}}) {
+    TestWindow w;
+    open_moving(w, preset);
+    w.controller().update({ChooseKernel{kernel}, GoToEvent{0}});
+    w.draw_frames(4);
+    ImRect tiles = item(w, "##tile_q");
+    for (const char* id : {"##tile_k", "##tile_v", "##tile_s", "##tile_o"}) tiles.Add(item(w, id));
+    tiles.Expand(24);
+    const auto last = static_cast<EventIndex>(recording(w).events.size() - 1);
+    std::size_t moving = 0, meeting = 0;
+    for (EventIndex e = 1; e <= std::min<EventIndex>(last, 20); ++e) {
+      w.controller().update({StepBy{}});
+      w.draw_frames(1);
+      while (w.shell().moves()) {
+        const auto numbers = numbers_in(w, tiles);
+        moving += numbers.size();
+        for (std::size_t a = 0; a < numbers.size(); ++a) {
+          for (std::size_t b = a + 1; b < numbers.size(); ++b) {
+            if (!numbers[a].meets(numbers[b])) continue;
+            if (++meeting <= 5)
+              ADD_FAILURE() << preset << ", " << kernel << ", step " << e << ": " << numbers[a].text << " lies on "
+                            << numbers[b].text;
+          }
+        }
+      }
+      w.draw_frames(2);
+    }
+    EXPECT_EQ(meeting, 0U) << preset << ", " << kernel;
+    EXPECT_GT(moving, 500U) << preset << ", " << kernel;
+  }
+}
+
 TEST(StepMoves, ItsSwitchAndTheSystemHoldItStill) {
   TestWindow w;
   open_moving(w);

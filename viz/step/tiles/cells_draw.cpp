@@ -71,7 +71,8 @@ void draw_value_cell(const Drawn& d, const TileScene& tile, const Cell& cell, co
     if (cell.value == -HUGE_VALF) draw_outline(d.list, box, faded(colour_of(Token::faint), as.strength), 1);
     ink = as.strength < kReadable ? colour_of(Token::text) : text_on(fill);
   }
-  if (!cell.text.empty() && outer.height() >= d.s.px(kNumberHeight)) {
+  const bool quiet = !as.flies && keeps_quiet(d, box);
+  if (!cell.text.empty() && !quiet && outer.height() >= d.s.px(kNumberHeight)) {
     // The numbers' face draws infinity too small to be told from an equals sign.
     const bool number = std::isfinite(cell.value);
     float size = number ? as.text_size : as.text_size + 2;
@@ -282,6 +283,7 @@ std::string_view label_at(const std::vector<std::string>& words, std::int32_t n)
 
 // The word of a key of the tile where it has one, else its number.
 void draw_key_name(const Drawn& d, const Box& box, Align align, std::int32_t key, bool lit) {
+  if (keeps_quiet(d, box)) return;
   const std::string_view named = label_at(d.scene.key_words, key);
   const ImU32 ink = colour_of(lit ? Token::text : Token::dim);
   if (named.empty())

@@ -1,14 +1,40 @@
 #include "viz/step/tiles/parts_draw.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "viz/draw/theme.h"
 
 namespace attn::tiles {
 namespace {
+
+bool meet(const Box& a, const Box& b) {
+  return a.min.x < b.max.x && b.min.x < a.max.x && a.min.y < b.max.y && b.min.y < a.max.y;
+}
+
+bool flies(const Flight& f, float t) {
+  return t >= f.begin && t < f.end;
+}
+
+// Where the cells of a flight stand before it or after it.
+Box stands_in(const Flight& f, const Spot& spot) {
+  if (spot.place == nullptr) return spot.box;
+  return {spot.place->cell(f.first_row, f.first_col).min, spot.place->cell(f.end_row - 1, f.end_col - 1).max};
+}
+
+Moving moving_at(StepFlights flights, float t) {
+  Moving out{std::move(flights), t, {}, {}};
+  for (const Flight& f : out.flights.flights) {
+    out.plates.push_back(flies(f, t) ? flight_box(f, t).grown(style().px(1)) : Box{});
+    if (!flies(f, t)) continue;
+    for (const Box& box : {out.plates.back(), stands_in(f, f.from), stands_in(f, f.to)}) out.quiet.push_back(box);
+  }
+  return out;
+}
 
 // Of a tile with more cells every n-th row and column flies: all would be a grey blur, and slow.
 constexpr std::int32_t kSide = 16;
@@ -45,8 +71,9 @@ void draw_dimmed(const Drawn& d, const Arrival& arrival) {
     for (std::int32_t c = 0; c < tile.cols; ++c) {
       Cell cell = tile.cell(r, c);
       if (cell.look != CellLook::value) continue;
-      if (!numbers) cell.text.clear();
-      draw_flying_cell(d, tile, cell, arrival.place->cell(r, c), arrival.place->text_size, row_of(r));
+      const Box box = arrival.place->cell(r, c);
+      if (!numbers || keeps_quiet(d, box)) cell.text.clear();
+      draw_flying_cell(d, tile, cell, box, arrival.place->text_size, row_of(r));
     }
   }
 }
@@ -65,12 +92,17 @@ void draw_shelf(const Drawn& d, const Shelf& shelf) {
             colour_of(Token::dim), words);
 }
 
-void draw_flight(const Drawn& d, const Flight& f, float t) {
+// The n-th. A number that a later plate touches is not drawn: half of it is no number.
+void draw_flight(const Drawn& d, std::size_t n) {
+  const Flight& f = d.moving->flights.flights[n];
+  const std::vector<Box>& plates = d.moving->plates;
+  const float t = d.moving->at;
   const TileScene& tile = *f.tile;
   const std::int32_t rows = stride_of(f.end_row - f.first_row), cols = stride_of(f.end_col - f.first_col);
   const bool all = rows == 1 && cols == 1;
   // One thing on a plate of its own: what it passes over is not read through its gaps.
-  const Box plate = flight_box(f, t).grown(d.s.px(1));
+  const Box& plate = plates[n];
+  const auto later = plates.begin() + static_cast<std::ptrdiff_t>(n) + 1;
   d.list->AddRectFilled(plate.min, plate.max, colour_of(Token::card), d.s.px(3));
   const float text = f.from.place != nullptr ? f.from.place->text_size : f.to.place->text_size;
   for (std::int32_t r = f.first_row; r < f.end_row; r += rows) {
@@ -80,6 +112,7 @@ void draw_flight(const Drawn& d, const Flight& f, float t) {
       if (!all) cell.text.clear(), cell.largest = false;
       const Box box{flight_cell(f, r, c, t).min,
                     flight_cell(f, std::min(r + rows, f.end_row) - 1, std::min(c + cols, f.end_col) - 1, t).max};
+      if (std::any_of(later, plates.end(), [&](const Box& over) { return meet(over, box); })) cell.text.clear();
       draw_flying_cell(d, tile, cell, box, text, f.dims ? left_of(d.scene, r) : 1);
     }
   }
@@ -140,13 +173,18 @@ void draw_flights(const Drawn& d) {
   if (d.moving == nullptr) return;
   const float t = d.moving->at;
   for (const Shelf& shelf : d.moving->flights.shelves) draw_shelf(d, shelf);
-  for (const Flight& f : d.moving->flights.flights) {
-    if (t < f.begin || t >= f.end) continue;
-    draw_flight(d, f, t);
+  for (const Arrival& a : d.moving->flights.arrivals) draw_landed(d, a);
+  for (std::size_t n = 0; n < d.moving->flights.flights.size(); ++n) {
+    const Flight& f = d.moving->flights.flights[n];
+    if (!flies(f, t)) continue;
+    draw_flight(d, n);
     const Box box = flight_box(f, t);
     d.ui.flying.push_back({f.tile->slot, box.min.x, box.min.y, box.max.x, box.max.y});
   }
-  for (const Arrival& a : d.moving->flights.arrivals) draw_landed(d, a);
+}
+
+bool keeps_quiet(const Drawn& d, const Box& box) {
+  return d.moving != nullptr && std::ranges::any_of(d.moving->quiet, [&](const Box& q) { return meet(q, box); });
 }
 
 std::optional<Moving> moving_step(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout,
@@ -174,7 +212,7 @@ std::optional<Moving> moving_step(const TilesPanel& panel, const TilesScene& sce
   }
   StepFlights flights = step_flights(panel.rec, scene, *panel.ui.before, layout, card);
   if (flights.flights.empty()) return rest();
-  return Moving{std::move(flights), at};
+  return moving_at(std::move(flights), at);
 }
 
 }  // namespace attn::tiles

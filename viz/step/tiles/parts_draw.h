@@ -26,6 +26,8 @@ inline const TileScene& first_tile(const TilesScene& scene) {
 struct Moving {
   StepFlights flights;
   float at = 0;
+  std::vector<Box> plates;  // of each flight what it covers now; nothing of one that does not fly now
+  std::vector<Box> quiet;   // where nothing that stands shows its number: under a plate, where it left, where it lands
 };
 
 struct Drawn {
@@ -59,6 +61,8 @@ std::optional<Moving> moving_step(const TilesPanel& panel, const TilesScene& sce
                                   const Box& card);
 // A tile of the scene: at rest, or what its slot shows until all of it has landed.
 void draw_slot(const Drawn& d, const TileScene& tile, const TilePlace& place);
+// Whether what stands in the box keeps its number back: at one place at most one number is readable.
+bool keeps_quiet(const Drawn& d, const Box& box);
 // HBM's shelves and what is on its way; tells `ui.flying`.
 void draw_flights(const Drawn& d);
 
