@@ -371,8 +371,10 @@ std::string bias_words(const Document& d) {
 }
 
 std::string_view preset_title(const Document& d) {
+  // A sentence that was typed is still what its preset is about.
+  const bool typed = d.preset.empty() && d.inputs.generator == Generator::words;
   for (const Preset& p : presets()) {
-    if (p.id == d.preset) return tr_of(p.title);
+    if (p.id == d.preset || (typed && p.generator == Generator::words)) return tr_of(p.title);
   }
   return tr("your own");
 }

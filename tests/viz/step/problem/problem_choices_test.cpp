@@ -144,6 +144,17 @@ TEST(Letters, AreThoseOfTheOrder) {
   }
 }
 
+TEST(ProblemChoices, ATypedSentenceKeepsThePresetsName) {
+  Document d;
+  d.preset.clear();
+  d.inputs.generator = Generator::normal;
+  EXPECT_EQ(preset_title(d), "your own");
+  d.inputs.generator = Generator::words;
+  d.inputs.sentence = "my dog dug";
+  EXPECT_EQ(preset_title(d), "Words of a sentence");
+  EXPECT_EQ(problem_words(d).find("Words of a sentence"), 0U) << problem_words(d);
+}
+
 TEST(ProblemChoices, TheFoldedPanelNamesWhatIfBeforeWhatMayBeCutOff) {
   Document d;
   EXPECT_EQ(problem_words(d).find("maximum"), std::string::npos);
