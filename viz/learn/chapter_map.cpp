@@ -76,6 +76,10 @@ bool gone_through(const ChapterScene& c) {
   return c.seen >= c.beats;
 }
 
+bool all_answered(const ChapterScene& c) {
+  return gone_through(c) && c.known == c.questions;
+}
+
 std::optional<std::size_t> next_chapter(const LearnScene& learn) {
   const auto& all = learn.chapters;
   if (all.empty()) return std::nullopt;
@@ -93,7 +97,20 @@ std::optional<std::size_t> next_chapter(const LearnScene& learn) {
 std::string progress_words(const ChapterScene& c) {
   if (c.seen == 0) return {};
   if (c.questions > 0 && c.known == c.questions) return phrase("{} of {} first try", c.first_try, c.questions);
-  return phrase("{} of {}", c.seen, c.beats);
+  if (!gone_through(c) || all_answered(c)) return phrase("{} of {}", c.seen, c.beats);
+  const std::size_t skipped = c.questions - c.known - c.shown;
+  if (skipped == 0) return phrase("done, {} shown", c.shown);
+  if (c.shown == 0) return phrase("done, {} skipped", skipped);
+  return phrase("done, {} shown, {} skipped", c.shown, skipped);
+}
+
+std::string end_words(const ChapterScene& c) {
+  const std::size_t skipped = c.questions - c.known - c.shown, left = c.exercises - c.exercises_done;
+  std::string more;
+  if (c.shown > 0) more += ", " + plural(c.shown, "{} answer shown", "{} answers shown");
+  if (skipped > 0) more += ", " + plural(skipped, "{} question skipped", "{} questions skipped");
+  if (left > 0) more += ", " + plural(left, "{} exercise skipped", "{} exercises skipped");
+  return phrase("{}: done{}.", c.title, more);
 }
 
 ChapterMap chapter_map(const LearnScene& learn) {

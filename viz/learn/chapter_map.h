@@ -44,10 +44,14 @@ struct ChapterMap {
 ChapterMap chapter_map(const LearnScene& learn);
 
 bool gone_through(const ChapterScene& c);
+// Gone through, and each of its questions was answered by the learner: what is told apart from what was shown.
+bool all_answered(const ChapterScene& c);
 // Where to go on: the chapter that was last, after it the next that was not gone through; at first the first. None:
 // there are no chapters.
 std::optional<std::size_t> next_chapter(const LearnScene& learn);
-// "4 of 10", "7 of 7 first try"; empty before the first beat.
+// "4 of 10", "7 of 7 first try", "done, 2 shown, 1 skipped"; empty before the first beat.
 std::string progress_words(const ChapterScene& c);
+// What is said where a chapter ends: "The wall: done, 1 answer shown, 3 exercises skipped."
+std::string end_words(const ChapterScene& c);
 
 }  // namespace attn

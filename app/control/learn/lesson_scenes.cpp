@@ -28,13 +28,18 @@ ChapterScene chapter_of(const Lesson& lesson, bool own, const LessonProgress& pr
   c.own = own;
   c.last = progress.last_lesson == lesson.id;
   for (const Beat& beat : lesson.beats) {
-    if (beat.exercise) continue;
     const BeatProgress p = progress_of(progress, lesson.id, beat.id);
+    if (beat.exercise) {
+      ++c.exercises;
+      c.exercises_done += p.known || p.shown ? 1 : 0;
+      continue;
+    }
     c.seen += p.seen ? 1 : 0;
     if (!beat.ask) continue;
     ++c.questions;
     c.known += p.known ? 1 : 0;
     c.first_try += p.first_try ? 1 : 0;
+    c.shown += p.shown && !p.known ? 1 : 0;
   }
   return c;
 }

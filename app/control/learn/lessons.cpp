@@ -10,6 +10,7 @@
 #include "app/state/lessons/lesson_check.h"
 #include "app/state/string/state_string.h"
 #include "kernels/base/text.h"
+#include "viz/learn/chapter_map.h"
 #include "viz/learn/lesson/typed_number.h"
 
 namespace attn {
@@ -234,7 +235,9 @@ void Lessons::go(int direction) {
   const std::size_t last = lesson()->beats.size() - 1;
   if (direction == 0 || (direction < 0 && beat_ == 0)) return;
   if (direction > 0 && beat_ == last) {
-    context_.log.note(phrase("{}: done.", lesson()->words("title", state().preferences.language)));
+    // Of a class nothing is kept: its chapter is simply done.
+    const ChapterScene& ended = context_.model.learn->chapters[*open_];
+    context_.log.note(learner_ ? phrase("{}: done.", ended.title) : end_words(ended));
     progress_.last_beat = lesson()->beats.front().id;
     keep();
     const std::string next = learner_ ? std::string() : next_after(lesson()->id);

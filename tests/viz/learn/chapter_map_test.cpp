@@ -71,6 +71,38 @@ TEST(ChapterMap, GoesOnWhereTheLearnerIs) {
   EXPECT_EQ(next_chapter(of({})), std::nullopt);
 }
 
+// Four beats, of which three ask.
+ChapterScene walked(std::size_t known, std::size_t shown) {
+  ChapterScene c = chapter("a", 10, {}, 4);
+  c.questions = 3;
+  c.known = known;
+  c.shown = shown;
+  c.first_try = 1;
+  return c;
+}
+
+TEST(ChapterMap, WhatWasShownOrSkippedIsToldApartFromWhatWasAnswered) {
+  EXPECT_EQ(progress_words(walked(3, 0)), "1 of 3 first try");
+  EXPECT_TRUE(all_answered(walked(3, 0)));
+  EXPECT_EQ(progress_words(walked(1, 2)), "done, 2 shown");
+  EXPECT_EQ(progress_words(walked(1, 0)), "done, 2 skipped");
+  EXPECT_EQ(progress_words(walked(1, 1)), "done, 1 shown, 1 skipped");
+  EXPECT_FALSE(all_answered(walked(1, 2)));
+  ChapterScene midway = walked(1, 1);
+  midway.seen = 3;
+  EXPECT_EQ(progress_words(midway), "3 of 4");
+}
+
+TEST(ChapterMap, AChaptersEndSaysWhatWasShownAndSkipped) {
+  ChapterScene c = walked(3, 0);
+  c.exercises = c.exercises_done = 3;
+  EXPECT_EQ(end_words(c), "a: done.");
+  c.exercises_done = 0;
+  EXPECT_EQ(end_words(c), "a: done, 3 exercises skipped.");
+  c.known = 1, c.shown = 1, c.exercises_done = 2;
+  EXPECT_EQ(end_words(c), "a: done, 1 answer shown, 1 question skipped, 1 exercise skipped.");
+}
+
 TEST(ChapterMap, ChaptersOfOnesOwnAreNotOnIt) {
   LearnScene learn = of({chapter("a", 10, {}, 0), chapter("mine", 30, {}, 0)});
   learn.chapters[1].own = true;

@@ -28,8 +28,10 @@ struct ChapterScene {
   int x = 0, y = 0;                // its place on the map, percent; 0: none
   std::size_t beats = 0, seen = 0;
   std::size_t questions = 0, known = 0, first_try = 0;
-  bool own = false;   // a file of the user's
-  bool last = false;  // where the learner stopped
+  std::size_t shown = 0;                          // questions whose answer the learner was shown and never gave
+  std::size_t exercises = 0, exercises_done = 0;  // done: answered or shown
+  bool own = false;                               // a file of the user's
+  bool last = false;                              // where the learner stopped
 };
 
 enum class BeatMark : std::uint8_t { tell, ask, seen, known, shown };
