@@ -52,7 +52,7 @@ float draw_given(ImDrawList* list, const PlanScene& scene, ImVec2 at, float widt
 float draw_head(const ExerciseScene& exercise, const CardScene& card, ImVec2 at, float width, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const std::string more = tr("Other numbers"), print = tr("Print this chapter");
+  const std::string more = tr("New numbers"), print = tr("Print this chapter");
   const float more_width = text_width(Face::text, 13, more) + s.px(52),
               print_width = text_width(Face::text, 13, print) + s.px(28);
   const float right = at.x + width, gap = s.px(kButtonGap);
@@ -72,7 +72,7 @@ float draw_head(const ExerciseScene& exercise, const CardScene& card, ImVec2 at,
   const float after = at.x + text_width(Face::bold, 18, words) + s.px(14);
   draw_text_in(list, {{after, at.y}, {at.x + room, at.y + s.px(kHead)}}, Align::left, Face::text, 14,
                colour_of(Token::dim),
-               fitted_text(Face::text, 14, phrase("set {} of its numbers", exercise.seed), at.x + room - after));
+               fitted_text(Face::text, 14, phrase("numbers {} of many", exercise.seed + 1), at.x + room - after));
   return y + s.px(kHead) - at.y;
 }
 
