@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kernels/base/text.h"
+#include "viz/draw/label_places.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/learn/chapter_pictures_draw.h"
@@ -130,6 +132,42 @@ void draw_dashed_circle(const Frame& f, ImVec2 centre, float radius, ImU32 ink) 
   }
 }
 
+// Its name in one line or two, and what is said of it below.
+struct StopLine {
+  Box box;
+  std::string words;
+  float size = 14;
+  bool name = true;
+};
+std::vector<StopLine> lines_of(const Frame& f, const MapStop& stop) {
+  const ChapterScene& c = f.chapter(stop);
+  const ImVec2 centre = f.at(stop);
+  const float y = centre.y + f.radius(stop) + f.s.px(stop.here ? 9 : 5);
+  std::vector<StopLine> lines;
+  const auto add = [&](float top, const std::string& words, float size, bool name) {
+    const float width = text_width(name ? Face::bold : Face::text, size, words);
+    const float x = std::clamp(centre.x - width / 2, f.in.min.x + f.s.px(4), f.in.max.x - width - f.s.px(4));
+    lines.push_back({{{x, top}, {x + width, top + line_height(size)}}, words, size, name});
+  };
+  const auto [first, second] = f.title_lines(stop, c.number.empty() ? c.title : c.number + "  " + c.title);
+  add(y, first, 14, true);
+  if (!second.empty()) add(y + f.s.px(17), second, 14, true);
+  add(y + f.s.px(second.empty() ? 18 : 35), stop.words, 13, false);
+  return lines;
+}
+
+// A tick where the learner answered every question; else a ring: the chapter was gone through, no more.
+void draw_badge(const Frame& f, ImVec2 at, bool answered) {
+  f.list->AddCircleFilled(at, f.s.px(9), colour_of(Token::text));
+  const ImU32 ink = colour_of(Token::card);
+  if (!answered) {
+    f.list->AddCircle(at, f.s.px(4), ink, 24, f.s.px(1.8F));
+    return;
+  }
+  f.list->AddLine({at.x - f.s.px(4), at.y}, {at.x - f.s.px(1), at.y + f.s.px(3)}, ink, f.s.px(2));
+  f.list->AddLine({at.x - f.s.px(1), at.y + f.s.px(3)}, {at.x + f.s.px(4), at.y - f.s.px(3)}, ink, f.s.px(2));
+}
+
 void draw_stop(const Frame& f, const MapStop& stop, bool lit) {
   const ImVec2 centre = f.at(stop);
   const float radius = f.radius(stop);
@@ -143,39 +181,62 @@ void draw_stop(const Frame& f, const MapStop& stop, bool lit) {
   if (stop.here) f.list->AddCircle(centre, radius + f.s.px(5), colour_of(Token::text), 48, f.s.px(1.8F));
   draw_chapter_picture(f.list, centre, radius, c, stop.look == StopLook::later && !lit ? 0.62F : 1);
   if (stop.look == StopLook::walked) {
-    const ImVec2 tick{centre.x + radius * 0.72F, centre.y + radius * 0.72F};
-    f.list->AddCircleFilled(tick, f.s.px(9), colour_of(Token::text));
-    f.list->AddLine({tick.x - f.s.px(4), tick.y}, {tick.x - f.s.px(1), tick.y + f.s.px(3)}, colour_of(Token::card),
-                    f.s.px(2));
-    f.list->AddLine({tick.x - f.s.px(1), tick.y + f.s.px(3)}, {tick.x + f.s.px(4), tick.y - f.s.px(3)},
-                    colour_of(Token::card), f.s.px(2));
+    draw_badge(f, {centre.x + radius * 0.72F, centre.y + radius * 0.72F}, all_answered(c));
   }
-  // Words lie on a patch, since roads pass behind them.
-  const std::string title = c.number.empty() ? c.title : c.number + "  " + c.title;
-  const ImU32 ink = colour_of(stop.look == StopLook::later && !lit ? Token::dim : Token::text);
-  const float y = centre.y + radius + f.s.px(stop.here ? 9 : 5);
-  const auto line = [&](float top, Face face, float size, ImU32 colour, const std::string& words) {
-    const float width = text_width(face, size, words);
-    const float x = std::clamp(centre.x - width / 2, f.in.min.x + f.s.px(4), f.in.max.x - width - f.s.px(4));
-    // The columns' own colour.
+  for (const StopLine& line : lines_of(f, stop)) {
+    // Words lie on a patch of the columns' own colour, since roads pass behind them.
     for (const ImU32 layer : {colour_of(Token::card), faded(colour_of(Token::band), kColumn)})
-      f.list->AddRectFilled({x - f.s.px(3), top}, {x + width + f.s.px(3), top + line_height(size)}, layer);
-    draw_text(f.list, {x, top}, face, size, colour, words);
-  };
-  const auto [first, second] = f.title_lines(stop, title);
-  line(y, Face::bold, 14, ink, first);
-  if (!second.empty()) line(y + f.s.px(17), Face::bold, 14, ink, second);
-  line(y + f.s.px(second.empty() ? 18 : 35), Face::text, 13, colour_of(Token::dim), stop.words);
+      f.list->AddRectFilled({line.box.min.x - f.s.px(3), line.box.min.y}, {line.box.max.x + f.s.px(3), line.box.max.y},
+                            layer);
+    const bool dim = !line.name || (stop.look == StopLook::later && !lit);
+    draw_text(f.list, line.box.min, line.name ? Face::bold : Face::text, line.size,
+              colour_of(dim ? Token::dim : Token::text), line.words);
+  }
 }
 
+constexpr float kFlagTall = 24, kFlagInset = 10, kFlagTip = 6;
+
+// Where the flag may stand, the best first: above its stop, or beside it; its tip points at the circle.
+std::vector<LabelBox> flag_places(const Frame& f, const MapStop& stop, float width) {
+  const ImVec2 c = f.at(stop);
+  const float away = f.radius(stop) + f.s.px(13), tall = f.s.px(kFlagTall), lean = width / 2 - f.s.px(14);
+  std::vector<LabelBox> places;
+  for (const float x : {0.0F, lean, -lean})
+    places.push_back({c.x + x - width / 2, c.y - away - tall, c.x + x + width / 2, c.y - away});
+  for (const float y : {0.0F, -0.5F, 0.5F}) {
+    const float top = c.y + y * f.radius(stop) - tall / 2;
+    places.push_back({c.x + away, top, c.x + away + width, top + tall});
+    places.push_back({c.x - away - width, top, c.x - away, top + tall});
+  }
+  return places;
+}
+
+// Covers no circle and no word of any stop.
 void draw_here(const Frame& f, const MapStop& stop) {
   const ImVec2 centre = f.at(stop);
   const std::string words = f.chapter(stop).seen > 0 ? tr("You are here") : tr("Start here");
-  const float width = text_width(Face::bold, 13, words) + f.s.px(20), bottom = centre.y - f.radius(stop) - f.s.px(13);
-  const Box box{{centre.x - width / 2, bottom - f.s.px(24)}, {centre.x + width / 2, bottom}};
-  f.list->AddRectFilled(box.min, box.max, colour_of(Token::text), f.s.px(5));
-  f.list->AddTriangleFilled({centre.x - f.s.px(6), bottom}, {centre.x + f.s.px(6), bottom},
-                            {centre.x, bottom + f.s.px(6)}, colour_of(Token::text));
+  const float width = text_width(Face::bold, 13, words) + 2 * f.s.px(kFlagInset), tip = f.s.px(kFlagTip);
+  std::vector<LabelBox> taken;
+  for (const MapStop& other : f.map.stops) {
+    const ImVec2 at = f.at(other);
+    const float radius = f.radius(other) + f.s.px(2);
+    taken.push_back({at.x - radius, at.y - radius, at.x + radius, at.y + radius});
+    for (const StopLine& line : lines_of(f, other))
+      taken.push_back({line.box.min.x, line.box.min.y, line.box.max.x, line.box.max.y});
+  }
+  const LabelBox at =
+      place_label(flag_places(f, stop, width), taken, {f.in.min.x, f.in.min.y - f.s.px(4), f.in.max.x, f.in.max.y});
+  const Box box{{at.left, at.top}, {at.right, at.bottom}};
+  const ImU32 ink = colour_of(Token::text);
+  f.list->AddRectFilled(box.min, box.max, ink, f.s.px(5));
+  if (box.max.y < centre.y - f.radius(stop)) {
+    f.list->AddTriangleFilled({centre.x - tip, box.max.y}, {centre.x + tip, box.max.y}, {centre.x, box.max.y + tip},
+                              ink);
+  } else {
+    const bool right = box.min.x > centre.x;
+    const float x = right ? box.min.x : box.max.x, y = box.centre().y;
+    f.list->AddTriangleFilled({x, y - tip}, {x, y + tip}, {right ? x - tip : x + tip, y}, ink);
+  }
   draw_text_in(f.list, box, Align::centre, Face::bold, 13, colour_of(Token::card), words);
 }
 

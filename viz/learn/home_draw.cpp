@@ -20,7 +20,7 @@
 namespace attn {
 namespace {
 
-constexpr float kGutter = 12, kCardHeight = 118, kLeastColumn = 250, kHeroHeight = 104;
+constexpr float kGutter = 12, kCardHeight = 118, kLeastColumn = 250, kHeroHeight = 104, kDoorWidth = 900;
 
 // Chapters under one heading.
 struct Part {
@@ -65,14 +65,31 @@ HeroWords hero_words(const ChapterScene& c, bool later, const LearnScene& learn)
   return words;
 }
 
-void draw_hero(const ChapterScene& c, const Box& box, const HeroWords& said, Commands& commands) {
+// Where rows are words: a learner's first door besides the chapters.
+std::string words_door() {
+  return tr("See it on a sentence");
+}
+void open_words(Commands& commands) {
+  commands.emplace_back(ChooseWorkspace{Workspace::step});
+  commands.emplace_back(ChoosePreset{"words"});
+}
+bool hero_has_door(const LearnScene& learn, float width) {
+  return !learn.teach && width >= style().px(kDoorWidth);
+}
+
+void draw_hero(const ChapterScene& c, const Box& box, const HeroWords& said, bool with_door, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_card(list, box);
   const bool wide = box.width() >= s.px(620);
   const Box go{{wide ? box.max.x - s.px(24 + 190) : box.min.x + s.px(24), box.max.y - s.px(18 + 38)},
                {wide ? box.max.x - s.px(24) : box.min.x + s.px(24 + 190), box.max.y - s.px(18)}};
-  const float x = box.min.x + s.px(24), width = (wide ? go.min.x : box.max.x) - x - s.px(24);
+  Box door = go;
+  if (with_door) {
+    door.max.x = go.min.x - s.px(10);
+    door.min.x = door.max.x - text_width(Face::text, 13, words_door()) - s.px(32);
+  }
+  const float x = box.min.x + s.px(24), width = (wide ? door.min.x : box.max.x) - x - s.px(24);
   draw_text(list, {x, box.min.y + s.px(14)}, Face::text, 13, colour_of(Token::dim),
             fitted_text(Face::text, 13, said.place, width));
   draw_text(list, {x, box.min.y + s.px(33)}, Face::bold, 22, colour_of(Token::text),
@@ -88,6 +105,10 @@ void draw_hero(const ChapterScene& c, const Box& box, const HeroWords& said, Com
                     !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
   begin |= free && (key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter));
   if (begin) commands.emplace_back(StartLesson{c.id, ""});
+  if (!with_door) return;
+  if (box_button(door, "##learn_words", words_door().c_str())) open_words(commands);
+  tooltip(
+      tr("Type a sentence and watch each word attend to the others. Opens Step with the preset Words of a sentence"));
 }
 
 void draw_chapter(const ChapterScene& c, const Box& box, bool next, Commands& commands) {
@@ -122,7 +143,7 @@ void draw_chapter(const ChapterScene& c, const Box& box, bool next, Commands& co
 void draw_home_foot(const LearnScene& learn, const Box& box, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  float x = box.min.x;
+  float x = box.min.x + s.px(4);
   if (!learn.misconceptions.empty()) {
     const std::string label = tr("Worth another look:");
     draw_text_in(list, {{x, box.min.y}, {x + s.px(200), box.max.y}}, Align::left, Face::text, 13, colour_of(Token::dim),
@@ -148,6 +169,8 @@ void draw_home_foot(const LearnScene& learn, const Box& box, Commands& commands)
   };
   const bool begun =
       std::any_of(learn.chapters.begin(), learn.chapters.end(), [](const auto& c) { return c.seen > 0; });
+  if (!learn.teach && !hero_has_door(learn, box.width()) && button("##learn_words", words_door(), false))
+    open_words(commands);
   if (begun && button("##learn_forget", tr("Delete my answers"), false)) commands.emplace_back(ForgetLessons{});
   if (learn.languages.size() < 2) return;
   for (auto it = learn.languages.rbegin(); it != learn.languages.rend(); ++it)
@@ -208,7 +231,8 @@ void draw_learn_home(const LearnScene& learn, Commands& commands) {
   } else {
     const ChapterScene& c = learn.chapters[*next];
     const float hero = s.px(width >= s.px(620) ? kHeroHeight : kHeroHeight + 46);
-    draw_hero(c, {{at.x, y}, {at.x + width, y + hero}}, hero_words(c, later, learn), commands);
+    draw_hero(c, {{at.x, y}, {at.x + width, y + hero}}, hero_words(c, later, learn), hero_has_door(learn, width),
+              commands);
     y += hero + s.px(kGutter);
   }
   const Box map{{at.x, y}, {at.x + width, at.y + size.y - foot - s.px(8)}};
@@ -223,7 +247,7 @@ void draw_learn_home(const LearnScene& learn, Commands& commands) {
     });
   }
   if (!parts.empty()) y = draw_chapter_cards(learn, parts, {at.x, y}, width, next, commands);
-  draw_home_foot(learn, {{at.x + s.px(4), y}, {at.x + width, y + s.px(30)}}, commands);
+  draw_home_foot(learn, {{at.x, y}, {at.x + width, y + s.px(30)}}, commands);
   y += foot;
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({1, y - at.y - s.px(4)});

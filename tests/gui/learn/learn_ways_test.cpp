@@ -3,7 +3,11 @@
 
 #include <fstream>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
+#include "tests/gui/drawn_text.h"
 #include "tests/gui/learn/learn_fixture.h"
 #include "viz/draw/number_text.h"
 #include "viz/draw/text_runs.h"
@@ -56,6 +60,47 @@ TEST(LearnWays, EnterOnTheMapBeginsWhereTheLearnerIs) {
     ctx->Yield(2);
     IM_CHECK_STR_EQ(w.state().view.learn.lesson.c_str(), "wall");
   }));
+}
+
+TEST(LearnWays, OneClickLeadsToASentenceWhereTheWordsAreRows) {
+  for (const auto& [width, scale] : {std::pair(1440, 1.0F), {1440, 2.0F}}) {
+    TestWindow w(width, 900);
+    w.controller().update({SetScale{scale}, ChooseWorkspace{Workspace::learn}});
+    w.draw_frames(4);
+    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+      ctx->ItemClick("**/##learn_words");
+      ctx->Yield(3);
+      IM_CHECK(w.state().view.workspace == Workspace::step);
+      IM_CHECK_STR_EQ(w.state().document.preset.c_str(), "words");
+      IM_CHECK(w.state().view.step.chart == StepChart::sentence);
+    })) << scale;
+  }
+}
+
+// Wherever the learner stands, the flag covers no name, no minutes and no other word of the map.
+TEST(LearnWays, TheFlagOfTheMapStandsWhereItIsFree) {
+  for (const auto& [width, height, scale] : {std::tuple(1440, 900, 1.0F), {1920, 1080, 1.0F}, {2880, 1800, 2.0F}}) {
+    TestWindow w(width, height);
+    w.controller().update({SetScale{scale}, ChooseWorkspace{Workspace::learn}});
+    w.draw_frames(4);
+    std::vector<std::string> ids;
+    for (const ChapterScene& c : w.controller().model().learn->chapters) ids.push_back(c.id);
+    ASSERT_EQ(ids.size(), 18U);
+    for (const std::string& id : ids) {
+      w.controller().update({StartLesson{id, ""}, LeaveLesson{}});
+      w.draw_frames(3);
+      const DrawnText drawn;
+      w.draw_frames(1);
+      std::vector<DrawnText::Place> flags;
+      for (const DrawnText::Place& p : drawn.places())
+        if (p.text == "You are here") flags.push_back(p);
+      ASSERT_EQ(flags.size(), 1U) << id << " at " << width;
+      DrawnText::Place flag = flags.front();
+      flag.left -= 10 * scale, flag.right += 10 * scale, flag.top -= 4 * scale, flag.bottom += 4 * scale;
+      for (const DrawnText::Place& p : drawn.places())
+        EXPECT_TRUE(p.text == "You are here" || !p.meets(flag)) << id << " at " << width << " covers " << p.text;
+    }
+  }
 }
 
 TEST(LearnWays, InALowWindowALineForNewcomersBeginsTheFirstLesson) {
