@@ -98,6 +98,8 @@ void draw_title(const Drawn& d, const TileScene& tile, const TilePlace& place, b
     title.pop_back();
   const float width = runs_width(title, 14), between = d.s.px(6);  // titles of narrow columns stay apart
   const float x = centred ? std::min(place.box.centre().x - width / 2, limit - between - width) : place.box.min.x;
+  // Half a title, from under what passes over it, would be read as another.
+  if (keeps_quiet(d, {{x, y}, {x + width, place.box.min.y - d.s.px(3)}})) return;
   draw_runs(d.list, {x, y}, 14, title);
 }
 
@@ -118,7 +120,9 @@ void draw_score_title(const Drawn& d, Column scores) {
   const float letter_left =
       words ? std::clamp(wanted, place.box.min.x - runs_width(tile.title, 14) - d.s.px(6), place.box.min.x)
             : std::clamp(wanted, place.box.min.x - d.s.px(10), place.box.min.x);
-  draw_runs(d.list, {letter_left, place.box.min.y - d.s.px(22)}, 14, tile.title);
+  const float letter_top = place.box.min.y - d.s.px(22);
+  const Box letter{{letter_left, letter_top}, {letter_left + runs_width(tile.title, 14), letter_top + d.s.px(19)}};
+  if (!keeps_quiet(d, letter)) draw_runs(d.list, letter.min, 14, tile.title);
   // "S 4", not a letter with an index.
   const float letter_end = letter_left + runs_width(tile.title, 14) + d.s.px(7);
   for (std::int32_t c = 0; c < d.scene.at.keys; ++c) {
