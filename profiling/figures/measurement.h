@@ -167,7 +167,8 @@ struct Measurement {
 };
 
 // Whether `m` takes the place of `old` where a point is measured again: the same kernel, problem, options, L2 state and
-// device, whatever their sources. A row that was cancelled, refused or failed takes the place of no finished one.
+// device, whatever their sources. Rings of different sizes are different points, and so are a ring and one process. A
+// row that was cancelled, refused or failed takes the place of no finished one.
 bool replaces(const Measurement& m, const Measurement& old);
 
 }  // namespace attn

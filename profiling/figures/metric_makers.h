@@ -76,4 +76,27 @@ Figure rate_in_span(double bytes, const Figure& span, double time_us);
 // A rate as a share of a roof that was measured, which the method names. `missing`: what is said where it was not.
 Figure share_of_roof(const Figure& rate, double roof, std::string_view name, std::string_view missing);
 
+// ---- a ring's rows
+
+Figure ring_scaling(const Measurement& m);
+Figure ring_efficiency(const Measurement& m);
+Figure ring_sent_bytes(const Measurement& m);
+Figure ring_link_share(const Measurement& m);
+
+inline constexpr MetricRow kRingScaling =
+    computed("ring_scaling_ratio", marked("Ring scaling"), "1", MetricGroup::time, Better::up,
+             marked("Speed of the ring relative to one rank with the whole problem and as many threads."),
+             marked("median of one rank / median"), ring_scaling);
+inline constexpr MetricRow kRingEfficiency =
+    computed("ring_efficiency_pct", marked("Ring efficiency"), "%", MetricGroup::time, Better::up,
+             marked("Scaling of the ring as a fraction of its number of ranks."), marked("100 scaling / ranks"),
+             ring_efficiency);
+inline constexpr MetricRow kRingSent =
+    read_directly("ring_sent_bytes", marked("Ring, sent"), "B", MetricGroup::time, Better::down,
+                  marked("Bytes that all ranks of the ring sent to their neighbours."), ring_sent_bytes);
+inline constexpr MetricRow kRingLinkShare =
+    computed("ring_link_share_pct", marked("Ring, share of link"), "%", MetricGroup::time, Better::neither,
+             marked("Sending rate of the slowest rank as a fraction of a plain copy to the neighbour while all copy."),
+             marked("100 sent bytes / time spent sending / measured link rate"), ring_link_share);
+
 }  // namespace attn::metric_rows

@@ -19,6 +19,7 @@ struct Rank {
   std::string device, device_uuid;  // the latter may be empty
   double start_us = 0, end_us = 0;  // after the first of all ranks began
   std::uint64_t sent_bytes = 0;
+  double send_us = 0;  // that sending took, waits for the neighbour to take it included; 0 = not kept
   bool operator==(const Rank&) const = default;
 };
 
@@ -27,6 +28,8 @@ struct Ranks {
   Carrier carrier = Carrier::copy_engine;
   std::vector<Tensor> travels;
   std::vector<Rank> devices;  // rank n is devices[n]
+  double one_rank_us = 0;     // median of one rank with the whole problem, measured the same way; 0 = not measured
+  double link_gb_per_s = 0;   // of a plain copy to the neighbour while all copy; 0 = not measured
   bool operator==(const Ranks&) const = default;
 };
 

@@ -14,6 +14,7 @@ namespace attn {
 bool is_finished_point(const Measurement& m, const KernelRow& row, const Point& p, const Device& device) {
   const MeasurementKey asked = empty_row(p, row.processor).key;
   if (m.state != RowState::done || m.time.n == 0 || m.key.kernel != asked.kernel) return false;
+  if (m.ranks) return false;  // a ring of processes is not what a sweep runs
   if (!(m.key.problem == asked.problem) || m.key.l2 != asked.l2 || m.key.device != device.name) return false;
   if ((p.verify && !m.verdict) || m.key.source_hash != source_hash_now(row, p.problem)) return false;
   const auto plan = row.plan(row, p.problem, p.options, device);

@@ -1,6 +1,7 @@
 #include "profiling/session/json/ranks_json.h"
 
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "kernels/base/text.h"
 #include "kernels/formats/container.h"
 #include "kernels/formats/json_fields.h"
+#include "profiling/session/json/number_in.h"
 
 namespace attn {
 namespace {
@@ -57,6 +59,8 @@ json ranks_to_json(const Ranks& ranks) {
          {"carrier", carrier_names()[static_cast<std::size_t>(ranks.carrier)]},
          {"travels", json::array()},
          {"devices", json::array()}};
+  if (ranks.one_rank_us > 0) j["one_rank_us"] = number_to_json(ranks.one_rank_us);
+  if (ranks.link_gb_per_s > 0) j["link_gb_per_s"] = number_to_json(ranks.link_gb_per_s);
   for (const Tensor t : ranks.travels) j["travels"].push_back(std::string(name_of(t)));
   for (const Rank& r : ranks.devices) {
     json& device = j["devices"].emplace_back(json{{"device", r.device},
@@ -64,12 +68,14 @@ json ranks_to_json(const Ranks& ranks) {
                                                   {"end_us", number_to_json(r.end_us)},
                                                   {"sent_bytes", r.sent_bytes}});
     if (!r.device_uuid.empty()) device["device_uuid"] = r.device_uuid;
+    if (r.send_us > 0) device["send_us"] = number_to_json(r.send_us);
   }
   return j;
 }
 
 Result<Ranks> ranks_from_json(const json& j, const Problem& p, const std::string& where) {
   constexpr std::int64_t kMaxWhole = std::int64_t{1} << 53;
+  constexpr double kMostNumber = std::numeric_limits<double>::max();
   JsonFields fields(j, where);
   Ranks ranks;
   ranks.dealing = static_cast<Dealing>(fields.choice("dealing", dealing_names()));
@@ -79,6 +85,8 @@ Result<Ranks> ranks_from_json(const json& j, const Problem& p, const std::string
     if (!t) fields.refuse("travels", phrase("has an unknown tensor name: '{}'", name.substr(0, 80)));
     ranks.travels.push_back(t.value_or(Tensor::q));
   }
+  if (fields.has("one_rank_us")) ranks.one_rank_us = number_in(fields, "one_rank_us", 0, kMostNumber);
+  if (fields.has("link_gb_per_s")) ranks.link_gb_per_s = number_in(fields, "link_gb_per_s", 0, kMostNumber);
   const json& devices = fields.array("devices");
   if (devices.size() > kMaxRanks) fields.refuse("devices", phrase("must have at most {} elements", kMaxRanks));
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
@@ -86,6 +94,7 @@ Result<Ranks> ranks_from_json(const json& j, const Problem& p, const std::string
     JsonFields one(device, phrase("{}, device {}", where, ranks.devices.size()));
     Rank r;
     r.device = one.text("device");
+    if (one.has("send_us")) r.send_us = number_in(one, "send_us", 0, kMostNumber);
     if (one.has("device_uuid")) r.device_uuid = one.text("device_uuid");
     r.start_us = one.number("start_us");
     r.end_us = one.number("end_us");

@@ -176,5 +176,52 @@ TEST(DerivedFigures, EachPassHasABaselineOfItsOwn) {
   EXPECT_EQ(figure(rows[0], "speedup_ratio").value, 7);
 }
 
+// Two ranks in 125 us, one in 200 us: 1.6 times as fast, 80 % of 2. The slower sends 4 MB in 40 us: 100 GB/s of 400.
+Measurement on_a_ring() {
+  Measurement m = timed("cpu_flash", 125);
+  m.ranks.emplace();
+  m.ranks->devices = {{"one device", "", 0, 120, 4'000'000, 40}, {"one device", "", 5, 125, 4'000'000, 16}};
+  m.ranks->one_rank_us = 200;
+  m.ranks->link_gb_per_s = 400;
+  return m;
+}
+
+TEST(DerivedFigures, ARingIsSetAgainstOneRankAndItsLink) {
+  Measurement m = on_a_ring();
+  fill_figures(m);
+  EXPECT_DOUBLE_EQ(figure(m, "ring_scaling_ratio").value, 1.6);
+  EXPECT_DOUBLE_EQ(figure(m, "ring_efficiency_pct").value, 80);
+  EXPECT_EQ(figure(m, "ring_sent_bytes").value, 8e6);
+  EXPECT_DOUBLE_EQ(figure(m, "ring_link_share_pct").value, 25);
+}
+
+TEST(DerivedFigures, WhatWasNotMeasuredOfARingSaysSo) {
+  Measurement m = on_a_ring();
+  m.ranks->one_rank_us = m.ranks->link_gb_per_s = 0;
+  fill_figures(m);
+  EXPECT_EQ(figure(m, "ring_scaling_ratio").reason, "one rank with the whole problem was not measured");
+  EXPECT_EQ(figure(m, "ring_efficiency_pct").reason, "one rank with the whole problem was not measured");
+  EXPECT_EQ(figure(m, "ring_link_share_pct").reason, "the rate of the link was not measured");
+  EXPECT_TRUE(figure(m, "ring_sent_bytes").available());
+  m.ranks->devices[0].send_us = m.ranks->devices[1].send_us = 0;
+  fill_figures(m);
+  EXPECT_EQ(figure(m, "ring_link_share_pct").reason, "the time spent sending was not kept");
+  m.ranks.reset();
+  fill_figures(m);
+  for (const char* id : {"ring_scaling_ratio", "ring_efficiency_pct", "ring_sent_bytes", "ring_link_share_pct"})
+    EXPECT_EQ(figure(m, id).reason, "it did not run on a ring: use attnscope ring") << id;
+}
+
+TEST(DerivedFigures, ARingsRowTakesThePlaceOfOneWithAsManyRanksAlone) {
+  const Measurement ring = on_a_ring();
+  Measurement alone = ring, larger = ring;
+  alone.ranks.reset();
+  larger.ranks->devices.push_back(larger.ranks->devices.front());
+  EXPECT_TRUE(replaces(ring, ring));
+  EXPECT_FALSE(replaces(ring, alone));
+  EXPECT_FALSE(replaces(alone, ring));
+  EXPECT_FALSE(replaces(larger, ring));
+}
+
 }  // namespace
 }  // namespace attn

@@ -50,7 +50,9 @@ Ranks two_ranks() {
   r.carrier = Carrier::nccl;
   r.travels = {Tensor::k, Tensor::v, Tensor::partial_o};
   r.devices = {{"NVIDIA H100", "00112233445566778899aabbccddeeff", 0, 101.5, 4096},
-               {"NVIDIA H100", "", 1.25, 100, 4096}};
+               {"NVIDIA H100", "", 1.25, 100, 4096, 12.5}};
+  r.one_rank_us = 190.25;
+  r.link_gb_per_s = 387.5;
   return r;
 }
 
@@ -183,6 +185,9 @@ TEST(SessionVersion3, HostileRowsAreRefusedInWords) {
   expect("1 ranks; use 2 to 1024", [](json& j) { j["ranks"]["devices"].erase(1); });
   expect("at most 1024 elements", [](json& j) { j["ranks"]["devices"] = json(std::vector<int>(1025)); });
   expect("\"sent_bytes\"", [](json& j) { j["ranks"]["devices"][0]["sent_bytes"] = -1; });
+  expect("\"send_us\"", [](json& j) { j["ranks"]["devices"][1]["send_us"] = -1; });
+  expect("\"one_rank_us\"", [](json& j) { j["ranks"]["one_rank_us"] = "long"; });
+  expect("\"link_gb_per_s\"", [](json& j) { j["ranks"]["link_gb_per_s"] = -387.5; });
   expect("must be a JSON object", [](json& j) { j["ranks"] = 3; });
 }
 
