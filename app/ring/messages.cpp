@@ -37,6 +37,13 @@ Result<DealRequest> deal_request_from(const json& j) {
   });
 }
 
+double us_of(const std::vector<RankSpan>& spans, RankWork work) {
+  double sum = 0;
+  for (const RankSpan& s : spans)
+    if (s.work == work) sum += s.length_us();
+  return sum;
+}
+
 json to_json(const std::vector<RankSpan>& spans) {
   json all = json::array();
   for (const RankSpan& s : spans) all.push_back({name_of(s.work), s.turn, s.begin_us, s.end_us});

@@ -3,6 +3,8 @@
 //   request   {"do": "deal", "rank", "kernel", "problem", "options"}
 //             + the rank's rows of Q, K and V, then the whole bias
 //   answer    {"is": "ready"}
+//   request   {"do": "link"}: every rank sends its share to the right, several times, and computes nothing
+//   answer    {"is": "done", "us": of each sending, "bytes"}
 //   request   {"do": "go"}: a whole ring
 //   answers   {"is": "news", "turn", "waits": whether it is done but for its neighbours}, any number of times
 //             {"is": "done", "spans": [[what, turn, begin_us, end_us], ...], "sent"} + its rows of O and LSE
@@ -44,6 +46,9 @@ struct DealRequest {
 };
 nlohmann::json to_json(const DealRequest& r);
 Result<DealRequest> deal_request_from(const nlohmann::json& j);
+
+// The sum of the spans of one kind.
+double us_of(const std::vector<RankSpan>& spans, RankWork work);
 
 nlohmann::json to_json(const std::vector<RankSpan>& spans);
 Result<std::vector<RankSpan>> spans_from(const nlohmann::json& j);

@@ -2,15 +2,14 @@
 
 #include <chrono>
 #include <cstring>
-#include <exception>
 #include <memory>
-#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "app/ring/answering.h"
 #include "app/ring/dealt_rows.h"
 #include "app/ring/messages.h"
 #include "app/worker/messages.h"
@@ -177,38 +176,24 @@ class RankProcess {
   RankProcess(Socket& asker, Socket& left, Socket& right) : asker_(asker), left_(left), right_(right) {}
 
   int live() {
-    while (true) {
-      auto message = asker_.receive({});
-      if (!message) return 0;
-      Result<void> done = ok();
-      try {
-        done = answer(*message);
-      } catch (const std::bad_alloc&) {
-        done = fail(ErrorKind::cannot_run, tr("not enough memory; use a smaller L, B or H"));
-      } catch (const std::exception& bug) {
-        done = fail(ErrorKind::failed, phrase("it failed: {}. This is a bug in AttnScope", bug.what()));
-      }
-      if (!done) {
-        json error = error_json(done.error(), false);
-        error["neighbour"] = neighbour_gone_;
-        send(error, {});
-        return 1;
-      }
-    }
+    const auto error_of = [this](const Error& why) {
+      json error = error_json(why, false);
+      error["neighbour"] = neighbour_gone_;
+      return error;
+    };
+    return answer_requests(
+        asker_, [this](const Message& m) { return answer(m); }, error_of);
   }
 
  private:
-  void send(const json& text, std::span<const std::byte> bytes) {
-    const std::span<const std::byte> parts[] = {bytes};
-    (void)asker_.send(text.dump(), parts, {});  // nobody there: the next receive() ends it
-  }
+  void send(const json& text, std::span<const std::byte> bytes) { answer_asker(asker_, text, bytes); }
 
   Result<void> answer(const Message& message) {
     const auto request = parse_message(message.text);
     if (!request) return tl::unexpected(request.error());
     if (request->value("do", "") == "deal") return deal(*request, message.bytes);
     if (dealt_ == nullptr) return bad_input("a rank was started before it received any work");
-    return go();
+    return request->value("do", "") == "link" ? link() : go();
   }
 
   Result<void> deal(const json& request, std::span<const std::byte> block) {
@@ -218,6 +203,23 @@ class RankProcess {
     if (!dealt) return tl::unexpected(dealt.error());
     dealt_ = *std::move(dealt);
     send({{"is", "ready"}}, {});
+    return ok();
+  }
+
+  // A rank alone has no neighbours.
+  Result<void> link() {
+    constexpr int kCopies = 7;
+    std::vector<double> us;
+    for (int n = 0; n < kCopies && dealt_->ring().ranks > 1; ++n) {
+      std::vector<RankSpan> spans;
+      Exchange exchange(left_, right_, dealt_->rank(), dealt_->own());
+      if (auto next = exchange.wait(0, spans); !next) {
+        neighbour_gone_ = true;
+        return tl::unexpected(next.error());
+      }
+      if (n > 0) us.push_back(us_of(spans, RankWork::send));  // the first warms up
+    }
+    send({{"is", "done"}, {"us", us}, {"bytes", dealt_->own().size()}}, {});
     return ok();
   }
 

@@ -1,6 +1,8 @@
 #include "app/ring/ring.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "app/ring/listen.h"
@@ -14,6 +16,7 @@
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem/tensor_bytes.h"
 #include "kernels/model/problem/validate.h"
+#include "profiling/figures/statistics.h"
 
 namespace attn {
 namespace {
@@ -52,13 +55,6 @@ Result<const KernelRow*> ring_kernel() {
   for (const KernelRow* row : ladder_of(Pass::forward))
     if (row->ring != nullptr) return row;
   return fail(ErrorKind::failed, "no kernel in the table can walk a ring");
-}
-
-double RankTimes::us(RankWork work) const {
-  double sum = 0;
-  for (const RankSpan& s : spans)
-    if (s.work == work) sum += s.length_us();
-  return sum;
 }
 
 double RingRun::us() const {
@@ -144,6 +140,25 @@ Result<RingRun> RingProcesses::go(Outputs& out, const RingLimits& limits) {
   }
   count_from_first(run.ranks);
   return run;
+}
+
+Result<double> RingProcesses::link(const RingLimits& limits) {
+  if (children_.empty()) return fail(ErrorKind::failed, tr("The ring has ended; start another one."));
+  if (children_.size() == 1) return 0.0;
+  for (std::size_t n = 0; n < children_.size(); ++n) {
+    if (auto sent = send_to(children_, n, {{"do", "link"}}, {}, limits); !sent) return tl::unexpected(sent.error());
+  }
+  const auto answers = gather(children_, limits);
+  if (!answers) return tl::unexpected(answers.error());
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const Message& m : *answers) {
+    const auto text = parse_message(m.text);
+    if (!text) return tl::unexpected(text.error());
+    const auto us = text->value("us", std::vector<double>{});
+    const double median = us.empty() ? 0 : statistics_of(us).median;
+    if (median > 0) slowest = std::min(slowest, text->value("bytes", 0.0) / median);
+  }
+  return std::isfinite(slowest) ? slowest : 0.0;
 }
 
 }  // namespace attn

@@ -23,8 +23,6 @@ namespace attn {
 struct RankTimes {
   std::uint64_t sent_bytes = 0;  // to its right neighbour
   std::vector<RankSpan> spans;   // in microseconds since the ring's first began
-  // The sum of its spans of one kind.
-  double us(RankWork work) const;
 };
 
 // One run of all ranks.
@@ -49,6 +47,10 @@ class RingProcesses {
 
   // The whole ring once. An error names the rank, and what it was at; then no rank is left, and the next go() says so.
   Result<RingRun> go(Outputs& out, const RingLimits& limits);
+
+  // The rate of a plain copy of a share to the neighbour while all copy, in bytes a microsecond: the slowest rank's
+  // median. Of one rank: 0.
+  Result<double> link(const RingLimits& limits);
 
   const KernelRow& kernel() const { return *kernel_; }
   const Options& options() const { return options_; }  // resolved

@@ -60,8 +60,60 @@ def spans_are_csv():
     report.check({row["rank"] for row in rows} == {"0", "1"}, f"ranks: {rows}")
 
 
+def several_rings_are_rows_of_a_session():
+    with tempfile.TemporaryDirectory() as folder:
+        session = os.path.join(folder, "rings.attn")
+        asked = ["ring", "--ranks", "4,1,2", *SMALL[:-1], "3", "-o", session]
+        done = run(*asked, "--rows-csv", "-", "--json", os.path.join(folder, "rings.json"))
+        report.check(done.returncode == 0, f"rings: exit {done.returncode}: {done.stderr}")
+        rows = list(csv.DictReader(io.StringIO(done.stdout)))
+        with open(os.path.join(folder, "rings.json"), encoding="utf-8") as file:
+            rings = json.load(file)
+        report.check([r["ranks"] for r in rings] == [1, 2, 4], f"rings: {[r['ranks'] for r in rings]}")
+        report.check([row["ranks"] for row in rows] == ["", "2", "4"], f"rows: {[row['ranks'] for row in rows]}")
+        one = rings[0]["us_median"]
+        for row, ring in zip(rows, rings):
+            ranks = ring["ranks"]
+            times = sorted(r["us"] for r in ring["runs"])
+            report.check(close(row["time_us_median"], times[1]), f"{ranks}: {row['time_us_median']} of {times}")
+            report.check(ring["one_rank_us_median"] in (None, one), f"{ranks}: one rank {ring['one_rank_us_median']}")
+            if ranks == 1:
+                report.check("did not run on a ring" in row["ring_scaling_ratio_source"], f"one rank: {row}")
+                continue
+            scaling = one / times[1]
+            report.check(close(row["ring_scaling_ratio"], scaling), f"{ranks}: {row['ring_scaling_ratio']}, {scaling}")
+            report.check(close(row["ring_efficiency_pct"], 100 * scaling / ranks), f"{ranks}: {row}")
+            report.check(float(row["ring_sent_bytes"]) == BYTES_OF_ALL_KEYS * (ranks - 1), f"{ranks}: {row}")
+            middle = next(r for r in ring["runs"] if r["us"] == times[1])
+            share = link_share(middle, ring["link_bytes_a_us"])
+            report.check(close(row["ring_link_share_pct"], share), f"{ranks}: {share} and {row}")
+        refuse_to_overwrite(asked, session)
+
+
+# The slowest rank's rate of sending, of the link's.
+def link_share(run_of_ring, link):
+    rates = []
+    for rank in run_of_ring["ranks"]:
+        rates.append(rank["sent_bytes"] / sum(s[3] - s[2] for s in rank["spans"] if s[0] == "send"))
+    return 100 * min(rates) / link
+
+
+def close(text, value):
+    return abs(float(text) - value) <= 1e-6 * abs(value)
+
+
+def refuse_to_overwrite(asked, session):
+    again = run(*asked)
+    report.check(again.returncode == 2 and "--resume" in again.stderr, f"again: {again.returncode} {again.stderr}")
+    more = run("ring", "--ranks", "2,3", *SMALL, "-o", session, "--resume", "--rows-csv", "-")
+    ranks = sorted(row["ranks"] for row in csv.DictReader(io.StringIO(more.stdout)))
+    report.check(ranks == ["", "2", "3", "4"], f"after --resume: {ranks}: {more.stderr}")
+
+
 def bad_input_is_refused_in_words():
     for arguments, words in ((["--ranks", "0"], "1 to 64"), (["--ranks", "65"], "1 to 64"),
+                             (["--ranks", "2,3,2"], "twice"), (["--ranks", "two"], "--ranks"),
+                             (["--resume"], "--attn"), (["--force"], "--attn"), (["-o", "-"], "stdout"),
                              (["--deal", "heads"], "zigzag"), (["--kernel", "cpu_tiled"], "cannot walk a ring"),
                              (["--repeats", "0"], "1 to 1000"), (["--set", "splits=4"], "splits=4"),
                              (["--generator", "none"], "none"), (["--seed", "-1"], "-1"),
@@ -117,6 +169,7 @@ def lost(signal_sent, which, words, seconds):
 every_number_of_ranks_gives_the_bits_of_one_process()
 all_that_a_forward_takes_goes_round()
 spans_are_csv()
+several_rings_are_rows_of_a_session()
 bad_input_is_refused_in_words()
 lost(signal.SIGKILL, 1, "signal 9", 6)
 lost(signal.SIGSTOP, 2, "for 4 s", 12)  # it gave no sign, or took nothing

@@ -15,9 +15,11 @@
 #include "kernels/base/on_threads.h"
 #include "kernels/base/text.h"
 #include "kernels/judge/verdict.h"
+#include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/problem_json.h"
 #include "profiling/figures/statistics.h"
+#include "profiling/session/session.h"
 
 namespace attn::cli {
 namespace {
@@ -86,13 +88,6 @@ Result<GpuRingRequest> request_of(const GpuRingArguments& a) {
   return r;
 }
 
-double sum_of(const GpuRankTimes& r, RankWork work) {
-  double sum = 0;
-  for (const RankSpan& s : r.spans)
-    if (s.work == work) sum += s.length_us();
-  return sum;
-}
-
 double median_clock(const std::vector<GpuRingRun>& runs, std::size_t rank) {
   std::vector<double> mhz;
   for (const GpuRingRun& run : runs)
@@ -137,14 +132,15 @@ std::string ring_table(const GpuRingMeasured& m) {
          "SM MHz\n");
   for (std::size_t n = 0; n < run.ranks.size(); ++n) {
     const GpuRankTimes& r = run.ranks[n];
-    const double sending = sum_of(r, RankWork::send);
+    const double sending = us_of(r.spans, RankWork::send);
     const double rate = sending > 0 ? static_cast<double>(r.sent_bytes) / sending : 0;
-    text += fmt::format(
-        "{:>4}  {:>3}  {:>7}  {:>11.3f}  {:>12.3f}  {:>8.3f}  {:>10}  {:>12}  {:>7}  {:>6.0f}\n", n, m.request.gpus[n],
-        m.turns.count_of(static_cast<std::int64_t>(n)), sum_of(r, RankWork::compute) / 1e3, r.merge_us / 1e3,
-        sum_of(r, RankWork::wait) / 1e3, format_bytes(r.sent_bytes), rate > 0 ? fmt::format("{:.1f}", rate / 1e3) : "-",
-        rate > 0 && m.link_bytes_a_us > 0 ? fmt::format("{:.0f} %", 100 * rate / m.link_bytes_a_us) : "-",
-        median_clock(m.runs, n));
+    text +=
+        fmt::format("{:>4}  {:>3}  {:>7}  {:>11.3f}  {:>12.3f}  {:>8.3f}  {:>10}  {:>12}  {:>7}  {:>6.0f}\n", n,
+                    m.request.gpus[n], m.turns.count_of(static_cast<std::int64_t>(n)),
+                    us_of(r.spans, RankWork::compute) / 1e3, r.merge_us / 1e3, us_of(r.spans, RankWork::wait) / 1e3,
+                    format_bytes(r.sent_bytes), rate > 0 ? fmt::format("{:.1f}", rate / 1e3) : "-",
+                    rate > 0 && m.link_bytes_a_us > 0 ? fmt::format("{:.0f} %", 100 * rate / m.link_bytes_a_us) : "-",
+                    median_clock(m.runs, n));
   }
   return text;
 }
@@ -215,17 +211,6 @@ json json_of_ring(const GpuRingMeasured& m) {
           {"runs", std::move(runs)}};
 }
 
-std::string csv_of_ring(const GpuRingMeasured& m) {
-  std::string text = "run,rank,turn,work,begin_us,end_us\n";
-  for (std::size_t n = 0; n < m.runs.size(); ++n) {
-    for (std::size_t rank = 0; rank < m.runs[n].ranks.size(); ++rank) {
-      for (const RankSpan& s : m.runs[n].ranks[rank].spans)
-        text += fmt::format("{},{},{},{},{:.3f},{:.3f}\n", n, rank, s.turn, name_of(s.work), s.begin_us, s.end_us);
-    }
-  }
-  return text;
-}
-
 // The ring's runs, its link and its answer; no process is left afterwards.
 Result<Outputs> run_all(GpuRingMeasured& m, const Inputs& in, std::int64_t repeats, const RingLimits& limits) {
   auto ring = GpuRingProcesses::start(m.problem, m.request, in, limits);
@@ -259,11 +244,41 @@ Result<void> run_alone(GpuRingMeasured& m, const Inputs& in, std::int64_t repeat
   return ok();
 }
 
+// Rows of one GPU and of the ring; along L, since the number of GPUs is no option of the kernel.
+Result<void> write_session_rows(const GpuRingArguments& a, const GpuRingMeasured& m) {
+  const auto row = find_kernel(m.opened.front().kernel);
+  if (!row) return tl::unexpected(row.error());
+  TakenRing t;
+  t.kernel = *row, t.options = m.opened.front().options, t.problem = m.problem, t.verdict = m.verdict;
+  t.device = m.opened.front().gpu;
+  t.clock = "CUDA events, from the first start of any rank to the last end of any";
+  t.l2 = L2State::cold;
+  t.samples_us = us_of_runs(m.runs);
+  t.ranks.dealing = m.request.deal == GpuDeal::heads    ? Dealing::heads
+                    : m.request.deal == GpuDeal::zigzag ? Dealing::zigzag
+                                                        : Dealing::in_order;
+  t.ranks.carrier = m.request.travel == Travel::nccl ? Carrier::nccl : Carrier::copy_engine;
+  if (m.turns.turns() > 1) t.ranks.travels = {Tensor::k, Tensor::v};
+  t.ranks.devices = ranks_of_run(middle_run(m.runs), t.device);
+  t.ranks.one_rank_us = m.one_gpu.median;
+  t.ranks.link_gb_per_s = m.link_bytes_a_us / 1e3;
+  SweepSpec sweep;
+  sweep.kernels = {std::string((*row)->id)};
+  sweep.values = {m.problem.Lq};
+  sweep.base = m.problem;
+  sweep.generator = a.inputs.generator, sweep.seed = a.inputs.seed;
+  Provenance where = provenance_here();
+  where.device = t.device;
+  where.device_arch.clear();
+  return write_rows(a.files, sweep, where, {row_of(t)});
+}
+
 Result<void> write_files(const GpuRingArguments& a, const GpuRingMeasured& m) {
   if (!a.json_file.empty())
     if (auto r = write_text(a.json_file, json_of_ring(m).dump(1) + "\n"); !r) return r;
   if (!a.csv_file.empty())
-    if (auto r = write_text(a.csv_file, csv_of_ring(m)); !r) return r;
+    if (auto r = write_text(a.csv_file, spans_csv(m.runs)); !r) return r;
+  if (a.files.any()) return write_session_rows(a, m);
   return ok();
 }
 
@@ -291,7 +306,7 @@ Result<int> run_gpu_ring(const GpuRingArguments& a, const Stopper& stopper) {
   if (!reference) return tl::unexpected(reference.error());
   m.verdict = judge(m.problem, *in, *reference, *out, sample);
   if (auto written = write_files(a, m); !written) return tl::unexpected(written.error());
-  if (a.json_file != "-" && a.csv_file != "-") {
+  if (a.json_file != "-" && a.csv_file != "-" && a.files.rows_csv != "-") {
     if (auto r = print(words_of_ring(m)); !r) return tl::unexpected(r.error());
   }
   return m.verdict.pass ? 0 : 1;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/cli/arguments/command.h"
+#include "app/cli/bench/ring_rows.h"
 #include "kernels/base/result.h"
 #include "kernels/model/inputs/input_spec.h"
 #include "kernels/model/options.h"
@@ -21,6 +22,7 @@ struct GpuRingArguments {
   Problem problem;
   Options options;
   InputSpec inputs;
+  RingFiles files;
 };
 
 Result<int> run_gpu_ring(const GpuRingArguments& a, const Stopper& stopper);

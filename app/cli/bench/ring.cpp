@@ -14,10 +14,12 @@
 #include "app/cli/arguments/kernel_arguments.h"
 #include "app/cli/arguments/problem_arguments.h"
 #include "app/cli/bench/gpu_ring.h"
+#include "app/cli/bench/ring_rows.h"
 #include "app/cli/bench/ring_runs.h"
 #include "app/ring/ring.h"
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
+#include "kernels/cpu/device.h"
 #include "kernels/cpu/run.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
@@ -26,7 +28,9 @@
 #include "kernels/model/problem/tensor_bytes.h"
 #include "kernels/model/problem/validate.h"
 #include "kernels/model/problem_json.h"
+#include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
+#include "profiling/session/session.h"
 
 namespace attn::cli {
 namespace {
@@ -39,20 +43,24 @@ constexpr std::int64_t kGpuLength = 16384, kGpuHeads = 16, kGpuHeadDim = 128;
 
 struct RingArguments {
   std::int64_t spared_sms = 24;
-  std::optional<std::int64_t> ranks, repeats;
-  std::string kernel, deal = "zigzag", generator = "normal", seed, json_file, csv_file, gpus, travel = "ipc";
+  std::optional<std::int64_t> repeats;
+  std::string ranks, kernel, deal = "zigzag", generator = "normal", seed, json_file, csv_file, gpus, travel = "ipc";
   double hang_limit = 60;
   ProblemArguments problem;
   OptionArguments options;
+  RingFiles files;
 };
 
 // What was asked, and the figures of all repeats.
 struct Measured {
   Problem problem;
-  RingProcesses* ring = nullptr;
+  const KernelRow* kernel = nullptr;
+  Options options;  // resolved
+  Ring ring;
   std::vector<RingRun> runs;
   TimeStatistics time;      // of the ring
   TimeStatistics one_rank;  // of one rank with as many threads
+  double link_bytes_a_us = 0;
   bool same_bits = false;
   Verdict verdict;
 };
@@ -81,14 +89,11 @@ Result<InputSpec> inputs_asked(const RingArguments& a) {
   return spec;
 }
 
-Result<Options> options_of(const RingArguments& a, const KernelRow& row) {
+Result<Options> options_of(const RingArguments& a, const KernelRow& row, std::int64_t ranks) {
   Options o;
   const KernelRow* const rows[] = {&row};
   if (auto r = a.options.check_read_by(rows); !r) return tl::unexpected(r.error());
   if (auto r = a.options.apply_to(o); !r) return tl::unexpected(r.error());
-  const std::int64_t ranks = a.ranks.value_or(kUsualRanks);
-  if (ranks < 1 || ranks > kMostRanksOfRing)
-    return bad_input(phrase("Invalid --ranks {}: a ring has 1 to {} ranks.", ranks, kMostRanksOfRing));
   const auto deal = value_from_text(kDeal, a.deal);
   if (!deal) return bad_input(phrase("Unknown --deal {}; use zigzag or in_order.", a.deal));
   choose(o, kRanks, ranks);
@@ -104,28 +109,29 @@ std::int64_t tiles_of(const KeyParts& parts, const Ring& ring, std::int64_t rank
 }
 
 std::string table_of(const Measured& m) {
-  const Ring& ring = m.ring->ring();
+  const Ring& ring = m.ring;
   const RingRun& run = middle_run(m.runs);
   std::string text = tr("rank  query tiles  key tiles   compute ms   wait ms        sent  sending GB/s\n");
   for (std::size_t n = 0; n < run.ranks.size(); ++n) {
     const RankTimes& r = run.ranks[n];
     const auto rank = static_cast<std::int64_t>(n);
-    const double sending = r.us(RankWork::send);
+    const double sending = us_of(r.spans, RankWork::send);
     text += fmt::format("{:>4}  {:>11}  {:>9}  {:>11.3f}  {:>8.3f}  {:>10}  {:>12}\n", n,
                         tiles_of(ring.queries(), ring, rank), tiles_of(ring.keys(), ring, rank),
-                        r.us(RankWork::compute) / 1e3, r.us(RankWork::wait) / 1e3, format_bytes(r.sent_bytes),
+                        us_of(r.spans, RankWork::compute) / 1e3, us_of(r.spans, RankWork::wait) / 1e3,
+                        format_bytes(r.sent_bytes),
                         sending > 0 ? fmt::format("{:.3f}", static_cast<double>(r.sent_bytes) / sending / 1e3) : "-");
   }
   return text;
 }
 
 std::string words_of(const Measured& m) {
-  const Ring& ring = m.ring->ring();
+  const Ring& ring = m.ring;
   std::string text = phrase(
       "ring of {}, {}, on {}: {}, {} x {} tiles, threads per rank: {}\n"
       "\n",
-      ring.ranks, value_text(kDeal, ring.zigzag ? 1 : 0), describe(m.problem), m.ring->kernel().id,
-      m.ring->options().br, m.ring->options().bc, m.ring->options().threads);
+      ring.ranks, value_text(kDeal, ring.zigzag ? 1 : 0), describe(m.problem), m.kernel->id, m.options.br, m.options.bc,
+      m.options.threads);
   text += table_of(m);
   text += phrase(
       "\n"
@@ -135,6 +141,9 @@ std::string words_of(const Measured& m) {
     text += phrase("one rank with as many threads: {:.3f} ms; speed-up of the ring: {:.2f}, or {:.0f} % of {}\n",
                    m.one_rank.median / 1e3, m.one_rank.median / m.time.median,
                    100 * m.one_rank.median / m.time.median / static_cast<double>(ring.ranks), ring.ranks);
+  if (m.link_bytes_a_us > 0)
+    text +=
+        phrase("link: {:.3f} GB/s, a plain copy of a share to the neighbour while all copy\n", m.link_bytes_a_us / 1e3);
   text += m.same_bits ? tr("bits: identical to those of a single process walking the same ring\n")
                       : tr("bits: DIFFERENT from those of a single process walking the same ring\n");
   text += m.verdict.pass ? phrase("correct: error {:.3g}, allowed {:.3g}, {}\n", m.verdict.error(), m.verdict.allowed(),
@@ -144,22 +153,23 @@ std::string words_of(const Measured& m) {
 }
 
 json json_of(const Measured& m) {
-  const Ring& ring = m.ring->ring();
+  const Ring& ring = m.ring;
   json runs = json::array();
   for (const RingRun& run : m.runs) {
     json ranks = json::array();
     for (const RankTimes& r : run.ranks) ranks.push_back({{"sent_bytes", r.sent_bytes}, {"spans", to_json(r.spans)}});
     runs.push_back({{"us", run.us()}, {"ranks", std::move(ranks)}});
   }
-  return {{"kernel", m.ring->kernel().id},
+  return {{"kernel", m.kernel->id},
           {"problem", problem_to_json(m.problem)},
-          {"options", options_to_json(m.ring->options())},
+          {"options", options_to_json(m.options)},
           {"ranks", ring.ranks},
           {"deal", value_text(kDeal, ring.zigzag ? 1 : 0)},
           {"us_median", m.time.median},
           {"us_q1", m.time.q1},
           {"us_q3", m.time.q3},
           {"one_rank_us_median", ring.ranks > 1 ? json(m.one_rank.median) : json()},
+          {"link_bytes_a_us", m.link_bytes_a_us},
           {"same_bits_as_one_process", m.same_bits},
           {"right", m.verdict.pass},
           {"error", m.verdict.error()},
@@ -167,20 +177,9 @@ json json_of(const Measured& m) {
           {"runs", std::move(runs)}};
 }
 
-std::string csv_of(const Measured& m) {
-  std::string text = "run,rank,turn,work,begin_us,end_us\n";
-  for (std::size_t n = 0; n < m.runs.size(); ++n) {
-    for (std::size_t rank = 0; rank < m.runs[n].ranks.size(); ++rank) {
-      for (const RankSpan& s : m.runs[n].ranks[rank].spans)
-        text += fmt::format("{},{},{},{},{:.3f},{:.3f}\n", n, rank, s.turn, name_of(s.work), s.begin_us, s.end_us);
-    }
-  }
-  return text;
-}
-
 // The same walk in one process, and the rule.
 Result<void> check(Measured& m, const Inputs& in, const Outputs& out, const Stopper& stopper) {
-  const auto alone = run_on_cpu(m.ring->kernel(), m.problem, m.ring->options(), in, 0, stopper.token());
+  const auto alone = run_on_cpu(*m.kernel, m.problem, m.options, in, 0, stopper.token());
   if (!alone) return tl::unexpected(alone.error());
   m.same_bits = same_bits(*alone, out);
   const RowSample sample = choose_rows(m.problem, false);
@@ -201,10 +200,147 @@ Result<int> ring_on_gpus(const RingArguments& a, const Problem& p, const InputSp
   const KernelRow* const rows[] = {*row};
   if (auto r = a.options.check_read_by(rows); !r) return tl::unexpected(r.error());
   if (auto r = a.options.apply_to(g.options); !r) return tl::unexpected(r.error());
-  g.json_file = a.json_file, g.csv_file = a.csv_file;
+  g.json_file = a.json_file, g.csv_file = a.csv_file, g.files = a.files;
   g.repeats = repeats, g.spared_sms = a.spared_sms, g.hang_limit = a.hang_limit;
   g.problem = p, g.inputs = inputs;
   return run_gpu_ring(g, stopper);
+}
+
+// Times one rank with as many threads where nobody has yet.
+Result<void> time_alone(Measured& m, std::optional<TimeStatistics>& alone, const Inputs& in, std::int64_t repeats,
+                        const RingLimits& limits) {
+  if (m.ring.ranks == 1) alone = m.time;
+  if (!alone) {
+    Options one = m.options;
+    choose(one, kRanks, std::nullopt);
+    choose(one, kDeal, std::nullopt);
+    auto ring = RingProcesses::start(*m.kernel, m.problem, one, in, limits);
+    if (!ring) return tl::unexpected(ring.error());
+    Outputs unused;
+    const auto times = repeat_ring(ring->ring().ranks, repeats, [&] { return ring->go(unused, limits); });
+    if (!times) return tl::unexpected(times.error());
+    alone = time_of_runs(*times);
+  }
+  m.one_rank = *alone;
+  return ok();
+}
+
+// One ring, run and checked; no process is left afterwards.
+Result<Measured> measure(const KernelRow& row, const Problem& p, const Options& options, const Inputs& in,
+                         std::int64_t repeats, const RingLimits& limits, std::optional<TimeStatistics>& alone,
+                         const Stopper& stopper) {
+  Measured m;
+  m.problem = p;
+  m.kernel = &row;
+  Outputs out;
+  {
+    auto ring = RingProcesses::start(row, p, options, in, limits);
+    if (!ring) return tl::unexpected(ring.error());
+    m.options = ring->options();
+    m.ring = ring->ring();
+    auto runs = repeat_ring(m.ring.ranks, repeats, [&] { return ring->go(out, limits); });
+    if (!runs) return tl::unexpected(runs.error());
+    m.runs = *std::move(runs);
+    m.time = time_of_runs(m.runs);
+    const auto link = ring->link(limits);
+    if (!link) return tl::unexpected(link.error());
+    m.link_bytes_a_us = *link;
+  }
+  if (auto timed = time_alone(m, alone, in, repeats, limits); !timed) return tl::unexpected(timed.error());
+  if (auto checked = check(m, in, out, stopper); !checked) return tl::unexpected(checked.error());
+  return m;
+}
+
+Measurement row_of(const Measured& m) {
+  TakenRing t;
+  t.kernel = m.kernel, t.options = m.options, t.problem = m.problem, t.verdict = m.verdict;
+  t.device = cpu_device().name;
+  t.clock = "steady_clock, from the first start of any rank to the last end of any";
+  t.samples_us = us_of_runs(m.runs);
+  if (!m.same_bits) t.wrong = "the bits differ from those of a single process walking the same ring";
+  t.ranks.dealing = m.ring.zigzag ? Dealing::zigzag : Dealing::in_order;
+  t.ranks.carrier = Carrier::sockets;
+  t.ranks.travels = {Tensor::k, Tensor::v};
+  t.ranks.devices = ranks_of_run(middle_run(m.runs), t.device);
+  t.ranks.one_rank_us = m.one_rank.median;
+  t.ranks.link_gb_per_s = m.link_bytes_a_us / 1e3;
+  return cli::row_of(t);
+}
+
+// Rings beside one another.
+std::string scaling_table(const std::vector<Measured>& all) {
+  std::string text = tr("ranks     time ms  quartiles ms        scaling  efficiency        sent  of link\n");
+  for (const Measured& m : all) {
+    const Measurement row = row_of(m);
+    const auto shown = [&](std::string_view id, const auto& words) {
+      const Figure& f = figure(row, id);
+      return f.available() ? words(f.value) : std::string("-");
+    };
+    const auto percent = [](double value) { return fmt::format("{:.0f} %", value); };
+    text += fmt::format("{:>5}  {:>10.3f}  {:<18}  {:>7}  {:>10}  {:>10}  {:>7}\n", m.ring.ranks, m.time.median / 1e3,
+                        fmt::format("{:.3f} to {:.3f}", m.time.q1 / 1e3, m.time.q3 / 1e3),
+                        shown("ring_scaling_ratio", [](double v) { return fmt::format("{:.2f}", v); }),
+                        shown("ring_efficiency_pct", percent),
+                        shown("ring_sent_bytes", [](double v) { return format_bytes(static_cast<std::uint64_t>(v)); }),
+                        shown("ring_link_share_pct", percent));
+  }
+  return text;
+}
+
+// Rising, each once.
+Result<std::vector<std::int64_t>> ranks_of(const RingArguments& a) {
+  if (a.ranks.empty()) return std::vector{kUsualRanks};
+  auto ranks = parse_numbers("--ranks", a.ranks);
+  if (!ranks) return ranks;
+  for (const std::int64_t n : *ranks)
+    if (n < 1 || n > kMostRanksOfRing)
+      return bad_input(phrase("Invalid --ranks {}: a ring has 1 to {} ranks.", n, kMostRanksOfRing));
+  std::ranges::sort(*ranks);
+  if (std::ranges::adjacent_find(*ranks) != ranks->end())
+    return bad_input(phrase("--ranks {} names a number twice.", a.ranks));
+  return ranks;
+}
+
+Result<void> check_arguments(const RingArguments& a) {
+  if (auto r = check_hang_limit(a.hang_limit); !r) return r;
+  for (const auto& [name, file] : {NamedFile{"--json", a.json_file}, {"--csv", a.csv_file}}) {
+    if (file.empty()) continue;
+    if (auto r = check_writable(name, file); !r) return r;
+  }
+  if (auto r = check_files(a.files); !r) return r;
+  if (auto r = check_distinct(
+          {},
+          {{"--json", a.json_file}, {"--csv", a.csv_file}, {"--attn", a.files.attn}, {"--rows-csv", a.files.rows_csv}});
+      !r)
+    return r;
+  if (!a.gpus.empty() && !a.ranks.empty())
+    return bad_input(
+        phrase("--ranks {} and --gpus {}: a ring of GPUs has a rank per GPU. Use one of them.", a.ranks, a.gpus));
+  return ok();
+}
+
+Result<void> write_all(const RingArguments& a, const SweepSpec& sweep, const std::vector<Measured>& all) {
+  if (!a.json_file.empty()) {
+    json rings = json::array();
+    for (const Measured& m : all) rings.push_back(json_of(m));
+    const json& said = all.size() == 1 ? rings.front() : rings;
+    if (auto r = write_text(a.json_file, said.dump(1) + "\n"); !r) return r;
+  }
+  if (!a.csv_file.empty()) {
+    std::string spans;
+    for (const Measured& m : all) spans += spans_csv(m.runs, spans.empty());
+    if (auto r = write_text(a.csv_file, spans); !r) return r;
+  }
+  if (a.files.any()) {
+    std::vector<Measurement> rows;
+    for (const Measured& m : all) rows.push_back(row_of(m));
+    if (auto r = write_rows(a.files, sweep, provenance_here(), std::move(rows)); !r) return r;
+  }
+  if (a.json_file == "-" || a.csv_file == "-" || a.files.rows_csv == "-") return ok();
+  std::string text;
+  for (const Measured& m : all) text += words_of(m) + (all.size() > 1 ? "\n" : "");
+  if (all.size() > 1) text += scaling_table(all);
+  return print(text);
 }
 
 Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
@@ -214,57 +350,36 @@ Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
   if (!spec) return tl::unexpected(spec.error());
   const std::int64_t repeats = a.repeats.value_or(a.gpus.empty() ? 5 : 20);
   if (repeats < 1 || repeats > 1000) return bad_input(phrase("Invalid --repeats {}: use 1 to 1000.", repeats));
-  if (auto r = check_hang_limit(a.hang_limit); !r) return tl::unexpected(r.error());
-  for (const auto& [name, file] : {NamedFile{"--json", a.json_file}, {"--csv", a.csv_file}}) {
-    if (file.empty()) continue;
-    if (auto r = check_writable(name, file); !r) return tl::unexpected(r.error());
-  }
-  if (auto r = check_distinct({}, {{"--json", a.json_file}, {"--csv", a.csv_file}}); !r)
-    return tl::unexpected(r.error());
-  if (!a.gpus.empty() && a.ranks)
-    return bad_input(
-        phrase("--ranks {} and --gpus {}: a ring of GPUs has a rank per GPU. Use one of them.", *a.ranks, a.gpus));
+  if (auto r = check_arguments(a); !r) return tl::unexpected(r.error());
   if (!a.gpus.empty()) return ring_on_gpus(a, *problem, *spec, repeats, stopper);
+  const auto ranks = ranks_of(a);
+  if (!ranks) return tl::unexpected(ranks.error());
   const auto row = a.kernel.empty() ? ring_kernel() : find_kernel(a.kernel);
   if (!row) return tl::unexpected(row.error());
-  const auto options = options_of(a, **row);
-  if (!options) return tl::unexpected(options.error());
+  SweepSpec sweep;
+  sweep.kernels = {std::string((*row)->id)};
+  sweep.axis = Axis(kRanks.name);
+  sweep.values = *ranks;
+  sweep.base = *problem;
+  sweep.generator = spec->generator, sweep.seed = spec->seed;
   const auto in = make_inputs(*problem, *spec);
   if (!in) return tl::unexpected(in.error());
-
-  const RingLimits limits{a.hang_limit, stopper.token()};
-  auto ring = RingProcesses::start(**row, *problem, *options, *in, limits);
-  if (!ring) return tl::unexpected(ring.error());
-  Measured m;
-  m.problem = *problem;
-  m.ring = &*ring;
-  Outputs out;
-  auto runs = repeat_ring(ring->ring().ranks, repeats, [&] { return ring->go(out, limits); });
-  if (!runs) return tl::unexpected(runs.error());
-  m.runs = *std::move(runs);
-  m.time = time_of_runs(m.runs);
-  if (ring->ring().ranks > 1) {
-    Options one = ring->options();
-    choose(one, kRanks, std::nullopt);
-    choose(one, kDeal, std::nullopt);
-    auto alone = RingProcesses::start(**row, *problem, one, *in, limits);
-    if (!alone) return tl::unexpected(alone.error());
-    Outputs unused;
-    const auto times = repeat_ring(alone->ring().ranks, repeats, [&] { return alone->go(unused, limits); });
-    if (!times) return tl::unexpected(times.error());
-    m.one_rank = time_of_runs(*times);
+  std::vector<Measured> all;
+  std::optional<TimeStatistics> alone;
+  for (const std::int64_t n : *ranks) {
+    auto options = options_of(a, **row, n);
+    if (!options) return tl::unexpected(options.error());
+    // The same number of threads a rank in all rings, so that their times compare.
+    if (options->threads == 0)
+      options->threads = std::max<std::int32_t>(1, cpu_device().cores / static_cast<std::int32_t>(ranks->back()));
+    auto m = measure(**row, *problem, *options, *in, repeats, {a.hang_limit, stopper.token()}, alone, stopper);
+    if (!m) return tl::unexpected(m.error());
+    sweep.options = m->options;
+    all.push_back(*std::move(m));
   }
-  if (auto checked = check(m, *in, out, stopper); !checked) return tl::unexpected(checked.error());
-  if (!a.json_file.empty()) {
-    if (auto r = write_text(a.json_file, json_of(m).dump(1) + "\n"); !r) return tl::unexpected(r.error());
-  }
-  if (!a.csv_file.empty()) {
-    if (auto r = write_text(a.csv_file, csv_of(m)); !r) return tl::unexpected(r.error());
-  }
-  if (a.json_file != "-" && a.csv_file != "-") {
-    if (auto r = print(words_of(m)); !r) return tl::unexpected(r.error());
-  }
-  return m.same_bits && m.verdict.pass ? 0 : 1;
+  choose(sweep.options, kRanks, std::nullopt);
+  if (auto r = write_all(a, sweep, all); !r) return tl::unexpected(r.error());
+  return std::ranges::all_of(all, [](const Measured& m) { return m.same_bits && m.verdict.pass; }) ? 0 : 1;
 }
 
 }  // namespace
@@ -274,7 +389,8 @@ Command add_ring(Parser program) {
   Parser parser = program.add_subcommand(
       "ring", tr("Distribute cpu_flash over a ring of processes: K and V travel; m, l and O are merged"));
   parser.add_option("--kernel", a->kernel, tr("Kernel; default: cpu_flash, with --gpus flash_hopper"))->type_name("ID");
-  parser.add_option("--ranks", a->ranks, tr("Processes, 1 to 64"))->type_name("N");
+  parser.add_option("--ranks", a->ranks, tr("Processes, 1 to 64; several numbers: a ring of each"))
+      ->type_name("N,N,...");
   parser.add_option("--gpus", a->gpus, tr("A ring of GPUs, a process each: how many, or which, as in 0,1"))
       ->type_name("N|LIST");
   parser
@@ -296,12 +412,20 @@ Command add_ring(Parser program) {
       ->type_name("N");
   add_hang_limit(parser, a->hang_limit, tr("Stop the ring if no rank reports for this many seconds"));
   parser.add_option("--json", a->json_file, tr("Write all figures and every span of every rank"))->type_name("FILE");
-  parser.add_option("--csv", a->csv_file, tr("Write only the spans: run, rank, turn, work, begin_us, end_us"))
+  parser.add_option("--csv", a->csv_file, tr("Write only the spans: run, rank, turn, work, begin_us, end_us, ranks"))
       ->type_name("FILE");
+  parser
+      .add_option("--rows-csv", a->files.rows_csv, tr("Write a row per ring, with scaling and efficiency; -: stdout"))
+      ->type_name("FILE");
+  parser.add_option("-o,--attn", a->files.attn, tr("Session file for the window: a row per ring"))
+      ->type_name("FILE.attn");
+  parser.add_flag("--resume", a->files.resume, tr("Add the rows to the session in --attn"));
+  parser.add_flag("--force", a->files.force, tr("Overwrite the file in --attn"));
   parser.footer(
       tr("Exit code 1: the output is wrong, or its bits differ from those of a single process.\n"
          "Examples:\n"
          "  attnscope ring --ranks 3 --l 1024 --hq 4 --causal\n"
+         "  attnscope ring --ranks 1,2,4 --l 4096 --causal -o rings.attn\n"
          "  attnscope ring --ranks 2 --deal in_order --l 1024 --causal --csv spans.csv\n"
          "  attnscope ring --gpus 2 --l 65536 --causal --json ring.json"));
   return {parser, [a](Stopper& stopper) { return run_ring(*a, stopper); }};

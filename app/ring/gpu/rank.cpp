@@ -1,13 +1,12 @@
 #include "app/ring/gpu/rank.h"
 
 #include <chrono>
-#include <exception>
 #include <memory>
-#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
 
+#include "app/ring/answering.h"
 #include "app/ring/gpu/rank_run.h"
 #include "app/worker/messages.h"
 #include "kernels/base/text.h"
@@ -22,30 +21,17 @@ class GpuRankProcess {
   explicit GpuRankProcess(Socket& asker) : asker_(asker), gpu_(parts_) {}
 
   int live() {
-    while (true) {
-      auto message = asker_.receive({});
-      if (!message) return 0;
-      Result<void> done = ok();
-      try {
-        done = answer(*message);
-      } catch (const std::bad_alloc&) {
-        done = fail(ErrorKind::cannot_run, tr("not enough memory; use a smaller L, B or H"));
-      } catch (const std::exception& bug) {
-        done = fail(ErrorKind::failed, phrase("it failed: {}. This is a bug in AttnScope", bug.what()));
-      }
-      if (done) continue;
-      json error = error_json(done.error(), gpu_.lost());
+    const auto error_of = [this](const Error& why) {
+      json error = error_json(why, gpu_.lost());
       error["neighbour"] = false;
-      send(error, {});
-      return 1;
-    }
+      return error;
+    };
+    return answer_requests(
+        asker_, [this](const Message& m) { return answer(m); }, error_of);
   }
 
  private:
-  void send(const json& text, std::span<const std::byte> bytes) {
-    const std::span<const std::byte> parts[] = {bytes};
-    (void)asker_.send(text.dump(), parts, {});  // nobody there: the next receive() ends it
-  }
+  void send(const json& text, std::span<const std::byte> bytes) { answer_asker(asker_, text, bytes); }
 
   Result<void> answer(const Message& message) {
     const auto request = parse_message(message.text);
