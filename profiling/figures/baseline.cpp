@@ -145,4 +145,12 @@ void relate_to_run(std::span<Measurement> rows, std::span<const Measurement> ref
   }
 }
 
+std::string_view baseline_of(Processor processor, Pass pass) {
+  const std::string_view forward = processor == Processor::cpu ? "cpu_multicore" : "naive";
+  if (pass == Pass::forward) return forward;
+  for (const KernelRow& step : training_table())
+    if (step.parts.front()->id == forward) return pass == Pass::backward ? step.parts.back()->id : step.id;
+  return forward;
+}
+
 }  // namespace attn

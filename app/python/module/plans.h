@@ -28,7 +28,7 @@ struct KnownPlan {
   Choice choice;
   Plan plan;
   std::vector<TensorSpec> specs;  // tensors_of() the plan's problem
-  // On a GPU, once it is launched: compiled for arrays at any address, and for aligned ones. Guarded by the GPUs' mutex.
+  // On a GPU, once launched: compiled for arrays at any address, and for aligned ones. The GPUs' mutex guards them.
   std::array<std::shared_ptr<const gpu::LoadedPlan>, 2> loaded;
   std::array<bool, 2> captured{};  // and launched into a graph, which reads memory of it
 };

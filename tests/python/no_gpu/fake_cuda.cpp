@@ -62,8 +62,8 @@ int attribute_of(CUdevice_attribute which) {
 
 using Any = void (*)();
 
-const std::map<std::string, Any>& table() {
-  static const std::map<std::string, Any> all{
+std::map<std::string, Any> devices_and_memory() {
+  return {
       {"cuInit", as<Any>(+[](unsigned) { return counted("cuInit"); })},
       {"cuDriverGetVersion", as<Any>(+[](int* v) { return *v = 13000, counted("cuDriverGetVersion"); })},
       {"cuDeviceGetCount", as<Any>(+[](int* n) { return *n = 1, counted("cuDeviceGetCount"); })},
@@ -105,6 +105,11 @@ const std::map<std::string, Any>& table() {
          std::memcpy(as<void*>(to), from, n);
          return counted("cuMemcpyHtoDAsync");
        })},
+  };
+}
+
+std::map<std::string, Any> modules_and_launches() {
+  return {
       {"cuModuleLoadData",
        as<Any>(+[](CUmodule* m, const void*) { return *m = as<CUmodule>(&fake()), counted("cuModuleLoadData"); })},
       {"cuModuleUnload", as<Any>(+[](CUmodule) { return counted("cuModuleUnload"); })},
@@ -143,6 +148,14 @@ const std::map<std::string, Any>& table() {
       {"cuGetErrorString",
        as<Any>(+[](CUresult, const char** words) { return *words = "of the double", counted("cuGetErrorString"); })},
   };
+}
+
+const std::map<std::string, Any>& table() {
+  static const std::map<std::string, Any> all = [] {
+    std::map<std::string, Any> both = devices_and_memory();
+    both.merge(modules_and_launches());
+    return both;
+  }();
   return all;
 }
 
