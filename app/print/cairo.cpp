@@ -69,7 +69,7 @@ Result<Functions> functions() {
     if (!library)
       return fail(
           ErrorKind::cannot_run,
-          phrase("A PDF needs {}, which is not installed; on Debian or Ubuntu, apt install libcairo2 brings it.",
+          phrase("A PDF needs {}, which is not installed; on Debian or Ubuntu, apt install libcairo2 installs it.",
                  needed.file));
     Taker symbols{*library};
     needed.take(symbols, functions);

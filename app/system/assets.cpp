@@ -24,7 +24,7 @@ Result<std::filesystem::path> find_assets() {
     tried += (tried.empty() ? "" : ", ") + folder.string();
   }
   return fail(ErrorKind::cannot_run,
-              phrase("The program's fonts are in none of these folders: {}. Rebuild the program, or set "
+              phrase("The program's fonts are not in any of these folders: {}. Rebuild the program, or set "
                      "ATTNSCOPE_ASSETS to the folder that contains fonts/.",
                      tried));
 }

@@ -49,7 +49,7 @@ def strings_in(value):
 def lesson_texts():
     """The words of lessons and of Step's sentences; expressions and ids have too few words to be drawn."""
     for path in sorted((ROOT / "assets/lessons").glob("*.json")):
-        if path.stem.count(".") == 0:  # not a translation
+        if all(len(part) > 2 for part in path.stem.split(".")[1:]):  # a language has two letters
             for text in strings_in(json.loads(path.read_text(encoding="utf-8"))["text"]):
                 yield "lessons", str(path.relative_to(ROOT)), text
     for path in sorted((ROOT / "assets").glob("step_texts*.json")):

@@ -106,7 +106,7 @@ void draw_exercise(const ExerciseScene& exercise, const CardScene& card, const B
     y += draw_paragraph(list, {x, y}, text, 14, exercise.given.caption, kMostLines) + s.px(14);
   const float way = y;
   if (!exercise.way.empty()) {
-    draw_text(list, {x, y}, Face::bold, kWay, colour_of(Token::text), tr("The way to the answer"));
+    draw_text(list, {x, y}, Face::bold, kWay, colour_of(Token::text), tr("Worked solution"));
     y += s.px(kWay + 12);
     const float top = y;
     y += draw_paragraph(list, {x + s.px(14), y}, text - s.px(14), kWay, exercise.way, kMostLines);

@@ -391,11 +391,11 @@ Command add_ring(Parser program) {
   parser.add_option("--kernel", a->kernel, tr("Kernel; default: cpu_flash, with --gpus flash_hopper"))->type_name("ID");
   parser.add_option("--ranks", a->ranks, tr("Processes, 1 to 64; several numbers: a ring of each"))
       ->type_name("N,N,...");
-  parser.add_option("--gpus", a->gpus, tr("A ring of GPUs, a process each: how many, or which, as in 0,1"))
+  parser.add_option("--gpus", a->gpus, tr("A ring of GPUs, one process each: how many, or which ones, as in 0,1"))
       ->type_name("N|LIST");
   parser
       .add_option("--travel", a->travel,
-                  tr("With --gpus: how K and V travel: ipc (copy engines) or nccl (a library; takes SMs)"))
+                  tr("With --gpus: how K and V travel: ipc (copy engines) or nccl (a library; occupies SMs)"))
       ->type_name("NAME");
   parser.add_option("--spared-sms", a->spared_sms, tr("With --travel nccl: SMs that the kernel leaves to NCCL"))
       ->type_name("N");

@@ -221,8 +221,8 @@ std::string text_of(const LabScene& scene, const Subject& s, const Loops& second
     for (const ProfileFigure& f : group.figures)
       text += fmt::format("  {:<34} {:>14} {:>14} {:>8}\n", f.label, f.text, f.other, f.change.text);
   text += lines_text(scene, s.lab.now.text);
-  text += seconds_text(tr("Write the steps from the source to the row"), seconds.rows);
-  text += seconds_text(tr("Write everything, from the source to its samples by line"), seconds.lines);
+  text += seconds_text(tr("From the source to the row"), seconds.rows);
+  text += seconds_text(tr("From the source to its samples by line"), seconds.lines);
   return text;
 }
 

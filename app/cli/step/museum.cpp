@@ -250,7 +250,7 @@ Command add_museum(Parser program) {
   Parser parser =
       program.add_subcommand("museum", tr("Examine deliberately wrong kernels: verdict, first wrong step and cause"));
   parser.add_option("piece", a->piece, tr("Piece to examine; default: list all pieces"))->type_name("PIECE");
-  parser.add_option("--seed", a->seed, tr("Seed of the numbers; default: the piece's own"))->type_name("N");
+  parser.add_option("--seed", a->seed, tr("Seed for the numbers; default: the piece's own"))->type_name("N");
   parser.add_option("--runs", a->runs, tr("Number of runs of a CUDA piece on the GPU; default: 100"))->type_name("N");
   parser.add_flag("--source", a->source,
                   tr("Print the whole patched source of a CUDA piece, to compile as an edited copy"));

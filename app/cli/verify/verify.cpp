@@ -227,7 +227,7 @@ Command add_verify(Parser program) {
       .add_option("--random", a->random,
                   tr("Check this many random problems, with lengths up to 513, instead of the paired list"))
       ->type_name("N");
-  parser.add_option("--seed", a->seed, tr("Seed of the random problems"))->type_name("N");
+  parser.add_option("--seed", a->seed, tr("Seed for the random problems"))->type_name("N");
   parser
       .add_option("--part", a->part,
                   tr("Check only one part of the cases; 2/4 means every fourth case, starting with the second"))

@@ -229,7 +229,7 @@ void Labs::write_draft() {
     return write_file_atomically(file, bytes_of(text));
   };
   draft_task_ = context_.tasks.start(tr("Saving the draft"), work, [this](const Result<void>& written) {
-    if (!written) context_.log.warn(phrase("Your typing was not saved: {}", written.error().message));
+    if (!written) context_.log.warn(phrase("Your edit was not saved: {}", written.error().message));
   });
 }
 

@@ -90,18 +90,18 @@ Result<void> check_gpu_ring(const Problem& p, const GpuRingRequest& r) {
   if (ranks < 1) return bad_input(tr("A ring of GPUs needs at least one GPU."));
   if (std::set(r.gpus.begin(), r.gpus.end()).size() != r.gpus.size())
     return bad_input(tr("--gpus names a GPU twice; each rank needs its own."));
-  if (p.dtype == DType::f32) return bad_input(tr("A ring of GPUs takes f16 and bf16; use --dtype."));
-  if (p.B != 1) return bad_input(phrase("A ring of GPUs takes one batch (B = 1), not {}.", p.B));
+  if (p.dtype == DType::f32) return bad_input(tr("A ring of GPUs supports only f16 and bf16; use --dtype."));
+  if (p.B != 1) return bad_input(phrase("A ring of GPUs supports only one batch (B = 1), not {}.", p.B));
   if (p.Lq != p.Lk)
-    return bad_input(phrase("A ring of GPUs takes as many keys as queries, not {} and {}.", p.Lk, p.Lq));
+    return bad_input(phrase("A ring of GPUs needs as many keys as queries, not {} and {}.", p.Lk, p.Lq));
   if (p.D % 8 != 0 || p.Dv % 8 != 0)
-    return bad_input(phrase("A ring of GPUs takes D and Dv that are multiples of 8, not {} and {}.", p.D, p.Dv));
+    return bad_input(phrase("A ring of GPUs needs D and Dv that are multiples of 8, not {} and {}.", p.D, p.Dv));
   Mask plain;
   plain.causal = p.mask.causal;
   if (!(p.mask == plain) || p.has_bias() || p.alibi || p.storage.kind() != Storage::dense || p.pass != Pass::forward ||
       p.output != OutputType::as_inputs)
     return bad_input(
-        tr("A ring of GPUs takes a forward with dense K and V and with a full or causal mask: no window, "
+        tr("A ring of GPUs runs a forward pass with dense K and V and a full or causal mask: no window, "
            "key lengths, bias, ALiBi or pages."));
   const std::int64_t least = r.deal == GpuDeal::heads ? p.Hkv : p.Lq;
   const std::int64_t pieces = r.deal == GpuDeal::zigzag ? 2 * ranks : ranks;

@@ -151,7 +151,7 @@ void add_learn(EntryList& e) {
   const bool open = learn != nullptr && learn->card.has_value();
   if (learn != nullptr)
     for (const ChapterScene& c : learn->chapters) e.add(tr("Lesson"), c.title, c.goal, {StartLesson{c.id, ""}});
-  e.add(tr("Learn"), tr("Print this chapter"), tr("Exercises as PDF, answers apart"), {Ask{Popup::print_chapter}});
+  e.add(tr("Learn"), tr("Print this chapter"), tr("Exercises as PDF, answers separate"), {Ask{Popup::print_chapter}});
   const std::tuple<const char*, const char*, Command> steps[] = {
       {tr("Next beat"), "", GoToBeat{1}},
       {tr("Previous beat"), "", GoToBeat{-1}},
@@ -368,7 +368,7 @@ void add_figures(EntryList& e) {
   const SweepSpec& sweep = e.document().sweep;
   for (const std::int64_t value : sweep.values)
     e.add_in(Workspace::bench, tr("Value"), fmt::format("{} = {}", axis_title(sweep.axis), value),
-             tr("Shown in table and strip"), {ChooseBenchValue{value}})
+             tr("Shown in the table and the strip"), {ChooseBenchValue{value}})
         .on = view.value == value;
   e.add_in(Workspace::bench, tr("Filter"), tr("All rows"), tr("Of every ticked run"), {FilterRows{}}).on =
       view.filter.empty();

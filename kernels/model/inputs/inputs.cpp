@@ -51,7 +51,7 @@ Result<void> check_given(const Problem& p) {
     const bool of_forward = t.tensor == Tensor::o || t.tensor == Tensor::lse;
     const bool asked = t.role == Role::in && !t.in_problem && !of_forward && t.tensor != Tensor::page_table;
     if (!asked || std::ranges::find(kGiven, t.tensor) != std::end(kGiven)) continue;
-    return bad_input(phrase("{} of {} comes from neither a generator nor a file; only Q, K, V and a bias do.",
+    return bad_input(phrase("{} of {} cannot be generated or read from a file; only Q, K, V and a bias can.",
                             words_of(t.tensor), describe(p)));
   }
   return ok();

@@ -235,7 +235,7 @@ SweepMenu peers_menu(const SweepSpec& sweep, const PeersView& peers) {
   }
   SweepMenu menu{"##peers", tr("Peers"), tr("off"), "", {}};
   menu.choices.push_back(with(sweep, "off", &SweepSpec::peers, {}));
-  menu.help = tr("Other implementations, timed in turns with these kernels");
+  menu.help = tr("Other implementations, timed alternately with these kernels");
   if (all.empty()) {
     menu.help += tr(". Tick a kernel first.");
   } else if (!peers.why_none.empty()) {

@@ -81,8 +81,8 @@ SweepMenu output_menu(const SweepSpec& sweep) {
   SweepMenu menu{"##output",
                  tr("Type of O"),
                  std::string(name_of(sweep.base.output_dtype())),
-                 tr("O in the type of Q, K and V, or in f32, in which it is summed: what merges several O's wants the "
-                    "sums."),
+                 tr("O in the type of Q, K and V, or in f32, the type of its sums, which is best if several outputs "
+                    "are merged later."),
                  {}};
   std::string takers;
   for (const KernelRow* row : ladder_of(sweep.base.pass))

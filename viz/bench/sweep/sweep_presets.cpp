@@ -164,7 +164,7 @@ std::vector<BenchPreset> make_presets() {
       marked("Time, peak memory, and what each kernel stores in addition to its inputs and outputs, by length."),
       "memory_overhead_bytes", sweep(gpu_kernels(), Axis::L, {128, 256, 512, 1024, 2048, 4096}, problem(8, 128, 64))});
   presets.push_back(BenchPreset{"dims", marked("Head dimensions"),
-                                marked("D from 32 to 256 at L = 4096: how far registers and shared memory reach."),
+                                marked("D from 32 to 256 at L = 4096: where registers and shared memory run out."),
                                 "registers_count",
                                 sweep(gpu_kernels(), Axis::D, {32, 64, 128, 256}, problem(16, 4096, 64))});
   presets.push_back(BenchPreset{

@@ -46,7 +46,7 @@ struct PlanReader {
     const auto value = evaluate_number(expression, scope);
     if (!value) return tl::unexpected(value.error());
     if (!(*value >= 1 && *value <= 1 << 20) || *value != std::floor(*value))
-      return bad_input(phrase("'{}' is {}, which is no size", expression, *value));
+      return bad_input(phrase("'{}' is {}, which is not a size", expression, *value));
     return static_cast<std::int64_t>(*value);
   }
   Result<SceneTiles> tiles(const TilesPlan& plan) {

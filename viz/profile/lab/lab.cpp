@@ -367,7 +367,7 @@ LabScene lab_scene(const LabView& lab, const GpuView& gpu, const Measurement* pr
   scene.lines = lab_lines(lab, rows);
   for (std::size_t n = lab.tries.size(); n-- > 0;) scene.tries.push_back(try_row(lab, n));
   if (lab.draft)
-    scene.draft = phrase("Your typing here is saved, {} of {}: {}.", change_words(lab, lab.draft->change), lab.kernel,
+    scene.draft = phrase("Your earlier edit is saved, {} of {}: {}.", change_words(lab, lab.draft->change), lab.kernel,
                          lab.draft->when);
   return scene;
 }

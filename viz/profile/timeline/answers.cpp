@@ -59,7 +59,7 @@ double waits_for_keys(const Timeline& t, const Pipeline& p) {
 PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const TimelinesView& all) {
   const std::int32_t slots = t.options.stages + 1;
   PipelineScene::Answer answer;
-  answer.question = phrase("What would a ring of {} slots bring?", slots);
+  answer.question = phrase("What would a ring of {} slots gain?", slots);
   const std::string waits =
       phrase("The last consumer waits {} of the time for K and V.", time_share_text(waits_for_keys(t, p)));
   const SlotGain gain = slot_gain(t, p, all);

@@ -49,7 +49,7 @@ std::string pace_headline(std::vector<PathPart> parts) {
     case PathOf::copy_v:
       return tr("Copies set the pace: the ring runs dry.");
     case PathOf::copy_q:
-      return tr("Q sets the pace: it comes late.");
+      return tr("Q sets the pace: it arrives late.");
     case PathOf::hand_over:
       return tr("Handing over work sets the pace.");
   }

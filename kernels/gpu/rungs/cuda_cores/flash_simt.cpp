@@ -72,7 +72,7 @@ TraceFacts trace(const Problem&, const Options&) {
 std::span<const Experiment> flash_simt_experiments() {
   static const std::array kTable{
       Experiment{.id = "pad_away",
-                 .title = marked("Pad the shared tile away"),
+                 .title = marked("Remove the padding"),
                  .rung = "flash_simt",
                  .question = marked("Why are there 4 floats between the rows of Q and K in shared memory?"),
                  .change = marked("The rows are contiguous: k_stride 32 instead of 36."),
@@ -83,7 +83,7 @@ std::span<const Experiment> flash_simt_experiments() {
                  .title = marked("Drop the prefetch"),
                  .rung = "flash_simt",
                  .question = marked("How much does loading the next chunk of K or V during the multiplication gain?"),
-                 .change = marked("The threads wait for every copy before they start the multiplication next to it."),
+                 .change = marked("The threads wait for every copy before they start to multiply."),
                  .answer = marked(
                      "On an H100 (L = 4096, H = 16, D = 64): 2.28 ms instead of 2.09, 1.09 times as long; with one "
                      "block per SM, there are no other warps to fill the wait.")},

@@ -42,9 +42,9 @@ constexpr Option kHopperStep{
     .name = "step",
     .title = marked("step"),
     .help = marked("The number of its ideas that are active. 1: TMA and wgmma; 2: two consumers and a ring; 3: the "
-                   "consumers take turns; 4: they overlap within themselves instead of taking turns; 5: they cover "
+                   "consumers take turns; 4: they overlap their own work instead of taking turns; 5: they cover "
                    "each other instead of 3 and 4; 6: P V of the first keys runs early; 7: persistent blocks; 8: "
-                   "longest tile first, in even waves; 9: the diagonal by halves, with skips; 10: m moves only past "
+                   "longest tile first, in even waves; 9: the diagonal in halves, with skips; 10: m moves only past "
                    "2^8; 11: exponentials before the maximum, with S in turns, where P V is one product"),
     .swept = kSteps};
 constexpr Option kHopperLate{
@@ -306,7 +306,7 @@ std::string words_of(const Problem& p, const HopperTile& t, std::int32_t sms) {
                       : more > 0 ? phrase("{:.1f} waves: rows shared out {} … {}", waves, kRowsOfPiece * (each + 1),
                                           kRowsOfPiece * each)
                                  : phrase("{:.1f} waves of {} rows per tile", waves, kRowsOfPiece * each);
-  words += t.form == 4        ? phrase("; {} consumers that overlap within themselves", t.consumers)
+  words += t.form == 4        ? phrase("; {} consumers that overlap their own work", t.consumers)
            : t.consumers == 1 ? phrase("; one consumer")
            : t.step < 5       ? phrase("; {} consumers", t.consumers)
                               : phrase("; {} consumers that overlap each other", t.consumers);

@@ -160,7 +160,7 @@ class FlashDecoder : Decoder {
     if (facts_.computes_again && !error_ && !written(record + at_.row_o)) {
       error_ =
           Error{ErrorKind::cannot_run,
-                phrase("{} met a number that is not finite and recomputed query tile {} of head {} row by row without "
+                phrase("{} hit a number that is not finite and recomputed query tile {} of head {} row by row without "
                        "tensor cores: there are no tiles to show.",
                        plan_.kernel->id, i, b_ * p_.Hq + h_)};
       return;

@@ -94,7 +94,7 @@ TEST(TimelineWords, TwoPartsAboutAsLargeSetThePaceTogether) {
             "The tensor cores and the consumers' own instructions set the pace together.");
   EXPECT_EQ(pace_headline({{work, 0.53}, {copy_k, 0.1}}), "The consumers' own instructions set the pace.");
   EXPECT_EQ(pace_headline({{copy_v, 0.6}}), "Copies set the pace: the ring runs dry.");
-  EXPECT_EQ(pace_headline({{copy_q, 0.5}, {work, 0.4}}), "Q sets the pace: it comes late.");
+  EXPECT_EQ(pace_headline({{copy_q, 0.5}, {work, 0.4}}), "Q sets the pace: it arrives late.");
 }
 
 }  // namespace

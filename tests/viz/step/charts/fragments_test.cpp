@@ -309,7 +309,7 @@ TEST(Fragments, AnotherHeadDimensionChangesTheRowsOfTheMap) {
 TEST(Fragments, ATileThatNoLaneHoldsSaysWhereItLies) {
   const FragmentScene s = scene_of(flash_hopper, FragmentTile::k, problem_of(100, 100));
   EXPECT_TRUE(s.words.ends_with(" A cell's number is its bank.")) << s.words;
-  EXPECT_EQ(cell_words(s, 3, 5), "K[3][5]: in no lane; in shared memory row 3, chunk 0, bank 14.");
+  EXPECT_EQ(cell_words(s, 3, 5), "K[3][5]: not in any lane; in shared memory row 3, chunk 0, bank 14.");
   EXPECT_EQ(lane_words(s, 14), "No lane holds any of K.");
   EXPECT_EQ(s.shared,
             "A row of D = 100, padded to 128, fills 16 chunks of 16 bytes, in panels of 8. Reading four core matrices "

@@ -163,7 +163,7 @@ TEST(HopperTile, SaysWhy) {
       "Q buffers: 4 key tiles per query tile; P V of 64 keys first; half steps of 64 keys at the mask's edge");
   const Problem q = problem(4096, 256);
   EXPECT_EQ(hopper().reason(q, planned(q).options, h100()),
-            "15.5 waves of 128 rows per tile; 2 consumers that overlap within themselves; 80 keys per tile, 4 slots");
+            "15.5 waves of 128 rows per tile; 2 consumers that overlap their own work; 80 keys per tile, 4 slots");
   Problem few = problem(16384, 64);
   few.Lq = 60;
   EXPECT_NE(hopper().reason(few, planned(few).options, h100()).find("16 query tiles for 132 multiprocessors"),
