@@ -137,8 +137,11 @@ Result<void> set_session(const ShotArguments& a, PictureSpec& picture) {
   // Bench stands as it stood when the session was saved, unless the command line says otherwise.
   if (a.document.state.empty()) restore_bench(session->state, picture.state);
   for (SweepRun& run : session->runs) picture.runs.push_back({std::move(run), RunFrom::file, false, false});
-  std::string& timeline = picture.state.view.profile.timeline;
-  if (timeline.empty()) timeline = timeline_opened(*session);
+  ProfileView& profile = picture.state.view.profile;
+  if (std::string own = timeline_opened(*session); !own.empty() && profile.timeline.empty()) {
+    profile.timeline = std::move(own);
+    if (a.document.state.empty()) profile.page = ProfilePage::timeline;
+  }
   picture.timelines = std::move(session->timelines);
   if (session->recordings.empty()) return ok();
   if (!chosen) {

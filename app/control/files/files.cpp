@@ -194,9 +194,11 @@ void Files::answer_offer(bool take) {
 void Files::keep_beside(Session& session) {
   beside_.reset();
   // One of a session opened before would stay in sight.
-  if (std::string own = timeline_opened(session); !own.empty())
-    if (auto next = apply(context_.state, StateCommand(ProfileCommand(ChooseTimeline{std::move(own)})), nullptr))
-      context_.state = *std::move(next);
+  if (std::string own = timeline_opened(session); !own.empty()) {
+    for (const ProfileCommand& command :
+         {ProfileCommand(ChooseTimeline{std::move(own)}), ProfileCommand(ChooseProfilePage{ProfilePage::timeline})})
+      if (auto next = apply(context_.state, StateCommand(command), nullptr)) context_.state = *std::move(next);
+  }
   if (session.tensors.empty() && session.timelines.empty()) return;
   auto timelines = shared_timelines(std::move(session.timelines));
   timelines_.show(timelines);

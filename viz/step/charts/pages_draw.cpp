@@ -253,7 +253,7 @@ void draw_sizes(ImDrawList* list, const Box& in, float y, const PagesScene& scen
     }
     y += line;
   };
-  cells({tr("keys a page"), tr("read"), tr("unused"), tr("table")}, Face::text, colour_of(Token::dim));
+  cells({tr("keys per page"), tr("read"), tr("unused"), tr("table")}, Face::text, colour_of(Token::dim));
   for (const PageSizeLine& l : scene.sizes)
     cells({std::to_string(l.page), l.read, l.unused, l.table}, Face::mono, colour_of(l.now ? Token::text : Token::dim));
 }

@@ -187,6 +187,7 @@ TEST_F(Sessions, ASessionOfTimelinesAloneOpensOnItsOwnRecording) {
   const auto shown = timeline_shown(c.state().view.profile, c.model().timelines, "flash_mma", Problem());
   ASSERT_NE(shown, nullptr);
   EXPECT_EQ(*shown, bundled->timelines[2]);
+  EXPECT_EQ(c.state().view.profile.page, ProfilePage::timeline);
 }
 
 // Two windows begin the same unfinished sweep at once: the later one has rows of its own, and none is lost.
