@@ -67,7 +67,12 @@ TEST(LearnWays, OneClickLeadsToASentenceWhereTheWordsAreRows) {
     TestWindow w(width, 900);
     w.controller().update({SetScale{scale}, ChooseWorkspace{Workspace::learn}});
     w.draw_frames(4);
-    EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    EXPECT_TRUE(w.run([&, scale = scale](Ctx* ctx) {
+      if (scale > 1) {  // there it stands in the foot, under the chapters
+        ctx->MouseMoveToPos({720, 600});
+        ctx->MouseWheelY(-200);
+        ctx->Yield(2);
+      }
       ctx->ItemClick("**/##learn_words");
       ctx->Yield(3);
       IM_CHECK(w.state().view.workspace == Workspace::step);
