@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/cpu/device.h"
 #include "profiling/figures/metrics.h"
 #include "tests/viz/bench/rows.h"
 #include "viz/bench/scene/bench_scene.h"
@@ -312,6 +313,24 @@ TEST(BenchSlices, TypeHeadDimensionAndMaskReachEveryLoadedRow) {
     }
   });
   EXPECT_EQ(reached.size(), rows.size());
+}
+
+// A row does not spell out a default: one rank stands at 1, not at every value.
+TEST(BenchSlice, ADefaultStandsAtItsOwnPlaceOnTheAxis) {
+  SweepSpec sweep = bench_test::sweep_state().document.sweep;
+  sweep.axis = Axis("ranks");
+  sweep.kernels = {"cpu_flash"};
+  sweep.values = {1, 2};
+  const KernelRow& row = **find_kernel("cpu_flash");
+  std::vector<Measurement> rows;
+  for (const std::int64_t value : sweep.values) {
+    rows.push_back(bench_test::timed_row(sweep, "cpu_flash", value, 100));
+    rows.back().key.options = *resolve(row, rows.back().key.options, cpu_device());
+    EXPECT_EQ(axis_value(sweep.axis, rows.back()), value);
+  }
+  EXPECT_EQ(chosen(rows[0].key.options, *kind_of(sweep.axis).option), std::nullopt);
+  EXPECT_EQ(slice_rows(sweep, rows, true, nullptr, "cpu_flash").values, (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(axis_value(Axis("ranks"), bench_test::timed_row(sweep, "cpu_multicore", 2, 100)), 0);
 }
 
 }  // namespace
