@@ -3,7 +3,7 @@
 #
 #   (nothing)   the code's rules and every test of a Release build: about 8 minutes on 2 cores
 #   --full      besides: long lists, mutants, address, undefined-behaviour and thread sanitizer, fuzzing, clang-tidy
-#               and, where its root has been brought, the page in a browser: about 60 minutes
+#               and, where its root has been brought, the page in a browser: about 70 minutes
 #   --tsan      the thread sanitizer alone, over kernels, profiling, model and tasks
 #   --tidy      clang-tidy alone
 #   --wheels    the Python wheel alone, in a clean folder of each Python there is (tests/wheels.sh)
