@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -11,6 +12,7 @@
 
 #include "app/worker/messages.h"
 #include "kernels/base/text.h"
+#include "profiling/figures/statistics.h"
 
 namespace attn {
 namespace {
@@ -161,6 +163,26 @@ Result<std::vector<Message>> gather(std::vector<Child>& ranks, const RingLimits&
   }
   return fail(ErrorKind::failed, phrase("{} did not report for {:g} s in turn {}, so the ring was stopped.", who,
                                         limits.seconds, news[n].turn));
+}
+
+Result<std::vector<Message>> ask_all(std::vector<Child>& ranks, const char* what, const RingLimits& limits) {
+  if (ranks.empty()) return fail(ErrorKind::failed, tr("The ring has ended; start another one."));
+  for (std::size_t n = 0; n < ranks.size(); ++n) {
+    if (auto sent = send_to(ranks, n, {{"do", what}}, {}, limits); !sent) return tl::unexpected(sent.error());
+  }
+  return gather(ranks, limits);
+}
+
+Result<double> slowest_link(std::span<const Message> answers) {
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const Message& m : answers) {
+    const auto text = parse_message(m.text);
+    if (!text) return tl::unexpected(text.error());
+    const auto us = text->value("us", std::vector<double>{});
+    const double median = us.empty() ? 0 : statistics_of(us).median;
+    if (median > 0) slowest = std::min(slowest, text->value("bytes", 0.0) / median);
+  }
+  return slowest;
 }
 
 }  // namespace attn

@@ -28,5 +28,10 @@ Result<std::vector<Message>> gather(std::vector<Child>& ranks, const RingLimits&
 // A request to one. After an error no rank is left, either.
 Result<void> send_to(std::vector<Child>& ranks, std::size_t rank, const nlohmann::json& text,
                      std::span<const std::byte> bytes, const RingLimits& limits);
+// A word to all, and their answers; an error where no rank is left.
+Result<std::vector<Message>> ask_all(std::vector<Child>& ranks, const char* what, const RingLimits& limits);
+// Of the answers to "link": the slowest rank's median rate of a copy to its neighbour, in bytes a microsecond. Infinite
+// where no rank copied anything.
+Result<double> slowest_link(std::span<const Message> answers);
 
 }  // namespace attn

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "app/ring/listen.h"
@@ -16,7 +15,6 @@
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem/tensor_bytes.h"
 #include "kernels/model/problem/validate.h"
-#include "profiling/figures/statistics.h"
 
 namespace attn {
 namespace {
@@ -115,11 +113,7 @@ Result<RingProcesses> RingProcesses::start(const KernelRow& row, const Problem& 
 }
 
 Result<RingRun> RingProcesses::go(Outputs& out, const RingLimits& limits) {
-  if (children_.empty()) return fail(ErrorKind::failed, tr("The ring has ended; start another one."));
-  for (std::size_t n = 0; n < children_.size(); ++n) {
-    if (auto sent = send_to(children_, n, {{"do", "go"}}, {}, limits); !sent) return tl::unexpected(sent.error());
-  }
-  auto answers = gather(children_, limits);
+  auto answers = ask_all(children_, "go", limits);
   if (!answers) return tl::unexpected(answers.error());
   out = empty_outputs(problem_);
   RingRun run;
@@ -143,22 +137,11 @@ Result<RingRun> RingProcesses::go(Outputs& out, const RingLimits& limits) {
 }
 
 Result<double> RingProcesses::link(const RingLimits& limits) {
-  if (children_.empty()) return fail(ErrorKind::failed, tr("The ring has ended; start another one."));
   if (children_.size() == 1) return 0.0;
-  for (std::size_t n = 0; n < children_.size(); ++n) {
-    if (auto sent = send_to(children_, n, {{"do", "link"}}, {}, limits); !sent) return tl::unexpected(sent.error());
-  }
-  const auto answers = gather(children_, limits);
+  const auto answers = ask_all(children_, "link", limits);
   if (!answers) return tl::unexpected(answers.error());
-  double slowest = std::numeric_limits<double>::infinity();
-  for (const Message& m : *answers) {
-    const auto text = parse_message(m.text);
-    if (!text) return tl::unexpected(text.error());
-    const auto us = text->value("us", std::vector<double>{});
-    const double median = us.empty() ? 0 : statistics_of(us).median;
-    if (median > 0) slowest = std::min(slowest, text->value("bytes", 0.0) / median);
-  }
-  return std::isfinite(slowest) ? slowest : 0.0;
+  const auto slowest = slowest_link(*answers);
+  return slowest && !std::isfinite(*slowest) ? Result<double>(0.0) : slowest;
 }
 
 }  // namespace attn

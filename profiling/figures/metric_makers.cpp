@@ -8,10 +8,6 @@
 namespace attn::metric_rows {
 namespace {
 
-Figure no_figure(std::string_view reason) {
-  return {Origin::not_available, 0, "", std::string(reason)};
-}
-
 // Why a row has no figures of a ring; empty: it has.
 std::string_view no_ring(const Measurement& m) {
   return m.ranks && !m.ranks->devices.empty() ? "" : marked("it did not run on a ring: use attnscope ring");
@@ -33,9 +29,9 @@ Figure share_of_roof(const Figure& rate, double roof, std::string_view name, std
 }
 
 Figure ring_scaling(const Measurement& m) {
-  if (const std::string_view why = no_ring(m); !why.empty()) return no_figure(why);
-  if (m.time.n == 0 || m.time.median <= 0) return no_figure(marked("not timed"));
-  if (m.ranks->one_rank_us <= 0) return no_figure(marked("one rank with the whole problem was not measured"));
+  if (const std::string_view why = no_ring(m); !why.empty()) return none(std::string(why));
+  if (m.time.n == 0 || m.time.median <= 0) return none(marked("not timed"));
+  if (m.ranks->one_rank_us <= 0) return none(marked("one rank with the whole problem was not measured"));
   return {Origin::derived, m.ranks->one_rank_us / m.time.median,
           fmt::format("one rank {:.4g} us measured", m.ranks->one_rank_us), ""};
 }
@@ -47,15 +43,15 @@ Figure ring_efficiency(const Measurement& m) {
 }
 
 Figure ring_sent_bytes(const Measurement& m) {
-  if (const std::string_view why = no_ring(m); !why.empty()) return no_figure(why);
+  if (const std::string_view why = no_ring(m); !why.empty()) return none(std::string(why));
   double sum = 0;
   for (const Rank& r : m.ranks->devices) sum += static_cast<double>(r.sent_bytes);
   return {Origin::measured, sum, "counted", ""};
 }
 
 Figure ring_link_share(const Measurement& m) {
-  if (const std::string_view why = no_ring(m); !why.empty()) return no_figure(why);
-  Figure slowest = no_figure(marked("the time spent sending was not kept"));
+  if (const std::string_view why = no_ring(m); !why.empty()) return none(std::string(why));
+  Figure slowest = none(marked("the time spent sending was not kept"));
   for (const Rank& r : m.ranks->devices) {
     if (r.send_us <= 0) continue;
     const double gb_per_s = static_cast<double>(r.sent_bytes) / r.send_us * 1e-3;

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "kernels/base/text.h"
 #include "profiling/figures/measurement.h"
@@ -70,6 +72,11 @@ constexpr MetricRow compiled(Text id, Text label, Text unit, MetricGroup group, 
 }
 
 // ---- figures of several rows
+
+// Why there is no figure.
+inline Figure none(std::string reason) {
+  return {Origin::not_available, 0, "", std::move(reason)};
+}
 
 // Bytes over the launches' span, from the first start to the last end; over the time where no clock tells it.
 Figure rate_in_span(double bytes, const Figure& span, double time_us);

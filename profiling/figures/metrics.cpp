@@ -17,9 +17,7 @@
 namespace attn {
 namespace {
 
-Figure none(std::string reason) {
-  return {Origin::not_available, 0, "", std::move(reason)};
-}
+using metric_rows::none;
 
 Figure measured(double value, std::string method) {
   return {Origin::measured, value, std::move(method), ""};

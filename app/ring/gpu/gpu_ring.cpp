@@ -11,7 +11,6 @@
 #include "kernels/base/text.h"
 #include "kernels/model/problem/tensor_bytes.h"
 #include "kernels/model/problem/validate.h"
-#include "profiling/figures/statistics.h"
 
 namespace attn {
 namespace {
@@ -164,16 +163,8 @@ Result<void> GpuRingProcesses::connect(const RingLimits& limits) {
   return ok();
 }
 
-Result<std::vector<Message>> GpuRingProcesses::ask(const char* what, const RingLimits& limits) {
-  if (children_.empty()) return fail(ErrorKind::failed, tr("The ring has ended; start another one."));
-  for (std::size_t n = 0; n < children_.size(); ++n) {
-    if (auto sent = send_to(children_, n, {{"do", what}}, {}, limits); !sent) return tl::unexpected(sent.error());
-  }
-  return gather(children_, limits);
-}
-
 Result<GpuRingRun> GpuRingProcesses::go(const RingLimits& limits) {
-  const auto answers = ask("go", limits);
+  const auto answers = ask_all(children_, "go", limits);
   if (!answers) return tl::unexpected(answers.error());
   GpuRingRun run;
   for (const Message& m : *answers) {
@@ -191,21 +182,13 @@ Result<GpuRingRun> GpuRingProcesses::go(const RingLimits& limits) {
 }
 
 Result<double> GpuRingProcesses::link(const RingLimits& limits) {
-  const auto answers = ask("link", limits);
+  const auto answers = ask_all(children_, "link", limits);
   if (!answers) return tl::unexpected(answers.error());
-  double slowest = std::numeric_limits<double>::infinity();
-  for (const Message& m : *answers) {
-    const auto text = parse_message(m.text);
-    if (!text) return tl::unexpected(text.error());
-    const auto us = text->value("us", std::vector<double>{});
-    const double median = us.empty() ? 0 : statistics_of(us).median;
-    if (median > 0) slowest = std::min(slowest, text->value("bytes", 0.0) / median);
-  }
-  return slowest;
+  return slowest_link(*answers);
 }
 
 Result<Outputs> GpuRingProcesses::fetch(const RingLimits& limits) {
-  const auto answers = ask("fetch", limits);
+  const auto answers = ask_all(children_, "fetch", limits);
   if (!answers) return tl::unexpected(answers.error());
   Outputs out = empty_outputs(problem_);
   for (std::size_t n = 0; n < answers->size(); ++n) {

@@ -62,7 +62,6 @@ class GpuRingProcesses {
  private:
   GpuRingProcesses(Problem p, GpuRingRequest r, const GpuTurns& turns)
       : problem_(std::move(p)), request_(std::move(r)), turns_(turns) {}
-  Result<std::vector<Message>> ask(const char* what, const RingLimits& limits);
   Result<void> connect(const RingLimits& limits);
 
   Problem problem_;
