@@ -333,6 +333,7 @@ Result<void> write_all(const RingArguments& a, const SweepSpec& sweep, const std
   }
   if (a.files.any()) {
     std::vector<Measurement> rows;
+    rows.reserve(all.size());
     for (const Measured& m : all) rows.push_back(row_of(m));
     if (auto r = write_rows(a.files, sweep, provenance_here(), std::move(rows)); !r) return r;
   }

@@ -341,15 +341,18 @@ TEST(StepMoves, AFrameOfMotionIsTwoMillisecondsAtMostAndPlayAFifthOfACore) {
   w.controller().update({GoToEvent{0}, Play{true}});
   w.draw_frames(2);
   Played played = play(w, 16);
-  ASSERT_GE(played.moving.size(), 200U);
-  std::nth_element(played.moving.begin(), played.moving.begin() + 100, played.moving.begin() + 200);
-  const double median = played.moving[100];
+  // Under a sanitizer a frame takes longer, so fewer of them fit into the same seconds.
+  if (!test::asked("ATTNSCOPE_SANITIZED")) {
+    ASSERT_GE(played.moving.size(), 200U);
+    std::nth_element(played.moving.begin(), played.moving.begin() + 100, played.moving.begin() + 200);
+    const double median = played.moving[100];
 #ifdef NDEBUG
-  EXPECT_LE(median, 0.002);
+    EXPECT_LE(median, 0.002);
 #endif
-  EXPECT_LE(played.cpu, 0.2 * played.seconds);
-  RecordProperty("median_ms", std::to_string(median * 1e3));
-  RecordProperty("share", std::to_string(played.cpu / played.seconds));
+    EXPECT_LE(played.cpu, 0.2 * played.seconds);
+    RecordProperty("median_ms", std::to_string(median * 1e3));
+    RecordProperty("share", std::to_string(played.cpu / played.seconds));
+  }
   // Played to its end, nothing is drawn any more.
   w.controller().update({Play{false}});
   w.draw_frames(400);
