@@ -67,7 +67,7 @@ TEST_P(SplitkvCompileOfD, DoesNotSpill) {
   for (const std::int64_t page : {0, 16}) expect_clean(paged(problem(D, DType::f32, 4), page));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SplitkvCompileOfD, testing::Values(1, 8, 40, 59, 64, 80, 96, 111, 160, 192, 224));
+INSTANTIATE_TEST_SUITE_P(All, SplitkvCompileOfD, testing::Values(1, 40, 59, 96, 160, 192, 224));
 
 TEST_F(SplitkvCompile, WhatChangesScoresDoesNotSpill) {
   for (const std::int64_t D :

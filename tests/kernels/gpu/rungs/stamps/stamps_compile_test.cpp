@@ -64,14 +64,14 @@ TEST_F(StampsCompile, ARecordedPipelineTakesNoMoreRegistersAndLosesNothing) {
   for (const std::int64_t D : {64, 128, 256}) {
     expect_free(problem(D, true, 1024));
     if (!all) continue;
-    for (const std::int64_t L : {1024, 4096, 16384})
-      for (const bool causal : {false, true}) expect_free(problem(D, causal, L));
+    expect_free(problem(D, false, 4096));
+    for (const bool causal : {false, true}) expect_free(problem(D, causal, 16384));
   }
   if (!all) return;
   for (std::int32_t step = 1; step <= kLastStep; ++step) {
     Options o;
     choose(o, kHopperStep, step);
-    for (const std::int64_t D : {64, 128}) expect_free(problem(D, true, 4096), o);
+    expect_free(problem(step % 2 == 0 ? 64 : 128, true, 4096), o);
   }
 }
 
