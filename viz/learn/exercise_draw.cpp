@@ -112,10 +112,10 @@ void draw_exercise(const ExerciseScene& exercise, const CardScene& card, const B
     y += draw_paragraph(list, {x + s.px(14), y}, text - s.px(14), kWay, exercise.way, kMostLines);
     list->AddRectFilled({x, top}, {x + s.px(3), y}, colour_of(Token::text), s.px(1.5F));
   } else {
-    draw_paragraph(
-        list, {x, y}, text, 14,
-        {word(tr("Pen and a calculator are enough. The answer goes in the card; formulas are accepted."), Token::dim)},
-        kMostLines);
+    draw_paragraph(list, {x, y}, text, 14,
+                   {word(tr("A pen and a calculator are enough. The answer goes in the card; formulas are accepted."),
+                         Token::dim)},
+                   kMostLines);
     y += s.px(40);
   }
   show_way(way, y + inset, !exercise.way.empty());

@@ -83,7 +83,7 @@ void add_buttons(EntryList& e) {
   e.add(tr("Bench"), tr("Sources of two rungs side by side"), tr("The chosen kernel and the previous rung"),
         {ChooseWorkspace{Workspace::bench}, CompareSources{}})
       .also = tr("diff, compare two kernels, what changed");
-  e.add(tr("Bench"), tr("Tiles: which fit, and how fast each one is"), tr("As a map, for the chosen kernel"),
+  e.add(tr("Bench"), tr("Tiles: which fit, and how fast each one is"), tr("A map for the chosen kernel"),
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}})
       .also = tr("tile size, Br x Bc, block size, occupancy by tile");
   e.add(tr("Bench"), tr("Tune the tiles of the chosen kernel"), tr("Tries all tiles and keeps the fastest"),
@@ -151,7 +151,7 @@ void add_learn(EntryList& e) {
   const bool open = learn != nullptr && learn->card.has_value();
   if (learn != nullptr)
     for (const ChapterScene& c : learn->chapters) e.add(tr("Lesson"), c.title, c.goal, {StartLesson{c.id, ""}});
-  e.add(tr("Learn"), tr("Print this chapter"), tr("Exercises as PDF, answers separate"), {Ask{Popup::print_chapter}});
+  e.add(tr("Learn"), tr("Print this chapter"), tr("Exercises and answers as two PDFs"), {Ask{Popup::print_chapter}});
   const std::tuple<const char*, const char*, Command> steps[] = {
       {tr("Next beat"), "", GoToBeat{1}},
       {tr("Previous beat"), "", GoToBeat{-1}},
@@ -284,7 +284,7 @@ void add_kernels(EntryList& e) {
     PaletteEntry& entry = e.add(tr("Kernel"), id, tr("Your own"), {choose(id)});
     entry.on = id == now;
     if (step) entry.why_not = tr("your own kernels are not recorded; choose them in Bench or Profile");
-    e.add_in(Workspace::bench, tr("Kernel"), phrase("Remove {}", id), tr("Only from the list; its rows stay"),
+    e.add_in(Workspace::bench, tr("Kernel"), phrase("Remove {}", id), tr("Keeps its measured rows"),
              {DropOwnKernel{id}});
   }
 }
@@ -311,7 +311,7 @@ void add_museum(EntryList& e) {
   const WrongRunScene scene = wrong_run_scene(e.state(), model, answer_hidden);
   const bool wrong = !scene.seek.empty();
   PaletteEntry& seek = e.add_in(Workspace::step, tr("Museum"), tr("Find the first wrong step"),
-                                tr("Of the run on screen, with its likely cause"), {SeekFirstWrong{true}});
+                                tr("In the run on screen, with its likely cause"), {SeekFirstWrong{true}});
   seek.on = e.state().view.step.seek_first_wrong;
   if (!wrong && !seek.on) seek.why_not = tr("the run on screen is not known to be wrong");
   PaletteEntry& go = e.add_in(Workspace::step, tr("Museum"), tr("Go to the first wrong step"), "", scene.go_there);

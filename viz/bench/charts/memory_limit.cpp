@@ -43,7 +43,7 @@ std::string no_longer_fits(const GpuMemory& memory, const BenchSlice& slice) {
     const auto plan = (*row)->plan(**row, m->key.problem, m->key.options, memory.device);
     if (!plan) continue;
     const std::int64_t longest = longest_that_fits(*plan, memory.device, memory.bytes);
-    return phrase("{} no longer fits from L = {} on", (*row)->id, grouped_count(longest + 1));
+    return phrase("{} no longer fits from L = {} upwards", (*row)->id, grouped_count(longest + 1));
   }
   return {};
 }

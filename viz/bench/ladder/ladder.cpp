@@ -336,7 +336,7 @@ std::string recorded_words(const State& state, const BenchSlice& slice, std::int
   const BenchPreset* preset = preset_of(state.document.sweep);
   if (preset == nullptr || preset->published.whose.empty() || !slice.of_this_sweep) return {};
   const PublishedShare& share = preset->published;
-  std::string words = phrase("Recorded: {} was published as reaching {} to {} times the speed of torch at such lengths",
+  std::string words = phrase("Recorded: {} was reported to reach {} to {} times the speed of torch at such lengths",
                              share.whose, share.low, share.high);
   const Measurement* ours = row_at(slice, share.kernel, value);
   Rows rows = rows_at(slice, value);

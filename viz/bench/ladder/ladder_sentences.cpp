@@ -216,7 +216,7 @@ std::optional<LadderSentence> time(const Measurement& a, const Measurement& b) {
   const bool known = x.ci_high > 0 && y.ci_high > 0;
   const bool apart = !known || x.ci_low > y.ci_high || y.ci_low > x.ci_high;
   if (!apart)
-    return LadderSentence{tr("Time"), phrase("cannot be told apart from {}: the medians overlap.", id), false};
+    return LadderSentence{tr("Time"), phrase("cannot be distinguished from {}: the medians overlap.", id), false};
   const double ratio = x.median / y.median;
   return LadderSentence{tr("Time"),
                         ratio >= 1 ? phrase("{} times as fast as {}.", times_text(ratio), id)

@@ -208,8 +208,8 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
   predicted.id = kPredictedRun;
   predicted.words = {tr("Predicted, next run")};
   predicted.tip =
-      tr("What is known about the planned sweep before it runs: bytes, memory, and the compiler's "
-         "registers and shared memory. Dotted lines next to measured lines belong to that run and stay.");
+      tr("What is known about the planned sweep before it runs: bytes, memory, and the compiler's registers and shared "
+         "memory. Dotted lines next to measured lines belong to that run and remain.");
   predicted.on = is_shown(list, kPredictedRun) || shown.empty();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(3)));
   run_line(list, predicted, cache, commands);

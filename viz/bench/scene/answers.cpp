@@ -64,9 +64,10 @@ std::string room_words(const Problem& p, const Room& room) {
     if (!plan) continue;
     const std::int64_t longest = longest_that_fits(*plan, room.device, room.bytes);
     if (row->stores_scores)
-      stores.push_back(phrase("{} from L = {} on", row->id, grouped_count(longest + 1)));
+      stores.push_back(phrase("{} from L = {} upwards", row->id, grouped_count(longest + 1)));
     else if (keeps.empty())
-      keeps.push_back(phrase("{}, which stores neither S nor P, from L = {} on", row->id, grouped_count(longest + 1)));
+      keeps.push_back(
+          phrase("{}, which stores neither S nor P, from L = {} upwards", row->id, grouped_count(longest + 1)));
   }
   if (stores.empty()) return phrase("No kernel that stores S supports {}.", describe(p));
   stores.insert(stores.end(), keeps.begin(), keeps.end());
@@ -89,8 +90,8 @@ std::string memory_answer(const State& state, const Model& model) {
   if (const auto plan = naive ? plan_of(**naive, p, all.front().device) : Result<Plan>(tl::unexpected(naive.error()));
       plan)
     words += phrase(
-        "{} keeps S and P in memory, with B × H × L × L numbers each: {} here, and four times that at twice the L. Q, "
-        "K, V and O grow linearly with L and take {} here.",
+        "{} keeps S and P in memory, with B × H × L × L numbers each: {} here, and four times that at twice the "
+        "length. Q, K, V and O grow linearly with L and take {} here.",
         (*naive)->id, format_bytes(plan->workspace_bytes), format_bytes(tensor_bytes(p)));
   return phrase(
       "{} These figures come from the kernels' plans; memory that other programs use on the GPU adds to them.", words);

@@ -231,8 +231,8 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
         tr("Number of queries and keys: 2048, or 128/2048 if the two differ."));
   if (keeps_tokens)
     add(SweepField::tokens, tr("Tokens B·L"), s.tokens == 0 ? "free" : fmt::format("{}", s.tokens),
-        tr("Keeps B·L at this number, so that every length has the same amount of text; 'free' leaves the batch as it "
-           "is."));
+        tr("Keeps B·L at this number, so that every length processes the same number of tokens; 'free' leaves the "
+           "batch as it is."));
   if (s.axis != Axis::B && !(keeps_tokens && s.tokens > 0))
     add(SweepField::batch, tr("Batch B"), fmt::format("{}", p.B), tr("Number of sequences."));
   if (s.axis != Axis::H)
@@ -266,7 +266,7 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
     out.back().option = option->name;
   }
   add(SweepField::seconds, tr("Time per point"), fmt::format("{} s", s.seconds_per_point),
-      tr("Repeats stop at this time, or earlier once the median's 95 % interval is below 1 %."));
+      tr("Repeats stop after this time, or earlier once the median's 95 % interval is below 1 %."));
   return out;
 }
 

@@ -125,8 +125,8 @@ std::vector<BenchPreset> make_presets() {
   std::vector<BenchPreset> presets;
   presets.push_back(BenchPreset{
       "lengths", marked("Lengths, 16384 tokens"),
-      marked("B·L = 16384, H = 16, D = 128, L from 512 to 16384: every length has the same amount of text."), "tflops",
-      with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 128)), 16384)});
+      marked("B·L = 16384, H = 16, D = 128, L from 512 to 16384: every length processes the same number of tokens."),
+      "tflops", with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 128)), 16384)});
   presets.push_back(
       BenchPreset{"lengths_64", marked("Lengths, D = 64"), marked("The same sweep with a head dimension of 64."),
                   "tflops", with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 64)), 16384)});

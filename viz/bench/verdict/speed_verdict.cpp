@@ -345,7 +345,7 @@ std::string beside_words(const State& state, const BenchSlice& slice, const Benc
         break;
       case Standing::unclear:
         words.push_back(
-            phrase("{} cannot be told apart from this one: the 95 % intervals of the medians overlap.", where));
+            phrase("{} cannot be distinguished from this one: the 95 % intervals of the medians overlap.", where));
         break;
     }
     if (const std::string unlike = not_alike(*mine, slice, *its, other); !unlike.empty()) words.back() += " " + unlike;

@@ -115,7 +115,7 @@ std::string elsewhere_words(const Measurement& m) {
   if (tensor.available() && tensor.value >= kTensorWorks) {
     const std::string busy = percent_text(tensor.value);
     if (tensor.value >= kNear) return phrase("Limited by the tensor cores: busy in {} of the cycles.", busy);
-    return phrase("Its products run on the tensor cores, busy in {} of the cycles.", busy);
+    return phrase("Its products run on the tensor cores, which are busy in {} of the cycles.", busy);
   }
   if (m.processor == Processor::cpu || !peak.available() || peak.value <= 100) return {};
   return phrase("It reaches {} of the fp32 multiply-add peak, so its products do not run on the fp32 pipes.",

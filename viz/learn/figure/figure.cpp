@@ -23,7 +23,7 @@ struct FoundRow {
 // The last row of the kernel that was measured on this problem.
 FoundRow row_of(const Session& session, const LessonFigure& figure) {
   FoundRow found;
-  found.occupancy.empty = phrase("The session has no row of {} at L = {}, D = {}.", figure.kernel, figure.L, figure.D);
+  found.occupancy.empty = phrase("The session has no row for {} at L = {}, D = {}.", figure.kernel, figure.L, figure.D);
   for (const SweepRun& run : session.runs) {
     for (const Measurement& m : run.rows) {
       const Problem& p = m.key.problem;

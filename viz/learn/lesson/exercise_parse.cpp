@@ -35,7 +35,7 @@ DrawnName read_drawn(const std::string& name, const json& j, const std::string& 
   r.only({"list", "from", "to", "step", "of"});
   DrawnName drawn;
   drawn.name = name;
-  if (!is_number_name(name)) r.refuse(name, tr("expected a name of letters, digits and _ that has no other meaning"));
+  if (!is_number_name(name)) r.refuse(name, tr("expected a name of letters, digits and _ that is not in use"));
   if (r.has("list")) drawn.count = r.whole("list", 2, kMaxDrawn, true);
   if (r.has("of")) {
     for (const json& item : r.list("of", LessonObject::kMaxList)) {

@@ -177,7 +177,7 @@ std::map<std::string, double, std::less<>> read_assumptions(LessonObject& r) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     });
     if (!letters || std::find(std::begin(kTaken), std::end(kTaken), name) != std::end(kTaken))
-      r.refuse(field, tr("expected a name of letters and _ that has no other meaning yet"));
+      r.refuse(field, tr("expected a name of letters and _ that is not in use yet"));
     else if (!value.is_number() || !std::isfinite(value.get<double>()))
       r.refuse(field, tr("expected a number"));
     else
@@ -289,7 +289,7 @@ Result<void> read_beside(std::string_view text, const std::string& file, Lesson&
     r.refuse("exercises", phrase("{} has exercises of its own", lesson.file));
   read_exercises(r, lesson);
   for (auto& [key, words] : read_texts(r, "text"))
-    if (!lesson.text.emplace(key, words).second) r.refuse("text." + key, tr("the lesson has this text already"));
+    if (!lesson.text.emplace(key, words).second) r.refuse("text." + key, tr("the lesson already has this text"));
   if (r.result()) check_names(r, lesson);
   return r.result();
 }

@@ -52,8 +52,7 @@ Result<FoundRow> one_row(const Session& session, const FigureQuery& query) {
     }
   }
   if (rows != 1)
-    return bad_input(
-        phrase("{} rows of the session, instead of one, belong to {} with these extents", rows, query.kernel));
+    return bad_input(phrase("{} rows of the session, instead of one, match {} with these extents", rows, query.kernel));
   return found;
 }
 
@@ -90,9 +89,9 @@ Result<FoundSamples> samples_of(const Session& session, const FigureQuery& query
   const auto found = one_row(session, query);
   if (!found) return tl::unexpected(found.error());
   const KernelSamples* samples = found->row->samples.get();
-  if (samples == nullptr) return bad_input(phrase("the session has no samples of {}", query.kernel));
+  if (samples == nullptr) return bad_input(phrase("the session has no samples for {}", query.kernel));
   if (!samples->no_lines.empty())
-    return bad_input(phrase("the samples of {} have no phases: {}", query.kernel, samples->no_lines));
+    return bad_input(phrase("the samples for {} have no phases: {}", query.kernel, samples->no_lines));
   return FoundSamples{samples, found->whose};
 }
 
@@ -128,10 +127,10 @@ Result<ReadFigure> read_counted(const Session& session, const FigureQuery& query
   if (!phase) return tl::unexpected(phase.error());
   const auto found = one_row(session, query);
   if (!found) return tl::unexpected(found.error());
-  if (found->row->counts == nullptr) return bad_input(phrase("the session has no counts of {}", query.kernel));
+  if (found->row->counts == nullptr) return bad_input(phrase("the session has no counts for {}", query.kernel));
   const KernelCounts& counts = *found->row->counts;
   if (!counts.no_lines.empty())
-    return bad_input(phrase("the counts of {} have no phases: {}", query.kernel, counts.no_lines));
+    return bad_input(phrase("the counts for {} have no phases: {}", query.kernel, counts.no_lines));
   if (!counts.has(row->counter)) return bad_input(phrase("{} does not count {}", counts.chip, row->words));
   double sum = 0;
   for (const CountedPhase& counted : counts_by_phase(counts))

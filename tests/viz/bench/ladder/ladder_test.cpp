@@ -90,7 +90,7 @@ TEST(LadderSentences, AreReversedWhereTheFiguresAre) {
 
 TEST(LadderSentences, OfMediansThatOverlapClaimNothing) {
   const Measurement a = rung("tiled", 60000), b = rung("flash_simt", 59500);
-  EXPECT_EQ(told(a, b, "Time"), "cannot be told apart from tiled: the medians overlap.");
+  EXPECT_EQ(told(a, b, "Time"), "cannot be distinguished from tiled: the medians overlap.");
 }
 
 // Of two that store S the tiles, and else the L2 cache, are a reason where they point the same way as the bytes.
@@ -400,7 +400,7 @@ TEST_F(LadderSceneTest, WhatWasPublishedOfThePresetsTableStandsBesideOursAsRecor
   };
   Measurement wmma = at(rung("flash_wmma", 10000));
   EXPECT_EQ(scene({wmma}).recorded,
-            "Recorded: a public WMMA kernel was published as reaching 0.15 to 0.23 times the speed of torch at such "
+            "Recorded: a public WMMA kernel was reported to reach 0.15 to 0.23 times the speed of torch at such "
             "lengths; no peer for flash_wmma was timed here.");
   const std::string beside = scene({wmma, at(peer("torch-flash", 5000))}).recorded;
   EXPECT_TRUE(beside.ends_with("; flash_wmma here: 0.400 times as fast as FlashAttention-2.")) << beside;

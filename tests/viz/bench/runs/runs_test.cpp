@@ -241,7 +241,8 @@ TEST_F(BenchRunsTest, MemoryIsDrawnWithTheLimitOfThisGpu) {
   while (bytes(static_cast<double>(first)) <= 80e9) ++first;
   std::string note = scene.charts[3].note;
   for (std::size_t at = 0; (at = note.find("\u00a0")) != std::string::npos;) note.erase(at, 2);
-  EXPECT_NE(note.find("naive no longer fits from L = " + std::to_string(first) + " on"), std::string::npos) << note;
+  EXPECT_NE(note.find("naive no longer fits from L = " + std::to_string(first) + " upwards"), std::string::npos)
+      << note;
 }
 
 // A run of a GPU that is not here: its name says how much it holds.

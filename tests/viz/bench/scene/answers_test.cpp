@@ -47,13 +47,13 @@ bool says(const std::string& words, const std::string& what) {
   return words.find(what) != std::string::npos;
 }
 
-// The L in "naive from L = 36 352 on", without the gaps.
+// The L in "naive from L = 36 352 upwards", without the gaps.
 std::int64_t first_too_long(std::string words, const std::string& kernel) {
   const std::string lead = kernel + " from L = ";
   const std::size_t at = words.find(lead);
   if (at == std::string::npos) return 0;
   words = words.substr(at + lead.size());
-  words = words.substr(0, words.find(" on"));
+  words = words.substr(0, words.find(" upwards"));
   std::erase_if(words, [](char c) { return c < '0' || c > '9'; });
   return std::stoll(words);
 }
