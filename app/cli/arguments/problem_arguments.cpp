@@ -327,7 +327,7 @@ void DocumentArguments::add_to(Parser parser, const std::string& scale_option) {
                   tr("Your own sentence for --preset words: 2 to 24 words, used as queries and keys"))
       ->type_name("TEXT");
   parser.add_option("--seed", seed, tr("Seed of the generator"))->type_name("N");
-  parser.add_flag("--pages-in-order", pages_in_order, tr("What if the pages lie in the order of the keys"));
+  parser.add_flag("--pages-in-order", pages_in_order, tr("What if the pages are stored in the order of the keys"));
   parser.add_option("--q", q, tr("Your own numbers; needs --k and --v. The files determine shape and dtype"))
       ->type_name("FILE.npy");
   parser.add_option("--k", k)->type_name("FILE.npy");

@@ -95,7 +95,7 @@ std::string borders_text(const Heartbeat& h) {
                     parts.empty() ? "" : ", ", gpu::name_of(part.phase), (part.to - part.from) * b->period_us, part.fma,
                     part.xu, part.shared);
   return phrase(
-      "A beat takes {:.1f} us: {}. Boundaries are accurate to {:.2f} us, one of {} steps, with {} beats overlaid.\n",
+      "A beat takes {:.1f} us: {}. Boundaries are accurate to {:.2f} us, one of {} steps, over {} overlaid beats.\n",
       b->period_us, parts, b->period_us / static_cast<double>(b->samples_a_beat), b->samples_a_beat, b->beats);
 }
 

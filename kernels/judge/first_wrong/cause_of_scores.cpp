@@ -134,7 +134,7 @@ std::string tail_words(const Recording& wrong, const FirstWrong& at) {
             PageTail::as_it_lies);
   const auto same = [](float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); };
   if (!std::ranges::equal(wrong.values(id), rows, same)) return {};
-  return phrase("The tail of the last page is not zeroed: after key {} of batch {}, {} holds what lies in the page.",
+  return phrase("The tail of the last page is not zeroed: after key {} of batch {}, {} holds whatever is in the page.",
                 keys_of_batch(p, at.id.b) - 1, at.id.b, letter_of_slot(at.slot));
 }
 

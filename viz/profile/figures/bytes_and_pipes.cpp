@@ -30,8 +30,8 @@ BytesLine dram_rate(const Measurement& m) {
   const double rate = figure(m, "dram_gb_per_s").value;
   line.text = value_with_unit(rate * 1e9, {1e-9, "GB/s"});
   const Figure& share = figure(m, "dram_peak_share_pct");
-  line.words =
-      share.available() ? phrase("{} of a plain copy on this device.", percent_text(share.value)) : said_reason(share);
+  line.words = share.available() ? phrase("{} of the rate of a plain copy on this device.", percent_text(share.value))
+                                 : said_reason(share);
   return line;
 }
 
@@ -121,7 +121,7 @@ BytesLine warps(const Measurement& m) {
   const double share = figure(m, "warp_efficiency_pct").value;
   line.text = percent_text(share);
   line.words =
-      phrase("On average, {} of 32 threads are active per instruction, including threads that are switched off.",
+      phrase("On average, {} of 32 threads are active per instruction, including threads that are predicated off.",
              figure_text(share * 0.32));
   return line;
 }
@@ -152,7 +152,7 @@ std::string results_words(const Measurement& m, double moved, double least) {
   const Traffic once = compulsory(Order::flash, m.key.problem);
   const auto results = static_cast<double>(once.of(TrafficPart::o) + once.of(TrafficPart::stats));
   if (moved >= least || !written.available() || written.min_of_launches || written.value >= results) return {};
-  return phrase(" Of O and LSE, {}, the kernel had written {} by then; the rest was still in the L2.",
+  return phrase(" Of O and LSE ({}), the kernel had written {} by then; the rest was still in the L2 cache.",
                 value_with_unit(results, bytes_unit(results)), value_with_unit(written.value, bytes_unit(results)));
 }
 

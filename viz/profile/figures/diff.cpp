@@ -34,7 +34,7 @@ bool has_interval(const TimeStatistics& t) {
 void judge_time(const Measurement& mine, const Measurement& other, FigureChange& change) {
   const TimeStatistics &a = mine.time, &b = other.time;
   if (!has_interval(a) || !has_interval(b)) {
-    change.noise_words = phrase("with {} and {} repeats, a difference cannot be told apart from noise", a.n, b.n);
+    change.noise_words = phrase("with {} and {} repeats, a difference cannot be distinguished from noise", a.n, b.n);
     return;
   }
   const bool apart = a.ci_low > b.ci_high || b.ci_low > a.ci_high;

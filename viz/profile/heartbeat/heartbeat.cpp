@@ -93,9 +93,9 @@ bool is_key_tile(const std::optional<Pulse>& beat, const std::optional<PlaceWork
 // What a beat is, or that it is no key tile: several of them may come again and again together.
 std::string tile_words(const Heartbeat& h, const std::optional<Pulse>& beat, const PlaceWork& work) {
   constexpr double kLeast = 4;  // samples that a beat is told from
-  std::string words = work.blocks == 1 ? phrase(" A block slot runs {} block of {} key tiles", work.blocks, work.tiles)
-                                       : phrase(" A block slot runs {} blocks, one after another, of {} key tiles",
-                                                work.blocks, work.tiles);
+  std::string words = work.blocks == 1
+                          ? phrase(" A block slot runs {} block of {} key tiles", work.blocks, work.tiles)
+                          : phrase(" A block slot runs {} consecutive blocks of {} key tiles", work.blocks, work.tiles);
   if (is_key_tile(beat, work)) return phrase("{}: a beat is a key tile.", words);
   const BeatLaunch& launch = h.launches[beat ? beat->launch : longest_launch(h)];
   const double us = launch.length_us(), tile = us / work.all();
@@ -135,7 +135,7 @@ void put_borders(HeartbeatScene& scene, bool key_tile, const HeartbeatScene* bef
                     parts.empty() ? "" : ", ", gpu::name_of(part.phase), us_text((part.to - part.from) * b.period_us),
                     part.fma, part.xu, part.shared);
   scene.words += phrase(
-      " With {} beats from {} to {} overlaid, {} takes {}: {}. Boundaries are accurate to {}, one of {} steps of a "
+      " Over {} overlaid beats from {} to {}, {} takes {}: {}. Boundaries are accurate to {}, one of {} steps in a "
       "beat; three stretches explain {:.0f} % of the pattern, and the exponentials identify P.",
       b.beats, us_text(b.from_us), us_text(b.to_us), key_tile ? tr("a key tile") : tr("a beat"), us_text(b.period_us),
       parts, us_text(b.period_us / static_cast<double>(b.samples_a_beat)), b.samples_a_beat, 100 * b.told);
@@ -168,15 +168,15 @@ std::string tail_words(const Heartbeat& h) {
 std::string beside_timings(const Measurement& m, const Heartbeat& h) {
   std::string words;
   if (m.time.n > 0)
-    words += phrase(" Its launches took {} with the counters being read, and {} without.", us_text(busy_us(h)),
+    words += phrase(" Its launches took {} while the counters were read, and {} without them.", us_text(busy_us(h)),
                     us_text(m.time.median));
   const auto mhz = mean_of(h, "clock");
   const auto at = find_metric("sm_clock_mhz");
   const bool known = at && *at < m.figures.size() && m.figures[*at].available();
   if (mhz && known)
     words += phrase(
-        " By its cycles, the SM clock ran at {:.0f} MHz, or {:.1f} % of the {:.0f} MHz that NVML read between the "
-        "timed launches.",
+        " Judging by its cycle count, the SM clock ran at {:.0f} MHz, or {:.1f} % of the {:.0f} MHz that NVML read "
+        "between the timed launches.",
         *mhz, 100 * *mhz / m.figures[*at].value, m.figures[*at].value);
   else if (mhz)
     words += phrase(" SM clock {:.0f} MHz.", *mhz);
@@ -220,8 +220,9 @@ void put_other(HeartbeatScene& scene, const Measurement* against) {
   scene.other_marks = marks_of(*scene.beside);
   const double length = scene.beside->length_us();
   if (length > scene.own->length_us())
-    scene.notes = phrase("{} takes {}: its means cover all of it, and its curves only the part that fits this axis.",
-                         scene.other, us_text(length));
+    scene.notes =
+        phrase("{} takes {}: its means cover all of it, but its curves cover only the part that fits this axis.",
+               scene.other, us_text(length));
 }
 
 }  // namespace

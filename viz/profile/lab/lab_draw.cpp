@@ -130,8 +130,8 @@ float draw_actions(const LabScene& scene, const LabView& lab, ImVec2 at, float r
        KeepLab{}},
       {tr("Save as .cu"), tr("Saves a file that opens as exactly this kernel"), there, SaveLab{}}};
   if (lab.draft) {
-    actions.push_back({tr("Restore draft"), tr("Restores what you typed here before"), true, AnswerDraft{true}});
-    actions.push_back({tr("Discard"), tr("Deletes the draft; the original stays"), true, AnswerDraft{false}});
+    actions.push_back({tr("Restore draft"), tr("Restores what you previously typed here"), true, AnswerDraft{true}});
+    actions.push_back({tr("Discard"), tr("Deletes the draft and keeps the original"), true, AnswerDraft{false}});
   }
   const float gap = s.px(8), height = s.px(kAction), main = s.px(176);
   if (draw) {

@@ -75,7 +75,7 @@ std::string next_words(const Resource& r, const Fits& fits, bool limits) {
   if (n.below) {
     words = phrase("{} fewer: {}.", r.amount(r.here - *n.below), fit_words(fits(*n.below)));
   } else {
-    words = limits ? tr("Reducing only this would not help, because another limit allows no more blocks.")
+    words = limits ? tr("Reducing this alone would not help, because another limit allows no more blocks.")
                    : tr("Not the limit.");
   }
   if (n.above) words += phrase(" {} more: {}.", r.amount(*n.above - r.here), fit_words(fits(*n.above)));

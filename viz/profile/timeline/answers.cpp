@@ -74,7 +74,7 @@ PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const Ti
         tr("Nothing is derived: a replay of this recording by its own rules does not reproduce it.") + (" " + waits);
   } else {
     answer.answer = tr("Unknown.");
-    answer.why = tr("There is no recording with that many slots to check a derived gain.") + (" " + waits);
+    answer.why = tr("There is no recording with that many slots to check a derived gain against.") + (" " + waits);
   }
   return answer;
 }
@@ -82,7 +82,7 @@ PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const Ti
 PipelineScene::Answer tail_answer(const PipelineScene& scene) {
   PipelineScene::Answer answer{tr("Where is the tail?"), {}, tail_words(scene)};
   const double idle = idle_at_end(scene);
-  if (scene.band_rows < 2) return {answer.question, tr("Nowhere: one SM alone was recorded."), {}};
+  if (scene.band_rows < 2) return {answer.question, tr("Nowhere: only one SM was recorded."), {}};
   answer.answer = idle < kLeastPart
                       ? tr("Nowhere: all SMs end together.")
                       : phrase("At the end: {:.1f} ± {:.1f} µs, {} of all SM time.", tail_ns(scene) * 1e-3,
@@ -135,11 +135,11 @@ std::string block_words(const Timeline& t, std::int32_t block) {
   const double own = time(static_cast<std::size_t>(block));
   const std::int64_t name = t.blocks[static_cast<std::size_t>(block)].block;
   if (std::fabs(own - median) <= kTypical * median)
-    return phrase("Block {} is typical: it takes {}, the median of {} blocks {}.", name, time_text(own), by_time.size(),
-                  time_text(median));
+    return phrase("Block {} is typical: it takes {}, and the median of {} blocks is {}.", name, time_text(own),
+                  by_time.size(), time_text(median));
   return phrase(
-      "Block {} is not typical: it takes {}, the median of {} blocks {}. `attnscope timeline --block {}` records the "
-      "median one.",
+      "Block {} is not typical: it takes {}, while the median of {} blocks is {}. `attnscope timeline --block {}` "
+      "records the median one.",
       name, time_text(own), by_time.size(), time_text(median), of);
 }
 

@@ -104,8 +104,8 @@ std::string gain_words(double gain) {
 }
 
 std::string gain_sentence(const std::string& change, double derived, double measured) {
-  return phrase("Derived from this recording, {} would gain {}; measured, it gains {}.", change, gain_words(derived),
-                gain_words(measured));
+  return phrase("As derived from this recording, {} would gain {}; as measured, it gains {}.", change,
+                gain_words(derived), gain_words(measured));
 }
 
 SlotGain slot_gain(const Timeline& t, const Pipeline& p, const TimelinesView& all) {
@@ -145,12 +145,11 @@ std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView
   const Timeline* const without = step_of(t.options) == kTurns
                                       ? other_of(t, all, [](const Options& o) { return step_of(o) == kTurns - 1; })
                                       : nullptr;
-  std::string words =
-      phrase(
-          "Consumers wait {} of their time for a turn. The gain from turns cannot be derived: with them, two or more "
-          "consumers compute exponentials at once {} of the time.",
-          time_share_text(turns->waits), time_share_text(turns->together)) +
-      " ";
+  std::string words = phrase(
+                          "Consumers spend {} of their time waiting for a turn. The gain from turns cannot be derived: "
+                          "with them, two or more consumers compute exponentials at once {} of the time.",
+                          time_share_text(turns->waits), time_share_text(turns->together)) +
+                      " ";
   if (without == nullptr) return words + tr("There is no recording without turns to compare with.");
   return words + phrase("Measured: turns gain {}.", gain_words(1 - t.plain_us / without->plain_us));
 }

@@ -95,8 +95,8 @@ class Scene {
       return phrase("{} of {} blocks were recorded state by state.", s_.blocks.size(), t_.grid_blocks);
     if (t_.grid_blocks < 2) return {};
     return phrase(
-        "Only block {} was recorded state by state; `attnscope timeline {} --block N --blocks M` records M blocks from "
-        "N on.",
+        "Only block {} was recorded state by state; `attnscope timeline {} --block N --blocks M` records M blocks "
+        "starting at N.",
         s_.block, t_.kernel);
   }
 

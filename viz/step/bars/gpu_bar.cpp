@@ -85,7 +85,7 @@ GpuBarScene gpu_bar_scene(const State& state, const Recording& held, const CpuCo
   scene.raw = scene.can_be_raw && state.view.step.raw;
   scene.numbers = scene.raw           ? words
                   : !scene.can_be_raw ? tr("The kernel holds the same numbers as the formulas.")
-                                      : phrase("As in the formulas; the kernel holds {}", words);
+                                      : phrase("Shown as in the formulas; the kernel holds {}", words);
   if (comparison.cpu.empty()) {
     scene.lead = comparison.why.empty() ? "" : phrase("Not compared with a CPU run: {}", comparison.why);
     return scene;

@@ -218,12 +218,11 @@ void draw_maps(ImDrawList* list, const Layout& l, const FragmentScene& scene, co
     draw_map(list, {at, end}, head, {chunk, cell}, scene, scene.maps[n], lit);
   }
   y += (stacked ? 2 : 1) * (head + cell * rows + s.px(8));
-  draw_paragraph(
-      list, {l.maps.min.x, y}, l.maps.width(), 12,
-      {word(phrase("A cell is a chunk of 16 bytes{}. Lit: everything that is requested at the same moment as the lit "
-                   "element.",
-                   chunk >= s.px(kNumberWide) ? tr(", numbered by the first of its four banks") : ""))},
-      4);
+  draw_paragraph(list, {l.maps.min.x, y}, l.maps.width(), 12,
+                 {word(phrase("A cell is a chunk of 16 bytes{}. Highlighted: everything that is requested at the same "
+                              "moment as this element.",
+                              chunk >= s.px(kNumberWide) ? tr(", numbered by the first of its four banks") : ""))},
+                 4);
 }
 
 // The operands by their letters, then the kernels. Returns where what follows begins.

@@ -163,12 +163,12 @@ TextRuns untouched_words(const TileKeys& tail) {
                         number(fmt::format("{}", tail.first)),
                         number(fmt::format("{}", tail.last - 1))};
   if (tail.last - tail.first == 1)
-    return woven(phrase("Key {} is missing, and {} and {} hold what lies in the page. The mask hides it in {}. A "
+    return woven(phrase("Key {} is missing, and {} and {} hold whatever is in the page. The mask hides it in {}. A "
                         "weight of 0 does not: {}.",
                         place(4), place(0), place(1), place(3), place(2)),
                  pieces);
-  return woven(phrase("Keys {} to {} are missing, and {} and {} hold what lies in the page. The mask hides it in {}. A "
-                      "weight of 0 does not: {}.",
+  return woven(phrase("Keys {} to {} are missing, and {} and {} hold whatever is in the page. The mask hides it in {}. "
+                      "A weight of 0 does not: {}.",
                       place(4), place(5), place(0), place(1), place(3), place(2)),
                pieces);
 }

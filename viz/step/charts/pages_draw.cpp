@@ -260,11 +260,11 @@ void draw_sizes(ImDrawList* list, const Box& in, float y, const PagesScene& scen
 
 // The same under the pointer or the keyboard, whatever room there is.
 std::string sizes_words(const PagesScene& scene) {
-  std::string words = tr("Derived: what copies of whole pages would read of all keys. This run reads rows.");
+  std::string words = tr("Derived: what copying whole pages would read for all keys. This run reads rows.");
   for (const PageSizeLine& l : scene.sizes) {
     words += '\n';
-    words += plural(l.page, "{1} key a page: {2} read, {3} unused, {4} of table",
-                    "{1} keys a page: {2} read, {3} unused, {4} of table", std::to_string(l.page), l.read, l.unused,
+    words += plural(l.page, "{1} key per page: {2} read, {3} unused, {4} of table",
+                    "{1} keys per page: {2} read, {3} unused, {4} of table", std::to_string(l.page), l.read, l.unused,
                     l.table);
   }
   return words;

@@ -298,7 +298,8 @@ TrafficTotals traffic_totals(const Recording& rec) {
                                       rec.query_tiles(), naive != nullptr && mine > naive->total}));
   const auto other = std::ranges::find_if(out.others, [&](const TrafficBar& bar) { return bar.once != out.once; });
   TextRuns pieces{number(bytes_text(out.once))};
-  std::string line = phrase("A thin line marks the bytes if each element were read or written once: {} here", place(0));
+  std::string line = phrase(
+      "A thin line marks the bytes that would move if each element were read or written once: {} here", place(0));
   if (other != out.others.end()) {
     pieces.insert(pieces.end(), {number(bytes_text(other->once)), letter("S", s), letter("P", p)});
     line += other->once > out.once ? phrase(", {} with {} and {}", place(1), place(2), place(3))
@@ -307,7 +308,7 @@ TrafficTotals traffic_totals(const Recording& rec) {
   const bool triangle = !look.yardstick && naive != nullptr;
   out.marks = woven(line + (triangle ? tr("; the triangle marks naive at this moment.") : "."), pieces);
   out.brief_marks = {word(triangle ? tr("Line: each element once. The triangle marks naive at this moment.")
-                                   : tr("A thin line marks the bytes of each element once."))};
+                                   : tr("A thin line marks the bytes that would move if each element moved once."))};
   add_outlook(out, rec);
   return out;
 }

@@ -83,7 +83,7 @@ Result<Document> put_scale(Document d, std::string_view text) {
   char* end = nullptr;
   const double x = std::strtod(plain.c_str(), &end);
   if (end == plain.c_str() || *end != '\0' || !std::isfinite(x)) {
-    return bad_input(phrase("Invalid scale '{}'; use a number, or nothing for 1/√D.", text));
+    return bad_input(phrase("Invalid scale '{}'; use a number, or leave it empty for 1/√D.", text));
   }
   d.problem.scale = x;
   return d;

@@ -79,7 +79,7 @@ SentenceScene sentence_scene(const Recording& rec, const StepPlace& at, bool toy
   }
   if (p.Lk > kMostArcWords) {
     scene.too_many =
-        phrase("{} words are too many for arcs, which allow {}: see the attention map.", p.Lk, kMostArcWords);
+        phrase("{} words are too many for arcs; the limit is {}. See the attention map.", p.Lk, kMostArcWords);
     return scene;
   }
   const std::int64_t place_in_keys = at.row + p.Lk - p.Lq;
@@ -93,8 +93,8 @@ SentenceScene sentence_scene(const Recording& rec, const StepPlace& at, bool toy
     scene.words.back().look = look_of(rec, at, scene, key);
   }
   scene.note =
-      woven(toy ? phrase("A closed-form toy: nothing was trained. Thickness shows {} so far, 100 % in all.", place(0))
-                : phrase("Thickness shows {} so far, 100 % in all.", place(0)),
+      woven(toy ? phrase("A closed-form toy: nothing was trained. Thickness shows {} so far, 100 % in total.", place(0))
+                : phrase("Thickness shows {} so far, 100 % in total.", place(0)),
             {letter("P / ℓ", TensorColour::p)});
   return scene;
 }

@@ -89,7 +89,7 @@ TEST(HeartbeatScene, ABeatIsAKeyTileWhereTheTilesOfAPlaceAreTheBeats) {
   m.key.problem.Lk = 256;
   m.key.options.bc = 32;  // 8 key tiles
   const auto words = [&](double waves) { return scene_of(m, nullptr, {}, waves).words; };
-  const std::string fits = "A block slot runs 2 blocks, one after another, of 8 key tiles: a beat is a key tile.";
+  const std::string fits = "A block slot runs 2 consecutive blocks of 8 key tiles: a beat is a key tile.";
   EXPECT_TRUE(has(words(1.94), fits)) << words(1.94);
   // As many beats as one block has tiles are no key tiles where a place runs two of them.
   m.key.options.bc = 16;
@@ -117,10 +117,10 @@ TEST(HeartbeatScene, SaysHowItWasTakenAndHowThatComparesWithTheTimings) {
   profile_test::put(m, "sm_clock_mhz", 1755);
   const std::string notes = scene_of(m).notes;
   EXPECT_TRUE(has(notes, "52 samples of one warmed-up run, one every 2.00 µs, cold L2")) << notes;
-  EXPECT_TRUE(has(notes, "Its launches took 100 µs with the counters being read, and 96.0 µs without.")) << notes;
+  EXPECT_TRUE(has(notes, "Its launches took 100 µs while the counters were read, and 96.0 µs without them.")) << notes;
   EXPECT_TRUE(has(notes,
-                  "By its cycles, the SM clock ran at 1700 MHz, or 96.9 % of the 1755 MHz that NVML read between the "
-                  "timed launches."))
+                  "Judging by its cycle count, the SM clock ran at 1700 MHz, or 96.9 % of the 1755 MHz that NVML read "
+                  "between the timed launches."))
       << notes;
   Heartbeat h = made_beats();
   h.tries = 2;

@@ -149,8 +149,8 @@ TEST(PagesChart, ATailThatIsNotZeroedIsToldAndShown) {
   const auto rec = record_preset("pages", "cpu_flash", options);
   const StepPlace at = at_keys(*rec, 1, 1);
   EXPECT_EQ(plain_text(scene_at(*rec, at).tail),
-            "Keys 10 to 11 are missing, and K and V hold what lies in the page. The mask hides it in S. A weight of 0 "
-            "does not: 0 × nan = nan.");
+            "Keys 10 to 11 are missing, and K and V hold whatever is in the page. The mask hides it in S. A weight of "
+            "0 does not: 0 × nan = nan.");
   EXPECT_TRUE(step_values(*rec, at, {}, nullptr).conditions.contains("raw_tail"));
   EXPECT_FALSE(step_values(*rec, at_keys(*rec, 1, 0), {}, nullptr).conditions.contains("raw_tail"));
   const auto values = rec->values(rec->after(at.event, Slot::v));
