@@ -77,8 +77,8 @@ constexpr Label kLabels[] = {
      marked("with lucky timing, which is why a delay in the patch holds back half of the warps"), ""},
     {"stale_k_tile", "flash_wmma", marked("Right up to the first tile's width"),
      marked("Short sequences pass; beyond one key tile, O is wrong but looks plausible."),
-     marked("K is one iteration late: from the second key tile on, the scores are those of the previous "
-            "tile, combined with this tile's V."),
+     marked("K is one iteration late: from the second key tile onwards, the scores are those of the previous tile, "
+            "combined with this tile's V."),
      marked("where all keys fit in one tile, as short test shapes do"), ""},
 };
 

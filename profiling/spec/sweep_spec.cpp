@@ -25,8 +25,8 @@ Result<void> validate_limits(const SweepSpec& s) {
   if (s.min_repeats < 1 || s.min_repeats > 1000)
     return bad_input(phrase("Invalid minimum of {} repeats; use 1 to 1000.", s.min_repeats));
   if (s.ragged != Ragged::none && !s.base.mask.key_lengths.empty())
-    return bad_input(
-        phrase("Key lengths are given, but {} ones are to be generated, too; omit one of the two.", name_of(s.ragged)));
+    return bad_input(phrase("Key lengths are given, but {} lengths would be generated, too; omit one of the two.",
+                            name_of(s.ragged)));
   if (s.tokens < 0) return bad_input(phrase("tokens is {}; it must be 0 (off) or more.", s.tokens));
   return ok();
 }

@@ -92,7 +92,7 @@ def by_the_page(folder):
 
 
 def refused(folder):
-    for arguments, words in ((("nothing",), "Unknown action lesson nothing"),
+    for arguments, words in ((("nothing",), "Unknown lesson action nothing"),
                              (("print", "nobody"), "Unknown lesson 'nobody'"), (("print",), "name one lesson"),
                              (("check", folder / "none.json"), "none.json")):
         done = run("lesson", *arguments)

@@ -118,7 +118,7 @@ def bad_input_is_refused_in_words():
                              (["--repeats", "0"], "1 to 1000"), (["--set", "splits=4"], "splits=4"),
                              (["--generator", "none"], "none"), (["--seed", "-1"], "-1"),
                              (["--hang-limit", "-1"], "above 0"), (["--pass", "backward"], "backward"),
-                             (["--gpus", "2", "--ranks", "2"], "a rank per GPU"),
+                             (["--gpus", "2", "--ranks", "2"], "one rank per GPU"),
                              (["--gpus", "0"], "1 to 64 GPUs"), (["--gpus", "0,0"], "twice"),
                              (["--gpus", "x"], "--gpus"), (["--gpus", "2", "--travel", "post"], "ipc, nccl"),
                              (["--gpus", "2", "--deal", "none"], "zigzag"), (["--gpus", "2", "--b", "2"], "B = 1"),

@@ -116,7 +116,7 @@ Result<BenchSweep> sweep_of(const BenchArguments& a) {
   s.values = *values;
   if (!a.generator.empty()) {
     const auto g = generator_from_name(a.generator);
-    if (!g) return bad_input(phrase("Unknown --generator {}; the usual one is normal.", a.generator));
+    if (!g) return bad_input(phrase("Unknown --generator {}; the default is normal.", a.generator));
     s.generator = *g;
   }
   if (!a.seed.empty()) {
@@ -303,7 +303,7 @@ Result<void> check_unchanged(const gpu::OwnKernels& own, std::span<const Measure
     const std::string_view stem = gpu::own_stem(kernel->id);
     for (const Measurement& m : earlier) {
       if (gpu::own_stem(m.key.kernel) != stem || m.key.kernel == kernel->id) continue;
-      return bad_input(phrase("{} has rows of {}, but {} has changed since then and is now {}. Name another session.",
+      return bad_input(phrase("{} has rows for {}, but {} has changed since then and is now {}. Name another session.",
                               file, m.key.kernel, gpu::own_source(*kernel)->name, kernel->id));
     }
   }

@@ -315,7 +315,7 @@ Result<void> check_arguments(const RingArguments& a) {
     return r;
   if (!a.gpus.empty() && !a.ranks.empty())
     return bad_input(
-        phrase("--ranks {} and --gpus {}: a ring of GPUs has a rank per GPU. Use one of them.", a.ranks, a.gpus));
+        phrase("--ranks {} and --gpus {}: a ring of GPUs has one rank per GPU. Use one of them.", a.ranks, a.gpus));
   return ok();
 }
 
@@ -389,10 +389,11 @@ Command add_ring(Parser program) {
   auto a = std::make_shared<RingArguments>();
   Parser parser = program.add_subcommand(
       "ring", tr("Distribute cpu_flash over a ring of processes: K and V travel; m, l and O are merged"));
-  parser.add_option("--kernel", a->kernel, tr("Kernel; default: cpu_flash, with --gpus flash_hopper"))->type_name("ID");
-  parser.add_option("--ranks", a->ranks, tr("Processes, 1 to 64; several numbers: a ring of each"))
+  parser.add_option("--kernel", a->kernel, tr("Kernel; default: cpu_flash, or flash_hopper with --gpus"))
+      ->type_name("ID");
+  parser.add_option("--ranks", a->ranks, tr("Number of processes, 1 to 64; several numbers: one ring of each size"))
       ->type_name("N,N,...");
-  parser.add_option("--gpus", a->gpus, tr("A ring of GPUs, one process each: how many, or which ones, as in 0,1"))
+  parser.add_option("--gpus", a->gpus, tr("Run a ring of GPUs, one process each: how many, or which ones, as in 0,1"))
       ->type_name("N|LIST");
   parser
       .add_option("--travel", a->travel,
@@ -409,16 +410,17 @@ Command add_ring(Parser program) {
   a->options.add_to(parser, false);
   parser.add_option("--generator", a->generator, tr("How to generate numbers"))->type_name("NAME");
   parser.add_option("--seed", a->seed, tr("Seed of the generator"))->type_name("N");
-  parser.add_option("--repeats", a->repeats, tr("Number of timed runs after one warm-up; default: 5, with --gpus 20"))
+  parser
+      .add_option("--repeats", a->repeats, tr("Number of timed runs after one warm-up; default: 5, or 20 with --gpus"))
       ->type_name("N");
   add_hang_limit(parser, a->hang_limit, tr("Stop the ring if no rank reports for this many seconds"));
   parser.add_option("--json", a->json_file, tr("Write all figures and every span of every rank"))->type_name("FILE");
   parser.add_option("--csv", a->csv_file, tr("Write only the spans: run, rank, turn, work, begin_us, end_us, ranks"))
       ->type_name("FILE");
   parser
-      .add_option("--rows-csv", a->files.rows_csv, tr("Write a row per ring, with scaling and efficiency; -: stdout"))
+      .add_option("--rows-csv", a->files.rows_csv, tr("Write one row per ring, with scaling and efficiency; -: stdout"))
       ->type_name("FILE");
-  parser.add_option("-o,--attn", a->files.attn, tr("Session file for the window: a row per ring"))
+  parser.add_option("-o,--attn", a->files.attn, tr("Session file for the window, with one row per ring"))
       ->type_name("FILE.attn");
   parser.add_flag("--resume", a->files.resume, tr("Add the rows to the session in --attn"));
   parser.add_flag("--force", a->files.force, tr("Overwrite the file in --attn"));

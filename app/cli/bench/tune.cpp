@@ -52,7 +52,7 @@ Result<TuneSpec> spec_of(const TuneArguments& a, const KernelRow& row) {
   if (auto r = options.apply_to(s.options); !r) return tl::unexpected(r.error());
   if (!a.generator.empty()) {
     const auto g = generator_from_name(a.generator);
-    if (!g) return bad_input(phrase("Unknown --generator {}; the usual one is normal.", a.generator));
+    if (!g) return bad_input(phrase("Unknown --generator {}; the default is normal.", a.generator));
     s.generator = *g;
   }
   if (!a.seed.empty()) {
@@ -155,8 +155,7 @@ Command add_tune(Parser program) {
   parser.add_option("--arch", a->arch, tr("With --plan: plan for this architecture; no GPU needed"))->type_name("SM");
   parser.add_option("--budget", a->budget, tr("Total number of seconds; candidates not tried by then are marked"))
       ->type_name("SECONDS");
-  parser.add_option("--each", a->each, tr("Seconds for the first, short run of repeats of a tile"))
-      ->type_name("SECONDS");
+  parser.add_option("--each", a->each, tr("Seconds for a tile's first, short series of repeats"))->type_name("SECONDS");
   parser.add_option("--best", a->best, tr("Number of finalists, timed again alternately with the usual tile"))
       ->type_name("N");
   parser.add_option("--generator", a->generator, tr("How to generate the numbers; default: normal"))->type_name("NAME");

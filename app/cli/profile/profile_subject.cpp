@@ -39,7 +39,7 @@ Result<void> take_row(const ProfileArguments& a, const Problem& named, bool any_
   for (const SweepRun& run : session->runs)
     for (const Measurement& m : run.rows)
       if (m.key.kernel == p.kernel().id && m.state == RowState::done) rows.push_back({&m, &run});
-  if (rows.empty()) return bad_input(phrase("{} has no measured row of {}.", a.session, p.kernel().id));
+  if (rows.empty()) return bad_input(phrase("{} has no measured row for {}.", a.session, p.kernel().id));
   const auto longer = [](const Candidate& x, const Candidate& y) {
     return x.row->key.problem.Lk < y.row->key.problem.Lk;
   };
@@ -47,7 +47,7 @@ Result<void> take_row(const ProfileArguments& a, const Problem& named, bool any_
   if (any_named) {
     found = std::ranges::find_if(rows, [&](const Candidate& c) { return c.row->key.problem == named; });
     if (found == rows.end())
-      return bad_input(phrase("{} has no row of {} on {}; it has rows of {}.", a.session, p.kernel().id,
+      return bad_input(phrase("{} has no row for {} on {}; it has rows for {}.", a.session, p.kernel().id,
                               describe(named), describe(rows.back().row->key.problem)));
   }
   p.row = *found->row;
@@ -100,9 +100,9 @@ Result<void> take_subject(const ProfileArguments& a, Profiled& p, Stopper& stopp
   if (row->processor != Processor::gpu)
     return bad_input(phrase("{} runs on the CPU: it has no GPU machine code.", a.kernel));
   if (!row->parts.empty())
-    return bad_input(
-        phrase("{} is {} followed by {}: profile either. `attnscope bench --pass training` measures both together.",
-               row->id, row->parts.front()->id, row->parts.back()->id));
+    return bad_input(phrase(
+        "{} is {} followed by {}: profile one of the two. `attnscope bench --pass training` measures both together.",
+        row->id, row->parts.front()->id, row->parts.back()->id));
   if (!p.named.own.empty() && a.picture.asked()) return bad_input(kLadderAlone);
   p.subject.kernel = row->id;
   p.subject.arch = a.arch.empty() ? std::string(gpu::kArchRunOn) : a.arch;

@@ -65,7 +65,7 @@ Result<NamedCode> kept_code(const std::string& file, const std::string& kernel) 
       if (m.code != nullptr && (row == nullptr || m.key.problem.Lk > row->key.problem.Lk)) row = &m;
     }
   }
-  if (!any) return bad_input(phrase("{} has no row of {}.", file, kernel));
+  if (!any) return bad_input(phrase("{} has no row for {}.", file, kernel));
   if (row == nullptr)
     return bad_input(
         phrase("{} contains no machine code of {}: nvdisasm was missing when the kernel was measured, or the file is "

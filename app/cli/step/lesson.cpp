@@ -120,7 +120,7 @@ bool is_pdf(const std::string& file) {
 Result<int> print_pdf(const LessonArguments& a, const Lesson& lesson, std::uint64_t seed) {
   for (const std::string& file : {a.out, a.key})
     if (!file.empty() && !is_pdf(file))
-      return bad_input(phrase("{} is not a PDF: page and answers are both .pdf or both .html.", file));
+      return bad_input(phrase("{} is not a PDF: the page and the answers must both be .pdf or both be .html.", file));
   PrintedChapter printed{a.out, a.key, seed, a.language, a.paper.empty() ? "a4" : a.paper};
   if (auto written = print_chapter(lesson, printed); !written) return tl::unexpected(written.error());
   return 0;
@@ -154,7 +154,7 @@ Result<int> run_lesson(const LessonArguments& a, const Stopper& stopper) {
   const bool check = a.action == "check";
   if (a.action == "print") return print_lesson(a);
   if (!check && a.action != "list")
-    return bad_input(phrase("Unknown action lesson {}; use check, list or print.", a.action));
+    return bad_input(phrase("Unknown lesson action {}; use check, list or print.", a.action));
   const auto files = files_of(a);
   if (!files) return tl::unexpected(files.error());
   return check ? check_lessons(*files, stopper.token()) : list_lessons(*files);

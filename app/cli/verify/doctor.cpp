@@ -233,7 +233,7 @@ Result<int> examine() {
 Command add_doctor(Parser program) {
   Parser parser = program.add_subcommand("doctor", tr("Show what works on this machine, and how to enable the rest"));
   parser.footer(
-      tr("Marks: \"ok\" works, \"--\" is missing, and \"!!\" is broken (exit code 1).\n"
+      tr("Marks: \"ok\" means working, \"--\" means missing, and \"!!\" means broken (exit code 1).\n"
          "Examples:\n"
          "  attnscope doctor\n"
          "  attnscope doctor | grep -A1 '^--'"));

@@ -130,7 +130,7 @@ void Exports::copy_state() {
   if (const bool asked = lesson_asks(context_.state, context_.model); keeps_name_back(context_.state, asked)) {
     return context_.log.note(asked ? tr("The state would give away the answer to the lesson's question; answer the "
                                         "question first.")
-                                   : tr("The state would give away the exhibit; reveal the exhibit first."));
+                                   : tr("The state would give away the exhibit; reveal it first."));
   }
   const auto text = state_string(context_.state);
   if (!text) return context_.log.error(text.error().message);

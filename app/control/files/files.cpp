@@ -30,7 +30,7 @@ void Files::save_session() {
   const auto now = std::filesystem::last_write_time(session_file_, error);
   if (saved_at_ && !error && now != *saved_at_) {
     return context_.log.error(
-        phrase("{} was changed by another program since it was saved, and those changes would be lost. Save the "
+        phrase("{} has been changed by another program since it was saved, and those changes would be lost. Save the "
                "session under another name, or choose that name again to overwrite it.",
                session_file_.string()));
   }

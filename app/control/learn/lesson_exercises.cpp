@@ -48,7 +48,7 @@ std::optional<ExerciseScene> Lessons::exercise() {
 }
 
 void Lessons::print(const std::filesystem::path& file) {
-  if (!open_) return context_.log.warn(tr("Open a chapter of Learn first: that is what is printed."));
+  if (!open_) return context_.log.warn(tr("Open a chapter of Learn first; only an open chapter can be printed."));
   PrintedChapter options;
   options.seed = state().view.learn.exercise_seed;
   options.language = state().preferences.language;

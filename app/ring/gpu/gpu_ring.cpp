@@ -106,7 +106,7 @@ Result<void> check_gpu_ring(const Problem& p, const GpuRingRequest& r) {
   const std::int64_t pieces = r.deal == GpuDeal::zigzag ? 2 * ranks : ranks;
   if (least < pieces)
     return bad_input(r.deal == GpuDeal::heads
-                         ? phrase("{} heads of keys cannot be dealt to {} GPUs.", p.Hkv, ranks)
+                         ? phrase("{} KV heads cannot be dealt to {} GPUs.", p.Hkv, ranks)
                          : phrase("{} rows cannot be dealt to {} GPUs in {} chunks.", p.Lq, ranks, pieces));
   return ok();
 }

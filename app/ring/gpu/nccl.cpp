@@ -118,7 +118,7 @@ Result<std::unique_ptr<Nccl>> Nccl::open(const std::string& folder, std::int32_t
   }
   if (!library)
     return fail(ErrorKind::cannot_run,
-                phrase("{} was not found ({}). Install NCCL, or use --travel ipc, which needs the driver alone.", kName,
+                phrase("{} was not found ({}). Install NCCL, or use --travel ipc, which needs only the driver.", kName,
                        looked));
   const auto calls = nccl_calls(*library);
   if (!calls) return tl::unexpected(calls.error());

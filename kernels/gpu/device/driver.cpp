@@ -229,8 +229,9 @@ Result<std::int32_t> CudaDriver::join_context() {
   CUcontext current = nullptr;
   if (auto good = check(call_.get_current(&current), "cuCtxGetCurrent"); !good) return tl::unexpected(good.error());
   if (current == nullptr) {
-    return fail(ErrorKind::bad_input,
-                tr("This thread has no CUDA context: make the GPU current first, as the first tensor on it does."));
+    return fail(
+        ErrorKind::bad_input,
+        tr("This thread has no CUDA context: make the GPU current first, for example by creating a tensor on it."));
   }
   if (auto good = check(call_.current_device(&device_), "cuCtxGetDevice"); !good) return tl::unexpected(good.error());
   return device_;

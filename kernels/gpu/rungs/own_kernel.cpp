@@ -286,8 +286,9 @@ const KernelSource* own_source(const KernelRow& row) {
 
 Result<KernelSource> source_of(const KernelRow& row, const Problem& p, const std::filesystem::path& edited_kernels) {
   if (!row.parts.empty())
-    return fail(ErrorKind::cannot_run, phrase("{} is {} followed by {}, and has no source of its own: choose either.",
-                                              row.id, row.parts.front()->id, row.parts.back()->id));
+    return fail(ErrorKind::cannot_run,
+                phrase("{} is {} followed by {}, and has no source of its own: choose one of the two.", row.id,
+                       row.parts.front()->id, row.parts.back()->id));
   const KernelSource* own = own_source(row);
   if (own == nullptr) return kernel_source(row.id, edited_kernels, score_lines_for(p));
   KernelSource source = *own;

@@ -153,7 +153,7 @@ std::string load_cause(const Recording& wrong, const Recording& right, const Fir
                            .subspan(v.offset, static_cast<std::size_t>(v.rows) * static_cast<std::size_t>(v.cols));
     if (!std::ranges::equal(recorded, other)) continue;
     if (std::string words = other_head(right, v, at); !words.empty()) return words;
-    return phrase("{} is a stale tile: these are the {} from {} on, which belong to another {} tile.",
+    return phrase("{} is a stale tile: these are the {} starting at {}, which belong to another {} tile.",
                   letter_of_slot(at.slot), keys ? "keys" : "rows", v.first_row, keys ? "key" : "query");
   }
   return {};

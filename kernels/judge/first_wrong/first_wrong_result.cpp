@@ -135,7 +135,7 @@ std::string element_words(const FirstWrong& w) {
     element += phrase(", column {}", w.col);
   }
   return w.written
-             ? phrase("{} as stored is {}, should be {}", element, number_words(w.recorded), number_words(w.right))
+             ? phrase("{} is stored as {} but should be {}", element, number_words(w.recorded), number_words(w.right))
              : phrase("{} is {}, should be {}", element, number_words(w.recorded), number_words(w.right));
 }
 

@@ -218,7 +218,7 @@ TEST_F(Headless, TheStateOfASealedExhibitIsCopiedOnceItIsRevealed) {
   Controller c(options());
   c.update({ShowRandomPiece{5}, CopyState{}});
   EXPECT_FALSE(c.take_requests().clipboard);
-  EXPECT_NE(c.log().after(0).back().text.find("reveal the exhibit first"), std::string::npos);
+  EXPECT_NE(c.log().after(0).back().text.find("reveal it first"), std::string::npos);
   c.update({RevealPiece{}, CopyState{}});
   EXPECT_TRUE(c.take_requests().clipboard);
 }

@@ -79,7 +79,7 @@ std::string absent_words(const State& state, const BenchScene& scene) {
                   sentence(row->reason.empty() ? std::string(name_of(row->state)) : row->reason));
   const bool elsewhere =
       std::ranges::any_of(scene.slice.rows, [&](const Measurement* m) { return m->key.kernel == kernel; });
-  const std::string where = elsewhere ? phrase("at {} = {}", scene.axis_letter, *scene.chosen) : tr("of this problem");
+  const std::string where = elsewhere ? phrase("at {} = {}", scene.axis_letter, *scene.chosen) : tr("for this problem");
   return phrase("{} has no row {}{}.", kernel, where, type_words(kernel, scene.slice));
 }
 

@@ -282,8 +282,8 @@ void choose_source(ProfileScene& scene, const Measurement& row, const std::strin
   if (row.processor == Processor::cpu)
     scene.why_no_source = phrase("{} runs on the CPU: it has no GPU machine code.", row.key.kernel);
   else if (scene.arch = arch; known && !(*known)->parts.empty())
-    scene.why_no_source = phrase("{} is {} followed by {}, and has no source of its own: choose either.", (*known)->id,
-                                 (*known)->parts.front()->id, (*known)->parts.back()->id);
+    scene.why_no_source = phrase("{} is {} followed by {}, and has no source of its own: choose one of the two.",
+                                 (*known)->id, (*known)->parts.front()->id, (*known)->parts.back()->id);
   else
     scene.subject = {row.key.kernel, row.key.problem, row.key.options, arch};
 }

@@ -215,12 +215,12 @@ FragmentLayout make_layout() {
       by_descriptor(marked("operand B, by a descriptor"),
                     marked("No lane ever holds it: TMA writes it, and the tensor cores of all four warps read the "
                            "same tile. The number in a cell is its bank.")),
-      two_sums(marked("first warp's rows, 16 of the N sums,"),
-               marked("The same as with mma.sync, warp by warp. Look at P next; the same lane has the same element.")),
-      weights_in_a(
-          marked("first warp's rows of operand A, in registers,"),
-          marked("Each lane holds exactly the elements that it held of S, two per register. This operand may come "
-                 "from registers, so P does not pass through memory.")),
+      two_sums(
+          marked("first warp's rows, 16 of the N sums,"),
+          marked("The same as with mma.sync, warp by warp. Look at P next; the same lane holds the same element.")),
+      weights_in_a(marked("first warp's rows of operand A, in registers,"),
+                   marked("Each lane holds exactly the same elements as it did for S, two per register. This operand "
+                          "may come from registers, so P does not pass through memory.")),
       by_descriptor(marked("operand B, by a descriptor, transposed"),
                     marked("No lane ever holds it: the descriptor says that the sum runs down the rows, and the tensor "
                            "cores transpose it while reading.")),

@@ -144,9 +144,10 @@ FragmentLayout make_layout() {
           .words = marked("One ldmatrix loads both operands: keys 0 to 7 for one product, 8 to 15 for the next."),
           .shared = read_k,
           .shared_words = kOneRead},
-      two_sums(kC, marked("Two products side by side. Look at P next; the same lane has the same element.")),
-      weights_in_a(kA, marked("Each lane holds exactly the elements that it held of S, two per register: S becomes P "
-                              "in place.")),
+      two_sums(kC, marked("Two products side by side. Look at P next; the same lane holds the same element.")),
+      weights_in_a(
+          kA,
+          marked("Each lane holds exactly the same elements as it did for S, two per register: S becomes P in place.")),
       FragmentRow{.extent = kExtent,
                   .place = place_v,
                   .register_name = register_of_b,

@@ -126,15 +126,15 @@ FragmentLayout make_layout() {
           .shared = read_rows,
           .shared_words = kOneRead},
       two_sums(kC, marked("Two products side by side; P of eight keys stays in these lanes.")),
-      FragmentRow{.extent = {16, 8},
-                  .place = place_p,
-                  .register_name = register_of_a,
-                  .operand = kA,
-                  .words = marked(
-                      "Each lane holds exactly the elements that it held of S. The operand needs keys t and t + 4 "
-                      "there, not 2 t and 2 t + 1. The order of keys does not matter to the sum, so V's rows are read "
-                      "in P's order."),
-                  .shared_words = kNeverShared},
+      FragmentRow{
+          .extent = {16, 8},
+          .place = place_p,
+          .register_name = register_of_a,
+          .operand = kA,
+          .words = marked(
+              "Each lane holds exactly the same elements as it did for S. The operand needs keys t and t + 4, not "
+              "2 t and 2 t + 1. The order of keys does not matter to the sum, so V's rows are read in P's order."),
+          .shared_words = kNeverShared},
       FragmentRow{
           .extent = {8, 16},
           .place = place_v,

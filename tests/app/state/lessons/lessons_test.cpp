@@ -148,7 +148,7 @@ TEST(Lessons, AFalseOneSaysWhere) {
       {with("\"minutes\": 2,", "\"minutes\": 2, \"assumptions\": {\"rate\": 3},"), "", "assumptions.rate",
        "unknown text 'assumed.rate'"},
       {with("\"minutes\": 2,", "\"minutes\": 2, \"assumptions\": {\"row\": 3},"), "", "assumptions.row",
-       "has no other meaning yet"},
+       "is not in use yet"},
       {with("\"title\": \"Small\"", "\"assumed.rate\": \"A rate.\", \"title\": \"Small\"")
            .insert(1, "\"assumptions\": {\"rate\": 3},"),
        "", "assumptions.rate", "nothing depends on it"},
@@ -160,7 +160,7 @@ TEST(Lessons, AFalseOneSaysWhere) {
        "sum", "figure", "was not timed"},
       {with("\"holds\": [\"l[0] >= 1\"]", R"("figure": {"kind": "occupancy", "L": 512, "D": 64, "kernel": "x"})")
            .insert(1, "\"session\": \"h100\","),
-       "sum", "figure", "no row of x at L = 512, D = 64"},
+       "sum", "figure", "no row for x at L = 512, D = 64"},
       {with("l[0] >= 1", "metric(naive, tflops) > 0").insert(1, "\"session\": \"h1000\","), "sum", "holds", "h1000"},
       {with("\"num\", \"value\": \"l[0]\"", "\"num\", \"from\": 0, \"value\": \"l[0]\""), "sum", "from",
        "unknown field"},

@@ -240,7 +240,7 @@ TEST_F(BenchSceneTest, TheSpanShowsTheFactorOfTheHeadline) {
 TEST_F(BenchSceneTest, AKernelThatWasChosenAndIsNotShownIsToldOf) {
   Model m = three_kernels();
   state.view.bench.kernel = "cpu_flash1";
-  EXPECT_EQ(scene(m).verdict.reason.substr(0, 39), "cpu_flash1 has no row of this problem.\n")
+  EXPECT_EQ(scene(m).verdict.reason.substr(0, 40), "cpu_flash1 has no row for this problem.\n")
       << scene(m).verdict.reason;
   rows_of(m).push_back(timed_row(sweep, "cpu_flash1", 512, 100));
   state.view.bench.value = 2048;
@@ -260,7 +260,7 @@ TEST_F(BenchSceneTest, AChosenKernelThatDoesNotTakeTheTypeOfTheRowsSaysWhichItTa
   state.view.bench.kernel = "flash_simt";
   const std::string reason = scene(m).verdict.reason;
   EXPECT_EQ(reason.substr(0, reason.find('\n')),
-            "flash_simt has no row of this problem: it supports f32 only, and these rows are f16.");
+            "flash_simt has no row for this problem: it supports f32 only, and these rows are f16.");
 }
 
 TEST_F(BenchSceneTest, OfRowsOfOtherProblemsThoseOfTheChosenKernelAreShown) {
