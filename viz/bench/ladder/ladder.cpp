@@ -345,8 +345,8 @@ std::string recorded_words(const State& state, const BenchSlice& slice, std::int
   if (ours == nullptr || !timed(*ours) || is_wrong(*ours)) return words + ".";
   const bool there = peer != nullptr && is_not_ours(*peer);
   const auto reached = there ? share_of(*ours, *peer) : std::nullopt;
-  if (!reached) return words + phrase("; no peer for {} was timed here.", share.kernel);
-  return words + phrase("; {} here: {} times as fast as {}.", share.kernel, share_words(*reached), shown_name(*peer));
+  if (!reached) return phrase("{}; no peer for {} was timed here.", words, share.kernel);
+  return phrase("{}; {} here: {} times as fast as {}.", words, share.kernel, share_words(*reached), shown_name(*peer));
 }
 
 LadderScene ladder_scene(const State& state, const Model& model, std::span<const Measurement> planned) {

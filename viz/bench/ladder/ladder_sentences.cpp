@@ -63,6 +63,11 @@ std::string became(const std::string& from, const std::string& to, bool same) {
   return same ? phrase("{}, unchanged", to) : phrase("{} became {}", from, to);
 }
 
+// What changed and why; of no reason the change alone.
+std::string with_reason(const std::string& words, const std::string& why) {
+  return why.empty() ? words : fmt::format("{}: {}", words, why);
+}
+
 // Bytes in the unit of the largest of what they stand beside.
 class MovedBytes {
  public:
@@ -78,18 +83,18 @@ class MovedBytes {
 // Why the bytes changed, as far as figures tell.
 std::string why_bytes(const Measurement& a, const Measurement& b, const MovedBytes& moved) {
   const double before = stored(a), now = stored(b);
-  if (before > 0 && now == 0) return phrase(": S and P, which took {}, are no longer stored", moved.text(before));
-  if (before == 0 && now > 0) return phrase(": S and P, {}, are stored", moved.text(now));
+  if (before > 0 && now == 0) return phrase("S and P, which took {}, are no longer stored", moved.text(before));
+  if (before == 0 && now > 0) return phrase("S and P, {}, are stored", moved.text(now));
   // A reason points the same way as what it explains.
   const bool fewer = both_ways(b) < both_ways(a);
   const Figure &tiles_a = figure(a, "tile_load_bytes"), &tiles_b = figure(b, "tile_load_bytes");
   if (tiles_a.available() && tiles_b.available() && !alike(tiles_a.value, tiles_b.value) &&
       fewer == (tiles_b.value < tiles_a.value))
-    return phrase(": its tiles request {} instead of {}", moved.text(tiles_b.value), moved.text(tiles_a.value));
+    return phrase("its tiles request {} instead of {}", moved.text(tiles_b.value), moved.text(tiles_a.value));
   const Figure &hit_a = figure(a, "l2_hit_pct"), &hit_b = figure(b, "l2_hit_pct");
   if (hit_a.available() && hit_b.available() && std::abs(hit_a.value - hit_b.value) >= kLittle &&
       fewer == (hit_b.value > hit_a.value))
-    return phrase(": the L2 cache serves {} of the requests instead of {}", percent(hit_b.value), percent(hit_a.value));
+    return phrase("the L2 cache serves {} of the requests instead of {}", percent(hit_b.value), percent(hit_a.value));
   return {};
 }
 
@@ -100,7 +105,8 @@ std::optional<LadderSentence> dram(const Measurement& a, const Measurement& b, d
   const bool same = alike(from, to);
   const MovedBytes moved(std::max({from, to, most_bytes}));
   return LadderSentence{tr("DRAM"),
-                        sentence(became(moved.text(from), moved.text(to), same) + (same ? "" : why_bytes(a, b, moved))),
+                        sentence(with_reason(became(moved.text(from), moved.text(to), same),
+                                             same ? std::string() : why_bytes(a, b, moved))),
                         false};
 }
 
@@ -115,8 +121,8 @@ std::optional<double> shared_of_block(const Measurement& m) {
 std::string why_warps(const Measurement& b) {
   const Figure &fit = figure(b, "occupancy_theoretical_pct"), &registers = figure(b, "registers_count");
   if (!fit.available()) return {};
-  std::string words = fit.min_of_launches ? phrase(": at least {} fit on an SM", percent(fit.value))
-                                          : phrase(": {} fit on an SM", percent(fit.value));
+  std::string words = fit.min_of_launches ? phrase("at least {} fit on an SM", percent(fit.value))
+                                          : phrase("{} fit on an SM", percent(fit.value));
   std::vector<std::string> held;
   if (registers.available() && fit.limiter.find("registers") != std::string::npos)
     held.push_back(phrase("{:.0f} registers per thread", registers.value));
@@ -132,8 +138,8 @@ std::optional<LadderSentence> warps(const Measurement& a, const Measurement& b) 
   const double from = figure(a, kReached).value, to = figure(b, kReached).value;
   return LadderSentence{
       tr("Occupancy"),
-      sentence(fmt::format(
-          "{}{}", became(percent(from), phrase("{} of the warps active", percent(to)), alike(from, to)), why_warps(b))),
+      sentence(with_reason(became(percent(from), phrase("{} of the warps active", percent(to)), alike(from, to)),
+                           why_warps(b))),
       false};
 }
 
@@ -142,11 +148,11 @@ std::string why_registers(const Measurement& b) {
   const Options& o = b.key.options;
   std::string words;
   if (o.br > 0 && o.bc > 0 && o.threads > 0)
-    words = phrase(": {} threads work on a tile of {} × {}", o.threads, o.br, o.bc);
+    words = phrase("{} threads work on a tile of {} × {}", o.threads, o.br, o.bc);
   const Figure& spilled = figure(b, "spill_bytes");
   if (!spilled.available()) return words;
   const std::string spill = spilled.value > 0 ? phrase("{} of them spilled", bytes_text(spilled.value)) : "";
-  return spill.empty() ? words : words + (words.empty() ? ": " : ", ") + spill;
+  return spill.empty() ? words : words + (words.empty() ? "" : ", ") + spill;
 }
 
 std::optional<LadderSentence> registers(const Measurement& a, const Measurement& b) {
@@ -155,7 +161,8 @@ std::optional<LadderSentence> registers(const Measurement& a, const Measurement&
   const double from = figure(a, kRegisters).value, to = figure(b, kRegisters).value;
   return LadderSentence{
       tr("Registers"),
-      sentence(became(fmt::format("{:.0f}", from), phrase("{:.0f} per thread", to), from == to) + why_registers(b)),
+      sentence(with_reason(became(fmt::format("{:.0f}", from), phrase("{:.0f} per thread", to), from == to),
+                           why_registers(b))),
       false};
 }
 
@@ -180,13 +187,14 @@ std::optional<LadderSentence> tensor(const Measurement& a, const Measurement& b)
   if (const std::string why = lacking(a, b, {kTensor}); !why.empty()) return missing(tr("Tensor cores"), why);
   const double from = figure(a, kTensor).value, to = figure(b, kTensor).value;
   std::string why;
-  if (from < kTensorWorks && to >= kTensorWorks) why = tr(": its products run there");
-  if (from >= kTensorWorks && to < kTensorWorks) why = tr(": its products run elsewhere");
-  if (from < kTensorWorks && to < kTensorWorks) why = tr(": they are hardly used");
+  if (from < kTensorWorks && to >= kTensorWorks) why = tr("its products run there");
+  if (from >= kTensorWorks && to < kTensorWorks) why = tr("its products run elsewhere");
+  if (from < kTensorWorks && to < kTensorWorks) why = tr("they are hardly used");
   const std::string now = phrase("busy in {} of the cycles", percent(to));
   return LadderSentence{
       tr("Tensor cores"),
-      sentence((from == to ? phrase("{}, unchanged", now) : phrase("{}, previously {}", now, percent(from))) + why),
+      sentence(with_reason(from == to ? phrase("{}, unchanged", now) : phrase("{}, previously {}", now, percent(from)),
+                           why)),
       false};
 }
 
@@ -202,9 +210,9 @@ std::optional<LadderSentence> instructions(const Measurement& a, const Measureme
   const Figure &works_a = figure(a, "tensor_pipe_pct"), &works_b = figure(b, "tensor_pipe_pct");
   if (!same && works_a.available() && works_b.available() && works_a.value < kTensorWorks &&
       works_b.value >= kTensorWorks)
-    words +=
-        phrase(": one tensor-core instruction does the work of many; the tensor cores are busy in {} of the cycles",
-               percent(works_b.value));
+    words =
+        phrase("{}: one tensor-core instruction does the work of many; the tensor cores are busy in {} of the cycles",
+               words, percent(works_b.value));
   return LadderSentence{tr("Instructions"), sentence(words), false};
 }
 

@@ -58,14 +58,14 @@ void set_ticks(BenchScene& scene) {
   }
 }
 
-// Why a kernel has none of these rows, where its types say so: ": it takes f32 only, these rows are f16".
+// Why a kernel has none of these rows, where its types say so: "it takes f32 only, these rows are f16".
 std::string type_words(const std::string& kernel, const BenchSlice& slice) {
   const auto row = find_kernel(kernel);
   if (!row || slice.rows.empty()) return {};
   SweepSpec theirs;
   theirs.base.dtype = slice.rows.front()->key.problem.dtype;
   const std::string only = refusal(**row, theirs);
-  return only.empty() ? only : phrase(": it supports {}, and these rows are {}", only, name_of(theirs.base.dtype));
+  return only.empty() ? only : phrase("it supports {}, and these rows are {}", only, name_of(theirs.base.dtype));
 }
 
 // Of a kernel that was chosen and that the strip cannot speak of.
@@ -80,7 +80,8 @@ std::string absent_words(const State& state, const BenchScene& scene) {
   const bool elsewhere =
       std::ranges::any_of(scene.slice.rows, [&](const Measurement* m) { return m->key.kernel == kernel; });
   const std::string where = elsewhere ? phrase("at {} = {}", scene.axis_letter, *scene.chosen) : tr("for this problem");
-  return phrase("{} has no row {}{}.", kernel, where, type_words(kernel, scene.slice));
+  const std::string why = type_words(kernel, scene.slice);
+  return why.empty() ? phrase("{} has no row {}.", kernel, where) : phrase("{} has no row {}: {}.", kernel, where, why);
 }
 
 // What a filter leaves is never taken for all there is.

@@ -109,8 +109,9 @@ BytesLine l1(const Measurement& m, std::int32_t sms) {
   line.words = phrase("32-byte sectors, {} % more than with contiguous accesses",
                       figure_text(sectors > 0 ? 100 * excess / std::max(1.0, sectors - excess) : 0));
   if (const auto rate = sector_rate(m, sms))
-    line.words += rate->launch.empty() ? phrase("; {} per cycle and SM", figure_text(rate->rate))
-                                       : phrase("; {} per cycle and SM in {}", figure_text(rate->rate), rate->launch);
+    line.words = rate->launch.empty()
+                     ? phrase("{}; {} per cycle and SM", line.words, figure_text(rate->rate))
+                     : phrase("{}; {} per cycle and SM in {}", line.words, figure_text(rate->rate), rate->launch);
   line.words += ".";
   return line;
 }

@@ -148,7 +148,7 @@ Finding uncoalesced(const Measurement& m, const FindingContext& context) {
   // It does more than to read side by side, so that the bound of that is not its own.
   const Measurement* const other = other_row(context, m, f.other_kernel);
   if (other == nullptr || other->time.median >= m.time.median) {
-    f.experiment += phrase(", as {} does, which also reads each element less often", f.other_kernel);
+    f.experiment = phrase("{}, as {} does, which also reads each element less often", f.experiment, f.other_kernel);
     return f;
   }
   f.seen = m.time.median / other->time.median;

@@ -102,7 +102,7 @@ std::string tile_words(const Heartbeat& h, const std::optional<Pulse>& beat, con
   words += phrase(" in {}, {} per tile on average", us_text(us), us_text(tile));
   const double sample = static_cast<double>(h.samples.back().end_ns - h.samples.front().start_ns) * 1e-3 /
                         static_cast<double>(h.samples.size());
-  if (tile < kLeast * sample) words += phrase(": too short to resolve with a sample every {}", us_text(sample));
+  if (tile < kLeast * sample) words = phrase("{}: too short to resolve with a sample every {}", words, us_text(sample));
   return beat ? phrase("{}. A beat is not a key tile.", words) : words + ".";
 }
 

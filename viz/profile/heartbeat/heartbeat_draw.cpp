@@ -271,8 +271,8 @@ void draw_axis(ImDrawList* list, const Chart& chart) {
     draw_text_in(list, {{x - half, top}, {x + half, top + s.px(14)}}, Align::left, Face::mono, 11,
                  colour(s.theme, Token::dim), tick.text);
   }
-  const std::string words = chart.scene.axis + (chart.scene.whole ? tr("; drag over a part to zoom in")
-                                                                  : tr("; double-click for the whole run"));
+  const std::string words = chart.scene.whole ? phrase("{}; drag over a part to zoom in", chart.scene.axis)
+                                              : phrase("{}; double-click for the whole run", chart.scene.axis);
   draw_text_in(list, {{chart.plot.min.x, top + s.px(14)}, {chart.plot.max.x, top + s.px(30)}}, Align::right, Face::text,
                11.5F, colour(s.theme, Token::dim), fitted_text(Face::text, 11.5F, words, chart.plot.width()));
 }

@@ -141,9 +141,9 @@ std::string wait_words(const LabView& lab, const LabTry& built) {
   if (m.samples != nullptr && m.samples->no_lines.empty())
     words += built.lines_seconds > 0 ? phrase(", its lines sampled after {:.2f} s.", built.lines_seconds) : ".";
   else if (m.samples != nullptr)
-    words += phrase("; its samples have no lines: {}", sentence(m.samples->no_lines));
+    words = phrase("{}; its samples have no lines: {}", words, sentence(m.samples->no_lines));
   else if (!m.no_samples.empty())
-    words += phrase("; its lines are not sampled: {}", sentence(m.no_samples));
+    words = phrase("{}; its lines are not sampled: {}", words, sentence(m.no_samples));
   else
     words += lab.sampling.empty() ? "." : tr("; sampling its lines.");
   return words;

@@ -168,7 +168,7 @@ std::string cell_words(const FragmentScene& scene, std::int32_t row, std::int32_
   std::string words = phrase("{}: lane {}, register {}", name, cell.place.lane, cell.reg);
   if (scene.layout->tile(scene.tile).halves) words += cell.place.half == 0 ? tr(", low half") : tr(", high half");
   if (cell.bank < 0) return phrase("{}; not in shared memory.", words);
-  return words + phrase("; in shared memory row {}, chunk {}, bank {}.", row, chunk, cell.bank);
+  return phrase("{}; in shared memory row {}, chunk {}, bank {}.", words, row, chunk, cell.bank);
 }
 
 std::string lane_words(const FragmentScene& scene, std::int32_t lane) {

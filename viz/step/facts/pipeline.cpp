@@ -115,7 +115,7 @@ class PipelineMaker {
     view_.source =
         phrase("{} on {}: step {}, L {}, D {}, one block", block.kernel, block.device, block.step, block.L, block.D);
     if (rec_.key_tiles() < block.key_tiles)
-      view_.source += phrase("; the first {} of its {} key tiles", rec_.key_tiles(), block.key_tiles);
+      view_.source = phrase("{}; the first {} of its {} key tiles", view_.source, rec_.key_tiles(), block.key_tiles);
     view_.derived = derived_words();
     return std::move(view_);
   }

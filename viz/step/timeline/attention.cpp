@@ -152,17 +152,17 @@ TextRuns entropy_words(const Sharpness& f, const StepPlace& at, const Recording&
   const KeyRange range = rec.problem.visible_keys(at.b, query);
   const auto sees = static_cast<std::int32_t>(std::max<std::int64_t>(range.last - range.first, 0));
   const std::string_view named = row_word(rec, at.b, query);
-  const std::string row = named.empty() ? phrase("Row {}: ", query) : phrase("Row {} “{}”: ", query, named);
-  if (sees == 0) return {word(phrase("{}the mask leaves it no key.", row))};
-  if (f.keys == 0) return {word(phrase("{}no weight yet.", row))};
-  if (!f.known) return {word(phrase("{}its weights do not sum to a number, so it has no entropy.", row))};
+  const std::string row = named.empty() ? phrase("Row {}", query) : phrase("Row {} “{}”", query, named);
+  if (sees == 0) return {word(phrase("{}: the mask leaves it no key.", row))};
+  if (f.keys == 0) return {word(phrase("{}: no weight yet.", row))};
+  if (!f.known) return {word(phrase("{}: its weights do not sum to a number, so it has no entropy.", row))};
   const std::string of = f.whole ? phrase("its {} keys", sees) : phrase("{} keys", f.keys);
   const std::string rest = f.whole ? "." : phrase("; it sees {}.", sees);
   const TextRuns bits{number(significant_text(f.bits, 3), p)};
   const double alike = std::exp2(f.bits);
   constexpr double kOne = 1.005;  // reads as 1.00
-  return woven(alike < kOne ? phrase("{}{} bits, one of {} has all the weight{}", row, place(0), of, rest)
-                            : phrase("{}{} bits, as if {} of {} had equal weights{}", row, place(0),
+  return woven(alike < kOne ? phrase("{}: {} bits, one of {} has all the weight{}", row, place(0), of, rest)
+                            : phrase("{}: {} bits, as if {} of {} had equal weights{}", row, place(0),
                                      significant_text(alike, 3), of, rest),
                bits);
 }
@@ -302,16 +302,16 @@ TextRuns sharpness_words(const Recording& rec, const StepPlace& at, std::int32_t
 
 std::string attention_words(const Recording& rec, const StepPlace& at, std::int32_t row, std::int32_t key) {
   const std::string_view asks = row_word(rec, at.b, row), asked = key_word(rec, at.b, key);
-  const std::string place = asks.empty() || asked.empty() ? phrase("row {}, key {}: ", row, key)
-                                                          : phrase("row {} “{}”, key {} “{}”: ", row, asks, key, asked);
+  const std::string place = asks.empty() || asked.empty() ? phrase("row {}, key {}", row, key)
+                                                          : phrase("row {} “{}”, key {} “{}”", row, asks, key, asked);
   AttentionMap head;
   head.b = at.b;
   const Painter painter{rec, head, std::max(at.br, 1), std::max(at.bc, 1)};
   switch (painter.blank(row, key)) {
     case AttentionLook::skipped:
-      return phrase("{}its tile is skipped by the mask", place);
+      return phrase("{}: its tile is skipped by the mask", place);
     case AttentionLook::masked:
-      return phrase("{}masked", place);
+      return phrase("{}: masked", place);
     default:
       break;
   }
@@ -319,14 +319,14 @@ std::string attention_words(const Recording& rec, const StepPlace& at, std::int3
   for (const Part& part : weights.parts) {
     const std::int32_t c = key - part.first_key;
     if (c < 0 || c >= static_cast<std::int32_t>(part.p.size())) continue;
-    if (!std::isfinite(weights.sum)) return phrase("{}the row's weights do not sum to a number", place);
+    if (!std::isfinite(weights.sum)) return phrase("{}: the row's weights do not sum to a number", place);
     const double share = weights.sum > 0 ? part.p[static_cast<std::size_t>(c)] * part.factor / weights.sum : 0;
     const KeyRange range = rec.problem.visible_keys(at.b, row);
     const bool finished = weights.weighed >= range.last - range.first;
-    return finished ? phrase("{}{} of the row's weight", place, significant_text(share, 4))
-                    : phrase("{}{} of the row's weight so far", place, significant_text(share, 4));
+    return finished ? phrase("{}: {} of the row's weight", place, significant_text(share, 4))
+                    : phrase("{}: {} of the row's weight so far", place, significant_text(share, 4));
   }
-  return phrase("{}not computed yet", place);
+  return phrase("{}: not computed yet", place);
 }
 
 }  // namespace attn

@@ -306,19 +306,20 @@ std::string words_of(const Problem& p, const HopperTile& t, std::int32_t sms) {
                       : more > 0 ? phrase("{:.1f} waves: rows shared out {} … {}", waves, kRowsOfPiece * (each + 1),
                                           kRowsOfPiece * each)
                                  : phrase("{:.1f} waves of {} rows per tile", waves, kRowsOfPiece * each);
-  words += t.form == 4        ? phrase("; {} consumers that overlap their own work", t.consumers)
-           : t.consumers == 1 ? phrase("; one consumer")
-           : t.step < 5       ? phrase("; {} consumers", t.consumers)
-                              : phrase("; {} consumers that overlap each other", t.consumers);
-  words += phrase("; {} keys per tile, {} slots", t.keys, t.slots);
-  if (t.queries == 2) words += phrase("; two Q buffers: {:.0f} key tiles per query tile", mean_key_tiles(p, t));
-  if (t.late) words += phrase("; O's rows released during the next tile");
+  words = t.form == 4        ? phrase("{}; {} consumers that overlap their own work", words, t.consumers)
+          : t.consumers == 1 ? phrase("{}; one consumer", words)
+          : t.step < 5       ? phrase("{}; {} consumers", words, t.consumers)
+                             : phrase("{}; {} consumers that overlap each other", words, t.consumers);
+  words = phrase("{}; {} keys per tile, {} slots", words, t.keys, t.slots);
+  if (t.queries == 2) words = phrase("{}; two Q buffers: {:.0f} key tiles per query tile", words, mean_key_tiles(p, t));
+  if (t.late) words = phrase("{}; O's rows released during the next tile", words);
   if (t.step >= kGuessesFrom && t.form == 5 && t.split == 0)
-    words += phrase("; exponentials before the maximum, S in turns");
-  if (t.split > 0) words += phrase("; P V of {} keys first", t.keys / 16 * t.split / 8 * 16);
-  if (t.half > 0) words += phrase("; half steps of {} keys at the mask's edge", t.half);
+    words = phrase("{}; exponentials before the maximum, S in turns", words);
+  if (t.split > 0) words = phrase("{}; P V of {} keys first", words, t.keys / 16 * t.split / 8 * 16);
+  if (t.half > 0) words = phrase("{}; half steps of {} keys at the mask's edge", words, t.half);
   if (t.pack > 1)
-    words += phrase("; {} heads packed; alone, they would fill {:.0f} % of their rows", t.pack, 100 * filled(p.Lq));
+    words =
+        phrase("{}; {} heads packed; alone, they would fill {:.0f} % of their rows", words, t.pack, 100 * filled(p.Lq));
   return words + words_of(p, t.copies);
 }
 
