@@ -52,8 +52,11 @@ def lesson_texts():
         if all(len(part) > 2 for part in path.stem.split(".")[1:]):  # a language has two letters
             for text in strings_in(json.loads(path.read_text(encoding="utf-8"))["text"]):
                 yield "lessons", str(path.relative_to(ROOT)), text
-    for path in sorted((ROOT / "assets").glob("step_texts*.json")):
-        for text in strings_in(json.loads(path.read_text(encoding="utf-8"))):
+    steps = {path: json.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "assets").glob("step_texts*.json")}
+    shared = {name: text for part in steps.values() for name, text in part.get("shared", {}).items()}
+    for path, part in sorted(steps.items()):
+        for text in strings_in(part):
+            text = re.sub(r"\{@(\w+)\}", lambda found: shared[found.group(1)], text)  # as it is shown
             if " = " not in text:  # no formula
                 yield "lessons", str(path.relative_to(ROOT)), text
 
