@@ -35,6 +35,8 @@ def marked_texts():
         texts = entry["en"] if isinstance(entry["en"], list) else [entry["en"]]
         kind = "window" if all(name.startswith(WINDOW) for name in entry["in"]) else "messages"
         for text in texts[:1]:
+            if len(re.findall(r"\S {2,}(?=\S)", text)) > 2:
+                continue  # the head of a table
             yield kind, entry["in"][0], re.split(r"(?:^|\n)Examples:", text)[0]
 
 
