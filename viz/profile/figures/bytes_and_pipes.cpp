@@ -30,7 +30,7 @@ BytesLine dram_rate(const Measurement& m) {
   const double rate = figure(m, "dram_gb_per_s").value;
   line.text = value_with_unit(rate * 1e9, {1e-9, "GB/s"});
   const Figure& share = figure(m, "dram_peak_share_pct");
-  line.words = share.available() ? phrase("{} of the rate of a plain copy on this device.", percent_text(share.value))
+  line.words = share.available() ? phrase("{} of a plain copy's rate on this device.", percent_text(share.value))
                                  : said_reason(share);
   return line;
 }

@@ -205,10 +205,10 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
   // Without the maximum fp64 is run the same way, and overflows too, only later.
   const std::string said =
       rec.options.subtract_max
-          ? phrase("First beyond fp32 rounding: {}{} in step {} ({}): {}, fp64 {}.", place(0), place(1), f.event + 1,
-                   tile, place(2), place(3))
-          : phrase("First beyond fp32 rounding: {}{} in step {} ({}): {}, fp64 without the maximum {}.", place(0),
-                   place(1), f.event + 1, tile, place(2), place(3));
+          ? phrase("First difference beyond fp32 rounding: {}{} in step {} ({}): {}, fp64 {}.", place(0), place(1),
+                   f.event + 1, tile, place(2), place(3))
+          : phrase("First difference beyond fp32 rounding: {}{} in step {} ({}): {}, fp64 without the maximum {}.",
+                   place(0), place(1), f.event + 1, tile, place(2), place(3));
   scene.words.push_back(woven(said, {{std::string(letter_of(f.slot)), f.slot == Slot::lse ? Face::text : Face::maths,
                                       tensor_of(f.slot), 0, false},
                                      word(index, Token::text),
