@@ -148,7 +148,7 @@ FragmentLayout make_layout() {
                   .place = place_o,
                   .register_name = register_of_c,
                   .operand = kC,
-                  .words = marked("A lane ends up with four neighbours along d, which are one 16-byte write."),
+                  .words = marked("A lane ends up with four neighbours along d, which form one 16-byte write."),
                   .shared_words = marked("O goes straight from registers to device memory, 16 bytes per lane.")},
   };
   return layout;
