@@ -34,9 +34,9 @@ struct Came {
     if (recordings > 0) what.push_back(plural(recordings, "{} recording", "{} recordings"));
     if (lessons > 0) what.push_back(plural(lessons, "{} lesson", "{} lessons"));
     std::string all = files == 0 ? std::string(tr("Nothing was opened."))
-                                 : plural(files, "Opened {} file{}{}{}.", "Opened {} files{}{}{}.",
-                                          what.empty() ? "" : ": ", fmt::join(what, ", "),
-                                          shown.empty() ? "" : phrase(", and Step shows the recording of {}", shown));
+                                 : plural(files, "Opened {} file{}{}.", "Opened {} files{}{}.",
+                                          what.empty() ? "" : ": ", fmt::join(what, ", "));
+    if (!shown.empty()) all += phrase(" Step shows the recording of {}.", shown);
     if (!failed.empty())
       all += failed.size() == 1 ? phrase(" One failed: {}", failed.front())
                                 : phrase(" {} failed: {}", failed.size(), fmt::join(failed, " "));

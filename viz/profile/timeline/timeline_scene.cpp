@@ -387,7 +387,7 @@ class Scene {
     if (s_.shares.empty()) {
       s_.headline = tr("Who did what when.");
       s_.words =
-          phrase("The block takes {}. Its lanes do not say who waited for whom, so it is unknown what sets the pace.",
+          phrase("The block takes {}. Its lanes do not say who waited for whom, so what sets the pace is unknown.",
                  duration_text(s_, s_.length));
       return;
     }

@@ -271,7 +271,7 @@ struct PointedBuilder {
     const Holds* holds = ui(Slot::m_new);
     const bool base2 = holds != nullptr && holds->base2;
     if (base2 && what == Explain::maximum) {
-      out.words = woven(phrase("in base 2; in the formulas {}", place(0)),
+      out.words = woven(phrase("in base 2; the formulas have {}", place(0)),
                         {number(significant_text(*m_new * rec.factor_to_formula(*holds), 6), m)});
     } else if (what == Explain::rescale && m_new) {
       const double old = m_old ? static_cast<double>(*m_old) : -static_cast<double>(INFINITY);

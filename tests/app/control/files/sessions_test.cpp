@@ -154,7 +154,7 @@ TEST_F(Sessions, OfSeveralFilesAtOnceEachIsOpenedAndOneLineSaysWhatCameOfThem) {
   EXPECT_EQ(spoken, 1U);
   const std::string words = last_words(c);
   EXPECT_NE(
-      words.find("Opened 3 files: 2 measurements, 1 kernel, 2 recordings, and Step shows the recording of b.attn."),
+      words.find("Opened 3 files: 2 measurements, 1 kernel, 2 recordings. Step shows the recording of b.attn."),
       std::string::npos)
       << words;
   EXPECT_NE(words.find("2 failed: "), std::string::npos) << words;
