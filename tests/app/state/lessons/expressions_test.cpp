@@ -195,7 +195,7 @@ TEST(LessonExpressions, ReadWhatWasSampledAndCountedInARow) {
   auto without = scope_of(lesson.beats.front(), 0, runs.as_function());
   const auto none = evaluate_number("samples(naive, S, L=512, D=64)", *without);
   ASSERT_FALSE(none);
-  EXPECT_NE(none.error().message.find("no samples of naive"), std::string::npos) << none.error().message;
+  EXPECT_NE(none.error().message.find("no samples for naive"), std::string::npos) << none.error().message;
 }
 
 TEST(LessonOrigins, SayWhatIsAssumedAndWhoseTheFiguresAre) {

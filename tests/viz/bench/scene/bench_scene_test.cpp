@@ -399,7 +399,8 @@ TEST_F(BenchSceneTest, TheFp32PeakIsNoLimitOfTensorCores) {
       reason(7, 646, 68.2).find("Limited by the tensor cores: busy in 68.2 % of the cycles. Memory: 7.00 % of the"),
       std::string::npos)
       << reason(7, 646, 68.2);
-  EXPECT_NE(reason(7, 85, 30).find("run on the tensor cores, busy in 30.0 % of the cycles."), std::string::npos)
+  EXPECT_NE(reason(7, 85, 30).find("run on the tensor cores, which are busy in 30.0 % of the cycles."),
+            std::string::npos)
       << reason(7, 85, 30);
   EXPECT_EQ(reason(7, 85, 30).find("Limited by arithmetic"), std::string::npos);
   EXPECT_NE(reason(7, 646, std::nullopt).find("do not run on the fp32 pipes"), std::string::npos);
