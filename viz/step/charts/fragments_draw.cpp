@@ -219,9 +219,11 @@ void draw_maps(ImDrawList* list, const Layout& l, const FragmentScene& scene, co
   }
   y += (stacked ? 2 : 1) * (head + cell * rows + s.px(8));
   draw_paragraph(list, {l.maps.min.x, y}, l.maps.width(), 12,
-                 {word(phrase("A cell is a chunk of 16 bytes{}. Highlighted: everything that is requested at the same "
-                              "moment as this element.",
-                              chunk >= s.px(kNumberWide) ? tr(", numbered by the first of its four banks") : ""))},
+                 {word(chunk >= s.px(kNumberWide)
+                           ? tr("A cell is a chunk of 16 bytes, numbered by the first of its four banks. Highlighted: "
+                                "everything that is requested at the same moment as this element.")
+                           : tr("A cell is a chunk of 16 bytes. Highlighted: everything that is requested at the same "
+                                "moment as this element."))},
                  4);
 }
 
