@@ -153,9 +153,8 @@ TEST_F(Sessions, OfSeveralFilesAtOnceEachIsOpenedAndOneLineSaysWhatCameOfThem) {
   for (const LogEntry& e : c.log().after(before)) spoken += e.text.find("Opened 3 files") != std::string::npos ? 1 : 0;
   EXPECT_EQ(spoken, 1U);
   const std::string words = last_words(c);
-  EXPECT_NE(
-      words.find("Opened 3 files: 2 measurements, 1 kernel, 2 recordings. Step shows the recording of b.attn."),
-      std::string::npos)
+  EXPECT_NE(words.find("Opened 3 files: 2 measurements, 1 kernel, 2 recordings. Step shows the recording of b.attn."),
+            std::string::npos)
       << words;
   EXPECT_NE(words.find("2 failed: "), std::string::npos) << words;
   EXPECT_NE(words.find("missing.attn"), std::string::npos) << words;
