@@ -1,6 +1,6 @@
 """AttnScope from Python: attention kernels that you can watch, check and time.
 
-Nothing of CUDA and no array library is imported here; arrays come from whichever you use.
+This package imports neither CUDA nor an array library; arrays come from whichever library you use.
 """
 
 from ._attention import (

@@ -17,16 +17,16 @@ _said = set()
 
 
 class CopyWarning(UserWarning):
-    """An argument does not lie as the kernel reads it and is copied at each call, within the call's time."""
+    """An argument's layout is not one that the kernel reads, so each call copies it, within the call's time."""
 
 
 class Call(typing.NamedTuple):
     """What a call did.
 
-    kernel: id of the rung that ran, as ``attnscope list`` names it; "none" where there was nothing to compute.
-    why: why it was taken.
-    threads: threads of the CPU, the calling one included; 0 on a GPU.
-    copied: arguments that were copied, for they do not lie as the kernel reads them.
+    kernel: id of the rung that ran, as ``attnscope list`` names it; "none" if there was nothing to compute.
+    why: why it was chosen.
+    threads: number of CPU threads, including the calling one; 0 on a GPU.
+    copied: arguments that were copied because the kernel cannot read their layout.
     """
 
     kernel: str
@@ -36,7 +36,7 @@ class Call(typing.NamedTuple):
 
 
 def last_call():
-    """What the last call of this thread did; None before the first.
+    """Returns what this thread's last call did; None before the first call.
 
     >>> import numpy as np, attnscope
     >>> q = np.ones((1, 2, 8, 4), np.float32)
@@ -128,37 +128,37 @@ def attention(
     sink=None,
     cu_seqlens=None,
 ):
-    """Attention by one of AttnScope's kernels: softmax(scale q kᵀ) v, where the arrays lie.
+    """Computes softmax(scale q kᵀ) v with one of AttnScope's kernels, on the device of the arrays.
 
-    q: [B, Hq, Lq, D], float32, float16 or bfloat16; or [Hq, Lq, D] or [Lq, D]. Whatever speaks DLPack or the buffer
-       protocol: NumPy, torch, JAX, CuPy, memoryview. D up to 256.
+    q: [B, Hq, Lq, D], float32, float16 or bfloat16; or [Hq, Lq, D] or [Lq, D]. Anything that speaks DLPack or the
+       buffer protocol: NumPy, torch, JAX, CuPy, memoryview. D up to 256.
     k: [B, Hkv, Lk, D]; Hq is a multiple of Hkv (grouped heads).
     v: [B, Hkv, Lk, Dv].
-    kernel: an id of :func:`kernels`, or "auto", the highest rung of the ladder that takes dtype and is made for the
-       shape on the device: flash_splitkv where Lq times Hq / Hkv is 64 at most.
-       :func:`last_call` says which it was. No other library's attention is ever called.
-    causal: no key after the query's own; queries and keys end together (bottom right).
-    window: (left, right) keys before and after the query's own that are seen; None or -1 on a side: unbounded.
+    kernel: an id of :func:`kernels`, or "auto": the highest rung of the ladder that supports the dtype and is made
+       for the shape on the device (flash_splitkv only if Lq times Hq / Hkv is at most 64).
+       :func:`last_call` says which one was used. No other library's attention is ever called.
+    causal: hide the keys after the query's own; queries and keys are aligned at the end (bottom right).
+    window: (left, right), the numbers of visible keys before and after the query's own; None or -1: unbounded.
     bias: float32, broadcasts to [B, Hq, Lq, Lk]; added after the scale; -inf masks.
     softcap: c turns scores into c tanh(s / c).
-    alibi: True, or slopes [Hq] or [B, Hq]: slope times distance is taken from each score.
-    scale: factor of q kᵀ; None: 1/sqrt(D).
-    key_lengths: [B] whole numbers; keys beyond are not seen.
-    layout: "bhld", or "blhd" where the arrays are [B, L, H, D].
-    return_lse: (out, lse) instead of out.
-    out: an array for the answer; it may share no memory with the others.
-    tile, threads: (Br, Bc) and the CPU's threads; options: any other option of the kernel, by name.
-    page_table: int32 [B, pages of a batch]: k and v are then a pool of pages, [pages, Hkv, page, D], and a batch's next
-       keys lie in the pages that its row names. The longest of key_lengths is Lk; without them every entry counts.
-       Entries beyond a batch's length may be -1. Its numbers are checked at each call, which waits for a GPU.
-    sink, cu_seqlens: refused in words, for no kernel here takes them.
+    alibi: True, or slopes [Hq] or [B, Hq]: slope times distance is subtracted from each score.
+    scale: factor applied to q kᵀ; None: 1/sqrt(D).
+    key_lengths: [B] integers; keys beyond a batch's length are hidden.
+    layout: "bhld", or "blhd" if the arrays are [B, L, H, D].
+    return_lse: return (out, lse) instead of out.
+    out: an array for the result; it must not share memory with the others.
+    tile, threads: (Br, Bc) and the number of CPU threads; options: any other option of the kernel, by name.
+    page_table: int32 [B, pages of a batch]: k and v are then a pool of pages, [pages, Hkv, page, D], and a batch's
+       keys are in the pages that its row names, in order. The longest of key_lengths is Lk; without key_lengths, every
+       entry counts. Entries beyond a batch's length may be -1. Each call checks the numbers, which waits for a GPU.
+    sink, cu_seqlens: rejected with a message, because no kernel here supports them.
 
-    Returns an array [B, Hq, Lq, Dv] of q's library and dtype; lse [B, Hq, Lq] is float32, in natural logarithms.
-    A row that sees no key is 0, its lse -inf.
+    Returns an array [B, Hq, Lq, Dv] from q's library, in q's dtype; lse [B, Hq, Lq] is float32, a natural logarithm.
+    A row that sees no key is 0, and its lse is -inf.
 
-    Raises ValueError or TypeError, whose words begin with the argument; RuntimeError where this machine cannot do it.
-    float64 and dropout are refused. Arrays that do not lie densely are copied (CopyWarning, once a kernel).
-    The GIL is released while a CPU computes; on a GPU the kernels go to the current stream, and nothing waits.
+    Raises ValueError or TypeError with a message that begins with the argument, or RuntimeError if this machine cannot
+    run it. float64 and dropout are rejected. Arrays that are not dense are copied (CopyWarning, once per kernel).
+    The GIL is released while a CPU computes; on a GPU, the kernels go to the current stream, and nothing waits.
 
     Source: Dao 2023, FlashAttention-2, for the flash rungs; each rung's own is in :func:`kernels`.
 
@@ -199,9 +199,9 @@ def _computed(asked, out, page_table):
 
 
 class Prepared:
-    """A call made ready: checked, planned, compiled, with its answer allocated. Made by :func:`prepare`.
+    """A call that is ready to launch: checked, planned and compiled, with its result allocated. See :func:`prepare`.
 
-    ``out`` and ``lse`` hold the answer of the last launch; the inputs are read anew at each.
+    ``out`` and ``lse`` hold the result of the last launch; each launch reads the inputs again.
     """
 
     def __init__(self, ready, home):
@@ -212,11 +212,11 @@ class Prepared:
 
     @property
     def call(self):
-        """The :class:`Call` that each launch is."""
+        """The :class:`Call` that describes each launch."""
         return _call_of(self._ready.account)
 
     def __call__(self):
-        """Launches it once more, on a GPU on the stream that is current now, and returns ``out``."""
+        """Launches the call again, on a GPU on the current stream, and returns ``out``."""
         self._launch()
         return self.out
 
@@ -241,10 +241,10 @@ def prepare(
     options=None,
     page_table=None,
 ):
-    """The same call as :func:`attention`, made ready to be launched many times on the same arrays.
+    """Prepares the same call as :func:`attention` for many launches on the same arrays.
 
-    Arguments as there; a page table's numbers are those that it has now. On a GPU this compiles and loads; a launch
-    then is one call of the driver a kernel, and may be captured into a CUDA graph.
+    The arguments are the same; the page table's current numbers are used. On a GPU, this compiles and loads; a launch
+    is then one driver call per kernel and may be captured into a CUDA graph.
 
     >>> import numpy as np, attnscope
     >>> q = np.ones((1, 1, 4, 8), np.float32)
@@ -279,7 +279,7 @@ def prepare(
 
 
 def kernels():
-    """The ladder: a dict a rung, in order, with id, rung, device, pass, dtypes, options, what, source and records.
+    """Returns the ladder: one dict per rung, with id, rung, device, pass, dtypes, options, what, source and records.
 
     >>> import attnscope
     >>> [k["id"] for k in attnscope.kernels() if k["device"] == "cpu" and k["pass"] == "forward"]
@@ -292,7 +292,7 @@ def kernels():
 
 
 def run_flash(Q, K, V):
-    """Flash attention of one head: Q, K and V are (N, d). Returns (N, d).
+    """Computes flash attention for one head. Q, K and V are (N, d), and so is the result.
 
     >>> import numpy as np, attnscope
     >>> x = np.eye(4, dtype=np.float32)
@@ -306,7 +306,7 @@ def run_flash(Q, K, V):
 
 
 def flash_attention(q, k, v, out):
-    """Flash attention into ``out``, which is returned: arrays of 2 to 4 axes, all alike.
+    """Computes flash attention into ``out`` and returns it. All arrays have the same number of axes, 2 to 4.
 
     >>> import numpy as np, attnscope
     >>> x = np.eye(4, dtype=np.float32)
@@ -328,7 +328,7 @@ def _by_order(order, q, k, v, causal, scale):
 
 
 def attention_naive(q, k, v, *, causal=False, scale=None):
-    """The definition, with S and P stored: [B, H, L, D] arrays. The baseline of the ladder.
+    """Computes attention by its definition, with S and P stored, on [B, H, L, D] arrays: the ladder's baseline.
 
     >>> import numpy as np, attnscope
     >>> x = np.ones((1, 2, 8, 4), np.float32)
@@ -339,7 +339,7 @@ def attention_naive(q, k, v, *, causal=False, scale=None):
 
 
 def attention_tiled(q, k, v, *, causal=False, scale=None):
-    """The same through tiles, S still stored: [B, H, L, D] arrays.
+    """Computes the same in tiles, with S still stored, on [B, H, L, D] arrays.
 
     >>> import numpy as np, attnscope
     >>> x = np.ones((1, 2, 8, 4), np.float32)
@@ -350,7 +350,7 @@ def attention_tiled(q, k, v, *, causal=False, scale=None):
 
 
 def attention_flash(q, k, v, *, causal=False, scale=None):
-    """Flash attention, the highest rung that takes it: [B, H, L, D] arrays.
+    """Computes flash attention on [B, H, L, D] arrays with the highest rung that supports it.
 
     >>> import numpy as np, attnscope
     >>> x = np.ones((1, 2, 8, 4), np.float32)

@@ -1,4 +1,4 @@
-"""A table of columns that pandas, polars and others take by the dataframe interchange protocol (__dataframe__)."""
+"""A table that pandas, polars and others accept through the dataframe interchange protocol (__dataframe__)."""
 
 import enum
 import html
@@ -110,10 +110,10 @@ def _read(texts):
 
 
 class Table:
-    """Columns by name, all of one length: NumPy arrays of numbers, lists of texts.
+    """Columns by name, all of the same length: NumPy arrays of numbers, and lists of strings.
 
-    ``pandas.api.interchange.from_dataframe(table)``, ``polars.from_dataframe(table)`` and ``dict(table.columns)`` make
-    something else of it.
+    ``pandas.api.interchange.from_dataframe(table)``, ``polars.from_dataframe(table)`` and ``dict(table.columns)``
+    convert it.
 
     >>> from attnscope import Table
     >>> table = Table({"L": [64, 128], "time_us": [1.5, None], "kernel": ["cpu_flash", "cpu_tiled"]})
@@ -128,7 +128,7 @@ class Table:
 
     @classmethod
     def of_rows(cls, rows):
-        """Of a CSV file's rows of texts, whose first names the columns."""
+        """Makes a table from a CSV file's rows of strings, the first of which names the columns."""
         table = cls({})
         table.columns = {name: _read([row[n] for row in rows[1:]]) for n, name in enumerate(rows[0])}
         return table
@@ -140,12 +140,12 @@ class Table:
         return len(next(iter(self.columns.values()), ()))
 
     def rows(self):
-        """A list of dicts, a row each, with numbers of Python's own."""
+        """Returns a list of dicts, one per row, with plain Python numbers."""
         lists = {name: values if isinstance(values, list) else values.tolist() for name, values in self.columns.items()}
         return [{name: values[n] for name, values in lists.items()} for n in range(len(self))]
 
     def select(self, *names):
-        """The table of these columns."""
+        """Returns a table with only these columns."""
         table = Table({})
         table.columns = {name: self.columns[name] for name in names}
         return table

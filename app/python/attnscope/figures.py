@@ -1,4 +1,4 @@
-"""The charts of Bench as matplotlib figures, out of the tables that bench(), compare() and profile() give."""
+"""Bench's charts as matplotlib figures, drawn from the tables that bench(), compare() and profile() return."""
 
 import math
 
@@ -31,12 +31,13 @@ def _nothing(table, metric):
 
 
 def figure(table, metric="time_us_median", axis="Lq"):
-    """A chart of one metric along an axis, a line a kernel: a matplotlib.figure.Figure; needs matplotlib.
+    """Returns a chart of one metric along an axis, with one line per kernel, as a matplotlib.figure.Figure.
 
-    table: of :func:`attnscope.bench`. metric: any column of numbers, such as "time_us_median", "tflops",
-    "dram_read_bytes" or "occupancy_achieved_pct". axis: the column that goes along. Time has its quartiles as whiskers.
+    table: from :func:`attnscope.bench`. metric: any column of numbers, such as "time_us_median", "tflops",
+    "dram_read_bytes" or "occupancy_achieved_pct". axis: the column along the horizontal axis. Whiskers
+    show the quartiles of a time.
 
-    Raises ImportError without matplotlib, and ValueError where the table has no such column or no figure in it.
+    Raises ImportError without matplotlib, and ValueError if the table has no such column or the column has no figures.
 
     >>> import attnscope
     >>> table = attnscope.bench(["cpu_tiled", "cpu_flash"], values=[32, 64], d=16, seconds=0.02)

@@ -1,4 +1,4 @@
-"""Times from Python: bench() and profile() run the program's own sweeps in a process of theirs, judge() is its rule."""
+"""Measuring from Python: bench() and profile() run the program's sweeps in their own process; judge() is its rule."""
 
 import csv
 import io
@@ -69,9 +69,9 @@ def bench(
     timeout=None,
     **problem,
 ):
-    """Times kernels along one axis, each answer checked first, in a process with nothing beside it.
+    """Times kernels along one axis, after checking each answer, in a process that does nothing else.
 
-    kernels: ids; None: those of the device. values: where on the axis; axis: "L", "B", "H", "D", "br", "bc", "threads"
+    kernels: ids; None: all for the device. values: values of the axis; axis: "L", "B", "H", "D", "br", "bc", "threads"
     or an option. problem: b, hq, hkv, l (or lq, lk), d, dv, dtype, causal, window, softcap, alibi, tokens, tile and
     threads as `attnscope bench` has them. seconds: of the repeats of a point. peers: attention of others beside ours,
     True or ids, run by peers_python. save: an .attn file, which the window opens.
@@ -99,12 +99,12 @@ def bench(
 
 
 def profile(kernel, *, arch=None, sample=False, seconds=None, timeout=None, **problem):
-    """Where the instructions of a GPU kernel are, by phase and line; with sample=True, where its warps wait.
+    """Counts a GPU kernel's instructions by phase and line; with sample=True, also shows where its warps wait.
 
     kernel: a GPU kernel's id, or a .cu file. arch: "sm_90a" and so on; without a GPU the kernel is compiled for it.
-    problem: as :func:`bench` has it. Returns a :class:`Table`: a row a phase, then a row a line (docs/formats.md).
+    problem: as in :func:`bench`. Returns a :class:`Table`: one row per phase, then one per line (docs/formats.md).
 
-    Raises RuntimeError where NVRTC is missing, or a GPU for sample=True; the words say what brings them.
+    Raises RuntimeError if NVRTC is missing, or a GPU for sample=True; the message says how to get it.
     """
     words = ["profile", kernel, "--csv", "-", *_words({"arch": arch, "sample": sample, "seconds": seconds})]
     return _rows(words + _problem(problem), timeout)
@@ -113,8 +113,8 @@ def profile(kernel, *, arch=None, sample=False, seconds=None, timeout=None, **pr
 class Verdict(typing.NamedTuple):
     """Whether an answer is right, by the rule of docs/correctness.md.
 
-    outcome: "pass", "wrong" or "not judged". reason: empty where it passes. error, allowed: the largest |O - fp64|, and
-    the most that it may be. first_wrong, cause: sentences, empty where there is none.
+    outcome: "pass", "wrong" or "not judged". reason: empty if it passes. error, allowed: the largest |O - fp64|, and
+    the largest that the rule allows. first_wrong, cause: sentences, or empty.
     """
 
     outcome: str
@@ -140,9 +140,9 @@ def judge(
     scale=None,
     key_lengths=None,
 ):
-    """Holds an answer of anyone's against the definition in fp64 on these numbers: a :class:`Verdict`.
+    """Checks any answer against the definition in fp64 on these numbers and returns a :class:`Verdict`.
 
-    q, k, v: [B, H, L, D] on the CPU, and the rest as :func:`attention` has it. out: [B, Hq, Lq, Dv] in q's dtype.
+    q, k, v: [B, H, L, D] on the CPU, and the rest as in :func:`attention`. out: [B, Hq, Lq, Dv] in q's dtype.
 
     >>> import numpy as np, attnscope
     >>> q = np.random.default_rng(1).standard_normal((1, 2, 8, 4)).astype(np.float32)
@@ -171,12 +171,12 @@ def _median_us(call, seconds, finish):
 
 
 def compare(fns, q, k, v, *, causal=False, scale=None, seconds=0.5, ours="auto"):
-    """Your own callables beside one of ours, each timed on these arrays and held against fp64.
+    """Times your own callables and one of our kernels on these arrays, and checks each against fp64.
 
-    fns: a callable fn(q, k, v, causal=…, scale=…), or a dict of names and callables. ours: a kernel's id.
-    seconds: of each. On a GPU each call is waited for. Arrays are [B, H, L, D].
+    fns: a callable fn(q, k, v, causal=…, scale=…), or a dict from names to callables. ours: a kernel's id.
+    seconds: time for each. On a GPU, every call is waited for. Arrays are [B, H, L, D].
 
-    Returns a :class:`Table`: name, time_us_median, calls, ratio (time of ours over its own), error_abs,
+    Returns a :class:`Table`: name, time_us_median, calls, ratio (our time divided by its own), error_abs,
     error_allowed_abs, verdict.
 
     >>> import numpy as np, attnscope

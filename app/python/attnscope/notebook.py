@@ -1,4 +1,4 @@
-"""A recording's steps behind a slider in a notebook: anywidget, whose pictures all lie in the page."""
+"""A slider through a recording's steps in a notebook: an anywidget whose pictures are all embedded in the page."""
 
 from .recordings import Recording, tiles, words_of
 
@@ -97,11 +97,11 @@ _STYLE = """
 
 
 def slider(recording, step=0):
-    """A widget that walks the steps of a recording; needs anywidget (pip install anywidget).
+    """Returns a widget that steps through a recording; it needs anywidget (pip install anywidget).
 
-    step: where it begins, from 0; negative ones count from the end. The widget's `step` is where it stands, and
-    follows what is written to it; `recording.steps[widget.step]` has the arrays of what is seen. The page's words count
-    steps from 1, as the window does. By hand: the slider, its arrow keys, Home and End, and a button each way.
+    step: the first step shown, from 0; negative numbers count from the end. The widget's `step` is the current step and
+    can be set; `recording.steps[widget.step]` has the arrays on screen. The text on the page counts steps from 1, as
+    the window does. Use the slider, its arrow keys, Home and End, or the button in each direction.
 
     Raises ImportError without anywidget, and ValueError for a recording whose pictures would take more than 32 MiB.
 

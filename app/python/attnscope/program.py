@@ -1,4 +1,4 @@
-"""The program attnscope, which comes with the package: where it is, and how it is run."""
+"""The program attnscope that comes with the package: where it is, and how to run it."""
 
 import os
 import pathlib
@@ -9,9 +9,9 @@ __all__ = ["main", "path", "run"]
 
 
 def path():
-    """Where the program is: ``ATTNSCOPE_BINARY``, else the one beside this package.
+    """Returns the program's path: ``ATTNSCOPE_BINARY``, or the program next to this package.
 
-    Raises FileNotFoundError where there is neither.
+    Raises FileNotFoundError if there is neither.
 
     >>> import attnscope.program
     >>> attnscope.program.path().name
@@ -29,11 +29,11 @@ def path():
 def run(*arguments, timeout=None):
     """Runs a command of the program and returns its stdout as text.
 
-    arguments: words of the command line, each made a text.
-    timeout: seconds; None: no limit. The program is ended then, and subprocess.TimeoutExpired raised.
+    arguments: the command line, each argument converted to a string.
+    timeout: seconds; None: no limit. After that, the program is ended and subprocess.TimeoutExpired is raised.
 
-    Raises ValueError where the program refuses its arguments (exit 2), RuntimeError where it ends otherwise; the words
-    are the program's own.
+    Raises ValueError if the program rejects its arguments (exit 2), and RuntimeError if it fails otherwise; the message
+    is the program's own.
 
     >>> import attnscope.program
     >>> attnscope.program.run("list").splitlines()[0].split()[:2]
@@ -54,7 +54,7 @@ def run(*arguments, timeout=None):
 
 
 def main():
-    """The command ``attnscope``: the program takes this process' place."""
+    """The command ``attnscope``: replaces this process with the program."""
     try:
         program = path()
     except FileNotFoundError as error:

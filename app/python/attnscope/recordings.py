@@ -18,11 +18,11 @@ __all__ = ["FirstWrong", "Recording", "Step", "load", "record", "show"]
 
 
 class FirstWrong(typing.NamedTuple):
-    """Where a run first differs from the right one.
+    """The first place where a run differs from the correct one.
 
     step: the first wrong step, from 0. phase, tensor: what it did, and which of its tensors is wrong. b, h: batch and
     query head. row, column: the first wrong element, in the whole tensor (a key's index for S and P). recorded, right:
-    its number, and what it should be. place, spread, cause: sentences; cause is empty where none is known.
+    its number, and what it should be. place, spread, cause: sentences; cause is empty if none is known.
     """
 
     step: int
@@ -46,8 +46,8 @@ class Step:
     """One step of a recording: what it made, and what is live after it.
 
     number: from 0, as in ``recording.steps``. phase, letter: "rescale", "α". b, h: batch and query head; i, j: query
-    and key tile, -1 where it has none. made: names of the tensors that it made; names: of all that are live after it.
-    bytes: asked of HBM by it.
+    and key tile, -1 if it has none. made: the tensors that it made; names: all tensors that are live after it.
+    bytes: requested from HBM by it.
 
     >>> import numpy as np, attnscope
     >>> x = np.arange(8, dtype=np.float32).reshape(4, 2)
@@ -103,7 +103,7 @@ class Step:
 
 
 class Steps(collections.abc.Sequence):
-    """The steps of a recording, in the order of the walk."""
+    """The steps of a recording, in the order in which they ran."""
 
     def __init__(self, recording):
         self._recording = recording
@@ -143,16 +143,16 @@ class Recording:
 
     @property
     def out(self):
-        """The answer [B, Hq, Lq, Dv] that the kernel stored, widened to float32; a copy. None of a backward."""
+        """The output [B, Hq, Lq, Dv] that the kernel stored, widened to float32; a copy. None for a backward pass."""
         return self._core.out
 
     @property
     def lse(self):
-        """The answer's log-sum-exp [B, Hq, Lq]; a copy. None of a backward."""
+        """The output's log-sum-exp [B, Hq, Lq]; a copy. None for a backward pass."""
         return self._core.lse
 
     def array(self, name, step=-1, b=0, h=0):
-        """A whole tensor of one head as it is known after a step: float32, NaN where nothing has computed it yet.
+        """Returns one head's whole tensor as known after a step: float32, NaN where nothing has been computed yet.
 
         name: "q", "k", "v", "s", "p", "m_new", "l_new", "alpha", "o_new", "lse". step: from 0; -1 is the last.
         Shapes: [Lq or Lk, D, Dv, Lk or 1].
@@ -166,10 +166,10 @@ class Recording:
         return self._core.matrix(name, self.steps[step].number, b, h)
 
     def first_wrong(self, other=None):
-        """Where this run first goes wrong; None where it does not.
+        """Returns the place where this run first goes wrong; None if it does not.
 
-        other: the right recording, of the same problem, numbers, tile and order; None: the ladder's own kernel of that
-        order is run for it.
+        other: a correct recording with the same problem, numbers, tile and order; None: one from the ladder's own
+        kernel with that order.
 
         >>> import numpy as np, attnscope
         >>> x = np.random.default_rng(1).standard_normal((8, 4)).astype(np.float32)
@@ -185,7 +185,7 @@ class Recording:
         return None if found is None else FirstWrong(**found)
 
     def verdict(self):
-        """("pass", "wrong" or "not judged", the reason, largest error, allowed error), by the rule, against fp64."""
+        """Returns ("pass", "wrong" or "not judged", reason, largest error, allowed error), by the rule against fp64."""
         return self._core.verdict()
 
     def save(self, file):
@@ -193,7 +193,7 @@ class Recording:
         self._core.write(os.fspath(file))
 
     def picture(self, step=0, size=(1440, 900), theme="light"):
-        """PNG bytes of the Step view at a step, as the window shows it; drawn by the program, with no display."""
+        """Returns the window's Step view at a step as PNG bytes; the program draws it without a display."""
         number = self.steps[step].number + 1
         with tempfile.TemporaryDirectory(prefix="attnscope-") as folder:
             file, image = pathlib.Path(folder) / "run.attn", pathlib.Path(folder) / "step.png"
@@ -226,13 +226,13 @@ def record(
     layout="bhld",
     options=None,
 ):
-    """Runs a CPU kernel on these very numbers and keeps every step. Arguments as :func:`attention` has them.
+    """Runs a CPU kernel on exactly these numbers and keeps every step. The arguments are those of :func:`attention`.
 
     kernel: one whose row in :func:`kernels` records, or a piece of the bug museum ("museum_alpha_on_l_only").
     tile: (Br, Bc); None: the kernel's own. options: what-ifs such as {"subtract_max": False}.
 
-    Returns a :class:`Recording`. Raises ValueError where the recording would take more than the program keeps (small
-    problems are meant: hundreds of queries and keys), and for what attention() refuses.
+    Returns a :class:`Recording`. Raises ValueError if the recording would exceed the program's limit (it is meant for
+    small problems, with hundreds of queries and keys), and for anything that attention() rejects.
 
     >>> import numpy as np, attnscope
     >>> x = np.arange(8, dtype=np.float32).reshape(4, 2)
@@ -248,14 +248,14 @@ def _detached(array):
 
 
 def load(file):
-    """The recording of an .attn file, such as one of a GPU that the program wrote."""
+    """Loads the recording in an .attn file, such as a GPU recording that the program wrote."""
     return Recording(_core.load(os.fspath(file)))
 
 
 def show(recording):
-    """Opens the window on a recording, or on an .attn file, and returns at once: the process, a subprocess.Popen.
+    """Opens the window on a recording or an .attn file, and returns its process, a subprocess.Popen, at once.
 
-    Raises RuntimeError where there is no display.
+    Raises RuntimeError if there is no display.
     """
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise RuntimeError("There is no display (DISPLAY, WAYLAND_DISPLAY): recording.picture() needs none.")
@@ -348,7 +348,7 @@ def words_of(step):
 
 
 def svg(step):
-    """The tiles that are live after a step, with their numbers, as SVG text; what it made has a thick outline."""
+    """Returns the tiles that are live after a step as SVG, with their numbers; what it made has a thick outline."""
     words = f"{'. '.join(words_of(step))} = steps[{step.number}]"
     left, top, tallest, widest, parts = 8, 48, 0, 8 + 7 * len(words), []
     for name in step.names:

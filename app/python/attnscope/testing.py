@@ -1,4 +1,4 @@
-"""Is an attention function right? AttnScope's rule, its problems, and a failure that says where and what is likely."""
+"""Checks attention functions by AttnScope's rule on its problems; a failure names the place and the likely cause."""
 
 import sys
 
@@ -11,7 +11,7 @@ _TILE = 64
 
 
 class AttentionWrong(AssertionError):
-    """An answer is not right. ``case`` says of which problem."""
+    """An answer is wrong. ``case`` is the problem."""
 
     def __init__(self, words, case):
         super().__init__(words)
@@ -19,7 +19,7 @@ class AttentionWrong(AssertionError):
 
 
 class Case:
-    """One problem: ``words`` in a line; ``arguments``, as the function is to be called with beside q, k and v."""
+    """One problem: ``words`` describes it; ``arguments`` go to the function in addition to q, k and v."""
 
     def __init__(self, core):
         self._core = core
@@ -77,7 +77,7 @@ def cases(shapes="paired", dtype="float32"):
     """The problems that every kernel of AttnScope must get right, as a list of :class:`Case`.
 
     shapes: "paired", each shape and head dimension once or more with its masks; "all", each with each; "scores",
-    softcap and ALiBi; "random", forty that are drawn.
+    softcap and ALiBi; "random", forty random ones.
 
     >>> import attnscope.testing
     >>> len(attnscope.testing.cases()) > 50
@@ -110,16 +110,16 @@ def assert_attention_right(
 ):
     """Calls ``fn(q, k, v, **arguments)`` on the rule's problems; raises AttentionWrong at the first wrong answer.
 
-    The rule: O may be off fp64 by at most twice what the same mathematics written plainly in the dtype is, plus what
-    the dtype's own rounding costs (docs/correctness.md). q is [B, Hq, Lq, D], the answer [B, Hq, Lq, Dv] in q's dtype.
+    The rule: O may differ from fp64 by at most twice as much as the same math written plainly in the dtype, plus the
+    dtype's own rounding (docs/correctness.md). q is [B, Hq, Lq, D], the answer [B, Hq, Lq, Dv] in q's dtype.
 
-    dtype: "float32", "float16" or "bfloat16". library, device: what the arrays are of: "numpy", "torch", "jax".
-    features: what fn takes beside q, k and v; problems that want more are left out: "causal", "scale", "window",
-    "key_lengths", "softcap", "alibi", "bias" as arguments of these names, "grouped" heads, "dv" (Dv is not D),
-    "not_finite" numbers. longest: most queries or keys. lse: fn returns (out, lse).
+    dtype: "float32", "float16" or "bfloat16". library: "numpy", "torch" or "jax". device: the arrays'.
+    features: what fn supports in addition to q, k and v; problems that need more are skipped: "causal", "scale",
+    "window", "key_lengths", "softcap", "alibi", "bias" as arguments of these names, "grouped" heads, "dv" (Dv ≠ D),
+    "not_finite" numbers. longest: largest number of queries or keys. lse: fn returns (out, lse).
 
     Returns the number of problems that were judged. The failure names the problem, the first wrong element with its
-    tile of 64 × 64, how many are wrong, and what is likely.
+    tile of 64 × 64, how many are wrong, and the likely cause.
 
     >>> import numpy as np, attnscope
     >>> from attnscope.testing import assert_attention_right

@@ -1,8 +1,8 @@
 """torch: the operator attnscope::attention with its gradient, a stand-in for scaled_dot_product_attention, capture().
 
 The operator is known to torch.compile, opcheck and autograd. Its gradient is recomputed from O and LSE, by
-cpu_flash_bwd on the CPU, by flash_bwd (float16, bfloat16) or flash_bwd_simt (float32) on a GPU. There dQ is summed in
-whatever order blocks come, unless torch.use_deterministic_algorithms() asks for one.
+cpu_flash_bwd on the CPU, by flash_bwd (float16, bfloat16) or flash_bwd_simt (float32) on a GPU. There, dQ is summed
+in arbitrary block order, unless torch.use_deterministic_algorithms() requests a fixed one.
 """
 
 import contextlib
@@ -175,7 +175,7 @@ def _tensor_or_none(value, dtype):
 def attention_with_gradients(
     q, k, v, kernel, causal, window, bias, softcap, alibi, scale, key_lengths, layout, options
 ):
-    """The operator by the arguments of attnscope.attention: (out, lse)."""
+    """The operator with the arguments of attnscope.attention; returns (out, lse)."""
     if not isinstance(q, torch.Tensor):
         raise TypeError(f"q: is a {type(q).__name__}; use a torch tensor, as k and v are")
     for name, tensor in (("k", k), ("v", v)):
@@ -213,7 +213,7 @@ def attention(
 ):
     """attnscope.attention as a torch operator: traced by torch.compile, with gradients of q, k and v.
 
-    Arguments and answer as there. LSE has no gradient. float64 and dropout are refused.
+    The arguments and the result are the same. LSE has no gradient. float64 and dropout are rejected.
 
     >>> import torch, attnscope.torch
     >>> q = torch.ones(1, 1, 4, 8, requires_grad=True)
@@ -248,9 +248,9 @@ def _mask_as_bias(mask, lq, lk, top_left, device):
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False, *, kernel="auto"
 ):
-    """torch.nn.functional.scaled_dot_product_attention by one of AttnScope's kernels, same arguments.
+    """torch.nn.functional.scaled_dot_product_attention with one of AttnScope's kernels and the same arguments.
 
-    Its causal mask begins at the top left, as torch's does. dropout_p > 0 and float64 are refused in words.
+    Its causal mask starts at the top left, as torch's does. dropout_p > 0 and float64 are rejected with a message.
 
     >>> import torch, attnscope.torch
     >>> q = torch.randn(2, 3, 8, 4)
@@ -277,10 +277,10 @@ def scaled_dot_product_attention(
 
 @contextlib.contextmanager
 def replaced(kernel="auto"):
-    """Within it torch.nn.functional.scaled_dot_product_attention is AttnScope's: a model runs on our kernels unchanged.
+    """Replaces torch.nn.functional.scaled_dot_product_attention in a with block: models run on our kernels unchanged.
 
-    kernel: an id, or "auto". Not for several threads at once: the function is the module's. A model that took the
-    function's name before (``from torch.nn.functional import …``) does not see it.
+    kernel: an id, or "auto". Not for several threads at once, since it replaces the module's function. A model that
+    imported the function's name before (``from torch.nn.functional import …``) does not see it.
 
     >>> import torch, attnscope, attnscope.torch
     >>> model = torch.nn.TransformerEncoderLayer(16, 2, 32, dropout=0, batch_first=True)
@@ -325,12 +325,12 @@ class Captured:
         return (self.q, self.k, self.v), {"bias": self.bias, "causal": self.causal, "scale": self.scale}
 
     def record(self, tile=None, kernel="auto"):
-        """The call's steps, on its own numbers, by a kernel of ours: a :class:`attnscope.Recording`."""
+        """Records the call's steps on its numbers with one of our kernels; returns a :class:`attnscope.Recording`."""
         arrays, given = self._checked()
         return recordings.record(*arrays, tile=tile, kernel=kernel, **given)
 
     def show(self, tile=None, kernel="auto"):
-        """Opens the window on it: see :func:`attnscope.show`."""
+        """Opens the window on the call: see :func:`attnscope.show`."""
         return recordings.show(self.record(tile, kernel))
 
 
@@ -356,12 +356,12 @@ def _take(into, call, b, h, rows, keys):
 
 @contextlib.contextmanager
 def capture(model=None, layer=0, b=0, h=0, rows=None, keys=None):
-    """Within it, one attention call of a running model is kept: its real q, k, v and mask.
+    """Keeps one attention call of a running model within a with block: its real q, k, v and mask.
 
-    model: a torch module, for a layer by name. layer: which call of scaled_dot_product_attention, from 0; or the name
-    of a module of the model, whose first call is taken. b, h: batch and query head. rows, keys: slices; None: all.
+    model: a torch module, needed if layer is a name. layer: which call of scaled_dot_product_attention, from 0; or the
+    name of a module of the model, whose first call is taken. b, h: batch and query head. rows, keys: slices; None: all.
 
-    Gives a :class:`Captured`. The model computes as it does without.
+    Yields a :class:`Captured`. The model computes as it would without it.
 
     >>> import torch, attnscope.torch
     >>> model = torch.nn.TransformerEncoderLayer(16, 2, 32, dropout=0, batch_first=True)
