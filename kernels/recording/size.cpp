@@ -189,10 +189,11 @@ Result<void> check_recordable(Order order, const Problem& p, const Options& reso
       high = middle - 1;
     }
   }
-  return bad_input(phrase("a recording of {} with tile {}x{} would take {}, more than the limit of {}; {}", describe(p),
-                          resolved.br, resolved.bc, format_bytes(bytes), format_bytes(kRecordingLimit),
-                          low > 0 ? phrase("L = {} fits with these heads and this tile, or choose a larger tile", low)
-                                  : std::string(tr("use fewer batches or heads, a smaller D or a larger tile"))));
+  return bad_input(
+      phrase("a recording of {} with tile {}x{} would take {}, more than the limit of {}; {}", describe(p), resolved.br,
+             resolved.bc, format_bytes(bytes), format_bytes(kRecordingLimit),
+             low > 0 ? phrase("use L = {} or less with these heads and this tile, or choose a larger tile", low)
+                     : std::string(tr("use fewer batches or heads, a smaller D or a larger tile"))));
 }
 
 }  // namespace attn
