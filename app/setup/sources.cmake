@@ -1,0 +1,40 @@
+# How a build takes its sources: the program's and the page's (app/web) alike.
+
+# attnscope_listed(OUT ROOT LIST...): the sources that the lists name, one pattern a line, from ROOT; "!" takes away.
+function(attnscope_listed out root)
+  set(sources "")
+  foreach(list IN LISTS ARGN)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${root}/${list}")
+    file(STRINGS "${root}/${list}" patterns REGEX "^[^#]")
+    foreach(pattern IN LISTS patterns)
+      string(REGEX REPLACE "^!" "" path "${pattern}")
+      file(GLOB found CONFIGURE_DEPENDS "${root}/${path}")
+      if(NOT found)
+        message(FATAL_ERROR "${list}: there is no ${path}")
+      elseif(pattern MATCHES "^!")
+        list(REMOVE_ITEM sources ${found})
+      else()
+        list(APPEND sources ${found})
+      endif()
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES sources)
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+# attnscope_group(TARGET ROOT): its sources are compiled up to 24 as one file, those that name nothing alike in their
+# unnamed namespaces.
+function(attnscope_group name root)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  get_target_property(sources ${name} SOURCES)
+  execute_process(COMMAND "${Python3_EXECUTABLE}" "${root}/app/setup/joined.py" 24 ${sources}
+    OUTPUT_VARIABLE groups COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "[^\n]+" groups "${groups}")
+  foreach(line IN LISTS groups)
+    string(REPLACE "\t" ";" line "${line}")
+    list(GET line 0 group)
+    list(GET line 1 source)
+    set_property(SOURCE "${source}" PROPERTY UNITY_GROUP ${group})
+  endforeach()
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
