@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -11,19 +12,16 @@
 #include "kernels/cpu/ring.h"
 #include "kernels/cpu/run.h"
 #include "kernels/cpu/thread_crew.h"
-#include "kernels/judge/verdict.h"
-#include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/problem/tensor_bytes.h"
 #include "kernels/model/ring.h"
 #include "kernels/recording/recording.h"
+#include "tests/kernels/cpu/right.h"
 
 namespace attn {
 namespace {
 
-const KernelRow& flash() {
-  return **find_kernel("cpu_flash");
-}
+using test::flash;
 
 Options ring_of_ranks(std::int64_t ranks, bool zigzag = false, std::int32_t side = 16) {
   Options o;
@@ -34,10 +32,7 @@ Options ring_of_ranks(std::int64_t ranks, bool zigzag = false, std::int32_t side
 }
 
 Inputs inputs(const Problem& p) {
-  InputSpec spec;
-  spec.generator = Generator::normal;
-  spec.seed = 11;
-  return *make_inputs(p, spec);
+  return test::normal_inputs(p, 11);
 }
 
 Problem square(std::int64_t L) {
@@ -52,14 +47,7 @@ Problem square(std::int64_t L) {
 }
 
 void expect_right(const Problem& p, const Options& o) {
-  const Inputs in = inputs(p);
-  const RowSample sample = choose_rows(p, true);
-  const auto reference = reference_rows(p, in, sample.rows, 1, {});
-  ASSERT_TRUE(reference);
-  const auto out = run_on_cpu(flash(), p, o, in, 0, {});
-  ASSERT_TRUE(out) << out.error().message;
-  const Verdict v = judge(p, in, *reference, *out, sample);
-  EXPECT_TRUE(v.pass) << describe(p) << ", " << ranks_of(o) << " ranks: " << v.reason;
+  test::expect_right(p, o, inputs(p), std::to_string(ranks_of(o)) + " ranks");
 }
 
 TEST(Ring, EveryTileIsDealtToOneRank) {

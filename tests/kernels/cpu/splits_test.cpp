@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -11,20 +12,17 @@
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/run.h"
 #include "kernels/cpu/thread_crew.h"
-#include "kernels/judge/verdict.h"
-#include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/inputs/shape_list.h"
 #include "kernels/model/problem/tensor_bytes.h"
 #include "kernels/recording/recording.h"
 #include "tests/environment/asked.h"
+#include "tests/kernels/cpu/right.h"
 
 namespace attn {
 namespace {
 
-const KernelRow& flash() {
-  return **find_kernel("cpu_flash");
-}
+using test::flash;
 
 Options splits(std::int64_t n, std::int32_t bc = 16) {
   Options o;
@@ -34,10 +32,7 @@ Options splits(std::int64_t n, std::int32_t bc = 16) {
 }
 
 Inputs inputs(const Problem& p) {
-  InputSpec spec;
-  spec.generator = Generator::normal;
-  spec.seed = 5;
-  return *make_inputs(p, spec);
+  return test::normal_inputs(p, 5);
 }
 
 Problem decoding(std::int64_t lk) {
@@ -53,14 +48,7 @@ Problem decoding(std::int64_t lk) {
 }
 
 void expect_right(const Problem& p, const Options& o) {
-  const Inputs in = inputs(p);
-  const RowSample sample = choose_rows(p, true);
-  const auto reference = reference_rows(p, in, sample.rows, 1, {});
-  ASSERT_TRUE(reference);
-  const auto out = run_on_cpu(flash(), p, o, in, 0, {});
-  ASSERT_TRUE(out) << out.error().message;
-  const Verdict v = judge(p, in, *reference, *out, sample);
-  EXPECT_TRUE(v.pass) << describe(p) << ", splits " << chosen(o, kSplits).value_or(0) << ": " << v.reason;
+  test::expect_right(p, o, inputs(p), "splits " + std::to_string(chosen(o, kSplits).value_or(0)));
 }
 
 TEST(Splits, OfEveryNumberAreRight) {
