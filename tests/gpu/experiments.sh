@@ -6,27 +6,11 @@
 # Each try's words are left in OUT. Takes two minutes. Exit code 1 if one went otherwise, 77 where there is no GPU.
 set -uo pipefail
 
-program="$(realpath -- "${1:?which attnscope}")"
-out="${OUT:-$(mktemp -d)}"
-mkdir -p -- "$out"
-failed=0
-"$program" worker --check >/dev/null 2>&1 || { echo "no GPU here"; exit 77; }
-
-# NAME WANTED WORDS ARGUMENTS...: it ends with that exit code and says the words.
-try() {
-  local name="$1" wanted="$2" words="$3" code
-  shift 3
-  timeout 90 "$program" lab "$@" >"$out/$name.txt" 2>&1
-  code=$?
-  if [[ $code == "$wanted" ]] && grep -qF -- "$words" "$out/$name.txt"; then
-    echo "GOOD $name: $(head -n 1 "$out/$name.txt")"
-  else
-    echo "BAD $name: exit $code, wanted $wanted and '$words': $(head -n 2 "$out/$name.txt")"
-    failed=1
-  fi
-}
+# shellcheck source=tests/gpu/tries.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/tries.sh"
+limit=90
 for id in pad_away drop_prefetch one_stage divide_every_tile expf half_warps maximum_first; do
-  try "$id" 0 "Correct: the largest error" --experiment "$id"
+  try "$id" 0 "Correct: the largest error" lab --experiment "$id"
 done
 
 base="$("$program" lab flash_simt --text)"
@@ -34,7 +18,7 @@ base="$("$program" lab flash_simt --text)"
 broken() {
   printf '%s\n' "${base/"$2"/"$3"}" >"$out/$1.cu"
   [[ $base == *"$2"* ]] || { echo "BAD $1: flash_simt has no '$2'"; failed=1; }
-  try "$1" "$4" "$5" "$out/$1.cu"
+  try "$1" "$4" "$5" lab "$out/$1.cu"
 }
 broken typo 'kAt.v_columns + at.tx' 'kAt.v_column + at.tx' 1 'It does not compile: line'
 broken wrong 'exp2_fast(s[i][j] - shift)' 'exp2_fast(s[i][j] - 0.99f * shift)' 1 'The output is wrong.'
@@ -47,5 +31,5 @@ broken greedy 'extern __shared__ __align__(16) float shared[];' \
   more[threadIdx.x] = a.scale;
   if (a.scale < -1e30f) a.lse[0] = more[threadIdx.x ^ 1];' \
   1 'shared memory'
-try right_again 0 "Correct: the largest error" flash_simt
+try right_again 0 "Correct: the largest error" lab flash_simt
 exit "$failed"
