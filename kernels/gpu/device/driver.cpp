@@ -158,11 +158,8 @@ class CudaDriver final : public Driver {
   Result<void> check(CUresult r, const std::string& what) {
     if (r == CUDA_SUCCESS) return ok();
     lost_ = lost_ || sticky(r);
-    const char *name = nullptr, *words = nullptr;
-    if (call_.error_name(r, &name) != CUDA_SUCCESS) name = tr("an unknown error");
-    if (call_.error_string(r, &words) != CUDA_SUCCESS) words = tr("no description");
     const bool machine = r == CUDA_ERROR_OUT_OF_MEMORY || r == CUDA_ERROR_NO_DEVICE || what == "cuInit";
-    return fail(machine ? ErrorKind::cannot_run : ErrorKind::failed, phrase("{} failed: {} ({})", what, name, words));
+    return fail(machine ? ErrorKind::cannot_run : ErrorKind::failed, call_.error.words(r, what));
   }
   Result<std::int32_t> attribute(CUdevice_attribute which) {
     int value = 0;

@@ -36,7 +36,19 @@ tl::unexpected<Error> lacking(const std::string& missing) {
               phrase("The NVIDIA driver lacks {}: install driver 570 or newer (580 for CUDA 13).", missing));
 }
 
+void resolve_errors(Resolver& resolve, ErrorCalls& c) {
+  resolve(c.name, "cuGetErrorName", 6000);
+  resolve(c.string, "cuGetErrorString", 6000);
+}
+
 }  // namespace
+
+std::string ErrorCalls::words(CUresult r, std::string_view call) const {
+  const char *its_name = nullptr, *description = nullptr;
+  if (name(r, &its_name) != CUDA_SUCCESS) its_name = tr("an unknown error");
+  if (string(r, &description) != CUDA_SUCCESS) description = tr("no description");
+  return phrase("{} failed: {} ({})", call, its_name, description);
+}
 
 Result<Calls> resolve_calls(const Library& library) {
   const auto get = resolver_of(library);
@@ -78,8 +90,7 @@ Result<Calls> resolve_calls(const Library& library) {
   resolve(c.event_synchronize, "cuEventSynchronize", 2000);
   resolve(c.event_elapsed, "cuEventElapsedTime", 2000);
   resolve(c.event_destroy, "cuEventDestroy", 4000);
-  resolve(c.error_name, "cuGetErrorName", 6000);
-  resolve(c.error_string, "cuGetErrorString", 6000);
+  resolve_errors(resolve, c.error);
   if (!resolve.missing().empty()) return lacking(resolve.missing());
   return c;
 }
@@ -97,8 +108,7 @@ Result<PeerCalls> resolve_peer_calls(const Library& library) {
   resolve(c.wait_value, "cuStreamWaitValue32", 11070);
   resolve(c.wait_event, "cuStreamWaitEvent", 3020);
   resolve(c.query, "cuStreamQuery", 2000);
-  resolve(c.error_name, "cuGetErrorName", 6000);
-  resolve(c.error_string, "cuGetErrorString", 6000);
+  resolve_errors(resolve, c.error);
   if (!resolve.missing().empty()) return lacking(resolve.missing());
   return c;
 }

@@ -3,10 +3,20 @@
 
 #include <cudaTypedefs.h>
 
+#include <string>
+#include <string_view>
+
 #include "kernels/base/library.h"
 #include "kernels/base/result.h"
 
 namespace attn::gpu {
+
+// How a call that failed is told: "cuInit failed: CUDA_ERROR_NO_DEVICE (no CUDA-capable device is detected)".
+struct ErrorCalls {
+  PFN_cuGetErrorName_v6000 name = nullptr;
+  PFN_cuGetErrorString_v6000 string = nullptr;
+  std::string words(CUresult r, std::string_view call) const;
+};
 
 // Every function in the version whose type stands beside it. cuGetProcAddress hands out the function of the version
 // that is asked for, and the signature may differ between versions: type and number must agree.
@@ -46,8 +56,7 @@ struct Calls {
   PFN_cuEventSynchronize_v2000 event_synchronize = nullptr;
   PFN_cuEventElapsedTime_v2000 event_elapsed = nullptr;
   PFN_cuEventDestroy_v4000 event_destroy = nullptr;
-  PFN_cuGetErrorName_v6000 error_name = nullptr;
-  PFN_cuGetErrorString_v6000 error_string = nullptr;
+  ErrorCalls error;
 };
 
 // What several GPUs need beside: memory of another process, copies between GPUs, values that streams write and await.
@@ -60,8 +69,7 @@ struct PeerCalls {
   PFN_cuStreamWaitValue32_v11070 wait_value = nullptr;
   PFN_cuStreamWaitEvent_v3020 wait_event = nullptr;
   PFN_cuStreamQuery_v2000 query = nullptr;
-  PFN_cuGetErrorName_v6000 error_name = nullptr;
-  PFN_cuGetErrorString_v6000 error_string = nullptr;
+  ErrorCalls error;
 };
 
 // The error names what the library lacks, and which driver has it.

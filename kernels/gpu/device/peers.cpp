@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "kernels/base/library.h"
-#include "kernels/base/text.h"
 #include "kernels/gpu/device/driver_calls.h"
 
 namespace attn::gpu {
@@ -58,10 +57,7 @@ class CudaPeers final : public Peers {
   static CUstream stream_of(StreamHandle s) { return static_cast<CUstream>(s); }
   Result<void> check(CUresult r, const char* what) const {
     if (r == CUDA_SUCCESS) return ok();
-    const char *name = nullptr, *words = nullptr;
-    if (call_.error_name(r, &name) != CUDA_SUCCESS) name = tr("an unknown error");
-    if (call_.error_string(r, &words) != CUDA_SUCCESS) words = tr("no description");
-    return fail(ErrorKind::failed, phrase("{} failed: {} ({})", what, name, words));
+    return fail(ErrorKind::failed, call_.error.words(r, what));
   }
 
   Library library_;
