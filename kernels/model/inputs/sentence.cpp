@@ -11,37 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/base/printable.h"
 #include "kernels/base/text.h"
 #include "kernels/model/inputs/generators.h"
 
 namespace attn {
 namespace {
-
-struct Decoded {
-  char32_t code = 0;
-  std::size_t bytes = 0;  // 0: no UTF-8
-};
-
-Decoded decoded(std::string_view text) {
-  const auto byte = [&](std::size_t n) { return static_cast<unsigned char>(text[n]); };
-  const unsigned char first = byte(0);
-  const std::size_t bytes = first < 0x80                    ? 1
-                            : first >= 0xc2 && first < 0xe0 ? 2
-                            : first >= 0xe0 && first < 0xf0 ? 3
-                            : first >= 0xf0 && first < 0xf5 ? 4
-                                                            : 0;
-  if (bytes == 0 || text.size() < bytes) return {};
-  constexpr unsigned char kMasks[] = {0x7f, 0x1f, 0x0f, 0x07};
-  char32_t code = first & kMasks[bytes - 1];
-  for (std::size_t n = 1; n < bytes; ++n) {
-    if ((byte(n) & 0xc0) != 0x80) return {};
-    code = code << 6 | (byte(n) & 0x3f);
-  }
-  constexpr char32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code >= 0xd800 && code < 0xe000;
-  if (code < kLeast[bytes - 1] || surrogate || code > 0x10ffff) return {};
-  return {code, bytes};
-}
 
 // Capitals of Latin, Greek and Cyrillic as their small letters.
 char32_t small(char32_t c) {
@@ -65,7 +40,7 @@ Token token_of(std::string_view word) {
   Token token;
   std::optional<char32_t> mark;
   while (!word.empty()) {
-    const Decoded one = decoded(word);
+    const Character one = first_character(word);
     if (one.bytes == 0) break;
     word.remove_prefix(one.bytes);
     const char32_t c = small(one.code);
@@ -87,7 +62,7 @@ Result<std::vector<std::string>> sentence_words(std::string_view sentence) {
   std::size_t characters = 0;  // of the last word
   bool within = false;
   for (std::size_t at = 0; at < sentence.size();) {
-    const Decoded one = decoded(sentence.substr(at));
+    const Character one = first_character(sentence.substr(at));
     if (one.bytes == 0) return bad_input(phrase("The sentence is not valid UTF-8, starting at byte {}.", at + 1));
     if (one.code < 0x20 || (one.code >= 0x7f && one.code < 0xa0))
       return bad_input(phrase("The sentence has a control character at byte {}; separate words with spaces.", at + 1));
