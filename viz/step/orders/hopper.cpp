@@ -99,7 +99,6 @@ const OrderLook& hopper_look() {
     look.charts = kCharts;
     look.traffic = traffic_words;
     look.rescales_output = true;
-    look.pipeline = true;
     return placed(look);
   }();
   return kLook;

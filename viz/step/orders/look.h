@@ -247,7 +247,6 @@ struct OrderLook {
   bool row_by_row = false;           // naive: without a tile it goes by rows
   bool undivided = false;            // O so far can be read divided by l, and what-ifs change the run
   bool rescales_output = false;      // O = alpha O + P V
-  bool pipeline = false;             // its lanes and slots are drawn in place of charts and track
   bool beats = false;                // of its tiles a GPU's heartbeat is drawn
   Order like = Order::flash;         // the order of GPU kernels that it is compared with where none walks in it
 

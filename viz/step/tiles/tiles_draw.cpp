@@ -14,7 +14,8 @@
 #include "viz/step/beside/chip_draw.h"
 #include "viz/step/beside/legend_draw.h"
 #include "viz/step/facts/abreast.h"
-#include "viz/step/orders/looks.h"
+#include "viz/step/facts/side_by_side.h"
+#include "viz/step/orders/look.h"
 #include "viz/step/tiles/layout_draw.h"
 #include "viz/step/tiles/parts_draw.h"
 #include "viz/step/tiles/pointed.h"
@@ -414,7 +415,7 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
     const TileScene* spelled = lit ? tile_of(scene, lit->slot) : nullptr;
     draw_cell_legend({{whole.min.x, whole.max.y}, {whole.max.x, whole.max.y + s.px(kLegendHeight)}},
                      scale_legend(spelled != nullptr ? spelled->slot : Slot::s, panel.scales),
-                     {panel.rec.problem.pass == Pass::backward, order_look(panel.rec.order).pipeline});
+                     {panel.rec.problem.pass == Pass::backward, side_by_side_of(panel.rec).on_its_way != nullptr});
   }
   show_pointed(panel, drawn, pointed);
   draw_asked_cell(panel, scene, layout);

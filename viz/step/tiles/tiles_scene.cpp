@@ -361,7 +361,7 @@ TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& sele
     never(scene.k), never(scene.v);
     for (const Column c : scene.columns) never(of(c));
   }
-  if (look.pipeline) mark_flights(scene, rec, e);
+  mark_flights(scene, rec, e);
   add_titles(scene, rec, reading);
   add_captions(scene, rec, e);
   find_next(scene, rec, e);
@@ -371,7 +371,7 @@ TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& sele
 TilesScene tiles_scene(const Recording& rec, EventIndex e, EventIndex now, const Selection& selection,
                        const TensorScales& scales) {
   TilesScene scene = tiles_scene(rec, e, selection, OutputReading::as_summed, scales);
-  if (!scene.look->pipeline || now <= e) return scene;
+  if (side_by_side_of(rec).on_its_way == nullptr || now <= e) return scene;
   for (TileScene* tile : {&scene.k, &scene.v}) {
     if (!tile->flight) continue;
     tile->flight = false;
