@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/print/cairo.h"
+#include "kernels/base/printable.h"
 #include "kernels/base/text.h"
 #include "viz/draw/theme_table.h"
 
@@ -52,26 +53,11 @@ struct Font {
   cairo::FontFace* face = nullptr;
 };
 
-// The font files of a role, the first that has a letter draws it (viz/draw/theme.cpp has the same).
-struct Role {
-  Face face;
-  std::array<const char*, 3> files;
-};
-constexpr std::array<Role, 4> kRolesOnPaper{{
-    {Face::text, {"Roboto-Regular.ttf", "NotoSansMono-Regular.ttf", "XITSMath-Regular.otf"}},
-    {Face::bold, {"Roboto-Bold.ttf", "NotoSansMono-Regular.ttf", "XITSMath-Regular.otf"}},
-    {Face::mono, {"Inconsolata-Medium.ttf", "NotoSansMono-Regular.ttf", "XITSMath-Regular.otf"}},
-    {Face::maths, {"XITS-Italic.otf", "XITSMath-Regular.otf", "NotoSansMono-Regular.ttf"}},
-}};
-
-// The next code point of UTF-8, whose bytes are taken off. Texts are the program's or were read as JSON: well formed.
-unsigned long next_code(std::string_view& text) {
-  const auto byte = [&](std::size_t n) { return static_cast<unsigned char>(text[n]); };
-  const std::size_t length = byte(0) < 0x80 ? 1 : byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : 4;
-  unsigned long code = length == 1 ? byte(0) : byte(0) & (0xFFU >> (length + 1));
-  for (std::size_t n = 1; n < std::min(length, text.size()); ++n) code = code << 6U | (byte(n) & 0x3FU);
-  text.remove_prefix(std::min(length, text.size()));
-  return code;
+// The next code point, whose bytes are taken off; of what is no UTF-8, byte by byte, the sign that stands for it.
+char32_t next_code(std::string_view& text) {
+  const Character c = first_character(text);
+  text.remove_prefix(c.bytes == 0 ? 1 : c.bytes);
+  return c.bytes == 0 ? U'\uFFFD' : c.code;
 }
 
 int append(void* closure, const unsigned char* data, unsigned length) {
@@ -113,7 +99,7 @@ struct Pdf::Impl {
     return std::ranges::find(fonts, file, [](const auto& named) { return std::string_view(named.first); })->second;
   }
   // Which of a role's fonts draws a letter; the first where none has it.
-  const Font& font_for(const Role& role, unsigned long code) const {
+  const Font& font_for(const FontRole& role, char32_t code) const {
     for (const char* file : role.files)
       if (const Font& one = font(file); f.ft_index(one.glyphs, code) != 0) return one;
     return font(role.files.front());
@@ -125,9 +111,7 @@ struct Pdf::Impl {
 
   // Letters of one font at a time; returns how far they go.
   double run(double x, double baseline, double size, const TextRun& run, bool draw) const {
-    const auto index =
-        static_cast<std::size_t>(std::ranges::find(kRolesOnPaper, run.face, &Role::face) - kRolesOnPaper.begin());
-    const Role& role = kRolesOnPaper[index];
+    const FontRole& role = *std::ranges::find(kFontRoles, run.face, &FontRole::face);
     double high = size * (run.face == Face::maths ? kMathsOnPaper : 1), up = 0;
     if (run.raise != 0) high *= kRaisedSize;
     if (run.raise == 1) up = size * 0.38;
@@ -169,7 +153,7 @@ Result<Pdf> Pdf::begin(const Paper& paper, const std::filesystem::path& fonts, c
   auto impl = std::make_unique<Impl>(*functions);
   const auto free_type = std::make_shared<FreeType>(*functions);
   if (functions->ft_init(&free_type->library) != 0) return fail(ErrorKind::failed, tr("FreeType does not start."));
-  for (const Role& role : kRolesOnPaper) {
+  for (const FontRole& role : kFontRoles) {
     for (const char* file : role.files) {
       if (std::ranges::any_of(impl->fonts, [&](const auto& named) { return named.first == file; })) continue;
       if (auto loaded = impl->load(free_type, fonts / file); !loaded) return tl::unexpected(loaded.error());

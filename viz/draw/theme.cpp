@@ -1,7 +1,10 @@
 #include "viz/draw/theme.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <span>
 #include <system_error>
 
 #include "implot.h"
@@ -98,6 +101,10 @@ ImU32 make_fill(Theme t, TensorColour tensor, float shade) {
       {from.l + (to.l - from.l) * amount, from.a + (to.a - from.a) * amount, from.b + (to.b - from.b) * amount});
 }
 
+std::span<const char* const> window_files(const FontRole& role) {
+  return std::span(role.files).first(2);
+}
+
 ImFont* add_font(const std::filesystem::path& file, bool merge) {
   ImFontConfig config;
   config.MergeMode = merge;
@@ -147,17 +154,8 @@ ImU32 text_on(ImU32 fill) {
 }
 
 Result<Fonts> load_fonts(const std::filesystem::path& folder) {
-  struct Role {
-    ImFont* Fonts::*font;
-    const char* file;
-    const char* rest;  // brings what the first lacks: subscripts, Greek, mathematical letters
-  };
-  constexpr Role kRoles[] = {{&Fonts::text, "Roboto-Regular.ttf", "NotoSansMono-Regular.ttf"},
-                             {&Fonts::bold, "Roboto-Bold.ttf", "NotoSansMono-Regular.ttf"},
-                             {&Fonts::mono, "Inconsolata-Medium.ttf", "NotoSansMono-Regular.ttf"},
-                             {&Fonts::maths, "XITS-Italic.otf", "XITSMath-Regular.otf"}};
-  for (const Role& role : kRoles) {
-    for (const char* name : {role.file, role.rest}) {
+  for (const FontRole& role : kFontRoles) {
+    for (const char* name : window_files(role)) {
       std::error_code error;
       if (std::filesystem::is_regular_file(folder / name, error)) continue;
       return fail(ErrorKind::io,
@@ -165,13 +163,15 @@ Result<Fonts> load_fonts(const std::filesystem::path& folder) {
                          (folder / name).string()));
     }
   }
+  constexpr std::array kFonts{&Fonts::text, &Fonts::bold, &Fonts::mono, &Fonts::maths};  // in the order of Face
   Fonts fonts;
-  for (const Role& role : kRoles) {
-    for (const bool merge : {false, true}) {
-      const auto file = folder / (merge ? role.rest : role.file);
-      ImFont* font = add_font(file, merge);
+  for (const FontRole& role : kFontRoles) {
+    ImFont*& whole = fonts.*kFonts[static_cast<std::size_t>(role.face)];
+    for (const char* name : window_files(role)) {
+      const auto file = folder / name;
+      ImFont* font = add_font(file, whole != nullptr);
       if (font == nullptr) return fail(ErrorKind::io, phrase("The font {} cannot be read.", file.string()));
-      if (!merge) fonts.*role.font = font;
+      if (whole == nullptr) whole = font;
     }
   }
   return fonts;

@@ -1,4 +1,5 @@
-// The colours of the program, as 0xRRGGBB, dark and light; those of kernels are in viz/draw/kernel_looks.cpp.
+// The fonts of the program, and its colours as 0xRRGGBB, dark and light; those of kernels are in
+// viz/draw/kernel_looks.cpp.
 // tests/viz/draw/theme_test.cpp recomputes contrasts and the distances between colours, in normal and colour-blind
 // vision, from these rows: change a value there first.
 #pragma once
@@ -6,6 +7,8 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+
+#include "viz/draw/text_runs.h"
 
 namespace attn {
 
@@ -25,6 +28,19 @@ constexpr std::array<ThemeColour, 8> kTokenColours{{
     {"dim", {0xA3ACB8, 0x56606C}},
     {"faint", {0x727C8A, 0x7B8491}},
     {"band", {0x2A313C, 0xE9EEF5}},
+}};
+
+// The font files of a role: the first that has a letter draws it. The others bring what it lacks: subscripts, Greek,
+// mathematical letters. A window merges the first two into one font.
+struct FontRole {
+  Face face;
+  std::array<const char*, 3> files;
+};
+constexpr std::array<FontRole, 4> kFontRoles{{
+    {Face::text, {"Roboto-Regular.ttf", "NotoSansMono-Regular.ttf", "XITSMath-Regular.otf"}},
+    {Face::bold, {"Roboto-Bold.ttf", "NotoSansMono-Regular.ttf", "XITSMath-Regular.otf"}},
+    {Face::mono, {"Inconsolata-Medium.ttf", "NotoSansMono-Regular.ttf", "XITSMath-Regular.otf"}},
+    {Face::maths, {"XITS-Italic.otf", "XITSMath-Regular.otf", "NotoSansMono-Regular.ttf"}},
 }};
 
 // In the order of TensorColour. Light values are inks; cells of the light theme are a wash of the dark hue.
