@@ -118,16 +118,10 @@ void add_growth(std::string& out, const BenchScene& scene) {
 // What pages and ragged batches cost, where the session has the rows that they are set against.
 void add_layouts(std::string& out, const PictureSpec& picture) {
   std::string lines;
-  const auto add = [&](const Measurement& m) {
-    for (const ListedRun& r : picture.runs) {
-      const std::string words = layout_words(m, r.run.rows);
-      if (words.empty()) continue;
-      lines += fmt::format("- {}, {}: {}\n", plain(m.key.kernel), plain(describe(m.key.problem)), plain(words));
-      return;
-    }
-  };
   for (const ListedRun& r : picture.runs)
-    for (const Measurement& m : r.run.rows) add(m);
+    for (const Measurement& m : r.run.rows)
+      if (const std::string words = layout_words(m); !words.empty())
+        lines += fmt::format("- {}, {}: {}\n", plain(m.key.kernel), plain(describe(m.key.problem)), plain(words));
   if (!lines.empty()) out += "\n## What the layout of K and V costs\n\n" + lines;
 }
 

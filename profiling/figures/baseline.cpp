@@ -89,17 +89,48 @@ bool even(const std::vector<std::int64_t>& lengths) {
   return most - least <= 1;
 }
 
+// What a layout is set against, and why a row has no figure of it.
+struct Layout {
+  std::string_view metric, method, not_laid_out, no_other;
+  std::optional<double> (*over)(const Measurement&, std::span<const Measurement>);
+};
+constexpr Layout kPages{"over_contiguous_ratio", marked("over the row with contiguous K and V"),
+                        marked("K and V are contiguous, not paged"),
+                        marked("no row with contiguous K and V: measure this point with --page 0 as well"),
+                        over_contiguous};
+constexpr Layout kLengths{
+    "over_even_ratio", marked("over the row with even key lengths"), marked("all batches have equally many keys"),
+    marked("no row with even key lengths: measure this point with --ragged even as well"), over_even};
+
+Figure layout_figure(const Measurement& m, const RowsOfRuns& runs, const Layout& layout, bool laid_out) {
+  const auto none = [](std::string_view reason) { return Figure{Origin::not_available, 0, "", std::string(reason)}; };
+  if (m.peer) return none(marked("peers are not measured with another layout"));
+  if (!laid_out) return none(layout.not_laid_out);
+  if (m.state != RowState::done || m.time.n == 0) return none(marked("not timed"));
+  for (const std::span<const Measurement> rows : runs)
+    if (const auto ratio = layout.over(m, rows)) return {Origin::derived, *ratio, std::string(layout.method), ""};
+  return none(layout.no_other);
+}
+
 }  // namespace
 
+bool has_pages(const Problem& p) {
+  return p.storage.kind() == Storage::paged;
+}
+
+bool has_uneven_keys(const Problem& p) {
+  return !p.mask.key_lengths.empty() && !even(p.mask.key_lengths);
+}
+
 std::optional<double> over_contiguous(const Measurement& m, std::span<const Measurement> rows) {
-  if (m.key.problem.storage.kind() == Storage::dense) return {};
+  if (!has_pages(m.key.problem)) return {};
   const Problem plain = without_pages(m.key.problem);
   return over(m, rows, [&](const Problem& p) { return p == plain; });
 }
 
 std::optional<double> over_even(const Measurement& m, std::span<const Measurement> rows) {
   const std::vector<std::int64_t>& own = m.key.problem.mask.key_lengths;
-  if (own.empty() || even(own)) return {};
+  if (!has_uneven_keys(m.key.problem)) return {};
   const std::int64_t keys = std::accumulate(own.begin(), own.end(), std::int64_t{0});
   return over(m, rows, [&](Problem p) {
     const std::vector<std::int64_t> lengths = std::exchange(p.mask.key_lengths, own);
@@ -108,11 +139,21 @@ std::optional<double> over_even(const Measurement& m, std::span<const Measuremen
   });
 }
 
-std::string layout_words(const Measurement& m, std::span<const Measurement> rows) {
+void relate_to_layouts(Measurement& m, const RowsOfRuns& runs) {
+  if (m.figures.size() != metric_table().size()) fill_figures(m);
+  const auto put = [&](const Layout& layout, bool laid_out) {
+    m.figures[*find_metric(layout.metric)] = layout_figure(m, runs, layout, laid_out);
+  };
+  put(kPages, has_pages(m.key.problem));
+  put(kLengths, has_uneven_keys(m.key.problem));
+}
+
+std::string layout_words(const Measurement& m) {
   std::string words;
-  if (const auto ratio = over_contiguous(m, rows)) words = phrase("{:.3f}× the time of contiguous K and V", *ratio);
-  if (const auto ratio = over_even(m, rows))
-    words += (words.empty() ? "" : ", ") + phrase("{:.3f}× the time of even key lengths", *ratio);
+  if (const Figure& f = figure(m, kPages.metric); f.available())
+    words = phrase("{:.3f}× the time of contiguous K and V", f.value);
+  if (const Figure& f = figure(m, kLengths.metric); f.available())
+    words += (words.empty() ? "" : ", ") + phrase("{:.3f}× the time of even key lengths", f.value);
   return words.empty() ? words : phrase("{} (derived)", words);
 }
 

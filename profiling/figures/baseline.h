@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "profiling/figures/measurement.h"
 
@@ -24,8 +25,14 @@ void relate_to_baseline(Measurement& m, std::span<const Measurement> rows, std::
 // is no such row, or where `rows` have none to set it against.
 std::optional<double> over_contiguous(const Measurement& m, std::span<const Measurement> rows);
 std::optional<double> over_even(const Measurement& m, std::span<const Measurement> rows);
-// Both in words: "1.020× the time of contiguous K and V (derived)"; empty: neither.
-std::string layout_words(const Measurement& m, std::span<const Measurement> rows);
+// Which rows have such a ratio. Uneven: batches differ in their number of keys by more than whole keys make them.
+bool has_pages(const Problem& p);
+bool has_uneven_keys(const Problem& p);
+// Gives a row both as figures, from the first of `runs` that has a row to set it against; else they say why not.
+using RowsOfRuns = std::vector<std::span<const Measurement>>;
+void relate_to_layouts(Measurement& m, const RowsOfRuns& runs);
+// The figures in words: "1.020× the time of contiguous K and V (derived)"; empty: neither.
+std::string layout_words(const Measurement& m);
 
 // Gives each row the median of the same kernel on the same problem in another run, called `words`, and fills its
 // figures again. Device and L2 state may differ: that is what runs are compared for. Options may not, unless the

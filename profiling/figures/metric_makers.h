@@ -39,6 +39,8 @@ inline constexpr std::string_view kNoLaunches = marked(
 inline constexpr std::string_view kNoCompiler =
     marked("this comes from the GPU compiler, but the kernel runs on the CPU; use a GPU kernel");
 
+inline constexpr std::string_view kNoOtherRow = marked("this row was not compared with others");
+
 // One function for each kind of row, so that a row names nothing that it does not have.
 using Text = std::string_view;
 using Compute = Figure (*)(const Measurement&);
@@ -69,6 +71,12 @@ constexpr MetricRow of_launches(Text id, Text label, Text unit, MetricGroup grou
 constexpr MetricRow compiled(Text id, Text label, Text unit, MetricGroup group, Better better, Text help,
                              Text formula = "") {
   return {id, label, unit, group, better, help, formula, {}, nullptr, kNoCompiler};
+}
+
+// Found among other rows, not in its own: profiling/figures/baseline.h puts it there.
+constexpr MetricRow among_rows(Text id, Text label, Text unit, MetricGroup group, Better better, Text help,
+                               Text formula) {
+  return {id, label, unit, group, better, help, formula, {}, nullptr, kNoOtherRow};
 }
 
 // ---- figures of several rows

@@ -22,6 +22,7 @@
 #include "profiling/session/contradictions.h"
 #include "profiling/session/json/beside_figures_json.h"
 #include "profiling/session/json/measurement_json.h"
+#include "profiling/session/layouts.h"
 #include "profiling/session/session.h"
 
 namespace attn {
@@ -314,6 +315,7 @@ class SessionReading::Reader {
 
   Result<void> end_runs() {
     rows_->add_notes(s_.notes);
+    relate_to_layouts(s_.runs);
     if (part_ == SessionPart::runs) return then(nullptr);
     beside_.emplace(*json_, container(), name_);
     return then(&Reader::read_beside);

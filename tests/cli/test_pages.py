@@ -1,6 +1,10 @@
-"""`attnscope run --pages`: K and V out of shuffled pages, against NumPy in fp64; what is wrong leaves no file."""
+"""Pages from the command line: `run --pages` against NumPy in fp64, and what is wrong leaves no file; `step
+--pages-in-order`; what pages and ragged batches cost in the rows that `bench` and `report` write."""
 
+import csv
+import json
 import pathlib
+import re
 import tempfile
 
 import numpy as np
@@ -105,12 +109,103 @@ def wrong(folder):
     report.check(done.returncode == 2, f"the table as an output: {done.stderr}")
 
 
+def steps_in_order():
+    """The same numbers out of other pages: of batch b the table names b * columns, b * columns + 1, ..."""
+    done = [run("step", "--preset", "pages", "--json", *more) for more in ((), ("--pages-in-order",))]
+    report.check(all(d.returncode == 0 for d in done), done[0].stderr + done[1].stderr)
+    shuffled, ordered = (json.loads(d.stdout) for d in done)
+    for key in ("out", "lse", "tile_load_bytes", "problem"):
+        report.check(shuffled[key] == ordered[key], f"in order {key} is another")
+    report.check([s["made"] for s in shuffled["steps"]] == [s["made"] for s in ordered["steps"]], "other tiles")
+    page = ordered["problem"]["storage"]["page"]
+    columns = -(-ordered["problem"]["Lk"] // page)
+    tile = ordered["options"]["bc"]
+
+    def named(steps):
+        found = [(s, re.search(r"The table names pages? ([\d, ]+)\.", s["sentence"])) for s in steps]
+        return [(s["b"], s["j"], [int(x) for x in m[1].split(", ")]) for s, m in found if m]
+
+    told = named(ordered["steps"])
+    report.check(len(told) >= 5, f"only {len(told)} steps name their pages")
+    for b, j, pages in told:
+        first = b * columns + j * tile // page
+        report.check(pages == [first + n for n in range(len(pages))], f"batch {b}, tile {j}: pages {pages}")
+    report.check(named(shuffled["steps"]) != told, "the shuffled pages are in order as well")
+    for more in (("--preset", "blackboard"), ("--preset", "pages", "--page", 0)):
+        done = run("step", *more, "--pages-in-order")
+        report.check(done.returncode == 2 and not done.stdout and "needs keys in pages: add --page" in done.stderr,
+                     f"{more} in order: {done.returncode} {done.stderr}")
+    done = run("step", "--preset", "pages", "--page", 257, "--pages-in-order")
+    report.check(done.returncode == 2 and "Invalid page size of 257 keys" in done.stderr, done.stderr)
+
+
+def cost_of_layouts(folder):
+    """Each ratio is that of two medians of the same table; the row that another is set against comes after it."""
+    session, made = folder / "layouts.attn", folder / "made"
+    sweep = ["bench", "--kernels", "cpu_flash", "--values", 128, "--b", 3, "--d", 16, "--time-limit", 0.02]
+    sweep += ["-o", session]
+    first = run(*sweep, "--page", 16)
+    report.check(first.returncode == 0 and "the time of" not in first.stderr, first.stderr)
+    told = []
+    for more in (("--page", 0), ("--page", 64), ("--ragged", "zipf"), ("--ragged", "even")):
+        done = run(*sweep, *more, "--resume", "--csv", folder / "rows.csv", "--json", folder / "rows.json")
+        report.check(done.returncode == 0, done.stderr)
+        told += re.findall(r"([\d.]+)× the time of (contiguous|even)", done.stderr)
+    rows = list(csv.DictReader((folder / "rows.csv").open(encoding="utf-8")))
+    measured = json.loads((folder / "rows.json").read_text(encoding="utf-8"))["runs"][0]["measurements"]
+    report.check(len(rows) == len(measured) == 5, f"{len(rows)} rows, {len(measured)} measurements")
+    us = [float(r["time_us_median"]) for r in rows]
+    lengths = [sorted(map(int, r["key_lengths"].split())) for r in rows]
+    report.check(lengths == [[], [], [], [42, 64, 128], [78, 78, 78]], f"key lengths {lengths}")
+    report.check([r["page"] for r in rows] == ["16", "0", "64", "0", "0"], f"pages {[r['page'] for r in rows]}")
+    contiguous = [us[0] / us[1], None, us[2] / us[1], None, None]
+    even = [None, None, None, us[3] / us[4], None]
+    for n, row in enumerate(rows):
+        for column, want in (("over_contiguous_ratio", contiguous[n]), ("over_even_ratio", even[n])):
+            source, figure = row[column + "_source"], measured[n]["figures"][column]
+            if want is None:
+                report.check(row[column] == "" and source.startswith("not available: "),
+                             f"row {n}: {row[column]} {source}")
+                report.check(figure["origin"] == "not available" and "value" not in figure, f"row {n}: {figure}")
+            else:
+                report.check(abs(float(row[column]) - want) <= 1e-12 * want and source == "derived",
+                             f"row {n}, {column}: {row[column]} is not {want}")
+                report.check(figure["value"] == float(row[column]) and figure["origin"] == "derived", f"{figure}")
+    # Told while it runs where the other row came before: pages of 64 alone.
+    report.check(told == [(f"{contiguous[2]:.3f}", "contiguous")], f"told {told}")
+    done = run("report", session, "-o", made)
+    report.check(done.returncode == 0, done.stderr)
+    said = re.findall(r"([\d.]+)× the time of (\w+)", (made / "summary.md").read_text(encoding="utf-8"))
+    report.check(said == [(f"{contiguous[0]:.3f}", "contiguous"), (f"{contiguous[2]:.3f}", "contiguous"),
+                          (f"{even[3]:.3f}", "even")], f"the summary says {said}")
+    columns = list(csv.DictReader((made / "rows.csv").open(encoding="utf-8")))
+    report.check([r["over_contiguous_ratio"] for r in columns] == [r["over_contiguous_ratio"] for r in rows],
+                 "rows.csv of the report has other ratios")
+
+
+def layouts_alone(folder):
+    """Without a row to be set against there is no number, and the words say what to measure."""
+    sweep = ["bench", "--kernels", "cpu_flash", "--values", 64, "--b", 3, "--d", 8, "--time-limit", 0.02]
+    for column, words, more in (("over_contiguous_ratio", "with --page 0", ("--page", 16)),
+                                ("over_even_ratio", "with --ragged even", ("--ragged", "zipf"))):
+        row, = csv.DictReader(run(*sweep, *more).stdout.splitlines())
+        report.check(row[column] == "" and words in row[column + "_source"], f"{more}: {row[column + '_source']}")
+    for words, more in (("Invalid page size of 257 keys", ("--page", 257)),
+                        ("Unknown --ragged zip", ("--ragged", "zip"))):
+        done = run(*sweep, *more, "--csv", folder / "none.csv")
+        report.check(done.returncode == 2 and words in done.stderr, f"{more}: {done.returncode} {done.stderr}")
+        report.check(not (folder / "none.csv").exists(), f"{more} left a file")
+
+
 def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         right(folder)
         wrong(folder)
-    report.exit(least=90)
+        cost_of_layouts(folder)
+        layouts_alone(folder)
+    steps_in_order()
+    report.exit(least=130)
 
 
 main()

@@ -205,6 +205,7 @@ Result<void> write_picture(const SweepSpec& spec, const SweepRun& run, const std
 
 // Every output that can be written is, whatever the others do; the first failure is told.
 Result<void> write_outputs(const BenchArguments& a, const SweepSpec& spec, BenchFile& file) {
+  file.relate();
   Session session = session_of(file.run().provenance, file.run().rows);
   session.runs.front().id = file.run().id;
   session.state = file.run().spec;
@@ -229,13 +230,14 @@ Result<void> write_outputs(const BenchArguments& a, const SweepSpec& spec, Bench
 class Teller {
  public:
   explicit Teller(BenchFile& file) : file_(file) {}
-  void add(const Measurement& m) {
+  void add(Measurement m) {
     file_.add(m);
     untold_.push_back(row_words(m, file_.rows()));
-    std::string layout;
+    RowsOfRuns among{file_.run().rows};
     for (const SweepRun& run : file_.runs())
-      if (layout.empty()) layout = layout_words(m, run.rows);
-    if (!layout.empty()) untold_.back() += ", " + layout;
+      if (&run != &file_.run()) among.emplace_back(run.rows);
+    relate_to_layouts(m, among);
+    if (const std::string layout = layout_words(m); !layout.empty()) untold_.back() += ", " + layout;
     look();
   }
   void look() {

@@ -6,6 +6,7 @@
 
 #include "app/state/string/state_string.h"
 #include "kernels/base/text.h"
+#include "profiling/session/layouts.h"
 #include "profiling/session/run.h"
 
 namespace attn::cli {
@@ -98,9 +99,14 @@ bool BenchFile::is_due() const {
                                       std::min<std::chrono::steady_clock::duration>(kShare * took_, 5s);
 }
 
+void BenchFile::relate() {
+  relate_to_layouts(session_.runs);
+}
+
 Result<void> BenchFile::write() {
   if (options_.file.empty()) return ok();
   const auto begin = std::chrono::steady_clock::now();
+  relate();
   auto written = write_session(options_.file, session_);
   written_ = std::chrono::steady_clock::now();
   took_ = written_ - begin;

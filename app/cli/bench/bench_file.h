@@ -34,6 +34,8 @@ class BenchFile {
   // Whether it is time to write: a session takes the longer the more rows it has, and is written whole, so that it is
   // written at most for a tenth of the time, or every few seconds where that is later.
   bool is_due() const;
+  // Gives all rows their figures over rows of the other layout, which may have come after them.
+  void relate();
   // The error says that the rows since the last time are not on disk; they stay in memory.
   Result<void> write();
   // What reading the file left out and will be gone when it is written, in words.

@@ -167,6 +167,7 @@ Result<int> measure_kernels(const WorkerArguments& a, const Stopper& stopper) {
     rows.push_back(std::move(*m));
   }
   relate_to_baseline(rows);
+  for (Measurement& m : rows) relate_to_layouts(m, {rows});
   Provenance provenance = provenance_on(*hello, a.gpu);
   if (!rows.empty()) {
     provenance.peak_gflops = rows.front().peaks.peak_gflops;

@@ -17,6 +17,7 @@
 #include "kernels/base/folders.h"
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/own_kernel.h"
+#include "profiling/session/layouts.h"
 #include "profiling/session/run.h"
 #include "profiling/session/session_reading.h"
 #include "profiling/sweep/finished.h"
@@ -212,6 +213,7 @@ Session session_of_runs(const State& state, const Model& model, const std::strin
     SweepRun& run = session.runs.emplace_back(r->run);
     if (const auto given = list.names.find(run.id); given != list.names.end()) run.name = given->second;
   }
+  relate_to_layouts(session.runs);
   return session;
 }
 

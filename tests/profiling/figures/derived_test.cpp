@@ -43,8 +43,12 @@ TEST(DerivedFigures, ALayoutIsSetAgainstTheSameRowWithoutIt) {
   std::vector<Measurement> rows{plain, paged};
   EXPECT_EQ(over_contiguous(paged, rows), 1.03);
   EXPECT_FALSE(over_contiguous(plain, rows));
-  EXPECT_EQ(layout_words(paged, rows), "1.030× the time of contiguous K and V (derived)");
-  EXPECT_EQ(layout_words(plain, rows), "");
+  relate_to_layouts(paged, {rows});
+  EXPECT_EQ(figure(paged, "over_contiguous_ratio").value, 1.03);
+  EXPECT_EQ(layout_words(paged), "1.030× the time of contiguous K and V (derived)");
+  relate_to_layouts(plain, {rows});
+  EXPECT_EQ(figure(plain, "over_contiguous_ratio").reason, "K and V are contiguous, not paged");
+  EXPECT_EQ(layout_words(plain), "");
   rows[0].key.options.bc = 32;
   EXPECT_FALSE(over_contiguous(paged, rows));
   rows[0] = timed("flash_mma", 100);
@@ -57,8 +61,13 @@ TEST(DerivedFigures, ALayoutIsSetAgainstTheSameRowWithoutIt) {
   fewer.key.problem.mask.key_lengths = {1024, 2048, 672};
   rows = {zipf, even, fewer};
   EXPECT_EQ(over_even(zipf, rows), 1.06);
-  EXPECT_EQ(layout_words(zipf, rows), "1.060× the time of even key lengths (derived)");
+  relate_to_layouts(zipf, {{}, rows});  // the first run has nothing of it
+  EXPECT_EQ(figure(zipf, "over_even_ratio").origin, Origin::derived);
+  EXPECT_EQ(layout_words(zipf), "1.060× the time of even key lengths (derived)");
   EXPECT_FALSE(over_even(fewer, rows));
+  relate_to_layouts(fewer, {rows});
+  EXPECT_FALSE(figure(fewer, "over_even_ratio").available());
+  EXPECT_NE(figure(fewer, "over_even_ratio").reason.find("measure this point with --ragged even"), std::string::npos);
   EXPECT_FALSE(over_even(even, rows));
 }
 

@@ -325,12 +325,16 @@ bool fits(std::string_view filter, const Measurement& m) {
   return filter.empty() || fits_filter(filter, m).value_or(true);
 }
 
-// The rows of a run as they are shown: over the baseline and against the run that the user chose.
+// The rows of a run as they are shown: over the baseline, against the run that was chosen, over rows of other layouts.
 std::vector<Measurement> related_rows(const State& state, const Model& model, const SweepRun& run) {
   std::vector<Measurement> rows = run.rows;
   if (!state.view.bench.baseline.empty()) relate_to_baseline(rows, state.view.bench.baseline);
   if (const ListedRun* reference = find_run(model, state.document.runs.reference))
     relate_to_run(rows, reference->run.rows, words_of(state.document.runs, reference->run));
+  RowsOfRuns among{run.rows};
+  for (const ListedRun* other : shown_runs(state.document.runs, model))
+    if (&other->run != &run) among.emplace_back(other->run.rows);
+  for (Measurement& m : rows) relate_to_layouts(m, among);
   return rows;
 }
 

@@ -9,6 +9,7 @@
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
+#include "profiling/figures/baseline.h"
 #include "profiling/spec/tile_words.h"
 #include "viz/bench/runs/source_words.h"
 #include "viz/bench/scene/bench_scene.h"
@@ -104,17 +105,14 @@ BenchCell possible_cell(const Measurement& m) {
   return cell;
 }
 
-// Two decimals up to ten, so that the baseline's 1.00 stands among its like.
-BenchCell ratio_cell(const Measurement& m) {
-  BenchCell cell = cell_of(m, "speedup_ratio", {1, ""});
-  if (cell.available && cell.sort >= 0.01) cell.text = fmt::format("{:.{}f}", cell.sort, cell.sort < 9.995 ? 2 : 1);
-  return cell;
-}
-
-BenchCell against_cell(const Measurement& m) {
-  BenchCell cell = cell_of(m, "against_run_ratio", {1, ""});
-  if (cell.available && cell.sort >= 0.01) cell.text = fmt::format("{:.{}f}", cell.sort, cell.sort < 9.995 ? 2 : 1);
-  return cell;
+// Two decimals up to ten, so that the baseline's 1.00 stands among its like. Of a layout three: it costs little.
+auto ratio_cell(std::string_view metric, int decimals = 2) {
+  return [metric, decimals](const Measurement& m) {
+    BenchCell cell = cell_of(m, metric, {1, ""});
+    if (cell.available && cell.sort >= 0.01)
+      cell.text = fmt::format("{:.{}f}", cell.sort, cell.sort < 9.995 ? decimals : 1);
+    return cell;
+  };
 }
 
 // Half the 95 % interval of the median, in percent of it.
@@ -227,9 +225,13 @@ std::vector<Column> summary_columns(const State& state, Pass pass, const Units& 
       {{"speedup", "× " + base,
         tr("The baseline's time divided by this kernel's, on the same device. For a peer: the baseline's "
            "time in the peer's own turns.")},
-       ratio_cell},
+       ratio_cell("speedup_ratio")},
       {{"against", tr("× ref"), tr("The reference run's time for the same kernel divided by this run's time.")},
-       against_cell},
+       ratio_cell("against_run_ratio")},
+      {{"paged", tr("× contiguous"), tr("Time relative to the same kernel with contiguous K and V.")},
+       ratio_cell("over_contiguous_ratio", 3)},
+      {{"ragged", tr("× even"), tr("Time relative to the same kernel with even key lengths.")},
+       ratio_cell("over_even_ratio", 3)},
       {{"peak", tr("% of peak"), tr("Rate as a fraction of the multiply-add peak measured on this device.")},
        metric("peak_share_pct", {1, "%"})},
       {{"tiles", phrase("tile loads {}", u.bytes.name),
@@ -303,6 +305,12 @@ std::vector<Column> columns_of(const State& state, const BenchSlice& slice, std:
   if (!gpu && !switches.group) std::erase_if(columns, [](const Column& c) { return c.gpu; });
   if (state.document.runs.reference.empty())
     std::erase_if(columns, [](const Column& c) { return c.head.id == "against"; });
+  const auto drop = [&](std::string_view id, bool (*has)(const Problem&)) {
+    if (std::ranges::none_of(rows, [has](const Measurement* m) { return has(m->key.problem); }))
+      std::erase_if(columns, [id](const Column& c) { return c.head.id == id; });
+  };
+  drop("paged", has_pages);
+  drop("ragged", has_uneven_keys);
   if (switches.all_values) {
     const auto at_cell = [&slice](const Measurement& m) {
       const std::int64_t at = axis_value(slice.axis, m);

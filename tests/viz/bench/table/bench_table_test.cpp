@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/model/problem/pages.h"
 #include "profiling/figures/metrics.h"
 #include "tests/viz/bench/scene_fixture.h"
 #include "viz/bench/runs/slice.h"
@@ -46,6 +47,46 @@ TEST_F(BenchTableTest, TheTimeOfAKernelOfSeveralLaunchesTellsWhatEachTook) {
   EXPECT_NE(tip.find("; of that, scores "), std::string::npos) << tip;
   EXPECT_NE(tip.find(", output "), std::string::npos) << tip;
   EXPECT_EQ(row_of(t, "cpu_multicore").cells[0].tip.find("; of that"), std::string::npos);
+}
+
+// A column for pages where a row has them, over the row without; a number where both are there, else the words.
+TEST_F(BenchTableTest, PagesAndRaggedBatchesAreSetAgainstTheirOtherLayout) {
+  state.document.sweep.base.B = 3;
+  Measurement plain = timed_row(sweep, "cpu_flash", 512, 200), paged = timed_row(sweep, "cpu_flash", 512, 205);
+  paged.key.problem = with_pages(paged.key.problem, 16);
+  const auto cells = [&](const BenchTable& t, std::string_view column) {
+    std::vector<BenchCell> found;
+    for (std::size_t i = 1; i < t.columns.size(); ++i)
+      for (const BenchTableRow& row : t.rows)
+        if (t.columns[i].id == column) found.push_back(row.cells.at(i - 1));
+    return found;
+  };
+  EXPECT_TRUE(cells(scene(model_of({plain})).table, "paged").empty());
+  state.document.sweep.base = paged.key.problem;
+  const BenchTable alone = scene(model_of({paged})).table;
+  ASSERT_EQ(cells(alone, "paged").size(), 1U);
+  EXPECT_EQ(cells(alone, "paged")[0].text, "–");
+  EXPECT_NE(cells(alone, "paged")[0].tip.find("measure this point with --page 0"), std::string::npos);
+  EXPECT_TRUE(cells(alone, "ragged").empty());
+  const auto both = cells(scene(model_of({paged, plain})).table, "paged");  // the other row comes after it
+  ASSERT_FALSE(both.empty());
+  EXPECT_EQ(both[0].text, "1.025");
+  EXPECT_TRUE(both[0].tip.starts_with("1.02")) << both[0].tip;
+
+  Measurement zipf = plain;
+  zipf.key.problem.mask.key_lengths = {512, 256, 170};
+  state.document.sweep.base = zipf.key.problem;
+  Model model = model_of({zipf});
+  Measurement even = plain;
+  even.key.problem.mask.key_lengths = {313, 313, 312};
+  even.time.median = 160;
+  const auto ragged = cells(scene(model).table, "ragged");
+  ASSERT_EQ(ragged.size(), 1U);
+  EXPECT_FALSE(ragged[0].available);
+  model.runs.push_back(listed_run("00000000000000bb", {even}));  // measured in another run that is shown
+  state.document.runs.shown = {"00000000000000bb", kRun};
+  const auto shown = cells(scene(model).table, "ragged");
+  EXPECT_EQ(std::ranges::count(shown, "1.250", &BenchCell::text), 1);
 }
 
 TEST_F(BenchTableTest, WhatIsNotAvailableIsADashWithItsReason) {

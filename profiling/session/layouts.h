@@ -1,0 +1,15 @@
+// What pages and ragged batches cost, of all rows of several runs.
+#pragma once
+
+#include <span>
+
+#include "profiling/session/sweep_run.h"
+
+namespace attn {
+
+// Gives every row its ratios over the rows of its own run, else over those of the others, in their order
+// (profiling/figures/baseline.h). For whoever shows or writes rows: a run grows, and the row that another is set
+// against may come after it.
+void relate_to_layouts(std::span<SweepRun> runs);
+
+}  // namespace attn
