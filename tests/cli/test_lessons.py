@@ -82,6 +82,7 @@ def by_the_page(folder):
         report.check(done.returncode == 1 and words in done.stdout, f"{words} is not said: {done.stdout}")
     done = checked(text.replace('"minutes": 2,', '"minutes": 2'))
     report.check(done.returncode == 1 and "my_first.json, line 5" in done.stdout, f"a comma is missing: {done.stdout}")
+    report.check(done.stderr == "1 lesson, 0 beats, 0 questions, 0 exercises: 1 error.\n", done.stderr)
     file.write_text(text, encoding="utf-8")
     sheet, key = folder / "sheet.html", folder / "key.html"
     done = run("lesson", "print", file, "-o", sheet, "--key", key)

@@ -80,8 +80,10 @@ Result<int> check_lessons(const std::vector<std::filesystem::path>& files, const
       if (auto r = print(fault + "\n"); !r) return tl::unexpected(r.error());
     wrong += faults.size();
   }
-  say(phrase("{} lessons, {} beats, {} questions, {} exercises: {}.", files.size(), beats, questions, exercises,
-             wrong == 0 ? tr("all are true") : phrase("{} faults", wrong)));
+  say(phrase("{}, {}, {}, {}: {}.", plural(files.size(), "{} lesson", "{} lessons"),
+             plural(beats, "{} beat", "{} beats"), plural(questions, "{} question", "{} questions"),
+             plural(exercises, "{} exercise", "{} exercises"),
+             wrong == 0 ? tr("all are true") : plural(wrong, "{} error", "{} errors")));
   return wrong == 0 ? 0 : exit_code(ErrorKind::failed);
 }
 
