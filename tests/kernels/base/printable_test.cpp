@@ -67,5 +67,23 @@ TEST(Printable, TwiceIsOnce) {
   }
 }
 
+// RFC 3629: the length, the shortest form, no half of a pair, nothing beyond U+10FFFF, and no more than there is.
+TEST(FirstCharacter, IsDecodedOrHasNoBytes) {
+  const auto is = [](std::string_view text, char32_t code, std::size_t bytes) {
+    const Character c = first_character(text);
+    EXPECT_EQ(c.code, code) << text;
+    EXPECT_EQ(c.bytes, bytes) << text;
+  };
+  is("ab", U'a', 1);
+  is("\u00DF!", U'\u00DF', 2);
+  is("\u20AC", U'\u20AC', 3);
+  is("\U0001F600", U'\U0001F600', 4);
+  is("\xF4\x8F\xBF\xBF", U'\U0010FFFF', 4);
+  for (const std::string_view wrong :
+       {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80",
+        "\xF5\x80\x80\x80", "\xE2\x82", "\xE2\x28\xA1", "\xFF"})
+    is(wrong, 0, 0);
+}
+
 }  // namespace
 }  // namespace attn
