@@ -9,10 +9,12 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/problem/pages.h"
 #include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
 #include "viz/bench/runs/row_filter.h"
@@ -24,7 +26,8 @@ namespace {
 // What must be equal for two rows to stand on one axis: the problem without the axis.
 std::string family(const Axis& a, Problem p) {
   if (const ProblemAxis* axis = kind_of(a).problem) axis->drop(p);
-  if (p.has_bias()) p.bias_shape.assign(1, 1);  // its extents follow the axis
+  if (p.has_bias()) p.bias_shape.assign(1, 1);                           // its extents follow the axis
+  if (p.storage.kind() == Storage::paged) p = paged_anew(std::move(p));  // so does the pool
   return describe(p);
 }
 
@@ -74,9 +77,8 @@ Axis axis_of(const Axis& wanted, std::span<const Measurement> rows) {
     });
   };
   if (differ(wanted)) return wanted;
-  for (const Axis& a : all_axes()) {
+  for (const Axis& a : all_axes())
     if (differ(a)) return a;
-  }
   return wanted;
 }
 
@@ -124,8 +126,7 @@ BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows,
   along.axis = slice.axis;
   const std::int64_t any = sweep.values.empty() ? 1 : sweep.values.back();
   const Problem planned = problem_at(along, any);
-  // Of the problems the sweep's where there are rows of it; else, of those nearest to it, that of the kernel's last
-  // row, else the last row's.
+  // The sweep's problem where it has rows; else, of the nearest, that of the kernel's last row, else the last row's.
   std::string chosen = family(slice.axis, planned);
   slice.of_this_sweep =
       std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) { return family(slice.axis, m) == chosen; });
@@ -332,8 +333,7 @@ std::vector<Measurement> related_rows(const State& state, const Model& model, co
   if (const ListedRun* reference = find_run(model, state.document.runs.reference))
     relate_to_run(rows, reference->run.rows, words_of(state.document.runs, reference->run));
   RowsOfRuns among{run.rows};
-  for (const ListedRun* other : shown_runs(state.document.runs, model))
-    if (&other->run != &run) among.emplace_back(other->run.rows);
+  for (const ListedRun* shown : shown_runs(state.document.runs, model)) among.emplace_back(shown->run.rows);
   for (Measurement& m : rows) relate_to_layouts(m, among);
   return rows;
 }

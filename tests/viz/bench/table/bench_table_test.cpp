@@ -89,6 +89,16 @@ TEST_F(BenchTableTest, PagesAndRaggedBatchesAreSetAgainstTheirOtherLayout) {
   EXPECT_EQ(std::ranges::count(shown, "1.250", &BenchCell::text), 1);
 }
 
+// The pool grows with L: its size makes no other problem of a point.
+TEST_F(BenchTableTest, PagedRowsOfEveryLengthStandOnOneAxis) {
+  state.document.sweep.base = with_pages(state.document.sweep.base, 16);
+  const Measurement first = timed_row(sweep, "cpu_flash", 512, 200), second = timed_row(sweep, "cpu_flash", 1024, 400);
+  ASSERT_NE(first.key.problem.storage.pages, second.key.problem.storage.pages);
+  const auto s = scene(model_of({first, second}), true);
+  EXPECT_EQ(s.ticks.size(), 2U);
+  EXPECT_EQ(s.table.rows.size(), 2U);
+}
+
 TEST_F(BenchTableTest, WhatIsNotAvailableIsADashWithItsReason) {
   const BenchTable t = scene(three_kernels()).table;
   const BenchTableRow& row = row_of(t, "cpu_flash");
