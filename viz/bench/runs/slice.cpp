@@ -150,6 +150,7 @@ BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows,
   const auto origins = shown_origins(slice.axis, rows, chosen);
   std::map<std::pair<std::string, std::int64_t>, std::size_t> processor;
   std::set<std::int64_t> values;
+  std::set<std::string_view> along_axis;  // kernels
   for (const Measurement& m : rows) {
     const bool other_problem = family(slice.axis, m) != chosen;
     if (other_problem || (m.state == RowState::done && origins.at(m.processor) != origin_of(m))) {
@@ -157,14 +158,15 @@ BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows,
       continue;
     }
     const std::int64_t value = axis_value(slice.axis, m);
-    if (value > 0) values.insert(value);
+    if (value > 0) values.insert(value), along_axis.insert(m.key.kernel);
     const auto [at, is_new] = processor.try_emplace({m.key.kernel, value}, slice.rows.size());
-    if (is_new) {
-      slice.rows.push_back(&m);
-    } else {
-      slice.rows[at->second] = &m;
-    }
+    if (is_new) slice.rows.push_back(&m);
+    slice.rows[at->second] = &m;
   }
+  // Without pages a kernel stands across the axis of pages: not beside its own rows on it, which have it as a ratio.
+  slice.left_out += std::erase_if(slice.rows, [&](const Measurement* m) {
+    return axis_value(slice.axis, *m) == 0 && along_axis.contains(m->key.kernel);
+  });
   slice.values.assign(values.begin(), values.end());
   slice.rule = rule_of(slice.axis, slice.rows);
   return slice;
@@ -340,11 +342,9 @@ std::vector<Measurement> related_rows(const State& state, const Model& model, co
 
 // The values of all, so that every chart and the list of values has each.
 void share_values(BenchSlices& slices) {
-  std::vector<std::int64_t> values;
-  for (const BenchSlice& slice : slices) values.insert(values.end(), slice.values.begin(), slice.values.end());
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-  for (BenchSlice& slice : slices) slice.values = values;
+  std::set<std::int64_t> values;
+  for (const BenchSlice& slice : slices) values.insert(slice.values.begin(), slice.values.end());
+  for (BenchSlice& slice : slices) slice.values.assign(values.begin(), values.end());
 }
 
 BenchSlice planned_slice(const State& state, std::span<const Measurement> planned, const BenchSlice* as) {

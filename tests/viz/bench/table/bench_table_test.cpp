@@ -99,6 +99,27 @@ TEST_F(BenchTableTest, PagedRowsOfEveryLengthStandOnOneAxis) {
   EXPECT_EQ(s.table.rows.size(), 2U);
 }
 
+// A kernel is not set against itself: contiguous rows stand across the axis of pages where it has no others there.
+TEST_F(BenchTableTest, ARowWithoutPagesIsTheRatioOfThoseOnTheAxisOfPages) {
+  state.document.sweep.axis = *axis_from_name("page");
+  state.document.sweep.values = {16, 64};
+  Measurement plain = timed_row(sweep, "cpu_flash", 16, 100), other = plain;
+  plain.key.problem = without_pages(plain.key.problem);
+  other.key.kernel = "cpu_multicore";
+  other.key.problem = plain.key.problem;
+  const auto s = scene(
+      model_of({timed_row(sweep, "cpu_flash", 16, 110), timed_row(sweep, "cpu_flash", 64, 120), plain, other}), true);
+  std::vector<std::string> ratios;
+  for (const BenchTableRow& row : s.table.rows)
+    for (std::size_t i = 1; i < s.table.columns.size(); ++i)
+      if (s.table.columns[i].id == "paged") ratios.push_back(row.kernel + " " + row.cells[i - 1].text);
+  EXPECT_EQ(ratios, (std::vector<std::string>{"cpu_multicore –", "cpu_flash 1.100", "cpu_flash 1.200"}));
+  const BenchLine* line = line_of(time_of(s), "cpu_flash");
+  ASSERT_NE(line, nullptr);
+  EXPECT_EQ(line->points.size(), 2U);
+  EXPECT_EQ(s.verdict.headline.find("cpu_flash can't be told from cpu_flash"), std::string::npos);
+}
+
 TEST_F(BenchTableTest, WhatIsNotAvailableIsADashWithItsReason) {
   const BenchTable t = scene(three_kernels()).table;
   const BenchTableRow& row = row_of(t, "cpu_flash");
