@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "app/control/bench/leftovers.h"
 #include "app/control/bench/run_list.h"
 #include "app/control/bench/sweeps.h"
 #include "app/control/bench/tunings.h"
@@ -31,6 +32,7 @@
 #include "app/graphics/image.h"
 #include "app/state/apply/history.h"
 #include "app/worker/bench.h"
+#include "profiling/session/sweep_run.h"
 #include "viz/state/commands.h"
 #include "viz/state/model.h"
 #include "viz/state/state.h"
@@ -83,6 +85,9 @@ class Controller {
   void window_is(int width, int height) { exports_.window_is(width, height); }
   // Which GPUs there are, which runs and which files, on tasks.
   void look_around() { sweeps_.look_around(); }
+  // What takes long to free, for the controller that comes in place of this one, and what that does with it.
+  std::vector<SweepRun> take_runs() { return runs_.take_all(); }
+  void let_go(std::vector<SweepRun> runs) { free_in_pieces(std::move(runs), tasks_); }
   // Until no task runs; for pictures and tests.
   void wait();
 

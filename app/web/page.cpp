@@ -20,6 +20,7 @@
 #include "imgui_impl_opengl3.h"
 #include "imgui_internal.h"
 #include "kernels/base/text.h"
+#include "profiling/session/sweep_run.h"
 #include "viz/learn/card/learn_scene.h"
 #include "viz/step/bars/wrong_run.h"
 
@@ -104,7 +105,10 @@ void Page::begin(State state) {
     setup.runs.bundled = *assets / "sessions";
   }
   commands_.clear();
+  std::vector<SweepRun> before;
+  if (controller_ != nullptr) before = controller_->take_runs();
   controller_ = std::make_unique<Controller>(std::move(setup));
+  controller_->let_go(std::move(before));
   controller_->look_around();
   pace_.input();
 }

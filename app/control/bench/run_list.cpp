@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "app/control/bench/leftovers.h"
 #include "app/state/apply/apply.h"
 #include "app/state/string/state_string.h"
 #include "app/system/assets.h"
@@ -283,6 +284,7 @@ void RunList::look() {
   seen_ = fs::last_write_time(folders_.runs, error);
   looked_ = std::chrono::steady_clock::now();
   const auto search = std::make_shared<RunSearch>(folders_, context_.state.document.runs);
+  search_ = search;
   const auto work = [search](TaskHandle&) -> Result<bool> { return search->step(); };
   looking_ = context_.tasks.start_sliced(tr("Looking for runs"), work, [this, search](const Result<void>& looked) {
     looked ? install(search->take()) : context_.log.warn(looked.error().message);
@@ -356,15 +358,18 @@ void RunList::remember(const fs::path& file) {
 }
 
 void RunList::add(std::vector<SweepRun> runs, RunFrom from) {
+  std::vector<SweepRun> unused;
   for (SweepRun& run : runs) {
     const std::string id = run.id;
     if (ListedRun* known = find(id)) {
-      if (known->from == RunFrom::file) *known = listed(std::move(run), from, false);
+      if (known->from == RunFrom::file) run = std::exchange(*known, listed(std::move(run), from, false)).run;
+      unused.push_back(std::move(run));
     } else {
       insert(listed(std::move(run), from, false));
     }
     show_run(context_.state.document.runs, id);
   }
+  free_in_pieces(std::move(unused), context_.tasks);
 }
 
 void RunList::prepare(const StateCommand& command) {

@@ -95,6 +95,8 @@ class RunList {
   void remember(const std::filesystem::path& file);
   // Lists the runs of an opened file and ticks them.
   void add(std::vector<SweepRun> runs, RunFrom from);
+  // Nothing is listed from then on, nor what is being looked for.
+  std::vector<SweepRun> take_all();
 
   // A sweep begins: the run that it goes on with, or a new one, is listed and ticked.
   struct Begun {
@@ -130,6 +132,7 @@ class RunList {
   std::string writing_;                 // the run that is measured here; empty = none
   std::shared_ptr<RunWriter> writer_;
   TaskId looking_ = 0;
+  std::weak_ptr<RunSearch> search_;         // while it looks
   std::filesystem::file_time_type seen_{};  // the folder's last change that was looked at
   std::chrono::steady_clock::time_point looked_{};
 };

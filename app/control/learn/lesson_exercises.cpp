@@ -26,7 +26,7 @@ void Lessons::other_numbers() {
   LearnView place = state().view.learn;
   ++place.exercise_seed;
   give(PlaceLesson{std::move(place)});
-  if (auto shown = show(std::nullopt); !shown) context_.log.error(shown.error().message);
+  show_soon(beat_);
 }
 
 std::optional<ExerciseScene> Lessons::exercise() {

@@ -21,6 +21,7 @@ void Lessons::take_back_vote() {
 
 void Lessons::begin_teaching() {
   load();
+  no_longer_prepare();
   const View& view = state().view;
   Learner learner;
   learner.progress = std::exchange(progress_, {});
@@ -45,7 +46,7 @@ void Lessons::begin_teaching() {
   // The same beat with the same numbers, its question open again.
   open_ = learner_->open;
   beat_ = learner_->beat;
-  if (auto shown = show(learner_->showing.seed); !shown) {
+  if (auto shown = show_now(learner_->showing.seed); !shown) {
     context_.log.error(shown.error().message);
     leave();
   }
@@ -60,6 +61,7 @@ void Lessons::forget_waiting(std::size_t lesson) {
 }
 
 void Lessons::end_teaching() {
+  no_longer_prepare();
   if (open_) leave();
   Learner learner = std::move(*learner_);
   learner_.reset();

@@ -113,17 +113,29 @@ void Lessons::start(const std::string& id, const std::string& wanted_beat) {
     return refresh();
   }
   if (waits_for_sessions(*it, wanted_beat)) return;
-  if (on_stage_) swap_stage();
-  open_ = static_cast<std::size_t>(it - lessons_.begin());
+  const auto lesson = static_cast<std::size_t>(it - lessons_.begin());
   std::string to = wanted_beat;
   if (to.empty() && progress_.last_lesson == id) to = progress_.last_beat;
   const auto at = std::find_if(it->beats.begin(), it->beats.end(), [&](const Beat& b) { return b.id == to; });
   if (at == it->beats.end() && !wanted_beat.empty())
     context_.log.warn(phrase("Lesson '{}' has no beat '{}'; starting at its first.", id, wanted_beat));
-  beat_ = at == it->beats.end() ? 0 : static_cast<std::size_t>(at - it->beats.begin());
+  const std::size_t beat = at == it->beats.end() ? 0 : static_cast<std::size_t>(at - it->beats.begin());
+  no_longer_prepare();
+  wait_to_start(id, wanted_beat);
+  prepare(lesson, beat, numbers_of(it->beats[beat], std::nullopt), [this, lesson, beat](BeatRuns& runs) {
+    const auto asked = std::exchange(asked_, std::nullopt);
+    if (asked && asked->from == state().view.workspace) open(lesson, beat, runs);
+  });
+}
+
+void Lessons::open(std::size_t lesson, std::size_t beat, BeatRuns& runs) {
+  if (on_stage_) swap_stage();
+  open_ = lesson;
+  beat_ = beat;
   give(ChooseWorkspace{Workspace::learn});
-  if (auto shown = show(std::nullopt); !shown) {
-    context_.log.error(phrase("{}, beat '{}', {}", it->file, beat().id, shown.error().message));
+  if (auto shown = show(runs); !shown) {
+    const Lesson& l = lessons_[lesson];
+    context_.log.error(phrase("{}, beat '{}', {}", l.file, l.beats[beat].id, shown.error().message));
     leave();
   }
 }
@@ -141,6 +153,7 @@ Result<void> Lessons::open_file(const std::filesystem::path& file) {
     return bad_input(phrase("{}, field 'id': '{}' is a bundled lesson; use another name for yours.", read->file, id));
   }
   if (open_) leave();
+  no_longer_prepare();
   if (known == lessons_.end()) {
     lessons_.push_back(*std::move(read));
     own_.push_back(true);
@@ -162,16 +175,13 @@ Selection Lessons::selection_of_beat() const {
 }
 
 // Makes the showing of the beat: its numbers, its question, its place on the stage.
-Result<void> Lessons::show(std::optional<std::uint64_t> seed) {
-  if (!seed && beat().again && beat().again->at_once) {
-    const auto fresh = fresh_seed(*lesson(), beat(), progress_.repeats, sessions_);
-    if (!fresh) return tl::unexpected(fresh.error());
-    seed = *fresh;
-  }
+Result<void> Lessons::show(BeatRuns& runs) {
+  if (auto made = runs.made(); !made) return made;
+  const std::optional<std::uint64_t> seed = runs.seed();
   Showing next;
   next.number = ++showings_;
   next.seed = seed;
-  next.runs = std::make_unique<LessonRuns>(*lesson(), seed, sessions_);
+  next.runs = runs.take();
   auto asked = asked_beat(*lesson(), beat(), beat().exercise ? state().view.learn.exercise_seed : seed, *next.runs);
   if (!asked) return tl::unexpected(asked.error());
   next.row = asked->row;
@@ -233,8 +243,10 @@ std::string Lessons::next_after(const std::string& id) const {
 void Lessons::go(int direction) {
   if (!open_) return;
   const std::size_t last = lesson()->beats.size() - 1;
-  if (direction == 0 || (direction < 0 && beat_ == 0)) return;
-  if (direction > 0 && beat_ == last) {
+  const std::size_t from = preparing_ && preparing_->beat ? *preparing_->beat : beat_;
+  if (direction == 0 || (direction < 0 && from == 0)) return;
+  if (direction > 0 && from == last) {
+    if (beat_ != last) return;  // it is on its way
     // Of a class nothing is kept: its chapter is simply done.
     const ChapterScene& ended = context_.model.learn->chapters[*open_];
     context_.log.note(learner_ ? phrase("{}: done.", ended.title) : end_words(ended));
@@ -245,10 +257,8 @@ void Lessons::go(int direction) {
     if (!next.empty()) start(next, "");
     return;
   }
-  const std::int64_t to = static_cast<std::int64_t>(beat_) + direction;
-  beat_ = static_cast<std::size_t>(std::clamp<std::int64_t>(to, 0, static_cast<std::int64_t>(last)));
-  if (auto shown = show(std::nullopt); !shown)
-    context_.log.error(phrase("{}, beat '{}', {}", lesson()->file, beat().id, shown.error().message));
+  const std::int64_t to = static_cast<std::int64_t>(from) + direction;
+  show_soon(static_cast<std::size_t>(std::clamp<std::int64_t>(to, 0, static_cast<std::int64_t>(last))));
 }
 
 void Lessons::choose(std::size_t index) {
@@ -393,10 +403,12 @@ void Lessons::again() {
   if (!open_) return;
   if (beat().exercise) return other_numbers();
   if (!beat().again) return;
-  const auto seed = fresh_seed(*lesson(), beat(), std::max(progress_.repeats, showing_.seed.value_or(0)), sessions_);
-  if (!seed) return context_.log.error(seed.error().message);
-  progress_.repeats = *seed;
-  if (auto shown = show(*seed); !shown) context_.log.error(shown.error().message);
+  BeatNumbers numbers = numbers_of(beat(), std::nullopt);
+  numbers.fresh_after = std::max(progress_.repeats, showing_.seed.value_or(0));
+  prepare(*open_, beat_, std::move(numbers), [this](BeatRuns& runs) {
+    progress_.repeats = runs.seed().value_or(progress_.repeats);
+    if (auto shown = show(runs); !shown) context_.log.error(shown.error().message);
+  });
 }
 
 void Lessons::back() {
@@ -406,6 +418,7 @@ void Lessons::back() {
 }
 
 void Lessons::leave() {
+  no_longer_prepare();
   if (on_stage_) swap_stage();
   shelf_ = {};
   open_.reset();

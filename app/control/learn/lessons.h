@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "app/control/step/recordings.h"
 #include "app/control/tasks/job_context.h"
 #include "app/state/apply/history.h"
+#include "app/state/lessons/beat_runs.h"
 #include "app/state/lessons/lesson_files.h"
 #include "app/state/lessons/lesson_progress.h"
 #include "app/state/lessons/lesson_runs.h"
@@ -123,6 +125,15 @@ class Lessons {
   // Where there are no threads a lesson waits for its sessions, which a task reads; then it starts.
   bool waits_for_sessions(const Lesson& lesson, const std::string& beat);
   void wait_to_start(const std::string& lesson, const std::string& beat);
+  // Makes what a beat needs, at once or where there are no threads by a task in pieces; then runs `then` with it,
+  // unless something else was asked for meanwhile.
+  using Prepared = std::function<void(BeatRuns& runs)>;
+  void prepare(std::size_t lesson, std::size_t beat, BeatNumbers numbers, Prepared then);
+  void no_longer_prepare();
+  // The lesson's own numbers, or a seed's, or fresh ones where the beat begins with such.
+  BeatNumbers numbers_of(const Beat& beat, std::optional<std::uint64_t> seed) const;
+  void show_soon(std::size_t beat);
+  void open(std::size_t lesson, std::size_t beat, BeatRuns& runs);
   void go_on();
   const Lesson* lesson() const;
   const Beat& beat() const { return lesson()->beats[beat_]; }
@@ -133,7 +144,9 @@ class Lessons {
   Selection selection_of_beat() const;
   void swap_stage();
   // Words of what cannot be shown, or nothing.
-  Result<void> show(std::optional<std::uint64_t> seed);
+  Result<void> show(BeatRuns& runs);
+  // At once, whatever it takes.
+  Result<void> show_now(std::optional<std::uint64_t> seed);
   void set_stage(EventIndex cursor);
   void reveal();
   void reveal_first_wrong();
@@ -167,6 +180,14 @@ class Lessons {
   };
   std::optional<Asked> asked_;
   TaskId reads_sessions_ = 0;
+  // What is being prepared: the beat is not the place yet.
+  struct Preparing {
+    std::uint64_t number = 0;
+    std::optional<std::size_t> beat;  // of the lesson that is open; none: another lesson's
+    TaskId task = 0;
+  };
+  std::optional<Preparing> preparing_;
+  std::uint64_t preparings_ = 0;
   std::string sessions_of_;  // the lesson
   std::shared_ptr<LessonSessions> sessions_ = std::make_shared<LessonSessions>();
   std::deque<Lesson> lessons_;  // runs of a showing that waits refer to theirs

@@ -77,10 +77,15 @@ TaskId Tasks::start(std::string title, TaskFunction work, std::function<void(con
     if (auto done = work(task); !done) return tl::unexpected(done.error());
     return true;
   };
-  return start_sliced(std::move(title), whole, std::move(finished));
+  return add(std::move(title), whole, std::move(finished), false);
 }
 
 TaskId Tasks::start_sliced(std::string title, SlicedFunction work, std::function<void(const Result<void>&)> finished) {
+  return add(std::move(title), std::move(work), std::move(finished), true);
+}
+
+TaskId Tasks::add(std::string title, SlicedFunction work, std::function<void(const Result<void>&)> finished,
+                  bool sliced) {
   // Ended ones go, but the last stays: panels may still show its error.
   std::erase_if(tasks_, [&](const Task& t) { return t.id != last_id_ && !running(t.id); });
   Task task;
@@ -88,6 +93,7 @@ TaskId Tasks::start_sliced(std::string title, SlicedFunction work, std::function
   task.shared = std::make_shared<TaskHandle::Shared>();
   task.shared->view.title = std::move(title);
   task.shared->view.running = true;
+  task.sliced = sliced;
   auto slice = [this, shared = task.shared, work = std::move(work), finished = std::move(finished),
                 stop = task.stop.get_token()] { return run(shared, work, finished, stop); };
   if (place_ == TaskPlace::between_frames) {
@@ -135,25 +141,28 @@ TaskView Tasks::view(TaskId id) const {
 }
 
 // What a task asks for while it runs may move the list.
-void Tasks::run_waiting() {
+bool Tasks::run_waiting() {
   const auto sooner = [](const Task& a, const Task& b) {
     return a.waiting != nullptr && (b.waiting == nullptr || a.turn < b.turn);
   };
   const auto it = std::min_element(tasks_.begin(), tasks_.end(), sooner);
-  if (it == tasks_.end() || it->waiting == nullptr) return;
+  if (it == tasks_.end() || it->waiting == nullptr) return false;
   const TaskId id = it->id;
+  const bool sliced = it->sliced;
   std::function<bool()> slice = std::exchange(it->waiting, nullptr);
   const auto until = std::chrono::steady_clock::now() + kSlicesTogether;
   do {
-    if (slice()) return;
+    if (slice()) return sliced && std::chrono::steady_clock::now() >= until;
   } while (std::chrono::steady_clock::now() < until);
   const auto now = std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& t) { return t.id == id; });
   now->waiting = std::move(slice);
   now->turn = ++last_turn_;
+  return false;
 }
 
 bool Tasks::drain() {
-  run_waiting();
+  if (!std::exchange(results_wait_, false)) results_wait_ = run_waiting();
+  if (results_wait_) return false;
   std::vector<std::function<void()>> ready;
   {
     const std::lock_guard lock(queue_mutex_);

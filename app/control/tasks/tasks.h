@@ -45,7 +45,7 @@ using TaskFunction = std::function<Result<void>(TaskHandle&)>;
 using SlicedFunction = std::function<Result<bool>(TaskHandle&)>;
 
 // Where tasks run. Between frames: drain() runs the one that has waited longest, to its end, or of one in slices as
-// many as begin within kSlicesTogether.
+// many as begin within kSlicesTogether. What the last slices of one brought after that waits for a drain of its own.
 enum class TaskPlace : std::uint8_t { threads, between_frames };
 
 class Tasks {
@@ -67,7 +67,7 @@ class Tasks {
   TaskView view(TaskId id) const;
   // Runs what tasks delivered, and between frames a task before. Whether there was anything.
   bool drain();
-  static constexpr std::chrono::milliseconds kSlicesTogether{3};
+  static constexpr std::chrono::milliseconds kSlicesTogether{2};
   // Work that may take longer than a frame must come in slices.
   bool between_frames() const { return place_ == TaskPlace::between_frames; }
   // Blocks until no task runs, draining; for tests and for programs without a window.
@@ -81,10 +81,13 @@ class Tasks {
     std::stop_source stop;
     std::function<bool()> waiting;  // between frames, until it answers that it ran to its end
     std::uint64_t turn = 0;         // among those that wait the least runs next
+    bool sliced = false;
     std::jthread thread;
   };
   void post(std::function<void()> f);
-  void run_waiting();
+  // Whether it ended in slices that took all of their time.
+  bool run_waiting();
+  TaskId add(std::string title, SlicedFunction work, std::function<void(const Result<void>&)> finished, bool sliced);
   const Task* find(TaskId id) const;
   // A slice. Whether it was the last.
   bool run(const std::shared_ptr<TaskHandle::Shared>& shared, const SlicedFunction& work,
@@ -97,6 +100,7 @@ class Tasks {
   std::vector<Task> tasks_;  // last: threads end before the queue goes
   TaskId last_id_ = 0;
   std::uint64_t last_turn_ = 0;
+  bool results_wait_ = false;
 };
 
 }  // namespace attn

@@ -13,6 +13,7 @@
 #include "kernels/base/bytes.h"
 #include "kernels/base/hash.h"
 #include "kernels/base/text.h"
+#include "kernels/judge/first_wrong/first_wrong.h"
 #include "kernels/museum/right_run.h"
 
 namespace attn {
@@ -30,6 +31,11 @@ Result<State> state_of(const std::string& text, const std::string& run, std::opt
   return std::move(parsed->state);
 }
 
+// Nobody reads it: LessonRuns::held_back() says so.
+tl::unexpected<Error> not_yet() {
+  return fail(ErrorKind::cannot_run, "not yet");
+}
+
 }  // namespace
 
 Result<State> lesson_state(const Lesson& lesson, const std::string& run, std::optional<std::uint64_t> seed) {
@@ -45,8 +51,24 @@ Result<State> beat_view(const Lesson& lesson, const Beat& beat) {
   return state_of(text, beat.run, std::nullopt);
 }
 
+void LessonRuns::allow_one() {
+  left_ = 1;
+  held_back_ = false;
+}
+
+bool LessonRuns::may_make() {
+  if (!left_) return true;
+  if (*left_ > 0) {
+    --*left_;
+    return true;
+  }
+  held_back_ = true;
+  return false;
+}
+
 Result<std::shared_ptr<const Recording>> LessonRuns::recording(std::string_view name) {
   if (const auto it = made_.find(name); it != made_.end()) return it->second;
+  if (!may_make()) return not_yet();
   const std::string run(name);
   const auto make = [&]() -> Result<std::shared_ptr<const Recording>> {
     const auto state = lesson_state(lesson_, run, seed_);
@@ -66,7 +88,19 @@ Result<std::optional<FirstWrong>> LessonRuns::first_wrong(std::string_view name)
   if (const auto it = examined_.find(name); it != examined_.end()) return it->second;
   const auto made = recording(name);
   if (!made) return tl::unexpected(made.error());
-  return examined_.emplace(std::string(name), first_wrong_of(**made, {})).first->second;
+  const Recording& rec = **made;
+  auto right = right_.find(name);
+  if (!rec.gpu && right == right_.end()) {
+    if (!may_make()) return not_yet();
+    right = right_.emplace(std::string(name), right_run(rec, {})).first;
+  }
+  if (!may_make()) return not_yet();
+  const auto find = [&]() -> Result<std::optional<FirstWrong>> {
+    if (rec.gpu) return find_first_wrong_of_gpu(rec, {});
+    if (!right->second) return tl::unexpected(right->second.error());
+    return find_first_wrong(rec, *right->second, {});
+  };
+  return examined_.emplace(std::string(name), find()).first->second;
 }
 
 Result<const Session*> LessonRuns::session(std::string_view name) {
@@ -163,36 +197,41 @@ Result<bool> seed_passes(const Lesson& lesson, const Beat& beat, std::uint64_t s
   return check_distinct_answers(*beat.ask, *question).has_value();
 }
 
-namespace {
-
-// Beats that begin with fresh numbers on one condition follow one row: what passes for one must pass for all.
-Result<bool> passes_for_all(const Lesson& lesson, const Beat& beat, std::uint64_t seed,
-                            const std::shared_ptr<LessonSessions>& sessions) {
-  auto own = seed_passes(lesson, beat, seed, sessions);
-  if (!own || !*own || !beat.again->at_once) return own;
-  for (const Beat& other : lesson.beats) {
-    const bool shares = &other != &beat && other.again && other.again->at_once && other.run == beat.run &&
-                        other.again->condition == beat.again->condition;
-    if (!shares) continue;
-    auto passes = seed_passes(lesson, other, seed, sessions);
-    if (!passes || !*passes) return passes;
-  }
-  return true;
-}
-
-}  // namespace
-
-Result<std::uint64_t> fresh_seed(const Lesson& lesson, const Beat& beat, std::uint64_t after,
-                                 const std::shared_ptr<LessonSessions>& sessions) {
+FreshSeed::FreshSeed(const Lesson& lesson, const Beat& beat, std::uint64_t after,
+                     std::shared_ptr<LessonSessions> sessions)
+    : lesson_(lesson), beats_{&beat}, sessions_(std::move(sessions)) {
   // Apart from the presets' own seeds, and from those that another lesson begins with: their numbers were shown.
   constexpr std::uint64_t kOfPresets = 100;
   after += kOfPresets + std::stoul(short_hash_of(lesson.id).substr(0, 3), nullptr, 16);
-  for (std::uint64_t seed = after + 1; seed <= after + kSeedsTried; ++seed) {
-    const auto passes = passes_for_all(lesson, beat, seed, sessions);
-    if (!passes) return tl::unexpected(passes.error());
-    if (*passes) return seed;
+  seed_ = after + 1;
+  last_ = after + kSeedsTried;
+  // Beats that begin with fresh numbers on one condition follow one row: what passes for one must pass for all.
+  if (!beat.again->at_once) return;
+  for (const Beat& other : lesson.beats) {
+    const bool shares = &other != &beat && other.again && other.again->at_once && other.run == beat.run &&
+                        other.again->condition == beat.again->condition;
+    if (shares) beats_.push_back(&other);
   }
-  return bad_input(phrase("field 'again.if': none of the {} seeds passes", kSeedsTried));
+}
+
+Result<bool> FreshSeed::step() {
+  const auto passes = seed_passes(lesson_, *beats_[next_], seed_, sessions_);
+  if (!passes) return tl::unexpected(passes.error());
+  if (*passes) return ++next_ == beats_.size();
+  next_ = 0;
+  if (seed_ == last_) return bad_input(phrase("field 'again.if': none of the {} seeds passes", kSeedsTried));
+  ++seed_;
+  return false;
+}
+
+Result<std::uint64_t> fresh_seed(const Lesson& lesson, const Beat& beat, std::uint64_t after,
+                                 const std::shared_ptr<LessonSessions>& sessions) {
+  FreshSeed fresh(lesson, beat, after, sessions);
+  while (true) {
+    const auto found = fresh.step();
+    if (!found) return tl::unexpected(found.error());
+    if (*found) return fresh.seed();
+  }
 }
 
 }  // namespace attn

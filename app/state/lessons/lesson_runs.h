@@ -44,6 +44,11 @@ class LessonRuns {
       : lesson_(lesson), seed_(seed), sessions_(std::move(sessions)) {}
   // The error names the run and why there is none.
   Result<std::shared_ptr<const Recording>> recording(std::string_view name);
+  // From then on at most one run more is made, or a search through one: an error stands for all else that is new. To
+  // get them all in pieces, allow one and ask for all until none was held back.
+  void allow_one();
+  void allow_all() { left_.reset(); }
+  bool held_back() const { return held_back_; }
   // Where the run first goes wrong; none where it does not.
   Result<std::optional<FirstWrong>> first_wrong(std::string_view name);
   // The bundled session of that name; of none the one that the lesson names.
@@ -53,8 +58,14 @@ class LessonRuns {
  private:
   const Lesson& lesson_;
   std::optional<std::uint64_t> seed_;
+  // Whether something new may be made.
+  bool may_make();
+
+  std::optional<int> left_;  // that may be made; none: all
+  bool held_back_ = false;
   std::uint64_t recorded_ = 0;  // bytes
   std::map<std::string, Result<std::shared_ptr<const Recording>>, std::less<>> made_;
+  std::map<std::string, Result<Recording>, std::less<>> right_;  // of those that are searched for a wrong step
   std::map<std::string, Result<std::optional<FirstWrong>>, std::less<>> examined_;
   std::shared_ptr<LessonSessions> sessions_;
 };
@@ -68,7 +79,22 @@ constexpr std::uint64_t kSeedsTried = 200;
 // mistake comes to the same. The error says what does not.
 Result<bool> seed_passes(const Lesson& lesson, const Beat& beat, std::uint64_t seed,
                          const std::shared_ptr<LessonSessions>& sessions = std::make_shared<LessonSessions>());
-// The first seed that passes after those of the presets, of other lessons' first questions and `after` more.
+// The first seed that passes after those of the presets, of other lessons' first questions and `after` more: sought in
+// pieces, or at once by fresh_seed().
+class FreshSeed {
+ public:
+  FreshSeed(const Lesson& lesson, const Beat& beat, std::uint64_t after, std::shared_ptr<LessonSessions> sessions);
+  // Tries the next seed, or that seed on the next of the beats that share it. Whether seed() passes.
+  Result<bool> step();
+  std::uint64_t seed() const { return seed_; }
+
+ private:
+  const Lesson& lesson_;
+  std::vector<const Beat*> beats_;  // the one that asks first
+  std::shared_ptr<LessonSessions> sessions_;
+  std::uint64_t seed_, last_;
+  std::size_t next_ = 0;  // of beats_
+};
 Result<std::uint64_t> fresh_seed(const Lesson& lesson, const Beat& beat, std::uint64_t after,
                                  const std::shared_ptr<LessonSessions>& sessions = std::make_shared<LessonSessions>());
 

@@ -122,6 +122,7 @@ TEST_F(InAPage, ALinkToAChapterShowsItOnceAllIsRead) {
     if (next) {
       at_once.update({GoToBeat{1}});
       c.update({GoToBeat{1}});
+      c.wait();
     }
     const CardScene &page = *c.model().learn->card, &window = *at_once.model().learn->card;
     EXPECT_EQ(plain_text(page.headline), plain_text(window.headline));
@@ -147,6 +148,74 @@ TEST_F(InAPage, AChapterChosenWhileChaptersAreReadOpensAfterwards) {
   c.update({StartLesson{"overlap", ""}});
   c.wait();
   EXPECT_EQ(c.model().learn->card->lesson, "overlap");
+}
+
+// Seeds are tried for long before these beats can ask.
+TEST_F(InAPage, ABeatsRunsComeInPiecesAndAreTheDesktops) {
+  State state = initial_state();
+  state.view.workspace = Workspace::learn;
+  state.view.learn.lesson = "checkpoint-row";
+  ControllerOptions desktop = in_a_page(state);
+  desktop.tasks = TaskPlace::threads;
+  Controller at_once(std::move(desktop)), c(in_a_page(state));
+  c.wait();
+  const std::size_t beats = at_once.model().learn->card->marks.size();
+  for (std::size_t n = 0; n < beats; ++n) {
+    ASSERT_TRUE(c.model().learn->card) << last_words(c);
+    const CardScene &page = *c.model().learn->card, &window = *at_once.model().learn->card;
+    EXPECT_EQ(page.beat, n);
+    EXPECT_EQ(plain_text(page.headline), plain_text(window.headline));
+    EXPECT_EQ(plain_text(page.say), plain_text(window.say));
+    EXPECT_EQ(c.state().document.inputs.seed, at_once.state().document.inputs.seed);
+    if (n + 1 == beats) break;
+    at_once.update({GoToBeat{1}});
+    c.update({GoToBeat{1}});
+    c.wait();
+  }
+}
+
+TEST_F(InAPage, TwoBeatsOnWhileTheFirstIsMadeIsTheSecond) {
+  State state = initial_state();
+  state.view.workspace = Workspace::learn;
+  state.view.learn.lesson = "checkpoint-row";
+  Controller c(in_a_page(state));
+  c.wait();
+  c.update({GoToBeat{1}, GoToBeat{1}});
+  c.wait();
+  ASSERT_TRUE(c.model().learn->card);
+  EXPECT_EQ(c.model().learn->card->beat, 2U);
+  c.update({GoToBeat{1}, LeaveLesson{}});
+  c.wait();
+  EXPECT_FALSE(c.model().learn->card);
+  c.update({StartLesson{"two-halves", "transfer"}, ChooseWorkspace{Workspace::step}});
+  c.wait();
+  EXPECT_EQ(c.state().view.workspace, Workspace::step);
+}
+
+TEST_F(InAPage, ALinkLetsGoOfTheRunsBeforeItInManyFrames) {
+  State state = initial_state();
+  state.view.workspace = Workspace::bench;
+  ControllerOptions o = in_a_page(state);
+  const auto assets = find_assets();
+  ASSERT_TRUE(assets);
+  o.runs.bundled = *assets / "sessions";
+  Controller before(std::move(o));
+  before.look_around();
+  before.wait();
+  const std::weak_ptr<const KernelSamples> sampled = [&] {
+    for (const ListedRun& r : before.model().runs)
+      for (const Measurement& m : r.run.rows)
+        if (m.samples != nullptr) return m.samples;
+    return std::shared_ptr<const KernelSamples>();
+  }();
+  std::vector<SweepRun> runs = before.take_runs();
+  EXPECT_GT(runs.size(), 4U);
+  EXPECT_TRUE(before.model().runs.empty());
+  Controller after(in_a_page());
+  after.let_go(std::move(runs));
+  EXPECT_FALSE(sampled.expired());
+  after.wait();
+  EXPECT_TRUE(sampled.expired());
 }
 
 TEST_F(InAPage, WhoeverLeavesWhileAChapterIsReadStaysThere) {

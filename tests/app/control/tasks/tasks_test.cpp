@@ -109,6 +109,30 @@ TEST(Tasks, BetweenFramesSlicesStopAfterAWhileAndLetOthersIn) {
   EXPECT_EQ(ended, "done");
 }
 
+// Slices and what they bring are never held against one frame together.
+TEST(Tasks, WhatLongSlicesBringWaitsForADrainOfItsOwn) {
+  Tasks tasks({}, TaskPlace::between_frames);
+  bool ended = false;
+  int others = 0;
+  tasks.start_sliced(
+      "long",
+      [](TaskHandle&) -> Result<bool> {
+        std::this_thread::sleep_for(Tasks::kSlicesTogether + 1ms);
+        return true;
+      },
+      [&](const Result<void>&) { ended = true; });
+  tasks.start_sliced("other", [&](TaskHandle&) -> Result<bool> { return ++others > 0; });
+  EXPECT_FALSE(tasks.drain());
+  EXPECT_FALSE(ended);
+  EXPECT_TRUE(tasks.drain());
+  EXPECT_TRUE(ended);
+  EXPECT_EQ(others, 0);
+  tasks.drain();
+  EXPECT_EQ(others, 1);
+  tasks.wait();
+  EXPECT_FALSE(tasks.any_running());
+}
+
 TEST(Tasks, SlicesEndWithTheFirstError) {
   for (const TaskPlace place : {TaskPlace::threads, TaskPlace::between_frames}) {
     Tasks tasks({}, place);

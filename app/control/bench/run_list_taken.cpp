@@ -1,0 +1,23 @@
+// What a list had, for whoever comes after it.
+#include <memory>
+#include <utility>
+
+#include "app/control/bench/run_list.h"
+
+namespace attn {
+
+std::vector<SweepRun> RunList::take_all() {
+  std::vector<SweepRun> runs;
+  const auto take = [&](std::vector<ListedRun>& listed) {
+    for (ListedRun& each : listed) runs.push_back(std::move(each.run));
+    listed.clear();
+  };
+  take(context_.model.runs);
+  if (const auto search = search_.lock()) {
+    FoundRuns found = search->take();
+    take(found.runs);
+  }
+  return runs;
+}
+
+}  // namespace attn
