@@ -303,6 +303,16 @@
   }
   canvas.addEventListener("webglcontextlost", () => location.reload());
 
+  // The line under the picture is written as the picture is.
+  async function programFont() {
+    try {
+      for (const [file, weight] of [["Roboto-Regular.ttf", "400"], ["Roboto-Bold.ttf", "700"]]) {
+        const font = new FontFace("Roboto", module.FS.readFile(`/share/fonts/${file}`), { weight });
+        document.fonts.add(await font.load());
+      }
+    } catch (e) { console.warn(`The page's words keep the system's font: ${e}`); }
+  }
+
   async function start() {
     if (window.AttnScopeFiles) await window.AttnScopeFiles.wait();
     module = await AttnScopePage({
@@ -327,6 +337,7 @@
       [...texts, ...size()], "number") === 1;
     $("wait").hidden = true;
     if (!ready) return;
+    programFont();
     if (still) numbers("page_still");
     canvas.focus({ preventScroll: true });
     setInterval(keep, 2000);

@@ -139,7 +139,7 @@ def tap(tab, x, y):
     tab.frames(10)  # what lies under the finger is found over a few
 
 
-LEAST_TARGET = 32  # of the page's pixels
+LEAST_TARGET, LEAST_IN_FOOT = 32, 44  # of the page's pixels
 
 
 def test_targets(tab, where):
@@ -157,8 +157,9 @@ def test_targets(tab, where):
     high = found[-1] - found[0] + 2 if found else 0
     verdict(high >= LEAST_TARGET, f"on a {where} a finger presses the bookmark within {high} pixels", str(found))
     small = tab.js("""[...document.querySelectorAll('footer button')].map(b => b.getBoundingClientRect())
-        .filter(b => b.height < 32 || b.width < 32).length""")
-    verdict(small == 0, f"the line under the picture has targets of {LEAST_TARGET} pixels on a {where}", str(small))
+        .filter(b => b.height < %d || b.width < %d || b.right > innerWidth).length""" % (LEAST_IN_FOOT, LEAST_IN_FOOT))
+    verdict(small == 0, f"the line under the picture has targets of {LEAST_IN_FOOT} pixels on a {where}", str(small))
+    tab.until("document.fonts.check('14px Roboto') && [...document.fonts].length === 2", "the program's font", 10)
 
 
 def test_pictures(browser, url):
