@@ -10,6 +10,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/recording/recording.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -169,7 +170,7 @@ void draw_doors(const State& state, const Model& model, const Box& box, Commands
   if (box_button({{box.max.x - wide, box.min.y}, {box.max.x, box.min.y + s.px(kHead - 8)}}, "##doors_close",
                  close.c_str()))
     commands.emplace_back(CloseGreeting{});
-  tooltip(tr("To open this again, press Ctrl+P and choose Where to start"));
+  if (!by_touch()) tooltip(tr("To open this again, press Ctrl+P and choose Where to start"));
   const Door doors[] = {
       {"###door_learn", tr("Learn it"), tr("The inputs and the output are small. Everything in between does not fit."),
        tr("The wall, 2 minutes")},

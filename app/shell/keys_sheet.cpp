@@ -1,5 +1,6 @@
 // The `?` sheet: every key, out of the table that drives them, and the preferences.
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/widgets.h"
 
 namespace attn {
@@ -74,11 +76,20 @@ constexpr MouseRow kMouse[] = {
     {marked("click a line's name"), marked("hides or shows it")},
 };
 
-void draw_mouse() {
+// And what a finger can.
+constexpr MouseRow kTouch[] = {
+    {marked("tap"), marked("presses; a cell is pinned, or unpinned")},
+    {marked("double tap Q, K, V"), marked("edits the number")},
+    {marked("swipe sideways"), marked("next or previous step")},
+    {marked("swipe up or down"), marked("scrolls")},
+    {marked("two fingers"), marked("larger or smaller")},
+    {marked("drag the timeline"), marked("moves through the steps")},
+};
+
+void draw_gestures(std::span<const MouseRow> gestures) {
   constexpr float kHeight = 21, kGesture = 152;
   const Style& s = style();
-  draw_heading(tr("Mouse"));
-  for (const MouseRow& row : kMouse) {
+  for (const MouseRow& row : gestures) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImDrawList* list = ImGui::GetWindowDrawList();
     draw_text(list, at, Face::text, 13, colour(s.theme, Token::dim), tr_of(row.gesture));
@@ -86,6 +97,11 @@ void draw_mouse() {
     ImGui::Dummy({s.px(kColumnWidth - 24), s.px(kHeight)});
   }
   ImGui::Dummy({1, s.px(10)});
+}
+
+void draw_mouse() {
+  draw_heading(tr("Mouse"));
+  draw_gestures(kMouse);
 }
 
 void draw_preferences(const State& state, Commands& commands) {
@@ -125,7 +141,20 @@ void draw_file_buttons(Commands& commands) {
   }
 }
 
+// Where there is no keyboard.
+void draw_touch_content(const State& state, Commands& commands) {
+  const Style& s = style();
+  draw_text(ImGui::GetWindowDrawList(), ImGui::GetCursorScreenPos(), Face::bold, 17, colour(s.theme, Token::text),
+            tr("Touch"));
+  ImGui::Dummy({1, s.px(36)});
+  draw_gestures(kTouch);
+  draw_file_buttons(commands);
+  ImGui::Dummy({1, s.px(10)});
+  draw_preferences(state, commands);
+}
+
 void draw_content(const State& state, int columns, Commands& commands) {
+  if (by_touch()) return draw_touch_content(state, commands);
   const Style& s = style();
   draw_text(ImGui::GetWindowDrawList(), ImGui::GetCursorScreenPos(), Face::bold, 17, colour(s.theme, Token::text),
             tr("Keys"));

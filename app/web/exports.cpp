@@ -161,6 +161,9 @@ EMSCRIPTEN_KEEPALIVE int page_touch_drags(float x, float y) {
 EMSCRIPTEN_KEEPALIVE void page_scale(float factor) {
   page()->scale_by(factor);
 }
+EMSCRIPTEN_KEEPALIVE void page_hands(int touch) {
+  page()->hands_touch(touch != 0);
+}
 EMSCRIPTEN_KEEPALIVE void page_still() {
   page()->stand_still();
 }

@@ -127,6 +127,12 @@ void Page::scale_by(float factor) {
   command(SetScale{scale});
 }
 
+void Page::hands_touch(bool touch) {
+  ImGuiConfigFlags& flags = ImGui::GetIO().ConfigFlags;
+  flags = touch ? flags | ImGuiConfigFlags_IsTouchScreen : flags & ~ImGuiConfigFlags_IsTouchScreen;
+  pace_.input();
+}
+
 Result<void> Page::open_state(const std::string& text) {
   const double begun = emscripten_get_now();
   PageOptions options;

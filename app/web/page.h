@@ -47,6 +47,8 @@ class Page {
   void size_is(int width, int height, float ratio);
   void command(Command command) { commands_.push_back(std::move(command)); }
   void scale_by(float factor);
+  // The last hand was a finger, or nothing but fingers can be there: no words name keys.
+  void hands_touch(bool touch);
   Result<void> open_state(const std::string& text);
   // Files that were dropped, chosen or pasted, in the page's file system.
   void open_files(std::vector<std::string> files);

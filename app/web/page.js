@@ -156,6 +156,18 @@
     for (const down of [1, 0]) call("page_key", ["string", "number", "number"], [code, down, 0]);
   }
 
+  // ---- hands: words name keys only where there are some.
+
+  let byTouch = false;
+  function handsAre(touch) {
+    if (!ready || byTouch === touch) return;
+    byTouch = touch;
+    numbers("page_hands", touch ? 1 : 0);
+  }
+  // A mouse comes with a keyboard; a phone's own writes into `typed`.
+  addEventListener("pointerdown", (e) => handsAre(isTouch(e)), true);
+  addEventListener("keydown", (e) => { if (e.target !== typed && e.code) handsAre(false); }, true);
+
   // ---- mouse
 
   const at = (e) => {
@@ -337,6 +349,7 @@
       [...texts, ...size()], "number") === 1;
     $("wait").hidden = true;
     if (!ready) return;
+    handsAre(matchMedia("(pointer: coarse)").matches && !matchMedia("(any-pointer: fine)").matches);
     programFont();
     if (still) numbers("page_still");
     canvas.focus({ preventScroll: true });

@@ -10,6 +10,7 @@
 #include "imgui.h"
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -56,7 +57,8 @@ HeroWords hero_words(const ChapterScene& c, bool later, const LearnScene& learn)
   // A checkpoint is no chapter, and its title stands below.
   const std::string named = c.number.empty() ? std::string() : ", chapter " + c.number;
   HeroWords words;
-  words.place = learn.teach ? tr("For a class: choose a chapter. Press Esc to leave; nothing here is saved")
+  words.place = learn.teach ? for_hands(tr("For a class: choose a chapter. Press Esc to leave; nothing here is saved"),
+                                        tr("For a class: choose a chapter. Nothing here is saved"))
                 : c.last    ? phrase("You are here{}, {} of {}", named, c.seen, c.beats)
                 : later     ? phrase("Next{}, {} minutes", named, c.minutes)
                             : phrase("Start here, {} minutes", c.minutes);

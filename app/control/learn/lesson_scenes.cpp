@@ -6,6 +6,7 @@
 
 #include "app/control/learn/lessons.h"
 #include "kernels/base/text.h"
+#include "viz/draw/hands.h"
 #include "viz/learn/figure/figure.h"
 #include "viz/learn/lesson/lesson_words.h"
 
@@ -239,8 +240,9 @@ void Lessons::add_feedback(CardScene& card) {
   }
   if (!showing_.feedback.empty()) card.feedback = words(showing_.feedback, Face::text, Token::text);
   if (!showing_.missed) return;
-  const std::string help =
-      card.can_hint ? tr("Press H for a hint or W for the answer.") : tr("Press W for the answer.");
+  const char* help = card.can_hint ? for_hands(tr("Press H for a hint or W for the answer."),
+                                               tr("You can ask for a hint or see the answer."))
+                                   : for_hands(tr("Press W for the answer."), tr("You can see the answer."));
   if (showing_.near != 0) {
     const char* side = showing_.near > 0 ? tr("large") : tr("small");
     card.feedback = {word(phrase("Close, slightly too {}. Keep more digits. {}", side, help), Token::text)};

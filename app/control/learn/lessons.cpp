@@ -10,6 +10,7 @@
 #include "app/state/lessons/lesson_check.h"
 #include "app/state/string/state_string.h"
 #include "kernels/base/text.h"
+#include "viz/draw/hands.h"
 #include "viz/learn/chapter_map.h"
 #include "viz/learn/lesson/typed_number.h"
 
@@ -72,7 +73,8 @@ void Lessons::hold_back() {
   if (!open_ || !on_stage_ || !asks() || !is_own_document()) return;
   if (state().view.step.cursor <= showing_.scope.horizon) return;
   give(HoldBack{showing_.scope.horizon});
-  context_.log.note(tr("The next step contains the answer: predict the answer, or press W to see it."));
+  context_.log.note(for_hands(tr("The next step contains the answer: predict the answer, or press W to see it."),
+                              tr("The next step contains the answer: predict it, or choose Show me.")));
 }
 
 bool Lessons::is_own_document() const {

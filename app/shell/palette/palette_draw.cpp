@@ -13,6 +13,7 @@
 #include "kernels/base/text.h"
 #include "misc/cpp/imgui_stdlib.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 
 namespace attn {
@@ -20,8 +21,7 @@ namespace {
 
 constexpr const char* kPalette = "Commands";
 constexpr const char* kAnswer = "Answer";
-constexpr float kAnswerWidth = 560, kFormula = 24;  // logical
-constexpr const char* kNear = marked("No such name. These match letter by letter; choose with the arrow keys.");
+constexpr float kAnswerWidth = 560, kFormula = 24;                                     // logical
 constexpr float kPaletteWidth = 680, kRow = 26, kGroup = 96, kText = 13, kSmall = 12;  // logical
 
 // Up and down belong to the list while the field has the keyboard.
@@ -71,7 +71,7 @@ float draw_right(ImDrawList* list, const Box& box, const PaletteEntry& entry, fl
     draw_text_in(list, box, Align::right, Face::text, kSmall, colour_of(Token::dim), words);
     return box.max.x - text_width(Face::text, kSmall, words);
   }
-  if (entry.chord != 0) {
+  if (entry.chord != 0 && !by_touch()) {
     const float left = box.max.x - chord_width(entry.chord);
     draw_chord(list, left, box.centre().y, entry.chord);
     return left;
@@ -118,7 +118,9 @@ bool draw_list(PaletteUiState& ui, float width, float height, bool moved) {
       const ImVec2 corner = ImGui::GetCursorScreenPos();
       ImGui::Dummy({width, row});
       draw_text_in(ImGui::GetWindowDrawList(), {{corner.x + s.px(10), corner.y}, {corner.x + width, corner.y + row}},
-                   Align::left, Face::text, kSmall, colour_of(Token::dim), tr_of(kNear));
+                   Align::left, Face::text, kSmall, colour_of(Token::dim),
+                   for_hands(tr("No such name. These match letter by letter; choose with the arrow keys."),
+                             tr("No such name. These match letter by letter.")));
     }
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(ui.hits.size()), row);

@@ -7,6 +7,7 @@
 #include "kernels/recording/reading.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/planned.h"
+#include "viz/draw/hands.h"
 #include "viz/state/run_words.h"
 
 namespace attn {
@@ -51,7 +52,8 @@ struct WhyNot {
 
   std::string recording() const { return f.model.recording != nullptr ? "" : tr("nothing is recorded"); }
   std::string bookmarks() const {
-    return f.state.view.step.bookmarks.empty() ? tr("no bookmarks: press B to set one") : recording();
+    return f.state.view.step.bookmarks.empty() ? for_hands(tr("no bookmarks: press B to set one"), tr("no bookmarks"))
+                                               : recording();
   }
   std::string rows(const std::string& run) const {
     const bool any = !run.empty() || !shown_runs(f.state.document.runs, f.model).empty();

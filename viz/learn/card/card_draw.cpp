@@ -10,6 +10,7 @@
 #include "imgui.h"
 #include "imgui_stdlib.h"
 #include "kernels/base/text.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -21,6 +22,12 @@
 
 namespace attn {
 namespace {
+
+std::string kind_for_hands(const CardScene& card) {
+  if (!by_touch() || card.teach || !card.asks) return card.kind;
+  if (*card.asks == AskKind::pick) return tr("Predict: choose one");
+  return *card.asks == AskKind::click ? tr("Predict: tap it in the picture, or choose it here") : card.kind;
+}
 
 constexpr float kPadding = 14, kOption = 32, kLowOption = 27, kAround = 12;  // the last: around several lines
 constexpr float kLow = 400, kOneLine = 400;  // a card lower than that; wide enough for all buttons in one line
@@ -345,7 +352,7 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
       commands.emplace_back(BackToLesson{});
     pen.gap(12);
   }
-  if (!card.kind.empty() && !low) pen.small_words(card.kind);
+  if (!card.kind.empty() && !low) pen.small_words(kind_for_hands(card));
   pen.words(card.headline, pen.sizes.headline, 8);
   pen.words(card.say, pen.sizes.text, low || !card.origin.empty() ? 8 : 14);
   pen.words(card.origin, pen.sizes.small, 14);

@@ -6,6 +6,7 @@
 #include "imgui.h"
 #include "imgui_internal.h"
 #include "kernels/base/text.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 #include "viz/learn/lesson/typed_number.h"
 
@@ -15,7 +16,6 @@ namespace {
 constexpr float kNames = 16, kTrack = 22, kTicks = 18;  // heights, logical
 constexpr float kEnds = 9;                              // the handle at an end stays within the card
 constexpr float kBarHalf = 5, kHandle = 7;
-constexpr const char* kBarKeys = marked("Drag the mark, or use the arrow keys");
 
 // Centred on x, within the line.
 void label_at(const Pen& pen, float x, float y, Face face, Token ink, const std::string& text) {
@@ -99,7 +99,8 @@ void draw_number_bar(const CardScene& card, Pen& pen, CardUiState& ui) {
   if (answer && !(card.teach && card.open)) draw_answer(bar.scale, *answer, first, y, length, card.open, pen);
   if (bar.truth) draw_truth(at(*bar.truth), y, pen);
   pen.gap(kTicks);
-  if (card.open && !card.teach) return pen.small_words(tr_of(kBarKeys));
+  if (card.open && !card.teach)
+    return pen.small_words(for_hands(tr("Drag the mark, or use the arrow keys"), tr("Drag the mark")));
   if (!card.open) draw_legend(answer && !card.teach, pen);
 }
 

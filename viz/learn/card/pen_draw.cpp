@@ -1,5 +1,6 @@
 #include "viz/learn/card/pen_draw.h"
 
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -44,6 +45,7 @@ bool letter_pressed(ImGuiKey key) {
 
 // A button with the cap of its key at its right.
 bool key_button(const Box& box, const char* id, const char* words, const char* cap) {
+  cap = for_hands(cap, "");
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImGui::SetCursorScreenPos(box.min);
   const bool clicked = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
@@ -56,6 +58,7 @@ bool key_button(const Box& box, const char* id, const char* words, const char* c
 }
 
 bool accent_button(const Box& box, const char* id, const char* words, bool enabled, const char* cap) {
+  cap = for_hands(cap, "");
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImGui::SetCursorScreenPos(box.min);

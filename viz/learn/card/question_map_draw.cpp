@@ -9,6 +9,7 @@
 #include "imgui.h"
 #include "imgui_internal.h"
 #include "kernels/base/text.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 
 namespace attn {
@@ -77,7 +78,7 @@ void draw_map_of_tiles(const CardScene& card, std::optional<std::size_t> on, Pen
   }
   pen.y = origin.y + side * static_cast<float>(card.map_rows);
   pen.gap(6);
-  if (!card.open || card.teach) return;
+  if (!card.open || card.teach || by_touch()) return;
   draw_text(pen.list, {pen.x, pen.y}, Face::text, 12, colour_of(Token::dim), tr_of(kMapKeys));
   pen.gap(18);
 }

@@ -12,6 +12,7 @@
 #include "imgui_stdlib.h"
 #include "kernels/base/text.h"
 #include "kernels/model/inputs/input_spec.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/widgets.h"
 #include "viz/step/tiles/parts_draw.h"
 #include "viz/step/tiles/pointed.h"
@@ -310,7 +311,9 @@ void draw_asked_cell(const TilesPanel& panel, const TilesScene& scene, const Til
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(2);
   ImGui::PopFont();
-  if (at_rest) tooltip(tr("Your prediction, as on the card. Press Enter to check it."));
+  if (at_rest)
+    tooltip(for_hands(tr("Your prediction, as on the card. Press Enter to check it."),
+                      tr("Your prediction, as on the card")));
 }
 
 void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayout& layout) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "kernels/base/text.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 #include "viz/state/view_step.h"
@@ -57,20 +58,23 @@ void arrow_button(Transport& t, const char* id, float width, float size, Arrow a
 // `narrow`: there is a chip behind it.
 void step_row(Transport& t, bool narrow) {
   const bool back = t.scene.event > 0, forth = t.scene.event + 1 < t.scene.events;
-  arrow_button(t, "##step_first", 34, 12, Arrow::first, back, tr("First step (Home)"), GoToEnd{false}, 6);
-  arrow_button(t, "##step_previous", 34, 12, Arrow::left, back, tr("Previous phase (left arrow)"),
-               StepBy{StepUnit::phase, -1}, 6);
+  arrow_button(t, "##step_first", 34, 12, Arrow::first, back, for_hands(tr("First step (Home)"), tr("First step")),
+               GoToEnd{false}, 6);
+  arrow_button(t, "##step_previous", 34, 12, Arrow::left, back,
+               for_hands(tr("Previous phase (left arrow)"), tr("Previous phase")), StepBy{StepUnit::phase, -1}, 6);
   Box box = t.next(narrow ? 74 : 90, 6);
   // Beside the card of a lesson the one thing to press next is the card's, and so is that word.
   const bool primary = t.state.view.workspace != Workspace::learn;
-  if (button(t, "##step_next", box, forth, tr("Next phase (right arrow or Space)"), primary))
+  if (button(t, "##step_next", box, forth, for_hands(tr("Next phase (right arrow or Space)"), tr("Next phase")),
+             primary))
     t.commands.emplace_back(StepBy{StepUnit::phase, 1});
   const ImU32 next = primary ? colour_of(Token::ground) : t.ink(forth);
   draw_text_in(t.list, box, Align::left, Face::bold, 14, next, primary ? tr("Next") : tr("Step"), narrow ? 12 : 20);
   draw_arrow(t.list, {box.max.x - t.s.px(narrow ? 14 : 20), box.centre().y}, 12, Arrow::right, next);
   box = t.next(narrow ? 58 : 76, narrow ? 6 : kGap);
   const bool playing = t.state.view.step.playing;
-  if (button(t, "##step_play", box, forth || playing, tr("Play, pause (P)"))) t.commands.emplace_back(Play{!playing});
+  if (button(t, "##step_play", box, forth || playing, for_hands(tr("Play, pause (P)"), tr("Play, pause"))))
+    t.commands.emplace_back(Play{!playing});
   draw_text_in(t.list, box, Align::centre, Face::text, 14, t.ink(forth || playing), playing ? tr("Pause") : tr("Play"));
 }
 
@@ -78,26 +82,33 @@ void step_row(Transport& t, bool narrow) {
 void m_group(Transport& t) {
   const auto& steps = t.scene.m_changes;
   arrow_button(t, "##step_m_previous", 22, 8, Arrow::left, !steps.empty() && steps.front() < t.scene.event,
-               tr("Previous step in which the row's m changes (Shift+M)"), GoToLandmark{Landmark::m_change, -1}, 0);
+               for_hands(tr("Previous step in which the row's m changes (Shift+M)"),
+                         tr("Previous step in which the row's m changes")),
+               GoToLandmark{Landmark::m_change, -1}, 0);
   const Box box = t.next(20, 0);
   draw_runs_in(t.list, box, Align::centre, 14, {{"m", Face::maths, TensorColour::m, 0, false}});
-  arrow_button(t, "##step_m_next", 22, 8, Arrow::right, !steps.empty() && steps.back() > t.scene.event,
-               tr("Next step in which the row's m changes (M)"), GoToLandmark{Landmark::m_change, 1}, 10);
+  arrow_button(
+      t, "##step_m_next", 22, 8, Arrow::right, !steps.empty() && steps.back() > t.scene.event,
+      for_hands(tr("Next step in which the row's m changes (M)"), tr("Next step in which the row's m changes")),
+      GoToLandmark{Landmark::m_change, 1}, 10);
 }
 
 void bookmark_group(Transport& t) {
   const auto& marks = t.scene.bookmarks;
   const bool here = std::binary_search(marks.begin(), marks.end(), t.scene.event);
   arrow_button(t, "##bookmark_previous", 22, 8, Arrow::left, !marks.empty() && marks.front() < t.scene.event,
-               tr("Previous bookmark (Shift+N)"), GoToLandmark{Landmark::bookmark, -1}, 2);
+               for_hands(tr("Previous bookmark (Shift+N)"), tr("Previous bookmark")),
+               GoToLandmark{Landmark::bookmark, -1}, 2);
   const Box box = t.next(24, 2);
-  if (button(t, "##bookmark", box, true, here ? tr("Remove the bookmark (B)") : tr("Bookmark this step (B)")))
+  if (button(t, "##bookmark", box, true,
+             here ? for_hands(tr("Remove the bookmark (B)"), tr("Remove the bookmark"))
+                  : for_hands(tr("Bookmark this step (B)"), tr("Bookmark this step"))))
     t.commands.emplace_back(ToggleBookmark{t.scene.event});
   draw_ribbon(t.list, {box.centre().x, box.centre().y - t.s.px(6)}, 12, t.ink(true), here);
   arrow_button(t, "##bookmark_next", 22, 8, Arrow::right, !marks.empty() && marks.back() > t.scene.event,
-               tr("Next bookmark (N)"), GoToLandmark{Landmark::bookmark, 1}, 2);
+               for_hands(tr("Next bookmark (N)"), tr("Next bookmark")), GoToLandmark{Landmark::bookmark, 1}, 2);
   arrow_button(t, "##bookmark_list", 18, 7, Arrow::down, !t.state.view.step.bookmarks.empty(),
-               tr("All bookmarks (Ctrl+B)"), Ask{Popup::bookmarks}, 10);
+               for_hands(tr("All bookmarks (Ctrl+B)"), tr("All bookmarks")), Ask{Popup::bookmarks}, 10);
 }
 
 void speed_group(Transport& t) {
@@ -108,10 +119,10 @@ void speed_group(Transport& t) {
     if (button(t, id, box, next != now, tip)) t.commands.emplace_back(SetPlaySpeed{next});
     draw_text_in(t.list, box, Align::centre, Face::bold, 14, t.ink(next != now), sign);
   };
-  side("##speed_slower", "−", -1, tr("Play slower: ["), 0);
+  side("##speed_slower", "−", -1, for_hands(tr("Play slower: ["), tr("Play slower")), 0);
   const Box box = t.next(38, 0);
   draw_text_in(t.list, box, Align::centre, Face::mono, 12, colour_of(Token::dim), speed_text(now));
-  side("##speed_faster", "+", 1, tr("Play faster: ]"), 0);
+  side("##speed_faster", "+", 1, for_hands(tr("Play faster: ]"), tr("Play faster")), 0);
 }
 
 void key_hints(ImDrawList* list, ImVec2 at, const TimelineScene& scene) {
@@ -164,7 +175,7 @@ bool draw_transport(const Box& box, const State& state, const TimelineScene& sce
   }
   draw_transport_marks({{box.min.x, second}, box.max}, state, scene, commands);
   const float hints = second + s.px(kSecondRow + 7);
-  if (hints + s.px(13) <= box.max.y) key_hints(t.list, {box.min.x, hints}, t.scene);
+  if (!by_touch() && hints + s.px(13) <= box.max.y) key_hints(t.list, {box.min.x, hints}, t.scene);
   return false;
 }
 
