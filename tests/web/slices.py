@@ -17,9 +17,12 @@ STATES = (
     "attn1,L=32,D=16,br=8,bc=8,generator=normal,seed=4", "attn1,L=64,D=64,br=16,bc=16,generator=normal,seed=4",
     "attn1,kernel=cpu_flash_bwd,pass=backward,L=16,D=4,br=4,bc=4,generator=normal,seed=61",
 )
-# The map, a chapter of runs, and those that speak of sessions.
+# The map, a chapter of runs, those that speak of sessions, and beats that try many seeds, search a run or make large
+# ones.
+BEATS = (("checkpoint-row", "l"), ("two-halves", "transfer"), ("bug-museum", "stalls"), ("few-bits", "wrong"))
 CHAPTERS = ("attn1,workspace=learn", "attn1,workspace=learn,lesson=one-pass,beat=past",
-            *(f"attn1,workspace=learn,lesson={lesson}" for lesson in ("wall", "few-warps", "overlap")))
+            *(f"attn1,workspace=learn,lesson={lesson}" for lesson in ("wall", "few-warps", "overlap")),
+            *(f"attn1,workspace=learn,lesson={lesson},beat={beat}" for lesson, beat in BEATS))
 WITH_RUNS = ("attn1,workspace=bench", "attn1,workspace=profile")
 
 
