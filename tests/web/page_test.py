@@ -80,6 +80,24 @@ def test_kernels(tab):
         verdict(not wrong, f"every number of `step {' '.join(arguments)}` is the desktop's", "; ".join(wrong[:2]))
 
 
+def test_recordings(tab):
+    """What GPUs recorded: each is shown, and comes to what the CPU does on the same numbers."""
+    out = lambda steps: np.array(steps["out"]["values"], float)
+    right = out(json.loads(program("step", "--preset", "late_outlier_64", "--json")))
+    files = sorted((ROOT / "assets" / "recordings").glob("late_outlier_64_*.attn"))
+    wrong = []
+    for file in files:
+        tab.js("p => attnscope.call('page_open', ['string'], [p])", f"/share/recordings/{file.name}")
+        tab.frames(2)
+        tab.rest(file.name)
+        tab.frames(2)
+        off = np.abs(out(tab.steps()) - right).max() if tab.text()[0].startswith("Step 1 of ") else np.inf
+        if not off < 0.01:
+            wrong.append(f"{file.name}: off by {off}")
+    verdict(files and not wrong, f"{len(files)} recordings of GPUs are shown, each with the CPU's answer",
+            "; ".join(wrong))
+
+
 def swipe(tab, x0, y0, x1, y1):
     client = tab.context.new_cdp_session(tab.page)
     client.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x0, "y": y0}]})
@@ -268,6 +286,19 @@ def test_files(browser, url):
         program("shot", "--session", session, "--view", "step", "--size", "640x480", "-o", picture)
         drawn = np.asarray(Image.open(picture).convert("RGB"), int)
         verdict(drawn.std() > 10, "a session that the page saved opens in the desktop program")
+    file = ROOT / "assets" / "sessions" / "h100-steps.attn"
+    tab.js("""async ([b, name]) =>
+                  attnscope.open([new File([Uint8Array.from(atob(b), c => c.charCodeAt(0))], name)])""",
+           [base64.b64encode(file.read_bytes()).decode(), file.name])
+    tab.until("attnscope.call('page_log', [], [], 'string').includes('h100-steps.attn: ')", "a session opens")
+    with tab.page.expect_download(timeout=20000) as download:
+        tab.page.keyboard.press("Control+e")
+    with tempfile.TemporaryDirectory() as folder:
+        csv, report = pathlib.Path(folder) / "page.csv", pathlib.Path(folder) / "report"
+        download.value.save_as(csv)
+        program("report", file, "-o", report)
+        rows = [len(p.read_text().splitlines()) for p in (csv, next(report.glob("*.csv")))]
+        verdict(rows[0] == rows[1] > 1, "a session's measurements are downloaded as CSV", str(rows))
     verdict(not tab.thrown, "nothing is thrown over files", "; ".join(tab.thrown[:3]))
     tab.close()
 
@@ -328,7 +359,7 @@ def main():
         beside = str(ROOT / "tests" / "web" / "hostile_test.py")
         other = subprocess.Popen([sys.executable, beside, str(FOLDER), BINARY], stdout=subprocess.PIPE, text=True)
         tab.js("s => attnscope.openState(s)", "attn1,preset=blackboard")
-        for test in (test_walk, test_kernels, test_lessons):
+        for test in (test_walk, test_kernels, test_recordings, test_lessons):
             guarded(test, tab)
         tab.close()
         for test in (test_link, test_learn, test_files, test_gif, test_touch, test_pictures):
