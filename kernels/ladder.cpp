@@ -187,10 +187,24 @@ bool reads_axis(const KernelRow& row, const Axis& axis) {
   return kind.option == nullptr || varies(row, *kind.option);
 }
 
-std::int64_t axis_value(const Axis& axis, const Problem& p, const Options& o) {
+std::optional<std::int64_t> option_value(std::string_view kernel, const Option& option, const Options& o) {
+  // A member of Options that counts something is 0 where it was left to the kernel.
+  std::optional<std::int64_t> value = chosen(o, option);
+  if (value == 0 && option.get != nullptr && !option.is_choice()) value = std::nullopt;
+  const auto row = find_kernel(kernel);
+  if (!row) return value;
+  const OptionSpec* spec = spec_of(**row, option);
+  if (spec == nullptr) return std::nullopt;
+  if (value || spec->default_value < spec->min) return value;
+  return spec->default_value;
+}
+
+std::int64_t axis_value(const Axis& axis, std::string_view kernel, const Problem& p, const Options& o) {
   const AxisKind kind = kind_of(axis);
   if (kind.problem != nullptr) return kind.problem->of(p);
-  return kind.option == nullptr ? 0 : chosen(o, *kind.option).value_or(0);
+  if (kind.option == nullptr) return 0;
+  if (const auto row = find_kernel(kernel); row && !varies(**row, *kind.option)) return 0;
+  return option_value(kernel, *kind.option, o).value_or(0);
 }
 
 }  // namespace attn

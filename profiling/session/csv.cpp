@@ -36,13 +36,16 @@ const KernelRow* row_of(const Measurement& m) {
 }
 
 // Empty where the kernel does not read the option: it does not count for its identity. 0: it was left to the kernel.
+// Options that single kernels declare besides have the kernel's default then, which rows do not spell out.
 std::string option_field(const Measurement& m, const Option& o) {
   const KernelRow* row = row_of(m);
   const auto value = chosen(m.key.options, o);
   if (m.peer && (!o.is(Option::threads) || !value)) return {};
   if (row != nullptr && spec_of(*row, o) == nullptr) return {};
   if (value) return value_text(o, *value);
-  return o.get == nullptr ? std::string() : "0";
+  if (o.get != nullptr) return "0";
+  const auto usual = option_value(m.key.kernel, o, m.key.options);
+  return usual ? value_text(o, *usual) : std::string();
 }
 
 // What the run says of its device holds for the rows that were taken on it.

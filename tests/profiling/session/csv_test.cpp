@@ -7,6 +7,8 @@
 #include <random>
 #include <set>
 
+#include "kernels/ladder.h"
+#include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/session/session.h"
@@ -49,6 +51,26 @@ TEST(Csv, HasOneHeaderAndOneRowAMeasurement) {
   const StrictCsv csv(to_csv(session_of({timed(), timed(), timed()})));
   EXPECT_EQ(csv.rows.size(), 3U);
   EXPECT_EQ(std::set<std::string>(csv.header.begin(), csv.header.end()).size(), csv.header.size());
+}
+
+// Rows do not spell out a default; whoever groups a table by ranks wants to read 1.
+TEST(Csv, AnOptionOfSingleKernelsThatNobodyChoseIsTheKernelsDefault) {
+  std::size_t checked = 0;
+  for (const KernelRow* row : ladder()) {
+    Measurement m = timed();
+    m.key.kernel = row->id;
+    m.key.options = Options();
+    const StrictCsv csv(to_csv(session_of({m})));
+    for (const OptionSpec& spec : row->options) {
+      if (spec.option->get != nullptr) continue;
+      const bool hangs_on_device = spec.default_value < spec.min;
+      EXPECT_EQ(csv.rows.at(0).at(std::string(spec.option->name)),
+                hangs_on_device ? "" : value_text(*spec.option, spec.default_value))
+          << row->id;
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 3U);
 }
 
 TEST(Csv, AnEmptySessionIsTheHeaderAlone) {

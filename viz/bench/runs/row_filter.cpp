@@ -295,8 +295,10 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
       if (same_letters(e.name, word)) return static_cast<double>(e.of(m_.key.problem));
     for (const Axis& axis : all_axes()) {
       if (!same_letters(axis.name(), word)) continue;
-      const std::int64_t at = axis_value(axis, m_.key.problem, m_.key.options);
-      return at > 0 ? static_cast<double>(at) : kNone;
+      const AxisKind kind = kind_of(axis);
+      const auto value = kind.option != nullptr ? option_value(m_.key.kernel, *kind.option, m_.key.options)
+                                                : axis_value(axis, m_.key.kernel, m_.key.problem, m_.key.options);
+      return value ? static_cast<double>(*value) : kNone;
     }
     for (const MetricRow& row : metric_table()) {
       if (!same_letters(row.id, word)) continue;

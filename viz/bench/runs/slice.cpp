@@ -101,15 +101,7 @@ std::string rule_of(const Axis& a, std::span<const Measurement* const> rows) {
 }  // namespace
 
 std::int64_t axis_value(const Axis& a, const Measurement& m) {
-  const std::int64_t value = axis_value(a, m.key.problem, m.key.options);
-  const auto row = find_kernel(m.key.kernel);
-  if (!row) return value;
-  if (!reads_axis(**row, a)) return 0;
-  const Option* option = kind_of(a).option;
-  if (value != 0 || option == nullptr) return value;
-  // Rows do not spell out a default: one rank, one split.
-  const OptionSpec* spec = spec_of(**row, *option);
-  return spec != nullptr && spec->default_value >= spec->min ? spec->default_value : 0;
+  return axis_value(a, m.key.kernel, m.key.problem, m.key.options);
 }
 
 BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows, bool loaded, const BenchSlice* as,

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "kernels/ladder.h"
+#include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
 #include "tests/viz/bench/rows.h"
 
@@ -75,6 +77,39 @@ TEST(RowFilter, EveryMetricAndAxisIsAName) {
     EXPECT_EQ(*fits, f.available() && std::isfinite(f.value)) << row.id;
   }
   for (const Axis& axis : all_axes()) EXPECT_TRUE(check_row_filter(fmt::format("{} == 1", axis.name()))) << axis.name();
+}
+
+// Rows do not spell out a default, and a filter finds them by it: every option of every kernel that is an axis.
+TEST(RowFilter, ADefaultIsFoundByItsValue) {
+  std::size_t checked = 0;
+  for (const KernelRow* row : ladder()) {
+    Measurement m;
+    m.key.kernel = row->id;
+    for (const OptionSpec& spec : row->options) {
+      if (spec.option->is_choice() || spec.default_value < spec.min) continue;
+      const auto holds = [&](std::int64_t value) {
+        return *fits_filter(fmt::format("{} == {}", spec.option->name, value), m);
+      };
+      m.key.options = Options();
+      EXPECT_TRUE(holds(spec.default_value)) << row->id << ", " << spec.option->name;
+      EXPECT_FALSE(holds(spec.default_value + spec.step)) << row->id << ", " << spec.option->name;
+      const Axis axis(spec.option->name);
+      EXPECT_EQ(axis_value(axis, m), varies(*row, *spec.option) ? spec.default_value : 0) << row->id;
+      if (spec.max <= spec.default_value) continue;
+      choose(m.key.options, *spec.option, spec.default_value + spec.step);
+      EXPECT_TRUE(holds(spec.default_value + spec.step)) << row->id << ", " << spec.option->name;
+      EXPECT_FALSE(holds(spec.default_value)) << row->id << ", " << spec.option->name;
+      ++checked;
+    }
+    // What a kernel does not read compares with nothing.
+    m.key.options = Options();
+    for (const Axis& axis : all_axes()) {
+      const Option* option = kind_of(axis).option;
+      if (option == nullptr || spec_of(*row, *option) != nullptr) continue;
+      EXPECT_FALSE(*fits_filter(fmt::format("{} >= 0", axis.name()), m)) << row->id << ", " << axis.name();
+    }
+  }
+  EXPECT_GT(checked, 10U);
 }
 
 TEST(RowFilter, WhatARowDoesNotHaveComparesWithNothing) {
