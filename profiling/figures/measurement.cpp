@@ -45,7 +45,7 @@ bool same_device(const MeasurementKey& a, const MeasurementKey& b) {
 }
 
 bool replaces(const Measurement& m, const Measurement& old) {
-  const auto ranks = [](const Measurement& of) { return of.ranks ? of.ranks->devices.size() : 1; };
+  const auto ranks = [](const Measurement& of) { return of.ranks ? of.ranks->devices.size() : 0; };
   const bool same_point = m.key.kernel == old.key.kernel && m.key.problem == old.key.problem &&
                           m.key.options == old.key.options && m.key.l2 == old.key.l2 && same_device(m.key, old.key) &&
                           ranks(m) == ranks(old);

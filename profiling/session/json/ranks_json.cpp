@@ -31,8 +31,8 @@ const Names& carrier_names() {
 }
 
 Result<void> check_ranks(const Ranks& ranks, const Problem& p, const std::string& where) {
-  if (ranks.devices.size() < 2 || ranks.devices.size() > kMaxRanks) {
-    return bad_input(phrase("{}: {} ranks; use 2 to {}.", where, ranks.devices.size(), kMaxRanks));
+  if (ranks.devices.empty() || ranks.devices.size() > kMaxRanks) {
+    return bad_input(phrase("{}: {} ranks; use 1 to {}.", where, ranks.devices.size(), kMaxRanks));
   }
   std::set<Tensor> seen;
   const std::vector<TensorSpec> specs = tensors_of(p);

@@ -221,11 +221,26 @@ TEST(DerivedFigures, WhatWasNotMeasuredOfARingSaysSo) {
     EXPECT_EQ(figure(m, id).reason, "it did not run on a ring: use attnscope ring") << id;
 }
 
+// Whatever it was set against: it is what the others are set against.
+TEST(DerivedFigures, OneRankScalesByOneAndSendsNothing) {
+  Measurement m = on_a_ring();
+  m.ranks->devices.resize(1);
+  m.ranks->devices[0].sent_bytes = 0;
+  fill_figures(m);
+  EXPECT_EQ(figure(m, "ring_scaling_ratio").value, 1);
+  EXPECT_EQ(figure(m, "ring_efficiency_pct").value, 100);
+  EXPECT_EQ(figure(m, "ring_sent_bytes").value, 0);
+  EXPECT_EQ(figure(m, "ring_link_share_pct").reason, "one rank sends nothing");
+}
+
 TEST(DerivedFigures, ARingsRowTakesThePlaceOfOneWithAsManyRanksAlone) {
   const Measurement ring = on_a_ring();
   Measurement alone = ring, larger = ring;
   alone.ranks.reset();
   larger.ranks->devices.push_back(larger.ranks->devices.front());
+  Measurement of_one = ring;
+  of_one.ranks->devices.resize(1);
+  EXPECT_FALSE(replaces(of_one, alone)) << "a ring of one is timed as rings are";
   EXPECT_TRUE(replaces(ring, ring));
   EXPECT_FALSE(replaces(ring, alone));
   EXPECT_FALSE(replaces(alone, ring));

@@ -182,7 +182,7 @@ TEST(SessionVersion3, HostileRowsAreRefusedInWords) {
   expect("K travels twice", [](json& j) { j["ranks"]["travels"][1] = "k"; });
   expect("dK travels, but", [](json& j) { j["ranks"]["travels"][1] = "dk"; });
   expect("rank 1 runs from 1.25 to 1", [](json& j) { j["ranks"]["devices"][1]["end_us"] = 1; });
-  expect("1 ranks; use 2 to 1024", [](json& j) { j["ranks"]["devices"].erase(1); });
+  expect("0 ranks; use 1 to 1024", [](json& j) { j["ranks"]["devices"] = json::array(); });
   expect("at most 1024 elements", [](json& j) { j["ranks"]["devices"] = json(std::vector<int>(1025)); });
   expect("\"sent_bytes\"", [](json& j) { j["ranks"]["devices"][0]["sent_bytes"] = -1; });
   expect("\"send_us\"", [](json& j) { j["ranks"]["devices"][1]["send_us"] = -1; });
