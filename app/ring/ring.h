@@ -37,7 +37,7 @@ Result<const KernelRow*> ring_kernel();
 class RingProcesses {
  public:
   // Starts a rank's process with its left and right neighbour; tests start their own.
-  using Starter = std::function<Result<Child>(const Socket& left, const Socket& right)>;
+  using Starter = std::function<Result<Child>(Socket& left, Socket& right)>;
   static Result<Child> start_program(const Socket& left, const Socket& right);
 
   // Starts and deals. `row` walks a ring; `options` have ranks chosen, and threads are a rank's: 0 = its part of the

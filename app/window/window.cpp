@@ -317,6 +317,7 @@ void make_controller(App& app, const State& state, const LoadedSettings& loaded,
   setup.drafts = drafts_folder();
   setup.sweeps.gpu = std::make_shared<GpuBench>();
   setup.sweeps.cpu = std::make_shared<CpuBench>();
+  setup.sweeps.rings = std::make_shared<RingBench>();
   setup.sweeps.tiles = tuned_folder();
   setup.sweeps.peers = PeerSetup{state.preferences.python, {}};
   setup.lister = list_kernel_here;

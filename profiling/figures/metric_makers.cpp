@@ -45,6 +45,7 @@ Figure ring_efficiency(const Measurement& m) {
 
 Figure ring_sent_bytes(const Measurement& m) {
   if (const std::string_view why = no_ring(m); !why.empty()) return none(std::string(why));
+  if (m.time.n == 0) return none(marked("not timed"));
   double sum = 0;
   for (const Rank& r : m.ranks->devices) sum += static_cast<double>(r.sent_bytes);
   return {Origin::measured, sum, "counted", ""};
@@ -52,6 +53,7 @@ Figure ring_sent_bytes(const Measurement& m) {
 
 Figure ring_link_share(const Measurement& m) {
   if (const std::string_view why = no_ring(m); !why.empty()) return none(std::string(why));
+  if (m.time.n == 0) return none(marked("not timed"));
   if (m.ranks->devices.size() == 1) return none(marked("one rank sends nothing"));
   Figure slowest = none(marked("the time spent sending was not kept"));
   for (const Rank& r : m.ranks->devices) {

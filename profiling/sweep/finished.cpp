@@ -6,6 +6,7 @@
 #include "profiling/figures/row_state.h"
 #include "profiling/measure/point.h"
 #include "profiling/measure/source_now.h"
+#include "profiling/spec/ring_point.h"
 #include "profiling/sweep/points.h"
 #include "profiling/tune/candidates.h"
 
@@ -14,7 +15,7 @@ namespace attn {
 bool is_finished_point(const Measurement& m, const KernelRow& row, const Point& p, const Device& device) {
   const MeasurementKey asked = empty_row(p, row.processor).key;
   if (m.state != RowState::done || m.time.n == 0 || m.key.kernel != asked.kernel) return false;
-  if (m.ranks) return false;  // a ring of processes is not what a sweep runs
+  if (m.ranks.has_value() != runs_as_ring(row, p.options)) return false;
   if (!(m.key.problem == asked.problem) || m.key.l2 != asked.l2 || m.key.device != device.name) return false;
   if ((p.verify && !m.verdict) || m.key.source_hash != source_hash_now(row, p.problem)) return false;
   const auto plan = row.plan(row, p.problem, p.options, device);

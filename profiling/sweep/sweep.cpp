@@ -142,7 +142,7 @@ class Sweep {
       round.peers.insert(round.peers.end(), callbacks_.peers->files.begin(), callbacks_.peers->files.end());
       std::vector<Measurement> ours;
       for (const Measurement& m : rows_)
-        if (!m.peer && m.processor == processor && m.state == RowState::done && m.time.n > 0 &&
+        if (!m.peer && !m.ranks && m.processor == processor && m.state == RowState::done && m.time.n > 0 &&
             m.key.problem == problem)
           ours.push_back(m);
       round.ours = ours;

@@ -78,7 +78,9 @@ def several_rings_are_rows_of_a_session():
             report.check(close(row["time_us_median"], times[1]), f"{ranks}: {row['time_us_median']} of {times}")
             report.check(ring["one_rank_us_median"] in (None, one), f"{ranks}: one rank {ring['one_rank_us_median']}")
             if ranks == 1:
-                report.check("did not run on a ring" in row["ring_scaling_ratio_source"], f"one rank: {row}")
+                said = [row[id] for id in ("ring_scaling_ratio", "ring_efficiency_pct", "ring_sent_bytes")]
+                report.check(said == ["1", "100", "0"], f"one rank: {said}")
+                report.check("sends nothing" in row["ring_link_share_pct_source"], f"one rank: {row}")
                 continue
             scaling = one / times[1]
             report.check(close(row["ring_scaling_ratio"], scaling), f"{ranks}: {row['ring_scaling_ratio']}, {scaling}")
@@ -88,6 +90,31 @@ def several_rings_are_rows_of_a_session():
             share = link_share(middle, ring["link_bytes_a_us"])
             report.check(close(row["ring_link_share_pct"], share), f"{ranks}: {share} and {row}")
         refuse_to_overwrite(asked, session)
+
+
+def bench_runs_rings_along_ranks():
+    with tempfile.TemporaryDirectory() as folder:
+        session = os.path.join(folder, "rings.attn")
+        asked = ["bench", "--kernels", "cpu_multicore,cpu_flash", "--axis", "ranks", "--values", "1,2,3", *SMALL[:-2],
+                 "--causal", "--set", "deal=zigzag", "--time-limit", "0.05", "--attn", session, "--csv", "-"]
+        done = run(*asked)
+        report.check(done.returncode == 0, f"bench: exit {done.returncode}: {done.stderr}")
+        rows = list(csv.DictReader(io.StringIO(done.stdout)))
+        others = [row for row in rows if row["kernel"] == "cpu_multicore"]
+        rings = [row for row in rows if row["kernel"] == "cpu_flash"]
+        report.check(len(others) == 1 and "did not run on a ring" in others[0]["ring_scaling_ratio_source"],
+                     f"cpu_multicore: {others}")
+        report.check([row["ranks"] for row in rings] == ["1", "2", "3"], f"rows: {[r['ranks'] for r in rings]}")
+        report.check(len({row["threads"] for row in rings}) == 1, f"threads: {[r['threads'] for r in rings]}")
+        one = float(rings[0]["time_us_median"])
+        for n, row in enumerate(rings, 1):
+            report.check(row["state"] == "done" and row["verdict"] == "pass", f"{n} ranks: {row}")
+            report.check(close(row["ring_scaling_ratio"], one / float(row["time_us_median"])), f"{n} ranks: {row}")
+            report.check(close(row["ring_efficiency_pct"], 100 * float(row["ring_scaling_ratio"]) / n), f"{n}: {row}")
+            report.check(float(row["ring_sent_bytes"]) == BYTES_OF_ALL_KEYS * (n - 1), f"{n} ranks: {row}")
+            report.check((row["ring_link_share_pct"] != "") == (n > 1), f"{n} ranks: {row}")
+        again = run(*asked, "--resume")
+        report.check("4 of 4 points are finished" in again.stderr, f"again: {again.returncode} {again.stderr}")
 
 
 # The slowest rank's rate of sending, of the link's.
@@ -170,6 +197,7 @@ every_number_of_ranks_gives_the_bits_of_one_process()
 all_that_a_forward_takes_goes_round()
 spans_are_csv()
 several_rings_are_rows_of_a_session()
+bench_runs_rings_along_ranks()
 bad_input_is_refused_in_words()
 lost(signal.SIGKILL, 1, "signal 9", 6)
 lost(signal.SIGSTOP, 2, "for 4 s", 12)  # it gave no sign, or took nothing

@@ -20,6 +20,7 @@
 #include "app/cli/bench/bench_file.h"
 #include "app/cli/bench/gate.h"
 #include "app/control/bench/run_list.h"
+#include "app/ring/ring_bench.h"
 #include "app/state/apply/apply.h"
 #include "app/window/pictures.h"
 #include "app/worker/bench.h"
@@ -329,7 +330,8 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   CpuBench cpu;
   PeerBench peers(*setup, &gpu, &cpu);
   SweepCallbacks callbacks;
-  callbacks.cpu = cpu.runner(spec->peak);
+  RingBench rings;
+  callbacks.cpu = rings.runner(spec->peak, cpu.runner(spec->peak));
   callbacks.gpu = gpu.runner(*spec, stopper.token());
   Tuner tuner(&gpu);
   callbacks.tuned = tuner.options(spec->gpu);

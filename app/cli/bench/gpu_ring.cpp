@@ -11,6 +11,7 @@
 #include "app/cli/bench/ring_runs.h"
 #include "app/peers/python.h"
 #include "app/ring/gpu/gpu_ring.h"
+#include "app/ring/ring_row.h"
 #include "kernels/base/bytes.h"
 #include "kernels/base/on_threads.h"
 #include "kernels/base/text.h"
@@ -270,7 +271,7 @@ Result<void> write_session_rows(const GpuRingArguments& a, const GpuRingMeasured
   Provenance where = provenance_here();
   where.device = t.device;
   where.device_arch.clear();
-  return write_rows(a.files, sweep, where, {row_of(t)});
+  return write_rows(a.files, sweep, where, {ring_row(t)});
 }
 
 Result<void> write_files(const GpuRingArguments& a, const GpuRingMeasured& m) {

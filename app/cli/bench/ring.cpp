@@ -1,6 +1,7 @@
 // attnscope ring: cpu_flash dealt to the ranks of a ring, a process each; what each computed, waited and sent, and
 // whether the bits are those of one process. With --gpus on GPUs (gpu_ring.h).
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -16,21 +17,20 @@
 #include "app/cli/bench/gpu_ring.h"
 #include "app/cli/bench/ring_rows.h"
 #include "app/cli/bench/ring_runs.h"
-#include "app/ring/ring.h"
+#include "app/ring/measured_ring.h"
+#include "app/ring/ring_row.h"
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
 #include "kernels/cpu/device.h"
-#include "kernels/cpu/run.h"
-#include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
-#include "kernels/model/problem/tensor_bytes.h"
 #include "kernels/model/problem/validate.h"
 #include "kernels/model/problem_json.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/statistics.h"
 #include "profiling/session/session.h"
+#include "profiling/spec/ring_point.h"
 
 namespace attn::cli {
 namespace {
@@ -49,20 +49,6 @@ struct RingArguments {
   ProblemArguments problem;
   OptionArguments options;
   RingFiles files;
-};
-
-// What was asked, and the figures of all repeats.
-struct Measured {
-  Problem problem;
-  const KernelRow* kernel = nullptr;
-  Options options;  // resolved
-  Ring ring;
-  std::vector<RingRun> runs;
-  TimeStatistics time;      // of the ring
-  TimeStatistics one_rank;  // of one rank with as many threads
-  double link_bytes_a_us = 0;
-  bool same_bits = false;
-  Verdict verdict;
 };
 
 Result<Problem> problem_of(const RingArguments& a) {
@@ -108,7 +94,7 @@ std::int64_t tiles_of(const KeyParts& parts, const Ring& ring, std::int64_t rank
   return tiles;
 }
 
-std::string table_of(const Measured& m) {
+std::string table_of(const MeasuredRing& m) {
   const Ring& ring = m.ring;
   const RingRun& run = middle_run(m.runs);
   std::string text = tr("rank  query tiles  key tiles   compute ms   wait ms        sent  sending GB/s\n");
@@ -125,7 +111,7 @@ std::string table_of(const Measured& m) {
   return text;
 }
 
-std::string words_of(const Measured& m) {
+std::string words_of(const MeasuredRing& m) {
   const Ring& ring = m.ring;
   std::string text = phrase(
       "ring of {}, {}, on {}: {}, {} x {} tiles, threads per rank: {}\n"
@@ -146,13 +132,13 @@ std::string words_of(const Measured& m) {
         phrase("link: {:.3f} GB/s, a plain copy of a share to the neighbour while all copy\n", m.link_bytes_a_us / 1e3);
   text += m.same_bits ? tr("bits: identical to those of a single process walking the same ring\n")
                       : tr("bits: DIFFERENT from those of a single process walking the same ring\n");
-  text += m.verdict.pass ? phrase("correct: error {:.3g}, allowed {:.3g}, {}\n", m.verdict.error(), m.verdict.allowed(),
-                                  tr("against the fp64 reference"))
-                         : phrase("WRONG: {}\n", m.verdict.reason);
+  text += m.verdict->pass ? phrase("correct: error {:.3g}, allowed {:.3g}, {}\n", m.verdict->error(),
+                                   m.verdict->allowed(), tr("against the fp64 reference"))
+                          : phrase("WRONG: {}\n", m.verdict->reason);
   return text;
 }
 
-json json_of(const Measured& m) {
+json json_of(const MeasuredRing& m) {
   const Ring& ring = m.ring;
   json runs = json::array();
   for (const RingRun& run : m.runs) {
@@ -171,22 +157,10 @@ json json_of(const Measured& m) {
           {"one_rank_us_median", ring.ranks > 1 ? json(m.one_rank.median) : json()},
           {"link_bytes_a_us", m.link_bytes_a_us},
           {"same_bits_as_one_process", m.same_bits},
-          {"right", m.verdict.pass},
-          {"error", m.verdict.error()},
-          {"allowed", m.verdict.allowed()},
+          {"right", m.verdict->pass},
+          {"error", m.verdict->error()},
+          {"allowed", m.verdict->allowed()},
           {"runs", std::move(runs)}};
-}
-
-// The same walk in one process, and the rule.
-Result<void> check(Measured& m, const Inputs& in, const Outputs& out, const Stopper& stopper) {
-  const auto alone = run_on_cpu(*m.kernel, m.problem, m.options, in, 0, stopper.token());
-  if (!alone) return tl::unexpected(alone.error());
-  m.same_bits = same_bits(*alone, out);
-  const RowSample sample = choose_rows(m.problem, false);
-  const auto reference = reference_rows(m.problem, in, sample.rows, 0, stopper.token());
-  if (!reference) return tl::unexpected(reference.error());
-  m.verdict = judge(m.problem, in, *reference, out, sample);
-  return ok();
 }
 
 Result<int> ring_on_gpus(const RingArguments& a, const Problem& p, const InputSpec& inputs, std::int64_t repeats,
@@ -206,72 +180,27 @@ Result<int> ring_on_gpus(const RingArguments& a, const Problem& p, const InputSp
   return run_gpu_ring(g, stopper);
 }
 
-// Times one rank with as many threads where nobody has yet.
-Result<void> time_alone(Measured& m, std::optional<TimeStatistics>& alone, const Inputs& in, std::int64_t repeats,
-                        const RingLimits& limits) {
-  if (m.ring.ranks == 1) alone = m.time;
-  if (!alone) {
-    Options one = m.options;
-    choose(one, kRanks, std::nullopt);
-    choose(one, kDeal, std::nullopt);
-    auto ring = RingProcesses::start(*m.kernel, m.problem, one, in, limits);
-    if (!ring) return tl::unexpected(ring.error());
-    Outputs unused;
-    const auto times = repeat_ring(ring->ring().ranks, repeats, [&] { return ring->go(unused, limits); });
-    if (!times) return tl::unexpected(times.error());
-    alone = time_of_runs(*times);
-  }
-  m.one_rank = *alone;
-  return ok();
-}
-
-// One ring, run and checked; no process is left afterwards.
-Result<Measured> measure(const KernelRow& row, const Problem& p, const Options& options, const Inputs& in,
-                         std::int64_t repeats, const RingLimits& limits, std::optional<TimeStatistics>& alone,
-                         const Stopper& stopper) {
-  Measured m;
-  m.problem = p;
-  m.kernel = &row;
-  Outputs out;
-  {
-    auto ring = RingProcesses::start(row, p, options, in, limits);
-    if (!ring) return tl::unexpected(ring.error());
-    m.options = ring->options();
-    m.ring = ring->ring();
-    auto runs = repeat_ring(m.ring.ranks, repeats, [&] { return ring->go(out, limits); });
-    if (!runs) return tl::unexpected(runs.error());
-    m.runs = *std::move(runs);
-    m.time = time_of_runs(m.runs);
-    const auto link = ring->link(limits);
-    if (!link) return tl::unexpected(link.error());
-    m.link_bytes_a_us = *link;
-  }
-  if (auto timed = time_alone(m, alone, in, repeats, limits); !timed) return tl::unexpected(timed.error());
-  if (auto checked = check(m, in, out, stopper); !checked) return tl::unexpected(checked.error());
+// One ring, run as often as asked.
+Result<MeasuredRing> measure(const KernelRow& row, const Problem& p, const Options& options, const Inputs& in,
+                             std::int64_t repeats, const RingLimits& limits, std::optional<TimeStatistics>& alone) {
+  RingMeasure how;
+  how.rule = [repeats] {
+    return [repeats](const RepeatsSoFar& so_far) { return std::ssize(so_far.samples_us) >= repeats; };
+  };
+  how.run = [&](std::int64_t ranks, std::size_t n) {
+    say_progress(phrase("ring of {}: run {} of {}", ranks, n, repeats));
+  };
+  how.limits = limits;
+  auto m = measure_ring(row, p, options, in, how, alone);
+  say_progress("");
   return m;
 }
 
-Measurement row_of(const Measured& m) {
-  TakenRing t;
-  t.kernel = m.kernel, t.options = m.options, t.problem = m.problem, t.verdict = m.verdict;
-  t.device = cpu_device().name;
-  t.clock = "steady_clock, from the first start of any rank to the last end of any";
-  t.samples_us = us_of_runs(m.runs);
-  if (!m.same_bits) t.wrong = "the bits differ from those of a single process walking the same ring";
-  t.ranks.dealing = m.ring.zigzag ? Dealing::zigzag : Dealing::in_order;
-  t.ranks.carrier = Carrier::sockets;
-  t.ranks.travels = {Tensor::k, Tensor::v};
-  t.ranks.devices = ranks_of_run(middle_run(m.runs), t.device);
-  t.ranks.one_rank_us = m.one_rank.median;
-  t.ranks.link_gb_per_s = m.link_bytes_a_us / 1e3;
-  return cli::row_of(t);
-}
-
 // Rings beside one another.
-std::string scaling_table(const std::vector<Measured>& all) {
+std::string scaling_table(const std::vector<MeasuredRing>& all) {
   std::string text = tr("ranks     time ms  quartiles ms        scaling  efficiency        sent  of link\n");
-  for (const Measured& m : all) {
-    const Measurement row = row_of(m);
+  for (const MeasuredRing& m : all) {
+    const Measurement row = row_of_ring(m);
     const auto shown = [&](std::string_view id, const auto& words) {
       const Figure& f = figure(row, id);
       return f.available() ? words(f.value) : std::string("-");
@@ -319,27 +248,26 @@ Result<void> check_arguments(const RingArguments& a) {
   return ok();
 }
 
-Result<void> write_all(const RingArguments& a, const SweepSpec& sweep, const std::vector<Measured>& all) {
+Result<void> write_all(const RingArguments& a, const SweepSpec& sweep, const std::vector<MeasuredRing>& all) {
   if (!a.json_file.empty()) {
     json rings = json::array();
-    for (const Measured& m : all) rings.push_back(json_of(m));
+    for (const MeasuredRing& m : all) rings.push_back(json_of(m));
     const json& said = all.size() == 1 ? rings.front() : rings;
     if (auto r = write_text(a.json_file, said.dump(1) + "\n"); !r) return r;
   }
   if (!a.csv_file.empty()) {
     std::string spans;
-    for (const Measured& m : all) spans += spans_csv(m.runs, spans.empty());
+    for (const MeasuredRing& m : all) spans += spans_csv(m.runs, spans.empty());
     if (auto r = write_text(a.csv_file, spans); !r) return r;
   }
   if (a.files.any()) {
     std::vector<Measurement> rows;
-    rows.reserve(all.size());
-    for (const Measured& m : all) rows.push_back(row_of(m));
+    for (const MeasuredRing& m : all) rows.push_back(row_of_ring(m));
     if (auto r = write_rows(a.files, sweep, provenance_here(), std::move(rows)); !r) return r;
   }
   if (a.json_file == "-" || a.csv_file == "-" || a.files.rows_csv == "-") return ok();
   std::string text;
-  for (const Measured& m : all) text += words_of(m) + (all.size() > 1 ? "\n" : "");
+  for (const MeasuredRing& m : all) text += words_of(m) + (all.size() > 1 ? "\n" : "");
   if (all.size() > 1) text += scaling_table(all);
   return print(text);
 }
@@ -365,22 +293,21 @@ Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
   sweep.generator = spec->generator, sweep.seed = spec->seed;
   const auto in = make_inputs(*problem, *spec);
   if (!in) return tl::unexpected(in.error());
-  std::vector<Measured> all;
+  std::vector<MeasuredRing> all;
   std::optional<TimeStatistics> alone;
   for (const std::int64_t n : *ranks) {
     auto options = options_of(a, **row, n);
     if (!options) return tl::unexpected(options.error());
     // The same number of threads a rank in all rings, so that their times compare.
-    if (options->threads == 0)
-      options->threads = std::max<std::int32_t>(1, cpu_device().cores / static_cast<std::int32_t>(ranks->back()));
-    auto m = measure(**row, *problem, *options, *in, repeats, {a.hang_limit, stopper.token()}, alone, stopper);
+    if (options->threads == 0) options->threads = threads_of_rank(cpu_device().cores, ranks->back());
+    auto m = measure(**row, *problem, *options, *in, repeats, {a.hang_limit, stopper.token()}, alone);
     if (!m) return tl::unexpected(m.error());
     sweep.options = m->options;
     all.push_back(*std::move(m));
   }
   choose(sweep.options, kRanks, std::nullopt);
   if (auto r = write_all(a, sweep, all); !r) return tl::unexpected(r.error());
-  return std::ranges::all_of(all, [](const Measured& m) { return m.same_bits && m.verdict.pass; }) ? 0 : 1;
+  return std::ranges::all_of(all, [](const MeasuredRing& m) { return m.same_bits && m.verdict->pass; }) ? 0 : 1;
 }
 
 }  // namespace

@@ -8,27 +8,9 @@
 #include "app/cli/bench/bench_file.h"
 #include "app/control/bench/run_list.h"
 #include "kernels/base/text.h"
-#include "profiling/figures/metrics.h"
-#include "profiling/figures/statistics.h"
-#include "profiling/measure/source_now.h"
 #include "profiling/session/session.h"
 
 namespace attn::cli {
-
-Measurement row_of(const TakenRing& t) {
-  const InEnglish recorded;
-  Measurement m;
-  m.key = {std::string(t.kernel->id), source_hash_now(*t.kernel, t.problem), t.options, t.problem, t.l2, t.device, ""};
-  m.processor = t.kernel->processor;
-  m.clock = t.clock;
-  m.samples_us = t.samples_us;
-  m.time = statistics_of(m.samples_us);
-  m.verdict = t.verdict;
-  if (t.ranks.devices.size() > 1) m.ranks = t.ranks;
-  if (!t.wrong.empty()) m.state = RowState::failed, m.reason = t.wrong;
-  fill_figures(m);
-  return m;
-}
 
 Result<void> check_files(const RingFiles& files) {
   if (files.attn.empty() && files.resume) return bad_input(tr("--resume continues a session: name it with --attn."));

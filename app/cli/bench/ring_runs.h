@@ -1,7 +1,6 @@
-// The repeats of a ring, on CPUs or on GPUs: made, timed, and the one whose time is the median.
+// The repeats of a ring on GPUs, and the spans of any ring as CSV.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,8 +14,6 @@
 #include "app/ring/messages.h"
 #include "kernels/base/result.h"
 #include "kernels/base/text.h"
-#include "profiling/figures/ranks.h"
-#include "profiling/figures/statistics.h"
 
 namespace attn::cli {
 
@@ -38,29 +35,6 @@ auto repeat_ring(std::int64_t ranks, std::int64_t repeats, const Go& go)
   return runs;
 }
 
-template <class Run>
-std::vector<double> us_of_runs(const std::vector<Run>& runs) {
-  std::vector<double> us;
-  us.reserve(runs.size());
-  for (const Run& run : runs) us.push_back(run.us());
-  return us;
-}
-
-template <class Run>
-TimeStatistics time_of_runs(const std::vector<Run>& runs) {
-  return statistics_of(us_of_runs(runs));
-}
-
-// The run whose time is the median.
-template <class Run>
-const Run& middle_run(const std::vector<Run>& runs) {
-  std::vector<const Run*> order;
-  order.reserve(runs.size());
-  for (const Run& run : runs) order.push_back(&run);
-  std::ranges::sort(order, {}, &Run::us);
-  return *order[(order.size() - 1) / 2];
-}
-
 // Every span of every rank of every run; its last column is the number of ranks.
 template <class Run>
 std::string spans_csv(const std::vector<Run>& runs, bool heading = true) {
@@ -73,20 +47,6 @@ std::string spans_csv(const std::vector<Run>& runs, bool heading = true) {
     }
   }
   return text;
-}
-
-// What a session keeps of the ranks of a run: when each worked, what it sent. `device`: what each ran on.
-template <class Run>
-std::vector<Rank> ranks_of_run(const Run& run, const std::string& device) {
-  std::vector<Rank> ranks;
-  for (const auto& times : run.ranks) {
-    Rank& r = ranks.emplace_back(Rank{device, "", 0, 0, times.sent_bytes, us_of(times.spans, RankWork::send)});
-    for (const RankSpan& s : times.spans) {
-      r.start_us = &s == &times.spans.front() ? s.begin_us : std::min(r.start_us, s.begin_us);
-      r.end_us = std::max(r.end_us, s.end_us);
-    }
-  }
-  return ranks;
 }
 
 }  // namespace attn::cli

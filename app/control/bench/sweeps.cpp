@@ -123,6 +123,7 @@ Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const RunL
     run.provenance = gpu->provenance(spec);
   }
   if (sources_.cpu != nullptr) callbacks.cpu = sources_.cpu->runner(spec.peak);
+  if (sources_.rings != nullptr) callbacks.cpu = sources_.rings->runner(spec.peak, std::move(callbacks.cpu));
   Tuner tuner(gpu, sources_.tiles);
   callbacks.tuned = tuner.options(spec.gpu);
   std::optional<PeerBench> peers;

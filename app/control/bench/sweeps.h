@@ -10,6 +10,7 @@
 #include "app/control/bench/run_list.h"
 #include "app/control/tasks/job_context.h"
 #include "app/peers/bench.h"
+#include "app/ring/ring_bench.h"
 #include "app/worker/bench.h"
 #include "app/worker/cpu_bench.h"
 #include "profiling/session/session.h"
@@ -18,10 +19,11 @@
 namespace attn {
 
 struct SweepSources {
-  std::optional<PeerSetup> peers = {};  // runs attention of others; none = no peers are measured
-  std::shared_ptr<GpuBench> gpu;        // measures GPU kernels; null = no GPU is looked for
-  std::shared_ptr<CpuBench> cpu = {};   // times CPU kernels; null = in this process
-  std::filesystem::path tiles = {};     // where tuned tiles are kept; empty = none are
+  std::optional<PeerSetup> peers = {};    // runs attention of others; none = no peers are measured
+  std::shared_ptr<GpuBench> gpu;          // measures GPU kernels; null = no GPU is looked for
+  std::shared_ptr<CpuBench> cpu = {};     // times CPU kernels; null = in this process
+  std::shared_ptr<RingBench> rings = {};  // runs rings, a process per rank; null = as one process walks them
+  std::filesystem::path tiles = {};       // where tuned tiles are kept; empty = none are
 };
 
 class Sweeps {

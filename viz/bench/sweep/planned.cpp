@@ -36,7 +36,7 @@ bool is_looked_up(const SweepSpec& sweep, const KeptTilesView& kept) {
 // With the kept tile in them, where the sweep asks for it.
 Result<Options> options_of(const KernelRow& row, const SweepSpec& sweep, std::int64_t value,
                            const KeptTilesView& kept) {
-  if (!sweep.tuned || !has_tiles(row)) return options_at(sweep, value);
+  if (!sweep.tuned || !has_tiles(row)) return point_at(sweep, row, value).options;
   if (!is_looked_up(sweep, kept)) return fail(ErrorKind::cannot_run, tr("searching for the tuned tile"));
   const auto at = std::ranges::find_if(
       kept.tiles, [&](const KeptTile& tile) { return tile.kernel == row.id && tile.value == value; });

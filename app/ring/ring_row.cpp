@@ -1,0 +1,24 @@
+#include "app/ring/ring_row.h"
+
+#include "kernels/base/text.h"
+#include "profiling/figures/metrics.h"
+#include "profiling/measure/source_now.h"
+
+namespace attn {
+
+Measurement ring_row(const TakenRing& t) {
+  const InEnglish recorded;
+  Measurement m;
+  m.key = {std::string(t.kernel->id), source_hash_now(*t.kernel, t.problem), t.options, t.problem, t.l2, t.device, ""};
+  m.processor = t.kernel->processor;
+  m.clock = t.clock;
+  m.samples_us = t.samples_us;
+  m.time = statistics_of(m.samples_us);
+  m.verdict = t.verdict;
+  m.ranks = t.ranks;
+  if (!t.wrong.empty()) m.state = RowState::failed, m.reason = t.wrong;
+  fill_figures(m);
+  return m;
+}
+
+}  // namespace attn
