@@ -16,7 +16,7 @@ void DestroyEngine::operator()(ImGuiTestEngine* engine) const {
 }
 
 TestWindow::TestWindow(int width, int height, const std::string& layout, bool greet, KernelLister lister,
-                       std::shared_ptr<GpuBench> gpu)
+                       std::shared_ptr<GpuBench> gpu, std::shared_ptr<RingBench> rings)
     : width_(width), height_(height), gui_(std::make_unique<GuiContext>()) {
   engine_.reset(ImGuiTestEngine_CreateContext());
   ImGuiTestEngineIO& io = ImGuiTestEngine_GetIO(engine_.get());
@@ -41,6 +41,7 @@ TestWindow::TestWindow(int width, int height, const std::string& layout, bool gr
   options.save_folder = folder_.path();
   options.lister = std::move(lister);
   options.sweeps.gpu = std::move(gpu);
+  options.sweeps.rings = std::move(rings);
   options.drafts = folder_.path() / "drafts";
   options.lessons = {*assets / "lessons", folder_.path() / "state" / "lessons.json"};
   controller_ = std::make_unique<Controller>(std::move(options));

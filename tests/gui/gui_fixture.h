@@ -21,9 +21,11 @@ struct DestroyEngine {
 
 class TestWindow {
  public:
-  // `lister`: what compiles a kernel for Profile's source, `gpu`: what builds and measures, where a test wants them.
+  // `lister`: what compiles a kernel for Profile's source, `gpu`: what builds and measures, `rings`: what runs
+  // rings, where a test wants them.
   explicit TestWindow(int width = 1440, int height = 900, const std::string& layout = "", bool greet = false,
-                      KernelLister lister = {}, std::shared_ptr<GpuBench> gpu = {});
+                      KernelLister lister = {}, std::shared_ptr<GpuBench> gpu = {},
+                      std::shared_ptr<RingBench> rings = {});
   ~TestWindow();
   TestWindow(const TestWindow&) = delete;
   TestWindow& operator=(const TestWindow&) = delete;

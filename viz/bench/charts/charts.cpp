@@ -7,6 +7,7 @@
 
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
+#include "viz/bench/charts/ideal_scaling.h"
 #include "viz/bench/charts/memory_limit.h"
 #include "viz/bench/runs/source_words.h"
 #include "viz/bench/scene/bench_scene.h"
@@ -224,14 +225,17 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
     chart.lines.push_back(memory_line(*memory, slices.front(), unit));
     log_by_itself = true;  // the limit may lie far above
   }
+  auto ideal = chart.lines.empty() ? std::nullopt : ideal_line(slices.front(), metric.id, unit);
+  const bool ideally = ideal.has_value();
+  if (ideal) chart.lines.push_back(*std::move(ideal));
   chart.log_y = log_of(switches, metric.id).value_or(log_by_itself) && !chart.lines.empty();
   set_range(chart);
   std::string rest;
   if (metric.better == Better::up) rest = tr("higher is better");
   if (metric.better == Better::down) rest = tr("lower is better");
   if (std::ranges::any_of(chart.lines, &BenchLine::peer))
-    rest = rest.empty() ? std::string(tr("dashed: peers, timed in turns"))
-                        : phrase("{}; dashed: peers, timed in turns", rest);
+    rest += phrase("{}dashed: peers, timed in turns", rest.empty() ? "" : "; ");
+  if (ideally) rest += fmt::format("{}{}", rest.empty() ? "" : "; ", ideal_words(metric.id));
   if (memory)
     if (const std::string words = no_longer_fits(*memory, slices.front()); !words.empty())
       rest += (rest.empty() ? "" : "; ") + words;

@@ -54,7 +54,7 @@ void draw_name(ImDrawList& list, ImVec2 at, const BenchLine& line, BenchCache& c
   const std::string whose = line.peer ? line.kernel + ". " : "";  // in files and on the command line
   tooltip(whose + (hidden ? tr("Click to show this line again") : tr("Click to hide this line in every chart")));
   if (!hidden && line.kernel.empty())
-    list.AddLine({at.x, at.y}, {at.x + s.px(kMark), at.y}, ink_of(line), s.px(thickness_of(line)));
+    draw_line_swatch(list, at, s.px(kMark), line);
   else if (!hidden)
     draw_line_mark(list, {at.x + s.px(kMark) / 2, at.y}, line, s.px(4));
   const ImU32 ink = colour(s.theme, line.kernel.empty() ? Token::dim : Token::text);

@@ -18,6 +18,7 @@ MarkFill fill_of(const BenchLine& line) {
 
 float thickness_of(const BenchLine& line) {
   if (line.bound) return 1;
+  if (line.ideal) return 1.5F;
   if (line.dotted) return line.baseline ? 3.0F : 2.0F;
   const float loaded = line.hollow ? 0.6F : 1.0F;
   if (line.baseline) return 4 * loaded;
@@ -26,7 +27,7 @@ float thickness_of(const BenchLine& line) {
 
 std::size_t pattern_of(const BenchLine& line) {
   constexpr std::size_t kShortDashes = 2;
-  return line.peer ? kShortDashes : line.order;
+  return line.peer || line.ideal ? kShortDashes : line.order;
 }
 
 bool is_hidden(const BenchCache& cache, const BenchLine& line) {

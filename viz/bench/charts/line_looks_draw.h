@@ -11,7 +11,7 @@ namespace attn {
 ImU32 ink_of(const BenchLine& line);
 MarkFill fill_of(const BenchLine& line);
 float thickness_of(const BenchLine& line);  // logical pixels
-// The pattern that draw_patterned() knows: of its run; a peer's is dashed in each.
+// The pattern that draw_patterned() knows: of its run; a peer's and an ideal are dashed in each.
 std::size_t pattern_of(const BenchLine& line);
 bool is_hidden(const BenchCache& cache, const BenchLine& line);
 // The one under the pointer, in a chart or in the table.

@@ -45,6 +45,7 @@ struct BenchLine {
   bool peer = false;    // attention of others: a reference, dashed and neutral
   bool bare = false;    // no marks: it stands beside a line of its kernel that has them
   bool bound = false;   // of no kernel: where something ends, such as a GPU's memory
+  bool ideal = false;   // of no kernel: what would be at best, dashed
   std::vector<BenchPoint> points;
 };
 // How far two lines lie apart at the chosen value: drawn between them with the factor beside it.

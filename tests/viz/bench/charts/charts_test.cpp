@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "kernels/model/ring.h"
 #include "tests/viz/bench/scene_fixture.h"
 #include "viz/bench/charts/named_first.h"
 #include "viz/draw/figure_text.h"
@@ -226,6 +228,48 @@ TEST_F(BenchSceneTest, DottedMeansPredictedAndTheLegendSaysSo) {
   const auto m = std::find_if(rows_of(measured).begin(), rows_of(measured).end(),
                               [](const auto& row) { return row.key.kernel == "cpu_sequential"; });
   EXPECT_NEAR(alone->points.at(0).y, figure(*m, "compulsory_bytes").value * 1e-6, 1e-9);
+}
+
+// Along ranks, dashed: what the time of one rank would be, shared without loss.
+TEST_F(BenchSceneTest, ARingsTimesStandBesideTheIdeal) {
+  SweepSpec along = sweep;
+  along.axis = Axis(kRanks.name);
+  along.kernels = {"cpu_flash"};
+  along.values = {1, 2, 4};
+  state.document.sweep = along;
+  std::vector<Measurement> rows;
+  for (const auto& [ranks, us] : {std::pair{1, 1000.0}, std::pair{2, 600.0}, std::pair{4, 400.0}}) {
+    rows.push_back(timed_row(along, "cpu_flash", ranks, us));
+    rows.back().ranks.emplace();
+    rows.back().ranks->devices.resize(static_cast<std::size_t>(ranks));
+    rows.back().ranks->one_rank_us = 1000;
+    fill_figures(rows.back());
+  }
+  state.view.bench.charts[3] = "ring_scaling_ratio";
+  // In the unit of a measured point that stands for `known`.
+  const auto ideal_of = [](const BenchChart& chart, double known) {
+    const double unit = line_of(chart, "cpu_flash")->points.at(0).y / known;
+    const auto at = std::ranges::find_if(chart.lines, [](const BenchLine& line) { return line.ideal; });
+    std::vector<double> values;
+    if (at == chart.lines.end()) return values;
+    EXPECT_EQ(at->label, "ideal");
+    EXPECT_TRUE(at->kernel.empty() && !at->dotted);
+    for (const BenchPoint& p : at->points) values.push_back(std::round(p.y / unit * 1e6) / 1e6);
+    return values;
+  };
+  auto s = scene(bench_test::model_of(rows));
+  EXPECT_EQ(ideal_of(time_of(s), 1000), (std::vector<double>{1000, 500, 250}));
+  EXPECT_NE(time_of(s).note.find("dashed: one rank's time / ranks"), std::string::npos) << time_of(s).note;
+  EXPECT_EQ(ideal_of(s.charts[3], 1), (std::vector<double>{1, 2, 4}));
+  // Without the row of one rank: what the rings were set against.
+  const std::vector<Measurement> without(rows.begin() + 1, rows.end());
+  s = scene(bench_test::model_of(without));
+  EXPECT_EQ(ideal_of(time_of(s), 600), (std::vector<double>{500, 250}));
+  // Ranks that one process walks share its threads: more of them are no faster even at best.
+  for (Measurement& m : rows) m.ranks.reset();
+  s = scene(bench_test::model_of(rows));
+  EXPECT_TRUE(ideal_of(time_of(s), 1).empty());
+  EXPECT_TRUE(ideal_of(time_of(scene(three_kernels())), 1).empty()) << "along L";
 }
 
 TEST_F(BenchSceneTest, TheSpanShowsTheFactorOfTheHeadline) {
