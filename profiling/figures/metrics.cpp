@@ -120,14 +120,19 @@ bool planned(const Measurement& m) {
   return !m.launches.empty();
 }
 
+Figure unplanned(const Measurement& m) {
+  if (!m.ranks || m.time.n == 0) return untimed(m);
+  return none(marked("each rank of a ring has memory of its own, which is not counted"));
+}
+
 Figure peak_memory(const Measurement& m) {
-  if (!planned(m)) return untimed(m);
+  if (!planned(m)) return unplanned(m);
   return derived(static_cast<double>(tensor_bytes(m.key.problem)) + static_cast<double>(m.workspace_bytes),
                  marked("from the plan"));
 }
 
 Figure overhead(const Measurement& m) {
-  if (!planned(m)) return untimed(m);
+  if (!planned(m)) return unplanned(m);
   return derived(static_cast<double>(m.workspace_bytes), marked("from the plan"));
 }
 
@@ -183,7 +188,7 @@ Figure needed_read_share(const Measurement& m) {
 }
 
 Figure tile_load_bytes(const Measurement& m) {
-  if (!planned(m)) return untimed(m);
+  if (!planned(m)) return unplanned(m);
   const auto row = kernel_of(m);
   if (!row) return none(row.error().message);
   const Problem& p = m.key.problem;

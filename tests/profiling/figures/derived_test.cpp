@@ -202,6 +202,10 @@ TEST(DerivedFigures, ARingIsSetAgainstOneRankAndItsLink) {
   EXPECT_DOUBLE_EQ(figure(m, "ring_efficiency_pct").value, 80);
   EXPECT_EQ(figure(m, "ring_sent_bytes").value, 8e6);
   EXPECT_DOUBLE_EQ(figure(m, "ring_link_share_pct").value, 25);
+  m.launches.clear();  // nobody plans a ring
+  fill_figures(m);
+  for (const char* id : {"memory_peak_bytes", "memory_overhead_bytes", "tile_load_bytes"})
+    EXPECT_EQ(figure(m, id).reason, "each rank of a ring has memory of its own, which is not counted") << id;
 }
 
 TEST(DerivedFigures, WhatWasNotMeasuredOfARingSaysSo) {
