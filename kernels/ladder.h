@@ -71,9 +71,9 @@ Result<Axis> axis_from_name(std::string_view name);
 // Does it change what this kernel does? Every kernel reads the problem's extents; an option that takes one value only
 // (the threads of cpu_sequential) is no choice.
 bool reads_axis(const KernelRow& row, const Axis& axis);
-// What an option is for a kernel with these options: what was chosen, else the kernel's default, which rows and files do
-// not spell out. None: the kernel does not read it, or its default hangs on the device. Of a kernel that this program
-// does not know: what was chosen.
+// What an option is for a kernel with these options: what was chosen, else the kernel's default, which rows and files
+// do not spell out. None: the kernel does not read it, or its default hangs on the device. Of a kernel that this
+// program does not know: what was chosen.
 std::optional<std::int64_t> option_value(std::string_view kernel, const Option& option, const Options& o);
 // Where a kernel stands on an axis; 0: nowhere, as it is the same all along it.
 std::int64_t axis_value(const Axis& axis, std::string_view kernel, const Problem& p, const Options& o);

@@ -44,7 +44,7 @@ struct MeasuredRing {
   std::optional<Verdict> verdict;
 };
 
-// One ring, run and checked; no process is left afterwards. `alone`: the time of one rank with as many threads, which is
+// One ring, run and checked; no process is left afterwards. `alone`: the time of one rank with as many threads,
 // measured where it is not known yet.
 Result<MeasuredRing> measure_ring(const KernelRow& row, const Problem& p, const Options& options, const Inputs& in,
                                   const RingMeasure& how, std::optional<TimeStatistics>& alone);

@@ -21,8 +21,8 @@ class RingBench {
  public:
   explicit RingBench(RingProcesses::Starter start = RingProcesses::start_program) : start_(std::move(start)) {}
 
-  // For run_sweep(). Points of no ring are left to `others`; empty: they are timed in this process. Rows are set against
-  // `peak`. Used by one thread at a time, and no longer than this lives.
+  // For run_sweep(). Points of no ring are left to `others`; empty: they are timed in this process. Rows are set
+  // against `peak`. Used by one thread at a time, and no longer than this lives.
   PointRunner runner(const CpuPeak& peak, PointRunner others);
 
  private:

@@ -21,6 +21,7 @@
 #include "profiling/measure/point.h"
 #include "profiling/measure/stages.h"
 #include "profiling/session/session.h"
+#include "profiling/spec/sweep_point.h"
 #include "profiling/tune/candidates.h"
 
 namespace attn {

@@ -8,12 +8,10 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
-#include "kernels/cpu/device.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/ladder.h"
 #include "kernels/model/problem/pages.h"
 #include "kernels/model/problem/validate.h"
-#include "profiling/spec/ring_point.h"
 
 namespace attn {
 namespace {
@@ -79,16 +77,6 @@ Options options_at(const SweepSpec& s, std::int64_t value) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (const Option* option = kind_of(s.axis).option) choose(o, *option, std::clamp<std::int64_t>(value, 0, kMost));
   return o;
-}
-
-Point point_at(const SweepSpec& s, const KernelRow& row, std::int64_t value) {
-  Point p{s, std::string(row.id), problem_at(s, value), options_at(s, value)};
-  if (runs_as_ring(row, p.options) && p.options.threads == 0) {
-    const bool along = kind_of(s.axis).option != nullptr && kind_of(s.axis).option->is(kRanks);
-    const std::int64_t most = along && !s.values.empty() ? std::ranges::max(s.values) : ranks_of(p.options);
-    p.options.threads = threads_of_rank(cpu_device().cores, most);
-  }
-  return p;
 }
 
 Result<void> validate(const SweepSpec& s, std::span<const KernelRow* const> rows) {

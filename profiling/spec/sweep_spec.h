@@ -39,8 +39,5 @@ Result<void> validate(const SweepSpec& s, std::span<const KernelRow* const> rows
 // The problem and options of one point. D changes Dv too where the base has Dv = D; extents of the bias follow.
 Problem problem_at(const SweepSpec& s, std::int64_t value);
 Options options_at(const SweepSpec& s, std::int64_t value);
-// The point itself: these, and how the sweep's points are measured. A ring whose threads nobody chose has those of
-// threads_of_rank() (ring_point.h).
-Point point_at(const SweepSpec& s, const KernelRow& row, std::int64_t value);
 
 }  // namespace attn

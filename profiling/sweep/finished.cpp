@@ -7,6 +7,7 @@
 #include "profiling/measure/point.h"
 #include "profiling/measure/source_now.h"
 #include "profiling/spec/ring_point.h"
+#include "profiling/spec/sweep_point.h"
 #include "profiling/sweep/points.h"
 #include "profiling/tune/candidates.h"
 

@@ -15,6 +15,7 @@
 #include "profiling/measure/cpu/on_cpu.h"
 #include "profiling/measure/point.h"
 #include "profiling/measure/repeat.h"
+#include "profiling/spec/sweep_point.h"
 #include "profiling/sweep/finished.h"
 #include "profiling/sweep/points.h"
 #include "profiling/sweep/time_left.h"

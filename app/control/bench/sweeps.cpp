@@ -14,6 +14,7 @@
 #include "kernels/ladder.h"
 #include "profiling/figures/peers.h"
 #include "profiling/session/run.h"
+#include "profiling/spec/sweep_point.h"
 #include "profiling/tune/candidates.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/sweep/planned.h"

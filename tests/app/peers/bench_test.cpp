@@ -12,6 +12,7 @@
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"
 #include "profiling/measure/point.h"
+#include "profiling/spec/sweep_point.h"
 #include "tests/app/peers/double.h"
 #include "tests/app/worker/double.h"
 

@@ -1,6 +1,7 @@
 // From a sweep to its points: nothing that a sweep can set is lost on the way.
 #include <gtest/gtest.h>
 
+#include "profiling/spec/sweep_point.h"
 #include "profiling/spec/sweep_spec.h"
 #include "tests/profiling/fake_kernels.h"
 #include "tests/profiling/measure_changes.h"

@@ -12,6 +12,7 @@
 #include "kernels/model/problem/pages.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/measure/cpu/on_cpu.h"
+#include "profiling/spec/sweep_point.h"
 #include "profiling/sweep/time_left.h"
 #include "tests/profiling/fake_kernels.h"
 

@@ -11,6 +11,7 @@
 #include "kernels/model/fits.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/spec/sweep_point.h"
 #include "profiling/tune/candidates.h"
 #include "profiling/tune/store.h"
 #include "viz/bench/runs/slice.h"
