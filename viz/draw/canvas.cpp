@@ -229,12 +229,6 @@ void draw_card_edge(ImDrawList* list, const Box& card, ImU32 c) {
   list->PopClipRect();
 }
 
-void draw_folded(ImDrawList* list, const Box& box) {
-  const float edge = std::max(1.0F, style().px(1));
-  const Box in = box.grown(-edge);
-  list->AddRectFilled(in.min, in.max, colour_of(Token::card), style().px(8));
-}
-
 void draw_outline(ImDrawList* list, const Box& box, ImU32 c, float thickness, float rounding) {
   list->AddRect(box.min, box.max, c, style().px(rounding), 0, std::max(1.0F, style().px(thickness)));
 }

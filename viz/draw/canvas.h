@@ -59,8 +59,6 @@ void draw_card(ImDrawList* list, const Box& box);
 // A stroke down a card's left side, within its round corners.
 void draw_card_edge(ImDrawList* list, const Box& card, ImU32 c);
 void draw_outline(ImDrawList* list, const Box& box, ImU32 c, float thickness, float rounding = 2);
-// Covers what lies there with the card, within its edge.
-void draw_folded(ImDrawList* list, const Box& box);
 void draw_dashed(ImDrawList* list, const Box& box, ImU32 c, float dash = 3);
 void draw_dashed_line(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 c, float dash = 3);
 // Lines at 45 degrees, clipped to the box.

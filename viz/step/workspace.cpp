@@ -56,8 +56,8 @@ float liked_tiles_height(const Recording& rec, float height) {
   return 110 + growth * (std::min(rows * 64, 900.0F) + std::max(110.0F, std::min(k_rows * 32, 420.0F)));
 }
 
-// Cards that a lesson's beat does not speak of are folded away, and the others have their room. The tiles stay, as the
-// place where things are, unless a chart is what is meant.
+// Cards that a lesson's beat does not speak of are folded away, and the others have their room. The tiles stay where
+// nothing else would fill it.
 void fold(Areas& a, const StepFocus& look, bool charts, bool low, const SideBySide& way) {
   using enum StepPart;
   if (look.parts.none()) return;
@@ -389,8 +389,9 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
     draw_gpu_bar({all.min, {all.max.x, all.min.y + height}}, bar, low, commands);
     all.min.y += height + style().px(kGutter);
   }
+  const StepFocus look = seen_of(ui.look, ui.hidden);
   Areas areas =
-      one ? one_panel(all, *ui.only) : layout(all, rec, alone, shows_wide_chart(state, rec) && !ui.hidden.on, ui.look);
+      one ? one_panel(all, *ui.only) : layout(all, rec, alone, shows_wide_chart(state, rec) && !ui.hidden.on, look);
   // Fragments are of the hardware, not of the step: they take the room of the tiles and of all charts.
   const bool fragments = shows_fragments(state, rec) && !ui.hidden.on;
   // On a page that is scrolled they are whole, rather than a page within it.
@@ -429,7 +430,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   } else if (areas.has_tiles) {
     // Beside a question the value in fp64 could be its answer.
     const ExactTile* exact = bar.raw || ui.hidden.on ? nullptr : cache.bounds();
-    draw_step_tiles({held_run, exact, scales, state, ui.tiles, commands, ui.look}, areas.tiles, tiles);
+    draw_step_tiles({held_run, exact, scales, state, ui.tiles, commands, look}, areas.tiles, tiles);
   }
   if (areas.has_bottom && !fragments) draw_bottom(list, areas, charts, view);
   if (areas.scrolls) end_page(areas);

@@ -20,4 +20,13 @@ std::shared_ptr<const Recording> recording_until(const Recording& rec, EventInde
   return cut;
 }
 
+StepFocus seen_of(const StepFocus& look, const HiddenAnswers& hidden) {
+  using enum StepPart;
+  const bool tiles = look.names_tiles() || look.has(k) || look.has(v);
+  if (tiles || (look.has(chart) && !hidden.map) || (look.has(traffic) && !hidden.traffic)) return look;
+  StepFocus seen = look;
+  for (const StepPart part : {q, k, v, s, m, alpha, p, l, o}) seen.parts.set(static_cast<std::size_t>(part));
+  return seen;
+}
+
 }  // namespace attn

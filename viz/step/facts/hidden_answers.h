@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "kernels/recording/recording.h"
+#include "viz/step/facts/focus.h"
 
 namespace attn {
 
@@ -19,5 +20,9 @@ struct HiddenAnswers {
 // The recording with 0 in place of everything that is made after `horizon`, the output too: whatever is drawn from it
 // cannot depend on that.
 std::shared_ptr<const Recording> recording_until(const Recording& rec, EventIndex horizon);
+
+// What a lesson's beat speaks of, `look`. While its question veils all of that, the tiles stand there: an empty card
+// says nothing.
+StepFocus seen_of(const StepFocus& look, const HiddenAnswers& hidden);
 
 }  // namespace attn

@@ -23,9 +23,11 @@ constexpr float kLabels = 88, kNext = 62, kGap = 13, kHeat = 9, kQHeat = 11, kHe
 
 struct Columns {
   Box q, next, here, scores, turn, so_far;  // their x; y is a row's
+  float labels = 0;                         // where the ranks' names begin
   float cell = 0;                           // width of a cell with a number
-  float statistic = 0;                      // of m and l
-  bool states = true;                       // m, l and O are there
+  float m = 0, l = 0, o = 0;                // widths; 0: a lesson does not speak of it
+  bool states = true;                       // m, l or O is there
+  float o_left(const Box& state) const { return state.max.x - o; }
 };
 
 struct Place {
@@ -40,35 +42,54 @@ struct Place {
   std::int32_t first = 0, shown = 0;
 };
 
-Columns columns_of(const RingScene& scene, const Box& area, bool states) {
+// How much larger cells may be where a lesson folds others away.
+float folded_growth(const StepFocus& look) {
+  constexpr float kFolded = 1.5F;
+  return look.parts.none() ? 1 : kFolded;
+}
+
+// What a lesson does not speak of has no room; the rest stands in the middle.
+Columns columns_of(const RingScene& scene, const Box& area, bool states, const StepFocus& look) {
   const Style& s = style();
   const RingRankRow& row = scene.ranks.front();
   std::int32_t keys = 1;
   for (const RingRankRow& r : scene.ranks) keys = std::max(keys, r.scores.cols);
   const auto width = static_cast<float>(std::max(row.q.cols, 1)),
              value_width = static_cast<float>(std::max(row.v.cols, 1));
-  const float q = width * s.px(kQHeat),
-              here = std::max(s.px(76), std::min((width + value_width) * s.px(kHeat), s.px(150)) + s.px(22));
+  const bool travels = look.has(TensorColour::k) || look.has(TensorColour::v);
+  const auto where = [](bool meant, float wide) { return meant ? wide : 0.0F; };
+  const float q = where(look.has(TensorColour::q), std::min(width * s.px(kQHeat), s.px(110))),
+              next = where(travels, s.px(kNext)),
+              here = where(travels,
+                           std::max(s.px(76), std::min((width + value_width) * s.px(kHeat), s.px(150)) + s.px(22)));
   constexpr float kStatistic = 1.15F;  // in cells
-  const float cells = static_cast<float>(keys) + (states ? 2 * (2 * kStatistic + value_width) + 0.3F : 0.0F);
-  const float fixed = s.px(kLabels) + std::min(q, s.px(110)) + s.px(kNext) + here + 6 * s.px(kGap);
+  const float scores = where(look.has(TensorColour::s) || look.has(TensorColour::p), static_cast<float>(keys)),
+              m = where(states && look.has(TensorColour::m), kStatistic),
+              l = where(states && look.has(TensorColour::l), kStatistic),
+              o = where(states && look.has(TensorColour::o), value_width);
+  const float cells = scores + 2 * (m + l + o) + (states ? 0.3F : 0.0F);
+  const float fixed = s.px(kLabels) + q + next + here + 6 * s.px(kGap);
   Columns x;
-  x.states = states;
-  x.cell = std::clamp((area.width() - fixed) / cells, s.px(2), s.px(kMostCell));
-  x.statistic = kStatistic * x.cell;
-  float left = area.min.x + s.px(kLabels);
+  x.states = m + l + o > 0;
+  x.cell = std::clamp((area.width() - fixed) / std::max(cells, 1.0F), s.px(2), s.px(kMostCell) * folded_growth(look));
+  x.m = m * x.cell, x.l = l * x.cell, x.o = o * x.cell;
+  float left = 0;
   const auto take = [&](float wide, float gap) {
     const Box box{{left, area.min.y}, {left + wide, area.max.y}};
-    left += wide + gap;
+    if (wide > 0) left += wide + gap;
     return box;
   };
-  x.q = take(std::min(q, s.px(110)), s.px(kGap + 8));
-  x.next = take(s.px(kNext), s.px(kGap));
+  left = s.px(kLabels);
+  x.q = take(q, s.px(kGap + 8));
+  x.next = take(next, s.px(kGap));
   x.here = take(here, s.px(kGap));
-  x.scores = take(x.cell * static_cast<float>(keys), s.px(kGap));
-  if (!states) return x;
-  x.turn = take(2 * x.statistic + x.cell * value_width + s.px(6), s.px(kGap));
-  x.so_far = take(2 * x.statistic + x.cell * value_width + s.px(6), 0);
+  x.scores = take(x.cell * scores, s.px(kGap));
+  const float state = x.states ? x.m + x.l + x.o + s.px(6) : 0;
+  x.turn = take(state, s.px(kGap));
+  x.so_far = take(state, 0);
+  const float begin = area.min.x + (look.parts.none() ? 0.0F : std::max(0.0F, (area.width() - left) / 2));
+  x.labels = begin;
+  for (Box* box : {&x.q, &x.next, &x.here, &x.scores, &x.turn, &x.so_far}) box->min.x += begin, box->max.x += begin;
   return x;
 }
 
@@ -261,21 +282,24 @@ void draw_label(const Place& p, const RingRankRow& row, const Box& box) {
 }
 
 void draw_state(const Place& p, const RingRankRow& row, const RingState& state, float left, float top) {
-  left = draw_rows(p, row, state.m, left, top, p.x.statistic);
-  left = draw_rows(p, row, state.l, left, top, p.x.statistic) + p.s.px(6);
-  draw_rows(p, row, state.o, left, top, p.x.cell);
+  if (p.x.m > 0) left = draw_rows(p, row, state.m, left, top, p.x.m);
+  if (p.x.l > 0) left = draw_rows(p, row, state.l, left, top, p.x.l);
+  if (p.x.o > 0) draw_rows(p, row, state.o, left + p.s.px(6), top, p.x.cell);
 }
 
 void draw_rank(const Place& p, std::size_t n) {
   const RingRankRow& row = p.panel.scene.ranks[static_cast<std::size_t>(p.first) + n];
-  const Box label = slot_box(p, {p.rows.min, {p.x.q.min.x - p.s.px(6), p.rows.max.y}}, n);
+  const Box label = slot_box(p, {{p.x.labels, p.rows.min.y}, {p.x.labels + p.s.px(kLabels - 6), p.rows.max.y}}, n);
   draw_label(p, row, label);
-  const float q = p.x.q.width() / static_cast<float>(std::max(row.q.cols, 1));
-  draw_rows(p, row, row.q, p.x.q.min.x, label.min.y, q);
-  draw_next(p, row, slot_box(p, p.x.next, n));
-  draw_here(p, row, slot_box(p, p.x.here, n));
-  draw_rows(p, row, row.scores, p.x.scores.min.x, label.min.y,
-            p.x.scores.width() / static_cast<float>(std::max(row.scores.cols, 1)));
+  if (p.x.q.width() > 0)
+    draw_rows(p, row, row.q, p.x.q.min.x, label.min.y, p.x.q.width() / static_cast<float>(std::max(row.q.cols, 1)));
+  if (p.x.next.width() > 0) {
+    draw_next(p, row, slot_box(p, p.x.next, n));
+    draw_here(p, row, slot_box(p, p.x.here, n));
+  }
+  if (p.x.scores.width() > 0)
+    draw_rows(p, row, row.scores, p.x.scores.min.x, label.min.y,
+              p.x.scores.width() / static_cast<float>(std::max(row.scores.cols, 1)));
   if (!p.x.states) return;
   draw_state(p, row, row.turn, p.x.turn.min.x, label.min.y);
   draw_state(p, row, row.so_far, p.x.so_far.min.x, label.min.y);
@@ -293,36 +317,20 @@ void draw_heads(const Place& p, float top) {
                  Align::centre, 13, runs);
   };
   const float low = top + p.s.px(21);
-  letter_at(p.x.q.min.x, p.x.q.width(), "Q", TensorColour::q, tr("stays"));
-  words(p.x.next, tr("next"), low);
-  words(p.x.here, tr("here now"), low);
+  if (p.x.q.width() > 0) letter_at(p.x.q.min.x, p.x.q.width(), "Q", TensorColour::q, tr("stays"));
+  if (p.x.next.width() > 0) {
+    words(p.x.next, tr("next"), low);
+    words(p.x.here, tr("here now"), low);
+  }
   const bool weights = p.panel.scene.scores_hue == TensorColour::p;
-  letter_at(p.x.scores.min.x, p.x.scores.width(), weights ? "P" : "S", p.panel.scene.scores_hue);
+  if (p.x.scores.width() > 0)
+    letter_at(p.x.scores.min.x, p.x.scores.width(), weights ? "P" : "S", p.panel.scene.scores_hue);
   if (!p.x.states) return;
   for (const Box* x : {&p.x.turn, &p.x.so_far}) {
     words(*x, x == &p.x.turn ? tr("this turn") : tr("so far"), top);
-    letter_at(x->min.x, p.x.statistic, "m", TensorColour::m);
-    letter_at(x->min.x + p.x.statistic, p.x.statistic, "ℓ", TensorColour::l);
-    letter_at(x->min.x + 2 * p.x.statistic + p.s.px(6), x->width() - 2 * p.x.statistic - p.s.px(6), "O",
-              TensorColour::o);
-  }
-}
-
-// What a lesson does not speak of.
-void fold_columns(const Place& p) {
-  const StepFocus& look = p.panel.look;
-  if (look.parts.none()) return;
-  const auto cover = [&](bool meant, float left, float right) {
-    if (!meant) draw_folded(p.list, {{left - p.s.px(3), p.rows.min.y - p.s.px(24)}, {right + p.s.px(3), p.rows.max.y}});
-  };
-  cover(look.has(TensorColour::q), p.x.q.min.x, p.x.q.max.x);
-  cover(look.has(TensorColour::k) || look.has(TensorColour::v), p.x.next.min.x - p.s.px(14), p.x.here.max.x);
-  cover(look.has(TensorColour::s) || look.has(TensorColour::p), p.x.scores.min.x, p.x.scores.max.x);
-  if (!p.x.states) return;
-  for (const Box* x : {&p.x.turn, &p.x.so_far}) {
-    cover(look.has(TensorColour::m), x->min.x, x->min.x + p.x.statistic);
-    cover(look.has(TensorColour::l), x->min.x + p.x.statistic, x->min.x + 2 * p.x.statistic);
-    cover(look.has(TensorColour::o), x->min.x + 2 * p.x.statistic + p.s.px(6), x->max.x);
+    if (p.x.m > 0) letter_at(x->min.x, p.x.m, "m", TensorColour::m);
+    if (p.x.l > 0) letter_at(x->min.x + p.x.m, p.x.l, "ℓ", TensorColour::l);
+    if (p.x.o > 0) letter_at(p.x.o_left(*x), p.x.o, "O", TensorColour::o);
   }
 }
 
@@ -333,7 +341,8 @@ void place_ranks(Place& p) {
   for (const RingRankRow& row : scene.ranks) rows = std::max(rows, static_cast<std::size_t>(row.q.rows));
   const auto count = static_cast<std::int32_t>(scene.ranks.size());
   const float least = p.s.px(kLowRow) * static_cast<float>(rows) + p.s.px(kBetweenRanks + 6);
-  const float tallest = p.s.px(kRowHigh) * static_cast<float>(rows) + p.s.px(kBetweenRanks + 6);
+  const float tallest =
+      p.s.px(kRowHigh) * folded_growth(p.panel.look) * static_cast<float>(rows) + p.s.px(kBetweenRanks + 6);
   const float fits = std::max(1.0F, std::floor(p.rows.height() / std::max(least, p.s.px(30))));
   p.shown = std::min(count, static_cast<std::int32_t>(fits));
   std::int32_t live = 0;
@@ -362,7 +371,7 @@ void draw_ring(const RingPanel& panel, const Box& box) {
     draw_ring_map(panel, {{area.max.x - wide, area.min.y}, area.max});
     area.max.x -= wide + s.px(22);
   }
-  Place p{panel, s, list, columns_of(panel.scene, area, states), area};
+  Place p{panel, s, list, columns_of(panel.scene, area, states, look), area};
   p.rows.min.y += s.px(kHead);
   p.rows.max.y -= s.px(8);
   place_ranks(p);
@@ -370,15 +379,17 @@ void draw_ring(const RingPanel& panel, const Box& box) {
   std::string title = scene.title;
   if (p.shown < static_cast<std::int32_t>(scene.ranks.size()))
     title = phrase("{}; ranks {} to {} are shown", title, p.first, p.first + p.shown - 1);
-  draw_text(list, area.min, Face::bold, 14, colour_of(Token::text),
-            elided_text(Face::bold, 14, title, (p.x.states ? p.x.turn.min.x : area.max.x) - area.min.x));
+  draw_text(
+      list, area.min, Face::bold, 14, colour_of(Token::text),
+      elided_text(Face::bold, 14, title, (p.x.states ? p.x.turn.centre().x - s.px(44) : area.max.x) - area.min.x));
   draw_heads(p, area.min.y);
   for (std::int32_t n = 0; n < p.shown; ++n) draw_rank(p, static_cast<std::size_t>(n));
-  if (scene.turn + 1 < scene.ring.ranks && p.shown == static_cast<std::int32_t>(scene.ranks.size())) draw_way(p);
+  if (p.x.next.width() > 0 && scene.turn + 1 < scene.ring.ranks &&
+      p.shown == static_cast<std::int32_t>(scene.ranks.size()))
+    draw_way(p);
   if (!scene.dense.empty())
     draw_paragraph(list, {p.x.scores.min.x, p.rows.min.y + s.px(8)}, area.max.x - p.x.scores.min.x, 13,
                    {{scene.dense, Face::text, Token::dim, 0, false}}, 3);
-  fold_columns(p);
   list->PopClipRect();
 }
 

@@ -269,7 +269,9 @@ const TilePlace* place_of_slot(const Drawn& d, Slot slot) {
   for (std::size_t n = 0; n < d.scene.sides.size(); ++n)
     if (d.scene.sides[n].tile.slot == slot) return &d.layout.sides[n];
   for (const ColumnLook& c : d.scene.look->columns) {
-    if (c.slot == slot || c.other == slot) return &d.layout.places[static_cast<std::size_t>(c.column)];
+    if (c.slot != slot && c.other != slot) continue;
+    const auto n = static_cast<std::size_t>(c.column);
+    return d.scene.tiles[n].folded ? nullptr : &d.layout.places[n];
   }
   return nullptr;
 }
@@ -350,6 +352,8 @@ void light_operands(const Drawn& d) {
     if (column == nullptr || (operand.above && !column->above)) continue;
     const TilePlace& own = d.layout.places[static_cast<std::size_t>(operand.column)];
     const TilePlace& place = !operand.above ? own : column->above == Slot::k ? d.layout.k : d.layout.v;
+    // Folded by a lesson.
+    if (place.y.empty() || (!operand.above && d.scene.tiles[static_cast<std::size_t>(operand.column)].folded)) continue;
     switch (operand.part) {
       case OperandPart::row:
         draw_lit(d, row_box(place, r));

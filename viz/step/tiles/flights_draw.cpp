@@ -84,7 +84,7 @@ class Planner {
 Planner::Standing Planner::standing(Slot slot) const {
   for (const TilesScene* scene : {&now_, &before_}) {
     const TileScene* tile = tile_of(*scene, slot);
-    if (tile == nullptr || !tile->live) continue;
+    if (tile == nullptr || !tile->live || tile->folded) continue;
     const TilePlace& place = place_of_tile(*scene, layout_, *tile);
     if (!place.y.empty()) return {tile, &place};
   }

@@ -183,7 +183,7 @@ void take_pointer(const TilesPanel& panel, const TilesScene& scene, const TilesL
   const ImGuiIO& io = ImGui::GetIO();
   if (io.MouseDelta.x != 0 || io.MouseDelta.y != 0 || ImGui::IsAnyMouseDown()) ui.pointer_rests = false;
   const auto button = [&](const char* id, const TileScene& tile, const TilePlace& place) {
-    if (place.box.width() < 1 || place.box.height() < 1) return;
+    if (place.box.width() < 1 || place.box.height() < 1 || tile.folded) return;
     ImGui::SetCursorScreenPos(place.box.min);
     if (ui.asked && tile_of(scene, ui.asked->cell.slot) == &tile) ImGui::SetNextItemAllowOverlap();
     const bool clicked = ImGui::InvisibleButton(id, {place.box.width(), place.box.height()});
@@ -326,6 +326,7 @@ void edit_cell(const TilesPanel& panel, const TilesScene& scene, const TilesLayo
     return;
   }
   const TilePlace& place = place_of_tile(scene, layout, *tile);
+  if (place.y.empty()) return ui.editing.reset();  // folded meanwhile
   const Style& s = style();
   const Box cell = tile->transposed ? place.cell(ref.col - tile->first_row, ref.row - tile->first_col)
                                     : place.cell(ref.row - tile->first_row, ref.col - tile->first_col);

@@ -91,8 +91,8 @@ using Wishes = std::vector<Wish>;  // by Column
 
 float total_of(const TilesScene& scene, const Wishes& wishes, float Wish::*part, float gap) {
   float sum = -gap;
-  for (const ColumnLook& c : scene.look->columns)
-    sum += wishes[static_cast<std::size_t>(c.column)].*part + gap_share(c) * gap;
+  for (const Column c : scene.columns)
+    sum += wishes[static_cast<std::size_t>(c)].*part + gap_share(*scene.look->column(c)) * gap;
   return sum;
 }
 
@@ -159,7 +159,7 @@ std::int32_t rows_below(const TilesScene& scene) {
 }
 
 Heights choose_heights(const TilesScene& scene, float room) {
-  const auto rows = static_cast<float>(scene.at.br);
+  const auto rows = scene.rows_folded ? 0.0F : static_cast<float>(scene.at.br);
   const auto k_rows = static_cast<float>(scene.k.rows);
   const auto below = static_cast<float>(rows_below(scene));
   Heights h;
@@ -182,8 +182,9 @@ Heights choose_heights(const TilesScene& scene, float room) {
     h.below_row = below > 0 ? std::min(max_k, region / 2 / below) : h.below_row;
     h.row = std::min(max_row, (room - region) / rows);
   }
+  if (scene.rows_folded) h.row = 0;
   h.chosen_row = h.row;
-  if (h.row < 17) {
+  if (h.row < 17 && !scene.rows_folded) {
     h.chosen_row = 20;
     h.row = rows > 1 ? std::max((h.row * rows - h.chosen_row) / (rows - 1), 1.0F) : h.chosen_row;
   }
@@ -220,8 +221,8 @@ void place_columns(const TilesScene& scene, const Widths& widths, const Heights&
   const Style& s = style();
   const std::int32_t chosen = scene.at.row - scene.at.first_row;
   out.places.resize(scene.tiles.size());
-  for (const ColumnLook& c : scene.look->columns) {
-    const auto n = static_cast<std::size_t>(c.column);
+  for (const Column c : scene.columns) {
+    const auto n = static_cast<std::size_t>(c);
     TilePlace& place = out.places[n];
     const TileScene& tile = scene.tiles[n];
     set_rows(place, tile.rows, at.y, s.px(heights.row), s.px(heights.chosen_row), chosen);
@@ -230,7 +231,7 @@ void place_columns(const TilesScene& scene, const Widths& widths, const Heights&
     // Where the rows are too low for numbers, the followed one is not.
     set_room(place, tile, widths.numbers[n], heights.row, std::max(heights.row, heights.chosen_row), s);
     place.only_row = heights.row < kNumberHeight ? chosen : -1;
-    at.x += s.px(widths.width[n] + widths.gap * gap_share(c));
+    at.x += s.px(widths.width[n] + widths.gap * gap_share(*scene.look->column(c)));
   }
 }
 
@@ -270,8 +271,8 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
   const float below_frame = sum_rows > 0 ? kTitle + kBelowGap + (out.has_captions ? kBelowCaption : 4) : 0;
   const Heights heights = choose_heights(scene, height - kTitle - kTitle - caption - below_frame);
   float used = -widths.gap;
-  for (const ColumnLook& c : scene.look->columns)
-    used += widths.width[static_cast<std::size_t>(c.column)] + widths.gap * gap_share(c);
+  for (const Column c : scene.columns)
+    used += widths.width[static_cast<std::size_t>(c)] + widths.gap * gap_share(*scene.look->column(c));
   // The block stands at the left up to a comfortable margin; what is left over widens the gaps' ends evenly.
   const float x = area.min.x + s.px(label) + s.px(std::max(0.0F, (width - used) / 2));
   const float total = 2 * kTitle + heights.k_region + heights.row * static_cast<float>(scene.at.br - 1) +
@@ -284,8 +285,8 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
   place_columns(scene, widths, heights, {x, rows_top}, out);
   // The columns that K and V stand above, else the first and the last.
   const auto below = [&](Slot slot, Column otherwise) {
-    const auto at = std::ranges::find(scene.look->columns, std::optional(slot), &ColumnLook::above);
-    return static_cast<std::size_t>(at == scene.look->columns.end() ? otherwise : at->column);
+    const auto at = std::ranges::find_if(scene.columns, [&](Column c) { return scene.look->column(c)->above == slot; });
+    return static_cast<std::size_t>(at == scene.columns.end() ? otherwise : *at);
   };
   const std::size_t s_column = below(Slot::k, scene.columns.front()), o_column = below(Slot::v, scene.columns.back());
   const TilePlace &sp = out.places[s_column], &op = out.places[o_column];
@@ -321,6 +322,11 @@ TilesLayout layout_tiles(const TilesScene& scene, const Box& area) {
   const float title_end = out.k.box.min.x + runs_width(scene.k.title, 14);
   out.pointed = {{std::max(sp.box.max.x + s.px(28), title_end + s.px(20)), region_top - s.px(kTitle) + s.px(6)},
                  {op.box.min.x - s.px(24), region_bottom}};
+  if (scene.folded) {
+    // Where K is folded the words begin with the tiles, and where V is they end with the card.
+    if (scene.k.rows == 0) out.pointed.min.x = scene.chip_folded || !out.has_chip ? x : out.chip.max.x + s.px(20);
+    if (scene.v.rows == 0) out.pointed.max.x = area.max.x - s.px(8);
+  }
   out.has_pointed = out.pointed.width() >= s.px(230) && out.pointed.height() >= s.px(64);
   return out;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "viz/draw/theme.h"
+#include "viz/step/tiles/fold.h"
 
 namespace attn::tiles {
 namespace {
@@ -154,6 +155,7 @@ std::optional<EventIndex> step_before(const Recording& rec, EventIndex e) {
 }  // namespace
 
 void draw_slot(const Drawn& d, const TileScene& tile, const TilePlace& place) {
+  if (tile.folded) return;
   const Arrival* a = arrival_of(d, tile);
   if (a == nullptr) return draw_tile(d, tile, place);
   const std::int32_t landed = landed_columns(*a, d.moving->at);
@@ -205,6 +207,7 @@ std::optional<Moving> moving_step(const TilesPanel& panel, const TilesScene& sce
     auto before = std::make_shared<TilesScene>(
         tiles_scene(panel.rec, *earlier, panel.state.document.selection, scene.reading, panel.scales));
     if (before->look != scene.look) return rest();
+    fold_tiles(*before, panel.look);
     // A guest that comes or goes with this step has no place in both.
     if (before->sides.size() != scene.sides.size()) before->sides.clear();
     give_texts(panel, *before, layout);

@@ -19,7 +19,9 @@ namespace attn::tiles {
 
 // The scores', or the first: where the keyboard begins.
 inline const TileScene& first_tile(const TilesScene& scene) {
-  return scene.tiles[static_cast<std::size_t>(scene.look->scores.value_or(scene.columns.front()))];
+  const Column scores = scene.look->scores.value_or(scene.columns.front());
+  const bool there = !scene.tiles[static_cast<std::size_t>(scores)].folded;
+  return scene.tiles[static_cast<std::size_t>(there ? scores : scene.columns.front())];
 }
 
 // A step on its way: `at` 0 to 1.

@@ -14,8 +14,8 @@
 #include "viz/step/beside/chip_draw.h"
 #include "viz/step/beside/legend_draw.h"
 #include "viz/step/facts/abreast.h"
-#include "viz/step/facts/side_by_side.h"
-#include "viz/step/orders/look.h"
+#include "viz/step/orders/looks.h"
+#include "viz/step/tiles/fold.h"
 #include "viz/step/tiles/layout_draw.h"
 #include "viz/step/tiles/parts_draw.h"
 #include "viz/step/tiles/pointed.h"
@@ -41,8 +41,8 @@ void draw_row_labels(const Drawn& d) {
   const float height = (q.y.back() - q.y.front()) / static_cast<float>(d.scene.at.br);
   // Every label where there is room, else every 2nd, 4th ...
   std::int32_t every = 1;
-  while (height * static_cast<float>(every) < d.s.px(12)) every *= 2;
-  for (std::int32_t r = 0; r < d.scene.at.br; ++r) {
+  while (height > 0 && height * static_cast<float>(every) < d.s.px(12)) every *= 2;
+  for (std::int32_t r = 0; r < d.scene.at.br && !d.scene.rows_folded; ++r) {
     const Box line{{d.layout.band_left, q.y[static_cast<std::size_t>(r)]},
                    {d.layout.label_right, q.y[static_cast<std::size_t>(r) + 1]}};
     const std::string_view named = label_at(d.scene.row_words, r);
@@ -146,9 +146,8 @@ struct PlacedCaption {
 };
 
 PlacedCaption place_caption(const Drawn& d, std::size_t n) {
-  const std::span<const ColumnLook> columns = d.scene.look->columns;
-  const Column c = columns[n].column;
-  const bool query = columns[n].title == TitleKind::rows;
+  const Column c = d.scene.columns[n];
+  const bool query = d.scene.look->column(c)->title == TitleKind::rows;
   const CaptionScene& caption = d.scene.captions[static_cast<std::size_t>(c)];
   const TilePlace& place = d.layout.places[static_cast<std::size_t>(c)];
   PlacedCaption out{caption.words, 14, 0, 0, caption.live, c};
@@ -160,8 +159,8 @@ PlacedCaption place_caption(const Drawn& d, std::size_t n) {
   out.width = runs_width(out.words, out.size);
   // A term that joins old and new stands under both.
   float centre = place.box.centre().x;
-  if (n > 0 && columns[n - 1].beside_next)
-    centre = (d.layout.places[static_cast<std::size_t>(columns[n - 1].column)].box.min.x + place.box.max.x) / 2;
+  if (n > 0 && d.scene.look->column(d.scene.columns[n - 1])->beside_next)
+    centre = (d.layout.places[static_cast<std::size_t>(d.scene.columns[n - 1])].box.min.x + place.box.max.x) / 2;
   out.x = std::min(centre - out.width / 2, d.layout.band_right - out.width);
   return out;
 }
@@ -241,7 +240,7 @@ void draw_sides(const Drawn& d) {
 }
 
 void draw_all(const Drawn& d) {
-  draw_band(d);
+  if (!d.scene.rows_folded) draw_band(d);
   draw_row_labels(d);
   for (const Column c : d.scene.columns) {
     const auto n = static_cast<std::size_t>(c);
@@ -261,40 +260,6 @@ void draw_all(const Drawn& d) {
   draw_next(d);
   draw_flights(d);
   light_operands(d);
-}
-
-// Tiles that a lesson does not speak of; neighbours as one, to the middle of the gaps beside them.
-void fold_tiles(const Drawn& d, const StepFocus& look) {
-  const auto box_of = [&d](Column c) { return d.layout.places[static_cast<std::size_t>(c)].box; };
-  const auto lit = [&](Column c) { return look.has(d.scene.tiles[static_cast<std::size_t>(c)].hue); };
-  const float above = d.s.px(26), bottom = box_of(d.scene.columns.front()).max.y + d.s.px(4);
-  const auto& columns = d.scene.columns;
-  const auto edge = [&](std::size_t n) {  // between the columns n - 1 and n
-    if (n == 0) return box_of(columns[0]).min.x - d.s.px(4);
-    if (n == columns.size()) return d.layout.band_right + d.s.px(4);
-    return (box_of(columns[n - 1]).max.x + box_of(columns[n]).min.x) / 2;
-  };
-  for (std::size_t n = 0; n < columns.size();) {
-    std::size_t end = n;
-    while (end < columns.size() && !lit(columns[end])) ++end;
-    if (end > n) draw_folded(d.list, {{edge(n), box_of(columns[n]).min.y - above}, {edge(end), bottom}});
-    n = end + 1;
-  }
-  // A caption may be wider than its tile.
-  for (const PlacedCaption& c : placed_captions(d)) {
-    const float top = d.layout.captions_top - d.s.px(2);
-    // Italic letters reach beyond their width.
-    if (!lit(c.column)) draw_folded(d.list, {{c.x - d.s.px(2), top}, {c.x + c.width + d.s.px(5), top + d.s.px(30)}});
-  }
-  const auto above_column = [&](TensorColour tensor, const Box& box, float labels, float right) {
-    if (look.has(tensor) || box.width() <= 0) return;
-    draw_folded(d.list, {{box.min.x - labels, box.min.y - above}, {right, box.max.y + d.s.px(4)}});
-  };
-  // The keys' numbers beside V are V's.
-  const std::string last_key = std::to_string(d.scene.at.first_key + std::max(d.scene.at.keys - 1, 0));
-  const float labels = text_width(Face::mono, 11, last_key) + d.s.px(10);
-  above_column(TensorColour::k, d.layout.k.box, d.s.px(6), d.layout.k.box.max.x + d.s.px(40));
-  above_column(TensorColour::v, d.layout.v.box, labels, d.layout.band_right + d.s.px(4));
 }
 
 void show_pointed(const TilesPanel& panel, const Drawn& d, const std::optional<Pointed>& pointed) {
@@ -343,6 +308,7 @@ void draw_beside(const TilesPanel& panel, const Box& place, EventIndex event) {
   const bool rows = order_row(panel.rec.order).abreast == Abreast::rows;
   TilesScene beside = rows ? tiles_scene(panel.rec, event, cursor_of(panel), selection, panel.scales)
                            : tiles_scene(panel.rec, event, selection, OutputReading::as_summed, panel.scales);
+  fold_tiles(beside, panel.look);
   const TilesLayout layout = layout_tiles(beside, place);
   std::optional<ExactTile> exact;
   if (rows) exact.emplace(panel.rec, beside.at.b, beside.at.h, beside.at.i);
@@ -352,7 +318,6 @@ void draw_beside(const TilesPanel& panel, const Box& place, EventIndex event) {
   const std::optional<CellRef> nothing;
   const Drawn drawn{ImGui::GetWindowDrawList(), beside, layout, nothing, panel.ui, style()};
   draw_all(drawn);
-  fold_tiles(drawn, panel.look);
 }
 
 // Two beside one another, the live one among them: takes the other's place away from `area` and draws it there.
@@ -386,6 +351,7 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_card(list, box);
+  fold_tiles(scene, panel.look);
   Box area{{box.min.x + s.px(16), box.min.y + s.px(8)}, {box.max.x - s.px(18), box.max.y - s.px(8)}};
   // In a low card the tiles need the line more than the legend does.
   const bool legend = box.height() >= s.px(250);
@@ -405,11 +371,9 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   const std::optional<Moving> moving = moving_step(panel, scene, layout, box);
   const Drawn drawn{list, scene, layout, lit, panel.ui, s, moving ? &*moving : nullptr};
   draw_all(drawn);
-  fold_tiles(drawn, panel.look);
   if (lit) light_cell(drawn, *lit, panel.ui.focused ? 2.0F : 1.0F);
-  if (layout.has_chip)
+  if (layout.has_chip && !scene.chip_folded)
     draw_chip_card(list, layout.chip, chip_scene(panel.rec, scene.at.event, panel.state.document.sweep.arch));
-  if (layout.has_chip && !panel.look.has(StepPart::chip)) draw_folded(list, layout.chip.grown(s.px(4)));
   // What a lesson has not spoken of yet is not explained either.
   if (legend && panel.look.has(StepPart::legend)) {
     const TileScene* spelled = lit ? tile_of(scene, lit->slot) : nullptr;

@@ -51,6 +51,7 @@ struct TileScene {
   bool gradient = false;    // its cells have a cut corner
   bool flight = false;      // on its way, or being made: nobody can read it
   bool statistic = false;   // one number a row, or one a lane
+  bool folded = false;      // a lesson does not speak of it: not drawn
   int natural = -1;         // decimals of inputs
   std::vector<Cell> cells;  // row-major as drawn
   const Cell& cell(std::int32_t r, std::int32_t c) const {
@@ -84,6 +85,9 @@ struct TilesScene {
   TileScene k, v;  // above S, above O or dP; no rows where the order has none such
   std::vector<SideTile> sides;
   bool skipped = false;
+  bool folded = false;       // a lesson speaks of some tiles alone (fold.h): `columns` lacks the others,
+  bool rows_folded = false;  // of none of the rows,
+  bool chip_folded = false;  // nor of what is on chip
   std::vector<std::string> row_words, key_words;  // that stand at the rows and keys of the tile; empty: none do
   std::string next;                               // said in the tile that comes next, else empty
   Column next_column = Column::q;

@@ -1,0 +1,79 @@
+// What a lesson speaks of has the room: the other tiles are neither placed nor drawn.
+#include "viz/step/tiles/fold.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "tests/viz/step/fixture.h"
+#include "viz/step/facts/hidden_answers.h"
+
+namespace attn {
+namespace {
+
+StepFocus focus(std::initializer_list<StepPart> parts) {
+  StepFocus look;
+  for (const StepPart part : parts) look.parts.set(static_cast<std::size_t>(part));
+  return look;
+}
+
+TilesScene scene_at(EventIndex e) {
+  const auto rec = record_preset("blackboard", "cpu_flash");
+  return tiles_scene(*rec, e, Selection{}, OutputReading::as_summed, scales_of(*rec));
+}
+
+TEST(FoldedTiles, WhatIsNotMeantHasNoColumn) {
+  TilesScene scene = scene_at(4);
+  const std::size_t all = scene.columns.size();
+  fold_tiles(scene, focus({StepPart::s, StepPart::m}));
+  EXPECT_TRUE(scene.folded);
+  EXPECT_LT(scene.columns.size(), all);
+  for (const Column c : scene.columns) {
+    const TensorColour hue = scene.tiles[static_cast<std::size_t>(c)].hue;
+    EXPECT_TRUE(hue == TensorColour::s || hue == TensorColour::m);
+  }
+  EXPECT_EQ(scene.columns.size(), 3U) << "S, m old and m new";
+  EXPECT_EQ(scene.k.rows + scene.v.rows, 0);
+}
+
+// K's width is that of the column under it, which stays and is not drawn.
+TEST(FoldedTiles, AColumnStaysUnderWhatIsMeantAboveIt) {
+  TilesScene scene = scene_at(4);
+  fold_tiles(scene, focus({StepPart::q, StepPart::k}));
+  EXPECT_GT(scene.k.rows, 0);
+  EXPECT_EQ(scene.v.rows, 0);
+  ASSERT_EQ(scene.columns.size(), 2U);
+  const TileScene& under = scene.tiles[static_cast<std::size_t>(scene.columns.back())];
+  EXPECT_EQ(under.hue, TensorColour::s);
+  EXPECT_TRUE(under.folded);
+  EXPECT_FALSE(scene.rows_folded);
+  TilesScene inputs = scene_at(4);
+  fold_tiles(inputs, focus({StepPart::k, StepPart::v}));
+  EXPECT_TRUE(inputs.rows_folded) << "no tile of the rows is left";
+}
+
+TEST(FoldedTiles, WhereNoneIsMeantAllStand) {
+  const TilesScene before = scene_at(4);
+  for (const StepFocus& look : {StepFocus{}, focus({StepPart::timeline, StepPart::legend})}) {
+    TilesScene scene = scene_at(4);
+    fold_tiles(scene, look);
+    EXPECT_FALSE(scene.folded);
+    EXPECT_EQ(scene.columns, before.columns);
+    EXPECT_EQ(scene.k.rows, before.k.rows);
+  }
+}
+
+TEST(FoldedTiles, TheyStandInForACardThatTheQuestionVeils) {
+  const StepFocus traffic = focus({StepPart::traffic, StepPart::timeline});
+  HiddenAnswers hidden;
+  EXPECT_FALSE(seen_of(traffic, hidden).names_tiles());
+  hidden.traffic = true;
+  EXPECT_TRUE(seen_of(traffic, hidden).has(StepPart::s));
+  EXPECT_TRUE(seen_of(traffic, hidden).has(StepPart::traffic));
+  EXPECT_FALSE(seen_of(focus({StepPart::traffic, StepPart::m}), hidden).has(StepPart::s)) << "m is there";
+  EXPECT_TRUE(seen_of({}, hidden).parts.none()) << "all are meant";
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,45 @@
+#include "viz/step/tiles/fold.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace attn {
+namespace {
+
+TileScene& tile_in(TilesScene& scene, Column c) {
+  return scene.tiles[static_cast<std::size_t>(c)];
+}
+
+// Whether something meant stands over the column or under it, and has its place from it.
+bool carries(const TilesScene& scene, Column c, bool k, bool v) {
+  const ColumnLook* column = scene.look->column(c);
+  if (column != nullptr && ((k && column->above == Slot::k) || (v && column->above == Slot::v))) return true;
+  return std::ranges::any_of(scene.sides, [c](const SideTile& side) { return side.column == c; });
+}
+
+}  // namespace
+
+void fold_tiles(TilesScene& scene, const StepFocus& look) {
+  if (look.parts.none() || scene.columns.empty()) return;
+  const bool k = scene.k.rows > 0 && look.has(scene.k.hue), v = scene.v.rows > 0 && look.has(scene.v.hue);
+  const bool rows = std::ranges::any_of(scene.columns, [&](Column c) { return look.has(tile_in(scene, c).hue); });
+  if (!k && !v && !rows) return;
+  scene.folded = true;
+  scene.rows_folded = !rows;
+  scene.chip_folded = !look.has(StepPart::chip);
+  std::erase_if(scene.sides, [&](const SideTile& side) { return !look.has(side.tile.hue); });
+  if (!k) scene.k = {};
+  if (!v) scene.v = {};
+  for (const Column c : scene.columns) {
+    TileScene& tile = tile_in(scene, c);
+    tile.folded = !look.has(tile.hue);
+    if (!tile.folded) continue;
+    tile.made = tile.brought = false;
+    tile.title.clear();
+    scene.captions[static_cast<std::size_t>(c)] = {};
+    if (scene.next_column == c) scene.next_any = false;
+  }
+  std::erase_if(scene.columns, [&](Column c) { return tile_in(scene, c).folded && !carries(scene, c, k, v); });
+}
+
+}  // namespace attn
