@@ -8,6 +8,7 @@ namespace attn {
 
 struct LabelBox {
   float left = 0, top = 0, right = 0, bottom = 0;
+  bool operator==(const LabelBox&) const = default;
 };
 
 // Pixels² that two boxes share.

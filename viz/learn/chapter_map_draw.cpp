@@ -16,7 +16,7 @@
 namespace attn {
 namespace {
 
-constexpr float kRadius = 36, kSmallRadius = 26, kTop = 54, kFoot = 48, kLegend = 36;
+constexpr float kRadius = 36, kSmallRadius = 26, kTop = 54, kFoot = 48, kLegendLine = 20;
 constexpr float kLeastWidth = 1080, kLeastHeight = 470;
 constexpr float kColumn = 0.55F;  // strength of a column's ground
 constexpr float kDash = 4;        // logical
@@ -54,7 +54,7 @@ ImU32 ink_of(StopLook look) {
 void draw_columns(const Frame& f, const Box& card) {
   for (const MapColumn& column : f.map.columns) {
     const Box box{{f.in.min.x + f.in.width() * column.left + f.s.px(3), card.min.y + f.s.px(8)},
-                  {f.in.min.x + f.in.width() * column.right - f.s.px(3), card.max.y - f.s.px(kLegend)}};
+                  {f.in.min.x + f.in.width() * column.right - f.s.px(3), card.max.y - f.s.px(8)}};
     f.list->AddRectFilled(box.min, box.max, faded(colour_of(Token::band), kColumn), f.s.px(6));
     const float room = box.width() - f.s.px(20);
     draw_text(f.list, {box.min.x + f.s.px(11), box.min.y + f.s.px(8)}, Face::bold, 14, colour_of(Token::text),
@@ -64,62 +64,28 @@ void draw_columns(const Frame& f, const Box& card) {
   }
 }
 
-ImVec2 point_of_road(ImVec2 a, ImVec2 c0, ImVec2 c1, ImVec2 b, float t) {
-  const float u = 1 - t, p = u * u * u, q = 3 * u * u * t, r = 3 * u * t * t, w = t * t * t;
-  return {p * a.x + q * c0.x + r * c1.x + w * b.x, p * a.y + q * c0.y + r * c1.y + w * b.y};
-}
-
-// A road's arrow, where it meets the circle of its end.
-void draw_arrow(const Frame& f, const MapRoad& road, ImVec2 c0, ImVec2 c1, ImU32 ink) {
-  const ImVec2 a = f.at(f.map.stops[road.from]), b = f.at(f.map.stops[road.to]);
-  const float edge = f.radius(f.map.stops[road.to]) + f.s.px(f.map.stops[road.to].here ? 9 : 4);
-  ImVec2 tip = b;
-  for (float t = 1; t > 0; t -= 1 / 256.0F) {
-    tip = point_of_road(a, c0, c1, b, t);
-    if (std::hypot(b.x - tip.x, b.y - tip.y) >= edge) break;
-  }
-  const float length = std::hypot(b.x - tip.x, b.y - tip.y);
-  if (length <= 0) return;
-  const ImVec2 way{(b.x - tip.x) / length, (b.y - tip.y) / length};
-  const float tall = f.s.px(8), half = f.s.px(4.5F);
-  const ImVec2 foot{tip.x - way.x * tall, tip.y - way.y * tall};
-  f.list->AddTriangleFilled(tip, {foot.x - way.y * half, foot.y + way.x * half},
-                            {foot.x + way.y * half, foot.y - way.x * half}, ink);
-}
-
-// Leaves to the right and arrives from the left where there is a way, else straight down.
-void draw_road(const Frame& f, const MapRoad& road) {
-  const MapStop &from = f.map.stops[road.from], &to = f.map.stops[road.to];
-  const ImVec2 a = f.at(from), b = f.at(to);
-  const float across = b.x - a.x, down = b.y - a.y;
-  const bool sideways = std::fabs(across) > f.radius(from) + f.radius(to);
-  const float lean = sideways ? across * 0.5F : 0;
-  // A long way down leaves downwards: between the stops that lie ahead there is no room.
-  const bool dives = across > 6 * f.radius(from) && std::fabs(down) > across * 0.55F;
-  const ImVec2 c0{dives ? a.x : a.x + lean, a.y + (dives      ? down * 0.95F
-                                                   : sideways ? 0
-                                                              : down * 0.5F)},
-      c1{b.x - lean, b.y - (sideways ? 0 : down * 0.5F)};
-  const ImU32 ink = colour_of(road.look == StopLook::walked ? Token::text
-                              : road.look == StopLook::open ? Token::dim
-                                                            : Token::faint);
-  if (road.look != StopLook::later) {
-    f.list->AddBezierCubic(a, c0, c1, b, ink, f.s.px(road.look == StopLook::walked ? 3.5F : 1.8F));
-    draw_arrow(f, road, c0, c1, ink);
+void draw_road(const Frame& f, StopLook look, const RoadPath& path) {
+  const auto vec = [](RoadPoint p) { return ImVec2{p.x, p.y}; };
+  const ImU32 ink = colour_of(look == StopLook::walked ? Token::text
+                              : look == StopLook::open ? Token::dim
+                                                       : Token::faint);
+  f.list->AddTriangleFilled(vec(path.p1), vec(path.head_left), vec(path.head_right), ink);
+  if (look != StopLook::later) {
+    f.list->AddBezierCubic(vec(path.p0), vec(path.c0), vec(path.c1), vec(path.p1), ink,
+                           f.s.px(look == StopLook::walked ? 3.5F : 1.8F));
     return;
   }
   // Dashes of the legend's length, whatever the road's own.
   constexpr int kPieces = 240;
   const float dash = std::max(f.s.px(kDash), 1.0F);
   float gone = 0;
-  ImVec2 last = a;
+  RoadPoint last = path.p0;
   for (int n = 1; n <= kPieces; ++n) {
-    const ImVec2 here = point_of_road(a, c0, c1, b, static_cast<float>(n) / kPieces);
-    if (std::fmod(gone, 2 * dash) < dash) f.list->AddLine(last, here, ink, f.s.px(1.4F));
+    const RoadPoint here = path.at(static_cast<float>(n) / kPieces);
+    if (std::fmod(gone, 2 * dash) < dash) f.list->AddLine(vec(last), vec(here), ink, f.s.px(1.4F));
     gone += std::hypot(here.x - last.x, here.y - last.y);
     last = here;
   }
-  draw_arrow(f, road, c0, c1, ink);
 }
 
 void draw_dashed_circle(const Frame& f, ImVec2 centre, float radius, ImU32 ink) {
@@ -211,8 +177,8 @@ std::vector<LabelBox> flag_places(const Frame& f, const MapStop& stop, float wid
   return places;
 }
 
-// Covers no circle and no word of any stop.
-void draw_here(const Frame& f, const MapStop& stop) {
+// Covers no circle and no word of any stop, and no road's head.
+void draw_here(const Frame& f, const MapStop& stop, const MapRoads& roads) {
   const ImVec2 centre = f.at(stop);
   const std::string words = f.chapter(stop).seen > 0 ? tr("You are here") : tr("Start here");
   const float width = text_width(Face::bold, 13, words) + 2 * f.s.px(kFlagInset), tip = f.s.px(kFlagTip);
@@ -223,6 +189,11 @@ void draw_here(const Frame& f, const MapStop& stop) {
     taken.push_back({at.x - radius, at.y - radius, at.x + radius, at.y + radius});
     for (const StopLine& line : lines_of(f, other))
       taken.push_back({line.box.min.x, line.box.min.y, line.box.max.x, line.box.max.y});
+  }
+  for (const RoadPath& path : roads.paths) {
+    const auto [left, right] = std::minmax({path.p1.x, path.head_left.x, path.head_right.x});
+    const auto [top, bottom] = std::minmax({path.p1.y, path.head_left.y, path.head_right.y});
+    taken.push_back({left, top, right, bottom});
   }
   const LabelBox at =
       place_label(flag_places(f, stop, width), taken, {f.in.min.x, f.in.min.y - f.s.px(4), f.in.max.x, f.in.max.y});
@@ -265,21 +236,65 @@ void draw_told(const Frame& f, const MapStop& stop, const Box& card) {
   if (!needs.empty()) draw_paragraph(f.list, {box.min.x + f.s.px(14), y}, inside, 13, needs, 4);
 }
 
+// Three lines at the foot of the first column, whose width they keep.
+struct LegendLine {
+  StopLook look;
+  std::string words;
+  Box box;
+};
+std::vector<LegendLine> legend_lines(const Frame& f, const Box& card) {
+  const float left = card.min.x + f.s.px(22), mark = f.s.px(30 + 8);
+  const float right = f.map.columns.empty() ? card.max.x : f.in.min.x + f.in.width() * f.map.columns.front().right;
+  const float room = right - f.s.px(10) - left - mark;
+  std::vector<LegendLine> lines;
+  float height = 0;
+  for (const auto& [look, words] : {std::pair(StopLook::walked, tr("done")),
+                                    {StopLook::open, tr("open")},
+                                    {StopLook::later, tr("needs earlier chapters")}}) {
+    const TextRuns runs{{words, Face::text, Token::dim, 0, false}};
+    const float tall = std::max(f.s.px(kLegendLine), draw_paragraph(f.list, {}, room, 13, runs, 3, false) + f.s.px(2));
+    lines.push_back({look, words, {{left, height}, {left + mark + room, height + tall}}});
+    height += tall;
+  }
+  const float top = card.max.y - f.s.px(16) - height;
+  for (LegendLine& line : lines) line.box.min.y += top, line.box.max.y += top;
+  return lines;
+}
+
 void draw_map_legend(const Frame& f, const Box& card) {
-  float x = card.min.x + f.s.px(24);
-  const float y = card.max.y - f.s.px(kLegend / 2);
-  const auto entry = [&](StopLook look, const char* words) {
-    const ImVec2 a{x, y}, b{x + f.s.px(30), y};
-    if (look == StopLook::later)
+  for (const LegendLine& line : legend_lines(f, card)) {
+    const float y = line.box.min.y + f.s.px(8);
+    const ImVec2 a{line.box.min.x, y}, b{line.box.min.x + f.s.px(30), y};
+    if (line.look == StopLook::later)
       draw_dashed_line(f.list, a, b, colour_of(Token::faint), kDash);
     else
-      f.list->AddLine(a, b, ink_of(look), f.s.px(look == StopLook::walked ? 3.5F : 1.8F));
-    draw_text(f.list, {b.x + f.s.px(8), y - f.s.px(8)}, Face::text, 13, colour_of(Token::dim), words);
-    x = b.x + f.s.px(8 + 22) + text_width(Face::text, 13, words);
-  };
-  entry(StopLook::walked, tr("done"));
-  entry(StopLook::open, tr("open"));
-  entry(StopLook::later, tr("needs earlier chapters"));
+      f.list->AddLine(a, b, ink_of(line.look), f.s.px(line.look == StopLook::walked ? 3.5F : 1.8F));
+    draw_paragraph(f.list, {b.x + f.s.px(8), line.box.min.y}, line.box.max.x - b.x - f.s.px(8), 13,
+                   {{line.words, Face::text, Token::dim, 0, false}}, 3);
+  }
+}
+
+LabelBox label_box(const Box& box) {
+  return {box.min.x, box.min.y, box.max.x, box.max.y};
+}
+
+// What roads run around. Between a stop and its own name there is no way through.
+RoadGround ground_of(const Frame& f, const Box& card) {
+  RoadGround ground;
+  ground.scale = f.s.scale;
+  ground.inside = {card.min.x + f.s.px(12), card.min.y + f.s.px(kTop - 8), card.max.x - f.s.px(12),
+                   card.max.y - f.s.px(12)};
+  for (const MapStop& stop : f.map.stops) {
+    const ImVec2 at = f.at(stop);
+    const float radius = f.radius(stop);
+    ground.stops.push_back({{at.x, at.y}, radius + f.s.px(stop.here ? 6.5F : 1)});
+    const std::vector<StopLine> lines = lines_of(f, stop);
+    for (const StopLine& line : lines) ground.words.push_back(label_box(line.box.grown(f.s.px(1))));
+    ground.words.push_back({at.x - radius * 0.6F, at.y, at.x + radius * 0.6F, lines.front().box.max.y});
+  }
+  for (const LegendLine& line : legend_lines(f, card)) ground.words.push_back(label_box(line.box));
+  for (const MapRoad& road : f.map.roads) ground.roads.push_back({road.from, road.to});
+  return ground;
 }
 
 }  // namespace
@@ -288,7 +303,8 @@ bool map_has_room(const Box& box) {
   return box.width() >= style().px(kLeastWidth) && box.height() >= style().px(kLeastHeight);
 }
 
-void draw_chapter_map(const LearnScene& learn, const ChapterMap& map, const Box& box, Commands& commands) {
+void draw_chapter_map(const LearnScene& learn, const ChapterMap& map, const Box& box, MapRoads& roads,
+                      Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_card(list, box);
@@ -298,9 +314,10 @@ void draw_chapter_map(const LearnScene& learn, const ChapterMap& map, const Box&
                 s,
                 {{box.min.x + s.px(8), box.min.y + s.px(kTop)}, {box.max.x - s.px(8), box.max.y - s.px(kFoot)}}};
   draw_columns(f, box);
+  roads.follow(ground_of(f, box));
   for (const StopLook look : {StopLook::later, StopLook::open, StopLook::walked})
-    for (const MapRoad& road : map.roads)
-      if (road.look == look) draw_road(f, road);
+    for (std::size_t n = 0; n < map.roads.size(); ++n)
+      if (map.roads[n].look == look) draw_road(f, look, roads.paths[n]);
   std::optional<std::size_t> told;
   for (std::size_t n = 0; n < map.stops.size(); ++n) {
     const MapStop& stop = map.stops[n];
@@ -316,7 +333,7 @@ void draw_chapter_map(const LearnScene& learn, const ChapterMap& map, const Box&
     draw_stop(f, stop, lit);
   }
   for (const MapStop& stop : map.stops)
-    if (stop.here) draw_here(f, stop);
+    if (stop.here) draw_here(f, stop, roads);
   draw_map_legend(f, box);
   if (told) draw_told(f, map.stops[*told], box);
 }

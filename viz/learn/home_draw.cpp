@@ -214,7 +214,7 @@ float draw_chapter_cards(const LearnScene& learn, const std::vector<Part>& parts
 
 }  // namespace
 
-void draw_learn_home(const LearnScene& learn, Commands& commands) {
+void draw_learn_home(const LearnScene& learn, CardUiState& ui, Commands& commands) {
   const Style& s = style();
   const ImVec2 size = ImGui::GetContentRegionAvail();
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
@@ -240,7 +240,8 @@ void draw_learn_home(const LearnScene& learn, Commands& commands) {
   const Box map{{at.x, y}, {at.x + width, at.y + size.y - foot - s.px(8)}};
   std::vector<Part> parts = parts_of(learn);
   if (map_has_room(map) && next) {
-    draw_chapter_map(learn, chapter_map(learn), map, commands);
+    if (!ui.roads) ui.roads = std::make_shared<MapRoads>();
+    draw_chapter_map(learn, chapter_map(learn), map, *ui.roads, commands);
     y = map.max.y + s.px(kGutter);
     // Chapters without a place stand below it.
     std::erase_if(parts, [](Part& p) {

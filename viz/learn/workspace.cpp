@@ -98,7 +98,7 @@ void draw_learn(const State& state, const Model& model, CardUiState& ui, StepUiS
   if (!learn.card) {
     step.tiles.focused = false;
     ui.on_map.reset();
-    return draw_learn_home(learn, commands);
+    return draw_learn_home(learn, ui, commands);
   }
   const Style& s = style();
   const ImVec2 at = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();

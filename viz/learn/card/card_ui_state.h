@@ -3,10 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 namespace attn {
+
+struct MapRoads;  // viz/learn/map_roads.h
 
 struct CardUiState {
   std::string typed;           // the answer as it is typed
@@ -23,6 +26,7 @@ struct CardUiState {
   bool dragged = false;        // the card's head is being dragged
   bool alone = false;          // there is no room for the run beside it
   bool run_shown = false;      // where card and run have no room beside one another: which of them is there
+  std::shared_ptr<MapRoads> roads;    // of the map of chapters, while it is there
   std::optional<std::size_t> on_map;  // the tile of a question's map that arrows have come to; none: they step
 };
 
