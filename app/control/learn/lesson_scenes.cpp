@@ -164,6 +164,8 @@ CardScene Lessons::card() {
     const auto next = std::ranges::find(lessons_, next_after(l.id), &Lesson::id);
     if (next != lessons_.end()) c.next_title = next->words("title", language), c.next_minutes = next->minutes;
   }
+  if (!learner_ && !l.door.empty() && (c.to_exercises || beat_ + 1 == l.beats.size()))
+    c.door = l.door, c.door_words = l.words("door", language);
   const bool done = !b.ask || showing_.right || showing_.shown;
   if (done) c.proof = words(text_key(b, "proof"), Face::text, Token::text);
   add_learned(c, done);

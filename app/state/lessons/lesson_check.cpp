@@ -14,6 +14,7 @@
 #include "app/state/lessons/exercises.h"
 #include "app/state/lessons/lesson_runs.h"
 #include "kernels/base/text.h"
+#include "kernels/model/inputs/input_spec.h"
 #include "viz/learn/beat.h"
 #include "viz/learn/exercise/plan_scene.h"
 #include "viz/learn/figure/figure.h"
@@ -83,6 +84,7 @@ class Checker {
     for (const Beat& beat : lesson_.beats) check_beat(beat);
     check_page();
     check_assumptions();
+    check_door();
     return std::move(faults_);
   }
 
@@ -101,6 +103,11 @@ class Checker {
       const auto made = runs.recording(name);
       if (!made) fault("", "runs." + name, made.error().message);
     }
+  }
+
+  void check_door() {
+    if (lesson_.door.empty()) return;
+    if (const auto preset = find_preset(lesson_.door); !preset) fault("", "door", preset.error().message);
   }
 
   // What is assumed is said in words that can be filled in, and something rests on it.

@@ -1,16 +1,21 @@
 // The ways to a lesson: the doors and the line for newcomers, a file, the palette, Enter on the map.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/learn/learn_fixture.h"
 #include "viz/draw/number_text.h"
 #include "viz/draw/text_runs.h"
+#include "viz/learn/map_roads.h"
 
 namespace attn {
 namespace {
@@ -106,6 +111,68 @@ TEST(LearnWays, TheFlagOfTheMapStandsWhereItIsFree) {
         EXPECT_TRUE(p.text == "You are here" || !p.meets(flag)) << id << " at " << width << " covers " << p.text;
     }
   }
+}
+
+float apart(RoadPoint a, RoadPoint b) {
+  return std::hypot(a.x - b.x, a.y - b.y);
+}
+
+bool covers(const LabelBox& box, RoadPoint p) {
+  return p.x > box.left && p.x < box.right && p.y > box.top && p.y < box.bottom;
+}
+
+// With the words and circles as they are drawn, whether all is ahead or all is walked.
+TEST(LearnWays, EveryRoadOfTheMapEndsAtItsStopWithAHeadAndCrossesNoOther) {
+  for (const auto& [width, height, scale] :
+       {std::tuple(1440, 900, 1.0F), {1920, 1080, 1.0F}, {1280, 720, 1.0F}, {2880, 1800, 2.0F}}) {
+    TestWindow w(width, height);
+    w.controller().update({SetScale{scale}, ChooseWorkspace{Workspace::learn}});
+    for (const bool begun : {false, true}) {
+      if (begun) w.controller().update({StartLesson{"two-halves", ""}, LeaveLesson{}});
+      w.draw_frames(4);
+      const std::shared_ptr<MapRoads> roads = w.shell().card_ui().roads;
+      ASSERT_TRUE(roads != nullptr) << width;
+      const RoadGround& ground = roads->ground;
+      ASSERT_EQ(ground.stops.size(), 18U);
+      ASSERT_EQ(roads->paths.size(), 24U);
+      for (std::size_t n = 0; n < roads->paths.size(); ++n) {
+        const RoadPath& path = roads->paths[n];
+        const auto [from, to] = ground.roads[n];
+        const std::string name = fmt::format("{} to {} at {} x {}", from, to, width, height);
+        EXPECT_NEAR(apart(path.p0, ground.stops[from].centre), ground.stops[from].radius, 0.5) << name;
+        const float gap = apart(path.p1, ground.stops[to].centre) - ground.stops[to].radius;
+        EXPECT_TRUE(gap >= 0 && gap < 5 * scale) << name;
+        for (int k = 0; k <= 100; ++k) {
+          const RoadPoint p = path.at(static_cast<float>(k) / 100);
+          for (std::size_t stop = 0; stop < ground.stops.size(); ++stop)
+            EXPECT_TRUE(stop == from || stop == to || apart(p, ground.stops[stop].centre) > ground.stops[stop].radius)
+                << name << " through " << stop;
+          for (const LabelBox& box : ground.words) EXPECT_FALSE(covers(box, p)) << name << " through words";
+        }
+        for (const RoadPoint p : {path.head_left, path.head_right})
+          for (const LabelBox& box : ground.words) EXPECT_FALSE(covers(box, p)) << name << " has its head under words";
+      }
+    }
+  }
+}
+
+// The first chapter ends beside the sentence on which it can be seen.
+TEST(LearnWays, AChaptersEndHasADoorToItsPreset) {
+  TestWindow w;
+  w.controller().update({ChooseWorkspace{Workspace::learn}, StartLesson{"weighted-average", "lookup"}});
+  w.draw_frames(3);
+  const LearnScene* learn = w.controller().model().learn.get();
+  EXPECT_TRUE(learn->card->door.empty()) << "not while it goes on";
+  w.controller().update({StartLesson{"weighted-average", "transfer"}, ShowAnswer{}});
+  w.draw_frames(3);
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kLearn);
+    ctx->ItemClick("**/##lesson_door");
+    ctx->Yield(3);
+    IM_CHECK(w.state().view.workspace == Workspace::step);
+    IM_CHECK_STR_EQ(w.state().document.preset.c_str(), "words");
+    IM_CHECK(!w.controller().model().learn->card.has_value());
+  }));
 }
 
 TEST(LearnWays, InALowWindowALineForNewcomersBeginsTheFirstLesson) {

@@ -329,7 +329,7 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
       !tiles_have_keys && !ImGui::GetIO().NavVisible && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
   draw_foot(card, in, in_foot, takes_keys, commands);
   const bool over_foot = low && card.open && !in_foot;
-  const float foot = s.px(in_foot ? 38 : over_foot ? 38 + 30 + 8 : card.open ? 38 : 38 + kCardButton + 8);
+  const float foot = s.px(in_foot ? 38 : over_foot ? 38 + 30 + 8 : 38 + height_over_foot(card));
   if (low && card.open) {
     const float bottom = in.max.y - (over_foot ? s.px(38) : 0), side = in_foot ? s.px(kFootEnd + 4) : 0;
     draw_actions(card, boxes_in_line(card, {{in.min.x + side, bottom - s.px(30)}, {in.max.x - side, bottom}}),

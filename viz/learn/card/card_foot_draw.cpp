@@ -56,6 +56,17 @@ void draw_reveal(const CardScene& card, const ActionBoxes& boxes, bool takes_key
     commands.emplace_back(ShowHint{});
 }
 
+constexpr float kDoor = 34;  // logical
+
+// To Step, on a preset's numbers: the lesson ends here.
+void draw_door(const CardScene& card, const Box& box, Commands& commands) {
+  const std::string words = fitted_text(Face::text, 13, card.door_words, box.width() - style().px(16));
+  if (!box_button(box, "##lesson_door", words.c_str())) return;
+  commands.emplace_back(LeaveLesson{});
+  commands.emplace_back(ChooseWorkspace{Workspace::step});
+  commands.emplace_back(ChoosePreset{card.door});
+}
+
 // Which beat it is, and to a class how many are left.
 void draw_place(ImDrawList* list, const CardScene& card, const Box& box) {
   const std::size_t number = card.beat + 1, left = card.marks.size() - number;
@@ -105,6 +116,11 @@ void draw_actions(const CardScene& card, const ActionBoxes& boxes, bool takes_ke
   card.teach ? draw_reveal(card, boxes, takes_keys, ui, commands) : draw_check(card, boxes, takes_keys, ui, commands);
 }
 
+float height_over_foot(const CardScene& card) {
+  if (card.open) return 0;
+  return kCardButton + 8 + (card.door.empty() ? 0.0F : kDoor + 8);
+}
+
 void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_keys, Commands& commands) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -134,6 +150,10 @@ void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_
   if (takes_keys && !field) go |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
   if (card.teach || !field) go |= key_pressed(ImGuiKey_PageDown);
   if (go) commands.emplace_back(GoToBeat{1});
+  // In one line it stands where a question would be asked again.
+  const Box door =
+      one_line ? next : Box{{box.min.x, accent.min.y - s.px(8 + kDoor)}, {box.max.x, accent.min.y - s.px(8)}};
+  if (!card.door.empty() && !(one_line && card.can_repeat)) draw_door(card, door, commands);
   if (card.can_repeat) {
     if (key_button(next, "##lesson_again", tr("Again"), "R") || letter_pressed(ImGuiKey_R))
       commands.emplace_back(AskAgain{});

@@ -19,6 +19,8 @@ ActionBoxes boxes_below(const CardScene& card, Pen& pen);
 ActionBoxes boxes_in_line(const CardScene& card, const Box& line);
 void draw_actions(const CardScene& card, const ActionBoxes& boxes, bool takes_keys, CardUiState& ui,
                   Commands& commands);
+// Height of what stands over its line, logical: the way on, and a door.
+float height_over_foot(const CardScene& card);
 // `one_line`: what is to press next stands between back and skip.
 void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_keys, Commands& commands);
 

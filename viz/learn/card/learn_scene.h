@@ -65,9 +65,10 @@ struct CardScene {
   std::size_t told = 0;    // beats before the exercises
   std::string next_title;  // of the chapter that begins after the last beat; empty: none does
   int next_minutes = 0;
-  bool exercise = false;      // its numbers were drawn
-  bool to_exercises = false;  // they come next
-  TextRuns way;               // of an exercise: stands beside the card, and on it only where it is alone
+  std::string door, door_words;  // a preset of Step, where the chapter or what it tells ends; empty: none
+  bool exercise = false;         // its numbers were drawn
+  bool to_exercises = false;     // they come next
+  TextRuns way;                  // of an exercise: stands beside the card, and on it only where it is alone
   bool can_hint = false, can_repeat = false;
   bool away = false;                    // what is on screen is not what the beat is about
   bool teach = false;                   // it is for a class: the answer stays hidden until it is revealed

@@ -116,6 +116,7 @@ std::vector<TextUse> text_uses(const Lesson& lesson) {
   std::vector<TextUse> uses;
   uses.push_back({"title", "", "text", true, false});
   uses.push_back({"goal", "", "text", true, false});
+  if (!lesson.door.empty()) uses.push_back({"door", "", "door", true, false});
   if (!lesson.part.empty()) uses.push_back({lesson.part, "", "part", true, false});
   for (const auto& [name, value] : lesson.assumptions)
     uses.push_back({assumption_key(name), "", "assumptions." + name, true, true});

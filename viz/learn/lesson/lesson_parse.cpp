@@ -243,8 +243,8 @@ Result<Lesson> read_whole(std::string_view text, const std::string& file) {
   if (!parsed) return tl::unexpected(parsed.error());
   LessonObject r(*parsed, file);
   read_version(r, *parsed);
-  r.only({"version", "id", "number", "part", "map", "minutes", "needs", "unlocks", "runs", "assumptions", "session",
-          "beats", "exercises", "page", "text"});
+  r.only({"version", "id", "number", "part", "map", "minutes", "needs", "unlocks", "door", "runs", "assumptions",
+          "session", "beats", "exercises", "page", "text"});
   Lesson lesson;
   lesson.file = file;
   lesson.id = r.text("id", 64, true);
@@ -261,6 +261,7 @@ Result<Lesson> read_whole(std::string_view text, const std::string& file) {
   }
   lesson.needs = r.texts("needs");
   lesson.unlocks = r.texts("unlocks");
+  lesson.door = r.text("door", 64, false);
   lesson.runs = read_texts(r, "runs");
   if (lesson.runs.empty()) r.refuse("runs", tr("expected at least one run"));
   if (lesson.runs.size() > kMaxRuns) r.refuse("runs", phrase("expected at most {}", kMaxRuns));
