@@ -143,8 +143,6 @@ TEST(Lessons, AFalseOneSaysWhere) {
       {with("alpha[0] < 0.9", "alpha[0] < 0"), "again", "again.if", "at least 10 must"},
       {with("preset=blackboard\"", "preset=blackbird\""), "", "runs.main", "blackbird"},
       {with("\"minutes\": 2,", "\"minutes\": 2, \"door\": \"words\","), "", "door", "unknown text 'door'"},
-      {with("\"title\": \"Small\"", "\"door\": \"See it\", \"title\": \"Small\"").insert(1, "\"door\": \"word\","), "",
-       "door", "'word'"},
       {with("\"version\": 1", "\"version\": 2"), "", "version", "supports version 1"},
       {with("It is {l[0]}.", "It is {l[9]}."), "choose", "text.choose.say", "no such row"},
       {with("\"reveal\": \"i0j0.sum\"", "\"reveal\": \"first_wrong\""), "sum", "reveal", "no step of the run"},
@@ -194,6 +192,18 @@ TEST(Lessons, AFalseOneSaysWhere) {
     EXPECT_NE(words.find(f.field), words.npos) << words;
     EXPECT_NE(words.find(f.reason), words.npos) << words;
   }
+}
+
+TEST(Lessons, ADoorLeadsToAPresetThatThereIs) {
+  const auto door = [](const std::string& preset) {
+    return with("\"title\": \"Small\"", "\"door\": \"See it\", \"title\": \"Small\"")
+        .insert(1, "\"door\": \"" + preset + "\",");
+  };
+  EXPECT_TRUE(faults_of(door("words")).empty());
+  const std::vector<std::string> faults = faults_of(door("word"));
+  ASSERT_EQ(faults.size(), 1U);
+  EXPECT_NE(faults.front().find("field 'door'"), std::string::npos) << faults.front();
+  EXPECT_NE(faults.front().find("'word'"), std::string::npos) << faults.front();
 }
 
 TEST(Lessons, ATranslationFallsBackToEnglishAndMayNotInventTexts) {
