@@ -134,7 +134,7 @@ TEST(LearnWays, EveryRoadOfTheMapEndsAtItsStopWithAHeadAndCrossesNoOther) {
       ASSERT_TRUE(roads != nullptr) << width;
       const RoadGround& ground = roads->ground;
       ASSERT_EQ(ground.stops.size(), 18U);
-      ASSERT_EQ(roads->paths.size(), 24U);
+      ASSERT_EQ(roads->paths.size(), 23U);
       for (std::size_t n = 0; n < roads->paths.size(); ++n) {
         const RoadPath& path = roads->paths[n];
         const auto [from, to] = ground.roads[n];
