@@ -33,7 +33,7 @@ TEST(LearnAtLargeScales, TheCardsButtonsStayInSightAndBesideTheTiles) {
       ctx->SetRef(kLearn);
       for (const char* item : {"**/##lesson_check", "**/##lesson_show", "**/##lesson_back", "**/##lesson_skip"})
         IM_CHECK(in_sight(ctx, item));
-      const ImRect tile = ctx->ItemInfo("**/##tile_s").RectFull;
+      const ImRect tile = ctx->ItemInfo("**/##tile_alpha").RectFull;
       IM_CHECK(tile.Min.x > ctx->ItemInfo("**/##lesson_skip").RectFull.Max.x);
       ctx->ItemClick("**/##lesson_show");
       ctx->Yield(3);

@@ -429,7 +429,7 @@ TEST(LearnWindow, TheCardMovesToTheOtherSide) {
     ctx->MouseUp();
     ctx->Yield(3);
     IM_CHECK(w.state().preferences.card_right);
-    IM_CHECK_GT(ctx->ItemInfo("**/##lesson_answer").RectFull.Min.x, ctx->ItemInfo("**/##tile_o").RectFull.Max.x);
+    IM_CHECK_GT(ctx->ItemInfo("**/##lesson_answer").RectFull.Min.x, ctx->ItemInfo("**/##tile_s").RectFull.Max.x);
     ctx->ItemClick("**/##lesson_side");
     ctx->Yield(2);
     IM_CHECK(!w.state().preferences.card_right);

@@ -60,7 +60,10 @@ const TileScene* tile_of(const TilesScene& scene, Slot slot) {
   if (slot == Slot::k && scene.k.rows > 0) return &scene.k;
   if (slot == Slot::v && scene.v.rows > 0) return &scene.v;
   for (const ColumnLook& c : scene.look->columns)
-    if (c.slot == slot || c.other == slot) return &scene.tiles[static_cast<std::size_t>(c.column)];
+    if (c.slot == slot || c.other == slot) {
+      const TileScene& tile = scene.tiles[static_cast<std::size_t>(c.column)];
+      return tile.folded ? nullptr : &tile;
+    }
   for (const SideTile& side : scene.sides)
     if (side.tile.slot == slot) return &side.tile;
   return nullptr;

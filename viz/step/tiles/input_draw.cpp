@@ -234,7 +234,7 @@ void take_keys(const TilesPanel& panel, const TilesScene& scene) {
     if (ui.keyboard && cell_of(scene, *ui.keyboard) == nullptr) ui.keyboard.reset();
     if (!ui.keyboard) {
       const auto now = pointed_cell(scene, panel.state, ui);
-      ui.keyboard = now ? now->cell : first_tile(scene).ref(0, 0);
+      ui.keyboard = now && cell_of(scene, now->cell) != nullptr ? now->cell : first_tile(scene).ref(0, 0);
     }
     return;
   }
