@@ -10,6 +10,13 @@ TileScene& tile_in(TilesScene& scene, Column c) {
   return scene.tiles[static_cast<std::size_t>(c)];
 }
 
+// As in an order that has no such tile, but its numbers are still printed as they were typed.
+TileScene absent(const TileScene& tile) {
+  TileScene none;
+  none.natural = tile.natural;
+  return none;
+}
+
 // Whether something meant stands over the column or under it, and has its place from it.
 bool carries(const TilesScene& scene, Column c, bool k, bool v) {
   const ColumnLook* column = scene.look->column(c);
@@ -28,8 +35,8 @@ void fold_tiles(TilesScene& scene, const StepFocus& look) {
   scene.rows_folded = !rows;
   scene.chip_folded = !look.has(StepPart::chip);
   std::erase_if(scene.sides, [&](const SideTile& side) { return !look.has(side.tile.hue); });
-  if (!k) scene.k = {};
-  if (!v) scene.v = {};
+  if (!k) scene.k = absent(scene.k);
+  if (!v) scene.v = absent(scene.v);
   for (const Column c : scene.columns) {
     TileScene& tile = tile_in(scene, c);
     tile.folded = !look.has(tile.hue);

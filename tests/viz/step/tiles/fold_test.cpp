@@ -35,6 +35,7 @@ TEST(FoldedTiles, WhatIsNotMeantHasNoColumn) {
   }
   EXPECT_EQ(scene.columns.size(), 3U) << "S, m old and m new";
   EXPECT_EQ(scene.k.rows + scene.v.rows, 0);
+  EXPECT_EQ(scene.k.natural, scene_at(4).k.natural) << "a score is spelled out in the decimals that were typed";
 }
 
 // K's width is that of the column under it, which stays and is not drawn.
