@@ -262,6 +262,7 @@ Result<void> write_all(const RingArguments& a, const SweepSpec& sweep, const std
   }
   if (a.files.any()) {
     std::vector<Measurement> rows;
+    rows.reserve(all.size());
     for (const MeasuredRing& m : all) rows.push_back(row_of_ring(m));
     if (auto r = write_rows(a.files, sweep, provenance_here(), std::move(rows)); !r) return r;
   }

@@ -234,7 +234,8 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
   if (metric.better == Better::up) rest = tr("higher is better");
   if (metric.better == Better::down) rest = tr("lower is better");
   if (std::ranges::any_of(chart.lines, &BenchLine::peer))
-    rest += phrase("{}dashed: peers, timed in turns", rest.empty() ? "" : "; ");
+    rest = rest.empty() ? std::string(tr("dashed: peers, timed in turns"))
+                        : phrase("{}; dashed: peers, timed in turns", rest);
   if (ideally) rest += fmt::format("{}{}", rest.empty() ? "" : "; ", ideal_words(metric.id));
   if (memory)
     if (const std::string words = no_longer_fits(*memory, slices.front()); !words.empty())
