@@ -139,8 +139,7 @@ test_release() { # LONG
   ATTNSCOPE_LONG_TESTS="${1:-}" run_ctest "$folder" "release"
 }
 
-# ATTNSCOPE_SANITIZED tells a test that it runs slower, so that it may take fewer cases.
-# With clang the fuzz targets are built along, so that all is compiled once.
+# ATTNSCOPE_SANITIZED: fewer cases will do. With clang the fuzz targets are built along, so all is compiled once.
 test_asan() {
   step "Build with address and undefined-behaviour sanitizers, and the fuzz targets"
   if [[ -n $clang ]]; then

@@ -15,6 +15,11 @@ std::string_view no_ring(const Measurement& m) {
 
 }  // namespace
 
+Figure untimed(const Measurement& m) {
+  if (m.state == RowState::done) return none(marked("not timed"));
+  return none(fmt::format("{}: {}", name_of(m.state), m.reason));
+}
+
 Figure rate_in_span(double bytes, const Figure& span, double time_us) {
   const double us = span.available() ? span.value : time_us;
   if (us <= 0) return {Origin::not_available, 0, "", marked("not timed")};

@@ -85,6 +85,8 @@ constexpr MetricRow among_rows(Text id, Text label, Text unit, MetricGroup group
 inline Figure none(std::string reason) {
   return {Origin::not_available, 0, "", std::move(reason)};
 }
+// Why a row that was not timed has no figures.
+Figure untimed(const Measurement& m);
 
 // Bytes over the launches' span, from the first start to the last end; over the time where no clock tells it.
 Figure rate_in_span(double bytes, const Figure& span, double time_us);

@@ -18,6 +18,7 @@ namespace attn {
 namespace {
 
 using metric_rows::none;
+using metric_rows::untimed;
 
 Figure measured(double value, std::string method) {
   return {Origin::measured, value, std::move(method), ""};
@@ -25,12 +26,6 @@ Figure measured(double value, std::string method) {
 
 Figure derived(double value, std::string method) {
   return {Origin::derived, value, std::move(method), ""};
-}
-
-// Why a row that was not timed has no figures.
-Figure untimed(const Measurement& m) {
-  if (m.state == RowState::done) return none(marked("not timed"));
-  return none(fmt::format("{}: {}", name_of(m.state), m.reason));
 }
 
 // ---- time

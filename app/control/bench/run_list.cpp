@@ -442,11 +442,4 @@ void RunList::set_writer(const std::string& id, std::shared_ptr<RunWriter> write
   if (id == writing_) writer_ = std::move(writer);
 }
 
-void RunList::ended(const std::string& id) {
-  if (ListedRun* run = find(id)) run->growing = false;
-  if (id != writing_) return;
-  writer_.reset();
-  writing_.clear();
-}
-
 }  // namespace attn

@@ -1,10 +1,18 @@
-// What a list had, for whoever comes after it.
+// How a run that was measured ends, and what a list had, for whoever comes after it.
 #include <memory>
 #include <utility>
 
 #include "app/control/bench/run_list.h"
+#include "app/control/bench/run_store.h"
 
 namespace attn {
+
+void RunList::ended(const std::string& id) {
+  if (ListedRun* run = find(id)) run->growing = false;
+  if (id != writing_) return;
+  writer_.reset();
+  writing_.clear();
+}
 
 std::vector<SweepRun> RunList::take_all() {
   std::vector<SweepRun> runs;

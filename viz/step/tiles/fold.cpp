@@ -1,7 +1,9 @@
-#include "viz/step/tiles/fold.h"
-
+// What a lesson does not speak of has no place and no tile.
 #include <algorithm>
 #include <cstddef>
+
+#include "viz/step/facts/focus.h"
+#include "viz/step/tiles/tiles_scene.h"
 
 namespace attn {
 namespace {

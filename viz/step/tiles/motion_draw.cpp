@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "viz/draw/theme.h"
-#include "viz/step/tiles/fold.h"
 
 namespace attn::tiles {
 namespace {

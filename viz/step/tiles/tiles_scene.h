@@ -16,6 +16,8 @@
 
 namespace attn {
 
+struct StepFocus;
+
 enum class CellLook : std::uint8_t {
   value,
   empty,     // not computed yet: dashed
@@ -85,7 +87,7 @@ struct TilesScene {
   TileScene k, v;  // above S, above O or dP; no rows where the order has none such
   std::vector<SideTile> sides;
   bool skipped = false;
-  bool folded = false;       // a lesson speaks of some tiles alone (fold.h): `columns` lacks the others,
+  bool folded = false;       // a lesson speaks of some tiles alone (fold.cpp): `columns` lacks the others,
   bool rows_folded = false;  // of none of the rows,
   bool chip_folded = false;  // nor of what is on chip
   std::vector<std::string> row_words, key_words;  // that stand at the rows and keys of the tile; empty: none do
@@ -111,5 +113,9 @@ void write_numbers(const Recording& rec, const TilesScene& scene, TileScene& til
                    int only_row = -1);
 // Characters that the widest text of the tile would like: what the layout asks before it gives room.
 int wanted_characters(const TileScene& tile);
+
+// What a lesson does not speak of is neither placed nor drawn, and what it speaks of has the room. Nothing is folded
+// where no tile would be left: then all of them stand. (fold.cpp)
+void fold_tiles(TilesScene& scene, const StepFocus& look);
 
 }  // namespace attn

@@ -1,5 +1,4 @@
 // What a lesson speaks of has the room: the other tiles are neither placed nor drawn.
-#include "viz/step/tiles/fold.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +7,7 @@
 
 #include "tests/viz/step/fixture.h"
 #include "viz/step/facts/hidden_answers.h"
+#include "viz/step/tiles/tiles_scene.h"
 
 namespace attn {
 namespace {
