@@ -156,7 +156,7 @@ TEST(GpuRing, WhatItDoesNotTakeIsRefusedInWords) {
   refused(small_problem(), twice, "twice");
   GpuRingRequest heads = two_gpus();
   heads.gpus = {0, 1, 2}, heads.deal = GpuDeal::heads;
-  refused(small_problem(), heads, "2 heads");
+  refused(small_problem(), heads, "2 KV heads");
 }
 
 TEST(GpuRing, MessagesComeBackAsTheyWere) {

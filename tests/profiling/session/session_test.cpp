@@ -1,5 +1,6 @@
 #include "profiling/session/session.h"
 #include "kernels/model/inputs/inputs.h"
+#include "profiling/session/layouts.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -70,7 +71,8 @@ void expect_equal(const Measurement& a, const Measurement& b) {
 }
 
 TEST_F(SessionFile, ReadsBackWhatWasWritten) {
-  const Session s = example();
+  Session s = example();
+  relate_to_layouts(s.runs);
   const auto written = write_session(file(), s);
   ASSERT_TRUE(written) << written.error().message;
   const auto back = read_session(file());
@@ -331,6 +333,7 @@ TEST_F(SessionFile, SeveralRunsKeepWhatIsEachOnes) {
   second.rows = {s.runs[0].rows[0]};
   second.rows[0].key.device_uuid = second.provenance.device_uuid;
   s.runs.push_back(second);
+  relate_to_layouts(s.runs);
   ASSERT_TRUE(write_session(file(), s));
   const auto back = read_session(file());
   ASSERT_TRUE(back) << back.error().message;

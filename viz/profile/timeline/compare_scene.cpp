@@ -104,7 +104,7 @@ std::string gain_words(double gain) {
 }
 
 std::string gain_sentence(const std::string& change, double derived, double measured) {
-  return phrase("As derived from this recording, {} would gain {}; as measured, it gains {}.", change,
+  return phrase("As derived from this recording, {} would gain {}; the measured gain is {}.", change,
                 gain_words(derived), gain_words(measured));
 }
 

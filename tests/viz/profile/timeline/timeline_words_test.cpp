@@ -69,7 +69,8 @@ TEST(TimelineWords, ABlockIsHeldAgainstTheMedianOne) {
     const std::string words = scene_of_nth(all, n).words;
     const bool typical = std::fabs(own - median) <= 0.05 * median;
     EXPECT_NE(words.find(typical ? "is typical" : "is not typical"), std::string::npos) << words;
-    EXPECT_NE(words.find(fmt::format("the median of {} blocks {}", times.size(), time_text(median))), std::string::npos)
+    EXPECT_NE(words.find(fmt::format("the median of {} blocks is {}", times.size(), time_text(median))),
+              std::string::npos)
         << words << "; " << median;
     EXPECT_EQ(words.find("attnscope timeline --block") != std::string::npos, !typical) << words;
     untypical += typical ? 0 : 1;

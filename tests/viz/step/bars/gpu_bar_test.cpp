@@ -82,7 +82,7 @@ TEST(GpuBar, SaysWhatTheKernelHoldsAndLeadsToTheFurthestElement) {
   EXPECT_TRUE(scene.can_be_raw);
   EXPECT_FALSE(scene.raw);
   EXPECT_EQ(held_words(held), "S in base 2, m in base 2, ℓ in parts from 16 lanes");
-  EXPECT_NE(scene.numbers.find("As in the formulas"), std::string::npos);
+  EXPECT_NE(scene.numbers.find("as in the formulas"), std::string::npos);
   ASSERT_EQ(scene.differences.size(), comparison.phases.size());
   const auto* go = command_as<GoToEvent>(scene.differences.front().go_there.front());
   ASSERT_NE(go, nullptr);
