@@ -163,7 +163,7 @@ TEST(TrafficCard, LineAndTriangleAreExplainedAtLengthAndInBrief) {
     for (const TextRuns* words : {&scene.marks, &scene.brief_marks}) {
       const std::string said = plain_text(*words);
       const std::string once =
-          words == &scene.marks ? "if each element were read or written once" : "if each element moved once";
+          words == &scene.marks ? "if each element were read or written once" : "each element moved once";
       EXPECT_NE(said.find(once), std::string::npos) << said;
       EXPECT_EQ(said.find("riangle") != std::string::npos, rec->order != Order::naive) << said;
     }
