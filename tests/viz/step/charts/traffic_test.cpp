@@ -162,8 +162,8 @@ TEST(TrafficCard, LineAndTriangleAreExplainedAtLengthAndInBrief) {
     const TrafficScene scene = traffic_scene(*rec, 3, traffic_totals(*rec));
     for (const TextRuns* words : {&scene.marks, &scene.brief_marks}) {
       const std::string said = plain_text(*words);
-      const std::string once =
-          words == &scene.marks ? "if each element were read or written once" : "each element moved once";
+      const std::string brief = rec->order == Order::naive ? "if each element moved once" : "each element once";
+      const std::string once = words == &scene.marks ? "if each element were read or written once" : brief;
       EXPECT_NE(said.find(once), std::string::npos) << said;
       EXPECT_EQ(said.find("riangle") != std::string::npos, rec->order != Order::naive) << said;
     }
