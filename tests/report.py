@@ -17,7 +17,7 @@ MOST_LETTERS = 400
 def reason_of(case):
     """What a skipped test said: GoogleTest's words after "Skipped", else its last line."""
     inside = case.find("skipped")
-    output = (inside is not None and (inside.text or inside.get("message"))) or case.findtext("system-out") or ""
+    output = case.findtext("system-out") or (inside is not None and (inside.text or inside.get("message"))) or ""
     said = re.search(r": Skipped\n(.*?)\n*(?=^\[  SKIPPED \]|\Z)", output, re.S | re.M)
     lines = [line.strip() for line in (said.group(1) if said else output).splitlines() if line.strip()]
     words = " ".join(lines if said else lines[-1:])
