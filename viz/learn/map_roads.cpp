@@ -76,8 +76,10 @@ float trouble(const RoadGround& g, const RoadEnds& road, const RoadPath& path, f
   };
   add(path.head_left), add(path.head_right);
   // From the middle outwards: there most of them meet something.
-  for (int n = 0; n <= kPieces && sum < most; ++n)
-    add(path.at(0.5F + (n % 2 == 0 ? 0.5F : -0.5F) * static_cast<float>((n + 1) / 2 * 2) / kPieces));
+  for (int n = 0; n <= kPieces && sum < most; ++n) {
+    const int away = (n + 1) / 2 * 2;
+    add(path.at(0.5F + (n % 2 == 0 ? 0.5F : -0.5F) * static_cast<float>(away) / kPieces));
+  }
   return sum;
 }
 

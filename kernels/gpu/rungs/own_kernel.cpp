@@ -306,7 +306,7 @@ Result<std::string> source_hash_of(const KernelRow& row, const Problem& p,
   std::string all;
   for (const KernelRow* part : row.parts) {
     const auto hash = source_hash_of(*part, p, edited_kernels);
-    if (!hash) return hash;
+    if (!hash) return tl::unexpected(hash.error());
     all += *hash;
   }
   return hash_of(all);
