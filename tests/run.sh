@@ -148,10 +148,10 @@ test_asan() {
     prepared asan all
   fi
   step "Tests under address and undefined-behaviour sanitizers"
-  # Words, documents, pictures and scripts: they start the program hundreds of times, and what it does there other tests
-  # do in process.
+  # They start the program hundreds of times, and what it does there other tests do in process.
   local black_box='pictures|readme|documents|report|trace|run_contract|gpu_script|setup|display|profile|lessons|peers'
   black_box+='|backward|tune|memory_limit|printed|own_kernel|texts|describe|csv|peer_packages|python_of_peers'
+  black_box+='|pages|ring|training|sentences'
   # NVRTC, which is not watched, does all the work of these.
   local compiles='*EveryArch.*:*HookedCode.*:*ScoreCode.*:Hooks.AreCode*:Museum.EveryCuda*:*ExperimentTest.Compiles*'
   # Graphics drivers keep what they allocate until the process ends.
