@@ -76,7 +76,7 @@ def opens_a_kernel(home):
         while time.monotonic() < end and not recent.exists():
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
-        _, words = process.communicate(timeout=60)
+        _, words = process.communicate(timeout=240)
         report.check(process.returncode == 0, f"{file.name}: exit {process.returncode}: {words}")
     display.end()
     opened = recent.read_text(encoding="utf-8").splitlines() if recent.exists() else []
