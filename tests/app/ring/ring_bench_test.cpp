@@ -12,6 +12,7 @@
 #include "profiling/figures/metrics.h"
 #include "profiling/sweep/sweep.h"
 #include "tests/app/ring/copied_rank.h"
+#include "tests/environment/asked.h"
 
 namespace attn {
 namespace {
@@ -27,7 +28,7 @@ SweepSpec along_ranks(std::vector<std::int64_t> values) {
   s.base.mask.window_right = 0;
   s.options.br = s.options.bc = 16;
   choose(s.options, kDeal, 1);
-  s.seconds_per_point = 0.02;
+  s.seconds_per_point = test::asked("ATTNSCOPE_SANITIZED") ? 2 : 0.02;  // three repeats fit
   s.min_repeats = 3;
   s.peak = {100, 10, 1};
   return s;
