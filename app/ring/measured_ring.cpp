@@ -44,10 +44,7 @@ Result<void> time_alone(MeasuredRing& m, std::optional<TimeStatistics>& alone, c
   if (m.ring.ranks == 1) alone = m.time;
   if (!alone) {
     enter(how, "one rank");
-    Options one = m.options;
-    choose(one, kRanks, std::nullopt);
-    choose(one, kDeal, std::nullopt);
-    auto ring = RingProcesses::start(*m.kernel, m.problem, one, in, how.limits, how.start);
+    auto ring = RingProcesses::start(*m.kernel, m.problem, of_one_rank(m.options), in, how.limits, how.start);
     if (!ring) return tl::unexpected(ring.error());
     Outputs unused;
     const auto runs = repeat(*ring, unused, how);
@@ -73,6 +70,20 @@ Result<void> check(MeasuredRing& m, const Inputs& in, const Outputs& out, const 
 }
 
 }  // namespace
+
+Options of_one_rank(Options o) {
+  choose(o, kRanks, std::nullopt);
+  choose(o, kDeal, std::nullopt);
+  return o;
+}
+
+Ranks ranks_by_sockets(std::int64_t ranks, bool zigzag) {
+  Ranks r;
+  r.dealing = zigzag ? Dealing::zigzag : Dealing::in_order;
+  r.carrier = Carrier::sockets;
+  if (ranks > 1) r.travels = {Tensor::k, Tensor::v};
+  return r;
+}
 
 Result<MeasuredRing> measure_ring(const KernelRow& row, const Problem& p, const Options& options, const Inputs& in,
                                   const RingMeasure& how, std::optional<TimeStatistics>& alone) {
@@ -108,9 +119,7 @@ Measurement row_of_ring(const MeasuredRing& m) {
   t.clock = "steady_clock, from the first start of any rank to the last end of any";
   t.samples_us = us_of_runs(m.runs);
   if (!m.same_bits) t.wrong = "the bits differ from those of a single process walking the same ring";
-  t.ranks.dealing = m.ring.zigzag ? Dealing::zigzag : Dealing::in_order;
-  t.ranks.carrier = Carrier::sockets;
-  if (m.ring.ranks > 1) t.ranks.travels = {Tensor::k, Tensor::v};
+  t.ranks = ranks_by_sockets(m.ring.ranks, m.ring.zigzag);
   t.ranks.devices = ranks_of_run(middle_run(m.runs), t.device);
   t.ranks.one_rank_us = m.one_rank.median;
   t.ranks.link_gb_per_s = m.link_bytes_a_us / 1e3;

@@ -44,10 +44,7 @@ Result<void> check_point(const KernelRow& row, const Point& p) {
 std::optional<Ranks> asked_ranks(const Options& o, const std::string& device) {
   const std::int64_t ranks = ranks_of(o);
   if (ranks < 1 || ranks > kMostRanksOfRing) return std::nullopt;
-  Ranks asked;
-  asked.dealing = deals_zigzag(o) ? Dealing::zigzag : Dealing::in_order;
-  asked.carrier = Carrier::sockets;
-  if (ranks > 1) asked.travels = {Tensor::k, Tensor::v};
+  Ranks asked = ranks_by_sockets(ranks, deals_zigzag(o));
   asked.devices.resize(static_cast<std::size_t>(ranks));
   for (Rank& rank : asked.devices) rank.device = device;
   return asked;
@@ -60,15 +57,14 @@ PointRunner RingBench::runner(const CpuPeak& peak, PointRunner others) {
   return [this, peak, others = std::move(others)](const Point& p, const Now& now, std::stop_token stop) {
     const auto row = find_kernel(p.kernel);
     if (row && runs_as_ring(**row, p.options)) return measure(**row, p, peak, now, std::move(stop));
-    if (others || !row) return others(p, now, std::move(stop));
-    return measure_on_cpu(**row, p, peak, std::move(stop));
+    if (others) return others(p, now, std::move(stop));
+    return measure_on_cpu(*row.value(), p, peak, std::move(stop));
   };
 }
 
 std::optional<TimeStatistics>& RingBench::alone(const Point& p) {
   Point one = p;
-  choose(one.options, kRanks, std::nullopt);
-  choose(one.options, kDeal, std::nullopt);
+  one.options = of_one_rank(std::move(one.options));
   const auto at = std::ranges::find(alone_, one, &decltype(alone_)::value_type::first);
   return at != alone_.end() ? at->second : alone_.emplace_back(std::move(one), std::nullopt).second;
 }
