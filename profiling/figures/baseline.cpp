@@ -11,10 +11,13 @@
 #include "kernels/base/text.h"
 #include "kernels/ladder.h"
 #include "kernels/model/problem/pages.h"
+#include "profiling/figures/metric_makers.h"
 #include "profiling/figures/metrics.h"
 
 namespace attn {
 namespace {
+
+using metric_rows::none;
 
 // The row that `m` is set against: same problem, device and L2 state; best with as many threads.
 const Measurement* baseline_for(const Measurement& m, std::span<const Measurement> rows, std::string_view id) {
@@ -103,13 +106,12 @@ constexpr Layout kLengths{
     marked("no row with even key lengths: measure this point with --ragged even as well"), over_even};
 
 Figure layout_figure(const Measurement& m, const RowsOfRuns& runs, const Layout& layout, bool laid_out) {
-  const auto none = [](std::string_view reason) { return Figure{Origin::not_available, 0, "", std::string(reason)}; };
   if (m.peer) return none(marked("peers are not measured with another layout"));
-  if (!laid_out) return none(layout.not_laid_out);
+  if (!laid_out) return none(std::string(layout.not_laid_out));
   if (m.state != RowState::done || m.time.n == 0) return none(marked("not timed"));
   for (const std::span<const Measurement> rows : runs)
     if (const auto ratio = layout.over(m, rows)) return {Origin::derived, *ratio, std::string(layout.method), ""};
-  return none(layout.no_other);
+  return none(std::string(layout.no_other));
 }
 
 }  // namespace

@@ -33,6 +33,7 @@
 #include "profiling/figures/baseline.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/figures/peers.h"
+#include "profiling/session/layouts.h"
 #include "profiling/session/session.h"
 #include "profiling/session/trace.h"
 #include "profiling/spec/sweep_spec.h"
@@ -234,10 +235,7 @@ class Teller {
   void add(Measurement m) {
     file_.add(m);
     untold_.push_back(row_words(m, file_.rows()));
-    RowsOfRuns among{file_.run().rows};
-    for (const SweepRun& run : file_.runs())
-      if (&run != &file_.run()) among.emplace_back(run.rows);
-    relate_to_layouts(m, among);
+    relate_to_layouts(m, rows_among(file_.run(), file_.runs()));
     if (const std::string layout = layout_words(m); !layout.empty()) untold_.back() += ", " + layout;
     look();
   }
