@@ -34,7 +34,6 @@ void BeatRuns::seek_seed() {
 }
 
 std::unique_ptr<LessonRuns> BeatRuns::take() {
-  if (runs_ == nullptr) runs_ = std::make_unique<LessonRuns>(lesson_, numbers_.seed, sessions_);
   runs_->allow_all();
   return std::move(runs_);
 }
