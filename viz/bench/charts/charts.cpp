@@ -230,18 +230,15 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
   if (ideal) chart.lines.push_back(*std::move(ideal));
   chart.log_y = log_of(switches, metric.id).value_or(log_by_itself) && !chart.lines.empty();
   set_range(chart);
-  std::string rest;
-  if (metric.better == Better::up) rest = tr("higher is better");
-  if (metric.better == Better::down) rest = tr("lower is better");
-  if (std::ranges::any_of(chart.lines, &BenchLine::peer))
-    rest = rest.empty() ? std::string(tr("dashed: peers, timed in turns"))
-                        : phrase("{}; dashed: peers, timed in turns", rest);
-  if (ideally) rest += fmt::format("{}{}", rest.empty() ? "" : "; ", ideal_words(metric.id));
+  std::vector<std::string> rest;
+  if (metric.better == Better::up) rest.emplace_back(tr("higher is better"));
+  if (metric.better == Better::down) rest.emplace_back(tr("lower is better"));
+  if (std::ranges::any_of(chart.lines, &BenchLine::peer)) rest.emplace_back(tr("dashed: peers, timed in turns"));
+  if (ideally) rest.emplace_back(ideal_words(metric.id));
   if (memory)
-    if (const std::string words = no_longer_fits(*memory, slices.front()); !words.empty())
-      rest += (rest.empty() ? "" : "; ") + words;
-  if (limited && !memory) rest = tr("there is no GPU here whose memory could be the limit");
-  add_note(chart, unit.name, rest);
+    if (std::string words = no_longer_fits(*memory, slices.front()); !words.empty()) rest.push_back(std::move(words));
+  if (limited && !memory) rest = {tr("there is no GPU here whose memory could be the limit")};
+  add_note(chart, unit.name, fmt::format("{}", fmt::join(rest, "; ")));
   return chart;
 }
 
