@@ -103,7 +103,7 @@ StepOf::StepOf(const KernelRow& forward, const KernelRow& backward)
   row_.layouts = layouts_;
   row_.options = options_;
   row_.what = marked("One training step: the forward pass stores O and LSE, and the backward pass reads them.");
-  row_.teaches = marked("Both passes in one chain of launches: what attention costs each time a layer learns.");
+  row_.teaches = marked("Both passes in one chain of launches: what attention costs in one training step of a layer.");
   row_.source = backward.source;
   row_.stores_scores = backward.stores_scores;
   row_.score_reads = backward.score_reads;

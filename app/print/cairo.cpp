@@ -67,10 +67,9 @@ Result<Functions> functions() {
   for (const Needed& needed : {Needed{"libcairo.so.2", take_cairo}, Needed{"libfreetype.so.6", take_freetype}}) {
     auto library = Library::open(needed.file);
     if (!library)
-      return fail(
-          ErrorKind::cannot_run,
-          phrase("A PDF needs {}, which is not installed; on Debian or Ubuntu, apt install libcairo2 installs it.",
-                 needed.file));
+      return fail(ErrorKind::cannot_run,
+                  phrase("A PDF needs {}, which is not installed; on Debian or Ubuntu, run apt install libcairo2.",
+                         needed.file));
     Taker symbols{*library};
     needed.take(symbols, functions);
     if (const std::string& missing = symbols.taken.missing(); !missing.empty())

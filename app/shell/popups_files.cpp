@@ -119,7 +119,7 @@ void draw_input_files(const Controller& controller, ShellUiState& ui, Commands& 
   popup_heading(tr_of(kInputFiles));
   dim_words(
       tr("NumPy arrays of f2, f4 or f8, shaped [B,H,L,D], [H,L,D] or [L,D]; the bias is broadcast to [B,H,Lq,Lk]. The "
-         "problem takes on their shapes. Inputs whose fields are empty are still generated; if the bias field is "
+         "problem takes its shape from them. Inputs whose fields are empty are still generated; if the bias field is "
          "empty, there is no bias."));
   bool entered = ImGui::IsWindowAppearing();  // Enter goes to the next field; in the last one it uses them
   for (std::size_t n = 0; n < kIds.size(); ++n) {

@@ -97,13 +97,14 @@ struct Layout {
   std::string_view metric, method, not_laid_out, no_other;
   std::optional<double> (*over)(const Measurement&, std::span<const Measurement>);
 };
-constexpr Layout kPages{"over_contiguous_ratio", marked("over the row with contiguous K and V"),
+constexpr Layout kPages{"over_contiguous_ratio", marked("relative to the row with contiguous K and V"),
                         marked("K and V are contiguous, not paged"),
                         marked("no row with contiguous K and V: measure this point with --page 0 as well"),
                         over_contiguous};
-constexpr Layout kLengths{
-    "over_even_ratio", marked("over the row with even key lengths"), marked("all batches have equally many keys"),
-    marked("no row with even key lengths: measure this point with --ragged even as well"), over_even};
+constexpr Layout kLengths{"over_even_ratio", marked("relative to the row with even key lengths"),
+                          marked("all batches have equally many keys"),
+                          marked("no row with even key lengths: measure this point with --ragged even as well"),
+                          over_even};
 
 Figure layout_figure(const Measurement& m, const RowsOfRuns& runs, const Layout& layout, bool laid_out) {
   if (m.peer) return none(marked("peers are not measured with another layout"));

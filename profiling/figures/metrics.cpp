@@ -440,7 +440,7 @@ void fill_figures(Measurement& m) {
 }
 
 const Figure& figure(const Measurement& m, std::string_view metric_id) {
-  static const Figure unknown = none(marked("unknown metric in this version, or the row was not filled"));
+  static const Figure unknown = none(marked("this version does not know the metric, or the row was not filled in"));
   for (std::size_t i = 0; i < m.figures.size() && i < kMetrics.size(); ++i)
     if (kMetrics[i].id == metric_id) return m.figures[i];
   return unknown;

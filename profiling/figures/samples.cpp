@@ -16,8 +16,7 @@ constexpr auto kReasons = std::to_array<StallReason>({
      marked("The warp could issue, but the scheduler picked another. If this is frequent, there are enough warps."),
      WarpState::ready},
     {"dispatch_stall", marked("Dispatch stall"),
-     marked("The warp was picked but its instruction was held back, by a conflict over registers or another "
-            "resource."),
+     marked("The warp was picked but its instruction was held back by a conflict over registers or another resource."),
      WarpState::dispatch},
     {"wait", "Wait",
      marked("A dependency of fixed length: the cycles until the previous result is ready. More independent "
@@ -44,7 +43,7 @@ constexpr auto kReasons = std::to_array<StallReason>({
      marked("The queue for local and global memory is full: too many small accesses in a row. Use wider or fewer "
             "accesses."),
      WarpState::l1},
-    {"drain", "Drain", marked("The warp has finished and waits until its stores have left."), WarpState::global},
+    {"drain", "Drain", marked("The warp has finished and waits for its stores to drain."), WarpState::global},
     {"tex_throttle", marked("TEX throttle"), marked("The queue of the texture pipe is full."), WarpState::l1},
     {"barrier", "Barrier",
      marked("Waits at __syncthreads() for the other warps of its block: their work is uneven, or the block "

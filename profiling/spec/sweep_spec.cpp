@@ -37,7 +37,7 @@ Result<void> validate_values(const SweepSpec& s) {
     return bad_input(phrase("The sweep has {} values; the limit is {}.", s.values.size(), kMaxValues));
   const std::set<std::int64_t> distinct(s.values.begin(), s.values.end());
   if (distinct.size() != s.values.size())
-    return bad_input(phrase("The sweep has a value for {} twice.", name_of(s.axis)));
+    return bad_input(phrase("The sweep lists a value of {} twice.", name_of(s.axis)));
   const AxisKind axis = kind_of(s.axis);
   if (axis.problem == nullptr && axis.option == nullptr) return tl::unexpected(axis_from_name(name_of(s.axis)).error());
   // 0 of an option that kernels share leaves it to them; of one that a kernel declares it is a value.

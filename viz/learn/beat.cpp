@@ -142,7 +142,7 @@ Result<void> add_lines(const Beat& beat, const ExpressionScope& scope, Question&
   if (!lines) return bad_input(phrase("field 'lines': {}", lines.error().message));
   const auto most = std::ranges::max_element(*lines, {}, &NamedLine::samples);
   if (std::ranges::count(*lines, most->samples, &NamedLine::samples) != 1)
-    return bad_input(phrase("field 'lines': several lines have {} samples, the maximum", most->samples));
+    return bad_input(phrase("field 'lines': several lines tie for the most samples, {}", most->samples));
   for (const NamedLine& line : *lines) {
     Choice choice;
     choice.label = {word(phrase("line {}: ", line.number), Token::dim),
@@ -292,7 +292,7 @@ Result<Question> question_of(const Beat& beat, ExpressionScope& scope) {
   for (const WrongAnswer& wrong : ask.wrong) {
     if (ask.kind == AskKind::tiles) {
       if (!tile_kind_named(wrong.value))
-        return bad_input(phrase("field 'wrong': '{}' is not skipped, partial or full", wrong.value));
+        return bad_input(phrase("field 'wrong': '{}' is unknown; use skipped, partial or full", wrong.value));
       q.wrong.push_back(kNaN);
       continue;
     }

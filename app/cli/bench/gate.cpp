@@ -53,8 +53,8 @@ Result<void> GateArguments::judge(std::span<const Measurement> rows, const Prove
   if (fallen.empty() && compared == 0)
     return fail(ErrorKind::failed, phrase("No row has a counterpart in {}, so nothing was compared.", against));
   if (fallen.empty()) {
-    say(plural(compared, "{0} row keeps {1} of its earlier speed.", "{0} rows keep {1} of their earlier speed.",
-               *fail_under));
+    say(plural(compared, "{0} row reached at least {1} of its earlier speed.",
+               "{0} rows reached at least {1} of their earlier speed.", *fail_under));
     return ok();
   }
   std::string words = phrase("{} of {} rows fell below {} of their earlier speed: {}.", fallen.size(), held.rows.size(),

@@ -161,7 +161,8 @@ std::string words_of_ring(const GpuRingMeasured& m) {
                    m.one_gpu.median / 1e3, m.one_gpu.q1 / 1e3, m.one_gpu.q3 / 1e3, m.one_gpu.median / m.time.median,
                    100 * m.one_gpu.median / m.time.median / static_cast<double>(m.turns.ranks), m.turns.ranks);
     if (m.link_bytes_a_us > 0)
-      text += phrase("link: {:.1f} GB/s each way, a plain copy of a share while all copy\n", m.link_bytes_a_us / 1e3);
+      text +=
+          phrase("link: {:.1f} GB/s each way, a plain copy of a share while all GPUs copy\n", m.link_bytes_a_us / 1e3);
     for (const std::int64_t n : kForecast) {
       const double us = forecast_for(m, n);
       text += phrase("forecast for {} GPUs: {:.3f} ms, speed-up {:.2f}", n, us / 1e3, m.one_gpu.median / us);

@@ -80,7 +80,7 @@ std::string surface(const TuneResult& r) {
     text += '\n';
   }
   return phrase(
-      "{}us, the fastest threads and stages for each tile; * chosen, u usual, s spills, - does not "
+      "{}us, the fastest combination of threads and stages for each tile; * chosen, u usual, s spills, - does not "
       "fit, . not tried\n",
       text);
 }

@@ -200,7 +200,7 @@ std::string samples_text(const KernelSamples* samples, const std::string& why, c
       s.seconds);
   if (!s.no_lines.empty()) return text + phrase("By phase and line (not available): {}.\n", s.no_lines);
   text += phrase(
-      "Percent of all samples; under \"empty\", percent of the samples in whose cycle nothing was issued.\n"
+      "Percent of all samples; under \"empty\", percent of the samples from cycles in which nothing was issued.\n"
       "{}",
       heads("phase", all));
   for (const SampledPhase& phase : samples_by_phase(s))

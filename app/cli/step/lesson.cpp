@@ -177,7 +177,9 @@ Command add_lesson(Parser program) {
       ->type_name("FILE");
   parser.add_option("--key", a->key, tr("print: also the answers, .html or .pdf"))->type_name("FILE");
   parser.add_option("--paper", a->paper, tr("print: a4 or letter, for PDF; default: a4"))->type_name("NAME");
-  parser.add_option("--seed", a->seed, tr("print: use other numbers for another learner; default: 0"))->type_name("N");
+  parser
+      .add_option("--seed", a->seed, tr("print: seed of the numbers, to give each learner different ones; default: 0"))
+      ->type_name("N");
   parser.add_option("--language", a->language, tr("print: language of the worksheet; default: en"))->type_name("NAME");
   parser.footer(
       tr("Examples:\n  attnscope lesson list\n  attnscope lesson check\n  attnscope lesson check my_lesson.json\n  "

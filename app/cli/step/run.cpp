@@ -181,10 +181,10 @@ Result<void> check_pass(const RunArguments& a) {
       return bad_input(phrase("{} applies to a backward pass: add --pass backward.", name));
   }
   if (!backward && !a.o.empty())
-    return bad_input(tr("--o is the input of a backward pass: add --pass backward, or use --out to write O."));
+    return bad_input(tr("--o is an input of a backward pass: add --pass backward, or use --out to write O."));
   if (backward && !a.out.empty())
     return bad_input(
-        tr("--out is the output of a forward pass; a backward pass reads O from --o and writes --dq, --dk "
+        tr("--out is an output of a forward pass; a backward pass reads O from --o and writes --dq, --dk "
            "and --dv."));
   if (!backward && a.out.empty()) return bad_input(tr("Missing --out, the file for O."));
   return ok();

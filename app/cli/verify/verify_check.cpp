@@ -206,7 +206,7 @@ Result<void> check_case(const CheckCase& c, Check& check, const std::stop_token&
     Tally& tally = check.tallies[{row->id, c.problem.dtype}];
     const std::int64_t not_judged_before = tally.not_judged;
     auto takes = check.hung.contains(row->id)
-                     ? fail(ErrorKind::cannot_run, tr("not tried: an earlier case gave no answer"))
+                     ? fail(ErrorKind::cannot_run, tr("not tried: an earlier case did not respond"))
                      : take_options(*row, c, check);
     if (takes) takes = row->supports(*row, c.problem, check.options, check.device);
     const auto attempt = check.arguments->traced ? try_traced : try_kernel;

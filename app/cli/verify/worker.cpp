@@ -197,7 +197,8 @@ Command add_worker(Parser program) {
   parser.add_option("--gpu", a->gpu, tr("GPU for --check, --time and --measure"))->type_name("N");
   parser.add_option("--time", a->timed, tr("Time these kernels with CUDA events on one problem, and print CSV"))
       ->type_name("ID,ID,...");
-  parser.add_option("--measure", a->measured, tr("Check, time and count these kernels on one problem, and print CSV"))
+  parser
+      .add_option("--measure", a->measured, tr("Check, time and profile these kernels on one problem, and print CSV"))
       ->type_name("ID,ID,...");
   parser.add_option("--json", a->json, tr("With --measure: write a session with every sample"))->type_name("FILE");
   parser.add_flag("--sample", a->sample, tr("With --measure: also report where the warps wait, by line and phase"));

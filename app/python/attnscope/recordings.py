@@ -123,7 +123,7 @@ class Steps(collections.abc.Sequence):
 class Recording:
     """Every step of one run. Made by :func:`record` or :func:`load`; what it holds does not change.
 
-    kernel, device, order, problem: in words. tile: (Br, Bc). out, lse: the answer, as float32. steps: a sequence of
+    kernel, device, order, problem: as text. tile: (Br, Bc). out, lse: the answer, as float32. steps: a sequence of
     :class:`Step`.
     """
 

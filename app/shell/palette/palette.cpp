@@ -83,7 +83,7 @@ void add_buttons(EntryList& e) {
   e.add(tr("Bench"), tr("Sources of two rungs side by side"), tr("The chosen kernel and the previous rung"),
         {ChooseWorkspace{Workspace::bench}, CompareSources{}})
       .also = tr("diff, compare two kernels, what changed");
-  e.add(tr("Bench"), tr("Tiles: which fit, and how fast each one is"), tr("A map for the chosen kernel"),
+  e.add(tr("Bench"), tr("Tiles: which fit, and how fast each one is"), tr("Tile map of the chosen kernel"),
         {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}})
       .also = tr("tile size, Br x Bc, block size, occupancy by tile");
   e.add(tr("Bench"), tr("Tune the tiles of the chosen kernel"), tr("Tries all tiles and keeps the fastest"),
@@ -212,7 +212,7 @@ void add_step_views(EntryList& e) {
     }
   }
   e.add_in(Workspace::step, tr("Setting"), tr("Numbers as the kernel holds them"),
-           tr("GPU run: base 2, ℓ in parts per lane"), {ShowRaw{true}})
+           tr("GPU run: base 2, ℓ as per-lane partial sums"), {ShowRaw{true}})
       .on = view.raw;
   e.add_in(Workspace::step, tr("Setting"), tr("Numbers as in the formulas"), tr("GPU run: scaled, base e, whole ℓ"),
            {ShowRaw{false}})

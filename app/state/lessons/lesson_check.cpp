@@ -277,8 +277,7 @@ class Checker {
         if (!runs) {
           fault(beat.id, field, runs.error().message);
         } else if (is_shown_while_open(beat, use) && scope.latest != kNoEvent && scope.latest > *at) {
-          fault(beat.id, field,
-                tr("the text reveals something that the run computes only after the place of the question"));
+          fault(beat.id, field, tr("the text reveals something that the run computes only after the question's step"));
         }
       }
     }

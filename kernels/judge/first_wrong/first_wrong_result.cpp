@@ -38,7 +38,7 @@ class ResultPattern {
     }
     if (one_factor_ && compared_ > 0) {
       return tr(
-          "Each wrong row is off by one factor across all its columns: ℓ, or the division by it, is wrong "
+          "Each wrong row is off by the same factor in all its columns: ℓ, or the division by it, is wrong "
           "rather than P V.");
     }
     return {};

@@ -99,7 +99,7 @@ std::vector<Preset> make_presets() {
        marked("Nine causal queries over eight keys: row 0 sees no key, so its O is 0 and its LSE is −∞."),
        G::masked_row, with_mask(with_keys(square(9, 4), 8), causal), 4, 4, 1},
       {"non_finite", marked("±∞ and NaN"),
-       marked("Infinities and NaN in Q, K and V: follow which rows each of them reaches."), G::non_finite,
+       marked("Infinities and NaN in Q, K and V: see which rows each of them reaches."), G::non_finite,
        with_mask(square(8, 4), causal), 4, 4, 1},
       {"heads", marked("Grouped heads"),
        marked("Two batches, with four query heads over two KV heads: every two query heads share K and V."), G::normal,

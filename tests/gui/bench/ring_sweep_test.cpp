@@ -61,7 +61,7 @@ TEST_F(RingSweepTest, ARunIsAProcessARankAndItsChartHasTheIdeal) {
   }));
   const std::string all = drawn();
   EXPECT_NE(all.find("\nideal\n"), std::string::npos) << all;
-  EXPECT_NE(all.find("dashed: one rank's time / ranks"), std::string::npos) << all;
+  EXPECT_NE(all.find("dashed: one rank's time / number of ranks"), std::string::npos) << all;
 }
 
 TEST_F(RingSweepTest, TheFilterFindsTheRowOfOneRank) {

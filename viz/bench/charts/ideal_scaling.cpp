@@ -39,7 +39,7 @@ std::optional<BenchLine> ideal_line(const BenchSlice& slice, std::string_view me
 }
 
 std::string_view ideal_words(std::string_view metric) {
-  return metric == kTime ? tr("dashed: one rank's time / ranks") : tr("dashed: as many times as fast as ranks");
+  return metric == kTime ? tr("dashed: one rank's time / number of ranks") : tr("dashed: speed-up = number of ranks");
 }
 
 }  // namespace attn

@@ -14,7 +14,7 @@ namespace attn {
 // Of time and scaling along `ranks`, from the first kernel of the slice that ran as rings; none: no ring is shown, or
 // the metric has no ideal.
 std::optional<BenchLine> ideal_line(const BenchSlice& slice, std::string_view metric, const BenchUnit& unit);
-// What its dashes are: "dashed: one rank's time / ranks".
+// What its dashes are: "dashed: one rank's time / number of ranks".
 std::string_view ideal_words(std::string_view metric);
 
 }  // namespace attn

@@ -251,7 +251,7 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
          "point)."));
   if (s.axis != Axis::threads)
     add(SweepField::threads, tr("Threads"), s.options.threads == 0 ? "all" : fmt::format("{}", s.options.threads),
-        tr("Number of CPU threads, in a ring per rank; 'all' uses every core."));
+        tr("Number of CPU threads (per rank in a ring); 'all' uses every core."));
   if (s.axis != Axis::stages && declared(s, Option::stages) != nullptr)
     add(SweepField::stages, tr("Stages"), s.options.stages == 0 ? "usual" : fmt::format("{}", s.options.stages),
         tr("K and V tiles held in a GPU kernel's shared memory at once; usual: each kernel's default."));

@@ -172,7 +172,7 @@ std::vector<BenchPreset> make_presets() {
       "registers_count", sweep({"flash_simt"}, Axis::br, {16, 32, 64, 128}, problem(16, 4096, 64))});
   presets.push_back(BenchPreset{
       "steps", marked("Steps of flash_hopper"),
-      marked("How much each of its ideas gains, one after another: f16, B = 4, H = 16, L = 4096, D = 128."), "tflops",
+      marked("What each of its ideas contributes, one after another: f16, B = 4, H = 16, L = 4096, D = 128."), "tflops",
       with_batch(
           stored_as(sweep({"flash_hopper"}, Axis("step"), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, problem(16, 4096, 128)),
                     DType::f16),

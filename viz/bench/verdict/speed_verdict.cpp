@@ -245,10 +245,10 @@ BenchVerdict before_any_row(const State& state, const Model& model, std::string_
     return {"", tr("Measuring the first point."), tr("Rows appear in the charts and the table as they finish.")};
   if (!model.task.error.empty()) return {"", tr("Nothing was measured."), model.task.error};
   if (!model.gpu.why_nothing.empty())
-    return {"", tr("Nothing is measured here: tick a run to see what was measured."), model.gpu.why_nothing};
+    return {"", tr("Nothing has been measured here: tick a run to see its results."), model.gpu.why_nothing};
   const SweepSpec& sweep = state.document.sweep;
   if (auto valid = validate(sweep); !valid) return {"", tr("This sweep cannot run yet."), valid.error().message};
-  return {"", tr("Nothing is measured yet: press Run."),
+  return {"", tr("Nothing has been measured yet: press Run."),
           sentences({plural(sweep.kernels.size(), "It measures {} kernel along {}: {}.",
                             "It measures {} kernels along {}: {}.", axis_letter(sweep.axis), estimate_words),
                      no_gpu_words(sweep, model)}),
@@ -306,7 +306,7 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
 }
 
 std::string strip_headline(const BenchVerdict& verdict, bool folded) {
-  return folded && verdict.asks_for_run ? tr("Nothing is measured yet: press sweep ... and then Run.")
+  return folded && verdict.asks_for_run ? tr("Nothing has been measured yet: press sweep ... and then Run.")
                                         : verdict.headline;
 }
 

@@ -117,9 +117,8 @@ void draw_wall(const WallScene& scene, const Box& box) {
     return;
   }
   draw_text(list, in.min, Face::bold, 18, colour_of(Token::text), tr("What has to fit, to scale"));
-  words_at(
-      list, {in.min.x, in.min.y + s.px(28)}, in.width(), Face::text, 13, colour_of(Token::dim),
-      phrase("Areas represent numbers of bytes. {}; sizes of L2 and HBM are from the manufacturer.", scene.device));
+  words_at(list, {in.min.x, in.min.y + s.px(28)}, in.width(), Face::text, 13, colour_of(Token::dim),
+           phrase("Areas are proportional to bytes. {}; sizes of L2 and HBM are from the manufacturer.", scene.device));
   in.min.y += s.px(64);
   const bool beside = in.width() >= s.px(640);
   const float side = beside ? std::min(in.width() * 0.56F, in.height()) : std::min(in.width(), in.height() * 0.6F);

@@ -81,7 +81,7 @@ AskBar read_bar(LessonObject& r) {
   bar.from = r.number("from");
   bar.to = r.number("to");
   bar.decades = r.flag("decades");
-  if (bar.from >= bar.to) r.refuse("to", tr("expected more than 'from'"));
+  if (bar.from >= bar.to) r.refuse("to", tr("expected a number above 'from'"));
   if (bar.decades && bar.from <= 0) r.refuse("from", tr("powers of ten must start above 0"));
   bar.start = r.expression("start", false);
   bar.beside = r.expression("beside", false);

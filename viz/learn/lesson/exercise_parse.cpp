@@ -51,7 +51,7 @@ DrawnName read_drawn(const std::string& name, const json& j, const std::string& 
     drawn.to = r.number("to");
     if (r.has("step")) drawn.step = r.number("step");
     if (!(drawn.step > 0) || !(drawn.to > drawn.from) || (drawn.to - drawn.from) / drawn.step > kMostSteps)
-      r.refuse("to", tr("expected more than 'from', in steps above 0"));
+      r.refuse("to", tr("expected a number above 'from', and a 'step' above 0"));
   }
   parent.follow(r);
   return drawn;
@@ -134,7 +134,7 @@ Beat read_exercise(const json& j, std::size_t index, const Beat& first, LessonOb
   else
     r.refuse("ask", tr("it is missing"));
   if (beat.ask && (beat.ask->kind != AskKind::num || beat.ask->bar || beat.ask->wrong.empty()))
-    r.refuse("ask", tr("an exercise asks for a number and names common mistakes"));
+    r.refuse("ask", tr("an exercise must ask for a number and list common mistakes"));
   beat.exercise = std::move(plan);
   parent.follow(r);
   return beat;

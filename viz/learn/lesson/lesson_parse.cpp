@@ -146,7 +146,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   if (r.has("again")) beat.again = read_again(r.object("again"), where + ", again", r);
   const bool among_lines = beat.ask && beat.ask->kind == AskKind::click && beat.ask->among == ClickAmong::lines;
   if (among_lines && (!beat.figure || beat.figure->kind != FigureKind::lines))
-    r.refuse("ask", tr("a choice of lines needs a figure of the kind 'lines'"));
+    r.refuse("ask", tr("a choice of lines needs a figure of kind 'lines'"));
   parent.follow(r);
   return beat;
 }

@@ -98,7 +98,7 @@ Result<double> tiles_that_are(TileCover cover, const Given& g) {
 
 // Of an H100: compute capability 9.0.
 Result<double> blocks_that_fit(const Given& g) {
-  if (!(g[2] >= 0)) return bad_input(tr("shared memory has no negative size"));
+  if (!(g[2] >= 0)) return bad_input(tr("shared memory cannot have a negative size"));
   if (auto good = check_sizes({g[0], g[1]}); !good) return tl::unexpected(good.error());
   const auto arch = gpu::limits_of("sm_90");
   if (!arch) return bad_input(tr("unknown architecture"));

@@ -110,8 +110,8 @@ BytesLine l1(const Measurement& m, std::int32_t sms) {
                       figure_text(sectors > 0 ? 100 * excess / std::max(1.0, sectors - excess) : 0));
   if (const auto rate = sector_rate(m, sms))
     line.words = rate->launch.empty()
-                     ? phrase("{}; {} per cycle and SM", line.words, figure_text(rate->rate))
-                     : phrase("{}; {} per cycle and SM in {}", line.words, figure_text(rate->rate), rate->launch);
+                     ? phrase("{}; {} per cycle per SM", line.words, figure_text(rate->rate))
+                     : phrase("{}; {} per cycle per SM in {}", line.words, figure_text(rate->rate), rate->launch);
   line.words += ".";
   return line;
 }

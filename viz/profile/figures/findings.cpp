@@ -89,7 +89,7 @@ Finding bank_conflicts(const Measurement& m, const FindingContext& context) {
   const double cycles = context.sms * clock_mhz(m), us = cycles > 0 ? extra / cycles : 0;
   if (us > 0 && us < m.time.median) {
     f.at_most = std::min(f.at_most, m.time.median / (m.time.median - us));
-    f.text = phrase("{}: at one per cycle and SM, {} of {}", f.text, value_with_unit(us, time_unit(us, us)),
+    f.text = phrase("{}: at one per cycle per SM, {} of {}", f.text, value_with_unit(us, time_unit(us, us)),
                     value_with_unit(m.time.median, time_unit(m.time.median, m.time.median)));
   }
   if (f.at_most < kWorthIt) return {};

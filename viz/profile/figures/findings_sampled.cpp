@@ -138,8 +138,8 @@ Finding uncoalesced(const Measurement& m, const FindingContext& context) {
   std::string where = line_words(m.counts->files.at(most->file), most->line, most->file == 0);
   where.front() = 'L';
   f.text = phrase(
-      "{} ({}) has uncoalesced reads: {} of {} sectors are more than its bytes would fill if they were contiguous, "
-      "and in {} of the samples, a warp waits for the L1 cache's queue.",
+      "{} ({}) has uncoalesced reads: {} of {} sectors would be unnecessary if its bytes were contiguous, and in {} of "
+      "the samples, a warp waits for the L1 cache's queue.",
       where, sign_of(most->phase).text, count_words(excess(most->sums)),
       count_words(static_cast<double>(most->sums[InstructionCounter::sectors])), percent(waits));
   f.experiment = tr("neighbouring threads reading neighbouring elements");
@@ -170,9 +170,8 @@ Finding stored_scores(const Measurement& m, const FindingContext& context) {
   f.seen = m.time.median / other->time.median;
   const double least = figure(m, "compulsory_bytes").value;
   const double scores = least - static_cast<double>(compulsory(Order::flash, m.key.problem).total());
-  f.text =
-      phrase("S and P make up {} of the minimum of {} that it must move, and DRAM runs at {} % of a plain copy's rate",
-             bytes_text(scores), bytes_text(least), figure_text(share));
+  f.text = phrase("S and P are {} of the {} that it must move at least, and DRAM runs at {} % of a plain copy's rate",
+                  bytes_text(scores), bytes_text(least), figure_text(share));
   if (const auto softmax = softmax_of(m)) {
     const double us = softmax->length_us();
     f.text += phrase("; {} alone takes {}", softmax->kernel, value_with_unit(us, time_unit(us, us)));
@@ -226,7 +225,7 @@ Finding held_at_dispatch(const Measurement& m, const FindingContext&) {
       "scheduler, that is {} of its slots, which no other warp fills.",
       percent(share), sign_of(phase_of_most(*m.samples, WarpState::dispatch)).text, times_text(warps_a_scheduler(all)),
       percent(slots));
-  f.experiment = tr("another order for a thread's products, so that fewer operands share a register bank");
+  f.experiment = tr("reordering a thread's products so that fewer operands share a register bank");
   return f;
 }
 

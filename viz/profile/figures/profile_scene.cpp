@@ -375,7 +375,7 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   ProfileScene scene;
   const ShownSlices shown = profiled_slices(state, model, planned);
   if (shown.slices.empty() || shown.slices.front().rows.empty()) {
-    scene.empty = tr("Nothing is measured or planned yet. Set up a sweep in Bench, or open a run there.");
+    scene.empty = tr("Nothing has been measured or planned yet. Set up a sweep in Bench, or open a run there.");
     return scene;
   }
   const BenchSlice& slice = shown.slices.front();
@@ -441,7 +441,7 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   if (const ListedRun* bundled = profile_stand_in(state, model); bundled != nullptr) {
     scene.stand_in = bundled->run.id;
     scene.to_do =
-        tr("Nothing is measured here yet: this run is bundled. To measure your own rows, run a sweep in Bench.");
+        tr("Nothing has been measured here yet: this run is bundled. To measure your own rows, run a sweep in Bench.");
   }
   return scene;
 }

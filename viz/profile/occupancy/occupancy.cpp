@@ -122,7 +122,7 @@ std::string more_words(const gpu::ArchLimits& arch, std::int32_t threads, std::i
 
 std::string why_none(const Measurement& m) {
   if (m.processor == Processor::cpu)
-    return tr("Occupancy applies to GPUs: how many warps an SM holds. This kernel runs on the CPU.");
+    return tr("Occupancy is how many warps an SM holds, so it applies only to GPUs. This kernel runs on the CPU.");
   if (m.state != RowState::done) return fmt::format("{}: {}", name_of(m.state), m.reason);
   const Figure& registers = figure(m, "registers_count");
   if (!registers.available()) return phrase("The compiler gave no figures: {}", tr_of(registers.reason));

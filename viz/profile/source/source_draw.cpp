@@ -242,7 +242,7 @@ void draw_search(const SourceScene& scene, std::int32_t shown, SourceUiState& ui
 void draw_counts_toggle(const SourceScene& scene, SourceUiState& ui) {
   if (!scene.counted && scene.why_no_counts.empty()) return;
   ImGui::BeginDisabled(!scene.counted);
-  const std::string help = scene.counted ? tr("What the chip counted at the instructions of each line in one run")
+  const std::string help = scene.counted ? tr("What the chip counted for each line's instructions in one run")
                                          : phrase("Not available: {}", scene.why_no_counts);
   if (toggle(tr("Counts"), scene.counted && !ui.hide_counts, help.c_str())) ui.hide_counts = !ui.hide_counts;
   ImGui::EndDisabled();

@@ -84,7 +84,7 @@ PipelineScene::Answer tail_answer(const PipelineScene& scene) {
   const double idle = idle_at_end(scene);
   if (scene.band_rows < 2) return {answer.question, tr("Nowhere: only one SM was recorded."), {}};
   answer.answer = idle < kLeastPart
-                      ? tr("Nowhere: all SMs end together.")
+                      ? tr("Nowhere: all SMs finish together.")
                       : phrase("At the end: {:.1f} ± {:.1f} µs, {} of all SM time.", tail_ns(scene) * 1e-3,
                                residual_ns(*scene.timeline) * 1e-3, time_share_text(idle));
   return answer;

@@ -51,7 +51,7 @@ std::string pace_headline(std::vector<PathPart> parts) {
     case PathOf::copy_q:
       return tr("Q sets the pace: it arrives late.");
     case PathOf::hand_over:
-      return tr("Handing over work sets the pace.");
+      return tr("Issuing work sets the pace.");
   }
   return {};
 }
@@ -61,11 +61,11 @@ std::string tail_words(const PipelineScene& scene) {
   if (ends.size() < 2 || scene.launch_ns <= 0) return {};
   const auto [first, first_sm] = ends.front();
   const auto [last, last_sm] = ends.back();
-  if (last - first < kNoTail * scene.launch_ns) return tr("All SMs end together: there is no tail.");
+  if (last - first < kNoTail * scene.launch_ns) return tr("All SMs finish together: there is no tail.");
   // SMs that end in the last half of the tail keep the launch going alone.
   const double middle = (first + last) / 2;
   const auto late = std::ranges::count_if(ends, [&](const auto& e) { return e.first > middle; });
-  return phrase("SM {} ends first, at {:.1f} µs, and SM {} last, at {:.1f} µs: a tail of {:.1f} µs. ", first_sm,
+  return phrase("SM {} finishes first, at {:.1f} µs, and SM {} last, at {:.1f} µs: a tail of {:.1f} µs. ", first_sm,
                 first * kUsOfNs, last_sm, last * kUsOfNs, (last - first) * kUsOfNs) +
          plural(static_cast<std::size_t>(late), "{0} of {1} SMs is still working in the second half of the tail.",
                 "{0} of {1} SMs are still working in the second half of the tail.", ends.size());

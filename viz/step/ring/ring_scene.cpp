@@ -54,7 +54,8 @@ class Builder {
     constexpr std::int64_t kMostCells = 16384;  // of all ranks
     const Problem& p = rec.problem;
     if (p.Lq * (p.Lk / ring().ranks + p.D + 2 * p.Dv) + p.Lk * (p.D + p.Dv) > kMostCells)
-      scene_.dense = phrase("{} queries and {} keys are too many for cells. The map shows the turns.", p.Lq, p.Lk);
+      scene_.dense =
+          phrase("{} queries and {} keys are too many to draw as cells. The map shows the turns.", p.Lq, p.Lk);
   }
 
   RingScene made() {

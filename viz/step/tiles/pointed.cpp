@@ -334,7 +334,7 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   if (cell == nullptr || tile == nullptr) return b.out;
   // The cell that is followed for want of a largest score.
   if (pointed.by == PointedBy::score && cell->look != CellLook::value) b.out.lead = tr("Followed: ");
-  if (pointed.by == PointedBy::score && std::isnan(cell->value)) b.out.lead = tr("Followed: a score that is NaN: ");
+  if (pointed.by == PointedBy::score && std::isnan(cell->value)) b.out.lead = tr("Followed: a NaN score: ");
   b.cell.slot = tile->slot;
   const Ink ink = tile->hue;
   const std::string index =

@@ -155,7 +155,7 @@ TextRuns entropy_words(const Sharpness& f, const StepPlace& at, const Recording&
   const std::string row = named.empty() ? phrase("Row {}", query) : phrase("Row {} “{}”", query, named);
   if (sees == 0) return {word(phrase("{}: the mask leaves it no key.", row))};
   if (f.keys == 0) return {word(phrase("{}: no weight yet.", row))};
-  if (!f.known) return {word(phrase("{}: its weights do not sum to a number, so it has no entropy.", row))};
+  if (!f.known) return {word(phrase("{}: the sum of its weights is not a number, so it has no entropy.", row))};
   const std::string of = f.whole ? phrase("its {} keys", sees) : phrase("{} keys", f.keys);
   const std::string rest = f.whole ? "." : phrase("; it sees {}.", sees);
   const TextRuns bits{number(significant_text(f.bits, 3), p)};
@@ -319,7 +319,7 @@ std::string attention_words(const Recording& rec, const StepPlace& at, std::int3
   for (const Part& part : weights.parts) {
     const std::int32_t c = key - part.first_key;
     if (c < 0 || c >= static_cast<std::int32_t>(part.p.size())) continue;
-    if (!std::isfinite(weights.sum)) return phrase("{}: the row's weights do not sum to a number", place);
+    if (!std::isfinite(weights.sum)) return phrase("{}: the sum of the row's weights is not a number", place);
     const double share = weights.sum > 0 ? part.p[static_cast<std::size_t>(c)] * part.factor / weights.sum : 0;
     const KeyRange range = rec.problem.visible_keys(at.b, row);
     const bool finished = weights.weighed >= range.last - range.first;

@@ -50,7 +50,7 @@ constexpr Option kHopperStep{
 constexpr Option kHopperLate{
     .name = "late",
     .title = marked("late hand-back"),
-    .help = marked("Whether the rows of shared memory that O leaves through are released during the next query tile"),
+    .help = marked("Whether the shared-memory rows used to write out O are released during the next query tile"),
     .swept = kNoYes};
 constexpr Option kHopperTurns{.name = "turns",
                               .title = marked("turns"),

@@ -132,7 +132,7 @@ FragmentLayout make_layout() {
                   .register_name = register_of_a,
                   .halves = true,
                   .operand = kA,
-                  .words = marked("One ldmatrix loads it; a register holds two neighbours along d."),
+                  .words = marked("One ldmatrix loads it; a register holds two elements adjacent along d."),
                   .shared = read_rows,
                   .shared_words = kOneRead},
       FragmentRow{

@@ -140,15 +140,16 @@ FragmentLayout make_layout() {
           .place = place_v,
           .register_name = register_of_b,
           .operand = kB,
-          .words = marked("A lane reads two neighbours along d from two neighbouring keys: the rows are in P's order, "
-                          "and the columns are distributed over two products."),
+          .words = marked(
+              "A lane reads two elements adjacent along d from two neighbouring keys: the rows are in P's order, "
+              "and the columns are distributed over two products."),
           .shared = read_v,
           .shared_words = marked("Its two 8-byte reads per lane take")},
       FragmentRow{.extent = {16, 16},
                   .place = place_o,
                   .register_name = register_of_c,
                   .operand = kC,
-                  .words = marked("A lane ends up with four neighbours along d, which form one 16-byte write."),
+                  .words = marked("A lane ends up with four elements adjacent along d, which form one 16-byte write."),
                   .shared_words = marked("O goes straight from registers to device memory, 16 bytes per lane.")},
   };
   return layout;

@@ -259,7 +259,7 @@ TEST_F(BenchSceneTest, ARingsTimesStandBesideTheIdeal) {
   };
   auto s = scene(bench_test::model_of(rows));
   EXPECT_EQ(ideal_of(time_of(s), 1000), (std::vector<double>{1000, 500, 250}));
-  EXPECT_NE(time_of(s).note.find("dashed: one rank's time / ranks"), std::string::npos) << time_of(s).note;
+  EXPECT_NE(time_of(s).note.find("dashed: one rank's time / number of ranks"), std::string::npos) << time_of(s).note;
   EXPECT_EQ(ideal_of(s.charts[3], 1), (std::vector<double>{1, 2, 4}));
   // Without the row of one rank: what the rings were set against.
   const std::vector<Measurement> without(rows.begin() + 1, rows.end());

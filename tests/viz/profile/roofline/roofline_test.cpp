@@ -336,7 +336,7 @@ TEST(ProfileBytes, WhatWasAskedOfTheL1CacheIsCountedAtItsInstructions) {
   EXPECT_EQ(line(4)->text, "800");
   EXPECT_EQ(line(4)->words, "32-byte sectors, 700 % more than with contiguous accesses.") << "no clock is known";
   put(m, "sm_clock_mhz", 1);
-  EXPECT_NE(line(4)->words.find("; 100 per cycle and SM."), std::string::npos) << line(4)->words;
+  EXPECT_NE(line(4)->words.find("; 100 per cycle per SM."), std::string::npos) << line(4)->words;
   EXPECT_EQ(line(0)->words.find("per cycle"), std::string::npos) << "nor are the SMs";
 }
 

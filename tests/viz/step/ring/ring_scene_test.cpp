@@ -292,7 +292,7 @@ TEST(RingScene, DependsOnNothingThatComesLater) {
 
 TEST(RingScene, TooManyCellsAreNotDrawnButSaid) {
   const RingScene scene = scene_at(*ring(4, true, 512, true, 32), 40);
-  EXPECT_EQ(scene.dense, "512 queries and 512 keys are too many for cells. The map shows the turns.");
+  EXPECT_EQ(scene.dense, "512 queries and 512 keys are too many to draw as cells. The map shows the turns.");
   for (const RingRankRow& row : scene.ranks) EXPECT_TRUE(row.scores.cells.empty() && row.k.cells.empty());
   EXPECT_EQ(scene.chunks, 8);
   EXPECT_TRUE(scene_at(*ring(4, true), 40).dense.empty());

@@ -156,7 +156,7 @@ TEST(Pointed, ANanIsNotCalledTheLargestScore) {
       if (!p || p->by != PointedBy::score || cell_of(s, p->cell) == nullptr) continue;
       if (!std::isnan(cell_of(s, p->cell)->value)) continue;
       any = true;
-      EXPECT_EQ(pointed_scene(*rec, s, *p, nullptr).lead, "Followed: a score that is NaN: ");
+      EXPECT_EQ(pointed_scene(*rec, s, *p, nullptr).lead, "Followed: a NaN score: ");
     }
   }
   EXPECT_TRUE(any);
