@@ -248,7 +248,7 @@ def heads_of_bench(folder):
     output("report", ROOT / "assets" / "sessions" / "h100.attn", "-o", folder)
     summary = (pathlib.Path(folder) / "summary.md").read_text(encoding="utf-8")
     heads = [head.strip() for head in re.search(r"^\| (kernel \|.*)\|$", summary, re.M).group(1).split("|")]
-    page = sections(ROOT / "docs" / "glossary.md")["Heads of Bench's table"]
+    page = sections(ROOT / "docs" / "glossary.md")["Columns of Bench's table"]
     for head in heads:
         axis = head == "L"
         report.check(axis or any(head == key or head.startswith(f"{key} ") for key in keys(page)),

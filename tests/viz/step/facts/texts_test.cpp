@@ -184,7 +184,7 @@ TEST(StepTexts, OfAWrongKernelStepSaysWhatItWroteAndNotWhatTheRuleAsks) {
   }
   EXPECT_GT(fell, 0U);
   const auto factors = said_of_exhibit("infinity_minus_infinity", Phase::rescale);
-  EXPECT_TRUE(any_has(factors, "The factor is written"));
+  EXPECT_TRUE(any_has(factors, "The factor is set"));
   for (const std::string& words : factors)
     EXPECT_FALSE(words.find("nan") != std::string::npos && words.find("by definition") != std::string::npos) << words;
 }
