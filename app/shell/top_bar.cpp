@@ -193,7 +193,7 @@ float draw_greeting(const State& state, float x, float right, Commands& commands
   const float arm = s.px(3.5F);
   ImGui::GetWindowDrawList()->AddLine({c.x - arm, c.y - arm}, {c.x + arm, c.y + arm}, line, s.px(1.5F));
   ImGui::GetWindowDrawList()->AddLine({c.x - arm, c.y + arm}, {c.x + arm, c.y - arm}, line, s.px(1.5F));
-  tooltip(tr("Hides this line for good; Learn stays available"));
+  tooltip(tr("Hides this line permanently; Learn stays available"));
   return x + width + cross;
 }
 

@@ -102,7 +102,7 @@ Figure ring_link_share(const Measurement& m);
 
 inline constexpr MetricRow kRingScaling =
     computed("ring_scaling_ratio", marked("Ring scaling"), "1", MetricGroup::time, Better::up,
-             marked("Speed of the ring relative to one rank with the whole problem and as many threads."),
+             marked("Speed of the ring relative to one rank with the whole problem and the same number of threads."),
              marked("median of one rank / median"), ring_scaling);
 inline constexpr MetricRow kRingEfficiency =
     computed("ring_efficiency_pct", marked("Ring efficiency"), "%", MetricGroup::time, Better::up,

@@ -1,5 +1,5 @@
 """Peers from outside, with NumPy in place of torch: a file of the user's is spawned, gets the inputs, is judged by the
-rule that judges ours and timed in turns with ours; what it breaks is its own row, and the sweep goes on.
+rule that judges ours and timed alternately with ours; what it breaks is its own row, and the sweep goes on.
 """
 
 import csv

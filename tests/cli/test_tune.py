@@ -61,7 +61,7 @@ def kept_and_used(folder):
     surface, told = folder / "surface.csv", folder / "tune.json"
     done = run("tune", "cpu_flash", *SMALL, "--budget", "2", "--each", "0.01", "--csv", surface, "--json", told)
     report.check(done.returncode == 0, f"exit {done.returncode}: {done.stderr}")
-    report.check("Br \\ Bc" in done.stdout and "In turns:" in done.stdout, done.stdout)
+    report.check("Br \\ Bc" in done.stdout and "Timed alternately:" in done.stdout, done.stdout)
     rows, j = rows_of(surface.read_text(encoding="utf-8")), json.loads(told.read_text(encoding="utf-8"))
     report.check([r["chosen"] for r in rows].count("true") == 1, "not one chosen tile")
     report.check(all(r["verdict"] == "pass" for r in rows if r["fate"] == "timed"), "a tile that was not checked")

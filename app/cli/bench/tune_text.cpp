@@ -91,7 +91,7 @@ std::string turns(const KernelRow& row, const TuneResult& r) {
     if (r.tiles[n].turns.n > 0) sides.push_back(n);
   if (sides.empty()) return {};
   std::ranges::sort(sides, {}, [&](std::size_t n) { return r.tiles[n].turns.median; });
-  std::string text = tr("In turns:\n");
+  std::string text = tr("Timed alternately:\n");
   for (const std::size_t n : sides) {
     const TriedTile& t = r.tiles[n];
     text += phrase("  {:<34} {:>10.1f} us, median in {:.1f} to {:.1f} with 95 % confidence, n = {}, {}{}{}\n",

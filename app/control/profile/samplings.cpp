@@ -60,7 +60,7 @@ Said said_of(RowDetail what, const std::string& kernel) {
     case RowDetail::heartbeat:
       return {phrase("Reading the heartbeat of {}", kernel), tr("The kernel now has a heartbeat.")};
     case RowDetail::counts:
-      return {phrase("Counting the instructions of {}", kernel), tr("The kernel's instructions are counted.")};
+      return {phrase("Counting the instructions of {}", kernel), tr("The kernel's instructions have been counted.")};
     case RowDetail::samples:
       break;
   }

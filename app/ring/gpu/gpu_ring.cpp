@@ -92,7 +92,7 @@ Result<void> check_gpu_ring(const Problem& p, const GpuRingRequest& r) {
   if (p.dtype == DType::f32) return bad_input(tr("A ring of GPUs supports only f16 and bf16; use --dtype."));
   if (p.B != 1) return bad_input(phrase("A ring of GPUs supports only one batch (B = 1), not {}.", p.B));
   if (p.Lq != p.Lk)
-    return bad_input(phrase("A ring of GPUs needs as many keys as queries, not {} and {}.", p.Lk, p.Lq));
+    return bad_input(phrase("A ring of GPUs needs the same number of keys as queries, not {} and {}.", p.Lk, p.Lq));
   if (p.D % 8 != 0 || p.Dv % 8 != 0)
     return bad_input(phrase("A ring of GPUs needs D and Dv that are multiples of 8, not {} and {}.", p.D, p.Dv));
   Mask plain;
@@ -106,8 +106,8 @@ Result<void> check_gpu_ring(const Problem& p, const GpuRingRequest& r) {
   const std::int64_t pieces = r.deal == GpuDeal::zigzag ? 2 * ranks : ranks;
   if (least < pieces)
     return bad_input(r.deal == GpuDeal::heads
-                         ? phrase("{} KV heads cannot be dealt to {} GPUs.", p.Hkv, ranks)
-                         : phrase("{} rows cannot be dealt to {} GPUs in {} chunks.", p.Lq, ranks, pieces));
+                         ? phrase("{} KV heads cannot be divided among {} GPUs.", p.Hkv, ranks)
+                         : phrase("{} rows cannot be divided among {} GPUs in {} chunks.", p.Lq, ranks, pieces));
   return ok();
 }
 

@@ -139,7 +139,7 @@ constexpr std::array kKeys{
     KeyRow{"Edit and files", marked("undo"), kCtrl | ImGuiKey_Z, 0, false, true, false, send<Undo>},
     KeyRow{"Edit and files", marked("redo"),
            kCtrl | ImGuiKey_Y, kCtrl | kShift | ImGuiKey_Z, false, true, false, send<Redo>},
-    KeyRow{"Edit and files", marked("copy the number pointed at or pinned"), kCtrl | ImGuiKey_C},
+    KeyRow{"Edit and files", marked("copy the hovered or pinned number"), kCtrl | ImGuiKey_C},
     KeyRow{"Edit and files", marked("copy this view as a state string"), kCtrl | ImGuiKey_K, 0, false, false, false,
            send<CopyState>},
     KeyRow{"Edit and files", marked("open a file"), kCtrl | ImGuiKey_O, 0, false, false, false,

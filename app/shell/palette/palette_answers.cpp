@@ -80,7 +80,7 @@ std::vector<PaletteEntry> of_bench(const PaletteFacts& f) {
   tile.door = tr("All tiles");
   tile.commands = {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}};
   PaletteEntry versions =
-      question(tr("Which versions made this session?"), tr("Driver, CUDA, NVRTC, CUPTI and this program"),
+      question(tr("Which versions produced this session?"), tr("Driver, CUDA, NVRTC, CUPTI and this program"),
                tr("driver CUDA NVRTC CUPTI toolkit provenance commit reproduce"), versions_answer(f.state, f.model));
   std::vector<PaletteEntry> all;
   all.push_back(std::move(memory));

@@ -54,10 +54,10 @@ class BenchPeers : public BenchSceneTest {
 
 TEST_F(BenchPeers, TheVerdictSaysWhatShareOfThePeersSpeedIsReachedInItsTurns) {
   EXPECT_EQ(peers_line(with_peer(970, 1000)),
-            "Peers: It has 0.97× the speed of torch on the CPU (n = 24), timed in turns.");
+            "Peers: It has 0.97× the speed of torch on the CPU (n = 24), timed alternately.");
   EXPECT_EQ(peers_line(with_peer(1300, 1000)),
-            "Peers: It has 1.30× the speed of torch on the CPU (n = 24), timed in turns.");
-  EXPECT_EQ(peers_line(with_peer(1001, 1000)), "Peers: It is as fast as torch on the CPU (n = 24), timed in turns.");
+            "Peers: It has 1.30× the speed of torch on the CPU (n = 24), timed alternately.");
+  EXPECT_EQ(peers_line(with_peer(1001, 1000)), "Peers: It is as fast as torch on the CPU (n = 24), timed alternately.");
 }
 
 // Its ratio does not follow from the two times of the table, so the note says what it is over.
@@ -78,10 +78,10 @@ TEST_F(BenchPeers, TheSentenceFollowsItsFields) {
   PeerFacts& facts = *rows_of(m)[2].peer;
   facts.title = "another";
   facts.beside[0].time.n = 7;
-  EXPECT_EQ(peers_line(m), "Peers: It has 0.97× the speed of another (n = 7), timed in turns.");
+  EXPECT_EQ(peers_line(m), "Peers: It has 0.97× the speed of another (n = 7), timed alternately.");
   facts.beside[0].time.ci_low = 900;
   facts.beside[0].time.ci_high = 1100;
-  EXPECT_EQ(peers_line(m), "Peers: It can't be told from another (n = 7), timed in turns.");
+  EXPECT_EQ(peers_line(m), "Peers: It can't be told from another (n = 7), timed alternately.");
   facts.beside[0].options.br = 7;  // another tile than that of the row
   EXPECT_EQ(peers_line(m), "");
 }
@@ -91,8 +91,7 @@ TEST_F(BenchPeers, SeveralPeersStandInOneSentence) {
                             peer("a.py", "A", 512, 500, 1000), peer("b.py", "B", 512, 1001, 1000),
                             peer("c.py", "C", 512, 14000, 1000)});
   EXPECT_EQ(peers_line(m),
-            "Peers: It has 0.50× the speed of A (n = 24), 14× the speed of C (n = 24) and is as fast as B (n = 24), "
-            "timed in turns.");
+            "Peers: It has 0.50× the speed of A (n = 24), 14× the speed of C (n = 24) and is as fast as B (n = 24), timed alternately.");
 }
 
 TEST_F(BenchPeers, AWrongOrRefusedPeerIsNotComparedWith) {
@@ -226,7 +225,7 @@ TEST_F(BenchPeers, LadderStripAndTurnsHaveOneRatio) {
 
 TEST_F(BenchPeers, ATurnThatDiffersFromTheOwnRowIsSaid) {
   EXPECT_EQ(peers_line(with_peer(970, 1500)),
-            "Peers: It has 0.65× the speed of torch on the CPU (n = 24), timed in turns. In those turns it took 1.50 "
+            "Peers: It has 0.65× the speed of torch on the CPU (n = 24), timed alternately. In those turns it took 1.50 "
             "ms; in its own row, it took 1.02 ms.");
   EXPECT_EQ(peers_line(with_peer(970, 1040)).find("own row"), std::string::npos) << "within the noise";
 }

@@ -233,7 +233,7 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
   std::vector<std::string> rest;
   if (metric.better == Better::up) rest.emplace_back(tr("higher is better"));
   if (metric.better == Better::down) rest.emplace_back(tr("lower is better"));
-  if (std::ranges::any_of(chart.lines, &BenchLine::peer)) rest.emplace_back(tr("dashed: peers, timed in turns"));
+  if (std::ranges::any_of(chart.lines, &BenchLine::peer)) rest.emplace_back(tr("dashed: peers, timed alternately"));
   if (ideally) rest.emplace_back(ideal_words(metric.id));
   if (memory)
     if (std::string words = no_longer_fits(*memory, slices.front()); !words.empty()) rest.push_back(std::move(words));

@@ -53,7 +53,7 @@ Standing standing_of(const Measurement& subject, const Measurement& other) {
   return standing_of(subject.time, other.time);
 }
 
-// "It reaches 0.97 of FlashAttention-2 (n = 24), 0.61 of cuDNN (n = 40) and is as fast as X (n = 24), timed in turns."
+// "It reaches 0.97 of FlashAttention-2 (n = 24), 0.61 of cuDNN (n = 40) and is as fast as X (n = 24), timed alternately."
 std::string peer_words(const Measurement& subject, std::span<const Measurement* const> rows) {
   std::vector<std::string> shares, equal, unclear;
   const TimedBeside* another = nullptr;
@@ -83,7 +83,7 @@ std::string peer_words(const Measurement& subject, std::span<const Measurement* 
   if (!equal.empty()) parts.push_back(phrase("is as fast as {}", fmt::join(equal, ", ")));
   if (!unclear.empty()) parts.push_back(phrase("can't be told from {}", fmt::join(unclear, ", ")));
   if (parts.empty()) return {};
-  std::string words = phrase("It {}, timed in turns.", fmt::join(parts, tr(" and ")));
+  std::string words = phrase("It {}, timed alternately.", fmt::join(parts, tr(" and ")));
   if (another == nullptr) return words;
   const BenchUnit unit = time_unit(subject.time.median, subject.time.median);
   return words + phrase(" In those turns it took {}; in its own row, it took {}.",

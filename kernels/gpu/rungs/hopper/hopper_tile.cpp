@@ -22,7 +22,7 @@ constexpr Option kHopperSplit{
     .name = "split",
     .title = marked("split"),
     .unit = marked("eighths"),
-    .help = marked("Part of the keys whose product with V runs during the exponentials of the rest"),
+    .help = marked("Keys whose product with V overlaps the exponentials of the rest"),
     .tuned = true};
 constexpr Option kHopperHalf{.name = "half",
                              .title = marked("half step"),
