@@ -300,10 +300,10 @@ void walk(const Call& call, Team& team, Trace& trace) {
 Result<void> check_cuts(const Problem& p, const Options& o) {
   const std::int64_t splits = splits_of(o), ranks = ranks_of(o);
   if (ranks > 1 && splits > 1)
-    return bad_input(
-        phrase("ranks={} and splits={}: keys are either distributed over ranks or split into parts, so one of the two must be "
-               "1.",
-               ranks, splits));
+    return bad_input(phrase(
+        "ranks={} and splits={}: keys are either distributed over ranks or split into parts, so one of the two must be "
+        "1.",
+        ranks, splits));
   if (ranks > 1 && p.storage.kind() == Storage::paged)
     return bad_input(phrase("ranks={}: a ring needs dense K and V, but {} is paged.", ranks, describe(p)));
   return ok();

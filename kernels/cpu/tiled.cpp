@@ -57,7 +57,7 @@ KernelRow cpu_tiled_row() {
   row.dtypes = kAllDTypes;
   row.options = kOptions;
   row.what = marked("The same three passes through cache-sized tiles, on the vector units of all cores.");
-  row.teaches = marked("Tiles reuse Q, K and V, but S and P still travel.");
+  row.teaches = marked("Tiles reuse Q, K and V, but S and P still go through memory.");
   row.source = marked("Dao et al. 2022, FlashAttention, section 2.2");
   row.stores_scores = true;
   row.score_reads = 3;

@@ -88,11 +88,11 @@ class Check {
   Result<void> points() {
     for (std::size_t n = 0; n < t_.points.size(); ++n) {
       const ClockPoint& p = t_.points[n];
-      if (!sms_.contains(p.sm)) return refuse(phrase("it has a moment of SM {}, whose clock is unknown.", p.sm));
+      if (!sms_.contains(p.sm)) return refuse(phrase("it has a timestamp of SM {}, whose clock is unknown.", p.sm));
       if (n == 0 || p.sm > t_.points[n - 1].sm) continue;
       const ClockPoint& before = t_.points[n - 1];
       if (p.sm < before.sm || p.clock <= before.clock || p.ns < before.ns)
-        return refuse(phrase("the moments of both clocks go back at {}.", n));
+        return refuse(phrase("the timestamps of both clocks go backwards at {}.", n));
     }
     return ok();
   }
@@ -142,7 +142,7 @@ class Check {
         return refuse(phrase("event {} of lane {} has an invalid tag, tile or slot.", e, n));
       }
       if (e > 0 && event.at < events[e - 1].at) {
-        return refuse(phrase("lane {} goes back from {} to {} at event {}.", n, events[e - 1].at, event.at, e));
+        return refuse(phrase("lane {} goes backwards from {} to {} at event {}.", n, events[e - 1].at, event.at, e));
       }
       if ((event.tag == done_) != (e + 1 == events.size())) {
         return refuse(phrase("lane {} must end with \"{}\", and only there (event {}).", n, kDoneTag, e));

@@ -124,9 +124,10 @@ std::string words_of(const MeasuredRing& m) {
       "from first start to last end: {:.3f} ms, median of {} ({:.3f} to {:.3f})\n",
       m.time.median / 1e3, m.time.n, m.time.q1 / 1e3, m.time.q3 / 1e3);
   if (ring.ranks > 1)
-    text += phrase("one rank with the same number of threads: {:.3f} ms; speed-up of the ring: {:.2f}, or {:.0f} % of {}\n",
-                   m.one_rank.median / 1e3, m.one_rank.median / m.time.median,
-                   100 * m.one_rank.median / m.time.median / static_cast<double>(ring.ranks), ring.ranks);
+    text +=
+        phrase("one rank with the same number of threads: {:.3f} ms; speed-up of the ring: {:.2f}, or {:.0f} % of {}\n",
+               m.one_rank.median / 1e3, m.one_rank.median / m.time.median,
+               100 * m.one_rank.median / m.time.median / static_cast<double>(ring.ranks), ring.ranks);
   if (m.link_bytes_a_us > 0)
     text += phrase("link: {:.3f} GB/s, a plain copy of a share to the neighbour while all ranks copy\n",
                    m.link_bytes_a_us / 1e3);

@@ -119,8 +119,8 @@ bool draw_list(PaletteUiState& ui, float width, float height, bool moved) {
       ImGui::Dummy({width, row});
       draw_text_in(ImGui::GetWindowDrawList(), {{corner.x + s.px(10), corner.y}, {corner.x + width, corner.y + row}},
                    Align::left, Face::text, kSmall, colour_of(Token::dim),
-                   for_hands(tr("No such name. These match letter by letter; choose with the arrow keys."),
-                             tr("No such name. These match letter by letter.")));
+                   for_hands(tr("No such name. These are fuzzy matches; choose with the arrow keys."),
+                             tr("No such name. These are fuzzy matches.")));
     }
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(ui.hits.size()), row);

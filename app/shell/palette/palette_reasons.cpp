@@ -37,7 +37,7 @@ struct WhyNot {
   std::string operator()(const ToggleBookmark&) const { return recording(); }
   std::string operator()(const ShowRaw&) const {
     const auto& shown = f.model.recording;
-    if (shown == nullptr || !shown->gpu) return tr("the shown run is not from a GPU");
+    if (shown == nullptr || !shown->gpu) return tr("the run shown is not from a GPU");
     return differs_from_formulas(*shown) ? "" : tr("this kernel holds the same numbers as the formulas");
   }
   std::string operator()(const ClearBookmarks&) const { return bookmarks(); }

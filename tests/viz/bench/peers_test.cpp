@@ -91,7 +91,8 @@ TEST_F(BenchPeers, SeveralPeersStandInOneSentence) {
                             peer("a.py", "A", 512, 500, 1000), peer("b.py", "B", 512, 1001, 1000),
                             peer("c.py", "C", 512, 14000, 1000)});
   EXPECT_EQ(peers_line(m),
-            "Peers: It has 0.50× the speed of A (n = 24), 14× the speed of C (n = 24) and is as fast as B (n = 24), timed alternately.");
+            "Peers: It has 0.50× the speed of A (n = 24), 14× the speed of C (n = 24) and is as fast as B (n = 24), "
+            "timed alternately.");
 }
 
 TEST_F(BenchPeers, AWrongOrRefusedPeerIsNotComparedWith) {
@@ -224,9 +225,10 @@ TEST_F(BenchPeers, LadderStripAndTurnsHaveOneRatio) {
 }
 
 TEST_F(BenchPeers, ATurnThatDiffersFromTheOwnRowIsSaid) {
-  EXPECT_EQ(peers_line(with_peer(970, 1500)),
-            "Peers: It has 0.65× the speed of torch on the CPU (n = 24), timed alternately. In those turns it took 1.50 "
-            "ms; in its own row, it took 1.02 ms.");
+  EXPECT_EQ(
+      peers_line(with_peer(970, 1500)),
+      "Peers: It has 0.65× the speed of torch on the CPU (n = 24), timed alternately. In those turns it took 1.50 "
+      "ms; in its own row, it took 1.02 ms.");
   EXPECT_EQ(peers_line(with_peer(970, 1040)).find("own row"), std::string::npos) << "within the noise";
 }
 

@@ -237,7 +237,7 @@ BenchChart metric_chart(const State& state, const Model& model, const BenchSlice
   if (ideally) rest.emplace_back(ideal_words(metric.id));
   if (memory)
     if (std::string words = no_longer_fits(*memory, slices.front()); !words.empty()) rest.push_back(std::move(words));
-  if (limited && !memory) rest = {tr("there is no GPU here whose memory could be the limit")};
+  if (limited && !memory) rest = {tr("there is no GPU here, so no memory limit is drawn")};
   add_note(chart, unit.name, fmt::format("{}", fmt::join(rest, "; ")));
   return chart;
 }

@@ -43,7 +43,7 @@ std::string variant_words(const KernelRow& row, const TuneResult& r, std::size_t
   switch (t.fate) {
     case TileFate::timed:
       words += us_text(t.time.median);
-      if (t.turns.n > 0) words += phrase(\", alternating {}\", us_text(t.turns.median));
+      if (t.turns.n > 0) words += phrase(", alternating {}", us_text(t.turns.median));
       if (t.verdict == "pass") words += ", right";
       break;
     case TileFate::not_tried:
@@ -169,7 +169,8 @@ void put_turns(const KernelRow& row, const TuneResult& r, TuneMap& scene) {
   }
   const BenchUnit unit = time_unit(least, most);
   const auto text = [&](double us) { return value_with_unit(us, unit); };
-  scene.table_head = {tr("alternating"), tr("median"), tr("95 % interval of it"), tr("repeats"), tr("of the usual"), ""};
+  scene.table_head = {tr("alternating"), tr("median"),       tr("95 % interval of it"),
+                      tr("repeats"),     tr("of the usual"), ""};
   for (const std::size_t n : sides) {
     const TriedTile& t = r.tiles[n];
     std::string marks = n == r.usual ? tr("usual") : "";

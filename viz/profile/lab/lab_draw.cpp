@@ -138,7 +138,7 @@ float draw_actions(const LabScene& scene, const LabView& lab, ImVec2 at, float r
     ImGui::SetCursorPos(at);
     if (main_button(tr("Build, check, measure"), {main, height}, there && !scene.building))
       commands.push_back(BuildLab{});
-    tooltip(tr("Ctrl+Enter: NVRTC in a separate process, then fp64, then timing. Esc cancels."));
+    tooltip(tr("Ctrl+Enter: builds in a separate process, checks against fp64, and times. Esc cancels."));
   }
   float x = main + gap, y = 0;
   for (const Action& action : actions) {

@@ -18,12 +18,11 @@ constexpr Option kHopperQueries{
     .name = "queries", .title = marked("Q buffers"), .help = marked("Q buffers per warpgroup"), .tuned = true};
 constexpr Option kHopperPack{
     .name = "pack", .title = marked("pack"), .unit = marked("heads"), .help = marked("Heads packed as rows of a tile")};
-constexpr Option kHopperSplit{
-    .name = "split",
-    .title = marked("split"),
-    .unit = marked("eighths"),
-    .help = marked("Keys whose product with V overlaps the exponentials of the rest"),
-    .tuned = true};
+constexpr Option kHopperSplit{.name = "split",
+                              .title = marked("split"),
+                              .unit = marked("eighths"),
+                              .help = marked("Keys whose product with V overlaps the exponentials of the rest"),
+                              .tuned = true};
 constexpr Option kHopperHalf{.name = "half",
                              .title = marked("half step"),
                              .unit = marked("keys"),

@@ -193,7 +193,7 @@ TEST(Version3, HostileTimelinesAreRefusedInWords) {
   const auto expect = [&](const char* words, const std::function<void(Timeline&)>& spoil) {
     EXPECT_NE(refusal(spoil).find(words), std::string::npos) << "'" << refusal(spoil) << "' should say " << words;
   };
-  expect("lane 0 goes back from 140 to 130", [](Timeline& t) { t.events[2].at = 130; });
+  expect("lane 0 goes backwards from 140 to 130", [](Timeline& t) { t.events[2].at = 130; });
   expect("outside its block's 100 to 200", [](Timeline& t) { t.events[0].at = 99; });
   expect("outside its block's 100 to 200", [](Timeline& t) { t.events[3].at = 201; });
   expect("must end with \"done\"", [](Timeline& t) { t.events[3].tag = 0; });
@@ -213,9 +213,9 @@ TEST(Version3, HostileTimelinesAreRefusedInWords) {
   expect("SM 7 appears twice", [](Timeline& t) { t.sms.push_back(t.sms[0]); });
   expect("cannot have", [](Timeline& t) { t.sms[0].ns_per_clock = 0; });
   expect("cannot have", [](Timeline& t) { t.sms[0].residual_ns = -1; });
-  expect("a moment of SM 8, whose clock is unknown", [](Timeline& t) { t.points[2].sm = 8; });
-  expect("the moments of both clocks go back at 1", [](Timeline& t) { t.points[1].clock = 100; });
-  expect("the moments of both clocks go back at 2", [](Timeline& t) { t.points[2].ns = 5029; });
+  expect("a timestamp of SM 8, whose clock is unknown", [](Timeline& t) { t.points[2].sm = 8; });
+  expect("the timestamps of both clocks go backwards at 1", [](Timeline& t) { t.points[1].clock = 100; });
+  expect("the timestamps of both clocks go backwards at 2", [](Timeline& t) { t.points[2].ns = 5029; });
   expect("is not a valid time", [](Timeline& t) { t.plain_us = -1; });
   expect("do not enclose", [](Timeline& t) { t.plain_quartiles = {10.5, 11}; });
   expect("do not enclose", [](Timeline& t) { t.traced_quartiles = {10, 0}; });
