@@ -93,7 +93,7 @@ Result<void> check_tensors(const Plan& plan, const Buffers& buffers) {
                plan.kernel->id, describe(plan.problem), what, would_do));
   };
   if (buffers.in.has(Tensor::key_lengths) && plan.problem.mask.key_lengths.empty())
-    return refuse(tr("key lengths"), tr("a length of the problem for each batch"));
+    return refuse(tr("key lengths"), tr("a problem with key lengths, one per batch"));
   if (buffers.in.has(Tensor::slopes) && !plan.problem.alibi)
     return refuse(tr("ALiBi slopes"), tr("a problem with ALiBi"));
   return ok();

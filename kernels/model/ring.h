@@ -33,7 +33,7 @@ inline constexpr Option kRanks{
 inline constexpr Option kDeal{
     .name = "deal",
     .title = marked("deal"),
-    .help = marked("How tiles are assigned to ranks: one chunk each, or an early and a late chunk each"),
+    .help = marked("How tiles are dealt to ranks: one chunk each, or an early and a late chunk each"),
     .choices = known::kDeals,
     .compiled = false};
 

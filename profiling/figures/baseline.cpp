@@ -102,7 +102,7 @@ constexpr Layout kPages{"over_contiguous_ratio", marked("relative to the row wit
                         marked("no row with contiguous K and V: measure this point with --page 0 as well"),
                         over_contiguous};
 constexpr Layout kLengths{"over_even_ratio", marked("relative to the row with even key lengths"),
-                          marked("all batches have equally many keys"),
+                          marked("all batches have the same number of keys"),
                           marked("no row with even key lengths: measure this point with --ragged even as well"),
                           over_even};
 

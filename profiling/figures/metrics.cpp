@@ -289,7 +289,7 @@ constexpr std::array kMetrics{
                marked("Time relative to the same kernel on the same problem with contiguous K and V."),
                marked("median / median with contiguous K and V")),
     among_rows("over_even_ratio", marked("Ragged / even"), "1", time, down,
-               marked("Time relative to the same kernel with equally many keys spread evenly over the batches."),
+               marked("Time relative to the same kernel with the same number of keys, spread evenly over the batches."),
                marked("median / median with even key lengths")),
     kRingScaling,
     kRingEfficiency,

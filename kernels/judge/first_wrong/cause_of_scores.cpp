@@ -32,8 +32,7 @@ std::string state_cause(const Recording& wrong, const Recording& right, const Fi
                   letter_of_slot(at.slot));
   }
   if (begins(right, right_event)) {
-    return phrase("{} was not reset for this query tile: it still holds what the previous work left.",
-                  letter_of_slot(at.slot));
+    return phrase("{} was not reset for this query tile: it still holds an earlier value.", letter_of_slot(at.slot));
   }
   return {};
 }

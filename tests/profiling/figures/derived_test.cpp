@@ -218,7 +218,7 @@ TEST(DerivedFigures, WhatWasNotMeasuredOfARingSaysSo) {
   EXPECT_TRUE(figure(m, "ring_sent_bytes").available());
   m.ranks->devices[0].send_us = m.ranks->devices[1].send_us = 0;
   fill_figures(m);
-  EXPECT_EQ(figure(m, "ring_link_share_pct").reason, "the time spent sending was not kept");
+  EXPECT_EQ(figure(m, "ring_link_share_pct").reason, "the time spent sending was not recorded");
   m.ranks.reset();
   fill_figures(m);
   for (const char* id : {"ring_scaling_ratio", "ring_efficiency_pct", "ring_sent_bytes", "ring_link_share_pct"})

@@ -302,14 +302,14 @@ void add_lead(PointedScene& out, PointedBy by) {
       out.lead = out.short_lead = tr("Pinned: ");
       break;
     case PointedBy::score:
-      out.lead = tr("Followed: the row's largest score in this tile: ");
+      out.lead = tr("Followed, the row's largest score in this tile: ");
       out.short_lead = tr("Followed: ");
       break;
     case PointedBy::step:
       out.lead = out.short_lead = tr("Followed: ");
       break;
     case PointedBy::output:
-      out.lead = tr("Followed: the row's output: ");
+      out.lead = tr("Followed, the row's output: ");
       out.short_lead = tr("Followed: ");
       break;
   }
@@ -334,7 +334,7 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   if (cell == nullptr || tile == nullptr) return b.out;
   // The cell that is followed for want of a largest score.
   if (pointed.by == PointedBy::score && cell->look != CellLook::value) b.out.lead = tr("Followed: ");
-  if (pointed.by == PointedBy::score && std::isnan(cell->value)) b.out.lead = tr("Followed: a NaN score: ");
+  if (pointed.by == PointedBy::score && std::isnan(cell->value)) b.out.lead = tr("Followed, a NaN score: ");
   b.cell.slot = tile->slot;
   const Ink ink = tile->hue;
   const std::string index =
