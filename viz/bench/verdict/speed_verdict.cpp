@@ -53,7 +53,7 @@ Standing standing_of(const Measurement& subject, const Measurement& other) {
   return standing_of(subject.time, other.time);
 }
 
-// "It reaches 0.97 of FlashAttention-2 (n = 24), 0.61 of cuDNN (n = 40) and is as fast as X (n = 24), timed alternately."
+// "It reaches 0.97 of FlashAttention-2 (n = 24), 0.61 of cuDNN (n = 40) and is as fast as X, timed alternately."
 std::string peer_words(const Measurement& subject, std::span<const Measurement* const> rows) {
   std::vector<std::string> shares, equal, unclear;
   const TimedBeside* another = nullptr;
