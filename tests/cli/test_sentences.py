@@ -39,9 +39,9 @@ def kinds():
 
 def prose():
     page = "# Heading of five whole words\n\nOne is here. Two is here, see [a link](b.md).\n\n```sh\nnot this at all " \
-           "please\n```\n\n| no | table |\n\n- an item that has **some** words\n"
+           "please\n```\n\n| no | table |\n\n- an item that has **some** words and *a label*\n"
     texts = [s for text in sentences.prose_of(page) for s in sentences.sentences_of(text)]
-    report.check(texts == ["Two is here, see a link.", "an item that has some words"], f"{texts}")
+    report.check(texts == ["Two is here, see a link.", "an item that has some words and “a label”"], f"{texts}")
 
 
 if not pathlib.Path(ROOT / "assets/texts/en.json").is_file():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws sentences of the program for a reader, who marks what is wrong or unidiomatic and writes the correction.
+"""Draws sentences of the program for a reader, who marks what is wrong or unidiomatic and corrects it (see key.md).
 
     python3 tests/readers/sentences.py --seed 7               30 sentences, numbered
     python3 tests/readers/sentences.py --seed 7 --sources     the same, each with the file it comes from
@@ -20,7 +20,8 @@ WINDOW = ("viz/", "app/shell/")
 LEAST_WORDS = 5
 # A full stop, question mark or colon before a capital, not after an abbreviation or inside a number.
 END = re.compile(r"(?<=[.?!])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[A-Z0-9`*“])")
-MARKUP = re.compile(r"\*\*|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|!?\[([^\]]*)\]\([^)]*\)")
+ITALIC = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]+?)(?<=[^\s*])\*(?![\w*])")  # a label or a term: quoted when drawn
+MARKUP = re.compile(r"\*\*|!?\[([^\]]*)\]\([^)]*\)")
 
 
 def sentences_of(text):
@@ -68,7 +69,8 @@ def prose_of(page):
     text = re.sub(r"^( *)```.*?^ *```$", "\n", page, flags=re.M | re.S)
     for block in re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", text):
         if not re.match(r"\s*(#|\||<!--|!\[)", block):
-            yield MARKUP.sub(lambda found: found.group(1) or "", re.sub(r"^\s*(?:[-*]|\d+\.) ", "", block))
+            text = re.sub(r"^\s*(?:[-*]|\d+\.) ", "", block)
+            yield MARKUP.sub(lambda found: found.group(1) or "", ITALIC.sub(r"“\1”", text))
 
 
 def page_texts():
