@@ -85,7 +85,7 @@ main() {
   local folder gui
   set_up
   local program="$folder/bin/attnscope"
-  [[ -x $program ]] || fail "The build made no $program."
+  [[ -x $program ]] || fail "The build did not produce $program."
   if [[ -n $setup_only ]]; then
     say "Ready: $program"
   elif (($# == 0)) && [[ -z ${DISPLAY:-} && -z ${WAYLAND_DISPLAY:-} ]]; then

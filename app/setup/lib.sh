@@ -50,7 +50,7 @@ interrupted() {
   trap - ERR INT
   say ""
   say "Stopped in step $step_number: $step_name"
-  say "  Run the same command again to go on: what is finished is kept, packages are looked at again."
+  say "  Rerun the same command to resume: finished work is kept, and packages are checked again."
   if [[ -n $apt_log ]]; then rm -f "$apt_log" "$apt_log.failed"; fi
   exit 130
 }

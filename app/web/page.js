@@ -322,7 +322,7 @@
         const font = new FontFace("Roboto", module.FS.readFile(`/share/fonts/${file}`), { weight });
         document.fonts.add(await font.load());
       }
-    } catch (e) { console.warn(`The page's words keep the system's font: ${e}`); }
+    } catch (e) { console.warn(`The page keeps the system font: ${e}`); }
   }
 
   async function start() {

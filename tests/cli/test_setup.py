@@ -79,7 +79,7 @@ class Place:
 def stopped(place, command, after, name):
     code, said = place.interrupted(command, after)
     check(code == 130, f"{name}: exit {code}: {said[-400:]}")
-    check("Run the same command again to go on" in said, f"{name} does not say to run again: {said[-400:]}")
+    check("Rerun the same command to resume" in said, f"{name} does not say to run again: {said[-400:]}")
     check("went on" not in said and "remove" not in said, f"{name}: {said[-400:]}")
     check(not place.left(), f"{name} leaves {place.left()}")
 
