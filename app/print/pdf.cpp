@@ -222,7 +222,7 @@ Result<std::vector<std::byte>> Pdf::end() {
   f.surface_finish(impl_->surface);
   const int written = f.surface_status(impl_->surface);
   if (const int wrong = drawn != 0 ? drawn : written; wrong != 0)
-    return fail(ErrorKind::failed, phrase("The PDF was not made: {}.", f.status_words(wrong)));
+    return fail(ErrorKind::failed, phrase("The PDF was not created: {}.", f.status_words(wrong)));
   return std::move(impl_->bytes);
 }
 
