@@ -112,7 +112,7 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   };
   const auto [screen, teach] = mark(78, "##lesson_teach");
   const ImU32 screen_ink = colour_of(ImGui::IsItemHovered() || card.teach ? Token::text : Token::dim);
-  tooltip(card.teach ? tr("Leave projector mode and restore everything. F11") : tr("Projector mode for a class. F11"));
+  tooltip(card.teach ? tr("Leave projector mode and restore the window. F11") : tr("Projector mode for a class. F11"));
   if (teach) commands.emplace_back(Teach{!card.teach});
   draw_screen(pen.list, screen, screen_ink);
   if (alone) {
