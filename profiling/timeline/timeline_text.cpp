@@ -34,7 +34,7 @@ std::string head_text(const Timeline& t) {
     const double span = static_cast<double>(span_ns(t)) * 1e-3;
     text += t.launch_us > 0 ? phrase(
                                   "First start to last end: {:.1f} us by the global timer, {:.1f} us by the "
-                                  "profiler's time stamps\n",
+                                  "profiler's timestamps\n",
                                   span, t.launch_us)
                             : phrase("First start to last end: {:.1f} us by the global timer\n", span);
   }

@@ -71,7 +71,7 @@ std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page, const
   }
   if (page == ProfilePage::heartbeat) {
     take(RowDetail::heartbeat, tr("Read heartbeat"),
-         tr("Runs the kernel on the GPU and samples the utilization of its pipes and memory every few microseconds"));
+         tr("Runs the kernel on the GPU and samples the utilisation of its pipes and memory every few microseconds"));
   } else {
     take(RowDetail::samples, tr("Sample it"),
          tr("Runs the kernel on the GPU and samples where its warps wait, by phase and line"));

@@ -95,7 +95,7 @@ Command add_profile(Parser program) {
   parser.add_flag("--sample", a->request.samples,
                   tr("Measure on the GPU and sample where the warps wait, by phase and line"));
   parser.add_flag("--heartbeat", a->request.heartbeat,
-                  tr("Measure on the GPU and sample the utilization of its pipes and memory during one run"));
+                  tr("Measure on the GPU and sample the utilisation of its pipes and memory during one run"));
   parser.add_flag("--counts", a->request.counts,
                   tr("Measure on the GPU and count executions, bank conflicts and uncoalesced sectors for each "
                      "instruction"));

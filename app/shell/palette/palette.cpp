@@ -106,7 +106,7 @@ void add_buttons(EntryList& e) {
   e.add_in(Workspace::profile, tr("Lab"), tr("Save the edit as a .cu file"), tr("Opens as exactly this kernel"),
            {SaveLab{}});
   e.add(tr("Profile"), tr("Heartbeat: the kernel over the course of a run"),
-        tr("Pipe and memory utilization, with launches marked"),
+        tr("Pipe and memory utilisation, with launches marked"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::heartbeat}})
       .also = tr("over time, what an SM does");
   e.add(tr("Profile"), tr("Timeline: who waits for whom in one launch"),
@@ -117,7 +117,7 @@ void add_buttons(EntryList& e) {
       .on = e.state().view.profile.time_path;
   e.add_in(Workspace::profile, tr("Profile"), tr("Single timeline"), "", {CompareTimeline{}});
   e.add_in(Workspace::profile, tr("Profile"), tr("First recorded block in the timeline"), "", {ChooseTimeBlock{}});
-  e.add_in(Workspace::profile, tr("Profile"), tr("Zoom to a few key tiles in the timeline"), "", {ChooseTimeSpan{}});
+  e.add_in(Workspace::profile, tr("Profile"), tr("Zoom in on a few key tiles in the timeline"), "", {ChooseTimeSpan{}});
   e.add_in(Workspace::profile, tr("Profile"), tr("Show all key tiles in the timeline"), "", {FollowKeyTile{}});
   for (const gpu::CodePhase phase : gpu::all_code_phases()) {
     if (!why_no_step(phase).empty()) continue;

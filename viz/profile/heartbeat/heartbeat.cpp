@@ -257,7 +257,7 @@ HeartbeatScene heartbeat_scene(const Measurement& row, const Measurement* agains
       scene.empty = phrase("Not available: {}", sentence(row.no_heartbeat));
     else
       scene.empty =
-          tr("This row has no heartbeat yet. A heartbeat shows the utilization of its pipes and memory "
+          tr("This row has no heartbeat yet. A heartbeat shows the utilisation of its pipes and memory "
              "during one run.");
     return scene;
   }

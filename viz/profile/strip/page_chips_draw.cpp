@@ -16,7 +16,7 @@ std::vector<Chip> page_chips(ProfilePage shown) {
   return {page(tr("Figures"), tr("Roofs, occupancy, bytes and pipes"), ProfilePage::figures),
           page(tr("Source"), tr("The kernel's source and the machine code of each line and phase; needs no GPU"),
                ProfilePage::source),
-          page(tr("Heartbeat"), tr("Utilization of the GPU's pipes and memory during one run"), ProfilePage::heartbeat),
+          page(tr("Heartbeat"), tr("Utilisation of the GPU's pipes and memory during one run"), ProfilePage::heartbeat),
           page(tr("Timeline"), tr("Who waits for whom within one recorded launch"), ProfilePage::timeline),
           page(tr("Lab"), tr("Edit the kernel's source and see the effect"), ProfilePage::lab)};
 }
