@@ -259,8 +259,8 @@ constexpr std::array kMetrics{
     computed("time_spread_pct", marked("Spread"), "%", time, down,
              marked("Distance between the quartiles as a fraction of the median."), "100 (q3 - q1) / median", spread),
     of_launches("launch_span_us", marked("First start to last end"), "us", time, down,
-                marked("Time from the start of the first launch to the end of the last, including the gaps between "
-                       "launches, which the kernel's time does not count; median of the repeats.")),
+                marked("Time from the start of the first launch to the end of the last, including gaps (the kernel's "
+                       "time excludes them); median of the repeats.")),
     sensed("sm_clock_mhz", marked("SM clock, NVML"), "MHz", time, neither,
            marked("Clock of the GPU's SMs as read by NVML between launches while the kernel was timed: the median of "
                   "several readings, which miss how far the clock drops within a launch.")),
@@ -299,8 +299,8 @@ constexpr std::array kMetrics{
              marked("Useful arithmetic per second, counting only the query-key pairs that the mask lets through."),
              marked("2 pairs (D + Dv) / median time"), tflops),
     computed("peak_share_pct", marked("Share of peak"), "%", compute, up,
-             marked("Rate as a fraction of the peak measured on this device, which is that of the tensor cores if the "
-                    "kernel's products run on them, and that of fp32 multiply-adds otherwise."),
+             marked("Rate as a fraction of the peak measured on this device: that of the tensor cores if the kernel's "
+                    "products run there, otherwise that of fp32 multiply-adds."),
              marked("100 rate / measured peak"), peak_share),
     counted("tensor_pipe_pct", marked("Tensor pipe"), "%", compute, neither,
             marked("Fraction of the active time that the tensor cores were busy."), kTensorPipe, kNoGpuCounter),

@@ -76,8 +76,8 @@ KernelRow flash_bwd_hopper_row() {
   row.options = kOptions;
   row.what = marked("The backward pass in f16 and bf16 with Hopper's own features: TMA, wgmma, and transposed scores.");
   row.teaches = marked(
-      "Keys are the rows, so P and dS leave the tensor cores in the form that dV and dK need, and dQ leaves through "
-      "the copy engine.");
+      "Keys are the rows, so P and dS leave the tensor cores in the form that dV and dK need. dQ leaves through the "
+      "copy engine.");
   row.source = marked("Shah et al. 2024, FlashAttention-3; PTX ISA, wgmma and cp.reduce.async.bulk");
   row.elsewhere = marked(
       "wgmma and the tensor maps that it needs exist only on Hopper; on other GPUs, flash_bwd is the fastest in f16 "
