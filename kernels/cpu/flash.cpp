@@ -400,7 +400,7 @@ KernelRow cpu_flash_row() {
       {&kMerge, 0, 1, 1, 0},
       {&kRanks, 1, kMostRanksOfRing, 1, 1},
       {&kDeal, 0, 1, 1, 0},
-      {&kPipeline, 0, 3, 1, 0},
+      {&kPipeline, 0, 4, 1, 0},
       {&kZeroTail, 0, 1, 1, 1},
   };
   static const OrderChoice kOrders[] = {{&kPipeline, 1, *order_named("hopper")},

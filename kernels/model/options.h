@@ -108,7 +108,8 @@ inline constexpr std::string_view kNoYes[] = {"false", "true"};
 inline constexpr std::string_view kKeyOrders[] = {"left_to_right", "right_to_left"};
 inline constexpr std::string_view kTypes[] = {"f32", "f16", "bf16"};
 inline constexpr std::string_view kMergeOrders[] = {"index", "tree"};
-inline constexpr std::string_view kPipelines[] = {"none", "hopper", "hopper_one_slot", "hopper_late_load"};
+inline constexpr std::string_view kPipelines[] = {"none", "hopper", "hopper_one_slot", "hopper_late_load",
+                                                  "hopper_no_turns"};
 inline constexpr std::int64_t kSides[] = {16, 32, 64, 128};
 inline constexpr std::int64_t kCounts[] = {1, 2, 4, 8};
 inline constexpr std::int64_t kSplits[] = {1, 2, 4, 8, 16, 32, 64};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -25,12 +26,30 @@ double at_share(std::vector<double> values, double share) {
   return quantile(values, share);
 }
 
+struct SeenCopy {
+  double took = 0;  // from its request to its first reader
+  bool waited_for = false;
+};
+
+// From the longest on, each that was waited for takes its part of what is left; 0: half is never reached.
+double median_of(std::vector<SeenCopy> copies) {
+  std::ranges::sort(copies, std::ranges::greater(), &SeenCopy::took);
+  double left = 1;
+  for (std::size_t n = 0; n < copies.size(); ++n) {
+    if (!copies[n].waited_for) continue;
+    left *= 1 - 1 / static_cast<double>(copies.size() - n);
+    if (left <= 0.5) return copies[n].took;
+  }
+  return 0;
+}
+
 struct Recorded {
   PipelineLanes lanes;
   PipelineRules rules;  // but for the time of a product
   double length = 0;
-  double product = 0;  // clocks of the tensor cores at their full rate
-  bool good = false;
+  double product = 0;   // clocks of the tensor cores at their full rate
+  double shortest = 0;  // copy, at most: of all
+  bool good = false;    // but for its copies
 };
 
 class Reading {
@@ -54,7 +73,7 @@ class Reading {
     find_copy();
     r_.rules.slots = t_.options.stages;
     r_.rules.passed_at_return = turns_pass_at_return();
-    r_.good = lanes.size() >= 2 && r_.product > 0 && t_.options.stages > 0 && r_.rules.copy > 0;
+    r_.good = lanes.size() >= 2 && r_.product > 0 && t_.options.stages > 0;
     return std::move(r_);
   }
 
@@ -104,20 +123,24 @@ class Reading {
     return true;
   }
 
-  // A copy's time is known where its first reader waited for it.
+  // Whether its first reader stood and waited until it came.
+  bool was_waited_for(const SlotUse& use) const {
+    const auto first = std::ranges::find(use.readers, use.landed, &SlotReader::from);
+    if (first == use.readers.end()) return false;
+    const auto lane = std::ranges::find(p_.lanes, first->lane) - p_.lanes.begin();
+    const auto& all = p_.intervals[static_cast<std::size_t>(lane)];
+    const auto wait = std::ranges::lower_bound(all, use.landed, {}, &LaneInterval::to);
+    return wait != all.end() && static_cast<double>(wait->length()) >= 3 * r_.lanes.open_copy + kSurelyWaited;
+  }
+
   void find_copy() {
-    std::vector<double> times;
+    std::vector<SeenCopy> copies;
+    copies.reserve(p_.slots.size());
     for (const SlotUse& use : p_.slots)
-      for (const SlotReader& reader : use.readers) {
-        if (reader.from != use.landed) continue;
-        const auto lane = std::ranges::find(p_.lanes, reader.lane) - p_.lanes.begin();
-        const auto& all = p_.intervals[static_cast<std::size_t>(lane)];
-        const auto wait = std::ranges::lower_bound(all, use.landed, {}, &LaneInterval::to);
-        if (wait == all.end() || static_cast<double>(wait->length()) < 3 * r_.lanes.open_copy + kSurelyWaited) continue;
-        times.push_back(static_cast<double>(use.landed - use.asked));
-        break;
-      }
-    if (times.size() >= kLeastWaits) r_.rules.copy = at_share(std::move(times), 0.5);
+      copies.push_back({static_cast<double>(use.landed - use.asked), was_waited_for(use)});
+    for (const SeenCopy& copy : copies) r_.shortest = r_.shortest > 0 ? std::min(r_.shortest, copy.took) : copy.took;
+    if (static_cast<std::size_t>(std::ranges::count(copies, true, &SeenCopy::waited_for)) >= kLeastWaits)
+      r_.rules.copy = median_of(std::move(copies));
   }
 
   const Timeline& t_;
@@ -125,19 +148,62 @@ class Reading {
   Recorded r_;
 };
 
+struct Explained {
+  PipelineRules rules;
+  double end = 0;  // clocks, of the block run again
+};
+
+// Empty where no time of a product makes of the rules what was recorded.
+std::optional<Explained> explained(const Recorded& r, const PipelineRules& of) {
+  const auto rules = with_fitted_product(r.lanes, of, r.length, kLeastOfProduct * r.product, kMostOfProduct * r.product);
+  if (!rules) return std::nullopt;
+  const auto base = replay_pipeline(r.lanes, *rules);
+  if (!base || std::fabs(end_of(*base) / r.length - 1) > kMostOff) return std::nullopt;
+  return Explained{*rules, end_of(*base)};
+}
+
+// One before each S that a consumer hands over, in however many parts.
+void add_turns(std::vector<LaneStep>& lane) {
+  std::vector<LaneStep> with;
+  with.reserve(lane.size());
+  bool handed_over = false;
+  for (const LaneStep& step : lane) {
+    const bool of_s = !step.of_v;
+    if (step.what == LaneDo::issue && of_s && !std::exchange(handed_over, true)) with.push_back({LaneDo::wait_turn});
+    if (step.what == LaneDo::wait_product && of_s) handed_over = false;
+    with.push_back(step);
+  }
+  lane = std::move(with);
+}
+
 }  // namespace
 
 std::optional<double> with_slots(const Timeline& t, const Pipeline& p, std::int32_t slots) {
   const Recorded r = Reading(t, p).read();
-  if (!r.good || slots < 2) return std::nullopt;
-  auto rules = with_fitted_product(r.lanes, r.rules, r.length, kLeastOfProduct * r.product, kMostOfProduct * r.product);
-  if (!rules) return std::nullopt;
-  const auto base = replay_pipeline(r.lanes, *rules);
-  if (!base || std::fabs(end_of(*base) / r.length - 1) > kMostOff) return std::nullopt;
-  rules->slots = slots;
-  const auto then = replay_pipeline(r.lanes, *rules);
+  if (!r.good || r.rules.copy <= 0 || slots < 2) return std::nullopt;
+  const auto base = explained(r, r.rules);
+  if (!base) return std::nullopt;
+  PipelineRules rules = base->rules;
+  rules.slots = slots;
+  const auto then = replay_pipeline(r.lanes, rules);
   if (!then) return std::nullopt;
-  return end_of(*then) / end_of(*base);
+  return end_of(*then) / base->end;
+}
+
+std::optional<double> with_turns(const Timeline& t, const Pipeline& p) {
+  Recorded r = Reading(t, p).read();
+  if (!r.good || r.lanes.lanes.size() < 3) return std::nullopt;
+  for (const auto& lane : r.lanes.lanes)
+    if (std::ranges::find(lane, LaneDo::wait_turn, &LaneStep::what) != lane.end()) return std::nullopt;
+  // Where nobody waits for copies, they are there in time whatever they take.
+  if (r.rules.copy <= 0) r.rules.copy = r.shortest;
+  const auto base = explained(r, r.rules);
+  if (!base) return std::nullopt;
+  PipelineLanes lanes = r.lanes;
+  for (auto& lane : lanes.lanes) add_turns(lane);
+  const auto then = replay_pipeline(lanes, base->rules);
+  if (!then) return std::nullopt;
+  return end_of(*then) / base->end;
 }
 
 std::optional<double> copy_of(const Timeline& t, const Pipeline& p) {

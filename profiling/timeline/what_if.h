@@ -9,8 +9,7 @@
 namespace attn {
 
 // Another number of slots: the recorded block is run again, with its own durations, by the rules of its pipeline
-// (kernels/recording/pipeline_replay.h). A copy takes the middle of those that were waited for; the time of a product
-// is set so that the block as it was recorded takes what it took. Waits for Q are kept.
+// (kernels/recording/pipeline_replay.h). Every copy takes copy_of(); the time of a product is set so that the block as it was recorded takes what it took. Waits for Q are kept.
 //
 // Empty where these rules do not explain the recording: that time of a product lies not between what the tensor cores
 // need and 1.7 times as much, or the block run again is off by more than 2 %.
@@ -23,8 +22,13 @@ std::optional<double> with_slots(const Timeline& t, const Pipeline& p, std::int3
 // ran two blocks.
 std::optional<double> with_blocks_that_stay(const Timeline& t, const Pipeline& p);
 
-// Consumers that take turns at handing over S. What turns bring cannot be derived: without them exponentials of two
-// consumers would meet otherwise than in the recording and take another time, which no recording with turns tells.
+// Consumers that take turns at handing over S, from a recording in which they take none: the block is run again, and a
+// consumer hands S over only when the one before it has. The block's time as a share of what was recorded; empty where
+// they take turns already, and where these rules do not explain the recording, as for with_slots().
+std::optional<double> with_turns(const Timeline& t, const Pipeline& p);
+
+// Consumers that take turns. What that brings cannot be derived from here: without turns exponentials of two consumers
+// would meet otherwise than in the recording and take another time, which no recording with turns tells.
 struct TurnFacts {
   double waits = 0;     // of the consumers' time: waits for a turn
   double together = 0;  // of the block's time: two consumers or more compute exponentials
@@ -32,7 +36,9 @@ struct TurnFacts {
 // Empty where nobody waits for a turn.
 std::optional<TurnFacts> turns_of(const Timeline& t, const Pipeline& p);
 
-// Clocks that a copy of a key tile takes: the middle of those that were waited for; empty where too few were.
+// Clocks that a copy of a key tile takes: the median. One that was waited for took as long as was seen; one that was
+// not was there before anybody looked, so it counts as no longer than that (Kaplan and Meier 1958, read from the longest
+// to the shortest). Empty where too few were waited for.
 std::optional<double> copy_of(const Timeline& t, const Pipeline& p);
 
 }  // namespace attn

@@ -141,8 +141,11 @@ struct StripPlace {
 // The paragraphs under the headline. Beside the source the reasons, which are of its figures, leave it their room.
 std::vector<TextRuns> strip_words(const ProfileScene& scene, const StripPlace& place) {
   if (place.timeline != nullptr) {
-    if (place.timeline->strip_words.empty()) return {};
-    return {{{place.timeline->strip_words, Face::text, Token::dim, 0, false}}};
+    std::string words = place.timeline->strip_words;
+    if (scene.empty.empty() && scene.problem != describe(place.timeline->timeline->problem))
+      words += (words.empty() ? "" : " ") + phrase("The panel shows figures of {}.", scene.problem);
+    if (words.empty()) return {};
+    return {{{words, Face::text, Token::dim, 0, false}}};
   }
   std::string dim = scene.to_do;
   if (has_reasons(scene, place.page) && !place.low) dim += (dim.empty() ? "" : " ") + scene.reasons;

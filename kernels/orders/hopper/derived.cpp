@@ -174,6 +174,8 @@ const RecordedBlock& followed_block(const Options& o) {
       return kOne;
     case Followed::late_load:
       return kLate;
+    case Followed::no_turns:
+      return recorded_without_turns();
     default:
       return recorded_block();
   }

@@ -16,6 +16,7 @@ enum class Followed : std::uint8_t {
   recorded,
   one_slot,   // K and V have one slot each
   late_load,  // K of the third key tile is asked for only when a consumer already waits for it
+  no_turns,   // recorded too, of a launch whose consumers take no turns
 };
 Followed followed_by(const Options& o);
 
@@ -23,6 +24,7 @@ Followed followed_by(const Options& o);
 inline constexpr std::int32_t kLateVisit = 2;
 
 // Its stamps as they come again; with nothing changed they are the recorded ones but for what the rules leave out.
+// `change` is one that can be derived.
 std::vector<Stamp> run_again(const RecordedBlock& block, Followed change);
 
 // The block whose stamps the steps of a run follow: the recorded one, or what became of it.

@@ -1,6 +1,6 @@
 // A block of flash_hopper as it ran on a GPU: which lane began which state when. Steps of the order "hopper" follow it.
-// Copied from a timeline that comes with the program (assets/sessions/h100-timeline.attn); a test holds the two
-// together.
+// Copied from timelines that come with the program (assets/sessions/h100-timeline.attn, h100-turns-timeline.attn); a
+// test holds them together.
 #pragma once
 
 #include <cstdint>
@@ -51,5 +51,7 @@ struct RecordedBlock {
 };
 
 const RecordedBlock& recorded_block();  // what became of it with a change: derived.h
+// The same block of the same launch but for turns: each consumer hands S over when it can.
+const RecordedBlock& recorded_without_turns();
 
 }  // namespace attn::orders::hopper

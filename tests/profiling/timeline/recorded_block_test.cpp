@@ -61,11 +61,7 @@ std::vector<Said> said_by(const Timeline& t, std::int32_t block, LaneKind kind, 
   return said;
 }
 
-TEST(RecordedBlock, IsTheBundledTimelinesStampByStamp) {
-  const auto session = read_session(test::source_folder() + "/assets/sessions/h100-timeline.attn");
-  ASSERT_TRUE(session) << session.error().message;
-  const RecordedBlock& block = orders::hopper::recorded_block();
-  const Timeline& t = shown(*session, block);
+void is_stamp_by_stamp(const RecordedBlock& block, const Timeline& t) {
   EXPECT_EQ(t.source_hash, block.source_hash);
   EXPECT_EQ(t.device, block.device);
   EXPECT_EQ(t.options.stages, block.slots);
@@ -94,6 +90,21 @@ TEST(RecordedBlock, IsTheBundledTimelinesStampByStamp) {
     holds(LaneKind::consumer, c, [&](const Stamp& s) { return s.consumer == c && !copies_q(s); });
   EXPECT_EQ(compared, block.stamps.size());
   EXPECT_TRUE(std::ranges::is_sorted(block.stamps, {}, &Stamp::at));
+}
+
+TEST(RecordedBlock, IsTheBundledTimelinesStampByStamp) {
+  const auto session = read_session(test::source_folder() + "/assets/sessions/h100-timeline.attn");
+  ASSERT_TRUE(session) << session.error().message;
+  is_stamp_by_stamp(orders::hopper::recorded_block(), shown(*session, orders::hopper::recorded_block()));
+}
+
+// Of the launch without turns there are two recordings: of several blocks, and of the first as here.
+TEST(RecordedBlock, WithoutTurnsIsTheBundledTimelinesStampByStamp) {
+  auto session = read_session(test::source_folder() + "/assets/sessions/h100-turns-timeline.attn");
+  ASSERT_TRUE(session) << session.error().message;
+  std::erase_if(session->timelines, [](const Timeline& t) { return detailed_blocks(t).size() > 1; });
+  is_stamp_by_stamp(orders::hopper::recorded_without_turns(),
+                    shown(*session, orders::hopper::recorded_without_turns()));
 }
 
 // A copy's time is that of the same launch with two slots, whose consumers wait for nearly every copy.

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "profiling/session/session.h"
+#include "tests/environment/paths.h"
 #include "tests/profiling/timeline/machine.h"
 
 namespace attn {
@@ -58,6 +60,53 @@ TEST(MoreSlots, BringNothingWhereNobodyWaitsForCopies) {
   const auto q = pipeline_of(strange, 0);
   ASSERT_TRUE(q);
   EXPECT_FALSE(with_slots(strange, *q, 3));
+}
+
+// Half of the copies come long before anybody looks: they say only that a copy takes no longer than that.
+TEST(Copies, TakeTheMedianOfAllNotOfThoseThatWereWaitedFor) {
+  test::Machine m;
+  m.copy = 1500;
+  m.tiles = 32;
+  const Timeline t = recorded(m, 2);
+  auto p = pipeline_of(t, 0);
+  ASSERT_TRUE(p);
+  EXPECT_NEAR(copy_of(t, *p).value_or(0), 1500, 1);
+  // Those that were waited for took 1500 or 3000, the rest at most 1600: the middle of the former would be 3000.
+  for (std::size_t n = 0; n < p->slots.size(); ++n) {
+    SlotUse& use = p->slots[n];
+    const std::int64_t took = n % 8 < 3 ? 3000 : n % 8 == 3 ? 1500 : 1600;
+    use.asked = use.landed - took;
+    if (n % 8 > 3) use.readers.clear();  // nobody was seen to wait
+  }
+  EXPECT_NEAR(copy_of(t, *p).value_or(0), 1500, 1);
+}
+
+TEST(Turns, AreToldAsTheMachineTakesThemWhereNoneAreTaken) {
+  const auto session = read_session(test::source_folder() + "/assets/sessions/h100-turns-timeline.attn");
+  ASSERT_TRUE(session) << session.error().message;
+  const Timeline &without = session->timelines.at(0), &with = session->timelines.at(1);
+  const double measured = 1 - with.plain_us / without.plain_us;
+  for (const std::int32_t row : detailed_blocks(without)) {
+    const auto p = pipeline_of(without, row);
+    ASSERT_TRUE(p);
+    const auto told = with_turns(without, *p);
+    ASSERT_TRUE(told) << row;
+    EXPECT_NEAR(1 - *told, measured, 0.02) << row;
+  }
+  const auto taken = pipeline_of(with, detailed_blocks(with).front());
+  ASSERT_TRUE(taken);
+  EXPECT_FALSE(with_turns(with, *taken)) << "they take turns already";
+  // A rule more makes nothing shorter; and a machine that hands over in turn anyway hardly takes longer by it.
+  test::Machine m;
+  m.copy = 1500;
+  m.tiles = 32;
+  const Timeline machine = recorded(m, 2);
+  const auto p = pipeline_of(machine, 0);
+  ASSERT_TRUE(p);
+  const auto same = with_turns(machine, *p);
+  ASSERT_TRUE(same);
+  EXPECT_GE(*same, 1 - 1e-9);
+  EXPECT_LT(*same, 1.02);
 }
 
 TEST(BlocksThatStay, SaveWhatLiesBetweenBlocksAndBeforeTheFirstCopy) {

@@ -64,14 +64,15 @@ PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const Ti
       phrase("The last consumer waits {} of the time for K and V.", time_share_text(waits_for_keys(t, p)));
   const SlotGain gain = slot_gain(t, p, all);
   if (gain.derived && gain.measured) {
-    answer.answer = gain_words(*gain.measured) == gain_words(*gain.derived)
-                        ? phrase("Measured and derived: {}.", gain_words(*gain.measured))
-                        : phrase("Measured: {}; derived: {}.", gain_words(*gain.measured), gain_words(*gain.derived));
+    answer.answer = phrase("Measured: {}; derived: {}.", gain_words(gain.measured->gain), gain_words(*gain.derived));
     answer.why = slot_words(t, p, all) + " " + waits;
   } else if (gain.measured) {
-    answer.answer = phrase("Measured: {}.", gain_words(*gain.measured));
-    answer.why =
-        tr("Nothing is derived: a replay of this recording by its own rules does not reproduce it.") + (" " + waits);
+    answer.answer = phrase("Measured: {}.", measured_words(*gain.measured));
+    const std::string why =
+        gain.disagree ? tr("Nothing is derived: a replay of this recording with that slot disagrees with the measured "
+                           "gain.")
+                      : tr("Nothing is derived: a replay of this recording by its own rules does not reproduce it.");
+    answer.why = why + " " + waits;
   } else {
     answer.answer = tr("Unknown.");
     answer.why = tr("There is no recording with that many slots to check a derived gain against.") + (" " + waits);
@@ -119,28 +120,45 @@ std::string time_text(double ns) {
   return fmt::format("{:.{}f} µs", ns * 1e-3, ns < 10000 ? 2 : 1);
 }
 
+namespace {
+
+double ns_of_block(const Timeline& t, std::size_t n) {
+  const TimedBlock& b = t.blocks[n];
+  return b.end_clock > b.start_clock
+             ? static_cast<double>(b.end_clock - b.start_clock) * ns_a_unit(t, static_cast<std::int32_t>(n))
+             : static_cast<double>(b.end_ns - b.start_ns);
+}
+
+// The median of its blocks: ns and its number in the grid.
+std::pair<double, std::int64_t> median_block(const Timeline& t) {
+  std::vector<std::pair<double, std::int64_t>> by_time;
+  by_time.reserve(t.blocks.size());
+  for (std::size_t n = 0; n < t.blocks.size(); ++n) by_time.emplace_back(ns_of_block(t, n), t.blocks[n].block);
+  std::ranges::sort(by_time);
+  return by_time[(by_time.size() - 1) / 2];
+}
+
+}  // namespace
+
+std::int32_t most_usual_block(const Timeline& t, std::span<const std::int32_t> rows) {
+  const double median = median_block(t).first;
+  return *std::ranges::min_element(rows, {}, [&](std::int32_t row) {
+    return std::fabs(ns_of_block(t, static_cast<std::size_t>(row)) - median);
+  });
+}
+
 std::string block_words(const Timeline& t, std::int32_t block) {
   if (t.blocks.size() < 2) return {};
-  std::vector<std::pair<double, std::int64_t>> by_time;  // ns and the block
-  const auto time = [&](std::size_t n) {
-    const TimedBlock& b = t.blocks[n];
-    return b.end_clock > b.start_clock
-               ? static_cast<double>(b.end_clock - b.start_clock) * ns_a_unit(t, static_cast<std::int32_t>(n))
-               : static_cast<double>(b.end_ns - b.start_ns);
-  };
-  by_time.reserve(t.blocks.size());
-  for (std::size_t n = 0; n < t.blocks.size(); ++n) by_time.emplace_back(time(n), t.blocks[n].block);
-  std::ranges::sort(by_time);
-  const auto [median, of] = by_time[(by_time.size() - 1) / 2];
-  const double own = time(static_cast<std::size_t>(block));
+  const auto [median, of] = median_block(t);
+  const double own = ns_of_block(t, static_cast<std::size_t>(block));
   const std::int64_t name = t.blocks[static_cast<std::size_t>(block)].block;
   if (std::fabs(own - median) <= kTypical * median)
     return phrase("Block {} is typical: it takes {}, and the median of {} blocks is {}.", name, time_text(own),
-                  by_time.size(), time_text(median));
+                  t.blocks.size(), time_text(median));
   return phrase(
       "Block {} is not typical: it takes {}, while the median of {} blocks is {}. `attnscope timeline --block {}` "
       "records the median one.",
-      name, time_text(own), by_time.size(), time_text(median), of);
+      name, time_text(own), t.blocks.size(), time_text(median), of);
 }
 
 std::string time_share_text(double share) {

@@ -45,14 +45,18 @@ std::string changes(const PipelineScene& a, const PipelineScene& b) {
   return text;
 }
 
-// The recording of the same problem whose options `change` makes of this one's; null: there is none.
+// The recording of the same problem on the same card whose options `change` makes of this one's, one with quartiles
+// first; null: there is none.
 template <class Change>
 const Timeline* other_of(const Timeline& t, const TimelinesView& all, Change change) {
-  for (const auto& other : all.all)
-    if (other->kernel == t.kernel && other->problem == t.problem && other->device == t.device &&
-        change(other->options) && other->plain_us > 0 && t.plain_us > 0)
-      return other.get();
-  return nullptr;
+  const Timeline* found = nullptr;
+  for (const auto& other : all.all) {
+    const bool fits = other->kernel == t.kernel && other->problem == t.problem && on_same_card(t, *other) &&
+                      change(other->options) && other->plain_us > 0 && t.plain_us > 0;
+    if (fits && (found == nullptr || (found->plain_quartiles.q1 <= 0 && other->plain_quartiles.q1 > 0)))
+      found = other.get();
+  }
+  return found;
 }
 
 std::int64_t step_of(const Options& o) {
@@ -65,7 +69,15 @@ std::string gain_text(double gain) {
   return fmt::format("{:.1f} %", 100 * std::fabs(gain));
 }
 
+std::string points_text(double share) {
+  return fmt::format("{:.1f}", 100 * share);
+}
+
 }  // namespace
+
+bool on_same_card(const Timeline& a, const Timeline& b) {
+  return a.device == b.device && (a.device_uuid == b.device_uuid || a.device_uuid.empty() || b.device_uuid.empty());
+}
 
 std::string comparison_words(const PipelineScene& a, const PipelineScene& b) {
   std::string words;
@@ -77,6 +89,7 @@ std::string comparison_words(const PipelineScene& a, const PipelineScene& b) {
                                 from, to, gain_text(gain))
                        : phrase("Without the recorder, the launch takes {:.1f} µs above and {:.1f} µs below, {} more.",
                                 from, to, gain_text(gain));
+    if (!on_same_card(*a.timeline, *b.timeline)) words += std::string(" ") + tr("They ran on different cards.");
   }
   words += (words.empty() ? "" : " ") +
            phrase("A key tile takes {} above and {} below.", time_text(time_of_tile(a)), time_text(time_of_tile(b)));
@@ -87,25 +100,37 @@ std::string comparison_words(const PipelineScene& a, const PipelineScene& b) {
 
 namespace {
 
-double measured_gain(const Timeline& t, const Timeline& with) {
-  return 1 - with.plain_us / t.plain_us;
-}
-
-// Whether a derived gain may be told beside the measured one.
-bool agree(double derived, double measured) {
-  if (std::fabs(derived - measured) > std::max(kOff, kOffShare * std::fabs(measured))) return false;
-  return std::fabs(measured) < kLeastGain || std::fabs(derived) < kLeastGain || (derived > 0) == (measured > 0);
+MeasuredGain measured_gain(const Timeline& t, const Timeline& with) {
+  MeasuredGain m{1 - with.plain_us / t.plain_us, {}};
+  if (t.plain_quartiles.q1 <= 0 || with.plain_quartiles.q1 <= 0) return m;
+  const auto relative = [](const Timeline& x) { return (x.plain_quartiles.q3 - x.plain_quartiles.q1) / x.plain_us; };
+  m.spread = (1 - m.gain) * std::hypot(relative(t), relative(with));
+  return m;
 }
 
 }  // namespace
+
+bool agree(double derived, const MeasuredGain& measured) {
+  const double gain = measured.gain;
+  if (std::fabs(derived - gain) > std::max(kOff, kOffShare * std::fabs(gain))) return false;
+  const bool has_sign = measured.spread ? std::fabs(gain) > 2 * *measured.spread
+                                        : std::min(std::fabs(gain), std::fabs(derived)) >= kLeastGain;
+  return !has_sign || (derived > 0) == (gain > 0);
+}
 
 std::string gain_words(double gain) {
   return std::fabs(gain) < kLeastGain ? tr("nothing") : gain > 0 ? gain_text(gain) : phrase("{} lost", gain_text(gain));
 }
 
-std::string gain_sentence(const std::string& change, double derived, double measured) {
+std::string measured_words(const MeasuredGain& m) {
+  if (!m.spread) return gain_words(m.gain);
+  const std::string gain = m.gain < 0 ? phrase("{} lost", gain_text(m.gain)) : gain_text(m.gain);
+  return phrase("{} (quartile spread {} points)", gain, points_text(*m.spread));
+}
+
+std::string gain_sentence(const std::string& change, double derived, const MeasuredGain& measured) {
   return phrase("As derived from this recording, {} would gain {}; the measured gain is {}.", change,
-                gain_words(derived), gain_words(measured));
+                gain_words(derived), measured_words(measured));
 }
 
 SlotGain slot_gain(const Timeline& t, const Pipeline& p, const TimelinesView& all) {
@@ -119,7 +144,8 @@ SlotGain slot_gain(const Timeline& t, const Pipeline& p, const TimelinesView& al
   if (more == nullptr) return gain;
   gain.measured = measured_gain(t, *more);
   const auto then = with_slots(t, p, slots);
-  if (then && agree(1 - *then, *gain.measured)) gain.derived = 1 - *then;
+  gain.disagree = then && !agree(1 - *then, *gain.measured);
+  if (then && !gain.disagree) gain.derived = 1 - *then;
   return gain;
 }
 
@@ -138,20 +164,42 @@ std::string stay_words(const Timeline& t, const Pipeline& p, const TimelinesView
   return gain_sentence(tr("blocks that stay"), 1 - *then, measured_gain(t, *stay));
 }
 
+namespace {
+
+constexpr std::int64_t kTurnsFrom = 3;  // step of flash_hopper
+
+// Of the same options but for the step.
+const Timeline* at_step(const Timeline& t, const TimelinesView& all, std::int64_t step) {
+  return other_of(t, all, [&](Options o) {
+    const bool there = step_of(o) == step;
+    for (auto& [name, value] : o.further)
+      if (name == "step") value = step_of(t.options);
+    return there && o == t.options;
+  });
+}
+
+std::string words_without_turns(const Timeline& t, const Pipeline& p, const TimelinesView& all) {
+  if (step_of(t.options) != kTurnsFrom - 1) return {};
+  const Timeline* const with = at_step(t, all, kTurnsFrom);
+  const auto then = with_turns(t, p);
+  if (with == nullptr || !then || !agree(1 - *then, measured_gain(t, *with))) return {};
+  return gain_sentence(tr("taking turns"), 1 - *then, measured_gain(t, *with));
+}
+
+}  // namespace
+
 std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView& all) {
   const auto turns = turns_of(t, p);
-  if (!turns) return {};
-  constexpr std::int64_t kTurns = 3;
-  const Timeline* const without = step_of(t.options) == kTurns
-                                      ? other_of(t, all, [](const Options& o) { return step_of(o) == kTurns - 1; })
-                                      : nullptr;
+  if (!turns) return words_without_turns(t, p, all);
+  const Timeline* const without =
+      step_of(t.options) == kTurnsFrom ? at_step(t, all, kTurnsFrom - 1) : nullptr;
   std::string words = phrase(
                           "Consumers spend {} of their time waiting for a turn. The gain from turns cannot be derived: "
                           "with them, two or more consumers compute exponentials at once {} of the time.",
                           time_share_text(turns->waits), time_share_text(turns->together)) +
                       " ";
   if (without == nullptr) return words + tr("There is no recording without turns to compare with.");
-  return words + phrase("Measured: turns gain {}.", gain_words(1 - t.plain_us / without->plain_us));
+  return words + phrase("Measured: turns gain {}.", measured_words(measured_gain(*without, t)));
 }
 
 void put_beside(PipelineScene& scene, const std::string& id, const TimelinesView& timelines) {

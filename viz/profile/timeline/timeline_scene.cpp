@@ -11,7 +11,6 @@
 
 #include "kernels/base/hash.h"
 #include "kernels/base/text.h"
-#include "kernels/gpu/rungs/hopper/hopper_tile.h"
 #include "profiling/timeline/timeline_text.h"
 
 namespace attn {
@@ -84,7 +83,7 @@ class Scene {
     const auto block_of = [&](std::int32_t row) { return t_.blocks[static_cast<std::size_t>(row)].block; };
     for (const std::int32_t row : detailed) s_.blocks.push_back(block_of(row));
     const auto wanted = std::ranges::find(detailed, wanted_, block_of);
-    const std::int32_t row = wanted == detailed.end() ? detailed.front() : *wanted;
+    const std::int32_t row = wanted == detailed.end() ? most_usual_block(t_, detailed) : *wanted;
     s_.block = block_of(row);
     return row;
   }
@@ -113,7 +112,8 @@ class Scene {
                     time_text(residual_ns(t_)));
     notes += t_.buffer == EventBuffer::shared ? tr("Events were kept in shared memory.")
                                               : tr("Events were written to global memory.");
-    if (const std::string blocks = words_of_blocks(); !blocks.empty()) notes += " " + blocks;
+    for (const std::string& more : {words_of_blocks(), order_words(t_, p_)})
+      if (!more.empty()) notes += " " + more;
     s_.notes = std::move(notes);
   }
 
@@ -132,15 +132,13 @@ class Scene {
   void add_choices() {
     const std::string shown = id_of(t_);
     std::set<std::string> known;  // an opened file may hold what came with the program: the first is shown
+    const bool of_several = std::ranges::any_of(timelines_.all, [&](const auto& t) { return t->kernel != t_.kernel; });
     for (const auto& t : timelines_.all) {
       PipelineScene::Choice c;
       c.id = id_of(*t);
       if (!known.insert(c.id).second) continue;
       c.on = c.id == shown;
-      c.words = phrase("L {} D {}{}", t->problem.Lk, t->problem.D, t->problem.mask.causal ? tr(" causal") : "");
-      for (const auto& [name, value] : t->options.further)
-        if (name == "step" && value != gpu::kLastStep) c.words += phrase(", step {}", value);
-      c.words += phrase(", {} slots", t->options.stages);
+      c.words = recording_words(*t, of_several);
       const auto takes = std::ranges::count(s_.choices, without_take(c.id),
                                             [](const PipelineScene::Choice& x) { return without_take(x.id); });
       if (takes > 0) c.words += phrase(", take {}", takes + 1);
@@ -402,8 +400,10 @@ class Scene {
     if (t_.problem.mask.causal) s_.strip += tr(", causal");
     s_.strip += t_.plain_us > 0 ? phrase(": {} without the recorder.", time_text(t_.plain_us * kNsOfUs))
                                 : phrase(": {} as recorded.", time_text(static_cast<double>(span_ns(t_))));
-    if (!kernel_.empty() && kernel_ != t_.kernel)
-      s_.strip_words = phrase("No launch of {} was recorded; this recording is of {}.", kernel_, t_.kernel);
+    if (kernel_.empty() || kernel_ == t_.kernel) return;
+    const bool others = std::ranges::any_of(timelines_.all, [&](const auto& t) { return t->kernel == kernel_; });
+    s_.strip_words = others ? phrase("This recording is of {}; those of {} are in the list too.", t_.kernel, kernel_)
+                            : phrase("No launch of {} was recorded; this recording is of {}.", kernel_, t_.kernel);
   }
 
   const Timeline& t_;

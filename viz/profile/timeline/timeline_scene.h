@@ -123,20 +123,36 @@ struct PipelineScene {
 std::string id_of(const Timeline& t);
 std::string without_take(const std::string& id);
 bool is_named(const std::string& id, const std::string& name);
+// "L 1024 D 128 causal, step 3, 4 slots", behind its kernel where those of several are in one list.
+std::string recording_words(const Timeline& t, bool with_kernel);
 // The one that the view names; else of the same kernel on the same problem, else of the kernel, else the first.
 // Null: there is none.
 std::shared_ptr<const Timeline> timeline_shown(const ProfileView& view, const TimelinesView& timelines,
                                                const std::string& kernel, const Problem& problem);
+// Of one name, and as far as is known one and the same: only such times make a gain.
+bool on_same_card(const Timeline& a, const Timeline& b);
 // Two of one problem: what the other takes, measured without the recorder, and where a key tile's time differs most.
 std::string comparison_words(const PipelineScene& scene, const PipelineScene& beside);
-// What one slot more would bring, as a share of the time; measured by a recording with it among `all`. Nothing is
-// derived where nothing was measured, or where the two differ by more than 2 points and by 30 %.
+// What a change brought, as a share of the time without the recorder. `spread`: between its quartiles, by those of both
+// medians; empty where a file has none.
+struct MeasuredGain {
+  double gain = 0;
+  std::optional<double> spread;
+};
+// Whether a derived gain may be told beside the measured one: within 2 points or 30 %, and of the same sign where the
+// measured one is more than twice its spread (where that is unknown: where neither is nothing).
+bool agree(double derived, const MeasuredGain& measured);
+// What one slot more would bring; measured by a recording with it among `all`. Nothing is derived where nothing was
+// measured, where no rules explain the recording, or where the two do not agree: `disagree`.
 struct SlotGain {
-  std::optional<double> derived, measured;
+  std::optional<double> derived;
+  std::optional<MeasuredGain> measured;
+  bool disagree = false;
 };
 SlotGain slot_gain(const Timeline& t, const Pipeline& p, const TimelinesView& all);
-std::string gain_words(double gain);  // "8.9 %", "2.0 % lost", "nothing"
-std::string gain_sentence(const std::string& change, double derived, double measured);
+std::string gain_words(double gain);                    // "8.9 %", "2.0 % lost", "nothing"
+std::string measured_words(const MeasuredGain& gain);  // "8.9 % (quartile spread 0.4 points)"
+std::string gain_sentence(const std::string& change, double derived, const MeasuredGain& measured);
 std::string slot_words(const Timeline& t, const Pipeline& p, const TimelinesView& all);
 // The same of blocks that stay, as a sentence; empty: nothing is told.
 std::string stay_words(const Timeline& t, const Pipeline& p, const TimelinesView& all);
@@ -159,9 +175,14 @@ std::string time_share_text(double share);  // "7.1 %", "37 %"
 std::vector<std::int32_t> tenths_of(std::span<const std::int64_t> parts);
 std::string tenths_text(std::int32_t tenths);  // "37.4 %"
 std::string time_text(double ns);              // "940 ns", "9.40 µs", "228.7 µs"
+// How key tiles are numbered where they are visited from the last one on, and what shares the ring's slots.
+std::string order_words(const Timeline& t, const Pipeline& p);
 // How long the block takes beside the others: which is the median one. Empty: there is no other.
 std::string block_words(const Timeline& t, std::int32_t block);
-// What turns cost, and why nobody can tell from here what they bring; empty: nobody waits for a turn.
+// Of these rows of its blocks that whose time is nearest to the median of all.
+std::int32_t most_usual_block(const Timeline& t, std::span<const std::int32_t> rows);
+// What turns cost, and why nobody can tell from here what they bring; of a recording without them, what they would
+// bring. Empty: neither is told.
 std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView& all);
 // The largest part sets the pace, the two largest where they are about as large. `parts` is not empty.
 std::string pace_headline(std::vector<PathPart> parts);
@@ -172,7 +193,8 @@ double tail_ns(const PipelineScene& scene);
 // Of the launch's SM time what lies behind each SM's last block.
 double idle_at_end(const PipelineScene& scene);
 // All of a recording, walked through once; show_part() (shown_part.h) then chooses what is in sight. `timelines`:
-// those that can be chosen; `kernel`: that Profile speaks of; `block`: as in ProfileView.
+// those that can be chosen; `kernel`: that Profile speaks of; `block`: as in ProfileView, none: the most usual of those
+// that were recorded state by state.
 PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const TimelinesView& timelines,
                              const std::string& kernel, std::int64_t block = -1);
 

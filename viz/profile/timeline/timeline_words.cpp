@@ -71,6 +71,16 @@ std::string tail_words(const PipelineScene& scene) {
                 "{0} of {1} SMs are still working in the second half of the tail.", ends.size());
 }
 
+std::string order_words(const Timeline& t, const Pipeline& p) {
+  std::string words;
+  const bool backwards = !p.products.empty() && p.products.front().tile > 0;
+  if (backwards) words = tr("Key tiles are numbered from the first key, and visited from the last tile to the first.");
+  const auto of_v = std::ranges::count(p.slots, true, &SlotUse::of_v);
+  if (of_v > 0 && of_v < static_cast<std::ptrdiff_t>(p.slots.size()))
+    words += (words.empty() ? "" : " ") + phrase("K and V share the {} slots of the ring.", t.options.stages);
+  return words;
+}
+
 double tail_ns(const PipelineScene& scene) {
   const auto ends = ends_of(scene);
   return ends.empty() ? 0 : ends.back().first - ends.front().first;

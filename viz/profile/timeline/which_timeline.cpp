@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "kernels/base/hash.h"
+#include "kernels/base/text.h"
+#include "kernels/gpu/rungs/hopper/hopper_tile.h"
 #include "viz/profile/timeline/timeline_scene.h"
 
 namespace attn {
@@ -29,6 +31,14 @@ std::string id_of(const Timeline& t) {
   for (const Option* option : common_options()) of += fmt::format("|{}={}", option->name, option->get(t.options));
   for (const auto& [name, value] : t.options.further) of += fmt::format("|{}={}", name, value);
   return hash_of(of).substr(0, kHashed) + "-" + take_of(t);
+}
+
+std::string recording_words(const Timeline& t, bool with_kernel) {
+  std::string words = with_kernel ? t.kernel + " " : "";
+  words += phrase("L {} D {}{}", t.problem.Lk, t.problem.D, t.problem.mask.causal ? tr(" causal") : "");
+  for (const auto& [name, value] : t.options.further)
+    if (name == "step" && value != gpu::kLastStep) words += phrase(", step {}", value);
+  return words + phrase(", {} slots", t.options.stages);
 }
 
 std::string without_take(const std::string& id) {

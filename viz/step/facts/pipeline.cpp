@@ -25,6 +25,7 @@ const HopperNames& names() {
 }
 
 constexpr std::size_t kNoNode = 99;
+constexpr double kUsOfNs = 1e-3;
 
 // A state that lanes are in, and where it stands in the loop: what follows the words "consumer 0".
 struct LaneStateRow {
@@ -114,6 +115,11 @@ class PipelineMaker {
     add_slots();
     view_.source =
         phrase("{} on {}: step {}, L {}, D {}, one block", block.kernel, block.device, block.step, block.L, block.D);
+    if (orders::hopper::followed_by(rec_.options) == orders::hopper::Followed::no_turns) {
+      const auto us = [](const orders::hopper::RecordedBlock& b) { return b.clocks * b.ns_a_clock * kUsOfNs; };
+      view_.source = phrase("{}, no turns: {:.1f} µs, with turns {:.1f}", view_.source, us(block),
+                            us(orders::hopper::recorded_block()));
+    }
     if (rec_.key_tiles() < block.key_tiles)
       view_.source = phrase("{}; the first {} of its {} key tiles", view_.source, rec_.key_tiles(), block.key_tiles);
     view_.derived = derived_words();
@@ -125,7 +131,6 @@ class PipelineMaker {
   std::string derived_words() const {
     const auto& block = orders::hopper::followed_block(rec_.options);
     const auto& recorded = orders::hopper::recorded_block();
-    constexpr double kUsOfNs = 1e-3;
     const auto us = [&](std::int32_t clocks) { return clocks * recorded.ns_a_clock * kUsOfNs; };
     const double more = 100 * (static_cast<double>(block.clocks) / recorded.clocks - 1);
     switch (orders::hopper::followed_by(rec_.options)) {

@@ -143,7 +143,7 @@ ProblemChoice switched(const Document& d, const char* id, std::string words, con
   return c;
 }
 
-// What would have become of the recorded block; off: as it was recorded.
+// What became of the recorded block, or would have; off: as it was recorded.
 ProblemChoice derived(const Document& d, const char* id, std::string words, orders::hopper::Followed what,
                       std::string help) {
   const auto value = [](orders::hopper::Followed f) { return static_cast<std::int64_t>(f); };
@@ -211,7 +211,9 @@ std::vector<ProblemChoice> what_if_choices(const Document& d) {
       derived(
           d, "##whatif_late", tr("a late load"), Followed::late_load,
           tr("Derived: the recorded block replayed, with K of the third key tile requested only when a consumer waits "
-             "for it"))};
+             "for it")),
+      derived(d, "##whatif_turns", tr("no turns"), Followed::no_turns,
+              tr("Recorded: the same block of a launch in which no consumer waits for its turn"))};
   of_block.insert(of_block.end(), out.begin(), out.end());
   return of_block;
 }
@@ -394,6 +396,7 @@ std::string problem_words(const Document& d) {
   if (follows_pipeline(d.options)) title += tr(", as a pipeline");
   if (followed_by(d.options) == Followed::one_slot) title += tr(", one slot each");
   if (followed_by(d.options) == Followed::late_load) title += tr(", a late load");
+  if (followed_by(d.options) == Followed::no_turns) title += tr(", no turns");
   if (d.options.accumulate != DType::f32) title += phrase(", sums in {}", name_of(d.options.accumulate));
   using namespace orders::backward;
   if (queries_outside(d.options)) title += tr(", query tile outside");

@@ -103,6 +103,25 @@ TEST(PipelineView, ADerivedBlockSaysSoAndHasItsOwnRing) {
   EXPECT_NE(pipeline_view(recorded(32, 3), 0).derived.find("third key tile"), std::string::npos);
 }
 
+// Recorded, so nothing is called derived; the lanes show what turns changed, and the source says so with both times.
+TEST(PipelineView, ABlockWithoutTurnsIsRecordedAndNobodyWaitsForOne) {
+  const Recording with = recorded(), without = recorded(32, 4);
+  const auto waits = [](const Recording& rec) {
+    std::size_t n = 0;
+    for (const auto& event : rec.events) n += event.id.phase == orders::hopper_names().wait_turn ? 1 : 0;
+    return n;
+  };
+  EXPECT_EQ(waits(with), 16U);
+  EXPECT_EQ(waits(without), 0U);
+  EXPECT_EQ(without.events.size() + 16, with.events.size());
+  const PipelineView view = pipeline_view(without, 0);
+  EXPECT_EQ(view.derived, "");
+  EXPECT_NE(view.source.find("step 2"), std::string::npos) << view.source;
+  EXPECT_NE(view.source.find("no turns: 20.8 µs, with turns 20.1"), std::string::npos) << view.source;
+  EXPECT_EQ(view.rows.size(), pipeline_view(with, 0).rows.size());
+  EXPECT_NE(view.length, pipeline_view(with, 0).length);
+}
+
 TEST(PipelineView, WhereFewerTilesAreFollowedTheRestIsLeftOut) {
   const Recording rec = recorded(16);
   const PipelineView view = pipeline_view(rec, 0);

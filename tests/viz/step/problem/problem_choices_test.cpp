@@ -126,6 +126,9 @@ TEST(ProblemChoices, APipelineIsRunAgainWithOneSlotOrALateLoad) {
   EXPECT_FALSE(named(what_if_choices(late), "one slot each").on);
   EXPECT_TRUE(named(what_if_choices(late), "a late load").changed.options == d.options);
   EXPECT_NE(problem_words(slots).find("as a pipeline, one slot each"), std::string::npos);
+  const Document free = named(what_if_choices(late), "no turns").changed;
+  EXPECT_EQ(chosen(free.options, kPipeline), 4);
+  EXPECT_NE(problem_words(free).find("as a pipeline, no turns"), std::string::npos);
 }
 
 // The letters of one order are false in another: naive rescales nothing, and its weights are divided.
