@@ -155,7 +155,8 @@ struct Explained {
 
 // Empty where no time of a product makes of the rules what was recorded.
 std::optional<Explained> explained(const Recorded& r, const PipelineRules& of) {
-  const auto rules = with_fitted_product(r.lanes, of, r.length, kLeastOfProduct * r.product, kMostOfProduct * r.product);
+  const auto rules =
+      with_fitted_product(r.lanes, of, r.length, kLeastOfProduct * r.product, kMostOfProduct * r.product);
   if (!rules) return std::nullopt;
   const auto base = replay_pipeline(r.lanes, *rules);
   if (!base || std::fabs(end_of(*base) / r.length - 1) > kMostOff) return std::nullopt;

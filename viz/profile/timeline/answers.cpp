@@ -142,9 +142,8 @@ std::pair<double, std::int64_t> median_block(const Timeline& t) {
 
 std::int32_t most_usual_block(const Timeline& t, std::span<const std::int32_t> rows) {
   const double median = median_block(t).first;
-  return *std::ranges::min_element(rows, {}, [&](std::int32_t row) {
-    return std::fabs(ns_of_block(t, static_cast<std::size_t>(row)) - median);
-  });
+  return *std::ranges::min_element(
+      rows, {}, [&](std::int32_t row) { return std::fabs(ns_of_block(t, static_cast<std::size_t>(row)) - median); });
 }
 
 std::string block_words(const Timeline& t, std::int32_t block) {

@@ -191,8 +191,7 @@ std::string words_without_turns(const Timeline& t, const Pipeline& p, const Time
 std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView& all) {
   const auto turns = turns_of(t, p);
   if (!turns) return words_without_turns(t, p, all);
-  const Timeline* const without =
-      step_of(t.options) == kTurnsFrom ? at_step(t, all, kTurnsFrom - 1) : nullptr;
+  const Timeline* const without = step_of(t.options) == kTurnsFrom ? at_step(t, all, kTurnsFrom - 1) : nullptr;
   std::string words = phrase(
                           "Consumers spend {} of their time waiting for a turn. The gain from turns cannot be derived: "
                           "with them, two or more consumers compute exponentials at once {} of the time.",

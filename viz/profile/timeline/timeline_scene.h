@@ -150,7 +150,7 @@ struct SlotGain {
   bool disagree = false;
 };
 SlotGain slot_gain(const Timeline& t, const Pipeline& p, const TimelinesView& all);
-std::string gain_words(double gain);                    // "8.9 %", "2.0 % lost", "nothing"
+std::string gain_words(double gain);                   // "8.9 %", "2.0 % lost", "nothing"
 std::string measured_words(const MeasuredGain& gain);  // "8.9 % (quartile spread 0.4 points)"
 std::string gain_sentence(const std::string& change, double derived, const MeasuredGain& measured);
 std::string slot_words(const Timeline& t, const Pipeline& p, const TimelinesView& all);
@@ -184,8 +184,8 @@ std::int32_t most_usual_block(const Timeline& t, std::span<const std::int32_t> r
 // What turns cost, and why nobody can tell from here what they bring; of a recording without them, what they would
 // bring. Empty: neither is told.
 std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView& all);
-// The largest part sets the pace, the two largest where they are about as large. `parts` is not empty.
-std::string pace_headline(std::vector<PathPart> parts);
+// The largest part sets the pace, with all that are about as large; copies are one part. `parts` is not empty.
+std::string pace_headline(const std::vector<PathPart>& parts);
 // Which SM ends first, which last, how long the tail between them is.
 std::string tail_words(const PipelineScene& scene);
 // From the first SM's end to the last one's.

@@ -14,7 +14,7 @@
 namespace attn {
 namespace {
 
-constexpr double kAsLarge = 0.9;   // of the largest part: the second is about as large
+constexpr double kAsLarge = 0.9;   // of the largest part: another is about as large
 constexpr double kNoTail = 0.005;  // of the launch: the first and the last SM end together
 constexpr double kUsOfNs = 1e-3;
 
@@ -31,29 +31,28 @@ std::vector<std::pair<double, std::int32_t>> ends_of(const PipelineScene& scene)
 
 }  // namespace
 
-std::string pace_headline(std::vector<PathPart> parts) {
-  std::ranges::stable_sort(parts, std::ranges::greater(), &PathPart::share);
-  const bool both = parts.size() > 1 && parts[1].share >= kAsLarge * parts[0].share;
-  const auto pair = [&](PathOf a, PathOf b) {
-    return both && std::min(parts[0].of, parts[1].of) == std::min(a, b) &&
-           std::max(parts[0].of, parts[1].of) == std::max(a, b);
-  };
-  if (pair(PathOf::tensor_cores, PathOf::work))
-    return tr("The tensor cores and the consumers' own instructions set the pace together.");
-  switch (parts.front().of) {
-    case PathOf::tensor_cores:
-      return tr("The tensor cores set the pace.");
-    case PathOf::work:
-      return tr("The consumers' own instructions set the pace.");
-    case PathOf::copy_k:
-    case PathOf::copy_v:
-      return tr("Copies set the pace: the ring runs dry.");
-    case PathOf::copy_q:
-      return tr("Q sets the pace: it arrives late.");
-    case PathOf::hand_over:
-      return tr("Issuing work sets the pace.");
+std::string pace_headline(const std::vector<PathPart>& parts) {
+  double tensor = 0, work = 0, copies = 0, of_q = 0, handing = 0;
+  for (const PathPart& part : parts) {
+    if (part.of == PathOf::tensor_cores) tensor += part.share;
+    if (part.of == PathOf::work) work += part.share;
+    if (part.of == PathOf::copy_k || part.of == PathOf::copy_v || part.of == PathOf::copy_q) copies += part.share;
+    if (part.of == PathOf::copy_q) of_q += part.share;
+    if (part.of == PathOf::hand_over) handing += part.share;
   }
-  return {};
+  const double largest = std::max({tensor, work, copies, handing});
+  const auto large = [&](double share) { return share >= kAsLarge * largest; };
+  if (large(tensor) && large(work) && large(copies))
+    return tr("The tensor cores, the consumers' own instructions and copies set the pace together.");
+  if (large(tensor) && large(work))
+    return tr("The tensor cores and the consumers' own instructions set the pace together.");
+  if (large(tensor) && large(copies)) return tr("The tensor cores and copies set the pace together.");
+  if (large(work) && large(copies)) return tr("The consumers' own instructions and copies set the pace together.");
+  if (large(tensor)) return tr("The tensor cores set the pace.");
+  if (large(work)) return tr("The consumers' own instructions set the pace.");
+  if (large(copies) && of_q > copies / 2) return tr("Q sets the pace: it arrives late.");
+  if (large(copies)) return tr("Copies set the pace: the ring runs dry.");
+  return tr("Handing over work sets the pace.");
 }
 
 std::string tail_words(const PipelineScene& scene) {

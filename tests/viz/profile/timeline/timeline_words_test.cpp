@@ -57,15 +57,19 @@ TEST(TimelineWords, ABlockIsHeldAgainstTheMedianOne) {
   std::size_t untypical = 0;
   for (std::size_t n = 0; n < all.all.size(); ++n) {
     const Timeline& t = *all.all[n];
-    const std::int32_t shown = detailed_blocks(t).front();
     std::vector<double> times;
     for (std::size_t b = 0; b < t.blocks.size(); ++b) {
       const auto sm = std::ranges::find(t.sms, t.blocks[b].sm, &SmClock::sm);
       times.push_back(static_cast<double>(t.blocks[b].end_clock - t.blocks[b].start_clock) * sm->ns_per_clock);
     }
-    const double own = times[static_cast<std::size_t>(shown)];
-    std::ranges::sort(times);
-    const double median = times[(times.size() - 1) / 2];
+    std::vector<double> sorted = times;
+    std::ranges::sort(sorted);
+    const double median = sorted[(sorted.size() - 1) / 2];
+    // Of those that were recorded state by state, the nearest to it is shown.
+    double own = 0;
+    for (const std::int32_t row : detailed_blocks(t))
+      if (std::fabs(times[static_cast<std::size_t>(row)] - median) < std::fabs(own - median))
+        own = times[static_cast<std::size_t>(row)];
     const std::string words = scene_of_nth(all, n).words;
     const bool typical = std::fabs(own - median) <= 0.05 * median;
     EXPECT_NE(words.find(typical ? "is typical" : "is not typical"), std::string::npos) << words;
@@ -93,6 +97,10 @@ TEST(TimelineWords, TwoPartsAboutAsLargeSetThePaceTogether) {
   EXPECT_EQ(pace_headline({{tensor_cores, 0.5}, {work, 0.44}}), "The tensor cores set the pace.");
   EXPECT_EQ(pace_headline({{tensor_cores, 0.35}, {work, 0.37}, {copy_v, 0.14}}),
             "The tensor cores and the consumers' own instructions set the pace together.");
+  EXPECT_EQ(pace_headline({{tensor_cores, 0.309}, {work, 0.308}, {copy_k, 0.2}, {copy_v, 0.1}, {hand_over, 0.08}}),
+            "The tensor cores, the consumers' own instructions and copies set the pace together.");
+  EXPECT_EQ(pace_headline({{tensor_cores, 0.29}, {work, 0.334}, {copy_k, 0.2}, {copy_v, 0.13}}),
+            "The consumers' own instructions and copies set the pace together.");
   EXPECT_EQ(pace_headline({{work, 0.53}, {copy_k, 0.1}}), "The consumers' own instructions set the pace.");
   EXPECT_EQ(pace_headline({{copy_v, 0.6}}), "Copies set the pace: the ring runs dry.");
   EXPECT_EQ(pace_headline({{copy_q, 0.5}, {work, 0.4}}), "Q sets the pace: it arrives late.");

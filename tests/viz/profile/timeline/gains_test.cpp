@@ -1,0 +1,177 @@
+// What a change would gain, beside what it gained: on the bundled recordings with and without it, by their quartiles.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "profiling/session/session.h"
+#include "profiling/timeline/what_if.h"
+#include "tests/environment/paths.h"
+#include "viz/profile/timeline/timeline_scene.h"
+
+namespace attn {
+namespace {
+
+TimelinesView all_bundled() {
+  TimelinesView view;
+  view.looked = true;
+  for (const std::string name : {"h100-timeline", "h100-turns-timeline", "h100-warps-timeline"}) {
+    const auto session = read_session(test::source_folder() + "/assets/sessions/" + name + ".attn");
+    EXPECT_TRUE(session) << (session ? "" : session.error().message);
+    if (!session) continue;
+    for (const Timeline& t : session->timelines) view.all.push_back(std::make_shared<const Timeline>(t));
+  }
+  return view;
+}
+
+// With quartiles, full attention at L = 1024 and D = 128: the recording at that step with so many slots (0: any).
+std::shared_ptr<const Timeline> with_quartiles(const TimelinesView& all, std::int64_t step, int slots) {
+  for (const auto& t : all.all) {
+    const auto has_step = [&](const Setting& s) { return s.name == "step" && s.value == step; };
+    if (t->kernel == "flash_hopper" && t->problem.Lk == 1024 && t->problem.D == 128 && !t->problem.mask.causal &&
+        t->plain_quartiles.q1 > 0 && std::ranges::any_of(t->options.further, has_step) &&
+        (slots == 0 || t->options.stages == slots))
+      return t;
+  }
+  ADD_FAILURE() << "no recording of step " << step;
+  return all.all.front();
+}
+
+// The rule of agree(), written again.
+void stands_beside(double derived, const Timeline& without, const Timeline& with) {
+  const double measured = 1 - with.plain_us / without.plain_us;
+  const double a = (without.plain_quartiles.q3 - without.plain_quartiles.q1) / without.plain_us,
+               b = (with.plain_quartiles.q3 - with.plain_quartiles.q1) / with.plain_us;
+  const double spread = with.plain_us / without.plain_us * std::sqrt(a * a + b * b);
+  EXPECT_LE(std::fabs(derived - measured), std::max(0.02, 0.3 * std::fabs(measured))) << derived << " " << measured;
+  if (std::fabs(measured) > 2 * spread) {
+    EXPECT_GT(derived * measured, 0) << derived << " " << measured;
+  }
+  const PipelineScene s = timeline_scene(std::make_shared<const Timeline>(without), all_bundled(), without.kernel);
+  std::string said = s.words;
+  for (const auto& answer : s.answers) said += " " + answer.answer + " " + answer.why;
+  EXPECT_NE(said.find("would gain " + gain_words(derived) + "; the measured gain is"), std::string::npos) << said;
+  EXPECT_NE(said.find(fmt::format("{:.1f} % (quartile spread {:.1f} points)", 100 * std::fabs(measured), 100 * spread)),
+            std::string::npos)
+      << said;
+}
+
+// The block that the page shows.
+Pipeline shown_block(const Timeline& t) {
+  auto p = pipeline_of(t, most_usual_block(t, detailed_blocks(t)));
+  EXPECT_TRUE(p);
+  return p ? *p : Pipeline();
+}
+
+TEST(TimelineGains, OfAThirdSlotOfTurnsAndOfPersistenceStandBesideWhatWasMeasured) {
+  const TimelinesView all = all_bundled();
+  for (const int slots : {2, 3}) {
+    const auto t = with_quartiles(all, 11, slots), more = with_quartiles(all, 11, slots + 1);
+    const auto then = with_slots(*t, shown_block(*t), slots + 1);
+    ASSERT_TRUE(then) << slots;
+    stands_beside(1 - *then, *t, *more);
+  }
+  const auto free = with_quartiles(all, 2, 0), in_turns = with_quartiles(all, 3, 0);
+  const auto turns = with_turns(*free, shown_block(*free));
+  ASSERT_TRUE(turns);
+  stands_beside(1 - *turns, *free, *in_turns);
+  const auto blocks = with_quartiles(all, 6, 0), stay = with_quartiles(all, 7, 0);
+  const auto then = with_blocks_that_stay(*blocks, shown_block(*blocks));
+  ASSERT_TRUE(then);
+  stands_beside(1 - *then, *blocks, *stay);
+  EXPECT_GT(1 - *then, 0.05);
+}
+
+TEST(TimelineGains, AgreeWithin2PointsOr30PercentAndInSignBeyondTheSpread) {
+  EXPECT_TRUE(agree(0.11, {0.09, 0.005}));
+  EXPECT_FALSE(agree(0.13, {0.09, 0.005}));
+  EXPECT_TRUE(agree(0.25, {0.2, 0.005}));
+  EXPECT_FALSE(agree(0.27, {0.2, 0.005}));
+  EXPECT_TRUE(agree(-0.001, {0.004, 0.003})) << "within the runs' spread there is no sign";
+  EXPECT_FALSE(agree(-0.001, {0.007, 0.003}));
+  EXPECT_TRUE(agree(0.001, {0.007, 0.003}));
+  EXPECT_FALSE(agree(-0.006, {0.007, {}})) << "without quartiles every gain has its sign";
+  EXPECT_EQ(measured_words({0.0888, {}}), "8.9 %");
+  EXPECT_EQ(measured_words({-0.0041, 0.0029}), "0.4 % lost (quartile spread 0.3 points)");
+}
+
+// Another card's time is no measured gain; and with no quartiles none is told.
+TEST(TimelineGains, AreOfOneCardAndSaySpreadsOnlyWhereTheFileHasThem) {
+  const TimelinesView all = all_bundled();
+  const auto two = with_quartiles(all, 11, 2), three = with_quartiles(all, 11, 3);
+  const auto gain = [&](Timeline other) {
+    TimelinesView view;
+    view.all = {two, std::make_shared<const Timeline>(std::move(other))};
+    return slot_gain(*two, shown_block(*two), view);
+  };
+  EXPECT_TRUE(gain(*three).measured->spread);
+  Timeline other = *three;
+  other.device_uuid = "another";
+  EXPECT_FALSE(gain(other).measured);
+  other = *three;
+  other.plain_quartiles = {};
+  EXPECT_FALSE(gain(other).measured->spread);
+  other.plain_us = 1.1 * two->plain_us;
+  const SlotGain lost = gain(other);
+  EXPECT_TRUE(lost.disagree);
+  EXPECT_FALSE(lost.derived);
+}
+
+// What the SMs said of the launch and what the profiler's time stamps did; and what recording costs.
+TEST(TimelineGains, EveryLaunchTakesWhatItsBlocksTakeAndRecordingCostsLessThanEightPercent) {
+  for (const auto& t : all_bundled().all) {
+    std::int64_t first = t->blocks.front().start_ns, last = 0;
+    for (const TimedBlock& b : t->blocks) first = std::min(first, b.start_ns), last = std::max(last, b.end_ns);
+    const double span = static_cast<double>(last - first) * 1e-3;
+    EXPECT_NEAR(span, t->launch_us, 0.02 * t->launch_us + 2) << id_of(*t);
+    EXPECT_LE(t->traced_us, 1.08 * t->plain_us) << id_of(*t);
+    for (const auto& [q, median] : {std::pair(t->plain_quartiles, t->plain_us), {t->traced_quartiles, t->traced_us}}) {
+      EXPECT_TRUE(q.q1 <= 0 || (q.q1 <= median && median <= q.q3)) << id_of(*t);
+    }
+  }
+}
+
+// Turning one thing off changes the picture as the words say.
+TEST(TimelineGains, WithoutTurnsNobodyWaitsForOneAndExponentialsMeetMoreOften) {
+  const TimelinesView all = all_bundled();
+  const auto free = with_quartiles(all, 2, 0), in_turns = with_quartiles(all, 3, 0);
+  ASSERT_EQ(detailed_blocks(*free).size(), 8U);
+  ASSERT_EQ(detailed_blocks(*in_turns).size(), 8U);
+  const auto time_of = [](const Timeline& t, const std::string& tag) {
+    const Pipeline p = shown_block(t);
+    double sum = 0;
+    for (const auto& lane : p.intervals)
+      for (const LaneInterval& i : lane)
+        if (t.tags[static_cast<std::size_t>(i.tag)] == tag) sum += static_cast<double>(i.length());
+    return sum;
+  };
+  EXPECT_EQ(time_of(*free, "wait turn"), 0);
+  EXPECT_GT(time_of(*in_turns, "wait turn"), 0);
+  EXPECT_GT(time_of(*free, "P"), time_of(*in_turns, "P")) << "exponentials that meet take longer";
+  const PipelineScene s = timeline_scene(in_turns, all, in_turns->kernel);
+  EXPECT_NE(s.words.find("Measured: turns gain"), std::string::npos) << s.words;
+  EXPECT_NE(s.words.find("is typical"), std::string::npos) << s.words;
+  EXPECT_EQ(s.blocks.size(), 8U);
+  EXPECT_NE(s.notes.find("8 of 2048 blocks were recorded"), std::string::npos) << s.notes;
+}
+
+// Those of several kernels are in one list, and no two have the same words.
+TEST(TimelineGains, EveryRecordingHasANameOfItsOwn) {
+  const TimelinesView all = all_bundled();
+  const PipelineScene s = timeline_scene(all.all.front(), all, "flash_mma");
+  EXPECT_EQ(s.choices.size(), 28U);
+  for (const auto& c : s.choices) {
+    EXPECT_EQ(std::ranges::count(s.choices, c.words, &PipelineScene::Choice::words), 1) << c.words;
+    EXPECT_TRUE(c.words.starts_with("flash_")) << c.words;
+  }
+  EXPECT_EQ(s.strip_words, "This recording is of flash_hopper; those of flash_mma are in the list too.");
+  EXPECT_NE(s.notes.find("visited from the last tile to the first"), std::string::npos) << s.notes;
+  EXPECT_NE(s.notes.find("K and V share the 4 slots of the ring"), std::string::npos) << s.notes;
+}
+
+}  // namespace
+}  // namespace attn
