@@ -9,7 +9,8 @@
 namespace attn {
 
 // Another number of slots: the recorded block is run again, with its own durations, by the rules of its pipeline
-// (kernels/recording/pipeline_replay.h). Every copy takes copy_of(); the time of a product is set so that the block as it was recorded takes what it took. Waits for Q are kept.
+// (kernels/recording/pipeline_replay.h). Every copy takes copy_of(); the time of a product is set so that the block as
+// it was recorded takes what it took. Waits for Q are kept.
 //
 // Empty where these rules do not explain the recording: that time of a product lies not between what the tensor cores
 // need and 1.7 times as much, or the block run again is off by more than 2 %.
@@ -37,8 +38,8 @@ struct TurnFacts {
 std::optional<TurnFacts> turns_of(const Timeline& t, const Pipeline& p);
 
 // Clocks that a copy of a key tile takes: the median. One that was waited for took as long as was seen; one that was
-// not was there before anybody looked, so it counts as no longer than that (Kaplan and Meier 1958, read from the longest
-// to the shortest). Empty where too few were waited for.
+// not was there before anybody looked, so it counts as no longer than that (Kaplan and Meier 1958, read from the
+// longest to the shortest). Empty where too few were waited for.
 std::optional<double> copy_of(const Timeline& t, const Pipeline& p);
 
 }  // namespace attn
