@@ -123,9 +123,13 @@ TEST_F(PipelineWindow, WhatIfRunsTheBlockAgainAndSaysThatItIsDerived) {
     ctx->ItemClick("##whatif_late");
     ctx->Yield(2);
     IM_CHECK(followed() == 1);
+    ctx->ItemClick("##whatif_turns");
+    ctx->Yield(2);
+    IM_CHECK(followed() == 4);
   }));
   window->controller().wait();
-  EXPECT_FALSE(has(drawn_at(5), "derived"));
+  EXPECT_FALSE(has(drawn_at(5), "derived")) << "a block without turns was recorded";
+  for (const auto& event : rec().events) EXPECT_NE(event.id.phase, orders::hopper_names().wait_turn);
 }
 
 // Between its issue and its coming S says so in place of numbers.

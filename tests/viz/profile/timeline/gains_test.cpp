@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -157,6 +158,29 @@ TEST(TimelineGains, WithoutTurnsNobodyWaitsForOneAndExponentialsMeetMoreOften) {
   EXPECT_NE(s.words.find("is typical"), std::string::npos) << s.words;
   EXPECT_EQ(s.blocks.size(), 8U);
   EXPECT_NE(s.notes.find("8 of 2048 blocks were recorded"), std::string::npos) << s.notes;
+}
+
+// With a third consumer there is a lane more, and with blocks that stay one block an SM, with nothing between.
+TEST(TimelineGains, WithoutAThirdConsumerOrPersistenceThePictureIsAnother) {
+  const TimelinesView all = all_bundled();
+  const auto lanes = [&](const Timeline& t) {
+    const Pipeline p = shown_block(t);
+    return std::ranges::count_if(p.lanes, [&](std::size_t l) { return t.lanes[l].kind == LaneKind::consumer; });
+  };
+  EXPECT_EQ(lanes(*with_quartiles(all, 3, 0)), 2);
+  EXPECT_EQ(lanes(*with_quartiles(all, 6, 0)), 3);
+  const auto blocks = timeline_scene(with_quartiles(all, 6, 0), all, "flash_hopper"),
+             stay = timeline_scene(with_quartiles(all, 7, 0), all, "flash_hopper");
+  EXPECT_EQ(blocks.bands.size(), 16U * 16 * 6);
+  EXPECT_EQ(stay.bands.size(), 132U);
+  const auto most_of_an_sm = [](const PipelineScene& s) {
+    std::map<std::int32_t, int> of;
+    int most = 0;
+    for (const BlockBand& b : s.bands) most = std::max(most, ++of[b.sm]);
+    return most;
+  };
+  EXPECT_EQ(most_of_an_sm(stay), 1);
+  EXPECT_GT(most_of_an_sm(blocks), 10);
 }
 
 // Those of several kernels are in one list, and no two have the same words.
