@@ -167,20 +167,20 @@ std::string cell_text(double value, double bound, const ColumnFormat& column) {
   return exponent_text(value, 0);
 }
 
+// As many decimals as read back as the same number. A float's product with at most 10^4 is exact in a double, and so is
+// where it is rounded; the quotient is too near to k / 10^n for the float nearest to it to be another.
 int natural_decimals(std::span<const float> values) {
-  int max = 0;
+  static constexpr std::array<double, 5> kPowers{1, 10, 100, 1000, 10000};
+  std::size_t most = 0;
   for (const float x : values) {
     if (!std::isfinite(x)) continue;
-    bool found = false;
-    for (int decimals = max; decimals <= 4 && !found; ++decimals) {
-      if (std::strtof(printed("%.*f", decimals, static_cast<double>(x)).c_str(), nullptr) == x) {
-        max = decimals;
-        found = true;
-      }
-    }
-    if (!found) return -1;
+    const auto reads_back = [x](double power) {
+      return static_cast<float>(std::nearbyint(static_cast<double>(x) * power) / power) == x;
+    };
+    while (most < kPowers.size() && !reads_back(kPowers.at(most))) ++most;
+    if (most == kPowers.size()) return -1;
   }
-  return max;
+  return static_cast<int>(most);
 }
 
 }  // namespace attn

@@ -2,9 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <random>
+#include <vector>
 
 namespace attn {
 namespace {
@@ -84,6 +89,33 @@ TEST(NumberText, DecimalPointsOfAColumnStandInLine) {
     after = decimals;
     EXPECT_LE(text_length(text), 6);
   }
+}
+
+// printf writes a number and strtof reads it: as many decimals as bring it back are its own.
+int decimals_that_read_back(float x) {
+  for (int decimals = 0; decimals <= 4; ++decimals) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", decimals, static_cast<double>(x));
+    if (std::strtof(text, nullptr) == x) return decimals;
+  }
+  return -1;
+}
+
+TEST(NumberText, DecimalsOfInputsAreThoseThatReadBackAsTheSameNumber) {
+  std::mt19937 random(5);
+  int with_decimals = 0;
+  for (int n = 0; n < 200000; ++n) {
+    // Any bits; numbers that were typed; and their neighbours.
+    float x = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+    if (n % 4 != 0) x = static_cast<float>(static_cast<double>(random() % 2000000) / std::pow(10.0, n % 7) - 50);
+    if (n % 4 == 2) x = std::nextafter(x, 1e30F);
+    if (!std::isfinite(x)) continue;
+    const int decimals = decimals_that_read_back(x);
+    ASSERT_EQ(natural_decimals({&x, 1}), decimals) << x;
+    with_decimals += decimals > 0 ? 1 : 0;
+  }
+  EXPECT_GT(with_decimals, 10000);
+  EXPECT_EQ(natural_decimals(std::vector<float>{1, 0.25F, 0.5F, -0.0F}), 2);
 }
 
 TEST(NumberText, BothSignsOfASmallNumberHaveOneForm) {
