@@ -15,6 +15,16 @@ namespace {
 
 constexpr std::int64_t kFewRows = 64;  // query rows that share a KV head: a tile of theirs at most
 
+// The tables do not change while the program runs, and a chart asks for a kernel thousands of times.
+const std::vector<const KernelRow*>& all_rows() {
+  static const std::vector<const KernelRow*> kRows = [] {
+    std::vector<const KernelRow*> rows = ladder();
+    for (const KernelRow& step : training_table()) rows.push_back(&step);
+    return rows;
+  }();
+  return kRows;
+}
+
 bool is_made_for(const KernelRow& row, const Problem& p, const Options& o) {
   const bool splits = row.processor == Processor::gpu && spec_of(row, kSplits) != nullptr;
   return !splits || chosen(o, kSplits) || p.Lq * (p.Hq / p.Hkv) <= kFewRows;
@@ -49,9 +59,7 @@ std::span<const KernelRow> training_table() {
 }
 
 std::vector<const KernelRow*> measured_rows() {
-  std::vector<const KernelRow*> rows = ladder();
-  for (const KernelRow& step : training_table()) rows.push_back(&step);
-  return rows;
+  return all_rows();
 }
 
 bool takes_pass(const KernelRow& row, Pass pass) {
@@ -65,17 +73,16 @@ std::vector<const KernelRow*> ladder_of(Pass pass) {
 }
 
 std::size_t ladder_rank(std::string_view id) {
-  const auto rows = measured_rows();
+  const auto& rows = all_rows();
   const auto at = std::find_if(rows.begin(), rows.end(), [&](const KernelRow* row) { return row->id == id; });
   return static_cast<std::size_t>(at - rows.begin());
 }
 
 Result<const KernelRow*> find_kernel(std::string_view id) {
+  const auto& rows = all_rows();
+  if (const auto at = std::ranges::find(rows, id, &KernelRow::id); at != rows.end()) return *at;
   std::vector<std::string_view> ids;
-  for (const KernelRow* row : measured_rows()) {
-    if (row->id == id) return row;
-    ids.push_back(row->id);
-  }
+  for (const KernelRow* row : rows) ids.push_back(row->id);
   return bad_input(phrase("unknown kernel '{}'; use {}", id, fmt::join(ids, ", ")));
 }
 

@@ -77,13 +77,16 @@ std::uint64_t physical_memory() {
 
 }  // namespace
 
+// What stays while the program runs is read once: a frame asks for it several times.
 Device cpu_device() {
+  static const std::string kName = cpu_name();
+  static const std::uint64_t kMemory = physical_memory();
   Device d;
   d.processor = Processor::cpu;
-  d.name = cpu_name();
+  d.name = kName;
   d.arch = cpu::target_name();
   d.cores = usable_cores();
-  d.memory_bytes = physical_memory();
+  d.memory_bytes = kMemory;
   return d;
 }
 

@@ -231,11 +231,13 @@ bool differ_in_problem(const BenchSlice& a, const BenchSlice& b) {
   if (a.planned || b.planned || a.rows.empty() || b.rows.empty()) return false;
   if (a.axis != b.axis || a.problem != b.problem) return true;
   // What follows the axis: at a value that both have.
-  return std::any_of(a.rows.begin(), a.rows.end(), [&](const Measurement* m) {
-    return std::any_of(b.rows.begin(), b.rows.end(), [&](const Measurement* other) {
-      const std::int64_t at = axis_value(a.axis, *m);
-      return at > 0 && at == axis_value(b.axis, *other) && !(m->key.problem == other->key.problem);
-    });
+  std::vector<std::int64_t> values;
+  for (const Measurement* m : b.rows) values.push_back(axis_value(b.axis, *m));
+  return std::ranges::any_of(a.rows, [&](const Measurement* m) {
+    const std::int64_t at = axis_value(a.axis, *m);
+    for (std::size_t n = 0; at > 0 && n < values.size(); ++n)
+      if (at == values[n] && !(m->key.problem == b.rows[n]->key.problem)) return true;
+    return false;
   });
 }
 
