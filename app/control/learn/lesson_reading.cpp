@@ -57,6 +57,23 @@ void Lessons::wait_to_start(const std::string& lesson, const std::string& beat) 
   asked_ = {lesson, beat, state().view.workspace};
 }
 
+std::shared_ptr<SessionsReading> sessions_reading(const Lesson& lesson,
+                                                  const std::shared_ptr<LessonSessions>& sessions) {
+  const std::vector<std::string> missing = sessions_missing(lesson, *sessions);
+  if (missing.empty()) return nullptr;
+  std::vector<std::filesystem::path> files;
+  for (const std::string& name : missing) {
+    if (auto file = find_asset(fmt::format("sessions/{}.attn", name)))
+      files.push_back(*std::move(file));
+    else
+      sessions->emplace(name, tl::unexpected(file.error()));
+  }
+  const auto take = [sessions](const std::filesystem::path& file, Result<Session> session) {
+    sessions->emplace(file.stem().string(), std::move(session));
+  };
+  return std::make_shared<SessionsReading>(std::move(files), SessionPart::all, take);
+}
+
 bool Lessons::waits_for_sessions(const Lesson& lesson, const std::string& beat) {
   asked_.reset();
   if (sessions_of_ != lesson.id) {
@@ -65,21 +82,10 @@ bool Lessons::waits_for_sessions(const Lesson& lesson, const std::string& beat) 
     context_.tasks.cancel(std::exchange(reads_sessions_, 0));
   }
   if (!context_.tasks.between_frames()) return false;
-  const std::vector<std::string> missing = sessions_missing(lesson, *sessions_);
-  if (missing.empty()) return false;
+  if (sessions_missing(lesson, *sessions_).empty()) return false;
   wait_to_start(lesson.id, beat);
   if (context_.tasks.running(reads_sessions_)) return true;
-  std::vector<std::filesystem::path> files;
-  for (const std::string& name : missing) {
-    if (auto file = find_asset(fmt::format("sessions/{}.attn", name)))
-      files.push_back(*std::move(file));
-    else
-      sessions_->emplace(name, tl::unexpected(file.error()));
-  }
-  const auto take = [sessions = sessions_](const std::filesystem::path& file, Result<Session> session) {
-    sessions->emplace(file.stem().string(), std::move(session));
-  };
-  const auto reading = std::make_shared<SessionsReading>(std::move(files), SessionPart::all, take);
+  const auto reading = sessions_reading(lesson, sessions_);
   const auto work = [reading](TaskHandle& task) -> Result<bool> {
     return task.stop().stop_requested() || reading->step();
   };
@@ -94,6 +100,8 @@ bool Lessons::waits_for_sessions(const Lesson& lesson, const std::string& beat) 
 }
 
 void Lessons::go_on() {
+  for (const std::filesystem::path& file : std::exchange(own_files_, {}))
+    if (const auto opened = open_file(file); !opened) context_.log.error(opened.error().message);
   const auto asked = std::exchange(asked_, std::nullopt);
   if (asked && asked->from == state().view.workspace) start(asked->lesson, asked->beat);
   follow();

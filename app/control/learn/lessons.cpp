@@ -7,7 +7,6 @@
 
 #include "app/state/apply/apply.h"
 #include "app/state/lessons/exercises.h"
-#include "app/state/lessons/lesson_check.h"
 #include "app/state/string/state_string.h"
 #include "kernels/base/text.h"
 #include "viz/draw/hands.h"
@@ -140,31 +139,6 @@ void Lessons::open(std::size_t lesson, std::size_t beat, BeatRuns& runs) {
     context_.log.error(phrase("{}, beat '{}', {}", l.file, l.beats[beat].id, shown.error().message));
     leave();
   }
-}
-
-Result<void> Lessons::open_file(const std::filesystem::path& file) {
-  load();
-  auto read = read_lesson(file);
-  if (!read) return tl::unexpected(read.error());
-  const std::vector<std::string> faults = check_lesson(*read);
-  for (std::size_t n = 0; n + 1 < faults.size(); ++n) context_.log.error(faults[n]);
-  if (!faults.empty()) return bad_input(faults.back());
-  const std::string id = read->id;
-  const auto known = std::find_if(lessons_.begin(), lessons_.end(), [&](const Lesson& l) { return l.id == id; });
-  if (known != lessons_.end() && !own_[static_cast<std::size_t>(known - lessons_.begin())]) {
-    return bad_input(phrase("{}, field 'id': '{}' is a bundled lesson; use another name for yours.", read->file, id));
-  }
-  if (open_) leave();
-  no_longer_prepare();
-  if (known == lessons_.end()) {
-    lessons_.push_back(*std::move(read));
-    own_.push_back(true);
-  } else {
-    forget_waiting(static_cast<std::size_t>(known - lessons_.begin()));
-    *known = *std::move(read);
-  }
-  start(id, "");
-  return ok();
 }
 
 Selection Lessons::selection_of_beat() const {

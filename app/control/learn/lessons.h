@@ -21,6 +21,7 @@
 #include "app/state/lessons/lesson_files.h"
 #include "app/state/lessons/lesson_progress.h"
 #include "app/state/lessons/lesson_runs.h"
+#include "profiling/session/session_reading.h"
 #include "viz/learn/beat.h"
 #include "viz/learn/card/learn_scene.h"
 #include "viz/learn/lesson/lesson.h"
@@ -33,6 +34,10 @@ namespace attn {
 BeatProgress progress_of(const LessonProgress& progress, const std::string& lesson, const std::string& beat);
 // A figure or an exercise is beside the card, and no step.
 bool stands_alone(const Beat& beat);
+
+// Reads, in pieces, the bundled sessions that a lesson speaks of and `sessions` lacks, into it; null: there are none.
+std::shared_ptr<SessionsReading> sessions_reading(const Lesson& lesson,
+                                                  const std::shared_ptr<LessonSessions>& sessions);
 
 struct LessonSources {
   std::filesystem::path folder;    // of the program's lessons; empty = none
@@ -53,7 +58,7 @@ class Lessons {
   // Which lessons there are, before Learn is first shown: the palette lists them.
   void look();
   void start(const std::string& lesson, const std::string& beat);
-  // A lesson of the user's own.
+  // A lesson of the user's own. Where there are no threads what is wrong with it is said later, in the log.
   Result<void> open_file(const std::filesystem::path& file);
   void go(int direction);
   std::string next_after(const std::string& id) const;
@@ -122,6 +127,8 @@ class Lessons {
   // load(), or where there are no threads a task that does it. Whether it is done: else follow() runs again.
   bool is_loaded();
   void take_lessons();
+  // A lesson that was checked, with the sessions that were read for it.
+  Result<void> take_own(Lesson lesson, std::shared_ptr<LessonSessions> sessions);
   // Where there are no threads a lesson waits for its sessions, which a task reads; then it starts.
   bool waits_for_sessions(const Lesson& lesson, const std::string& beat);
   void wait_to_start(const std::string& lesson, const std::string& beat);
@@ -190,7 +197,8 @@ class Lessons {
   std::uint64_t preparings_ = 0;
   std::string sessions_of_;  // the lesson
   std::shared_ptr<LessonSessions> sessions_ = std::make_shared<LessonSessions>();
-  std::deque<Lesson> lessons_;  // runs of a showing that waits refer to theirs
+  std::vector<std::filesystem::path> own_files_;  // asked for before the program's lessons were read
+  std::deque<Lesson> lessons_;                    // runs of a showing that waits refer to theirs
   std::vector<bool> own_;
   LessonProgress progress_;
   std::optional<std::size_t> open_;

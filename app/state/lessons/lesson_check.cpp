@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <set>
@@ -71,24 +72,55 @@ int longest_sentence(std::string_view words) {
   return longest;
 }
 
-class Checker {
- public:
-  explicit Checker(const Lesson& lesson) : lesson_(lesson) {}
+}  // namespace
 
-  std::vector<std::string> check() {
-    check_runs();
-    if (!faults_.empty()) return std::move(faults_);
-    for (const auto& [key, words] : lesson_.text) check_words(key, words, "");
-    for (const auto& [language, texts] : lesson_.translations)
-      for (const auto& [key, words] : texts) check_words(key, words, language);
-    for (const Beat& beat : lesson_.beats) check_beat(beat);
-    check_page();
-    check_assumptions();
-    check_door();
-    return std::move(faults_);
+class LessonCheck::Checker {
+ public:
+  Checker(const Lesson& lesson, std::shared_ptr<LessonSessions> sessions)
+      : lesson_(lesson), sessions_(std::move(sessions)), runs_(lesson, std::nullopt, sessions_) {
+    for (const auto& run : lesson_.runs) next_.push_back([this, &name = run.first] { check_run(name); });
+    // The rest speaks of runs that are there.
+    next_.push_back([this] {
+      if (faults_.empty()) begin_rest();
+    });
   }
 
+  bool step() {
+    if (next_.empty()) return true;
+    const auto piece = std::move(next_.front());
+    next_.pop_front();
+    piece();
+    return next_.empty();
+  }
+  std::vector<std::string> take() { return std::move(faults_); }
+
  private:
+  void begin_rest() {
+    next_.push_back([this] {
+      for (const auto& [key, words] : lesson_.text) check_words(key, words, "");
+    });
+    for (const auto& translation : lesson_.translations)
+      next_.push_back([this, &translation] {
+        for (const auto& [key, words] : translation.second) check_words(key, words, translation.first);
+      });
+    for (const Beat& beat : lesson_.beats) next_.push_back([this, &beat] { check_when_found(beat); });
+    next_.push_back([this] { check_page(); });
+    next_.push_back([this] { check_assumptions(); });
+    next_.push_back([this] { check_door(); });
+  }
+
+  // A first wrong step is sought in pieces before the beat that asks for it.
+  void check_when_found(const Beat& beat) {
+    if (beat.reveal == kFirstWrong) {
+      runs_.allow_one();
+      (void)runs_.first_wrong(beat.run);
+      const bool again = runs_.held_back();
+      runs_.allow_all();
+      if (again) return next_.push_front([this, &beat] { check_when_found(beat); });
+    }
+    check_beat(beat);
+  }
+
   void fault(const std::string& beat, const std::string& field, const std::string& why) {
     std::string words = lesson_.file;
     if (!beat.empty()) words += phrase(", beat '{}'", beat);
@@ -97,12 +129,9 @@ class Checker {
     faults_.push_back(words + why);
   }
 
-  void check_runs() {
-    LessonRuns runs(lesson_, std::nullopt);
-    for (const auto& [name, text] : lesson_.runs) {
-      const auto made = runs.recording(name);
-      if (!made) fault("", "runs." + name, made.error().message);
-    }
+  void check_run(const std::string& name) {
+    const auto made = runs_.recording(name);
+    if (!made) fault("", "runs." + name, made.error().message);
   }
 
   void check_door() {
@@ -113,8 +142,7 @@ class Checker {
   // What is assumed is said in words that can be filled in, and something rests on it.
   void check_assumptions() {
     if (lesson_.assumptions.empty()) return;
-    LessonRuns runs(lesson_, std::nullopt);
-    auto scope = scope_of(lesson_.beats.front(), 0, runs.as_function());
+    auto scope = scope_of(lesson_.beats.front(), 0, runs_.as_function());
     if (!scope) return;  // the beat's own check said why
     for (const auto& [name, value] : lesson_.assumptions) {
       const std::string key = assumption_key(name);
@@ -138,17 +166,15 @@ class Checker {
   }
 
   // The question and its texts on the numbers of the first seeds.
-  void check_exercise(const Beat& beat) {
-    LessonRuns runs(lesson_, std::nullopt);
-    for (std::uint64_t seed = 0; seed < kUnlikeSeeds; ++seed) {
-      auto scope = exercise_scope(lesson_, beat, seed, runs.as_function());
-      if (!scope) return fault(beat.id, "", scope.error().message);
-      const std::size_t before = faults_.size();
-      check_numbers(beat, *scope);
-      check_picture(beat.exercise->figure, beat.id, *scope);
-      assumed_.merge(scope->assumed);
-      if (faults_.size() != before) return;  // one seed says enough
-    }
+  void check_exercise(const Beat& beat, std::uint64_t seed) {
+    auto scope = exercise_scope(lesson_, beat, seed, runs_.as_function());
+    if (!scope) return fault(beat.id, "", scope.error().message);
+    const std::size_t before = faults_.size();
+    check_numbers(beat, *scope);
+    check_picture(beat.exercise->figure, beat.id, *scope);
+    assumed_.merge(scope->assumed);
+    if (faults_.size() != before) return;  // one seed says enough
+    if (seed + 1 < kUnlikeSeeds) next_.push_front([this, &beat, seed] { check_exercise(beat, seed + 1); });
   }
 
   void check_picture(const FigurePlan& plan, const std::string& prefix, ExpressionScope& scope) {
@@ -158,20 +184,18 @@ class Checker {
 
   void check_page() {
     if (!lesson_.page) return;
-    LessonRuns runs(lesson_, std::nullopt);
-    auto scope = scope_of(lesson_.beats.front(), lesson_.beats.front().row, runs.as_function());
+    auto scope = scope_of(lesson_.beats.front(), lesson_.beats.front().row, runs_.as_function());
     if (!scope) return;  // the beat's own check said why
     check_picture(*lesson_.page, "page", *scope);
     assumed_.merge(scope->assumed);
   }
 
   void check_beat(const Beat& beat) {
-    if (beat.exercise) return check_exercise(beat);
-    LessonRuns runs(lesson_, std::nullopt);
-    auto scope = scope_of(beat, beat.row, runs.as_function());
+    if (beat.exercise) return check_exercise(beat, 0);
+    auto scope = scope_of(beat, beat.row, runs_.as_function());
     if (!scope) return fault(beat.id, "at", scope.error().message);
-    if (!check_places(beat, runs)) return;
-    check_figure(beat, runs);
+    if (!check_places(beat)) return;
+    check_figure(beat);
     for (const std::string& claim : beat.holds) {
       const auto value = evaluate_number(claim, *scope);
       if (!value)
@@ -182,29 +206,29 @@ class Checker {
     const bool at_once = beat.again && beat.again->at_once;
     if (!at_once) check_numbers(beat, *scope);
     assumed_.merge(scope->assumed);
-    if (beat.again) check_again(beat);
+    if (beat.again) next_.push_front([this, &beat] { check_again(beat, 1, 0); });
   }
 
-  void check_figure(const Beat& beat, LessonRuns& runs) {
+  void check_figure(const Beat& beat) {
     if (!beat.figure) return;
-    const auto session = runs.session(beat.session);
+    const auto session = runs_.session(beat.session);
     if (!session) return fault(beat.id, "figure", session.error().message);
     const StageFigure figure = figure_of(**session, *beat.figure);
     if (!figure.empty.empty()) fault(beat.id, "figure", figure.empty);
   }
 
-  bool check_places(const Beat& beat, LessonRuns& runs) {
+  bool check_places(const Beat& beat) {
     const auto state = lesson_state(lesson_, beat.run, std::nullopt);
     std::optional<EventIndex> at;
     for (const auto& [field, text] : {std::pair("at", &beat.at), std::pair("reveal", &beat.reveal)}) {
       if (text->empty()) continue;
       if (text == &beat.reveal && *text == kFirstWrong) {
-        const auto found = runs.first_wrong(beat.run);
+        const auto found = runs_.first_wrong(beat.run);
         if (!found) return fault(beat.id, field, found.error().message), false;
         if (!*found) return fault(beat.id, field, phrase("no step of the run '{}' is wrong", beat.run)), false;
         continue;
       }
-      const auto rec = runs.recording(text == &beat.at ? beat.run : run_of_answer(beat));
+      const auto rec = runs_.recording(text == &beat.at ? beat.run : run_of_answer(beat));
       if (!rec) return fault(beat.id, "reveal_run", rec.error().message), false;
       const auto place = parse_place(*text);
       const auto event = place ? event_at(**rec, *place) : Result<EventIndex>(tl::unexpected(place.error()));
@@ -283,33 +307,55 @@ class Checker {
     }
   }
 
-  void check_again(const Beat& beat) {
-    int passed = 0;
-    for (std::uint64_t seed = 1; seed <= kSeedsTried && passed < kSeedsToPass; ++seed) {
-      const auto passes = seed_passes(lesson_, beat, seed);
-      if (!passes) return fault(beat.id, "", passes.error().message);
-      if (!*passes) continue;
-      ++passed;
-      LessonRuns runs(lesson_, seed);
-      const auto row = row_of_beat(lesson_, beat, seed);
-      auto scope = scope_of(beat, *row, runs.as_function());
-      const std::size_t before = faults_.size();
-      check_numbers(beat, *scope);
-      if (faults_.size() != before) return;  // one seed says enough
-    }
-    if (passed < kSeedsToPass)
-      fault(beat.id, "again.if", phrase("{} of {} seeds pass; at least {} must", passed, kSeedsTried, kSeedsToPass));
+  // Seeds from this one on, until enough have passed. Each is a piece, and its numbers are another.
+  void check_again(const Beat& beat, std::uint64_t seed, int passed) {
+    if (seed > kSeedsTried)
+      return fault(beat.id, "again.if",
+                   phrase("{} of {} seeds pass; at least {} must", passed, kSeedsTried, kSeedsToPass));
+    const auto passes = seed_passes(lesson_, beat, seed, sessions_);
+    if (!passes) return fault(beat.id, "", passes.error().message);
+    next_.push_front([this, &beat, seed, passed, passes = *passes] {
+      if (passes && !check_seed(beat, seed)) return;  // one seed says enough
+      const int now = passed + (passes ? 1 : 0);
+      if (now < kSeedsToPass) next_.push_front([this, &beat, seed, now] { check_again(beat, seed + 1, now); });
+    });
+  }
+
+  bool check_seed(const Beat& beat, std::uint64_t seed) {
+    LessonRuns runs(lesson_, seed, sessions_);
+    const auto row = row_of_beat(lesson_, beat, seed);
+    auto scope = scope_of(beat, *row, runs.as_function());
+    const std::size_t before = faults_.size();
+    check_numbers(beat, *scope);
+    return faults_.size() == before;
   }
 
   const Lesson& lesson_;
+  std::shared_ptr<LessonSessions> sessions_;
+  LessonRuns runs_;  // of the lesson's own numbers
+  std::deque<std::function<void()>> next_;
   std::vector<std::string> faults_;
   std::set<std::string, std::less<>> assumed_;  // that some beat reads
 };
 
-}  // namespace
+LessonCheck::LessonCheck(const Lesson& lesson, std::shared_ptr<LessonSessions> sessions)
+    : checker_(std::make_unique<Checker>(lesson, std::move(sessions))) {}
+
+LessonCheck::~LessonCheck() = default;
+
+bool LessonCheck::step() {
+  return checker_->step();
+}
+
+std::vector<std::string> LessonCheck::take() {
+  return checker_->take();
+}
 
 std::vector<std::string> check_lesson(const Lesson& lesson) {
-  return Checker(lesson).check();
+  LessonCheck check(lesson);
+  while (!check.step()) {
+  }
+  return check.take();
 }
 
 }  // namespace attn
