@@ -4,12 +4,13 @@
 
 #include "imgui.h"
 #include "kernels/base/text.h"
+#include "viz/draw/hands.h"
 
 namespace attn {
 namespace {
 
 void item(const char* words, const char* keys, Command command, Commands& commands, bool on = false) {
-  if (ImGui::MenuItem(words, keys, on)) commands.push_back(std::move(command));
+  if (ImGui::MenuItem(words, by_touch() ? nullptr : keys, on)) commands.push_back(std::move(command));
 }
 
 void settings(const State& state, Commands& commands) {

@@ -1,5 +1,7 @@
 #include "viz/draw/hands.h"
 
+#include <fmt/format.h>
+
 #include "imgui.h"
 
 namespace attn {
@@ -10,6 +12,10 @@ bool by_touch() {
 
 const char* for_hands(const char* keyboard, const char* touch) {
   return by_touch() ? touch : keyboard;
+}
+
+std::string with_key(std::string_view tip, std::string_view key) {
+  return by_touch() ? std::string(tip) : fmt::format("{} ({})", tip, key);
 }
 
 }  // namespace attn

@@ -15,6 +15,7 @@
 #include "kernels/model/problem/validate.h"
 #include "kernels/museum/museum.h"
 #include "viz/bench/sweep/to_step.h"
+#include "viz/draw/hands.h"
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/landmarks.h"
 #include "viz/step/place/place.h"
@@ -319,7 +320,10 @@ struct ApplyStep {
   }
   std::string no_landmark(const GoToLandmark& c) const {
     const char* side = c.direction > 0 ? tr("after") : tr("before");
-    if (c.landmark == Landmark::bookmark) return phrase("There is no bookmark {} this step. Press B to set one.", side);
+    if (c.landmark == Landmark::bookmark) {
+      const std::string none = phrase("There is no bookmark {} this step.", side);
+      return by_touch() ? none : none + " " + tr("Press B to set one.");
+    }
     const StepPlace at = place_of(*recording, s.view.step.cursor, s.document.selection);
     return phrase("m of row {} does not change {} this step.", at.row, side);
   }

@@ -16,6 +16,9 @@ TEST(Hands, WordsNameKeysUnlessTheWindowIsATouchScreen) {
   ImGui::GetIO().ConfigFlags |= ImGuiConfigFlags_IsTouchScreen;
   EXPECT_TRUE(by_touch());
   EXPECT_EQ(std::string(for_hands("First step (Home)", "First step")), "First step");
+  EXPECT_EQ(with_key("First step", "Home"), "First step");
+  ImGui::GetIO().ConfigFlags = 0;
+  EXPECT_EQ(with_key("First step", "Home"), "First step (Home)");
   ImGui::DestroyContext(context);
 }
 

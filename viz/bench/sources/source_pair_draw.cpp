@@ -9,6 +9,7 @@
 
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
 
@@ -45,12 +46,12 @@ void draw_heads(const SourcePairScene& scene, SourcePairUiState& ui, Commands& c
   ImGui::SameLine(0, s.px(16));
   const float level = ImGui::GetCursorPosY() + s.px(3);
   ImGui::SetCursorPosY(level);
-  const bool before = toggle(tr("Before"), true, tr("Previous difference (Shift+F8)")) ||
+  const bool before = toggle(tr("Before"), true, with_key(tr("Previous difference"), "Shift+F8").c_str()) ||
                       ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
   ImGui::SameLine();
   ImGui::SetCursorPosY(level);
-  const bool after =
-      toggle(tr("Next"), true, tr("Next difference (F8)")) || ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
+  const bool after = toggle(tr("Next"), true, with_key(tr("Next difference"), "F8").c_str()) ||
+                     ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
   if (before) go_to(ui, scene, -1);
   if (after) go_to(ui, scene, 1);
 }

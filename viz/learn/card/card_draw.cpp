@@ -133,7 +133,8 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& 
   for (std::size_t n = 0; n < card.options.size(); ++n) {
     const CardOption& option = card.options[n];
     const std::string fate = fate_of(card, option);
-    const float left = s.px(30), fate_width = text_width(Face::bold, 12, fate);
+    const bool capped = option.digit && !by_touch();
+    const float left = s.px(option.digit && !capped ? 12 : 30), fate_width = text_width(Face::bold, 12, fate);
     const float value = option.value.empty() ? 0 : text_width(Face::mono, pen.sizes.small, option.value) + s.px(10);
     const float room = pen.width - left - s.px(10) - std::max(value, fate.empty() ? 0 : fate_width + s.px(10));
     const float height = draw_paragraph(pen.list, {}, room, pen.sizes.text, option.words, 3, false);
@@ -149,7 +150,7 @@ void draw_options(const CardScene& card, Pen& pen, bool takes_digits, Commands& 
     pen.list->AddRectFilled(box.min, box.max, colour_of(hovered ? Token::line : Token::field), s.px(6));
     if (option.chosen || option.right)
       draw_outline(pen.list, box, colour_of(Token::text), s.px(option.right ? 2 : 1.5F), s.px(6));
-    if (option.digit) draw_digit_cap(pen.list, {box.min.x + left / 2, box.centre().y}, *option.digit);
+    if (capped) draw_digit_cap(pen.list, {box.min.x + left / 2, box.centre().y}, *option.digit);
     if (one_line)
       draw_runs_in(pen.list, {{box.min.x + left, box.min.y}, box.max}, Align::left, pen.sizes.text, option.words);
     else
@@ -189,9 +190,10 @@ void draw_feedback(const CardScene& card, const CardUiState& ui, Pen& pen) {
 
 void draw_hands(const CardScene& card, Pen& pen, Commands& commands) {
   if (*card.asks == AskKind::pick || *card.asks == AskKind::click) {
-    pen.small_words(card.votes == 0
-                        ? tr("Show of hands: count with digits or clicks")
-                        : plural(card.votes, "{} hand counted; - undoes one", "{} hands counted; - undoes one"));
+    const char* counting = for_hands(tr("Show of hands: count with digits or clicks"),
+                                     tr("Show of hands: tap an answer once for each hand"));
+    const std::string counted = plural(card.votes, "{} hand counted", "{} hands counted");
+    pen.small_words(card.votes == 0 ? counting : counted + for_hands(tr("; - undoes one"), ""));
     if (key_pressed(ImGuiKey_Minus) || key_pressed(ImGuiKey_KeypadSubtract)) commands.emplace_back(TakeBackVote{});
   }
 }

@@ -12,6 +12,7 @@
 
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/marks.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
@@ -272,6 +273,7 @@ void draw_axis(ImDrawList* list, const Chart& chart) {
                  colour(s.theme, Token::dim), tick.text);
   }
   const std::string words = chart.scene.whole ? phrase("{}; drag over a part to zoom in", chart.scene.axis)
+                            : by_touch()      ? phrase("{}; double-tap for the whole run", chart.scene.axis)
                                               : phrase("{}; double-click for the whole run", chart.scene.axis);
   draw_text_in(list, {{chart.plot.min.x, top + s.px(14)}, {chart.plot.max.x, top + s.px(30)}}, Align::right, Face::text,
                11.5F, colour(s.theme, Token::dim), fitted_text(Face::text, 11.5F, words, chart.plot.width()));

@@ -16,6 +16,7 @@
 #include "imgui_stdlib.h"
 #include "kernels/base/text.h"
 #include "viz/draw/canvas.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -292,13 +293,17 @@ void draw_heads(const SourceScene& scene, std::int32_t shown, SourceUiState& ui,
   if (!scene.hot.empty()) {
     const bool sampled = scene.sampled;
     const bool before = toggle(sampled ? tr("Hotter") : tr("Larger"), true,
-                               sampled ? tr("Line with the next-higher sample count (Shift+F8)")
-                                       : tr("Line with the next-higher instruction count (Shift+F8)")) ||
+                               with_key(sampled ? tr("Line with the next-higher sample count")
+                                                : tr("Line with the next-higher instruction count"),
+                                        "Shift+F8")
+                                   .c_str()) ||
                         ImGui::Shortcut(ImGuiMod_Shift | ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     ImGui::SameLine();
     const bool after = toggle(sampled ? tr("Next hot line") : tr("Next largest"), true,
-                              sampled ? tr("Line with the next-lower sample count (F8)")
-                                      : tr("Line with the next-lower instruction count (F8)")) ||
+                              with_key(sampled ? tr("Line with the next-lower sample count")
+                                               : tr("Line with the next-lower instruction count"),
+                                       "F8")
+                                  .c_str()) ||
                        ImGui::Shortcut(ImGuiKey_F8, ImGuiInputFlags_RouteGlobal);
     ImGui::SameLine();
     const std::optional<CountColumn> by = scene.counted ? ui.by : std::nullopt;

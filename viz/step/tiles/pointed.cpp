@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
+#include "viz/draw/hands.h"
 #include "viz/draw/number_text.h"
 #include "viz/step/facts/dropped_tiles.h"
 #include "viz/step/facts/letters.h"
@@ -285,8 +286,9 @@ struct PointedBuilder {
   }
   void explain_input() {
     const std::string_view each = order_look(rec.order).slot(cell.slot).each;
-    out.words = {word(phrase("input: {} {}, dimension {}; double-click to edit",
-                             each.empty() ? name_of(cell.slot) : tr_of(each), cell.row, cell.col))};
+    out.words = {word(
+        phrase("input: {} {}, dimension {}; ", each.empty() ? name_of(cell.slot) : tr_of(each), cell.row, cell.col) +
+        for_hands(tr("double-click to edit"), tr("double-tap to edit")))};
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <string_view>
 
 #include "kernels/base/text.h"
@@ -31,7 +32,8 @@ struct Transport {
   ImU32 ink(bool enabled) const { return colour_of(enabled ? Token::text : Token::faint); }
 };
 
-bool button(const Transport& t, const char* id, const Box& box, bool enabled, const char* tip, bool primary = false) {
+bool button(const Transport& t, const char* id, const Box& box, bool enabled, const std::string& tip,
+            bool primary = false) {
   ImGui::SetCursorScreenPos(box.min);
   ImGui::BeginDisabled(!enabled);
   const bool pressed = ImGui::InvisibleButton(id, {box.width(), box.height()}, ImGuiButtonFlags_EnableNav);
@@ -48,8 +50,8 @@ bool button(const Transport& t, const char* id, const Box& box, bool enabled, co
   return pressed && enabled;
 }
 
-void arrow_button(Transport& t, const char* id, float width, float size, Arrow arrow, bool enabled, const char* tip,
-                  const Command& command, float gap = kGap) {
+void arrow_button(Transport& t, const char* id, float width, float size, Arrow arrow, bool enabled,
+                  const std::string& tip, const Command& command, float gap = kGap) {
   const Box box = t.next(width, gap);
   if (button(t, id, box, enabled, tip)) t.commands.push_back(command);
   draw_arrow(t.list, box.centre(), size, arrow, t.ink(enabled));
@@ -58,22 +60,21 @@ void arrow_button(Transport& t, const char* id, float width, float size, Arrow a
 // `narrow`: there is a chip behind it.
 void step_row(Transport& t, bool narrow) {
   const bool back = t.scene.event > 0, forth = t.scene.event + 1 < t.scene.events;
-  arrow_button(t, "##step_first", 34, 12, Arrow::first, back, for_hands(tr("First step (Home)"), tr("First step")),
-               GoToEnd{false}, 6);
-  arrow_button(t, "##step_previous", 34, 12, Arrow::left, back,
-               for_hands(tr("Previous phase (left arrow)"), tr("Previous phase")), StepBy{StepUnit::phase, -1}, 6);
+  arrow_button(t, "##step_first", 34, 12, Arrow::first, back, with_key(tr("First step"), tr("Home")), GoToEnd{false},
+               6);
+  arrow_button(t, "##step_previous", 34, 12, Arrow::left, back, with_key(tr("Previous phase"), tr("left arrow")),
+               StepBy{StepUnit::phase, -1}, 6);
   Box box = t.next(narrow ? 74 : 90, 6);
   // Beside the card of a lesson the one thing to press next is the card's, and so is that word.
   const bool primary = t.state.view.workspace != Workspace::learn;
-  if (button(t, "##step_next", box, forth, for_hands(tr("Next phase (right arrow or Space)"), tr("Next phase")),
-             primary))
+  if (button(t, "##step_next", box, forth, with_key(tr("Next phase"), tr("right arrow or Space")), primary))
     t.commands.emplace_back(StepBy{StepUnit::phase, 1});
   const ImU32 next = primary ? colour_of(Token::ground) : t.ink(forth);
   draw_text_in(t.list, box, Align::left, Face::bold, 14, next, primary ? tr("Next") : tr("Step"), narrow ? 12 : 20);
   draw_arrow(t.list, {box.max.x - t.s.px(narrow ? 14 : 20), box.centre().y}, 12, Arrow::right, next);
   box = t.next(narrow ? 58 : 76, narrow ? 6 : kGap);
   const bool playing = t.state.view.step.playing;
-  if (button(t, "##step_play", box, forth || playing, for_hands(tr("Play, pause (P)"), tr("Play, pause"))))
+  if (button(t, "##step_play", box, forth || playing, with_key(tr("Play, pause"), "P")))
     t.commands.emplace_back(Play{!playing});
   draw_text_in(t.list, box, Align::centre, Face::text, 14, t.ink(forth || playing), playing ? tr("Pause") : tr("Play"));
 }
@@ -82,47 +83,42 @@ void step_row(Transport& t, bool narrow) {
 void m_group(Transport& t) {
   const auto& steps = t.scene.m_changes;
   arrow_button(t, "##step_m_previous", 22, 8, Arrow::left, !steps.empty() && steps.front() < t.scene.event,
-               for_hands(tr("Previous step in which the row's m changes (Shift+M)"),
-                         tr("Previous step in which the row's m changes")),
+               with_key(tr("Previous step in which the row's m changes"), "Shift+M"),
                GoToLandmark{Landmark::m_change, -1}, 0);
   const Box box = t.next(20, 0);
   draw_runs_in(t.list, box, Align::centre, 14, {{"m", Face::maths, TensorColour::m, 0, false}});
-  arrow_button(
-      t, "##step_m_next", 22, 8, Arrow::right, !steps.empty() && steps.back() > t.scene.event,
-      for_hands(tr("Next step in which the row's m changes (M)"), tr("Next step in which the row's m changes")),
-      GoToLandmark{Landmark::m_change, 1}, 10);
+  arrow_button(t, "##step_m_next", 22, 8, Arrow::right, !steps.empty() && steps.back() > t.scene.event,
+               with_key(tr("Next step in which the row's m changes"), "M"), GoToLandmark{Landmark::m_change, 1}, 10);
 }
 
 void bookmark_group(Transport& t) {
   const auto& marks = t.scene.bookmarks;
   const bool here = std::binary_search(marks.begin(), marks.end(), t.scene.event);
   arrow_button(t, "##bookmark_previous", 22, 8, Arrow::left, !marks.empty() && marks.front() < t.scene.event,
-               for_hands(tr("Previous bookmark (Shift+N)"), tr("Previous bookmark")),
-               GoToLandmark{Landmark::bookmark, -1}, 2);
+               with_key(tr("Previous bookmark"), "Shift+N"), GoToLandmark{Landmark::bookmark, -1}, 2);
   const Box box = t.next(24, 2);
   if (button(t, "##bookmark", box, true,
-             here ? for_hands(tr("Remove the bookmark (B)"), tr("Remove the bookmark"))
-                  : for_hands(tr("Bookmark this step (B)"), tr("Bookmark this step"))))
+             here ? with_key(tr("Remove the bookmark"), "B") : with_key(tr("Bookmark this step"), "B")))
     t.commands.emplace_back(ToggleBookmark{t.scene.event});
   draw_ribbon(t.list, {box.centre().x, box.centre().y - t.s.px(6)}, 12, t.ink(true), here);
   arrow_button(t, "##bookmark_next", 22, 8, Arrow::right, !marks.empty() && marks.back() > t.scene.event,
-               for_hands(tr("Next bookmark (N)"), tr("Next bookmark")), GoToLandmark{Landmark::bookmark, 1}, 2);
+               with_key(tr("Next bookmark"), "N"), GoToLandmark{Landmark::bookmark, 1}, 2);
   arrow_button(t, "##bookmark_list", 18, 7, Arrow::down, !t.state.view.step.bookmarks.empty(),
-               for_hands(tr("All bookmarks (Ctrl+B)"), tr("All bookmarks")), Ask{Popup::bookmarks}, 10);
+               with_key(tr("All bookmarks"), "Ctrl+B"), Ask{Popup::bookmarks}, 10);
 }
 
 void speed_group(Transport& t) {
   const float now = t.state.view.step.play_steps_per_second;
-  const auto side = [&](const char* id, const char* sign, int direction, const char* tip, float gap) {
+  const auto side = [&](const char* id, const char* sign, int direction, const std::string& tip, float gap) {
     const Box box = t.next(20, gap);
     const float next = next_speed(now, direction);
     if (button(t, id, box, next != now, tip)) t.commands.emplace_back(SetPlaySpeed{next});
     draw_text_in(t.list, box, Align::centre, Face::bold, 14, t.ink(next != now), sign);
   };
-  side("##speed_slower", "−", -1, for_hands(tr("Play slower: ["), tr("Play slower")), 0);
+  side("##speed_slower", "−", -1, with_key(tr("Play slower"), "["), 0);
   const Box box = t.next(38, 0);
   draw_text_in(t.list, box, Align::centre, Face::mono, 12, colour_of(Token::dim), speed_text(now));
-  side("##speed_faster", "+", 1, for_hands(tr("Play faster: ]"), tr("Play faster")), 0);
+  side("##speed_faster", "+", 1, with_key(tr("Play faster"), "]"), 0);
 }
 
 void key_hints(ImDrawList* list, ImVec2 at, const TimelineScene& scene) {
