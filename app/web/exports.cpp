@@ -20,6 +20,19 @@
 #include "imgui.h"
 #include "kernels/base/text.h"
 
+// Dear ImGui asks before every picture how things stand, to put them back. Nobody else draws here, and each such
+// question waits for the browser's process of the GPU: they are answered with what stood there at first.
+EM_JS(void, page_keeps_nothing, (), {
+  const gl = GLctx;
+  const ask = gl.getParameter;
+  const known = {};
+  for (const name of["VIEWPORT", "SCISSOR_BOX", "BLEND_SRC_RGB", "BLEND_DST_RGB", "BLEND_SRC_ALPHA", "BLEND_DST_ALPHA",
+                     "BLEND_EQUATION_RGB", "BLEND_EQUATION_ALPHA"])
+    known[gl[name]] = gl.getParameter(gl[name]);
+  gl.getParameter = function(name) {
+    return name in known ? known[name] : ask.call(gl, name);
+  };
+});
 EM_JS(void, page_refuses, (const char* words), { Module.page.refuses(UTF8ToString(words)); });
 
 namespace attn {
@@ -65,7 +78,9 @@ bool open_context() {
   wanted.antialias = false;
   wanted.preserveDrawingBuffer = true;  // a frame that shows nothing new is not drawn
   const EMSCRIPTEN_WEBGL_CONTEXT_HANDLE context = emscripten_webgl_create_context("#canvas", &wanted);
-  return context > 0 && emscripten_webgl_make_context_current(context) == EMSCRIPTEN_RESULT_SUCCESS;
+  if (context <= 0 || emscripten_webgl_make_context_current(context) != EMSCRIPTEN_RESULT_SUCCESS) return false;
+  page_keeps_nothing();
+  return true;
 }
 
 }  // namespace
