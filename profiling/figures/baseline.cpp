@@ -151,6 +151,15 @@ void relate_to_layouts(Measurement& m, const RowsOfRuns& runs) {
   put(kLengths, has_uneven_keys(m.key.problem));
 }
 
+bool is_of_plain_layout(const Measurement& m) {
+  const auto says_so = [&](const Layout& layout) {
+    const Figure& f = figure(m, layout.metric);
+    return !f.available() && f.reason == layout_figure(m, {}, layout, false).reason;
+  };
+  return m.figures.size() == metric_table().size() && !has_pages(m.key.problem) && !has_uneven_keys(m.key.problem) &&
+         says_so(kPages) && says_so(kLengths);
+}
+
 std::string layout_words(const Measurement& m) {
   std::string words;
   if (const Figure& f = figure(m, kPages.metric); f.available())

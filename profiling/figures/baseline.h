@@ -31,6 +31,8 @@ bool has_uneven_keys(const Problem& p);
 // Gives a row both as figures, from the first of `runs` that has a row to set it against; else they say why not.
 using RowsOfRuns = std::vector<std::span<const Measurement>>;
 void relate_to_layouts(Measurement& m, const RowsOfRuns& runs);
+// Whether that leaves the row as it is, whatever the runs: it is of no such layout, and its figures say so.
+bool is_of_plain_layout(const Measurement& m);
 // The figures in words: "1.020× the time of contiguous K and V (derived)"; empty: neither.
 std::string layout_words(const Measurement& m);
 

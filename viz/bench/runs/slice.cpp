@@ -241,34 +241,6 @@ bool differ_in_problem(const BenchSlice& a, const BenchSlice& b) {
   });
 }
 
-std::string source_words(const BenchSlices& slices) {
-  if (slices.size() == 1) {
-    const std::string own = source_words(slices.front());
-    return own.empty() || slices.front().rule.empty() ? own : slices.front().rule + "; " + own;
-  }
-  std::vector<const BenchSlice*> order;
-  for (const BenchSlice& slice : slices)
-    if (!slice.planned) order.push_back(&slice);
-  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->letter < b->letter; });
-  const bool differ = std::any_of(slices.begin(), slices.end(),
-                                  [&](const BenchSlice& s) { return differ_in_problem(slices.front(), s); });
-  // What all that is shown follows is said of all, predictions among them.
-  const std::string& rule = slices.front().rule;
-  const bool shared =
-      std::all_of(slices.begin(), slices.end(), [&](const BenchSlice& s) { return s.rows.empty() || s.rule == rule; });
-  std::string words = shared && !differ && !rule.empty() ? rule : "";
-  for (const BenchSlice* slice : order) {
-    const std::string own = source_words(*slice);
-    if (own.empty()) continue;
-    if (!words.empty()) words += "; ";
-    if (differ)
-      words += fmt::format("{}, {}", problem_words(*slice), own);
-    else
-      words += slice->letter.empty() ? own : phrase("run {} {}", slice->letter, own);
-  }
-  return words;
-}
-
 std::optional<std::int64_t> chosen_value(const BenchSlice& slice, std::optional<std::int64_t> clicked) {
   if (clicked && std::find(slice.values.begin(), slice.values.end(), *clicked) != slice.values.end()) return clicked;
   std::optional<std::int64_t> best;
@@ -323,7 +295,8 @@ bool fits(std::string_view filter, const Measurement& m) {
 }
 
 // The rows of a run as they are shown: over the baseline, against the run that was chosen, over rows of other layouts.
-std::vector<Measurement> related_rows(const State& state, const Model& model, const SweepRun& run) {
+std::vector<Measurement> related_rows(const State& state, const Model& model, const SweepRun& run,
+                                      std::string_view filter) {
   std::vector<Measurement> rows = run.rows;
   if (!state.view.bench.baseline.empty()) relate_to_baseline(rows, state.view.bench.baseline);
   if (const ListedRun* reference = find_run(model, state.document.runs.reference))
@@ -331,7 +304,14 @@ std::vector<Measurement> related_rows(const State& state, const Model& model, co
   RowsOfRuns among{run.rows};
   for (const ListedRun* shown : shown_runs(state.document.runs, model)) among.emplace_back(shown->run.rows);
   for (Measurement& m : rows) relate_to_layouts(m, among);
+  std::erase_if(rows, [&](const Measurement& m) { return !fits(filter, m); });
   return rows;
+}
+
+// Most rows are shown as the run has them: hundreds of rows with all their figures take a while to copy.
+bool shown_as_they_are(const State& state, const Model& model, const SweepRun& run, std::string_view filter) {
+  return filter.empty() && state.view.bench.baseline.empty() &&
+         find_run(model, state.document.runs.reference) == nullptr && std::ranges::all_of(run.rows, is_of_plain_layout);
 }
 
 // The values of all, so that every chart and the list of values has each.
@@ -389,11 +369,13 @@ ShownSlices shown_slices(const State& state, const Model& model, std::span<const
   const auto add = [&](const ListedRun* r, const BenchSlice* as) {
     const auto at = std::find(runs.begin(), runs.end(), r) - runs.begin();
     const SweepRun& run = r->run;
-    auto& rows = shown.rows.emplace_back(std::make_unique<std::vector<Measurement>>(related_rows(state, model, run)));
-    shown.of += rows->size();
-    std::erase_if(*rows, [&](const Measurement& m) { return !fits(filter, m); });
-    shown.fit += rows->size();
-    BenchSlice slice = slice_rows(state.document.sweep, *rows, run.provenance.loaded, as, state.view.bench.kernel);
+    std::span<const Measurement> rows = run.rows;
+    shown.of += rows.size();
+    if (!shown_as_they_are(state, model, run, filter))
+      rows =
+          *shown.rows.emplace_back(std::make_unique<std::vector<Measurement>>(related_rows(state, model, run, filter)));
+    shown.fit += rows.size();
+    BenchSlice slice = slice_rows(state.document.sweep, rows, run.provenance.loaded, as, state.view.bench.kernel);
     slice.run = run.id;
     slice.words = words_of(list, run);
     slice.file = run.provenance.file;

@@ -44,7 +44,7 @@ BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows,
 // The runs that are shown beside one another: the first is the one that the sentences are about, ticked last.
 using BenchSlices = std::vector<BenchSlice>;
 struct ShownSlices {
-  std::vector<std::unique_ptr<std::vector<Measurement>>> rows;  // what the slices point to
+  std::vector<std::unique_ptr<std::vector<Measurement>>> rows;  // what the slices point to, or to the model's runs
   BenchSlices slices;
   std::size_t fit = 0, of = 0;  // rows of the runs that the filter leaves, of how many
 };

@@ -35,6 +35,34 @@ void add_days(std::vector<DeviceDays>& all, const BenchSlice& slice) {
 
 }  // namespace
 
+std::string source_words(const BenchSlices& slices) {
+  if (slices.size() == 1) {
+    const std::string own = source_words(slices.front());
+    return own.empty() || slices.front().rule.empty() ? own : slices.front().rule + "; " + own;
+  }
+  std::vector<const BenchSlice*> order;
+  for (const BenchSlice& slice : slices)
+    if (!slice.planned) order.push_back(&slice);
+  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->letter < b->letter; });
+  const bool differ = std::any_of(slices.begin(), slices.end(),
+                                  [&](const BenchSlice& s) { return differ_in_problem(slices.front(), s); });
+  // What all that is shown follows is said of all, predictions among them.
+  const std::string& rule = slices.front().rule;
+  const bool shared =
+      std::all_of(slices.begin(), slices.end(), [&](const BenchSlice& s) { return s.rows.empty() || s.rule == rule; });
+  std::string words = shared && !differ && !rule.empty() ? rule : "";
+  for (const BenchSlice* slice : order) {
+    const std::string own = source_words(*slice);
+    if (own.empty()) continue;
+    if (!words.empty()) words += "; ";
+    if (differ)
+      words += fmt::format("{}, {}", problem_words(*slice), own);
+    else
+      words += slice->letter.empty() ? own : phrase("run {} {}", slice->letter, own);
+  }
+  return words;
+}
+
 std::string short_source_words(const BenchSlices& slices) {
   constexpr std::ptrdiff_t kSpelledOut = 3;
   const auto is_run = [](const BenchSlice& s) { return !s.planned && !s.rows.empty(); };
