@@ -1,7 +1,10 @@
 // The controller where there are no threads, and what a page says of it as text.
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +12,7 @@
 #include "app/system/assets.h"
 #include "app/web/mirror.h"
 #include "app/web/steps_gif.h"
+#include "kernels/base/files.h"
 #include "profiling/session/session.h"
 #include "tests/app/control/headless.h"
 #include "viz/draw/text_runs.h"
@@ -228,6 +232,33 @@ TEST_F(InAPage, WhoeverLeavesWhileAChapterIsReadStaysThere) {
   EXPECT_EQ(c.state().view.workspace, Workspace::step);
   c.update({StartLesson{"no-such-lesson", ""}});
   EXPECT_NE(last_words(c).find("no-such-lesson"), std::string::npos);
+}
+
+TEST_F(InAPage, ALessonOfOnesOwnIsCheckedInManyFramesAndThenShown) {
+  const auto assets = find_assets();
+  ASSERT_TRUE(assets);
+  const auto bytes = read_file(*assets / "lessons" / "04_one_pass.json", 1 << 20);
+  ASSERT_TRUE(bytes);
+  const std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  const auto opened = [&](std::string own, const char* from, const char* to) {
+    for (const auto& [word, other] : {std::pair("\"one-pass\"", "\"own\""), std::pair(from, to)})
+      if (const std::size_t at = own.find(word); at != own.npos) own.replace(at, std::strlen(word), other);
+    const auto file = folder_ / "own.json";
+    std::ofstream(file) << own;
+    return file.string();
+  };
+  Controller c(in_a_page());
+  c.update({OpenFile{opened(text, "", "")}});
+  int frames = 0;
+  for (; c.state().view.learn.lesson != "own" && frames < 10000; ++frames) c.update({});
+  EXPECT_GT(frames, 5);
+  EXPECT_EQ(c.state().view.workspace, Workspace::learn);
+
+  Controller false_one(in_a_page());
+  false_one.update({OpenFile{opened(text, "The empty sum", "The empty sum of 12.5")}});
+  false_one.wait();
+  EXPECT_TRUE(false_one.state().view.learn.lesson.empty());
+  EXPECT_NE(last_words(false_one).find("the number 12.5 is typed by hand"), std::string::npos) << last_words(false_one);
 }
 
 TEST_F(InAPage, ThePalettesListOfChaptersComesWhereItIsAskedFor) {
