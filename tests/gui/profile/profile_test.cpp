@@ -13,6 +13,7 @@
 
 #include "imgui_internal.h"
 #include "profiling/session/run.h"
+#include "tests/gui/drawn_text.h"
 #include "tests/gui/profile/profile_fixture.h"
 #include "tests/viz/profile/profile_rows.h"
 #include "tests/viz/profile/toy_counts.h"
@@ -49,6 +50,31 @@ TEST_F(ProfileTest, TheRooflineShowsTheLevelsOnDemandByMouseAndByKeyboard) {
     ctx->Yield(2);
     IM_CHECK(!on());
   }));
+}
+
+// A CPU row of one tile loads each byte once.
+TEST_F(ProfileTest, TheMinimumAndTheTileLoadsAreReadableHoweverNearTheyLie) {
+  for (const double loads : {1.0, 1.02, 1.5, 40.0}) {
+    Measurement m = profile_test::h100_row("cpu_flash", 30);
+    m.processor = Processor::cpu;
+    profile_test::put(m, "compulsory_bytes", 65.8e3, Origin::derived);
+    profile_test::put(m, "tile_load_bytes", loads * 65.8e3, Origin::derived);
+    window.reset();  // one engine at a time
+    window = std::make_unique<TestWindow>(1280, 720);
+    window->controller().update({ChooseWorkspace{Workspace::profile}});
+    ListedRun shown;
+    shown.run = new_run("");
+    shown.run.rows.push_back(std::move(m));
+    window->controller().show({shown}, nullptr);
+    window->draw_frames(4);
+    const DrawnText drawn;
+    window->draw_frames(1);
+    std::vector<DrawnText::Place> ends;
+    for (const DrawnText::Place& place : drawn.places())
+      if (place.text.starts_with("minimum 65") || place.text.starts_with("tile loads ")) ends.push_back(place);
+    ASSERT_EQ(ends.size(), 2U) << loads;
+    EXPECT_LT(ends[0].right, ends[1].left) << loads;
+  }
 }
 
 TEST_F(ProfileTest, AFindingsChipOpensTheLabWithItsExperimentByMouseAndByKeyboard) {

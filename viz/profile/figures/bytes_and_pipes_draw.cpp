@@ -16,21 +16,42 @@ namespace {
 constexpr float kNumberLine = 52, kBetween = 4, kNames = 110, kNumbers = 86, kGap = 12;  // logical pixels
 constexpr int kMissingLines = 4, kWordLines = 3;
 
-// A mark on the line with its name and figure over or under it, kept within the box.
-void draw_end(ImDrawList* list, const Box& box, float x, const char* name, const std::string& figure, bool over,
-              bool strong) {
+// A mark on the line with its name and figure.
+struct End {
+  float x = 0;  // of the mark
+  std::string words;
+  bool strong = false;
+  float left = 0, width = 0;  // of the words
+};
+
+// Its words in the middle of it, within the box.
+End end_at(const Box& box, float x, const char* name, const std::string& figure, bool strong) {
+  End end{x, std::string(name) + " " + figure, strong};
+  end.width = text_width(Face::text, 12, end.words);
+  end.left = std::clamp(x - end.width / 2, box.min.x, std::max(box.min.x, box.max.x - end.width));
+  return end;
+}
+
+// Words that would meet move apart as far as they must, within the box.
+void part(const Box& box, End& left, End& right) {
+  const float between = style().px(kGap), both = left.width + between + right.width;
+  if (left.left + left.width + between <= right.left) return;
+  const float middle = (left.left + right.left + right.width) / 2;
+  left.left = std::clamp(middle - both / 2, box.min.x, std::max(box.min.x, box.max.x - both));
+  right.left = left.left + left.width + between;
+}
+
+void draw_end(ImDrawList* list, const Box& box, const End& end, bool over) {
   const Style& s = style();
-  const ImU32 ink = colour(s.theme, strong ? Token::text : Token::dim);
+  const ImU32 ink = colour(s.theme, end.strong ? Token::text : Token::dim);
   const float y = box.centre().y;
-  if (strong) {
-    list->AddCircleFilled({x, y}, s.px(5), ink);
+  if (end.strong) {
+    list->AddCircleFilled({end.x, y}, s.px(5), ink);
   } else {
-    list->AddLine({x, y - s.px(6)}, {x, y + s.px(6)}, ink, s.px(1.5F));
+    list->AddLine({end.x, y - s.px(6)}, {end.x, y + s.px(6)}, ink, s.px(1.5F));
   }
-  const std::string words = std::string(name) + " " + figure;
-  const float width = text_width(Face::text, 12, words);
-  const float left = std::clamp(x - width / 2, box.min.x, std::max(box.min.x, box.max.x - width));
-  draw_text(list, {left, over ? y - s.px(24) : y + s.px(9)}, strong ? Face::bold : Face::text, 12, ink, words);
+  draw_text(list, {end.left, over ? y - s.px(24) : y + s.px(9)}, end.strong ? Face::bold : Face::text, 12, ink,
+            end.words);
 }
 
 // Nothing stands on it where neither was counted from the shape.
@@ -57,9 +78,16 @@ void draw_number_line(const BytesScene& b, float width) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddLine({box.min.x + inset, box.centre().y}, {box.max.x - inset, box.centre().y}, colour(s.theme, Token::line),
                 s.px(2));
-  draw_end(list, box, x_of(b.compulsory), tr("minimum"), b.compulsory_text, false, false);
-  draw_end(list, box, x_of(b.tile_loads), tr("tile loads"), b.tile_loads_text, false, false);
-  if (b.dram && *b.dram > 0) draw_end(list, box, x_of(*b.dram), tr("DRAM"), b.dram_text, true, true);
+  End least = end_at(box, x_of(b.compulsory), tr("minimum"), b.compulsory_text, false);
+  End loads = end_at(box, x_of(b.tile_loads), tr("tile loads"), b.tile_loads_text, false);
+  if (least.x <= loads.x) {
+    part(box, least, loads);
+  } else {
+    part(box, loads, least);
+  }
+  draw_end(list, box, least, false);
+  draw_end(list, box, loads, false);
+  if (b.dram && *b.dram > 0) draw_end(list, box, end_at(box, x_of(*b.dram), tr("DRAM"), b.dram_text, true), true);
 }
 
 TextRuns words_of(const MissingFigures& missing) {
