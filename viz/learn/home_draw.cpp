@@ -14,6 +14,7 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/learn/card/card_foot_draw.h"
 #include "viz/learn/card/pen_draw.h"
 #include "viz/learn/chapter_map.h"
 #include "viz/learn/chapter_map_draw.h"
@@ -72,8 +73,7 @@ std::string words_door() {
   return tr("See it on a sentence");
 }
 void open_words(Commands& commands) {
-  commands.emplace_back(ChooseWorkspace{Workspace::step});
-  commands.emplace_back(ChoosePreset{"words"});
+  open_by_door("words", commands);
 }
 bool hero_has_door(const LearnScene& learn, float width) {
   return !learn.teach && width >= style().px(kDoorWidth);

@@ -21,7 +21,8 @@ void StepCache::follow(const std::shared_ptr<const Recording>& rec, EventIndex e
     attention_rows_.clear();
     head_bounds_.clear();
     if (rec && !rec->events.empty()) {
-      scales = scales_of(*rec);
+      // While a lesson asks, too: an answer changes no shade of what stands there already.
+      scales = scales_of(read_ && until_ == rec ? *read_ : *rec);
       traffic = traffic_totals(*rec);
       heads = heads_scene(*rec, scales[static_cast<std::size_t>(TensorColour::s)]);
       marks = scrubber_marks(*rec);

@@ -327,7 +327,8 @@ void draw_bottom(ImDrawList* list, const Areas& areas, const ChartCard& charts, 
   if (areas.has_traffic && ui.hidden.traffic)
     draw_veiled_card(list, areas.traffic, tr("HBM traffic"), ui.hidden.traffic_later);
   else if (areas.has_traffic)
-    draw_traffic_card(list, areas.traffic, traffic_scene(charts.rec, event, charts.cache.traffic), charts.rec, event);
+    draw_traffic_card(list, areas.traffic, traffic_scene(charts.rec, event, charts.cache.traffic), charts.rec, event,
+                      ui.look.has(StepPart::orders));
 }
 
 // The step whose state the tiles show.
@@ -430,7 +431,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   } else if (areas.has_tiles) {
     // Beside a question the value in fp64 could be its answer.
     const ExactTile* exact = bar.raw || ui.hidden.on ? nullptr : cache.bounds();
-    draw_step_tiles({held_run, exact, scales, state, ui.tiles, commands, look}, areas.tiles, tiles);
+    draw_step_tiles({held_run, exact, scales, state, ui.tiles, commands, look, ui.hidden.on}, areas.tiles, tiles);
   }
   if (areas.has_bottom && !fragments) draw_bottom(list, areas, charts, view);
   if (areas.scrolls) end_page(areas);

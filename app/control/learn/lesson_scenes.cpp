@@ -255,13 +255,31 @@ void Lessons::add_feedback(CardScene& card) {
   }
 }
 
+// The cell that was asked for: the answer's words are about it. None where the beat has its own.
+std::optional<Selection> Lessons::asked_selection() const {
+  if (!beat().select.empty() || !showing_.question) return std::nullopt;
+  const Question& q = *showing_.question;
+  Selection selection = state().document.selection;
+  if (q.cell) {
+    selection.row = q.cell->row, selection.slot = q.cell->slot, selection.col = q.cell->col;
+    return selection;
+  }
+  const auto right = std::ranges::find(q.right, true);
+  if (beat().ask->kind != AskKind::click || right == q.right.end()) return std::nullopt;
+  const Choice& choice = q.choices[static_cast<std::size_t>(right - q.right.begin())];
+  if (!choice.slot || choice.row < 0) return std::nullopt;
+  selection.row = choice.row, selection.slot = *choice.slot, selection.col = std::max(choice.col, 0);
+  return selection;
+}
+
 std::optional<StageFigure> Lessons::figure() {
   if (!beat().figure) return std::nullopt;
   StageFigure figure;
+  const LessonFigure& shown = asks() || !beat().reveal_figure ? *beat().figure : *beat().reveal_figure;
   if (const auto session = showing_.runs->session(beat().session))
-    figure = figure_of(**session, *beat().figure);
+    figure = figure_of(**session, shown);
   else
-    figure = no_figure(beat().figure->kind, session.error().message);
+    figure = no_figure(shown.kind, session.error().message);
   figure.waits = beat().hide_figure && asks();
   if (figure.waits) figure = without_shares(std::move(figure));
   return figure;

@@ -360,8 +360,9 @@ void Lessons::reveal() {
     showing_.state = *std::move(state);
     return set_stage(*event);
   }
-  give(ShowBeatStep{*event, std::nullopt});
+  give(ShowBeatStep{*event, asked_selection()});
   showing_.state.view.step.cursor = *event;
+  seen_selection_ = state().document.selection;
 }
 
 void Lessons::reveal_first_wrong() {

@@ -157,6 +157,7 @@ class Lessons {
   void set_stage(EventIndex cursor);
   void reveal();
   void reveal_first_wrong();
+  std::optional<Selection> asked_selection() const;
   void take_selection();
   BeatProgress& progress();
   void keep();

@@ -213,8 +213,11 @@ class LessonCheck::Checker {
     if (!beat.figure) return;
     const auto session = runs_.session(beat.session);
     if (!session) return fault(beat.id, "figure", session.error().message);
-    const StageFigure figure = figure_of(**session, *beat.figure);
-    if (!figure.empty.empty()) fault(beat.id, "figure", figure.empty);
+    for (const auto& [field, shown] : {std::pair("figure", &beat.figure), {"reveal_figure", &beat.reveal_figure}}) {
+      if (!*shown) continue;
+      const StageFigure figure = figure_of(**session, **shown);
+      if (!figure.empty.empty()) fault(beat.id, field, figure.empty);
+    }
   }
 
   bool check_places(const Beat& beat) {

@@ -8,7 +8,10 @@
 
 #include "tests/gui/learn/learn_fixture.h"
 #include "viz/draw/canvas.h"
+#include "viz/learn/figure/figure.h"
 #include "viz/step/facts/letters.h"
+#include "viz/step/facts/scales.h"
+#include "viz/step/step_cache.h"
 
 namespace attn {
 namespace {
@@ -49,6 +52,54 @@ TEST(LearnGuide, AnAnswerMayLightOtherParts) {
   w.controller().update({ShowAnswer{}});
   EXPECT_TRUE(learn(w).look.has(StepPart::p));
   EXPECT_FALSE(learn(w).look.has(StepPart::s));
+}
+
+// Chapter 0 to scale: the text doubles, and the scores take four times the room; then the roads, then what is saved.
+TEST(LearnGuide, TheWallShowsWhatItsBeatSpeaksOf) {
+  TestWindow w;
+  const auto wall = [&w]() -> const WallScene& { return learn(w).figure->scenes->wall; };
+  start(w, "wall", "twice");
+  EXPECT_EQ(wall().between_bytes, 16.0 * 65536 * 65536 * 2);
+  EXPECT_FALSE(wall().roads);
+  w.controller().update({CheckAnswer{"4"}});
+  EXPECT_EQ(wall().between_bytes, 4 * 16.0 * 65536 * 65536 * 2);
+  EXPECT_EQ(wall().given_bytes, 2 * 16.0 * 65536 * 128 * 2);
+  start(w, "wall", "far");
+  EXPECT_TRUE(wall().roads && wall().written);
+  start(w, "wall", "question");
+  EXPECT_FALSE(wall().written);
+  w.draw_frames(2);
+}
+
+// The cell that was asked for is followed, not the row's largest.
+TEST(LearnGuide, AnAnswerFollowsTheCellThatWasAskedFor) {
+  TestWindow w;
+  start(w, "by-hand", "score");
+  w.controller().update({ShowAnswer{}});
+  EXPECT_EQ(w.state().document.selection, (Selection{0, 0, 0, Slot::s, 0}));
+  start(w, "safe-softmax", "signs");
+  w.controller().update({ShowAnswer{}});
+  EXPECT_EQ(w.state().document.selection, (Selection{0, 0, 0, Slot::o_new, 1}));
+  start(w, "by-hand", "largest");  // of the row: what the beat selects stays
+  const Selection chosen = w.state().document.selection;
+  w.controller().update({ShowAnswer{}});
+  EXPECT_EQ(w.state().document.selection, chosen);
+}
+
+// What stands there already keeps its shade: the scale is that of the whole run before the answer, too.
+TEST(LearnGuide, AnAnswerChangesNoShade) {
+  TestWindow w;
+  start(w, "by-hand", "weight");
+  w.draw_frames(2);
+  const TensorScales asked = w.shell().step_ui().cache->scales;
+  w.controller().update({ShowAnswer{}});
+  w.draw_frames(2);
+  const TensorScales& told = w.shell().step_ui().cache->scales;
+  for (const Slot slot : {Slot::q, Slot::k, Slot::v, Slot::s, Slot::m_new, Slot::l_new, Slot::o_new}) {
+    EXPECT_EQ(scale_of(asked, slot).min, scale_of(told, slot).min) << name_of(slot);
+    EXPECT_EQ(scale_of(asked, slot).max, scale_of(told, slot).max) << name_of(slot);
+  }
+  EXPECT_GT(scale_of(told, Slot::s).max, 7) << "of the tile that comes later";
 }
 
 // What a later beat asks is hidden in those before it, after their own answers too.

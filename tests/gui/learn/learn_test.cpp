@@ -222,7 +222,7 @@ TEST(LearnWindow, WhatABeatDoesNotSpeakOfIsFaint) {
   w.controller().update({ChoosePreset{"causal"}});
   w.draw_frames(2);
   EXPECT_TRUE(look().has(StepPart::m));  // the learner's own way
-  start(w, "bytes");
+  start(w, "bug-museum");
   EXPECT_TRUE(look().has(StepPart::traffic));  // a beat that names nothing speaks of all
 }
 

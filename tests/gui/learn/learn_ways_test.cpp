@@ -83,6 +83,9 @@ TEST(LearnWays, OneClickLeadsToASentenceWhereTheWordsAreRows) {
       IM_CHECK(w.state().view.workspace == Workspace::step);
       IM_CHECK_STR_EQ(w.state().document.preset.c_str(), "words");
       IM_CHECK(w.state().view.step.chart == StepChart::sentence);
+      // "cat" the second time, both heads done: its arcs say what they are about.
+      IM_CHECK_EQ(w.state().document.selection.row, 9);
+      IM_CHECK_EQ(w.state().view.step.cursor + 1, w.controller().model().recording->events.size());
     })) << scale;
   }
 }

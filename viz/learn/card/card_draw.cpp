@@ -258,24 +258,25 @@ void draw_question(const CardScene& card, Pen& pen, bool low, bool takes_keys, C
 void draw_known(const CardScene& card, float bottom, Pen& pen, CardUiState& ui) {
   const Style& s = style();
   constexpr float kMore = 24, kBetween = 5;  // logical: the button, and what lies between two lines
-  const float number = s.px(20);
+  const float mark = s.px(14);
   if (card.learned.empty()) return;
   pen.list->AddLine({pen.x, pen.y}, {pen.x + pen.width, pen.y}, colour_of(Token::line), 1);
   pen.gap(10);
   pen.small_words(tr("Known so far"));
   // The latest first: what has no room is the oldest.
   for (std::size_t n = card.learned.size(); n-- > 0;) {
-    const float height = draw_paragraph(pen.list, {}, pen.width - number, pen.sizes.small, card.learned[n], 5, false);
+    const float height = draw_paragraph(pen.list, {}, pen.width - mark, pen.sizes.small, card.learned[n], 5, false);
     if (!ui.all_known && pen.y + height + s.px(kBetween) + (n > 0 ? s.px(kMore) : 0) > bottom) {
       const bool none_shown = n + 1 == card.learned.size();
       const std::string words = none_shown ? phrase("Show {}", n + 1) : phrase("{} earlier", n + 1);
       if (box_button(pen.line(kMore), "##lesson_known", words.c_str())) ui.all_known = true;
       return;
     }
-    draw_text(pen.list, {pen.x, pen.y}, Face::mono, 12, colour_of(Token::dim), std::to_string(n + 1));
-    pen.x += number, pen.width -= number;
+    // No number: it would be another one in the next chapter.
+    pen.list->AddCircleFilled({pen.x + s.px(3), pen.y + s.px(8)}, s.px(2), colour_of(Token::faint));
+    pen.x += mark, pen.width -= mark;
     pen.words(card.learned[n], pen.sizes.small, kBetween);
-    pen.x -= number, pen.width += number;
+    pen.x -= mark, pen.width += mark;
   }
 }
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "imgui.h"
 #include "kernels/base/text.h"
+#include "kernels/model/inputs/input_spec.h"
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
@@ -17,13 +19,24 @@ bool roomy(const ActionBoxes& boxes) {
   return boxes.main.width() >= style().px(140);
 }
 
-// Where the foot's large button leads.
-std::string words_of_next(const CardScene& card, const Box& button) {
-  if (card.to_exercises) return tr("Exercises");
-  if (card.beat + 1 < card.marks.size()) return tr("Next");
-  if (card.next_title.empty()) return tr("Finish");
-  return fitted_text(Face::bold, 14, phrase("Next: {}, {} min", card.next_title, card.next_minutes),
-                     button.width() - style().px(72));  // its inset, and the key
+// Where the foot's large button leads. Of a chapter its name comes first: the key makes way for it.
+struct NextWords {
+  std::string words;
+  bool key = true;
+};
+NextWords words_of_next(const CardScene& card, const Box& button) {
+  if (card.to_exercises) return {tr("Exercises")};
+  if (card.beat + 1 < card.marks.size()) return {tr("Next")};
+  if (card.next_title.empty()) return {tr("Finish")};
+  const float inset = style().px(28), key = style().px(44);
+  const std::string named = phrase("Next: {}", card.next_title);
+  const auto fits = [&](const std::string& words, float room) { return text_width(Face::bold, 14, words) <= room; };
+  if (const std::string whole = phrase("Next: {}, {} min", card.next_title, card.next_minutes);
+      fits(whole, button.width() - inset - key))
+    return {whole};
+  if (fits(named, button.width() - inset - key)) return {named};
+  const float room = button.width() - inset;
+  return {fitted_text(Face::bold, 14, fits(named, room) ? named : card.next_title, room), false};
 }
 
 // Check, hint, show.
@@ -63,8 +76,7 @@ void draw_door(const CardScene& card, const Box& box, Commands& commands) {
   const std::string words = fitted_text(Face::text, 13, card.door_words, box.width() - style().px(16));
   if (!box_button(box, "##lesson_door", words.c_str())) return;
   commands.emplace_back(LeaveLesson{});
-  commands.emplace_back(ChooseWorkspace{Workspace::step});
-  commands.emplace_back(ChoosePreset{card.door});
+  open_by_door(card.door, commands);
 }
 
 // Which beat it is, and to a class how many are left.
@@ -84,6 +96,22 @@ void draw_place(ImDrawList* list, const CardScene& card, const Box& box) {
 }
 
 }  // namespace
+
+void open_by_door(const std::string& preset, Commands& commands) {
+  commands.emplace_back(ChooseWorkspace{Workspace::step});
+  commands.emplace_back(ChoosePreset{preset});
+  if (preset != "words") return;
+  // At the end, on a word that was there before: its arcs of both heads say what they are about.
+  const auto words = sentence_words({});
+  if (!words) return;
+  Selection selection;
+  for (std::size_t n = 0; n < words->size(); ++n)
+    if (std::find(words->begin(), words->begin() + static_cast<std::ptrdiff_t>(n), (*words)[n]) !=
+        words->begin() + static_cast<std::ptrdiff_t>(n))
+      selection.row = static_cast<std::int32_t>(n);
+  commands.emplace_back(Select{selection});
+  commands.emplace_back(GoToEnd{true});
+}
 
 ActionBoxes boxes_below(const CardScene& card, Pen& pen) {
   const Style& s = style();
@@ -145,8 +173,11 @@ void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_
   const float aside = s.px(kFootEnd + 4);
   const Box accent = one_line ? Box{{line.min.x + aside, line.min.y}, {line.max.x - aside, line.max.y}}
                               : Box{{box.min.x, top - s.px(kCardButton)}, {box.max.x, top}};
-  bool go =
-      accent_button(accent, "##lesson_next", words_of_next(card, accent).c_str(), true, card.teach ? "PgDn" : "Enter");
+  const NextWords words = words_of_next(card, accent);
+  bool go = accent_button(accent, "##lesson_next", words.words.c_str(), true,
+                          !words.key   ? ""
+                          : card.teach ? "PgDn"
+                                       : "Enter");
   if (takes_keys && !field) go |= key_pressed(ImGuiKey_Enter) || key_pressed(ImGuiKey_KeypadEnter);
   if (card.teach || !field) go |= key_pressed(ImGuiKey_PageDown);
   if (go) commands.emplace_back(GoToBeat{1});

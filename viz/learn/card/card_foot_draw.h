@@ -1,6 +1,8 @@
 // What is pressed on the lesson's card: check, hint, show; back, skip, next.
 #pragma once
 
+#include <string>
+
 #include "viz/draw/canvas.h"
 #include "viz/learn/card/card_ui_state.h"
 #include "viz/learn/card/learn_scene.h"
@@ -23,5 +25,7 @@ void draw_actions(const CardScene& card, const ActionBoxes& boxes, bool takes_ke
 float height_over_foot(const CardScene& card);
 // `one_line`: what is to press next stands between back and skip.
 void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_keys, Commands& commands);
+// To Step, on a preset's numbers; on a sentence where its arcs are drawn.
+void open_by_door(const std::string& preset, Commands& commands);
 
 }  // namespace attn

@@ -88,8 +88,12 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
     x += text_width(Face::bold, 14, card.number) + s.px(8);
   }
   const float kMarks = alone ? 150 : 76;  // those at the right
+  // Where a title has no room beside the marks it has a line of its own.
+  const float room = head.max.x - s.px(kMarks) - x;
+  const std::string whole = phrase("{}, {} min", card.title, card.minutes);
+  const bool own_line = text_width(Face::text, 14, whole) > room;
   draw_text(pen.list, {x, head.min.y}, Face::text, 14, colour_of(Token::dim),
-            fitted_text(Face::text, 14, phrase("{}, {} min", card.title, card.minutes), head.max.x - s.px(kMarks) - x));
+            fitted_text(Face::text, 14, own_line ? phrase("{} min", card.minutes) : whole, room));
   // The head is the handle: dropped on the other half of the window, the card docks there.
   ImGui::SetCursorScreenPos(head.min);
   ImGui::SetNextItemAllowOverlap();
@@ -133,6 +137,11 @@ void draw_card_head(const CardScene& card, const Box& box, bool right, bool alon
   const float arm = s.px(4.5F);
   pen.list->AddLine({cross.x - arm, cross.y - arm}, {cross.x + arm, cross.y + arm}, ink, s.px(1.5F));
   pen.list->AddLine({cross.x - arm, cross.y + arm}, {cross.x + arm, cross.y - arm}, ink, s.px(1.5F));
+  if (own_line) {
+    const Box line = pen.line(20);
+    draw_text(pen.list, line.min, Face::text, 14, colour_of(Token::dim),
+              fitted_text(Face::text, 14, card.title, line.width()));
+  }
   pen.gap(4);
   const Box marks = pen.line(12);
   const float step =

@@ -154,6 +154,8 @@ StageFigure figure_of(const Session& session, const LessonFigure& figure) {
   out.of = fmt::format("{} at L = {}, D = {}", figure.kernel, figure.L, figure.D);
   if (figure.kind == FigureKind::wall) {
     scenes.wall = wall_scene(session, figure.L, figure.D);
+    scenes.wall.roads = figure.wall == WallPart::roads;
+    scenes.wall.written = figure.wall != WallPart::unwritten;
     keep(out, std::move(scenes));
     return out;
   }

@@ -26,6 +26,8 @@ struct WallScene {
   std::vector<WallPlace> places;  // from the cores outwards; the last is the GPU's whole memory
   double given_bytes = 0;         // one of Q, K, V, O
   double between_bytes = 0;       // S of naive
+  bool roads = true;              // how far each place is, beside the areas
+  bool written = true;            // S is; else it is drawn as what never takes a byte
   // Seconds to hand over kHandedOver bytes; 0: not measured.
   static double seconds(const WallPlace& place);
   const WallPlace& memory() const { return places.back(); }

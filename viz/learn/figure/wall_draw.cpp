@@ -71,8 +71,12 @@ void draw_wall_areas(ImDrawList* list, const Box& box, const WallScene& scene, b
   // S is drawn behind, the memory before it: what sticks out does not fit.
   const Box between = square(origin, scene.between_bytes);
   const Box behind{{between.min.x, box.max.y - between.height()}, {between.max.x, box.max.y}};
-  list->AddRectFilled(behind.min, behind.max, faded(colour_of(TensorColour::s), 0.45F), s.px(3));
-  draw_outline(list, behind, colour_of(TensorColour::s), 1.5F, 3);
+  if (scene.written) {
+    list->AddRectFilled(behind.min, behind.max, faded(colour_of(TensorColour::s), 0.45F), s.px(3));
+    draw_outline(list, behind, colour_of(TensorColour::s), 1.5F, 3);
+  } else {
+    draw_dashed(list, behind, colour_of(TensorColour::s), 3);
+  }
   Box memory = square(origin, scene.memory().bytes);
   memory = {{memory.min.x, box.max.y - memory.height()}, {memory.max.x, box.max.y}};
   list->AddRectFilled(memory.min, memory.max, colour_of(Token::card), s.px(3));
@@ -93,7 +97,10 @@ void draw_wall_areas(ImDrawList* list, const Box& box, const WallScene& scene, b
   const ImU32 ink = colour_of(Token::text), dim = colour_of(Token::dim);
   const float room = behind.width() - 2 * in;
   draw_text(list, {behind.min.x + in, behind.min.y + s.px(12)}, Face::bold, 16, ink,
-            fitted_text(Face::bold, 16, phrase("Between: {}", memory_text(scene.between_bytes)), room));
+            fitted_text(Face::bold, 16,
+                        scene.written ? phrase("Between: {}", memory_text(scene.between_bytes))
+                                      : phrase("Never written: {}", memory_text(scene.between_bytes)),
+                        room));
   if (memory.min.y - behind.min.y > s.px(62))
     words_at(
         list, {behind.min.x + in, behind.min.y + s.px(12) + line}, room, Face::text, 13, ink,
@@ -120,6 +127,10 @@ void draw_wall(const WallScene& scene, const Box& box) {
   words_at(list, {in.min.x, in.min.y + s.px(28)}, in.width(), Face::text, 13, colour_of(Token::dim),
            phrase("Areas are proportional to bytes. {}; sizes of L2 and HBM are from the manufacturer.", scene.device));
   in.min.y += s.px(64);
+  if (!scene.roads) {
+    const float side = std::min(in.width(), in.height()), left = in.centre().x - side / 2;
+    return draw_wall_areas(list, {{left, in.min.y}, {left + side, in.min.y + side}}, scene, true);
+  }
   const bool beside = in.width() >= s.px(640);
   const float side = beside ? std::min(in.width() * 0.56F, in.height()) : std::min(in.width(), in.height() * 0.6F);
   const Box areas{{in.min.x, in.max.y - in.height()}, {in.min.x + side, in.min.y + side}};

@@ -93,10 +93,13 @@ enum class FigureKind : std::uint8_t {
   lines,      // of that one: its text, with the share of the samples of each line
   wall,       // what memories hold and how far they are, to scale, beside the scores that naive writes down
 };
+// Of the wall: areas alone, with the roads beside them, or with the scores as what is never written.
+enum class WallPart : std::uint8_t { areas, roads, unwritten };
 struct LessonFigure {
   FigureKind kind = FigureKind::roofline;
   std::int64_t L = 0, D = 0;
   std::string kernel;  // the one that is looked at
+  WallPart wall = WallPart::roads;
 };
 
 // Where an answer may lead in place of a place: to the first wrong step of the beat's run, its element pinned.
@@ -113,7 +116,7 @@ struct Beat {
   std::string replaces;            // LESSON.BEAT whose "learned" its own takes the place of; empty = none
   std::vector<std::string> holds;  // expressions that must be true of the recordings
   std::string session;             // whose figures it reads; empty: the lesson's
-  std::optional<LessonFigure> figure;
+  std::optional<LessonFigure> figure, reveal_figure;                 // reveal_figure: of its answer; none: as before
   StepFocus look;                                                    // what of Step it speaks of
   StepFocus reveal_look;                                             // of its answer; none: as before
   bool hide_traffic = false, hide_map = false, hide_figure = false;  // while the question is open

@@ -63,7 +63,7 @@ Again read_again(const json& j, const std::string& where, LessonObject& parent) 
 
 LessonFigure read_figure_of(const json& j, const std::string& where, LessonObject& parent) {
   LessonObject r(j, where);
-  r.only({"kind", "L", "D", "kernel"});
+  r.only({"kind", "L", "D", "kernel", "wall"});
   const auto figure_kind = r.choice<FigureKind>("kind",
                                                 {{"roofline", FigureKind::roofline},
                                                  {"occupancy", FigureKind::occupancy},
@@ -74,8 +74,11 @@ LessonFigure read_figure_of(const json& j, const std::string& where, LessonObjec
                                                  {"wall", FigureKind::wall}},
                                                 true);
   constexpr std::int32_t kMost = 1 << 30;
-  LessonFigure figure{figure_kind, r.whole("L", 1, kMost, true), r.whole("D", 1, kMost, true),
-                      r.text("kernel", 64, true)};
+  LessonFigure figure{
+      figure_kind, r.whole("L", 1, kMost, true), r.whole("D", 1, kMost, true), r.text("kernel", 64, true),
+      r.choice<WallPart>(
+          "wall", {{"roads", WallPart::roads}, {"areas", WallPart::areas}, {"unwritten", WallPart::unwritten}}, false)};
+  if (r.has("wall") && figure_kind != FigureKind::wall) r.refuse("wall", tr("only a figure of the kind 'wall' has it"));
   parent.follow(r);
   return figure;
 }
@@ -105,7 +108,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   const std::string where = phrase("{}, beat {}", parent.where(), name);
   LessonObject r(j, where);
   r.only({"id", "run", "at", "reveal", "reveal_run", "row", "select", "chart", "look", "reveal_look", "holds", "veil",
-          "hide", "session", "figure", "ask", "again", "replaces"});
+          "hide", "session", "figure", "reveal_figure", "ask", "again", "replaces"});
   Beat beat;
   beat.id = r.text("id", 64, true);
   if (!is_plain_name(beat.id)) r.refuse("id", tr("expected a name of lower-case letters, digits, - and _"));
@@ -142,6 +145,11 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   }
   beat.session = session_named(r);
   if (r.has("figure")) beat.figure = read_figure_of(r.object("figure"), where + ", figure", r);
+  if (r.has("reveal_figure")) {
+    beat.reveal_figure = read_figure_of(r.object("reveal_figure"), where + ", reveal_figure", r);
+    if (!beat.figure || !r.has("ask") || beat.figure->kind != beat.reveal_figure->kind)
+      r.refuse("reveal_figure", tr("only a question with a figure of the same kind has one for its answer"));
+  }
   if (r.has("ask")) beat.ask = read_ask(r.object("ask"), where + ", ask", r);
   if (r.has("again")) beat.again = read_again(r.object("again"), where + ", again", r);
   const bool among_lines = beat.ask && beat.ask->kind == AskKind::click && beat.ask->among == ClickAmong::lines;

@@ -20,14 +20,16 @@ enum class LegendMark : std::uint8_t {
   gradient,
   not_finite,
   flight,
+  gauge,
 };
 struct LegendEntry {
   LegendMark mark = LegendMark::empty;
   std::string words, narrow;
 };
 // `gradients`: of a backward, which has no largest score. `flights`: of a pipeline, whose hardware works by itself.
+// `gauges`: α is there, filled as far as it leaves the past, and no tile goes beyond the matrix: in that mark's place.
 struct LegendOf {
-  bool gradients = false, flights = false;
+  bool gradients = false, flights = false, gauges = false;
 };
 std::vector<LegendEntry> cell_legend(LegendOf of = {});
 

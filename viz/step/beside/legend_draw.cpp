@@ -47,6 +47,10 @@ void draw_mark(ImDrawList* list, const Box& box, LegendMark mark) {
       draw_hatch(list, box, faded(colour_of(TensorColour::s), 0.6F), 6);
       draw_outline(list, box, faded(colour_of(TensorColour::s), 0.9F), 1);
       break;
+    case LegendMark::gauge:
+      list->AddRectFilled(box.min, {box.centre().x, box.max.y}, cell_fill(s.theme, TensorColour::alpha, 0.1F), s.px(2));
+      draw_outline(list, box, colour_of(Token::faint), 1);
+      break;
     case LegendMark::gradient:
       draw_cut(list, box, colour_of(Token::faint));
       break;

@@ -1,6 +1,7 @@
 #include "viz/step/charts/traffic_draw.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "kernels/base/text.h"
 #include "viz/draw/theme.h"
@@ -9,6 +10,9 @@
 namespace attn {
 
 namespace {
+
+constexpr std::size_t kCompared = 2;  // this order and the one to compare it with
+constexpr float kTall = 420;          // logical
 
 // The pieces of a bar answer to the pointer.
 void explain_piece(const Box& piece, const Recording& rec, const TrafficBar& bar, TrafficPart part, EventIndex e) {
@@ -57,10 +61,12 @@ void draw_words(ImDrawList* list, const Box& in, const TrafficScene& scene) {
 
 }  // namespace
 
-void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& scene, const Recording& rec,
-                       EventIndex e) {
+void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& whole, const Recording& rec, EventIndex e,
+                       bool all_orders) {
   const Style& s = style();
   draw_card(list, box);
+  TrafficScene scene = whole;
+  if (!all_orders && scene.bars.size() > kCompared) scene.bars.resize(kCompared);
   const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(10)}};
   draw_text(list, in.min, Face::bold, 14, colour_of(Token::text), tr("HBM traffic"));
   draw_text_in(list, {in.min, {in.max.x, in.min.y + s.px(15)}}, Align::right, Face::text, 13, colour_of(Token::dim),
@@ -76,11 +82,13 @@ void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& sce
   float y = in.min.y + s.px(28);
   // Four bars where they leave room for words, else the two that are compared.
   const bool all = in.height() >= s.px(28 + 4 * 25 + 36);
-  const float pitch = all ? std::clamp((in.height() - s.px(28 + 80)) / 4, s.px(22), s.px(40)) : s.px(28);
-  const float thick = std::min(pitch - s.px(6), s.px(28));
+  const bool tall = in.height() >= s.px(kTall);  // it is there alone
+  const float pitch =
+      all ? std::clamp((in.height() - s.px(28 + 80)) / 4, s.px(22), s.px(tall ? 72.0F : 40.0F)) : s.px(28);
+  const float thick = std::min(pitch - s.px(tall ? 18 : 6), s.px(tall ? 54 : 28));
   for (std::size_t n = 0; n < scene.bars.size(); ++n) {
     const TrafficBar& bar = scene.bars[n];
-    if ((n >= 2 && !all) || y + s.px(24) > in.max.y) break;
+    if ((n >= kCompared && !all) || y + s.px(24) > in.max.y) break;
     const Box line{{in.min.x, y}, {in.max.x, y + thick}};
     draw_text_in(list, line, Align::left, Face::text, 13, colour_of(Token::text), bar.name);
     draw_text_in(list, line, Align::right, Face::mono, 12, colour_of(Token::text), bar.text);

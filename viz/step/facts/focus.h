@@ -12,11 +12,31 @@
 
 namespace attn {
 
-enum class StepPart : std::uint8_t { q, k, v, s, m, alpha, p, l, o, chart, traffic, timeline, strip, chip, legend };
-constexpr std::size_t kStepParts = 15;
+// orders: the bars of HBM traffic beyond the two that are compared; travel: of a ring, what goes from rank to rank.
+enum class StepPart : std::uint8_t {
+  q,
+  k,
+  v,
+  s,
+  m,
+  alpha,
+  p,
+  l,
+  o,
+  chart,
+  traffic,
+  timeline,
+  strip,
+  chip,
+  legend,
+  orders,
+  travel
+};
+constexpr std::size_t kStepParts = 17;
 // As a lesson's file has them.
 constexpr std::array<std::string_view, kStepParts> kStepPartNames{
-    "Q", "K", "V", "S", "m", "alpha", "P", "l", "O", "chart", "traffic", "timeline", "strip", "chip", "legend"};
+    "Q",     "K",       "V",        "S",     "m",    "alpha",  "P",      "l",     "O",
+    "chart", "traffic", "timeline", "strip", "chip", "legend", "orders", "travel"};
 inline std::optional<StepPart> step_part_named(std::string_view name) {
   for (std::size_t n = 0; n < kStepParts; ++n)
     if (kStepPartNames[n] == name) return static_cast<StepPart>(n);

@@ -22,9 +22,14 @@ std::shared_ptr<const Recording> recording_until(const Recording& rec, EventInde
 
 StepFocus seen_of(const StepFocus& look, const HiddenAnswers& hidden) {
   using enum StepPart;
-  const bool tiles = look.names_tiles() || look.has(k) || look.has(v);
-  if (tiles || (look.has(chart) && !hidden.map) || (look.has(traffic) && !hidden.traffic)) return look;
+  if (look.parts.none()) return look;
   StepFocus seen = look;
+  // An empty card would take the room of what the question shows.
+  if (hidden.map) seen.parts.reset(static_cast<std::size_t>(chart));
+  if (hidden.traffic) seen.parts.reset(static_cast<std::size_t>(traffic));
+  const bool tiles = look.names_tiles() || look.has(k) || look.has(v);
+  if (tiles || seen.parts.test(static_cast<std::size_t>(chart)) || seen.parts.test(static_cast<std::size_t>(traffic)))
+    return seen;
   for (const StepPart part : {q, k, v, s, m, alpha, p, l, o}) seen.parts.set(static_cast<std::size_t>(part));
   return seen;
 }

@@ -21,8 +21,8 @@ struct HiddenAnswers {
 // cannot depend on that.
 std::shared_ptr<const Recording> recording_until(const Recording& rec, EventIndex horizon);
 
-// What a lesson's beat speaks of, `look`. While its question veils all of that, the tiles stand there: an empty card
-// says nothing.
+// What a lesson's beat speaks of, `look`, without the cards that are veiled: an empty one says nothing. The tiles stand
+// there where nothing is left of it.
 StepFocus seen_of(const StepFocus& look, const HiddenAnswers& hidden);
 
 }  // namespace attn

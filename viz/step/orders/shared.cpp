@@ -68,7 +68,8 @@ void work_lse(const StepWork& c) {
   using enum TensorColour;
   const auto lse = c.live(Slot::lse), l_new = c.newest_sum();
   if (!lse || !l_new) return;
-  c.work({{"m_new", c.m_new, m}, {"l_new", *l_new, l}}, "lse", *lse, l, c.bound(Slot::lse),
+  // Of the sum that stands there, however far from fp64 that was rounded.
+  c.work({{"m_new", c.m_new, m}, {"l_new", *l_new, l}}, "lse", *lse, l, 0,
          [](Values x) { return x[1] == 0 ? -std::numeric_limits<double>::infinity() : x[0] + std::log(x[1]); });
 }
 

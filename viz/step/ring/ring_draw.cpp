@@ -59,7 +59,7 @@ Columns columns_of(const RingScene& scene, const Box& area, bool states, const S
   const bool travels = look.has(TensorColour::k) || look.has(TensorColour::v);
   const auto where = [](bool meant, float wide) { return meant ? wide : 0.0F; };
   const float q = where(look.has(TensorColour::q), std::min(width * s.px(kQHeat), s.px(110))),
-              next = where(travels, s.px(kNext)),
+              next = where(travels && look.has(StepPart::travel), s.px(kNext)),
               here = where(travels,
                            std::max(s.px(76), std::min((width + value_width) * s.px(kHeat), s.px(150)) + s.px(22)));
   constexpr float kStatistic = 1.15F;  // in cells
@@ -293,10 +293,8 @@ void draw_rank(const Place& p, std::size_t n) {
   draw_label(p, row, label);
   if (p.x.q.width() > 0)
     draw_rows(p, row, row.q, p.x.q.min.x, label.min.y, p.x.q.width() / static_cast<float>(std::max(row.q.cols, 1)));
-  if (p.x.next.width() > 0) {
-    draw_next(p, row, slot_box(p, p.x.next, n));
-    draw_here(p, row, slot_box(p, p.x.here, n));
-  }
+  if (p.x.next.width() > 0) draw_next(p, row, slot_box(p, p.x.next, n));
+  if (p.x.here.width() > 0) draw_here(p, row, slot_box(p, p.x.here, n));
   if (p.x.scores.width() > 0)
     draw_rows(p, row, row.scores, p.x.scores.min.x, label.min.y,
               p.x.scores.width() / static_cast<float>(std::max(row.scores.cols, 1)));
@@ -318,10 +316,8 @@ void draw_heads(const Place& p, float top) {
   };
   const float low = top + p.s.px(21);
   if (p.x.q.width() > 0) letter_at(p.x.q.min.x, p.x.q.width(), "Q", TensorColour::q, tr("stays"));
-  if (p.x.next.width() > 0) {
-    words(p.x.next, tr("next"), low);
-    words(p.x.here, tr("here now"), low);
-  }
+  if (p.x.next.width() > 0) words(p.x.next, tr("next"), low);
+  if (p.x.here.width() > 0) words(p.x.here, tr("here now"), low);
   const bool weights = p.panel.scene.scores_hue == TensorColour::p;
   if (p.x.scores.width() > 0)
     letter_at(p.x.scores.min.x, p.x.scores.width(), weights ? "P" : "S", p.panel.scene.scores_hue);
@@ -366,7 +362,7 @@ void draw_ring(const RingPanel& panel, const Box& box) {
   const StepFocus& look = panel.look;
   const bool roomy = area.width() >= s.px(kBothFrom);
   const bool states = roomy || look.has(TensorColour::m) || look.has(TensorColour::l) || look.has(TensorColour::o);
-  if (area.width() >= s.px(kMapFrom) && (roomy || !states)) {
+  if (look.has(StepPart::chart) && area.width() >= s.px(kMapFrom) && (roomy || !states)) {
     const float wide = std::clamp(area.width() * 0.22F, s.px(kMapWidth), s.px(380));
     draw_ring_map(panel, {{area.max.x - wide, area.min.y}, area.max});
     area.max.x -= wide + s.px(22);

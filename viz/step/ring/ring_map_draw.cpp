@@ -140,6 +140,27 @@ std::string verdict_words(const RingScene& scene) {
   return phrase("The last rank finishes after {} pairs; if dealt {}, after {}.", here, other, there);
 }
 
+// How long each rank works, dealt as here and in the other way; returns its foot.
+float draw_deals(const Map& m, const Box& box) {
+  const Style& s = m.s;
+  const RingScene& scene = m.panel.scene;
+  float y = box.min.y;
+  const auto say = [&](const std::string& words, Face face, Ink ink, int lines) {
+    y += draw_paragraph(m.list, {box.min.x, y}, box.width(), 12.5F, {{words, face, ink, 0, false}}, lines) + s.px(2);
+  };
+  say(tr("Work per rank, in pairs of tiles"), Face::bold, Token::text, 1);
+  const float room = box.max.y - s.px(70) - y;  // words stand below
+  const std::int64_t longest = std::max(scene.dealt.most(), scene.otherwise.most());
+  const RingWork &zigzag = scene.ring.zigzag ? scene.dealt : scene.otherwise,
+                 &in_order = scene.ring.zigzag ? scene.otherwise : scene.dealt;
+  if (room >= s.px(40)) {
+    const float low = draw_work(m, zigzag, true, {{box.min.x, y}, {box.max.x, y + room / 2}}, longest) + s.px(4);
+    y = draw_work(m, in_order, false, {{box.min.x, low}, {box.max.x, low + room / 2}}, longest) + s.px(6);
+  }
+  say(verdict_words(scene), Face::text, Token::dim, 2);
+  return y;
+}
+
 }  // namespace
 
 void draw_ring_map(const RingPanel& panel, const Box& box) {
@@ -169,18 +190,9 @@ void draw_ring_map(const RingPanel& panel, const Box& box) {
   };
   if (!scene.map_words.empty()) say(scene.map_words, Face::text, Token::text, 1);
   y += s.px(6);
-  say(tr("Work per rank, in pairs of tiles"), Face::bold, Token::text, 1);
-  const float words = s.px(70), room = box.max.y - words - y;
-  const std::int64_t longest = std::max(scene.dealt.most(), scene.otherwise.most());
-  const RingWork &zigzag = scene.ring.zigzag ? scene.dealt : scene.otherwise,
-                 &in_order = scene.ring.zigzag ? scene.otherwise : scene.dealt;
-  if (room >= s.px(40)) {
-    const float low = draw_work(m, zigzag, true, {{box.min.x, y}, {box.max.x, y + room / 2}}, longest) + s.px(4);
-    y = draw_work(m, in_order, false, {{box.min.x, low}, {box.max.x, low + room / 2}}, longest) + s.px(6);
-  }
-  say(verdict_words(scene), Face::text, Token::dim, 2);
-  if (y + s.px(30) <= box.max.y) say(scene.sent_words, Face::text, Token::dim, 2);
   answer_pointer(m);
+  if (panel.look.has(StepPart::orders)) y = draw_deals(m, {{box.min.x, y}, box.max});
+  if (panel.look.has(StepPart::traffic) && y + s.px(30) <= box.max.y) say(scene.sent_words, Face::text, Token::dim, 2);
 }
 
 }  // namespace attn

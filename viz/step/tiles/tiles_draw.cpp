@@ -302,6 +302,11 @@ void draw_lane_title(ImDrawList* list, const Box& area, const LaneTitle& lane, b
             lane.words);
 }
 
+bool tiles_are_whole(const Recording& rec) {
+  const auto fits = [](std::int64_t length, std::int64_t tile) { return tile <= 0 || length % tile == 0; };
+  return fits(rec.problem.Lq, rec.options.br) && fits(rec.problem.Lk, rec.options.bc);
+}
+
 // As it stands, with its own bounds.
 void draw_beside(const TilesPanel& panel, const Box& place, EventIndex event) {
   const Selection& selection = panel.state.document.selection;
@@ -377,9 +382,12 @@ void draw_step_tiles(const TilesPanel& panel, const Box& box, TilesScene& scene)
   // What a lesson has not spoken of yet is not explained either.
   if (legend && panel.look.has(StepPart::legend)) {
     const TileScene* spelled = lit ? tile_of(scene, lit->slot) : nullptr;
-    draw_cell_legend({{whole.min.x, whole.max.y}, {whole.max.x, whole.max.y + s.px(kLegendHeight)}},
-                     scale_legend(spelled != nullptr ? spelled->slot : Slot::s, panel.scales),
-                     {panel.rec.problem.pass == Pass::backward, side_by_side_of(panel.rec).on_its_way != nullptr});
+    LegendScale scale = scale_legend(spelled != nullptr ? spelled->slot : Slot::s, panel.scales);
+    if (panel.asks) scale.min.clear(), scale.max.clear();
+    const TileScene* alpha = tile_of(scene, Slot::alpha);
+    draw_cell_legend({{whole.min.x, whole.max.y}, {whole.max.x, whole.max.y + s.px(kLegendHeight)}}, scale,
+                     {panel.rec.problem.pass == Pass::backward, side_by_side_of(panel.rec).on_its_way != nullptr,
+                      alpha != nullptr && alpha->gauge && alpha->live && tiles_are_whole(panel.rec)});
   }
   show_pointed(panel, drawn, pointed);
   draw_asked_cell(panel, scene, layout);

@@ -19,6 +19,7 @@ struct TilesPanel {
   TilesUiState& ui;
   Commands& commands;
   const StepFocus& look;
+  bool asks = false;  // a lesson does: the ends of a scale are not said
 };
 
 }  // namespace attn

@@ -71,8 +71,11 @@ TEST(FoldedTiles, TheyStandInForACardThatTheQuestionVeils) {
   EXPECT_FALSE(seen_of(traffic, hidden).names_tiles());
   hidden.traffic = true;
   EXPECT_TRUE(seen_of(traffic, hidden).has(StepPart::s));
-  EXPECT_TRUE(seen_of(traffic, hidden).has(StepPart::traffic));
-  EXPECT_FALSE(seen_of(focus({StepPart::traffic, StepPart::m}), hidden).has(StepPart::s)) << "m is there";
+  EXPECT_TRUE(seen_of(traffic, hidden).has(StepPart::timeline));
+  EXPECT_FALSE(seen_of(traffic, hidden).has(StepPart::traffic)) << "an empty card";
+  const StepFocus with_m = seen_of(focus({StepPart::traffic, StepPart::m}), hidden);
+  EXPECT_FALSE(with_m.has(StepPart::s)) << "m is there";
+  EXPECT_FALSE(with_m.has(StepPart::traffic));
   EXPECT_TRUE(seen_of({}, hidden).parts.none()) << "all are meant";
 }
 

@@ -204,6 +204,10 @@ TEST(Legend, NamesEveryLookOfACellOnce) {
 
 // A pipeline alone has cells that hardware has.
 TEST(Legend, NamesWhatIsInFlightWhereAnythingIs) {
+  const auto gauges = cell_legend({.gauges = true});
+  EXPECT_EQ(gauges.size(), cell_legend().size()) << "in the place of what is outside the matrix";
+  EXPECT_EQ(std::ranges::count(gauges, LegendMark::gauge, &LegendEntry::mark), 1);
+  EXPECT_EQ(std::ranges::count(gauges, LegendMark::past_end, &LegendEntry::mark), 0);
   const auto entries = cell_legend({.flights = true});
   EXPECT_EQ(entries.size(), 8U);
   EXPECT_EQ(std::ranges::count(entries, LegendMark::flight, &LegendEntry::mark), 1);
