@@ -194,6 +194,23 @@ TEST(Lessons, AFalseOneSaysWhere) {
   }
 }
 
+// The figure of an answer is one of the question's kind, and a part of the wall is one of a wall.
+TEST(Lessons, AnAnswersFigureFollowsThatOfItsQuestion) {
+  const auto fault = [](const std::string& figures) {
+    const auto faults =
+        faults_of(with("\"holds\": [\"l[0] >= 1\"]", figures).insert(1, R"("session": "h100-profile",)"));
+    return faults.empty() ? std::string() : faults.front();
+  };
+  const std::string wall = R"("figure": {"kind": "wall", "L": 512, "D": 64, "kernel": "x", "wall": "areas"})";
+  EXPECT_EQ(fault(wall + R"(, "reveal_figure": {"kind": "wall", "L": 1024, "D": 64, "kernel": "x"})"), "");
+  EXPECT_NE(fault(wall + R"(, "reveal_figure": {"kind": "levels", "L": 512, "D": 64, "kernel": "x"})")
+                .find("'reveal_figure': only a question with a figure of the same kind"),
+            std::string::npos);
+  EXPECT_NE(fault(R"("figure": {"kind": "levels", "L": 512, "D": 64, "kernel": "x", "wall": "areas"})")
+                .find("'wall': only a figure of the kind 'wall'"),
+            std::string::npos);
+}
+
 TEST(Lessons, ADoorLeadsToAPresetThatThereIs) {
   const auto door = [](const std::string& preset) {
     return with("\"title\": \"Small\"", "\"door\": \"See it\", \"title\": \"Small\"")
