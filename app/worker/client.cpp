@@ -133,7 +133,7 @@ namespace {
 // The inputs as they travel; none where the worker makes them.
 std::vector<std::span<const std::byte>> inputs_of(const GpuRunRequest& r) {
   if (r.inputs == nullptr) return {};
-  return parts_of(tensor_bytes_of(*r.inputs));
+  return parts_of(tensor_bytes_of(*r.inputs, r.problem));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ if not torch.cuda.is_available():
     sys.exit(77)
 report = package.wanted("program").Report()
 from gradient_rule import judge  # noqa: E402
-from tiny_model import losses  # noqa: E402
+from tiny_model import GPT2, Training, losses  # noqa: E402
 
 warnings.simplefilter("ignore", attnscope.CopyWarning)
 torch.manual_seed(1)
@@ -52,6 +52,17 @@ def heads_inside():
     got = torch.autograd.grad(of_torch.attention(q, k, v, layout="blhd"), (q, k, v), d_out)
     apart = [t.detach().transpose(1, 2) for t in (q, k, v, d_out)]
     judge(report, "[B, L, H, D]", [t.transpose(1, 2) for t in got], *apart)
+
+
+def views():
+    """Parts of one tensor, heads inside, are read where they lie; so is a gradient that comes transposed."""
+    for dims in (64, 128):
+        packed = torch.randn(2, 200, 3, 4, dims, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+        q, k, v = (packed[:, :, n].transpose(1, 2) for n in range(3))
+        d_out = torch.randn(2, 200, 4, dims, device="cuda", dtype=torch.bfloat16)
+        (got,) = torch.autograd.grad(of_torch.attention(q, k, v, causal=True).transpose(1, 2), packed, d_out)
+        given = [t.detach() for t in (q, k, v, d_out.transpose(1, 2))]
+        judge(report, f"views, D {dims}", [got[:, :, n].transpose(1, 2) for n in range(3)], *given, True)
 
 
 def compiled():
@@ -121,7 +132,49 @@ def training():
         print(f"{words}, at most {worst:.2g} apart, the last by {attnscope.last_call().kernel}")
 
 
-for part in (by_the_rule, heads_inside, compiled, captured, two_streams, training):
+def apart(some, others):
+    return max(abs(a - b) / max(b, 0.1) for a, b in zip(some, others))
+
+
+def a_step_in_a_graph():
+    """Forward, gradient and optimiser captured at once: the losses of replays are those of eager steps."""
+    for dtype, near in ((torch.float32, 1e-4), (torch.bfloat16, 0.03)):
+        given = (20, "cuda", dtype, of_torch.replaced)
+        shape = {"tokens": (4, 257), "width": 256, "rate": 1e-3}
+        replayed, eager = losses(*given, captured=True, **shape), losses(*given, **shape)
+        words = f"{dtype}: a step in a graph, from {replayed[0]:.4f} to {replayed[-1]:.4f}"
+        report.check(apart(replayed, eager) < near, f"{words}, {apart(replayed, eager):.2g} from eager steps")
+        print(f"{words}, {apart(replayed, eager):.2g} apart")
+
+
+def of_the_size_of_gpt2():
+    """50 steps in bfloat16, no farther from cuDNN's losses than FlashAttention-2's are; and each one's time."""
+    backends = torch.nn.attention.SDPBackend
+    seen, times = {}, {}
+    for name, attending in (
+        ("cuDNN", lambda: torch.nn.attention.sdpa_kernel(backends.CUDNN_ATTENTION)),
+        ("ours", of_torch.replaced),
+        ("FlashAttention-2", lambda: torch.nn.attention.sdpa_kernel(backends.FLASH_ATTENTION)),
+    ):
+        training = Training("cuda", torch.float32, attending, (8, 1025), 3e-4, torch.bfloat16, **GPT2)
+        marks, each = [], []
+        for _ in range(50):
+            each.append(training.step())
+            marks.append(torch.cuda.Event(enable_timing=True))
+            marks[-1].record()
+        seen[name] = torch.stack(each).tolist()
+        steps = sorted(a.elapsed_time(b) for a, b in zip(marks[9:], marks[10:]))
+        times[name] = steps[len(steps) // 2]
+        print(f"{name}: {times[name]:.2f} ms a step, losses {[round(x, 4) for x in seen[name][::7]]}")
+    usual = apart(seen["FlashAttention-2"], seen["cuDNN"])
+    ours = apart(seen["ours"], seen["cuDNN"])
+    report.check(seen["ours"][-1] < 0.02, f"it learns: {seen['ours'][-1]}")
+    report.check(ours < 3 * usual + 1e-3, f"a model of GPT-2's size: {ours:.2g} from cuDNN's; {usual:.2g} is usual")
+    print(f"at most {ours:.2g} from cuDNN's losses; FlashAttention-2 {usual:.2g}")
+
+
+for part in (by_the_rule, heads_inside, views, compiled, captured, two_streams, training, a_step_in_a_graph,
+             of_the_size_of_gpt2):  # fmt: skip
     try:
         part()
     except Exception as error:  # the others are asked all the same

@@ -18,7 +18,7 @@ if not os.path.exists(double):
     print("SKIPPED: ATTNSCOPE_FAKE_CUDA names no libcuda.so.1")
     sys.exit(77)
 fake = ctypes.CDLL(double, mode=ctypes.RTLD_GLOBAL)  # before the package asks for a library of this name
-for name in ("calls", "launches", "stream", "word"):
+for name in ("calls", "launches", "stream", "word", "current_context"):
     getattr(fake, f"fake_{name}").restype = ctypes.c_uint64
 fake.fake_entry.restype = ctypes.c_char_p
 np = package.wanted("numpy")
@@ -149,6 +149,65 @@ def lengths_on_the_device():
             report.check(kept == lengths, f"the kernel finds the lengths {kept}, not {lengths}")
 
 
+def numbers_of_the_gpu():
+    """Lengths, slopes and pages in arrays of the GPU: the host never sees them, and the plan is the same for all."""
+    q, k, v = arrays(3, 2, 24, 16)
+    made = []
+    for dtype in (np.int64, np.int32):
+        for lengths in ([1, 2, 3], [24, 0, 7], [-5, 99, 24]):
+            given = {"kernel": "naive", "key_lengths": cupy_double.ndarray(np.array(lengths, dtype))}
+            fake.fake_forget()
+            attnscope.attention(q, k, v, **given)
+            kept = list((ctypes.c_int64 * 3).from_address(word(0, 6)))
+            report.check(kept == [min(max(n, 0), 24) for n in lengths], f"{lengths}: the kernel finds {kept}")
+            made.append(core.plans()[0])
+            if len(made) > 1:
+                report.check(all(calls(name) == 0 for name in COSTLY), f"{lengths}: {calls()} calls of the driver")
+    report.check(len(set(made)) == 1, f"lengths on the GPU are no part of the plan: {made}")
+    ready = attnscope.prepare(q, k, v, **given)
+    given["key_lengths"].array[:] = [4, 5, 6]
+    fake.fake_forget()
+    ready()
+    kept = list((ctypes.c_int64 * 3).from_address(word(0, 6)))
+    report.check(kept == [4, 5, 6], f"a prepared call reads the lengths anew: {kept}")
+    report.check(ready.call.copied == (), f"which is no copy that one could mend: {ready.call}")
+    slopes = cupy_double.ndarray(np.array([[0.5, 0.25]], np.float32))
+    attnscope.attention(q, k, v, kernel="naive", alibi=slopes)
+    before = core.plans()[0]
+    attnscope.attention(q, k, v, kernel="naive", alibi=cupy_double.ndarray(np.array([1, 2], np.float32)))
+    report.check(core.plans()[0] == before, "nor are slopes")
+    pool = arrays(6, 2, 16, 64)
+    one = arrays(2, 2, 1, 64)[0]
+    table = cupy_double.ndarray(np.array([[4, 0, 2, 9], [5, -1, 77, 9]], np.int32))
+    for lengths in ([40, 20], cupy_double.ndarray(np.array([40, 20]))):
+        out = attnscope.attention(one, *pool[:2], page_table=table, key_lengths=lengths)
+        report.check(out.shape == (2, 2, 1, 64), f"a table on the GPU is not read by the host: {out.shape}")
+    for words, call in (
+        ("key_lengths: has 2 lengths", {"key_lengths": cupy_double.ndarray(np.array([1, 2]))}),
+        ("key_lengths: is float32", {"key_lengths": cupy_double.ndarray(np.ones(3, np.float32))}),
+        ("alibi: is int64", {"alibi": cupy_double.ndarray(np.array([1, 2]))}),
+        ("alibi: has 3 slopes", {"alibi": cupy_double.ndarray(np.ones(3, np.float32))}),
+    ):
+        package.refused(report, words, lambda: attnscope.attention(q, k, v, **call))
+
+
+def contexts():
+    """What is loaded belongs to a context: another one loads it anew, and the first finds its own again."""
+    shape = (1, 2, 40, 16)
+    attnscope.attention(*arrays(*shape), kernel="naive", key_lengths=[7])
+    before, seen = core.plans()[0], []
+    for context in (7, 1, 7, 1):
+        fake.fake_context(context)
+        fake.fake_forget()
+        attnscope.attention(*arrays(*shape), kernel="naive", key_lengths=[7])
+        seen.append((calls("cuModuleLoadData"), calls("cuMemAlloc")))
+    report.check(seen == [(1, 1), (0, 0), (0, 0), (0, 0)], f"modules and memory that each call loads: {seen}")
+    report.check(core.plans()[0] == before, "the plan is one of both")
+    fake.fake_context(0)
+    attnscope.attention(*arrays(*shape), kernel="naive", key_lengths=[7])
+    report.check(fake.fake_current_context() == 1, "a thread without a context gets the primary one")
+
+
 def on_two_streams():
     q, k, v = arrays(1, 1, 1, 64)
     pool = arrays(1, 1, 8192, 64)[:2]
@@ -218,6 +277,15 @@ def where_they_lie():
             report.check(out.array.flags.c_contiguous, f"{kernel} {words}: the answer is dense")
         ready = attnscope.prepare(*of_one, kernel=kernel)
         report.check(ready.call.copied == (), f"{kernel}: prepared without a copy as well")
+        out, lse = attnscope.attention(*of_one, kernel=kernel, return_lse=True)
+        fake.fake_forget()
+        asked = (*of_one, "auto", False, *[None] * 6, "bhld", None, out, lse, apart[0], attnscope._homes.CuPy)
+        *gradients, account = core.backward(*asked)
+        report.check(account[0] == "flash_bwd_hopper" and account[3] == [], f"a backward of views: {account}")
+        seen = [word(0, n) for n in range(4)]
+        expected = [of_one[0].data.ptr, 3 * 4 * 64 * 2, 64 * 2, length * 3 * 4 * 64 * 2]
+        report.check(seen == expected, f"a backward of views: its map has {seen}, not {expected}")
+        report.check(all(x.array.flags.c_contiguous for x in gradients), "the gradients are dense")
         # 2 bytes off the 16 that are moved at once, and a row that has gaps.
         wide = random.standard_normal((2, 4, length, 72), np.float32).astype(np.float16)
         attnscope.attention(cupy_double.ndarray(wide[..., 1:65]), *apart[1:], kernel=kernel)
@@ -267,7 +335,7 @@ def on_the_cpu():
     report.check(core.plans()[0] == before and calls() == 0, "on the CPU, too, one plan does")
 
 
-for part in (nothing_again, its_own_addresses, what_was_asked, lengths_on_the_device, on_two_streams, captured,
-             where_they_lie, of_many_threads, on_the_cpu):  # fmt: skip
+for part in (nothing_again, its_own_addresses, what_was_asked, lengths_on_the_device, numbers_of_the_gpu, contexts,
+             on_two_streams, captured, where_they_lie, of_many_threads, on_the_cpu):  # fmt: skip
     part()
 report.exit(150)

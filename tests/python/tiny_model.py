@@ -40,19 +40,57 @@ class Tiny(torch.nn.Module):
         return self.head(x)
 
 
-def losses(steps, device="cpu", dtype=torch.float32, attending=contextlib.nullcontext, **shape):
-    """Of so many steps from the same numbers, its attention computed under `attending`."""
-    torch.manual_seed(3)
-    model = Tiny(**shape).to(device, dtype)
-    tokens = torch.randint(32, (4, 25)).to(device)
-    optimiser = torch.optim.AdamW(model.parameters(), 3e-3)
-    seen = []
-    for _ in range(steps):
-        with attending():
-            logits = model(tokens[:, :-1])
-        loss = torch.nn.functional.cross_entropy(logits.float().flatten(0, 1), tokens[:, 1:].flatten())
-        optimiser.zero_grad()
+GPT2 = {"words": 50304, "width": 768, "heads": 12, "blocks": 12}
+
+
+class Training:
+    """A model and its optimiser, always from the same numbers, its attention computed under `attending`.
+
+    narrow: a dtype to compute in by autocast. captured: the whole step is a CUDA graph after three steps.
+    """
+
+    def __init__(self, device="cpu", dtype=torch.float32, attending=contextlib.nullcontext, tokens=(4, 25), rate=3e-3,
+                 narrow=None, captured=False, **shape):  # fmt: skip
+        torch.manual_seed(3)
+        self.model = Tiny(**shape).to(device, dtype)
+        self.tokens = torch.randint(shape.get("words", 32), tokens).to(device)
+        self.optimiser = torch.optim.AdamW(self.model.parameters(), rate, capturable=captured)
+        self.attending, self.narrow, self.captured, self.graph = attending, narrow, captured, None
+        self.done = 0
+
+    def _step(self):
+        with self.attending(), torch.autocast(self.tokens.device.type, self.narrow, self.narrow is not None):
+            logits = self.model(self.tokens[:, :-1])
+        loss = torch.nn.functional.cross_entropy(logits.float().flatten(0, 1), self.tokens[:, 1:].flatten())
+        self.optimiser.zero_grad()
         loss.backward()
-        optimiser.step()
-        seen.append(loss.item())
-    return seen
+        self.optimiser.step()
+        return loss.detach()
+
+    def _capture(self):
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self.loss = self._step()
+
+    def step(self):
+        """The loss, on the model's device."""
+        self.done += 1
+        if not self.captured:
+            return self._step()
+        if self.done <= 3:
+            side = torch.cuda.Stream()
+            side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side):
+                loss = self._step()
+            torch.cuda.current_stream().wait_stream(side)
+            return loss
+        if self.graph is None:
+            self._capture()
+        self.graph.replay()
+        return self.loss.clone()
+
+
+def losses(steps, *given, **named):
+    """Of so many steps of Training(...)."""
+    training = Training(*given, **named)
+    return torch.stack([training.step() for _ in range(steps)]).tolist()

@@ -7,7 +7,7 @@ import typing
 import warnings
 
 from . import _core
-from ._homes import NumPy, home_of
+from ._homes import Jax, NumPy, home_of
 
 # The threads of a parent are not in its child.
 os.register_at_fork(after_in_child=_core.forget_workers)
@@ -143,14 +143,15 @@ def attention(
     softcap: c turns scores into c tanh(s / c).
     alibi: True, or slopes [Hq] or [B, Hq]: slope times distance is subtracted from each score.
     scale: factor applied to q kᵀ; None: 1/sqrt(D).
-    key_lengths: [B] integers; keys beyond a batch's length are hidden.
+    key_lengths: [B] integers; keys beyond a batch's length are hidden. An array on the GPU stays there.
     layout: "bhld", or "blhd" if the arrays are [B, L, H, D].
     return_lse: return (out, lse) instead of out.
     out: an array for the result; it must not share memory with the others.
     tile, threads: (Br, Bc) and the number of CPU threads; options: any other option of the kernel, by name.
     page_table: int32 [B, pages of a batch]: k and v are then a pool of pages, [pages, Hkv, page, D], and a batch's
        keys are in the pages that its row names, in order. The longest of key_lengths is Lk; without key_lengths, every
-       entry counts. Entries beyond a batch's length may be -1. Each call checks the numbers, which waits for a GPU.
+       entry counts. Entries beyond a batch's length may be -1. On a GPU, numbers are limited to the pool's pages instead
+       of being checked.
     sink, cu_seqlens: rejected with a message, because no kernel here supports them.
 
     Returns an array [B, Hq, Lq, Dv] from q's library, in q's dtype; lse [B, Hq, Lq] is float32, a natural logarithm.
@@ -191,6 +192,8 @@ def _computed(asked, out, page_table):
 
         return of_torch.attention_with_gradients(*asked)
     home = home_of(asked[0])
+    if home is Jax:
+        Jax.wait_for(*asked, page_table)
     answer, lse, account = _core.attention(*asked, out, home, page_table)
     _account(account)
     if home is NumPy:
@@ -256,6 +259,8 @@ def prepare(
     (2.0, 'cpu_tiled')
     """
     home = home_of(q)
+    if home is Jax:
+        Jax.wait_for(q, k, v, bias, alibi, key_lengths, page_table)
     ready = _core.Ready(
         q,
         k,

@@ -2,6 +2,9 @@
 
 A home allocates arrays as its library does, so that they are freed, cached and streamed by its rules. The module asks
 it (app/python/module/gpu_run.h), and so never imports a library that its caller has not.
+
+How a kernel reads an array that does not lie so, as dense() and copy() take it: "same", "swapped" (heads and rows),
+"bias", "float32", ("lengths", the longest, 1) or ("pages", the last page, columns).
 """
 
 import sys
@@ -37,7 +40,7 @@ class NumPy:
 class Torch:
     """torch's tensors, by its caching allocator, on its current stream."""
 
-    not_on_gpu = None
+    not_on_gpu, waits = None, False
 
     @staticmethod
     def empty(shape, like, kind):
@@ -67,11 +70,16 @@ class Torch:
             return array.transpose(-3, -2)
         if how == "bias":
             return array[tuple(slice(0, 1) if stride == 0 else slice(None) for stride in array.stride())].float()
+        if how == "float32":
+            return array.float()
+        if type(how) is tuple:
+            what, most, columns = how
+            return (array.reshape(-1).long() if what == "lengths" else array[:, :columns]).clamp(0, most)
         return array
 
     @classmethod
     def dense(cls, array, how):
-        return cls._as_kernel_reads(array, how).contiguous().clone()
+        return cls._as_kernel_reads(array, how).contiguous()
 
     @classmethod
     def copy(cls, array, dense, how):
@@ -85,7 +93,7 @@ class Torch:
 class CuPy:
     """CuPy's arrays, from its memory pool, on its current stream."""
 
-    not_on_gpu = None
+    not_on_gpu, waits = None, False
 
     @staticmethod
     def empty(shape, like, kind):
@@ -110,12 +118,15 @@ class CuPy:
             return array.swapaxes(-3, -2)
         if how == "bias":
             return array[tuple(slice(0, 1) if stride == 0 else slice(None) for stride in array.strides)]
+        if type(how) is tuple:
+            what, most, columns = how
+            return (array.ravel().astype("int64") if what == "lengths" else array[:, :columns]).clip(0, most)
         return array
 
     @classmethod
     def dense(cls, array, how):
         return sys.modules["cupy"].array(
-            cls._as_kernel_reads(array, how), order="C", dtype="float32" if how == "bias" else None
+            cls._as_kernel_reads(array, how), order="C", dtype="float32" if how in ("bias", "float32") else None
         )
 
     @classmethod
@@ -128,18 +139,77 @@ class CuPy:
 
 
 class Jax:
-    """JAX's arrays on the CPU. They cannot be written: the answer is memory of ours that becomes one of them."""
+    """JAX's arrays. They cannot be written: an answer is memory that becomes one of them, or is one that only we have.
 
-    not_on_gpu = "is on a GPU, and JAX names no stream to join; use torch or CuPy there, or JAX on the CPU"
+    JAX waits for no stream but its own, and frees memory without asking who still reads it. So on a GPU a call waits
+    until its arrays are computed, and then until its own kernels are done.
+    """
+
+    not_on_gpu, waits = None, True
+
+    @staticmethod
+    def wait_for(*arrays):
+        for array in arrays:
+            if hasattr(array, "block_until_ready"):
+                array.block_until_ready()
 
     @staticmethod
     def empty(shape, like, kind):
-        names = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
-        return _core.empty(list(shape), names.get(str(like.dtype) if kind == "out" else kind, "f32"))
+        device = next(iter(like.devices()))
+        if device.platform == "cpu":
+            names = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
+            return _core.empty(list(shape), names.get(str(like.dtype) if kind == "out" else kind, "f32"))
+        made = sys.modules["jax"].numpy.empty(tuple(shape), like.dtype if kind == "out" else kind, device=device)
+        return _OnGpu(made.block_until_ready())
 
     @staticmethod
     def finished(array):
-        return sys.modules["jax"].dlpack.from_dlpack(array)
+        return array.array if isinstance(array, _OnGpu) else sys.modules["jax"].dlpack.from_dlpack(array)
+
+    @staticmethod
+    def stream(_):
+        return 0
+
+    @staticmethod
+    def address(array):
+        return array.array.unsafe_buffer_pointer()
+
+    @staticmethod
+    def dense(array, how):
+        jax = sys.modules["jax"]
+        if how == "swapped":
+            array = array.swapaxes(-3, -2)
+        elif how in ("bias", "float32"):
+            array = array.astype("float32")
+        elif type(how) is tuple:
+            what, most, columns = how
+            # Of 32 bits, as JAX's numbers are: each is followed by the upper half of 64.
+            if what == "lengths":
+                array = jax.numpy.stack([array.ravel().clip(0, most).astype("int32")] * 2, -1).at[:, 1].set(0)
+            else:
+                array = array[:, :columns].clip(0, most)
+        return _OnGpu(array.block_until_ready())
+
+    @staticmethod
+    def copy(array, dense, how):
+        """Nothing: what cannot be written is as it was."""
+
+    @staticmethod
+    def copy_back(dense, array, how):
+        raise TypeError("out: JAX's arrays cannot be written; omit out")
+
+
+class _OnGpu:
+    """Memory of JAX's on a GPU, to be written as long as nobody has seen the array."""
+
+    def __init__(self, array):
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, **_):
+        return self.array.__dlpack__()
 
 
 _BY_MODULE = {

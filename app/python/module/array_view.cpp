@@ -246,7 +246,8 @@ ArrayView as_bhld(ArrayView view, bool heads_inside) {
 }
 
 bool lies_as(const ArrayView& view, const TensorSpec& spec) {
-  if (view.type != spec.type || reinterpret_cast<std::uintptr_t>(view.data) % size_of(view.type) != 0) return false;
+  if (view.type != spec.type || view.shape.size() != spec.strides.size()) return false;
+  if (reinterpret_cast<std::uintptr_t>(view.data) % size_of(view.type) != 0) return false;
   for (std::size_t n = 0; n < view.shape.size(); ++n)
     if (view.shape[n] != 1 && view.strides[n] != spec.strides[n]) return false;
   return true;

@@ -88,6 +88,8 @@ LibraryArrays arrays_of(const Arguments& a, nb::handle out, nb::handle lse, nb::
   all[Tensor::k] = a.k;
   all[Tensor::v] = a.v;
   all[Tensor::bias] = a.bias;
+  all[Tensor::key_lengths] = a.key_lengths;
+  all[Tensor::slopes] = a.alibi;
   all[Tensor::page_table] = a.page_table;
   all[Tensor::o] = out;
   all[Tensor::lse] = lse;

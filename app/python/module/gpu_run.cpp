@@ -24,7 +24,7 @@ namespace nb = nanobind;
 namespace attn::python {
 namespace {
 
-// The driver, the compiler, and a queue for each GPU whose arrays came. One thread at a time.
+// The driver, the compiler, and a queue for each context whose arrays came. One thread at a time.
 class Gpus {
  public:
   static Gpus& all() {
@@ -40,21 +40,24 @@ class Gpus {
   // The queue of the GPU in this thread's context, which must be current.
   Result<gpu::Queue*> queue(std::int32_t device) {
     if (auto opened = open(); !opened) return tl::unexpected(opened.error());
-    const auto current = driver_->join_context();
+    const auto current = driver_->join_context(device);
     if (!current) return tl::unexpected(current.error());
-    if (*current != device) {
+    if (current->gpu != device) {
       return bad_input(fmt::format("q is on GPU {}, but the thread's current GPU is {}; make q's GPU current first",
-                                   device, *current));
+                                   device, current->gpu));
     }
-    if (const auto at = queues_.find(device); at != queues_.end()) return &at->second;
+    context_ = current->id;
+    if (const auto at = queues_.find(context_); at != queues_.end()) return &at->second;
     const auto properties = driver_->properties(device);
     if (!properties) return tl::unexpected(properties.error());
     devices_.emplace(device, device_of(*properties));
     return &queues_
-                .emplace(device,
+                .emplace(context_,
                          gpu::Queue::on(*driver_, *service_, properties->arch(), gpu::edited_kernels_folder(), nullptr))
                 .first->second;
   }
+  // Of the queue that was asked for last: what it loads is of no other.
+  std::uint64_t context() const { return context_; }
   Result<Device> open_device(std::int32_t index) {
     const nb::gil_scoped_release released;
     const std::scoped_lock lock(mutex_);
@@ -79,7 +82,8 @@ class Gpus {
   std::unique_ptr<gpu::Driver> driver_;
   std::unique_ptr<gpu::Compiler> compiler_;
   std::unique_ptr<gpu::CompileService> service_;
-  std::map<std::int32_t, gpu::Queue> queues_;
+  std::map<std::uint64_t, gpu::Queue> queues_;  // by their contexts
+  std::uint64_t context_ = 0;
   std::map<std::int32_t, Device> devices_;
   std::vector<std::shared_ptr<const gpu::LoadedPlan>> captured_;
 };
@@ -156,6 +160,13 @@ std::shared_ptr<KnownPlan> gpu_plan_of(const Request& came, const std::string& k
   return made;
 }
 
+// Numbers that a kernel follows to other memory, and nobody has seen: within these limits they lead to no other's.
+nb::object limits_of(const TensorSpec& spec, const Problem& p) {
+  if (spec.tensor == Tensor::key_lengths) return nb::make_tuple("lengths", p.Lk, 1);
+  if (spec.tensor == Tensor::page_table) return nb::make_tuple("pages", p.storage.pages - 1, spec.shape[1]);
+  return {};
+}
+
 std::uintptr_t stream_of(nb::handle home, std::int32_t device) {
   return nb::cast<std::uintptr_t>(home.attr("stream")(device));
 }
@@ -176,7 +187,7 @@ std::invoke_result_t<Use, gpu::Queue&, const Stream&> on_queue(std::int32_t devi
 }  // namespace
 
 GpuRun::GpuRun(const Request& request, const std::string& kernel, nb::handle home, const LibraryArrays& arrays)
-    : request_(&request), known_(gpu_plan_of(request, kernel)) {
+    : request_(&request), known_(gpu_plan_of(request, kernel)), waits_(nb::cast<bool>(home.attr("waits"))) {
   const bool to_swap = request.heads_inside && known_->plan.problem.layout == AxisOrder::bhld;
   for (const TensorSpec& spec : known_->specs) {
     if (!request.tensors[spec.tensor]) continue;
@@ -190,24 +201,33 @@ GpuRun::GpuRun(const Request& request, const std::string& kernel, nb::handle hom
   buffers_.workspace = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(home.attr("address")(workspace)));
 }
 
+std::byte* GpuRun::copy_of(nb::handle home, nb::handle argument, const nb::object& how, bool back) {
+  const nb::object dense = home.attr("dense")(argument, how);
+  held_.push_back(dense);
+  copies_.push_back({nb::borrow(argument), dense, how, back});
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): libraries hand out addresses as numbers
+  return reinterpret_cast<std::byte*>(nb::cast<std::uintptr_t>(home.attr("address")(dense)));
+}
+
 // `swapped`: heads and rows have changed places on the way to the kernel.
 void GpuRun::place(const TensorSpec& spec, nb::handle home, nb::handle argument, bool swapped) {
   const ArrayView& view = request_->tensors[spec.tensor];
-  const bool may_stride = std::ranges::find(kLaidOut, spec.tensor) != kLaidOut.end();
+  const bool may_stride = spec.role == Role::in ? spec.tensor != Tensor::bias : spec.tensor == Tensor::o;
   std::byte* address = view.data;
-  if (lies_as(view, spec)) {
+  if (const nb::object limits = limits_of(spec, known_->plan.problem); limits.is_valid()) {
+    address = copy_of(home, argument, limits, false);
+  } else if (lies_as(view, spec)) {
     // as the layout says
   } else if (may_stride && gpu::reads_strides(*known_->plan.kernel) && has_good_strides(view, spec)) {
     for (std::size_t n = 0; n < 3; ++n)
       buffers_.strides[spec.tensor][n] = view.shape[n] == 1 ? spec.strides[n] : view.strides[n];
   } else {
-    copied_.emplace_back(spec.tensor == Tensor::o ? "out" : spec.name());
-    const std::string how = spec.tensor == Tensor::bias ? "bias" : swapped ? "swapped" : "same";
-    const nb::object dense = home.attr("dense")(argument, how);
-    held_.push_back(dense);
-    copies_.push_back({nb::borrow(argument), dense, how, spec.role == Role::out});
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): libraries hand out addresses as numbers
-    address = reinterpret_cast<std::byte*>(nb::cast<std::uintptr_t>(home.attr("address")(dense)));
+    copied_.emplace_back(spec.tensor == Tensor::o ? "out" : spec.tensor == Tensor::slopes ? "alibi" : spec.name());
+    const std::string_view how = spec.tensor == Tensor::bias     ? "bias"
+                                 : spec.tensor == Tensor::slopes ? "float32"
+                                 : swapped                       ? "swapped"
+                                                                 : "same";
+    address = copy_of(home, argument, nb::cast(std::string(how)), spec.role == Role::out);
   }
   if (spec.role == Role::in) {
     buffers_.in[spec.tensor] = address;
@@ -225,21 +245,27 @@ void GpuRun::launch_once(nb::handle home) {
   const bool aligned = gpu::reads_aligned(known_->plan, buffers_);
   taken(on_queue(request_->device, stream_of(home, request_->device),
                  [&](gpu::Queue& queue, const Stream& stream) -> Result<void> {
-                   auto& loaded = known_->loaded[aligned ? 1 : 0];
+                   KnownPlan::Loads& loads = known_->loaded[Gpus::all().context()];
+                   auto& loaded = loads.plans[aligned ? 1 : 0];
                    if (!loaded) {
                      auto made = gpu::load_plan(known_->plan, aligned, stream);
                      if (!made) return tl::unexpected(made.error());
                      loaded = std::make_shared<const gpu::LoadedPlan>(std::move(*made));
                    }
-                   if (loaded->has_memory() && !known_->captured[aligned ? 1 : 0]) {
+                   if (loaded->has_memory() && !loads.captured[aligned ? 1 : 0]) {
                      const auto captured = queue.driver().capturing(queue.stream());
                      if (!captured) return tl::unexpected(captured.error());
                      if (*captured) Gpus::all().keep(loaded);
-                     known_->captured[aligned ? 1 : 0] = *captured;
+                     loads.captured[aligned ? 1 : 0] = *captured;
                    }
-                   return gpu::launch_at(*loaded, buffers_, stream);
+                   if (auto launched = gpu::launch_at(*loaded, buffers_, stream); !launched) return launched;
+                   return finish(queue);
                  }));
   copy_back(home);
+}
+
+Result<void> GpuRun::finish(gpu::Queue& queue) const {
+  return waits_ ? queue.driver().synchronize(queue.stream()) : ok();
 }
 
 void GpuRun::prepare(nb::handle home) {
@@ -252,7 +278,10 @@ void GpuRun::launch(nb::handle home) {
   const std::uintptr_t stream = stream_of(home, request_->device);
   for (const Copy& copy : copies_)
     if (!copy.back) home.attr("copy")(copy.from, copy.to, copy.how);
-  taken(on_queue(request_->device, stream, [&](gpu::Queue&, const Stream& on) { return gpu::launch(prepared_, on); }));
+  taken(on_queue(request_->device, stream, [&](gpu::Queue& queue, const Stream& on) -> Result<void> {
+    if (auto launched = gpu::launch(prepared_, on); !launched) return launched;
+    return finish(queue);
+  }));
   copy_back(home);
 }
 

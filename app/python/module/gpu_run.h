@@ -38,10 +38,12 @@ class GpuRun {
  private:
   struct Copy {
     nanobind::object from, to;
-    std::string how;    // as _homes.py's dense() takes it
-    bool back = false;  // after the launch: of the answer
+    nanobind::object how;  // as _homes.py's dense() takes it
+    bool back = false;     // after the launch: of the answer
   };
   void place(const TensorSpec& spec, nanobind::handle home, nanobind::handle argument, bool swapped);
+  std::byte* copy_of(nanobind::handle home, nanobind::handle argument, const nanobind::object& how, bool back);
+  Result<void> finish(gpu::Queue& queue) const;
   void copy_back(nanobind::handle home) const;
 
   const Request* request_;
@@ -51,6 +53,7 @@ class GpuRun {
   std::vector<std::string> copied_;
   std::vector<nanobind::object> held_;
   Prepared prepared_;
+  bool waits_ = false;  // the library cannot be told that its arrays are still in use
 };
 
 }  // namespace attn::python

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,9 +29,12 @@ struct KnownPlan {
   Choice choice;
   Plan plan;
   std::vector<TensorSpec> specs;  // tensors_of() the plan's problem
-  // On a GPU, once launched: compiled for arrays at any address, and for aligned ones. The GPUs' mutex guards them.
-  std::array<std::shared_ptr<const gpu::LoadedPlan>, 2> loaded;
-  std::array<bool, 2> captured{};  // and launched into a graph, which reads memory of it
+  // On a GPU, once launched: compiled for arrays at any address, and for aligned ones.
+  struct Loads {
+    std::array<std::shared_ptr<const gpu::LoadedPlan>, 2> plans;
+    std::array<bool, 2> captured{};  // launched into a graph, which reads memory of it
+  };
+  std::map<std::uint64_t, Loads> loaded;  // by the context that they are of (gpu::Context); the GPUs' mutex guards them
 };
 
 // The last that were used, of all threads. Whoever calls holds the GIL, which guards them.

@@ -134,17 +134,42 @@ std::vector<double> numbers(nb::handle object, std::string_view argument) {
   return values;
 }
 
+// An array on the GPU is not read back, for that would wait for all that was asked of the GPU before: its kernel reads
+// it. False: it is none.
+bool read_on_gpu(nb::handle object, std::string_view argument, Tensor tensor, Request& r) {
+  if (r.processor != Processor::gpu || nb::isinstance<nb::list>(object) || !nb::hasattr(object, "__dlpack_device__"))
+    return false;
+  const nb::object where = object.attr("__dlpack_device__")(), first = where[0];
+  const std::int64_t type = whole_number(first, argument);
+  if (type != nb::device::cuda::value && type != nb::device::cuda_managed::value) return false;
+  ArrayView view = view_of(object, argument);
+  if (view.device != r.device) refuse(argument, "is not on the same device as q");
+  const bool whole = view.type == ElementType::i32 || view.type == ElementType::i64;
+  if (tensor == Tensor::key_lengths && !whole)
+    refuse_type(argument, fmt::format("is {}; use int32 or int64", words_of(view.type)));
+  if (tensor == Tensor::slopes && whole) refuse_type(argument, fmt::format("is {}; use float32", words_of(view.type)));
+  r.tensors[tensor] = std::move(view);
+  return true;
+}
+
 void read_slopes(nb::handle alibi, Request& r) {
   if (alibi.is_none() || alibi.is(nb::bool_(false))) return;
   if (alibi.is(nb::bool_(true))) {
     r.problem.alibi.emplace();
     return;
   }
-  const std::vector<double> given = numbers(alibi, "alibi");
-  const std::int64_t count = static_cast<std::int64_t>(given.size()), all = r.problem.B * r.problem.Hq;
+  const bool there = read_on_gpu(alibi, "alibi", Tensor::slopes, r);
+  const std::vector<double> given = there ? std::vector<double>() : numbers(alibi, "alibi");
+  const std::int64_t count = there ? r.tensors[Tensor::slopes].size() : static_cast<std::int64_t>(given.size());
+  const std::int64_t all = r.problem.B * r.problem.Hq;
   if (count != r.problem.Hq && count != all) {
     refuse("alibi", fmt::format("has {} slopes; use True, or one per query head ({}), or one per batch and head ({})",
                                 count, r.problem.Hq, all));
+  }
+  if (there) {
+    // Any but the usual ones, which would be no tensor of their own.
+    r.problem.alibi.emplace(static_cast<std::size_t>(count), 0.0F);
+    return;
   }
   std::vector<float> slopes;
   for (const double slope : given) slopes.push_back(static_cast<float>(slope));
@@ -166,7 +191,7 @@ void read_page_table(nb::handle table, nb::handle lengths, Request& r) {
   if (came.processor != r.processor || came.device != r.device) refuse("page_table", "is not on the same device as q");
   p.storage = {p.Lk, r.tensors[Tensor::k].shape[0]};
   p.Lk = came.shape[1] * p.storage.page;
-  if (!lengths.is_none()) {
+  if (!lengths.is_none() && !r.tensors[Tensor::key_lengths]) {
     double longest = 0;
     for (const double length : numbers(lengths, "key_lengths")) longest = std::max(longest, length);
     if (longest > static_cast<double>(p.Lk))
@@ -175,11 +200,15 @@ void read_page_table(nb::handle table, nb::handle lengths, Request& r) {
   }
 }
 
-// Once the key lengths are known: the entries that they reach.
+// Once the key lengths are known: the entries that they reach. On a GPU the numbers stay there.
 void read_pages(nb::handle table, Request& r) {
   const Problem& p = r.problem;
   const std::int64_t columns = pages_of_batch(p);
   ArrayView view = view_of(table, "page_table");
+  if (r.processor == Processor::gpu) {
+    r.tensors[Tensor::page_table] = std::move(view);
+    return;
+  }
   const std::vector<double> all = numbers(table, "page_table");
   std::vector<std::int32_t> kept;
   for (std::int64_t b = 0; b < p.B; ++b)
@@ -187,17 +216,21 @@ void read_pages(nb::handle table, Request& r) {
       kept.push_back(static_cast<std::int32_t>(all[static_cast<std::size_t>(b * view.shape[1] + n)]));
   if (const auto good = check_page_table(p, kept, "the numbers"); !good) refuse("page_table", good.error().message);
   view.shape[1] = columns;
-  if (r.processor == Processor::cpu) {
-    r.pages = std::make_shared<const std::vector<std::int32_t>>(std::move(kept));
-    view.strides = {columns, 1};
-    // Read alone: the view of a tensor that is `in` is never written.
-    view.data = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(r.pages->data()));
-  }
+  r.pages = std::make_shared<const std::vector<std::int32_t>>(std::move(kept));
+  view.strides = {columns, 1};
+  // Read alone: the view of a tensor that is `in` is never written.
+  view.data = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(r.pages->data()));
   r.tensors[Tensor::page_table] = std::move(view);
 }
 
 void read_key_lengths(nb::handle lengths, Request& r) {
   if (lengths.is_none()) return;
+  if (const ArrayView& there = r.tensors[Tensor::key_lengths]) {
+    if (there.size() != r.problem.B)
+      refuse("key_lengths", fmt::format("has {} lengths for {} batches", there.size(), r.problem.B));
+    r.problem.mask.key_lengths.assign(static_cast<std::size_t>(r.problem.B), r.problem.Lk);
+    return;
+  }
   const std::vector<double> given = numbers(lengths, "key_lengths");
   if (static_cast<std::int64_t>(given.size()) != r.problem.B)
     refuse("key_lengths", fmt::format("has {} lengths for {} batches", given.size(), r.problem.B));
@@ -285,6 +318,7 @@ Request read(const Arguments& a) {
   r.tensors[Tensor::v] = as_bhld(std::move(v), r.heads_inside);
   const bool paged = a.page_table.is_valid() && !a.page_table.is_none();
   read_shapes(r, paged);
+  if (!a.key_lengths.is_none()) read_on_gpu(a.key_lengths, "key_lengths", Tensor::key_lengths, r);
   if (paged) read_page_table(a.page_table, a.key_lengths, r);
   r.problem.mask.causal = truth(a.causal, "causal");
   read_window(a.window, r.problem.mask);

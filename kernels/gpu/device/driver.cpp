@@ -52,7 +52,7 @@ class CudaDriver final : public Driver {
   }
   Result<GpuProperties> properties(std::int32_t index) override;
   Result<void> open_device(std::int32_t index) override;
-  Result<std::int32_t> join_context() override;
+  Result<Context> join_context(std::int32_t gpu) override;
 
   Result<std::uint64_t> free_memory() override {
     std::size_t free = 0, total = 0;
@@ -222,16 +222,17 @@ Result<void> CudaDriver::open_device(std::int32_t index) {
   return check(call_.set_current(context_), "cuCtxSetCurrent");
 }
 
-Result<std::int32_t> CudaDriver::join_context() {
+Result<Context> CudaDriver::join_context(std::int32_t gpu) {
   CUcontext current = nullptr;
   if (auto good = check(call_.get_current(&current), "cuCtxGetCurrent"); !good) return tl::unexpected(good.error());
   if (current == nullptr) {
-    return fail(
-        ErrorKind::bad_input,
-        tr("This thread has no CUDA context: make the GPU current first, for example by creating a tensor on it."));
+    if (auto opened = open_device(gpu); !opened) return tl::unexpected(opened.error());
+    current = context_;
   }
   if (auto good = check(call_.current_device(&device_), "cuCtxGetDevice"); !good) return tl::unexpected(good.error());
-  return device_;
+  unsigned long long id = 0;
+  if (auto good = check(call_.context_id(current, &id), "cuCtxGetId"); !good) return tl::unexpected(good.error());
+  return Context{device_, id};
 }
 
 // Attributes that say what holds anyway are left out: a plain launch is cuLaunchKernel's.

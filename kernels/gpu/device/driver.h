@@ -48,6 +48,11 @@ struct LaunchShape {
 };
 LaunchShape shape_of(const Launch& l);
 
+struct Context {
+  std::int32_t gpu = 0;
+  std::uint64_t id = 0;  // that no other of this process has or had
+};
+
 class Driver {
  public:
   virtual ~Driver() = default;
@@ -57,8 +62,9 @@ class Driver {
   virtual Result<GpuProperties> properties(std::int32_t index) = 0;
   // Makes the GPU's context the calling thread's; everything below needs it.
   virtual Result<void> open_device(std::int32_t index) = 0;
-  // The same with the context that the calling thread has: the caller's, which stays his. The GPU that it is of.
-  virtual Result<std::int32_t> join_context() = 0;
+  // The same with the context that the calling thread has: the caller's, which stays his. A thread that has none gets
+  // the primary one of `gpu`, which other libraries use as well.
+  virtual Result<Context> join_context(std::int32_t gpu) = 0;
 
   virtual Result<std::uint64_t> free_memory() = 0;
   virtual Result<DevicePointer> allocate(std::uint64_t bytes) = 0;

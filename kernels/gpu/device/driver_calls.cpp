@@ -68,6 +68,7 @@ Result<Calls> resolve_calls(const Library& library) {
   resolve(c.set_current, "cuCtxSetCurrent", 4000);
   resolve(c.get_current, "cuCtxGetCurrent", 4000);
   resolve(c.current_device, "cuCtxGetDevice", 2000);
+  resolve(c.context_id, "cuCtxGetId", 12000);
   resolve(c.memory_info, "cuMemGetInfo", 3020);
   resolve(c.allocate, "cuMemAlloc", 3020);
   resolve(c.free, "cuMemFree", 3020);

@@ -34,6 +34,7 @@ struct Calls {
   PFN_cuCtxSetCurrent_v4000 set_current = nullptr;
   PFN_cuCtxGetCurrent_v4000 get_current = nullptr;
   PFN_cuCtxGetDevice_v2000 current_device = nullptr;
+  PFN_cuCtxGetId_v12000 context_id = nullptr;
   PFN_cuMemGetInfo_v3020 memory_info = nullptr;
   PFN_cuMemAlloc_v3020 allocate = nullptr;
   PFN_cuMemFree_v3020 free = nullptr;

@@ -1,6 +1,7 @@
 #include "kernels/gpu/launch/hopper_backward_parameters.h"
 
 #include "kernels/base/text.h"
+#include "kernels/gpu/launch/strides.h"
 #include "kernels/gpu/rungs/backward/backward_plan.h"
 #include "kernels/gpu/rungs/backward/flash_bwd_hopper_layout.h"
 #include "kernels/gpu/rungs/specialise.h"
@@ -34,7 +35,7 @@ bool has_hopper_backward_parameters(const KernelRow& row) {
 }
 
 Result<std::vector<Parameters>> hopper_backward_parameters(const Plan& plan, const Buffers& buffers, Queue& queue) {
-  const std::vector<TensorSpec> specs = tensors_of(plan.problem);
+  const std::vector<TensorSpec> specs = tensors_at(plan.problem, buffers);
   for (const TensorSpec& spec : specs) {
     const Tensor tensor = spec.tensor;
     const void* const place = spec.role == Role::in ? buffers.in[tensor] : buffers.out[tensor];

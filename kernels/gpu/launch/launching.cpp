@@ -163,7 +163,7 @@ ParametersFn parameters_for(const Plan& plan) {
 }  // namespace
 
 bool reads_strides(const KernelRow& row) {
-  return has_hopper_parameters(row) || has_split_parameters(row);
+  return has_hopper_parameters(row) || has_split_parameters(row) || has_hopper_backward_parameters(row);
 }
 
 bool reads_aligned(const Plan& plan, const Buffers& buffers) {
@@ -193,8 +193,8 @@ Result<void> launch_at(const LoadedPlan& loaded, const Buffers& buffers, const S
   const auto queue = queue_of(stream);
   if (!queue) return tl::unexpected(queue.error());
   Buffers at = buffers;
-  if (loaded.key_lengths) at.in[Tensor::key_lengths] = loaded.key_lengths->pointer();
-  if (loaded.slopes) at.in[Tensor::slopes] = loaded.slopes->pointer();
+  if (loaded.key_lengths && !at.in.has(Tensor::key_lengths)) at.in[Tensor::key_lengths] = loaded.key_lengths->pointer();
+  if (loaded.slopes && !at.in.has(Tensor::slopes)) at.in[Tensor::slopes] = loaded.slopes->pointer();
   if (auto cleared = clear_counters(loaded.plan, at, **queue); !cleared) return cleared;
   const auto lists = parameters_for(loaded.plan)(loaded.plan, at, **queue);
   if (!lists) return tl::unexpected(with_place(lists.error(), loaded.plan, "parameters"));

@@ -30,6 +30,14 @@ TensorBytes tensor_bytes_of(const Inputs& in) {
   return all;
 }
 
+TensorBytes tensor_bytes_of(const Inputs& in, const Problem& p) {
+  const TensorBytes all = tensor_bytes_of(in);
+  TensorBytes read;
+  for (const TensorSpec& spec : tensors_of(p))
+    if (spec.role == Role::in && !spec.in_problem) read[spec.tensor] = all[spec.tensor];
+  return read;
+}
+
 Result<TensorBytes> split_inputs(const Problem& p, std::span<const std::byte> block) {
   TensorBytes parts;
   for (const TensorSpec& spec : tensors_of(p)) {

@@ -16,6 +16,8 @@ namespace attn {
 using TensorBytes = ByTensor<std::span<const std::byte>>;
 
 TensorBytes tensor_bytes_of(const Inputs& in);
+// Of these, what the problem's kernel reads: a training step makes its own O and LSE, whatever stands beside.
+TensorBytes tensor_bytes_of(const Inputs& in, const Problem& p);
 // Those of a block that has all that a problem's kernel reads, but what stands in the problem itself. Refused where the
 // block's size is not theirs.
 Result<TensorBytes> split_inputs(const Problem& p, std::span<const std::byte> block);

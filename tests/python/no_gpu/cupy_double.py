@@ -33,6 +33,15 @@ class ndarray:
     def swapaxes(self, a, b):
         return ndarray(self.array.swapaxes(a, b))
 
+    def ravel(self):
+        return ndarray(self.array.ravel())
+
+    def astype(self, dtype):
+        return ndarray(self.array.astype(dtype))
+
+    def clip(self, low, high):
+        return ndarray(self.array.clip(low, high))
+
 
 ndarray.__module__ = "cupy"
 

@@ -27,6 +27,7 @@ struct Fake {
   std::map<std::string, std::string> entries;  // their addresses are the handles of functions
   std::vector<Kept> launches;
   bool capturing = false;
+  std::uint64_t context = 1;  // the thread's, 0: none; the primary one is 1
 };
 
 Fake& fake() {
@@ -80,11 +81,19 @@ std::map<std::string, Any> devices_and_memory() {
       {"cuDeviceTotalMem",
        as<Any>(+[](std::size_t* n, CUdevice) { return *n = std::size_t{80} << 30, counted("cuDeviceTotalMem"); })},
       {"cuDevicePrimaryCtxRetain", as<Any>(+[](CUcontext* c, CUdevice) {
-         *c = as<CUcontext>(&fake());
+         *c = as<CUcontext>(std::uint64_t{1});
          return counted("cuDevicePrimaryCtxRetain");
        })},
       {"cuCtxGetCurrent",
-       as<Any>(+[](CUcontext* c) { return *c = as<CUcontext>(&fake()), counted("cuCtxGetCurrent"); })},
+       as<Any>(+[](CUcontext* c) { return *c = as<CUcontext>(fake().context), counted("cuCtxGetCurrent"); })},
+      {"cuCtxSetCurrent", as<Any>(+[](CUcontext c) {
+         fake().context = as<std::uint64_t>(c);
+         return counted("cuCtxSetCurrent");
+       })},
+      {"cuCtxGetId", as<Any>(+[](CUcontext c, unsigned long long* id) {
+         *id = as<std::uint64_t>(c);
+         return counted("cuCtxGetId");
+       })},
       {"cuCtxGetDevice", as<Any>(+[](CUdevice* d) { return *d = 0, counted("cuCtxGetDevice"); })},
       {"cuMemAlloc", as<Any>(+[](CUdeviceptr* p, std::size_t bytes) {
          *p = as<CUdeviceptr>(std::malloc(bytes));
@@ -183,6 +192,12 @@ __attribute__((visibility("default"))) std::uint64_t fake_calls(const char* name
   for (const auto& [call, count] : fake().calls)
     if (*name == '\0' || call == name) all += count;
   return all;
+}
+__attribute__((visibility("default"))) void fake_context(std::uint64_t number) {
+  fake().context = number;
+}
+__attribute__((visibility("default"))) std::uint64_t fake_current_context() {
+  return fake().context;
 }
 __attribute__((visibility("default"))) void fake_forget() {
   const std::scoped_lock lock(fake().mutex);

@@ -41,7 +41,7 @@ class FakeDriver : public gpu::Driver {
     return p;
   }
   Result<void> open_device(std::int32_t) override { return at("open_device"); }
-  Result<std::int32_t> join_context() override { return 0; }
+  Result<gpu::Context> join_context(std::int32_t gpu) override { return gpu::Context{gpu, 1}; }
   Result<std::uint64_t> free_memory() override { return std::uint64_t{1} << 26; }
   Result<gpu::DevicePointer> allocate(std::uint64_t bytes) override {
     if (auto good = at("allocate"); !good) return tl::unexpected(good.error());

@@ -85,6 +85,21 @@ TEST_F(LoadedPlans, ALaunchTakesItsOwnAddressesAndCallsTheDriverForNothingElse) 
   }
 }
 
+TEST_F(LoadedPlans, LengthsAndSlopesOfTheBuffersGoBeforeThoseOfTheProblem) {
+  const auto loaded = load_plan(plan_for("naive"), true, stream_);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const std::array<std::int64_t, 2> lengths{4, 1};
+  const std::array<float, 1> slopes{0.25F};
+  Buffers b = at(0x10000);
+  b.in[Tensor::key_lengths] = lengths.data();
+  b.in[Tensor::slopes] = slopes.data();
+  Args seen{};
+  driver_.on_launch = [&](const FakeDriver::Launched& l) { std::memcpy(&seen, l.parameters[0], sizeof seen); };
+  ASSERT_TRUE(launch_at(*loaded, b, stream_));
+  EXPECT_EQ(static_cast<const void*>(seen.key_lengths), lengths.data());
+  EXPECT_EQ(seen.slopes, slopes.data());
+}
+
 TEST_F(LoadedPlans, NothingIsLoadedWhileTheStreamIsCaptured) {
   driver_.captured = true;
   const auto refused = load_plan(plan_for("naive"), true, stream_);
@@ -96,6 +111,7 @@ TEST_F(LoadedPlans, NothingIsLoadedWhileTheStreamIsCaptured) {
 TEST_F(LoadedPlans, StridesOfTheBuffersGoBeforeThoseOfTheLayout) {
   const Plan plan = plan_for("flash_splitkv");
   EXPECT_TRUE(reads_strides(*plan.kernel));
+  EXPECT_TRUE(reads_strides(**find_kernel("flash_bwd_hopper")));
   EXPECT_FALSE(reads_strides(**find_kernel("naive")));
   const auto loaded = load_plan(plan, true, stream_);
   ASSERT_TRUE(loaded) << loaded.error().message;

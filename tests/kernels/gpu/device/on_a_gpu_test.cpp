@@ -194,9 +194,10 @@ TEST_F(OnAGpu, AnUnpreparedLaunchIsRefusedAndTheCaptureGoesOn) {
 }
 
 TEST_F(OnAGpu, TheThreadsOwnContextIsJoinedAndItsStreamUsed) {
-  const auto joined = driver_->join_context();
+  const auto joined = driver_->join_context(0);
   ASSERT_TRUE(joined) << joined.error().message;
-  EXPECT_EQ(*joined, 0);
+  EXPECT_EQ(joined->gpu, 0);
+  EXPECT_NE(joined->id, 0U);
   const Problem p = problem("flash_simt", {150, 217});
   const Inputs in = inputs(p);
   const Plan plan = plan_for("flash_simt", p);

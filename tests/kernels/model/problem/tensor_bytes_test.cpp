@@ -47,6 +47,21 @@ TEST(TensorBlock, InputsAreFoundAgainByTheirNames) {
   EXPECT_FALSE(found->has(Tensor::o));
 }
 
+TEST(TensorBlock, OfATrainingStepIsWithoutWhatItMakesItself) {
+  Problem p = with_bias();
+  p.pass = Pass::backward;
+  Inputs in = *make_inputs(p, {});
+  const Outputs forward = empty_outputs(with_bias());
+  in.o = forward.out;
+  in.lse = forward.lse;
+  p.pass = Pass::training;
+  EXPECT_FALSE(split_inputs(p, joined(parts_of(tensor_bytes_of(in)))));
+  const auto found = split_inputs(p, joined(parts_of(tensor_bytes_of(in, p))));
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_TRUE(found->has(Tensor::d_o) && found->has(Tensor::bias));
+  EXPECT_FALSE(found->has(Tensor::o) || found->has(Tensor::lse));
+}
+
 TEST(TensorBlock, OfAnotherSizeIsRefused) {
   Problem p = with_bias();
   const std::vector<std::byte> block(2 * 5 * 8 * 2 + 5 * 4 * 2 + 5 * 5 * 4);
