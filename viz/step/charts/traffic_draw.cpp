@@ -11,8 +11,8 @@ namespace attn {
 
 namespace {
 
-constexpr std::size_t kCompared = 2;  // this order and the one to compare it with
-constexpr float kTall = 420;          // logical
+constexpr std::size_t kComparedBars = 2;  // this order and the one to compare it with
+constexpr float kTallCard = 420;          // logical
 
 // The pieces of a bar answer to the pointer.
 void explain_piece(const Box& piece, const Recording& rec, const TrafficBar& bar, TrafficPart part, EventIndex e) {
@@ -66,7 +66,7 @@ void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& who
   const Style& s = style();
   draw_card(list, box);
   TrafficScene scene = whole;
-  if (!all_orders && scene.bars.size() > kCompared) scene.bars.resize(kCompared);
+  if (!all_orders && scene.bars.size() > kComparedBars) scene.bars.resize(kComparedBars);
   const Box in{{box.min.x + s.px(16), box.min.y + s.px(12)}, {box.max.x - s.px(16), box.max.y - s.px(10)}};
   draw_text(list, in.min, Face::bold, 14, colour_of(Token::text), tr("HBM traffic"));
   draw_text_in(list, {in.min, {in.max.x, in.min.y + s.px(15)}}, Align::right, Face::text, 13, colour_of(Token::dim),
@@ -82,13 +82,13 @@ void draw_traffic_card(ImDrawList* list, const Box& box, const TrafficScene& who
   float y = in.min.y + s.px(28);
   // Four bars where they leave room for words, else the two that are compared.
   const bool all = in.height() >= s.px(28 + 4 * 25 + 36);
-  const bool tall = in.height() >= s.px(kTall);  // it is there alone
+  const bool tall = in.height() >= s.px(kTallCard);  // it is there alone
   const float pitch =
       all ? std::clamp((in.height() - s.px(28 + 80)) / 4, s.px(22), s.px(tall ? 72.0F : 40.0F)) : s.px(28);
   const float thick = std::min(pitch - s.px(tall ? 18 : 6), s.px(tall ? 54 : 28));
   for (std::size_t n = 0; n < scene.bars.size(); ++n) {
     const TrafficBar& bar = scene.bars[n];
-    if ((n >= kCompared && !all) || y + s.px(24) > in.max.y) break;
+    if ((n >= kComparedBars && !all) || y + s.px(24) > in.max.y) break;
     const Box line{{in.min.x, y}, {in.max.x, y + thick}};
     draw_text_in(list, line, Align::left, Face::text, 13, colour_of(Token::text), bar.name);
     draw_text_in(list, line, Align::right, Face::mono, 12, colour_of(Token::text), bar.text);
