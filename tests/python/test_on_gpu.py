@@ -138,7 +138,7 @@ for dtype in (torch.float16, torch.bfloat16):
 
 
 def of_host(call, wait=torch.cuda.synchronize):
-    """Median of 10 000 calls, in us; the GPU is waited for now and then, so that no call waits for room in its queue."""
+    """Median of 10 000 calls, in us. The GPU is waited for now and then: no call waits for a place in its queue."""
     for _ in range(100):
         call()
     wait()

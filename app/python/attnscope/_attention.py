@@ -150,8 +150,8 @@ def attention(
     tile, threads: (Br, Bc) and the number of CPU threads; options: any other option of the kernel, by name.
     page_table: int32 [B, pages of a batch]: k and v are then a pool of pages, [pages, Hkv, page, D], and a batch's
        keys are in the pages that its row names, in order. The longest of key_lengths is Lk; without key_lengths, every
-       entry counts. Entries beyond a batch's length may be -1. On a GPU, numbers are limited to the pool's pages instead
-       of being checked.
+       entry counts. Entries beyond a batch's length may be -1. On a GPU, the numbers are limited to the pool's pages
+       instead of being checked.
     sink, cu_seqlens: rejected with a message, because no kernel here supports them.
 
     Returns an array [B, Hq, Lq, Dv] from q's library, in q's dtype; lse [B, Hq, Lq] is float32, a natural logarithm.
