@@ -77,6 +77,39 @@ TEST_F(ProfileTest, TheMinimumAndTheTileLoadsAreReadableHoweverNearTheyLie) {
   }
 }
 
+// A sentence that does not fit under its staircase is left out whole, not cut within.
+TEST_F(ProfileTest, NoSentenceUnderAStaircaseEndsWithinItself) {
+  for (int width = 900; width <= 1440; width += 60) {
+    window.reset();  // one engine at a time
+    window = std::make_unique<TestWindow>(width, 700);
+    window->controller().update({ChooseWorkspace{Workspace::profile}});
+    // Registers and shared memory allow as many blocks: neither helps alone, and there is a step on the other side.
+    Measurement m = profile_test::h100_row("flash_simt", 59526);
+    m.launches[0].block[0] = 128;
+    m.launches[0].shared_bytes = 81920;
+    fill_figures(m);
+    ListedRun shown;
+    shown.run = new_run("");
+    shown.run.rows.push_back(std::move(m));
+    shown.run.provenance.device_arch = "sm_90a";
+    window->controller().show({shown}, nullptr);
+    window->draw_frames(4);
+    const DrawnText drawn;
+    window->draw_frames(1);
+    // Word by word: what stands before the next staircase's title is the end of this one's words.
+    std::string before;
+    int ends = 0;
+    for (const DrawnText::Place& place : drawn.places()) {
+      if (place.text == "Shared memory per block" || place.text == "Threads per block") {
+        ++ends;
+        EXPECT_TRUE(before.ends_with(".") || before.ends_with(". ")) << width << ": " << before;
+      }
+      before = place.text;
+    }
+    EXPECT_EQ(ends, 2) << width;
+  }
+}
+
 TEST_F(ProfileTest, AFindingsChipOpensTheLabWithItsExperimentByMouseAndByKeyboard) {
   window = std::make_unique<TestWindow>(1440, 900);
   Measurement m = profile_test::h100_row("flash_simt", 59526);

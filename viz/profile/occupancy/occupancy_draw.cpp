@@ -86,15 +86,19 @@ void draw_stair(const Staircase& stair, std::int32_t top, ImVec2 size) {
   tooltip(stair.title + ": " + stair.here_text + ". " + stair.next);
 }
 
-// Each sentence begins a line where its lines then hold them all.
+// Each sentence begins a line where its lines then hold them all. Where they hold not even both in one go the first
+// stands alone: the tooltip has the other.
 TextRuns next_lines(const std::string& next, float width) {
   const auto runs = [](std::string words) { return TextRuns{{std::move(words), Face::text, Token::dim, 0, false}}; };
   const std::size_t end = next.find(". ");
   if (end == std::string::npos) return runs(next);
   std::string broken = next;
   broken[end + 1] = '\n';
-  const auto height = [&](int lines) { return draw_paragraph(nullptr, {}, width, 12, runs(broken), lines, false); };
-  return runs(height(kNextLines) < height(kNextLines + 1) ? next : broken);
+  const auto fits = [&](const std::string& words) {
+    const auto height = [&](int lines) { return draw_paragraph(nullptr, {}, width, 12, runs(words), lines, false); };
+    return height(kNextLines) >= height(kNextLines + 1);
+  };
+  return runs(fits(broken) ? broken : fits(next) ? next : next.substr(0, end + 1));
 }
 
 }  // namespace
