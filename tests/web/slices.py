@@ -1,13 +1,17 @@
-"""How long a frame of the page waits for what tasks do: they run between frames, in slices. Nothing that a link or a
-file brings may hold one up for more than 8 ms where it is a recording or a chapter with its sessions, 10 ms where it is
-a session, and 12 ms where Bench or Profile draws the bundled runs for the first time. Runs that came with the program
-are there a few seconds after a link to Bench or Profile is opened."""
+"""How long one call of the page keeps its thread busy: what tasks do runs between frames, in slices, and a frame draws
+what they brought. Nothing that a link or a file brings may take more than 8 ms of the thread's own time in one slice,
+nor a frame that draws it more than FRAME_MS, however busy the machine is: Chromium's trace has that time. Code that
+runs for the first time is compiled besides, so the least of several is taken. Runs that came with the program are there
+a few seconds after a link to Bench or Profile is opened."""
 import base64
+import json
 import pathlib
+import tempfile
 import time
 
-MOST_SECONDS = 6
-SESSIONS = pathlib.Path(__file__).resolve().parent.parent.parent / "assets" / "sessions"
+MOST_SECONDS, SLICE_MS, FRAME_MS, TRIES = 6, 8, 12, 8
+ASSETS = pathlib.Path(__file__).resolve().parent.parent.parent / "assets"
+SESSIONS = ASSETS / "sessions"
 # Every preset, other kernels and orders.
 PRESETS = ("blackboard", "random", "late_outlier", "causal", "ragged", "large_logits", "equal_scores", "masked_row",
            "non_finite", "heads", "window", "padded", "bias", "large", "late_outlier_64", "words")
@@ -24,62 +28,96 @@ CHAPTERS = ("attn1,workspace=learn", "attn1,workspace=learn,lesson=one-pass,beat
             *(f"attn1,workspace=learn,lesson={lesson}" for lesson in ("wall", "few-warps", "overlap")),
             *(f"attn1,workspace=learn,lesson={lesson},beat={beat}" for lesson, beat in BEATS))
 WITH_RUNS = ("attn1,workspace=bench", "attn1,workspace=profile")
+# Chapters under a name of their own: runs that are searched for a wrong step, seeds that are tried, sessions.
+OWN = ("02_by_hand", "04_one_pass", "10_few_warps", "12_bug_museum")
 
 
-def longest(tab):
-    return tab.js("attnscope.call('page_longest_ms', [], [], 'number')")
-
-
-def wait_of_state(tab, state):
-    """In milliseconds, or why it does not open."""
-    longest(tab)
-    why = tab.js("s => attnscope.openState(s)", state)
+def longest(tab, act, what):
+    """Milliseconds of the page's thread that the longest slice took, and the longest frame, of what `act` began; or why
+    it failed. A link opens in a call that counts as a slice."""
+    tab.rest("what was open")
+    browser = tab.context.browser
+    browser.start_tracing(page=tab.page, categories=["devtools.timeline"])
+    try:
+        why = act()
+        tab.frames(2)
+        tab.rest(what)
+    finally:
+        events = json.loads(browser.stop_tracing())["traceEvents"]
     if why:
         return why
-    tab.frames(2)
-    tab.rest(state)
-    return longest(tab)
+    calls = [(e["args"]["data"].get("functionName"), e["tdur"] / 1000)
+             for e in events if e["name"] == "FunctionCall" and "tdur" in e]
+    slices, frames = ([ms for name, ms in calls if (name == "frame") is drawn] for drawn in (False, True))
+    return (max(slices), max(frames)) if slices and frames else "nothing was called"
 
 
-def wait_of_file(tab, file):
-    tab.rest("what was open")
-    longest(tab)
+def open_state(tab, state):
+    """By a call of the page's own; why it does not open."""
+    return tab.js("s => new Promise(done => setTimeout(() => done(attnscope.openState(s))))", state)
+
+
+def open_file(tab, file):
     tab.js("""async ([name, b]) =>
                   attnscope.open([new File([Uint8Array.from(atob(b), c => c.charCodeAt(0))], name)])""",
            [file.name, base64.b64encode(file.read_bytes()).decode()])
-    tab.frames(2)
-    tab.rest(file.name)
-    waited = longest(tab)
+
+
+def of_state(tab, state):
+    return longest(tab, lambda: open_state(tab, state), state)
+
+
+def of_session(tab, file):
+    found = longest(tab, lambda: open_file(tab, file), file.name)
     log = tab.js("attnscope.call('page_log', [], [], 'string')")
-    return waited if f"{file.name}: " in log else f"it was not opened: {log[-300:]}"
+    return found if f"{file.name}: " in log else f"it was not opened: {log[-300:]}"
 
 
-def least(measure, times, most):
-    """What else the machine does only adds: what is above the limit is measured again, three times as often at most."""
-    found = [measure() for _ in range(times)]
-    while not any(isinstance(each, str) for each in found) and min(found) > most and len(found) < 4 * times:
-        found.append(measure())
-    return next((each for each in found if isinstance(each, str)), None) or min(found)
+def of_lesson(tab, name):
+    """A chapter as if it were the user's: read, checked, shown."""
+    chapter = json.loads((ASSETS / "lessons" / f"{name}.json").read_text(encoding="utf-8"))
+    chapter["id"] = "own-" + chapter["id"]
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "own.json"
+        file.write_text(json.dumps(chapter), encoding="utf-8")
+        open_state(tab, "attn1")
+        found = longest(tab, lambda: open_file(tab, file), name)
+    state = tab.js("attnscope.call('page_state', [], [], 'string')")
+    log = tab.js("attnscope.call('page_log', [], [], 'string')")
+    return found if f"lesson={chapter['id']}" in state else f"it is not shown: {log[-300:]}"
+
+
+def least(measure):
+    """What else the machine does, and what the browser compiles, only adds: measured until both are under the limit."""
+    found = []
+    while len(found) < TRIES:
+        now = measure()
+        if isinstance(now, str):
+            return now
+        found.append(now)
+        best = tuple(min(each) for each in zip(*found))
+        if best[0] <= SLICE_MS and best[1] <= FRAME_MS:
+            break
+    return best
 
 
 def test_slices(tab, verdict):
     begun = time.time()
     for state in WITH_RUNS:
-        tab.js("s => attnscope.openState(s)", state)
+        open_state(tab, state)
         tab.frames(2)
         tab.rest(state)
     took = (time.time() - begun) / len(WITH_RUNS)
     verdict(took <= MOST_SECONDS, f"a link to Bench or Profile shows what came with the program after {took:.1f} s")
-    measured = (
-        ("recording", {state: lambda state=state: wait_of_state(tab, state) for state in STATES}, 5, 8),
-        ("chapter", {state: lambda state=state: wait_of_state(tab, state) for state in CHAPTERS}, 5, 8),
-        ("link to Bench or Profile",
-         {state: lambda state=state: wait_of_state(tab, state) for state in WITH_RUNS}, 3, 12),
-        ("session", {file.name: lambda file=file: wait_of_file(tab, file) for file in sorted(SESSIONS.glob("*.attn"))},
-         3, 10))
-    for what, measures, times, most in measured:
-        found = {name: least(measure, times, most) for name, measure in measures.items()}
-        wrong = [f"{name}: {ms}" for name, ms in found.items() if isinstance(ms, str) or ms > most]
-        worst = max((ms for ms in found.values() if not isinstance(ms, str)), default=0)
-        verdict(not wrong, f"no {what} holds a frame up for more than {most} ms: {worst:.1f} ms at most",
-                "; ".join(wrong))
+    measured = (("recording", STATES, of_state), ("chapter", CHAPTERS, of_state), ("own lesson", OWN, of_lesson),
+                ("Bench or Profile link", WITH_RUNS, of_state),
+                ("session", sorted(SESSIONS.glob("*.attn")), of_session))
+    for what, items, measure in measured:
+        found = {getattr(item, "name", item): least(lambda item=item: measure(tab, item)) for item in items}
+        failed = [f"{name}: {each}" for name, each in found.items() if isinstance(each, str)]
+        for which, (kind, most) in enumerate((("slice", SLICE_MS), ("frame", FRAME_MS))):
+            took = {name: each[which] for name, each in found.items() if not isinstance(each, str)}
+            wrong = failed + [f"{name}: {ms:.1f}" for name, ms in took.items() if ms > most]
+            worst = max(took.values(), default=0)
+            verdict(not wrong, f"{what}: no {kind} takes more than {most} ms: {worst:.1f} ms at most",
+                    "; ".join(wrong))
