@@ -36,7 +36,7 @@ SplitArgs split_args(const Plan& plan, const Buffers& b) {
     a.table_b = table->strides[0];
   }
   const std::int64_t splits = chosen(plan.options, kSplits).value_or(1);
-  if (splits > 1) {
+  if (splits > 1 && !in_cluster(plan.launches.front())) {
     const SplitWorkspace at = split_workspace(p, splits, workspace_of(*plan.kernel, p).total);
     auto* const workspace = static_cast<std::byte*>(b.workspace);
     a.part_o = reinterpret_cast<float*>(workspace + at.o);

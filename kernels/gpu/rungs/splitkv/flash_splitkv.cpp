@@ -67,14 +67,22 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   if (!resolved) return tl::unexpected(resolved.error());
   if (auto good = check_tile(row, p, *resolved, d, *arch); !good) return tl::unexpected(good.error());
   const std::int64_t splits = chosen(*resolved, kSplits).value_or(1);
-  std::vector<Launch> launches{launch_of(row.id, splits * p.Hkv * split_row_tiles(p, resolved->br), resolved->threads,
-                                         1, split_shared_bytes(p, *resolved))};
-  if (splits > 1 && !cuts_no_batch(p, *resolved)) {
+  const std::int64_t row_tiles = split_row_tiles(p, resolved->br);
+  std::vector<Launch> launches{
+      launch_of(row.id, splits * p.Hkv * row_tiles, resolved->threads, 1, split_shared_bytes(p, *resolved))};
+  const bool clustered = merges_in_clusters(p, *resolved, *arch, sms_of(d));
+  if (clustered) {
+    Launch& all = launches.front();
+    all.name = "flash_splitkv_cluster";
+    all.grid[0] = all.cluster[0] = splits;
+    all.grid[1] = row_tiles;
+    all.grid[2] = p.Hkv;
+  } else if (splits > 1 && !cuts_no_batch(p, *resolved)) {
     launches.push_back(launch_of("flash_splitkv_merge", p.B * p.Hq * p.Lq, merge_threads(p, splits), 1, 0));
     launches.back().early_start = starts_early(d.arch);
   }
   Plan plan = plan_of(row, p, *resolved, std::move(launches));
-  plan.workspace_bytes = split_workspace(p, splits, plan.workspace_bytes).end;
+  plan.workspace_bytes = split_workspace(p, clustered ? 1 : splits, plan.workspace_bytes).end;
   return plan;
 }
 
@@ -130,9 +138,9 @@ constexpr ProblemAxis kAxes[] = {
          }},
 };
 
-// The size of a page divides keys: a constant is quicker.
+// The size of a page divides keys: a constant is quicker. Only one batch has use for clusters.
 std::vector<std::string> defines(const Problem& p) {
-  return {fmt::format("ATTN_PAGE={}", p.storage.page)};
+  return {fmt::format("ATTN_PAGE={}", p.storage.page), fmt::format("ATTN_ONE_BATCH={}", p.B == 1 ? 1 : 0)};
 }
 
 }  // namespace

@@ -9,6 +9,9 @@
 //       a batch that no other part meets: O / l and LSE.  Else: both to the workspace, in fp32
 //   for each row of a batch that was cut (a second launch): the parts' (LSE, 1, O / l) merged, in their order
 //
+// One batch whose parts fit into a cluster takes one launch: flash_splitkv_cluster, whose blocks merge them by themselves
+// (splitkv_cluster.cuh).
+//
 // The idea. A row of one query has too few products to fill a GPU; its keys are plenty. (m, l, O) of any two sets of
 // keys merge into that of both (merge.h), so keys are cut wherever it suits the machine: among blocks, so that every
 // multiprocessor reads, and among warps, so that none waits for another.
@@ -23,73 +26,15 @@
 // the tensor cores take a tenth, most of it for rows that are padding.
 #include "kernels/gpu/flash_tile.cuh"  // before device.cuh
 #include "kernels/gpu/merge.h"
+#include "kernels/gpu/splitkv_cluster.cuh"
 #include "kernels/gpu/splitkv_line.cuh"
 #include "kernels/gpu/splitkv_product.cuh"
 #include "kernels/gpu/splitkv_ring.cuh"
+#include "kernels/gpu/splitkv_sums.cuh"
 
 namespace attn::gpu {
 
 // ---- what warps and parts have, merged
-
-struct Exp2 {
-  __device__ inline float operator()(float x) const { return exp2_fast(x); }
-};
-struct Exp {
-  __device__ inline float operator()(float x) const { return exp2_fast(x * kLog2E); }
-};
-
-// Where O of the warps lies, and their m and l.
-__device__ inline float2* sums_of(unsigned char* shared, int warp) {
-  return reinterpret_cast<float2*>(shared + kAt.sums_at) + warp * ATTN_BR;
-}
-__device__ inline int* place_of_o(unsigned char* shared, int warp) {
-  return reinterpret_cast<int*>(shared + kAt.places_at) + warp;
-}
-// The even column of a row, in fp32s.
-__device__ inline int o_at(int row, int column) {
-  return row * kAt.o_row + (kAt.o_in_ring ? column ^ row % 4 * 8 : column);
-}
-
-// A warp's m, l and O to shared memory. `free_place`: in the rings, where nothing comes before others have read it.
-__device__ inline void hand_over(unsigned char* shared, int free_place, const WarpRows& rows) {
-  // @phase store
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int place = kAt.o_in_ring ? kAt.rings_at + free_place : kAt.o_at + warp * ATTN_BR * kAt.o_row * 4;
-  float2* const sums = sums_of(shared, warp);
-  auto* const o = reinterpret_cast<float*>(shared + place);
-  __syncwarp();  // nobody reads a tile there any more
-  if (lane == 0) *place_of_o(shared, warp) = place;
-#pragma unroll
-  for (int i = 0; i < kMt; ++i) {
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      const int row = lane / 4 + 16 * i + 8 * h;
-      // @phase l
-      const float l = sum_of_row(rows.l[i][h]);
-      // @phase store
-      if (lane % 4 == 0) sums[row] = make_float2(rows.m[i][h], l);
-#pragma unroll
-      for (int n = 0; n < 2 * kOt; ++n) {
-        *reinterpret_cast<float2*>(o + o_at(row, 8 * n + lane % 4 * 2)) =
-            make_float2(rows.o[i][n][2 * h], rows.o[i][n][2 * h + 1]);
-      }
-    }
-  }
-}
-
-// Where the answer of a row of a batch and key head goes.
-struct OutRow {
-  Element* out;
-  int64 of_all;  // row of [Hq, Lq]
-  float* lse;
-
-  __device__ inline OutRow(const SplitArgs& a, int batch, int kv, int row) {
-    const int head = kv * a.group + row % a.group, query = row / a.group;
-    out = static_cast<Element*>(a.problem.out) + batch * a.out_b + head * a.out_h + query * a.out_r;
-    of_all = int64{head} * a.Lq + query;
-    lse = a.problem.lse + batch * a.problem.Hq * a.Lq + of_all;
-  }
-};
 
 // The warps' merged. `slot` < 0: the batch is this part's alone, and its answer goes out; else to that slot.
 __device__ inline void store_merged(const SplitArgs& a, const Place& at, int slot, unsigned char* shared) {
@@ -219,6 +164,39 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1) flash_splitkv(cons
     at = met.next();
   }
 }
+
+#if ATTN_ONE_BATCH && __CUDA_ARCH__ >= 900
+
+// The keys of the only batch, cut into as many parts as there are blocks along x, which are a cluster. Blocks along y are
+// row tiles, along z heads of keys.
+extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1) flash_splitkv_cluster(const SplitArgs a) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  // @phase setup
+  const int tile = static_cast<int>(blockIdx.y), kv = static_cast<int>(blockIdx.z), row0 = tile * ATTN_BR;
+  const Batch seen(a, tile, 0);
+  const int count = static_cast<int>(seen.blocks.count), number = static_cast<int>(blockIdx.x);
+  const int each = count / static_cast<int>(gridDim.x), more = count % static_cast<int>(gridDim.x);
+  const int64 begin = kBatchCost + number * each + min(number, more);
+  const Part part{begin, begin + each + (number < more ? 1 : 0), tile, kv};
+  const Meeting met(a, part, 0, 0);
+  const unsigned base = shared_address(shared);
+  const int warp = uniform(static_cast<int>(threadIdx.x) / 32);
+  const unsigned rings = base + kAt.rings_at + warp * kAt.ring_bytes;
+  const QueryRows queries{base + kAt.q_at + warp * kAt.q_bytes, row0, min(ATTN_BR, a.rows - row0)};
+  Ring ring(a, part, met, rings, queries);
+  ring.fill();
+  queries.clear_the_rest();
+  const int low = row0 / a.group, high = (min(row0 + ATTN_BR, a.rows) - 1) / a.group;
+  const int length = a.problem.key_lengths == nullptr ? a.Lk : static_cast<int>(a.problem.key_lengths[0]);
+  const Place place{0, kv, row0, length, high + a.first_shift, min(length, low + a.last_shift)};
+  const int block0 = static_cast<int>(seen.blocks.first);
+  WarpRows rows;
+  walk(a, place, ring, block0 + met.first, block0 + met.last, rings, queries.to, rows);
+  hand_over(shared, warp * kAt.ring_bytes, rows);  // nothing is on its way any more: the first place is free
+  merge_in_cluster(a, tile, kv, shared);
+}
+
+#endif
 
 // One block a row: the parts of a batch that was cut, in their order. A warp has parts that follow one another, and
 // the warps' are merged in theirs.

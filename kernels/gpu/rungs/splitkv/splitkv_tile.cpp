@@ -58,6 +58,21 @@ std::int64_t on_their_way(const Problem& p, const Options& o, std::int32_t block
   return blocks * stage_bytes(p, o) * (o.stages - 1);
 }
 
+// A cluster has all parts of its rows and needs no second launch. Clusters of 8, which every GPU that has them takes,
+// leave multiprocessors idle, but half of them read as fast as all do if each has twice as much on its way. On an H100
+// (B = 1, D = 128, f16), and in parentheses in parts for all multiprocessors: 8 heads of 4096 keys 12.7 us (16.7), of
+// 131072 keys 180 (182 to 187); 4 heads of 4096 keys 11.5 (14.4), 12 heads 15.8 (19.2); 6 heads of 65536 keys 72 (76),
+// but 4 heads 69 (55) and 12 heads 145 (141). Blocks that share a multiprocessor are not worth it: clusters crowd on
+// some and leave others idle.
+constexpr std::int64_t kCluster = 8;
+
+bool has_clusters(const ArchLimits& arch) {
+  return arch.arch == "sm_90" || arch.arch == "sm_100" || arch.arch == "sm_120";
+}
+std::int64_t blocks_in_clusters(const Problem& p, const Options& o) {
+  return p.Hkv * split_row_tiles(p, o.br) * kCluster;
+}
+
 std::int32_t stages_for(const Problem& p, Options o, std::int64_t room) {
   for (o.stages = kMostStages; o.stages > 2; --o.stages)
     if (split_shared_bytes(p, o) <= room) break;
@@ -97,6 +112,25 @@ std::int64_t key_blocks_of(const Problem& p, std::int32_t bc, std::int64_t from,
 }
 std::int64_t key_blocks_of(const Problem& p, std::int32_t bc) {
   return key_blocks_of(p, bc, 0, p.Lq);
+}
+
+// As asked for, in clusters: where they are about half the multiprocessors, and where they are fewer or more but a
+// block has so little to read that the saved launch counts for more. f32 and changed scores compute too much for few.
+bool choose_clusters(const Problem& p, const ArchLimits& arch, std::int32_t sms, Options& o) {
+  constexpr std::int32_t kThreads = 256;
+  constexpr std::int64_t kLittle = std::int64_t{256} << 10;
+  const std::int64_t blocks = blocks_in_clusters(p, o),
+                     of_block = key_blocks_of(p, o.bc) * o.bc * bytes_of_key(p) / kCluster;
+  const bool half = blocks * 3 >= sms && blocks * 5 <= sms * std::int64_t{3};
+  if (!half && (blocks * 5 < sms || of_block > kLittle)) return false;
+  if (p.dtype == DType::f32 || p.changes_scores()) return false;
+  Options all = o;
+  if (all.threads == 0) all.threads = kThreads;
+  if (all.stages == 0) all.stages = stages_for(p, all, arch.shared_block);
+  if (chosen(all, kSplits).value_or(0) == 0) choose(all, kSplits, kCluster);
+  if (split_shared_bytes(p, all) > arch.shared_block || !merges_in_clusters(p, all, arch, sms)) return false;
+  o = all;
+  return true;
 }
 
 // How full the last wave is, of all of them.
@@ -170,10 +204,16 @@ std::int32_t split_blocks_of_sm(const Problem& p, const Options& o, const ArchLi
   return occupancy(arch, o.threads, kMaxRegisters, split_shared_bytes(p, o)).blocks;
 }
 
+bool merges_in_clusters(const Problem& p, const Options& o, const ArchLimits& arch, std::int32_t sms) {
+  return p.B == 1 && has_clusters(arch) && chosen(o, kSplits) == kCluster &&
+         blocks_in_clusters(p, o) * 4 <= sms * std::int64_t{3} && on_their_way(p, o, 1) >= 2 * kOnTheirWay;
+}
+
 Options split_options(const Problem& p, const Options& asked, const ArchLimits& arch, std::int32_t sms) {
   Options o = asked;
   if (o.br == 0) o.br = rows_for(p);
   if (o.bc == 0) o.bc = keys_for(p);
+  if (choose_clusters(p, arch, sms, o)) return o;
   if (o.threads == 0 || o.stages == 0) choose_pipeline(p, arch, o);
   if (chosen(o, kSplits).value_or(0) == 0) choose(o, kSplits, splits_for(p, o, arch, sms));
   return o;
@@ -212,6 +252,10 @@ std::string split_words(const Problem& p, const Options& o, const ArchLimits& ar
   const std::int32_t blocks = blocks_that_do(p, o, arch);
   const std::string at_once = blocks == 1 ? fmt::format("{}", sms) : fmt::format("{} x {}", blocks, sms);
   const std::string way = format_bytes(static_cast<std::uint64_t>(on_their_way(p, o, blocks)));
+  if (merges_in_clusters(p, o, arch, sms))
+    return plural(p.Hkv, "{} head on {} of {} SMs: clusters of {} splits, with {} in flight to each SM",
+                  "{} heads on {} of {} SMs: clusters of {} splits, with {} in flight to each SM",
+                  blocks_in_clusters(p, o), sms, splits, way);
   if (tile_count > 1)
     return plural(p.Hkv, "{} head in {} row tiles on {} SMs: {} splits, with {} in flight to each SM",
                   "{} heads in {} row tiles on {} SMs: {} splits, with {} in flight to each SM", tile_count, at_once,

@@ -25,6 +25,9 @@ std::int64_t split_shared_bytes(const Problem& p, const Options& o);
 std::int64_t split_registers(const Problem& p, const Options& o);
 inline constexpr std::int64_t kSplitRegisters = 144;
 
+// Whether the parts of the only batch are the blocks of a cluster, which merges them: no second launch does.
+bool merges_in_clusters(const Problem& p, const Options& o, const ArchLimits& arch, std::int32_t sms);
+
 // What is asked for stays, and the rest is chosen to go with it: the first of tile, threads and stages that keeps
 // enough on its way, and as many parts as fill `sms` multiprocessors.
 Options split_options(const Problem& p, const Options& asked, const ArchLimits& arch, std::int32_t sms);

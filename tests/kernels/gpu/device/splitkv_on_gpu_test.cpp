@@ -235,6 +235,52 @@ TEST_F(SplitkvOnAGpu, RowsOfManyQueriesAndHeadsAreTiles) {
   }
 }
 
+// The parts of the only batch, merged by the blocks of a cluster: fewer keys than parts and many, ragged and paged; D
+// that is no multiple of what a thread has.
+TEST_F(SplitkvOnAGpu, ClustersMergeTheOnlyBatch) {
+  const Device d = device_of(properties_);
+  int clustered = 0;
+  for (const auto& [D, Dv, dtype] : {std::tuple{128, 128, DType::f16}, {64, 64, DType::bf16}, {59, 33, DType::f16}}) {
+    for (const std::int64_t Lk : {1, 17, 130, 4096, 5000}) {
+      Problem p = decoding(D, dtype);
+      p.B = 1;
+      p.Hq = 32;
+      p.Hkv = 8;
+      p.Lk = Lk;
+      p.Dv = Dv;
+      for (const std::int64_t Lq : {1, 3}) {
+        p.Lq = Lq;
+        p.mask.causal = Lq == 3;
+        p.storage = {};
+        p.mask.key_lengths.clear();
+        clustered += row().plan(row(), p, {}, d)->launches.front().name == "flash_splitkv_cluster" ? 1 : 0;
+        expect_right(p, {}, Lk == 4096 ? 50 : 3);
+        for (const std::int64_t length : {std::int64_t{0}, Lk / 3}) {
+          p.mask.key_lengths = {length};
+          expect_right(p);
+        }
+        p.storage.page = 16;
+        p.storage.pages = pages_of_batch(p) + 3;
+        expect_right(p);
+      }
+    }
+  }
+  Problem tiles = decoding(128);  // two of 16 rows
+  tiles.B = 1;
+  tiles.Hq = 16;
+  tiles.Hkv = 4;
+  tiles.Lq = 7;
+  tiles.mask.causal = true;
+  Options o = in_parts(8);
+  o.br = 16;
+  expect_right(tiles, o, 3);
+  tiles.Lq = 1;
+  expect_right(tiles, {}, 3);
+  if (properties_.arch() == "sm_90a" && properties_.sms == 132) {
+    EXPECT_GE(clustered, 20);
+  }
+}
+
 // Parts that go on from batch to batch, with tiles for some warps, for all and for none, and rings of every depth; Q in
 // registers and not. No launch merges where none is cut.
 TEST_F(SplitkvOnAGpu, FetchesOverTheSeamsBetweenBatches) {
@@ -269,6 +315,12 @@ TEST_F(SplitkvOnAGpu, GivesTheSameBits250Times) {
   ragged.B = 5;
   ragged.mask.key_lengths = {0, 1, 15, 17, 1100};
   expect_right(ragged, in_parts(66), 250);
+  Problem clusters = decoding(128);
+  clusters.B = clusters.Lq = 1;
+  clusters.Hq = 32;
+  clusters.Hkv = 8;
+  clusters.Lk = 4100;
+  expect_right(clusters, {}, 250);
   Problem one = decoding(8);
   one.B = one.Hq = one.Hkv = one.Lq = one.Lk = 1;
   expect_right(one, {}, 250);

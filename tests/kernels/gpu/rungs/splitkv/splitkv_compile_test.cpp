@@ -56,6 +56,23 @@ TEST_F(SplitkvCompile, WhatIsChosenDoesNotSpill) {
   if (asked_for_all()) expect_clean(problem(256, DType::f32, 8));
 }
 
+TEST_F(SplitkvCompile, ClustersDoNotSpill) {
+  Problem p = problem(128, DType::f16);
+  p.B = 1;
+  p.Hq = 32;
+  p.Hkv = 8;
+  const KernelRow& row = **find_kernel("flash_splitkv");
+  ASSERT_EQ(row.plan(row, p, {}, *device_for("sm_90a"))->launches.front().name, "flash_splitkv_cluster");
+  expect_clean(p);
+  if (!asked_for_all()) return;
+  expect_clean(p, "sm_100");
+  for (const std::int64_t D : {40, 59, 64, 80, 96}) {
+    p.D = p.Dv = D;
+    expect_clean(p);
+    expect_clean(paged(p, 16));
+  }
+}
+
 // A test a head dimension: the list takes minutes, and each has the whole time limit.
 class SplitkvCompileOfD : public SplitkvCompile, public testing::WithParamInterface<std::int64_t> {};
 

@@ -133,7 +133,7 @@ TEST(SplitParts, CutALongBatchAndLeaveShortOnesWhole) {
 // ---- the model
 
 TEST(Splitkv, FillsTheMultiprocessorsAndSaysWhy) {
-  const Problem p = decoding(1, 32, 8, 131072);
+  const Problem p = decoding(2, 32, 8, 65536);
   const Plan plan = plan_of_problem(p);
   EXPECT_EQ(chosen(plan.options, kSplits), 16);
   EXPECT_EQ(splitkv().reason(p, plan.options, *device_for("sm_90a")),
@@ -143,6 +143,56 @@ TEST(Splitkv, FillsTheMultiprocessorsAndSaysWhy) {
   EXPECT_EQ(plan_of_problem(decoding(1, 264, 264, 4096)).launches.size(), 1U);
   // Few keys are not cut into parts that would each have next to none.
   EXPECT_LE(chosen(plan_of_problem(decoding(1, 8, 1, 128)).options, kSplits).value_or(1), 4);
+}
+
+// Half the multiprocessors with twice as much on its way each: a cluster's parts need no second launch, nor memory.
+TEST(Splitkv, MergesTheOnlyBatchInClusters) {
+  for (const std::int64_t Lk : {64, 4096, 131072}) {
+    const Problem p = decoding(1, 32, 8, Lk);
+    const Plan plan = plan_of_problem(p);
+    ASSERT_EQ(plan.launches.size(), 1U);
+    const Launch& l = plan.launches[0];
+    EXPECT_EQ(l.name, "flash_splitkv_cluster");
+    EXPECT_EQ((std::vector<std::int64_t>{l.grid[0], l.grid[1], l.grid[2]}), (std::vector<std::int64_t>{8, 1, 8}));
+    EXPECT_EQ((std::vector<std::int64_t>{l.cluster[0], l.cluster[1], l.cluster[2]}),
+              (std::vector<std::int64_t>{8, 1, 1}));
+    EXPECT_EQ(plan.workspace_bytes, 0U);
+    EXPECT_EQ(splitkv().reason(p, plan.options, *device_for("sm_90a")),
+              "8 heads on 64 of 132 SMs: clusters of 8 splits, with 128 KiB in flight to each SM");
+  }
+  // Key lengths are no matter: they are read where the parts are.
+  Problem p = decoding(1, 32, 8, 4096);
+  p.mask.key_lengths = {17};
+  EXPECT_EQ(plan_of_problem(p).launches[0].name, "flash_splitkv_cluster");
+  // What has been asked for stays.
+  Options asked;
+  choose(asked, kSplits, 16);
+  EXPECT_EQ(plan_of_problem(p, asked).launches[0].name, "flash_splitkv");
+  EXPECT_EQ(plan_of_problem(p, asked).launches[0].grid[0], 8 * 16);
+  asked = {};
+  asked.threads = 128;
+  asked.stages = 3;  // 64 KiB
+  EXPECT_EQ(plan_of_problem(p, asked).launches[0].name, "flash_splitkv");
+  // Not for several batches, for too few or too many heads, for what computes more, nor on a GPU without clusters.
+  const auto first_launch = [](const Problem& q, std::string_view arch = "sm_90a") {
+    return plan_of_problem(q, {}, arch).launches[0].name;
+  };
+  EXPECT_EQ(first_launch(decoding(2, 32, 8, 4096)), "flash_splitkv");
+  for (const std::int64_t heads : {1, 2, 3, 4, 5, 6, 9, 10, 12, 13, 16, 32}) {
+    const bool few = heads >= 4 && heads <= 12, half = heads >= 6 && heads <= 9;
+    EXPECT_EQ(first_launch(decoding(1, heads, heads, 4096)), few ? "flash_splitkv_cluster" : "flash_splitkv") << heads;
+    EXPECT_EQ(first_launch(decoding(1, heads, heads, 65536)), half ? "flash_splitkv_cluster" : "flash_splitkv")
+        << heads;
+  }
+  EXPECT_EQ(first_launch(decoding(1, 8, 8, 4096), "sm_100"), "flash_splitkv_cluster");
+  for (const std::string_view arch : {"sm_80", "sm_89", "sm_120"})
+    EXPECT_EQ(first_launch(decoding(1, 8, 8, 4096), arch), "flash_splitkv") << arch;
+  p = decoding(1, 32, 8, 4096);
+  p.softcap = 30;
+  EXPECT_EQ(first_launch(p), "flash_splitkv");
+  p.softcap.reset();
+  p.dtype = DType::f32;
+  EXPECT_EQ(first_launch(p), "flash_splitkv");
 }
 
 TEST(Splitkv, KeepsSixtyFourKibibytesOnTheirWayWhereSharedMemoryHoldsThem) {
