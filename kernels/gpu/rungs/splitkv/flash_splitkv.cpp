@@ -138,9 +138,10 @@ constexpr ProblemAxis kAxes[] = {
          }},
 };
 
-// The size of a page divides keys: a constant is quicker. Only one batch has use for clusters.
+// The size of a page divides keys: a constant is quicker.
 std::vector<std::string> defines(const Problem& p) {
-  return {fmt::format("ATTN_PAGE={}", p.storage.page), fmt::format("ATTN_ONE_BATCH={}", p.B == 1 ? 1 : 0)};
+  return {fmt::format("ATTN_PAGE={}", p.storage.page),
+          fmt::format("ATTN_CLUSTERS={}", may_merge_in_clusters(p) ? 1 : 0)};
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1) flash_splitkv(cons
   }
 }
 
-#if ATTN_ONE_BATCH && __CUDA_ARCH__ >= 900
+#if ATTN_CLUSTERS && __CUDA_ARCH__ >= 900
 
 // The keys of the only batch, cut into as many parts as there are blocks along x, which are a cluster. Blocks along y are
 // row tiles, along z heads of keys.

@@ -107,7 +107,7 @@ class Ring {
     // @phase setup
 #pragma unroll 1
     while (j_ >= end_) {
-      if (ATTN_ONE_BATCH || batch_ + 1 >= a_.batches || next_ >= part_.end) {
+      if (ATTN_CLUSTERS || batch_ + 1 >= a_.batches || next_ >= part_.end) {
         more_ = fresh_ = false;
         return;
       }

@@ -115,7 +115,7 @@ std::int64_t key_blocks_of(const Problem& p, std::int32_t bc) {
 }
 
 // As asked for, in clusters: where they are about half the multiprocessors, and where they are fewer or more but a
-// block has so little to read that the saved launch counts for more. f32 and changed scores compute too much for few.
+// block has so little to read that the saved launch counts for more.
 bool choose_clusters(const Problem& p, const ArchLimits& arch, std::int32_t sms, Options& o) {
   constexpr std::int32_t kThreads = 256;
   constexpr std::int64_t kLittle = std::int64_t{256} << 10;
@@ -123,7 +123,6 @@ bool choose_clusters(const Problem& p, const ArchLimits& arch, std::int32_t sms,
                      of_block = key_blocks_of(p, o.bc) * o.bc * bytes_of_key(p) / kCluster;
   const bool half = blocks * 3 >= sms && blocks * 5 <= sms * std::int64_t{3};
   if (!half && (blocks * 5 < sms || of_block > kLittle)) return false;
-  if (p.dtype == DType::f32 || p.changes_scores()) return false;
   Options all = o;
   if (all.threads == 0) all.threads = kThreads;
   if (all.stages == 0) all.stages = stages_for(p, all, arch.shared_block);
@@ -204,8 +203,12 @@ std::int32_t split_blocks_of_sm(const Problem& p, const Options& o, const ArchLi
   return occupancy(arch, o.threads, kMaxRegisters, split_shared_bytes(p, o)).blocks;
 }
 
+bool may_merge_in_clusters(const Problem& p) {
+  return p.B == 1 && p.dtype != DType::f32 && !p.changes_scores();
+}
+
 bool merges_in_clusters(const Problem& p, const Options& o, const ArchLimits& arch, std::int32_t sms) {
-  return p.B == 1 && has_clusters(arch) && chosen(o, kSplits) == kCluster &&
+  return may_merge_in_clusters(p) && has_clusters(arch) && chosen(o, kSplits) == kCluster &&
          blocks_in_clusters(p, o) * 4 <= sms * std::int64_t{3} && on_their_way(p, o, 1) >= 2 * kOnTheirWay;
 }
 

@@ -25,6 +25,8 @@ std::int64_t split_shared_bytes(const Problem& p, const Options& o);
 std::int64_t split_registers(const Problem& p, const Options& o);
 inline constexpr std::int64_t kSplitRegisters = 144;
 
+// One batch, and not so much to compute that half a GPU would be too little: not f32, nor scores that are changed.
+bool may_merge_in_clusters(const Problem& p);
 // Whether the parts of the only batch are the blocks of a cluster, which merges them: no second launch does.
 bool merges_in_clusters(const Problem& p, const Options& o, const ArchLimits& arch, std::int32_t sms);
 
