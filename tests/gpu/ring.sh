@@ -2,10 +2,12 @@
 # Tries rings of GPUs on a machine with two or more: answers by every way of dealing and travelling, how much faster two
 # are than one, and what becomes of a ring whose rank dies, stands still or has no GPU.
 #   OUT=reports bash tests/gpu/ring.sh path/to/attnscope
-# Each try's words are left in OUT. Takes two minutes. Exit code 1 if one went otherwise, 77 where there are not two
-# GPUs. LONG=1 also tries L = 131072.
+# Each try's words are left in OUT, of those timed also figures, spans and a session. Takes two minutes. Exit code 1 if
+# one went otherwise, 77 where there are not two GPUs. LONG=1 also tries L = 131072. PARTS: some of answers, speeds,
+# nccl (the same speeds by NCCL, however fast) and lost; nccl alone must be asked for.
 set -uo pipefail
 
+parts=" ${PARTS:-answers speeds lost} "
 program="$(realpath -- "${1:?which attnscope}")"
 out="${OUT:-$(mktemp -d)}"
 mkdir -p -- "$out"
@@ -29,29 +31,33 @@ try() {
     tail -3 "$out/$name.txt"
   fi
 }
-for mask in full causal; do
-  flag=()
-  [[ $mask == full ]] || flag=(--causal)
-  for dtype in f16 bf16; do
-    try "zigzag-$mask-$dtype" 0 correct: --gpus 2 --l 4096 --dtype "$dtype" --repeats 3 ${flag[@]+"${flag[@]}"}
+answers() {
+  local mask dtype flag
+  for mask in full causal; do
+    flag=()
+    [[ $mask == full ]] || flag=(--causal)
+    for dtype in f16 bf16; do
+      try "zigzag-$mask-$dtype" 0 correct: --gpus 2 --l 4096 --dtype "$dtype" --repeats 3 ${flag[@]+"${flag[@]}"}
+    done
+    try "in_order-$mask" 0 correct: --gpus 2 --l 4000 --hq 8 --hkv 2 --d 64 --deal in_order --repeats 3 \
+      ${flag[@]+"${flag[@]}"}
+    try "heads-$mask" 0 correct: --gpus 1,0 --l 4096 --deal heads --repeats 3 ${flag[@]+"${flag[@]}"}
   done
-  try "in_order-$mask" 0 correct: --gpus 2 --l 4000 --hq 8 --hkv 2 --d 64 --deal in_order --repeats 3 \
-    ${flag[@]+"${flag[@]}"}
-  try "heads-$mask" 0 correct: --gpus 1,0 --l 4096 --deal heads --repeats 3 ${flag[@]+"${flag[@]}"}
-done
-try one 0 correct: --gpus 1 --l 4096 --repeats 3
-if "$program" ring --gpus 2 --l 1024 --travel nccl --repeats 1 2>&1 | grep -qF 'was not found'; then
-  echo "no NCCL here"
-else
-  try nccl 0 NCCL --gpus 2 --l 8192 --travel nccl --repeats 3
-fi
-try wrong-gpu 3 "there is no GPU 99" --gpus 0,99 --l 1024
+  try one 0 correct: --gpus 1 --l 4096 --repeats 3
+  if "$program" ring --gpus 2 --l 1024 --travel nccl --repeats 1 2>&1 | grep -qF 'was not found'; then
+    echo "no NCCL here"
+  else
+    try nccl 0 NCCL --gpus 2 --l 8192 --travel nccl --repeats 3
+  fi
+  try wrong-gpu 3 "there is no GPU 99" --gpus 0,99 --l 1024
+}
 
 # NAME LEAST ARGUMENTS...: so many times as fast as one GPU.
 speed() {
   local name="$1" least="$2"
   shift 2
-  try "$name" 0 correct: --gpus 2 --json "$out/$name.json" "$@"
+  rm -f -- "$out/$name.attn"
+  try "$name" 0 correct: --gpus 2 --json "$out/$name.json" --csv "$out/$name.csv" -o "$out/$name.attn" "$@"
   python3 - "$out/$name.json" "$least" <<'PY' || bad "$name is too slow"
 import json, sys
 r = json.load(open(sys.argv[1]))
@@ -63,10 +69,18 @@ print(f"{one / two:.3f} times as fast, wanted {sys.argv[2]}; quartiles within {1
 sys.exit(one / two < float(sys.argv[2]))
 PY
 }
-speed full-16k 1.6 --l 16384
-speed full-64k 1.92 --l 65536
-speed causal-64k 1.85 --l 65536 --causal
-[[ -z ${LONG:-} ]] || speed full-128k 1.96 --l 131072
+speeds() {
+  speed full-16k 1.6 --l 16384
+  speed full-64k 1.92 --l 65536
+  speed causal-64k 1.85 --l 65536 --causal
+  [[ -z ${LONG:-} ]] || speed full-128k 1.96 --l 131072
+}
+speeds_by_nccl() {
+  speed nccl-full-16k 0 --l 16384 --travel nccl
+  speed nccl-full-64k 0 --l 65536 --travel nccl
+  speed nccl-causal-64k 0 --l 65536 --causal --travel nccl
+  [[ -z ${LONG:-} ]] || speed nccl-full-128k 0 --l 131072 --travel nccl
+}
 
 # NAME SIGNAL WORDS LIMIT: a rank gets the signal in the middle of its runs; the ring says so in time and leaves nobody.
 lose() {
@@ -92,6 +106,12 @@ lose() {
   done
   try "after-$name" 0 correct: --gpus 1 --l 2048 --repeats 2
 }
-lose killed KILL "exited unexpectedly" 5
-lose stopped STOP "did not report for 5 s" 5
+lost() {
+  lose killed KILL "exited unexpectedly" 5
+  lose stopped STOP "did not report for 5 s" 5
+}
+[[ $parts != *" answers "* ]] || answers
+[[ $parts != *" speeds "* ]] || speeds
+[[ $parts != *" nccl "* ]] || speeds_by_nccl
+[[ $parts != *" lost "* ]] || lost
 exit $failed
