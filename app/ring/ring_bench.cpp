@@ -52,13 +52,13 @@ std::optional<Ranks> asked_ranks(const Options& o, const std::string& device) {
 
 }  // namespace
 
-PointRunner RingBench::runner(const CpuPeak& peak, PointRunner others) {
+PointRunner RingBench::runner(PointRunner others) {
   alone_.clear();
-  return [this, peak, others = std::move(others)](const Point& p, const Now& now, std::stop_token stop) {
+  return [this, others = std::move(others)](const Point& p, const Now& now, std::stop_token stop) {
     const auto row = find_kernel(p.kernel);
-    if (row && runs_as_ring(**row, p.options)) return measure(**row, p, peak, now, std::move(stop));
+    if (row && runs_as_ring(**row, p.options)) return measure(**row, p, now, std::move(stop));
     if (others) return others(p, now, std::move(stop));
-    return measure_on_cpu(*row.value(), p, peak, std::move(stop));
+    return measure_on_cpu(*row.value(), p, {}, std::move(stop));
   };
 }
 
@@ -87,8 +87,7 @@ Result<MeasuredRing> RingBench::run(const KernelRow& row, const Point& p, RingMe
   return measure_ring(row, p.problem, p.options, *in, how, alone(p));
 }
 
-Measurement RingBench::measure(const KernelRow& row, const Point& p, const CpuPeak& peak, const Now& now,
-                               std::stop_token stop) {
+Measurement RingBench::measure(const KernelRow& row, const Point& p, const Now& now, std::stop_token stop) {
   const InEnglish recorded;
   Measurement m = empty_row(p, Processor::cpu);
   m.key.source_hash = source_hash_now(row, p.problem);
@@ -119,8 +118,6 @@ Measurement RingBench::measure(const KernelRow& row, const Point& p, const CpuPe
   } catch (const std::exception& bug) {
     give_up(m, {ErrorKind::failed, phrase("The ring failed: {}. This is a bug in AttnScope.", bug.what())});
   }
-  m.peaks.peak_gflops = peak.gflops;
-  m.peaks.copy_gb_per_s = peak.copy_gb_per_s;
   fill_figures(m);
   return m;
 }

@@ -21,13 +21,13 @@ class RingBench {
  public:
   explicit RingBench(RingProcesses::Starter start = RingProcesses::start_program) : start_(std::move(start)) {}
 
-  // For run_sweep(). Points of no ring are left to `others`; empty: they are timed in this process. Rows are set
-  // against `peak`. Used by one thread at a time, and no longer than this lives.
-  PointRunner runner(const CpuPeak& peak, PointRunner others);
+  // For run_sweep(). Points of no ring are left to `others`; empty: they are timed in this process. The sweep
+  // sets the rows against the CPU's peak. Used by one thread at a time, and no longer than this lives.
+  PointRunner runner(PointRunner others);
 
  private:
   using Now = std::function<void(const std::string&)>;
-  Measurement measure(const KernelRow& row, const Point& p, const CpuPeak& peak, const Now& now, std::stop_token stop);
+  Measurement measure(const KernelRow& row, const Point& p, const Now& now, std::stop_token stop);
   Result<MeasuredRing> run(const KernelRow& row, const Point& p, RingMeasure how);
   // One rank with as many threads on the same problem: measured once a sweep.
   std::optional<TimeStatistics>& alone(const Point& p);

@@ -12,9 +12,9 @@
 
 namespace attn {
 
-PointRunner CpuBench::runner(const CpuPeak& peak) {
-  return [this, peak](const Point& p, const std::function<void(const std::string&)>&, std::stop_token stop) {
-    return measure(p, peak, std::move(stop));
+PointRunner CpuBench::runner() {
+  return [this](const Point& p, const std::function<void(const std::string&)>&, std::stop_token stop) {
+    return measure(p, {}, std::move(stop));
   };
 }
 

@@ -18,8 +18,8 @@ class CpuBench {
  public:
   explicit CpuBench(GpuClient::Starter start = GpuClient::start_program) : client_(std::move(start)) {}
 
-  // For run_sweep(): rows are set against `peak`.
-  PointRunner runner(const CpuPeak& peak);
+  // For run_sweep(), which sets the rows against the CPU's peak.
+  PointRunner runner();
   // What went wrong is the row's state and reason.
   Measurement measure(const Point& p, const CpuPeak& peak, std::stop_token stop);
   // Repeats of a point that was measured before; its inputs stay until let_go().

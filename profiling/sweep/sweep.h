@@ -58,10 +58,11 @@ using TunedOptions =
 struct SweepCallbacks {
   std::function<void(const SweepProgress&)> progress;
   std::function<void(const Measurement&)> row;  // called once a point, in the sweeping thread
-  PointRunner cpu;                              // measures CPU kernels; empty: they are timed in this process
-  std::optional<GpuRunner> gpu;                 // none: GPU kernels are rows that say so
-  std::optional<PeerSource> peers;              // none: no peers are measured
-  TunedOptions tuned;                           // empty: points of a sweep that asks for tuned tiles are refused
+  // Measures CPU kernels, whose rows the sweep sets against the CPU's peak; empty: they are timed in this process.
+  PointRunner cpu;
+  std::optional<GpuRunner> gpu;     // none: GPU kernels are rows that say so
+  std::optional<PeerSource> peers;  // none: no peers are measured
+  TunedOptions tuned;               // empty: points of a sweep that asks for tuned tiles are refused
   // Rows of an earlier run: a point that is finished among them is handed on and not measured again.
   std::span<const Measurement> kept;
 };

@@ -329,7 +329,7 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   PeerBench peers(*setup, &gpu, &cpu);
   SweepCallbacks callbacks;
   RingBench rings;
-  callbacks.cpu = rings.runner(spec->peak, cpu.runner(spec->peak));
+  callbacks.cpu = rings.runner(cpu.runner());
   callbacks.gpu = gpu.runner(*spec, stopper.token());
   Tuner tuner(&gpu);
   callbacks.tuned = tuner.options(spec->gpu);

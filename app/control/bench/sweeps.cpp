@@ -123,8 +123,8 @@ Result<void> Sweeps::measure(TaskHandle& task, const SweepSpec& spec, const RunL
     callbacks.gpu = gpu->runner(spec, task.stop());
     run.provenance = gpu->provenance(spec);
   }
-  if (sources_.cpu != nullptr) callbacks.cpu = sources_.cpu->runner(spec.peak);
-  if (sources_.rings != nullptr) callbacks.cpu = sources_.rings->runner(spec.peak, std::move(callbacks.cpu));
+  if (sources_.cpu != nullptr) callbacks.cpu = sources_.cpu->runner();
+  if (sources_.rings != nullptr) callbacks.cpu = sources_.rings->runner(std::move(callbacks.cpu));
   Tuner tuner(gpu, sources_.tiles);
   callbacks.tuned = tuner.options(spec.gpu);
   std::optional<PeerBench> peers;

@@ -37,7 +37,7 @@ SweepSpec along_ranks(std::vector<std::int64_t> values) {
 std::vector<Measurement> rows_of_rings(const SweepSpec& s, RingBench& rings, std::span<const Measurement> kept = {},
                                        std::stop_token stop = {}) {
   SweepCallbacks callbacks;
-  callbacks.cpu = rings.runner(s.peak, {});
+  callbacks.cpu = rings.runner({});
   callbacks.kept = kept;
   const auto rows = run_sweep(s, callbacks, std::move(stop));
   EXPECT_TRUE(rows) << rows.error().message;
@@ -85,7 +85,7 @@ TEST(RingBench, PointsOfNoRingAreLeftToTheOthers) {
   RingBench rings(copied_rank);
   std::vector<std::string> others;
   SweepCallbacks callbacks;
-  callbacks.cpu = rings.runner(s.peak, [&](const Point& p, const auto&, std::stop_token) {
+  callbacks.cpu = rings.runner([&](const Point& p, const auto&, std::stop_token) {
     others.push_back(p.kernel);
     return Measurement();
   });
@@ -143,7 +143,7 @@ TEST(RingBench, AStopEndsTheRingAndItsRowSaysSo) {
   RingBench rings(copied_rank);
   SweepCallbacks callbacks;
   int runs = 0;
-  const PointRunner runner = rings.runner(s.peak, {});
+  const PointRunner runner = rings.runner({});
   callbacks.cpu = [&](const Point& p, const auto&, std::stop_token token) {
     const auto now = [&](const std::string&) {
       if (++runs == 4) stop.request_stop();

@@ -394,6 +394,7 @@ TEST(Sweep, HandsPointsOfTheCpuToWhoTimesThem) {
   callbacks.cpu = [&](const Point& p, const auto&, std::stop_token) {
     asked.push_back(p.kernel);
     Measurement m = empty_row(p, Processor::cpu);
+    m.time.n = 5, m.time.median = 1e3;  // 1 ms
     fill_figures(m);
     return m;
   };
@@ -401,6 +402,12 @@ TEST(Sweep, HandsPointsOfTheCpuToWhoTimesThem) {
   ASSERT_TRUE(rows) << rows.error().message;
   EXPECT_EQ(asked.size(), rows->size());
   EXPECT_EQ(asked.size(), 2 * s.values.size());
+  // The sweep measured the CPU's peak, or was told it: each row is set against it.
+  for (const Measurement& m : *rows) {
+    EXPECT_GT(m.peaks.peak_gflops, 0);
+    ASSERT_TRUE(figure(m, "peak_share_pct").available()) << figure(m, "peak_share_pct").reason;
+    EXPECT_DOUBLE_EQ(figure(m, "peak_share_pct").value, 1e5 * figure(m, "tflops").value / m.peaks.peak_gflops);
+  }
 }
 
 }  // namespace
