@@ -19,6 +19,7 @@
 #include "app/cli/arguments/problem_arguments.h"
 #include "app/cli/bench/bench_file.h"
 #include "app/cli/bench/gate.h"
+#include "app/cli/bench/row_words.h"
 #include "app/control/bench/run_list.h"
 #include "app/ring/ring_bench.h"
 #include "app/state/apply/apply.h"
@@ -31,8 +32,6 @@
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "profiling/figures/baseline.h"
-#include "profiling/figures/metrics.h"
-#include "profiling/figures/peers.h"
 #include "profiling/session/layouts.h"
 #include "profiling/session/session.h"
 #include "profiling/session/trace.h"
@@ -158,38 +157,6 @@ Result<BenchSweep> sweep_of(const BenchArguments& a) {
   return BenchSweep{std::move(s), *std::move(kernels)};
 }
 
-// What ours took in a peer's turns, and in its own row where that is another time. `rows`: those so far.
-std::string turns_words(const TimedBeside& turns, const Measurement& peer, std::span<const Measurement> rows) {
-  std::string words = phrase(", {} in its turns {:.1f} us", turns.kernel, turns.time.median);
-  for (const Measurement& m : rows)
-    if (beside(peer, m) == &turns && differs_from_own_row(turns, m))
-      return words + phrase(" ({:.1f} us in its own row)", m.time.median);
-  return words;
-}
-
-std::string row_words(const Measurement& m, std::span<const Measurement> rows) {
-  std::string words = fmt::format("{}, {}: ", m.key.kernel, describe(m.key.problem));
-  if (const auto row = find_kernel(m.key.kernel); row && m.tile_from == "tuned" && m.state == RowState::done)
-    words = phrase("{}, {}, tuned tile {}: ", m.key.kernel, describe(m.key.problem), tile_words(**row, m.key.options));
-  if (m.state != RowState::done) return words + fmt::format("{}: {}", name_of(m.state), m.reason);
-  words += phrase("{:.1f} us (quartiles {:.1f} to {:.1f}, n = {})", m.time.median, m.time.q1, m.time.q3, m.time.n);
-  if (const Figure& held = figure(m, "held_down_pct"); held.available() && held.value > 0)
-    words += phrase(", clocks throttled in {:.0f} % of the readings ({})", held.value, held.limiter);
-  for (const TimedBeside& b : m.peer ? m.peer->beside : std::vector<TimedBeside>{}) words += turns_words(b, m, rows);
-  if (m.peer && !m.peer->how.empty()) words += fmt::format(", {}", m.peer->how);
-  if (!m.verdict) return phrase("{}, not verified", words);
-  if (m.verdict->not_judged) return words + ", " + m.verdict->reason;
-  if (!m.verdict->pass) return words + ", WRONG: " + m.verdict->reason;
-  if (!makes_gradients(m.key.problem.pass))
-    return words + phrase(", correct: error {:.2e}, allowed {:.2e}", m.verdict->error(), m.verdict->allowed());
-  std::vector<std::string> errors;
-  for (const Tensor t : {Tensor::o, Tensor::d_q, Tensor::d_k, Tensor::d_v}) {
-    if (const OutputVerdict* j = m.verdict->of(t))
-      errors.push_back(phrase("{} {:.2e} of {:.2e}", words_of(t), j->error, j->allowed));
-  }
-  return words + phrase(", correct: {} allowed", fmt::join(errors, ", "));
-}
-
 std::string time_words(double seconds) {
   return seconds < 0    ? ""
          : seconds < 90 ? phrase(", {:.0f} s left", seconds)
@@ -231,10 +198,10 @@ Result<void> write_outputs(const BenchArguments& a, const SweepSpec& spec, Bench
 // Tells of each row once it is on disk: who reads of one may count on it.
 class Teller {
  public:
-  explicit Teller(BenchFile& file) : file_(file) {}
+  Teller(BenchFile& file, const Axis& axis) : file_(file), axis_(axis) {}
   void add(Measurement m) {
     file_.add(m);
-    untold_.push_back(row_words(m, file_.rows()));
+    untold_.push_back(row_words(m, axis_, file_.rows()));
     relate_to_layouts(m, rows_among(file_.run(), file_.runs()));
     if (const std::string layout = layout_words(m); !layout.empty()) untold_.back() += ", " + layout;
     look();
@@ -251,6 +218,7 @@ class Teller {
 
  private:
   BenchFile& file_;
+  Axis axis_;
   std::vector<std::string> untold_;
 };
 
@@ -342,7 +310,7 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   say(estimate(*spec, kernels, file->earlier()).words);
   const SweepCount known = count_finished(*spec, kernels, file->earlier(), callbacks.gpu->device);
   if (a.resume) say(phrase("{} of {} points are finished in {}.", known.finished, known.points, a.attn));
-  Teller teller(*file);
+  Teller teller(*file, spec->axis);
   callbacks.progress = [&](const SweepProgress& p) {
     teller.look();
     say_progress(fmt::format("{}/{}  {}{}", p.done, p.total, p.now, time_words(p.seconds_left)));
