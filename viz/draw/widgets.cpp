@@ -215,7 +215,22 @@ bool chip_button(const char* id, const std::string& words, ImVec2 right_top, Box
 
 constexpr float kFieldText = 13;
 
-std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const std::string& shown, const char* hint) {
+namespace {
+
+int complete(ImGuiInputTextCallbackData* data) {
+  const auto& completed = *static_cast<const Completion*>(data->UserData);
+  const std::string_view before(data->Buf, static_cast<std::size_t>(data->CursorPos));
+  const std::string text = completed(before);
+  if (text == before) return 0;
+  data->DeleteChars(0, data->CursorPos);
+  data->InsertChars(0, text.c_str());
+  return 0;
+}
+
+}  // namespace
+
+std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const std::string& shown, const char* hint,
+                                       const Completion& completed) {
   const Style& s = style();
   if (!draft.kept) draft = {shown, "", false};
   const bool marked = !draft.error.empty();
@@ -228,7 +243,9 @@ std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const 
   const bool cut = !draft.kept && text_width(Face::mono, kFieldText, draft.text) > room;
   if (cut) ImGui::PushStyleColor(ImGuiCol_Text, 0U);
   ImGui::PushFont(s.fonts.mono, s.px(kFieldText));
-  ImGui::InputTextWithHint(id, hint, &draft.text, ImGuiInputTextFlags_AutoSelectAll);
+  const ImGuiInputTextFlags tab = completed ? ImGuiInputTextFlags_CallbackCompletion : 0;
+  ImGui::InputTextWithHint(id, hint, &draft.text, ImGuiInputTextFlags_AutoSelectAll | tab,
+                           completed ? complete : nullptr, const_cast<Completion*>(&completed));  // NOLINT
   ImGui::PopFont();
   if (cut) ImGui::PopStyleColor();
   if (marked) {

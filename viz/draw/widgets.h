@@ -2,8 +2,10 @@
 // say what the user did; what that means is the panel's.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "imgui.h"
 #include "viz/draw/canvas.h"
@@ -51,9 +53,11 @@ bool box_button(const Box& box, const char* id, const char* words);
 // A chip that stands for what is folded behind it; `right_top`: its corner, pixels. `box` gets where it stands.
 bool chip_button(const char* id, const std::string& words, ImVec2 right_top, Box& box);
 
+// What Tab puts in place of the text before the caret.
+using Completion = std::function<std::string(std::string_view)>;
 // A field over a draft; `shown` is its text at rest. The text that was entered, if one was: take it over with `settle`.
 std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const std::string& shown,
-                                       const char* hint = "");
+                                       const char* hint = "", const Completion& completed = {});
 // Says what became of an entered text: empty, it was taken; else why not, which keeps the draft.
 void settle(FieldDraft& draft, std::string error);
 

@@ -47,5 +47,31 @@ TEST_F(BenchTest, AFilterThatCannotBeReadStaysInItsFieldWithTheReasonUnderIt) {
   EXPECT_NE(all.find("'tflop';"), std::string::npos) << all;
 }
 
+TEST_F(BenchTest, TabCompletesANameAndAChoiceOfAnOption) {
+  open();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "table"));
+    ctx->ItemClick("##filter");
+    ctx->KeyChars("dea");
+    ctx->KeyPress(ImGuiKey_Tab);
+    ctx->KeyChars(" = zi");
+    ctx->Yield(2);
+  }));
+  std::string all;
+  {
+    const DrawnText drawn;
+    window->draw_frames(2);
+    for (const std::string& text : drawn.texts()) all += text + " ";
+  }
+  EXPECT_NE(all.find("Tab completes: zigzag"), std::string::npos) << all;
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "table"));
+    ctx->KeyPress(ImGuiKey_Tab);
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(3);
+    IM_CHECK_STR_EQ(state().view.bench.filter.c_str(), "deal = zigzag");
+  }));
+}
+
 }  // namespace
 }  // namespace attn

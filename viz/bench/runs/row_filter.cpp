@@ -85,15 +85,35 @@ constexpr std::array kTextColumns{
                "right, wrong, not_judged, not_verified"},
 };
 
-// A number; a text of the row's, by its column; a text that was written; or whether something holds.
+// The choices of an option, as a message and a completion name them.
+std::string choices_of(const Option& option) {
+  return fmt::format("{}", fmt::join(option.choices, ", "));
+}
+
+const Option* choice_named(std::string_view word) {
+  for (const Option* option : declared_options())
+    if (option->is_choice() && same_letters(option->name, word)) return option;
+  return nullptr;
+}
+
+// A number; a text of the row's, by its column or its option; a text that was written; or whether something holds.
 struct RowValue {
   enum class Kind : std::uint8_t { number, column, text, truth };
   Kind kind = Kind::number;
   double number = kNone;
   const TextColumn* column = nullptr;
+  const Option* option = nullptr;  // that is a choice, in place of a column
+  bool missing = false;            // the row's kernel does not read the option
   std::string text;
   bool quoted = false;
   bool truth = false;
+
+  std::string_view name() const { return column != nullptr ? column->name : option->name; }
+  bool may_be(std::string_view word) const {
+    if (option != nullptr) return std::ranges::find(option->choices, word) != option->choices.end();
+    return column->may_be == nullptr || column->may_be(word);
+  }
+  std::string such_as() const { return option != nullptr ? choices_of(*option) : std::string(column->such_as); }
 };
 using Kind = RowValue::Kind;
 
@@ -131,12 +151,13 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
     std::string_view text;
     Does does;
   };
-  static constexpr std::array<Sign, 6> kComparisons{{{"<=", Does::at_most},
+  static constexpr std::array<Sign, 7> kComparisons{{{"<=", Does::at_most},
                                                      {">=", Does::at_least},
                                                      {"==", Does::equal},
                                                      {"!=", Does::unlike},
                                                      {"<", Does::less},
-                                                     {">", Does::more}}};
+                                                     {">", Does::more},
+                                                     {"=", Does::equal}}};
   static constexpr std::array<Sign, 2> kSums{{{"+", Does::add}, {"-", Does::subtract}}};
   static constexpr std::array<Sign, 2> kProducts{{{"*", Does::multiply}, {"/", Does::divide}}};
   static constexpr std::array<Sign, 1> kOrs{{{"or", Does::either}}};
@@ -154,10 +175,8 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
       case ExpressionGap::quote:
         return refuse(phrase("The string starting at character {} is not closed: '\"' is missing.", column));
       case ExpressionGap::end:
-        return refuse(text_.substr(at_).starts_with("=")
-                          ? std::string(tr("'=' is not a comparison; use '=='."))
-                          : phrase("'{}' at character {} is not joined to what comes before it; use 'and' or 'or'.",
-                                   text_.substr(at_), column));
+        return refuse(phrase("'{}' at character {} is not joined to what comes before it; use 'and' or 'or'.",
+                             text_.substr(at_), column));
       case ExpressionGap::atom:
         break;
     }
@@ -186,7 +205,7 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
   Result<double> wanted_number(const RowValue& v) const {
     if (v.kind == Kind::number) return v.number;
     if (v.kind == Kind::text) return no_name(v.text);
-    if (v.kind == Kind::column) return refuse(phrase("'{}' is a string: compare it with == or !=.", v.column->name));
+    if (v.kind == Kind::column) return refuse(phrase("'{}' is a string: compare it with == or !=.", v.name()));
     return refuse(tr("A comparison is not a number: join it with 'and' or 'or'."));
   }
   Result<RowValue> compared_texts(const Sign& sign, const RowValue& a, const RowValue& b) const {
@@ -194,11 +213,11 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
     const bool fits = (sign.does == Does::equal || sign.does == Does::unlike) &&
                       (text.kind == Kind::text || text.kind == Kind::column);
     if (!fits)
-      return refuse(phrase("'{}' is a string: compare it with another string, using == or !=.", column.column->name));
-    if (text.kind == Kind::text && !text.quoted && column.column->may_be != nullptr &&
-        !column.column->may_be(text.text))
-      return refuse(phrase("Unknown {} '{}'; use one such as {}, or \"...\".", column.column->name, text.text,
-                           column.column->such_as));
+      return refuse(phrase("'{}' is a string: compare it with another string, using == or !=.", column.name()));
+    if (text.kind == Kind::text && !text.quoted && !column.may_be(text.text))
+      return refuse(
+          phrase("Unknown {} '{}'; use one such as {}, or \"...\".", column.name(), text.text, column.such_as()));
+    if (column.missing || text.missing) return truth_of(false);
     return truth_of((column.text == text.text) == (sign.does == Does::equal));
   }
 
@@ -281,6 +300,14 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
       v.text = column.of(m_);
       return v;
     }
+    if (const Option* option = choice_named(word)) {
+      const auto value = option_value(m_.key.kernel, *option, m_.key.options);
+      v.kind = Kind::column;
+      v.option = option;
+      v.missing = !value;
+      if (value) v.text = value_text(*option, *value);
+      return v;
+    }
     if (const auto number = number_named(word)) {
       v.number = *number;
       return v;
@@ -315,7 +342,70 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(' ') == std::string_view::npos;
 }
 
+std::vector<std::string> names_of_filter() {
+  std::vector<std::string> names;
+  for (const TextColumn& c : kTextColumns) names.emplace_back(c.name);
+  for (const Extent& e : kExtents) names.emplace_back(e.name);
+  for (const Axis& axis : all_axes()) names.emplace_back(axis.name());
+  for (const Option* option : declared_options())
+    if (option->is_choice()) names.emplace_back(option->name);
+  for (const MetricRow& row : metric_table()) names.emplace_back(row.id);
+  for (const std::string_view word : {"and", "or", "not"}) names.emplace_back(word);
+  return names;
+}
+
+// Of the name that is compared; empty: it has no list of values.
+std::vector<std::string> values_of(std::string_view name) {
+  std::vector<std::string> values;
+  if (same_letters(name, kTextColumns.front().name)) {
+    for (const KernelRow* row : measured_rows()) values.emplace_back(row->id);
+    for (const PeerRow& peer : peer_table()) values.emplace_back(peer.id);
+    return values;
+  }
+  if (const Option* option = choice_named(name)) return {option->choices.begin(), option->choices.end()};
+  for (const TextColumn& c : kTextColumns) {
+    if (!same_letters(c.name, name)) continue;
+    for (std::string_view all = c.such_as; !all.empty();) {
+      const std::size_t comma = all.find(", ");
+      values.emplace_back(all.substr(0, comma));
+      all = comma == std::string_view::npos ? std::string_view() : all.substr(comma + 2);
+    }
+  }
+  return values;
+}
+
+bool is_in_name(char c) {
+  return ExpressionText::is_letter(c) || ExpressionText::is_digit(c) || c == '-';
+}
+
+// The name and the sign of a comparison at the end of a text: "deal =="; empty: it ends otherwise.
+std::string_view compared_at_end(std::string_view text) {
+  const auto trim = [&] {
+    while (text.ends_with(' ')) text.remove_suffix(1);
+  };
+  trim();
+  if (!text.ends_with('=')) return {};
+  while (text.ends_with('=') || text.ends_with('!')) text.remove_suffix(1);
+  trim();
+  std::size_t begin = text.size();
+  while (begin > 0 && is_in_name(text[begin - 1])) --begin;
+  return text.substr(begin);
+}
+
 }  // namespace
+
+FilterWords filter_words(std::string_view filter) {
+  FilterWords found;
+  found.begin = filter.size();
+  while (found.begin > 0 && is_in_name(filter[found.begin - 1])) --found.begin;
+  const std::string_view word = filter.substr(found.begin);
+  const std::string_view compared = compared_at_end(filter.substr(0, found.begin));
+  if (compared.empty() && word.empty()) return found;
+  for (std::string& name : compared.empty() ? names_of_filter() : values_of(compared))
+    if (name.size() > word.size() && same_letters(std::string_view(name).substr(0, word.size()), word))
+      found.words.push_back(std::move(name));
+  return found;
+}
 
 Result<bool> fits_filter(std::string_view filter, const Measurement& m) {
   return is_blank(filter) ? true : RowEvaluator(filter, m).holds();

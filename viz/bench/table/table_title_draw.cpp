@@ -1,9 +1,12 @@
 #include "viz/bench/table/table_title_draw.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "imgui.h"
 #include "kernels/base/text.h"
@@ -65,19 +68,49 @@ void group_choice(BenchCache& cache) {
   ImGui::EndPopup();
 }
 
+// As far as all words that fit go on alike.
+std::string completed_filter(std::string_view before) {
+  const FilterWords fit = filter_words(before);
+  if (fit.words.empty()) return std::string(before);
+  std::string common = fit.words.front();
+  for (const std::string& word : fit.words) {
+    std::size_t n = 0;
+    while (n < common.size() && n < word.size() && common[n] == word[n]) ++n;
+    common.resize(n);
+  }
+  // Words in either case may begin differently: then what was typed stays.
+  return common.size() < before.size() - fit.begin ? std::string(before)
+                                                   : std::string(before.substr(0, fit.begin)) + common;
+}
+
+// What Tab would choose from, under the field while somebody types.
+std::string offered_words(std::string_view typed) {
+  constexpr std::size_t kMost = 12;
+  FilterWords fit = filter_words(typed);
+  if (fit.words.empty()) return {};
+  const bool more = fit.words.size() > kMost;
+  if (more) fit.words.resize(kMost);
+  return phrase("Tab completes: {}{}", fmt::join(fit.words, ", "), more ? ", …" : "");
+}
+
 // Which rows are shown. What cannot be read stays in the field, with the reason under it.
 void filter_field(BenchCache& cache, float width, Commands& commands) {
   ImGui::SetNextItemWidth(width);
   FieldDraft& draft = cache.filter;
-  if (const auto entered = draft_field("##filter", draft, cache.scene.filter, tr("filter rows"))) {
+  if (const auto entered = draft_field("##filter", draft, cache.scene.filter, tr("filter rows"), completed_filter)) {
     const auto read = check_row_filter(*entered);
     settle(draft, read ? "" : read.error().message);
     if (read) commands.push_back(FilterRows{*entered});
   }
+  if (ImGui::IsItemActive()) {
+    if (const std::string offered = offered_words(draft.text); !offered.empty()) show_tooltip(offered, 420);
+    return;
+  }
   tooltip(
       tr("Rows that match, for example: d == 64 and tflops > 100\n"
          "kernel != naive or dtype == f16, not (answer == wrong), br * bc >= 4096\n"
-         "Use the names of the CSV's metrics, extents (L, B, H, D) and options."));
+         "deal = zigzag: an option that is a choice\n"
+         "Use the names of the CSV's metrics, extents (L, B, H, D) and options; Tab completes them."));
 }
 
 }  // namespace

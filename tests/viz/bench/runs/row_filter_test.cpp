@@ -1,13 +1,17 @@
 // Bench's filter of rows: what its names stand for, what a row without a figure does, and errors in words.
 #include "viz/bench/runs/row_filter.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/ring.h"
 #include "profiling/figures/metrics.h"
 #include "tests/viz/bench/rows.h"
 
@@ -33,6 +37,7 @@ TEST(RowFilter, NamesStandForWhatTheRowHas) {
   ASSERT_TRUE(figure(m, "tflops").available());
   for (const char* holds : {"d == 64",
                             "D == 64 and L == 1024",
+                            "d = 64",
                             "hkv == 2",
                             "H == 4",
                             "br * bc == 2048",
@@ -112,6 +117,42 @@ TEST(RowFilter, ADefaultIsFoundByItsValue) {
   EXPECT_GT(checked, 10U);
 }
 
+TEST(RowFilter, AnOptionThatIsAChoiceIsComparedWithItsChoices) {
+  Measurement m = a_row();
+  EXPECT_TRUE(*fits_filter("deal == in_order", m)) << "the default";
+  EXPECT_TRUE(*fits_filter("deal != zigzag", m));
+  choose(m.key.options, kDeal, 1);
+  for (const char* holds :
+       {"deal = zigzag", "deal == zigzag", "Deal = \"zigzag\"", "zigzag = deal", "d = 64 and deal != in_order"})
+    EXPECT_TRUE(fits_filter(holds, m).value_or(false)) << holds;
+  EXPECT_FALSE(*fits_filter("deal = in_order", m));
+  // What a kernel does not read compares with nothing.
+  m.key.kernel = "cpu_sequential";
+  for (const char* never : {"deal = zigzag", "deal != zigzag", "deal = in_order"})
+    EXPECT_FALSE(fits_filter(never, m).value_or(true)) << never;
+  for (const Option* option : declared_options()) {
+    for (const std::string_view choice : option->choices)
+      EXPECT_TRUE(check_row_filter(fmt::format("{} = {}", option->name, choice))) << option->name << ", " << choice;
+  }
+}
+
+TEST(RowFilter, AWordIsCompletedByNamesAndAComparisonByValues) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(filter_words("dea").words, Words{"deal"});
+  EXPECT_EQ(filter_words("L = 64 and DEA").words, Words{"deal"});
+  EXPECT_EQ(filter_words("L = 64 and DEA").begin, 11U);
+  EXPECT_EQ(filter_words("deal = ").words, (Words{"in_order", "zigzag"}));
+  EXPECT_EQ(filter_words("deal=z").words, Words{"zigzag"});
+  EXPECT_EQ(filter_words("deal=z").begin, 5U);
+  EXPECT_EQ(filter_words("not (dtype != b").words, Words{"bf16"});
+  EXPECT_EQ(filter_words("kernel == torch-cu").words, Words{"torch-cudnn"});
+  EXPECT_EQ(filter_words("deal = zigzag").words, Words()) << "it is whole";
+  EXPECT_EQ(filter_words("").words, Words());
+  EXPECT_EQ(filter_words("d == 6").words, Words());
+  const Words time = filter_words("time_us_m").words;
+  EXPECT_NE(std::find(time.begin(), time.end(), "time_us_median"), time.end());
+}
+
 TEST(RowFilter, WhatARowDoesNotHaveComparesWithNothing) {
   const Measurement m = a_row();
   ASSERT_FALSE(figure(m, "dram_read_bytes").available());
@@ -125,7 +166,9 @@ TEST(RowFilter, WhatCannotBeReadIsSaidInWords) {
   const std::pair<const char*, const char*> wrong[] = {
       {"tflop > 100", "Unknown name 'tflop'; use tflops"},
       {"nothing == 3", "Unknown name 'nothing'"},
-      {"d = 64", "use '=='"},
+      {"deal == zig", "Unknown deal 'zig'; use one such as in_order, zigzag"},
+      {"deal > zigzag", "'deal' is a string"},
+      {"deal = 1", "'deal' is a string"},
       {"d == 64 bc == 32", "use 'and' or 'or'"},
       {"d == 64 and", "Expected a name, a number or '(' at character"},
       {"(d == 64", "')' is missing"},
