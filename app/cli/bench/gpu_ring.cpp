@@ -104,6 +104,12 @@ void find_rates(GpuRingMeasured& m) {
   m.rates.sms = std::max(1, m.opened.front().sms);
   const double rounds = one.causal ? 1 : last_round(one.length, one.heads, m.rates);
   m.rates.us_a_pair = m.one_gpu.median / one.pairs(0, 0) / rounds;
+  if (m.request.travel == Travel::nccl && m.turns.turns() > 1) {
+    // The GPU alone had all of its SMs; in the ring a launch leaves some to NCCL.
+    const std::int64_t left = std::max<std::int64_t>(1, m.rates.sms - m.request.spared_sms);
+    m.rates.us_a_pair *= static_cast<double>(m.rates.sms) / static_cast<double>(left);
+    m.rates.sms = left;
+  }
   m.rates.link_bytes_a_us = m.link_bytes_a_us;
   m.rates.bytes_a_key =
       static_cast<double>(m.problem.Hkv * (m.problem.D + m.problem.Dv)) * static_cast<double>(size_of(m.problem.dtype));
