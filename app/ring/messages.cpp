@@ -1,7 +1,6 @@
 #include "app/ring/messages.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "app/worker/messages.h"
@@ -10,14 +9,6 @@
 namespace attn {
 
 using nlohmann::json;
-
-namespace {
-constexpr std::array<std::string_view, 4> kWorks{"compute", "send", "receive", "wait"};
-}
-
-std::string_view name_of(RankWork work) {
-  return kWorks.at(static_cast<std::size_t>(work));
-}
 
 json to_json(const DealRequest& r) {
   return {{"do", "deal"},
@@ -37,13 +28,6 @@ Result<DealRequest> deal_request_from(const json& j) {
   });
 }
 
-double us_of(const std::vector<RankSpan>& spans, RankWork work) {
-  double sum = 0;
-  for (const RankSpan& s : spans)
-    if (s.work == work) sum += s.length_us();
-  return sum;
-}
-
 json to_json(const std::vector<RankSpan>& spans) {
   json all = json::array();
   for (const RankSpan& s : spans) all.push_back({name_of(s.work), s.turn, s.begin_us, s.end_us});
@@ -54,9 +38,9 @@ Result<std::vector<RankSpan>> spans_from(const json& j) {
   return guarded<std::vector<RankSpan>>([&]() -> Result<std::vector<RankSpan>> {
     std::vector<RankSpan> spans;
     for (const json& one : j) {
-      const auto* work = std::ranges::find(kWorks, one.at(0).get<std::string>());
-      if (work == kWorks.end()) return bad_input("a rank reports unknown work");
-      spans.push_back({static_cast<RankWork>(work - kWorks.begin()), one.at(1), one.at(2), one.at(3)});
+      const auto* work = std::ranges::find(kRankWorks, one.at(0).get<std::string>());
+      if (work == kRankWorks.end()) return bad_input("a rank reports unknown work");
+      spans.push_back({static_cast<RankWork>(work - kRankWorks.begin()), one.at(1), one.at(2), one.at(3)});
     }
     return spans;
   });

@@ -14,7 +14,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -22,21 +21,9 @@
 #include "kernels/base/result.h"
 #include "kernels/model/options.h"
 #include "kernels/model/problem/problem.h"
+#include "profiling/figures/ranks.h"
 
 namespace attn {
-
-// What a rank did, by the clock that all processes of a machine share.
-enum class RankWork : std::uint8_t { compute, send, receive, wait };
-std::string_view name_of(RankWork work);
-
-struct RankSpan {
-  RankWork work = RankWork::compute;
-  std::int64_t turn = 0;
-  double begin_us = 0, end_us = 0;  // since the machine's clock began
-
-  double length_us() const { return end_us - begin_us; }
-  bool operator==(const RankSpan&) const = default;
-};
 
 struct DealRequest {
   std::int64_t rank = 0;
@@ -47,9 +34,7 @@ struct DealRequest {
 nlohmann::json to_json(const DealRequest& r);
 Result<DealRequest> deal_request_from(const nlohmann::json& j);
 
-// The sum of the spans of one kind.
-double us_of(const std::vector<RankSpan>& spans, RankWork work);
-
+// Their times are since the machine's clock began, which all its processes share.
 nlohmann::json to_json(const std::vector<RankSpan>& spans);
 Result<std::vector<RankSpan>> spans_from(const nlohmann::json& j);
 

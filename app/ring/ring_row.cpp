@@ -1,10 +1,19 @@
 #include "app/ring/ring_row.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "kernels/base/text.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/measure/source_now.h"
 
 namespace attn {
+
+std::vector<RankSpan> kept_spans(std::vector<RankSpan> spans) {
+  const auto kept = [](double us) { return std::max(0.0, std::round(us * 1e3) / 1e3); };
+  for (RankSpan& s : spans) s.begin_us = kept(s.begin_us), s.end_us = std::max(s.begin_us, kept(s.end_us));
+  return spans;
+}
 
 Measurement ring_row(const TakenRing& t) {
   const InEnglish recorded;

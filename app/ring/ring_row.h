@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,12 +38,18 @@ const Run& middle_run(const std::vector<Run>& runs) {
   return *order[(order.size() - 1) / 2];
 }
 
+// To a nanosecond: what a session needs of a span.
+std::vector<RankSpan> kept_spans(std::vector<RankSpan> spans);
+
 // What a session keeps of the ranks of a run: when each worked, what it sent. `device`: what each ran on.
 template <class Run>
 std::vector<Rank> ranks_of_run(const Run& run, const std::string& device) {
   std::vector<Rank> ranks;
+  std::size_t spans = 0;
+  for (const auto& times : run.ranks) spans += times.spans.size();
   for (const auto& times : run.ranks) {
     Rank& r = ranks.emplace_back(Rank{device, "", 0, 0, times.sent_bytes, us_of(times.spans, RankWork::send)});
+    if (spans <= kMaxRankSpans) r.spans = kept_spans(times.spans);
     for (const RankSpan& s : times.spans) {
       r.start_us = &s == &times.spans.front() ? s.begin_us : std::min(r.start_us, s.begin_us);
       r.end_us = std::max(r.end_us, s.end_us);

@@ -9,6 +9,7 @@
 #include "viz/bench/charts/charts_draw.h"
 #include "viz/bench/ladder/ladder_draw.h"
 #include "viz/bench/panel/sweep_draw.h"
+#include "viz/bench/ranks/rank_lanes_draw.h"
 #include "viz/bench/scene/bench_cache.h"
 #include "viz/bench/sources/source_pair_draw.h"
 #include "viz/bench/table/bench_table_draw.h"
@@ -114,6 +115,9 @@ void draw_bench(const State& state, const Model& model, BenchUiState& ui, Comman
         break;
       case BenchPage::tiles:
         draw_tiles(cache.tiles, state.document.sweep, room, commands);
+        break;
+      case BenchPage::ranks:
+        draw_rank_lanes(cache.ranks, room, commands);
         break;
     }
   }

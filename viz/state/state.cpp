@@ -27,6 +27,8 @@ std::string_view name_of(BenchPage page) {
       return "sources";
     case BenchPage::tiles:
       return "tiles";
+    case BenchPage::ranks:
+      return "ranks";
   }
   return "?";
 }

@@ -10,10 +10,10 @@
 
 namespace attn {
 
-// What stands right of the sweep: the charts and their table, the rungs one over the other, the sources of two, or the
-// tiles that were tried of one.
-enum class BenchPage : std::uint8_t { charts, ladder, sources, tiles };
-std::string_view name_of(BenchPage page);  // "charts", "ladder", "sources", "tiles"
+// What stands right of the sweep: the charts and their table, the rungs one over the other, the sources of two, the
+// tiles that were tried of one, or the lanes of rings' ranks.
+enum class BenchPage : std::uint8_t { charts, ladder, sources, tiles, ranks };
+std::string_view name_of(BenchPage page);  // "charts", "ladder", "sources", "tiles", "ranks"
 
 constexpr std::size_t kBenchCharts = 4;
 // Stands among the ids of metrics for DRAM bytes read and written together, with what was predicted of them.

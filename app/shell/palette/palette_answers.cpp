@@ -79,12 +79,17 @@ std::vector<PaletteEntry> of_bench(const PaletteFacts& f) {
                                tr("tile Br x Bc block size occupancy limit"), tile_answer(f.state, f.model));
   tile.door = tr("All tiles");
   tile.commands = {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::tiles}};
+  PaletteEntry ranks = question(tr("What do the ranks of a ring wait for?"), tr("When each computed, waited and sent"),
+                                tr("ring ranks lanes timeline overlap GPUs processes"), ranks_answer(f.state, f.model));
+  ranks.door = tr("Lanes of the ranks");
+  ranks.commands = {ChooseWorkspace{Workspace::bench}, ChooseBenchPage{BenchPage::ranks}};
   PaletteEntry versions =
       question(tr("Which versions produced this session?"), tr("Driver, CUDA, NVRTC, CUPTI and this program"),
                tr("driver CUDA NVRTC CUPTI toolkit provenance commit reproduce"), versions_answer(f.state, f.model));
   std::vector<PaletteEntry> all;
   all.push_back(std::move(memory));
   all.push_back(std::move(tile));
+  all.push_back(std::move(ranks));
   all.push_back(std::move(versions));
   return all;
 }

@@ -178,7 +178,8 @@ void add_bench_view_keys(std::vector<StateKey>& keys) {
        }});
   keys.push_back(choice_key(
       "bench_page",
-      named<BenchPage>(std::vector{BenchPage::charts, BenchPage::ladder, BenchPage::sources, BenchPage::tiles}),
+      named<BenchPage>(
+          std::vector{BenchPage::charts, BenchPage::ladder, BenchPage::sources, BenchPage::tiles, BenchPage::ranks}),
       [](auto& s) -> auto& { return s.view.bench.page; }));
   keys.push_back({"filter",
                   [](const State& s) {

@@ -1,12 +1,15 @@
 #include "profiling/session/json/ranks_json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "kernels/base/text.h"
@@ -30,6 +33,29 @@ const Names& carrier_names() {
   return names;
 }
 
+constexpr double kMostNumber = std::numeric_limits<double>::max();
+
+json spans_to_json(const std::vector<RankSpan>& spans) {
+  json all = json::array();
+  for (const RankSpan& s : spans)
+    all.push_back({name_of(s.work), s.turn, number_to_json(s.begin_us), number_to_json(s.end_us)});
+  return all;
+}
+
+Result<RankSpan> span_from_json(const json& j, const std::string& where) {
+  const auto* const work = j.is_array() && j.size() == 4 && j[0].is_string()
+                               ? std::ranges::find(kRankWorks, std::string_view(j[0].get_ref<const std::string&>()))
+                               : kRankWorks.end();
+  if (work == kRankWorks.end() || !j[1].is_number_integer() || !j[2].is_number() || !j[3].is_number())
+    return bad_input(
+        phrase("{} must be [work, turn, begin_us, end_us], with work {}.", where, fmt::join(kRankWorks, ", ")));
+  const RankSpan s{static_cast<RankWork>(work - kRankWorks.begin()), j[1].get<std::int64_t>(), j[2].get<double>(),
+                   j[3].get<double>()};
+  if (s.turn < 0 || s.turn >= kMaxTurns || !(s.begin_us >= 0 && s.end_us >= s.begin_us && s.end_us <= kMostNumber))
+    return bad_input(phrase("{}: turn {} from {} to {} us.", where, s.turn, s.begin_us, s.end_us));
+  return s;
+}
+
 Result<void> check_ranks(const Ranks& ranks, const Problem& p, const std::string& where) {
   if (ranks.devices.empty() || ranks.devices.size() > kMaxRanks) {
     return bad_input(phrase("{}: {} ranks; use 1 to {}.", where, ranks.devices.size(), kMaxRanks));
@@ -44,6 +70,9 @@ Result<void> check_ranks(const Ranks& ranks, const Problem& p, const std::string
     }
     if (!seen.insert(t).second) return bad_input(phrase("{}: {} travels twice.", where, words_of(t)));
   }
+  std::size_t spans = 0;
+  for (const Rank& r : ranks.devices) spans += r.spans.size();
+  if (spans > kMaxRankSpans) return bad_input(phrase("{}: {} spans; the maximum is {}.", where, spans, kMaxRankSpans));
   for (std::size_t n = 0; n < ranks.devices.size(); ++n) {
     const Rank& r = ranks.devices[n];
     if (std::isfinite(r.start_us) && std::isfinite(r.end_us) && r.start_us >= 0 && r.end_us >= r.start_us) continue;
@@ -69,13 +98,13 @@ json ranks_to_json(const Ranks& ranks) {
                                                   {"sent_bytes", r.sent_bytes}});
     if (!r.device_uuid.empty()) device["device_uuid"] = r.device_uuid;
     if (r.send_us > 0) device["send_us"] = number_to_json(r.send_us);
+    if (!r.spans.empty()) device["spans"] = spans_to_json(r.spans);
   }
   return j;
 }
 
 Result<Ranks> ranks_from_json(const json& j, const Problem& p, const std::string& where) {
   constexpr std::int64_t kMaxWhole = std::int64_t{1} << 53;
-  constexpr double kMostNumber = std::numeric_limits<double>::max();
   JsonFields fields(j, where);
   Ranks ranks;
   ranks.dealing = static_cast<Dealing>(fields.choice("dealing", dealing_names()));
@@ -98,8 +127,16 @@ Result<Ranks> ranks_from_json(const json& j, const Problem& p, const std::string
     if (one.has("device_uuid")) r.device_uuid = one.text("device_uuid");
     r.start_us = one.number("start_us");
     r.end_us = one.number("end_us");
+    const json* const spans = one.has("spans") ? &one.array("spans") : nullptr;
     r.sent_bytes = static_cast<std::uint64_t>(one.integer("sent_bytes", 0, kMaxWhole));
     if (auto read = one.result(); !read) return tl::unexpected(read.error());
+    if (spans != nullptr && spans->size() > kMaxRankSpans)
+      return bad_input(phrase("{}: {} spans; the maximum is {}.", one.where(), spans->size(), kMaxRankSpans));
+    for (std::size_t n = 0; spans != nullptr && n < spans->size(); ++n) {
+      const auto span = span_from_json((*spans)[n], phrase("{}, span {}", one.where(), n));
+      if (!span) return tl::unexpected(span.error());
+      r.spans.push_back(*span);
+    }
     ranks.devices.push_back(std::move(r));
   }
   if (auto good = check_ranks(ranks, p, where); !good) return tl::unexpected(good.error());

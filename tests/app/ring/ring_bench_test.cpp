@@ -5,6 +5,7 @@
 
 #include <set>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
 #include "kernels/ladder.h"
@@ -44,6 +45,23 @@ std::vector<Measurement> rows_of_rings(const SweepSpec& s, RingBench& rings, std
   return rows ? *rows : std::vector<Measurement>();
 }
 
+// In every turn a rank computes; it sends, receives and waits but in the last. Nothing ends behind the ring's end.
+void expect_lanes(const Measurement& m) {
+  const auto ranks = static_cast<std::int64_t>(m.ranks->devices.size());
+  for (const Rank& r : m.ranks->devices) {
+    std::set<std::pair<RankWork, std::int64_t>> seen;
+    for (const RankSpan& s : r.spans) {
+      seen.insert({s.work, s.turn});
+      EXPECT_GE(s.begin_us, 0);
+      EXPECT_LE(s.begin_us, s.end_us);
+      EXPECT_LE(s.end_us, r.end_us + 1e-3);
+    }
+    EXPECT_EQ(seen.size(), static_cast<std::size_t>(ranks + 3 * (ranks - 1)));
+    for (std::int64_t turn = 0; turn < ranks; ++turn) EXPECT_TRUE(seen.contains({RankWork::compute, turn}));
+    EXPECT_NEAR(us_of(r.spans, RankWork::send), r.send_us, 1e-3 * static_cast<double>(ranks));
+  }
+}
+
 // K and V of 90 keys, 2 heads, 16 + 16 numbers of 4 bytes: every share goes once past every rank but the last.
 TEST(RingBench, EveryNumberOfRanksIsARingOfProcessesWithItsFigures) {
   RingBench rings(copied_rank);
@@ -62,6 +80,7 @@ TEST(RingBench, EveryNumberOfRanksIsARingOfProcessesWithItsFigures) {
     EXPECT_GE(m.time.n, 3);
     EXPECT_EQ(m.peaks.peak_gflops, 100);
     threads.insert(m.key.options.threads);
+    expect_lanes(m);
     EXPECT_DOUBLE_EQ(figure(m, "ring_scaling_ratio").value, rows[0].time.median / m.time.median) << n;
     EXPECT_DOUBLE_EQ(figure(m, "ring_efficiency_pct").value, 100 * rows[0].time.median / m.time.median / ranks) << n;
     EXPECT_EQ(figure(m, "ring_sent_bytes").value, 90.0 * 2 * 32 * 4 * (ranks - 1)) << n;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <tuple>
 
 #include "app/ring/ring_bench.h"
 #include "kernels/model/ring.h"
@@ -19,8 +20,9 @@ namespace {
 
 class RingSweepTest : public BenchTest {
  protected:
-  void open_rings() {
-    window = std::make_unique<TestWindow>(1440, 900, "", false, KernelLister(), nullptr,
+  void open_rings(int width = 1440, int height = 900) {
+    window.reset();  // one at a time
+    window = std::make_unique<TestWindow>(width, height, "", false, KernelLister(), nullptr,
                                           std::make_shared<RingBench>(copied_rank));
     SweepSpec rings = sweep();
     rings.kernels = {"cpu_flash"};
@@ -81,6 +83,56 @@ TEST_F(RingSweepTest, TheFilterFindsTheRowOfOneRank) {
   const BenchScene scene = bench_scene(state(), window->controller().model(), {}, "");
   ASSERT_EQ(scene.table.rows.size(), 1U);
   EXPECT_EQ(scene.table.rows.front().value, 1);
+}
+
+// Measured here, its lanes are a click away; each is reached by the pointer and the keyboard and says what it did.
+TEST_F(RingSweepTest, TheLanesOfItsRanksAreAPageOfBench) {
+  open_rings();
+  EXPECT_TRUE(window->run([&](Ctx* ctx) {
+    IM_CHECK(look_at(ctx, "strip"));
+    IM_CHECK(!ctx->ItemExists("Ranks"));
+    IM_CHECK(look_at(ctx, "panel"));
+    ctx->ItemClick("###run");
+    window->controller().wait();
+    ctx->Yield(4);
+    IM_CHECK(look_at(ctx, "strip"));
+    ctx->ItemClick("Ranks");
+    IM_CHECK(state().view.bench.page == BenchPage::ranks);
+    ctx->Yield(3);
+    IM_CHECK(look_at(ctx, "lanes"));
+    // Rings of 1, 2 and 3.
+    for (const char* lane : {"lane_0_0", "lane_1_1", "lane_2_2"}) IM_CHECK(ctx->ItemExists(lane));
+    IM_CHECK(!ctx->ItemExists("lane_1_2"));
+    ctx->NavMoveTo("lane_2_0");
+    ctx->KeyPress(ImGuiKey_DownArrow);
+    ctx->Yield(2);
+    IM_CHECK_EQ(ImGui::GetCurrentContext()->NavId, ctx->ItemInfo("lane_2_1").ID);
+    ctx->MouseMove("lane_2_1");
+    ctx->SleepNoSkip(1.5F, 0.1F);
+    IM_CHECK(look_at(ctx, "ranks"));
+    ctx->ItemClick("###copy_lanes");
+    ctx->Yield(2);
+  }));
+  ASSERT_TRUE(window->requests.clipboard);
+  const std::string& csv = *window->requests.clipboard;
+  EXPECT_TRUE(csv.starts_with("kernel,ranks,rank,turn,work,begin_us,end_us\ncpu_flash,1,0,0,compute,")) << csv;
+  EXPECT_NE(csv.find("\ncpu_flash,3,2,1,send,"), std::string::npos) << csv;
+  const std::string all = drawn();
+  EXPECT_NE(all.find("waits for the next share"), std::string::npos) << all;
+  EXPECT_NE(all.find("cpu_flash, ring of 3"), std::string::npos) << all;
+}
+
+TEST_F(RingSweepTest, NoLaneLeavesTheCardAtAnySize) {
+  for (const auto& [width, height, scale] : {std::tuple(1440, 900, 1.0F), {1920, 1080, 1.0F}, {1440, 900, 2.0F}}) {
+    open_rings(width, height);
+    window->controller().update({SetScale{scale}, RunSweep{}});
+    window->controller().wait();
+    window->controller().update({ChooseBenchPage{BenchPage::ranks}});
+    window->draw_frames(4);
+    const ImGuiWindow* lanes = child_window("lanes");
+    ASSERT_NE(lanes, nullptr);
+    EXPECT_LE(lanes->ContentSize.x, lanes->InnerRect.GetWidth() + 1) << width << " at " << scale;
+  }
 }
 
 }  // namespace

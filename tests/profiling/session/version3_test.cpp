@@ -51,6 +51,8 @@ Ranks two_ranks() {
   r.travels = {Tensor::k, Tensor::v, Tensor::partial_o};
   r.devices = {{"NVIDIA H100", "00112233445566778899aabbccddeeff", 0, 101.5, 4096},
                {"NVIDIA H100", "", 1.25, 100, 4096, 12.5}};
+  r.devices[1].spans = {
+      {RankWork::compute, 0, 1.25, 60}, {RankWork::send, 0, 1.25, 13.75}, {RankWork::wait, 1, 60, 100}};
   r.one_rank_us = 190.25;
   r.link_gb_per_s = 387.5;
   return r;
@@ -186,6 +188,16 @@ TEST(SessionVersion3, HostileRowsAreRefusedInWords) {
   expect("at most 1024 elements", [](json& j) { j["ranks"]["devices"] = json(std::vector<int>(1025)); });
   expect("\"sent_bytes\"", [](json& j) { j["ranks"]["devices"][0]["sent_bytes"] = -1; });
   expect("\"send_us\"", [](json& j) { j["ranks"]["devices"][1]["send_us"] = -1; });
+  expect("device 1, span 0 must be [work", [](json& j) { j["ranks"]["devices"][1]["spans"][0][0] = "sleep"; });
+  expect("device 1, span 2 must be [work", [](json& j) { j["ranks"]["devices"][1]["spans"][2] = 7; });
+  expect("device 1, span 1: turn -1", [](json& j) { j["ranks"]["devices"][1]["spans"][1][1] = -1; });
+  expect("device 1, span 1: turn 1024", [](json& j) { j["ranks"]["devices"][1]["spans"][1][1] = 1024; });
+  expect("span 1: turn 0 from 1.25 to 1 us", [](json& j) { j["ranks"]["devices"][1]["spans"][1][3] = 1; });
+  expect("span 1: turn 0 from -1 to", [](json& j) { j["ranks"]["devices"][1]["spans"][1][2] = -1; });
+  expect("16385 spans; the maximum is 16384", [](json& j) {
+    j["ranks"]["devices"][1]["spans"] = json(std::vector<json>(16385, {"wait", 0, 1, 2}));
+  });
+  expect("\"spans\"", [](json& j) { j["ranks"]["devices"][0]["spans"] = 3; });
   expect("\"one_rank_us\"", [](json& j) { j["ranks"]["one_rank_us"] = "long"; });
   expect("\"link_gb_per_s\"", [](json& j) { j["ranks"]["link_gb_per_s"] = -387.5; });
   expect("must be a JSON object", [](json& j) { j["ranks"] = 3; });

@@ -15,6 +15,7 @@
 #include "kernels/model/fits.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/tune/tune.h"
+#include "viz/bench/ranks/rank_lanes.h"
 #include "viz/bench/runs/slice.h"
 #include "viz/bench/sweep/sweep_fields.h"
 #include "viz/bench/tiles/tile_map.h"
@@ -107,6 +108,11 @@ std::string tile_answer(const State& state, const Model& model) {
       "{} on {}: {} A larger Br reads K and V fewer times; a larger Bc needs fewer steps per row. Both "
       "need registers and shared memory. The fewer warps an SM can then hold, the less latency is hidden.",
       kernel, describe(spec->problem), map.tile);
+}
+
+std::string ranks_answer(const State& state, const Model& model) {
+  const RankLanesScene scene = rank_lanes(state, model);
+  return scene.empty.empty() ? fmt::format("{}. {}", scene.headline, scene.reason) : scene.empty;
 }
 
 std::string versions_words(const Provenance& p) {

@@ -14,6 +14,8 @@ namespace attn {
 std::string memory_answer(const State& state, const Model& model);
 // Why the kernel whose tiles are looked at takes its tile: what that takes of an SM, and what the next larger would.
 std::string tile_answer(const State& state, const Model& model);
+// What the ranks of the largest ring that is shown did with their time.
+std::string ranks_answer(const State& state, const Model& model);
 // Device, driver, CUDA's compiler and counters, and this program, of each run that is shown; else of this machine.
 std::string versions_answer(const State& state, const Model& model);
 

@@ -65,6 +65,7 @@ void refresh_page(BenchCache& cache, const State& state, const Model& model) {
   if (view.page == BenchPage::ladder) cache.ladder = ladder_scene(state, model, cache.planned);
   if (view.page == BenchPage::sources) cache.sources = source_pair_scene(state, model, subject);
   if (view.page == BenchPage::tiles) cache.tiles = tune_map(state, model);
+  if (view.page == BenchPage::ranks) cache.ranks = rank_lanes(state, model);
 }
 
 }  // namespace
@@ -89,6 +90,7 @@ BenchCache& refreshed(BenchUiState& ui, const State& state, const Model& model) 
     cache.scene_key = std::move(key);
     cache.scene = bench_scene(state, model, cache.switches, cache.estimate.words, cache.planned);
     cache.tiles_kernel = tiles_kernel(state, model);
+    cache.has_ranks = has_rank_lanes(state, model);
   }
   refresh_page(cache, state, model);
   return cache;
@@ -100,6 +102,8 @@ BenchVerdict strip_words(const State& state, const BenchCache& cache) {
   if (state.view.bench.page == BenchPage::sources) return {cache.sources.kernels[1], cache.sources.headline, ""};
   if (state.view.bench.page == BenchPage::tiles && cache.tiles.empty.empty())
     return {cache.tiles.kernel, cache.tiles.headline, cache.tiles.reason + "\nTile: " + cache.tiles.tile};
+  if (state.view.bench.page == BenchPage::ranks && cache.ranks.empty.empty())
+    return {cache.ranks.kernel, cache.ranks.headline, cache.ranks.reason};
   return cache.scene.verdict;
 }
 

@@ -13,6 +13,7 @@
 #include "profiling/sweep/estimate.h"
 #include "profiling/sweep/finished.h"
 #include "viz/bench/ladder/ladder.h"
+#include "viz/bench/ranks/rank_lanes.h"
 #include "viz/bench/scene/bench_scene.h"
 #include "viz/bench/scene/bench_ui_state.h"
 #include "viz/bench/sources/source_pair.h"
@@ -56,6 +57,8 @@ struct BenchCache {
   LadderScene ladder;
   SourcePairScene sources;
   TuneMap tiles;
+  RankLanesScene ranks;
+  bool has_ranks = false;    // a row that is shown has lanes
   std::string tiles_kernel;  // whose tiles the button tunes
   std::string page_key;      // what ladder or sources were made for
   SourcePairUiState source_ui;

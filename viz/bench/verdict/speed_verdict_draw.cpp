@@ -135,17 +135,25 @@ constexpr std::array kPages{
     Page{BenchPage::sources, marked("Sources"), marked("The sources of two rungs side by side")},
     Page{BenchPage::tiles, marked("Tiles"),
          marked("Every tile of the chosen kernel: which fit, and how fast each one is")},
+    Page{BenchPage::ranks, marked("Ranks"), marked("When each rank of a ring computed, waited and sent")},
 };
 
+// Lanes have a place where some ring that is shown has them.
+bool has_place(const Page& p, const State& state, const BenchCache& cache) {
+  return p.page != BenchPage::ranks || cache.has_ranks || state.view.bench.page == p.page;
+}
+
 // Pixels, the gaps between them included.
-float pages_width() {
-  float width = style().px(4 * (kPages.size() - 1));
-  for (const Page& p : kPages) width += text_width(Face::text, 12, tr_of(p.label)) + style().px(12);
+float pages_width(const State& state, const BenchCache& cache) {
+  float width = -style().px(4);
+  for (const Page& p : kPages)
+    if (has_place(p, state, cache)) width += text_width(Face::text, 12, tr_of(p.label)) + style().px(16);
   return width;
 }
 
-void pages(const State& state, Commands& commands) {
+void pages(const State& state, const BenchCache& cache, Commands& commands) {
   for (const Page& p : kPages) {
+    if (!has_place(p, state, cache)) continue;
     if (&p != kPages.data()) ImGui::SameLine(0, style().px(4));
     if (toggle(tr_of(p.label), state.view.bench.page == p.page, tr_of(p.help)))
       commands.push_back(ChooseBenchPage{p.page});
@@ -170,7 +178,7 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
   const bool can_fold = !draw_reason(nullptr, {}, wide, verdict.reason, beside, false).whole;
   const int reason_lines = can_fold && !cache.reason_open ? std::max(0, beside) : kAllLines;
   const char* fold_words = cache.reason_open ? tr("less") : tr("more");
-  const float labels = (charts ? text_width(Face::text, 12, tr("labels")) + s.px(20) : 0) + pages_width() +
+  const float labels = (charts ? text_width(Face::text, 12, tr("labels")) + s.px(20) : 0) + pages_width(state, cache) +
                        (can_fold ? text_width(Face::text, 12, fold_words) + s.px(20) : 0);
   const std::string hidden = cache.hidden.empty() || !charts ? "" : phrase("{} hidden", cache.hidden.size());
   const float back = hidden.empty() ? 0 : text_width(Face::text, 12, hidden) + s.px(20);
@@ -226,7 +234,7 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
       if (toggle(tr("labels"), cache.labels, tr("Names at the ends of the lines"))) cache.labels = !cache.labels;
       ImGui::SameLine(0, s.px(8));
     }
-    pages(state, commands);
+    pages(state, cache, commands);
   }
   ImGui::EndChild();
 }

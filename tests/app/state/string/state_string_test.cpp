@@ -99,7 +99,7 @@ TEST(StateString, AnyStateComesBack) {
     s.view.step.reading = static_cast<OutputReading>(pick(0, 1));
     s.view.step.chart = static_cast<StepChart>(pick(0, 6));
     if (pick(0, 1) != 0) s.view.bench.value = pick(1, 99);
-    s.view.bench.page = static_cast<BenchPage>(pick(0, 3));
+    s.view.bench.page = static_cast<BenchPage>(pick(0, 4));
     d.sweep.tuned = pick(0, 1) != 0;
     if (pick(0, 1) != 0) s.view.bench.sources = {"naive", "flash_mma"};
     s.view.step.fragment_kernel = pick(0, 1) == 0 ? "flash_mma" : "flash_hopper";

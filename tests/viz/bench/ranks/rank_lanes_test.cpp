@@ -1,0 +1,138 @@
+// The lanes of measured rings: which are shown, what is said of them, what lies at a moment.
+#include "viz/bench/ranks/rank_lanes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/model/ring.h"
+#include "tests/viz/bench/rows.h"
+#include "viz/state/run_words.h"
+
+namespace attn {
+namespace {
+
+using bench_test::kRun;
+using bench_test::model_of;
+using bench_test::sweep_state;
+using bench_test::timed_row;
+
+State along_ranks() {
+  State state = sweep_state();
+  SweepSpec& sweep = state.document.sweep;
+  sweep.axis = Axis(kRanks.name);
+  sweep.kernels = {"cpu_flash"};
+  sweep.values = {2, 3};
+  return state;
+}
+
+// Every rank computes 100 us a turn, beginning 1 us after the one before, and waits 10 us after each but the last.
+// While it computes a turn it sends for 40 us and receives for 30.
+Measurement ring_of(const SweepSpec& sweep, std::int64_t ranks, std::int64_t value, double one_rank_us) {
+  const double us = 110.0 * static_cast<double>(ranks) - 10 + static_cast<double>(ranks - 1);
+  Measurement m = timed_row(sweep, "cpu_flash", value, us);
+  m.ranks.emplace();
+  m.ranks->carrier = Carrier::sockets;
+  m.ranks->travels = {Tensor::k, Tensor::v};
+  m.ranks->one_rank_us = one_rank_us;
+  for (std::int64_t n = 0; n < ranks; ++n) {
+    Rank& r = m.ranks->devices.emplace_back();
+    r.device = "a CPU";
+    r.sent_bytes = 4096;
+    for (std::int64_t turn = 0; turn < ranks; ++turn) {
+      const double at = static_cast<double>(n) + 110.0 * static_cast<double>(turn);
+      r.spans.push_back({RankWork::compute, turn, at, at + 100});
+      if (turn + 1 == ranks) continue;
+      r.spans.push_back({RankWork::send, turn, at, at + 40});
+      r.spans.push_back({RankWork::receive, turn, at, at + 30});
+      r.spans.push_back({RankWork::wait, turn, at + 100, at + 110});
+    }
+  }
+  fill_figures(m);
+  return m;
+}
+
+TEST(RankLanes, RingsStandOnOneAxisWithTheirSharesOfTheTime) {
+  const State state = along_ranks();
+  const SweepSpec& sweep = state.document.sweep;
+  const Model model = model_of({ring_of(sweep, 3, 3, 642), ring_of(sweep, 2, 2, 642)});
+  EXPECT_TRUE(has_rank_lanes(state, model));
+  const RankLanesScene scene = rank_lanes(state, model);
+  ASSERT_EQ(scene.empty, "");
+  ASSERT_EQ(scene.rings.size(), 2U);
+  EXPECT_TRUE(scene.values.empty()) << "along ranks all are shown";
+  EXPECT_EQ(scene.rings[0].lanes.size(), 2U);
+  EXPECT_EQ(scene.rings[1].lanes.size(), 3U);
+  EXPECT_DOUBLE_EQ(scene.rings[0].us, 211);
+  EXPECT_DOUBLE_EQ(scene.rings[1].us, 322);
+  EXPECT_DOUBLE_EQ(scene.rings[0].ideal_us, 321);
+  EXPECT_DOUBLE_EQ(scene.rings[1].ideal_us, 214);
+  EXPECT_DOUBLE_EQ(scene.us, 322) << "the ideal of two lies before the end of three";
+  const RingLanes& three = scene.rings[1];
+  EXPECT_DOUBLE_EQ(share_of_work(three, RankWork::compute), 300.0 / 322);
+  EXPECT_DOUBLE_EQ(share_of_work(three, RankWork::wait), 20.0 / 322);
+  EXPECT_DOUBLE_EQ(share_of_work(three, RankWork::send), 80.0 / 322);
+  EXPECT_EQ(three.pace, "322 µs: 2.0 times as fast as one rank, 66 % of 3");
+  EXPECT_EQ(scene.headline, "cpu_flash, ring of 3: " + three.pace);
+  EXPECT_NE(scene.reason.find("compute 93.2 % of the time and wait 6.21 %"), std::string::npos) << scene.reason;
+  EXPECT_NE(three.lanes[0].tip.find("computes for 300 µs, 93.2 % of the time"), std::string::npos);
+  EXPECT_NE(three.words.find("dealt in order; K and V over sockets"), std::string::npos) << three.words;
+}
+
+TEST(RankLanes, WhatLiesAtAMomentIsFoundByItsKind) {
+  const State state = along_ranks();
+  const RankLanesScene scene = rank_lanes(state, model_of({ring_of(state.document.sweep, 3, 3, 0)}));
+  ASSERT_EQ(scene.rings.size(), 1U);
+  EXPECT_EQ(scene.rings[0].ideal_us, 0);
+  EXPECT_EQ(scene.rings[0].pace, "322 µs");
+  const RankLane& lane = scene.rings[0].lanes[1];  // begins at 1 us
+  EXPECT_TRUE(std::ranges::is_sorted(lane.spans, {}, &RankSpan::begin_us));
+  EXPECT_EQ(span_at(lane, RankWork::compute, 0.5), nullptr);
+  ASSERT_NE(span_at(lane, RankWork::compute, 150), nullptr);
+  EXPECT_EQ(span_at(lane, RankWork::compute, 150)->turn, 1);
+  EXPECT_EQ(span_at(lane, RankWork::compute, 105), nullptr);
+  ASSERT_NE(span_at(lane, RankWork::wait, 105), nullptr);
+  EXPECT_EQ(span_words(lane, *span_at(lane, RankWork::wait, 105), scene.unit),
+            "rank 1 waits after turn 0: 10.0 µs\nfrom 101 µs to 111 µs");
+  EXPECT_EQ(span_at(lane, RankWork::send, 45), nullptr);
+  ASSERT_NE(span_at(lane, RankWork::send, 40), nullptr);
+}
+
+// Along L a ring is shown at the value that is looked at.
+TEST(RankLanes, AlongAnotherAxisOneValueIsShown) {
+  State state = sweep_state();
+  const SweepSpec& sweep = state.document.sweep;
+  const Model model =
+      model_of({ring_of(sweep, 2, 512, 400), ring_of(sweep, 2, 1024, 400), timed_row(sweep, "cpu_flash", 2048, 99)});
+  RankLanesScene scene = rank_lanes(state, model);
+  EXPECT_EQ(scene.values, (std::vector<std::int64_t>{512, 1024}));
+  EXPECT_EQ(scene.value, 1024);
+  ASSERT_EQ(scene.rings.size(), 1U);
+  state.view.bench.value = 512;
+  scene = rank_lanes(state, model);
+  EXPECT_EQ(scene.value, 512);
+  EXPECT_NE(scene.rings.at(0).words.find("L=512"), std::string::npos);
+}
+
+TEST(RankLanes, RowsWithoutSpansHaveNone) {
+  const State state = along_ranks();
+  Measurement bare = ring_of(state.document.sweep, 2, 2, 400);
+  for (Rank& r : bare.ranks->devices) r.spans.clear();
+  const Model model = model_of({bare});
+  EXPECT_FALSE(has_rank_lanes(state, model));
+  EXPECT_NE(rank_lanes(state, model).empty.find("attnscope ring -o"), std::string::npos);
+  EXPECT_FALSE(has_rank_lanes(state, Model()));
+  EXPECT_FALSE(rank_lanes(state, Model()).empty.empty());
+}
+
+TEST(RankLanes, CsvHasALineASpan) {
+  const State state = along_ranks();
+  const std::string csv = rank_lanes_csv(rank_lanes(state, model_of({ring_of(state.document.sweep, 2, 2, 400)})));
+  EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 2 * 5);
+  EXPECT_EQ(csv.substr(0, csv.find('\n')), "kernel,ranks,rank,turn,work,begin_us,end_us");
+  EXPECT_NE(csv.find("\ncpu_flash,2,1,0,wait,101.000,111.000\n"), std::string::npos) << csv;
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,213 @@
+#include "viz/bench/ranks/rank_lanes.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/base/text.h"
+#include "kernels/model/ring.h"
+#include "viz/bench/sweep/sweep_fields.h"
+#include "viz/state/run_words.h"
+
+namespace attn {
+namespace {
+
+bool has_lanes(const Measurement& m) {
+  return m.ranks && m.state == RowState::done &&
+         std::ranges::any_of(m.ranks->devices, [](const Rank& r) { return !r.spans.empty(); });
+}
+
+std::string dealing_words(Dealing d) {
+  switch (d) {
+    case Dealing::zigzag:
+      return tr("dealt by zigzag");
+    case Dealing::heads:
+      return tr("heads dealt");
+    case Dealing::in_order:
+      break;
+  }
+  return tr("dealt in order");
+}
+
+std::string carrier_words(const Ranks& ranks) {
+  if (ranks.travels.empty()) return tr("nothing travels");
+  switch (ranks.carrier) {
+    case Carrier::nccl:
+      return tr("K and V by NCCL");
+    case Carrier::copy_engine:
+      return tr("K and V by copy engines");
+    case Carrier::sockets:
+      break;
+  }
+  return tr("K and V over sockets");
+}
+
+// In a unit of its own: a wait may be a thousandth of a turn.
+std::string time_words(double us) {
+  return value_with_unit(us, time_unit(us, us));
+}
+
+// A line of a lane's sums.
+std::string sum_words(RankWork work, const std::string& time, const std::string& share) {
+  switch (work) {
+    case RankWork::send:
+      return phrase("sends for {}, {} of the time", time, share);
+    case RankWork::receive:
+      return phrase("receives for {}, {} of the time", time, share);
+    case RankWork::wait:
+      return phrase("waits for {}, {} of the time", time, share);
+    case RankWork::compute:
+      break;
+  }
+  return phrase("computes for {}, {} of the time", time, share);
+}
+
+std::string lane_name(std::size_t n) {
+  return phrase("rank {}", n);
+}
+
+std::string lane_tip(const Rank& r, const std::string& name, double all_us) {
+  std::string tip = fmt::format("{}, {}", name, r.device);
+  for (const RankWork work : {RankWork::compute, RankWork::wait, RankWork::send, RankWork::receive}) {
+    const double us = us_of(r.spans, work);
+    if (us > 0 && all_us > 0) tip += "\n" + sum_words(work, time_words(us), percent_text(100 * us / all_us));
+  }
+  if (r.sent_bytes > 0) tip += "\n" + phrase("sent {}", bytes_text(static_cast<double>(r.sent_bytes)));
+  return tip;
+}
+
+RingLanes lanes_of(const Measurement& m, const std::string& label) {
+  RingLanes ring;
+  const std::size_t ranks = m.ranks->devices.size();
+  ring.kernel = m.key.kernel;
+  ring.title = ranks == 1 ? phrase("{}, one rank", label) : phrase("{}, ring of {}", label, ranks);
+  ring.words = ranks == 1 ? describe(m.key.problem)
+                          : fmt::format("{}, {}; {}", describe(m.key.problem), dealing_words(m.ranks->dealing),
+                                        carrier_words(*m.ranks));
+  for (std::size_t n = 0; n < ranks; ++n) {
+    RankLane& lane = ring.lanes.emplace_back();
+    lane.name = lane_name(n);
+    lane.spans = m.ranks->devices[n].spans;
+    std::ranges::stable_sort(lane.spans, {}, &RankSpan::begin_us);
+    for (const RankSpan& s : lane.spans) ring.us = std::max(ring.us, s.end_us);
+  }
+  if (ranks > 1) ring.ideal_us = m.ranks->one_rank_us / static_cast<double>(ranks);
+  return ring;
+}
+
+void finish_words(RingLanes& ring, const Measurement& m, const BenchUnit& unit) {
+  const std::size_t ranks = ring.lanes.size();
+  for (std::size_t n = 0; n < ranks; ++n)
+    ring.lanes[n].tip = lane_tip(m.ranks->devices[n], ring.lanes[n].name, ring.us);
+  const std::string time = value_with_unit(m.time.median, unit);
+  if (ring.ideal_us <= 0) {
+    ring.pace = time;
+    return;
+  }
+  const double scaling = m.ranks->one_rank_us / m.time.median;
+  ring.pace = phrase("{}: {} times as fast as one rank, {:.0f} % of {}", time, times_text(scaling),
+                     100 * scaling / static_cast<double>(ranks), ranks);
+}
+
+// The largest ring tells what holds it up.
+void tell(RankLanesScene& scene) {
+  const RingLanes& most = *std::ranges::max_element(scene.rings, {}, [](const RingLanes& r) { return r.lanes.size(); });
+  scene.kernel = most.kernel;
+  scene.headline = most.title + ": " + most.pace;
+  const auto part = [&](RankWork work) { return percent_text(100 * share_of_work(most, work)); };
+  const double waits = share_of_work(most, RankWork::wait);
+  scene.reason =
+      phrase("Its ranks compute {} of the time and wait {}. Sending takes {}", part(RankWork::compute),
+             waits > 0 ? part(RankWork::wait) : "0 %", part(RankWork::send)) +
+      (waits < 0.02 ? tr(", hidden behind computing.") : tr(". A wait ends when the next share has arrived."));
+  if (most.lanes.size() < 2) scene.reason.clear();
+}
+
+}  // namespace
+
+bool has_rank_lanes(const State& state, const Model& model) {
+  return std::ranges::any_of(shown_runs(state.document.runs, model),
+                             [](const ListedRun* r) { return std::ranges::any_of(r->run.rows, has_lanes); });
+}
+
+RankLanesScene rank_lanes(const State& state, const Model& model) {
+  RankLanesScene scene;
+  const ShownSlices shown = shown_slices(state, model, {}, state.view.bench.filter);
+  const Axis axis = shown.slices.front().axis;
+  const bool along_ranks = axis.name() == kRanks.name;
+  scene.axis_letter = std::string(axis_letter(axis));
+  struct Found {
+    const Measurement* row;
+    std::string label;
+  };
+  std::vector<Found> found;
+  std::set<std::int64_t> values;
+  for (const BenchSlice& slice : shown.slices) {
+    for (const Measurement* m : slice.rows) {
+      if (!has_lanes(*m)) continue;
+      found.push_back({m, label_of(slice, m->key.kernel)});
+      values.insert(axis_value(axis, *m));
+    }
+  }
+  if (found.empty()) {
+    scene.empty =
+        tr("No ring with lanes is shown. Measure along ranks here, or open a session that attnscope ring -o wrote.");
+    return scene;
+  }
+  if (!along_ranks) {
+    scene.values.assign(values.begin(), values.end());
+    const auto& looked = state.view.bench.value;
+    scene.value = looked && values.contains(*looked) ? *looked : scene.values.back();
+    std::erase_if(found, [&](const Found& f) { return axis_value(axis, *f.row) != scene.value; });
+  }
+  std::ranges::stable_sort(found, {}, [](const Found& f) { return std::pair(f.label, f.row->ranks->devices.size()); });
+  for (const Found& f : found) scene.us = std::max(scene.us, scene.rings.emplace_back(lanes_of(*f.row, f.label)).us);
+  for (const RingLanes& ring : scene.rings) scene.us = std::max(scene.us, ring.ideal_us);
+  scene.unit = time_unit(scene.us, scene.us);
+  for (std::size_t n = 0; n < found.size(); ++n) finish_words(scene.rings[n], *found[n].row, scene.unit);
+  tell(scene);
+  return scene;
+}
+
+std::string rank_lanes_csv(const RankLanesScene& scene) {
+  std::string text = "kernel,ranks,rank,turn,work,begin_us,end_us\n";
+  for (const RingLanes& ring : scene.rings)
+    for (std::size_t n = 0; n < ring.lanes.size(); ++n)
+      for (const RankSpan& s : ring.lanes[n].spans)
+        text += fmt::format("{},{},{},{},{},{:.3f},{:.3f}\n", ring.kernel, ring.lanes.size(), n, s.turn,
+                            name_of(s.work), s.begin_us, s.end_us);
+  return text;
+}
+
+double share_of_work(const RingLanes& ring, RankWork work) {
+  if (ring.us <= 0) return 0;
+  double us = 0;
+  for (const RankLane& lane : ring.lanes) us += us_of(lane.spans, work);
+  return us / ring.us / static_cast<double>(ring.lanes.size());
+}
+
+const RankSpan* span_at(const RankLane& lane, RankWork work, double us) {
+  const auto at = std::ranges::find_if(
+      lane.spans, [&](const RankSpan& s) { return s.work == work && s.begin_us <= us && us < s.end_us; });
+  return at == lane.spans.end() ? nullptr : &*at;
+}
+
+std::string span_words(const RankLane& lane, const RankSpan& span, const BenchUnit& unit) {
+  const std::string time = time_words(span.length_us()), from = value_with_unit(span.begin_us, unit),
+                    to = value_with_unit(span.end_us, unit);
+  switch (span.work) {
+    case RankWork::send:
+      return phrase("{} sends its share of turn {}: {}\nfrom {} to {}", lane.name, span.turn, time, from, to);
+    case RankWork::receive:
+      return phrase("{} receives the share after turn {}: {}\nfrom {} to {}", lane.name, span.turn, time, from, to);
+    case RankWork::wait:
+      return phrase("{} waits after turn {}: {}\nfrom {} to {}", lane.name, span.turn, time, from, to);
+    case RankWork::compute:
+      break;
+  }
+  return phrase("{} computes turn {}: {}\nfrom {} to {}", lane.name, span.turn, time, from, to);
+}
+
+}  // namespace attn
