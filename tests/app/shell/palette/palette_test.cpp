@@ -169,7 +169,7 @@ TEST_F(PaletteTest, AFewLettersFindIt) {
   EXPECT_EQ(first("why this tile"), "Why this tile size?");
   EXPECT_EQ(first("mio throttle"), "MIO throttle");
   EXPECT_EQ(first("long_scoreboard"), "Long scoreboard");
-  EXPECT_EQ(first("which versions"), "Which versions made this session?");
+  EXPECT_EQ(first("which versions"), "Which versions produced this session?");
   EXPECT_EQ(first("ranks wait"), "What do the ranks of a ring wait for?");
   EXPECT_EQ(first("slowest line"), "Source of the kernel, by line and phase");
   EXPECT_EQ(first("stall"), "Source of the kernel, by line and phase");
