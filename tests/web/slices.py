@@ -9,7 +9,7 @@ import pathlib
 import tempfile
 import time
 
-MOST_SECONDS, SLICE_MS, FRAME_MS, TRIES = 6, 8, 12, 8
+MOST_SECONDS, SLICE_MS, FRAME_MS, TRIES = 6, 8, 16, 8
 ASSETS = pathlib.Path(__file__).resolve().parent.parent.parent / "assets"
 SESSIONS = ASSETS / "sessions"
 # Every preset, other kernels and orders.
