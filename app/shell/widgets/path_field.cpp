@@ -37,12 +37,12 @@ std::vector<std::string> names_like(const std::filesystem::path& folder, const s
   return names;
 }
 
-struct Completion {
+struct PathCompletion {
   std::string_view extension;
 };
 
 int complete(ImGuiInputTextCallbackData* data) {
-  const auto& how = *static_cast<const Completion*>(data->UserData);
+  const auto& how = *static_cast<const PathCompletion*>(data->UserData);
   const std::string now(data->Buf, static_cast<std::size_t>(data->BufTextLen));
   const std::string then = completed_path(now, how.extension);
   if (then == now) return 0;
@@ -72,7 +72,7 @@ bool draw_path_field(const PathField& field, std::string& path, FileDialog& dial
   const float browse = s.px(84);
   ImGui::PushID(field.id);
   ImGui::SetNextItemWidth(field.width - browse - ImGui::GetStyle().ItemSpacing.x);
-  Completion how{field.extension};
+  PathCompletion how{field.extension};
   const bool entered = ImGui::InputTextWithHint(
       "##path", field.hint.c_str(), &path,
       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCompletion | ImGuiInputTextFlags_ElideLeft,
