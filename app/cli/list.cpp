@@ -220,7 +220,7 @@ Command add_list(Parser program) {
   Parser parser = program.add_subcommand("list", tr("List the kernels of the ladder"));
   parser.add_flag("--metrics", a->metrics, tr("List the metrics instead, with CSV column, unit and description"));
   parser.add_flag("--peers", a->peers,
-                  tr("List peers that bench can time next to our kernels, and the Python that runs them"));
+                  tr("List peers that bench can time next to AttnScope's kernels, and the Python that runs them"));
   parser.add_flag("--template", a->own, tr("Print a template for your own kernel (docs/own_kernel.md)"));
   parser.add_flag("--json", a->as_json, tr("Print JSON"));
   parser.footer(

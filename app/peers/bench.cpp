@@ -97,7 +97,7 @@ class PeerBench::Round {
     }
     if (round_.ours.empty()) {
       one.row.state = RowState::refused;
-      one.row.reason = "none of our kernels was timed on this problem, so there is nothing to take turns with";
+      one.row.reason = "none of AttnScope's kernels was timed on this problem, so there is nothing to take turns with";
     } else if (round_.point.problem.storage.kind() == Storage::paged) {
       one.row.state = RowState::refused;
       one.row.reason = "peers need contiguous K and V: measure them on the problem without pages";

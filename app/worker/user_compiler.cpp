@@ -118,7 +118,7 @@ class CompileProcess {
         return {ErrorKind::failed,
                 phrase("{} was not compiled within {:g} s; the compiler was stopped.", name, limits_.seconds)};
       default:
-        return {ErrorKind::failed, phrase("{} made the compiler exit ({}); it may use {} of memory.", name, end,
+        return {ErrorKind::failed, phrase("{} made the compiler exit ({}); its memory limit is {}.", name, end,
                                           format_bytes(limits_.memory_bytes))};
     }
   }

@@ -26,7 +26,7 @@ constexpr auto kPeers = std::to_array<PeerRow>({
     {"flash-attn-4", "FlashAttention-4", Processor::gpu,
      marked("FlashAttention version 4, f16 and bf16; supports window and softcap."), "flash_attn.cute"},
     {"torch-cpu", marked("torch on the CPU"), Processor::cpu,
-     marked("torch's attention on the CPU, with as many threads as our kernels."), ""},
+     marked("torch's attention on the CPU, with as many threads as AttnScope's kernels."), ""},
 });
 
 }  // namespace

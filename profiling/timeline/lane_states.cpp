@@ -136,7 +136,7 @@ std::string why_no_picture(const Timeline& t) {
   if (price <= kMostPrice) return {};
   return phrase(
       "Recording slowed the kernel by a factor of {:.3f}, which is above {:.2f}, so the timeline does not show what "
-      "happens without the recorder. A longer problem would do.",
+      "happens without the recorder. Use a longer problem.",
       price, kMostPrice);
 }
 

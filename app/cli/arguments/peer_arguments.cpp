@@ -25,7 +25,7 @@ std::string known_ids() {
 void PeerArguments::add_to(Parser parser) {
   parser
       .add_option("--peers", peers,
-                  tr("Other implementations, timed alternately with our kernels; without names, everything in "
+                  tr("Other implementations, timed alternately with AttnScope's kernels; without names, everything in "
                      "`attnscope list --peers` that is installed and runs on this device"))
       .type_name("ID,ID,...")
       .alone_means(std::string(kAll));

@@ -231,7 +231,7 @@ RunStore::Listing RunStore::list() const {
     auto run = read_whole(file, rows);
     if (!run && !fs::exists(file, error)) continue;  // removed by another window meanwhile
     if (!run || run->id != id_in(file)) {
-      listing.said.push_back(run ? phrase("{} does not contain the run that its name says.", file.string())
+      listing.said.push_back(run ? phrase("{} contains a different run than its file name says.", file.string())
                                  : run.error().message);
       continue;
     }

@@ -344,7 +344,7 @@ OwnHeader Reader::read(const json& root) {
   if (const json* list = member(root, "", "dtypes")) {
     for (const std::size_t n : choices(*list, "dtypes", kDTypes))
       if (n < std::size(kTypes)) h.dtypes.push_back(kTypes[n]);
-    if (h.dtypes.empty()) refuse("dtypes", tr("is empty; it must contain any of f32, f16 and bf16"));
+    if (h.dtypes.empty()) refuse("dtypes", tr("is empty; it must contain at least one of f32, f16 and bf16"));
   }
   if (const json* d = member(root, "", "D")) h.d = dims(*d, "D");
   h.dv_is_d = !root.contains("Dv");

@@ -96,7 +96,7 @@ void add_decode_presets(std::vector<BenchPreset>& presets) {
                                 kReadShare, decoding(Axis::B, {1, 4, 16, 64}, 64, 8, 8192, 128)});
   presets.push_back(BenchPreset{"decode_qwen3_30b", marked("Decoding, Qwen-3 30B-A3B"),
                                 marked("32 query heads on 4 KV heads, D = 128, bf16, B = 8, by number of keys up to "
-                                       "131072."),
+                                       "131 072."),
                                 kReadShare,
                                 with_batch(decoding(kKeys, {2048, 8192, 32768, 131072}, 32, 4, 2048, 128), 8)});
   SweepSpec window = with_batch(decoding(kKeys, {1024, 8192, 32768}, 16, 8, 1024, 256), 16);
@@ -115,7 +115,7 @@ void add_decode_presets(std::vector<BenchPreset>& presets) {
   ragged.ragged = Ragged::zipf;
   presets.push_back(BenchPreset{
       "decode_ragged", marked("Decoding, ragged"),
-      marked("Key lengths by Zipf's law, up to 16384; 32 query heads on 8 KV heads, D = 128, bf16, by number of "
+      marked("Key lengths by Zipf's law, up to 16 384; 32 query heads on 8 KV heads, D = 128, bf16, by number of "
              "sequences."),
       kReadShare, ragged});
 }
@@ -125,7 +125,7 @@ std::vector<BenchPreset> make_presets() {
   std::vector<BenchPreset> presets;
   presets.push_back(BenchPreset{
       "lengths", marked("Lengths, 16384 tokens"),
-      marked("B·L = 16384, H = 16, D = 128, L from 512 to 16384: every length processes the same number of tokens."),
+      marked("B·L = 16 384, H = 16, D = 128, L from 512 to 16 384: every length processes the same number of tokens."),
       "tflops", with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 128)), 16384)});
   presets.push_back(
       BenchPreset{"lengths_64", marked("Lengths, D = 64"), marked("The same sweep with a head dimension of 64."),

@@ -228,7 +228,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     if (!take("]")) return refuse(tr("']' is missing"));
     const auto count = static_cast<std::int64_t>(list.size());
     const std::int64_t last = items->last == kAllOfThem ? count - 1 : items->last;
-    if (items->first > last || last >= count) return refuse(phrase("the list has {} numbers, from 0", count));
+    if (items->first > last || last >= count) return refuse(phrase("the list has {} numbers, counted from 0", count));
     return Values(list.begin() + items->first, list.begin() + last + 1);
   }
 

@@ -78,7 +78,8 @@ LessonFigure read_figure_of(const json& j, const std::string& where, LessonObjec
       figure_kind, r.whole("L", 1, kMost, true), r.whole("D", 1, kMost, true), r.text("kernel", 64, true),
       r.choice<WallPart>(
           "wall", {{"roads", WallPart::roads}, {"areas", WallPart::areas}, {"unwritten", WallPart::unwritten}}, false)};
-  if (r.has("wall") && figure_kind != FigureKind::wall) r.refuse("wall", tr("only a figure of the kind 'wall' has it"));
+  if (r.has("wall") && figure_kind != FigureKind::wall)
+    r.refuse("wall", tr("only a figure of the kind 'wall' can have it"));
   parent.follow(r);
   return figure;
 }
@@ -148,7 +149,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   if (r.has("reveal_figure")) {
     beat.reveal_figure = read_figure_of(r.object("reveal_figure"), where + ", reveal_figure", r);
     if (!beat.figure || !r.has("ask") || beat.figure->kind != beat.reveal_figure->kind)
-      r.refuse("reveal_figure", tr("only a question with a figure of the same kind has one for its answer"));
+      r.refuse("reveal_figure", tr("only a question with a figure of the same kind can have one for its answer"));
   }
   if (r.has("ask")) beat.ask = read_ask(r.object("ask"), where + ", ask", r);
   if (r.has("again")) beat.again = read_again(r.object("again"), where + ", again", r);

@@ -228,7 +228,8 @@ MosaicScene mosaic_scene(const Measurement& row, const Measurement* against) {
     column.empty_share = percent(phase.counts.not_issued, all.not_issued);
     put_line(s, lines, column);
     const std::string name = name_words(phase.phase);
-    const std::string where = column.line == 0 ? std::string() : phrase("\nMost at line {}. Click: there", column.line);
+    const std::string where =
+        column.line == 0 ? std::string() : phrase("\nMost at line {}. Click to go there.", column.line);
     column.tip =
         phrase("{}\n{} of the warps' time{}{}: {} of {} samples{}", name, column.share, column.time.empty() ? "" : ", ",
                column.time, grouped(phase.counts.all), grouped(all.all), where);

@@ -133,7 +133,7 @@ void draw_choices(const CodeScene& code, CodeKind kind, Commands& commands) {
     ImGui::SameLine();
   }
   ImGui::BeginDisabled(code.rows.empty());
-  if (toggle(tr("Copy"), true, tr("Copies all of these lines, separated by tabs")))
+  if (toggle(tr("Copy"), true, tr("Copies all of these lines, with tabs between columns")))
     commands.push_back(CopyText{code_text(code)});
   ImGui::EndDisabled();
   ImGui::PopStyleVar();

@@ -136,7 +136,7 @@ std::string cost_words(const Recording& rec, const StepPlace& at) {
   const TileKeys tile = keys_of_tile(rec, at);
   if (tile.first >= tile.last) return {};
   const PageBytes cost = page_bytes(rec.problem, at.b, tile.first, tile.last);
-  return phrase("Whole pages: {} read, {} of it unused, {} of table", bytes_text(cost.fetched), bytes_text(cost.unused),
+  return phrase("Whole pages: {} read ({} unused), page table: {}", bytes_text(cost.fetched), bytes_text(cost.unused),
                 bytes_text(cost.table));
 }
 

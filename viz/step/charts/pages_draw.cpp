@@ -263,9 +263,9 @@ std::string sizes_words(const PagesScene& scene) {
   std::string words = tr("Derived: what copying whole pages would read for all keys. This run reads rows.");
   for (const PageSizeLine& l : scene.sizes) {
     words += '\n';
-    words += plural(l.page, "{1} key per page: {2} read, {3} unused, {4} of table",
-                    "{1} keys per page: {2} read, {3} unused, {4} of table", std::to_string(l.page), l.read, l.unused,
-                    l.table);
+    words += plural(l.page, "{1} key per page: {2} read ({3} unused), page table: {4}",
+                    "{1} keys per page: {2} read ({3} unused), page table: {4}", std::to_string(l.page), l.read,
+                    l.unused, l.table);
   }
   return words;
 }

@@ -171,9 +171,9 @@ std::shared_ptr<const Recording> record_companion(const Recording& rec, std::str
   const std::uint64_t bytes = recording_bytes((*row)->order, problem, *resolved);
   if (bytes > kCompanionLimit) {
     why = phrase(
-        "The {} run of this problem takes {:.0f} MB, too much to record alongside. To step through it, choose the "
-        "order {} in the Problem panel.",
-        name_of((*row)->order), static_cast<double>(bytes) / 1e6, name_of((*row)->order));
+        "The {} run of this problem takes {:.0f} MiB, too much to record alongside. To step through it, choose "
+        "the order {} in the Problem panel.",
+        name_of((*row)->order), static_cast<double>(bytes) / 0x1p20, name_of((*row)->order));
     return nullptr;
   }
   auto made = (*row)->record(**row, problem, options, paged ? gathered(rec.problem, rec.inputs) : rec.inputs, {});

@@ -259,7 +259,7 @@ namespace {
 std::string page_cost_words(const Problem& p) {
   const PageBytes cost = page_bytes(p);
   const auto bytes = [](std::uint64_t n) { return bytes_text(static_cast<double>(n)); };
-  return phrase("Whole pages (derived): {} read, {} of it unused, {} of table", bytes(cost.fetched), bytes(cost.unused),
+  return phrase("Whole pages (derived): {} read ({} unused), page table: {}", bytes(cost.fetched), bytes(cost.unused),
                 bytes(cost.table));
 }
 

@@ -71,21 +71,22 @@ TraceFacts trace(const Problem&, const Options&) {
 
 std::span<const Experiment> flash_simt_experiments() {
   static const std::array kTable{
-      Experiment{.id = "pad_away",
-                 .title = marked("Remove the padding"),
-                 .rung = "flash_simt",
-                 .question = marked("Why are there 4 floats between the rows of Q and K in shared memory?"),
-                 .change = marked("The rows are contiguous: k_stride 32 instead of 36."),
-                 .answer = marked(
-                     "On an H100 (L = 4096, H = 16, D = 64): 3.76 ms instead of 2.09, and 475 million bank conflicts "
-                     "instead of 6: rows read together fall into the same banks.")},
+      Experiment{
+          .id = "pad_away",
+          .title = marked("Remove the padding"),
+          .rung = "flash_simt",
+          .question = marked("Why are there 4 floats between the rows of Q and K in shared memory?"),
+          .change = marked("The rows are contiguous: k_stride 32 instead of 36."),
+          .answer = marked(
+              "On an H100 (L = 4096, H = 16, D = 64): 3.76 ms instead of 2.09 ms, and 475 million bank conflicts "
+              "instead of 6: rows read together fall into the same banks.")},
       Experiment{.id = "drop_prefetch",
                  .title = marked("Drop the prefetch"),
                  .rung = "flash_simt",
                  .question = marked("How much does loading the next chunk of K or V during the multiplication gain?"),
                  .change = marked("The threads wait for every copy before they start to multiply."),
                  .answer = marked(
-                     "On an H100 (L = 4096, H = 16, D = 64): 2.28 ms instead of 2.09, 1.09 times as long; with one "
+                     "On an H100 (L = 4096, H = 16, D = 64): 2.28 ms instead of 2.09 ms, 1.09 times as long; with one "
                      "block per SM, there are no other warps to fill the wait.")},
       Experiment{.id = "divide_every_tile",
                  .title = marked("Divide in every tile"),
@@ -94,7 +95,7 @@ std::span<const Experiment> flash_simt_experiments() {
                  .change = marked("O stays normalised, as in FlashAttention-1: for every key tile, the row's sum is "
                                   "exchanged among its 16 lanes, and P and O are multiplied by the sum's inverse."),
                  .answer = marked(
-                     "On an H100 (L = 4096, H = 16, D = 64): 2.27 ms instead of 2.09, 1.09 times as long. This is "
+                     "On an H100 (L = 4096, H = 16, D = 64): 2.27 ms instead of 2.09 ms, 1.09 times as long. This is "
                      "what a single division at the end saves.")},
       Experiment{.id = "expf",
                  .title = marked("expf for exp2"),
@@ -103,7 +104,7 @@ std::span<const Experiment> flash_simt_experiments() {
                  .change = marked(
                      "P uses expf, which is exp2 of a product plus special handling of large and small arguments."),
                  .answer = marked(
-                     "On an H100 (L = 4096, H = 16, D = 64): 2.12 ms instead of 2.09, 1.02 times as long, with the "
+                     "On an H100 (L = 4096, H = 16, D = 64): 2.12 ms instead of 2.09 ms, 1.02 times as long, with the "
                      "same error.")},
       Experiment{
           .id = "half_warps",
@@ -111,10 +112,10 @@ std::span<const Experiment> flash_simt_experiments() {
           .rung = "flash_simt",
           .question = marked("Are 4 warps over 64 query rows as good as 8 warps over 128 if twice as many blocks fit?"),
           .change = marked("Br = 64 and 128 threads instead of 128 and 256; each thread has as many rows as before."),
-          .answer =
-              marked("On an H100 (L = 4096, H = 16, D = 64): 2.07 ms instead of 2.09, 1 % faster. With 168 registers, "
-                     "3 blocks of 4 warps fit instead of 1 block of 8, for an occupancy of 18.8 % instead of 12.5 %, "
-                     "but each block reads K and V again."),
+          .answer = marked(
+              "On an H100 (L = 4096, H = 16, D = 64): 2.07 ms instead of 2.09 ms, 1 % faster. With 168 registers, "
+              "3 blocks of 4 warps fit instead of 1 block of 8, for an occupancy of 18.8 % instead of 12.5 %, "
+              "but each block reads K and V again."),
           .options = {.br = 64, .bc = 128, .threads = 128},
           .more_blocks = true},
   };

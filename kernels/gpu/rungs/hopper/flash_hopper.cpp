@@ -165,8 +165,9 @@ std::span<const Experiment> experiments() {
       .rung = "flash_hopper",
       .question = marked("How much does starting the exponentials before the maximum is known gain?"),
       .change = marked("With step = 10, each key tile's maximum is found first, and consumers do not take turns."),
-      .answer = marked("On an H100 (f16, B = 4, L = 4096, H = 16, D = 64): 538 us instead of 488, 1.10 times as long. "
-                       "Taking turns alone changes nothing, and starting early without turns gains half as much."),
+      .answer =
+          marked("On an H100 (f16, B = 4, L = 4096, H = 16, D = 64): 538 us instead of 488 us, 1.10 times as long. "
+                 "Taking turns alone changes nothing, and starting early without turns gains half as much."),
       .options = kMaximumFirst}};
   return kTable;
 }

@@ -131,8 +131,8 @@ TEST(PagesChart, AnEntryLeadsToWhereItsKeysAreLoaded) {
 // By hand: rows of 32 B, 21 and 10 keys.
 TEST(PagesChart, CountsWhatWholePagesTakeByTheirSize) {
   const auto rec = record_preset("pages", "cpu_flash");
-  EXPECT_EQ(scene_at(*rec, at_keys(*rec, 1, 1)).cost, "Whole pages: 128 B read, 64 B of it unused, 4 B of table");
-  EXPECT_EQ(scene_at(*rec, at_keys(*rec, 0, 0)).cost, "Whole pages: 256 B read, 0 B of it unused, 8 B of table");
+  EXPECT_EQ(scene_at(*rec, at_keys(*rec, 1, 1)).cost, "Whole pages: 128 B read (64 B unused), page table: 4 B");
+  EXPECT_EQ(scene_at(*rec, at_keys(*rec, 0, 0)).cost, "Whole pages: 256 B read (0 B unused), page table: 8 B");
   const PagesScene scene = scene_at(*rec, place_of(*rec, 0, {}));
   EXPECT_EQ(scene.cost, "");  // no K or V yet
   std::vector<std::string> lines;

@@ -110,7 +110,7 @@ TEST(ProblemChoices, ASizeOfPagesSaysWhatItsBytesAre) {
   d.problem.D = d.problem.Dv = 4;
   d.problem = with_pages(d.problem, 4);
   EXPECT_EQ(named(page_choices(d), "pages of 8 keys").help,
-            "Whole pages (derived): 768 B read, 96 B of it unused, 12 B of table");
+            "Whole pages (derived): 768 B read (96 B unused), page table: 12 B");
 }
 
 // Of the recorded block; each takes the other's place, and off leads back to it.
