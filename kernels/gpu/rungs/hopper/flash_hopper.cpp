@@ -85,7 +85,7 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const HopperTile
   if (bytes > arch.shared_block)
     return bad_input(
         phrase("{} at {} x {}, {} stages, {} Q buffers, D = {}, Dv = {} needs {} bytes of shared memory per "
-               "block; {} has {}. Use fewer.",
+               "block; {} has {}. Use fewer stages or Q buffers.",
                row.id, o.br, t.keys, t.slots, t.queries, p.D, p.Dv, bytes, d.arch, arch.shared_block));
   return ok();
 }

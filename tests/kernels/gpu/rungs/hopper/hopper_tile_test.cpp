@@ -245,7 +245,7 @@ TEST(HopperTile, RefusesInWords) {
             "consumers have 160 each. Use fewer keys or rows.");
   o = {};
   o.stages = 8;
-  EXPECT_NE(refusal(p, o).find("bytes of shared memory per block; sm_90a has 232448. Use fewer."), std::string::npos)
+  EXPECT_NE(refusal(p, o).find("per block; sm_90a has 232448. Use fewer stages or Q buffers."), std::string::npos)
       << refusal(p, o);
 }
 
