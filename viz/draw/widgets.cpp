@@ -243,9 +243,11 @@ std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const 
   const bool cut = !draft.kept && text_width(Face::mono, kFieldText, draft.text) > room;
   if (cut) ImGui::PushStyleColor(ImGuiCol_Text, 0U);
   ImGui::PushFont(s.fonts.mono, s.px(kFieldText));
-  const ImGuiInputTextFlags tab = completed ? ImGuiInputTextFlags_CallbackCompletion : 0;
+  // Where nothing is to be completed, Tab goes on to the next control.
+  const bool completes = completed && completed(draft.text) != draft.text;
+  const ImGuiInputTextFlags tab = completes ? ImGuiInputTextFlags_CallbackCompletion : 0;
   ImGui::InputTextWithHint(id, hint, &draft.text, ImGuiInputTextFlags_AutoSelectAll | tab,
-                           completed ? complete : nullptr, const_cast<Completion*>(&completed));  // NOLINT
+                           completes ? complete : nullptr, const_cast<Completion*>(&completed));  // NOLINT
   ImGui::PopFont();
   if (cut) ImGui::PopStyleColor();
   if (marked) {

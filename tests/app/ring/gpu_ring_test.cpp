@@ -144,7 +144,7 @@ TEST(GpuRing, WhatItDoesNotTakeIsRefusedInWords) {
   p = small_problem(), p.B = 2;
   refused(p, two_gpus(), "B = 1");
   p = small_problem(), p.Lk = 12;
-  refused(p, two_gpus(), "as many keys");
+  refused(p, two_gpus(), "the same number of keys");
   p = small_problem(), p.D = 12;
   refused(p, two_gpus(), "multiples of 8");
   p = small_problem(), p.mask.window_left = 3;

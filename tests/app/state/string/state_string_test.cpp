@@ -228,7 +228,7 @@ TEST(StateString, SaysWhereAndWhatIsWrong) {
   EXPECT_NE(error_of("attn1,kernel=cpu_fast").find("cpu_flash"), std::string::npos);
   EXPECT_NE(error_of("attn1,select=0/0/99/s/0").find("'select'"), std::string::npos);
   EXPECT_NE(error_of("attn1,edits=q:99999:1").find("'edits'"), std::string::npos);
-  EXPECT_NE(error_of("attn1,edits=q:1:1/q:1:2").find("order"), std::string::npos);
+  EXPECT_NE(error_of("attn1,edits=q:1:1/q:1:2").find("each cell once"), std::string::npos);
   EXPECT_NE(error_of("attn1,cursor=-1").find("'cursor'"), std::string::npos);
   EXPECT_NE(error_of("attn1,bookmarks=0:0:0:0:max").find("BATCH:HEAD:I:J:PHASE:PASS"), std::string::npos);
   EXPECT_NE(error_of("attn1,bookmarks=0:0:0:0:noon:0").find("'noon' is not a phase"), std::string::npos);
