@@ -131,7 +131,10 @@ void draw_arcs(const Frame& f, const SentenceHead& head, bool above) {
   for (const SentenceArc& arc : head.arcs) {
     const Box& box = f.words[static_cast<std::size_t>(arc.key)];
     const std::string text = arc_share_text(arc.share);
-    const float width = text_width(Face::mono, 11, text), half = f.s.px(kThickest / 2 + 3);
+    // The loop to itself is wider than an arc's end.
+    const bool loop = std::fabs(f.query.centre().x - box.centre().x) < 1;
+    const float end = loop ? 14 + kThickest / 2 * static_cast<float>(std::min(arc.share, 1.0)) : kThickest / 2;
+    const float width = text_width(Face::mono, 11, text), half = f.s.px(end + 3);
     const float x = f.query.centre().x < box.centre().x ? box.centre().x + half : box.centre().x - half - width;
     const bool small = arc.share < kFaintBelow && box.width() < f.s.px(70);
     if (small || width + half > box.width() + f.s.px(kMostGap)) continue;
