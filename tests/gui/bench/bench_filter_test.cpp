@@ -53,6 +53,7 @@ TEST_F(BenchTest, TabCompletesANameAndAChoiceOfAnOption) {
     IM_CHECK(look_at(ctx, "table"));
     ctx->ItemClick("##filter");
     ctx->KeyChars("dea");
+    ctx->Yield(2);
     ctx->KeyPress(ImGuiKey_Tab);
     ctx->KeyChars(" = zi");
     ctx->Yield(2);
