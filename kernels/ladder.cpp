@@ -82,6 +82,7 @@ Result<const KernelRow*> find_kernel(std::string_view id) {
   const auto& rows = all_rows();
   if (const auto at = std::ranges::find(rows, id, &KernelRow::id); at != rows.end()) return *at;
   std::vector<std::string_view> ids;
+  ids.reserve(rows.size());
   for (const KernelRow* row : rows) ids.push_back(row->id);
   return bad_input(phrase("unknown kernel '{}'; use {}", id, fmt::join(ids, ", ")));
 }

@@ -114,7 +114,8 @@ def on_html(folder):
     page, sheet = folder / "h.pdf", folder / "h.html"
     run("lesson", "print", "masks", "--seed", "3", "-o", page)
     run("lesson", "print", "masks", "--seed", "3", "-o", sheet)
-    tiles = re.search(r"has (\d+) queries, the same number of keys, and tiles of (\d+)", " ".join(words_of(page).split()))
+    words = " ".join(words_of(page).split())
+    tiles = re.search(r"has (\d+) queries, the same number of keys, and tiles of (\d+)", words)
     text = re.sub(r"<[^>]*>", "", sheet.read_text(encoding="utf-8"))
     report.check(tiles and tiles.group(0) in text, "HTML and PDF have other numbers")
 

@@ -344,6 +344,7 @@ bool is_blank(std::string_view text) {
 
 std::vector<std::string> names_of_filter() {
   std::vector<std::string> names;
+  names.reserve(std::size(kTextColumns) + std::size(kExtents));
   for (const TextColumn& c : kTextColumns) names.emplace_back(c.name);
   for (const Extent& e : kExtents) names.emplace_back(e.name);
   for (const Axis& axis : all_axes()) names.emplace_back(axis.name());

@@ -232,6 +232,7 @@ bool differ_in_problem(const BenchSlice& a, const BenchSlice& b) {
   if (a.axis != b.axis || a.problem != b.problem) return true;
   // What follows the axis: at a value that both have.
   std::vector<std::int64_t> values;
+  values.reserve(b.rows.size());
   for (const Measurement* m : b.rows) values.push_back(axis_value(b.axis, *m));
   return std::ranges::any_of(a.rows, [&](const Measurement* m) {
     const std::int64_t at = axis_value(a.axis, *m);

@@ -170,8 +170,9 @@ constexpr std::int64_t kTurnsFrom = 3;  // step of flash_hopper
 
 // Of the same options but for the step.
 const Timeline* at_step(const Timeline& t, const TimelinesView& all, std::int64_t step) {
-  return other_of(t, all, [&](Options o) {
-    const bool there = step_of(o) == step;
+  return other_of(t, all, [&](const Options& theirs) {
+    const bool there = step_of(theirs) == step;
+    Options o = theirs;
     for (auto& [name, value] : o.further)
       if (name == "step") value = step_of(t.options);
     return there && o == t.options;
