@@ -104,43 +104,35 @@ constexpr Stamp kWithoutTurns[] = {
 };
 // clang-format on
 
+// Of the same launch but for its step.
+constexpr RecordedBlock recorded(std::int32_t step, std::int32_t clocks, double ns_a_clock,
+                                 std::span<const Stamp> stamps) {
+  return {.kernel = "flash_hopper",
+          .source_hash = "28146ce3d7461a4b8d9c20b2fdc3776d",
+          .device = "NVIDIA H100 80GB HBM3",
+          .L = 1024,
+          .D = 128,
+          .rows = 128,
+          .keys = 128,
+          .step = step,
+          .consumers = 2,
+          .key_tiles = 8,
+          .slots = 4,
+          .clocks = clocks,
+          .copy = 1631,
+          .ns_a_clock = ns_a_clock,
+          .stamps = stamps};
+}
+
 }  // namespace
 
 const RecordedBlock& recorded_block() {
-  static constexpr RecordedBlock kBlock{.kernel = "flash_hopper",
-                                        .source_hash = "28146ce3d7461a4b8d9c20b2fdc3776d",
-                                        .device = "NVIDIA H100 80GB HBM3",
-                                        .L = 1024,
-                                        .D = 128,
-                                        .rows = 128,
-                                        .keys = 128,
-                                        .step = 3,
-                                        .consumers = 2,
-                                        .key_tiles = 8,
-                                        .slots = 4,
-                                        .clocks = 34375,
-                                        .copy = 1631,
-                                        .ns_a_clock = 0.5843468271551434,
-                                        .stamps = kStamps};
+  static constexpr RecordedBlock kBlock = recorded(3, 34375, 0.5843468271551434, kStamps);
   return kBlock;
 }
 
 const RecordedBlock& recorded_without_turns() {
-  static constexpr RecordedBlock kBlock{.kernel = "flash_hopper",
-                                        .source_hash = "28146ce3d7461a4b8d9c20b2fdc3776d",
-                                        .device = "NVIDIA H100 80GB HBM3",
-                                        .L = 1024,
-                                        .D = 128,
-                                        .rows = 128,
-                                        .keys = 128,
-                                        .step = 2,
-                                        .consumers = 2,
-                                        .key_tiles = 8,
-                                        .slots = 4,
-                                        .clocks = 35300,
-                                        .copy = 1631,
-                                        .ns_a_clock = 0.5888012622326769,
-                                        .stamps = kWithoutTurns};
+  static constexpr RecordedBlock kBlock = recorded(2, 35300, 0.5888012622326769, kWithoutTurns);
   return kBlock;
 }
 
