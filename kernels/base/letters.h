@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace attn {
 
@@ -21,6 +23,13 @@ constexpr char lower_case(char c) {
 
 constexpr bool same_letters(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower_case, lower_case);
+}
+
+// What all texts begin with, letter for letter: as far as completing goes. `texts` is not empty.
+inline std::string common_start(const std::vector<std::string>& texts) {
+  std::string common = texts.front();
+  for (const std::string& text : texts) common.erase(std::ranges::mismatch(common, text).in1, common.end());
+  return common;
 }
 
 }  // namespace attn

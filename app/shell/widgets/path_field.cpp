@@ -1,11 +1,11 @@
 #include "app/shell/widgets/path_field.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
 #include "imgui.h"
 #include "kernels/base/folders.h"
+#include "kernels/base/letters.h"
 #include "kernels/base/text.h"
 #include "misc/cpp/imgui_stdlib.h"
 #include "viz/draw/theme.h"
@@ -59,12 +59,7 @@ std::string completed_path(const std::string& path, std::string_view extension) 
   const std::string folder = slash == std::string::npos ? "" : full.substr(0, slash + 1);
   const std::vector<std::string> names = names_like(folder, full.substr(folder.size()), extension);
   if (names.empty()) return path;
-  std::string common = names.front();
-  for (const std::string& name : names) {
-    const auto differs = std::mismatch(common.begin(), common.end(), name.begin(), name.end()).first;
-    common.erase(differs, common.end());
-  }
-  return folder + common;
+  return folder + common_start(names);
 }
 
 bool draw_path_field(const PathField& field, std::string& path, FileDialog& dialog, std::string& browsing) {

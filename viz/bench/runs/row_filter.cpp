@@ -381,13 +381,10 @@ bool is_in_name(char c) {
 
 // The name and the sign of a comparison at the end of a text: "deal =="; empty: it ends otherwise.
 std::string_view compared_at_end(std::string_view text) {
-  const auto trim = [&] {
-    while (text.ends_with(' ')) text.remove_suffix(1);
-  };
-  trim();
+  text = trimmed(text);
   if (!text.ends_with('=')) return {};
   while (text.ends_with('=') || text.ends_with('!')) text.remove_suffix(1);
-  trim();
+  text = trimmed(text);
   std::size_t begin = text.size();
   while (begin > 0 && is_in_name(text[begin - 1])) --begin;
   return text.substr(begin);

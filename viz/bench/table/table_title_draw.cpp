@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "imgui.h"
+#include "kernels/base/letters.h"
 #include "kernels/base/text.h"
 #include "viz/bench/runs/row_filter.h"
 #include "viz/bench/scene/bench_scene.h"
@@ -72,12 +73,7 @@ void group_choice(BenchCache& cache) {
 std::string completed_filter(std::string_view before) {
   const FilterWords fit = filter_words(before);
   if (fit.words.empty()) return std::string(before);
-  std::string common = fit.words.front();
-  for (const std::string& word : fit.words) {
-    std::size_t n = 0;
-    while (n < common.size() && n < word.size() && common[n] == word[n]) ++n;
-    common.resize(n);
-  }
+  const std::string common = common_start(fit.words);
   // Words in either case may begin differently: then what was typed stays.
   return common.size() < before.size() - fit.begin ? std::string(before)
                                                    : std::string(before.substr(0, fit.begin)) + common;
