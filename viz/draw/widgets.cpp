@@ -243,8 +243,8 @@ std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const 
   const bool cut = !draft.kept && text_width(Face::mono, kFieldText, draft.text) > room;
   if (cut) ImGui::PushStyleColor(ImGuiCol_Text, 0U);
   ImGui::PushFont(s.fonts.mono, s.px(kFieldText));
-  // Where nothing is to be completed, Tab goes on to the next control.
-  const bool completes = completed && completed(draft.text) != draft.text;
+  // Where nothing is to be completed, Tab goes on to the next control. A field at rest is not asked in each frame.
+  const bool completes = completed && draft.kept && completed(draft.text) != draft.text;
   const ImGuiInputTextFlags tab = completes ? ImGuiInputTextFlags_CallbackCompletion : 0;
   ImGui::InputTextWithHint(id, hint, &draft.text, ImGuiInputTextFlags_AutoSelectAll | tab,
                            completes ? complete : nullptr, const_cast<Completion*>(&completed));  // NOLINT
