@@ -162,6 +162,47 @@ def models():
     print(f"50 steps: {ours[0]:.4f} to {ours[-1]:.4f}, with SDPA to {theirs[-1]:.4f}")
 
 
+def asks_for_nothing_else():
+    """The gradient is one call of ours: torch makes no zeros for LSE, which has no gradient."""
+
+    class Seen(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            names.append(function.overloadpacket.__name__)
+            return function(*args, **(kwargs or {}))
+
+    q = torch.randn(1, 2, 8, 16, requires_grad=True)
+    for words, call in (
+        ("attention()", attnscope.attention),
+        ("the operator", lambda *x: torch.ops.attnscope.attention.default(
+            *x, None, "auto", False, [-1, -1], None, None, None, None, "bhld", "null")[0]),
+    ):  # fmt: skip
+        out, names = call(q, q.detach(), q.detach()), []
+        with Seen():
+            torch.autograd.grad(out, q, torch.ones_like(out.detach()))
+        asked = [name for name in names if name not in ("ones_like", "detach", "new_empty", "attention_backward")]
+        report.check(asked == [] and len(names) > 2, f"{words}: its gradient asks torch for {names}")
+
+
+def gradient_of_a_gradient():
+    """Refused in words when it is asked for, not before."""
+    q = torch.randn(1, 1, 6, 8, requires_grad=True)
+    out = attnscope.attention(q, q, q)
+    once = torch.autograd.grad(out.square().sum(), q, create_graph=True)[0]
+    plain = torch.autograd.grad(attnscope.attention(q, q, q).square().sum(), q)[0]
+    report.check(torch.equal(once, plain), "with create_graph the gradient is the same")
+    package.refused(report, "trying to differentiate twice", lambda: once.sum().backward(), RuntimeError)
+
+
+def negated_views():
+    """What lies in the memory of such a view is not its numbers."""
+    x = torch.randn(1, 1, 4, 8)
+    negated = torch.complex(x, x).conj().imag
+    report.check(negated.is_neg() and torch.equal(negated, -x), "a view that torch negates as it is read")
+    package.refused(report, "q: is a negated view", lambda: attnscope.attention(negated, x, x))
+    given = attnscope.attention(negated.resolve_neg().contiguous(), x, x)
+    close("what is resolved", given, sdpa(-x, x, x), 1e-5)
+
+
 def captured_calls():
     model, tokens = Tiny(width=64, heads=4, blocks=3), torch.randint(32, (2, 40))
     right = model(tokens)
@@ -187,7 +228,8 @@ def captured_calls():
     report.check(torch.nn.functional.scaled_dot_product_attention is sdpa, "torch's function comes back")
 
 
-for part in (values_and_gradients, as_operator, where_it_lies, stands_in, models, captured_calls):
+for part in (values_and_gradients, as_operator, where_it_lies, stands_in, models,
+             asks_for_nothing_else, gradient_of_a_gradient, negated_views, captured_calls):
     part()
 try:
     import jax

@@ -44,10 +44,10 @@ class Torch:
 
     @staticmethod
     def empty(shape, like, kind):
-        torch = sys.modules["torch"]
         if kind == "out":
-            return torch.empty(shape, dtype=like.dtype, device=like.device)
-        return torch.empty(shape, dtype=torch.float32 if kind == "float32" else torch.uint8, device=like.device)
+            return like.new_empty(shape)
+        torch = sys.modules["torch"]
+        return like.new_empty(shape, dtype=torch.float32 if kind == "float32" else torch.uint8)
 
     @staticmethod
     def finished(array):

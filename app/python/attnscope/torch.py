@@ -115,12 +115,15 @@ def _refuse_gradient_of_bias(ctx, bias):
 
 def _keep(ctx, inputs, output):
     q, k, v, bias, _, causal, window, softcap, alibi, scale, key_lengths, layout, _ = inputs
+    ctx.set_materialize_grads(False)
     ctx.mark_non_differentiable(output[1])
     ctx.save_for_backward(q, k, v, bias, output[0], output[1], alibi, key_lengths)
     ctx.rest = (causal, window, softcap, scale, layout)
 
 
 def _gradients(ctx, d_out, _d_lse):
+    if d_out is None:
+        return (None,) * 13
     q, k, v, bias, out, lse, alibi, key_lengths = ctx.saved_tensors
     causal, window, softcap, scale, layout = ctx.rest
     _refuse_gradient_of_bias(ctx, bias)
@@ -141,17 +144,27 @@ class _Attention(torch.autograd.Function):
     def forward(ctx, q, k, v, bias, kernel, rest, options):
         causal, window, *others = rest
         out, lse = _launched(q, k, v, kernel, causal, window, bias, *others, options)
+        ctx.set_materialize_grads(False)  # of LSE, which has none: a kernel that writes zeros nobody reads
         ctx.mark_non_differentiable(lse)
         ctx.save_for_backward(q, k, v, bias, out, lse)
         ctx.rest = rest
         return out, lse
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx, d_out, _d_lse):
-        q, k, v, bias, out, lse = ctx.saved_tensors
-        _refuse_gradient_of_bias(ctx, bias)
-        return *_launched_backward(q, k, v, bias, out, lse, d_out, *ctx.rest), None, None, None, None
+        # Grad mode is on where a graph of the gradient is asked for: torch's wrapper refuses its use, and costs 6 us.
+        return _differentiable_once(ctx, d_out) if torch.is_grad_enabled() else _gradient(ctx, d_out)
+
+
+def _gradient(ctx, d_out):
+    if d_out is None:
+        return (None,) * 7
+    q, k, v, bias, out, lse = ctx.saved_tensors
+    _refuse_gradient_of_bias(ctx, bias)
+    return *_launched_backward(q, k, v, bias, out, lse, d_out, *ctx.rest), None, None, None, None
+
+
+_differentiable_once = torch.autograd.function.once_differentiable(_gradient)
 
 
 def _is_watched(*tensors):

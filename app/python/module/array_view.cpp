@@ -46,18 +46,38 @@ std::string words_of(nb::dlpack::dtype d) {
   refuse_type(argument, fmt::format("{} is not supported; use float32, float16 or bfloat16", dtype));
 }
 
-// ---- torch: asking the tensor takes a tenth of what DLPack does
+// ---- torch: asking the tensor takes a tenth of what __dlpack__() does, and its table of functions a tenth of that
+
+// DLPackExchangeAPI of DLPack 1, as torch 2.10 and later have it.
+struct DlpackFunctions {
+  std::uint32_t major = 0, minor = 0;
+  const void* older = nullptr;
+  void *allocate = nullptr, *from_object = nullptr, *to_object = nullptr;
+  // Borrows; 0, or a Python error.
+  int (*view)(void* object, nb::dlpack::dltensor* into) = nullptr;
+};
 
 struct TorchTypes {
   nb::object tensor, f32, f16, bf16, i32, i64;
+  const DlpackFunctions* functions = nullptr;  // null: this torch has none
 };
+
+const DlpackFunctions* functions_of(nb::handle type) {
+  const nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
+  if (capsule.is_none()) return nullptr;
+  const auto* all = static_cast<const DlpackFunctions*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  if (all == nullptr) PyErr_Clear();
+  return all != nullptr && all->major == 1 ? all : nullptr;
+}
 
 // Those of the torch that is loaded; kept for the life of the process, as torch is.
 const TorchTypes& torch_types() {
   static const TorchTypes* const types = [] {
     const nb::module_ torch = nb::module_::import_("torch");
-    return new TorchTypes{torch.attr("Tensor"),   torch.attr("float32"), torch.attr("float16"),
-                          torch.attr("bfloat16"), torch.attr("int32"),   torch.attr("int64")};
+    auto* const made = new TorchTypes{torch.attr("Tensor"),   torch.attr("float32"), torch.attr("float16"),
+                                      torch.attr("bfloat16"), torch.attr("int32"),   torch.attr("int64")};
+    made->functions = functions_of(made->tensor);
+    return made;
   }();
   return *types;
 }
@@ -88,8 +108,39 @@ void whole_numbers(nb::handle sequence, std::vector<std::int64_t>& into) {
   }
 }
 
+// False: torch has no table, or what it says is not all that is to be known; asking the tensor says why.
+bool viewed_at_once(nb::handle tensor, ArrayView& view) {
+  const DlpackFunctions* const functions = torch_types().functions;
+  if (functions == nullptr) return false;
+  nb::dlpack::dltensor seen;
+  if (functions->view(tensor.ptr(), &seen) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  const auto type = type_of(seen.dtype);
+  const bool on_gpu = seen.device.device_type == nb::device::cuda::value;
+  if (!type || (!on_gpu && seen.device.device_type != nb::device::cpu::value)) return false;
+  view.type = *type;
+  view.data = static_cast<std::byte*>(seen.data) + seen.byte_offset;
+  view.shape.assign(seen.shape, seen.shape + seen.ndim);
+  view.strides.assign(seen.strides, seen.strides + seen.ndim);
+  if (seen.data == nullptr && view.size() != 0) return false;
+  view.processor = on_gpu ? Processor::gpu : Processor::cpu;
+  view.device = on_gpu ? seen.device.device_id : 0;
+  view.owner = nb::borrow(tensor);
+  return true;
+}
+
+// What lies in its memory is the negative of its numbers: the imaginary part of a conjugate.
+void refuse_negated(nb::handle tensor, std::string_view argument) {
+  if (tensor.attr("is_neg")().is(nb::bool_(true))) refuse(argument, "is a negated view; pass resolve_neg() of it");
+}
+
 ArrayView torch_view(nb::handle tensor, std::string_view argument) {
+  refuse_negated(tensor, argument);
   ArrayView view;
+  if (viewed_at_once(tensor, view)) return view;
+  view = {};
   const TorchTypes& types = torch_types();
   const nb::object dtype = tensor.attr("dtype");
   const std::array<const nb::object*, 5> known{&types.f32, &types.f16, &types.bf16, &types.i32, &types.i64};
