@@ -338,4 +338,5 @@ def on_the_cpu():
 for part in (nothing_again, its_own_addresses, what_was_asked, lengths_on_the_device, numbers_of_the_gpu, contexts,
              on_two_streams, captured, where_they_lie, of_many_threads, on_the_cpu):  # fmt: skip
     part()
+report.check(cupy_double.asked == {-1}, f"an array lets no stream wait when it is handed out: {cupy_double.asked}")
 report.exit(150)

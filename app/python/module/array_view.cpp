@@ -183,7 +183,20 @@ void take_array(ArrayView& view, const Array& array) {
   view.imported = nb::ndarray<nb::ro>(array);
 }
 
-bool imported(nb::handle object, Access access, ArrayView& view, nb::dlpack::dtype& dtype) {
+// CuPy's arrays are read on its current stream. Asked as usual, it would let the legacy default stream wait for that
+// one, which ends a capture; -1 asks it to let nobody wait.
+nb::object as_capsule(nb::handle object) {
+  const nb::object module = nb::getattr(object.type(), "__module__", nb::none());
+  if (module.is_none() || str_of(module) != "cupy") return nb::borrow(object);
+  try {
+    return object.attr("__dlpack__")(nb::arg("stream") = -1);
+  } catch (const nb::python_error&) {
+    return nb::borrow(object);  // of a type that DLPack does not know: it is refused by its name
+  }
+}
+
+bool imported(nb::handle given, Access access, ArrayView& view, nb::dlpack::dtype& dtype) {
+  const nb::object object = as_capsule(given);
   if (access == Access::write) {
     nb::ndarray<> array;
     if (!nb::try_cast(object, array, false)) return false;

@@ -9,6 +9,7 @@ import numpy as np
 _address = ctypes.pythonapi.PyCapsule_GetPointer
 _address.restype, _address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 _CUDA = 2  # of DLPack's devices; it stands behind the address
+asked = set()  # streams that were named where an array was handed out; None: the legacy default stream
 
 
 class ndarray:
@@ -16,7 +17,8 @@ class ndarray:
         self.array, self.dtype, self.shape, self.strides = array, array.dtype, array.shape, array.strides
         self.data = types.SimpleNamespace(ptr=array.ctypes.data)
 
-    def __dlpack__(self, **_):
+    def __dlpack__(self, stream=None, **_):
+        asked.add(stream)
         capsule = self.array.__dlpack__()
         ctypes.c_int32.from_address(_address(capsule, b"dltensor") + 8).value = _CUDA
         return capsule
