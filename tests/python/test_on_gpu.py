@@ -154,6 +154,8 @@ def of_host(call, wait=torch.cuda.synchronize):
 
 small = torch.randn(1, 1, 16, 64, device="cuda", dtype=torch.bfloat16)
 tracked = small.clone().requires_grad_()
+three, sdpa = [small.clone().requires_grad_() for _ in range(3)], torch.nn.functional.scaled_dot_product_attention
+d_out = torch.randn_like(small)
 operator = torch.ops.attnscope.attention.default
 plain = (small, small, small, None, "auto", False, [-1, -1], None, None, None, None, "bhld", "null")
 prepared, own_lengths = attnscope.prepare(small, small, small), torch.tensor([9], device="cuda")
@@ -164,7 +166,10 @@ for words, call in (
     ("attnscope.torch.attention()", lambda: attnscope.torch.attention(small, small, small)),
     ("the same with a gradient", lambda: attnscope.torch.attention(tracked, small, small)),
     ("torch.ops.attnscope.attention", lambda: operator(*plain)),
-    ("torch's own", lambda: torch.nn.functional.scaled_dot_product_attention(small, small, small)),
+    ("torch's own", lambda: sdpa(small, small, small)),
+    ("the same with a gradient", lambda: sdpa(tracked, small, small)),
+    ("ours, forward and backward", lambda: torch.autograd.grad(attnscope.torch.attention(*three), three, d_out)),
+    ("torch's, forward and backward", lambda: torch.autograd.grad(sdpa(*three), three, d_out)),
 ):
     taken = of_host(call)
     print(f"{words}: {taken:.1f} us of the host")
