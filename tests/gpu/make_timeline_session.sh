@@ -1,45 +1,93 @@
 #!/usr/bin/env bash
 # Makes the sessions of recorded pipelines, on a machine with an NVIDIA GPU:
 #   bash tests/gpu/make_timeline_session.sh path/to/attnscope OUT-timeline.attn [warps|pairs]    for assets/sessions/
+#   bash tests/gpu/make_timeline_session.sh path/to/attnscope OUT.attn held                      for tests/profiling/
 # warps: flash_mma, D = 128, f16, L = 1024 and 16384, full and causal; under 30 s.
 # pairs: flash_hopper at L = 1024, D = 128, with and without a third and a fourth slot, turns and persistent blocks, of
 # one GPU in one go, so that what a change gains can be told with its quartiles; under 60 s. Of grids, blocks 128 to
 # 135: the last of the first wave and the first of the second. Of steps 2 (without turns) and 3, the first block too.
+# held: flash_hopper with and without a third slot, turns and persistent blocks on problems that no rule was made on
+# (docs/profile.md, "What a change would gain"). First all without, from which gains are derived; then, in turns, each
+# with the change and once more without it; under 5 minutes. OUT.attn.first has the former alone.
 # Exit code 77 where there is no GPU.
 set -euo pipefail
 
 # shellcheck source=tests/gpu/session_script.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/session_script.sh"
 begin_session "$@"
-readonly most_bytes=900000 most_seconds=90
+most_bytes=900000 most_seconds=90
 
 # record KERNEL OPTION...: adds a recording
 record() {
-  timeout "$(left_of "$most_seconds")" "$program" timeline "$@" --hq 16 --d 128 --dtype f16 --save "$out" | sed -n 1,4p
+  timeout "$(left_of "$most_seconds")" "$program" timeline "$@" --hq 16 --dtype f16 --save "$out" | sed -n 1,4p
 }
 
 warps() {
   for mask in "" --causal; do
     for batch in "1024 16" "16384 1"; do
       read -r length b <<<"$batch"
-      record flash_mma --l "$length" --b "$b" ${mask:+"$mask"}
+      record flash_mma --d 128 --l "$length" --b "$b" ${mask:+"$mask"}
     done
   done
 }
 
 pairs() {
-  local -r problem=(flash_hopper --l 1024 --b 16)
+  local -r problem=(flash_hopper --d 128 --l 1024 --b 16)
   for slots in 2 3 4; do record "${problem[@]}" --stages "$slots"; done
   for step in 2 3 6; do record "${problem[@]}" --set step="$step" --block 128 --blocks 8; done
   record "${problem[@]}" --set step=7
   for step in 2 3; do record "${problem[@]}" --set step="$step"; done
 }
 
+# held_problems: WHAT LENGTH D MASK a line
+held_problems() {
+  local length d mask
+  for length in 1024 2048 4096; do
+    for d in 128 64; do
+      for mask in full causal; do
+        [[ "$length $d $mask" == "1024 128 full" ]] || echo "slots $length $d $mask"
+      done
+    done
+  done
+  for mask in "64 full" "128 causal" "64 causal"; do echo "stays 1024 $mask"; done
+  for mask in "2048 128 full" "4096 128 full" "1024 128 causal" "2048 64 full"; do echo "turns $mask"; done
+}
+
+# held_one with|without WHAT LENGTH D MASK
+held_one() {
+  local -a problem=(flash_hopper --l "$3" --b $((16384 / $3)) --d "$4")
+  [[ $5 == full ]] || problem+=(--causal)
+  case "$2 $1" in
+    "slots without") record "${problem[@]}" --stages 2 ;;
+    "slots with") record "${problem[@]}" --stages 3 ;;
+    "turns without") record "${problem[@]}" --set step=2 --block 128 --blocks 8 ;;
+    "turns with") record "${problem[@]}" --set step=3 --block 128 --blocks 8 ;;
+    "stays without") record "${problem[@]}" --set step=6 --block 128 --blocks 8 ;;
+    "stays with") record "${problem[@]}" --set step=7 ;;
+  esac
+}
+
+held() {
+  local -a all
+  local one
+  most_bytes=4000000 most_seconds=300
+  mapfile -t all < <(held_problems)
+  # shellcheck disable=SC2086 # a line is several words
+  for one in "${all[@]}"; do held_one without $one </dev/null; done
+  cp -- "$out" "$out.first"
+  # shellcheck disable=SC2086
+  for one in "${all[@]}"; do
+    held_one with $one </dev/null
+    held_one without $one </dev/null
+  done
+}
+
 case "${3:-warps}" in
   warps) warps ;;
   pairs) pairs ;;
+  held) held ;;
   *)
-    echo "Unknown set '$3'; use warps or pairs."
+    echo "Unknown set '$3'; use warps, pairs or held."
     exit 2
     ;;
 esac
