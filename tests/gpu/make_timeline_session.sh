@@ -7,15 +7,16 @@
 # one GPU in one go, so that what a change gains can be told with its quartiles; under 60 s. Of grids, blocks 128 to
 # 135: the last of the first wave and the first of the second. Of steps 2 (without turns) and 3, the first block too.
 # held: flash_hopper with and without a third slot, turns and persistent blocks on problems that no rule was made on
-# (docs/profile.md, "What a change would gain"). First all without, from which gains are derived; then, in turns, each
-# with the change and once more without it; under 5 minutes. OUT.attn.first has the former alone.
+# (docs/profile.md, "What a change would gain"). First all without, from which gains are derived: OUT-first.attn; then,
+# in turns, each with the change, OUT-with.attn, and once more without it, OUT-again.attn; under 5 minutes.
 # Exit code 77 where there is no GPU.
 set -euo pipefail
 
 # shellcheck source=tests/gpu/session_script.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/session_script.sh"
 begin_session "$@"
-most_bytes=900000 most_seconds=90
+readonly most_bytes=900000
+most_seconds=90
 
 # record KERNEL OPTION...: adds a recording
 record() {
@@ -69,23 +70,28 @@ held_one() {
 
 held() {
   local -a all
-  local one
-  most_bytes=4000000 most_seconds=300
+  local one base="${out%.attn}"
+  most_seconds=300
+  rm -f -- "$base"-{first,with,again}.attn
   mapfile -t all < <(held_problems)
+  out="$base-first.attn"
   # shellcheck disable=SC2086 # a line is several words
-  for one in "${all[@]}"; do held_one without $one </dev/null; done
-  cp -- "$out" "$out.first"
+  for one in "${all[@]}"; do held_one without $one; done
   # shellcheck disable=SC2086
   for one in "${all[@]}"; do
-    held_one with $one </dev/null
-    held_one without $one </dev/null
+    out="$base-with.attn" && held_one with $one
+    out="$base-again.attn" && held_one without $one
   done
+  for out in "$base"-{first,with,again}.attn; do end_session 2000000; done
 }
 
 case "${3:-warps}" in
   warps) warps ;;
   pairs) pairs ;;
-  held) held ;;
+  held)
+    held
+    exit
+    ;;
   *)
     echo "Unknown set '$3'; use warps, pairs or held."
     exit 2
