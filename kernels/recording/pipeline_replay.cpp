@@ -67,7 +67,8 @@ class Replay {
   }
   double copy_of(std::size_t use) const {
     const bool at_once = use < rules_.first.size() && use < static_cast<std::size_t>(rules_.slots);
-    return at_once ? rules_.first[use] : rules_.copy;
+    if (at_once) return rules_.first[use];
+    return use < rules_.copies.size() ? rules_.copies[use] : rules_.copy;
   }
   // When the consumer before has passed its turn on; the first one's first is its own.
   double turn_of(std::size_t l) const {
@@ -117,6 +118,7 @@ class Replay {
         lane.now += step.took;
         return;
       case LaneDo::wait_copy:
+        if (step.of_v && rules_.k_until_p) release(lane, lane.held[0], lane.now);
         wait(lane, step.took, of_.open_copy, came);
         lane.held[step.of_v] = lane.uses++;
         return;
@@ -130,8 +132,9 @@ class Replay {
         if (!step.of_v && !rules_.passed_at_return) lane.passed.push_back(lane.now);
         return;
       case LaneDo::wait_product:
-        lane.now = std::max(lane.now + kHandOver, lane.returns[step.of_v]);
-        release(lane, lane.held[step.of_v], lane.now);
+        lane.now =
+            rules_.kept_products ? lane.now + step.took : std::max(lane.now + kHandOver, lane.returns[step.of_v]);
+        if (step.of_v || !rules_.k_until_p) release(lane, lane.held[step.of_v], lane.now);
         if (!step.of_v && rules_.passed_at_return) lane.passed.push_back(lane.now);
         return;
       case LaneDo::hand_on:

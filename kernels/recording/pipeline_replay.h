@@ -2,8 +2,8 @@
 // cores that take one product after the other. What comes out is derived, never recorded.
 //
 // What a lane's own instructions took, they take again. A slot is asked for once all consumers have let its tile go; a
-// copy is there when its time is over; products wait for each other in the order in which they were handed over, and
-// each takes one time. Exponentials take what they took, whoever else computes them.
+// copy is there when its time is over. Products wait for each other in the order in which they were handed over, and
+// each takes one time; or each takes what it took. Exponentials take what they took, whoever else computes them.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,11 @@ struct PipelineRules {
   std::int32_t slots = 0;
   double product = 0, copy = 0;       // clocks
   std::span<const double> first{};    // copies into slots that are free from the beginning: what each took
+  std::span<const double> copies{};   // what the copy of each use of the ring takes; empty: all take `copy`
   bool turns = true;                  // kept; else a consumer never waits for one
   bool passed_at_return = false;      // the turn, when S has come; else when it was handed over
+  bool kept_products = false;         // each takes from handing over to return what it took, whoever else has one
+  bool k_until_p = false;             // K is let go when V is waited for; else when S has come
   std::optional<std::size_t> late{};  // use of the ring that is asked for only when a consumer waits for it
 };
 

@@ -69,8 +69,10 @@ class Builder {
         ++next[all[n].slot];
         use->landed = std::min(use->landed, all[n].to);
         use->readers.push_back({p_.lanes[l], all[n].to, released(all, n, use->of_v)});
+        behind_p_[{use - p_.slots.data(), p_.lanes[l]}] = std::max(use->readers.back().to, end_of_p(all, n));
       }
     }
+    hold_k_until_p();
     for (SlotUse& use : p_.slots) {
       use.freed = use.asked;
       for (const SlotReader& r : use.readers) use.freed = std::max(use.freed, r.to);
@@ -95,6 +97,40 @@ class Builder {
     return all.back().to;
   }
 
+  static constexpr int kLeastReuses = 4;
+
+  std::int64_t end_of_p(const std::vector<LaneInterval>& all, std::size_t from) const {
+    for (std::size_t n = from + 1; n < all.size(); ++n) {
+      const StateOf of = lane_state(tag_of(all[n])).of;
+      if (of == StateOf::v || all[n].tile != all[from].tile) return all[n].from;
+    }
+    return all.back().to;
+  }
+
+  // A kernel that may have to multiply S once more keeps K until P is there. No event says so, but the copying lane
+  // never asks for such a slot before; where K goes with S it nearly always does, since it runs ahead.
+  void hold_k_until_p() {
+    int reuses = 0;
+    std::map<std::int32_t, std::ptrdiff_t> before;  // the use of each slot before
+    for (std::ptrdiff_t n = 0; n < std::ssize(p_.slots); ++n) {
+      const SlotUse& use = p_.slots[static_cast<std::size_t>(n)];
+      if (const auto last = before.find(use.slot); last != before.end()) {
+        const SlotUse& k = p_.slots[static_cast<std::size_t>(last->second)];
+        if (!k.of_v && !k.readers.empty()) ++reuses;
+        for (const SlotReader& r : k.readers)
+          if (!k.of_v && use.asked < behind_p_.at({last->second, r.lane})) return;
+      }
+      before[use.slot] = n;
+    }
+    if (reuses < kLeastReuses) return;
+    p_.k_until_p = true;
+    for (std::ptrdiff_t n = 0; n < std::ssize(p_.slots); ++n) {
+      SlotUse& use = p_.slots[static_cast<std::size_t>(n)];
+      for (SlotReader& r : use.readers)
+        if (!use.of_v) r.to = behind_p_.at({n, r.lane});
+    }
+  }
+
   void add_product(std::size_t l, std::size_t n) {
     const std::vector<LaneInterval>& all = p_.intervals[l];
     Product x;
@@ -114,6 +150,7 @@ class Builder {
 
   const Timeline& t_;
   Pipeline p_;
+  std::map<std::pair<std::ptrdiff_t, std::size_t>, std::int64_t> behind_p_;  // by use and lane: when P is there
 };
 
 // Walks back from the block's end: through what a lane did, and where it waited to who let it go.

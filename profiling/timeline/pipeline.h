@@ -51,6 +51,7 @@ struct Pipeline {
   std::vector<std::vector<LaneInterval>> intervals;  // parallel to `lanes`
   std::vector<SlotUse> slots;                        // in the order in which they were asked for
   std::vector<Product> products;                     // by lane, in order
+  bool k_until_p = false;                            // K is let go behind P: S may have to be multiplied once more
   std::vector<PathStretch> path;  // from start to end; empty: its lanes do not say who waits for whom
   std::int64_t length() const { return end - start; }
   // Stretches of one kind, summed.

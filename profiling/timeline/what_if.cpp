@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -31,25 +32,52 @@ struct SeenCopy {
   bool waited_for = false;
 };
 
-// From the longest on, each that was waited for takes its part of what is left; 0: half is never reached.
-double median_of(std::vector<SeenCopy> copies) {
-  std::ranges::sort(copies, std::ranges::greater(), &SeenCopy::took);
-  double left = 1;
-  for (std::size_t n = 0; n < copies.size(); ++n) {
-    if (!copies[n].waited_for) continue;
-    left *= 1 - 1 / static_cast<double>(copies.size() - n);
-    if (left <= 0.5) return copies[n].took;
+// The share of copies that take no longer: from the longest on, each that was waited for takes its part of what is left.
+class CopyTimes {
+ public:
+  explicit CopyTimes(std::vector<SeenCopy> copies) {
+    std::ranges::sort(copies, std::ranges::greater(), &SeenCopy::took);
+    double left = 1;
+    for (std::size_t n = 0; n < copies.size(); ++n) {
+      if (!copies[n].waited_for) continue;
+      steps_.push_back({copies[n].took, left});
+      left *= 1 - 1 / static_cast<double>(copies.size() - n);
+    }
+    shortest_ = copies.empty() ? 0 : copies.back().took;
+    below_ = left;
   }
-  return 0;
-}
+  // That so large a share takes no longer than; 0: no copy that short was waited for.
+  double at(double share) const {
+    double took = 0;
+    for (const auto& [of, up_to] : steps_)
+      if (share < up_to) took = of;
+    return share >= below_ ? took : 0;
+  }
+  // One of those that take no longer than `most`, by a number between 0 and 1.
+  double within(double most, double number) const {
+    double share = below_;
+    for (const auto& [took, up_to] : steps_)
+      if (took <= most) {
+        share = up_to;
+        break;
+      }
+    const double took = at(number * share);
+    return std::min(most, took > 0 ? took : shortest_);
+  }
+
+ private:
+  std::vector<std::pair<double, double>> steps_;  // the longest first: what it took, the share that takes no longer
+  double below_ = 1, shortest_ = 0;               // the share that is shorter than all that were waited for
+};
 
 struct Recorded {
   PipelineLanes lanes;
   PipelineRules rules;  // but for the time of a product
   double length = 0;
-  double product = 0;   // clocks of the tensor cores at their full rate
-  double shortest = 0;  // copy, at most: of all
-  bool good = false;    // but for its copies
+  double product = 0;          // clocks of the tensor cores at their full rate
+  double shortest = 0;         // copy, at most: of all
+  std::vector<double> copies;  // of each use of the ring
+  bool good = false;           // but for its copies
 };
 
 class Reading {
@@ -69,8 +97,9 @@ class Reading {
       for (const LaneInterval& i : p_.intervals[l]) lanes.back().push_back(step_of(i, copies));
     }
     r_.lanes.part_products();
-    find_doors();
+    find_asking();
     find_copy();
+    r_.rules.k_until_p = p_.k_until_p;
     r_.rules.slots = t_.options.stages;
     r_.rules.passed_at_return = turns_pass_at_return();
     r_.good = lanes.size() >= 2 && r_.product > 0 && t_.options.stages > 0;
@@ -99,28 +128,49 @@ class Reading {
     return step;
   }
 
-  void find_doors() {
-    const auto open = [&](LaneDo what) {
-      std::vector<double> took;
-      for (const auto& lane : r_.lanes.lanes)
-        for (const LaneStep& step : lane)
-          if (step.what == what) took.push_back(step.took);
-      return at_share(std::move(took), 0.1);
-    };
-    r_.lanes.open_copy = open(LaneDo::wait_copy);
-    r_.lanes.open_slot = open(LaneDo::wait_slot);
-    r_.lanes.open_turn = open(LaneDo::wait_turn);
+  // What a wait costs where nobody has to wait: by what it is for, since other instructions stand around each. Waits of
+  // up to twice the quickest are none, and keep what they took; a longer one would have cost the median of those. Where
+  // K is held until P is there, the stamp of "issue S" comes before its turn does: the same goes for it.
+  void find_asking() {
+    for (const LaneDo what : {LaneDo::wait_copy, LaneDo::wait_slot, LaneDo::wait_turn, LaneDo::issue})
+      for (const bool of_v : {false, true}) {
+        if (what == LaneDo::issue && (of_v || !p_.k_until_p)) continue;
+        const double usual = take_waits_out(what, of_v);
+        if (what == LaneDo::wait_copy) asking_[of_v] = usual;
+      }
+    r_.lanes.open_copy = r_.lanes.open_slot = r_.lanes.open_turn = std::numeric_limits<double>::max();
   }
 
-  // A consumer that has its turn long before the S of another has come got it when that was handed over.
+  // The median of those that are no waits; 0: there is none at all.
+  double take_waits_out(LaneDo what, bool of_v) {
+    std::vector<LaneStep*> waits;
+    for (auto& lane : r_.lanes.lanes)
+      for (LaneStep& step : lane)
+        if (step.what == what && step.of_v == of_v) waits.push_back(&step);
+    if (waits.empty()) return 0;
+    const double most = 2 * (*std::ranges::min_element(waits, {}, &LaneStep::took))->took;
+    std::vector<double> none;
+    for (const LaneStep* step : waits)
+      if (step->took <= most) none.push_back(step->took);
+    const double usual = at_share(std::move(none), 0.5);
+    for (LaneStep* step : waits)
+      if (step->took > most) step->took = usual;
+    return usual;
+  }
+
+  // A consumer that has its turn long before the S of another has come got it when that was handed over. Where S is
+  // multiplied once more, the turn has gone on before it returns; that is seldom.
   bool turns_pass_at_return() const {
+    std::size_t all = 0, before = 0;
     for (std::size_t l = 0; l < p_.lanes.size(); ++l)
       for (const LaneInterval& i : p_.intervals[l]) {
         if (lane_state(tag_of(i)).of != StateOf::turn) continue;
-        for (const Product& x : p_.products)
-          if (!x.of_o && x.lane != p_.lanes[l] && x.committed <= i.to && i.to + kLong < x.returned) return false;
+        ++all;
+        before += std::ranges::any_of(p_.products, [&](const Product& x) {
+          return !x.of_o && x.lane != p_.lanes[l] && x.committed <= i.to && i.to + kLong < x.returned;
+        });
       }
-    return true;
+    return 2 * before <= all;
   }
 
   // Whether its first reader stood and waited until it came.
@@ -130,7 +180,7 @@ class Reading {
     const auto lane = std::ranges::find(p_.lanes, first->lane) - p_.lanes.begin();
     const auto& all = p_.intervals[static_cast<std::size_t>(lane)];
     const auto wait = std::ranges::lower_bound(all, use.landed, {}, &LaneInterval::to);
-    return wait != all.end() && static_cast<double>(wait->length()) >= 3 * r_.lanes.open_copy + kSurelyWaited;
+    return wait != all.end() && static_cast<double>(wait->length()) >= 3 * asking_[use.of_v] + kSurelyWaited;
   }
 
   void find_copy() {
@@ -139,13 +189,23 @@ class Reading {
     for (const SlotUse& use : p_.slots)
       copies.push_back({static_cast<double>(use.landed - use.asked), was_waited_for(use)});
     for (const SeenCopy& copy : copies) r_.shortest = r_.shortest > 0 ? std::min(r_.shortest, copy.took) : copy.took;
-    if (static_cast<std::size_t>(std::ranges::count(copies, true, &SeenCopy::waited_for)) >= kLeastWaits)
-      r_.rules.copy = median_of(std::move(copies));
+    if (static_cast<std::size_t>(std::ranges::count(copies, true, &SeenCopy::waited_for)) < kLeastWaits) return;
+    const CopyTimes times(copies);
+    r_.rules.copy = times.at(0.5);
+    // What is known of a copy stays; one that nobody waited for is one of those that take no longer than was seen. The
+    // golden ratio's multiples spread over the shares evenly, and the same at each run.
+    constexpr double kGolden = 0.6180339887498949;
+    double number = 0;
+    for (const SeenCopy& copy : copies) {
+      number = std::fmod(number + kGolden, 1);
+      r_.copies.push_back(copy.waited_for ? copy.took : times.within(copy.took, number));
+    }
   }
 
   const Timeline& t_;
   const Pipeline& p_;
   Recorded r_;
+  double asking_[2] = {0, 0};  // for K and V where they are there
 };
 
 struct Explained {
@@ -153,14 +213,41 @@ struct Explained {
   double end = 0;  // clocks, of the block run again
 };
 
-// Empty where no time of a product makes of the rules what was recorded.
-std::optional<Explained> explained(const Recorded& r, const PipelineRules& of) {
+bool lands(const Recorded& r, double end) {
+  return std::fabs(end / r.length - 1) <= kMostOff;
+}
+
+// Products wait for each other, each takes one time. Empty where no such time makes of the rules what was recorded.
+std::optional<Explained> explained_by_queue(const Recorded& r) {
   const auto rules =
-      with_fitted_product(r.lanes, of, r.length, kLeastOfProduct * r.product, kMostOfProduct * r.product);
+      with_fitted_product(r.lanes, r.rules, r.length, kLeastOfProduct * r.product, kMostOfProduct * r.product);
   if (!rules) return std::nullopt;
   const auto base = replay_pipeline(r.lanes, *rules);
-  if (!base || std::fabs(end_of(*base) / r.length - 1) > kMostOff) return std::nullopt;
-  return Explained{*rules, end_of(*base)};
+  return base && lands(r, end_of(*base)) ? std::optional(Explained{*rules, end_of(*base)}) : std::nullopt;
+}
+
+// Products take what they took. Nothing is fitted.
+std::optional<Explained> explained_as_recorded(const Recorded& r) {
+  PipelineRules rules = r.rules;
+  rules.kept_products = true;
+  const auto base = replay_pipeline(r.lanes, rules);
+  return base && lands(r, end_of(*base)) ? std::optional(Explained{rules, end_of(*base)}) : std::nullopt;
+}
+
+// The block's time by each rule that counts once `change` has been made, as a share of what it takes by that rule
+// without: the middle.
+template <class Change>
+std::optional<double> share_with(const Recorded& r, Change change) {
+  std::vector<double> shares;
+  for (const auto& base : {explained_as_recorded(r), explained_by_queue(r)}) {
+    if (!base) continue;
+    PipelineLanes lanes = r.lanes;
+    PipelineRules rules = base->rules;
+    change(lanes, rules);
+    if (const auto then = replay_pipeline(lanes, rules)) shares.push_back(end_of(*then) / base->end);
+  }
+  if (shares.empty()) return std::nullopt;
+  return (shares.front() + shares.back()) / 2;
 }
 
 // One before each S that a consumer hands over, in however many parts.
@@ -180,15 +267,10 @@ void add_turns(std::vector<LaneStep>& lane) {
 }  // namespace
 
 std::optional<double> with_slots(const Timeline& t, const Pipeline& p, std::int32_t slots) {
-  const Recorded r = Reading(t, p).read();
+  Recorded r = Reading(t, p).read();
   if (!r.good || r.rules.copy <= 0 || slots < 2) return std::nullopt;
-  const auto base = explained(r, r.rules);
-  if (!base) return std::nullopt;
-  PipelineRules rules = base->rules;
-  rules.slots = slots;
-  const auto then = replay_pipeline(r.lanes, rules);
-  if (!then) return std::nullopt;
-  return end_of(*then) / base->end;
+  r.rules.copies = r.copies;
+  return share_with(r, [&](PipelineLanes&, PipelineRules& rules) { rules.slots = slots; });
 }
 
 std::optional<double> with_turns(const Timeline& t, const Pipeline& p) {
@@ -198,13 +280,10 @@ std::optional<double> with_turns(const Timeline& t, const Pipeline& p) {
     if (std::ranges::find(lane, LaneDo::wait_turn, &LaneStep::what) != lane.end()) return std::nullopt;
   // Where nobody waits for copies, they are there in time whatever they take.
   if (r.rules.copy <= 0) r.rules.copy = r.shortest;
-  const auto base = explained(r, r.rules);
-  if (!base) return std::nullopt;
-  PipelineLanes lanes = r.lanes;
-  for (auto& lane : lanes.lanes) add_turns(lane);
-  const auto then = replay_pipeline(lanes, base->rules);
-  if (!then) return std::nullopt;
-  return end_of(*then) / base->end;
+  r.rules.copies = r.copies;
+  return share_with(r, [](PipelineLanes& lanes, PipelineRules&) {
+    for (auto& lane : lanes.lanes) add_turns(lane);
+  });
 }
 
 std::optional<double> copy_of(const Timeline& t, const Pipeline& p) {

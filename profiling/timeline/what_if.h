@@ -9,11 +9,14 @@
 namespace attn {
 
 // Another number of slots: the recorded block is run again, with its own durations, by the rules of its pipeline
-// (kernels/recording/pipeline_replay.h). Every copy takes copy_of(); the time of a product is set so that the block as
-// it was recorded takes what it took. Waits for Q are kept.
+// (kernels/recording/pipeline_replay.h). A copy that was waited for takes what it took; one that was there before
+// anybody looked takes what those take that are no longer (copy_of()).
 //
-// Empty where these rules do not explain the recording: that time of a product lies not between what the tensor cores
-// need and 1.7 times as much, or the block run again is off by more than 2 %.
+// What products take then is not known: part of what one took it stood behind others. So there are two rules. Either
+// each takes what it took; or they wait for each other, each takes one time, and that is set so that the block takes
+// what it took. A rule counts where the block as it was recorded, run again, is off by no more than 2 % (for the second,
+// with a time of 1 to 1.7 times what the tensor cores need). What is told is the middle of those that count; empty
+// where none does, or where too few copies were waited for.
 //
 // The block's time with so many slots as a share of what was recorded.
 std::optional<double> with_slots(const Timeline& t, const Pipeline& p, std::int32_t slots);
@@ -25,7 +28,7 @@ std::optional<double> with_blocks_that_stay(const Timeline& t, const Pipeline& p
 
 // Consumers that take turns at handing over S, from a recording in which they take none: the block is run again, and a
 // consumer hands S over only when the one before it has. The block's time as a share of what was recorded; empty where
-// they take turns already, and where these rules do not explain the recording, as for with_slots().
+// they take turns already, and where no rule counts, as for with_slots().
 std::optional<double> with_turns(const Timeline& t, const Pipeline& p);
 
 // Consumers that take turns. What that brings cannot be derived from here: without turns exponentials of two consumers
