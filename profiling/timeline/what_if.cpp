@@ -18,8 +18,10 @@ namespace {
 
 constexpr double kSurelyWaited = 64;  // clocks, beside thrice an open door: a wait that ended when the copy came
 constexpr double kLeastOfProduct = 1, kMostOfProduct = 1.7, kMostOff = 0.02;
-constexpr std::int64_t kLong = 128;     // clocks: longer than two stamps of one moment lie apart
-constexpr std::size_t kLeastWaits = 6;  // copies that were waited for: from fewer nothing is told
+constexpr double kMostForQ = 0.03;                    // of the consumers' time: it is kept, and would change
+constexpr std::int64_t kLong = 128;                   // clocks: longer than two stamps of one moment lie apart
+constexpr double kAsking = 64, kLongestAsking = 320;  // clocks: where every one was a wait; above, one surely was
+constexpr std::size_t kLeastWaits = 6;                // copies that were waited for: from fewer nothing is told
 
 double at_share(std::vector<double> values, double share) {
   if (values.empty()) return 0;
@@ -77,6 +79,7 @@ struct Recorded {
   double product = 0;          // clocks of the tensor cores at their full rate
   double shortest = 0;         // copy, at most: of all
   std::vector<double> copies;  // of each use of the ring
+  double waits_for_q = 0;      // of the consumers' time
   bool good = false;           // but for its copies
 };
 
@@ -97,8 +100,10 @@ class Reading {
       for (const LaneInterval& i : p_.intervals[l]) lanes.back().push_back(step_of(i, copies));
     }
     r_.lanes.part_products();
+    open_copy_ = quick_copy();
     find_asking();
     find_copy();
+    r_.waits_for_q = waits_for_q();
     r_.rules.k_until_p = p_.k_until_p;
     r_.rules.slots = t_.options.stages;
     r_.rules.passed_at_return = turns_pass_at_return();
@@ -135,27 +140,46 @@ class Reading {
     for (const LaneDo what : {LaneDo::wait_copy, LaneDo::wait_slot, LaneDo::wait_turn, LaneDo::issue})
       for (const bool of_v : {false, true}) {
         if (what == LaneDo::issue && (of_v || !p_.k_until_p)) continue;
-        const double usual = take_waits_out(what, of_v);
-        if (what == LaneDo::wait_copy) asking_[of_v] = usual;
+        take_waits_out(what, of_v);
       }
     r_.lanes.open_copy = r_.lanes.open_slot = r_.lanes.open_turn = std::numeric_limits<double>::max();
   }
 
-  // The median of those that are no waits; 0: there is none at all.
-  double take_waits_out(LaneDo what, bool of_v) {
+  void take_waits_out(LaneDo what, bool of_v) {
     std::vector<LaneStep*> waits;
     for (auto& lane : r_.lanes.lanes)
       for (LaneStep& step : lane)
         if (step.what == what && step.of_v == of_v) waits.push_back(&step);
-    if (waits.empty()) return 0;
-    const double most = 2 * (*std::ranges::min_element(waits, {}, &LaneStep::took))->took;
+    if (waits.empty()) return;
+    const double most = std::min(2 * (*std::ranges::min_element(waits, {}, &LaneStep::took))->took, kLongestAsking);
     std::vector<double> none;
     for (const LaneStep* step : waits)
       if (step->took <= most) none.push_back(step->took);
-    const double usual = at_share(std::move(none), 0.5);
+    const double usual = none.empty() ? kAsking : at_share(std::move(none), 0.5);
     for (LaneStep* step : waits)
       if (step->took > most) step->took = usual;
-    return usual;
+  }
+
+  double quick_copy() const {
+    std::vector<double> took;
+    for (const auto& lane : r_.lanes.lanes)
+      for (const LaneStep& step : lane)
+        if (step.what == LaneDo::wait_copy) took.push_back(step.took);
+    return at_share(std::move(took), 0.1);
+  }
+
+  // Of the consumers' time.
+  double waits_for_q() const {
+    std::int64_t all = 0, waits = 0;
+    for (std::size_t l = 0; l < p_.lanes.size(); ++l) {
+      if (t_.lanes[p_.lanes[l]].kind != LaneKind::consumer) continue;
+      for (const LaneInterval& i : p_.intervals[l]) {
+        const LaneState& state = lane_state(tag_of(i));
+        all += i.length();
+        if (state.kind == StateKind::wait && state.of == StateOf::q) waits += i.length();
+      }
+    }
+    return all > 0 ? static_cast<double>(waits) / static_cast<double>(all) : 0;
   }
 
   // A consumer that has its turn long before the S of another has come got it when that was handed over. Where S is
@@ -180,7 +204,7 @@ class Reading {
     const auto lane = std::ranges::find(p_.lanes, first->lane) - p_.lanes.begin();
     const auto& all = p_.intervals[static_cast<std::size_t>(lane)];
     const auto wait = std::ranges::lower_bound(all, use.landed, {}, &LaneInterval::to);
-    return wait != all.end() && static_cast<double>(wait->length()) >= 3 * asking_[use.of_v] + kSurelyWaited;
+    return wait != all.end() && static_cast<double>(wait->length()) >= 3 * open_copy_ + kSurelyWaited;
   }
 
   void find_copy() {
@@ -205,7 +229,7 @@ class Reading {
   const Timeline& t_;
   const Pipeline& p_;
   Recorded r_;
-  double asking_[2] = {0, 0};  // for K and V where they are there
+  double open_copy_ = 0;  // clocks: asking for a copy that is there
 };
 
 struct Explained {
@@ -235,9 +259,9 @@ std::optional<Explained> explained_as_recorded(const Recorded& r) {
 }
 
 // The block's time by each rule that counts once `change` has been made, as a share of what it takes by that rule
-// without: the middle.
+// without.
 template <class Change>
-std::optional<double> share_with(const Recorded& r, Change change) {
+std::optional<DerivedShare> share_with(const Recorded& r, Change change) {
   std::vector<double> shares;
   for (const auto& base : {explained_as_recorded(r), explained_by_queue(r)}) {
     if (!base) continue;
@@ -247,7 +271,7 @@ std::optional<double> share_with(const Recorded& r, Change change) {
     if (const auto then = replay_pipeline(lanes, rules)) shares.push_back(end_of(*then) / base->end);
   }
   if (shares.empty()) return std::nullopt;
-  return (shares.front() + shares.back()) / 2;
+  return DerivedShare{(shares.front() + shares.back()) / 2, std::fabs(shares.front() - shares.back()) / 2};
 }
 
 // One before each S that a consumer hands over, in however many parts.
@@ -266,14 +290,14 @@ void add_turns(std::vector<LaneStep>& lane) {
 
 }  // namespace
 
-std::optional<double> with_slots(const Timeline& t, const Pipeline& p, std::int32_t slots) {
+std::optional<DerivedShare> with_slots(const Timeline& t, const Pipeline& p, std::int32_t slots) {
   Recorded r = Reading(t, p).read();
-  if (!r.good || r.rules.copy <= 0 || slots < 2) return std::nullopt;
+  if (!r.good || r.rules.copy <= 0 || slots < 2 || r.waits_for_q > kMostForQ) return std::nullopt;
   r.rules.copies = r.copies;
   return share_with(r, [&](PipelineLanes&, PipelineRules& rules) { rules.slots = slots; });
 }
 
-std::optional<double> with_turns(const Timeline& t, const Pipeline& p) {
+std::optional<DerivedShare> with_turns(const Timeline& t, const Pipeline& p) {
   Recorded r = Reading(t, p).read();
   if (!r.good || r.lanes.lanes.size() < 3) return std::nullopt;
   for (const auto& lane : r.lanes.lanes)

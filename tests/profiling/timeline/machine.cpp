@@ -47,12 +47,12 @@ class Run {
   }
   int slot_of(int use) const { return use % m_.slots; }
 
-  // The lane that is earliest among those that can go on.
+  // The lane that goes on first among those that can: one that waits hands nothing over yet.
   bool step() {
     if (ask()) return true;
     Lane* next = nullptr;
     for (Lane& lane : consumers_)
-      if (!lane.done && can_go(lane) && (next == nullptr || lane.now < next->now)) next = &lane;
+      if (!lane.done && can_go(lane) && (next == nullptr || ready(lane) < ready(*next))) next = &lane;
     if (next == nullptr) return false;
     consume(*next);
     return true;
@@ -68,7 +68,7 @@ class Run {
     mark(producer_, producer_.now, v ? "wait slot V" : "wait slot K", use / 2, slot_of(use));
     if (before >= 0) producer_.now = std::max(producer_.now, freed_[at]);
     mark(producer_, producer_.now, v ? "ask V" : "ask K", use / 2, slot_of(use));
-    landed_[static_cast<std::size_t>(use)] = producer_.now + m_.copy;
+    landed_[static_cast<std::size_t>(use)] = producer_.now + m_.copy + (use % 3 == 2 ? m_.late : 0);
     producer_.now += m_.issue;
     ++producer_.tile;
     return true;
@@ -77,6 +77,11 @@ class Run {
   bool can_go(const Lane& lane) const {
     if (lane.tile == m_.tiles) return true;
     return landed_[static_cast<std::size_t>(2 * lane.tile + (lane.part == 0 ? 0 : 1))] != kUnknown;
+  }
+
+  std::int64_t ready(const Lane& lane) const {
+    if (lane.tile == m_.tiles) return lane.now;
+    return std::max(lane.now, landed_[static_cast<std::size_t>(2 * lane.tile + lane.part)]);
   }
 
   std::int64_t multiply(std::int64_t committed) {

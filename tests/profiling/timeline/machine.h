@@ -11,6 +11,7 @@ namespace attn::test {
 struct Machine {
   int consumers = 2, slots = 4, tiles = 16;  // slots: K and V take turns
   std::int64_t copy = 700, product = 512, maximum = 96, exponentials = 512, issue = 24, store = 300;
+  std::int64_t late = 0;  // so much longer takes every third copy
   double ns_per_clock = 0.625;
 };
 

@@ -123,5 +123,35 @@ TEST(RecordedBlock, ACopyTakesWhatItTakesInTheRecordingWithTwoSlots) {
   EXPECT_NEAR(copy_of(*at, *p).value_or(0), block.copy, 0.6);
 }
 
+// The lane that copies runs ahead: it asks for a slot as soon as the last reader has let it go. Where exponentials begin
+// before the maximum is known that is behind P, a thousand clocks after S.
+TEST(RecordedRings, AreAskedForAsSoonAsKIsLetGo) {
+  const auto session = read_session(test::source_folder() + "/assets/sessions/h100-timeline.attn");
+  ASSERT_TRUE(session) << session.error().message;
+  int held = 0;
+  for (const Timeline& t : session->timelines) {
+    const auto step = std::ranges::find(t.options.further, std::string("step"), &Setting::name);
+    if (step == t.options.further.end() || step->value < 8 || t.problem.Lk > 1024) continue;
+    const auto p = pipeline_of(t, detailed_blocks(t).front());
+    ASSERT_TRUE(p) << p.error().message;
+    EXPECT_EQ(p->k_until_p, t.problem.D == 64 && step->value >= 11);
+    held += p->k_until_p;
+    std::vector<std::int64_t> gaps;
+    for (std::size_t n = 0; n < p->slots.size(); ++n) {
+      const auto next = std::find_if(p->slots.begin() + static_cast<std::ptrdiff_t>(n) + 1, p->slots.end(),
+                                     [&](const SlotUse& use) { return use.slot == p->slots[n].slot; });
+      if (!p->slots[n].of_v && next != p->slots.end()) gaps.push_back(next->asked - p->slots[n].freed);
+    }
+    ASSERT_GT(gaps.size(), 40U);
+    std::ranges::sort(gaps);
+    EXPECT_GT(gaps[gaps.size() / 2], 0);
+    EXPECT_LT(gaps[gaps.size() / 2], 128) << "clocks";
+    if (p->k_until_p) {
+      EXPECT_GT(gaps.front(), 0);
+    }
+  }
+  EXPECT_EQ(held, 2);
+}
+
 }  // namespace
 }  // namespace attn

@@ -71,7 +71,7 @@ PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const Ti
     const std::string why =
         gain.disagree ? tr("Nothing is derived: a replay of this recording with that slot disagrees with the measured "
                            "gain.")
-                      : tr("Nothing is derived: a replay of this recording by its own rules does not reproduce it.");
+                      : tr("Nothing is derived: the replay's rules do not explain this recording.");
     answer.why = why + " " + waits;
   } else {
     answer.answer = tr("Unknown.");

@@ -144,8 +144,8 @@ SlotGain slot_gain(const Timeline& t, const Pipeline& p, const TimelinesView& al
   if (more == nullptr) return gain;
   gain.measured = measured_gain(t, *more);
   const auto then = with_slots(t, p, slots);
-  gain.disagree = then && !agree(1 - *then, *gain.measured);
-  if (then && !gain.disagree) gain.derived = 1 - *then;
+  gain.disagree = then && !agree(1 - then->share, *gain.measured);
+  if (then && !gain.disagree) gain.derived = 1 - then->share;
   return gain;
 }
 
@@ -183,8 +183,8 @@ std::string words_without_turns(const Timeline& t, const Pipeline& p, const Time
   if (step_of(t.options) != kTurnsFrom - 1) return {};
   const Timeline* const with = at_step(t, all, kTurnsFrom);
   const auto then = with_turns(t, p);
-  if (with == nullptr || !then || !agree(1 - *then, measured_gain(t, *with))) return {};
-  return gain_sentence(tr("taking turns"), 1 - *then, measured_gain(t, *with));
+  if (with == nullptr || !then || !agree(1 - then->share, measured_gain(t, *with))) return {};
+  return gain_sentence(tr("taking turns"), 1 - then->share, measured_gain(t, *with));
 }
 
 }  // namespace

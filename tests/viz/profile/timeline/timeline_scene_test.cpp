@@ -164,8 +164,10 @@ TEST(PipelineSceneTest, WhatAThirdSlotAndBlocksThatStayBringIsDerivedWithinAThir
     const Timeline& t = *all.all[c.without];
     const auto p = pipeline_of(t, detailed_blocks(t).front());
     ASSERT_TRUE(p) << p.error().message;
-    const auto then = c.slots ? with_slots(t, *p, 3) : with_blocks_that_stay(t, *p);
+    const auto slots = with_slots(t, *p, 3);
+    const auto then = c.slots && slots ? std::optional(slots->share) : with_blocks_that_stay(t, *p);
     ASSERT_TRUE(then);
+    ASSERT_EQ(slots.has_value(), c.slots);
     const double measured = 1 - all.all[c.with]->plain_us / t.plain_us;
     EXPECT_GT(measured, 0.05);
     EXPECT_NEAR(1 - *then, measured, std::max(0.02, 0.3 * measured));
