@@ -19,6 +19,7 @@
 #include "viz/learn/beat.h"
 #include "viz/learn/exercise/plan_scene.h"
 #include "viz/learn/figure/figure.h"
+#include "viz/learn/lesson/door.h"
 #include "viz/learn/lesson/lesson_words.h"
 
 namespace attn {
@@ -26,6 +27,7 @@ namespace {
 
 constexpr int kMaxSentenceWords = 30;
 constexpr int kSeedsToPass = 10;
+constexpr std::size_t kTimelineName = 8;  // letters that kernel, problem and options decide
 
 bool is_word_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || (static_cast<unsigned char>(c) & 0x80U) != 0;
@@ -136,6 +138,12 @@ class LessonCheck::Checker {
 
   void check_door() {
     if (lesson_.door.empty()) return;
+    if (const auto id = timeline_of_door(lesson_.door)) {
+      const bool named = id->size() == kTimelineName &&
+                         std::ranges::all_of(*id, [](unsigned char c) { return std::isxdigit(c) != 0; });
+      if (!named) fault("", "door", phrase("expected the first {} letters of a timeline's id", kTimelineName));
+      return;
+    }
     if (const auto preset = find_preset(lesson_.door); !preset) fault("", "door", preset.error().message);
   }
 

@@ -11,11 +11,14 @@
 
 #include <fmt/format.h>
 
+#include "kernels/orders/hopper/recorded.h"
+#include "profiling/timeline/lane_states.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/learn/learn_fixture.h"
 #include "viz/draw/number_text.h"
 #include "viz/draw/text_runs.h"
 #include "viz/learn/map_roads.h"
+#include "viz/profile/timeline/timeline_scene.h"
 
 namespace attn {
 namespace {
@@ -176,6 +179,33 @@ TEST(LearnWays, AChaptersEndHasADoorToItsPreset) {
     IM_CHECK_STR_EQ(w.state().document.preset.c_str(), "words");
     IM_CHECK(!w.controller().model().learn->card.has_value());
   }));
+}
+
+// The chapter on overlap ends at the timeline of the very launch whose block its steps follow.
+TEST(LearnWays, TheChapterOnOverlapEndsAtTheTimelineOfItsBlock) {
+  TestWindow w;
+  w.controller().update({ChooseWorkspace{Workspace::learn}, StartLesson{"overlap", "look"}});
+  w.draw_frames(3);
+  ASSERT_FALSE(w.controller().model().learn->card->door.empty());
+  EXPECT_TRUE(w.run([&](Ctx* ctx) {
+    ctx->SetRef(kLearn);
+    ctx->ItemClick("**/##lesson_door");
+    ctx->Yield(3);
+  }));
+  w.controller().wait();
+  w.draw_frames(3);
+  EXPECT_EQ(w.state().view.workspace, Workspace::profile);
+  EXPECT_EQ(w.state().view.profile.page, ProfilePage::timeline);
+  const TimelinesView& timelines = w.controller().model().timelines;
+  const auto shown = timeline_shown(w.state().view.profile, timelines, "flash_mma", {});
+  ASSERT_NE(shown, nullptr);
+  ASSERT_TRUE(is_named(id_of(*shown), w.state().view.profile.timeline)) << "it is not bundled";
+  const orders::hopper::RecordedBlock& block = orders::hopper::recorded_block();
+  const auto rows = detailed_blocks(*shown);
+  ASSERT_EQ(rows.size(), 1U);
+  const TimedBlock& timed = shown->blocks.at(static_cast<std::size_t>(rows.front()));
+  EXPECT_EQ(timed.end_clock - timed.start_clock, block.clocks);
+  EXPECT_EQ(shown->source_hash, block.source_hash);
 }
 
 TEST(LearnWays, InALowWindowALineForNewcomersBeginsTheFirstLesson) {

@@ -11,6 +11,7 @@
 #include "viz/draw/text_fit.h"
 #include "viz/draw/theme.h"
 #include "viz/draw/widgets.h"
+#include "viz/learn/lesson/door.h"
 
 namespace attn {
 namespace {
@@ -71,7 +72,7 @@ void draw_reveal(const CardScene& card, const ActionBoxes& boxes, bool takes_key
 
 constexpr float kDoor = 34;  // logical
 
-// To Step, on a preset's numbers: the lesson ends here.
+// To what its door opens: the lesson ends here.
 void draw_door(const CardScene& card, const Box& box, Commands& commands) {
   const std::string words = fitted_text(Face::text, 13, card.door_words, box.width() - style().px(16));
   if (!box_button(box, "##lesson_door", words.c_str())) return;
@@ -97,10 +98,17 @@ void draw_place(ImDrawList* list, const CardScene& card, const Box& box) {
 
 }  // namespace
 
-void open_by_door(const std::string& preset, Commands& commands) {
+void open_by_door(const std::string& door, Commands& commands) {
+  if (const auto timeline = timeline_of_door(door)) {
+    commands.emplace_back(ChooseWorkspace{Workspace::profile});
+    commands.emplace_back(ChooseProfilePage{ProfilePage::timeline});
+    commands.emplace_back(CompareTimeline{});
+    commands.emplace_back(ChooseTimeline{std::string(*timeline)});
+    return;
+  }
   commands.emplace_back(ChooseWorkspace{Workspace::step});
-  commands.emplace_back(ChoosePreset{preset});
-  if (preset != "words") return;
+  commands.emplace_back(ChoosePreset{door});
+  if (door != "words") return;
   // At the end, on a word that was there before: its arcs of both heads say what they are about.
   const auto words = sentence_words({});
   if (!words) return;

@@ -25,7 +25,7 @@ void draw_actions(const CardScene& card, const ActionBoxes& boxes, bool takes_ke
 float height_over_foot(const CardScene& card);
 // `one_line`: what is to press next stands between back and skip.
 void draw_foot(const CardScene& card, const Box& box, bool one_line, bool takes_keys, Commands& commands);
-// To Step, on a preset's numbers; on a sentence where its arcs are drawn.
-void open_by_door(const std::string& preset, Commands& commands);
+// To Step, on a preset's numbers; on a sentence where its arcs are drawn. Or to a recording in Profile's timeline.
+void open_by_door(const std::string& door, Commands& commands);
 
 }  // namespace attn

@@ -65,7 +65,7 @@ struct CardScene {
   std::size_t told = 0;    // beats before the exercises
   std::string next_title;  // of the chapter that begins after the last beat; empty: none does
   int next_minutes = 0;
-  std::string door, door_words;  // a preset of Step, where the chapter or what it tells ends; empty: none
+  std::string door, door_words;  // as in door.h, where the chapter or what it tells ends; empty: none
   bool exercise = false;         // its numbers were drawn
   bool to_exercises = false;     // they come next
   TextRuns way;                  // of an exercise: stands beside the card, and on it only where it is alone

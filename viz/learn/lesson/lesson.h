@@ -132,7 +132,7 @@ struct Lesson {
   int minutes = 0;
   int map_x = 0, map_y = 0;  // its place on the map of chapters, percent; 0: none
   std::vector<std::string> needs, unlocks;
-  std::string door;  // the preset that Step opens where the lesson ends; its button has the text "door"; empty: none
+  std::string door;  // what opens where the lesson ends (door.h); its button has the text "door"; empty: none
   std::map<std::string, std::string, std::less<>> runs;  // state strings
   // Rates and sizes that are taken as given, by the name that expressions use; each has a text, "assumed.NAME".
   std::map<std::string, double, std::less<>> assumptions;

@@ -223,6 +223,19 @@ TEST(Lessons, ADoorLeadsToAPresetThatThereIs) {
   EXPECT_NE(faults.front().find("'word'"), std::string::npos) << faults.front();
 }
 
+TEST(Lessons, ADoorToATimelineNamesItByTheFirstEightLettersOfItsId) {
+  const auto door = [](const std::string& timeline) {
+    return with("\"title\": \"Small\"", "\"door\": \"See it\", \"title\": \"Small\"")
+        .insert(1, "\"door\": \"timeline:" + timeline + "\",");
+  };
+  EXPECT_TRUE(faults_of(door("8a8af4d9")).empty());
+  for (const std::string wrong : {"", "8a8af4d", "8a8af4d9-7c2e", "words123"}) {
+    const std::vector<std::string> faults = faults_of(door(wrong));
+    ASSERT_EQ(faults.size(), 1U) << wrong;
+    EXPECT_NE(faults.front().find("field 'door': expected the first 8 letters"), std::string::npos) << faults.front();
+  }
+}
+
 TEST(Lessons, ATranslationFallsBackToEnglishAndMayNotInventTexts) {
   auto lesson = parse_lesson(kTrue, "small.json");
   ASSERT_TRUE(lesson);
