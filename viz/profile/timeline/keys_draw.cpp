@@ -1,5 +1,6 @@
 #include "viz/profile/timeline/keys_draw.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ namespace attn {
 namespace {
 
 // Logical pixels: the bar, a line of words, a sample with the space behind it, between two entries.
+constexpr float kBelowWords = 8;  // where there is no bar
 constexpr float kBar = 14, kLine = 20, kSample = 22, kSwatch = 10, kGap = 6, kBetween = 14;
 
 // Entries side by side, in as many lines as they take: `place(n, left_top)`. Returns the height of all, pixels.
@@ -60,10 +62,16 @@ struct KeyEntry {
 constexpr std::array kHues{TensorColour::q, TensorColour::k, TensorColour::v,
                            TensorColour::s, TensorColour::p, TensorColour::o};
 
+// Of what the rows have: no slot of a ring is explained where there is no ring.
 std::vector<KeyEntry> key_entries(const PipelineScene& scene) {
-  std::vector<KeyEntry> entries{
-      {StretchLook::work}, {StretchLook::wait}, {StretchLook::flight}, {StretchLook::landed}, {StretchLook::read}};
-  if (scene.with_path) entries.push_back({StretchLook::work, true, false});
+  std::vector<KeyEntry> entries;
+  for (const StretchLook look :
+       {StretchLook::work, StretchLook::wait, StretchLook::flight, StretchLook::landed, StretchLook::read})
+    if (std::ranges::any_of(scene.rows, [&](const TimelineRow& row) {
+          return std::ranges::find(row.stretches, look, &TimelineStretch::look) != row.stretches.end();
+        }))
+      entries.push_back({look});
+  if (scene.with_path && !scene.path.empty()) entries.push_back({StretchLook::work, true, false});
   entries.push_back({StretchLook::work, false, true});
   return entries;
 }
@@ -97,6 +105,7 @@ std::vector<std::string> key_words(const PipelineScene& scene) {
 }  // namespace
 
 float path_bar_height(const PipelineScene& scene, float width) {
+  if (scene.shares.empty()) return style().px(kBelowWords);
   return style().px(kBar) + flow(share_words(scene), kSwatch, width, [](std::size_t, ImVec2) {});
 }
 

@@ -180,10 +180,10 @@ void draw_head(ImDrawList* list, const PipelineScene& scene, const Box& line, Co
     right -= s.px(6);
     return clicked;
   };
-  if (button(tr("Path"), scene.path_wanted,
-             scene.path_wanted && !scene.with_path
-                 ? tr("Zoom in to see the critical path: too many of its segments are visible")
-                 : tr("The critical path: what determines how long the block takes")))
+  if (!scene.path.empty() && button(tr("Path"), scene.path_wanted,
+                                    scene.path_wanted && !scene.with_path
+                                        ? tr("Zoom in to see the critical path: too many of its segments are visible")
+                                        : tr("The critical path: what determines how long the block takes")))
     commands.push_back(ShowTimePath{!scene.path_wanted});
   if (!scene.whole && button(tr("Whole block"), false, tr("Shows the whole block, as does a double click")))
     commands.push_back(whole_block(scene));

@@ -200,7 +200,7 @@ class Scene {
           stretch.ink = of_o ? Ink(TensorColour::o) : Ink(TensorColour::s);
           stretch.tile = x.tile;
           stretch.what = phrase("{} of {}, key tile {}: in flight at most this long, from commit to return",
-                                of_o ? "P V" : "Q K^T", lane_words(t_, x.lane), x.tile);
+                                of_o ? "O" : "S", lane_words(t_, x.lane), x.tile);
           if (stretch.to > stretch.from) row.stretches.push_back(std::move(stretch));
         }
         s_.rows.push_back(std::move(row));
