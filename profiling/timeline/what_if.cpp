@@ -34,7 +34,7 @@ struct SeenCopy {
   bool waited_for = false;
 };
 
-// The share of copies that take no longer: from the longest on, each that was waited for takes its part of what is left.
+// The share of copies that take no longer: from the longest on, each that was waited for takes its part of the rest.
 class CopyTimes {
  public:
   explicit CopyTimes(std::vector<SeenCopy> copies) {

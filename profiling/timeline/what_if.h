@@ -14,10 +14,10 @@ namespace attn {
 //
 // What products take then is not known: part of what one took it stood behind others. So there are two rules. Either
 // each takes what it took; or they wait for each other, each takes one time, and that is set so that the block takes
-// what it took. A rule counts where the block as it was recorded, run again, is off by no more than 2 % (for the second,
-// with a time of 1 to 1.7 times what the tensor cores need). What is told is the middle of those that count, and how far
-// they are from it; empty where none does, where too few copies were waited for, and where consumers wait more than 3 % of their time for Q:
-// those waits are kept, which is wrong where they are many.
+// what it took. A rule counts where the block as it was recorded, run again, is off by no more than 2 % (for the
+// second, with a time of 1 to 1.7 times what the tensor cores need). What is told is the middle of those that count,
+// and how far they are from it. Empty where none does, where too few copies were waited for, and where consumers wait
+// more than 3 % of their time for Q: those waits are kept, which is wrong where they are many.
 //
 // The block's time with so many slots as a share of what was recorded.
 struct DerivedShare {

@@ -6,10 +6,10 @@
 # pairs: flash_hopper at L = 1024, D = 128, with and without a third and a fourth slot, turns and persistent blocks, of
 # one GPU in one go, so that what a change gains can be told with its quartiles; under 60 s. Of grids, blocks 128 to
 # 135: the last of the first wave and the first of the second. Of steps 2 (without turns) and 3, the first block too.
-# seen, fresh: flash_hopper with and without a third slot, turns and persistent blocks on the problems that derived gains
-# are checked on (docs/profile.md, "What a change would gain"). First all without, from which gains are derived:
-# OUT-first.attn; then, in turns, each with the change, OUT-with.attn, and once more without it, OUT-again.attn; under a
-# minute and a half each.
+# seen, fresh: flash_hopper with and without a third slot, turns and persistent blocks, on the problems that derived
+# gains are checked on (docs/profile.md, "What a change would gain"). First all without, from which gains are derived:
+# OUT-first.attn; then, in turns, each with the change, OUT-with.attn, and once more without it, OUT-again.attn; under
+# a minute and a half each.
 # Exit code 77 where there is no GPU.
 set -euo pipefail
 

@@ -123,8 +123,8 @@ TEST(RecordedBlock, ACopyTakesWhatItTakesInTheRecordingWithTwoSlots) {
   EXPECT_NEAR(copy_of(*at, *p).value_or(0), block.copy, 0.6);
 }
 
-// The lane that copies runs ahead: it asks for a slot as soon as the last reader has let it go. Where exponentials begin
-// before the maximum is known that is behind P, a thousand clocks after S.
+// The lane that copies runs ahead: it asks for a slot as soon as the last reader has let it go. Where exponentials
+// begin before the maximum is known that is behind P, a thousand clocks after S.
 TEST(RecordedRings, AreAskedForAsSoonAsKIsLetGo) {
   const auto session = read_session(test::source_folder() + "/assets/sessions/h100-timeline.attn");
   ASSERT_TRUE(session) << session.error().message;
