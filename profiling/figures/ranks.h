@@ -42,6 +42,14 @@ struct Rank {
   bool operator==(const Rank&) const = default;
 };
 
+// How long a model says that so many devices take. Its rates are measured together with the row: one device's time,
+// the link and a merge.
+struct RanksForecast {
+  std::int64_t ranks = 0;
+  double us = 0;
+  bool operator==(const RanksForecast&) const = default;
+};
+
 struct Ranks {
   Dealing dealing = Dealing::in_order;
   Carrier carrier = Carrier::copy_engine;
@@ -49,12 +57,14 @@ struct Ranks {
   std::vector<Rank> devices;  // rank n is devices[n]
   double one_rank_us = 0;     // median of one rank with the whole problem, measured the same way; 0 = not measured
   double link_gb_per_s = 0;   // of a plain copy to the neighbour while all copy; 0 = not measured
+  std::vector<RanksForecast> forecasts{};  // each number of devices once; empty = there is no model
   bool operator==(const Ranks&) const = default;
 };
 
 constexpr std::size_t kMaxRanks = 1024;
 constexpr std::size_t kMaxRankSpans = 16384;  // of all ranks of a row: 64 ranks have 16 256
 constexpr std::int64_t kMaxTurns = 1024;
+constexpr std::size_t kMaxRanksForecasts = 64;
 
 // The sum of the spans of one kind.
 inline double us_of(const std::vector<RankSpan>& spans, RankWork work) {

@@ -1,6 +1,8 @@
 #include "app/cli/bench/gpu_ring.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,7 +29,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kForecast[] = {2, 4, 8};
+constexpr std::int64_t kForecast[] = {2, 4, 8};  // and the number that was measured
 
 struct GpuRingMeasured {
   Problem problem;
@@ -126,10 +128,18 @@ void find_rates(GpuRingMeasured& m) {
   m.rates.us_a_merged_row = rows > 0 ? merge / rows : 0;
 }
 
-double forecast_for(const GpuRingMeasured& m, std::int64_t ranks) {
-  GpuTurns turns = m.turns;
-  turns.ranks = ranks;
-  return forecast_us(turns, m.rates);
+// None where one GPU alone was measured, and none for numbers among which the problem cannot be divided.
+std::vector<RanksForecast> forecasts_of(const GpuRingMeasured& m) {
+  if (m.turns.ranks < 2) return {};
+  std::set<std::int64_t> counts(std::begin(kForecast), std::end(kForecast));
+  counts.insert(m.turns.ranks);
+  std::vector<RanksForecast> all;
+  for (const std::int64_t ranks : counts) {
+    GpuTurns turns = m.turns;
+    turns.ranks = ranks;
+    if (turns.pieces() <= turns.most_pieces()) all.push_back({ranks, forecast_us(turns, m.rates)});
+  }
+  return all;
 }
 
 std::string ring_table(const GpuRingMeasured& m) {
@@ -169,8 +179,7 @@ std::string words_of_ring(const GpuRingMeasured& m) {
     if (m.link_bytes_a_us > 0)
       text +=
           phrase("link: {:.1f} GB/s each way, a plain copy of a share while all GPUs copy\n", m.link_bytes_a_us / 1e3);
-    for (const std::int64_t n : kForecast) {
-      const double us = forecast_for(m, n);
+    for (const auto& [n, us] : forecasts_of(m)) {
       text += phrase("forecast for {} GPUs: {:.3f} ms, speed-up {:.2f}", n, us / 1e3, m.one_gpu.median / us);
       if (n == m.turns.ranks) text += phrase("; measured: {:+.1f} %", 100 * (m.time.median / us - 1));
       text += '\n';
@@ -195,8 +204,7 @@ json json_of_ring(const GpuRingMeasured& m) {
                        {"spans", to_json(r.spans)}});
     runs.push_back({{"us", run.us()}, {"ranks", std::move(ranks)}});
   }
-  if (m.turns.ranks > 1)
-    for (const std::int64_t n : kForecast) forecasts.push_back({{"gpus", n}, {"us", forecast_for(m, n)}});
+  for (const auto& [n, us] : forecasts_of(m)) forecasts.push_back({{"gpus", n}, {"us", us}});
   const auto statistics = [](const TimeStatistics& t) {
     return json{{"n", t.n}, {"us_median", t.median}, {"us_q1", t.q1}, {"us_q3", t.q3}};
   };
@@ -270,6 +278,7 @@ Result<void> write_session_rows(const GpuRingArguments& a, const GpuRingMeasured
   t.ranks.devices = ranks_of_run(middle_run(m.runs), t.device);
   t.ranks.one_rank_us = m.one_gpu.median;
   t.ranks.link_gb_per_s = m.link_bytes_a_us / 1e3;
+  t.ranks.forecasts = forecasts_of(m);
   SweepSpec sweep;
   sweep.kernels = {std::string((*row)->id)};
   sweep.values = {m.problem.Lq};

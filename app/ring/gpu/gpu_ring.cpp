@@ -102,12 +102,11 @@ Result<void> check_gpu_ring(const Problem& p, const GpuRingRequest& r) {
     return bad_input(
         tr("A ring of GPUs runs a forward pass with dense K and V and a full or causal mask: no window, "
            "key lengths, bias, ALiBi or pages."));
-  const std::int64_t least = r.deal == GpuDeal::heads ? p.Hkv : p.Lq;
-  const std::int64_t pieces = r.deal == GpuDeal::zigzag ? 2 * ranks : ranks;
-  if (least < pieces)
-    return bad_input(r.deal == GpuDeal::heads
-                         ? phrase("{} KV heads cannot be divided among {} GPUs.", p.Hkv, ranks)
-                         : phrase("{} rows cannot be divided among {} GPUs in {} chunks.", p.Lq, ranks, pieces));
+  const GpuTurns turns = turns_of(p, r);
+  if (turns.most_pieces() < turns.pieces())
+    return bad_input(r.deal == GpuDeal::heads ? phrase("{} KV heads cannot be divided among {} GPUs.", p.Hkv, ranks)
+                                              : phrase("{} rows cannot be divided among {} GPUs in {} chunks.", p.Lq,
+                                                       ranks, turns.pieces()));
   return ok();
 }
 

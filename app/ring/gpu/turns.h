@@ -39,6 +39,9 @@ struct GpuTurns {
 
   // 1 where heads are dealt: nothing travels.
   std::int64_t turns() const { return deal == GpuDeal::heads ? 1 : ranks; }
+  // Into how many pieces rows or heads of keys are cut, and into how many they can be.
+  std::int64_t pieces() const { return deal == GpuDeal::zigzag ? 2 * ranks : ranks; }
+  std::int64_t most_pieces() const { return deal == GpuDeal::heads ? kv_heads : length; }
   // Of the sequence, in its order.
   std::vector<DealtRows> rows_of(std::int64_t rank) const;
   std::int64_t count_of(std::int64_t rank) const;

@@ -56,6 +56,29 @@ Result<RankSpan> span_from_json(const json& j, const std::string& where) {
   return s;
 }
 
+json forecasts_to_json(const std::vector<RanksForecast>& forecasts) {
+  json all = json::array();
+  for (const RanksForecast& f : forecasts) all.push_back({f.ranks, number_to_json(f.us)});
+  return all;
+}
+
+Result<std::vector<RanksForecast>> forecasts_from_json(const json& j, const std::string& where) {
+  if (j.size() > kMaxRanksForecasts)
+    return bad_input(phrase("{}: {} forecasts; the maximum is {}.", where, j.size(), kMaxRanksForecasts));
+  std::vector<RanksForecast> all;
+  std::set<std::int64_t> seen;
+  for (const json& one : j) {
+    const bool pair = one.is_array() && one.size() == 2 && one[0].is_number_integer() && one[1].is_number();
+    const RanksForecast f = pair ? RanksForecast{one[0].get<std::int64_t>(), one[1].get<double>()} : RanksForecast();
+    if (f.ranks < 1 || f.ranks > static_cast<std::int64_t>(kMaxRanks) || !(f.us > 0 && f.us <= kMostNumber))
+      return bad_input(phrase("{}: forecast {} must be [ranks, us], with 1 to {} ranks and a time above 0.", where,
+                              all.size(), kMaxRanks));
+    if (!seen.insert(f.ranks).second) return bad_input(phrase("{}: two forecasts for {} ranks.", where, f.ranks));
+    all.push_back(f);
+  }
+  return all;
+}
+
 Result<void> check_ranks(const Ranks& ranks, const Problem& p, const std::string& where) {
   if (ranks.devices.empty() || ranks.devices.size() > kMaxRanks) {
     return bad_input(phrase("{}: {} ranks; use 1 to {}.", where, ranks.devices.size(), kMaxRanks));
@@ -90,6 +113,7 @@ json ranks_to_json(const Ranks& ranks) {
          {"devices", json::array()}};
   if (ranks.one_rank_us > 0) j["one_rank_us"] = number_to_json(ranks.one_rank_us);
   if (ranks.link_gb_per_s > 0) j["link_gb_per_s"] = number_to_json(ranks.link_gb_per_s);
+  if (!ranks.forecasts.empty()) j["forecasts"] = forecasts_to_json(ranks.forecasts);
   for (const Tensor t : ranks.travels) j["travels"].push_back(std::string(name_of(t)));
   for (const Rank& r : ranks.devices) {
     json& device = j["devices"].emplace_back(json{{"device", r.device},
@@ -118,7 +142,13 @@ Result<Ranks> ranks_from_json(const json& j, const Problem& p, const std::string
   if (fields.has("link_gb_per_s")) ranks.link_gb_per_s = number_in(fields, "link_gb_per_s", 0, kMostNumber);
   const json& devices = fields.array("devices");
   if (devices.size() > kMaxRanks) fields.refuse("devices", phrase("must have at most {} elements", kMaxRanks));
+  const json* const forecasts = fields.has("forecasts") ? &fields.array("forecasts") : nullptr;
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
+  if (forecasts != nullptr) {
+    auto read = forecasts_from_json(*forecasts, where);
+    if (!read) return tl::unexpected(read.error());
+    ranks.forecasts = *std::move(read);
+  }
   for (const json& device : devices) {
     JsonFields one(device, phrase("{}, device {}", where, ranks.devices.size()));
     Rank r;

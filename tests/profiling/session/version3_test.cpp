@@ -55,6 +55,7 @@ Ranks two_ranks() {
       {RankWork::compute, 0, 1.25, 60}, {RankWork::send, 0, 1.25, 13.75}, {RankWork::wait, 1, 60, 100}};
   r.one_rank_us = 190.25;
   r.link_gb_per_s = 387.5;
+  r.forecasts = {{2, 101.25}, {4, 53.5}};
   return r;
 }
 
@@ -200,6 +201,14 @@ TEST(SessionVersion3, HostileRowsAreRefusedInWords) {
   expect("\"spans\"", [](json& j) { j["ranks"]["devices"][0]["spans"] = 3; });
   expect("\"one_rank_us\"", [](json& j) { j["ranks"]["one_rank_us"] = "long"; });
   expect("\"link_gb_per_s\"", [](json& j) { j["ranks"]["link_gb_per_s"] = -387.5; });
+  expect("\"forecasts\"", [](json& j) { j["ranks"]["forecasts"] = 2; });
+  expect("forecast 1 must be [ranks, us]", [](json& j) { j["ranks"]["forecasts"][1] = 4; });
+  expect("forecast 0 must be [ranks, us]", [](json& j) { j["ranks"]["forecasts"][0][1] = 0; });
+  expect("forecast 1 must be [ranks, us]", [](json& j) { j["ranks"]["forecasts"][1][0] = 1025; });
+  expect("two forecasts for 2 ranks", [](json& j) { j["ranks"]["forecasts"][1][0] = 2; });
+  expect("65 forecasts; the maximum is 64", [](json& j) {
+    j["ranks"]["forecasts"] = json(std::vector<json>(65, {2, 1.0}));
+  });
   expect("must be a JSON object", [](json& j) { j["ranks"] = 3; });
 }
 

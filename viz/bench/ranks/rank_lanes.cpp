@@ -111,6 +111,27 @@ void finish_words(RingLanes& ring, const Measurement& m, const BenchUnit& unit) 
                      100 * scaling / static_cast<double>(ranks), ranks);
 }
 
+// The measured number of devices tells how good the model is.
+void add_forecasts(RingLanes& ring, const Measurement& m, const BenchUnit& unit) {
+  for (const RanksForecast& f : m.ranks->forecasts) {
+    ForecastLane& lane = ring.forecasts.emplace_back();
+    lane.ranks = f.ranks, lane.us = f.us;
+    lane.name = phrase("{} GPUs", f.ranks);
+    const std::string time = value_with_unit(f.us, unit);
+    if (f.ranks == static_cast<std::int64_t>(ring.lanes.size())) {
+      const double off = 100 * (m.time.median / f.us - 1);
+      lane.words = off < 0 ? phrase("forecast {}; measured {:.1f} % less", time, -off)
+                           : phrase("forecast {}; measured {:.1f} % more", time, off);
+    } else if (m.ranks->one_rank_us > 0) {
+      lane.words =
+          phrase("forecast {}: {} times as fast as one GPU", time, fmt::format("{:.2f}", m.ranks->one_rank_us / f.us));
+    } else {
+      lane.words = phrase("forecast {}", time);
+    }
+  }
+  std::ranges::sort(ring.forecasts, {}, &ForecastLane::ranks);
+}
+
 // The largest ring tells what holds it up.
 void tell(RankLanesScene& scene) {
   const RingLanes& most = *std::ranges::max_element(scene.rings, {}, [](const RingLanes& r) { return r.lanes.size(); });
@@ -165,8 +186,13 @@ RankLanesScene rank_lanes(const State& state, const Model& model) {
   std::ranges::stable_sort(found, {}, [](const Found& f) { return std::pair(f.label, f.row->ranks->devices.size()); });
   for (const Found& f : found) scene.us = std::max(scene.us, scene.rings.emplace_back(lanes_of(*f.row, f.label)).us);
   for (const RingLanes& ring : scene.rings) scene.us = std::max(scene.us, ring.ideal_us);
+  for (const Found& f : found)
+    for (const RanksForecast& forecast : f.row->ranks->forecasts) scene.us = std::max(scene.us, forecast.us);
   scene.unit = time_unit(scene.us, scene.us);
-  for (std::size_t n = 0; n < found.size(); ++n) finish_words(scene.rings[n], *found[n].row, scene.unit);
+  for (std::size_t n = 0; n < found.size(); ++n) {
+    finish_words(scene.rings[n], *found[n].row, scene.unit);
+    add_forecasts(scene.rings[n], *found[n].row, scene.unit);
+  }
   tell(scene);
   return scene;
 }
@@ -179,6 +205,12 @@ std::string rank_lanes_csv(const RankLanesScene& scene) {
         text += fmt::format("{},{},{},{},{},{:.3f},{:.3f}\n", ring.kernel, ring.lanes.size(), n, s.turn,
                             name_of(s.work), s.begin_us, s.end_us);
   return text;
+}
+
+std::string forecast_tip() {
+  return tr(
+      "A turn takes as long as the slowest GPU computes or the slowest share travels, plus the merge.\nThe rates are "
+      "measured in the same run: one GPU, the link and a merge.");
 }
 
 double share_of_work(const RingLanes& ring, RankWork work) {

@@ -22,6 +22,14 @@ struct RankLane {
   std::vector<RankSpan> spans;  // by their beginning
 };
 
+// What the model says of so many devices.
+struct ForecastLane {
+  std::int64_t ranks = 0;
+  std::string name;   // "4 GPUs"
+  std::string words;  // "13.9 ms, 3.77 times as fast as one GPU"
+  double us = 0;
+};
+
 struct RingLanes {
   std::string kernel;
   std::string title;    // "cpu_flash, ring of 3"
@@ -30,6 +38,7 @@ struct RingLanes {
   double us = 0;        // of its longest lane
   double ideal_us = 0;  // one rank's time over their number; 0: unknown
   std::vector<RankLane> lanes;
+  std::vector<ForecastLane> forecasts;  // by their number of devices
 };
 
 struct RankLanesScene {
@@ -54,5 +63,7 @@ double share_of_work(const RingLanes& ring, RankWork work);
 // What it does at a moment: of a kind; null: nothing.
 const RankSpan* span_at(const RankLane& lane, RankWork work, double us);
 std::string span_words(const RankLane& lane, const RankSpan& span, const BenchUnit& unit);
+// Where the forecasts come from.
+std::string forecast_tip();
 
 }  // namespace attn

@@ -18,7 +18,7 @@ namespace {
 
 // Logical pixels.
 constexpr float kName = 62, kSums = 112, kWork = 16, kCarried = 5, kLaneGap = 7, kTitle = 20, kWords = 18;
-constexpr float kRingGap = 18, kAxis = 20, kKey = 22, kTickRoom = 72, kNarrow = 620;
+constexpr float kForecast = 14, kForecastGap = 6, kRingGap = 18, kAxis = 20, kKey = 22, kTickRoom = 72, kNarrow = 620;
 constexpr float kLane = kWork + 2 * kCarried + 3;
 
 // Where the axis lies, the same above and among the lanes.
@@ -133,6 +133,41 @@ void draw_ends(const RingLanes& ring, const LaneAxis& axis, float top, float bot
   draw_dashed_line(list, {ideal, top}, {ideal, bottom}, colour(s.theme, Token::text));
 }
 
+// As long as the model says, dashed: nobody measured it.
+void draw_forecast(const ForecastLane& lane, const LaneAxis& axis, const Box& box) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImU32 dim = colour(s.theme, Token::dim);
+  draw_text_in(list, {box.min, {axis.left - s.px(8), box.max.y}}, Align::left, Face::text, 12, dim,
+               fitted_text(Face::text, 12, lane.name, s.px(kName - 8)));
+  const float end = std::max(axis.x_of(lane.us), axis.left + s.px(2));
+  draw_dashed(list, {{axis.left, box.min.y}, {end, box.max.y}}, dim);
+  // Behind its end, or inside where the room behind is too small.
+  const float wide = text_width(Face::text, 12, lane.words);
+  const float left = end + s.px(8) + wide < box.max.x ? end + s.px(8) : axis.left + s.px(8);
+  draw_text_in(list, {{left, box.min.y}, {box.max.x, box.max.y}}, Align::left, Face::text, 12,
+               colour(s.theme, Token::text), elided_text(Face::text, 12, lane.words, box.max.x - left));
+  if (!ImGui::IsItemHovered()) return;
+  draw_outline(list, {{axis.left, box.min.y}, {end, box.max.y}}, dim, 1, 2);
+  tooltip(lane.words + "\n" + forecast_tip());
+}
+
+// Below a ring's lanes, on their axis.
+float draw_forecasts(const RingLanes& ring, std::size_t n, const LaneAxis& axis, const Box& room) {
+  const Style& s = style();
+  float y = room.min.y;
+  for (const ForecastLane& lane : ring.forecasts) {
+    y += s.px(kForecastGap);
+    const Box box{{room.min.x, y}, {room.max.x, y + s.px(kForecast)}};
+    ImGui::SetCursorScreenPos(box.min);
+    ImGui::InvisibleButton(fmt::format("forecast_{}_{}", n, lane.ranks).c_str(), {box.width(), box.height()},
+                           ImGuiButtonFlags_EnableNav);
+    draw_forecast(lane, axis, box);
+    y = box.max.y;
+  }
+  return y;
+}
+
 void draw_ring(const RankLanesScene& scene, std::size_t n, const LaneAxis& axis, float width) {
   const Style& s = style();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -162,7 +197,7 @@ void draw_ring(const RankLanesScene& scene, std::size_t n, const LaneAxis& axis,
     draw_lane(ring, ring.lanes[r], scene, axis, box);
   }
   draw_ends(ring, axis, top - s.px(2), bottom);
-  ImGui::SetCursorScreenPos({at.x, bottom});
+  ImGui::SetCursorScreenPos({at.x, draw_forecasts(ring, n, axis, {{at.x, bottom}, {at.x + width, bottom}})});
   ImGui::Dummy({width, s.px(kRingGap)});
 }
 
@@ -189,13 +224,19 @@ void draw_key(const RankLanesScene& scene) {
         [&](const Box& box) { list->AddRectFilled(box.min, box.max, kernel_colour(s.theme, scene.kernel), s.px(1)); });
   entry(tr("waits for the next share"),
         [&](const Box& box) { draw_outline(list, box, colour(s.theme, Token::dim), 1, 1); });
-  entry(tr("sends K, V"), [&](const Box& box) { draw_carried(list, box, {RankWork::send, 0, 0, 0}); });
+  entry(tr("sends K, V"), [&](const Box& box) {
+    draw_carried(list, box, {RankWork::send, 0, 0, 0});
+  });
   if (receives(scene))
-    entry(tr("receives K, V"), [&](const Box& box) { draw_carried(list, box, {RankWork::receive, 0, 0, 0}); });
+    entry(tr("receives K, V"), [&](const Box& box) {
+      draw_carried(list, box, {RankWork::receive, 0, 0, 0});
+    });
   entry(tr("one rank's time / ranks"), [&](const Box& box) {
     draw_dashed_line(list, {box.centre().x, box.min.y - s.px(2)}, {box.centre().x, box.max.y + s.px(2)},
                      colour(s.theme, Token::text));
   });
+  if (std::ranges::any_of(scene.rings, [](const RingLanes& r) { return !r.forecasts.empty(); }))
+    entry(tr("forecast"), [&](const Box& box) { draw_dashed(list, box, colour(s.theme, Token::dim)); });
   ImGui::Dummy({room, at.y - start.y + s.px(kKey)});
 }
 

@@ -80,6 +80,34 @@ TEST(RankLanes, RingsStandOnOneAxisWithTheirSharesOfTheTime) {
   EXPECT_NE(three.words.find("dealt in order; K and V over sockets"), std::string::npos) << three.words;
 }
 
+// 211 us measured where the model says 200, which is 5.5 % more; four would take 107, a sixth of 642.
+TEST(RankLanes, ForecastsStandBelowTheRingThatTheyWereMadeFrom) {
+  const State state = along_ranks();
+  const SweepSpec& sweep = state.document.sweep;
+  Measurement two = ring_of(sweep, 2, 2, 642);
+  two.ranks->forecasts = {{4, 107}, {2, 200}};
+  const RankLanesScene scene = rank_lanes(state, model_of({two, ring_of(sweep, 3, 3, 642)}));
+  ASSERT_EQ(scene.rings.size(), 2U);
+  const std::vector<ForecastLane>& lanes = scene.rings[0].forecasts;
+  ASSERT_EQ(lanes.size(), 2U);
+  EXPECT_EQ(lanes[0].name, "2 GPUs");
+  EXPECT_EQ(lanes[0].words, "forecast 200 µs; measured 5.5 % more");
+  EXPECT_EQ(lanes[1].name, "4 GPUs");
+  EXPECT_EQ(lanes[1].us, 107);
+  EXPECT_EQ(lanes[1].words, "forecast 107 µs: 6.00 times as fast as one GPU");
+  EXPECT_TRUE(scene.rings[1].forecasts.empty()) << "of processes there is no model";
+}
+
+TEST(RankLanes, AForecastThatIsLongerThanTheRingFitsTheAxis) {
+  const State state = along_ranks();
+  Measurement two = ring_of(state.document.sweep, 2, 2, 0);
+  two.ranks->forecasts = {{2, 500}, {8, 90}};
+  const RankLanesScene scene = rank_lanes(state, model_of({two}));
+  EXPECT_DOUBLE_EQ(scene.us, 500);
+  EXPECT_EQ(scene.rings[0].forecasts[0].words, "forecast 500 µs; measured 57.8 % less");
+  EXPECT_EQ(scene.rings[0].forecasts[1].words, "forecast 90.0 µs") << "one GPU was not measured";
+}
+
 TEST(RankLanes, WhatLiesAtAMomentIsFoundByItsKind) {
   const State state = along_ranks();
   const RankLanesScene scene = rank_lanes(state, model_of({ring_of(state.document.sweep, 3, 3, 0)}));
