@@ -36,6 +36,26 @@ std::vector<DealtRows> dealt_to(const Ring& ring, const KeyParts& tiles, std::in
   return rows;
 }
 
+DealtProblem::DealtProblem(const Problem& p, const Options& o)
+    : br(std::min<std::int64_t>(o.br, p.Lq)), bc(std::min<std::int64_t>(o.bc, p.Lk)), queries(p.Lq), keys(p.Lk) {
+  ring = ring_of(o, (queries + br - 1) / br, (keys + bc - 1) / bc);
+}
+
+std::span<const Tensor> given_of_queries(Pass pass) {
+  static constexpr Tensor kForward[] = {Tensor::q}, kBackward[] = {Tensor::q, Tensor::o, Tensor::lse, Tensor::d_o};
+  return pass == Pass::forward ? std::span<const Tensor>(kForward) : kBackward;
+}
+
+std::span<const Tensor> answered_of_queries(Pass pass) {
+  static constexpr Tensor kForward[] = {Tensor::o, Tensor::lse}, kBackward[] = {Tensor::d_q, Tensor::delta};
+  return pass == Pass::forward ? kForward : kBackward;
+}
+
+std::span<const Tensor> answered_of_keys(Pass pass) {
+  static constexpr Tensor kBackward[] = {Tensor::d_k, Tensor::d_v};
+  return pass == Pass::forward ? std::span<const Tensor>() : kBackward;
+}
+
 std::size_t dealt_bytes(const Array& tensor, std::span<const DealtRows> rows) {
   std::size_t bytes = 0;
   for_each_run(tensor, rows, [&](std::size_t, std::size_t count) { bytes += count; });

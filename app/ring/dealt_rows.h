@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "kernels/base/array.h"
+#include "kernels/model/options.h"
+#include "kernels/model/problem/problem.h"
+#include "kernels/model/problem/tensors.h"
 #include "kernels/model/ring.h"
 
 namespace attn {
@@ -20,6 +23,24 @@ struct DealtRows {
 // Of `tiles`, cut as the ring cuts them; `side`: rows of a tile, `length` of a head.
 std::vector<DealtRows> dealt_to(const Ring& ring, const KeyParts& tiles, std::int64_t rank, std::int64_t side,
                                 std::int64_t length);
+
+// A problem dealt to the ranks of a ring; `o` are resolved.
+struct DealtProblem {
+  Ring ring;
+  std::int64_t br = 1, bc = 1;  // tiles
+  std::int64_t queries = 1, keys = 1;
+
+  DealtProblem(const Problem& p, const Options& o);
+  std::vector<DealtRows> query_rows(std::int64_t rank) const {
+    return dealt_to(ring, ring.queries(), rank, br, queries);
+  }
+  std::vector<DealtRows> key_rows(std::int64_t rank) const { return dealt_to(ring, ring.keys(), rank, bc, keys); }
+};
+
+// Of its queries' rows: what a rank is given, and what it answers; then what it answers of its own keys' rows.
+std::span<const Tensor> given_of_queries(Pass pass);
+std::span<const Tensor> answered_of_queries(Pass pass);
+std::span<const Tensor> answered_of_keys(Pass pass);
 
 std::size_t dealt_bytes(const Array& tensor, std::span<const DealtRows> rows);
 // Appended to `block`.

@@ -77,11 +77,14 @@ Options of_one_rank(Options o) {
   return o;
 }
 
-Ranks ranks_by_sockets(std::int64_t ranks, bool zigzag) {
+Ranks ranks_by_sockets(std::int64_t ranks, bool zigzag, Pass pass) {
   Ranks r;
   r.dealing = zigzag ? Dealing::zigzag : Dealing::in_order;
   r.carrier = Carrier::sockets;
-  if (ranks > 1) r.travels = {Tensor::k, Tensor::v};
+  if (ranks == 1) return r;
+  r.travels = {Tensor::k, Tensor::v};
+  const auto sums = answered_of_keys(pass);
+  r.travels.insert(r.travels.end(), sums.begin(), sums.end());
   return r;
 }
 
@@ -119,7 +122,7 @@ Measurement row_of_ring(const MeasuredRing& m) {
   t.clock = "steady_clock, from the first start of any rank to the last end of any";
   t.samples_us = us_of_runs(m.runs);
   if (!m.same_bits) t.wrong = "the bits differ from those of a single process walking the same ring";
-  t.ranks = ranks_by_sockets(m.ring.ranks, m.ring.zigzag);
+  t.ranks = ranks_by_sockets(m.ring.ranks, m.ring.zigzag, m.problem.pass);
   t.ranks.devices = ranks_of_run(middle_run(m.runs), t.device);
   t.ranks.one_rank_us = m.one_rank.median;
   t.ranks.link_gb_per_s = m.link_bytes_a_us / 1e3;

@@ -48,7 +48,7 @@ struct MeasuredRing {
 // Options without a ring: one process with the whole problem.
 Options of_one_rank(Options o);
 // How such a ring is told of in a row; its `devices` are left to whoever knows them.
-Ranks ranks_by_sockets(std::int64_t ranks, bool zigzag);
+Ranks ranks_by_sockets(std::int64_t ranks, bool zigzag, Pass pass);
 // One ring, run and checked; no process is left afterwards. `alone`: the time of one rank with as many threads,
 // measured where it is not known yet.
 Result<MeasuredRing> measure_ring(const KernelRow& row, const Problem& p, const Options& options, const Inputs& in,

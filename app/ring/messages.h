@@ -1,15 +1,17 @@
 // What a ring's ranks are asked and what they answer, and what they send to each other.
 //
 //   request   {"do": "deal", "rank", "kernel", "problem", "options"}
-//             + the rank's rows of Q, K and V, then the whole bias
+//             + the rank's rows of Q (of a backward also of O, LSE and dO), its share of K and V, then the whole bias
 //   answer    {"is": "ready"}
 //   request   {"do": "link"}: every rank sends its share to the right, several times, and computes nothing
 //   answer    {"is": "done", "us": of each sending, "bytes"}
 //   request   {"do": "go"}: a whole ring
 //   answers   {"is": "news", "turn", "waits": whether it is done but for its neighbours}, any number of times
-//             {"is": "done", "spans": [[what, turn, begin_us, end_us], ...], "sent"} + its rows of O and LSE
+//             {"is": "done", "spans": [[what, turn, begin_us, end_us], ...], "sent"}
+//             + its rows of O and LSE, or of dQ, delta, dK and dV
 //   or        {"is": "error", "kind", "message", "neighbour": whether it is one that is gone}
-//   to the right   {"share": whose} + the share's rows of K and V, in the problem's dtype
+//   to the right   {"share": whose it has in this turn} + the share's rows of K and V, in the problem's dtype; of a
+//             backward then the sums of dK and dV of the share that it had in the turn before, in f32: key by key
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 #include "app/ring/rank.h"
 
 #include <chrono>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -10,16 +9,10 @@
 #include <fmt/format.h>
 
 #include "app/ring/answering.h"
-#include "app/ring/dealt_rows.h"
+#include "app/ring/dealt_rank.h"
 #include "app/ring/messages.h"
 #include "app/worker/messages.h"
 #include "kernels/base/text.h"
-#include "kernels/cpu/aligned.h"
-#include "kernels/cpu/device.h"
-#include "kernels/cpu/ring.h"
-#include "kernels/cpu/thread_crew.h"
-#include "kernels/ladder.h"
-#include "kernels/model/problem/tensor_bytes.h"
 
 namespace attn {
 namespace {
@@ -29,106 +22,6 @@ using nlohmann::json;
 double now_us() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
-
-// Bytes 0xff are NaN in f32, f16 and bf16.
-Array unknown(DType dtype, std::vector<std::int64_t> shape) {
-  Array a(dtype, std::move(shape));
-  std::memset(a.data(), 0xff, a.bytes());
-  return a;
-}
-
-// What a rank was dealt, and the call that it works on.
-class Dealt {
- public:
-  static Result<std::unique_ptr<Dealt>> from(const DealRequest& r, std::span<const std::byte> block) {
-    const auto row = find_kernel(r.kernel);
-    if (!row) return tl::unexpected(row.error());
-    if ((*row)->ring == nullptr) return bad_input(fmt::format("{} walks no ring", r.kernel));
-    auto plan = (*row)->plan(**row, r.problem, r.options, cpu_device());
-    if (!plan) return tl::unexpected(plan.error());
-    return std::unique_ptr<Dealt>(new Dealt(*std::move(plan), r.rank, block));
-  }
-
-  const Ring& ring() const { return ring_; }
-  std::int64_t rank() const { return rank_; }
-  cpu::Team& team() { return team_; }
-  const cpu::RingRank& work() const { return work_; }
-
-  // K and V of its share, as it was dealt.
-  const std::vector<std::byte>& own() const { return own_; }
-  // K and V of a share, into memory.
-  Result<void> put_share(std::int64_t of, std::span<const std::byte> block) {
-    const auto rows = key_rows(of);
-    const std::size_t k = dealt_bytes(in_.k, rows), v = dealt_bytes(in_.v, rows);
-    if (block.size() != k + v)
-      return fail(ErrorKind::failed, fmt::format("received a share of {} bytes instead of {}", block.size(), k + v));
-    put_dealt(block.first(k), rows, in_.k);
-    put_dealt(block.subspan(k), rows, in_.v);
-    return ok();
-  }
-  std::vector<std::byte> answer() const {
-    std::vector<std::byte> block;
-    const auto rows = query_rows();
-    take_dealt(out_.out, rows, block);
-    take_dealt(out_.lse, rows, block);
-    return block;
-  }
-
- private:
-  Dealt(Plan plan, std::int64_t rank, std::span<const std::byte> block)
-      : plan_(std::move(plan)),
-        in_{.q = unknown(plan_.problem.dtype, shape(plan_.problem.Hq, plan_.problem.Lq, plan_.problem.D)),
-            .k = unknown(plan_.problem.dtype, shape(plan_.problem.Hkv, plan_.problem.Lk, plan_.problem.D)),
-            .v = unknown(plan_.problem.dtype, shape(plan_.problem.Hkv, plan_.problem.Lk, plan_.problem.Dv))},
-        bias_(plan_.problem.has_bias()),
-        out_(empty_outputs(plan_.problem)),
-        workspace_(static_cast<std::size_t>(plan_.workspace_bytes)),
-        crew_(plan_.options.threads),
-        team_(plan_.options.threads, Stream{{}, nullptr, &crew_}),
-        rank_(rank),
-        call_(plan_.problem, plan_.options, placed(block), plan_.kernel->order, Rules::vector),
-        ring_(ring_of(call_.o, call_.at.ti, call_.at.tj)),
-        work_(call_, *plan_.kernel->ring, rank) {
-    const auto rows = query_rows();
-    const std::size_t q = dealt_bytes(in_.q, rows);
-    put_dealt(block.first(q), rows, in_.q);
-    const std::size_t bias = bias_ ? in_.bias->bytes() : 0;
-    own_.assign(block.begin() + static_cast<std::ptrdiff_t>(q), block.end() - static_cast<std::ptrdiff_t>(bias));
-  }
-
-  std::vector<std::int64_t> shape(std::int64_t heads, std::int64_t length, std::int64_t width) const {
-    return {plan_.problem.B, heads, length, width};
-  }
-  // The bias comes last, whole.
-  const Buffers& placed(std::span<const std::byte> block) {
-    if (bias_) {
-      in_.bias.emplace(DType::f32, plan_.problem.bias_shape);
-      std::memcpy(in_.bias->data(), block.last(in_.bias->bytes()).data(), in_.bias->bytes());
-    }
-    buffers_ = buffers_of(in_, out_, workspace_.data());
-    return buffers_;
-  }
-  std::vector<DealtRows> query_rows() const {
-    return dealt_to(ring_, ring_.queries(), rank_, call_.at.br, plan_.problem.Lq);
-  }
-  std::vector<DealtRows> key_rows(std::int64_t of) const {
-    return dealt_to(ring_, ring_.keys(), of, call_.at.bc, plan_.problem.Lk);
-  }
-
-  Plan plan_;
-  Inputs in_;
-  bool bias_;
-  Outputs out_;
-  cpu::AlignedBytes workspace_;
-  Buffers buffers_;
-  cpu::ThreadCrew crew_;
-  cpu::Team team_;
-  std::int64_t rank_;
-  cpu::Call call_;
-  Ring ring_;
-  cpu::RingRank work_;
-  std::vector<std::byte> own_;
-};
 
 // One share on its way out and the next on its way in, each in a thread, while the caller computes.
 class Exchange {
@@ -199,7 +92,7 @@ class RankProcess {
   Result<void> deal(const json& request, std::span<const std::byte> block) {
     const auto read = deal_request_from(request);
     if (!read) return tl::unexpected(read.error());
-    auto dealt = Dealt::from(*read, block);
+    auto dealt = DealtRank::from(*read, block);
     if (!dealt) return tl::unexpected(dealt.error());
     dealt_ = *std::move(dealt);
     send({{"is", "ready"}}, {});
@@ -223,10 +116,12 @@ class RankProcess {
     return ok();
   }
 
+  // What goes to the right in a turn: K and V of its share, which the neighbour needs in the next one, and the sums of
+  // the share that it had in the turn before, which the neighbour has now.
   Result<void> go() {
     const Ring& ring = dealt_->ring();
     std::vector<RankSpan> spans;
-    std::vector<std::byte> block = dealt_->own();
+    std::vector<std::byte> keys = dealt_->own(), sums, came;
     std::size_t sent = 0;
     const auto timed = [&spans](std::int64_t turn, const auto& work) {
       const double begin = now_us();
@@ -235,25 +130,51 @@ class RankProcess {
     };
     for (std::int64_t turn = 0; turn < ring.ranks; ++turn) {
       const std::int64_t share = ring.share(dealt_->rank(), turn);
+      const bool last = turn + 1 == ring.ranks;
       send({{"is", "news"}, {"turn", turn}, {"waits", false}}, {});
+      std::vector<std::byte> block = last ? std::vector<std::byte>() : keys;
+      block.insert(block.end(), sums.begin(), sums.end());
       std::optional<Exchange> exchange;
-      if (turn + 1 < ring.ranks) {
+      if (!last || dealt_->has_sums()) {
         exchange.emplace(left_, right_, share, block);
         sent += block.size();
       }
-      if (auto put = dealt_->put_share(share, block); !put) return put;
+      if (auto put = dealt_->put_share(share, keys); !put) return put;
       timed(turn, [&] {
-        dealt_->work().pack(share, dealt_->team());
-        dealt_->work().turn(turn, dealt_->team());
+        if (turn == 0) dealt_->work().begin();
+        dealt_->work().turn(turn);
       });
-      if (!exchange) continue;
-      if (auto next = take_next(*exchange, turn, spans); next) {
-        block = std::move(next->bytes);
-      } else {
-        return tl::unexpected(next.error());
+      if (exchange) {
+        auto next = take_next(*exchange, turn, spans);
+        if (!next) return tl::unexpected(next.error());
+        const std::size_t of_keys = last ? 0 : dealt_->share_bytes(ring.share(dealt_->rank(), turn + 1));
+        if (next->bytes.size() < of_keys)
+          return fail(ErrorKind::failed,
+                      fmt::format("received {} bytes instead of at least {}", next->bytes.size(), of_keys));
+        const auto split = next->bytes.begin() + static_cast<std::ptrdiff_t>(of_keys);
+        keys.assign(next->bytes.begin(), split);
+        came.assign(split, next->bytes.end());
       }
+      if (!dealt_->has_sums()) continue;
+      Result<std::vector<std::byte>> so_far = std::vector<std::byte>();
+      timed(turn, [&] { so_far = dealt_->sums(turn, came); });
+      if (!so_far) return tl::unexpected(so_far.error());
+      sums = *std::move(so_far);
     }
-    timed(ring.ranks - 1, [&] { dealt_->work().finish(dealt_->team()); });
+    if (!dealt_->has_sums()) {
+      timed(ring.ranks - 1, [&] { dealt_->work().finish(); });
+    } else {
+      // The last sums are the right neighbour's own: they go home.
+      send({{"is", "news"}, {"turn", ring.ranks}, {"waits", false}}, {});
+      Exchange exchange(left_, right_, ring.share(dealt_->rank(), ring.ranks), sums);
+      sent += sums.size();
+      timed(ring.ranks, [&] { dealt_->work().finish(); });
+      const auto home = take_next(exchange, ring.ranks, spans);
+      if (!home) return tl::unexpected(home.error());
+      Result<void> stored = ok();
+      timed(ring.ranks, [&] { stored = dealt_->sums_home(home->bytes); });
+      if (!stored) return stored;
+    }
     send({{"is", "done"}, {"spans", to_json(spans)}, {"sent", sent}}, dealt_->answer());
     return ok();
   }
@@ -277,7 +198,7 @@ class RankProcess {
 
   Socket &asker_, &left_, &right_;
   bool neighbour_gone_ = false;
-  std::unique_ptr<Dealt> dealt_;
+  std::unique_ptr<DealtRank> dealt_;
 };
 
 }  // namespace

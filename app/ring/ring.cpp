@@ -8,9 +8,7 @@
 #include "app/ring/rank.h"
 #include "app/worker/messages.h"
 #include "kernels/base/text.h"
-#include "kernels/cpu/call.h"
 #include "kernels/cpu/device.h"
-#include "kernels/cpu/ring.h"
 #include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem/tensor_bytes.h"
@@ -21,11 +19,11 @@ namespace {
 
 using nlohmann::json;
 
-std::vector<std::byte> share_of(const Problem& p, const Ring& ring, std::int64_t rank, const cpu::Layout& at,
-                                const Inputs& in) {
+std::vector<std::byte> share_of(Pass pass, const DealtProblem& dealt, std::int64_t rank, const Inputs& in) {
   std::vector<std::byte> block;
-  take_dealt(in.q, dealt_to(ring, ring.queries(), rank, at.br, p.Lq), block);
-  const auto keys = dealt_to(ring, ring.keys(), rank, at.bc, p.Lk);
+  const auto arrays = arrays_of(in);
+  for (const Tensor t : given_of_queries(pass)) take_dealt(*arrays[t], dealt.query_rows(rank), block);
+  const auto keys = dealt.key_rows(rank);
   take_dealt(in.k, keys, block);
   take_dealt(in.v, keys, block);
   if (in.bias) block.insert(block.end(), in.bias->data(), in.bias->data() + in.bias->bytes());
@@ -49,9 +47,10 @@ void count_from_first(std::vector<RankTimes>& ranks) {
 
 }  // namespace
 
-Result<const KernelRow*> ring_kernel() {
-  for (const KernelRow* row : ladder_of(Pass::forward))
-    if (row->ring != nullptr) return row;
+Result<const KernelRow*> ring_kernel(Pass pass) {
+  for (const Pass of : {pass, Pass::forward})
+    for (const KernelRow* row : ladder_of(of))
+      if (row->ring != nullptr) return row;
   return fail(ErrorKind::failed, "no kernel in the table can walk a ring");
 }
 
@@ -68,14 +67,10 @@ Result<Child> RingProcesses::start_program(const Socket& left, const Socket& rig
   return Child::start({"worker", "--rank"}, "", "", given);
 }
 
-std::vector<DealtRows> RingProcesses::query_rows(std::int64_t rank) const {
-  const cpu::Layout at = cpu::layout_of(kernel_->order, Rules::vector, problem_, options_);
-  return dealt_to(ring_, ring_.queries(), rank, at.br, problem_.Lq);
-}
-
 Result<RingProcesses> RingProcesses::start(const KernelRow& row, const Problem& p, const Options& options,
                                            const Inputs& in, const RingLimits& limits, const Starter& start) {
-  if (row.ring == nullptr) return bad_input(phrase("{} cannot walk a ring; {} can.", row.id, (*ring_kernel())->id));
+  if (row.ring == nullptr)
+    return bad_input(phrase("{} cannot walk a ring; {} can.", row.id, (*ring_kernel(p.pass))->id));
   const Device device = cpu_device();
   if (auto good = row.supports(row, p, options, device); !good) return tl::unexpected(good.error());
   if (auto good = validate(p, in); !good) return tl::unexpected(good.error());
@@ -84,11 +79,9 @@ Result<RingProcesses> RingProcesses::start(const KernelRow& row, const Problem& 
     asked.threads = std::max<std::int32_t>(1, device.cores / static_cast<std::int32_t>(ranks_of(options)));
   const auto plan = row.plan(row, p, asked, device);
   if (!plan) return tl::unexpected(plan.error());
-  const cpu::Layout at = cpu::layout_of(row.order, Rules::vector, p, plan->options);
-  const Ring ring = ring_of(plan->options, at.ti, at.tj);
-  RingProcesses made(row, p, plan->options, ring);
+  RingProcesses made(row, p, plan->options);
 
-  const auto ranks = static_cast<std::size_t>(ring.ranks);
+  const auto ranks = static_cast<std::size_t>(made.ring().ranks);
   // The connection from a rank to the next: its right end, and the next one's left.
   std::vector<std::pair<Socket, Socket>> links;
   for (std::size_t n = 0; n < ranks; ++n) {
@@ -104,12 +97,38 @@ Result<RingProcesses> RingProcesses::start(const KernelRow& row, const Problem& 
   links.clear();  // a rank that is gone leaves no end open
   for (std::size_t n = 0; n < ranks; ++n) {
     const DealRequest request{static_cast<std::int64_t>(n), std::string(row.id), p, plan->options};
-    if (auto sent = send_to(made.children_, n, to_json(request), share_of(p, ring, request.rank, at, in), limits);
+    if (auto sent =
+            send_to(made.children_, n, to_json(request), share_of(p.pass, made.dealt_, request.rank, in), limits);
         !sent)
       return tl::unexpected(sent.error());
   }
   if (auto ready = gather(made.children_, limits); !ready) return tl::unexpected(ready.error());
   return made;
+}
+
+// What it answers follows one another.
+Result<void> RingProcesses::put_answer(std::size_t rank, std::span<const std::byte> bytes, Outputs& out) const {
+  const auto arrays = arrays_of(out);
+  const auto queries = dealt_.query_rows(static_cast<std::int64_t>(rank)),
+             keys = dealt_.key_rows(static_cast<std::int64_t>(rank));
+  struct Piece {
+    Array* tensor;
+    const std::vector<DealtRows>* rows;
+  };
+  std::vector<Piece> pieces;
+  for (const Tensor t : answered_of_queries(problem_.pass)) pieces.push_back({arrays[t], &queries});
+  for (const Tensor t : answered_of_keys(problem_.pass)) pieces.push_back({arrays[t], &keys});
+  std::size_t expected = 0;
+  for (const Piece& p : pieces) expected += dealt_bytes(*p.tensor, *p.rows);
+  if (bytes.size() != expected)
+    return fail(ErrorKind::failed, phrase("{} returned {} bytes instead of {}.", part_of_ring(rank, children_.size()),
+                                          bytes.size(), expected));
+  for (const Piece& p : pieces) {
+    const std::size_t count = dealt_bytes(*p.tensor, *p.rows);
+    put_dealt(bytes.first(count), *p.rows, *p.tensor);
+    bytes = bytes.subspan(count);
+  }
+  return ok();
 }
 
 Result<RingRun> RingProcesses::go(Outputs& out, const RingLimits& limits) {
@@ -123,13 +142,7 @@ Result<RingRun> RingProcesses::go(Outputs& out, const RingLimits& limits) {
     if (!text) return tl::unexpected(text.error());
     auto spans = spans_from(text->value("spans", json::array()));
     if (!spans) return tl::unexpected(spans.error());
-    const auto rows = query_rows(static_cast<std::int64_t>(n));
-    const std::size_t o = dealt_bytes(out.out, rows), lse = dealt_bytes(out.lse, rows);
-    if (m.bytes.size() != o + lse)
-      return fail(ErrorKind::failed, phrase("{} returned {} bytes instead of {}.", part_of_ring(n, answers->size()),
-                                            m.bytes.size(), o + lse));
-    put_dealt(std::span(m.bytes).first(o), rows, out.out);
-    put_dealt(std::span(m.bytes).subspan(o), rows, out.lse);
+    if (auto put = put_answer(n, m.bytes, out); !put) return tl::unexpected(put.error());
     run.ranks.push_back({text->value("sent", std::uint64_t{0}), *std::move(spans)});
   }
   count_from_first(run.ranks);

@@ -1,6 +1,6 @@
-// A ring of processes on this machine: cpu_flash with its queries and keys dealt to ranks, a process each, K and V
-// travelling over sockets while the share at hand is computed (kernels/model/ring.h). The bits are those of
-// `cpu_flash --set ranks=N` in one process.
+// A ring of processes on this machine: a kernel with its queries and keys dealt to ranks, a process each, K and V
+// travelling over sockets while the share at hand is computed (kernels/model/ring.h). In a backward the sums of dK and
+// dV go with them. The bits are those of `--set ranks=N` in one process.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace attn {
 
 struct RankTimes {
   std::uint64_t sent_bytes = 0;  // to its right neighbour
-  std::vector<RankSpan> spans;   // in microseconds since the ring's first began
+  std::vector<RankSpan> spans;   // in microseconds since the ring's first began; behind the last turn sums go home
 };
 
 // One run of all ranks.
@@ -31,8 +31,8 @@ struct RingRun {
   double us() const;  // from the first that began to the last that ended
 };
 
-// The first of the ladder that walks a ring.
-Result<const KernelRow*> ring_kernel();
+// The first of the pass's ladder that walks a ring; of the forward's where none does.
+Result<const KernelRow*> ring_kernel(Pass pass = Pass::forward);
 
 class RingProcesses {
  public:
@@ -54,18 +54,18 @@ class RingProcesses {
 
   const KernelRow& kernel() const { return *kernel_; }
   const Options& options() const { return options_; }  // resolved
-  const Ring& ring() const { return ring_; }
+  const Ring& ring() const { return dealt_.ring; }
   int process(std::int64_t rank) const { return children_.at(static_cast<std::size_t>(rank)).id(); }
 
  private:
-  RingProcesses(const KernelRow& row, Problem p, Options options, Ring ring)
-      : kernel_(&row), problem_(std::move(p)), options_(std::move(options)), ring_(ring) {}
-  std::vector<DealtRows> query_rows(std::int64_t rank) const;
+  RingProcesses(const KernelRow& row, Problem p, Options options)
+      : kernel_(&row), problem_(std::move(p)), options_(std::move(options)), dealt_(problem_, options_) {}
+  Result<void> put_answer(std::size_t rank, std::span<const std::byte> bytes, Outputs& out) const;
 
   const KernelRow* kernel_;
   Problem problem_;
   Options options_;
-  Ring ring_;
+  DealtProblem dealt_;
   std::vector<Child> children_;
 };
 

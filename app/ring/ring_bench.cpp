@@ -7,11 +7,13 @@
 
 #include "kernels/base/on_threads.h"
 #include "kernels/base/text.h"
+#include "kernels/cpu/backward/forward.h"
 #include "kernels/cpu/device.h"
+#include "kernels/cpu/thread_crew.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
 #include "kernels/model/fits.h"
-#include "kernels/model/inputs/inputs.h"
+#include "kernels/model/inputs/input_spec.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem/validate.h"
 #include "kernels/model/ring.h"
@@ -41,10 +43,10 @@ Result<void> check_point(const KernelRow& row, const Point& p) {
 }
 
 // Of a row without figures: it stands for this ring, and for no single process.
-std::optional<Ranks> asked_ranks(const Options& o, const std::string& device) {
+std::optional<Ranks> asked_ranks(const Options& o, Pass pass, const std::string& device) {
   const std::int64_t ranks = ranks_of(o);
   if (ranks < 1 || ranks > kMostRanksOfRing) return std::nullopt;
-  Ranks asked = ranks_by_sockets(ranks, deals_zigzag(o));
+  Ranks asked = ranks_by_sockets(ranks, deals_zigzag(o), pass);
   asked.devices.resize(static_cast<std::size_t>(ranks));
   for (Rank& rank : asked.devices) rank.device = device;
   return asked;
@@ -76,7 +78,8 @@ Result<MeasuredRing> RingBench::run(const KernelRow& row, const Point& p, RingMe
   InputSpec spec;
   spec.generator = p.generator;
   spec.seed = p.seed;
-  const auto in = make_inputs(p.problem, spec, on_threads);
+  cpu::ThreadCrew crew(cpu_device().cores);
+  const auto in = make_all_inputs(p.problem, spec, on_threads, p.memory_limit, Stream{how.limits.stop, nullptr, &crew});
   if (!in) return tl::unexpected(in.error());
   how.rule = [&p]() -> RingMeasure::Rule {
     return [rule = StopRule(MinRepeats{p.min_repeats}, Settled{}, TimeLimit{p.seconds_per_point})](
@@ -94,7 +97,7 @@ Measurement RingBench::measure(const KernelRow& row, const Point& p, const Now& 
   m.key.device = cpu_device().name;
   if (validate(p.problem))
     if (const auto plan = row.plan(row, p.problem, p.options, cpu_device())) m.key.options = plan->options;
-  m.ranks = asked_ranks(p.options, m.key.device);
+  m.ranks = asked_ranks(p.options, p.problem.pass, m.key.device);
   Stages stages(m);
   RingMeasure how;
   how.stage = [&](std::string_view name) { stages.enter(std::string(name)); };

@@ -19,6 +19,7 @@
 // between them do not.
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -28,6 +29,7 @@
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/merge_trace.h"
+#include "kernels/cpu/rank_of_ring.h"
 #include "kernels/cpu/ring.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/model/options.h"
@@ -331,7 +333,10 @@ void ring_keys(const Call& call, const Place2d& rows, std::int64_t i, std::int64
   for (const TileRange& range : keys) walk_keys(call, rows, i, range, q, team, s, trace);
 }
 
-const RingTile kRingTile{[](const Call& call, const Place2d& rows, std::int64_t i, std::int64_t j,
+std::unique_ptr<RankOfRing> rank_of_ring(const Plan& plan, const Buffers& buffers, std::int64_t rank, Team& team);
+
+const RingTile kRingTile{rank_of_ring,
+                         [](const Call& call, const Place2d& rows, std::int64_t i, std::int64_t j,
                             std::span<const TileRange> keys, const Team& team, Call::Scratch& s, Recorder* trace) {
                            NoTrace none;
                            trace != nullptr ? ring_keys(call, rows, i, j, keys, team, s, *trace)
@@ -342,6 +347,10 @@ const RingTile kRingTile{[](const Call& call, const Place2d& rows, std::int64_t 
                            trace != nullptr ? finish_tile(call, rows, i, s, *trace)
                                             : finish_tile(call, rows, i, s, none);
                          }};
+
+std::unique_ptr<RankOfRing> rank_of_ring(const Plan& plan, const Buffers& buffers, std::int64_t rank, Team& team) {
+  return forward_rank(plan, buffers, kRingTile, rank, team);
+}
 
 void record_ring(const Call& call, Team& team, Recorder& trace) {
   ring_record(call, kRingTile, team, trace);

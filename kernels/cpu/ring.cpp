@@ -95,6 +95,34 @@ void RingRank::finish(Team& team) const {
   for_its_tiles(team, [&](std::int64_t tile, Call::Scratch& s) { finish_ring_tile(call_, tile_, tile, s); });
 }
 
+namespace {
+
+class ForwardRank final : public RankOfRing {
+ public:
+  ForwardRank(const Plan& plan, const Buffers& buffers, const RingTile& tile, std::int64_t rank, Team& team)
+      : call_(plan.problem, plan.options, buffers, Order::flash, Rules::vector),
+        work_(call_, tile, rank),
+        team_(team) {}
+
+  void turn(std::int64_t turn) override {
+    work_.pack(work_.share(turn), team_);
+    work_.turn(turn, team_);
+  }
+  void finish() override { work_.finish(team_); }
+
+ private:
+  Call call_;
+  RingRank work_;
+  Team& team_;
+};
+
+}  // namespace
+
+std::unique_ptr<RankOfRing> forward_rank(const Plan& plan, const Buffers& buffers, const RingTile& tile,
+                                         std::int64_t rank, Team& team) {
+  return std::make_unique<ForwardRank>(plan, buffers, tile, rank, team);
+}
+
 void ring_walk(const Call& call, const RingTile& of_tile, Team& team) {
   const Ring ring = ring_of_call(call);
   // A query tile's turns follow one another, and wait for no other tile's.

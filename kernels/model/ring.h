@@ -1,7 +1,8 @@
 // Keys and queries dealt to ranks that stand in a ring: who holds what, and what a rank sees in which turn. In turn 0 a
 // rank has its own keys; in every further one those that its left neighbour had before, while its own m, l and O stay
 // where they are (Liu, Zaharia, Abbeel 2023, "Ring Attention with Blockwise Transformers", section 3). What a turn
-// makes is merged with what the turns before made (kernels/arithmetic/merge.h).
+// makes is merged with what the turns before made (kernels/arithmetic/merge.h). In a backward a rank's dQ stays, while
+// the sums of dK and dV go round with their keys and once more, home.
 //
 // Rows are dealt in whole tiles. In order: a rank has one chunk. Zigzag: of 2 N chunks rank r has number r and number
 // 2 N - 1 - r, so that under a causal mask each has one that sees few keys and one that sees many (Brandon et al. 2023,
@@ -22,13 +23,13 @@ namespace known {
 inline constexpr std::string_view kDeals[] = {"in_order", "zigzag"};
 }
 
-inline constexpr Option kRanks{
-    .name = "ranks",
-    .title = marked("ranks"),
-    .unit = marked("ranks"),
-    .help = marked("Number of ranks in a ring that share queries and keys; keys travel, and m, l and O are merged"),
-    .compiled = false,
-    .swept = known::kCounts};
+inline constexpr Option kRanks{.name = "ranks",
+                               .title = marked("ranks"),
+                               .unit = marked("ranks"),
+                               .help = marked("Number of ranks in a ring that share queries and keys. Keys travel; m, "
+                                              "l and O are merged, or dK and dV summed"),
+                               .compiled = false,
+                               .swept = known::kCounts};
 
 inline constexpr Option kDeal{
     .name = "deal",

@@ -54,6 +54,21 @@ def all_that_a_forward_takes_goes_round():
                      f"{more}: exit {done.returncode}: {done.stdout}{done.stderr}")
 
 
+def a_backward_goes_round_with_its_sums():
+    for more in ([], ["--causal", "--dtype", "bf16"], ["--deal", "in_order", "--softcap", "5", "--threads", "2"]):
+        done = run("ring", "--ranks", "3", *SMALL, *more, "--pass", "backward", "--json", "-")
+        report.check(done.returncode == 0, f"{more}: exit {done.returncode}: {done.stderr}")
+        said = json.loads(done.stdout)
+        report.check(said["kernel"] == "cpu_flash_bwd" and said["same_bits_as_one_process"] is True, f"{more}: {said}")
+        report.check(said["right"] is True and 0 < said["error"] <= said["allowed"], f"{more}: {said['error']}")
+        keys = 2 * 230 * (24 + 24)
+        sent = sum(rank["sent_bytes"] for rank in said["runs"][0]["ranks"])
+        wide = 2 if "bf16" in more else 4
+        report.check(sent == keys * (2 * wide + 3 * 4), f"{more}: {sent} bytes, K and V twice, dK and dV three times")
+    done = run("ring", "--ranks", "2", *SMALL, "--pass", "backward", "--set", "outside=query_tile")
+    report.check(done.returncode == 2 and "dQ stays" in done.stderr, f"exit {done.returncode}: {done.stderr}")
+
+
 def spans_are_csv():
     rows = list(csv.DictReader(io.StringIO(run("ring", "--ranks", "2", *SMALL, "--csv", "-").stdout)))
     report.check({row["work"] for row in rows} == {"compute", "send", "receive", "wait"}, f"works: {rows}")
@@ -149,7 +164,8 @@ def bad_input_is_refused_in_words():
                              (["--deal", "heads"], "zigzag"), (["--kernel", "cpu_tiled"], "cannot walk a ring"),
                              (["--repeats", "0"], "1 to 1000"), (["--set", "splits=4"], "splits=4"),
                              (["--generator", "none"], "none"), (["--seed", "-1"], "-1"),
-                             (["--hang-limit", "-1"], "above 0"), (["--pass", "backward"], "backward"),
+                             (["--hang-limit", "-1"], "above 0"),
+                             (["--pass", "backward", "--kernel", "cpu_flash"], "backward"),
                              (["--gpus", "2", "--ranks", "2"], "one rank per GPU"),
                              (["--gpus", "0"], "1 to 64 GPUs"), (["--gpus", "0,0"], "twice"),
                              (["--gpus", "x"], "--gpus"), (["--gpus", "2", "--travel", "post"], "ipc, nccl"),
@@ -200,6 +216,7 @@ def lost(signal_sent, which, words, seconds):
 
 every_number_of_ranks_gives_the_bits_of_one_process()
 all_that_a_forward_takes_goes_round()
+a_backward_goes_round_with_its_sums()
 spans_are_csv()
 several_rings_are_rows_of_a_session()
 bench_runs_rings_along_ranks()

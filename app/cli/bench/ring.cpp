@@ -1,5 +1,5 @@
-// attnscope ring: cpu_flash dealt to the ranks of a ring, a process each; what each computed, waited and sent, and
-// whether the bits are those of one process. With --gpus on GPUs (gpu_ring.h).
+// attnscope ring: cpu_flash or cpu_flash_bwd dealt to the ranks of a ring, a process each; what each computed, waited
+// and sent, and whether the bits are those of one process. With --gpus on GPUs (gpu_ring.h).
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -20,8 +20,11 @@
 #include "app/ring/measured_ring.h"
 #include "app/ring/ring_row.h"
 #include "kernels/base/bytes.h"
+#include "kernels/base/on_threads.h"
 #include "kernels/base/text.h"
+#include "kernels/cpu/backward/forward.h"
 #include "kernels/cpu/device.h"
+#include "kernels/cpu/thread_crew.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
 #include "kernels/model/kernel.h"
@@ -285,7 +288,7 @@ Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
   if (!a.gpus.empty()) return ring_on_gpus(a, *problem, *spec, repeats, stopper);
   const auto ranks = ranks_of(a);
   if (!ranks) return tl::unexpected(ranks.error());
-  const auto row = a.kernel.empty() ? ring_kernel() : find_kernel(a.kernel);
+  const auto row = a.kernel.empty() ? ring_kernel(problem->pass) : find_kernel(a.kernel);
   if (!row) return tl::unexpected(row.error());
   SweepSpec sweep;
   sweep.kernels = {std::string((*row)->id)};
@@ -293,7 +296,8 @@ Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
   sweep.values = *ranks;
   sweep.base = *problem;
   sweep.generator = spec->generator, sweep.seed = spec->seed;
-  const auto in = make_inputs(*problem, *spec);
+  cpu::ThreadCrew crew(cpu_device().cores);
+  const auto in = make_all_inputs(*problem, *spec, on_threads, 0, Stream{stopper.token(), nullptr, &crew});
   if (!in) return tl::unexpected(in.error());
   std::vector<MeasuredRing> all;
   std::optional<TimeStatistics> alone;
@@ -316,9 +320,11 @@ Result<int> run_ring(const RingArguments& a, const Stopper& stopper) {
 
 Command add_ring(Parser program) {
   auto a = std::make_shared<RingArguments>();
-  Parser parser = program.add_subcommand(
-      "ring", tr("Distribute cpu_flash over a ring of processes: K and V travel; m, l and O are merged"));
-  parser.add_option("--kernel", a->kernel, tr("Kernel; default: cpu_flash, or flash_hopper with --gpus"))
+  Parser parser = program.add_subcommand("ring", tr("Distribute a kernel over a ring of processes: K and V travel; m, "
+                                                    "l and O are merged, or dK and dV are summed"));
+  parser
+      .add_option("--kernel", a->kernel,
+                  tr("Kernel; default: cpu_flash, cpu_flash_bwd with --pass backward, or flash_hopper with --gpus"))
       ->type_name("ID");
   parser.add_option("--ranks", a->ranks, tr("Number of processes, 1 to 64; several numbers: one ring of each size"))
       ->type_name("N,N,...");
@@ -358,6 +364,7 @@ Command add_ring(Parser program) {
          "Examples:\n"
          "  attnscope ring --ranks 3 --l 1024 --hq 4 --causal\n"
          "  attnscope ring --ranks 1,2,4 --l 4096 --causal -o rings.attn\n"
+         "  attnscope ring --ranks 3 --l 1024 --hq 4 --causal --pass backward\n"
          "  attnscope ring --ranks 2 --deal in_order --l 1024 --causal --csv spans.csv\n"
          "  attnscope ring --gpus 2 --l 65536 --causal --json ring.json"));
   return {parser, [a](Stopper& stopper) { return run_ring(*a, stopper); }};

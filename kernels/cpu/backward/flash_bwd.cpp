@@ -18,71 +18,34 @@
 // turn.
 //
 // Two what-ifs are options: LSE in 16 bits, and a dS that forgets delta.
+//
+// Ring. Option `ranks` deals queries and keys to ranks (kernels/cpu/backward/ring.h): dQ stays with its queries, while
+// dK and dV are sums that go round with their keys and, after the last turn, home. Here all ranks are in one process;
+// `attnscope ring --pass backward` runs a process each, with the same bits.
 #include <algorithm>
+#include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "kernels/arithmetic/tile_math.h"
 #include "kernels/base/text.h"
 #include "kernels/cpu/aligned.h"
+#include "kernels/cpu/backward/flash_layout.h"
+#include "kernels/cpu/backward/ring.h"
 #include "kernels/cpu/backward/rows.h"
 #include "kernels/cpu/backward/trace.h"
 #include "kernels/cpu/backward/workspace.h"
 #include "kernels/cpu/call.h"
+#include "kernels/cpu/ring.h"
 #include "kernels/cpu/rows.h"
+#include "kernels/model/ring.h"
 #include "kernels/orders/backward/options.h"
 
 namespace attn::cpu {
 namespace {
 
 using namespace orders::backward;
-
-// Enough pieces for many cores, few enough that the copies of dQ stay small.
-constexpr std::int64_t kPieces = 64, kMostChunks = 16;
-
-struct FlashLayout {
-  std::int64_t br = 0, bc = 0, ti = 0, tj = 0;          // tiles, not larger than Lq and Lk, and how many
-  std::int64_t ldk = 0, ldd = 0, ldv = 0;               // padded Bc, D, Dv
-  std::int64_t chunks = 0;                              // that share the key tiles of a head
-  std::int64_t k_panels = 0, k_rows = 0, v_panels = 0;  // K transposed and plain, V transposed
-  std::int64_t q = 0, d_o = 0, lse = 0, delta = 0;
-  std::int64_t dq = 0, dk = 0, dv = 0;  // that come and go: one a chunk
-  std::int64_t scratch = 0, scratch_each = 0;
-  Parts parts;
-};
-
-FlashLayout layout_of(const Problem& p, const Options& o, std::int64_t most_chunks = kMostChunks) {
-  FlashLayout x;
-  x.br = std::min<std::int64_t>(o.br, p.Lq);
-  x.bc = std::min<std::int64_t>(o.bc, p.Lk);
-  x.ti = (p.Lq + x.br - 1) / x.br;
-  x.tj = (p.Lk + x.bc - 1) / x.bc;
-  x.ldk = padded(x.bc);
-  x.ldd = padded(p.D);
-  x.ldv = padded(p.Dv);
-  const std::int64_t kv_heads = p.B * p.Hkv, heads = p.B * p.Hq;
-  const bool by_queries = queries_outside(o);
-  const std::int64_t outer = by_queries ? x.ti * (p.Hq / p.Hkv) : x.tj;
-  x.chunks = std::clamp<std::int64_t>((kPieces + kv_heads - 1) / kv_heads, 1, std::min(outer, most_chunks));
-  x.k_panels = x.parts.take({kv_heads, x.tj, p.D, x.ldk});
-  x.k_rows = x.parts.take({kv_heads, p.Lk, x.ldd});
-  x.v_panels = x.parts.take({kv_heads, x.tj, p.Dv, x.ldk});
-  x.q = x.parts.take({heads, p.Lq, x.ldd});
-  x.d_o = x.parts.take({heads, p.Lq, x.ldv});
-  x.lse = x.parts.take({heads, p.Lq});
-  x.delta = x.parts.take({heads, p.Lq});
-  if (by_queries) {
-    x.dk = x.parts.take({x.chunks, kv_heads, p.Lk, x.ldd});
-    x.dv = x.parts.take({x.chunks, kv_heads, p.Lk, x.ldv});
-  } else {
-    x.dq = x.parts.take({x.chunks, heads, p.Lq, x.ldd});
-  }
-  // S or P, dP or dS, the slope of the softcap; the sums that stay; LSE as a shift.
-  const std::int64_t sums = by_queries ? x.br * x.ldd : x.bc * (x.ldd + x.ldv);
-  x.scratch_each = (p.softcap ? 3 : 2) * x.br * x.ldk + sums + padded(x.br);
-  x.scratch = x.parts.take({x.scratch_each, o.threads});
-  return x;
-}
 
 template <class Trace>
 class FlashBackward {
@@ -93,15 +56,20 @@ class FlashBackward {
         buffers_(buffers),
         team_(team),
         trace_(trace),
-        at_(layout_of(p, o, most_chunks)),
+        at_(flash_layout_of(p, o, most_chunks)),
         bias_(buffers.read<float>(Tensor::bias)),
         scale_(static_cast<float>(p.effective_scale())),
         group_(p.Hq / p.Hkv),
         by_queries_(queries_outside(o)),
         lse_type_(lse_type(o)),
-        forgotten_(static_cast<std::size_t>(subtracts_delta(o) ? 0 : at_.br), 0.0F) {}
+        forgotten_(static_cast<std::size_t>(subtracts_delta(o) ? 0 : at_.br), 0.0F),
+        ring_(ring_of(o, at_.ti, at_.tj)),
+        every_tile_(static_cast<std::size_t>(at_.ti)) {
+    std::iota(every_tile_.begin(), every_tile_.end(), std::int64_t{0});
+  }
 
   void run() {
+    if (ring_.ranks > 1) return BackwardRing(*this).run();
     team_.run(p_.B * p_.Hkv * at_.tj, [this](std::int64_t n, std::int32_t) { pack_keys(n / at_.tj, n % at_.tj); });
     team_.run(p_.B * p_.Hq * at_.ti, [this](std::int64_t n, std::int32_t) { pack_queries(n / at_.ti, n % at_.ti); });
     team_.run(p_.B * p_.Hkv * at_.chunks, [this](std::int64_t n, std::int32_t worker) {
@@ -116,6 +84,8 @@ class FlashBackward {
   }
 
  private:
+  friend class BackwardRing<FlashBackward>;
+
   // The sums of a tile: on chip, or where they wait in memory.
   struct Sums {
     MutTile dq, dk, dv;
@@ -233,18 +203,27 @@ class FlashBackward {
 
   void key_tile(std::int64_t kv, std::int64_t c, std::int64_t j, std::int32_t worker) {
     Scratch s = scratch(worker);
-    const std::int64_t cols = keys_of_tile(j), first = kv * p_.Lk + j * at_.bc;
+    const std::int64_t cols = keys_of_tile(j);
     const MutTile dk = s.sums.dk, dv = s.sums.dv;
-    std::fill_n(dk.data, cols * dk.ld, 0.0F);
-    std::fill_n(dv.data, cols * dv.ld, 0.0F);
     Place2d keys = place(first_head(kv), 0, j);
     keys.rows = 0;
     if constexpr (Trace::kOn) {
       if (p_.cover(keys.b, 0, p_.Lq, keys.c0, keys.c0 + cols) != TileCover::skipped)
         trace_->keys(keys, -1, j, read(k_rows(kv, j)), read(v_panel(kv, j)));
     }
+    sum_keys(kv, c, j, every_tile_, s);
+    store_keys(dk, dv, cols, kv * p_.Lk + j * at_.bc);
+    if constexpr (Trace::kOn) trace_->keys_done(keys, j, read(dk), read(dv));
+  }
+
+  // What the query tiles of all heads that share these keys give dK and dV, from 0, on chip.
+  void sum_keys(std::int64_t kv, std::int64_t c, std::int64_t j, const std::vector<std::int64_t>& tiles, Scratch& s) {
+    const std::int64_t cols = keys_of_tile(j);
+    std::fill_n(s.sums.dk.data, cols * s.sums.dk.ld, 0.0F);
+    std::fill_n(s.sums.dv.data, cols * s.sums.dv.ld, 0.0F);
     for (std::int64_t head = first_head(kv); head < first_head(kv) + group_; ++head) {
-      for (std::int64_t i = 0; i < at_.ti && !team_.stopped(); ++i) {
+      for (const std::int64_t i : tiles) {
+        if (team_.stopped()) return;
         const Place2d t = place(head, i, j);
         if (hidden(t)) {
           if constexpr (Trace::kOn) trace_->skipped(t, i, j);
@@ -255,8 +234,6 @@ class FlashBackward {
         tile(t, {head, kv, i, j}, s);
       }
     }
-    store_keys(dk, dv, cols, first);
-    if constexpr (Trace::kOn) trace_->keys_done(keys, j, read(dk), read(dv));
   }
 
   // Query tiles c, c + chunks ... of the heads that share these keys.
@@ -377,17 +354,31 @@ class FlashBackward {
   const std::int64_t group_;  // query heads that share a head of keys
   const bool by_queries_;     // the query tile is outside
   const DType lse_type_;
-  const std::vector<float> forgotten_;  // zeros in the place of delta; empty: it is subtracted
+  const std::vector<float> forgotten_;    // zeros in the place of delta; empty: it is subtracted
+  const Ring ring_;                       // of one rank: none
+  std::vector<std::int64_t> every_tile_;  // of queries
 };
+
+Result<void> check_ring(const Options& o) {
+  if (ranks_of(o) == 1 || !queries_outside(o)) return ok();
+  return bad_input(phrase("ranks={} and outside={}: in a ring, dQ stays while dK and dV travel; use outside={}.",
+                          ranks_of(o), kLoops[kQueriesOutside], kLoops[kKeysOutside]));
+}
 
 Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
   Result<Options> resolved = resolve(row, o, d);
   if (!resolved) return tl::unexpected(resolved.error());
-  const FlashLayout layout = layout_of(p, *resolved);
+  if (auto good = check_ring(*resolved); !good) return tl::unexpected(good.error());
+  const FlashLayout layout = flash_layout_of(p, *resolved);
   return plan_of(row, p, *resolved, layout.parts.bytes(),
                  queries_outside(*resolved) ? marked("blocks of query tiles") : marked("blocks of key tiles"),
-                 p.B * p.Hkv * layout.chunks);
+                 ranks_of(*resolved) * p.B * p.Hkv * layout.chunks);
 }
+
+const RingTile kRing{
+    .rank = [](const Plan& plan, const Buffers& buffers, std::int64_t rank, Team& team) -> std::unique_ptr<RankOfRing> {
+      return std::make_unique<BackwardRank<FlashBackward<NoBackwardTrace>>>(plan, buffers, rank, team);
+    }};
 
 // One chunk, on one thread: what comes and goes is summed over all tiles in their sequence, and the events are in that
 // of the walk.
@@ -395,9 +386,11 @@ Result<Recording> record(const KernelRow& row, const Problem& p, const Options& 
   auto begun = begun_recording(row, Rules::vector, p, o, in);
   if (!begun) return begun;
   Recording rec = *std::move(begun);
+  if (const std::int64_t ranks = ranks_of(rec.options); ranks > 1)
+    return bad_input(phrase("ranks={}: a ring of a backward pass runs but cannot be recorded; use ranks=1.", ranks));
   Options one = rec.options;
   one.threads = 1;
-  AlignedBytes workspace(static_cast<std::size_t>(layout_of(p, one, 1).parts.bytes()));
+  AlignedBytes workspace(static_cast<std::size_t>(flash_layout_of(p, one, 1).parts.bytes()));
   const Buffers buffers = buffers_of(in, rec.outputs, workspace.data());
   Team team(1, Stream{std::move(stop), nullptr});
   BackwardTrace trace(rec, in);
@@ -411,9 +404,10 @@ Result<Recording> record(const KernelRow& row, const Problem& p, const Options& 
 }  // namespace
 
 KernelRow cpu_flash_bwd_row() {
-  static constexpr OptionSpec kOptions[] = {{&Option::br, 1, 4096, 1, 64},     {&Option::bc, 1, 4096, 1, 64},
-                                            {&Option::threads, 1, 1024, 1, 0}, {&kOutside, 0, 1, 1, kKeysOutside},
-                                            {&kSubtractDelta, 0, 1, 1, 1},     {&kLseType, 0, 2, 1, 0}};
+  static constexpr OptionSpec kOptions[] = {{&Option::br, 1, 4096, 1, 64},        {&Option::bc, 1, 4096, 1, 64},
+                                            {&Option::threads, 1, 1024, 1, 0},    {&kOutside, 0, 1, 1, kKeysOutside},
+                                            {&kSubtractDelta, 0, 1, 1, 1},        {&kLseType, 0, 2, 1, 0},
+                                            {&kRanks, 1, kMostRanksOfRing, 1, 1}, {&kDeal, 0, 1, 1, 0}};
   static const OrderChoice kOrders[] = {{&kOutside, kQueriesOutside, *order_named("backward-queries")}};
   KernelRow row = backward_row();
   row.id = "cpu_flash_bwd";
@@ -430,6 +424,7 @@ KernelRow cpu_flash_bwd_row() {
   row.plan = plan;
   row.launch = launch_backward<FlashBackward<NoBackwardTrace>>;
   row.record = record;
+  row.ring = &kRing;
   return row;
 }
 

@@ -31,17 +31,26 @@ std::string dealing_words(Dealing d) {
   return tr("dealt in order");
 }
 
+bool sends_sums(const Ranks& ranks) {
+  return std::ranges::find(ranks.travels, Tensor::d_k) != ranks.travels.end();
+}
+
+// A backward's dK and dV go with their keys.
+std::string travelling_words(const Ranks& ranks) {
+  return sends_sums(ranks) ? tr("K, V, dK and dV") : tr("K and V");
+}
+
 std::string carrier_words(const Ranks& ranks) {
   if (ranks.travels.empty()) return tr("nothing travels");
   switch (ranks.carrier) {
     case Carrier::nccl:
-      return tr("K and V by NCCL");
+      return phrase("{} by NCCL", travelling_words(ranks));
     case Carrier::copy_engine:
-      return tr("K and V by copy engines");
+      return phrase("{} by copy engines", travelling_words(ranks));
     case Carrier::sockets:
       break;
   }
-  return tr("K and V over sockets");
+  return phrase("{} over sockets", travelling_words(ranks));
 }
 
 // In a unit of its own: a wait may be a thousandth of a turn.
@@ -82,6 +91,7 @@ RingLanes lanes_of(const Measurement& m, const std::string& label) {
   RingLanes ring;
   const std::size_t ranks = m.ranks->devices.size();
   ring.kernel = m.key.kernel;
+  ring.sums = sends_sums(*m.ranks);
   ring.title = ranks == 1 ? phrase("{}, one rank", label) : phrase("{}, ring of {}", label, ranks);
   ring.words = ranks == 1 ? describe(m.key.problem)
                           : fmt::format("{}, {}; {}", describe(m.key.problem), dealing_words(m.ranks->dealing),

@@ -37,6 +37,7 @@ struct RingLanes {
   std::string pace;     // "12.1 ms: 2.26 times as fast as one rank (75 % of 3)"
   double us = 0;        // of its longest lane
   double ideal_us = 0;  // one rank's time over their number; 0: unknown
+  bool sums = false;    // dK and dV travel, too
   std::vector<RankLane> lanes;
   std::vector<ForecastLane> forecasts;  // by their number of devices
 };

@@ -224,11 +224,12 @@ void draw_key(const RankLanesScene& scene) {
         [&](const Box& box) { list->AddRectFilled(box.min, box.max, kernel_colour(s.theme, scene.kernel), s.px(1)); });
   entry(tr("waits for the next share"),
         [&](const Box& box) { draw_outline(list, box, colour(s.theme, Token::dim), 1, 1); });
-  entry(tr("sends K, V"), [&](const Box& box) {
+  const bool sums = std::ranges::any_of(scene.rings, &RingLanes::sums);
+  entry(sums ? tr("sends K, V, dK, dV") : tr("sends K, V"), [&](const Box& box) {
     draw_carried(list, box, {RankWork::send, 0, 0, 0});
   });
   if (receives(scene))
-    entry(tr("receives K, V"), [&](const Box& box) {
+    entry(sums ? tr("receives K, V, dK, dV") : tr("receives K, V"), [&](const Box& box) {
       draw_carried(list, box, {RankWork::receive, 0, 0, 0});
     });
   entry(tr("one rank's time / ranks"), [&](const Box& box) {

@@ -9,6 +9,7 @@
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/input_spec.h"
 #include "kernels/model/options.h"
+#include "kernels/model/order_row.h"
 #include "kernels/model/problem/pages.h"
 #include "kernels/model/ring.h"
 #include "kernels/museum/museum.h"
@@ -282,8 +283,21 @@ std::vector<ProblemChoice> page_choices(const Document& d) {
   return out;
 }
 
+namespace {
+
+// A ring of its kernel can be recorded, with the ranks side by side.
+bool walks_abreast(const Document& d) {
+  const auto row = find_kernel_or_piece(d.kernel);
+  if (!row) return false;
+  Options two;
+  choose(two, kRanks, 2);
+  return order_row(order_of(**row, two)).abreast == Abreast::ranks;
+}
+
+}  // namespace
+
 std::vector<ProblemChoice> ring_choices(const Document& d) {
-  if (!reads(d, kRanks)) return {};
+  if (!reads(d, kRanks) || !walks_abreast(d)) return {};
   const auto tiles = [](std::int32_t tile, std::int64_t length) {
     const std::int64_t side = tile > 0 ? std::min<std::int64_t>(tile, length) : length;
     return (length + side - 1) / side;
@@ -307,7 +321,7 @@ std::vector<ProblemChoice> ring_choices(const Document& d) {
 }
 
 std::vector<ProblemChoice> deal_choices(const Document& d) {
-  if (!reads(d, kDeal) || ranks_of(d.options) == 1) return {};
+  if (!reads(d, kDeal) || !walks_abreast(d) || ranks_of(d.options) == 1) return {};
   const bool zigzag = deals_zigzag(d.options);
   std::vector<ProblemChoice> out{
       choice(d, tr("in order"), !zigzag, [](Document& c) { choose(c.options, kDeal, std::nullopt); }),

@@ -143,6 +143,17 @@ TEST(RankLanes, AlongAnotherAxisOneValueIsShown) {
   EXPECT_NE(scene.rings.at(0).words.find("L=512"), std::string::npos);
 }
 
+TEST(RankLanes, ABackwardsSumsTravelWithTheirKeys) {
+  const State state = along_ranks();
+  Measurement m = ring_of(state.document.sweep, 2, 2, 400);
+  m.key.problem.pass = Pass::backward;
+  m.ranks->travels = {Tensor::k, Tensor::v, Tensor::d_k, Tensor::d_v};
+  const RankLanesScene scene = rank_lanes(state, model_of({m}));
+  ASSERT_EQ(scene.rings.size(), 1U);
+  EXPECT_TRUE(scene.rings[0].sums);
+  EXPECT_NE(scene.rings[0].words.find("K, V, dK and dV over sockets"), std::string::npos) << scene.rings[0].words;
+}
+
 TEST(RankLanes, RowsWithoutSpansHaveNone) {
   const State state = along_ranks();
   Measurement bare = ring_of(state.document.sweep, 2, 2, 400);

@@ -114,6 +114,20 @@ TEST(ProblemChoices, ASizeOfPagesSaysWhatItsBytesAre) {
 }
 
 // Of the recorded block; each takes the other's place, and off leads back to it.
+// A ring of a backward runs, but no recording shows its ranks side by side.
+TEST(ProblemChoices, ARingIsOfferedWhereItCanBeRecorded) {
+  Document d;
+  d.kernel = "cpu_flash";
+  d.problem.Lq = d.problem.Lk = 8;
+  d.options.br = d.options.bc = 2;
+  const Document ring = named(ring_choices(d), "ring of 2 ranks").changed;
+  EXPECT_EQ(deal_choices(ring).size(), 2U);
+  d.kernel = "cpu_flash_bwd";
+  d.problem.pass = Pass::backward;
+  EXPECT_TRUE(ring_choices(d).empty());
+  EXPECT_TRUE(deal_choices(d).empty());
+}
+
 TEST(ProblemChoices, APipelineIsRunAgainWithOneSlotOrALateLoad) {
   Document d;
   EXPECT_EQ(std::ranges::count(what_if_choices(d), "one slot each", &ProblemChoice::words), 0);
