@@ -18,6 +18,8 @@
 // neutral part leaves l and O as they were. What a merge rounds depends on the order, so whoever merges fixes one, the
 // order of the keys: then the same parts give the same bits at every run.
 //
+// Several parts at once, in the order of the keys: m is the maximum of all, and each counts exp(m_A - m).
+//
 // A part may come divided by its own l, as O and LSE: it is (LSE, 1, O), or the neutral one where LSE is -inf.
 #pragma once
 
@@ -32,13 +34,16 @@ struct Merged {
   float first, second;  // what O of the first and of the second part is multiplied by, before they are added
 };
 
-// `exp`: e^x or 2^x, the one in which m is kept.
+// What a part counts among those whose maximum is m. `exp`: e^x or 2^x, the one in which m is kept.
+template <class Exp>
+constexpr float weight(float of_part, float m, Exp exp) {
+  return of_part == m ? 1.0F : exp(of_part - m);  // where both are -inf, or +inf, their difference is NaN
+}
+
 template <class Exp>
 constexpr Merged merge(PartSums a, PartSums b, Exp exp) {
   const float m = a.m < b.m ? b.m : a.m;
-  // Where both are -inf, or +inf, their difference is NaN.
-  const float first = a.m == m ? 1.0F : exp(a.m - m);
-  const float second = b.m == m ? 1.0F : exp(b.m - m);
+  const float first = weight(a.m, m, exp), second = weight(b.m, m, exp);
   return {{m, first * a.l + second * b.l}, first, second};
 }
 

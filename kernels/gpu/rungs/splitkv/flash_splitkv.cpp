@@ -10,6 +10,7 @@
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/common.h"
 #include "kernels/gpu/rungs/specialise.h"
+#include "kernels/gpu/rungs/splitkv/splitkv_parts.h"
 #include "kernels/gpu/rungs/splitkv/splitkv_tile.h"
 #include "kernels/model/problem/pages.h"
 
@@ -53,10 +54,13 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const Options& o
   return ok();
 }
 
-// Where there is one row a block, as many warps as have a few parts each.
-std::int64_t merge_threads(const Problem& p, std::int64_t splits) {
-  constexpr std::int64_t kPartsOfWarp = 8, kMostWarps = 16;
-  return kWarp * std::clamp<std::int64_t>(tiles(tiles(splits, p.B), kPartsOfWarp), 1, kMostWarps);
+// A block a row and 32 columns, with as many warps as read all parts at once.
+Launch merge_launch(const Problem& p, std::int64_t splits, std::string_view arch) {
+  const std::int64_t warps = std::clamp<std::int64_t>(tiles(tiles(splits, p.B), kPartsAtOnce), 1, kMostMergingWarps);
+  Launch l = launch_of("flash_splitkv_merge", p.B * p.Hq * p.Lq, warps * kWarp, 1, 0);
+  l.grid[1] = tiles(p.Dv, kWarp);
+  l.early_start = starts_early(arch);
+  return l;
 }
 
 Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
@@ -78,8 +82,7 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
     all.grid[1] = row_tiles;
     all.grid[2] = p.Hkv;
   } else if (splits > 1 && !cuts_no_batch(p, *resolved)) {
-    launches.push_back(launch_of("flash_splitkv_merge", p.B * p.Hq * p.Lq, merge_threads(p, splits), 1, 0));
-    launches.back().early_start = starts_early(d.arch);
+    launches.push_back(merge_launch(p, splits, d.arch));
   }
   Plan plan = plan_of(row, p, *resolved, std::move(launches));
   plan.workspace_bytes = split_workspace(p, clustered ? 1 : splits, plan.workspace_bytes).end;
@@ -138,10 +141,11 @@ constexpr ProblemAxis kAxes[] = {
          }},
 };
 
-// The size of a page divides keys: a constant is quicker.
+// The size of a page divides keys: a constant is quicker. A single batch needs no line to be found on.
 std::vector<std::string> defines(const Problem& p) {
   return {fmt::format("ATTN_PAGE={}", p.storage.page),
-          fmt::format("ATTN_CLUSTERS={}", may_merge_in_clusters(p) ? 1 : 0)};
+          fmt::format("ATTN_CLUSTERS={}", may_merge_in_clusters(p) ? 1 : 0),
+          fmt::format("ATTN_ONE_BATCH={}", p.B == 1 ? 1 : 0)};
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
-// The parts of one batch merged by the blocks that have them, with no second launch: a cluster has all parts of its rows,
-// and its blocks read one another's shared memory.
+// The parts of one batch merged by the blocks that have them, with no second launch: a cluster has all parts of its
+// rows, and its blocks read one another's shared memory.
 //
-// All are merged in the parts' order, so every run gives the same bits. As in merge.h, but several at once: with m the
-// maximum of all m_A, what is in part A counts exp(m_A - m). A thread has four columns, and the threads of a warp columns
-// that follow one another: a read of another block's memory is then one of many bytes.
+// All are merged in the parts' order, so every run gives the same bits. A thread has four columns, and the threads of a
+// warp columns that follow one another: a read of another block's memory is then one of many bytes.
 #pragma once
 
 #include "kernels/gpu/splitkv_sums.cuh"
@@ -21,10 +20,6 @@ struct Quad {
   float4 o = {0, 0, 0, 0};
 };
 
-// What a part counts among those whose maximum is m; where both are infinite, their difference is NaN.
-__device__ inline float weight(float of_part, float m) {
-  return of_part == m ? 1.0f : exp2_fast(of_part - m);
-}
 // N parts that come together, in their order.
 template <int N>
 __device__ inline Quad merged(const Quad (&parts)[N]) {
@@ -35,7 +30,7 @@ __device__ inline Quad merged(const Quad (&parts)[N]) {
     // @phase O
 #pragma unroll
   for (const Quad& x : parts) {
-    const float by = weight(x.m, all.m);
+    const float by = weight(x.m, all.m, Exp2());
     all.l = fmaf(by, x.l, all.l);
     all.o.x = fmaf(by, x.o.x, all.o.x);
     all.o.y = fmaf(by, x.o.y, all.o.y);

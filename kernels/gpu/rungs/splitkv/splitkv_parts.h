@@ -7,6 +7,9 @@
 // ones and the beginning of another; a long batch has many parts. A line shorter than its parts has as many parts as it
 // is long: none is without length.
 //
+// A single batch is dealt out instead: each part in turn takes as many blocks as it has warps. All parts then read one
+// stretch of memory, side by side, which HBM delivers faster than as many stretches far apart.
+//
 // A part and a batch that meet in blocks have slot part + batch of the workspace: along the line one of the two goes up
 // from one meeting to the next and none goes down, so each has a slot of its own, of parts + batches - 1.
 #pragma once
@@ -14,6 +17,9 @@
 namespace attn::gpu {
 
 constexpr long long kBatchCost = 8;  // in key blocks
+
+// A warp of the launch that merges reads as many parts at once; its blocks have no more warps than these.
+constexpr int kPartsAtOnce = 8, kMostMergingWarps = 20;
 
 struct KeyBlocks {
   long long first, count;
@@ -32,6 +38,12 @@ constexpr long long divided(long long n, long long by) {
 
 constexpr int parts_used(long long line, int parts) {
   return line < parts ? static_cast<int>(line) : parts;
+}
+
+// Parts that have a block where `count` of them are dealt out.
+constexpr int parts_dealt(long long count, int warps, int parts) {
+  const long long hands = (count + warps - 1) / warps;
+  return hands < parts ? static_cast<int>(hands) : parts;
 }
 
 // Where part `part` of `parts` begins; the last ends with the line.

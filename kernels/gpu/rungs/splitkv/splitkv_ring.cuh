@@ -7,11 +7,17 @@
 
 namespace attn::gpu {
 
-// A part of one row tile's line.
+// A part of one row tile's line: what lies between `begin` and `end`, or, dealt out, some of it.
 struct Part {
   int64 begin, end;
   int tile, kv;
+  int skip = 0, step = kAt.warps;  // blocks before warp 0's first, and from one of a warp to its next
 };
+
+// What part `number` of `parts` has of a batch's `count` blocks that are dealt out.
+__device__ inline Part dealt_part(int64 count, int number, int parts, int tile, int kv) {
+  return {0, kBatchCost + count, tile, kv, number * kAt.warps, parts * kAt.warps};
+}
 
 // A batch on the line, and its blocks that are the part's: [first, last) of those that are seen.
 struct Meeting {
@@ -42,8 +48,9 @@ class Ring {
     settle();
   }
 
-  // As many tiles on their way as the ring has places beside that of the tile that is computed, and empty groups of copies
-  // behind the last. A batch's first tile brings its Q, which waits until that of the batch before is no longer read.
+  // As many tiles on their way as the ring has places beside that of the tile that is computed, and empty groups of
+  // copies behind the last. A batch's first tile brings its Q, which waits until that of the batch before is no longer
+  // read.
   __device__ inline void fill() {
 #pragma unroll 1
     while (on_their_way_ < kAhead && !(fresh_ && q_taken_)) {
@@ -56,7 +63,7 @@ class Ring {
           fresh_ = false;
           q_taken_ = true;
         }
-        j_ += kAt.warps;
+        j_ += part_.step;
         settle();
       }
       commit_copies();
@@ -65,8 +72,8 @@ class Ring {
     }
   }
 
-  // The tile that comes next is there for all lanes, and none reads the one before any more: its place is free. Where it
-  // lies in the ring.
+  // The tile that comes next is there for all lanes, and none reads the one before any more: its place is free. Where
+  // it lies in the ring.
   __device__ inline unsigned take() {
     // @phase barrier
     if (on_their_way_ >= kAhead) {
@@ -97,7 +104,7 @@ class Ring {
     batch_ = m.batch;
     next_ = m.next();
     const int first = static_cast<int>(m.seen.blocks.first);
-    j_ = first + m.first + uniform(static_cast<int>(threadIdx.x) / 32);
+    j_ = first + m.first + part_.skip + uniform(static_cast<int>(threadIdx.x) / 32);
     end_ = first + m.last;
     source_ = Source(a_, m.seen, batch_, part_.kv);
     fresh_ = true;
@@ -107,7 +114,7 @@ class Ring {
     // @phase setup
 #pragma unroll 1
     while (j_ >= end_) {
-      if (ATTN_CLUSTERS || batch_ + 1 >= a_.batches || next_ >= part_.end) {
+      if (ATTN_ONE_BATCH || batch_ + 1 >= a_.batches || next_ >= part_.end) {
         more_ = fresh_ = false;
         return;
       }

@@ -161,7 +161,11 @@ std::int64_t splits_for(const Problem& p, const Options& o, const ArchLimits& ar
   std::int64_t splits = 1;
   while (splits < most && efficiency(heads * splits, at_once) < kNearly * best) ++splits;
   const std::int64_t waves = tiles(heads * splits, at_once);
-  return std::clamp<std::int64_t>(waves * at_once / heads, splits, most);
+  splits = std::clamp<std::int64_t>(waves * at_once / heads, splits, most);
+  if (p.B > 1) return splits;
+  // Dealt out, some parts have a tile a warp more than others: no more parts than end with those.
+  const std::int64_t blocks = std::max<std::int64_t>(1, key_blocks_of(p, o.bc)), warps = o.threads / kWarp;
+  return tiles(blocks, tiles(blocks, splits * warps) * warps);
 }
 
 }  // namespace
@@ -180,7 +184,11 @@ bool cuts_no_batch(const Problem& p, const Options& o) {
   for (std::int64_t tile = 0; tile < tile_count; ++tile) {
     const std::int64_t from = tile * o.br / group, to = (std::min((tile + 1) * o.br, split_rows(p)) - 1) / group + 1;
     const std::int64_t count = key_blocks_of(p, o.bc, from, to), each = count + kBatchCost, line = p.B * each;
-    const int parts = parts_used(line, static_cast<int>(chosen(o, kSplits).value_or(1)));
+    const int asked = static_cast<int>(chosen(o, kSplits).value_or(1)), parts = parts_used(line, asked);
+    if (p.B == 1) {
+      if (parts_dealt(count, o.threads / kWarp, asked) > 1) return false;
+      continue;
+    }
     for (int part = 1; part < parts; ++part) {
       const std::int64_t at = part_begin(line, parts, part), before = blocks_before(at, at / each * each, count);
       if (before > 0 && before < count) return false;

@@ -138,6 +138,28 @@ TEST_F(SplitkvOnAGpu, IsRightForEveryNumberOfSplits) {
   for (const std::int64_t n : {264, 1024}) expect_right(p, in, by, in_parts(n), 3);
 }
 
+// Some warps then have a tile more than others, and parts beyond the keys none.
+TEST_F(SplitkvOnAGpu, DealsTheOnlyBatchOutToItsParts) {
+  for (const auto& [D, dtype] : {std::pair{128, DType::f16}, {59, DType::bf16}, {64, DType::f32}}) {
+    Problem p = decoding(D, dtype);
+    p.B = 1;
+    p.Lk = 3000;
+    p.mask.causal = true;
+    for (const std::int64_t length : {0, 5, 200, 3000}) {
+      p.mask.key_lengths = {length};
+      const Inputs in = inputs(p);
+      const Judged by = judged(p, in);
+      for (const std::int32_t threads : {32, 128})
+        for (const std::int64_t n : {1, 2, 3, 11, 47, 132, 200}) {
+          Options o = in_parts(n);
+          o.threads = threads;
+          o.stages = 2;
+          expect_right(p, in, by, o, 3);
+        }
+    }
+  }
+}
+
 TEST_F(SplitkvOnAGpu, IsRightWhateverKeysBatchesHave) {
   for (const std::vector<std::int64_t>& lengths :
        {std::vector<std::int64_t>{0, 0, 0}, {1, 0, 1100}, {15, 16, 17}, {1100, 1099, 1}, {31, 33, 1024}}) {

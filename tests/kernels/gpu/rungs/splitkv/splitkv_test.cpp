@@ -4,6 +4,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -130,6 +131,27 @@ TEST(SplitParts, CutALongBatchAndLeaveShortOnesWhole) {
   for (const int b : {0, 1, 3}) EXPECT_EQ(std::ranges::count(all, b, &Meeting::batch), 1) << b;
 }
 
+// One batch: every block is some warp's, and no part that has none stands before one that has.
+TEST(SplitParts, OfTheOnlyBatchAreDealtOut) {
+  std::mt19937_64 engine{6};
+  for (int n = 0; n < 400; ++n) {
+    const auto count = static_cast<std::int64_t>(engine() % (n % 2 == 0 ? 60 : 5000));
+    const int warps = 1 << engine() % 4, parts = 1 + static_cast<int>(engine() % 140);
+    std::vector<int> times(static_cast<std::size_t>(count));
+    int with_blocks = 0;
+    for (int part = 0; part < parts; ++part) {
+      int has = 0;
+      for (int warp = 0; warp < warps; ++warp)
+        for (std::int64_t j = std::int64_t{part} * warps + warp; j < count; j += std::int64_t{parts} * warps, ++has)
+          ++times[static_cast<std::size_t>(j)];
+      EXPECT_EQ(has > 0, part < parts_dealt(count, warps, parts)) << count << " blocks, part " << part;
+      with_blocks += has > 0 ? 1 : 0;
+    }
+    EXPECT_EQ(parts_dealt(count, warps, parts), with_blocks);
+    EXPECT_TRUE(std::ranges::all_of(times, [](int t) { return t == 1; }));
+  }
+}
+
 // ---- the model
 
 TEST(Splitkv, FillsTheMultiprocessorsAndSaysWhy) {
@@ -139,6 +161,8 @@ TEST(Splitkv, FillsTheMultiprocessorsAndSaysWhy) {
   EXPECT_EQ(splitkv().reason(p, plan.options, *device_for("sm_90a")),
             "8 heads on 132 SMs: 16 splits, with 64.0 KiB in flight to each SM");
   EXPECT_EQ(plan.launches[0].grid[0], 8 * 16);
+  // Dealt out, 8192 blocks make eight turns of eight warps in 128 parts and in 132.
+  EXPECT_EQ(chosen(plan_of_problem(decoding(1, 1, 1, 131072)).options, kSplits), 128);
   // As many heads as SMs have room for: nothing is gained by a cut.
   EXPECT_EQ(plan_of_problem(decoding(1, 264, 264, 4096)).launches.size(), 1U);
   // Few keys are not cut into parts that would each have next to none.
@@ -244,6 +268,7 @@ TEST(Splitkv, MergesInALaunchOfItsOwn) {
   ASSERT_EQ(hopper.launches.size(), 2U);
   EXPECT_EQ(hopper.launches[1].name, "flash_splitkv_merge");
   EXPECT_EQ(hopper.launches[1].grid[0], 2 * 8);
+  EXPECT_EQ(hopper.launches[1].grid[1], 4);  // 32 columns each
   EXPECT_FALSE(hopper.launches[0].early_start);
   EXPECT_TRUE(hopper.launches[1].early_start);
   EXPECT_FALSE(ampere.launches[1].early_start);
@@ -263,12 +288,13 @@ TEST(Splitkv, MergesNothingWhereThePartsAreWholeBatches) {
         decoding(1 + static_cast<std::int64_t>(engine() % 24), 8, 2, 1 + static_cast<std::int64_t>(engine() % 600));
     Options o;
     o.br = o.bc = 16;
+    o.threads = 128;
     choose(o, kSplits, 2 + static_cast<std::int64_t>(engine() % 30));
     const std::vector<std::int64_t> counts(static_cast<std::size_t>(p.B), (p.Lk + 15) / 16);
     std::set<int> met;
-    bool twice = false;
+    bool twice = p.B == 1 && counts[0] > 4;  // dealt out, four warps have a block each before the next part has one
     for (const Meeting& m : meetings(counts, static_cast<int>(chosen(o, kSplits).value_or(1))))
-      twice = twice || !met.insert(m.batch).second;
+      twice = twice || (p.B > 1 && !met.insert(m.batch).second);
     EXPECT_EQ(cuts_no_batch(p, o), !twice) << describe(p) << ", " << chosen(o, kSplits).value_or(1) << " parts";
     ++(twice ? cut : whole);
   }
