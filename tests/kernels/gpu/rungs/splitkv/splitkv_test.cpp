@@ -169,6 +169,22 @@ TEST(Splitkv, FillsTheMultiprocessorsAndSaysWhy) {
   EXPECT_LE(chosen(plan_of_problem(decoding(1, 8, 1, 128)).options, kSplits).value_or(1), 4);
 }
 
+// Eight warps, of which one is missed little while it computes; where there is much to read, no multiprocessor has so
+// much on its way that others wait for their share.
+TEST(Splitkv, KeepsMoreOnItsWayWhereLittleIsRead) {
+  const auto pipeline = [](const Problem& p) {
+    const Options o = plan_of_problem(p).options;
+    return std::pair{o.threads, o.stages};
+  };
+  EXPECT_EQ(pipeline(decoding(7, 32, 8, 5000)), (std::pair{256, 3}));   // 0.5 MiB an SM
+  EXPECT_EQ(pipeline(decoding(64, 32, 8, 4096)), (std::pair{256, 2}));  // 7.8 MiB
+  EXPECT_EQ(splitkv().reason(decoding(64, 32, 8, 4096), plan_of_problem(decoding(64, 32, 8, 4096)).options,
+                             *device_for("sm_90a")),
+            "8 heads on 132 SMs: 16 splits, with 64.0 KiB in flight to each SM");
+  // Four warps are all that fit with D = 256: a tile less is missed.
+  EXPECT_EQ(pipeline(decoding(64, 32, 8, 4096, 256)), (std::pair{128, 3}));
+}
+
 // Half the multiprocessors with twice as much on its way each: a cluster's parts need no second launch, nor memory.
 TEST(Splitkv, MergesTheOnlyBatchInClusters) {
   for (const std::int64_t Lk : {64, 4096, 131072}) {
