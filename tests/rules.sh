@@ -211,12 +211,15 @@ check_length() {
   sources="$(grep -E '\.(h|cpp|cuh?|py|sh|cmake)$|(^|/)CMakeLists\.txt$' <<<"$listed" | grep -vE "$frozen")"
   verdict "no source is longer than 450 lines" "$(xargs python3 tests/lengths.py --files 450 <<<"$sources" || true)"
   verdict "no function is longer than 80 lines" "$(xargs python3 tests/lengths.py --functions 80 <<<"$sources" || true)"
-  # -I leaves binary files out; what is collected in assets/texts has a line a text.
-  verdict "no other file is longer than 600 lines" "$(
+  # -I leaves binary files out; what is collected in assets/texts has a line a text. A kernel's text may be a little
+  # longer: a header of its own would be another text, too.
+  verdict "no other file is longer than 600 lines, no kernel's text than 640" "$(
     grep -vE '^assets/texts/' <<<"$listed" | grep -vxF "$sources" | while IFS= read -r file; do
+      most=600
+      if [[ $file =~ $frozen ]]; then most=640; fi
       if grep -qI . "$file"; then
         lines="$(wc -l <"$file")"
-        if ((lines > 600)); then printf '%s: %s lines\n' "$file" "$lines"; fi
+        if ((lines > most)); then printf '%s: %s lines\n' "$file" "$lines"; fi
       fi
     done
   )"

@@ -49,8 +49,8 @@ Result<std::vector<Parameters>> hopper_backward_parameters(const Plan& plan, con
   for (const Tensor tensor : {Tensor::q, Tensor::k, Tensor::v, Tensor::d_o, Tensor::o}) {
     const auto at = reinterpret_cast<DevicePointer>(buffers.in[tensor]);
     const bool of_keys = tensor == Tensor::k || tensor == Tensor::v;
-    auto map =
-        queue.driver().encode(tiles_of(plan.problem, *find(specs, tensor), at, of_keys ? kBwdKeys : kBwdQueries));
+    const int rows = of_keys ? kBwdKeys : flash_bwd_hopper_queries(static_cast<int>(plan.problem.D));
+    auto map = queue.driver().encode(tiles_of(plan.problem, *find(specs, tensor), at, rows));
     if (!map) return tl::unexpected(map.error());
     parameters.add(*map);
   }

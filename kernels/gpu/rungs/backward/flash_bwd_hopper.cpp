@@ -14,8 +14,8 @@ namespace {
 
 constexpr DType kHalves[] = {DType::f16, DType::bf16};
 constexpr std::string_view kHopper[] = {"sm_90a"};
-constexpr std::int64_t kMostRows = std::int64_t{1} << 29;  // rows and keys are counted in 32 bits
-constexpr std::int64_t kThreadsOfRows = 128, kThreadsOfDq = 256;
+constexpr std::int64_t kMostRows = std::int64_t{1} << 29;   // rows and keys are counted in 32 bits
+constexpr std::int64_t kThreadsOfDq = 128, kOfThread = 16;  // numbers of dQ
 
 Result<void> check_problem(const KernelRow& row, const Problem& p) {
   if (p.D != p.Dv || (p.D != 64 && p.D != 128))
@@ -30,6 +30,12 @@ Result<void> check_problem(const KernelRow& row, const Problem& p) {
   return ok();
 }
 
+Result<void> check_tile(const KernelRow& row, const Problem& p, const Options& o) {
+  const int queries = flash_bwd_hopper_queries(static_cast<int>(p.D));
+  if (o.br == queries) return ok();
+  return bad_input(phrase("{} takes {} queries at a time for D = {}, not {}.", row.id, queries, p.D, o.br));
+}
+
 std::int64_t d_q_sums(const Problem& p, const Options&) {
   return p.D;
 }
@@ -39,19 +45,20 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   if (!arch) return tl::unexpected(arch.error());
   if (auto good = check_problem(row, p); !good) return tl::unexpected(good.error());
   Options whole = o;
-  if (whole.br == 0) whole.br = kBwdQueries;
+  if (whole.br == 0) whole.br = flash_bwd_hopper_queries(static_cast<int>(p.D));
   if (whole.bc == 0) whole.bc = kBwdKeys;
   if (whole.threads == 0) whole.threads = kBwdThreads;
   if (whole.stages == 0) whole.stages = kBwdStages;
   const Result<Options> resolved = resolve(row, whole, d);
   if (!resolved) return tl::unexpected(resolved.error());
+  if (auto good = check_tile(row, p, *resolved); !good) return tl::unexpected(good.error());
   const FlashBwdHopperLayout at = flash_bwd_hopper_layout(static_cast<int>(p.D));
   const std::int64_t rows = p.B * p.Hq * padded_rows(p, *resolved), keys = p.B * p.Hkv * tiles(p.Lk, kBwdKeys);
   return plan_of_backward(
       row, p, *resolved,
-      {launch_of("flash_bwd_hopper_rows", rows / kBwdQueries, kThreadsOfRows, 1, at.k_at + 2 * at.query_bytes),
+      {launch_of("flash_bwd_hopper_rows", rows / at.queries, 2 * at.queries, 1, at.k_at + 2 * at.query_bytes),
        launch_of("flash_bwd_hopper_keys", keys, kBwdThreads, 1, at.total),
-       launch_of("flash_bwd_hopper_dq", rows * p.D / 4 / kThreadsOfDq, kThreadsOfDq, 1, 0)});
+       launch_of("flash_bwd_hopper_dq", rows * p.D / (kThreadsOfDq * kOfThread), kThreadsOfDq, 1, 0)});
 }
 
 std::vector<RegisterShare> registers(const Problem&, const Options&) {
@@ -61,7 +68,7 @@ std::vector<RegisterShare> registers(const Problem&, const Options&) {
 }  // namespace
 
 KernelRow flash_bwd_hopper_row() {
-  static constexpr OptionSpec kOptions[] = {{&Option::br, kBwdQueries, kBwdQueries, 1, kBwdQueries},
+  static constexpr OptionSpec kOptions[] = {{&Option::br, 64, 128, 64, 64},
                                             {&Option::bc, kBwdKeys, kBwdKeys, 1, kBwdKeys},
                                             {&Option::threads, kBwdThreads, kBwdThreads, 1, kBwdThreads},
                                             {&Option::stages, kBwdStages, kBwdStages, 1, kBwdStages},

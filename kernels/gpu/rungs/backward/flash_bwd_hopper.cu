@@ -1,26 +1,28 @@
 // flash_bwd_hopper: the backward on Hopper's own hardware. f16 or bf16 in, sums in fp32, D = Dv = 64 or 128.
 //
-//   flash_bwd_hopper_rows   delta = rowsum(dO * O), LSE in base 2      one warpgroup 64 rows
+//   flash_bwd_hopper_rows   delta = rowsum(dO * O), LSE in base 2      a warpgroup 64 rows
 //   flash_bwd_hopper_keys   for each tile of 128 keys (one block): one warpgroup copies, by TMA: K, V; then Q_i, dO_i
 //     and sends dQ away; the two others compute, 64 keys each; for each query tile i that sees them:
 //       S^T = K Q_i^T;  dP^T = V dO_i^T                                started together
 //       P^T = exp(scale S^T - LSE)                                     in registers, under dP^T
-//       dV += P^T dO_i                                                 P^T from registers
-//       dS^T = P^T (dP^T - delta)                                      in registers, under dV; and to shared memory
-//       dQ_i = dS K, half of the columns each;  dK += dS^T Q_i         dS from shared memory, dS^T from registers
-//       dQ_i is added up in device memory, by the copy engine          under dK
+//       dS^T = P^T (dP^T - delta)                                      in registers; and to shared memory
+//       dV += P^T dO_i;  dK += dS^T Q_i                                P^T and dS^T from registers
+//       dQ_i-1 = dS K, half of it each                                 dS of both from shared memory
+//       dQ_i-1 is added up in device memory, by the copy engine        under the next tile
 //     dK = scale dK
 //   flash_bwd_hopper_dq     dQ = scale dQ, rounded
 //
-// The idea. S and dP are computed transposed, keys as rows: then P^T and dS^T leave the tensor cores as the left factors
-// of dV and dK are wanted, in registers. Of what one warpgroup computes the other needs dS alone, for dQ sums over all
-// 128 keys; wgmma reads it turned, as it stands.
+// The idea. S and dP are computed transposed, keys as rows: then P^T and dS^T leave the tensor cores as the left
+// factors of dV and dK are wanted, in registers. Of what one warpgroup computes the other needs dS alone, for dQ sums
+// over all 128 keys; wgmma reads it turned, as it stands. A warpgroup that starts a product waits until the tensor
+// cores take it, so only the other one fills its gaps. Hence dQ is computed a tile late: nobody waits for the other's
+// dS, and the exponentials of one run under the products of the other.
 //
-// New against the rung before (flash_bwd). Whole tiles by TMA, products that read shared memory themselves, and one bulk
-// reduction of a tile of dQ in place of a thousand small ones.
+// New against the rung before (flash_bwd). Whole tiles by TMA, products that read shared memory themselves, and one
+// bulk reduction of a tile of dQ in place of a thousand small ones.
 //
 // What limits it now. The registers: dK, dV, S, dP and dQ of a warpgroup take 224 of 240 a thread at D = 128, so a tile
-// has 64 queries, and each product reads more shared memory than one of 128 would.
+// has 64 queries, and each product reads more shared memory than one of 128 would. At D = 64 it has 128.
 #undef ATTN_MASKED
 #define ATTN_MASKED 1  // one build for every mask and for none: before device.cuh
 #define ATTN_QUERIES 1
@@ -39,14 +41,21 @@
 namespace attn::gpu {
 
 constexpr FlashBwdHopperLayout kBwd = flash_bwd_hopper_layout(ATTN_D);
+constexpr int kBwdQueries = kBwd.queries, kBwdBuffers = kBwd.buffers;
 constexpr int kKeyPanel = kBwdKeys * 128, kQueryPanel = kBwdQueries * 128;  // bytes
-constexpr int kSteps = ATTN_D / 16, kOwn = ATTN_D / 2;                      // kOwn: columns of dQ of a warpgroup
-constexpr int kQuerySteps = kBwdQueries / 16, kKeySteps = kBwdKeys / 16;
-constexpr unsigned kKeysFull = kBase, kFull = kBase + 8, kEmpty = kFull + 8 * kBwdStages;
-constexpr unsigned kSumsFull = kEmpty + 8 * kBwdStages, kSumsEmpty = kSumsFull + 16;  // one a warpgroup
+constexpr int kSteps = ATTN_D / 16, kQuerySteps = kBwdQueries / 16, kKeySteps = kBwdKeys / 16;
+constexpr bool kByRows = kBwdQueries == 128;      // each warpgroup computes 64 rows of dQ, else half its columns
+constexpr int kOwn = 64;                          // columns of dQ of a warpgroup
+constexpr int kScores = kBwdQueries / 2;          // of a tile in a thread
+constexpr bool kValuesFirst = kBwdQueries == 64;  // dV starts before dS is computed: registers allow it
+constexpr unsigned kKFull = kBase, kVFull = kBase + 8;
+constexpr unsigned kQFull = kBase + 16, kOFull = kQFull + 8 * kBwdStages, kEmpty = kOFull + 8 * kBwdStages;
+constexpr unsigned kDsFull = kEmpty + 8 * kBwdStages, kDsEmpty = kDsFull + 8 * kBwdBuffers;
+constexpr unsigned kSumsFull = kDsEmpty + 8 * kBwdBuffers, kSumsEmpty = kSumsFull + 32;  // one a warpgroup
 constexpr unsigned kK = kBase + kBwd.k_at, kV = kBase + kBwd.v_at, kRing = kBase + kBwd.ring_at;
 constexpr unsigned kRows = kBase + kBwd.rows_at, kDs = kBase + kBwd.d_s_at, kDq = kBase + kBwd.d_q_at;
 constexpr unsigned kStage = 2 * kBwd.query_bytes, kRowsStage = 2 * kBwdQueries * 4;
+constexpr unsigned kDsBytes = kBwdKeys * kBwdQueries * 2;
 constexpr bool kDown = ATTN_DETERMINISTIC != 0;
 constexpr int64 kStride = kDown ? -kBwdQueries : kBwdQueries;  // to the next query tile
 
@@ -63,7 +72,6 @@ __device__ __forceinline__ int near(int64 x) {
                  "k16.f32." ATTN_HALF_TYPE "." ATTN_HALF_TYPE " {" ATTN_D_##N "}, %0, %1, p, 1, 1, 1, 1; }" \
                  : "+l"(a), "+l"(b), "+r"(keep), "+r"(x), "+r"(y), "+r"(z), ATTN_O_##N);                    \
   }
-ATTN_MULTIPLY_TURNED(32)
 ATTN_MULTIPLY_TURNED(64)
 
 __device__ __forceinline__ void copy_bytes(unsigned to, const void* from, int bytes, unsigned barrier) {
@@ -127,63 +135,94 @@ struct Work {
 __device__ __forceinline__ void feed(const Args& a, const BackwardArgs& g, const Work& work, const HopperMap& q,
                                      const HopperMap& k, const HopperMap& v, const HopperMap& d_o) {
   // @phase K
+  if (work.turns == 0) return;
   const int key = static_cast<int>(work.c0), of_keys = work.kv - work.batch * static_cast<int>(a.Hkv);
-  barrier_expect(kKeysFull, 2 * kBwd.key_bytes);
+  barrier_expect(kKFull, kBwd.key_bytes);
 #pragma unroll
-  for (int i = 0; i < kBwd.panels; ++i) load_keys(kK + i * kKeyPanel, k, kKeysFull, 64 * i, key, of_keys, work.batch);
-#pragma unroll
-  for (int i = 0; i < kBwd.panels; ++i) load_keys(kV + i * kKeyPanel, v, kKeysFull, 64 * i, key, of_keys, work.batch);
+  for (int i = 0; i < kBwd.panels; ++i) load_keys(kK + i * kKeyPanel, k, kKFull, 64 * i, key, of_keys, work.batch);
   int64 head = work.head, r0 = work.start_r0;
   int parity = 1;
   unsigned stage = 0;
 #pragma unroll 1
   for (int64 turn = 0; turn < work.turns; ++turn) {
-    const unsigned full = kFull + 8 * stage, to = kRing + stage * kStage, rows = kRows + stage * kRowsStage;
+    const unsigned to = kRing + stage * kStage, rows = kRows + stage * kRowsStage;
+    const unsigned q_full = kQFull + 8 * stage, o_full = kOFull + 8 * stage;
     const int row = static_cast<int>(r0), of_batch = static_cast<int>(head - work.batch * a.Hq);
     barrier_wait(kEmpty + 8 * stage, parity);
     // @phase Q
-    barrier_expect(full, static_cast<int>(kStage + kRowsStage));
+    barrier_expect(q_full, kBwd.query_bytes + kBwdQueries * 4);
 #pragma unroll
-    for (int i = 0; i < kBwd.panels; ++i) load_keys(to + i * kQueryPanel, q, full, 64 * i, row, of_batch, work.batch);
-    copy_bytes(rows, g.shift + head * g.rows + r0, kBwdQueries * 4, full);
+    for (int i = 0; i < kBwd.panels; ++i) load_keys(to + i * kQueryPanel, q, q_full, 64 * i, row, of_batch, work.batch);
+    copy_bytes(rows, g.shift + head * g.rows + r0, kBwdQueries * 4, q_full);
+    // @phase V
+    if (turn == 0) {
+      barrier_expect(kVFull, kBwd.key_bytes);
+#pragma unroll
+      for (int i = 0; i < kBwd.panels; ++i) load_keys(kV + i * kKeyPanel, v, kVFull, 64 * i, key, of_keys, work.batch);
+    }
     // @phase dO
+    barrier_expect(o_full, kBwd.query_bytes + kBwdQueries * 4);
 #pragma unroll
     for (int i = 0; i < kBwd.panels; ++i)
-      load_keys(to + kBwd.query_bytes + i * kQueryPanel, d_o, full, 64 * i, row, of_batch, work.batch);
-    copy_bytes(rows + kBwdQueries * 4, g.delta + head * g.rows + r0, kBwdQueries * 4, full);
+      load_keys(to + kBwd.query_bytes + i * kQueryPanel, d_o, o_full, 64 * i, row, of_batch, work.batch);
+    copy_bytes(rows + kBwdQueries * 4, g.delta + head * g.rows + r0, kBwdQueries * 4, o_full);
     work.next(head, r0);
     stage ^= 1;
     if (stage == 0) parity ^= 1;
   }
 }
 
-// ---- a thread for each warpgroup that computes: it sends the columns of dQ away
+// ---- two threads that send dQ away
 
+#if ATTN_DETERMINISTIC
+// Each sends every second tile: while its sums are still on their way, the other sends.
 __device__ __forceinline__ void send_sums(const Args& a, const BackwardArgs& g, const Work& work, int of) {
   // @phase dQ
-  const unsigned from = kDq + of * kBwd.sums_bytes / 2;
+  int64 head = work.head, r0 = work.start_r0;
+  int parity = 0;
+  if (of == 1 && work.turns > 0) work.next(head, r0);
+#pragma unroll 1
+  for (int64 turn = of; turn < work.turns; turn += 2) {
+    const int64 tile = (head * g.rows + r0) / kBwdQueries;
+    await_turn(g.turns + 1 + tile, key_tiles_before(a, r0, work.tile, kBwdKeys));
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      barrier_wait(kSumsFull + 16 * of + 8 * half, parity);
+      add_bytes(g.d_q_sum + tile * (kBwdQueries * ATTN_D) + half * (kBwdQueries * ATTN_D / 2),
+                kDq + half * kBwd.sums_bytes / 2, kBwd.sums_bytes / 2);
+      commit_stores();
+    }
+    stores_have_read();
+    barrier_arrive(kSumsEmpty);
+    barrier_arrive(kSumsEmpty + 8);
+    stores_are_done();
+    tell_added(g.turns + 1 + tile);
+    work.next(head, r0);
+    work.next(head, r0);
+    parity ^= 1;
+  }
+}
+#else
+// Each sends what one warpgroup computed.
+__device__ __forceinline__ void send_sums(const Args&, const BackwardArgs& g, const Work& work, int of) {
+  // @phase dQ
   int64 head = work.head, r0 = work.start_r0;
   int parity = 0;
 #pragma unroll 1
   for (int64 turn = 0; turn < work.turns; ++turn) {
     const int64 tile = (head * g.rows + r0) / kBwdQueries;
     barrier_wait(kSumsFull + 8 * of, parity);
-#if ATTN_DETERMINISTIC
-    await_turn(g.turns + 1 + tile, 2 * key_tiles_before(a, r0, work.tile, kBwdKeys));  // both threads tell
-#endif
-    add_bytes(g.d_q_sum + tile * (kBwdQueries * ATTN_D) + of * (kBwdQueries * kOwn), from, kBwd.sums_bytes / 2);
+    add_bytes(g.d_q_sum + tile * (kBwdQueries * ATTN_D) + of * (kBwdQueries * ATTN_D / 2),
+              kDq + of * kBwd.sums_bytes / 2, kBwd.sums_bytes / 2);
     commit_stores();
     stores_have_read();
     barrier_arrive(kSumsEmpty + 8 * of);
-#if ATTN_DETERMINISTIC
-    stores_are_done();
-    tell_added(g.turns + 1 + tile);
-#endif
     work.next(head, r0);
     parity ^= 1;
   }
   stores_are_done();
 }
+#endif
 
 // ---- the warpgroups that compute
 
@@ -192,6 +231,7 @@ __device__ __forceinline__ void zero_beyond(const Work& work, int mine) {
   // @phase K
   const int from = near(work.length - work.c0) - 64 * mine;  // the first of the 64 rows that is beyond
   if (from >= 64) return;
+  barrier_wait(kVFull, 0);
 #pragma unroll 1
   for (int i = threadIdx.x % 128; i < 64 * 8 * kBwd.panels; i += 128) {
     const int row = i / 8 % 64;
@@ -204,36 +244,35 @@ __device__ __forceinline__ void zero_beyond(const Work& work, int mine) {
   warpgroup_sync(mine);
 }
 
-// X Y^T of this warpgroup's 64 keys and the stage's 64 queries.
-__device__ __forceinline__ void start_rows(float (&s)[32], Descriptor x, Descriptor y) {
+// X Y^T of this warpgroup's 64 keys and the stage's queries.
+__device__ __forceinline__ void start_rows(float (&s)[kScores], Descriptor x, Descriptor y) {
 #pragma unroll
   for (int i = 0; i < kSteps; ++i)
     multiply(s, further(x, i / 4 * kKeyPanel + i % 4 * 32), further(y, i / 4 * kQueryPanel + i % 4 * 32), i != 0);
 }
 
-// P^T of S^T. The lane's keys are rows, and its queries 8 t + 2 (lane % 4) + {0, 1}.
-__device__ __forceinline__ void weigh(const Args& a, const Work& work, int64 r0, int mine, unsigned rows,
-                                      float (&s)[32]) {
+// P^T of S^T. The lane's keys are rows, and its queries 8 t + 2 (lane % 4) + {0, 1}. Row r of the tile sees its keys
+// from r + first to r + last, the last not among them, and none from `end`.
+__device__ __forceinline__ void weigh(float scale, int first, int last, int end, int mine, unsigned rows,
+                                      float (&s)[kScores]) {
   // @phase mask
-  const int first = near(r0 - work.c0 + a.first_shift), last = near(r0 - work.c0 + a.last_shift);
-  const int end = near(work.length - work.c0);
   const bool whole = end >= kBwdKeys && first + kBwdQueries - 1 <= 0 && last >= kBwdKeys;
   const int key = 64 * mine + static_cast<int>(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4);
   const int query = static_cast<int>(threadIdx.x % 4) * 2;
   // @phase P
 #pragma unroll
-  for (int t = 0; t < 8; ++t) {
+  for (int t = 0; t < kBwdQueries / 8; ++t) {
     const float2 shift = shared_pair(rows + query * 4 + 32 * t);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       float& x = s[4 * t + i];
-      x = exp2_fast(fmaf(x, a.scale_log2, i % 2 == 0 ? -shift.x : -shift.y));
+      x = exp2_fast(fmaf(x, scale, i % 2 == 0 ? -shift.x : -shift.y));
     }
   }
   if (whole) return;
     // @phase mask
 #pragma unroll
-  for (int t = 0; t < 8; ++t) {
+  for (int t = 0; t < kBwdQueries / 8; ++t) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int c = key + i / 2 * 8, r = query + 8 * t + i % 2;
@@ -242,8 +281,22 @@ __device__ __forceinline__ void weigh(const Args& a, const Work& work, int64 r0,
   }
 }
 
+// dS^T of P^T, in the place of dP^T.
+__device__ __forceinline__ void slope(unsigned rows, const float (&s)[kScores], float (&d_p)[kScores]) {
+  // @phase dS
+#pragma unroll
+  for (int t = 0; t < kBwdQueries / 8; ++t) {
+    const float2 delta = shared_pair(rows + kBwdQueries * 4 + threadIdx.x % 4 * 8 + 32 * t);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      float& x = d_p[4 * t + i];
+      x = s[4 * t + i] * (x - (i % 2 == 0 ? delta.x : delta.y));
+    }
+  }
+}
+
 // Left factors of 16 queries each.
-__device__ __forceinline__ void pack(const float (&s)[32], unsigned (&p)[kQuerySteps][4]) {
+__device__ __forceinline__ void pack(const float (&s)[kScores], unsigned (&p)[kQuerySteps][4]) {
 #pragma unroll
   for (int c = 0; c < kQuerySteps; ++c) {
 #pragma unroll
@@ -258,7 +311,7 @@ __device__ __forceinline__ void keep(const unsigned (&p)[kQuerySteps][4], int mi
 #pragma unroll
   for (int c = 0; c < kQuerySteps; ++c)
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                     to + swizzled_chunk(row, 2 * c + part / 2)),
+                     to + c / 4 * kKeyPanel + swizzled_chunk(row, 2 * c % 8 + part / 2)),
                  "r"(p[c][0]), "r"(p[c][1]), "r"(p[c][2]), "r"(p[c][3])
                  : "memory");
 }
@@ -292,86 +345,138 @@ __device__ __forceinline__ void store(Element* to, unsigned at, const Args& a, c
   }
 }
 
+// D += X^T Y of the tile's queries: X^T from registers, Y of the ring.
+__device__ __forceinline__ void start_gradient(float (&d)[ATTN_D / 2], const unsigned (&x)[kQuerySteps][4],
+                                               unsigned y) {
+  // @phase caller
+#pragma unroll
+  for (int c = 0; c < kQuerySteps; ++c) multiply(d, x[c], further(by_columns(y, kBwdQueries), c * 2048), 1);
+}
+
+// dQ of the n-th tile, this warpgroup's part: once both have left their dS.
+__device__ __forceinline__ void start_sums(int n, int mine, float (&d_q)[kOwn / 2]) {
+  // @phase dQ
+  const int buffer = n % kBwdBuffers;
+  const unsigned d_s = kDs + buffer * kDsBytes + (kByRows ? mine * kKeyPanel : 0);
+  const unsigned k = kK + (kByRows ? 0 : mine * kKeyPanel);
+  barrier_wait(kDsFull + 8 * buffer, n / kBwdBuffers & 1);
+  products_begin();
+#pragma unroll
+  for (int c = 0; c < kKeySteps; ++c)
+    multiply_turned(d_q, further(by_columns(d_s, kBwdKeys), c * 2048), further(by_columns(k, kBwdKeys), c * 2048),
+                    c != 0);
+  products_end();
+}
+__device__ __forceinline__ void leave_sums(int n, int mine, const float (&d_q)[kOwn / 2]) {
+  // @phase dQ
+  if (kBwdBuffers < 4) barrier_arrive_if(threadIdx.x % 32 == 0, kDsEmpty + 8 * (n % kBwdBuffers));
+  barrier_wait(kSumsEmpty + 8 * mine, (n & 1) ^ 1);  // the rows before have left
+  const unsigned to = kDq + mine * kBwd.sums_bytes / 2 + threadIdx.x % 128 * 16;
+#pragma unroll
+  for (int t = 0; t < kOwn / 8; ++t)
+    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to + t * 2048), "f"(d_q[4 * t]), "f"(d_q[4 * t + 1]),
+                 "f"(d_q[4 * t + 2]), "f"(d_q[4 * t + 3])
+                 : "memory");
+  publish_stores();
+  __syncwarp();
+  barrier_arrive_if(threadIdx.x % 32 == 0, kSumsFull + 8 * mine + (kDown ? 16 * (n & 1) : 0));
+}
+
+// The n-th tile, and what is left to do of the tile before: its dQ.
+template <bool FIRST>
+__device__ __forceinline__ void take_tile(float scale, int n, int first, int last, int end, int mine, Descriptor k,
+                                          Descriptor v, float (&d_k)[ATTN_D / 2], float (&d_v)[ATTN_D / 2]) {
+  const int stage = n & 1, parity = n >> 1 & 1, buffer = n % kBwdBuffers;
+  const unsigned q = kRing + stage * kStage, d_o = q + kBwd.query_bytes, rows = kRows + stage * kRowsStage;
+  float s[kScores], d_p[kScores];
+  // @phase S
+  barrier_wait(kQFull + 8 * stage, parity);
+  products_begin();
+  start_rows(s, k, by_rows(q));
+  products_end();
+  // @phase dP
+  if (FIRST) barrier_wait(kVFull, 0);
+  barrier_wait(kOFull + 8 * stage, parity);
+  start_rows(d_p, v, by_rows(d_o));
+  products_end();
+  unsigned p[kQuerySteps][4], d_s[kQuerySteps][4];
+  // Four buffers need no word that one is free: who left dS in this one last has since waited for the other's dS of a
+  // later tile, and the other leaves it after all that read this buffer.
+  if (kBwdBuffers < 4) barrier_wait(kDsEmpty + 8 * buffer, n / kBwdBuffers & 1 ^ 1);
+  // @phase S
+  wait_for_products<1>(s);
+  weigh(scale, first, last, end, mine, rows, s);
+  if (kValuesFirst) {
+    // @phase dV
+    pack(s, p);
+    wait_for_products<0>(d_p);
+    products_begin();
+    start_gradient(d_v, p, d_o);
+    products_end();
+    slope(rows, s, d_p);
+  } else {
+    // @phase dP
+    wait_for_products<0>(d_p);
+    slope(rows, s, d_p);
+    pack(s, p);
+  }
+  // @phase dS
+  pack(d_p, d_s);
+  keep(d_s, mine, kDs + buffer * kDsBytes);
+  if (!kValuesFirst) {
+    // @phase dV
+    products_begin();
+    start_gradient(d_v, p, d_o);
+    products_end();
+  }
+  // @phase dS
+  publish_stores();
+  __syncwarp();
+  barrier_arrive_if(threadIdx.x % 32 == 0, kDsFull + 8 * buffer);
+  // @phase dQ
+  float d_q[kOwn / 2];
+  if (!FIRST) start_sums(n - 1, mine, d_q);
+  // @phase dK
+  products_begin();
+  start_gradient(d_k, d_s, q);
+  products_end();
+  // @phase dQ
+  if (!FIRST) {
+    wait_for_products<1>(d_q);
+    leave_sums(n - 1, mine, d_q);
+  }
+  // @phase dK
+  wait_for_products<0>(d_k);
+  wait_for_products<0>(d_v);
+  barrier_arrive_if(threadIdx.x % 32 == 0, kEmpty + 8 * stage);
+}
+
 __device__ __forceinline__ void compute(const Args& a, const BackwardArgs& g, const Work& work, int mine) {
   float d_k[ATTN_D / 2], d_v[ATTN_D / 2];
 #pragma unroll
   for (int i = 0; i < ATTN_D / 2; ++i) d_k[i] = d_v[i] = 0;
   const Descriptor k = by_rows(kK + mine * 64 * 128), v = by_rows(kV + mine * 64 * 128);
-  const Descriptor k_turned = by_columns(kK + (ATTN_D == 64 ? mine * 64 : mine * kKeyPanel), kBwdKeys);
-  int64 head = work.head, r0 = work.start_r0;
-  barrier_wait(kKeysFull, 0);
-  zero_beyond(work, mine);
-  int parity = 0, sums_parity = 1;
-  unsigned stage = 0;
-  // @phase loop
+  if (work.turns > 0) {
+    // Rows from here on are counted from the tile's first key.
+    const int start = near(work.start_r0 - work.c0), stop = near(work.end_r0 - work.c0);
+    const int first = near(a.first_shift), last = near(a.last_shift), end = near(work.length - work.c0);
+    const int turns = static_cast<int>(work.turns);
+    barrier_wait(kKFull, 0);
+    zero_beyond(work, mine);
+    take_tile<true>(a.scale_log2, 0, start + first, start + last, end, mine, k, v, d_k, d_v);
+    int r0 = start;
+    // @phase loop
 #pragma unroll 1
-  for (int64 left = work.turns; left > 0; --left) {
-    const unsigned q = kRing + stage * kStage, d_o = q + kBwd.query_bytes, rows = kRows + stage * kRowsStage;
-    const unsigned d_s_at = kDs + stage * kBwdKeys * 128;
-    barrier_wait(kFull + 8 * stage, parity);
-    float s[32], d_p[32];
-    // @phase S
-    products_begin();
-    start_rows(s, k, by_rows(q));
-    products_end();
-    // @phase dP
-    start_rows(d_p, v, by_rows(d_o));
-    products_end();
-    unsigned p[kQuerySteps][4];
-    // @phase S
-    wait_for_products<1>(s);
-    weigh(a, work, r0, mine, rows, s);
-    pack(s, p);
-    // @phase dV
-    wait_for_products<0>(d_p);
-    products_begin();
-#pragma unroll
-    for (int c = 0; c < kQuerySteps; ++c) multiply(d_v, p[c], further(by_columns(d_o, kBwdQueries), c * 2048), 1);
-    products_end();
-    // @phase dS
-#pragma unroll
-    for (int t = 0; t < 8; ++t) {
-      const float2 delta = shared_pair(rows + kBwdQueries * 4 + threadIdx.x % 4 * 8 + 32 * t);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) s[4 * t + i] *= d_p[4 * t + i] - (i % 2 == 0 ? delta.x : delta.y);
+    for (int n = 1; n < turns; ++n) {
+      r0 += static_cast<int>(kStride);
+      if (r0 == stop) r0 = start;
+      take_tile<false>(a.scale_log2, n, r0 + first, r0 + last, end, mine, k, v, d_k, d_v);
     }
-    unsigned d_s[kQuerySteps][4];
-    pack(s, d_s);
-    keep(d_s, mine, d_s_at);
-    publish_stores();
-    computers_sync();  // dS is whole
-    // @phase dQ
     float d_q[kOwn / 2];
-    products_begin();
-#pragma unroll
-    for (int c = 0; c < kKeySteps; ++c)
-      multiply_turned(d_q, further(by_columns(d_s_at, kBwdKeys), c * 2048), further(k_turned, c * 2048), c != 0);
-    products_end();
-    // @phase dK
-#pragma unroll
-    for (int c = 0; c < kQuerySteps; ++c) multiply(d_k, d_s[c], further(by_columns(q, kBwdQueries), c * 2048), 1);
-    products_end();
-    // @phase dQ
-    wait_for_products<1>(d_q);
-    barrier_wait(kSumsEmpty + 8 * mine, sums_parity);  // the rows before have left
-    const unsigned to = kDq + mine * kBwd.sums_bytes / 2 + threadIdx.x % 128 * 16;
-#pragma unroll
-    for (int t = 0; t < kOwn / 8; ++t)
-      asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to + t * 2048), "f"(d_q[4 * t]),
-                   "f"(d_q[4 * t + 1]), "f"(d_q[4 * t + 2]), "f"(d_q[4 * t + 3])
-                   : "memory");
-    publish_stores();
-    __syncwarp();
-    barrier_arrive_if(threadIdx.x % 32 == 0, kSumsFull + 8 * mine);
-    // @phase dK
-    wait_for_products<0>(d_k);
-    barrier_arrive_if(threadIdx.x % 128 == 0, kEmpty + 8 * stage);
-    work.next(head, r0);
-    sums_parity ^= 1;
-    stage ^= 1;
-    if (stage == 0) parity ^= 1;
+    start_sums(turns - 1, mine, d_q);
+    wait_for_products<0>(d_q);
+    leave_sums(turns - 1, mine, d_q);
   }
-  wait_for_products<0>(d_v);
   computers_sync();  // nobody reads K any more
   store(static_cast<Element*>(g.d_k), kK, a, work, mine, a.scale, d_k);
   store(static_cast<Element*>(g.d_v), kV, a, work, mine, 1.0f, d_v);
@@ -380,7 +485,7 @@ __device__ __forceinline__ void compute(const Args& a, const BackwardArgs& g, co
 // ---- kernels
 
 // delta is the diagonal of O dO^T, by the very products that make dP of V and dO.
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(2 * kBwdQueries)
     flash_bwd_hopper_rows(const __grid_constant__ HopperMap q, const __grid_constant__ HopperMap k,
                           const __grid_constant__ HopperMap v, const __grid_constant__ HopperMap d_o,
                           const __grid_constant__ HopperMap o, const Args a, const BackwardArgs g) {
@@ -402,7 +507,7 @@ extern "C" __global__ void __launch_bounds__(128)
   // @phase dQ
   float4* d_q = reinterpret_cast<float4*>(g.d_q_sum + n * ATTN_D);
 #pragma unroll 4
-  for (int i = threadIdx.x; i < kBwdQueries * ATTN_D / 4; i += 128) d_q[i] = make_float4(0, 0, 0, 0);
+  for (int i = threadIdx.x; i < kBwdQueries * ATTN_D / 4; i += 2 * kBwdQueries) d_q[i] = make_float4(0, 0, 0, 0);
 #if ATTN_DETERMINISTIC
   if (threadIdx.x == 0) {
     if (n == 0) g.turns[0] = 0;
@@ -412,23 +517,39 @@ extern "C" __global__ void __launch_bounds__(128)
   // @phase delta
   __syncthreads();
   barrier_wait(kBase, 0);
+  const int own = __shfl_sync(~0u, threadIdx.x / 128, 0) * 64;  // the warpgroup's rows
   float s[32];
   products_begin();
 #pragma unroll
   for (int i = 0; i < kSteps; ++i)
-    multiply(s, further(by_rows(kO), i / 4 * kQueryPanel + i % 4 * 32),
-             further(by_rows(kDo), i / 4 * kQueryPanel + i % 4 * 32), i != 0);
+    multiply(s, further(by_rows(kO + own * 128), i / 4 * kQueryPanel + i % 4 * 32),
+             further(by_rows(kDo + own * 128), i / 4 * kQueryPanel + i % 4 * 32), i != 0);
   products_end();
   wait_for_products<0>(s);
   // Row and column are the same in one lane of each four.
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
 #pragma unroll
   for (int t = 0; t < 8; ++t) {
     const int h = t % 2;
     if (t / 2 != warp || lane % 4 != lane / 8) continue;
-    keep_row(a, g, n + 8 * t + lane / 4, lane / 4 % 2 == 0 ? s[4 * t + 2 * h] : s[4 * t + 2 * h + 1], kLog2E);
+    keep_row(a, g, n + own + 8 * t + lane / 4, lane / 4 % 2 == 0 ? s[4 * t + 2 * h] : s[4 * t + 2 * h + 1], kLog2E);
   }
 }
+
+#if ATTN_DETERMINISTIC
+// Heads side by side, as in backward_turns.cuh, but no more than the second-level cache has room for: all their blocks
+// add to sums that they come back to.
+__device__ inline KeyTile tile_of(const Args& a, unsigned ticket, unsigned tiles) {
+  constexpr unsigned kLeast = 8, kMost = 64;
+  constexpr int64 kBytes = int64{16} << 20, kOfRow = 8 * ATTN_D;  // Q, dO, and dQ in fp32
+  const unsigned heads = static_cast<unsigned>(a.B * a.Hkv);
+  const int64 fit = kBytes / ((a.Lq > 0 ? a.Lq : 1) * (a.Hq / a.Hkv) * kOfRow);
+  const unsigned side = fit < kLeast ? kLeast : fit > kMost ? kMost : static_cast<unsigned>(fit);
+  const unsigned first = ticket / (side * tiles) * side, rest = ticket - first * tiles;
+  const unsigned together = heads - first < side ? heads - first : side;
+  return {first + rest % together, rest / together};
+}
+#endif
 
 extern "C" __global__ void __launch_bounds__(kBwdThreads, 1)
     flash_bwd_hopper_keys(const __grid_constant__ HopperMap q, const __grid_constant__ HopperMap k,
@@ -439,21 +560,24 @@ extern "C" __global__ void __launch_bounds__(kBwdThreads, 1)
   if (shared_address(bytes) != kBase) return;
   const unsigned tiles = static_cast<unsigned>((a.Lk + kBwdKeys - 1) / kBwdKeys);
 #if ATTN_DETERMINISTIC
-  const KeyTile mine =
-      key_tile_of(take_ticket(g.turns, reinterpret_cast<int*>(bytes)), tiles, static_cast<unsigned>(a.B * a.Hkv));
+  const KeyTile mine = tile_of(a, take_ticket(g.turns, reinterpret_cast<int*>(bytes)), tiles);
 #else
   const KeyTile mine{blockIdx.x / tiles, blockIdx.x % tiles};
 #endif
   if (threadIdx.x == 0) {
-    barrier_init(kKeysFull, 1);
+    barrier_init(kKFull, 1);
+    barrier_init(kVFull, 1);
     for (int i = 0; i < kBwdStages; ++i) {
-      barrier_init(kFull + 8 * i, 1);
-      barrier_init(kEmpty + 8 * i, 2);
+      barrier_init(kQFull + 8 * i, 1);
+      barrier_init(kOFull + 8 * i, 1);
+      barrier_init(kEmpty + 8 * i, 8);  // all warps that compute
     }
-    for (int i = 0; i < 2; ++i) {
-      barrier_init(kSumsFull + 8 * i, 4);  // the warps of its warpgroup
-      barrier_init(kSumsEmpty + 8 * i, 1);
+    for (int i = 0; i < kBwdBuffers; ++i) {
+      barrier_init(kDsFull + 8 * i, 8);
+      barrier_init(kDsEmpty + 8 * i, 8);
     }
+    for (int i = 0; i < 4; ++i) barrier_init(kSumsFull + 8 * i, 4);  // the warps of its warpgroup
+    for (int i = 0; i < 2; ++i) barrier_init(kSumsEmpty + 8 * i, 1);
     barriers_are_made();
   }
   __syncthreads();
@@ -470,23 +594,42 @@ extern "C" __global__ void __launch_bounds__(kBwdThreads, 1)
   }
 }
 
-// One thread has what a lane had of eight columns: two neighbours of two rows.
-extern "C" __global__ void __launch_bounds__(256)
+__device__ __forceinline__ unsigned one_of(const unsigned (&x)[4], int n) {
+  const unsigned low = n & 1 ? x[1] : x[0], high = n & 1 ? x[3] : x[2];
+  return n & 2 ? high : low;
+}
+
+// Four times eight columns, of which each lane of four has two neighbours, of two rows. They exchange: each stores all
+// eight of one.
+extern "C" __global__ void __launch_bounds__(128)
     flash_bwd_hopper_dq(const __grid_constant__ HopperMap q, const __grid_constant__ HopperMap k,
                         const __grid_constant__ HopperMap v, const __grid_constant__ HopperMap d_o,
                         const __grid_constant__ HopperMap o, const Args a, const BackwardArgs g) {
   // @phase store
-  const int64 n = int64{blockIdx.x} * 256 + threadIdx.x;
-  if (n >= a.B * a.Hq * g.rows * ATTN_D / 4) return;
-  constexpr int kOfTile = kBwdQueries * ATTN_D / 4;
-  const int64 tile = n / kOfTile, row = tile * kBwdQueries, head = row / g.rows;
-  const int in = static_cast<int>(n % kOfTile), half = in / (kOfTile / 2), t = in / 128 % (kOwn / 8), lane = in % 128;
-  const int64 r = row - head * g.rows + lane / 32 * 16 + lane % 32 / 4;
-  const int d = half * kOwn + 8 * t + lane % 4 * 2;
-  const float4 x = reinterpret_cast<const float4*>(g.d_q_sum)[n];
+  constexpr int kParts = kOwn / 32;  // of half a tile, 32 columns each
+  const int64 n = int64{blockIdx.x} / kParts;
+  const int64 half = n % 2, row = n / 2 * kBwdQueries, head = row / g.rows;
+  const int t = static_cast<int>(int64{blockIdx.x} % kParts) * 4, lane = threadIdx.x, own = lane % 4;
+  const float4* from = reinterpret_cast<const float4*>(g.d_q_sum) + n * (kBwdQueries * ATTN_D / 8) + t * 128 + lane;
+  unsigned x[2][4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const float4 sum = from[i * 128];
+    x[0][i] = packed(sum.x * a.scale, sum.y * a.scale);
+    x[1][i] = packed(sum.z * a.scale, sum.w * a.scale);
+  }
+  const int64 r = row - head * g.rows + (kByRows ? 64 * half : 0) + lane / 32 * 16 + lane % 32 / 4;
+  const int64 d = (kByRows ? 0 : half * kOwn) + 8 * (t + own);
   Element* to = static_cast<Element*>(g.d_q) + (head * a.Lq + r) * ATTN_D + d;
-  if (r < a.Lq) *reinterpret_cast<unsigned*>(to) = packed(x.x * a.scale, x.y * a.scale);
-  if (r + 8 < a.Lq) *reinterpret_cast<unsigned*>(to + 8 * ATTN_D) = packed(x.z * a.scale, x.w * a.scale);
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    // From lane own ^ i comes what it has of these eight columns.
+    unsigned y[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) y[i] = __shfl_xor_sync(~0u, one_of(x[h], own ^ i), i);
+    const uint4 all{one_of(y, own), one_of(y, own ^ 1), one_of(y, own ^ 2), one_of(y, own ^ 3)};
+    if (r + 8 * h < a.Lq) *reinterpret_cast<uint4*>(to + 8 * h * ATTN_D) = all;
+  }
 }
 
 }  // namespace attn::gpu

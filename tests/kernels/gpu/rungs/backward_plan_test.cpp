@@ -11,6 +11,7 @@
 #include <cstring>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/gpu/launch/device_run.h"
@@ -165,6 +166,28 @@ TEST(BackwardPlan, HoppersTakesTwoHeadDimensionsAndPointsElsewhere) {
     const auto takes = row.supports(row, p, {}, d);
     ASSERT_FALSE(takes);
     EXPECT_NE(takes.error().message.find("flash_bwd "), std::string::npos) << takes.error().message;
+  }
+}
+
+// Registers decide how many queries a warpgroup holds scores of: twice as many where a head is half as wide.
+TEST(BackwardPlan, HoppersTileFollowsFromTheHeadDimension) {
+  const KernelRow& row = rung("flash_bwd_hopper");
+  const Device d = *device_for("sm_90a");
+  for (const auto& [dims, queries] : {std::pair<std::int64_t, std::int32_t>{64, 128}, {128, 64}}) {
+    const Problem p = problem(DType::f16, dims, dims);
+    const auto plan = row.plan(row, p, {}, d);
+    ASSERT_TRUE(plan) << plan.error().message;
+    EXPECT_EQ(plan->options.br, queries);
+    const std::int64_t rows = p.B * p.Hq * ((p.Lq + queries - 1) / queries) * queries;
+    ASSERT_EQ(plan->launches.size(), 3U);
+    EXPECT_EQ(plan->launches[0].grid[0] * plan->launches[0].block[0] / 2, rows);          // a warpgroup takes 64
+    EXPECT_EQ(plan->launches[2].grid[0] * plan->launches[2].block[0] * 16, rows * dims);  // a thread takes 16 numbers
+    Options other;
+    other.br = 192 - queries;
+    const auto refused = row.plan(row, p, other, d);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find(std::to_string(queries) + " queries at a time"), std::string::npos)
+        << refused.error().message;
   }
 }
 
