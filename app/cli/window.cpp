@@ -8,7 +8,9 @@
 
 #include "app/cli/arguments/command.h"
 #include "app/cli/arguments/console_text.h"
+#include "app/state/lessons/lesson_files.h"
 #include "app/state/string/state_string.h"
+#include "app/system/assets.h"
 #include "kernels/base/text.h"
 
 namespace attn::cli {
@@ -32,6 +34,12 @@ Result<int> open_window(const WindowArguments& a, const Stopper& stopper) {
   if (!a.state.empty()) {
     auto state = open_state_string(a.state);
     if (!state) return bad_input("--state: " + state.error().message);
+    if (!state->view.learn.lesson.empty()) {
+      const auto assets = find_assets();
+      if (!assets) return tl::unexpected(assets.error());
+      if (auto r = check_lesson_place(*assets / "lessons", state->view.learn); !r)
+        return bad_input("--state: " + r.error().message);
+    }
     options.state = *std::move(state);
   }
   if (!a.theme.empty()) {

@@ -105,11 +105,14 @@ def answered(folder):
     """`shot --answer` says what it cannot answer, and draws another picture than without."""
     at = "attn1,workspace=learn,lesson=by-hand,beat="
     for state, answer, words in ((at + "score", "maybe", "'maybe'"), (at + "tile", "right", "has no question"),
-                                 (at + "nowhere", "right", "Unknown beat 'nowhere'"),
+                                 (at + "nowhere", "right", "has no beat 'nowhere'; use one of tile, score"),
                                  ("attn1,preset=causal", "right", "--answer")):
         done = run("shot", "--state", state, "--answer", answer, "-o", folder / "no.png")
         report.check(done.returncode == 2 and words in done.stderr,
                      f"{state}, {answer}: {done.returncode} {done.stderr}")
+    done = run("shot", "--state", at + "14", "-o", folder / "no.png")
+    report.check(done.returncode == 2 and "Lesson 'by-hand' has no beat '14'; use one of tile" in done.stderr,
+                 f"beat 14: {done.returncode} {done.stderr}")
     drawn = set()
     for answer in ([], ["--answer", "right"], ["--answer", "wrong"], ["--answer", "hint"], ["--answer", "shown"]):
         done = run("shot", "--state", at + "score", *answer, "-o", folder / "beat.png")

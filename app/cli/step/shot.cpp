@@ -153,6 +153,14 @@ Result<void> set_session(const ShotArguments& a, PictureSpec& picture) {
   return ok();
 }
 
+// A lesson or a beat that there is none of is not a picture of another one.
+Result<void> check_lesson(const State& state) {
+  if (state.view.learn.lesson.empty()) return ok();
+  const auto assets = find_assets();
+  if (!assets) return tl::unexpected(assets.error());
+  return check_lesson_place(*assets / "lessons", state.view.learn);
+}
+
 // The commands of the card, as a learner's hands give them.
 Result<void> set_answer(const ShotArguments& a, PictureSpec& picture) {
   if (a.answer.empty()) return ok();
@@ -162,10 +170,9 @@ Result<void> set_answer(const ShotArguments& a, PictureSpec& picture) {
   const auto assets = find_assets();
   if (!assets) return tl::unexpected(assets.error());
   const FoundLessons found = read_lessons(*assets / "lessons");
-  const auto lesson =
-      std::find_if(found.lessons.begin(), found.lessons.end(), [&](const Lesson& l) { return l.id == at.lesson; });
+  const auto lesson = std::ranges::find(found.lessons, at.lesson, &Lesson::id);
   const Beat* beat = lesson == found.lessons.end() ? nullptr : lesson->find(at.beat);
-  if (beat == nullptr) return bad_input(phrase("Unknown beat '{}' of lesson '{}'.", at.beat, at.lesson));
+  if (beat == nullptr) return bad_input(tr("--answer needs --state attn1,workspace=learn,lesson=ID,beat=ID."));
   auto commands = lesson_hands(*lesson, *beat, a.answer, at.exercise_seed);
   if (!commands) return tl::unexpected(commands.error());
   picture.commands = *std::move(commands);
@@ -210,6 +217,7 @@ Result<PictureSpec> picture_of(const ShotArguments& a) {
   if (auto r = set_view(a, picture.state); !r) return tl::unexpected(r.error());
   if (auto r = check_distinct(input_files_of(picture.state), {{"-o", a.out}}); !r) return tl::unexpected(r.error());
   if (auto r = set_session(a, picture); !r) return tl::unexpected(r.error());
+  if (auto r = check_lesson(picture.state); !r) return tl::unexpected(r.error());
   if (auto r = set_answer(a, picture); !r) return tl::unexpected(r.error());
   // A state that names runs is drawn with those that this machine has.
   const BenchRuns& named = picture.state.document.runs;

@@ -7,6 +7,7 @@
 
 #include "app/state/apply/apply.h"
 #include "app/state/lessons/exercises.h"
+#include "app/state/lessons/lesson_files.h"
 #include "app/state/string/state_string.h"
 #include "kernels/base/text.h"
 #include "viz/draw/hands.h"
@@ -105,21 +106,26 @@ void Lessons::look() {
   if (context_.model.learn == nullptr) refresh();
 }
 
+// What is on screen stays: a lesson that is open, or the chapters.
+void Lessons::refuse_start(const std::string& why) {
+  if (open_)
+    place(lesson()->id, beat().id, stands_alone(beat()));
+  else
+    place("", "", false);
+  context_.log.error(why);
+  refresh();
+}
+
 void Lessons::start(const std::string& id, const std::string& wanted_beat) {
   if (!is_loaded()) return wait_to_start(id, wanted_beat);
   const auto it = std::find_if(lessons_.begin(), lessons_.end(), [&](const Lesson& l) { return l.id == id; });
-  if (it == lessons_.end()) {
-    place("", "", false);
-    context_.log.error(phrase("Unknown lesson '{}'.", id));
-    return refresh();
-  }
+  if (it == lessons_.end()) return refuse_start(phrase("Unknown lesson '{}'.", id));
+  if (!wanted_beat.empty() && it->find(wanted_beat) == nullptr) return refuse_start(no_such_beat(*it, wanted_beat));
   if (waits_for_sessions(*it, wanted_beat)) return;
   const auto lesson = static_cast<std::size_t>(it - lessons_.begin());
   std::string to = wanted_beat;
   if (to.empty() && progress_.last_lesson == id) to = progress_.last_beat;
   const auto at = std::find_if(it->beats.begin(), it->beats.end(), [&](const Beat& b) { return b.id == to; });
-  if (at == it->beats.end() && !wanted_beat.empty())
-    context_.log.warn(phrase("Lesson '{}' has no beat '{}'; starting at its first.", id, wanted_beat));
   const std::size_t beat = at == it->beats.end() ? 0 : static_cast<std::size_t>(at - it->beats.begin());
   no_longer_prepare();
   wait_to_start(id, wanted_beat);

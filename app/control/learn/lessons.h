@@ -139,6 +139,7 @@ class Lessons {
   void no_longer_prepare();
   // The lesson's own numbers, or a seed's, or fresh ones where the beat begins with such.
   BeatNumbers numbers_of(const Beat& beat, std::optional<std::uint64_t> seed) const;
+  void refuse_start(const std::string& why);
   void show_soon(std::size_t beat);
   void open(std::size_t lesson, std::size_t beat, BeatRuns& runs);
   void go_on();
@@ -175,6 +176,7 @@ class Lessons {
   // The learner's lesson is read anew meanwhile: nothing of the old one is left to come back to.
   void forget_waiting(std::size_t lesson);
   TextRuns words(const std::string& key, Face face, Ink ink);
+  std::string needs_words() const;
 
   JobContext context_;
   LessonSources sources_;

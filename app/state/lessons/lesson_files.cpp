@@ -5,8 +5,10 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "kernels/base/files.h"
+#include "kernels/base/text.h"
 
 namespace attn {
 namespace {
@@ -108,6 +110,23 @@ bool LessonsReading::step() {
   lesson_ = *std::move(lesson);
   beside_ = beside_lesson(file, files_);
   return false;
+}
+
+std::string no_such_beat(const Lesson& lesson, const std::string& beat) {
+  std::vector<std::string_view> beats;
+  for (const Beat& b : lesson.beats) beats.push_back(b.id);
+  return phrase("Lesson '{}' has no beat '{}'; use one of {}.", lesson.id, beat,
+                fmt::format("{}", fmt::join(beats, ", ")));
+}
+
+Result<void> check_lesson_place(const std::filesystem::path& folder, const LearnView& at) {
+  if (at.lesson.empty()) return ok();
+  const FoundLessons found = read_lessons(folder);
+  const auto lesson = std::ranges::find(found.lessons, at.lesson, &Lesson::id);
+  if (lesson == found.lessons.end())
+    return bad_input(phrase("Unknown lesson '{}'; see attnscope lesson list.", at.lesson));
+  if (!at.beat.empty() && lesson->find(at.beat) == nullptr) return bad_input(no_such_beat(*lesson, at.beat));
+  return ok();
 }
 
 }  // namespace attn

@@ -12,6 +12,7 @@
 
 #include "kernels/base/result.h"
 #include "viz/learn/lesson/lesson.h"
+#include "viz/state/view_learn.h"
 
 namespace attn {
 
@@ -40,6 +41,11 @@ class LessonsReading {
   std::deque<std::filesystem::path> beside_;  // what is still to be read of it
   FoundLessons found_;
 };
+// That a lesson has no such beat, and which it has.
+std::string no_such_beat(const Lesson& lesson, const std::string& beat);
+// Refuses a lesson that `folder` does not have, or a beat that the lesson does not have. Where none is named, nothing
+// is refused.
+Result<void> check_lesson_place(const std::filesystem::path& folder, const LearnView& at);
 // Whether a file's name is that of a lesson and not of a translation.
 bool is_lesson_file(const std::filesystem::path& file);
 

@@ -171,6 +171,15 @@ Result<void> check_whole(const State& s) {
   return ok();
 }
 
+// Of the preset of words: a sentence has its own shape, where no key of the string says otherwise. What it cannot be is
+// said where its key is read.
+void shape_for_sentence(const std::vector<Pair>& pairs, Document& document) {
+  const auto own = std::ranges::find(pairs, "sentence", &Pair::key);
+  if (document.inputs.generator != Generator::words || own == pairs.end() || own->value == "usual") return;
+  const auto sentence = percent_decoded(own->value);
+  if (sentence && sentence_words(*sentence)) document.problem = problem_of_words(*sentence, document.problem);
+}
+
 bool names_files(const InputSpec& inputs) {
   return !(inputs.q_file + inputs.k_file + inputs.v_file + inputs.bias_file).empty();
 }
@@ -186,7 +195,9 @@ Result<std::string> hash_of_file(const std::filesystem::path& file) {
 }
 
 Result<std::string> state_string(const State& state) {
-  const std::string preset = state.document.preset.empty() ? "none" : state.document.preset;
+  // A sentence of one's own is by hand: a preset's string would give it the shape that it has by itself.
+  const bool by_hand = state.document.preset.empty() || !state.document.inputs.sentence.empty();
+  const std::string preset = by_hand ? "none" : state.document.preset;
   const auto base = base_state(preset);
   if (!base) return tl::unexpected(base.error());
   std::string text = fmt::format("{},preset={}", kVersion, percent_encoded(preset));
@@ -221,6 +232,7 @@ Result<ParsedState> parse_state_string(std::string_view text) {
   const auto base = base_state(preset);
   if (!base) return preset_pair != nullptr ? refused(*preset_pair, base.error().message) : tl::unexpected(base.error());
   ParsedState parsed{*base, {}};
+  shape_for_sentence(*pairs, parsed.state.document);
   const std::vector<StateKey> keys = state_keys();
   for (const Pair& pair : *pairs) {
     if (auto read = read_pair(parsed, keys, pair); !read) return tl::unexpected(read.error());

@@ -251,6 +251,19 @@ TEST(LearnWays, ALessonOfTheUsersOwnOpensLikeAnyFile) {
   EXPECT_EQ(plain_text(card(w).headline), "What is m?");
 }
 
+TEST(LearnWays, ABeatThatThereIsNoneOfChangesNothing) {
+  TestWindow w;
+  start(w, "by-hand", "14");
+  EXPECT_TRUE(w.state().view.learn.lesson.empty());
+  EXPECT_NE(w.controller().log().after(0).back().text.find("Lesson 'by-hand' has no beat '14'"), std::string::npos);
+  start(w, "by-hand", "sum");
+  ASSERT_EQ(w.state().view.learn.beat, "sum");
+  start(w, "one-pass", "nowhere");
+  EXPECT_EQ(w.state().view.learn.lesson, "by-hand");
+  EXPECT_EQ(w.state().view.learn.beat, "sum");
+  EXPECT_EQ(plain_text(card(w).headline), "What is the row's sum?");
+}
+
 TEST(LearnWays, ThePaletteFindsALessonBeforeLearnWasShown) {
   TestWindow w;
   EXPECT_TRUE(w.run([&](Ctx* ctx) {

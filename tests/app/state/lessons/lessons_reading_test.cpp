@@ -77,6 +77,21 @@ TEST(LessonsReading, OfNoFolderIsDoneAtOnce) {
   EXPECT_TRUE(none.take().lessons.empty());
 }
 
+TEST(LessonPlaces, ThatThereAreNoneOfAreRefusedAndTheBeatsNamed) {
+  const auto why = [](const std::string& lesson, const std::string& beat) {
+    LearnView at;
+    at.lesson = lesson, at.beat = beat;
+    const auto checked = check_lesson_place(shipped(), at);
+    return checked ? std::string() : checked.error().message;
+  };
+  EXPECT_EQ(why("", ""), "");
+  EXPECT_EQ(why("by-hand", ""), "");
+  EXPECT_EQ(why("by-hand", "tile"), "");
+  EXPECT_EQ(why("by-hand", "14").find("Lesson 'by-hand' has no beat '14'; use one of tile, score, largest, "), 0U)
+      << why("by-hand", "14");
+  EXPECT_NE(why("by-feet", "tile").find("Unknown lesson 'by-feet'"), std::string::npos);
+}
+
 TEST(LessonSessions, AreThoseThatLessonAndBeatsNameAndOnceEach) {
   for (const Lesson& lesson : read_lessons(shipped()).lessons) {
     if (lesson.id != "few-warps") continue;

@@ -118,6 +118,27 @@ TEST(StateString, ASentenceThatIsNoneIsRefusedWithItsPlace) {
   EXPECT_NE(control.error().message.find("control character at byte 2"), std::string::npos);
 }
 
+// 13 words, 5 letters that they begin with.
+TEST(StateString, ASentenceHasItsOwnShapeUnlessTheStringSaysOtherwise) {
+  const std::string words = "sentence=a%20b%20c%20d%20e%20a%20b%20c%20d%20e%20a%20b%20c";
+  for (const std::string& text : {"attn1,preset=words," + words, "attn1," + words + ",preset=words"}) {
+    const auto state = parse_state_string(text);
+    ASSERT_TRUE(state) << state.error().message;
+    EXPECT_EQ(state->state.document.problem.Lq, 13);
+    EXPECT_EQ(state->state.document.problem.Lk, 13);
+    EXPECT_EQ(state->state.document.problem.D, 5);
+    expect_round_trip(state->state);
+  }
+  const auto shorter = parse_state_string("attn1,preset=words,L=12," + words);
+  ASSERT_TRUE(shorter) << shorter.error().message;
+  EXPECT_EQ(shorter->state.document.problem.Lk, 12);
+  EXPECT_EQ(shorter->state.document.problem.D, 5);
+  expect_round_trip(shorter->state);
+  const auto usual = parse_state_string("attn1,preset=words,sentence=usual");
+  ASSERT_TRUE(usual);
+  EXPECT_EQ(usual->state.document.problem.Lk, 12);
+}
+
 TEST(StateString, ASentenceOfOnesOwnComesBackWithItsShapeAndItsArcs) {
   const auto state = with_sentence(initial_state(), "we can can a can");
   ASSERT_TRUE(state) << state.error().message;
