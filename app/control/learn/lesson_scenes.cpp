@@ -2,7 +2,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/control/learn/lessons.h"
 #include "kernels/base/text.h"
@@ -86,6 +91,22 @@ int first_digit_of(const LessonAsk& ask, const std::vector<Choice>& choices) {
 
 }  // namespace
 
+// "Builds on “By hand” (2) and “Counting bytes” (7).": what the map says of it, where the learner is.
+std::string Lessons::needs_words() const {
+  std::vector<std::string> named;
+  for (const std::string& id : lesson()->needs) {
+    const auto before = std::ranges::find(lessons_, id, &Lesson::id);
+    if (before == lessons_.end()) continue;
+    const std::string& title = before->words("title", state().preferences.language);
+    named.push_back(before->number.empty() ? phrase("“{}”", title) : phrase("“{}” ({})", title, before->number));
+  }
+  if (named.empty()) return {};
+  const std::string last = std::exchange(named.back(), {});
+  named.pop_back();
+  if (named.empty()) return phrase("Builds on {}.", last);
+  return phrase("Builds on {} and {}.", fmt::format("{}", fmt::join(named, ", ")), last);
+}
+
 // Words that cannot be filled in are shown as they are: attnscope lesson check has refused such a lesson.
 TextRuns Lessons::words(const std::string& key, Face face, Ink ink) {
   const std::string& text = lesson()->words(key, state().preferences.language);
@@ -156,6 +177,7 @@ CardScene Lessons::card() {
   c.headline = words(text_key(b, "title"), Face::bold, Token::text);
   c.say = words(text_key(b, "say"), Face::text, Token::text);
   c.origin = origins_of(l, b, showing_.scope, language);
+  if (beat_ == 0) c.needs = {word(needs_words(), Token::dim)};
   c.away = away_;
   add_said(c);
   c.can_repeat = b.again.has_value() || b.exercise.has_value();

@@ -131,6 +131,19 @@ TEST(LearnGuide, WhatTheLessonsBeforeTaughtIsKnownFromTheStart) {
   }
 }
 
+// What the map says of a chapter stands within it too, where it begins.
+TEST(LearnGuide, AChaptersFirstBeatSaysWhatItBuildsOn) {
+  TestWindow w;
+  start(w, "wall", "fits");
+  EXPECT_EQ(plain_text(card(w).needs), "");
+  start(w, "one-pass", "promise");
+  EXPECT_EQ(plain_text(card(w).needs), "Builds on “By hand” (2).");
+  start(w, "overlap", "cast");
+  EXPECT_EQ(plain_text(card(w).needs), "Builds on “The outer loop” (9) and “Few warps can win” (10).");
+  start(w, "overlap", "rates");
+  EXPECT_EQ(plain_text(card(w).needs), "");
+}
+
 TEST(LearnGuide, CellsOfOneRowAreChosenByTheirOwnNumbers) {
   TestWindow w;
   start(w, "safe-softmax", "signs");

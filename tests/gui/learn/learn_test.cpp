@@ -327,7 +327,7 @@ TEST(LearnWindow, ARooflineOfTheSessionStandsBesideTheCardOnceItIsAnswered) {
   // No step is on screen, so none can be walked away from; the next beat without a figure shows Step again.
   w.controller().update({StepBy{StepUnit::phase, 1}});
   EXPECT_FALSE(card(w).away);
-  start(w, "few-warps", "little");
+  start(w, "few-warps", "two");
   EXPECT_FALSE(learn(w).figure);
   EXPECT_TRUE(shows_step(w.state().view));
 }

@@ -49,7 +49,8 @@ struct CardScene {
   std::vector<BeatMark> marks;
   std::string kind;  // "Predict: a number", or "" of a beat that tells
   TextRuns headline, say, hint, feedback, proof;
-  TextRuns origin;                // what is assumed, whose figures these are; empty of most beats
+  TextRuns origin;                // what is given, whose figures these are; empty of most beats
+  TextRuns needs;                 // what the chapter builds on; of its first beat
   std::vector<TextRuns> learned;  // of the beats so far
   std::optional<AskKind> asks;
   bool open = false;  // it waits for an answer
@@ -93,10 +94,10 @@ struct StageFigure {
   FigureKind kind = FigureKind::roofline;
   std::string of;                              // "flash_simt at L = 16384, D = 128"
   std::string empty;                           // why there is none; no words: there is one
-  bool waits = false;                          // for an answer: nothing of it is shown, of lines their shares
+  bool waits = false;                          // for an answer: what it says of the kernel is not shown
   std::shared_ptr<const FigureScenes> scenes;  // what is drawn
   // While it waits a part of it is drawn all the same: the question is about the rest.
-  bool asks_with_part() const { return kind == FigureKind::lines || kind == FigureKind::wall; }
+  bool asks_with_part() const { return kind != FigureKind::heartbeat && kind != FigureKind::phases; }
   bool is_roof() const { return kind == FigureKind::roofline || kind == FigureKind::levels; }
 };
 

@@ -108,6 +108,33 @@ SourceScene text_alone(SourceScene scene) {
   return scene;
 }
 
+// Roofs and the other kernels: the one that is asked about gets its mark with the answer.
+Roofline roofs_alone(Roofline roof) {
+  std::erase_if(roof.dots, &RoofDot::chosen);
+  roof.levels.clear();
+  roof.words.clear();
+  return roof;
+}
+
+// How each resource limits warps, without what this kernel takes of it.
+OccupancyScene stairs_alone(OccupancyScene scene) {
+  if (!scene.empty.empty()) return scene;
+  scene.words = tr("What the kernel takes appears after your answer.");
+  scene.more.clear();
+  scene.registers.clear();
+  scene.waves.clear();
+  scene.theoretical = 0;
+  scene.achieved.reset();
+  scene.achieved_text.clear();
+  for (Staircase& stair : scene.stairs) {
+    stair.here = -1;
+    stair.limits = false;
+    stair.here_text.clear();
+    stair.next.clear();
+  }
+  return scene;
+}
+
 }  // namespace
 
 StageFigure without_shares(StageFigure figure) {
@@ -115,6 +142,9 @@ StageFigure without_shares(StageFigure figure) {
   FigureScenes scenes = *figure.scenes;
   scenes.lines = text_alone(std::move(scenes.lines));
   scenes.wall.between_bytes = 0;
+  scenes.roof = roofs_alone(std::move(scenes.roof));
+  scenes.roof.note = phrase("The mark of {} appears after your answer. {}", figure.of, scenes.roof.note);
+  scenes.occupancy = stairs_alone(std::move(scenes.occupancy));
   keep(figure, std::move(scenes));
   return figure;
 }

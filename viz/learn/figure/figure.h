@@ -34,7 +34,8 @@ StageFigure figure_of(const Session& session, const LessonFigure& figure);
 // One that cannot be had.
 StageFigure no_figure(FigureKind kind, const std::string& why);
 
-// While it is asked for: of a figure of the kind lines the text alone, of a wall without the scores; another as it is.
+// While it is asked for, without what it says of the kernel: the text alone, roofs and other kernels' marks, stairs on
+// which it does not stand, a wall without the scores. Of other kinds as it is.
 StageFigure without_shares(StageFigure figure);
 
 // A line of the text of a figure of the kind lines.

@@ -148,8 +148,8 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   if (r.has("figure")) beat.figure = read_figure_of(r.object("figure"), where + ", figure", r);
   if (r.has("reveal_figure")) {
     beat.reveal_figure = read_figure_of(r.object("reveal_figure"), where + ", reveal_figure", r);
-    if (!beat.figure || !r.has("ask") || beat.figure->kind != beat.reveal_figure->kind)
-      r.refuse("reveal_figure", tr("only a question with a figure of the same kind can have one for its answer"));
+    if (!beat.figure || !r.has("ask"))
+      r.refuse("reveal_figure", tr("only a question with a figure can have one for its answer"));
   }
   if (r.has("ask")) beat.ask = read_ask(r.object("ask"), where + ", ask", r);
   if (r.has("again")) beat.again = read_again(r.object("again"), where + ", again", r);

@@ -21,7 +21,7 @@ struct StairStep {
 struct Staircase {
   std::string title;  // "Registers per thread"
   std::vector<StairStep> steps;
-  std::int64_t here = 0;
+  std::int64_t here = 0;  // -1: where the kernel stands is not shown
   std::string here_text;  // "254"
   bool limits = false;    // it is what keeps more blocks out, alone or with another
   std::string next;       // what changes it: "6 fewer: 2 blocks, 16 warps."

@@ -33,6 +33,7 @@ void draw_bar(const OccupancyScene& o, float width) {
     list->AddLine({x, bar.min.y - s.px(3)}, {x, bar.max.y + s.px(3)}, colour(s.theme, Token::text), s.px(2));
   }
   ImGui::InvisibleButton("occupancy_bar", {width, bar.height() + s.px(2)});
+  if (o.theoretical <= 0) return;
   tooltip(phrase("Filled: {:.3g} % is possible. {}", o.theoretical,
                  o.achieved ? phrase("The line marks the measured (achieved) occupancy, {}.", o.achieved_text)
                             : "Achieved: " + o.achieved_text));
@@ -46,6 +47,24 @@ struct Scale {
             box.max.y - box.height() * static_cast<float>(warps / top)};
   }
 };
+
+// Where the kernel stands on the stairs.
+void draw_here(const Staircase& stair, const Scale& scale, ImU32 ink) {
+  const Style& s = style();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const auto here = std::ranges::find_if(stair.steps, [&](const StairStep& x) { return stair.here <= x.to; });
+  const std::int32_t warps = here == stair.steps.end() ? 0 : here->warps;
+  const ImVec2 point = scale.at(static_cast<double>(stair.here), warps);
+  draw_dashed_line(list, {point.x, scale.box.min.y}, {point.x, scale.box.max.y}, colour(s.theme, Token::text), 3);
+  list->AddCircleFilled(point, s.px(4), colour(s.theme, Token::text));
+  const std::string level = plural(warps, "{} warp", "{} warps");
+  // In one line over the stairs, so that neither covers a step.
+  const float amount = text_width(Face::mono, 12, stair.here_text), gap = s.px(8);
+  const float width = amount + gap + text_width(Face::text, 12, level);
+  const float x = std::clamp(point.x - amount / 2, scale.box.min.x, std::max(scale.box.min.x, scale.box.max.x - width));
+  draw_text(list, {x, scale.box.min.y - s.px(16)}, Face::mono, 12, colour(s.theme, Token::text), stair.here_text);
+  draw_text(list, {x + amount + gap, scale.box.min.y - s.px(16)}, Face::text, 12, ink, level);
+}
 
 void draw_stair(const Staircase& stair, std::int32_t top, ImVec2 size) {
   const Style& s = style();
@@ -69,21 +88,9 @@ void draw_stair(const Staircase& stair, std::int32_t top, ImVec2 size) {
     before = b;
     from = to;
   }
-  // Where it stands.
-  const auto here = std::ranges::find_if(stair.steps, [&](const StairStep& x) { return stair.here <= x.to; });
-  const std::int32_t warps = here == stair.steps.end() ? 0 : here->warps;
-  const ImVec2 point = scale.at(static_cast<double>(stair.here), warps);
-  draw_dashed_line(list, {point.x, scale.box.min.y}, {point.x, scale.box.max.y}, colour(s.theme, Token::text), 3);
-  list->AddCircleFilled(point, s.px(4), colour(s.theme, Token::text));
-  const std::string level = plural(warps, "{} warp", "{} warps");
-  // In one line over the stairs, so that neither covers a step.
-  const float amount = text_width(Face::mono, 12, stair.here_text), gap = s.px(8);
-  const float width = amount + gap + text_width(Face::text, 12, level);
-  const float x = std::clamp(point.x - amount / 2, scale.box.min.x, std::max(scale.box.min.x, scale.box.max.x - width));
-  draw_text(list, {x, at.y + s.px(18)}, Face::mono, 12, colour(s.theme, Token::text), stair.here_text);
-  draw_text(list, {x + amount + gap, at.y + s.px(18)}, Face::text, 12, ink, level);
+  if (stair.here >= 0) draw_here(stair, scale, ink);
   ImGui::InvisibleButton(stair.title.c_str(), size);
-  tooltip(stair.title + ": " + stair.here_text + ". " + stair.next);
+  if (stair.here >= 0) tooltip(stair.title + ": " + stair.here_text + ". " + stair.next);
 }
 
 // Each sentence begins a line where its lines then hold them all. Where they hold not even both in one go the first
