@@ -22,7 +22,9 @@ namespace {
 // ---- a block's pipeline
 
 void draw_loops(const SideBySideView& in, const Box& box) {
-  draw_pipeline_card(box, pipeline_view(in.rec, in.at.event), in.commands);
+  PipelineView view = pipeline_view(in.rec, in.at.event);
+  if (in.ui.hidden.on) view.outcome.clear();  // how much longer it takes tells who waits
+  draw_pipeline_card(box, view, in.commands);
 }
 
 void draw_lanes(const SideBySideView& in, const Box& box) {

@@ -405,8 +405,7 @@ void draw_step(const State& state, const Model& model, StepUiState& ui, Commands
   const Recording& held_run = bar.raw ? *model.recording : rec;
   const TensorScales& scales = bar.raw ? cache.held_scales(model.recording) : cache.scales;
   TilesScene tiles = tiles_at(held_run, now, state, scales);
-  // What is asked stands in the very tile that comes next: its tag would lie on the question.
-  if (ui.hidden.on) tiles.next_any = false;
+  if (ui.hidden.on) keep_answers_back(tiles);
   const StepPlace at = place_of(rec, now, state.document.selection);
   const StepValues values = step_values(rec, at, state.document.selection, cache.bounds());
   ImDrawList* list = ImGui::GetWindowDrawList();

@@ -114,7 +114,7 @@ struct RowBuilder {
     const bool none = std::all_of(out.keys.begin(), out.keys.end(), [](const RowChartKey& k) { return k.masked; });
     const Event& now = rec.events[at.event];
     if (none)
-      out.no_weight = tr("this row sees no key, so it has no weights and O = 0");
+      out.no_weight = tr("this row sees no key, so it has no weights");
     else if (!stores_scores(rec.order))
       out.no_weight = tr("no weight yet");
     else if (now.pass == 0)

@@ -44,6 +44,13 @@ struct Looker {
     if (rec.options.key_order == KeyOrder::right_to_left) return sees(at.first_key + at.keys, rec.problem.Lk);
     return sees(0, at.first_key);
   }
+  // Whether rows [r0, r1) see a key of the tiles that come after this one.
+  bool sees_after(std::int32_t r0, std::int32_t r1) const {
+    const bool back = rec.options.key_order == KeyOrder::right_to_left;
+    const std::int64_t first = back ? 0 : std::int64_t{at.first_key} + at.keys,
+                       end = back ? std::int64_t{at.first_key} : rec.problem.Lk;
+    return first < end && rec.problem.cover(at.b, r0, r1, first, end) != TileCover::skipped;
+  }
   // Of a part, or of a turn of a ring: each starts as if there were no other keys.
   bool saw_in_lane(std::int32_t r0, std::int32_t r1) const {
     const bool ranks = order_row(rec.order).abreast == Abreast::ranks;
@@ -84,6 +91,7 @@ struct Looker {
     const bool before = between ? seen > 0 : saw_before(at.row, at.row + 1);
     set(!before, "first");
     set(!between && !saw_before(at.first_row, at.first_row + at.rows), "first_tile");
+    set(!between && !sees_after(at.first_row, at.first_row + at.rows), "last_tile");
     set(visible == 0, "nothing");
     set(visible > 0 && visible < at.keys, "partial");
     // Orders that store S know the whole row's sum before they make a weight.

@@ -122,31 +122,27 @@ class PipelineMaker {
     }
     if (rec_.key_tiles() < block.key_tiles)
       view_.source = phrase("{}; the first {} of its {} key tiles", view_.source, rec_.key_tiles(), block.key_tiles);
-    view_.derived = derived_words();
+    add_derived_words();
     return std::move(view_);
   }
 
  private:
   // What was changed, and how long the block takes then.
-  std::string derived_words() const {
+  void add_derived_words() {
+    const auto followed = orders::hopper::followed_by(rec_.options);
+    if (followed == orders::hopper::Followed::one_slot)
+      view_.derived = tr("One slot each for K and V, replayed with the recorded durations.");
+    else if (followed == orders::hopper::Followed::late_load)
+      view_.derived =
+          tr("K of the third key tile is requested only when a consumer waits for it, replayed with the recorded "
+             "durations.");
+    else
+      return;
     const auto& block = orders::hopper::followed_block(rec_.options);
     const auto& recorded = orders::hopper::recorded_block();
     const auto us = [&](std::int32_t clocks) { return clocks * recorded.ns_a_clock * kUsOfNs; };
-    const double more = 100 * (static_cast<double>(block.clocks) / recorded.clocks - 1);
-    switch (orders::hopper::followed_by(rec_.options)) {
-      case orders::hopper::Followed::one_slot:
-        return phrase(
-            "One slot each for K and V: {:.1f} µs instead of {:.1f}, {:.0f} % longer. Replayed with the "
-            "recorded durations.",
-            us(block.clocks), us(recorded.clocks), more);
-      case orders::hopper::Followed::late_load:
-        return phrase(
-            "K of the third key tile is requested only when a consumer waits for it: {:.1f} µs instead of "
-            "{:.1f}, {:.0f} % longer. Replayed with the recorded durations.",
-            us(block.clocks), us(recorded.clocks), more);
-      default:
-        return {};
-    }
+    view_.outcome = phrase("{:.1f} µs instead of {:.1f}, {:.0f} % longer.", us(block.clocks), us(recorded.clocks),
+                           100 * (static_cast<double>(block.clocks) / recorded.clocks - 1));
   }
 
   std::int64_t lane_of(std::size_t moment) const {

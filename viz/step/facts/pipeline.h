@@ -63,7 +63,8 @@ struct PipelineView {
   std::vector<std::int32_t> moments;  // of each step of this head
   EventIndex first = 0;               // of this head's
   std::string source;                 // what was recorded where
-  std::string derived;                // what was changed and what that does; empty: it is as it was recorded
+  std::string derived;                // what was changed; empty: it is as it was recorded
+  std::string outcome;                // what that does to the block's time
 };
 
 PipelineView pipeline_view(const Recording& rec, EventIndex e);

@@ -15,6 +15,7 @@ namespace attn {
 const std::vector<std::string_view> kStepConditions = {
     "first",          // the followed row has seen no key before this tile
     "first_tile",     // its query tile has walked over none before this one
+    "last_tile",      // and walks over none after it
     "fresh",          // its maximum before this tile is -inf
     "rose",           // its maximum rose in this tile
     "tiny",           // alpha < 0.01

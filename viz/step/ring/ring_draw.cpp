@@ -262,7 +262,8 @@ void draw_way(const Place& p) {
       {from.centre().x, from.max.y}, {from.centre().x, low}, {left, low}, {left, high}, {to.min.x, high}};
   p.list->AddPolyline(way, static_cast<int>(std::size(way)), ink, 0, thick);
   draw_arrow_head(p, {to.min.x, high}, false);
-  if (p.rank > p.s.px(40)) draw_token(p, {left, (low + high) / 2});
+  // On the way's lower leg: beside its upright one stand the ranks' names.
+  if (p.rank > p.s.px(40)) draw_token(p, {(left + from.centre().x) / 2, low});
 }
 
 void draw_label(const Place& p, const RingRankRow& row, const Box& box) {
@@ -315,7 +316,9 @@ void draw_heads(const Place& p, float top) {
                  Align::centre, 13, runs);
   };
   const float low = top + p.s.px(21);
-  if (p.x.q.width() > 0) letter_at(p.x.q.min.x, p.x.q.width(), "Q", TensorColour::q, tr("stays"));
+  // Where a lesson still asks what travels, nobody says what stays.
+  const char* stays = p.panel.look.has(StepPart::travel) ? tr("stays") : "";
+  if (p.x.q.width() > 0) letter_at(p.x.q.min.x, p.x.q.width(), "Q", TensorColour::q, stays);
   if (p.x.next.width() > 0) words(p.x.next, tr("next"), low);
   if (p.x.here.width() > 0) words(p.x.here, tr("here now"), low);
   const bool weights = p.panel.scene.scores_hue == TensorColour::p;

@@ -26,7 +26,19 @@ bool carries(const TilesScene& scene, Column c, bool k, bool v) {
   return std::ranges::any_of(scene.sides, [c](const SideTile& side) { return side.column == c; });
 }
 
+bool has_number(const TileScene& tile) {
+  return std::ranges::any_of(tile.cells, [](const Cell& cell) { return cell.look == CellLook::value; });
+}
+
 }  // namespace
+
+void keep_answers_back(TilesScene& scene) {
+  scene.next_any = false;
+  for (const Column c : scene.columns)
+    if (!has_number(tile_in(scene, c))) scene.captions[static_cast<std::size_t>(c)] = {};
+  for (SideTile& side : scene.sides)
+    if (!has_number(side.tile)) side.caption = {};
+}
 
 void fold_tiles(TilesScene& scene, const StepFocus& look) {
   if (look.parts.none() || scene.columns.empty()) return;
@@ -49,6 +61,10 @@ void fold_tiles(TilesScene& scene, const StepFocus& look) {
     if (scene.next_column == c) scene.next_any = false;
   }
   std::erase_if(scene.columns, [&](Column c) { return tile_in(scene, c).folded && !carries(scene, c, k, v); });
+  // Of the first tile of keys: there is nothing yet that the factor could correct.
+  if (scene.at.j != 0 || look.has(TensorColour::alpha)) return;
+  for (CaptionScene& caption : scene.captions)
+    std::erase_if(caption.words, [](const TextRun& run) { return run.text == "α"; });
 }
 
 }  // namespace attn

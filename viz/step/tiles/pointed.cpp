@@ -183,7 +183,8 @@ struct PointedBuilder {
     }
     const auto old = live(Slot::o_old, cell.row, cell.col), a = live(Slot::alpha, cell.row, 0);
     const TextRun added = number(significant_text(sum, 5));
-    if (old && a && order_look(rec.order).rescales_output) {
+    const bool first = old && a && *old == 0 && *a == 0;  // nothing was summed before that a factor could correct
+    if (old && a && !first && order_look(rec.order).rescales_output) {
       out.sum = woven(
           phrase("sum {}, plus {} × old: {} × {}", place(0), place(1), place(2), place(3)),
           {added, letter("α", alpha), number(significant_text(*a, 4), alpha), number(significant_text(*old, 5), o)});
@@ -209,6 +210,10 @@ struct PointedBuilder {
     if (stores_scores(rec.order)) {
       out.words =
           woven(phrase("The sum of the exponentials of the row's scores minus {}.", place(0)), {letter("m", m)});
+      return;
+    }
+    if (a && l_old && *a == 0 && *l_old == 0) {
+      out.words = {word("Σ"), letter("P", p), word(" = "), number(significant_text(sum, 5), p)};
       return;
     }
     out.words = {letter("α", alpha), letter("ℓ", l),
@@ -304,14 +309,14 @@ void add_lead(PointedScene& out, PointedBy by) {
       out.lead = out.short_lead = tr("Pinned: ");
       break;
     case PointedBy::score:
-      out.lead = tr("Followed, the row's largest score in this tile: ");
+      out.lead = tr("Following the row's largest score in this tile: ");
       out.short_lead = tr("Followed: ");
       break;
     case PointedBy::step:
       out.lead = out.short_lead = tr("Followed: ");
       break;
     case PointedBy::output:
-      out.lead = tr("Followed, the row's output: ");
+      out.lead = tr("Following the row's output: ");
       out.short_lead = tr("Followed: ");
       break;
   }
@@ -336,7 +341,7 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
   if (cell == nullptr || tile == nullptr) return b.out;
   // The cell that is followed for want of a largest score.
   if (pointed.by == PointedBy::score && cell->look != CellLook::value) b.out.lead = tr("Followed: ");
-  if (pointed.by == PointedBy::score && std::isnan(cell->value)) b.out.lead = tr("Followed, a NaN score: ");
+  if (pointed.by == PointedBy::score && std::isnan(cell->value)) b.out.lead = tr("Following a NaN score: ");
   b.cell.slot = tile->slot;
   const Ink ink = tile->hue;
   const std::string index =

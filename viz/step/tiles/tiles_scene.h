@@ -102,6 +102,9 @@ TilesScene tiles_scene(const Recording& rec, EventIndex e, const Selection& sele
 TilesScene tiles_scene(const Recording& rec, EventIndex e, EventIndex now, const Selection& selection,
                        const TensorScales& scales);
 
+// While a question is open: what is asked stands in the very tile that comes next, whose tag would lie on it, and how
+// its numbers are made may be the answer (fold.cpp).
+void keep_answers_back(TilesScene& scene);
 // What stands over each tile (tile_titles.cpp); tiles_scene() calls it.
 void add_titles(TilesScene& scene, const Recording& rec, OutputReading reading);
 // |value - fp64| of a drawn cell is at most this. 0 without `exact`, and for inputs.

@@ -257,9 +257,10 @@ void draw_pipeline_card(const Box& box, const PipelineView& view, Commands& comm
     float left = in.min.x;
     if (!view.derived.empty()) {
       left = draw_derived(list, {left, top - s.px(1)}, 12) + s.px(8);
+      const std::string words = view.outcome.empty() ? view.derived : view.derived + " " + view.outcome;
       draw_text(list, {left, top}, Face::text, 12, colour_of(Token::text),
-                fitted_text(Face::text, 12, view.derived, in.max.x - left));
-      left += text_width(Face::text, 12, view.derived) + s.px(8);
+                fitted_text(Face::text, 12, words, in.max.x - left));
+      left += text_width(Face::text, 12, words) + s.px(8);
     }
     if (left < in.max.x)
       draw_text(list, {left, top}, Face::text, 12, colour_of(Token::dim),

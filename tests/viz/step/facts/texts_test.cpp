@@ -60,6 +60,37 @@ TEST(StepTexts, EveryStepOfEveryPresetHasWordsForEveryNumberItNames) {
   }
 }
 
+// Before the first tile there is nothing that alpha could correct, and a learner has not met it.
+TEST(StepTexts, TheFirstTilesSumAndOutputNeedNoFactor) {
+  const StepTexts texts = shipped_texts();
+  const auto rec = record_preset("blackboard", "cpu_flash");
+  for (EventIndex e = 0; e < rec->events.size(); ++e) {
+    const EventId& id = rec->events[e].id;
+    if (id.phase != Phase::sum && id.phase != Phase::output) continue;
+    const StripScene s = said(*rec, e, pinned_row(id.i * 2), texts, nullptr).scene;
+    const std::string all = plain_text(s.headline) + plain_text(s.sentence) + plain_text(s.formula);
+    EXPECT_EQ(all.find("α") != std::string::npos, id.j > 0) << all;
+  }
+}
+
+// FlashAttention-1 writes the state after every key tile; after the last one nobody reads it again.
+TEST(StepTexts, TheStateOfTheLastKeysIsNotReadAgain) {
+  const StepTexts texts = shipped_texts();
+  for (const char* preset : {"random", "causal"}) {
+    const auto rec = record_preset(preset, "cpu_flash1");
+    std::map<std::int32_t, EventIndex> last;
+    for (EventIndex e = 0; e < rec->events.size(); ++e)
+      if (rec->events[e].id.phase == Phase::store_state) last[rec->events[e].id.i] = e;
+    ASSERT_FALSE(last.empty());
+    for (EventIndex e = 0; e < rec->events.size(); ++e) {
+      const EventId& id = rec->events[e].id;
+      if (id.phase != Phase::store_state) continue;
+      const std::string words = plain_text(said(*rec, e, {}, texts, nullptr).scene.sentence);
+      EXPECT_EQ(words.find("read again") == std::string::npos, last[id.i] == e) << preset << ", step " << e + 1;
+    }
+  }
+}
+
 TEST(StepTexts, EveryPhaseOfAnOrderHasItsOwnHeadlineAndSentence) {
   const StepTexts texts = shipped_texts();
   for (const Order order : {Order::naive, Order::tiled, Order::flash, Order::flash1}) {

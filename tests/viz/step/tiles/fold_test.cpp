@@ -54,6 +54,40 @@ TEST(FoldedTiles, AColumnStaysUnderWhatIsMeantAboveIt) {
   EXPECT_TRUE(inputs.rows_folded) << "no tile of the rows is left";
 }
 
+// A learner meets alpha with the second tile of keys.
+TEST(FoldedTiles, TheFirstTilesSumHasNoFactorUnlessItIsMeant) {
+  const auto rec = record_preset("blackboard", "cpu_flash");
+  const auto caption_of_sum = [&](std::int32_t j, std::initializer_list<StepPart> parts) {
+    const auto e = rec->find({0, 0, 0, j, Phase::sum});
+    EXPECT_TRUE(e);
+    TilesScene scene = tiles_scene(*rec, *e, Selection{}, OutputReading::as_summed, scales_of(*rec));
+    fold_tiles(scene, focus(parts));
+    return plain_text(scene.captions[static_cast<std::size_t>(Column::l_new)].words);
+  };
+  EXPECT_EQ(caption_of_sum(0, {StepPart::p, StepPart::l}), "ℓ + Σ P");
+  EXPECT_EQ(caption_of_sum(0, {StepPart::p, StepPart::l, StepPart::alpha}), "αℓ + Σ P");
+  EXPECT_EQ(caption_of_sum(1, {StepPart::p, StepPart::l}), "αℓ + Σ P");
+}
+
+// How a number will be made may be what is asked.
+TEST(FoldedTiles, BesideAQuestionOnlyTilesWithNumbersHaveCaptions) {
+  const TilesScene told = scene_at(4);
+  TilesScene asked = told;
+  keep_answers_back(asked);
+  EXPECT_FALSE(asked.next_any);
+  std::size_t said = 0, kept = 0;
+  for (const Column c : told.columns) {
+    const auto n = static_cast<std::size_t>(c);
+    if (told.captions[n].words.empty()) continue;
+    const auto& cells = told.tiles[n].cells;
+    const bool number = std::ranges::any_of(cells, [](const Cell& x) { return x.look == CellLook::value; });
+    EXPECT_EQ(asked.captions[n].words.empty(), !number);
+    ++(number ? said : kept);
+  }
+  EXPECT_GT(said, 0U);
+  EXPECT_GT(kept, 0U);
+}
+
 TEST(FoldedTiles, WhereNoneIsMeantAllStand) {
   const TilesScene before = scene_at(4);
   for (const StepFocus& look : {StepFocus{}, focus({StepPart::timeline, StepPart::legend})}) {

@@ -44,7 +44,7 @@ TEST(Pointed, SaysWhyItIsThisCell) {
   auto p = pointed_cell(s, w.state, w.ui);
   ASSERT_TRUE(p.has_value());
   EXPECT_EQ(p->cell, (CellRef{Slot::s, 0, 3}));
-  EXPECT_TRUE(w.words(s, *p).starts_with("Followed, the row's largest score in this tile: S0,3")) << w.words(s, *p);
+  EXPECT_TRUE(w.words(s, *p).starts_with("Following the row's largest score in this tile: S0,3")) << w.words(s, *p);
   w.state.document.selection = {0, 0, 0, Slot::s, 2};
   p = pointed_cell(s, w.state, w.ui);
   EXPECT_TRUE(w.words(s, *p).starts_with("Pinned: S0,2")) << w.words(s, *p);
@@ -156,7 +156,7 @@ TEST(Pointed, ANanIsNotCalledTheLargestScore) {
       if (!p || p->by != PointedBy::score || cell_of(s, p->cell) == nullptr) continue;
       if (!std::isnan(cell_of(s, p->cell)->value)) continue;
       any = true;
-      EXPECT_EQ(pointed_scene(*rec, s, *p, nullptr).lead, "Followed, a NaN score: ");
+      EXPECT_EQ(pointed_scene(*rec, s, *p, nullptr).lead, "Following a NaN score: ");
     }
   }
   EXPECT_TRUE(any);
