@@ -6,8 +6,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "tests/environment/paths.h"
 #include "viz/learn/lesson/lesson.h"
@@ -34,6 +37,20 @@ TEST(ShippedLessons, NoneTellsTwiceBeforeItAsks) {
     const auto first = std::ranges::find_if(lesson.beats, [](const Beat& b) { return b.ask.has_value(); });
     ASSERT_NE(first, lesson.beats.end()) << lesson.id;
     EXPECT_LE(first - lesson.beats.begin(), 1) << lesson.id << " asks first in '" << first->id << "'";
+  }
+}
+
+// As in Step, Bench and the command line. Chapter 7 says once what papers write.
+TEST(ShippedLessons, LengthAndHeadDimensionHaveOneLetterEach) {
+  const std::regex value("\\{[^}]*\\}|\\[[^\\]]*\\]"), other("(^|[^A-Za-z])(N|d)([^A-Za-z']|$)|[0-9 ]Nd|N²");
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/assets/lessons")) {
+    std::ifstream in(entry.path());
+    const nlohmann::json file = nlohmann::json::parse(in);
+    for (const auto& [key, text] : file["text"].items()) {
+      if (key == "formula.say") continue;
+      const std::string words = std::regex_replace(text.get<std::string>(), value, "");
+      EXPECT_FALSE(std::regex_search(words, other)) << entry.path().filename() << ", " << key << ": " << words;
+    }
   }
 }
 

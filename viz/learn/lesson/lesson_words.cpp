@@ -88,7 +88,7 @@ TextRuns origins_of(const Lesson& lesson, const Beat& beat, ExpressionScope scop
   }
   std::string words;
   for (const std::string& name : scope.assumed)
-    words += (words.empty() ? "Assumed: " : "; ") + lesson.words(assumption_key(name), language);
+    words += (words.empty() ? tr("Given: ") : "; ") + lesson.words(assumption_key(name), language);
   if (!words.empty()) words += ".";
   for (const auto& [whose, origins] : scope.figures) {
     std::string how = fmt::format("{}", fmt::join(origins, ", "));

@@ -205,7 +205,7 @@ TEST(LessonOrigins, SayWhatIsAssumedAndWhoseTheFiguresAre) {
     auto scope = scope_of(lesson.beats.front(), 0, runs.as_function());
     return plain_text(origins_of(lesson, lesson.beats.front(), *scope, "en"));
   };
-  EXPECT_EQ(said(), "Assumed: 3 a second.");
+  EXPECT_EQ(said(), "Given: 3 a second.");
   lesson.text["one.say"] = "{metric(naive, tflops, L=512, D=64)}";
   EXPECT_EQ(said(), "Derived: NVIDIA H100 80GB HBM3, 2026-11-21.");
   lesson.text["one.say"] = "Nothing.";
