@@ -262,8 +262,8 @@ constexpr std::array kMetrics{
                 marked("Time from the start of the first launch to the end of the last, including gaps (the kernel's "
                        "time excludes them); median of the repeats.")),
     sensed("sm_clock_mhz", marked("SM clock, NVML"), "MHz", time, neither,
-           marked("Clock of the GPU's SMs as read by NVML between launches while the kernel was timed: the median of "
-                  "several readings, which miss how far the clock drops within a launch.")),
+           marked("Clock of the GPU's SMs, which NVML reads between launches while the kernel is timed: the median of "
+                  "several readings. Drops within a launch are missed.")),
     sensed("sm_clock_spread_pct", marked("SM clock, NVML spread"), "%", time, down,
            marked("Range of those NVML readings, as a fraction of the highest.")),
     sensed("gpu_temperature_c", marked("Temperature"), "C", time, neither,
@@ -272,8 +272,8 @@ constexpr std::array kMetrics{
            marked("Clock of the GPU's memory as read by NVML while the kernel was timed; median of several "
                   "readings.")),
     sensed("power_w", marked("Power"), "W", time, neither,
-           marked("Power drawn by the GPU while the kernel was timed; median of several readings, each of which is, "
-                  "on most chips, a mean over the last second.")),
+           marked("Power drawn by the GPU while the kernel was timed; median of several readings. On most chips, "
+                  "each reading is a mean over the last second.")),
     sensed("power_limit_w", marked("Power limit"), "W", time, neither,
            marked("Power limit of the GPU while the kernel was timed.")),
     sensed("held_down_pct", marked("Clocks throttled"), "%", time, down,
@@ -298,10 +298,11 @@ constexpr std::array kMetrics{
     computed("tflops", marked("Rate"), "TFLOP/s", compute, up,
              marked("Useful arithmetic per second, counting only the query-key pairs that the mask lets through."),
              marked("2 pairs (D + Dv) / median time"), tflops),
-    computed("peak_share_pct", marked("Share of peak"), "%", compute, up,
-             marked("Rate as a fraction of the peak measured on this device: that of the tensor cores if the kernel's "
-                    "products run there, otherwise that of fp32 multiply-adds."),
-             marked("100 rate / measured peak"), peak_share),
+    computed(
+        "peak_share_pct", marked("Share of peak"), "%", compute, up,
+        marked("Rate as a fraction of the peak measured on this device. The peak is that of the tensor cores if the "
+               "kernel's products run there, otherwise that of fp32 multiply-adds."),
+        marked("100 rate / measured peak"), peak_share),
     counted("tensor_pipe_pct", marked("Tensor pipe"), "%", compute, neither,
             marked("Fraction of the active time that the tensor cores were busy."), kTensorPipe, kNoGpuCounter),
     counted("warp_efficiency_pct", marked("Warp efficiency"), "%", compute, up,

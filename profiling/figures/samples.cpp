@@ -27,8 +27,8 @@ constexpr auto kReasons = std::to_array<StallReason>({
             "is the limit."),
      WarpState::pipe},
     {"short_scoreboard", marked("Short scoreboard"),
-     marked("Waits for a result from the memory input/output (MIO) pipes other than device memory: a load "
-            "from shared memory, or exp in the special function unit. Bank conflicts lengthen it."),
+     marked("Waits for a result from the memory input/output (MIO) pipes, but not from device memory. It "
+            "may be a load from shared memory, or exp in the special function unit. Bank conflicts lengthen it."),
      WarpState::queue},
     {"mio_throttle", marked("MIO throttle"),
      marked("The queue of the memory input/output (MIO) pipes is full: shared-memory loads and stores, exp in the "

@@ -66,7 +66,7 @@ std::string beat_words(const Heartbeat& h) {
   if (const auto tail = tail_of(h); tail && tail->share > 0)
     text += phrase(
         "Tail: in the last {:.1f} us of {}, or {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are "
-        "busy; {:.1f} % of the GPU's time in this launch is lost there.\n",
+        "busy. This costs {:.1f} % of the GPU's time in this launch.\n",
         h.launches[tail->launch].end_us - tail->from_us, h.launches[tail->launch].kernel, 100 * tail->share, kFullSms,
         100 * tail->empty);
   else if (tail)

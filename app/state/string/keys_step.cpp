@@ -50,7 +50,7 @@ Result<void> read_edits(State& s, std::string_view text) {
     if (!value) return tl::unexpected(value.error());
     const CellEdit edit{*tensor, *index, static_cast<float>(*value)};
     if (!edits.empty() && std::pair(edits.back().tensor, edits.back().index) >= std::pair(edit.tensor, edit.index)) {
-      return bad_input(tr("list each cell once: q, k, v, bias, then do, and by index within each"));
+      return bad_input(tr("list each cell once, in the order q, k, v, bias, do, and by index within each tensor"));
     }
     edits.push_back(edit);
   }

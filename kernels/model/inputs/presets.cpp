@@ -111,7 +111,7 @@ std::vector<Preset> make_presets() {
        marked("Two batches that use 12 and 0 of 16 keys: the rest is padding that no query may see."), G::normal,
        with_mask(with_heads(square(16, 8), 2, 1, 1), padded), 4, 4, 1},
       {"pages", marked("Keys in pages"),
-       marked("Two requests of 21 and 10 keys in shuffled pages of four: a table says where each key is, and rows that "
+       marked("Two requests of 21 and 10 keys in shuffled pages of four. A table says where each key is, and rows that "
               "were never written are not read."),
        G::normal, in_pages_of_four(), 2, 8, 1},
       {"bias", marked("Distance bias"),

@@ -138,8 +138,8 @@ Finding uncoalesced(const Measurement& m, const FindingContext& context) {
   std::string where = line_words(m.counts->files.at(most->file), most->line, most->file == 0);
   where.front() = 'L';
   f.text = phrase(
-      "{} ({}) has uncoalesced reads: {} of {} sectors would be unnecessary if its bytes were contiguous, and in {} of "
-      "the samples, a warp waits for the L1 cache's queue.",
+      "{} ({}) has uncoalesced reads: {} of {} sectors would be unnecessary if its bytes were contiguous. In {} of the "
+      "samples, a warp waits for the L1 cache's queue.",
       where, sign_of(most->phase).text, count_words(excess(most->sums)),
       count_words(static_cast<double>(most->sums[InstructionCounter::sectors])), percent(waits));
   f.experiment = tr("neighbouring threads reading neighbouring elements");

@@ -159,8 +159,8 @@ std::string tail_words(const Heartbeat& h) {
     return phrase("At least {:.0f} % of the multiprocessors stay busy until the end of {}.", kFullSms,
                   h.launches.size() == 1 ? launch.kernel : tr("each launch"));
   return phrase(
-      "In the last {} of {}, or {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are busy; {:.1f} % "
-      "of the GPU's time in this launch is lost there.",
+      "In the last {} of {}, or {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are busy. This "
+      "costs {:.1f} % of the GPU's time in this launch.",
       us_text(launch.end_us - tail->from_us), launch.kernel, 100 * tail->share, kFullSms, 100 * tail->empty);
 }
 

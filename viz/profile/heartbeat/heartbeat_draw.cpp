@@ -326,8 +326,9 @@ void draw_head(ImDrawList* list, const HeartbeatScene& scene, const Box& line, b
   // Where a strip has its words over its curve, the mean is one of them.
   const std::string where = over ? tr("next to each name") : tr("on the left");
   const std::string words =
-      scene.no_other.empty() ? phrase("of the chip's peak; {}: the mean over the launches", where)
-                             : phrase("{} Of the chip's peak; {}: the mean over the launches", scene.no_other, where);
+      scene.no_other.empty()
+          ? phrase("Share of the chip's peak; the mean over the launches is {}", where)
+          : phrase("{} Share of the chip's peak; the mean over the launches is {}", scene.no_other, where);
   draw_text_in(list, {{left, line.min.y}, {right, line.max.y}}, Align::right, Face::text, 12,
                colour(s.theme, Token::dim), fitted_text(Face::text, 12, words, right - left));
 }

@@ -128,7 +128,7 @@ std::string why_none(const Measurement& m) {
   if (!registers.available()) return phrase("The compiler gave no figures: {}", tr_of(registers.reason));
   if (m.launches.size() != 1)
     return phrase(
-        "{} has {} launches, each with its own occupancy; each figure on the left is from the launch with the highest "
+        "{} has {} launches, each with its own occupancy. Each figure on the left is from the launch with the highest "
         "or lowest value, as its tooltip says.",
         m.key.kernel, m.launches.size());
   return {};

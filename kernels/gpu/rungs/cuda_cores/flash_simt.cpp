@@ -79,14 +79,14 @@ std::span<const Experiment> flash_simt_experiments() {
           .change = marked("The rows are contiguous: k_stride 32 instead of 36."),
           .answer = marked(
               "On an H100 (L = 4096, H = 16, D = 64): 3.76 ms instead of 2.09 ms, and 475 million bank conflicts "
-              "instead of 6: rows read together fall into the same banks.")},
+              "instead of 6. Rows read together fall into the same banks.")},
       Experiment{.id = "drop_prefetch",
                  .title = marked("Drop the prefetch"),
                  .rung = "flash_simt",
                  .question = marked("How much does loading the next chunk of K or V during the multiplication gain?"),
                  .change = marked("The threads wait for every copy before they start to multiply."),
                  .answer = marked(
-                     "On an H100 (L = 4096, H = 16, D = 64): 2.28 ms instead of 2.09 ms, 1.09 times as long; with one "
+                     "On an H100 (L = 4096, H = 16, D = 64): 2.28 ms instead of 2.09 ms, 1.09 times as long. With one "
                      "block per SM, there are no other warps to fill the wait.")},
       Experiment{.id = "divide_every_tile",
                  .title = marked("Divide in every tile"),
@@ -114,8 +114,8 @@ std::span<const Experiment> flash_simt_experiments() {
           .change = marked("Br = 64 and 128 threads instead of 128 and 256; each thread has as many rows as before."),
           .answer = marked(
               "On an H100 (L = 4096, H = 16, D = 64): 2.07 ms instead of 2.09 ms, 1 % faster. With 168 registers, "
-              "3 blocks of 4 warps fit instead of 1 block of 8, for an occupancy of 18.8 % instead of 12.5 %, "
-              "but each block reads K and V again."),
+              "3 blocks of 4 warps fit instead of 1 block of 8, for an occupancy of 18.8 % instead of 12.5 %. "
+              "But each block reads K and V again."),
           .options = {.br = 64, .bc = 128, .threads = 128},
           .more_blocks = true},
   };

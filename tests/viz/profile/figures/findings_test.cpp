@@ -276,8 +276,8 @@ TEST(ProfileFindings, TheLineThatReadsUncoalescedIsNamedWhereTheL1CacheIsTheLimi
   const auto f = finding_of(m, "uncoalesced");
   ASSERT_TRUE(f);
   EXPECT_EQ(f->text,
-            "Line 7 (P) has uncoalesced reads: 700 of 800 sectors would be unnecessary if its bytes were contiguous, "
-            "and in 60.0 % of the samples, a warp waits for the L1 cache's queue.");
+            "Line 7 (P) has uncoalesced reads: 700 of 800 sectors would be unnecessary if its bytes were contiguous. "
+            "In 60.0 % of the samples, a warp waits for the L1 cache's queue.");
   EXPECT_DOUBLE_EQ(f->at_most, 2) << "50 of 100 samples are empty slots of that wait";
   EXPECT_EQ(f->other_kernel, "tiled");
   Heartbeat h = profile_test::made_beats(1, "toy");
