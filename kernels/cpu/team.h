@@ -37,13 +37,14 @@ class Team {
  public:
   Team(std::int32_t threads, const Stream& stream);
 
-  // As Crew::run, until the stream is stopped.
+  // As Crew::run, until the stream is stopped. Of a stream with a mark: a step of it, each piece in steps or one.
   void run(std::int64_t pieces, const Piece& work);
   bool stopped() const { return stop_.stop_requested(); }
 
  private:
   Stop stop_;
   std::unique_ptr<Crew> own_;
+  WalkMark* mark_ = nullptr;
   Crew* crew_ = nullptr;  // own_ or the stream's; null: the calling thread alone
 };
 

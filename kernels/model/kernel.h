@@ -27,6 +27,7 @@
 
 namespace attn {
 
+class WalkMark;  // kernels/base/pieces.h
 class Recording;
 struct FragmentLayout;  // kernels/model/fragments.h
 namespace cpu {
@@ -130,6 +131,8 @@ struct Stream {
   Stop stop;
   void* native = nullptr;
   cpu::Crew* crew = nullptr;  // the CPU's threads (kernels/cpu/thread_crew.h); null: the calling thread alone
+  // The calling thread alone takes pieces, until whoever reads on says that it is enough for now; null: to the end.
+  WalkMark* mark = nullptr;
 };
 
 // A plan made ready for its buffers: a value, for as many launches as are asked. It owns no memory of the device. What

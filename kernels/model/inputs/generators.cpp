@@ -183,31 +183,34 @@ std::int64_t late_outlier_key(std::int64_t lk) {
   return lk - 1 - lk / 8;
 }
 
-void generate(Generator g, const Problem& p, std::uint64_t seed, InputTensor t, Array& out, const TakePieces& take,
-              std::string_view sentence) {
+void generate_rows(Generator g, const Problem& p, std::uint64_t seed, InputTensor t, Array& out,
+                   std::string_view sentence, std::int64_t first, std::int64_t last) {
   constexpr std::int64_t kByHand = 4096;
   const std::int64_t longest = std::max(p.Lq, p.Lk), widest = std::max(p.D, p.Dv);
   const Numbers numbers(seed, t, longest <= kByHand / widest);
   const WordNumbers words(sentence);
   assert(out.shape().size() == 4);
-  // An element hangs on its index alone, so rows can be filled in any order.
-  const auto fill = [&](std::int64_t first, std::int64_t last) {
-    Element at;
-    at.heads = out.extent(1);
-    at.rows = out.extent(2);
-    at.cols = out.extent(3);
-    for (std::int64_t row = first; row < last; ++row) {
-      at.head = row / at.rows;
-      at.row = row % at.rows;
-      at.flat = row * at.cols;
-      for (at.col = 0; at.col < at.cols; ++at.col, ++at.flat)
-        out.set(at.flat, static_cast<float>(value_at(g, p, t, at, numbers, words)));
-    }
-  };
+  Element at;
+  at.heads = out.extent(1);
+  at.rows = out.extent(2);
+  at.cols = out.extent(3);
+  for (std::int64_t row = first; row < last; ++row) {
+    at.head = row / at.rows;
+    at.row = row % at.rows;
+    at.flat = row * at.cols;
+    for (at.col = 0; at.col < at.cols; ++at.col, ++at.flat)
+      out.set(at.flat, static_cast<float>(value_at(g, p, t, at, numbers, words)));
+  }
+}
+
+void generate(Generator g, const Problem& p, std::uint64_t seed, InputTensor t, Array& out, const TakePieces& take,
+              std::string_view sentence) {
   const std::int64_t rows = out.extent(0) * out.extent(1) * out.extent(2);
   constexpr std::int64_t kOfPiece = std::int64_t{1} << 20;  // elements that are worth a thread
   const std::int64_t pieces = std::clamp<std::int64_t>(out.size() / kOfPiece, 1, std::max<std::int64_t>(1, rows));
-  take(pieces, [&](std::int64_t n) { fill(rows * n / pieces, rows * (n + 1) / pieces); });
+  take(pieces, [&](std::int64_t n) {
+    generate_rows(g, p, seed, t, out, sentence, rows * n / pieces, rows * (n + 1) / pieces);
+  });
 }
 
 }  // namespace attn

@@ -23,6 +23,10 @@ std::int64_t late_outlier_key(std::int64_t lk);
 void generate(Generator g, const Problem& p, std::uint64_t seed, InputTensor t, Array& out,
               const TakePieces& take = in_turn, std::string_view sentence = {});
 
+// Rows [first, last) of it, of all batches and heads. An element hangs on its index alone, so rows come in any order.
+void generate_rows(Generator g, const Problem& p, std::uint64_t seed, InputTensor t, Array& out,
+                   std::string_view sentence, std::int64_t first, std::int64_t last);
+
 // The numbers of a sentence (sentence.cpp has the formulas).
 class WordNumbers {
  public:

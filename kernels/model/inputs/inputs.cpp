@@ -114,11 +114,21 @@ Result<Array> tensor_from_file(const Problem& p, InputTensor t, const std::strin
   return tensor_of(*file, p, t, bytes);
 }
 
+// Who makes what is not in a file.
+struct MadeBy {
+  const TakePieces& take;
+  Generated* generated = nullptr;  // null: nothing is made yet
+};
+
 Result<Array> make_tensor(const Problem& p, const InputSpec& spec, InputTensor t, const std::string& file,
-                          const TakePieces& take) {
+                          const MadeBy& maker) {
   if (!file.empty()) return tensor_from_file(p, t, file);
+  if (maker.generated != nullptr) {
+    Array& made = maker.generated->tensors[static_cast<std::size_t>(t)];
+    if (!made.empty()) return std::move(made);
+  }
   Array array(dtype_of(p, t), shape_of(p, t));
-  generate(spec.generator, p, spec.seed, t, array, take, spec.sentence);
+  generate(spec.generator, p, spec.seed, t, array, maker.take, spec.sentence);
   return array;
 }
 
@@ -203,24 +213,24 @@ Result<Problem> problem_of(const std::array<std::filesystem::path, 3>& files, co
 }
 
 // Of a problem that keeps K and V side by side.
-Result<Inputs> make_dense(const Problem& p, const InputSpec& spec, const TakePieces& take) {
+Result<Inputs> make_dense(const Problem& p, const InputSpec& spec, const MadeBy& maker) {
   Inputs in;
   const std::array<std::pair<InputTensor, const std::string*>, 3> tensors{
       {{InputTensor::q, &spec.q_file}, {InputTensor::k, &spec.k_file}, {InputTensor::v, &spec.v_file}}};
   const std::array<Array*, 3> targets{&in.q, &in.k, &in.v};
   for (std::size_t i = 0; i < 3; ++i) {
-    Result<Array> array = make_tensor(p, spec, tensors[i].first, *tensors[i].second, take);
+    Result<Array> array = make_tensor(p, spec, tensors[i].first, *tensors[i].second, maker);
     if (!array) return tl::unexpected(array.error());
     *targets[i] = std::move(*array);
   }
   if (p.has_bias()) {
-    Result<Array> bias = make_tensor(p, spec, InputTensor::bias, spec.bias_file, take);
+    Result<Array> bias = make_tensor(p, spec, InputTensor::bias, spec.bias_file, maker);
     if (!bias) return tl::unexpected(bias.error());
     in.bias = std::move(*bias);
   } else if (!spec.bias_file.empty()) {
     return bad_input(phrase("{} was given as the bias, but this problem has no bias.", spec.bias_file));
   }
-  if (makes_gradients(p.pass)) in.d_o = *make_tensor(p, spec, InputTensor::d_o, {}, take);
+  if (makes_gradients(p.pass)) in.d_o = *make_tensor(p, spec, InputTensor::d_o, {}, maker);
   for (const CellEdit& edit : spec.edits) {
     if (auto r = apply(edit, in); !r) return tl::unexpected(r.error());
   }
@@ -252,16 +262,54 @@ std::vector<std::int32_t> made_table(const Problem& p, const InputSpec& spec) {
   return spec.pages == PageOrder::in_order ? pages_in_order(p) : shuffled_pages(p, spec.seed);
 }
 
-Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePieces& take) {
-  if (auto r = validate(p); !r) return tl::unexpected(r.error());
-  if (auto r = check_given(p); !r) return tl::unexpected(r.error());
+namespace {
+
+Result<void> check_made(const Problem& p, const InputSpec& spec) {
+  if (auto r = validate(p); !r) return r;
+  if (auto r = check_given(p); !r) return r;
   if (spec.generator == Generator::words) {
     if (const auto words = sentence_words(spec.sentence); !words) return tl::unexpected(words.error());
   }
-  if (p.storage.kind() == Storage::dense) return make_dense(p, spec, take);
-  auto by_key = make_dense(without_pages(p), spec, take);
+  return ok();
+}
+
+Result<Inputs> make_with(const Problem& p, const InputSpec& spec, const MadeBy& maker) {
+  if (auto good = check_made(p, spec); !good) return tl::unexpected(good.error());
+  if (p.storage.kind() == Storage::dense) return make_dense(p, spec, maker);
+  auto by_key = make_dense(without_pages(p), spec, maker);
   if (!by_key) return by_key;
   return laid_into_pages(p, *std::move(by_key), made_table(p, spec));
+}
+
+}  // namespace
+
+Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePieces& take) {
+  return make_with(p, spec, {take, nullptr});
+}
+
+Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, Generated generated) {
+  return make_with(p, spec, {in_turn, &generated});
+}
+
+Result<void> generate_tensors(const Problem& p, const InputSpec& spec, Generated& to, WalkMark& mark) {
+  if (auto good = check_made(p, spec); !good) return good;
+  constexpr std::int64_t kGenerated = 64;  // what a number costs, in multiply-adds
+  const Problem dense = without_pages(p);
+  const auto make = [&](InputTensor t, const std::string& file) {
+    if (!file.empty()) return;
+    Array& array = to.tensors[static_cast<std::size_t>(t)];
+    const Shape shape = shape_of(dense, t);
+    mark.once([&] { array = Array(dtype_of(dense, t), shape); });
+    mark.blocks(shape[0] * shape[1] * shape[2], shape[3] * kGenerated, [&](std::int64_t first, std::int64_t n) {
+      generate_rows(spec.generator, dense, spec.seed, t, array, spec.sentence, first, first + n);
+    });
+  };
+  make(InputTensor::q, spec.q_file);
+  make(InputTensor::k, spec.k_file);
+  make(InputTensor::v, spec.v_file);
+  if (p.has_bias()) make(InputTensor::bias, spec.bias_file);
+  if (makes_gradients(p.pass)) make(InputTensor::d_o, {});
+  return ok();
 }
 
 Result<FileInputs> inputs_from_files(const std::filesystem::path& q, const std::filesystem::path& k,

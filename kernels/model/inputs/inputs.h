@@ -1,6 +1,7 @@
 // Q, K, V and the bias that an InputSpec asks for.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -22,6 +23,13 @@ namespace attn {
 // Refuses files whose shape does not fit the problem (naming both), unreadable files and edits out of range.
 // `take`: who generates the numbers; they are the same by all.
 Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, const TakePieces& take = in_turn);
+
+// The same where nobody may wait for all of it: what it generates is made before, in steps of `mark`, and given to it.
+struct Generated {
+  std::array<Array, 5> tensors;  // by InputTensor; empty: it is made, or comes from a file
+};
+Result<void> generate_tensors(const Problem& p, const InputSpec& spec, Generated& to, WalkMark& mark);
+Result<Inputs> make_inputs(const Problem& p, const InputSpec& spec, Generated generated);
 
 // The table of a problem in pages, as the spec orders them.
 std::vector<std::int32_t> made_table(const Problem& p, const InputSpec& spec);
