@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "kernels/base/pieces.h"
 #include "kernels/base/text.h"
 #include "kernels/cpu/aligned.h"
 #include "kernels/cpu/device.h"
@@ -15,7 +16,9 @@
 #include "kernels/model/problem/tensor_bytes.h"
 #include "kernels/model/problem/validate.h"
 #include "kernels/model/ring.h"
+#include "kernels/recording/lanes.h"
 #include "kernels/recording/recorder.h"
+#include "kernels/recording/recording_run.h"
 #include "kernels/recording/size.h"
 
 namespace attn::cpu {
@@ -218,6 +221,13 @@ void Call::take_part(const Place2d& t, std::int64_t n, const Scratch& s) const {
   std::copy_n(from.l, t.rows, s.l_old);
 }
 
+Call::Scratch from_row(Call::Scratch s, std::int64_t first) {
+  for (MutTile* tile : {&s.q, &s.s, &s.p, &s.o}) tile->data += first * tile->ld;
+  for (float** column : {&s.m_old, &s.m_new, &s.alpha, &s.l_old, &s.l_new, &s.sums, &s.shift, &s.factor})
+    *column += first;
+  return s;
+}
+
 Result<void> cpu_supports(const KernelRow& row, const Problem& p, const Options&, const Device& d) {
   if (d.processor != Processor::cpu)
     return fail(ErrorKind::cannot_run, tr("this kernel runs on the CPU; choose --device cpu"));
@@ -270,8 +280,7 @@ Result<void> finish(const Team& team, std::string_view kernel) {
   return ok();
 }
 
-Result<Recording> begun_recording(const KernelRow& row, Rules rules, const Problem& p, const Options& o,
-                                  const Inputs& in) {
+Result<Recording> begun_recording(const KernelRow& row, Rules rules, const Problem& p, const Options& o, Inputs in) {
   const Device device = cpu_device();
   if (auto good = validate(p); !good) return tl::unexpected(good.error());
   if (auto good = check_takes(row, p); !good) return tl::unexpected(good.error());
@@ -288,31 +297,75 @@ Result<Recording> begun_recording(const KernelRow& row, Rules rules, const Probl
   rec.order = order_of(row, *resolved);
   rec.rules = rules;
   rec.score_reads = row.score_reads;
-  rec.inputs = in;
+  rec.inputs = std::move(in);
   rec.outputs = empty_outputs(p);
+  // No vector is copied while it grows.
+  const RecordingSize size = recording_size(rec.order, p, *resolved);
+  rec.events.reserve(size.events);
+  rec.own_after.reserve(size.events * order_row(rec.order).own_slots.size());
+  rec.versions.reserve(size.versions);
+  rec.arena.reserve(size.floats);
   return rec;
 }
 
-Result<Recording> record_with(const KernelRow& row, Rules rules, const Problem& p, const Options& o, const Inputs& in,
-                              const std::function<void(const Call&, Team&, Recorder&)>& walk, Stop stop) {
-  auto begun = begun_recording(row, rules, p, o, in);
-  if (!begun) return begun;
-  Recording rec = *std::move(begun);
-  // One thread: the recording's events are in the order of the walk. The result does not depend on it.
-  Options one = rec.options;
-  one.threads = 1;
-  const Layout layout = layout_of(row.order, rules, p, one);
-  AlignedBytes workspace(static_cast<std::size_t>(layout.total) * sizeof(float));
-  const Buffers b = buffers_of(in, rec.outputs, workspace.data());
-  const Call call(rec.problem, one, b, row.order, rules);
-  Team team(1, Stream{std::move(stop), nullptr});
-  Recorder recorder(rec, in);
-  call.pack(team);
-  walk(call, team, recorder);
-  if (auto good = finish(team, row.id); !good) return tl::unexpected(good.error());
-  rec.arena.shrink_to_fit();
-  rec.build_index();
-  return rec;
+namespace {
+
+class StepsRun : public RecordingRun {
+ public:
+  StepsRun(const KernelRow& row, Recording rec, std::uint64_t workspace, const MakeWalk& make, Stop stop)
+      : row_(row),
+        rec_(std::move(rec)),
+        options_(one_thread(rec_.options)),
+        workspace_(static_cast<std::size_t>(workspace)),
+        buffers_(buffers_of(rec_.inputs, rec_.outputs, workspace_.data())),
+        team_(1, Stream{std::move(stop), nullptr, nullptr, &mark_}),
+        walk_(make({rec_, options_, buffers_, team_, mark_})) {}
+
+  Result<bool> go_on(const Pause& pause) override {
+    const auto record = [this] {
+      walk_();
+      if (!team_.stopped()) rec_.build_index(mark_);
+    };
+    const bool whole = mark_.go_on(record, pause);
+    if (auto good = finish(team_, row_.id); !good) return tl::unexpected(good.error());
+    return whole;
+  }
+  Recording take() override { return std::move(rec_); }
+
+ private:
+  const KernelRow& row_;
+  Recording rec_;
+  Options options_;
+  AlignedBytes workspace_;
+  Buffers buffers_;
+  WalkMark mark_;
+  Team team_;
+  std::function<void()> walk_;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordingRun> begin_steps(const KernelRow& row, Recording rec, std::uint64_t workspace,
+                                          const MakeWalk& make, Stop stop) {
+  return std::make_unique<StepsRun>(row, std::move(rec), workspace, make, std::move(stop));
+}
+
+Result<std::unique_ptr<RecordingRun>> begin_walk(const KernelRow& row, RecordedWalk walk, const Problem& p,
+                                                 const Options& o, Inputs in, Stop stop) {
+  auto begun = begun_recording(row, walk.rules, p, o, std::move(in));
+  if (!begun) return tl::unexpected(begun.error());
+  const Layout layout = layout_of(row.order, walk.rules, p, one_thread(begun->options));
+  const auto make = [&](const RecordedParts& of) {
+    const auto call = std::make_shared<Call>(of.rec.problem, of.options, of.buffers, row.order, walk.rules);
+    const auto recorder = std::make_shared<Recorder>(of.rec, of.rec.inputs, &of.mark);
+    return [of, call, recorder, walk] {
+      call->pack(of.team);
+      walk.walk(*call, of.team, *recorder);
+      if (walk.lanes && !of.team.stopped()) interleave_lanes(of.rec, of.mark);
+    };
+  };
+  return begin_steps(row, *std::move(begun), static_cast<std::uint64_t>(layout.total) * sizeof(float), make,
+                     std::move(stop));
 }
 
 }  // namespace attn::cpu

@@ -11,6 +11,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 
 #include "kernels/arithmetic/tile_math.h"
 #include "kernels/base/stop.h"
@@ -117,12 +119,49 @@ Problem problem_now(const Prepared& ready);
 // After the walk: done, or cancelled in words.
 Result<void> finish(const Team& team, std::string_view kernel);
 
+// Some rows of a tile, and what a thread holds of them.
+inline Place2d rows_of(Place2d t, std::int64_t first, std::int64_t n) {
+  t.r0 += first;
+  t.rows = n;
+  return t;
+}
+inline ConstTile from_row(ConstTile t, std::int64_t first) {
+  return {t.data + first * t.ld, t.ld};
+}
+inline MutTile from_row(MutTile t, std::int64_t first) {
+  return {t.data + first * t.ld, t.ld};
+}
+Call::Scratch from_row(Call::Scratch s, std::int64_t first);
+
 // What record() of a CPU kernel begins with: inputs and cap checked, nothing walked yet.
-Result<Recording> begun_recording(const KernelRow& row, Rules rules, const Problem& p, const Options& o,
-                                  const Inputs& in);
-// record() of a CPU kernel's forward: the walk run in one thread over a Recorder.
-// `walk` is called with the call and the recorder.
-Result<Recording> record_with(const KernelRow& row, Rules rules, const Problem& p, const Options& o, const Inputs& in,
-                              const std::function<void(const Call&, Team&, class Recorder&)>& walk, Stop stop);
+Result<Recording> begun_recording(const KernelRow& row, Rules rules, const Problem& p, const Options& o, Inputs in);
+
+inline Options one_thread(Options o) {
+  o.threads = 1;
+  return o;
+}
+
+// What a recorded walk works on, in one thread: the recording's events are in the order of the walk.
+struct RecordedParts {
+  Recording& rec;
+  const Options& options;
+  const Buffers& buffers;
+  Team& team;  // of a stream with the mark
+  WalkMark& mark;
+};
+// Answers the walk, in steps of the mark; the parts outlive it.
+using MakeWalk = std::function<std::function<void()>(const RecordedParts&)>;
+// Of what begun_recording() began, with so many bytes of workspace.
+std::unique_ptr<RecordingRun> begin_steps(const KernelRow& row, Recording rec, std::uint64_t workspace,
+                                          const MakeWalk& make, Stop stop);
+
+// How a forward is recorded: the walk over a Recorder, for what is packed already.
+struct RecordedWalk {
+  Rules rules = Rules::vector;
+  std::function<void(const Call&, Team&, class Recorder&)> walk;
+  bool lanes = false;  // it ends with interleave_lanes()
+};
+Result<std::unique_ptr<RecordingRun>> begin_walk(const KernelRow& row, RecordedWalk walk, const Problem& p,
+                                                 const Options& o, Inputs in, Stop stop);
 
 }  // namespace attn::cpu

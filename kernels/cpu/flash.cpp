@@ -20,10 +20,8 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "kernels/base/text.h"
 #include "kernels/cpu/call.h"
@@ -35,9 +33,8 @@
 #include "kernels/model/options.h"
 #include "kernels/model/ring.h"
 #include "kernels/orders/hopper/pipelined.h"
-#include "kernels/orders/split/names.h"
-#include "kernels/recording/lanes.h"
 #include "kernels/recording/recorder.h"
+#include "kernels/recording/recording_run.h"
 
 namespace attn::cpu {
 
@@ -46,68 +43,103 @@ namespace {
 constexpr Holds kNormalised{.normalised = true};
 constexpr Holds kMasked{.masked = true};
 
-// S_ij on chip, masked, with the padding columns at -inf.
-template <class Trace>
-void scores_of_tile(const Call& call, const Place2d& t, std::int64_t i, std::int64_t j, ConstTile q,
-                    const Call::Scratch& s, Trace& trace) {
+// What a product of one number costs where it is an exponential or a mask, in multiply-adds.
+constexpr std::int64_t kExp = 16, kShaped = 32;
+
+// Of some rows of a tile: S on chip, with the padding columns at -inf.
+void score_rows(const Call& call, const Place2d& t, ConstTile q, const Call::Scratch& s) {
   scaled_product(q, call.k_tile(t), s.s, t.rows, t.cols, call.p.D, call.scale);
   pad_scores(s.s, t.rows, t.cols);
-  trace.put(Slot::s, {s.s.data, s.s.ld}, t, t.rows, t.cols);
-  trace.event(Phase::scores, t, i, j);
-  if (!call.needs_mask(t)) return;
+}
+
+void mask_rows(const Call& call, const Place2d& t, const Call::Scratch& s) {
   apply_mask(call.p, call.bias, t, s.s);
-  trace.put(Slot::s, {s.s.data, s.s.ld}, t, t.rows, t.cols, kMasked);
-  trace.event(Phase::mask, t, i, j);
+}
+
+// m = max(m_old, rowmax S); without the subtraction it stays 0
+void max_rows(const Call& call, const Place2d& t, ConstTile scores, const Call::Scratch& s) {
+  if (call.o.subtract_max) {
+    row_max(scores, t.rows, t.cols, s.m_old, s.m_new);
+  } else {
+    std::fill(s.m_new, s.m_new + t.rows, 0.0F);
+  }
+}
+
+void rescale_rows(const Place2d& t, const Call::Scratch& s) {
+  rescale_factors(s.m_old, s.m_new, t.rows, s.alpha);
+}
+
+// P = exp(S - m), in the place of S
+void weight_rows(const Place2d& t, ConstTile scores, const Call::Scratch& s) {
+  shifts(s.m_new, t.rows, s.shift);
+  exp_rows(scores, t.rows, t.cols, s.shift, s.s, s.sums);
+}
+
+// l = alpha l + rowsum P
+void sum_rows(const Call& call, const Place2d& t, ConstTile scores, const Call::Scratch& s) {
+  if (call.o.accumulate == DType::f32) {
+    running_sums(s.alpha, s.l_old, s.sums, t.rows, s.l_new);
+  } else {
+    running_sums_rounded(call.o.accumulate, s.alpha, s.l_old, scores, t.rows, t.cols, s.l_new);
+  }
+}
+
+// O = alpha O + P V
+void output_rows(const Call& call, const Place2d& t, ConstTile scores, const Call::Scratch& s) {
+  const ConstTile v = call.v_tile(t);
+  if (call.o.accumulate == DType::f32) {
+    rescaled_product(scores, v, s.o, t.rows, call.p.Dv, t.cols, s.alpha);
+  } else {
+    rescaled_product_rounded(call.o.accumulate, scores, v, s.o, t.rows, call.p.Dv, t.cols, s.alpha);
+  }
 }
 
 template <class Trace>
 void key_tile(const Call& call, const Place2d& t, std::int64_t i, std::int64_t j, ConstTile q, Call::Scratch& s,
               Trace& trace) {
   const ConstTile scores{s.s.data, s.s.ld};
-  const ConstTile v = call.v_tile(t);
+  // of(rows, their part of the scratch, of S): all rows, or some after the other
+  const auto rows = [&](std::int64_t cost, const auto& of) {
+    trace.blocks(t.rows, t.cols * cost, [&](std::int64_t first, std::int64_t n) {
+      of(rows_of(t, first, n), from_row(s, first), from_row(scores, first), first);
+    });
+  };
+  using Rows = const Place2d&;
+  using Part = const Call::Scratch&;
+  const std::int64_t rounded = call.o.accumulate == DType::f32 ? 1 : kExp;
   trace.shift();
   trace.keys(t, j);
   trace.values(t, j);
   trace.event(Phase::load_kv, t, i, j);
-  scores_of_tile(call, t, i, j, q, s, trace);
 
-  // m = max(m_old, rowmax S); without the subtraction it stays 0
-  if (call.o.subtract_max) {
-    row_max(scores, t.rows, t.cols, s.m_old, s.m_new);
-  } else {
-    std::fill(s.m_new, s.m_new + t.rows, 0.0F);
+  rows(call.p.D,
+       [&](Rows some, Part of, ConstTile, std::int64_t first) { score_rows(call, some, from_row(q, first), of); });
+  trace.put(Slot::s, scores, t, t.rows, t.cols);
+  trace.event(Phase::scores, t, i, j);
+  if (call.needs_mask(t)) {
+    rows(kShaped, [&](Rows some, Part of, ConstTile, std::int64_t) { mask_rows(call, some, of); });
+    trace.put(Slot::s, scores, t, t.rows, t.cols, kMasked);
+    trace.event(Phase::mask, t, i, j);
   }
+  rows(1, [&](Rows some, Part of, ConstTile x, std::int64_t) { max_rows(call, some, x, of); });
   trace.column(Slot::m_new, s.m_new, t);
   trace.event(Phase::max, t, i, j);
-
-  rescale_factors(s.m_old, s.m_new, t.rows, s.alpha);
+  rows(1, [&](Rows some, Part of, ConstTile, std::int64_t) { rescale_rows(some, of); });
   trace.column(Slot::alpha, s.alpha, t);
   trace.event(Phase::rescale, t, i, j);
-
-  // P = exp(S - m), in the place of S
-  shifts(s.m_new, t.rows, s.shift);
-  exp_rows(scores, t.rows, t.cols, s.shift, s.s, s.sums);
+  rows(kExp, [&](Rows some, Part of, ConstTile x, std::int64_t) { weight_rows(some, x, of); });
   trace.put(Slot::p, scores, t, t.rows, t.cols);
   trace.event(Phase::weights, t, i, j);
-
-  // l = alpha l + rowsum P;  O = alpha O + P V
-  const bool plain = call.o.accumulate == DType::f32;
-  if (plain) {
-    running_sums(s.alpha, s.l_old, s.sums, t.rows, s.l_new);
-  } else {
-    running_sums_rounded(call.o.accumulate, s.alpha, s.l_old, scores, t.rows, t.cols, s.l_new);
-  }
+  rows(rounded, [&](Rows some, Part of, ConstTile x, std::int64_t) { sum_rows(call, some, x, of); });
   trace.column(Slot::l_new, s.l_new, t);
   trace.event(Phase::sum, t, i, j);
-  if (plain) {
-    rescaled_product(scores, v, s.o, t.rows, call.p.Dv, t.cols, s.alpha);
-  } else {
-    rescaled_product_rounded(call.o.accumulate, scores, v, s.o, t.rows, call.p.Dv, t.cols, s.alpha);
-  }
+  rows(call.p.Dv * rounded, [&](Rows some, Part of, ConstTile x, std::int64_t) { output_rows(call, some, x, of); });
   trace.put(Slot::o_new, {s.o.data, s.o.ld}, t, t.rows, call.p.Dv);
   trace.event(Phase::output, t, i, j);
-  std::swap(s.m_old, s.m_new);
-  std::swap(s.l_old, s.l_new);
+  trace.once([&] {
+    std::copy(s.m_new, s.m_new + t.rows, s.m_old);
+    std::copy(s.l_new, s.l_new + t.rows, s.l_old);
+  });
 }
 
 // A query tile that has seen no key yet: m = -inf, l = 0, O = 0. `j` is of the event.
@@ -116,9 +148,11 @@ ConstTile begin_tile(const Call& call, const Place2d& rows, std::int64_t i, std:
                      Trace& trace) {
   const ConstTile q = call.load_q(rows, s);
   const ConstTile o{s.o.data, s.o.ld};
-  std::fill(s.m_old, s.m_old + rows.rows, kMinusInfinity);
-  std::fill(s.l_old, s.l_old + rows.rows, 0.0F);
-  std::fill(s.o.data, s.o.data + rows.rows * s.o.ld, 0.0F);
+  trace.once([&] {
+    std::fill(s.m_old, s.m_old + rows.rows, kMinusInfinity);
+    std::fill(s.l_old, s.l_old + rows.rows, 0.0F);
+    std::fill(s.o.data, s.o.data + rows.rows * s.o.ld, 0.0F);
+  });
   trace.head(rows.b, rows.h);
   trace.put(Slot::q, q, rows, rows.rows, call.p.D);
   trace.column(Slot::m_old, s.m_old, rows);
@@ -132,7 +166,8 @@ ConstTile begin_tile(const Call& call, const Place2d& rows, std::int64_t i, std:
 template <class Trace>
 void walk_keys(const Call& call, const Place2d& rows, std::int64_t i, TileRange keys, ConstTile q, const Team& team,
                Call::Scratch& s, Trace& trace) {
-  for (std::int64_t step = keys.first; step < keys.last && !team.stopped(); ++step) {
+  trace.each(keys.first, keys.last, [&](std::int64_t step) {
+    if (team.stopped()) return;
     const std::int64_t j = call.o.key_order == KeyOrder::left_to_right ? step : keys.first + keys.last - 1 - step;
     const Place2d t = call.place(rows.b, rows.h, i, j);
     if (call.cover(t) == TileCover::skipped) {
@@ -140,10 +175,10 @@ void walk_keys(const Call& call, const Place2d& rows, std::int64_t i, TileRange 
       trace.clear(Slot::k);
       trace.clear(Slot::v);
       trace.event(Phase::skipped, t, i, j);
-      continue;
+      return;
     }
     key_tile(call, t, i, j, q, s, trace);
-  }
+  });
 }
 
 // m, l and O of a query tile over some key tiles, in the scratch.
@@ -159,93 +194,45 @@ template <class Trace>
 void finish_tile(const Call& call, const Place2d& rows, std::int64_t i, Call::Scratch& s, Trace& trace) {
   const ConstTile o{s.o.data, s.o.ld};
   trace.shift();
-  divide_rows(s.o, rows.rows, call.p.Dv, s.l_old);
-  log_sum_exp(s.m_old, s.l_old, rows.rows, s.alpha);
+  trace.once([&] {
+    divide_rows(s.o, rows.rows, call.p.Dv, s.l_old);
+    log_sum_exp(s.m_old, s.l_old, rows.rows, s.alpha);
+  });
   trace.put(Slot::o_new, o, rows, rows.rows, call.p.Dv, kNormalised);
   trace.column(Slot::lse, s.alpha, rows);
   trace.event(Phase::normalise, rows, i, -1);
-  round_tile(call.p.output_dtype(), s.o, rows.rows, call.p.Dv);
+  trace.once([&] { round_tile(call.p.output_dtype(), s.o, rows.rows, call.p.Dv); });
   if (call.p.output_dtype() != DType::f32) trace.put(Slot::o_new, o, rows, rows.rows, call.p.Dv, kNormalised);
   trace.event(Phase::store_o, rows, i, -1);
-  call.store_out(rows, o, s.alpha);
+  trace.once([&] { call.store_out(rows, o, s.alpha); });
 }
 
 // ---- parts of the keys
 
-KeyParts parts_of(const Call& call) {
-  return {call.at.tj, call.at.splits};
-}
-
 template <class Trace>
-PartVersions part_of_tile(const Call& call, const Place2d& rows, std::int64_t i, std::int64_t part, const Team& team,
-                          Call::Scratch& s, Trace& trace) {
+void part_of_tile(const Call& call, const Place2d& rows, std::int64_t i, std::int64_t part, const Team& team,
+                  Call::Scratch& s, Trace& trace) {
   const KeyParts parts = parts_of(call);
   key_tiles(call, rows, i, {parts.first(part), parts.end(part)}, team, s, trace);
-  call.keep_part(rows, part, s);
-  if constexpr (!Trace::kOn) {
-    return {};
-  } else {
-    trace.event(Phase::store_state, rows, i, parts.first(part));
-    return shown_part(trace);
-  }
+  trace.once([&] { call.keep_part(rows, part, s); });
+  trace.event(Phase::store_state, rows, i, parts.first(part));
 }
-
-// A recording's side of the merge: what comes from memory, then the merge.
-class MergeTrace {
- public:
-  MergeTrace(const Call& call, const Place2d& rows, std::int64_t i, std::vector<PartVersions> parts, Recorder& to)
-      : call_(call), rows_(rows), i_(i), parts_(std::move(parts)), loaded_(parts_.size()), to_(to) {}
-
-  // Before the numbers of both become one.
-  void begin(const MergeStep& step) {
-    factors_.emplace(call_.part_rows(rows_, step.into), call_.part_rows(rows_, step.from), rows_.rows);
-    load(step.into, std::nullopt);
-    load(step.into, step.from);
-    show(step.into, step.from);
-  }
-  // And after it.
-  void end(const MergeStep& step) {
-    at(step.into) = record_merge(to_, rows_, i_, parts_of(call_).first(step.from), *factors_,
-                                 call_.part_rows(rows_, step.into), call_.p.Dv);
-  }
-
- private:
-  PartVersions& at(std::int64_t part) { return parts_[static_cast<std::size_t>(part)]; }
-  void show(std::int64_t into, std::optional<std::int64_t> from) {
-    show_parts(to_, at(into), from ? &at(*from) : nullptr);
-  }
-  // A part comes from memory once; what was merged is on chip.
-  void load(std::int64_t into, std::optional<std::int64_t> from) {
-    const std::int64_t part = from.value_or(into);
-    if (loaded_[static_cast<std::size_t>(part)]) return;
-    show(into, from);
-    to_.event(orders::split_names().load_part, rows_, i_, parts_of(call_).first(part));
-    loaded_[static_cast<std::size_t>(part)] = true;
-  }
-
-  const Call& call_;
-  const Place2d& rows_;
-  std::int64_t i_;
-  std::vector<PartVersions> parts_;
-  std::vector<bool> loaded_;
-  Recorder& to_;
-  std::optional<MergeFactors> factors_;
-};
 
 // Two at a time, the first of both in place; the first of all is the whole at the end.
 template <class Trace>
 void merged_tile(const Call& call, const Place2d& rows, std::int64_t i, Call::Scratch& s, Trace& trace,
-                 std::vector<PartVersions> parts = {}) {
-  std::optional<MergeTrace> recorded;
-  if constexpr (Trace::kOn) recorded.emplace(call, rows, i, std::move(parts), trace);
+                 MergeTrace* recorded = nullptr) {
   for_each_merge(call.at.splits, merges_as_tree(call.o), [&](const MergeStep& step) {
     const Call::PartRows into = call.part_rows(rows, step.into), from = call.part_rows(rows, step.from);
-    if constexpr (Trace::kOn) recorded->begin(step);
-    merge_rows(call.o.accumulate, {from.o.data, from.o.ld}, from.m, from.l, rows.rows, call.p.Dv, into.o, into.m,
-               into.l);
-    if constexpr (Trace::kOn) recorded->end(step);
+    const auto merged = [&] {
+      if (recorded != nullptr) recorded->begin(step);
+      merge_rows(call.o.accumulate, {from.o.data, from.o.ld}, from.m, from.l, rows.rows, call.p.Dv, into.o, into.m,
+                 into.l);
+      if (recorded != nullptr) recorded->end(step);
+    };
+    trace.once(merged, rows.rows * call.p.Dv * kExp);
   });
-  call.take_part(rows, 0, s);
+  trace.once([&] { call.take_part(rows, 0, s); });
   finish_tile(call, rows, i, s, trace);
 }
 
@@ -269,10 +256,13 @@ void split_record(const Call& call, Team& team, Recorder& trace) {
   team.run(call.p.B * call.p.Hq * call.at.ti, [&](std::int64_t tile, std::int32_t worker) {
     Call::Scratch s = call.scratch(worker);
     const Place2d rows = call.rows_of_tile(tile);
-    std::vector<PartVersions> parts;
-    for (std::int64_t part = 0; part < call.at.splits; ++part)
-      parts.push_back(part_of_tile(call, rows, tile % call.at.ti, part, team, s, trace));
-    merged_tile(call, rows, tile % call.at.ti, s, trace, std::move(parts));
+    const std::int64_t i = tile % call.at.ti;
+    MergeTrace& parts = trace.kept<MergeTrace>(call, rows, i, trace);
+    trace.each(0, call.at.splits, [&](std::int64_t part) {
+      part_of_tile(call, rows, i, part, team, s, trace);
+      trace.once([&] { parts.made(part); });
+    });
+    merged_tile(call, rows, i, s, trace, &parts);
   });
 }
 
@@ -372,14 +362,16 @@ Result<void> launch(const Prepared& ready, const Stream& stream) {
   return finish(team, ready.plan.kernel->id);
 }
 
-Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in, Stop stop) {
+Result<std::unique_ptr<RecordingRun>> begin_recording(const KernelRow& row, const Problem& p, const Options& o,
+                                                      Inputs in, Stop stop) {
   const auto resolved = resolve(row, o, cpu_device());
   if (!resolved) return tl::unexpected(resolved.error());
   if (auto good = check_cuts(p, *resolved); !good) return tl::unexpected(good.error());
-  if (follows_pipeline(o)) return orders::hopper::record_pipelined(row, p, *resolved, in, std::move(stop));
+  if (follows_pipeline(o)) return orders::hopper::begin_pipelined(row, p, *resolved, std::move(in), std::move(stop));
   const std::int64_t splits = splits_of(*resolved), tiles = (p.Lk + resolved->bc - 1) / resolved->bc;
   const bool ring = ranks_of(*resolved) > 1;
-  if (splits == 1 && !ring) return record_with(row, Rules::vector, p, o, in, walk<Recorder>, std::move(stop));
+  if (splits == 1 && !ring)
+    return begin_walk(row, {Rules::vector, walk<Recorder>}, p, o, std::move(in), std::move(stop));
   if (splits > tiles)
     return bad_input(
         phrase("In a recording, each part of the keys has its own key tiles, so {} tiles allow at most {} parts, not "
@@ -390,9 +382,8 @@ Result<Recording> record(const KernelRow& row, const Problem& p, const Options& 
     if (auto good = check_recorded_ring(ring_of(*resolved, query_tiles, tiles)); !good)
       return tl::unexpected(good.error());
   }
-  auto rec = record_with(row, Rules::vector, p, o, in, ring ? record_ring : split_record, std::move(stop));
-  if (rec) interleave_lanes(*rec);
-  return rec;
+  const RecordedWalk lanes{Rules::vector, ring ? record_ring : split_record, true};
+  return begin_walk(row, lanes, p, o, std::move(in), std::move(stop));
 }
 
 }  // namespace
@@ -432,7 +423,8 @@ KernelRow cpu_flash_row() {
   row.plan = plan;
   row.prepare = cpu_prepare;
   row.launch = launch;
-  row.record = record;
+  row.begin_recording = begin_recording;
+  row.record = record_at_once;
   row.ring = &kRingTile;
   return row;
 }

@@ -9,12 +9,14 @@
 // What limits it now: O, m and l travel at every turn, and the division is done once a tile instead of once.
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <utility>
 
 #include "kernels/base/text.h"
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/recording/recorder.h"
+#include "kernels/recording/recording_run.h"
 
 namespace attn::cpu {
 
@@ -22,6 +24,7 @@ namespace {
 
 constexpr Holds kNormalised{.normalised = true};
 constexpr Holds kMasked{.masked = true};
+constexpr std::int64_t kExp = 16, kShaped = 32;  // what an exponential and a masked score cost, in multiply-adds
 
 // Nothing of a query tile is on chip.
 template <class Trace>
@@ -36,9 +39,11 @@ template <class Trace>
 ConstTile load_state(const Call& call, const Place2d& t, std::int64_t i, std::int64_t j, const Call::Scratch& s,
                      Trace& trace) {
   const ConstTile q = call.load_q(t, s);
-  std::copy(call.m_rows(t.r0), call.m_rows(t.r0) + t.rows, s.m_old);
-  std::copy(call.l_rows(t.r0), call.l_rows(t.r0) + t.rows, s.l_old);
-  std::copy(call.o_rows(t.r0), call.o_rows(t.r0) + t.rows * call.at.ldv, s.o.data);
+  trace.once([&] {
+    std::copy(call.m_rows(t.r0), call.m_rows(t.r0) + t.rows, s.m_old);
+    std::copy(call.l_rows(t.r0), call.l_rows(t.r0) + t.rows, s.l_old);
+    std::copy(call.o_rows(t.r0), call.o_rows(t.r0) + t.rows * call.at.ldv, s.o.data);
+  });
   clear_query_tile(trace);
   trace.recall(Slot::q, Slot::q, i, 0);
   trace.recall(Slot::m_new, Slot::m_old, i, 0);
@@ -62,35 +67,46 @@ void tile(const Call& call, std::int64_t b, std::int64_t h, std::int64_t i, std:
   const ConstTile o{s.o.data, s.o.ld};
   const ConstTile q = load_state(call, t, i, j, s, trace);
 
-  scaled_product(q, call.k_tile(t), s.s, t.rows, t.cols, call.p.D, call.scale);
-  pad_scores(s.s, t.rows, t.cols);
+  trace.blocks(t.rows, t.cols * call.p.D, [&](std::int64_t first, std::int64_t n) {
+    scaled_product(from_row(q, first), call.k_tile(t), from_row(s.s, first), n, t.cols, call.p.D, call.scale);
+    pad_scores(from_row(s.s, first), n, t.cols);
+  });
   trace.put(Slot::s, scores, t, t.rows, t.cols);
   trace.event(Phase::scores, t, i, j);
   if (call.needs_mask(t)) {
-    apply_mask(call.p, call.bias, t, s.s);
+    trace.blocks(t.rows, t.cols * kShaped, [&](std::int64_t first, std::int64_t n) {
+      apply_mask(call.p, call.bias, rows_of(t, first, n), from_row(s.s, first));
+    });
     trace.put(Slot::s, scores, t, t.rows, t.cols, kMasked);
     trace.event(Phase::mask, t, i, j);
   }
-  row_max(scores, t.rows, t.cols, s.m_old, s.m_new);
+  trace.once([&] { row_max(scores, t.rows, t.cols, s.m_old, s.m_new); }, t.rows * t.cols);
   trace.column(Slot::m_new, s.m_new, t);
   trace.event(Phase::max, t, i, j);
-  rescale_factors(s.m_old, s.m_new, t.rows, s.alpha);
+  trace.once([&] { rescale_factors(s.m_old, s.m_new, t.rows, s.alpha); });
   trace.column(Slot::alpha, s.alpha, t);
   trace.event(Phase::rescale, t, i, j);
-  shifts(s.m_new, t.rows, s.shift);
-  exp_rows(scores, t.rows, t.cols, s.shift, s.s, s.sums);
+  trace.blocks(t.rows, t.cols * kExp, [&](std::int64_t first, std::int64_t n) {
+    shifts(s.m_new + first, n, s.shift + first);
+    exp_rows(from_row(scores, first), n, t.cols, s.shift + first, from_row(s.s, first), s.sums + first);
+  });
   trace.put(Slot::p, scores, t, t.rows, t.cols);
   trace.event(Phase::weights, t, i, j);
-  running_sums(s.alpha, s.l_old, s.sums, t.rows, s.l_new);
+  trace.once([&] { running_sums(s.alpha, s.l_old, s.sums, t.rows, s.l_new); });
   trace.column(Slot::l_new, s.l_new, t);
   trace.event(Phase::sum, t, i, j);
-  flash1_output(scores, call.v_tile(t), s.o, t.rows, call.p.Dv, t.cols, s.alpha, s.l_old, s.l_new, s.factor);
+  trace.blocks(t.rows, t.cols * call.p.Dv, [&](std::int64_t first, std::int64_t n) {
+    flash1_output(from_row(scores, first), call.v_tile(t), from_row(s.o, first), n, call.p.Dv, t.cols, s.alpha + first,
+                  s.l_old + first, s.l_new + first, s.factor + first);
+  });
   trace.put(Slot::o_new, o, t, t.rows, call.p.Dv, kNormalised);
   trace.event(Phase::output, t, i, j);
 
-  std::copy(s.m_new, s.m_new + t.rows, call.m_rows(t.r0));
-  std::copy(s.l_new, s.l_new + t.rows, call.l_rows(t.r0));
-  std::copy(s.o.data, s.o.data + t.rows * call.at.ldv, call.o_rows(t.r0));
+  trace.once([&] {
+    std::copy(s.m_new, s.m_new + t.rows, call.m_rows(t.r0));
+    std::copy(s.l_new, s.l_new + t.rows, call.l_rows(t.r0));
+    std::copy(s.o.data, s.o.data + t.rows * call.at.ldv, call.o_rows(t.r0));
+  });
   for (const Slot slot : {Slot::m_new, Slot::l_new, Slot::o_new}) trace.keep(slot, i, 0);
   trace.event(Phase::store_state, t, i, j);
 }
@@ -99,11 +115,13 @@ void tile(const Call& call, std::int64_t b, std::int64_t h, std::int64_t i, std:
 template <class Trace>
 void start_head(const Call& call, std::int64_t b, std::int64_t h, Trace& trace) {
   trace.head(b, h);
-  std::fill(call.m_rows(0), call.m_rows(0) + call.p.Lq, kMinusInfinity);
-  std::fill(call.l_rows(0), call.l_rows(0) + call.p.Lq, 0.0F);
-  std::fill(call.o_rows(0), call.o_rows(0) + call.p.Lq * call.at.ldv, 0.0F);
+  trace.once([&] {
+    std::fill(call.m_rows(0), call.m_rows(0) + call.p.Lq, kMinusInfinity);
+    std::fill(call.l_rows(0), call.l_rows(0) + call.p.Lq, 0.0F);
+    std::fill(call.o_rows(0), call.o_rows(0) + call.p.Lq * call.at.ldv, 0.0F);
+  });
   if constexpr (Trace::kOn) {
-    for (std::int64_t i = 0; i < call.at.ti; ++i) {
+    trace.each(0, call.at.ti, [&](std::int64_t i) {
       const Place2d t = call.place(b, h, i, -1);
       trace.put(Slot::q, call.load_q(t, call.scratch(0)), t, t.rows, call.p.D);
       trace.column(Slot::m_new, call.m_rows(t.r0), t);
@@ -111,7 +129,7 @@ void start_head(const Call& call, std::int64_t b, std::int64_t h, Trace& trace) 
       trace.put(Slot::o_new, {call.o_rows(t.r0), call.at.ldv}, t, t.rows, call.p.Dv, kNormalised);
       for (const Slot slot : {Slot::q, Slot::m_new, Slot::l_new, Slot::o_new}) trace.keep(slot, i, 0);
       for (const Slot slot : {Slot::q, Slot::m_new, Slot::l_new, Slot::o_new}) trace.clear(slot);
-    }
+    });
   }
 }
 
@@ -121,30 +139,34 @@ void store(const Call& call, std::int64_t b, std::int64_t h, std::int64_t i, std
   const Place2d t = call.place(b, h, i, -1);
   const Call::Scratch s = call.scratch(worker);
   const ConstTile o{s.o.data, s.o.ld};
-  std::copy(call.o_rows(t.r0), call.o_rows(t.r0) + t.rows * call.at.ldv, s.o.data);
-  log_sum_exp(call.m_rows(t.r0), call.l_rows(t.r0), t.rows, s.alpha);
+  trace.once([&] {
+    std::copy(call.o_rows(t.r0), call.o_rows(t.r0) + t.rows * call.at.ldv, s.o.data);
+    log_sum_exp(call.m_rows(t.r0), call.l_rows(t.r0), t.rows, s.alpha);
+  });
   for (const Slot slot : {Slot::k, Slot::v, Slot::s, Slot::p, Slot::alpha, Slot::m_new, Slot::l_new}) trace.clear(slot);
   trace.recall(Slot::q, Slot::q, i, 0);
   trace.recall(Slot::m_new, Slot::m_old, i, 0);
   trace.recall(Slot::l_new, Slot::l_old, i, 0);
   trace.recall(Slot::o_new, Slot::o_old, i, 0);
   trace.recall(Slot::o_new, Slot::o_new, i, 0);
-  round_tile(call.p.dtype, s.o, t.rows, call.p.Dv);
+  trace.once([&] { round_tile(call.p.dtype, s.o, t.rows, call.p.Dv); });
   if (call.p.dtype != DType::f32) trace.put(Slot::o_new, o, t, t.rows, call.p.Dv, kNormalised);
   trace.column(Slot::lse, s.alpha, t);
   trace.event(Phase::store_o, t, i, -1);
   trace.clear(Slot::lse);
-  call.store_out(t, o, s.alpha);
+  trace.once([&] { call.store_out(t, o, s.alpha); });
 }
 
 template <class Trace>
 void walk(const Call& call, Team& team, Trace& trace) {
   const Problem& p = call.p;
-  for (std::int64_t head = 0; head < p.B * p.Hq && !team.stopped(); ++head) {
+  trace.each(0, p.B * p.Hq, [&](std::int64_t head) {
+    if (team.stopped()) return;
     const std::int64_t b = head / p.Hq;
     const std::int64_t h = head % p.Hq;
     start_head(call, b, h, trace);
-    for (std::int64_t j = 0; j < call.at.tj && !team.stopped(); ++j) {
+    trace.each(0, call.at.tj, [&](std::int64_t j) {
+      if (team.stopped()) return;
       Place2d keys = call.place(b, h, -1, j);
       keys.rows = p.Lq;
       if (call.cover(keys) != TileCover::skipped) {
@@ -154,9 +176,9 @@ void walk(const Call& call, Team& team, Trace& trace) {
         trace.event(Phase::load_kv, call.place(b, h, -1, j), -1, j);
       }
       team.run(call.at.ti, [&](std::int64_t i, std::int32_t worker) { tile(call, b, h, i, j, worker, trace); });
-    }
+    });
     team.run(call.at.ti, [&](std::int64_t i, std::int32_t worker) { store(call, b, h, i, worker, trace); });
-  }
+  });
 }
 
 Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, const Device& d) {
@@ -176,8 +198,9 @@ Result<void> launch(const Prepared& ready, const Stream& stream) {
   return finish(team, ready.plan.kernel->id);
 }
 
-Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in, Stop stop) {
-  return record_with(row, Rules::vector, p, o, in, walk<Recorder>, std::move(stop));
+Result<std::unique_ptr<RecordingRun>> begin_recording(const KernelRow& row, const Problem& p, const Options& o,
+                                                      Inputs in, Stop stop) {
+  return begin_walk(row, {Rules::vector, walk<Recorder>}, p, o, std::move(in), std::move(stop));
 }
 
 }  // namespace
@@ -199,7 +222,8 @@ KernelRow cpu_flash1_row() {
   row.plan = plan;
   row.prepare = cpu_prepare;
   row.launch = launch;
-  row.record = record;
+  row.begin_recording = begin_recording;
+  row.record = record_at_once;
   return row;
 }
 

@@ -46,4 +46,40 @@ PartVersions record_merge(Recorder& to, const Place2d& rows, std::int64_t i, std
   return {to.shown(Slot::m_new), to.shown(Slot::l_new), to.shown(Slot::o_new)};
 }
 
+KeyParts parts_of(const Call& call) {
+  return {call.at.tj, call.at.splits};
+}
+
+MergeTrace::MergeTrace(const Call& call, const Place2d& rows, std::int64_t i, Recorder& to)
+    : call_(call),
+      rows_(rows),
+      i_(i),
+      parts_(static_cast<std::size_t>(call.at.splits)),
+      loaded_(static_cast<std::size_t>(call.at.splits)),
+      to_(to) {}
+
+void MergeTrace::begin(const MergeStep& step) {
+  factors_.emplace(call_.part_rows(rows_, step.into), call_.part_rows(rows_, step.from), rows_.rows);
+  load(step.into, std::nullopt);
+  load(step.into, step.from);
+  show(step.into, step.from);
+}
+
+void MergeTrace::end(const MergeStep& step) {
+  at(step.into) = record_merge(to_, rows_, i_, parts_of(call_).first(step.from), *factors_,
+                               call_.part_rows(rows_, step.into), call_.p.Dv);
+}
+
+void MergeTrace::show(std::int64_t into, std::optional<std::int64_t> from) {
+  show_parts(to_, at(into), from ? &at(*from) : nullptr);
+}
+
+void MergeTrace::load(std::int64_t into, std::optional<std::int64_t> from) {
+  const auto part = from.value_or(into);
+  if (loaded_[static_cast<std::size_t>(part)]) return;
+  show(into, from);
+  to_.event(orders::split_names().load_part, rows_, i_, parts_of(call_).first(part));
+  loaded_[static_cast<std::size_t>(part)] = true;
+}
+
 }  // namespace attn::cpu

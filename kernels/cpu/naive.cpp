@@ -8,12 +8,14 @@
 // shared by all cores: the baseline among the CPU kernels.
 //
 // What limits them: one multiply and one add at a time in each row's dot product, and memory that grows with Lq * Lk.
+#include <memory>
 #include <utility>
 
 #include "kernels/base/text.h"
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/stored_scores.h"
+#include "kernels/recording/recording_run.h"
 
 namespace attn::cpu {
 
@@ -36,13 +38,12 @@ Result<void> launch(const Prepared& ready, const Stream& stream) {
   return finish(team, ready.plan.kernel->id);
 }
 
-Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in, Stop stop) {
-  return record_with(
-      row, Rules::scalar, p, o, in,
-      [](const Call& call, Team& team, Recorder& recorder) {
-        StoredScores<Recorder>(call, team, recorder, Order::naive).run();
-      },
-      std::move(stop));
+Result<std::unique_ptr<RecordingRun>> begin_recording(const KernelRow& row, const Problem& p, const Options& o,
+                                                      Inputs in, Stop stop) {
+  const auto walk = [](const Call& call, Team& team, Recorder& recorder) {
+    StoredScores<Recorder>(call, team, recorder, Order::naive).run();
+  };
+  return begin_walk(row, {Rules::scalar, walk}, p, o, std::move(in), std::move(stop));
 }
 
 KernelRow naive_row() {
@@ -56,7 +57,8 @@ KernelRow naive_row() {
   row.plan = plan;
   row.prepare = cpu_prepare;
   row.launch = launch;
-  row.record = record;
+  row.begin_recording = begin_recording;
+  row.record = record_at_once;
   return row;
 }
 

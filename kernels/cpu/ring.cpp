@@ -137,10 +137,12 @@ void ring_walk(const Call& call, const RingTile& of_tile, Team& team) {
 
 namespace {
 
+constexpr std::int64_t kMerged = 16;  // what a number that is merged costs, in multiply-adds
+
 // The turns of one head's query tiles, and what a recording remembers of each tile between two of them.
 class RecordedHead {
  public:
-  RecordedHead(const Call& call, const RingTile& of_tile, std::int64_t head, const Team& team, Call::Scratch& s,
+  RecordedHead(const Call& call, const RingTile& of_tile, std::int64_t head, const Team& team, const Call::Scratch& s,
                Recorder& to)
       : call_(call), of_tile_(of_tile), ring_(ring_of_call(call)), head_(head), team_(team), s_(s), to_(to) {
     so_far_.resize(static_cast<std::size_t>(call.at.ti));
@@ -157,20 +159,19 @@ class RecordedHead {
     }
     keys_of_share(call_, of_tile_, ring_, tile, share, team_, s_, &to_);
     PartVersions& so_far = so_far_[static_cast<std::size_t>(i)];
-    const PartVersions now = shown_part(to_);
-    if (turn == 0) {
-      call_.keep_part(rows, 0, s_);
-      so_far = now;
-    } else {
-      so_far = merged(rows, i, j, so_far, now);
-    }
+    const auto taken_in = [&] {
+      const PartVersions now = shown_part(to_);
+      if (turn == 0) call_.keep_part(rows, 0, s_);
+      so_far = turn == 0 ? now : merged(rows, i, j, so_far, now);
+    };
+    to_.once(taken_in, rows.rows * call_.p.Dv * kMerged);
     if (!last) to_.event(Phase::store_state, rows, i, j);
   }
 
   void finish(std::int64_t i) {
     const Place2d rows = call_.rows_of_tile(head_ * call_.at.ti + i);
     const PartVersions& all = so_far_[static_cast<std::size_t>(i)];
-    call_.take_part(rows, 0, s_);
+    to_.once([&] { call_.take_part(rows, 0, s_); });
     to_.head(rows.b, rows.h);
     to_.show(Slot::m_new, all.m), to_.show(Slot::l_new, all.l), to_.show(Slot::o_new, all.o);
     of_tile_.finish(call_, rows, i, s_, &to_);
@@ -195,7 +196,7 @@ class RecordedHead {
   Ring ring_;
   std::int64_t head_;
   const Team& team_;
-  Call::Scratch& s_;
+  Call::Scratch s_;
   Recorder& to_;
   std::vector<PartVersions> so_far_;  // by query tile
 };
@@ -204,11 +205,10 @@ class RecordedHead {
 
 void ring_record(const Call& call, const RingTile& of_tile, Team& team, Recorder& trace) {
   team.run(call.p.B * call.p.Hq, [&](std::int64_t head, std::int32_t worker) {
-    Call::Scratch s = call.scratch(worker);
-    RecordedHead recorded(call, of_tile, head, team, s, trace);
-    for (std::int64_t turn = 0; turn < ranks_of(call.o); ++turn)
-      for (std::int64_t i = 0; i < call.at.ti; ++i) recorded.turn(turn, i);
-    for (std::int64_t i = 0; i < call.at.ti; ++i) recorded.finish(i);
+    RecordedHead& recorded = trace.kept<RecordedHead>(call, of_tile, head, team, call.scratch(worker), trace);
+    trace.each(0, ranks_of(call.o),
+               [&](std::int64_t turn) { trace.each(0, call.at.ti, [&](std::int64_t i) { recorded.turn(turn, i); }); });
+    trace.each(0, call.at.ti, [&](std::int64_t i) { recorded.finish(i); });
   });
 }
 

@@ -7,12 +7,14 @@
 // cache; tiles that the mask skips are not computed.
 //
 // What limits it now: S is written once and read three times, P written and read, whatever the tile.
+#include <memory>
 #include <utility>
 
 #include "kernels/base/text.h"
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/stored_scores.h"
+#include "kernels/recording/recording_run.h"
 
 namespace attn::cpu {
 
@@ -35,13 +37,12 @@ Result<void> launch(const Prepared& ready, const Stream& stream) {
   return finish(team, ready.plan.kernel->id);
 }
 
-Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in, Stop stop) {
-  return record_with(
-      row, Rules::vector, p, o, in,
-      [](const Call& call, Team& team, Recorder& recorder) {
-        StoredScores<Recorder>(call, team, recorder, Order::tiled).run();
-      },
-      std::move(stop));
+Result<std::unique_ptr<RecordingRun>> begin_recording(const KernelRow& row, const Problem& p, const Options& o,
+                                                      Inputs in, Stop stop) {
+  const auto walk = [](const Call& call, Team& team, Recorder& recorder) {
+    StoredScores<Recorder>(call, team, recorder, Order::tiled).run();
+  };
+  return begin_walk(row, {Rules::vector, walk}, p, o, std::move(in), std::move(stop));
 }
 
 }  // namespace
@@ -65,7 +66,8 @@ KernelRow cpu_tiled_row() {
   row.plan = plan;
   row.prepare = cpu_prepare;
   row.launch = launch;
-  row.record = record;
+  row.begin_recording = begin_recording;
+  row.record = record_at_once;
   return row;
 }
 

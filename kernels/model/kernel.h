@@ -29,6 +29,7 @@ namespace attn {
 
 class WalkMark;  // kernels/base/pieces.h
 class Recording;
+class RecordingRun;     // kernels/recording/recording_run.h
 struct FragmentLayout;  // kernels/model/fragments.h
 namespace cpu {
 class Crew;
@@ -156,6 +157,8 @@ using PlanFn = Result<Plan> (*)(const KernelRow&, const Problem&, const Options&
 using PrepareFn = Result<Prepared> (*)(const Plan&, const Buffers&, const Stream&);
 using LaunchFn = Result<void> (*)(const Prepared&, const Stream&);
 using RecordFn = Result<Recording> (*)(const KernelRow&, const Problem&, const Options&, const Inputs&, Stop);
+using BeginRecordingFn = Result<std::unique_ptr<RecordingRun>> (*)(const KernelRow&, const Problem&, const Options&,
+                                                                   Inputs, Stop);
 
 // The pipe that the two products of a GPU kernel run on: its peak bounds the kernel. tensor_half: f16 and bf16, fp32
 // sums, by mma.sync. warpgroup_half: the same by wgmma, which reaches half as much again.
@@ -250,6 +253,8 @@ struct KernelRow {
   // The plan's launches alone, in their order.
   LaunchFn launch = nullptr;
   RecordFn record = nullptr;  // null: this kernel cannot be recorded, and the window says so
+  // The same, some of it at a time; null: only in one go.
+  BeginRecordingFn begin_recording = nullptr;
   TraceFn trace = nullptr;    // GPU: null: the rung has no recorder
   SumsFn d_q_sums = nullptr;  // GPU, backward: null: no sums of dQ in the workspace
   // The option, false or true, without which blocks add in whatever order they come: null: the bits always repeat.

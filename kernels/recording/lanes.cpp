@@ -1,10 +1,10 @@
 #include "kernels/recording/lanes.h"
 
 #include <algorithm>
+#include <array>
 #include <compare>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
@@ -33,57 +33,105 @@ std::int32_t tile_of(const OrderRow& row, const EventId& id, std::set<std::int32
   return static_cast<std::int32_t>(met.size());
 }
 
-// Of parts, whose rows these are: the turns of the events [first, end).
-std::vector<Turn> turns_of_parts(const Recording& rec, EventIndex first, EventIndex end) {
-  const OrderRow& row = order_row(rec.order);
-  std::map<std::int64_t, std::set<std::int32_t>> met;  // by part: its key tiles so far
-  std::vector<Turn> turns;
-  for (EventIndex e = first; e < end; ++e) {
-    const EventId& id = rec.events[e].id;
-    const std::int64_t lane = *rec.lane_of(e);
-    turns.push_back({0, 0, tile_of(row, id, met[lane]), row.place[static_cast<std::size_t>(id.phase)], lane});
-  }
-  return turns;
-}
+// Events that take turns among themselves, as they come: parts of the same rows, or ranks of the same head.
+class LaneTurns {
+ public:
+  explicit LaneTurns(const Recording& rec) : rec_(rec), row_(order_row(rec.order)) {}
 
-// Of ranks, of one head. What is sent leaves before anything is computed; after the last turn all is divided.
-std::vector<Turn> turns_of_ranks(const Recording& rec, EventIndex first, EventIndex end) {
-  const OrderRow& row = order_row(rec.order);
-  const Phase send = *phase_named("send");
-  std::map<std::int64_t, std::vector<std::int32_t>> rows_of;  // by rank: its query tiles, as they come
-  std::map<std::pair<std::int32_t, std::int64_t>, std::set<std::int32_t>> met;  // by query tile and turn
-  std::vector<Turn> turns;
-  for (EventIndex e = first; e < end; ++e) {
-    const EventId& id = rec.events[e].id;
-    const std::int64_t lane = *rec.lane_of(e), turn = turn_of(rec, id);
-    auto& rows = rows_of[lane];
+  bool ranks() const { return row_.abreast == Abreast::ranks; }
+  bool takes(EventIndex first, EventIndex e) const {
+    const EventId &x = rec_.events[first].id, &y = rec_.events[e].id;
+    return x.b == y.b && x.h == y.h && (ranks() || x.i == y.i) && rec_.lane_of(e);
+  }
+  void add(EventIndex e) { turns_.push_back(ranks() ? turn_of_rank(e) : turn_of_part(e)); }
+  // Of the nth that was added.
+  const Turn& turn(std::size_t n) const { return turns_[n]; }
+  std::size_t size() const { return turns_.size(); }
+
+ private:
+  Turn turn_of_part(EventIndex e) {
+    const EventId& id = rec_.events[e].id;
+    const std::int64_t lane = *rec_.lane_of(e);
+    return {0, 0, tile_of(row_, id, met_[{0, lane}]), row_.place[static_cast<std::size_t>(id.phase)], lane};
+  }
+  // What is sent leaves before anything is computed; after the last turn all is divided.
+  Turn turn_of_rank(EventIndex e) {
+    const EventId& id = rec_.events[e].id;
+    const std::int64_t lane = *rec_.lane_of(e), turn = attn::turn_of(rec_, id);
+    auto& rows = rows_of_[lane];
     if (std::ranges::find(rows, id.i) == rows.end()) rows.push_back(id.i);
     const std::int64_t nth = std::ranges::find(rows, id.i) - rows.begin();
-    const std::int32_t place = row.place[static_cast<std::size_t>(id.phase)];
-    const bool sends = id.phase == send;
-    turns.push_back({turn, sends ? -1 : nth, sends ? kBegins : tile_of(row, id, met[{id.i, turn}]), place, lane});
+    const std::int32_t place = row_.place[static_cast<std::size_t>(id.phase)];
+    const bool sends = id.phase == send_;
+    return {turn, sends ? -1 : nth, sends ? kBegins : tile_of(row_, id, met_[{id.i, turn}]), place, lane};
   }
-  return turns;
+
+  const Recording& rec_;
+  const OrderRow& row_;
+  const Phase send_ = *phase_named("send");
+  std::map<std::int64_t, std::vector<std::int32_t>> rows_of_;  // by rank: its query tiles, as they come
+  // Key tiles so far, by part, or by query tile and turn.
+  std::map<std::pair<std::int32_t, std::int64_t>, std::set<std::int32_t>> met_;
+  std::vector<Turn> turns_;
+};
+
+// What is found of the lanes so far.
+struct Found {
+  std::vector<EventIndex> sequence, moved;
+  EventIndex first = 0;  // not in sequence yet
+  std::vector<Event> events;
+  std::vector<VersionId> own_after;
+  std::array<std::uint64_t, 8> bytes{};
+};
+
+// The events from found.first on that are of one group, in the order in which they follow one another; whether there
+// are more.
+bool next_group(const Recording& rec, WalkMark& mark, Found& found) {
+  constexpr std::int64_t kSome = 2048;  // events that are added or sorted at a time
+  auto& group = mark.kept<LaneTurns>(rec);
+  auto& first = mark.kept<EventIndex>(found.first);
+  const auto add = [&] {
+    for (std::int64_t n = 0; n < kSome; ++n) {
+      const auto e = static_cast<EventIndex>(first + group.size());
+      if (e >= rec.events.size() || !group.takes(first, e)) return false;
+      group.add(e);
+      found.sequence.push_back(e);
+    }
+    return true;
+  };
+  mark.repeat(add, WalkMark::kLook);
+  const auto begin = found.sequence.begin() + first;
+  const auto sooner = [&](EventIndex a, EventIndex b) { return group.turn(a - first) < group.turn(b - first); };
+  const auto count = static_cast<std::int64_t>(group.size());
+  const auto at = [&](std::int64_t n) { return begin + std::min(n, count); };
+  const auto sort = [&](std::int64_t n) { std::stable_sort(at(n * kSome), at((n + 1) * kSome), sooner); };
+  mark.each(0, (count + kSome - 1) / kSome, sort, WalkMark::kLook);
+  for (std::int64_t wide = kSome; wide < count; wide *= 2) {
+    const auto merge = [&](std::int64_t n) {
+      std::inplace_merge(at(2 * n * wide), at((2 * n + 1) * wide), at((2 * n + 2) * wide), sooner);
+    };
+    mark.each(0, (count + 2 * wide - 1) / (2 * wide), merge, WalkMark::kLook);
+  }
+  mark.once([&] {
+    const EventIndex alone = count == 0 && first < rec.events.size() ? 1 : 0;  // it is of no lane
+    if (alone == 1) found.sequence.push_back(first);
+    found.first = static_cast<EventIndex>(first + count) + alone;
+  });
+  return found.first > first;
 }
 
-// The order in which events follow one another.
-std::vector<EventIndex> turns_of(const Recording& rec) {
-  const bool ranks = order_row(rec.order).abreast == Abreast::ranks;
-  std::vector<EventIndex> sequence(rec.events.size());
-  std::iota(sequence.begin(), sequence.end(), 0U);
-  const auto together = [&](EventIndex a, EventIndex b) {
-    const EventId &x = rec.events[a].id, &y = rec.events[b].id;
-    return x.b == y.b && x.h == y.h && (ranks || x.i == y.i);
-  };
-  for (EventIndex first = 0; first < rec.events.size();) {
-    EventIndex end = first;
-    while (end < rec.events.size() && together(first, end) && rec.lane_of(end)) ++end;
-    const std::vector<Turn> turn = ranks ? turns_of_ranks(rec, first, end) : turns_of_parts(rec, first, end);
-    std::stable_sort(sequence.begin() + first, sequence.begin() + end,
-                     [&](EventIndex a, EventIndex b) { return turn[a - first] < turn[b - first]; });
-    first = std::max(end, first + 1);
+// Event n of the sequence, with the bytes until then.
+void place_event(const Recording& rec, std::size_t n, Found& found) {
+  const std::size_t own = order_row(rec.order).own_slots.size();
+  const EventIndex e = found.sequence[n];
+  found.moved[e] = static_cast<EventIndex>(n);
+  found.events.push_back(rec.events[e]);
+  for (std::size_t part = 0; part < found.bytes.size(); ++part) {
+    found.bytes[part] += rec.events[e].hbm_bytes[part] - (e == 0 ? 0 : rec.events[e - 1].hbm_bytes[part]);
+    found.events.back().hbm_bytes[part] = found.bytes[part];
   }
-  return sequence;
+  const auto row = rec.own_after.begin() + static_cast<std::ptrdiff_t>(e * own);
+  found.own_after.insert(found.own_after.end(), row, row + static_cast<std::ptrdiff_t>(own));
 }
 
 }  // namespace
@@ -93,29 +141,29 @@ std::int64_t turn_of(const Recording& rec, const EventId& id) {
   return id.i < 0 || id.j < 0 ? ring.ranks : ring.turn_of(ring.rank_of_queries(id.i), id.j);
 }
 
-void interleave_lanes(Recording& rec) {
-  const std::vector<EventIndex> sequence = turns_of(rec);
-  const std::size_t own = order_row(rec.order).own_slots.size();
-  std::vector<Event> events;
-  std::vector<VersionId> own_after;
-  std::vector<EventIndex> moved(sequence.size());
-  std::array<std::uint64_t, 8> bytes{};
-  events.reserve(sequence.size());
-  for (std::size_t n = 0; n < sequence.size(); ++n) {
-    const EventIndex e = sequence[n];
-    moved[e] = static_cast<EventIndex>(n);
-    events.push_back(rec.events[e]);
-    for (std::size_t part = 0; part < bytes.size(); ++part) {
-      bytes[part] += rec.events[e].hbm_bytes[part] - (e == 0 ? 0 : rec.events[e - 1].hbm_bytes[part]);
-      events.back().hbm_bytes[part] = bytes[part];
+void interleave_lanes(Recording& rec, WalkMark& mark) {
+  constexpr std::int64_t kPlaced = 256;  // multiply-adds that an event costs
+  auto& found = mark.kept<Found>();
+  mark.once([&] {
+    found.moved.resize(rec.events.size());
+    found.sequence.reserve(rec.events.size());
+    found.events.reserve(rec.events.size());
+    found.own_after.reserve(rec.own_after.size());
+  });
+  mark.repeat([&] { return next_group(rec, mark, found); });
+  mark.blocks(static_cast<std::int64_t>(rec.events.size()), kPlaced, [&](std::int64_t first, std::int64_t n) {
+    for (std::int64_t at = first; at < first + n; ++at) place_event(rec, static_cast<std::size_t>(at), found);
+  });
+  mark.once([&] {
+    rec.events = std::move(found.events);
+    rec.own_after = std::move(found.own_after);
+  });
+  mark.blocks(static_cast<std::int64_t>(rec.versions.size()), 16, [&](std::int64_t first, std::int64_t n) {
+    for (std::int64_t v = first; v < first + n; ++v) {
+      Version& version = rec.versions[static_cast<std::size_t>(v)];
+      version.made_by = found.moved[version.made_by];
     }
-    const auto row = rec.own_after.begin() + static_cast<std::ptrdiff_t>(e * own);
-    own_after.insert(own_after.end(), row, row + static_cast<std::ptrdiff_t>(own));
-  }
-  rec.events = std::move(events);
-  rec.own_after = std::move(own_after);
-  for (Version& v : rec.versions) v.made_by = moved[v.made_by];
-  rec.build_index();
+  });
 }
 
 }  // namespace attn

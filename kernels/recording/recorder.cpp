@@ -10,7 +10,13 @@
 
 namespace attn::cpu {
 
-Recorder::Recorder(Recording& rec, const Inputs& in) : rec_(rec), in_(in) {
+namespace {
+
+constexpr std::int64_t kCopied = 4;  // what a number that is written costs, the memory's first touch included
+
+}  // namespace
+
+Recorder::Recorder(Recording& rec, const Inputs& in, WalkMark* mark) : rec_(rec), in_(in), mark_(mark) {
   const Problem& p = rec.problem;
   const auto tiles = static_cast<std::size_t>(p.B * p.Hkv * rec.key_tiles());
   known_k_.assign(tiles, kNoVersion);
@@ -20,6 +26,7 @@ Recorder::Recorder(Recording& rec, const Inputs& in) : rec_(rec), in_(in) {
 }
 
 void Recorder::head(std::int64_t b, std::int64_t h) {
+  if (skips()) return;
   b_ = b;
   h_ = h;
   std::ranges::fill(live_, kNoVersion);
@@ -27,6 +34,7 @@ void Recorder::head(std::int64_t b, std::int64_t h) {
 }
 
 void Recorder::go_to(std::int64_t b, std::int64_t h) {
+  if (skips()) return;
   b_ = b;
   h_ = h;
 }
@@ -42,18 +50,24 @@ VersionId Recorder::add(Slot slot, std::int64_t rows, std::int64_t cols, std::in
   v.made_by = static_cast<EventIndex>(rec_.events.size());
   v.slot = slot;
   v.holds = holds;
-  rec_.arena.resize(rec_.arena.size() + static_cast<std::size_t>(rows * cols));
   rec_.versions.push_back(v);
   return static_cast<VersionId>(rec_.versions.size() - 1);
 }
 
+float* Recorder::append(std::int64_t floats) {
+  const std::size_t at = rec_.arena.size();
+  rec_.arena.resize(at + static_cast<std::size_t>(floats));
+  return rec_.arena.data() + at;
+}
+
 void Recorder::put(Slot slot, ConstTile t, const Place2d& at, std::int64_t rows, std::int64_t cols, Holds holds) {
   const bool scores = slot_row(slot).columns == SlotColumns::keys;
-  const VersionId id = add(slot, rows, cols, at.r0, scores ? at.c0 : 0, holds);
-  float* to = rec_.arena.data() + rec_.versions[id].offset;
-  for (std::int64_t r = 0; r < rows; ++r)
-    std::memcpy(to + r * cols, t.data + r * t.ld, static_cast<std::size_t>(cols) * sizeof(float));
-  live(slot) = id;
+  once([&] { live(slot) = add(slot, rows, cols, at.r0, scores ? at.c0 : 0, holds); });
+  blocks(rows, cols * kCopied, [&](std::int64_t first, std::int64_t n) {
+    float* to = append(n * cols);
+    for (std::int64_t r = first; r < first + n; ++r, to += cols)
+      std::memcpy(to, t.data + r * t.ld, static_cast<std::size_t>(cols) * sizeof(float));
+  });
 }
 
 void Recorder::column(Slot slot, const float* values, const Place2d& at, Holds holds) {
@@ -65,12 +79,16 @@ void Recorder::input_tile(Slot slot, const Array& from, std::vector<VersionId>& 
   const Problem& p = rec_.problem;
   const std::int64_t kv = p.kv_head(at.h), head = at.b * p.Hkv + kv;
   VersionId& id = known[static_cast<std::size_t>(head * rec_.key_tiles() + j)];
-  if (id == kNoVersion) {
-    id = add(slot, at.cols, width, at.c0, 0, {});
-    read_keys(p, in_, from, {at.b, kv}, at.c0, at.cols, rec_.arena.data() + rec_.versions[id].offset,
+  once([&] {
+    if (id == kNoVersion) id = add(slot, at.cols, width, at.c0, 0, {});
+    live(slot) = id;
+  });
+  blocks(at.cols, width * kCopied, [&](std::int64_t first, std::int64_t n) {
+    if (rec_.arena.size() != rec_.versions[id].offset + static_cast<std::size_t>(first * width))
+      return;  // they are there
+    read_keys(p, in_, from, {at.b, kv}, at.c0 + first, n, append(n * width),
               zeroes_tail(rec_.options) ? PageTail::zeroed : PageTail::as_it_lies);
-  }
-  live(slot) = id;
+  });
 }
 
 void Recorder::keys(const Place2d& at, std::int64_t j) {
@@ -81,33 +99,40 @@ void Recorder::values(const Place2d& at, std::int64_t j) {
 }
 
 void Recorder::move(Slot from, Slot to) {
+  if (skips()) return;
+  move_now(from, to);
+}
+
+void Recorder::move_now(Slot from, Slot to) {
   if (live(from) != kNoVersion) live(to) = live(from);
-  clear(from);
+  live(from) = kNoVersion;
 }
 
 void Recorder::shift() {
-  move(Slot::m_new, Slot::m_old);
-  move(Slot::l_new, Slot::l_old);
-  move(Slot::o_new, Slot::o_old);
-  clear(Slot::s);
-  clear(Slot::p);
-  clear(Slot::alpha);
-  for (const Slot own : order_row(rec_.order).own_slots) clear(own);
+  if (skips()) return;
+  move_now(Slot::m_new, Slot::m_old);
+  move_now(Slot::l_new, Slot::l_old);
+  move_now(Slot::o_new, Slot::o_old);
+  for (const Slot slot : {Slot::s, Slot::p, Slot::alpha}) live(slot) = kNoVersion;
+  for (const Slot own : order_row(rec_.order).own_slots) live(own) = kNoVersion;
 }
 
 void Recorder::keep(Slot slot, std::int64_t i, std::int64_t j) {
+  if (skips()) return;
   auto& kept = kept_[static_cast<std::size_t>(slot)];
   kept.resize(static_cast<std::size_t>(rec_.query_tiles()) * static_cast<std::size_t>(rec_.key_tiles()), kNoVersion);
   kept[static_cast<std::size_t>(i * rec_.key_tiles() + j)] = live(slot);
 }
 
 void Recorder::recall(Slot slot, Slot as, std::int64_t i, std::int64_t j) {
+  if (skips()) return;
   const auto& kept = kept_[static_cast<std::size_t>(slot)];
   const auto at = static_cast<std::size_t>(i * rec_.key_tiles() + j);
   live(as) = at < kept.size() ? kept[at] : kNoVersion;
 }
 
 void Recorder::event(Phase phase, const Place2d& at, std::int64_t i, std::int64_t j, std::int32_t pass) {
+  if (skips()) return;
   add_traffic(event_traffic(rec_.order, rec_.problem, phase, pass, i, at.rows, at.cols, rec_.score_reads), bytes_);
   Event e;
   e.id = {static_cast<std::int32_t>(b_), static_cast<std::int32_t>(h_), static_cast<std::int32_t>(i),

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/base/pieces.h"
 #include "kernels/model/options.h"
 #include "kernels/model/order_row.h"
 #include "kernels/model/problem/tensors.h"
@@ -16,6 +17,8 @@
 namespace attn {
 namespace {
 
+// What an event costs in a table, in multiply-adds.
+constexpr std::int64_t kPerEvent = 64, kPerLane = 1024;
 constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
 
 // Beyond the phases that order.h names.
@@ -70,19 +73,28 @@ std::optional<std::int64_t> Recording::lane_of(EventIndex e) const {
 }
 
 void Recording::build_lanes() {
-  previous_.clear();
+  WalkMark mark;
+  mark.go_on([&] { build_lanes(mark); }, {});
+}
+
+void Recording::build_lanes(WalkMark& mark) {
+  using Lane = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int64_t>;
+  mark.once([&] { previous_.clear(); });
   if (order_row(order).abreast == Abreast::none) return;
-  previous_.resize(events.size());
-  std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int64_t>, EventIndex> last;
-  for (EventIndex e = 0; e < events.size(); ++e) {
-    const auto lane = lane_of(e);
-    previous_[e] = e == 0 ? kNoEvent : e - 1;
-    if (!lane) continue;
-    const EventId& id = events[e].id;
-    const auto [at, first] = last.try_emplace({id.b, id.h, id.i, *lane}, e);
-    previous_[e] = first ? kNoEvent : at->second;
-    at->second = e;
-  }
+  auto& last = mark.kept<std::map<Lane, EventIndex>>();
+  const auto count = static_cast<std::int64_t>(events.size());
+  mark.blocks(count, kPerLane, [&](std::int64_t first, std::int64_t n) {
+    previous_.reserve(events.size());
+    for (auto e = static_cast<EventIndex>(first); e < first + n; ++e) {
+      const auto lane = lane_of(e);
+      previous_.push_back(e == 0 ? kNoEvent : e - 1);
+      if (!lane) continue;
+      const EventId& id = events[e].id;
+      const auto [at, is_first] = last.try_emplace({id.b, id.h, id.i, *lane}, e);
+      previous_[e] = is_first ? kNoEvent : at->second;
+      at->second = e;
+    }
+  });
 }
 
 VersionId Recording::own_slot_after(EventIndex e, Slot s) const {
@@ -108,11 +120,25 @@ std::size_t Recording::index_of(const EventId& id, std::int32_t pass) const {
 }
 
 void Recording::build_index() {
-  build_lanes();
-  const auto tiles = (static_cast<std::size_t>(query_tiles()) + 1) * (static_cast<std::size_t>(key_tiles()) + 1);
-  index_columns_ = index_columns(order);
-  index_.assign(static_cast<std::size_t>(problem.B * problem.Hq) * tiles * index_columns_, kNoEvent);
-  for (EventIndex e = 0; e < events.size(); ++e) index_[index_of(events[e].id, events[e].pass)] = e;
+  WalkMark mark;
+  mark.go_on([&] { build_index(mark); }, {});
+}
+
+void Recording::build_index(WalkMark& mark) {
+  build_lanes(mark);
+  const auto tiles = (static_cast<std::int64_t>(query_tiles()) + 1) * (static_cast<std::int64_t>(key_tiles()) + 1);
+  mark.once([&] {
+    index_columns_ = index_columns(order);
+    index_.clear();
+    index_.reserve(static_cast<std::size_t>(problem.B * problem.Hq * tiles) * index_columns_);
+  });
+  mark.blocks(problem.B * problem.Hq * tiles, static_cast<std::int64_t>(index_columns_), [&](std::int64_t, auto n) {
+    index_.resize(index_.size() + static_cast<std::size_t>(n) * index_columns_, kNoEvent);
+  });
+  mark.blocks(static_cast<std::int64_t>(events.size()), kPerEvent, [&](std::int64_t first, std::int64_t n) {
+    for (auto e = static_cast<EventIndex>(first); e < first + n; ++e)
+      index_[index_of(events[e].id, events[e].pass)] = e;
+  });
 }
 
 std::optional<EventIndex> Recording::find(const EventId& id, std::int32_t pass) const {

@@ -25,6 +25,7 @@
 
 namespace attn {
 
+class WalkMark;   // kernels/base/pieces.h
 struct Timeline;  // kernels/recording/timeline.h
 
 // What the numbers of a version are: GPU kernels may keep m unscaled or l per thread.
@@ -152,10 +153,12 @@ class Recording {
   double factor_to_formula(const Holds& holds) const;
 
   // Builds the look-up tables of find() and tile_version() from events and versions. Called once, by record()
-  // and by the reader; linear time.
+  // and by the reader; linear time. With a mark in its steps.
   void build_index();
+  void build_index(WalkMark& mark);
   // The part of it that before() needs, of events that nobody has checked yet.
   void build_lanes();
+  void build_lanes(WalkMark& mark);
   std::uint64_t bytes() const;  // arena, headers and tables
 
  private:

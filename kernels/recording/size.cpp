@@ -129,18 +129,41 @@ double elements(double a, double b, double c, double d) {
   return a * b * c * d;
 }
 
-}  // namespace
+struct Tiling {
+  std::int64_t br = 0, bc = 0, ti = 0, tj = 0;
+};
 
-std::uint64_t recording_bytes(Order order, const Problem& p, const Options& resolved) {
-  const auto br = std::min<std::int64_t>(resolved.br, p.Lq);
-  const auto bc = std::min<std::int64_t>(resolved.bc, p.Lk);
-  const std::int64_t ti = (p.Lq - 1) / br + 1;
-  const std::int64_t tj = (p.Lk - 1) / bc + 1;
-  const auto heads = static_cast<double>(p.B) * static_cast<double>(p.Hq);
-  const double tiles = heads * static_cast<double>(ti) * static_cast<double>(tj);
+Tiling tiling_of(const Problem& p, const Options& resolved) {
+  const auto br = std::min<std::int64_t>(resolved.br, p.Lq), bc = std::min<std::int64_t>(resolved.bc, p.Lk);
+  return {br, bc, (p.Lq - 1) / br + 1, (p.Lk - 1) / bc + 1};
+}
+
+Count count_all(Order order, const Problem& p, const Options& resolved) {
+  const auto [br, bc, ti, tj] = tiling_of(p, resolved);
   const OrderRow& row = order_row(order);
+  const double tiles =
+      static_cast<double>(p.B) * static_cast<double>(p.Hq) * static_cast<double>(ti) * static_cast<double>(tj);
   Count n = tiles <= kTilesWorthAWalk ? count_heads(row, p, resolved, br, bc, ti, tj)
                                       : count_whole(row, p, resolved, br, bc, ti, tj);
+  // K and V tiles, shared by all query tiles and heads.
+  const double heads = static_cast<double>(p.B) * static_cast<double>(p.Hkv);
+  n.add(0, 2 * heads * static_cast<double>(tj),
+        elements(heads, 1, static_cast<double>(p.Lk), static_cast<double>(p.D + p.Dv)));
+  return n;
+}
+
+}  // namespace
+
+RecordingSize recording_size(Order order, const Problem& p, const Options& resolved) {
+  const Count n = count_all(order, p, resolved);
+  return {static_cast<std::size_t>(n.events), static_cast<std::size_t>(n.versions), static_cast<std::size_t>(n.floats)};
+}
+
+std::uint64_t recording_bytes(Order order, const Problem& p, const Options& resolved) {
+  const auto [br, bc, ti, tj] = tiling_of(p, resolved);
+  const auto heads = static_cast<double>(p.B) * static_cast<double>(p.Hq);
+  const OrderRow& row = order_row(order);
+  const Count n = count_all(order, p, resolved);
   const auto B = static_cast<double>(p.B);
   const auto D = static_cast<double>(p.D);
   const auto Dv = static_cast<double>(p.Dv);
@@ -148,8 +171,6 @@ std::uint64_t recording_bytes(Order order, const Problem& p, const Options& reso
   const auto Lk = static_cast<double>(p.Lk);
   const auto Hq = static_cast<double>(p.Hq);
   const auto Hkv = static_cast<double>(p.Hkv);
-  // K and V tiles, shared by all query tiles and heads.
-  n.add(0, 2 * B * Hkv * static_cast<double>(tj), elements(B, Hkv, Lk, D + Dv));
   const auto e = static_cast<double>(size_of(p.dtype));
   const bool paged = p.storage.kind() == Storage::paged;
   const double keys = paged ? static_cast<double>(p.storage.pages) * static_cast<double>(p.storage.page) : B * Lk;

@@ -7,6 +7,7 @@
 #include "kernels/cpu/call.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/recording/recorder.h"
+#include "kernels/recording/recording_run.h"
 
 namespace attn {
 namespace {
@@ -100,7 +101,10 @@ Result<Recording> record(const KernelRow& row, const Problem& p, const Options& 
       for (std::int64_t i = 0; i < call.at.ti; ++i) query_tile(call, head / call.p.Hq, head % call.p.Hq, i, trace);
     }
   };
-  return record_with(row, Rules::vector, p, o, in, walk, std::move(stop));
+  auto run = begin_walk(row, {Rules::vector, walk}, p, o, in, std::move(stop));
+  if (!run) return tl::unexpected(run.error());
+  if (const auto whole = (*run)->go_on({}); !whole) return tl::unexpected(whole.error());
+  return (*run)->take();
 }
 
 }  // namespace
@@ -109,6 +113,7 @@ KernelRow late_scale_row() {
   KernelRow row = cpu::cpu_flash_row();
   row.id = "test_late_scale";
   row.order = *order_named("late-scale");
+  row.begin_recording = nullptr;  // its walk is not cut into steps
   row.record = record;
   return row;
 }

@@ -30,8 +30,8 @@
 
 #include "kernels/arithmetic/tile_math.h"
 #include "kernels/base/text.h"
-#include "kernels/cpu/aligned.h"
 #include "kernels/cpu/backward/flash_layout.h"
+#include "kernels/cpu/backward/flash_places.h"
 #include "kernels/cpu/backward/ring.h"
 #include "kernels/cpu/backward/rows.h"
 #include "kernels/cpu/backward/trace.h"
@@ -41,6 +41,7 @@
 #include "kernels/cpu/rows.h"
 #include "kernels/model/ring.h"
 #include "kernels/orders/backward/options.h"
+#include "kernels/recording/recording_run.h"
 
 namespace attn::cpu {
 namespace {
@@ -48,15 +49,13 @@ namespace {
 using namespace orders::backward;
 
 template <class Trace>
-class FlashBackward {
+class FlashBackward : FlashPlaces {
  public:
   FlashBackward(const Problem& p, const Options& o, const Buffers& buffers, Team& team,
                 std::int64_t most_chunks = kMostChunks, Trace* trace = nullptr)
-      : p_(p),
-        buffers_(buffers),
+      : FlashPlaces(p, buffers, flash_layout_of(p, o, most_chunks)),
         team_(team),
         trace_(trace),
-        at_(flash_layout_of(p, o, most_chunks)),
         bias_(buffers.read<float>(Tensor::bias)),
         scale_(static_cast<float>(p.effective_scale())),
         group_(p.Hq / p.Hkv),
@@ -86,78 +85,27 @@ class FlashBackward {
  private:
   friend class BackwardRing<FlashBackward>;
 
-  // The sums of a tile: on chip, or where they wait in memory.
-  struct Sums {
-    MutTile dq, dk, dv;
-  };
-  struct Scratch {
-    MutTile s, ds, cap;
-    Sums sums;
-    float* shift;
-  };
-  // Which tile of which head: `head` of queries, `kv` of keys.
-  struct Tile {
-    std::int64_t head, kv, i, j;
-  };
+  // What numbers cost that are packed, masked or an exponential, in multiply-adds.
+  static constexpr std::int64_t kPacked = 4, kShaped = 32, kExp = 16;
+  // Steps of the recording, where there is one.
+  template <class Step>
+  void once(const Step& step, std::int64_t cost = WalkMark::kStep) const {
+    if constexpr (Trace::kOn) return trace_->once(step, cost);
+    step();
+  }
+  template <class Body>
+  void each(std::int64_t n, const Body& body) const {
+    const auto unless_stopped = [&](std::int64_t at) {
+      if (!team_.stopped()) body(at);
+    };
+    if constexpr (Trace::kOn) return trace_->each(0, n, unless_stopped);
+    for (std::int64_t at = 0; at < n; ++at) unless_stopped(at);
+  }
 
-  static ConstTile read(MutTile t) { return {t.data, t.ld}; }
-  float* part(std::int64_t offset) const { return static_cast<float*>(buffers_.workspace) + offset; }
-  std::int64_t rows_of(std::int64_t i) const { return std::min(at_.br, p_.Lq - i * at_.br); }
-  std::int64_t keys_of_tile(std::int64_t j) const { return std::min(at_.bc, p_.Lk - j * at_.bc); }
-
-  MutTile k_panel(std::int64_t kv, std::int64_t j) const {
-    return {part(at_.k_panels) + (kv * at_.tj + j) * p_.D * at_.ldk, at_.ldk};
-  }
-  MutTile v_panel(std::int64_t kv, std::int64_t j) const {
-    return {part(at_.v_panels) + (kv * at_.tj + j) * p_.Dv * at_.ldk, at_.ldk};
-  }
-  MutTile k_rows(std::int64_t kv, std::int64_t j) const {
-    return {part(at_.k_rows) + (kv * p_.Lk + j * at_.bc) * at_.ldd, at_.ldd};
-  }
-  MutTile q_rows(std::int64_t head, std::int64_t i) const {
-    return {part(at_.q) + (head * p_.Lq + i * at_.br) * at_.ldd, at_.ldd};
-  }
-  MutTile do_rows(std::int64_t head, std::int64_t i) const {
-    return {part(at_.d_o) + (head * p_.Lq + i * at_.br) * at_.ldv, at_.ldv};
-  }
-  float* lse(std::int64_t head, std::int64_t i) const { return part(at_.lse) + head * p_.Lq + i * at_.br; }
-  float* delta(std::int64_t head, std::int64_t i) const { return part(at_.delta) + head * p_.Lq + i * at_.br; }
-  MutTile dq_rows(std::int64_t c, std::int64_t head, std::int64_t i) const {
-    return {part(at_.dq) + ((c * p_.B * p_.Hq + head) * p_.Lq + i * at_.br) * at_.ldd, at_.ldd};
-  }
-  MutTile dk_rows(std::int64_t c, std::int64_t kv, std::int64_t j) const {
-    return {part(at_.dk) + ((c * p_.B * p_.Hkv + kv) * p_.Lk + j * at_.bc) * at_.ldd, at_.ldd};
-  }
-  MutTile dv_rows(std::int64_t c, std::int64_t kv, std::int64_t j) const {
-    return {part(at_.dv) + ((c * p_.B * p_.Hkv + kv) * p_.Lk + j * at_.bc) * at_.ldv, at_.ldv};
-  }
-  Place2d place(std::int64_t head, std::int64_t i, std::int64_t j) const {
-    return {head / p_.Hq, head % p_.Hq, i * at_.br, rows_of(i), j * at_.bc, keys_of_tile(j)};
-  }
-  bool hidden(const Place2d& t) const {
-    return p_.cover(t.b, t.r0, t.r0 + t.rows, t.c0, t.c0 + t.cols) == TileCover::skipped;
-  }
   std::int64_t first_head(std::int64_t kv) const { return kv / p_.Hkv * p_.Hq + kv % p_.Hkv * group_; }
 
-  Scratch scratch(std::int32_t worker) const {
-    float* next = part(at_.scratch) + worker * at_.scratch_each;
-    const auto take = [&next](std::int64_t rows, std::int64_t ld) {
-      const MutTile t{next, ld};
-      next += rows * ld;
-      return t;
-    };
-    Scratch s{};
-    s.s = take(at_.br, at_.ldk);
-    s.ds = take(at_.br, at_.ldk);
-    if (p_.softcap) s.cap = take(at_.br, at_.ldk);
-    if (by_queries_) {
-      s.sums.dq = take(at_.br, at_.ldd);
-    } else {
-      s.sums.dk = take(at_.bc, at_.ldd);
-      s.sums.dv = take(at_.bc, at_.ldv);
-    }
-    s.shift = next;
-    return s;
+  FlashScratch scratch(std::int32_t worker) const {
+    return scratch_at(at_, part(at_.scratch) + worker * at_.scratch_each, by_queries_, p_.softcap.has_value());
   }
 
   void pack_keys(std::int64_t kv, std::int64_t j) const {
@@ -176,6 +124,13 @@ class FlashBackward {
 
   // Q_i, dO_i, LSE_i and delta_i.
   void pack_queries(std::int64_t head, std::int64_t i) const {
+    once([&] { pack_rows(head, i); }, rows_of(i) * (p_.D + p_.Dv) * kPacked);
+    if constexpr (Trace::kOn) {
+      if (!by_queries_) trace_->delta(place(head, i, 0), i, read(do_rows(head, i)), delta(head, i));
+    }
+  }
+
+  void pack_rows(std::int64_t head, std::int64_t i) const {
     const std::int64_t rows = rows_of(i), first = i * at_.br;
     widen_rows(p_, buffers_, {Tensor::q, head, p_.Lq, p_.D}, first, rows, p_.Lq, q_rows(head, i));
     widen_rows(p_, buffers_, {Tensor::d_o, head, p_.Lq, p_.Dv}, first, rows, p_.Lq, do_rows(head, i));
@@ -189,20 +144,17 @@ class FlashBackward {
     }
     if (float* given = buffers_.write<float>(Tensor::delta); given != nullptr)
       std::copy(to, to + rows, given + head * p_.Lq + first);
-    if constexpr (Trace::kOn) {
-      if (!by_queries_) trace_->delta(place(head, i, 0), i, read(do_rows(head, i)), to);
-    }
   }
 
   // Key tiles c, c + chunks, c + 2 chunks ...: a causal mask gives each chunk about the same work.
   void key_chunk(std::int64_t kv, std::int64_t c, std::int32_t worker) {
-    for (std::int64_t g = 0; g < group_; ++g)
-      std::fill_n(dq_rows(c, first_head(kv) + g, 0).data, p_.Lq * at_.ldd, 0.0F);
-    for (std::int64_t j = c; j < at_.tj && !team_.stopped(); j += at_.chunks) key_tile(kv, c, j, worker);
+    each(group_, [&](std::int64_t g) { std::fill_n(dq_rows(c, first_head(kv) + g, 0).data, p_.Lq * at_.ldd, 0.0F); });
+    each((at_.tj - c + at_.chunks - 1) / at_.chunks,
+         [&](std::int64_t n) { key_tile(kv, c, c + n * at_.chunks, worker); });
   }
 
   void key_tile(std::int64_t kv, std::int64_t c, std::int64_t j, std::int32_t worker) {
-    Scratch s = scratch(worker);
+    FlashScratch s = scratch(worker);
     const std::int64_t cols = keys_of_tile(j);
     const MutTile dk = s.sums.dk, dv = s.sums.dv;
     Place2d keys = place(first_head(kv), 0, j);
@@ -212,91 +164,141 @@ class FlashBackward {
         trace_->keys(keys, -1, j, read(k_rows(kv, j)), read(v_panel(kv, j)));
     }
     sum_keys(kv, c, j, every_tile_, s);
-    store_keys(dk, dv, cols, kv * p_.Lk + j * at_.bc);
+    once([&] { store_keys(dk, dv, cols, kv * p_.Lk + j * at_.bc); }, cols * (p_.D + p_.Dv) * kPacked);
     if constexpr (Trace::kOn) trace_->keys_done(keys, j, read(dk), read(dv));
   }
 
   // What the query tiles of all heads that share these keys give dK and dV, from 0, on chip.
-  void sum_keys(std::int64_t kv, std::int64_t c, std::int64_t j, const std::vector<std::int64_t>& tiles, Scratch& s) {
-    const std::int64_t cols = keys_of_tile(j);
-    std::fill_n(s.sums.dk.data, cols * s.sums.dk.ld, 0.0F);
-    std::fill_n(s.sums.dv.data, cols * s.sums.dv.ld, 0.0F);
-    for (std::int64_t head = first_head(kv); head < first_head(kv) + group_; ++head) {
-      for (const std::int64_t i : tiles) {
-        if (team_.stopped()) return;
-        const Place2d t = place(head, i, j);
-        if (hidden(t)) {
-          if constexpr (Trace::kOn) trace_->skipped(t, i, j);
-          continue;
-        }
-        if constexpr (Trace::kOn) trace_->rows(t, i, j, read(q_rows(head, i)), lse(head, i));
-        s.sums.dq = dq_rows(c, head, i);
-        tile(t, {head, kv, i, j}, s);
+  void sum_keys(std::int64_t kv, std::int64_t c, std::int64_t j, const std::vector<std::int64_t>& tiles,
+                FlashScratch& s) {
+    const std::int64_t cols = keys_of_tile(j), count = std::ssize(tiles);
+    once([&] {
+      std::fill_n(s.sums.dk.data, cols * s.sums.dk.ld, 0.0F);
+      std::fill_n(s.sums.dv.data, cols * s.sums.dv.ld, 0.0F);
+    });
+    each(group_ * count, [&](std::int64_t n) {
+      const std::int64_t head = first_head(kv) + n / count, i = tiles[static_cast<std::size_t>(n % count)];
+      const Place2d t = place(head, i, j);
+      if (hidden(t)) {
+        if constexpr (Trace::kOn) trace_->skipped(t, i, j);
+        return;
       }
-    }
+      if constexpr (Trace::kOn) trace_->rows(t, i, j, read(q_rows(head, i)), lse(head, i));
+      s.sums.dq = dq_rows(c, head, i);
+      tile(t, {head, kv, i, j}, s);
+    });
   }
 
   // Query tiles c, c + chunks ... of the heads that share these keys.
   void query_chunk(std::int64_t kv, std::int64_t c, std::int32_t worker) {
-    std::fill_n(dk_rows(c, kv, 0).data, p_.Lk * at_.ldd, 0.0F);
-    std::fill_n(dv_rows(c, kv, 0).data, p_.Lk * at_.ldv, 0.0F);
-    for (std::int64_t n = c; n < group_ * at_.ti && !team_.stopped(); n += at_.chunks)
+    once([&] {
+      std::fill_n(dk_rows(c, kv, 0).data, p_.Lk * at_.ldd, 0.0F);
+      std::fill_n(dv_rows(c, kv, 0).data, p_.Lk * at_.ldv, 0.0F);
+    });
+    each((group_ * at_.ti - c + at_.chunks - 1) / at_.chunks, [&](std::int64_t turn) {
+      const std::int64_t n = c + turn * at_.chunks;
       query_tile(first_head(kv) + n / at_.ti, kv, c, n % at_.ti, worker);
+    });
   }
 
   void query_tile(std::int64_t head, std::int64_t kv, std::int64_t c, std::int64_t i, std::int32_t worker) {
-    Scratch s = scratch(worker);
+    FlashScratch s = scratch(worker);
     const MutTile dq = s.sums.dq;
-    std::fill_n(dq.data, rows_of(i) * dq.ld, 0.0F);
+    once([&] { std::fill_n(dq.data, rows_of(i) * dq.ld, 0.0F); });
     Place2d rows = place(head, i, 0);
     rows.cols = 0;
     if constexpr (Trace::kOn) {
       trace_->delta(rows, i, read(do_rows(head, i)), delta(head, i));
       trace_->rows(rows, i, -1, read(q_rows(head, i)), lse(head, i));
     }
-    for (std::int64_t j = 0; j < at_.tj && !team_.stopped(); ++j) {
+    each(at_.tj, [&](std::int64_t j) {
       const Place2d t = place(head, i, j);
       if (hidden(t)) {
         if constexpr (Trace::kOn) trace_->skipped(t, i, j);
-        continue;
+        return;
       }
       if constexpr (Trace::kOn) trace_->keys(t, i, j, read(k_rows(kv, j)), read(v_panel(kv, j)));
       s.sums.dk = dk_rows(c, kv, j);
       s.sums.dv = dv_rows(c, kv, j);
       tile(t, {head, kv, i, j}, s);
-    }
-    store_queries(dq, head, i);
+    });
+    once([&] { store_queries(dq, head, i); }, rows_of(i) * p_.D * kPacked);
     if constexpr (Trace::kOn) trace_->rows_done(rows, i, read(dq));
   }
 
-  void tile(const Place2d& t, const Tile& at, const Scratch& s) const {
+  // of(first, n): rows of a tile, or rows of keys, all or some after the other.
+  template <class Of>
+  void product(const Place2d& t, std::int64_t rows, std::int64_t deep, const Of& of) const {
+    if constexpr (Trace::kOn) return trace_->blocks(rows, t.rows * t.cols / rows * deep, of);
+    of(std::int64_t{0}, rows);
+  }
+
+  // S, then P = exp(S - LSE) in its place
+  void weights(const Place2d& t, const FlashTile& at, const FlashScratch& s) const {
     const auto [head, kv, i, j] = at;
-    const ConstTile q = read(q_rows(head, i)), d_o = read(do_rows(head, i));
-    // S, then P = exp(S - LSE) in its place
-    scaled_product(q, read(k_panel(kv, j)), s.s, t.rows, t.cols, p_.D, scale_);
-    if (p_.softcap) cap_gradients(p_, read(s.s), t.rows, t.cols, s.cap);
-    pad_scores(s.s, t.rows, t.cols);
+    product(t, t.rows, p_.D, [&](std::int64_t first, std::int64_t n) {
+      const MutTile to = from_row(s.s, first);
+      scaled_product(from_row(read(q_rows(head, i)), first), read(k_panel(kv, j)), to, n, t.cols, p_.D, scale_);
+      if (p_.softcap) cap_gradients(p_, read(to), n, t.cols, from_row(s.cap, first));
+      pad_scores(to, n, t.cols);
+    });
     if constexpr (Trace::kOn) trace_->tile(Phase::scores, Slot::s, read(s.s), t, i, j);
     const bool cut = p_.cover(t.b, t.r0, t.r0 + t.rows, t.c0, t.c0 + t.cols) != TileCover::full;
     if (cut || bias_ != nullptr || p_.shapes_scores()) {
-      apply_mask(p_, bias_, t, s.s);
+      product(t, t.rows, kShaped, [&](std::int64_t first, std::int64_t n) {
+        mask_rows(cpu::rows_of(t, first, n), {.s = from_row(s.s, first)});
+      });
       if constexpr (Trace::kOn) trace_->tile(Phase::mask, Slot::s, read(s.s), t, i, j, {.masked = true});
     }
-    shifts(lse(head, i), t.rows, s.shift);
-    exp_rows(read(s.s), t.rows, t.cols, s.shift, s.s, nullptr);
+    product(t, t.rows, kExp, [&](std::int64_t first, std::int64_t n) {
+      shifts(lse(head, i) + first, n, s.shift + first);
+      const MutTile to = from_row(s.s, first);
+      exp_rows(read(to), n, t.cols, s.shift + first, to, nullptr);
+    });
     if constexpr (Trace::kOn) trace_->tile(n_.weights_again, Slot::p, read(s.s), t, i, j);
-    transposed_product(read(s.s), d_o, s.sums.dv, t.cols, p_.Dv, t.rows);
-    if constexpr (Trace::kOn) trace_->key_sum(n_.value_gradient, n_.dv, read(s.sums.dv), t, i, j);
-    // dP, then dS = P (dP - delta) in its place
-    scaled_product(d_o, read(v_panel(kv, j)), s.ds, t.rows, t.cols, p_.Dv, 1.0F);
+  }
+
+  void mask_rows(const Place2d& t, const FlashScratch& s) const { apply_mask(p_, bias_, t, s.s); }
+
+  // dP, then dS = P (dP - delta) in its place
+  void score_gradients(const Place2d& t, const FlashTile& at, const FlashScratch& s) const {
+    const auto [head, kv, i, j] = at;
+    const ConstTile d_o = read(do_rows(head, i));
+    product(t, t.rows, p_.Dv, [&](std::int64_t first, std::int64_t n) {
+      scaled_product(from_row(d_o, first), read(v_panel(kv, j)), from_row(s.ds, first), n, t.cols, p_.Dv, 1.0F);
+    });
     if constexpr (Trace::kOn) trace_->tile(n_.weight_gradient, n_.dp, read(s.ds), t, i, j);
-    const float* const mean = forgotten_.empty() ? delta(head, i) : forgotten_.data();
-    softmax_gradient(read(s.s), read(s.ds), t.rows, t.cols, mean, s.ds);
-    if (p_.softcap) multiply_tile(s.ds, read(s.cap), t.rows, t.cols);
+    const auto gradients = [&] {
+      const float* const mean = forgotten_.empty() ? delta(head, i) : forgotten_.data();
+      softmax_gradient(read(s.s), read(s.ds), t.rows, t.cols, mean, s.ds);
+      if (p_.softcap) multiply_tile(s.ds, read(s.cap), t.rows, t.cols);
+    };
+    once(gradients, t.rows * t.cols * 4);
     if constexpr (Trace::kOn) trace_->tile(n_.score_gradient, n_.ds, read(s.ds), t, i, j);
-    transposed_product(read(s.ds), q, s.sums.dk, t.cols, p_.D, t.rows);
-    if constexpr (Trace::kOn) trace_->key_sum(n_.key_gradient, n_.dk, read(s.sums.dk), t, i, j);
+  }
+
+  void query_sums(const Place2d& t, std::int64_t kv, std::int64_t j, const FlashScratch& s) const {
     rescaled_product(read(s.ds), read(k_rows(kv, j)), s.sums.dq, t.rows, p_.D, t.cols, nullptr);
+  }
+
+  void tile(const Place2d& t, const FlashTile& at, const FlashScratch& s) const {
+    const auto [head, kv, i, j] = at;
+    weights(t, at, s);
+    product(t, t.cols, p_.Dv, [&](std::int64_t first, std::int64_t n) {
+      transposed_product({s.s.data + first, s.s.ld}, read(do_rows(head, i)), from_row(s.sums.dv, first), n, p_.Dv,
+                         t.rows);
+    });
+    if constexpr (Trace::kOn) trace_->key_sum(n_.value_gradient, n_.dv, read(s.sums.dv), t, i, j);
+    score_gradients(t, at, s);
+    product(t, t.cols, p_.D, [&](std::int64_t first, std::int64_t n) {
+      transposed_product({s.ds.data + first, s.ds.ld}, read(q_rows(head, i)), from_row(s.sums.dk, first), n, p_.D,
+                         t.rows);
+    });
+    if constexpr (Trace::kOn) trace_->key_sum(n_.key_gradient, n_.dk, read(s.sums.dk), t, i, j);
+    product(t, t.rows, p_.D, [&](std::int64_t first, std::int64_t n) {
+      query_sums(cpu::rows_of(t, first, n), kv, j,
+                 {.ds = from_row(s.ds, first), .sums = {.dq = from_row(s.sums.dq, first)}});
+    });
     if constexpr (Trace::kOn) trace_->query_sum(read(s.sums.dq), t, i, j);
   }
 
@@ -325,30 +327,31 @@ class FlashBackward {
   // The chunks' parts in their order.
   void store_dq(std::int64_t head, std::int64_t i) const {
     const MutTile sum = dq_rows(0, head, i);
-    for (std::int64_t c = 1; c < at_.chunks; ++c) add(read(dq_rows(c, head, i)), rows_of(i) * at_.ldd, sum);
-    store_queries(sum, head, i);
+    once([&] {
+      for (std::int64_t c = 1; c < at_.chunks; ++c) add(read(dq_rows(c, head, i)), rows_of(i) * at_.ldd, sum);
+      store_queries(sum, head, i);
+    });
     if constexpr (Trace::kOn) trace_->rows_done(place(head, i, 0), i, read(sum));
   }
 
   void store_dkv(std::int64_t kv, std::int64_t j) const {
     const MutTile dk = dk_rows(0, kv, j), dv = dv_rows(0, kv, j);
     const std::int64_t cols = keys_of_tile(j);
-    for (std::int64_t c = 1; c < at_.chunks; ++c) {
-      add(read(dk_rows(c, kv, j)), cols * at_.ldd, dk);
-      add(read(dv_rows(c, kv, j)), cols * at_.ldv, dv);
-    }
-    store_keys(dk, dv, cols, kv * p_.Lk + j * at_.bc);
+    once([&] {
+      for (std::int64_t c = 1; c < at_.chunks; ++c) {
+        add(read(dk_rows(c, kv, j)), cols * at_.ldd, dk);
+        add(read(dv_rows(c, kv, j)), cols * at_.ldv, dv);
+      }
+      store_keys(dk, dv, cols, kv * p_.Lk + j * at_.bc);
+    });
     Place2d keys = place(first_head(kv), 0, j);
     keys.rows = 0;
     if constexpr (Trace::kOn) trace_->keys_done(keys, j, read(dk), read(dv));
   }
 
-  const Problem& p_;
-  const Buffers& buffers_;
   Team& team_;
   Trace* const trace_;  // null where it is off
   const orders::BackwardNames& n_ = orders::backward_names();
-  const FlashLayout at_;
   const float* const bias_;  // null: there is none
   const float scale_;
   const std::int64_t group_;  // query heads that share a head of keys
@@ -380,25 +383,21 @@ const RingTile kRing{
       return std::make_unique<BackwardRank<FlashBackward<NoBackwardTrace>>>(plan, buffers, rank, team);
     }};
 
-// One chunk, on one thread: what comes and goes is summed over all tiles in their sequence, and the events are in that
-// of the walk.
-Result<Recording> record(const KernelRow& row, const Problem& p, const Options& o, const Inputs& in, Stop stop) {
-  auto begun = begun_recording(row, Rules::vector, p, o, in);
-  if (!begun) return begun;
-  Recording rec = *std::move(begun);
-  if (const std::int64_t ranks = ranks_of(rec.options); ranks > 1)
+// One chunk: what comes and goes is summed over all tiles in their sequence.
+Result<std::unique_ptr<RecordingRun>> begin_recording(const KernelRow& row, const Problem& p, const Options& o,
+                                                      Inputs in, Stop stop) {
+  auto begun = begun_recording(row, Rules::vector, p, o, std::move(in));
+  if (!begun) return tl::unexpected(begun.error());
+  if (const std::int64_t ranks = ranks_of(begun->options); ranks > 1)
     return bad_input(phrase("ranks={}: a ring of a backward pass runs but cannot be recorded; use ranks=1.", ranks));
-  Options one = rec.options;
-  one.threads = 1;
-  AlignedBytes workspace(static_cast<std::size_t>(flash_layout_of(p, one, 1).parts.bytes()));
-  const Buffers buffers = buffers_of(in, rec.outputs, workspace.data());
-  Team team(1, Stream{std::move(stop), nullptr});
-  BackwardTrace trace(rec, in);
-  FlashBackward<BackwardTrace>(rec.problem, one, buffers, team, 1, &trace).run();
-  if (auto good = finish(team, row.id); !good) return tl::unexpected(good.error());
-  rec.arena.shrink_to_fit();
-  rec.build_index();
-  return rec;
+  const auto bytes = static_cast<std::uint64_t>(flash_layout_of(p, one_thread(begun->options), 1).parts.bytes());
+  const auto walk = [](const RecordedParts& of) {
+    const auto trace = std::make_shared<BackwardTrace>(of.rec, of.rec.inputs, of.mark);
+    const auto backward =
+        std::make_shared<FlashBackward<BackwardTrace>>(of.rec.problem, of.options, of.buffers, of.team, 1, trace.get());
+    return [trace, backward] { backward->run(); };
+  };
+  return begin_steps(row, *std::move(begun), bytes, walk, std::move(stop));
 }
 
 }  // namespace
@@ -423,7 +422,8 @@ KernelRow cpu_flash_bwd_row() {
   row.training = {"cpu_flash_train", marked("flash training step, all cores"), "2t", "cpu_flash"};
   row.plan = plan;
   row.launch = launch_backward<FlashBackward<NoBackwardTrace>>;
-  row.record = record;
+  row.begin_recording = begin_recording;
+  row.record = record_at_once;
   row.ring = &kRing;
   return row;
 }

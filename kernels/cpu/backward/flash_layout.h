@@ -1,4 +1,5 @@
-// What the walk of cpu_flash_bwd keeps in its workspace, and which tiles the ranks of a ring have.
+// Where cpu_flash_bwd keeps what: its workspace, and what one thread holds on chip; and which tiles the ranks of a ring
+// have.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <iterator>
 #include <vector>
 
+#include "kernels/arithmetic/tile_math.h"
 #include "kernels/cpu/backward/workspace.h"
 #include "kernels/model/options.h"
 #include "kernels/model/problem/problem.h"
@@ -77,6 +79,40 @@ inline FlashLayout flash_layout_of(const Problem& p, const Options& o, std::int6
   x.scratch_each = (p.softcap ? 3 : 2) * x.br * x.ldk + sums + padded(x.br);
   x.scratch = x.parts.take({x.scratch_each, o.threads});
   return x;
+}
+
+// The sums of a tile: on chip, or where they wait in memory.
+struct FlashSums {
+  MutTile dq = {}, dk = {}, dv = {};
+};
+struct FlashScratch {
+  MutTile s = {}, ds = {}, cap = {};
+  FlashSums sums = {};
+  float* shift = nullptr;
+};
+// Which tile of which head: `head` of queries, `kv` of keys.
+struct FlashTile {
+  std::int64_t head, kv, i, j;
+};
+
+inline FlashScratch scratch_at(const FlashLayout& at, float* next, bool by_queries, bool capped) {
+  const auto take = [&next](std::int64_t rows, std::int64_t ld) {
+    const MutTile t{next, ld};
+    next += rows * ld;
+    return t;
+  };
+  FlashScratch s;
+  s.s = take(at.br, at.ldk);
+  s.ds = take(at.br, at.ldk);
+  if (capped) s.cap = take(at.br, at.ldk);
+  if (by_queries) {
+    s.sums.dq = take(at.br, at.ldd);
+  } else {
+    s.sums.dk = take(at.bc, at.ldd);
+    s.sums.dv = take(at.bc, at.ldv);
+  }
+  s.shift = next;
+  return s;
 }
 
 }  // namespace attn::cpu

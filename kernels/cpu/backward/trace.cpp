@@ -4,6 +4,7 @@ namespace attn::cpu {
 namespace {
 
 constexpr std::int32_t kDeltaPass = 0;
+constexpr std::int64_t kPut = 8;  // what a number costs that is read and written, in multiply-adds
 
 // Where rows of keys lie.
 Place2d by_key(const Place2d& t) {
@@ -14,10 +15,10 @@ Place2d by_key(const Place2d& t) {
 
 }  // namespace
 
-BackwardTrace::BackwardTrace(Recording& rec, const Inputs& in)
+BackwardTrace::BackwardTrace(Recording& rec, const Inputs& in, WalkMark& mark)
     : rec_(rec),
       in_(in),
-      to_(rec, in),
+      to_(rec, in, &mark),
       keys_outside_(order_row(rec.order).keys_outside),
       tile_pass_(keys_outside_ ? 1 : kDeltaPass),
       keys_pass_(1),
@@ -59,6 +60,10 @@ std::int64_t BackwardTrace::columns_of(Slot slot) const {
 }
 
 void BackwardTrace::delta(const Place2d& t, std::int64_t i, ConstTile d_o, const float* delta) {
+  to_.once([&] { delta_now(t, i, d_o, delta); }, t.rows * rec_.problem.Dv * kPut);
+}
+
+void BackwardTrace::delta_now(const Place2d& t, std::int64_t i, ConstTile d_o, const float* delta) {
   const Problem& p = rec_.problem;
   RowTile& kept = rows_of(t, i);
   to_.go_to(t.b, t.h);
@@ -92,7 +97,7 @@ void BackwardTrace::put_keys(const Place2d& t, std::int64_t j, ConstTile k, Cons
 void BackwardTrace::keys(const Place2d& t, std::int64_t i, std::int64_t j, ConstTile k, ConstTile v_panel) {
   to_.go_to(t.b, t.h);
   keys_outside_ ? clear_all() : clear_keys();
-  put_keys(t, j, k, v_panel);
+  to_.once([&] { put_keys(t, j, k, v_panel); }, t.cols * (rec_.problem.D + rec_.problem.Dv) * kPut);
   to_.event(Phase::load_kv, t, i, j, tile_pass_);
 }
 
@@ -103,6 +108,10 @@ void BackwardTrace::skipped(const Place2d& t, std::int64_t i, std::int64_t j) {
 }
 
 void BackwardTrace::rows(const Place2d& t, std::int64_t i, std::int64_t j, ConstTile q, const float* lse) {
+  to_.once([&] { rows_now(t, i, j, q, lse); }, t.rows * rec_.problem.D);
+}
+
+void BackwardTrace::rows_now(const Place2d& t, std::int64_t i, std::int64_t j, ConstTile q, const float* lse) {
   RowTile& kept = rows_of(t, i);
   to_.go_to(t.b, t.h);
   clear_rows();

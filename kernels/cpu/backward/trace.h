@@ -18,7 +18,22 @@ struct NoBackwardTrace {
 class BackwardTrace {
  public:
   static constexpr bool kOn = true;
-  BackwardTrace(Recording& rec, const Inputs& in);
+  // Each call is a step or several of the mark.
+  BackwardTrace(Recording& rec, const Inputs& in, WalkMark& mark);
+
+  // As a mark has them.
+  template <class Step>
+  void once(const Step& step, std::int64_t cost) {
+    to_.once(step, cost);
+  }
+  template <class Body>
+  void each(std::int64_t first, std::int64_t last, const Body& body) {
+    to_.each(first, last, body);
+  }
+  template <class Body>
+  void blocks(std::int64_t n, std::int64_t cost_each, const Body& body) {
+    to_.blocks(n, cost_each, body);
+  }
 
   // Query tile i: O and dO come, delta is made.
   void delta(const Place2d& t, std::int64_t i, ConstTile d_o, const float* delta);
@@ -50,6 +65,9 @@ class BackwardTrace {
   void clear_keys();
   void clear_tile();
   void clear_all();
+  // In one step: what it remembers is on show at that moment.
+  void delta_now(const Place2d& t, std::int64_t i, ConstTile d_o, const float* delta);
+  void rows_now(const Place2d& t, std::int64_t i, std::int64_t j, ConstTile q, const float* lse);
   void put_keys(const Place2d& t, std::int64_t j, ConstTile k, ConstTile v_panel);
   std::int64_t columns_of(Slot slot) const;
 

@@ -1,6 +1,7 @@
 #include "kernels/orders/hopper/pipelined.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -37,12 +38,12 @@ class Teller {
  public:
   Teller(Recording& rec, Order order) : rec_(rec), order_(order) {}
 
-  std::vector<Event> tell() {
-    for (std::int64_t b = 0; b < rec_.problem.B; ++b)
-      for (std::int64_t h = 0; h < rec_.problem.Hq; ++h)
-        for (const Moment& m : moments_of(rec_.problem, rec_.options, b)) add(m, static_cast<std::int32_t>(h));
-    return std::move(events_);
+  // The events of one head, after those of the heads before.
+  void tell(std::int64_t head) {
+    const std::int64_t b = head / rec_.problem.Hq, h = head % rec_.problem.Hq;
+    for (const Moment& m : moments_of(rec_.problem, rec_.options, b)) add(m, static_cast<std::int32_t>(h));
   }
+  std::vector<Event> told() { return std::move(events_); }
 
  private:
   void add(const Moment& m, std::int32_t h) {
@@ -81,10 +82,58 @@ class Teller {
   std::vector<Event> events_;
 };
 
+// First flash's own run, then its steps told anew.
+class PipelinedRun : public RecordingRun {
+ public:
+  PipelinedRun(std::unique_ptr<RecordingRun> flash, Options options, Order order, Stop stop)
+      : flash_(std::move(flash)), options_(std::move(options)), order_(order), stop_(std::move(stop)) {}
+
+  Result<bool> go_on(const Pause& pause) override {
+    if (flash_ != nullptr) {
+      if (const auto whole = flash_->go_on(pause); !whole || !*whole) return whole;
+      rec_ = flash_->take();
+      rec_.options = options_;  // which block is followed
+      flash_ = nullptr;
+      if (pause && pause()) return false;
+    }
+    if (stop_.stop_requested()) return fail(ErrorKind::cancelled, phrase("{} was cancelled", rec_.kernel));
+    return mark_.go_on([this] { tell(); }, pause);
+  }
+  Recording take() override { return std::move(rec_); }
+
+ private:
+  void tell() {
+    auto& teller = mark_.kept<Teller>(rec_, order_);
+    mark_.each(
+        0, rec_.problem.B * rec_.problem.Hq, [&](std::int64_t head) { teller.tell(head); }, WalkMark::kLook);
+    mark_.once([&] {
+      rec_.events = teller.told();
+      rec_.order = order_;
+    });
+    // A version is made where it is first shown: K and V where the first consumer finds them.
+    auto& known = mark_.kept<std::vector<bool>>(rec_.versions.size());
+    mark_.each(0, static_cast<std::int64_t>(rec_.events.size()), [&](std::int64_t e) {
+      for (const VersionId v : rec_.events[static_cast<std::size_t>(e)].after) {
+        if (v == kNoVersion || known[v]) continue;
+        known[v] = true;
+        rec_.versions[v].made_by = static_cast<EventIndex>(e);
+      }
+    });
+    rec_.build_index(mark_);
+  }
+
+  std::unique_ptr<RecordingRun> flash_;  // until it is whole
+  Options options_;
+  Order order_;
+  Stop stop_;
+  Recording rec_;
+  WalkMark mark_;
+};
+
 }  // namespace
 
-Result<Recording> record_pipelined(const KernelRow& row, const Problem& p, const Options& resolved, const Inputs& in,
-                                   Stop stop) {
+Result<std::unique_ptr<RecordingRun>> begin_pipelined(const KernelRow& row, const Problem& p, const Options& resolved,
+                                                      Inputs in, Stop stop) {
   if (splits_of(resolved) > 1)
     return bad_input(phrase("pipeline=hopper, splits={}: the recorded block does not split the keys. Use splits=1.",
                             splits_of(resolved)));
@@ -94,23 +143,9 @@ Result<Recording> record_pipelined(const KernelRow& row, const Problem& p, const
   if (auto good = check_recordable(order, p, resolved); !good) return tl::unexpected(good.error());
   Options alone = resolved;
   choose(alone, kPipeline, std::nullopt);
-  auto flash = row.record(row, p, alone, in, std::move(stop));
+  auto flash = row.begin_recording(row, p, alone, std::move(in), stop);
   if (!flash) return flash;
-  Recording rec = *std::move(flash);
-  rec.options = resolved;  // which block is followed
-  rec.events = Teller(rec, order).tell();
-  rec.order = order;
-  // A version is made where it is first shown: K and V where the first consumer finds them.
-  std::vector<bool> known(rec.versions.size());
-  for (EventIndex e = 0; e < rec.events.size(); ++e) {
-    for (const VersionId v : rec.events[e].after) {
-      if (v == kNoVersion || known[v]) continue;
-      known[v] = true;
-      rec.versions[v].made_by = e;
-    }
-  }
-  rec.build_index();
-  return rec;
+  return std::make_unique<PipelinedRun>(*std::move(flash), resolved, order, std::move(stop));
 }
 
 }  // namespace attn::orders::hopper
