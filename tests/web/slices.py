@@ -21,6 +21,18 @@ STATES = (
     "attn1,L=32,D=16,br=8,bc=8,generator=normal,seed=4", "attn1,L=64,D=64,br=16,bc=16,generator=normal,seed=4",
     "attn1,kernel=cpu_flash_bwd,pass=backward,L=16,D=4,br=4,bc=4,generator=normal,seed=61",
 )
+# Recordings that are made in many slices: each kernel and order, small tiles and one that is the whole problem, near
+# the limit of 64 MiB.
+LENGTH_512 = "attn1,L=512,D=64,br=64,bc=64,generator=normal,seed=4"
+LARGE = (
+    *(f"{LENGTH_512},kernel={kernel}"
+      for kernel in ("cpu_sequential", "cpu_multicore", "cpu_tiled", "cpu_flash1", "cpu_flash")),
+    *(f"{LENGTH_512},kernel=cpu_flash,set={option}" for option in ("splits:4", "ranks:4", "splits:8/merge:1")),
+    *(f"{LENGTH_512},kernel=cpu_flash_bwd,pass=backward,set=outside:{outside}" for outside in (0, 1)),
+    "attn1,L=1024/2048,D=16,br=512,bc=2048,generator=words,kernel=cpu_flash,causal=1",
+    "attn1,L=64/4096,D=64,br=64,bc=16,H=4/2,dtype=f16,generator=normal,kernel=cpu_flash",
+    "attn1,L=1024,D=128,br=1024,bc=1024,generator=normal,kernel=cpu_flash_bwd,pass=backward,set=outside:0",
+)
 # The map, a chapter of runs, those that speak of sessions, and beats that try many seeds, search a run or make large
 # ones.
 BEATS = (("checkpoint-row", "l"), ("two-halves", "transfer"), ("bug-museum", "stalls"), ("few-bits", "wrong"))
@@ -109,7 +121,8 @@ def test_slices(tab, verdict):
         tab.rest(state)
     took = (time.time() - begun) / len(WITH_RUNS)
     verdict(took <= MOST_SECONDS, f"a link to Bench or Profile shows what came with the program after {took:.1f} s")
-    measured = (("recording", STATES, of_state), ("chapter", CHAPTERS, of_state), ("own lesson", OWN, of_lesson),
+    measured = (("recording", STATES, of_state), ("large recording", LARGE, of_state),
+                ("chapter", CHAPTERS, of_state), ("own lesson", OWN, of_lesson),
                 ("Bench or Profile link", WITH_RUNS, of_state),
                 ("session", sorted(SESSIONS.glob("*.attn")), of_session))
     for what, items, measure in measured:

@@ -1,9 +1,10 @@
 #include "app/control/step/recordings.h"
 
 #include <algorithm>
-#include <stop_token>
+#include <chrono>
 #include <utility>
 
+#include "app/control/step/document_recording.h"
 #include "app/system/assets.h"
 #include "kernels/base/bytes.h"
 #include "kernels/base/text.h"
@@ -26,6 +27,9 @@ namespace {
 // is made by a task.
 constexpr std::uint64_t kAtOnceBytes = 1ULL << 20;
 
+// Where nobody may wait for all of it a slice takes so long, and what cannot be left in the middle.
+constexpr std::chrono::milliseconds kSlice{1};
+
 // What is known before a recording is made.
 struct RecordingPlan {
   const KernelRow* row = nullptr;
@@ -46,17 +50,6 @@ Result<RecordingPlan> plan_recording(const std::string& kernel, const Problem& p
   if (!resolved) return tl::unexpected(resolved.error());
   if (auto fits = check_recordable((*row)->order, p, *resolved); !fits) return tl::unexpected(fits.error());
   return RecordingPlan{*row, recording_bytes((*row)->order, p, *resolved)};
-}
-
-Result<std::shared_ptr<const Recording>> make_recording(const KernelRow& row, const Problem& p, const Options& o,
-                                                        const InputSpec& spec, const OpenedRecordings& opened,
-                                                        std::stop_token stop) {
-  auto inputs = document_inputs(p, spec, opened);
-  if (!inputs) return tl::unexpected(inputs.error());
-  auto recording = row.record(row, p, o, *inputs, std::move(stop));
-  if (!recording) return tl::unexpected(recording.error());
-  recording->labels = labels_of(p, spec, opened);
-  return std::make_shared<const Recording>(*std::move(recording));
 }
 
 }  // namespace
@@ -123,8 +116,9 @@ void Recordings::record(const Key& key, bool to_start) {
   }
   if (plan->bytes > kAtOnceBytes) return record_in_task(*plan->row, key, plan->bytes, to_start);
   shown_ = key;
-  auto made = make_recording(*plan->row, key.problem, key.options, key.inputs, opened_, {});
-  made ? install(*std::move(made), to_start) : refuse(made.error().message);
+  DocumentRecording run(*plan->row, {key.problem, key.options, key.inputs}, opened_, {});
+  const auto whole = run.go_on({});
+  whole ? install(run.take(), to_start) : refuse(whole.error().message);
 }
 
 std::shared_ptr<const Recording> Recordings::opened_as(const Key& key) const {
@@ -182,18 +176,29 @@ void Recordings::record_by_gpu(const Key& key, bool to_start) {
 
 void Recordings::record_in_task(const KernelRow& row, const Key& key, std::uint64_t bytes, bool to_start) {
   pending_ = key;
-  const auto work = [this, &row, key, bytes, to_start, generation = generation_,
-                     opened = opened_](TaskHandle& task) -> Result<void> {
-    task.progress(0, "recording " + format_bytes(bytes));
-    auto made = make_recording(row, key.problem, key.options, key.inputs, opened, task.stop());
-    task.deliver([this, key, generation, to_start, made] {
+  const bool sliced = context_.tasks.between_frames();
+  const auto work = [this, &row, key, bytes, to_start, generation = generation_, opened = opened_, sliced,
+                     run = std::shared_ptr<DocumentRecording>()](TaskHandle& task) mutable -> Result<bool> {
+    if (run == nullptr) {
+      task.progress(0, "recording " + format_bytes(bytes));
+      const DocumentRecording::What what{key.problem, key.options, key.inputs};
+      run = std::make_shared<DocumentRecording>(row, what, std::move(opened), task.stop());
+    }
+    const Pause pause = [until = std::chrono::steady_clock::now() + kSlice] {
+      return std::chrono::steady_clock::now() >= until;
+    };
+    const auto whole = run->go_on(sliced ? pause : Pause());
+    if (whole && !*whole) return false;
+    const auto made = whole ? run->take() : nullptr;
+    run = nullptr;
+    task.deliver([this, key, generation, to_start, made, why = whole ? "" : whole.error().message] {
       if (generation != generation_) return;  // the user went on
       shown_ = key;
-      made ? install(*made, to_start) : refuse(made.error().message);
+      made != nullptr ? install(made, to_start) : refuse(why);
     });
-    return ok();
+    return true;
   };
-  task_ = context_.tasks.start(tr("Recording"), work);
+  task_ = context_.tasks.start_sliced(tr("Recording"), work);
 }
 
 void Recordings::install(std::shared_ptr<const Recording> recording, bool to_start) {

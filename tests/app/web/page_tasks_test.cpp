@@ -32,18 +32,47 @@ class InAPage : public control_test::Headless {
   }
 };
 
-TEST_F(InAPage, ALargeRecordingComesInTheFrameAfterIt) {
-  Controller c(in_a_page());
+SetProblem large_problem(const Controller& c, std::int64_t length) {
   SetProblem large{c.state().document.problem, 0};
-  large.problem.Lq = large.problem.Lk = 128;
+  large.problem.Lq = large.problem.Lk = length;
   large.problem.D = large.problem.Dv = 64;
-  c.update({large});
+  return large;
+}
+
+TEST_F(InAPage, ALargeRecordingComesInManyFramesAndIsTheDesktops) {
+  ControllerOptions desktop = in_a_page();
+  desktop.tasks = TaskPlace::threads;
+  Controller c(in_a_page()), at_once(std::move(desktop));
+  for (Controller* each : {&c, &at_once}) each->update({large_problem(*each, 512)});
   EXPECT_TRUE(c.tasks_run());
   const auto before = c.model().recording;
-  c.update({});
-  EXPECT_FALSE(c.tasks_run());
-  EXPECT_NE(c.model().recording, before);
-  EXPECT_EQ(c.model().recording->problem.Lq, 128);
+  int frames = 0;
+  for (; c.tasks_run() && frames < 10000; ++frames) {
+    EXPECT_EQ(c.model().recording, before);
+    c.update({});
+  }
+  EXPECT_GT(frames, 5);
+  at_once.wait();
+  const Recording &page = *c.model().recording, &window = *at_once.model().recording;
+  EXPECT_EQ(page.problem.Lq, 512);
+  ASSERT_EQ(page.arena.size(), window.arena.size());
+  EXPECT_EQ(std::memcmp(page.arena.data(), window.arena.data(), page.arena.size() * sizeof(float)), 0);
+  EXPECT_EQ(page.outputs.out, window.outputs.out);
+  EXPECT_EQ(page.events.size(), window.events.size());
+  EXPECT_EQ(c.state().view.step.cursor, at_once.state().view.step.cursor);
+}
+
+TEST_F(InAPage, WhoGoesOnWhileALargeRecordingIsMadeSeesTheNextAlone) {
+  Controller c(in_a_page());
+  c.update({large_problem(c, 512)});
+  for (int frame = 0; frame < 3; ++frame) c.update({});
+  ASSERT_TRUE(c.tasks_run());
+  c.update({large_problem(c, 256)});
+  for (int frame = 0; c.tasks_run() && frame < 10000; ++frame) {
+    c.update({});
+    EXPECT_NE(c.model().recording->problem.Lq, 512);
+  }
+  EXPECT_EQ(c.model().recording->problem.Lq, 256);
 }
 
 TEST_F(InAPage, ASavedSessionIsWholeOnceItsTaskRan) {
