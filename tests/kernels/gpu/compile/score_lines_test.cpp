@@ -88,7 +88,7 @@ TEST(ScoreLines, LeaveTheHashesOfBundledSessionsAsTheyAre) {
 
 TEST(ScoreLines, OfNoRungAreSeenWithoutSoftcapAndAlibi) {
   for (const SourceText& s : embedded_sources()) {
-    for (const char* word : {"@score", "softcap", "slope", "score.cuh"}) {
+    for (const char* word : {"@score", "softcap", "slopes", "slope_of", "score.cuh"}) {
       EXPECT_EQ(s.text.find(word), std::string_view::npos) << s.name << " has " << word;
     }
   }
