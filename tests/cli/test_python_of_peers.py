@@ -44,6 +44,12 @@ def version_of(python):
     return (int(found[1]), int(found[2])) if found and done.returncode == 0 else (0, 0)
 
 
+def is_venv(python):
+    done = subprocess.run([python, "-c", "import sys; print(sys.prefix != sys.base_prefix)"], capture_output=True,
+                          text=True, check=True)
+    return done.stdout.strip() == "True"
+
+
 def pythons():
     """The oldest, the newest, and the one that runs this: whole paths of programs, not of scripts before them."""
     folders = [pathlib.Path("/usr/bin"), pathlib.Path("/usr/local/bin")]
@@ -68,9 +74,16 @@ def with_torch(folder, version):
 def first_in_path(folder, python):
     """A folder whose python3 is this one. A script, since a link to a Python that was moved finds no library."""
     folder.mkdir()
-    (folder / "python3").write_text(f'#!/bin/sh\nexec "{python}" "$@"\n', encoding="utf-8")
+    (folder / "python3").write_text(
+        f'#!/bin/sh\necho >>"{folder}/started"\nexec "{python}" "$@"\n', encoding="utf-8")
     (folder / "python3").chmod(0o755)
     return folder
+
+
+def starts_counted(folder):
+    """How often its python3 was started."""
+    started = folder / "started"
+    return len(started.read_text(encoding="utf-8")) if started.exists() else 0
 
 
 def trapped(folder):
@@ -85,6 +98,7 @@ def trapped(folder):
 
 
 def nothing_here_runs(place, python):
+    global starts
     folder = place / "theirs"
     folder.mkdir()
     ran = trapped(folder)
@@ -108,6 +122,7 @@ def nothing_here_runs(place, python):
                 said = rows[0]["reason"] if rows else done.stderr
                 # In the user's folder, which it may count on; without NumPy it never came so far.
                 report.check("it ran" in said or "neither torch nor NumPy" in said, f"own.py: {said}")
+    starts += starts_counted(path)
 
 
 def torch_is_found(place, python):
@@ -127,6 +142,8 @@ def torch_is_found(place, python):
     ways = {"venv": (places["venv"] / "bin", "", "9.0"),
             "base": (plain, f"export PYTHONUSERBASE={places['base']}", "9.1"),
             "site": (plain, f"export PYTHONPATH={places['site']}", "9.2"), "script": (script, "", "9.3")}
+    if is_venv(python):  # which has no user's site
+        del ways["base"]
     for name, (path, words, version) in ways.items():
         done = run("list", "--peers", cwd=place, prefix=f"unset PYTHONPATH; {words or ':'}; export PATH={path}:$PATH")
         report.check(f", torch {version}," in done.stdout, f"{python}, torch in {name}: {done.stdout}{done.stderr}")
@@ -185,6 +202,7 @@ def the_window_asks_nothing(place):
     display.end()
 
 
+starts = 0  # of Python by AttnScope, with the traps in its current folder
 for each in pythons():
     print("with", each)
     for part in (nothing_here_runs, torch_is_found):
@@ -193,4 +211,6 @@ for each in pythons():
 for part in (fetching_uses_no_m, the_window_asks_nothing) if LONG else ():
     with tempfile.TemporaryDirectory() as name:
         part(pathlib.Path(name))
+print(f"{starts} starts of Python beside {len(TRAPS)} traps: none of them ran")
+report.check(starts >= (50 if LONG else 2), f"{starts} starts of Python")
 report.exit(least=60 if LONG else 8)
