@@ -38,9 +38,8 @@ BenchUnit memory_unit(double max_bytes) {
 }
 
 BenchUnit unit_of(const MetricRow& metric, double min, double max) {
-  if (metric.id.starts_with("memory_")) return memory_unit(max);
   if (metric.unit == "us") return time_unit(min, max);
-  if (metric.unit == "B") return bytes_unit(max);
+  if (metric.unit == "B") return metric.id.starts_with("memory_") ? memory_unit(max) : bytes_unit(max);
   if (metric.unit == "TFLOP/s") return rate_unit(max);
   if (metric.unit == "1") return {1, ""};
   return {1, std::string(metric.unit)};

@@ -101,11 +101,12 @@ std::string text_of(const MetricRow& metric, const Figure& f) {
   constexpr double kExact = 1e6;  // counts below are spelt out
   if (!f.available()) return "–";
   std::string text = value_with_unit(f.value, unit_of(metric, f.value, f.value));
-  if (metric.unit == "B") text = bytes_text(f.value);
-  // What fits a memory of powers of two is told in them, here as in the staircases.
-  if (metric.id.starts_with("memory_") || metric.id.starts_with("shared_static") ||
-      metric.id.starts_with("shared_dynamic"))
-    text = format_bytes(static_cast<std::uint64_t>(f.value));
+  if (metric.unit == "B") {
+    // What fits a memory of powers of two is told in them, here as in the staircases.
+    const bool of_memory = metric.id.starts_with("memory_") || metric.id.starts_with("shared_static") ||
+                           metric.id.starts_with("shared_dynamic");
+    text = of_memory ? format_bytes(static_cast<std::uint64_t>(f.value)) : bytes_text(f.value);
+  }
   if (metric.unit == "1" && f.value == std::round(f.value) && f.value < kExact) text = fmt::format("{:.0f}", f.value);
   const bool all = metric.unit == "%" && f.value >= 99.95;  // more than all cannot be
   return (f.min_of_launches && !all ? "≥ " : "") + text;

@@ -188,6 +188,22 @@ TEST(ProfileScene, HasTheProblemAndTheDeviceInShort) {
   EXPECT_EQ(short_device(""), "");
 }
 
+// A clock of 2619 MHz is not 2.56 KiB because its id begins as those of memory's bytes do.
+TEST(ProfileScene, BytesAreFiguresInBytesAlone) {
+  Model model = h100_model();
+  for (const MetricRow& metric : metric_table())
+    if (metric.compute == nullptr) profile_test::put(model.runs[0].run.rows[1], metric.id, 2619);
+  const ProfileScene scene = profile_scene(state_of("flash_simt"), model, {});
+  for (const MetricRow& metric : metric_table()) {
+    const ProfileFigure* shown = figure_of(scene, metric.id);
+    if (shown == nullptr) continue;
+    const bool in_bytes = shown->text.ends_with("B");
+    EXPECT_EQ(in_bytes, metric.unit == "B" && shown->text != "–") << metric.id << ": " << shown->text;
+  }
+  ASSERT_NE(figure_of(scene, "memory_clock_mhz"), nullptr);
+  EXPECT_EQ(figure_of(scene, "memory_clock_mhz")->text, "2619 MHz");
+}
+
 TEST(ProfileScene, EveryFigureOfTheRowIsThereOrHasNone) {
   const Model model = h100_model();
   const ProfileScene scene = profile_scene(state_of("flash_simt"), model, {});
