@@ -109,22 +109,24 @@ class Labels {
   LabelBox inside_;
 };
 
-// A level roof from where the slope meets it: no name lies on it.
+// Where the slope meets a level roof, or where the plot begins: without a slope, or if it lies left of the plot.
+ImVec2 begin_of_peak(const Roofline& roof, double tflops) {
+  return ImPlot::PlotToPixels(std::max(ridge(roof, tflops), roof.x_min), tflops);
+}
+
+// No name lies on a level roof.
 void take_peak(const Roofline& roof, double tflops, Labels& labels) {
   if (tflops <= 0) return;
-  const double from = ridge(roof, tflops);
-  const ImVec2 a = ImPlot::PlotToPixels(from > 0 ? from : roof.x_min, tflops);
+  const ImVec2 a = begin_of_peak(roof, tflops);
   labels.take_line(a, {labels.right(), a.y});
 }
 
-// A level roof from where the slope meets it, its name at the right end: over it, under it where another's stands
-// there.
+// A level roof, its name at the right end: over it, under it where another's stands there.
 void draw_peak(ImDrawList& list, const Roofline& roof, double tflops, const std::string& name, Labels& labels) {
   if (tflops <= 0) return;
   const Style& s = style();
   const ImU32 ink = colour(s.theme, Token::dim);
-  const double from = ridge(roof, tflops);
-  const ImVec2 a = ImPlot::PlotToPixels(from > 0 ? from : roof.x_min, tflops);
+  const ImVec2 a = begin_of_peak(roof, tflops);
   list.AddLine(a, {labels.right(), a.y}, ink, s.px(1.5F));
   const std::string words = phrase("{}, {:.3g} TFLOP/s", name, tflops);
   const float width = text_width(Face::text, kLabelText, words), left = labels.right() - width - s.px(4);
@@ -291,7 +293,7 @@ void draw_name(ImDrawList& list, const Roofline& roof, const RoofDot& dot, Label
   const ImVec2 r = ImPlot::PlotToPixels(last, dot.tflops), l = ImPlot::PlotToPixels(first, dot.tflops);
   const Face face = dot.chosen ? Face::bold : Face::text;
   const std::string words = dot.elsewhere ? phrase("{} ({})", dot.kernel, dot.pipe) : dot.kernel;
-  const float width = text_width(face, kLabelText, words), gap = s.px(11);
+  const float width = text_width(face, kLabelText, words), gap = s.px(dot.chosen ? 14 : 11);
   const float middle = r.y - s.px(8), under = r.y + s.px(9), over = r.y - s.px(25);
   std::vector<ImVec2> places;
   if (r.x + gap + width <= labels.right()) places.emplace_back(r.x + gap, middle);
