@@ -61,8 +61,8 @@ build_wheel() { # PYTHON
 # With its libraries inside it runs on other systems, of the C library that its tag says and newer.
 repair_wheel() {
   rm -rf "$folder/portable"
-  if PATH="$folder/build-venv/bin:$PATH" logged repair "$folder/build-venv/bin/auditwheel" repair --wheel-dir \
-    "$folder/portable" "$wheel"; then
+  if PATH="$folder/build-venv/bin:$PATH" logged repair "$folder/build-venv/bin/auditwheel" repair \
+    --zip-compression-level 9 --wheel-dir "$folder/portable" "$wheel"; then
     wheel="$(ls "$folder"/portable/*.whl)"
     local size
     size="$(stat -c %s "$wheel")"

@@ -39,6 +39,8 @@ target_compile_definitions(attnscope_imgui PRIVATE "IMPLOT_CUSTOM_NUMERIC_TYPES=
 # The largest file of all: -O1 halves it, and a chart's points are few.
 set_source_files_properties("${implot}/implot_items.cpp" PROPERTIES COMPILE_OPTIONS -O1)
 target_link_libraries(attnscope_imgui PRIVATE attnscope_third_party)
+# A function to a section: the program leaves out those that it does not call, most of the plots among them.
+target_compile_options(attnscope_imgui PRIVATE -ffunction-sections -fdata-sections)
 if(ATTNSCOPE_TESTS)
   set(engine "${gui}/imgui_test_engine/imgui_test_engine")
   file(GLOB engine_sources "${engine}/imgui_test_engine/*.cpp")
