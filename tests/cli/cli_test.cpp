@@ -320,6 +320,23 @@ TEST(Bench, WritesASessionAndAPictureOfIt) {
   EXPECT_EQ(text_of(picture).substr(1, 3), "PNG");
 }
 
+// A length is held against the keys of each point, whatever the problem had before the axis changed it.
+TEST(Bench, HoldsKeyLengthsAgainstTheKeysOfEachPoint) {
+  const auto with = [](const char* values, const char* lengths) {
+    return run({"bench", "--kernels", "cpu_flash", "--axis",   "L",   "--values",      values,  "--b",
+                "1",     "--hq",      "1",         "--d",      "16",  "--key-lengths", lengths, "--time-limit",
+                "0.01",  "--repeats", "1",         "--verify", "none"});
+  };
+  const Done longer = with("8192", "8000");
+  EXPECT_EQ(longer.code, 0) << longer.err;
+  const Done shorter = with("96,32", "40");
+  EXPECT_EQ(shorter.code, 2);
+  EXPECT_NE(shorter.err.find("L = 32: "), std::string::npos) << shorter.err;
+  EXPECT_NE(shorter.err.find("Key length 40 of batch 0 is outside the range 0 to Lk = 32"), std::string::npos)
+      << shorter.err;
+  EXPECT_EQ(with("64", "1,2").code, 2);
+}
+
 TEST(Verify, SaysWhatItSkipsAndWhy) {
   const Done done = run({"verify", "--kernel", "cpu_flash", "--dtype", "f16", "--memory-limit", "1M"});
   EXPECT_EQ(done.code, 0) << done.err;

@@ -92,10 +92,18 @@ struct BenchSweep {
   NamedKernels kernels;
 };
 
+// Each point has keys of its own, so lengths are held against them with the sweep, not against Lk of the problem alone.
+Result<void> apply_problem(ProblemArguments arguments, Problem& p) {
+  MaskArguments lengths;
+  lengths.key_lengths = std::exchange(arguments.mask.key_lengths, {});
+  if (auto r = arguments.apply_to(p); !r) return r;
+  return lengths.apply_to(p.mask);
+}
+
 Result<BenchSweep> sweep_of(const BenchArguments& a) {
   SweepSpec s;
   s.base = initial_state().document.sweep.base;
-  if (auto r = a.problem.apply_to(s.base); !r) return tl::unexpected(r.error());
+  if (auto r = apply_problem(a.problem, s.base); !r) return tl::unexpected(r.error());
   const auto layout = layout_of(a.layout);
   if (!layout) return tl::unexpected(layout.error());
   s.base.layout = *layout;
