@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kSeconds = 30;                  // the largest of ours takes 1 s
 constexpr std::size_t kMaxBytes = 256ULL << 20;  // 0.9 MB of ours
-constexpr const char* kMend = "Run attnscope doctor --fetch-cuda (5 MB), or install a CUDA toolkit.";
+constexpr const char* kMend = "Run attnscope doctor --fetch-cuda, or install a CUDA toolkit.";
 
 // -c: code alone; `lines`: the inline chain of each instruction and its line of PTX.
 Result<std::string> disassemble(std::span<const std::byte> code, bool lines, const std::stop_token& stop) {

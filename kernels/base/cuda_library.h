@@ -20,6 +20,10 @@ std::vector<std::filesystem::path> cuda_folders();
 // error names what was looked for, where, and `mend`.
 Result<Library> open_cuda_library(const std::vector<std::string>& names, std::string_view mend);
 
+// What app/setup/fetch_cuda.sh brings for `attnscope doctor --fetch-cuda` where nothing lies yet: NVRTC, CUPTI and
+// nvdisasm.
+inline constexpr int kFetchedMegabytes = 105;
+
 // Include folders of CUDA at run time, for kernels that use its headers; may be empty.
 std::vector<std::filesystem::path> cuda_include_folders();
 

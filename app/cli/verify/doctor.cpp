@@ -19,6 +19,7 @@
 #include "app/worker/disassemble.h"
 #include "attnscope_version.h"
 #include "kernels/base/bytes.h"
+#include "kernels/base/cuda_library.h"
 #include "kernels/base/folders.h"
 #include "kernels/base/text.h"
 #include "kernels/cpu/backward/forward.h"
@@ -239,8 +240,9 @@ Command add_doctor(Parser program) {
          "  attnscope doctor | grep -A1 '^--'"));
   const auto fetch = std::make_shared<bool>(false);
   parser.add_flag("--fetch-cuda", *fetch,
-                  tr("Fetch NVRTC, CUPTI and nvdisasm (105 MB, from the Python package index) into your own folder, "
-                     "and nothing else"));
+                  phrase("Fetch NVRTC, CUPTI and nvdisasm ({} MB, from the Python package index) into your own "
+                         "folder, and nothing else",
+                         gpu::kFetchedMegabytes));
   return {parser, [fetch](Stopper&) { return *fetch ? fetch_cuda() : examine(); }};
 }
 

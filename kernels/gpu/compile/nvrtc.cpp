@@ -1,6 +1,7 @@
 // NVRTC, opened at run time. Its few functions are declared here: its header comes only with the 90 MB library, and
 // the build needs neither.
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,9 +15,11 @@
 namespace attn::gpu {
 namespace {
 
-constexpr const char* kMend = marked(
-    "Fix: run attnscope doctor --fetch-cuda (90 MB), or set ATTNSCOPE_CUDA to a CUDA toolkit 12.8 or "
-    "newer.");
+std::string mend() {
+  return phrase(
+      "Fix: run attnscope doctor --fetch-cuda ({} MB), or set ATTNSCOPE_CUDA to a CUDA toolkit 12.8 or newer.",
+      kFetchedMegabytes);
+}
 
 constexpr const char* kNoHeader = "cannot open source file";
 
@@ -116,7 +119,7 @@ class Nvrtc final : public Compiler {
                          log.errors.empty() ? cubin.log : fmt::format("{}", fmt::join(log.errors, "\n")),
                          no_header ? phrase("\n"
                                             "CUDA's headers come with its compiler. {}",
-                                            tr_of(kMend))
+                                            mend())
                                    : ""));
     }
     std::size_t size = 0;
@@ -141,7 +144,7 @@ class Nvrtc final : public Compiler {
 }  // namespace
 
 Result<std::unique_ptr<Compiler>> open_nvrtc() {
-  Result<Library> library = open_cuda_library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}, tr_of(kMend));
+  Result<Library> library = open_cuda_library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}, mend());
   if (!library) return tl::unexpected(library.error());
   Calls c;
   const bool whole =
@@ -152,7 +155,7 @@ Result<std::unique_ptr<Compiler>> open_nvrtc() {
       find(*library, "nvrtcGetCUBIN", c.cubin) && find(*library, "nvrtcGetPTXSize", c.ptx_size) &&
       find(*library, "nvrtcGetPTX", c.ptx);
   if (!whole) {
-    return fail(ErrorKind::cannot_run, phrase("{} is too old or broken. {}", library->name(), tr_of(kMend)));
+    return fail(ErrorKind::cannot_run, phrase("{} is too old or broken. {}", library->name(), mend()));
   }
   return std::make_unique<Nvrtc>(std::move(*library), c);
 }
