@@ -14,11 +14,11 @@ namespace attn {
 
 PointRunner CpuBench::runner() {
   return [this](const Point& p, const std::function<void(const std::string&)>&, std::stop_token stop) {
-    return measure(p, {}, std::move(stop));
+    return measure(p, std::move(stop));
   };
 }
 
-Measurement CpuBench::measure(const Point& p, const CpuPeak& peak, std::stop_token stop) {
+Measurement CpuBench::measure(const Point& p, std::stop_token stop) {
   const InEnglish recorded;
   const std::lock_guard lock(mutex_);
   Measurement lost = empty_row(p, Processor::cpu);
@@ -26,16 +26,12 @@ Measurement CpuBench::measure(const Point& p, const CpuPeak& peak, std::stop_tok
   stages.enter("worker");  // which tells of its own stages only where it answers
   auto m = client_.measure(p, {0, std::move(stop)});
   stages.end();
-  if (!m) {
-    lost.key.device = cpu_device().name;
-    lost.state = m.error().kind == ErrorKind::cancelled ? RowState::cancelled : RowState::failed;
-    lost.reason = m.error().message;
-  }
-  Measurement row = m ? *std::move(m) : std::move(lost);
-  row.peaks.peak_gflops = peak.gflops;
-  row.peaks.copy_gb_per_s = peak.copy_gb_per_s;
-  fill_figures(row);
-  return row;
+  if (m) return *std::move(m);
+  lost.key.device = cpu_device().name;
+  lost.state = m.error().kind == ErrorKind::cancelled ? RowState::cancelled : RowState::failed;
+  lost.reason = m.error().message;
+  fill_figures(lost);
+  return lost;
 }
 
 Result<std::vector<double>> CpuBench::turn(const Point& p, const Turn& turn, const std::stop_token& stop) {

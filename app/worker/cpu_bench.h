@@ -18,10 +18,11 @@ class CpuBench {
  public:
   explicit CpuBench(GpuClient::Starter start = GpuClient::start_program) : client_(std::move(start)) {}
 
-  // For run_sweep(), which sets the rows against the CPU's peak.
+  // For run_sweep().
   PointRunner runner();
-  // What went wrong is the row's state and reason.
-  Measurement measure(const Point& p, const CpuPeak& peak, std::stop_token stop);
+  // What went wrong is the row's state and reason. Its process does not know this CPU's peak: whoever does sets the row
+  // against it.
+  Measurement measure(const Point& p, std::stop_token stop);
   // Repeats of a point that was measured before; its inputs stay until let_go().
   Result<std::vector<double>> turn(const Point& p, const Turn& turn, const std::stop_token& stop);
   void let_go();

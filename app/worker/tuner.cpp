@@ -36,7 +36,7 @@ TuneCallbacks on_cpu(const KernelRow& row, const std::shared_ptr<ProblemCache>& 
   TuneCallbacks c;
   c.device = cpu_device();
   if (cpu != nullptr) {
-    c.measure = [cpu](const Point& p, std::stop_token stop) { return cpu->measure(p, CpuPeak{}, std::move(stop)); };
+    c.measure = [cpu](const Point& p, std::stop_token stop) { return cpu->measure(p, std::move(stop)); };
     c.turn = [cpu](const Point& p, const Turn& turn, const std::stop_token& stop) { return cpu->turn(p, turn, stop); };
     c.let_go = [cpu] { cpu->let_go(); };
     return c;

@@ -8,6 +8,7 @@
 #include "app/worker/client.h"
 #include "app/worker/cpu_bench.h"
 #include "profiling/figures/metrics.h"
+#include "profiling/sweep/sweep.h"
 #include "tests/app/worker/double.h"
 
 namespace attn {
@@ -270,18 +271,39 @@ TEST(WorkerMeasure, AKernelOfTheCpuIsTimedInItsOwnProcessAndJudgedThere) {
   p.options = {};
   p.verify = true;
   p.seconds_per_point = 0.01;
-  const Measurement m = bench.measure(p, {100, 10, 2}, {});
+  const Measurement m = bench.measure(p, {});
   ASSERT_EQ(m.state, RowState::done) << m.reason;
   EXPECT_EQ(m.processor, Processor::cpu);
   EXPECT_TRUE(m.verdict && m.verdict->pass);
   EXPECT_EQ(m.clock, "steady_clock");
-  EXPECT_EQ(m.peaks.peak_gflops, 100);
-  EXPECT_TRUE(figure(m, "peak_share_pct").available());
+  EXPECT_EQ(figure(m, "time_us_median").value, m.time.median) << "its figures come with it";
   const auto times = bench.turn(p, {1, 4, 0, 1}, {});
   ASSERT_TRUE(times) << times.error().message;
   EXPECT_EQ(times->size(), 4U);
   bench.let_go();
   EXPECT_TRUE(bench.turn(p, {1, 1, 0, 1}, {}));
+}
+
+// Its process does not know the CPU's peak: the sweep, which does, sets the row against it.
+TEST(WorkerMeasure, ASweepSetsRowsOfAProcessOfTheirOwnAgainstTheCpusPeak) {
+  CpuBench bench(starter_with({}));
+  SweepSpec s;
+  s.base = small_point().problem;
+  s.kernels = {"cpu_flash"};
+  s.values = {8};
+  s.seconds_per_point = 0.01;
+  s.peak = {100, 10, 2};
+  SweepCallbacks callbacks;
+  callbacks.cpu = bench.runner();
+  const auto rows = run_sweep(s, callbacks, {});
+  ASSERT_TRUE(rows) << rows.error().message;
+  ASSERT_EQ(rows->size(), 1U);
+  const Measurement& m = rows->front();
+  ASSERT_EQ(m.state, RowState::done) << m.reason;
+  EXPECT_EQ(m.peaks.peak_gflops, 100);
+  EXPECT_EQ(m.peaks.copy_gb_per_s, 10);
+  // Of 100 GFLOP/s, in percent.
+  EXPECT_NEAR(figure(m, "peak_share_pct").value, figure(m, "tflops").value * 1e3, 1e-9);
 }
 
 TEST(WorkerMeasure, ACpusPointThatIsStoppedOrLostIsARowWithItsReason) {
@@ -292,11 +314,11 @@ TEST(WorkerMeasure, ACpusPointThatIsStoppedOrLostIsARowWithItsReason) {
   p.problem.Lq = p.problem.Lk = 8192;  // seconds
   std::stop_source stop;
   stop.request_stop();
-  const Measurement cancelled = bench.measure(p, {}, stop.get_token());
+  const Measurement cancelled = bench.measure(p, stop.get_token());
   EXPECT_EQ(cancelled.state, RowState::cancelled);
   EXPECT_FALSE(cancelled.reason.empty());
   CpuBench none([]() -> Result<Child> { return fail(ErrorKind::failed, "no process can be made"); });
-  const Measurement lost = none.measure(p, {}, {});
+  const Measurement lost = none.measure(p, {});
   EXPECT_EQ(lost.state, RowState::failed);
   EXPECT_NE(lost.reason.find("no process can be made"), std::string::npos) << lost.reason;
 }
