@@ -215,9 +215,7 @@ bool chip_button(const char* id, const std::string& words, ImVec2 right_top, Box
 
 constexpr float kFieldText = 13;
 
-namespace {
-
-int complete(ImGuiInputTextCallbackData* data) {
+int complete_before_caret(ImGuiInputTextCallbackData* data) {
   const auto& completed = *static_cast<const Completion*>(data->UserData);
   const std::string_view before(data->Buf, static_cast<std::size_t>(data->CursorPos));
   const std::string text = completed(before);
@@ -226,8 +224,6 @@ int complete(ImGuiInputTextCallbackData* data) {
   data->InsertChars(0, text.c_str());
   return 0;
 }
-
-}  // namespace
 
 std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const std::string& shown, const char* hint,
                                        const Completion& completed) {
@@ -247,7 +243,7 @@ std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const 
   const bool completes = completed && draft.kept && completed(draft.text) != draft.text;
   const ImGuiInputTextFlags tab = completes ? ImGuiInputTextFlags_CallbackCompletion : 0;
   ImGui::InputTextWithHint(id, hint, &draft.text, ImGuiInputTextFlags_AutoSelectAll | tab,
-                           completes ? complete : nullptr, const_cast<Completion*>(&completed));  // NOLINT
+                           completes ? complete_before_caret : nullptr, const_cast<Completion*>(&completed));  // NOLINT
   ImGui::PopFont();
   if (cut) ImGui::PopStyleColor();
   if (marked) {

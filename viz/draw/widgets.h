@@ -55,6 +55,8 @@ bool chip_button(const char* id, const std::string& words, ImVec2 right_top, Box
 
 // What Tab puts in place of the text before the caret.
 using Completion = std::function<std::string(std::string_view)>;
+// ImGui's callback for it; its user data is the Completion.
+int complete_before_caret(ImGuiInputTextCallbackData* data);
 // A field over a draft; `shown` is its text at rest. The text that was entered, if one was: take it over with `settle`.
 std::optional<std::string> draft_field(const char* id, FieldDraft& draft, const std::string& shown,
                                        const char* hint = "", const Completion& completed = {});

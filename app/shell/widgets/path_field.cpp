@@ -37,20 +37,6 @@ std::vector<std::string> names_like(const std::filesystem::path& folder, const s
   return names;
 }
 
-struct PathCompletion {
-  std::string_view extension;
-};
-
-int complete(ImGuiInputTextCallbackData* data) {
-  const auto& how = *static_cast<const PathCompletion*>(data->UserData);
-  const std::string now(data->Buf, static_cast<std::size_t>(data->BufTextLen));
-  const std::string then = completed_path(now, how.extension);
-  if (then == now) return 0;
-  data->DeleteChars(0, data->BufTextLen);
-  data->InsertChars(0, then.c_str());
-  return 0;
-}
-
 }  // namespace
 
 std::string completed_path(const std::string& path, std::string_view extension) {
@@ -67,11 +53,11 @@ bool draw_path_field(const PathField& field, std::string& path, FileDialog& dial
   const float browse = s.px(84);
   ImGui::PushID(field.id);
   ImGui::SetNextItemWidth(field.width - browse - ImGui::GetStyle().ItemSpacing.x);
-  PathCompletion how{field.extension};
+  Completion completed = [&](std::string_view typed) { return completed_path(std::string(typed), field.extension); };
   const bool entered = ImGui::InputTextWithHint(
       "##path", field.hint.c_str(), &path,
       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCompletion | ImGuiInputTextFlags_ElideLeft,
-      complete, &how);
+      complete_before_caret, &completed);
   ImGui::SameLine();
   ImGui::BeginDisabled(!field.can_browse);
   const bool pressed = ImGui::Button(tr("Browse"), {browse, 0});
