@@ -104,7 +104,7 @@ std::optional<CellRef> asked_cell(const Beat& beat, const ExpressionScope& scope
 
 Result<Choice> cell_choice(const std::string& text, ExpressionScope& scope) {
   const auto cell = named_cell(text);
-  if (!cell) return bad_input(phrase("'{}' is not a cell, such as S[0,2]", text));
+  if (!cell) return bad_input(phrase("unknown cell '{}'; use S[0,2], for example", text));
   Choice choice;
   for (const CellLetter& l : kCellLetters) {
     if (l.tensor != cell->tensor) continue;
@@ -142,7 +142,7 @@ Result<void> add_lines(const Beat& beat, const ExpressionScope& scope, Question&
   if (!lines) return bad_input(phrase("field 'lines': {}", lines.error().message));
   const auto most = std::ranges::max_element(*lines, {}, &NamedLine::samples);
   if (std::ranges::count(*lines, most->samples, &NamedLine::samples) != 1)
-    return bad_input(phrase("field 'lines': several lines tie for the most samples, {}", most->samples));
+    return bad_input(phrase("field 'lines': several lines tie for the most samples ({})", most->samples));
   for (const NamedLine& line : *lines) {
     Choice choice;
     choice.label = {word(phrase("line {}: ", line.number), Token::dim),
@@ -172,7 +172,7 @@ Result<void> add_click(const Beat& beat, ExpressionScope& scope, Question& q) {
   q.right.assign(q.choices.size(), false);
   const double at = q.truth - first;
   if (!(at >= 0 && at < static_cast<double>(q.choices.size())) || at != std::floor(at)) {
-    return bad_input(phrase("field 'value': {} is not one of the things that can be clicked", q.truth));
+    return bad_input(phrase("field 'value': {} is not one of the clickable choices", q.truth));
   }
   q.right[static_cast<std::size_t>(at)] = true;
   return ok();
@@ -198,7 +198,7 @@ Result<void> add_map(const LessonAsk& ask, ExpressionScope& scope, Question& q) 
 Result<NumberBar> bar_of(const AskBar& ask, double truth, ExpressionScope& scope) {
   NumberBar bar{{ask.from, ask.to, ask.decades}, std::nullopt, std::nullopt, {}, std::nullopt, ask.key};
   const auto outside = [&](const char* field, double value) {
-    return bad_input(phrase("field '{}': {} is not on the line from {} to {}", field, value, ask.from, ask.to));
+    return bad_input(phrase("field '{}': {} is out of range; use {} to {}", field, value, ask.from, ask.to));
   };
   const auto lies_on = [&](double value) { return value >= ask.from && value <= ask.to; };
   if (!lies_on(truth)) return outside("value", truth);

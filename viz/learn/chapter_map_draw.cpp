@@ -217,7 +217,7 @@ void draw_told(const Frame& f, const MapStop& stop, const Box& card) {
   const float width = f.s.px(330), inside = width - f.s.px(28);
   TextRuns needs;
   if (!stop.needs.empty())
-    needs = {{phrase("It {}. You can start anyway: two lines explain what this chapter builds on.", stop.needs),
+    needs = {{phrase("This chapter {}. You can start anyway: two lines explain what it builds on.", stop.needs),
               Face::text, Token::dim, 0, false}};
   const TextRuns goal{{c.goal, Face::text, Token::text, 0, false}};
   const float tall = draw_paragraph(f.list, {}, inside, 13.5F, goal, 3, false),

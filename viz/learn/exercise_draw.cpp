@@ -72,7 +72,7 @@ float draw_head(const ExerciseScene& exercise, const CardScene& card, ImVec2 at,
   const float after = at.x + text_width(Face::bold, 18, words) + s.px(14);
   draw_text_in(list, {{after, at.y}, {at.x + room, at.y + s.px(kHead)}}, Align::left, Face::text, 14,
                colour_of(Token::dim),
-               fitted_text(Face::text, 14, phrase("numbers {} of many", exercise.seed + 1), at.x + room - after));
+               fitted_text(Face::text, 14, phrase("set {} of many", exercise.seed + 1), at.x + room - after));
   return y + s.px(kHead) - at.y;
 }
 
@@ -113,8 +113,7 @@ void draw_exercise(const ExerciseScene& exercise, const CardScene& card, const B
     list->AddRectFilled({x, top}, {x + s.px(3), y}, colour_of(Token::text), s.px(1.5F));
   } else {
     draw_paragraph(list, {x, y}, text, 14,
-                   {word(tr("A pen and a calculator are enough. The answer goes in the card; formulas are accepted."),
-                         Token::dim)},
+                   {word(tr("A pen and a calculator are enough. Type a number or a formula in the card."), Token::dim)},
                    kMostLines);
     y += s.px(40);
   }

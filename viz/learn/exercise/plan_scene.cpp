@@ -33,7 +33,8 @@ struct PlanReader {
     if (!label) return tl::unexpected(label.error());
     const auto values = evaluate(plan.values, scope);
     if (!values) return tl::unexpected(values.error());
-    if (values->size() > kMostCells) return bad_input(phrase("'{}' are more than {} numbers", plan.values, kMostCells));
+    if (values->size() > kMostCells)
+      return bad_input(phrase("'{}' gives more than {} numbers", plan.values, kMostCells));
     SceneRow row{*std::move(label), {}, plan.later && !answered, values->front()};
     for (const double value : *values) {
       auto text = lesson_number(value, plan.format);
@@ -46,7 +47,7 @@ struct PlanReader {
     const auto value = evaluate_number(expression, scope);
     if (!value) return tl::unexpected(value.error());
     if (!(*value >= 1 && *value <= 1 << 20) || *value != std::floor(*value))
-      return bad_input(phrase("'{}' is {}, which is not a size", expression, *value));
+      return bad_input(phrase("'{}' is {}; a size must be an integer from 1 to 1048576", expression, *value));
     return static_cast<std::int64_t>(*value);
   }
   Result<SceneTiles> tiles(const TilesPlan& plan) {

@@ -119,7 +119,7 @@ Roofline roofs_alone(Roofline roof) {
 // How each resource limits warps, without what this kernel takes of it.
 OccupancyScene stairs_alone(OccupancyScene scene) {
   if (!scene.empty.empty()) return scene;
-  scene.words = tr("What the kernel takes appears after your answer.");
+  scene.words = tr("The kernel's own resource use appears after your answer.");
   scene.more.clear();
   scene.registers.clear();
   scene.waves.clear();
@@ -143,7 +143,7 @@ StageFigure without_shares(StageFigure figure) {
   scenes.lines = text_alone(std::move(scenes.lines));
   scenes.wall.between_bytes = 0;
   scenes.roof = roofs_alone(std::move(scenes.roof));
-  scenes.roof.note = phrase("The mark of {} appears after your answer. {}", figure.of, scenes.roof.note);
+  scenes.roof.note = phrase("The mark for {} appears after your answer. {}", figure.of, scenes.roof.note);
   scenes.occupancy = stairs_alone(std::move(scenes.occupancy));
   keep(figure, std::move(scenes));
   return figure;

@@ -60,8 +60,7 @@ void read_click(LessonObject& r, LessonAsk& ask) {
   if (ask.among == ClickAmong::lines) {
     ask.cells = r.texts("lines");
     if (ask.cells.size() < 2 || ask.cells.size() > 9) r.refuse("lines", tr("expected two to nine lines"));
-    if (r.has("value"))
-      r.refuse("value", tr("for lines, the answer is the line with the most samples and must not be given"));
+    if (r.has("value")) r.refuse("value", tr("for lines, omit the answer: it is the line with the most samples"));
     return;
   }
   ask.value = r.expression("value", true);

@@ -35,7 +35,7 @@ DrawnName read_drawn(const std::string& name, const json& j, const std::string& 
   r.only({"list", "from", "to", "step", "of"});
   DrawnName drawn;
   drawn.name = name;
-  if (!is_number_name(name)) r.refuse(name, tr("expected a name of letters, digits and _ that is not in use"));
+  if (!is_number_name(name)) r.refuse(name, tr("expected an unused name of letters, digits and _"));
   if (r.has("list")) drawn.count = r.whole("list", 2, kMaxDrawn, true);
   if (r.has("of")) {
     for (const json& item : r.list("of", LessonObject::kMaxList)) {
@@ -45,7 +45,8 @@ DrawnName read_drawn(const std::string& name, const json& j, const std::string& 
         drawn.of.push_back(item.get<double>());
     }
     if (drawn.of.size() < 2) r.refuse("of", tr("expected two or more"));
-    if (r.has("from") || r.has("to") || r.has("step")) r.refuse("of", tr("it needs no 'from', 'to' or 'step'"));
+    if (r.has("from") || r.has("to") || r.has("step"))
+      r.refuse("of", tr("a list excludes 'from', 'to' and 'step'; omit them"));
   } else {
     drawn.from = r.number("from");
     drawn.to = r.number("to");
@@ -64,9 +65,9 @@ std::vector<LetName> read_lets(LessonObject& r, std::set<std::string>& names) {
     const std::size_t sign = line.find(" = ");
     LetName let{line.substr(0, sign), sign == line.npos ? "" : line.substr(sign + 3)};
     if (!is_number_name(let.name) || let.value.empty())
-      r.refuse("let", phrase("'{}' is not NAME = EXPRESSION", line));
+      r.refuse("let", phrase("expected NAME = EXPRESSION, not '{}'", line));
     else if (!names.insert(let.name).second)
-      r.refuse("let", phrase("'{}' is there already", let.name));
+      r.refuse("let", phrase("the name '{}' is already in use", let.name));
     lets.push_back(std::move(let));
   }
   return lets;

@@ -195,7 +195,7 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
       if (!take("=")) return refuse(tr("expected '=', as in L=512"));
       const auto value = sum();
       if (!value) return tl::unexpected(value.error());
-      if (value->size() != 1) return refuse(phrase("{} is one number", extent));
+      if (value->size() != 1) return refuse(phrase("{} takes a single number", extent));
       query.where.emplace_back(extent, value->front());
     }
     if (!take(")")) return refuse(tr("')' is missing"));
@@ -228,7 +228,8 @@ class LessonEvaluator : public ExpressionGrammar<LessonEvaluator, Values> {
     if (!take("]")) return refuse(tr("']' is missing"));
     const auto count = static_cast<std::int64_t>(list.size());
     const std::int64_t last = items->last == kAllOfThem ? count - 1 : items->last;
-    if (items->first > last || last >= count) return refuse(phrase("the list has {} numbers, counted from 0", count));
+    if (items->first > last || last >= count)
+      return refuse(phrase("the list has {} numbers; indices start at 0", count));
     return Values(list.begin() + items->first, list.begin() + last + 1);
   }
 

@@ -110,7 +110,7 @@ class LessonObject {
       names.emplace_back(known);
       if (name == known) return value;
     }
-    if (!name.empty()) refuse(key, phrase("'{}' is not one of {}", name, fmt::join(names, ", ")));
+    if (!name.empty()) refuse(key, phrase("unknown value '{}'; use {}", name, fmt::join(names, ", ")));
     return values.begin()->second;
   }
 

@@ -79,7 +79,7 @@ LessonFigure read_figure_of(const json& j, const std::string& where, LessonObjec
       r.choice<WallPart>(
           "wall", {{"roads", WallPart::roads}, {"areas", WallPart::areas}, {"unwritten", WallPart::unwritten}}, false)};
   if (r.has("wall") && figure_kind != FigureKind::wall)
-    r.refuse("wall", tr("only a figure of the kind 'wall' can have it"));
+    r.refuse("wall", tr("only a figure of kind 'wall' can have this field"));
   parent.follow(r);
   return figure;
 }
@@ -98,7 +98,7 @@ StepFocus read_focus(LessonObject& r, const char* key) {
     if (const auto part = step_part_named(what))
       focus.parts.set(static_cast<std::size_t>(*part));
     else
-      r.refuse(key, phrase("'{}' is not one of {}", what, fmt::join(kStepPartNames, ", ")));
+      r.refuse(key, phrase("unknown part '{}'; use {}", what, fmt::join(kStepPartNames, ", ")));
   }
   return focus;
 }
@@ -118,7 +118,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
   beat.reveal = r.text("reveal", 64, false);
   beat.reveal_run = r.text("reveal_run", 64, false);
   if (!beat.reveal_run.empty() && (beat.reveal.empty() || beat.reveal == kFirstWrong))
-    r.refuse("reveal_run", tr("'reveal' must give a place in this run"));
+    r.refuse("reveal_run", tr("'reveal' must name a place in this run"));
   beat.row = r.whole("row", 0, 1 << 20, false);
   beat.select = r.text("select", 64, false);
   beat.chart = r.text("chart", 32, false);
@@ -134,7 +134,7 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
     else if (what == "figure")
       beat.hide_figure = true;
     else
-      r.refuse("veil", phrase("'{}' is not traffic, map or figure", what));
+      r.refuse("veil", phrase("unknown view '{}'; use traffic, map or figure", what));
   }
   for (const std::string& what : r.texts("hide")) {
     if (what == "traffic")
@@ -142,14 +142,14 @@ Beat read_beat(const json& j, std::size_t index, LessonObject& parent) {
     else if (what == "map")
       beat.keep_map = true;
     else
-      r.refuse("hide", phrase("'{}' is neither traffic nor map", what));
+      r.refuse("hide", phrase("unknown view '{}'; use traffic or map", what));
   }
   beat.session = session_named(r);
   if (r.has("figure")) beat.figure = read_figure_of(r.object("figure"), where + ", figure", r);
   if (r.has("reveal_figure")) {
     beat.reveal_figure = read_figure_of(r.object("reveal_figure"), where + ", reveal_figure", r);
     if (!beat.figure || !r.has("ask"))
-      r.refuse("reveal_figure", tr("only a question with a figure can have one for its answer"));
+      r.refuse("reveal_figure", tr("only a question with a figure can have this field"));
   }
   if (r.has("ask")) beat.ask = read_ask(r.object("ask"), where + ", ask", r);
   if (r.has("again")) beat.again = read_again(r.object("again"), where + ", again", r);
@@ -186,7 +186,7 @@ std::map<std::string, double, std::less<>> read_assumptions(LessonObject& r) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     });
     if (!letters || std::find(std::begin(kTaken), std::end(kTaken), name) != std::end(kTaken))
-      r.refuse(field, tr("expected a name of letters and _ that is not in use yet"));
+      r.refuse(field, tr("expected an unused name of letters and _"));
     else if (!value.is_number() || !std::isfinite(value.get<double>()))
       r.refuse(field, tr("expected a number"));
     else
@@ -199,7 +199,7 @@ void read_version(LessonObject& r, const json& j) {
   const bool whole = j.contains("version") && j["version"].is_number_integer();
   if (!whole) return r.refuse("version", tr("it is missing"));
   if (j["version"].get<double>() != kLessonVersion)
-    r.refuse("version", phrase("this version supports version {}", kLessonVersion));
+    r.refuse("version", phrase("unsupported lesson version; use {}", kLessonVersion));
 }
 
 // What gives way must have been said before: by a beat of this lesson before this one, or by a lesson that it needs.
@@ -211,10 +211,9 @@ void check_replaced(LessonObject& r, const Lesson& lesson) {
     const bool needed = std::find(lesson.needs.begin(), lesson.needs.end(), of) != lesson.needs.end();
     const bool here = of == lesson.id && said.contains(name);
     if (!beat.replaces.empty() && !here && !(needed && is_plain_name(name)))
-      return r.refuse(
-          "", phrase("beat '{}', field 'replaces': '{}' is not LESSON.BEAT of an earlier teaching beat, in this "
-                     "lesson or one that it needs",
-                     beat.id, beat.replaces));
+      return r.refuse("", phrase("beat '{}', field 'replaces': '{}' must be LESSON.BEAT, an earlier teaching beat of "
+                                 "this lesson or of a lesson that it needs",
+                                 beat.id, beat.replaces));
     if (lesson.has_text(text_key(beat, "learned"))) said.insert(beat.id);
   }
 }
@@ -235,7 +234,7 @@ void check_names(LessonObject& r, const Lesson& lesson) {
     return r.refuse("", phrase("{}field '{}': unknown text '{}'", of, use.field, use.key));
   }
   for (const auto& [key, words] : lesson.text) {
-    if (!used.contains(key)) return r.refuse("text", phrase("nothing uses '{}'", key));
+    if (!used.contains(key)) return r.refuse("text", phrase("unused text '{}'; remove it", key));
   }
 }
 

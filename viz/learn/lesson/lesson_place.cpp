@@ -26,7 +26,7 @@ bool take_number(std::string_view& text, char letter, std::int32_t& value) {
 Result<LessonPlace> parse_place(std::string_view text) {
   const std::string_view all = text;
   const auto refuse = [&] {
-    return bad_input(phrase("'{}' is not a place; use i0j3.max, i0.normalise or *, for example", all));
+    return bad_input(phrase("invalid place '{}'; use i0j3.max, i0.normalise or *, for example", all));
   };
   LessonPlace place;
   if (text == "*") {

@@ -44,7 +44,7 @@ Result<std::string> lesson_number(double value, std::string_view format) {
   const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), count);
   if (code != std::errc() || end != number.data() + number.size() || count < 0 || count > 9 ||
       (!decimals && count == 0)) {
-    return bad_input(phrase("'{}' is not a number format; use 3, d2 or i, for example", format));
+    return bad_input(phrase("unknown number format '{}'; use 3, d2 or i, for example", format));
   }
   return decimals ? number_text(value, {count, false}) : significant_text(value, count);
 }
@@ -58,7 +58,7 @@ Result<TextRuns> filled(std::string_view words, ExpressionScope& scope, Face fac
       continue;
     }
     const std::size_t end = words.find('}', n);
-    if (end == words.npos) return bad_input(phrase("'{}' has no '}}'", words.substr(n)));
+    if (end == words.npos) return bad_input(phrase("'{}' lacks '}}'", words.substr(n)));
     const std::string_view inside = words.substr(n + 1, end - n - 1);
     const std::size_t colon = inside.rfind(':');
     scope.first_slot.reset();

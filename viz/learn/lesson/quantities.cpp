@@ -50,7 +50,7 @@ Options tiles_of(double br, double bc) {
 Result<void> check_sizes(const Given& sizes) {
   for (const double x : sizes)
     if (!(x >= 1 && x <= kMostGiven) || x != std::floor(x))
-      return bad_input(phrase("{} is not a whole number from 1 to {}", x, whole(kMostGiven)));
+      return bad_input(phrase("invalid value {}; use an integer from 1 to {}", x, whole(kMostGiven)));
   return ok();
 }
 Result<void> check_bytes(double bytes) {
@@ -123,7 +123,7 @@ Result<double> ring_pairs(const Given& g) {
   const auto dealt = ring(g[1], g[0], g[3] != 0);
   if (!dealt) return tl::unexpected(dealt.error());
   if (g[0] > kMostTiles) return bad_input(phrase("{} tiles are too many", g[0]));
-  if (!(g[2] >= 0 && g[2] < g[1])) return bad_input(phrase("there is no rank {}", g[2]));
+  if (!(g[2] >= 0 && g[2] < g[1])) return bad_input(phrase("rank {} does not exist", g[2]));
   std::int64_t pairs = 0;
   // A query tile sees its own key tile and those before it.
   for (std::int64_t i = 0; i < dealt->query_tiles; ++i)
@@ -134,7 +134,7 @@ Result<double> ring_pairs(const Given& g) {
 Result<double> ring_share(const Given& g) {
   const auto dealt = ring(g[0], g[0], false);
   if (!dealt) return tl::unexpected(dealt.error());
-  if (!(g[1] >= 0 && g[1] < g[0] && g[2] >= 0)) return bad_input(phrase("there is no rank {}", g[1]));
+  if (!(g[1] >= 0 && g[1] < g[0] && g[2] >= 0)) return bad_input(phrase("rank {} does not exist", g[1]));
   return static_cast<double>(dealt->share(whole(g[1]), whole(g[2])));
 }
 
@@ -175,7 +175,7 @@ constexpr Quantity kQuantities[] = {
 
 Result<double> Quantity::of(const std::vector<double>& given) const {
   const auto wanted = static_cast<std::size_t>(std::ranges::count(arguments, ',')) + 1;
-  if (given.size() != wanted) return bad_input(phrase("its arguments are {}", arguments));
+  if (given.size() != wanted) return bad_input(phrase("wrong number of arguments; use {}", arguments));
   return read(given);
 }
 

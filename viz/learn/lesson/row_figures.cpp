@@ -35,7 +35,7 @@ Result<bool> row_fits(const Measurement& m, const FigureQuery& query) {
     else if (name == "B")
       all = all && is(p.B);
     else
-      return bad_input(phrase("a row is identified by B, H, L and D, not by '{}'", name));
+      return bad_input(phrase("unknown extent '{}'; use B, H, L or D", name));
   }
   return all;
 }
@@ -52,7 +52,8 @@ Result<FoundRow> one_row(const Session& session, const FigureQuery& query) {
     }
   }
   if (rows != 1)
-    return bad_input(phrase("{} rows of the session, instead of one, match {} with these extents", rows, query.kernel));
+    return bad_input(
+        phrase("{} rows of the session match {} with these extents; exactly one must", rows, query.kernel));
   return found;
 }
 
@@ -70,14 +71,14 @@ Result<gpu::CodePhase> code_phase_named(std::string_view name) {
   if (const auto phase = gpu::code_phase_from_name(name)) return *phase;
   std::vector<std::string_view> all;
   for (const gpu::CodePhase phase : gpu::all_code_phases()) all.push_back(gpu::name_of(phase));
-  return bad_input(phrase("'{}' is not one of the phases {}", name, fmt::join(all, ", ")));
+  return bad_input(phrase("unknown phase '{}'; use {}", name, fmt::join(all, ", ")));
 }
 
 Result<std::string_view> state_column_named(std::string_view name) {
   const auto columns = state_columns();
   const auto at = std::ranges::find(columns, name);
   if (at != columns.end()) return *at;
-  return bad_input(phrase("'{}' is not something a warp does: {}", name, fmt::join(columns, ", ")));
+  return bad_input(phrase("unknown warp state '{}'; use {}", name, fmt::join(columns, ", ")));
 }
 
 struct FoundSamples {
@@ -121,7 +122,7 @@ Result<ReadFigure> read_counted(const Session& session, const FigureQuery& query
   if (row == table.end()) {
     std::vector<std::string_view> all;
     for (const InstructionCounterRow& r : table) all.push_back(r.id);
-    return bad_input(phrase("'{}' is not one of {}", query.names.front(), fmt::join(all, ", ")));
+    return bad_input(phrase("unknown counter '{}'; use {}", query.names.front(), fmt::join(all, ", ")));
   }
   const auto phase = code_phase_named(query.names.back());
   if (!phase) return tl::unexpected(phase.error());

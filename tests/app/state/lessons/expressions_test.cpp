@@ -86,7 +86,7 @@ TEST(LessonExpressions, RefuseInWordsWhatTheyCannotRead) {
            {"1 +", "expected"},
            {"(1", "')' is missing"},
            {"2 3", "left over"},
-           {"S[0,0]@somewhere", "is not a place"},
+           {"S[0,0]@somewhere", "invalid place"},
            {"S[0,0..1] + S[*,0..1]", "2 numbers cannot be combined with 4"},
            {"S[0,*]", "gives 2 numbers"},
            {std::string(80, '(') + "1", "nested too deeply"},
@@ -159,7 +159,7 @@ TEST(LessonExpressions, ReadFiguresOfASessionAndSayWhoseTheyAre) {
            {"metric(nobody, time_us_median" + where, "0 rows"},
            {"metric(naive, beauty" + where, "beauty"},
            {"metric(naive, time_us_ci_low" + where, "not available"},
-           {"metric(naive, tflops, X=1)", "identified by B, H, L and D"},
+           {"metric(naive, tflops, X=1)", "use B, H, L or D"},
        }) {
     const auto value = evaluate_number(text, *scope);
     ASSERT_FALSE(value) << text;
@@ -181,9 +181,9 @@ TEST(LessonExpressions, ReadWhatWasSampledAndCountedInARow) {
   EXPECT_EQ(*evaluate_number("samples(naive, mask" + where, *scope), 0) << "a phase without samples";
   EXPECT_EQ(scope->figures.begin()->first, "NVIDIA H100 80GB HBM3, 2026-11-23");
   for (const auto& [text, words] : std::map<std::string, std::string>{
-           {"samples(naive, T" + where, "not one of the phases"},
-           {"waits(naive, sleep" + where, "'sleep' is not something a warp does: issues"},
-           {"counted(naive, apples, S" + where, "'apples' is not one of inst_executed"},
+           {"samples(naive, T" + where, "unknown phase"},
+           {"waits(naive, sleep" + where, "unknown warp state 'sleep'; use issues"},
+           {"counted(naive, apples, S" + where, "unknown counter 'apples'; use inst_executed"},
            {"counted(naive, global_sectors" + where, "')' is missing"},
            {"samples(tiled, S" + where, "0 rows"},
        }) {
