@@ -27,7 +27,7 @@ Result<int> open_window(const WindowArguments& a, const Stopper& stopper) {
   if (!a.file.empty()) {
     std::error_code error;
     if (!std::filesystem::exists(a.file, error)) {
-      return bad_input(phrase("No file or command is named '{}'; see attnscope --help.", a.file));
+      return bad_input(phrase("Unknown file or command '{}'; see attnscope --help.", a.file));
     }
     options.open_file = a.file;
   }

@@ -119,7 +119,7 @@ Measurement row_of_ring(const MeasuredRing& m) {
   TakenRing t;
   t.kernel = m.kernel, t.options = m.options, t.problem = m.problem, t.verdict = m.verdict;
   t.device = cpu_device().name;
-  t.clock = "steady_clock, from the first start of any rank to the last end of any";
+  t.clock = "steady_clock, from the earliest start to the latest end of any rank";
   t.samples_us = us_of_runs(m.runs);
   if (!m.same_bits) t.wrong = "the bits differ from those of a single process walking the same ring";
   t.ranks = ranks_by_sockets(m.ring.ranks, m.ring.zigzag, m.problem.pass);

@@ -65,7 +65,7 @@ struct TakenRing {
   Problem problem;
   std::string device, clock;
   L2State l2 = L2State::warm;
-  std::vector<double> samples_us;  // from the first start of any rank to the last end of any
+  std::vector<double> samples_us;  // from the earliest start to the latest end of any rank
   std::optional<Verdict> verdict;
   std::string wrong;  // what is wrong besides what the verdict says; empty: nothing
   Ranks ranks;

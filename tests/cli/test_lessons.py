@@ -19,7 +19,7 @@ def shipped():
     began = time.monotonic()
     done = run("lesson", "check")
     report.check(done.returncode == 0 and done.stdout == "", f"lesson check: {done.stdout}{done.stderr}")
-    count = re.match(r"(\d+) lessons, (\d+) beats, (\d+) questions, 48 exercises: all are true", done.stderr)
+    count = re.match(r"(\d+) lessons, (\d+) beats, (\d+) questions, 48 exercises: all correct", done.stderr)
     report.check(count and int(count.group(1)) >= 13 and int(count.group(3)) >= 75, f"lesson check says {done.stderr}")
     report.check(time.monotonic() - began < 60, "the check of all lessons takes longer than a minute")
     listed = run("lesson", "list").stdout
@@ -35,7 +35,7 @@ def sealed_questions(folder):
     comes out of a recording, and the answers are those of the formulas in fp64."""
     file = ROOT / "tests/questions/chapters_1_to_6.json"
     done = run("lesson", "check", file)
-    true = "10 questions, 0 exercises: all are true" in done.stderr
+    true = "10 questions, 0 exercises: all correct" in done.stderr
     report.check(done.returncode == 0 and true, f"{done.stdout}{done.stderr}")
     lesson = json.loads(file.read_text(encoding="utf-8"))
     asked = {(beat["run"], beat["at"], beat["row"], beat["ask"]["value"]) for beat in lesson["beats"]}

@@ -82,7 +82,7 @@ if COUNTS.exists():
         of = ["profile", kernel, "--session", COUNTS]
         done = run(*of)
         report.check(done.returncode == 0, f"{kernel}: exit {done.returncode}: {done.stderr}")
-        told = "Counts of its instructions in one run, taken by GH100" in done.stdout
+        told = "Instruction counts of one run, taken by GH100" in done.stdout
         report.check(told, f"{kernel}: {done.stdout}")
         counted = json.loads(run(*of, "--json", "-").stdout)["counted"]
         for key in COUNTED:

@@ -12,6 +12,6 @@ readonly most_bytes=100000 most_seconds=40
 for kernel in flash_simt naive; do
   timeout "$(left_of "$most_seconds")" "$program" profile "$kernel" --l 4096 --hq 16 --d 64 --sample --counts \
     --seconds 0.5 --lines 10 --save "$out" >"${out%.attn}-$kernel.txt"
-  sed -n '/^Counts of its/,$p' "${out%.attn}-$kernel.txt"
+  sed -n '/^Instruction counts/,$p' "${out%.attn}-$kernel.txt"
 done
 end_session "$most_bytes"

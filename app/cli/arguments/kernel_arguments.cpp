@@ -45,7 +45,8 @@ Result<void> BuildArguments::apply_to(NamedKernels& kernels) const {
   if (!build.any()) return ok();
   for (const KernelRow*& row : kernels.rows) {
     if (row->processor != Processor::gpu)
-      return bad_input(phrase("--maxrregcount and --fast-math apply to GPU kernels; {} runs on the CPU.", row->id));
+      return bad_input(
+          phrase("--maxrregcount and --fast-math apply only to GPU kernels, but {} runs on the CPU.", row->id));
     const auto source = gpu::text_to_edit(*row);
     if (!source) return tl::unexpected(source.error());
     auto built = gpu::edit_of(*row, source->text, build);

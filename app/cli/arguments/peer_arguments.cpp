@@ -60,7 +60,7 @@ Result<std::vector<std::string>> PeerArguments::ids(bool on_cpu, bool on_gpu) co
     const PeerRow* row = find_peer(id);
     if (row == nullptr) return bad_input(phrase("Unknown peer in --peers: {}; use {}.", id, known_ids()));
     if (!runs_here(*row))
-      return bad_input(phrase("--peers: {} runs on a {}, but no kernel in this sweep does.", id,
+      return bad_input(phrase("--peers: {} runs on a {}, but this sweep has no kernel for that device.", id,
                               row->processor == Processor::cpu ? "CPU" : "GPU"));
   }
   return chosen;

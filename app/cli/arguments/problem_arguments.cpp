@@ -98,12 +98,13 @@ Result<State> changed(const State& state, const StateCommand& command) {
 }  // namespace
 
 void MaskArguments::add_to(Parser parser) {
-  parser.add_flag("--causal", causal, tr("Hide the keys after each query's position (aligned bottom-right)"));
+  parser.add_flag("--causal", causal, tr("Mask the keys after each query's position (aligned bottom-right)"));
   parser.add_option("--window", window, tr("Keys visible before and after each query's position; -1: unlimited"))
       ->type_name("LEFT,RIGHT");
   parser
       .add_option("--key-lengths", key_lengths,
-                  tr("Number of keys in each batch; the rest are masked but need a finite V, as 0 x NaN is NaN"))
+                  tr("Number of keys in each batch; the rest are masked, but their rows of V must be finite because 0 "
+                     "x NaN is NaN"))
       ->type_name("N0,N1,...");
 }
 
@@ -128,8 +129,9 @@ Result<void> MaskArguments::apply_to(Mask& mask) const {
 void OptionArguments::add_to(Parser parser, bool what_if) {
   parser
       .add_option("--tile", tile,
-                  takes_tuned ? tr("Query rows and keys per tile; default: the kernel's own; tuned: as kept by `tune`")
-                              : tr("Query rows and keys per tile"))
+                  takes_tuned
+                      ? tr("Query rows and keys per tile; default: the kernel's own; tuned: the tile chosen by `tune`")
+                      : tr("Query rows and keys per tile"))
       ->type_name("BrxBc");
   parser.add_option("--threads", threads, tr("CPU threads; default: all cores"))->type_name("N");
   parser.add_option("--stages", stages, tr("K and V tiles held in a GPU kernel's shared memory at once"))
@@ -153,7 +155,7 @@ bool OptionArguments::tuned() const {
 
 Result<void> OptionArguments::apply_to(Options& options) const {
   if (tuned() && !takes_tuned)
-    return bad_input(tr("--tile tuned works with bench, profile and verify; use a tile such as 64x32 here."));
+    return bad_input(tr("--tile tuned works only with bench, profile and verify; use a tile such as 64x32 here."));
   if (tile == "default") options.br = options.bc = 0;
   if (!tile.empty() && tile != "default" && !tuned()) {
     const auto extents = parse_extents("--tile", tile, tr("tile such as 64x32 (Br x Bc)"));
@@ -215,7 +217,7 @@ Result<void> OptionArguments::check_read_by(std::span<const KernelRow* const> ro
     for (const KernelRow* row : ladder()) {
       if (reads(*row)) readers.push_back(row->id);
     }
-    return bad_input(phrase("{} does not apply to {}; it applies to {}.{}", g.name, fmt::join(names, ", "),
+    return bad_input(phrase("{} does not apply to {}, only to {}.{}", g.name, fmt::join(names, ", "),
                             fmt::join(readers, ", "),
                             g.name.starts_with("--set") ? " " + declared_by(rows) : std::string()));
   }
@@ -224,7 +226,8 @@ Result<void> OptionArguments::check_read_by(std::span<const KernelRow* const> ro
 
 void ScoreArguments::add_to(Parser parser) {
   parser
-      .add_option("--softcap", softcap, tr("Turn scores S into C tanh(S / C), after the scale, before bias and mask"))
+      .add_option("--softcap", softcap,
+                  tr("Cap the scores: S becomes C tanh(S / C), after the scale and before bias and mask"))
       ->type_name("C");
   parser.add_flag("--alibi", alibi,
                   tr("ALiBi: subtract slope x query-key distance from each score; slope 2^(-8(h+1)/H)"));
@@ -241,7 +244,7 @@ Result<void> ScoreArguments::apply_to(Problem& p) const {
   const std::vector<std::int64_t>& shape = file->header().shape;
   const bool fits = shape == std::vector{p.Hq} || shape == std::vector{p.B, p.Hq};
   if (!fits) {
-    return bad_input(phrase("{} has shape [{}]; slopes are [{}] ([Hq]) or [{}, {}] ([B, Hq]).", slopes,
+    return bad_input(phrase("{} has shape [{}]; use [{}] ([Hq]) or [{}, {}] ([B, Hq]) for slopes.", slopes,
                             fmt::join(shape, ", "), p.Hq, p.B, p.Hq));
   }
   constexpr std::uint64_t kMaxBytes = 1 << 26;
@@ -327,7 +330,7 @@ void DocumentArguments::add_to(Parser parser, const std::string& scale_option) {
                   tr("Your own sentence for --preset words: 2 to 24 words, used as queries and keys"))
       ->type_name("TEXT");
   parser.add_option("--seed", seed, tr("Seed of the generator"))->type_name("N");
-  parser.add_flag("--pages-in-order", pages_in_order, tr("What if the pages are stored in the order of the keys"));
+  parser.add_flag("--pages-in-order", pages_in_order, tr("What if the pages are stored in key order"));
   parser.add_option("--q", q, tr("Your own numbers; needs --k and --v. The files determine shape and dtype"))
       ->type_name("FILE.npy");
   parser.add_option("--k", k)->type_name("FILE.npy");
@@ -344,8 +347,8 @@ Result<State> DocumentArguments::state_of(bool shows_step) const {
   if (s && !kernel.empty()) s = changed(*s, ChooseKernel{kernel});
   // The window then chooses it for Bench alone; asked for by name it would be another kernel's run under its name.
   if (s && shows_step && !kernel.empty() && s->document.kernel != kernel) {
-    return bad_input(phrase("--kernel {}: this version records only CPU kernels; {} uses the same order.", kernel,
-                            recorded_like(kernel)));
+    return bad_input(phrase("--kernel {}: this version records only CPU kernels; use {}, which has the same order.",
+                            kernel, recorded_like(kernel)));
   }
   if (!s) return s;
 
@@ -436,7 +439,7 @@ Result<void> check_device(const std::string& device) {
   if (!choice) return tl::unexpected(choice.error());
   if (choice->processor == Processor::cpu) return ok();
   return fail(ErrorKind::cannot_run,
-              phrase("--device {}: this command runs on the CPU; `run` and `verify` can use a GPU.", device));
+              phrase("--device {}: this command runs only on the CPU; use `run` or `verify` for a GPU.", device));
 }
 
 }  // namespace attn::cli

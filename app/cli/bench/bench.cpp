@@ -75,7 +75,7 @@ Result<NamedKernels> choose_kernels(const BenchArguments& a, SweepSpec& s) {
       if (row->processor == device->processor) named->rows.push_back(row);
     if (named->rows.empty())
       return fail(ErrorKind::cannot_run,
-                  phrase("No kernel among {} supports the pass {}.", a.device, name_of(s.base.pass)));
+                  phrase("--device {}: no kernel supports --pass {}.", a.device, name_of(s.base.pass)));
   }
   if (auto r = a.build.apply_to(*named); !r) return tl::unexpected(r.error());
   for (const KernelRow* row : named->rows) {
@@ -125,7 +125,7 @@ Result<BenchSweep> sweep_of(const BenchArguments& a) {
   s.values = *values;
   if (!a.generator.empty()) {
     const auto g = generator_from_name(a.generator);
-    if (!g) return bad_input(phrase("Unknown --generator {}; the default is normal.", a.generator));
+    if (!g) return bad_input(phrase("Unknown --generator {}; use normal, for example.", a.generator));
     s.generator = *g;
   }
   if (!a.seed.empty()) {
@@ -241,9 +241,9 @@ Result<int> exit_of(const std::vector<Measurement>& rows) {
   if (wrong > 0) return fail(ErrorKind::failed, phrase("{} of {} rows failed or are wrong.", wrong, rows.size()));
   if (not_judged > 0) {
     return fail(ErrorKind::failed,
-                phrase("{} of {} rows could not be judged; each row says why.", not_judged, rows.size()));
+                phrase("{} of {} rows could not be judged. Each row says why.", not_judged, rows.size()));
   }
-  if (done == 0) return fail(ErrorKind::cannot_run, tr("No point was measured; each row says why."));
+  if (done == 0) return fail(ErrorKind::cannot_run, tr("No point was measured. Each row says why."));
   return 0;
 }
 
@@ -375,10 +375,12 @@ Command add_bench(Parser program) {
   parser.add_option("--verify", a->verify, tr("Output rows to check: sampled, full or none"))->type_name("WHICH");
   parser.add_option("--time-limit", a->time_limit, tr("Seconds for the repeats of one point; default: 1"))
       ->type_name("SECONDS");
-  add_hang_limit(parser, a->hang_limit,
-                 tr("GPU: stop and fail a point that takes more than this many seconds; default: 120 plus eight times "
-                    "--time-limit"));
-  parser.add_option("--memory-limit", a->memory_limit, tr("Reject points that need more memory; default: free memory"))
+  add_hang_limit(
+      parser, a->hang_limit,
+      tr("GPU: stop and fail a point that takes more than this many seconds; default: 120 plus 8 times --time-limit"));
+  parser
+      .add_option("--memory-limit", a->memory_limit,
+                  tr("Reject points that need more memory than this; default: free memory"))
       ->type_name("BYTES");
   parser
       .add_option("--device", a->device,

@@ -145,14 +145,14 @@ std::vector<RanksForecast> forecasts_of(const GpuRingMeasured& m) {
 std::string ring_table(const GpuRingMeasured& m) {
   const GpuRingRun& run = middle_run(m.runs);
   std::string text =
-      tr("rank  GPU  queries   compute ms  of it merges   wait ms        sent  sending GB/s  of link  "
+      tr("rank  GPU  queries   compute ms  of which merging   wait ms        sent  sending GB/s  of link  "
          "SM MHz\n");
   for (std::size_t n = 0; n < run.ranks.size(); ++n) {
     const GpuRankTimes& r = run.ranks[n];
     const double sending = us_of(r.spans, RankWork::send);
     const double rate = sending > 0 ? static_cast<double>(r.sent_bytes) / sending : 0;
     text +=
-        fmt::format("{:>4}  {:>3}  {:>7}  {:>11.3f}  {:>12.3f}  {:>8.3f}  {:>10}  {:>12}  {:>7}  {:>6.0f}\n", n,
+        fmt::format("{:>4}  {:>3}  {:>7}  {:>11.3f}  {:>16.3f}  {:>8.3f}  {:>10}  {:>12}  {:>7}  {:>6.0f}\n", n,
                     m.request.gpus[n], m.turns.count_of(static_cast<std::int64_t>(n)),
                     us_of(r.spans, RankWork::compute) / 1e3, r.merge_us / 1e3, us_of(r.spans, RankWork::wait) / 1e3,
                     format_bytes(r.sent_bytes), rate > 0 ? fmt::format("{:.1f}", rate / 1e3) : "-",
@@ -267,7 +267,7 @@ Result<void> write_session_rows(const GpuRingArguments& a, const GpuRingMeasured
   TakenRing t;
   t.kernel = *row, t.options = m.opened.front().options, t.problem = m.problem, t.verdict = m.verdict;
   t.device = m.opened.front().gpu;
-  t.clock = "CUDA events, from the first start of any rank to the last end of any";
+  t.clock = "CUDA events, from the earliest start to the latest end of any rank";
   t.l2 = L2State::cold;
   t.samples_us = us_of_runs(m.runs);
   t.ranks.dealing = m.request.deal == GpuDeal::heads    ? Dealing::heads

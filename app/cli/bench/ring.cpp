@@ -68,7 +68,7 @@ Result<Problem> problem_of(const RingArguments& a) {
 Result<InputSpec> inputs_asked(const RingArguments& a) {
   InputSpec spec;
   const auto generator = generator_from_name(a.generator);
-  if (!generator) return bad_input(phrase("Unknown --generator {}; see `attnscope list`.", a.generator));
+  if (!generator) return bad_input(phrase("Unknown --generator {}; use normal, for example.", a.generator));
   spec.generator = *generator;
   spec.seed = 1;
   if (a.seed.empty()) return spec;
@@ -230,7 +230,7 @@ Result<std::vector<std::int64_t>> ranks_of(const RingArguments& a) {
       return bad_input(phrase("Invalid --ranks {}: a ring has 1 to {} ranks.", n, kMostRanksOfRing));
   std::ranges::sort(*ranks);
   if (std::ranges::adjacent_find(*ranks) != ranks->end())
-    return bad_input(phrase("--ranks {} names a number twice.", a.ranks));
+    return bad_input(phrase("--ranks {} contains a number twice; use each number once.", a.ranks));
   return ranks;
 }
 
@@ -349,7 +349,8 @@ Command add_ring(Parser program) {
       .add_option("--repeats", a->repeats, tr("Number of timed runs after one warm-up; default: 5, or 20 with --gpus"))
       ->type_name("N");
   add_hang_limit(parser, a->hang_limit, tr("Stop the ring if no rank reports for this many seconds"));
-  parser.add_option("--json", a->json_file, tr("Write all figures and every span of every rank"))->type_name("FILE");
+  parser.add_option("--json", a->json_file, tr("Write all measurements and every span of every rank"))
+      ->type_name("FILE");
   parser.add_option("--csv", a->csv_file, tr("Write only the spans: run, rank, turn, work, begin_us, end_us, ranks"))
       ->type_name("FILE");
   parser

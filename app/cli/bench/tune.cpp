@@ -52,7 +52,7 @@ Result<TuneSpec> spec_of(const TuneArguments& a, const KernelRow& row) {
   if (auto r = options.apply_to(s.options); !r) return tl::unexpected(r.error());
   if (!a.generator.empty()) {
     const auto g = generator_from_name(a.generator);
-    if (!g) return bad_input(phrase("Unknown --generator {}; the default is normal.", a.generator));
+    if (!g) return bad_input(phrase("Unknown --generator {}; use normal, for example.", a.generator));
     s.generator = *g;
   }
   if (!a.seed.empty()) {
@@ -153,7 +153,7 @@ Command add_tune(Parser program) {
   parser.add_flag("--plan", a->plan, tr("Run nothing; list the candidates with their shared memory and occupancy"));
   parser.add_flag("--compile", a->compile, tr("With --plan: also list registers and spills, from the compiler"));
   parser.add_option("--arch", a->arch, tr("With --plan: plan for this architecture; no GPU needed"))->type_name("SM");
-  parser.add_option("--budget", a->budget, tr("Total number of seconds; candidates not tried by then are marked"))
+  parser.add_option("--budget", a->budget, tr("Total time in seconds; candidates not tried by then are marked"))
       ->type_name("SECONDS");
   parser.add_option("--each", a->each, tr("Seconds for a tile's first, short series of repeats"))->type_name("SECONDS");
   parser.add_option("--best", a->best, tr("Number of finalists, timed again alternately with the usual tile"))
@@ -162,12 +162,12 @@ Command add_tune(Parser program) {
   parser.add_option("--seed", a->seed, tr("Seed of the generator"))->type_name("N");
   parser
       .add_option("--memory-limit", a->memory_limit,
-                  tr("Reject candidates that need more memory; default: free memory"))
+                  tr("Reject candidates that need more memory than this; default: free memory"))
       ->type_name("BYTES");
   parser.add_option("--device", a->device, tr("gpu:1 for the second GPU"))->type_name("NAME");
   parser.add_flag("--warm-l2", a->warm_l2, tr("GPU: leave the L2 cache as the previous repeat left it"));
   parser.add_option("--csv", a->csv, tr("Write every tile as CSV; -: stdout"))->type_name("FILE");
-  parser.add_option("--json", a->json, tr("Write the same as JSON, with the decision; -: stdout"))->type_name("FILE");
+  parser.add_option("--json", a->json, tr("Write every tile and the decision as JSON; -: stdout"))->type_name("FILE");
   parser.footer(
       tr("The choice is cached for `bench --tile tuned`. Ctrl+C writes the results so far.\n"
          "Examples:\n"

@@ -113,7 +113,7 @@ Result<Subject> subject_of(const LabArguments& a) {
   Subject s;
   if (auto r = a.kernel.empty() ? take_experiment(a, s) : take_kernel(a, s); !r) return tl::unexpected(r.error());
   if (s.original->processor != Processor::gpu)
-    return bad_input(phrase("{} runs on the CPU: the lab compiles GPU kernels.", s.original->id));
+    return bad_input(phrase("{} runs on the CPU: the lab compiles only GPU kernels.", s.original->id));
   if (auto r = gpu::check_build(a.build.build); !r) return bad_input(r.error().message + ".");
   if (a.build.build.max_registers != 0) s.lab.now.build.max_registers = a.build.build.max_registers;
   s.lab.now.build.fast_math |= a.build.build.fast_math;
@@ -221,8 +221,8 @@ std::string text_of(const LabScene& scene, const Subject& s, const Loops& second
     for (const ProfileFigure& f : group.figures)
       text += fmt::format("  {:<34} {:>14} {:>14} {:>8}\n", f.label, f.text, f.other, f.change.text);
   text += lines_text(scene, s.lab.now.text);
-  text += seconds_text(tr("From the source to the row"), seconds.rows);
-  text += seconds_text(tr("From the source to its samples by line"), seconds.lines);
+  text += seconds_text(tr("From source to row"), seconds.rows);
+  text += seconds_text(tr("From source to samples by line"), seconds.lines);
   return text;
 }
 

@@ -41,8 +41,7 @@ Result<void> check_taking(const ProfileArguments& a) {
   if (takes && !a.session.empty())
     return bad_input(
         phrase("{} measures on this machine and --session reads a file: use only one of the two.", option));
-  if (takes && !a.arch.empty())
-    return bad_input(phrase("{} compiles for the GPU that it runs on: omit --arch.", option));
+  if (takes && !a.arch.empty()) return bad_input(phrase("{} compiles for this machine's GPU: omit --arch.", option));
   if (a.request.seconds <= 0 || a.request.seconds > 60)
     return bad_input(phrase("Invalid --seconds {}: use 0 to 60.", a.request.seconds));
   return a.request.save.empty() ? ok() : check_writable("--save", a.request.save);
@@ -90,7 +89,7 @@ Command add_profile(Parser program) {
   parser.add_option("--arch", a->arch, tr("Architecture; default: that of the session, or sm_90a"))->type_name("SM");
   parser
       .add_option("--session", a->session,
-                  tr("Read the measurements from this file; default: those of its longest problem"))
+                  tr("Read the measurements from this file; without a problem, those of the longest one"))
       ->type_name("FILE.attn");
   parser.add_flag("--sample", a->request.samples,
                   tr("Measure on the GPU and sample where the warps wait, by phase and line"));
@@ -119,9 +118,9 @@ Command add_profile(Parser program) {
   a->options.takes_tuned = true;
   a->options.add_to(parser, false);
   parser.footer(
-      tr("Instructions are counted as they appear in the machine code. They come from nvdisasm, which is "
-         "part of a CUDA toolkit and\n"
-         "of `attnscope doctor --fetch-cuda`. Everything else works without it.\n"
+      tr("Instructions are counted as they appear in the machine code. This listing comes from nvdisasm, which is part "
+         "of a CUDA\n"
+         "toolkit and of `attnscope doctor --fetch-cuda`. Everything else works without nvdisasm.\n"
          "Examples:\n"
          "  attnscope profile flash_simt --d 64\n"
          "  attnscope profile flash_simt --l 4096 --hq 16 --d 64 --sample --save flash.attn\n"

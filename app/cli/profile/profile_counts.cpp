@@ -86,8 +86,8 @@ std::string counts_text(const KernelCounts* counts, const std::string& why, cons
   if (counts == nullptr) return phrase("What each instruction did (not available): {}.\n", why);
   const KernelCounts& c = *counts;
   const CounterSums all = sums_of(c);
-  std::string text = phrase("Counts of its instructions in one run, taken by {} at each instruction; {}, {:.2f} s.\n",
-                            c.chip, c.method, c.seconds);
+  std::string text = phrase("Instruction counts of one run, taken by {} at each instruction; {}, {:.2f} s.\n", c.chip,
+                            c.method, c.seconds);
   for (const InstructionCounterRow& row : instruction_counter_table())
     if (!c.has(row.counter)) text += phrase("{} does not count {}.\n", c.chip, row.id);
   if (!c.no_lines.empty()) {

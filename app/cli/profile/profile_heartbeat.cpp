@@ -57,7 +57,7 @@ std::string counter_text(const Heartbeat& h, const BeatCounter& c) {
 std::string beat_words(const Heartbeat& h) {
   std::string text;
   if (const auto beat = beat_of(h)) {
-    text += phrase("A beat every {:.1f} us in {} ({}, autocorrelation {:.2f}): {:.0f} beats in its {:.1f} us.\n",
+    text += phrase("A beat every {:.1f} us in {} ({}, autocorrelation {:.2f}): {:.0f} beats in {:.1f} us.\n",
                    beat->period_us, h.launches[beat->launch].kernel, tr_of(find_beat_row(beat->id)->label),
                    beat->likeness, beat->count, h.launches[beat->launch].length_us());
   } else {
@@ -95,7 +95,7 @@ std::string borders_text(const Heartbeat& h) {
                     parts.empty() ? "" : ", ", gpu::name_of(part.phase), (part.to - part.from) * b->period_us, part.fma,
                     part.xu, part.shared);
   return phrase(
-      "A beat takes {:.1f} us: {}. Boundaries are accurate to {:.2f} us, one of {} steps, over {} overlaid beats.\n",
+      "A beat takes {:.1f} us: {}. Boundaries are accurate to {:.2f} us (1/{} of a beat). {} beats are overlaid.\n",
       b->period_us, parts, b->period_us / static_cast<double>(b->samples_a_beat), b->samples_a_beat, b->beats);
 }
 
@@ -126,8 +126,8 @@ std::string heartbeat_text(const Heartbeat* h, const std::string& why, double ti
       phrase("Heartbeat: {} samples of one run of {:.1f} us, one every {}; attempt {}; {}, {}, {:.2f} s.\n",
              h->samples.size(), h->length_us(), interval_text(*h), h->tries, h->method, h->chip, h->seconds);
   if (timed_us > 0)
-    text += phrase("Its launches took {:.1f} us with sampling; without it, the median is {:.1f} us.\n", busy_us(*h),
-                   timed_us);
+    text += phrase("The launches took {:.1f} us with sampling. Without sampling, their median is {:.1f} us.\n",
+                   busy_us(*h), timed_us);
   text += launches_text(*h);
   text += tr("Mean over the launches, then the run from left to right, on a scale from 0:\n");
   for (const BeatCounter& c : h->counters) text += counter_text(*h, c);

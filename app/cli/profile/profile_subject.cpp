@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t kLength = 4096;  // of the problem that is compiled for, where none is named
 constexpr const char* kNeedsGpu = marked(
-    "not available: times and counters need an NVIDIA GPU; use --session FILE.attn to read the figures of a saved "
+    "not available: times and counters need an NVIDIA GPU; use --session FILE.attn to read the measurements of a saved "
     "session");
 
 // A row of the session that was timed, and where.

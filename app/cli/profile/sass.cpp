@@ -148,7 +148,7 @@ Command add_sass(Parser program) {
   parser
       .add_option("first", a->first,
                   tr("GPU kernel from `attnscope list`, or FILE.cu, with options after a colon: "
-                     "flash_mma:tile=64x64,stages=3; or FILE.attn:ID for one stored in a session"))
+                     "flash_mma:tile=64x64,stages=3; or FILE.attn:ID for a kernel stored in a session"))
       ->required()
       ->type_name(type);
   parser.add_option("second", a->second, tr("The kernel to compare with, in the same format"))

@@ -120,7 +120,7 @@ Result<int> show_timeline(const TimelineArguments& a, Stopper& stopper) {
   const auto all = timelines_of(a, stopper);
   if (!all) return tl::unexpected(all.error());
   if (all->size() > 1 && (!a.csv_file.empty() || !a.perfetto_file.empty()))
-    return bad_input(phrase("{} contains {} timelines, but a table or trace shows only one. Name its kernel.",
+    return bad_input(phrase("{} contains {} timelines, but a table or trace shows only one. Name one kernel.",
                             a.session, all->size()));
   if (!a.save.empty())
     if (auto r = save(a.save, all->front()); !r) return tl::unexpected(r.error());
@@ -150,9 +150,9 @@ Command add_timeline(Parser program) {
   parser.add_option("--block", a->block, tr("First block of the grid to record state by state; default: 0"))
       ->type_name("N");
   parser
-      .add_option("--blocks", a->blocks,
-                  tr("Number of blocks recorded in this way; for all others, only the start of each query tile is "
-                     "recorded"))
+      .add_option(
+          "--blocks", a->blocks,
+          tr("Number of blocks to record state by state; all other blocks record only the start of each query tile"))
       ->type_name("N");
   parser.add_flag("--warm", a->warm, tr("Leave the L2 cache as the previous run left it"));
   parser.add_option("--save", a->save, tr("Session to add the timeline to"))->type_name("FILE.attn");

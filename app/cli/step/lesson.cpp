@@ -83,7 +83,7 @@ Result<int> check_lessons(const std::vector<std::filesystem::path>& files, const
   say(phrase("{}, {}, {}, {}: {}.", plural(files.size(), "{} lesson", "{} lessons"),
              plural(beats, "{} beat", "{} beats"), plural(questions, "{} question", "{} questions"),
              plural(exercises, "{} exercise", "{} exercises"),
-             wrong == 0 ? tr("all are true") : plural(wrong, "{} error", "{} errors")));
+             wrong == 0 ? tr("all correct") : plural(wrong, "{} error", "{} errors")));
   return wrong == 0 ? 0 : exit_code(ErrorKind::failed);
 }
 
@@ -140,7 +140,7 @@ Result<int> print_lesson(const LessonArguments& a) {
     options.seed = *seed;
   }
   if (is_pdf(a.out) || is_pdf(a.key)) return print_pdf(a, *lesson, options.seed);
-  if (!a.paper.empty()) return bad_input(tr("--paper is for a PDF: name the page page.pdf."));
+  if (!a.paper.empty()) return bad_input(tr("--paper applies only to PDFs; use a name such as page.pdf for the page."));
   for (const bool key : {false, true}) {
     const std::string file = key ? a.key : a.out.empty() ? "-" : a.out;
     if (file.empty()) continue;

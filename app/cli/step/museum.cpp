@@ -79,10 +79,9 @@ Result<std::string> source_of(const Piece& p) {
 
 Result<int> print_source(const Piece& p) {
   if (p.row != nullptr) {
-    return bad_input(
-        phrase("--source prints what a GPU would compile, but {} is C++ and already compiled in; it differs from {} "
-               "only by its patch.",
-               p.id, p.patch->source));
+    return bad_input(phrase(
+        "--source prints CUDA source, but {} is C++ and already compiled in. It differs from {} only by its patch.",
+        p.id, p.patch->source));
   }
   const auto text = source_of(p);
   if (!text) return tl::unexpected(text.error());
@@ -208,7 +207,7 @@ Result<int> examine_on_gpu(const Piece& p, std::uint64_t seed, std::int32_t runs
   const std::string needs =
       phrase("{} is a CUDA kernel: it needs an NVIDIA GPU to run, and no recording can replace a run. ", p.id);
   if (!hello) return fail(hello.error().kind, needs + hello.error().message);
-  if (hello->gpus.empty()) return fail(ErrorKind::cannot_run, phrase("{}This machine has none.", needs));
+  if (hello->gpus.empty()) return fail(ErrorKind::cannot_run, phrase("{}This machine has no NVIDIA GPU.", needs));
   if (hello->compiler.empty()) return fail(ErrorKind::cannot_run, needs + hello->compiler_error);
   const auto tally = run_on_gpu(p, seed, runs, client, stop);
   if (!tally) return tl::unexpected(tally.error());

@@ -168,7 +168,7 @@ Result<void> check_pass(const RunArguments& a) {
   Problem p;
   if (auto r = apply_pass(a.pass, p); !r) return r;
   if (a.dropout && *a.dropout != 0)
-    return bad_input(phrase("Invalid --dropout {}: no kernel here drops weights; use 0 or omit it.", *a.dropout));
+    return bad_input(phrase("Invalid --dropout {}: no kernel drops weights; use 0 or omit the option.", *a.dropout));
   for (const auto& [name, file] : {std::pair("--dbias", a.d_bias), {"--dslopes", a.d_slopes}}) {
     if (!file.empty())
       return bad_input(phrase("{}: gradients of a bias or slopes are not supported, only dQ, dK and dV.", name));
@@ -252,7 +252,7 @@ void add_backward(Parser parser, RunArguments& a) {
   add_pass(parser, a.pass);
   parser.add_option("--dout", a.d_out, tr("Backward: gradient of O, same shape as O"))->type_name("FILE.npy");
   parser
-      .add_option("--o", a.o, tr("Backward: O of the forward pass; without --o and --lse, a forward pass is run first"))
+      .add_option("--o", a.o, tr("Backward: O of the forward pass; without --o and --lse, a forward pass runs first"))
       ->type_name("FILE.npy");
   parser.add_option("--dq", a.d_q, tr("Backward: file for the gradient of Q"))->type_name("FILE.npy");
   parser.add_option("--dk", a.d_k, tr("Gradient of K"))->type_name("FILE.npy");
@@ -302,7 +302,7 @@ Command add_run(Parser program) {
   add_backward(parser, *a);
   parser
       .add_option("--memory-limit", a->memory_limit,
-                  tr("Reject candidates that need more memory; default: free memory"))
+                  tr("Reject candidates that need more memory than this; default: free memory"))
       ->type_name("BYTES");
   parser.add_option("--time-limit", a->time_limit, tr("Stop after this many seconds; 0: no limit"))
       ->type_name("SECONDS");

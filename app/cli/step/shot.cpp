@@ -187,7 +187,7 @@ void add_named_runs(const BenchRuns& named, std::vector<ListedRun>& runs) {
   };
   for (const std::string& id : named.shown)
     if (id != kPredictedRun && !has(runs, id) && !has(found.runs, id))
-      say(phrase("attnscope: run {} is not on this machine; drawing the rest.", id));
+      say(phrase("attnscope: run {} is not on this machine; drawing the other runs.", id));
   for (ListedRun& r : found.runs)
     if (!has(runs, r.run.id)) runs.push_back(std::move(r));
 }
@@ -311,8 +311,7 @@ Command add_shot(Parser program) {
       ->type_name("N|A..B");
   parser.add_option("--seconds", a->seconds_per_step, tr("Seconds per step in a GIF or film; default: 1"))
       ->type_name("S");
-  parser.add_flag("--report", a->report, tr("For internal use by the window: report progress on its socket"))
-      ->group("");
+  parser.add_flag("--report", a->report, tr("Internal: report progress on the window's socket"))->group("");
   parser
       .add_option("--chart", a->chart,
                   tr("Chart in Step: row, hindsight, passes, error, attention, fragments, sentence or pages; default: "

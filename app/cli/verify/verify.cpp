@@ -91,7 +91,7 @@ Result<std::pair<std::size_t, std::size_t>> part_of(const std::string& text) {
       return std::pair{static_cast<std::size_t>((*n)[0]), static_cast<std::size_t>((*of)[0])};
     }
   }
-  return bad_input(phrase("Unknown --part {}; 2/4 is the second of four parts.", text));
+  return bad_input(phrase("Invalid --part {}; use K/N, such as 2/4 for the second of 4 parts.", text));
 }
 
 // `tuned`: the problems that tiles are kept for come before the paired list, which seldom has one of them.
@@ -162,7 +162,7 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   check.memory_limit = *limit;
   check.kernels = kernels->rows.empty() ? all_kernels(choice->processor, of_pass.pass) : kernels->rows;
   if (check.kernels.empty())
-    return fail(ErrorKind::cannot_run, phrase("No GPU kernel supports the pass {}; omit --device.", a.pass));
+    return fail(ErrorKind::cannot_run, phrase("No GPU kernel supports --pass {}; omit --device.", a.pass));
   if (auto r = a.options.check_read_by(check.kernels); !r) return tl::unexpected(r.error());
   GpuClient client;
   client.bring(kernels->own);
@@ -196,12 +196,12 @@ Result<int> verify_kernels(const VerifyArguments& a, Stopper& stopper) {
   }
   if (failed > 0) return fail(ErrorKind::failed, phrase("{} of {} checks failed.", failed, passed + failed));
   if (not_judged > 0) {
-    return fail(ErrorKind::failed, phrase("{} of {} checks could not be judged; the reasons are above.", not_judged,
+    return fail(ErrorKind::failed, phrase("{} of {} checks could not be judged. The reasons are above.", not_judged,
                                           passed + failed + not_judged));
   }
   if (passed == 0)
     return fail(ErrorKind::cannot_run,
-                tr("Nothing was checked because every case was skipped; the reasons are above."));
+                tr("Nothing was checked because every case was skipped. The reasons are above."));
   say(phrase("All {} checks passed.", passed));
   return 0;
 }
@@ -241,7 +241,9 @@ Command add_verify(Parser program) {
       ->type_name("N");
   a->options.takes_tuned = true;
   a->options.add_to(parser, true);
-  parser.add_option("--memory-limit", a->memory_limit, tr("Skip cases that need more memory; default: free memory"))
+  parser
+      .add_option("--memory-limit", a->memory_limit,
+                  tr("Skip cases that need more memory than this; default: free memory"))
       ->type_name("BYTES");
   a->build.add_to(parser);
   add_hang_limit(parser, a->hang_limit,
@@ -250,13 +252,12 @@ Command add_verify(Parser program) {
   parser.add_option("--time-limit", a->time_limit, tr("Stop after this many seconds; 0: no limit"))
       ->type_name("SECONDS");
   add_device(parser, a->device);
-  parser.footer(
-      tr("Exit code 1 if a kernel fails. Error and allowed error are from the case with the largest "
-         "ratio.\n"
-         "Examples:\n"
-         "  attnscope verify\n"
-         "  attnscope verify --kernel cpu_flash --dtype f16 --tile 37x19 --repeats 3\n"
-         "  attnscope verify my_attention.cu"));
+  parser.footer(tr(
+      "Exit code 1 if a kernel fails. Error and allowed error come from the case with the largest ratio of the two.\n"
+      "Examples:\n"
+      "  attnscope verify\n"
+      "  attnscope verify --kernel cpu_flash --dtype f16 --tile 37x19 --repeats 3\n"
+      "  attnscope verify my_attention.cu"));
   return {parser, [a](Stopper& stopper) { return verify_kernels(*a, stopper); }};
 }
 

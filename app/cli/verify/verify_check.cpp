@@ -39,7 +39,7 @@ Result<Prepared> prepare(const CheckCase& c, const Check& check, const std::stop
   const std::uint64_t reference_takes = reference_bytes(c.problem, check.arguments->rows == "full", 0);
   if (tensors > room || reference_takes > room - tensors) {
     return fail(ErrorKind::cannot_run,
-                phrase("its tensors need {}, and checking the output needs {}; the limit is {}", format_bytes(tensors),
+                phrase("its tensors need {}, checking the output needs {}, and the limit is {}", format_bytes(tensors),
                        format_bytes(reference_takes), format_bytes(room)));
   }
   if (check.memory_limit != 0) p.memory_limit = check.memory_limit - reference_takes;
@@ -255,10 +255,11 @@ std::string summary(const Check& check) {
   }
   for (const auto& [key, t] : check.tallies) {
     for (const auto& [reason, count] : t.skips) {
-      text += phrase("skipped {} case(s) of {} {}: {}\n", count, key.first, name_of(key.second), reason);
+      text += plural(count, "skipped {} case of {} {}: {}\n", "skipped {} cases of {} {}: {}\n", key.first,
+                     name_of(key.second), reason);
     }
     for (const auto& [reason, count] : t.unjudged) {
-      text += phrase("{} case(s) of {} {} {}\n", count, key.first, name_of(key.second), reason);
+      text += plural(count, "{} case of {} {} {}\n", "{} cases of {} {} {}\n", key.first, name_of(key.second), reason);
     }
   }
   for (const auto& [reason, count] : check.case_skips) text += phrase("skipped {}\n", reason);

@@ -189,11 +189,11 @@ Result<int> measure_kernels(const WorkerArguments& a, const Stopper& stopper) {
 
 Command add_worker(Parser program) {
   auto a = std::make_shared<WorkerArguments>();
-  Parser parser = program.add_subcommand("worker", tr("Drive a GPU; the program starts this process itself"));
+  Parser parser = program.add_subcommand("worker", tr("Drive a GPU; started by the program"));
   parser.add_flag("--check", a->check, tr("Run a small kernel, kill its worker, and check that the next one works"));
-  parser.add_flag("--compile", a->compile, tr("Compile your sources, within limits; the program starts this itself"));
-  parser.add_flag("--rank", a->rank, tr("Act as a rank of a ring; the program starts this itself"));
-  parser.add_flag("--gpu-rank", a->gpu_rank, tr("Act as a rank of a ring of GPUs; the program starts this itself"));
+  parser.add_flag("--compile", a->compile, tr("Compile your sources, within limits; started by the program"));
+  parser.add_flag("--rank", a->rank, tr("Act as a rank of a ring; started by the program"));
+  parser.add_flag("--gpu-rank", a->gpu_rank, tr("Act as a rank of a ring of GPUs; started by the program"));
   parser.add_option("--gpu", a->gpu, tr("GPU for --check, --time and --measure"))->type_name("N");
   parser.add_option("--time", a->timed, tr("Time these kernels with CUDA events on one problem, and print CSV"))
       ->type_name("ID,ID,...");
@@ -205,10 +205,10 @@ Command add_worker(Parser program) {
   parser.add_flag("--counts", a->counts, tr("With --measure: also count what each instruction of each kernel does"));
   parser.add_flag("--heartbeat", a->heartbeat, tr("With --measure: also sample the GPU's counters during one run"));
   parser.add_flag("--no-counters", a->no_counters, tr("With --measure: do not use CUPTI, so that you can use ncu"));
-  parser.add_flag("--warm", a->warm, tr("With --measure: leave the L2 cache as the last run left it"));
+  parser.add_flag("--warm", a->warm, tr("With --measure: leave the L2 cache as the previous run left it"));
   parser
       .add_option("--memory-limit", a->memory_limit,
-                  tr("Reject problems that need more memory; default: the GPU's free memory"))
+                  tr("Reject problems that need more memory than this; default: the GPU's free memory"))
       ->type_name("BYTES");
   parser.add_option("--seconds", a->seconds, tr("Seconds of repeats for each kernel"))->type_name("SECONDS");
   a->problem.add_to(parser, "--scale");
