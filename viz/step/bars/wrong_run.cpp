@@ -26,7 +26,7 @@ void add_exhibit(const Piece& p, WrongRunScene& scene) {
   scene.back = phrase("Back to {}", p.right);
   scene.leave = {ChooseKernel{std::string(p.right)}};
   scene.patch = lines_of(patch_text(*p.patch));
-  scene.bug = phrase("{} It does not show {}.", tr_of(p.bug), tr_of(p.hidden));
+  scene.bug = phrase("{} The bug does not show {}.", tr_of(p.bug), tr_of(p.hidden));
 }
 
 // The right kernel, among exhibits.

@@ -16,7 +16,7 @@ std::vector<LegendEntry> cell_legend(LegendOf of) {
                    : LegendEntry{LegendMark::largest, tr("largest in its row"), tr("largest")},
       {LegendMark::past_end, tr("outside the matrix"), tr("outside")},
       {LegendMark::not_finite, tr("∞ or nan"), tr("∞, nan")}};
-  if (of.gauges) entries[5] = {LegendMark::gauge, tr("filled as far as α"), tr("α")};
+  if (of.gauges) entries[5] = {LegendMark::gauge, tr("filled in proportion to α"), tr("α")};
   if (of.flights)
     entries.insert(entries.begin() + 1, {LegendMark::flight, tr("in flight, no number yet"), tr("in flight")});
   return entries;

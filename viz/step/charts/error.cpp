@@ -134,7 +134,7 @@ std::string cell_words(const ErrorScan& scan, std::int32_t row, std::int32_t col
       what = tr("not compared yet");
       break;
     case ErrorLook::exact:
-      what = tr("exactly fp64's");
+      what = tr("equal to fp64");
       break;
     case ErrorLook::error:
       what = significant_text(cell.error, 4);
@@ -174,16 +174,13 @@ ErrorScene error_scene(const Recording& rec, const ErrorScan& scan) {
     const DType sums = rec.options.accumulate;
     const bool narrow = stored != DType::f32;
     const std::string said =
-        sums != DType::f32 && narrow
-            ? phrase(
-                  "Sums are kept in {}, yet no difference exceeds the worst that rounding in fp32, with P and O kept "
-                  "in {}, could cause with such scores.",
-                  name_of(sums), name_of(stored))
+        sums != DType::f32 && narrow ? phrase(
+                                           "Sums are kept in {}. Even so, fp32 rounding, with P and O kept in {}, "
+                                           "could explain every difference at such scores.",
+                                           name_of(sums), name_of(stored))
         : sums != DType::f32
-            ? phrase(
-                  "Sums are kept in {}, yet no difference exceeds the worst that rounding in fp32 could cause with "
-                  "such scores.",
-                  name_of(sums))
+            ? phrase("Sums are kept in {}. Even so, fp32 rounding could explain every difference at such scores.",
+                     name_of(sums))
         : narrow
             ? phrase("No difference in any step exceeds what rounding in fp32, with P and O kept in {}, can cause.",
                      name_of(stored))

@@ -163,12 +163,12 @@ TextRuns untouched_words(const TileKeys& tail) {
                         number(fmt::format("{}", tail.first)),
                         number(fmt::format("{}", tail.last - 1))};
   if (tail.last - tail.first == 1)
-    return woven(phrase("Key {} is missing, and {} and {} hold whatever is in the page. The mask hides it in {}. A "
-                        "weight of 0 does not: {}.",
+    return woven(phrase("Key {} is missing, and {} and {} hold whatever is in the page. The mask hides the key in {}. "
+                        "A weight of 0 is not enough: {}.",
                         place(4), place(0), place(1), place(3), place(2)),
                  pieces);
-  return woven(phrase("Keys {} to {} are missing, and {} and {} hold whatever is in the page. The mask hides it in {}. "
-                      "A weight of 0 does not: {}.",
+  return woven(phrase("Keys {} to {} are missing, and {} and {} hold whatever is in the page. The mask hides the keys "
+                      "in {}. A weight of 0 is not enough: {}.",
                       place(4), place(5), place(0), place(1), place(3), place(2)),
                pieces);
 }
@@ -182,8 +182,8 @@ TextRuns tail_words(const Recording& rec, const StepPlace& at) {
     const std::int64_t keys = keys_of_batch(rec.problem, at.b), over = keys % rec.problem.storage.page;
     if (over == 0 || tile.last < keys) return {};
     const std::int64_t rows = rec.problem.storage.page - over;
-    if (rows == 1) return {word(tr("The last row of the page was never written. It is not read."))};
-    return {word(phrase("The last {} rows of the page were never written. They are not read.", rows))};
+    if (rows == 1) return {word(tr("The last row of the page was never written and is not read."))};
+    return {word(phrase("The last {} rows of the page were never written and are not read.", rows))};
   }
   const std::int64_t absent = std::max<std::int64_t>(tile.last, tile.first);
   using enum TensorColour;

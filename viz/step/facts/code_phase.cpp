@@ -46,7 +46,7 @@ Result<EventIndex> step_of(const Recording& rec, CodePhase phase) {
     const auto at = std::ranges::find_if(rec.events, [step](const Event& e) { return e.id.phase == step; });
     if (at != rec.events.end()) return static_cast<EventIndex>(at - rec.events.begin());
   }
-  const char* why = phase == CodePhase::mask ? tr("nothing is masked in this tile") : tr("its order lacks it");
+  const char* why = phase == CodePhase::mask ? tr("nothing is masked in this tile") : tr("its order lacks this phase");
   return fail(ErrorKind::cannot_run,
               phrase("The run of {} has no step for {}: {}.", rec.kernel, gpu::name_of(phase), why));
 }

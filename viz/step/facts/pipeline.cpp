@@ -206,7 +206,7 @@ class PipelineMaker {
   void add_ring() {
     Loop& loop = view_.ring;
     loop.title = tr("Ring");
-    loop.what = tr("each slot goes round");
+    loop.what = tr("slots are reused in turn");
     loop.nodes = {loop_node(tr("free"), "", Token::dim, true), loop_node(tr("in flight"), "", Token::dim, true),
                   loop_node(tr("landed"), "", Token::dim, false), loop_node(tr("read"), "", Token::dim, false)};
     const auto before = e_ > first_ ? orders::hopper::ring_after(rec_, e_ - 1) : std::vector<RingSlot>();
@@ -231,7 +231,7 @@ class PipelineMaker {
     const HopperNames& n = names();
     Loop& loop = view_.consumers;
     loop.title = tr("Consumers");
-    loop.what = tr("two warpgroups walk the same loop");
+    loop.what = tr("two warpgroups run the same loop");
     using enum TensorColour;
     const std::string wait = phrase("wait {}", place(0)), issue = phrase("issue {}", place(0));
     loop.nodes = {loop_node(wait, "K", k, true),         loop_node(tr("wait turn"), "", Token::dim, true),

@@ -131,7 +131,7 @@ Result<StepText> parse_text(const nlohmann::json& j, const SharedTexts& shared, 
                                                : nullptr;
     if (member == nullptr || !value.is_string()) {
       return bad_input(
-          phrase("Step texts: {} has the key '{}'; use when, headline, sentence, formula and why, all of them strings.",
+          phrase("Step texts: {} has the invalid key '{}'; use when, headline, sentence, formula and why, all strings.",
                  key, name));
     }
     auto whole = with_shared(value.get_ref<const std::string&>(), shared, key);
@@ -192,7 +192,7 @@ const std::vector<StepText>* StepTexts::find(Order order, Phase phase) const {
 Result<StepTexts> parse_step_texts(std::string_view text, StepTexts before) {
   const nlohmann::json j = nlohmann::json::parse(text, nullptr, false);
   if (!j.is_object()) return bad_input(tr("Step texts: not valid JSON."));
-  if (j.value("version", nlohmann::json(0)) != 1) return bad_input(tr("Step texts: the version is not 1."));
+  if (j.value("version", nlohmann::json(0)) != 1) return bad_input(tr("Step texts: unknown version; use 1."));
   const auto shared = parse_shared(j, std::move(before.shared));
   if (!shared) return tl::unexpected(shared.error());
   StepTexts out = std::move(before);

@@ -120,13 +120,13 @@ TextRuns traffic_words(const TrafficFacts& f) {
   const TextRun stored = number(std::to_string(stored_weights(rec))), weights = letter("P", TensorColour::p);
   if (keys_stay) {
     return woven(phrase("{} is loaded and stored with each key tile: {} B. Storing {} would add {} B to read here, and "
-                        "the same number to write in the forward pass.",
+                        "as many to write in the forward pass.",
                         place(0), place(1), place(2), place(3)),
                  {letter("dQ", TensorColour::q), number(std::to_string(way)), weights, stored});
   }
   return woven(
       phrase("{} and {} are loaded and stored with each query tile: {} B. Storing {} would add {} B to read here, and "
-             "the same number to write in the forward pass.",
+             "as many to write in the forward pass.",
              place(0), place(1), place(2), place(3), place(4)),
       {letter("dK", TensorColour::k), letter("dV", TensorColour::v), number(std::to_string(way)), weights, stored});
 }

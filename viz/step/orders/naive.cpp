@@ -11,7 +11,7 @@ using namespace looks;
 TextRuns traffic_words(const TrafficFacts& f) {
   using enum TensorColour;
   return woven(
-      phrase("naive writes and reads {} and {}; flash, here with Br = {}, never does.", place(0), place(1), f.tile),
+      phrase("naive writes and reads {} and {}. flash, here with Br = {}, never does.", place(0), place(1), f.tile),
       {letter("S", s), letter("P", p)});
 }
 

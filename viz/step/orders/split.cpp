@@ -183,7 +183,7 @@ TextRuns traffic_words(const TrafficFacts& f) {
     way += event_traffic(rec.order, rec.problem, e.id.phase, e.pass, e.id.i, rows, 0, 0).total();
   }
   return woven(phrase("The split adds traffic: each part writes {}, {} and {}, and the merge reads them back, {} B in "
-                      "all. And each part reads {}.",
+                      "all. Each part also reads {}.",
                       place(0), place(1), place(2), place(3), place(4)),
                {letter("m", TensorColour::m), letter("ℓ", TensorColour::l), letter("O", TensorColour::o),
                 number(std::to_string(way)), letter("Q", TensorColour::q)});
@@ -192,12 +192,11 @@ TextRuns traffic_words(const TrafficFacts& f) {
 // What travels beside what each rank asks of its own memory.
 TextRuns ring_traffic_words(const TrafficFacts& f) {
   const RingBytes sent = ring_bytes(f.run.problem, f.run.options);
-  return woven(
-      phrase("Over the links, each rank sends {} B of {} and {} per turn, and all ranks together send {} B. The "
-             "figures here count what the ranks read and write in their own memory.",
-             place(0), place(1), place(2), place(3)),
-      {number(std::to_string(sent.largest_share)), letter("K", TensorColour::k), letter("V", TensorColour::v),
-       number(std::to_string(sent.total))});
+  return woven(phrase("Over the links, each rank sends {} B of {} and {} per turn, for a total of {} B. The values "
+                      "here count what the ranks read and write in their own memory.",
+                      place(0), place(1), place(2), place(3)),
+               {number(std::to_string(sent.largest_share)), letter("K", TensorColour::k), letter("V", TensorColour::v),
+                number(std::to_string(sent.total))});
 }
 
 // A phase lights what stands in the picture.

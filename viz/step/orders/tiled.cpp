@@ -9,7 +9,7 @@ using namespace looks;
 
 TextRuns traffic_words(const TrafficFacts& /*facts*/) {
   using enum TensorColour;
-  return woven(phrase("Both store {} and {}; tiles change how often {}, {} and {} are read.", place(0), place(1),
+  return woven(phrase("Both store {} and {}. Tiles change how often {}, {} and {} are read.", place(0), place(1),
                       place(2), place(3), place(4)),
                {letter("S", s), letter("P", p), letter("Q", q), letter("K", k), letter("V", v)});
 }

@@ -173,7 +173,7 @@ std::vector<ProblemChoice> page_what_ifs(const Document& d) {
   out.push_back(choice(d, tr("pages in order"), in_order,
                        [&](Document& c) { c.inputs.pages = in_order ? PageOrder::shuffled : PageOrder::in_order; }));
   out.back().id = "##whatif_pages";
-  out.back().help = tr("Other rows of the pool are read; the numbers of every tile are the same");
+  out.back().help = tr("Reads different rows of the pool; every tile's numbers stay the same");
   return out;
 }
 

@@ -39,7 +39,7 @@ void fit_to_shape(Problem& p) {
 Result<std::vector<std::int64_t>> numbers(std::string_view text, std::size_t min, std::size_t max, const char* what) {
   const auto found = whole_numbers(text);
   if (!found || found->size() < min || found->size() > max) {
-    return bad_input(phrase("'{}' is not {}.", text, what));
+    return bad_input(phrase("Invalid value '{}'; use {}.", text, what));
   }
   return *found;
 }

@@ -95,7 +95,7 @@ void answer_pointer(const Map& m) {
   const RingSquare& square = scene.square(a, k);
   draw_outline(m.list, square_box(m, a, k).grown(m.s.px(1)), colour_of(Token::text), 1, 3);
   const std::string where = phrase("Queries of chunk {}, keys of chunk {}", a, k);
-  if (square.look == RingSquareLook::hidden) return show_tooltip(phrase("{}: the mask hides them all.", where));
+  if (square.look == RingSquareLook::hidden) return show_tooltip(phrase("{}: the mask hides all of them.", where));
   const std::int64_t owner = scene.ring.rank_of_chunk(k);
   show_tooltip(square.turn == 0 ? phrase("{}: rank {} in turn 0, with its own keys.", where, square.rank)
                                 : phrase("{}: rank {} in turn {}, with the keys of rank {}.", where, square.rank,
@@ -136,7 +136,7 @@ float draw_work(const Map& m, const RingWork& work, bool zigzag, const Box& box,
 std::string verdict_words(const RingScene& scene) {
   const std::int64_t here = scene.dealt.most(), there = scene.otherwise.most();
   const char* other = scene.ring.zigzag ? tr("in order") : tr("by zigzag");
-  if (here == there) return phrase("If dealt {}, the last rank would finish just as soon.", other);
+  if (here == there) return phrase("If dealt {}, the last rank would finish at the same time.", other);
   return phrase("The last rank finishes after {} pairs; if dealt {}, after {}.", here, other, there);
 }
 
@@ -177,7 +177,7 @@ void draw_ring_map(const RingPanel& panel, const Box& box) {
   }
   const float top = box.min.y + s.px(24);
   draw_text_in(list, {{box.min.x + s.px(kLabels), top}, {box.max.x, top + s.px(16)}}, Align::left, Face::text, 12,
-               colour_of(Token::dim), tr("keys: chunk, and whose"));
+               colour_of(Token::dim), tr("keys: chunk and rank"));
   Map m{panel, s, list, {box.min.x + s.px(kLabels), top + s.px(46)}};
   m.side = std::min({(box.width() - s.px(kLabels)) / static_cast<float>(scene.chunks),
                      box.height() * 0.46F / static_cast<float>(scene.chunks), s.px(kMostSide)});

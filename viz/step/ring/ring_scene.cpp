@@ -337,7 +337,7 @@ class Builder {
     scene_.dealt = ring_work(rec_.problem, rec_.options, at_.b, ring().zigzag);
     scene_.otherwise = ring_work(rec_.problem, rec_.options, at_.b, !ring().zigzag);
     scene_.bytes = ring_bytes(rec_.problem, rec_.options);
-    scene_.sent_words = phrase("Each rank sends {} B of K and V per turn; all ranks send {} B.",
+    scene_.sent_words = phrase("Each rank sends {} B of K and V per turn, for a total of {} B.",
                                scene_.bytes.largest_share, scene_.bytes.total);
     if (scene_.dividing) return;
     std::int64_t least = scene_.dealt.most(), most = 0;

@@ -371,7 +371,7 @@ PointedScene pointed_scene(const Recording& rec, const TilesScene& tiles, const 
       b.out.words = {word(tr("The mask skips this tile: it was never loaded."))};
     else
       b.out.words = {
-          word(phrase("Row {} may not see key {}: its score is −∞, and its weight is exactly 0.", ref.row, ref.col))};
+          word(phrase("Row {} may not see key {}: the score is −∞, and the weight is exactly 0.", ref.row, ref.col))};
     b.out.full = weight ? "0" : "-inf";
     return b.out;
   }

@@ -61,7 +61,7 @@ TEST(ErrorMap, ACellSaysHowFarItIsOrThatItWaits) {
     for (std::int32_t c = 0; c < scan.cols; ++c) {
       const ErrorCell& cell = scan.cells[static_cast<std::size_t>(r * scan.cols + c)];
       const std::string what =
-          cell.look == ErrorLook::exact ? "exactly fp64's" : significant_text(static_cast<double>(cell.error), 4);
+          cell.look == ErrorLook::exact ? "equal to fp64" : significant_text(static_cast<double>(cell.error), 4);
       EXPECT_EQ(cell_words(scan, r, c), "O " + std::to_string(r) + "," + std::to_string(c) + ": " + what);
     }
   }
@@ -155,9 +155,8 @@ TEST(ErrorMap, WhereNothingDiffersItSaysWhatRoundingMayDoAndWhich) {
     return words;
   };
   const std::string bound = " For O, that is " + significant_text(scan.allowed, 3) + ".";
-  EXPECT_NE(words_of(*rec).find("Sums are kept in f16, yet no difference exceeds the worst that rounding in fp32 could "
-                                "cause with such scores." +
-                                bound),
+  EXPECT_NE(words_of(*rec).find(
+                "Sums are kept in f16. Even so, fp32 rounding could explain every difference at such scores." + bound),
             std::string::npos)
       << words_of(*rec);
   Recording narrow = *rec;

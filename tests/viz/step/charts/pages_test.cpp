@@ -90,7 +90,7 @@ TEST(PagesChart, SaysWhereTheKeysLieAndWhyTheTailIsZero) {
   EXPECT_EQ(
       plain_text(scene.followed),
       fmt::format("Key 17: entry 17 / 4 = 4 of the table gives page {}, and 17 mod 4 = 1 is the key's row.", full));
-  EXPECT_EQ(plain_text(scene.tail), "The last 3 rows of the page were never written. They are not read.");
+  EXPECT_EQ(plain_text(scene.tail), "The last 3 rows of the page were never written and are not read.");
   scene = scene_at(*rec, at_keys(*rec, 1, 1), 8);
   EXPECT_EQ(plain_text(scene.gathered), fmt::format("Keys 8 to 9 lie in page {}.", page_of(*rec, 1, 8)));
   EXPECT_EQ(plain_text(scene.tail),
@@ -148,9 +148,10 @@ TEST(PagesChart, ATailThatIsNotZeroedIsToldAndShown) {
   choose(options, kZeroTail, 0);
   const auto rec = record_preset("pages", "cpu_flash", options);
   const StepPlace at = at_keys(*rec, 1, 1);
-  EXPECT_EQ(plain_text(scene_at(*rec, at).tail),
-            "Keys 10 to 11 are missing, and K and V hold whatever is in the page. The mask hides it in S. A weight of "
-            "0 does not: 0 × nan = nan.");
+  EXPECT_EQ(
+      plain_text(scene_at(*rec, at).tail),
+      "Keys 10 to 11 are missing, and K and V hold whatever is in the page. The mask hides the keys in S. A weight of "
+      "0 is not enough: 0 × nan = nan.");
   EXPECT_TRUE(step_values(*rec, at, {}, nullptr).conditions.contains("raw_tail"));
   EXPECT_FALSE(step_values(*rec, at_keys(*rec, 1, 0), {}, nullptr).conditions.contains("raw_tail"));
   const auto values = rec->values(rec->after(at.event, Slot::v));

@@ -253,7 +253,7 @@ TEST(RingScene, BytesSentAreSaid) {
   const RingScene scene = scene_at(*ring(4, true), 0);
   EXPECT_EQ(scene.bytes.largest_share, 16 / 4 * 8 * 4);
   EXPECT_EQ(scene.bytes.total, 4 * 3 * 128);
-  EXPECT_EQ(scene.sent_words, "Each rank sends 128 B of K and V per turn; all ranks send 1536 B.");
+  EXPECT_EQ(scene.sent_words, "Each rank sends 128 B of K and V per turn, for a total of 1536 B.");
 }
 
 TEST(RingScene, ARankWithNothingToDoSaysSo) {
