@@ -105,8 +105,8 @@ Result<Calls> resolve_calls(const Library& library) {
 const char* mend_of(CUptiResult r) {
   switch (r) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
-      return "; an administrator can allow it with the kernel module option "
-             "NVreg_RestrictProfilingToAdminUsers=0, or runs the program";
+      return "; ask an administrator to set the kernel module option NVreg_RestrictProfilingToAdminUsers=0 or to run "
+             "the program";
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
       return "; the host of this virtual machine must allow profiling";
@@ -158,7 +158,7 @@ Result<CUcontext> current_context() {
   const auto get = reinterpret_cast<CUresult (*)(CUcontext*)>(driver->symbol("cuCtxGetCurrent"));
   CUcontext context = nullptr;
   if (get == nullptr || get(&context) != CUDA_SUCCESS || context == nullptr) {
-    return fail(ErrorKind::failed, "cuCtxGetCurrent gave no context: a profiler needs an open GPU");
+    return fail(ErrorKind::failed, "cuCtxGetCurrent returned no context: a profiler needs an open GPU");
   }
   return context;
 }

@@ -41,7 +41,8 @@ Result<OnePass> choose_one_pass(const std::shared_ptr<const Cupti>& cupti, const
       break;
     }
   }
-  if (taken.empty()) return fail(ErrorKind::cannot_run, fmt::format("{} has none of these counters over time", chip));
+  if (taken.empty())
+    return fail(ErrorKind::cannot_run, fmt::format("{} cannot sample any of these counters over time", chip));
   return chosen;
 }
 
@@ -160,7 +161,7 @@ Result<void> PmSampler::watch(KernelTimes& times, const std::function<Result<voi
   auto kernels = times.take();
   if (!kernels) return tl::unexpected(kernels.error());
   beats.kernels = std::move(*kernels);
-  if (beats.kernels.empty()) return fail(ErrorKind::failed, "CUPTI gave no time stamp for the sampled kernel");
+  if (beats.kernels.empty()) return fail(ErrorKind::failed, "CUPTI returned no timestamp for the sampled kernel");
   return ok();
 }
 

@@ -96,7 +96,7 @@ Result<std::shared_ptr<const cupti::Cupti>> open_fitting(std::int32_t driver) {
   if (driver > 0 && driver / 1000 < kNeeded) {
     return fail(
         ErrorKind::cannot_run,
-        fmt::format("{} needs a driver for CUDA {}, but this one is for CUDA {}.{}: install driver 580 or newer",
+        fmt::format("{} needs a driver for CUDA {}, but this driver is for CUDA {}.{}: install driver 580 or newer",
                     (*cupti)->version(), kNeeded, driver / 1000, driver % 1000 / 10));
   }
   return cupti;
@@ -129,8 +129,8 @@ Result<void> counters_permitted(const std::string& root) {
     if ((held >> 21 & 1) != 0 || (held >> 38 & 1) != 0) return ok();
   }
   return fail(ErrorKind::cannot_run,
-              "the driver lets administrators alone read counters; an administrator allows it to all with the kernel "
-              "module option NVreg_RestrictProfilingToAdminUsers=0, or runs the program");
+              "the driver lets only administrators read counters; ask an administrator to set the kernel module option "
+              "NVreg_RestrictProfilingToAdminUsers=0 or to run the program");
 }
 
 }  // namespace attn

@@ -84,7 +84,7 @@ Result<void> SassCounter::configure(std::span<const CounterNames> what) {
     }
   }
   if (configs.empty())
-    return fail(ErrorKind::cannot_run, fmt::format("CUPTI has no such counts per instruction on {}", chip_));
+    return fail(ErrorKind::cannot_run, fmt::format("CUPTI does not support these counts per instruction on {}", chip_));
   auto p = sized<CUpti_SassMetricsSetConfig_Params>(CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE);
   p.numOfMetricConfig = configs.size();
   p.pConfigs = configs.data();
@@ -115,7 +115,7 @@ Result<void> SassCounter::read(Records& records) {
   auto good = cupti_->check(cupti_->call().sass_data_size(&size), "cuptiSassMetricsGetDataProperties");
   if (!good) return good;
   if (size.numOfPatchedInstructionRecords == 0 || size.numOfInstances == 0)
-    return fail(ErrorKind::failed, "CUPTI counted at no instruction");
+    return fail(ErrorKind::failed, "CUPTI returned counts for no instruction");
   records.make_room(size.numOfPatchedInstructionRecords, size.numOfInstances, ids_.size());
   auto flush = sized<CUpti_SassMetricsFlushData_Params>(CUpti_SassMetricsFlushData_Params_STRUCT_SIZE);
   flush.ctx = context_;
@@ -180,10 +180,11 @@ Result<InstructionCounts> SassCounter::count(const CountSpec& spec, const std::f
   counts.chip = chip_;
   put(records, *crc, counts);
   if (counts.functions.empty())
-    return fail(ErrorKind::failed,
-                fmt::format("CUPTI counted at no instruction of the kernel's cubin {:08x}, but at {} "
-                            "of others: {}",
-                            short_crc(*crc), counts.of_other_code, counts.others));
+    return fail(
+        ErrorKind::failed,
+        fmt::format(
+            "CUPTI returned counts for no instruction of the kernel's cubin {:08x}, but for {} of other cubins: {}",
+            short_crc(*crc), counts.of_other_code, counts.others));
   counts.seconds = steady_seconds() - begin;
   return counts;
 }

@@ -101,9 +101,9 @@ constexpr Layout kPages{"over_contiguous_ratio", marked("relative to the row wit
                         marked("K and V are contiguous, not paged"),
                         marked("no row with contiguous K and V: measure this point with --page 0 as well"),
                         over_contiguous};
-constexpr Layout kLengths{"over_even_ratio", marked("relative to the row with even key lengths"),
+constexpr Layout kLengths{"over_even_ratio", marked("relative to the row with equal key lengths"),
                           marked("all batches have the same number of keys"),
-                          marked("no row with even key lengths: measure this point with --ragged even as well"),
+                          marked("no row with equal key lengths: measure this point with --ragged even as well"),
                           over_even};
 
 Figure layout_figure(const Measurement& m, const RowsOfRuns& runs, const Layout& layout, bool laid_out) {
@@ -165,7 +165,7 @@ std::string layout_words(const Measurement& m) {
   if (const Figure& f = figure(m, kPages.metric); f.available())
     words = phrase("{:.3f}× the time of contiguous K and V", f.value);
   if (const Figure& f = figure(m, kLengths.metric); f.available())
-    words += (words.empty() ? "" : ", ") + phrase("{:.3f}× the time of even key lengths", f.value);
+    words += (words.empty() ? "" : ", ") + phrase("{:.3f}× the time of equal key lengths", f.value);
   return words.empty() ? words : phrase("{} (derived)", words);
 }
 

@@ -259,15 +259,16 @@ Result<BeatBorders> borders_of(const Heartbeat& heartbeat) {
   const std::vector<Values> means = folded(*s, *w);
   if (w->alike < kLeastAlike)
     return tl::unexpected(
-        lacking(fmt::format("blocks are out of step: the place within a beat of {:.3g} µs explains "
-                            "{:.0f} % of what the pipes do, and {:.0f} % are needed.",
+        lacking(fmt::format("blocks are out of step: the place within a beat of {:.3g} µs explains {:.0f} % of pipe "
+                            "activity, less than the required {:.0f} %.",
                             w->period, 100 * w->alike, 100 * kLeastAlike)));
   const std::vector<Values> level = standardised(means);
   const Cut cut = best_cut(level);
   const double told = 1 - cut.squares / squares_within(level, 0, level.size());
   if (told < kLeastTold)
-    return tl::unexpected(lacking(fmt::format("three stretches explain {:.0f} % of the beat, and {:.0f} % are needed.",
-                                              100 * told, 100 * kLeastTold)));
+    return tl::unexpected(
+        lacking(fmt::format("three stretches explain {:.0f} % of the beat, less than the required {:.0f} %.",
+                            100 * told, 100 * kLeastTold)));
   return borders_from(*s, *w, means, cut, told);
 }
 

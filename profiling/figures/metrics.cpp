@@ -160,7 +160,7 @@ Figure dram_peak_share(const Measurement& m) {
 Result<const KernelRow*> kernel_of(const Measurement& m) {
   if (auto valid = validate(m.key.problem); !valid) return tl::unexpected(valid.error());
   if (!gpu::own_stem(m.key.kernel).empty())
-    return fail(ErrorKind::cannot_run, marked("the program does not know which bytes your kernel must load"));
+    return fail(ErrorKind::cannot_run, marked("AttnScope does not know which bytes your kernel must load"));
   return find_kernel(m.key.kernel);
 }
 
@@ -277,7 +277,7 @@ constexpr std::array kMetrics{
     sensed("power_limit_w", marked("Power limit"), "W", time, neither,
            marked("Power limit of the GPU while the kernel was timed.")),
     sensed("held_down_pct", marked("Clocks throttled"), "%", time, down,
-           marked("Fraction of the readings in which something throttled the clocks; the row says what: the power "
+           marked("Fraction of the readings in which the clocks were throttled. The row gives the reason: the power "
                   "limit, heat, or fixed clocks.")),
     computed("speedup_ratio", marked("Speed-up"), "1", time, up,
              marked("Speed relative to the baseline on the same problem and device."),
@@ -290,7 +290,7 @@ constexpr std::array kMetrics{
                marked("median / median with contiguous K and V")),
     among_rows("over_even_ratio", marked("Ragged / even"), "1", time, down,
                marked("Time relative to the same kernel with the same number of keys, spread evenly over the batches."),
-               marked("median / median with even key lengths")),
+               marked("median / median with equal key lengths")),
     kRingScaling,
     kRingEfficiency,
     kRingSent,
@@ -408,7 +408,7 @@ Result<std::size_t> find_metric(std::string_view id) {
     if (kMetrics[i].id == id) return i;
   std::string known;
   for (const MetricRow& row : kMetrics) known += fmt::format("{}{}", known.empty() ? "" : ", ", row.id);
-  return bad_input(fmt::format("No metric is called '{}'. There are: {}.", id, known));
+  return bad_input(fmt::format("Unknown metric '{}'; use {}.", id, known));
 }
 
 // Of a peer time and error are taken; nothing is known of its launches, registers and bytes.
@@ -424,7 +424,7 @@ void fill_figures(Measurement& m) {
   for (std::size_t i = 0; i < kMetrics.size(); ++i) {
     const MetricRow& row = kMetrics[i];
     if (m.peer && !has_for_peers(row)) {
-      m.figures[i] = none(marked("only time and error are measured for a peer"));
+      m.figures[i] = none(marked("for peers, only time and error are measured"));
     } else if (row.compute != nullptr) {
       continue;
     } else if (i < kept.size() && (kept[i].available() || !kept[i].reason.empty())) {
@@ -441,7 +441,7 @@ void fill_figures(Measurement& m) {
 }
 
 const Figure& figure(const Measurement& m, std::string_view metric_id) {
-  static const Figure unknown = none(marked("this version does not know the metric, or the row was not filled in"));
+  static const Figure unknown = none(marked("this version does not know the metric, or the row has no value for it"));
   for (std::size_t i = 0; i < m.figures.size() && i < kMetrics.size(); ++i)
     if (kMetrics[i].id == metric_id) return m.figures[i];
   return unknown;

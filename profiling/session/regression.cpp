@@ -56,11 +56,11 @@ Partner partner_of(const Measurement& m, std::span<const SweepRun> earlier, std:
     return {};
   }
   if (!narrow(found, [&](const Measurement& row) { return row.key.device == m.key.device; })) {
-    why = phrase("measured on {} there", found.back().row->key.device);
+    why = phrase("measured on {} in the session", found.back().row->key.device);
     return {};
   }
   if (!narrow(found, [&](const Measurement& row) { return row.key.l2 == m.key.l2; })) {
-    why = phrase("measured with {} caches there", name_of(found.back().row->key.l2));
+    why = phrase("measured with {} caches in the session", name_of(found.back().row->key.l2));
     return {};
   }
   // A row that could not be measured has options as they were asked for, not as they would have been chosen.
@@ -114,7 +114,7 @@ std::string words_of(const HeldRow& r) {
   if (!r.measured())
     return words + phrase("{} ({}), previously {:.1f} us", name_of(m.state), m.reason, r.earlier->time.median);
   words += phrase(
-      "{:.3f} of its earlier speed (within the noise of both, {:.3f} to {:.3f}): {:.1f} us now and {:.1f} us "
+      "{:.3f}× its earlier speed (within the noise of both runs, {:.3f} to {:.3f}): {:.1f} us now and {:.1f} us "
       "previously",
       r.ratio, r.low, r.high, m.time.median, r.earlier->time.median);
   if (!(m.key.options == r.earlier->key.options)) words += tr(", with other options");

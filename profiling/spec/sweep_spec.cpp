@@ -80,10 +80,10 @@ Options options_at(const SweepSpec& s, std::int64_t value) {
 }
 
 Result<void> validate(const SweepSpec& s, std::span<const KernelRow* const> rows) {
-  if (rows.empty()) return bad_input(tr("The sweep has no kernel."));
+  if (rows.empty()) return bad_input(tr("The sweep has no kernel; choose at least one."));
   std::set<std::string_view> seen;
   for (const KernelRow* row : rows) {
-    if (!seen.insert(row->id).second) return bad_input(phrase("The sweep has {} twice.", row->id));
+    if (!seen.insert(row->id).second) return bad_input(phrase("The sweep lists {} twice.", row->id));
     if (row->processor == Processor::cpu) continue;
     if (s.gpu < 0) return bad_input(phrase("Invalid GPU {}: GPU numbers start at 0.", s.gpu));
     if (auto arch = gpu::device_for(s.arch); !arch) return tl::unexpected(arch.error());

@@ -29,7 +29,7 @@ constexpr double kPeakSeconds = 0.3;
 Measurement without_gpu(const Point& p) {
   Measurement m = empty_row(p, Processor::gpu);
   m.state = RowState::refused;
-  m.reason = fmt::format("{} runs on a GPU, but this run does not use one.", p.kernel);
+  m.reason = fmt::format("{} runs on a GPU, but this run does not use a GPU.", p.kernel);
   fill_figures(m);
   return m;
 }

@@ -170,7 +170,7 @@ bool has_tiles(const KernelRow& row) {
 
 std::string why_no_tiles(const KernelRow& row) {
   if (row.parts.empty()) return fmt::format("{} has no tile to tune.", row.id);
-  return fmt::format("{} is {} followed by {}, and each chooses its own tile: tune either.", row.id,
+  return fmt::format("{} is {} followed by {}, and each chooses its own tile: tune one of the two.", row.id,
                      row.parts.front()->id, row.parts.back()->id);
 }
 
@@ -187,8 +187,9 @@ void put_compiled(TileCandidate& c, const CompiledTile& compiled, const Device& 
   c.occupancy = gpu::occupancy(*arch, static_cast<std::int32_t>(c.threads), compiled.registers,
                                c.shared_bytes + compiled.static_bytes);
   if (c.occupancy.blocks == 0)
-    c.why_not = fmt::format("{} threads of {} registers with {} bytes of shared memory: no SM of {} holds a block.",
-                            c.threads, compiled.registers, c.shared_bytes + compiled.static_bytes, device.arch);
+    c.why_not = fmt::format(
+        "A block of {} threads with {} registers each and {} bytes of shared memory does not fit on an SM of {}.",
+        c.threads, compiled.registers, c.shared_bytes + compiled.static_bytes, device.arch);
 }
 
 std::vector<std::size_t> order_to_try(std::span<const TileCandidate> candidates) {

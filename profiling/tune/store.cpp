@@ -132,7 +132,7 @@ Result<TuneResult> result_in(std::span<const std::byte> bytes, const TunedKey* k
   const std::string sum = fields.text("checksum");
   const json& result = fields.object("result");
   if (auto read = fields.result(); !read) return tl::unexpected(read.error());
-  if (version != kVersion) return bad_input(phrase("its version is {}; this version reads {}", version, kVersion));
+  if (version != kVersion) return bad_input(phrase("its version is {}, not {}", version, kVersion));
   if (hash_of(result.dump()) != sum) return bad_input(tr("it is damaged: its checksum is wrong"));
   return result_from_json(result, key);
 }

@@ -146,7 +146,7 @@ class Tuning {
     t.fate = TileFate::timed;
     if (m.state != RowState::done || m.time.n == 0) {
       t.fate = TileFate::failed;
-      t.why = m.reason.empty() ? "it gave no time" : m.reason;
+      t.why = m.reason.empty() ? "it was not timed" : m.reason;
       return;
     }
     if (const auto loss = std::ranges::find_if(m.warnings, gpu::is_loss); loss != m.warnings.end()) {
@@ -345,7 +345,7 @@ TurnsVerdict judge_turns(const TimeStatistics& usual, std::span<const TimeStatis
     v.words = fmt::format("{}, {:.3f} times as fast; the 95 % intervals of the medians do not overlap.", times, gain);
   } else if (best->median >= usual.median) {
     v.decision = TuneDecision::usual_best;
-    v.words = fmt::format("{}, which nothing beats: it is kept.", times);
+    v.words = fmt::format("{}, which no tile beats, so it is kept.", times);
   } else {
     v.words = fmt::format(
         "{}, {:.3f} times as fast, but the 95 % intervals of the medians overlap: can't tell, so the "

@@ -43,7 +43,7 @@ void put_counters(const Beats& beats, Heartbeat& h) {
     c.id = row.id;
     c.metric = beats.names[n];
     if (c.metric.empty()) {
-      c.why_not = fmt::format("{} does not read it in the same pass as the others", beats.chip);
+      c.why_not = fmt::format("{} cannot read this counter in the same pass as the other counters", beats.chip);
       continue;
     }
     for (const BeatSample& s : beats.samples) {
@@ -140,7 +140,7 @@ BeatPlan slower(BeatPlan plan) {
 
 Result<Heartbeat> heartbeat_of(const Beats& beats) {
   if (beats.overflow) return fail(ErrorKind::failed, "the hardware's sample buffer overflowed");
-  if (beats.kernels.empty()) return fail(ErrorKind::failed, "no kernel of the run has a time stamp");
+  if (beats.kernels.empty()) return fail(ErrorKind::failed, "no kernel of the run has a timestamp");
   Heartbeat h;
   h.chip = beats.chip;
   h.in_cycles = beats.in_cycles;

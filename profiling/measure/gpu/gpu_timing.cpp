@@ -213,8 +213,8 @@ Result<RepeatTimes> repeats_of(std::span<const KernelTime> records, std::span<co
     if (k.name == GpuPeaks::kFlushName) continue;
     const Launch& launch = launches[ran.size()];
     if (k.name != launch.name || k.end_ns < k.start_ns) {
-      return fail(ErrorKind::failed,
-                  fmt::format("the record of {} is of {}", launch.name, k.name.empty() ? "no name" : k.name));
+      return fail(ErrorKind::failed, fmt::format("the record of {} belongs to {}", launch.name,
+                                                 k.name.empty() ? "an unnamed kernel" : k.name));
     }
     times.launches[ran.size()].push_back(static_cast<double>(k.end_ns - k.start_ns) * 1e-3);
     ran.push_back({k.start_ns, k.end_ns});

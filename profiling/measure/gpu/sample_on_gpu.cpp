@@ -89,7 +89,7 @@ Result<KernelSamples> SamplePoint::sample(gpu::DeviceRun& run, gpu::Queue& queue
     if (next == plan || attempt == kTries) {
       if (sampled->samples == 0)
         return fail(ErrorKind::failed,
-                    fmt::format("the GPU gave no samples of the kernel ({} of other code)", sampled->unattributed));
+                    fmt::format("the GPU returned no samples of the kernel ({} of other code)", sampled->unattributed));
       KernelSamples s;
       s.method = tools_.profiler->version() + ", PC sampling";
       s.arch = tools_.properties.arch();

@@ -108,7 +108,7 @@ class StampPoint {
     const auto times = tools_.profiler->take_times();
     if (!times) return tl::unexpected(times.error());
     const auto at = std::ranges::find(*times, entry_, &KernelTime::name);
-    if (at == times->end()) return fail(ErrorKind::failed, "no kernel of the run has a time stamp");
+    if (at == times->end()) return fail(ErrorKind::failed, "no kernel of the run has a timestamp");
     launch_us_ = static_cast<double>(at->end_ns - at->start_ns) * 1e-3;
     return launch_us_;
   }

@@ -38,7 +38,7 @@ Result<Figure> figure_from_json(const json& j, const std::string& where) {
   Figure f;
   const std::string name = fields.text("origin");
   const auto origin = origin_from_name(name);
-  if (!origin) fields.refuse("origin", fmt::format("is '{}', which is not an origin", name));
+  if (!origin) fields.refuse("origin", fmt::format("is '{}', an unknown origin", name));
   f.origin = origin.value_or(Origin::not_available);
   if (f.available()) {
     f.value = number_in(fields, "value", -kInfinity, kInfinity, true);

@@ -52,7 +52,7 @@ Result<RankSpan> span_from_json(const json& j, const std::string& where) {
   const RankSpan s{static_cast<RankWork>(work - kRankWorks.begin()), j[1].get<std::int64_t>(), j[2].get<double>(),
                    j[3].get<double>()};
   if (s.turn < 0 || s.turn >= kMaxTurns || !(s.begin_us >= 0 && s.end_us >= s.begin_us && s.end_us <= kMostNumber))
-    return bad_input(phrase("{}: turn {} from {} to {} us.", where, s.turn, s.begin_us, s.end_us));
+    return bad_input(phrase("{}: turn {} has the invalid span {} to {} us.", where, s.turn, s.begin_us, s.end_us));
   return s;
 }
 
@@ -99,7 +99,7 @@ Result<void> check_ranks(const Ranks& ranks, const Problem& p, const std::string
   for (std::size_t n = 0; n < ranks.devices.size(); ++n) {
     const Rank& r = ranks.devices[n];
     if (std::isfinite(r.start_us) && std::isfinite(r.end_us) && r.start_us >= 0 && r.end_us >= r.start_us) continue;
-    return bad_input(phrase("{}: rank {} runs from {} to {} us.", where, n, r.start_us, r.end_us));
+    return bad_input(phrase("{}: rank {} has the invalid span {} to {} us.", where, n, r.start_us, r.end_us));
   }
   return ok();
 }
