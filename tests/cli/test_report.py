@@ -41,7 +41,7 @@ def whole_report(folder):
     # How time grows, computed again from the rows.
     times = {(r["kernel"], int(r["Lq"])): float(r["time_us_median"]) for r in rows}
     for kernel in ("cpu_multicore", "cpu_flash"):
-        said = re.search(rf"- {kernel}: .* a growth of L\^(-?[\d.]+)", text)
+        said = re.search(rf"- {kernel}: .*, as L\^(-?[\d.]+)", text)
         ratio = times[kernel, 128] / times[kernel, 64]
         report.check(said is not None and abs(float(said[1]) - math.log2(ratio)) <= 0.006,
                      f"{kernel}: {said and said[0]}, the rows make {math.log2(ratio):.3f}")
@@ -55,7 +55,7 @@ def bundled_session(folder):
     report.check(done.returncode == 0, f"the bundled session: exit {done.returncode}: {done.stderr}")
     text = (folder / "h100" / "summary.md").read_text(encoding="utf-8")
     report.check("NVIDIA H100" in text, "the summary does not name the device")
-    said = re.search(r"At L = 16384 \(B = 1\) flash_simt is \d+ times as fast as naive", text)
+    said = re.search(r"At L = 16384 \(B = 1\), flash_simt is \d+ times as fast as naive", text)
     report.check(said is not None, text[:500])
 
 

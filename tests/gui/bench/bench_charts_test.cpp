@@ -23,7 +23,7 @@ TEST_F(BenchTest, EveryChartTakesAnotherMetricFromItsTitleAndItsMenu) {
     const ImRect bytes = child_window("bytes")->Rect();
     ctx->MouseMoveToPos(bytes.GetCenter());
     ctx->MouseClick(ImGuiMouseButton_Right);
-    ctx->ItemClick("//$FOCUSED/Show another figure");
+    ctx->ItemClick("//$FOCUSED/Show another metric");
     ctx->ItemClick("//**/Spread");
     IM_CHECK_STR_EQ(state().view.bench.charts[1].c_str(), "time_spread_pct");
     IM_CHECK(state().view.bench.charts[3].empty());

@@ -81,7 +81,7 @@ TEST_F(BenchPeers, TheSentenceFollowsItsFields) {
   EXPECT_EQ(peers_line(m), "Peers: It has 0.97× the speed of another (n = 7), timed alternately.");
   facts.beside[0].time.ci_low = 900;
   facts.beside[0].time.ci_high = 1100;
-  EXPECT_EQ(peers_line(m), "Peers: It can't be told from another (n = 7), timed alternately.");
+  EXPECT_EQ(peers_line(m), "Peers: It cannot be distinguished from another (n = 7), timed alternately.");
   facts.beside[0].options.br = 7;  // another tile than that of the row
   EXPECT_EQ(peers_line(m), "");
 }
@@ -111,9 +111,9 @@ TEST_F(BenchPeers, AFastPeerIsNeitherTheSubjectNorTheBaseline) {
   const Model m = with_peer(1, 1000);
   const auto s = scene(m);
   EXPECT_EQ(s.verdict.kernel, "cpu_flash");
-  EXPECT_EQ(s.verdict.headline, "At L = 512 cpu_flash is 5.0 times as fast as cpu_multicore.");
+  EXPECT_EQ(s.verdict.headline, "At L = 512, cpu_flash is 5.0 times as fast as cpu_multicore.");
   const Model alone = model_of({timed_row(sweep, "cpu_multicore", 512, 5120), peer("torch-cpu", "torch", 512, 9, 10)});
-  EXPECT_EQ(scene(alone).verdict.headline, "At L = 512 cpu_multicore takes 5.12 ms.");
+  EXPECT_EQ(scene(alone).verdict.headline, "At L = 512, cpu_multicore takes 5.12 ms.");
 }
 
 TEST_F(BenchPeers, ItsLineIsAReferenceAfterOurs) {
@@ -225,10 +225,9 @@ TEST_F(BenchPeers, LadderStripAndTurnsHaveOneRatio) {
 }
 
 TEST_F(BenchPeers, ATurnThatDiffersFromTheOwnRowIsSaid) {
-  EXPECT_EQ(
-      peers_line(with_peer(970, 1500)),
-      "Peers: It has 0.65× the speed of torch on the CPU (n = 24), timed alternately. In those turns it took 1.50 "
-      "ms; in its own row, it took 1.02 ms.");
+  EXPECT_EQ(peers_line(with_peer(970, 1500)),
+            "Peers: It has 0.65× the speed of torch on the CPU (n = 24), timed alternately. It took 1.50 ms in those "
+            "turns and 1.02 ms in its own row.");
   EXPECT_EQ(peers_line(with_peer(970, 1040)).find("own row"), std::string::npos) << "within the noise";
 }
 

@@ -46,7 +46,7 @@ void chart_title(std::size_t index, const BenchScene& scene, Commands& commands)
   ImGui::PopFont();
   draw_arrow(ImGui::GetWindowDrawList(), {at.x + text.x + s.px(10), at.y + text.y / 2 + s.px(1)}, 8, Arrow::down,
              colour(s.theme, over ? Token::text : Token::dim));
-  const std::string help = phrase("Show another figure here{}", (chart.note.empty() ? "" : "\n" + chart.note));
+  const std::string help = phrase("Show another metric here{}", (chart.note.empty() ? "" : "\n" + chart.note));
   tooltip(help);
   if (!ImGui::BeginPopup("metrics")) return;
   metric_list(index, scene, commands);
@@ -128,7 +128,7 @@ void draw_chart_menu(std::size_t index, BenchCache& cache, Commands& commands) {
   if (ImGui::MenuItem(tr("Fit every chart"))) fit_charts(cache);
   if (ImGui::MenuItem(tr("Logarithmic"), nullptr, chart.log_y, !chart.lines.empty()))
     cache.switches.log[chart.metric] = !chart.log_y;
-  if (ImGui::BeginMenu(tr("Show another figure"))) {
+  if (ImGui::BeginMenu(tr("Show another metric"))) {
     metric_list(index, cache.scene, commands);
     ImGui::EndMenu();
   }

@@ -94,17 +94,17 @@ std::string why_empty(const State& state, const Model& model, const BenchSlices&
   const BenchSlice& slice = slices.front();
   if (model.task.running && slice.planned) return tr("The first point is being measured.");
   if (slice.planned) {
-    if (!model.gpu.why_nothing.empty()) return tr("Tick a run to draw it.");
+    if (!model.gpu.why_nothing.empty()) return tr("Tick a run to draw this chart.");
     if (state.document.sweep.kernels.empty()) return tr("Tick a kernel, then press Run.");
     const auto at = find_metric(metric);
-    return at ? phrase("{} of each kernel: press Run to draw it.", tr_of(metric_table()[*at].label))
-              : tr("Press Run to draw it.");
+    return at ? phrase("{} of each kernel: press Run to draw this chart.", tr_of(metric_table()[*at].label))
+              : tr("Press Run to draw this chart.");
   }
   for (const Measurement* m : slice.rows) {
     const Figure& f = figure(*m, metric);
     if (!f.available() && m->time.n > 0) return phrase("Not available: {}", sentence(f.reason));
   }
-  return tr("No row has this figure; the table says why.");
+  return tr("No row has a value for this metric. The table says why.");
 }
 
 // Limits that hold every point and whisker with some room.
@@ -372,7 +372,8 @@ Result<void> check_chart_metric(std::string_view id) {
 Result<BenchMetric> bench_metric(std::string_view id) {
   if (id == kDramBytes)
     return BenchMetric{std::string(kDramBytes), tr("DRAM bytes"),
-                       tr("Bytes read from and written to main memory, next to the predictions."), MetricGroup::memory};
+                       tr("Bytes read from and written to main memory, compared with the predictions."),
+                       MetricGroup::memory};
   const auto at = find_metric(id);
   if (!at) return tl::unexpected(at.error());
   const MetricRow& metric = metric_table()[*at];

@@ -138,8 +138,8 @@ std::vector<Respect> respects() {
        Better::neither,
        registers},
       {{"conflicts", tr("Bank conflicts"),
-        tr("Extra passes through shared memory caused by threads of a warp accessing the same bank, as a fraction of "
-           "all passes. The hardware also counts some passes of wide reads.")},
+        tr("Extra passes through shared memory because threads of a warp access the same bank, as a fraction of all "
+           "passes. The hardware also counts some passes of wide reads.")},
        Better::down,
        conflicts},
       {{"tensor", tr("Tensor cores"), tr("Fraction of the time that the tensor cores were busy.")},
@@ -290,7 +290,7 @@ void set_headline(LadderScene& scene, const Rows& rows, const Measurement* refer
     if (first == nullptr) first = m;
     if (best == nullptr || m->time.median < best->time.median) best = m;
   }
-  scene.headline = phrase("{} no rung has a time.", at);
+  scene.headline = phrase("{}, no rung has a time.", at);
   if (best == nullptr) return;
   scene.subject = best->key.kernel;
   const std::string takes = value_with_unit(best->time.median, unit);
@@ -298,15 +298,15 @@ void set_headline(LadderScene& scene, const Rows& rows, const Measurement* refer
   const std::string faster = times_text(first->time.median / best->time.median);
   const auto share = reference != nullptr && is_not_ours(*reference) ? share_of(*best, *reference) : std::nullopt;
   if (share && first != best)
-    scene.headline = phrase("{} {} takes {}, {} times as fast as {} and {} times as fast as {}.", at, id, takes, faster,
-                            first->key.kernel, share_words(*share), shown_name(*reference));
+    scene.headline = phrase("{}, {} takes {} and is {} times as fast as {} and {} times as fast as {}.", at, id, takes,
+                            faster, first->key.kernel, share_words(*share), shown_name(*reference));
   else if (share)
-    scene.headline =
-        phrase("{} {} takes {}, {} times as fast as {}.", at, id, takes, share_words(*share), shown_name(*reference));
+    scene.headline = phrase("{}, {} takes {} and is {} times as fast as {}.", at, id, takes, share_words(*share),
+                            shown_name(*reference));
   else if (first != best)
-    scene.headline = phrase("{} {} takes {}, {} times as fast as {}.", at, id, takes, faster, first->key.kernel);
+    scene.headline = phrase("{}, {} takes {} and is {} times as fast as {}.", at, id, takes, faster, first->key.kernel);
   else
-    scene.headline = phrase("{} {} takes {}.", at, id, takes);
+    scene.headline = phrase("{}, {} takes {}.", at, id, takes);
 }
 
 std::string note_of(const LadderScene& scene, const Rows& rows, const BenchSlice& slice,
@@ -314,7 +314,7 @@ std::string note_of(const LadderScene& scene, const Rows& rows, const BenchSlice
   std::string note = describe(rows.front()->key.problem) + ".";
   if (const std::string source = source_words(slice); !source.empty()) note += " " + sentence(source);
   if (!scene.share_title.empty()) note += phrase(" Bars: {}.", scene.share_title);
-  if (!gone.empty()) note += phrase(" No row has figures for: {}.", fmt::join(gone, ", "));
+  if (!gone.empty()) note += phrase(" No row has values for: {}.", fmt::join(gone, ", "));
   return note;
 }
 
@@ -336,7 +336,7 @@ std::string recorded_words(const State& state, const BenchSlice& slice, std::int
   const BenchPreset* preset = preset_of(state.document.sweep);
   if (preset == nullptr || preset->published.whose.empty() || !slice.of_this_sweep) return {};
   const PublishedShare& share = preset->published;
-  std::string words = phrase("Recorded: {} was reported to reach {} to {} times the speed of torch at such lengths",
+  std::string words = phrase("Recorded: {} was reported to reach {} to {} times the speed of torch at these lengths",
                              share.whose, share.low, share.high);
   const Measurement* ours = row_at(slice, share.kernel, value);
   Rows rows = rows_at(slice, value);
@@ -345,8 +345,9 @@ std::string recorded_words(const State& state, const BenchSlice& slice, std::int
   if (ours == nullptr || !timed(*ours) || is_wrong(*ours)) return words + ".";
   const bool there = peer != nullptr && is_not_ours(*peer);
   const auto reached = there ? share_of(*ours, *peer) : std::nullopt;
-  if (!reached) return phrase("{}; no peer for {} was timed here.", words, share.kernel);
-  return phrase("{}; {} here: {} times as fast as {}.", words, share.kernel, share_words(*reached), shown_name(*peer));
+  if (!reached) return phrase("{}. No peer for {} was timed here.", words, share.kernel);
+  return phrase("{}. Here, {} is {} times as fast as {}.", words, share.kernel, share_words(*reached),
+                shown_name(*peer));
 }
 
 LadderScene ladder_scene(const State& state, const Model& model, std::span<const Measurement> planned) {
@@ -356,7 +357,7 @@ LadderScene ladder_scene(const State& state, const Model& model, std::span<const
   const auto value = chosen_value(slice, state.view.bench.value);
   const Rows rows = value ? rows_at(slice, *value) : Rows();
   if (rows.empty()) {
-    scene.empty = tr("Nothing is measured yet. Run the sweep, or tick a run on the left to see its rungs.");
+    scene.empty = tr("Nothing has been measured yet. Run the sweep, or tick a run on the left to see its rungs.");
     return scene;
   }
   scene.value = *value;

@@ -51,7 +51,7 @@ struct LadderRung {
 
 struct LadderScene {
   std::string empty;        // why there is nothing; then nothing below is set
-  std::string headline;     // "At L = 16384 flash_simt takes 59.5 ms, 43 times as fast as naive."
+  std::string headline;     // "At L = 16384, flash_simt takes 59.5 ms and is 43 times as fast as naive."
   std::string subject;      // the kernel that it speaks of; empty: none has a time
   std::string recorded;     // recorded_words()
   std::string note;         // problem, what shares are of, what no rung has

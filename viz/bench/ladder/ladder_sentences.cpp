@@ -84,7 +84,7 @@ class MovedBytes {
 std::string why_bytes(const Measurement& a, const Measurement& b, const MovedBytes& moved) {
   const double before = stored(a), now = stored(b);
   if (before > 0 && now == 0) return phrase("S and P, which took {}, are no longer stored", moved.text(before));
-  if (before == 0 && now > 0) return phrase("S and P, {}, are stored", moved.text(now));
+  if (before == 0 && now > 0) return phrase("S and P ({}) are stored", moved.text(now));
   // A reason points the same way as what it explains.
   const bool fewer = both_ways(b) < both_ways(a);
   const Figure &tiles_a = figure(a, "tile_load_bytes"), &tiles_b = figure(b, "tile_load_bytes");
@@ -187,8 +187,8 @@ std::optional<LadderSentence> tensor(const Measurement& a, const Measurement& b)
   if (const std::string why = lacking(a, b, {kTensor}); !why.empty()) return missing(tr("Tensor cores"), why);
   const double from = figure(a, kTensor).value, to = figure(b, kTensor).value;
   std::string why;
-  if (from < kTensorWorks && to >= kTensorWorks) why = tr("its products run there");
-  if (from >= kTensorWorks && to < kTensorWorks) why = tr("its products run elsewhere");
+  if (from < kTensorWorks && to >= kTensorWorks) why = tr("the products run on them");
+  if (from >= kTensorWorks && to < kTensorWorks) why = tr("the products run elsewhere");
   if (from < kTensorWorks && to < kTensorWorks) why = tr("they are hardly used");
   const std::string now = phrase("busy in {} of the cycles", percent(to));
   return LadderSentence{
@@ -210,9 +210,9 @@ std::optional<LadderSentence> instructions(const Measurement& a, const Measureme
   const Figure &works_a = figure(a, "tensor_pipe_pct"), &works_b = figure(b, "tensor_pipe_pct");
   if (!same && works_a.available() && works_b.available() && works_a.value < kTensorWorks &&
       works_b.value >= kTensorWorks)
-    words =
-        phrase("{}: one tensor-core instruction does the work of many; the tensor cores are busy in {} of the cycles",
-               words, percent(works_b.value));
+    words = phrase(
+        "{}: one tensor-core instruction does the work of many, and the tensor cores are busy in {} of the cycles",
+        words, percent(works_b.value));
   return LadderSentence{tr("Instructions"), sentence(words), false};
 }
 
@@ -224,7 +224,8 @@ std::optional<LadderSentence> time(const Measurement& a, const Measurement& b) {
   const bool known = x.ci_high > 0 && y.ci_high > 0;
   const bool apart = !known || x.ci_low > y.ci_high || y.ci_low > x.ci_high;
   if (!apart)
-    return LadderSentence{tr("Time"), phrase("cannot be distinguished from {}: the medians overlap.", id), false};
+    return LadderSentence{
+        tr("Time"), phrase("cannot be distinguished from {}: the 95 % intervals of the medians overlap.", id), false};
   const double ratio = x.median / y.median;
   return LadderSentence{tr("Time"),
                         ratio >= 1 ? phrase("{} times as fast as {}.", times_text(ratio), id)

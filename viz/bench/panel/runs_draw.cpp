@@ -59,7 +59,7 @@ void run_menu(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Comm
     ImGui::Separator();
     if (ImGui::Selectable(tr("Remove"))) commands.push_back(RemoveRun{r.run.id});
     if (r.from == RunFrom::here)
-      tooltip(tr("Its file is deleted when the window closes; until then, Ctrl+Z restores it"));
+      tooltip(tr("The run's file is deleted when the window closes. Until then, Ctrl+Z restores the run."));
   }
   ImGui::EndPopup();
 }
@@ -208,8 +208,8 @@ void draw_run_list(const State& state, const Model& model, BenchCache& cache, Co
   predicted.id = kPredictedRun;
   predicted.words = {tr("Predicted, next run")};
   predicted.tip =
-      tr("What is known about the planned sweep before it runs: bytes, memory, and the compiler's registers and shared "
-         "memory. Dotted lines next to measured lines belong to that run and remain.");
+      tr("What is known about the planned sweep before it runs: bytes, memory, and the registers and shared memory "
+         "that the compiler reports. Dotted lines next to measured lines belong to the measured run and remain.");
   predicted.on = is_shown(list, kPredictedRun) || shown.empty();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(s.px(8), s.px(3)));
   run_line(list, predicted, cache, commands);

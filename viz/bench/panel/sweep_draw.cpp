@@ -196,10 +196,10 @@ void tune_button(const State& state, const Model& model, const std::string& kern
     commands.push_back(TuneTiles{});
   }
   ImGui::EndDisabled();
-  tooltip(spec ? phrase("Tries tiles, threads and stages of {} on {} for about {:.0f} s; the Tiles page shows the "
-                        "results.",
-                        spec->kernel, describe(spec->problem), spec->budget_s)
-               : spec.error().message);
+  tooltip(
+      spec ? phrase("Tries tiles, threads and stages of {} on {} for about {:.0f} s. The Tiles page shows the results.",
+                    spec->kernel, describe(spec->problem), spec->budget_s)
+           : spec.error().message);
 }
 
 void sweep_set_up(const State& state, const Model& model, BenchCache& cache, Commands& commands) {

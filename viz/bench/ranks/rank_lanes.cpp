@@ -24,7 +24,7 @@ std::string dealing_words(Dealing d) {
     case Dealing::zigzag:
       return tr("dealt by zigzag");
     case Dealing::heads:
-      return tr("heads dealt");
+      return tr("dealt by heads");
     case Dealing::in_order:
       break;
   }
@@ -117,7 +117,7 @@ void finish_words(RingLanes& ring, const Measurement& m, const BenchUnit& unit) 
     return;
   }
   const double scaling = m.ranks->one_rank_us / m.time.median;
-  ring.pace = phrase("{}: {} times as fast as one rank, {:.0f} % of {}", time, times_text(scaling),
+  ring.pace = phrase("{}: {} times as fast as one rank, {:.0f} % of the ideal {}", time, times_text(scaling),
                      100 * scaling / static_cast<double>(ranks), ranks);
 }
 
@@ -149,10 +149,9 @@ void tell(RankLanesScene& scene) {
   scene.headline = most.title + ": " + most.pace;
   const auto part = [&](RankWork work) { return percent_text(100 * share_of_work(most, work)); };
   const double waits = share_of_work(most, RankWork::wait);
-  scene.reason =
-      phrase("Its ranks compute {} of the time and wait {}. Sending takes {}", part(RankWork::compute),
-             waits > 0 ? part(RankWork::wait) : "0 %", part(RankWork::send)) +
-      (waits < 0.02 ? tr(", hidden behind computing.") : tr(". A wait ends when the next share has arrived."));
+  scene.reason = phrase("The ranks compute for {} of the time and wait for {}. Sending takes {}",
+                        part(RankWork::compute), waits > 0 ? part(RankWork::wait) : "0 %", part(RankWork::send)) +
+                 (waits < 0.02 ? tr(", hidden behind computation.") : tr(". A wait ends when the next share arrives."));
   if (most.lanes.size() < 2) scene.reason.clear();
 }
 
@@ -184,7 +183,7 @@ RankLanesScene rank_lanes(const State& state, const Model& model) {
   }
   if (found.empty()) {
     scene.empty =
-        tr("No ring with lanes is shown. Measure along ranks here, or open a session that attnscope ring -o wrote.");
+        tr("No ring on screen has lanes. Measure along ranks here, or open a session written by attnscope ring -o.");
     return scene;
   }
   if (!along_ranks) {
@@ -219,8 +218,8 @@ std::string rank_lanes_csv(const RankLanesScene& scene) {
 
 std::string forecast_tip() {
   return tr(
-      "A turn takes as long as the slowest GPU computes or the slowest share travels, plus the merge.\nThe rates are "
-      "measured in the same run: one GPU, the link and a merge.");
+      "A turn takes as long as the slowest GPU or the slowest transfer, whichever takes longer, plus the merge.\nThe "
+      "rates of one GPU, of the link and of a merge are measured in the same run.");
 }
 
 double share_of_work(const RingLanes& ring, RankWork work) {

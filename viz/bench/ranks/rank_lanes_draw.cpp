@@ -232,7 +232,7 @@ void draw_key(const RankLanesScene& scene) {
     entry(sums ? tr("receives K, V, dK, dV") : tr("receives K, V"), [&](const Box& box) {
       draw_carried(list, box, {RankWork::receive, 0, 0, 0});
     });
-  entry(tr("one rank's time / ranks"), [&](const Box& box) {
+  entry(tr("one rank's time / number of ranks"), [&](const Box& box) {
     draw_dashed_line(list, {box.centre().x, box.min.y - s.px(2)}, {box.centre().x, box.max.y + s.px(2)},
                      colour(s.theme, Token::text));
   });
@@ -252,7 +252,8 @@ void draw_values(const RankLanesScene& scene, Commands& commands) {
     const float width = text_width(Face::text, 12, words) + s.px(16);
     if (x > left && x + width > right) x = left;
     if (x > left) ImGui::SameLine(0, s.px(4));
-    if (toggle(fmt::format("{}##value_{}", words, value).c_str(), value == scene.value, tr("Show the rings there")))
+    if (toggle(fmt::format("{}##value_{}", words, value).c_str(), value == scene.value,
+               tr("Show the rings at this value")))
       commands.push_back(ChooseBenchValue{value});
     x += width + s.px(4);
   }
@@ -265,8 +266,7 @@ void draw_choices(const RankLanesScene& scene, Commands& commands) {
   const std::string copy = tr("Copy as CSV");
   const float wide = text_width(Face::text, 12, copy) + s.px(16);
   ImGui::SetCursorPos({right - wide, top - s.px(2)});
-  if (small_button((copy + "###copy_lanes").c_str(), true,
-                   tr("Every span of every rank that is drawn, in microseconds")))
+  if (small_button((copy + "###copy_lanes").c_str(), true, tr("Every drawn span of every rank, in microseconds")))
     commands.push_back(CopyText{rank_lanes_csv(scene)});
   draw_values(scene, commands);
 }

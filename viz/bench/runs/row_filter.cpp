@@ -123,8 +123,7 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
 
   Result<bool> holds() {
     if (text_.size() > kMaxRowFilter)
-      return bad_input(
-          phrase("A filter can have at most {} characters; this one has {}.", kMaxRowFilter, text_.size()));
+      return bad_input(phrase("The filter has {1} characters; use at most {0}.", kMaxRowFilter, text_.size()));
     auto value = whole();
     if (!value) return tl::unexpected(value.error());
     if (value->kind != Kind::truth) return refuse(phrase("'{}' is not a comparison; write {} == ...", text_, "d"));
@@ -169,11 +168,11 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
     const std::size_t column = std::min(at_, text_.size()) + 1;
     switch (what) {
       case ExpressionGap::depth:
-        return refuse(phrase("More than {} brackets are open.", kMaxExpressionDepth));
+        return refuse(phrase("Too many nested brackets; use at most {}.", kMaxExpressionDepth));
       case ExpressionGap::bracket:
         return refuse(phrase("')' is missing at character {}.", column));
       case ExpressionGap::quote:
-        return refuse(phrase("The string starting at character {} is not closed: '\"' is missing.", column));
+        return refuse(phrase("The string that starts at character {} has no closing '\"'.", column));
       case ExpressionGap::end:
         return refuse(phrase("'{}' at character {} is not joined to what comes before it; use 'and' or 'or'.",
                              text_.substr(at_), column));
@@ -200,23 +199,23 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
   Result<bool> wanted_truth(const RowValue& v) const {
     if (v.kind == Kind::truth) return v.truth;
     if (v.kind == Kind::text) return no_name(v.text);
-    return refuse(tr("'and', 'or' and 'not' join comparisons, such as d == 64."));
+    return refuse(tr("Use 'and', 'or' and 'not' only with comparisons, such as d == 64."));
   }
   Result<double> wanted_number(const RowValue& v) const {
     if (v.kind == Kind::number) return v.number;
     if (v.kind == Kind::text) return no_name(v.text);
-    if (v.kind == Kind::column) return refuse(phrase("'{}' is a string: compare it with == or !=.", v.name()));
-    return refuse(tr("A comparison is not a number: join it with 'and' or 'or'."));
+    if (v.kind == Kind::column) return refuse(phrase("'{}' is a string; compare it using == or !=.", v.name()));
+    return refuse(tr("A comparison cannot be used as a number; join comparisons with 'and' or 'or'."));
   }
   Result<RowValue> compared_texts(const Sign& sign, const RowValue& a, const RowValue& b) const {
     const RowValue &column = a.kind == Kind::column ? a : b, &text = a.kind == Kind::column ? b : a;
     const bool fits = (sign.does == Does::equal || sign.does == Does::unlike) &&
                       (text.kind == Kind::text || text.kind == Kind::column);
     if (!fits)
-      return refuse(phrase("'{}' is a string: compare it with another string, using == or !=.", column.name()));
+      return refuse(phrase("'{}' is a string; compare it with another string, using == or !=.", column.name()));
     if (text.kind == Kind::text && !text.quoted && !column.may_be(text.text))
-      return refuse(
-          phrase("Unknown {} '{}'; use one such as {}, or \"...\".", column.name(), text.text, column.such_as()));
+      return refuse(phrase("Unknown {} '{}'; use a value such as {}, or quote the string: \"...\".", column.name(),
+                           text.text, column.such_as()));
     if (column.missing || text.missing) return truth_of(false);
     return truth_of((column.text == text.text) == (sign.does == Does::equal));
   }

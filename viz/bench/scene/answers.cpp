@@ -79,7 +79,7 @@ std::string room_words(const Problem& p, const Room& room) {
 
 std::string memory_answer(const State& state, const Model& model) {
   const SweepSpec& sweep = state.document.sweep;
-  if (sweep.values.empty()) return tr("The sweep has no values: there is no problem to plan for.");
+  if (sweep.values.empty()) return tr("The sweep has no values, so there is no problem to plan for.");
   const auto& looked = state.view.bench.value;
   const bool there = looked && std::ranges::find(sweep.values, *looked) != sweep.values.end();
   const Problem p = problem_at(sweep, there ? *looked : sweep.values.back());
@@ -94,8 +94,8 @@ std::string memory_answer(const State& state, const Model& model) {
         "{} keeps S and P in memory, with B × H × L × L numbers each: {} here, and four times that at twice the "
         "length. Q, K, V and O grow linearly with L and take {} here.",
         (*naive)->id, format_bytes(plan->workspace_bytes), format_bytes(tensor_bytes(p)));
-  return phrase(
-      "{} These figures come from the kernels' plans; memory that other programs use on the GPU adds to them.", words);
+  return phrase("{} These sizes come from the kernels' plans. They do not include GPU memory that other programs use.",
+                words);
 }
 
 std::string tile_answer(const State& state, const Model& model) {
@@ -105,8 +105,8 @@ std::string tile_answer(const State& state, const Model& model) {
   const TuneMap map = tune_map(state, model);
   if (!map.empty.empty()) return map.empty;
   return phrase(
-      "{} on {}: {} A larger Br reads K and V fewer times; a larger Bc needs fewer steps per row. Both "
-      "need registers and shared memory. The fewer warps an SM can then hold, the less latency is hidden.",
+      "{} on {}: {} A larger Br reads K and V fewer times. A larger Bc needs fewer steps per row. Both need more "
+      "registers and shared memory. The fewer warps an SM can then hold, the less latency is hidden.",
       kernel, describe(spec->problem), map.tile);
 }
 
@@ -129,7 +129,7 @@ std::string versions_words(const Provenance& p) {
 std::string versions_answer(const State& state, const Model& model) {
   const std::vector<const ListedRun*> runs = shown_runs(state.document.runs, model);
   if (runs.empty())
-    return phrase("No run is ticked. Here, now: {}.\n{}\n{}", model.here.device, versions_words(model.here),
+    return phrase("No run is selected. This machine, now: {}.\n{}\n{}", model.here.device, versions_words(model.here),
                   model.gpu.compiler);
   std::string words;
   for (const ListedRun* r : runs) {

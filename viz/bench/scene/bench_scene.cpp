@@ -65,7 +65,7 @@ std::string type_words(const std::string& kernel, const BenchSlice& slice) {
   SweepSpec theirs;
   theirs.base.dtype = slice.rows.front()->key.problem.dtype;
   const std::string only = refusal(**row, theirs);
-  return only.empty() ? only : phrase("it supports {}, and these rows are {}", only, name_of(theirs.base.dtype));
+  return only.empty() ? only : phrase("it supports {}, but these rows are {}", only, name_of(theirs.base.dtype));
 }
 
 // Of a kernel that was chosen and that the strip cannot speak of.

@@ -26,7 +26,7 @@ void wait_for_compiler(Measurement& m) {
        {"registers_count", "spill_bytes", "shared_static_bytes", "shared_dynamic_bytes", "occupancy_theoretical_pct"}) {
     const auto at = find_metric(id);
     if (!at || *at >= m.figures.size() || m.figures[*at].available()) continue;
-    m.figures[*at].reason = tr("the compiler has not answered yet, and a picture does not wait for it");
+    m.figures[*at].reason = tr("the compiler has not finished yet, and a picture does not wait for it");
   }
 }
 
@@ -42,7 +42,7 @@ Result<Options> options_of(const KernelRow& row, const SweepSpec& sweep, std::in
   const auto at = std::ranges::find_if(
       kept.tiles, [&](const KeptTile& tile) { return tile.kernel == row.id && tile.value == value; });
   if (at == kept.tiles.end())
-    return fail(ErrorKind::cannot_run, tr("the tile is set to tuned, but none was searched for"));
+    return fail(ErrorKind::cannot_run, tr("the tile is set to tuned, but no tuned tile was found"));
   return at->tile;
 }
 

@@ -71,7 +71,7 @@ SweepMenu layout_menu(const SweepSpec& sweep) {
   SweepMenu menu{"##layout",
                  tr("Layout"),
                  axes_words(sweep.base.layout),
-                 tr("Order of the axes of Q, K, V and O in memory. A kernel's output is the same either way."),
+                 tr("Order of the axes of Q, K, V and O in memory. A kernel's output is the same in either order."),
                  {}};
   if (!takers.empty()) menu.help += "\n" + phrase("Kernels that support {}: {}", axes_words(AxisOrder::blhd), takers);
   for (const AxisOrder order : {AxisOrder::bhld, AxisOrder::blhd}) {
@@ -124,7 +124,7 @@ SweepMenu lengths_menu(const SweepSpec& sweep) {
                  tr("Key lengths"),
                  own ? tr("your own") : "",
                  tr("Of a batch of B sequences. Uniform: Lk / B to Lk. Zipf: Lk / 1, 2, 3 ... Even: all lengths are "
-                    "equal, with the same total as Zipf. One long: all other lengths are Lk / 64."),
+                    "equal, with the same total as Zipf. One long: one length is Lk, and all others are Lk / 64."),
                  {}};
   for (const Length& length : kLengths) {
     SweepChoice choice{tr_of(length.name), !own && sweep.ragged == length.ragged, sweep};
@@ -170,12 +170,12 @@ SweepMenu check_menu(const SweepSpec& sweep) {
 }
 
 SweepMenu arch_menu(const SweepSpec& sweep) {
-  SweepMenu menu{"##arch",
-                 tr("Compile for"),
-                 sweep.arch,
-                 tr("Registers, shared memory and occupancy as predicted by the compiler, for any GPU, whether "
-                    "present or not."),
-                 {}};
+  SweepMenu menu{
+      "##arch",
+      tr("Compile for"),
+      sweep.arch,
+      tr("Registers, shared memory and occupancy as predicted by the compiler, for any GPU, present or not."),
+      {}};
   for (const std::string_view arch : gpu::architectures())
     menu.choices.push_back(with(sweep, std::string(arch), &SweepSpec::arch, std::string(arch)));
   return menu;
@@ -183,7 +183,7 @@ SweepMenu arch_menu(const SweepSpec& sweep) {
 
 SweepMenu device_menu(const SweepSpec& sweep, const GpuView& gpus) {
   if (gpus.gpus.empty()) return arch_menu(sweep);
-  SweepMenu menu{"##gpu", "", phrase("GPU {}: not here", sweep.gpu), tr("GPU to run the kernels on"), {}};
+  SweepMenu menu{"##gpu", "", phrase("GPU {}: not found", sweep.gpu), tr("GPU to run the kernels on"), {}};
   for (const GpuChoice& g : gpus.gpus) {
     if (g.index == sweep.gpu) menu.shown = g.name;
     menu.choices.push_back(with(sweep, phrase("GPU {}: {}, {}", g.index, g.name, g.arch), &SweepSpec::gpu, g.index));
@@ -207,7 +207,7 @@ SweepMenu counters_menu(const SweepSpec& sweep) {
   return {"##counters",
           tr("Counters"),
           sweep.counters ? tr("on") : tr("off"),
-          tr("DRAM bytes, occupancy and so on, through CUPTI; 'off' leaves the GPU to another profiler."),
+          tr("DRAM bytes, occupancy and so on, through CUPTI; 'off' leaves the counters to another profiler."),
           {with(sweep, "on", &SweepSpec::counters, true), with(sweep, "off", &SweepSpec::counters, false)}};
 }
 
@@ -269,7 +269,7 @@ std::string compile_words(const SweepSpec& sweep, const Model& model) {
   if (!runs_on_gpu(sweep) || !model.gpu.looked) return {};  // nobody has asked yet: a picture has no compiler
   if (auto valid = validate(sweep); !valid) return {};      // said where it stands
   if (model.compiled_for != sweep_key(sweep) && model.task.running)
-    return tr("This will be compiled when the run has ended.");
+    return tr("This will be compiled when the run ends.");
   if (sweep.tuned && model.compiled.empty() && model.kept.of == sweep_key(sweep) && !any_kept_on_gpu(sweep, model.kept))
     return {};  // why no tile is kept stands beside Run
   if (model.compiled_for != sweep_key(sweep) || model.compiled.empty())

@@ -35,7 +35,7 @@ std::optional<std::int64_t> parse_count(std::string_view text) {
 }
 
 std::string not_a_count(std::string_view text) {
-  return phrase("'{}' is not valid; use an integer of 1 or more.", trimmed(text));
+  return phrase("Invalid value '{}'; use an integer of 1 or more.", trimmed(text));
 }
 
 std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
@@ -72,7 +72,7 @@ Result<std::vector<std::int64_t>> parse_range(std::string_view text, std::size_t
 // "16/4" or "16": one or two counts.
 Result<std::pair<std::int64_t, std::int64_t>> parse_pair(std::string_view text, std::string_view separators) {
   const auto parts = split(text, separators);
-  if (parts.size() > 2) return bad_input(phrase("'{}' has more than two numbers.", trimmed(text)));
+  if (parts.size() > 2) return bad_input(phrase("'{}' has more than two numbers; use one or two.", trimmed(text)));
   const auto a = parse_count(parts.front()), b = parse_count(parts.back());
   if (!a) return bad_input(not_a_count(parts.front()));
   if (!b) return bad_input(not_a_count(parts.back()));
@@ -99,7 +99,7 @@ Result<std::vector<std::int64_t>> parse_axis_values(std::string_view text) {
     values.push_back(*n);
   }
   if (values.empty()) return bad_input(tr("No values; use 512, 1024, 2048, or 512..16384 for doubling."));
-  if (values.size() > kMaxValues) return bad_input(phrase("More than {} values.", kMaxValues));
+  if (values.size() > kMaxValues) return bad_input(phrase("Too many values; use at most {}.", kMaxValues));
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
@@ -192,13 +192,13 @@ Result<Options> with_tile(Options o, std::string_view text) {
   std::string plain(text);
   if (const auto times = plain.find("×"); times != std::string::npos) plain.replace(times, 2, "x");
   const auto parts = split(plain, "xX,");
-  if (parts.size() > 2) return bad_input(phrase("'{}' has more than two numbers.", trimmed(text)));
+  if (parts.size() > 2) return bad_input(phrase("'{}' has more than two numbers; use one or two.", trimmed(text)));
   const auto side = [](std::string_view part) -> std::optional<std::int64_t> {
     if (is_word(part, {"usual", "0", "auto"})) return 0;
     return parse_count(part);
   };
   const auto br = side(parts.front()), bc = side(parts.back());
-  if (!br || !bc) return bad_input(phrase("'{}' is not a tile; use 64 x 32, usual or tuned.", trimmed(text)));
+  if (!br || !bc) return bad_input(phrase("Invalid tile '{}'; use 64 x 32, usual or tuned.", trimmed(text)));
   o.br = static_cast<std::int32_t>(*br);
   o.bc = static_cast<std::int32_t>(*bc);
   return o;
@@ -210,7 +210,7 @@ Result<double> parse_seconds(std::string_view text) {
   double x = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
   if (error != std::errc() || end != text.data() + text.size() || !(x >= 0.01 && x <= 3600))
-    return bad_input(phrase("'{}' is not a time; use 0.01 to 3600 seconds.", text));
+    return bad_input(phrase("Invalid time '{}'; use 0.01 to 3600 seconds.", text));
   return x;
 }
 
@@ -225,19 +225,19 @@ std::vector<SweepFieldText> sweep_fields(const SweepSpec& s) {
   const ProblemAxis* const of_problem = kind_of(s.axis).problem;
   const bool keeps_tokens = of_problem != nullptr && of_problem->keeps_tokens;
   add(SweepField::values, tr("Values"), axis_values_text(s.values),
-      tr("512, 1024, 2048 literally; 512..16384 doubles; 64..256 step 64. 4k is 4096."));
+      tr("512, 1024, 2048: as listed; 512..16384: doubled each time; 64..256 step 64: in steps of 64. 4k is 4096."));
   if (s.axis != Axis::L)
     add(SweepField::length, tr("Length L"), pair_text(p.Lq, p.Lk),
         tr("Number of queries and keys: 2048, or 128/2048 if the two differ."));
   if (keeps_tokens)
     add(SweepField::tokens, tr("Tokens B·L"), s.tokens == 0 ? "free" : fmt::format("{}", s.tokens),
-        tr("Keeps B·L at this number, so that every length processes the same number of tokens; 'free' leaves the "
-           "batch as it is."));
+        tr("Keeps B·L at this number, so that every length processes the same number of tokens. 'free' leaves the "
+           "batch unchanged."));
   if (s.axis != Axis::B && !(keeps_tokens && s.tokens > 0))
     add(SweepField::batch, tr("Batch B"), fmt::format("{}", p.B), tr("Number of sequences."));
   if (s.axis != Axis::H)
     add(SweepField::heads, tr("Heads H"), pair_text(p.Hq, p.Hkv),
-        tr("Number of query heads; for example 16, or 16/4 if every four query heads share a KV head."));
+        tr("Number of query heads, such as 16, or 16/4 for 16 query heads and 4 KV heads."));
   if (s.axis != Axis::D)
     add(SweepField::dims, tr("Head dim D"), pair_text(p.D, p.Dv),
         tr("D of Q and K, or 128/64 if V's D differs; at most 256."));
@@ -277,7 +277,7 @@ Result<SweepSpec> with_page(SweepSpec s, std::string_view text) {
   if (!trimmed(text).empty() && !is_word(text, {"none", "0", "off"})) {
     const auto n = parse_count(text);
     if (!n || *n > kMaxPage)
-      return bad_input(phrase("'{}' is not a page size; use 1 to {} keys, or 'none'.", trimmed(text), kMaxPage));
+      return bad_input(phrase("Invalid page size '{}'; use 1 to {} keys, or 'none'.", trimmed(text), kMaxPage));
     page = *n;
   }
   s.base = with_pages(std::move(s.base), page);

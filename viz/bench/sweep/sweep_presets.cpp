@@ -101,10 +101,10 @@ void add_decode_presets(std::vector<BenchPreset>& presets) {
                                 with_batch(decoding(kKeys, {2048, 8192, 32768, 131072}, 32, 4, 2048, 128), 8)});
   SweepSpec window = with_batch(decoding(kKeys, {1024, 8192, 32768}, 16, 8, 1024, 256), 16);
   window.base.mask.window_left = 1023;
-  presets.push_back(BenchPreset{"decode_gemma3_12b", marked("Decoding, Gemma-3 12B, window"),
-                                marked("16 query heads on 8 KV heads, D = 256, bf16, B = 16; a layer that sees 1024 "
-                                       "keys, however many there are."),
-                                kReadShare, window});
+  presets.push_back(
+      BenchPreset{"decode_gemma3_12b", marked("Decoding, Gemma-3 12B, window"),
+                  marked("16 query heads on 8 KV heads, D = 256, bf16, B = 16; a layer that sees at most 1024 keys."),
+                  kReadShare, window});
   presets.push_back(BenchPreset{
       "decode_pages", marked("Decoding, by page size"),
       marked("K and V in shuffled pages of 1 to 256 keys; 32 query heads on 8 KV heads, D = 128, 8192 keys, bf16, B = "
@@ -124,23 +124,22 @@ void add_decode_presets(std::vector<BenchPreset>& presets) {
 std::vector<BenchPreset> make_presets() {
   std::vector<BenchPreset> presets;
   presets.push_back(BenchPreset{
-      "lengths", marked("Lengths, 16384 tokens"),
+      "lengths", marked("Lengths, 16 384 tokens"),
       marked("B·L = 16 384, H = 16, D = 128, L from 512 to 16 384: every length processes the same number of tokens."),
       "tflops", with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 128)), 16384)});
-  presets.push_back(
-      BenchPreset{"lengths_64", marked("Lengths, D = 64"), marked("The same sweep with a head dimension of 64."),
-                  "tflops", with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 64)), 16384)});
-  presets.push_back(
-      BenchPreset{"lengths_f16",
-                  marked("Lengths, tensor cores, f16"),
-                  marked("The same sweep in f16, D = 128: how much tensor cores gain, and how much mma.sync and wgmma "
-                         "gain over WMMA."),
-                  "tflops",
-                  with_tokens(stored_as(sweep({"naive", "tiled", "flash_wmma", "flash_mma"}, Axis::L, long_lengths(),
-                                              problem(16, 512, 128)),
-                                        DType::f16),
-                              16384),
-                  {marked("a public WMMA kernel"), "flash_wmma", 0.15, 0.23}});
+  presets.push_back(BenchPreset{
+      "lengths_64", marked("Lengths, D = 64"), marked("B·L = 16 384, H = 16, D = 64, L from 512 to 16 384."), "tflops",
+      with_tokens(sweep(gpu_kernels(), Axis::L, long_lengths(), problem(16, 512, 64)), 16384)});
+  presets.push_back(BenchPreset{
+      "lengths_f16",
+      marked("Lengths, tensor cores, f16"),
+      marked("B·L = 16 384, f16, D = 128: how much tensor cores gain, and how much mma.sync and wgmma gain over WMMA."),
+      "tflops",
+      with_tokens(stored_as(sweep({"naive", "tiled", "flash_wmma", "flash_mma"}, Axis::L, long_lengths(),
+                                  problem(16, 512, 128)),
+                            DType::f16),
+                  16384),
+      {marked("a public WMMA kernel"), "flash_wmma", 0.15, 0.23}});
   presets.push_back(BenchPreset{
       "lengths_tf32", marked("Lengths, tensor cores, f32"),
       marked("Output in f32, D = 64: CUDA cores against three TF32 products."), "speedup_ratio",
@@ -172,7 +171,8 @@ std::vector<BenchPreset> make_presets() {
       "registers_count", sweep({"flash_simt"}, Axis::br, {16, 32, 64, 128}, problem(16, 4096, 64))});
   presets.push_back(BenchPreset{
       "steps", marked("Steps of flash_hopper"),
-      marked("What each of its ideas contributes, one after another: f16, B = 4, H = 16, L = 4096, D = 128."), "tflops",
+      marked("What each idea in flash_hopper contributes, one after another: f16, B = 4, H = 16, L = 4096, D = 128."),
+      "tflops",
       with_batch(
           stored_as(sweep({"flash_hopper"}, Axis("step"), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, problem(16, 4096, 128)),
                     DType::f16),

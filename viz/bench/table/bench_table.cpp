@@ -74,7 +74,7 @@ std::string peer_tip(const Measurement& m, const BenchUnit& unit) {
   std::string tip = fmt::format("; {} ({}), {}", tr_of(m.peer->title), m.key.kernel, m.peer->software);
   if (!m.peer->how.empty()) tip += "; " + m.peer->how;
   for (const TimedBeside& b : m.peer->beside)
-    tip += phrase("; in its turns {} {}", b.kernel, value_with_unit(b.time.median, unit));
+    tip += phrase("; in its turns, {} took {}", b.kernel, value_with_unit(b.time.median, unit));
   return tip;
 }
 
@@ -156,7 +156,7 @@ BenchCell error_cell(const Measurement& m) {
   if (!m.verdict) return missing(tr("not verified: verification was off"));
   const Verdict& v = *m.verdict;
   if (v.not_judged) return missing(v.reason);
-  if (std::isfinite(v.error()) && v.allowed() <= 0) return missing(tr("this problem allows no error"));
+  if (std::isfinite(v.error()) && v.allowed() <= 0) return missing(tr("the allowed error of this problem is 0"));
   const double share = std::isfinite(v.error()) ? v.error() / v.allowed() : v.error();
   return {share < 9.995 ? fmt::format("{:.2f}", share) : figure_text(share),
           phrase("error {}, allowed {}, {}", figure_text(v.error()), figure_text(v.allowed()), v.sample),
@@ -166,7 +166,7 @@ BenchCell error_cell(const Measurement& m) {
 BenchCell verdict_cell(const Measurement& m) {
   if (!m.verdict && m.time.n == 0) return missing(tr("has not run"));
   if (!m.verdict)
-    return {tr("not checked"), tr("Verification was off, so these figures may come from a wrong output."), 1, true};
+    return {tr("not checked"), tr("Verification was off, so these values may come from a wrong output."), 1, true};
   const Verdict& v = *m.verdict;
   const std::string left_out = unjudged_words(v);
   switch (outcome_of(v)) {
@@ -230,7 +230,7 @@ std::vector<Column> summary_columns(const State& state, Pass pass, const Units& 
        ratio_cell("against_run_ratio")},
       {{"paged", tr("× contiguous"), tr("Time relative to the same kernel with contiguous K and V.")},
        ratio_cell("over_contiguous_ratio", 3)},
-      {{"ragged", tr("× even"), tr("Time relative to the same kernel with even key lengths.")},
+      {{"ragged", tr("× even"), tr("Time relative to the same kernel with equal key lengths.")},
        ratio_cell("over_even_ratio", 3)},
       {{"peak", tr("% of peak"), tr("Rate as a fraction of the multiply-add peak measured on this device.")},
        metric("peak_share_pct", {1, "%"})},

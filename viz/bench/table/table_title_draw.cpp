@@ -55,7 +55,7 @@ void group_choice(BenchCache& cache) {
   if (ImGui::InvisibleButton("pick_columns", {width + s.px(20), height}, ImGuiButtonFlags_EnableNav))
     ImGui::OpenPopup("column_groups");
   const Token ink = ImGui::IsItemHovered() ? Token::text : Token::dim;
-  tooltip(tr("Show all figures of one kind"));
+  tooltip(tr("Show all metrics of one group"));
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_text(list, {at.x, at.y + s.px(2)}, Face::text, 12, colour(s.theme, ink), shown);
   draw_arrow(list, {at.x + width + s.px(10), at.y + height / 2 + s.px(1)}, 7, Arrow::down, colour(s.theme, ink));
@@ -103,10 +103,9 @@ void filter_field(BenchCache& cache, float width, Commands& commands) {
     return;
   }
   tooltip(
-      tr("Rows that match, for example: d == 64 and tflops > 100\n"
-         "kernel != naive or dtype == f16, not (answer == wrong), br * bc >= 4096\n"
-         "deal = zigzag: an option that is a choice\n"
-         "Use the names of the CSV's metrics, extents (L, B, H, D) and options; Tab completes them."));
+      tr("Rows that match, for example: d == 64 and tflops > 100\nkernel != naive or dtype == f16, not (answer == "
+         "wrong), br * bc >= 4096\ndeal = zigzag: an option that is a choice\nUse the names of the CSV's metrics, "
+         "extents (L, B, H, D) and options. Tab completes names."));
 }
 
 }  // namespace
@@ -140,7 +139,7 @@ void draw_table_title(BenchCache& cache, float height, Commands& commands) {
   ImGui::SetCursorPos({columns, top - s.px(1)});
   group_choice(cache);
   ImGui::SetCursorPos({right - widths, top - s.px(1)});
-  if (toggle(one.c_str(), !all, tr("The value that was clicked in a chart"))) cache.switches.all_values = false;
+  if (toggle(one.c_str(), !all, tr("The value that you clicked in a chart"))) cache.switches.all_values = false;
   ImGui::SameLine(0, s.px(4));
   if (toggle(every.c_str(), all, tr("Every row of the sweep"))) cache.switches.all_values = true;
   ImGui::SetCursorPosY(top + height - s.px(6));

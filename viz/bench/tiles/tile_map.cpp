@@ -169,8 +169,7 @@ void put_turns(const KernelRow& row, const TuneResult& r, TuneMap& scene) {
   }
   const BenchUnit unit = time_unit(least, most);
   const auto text = [&](double us) { return value_with_unit(us, unit); };
-  scene.table_head = {tr("alternating"), tr("median"),       tr("95 % interval of it"),
-                      tr("repeats"),     tr("of the usual"), ""};
+  scene.table_head = {tr("alternating"), tr("median"), tr("95 % interval"), tr("repeats"), tr("× usual"), ""};
   for (const std::size_t n : sides) {
     const TriedTile& t = r.tiles[n];
     std::string marks = n == r.usual ? tr("usual") : "";
@@ -190,7 +189,7 @@ std::string decided(TuneDecision decision, std::string_view kernel, const std::s
     case TuneDecision::cannot_tell:
       break;
   }
-  return phrase("{}: the usual tile, {}, is kept at {}, because the times overlap", kernel, tile, at);
+  return phrase("{}: the usual tile, {}, is kept at {} because the 95 % intervals overlap", kernel, tile, at);
 }
 
 void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view, TuneMap& scene) {
@@ -212,7 +211,8 @@ void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view
   if (scene.reason.empty())
     scene.reason = view.running ? describe(r.problem)
                    : refused > 0
-                       ? phrase("{}. Nothing has been tried yet; a cell says why it does not fit.", describe(r.problem))
+                       ? phrase("{}. Nothing has been tried yet. Hover over a hatched cell to see why it does not fit.",
+                                describe(r.problem))
                        : phrase("{}. Nothing has been tried yet.", describe(r.problem));
   scene.tile = why_tile(row, r, r.decision ? r.chosen : r.usual);
   const std::string cell =
@@ -259,7 +259,7 @@ Result<TuneSpec> tune_of(const State& state, const std::string& kernel) {
   if (!has_tiles(**row)) return bad_input(phrase("{} has no tile; choose another kernel.", kernel));
   if (const auto takes = check_takes(**row, sweep.base); !takes)
     return bad_input(phrase("{}: choose another Type on the left or another kernel above.", takes.error().message));
-  if (sweep.values.empty()) return bad_input(tr("The sweep has no values: there is no problem to tune for."));
+  if (sweep.values.empty()) return bad_input(tr("The sweep has no values, so there is no problem to tune for."));
   const auto& looked = state.view.bench.value;
   const bool there = looked && std::ranges::find(sweep.values, *looked) != sweep.values.end();
   TuneSpec spec;

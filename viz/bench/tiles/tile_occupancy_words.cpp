@@ -71,9 +71,9 @@ std::string why_tile(const KernelRow& row, const TuneResult& r, std::size_t tile
   if (!t.tile.reason.empty()) words += "; " + t.tile.reason;
   const TriedTile* taller = next_larger(r, t.tile.options, &Options::br, &Options::bc);
   const TriedTile* wider = next_larger(r, t.tile.options, &Options::bc, &Options::br);
-  if (taller == nullptr && wider == nullptr) return phrase("{}; it has no larger tile.", words);
+  if (taller == nullptr && wider == nullptr) return phrase("{}; the kernel has no larger tile.", words);
   for (const auto& [next, side] : {std::pair{taller, "Br"}, {wider, "Bc"}})
-    words += next != nullptr ? "; " + larger_words(row, *next) : phrase("; it has no larger {}", side);
+    words += next != nullptr ? "; " + larger_words(row, *next) : phrase("; the kernel has no larger {}", side);
   return words + ".";
 }
 

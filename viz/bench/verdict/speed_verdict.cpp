@@ -81,12 +81,12 @@ std::string peer_words(const Measurement& subject, std::span<const Measurement* 
   std::vector<std::string> parts;
   if (!shares.empty()) parts.push_back(phrase("has {}", fmt::join(shares, ", ")));
   if (!equal.empty()) parts.push_back(phrase("is as fast as {}", fmt::join(equal, ", ")));
-  if (!unclear.empty()) parts.push_back(phrase("can't be told from {}", fmt::join(unclear, ", ")));
+  if (!unclear.empty()) parts.push_back(phrase("cannot be distinguished from {}", fmt::join(unclear, ", ")));
   if (parts.empty()) return {};
   std::string words = phrase("It {}, timed alternately.", fmt::join(parts, tr(" and ")));
   if (another == nullptr) return words;
   const BenchUnit unit = time_unit(subject.time.median, subject.time.median);
-  return words + phrase(" In those turns it took {}; in its own row, it took {}.",
+  return words + phrase(" It took {} in those turns and {} in its own row.",
                         value_with_unit(another->time.median, unit), value_with_unit(subject.time.median, unit));
 }
 
@@ -109,7 +109,7 @@ std::string comparison(const Measurement& subject, std::span<const Measurement* 
         equal += equal.empty() ? phrase("is as fast as {}", id) : phrase(" and {}", id);
         break;
       case Standing::unclear:
-        unclear += unclear.empty() ? phrase("can't be told from {}", id) : phrase(" or {}", id);
+        unclear += unclear.empty() ? phrase("cannot be distinguished from {}", id) : phrase(" or {}", id);
         break;
     }
   }
@@ -147,7 +147,7 @@ std::string certainty_words(const Measurement& subject, std::span<const Measurem
     if (standing_of(subject, *m) != Standing::unclear) continue;
     const auto half = [](const TimeStatistics& t) { return 50 * (t.ci_high - t.ci_low) / t.median; };
     words += words.empty() ? "" : " ";
-    words += phrase("The medians of {} (± {:.0f} %) and {} (± {:.0f} %) overlap.", subject.key.kernel,
+    words += phrase("The intervals of the medians of {} (± {:.0f} %) and {} (± {:.0f} %) overlap.", subject.key.kernel,
                     half(subject.time), m->key.kernel, half(m->time));
   }
   std::vector<const Measurement*> all(others.begin(), others.end());
@@ -237,7 +237,7 @@ std::string lines(std::initializer_list<std::string> parts) {
 // A GPU kernel can't run where there is no GPU: the button does not say so.
 std::string no_gpu_words(const SweepSpec& sweep, const Model& model) {
   if (!runs_on_gpu(sweep) || !model.gpu.looked || !model.gpu.gpus.empty()) return {};
-  return tr("There is no GPU here: GPU kernels are compiled but cannot run.");
+  return tr("There is no GPU here, so GPU kernels are compiled but cannot run.");
 }
 
 BenchVerdict before_any_row(const State& state, const Model& model, std::string_view estimate_words) {
@@ -257,7 +257,7 @@ BenchVerdict before_any_row(const State& state, const Model& model, std::string_
 
 BenchVerdict one_kernel(const Measurement& m, const BenchSlice& slice, std::int64_t value) {
   return {m.key.kernel,
-          phrase("{} {} takes {}.", at_words(slice, value), shown_name(m),
+          phrase("{}, {} takes {}.", at_words(slice, value), shown_name(m),
                  value_with_unit(m.time.median, time_unit(m.time.median, m.time.median))),
           lines({led(tr("Peers"), peer_words(m, timed_rows(slice, value))), led(tr("Limit"), limit_words(m)),
                  led(tr("Certainty"), sentences({answer_words(slice).words, certainty_words(m, {})})),
@@ -273,13 +273,13 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   if (rows.empty()) {
     const Measurement* any = row_at(slice, bench_kernel(state), *chosen);
     if (any == nullptr) any = slice.rows.back();
-    return {"", phrase("{} no kernel has a time.", at_words(slice, *chosen)),
+    return {"", phrase("{}, no kernel has a time.", at_words(slice, *chosen)),
             any->reason.empty() ? tr("The table says why.") : fmt::format("{}: {}", shown_name(*any), any->reason)};
   }
   // The time of a wrong answer means nothing: such a row is neither praised nor compared with.
   const auto right = std::remove_if(rows.begin(), rows.end(), [](const Measurement* m) { return is_wrong_row(*m); });
   if (right == rows.begin())
-    return {"", phrase("{} no kernel gives the correct output.", at_words(slice, *chosen)),
+    return {"", phrase("{}, no kernel gives the correct output.", at_words(slice, *chosen)),
             tr("The table says what differs.")};
   rows.erase(right, rows.end());
   const Measurement* subject = subject_of(state, rows);
@@ -292,7 +292,7 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   if (others.empty()) return one_kernel(*subject, slice, *chosen);
   BenchVerdict v;
   v.kernel = subject->key.kernel;
-  v.headline = fmt::format("{} {} {}.", at_words(slice, *chosen), subject->key.kernel, comparison(*subject, others));
+  v.headline = fmt::format("{}, {} {}.", at_words(slice, *chosen), subject->key.kernel, comparison(*subject, others));
   const std::string other_problem =
       slice.of_this_sweep ? "" : tr("These rows are from a different sweep than the planned one.");
   const AnswerWords answers = answer_words(slice);
@@ -315,8 +315,8 @@ std::string unlike_words(const BenchSlice& slice, const BenchSlices& beside, std
   for (const BenchSlice& other : beside)
     if (differ_in_problem(slice, other)) others.push_back(problem_words(other, chosen));
   if (others.empty()) return {};
-  return phrase("Different problems: {} and {}. Compare their throughput, not their times.",
-                problem_words(slice, chosen), fmt::join(others, ", "));
+  return phrase("Different problems: {} and {}. Compare throughput, not times.", problem_words(slice, chosen),
+                fmt::join(others, ", "));
 }
 
 std::string beside_words(const State& state, const BenchSlice& slice, const BenchSlices& beside,
@@ -332,7 +332,7 @@ std::string beside_words(const State& state, const BenchSlice& slice, const Benc
     if (mine == nullptr || !has_time(*mine) || its == nullptr || !has_time(*its)) continue;
     if (!(its->key.problem == mine->key.problem)) continue;  // unlike_words() says so
     const double ratio = its->time.median / mine->time.median;
-    const std::string where = phrase("In {} {}", other.letter, subject);
+    const std::string where = phrase("In {}, {}", other.letter, subject);
     switch (standing_of(*mine, *its)) {
       case Standing::faster:
         words.push_back(phrase("{} takes {} times as long.", where, times_text(ratio)));
@@ -345,7 +345,7 @@ std::string beside_words(const State& state, const BenchSlice& slice, const Benc
         break;
       case Standing::unclear:
         words.push_back(
-            phrase("{} cannot be distinguished from this one: the 95 % intervals of the medians overlap.", where));
+            phrase("{} cannot be distinguished from this run: the 95 % intervals of the medians overlap.", where));
         break;
     }
     if (const std::string unlike = not_alike(*mine, slice, *its, other); !unlike.empty()) words.back() += " " + unlike;

@@ -69,7 +69,7 @@ void offers(const State& state, const std::vector<const ListedRun*>& runs, Comma
         : r->from == RunFrom::here
             ? plural(rows, "Open the last run of {1}, {0} row", "Open the last run of {1}, {0} rows", run)
             : plural(rows, "Open the run of {1}, {0} row", "Open the run of {1}, {0} rows", run);
-    if (toggle((words + "##offer_" + r->run.id).c_str(), true, tr("Shows its rows and the sweep they came from")))
+    if (toggle((words + "##offer_" + r->run.id).c_str(), true, tr("Shows this run's rows and sweep")))
       commands.push_back(TakeSweepOf{r->run.id});
   }
 }
@@ -131,10 +131,10 @@ struct Page {
 constexpr std::array kPages{
     Page{BenchPage::charts, marked("Charts"), marked("Four charts along the axis, and the table (F7)")},
     Page{BenchPage::ladder, marked("Ladder"),
-         marked("The rungs on one problem: what changed from one to the next, and why (F7)")},
+         marked("The rungs on one problem: what changed from rung to rung, and why (F7)")},
     Page{BenchPage::sources, marked("Sources"), marked("The sources of two rungs side by side")},
     Page{BenchPage::tiles, marked("Tiles"),
-         marked("Every tile of the chosen kernel: which fit, and how fast each one is")},
+         marked("Every tile of the chosen kernel: which tiles fit, and how fast each is")},
     Page{BenchPage::ranks, marked("Ranks"), marked("When each rank of a ring computed, waited and sent")},
 };
 

@@ -102,7 +102,7 @@ std::string occupancy_words(const Measurement& m, bool full) {
   const bool few = known.value < kFew && !(possible.min_of_launches && !reached.available());
   const std::string end = few && !full ? tr(": too few to hide latency") : "";
   if (!reached.available()) return phrase(" Warps: {}{}.", fit, end);
-  return phrase(" Warps: {}, {} are active{}.", fit, percent_text(reached.value), end);
+  return phrase(" Warps: {}; {} are active{}.", fit, percent_text(reached.value), end);
 }
 
 constexpr double kNear = 60;  // percent of a peak from which on it is the limit
@@ -135,7 +135,7 @@ std::string bytes_words(const Measurement& subject, const Measurement& baseline)
   if (!mine.available() || !its.available() || mine.value <= 0) return {};
   const double a = measured_bytes(subject), b = measured_bytes(baseline);
   if (a > 0 && b > 0)
-    return phrase("Bytes: It moves {} DRAM bytes than {}{}.{}", times_fewer(a, b), baseline.key.kernel,
+    return phrase("Bytes: it moves {} DRAM bytes than {}{}.{}", times_fewer(a, b), baseline.key.kernel,
                   expectation_words(b / a, expected_ratio(subject, baseline), subject, baseline),
                   a < b ? not_by_bytes(baseline) : "");
   return phrase("Predicted: its tiles request {} from memory, {} bytes than {}.", bytes_text(mine.value),

@@ -304,7 +304,7 @@ TEST_F(BenchSceneTest, AChosenKernelThatDoesNotTakeTheTypeOfTheRowsSaysWhichItTa
   state.view.bench.kernel = "flash_simt";
   const std::string reason = scene(m).verdict.reason;
   EXPECT_EQ(reason.substr(0, reason.find('\n')),
-            "flash_simt has no row for this problem: it supports f32 only, and these rows are f16.");
+            "flash_simt has no row for this problem: it supports f32 only, but these rows are f16.");
 }
 
 TEST_F(BenchSceneTest, OfRowsOfOtherProblemsThoseOfTheChosenKernelAreShown) {

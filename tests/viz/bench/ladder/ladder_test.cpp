@@ -85,12 +85,12 @@ TEST(LadderSentences, SayWhatChangedAndWhy) {
 TEST(LadderSentences, AreReversedWhereTheFiguresAre) {
   const Measurement a = tiled_rung(), b = rung("flash_simt", 59500);
   EXPECT_EQ(told(b, a, "Time"), "takes 1.37 times as long as flash_simt.");
-  EXPECT_EQ(told(b, a, "DRAM"), "0.779 GB became 87.7 GB: S and P, 34.4 GB, are stored.");
+  EXPECT_EQ(told(b, a, "DRAM"), "0.779 GB became 87.7 GB: S and P (34.4 GB) are stored.");
 }
 
 TEST(LadderSentences, OfMediansThatOverlapClaimNothing) {
   const Measurement a = rung("tiled", 60000), b = rung("flash_simt", 59500);
-  EXPECT_EQ(told(a, b, "Time"), "cannot be distinguished from tiled: the medians overlap.");
+  EXPECT_EQ(told(a, b, "Time"), "cannot be distinguished from tiled: the 95 % intervals of the medians overlap.");
 }
 
 // Of two that store S the tiles, and else the L2 cache, are a reason where they point the same way as the bytes.
@@ -153,8 +153,9 @@ TEST(LadderSentences, ReasonsChangeWithTheirFields) {
   b.key.options.bc = 64;
   EXPECT_NE(told(a, b, "Registers").find("a tile of 128 × 64"), std::string::npos);
   put(b, "tensor_pipe_pct", 62);
-  EXPECT_NE(told(a, b, "Tensor cores").find("busy in 62.0 % of the cycles, previously 0.250 %: its products run there"),
-            std::string::npos);
+  EXPECT_NE(
+      told(a, b, "Tensor cores").find("busy in 62.0 % of the cycles, previously 0.250 %: the products run on them"),
+      std::string::npos);
   b.time.median = 40800;
   b.time.ci_low = b.time.ci_high = 40800;
   fill_figures(b);
@@ -264,7 +265,7 @@ TEST_F(LadderSceneTest, RungsStandInTheOrderOfTheLadderEachOverTheOneBefore) {
   EXPECT_FALSE(s.rungs[2].sentences.empty());
   EXPECT_FALSE(s.rungs[2].idea.empty());
   EXPECT_EQ(s.rungs[2].time, "59.5 ms");
-  EXPECT_EQ(s.headline, "At L = 16384 flash_simt takes 59.5 ms, 43 times as fast as naive.");
+  EXPECT_EQ(s.headline, "At L = 16384, flash_simt takes 59.5 ms and is 43 times as fast as naive.");
 }
 
 TEST_F(LadderSceneTest, TheHeadlineSaysWhoseItIs) {
@@ -319,9 +320,9 @@ TEST_F(LadderSceneTest, TheFastestRightPeerIsTheMeasureAndStandsBesideTheRungs) 
     EXPECT_TRUE(s.rungs[n].sentences.empty());
     EXPECT_EQ(s.rungs[n].before, "");
   }
-  EXPECT_EQ(
-      s.headline,
-      "At L = 16384 flash_simt takes 59.5 ms, 43 times as fast as naive and 0.0800 times as fast as FlashAttention-2.");
+  EXPECT_EQ(s.headline,
+            "At L = 16384, flash_simt takes 59.5 ms and is 43 times as fast as naive and 0.0800 times as fast as "
+            "FlashAttention-2.");
 }
 
 // The column's unit is that of its largest: a sentence of two smaller ones has it too.
@@ -350,7 +351,7 @@ TEST_F(LadderSceneTest, WhatNoRungHasIsSaidOnceAndWhatOneMissesAtItsRung) {
   };
   EXPECT_FALSE(has("tensor"));
   EXPECT_TRUE(has("warps"));
-  EXPECT_NE(s.note.find("No row has figures for: Tensor cores"), std::string::npos) << s.note;
+  EXPECT_NE(s.note.find("No row has values for: Tensor cores"), std::string::npos) << s.note;
   for (const LadderRung& r : s.rungs) {
     EXPECT_EQ(r.figures.size(), s.columns.size());
     for (const LadderSentence& sentence : r.sentences) EXPECT_NE(sentence.lead, "Tensor cores");
@@ -400,8 +401,8 @@ TEST_F(LadderSceneTest, WhatWasPublishedOfThePresetsTableStandsBesideOursAsRecor
   };
   Measurement wmma = at(rung("flash_wmma", 10000));
   EXPECT_EQ(scene({wmma}).recorded,
-            "Recorded: a public WMMA kernel was reported to reach 0.15 to 0.23 times the speed of torch at such "
-            "lengths; no peer for flash_wmma was timed here.");
+            "Recorded: a public WMMA kernel was reported to reach 0.15 to 0.23 times the speed of torch at these "
+            "lengths. No peer for flash_wmma was timed here.");
   const std::string beside = scene({wmma, at(peer("torch-flash", 5000))}).recorded;
   EXPECT_TRUE(beside.ends_with("; flash_wmma here: 0.400 times as fast as FlashAttention-2.")) << beside;
   const BenchScene charts = bench_scene(state, model_of({wmma}), {}, "");

@@ -58,7 +58,7 @@ TEST_F(BenchRunsTest, TheLastRunThatHasTheClickedValueIsSpokenOf) {
   state.view.bench.value = 4096;
   const BenchScene scene = bench_scene(state, m, {}, "");
   EXPECT_EQ(scene.chosen, 4096);
-  EXPECT_TRUE(scene.verdict.headline.starts_with("Run A: At L = 4096 cpu_flash")) << scene.verdict.headline;
+  EXPECT_TRUE(scene.verdict.headline.starts_with("Run A: At L = 4096, cpu_flash")) << scene.verdict.headline;
   EXPECT_TRUE(std::ranges::any_of(scene.table.rows, [](const BenchTableRow& r) { return r.label == "cpu_flash A"; }));
   const ProfileScene profile = profile_scene(state, m, {});
   EXPECT_TRUE(profile.empty.empty()) << profile.empty;
@@ -108,7 +108,7 @@ TEST_F(BenchRunsTest, RunsOfDifferentProblemsAreSaidToBe) {
   const BenchScene scene = bench_scene(state, m, {}, "");
   EXPECT_TRUE(
       scene.verdict.reason.starts_with("Different problems: run B: B=1 H=4 L=512 D=64 f32 and run A: B=1 H=4 L=512 "
-                                       "D=128 f32. Compare their throughput"))
+                                       "D=128 f32. Compare throughput"))
       << scene.verdict.reason;
   const std::string& source = chart_of(scene, "time_us_median").source;
   EXPECT_NE(source.find("run A: B=1 H=4 D=128 f32, "), std::string::npos) << source;

@@ -22,7 +22,7 @@ TEST_F(BenchSceneTest, HeadlineComparesTheChosenKernelWithBaselineAndPlainOrders
   state.view.bench.value = 1024;
   const auto s = scene(three_kernels());
   EXPECT_EQ(s.verdict.headline,
-            "At L = 1024 cpu_flash is 5.0 times as fast as cpu_multicore, 15 times as fast as cpu_sequential.");
+            "At L = 1024, cpu_flash is 5.0 times as fast as cpu_multicore, 15 times as fast as cpu_sequential.");
   EXPECT_EQ(s.verdict.kernel, "cpu_flash");
   EXPECT_NE(s.verdict.reason.find("Predicted: its tiles request"), std::string::npos) << s.verdict.reason;
   EXPECT_NE(s.verdict.reason.find("Every output is within the allowed error."), std::string::npos);
@@ -30,12 +30,12 @@ TEST_F(BenchSceneTest, HeadlineComparesTheChosenKernelWithBaselineAndPlainOrders
 
 TEST_F(BenchSceneTest, ASlowerKernelIsSaidToTakeLonger) {
   const Model m = model_of({timed_row(sweep, "cpu_multicore", 512, 100), timed_row(sweep, "cpu_flash", 512, 150)});
-  EXPECT_EQ(scene(m).verdict.headline, "At L = 512 cpu_flash takes 1.50 times as long as cpu_multicore.");
+  EXPECT_EQ(scene(m).verdict.headline, "At L = 512, cpu_flash takes 1.50 times as long as cpu_multicore.");
 }
 
 TEST_F(BenchSceneTest, TimesWhoseQuartilesMeetAreCalledEqual) {
   const Model m = model_of({timed_row(sweep, "cpu_multicore", 512, 100), timed_row(sweep, "cpu_flash", 512, 99)});
-  EXPECT_EQ(scene(m).verdict.headline, "At L = 512 cpu_flash is as fast as cpu_multicore.");
+  EXPECT_EQ(scene(m).verdict.headline, "At L = 512, cpu_flash is as fast as cpu_multicore.");
 }
 
 // Intervals that overlap widely allow neither word.
@@ -44,9 +44,10 @@ TEST_F(BenchSceneTest, TimesWhoseIntervalsOverlapWidelyCantBeTold) {
   rows_of(m)[0].time.ci_low = 80;
   rows_of(m)[0].time.ci_high = 130;
   const auto s = scene(m);
-  EXPECT_EQ(s.verdict.headline, "At L = 512 cpu_flash can't be told from cpu_multicore.");
-  EXPECT_NE(s.verdict.reason.find("The medians of cpu_flash (± 1 %) and cpu_multicore (± 25 %) overlap."),
-            std::string::npos)
+  EXPECT_EQ(s.verdict.headline, "At L = 512, cpu_flash cannot be distinguished from cpu_multicore.");
+  EXPECT_NE(
+      s.verdict.reason.find("The intervals of the medians of cpu_flash (± 1 %) and cpu_multicore (± 25 %) overlap."),
+      std::string::npos)
       << s.verdict.reason;
 }
 
@@ -93,7 +94,7 @@ TEST_F(BenchSceneTest, ANoisyTimeIsCalledNoisy) {
 
 TEST_F(BenchSceneTest, OneKernelAloneGivesItsTimeAndNoComparison) {
   const auto s = scene(model_of({timed_row(sweep, "cpu_flash", 512, 12100)}));
-  EXPECT_EQ(s.verdict.headline, "At L = 512 cpu_flash takes 12.1 ms.");
+  EXPECT_EQ(s.verdict.headline, "At L = 512, cpu_flash takes 12.1 ms.");
 }
 
 TEST_F(BenchSceneTest, BeforeTheRunItSaysWhatToDoAndWhatItTakes) {
@@ -138,7 +139,7 @@ TEST_F(BenchSceneTest, WhatFollowsTheAxisIsSaidUnderItAndInTheHeadline) {
   const auto s = scene(three_kernels());
   EXPECT_EQ(s.slice.rule, "B·L = 4096");
   EXPECT_TRUE(time_of(s).source.starts_with("B·L = 4096; live: ")) << time_of(s).source;
-  EXPECT_TRUE(s.verdict.headline.starts_with("At L = 1024 (B = 4) cpu_flash")) << s.verdict.headline;
+  EXPECT_TRUE(s.verdict.headline.starts_with("At L = 1024 (B = 4), cpu_flash")) << s.verdict.headline;
 }
 
 TEST_F(BenchSceneTest, RowsOfAnotherSweepAreSaidToBe) {
@@ -156,7 +157,7 @@ TEST_F(BenchSceneTest, MeasuredBytesReplaceThePredictionInTheReason) {
   }
   const auto s = scene(m);
   EXPECT_NE(
-      s.verdict.reason.find("Bytes: It moves 8.0 times fewer DRAM bytes than cpu_multicore: cpu_multicore moved "),
+      s.verdict.reason.find("Bytes: it moves 8.0 times fewer DRAM bytes than cpu_multicore: cpu_multicore moved "),
       std::string::npos)
       << s.verdict.reason;
   EXPECT_EQ(cell(s.table, "cpu_flash", "dram"), "2.00");
@@ -226,7 +227,7 @@ TEST_F(BenchSceneTest, WhereNothingCanBeMeasuredItSaysSoAndNotToPressRun) {
   Model m;
   m.gpu.why_nothing = "A browser cannot measure.";
   const auto s = bench_scene(state, m, {}, "", planned_rows(sweep));
-  EXPECT_EQ(time_of(s).empty, "Tick a run to draw it.");
+  EXPECT_EQ(time_of(s).empty, "Tick a run to draw this chart.");
   EXPECT_EQ(s.verdict.headline, "Nothing has been measured here: tick a run to see its results.");
   EXPECT_EQ(s.verdict.reason, m.gpu.why_nothing);
   EXPECT_FALSE(s.verdict.asks_for_run);
@@ -297,7 +298,7 @@ TEST_F(BenchSceneTest, AKernelAloneOnItsDeviceLeavesTheVerdictToOneWithItsLike) 
   State cpu = state;
   cpu.document.kernel = "cpu_flash";
   const BenchScene s = bench_scene(cpu, both_places(sweep), {}, "");
-  EXPECT_EQ(s.verdict.headline, "At L = 2048 flash_simt is 10 times as fast as naive, 2.0 times as fast as tiled.");
+  EXPECT_EQ(s.verdict.headline, "At L = 2048, flash_simt is 10 times as fast as naive, 2.0 times as fast as tiled.");
   // The bracket never joins two devices.
   const BenchChart& time = time_of(s);
   ASSERT_TRUE(time.span.has_value());
@@ -317,7 +318,7 @@ TEST_F(BenchSceneTest, AVerdictAgainstNaiveNamesTiledToo) {
   state.view.bench.kernel = "flash_simt";
   state.view.bench.value = 1024;
   EXPECT_EQ(scene(both_places(sweep)).verdict.headline,
-            "At L = 1024 flash_simt is 10 times as fast as naive, 2.0 times as fast as tiled.");
+            "At L = 1024, flash_simt is 10 times as fast as naive, 2.0 times as fast as tiled.");
 }
 
 // A range that is wide foretells nothing: the model, the value and the ratio of each stand there instead.

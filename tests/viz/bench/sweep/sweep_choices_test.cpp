@@ -203,7 +203,7 @@ TEST(SweepMenus, CompilingForAnArchitectureAlwaysAnswers) {
   model.gpu.looked = true;
   EXPECT_EQ(compile_words(sweep, model), "Compiling for sm_90a ...");
   model.task.running = true;
-  EXPECT_EQ(compile_words(sweep, model), "This will be compiled when the run has ended.");
+  EXPECT_EQ(compile_words(sweep, model), "This will be compiled when the run ends.");
   model.task.running = false;
   model.compiled_for = sweep_key(sweep);
   for (const auto& [kernel, registers] : {std::pair{"naive", 40.0}, std::pair{"flash_simt", 0.0}}) {
@@ -231,7 +231,7 @@ TEST(SweepMenus, AGpuThatIsNotHereIsNamedByItsNumber) {
   sweep.gpu = 3;
   GpuView one;
   one.gpus = {{0, "NVIDIA H100", "sm_90"}};
-  EXPECT_EQ(device_menu(sweep, one).shown, "GPU 3: not here");
+  EXPECT_EQ(device_menu(sweep, one).shown, "GPU 3: not found");
 }
 
 TEST(SweepPanel, TheBaselineStandsFirstOnEachDevice) {

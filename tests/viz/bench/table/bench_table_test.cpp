@@ -117,7 +117,7 @@ TEST_F(BenchTableTest, ARowWithoutPagesIsTheRatioOfThoseOnTheAxisOfPages) {
   const BenchLine* line = line_of(time_of(s), "cpu_flash");
   ASSERT_NE(line, nullptr);
   EXPECT_EQ(line->points.size(), 2U);
-  EXPECT_EQ(s.verdict.headline.find("cpu_flash can't be told from cpu_flash"), std::string::npos);
+  EXPECT_EQ(s.verdict.headline.find("cpu_flash cannot be distinguished from cpu_flash"), std::string::npos);
 }
 
 TEST_F(BenchTableTest, WhatIsNotAvailableIsADashWithItsReason) {

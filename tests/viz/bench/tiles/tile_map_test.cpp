@@ -193,7 +193,7 @@ TEST(Tiles, TheTableOfTurnsHasOneUnit) {
 TEST(Tiles, WhereOneCannotTellTheHeadlineSaysSo) {
   const State s = state_of("flash_mma");
   const TuneMap scene = tune_map(s, tuned(s, TuneDecision::cannot_tell, tile(64, 64, 128, 3)));
-  EXPECT_NE(scene.headline.find("because the times overlap"), std::string::npos) << scene.headline;
+  EXPECT_NE(scene.headline.find("because the 95 % intervals overlap"), std::string::npos) << scene.headline;
   EXPECT_TRUE(cell(scene, 128, 128).chosen);
 }
 
