@@ -71,7 +71,7 @@ std::vector<Chip> strip_chips(const ProfileScene& scene, ProfilePage page, const
   }
   if (page == ProfilePage::heartbeat) {
     take(RowDetail::heartbeat, tr("Read heartbeat"),
-         tr("Runs the kernel on the GPU and samples the utilisation of its pipes and memory every few microseconds"));
+         tr("Runs the kernel on the GPU and samples every few microseconds how busy the GPU's pipes and memory are"));
   } else {
     take(RowDetail::samples, tr("Sample it"),
          tr("Runs the kernel on the GPU and samples where its warps wait, by phase and line"));
@@ -98,7 +98,7 @@ float draw_offers(const ProfileScene& scene, ImVec2 at, float right, bool draw, 
     if (draw) {
       ImGui::SetCursorPos({x, at.y + s.px(24) * static_cast<float>(lines - 1)});
       const std::string label = fmt::format("{}##sampled_{}", offer.words, offer.id);
-      if (toggle(label.c_str(), true, tr("Shows its rows and where their warps wait"))) {
+      if (toggle(label.c_str(), true, tr("Shows this run's rows and where their warps wait"))) {
         commands.push_back(TakeSweepOf{offer.id});
         commands.push_back(ChooseProfilePage{ProfilePage::source});
       }
@@ -143,7 +143,7 @@ std::vector<TextRuns> strip_words(const ProfileScene& scene, const StripPlace& p
   if (place.timeline != nullptr) {
     std::string words = place.timeline->strip_words;
     if (scene.empty.empty() && scene.problem != describe(place.timeline->timeline->problem))
-      words += (words.empty() ? "" : " ") + phrase("The panel shows figures of {}.", scene.problem);
+      words += (words.empty() ? "" : " ") + phrase("The panel shows values for {}.", scene.problem);
     if (words.empty()) return {};
     return {{{words, Face::text, Token::dim, 0, false}}};
   }

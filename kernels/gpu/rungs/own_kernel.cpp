@@ -287,7 +287,7 @@ const KernelSource* own_source(const KernelRow& row) {
 Result<KernelSource> source_of(const KernelRow& row, const Problem& p, const std::filesystem::path& edited_kernels) {
   if (!row.parts.empty())
     return fail(ErrorKind::cannot_run,
-                phrase("{} is {} followed by {}, and has no source of its own: choose one of the two.", row.id,
+                phrase("{0} is {1} followed by {2} and has no source of its own; choose {1} or {2}.", row.id,
                        row.parts.front()->id, row.parts.back()->id));
   const KernelSource* own = own_source(row);
   if (own == nullptr) return kernel_source(row.id, edited_kernels, score_lines_for(p));

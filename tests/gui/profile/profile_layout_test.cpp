@@ -160,14 +160,14 @@ TEST_F(ProfileLayoutTest, TheLineOverANarrowPageChoosesWhatThePanelChooses) {
     ctx->ItemClick("##profile_against");
     ctx->ItemClick("//$FOCUSED/flash_simt");
     IM_CHECK_STR_EQ(window->state().view.profile.against.c_str(), "flash_simt");
-    ctx->ItemClick("All figures");
+    ctx->ItemClick("All metrics");
     ctx->Yield(3);
     IM_CHECK(card("profile_figures") != nullptr);
     ctx->KeyPress(ImGuiKey_Escape);
     ctx->Yield(3);
     IM_CHECK(card("profile_figures") == nullptr);
     ctx->SetRef(card("profile_panel"));
-    ctx->NavMoveTo("All figures");
+    ctx->NavMoveTo("All metrics");
     ctx->KeyPress(ImGuiKey_Enter);
     ctx->Yield(3);
     IM_CHECK(card("profile_figures") != nullptr);

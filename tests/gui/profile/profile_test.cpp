@@ -235,7 +235,7 @@ TEST_P(ProfileSizeTest, TheFiguresHaveRoomUnderTheHeads) {
   EXPECT_TRUE(window.run([&](Ctx* ctx) {
     if (child("profile_figures") == nullptr) {
       ctx->SetRef(child("profile_panel"));
-      ctx->ItemClick("All figures");
+      ctx->ItemClick("All metrics");
       ctx->Yield(3);
     }
     const ImGuiWindow* figures = child("profile_figures");

@@ -57,9 +57,9 @@ BytesLine least_rate(const Measurement& m) {
   if (!least.available() || m.time.median <= 0) return {};
   const double rate = least.value / (m.time.median * 1e-6);
   BytesLine line{tr("Minimum rate"), value_with_unit(rate, {1e-9, "GB/s"}),
-                 tr("The minimum bytes divided by its time."), true};
+                 tr("The minimum bytes divided by the kernel's time."), true};
   if (m.peaks.copy_gb_per_s > 0)
-    line.words = phrase("The minimum bytes divided by its time, which is {} of a plain copy on this machine.",
+    line.words = phrase("The minimum bytes divided by the kernel's time: {} of a plain copy's rate on this machine.",
                         percent_text(100 * rate * 1e-9 / m.peaks.copy_gb_per_s));
   return line;
 }

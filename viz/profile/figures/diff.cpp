@@ -76,11 +76,11 @@ bool is_bound(const MetricRow& metric, const Figure& f) {
 FigureChange bounded_change(const Figure& a, const Figure& b, bool a_is_bound, bool b_is_bound) {
   FigureChange change;
   if (a_is_bound && b_is_bound) {
-    change.noise_words = tr("unknown: both are minimums over several launches");
+    change.noise_words = tr("unknown: both values are minimums over several launches");
     return change;
   }
-  change.noise_words = a_is_bound ? tr("at least: this is the minimum over several launches")
-                                  : tr("at most: the other is the minimum over several launches");
+  change.noise_words = a_is_bound ? tr("at least: this value is a minimum over several launches")
+                                  : tr("at most: the reference value is a minimum over several launches");
   if (b.value != 0 && a.value / b.value > 0)
     change.text = fmt::format("{} {}×", a_is_bound ? "≥" : "≤", figure_text(a.value / b.value));
   return change;
@@ -109,8 +109,8 @@ FigureChange change_of(const MetricRow& metric, const Measurement& mine, const M
   change.up = a.value > b.value;
   if (change.noise == Noise::within) return change;
   if (metric.id == "dram_write_bytes" && results_alone(a.value, mine) && results_alone(b.value, other)) {
-    change.noise_words =
-        phrase("{}; the kernel has no influence on how much of O and LSE had left the L2 by then", change.noise_words);
+    change.noise_words = phrase("{}; the kernel does not control how much of O and LSE had left the L2 cache by then",
+                                change.noise_words);
     return change;
   }
   change.better = metric.better == (change.up ? Better::up : Better::down);

@@ -85,7 +85,7 @@ void draw_findings_hint(const ProfileScene& scene, ImVec2 at, float right, bool&
   const Style& s = style();
   const std::string label = findings_hint(scene);
   ImGui::SetCursorPos(at);
-  seek = small_button(label.c_str(), true, tr("See what could make it faster, at the end of this page"));
+  seek = small_button(label.c_str(), true, tr("Go to the findings at the end of this page"));
   const float x = at.x + text_width(Face::text, 12, label) + s.px(24);
   std::string worth;  // of as many as have room: no number is cut
   for (const Finding& f : scene.findings) {

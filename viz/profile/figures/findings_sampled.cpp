@@ -148,7 +148,7 @@ Finding uncoalesced(const Measurement& m, const FindingContext& context) {
   // It does more than to read side by side, so that the bound of that is not its own.
   const Measurement* const other = other_row(context, m, f.other_kernel);
   if (other == nullptr || other->time.median >= m.time.median) {
-    f.experiment = phrase("{}, as {} does, which also reads each element less often", f.experiment, f.other_kernel);
+    f.experiment = phrase("{}, as in {}, which also reads each element less often", f.experiment, f.other_kernel);
     return f;
   }
   f.seen = m.time.median / other->time.median;
@@ -222,7 +222,7 @@ Finding held_at_dispatch(const Measurement& m, const FindingContext&) {
   f.at_most = without(slots);
   f.text = phrase(
       "In {} of the samples, a warp was picked and then held at dispatch, most often in {}. With {} warps per "
-      "scheduler, that is {} of its slots, which no other warp fills.",
+      "scheduler, that is {} of the scheduler's slots, which no other warp fills.",
       percent(share), sign_of(phase_of_most(*m.samples, WarpState::dispatch)).text, times_text(warps_a_scheduler(all)),
       percent(slots));
   f.experiment = tr("reordering a thread's products so that fewer operands share a register bank");

@@ -283,7 +283,7 @@ void choose_source(ProfileScene& scene, const Measurement& row, const std::strin
   if (row.processor == Processor::cpu)
     scene.why_no_source = phrase("{} runs on the CPU: it has no GPU machine code.", row.key.kernel);
   else if (scene.arch = arch; known && !(*known)->parts.empty())
-    scene.why_no_source = phrase("{} is {} followed by {}, and has no source of its own: choose one of the two.",
+    scene.why_no_source = phrase("{0} is {1} followed by {2} and has no source of its own; choose {1} or {2}.",
                                  (*known)->id, (*known)->parts.front()->id, (*known)->parts.back()->id);
   else
     scene.subject = {row.key.kernel, row.key.problem, row.key.options, arch};
@@ -382,7 +382,7 @@ ProfileScene profile_scene(const State& state, const Model& model, std::span<con
   const BenchSlice& slice = shown.slices.front();
   const auto value = chosen_value(slice, state.view.bench.value);
   if (!value) {
-    scene.empty = tr("No kernel in this sweep has figures at any of its values.");
+    scene.empty = tr("No kernel in this sweep has results at any of the sweep's values.");
     return scene;
   }
   const auto rows = rows_at(slice, *value);

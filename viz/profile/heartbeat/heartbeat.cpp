@@ -136,7 +136,7 @@ void put_borders(HeartbeatScene& scene, bool key_tile, const HeartbeatScene* bef
                     part.fma, part.xu, part.shared);
   scene.words += phrase(
       " Over {} overlaid beats from {} to {}, {} takes {}: {}. Boundaries are accurate to {}, one of {} steps in a "
-      "beat; three stretches explain {:.0f} % of the pattern, and the exponentials identify P.",
+      "beat. Three stretches explain {:.0f} % of the pattern, and the exponentials identify P.",
       b.beats, us_text(b.from_us), us_text(b.to_us), key_tile ? tr("a key tile") : tr("a beat"), us_text(b.period_us),
       parts, us_text(b.period_us / static_cast<double>(b.samples_a_beat)), b.samples_a_beat, 100 * b.told);
   constexpr double kMostBeats = 12;  // of which letters can still be read
@@ -168,7 +168,7 @@ std::string tail_words(const Heartbeat& h) {
 std::string beside_timings(const Measurement& m, const Heartbeat& h) {
   std::string words;
   if (m.time.n > 0)
-    words += phrase(" Its launches took {} while the counters were read, and {} without them.", us_text(busy_us(h)),
+    words += phrase(" Its launches took {} while the counters were read, and {} without counters.", us_text(busy_us(h)),
                     us_text(m.time.median));
   const auto mhz = mean_of(h, "clock");
   const auto at = find_metric("sm_clock_mhz");
@@ -212,8 +212,9 @@ void put_other(HeartbeatScene& scene, const Measurement* against) {
   if (against == nullptr) return;
   scene.other = against->key.kernel;
   if (against->heartbeat == nullptr) {
-    scene.no_other = against->no_heartbeat.empty() ? phrase("{} has no heartbeat here.", scene.other)
-                                                   : phrase("{} has none: {}.", scene.other, against->no_heartbeat);
+    scene.no_other = against->no_heartbeat.empty()
+                         ? phrase("{} has no heartbeat here.", scene.other)
+                         : phrase("{} has no heartbeat: {}.", scene.other, against->no_heartbeat);
     return;
   }
   scene.beside = against->heartbeat;
@@ -221,7 +222,7 @@ void put_other(HeartbeatScene& scene, const Measurement* against) {
   const double length = scene.beside->length_us();
   if (length > scene.own->length_us())
     scene.notes =
-        phrase("{} takes {}: its means cover all of it, but its curves cover only the part that fits this axis.",
+        phrase("{} takes {}. Its means cover the whole run, but its curves cover only the part that fits this axis.",
                scene.other, us_text(length));
 }
 
@@ -252,13 +253,12 @@ HeartbeatScene heartbeat_scene(const Measurement& row, const Measurement* agains
   scene.kernel = row.key.kernel;
   if (row.heartbeat == nullptr) {
     if (row.processor != Processor::gpu)
-      scene.empty = tr("A CPU kernel has none.");
+      scene.empty = tr("CPU kernels have no heartbeat.");
     else if (!row.no_heartbeat.empty())
       scene.empty = phrase("Not available: {}", sentence(row.no_heartbeat));
     else
-      scene.empty =
-          tr("This row has no heartbeat yet. A heartbeat shows the utilisation of its pipes and memory "
-             "during one run.");
+      scene.empty = tr(
+          "This row has no heartbeat yet. A heartbeat shows how busy the GPU's pipes and memory are during one run.");
     return scene;
   }
   scene.there = true;

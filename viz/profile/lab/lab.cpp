@@ -85,7 +85,7 @@ std::string ratio_words(const Measurement& now, const Measurement* before) {
   if (!apart) return phrase("As fast as the original: {}, within the noise.", both);
   const double ratio = b.median / a.median;
   constexpr double kAlike = 0.01;  // the two are measured a moment apart, and clocks drift
-  if (std::abs(ratio - 1) < kAlike) return phrase("As fast as the original to within 1 %: {}.", both);
+  if (std::abs(ratio - 1) < kAlike) return phrase("Within 1 % of the original's speed: {}.", both);
   return ratio >= 1 ? phrase("{} times as fast as the original: {}.", times_text(ratio), both)
                     : phrase("It takes {} times as long as the original: {}.", times_text(1 / ratio), both);
 }

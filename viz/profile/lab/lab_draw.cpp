@@ -67,8 +67,8 @@ void draw_options(const LabScene& scene, const LabView& lab, LabUiState& ui, Com
   }
   changed |= number_field(tr("Registers"), "##lab_registers", tr("the compiler's"), ui.max_registers);
   tooltip(
-      tr("-maxrregcount: limit on registers per thread, 16 to 255. If it is empty or 0, the compiler chooses. "
-         "__launch_bounds__ in the source takes precedence. Part of the kernel's hash."));
+      tr("-maxrregcount: limit on registers per thread, 16 to 255. Empty or 0: the compiler chooses. __launch_bounds__ "
+         "in the source takes precedence. Part of the kernel's hash."));
   change.options = ui.options;
   change.build.max_registers = ui.max_registers;
   begin_line(tr("Fast math"));
@@ -90,7 +90,7 @@ void draw_panel(const LabScene& scene, const LabView& lab, LabUiState& ui, ImVec
     if (scene.empty.empty()) draw_options(scene, lab, ui, commands);
     ImGui::Dummy({0, s.px(4)});
     if (scene.groups.empty()) {
-      dim_text(tr("Figures appear after the first build."));
+      dim_text(tr("Results appear after the first build."));
     } else if (lab.before != nullptr && lab.built() != nullptr) {
       dim_text(
           tr("Compared with the original: a filled triangle means better, a hollow one worse, and a dim one within "
@@ -138,7 +138,8 @@ float draw_actions(const LabScene& scene, const LabView& lab, ImVec2 at, float r
     ImGui::SetCursorPos(at);
     if (main_button(tr("Build, check, measure"), {main, height}, there && !scene.building))
       commands.push_back(BuildLab{});
-    tooltip(tr("Ctrl+Enter: builds in a separate process, checks against fp64, and times. Esc cancels."));
+    tooltip(
+        tr("Ctrl+Enter builds the kernel in a separate process, checks it against fp64, and times it. Esc cancels."));
   }
   float x = main + gap, y = 0;
   for (const Action& action : actions) {
@@ -215,7 +216,7 @@ void draw_tries(const LabScene& scene, ImVec2 size, Commands& commands) {
   if (begin_card("lab_tries", size)) {
     heading(tr("Tries"));
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, s.px(kTryGap)));
-    if (scene.tries.empty()) dim_text(tr("One line per build; click it to load its source into the editor."));
+    if (scene.tries.empty()) dim_text(tr("One line per build. Click a line to load the source into the editor."));
     ImDrawList* list = ImGui::GetWindowDrawList();
     for (const LabTryRow& t : scene.tries) {
       const ImVec2 at = ImGui::GetCursorScreenPos();

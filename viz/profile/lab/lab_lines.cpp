@@ -94,16 +94,14 @@ LabLines lab_lines(const LabView& lab, std::span<const PairRow> rows) {
       line.before = share_of(other_at->second.counts.all, all_before);
       line.tip += phrase("\nIn the original: {}", samples_words(other_at->second.counts, *line.before));
     } else if (of_edit && !before.empty()) {
-      line.tip +=
-          tr("\n"
-             "The original has no sample on a line like this.");
+      line.tip += tr("\nThe original has no samples on a matching line.");
     }
     lines.most = std::max(lines.most, line.share);
     lines.by_line.emplace(row.line[1], std::move(line));
   }
   lines.heading = tr("% of warp time");
   lines.tip = of_edit ? phrase("Samples of {} by line, one for each time the hardware looked at a warp.", built->name)
-                      : tr("Samples of the original at the lines that are unchanged.");
+                      : tr("Samples of the original on the unchanged lines.");
   return lines;
 }
 

@@ -30,7 +30,7 @@ std::string warps_text(std::int64_t n) {
 }
 
 std::string fit_words(const gpu::Occupancy& o) {
-  if (o.blocks == 0) return tr("it can't be launched");
+  if (o.blocks == 0) return tr("it cannot be launched");
   return fmt::format("{}, {}", blocks_text(o.blocks), warps_text(o.warps));
 }
 
@@ -116,8 +116,8 @@ std::string more_words(const gpu::ArchLimits& arch, std::int32_t threads, std::i
   const auto room = room_of(arch, threads, blocks + 1);
   if (!room)
     return phrase("No more blocks fit: an SM holds at most {} threads and {} blocks.", arch.threads, arch.blocks);
-  return phrase("{} need at most {} registers per thread and {} of shared memory each.", blocks_text(blocks + 1),
-                room->registers, kibibytes(room->shared));
+  return phrase("To fit {}: at most {} registers per thread and {} of shared memory per block.",
+                blocks_text(blocks + 1), room->registers, kibibytes(room->shared));
 }
 
 std::string why_none(const Measurement& m) {
@@ -125,11 +125,11 @@ std::string why_none(const Measurement& m) {
     return tr("Occupancy is how many warps an SM holds, so it applies only to GPUs. This kernel runs on the CPU.");
   if (m.state != RowState::done) return fmt::format("{}: {}", name_of(m.state), m.reason);
   const Figure& registers = figure(m, "registers_count");
-  if (!registers.available()) return phrase("The compiler gave no figures: {}", tr_of(registers.reason));
+  if (!registers.available()) return phrase("The compiler reported nothing: {}", tr_of(registers.reason));
   if (m.launches.size() != 1)
     return phrase(
-        "{} has {} launches, each with its own occupancy. Each figure on the left is from the launch with the highest "
-        "or lowest value, as its tooltip says.",
+        "{} has {} launches, each with its own occupancy. Each value on the left is the highest or lowest of all "
+        "launches, as its tooltip says.",
         m.key.kernel, m.launches.size());
   return {};
 }
@@ -205,7 +205,8 @@ OccupancyScene occupancy_scene(const Measurement& m, const std::string& arch, st
   scene.empty = why_none(m);
   if (m.state == RowState::done) scene.launches = launch_lines(m);
   const auto limits = gpu::limits_of(arch);
-  if (scene.empty.empty() && !limits) scene.empty = phrase("This version does not know the limits of {}.", arch);
+  if (scene.empty.empty() && !limits)
+    scene.empty = phrase("This version of AttnScope does not know the limits of {}.", arch);
   if (!scene.empty.empty()) return scene;
   const Launch& launch = m.launches.front();
   const auto threads = static_cast<std::int32_t>(launch.block[0] * launch.block[1] * launch.block[2]);

@@ -124,7 +124,7 @@ void put_headline(const SampleCounts& all, const std::vector<SampledPhase>& phas
   const bool letter = sign.face == Face::maths;
   const auto bold = [](std::string words) { return TextRun{std::move(words), Face::bold, Token::text}; };
   scene.headline = woven(
-      phrase("No instruction was issued in {} of the samples, most often in {} ({}): there, its warp most often {}.",
+      phrase("No instruction was issued in {} of the samples, most often in {} ({}): there, the warp most often {}.",
              percent(all.not_issued, all.all), place(0), percent(counts.not_issued, all.not_issued),
              did_most(counts.not_issued_of)),
       {letter ? TextRun{sign.text, Face::maths, sign.ink} : bold(sign.text)}, Token::text);

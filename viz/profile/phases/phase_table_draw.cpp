@@ -118,7 +118,7 @@ void draw_phases(const SourceScene& scene, const MosaicScene& mosaic, const Phas
     heading(counts ? tr("What each phase did") : tr("Instructions by phase"));
     tooltip(counts ? tr("Counted at each instruction in one run. Click a phase for its line with the most "
                         "instructions.")
-                   : tr("As they appear in the machine code, no matter how often they run. Click a phase for the line "
+                   : tr("Instructions in the machine code, no matter how often they run. Click a phase for its line "
                         "with the most instructions."));
     ImGui::SameLine();
     draw_phase_button(place.shown, place.to_step, commands);

@@ -97,7 +97,7 @@ void set_tensor_roof(Roofline& r, const Measurement& m) {
   const auto row = find_kernel(m.key.kernel);
   r.by_warpgroups = row && (*row)->products.pipe == Pipe::warpgroup_half;
   r.tensor_tflops = peaks.tensor_gflops / peaks.products_each * 1e-3;
-  r.tensor_name = peaks.products_each > 1 ? phrase("mma.sync peak over {} products each", peaks.products_each)
+  r.tensor_name = peaks.products_each > 1 ? phrase("mma.sync peak / {} products", peaks.products_each)
                   : r.by_warpgroups       ? tr("wgmma peak")
                                           : tr("mma.sync peak");
 }
@@ -158,7 +158,7 @@ std::string missing_words(const Roofline& r, bool inner) {
   }
   std::string words;
   for (const auto& [reason, names] : by_reason)
-    words += phrase("{}No roof of {}: {}.", words.empty() ? "" : " ", fmt::join(names, tr(" and ")), reason);
+    words += phrase("{}No roof for {}: {}.", words.empty() ? "" : " ", fmt::join(names, tr(" and ")), reason);
   return words;
 }
 
@@ -208,7 +208,7 @@ std::string level_words(const Roofline& r, double tflops) {
   }
   constexpr double kNear = 0.4;  // of a roof: below it there is more than twice as much left
   return fmt::format("{}. {} {}.", words,
-                     tflops < kNear * roof ? tr("No roof is near; the nearest one is") : tr("The nearest roof is"),
+                     tflops < kNear * roof ? tr("No roof is near. The nearest roof is") : tr("The nearest roof is"),
                      name);
 }
 
@@ -281,7 +281,7 @@ Roofline roofline(std::span<const Measurement* const> rows, const std::string& c
     r.copy_gb_per_s = std::max(r.copy_gb_per_s, m->peaks.copy_gb_per_s);
   }
   if (my_row == nullptr) {
-    r.empty = phrase("{} was not timed on this problem: there is no rate to draw.", chosen);
+    r.empty = phrase("{} was not timed on this problem, so there is no rate to draw.", chosen);
     return r;
   }
   // The chosen row's own, so that its shares are those of its figures.

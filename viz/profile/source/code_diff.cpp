@@ -60,7 +60,7 @@ CodeScene code_diff_scene(const DiffSide& mine_of, const DiffSide& theirs_of) {
   CodeScene code;
   code.title = tr("SASS diff");
   if (mine_of.row == nullptr || theirs_of.row == nullptr) {
-    code.empty = tr("There is no other measurement: measure a second kernel, or show another run.");
+    code.empty = tr("There is no other measurement; measure a second kernel, or show another run.");
     return code;
   }
   code.title = phrase("SASS, {} against {}", mine_of.words, theirs_of.words);
@@ -77,7 +77,7 @@ CodeScene code_diff_scene(const DiffSide& mine_of, const DiffSide& theirs_of) {
   for (const std::string& note : {mine->note, theirs->note})
     if (!note.empty()) code.words += " " + note;
   if (mine->code->arch != theirs->code->arch)
-    code.words += " " + phrase("They are for {} and {}.", mine->code->arch, theirs->code->arch);
+    code.words += " " + phrase("The kernels were compiled for {} and {}.", mine->code->arch, theirs->code->arch);
   for (gpu::CodeDiffRow& row : gpu::folded(diff)) code.rows.push_back(row_of(std::move(row)));
   return code;
 }

@@ -103,7 +103,7 @@ std::vector<PhaseRow> phases_of(const gpu::KernelListing& listing, std::uint32_t
 void put_samples(const KernelSamples& samples, const gpu::KernelListing& listing, SourceScene& scene) {
   if (!samples.no_lines.empty()) return;
   if (samples.text_hash != listing.text_hash) {
-    scene.why_no_samples = tr("The samples are from another version of this source: the lines do not match.");
+    scene.why_no_samples = tr("The samples are from another version of this source, so the lines do not match.");
     return;
   }
   scene.sampled = true;
@@ -191,7 +191,7 @@ void put_counts(const KernelCounts& counts, const gpu::KernelListing& listing, S
     return;
   }
   if (counts.text_hash != listing.text_hash) {
-    scene.why_no_counts = tr("The counts are from another version of this source: the lines do not match.");
+    scene.why_no_counts = tr("The counts are from another version of this source, so the lines do not match.");
     return;
   }
   scene.counted = true;

@@ -152,10 +152,7 @@ void draw_line(ImDrawList* list, ImVec2 at, const SourceRow& row) {
 std::string row_tip(const SourceRow& row, std::int32_t line) {
   std::string tip = phrase("Line {}", line);
   if (row.phase != CodePhase::none) tip += fmt::format(", {}: {}", gpu::name_of(row.phase), gpu::words_of(row.phase));
-  if (row.total == 0 && row.samples.all == 0)
-    tip +=
-        tr("\n"
-           "It has no instructions.");
+  if (row.total == 0 && row.samples.all == 0) tip += tr("\nThis line has no instructions.");
   if (row.total > 0) tip += phrase("\n{} instructions: {}", row.total, mix_words(row.mix));
   if (const std::string samples = samples_words(row.samples, row.sample_share); !samples.empty()) tip += "\n" + samples;
   if (!row.counts.words.empty()) tip += "\n" + row.counts.words;

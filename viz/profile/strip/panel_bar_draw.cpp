@@ -156,14 +156,14 @@ void draw_profile_bar(const ProfileScene& scene, float width, Commands& commands
     ImGui::SameLine(0, s.px(kGap + 8));
     ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 corner{ImGui::GetWindowPos().x + width - s.px(12), at.y};
-    const float button = text_width(Face::text, 12, tr("All figures")) + s.px(14),
+    const float button = text_width(Face::text, 12, tr("All metrics")) + s.px(14),
                 right = corner.x - button - s.px(kGap);
     constexpr std::array<std::string_view, 6> kShown{"time_us_median",         "tflops",          "peak_share_pct",
                                                      "occupancy_achieved_pct", "dram_read_bytes", "l2_hit_pct"};
     for (const std::string_view id : kShown)
       if (const ProfileFigure* f = figure_of(scene, id); f != nullptr) at.x = draw_figure(*f, at, right);
     ImGui::SetCursorScreenPos({corner.x - button, at.y + s.px(3.5F)});
-    if (toggle(tr("All figures"), true, tr("Shows every figure with its change")))
+    if (toggle(tr("All metrics"), true, tr("Shows every metric with its change")))
       ImGui::OpenPopup("profile_all_figures");
     all_figures(scene, {corner.x + s.px(12), at.y + height});
   }

@@ -75,7 +75,7 @@ ImU32 change_ink(const ProfileFigure& f) {
 
 std::string figure_tip(const ProfileFigure& f) {
   std::string tip = f.label + ": " + f.text;
-  if (!f.other.empty()) tip += phrase("\nthe other: {}", f.other);
+  if (!f.other.empty()) tip += phrase("\nreference: {}", f.other);
   if (!f.change.text.empty()) tip += fmt::format("\n{}: {}", f.change.text, f.change.noise_words);
   return tip + "\n" + f.tip;
 }

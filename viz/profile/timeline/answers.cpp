@@ -68,14 +68,13 @@ PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const Ti
     answer.why = slot_words(t, p, all) + " " + waits;
   } else if (gain.measured) {
     answer.answer = phrase("Measured: {}.", measured_words(*gain.measured));
-    const std::string why =
-        gain.disagree ? tr("Nothing is derived: a replay of this recording with that slot disagrees with the measured "
-                           "gain.")
-                      : tr("Nothing is derived: the replay's rules do not explain this recording.");
+    const std::string why = gain.disagree ? tr("Nothing is derived: a replay of this recording with that many slots "
+                                               "disagrees with the measured gain.")
+                                          : tr("Nothing is derived: the replay's rules do not explain this recording.");
     answer.why = why + " " + waits;
   } else {
     answer.answer = tr("Unknown.");
-    answer.why = tr("There is no recording with that many slots to check a derived gain against.") + (" " + waits);
+    answer.why = tr("No recording has that many slots, so a derived gain cannot be checked.") + (" " + waits);
   }
   return answer;
 }
@@ -156,7 +155,7 @@ std::string block_words(const Timeline& t, std::int32_t block) {
                   t.blocks.size(), time_text(median));
   return phrase(
       "Block {} is not typical: it takes {}, while the median of {} blocks is {}. `attnscope timeline --block {}` "
-      "records the median one.",
+      "records the median block.",
       name, time_text(own), t.blocks.size(), time_text(median), of);
 }
 

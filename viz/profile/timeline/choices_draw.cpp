@@ -71,7 +71,7 @@ void draw_block(const PipelineScene& scene, const Box& line, float left, float w
         commands.push_back(ChooseTimeBlock{block});
     ImGui::EndCombo();
   }
-  tooltip(tr("Which of the blocks recorded state by state is shown"));
+  tooltip(tr("The block shown, out of those recorded state by state"));
 }
 
 }  // namespace

@@ -89,12 +89,13 @@ std::string comparison_words(const PipelineScene& a, const PipelineScene& b) {
                                 from, to, gain_text(gain))
                        : phrase("Without the recorder, the launch takes {:.1f} µs above and {:.1f} µs below, {} more.",
                                 from, to, gain_text(gain));
-    if (!on_same_card(*a.timeline, *b.timeline)) words += std::string(" ") + tr("They ran on different cards.");
+    if (!on_same_card(*a.timeline, *b.timeline))
+      words += std::string(" ") + tr("The two recordings are from different cards.");
   }
   words += (words.empty() ? "" : " ") +
            phrase("A key tile takes {} above and {} below.", time_text(time_of_tile(a)), time_text(time_of_tile(b)));
   if (const std::string what = changes(a, b); !what.empty())
-    words += " " + phrase("Of that, for a consumer: {}.", what);
+    words += " " + phrase("Of the difference, for a consumer: {}.", what);
   return words;
 }
 
@@ -195,7 +196,7 @@ std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView
   const Timeline* const without = step_of(t.options) == kTurnsFrom ? at_step(t, all, kTurnsFrom - 1) : nullptr;
   std::string words = phrase(
                           "Consumers spend {} of their time waiting for a turn. The gain from turns cannot be derived: "
-                          "with them, two or more consumers compute exponentials at once {} of the time.",
+                          "with turns, two or more consumers compute exponentials at once for {} of the time.",
                           time_share_text(turns->waits), time_share_text(turns->together)) +
                       " ";
   if (without == nullptr) return words + tr("There is no recording without turns to compare with.");

@@ -45,7 +45,7 @@ class Scene {
     add_strip();
     s_.empty = why_no_picture(t_);
     const std::vector<std::int32_t> detailed = detailed_blocks(t_);
-    if (s_.empty.empty() && detailed.empty()) s_.empty = tr("None of its blocks was recorded event by event.");
+    if (s_.empty.empty() && detailed.empty()) s_.empty = tr("No block of this recording was recorded event by event.");
     if (!s_.empty.empty()) return std::move(s_);
     auto p = pipeline_of(t_, choose_block(detailed));
     if (!p) {
@@ -94,7 +94,7 @@ class Scene {
       return phrase("{} of {} blocks were recorded state by state.", s_.blocks.size(), t_.grid_blocks);
     if (t_.grid_blocks < 2) return {};
     return phrase(
-        "Only block {} was recorded state by state; `attnscope timeline {} --block N --blocks M` records M blocks "
+        "Only block {} was recorded state by state. `attnscope timeline {} --block N --blocks M` records M blocks "
         "starting at N.",
         s_.block, t_.kernel);
   }
@@ -108,7 +108,7 @@ class Scene {
     s_.tile_clocks = time_of_tile();
     std::string notes = t_.plain_us > 0 ? phrase("Recorded / plain: {:.3f}. ", price_of(t_))
                                         : tr("The cost of recording was not measured. ");
-    notes += phrase("Clocks within one SM are exact; clocks of different SMs agree to within {}. ",
+    notes += phrase("Clocks within one SM are exact. Clocks of different SMs agree to within {}. ",
                     time_text(residual_ns(t_)));
     notes += t_.buffer == EventBuffer::shared ? tr("Events were kept in shared memory.")
                                               : tr("Events were written to global memory.");
@@ -402,8 +402,9 @@ class Scene {
                                 : phrase(": {} as recorded.", time_text(static_cast<double>(span_ns(t_))));
     if (kernel_.empty() || kernel_ == t_.kernel) return;
     const bool others = std::ranges::any_of(timelines_.all, [&](const auto& t) { return t->kernel == kernel_; });
-    s_.strip_words = others ? phrase("This recording is of {}; those of {} are in the list too.", t_.kernel, kernel_)
-                            : phrase("No launch of {} was recorded; this recording is of {}.", kernel_, t_.kernel);
+    s_.strip_words =
+        others ? phrase("This recording is of {}. The list also contains recordings of {}.", t_.kernel, kernel_)
+               : phrase("No launch of {} was recorded. This recording is of {}.", kernel_, t_.kernel);
   }
 
   const Timeline& t_;

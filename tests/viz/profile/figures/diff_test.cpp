@@ -115,7 +115,7 @@ TEST(ProfileDiff, TheLeastOfSeveralLaunchesIsABoundAndNeverTheSame) {
   set(b, 12.5, true);
   EXPECT_EQ(change().text, "≤ 1.00×");
   EXPECT_EQ(change().noise, Noise::unknown);
-  EXPECT_NE(change().noise_words.find("the other is the minimum over several launches"), std::string::npos);
+  EXPECT_NE(change().noise_words.find("the reference value is a minimum over several launches"), std::string::npos);
   set(a, 25, true);
   set(b, 12.5, false);
   EXPECT_EQ(change().text, "≥ 2.00×");

@@ -229,7 +229,8 @@ TEST(ProfileFindings, AWarpHeldAtDispatchTakesTheSlotOfAllThatShareIt) {
   m.samples = std::make_shared<const KernelSamples>(s);
   ASSERT_TRUE(finding_of(m, "held_at_dispatch"));
   EXPECT_DOUBLE_EQ(finding_of(m, "held_at_dispatch")->at_most, 1.25);
-  EXPECT_NE(finding_of(m, "held_at_dispatch")->text.find("With 2.0 warps per scheduler, that is 20.0 % of its slots"),
+  EXPECT_NE(finding_of(m, "held_at_dispatch")
+                ->text.find("With 2.0 warps per scheduler, that is 20.0 % of the scheduler's slots"),
             std::string::npos)
       << finding_of(m, "held_at_dispatch")->text;
   EXPECT_FALSE(finding_of(m, "few_warps")) << "no slot is left for more warps";

@@ -108,8 +108,8 @@ TEST(HeartbeatScene, ABeatIsAKeyTileWhereTheTilesOfAPlaceAreTheBeats) {
 
 TEST(HeartbeatScene, TheMeansOfALongerKernelAreSaidToBeOfAllOfIt) {
   const Measurement naive = row(made_beats(3, "naive"), "naive"), flash = row(made_beats());
-  EXPECT_TRUE(has(scene_of(flash, &naive).notes, "naive takes 320 µs: its means cover all of it"));
-  EXPECT_FALSE(has(scene_of(naive, &flash).notes, "its means cover all of it"));
+  EXPECT_TRUE(has(scene_of(flash, &naive).notes, "naive takes 320 µs. Its means cover the whole run"));
+  EXPECT_FALSE(has(scene_of(naive, &flash).notes, "Its means cover the whole run"));
 }
 
 TEST(HeartbeatScene, SaysHowItWasTakenAndHowThatComparesWithTheTimings) {
@@ -117,7 +117,8 @@ TEST(HeartbeatScene, SaysHowItWasTakenAndHowThatComparesWithTheTimings) {
   profile_test::put(m, "sm_clock_mhz", 1755);
   const std::string notes = scene_of(m).notes;
   EXPECT_TRUE(has(notes, "52 samples of one warmed-up run, one every 2.00 µs, cold L2")) << notes;
-  EXPECT_TRUE(has(notes, "Its launches took 100 µs while the counters were read, and 96.0 µs without them.")) << notes;
+  EXPECT_TRUE(has(notes, "Its launches took 100 µs while the counters were read, and 96.0 µs without counters."))
+      << notes;
   EXPECT_TRUE(has(notes,
                   "Judging by its cycle count, the SM clock ran at 1700 MHz, or 96.9 % of the 1755 MHz that NVML read "
                   "between the timed launches."))
@@ -145,7 +146,7 @@ TEST(HeartbeatScene, LaunchesStandOnOneAxisAndTheOtherKernelBesideThem) {
   EXPECT_EQ(scene_of(naive, &none).no_other, "tiled has no heartbeat here.");
   Measurement refused = none;
   refused.no_heartbeat = "CUPTI_ERROR";
-  EXPECT_EQ(scene_of(naive, &refused).no_other, "tiled has none: CUPTI_ERROR.");
+  EXPECT_EQ(scene_of(naive, &refused).no_other, "tiled has no heartbeat: CUPTI_ERROR.");
 }
 
 TEST(HeartbeatScene, APartOfTheRunIsShownWhereOneIsChosen) {

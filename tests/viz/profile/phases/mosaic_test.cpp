@@ -82,7 +82,7 @@ TEST(Mosaic, TheSentenceNamesTheLargestLossAndChangesWithItsFigures) {
   const auto said = [](const KernelSamples& s) { return plain_text(mosaic_scene(row(s), nullptr).headline); };
   const std::string before = said(samples());
   EXPECT_EQ(before,
-            "No instruction was issued in 50 % of the samples, most often in O (60 %): there, its warp most often "
+            "No instruction was issued in 50 % of the samples, most often in O (60 %): there, the warp most often "
             "waits for its previous result.");
   KernelSamples s = samples();
   s.functions[0].instructions[1].reasons[1] = {1, 60, 55};
@@ -155,8 +155,8 @@ TEST(Mosaic, SaysWhyThereIsNoneAndWhatWasDropped) {
   Measurement refused = h100_row("flash_simt", 2000);
   EXPECT_FALSE(mosaic_scene(refused, nullptr).there) << "nobody asked";
   EXPECT_EQ(mosaic_scene(refused, nullptr).empty, "");
-  refused.no_samples = "the driver lets administrators alone";
-  EXPECT_EQ(mosaic_scene(refused, nullptr).empty, "the driver lets administrators alone");
+  refused.no_samples = "the driver lets only administrators read";
+  EXPECT_EQ(mosaic_scene(refused, nullptr).empty, "the driver lets only administrators read");
   KernelSamples s = samples();
   s.no_lines = "nvdisasm was not found";
   EXPECT_EQ(mosaic_scene(row(s), nullptr).empty, "nvdisasm was not found");

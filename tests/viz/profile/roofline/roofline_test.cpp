@@ -91,7 +91,7 @@ TEST(ProfileRoofline, TheRoofOfTensorCoresIsOverTheProductsThatEachOfTheFormulaT
   const Roofline r = roofline(rows, "flash_tf32x3");
   EXPECT_DOUBLE_EQ(r.tensor_tflops, 100);
   EXPECT_DOUBLE_EQ(r.top_tflops, 100);
-  EXPECT_EQ(r.tensor_name, "mma.sync peak over 3 products each");
+  EXPECT_EQ(r.tensor_name, "mma.sync peak / 3 products");
   // 2.199e12 FLOP in 59.526 ms are 36.94 TFLOP/s.
   EXPECT_NE(r.words.find("36.9 % of the measured peak of mma.sync on the tensor cores."), std::string::npos) << r.words;
   EXPECT_GT(r.y_max, 100);
@@ -158,7 +158,7 @@ TEST(ProfileRoofline, EachLevelHasItsOwnBytesAndItsOwnRoof) {
   m.peaks.shared_gb_per_s = 2200;
   EXPECT_NE(roofline(rows, "flash_simt").level_words.find("The nearest roof is the multiply-adds."), std::string::npos);
   m.peaks.peak_gflops = 200000;
-  EXPECT_NE(roofline(rows, "flash_simt").level_words.find("No roof is near; the nearest one is shared memory."),
+  EXPECT_NE(roofline(rows, "flash_simt").level_words.find("No roof is near. The nearest roof is shared memory."),
             std::string::npos);
 }
 
@@ -172,10 +172,10 @@ TEST(ProfileRoofline, EveryRoofThatCannotBeHadSaysItsOwnReason) {
   const std::array<const Measurement*, 1> rows{&m};
   Roofline r = roofline(rows, "flash_mma");
   EXPECT_EQ(r.note,
-            "Roofs: fp32 multiply-add peak, measured on this device. No roof of the copy rate: 2 GB asked, 1 GB free. "
-            "No roof of the tensor cores in bf16: this GPU is sm_75.");
+            "Roofs: fp32 multiply-add peak, measured on this device. No roof for the copy rate: 2 GB asked, 1 GB free. "
+            "No roof for the tensor cores in bf16: this GPU is sm_75.");
   EXPECT_EQ(r.level_words,
-            "No roof of L2: its accesses were not counted: counters were turned off. No roof of shared memory: not "
+            "No roof for L2: its accesses were not counted: counters were turned off. No roof for shared memory: not "
             "measured in this session.");
   m.peaks.copy_gb_per_s = 2831;
   m.peaks.tensor_gflops = 600000;
@@ -189,7 +189,7 @@ TEST(ProfileRoofline, OfASessionWithoutTheInnerRoofsItSaysSoOnce) {
   put(m, "l2_sectors_count", 1e9);
   const std::array<const Measurement*, 1> rows{&m};
   const Roofline r = roofline(rows, "flash_simt");
-  EXPECT_EQ(r.level_words, "No roof of L2 and shared memory: not measured in this session.");
+  EXPECT_EQ(r.level_words, "No roof for L2 and shared memory: not measured in this session.");
   EXPECT_EQ(r.note, "Roofs: copy rate and fp32 multiply-add peak, measured on this device.")
       << "its products run on the fp32 pipes: no roof of tensor cores is missing";
   ASSERT_EQ(r.levels.size(), 1U);
@@ -204,7 +204,7 @@ TEST(ProfileRoofline, AKernelOfTheCpuMissesNoRoofOfAGpu) {
   const Roofline r = roofline(rows, "cpu_flash");
   EXPECT_EQ(r.level_words, "");
   EXPECT_EQ(r.note,
-            "Roofs: fp32 multiply-add peak, measured on this device. No roof of the copy rate: not measured in this "
+            "Roofs: fp32 multiply-add peak, measured on this device. No roof for the copy rate: not measured in this "
             "session.");
 }
 
@@ -226,7 +226,7 @@ TEST(ProfileRoofline, APeerOf16BitsIsSetAgainstTheTensorPeakOfItsOwnType) {
   EXPECT_NE(r.words.find("The tensor-core peak in f16 was not measured in the same session."), std::string::npos)
       << r.words;
   EXPECT_EQ(r.words.find("multiply-add"), std::string::npos) << r.words;
-  EXPECT_NE(r.note.find("No roof of the tensor cores in f16: not measured in this session."), std::string::npos);
+  EXPECT_NE(r.note.find("No roof for the tensor cores in f16: not measured in this session."), std::string::npos);
   // Another type's peak is not its own.
   ours.peaks.tensor_gflops = 600000;
   ours.key.problem.dtype = DType::bf16;
@@ -238,7 +238,8 @@ TEST(ProfileRoofline, WithoutATimeThereIsNoDotAndAReason) {
   m.time = {};
   fill_figures(m);
   const std::array<const Measurement*, 1> rows{&m};
-  EXPECT_EQ(roofline(rows, "flash_simt").empty, "flash_simt was not timed on this problem: there is no rate to draw.");
+  EXPECT_EQ(roofline(rows, "flash_simt").empty,
+            "flash_simt was not timed on this problem, so there is no rate to draw.");
 }
 
 // 5 % of the cycles that 132 SMs make in 100 us at 1700 MHz: what stands beside the turns at the instructions.

@@ -74,7 +74,7 @@ TEST(TimelineBlocks, ARecordingOfOneSaysWhichAndHowOthersAreRecorded) {
   const PipelineScene s = shown_at(one, -1);
   ASSERT_EQ(s.blocks.size(), 1U);
   const std::string words =
-      fmt::format("Only block {} was recorded state by state; `attnscope timeline {} --block N", s.block, one.kernel);
+      fmt::format("Only block {} was recorded state by state. `attnscope timeline {} --block N", s.block, one.kernel);
   EXPECT_NE(s.notes.find(words), std::string::npos) << s.notes;
 }
 

@@ -191,7 +191,7 @@ TEST(TimelineGains, EveryRecordingHasANameOfItsOwn) {
     EXPECT_EQ(std::ranges::count(s.choices, c.words, &PipelineScene::Choice::words), 1) << c.words;
     EXPECT_TRUE(c.words.starts_with("flash_")) << c.words;
   }
-  EXPECT_EQ(s.strip_words, "This recording is of flash_hopper; those of flash_mma are in the list too.");
+  EXPECT_EQ(s.strip_words, "This recording is of flash_hopper. The list also contains recordings of flash_mma.");
   EXPECT_NE(s.notes.find("visited from the last tile to the first"), std::string::npos) << s.notes;
   EXPECT_NE(s.notes.find("K and V share the 4 slots of the ring"), std::string::npos) << s.notes;
 }
