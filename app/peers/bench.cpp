@@ -97,7 +97,7 @@ class PeerBench::Round {
     }
     if (round_.ours.empty()) {
       one.row.state = RowState::refused;
-      one.row.reason = "none of AttnScope's kernels was timed on this problem, so there is nothing to take turns with";
+      one.row.reason = "none of AttnScope's kernels was timed on this problem, so peers have nothing to alternate with";
     } else if (round_.point.problem.storage.kind() == Storage::paged) {
       one.row.state = RowState::refused;
       one.row.reason = "peers need contiguous K and V: measure them on the problem without pages";
@@ -132,8 +132,8 @@ class PeerBench::Round {
     if (!hello) return tl::unexpected(hello.error());
     if (one.row.peer->software.empty()) one.row.peer->software = hello->software;
     if (round_.processor == Processor::gpu && !hello->device.empty() && hello->device != one.row.key.device)
-      return fail(ErrorKind::failed,
-                  fmt::format("its GPU {} is {}, ours is {}", one.place.gpu, hello->device, one.row.key.device));
+      return fail(ErrorKind::failed, fmt::format("its GPU {} is {}, but AttnScope's is {}", one.place.gpu,
+                                                 hello->device, one.row.key.device));
     const std::string id =
         fmt::format("{}, {}, seed {}, {}", describe(round_.point.problem), round_.point.problem.effective_scale(),
                     round_.point.seed, name_of(round_.point.generator));
@@ -234,8 +234,8 @@ class PeerBench::Round {
         if (ours_[n].why_not.empty()) {
           m.peer->beside.push_back({ours.key.kernel, ours.key.options, statistics_of(ours_[n].samples)});
         } else {
-          m.peer->how +=
-              fmt::format("{}{} took no turn: {}", m.peer->how.empty() ? "" : "; ", ours.key.kernel, ours_[n].why_not);
+          m.peer->how += fmt::format("{}{} did not take a turn: {}", m.peer->how.empty() ? "" : "; ", ours.key.kernel,
+                                     ours_[n].why_not);
         }
       }
     } else {

@@ -42,9 +42,9 @@ class ChapterPaper {
     if (auto drawn = figure(); !drawn) return drawn;
     flow_.keep(kHeadWithFirst);  // the heading is not left alone at the foot of a page
     flow_.paragraph(bold(answers_ ? tr("Answers") : tr("Exercises")), kGoalSize, 3);
-    flow_.paragraph(dim(phrase("Numbers of seed {}. Round as you like: each answer says how close is close enough.",
-                               options_.seed)),
-                    kSmallSize, 12);
+    flow_.paragraph(
+        dim(phrase("Numbers from seed {}. Round as you like: each answer states its tolerance.", options_.seed)),
+        kSmallSize, 12);
     int number = 0;
     for (const Beat& beat : lesson_.beats) {
       if (!beat.exercise) continue;

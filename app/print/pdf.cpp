@@ -152,7 +152,7 @@ Result<Pdf> Pdf::begin(const Paper& paper, const std::filesystem::path& fonts, c
   if (!functions) return tl::unexpected(functions.error());
   auto impl = std::make_unique<Impl>(*functions);
   const auto free_type = std::make_shared<FreeType>(*functions);
-  if (functions->ft_init(&free_type->library) != 0) return fail(ErrorKind::failed, tr("FreeType does not start."));
+  if (functions->ft_init(&free_type->library) != 0) return fail(ErrorKind::failed, tr("FreeType cannot start."));
   for (const FontRole& role : kFontRoles) {
     for (const char* file : role.files) {
       if (std::ranges::any_of(impl->fonts, [&](const auto& named) { return named.first == file; })) continue;

@@ -57,7 +57,7 @@ Array& given(Inputs& in, Tensor t) {
 Result<std::unique_ptr<DealtRank>> DealtRank::from(const DealRequest& r, std::span<const std::byte> block) {
   const auto row = find_kernel(r.kernel);
   if (!row) return tl::unexpected(row.error());
-  if ((*row)->ring == nullptr) return bad_input(fmt::format("{} walks no ring", r.kernel));
+  if ((*row)->ring == nullptr) return bad_input(fmt::format("{} cannot walk a ring", r.kernel));
   auto plan = (*row)->plan(**row, r.problem, r.options, cpu_device());
   if (!plan) return tl::unexpected(plan.error());
   return std::unique_ptr<DealtRank>(new DealtRank(*std::move(plan), r.rank, block));

@@ -134,7 +134,7 @@ Result<void> send_to(std::vector<Child>& ranks, std::size_t rank, const json& te
   ranks.clear();
   return fail(ErrorKind::failed,
               sent.error().why == NoReply::too_late
-                  ? phrase("{} accepted nothing for {:g} s, so the ring was stopped.", who, limits.seconds)
+                  ? phrase("{} accepted no data for {:g} s, so the ring was stopped.", who, limits.seconds)
                   : phrase("{} exited unexpectedly ({}), and the ring was stopped.", who, how));
 }
 

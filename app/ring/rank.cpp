@@ -192,7 +192,7 @@ class RankProcess {
     const std::int64_t expected = dealt_->ring().share(dealt_->rank(), turn + 1);
     if (!said || said->value("share", std::int64_t{-1}) != expected)
       return fail(ErrorKind::failed,
-                  fmt::format("expected share {} in turn {}, but received another", expected, turn + 1));
+                  fmt::format("expected share {} in turn {}, but received another share", expected, turn + 1));
     return next;
   }
 

@@ -96,8 +96,8 @@ void draw_offer(const Model& model, Commands& commands) {
                    "If you allow it, it is compiled and run on your GPU when you measure it. Allow this only if you "
                    "trust the author. The measurements are shown either way.",
                    "{1}\n"
-                   "If you allow them, they are compiled and run on your GPU when you measure them. Allow them only "
-                   "if you trust the author; the measurements are shown either way.",
+                   "If you allow them, they are compiled and run on your GPU when you measure them. Allow this only if "
+                   "you trust the author. The measurements are shown either way.",
                    model.offered.file)
                 .c_str());
   ImGui::PopTextWrapPos();

@@ -119,8 +119,8 @@ void draw_input_files(const Controller& controller, ShellUiState& ui, Commands& 
   popup_heading(tr_of(kInputFiles));
   dim_words(
       tr("NumPy arrays of f2, f4 or f8, shaped [B,H,L,D], [H,L,D] or [L,D]; the bias is broadcast to [B,H,Lq,Lk]. The "
-         "problem takes its shape from them. Inputs whose fields are empty are still generated; if the bias field is "
-         "empty, there is no bias."));
+         "arrays determine the problem's shape. Inputs whose fields are empty are still generated. If the bias field "
+         "is empty, there is no bias."));
   bool entered = ImGui::IsWindowAppearing();  // Enter goes to the next field; in the last one it uses them
   for (std::size_t n = 0; n < kIds.size(); ++n) {
     ImGui::TextUnformatted(kIds[n]);
@@ -187,7 +187,7 @@ void draw_save_steps(const Controller& controller, ShellUiState& ui, Commands& c
   ImGui::SetNextItemWidth(s.px(64));
   ImGui::InputFloat(tr("seconds per step"), &ui.seconds_per_step, 0, 0, "%.2g");
   const bool good = ui.first_step >= 1 && ui.last_step <= steps && ui.first_step <= ui.last_step;
-  if (!good) error_words(phrase("Use steps 1 to {}, the first before the last.", steps));
+  if (!good) error_words(phrase("Use steps from 1 to {}, with the first before the last.", steps));
   ImGui::Dummy({1, s.px(4)});
   const bool can = good && !ui.path.empty();
   if ((popup_buttons(tr("Create"), can) || entered) && can) {

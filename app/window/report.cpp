@@ -106,11 +106,10 @@ void add_growth(std::string& out, const BenchScene& scene) {
       return std::log(last->second.*of / before->second.*of) /
              std::log(static_cast<double>(last->first) / static_cast<double>(before->first));
     };
-    lines +=
-        fmt::format("- {}: {:.2f} times from {} = {} to {}, a growth of {}^{:.2f}; its FLOPs grow as {}^{:.2f}{}\n",
-                    plain(kernel), last->second.us / before->second.us, scene.axis_letter, before->first, last->first,
-                    scene.axis_letter, exponent(&Point::us), scene.axis_letter, exponent(&Point::flops),
-                    scene.slice.rule.empty() ? "" : ", since " + scene.slice.rule);
+    lines += fmt::format("- {}: time grows {:.2f}× from {} = {} to {}, as {}^{:.2f}. FLOPs grow as {}^{:.2f}{}\n",
+                         plain(kernel), last->second.us / before->second.us, scene.axis_letter, before->first,
+                         last->first, scene.axis_letter, exponent(&Point::us), scene.axis_letter,
+                         exponent(&Point::flops), scene.slice.rule.empty() ? "" : ", since " + scene.slice.rule);
   }
   if (!lines.empty()) out += "\n## How time grows\n\n" + lines;
 }
@@ -157,8 +156,8 @@ void add_runs(std::string& out, const PictureSpec& picture, const BenchSlices& s
                        r.run.rows.size(), plain(devices_of({r}, r.run.provenance.device)));
   }
   if (left_out > 0)
-    out += fmt::format("\n{} of {} runs are only in rows.csv: plots and table show at most {}.\n", left_out,
-                       picture.runs.size(), kMaxShownRuns);
+    out += fmt::format("\n{} of {} runs are only in rows.csv: the plots and the table show at most {} runs.\n",
+                       left_out, picture.runs.size(), kMaxShownRuns);
 }
 
 void add_table(std::string& out, const BenchScene& scene) {
@@ -198,11 +197,11 @@ std::string report_text(const PictureSpec& picture, const std::vector<std::strin
   std::string out = fmt::format("# Attention kernels along {}\n\n", scene.axis_letter);
   if (!scene.slice.rows.empty()) {
     const Measurement& first = *scene.slice.rows.front();
-    out += fmt::format("Measured on {}, {}, by AttnScope {} ({}). {} goes from {} to {}; the first row is {}. ",
+    out += fmt::format("Measured on {}, {}, by AttnScope {} ({}). {} goes from {} to {}. The first row is {}. ",
                        plain(devices_of(picture.runs, p.device)), plain(p.date.substr(0, 10)), plain(p.program_version),
                        plain(p.commit), scene.axis_letter, scene.slice.values.empty() ? 0 : scene.slice.values.front(),
                        scene.slice.values.empty() ? 0 : scene.slice.values.back(), plain(describe(first.key.problem)));
-    out += "Every figure is in rows.csv, with its origin.\n\n";
+    out += "All values are in rows.csv, with their origins.\n\n";
   }
   add_verdicts(out, picture, model, scene);
   add_growth(out, scene);

@@ -43,7 +43,7 @@ void read_theme(const json& j, Theme& theme, std::vector<std::string>& said) {
   if (*it == "dark" || *it == "light") {
     theme = *it == "light" ? Theme::light : Theme::dark;
   } else {
-    said.push_back(tr("Settings: 'theme' is neither \"dark\" nor \"light\"; using dark."));
+    said.push_back(tr("Settings: 'theme' must be \"dark\" or \"light\"; using dark."));
   }
 }
 
@@ -97,11 +97,10 @@ LoadedSettings defaults(std::string said, bool may_save) {
 
 // What a newer program wrote is its own: nothing of it is read, and nothing is written over it.
 LoadedSettings newer(std::int64_t version) {
-  return defaults(
-      phrase("The settings file has version {}, but this program supports {}. The file is left as it is; this run "
-             "uses default settings and does not save changes.",
-             version, kSettingsVersion),
-      false);
+  return defaults(phrase("The settings file has version {}, but this program supports {}. The file is left as it is. "
+                         "This run uses default settings and does not save changes.",
+                         version, kSettingsVersion),
+                  false);
 }
 
 }  // namespace
@@ -167,7 +166,7 @@ Result<LoadedSettings> read_settings(std::string_view text) {
     if (it->is_string() && is_path(it->get_ref<const std::string&>())) {
       s.preferences.python = it->get<std::string>();
     } else {
-      loaded.said.emplace_back(tr("Settings: 'python' does not name a program; using python3 from PATH."));
+      loaded.said.emplace_back(tr("Settings: 'python' must name a program; using python3 from PATH."));
     }
   }
   read_number(j, "window_width", 320, 16384, s.window_width, loaded.said);

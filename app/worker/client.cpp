@@ -64,10 +64,10 @@ Error GpuClient::lost(const NoMessage& why, const std::string& what) {
       return {ErrorKind::cancelled, fmt::format("{} was cancelled", what)};
     case NoReply::too_late:
       return {ErrorKind::failed,
-              fmt::format("{}: {}; its worker was stopped. The next run gets a new one.", what, why.words)};
+              fmt::format("{}: {}; its worker was stopped. The next run gets a new worker.", what, why.words)};
     case NoReply::closed:
       return {ErrorKind::failed,
-              fmt::format("{}: the worker exited ({}) before it replied. The next run gets a new one.", what, end)};
+              fmt::format("{}: the worker exited ({}) before it replied. The next run gets a new worker.", what, end)};
     case NoReply::broken:
       break;
   }
@@ -219,7 +219,7 @@ Result<KernelSamples> GpuClient::sample(const Point& p, const Deadline& deadline
 }
 
 Result<Heartbeat> GpuClient::heartbeat(const Point& p, const Deadline& deadline, const Progress& progress) {
-  const std::string what = fmt::format("Listening to {} on {}", p.kernel, describe(p.problem));
+  const std::string what = fmt::format("Reading the heartbeat of {} on {}", p.kernel, describe(p.problem));
   json request = with_own(to_json(p));
   request["do"] = "heartbeat";
   auto reply = ask(request.dump(), {}, what, deadline, progress);

@@ -266,17 +266,16 @@ void RunList::install(FoundRuns found) {
   if (!found.files.empty()) context_.model.files = std::move(found.files);
   for (const std::string& id : missing_in(context_.model.runs, context_.state.document.runs))
     if (said_missing_.insert(id).second)
-      context_.log.warn(phrase("Run {} is not on this machine; open its file. The rest is shown.", id));
+      context_.log.warn(phrase("Run {} is not on this machine; open its file. The other runs are shown.", id));
   const bool news = surplus_.empty() && !found.surplus.empty();
   surplus_.insert(found.surplus.begin(), found.surplus.end());
   if (news)
-    context_.log.note(
-        plural(found.surplus.size(),
-               "{} run that is older than the newest {} and not named, saved or ticked will be deleted when this "
-               "window closes. Tick or name any you want to keep.",
-               "{} runs that are older than the newest {} and not named, saved or ticked will be deleted when this "
-               "window closes. Tick or name any you want to keep.",
-               RunStore::kNewest));
+    context_.log.note(plural(found.surplus.size(),
+                             "{} run that is older than the newest {} and not named, saved or ticked will be deleted "
+                             "when this window closes. To keep it, tick or name it.",
+                             "{} runs that are older than the newest {} and not named, saved or ticked will be deleted "
+                             "when this window closes. To keep a run, tick or name it.",
+                             RunStore::kNewest));
 }
 
 void RunList::look() {

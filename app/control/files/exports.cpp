@@ -28,10 +28,8 @@ Result<void> follow_pictures(Child& child, TaskHandle& task) {
   while (true) {
     const auto message = child.socket().receive({kLongestPicture, task.stop()});
     if (!message) {
-      if (message.error().why == NoReply::stopped)
-        return fail(ErrorKind::cancelled, tr("The pictures were cancelled."));
-      return fail(ErrorKind::failed,
-                  phrase("The pictures were not drawn: the drawing process ended ({}).", child.kill()));
+      if (message.error().why == NoReply::stopped) return fail(ErrorKind::cancelled, tr("Drawing was cancelled."));
+      return fail(ErrorKind::failed, phrase("No pictures were drawn: the drawing process ended ({}).", child.kill()));
     }
     if (message->text.rfind("error ", 0) == 0) return fail(ErrorKind::failed, message->text.substr(6));
     if (message->text == "done") return ok();
@@ -71,8 +69,7 @@ void Exports::write_trace(const std::string& run) {
   const auto session = rows_to_write(run);
   if (!session) return;
   const std::size_t rows = rows_with_stages(*session);
-  if (rows == 0)
-    return context_.log.warn(tr("These rows predate the recording of stages; a new run will have a timeline."));
+  if (rows == 0) return context_.log.warn(tr("These rows have no recorded stages; measure again to get a timeline."));
   write_rows(files_.new_file(".trace.json"), rows, to_trace(*session));
 }
 

@@ -31,7 +31,7 @@ void Files::save_session() {
   if (saved_at_ && !error && now != *saved_at_) {
     return context_.log.error(
         phrase("{} has been changed by another program since it was saved, and those changes would be lost. Save the "
-               "session under another name, or choose that name again to overwrite it.",
+               "session under another name, or choose the same name again to overwrite the file.",
                session_file_.string()));
   }
   Session session = session_of_runs(context_.state, context_.model, "");
@@ -138,7 +138,8 @@ void Files::open_kernel(const std::string& path) {
     if (!done) return context_.log.error(done.error().message);
     if (const auto taken = take_kernel(*read); !taken) return context_.log.error(taken.error().message);
     runs_.remember(path);
-    context_.log.note(phrase("Opened {} as {}: it is ticked in Bench and open in Profile's lab.", path, (*read)->name));
+    context_.log.note(
+        phrase("Opened {} as {}. The kernel is selected in Bench and open in Profile's lab.", path, (*read)->name));
   });
 }
 
@@ -239,8 +240,8 @@ void Files::show_recording(const std::string& file, Recording recording, const s
 void Files::open_arrays(const std::filesystem::path& q) {
   const std::string name = q.filename().string();
   if (name.empty() || name.front() != 'q') {
-    return context_.log.warn(
-        phrase("{} can be Q only if its name begins with q: q.npy, next to k.npy and v.npy.", q.string()));
+    return context_.log.warn(phrase(
+        "To use {} as Q, give it a name that begins with q, such as q.npy next to k.npy and v.npy.", q.string()));
   }
   std::error_code error;
   const auto folder = std::filesystem::absolute(q, error).parent_path();

@@ -38,7 +38,7 @@ struct Came {
                                           what.empty() ? "" : ": ", fmt::join(what, ", "));
     if (!shown.empty()) all += phrase(" Step shows the recording of {}.", shown);
     if (!failed.empty())
-      all += failed.size() == 1 ? phrase(" One failed: {}", failed.front())
+      all += failed.size() == 1 ? phrase(" One file failed: {}", failed.front())
                                 : phrase(" {} failed: {}", failed.size(), fmt::join(failed, " "));
     return all;
   }

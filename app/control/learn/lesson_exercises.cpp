@@ -48,15 +48,14 @@ std::optional<ExerciseScene> Lessons::exercise() {
 }
 
 void Lessons::print(const std::filesystem::path& file) {
-  if (!open_) return context_.log.warn(tr("Open a chapter of Learn first; only an open chapter can be printed."));
+  if (!open_) return context_.log.warn(tr("Open a chapter of Learn before printing."));
   PrintedChapter options;
   options.seed = state().view.learn.exercise_seed;
   options.language = state().preferences.language;
   options.page = with_extension(file, ".pdf");
   options.answers = answers_beside(options.page);
   if (auto printed = print_chapter(*lesson(), options); !printed) return context_.log.error(printed.error().message);
-  context_.log.note(
-      phrase("Chapter printed to {}, its answers to {}", options.page.string(), options.answers.string()));
+  context_.log.note(phrase("Chapter printed to {}, answers to {}", options.page.string(), options.answers.string()));
 }
 
 }  // namespace attn

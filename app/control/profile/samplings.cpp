@@ -58,13 +58,13 @@ struct Said {
 Said said_of(RowDetail what, const std::string& kernel) {
   switch (what) {
     case RowDetail::heartbeat:
-      return {phrase("Reading the heartbeat of {}", kernel), tr("The kernel now has a heartbeat.")};
+      return {phrase("Reading the heartbeat of {}", kernel), tr("The kernel's heartbeat has been read.")};
     case RowDetail::counts:
       return {phrase("Counting the instructions of {}", kernel), tr("The kernel's instructions have been counted.")};
     case RowDetail::samples:
       break;
   }
-  return {phrase("Sampling {}", kernel), tr("The kernel is sampled.")};
+  return {phrase("Sampling {}", kernel), tr("The kernel has been sampled.")};
 }
 
 // How long it took last time, by this kernel where it was done.
@@ -84,7 +84,7 @@ double expected_seconds(const Model& model, const SampleRow& wanted) {
 
 void Samplings::sample(const SampleRow& wanted) {
   if (context_.tasks.running(task_))
-    return context_.log.warn(tr("A kernel is being sampled: cancel that before sampling another."));
+    return context_.log.warn(tr("A kernel is being sampled: cancel the sampling before starting another."));
   const ListedRun* run = find_run(context_.model, wanted.run);
   const Measurement* found = run == nullptr ? nullptr : row_of(*run, wanted);
   if (found == nullptr)
@@ -94,7 +94,7 @@ void Samplings::sample(const SampleRow& wanted) {
         run->growing
             ? tr("This run is still being measured; sample the kernel when the run is done.")
             : tr("This row was measured on another machine: to sample it here, run the sweep in Bench first."));
-  if (gpu_ == nullptr) return context_.log.warn(tr("This version does not use GPUs: nothing can be sampled."));
+  if (gpu_ == nullptr) return context_.log.warn(tr("This version does not use GPUs, so it cannot sample kernels."));
   const auto work = [this, row = *found, id = run->run.id, kept = run->from == RunFrom::here, gpu = gpu_,
                      expected = expected_seconds(context_.model, wanted), what = wanted.what,
                      own = context_.state.document.sweep.own](TaskHandle& task) -> Result<void> {

@@ -173,7 +173,7 @@ Result<void> CpuRun::launch(const Stop& stop) const {
   if (bytes > kLarge && bytes > free_memory()) {
     return fail(ErrorKind::cannot_run,
                 fmt::format("{} on {} needs {} bytes in addition to its tensors, but only {} "
-                            "are free. A tiled or flash kernel needs less.",
+                            "are free. Use a tiled or flash kernel, which needs less.",
                             known_->plan.kernel->id, describe(known_->plan.problem), bytes, free_memory()));
   }
   const Workers::Lent lent(known_->plan.options.threads);

@@ -41,15 +41,16 @@ const KernelRow& recorded_row(const std::string& kernel, const Request& r) {
   const auto row = find_kernel_or_piece(kernel);
   if (!row) refuse("kernel", row.error().message);
   if (!takes_pass(**row, Pass::forward))
-    refuse("kernel",
-           fmt::format("{} is a backward kernel; `attnscope step --pass backward --attn FILE` records it, and "
-                       "load() opens that",
-                       kernel));
+    refuse("kernel", fmt::format("{} is a backward kernel; use `attnscope step --pass backward --attn FILE` to record "
+                                 "it and load(FILE) to open the recording",
+                                 kernel));
   if ((*row)->record == nullptr) {
-    refuse("kernel", fmt::format("{} is not recorded here{}", kernel,
-                                 (*row)->processor == Processor::gpu
-                                     ? "; `attnscope step --device gpu --attn FILE` records it, and load() opens that"
-                                     : ""));
+    refuse("kernel",
+           fmt::format(
+               "{} is not recorded here{}", kernel,
+               (*row)->processor == Processor::gpu
+                   ? "; use `attnscope step --device gpu --attn FILE` to record it and load(FILE) to open the recording"
+                   : ""));
   }
   return **row;
 }

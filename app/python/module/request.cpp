@@ -82,7 +82,7 @@ void read_shapes(Request& r, bool paged) {
   p.Dv = v.shape[3];
   p.dtype = *dtype_of(q.type);
   if (p.Hkv > 0 && p.Hq % p.Hkv != 0)
-    refuse("k", fmt::format("has {} heads, but the {} heads of q are not a multiple of that", p.Hkv, p.Hq));
+    refuse("k", fmt::format("has {} heads, which do not evenly divide the {} heads of q", p.Hkv, p.Hq));
 }
 
 void read_window(nb::handle window, Mask& mask) {
@@ -195,7 +195,7 @@ void read_page_table(nb::handle table, nb::handle lengths, Request& r) {
     double longest = 0;
     for (const double length : numbers(lengths, "key_lengths")) longest = std::max(longest, length);
     if (longest > static_cast<double>(p.Lk))
-      refuse("key_lengths", fmt::format("{} is more than the {} keys that the page table has room for", longest, p.Lk));
+      refuse("key_lengths", fmt::format("{} exceeds the {} keys that fit in the page table", longest, p.Lk));
     p.Lk = static_cast<std::int64_t>(longest);
   }
 }
@@ -236,7 +236,8 @@ void read_key_lengths(nb::handle lengths, Request& r) {
     refuse("key_lengths", fmt::format("has {} lengths for {} batches", given.size(), r.problem.B));
   for (const double length : given) {
     if (!(length >= 0 && length <= static_cast<double>(r.problem.Lk)) || length != std::floor(length))
-      refuse("key_lengths", fmt::format("{} is not a length from 0 to {}, the keys of k", length, r.problem.Lk));
+      refuse("key_lengths",
+             fmt::format("{} is out of range; use 0 to {}, the number of keys in k", length, r.problem.Lk));
     r.problem.mask.key_lengths.push_back(static_cast<std::int64_t>(length));
   }
 }
@@ -287,7 +288,7 @@ std::int64_t whole_number(nb::handle value, std::string_view argument) {
 bool truth(nb::handle value, std::string_view argument) {
   if (value.is(nb::bool_(true))) return true;
   if (value.is(nb::bool_(false)) || value.is_none()) return false;
-  refuse_type(argument, fmt::format("{} is neither True nor False", repr_of(value)));
+  refuse_type(argument, fmt::format("{} is not a Boolean; use True or False", repr_of(value)));
 }
 
 std::string text(nb::handle value, std::string_view argument) {
@@ -363,7 +364,7 @@ Choice choose(std::string_view kernel, const Request& request, const Device& dev
     }
     if (auto good = choice.row->supports(*choice.row, request.problem, request.options, device); !good)
       refuse("kernel", good.error().message);
-    choice.why = "as asked for";
+    choice.why = "as requested";
     return choice;
   }
   choice.row = best_rung(request.processor, request.problem, request.options, device);

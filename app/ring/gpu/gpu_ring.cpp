@@ -88,7 +88,7 @@ Result<void> check_gpu_ring(const Problem& p, const GpuRingRequest& r) {
   const auto ranks = static_cast<std::int64_t>(r.gpus.size());
   if (ranks < 1) return bad_input(tr("A ring of GPUs needs at least one GPU."));
   if (std::set(r.gpus.begin(), r.gpus.end()).size() != r.gpus.size())
-    return bad_input(tr("--gpus names a GPU twice; each rank needs its own."));
+    return bad_input(tr("--gpus names a GPU twice; each rank needs its own GPU."));
   if (p.dtype == DType::f32) return bad_input(tr("A ring of GPUs supports only f16 and bf16; use --dtype."));
   if (p.B != 1) return bad_input(phrase("A ring of GPUs supports only one batch (B = 1), not {}.", p.B));
   if (p.Lq != p.Lk)
@@ -100,8 +100,8 @@ Result<void> check_gpu_ring(const Problem& p, const GpuRingRequest& r) {
   if (!(p.mask == plain) || p.has_bias() || p.alibi || p.storage.kind() != Storage::dense || p.pass != Pass::forward ||
       p.output != OutputType::as_inputs)
     return bad_input(
-        tr("A ring of GPUs runs a forward pass with dense K and V and a full or causal mask: no window, "
-           "key lengths, bias, ALiBi or pages."));
+        tr("A ring of GPUs supports only a forward pass with a full or causal mask: omit window, key lengths, bias, "
+           "ALiBi and pages."));
   const GpuTurns turns = turns_of(p, r);
   if (turns.most_pieces() < turns.pieces())
     return bad_input(r.deal == GpuDeal::heads ? phrase("{} KV heads cannot be divided among {} GPUs.", p.Hkv, ranks)

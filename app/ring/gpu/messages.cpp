@@ -28,7 +28,7 @@ Result<void> take_hex(const json& j, std::array<std::byte, N>& bytes) {
     unsigned value = 0;
     for (const char c : {text[2 * n], text[2 * n + 1]}) {
       const bool digit = c >= '0' && c <= '9';
-      if (!digit && (c < 'a' || c > 'f')) return bad_input("a handle has a letter that is no digit");
+      if (!digit && (c < 'a' || c > 'f')) return bad_input("a handle contains a letter that is not a digit");
       value = 16 * value + static_cast<unsigned>(digit ? c - '0' : c - 'a' + 10);
     }
     bytes[n] = static_cast<std::byte>(value);
@@ -49,7 +49,7 @@ Result<void> take_handles(const json& j, GpuHandles& h) {
 template <class E>
 Result<void> take_choice(const json& j, std::size_t most, E& to) {
   const auto n = j.get<std::size_t>();
-  if (n >= most) return bad_input("a message names a choice that there is not");
+  if (n >= most) return bad_input("a message contains an unknown choice");
   to = static_cast<E>(n);
   return ok();
 }

@@ -39,8 +39,8 @@ PaletteEntry formula(const Problem& problem) {
       question(tr("What is the formula of attention?"), "O = softmax(Q K^T / sqrt(D)) V",
                tr("equation definition softmax one line"),
                phrase("Each query is compared with every key: S is Q times K transposed, times the scale. Softmax "
-                      "turns each row of S into weights that add up to 1: P = exp(S − m) / ℓ, where m is the row's "
-                      "maximum and ℓ the sum of its exp(S − m). Each row of O is the average of V's rows, weighted by "
+                      "turns each row of S into weights that add up to 1: P = exp(S − m) / ℓ. In each row, m is the "
+                      "maximum and ℓ is the sum of exp(S − m). Each row of O is the average of V's rows, weighted by "
                       "the matching row of P. Here: Q is {} × {}, K {} × {}, V {} × {}, S and P {} × {}, for each of "
                       "B × H = {} heads.",
                       problem.Lq, problem.D, problem.Lk, problem.D, problem.Lk, problem.Dv, problem.Lq, problem.Lk,
@@ -59,8 +59,8 @@ PaletteEntry scale(const Problem& p) {
       tr("sqrt(D) square root scale 1/sqrt(D) scaling"),
       phrase("A score is the sum of D products. If the entries of q and k are independent with mean 0 and variance 1, "
              "the sum has variance "
-             "D, so scores are about √D in size. At D = {}, that is {}. Softmax of scores that far apart "
-             "gives one key nearly all the weight, and in training almost no gradient reaches the others. "
+             "D, so scores are about √D in size. At D = {}, that is {}. Softmax of scores that far apart gives one key "
+             "nearly all the weight. In training, almost no gradient reaches the other keys. "
              "Divided by √D, the scores are about 1 in size for any D. This problem's factor is {}.",
              p.D, significant_text(std::sqrt(static_cast<double>(p.D)), 3), significant_text(p.effective_scale(), 4)));
   e.door = tr("See what large scores do");

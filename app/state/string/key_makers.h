@@ -53,7 +53,7 @@ template <class Field>
 StateKey flag_key(std::string key, Field field) {
   return {std::move(key), [field](const State& s) { return std::string(field(s) ? "1" : "0"); },
           [field](State& s, std::string_view text) -> Result<void> {
-            if (text != "0" && text != "1") return bad_input(phrase("'{}' is neither 0 nor 1", text));
+            if (text != "0" && text != "1") return bad_input(phrase("invalid value '{}'; use 0 or 1", text));
             field(s) = text == "1";
             return ok();
           }};
@@ -76,7 +76,7 @@ StateKey choice_key(std::string key, std::vector<std::pair<std::string, Value>> 
       field(s) = value;
       return ok();
     }
-    return bad_input(phrase("'{}' is not one of {}", text, fmt::join(names, ", ")));
+    return bad_input(phrase("unknown value '{}'; use one of {}", text, fmt::join(names, ", ")));
   };
   return {std::move(key), write, read};
 }

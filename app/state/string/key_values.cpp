@@ -17,7 +17,7 @@ constexpr std::int64_t kMax = INT64_MAX;
 
 Result<Bookmark> read_bookmark(std::string_view text) {
   const auto parts = split(text, ':');
-  if (parts.size() != 6) return bad_input(phrase("'{}' is not BATCH:HEAD:I:J:PHASE:PASS", text));
+  if (parts.size() != 6) return bad_input(phrase("invalid bookmark '{}'; use BATCH:HEAD:I:J:PHASE:PASS", text));
   Bookmark mark;
   const std::tuple<std::size_t, std::int32_t*, std::int64_t, std::int64_t> numbers[] = {{0, &mark.id.b, 0, INT32_MAX},
                                                                                         {1, &mark.id.h, 0, INT32_MAX},
@@ -33,7 +33,7 @@ Result<Bookmark> read_bookmark(std::string_view text) {
     mark.id.phase = *phase;
     return mark;
   }
-  return bad_input(phrase("'{}' is not a phase", parts[4]));
+  return bad_input(phrase("unknown phase '{}'", parts[4]));
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ Result<void> read_further_options(Options& o, std::string_view text) {
   if (text == "none") return ok();
   for (const std::string_view item : split(text, '/')) {
     const std::size_t colon = item.find(':');
-    if (colon == item.npos) return bad_input(phrase("'{}' is not NAME:VALUE", item));
+    if (colon == item.npos) return bad_input(phrase("invalid option '{}'; use NAME:VALUE", item));
     const std::string_view name = item.substr(0, colon);
     const auto option = find_option(name);
     if (!option) return tl::unexpected(option.error());

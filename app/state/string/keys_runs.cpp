@@ -17,7 +17,7 @@ Result<void> read_runs(State& s, std::string_view text) {
   if (text == "none") return ok();
   for (const std::string_view id : split(text, '/')) {
     if (!is_run_id(id) && id != kPredictedRun)
-      return bad_input(phrase("'{}' is neither a run's id (16 digits) nor {}", id, kPredictedRun));
+      return bad_input(phrase("unknown run '{}'; use a run's id (16 digits) or {}", id, kPredictedRun));
     if (is_shown(s.document.runs, id)) return bad_input(phrase("{} appears twice", id));
     if (shown.size() >= kMaxShownRuns) return bad_input(phrase("the limit is {} runs", kMaxShownRuns));
     shown.emplace_back(id);
@@ -28,7 +28,7 @@ Result<void> read_runs(State& s, std::string_view text) {
 Result<void> read_reference(State& s, std::string_view text) {
   s.document.runs.reference.clear();
   if (text == "none") return ok();
-  if (!is_run_id(text)) return bad_input(phrase("'{}' is not a run's id: 16 digits, 0 to 9 and a to f", text));
+  if (!is_run_id(text)) return bad_input(phrase("invalid run id '{}'; use 16 digits, 0 to 9 and a to f", text));
   s.document.runs.reference = text;
   return ok();
 }

@@ -38,12 +38,12 @@ Result<void> read_edits(State& s, std::string_view text) {
   if (text == "none") return ok();
   for (const std::string_view part : split(text, '/')) {
     const auto fields = split(part, ':');
-    if (fields.size() != 3) return bad_input(phrase("'{}' is not TENSOR:INDEX:VALUE", part));
+    if (fields.size() != 3) return bad_input(phrase("invalid edit '{}'; use TENSOR:INDEX:VALUE", part));
     std::optional<InputTensor> tensor;
     for (const InputTensor t : kTensors) {
       if (fields[0] == tensor_name(t)) tensor = t;
     }
-    if (!tensor) return bad_input(phrase("'{}' is not q, k, v, bias or do", fields[0]));
+    if (!tensor) return bad_input(phrase("unknown tensor '{}'; use q, k, v, bias or do", fields[0]));
     const auto index = whole(fields[1], 0, kMax);
     if (!index) return tl::unexpected(index.error());
     const auto value = number(fields[2], false);
@@ -78,7 +78,7 @@ Result<void> read_selection(State& s, std::string_view text) {
     s.document.selection = sel;
     return ok();
   }
-  return bad_input(phrase("'{}' is not a tensor", parts[3]));
+  return bad_input(phrase("unknown tensor '{}'", parts[3]));
 }
 
 Result<void> read_kernel(State& s, std::string_view text) {
@@ -157,7 +157,8 @@ void add_step_view_keys(std::vector<StateKey>& keys) {
                   [](State& s, std::string_view text) -> Result<void> {
                     const KernelRow* row = shown_fragments(text);
                     if (row == nullptr) return ok();
-                    if (row->id != text) return bad_input(phrase("'{}' is not one of {}", text, ids_with_fragments()));
+                    if (row->id != text)
+                      return bad_input(phrase("unknown value '{}'; use one of {}", text, ids_with_fragments()));
                     s.view.step.fragment_kernel = text;
                     return ok();
                   }});

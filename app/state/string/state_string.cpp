@@ -77,7 +77,7 @@ Result<std::vector<Pair>> split_pairs(std::string_view text) {
     } else if (equals == item.npos) {
       return refused(pair, tr("a key needs '=' and a value"));
     } else if (!seen.insert(pair.key).second) {
-      return refused(pair, tr("it appears twice"));
+      return refused(pair, tr("the key appears twice"));
     } else {
       pairs.push_back(pair);
     }

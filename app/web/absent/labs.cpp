@@ -7,7 +7,7 @@ namespace attn {
 namespace {
 
 void refuse(Log& log) {
-  log.warn(in_desktop(tr("A browser can neither compile nor measure kernels.")));
+  log.warn(in_desktop(tr("A browser cannot compile or measure kernels.")));
 }
 
 }  // namespace
