@@ -55,7 +55,7 @@ __all__ = [
 
 
 def capture(model=None, layer=0, b=0, h=0, rows=None, keys=None):
-    """attnscope.torch.capture: one attention call of a running torch model, as it was made. Needs torch."""
+    """attnscope.torch.capture: one attention call of a running torch model. Needs torch."""
     from .torch import capture as of_torch
 
     return of_torch(model, layer, b, h, rows, keys)

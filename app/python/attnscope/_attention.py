@@ -1,4 +1,4 @@
-"""attention() and its relatives."""
+"""attention() and related functions."""
 
 import os
 import sys
@@ -82,11 +82,12 @@ def _options(tile, threads, options):
 
 def _refuse_dropout(dropout_p):
     if dropout_p:
-        raise ValueError(f"dropout_p: {dropout_p!r} is not supported: kernels here compute all weights; use 0")
+        raise ValueError(f"dropout_p: {dropout_p!r} is not supported because kernels compute all weights; use 0")
 
 
 _NOT_TAKEN = {
-    "sink": "no kernel supports a sink logit per head; add a first key, its score set by a bias and its row of v 0",
+    "sink": "no kernel supports a sink logit per head; add a first key whose score is set by a bias and whose row of v "
+            "is 0",
     "cu_seqlens": "no kernel supports packed lengths; pass a batch of one length with key_lengths",
 }
 
@@ -130,38 +131,39 @@ def attention(
 ):
     """Computes softmax(scale q kᵀ) v with one of AttnScope's kernels, on the device of the arrays.
 
-    q: [B, Hq, Lq, D], float32, float16 or bfloat16; or [Hq, Lq, D] or [Lq, D]. Anything that speaks DLPack or the
-       buffer protocol: NumPy, torch, JAX, CuPy, memoryview. D up to 256.
+    q: [B, Hq, Lq, D], float32, float16 or bfloat16; or [Hq, Lq, D] or [Lq, D]. Anything that supports DLPack or
+       the buffer protocol: NumPy, torch, JAX, CuPy, memoryview. D is at most 256.
     k: [B, Hkv, Lk, D]; Hq is a multiple of Hkv (grouped heads).
     v: [B, Hkv, Lk, Dv].
     kernel: an id of :func:`kernels`, or "auto": the highest rung of the ladder that supports the dtype and is made
        for the shape on the device (flash_splitkv only if Lq times Hq / Hkv is at most 64).
-       :func:`last_call` says which one was used. No other library's attention is ever called.
-    causal: hide the keys after the query's own; queries and keys are aligned at the end (bottom right).
-    window: (left, right), the numbers of visible keys before and after the query's own; None or -1: unbounded.
+       :func:`last_call` says which kernel ran. No other library's attention is ever called.
+    causal: mask the keys after the query's own; queries and keys are aligned at the end (bottom right).
+    window: (left, right), the numbers of visible keys before and after the query's own; None or -1: unlimited.
     bias: float32, broadcasts to [B, Hq, Lq, Lk]; added after the scale; -inf masks.
     softcap: c turns scores into c tanh(s / c).
     alibi: True, or slopes [Hq] or [B, Hq]: slope times distance is subtracted from each score.
     scale: factor applied to q kᵀ; None: 1/sqrt(D).
-    key_lengths: [B] integers; keys beyond a batch's length are hidden. An array on the GPU stays there.
+    key_lengths: [B] integers; keys beyond a batch's length are masked. An array on the GPU stays there.
     layout: "bhld", or "blhd" if the arrays are [B, L, H, D].
     return_lse: return (out, lse) instead of out.
     out: an array for the result; it must not share memory with the others.
     tile, threads: (Br, Bc) and the number of CPU threads; options: any other option of the kernel, by name.
     page_table: int32 [B, pages of a batch]: k and v are then a pool of pages, [pages, Hkv, page, D], and a batch's
-       keys are in the pages that its row names, in order. The longest of key_lengths is Lk; without key_lengths, every
-       entry counts. Entries beyond a batch's length may be -1. On a GPU, the numbers are limited to the pool's pages
-       instead of being checked.
-    sink, cu_seqlens: rejected with a message, because no kernel here supports them.
+       keys are in the pages that its row of the table names, in order. The longest of key_lengths is Lk; without
+       key_lengths, every entry counts. Entries beyond a batch's length may be -1. On a GPU, the numbers are limited to
+       the pool's pages instead of being checked.
+    sink, cu_seqlens: rejected with a message, because no kernel supports them.
 
     Returns an array [B, Hq, Lq, Dv] from q's library, in q's dtype; lse [B, Hq, Lq] is float32, a natural logarithm.
     A row that sees no key is 0, and its lse is -inf.
 
     Raises ValueError or TypeError with a message that begins with the argument, or RuntimeError if this machine cannot
     run it. float64 and dropout are rejected. Arrays that are not dense are copied (CopyWarning, once per kernel).
-    The GIL is released while a CPU computes; on a GPU, the kernels go to the current stream, and nothing waits.
+    On a CPU, the GIL is released during the computation. On a GPU, the kernels go to the current stream, and nothing
+    waits.
 
-    Source: Dao 2023, FlashAttention-2, for the flash rungs; each rung's own is in :func:`kernels`.
+    Source: Dao 2023, FlashAttention-2, for the flash rungs; :func:`kernels` has each rung's source.
 
     >>> import numpy as np, attnscope
     >>> q = np.array([[1, 2], [3, 4]], np.float32)
@@ -187,7 +189,7 @@ def attention(
 def _computed(asked, out, page_table):
     if out is None and _wants_gradients(*asked[:3]):
         if page_table is not None:
-            raise ValueError("page_table: a gradient needs dense k and v; detach them, or omit the pages")
+            raise ValueError("page_table: a gradient needs dense k and v; detach them, or omit page_table")
         from . import torch as of_torch
 
         return of_torch.attention_with_gradients(*asked)
@@ -246,8 +248,8 @@ def prepare(
 ):
     """Prepares the same call as :func:`attention` for many launches on the same arrays.
 
-    The arguments are the same; the page table's current numbers are used. On a GPU, this compiles and loads; a launch
-    is then one driver call per kernel and may be captured into a CUDA graph.
+    The arguments are the same. The current numbers in the page table are used. On a GPU, this compiles and loads the
+    kernels. A launch is then one driver call per kernel and may be captured into a CUDA graph.
 
     >>> import numpy as np, attnscope
     >>> q = np.ones((1, 1, 4, 8), np.float32)

@@ -87,7 +87,7 @@ class Column:
 
 
 def _typed(values):
-    """Numbers as an array, truths as an array, all else as a list of texts; a number that is missing is NaN."""
+    """Numbers as an array, Booleans as an array, all else as a list of texts; a number that is missing is NaN."""
     if all(isinstance(value, bool) for value in values):
         return np.array(values, bool)
     if all(isinstance(value, int) and not isinstance(value, bool) for value in values):

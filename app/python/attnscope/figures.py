@@ -37,7 +37,7 @@ def figure(table, metric="time_us_median", axis="Lq"):
     "dram_read_bytes" or "occupancy_achieved_pct". axis: the column along the horizontal axis. Whiskers
     show the quartiles of a time.
 
-    Raises ImportError without matplotlib, and ValueError if the table has no such column or the column has no figures.
+    Raises ImportError without matplotlib, and ValueError if the table has no such column or the column has no values.
 
     >>> import attnscope
     >>> table = attnscope.bench(["cpu_tiled", "cpu_flash"], values=[32, 64], d=16, seconds=0.02)

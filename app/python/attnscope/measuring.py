@@ -1,4 +1,4 @@
-"""Measuring from Python: bench() and profile() run the program's sweeps in their own process; judge() is its rule."""
+"""Measuring from Python: bench() and profile() run the program in a separate process; judge() applies its rule."""
 
 import csv
 import io
@@ -69,17 +69,19 @@ def bench(
     timeout=None,
     **problem,
 ):
-    """Times kernels along one axis, after checking each answer, in a process that does nothing else.
+    """Checks each answer and then times kernels along one axis, in a separate process.
 
     kernels: ids; None: all for the device. values: values of the axis; axis: "L", "B", "H", "D", "br", "bc", "threads"
     or an option. problem: b, hq, hkv, l (or lq, lk), d, dv, dtype, causal, window, softcap, alibi, tokens, tile and
-    threads as `attnscope bench` has them. seconds: of the repeats of a point. peers: attention of others beside ours,
-    True or ids, run by peers_python. save: an .attn file, which the window opens.
+    threads as `attnscope bench` has them. seconds: time for the repeats of a point. peers: other
+    implementations to time alternately with ours, True or ids, run by peers_python. save: an .attn file, which the
+    window opens.
 
-    Returns a :class:`Table`, a row a point, with the columns of the program's CSV (docs/formats.md): time_us_median in
-    microseconds, tflops, error_abs, verdict; NaN is what could not be measured, and its column ..._source says why.
+    Returns a :class:`Table`, one row per point, with the columns of the program's CSV (docs/formats.md), such as
+    time_us_median in microseconds, tflops, error_abs and verdict. NaN: not measured; column ..._source says why.
 
-    Raises ValueError for what is refused, RuntimeError where this machine cannot run it, subprocess.TimeoutExpired.
+    Raises ValueError for invalid arguments, RuntimeError if this machine cannot run the sweep, and
+    subprocess.TimeoutExpired.
 
     >>> import attnscope
     >>> table = attnscope.bench(["cpu_flash"], values=[32, 64], d=16, seconds=0.02)
@@ -101,10 +103,10 @@ def bench(
 def profile(kernel, *, arch=None, sample=False, seconds=None, timeout=None, **problem):
     """Counts a GPU kernel's instructions by phase and line; with sample=True, also shows where its warps wait.
 
-    kernel: a GPU kernel's id, or a .cu file. arch: "sm_90a" and so on; without a GPU the kernel is compiled for it.
+    kernel: a GPU kernel's id, or a .cu file. arch: architecture to compile for without a GPU, such as "sm_90a".
     problem: as in :func:`bench`. Returns a :class:`Table`: one row per phase, then one per line (docs/formats.md).
 
-    Raises RuntimeError if NVRTC is missing, or a GPU for sample=True; the message says how to get it.
+    Raises RuntimeError if NVRTC is missing or sample=True finds no GPU. The message says how to get what is missing.
     """
     words = ["profile", kernel, "--csv", "-", *_words({"arch": arch, "sample": sample, "seconds": seconds})]
     return _rows(words + _problem(problem), timeout)
@@ -113,8 +115,8 @@ def profile(kernel, *, arch=None, sample=False, seconds=None, timeout=None, **pr
 class Verdict(typing.NamedTuple):
     """Whether an answer is right, by the rule of docs/correctness.md.
 
-    outcome: "pass", "wrong" or "not judged". reason: empty if it passes. error, allowed: the largest |O - fp64|, and
-    the largest that the rule allows. first_wrong, cause: sentences, or empty.
+    outcome: "pass", "wrong" or "not judged". reason: empty if the answer passes. error, allowed: the largest
+    |O - fp64|, and the largest that the rule allows. first_wrong, cause: sentences, or empty.
     """
 
     outcome: str
@@ -140,9 +142,9 @@ def judge(
     scale=None,
     key_lengths=None,
 ):
-    """Checks any answer against the definition in fp64 on these numbers and returns a :class:`Verdict`.
+    """Checks an answer on these numbers against the definition in fp64 and returns a :class:`Verdict`.
 
-    q, k, v: [B, H, L, D] on the CPU, and the rest as in :func:`attention`. out: [B, Hq, Lq, Dv] in q's dtype.
+    q, k, v: [B, H, L, D] on the CPU. Other arguments: as in :func:`attention`. out: [B, Hq, Lq, Dv] in q's dtype.
 
     >>> import numpy as np, attnscope
     >>> q = np.random.default_rng(1).standard_normal((1, 2, 8, 4)).astype(np.float32)
@@ -174,7 +176,8 @@ def compare(fns, q, k, v, *, causal=False, scale=None, seconds=0.5, ours="auto")
     """Times your own callables and one of our kernels on these arrays, and checks each against fp64.
 
     fns: a callable fn(q, k, v, causal=…, scale=…), or a dict from names to callables. ours: a kernel's id.
-    seconds: time for each. On a GPU, every call is waited for. Arrays are [B, H, L, D].
+    seconds: time for each callable. On a GPU, each call runs to completion before the next one starts. Arrays
+    are [B, H, L, D].
 
     Returns a :class:`Table`: name, time_us_median, calls, ratio (our time divided by its own), error_abs,
     error_allowed_abs, verdict.

@@ -97,7 +97,7 @@ _STYLE = """
 
 
 def slider(recording, step=0):
-    """Returns a widget that steps through a recording; it needs anywidget (pip install anywidget).
+    """Returns a widget that steps through a recording. Needs anywidget (pip install anywidget).
 
     step: the first step shown, from 0; negative numbers count from the end. The widget's `step` is the current step and
     can be set; `recording.steps[widget.step]` has the arrays on screen. The text on the page counts steps from 1, as

@@ -1,4 +1,4 @@
-"""The program attnscope that comes with the package: where it is, and how to run it."""
+"""The attnscope program in this package: where it is, and how to run it."""
 
 import os
 import pathlib
@@ -30,7 +30,7 @@ def run(*arguments, timeout=None):
     """Runs a command of the program and returns its stdout as text.
 
     arguments: the command line, each argument converted to a string.
-    timeout: seconds; None: no limit. After that, the program is ended and subprocess.TimeoutExpired is raised.
+    timeout: seconds; None: no limit. After that, the program is stopped and subprocess.TimeoutExpired is raised.
 
     Raises ValueError if the program rejects its arguments (exit 2), and RuntimeError if it fails otherwise; the message
     is the program's own.

@@ -20,9 +20,9 @@ __all__ = ["FirstWrong", "Recording", "Step", "load", "record", "show"]
 class FirstWrong(typing.NamedTuple):
     """The first place where a run differs from the correct one.
 
-    step: the first wrong step, from 0. phase, tensor: what it did, and which of its tensors is wrong. b, h: batch and
-    query head. row, column: the first wrong element, in the whole tensor (a key's index for S and P). recorded, right:
-    its number, and what it should be. place, spread, cause: sentences; cause is empty if none is known.
+    step: the first wrong step, from 0. phase, tensor: what the step did, and which of its tensors is wrong. b, h: batch
+    and query head. row, column: the first wrong element, in the whole tensor (a key's index for S and P). recorded, right:
+    the element's number, and what it should be. place, spread, cause: sentences; cause is empty if none is known.
     """
 
     step: int
@@ -43,11 +43,11 @@ class FirstWrong(typing.NamedTuple):
 
 
 class Step:
-    """One step of a recording: what it made, and what is live after it.
+    """One step of a recording: what it computed, and what is live after it.
 
     number: from 0, as in ``recording.steps``. phase, letter: "rescale", "α". b, h: batch and query head; i, j: query
-    and key tile, -1 if it has none. made: the tensors that it made; names: all tensors that are live after it.
-    bytes: requested from HBM by it.
+    and key tile, -1 if there is none. made: the tensors that the step computed; names: all tensors that are live after
+    it. bytes: those that the step requested from HBM.
 
     >>> import numpy as np, attnscope
     >>> x = np.arange(8, dtype=np.float32).reshape(4, 2)
@@ -65,9 +65,9 @@ class Step:
         self.made, self.names = tuple(facts["made"]), tuple(facts["live"])
 
     def __getitem__(self, name):
-        """The tile of that name after this step: a read-only float32 array [rows, columns], no copy.
+        """The tile of that name after this step: a read-only float32 array [rows, columns], not copied.
 
-        Raises KeyError where the step has none of that name.
+        Raises KeyError if the step has no tile of that name.
         """
         return self._tile(name)[0]
 
@@ -121,7 +121,7 @@ class Steps(collections.abc.Sequence):
 
 
 class Recording:
-    """Every step of one run. Made by :func:`record` or :func:`load`; what it holds does not change.
+    """Every step of one run. Returned by :func:`record` and :func:`load`; immutable.
 
     kernel, device, order, problem: as text. tile: (Br, Bc). out, lse: the answer, as float32. steps: a sequence of
     :class:`Step`.
@@ -143,12 +143,12 @@ class Recording:
 
     @property
     def out(self):
-        """The output [B, Hq, Lq, Dv] that the kernel stored, widened to float32; a copy. None for a backward pass."""
+        """The output [B, Hq, Lq, Dv] that the kernel stored, as a float32 copy. None for a backward pass."""
         return self._core.out
 
     @property
     def lse(self):
-        """The output's log-sum-exp [B, Hq, Lq]; a copy. None for a backward pass."""
+        """A copy of the output's log-sum-exp [B, Hq, Lq]. None for a backward pass."""
         return self._core.lse
 
     def array(self, name, step=-1, b=0, h=0):
@@ -166,10 +166,10 @@ class Recording:
         return self._core.matrix(name, self.steps[step].number, b, h)
 
     def first_wrong(self, other=None):
-        """Returns the place where this run first goes wrong; None if it does not.
+        """Returns the place where this run first goes wrong; None if the run is correct.
 
-        other: a correct recording with the same problem, numbers, tile and order; None: one from the ladder's own
-        kernel with that order.
+        other: a correct recording with the same problem, numbers, tile and order; None: a recording of the
+        ladder's own kernel with that order.
 
         >>> import numpy as np, attnscope
         >>> x = np.random.default_rng(1).standard_normal((8, 4)).astype(np.float32)
@@ -231,8 +231,8 @@ def record(
     kernel: one whose row in :func:`kernels` records, or a piece of the bug museum ("museum_alpha_on_l_only").
     tile: (Br, Bc); None: the kernel's own. options: what-ifs such as {"subtract_max": False}.
 
-    Returns a :class:`Recording`. Raises ValueError if the recording would exceed the program's limit (it is meant for
-    small problems, with hundreds of queries and keys), and for anything that attention() rejects.
+    Returns a :class:`Recording`. Raises ValueError if the recording would exceed the program's limit, and for anything
+    that attention() rejects. Recordings are meant for small problems, with hundreds of queries and keys.
 
     >>> import numpy as np, attnscope
     >>> x = np.arange(8, dtype=np.float32).reshape(4, 2)
@@ -348,7 +348,7 @@ def words_of(step):
 
 
 def svg(step):
-    """Returns the tiles that are live after a step as SVG, with their numbers; what it made has a thick outline."""
+    """Returns the tiles that are live after a step as SVG with their numbers; new ones have a thick outline."""
     words = f"{'. '.join(words_of(step))} = steps[{step.number}]"
     left, top, tallest, widest, parts = 8, 48, 0, 8 + 7 * len(words), []
     for name in step.names:

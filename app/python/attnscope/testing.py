@@ -1,4 +1,4 @@
-"""Checks attention functions by AttnScope's rule on its problems; a failure names the place and the likely cause."""
+"""Checks attention functions by AttnScope's rule on its problems. A failure names the place and the likely cause."""
 
 import sys
 
@@ -76,8 +76,8 @@ def _on_cpu(array):
 def cases(shapes="paired", dtype="float32"):
     """The problems that every kernel of AttnScope must get right, as a list of :class:`Case`.
 
-    shapes: "paired", each shape and head dimension once or more with its masks; "all", each with each; "scores",
-    softcap and ALiBi; "random", forty random ones.
+    shapes: "paired", each shape and each head dimension at least once, with masks; "all", every combination; "scores",
+    softcap and ALiBi; "random", 40 random problems.
 
     >>> import attnscope.testing
     >>> len(attnscope.testing.cases()) > 50
@@ -110,16 +110,16 @@ def assert_attention_right(
 ):
     """Calls ``fn(q, k, v, **arguments)`` on the rule's problems; raises AttentionWrong at the first wrong answer.
 
-    The rule: O may differ from fp64 by at most twice as much as the same math written plainly in the dtype, plus the
+    The rule: O may differ from fp64 by at most twice as much as the same plain math in the dtype, plus the
     dtype's own rounding (docs/correctness.md). q is [B, Hq, Lq, D], the answer [B, Hq, Lq, Dv] in q's dtype.
 
-    dtype: "float32", "float16" or "bfloat16". library: "numpy", "torch" or "jax". device: the arrays'.
+    dtype: "float32", "float16" or "bfloat16". library: "numpy", "torch" or "jax". device: that of the arrays.
     features: what fn supports in addition to q, k and v; problems that need more are skipped: "causal", "scale",
     "window", "key_lengths", "softcap", "alibi", "bias" as arguments of these names, "grouped" heads, "dv" (Dv ≠ D),
     "not_finite" numbers. longest: largest number of queries or keys. lse: fn returns (out, lse).
 
     Returns the number of problems that were judged. The failure names the problem, the first wrong element with its
-    tile of 64 × 64, how many are wrong, and the likely cause.
+    tile of 64 × 64, the number of wrong elements, and the likely cause.
 
     >>> import numpy as np, attnscope
     >>> from attnscope.testing import assert_attention_right
@@ -148,7 +148,7 @@ def assert_attention_right(
             raise AttentionWrong(_failure(case, out, reason, place, cause), case)
         judged += outcome == "pass"
     if judged == 0:
-        raise ValueError("features: no problem has only these features; add more features, or raise longest")
+        raise ValueError("features: no problem uses only these features; add more features, or raise longest")
     return judged
 
 

@@ -1,8 +1,8 @@
 """torch: the operator attnscope::attention with its gradient, a stand-in for scaled_dot_product_attention, capture().
 
-The operator is known to torch.compile, opcheck and autograd. Its gradient is recomputed from O and LSE, by
-cpu_flash_bwd on the CPU, by flash_bwd (float16, bfloat16) or flash_bwd_simt (float32) on a GPU. There, dQ is summed
-in arbitrary block order, unless torch.use_deterministic_algorithms() requests a fixed one.
+The operator works with torch.compile, opcheck and autograd. Its gradient is recomputed from O and LSE, by cpu_flash_bwd
+on the CPU, and by flash_bwd (float16, bfloat16) or flash_bwd_simt (float32) on a GPU. On a GPU, dQ is summed in
+arbitrary block order, unless torch.use_deterministic_algorithms() requests a fixed order.
 """
 
 import contextlib
@@ -263,7 +263,7 @@ def scaled_dot_product_attention(
 ):
     """torch.nn.functional.scaled_dot_product_attention with one of AttnScope's kernels and the same arguments.
 
-    Its causal mask starts at the top left, as torch's does. dropout_p > 0 and float64 are rejected with a message.
+    The causal mask starts at the top left, as in torch. dropout_p > 0 and float64 are rejected with a message.
 
     >>> import torch, attnscope.torch
     >>> q = torch.randn(2, 3, 8, 4)
@@ -292,8 +292,8 @@ def scaled_dot_product_attention(
 def replaced(kernel="auto"):
     """Replaces torch.nn.functional.scaled_dot_product_attention in a with block: models run on our kernels unchanged.
 
-    kernel: an id, or "auto". Not for several threads at once, since it replaces the module's function. A model that
-    imported the function's name before (``from torch.nn.functional import …``) does not see it.
+    kernel: an id, or "auto". Not for several threads at once, since the module's function is replaced. A model that
+    imported the function's name before (``from torch.nn.functional import …``) still calls the original function.
 
     >>> import torch, attnscope, attnscope.torch
     >>> model = torch.nn.TransformerEncoderLayer(16, 2, 32, dropout=0, batch_first=True)
@@ -320,10 +320,10 @@ def replaced(kernel="auto"):
 
 
 class Captured:
-    """One attention call of a model, as it was made. Filled by :func:`capture`.
+    """One attention call of a model, as captured by :func:`capture`.
 
     q, k, v: the head's [1, 1, rows or keys, D], on the CPU. bias: what was added to its scores, or None. causal, scale:
-    as the call had them. calls: how many attention calls the model made.
+    those of the call. calls: how many attention calls the model made.
     """
 
     def __init__(self):
@@ -338,7 +338,7 @@ class Captured:
         return (self.q, self.k, self.v), {"bias": self.bias, "causal": self.causal, "scale": self.scale}
 
     def record(self, tile=None, kernel="auto"):
-        """Records the call's steps on its numbers with one of our kernels; returns a :class:`attnscope.Recording`."""
+        """Records the steps of one of our kernels on the call's numbers; returns a :class:`attnscope.Recording`."""
         arrays, given = self._checked()
         return recordings.record(*arrays, tile=tile, kernel=kernel, **given)
 
@@ -372,9 +372,10 @@ def capture(model=None, layer=0, b=0, h=0, rows=None, keys=None):
     """Keeps one attention call of a running model within a with block: its real q, k, v and mask.
 
     model: a torch module, needed if layer is a name. layer: which call of scaled_dot_product_attention, from 0; or the
-    name of a module of the model, whose first call is taken. b, h: batch and query head. rows, keys: slices; None: all.
+    name of a module of the model, whose first call is captured. b, h: batch and query head. rows, keys: slices;
+    None: all.
 
-    Yields a :class:`Captured`. The model computes as it would without it.
+    Yields a :class:`Captured`. The model's results do not change.
 
     >>> import torch, attnscope.torch
     >>> model = torch.nn.TransformerEncoderLayer(16, 2, 32, dropout=0, batch_first=True)
