@@ -76,7 +76,7 @@ TEST(WorkerOwnKernel, IsMeasuredAsAnyOther) {
   ASSERT_EQ(m->launches.size(), 1U);
   EXPECT_EQ(m->launches[0].name, "mine");
   EXPECT_DOUBLE_EQ(figure(*m, "registers_count").value, 40);
-  EXPECT_EQ(figure(*m, "tile_load_bytes").reason, "the program does not know which bytes your kernel must load");
+  EXPECT_EQ(figure(*m, "tile_load_bytes").reason, "AttnScope does not know which bytes your kernel must load");
 }
 
 TEST(WorkerOwnKernel, IsKnownToTheWorkerAfterOneThatDied) {

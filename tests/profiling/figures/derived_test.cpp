@@ -63,7 +63,7 @@ TEST(DerivedFigures, ALayoutIsSetAgainstTheSameRowWithoutIt) {
   EXPECT_EQ(over_even(zipf, rows), 1.06);
   relate_to_layouts(zipf, {{}, rows});  // the first run has nothing of it
   EXPECT_EQ(figure(zipf, "over_even_ratio").origin, Origin::derived);
-  EXPECT_EQ(layout_words(zipf), "1.060× the time of even key lengths (derived)");
+  EXPECT_EQ(layout_words(zipf), "1.060× the time of equal key lengths (derived)");
   EXPECT_FALSE(over_even(fewer, rows));
   relate_to_layouts(fewer, {rows});
   EXPECT_FALSE(figure(fewer, "over_even_ratio").available());

@@ -65,7 +65,7 @@ TEST(PeerRows, HaveTimeRateAndErrorAndSayWhyNothingElse) {
   EXPECT_TRUE(figure(m, "error_abs").available());
   EXPECT_NE(figure(m, "lse_error_abs").reason.find("returns no LSE"), std::string::npos);
   for (const char* none : {"dram_read_bytes", "registers_count", "memory_peak_bytes", "compulsory_bytes"})
-    EXPECT_EQ(figure(m, none).reason, "only time and error are measured for a peer") << none;
+    EXPECT_EQ(figure(m, none).reason, "for peers, only time and error are measured") << none;
 }
 
 TEST(PeerRows, StandInTheCsvWithTheirTurns) {

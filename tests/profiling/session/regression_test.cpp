@@ -48,7 +48,7 @@ TEST(Regression, TheRatioIsEarlierOverNowAndFallsUnderItsBoundAlone) {
   EXPECT_DOUBLE_EQ(r.ratio, 0.97);
   EXPECT_FALSE(fell(r, 0.97));
   EXPECT_TRUE(fell(r, 0.971));
-  EXPECT_TRUE(says(r, "0.970 of its earlier speed")) << words_of(r);
+  EXPECT_TRUE(says(r, "0.970× its earlier speed")) << words_of(r);
   EXPECT_TRUE(says(r, "100.0 us now and 97.0 us previously")) << words_of(r);
 }
 
@@ -74,10 +74,10 @@ TEST(Regression, APartnerIsOfTheSameProblemDeviceCachesAndOptions) {
   EXPECT_TRUE(says(held(now, session({other})), "no time for this kernel on this problem"));
   other = timed("cpu_flash", 50);
   other.key.device = "another device";
-  EXPECT_TRUE(says(held(now, session({other})), "measured on another device there"));
+  EXPECT_TRUE(says(held(now, session({other})), "measured on another device in the session"));
   other = timed("cpu_flash", 50);
   other.key.l2 = L2State::cold;
-  EXPECT_TRUE(says(held(now, session({other})), "measured with cold caches there"));
+  EXPECT_TRUE(says(held(now, session({other})), "measured with cold caches in the session"));
   Measurement wide = timed("cpu_flash", 50), narrow = timed("cpu_flash", 60);
   wide.key.options.bc = 64;
   narrow.key.options.bc = 32;

@@ -184,7 +184,7 @@ TEST(SessionVersion3, HostileRowsAreRefusedInWords) {
   expect("has an unknown tensor name: 'w'", [](json& j) { j["ranks"]["travels"][0] = "w"; });
   expect("K travels twice", [](json& j) { j["ranks"]["travels"][1] = "k"; });
   expect("dK travels, but", [](json& j) { j["ranks"]["travels"][1] = "dk"; });
-  expect("rank 1 runs from 1.25 to 1", [](json& j) { j["ranks"]["devices"][1]["end_us"] = 1; });
+  expect("rank 1 has the invalid span 1.25 to 1", [](json& j) { j["ranks"]["devices"][1]["end_us"] = 1; });
   expect("0 ranks; use 1 to 1024", [](json& j) { j["ranks"]["devices"] = json::array(); });
   expect("at most 1024 elements", [](json& j) { j["ranks"]["devices"] = json(std::vector<int>(1025)); });
   expect("\"sent_bytes\"", [](json& j) { j["ranks"]["devices"][0]["sent_bytes"] = -1; });
@@ -193,8 +193,9 @@ TEST(SessionVersion3, HostileRowsAreRefusedInWords) {
   expect("device 1, span 2 must be [work", [](json& j) { j["ranks"]["devices"][1]["spans"][2] = 7; });
   expect("device 1, span 1: turn -1", [](json& j) { j["ranks"]["devices"][1]["spans"][1][1] = -1; });
   expect("device 1, span 1: turn 1024", [](json& j) { j["ranks"]["devices"][1]["spans"][1][1] = 1024; });
-  expect("span 1: turn 0 from 1.25 to 1 us", [](json& j) { j["ranks"]["devices"][1]["spans"][1][3] = 1; });
-  expect("span 1: turn 0 from -1 to", [](json& j) { j["ranks"]["devices"][1]["spans"][1][2] = -1; });
+  expect("span 1: turn 0 has the invalid span 1.25 to 1 us",
+         [](json& j) { j["ranks"]["devices"][1]["spans"][1][3] = 1; });
+  expect("span 1: turn 0 has the invalid span -1 to", [](json& j) { j["ranks"]["devices"][1]["spans"][1][2] = -1; });
   expect("16385 spans; the maximum is 16384", [](json& j) {
     j["ranks"]["devices"][1]["spans"] = json(std::vector<json>(16385, {"wait", 0, 1, 2}));
   });

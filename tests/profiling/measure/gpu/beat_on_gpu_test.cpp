@@ -89,7 +89,7 @@ TEST(HeartbeatOf, WhatIsLostIsAnError) {
   EXPECT_NE(words(b).find("samples overlap"), std::string::npos) << words(b);
   b = beats();
   b.kernels.clear();
-  EXPECT_NE(words(b).find("time stamp"), std::string::npos) << words(b);
+  EXPECT_NE(words(b).find("timestamp"), std::string::npos) << words(b);
 }
 
 }  // namespace

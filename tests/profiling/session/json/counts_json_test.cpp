@@ -84,7 +84,7 @@ TEST(CountsJson, ASessionKeepsThemAndWhyThereAreNone) {
   row.counts = std::make_shared<const KernelCounts>(kept_counts());
   Measurement refused = row;
   refused.counts.reset();
-  refused.no_counts = "the driver lets administrators alone";
+  refused.no_counts = "the driver lets only administrators read";
   Session session;
   session.runs.push_back(new_run(""));
   session.runs.front().rows = {row, refused};
@@ -98,7 +98,7 @@ TEST(CountsJson, ASessionKeepsThemAndWhyThereAreNone) {
   EXPECT_EQ(*rows[0].counts, kept_counts());
   EXPECT_EQ(rows[0].no_counts, "");
   EXPECT_EQ(rows[1].counts, nullptr);
-  EXPECT_EQ(rows[1].no_counts, "the driver lets administrators alone");
+  EXPECT_EQ(rows[1].no_counts, "the driver lets only administrators read");
 }
 
 }  // namespace
