@@ -88,7 +88,7 @@ KernelRow cpu_multicore_row() {
   row.options = kOptions;
   row.what =
       marked("The definition, over the rows of a head, on all cores. This is the baseline among the CPU kernels.");
-  row.teaches = marked("Rows are independent, so the cores share them; the bytes stay the same.");
+  row.teaches = marked("Rows are independent, so the cores share them. The bytes stay the same.");
   return row;
 }
 

@@ -69,7 +69,7 @@ constexpr Label kLabels[] = {
      marked("with one key tile, and on a GPU with lucky timing; here, the first of two tiles always loses"), "random"},
     {"mask_only_forward", "cpu_flash_bwd", marked("The past learns from the future"),
      marked("Keys that no query could see get gradients."),
-     marked("The mask is applied only in the forward pass: recomputed scores are not hidden."),
+     marked("The mask is applied only in the forward pass: recomputed scores are not masked."),
      marked("without a mask, and in tiles that the mask does not cut"), "causal"},
     {"missing_barrier", "flash_simt", marked("Two runs, two answers"),
      marked("The answer differs from run to run, and from the correct one."),
@@ -77,8 +77,8 @@ constexpr Label kLabels[] = {
      marked("with lucky timing, which is why a delay in the patch holds back half of the warps"), ""},
     {"stale_k_tile", "flash_wmma", marked("Correct up to one tile's width"),
      marked("Short sequences pass; beyond one key tile, O is wrong but looks plausible."),
-     marked("K is one iteration late: from the second key tile onwards, the scores are those of the previous tile, "
-            "combined with this tile's V."),
+     marked("K is one iteration late: from the second key tile on, scores are those of the previous tile, combined "
+            "with this tile's V."),
      marked("where all keys fit in one tile, as short test shapes do"), ""},
 };
 

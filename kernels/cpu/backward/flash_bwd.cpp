@@ -389,7 +389,8 @@ Result<std::unique_ptr<RecordingRun>> begin_recording(const KernelRow& row, cons
   auto begun = begun_recording(row, Rules::vector, p, o, std::move(in));
   if (!begun) return tl::unexpected(begun.error());
   if (const std::int64_t ranks = ranks_of(begun->options); ranks > 1)
-    return bad_input(phrase("ranks={}: a ring of a backward pass runs but cannot be recorded; use ranks=1.", ranks));
+    return bad_input(
+        phrase("ranks={}: a backward pass can run on a ring but cannot be recorded there; use ranks=1.", ranks));
   const auto bytes = static_cast<std::uint64_t>(flash_layout_of(p, one_thread(begun->options), 1).parts.bytes());
   const auto walk = [](const RecordedParts& of) {
     const auto trace = std::make_shared<BackwardTrace>(of.rec, of.rec.inputs, of.mark);

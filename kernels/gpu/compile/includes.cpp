@@ -191,8 +191,7 @@ Result<void> check_includes(std::string_view text, std::string_view name, ScoreL
     if (header.empty())
       return refuse(line->number, tr("the included name must be in quotes or angle brackets, not a macro"));
     if (ours(header)) continue;
-    if (!stays_inside(header) || !is_of_cuda(header))
-      return refuse(line->number, phrase("it includes {}, which is not one of these headers", header));
+    if (!stays_inside(header) || !is_of_cuda(header)) return refuse(line->number, phrase("it includes {}", header));
   }
   return ok();
 }

@@ -53,9 +53,9 @@ Result<void> supports(const KernelRow& row, const Problem& p, const Options& o, 
   if (auto good = check_takes(row, p); !good) return good;
   if (auto good = validate(p); !good) return good;
   if (p.alibi && std::max(p.Lq, p.Lk) > kMaxAlibiLength) {
-    return fail(ErrorKind::cannot_run, phrase("{} counts ALiBi's distances in 32 bits, so L can be at most {} with "
-                                              "ALiBi.",
-                                              row.id, kMaxAlibiLength));
+    return fail(
+        ErrorKind::cannot_run,
+        phrase("{} needs ALiBi distances that fit in 32 bits; use L up to {} with ALiBi.", row.id, kMaxAlibiLength));
   }
   const Result<Plan> plan = row.plan(row, p, o, d);
   if (!plan) return tl::unexpected(plan.error());
@@ -115,8 +115,8 @@ Result<void> check_rows_per_thread(const KernelRow& row, const Options& o) {
   const std::int32_t rows = kLanesPerRow * o.br / o.threads;
   if (rows * o.threads == kLanesPerRow * o.br && rows >= 1 && rows <= kMaxRowsPerThread) return ok();
   return bad_input(
-      phrase("{} needs {} to {} threads for {} query rows per tile, so that every thread has 1 to {} whole "
-             "rows (16 x Br / threads); {} threads do not work.",
+      phrase("{} needs {} to {} threads for {} query rows per tile, so that every thread has 1 to {} whole rows (16 x "
+             "Br / threads), not {}.",
              row.id, std::max(32, kLanesPerRow * o.br / kMaxRowsPerThread), std::min(1024, kLanesPerRow * o.br), o.br,
              kMaxRowsPerThread, o.threads));
 }

@@ -28,8 +28,9 @@ std::string state_cause(const Recording& wrong, const Recording& right, const Fi
     return std::ranges::all_of(rec.values(rec.after(e, at.slot)), [start](float x) { return x == start; });
   };
   if (begins(wrong, at.event)) {
-    return phrase("{} was not kept from one key tile to the next: it still has its value from before the first.",
-                  letter_of_slot(at.slot));
+    return phrase(
+        "{} was not kept from one key tile to the next: it still has its value from before the first key tile.",
+        letter_of_slot(at.slot));
   }
   if (begins(right, right_event)) {
     return phrase("{} was not reset for this query tile: it still holds an earlier value.", letter_of_slot(at.slot));
@@ -117,7 +118,7 @@ std::string marked_words(Elements elements) {
   const bool all = std::ranges::all_of(
       elements, [mark](const WrongElement& x) { return x.right == -kInf && x.recorded == mark && mark < kLarge; });
   if (!all) return {};
-  return phrase("Hidden keys score {:g} instead of −∞, so a row that sees no key becomes the mean of all values.",
+  return phrase("Masked keys score {:g} instead of −∞, so a row that sees no key becomes the mean of all values.",
                 mark);
 }
 
@@ -193,7 +194,7 @@ std::string mask_cause(const Recording& rec, const FirstWrong& at, Elements elem
   }
   if (next) return tr("The mask is off by one: queries also see the key after their last visible key.");
   if (own) return tr("The mask is off by one: each query's last visible key is hidden.");
-  if (shown) return tr("The mask lets queries see keys that should be hidden.");
+  if (shown) return tr("The mask lets queries see keys that it should hide.");
   if (hidden) return tr("The mask hides keys that queries should see.");
   if (elements.size() > 1 && !rec.problem.shapes_scores() && !rec.problem.has_bias()) {
     if (const auto factor = common_factor(elements)) return factor_words(rec.problem, *factor);

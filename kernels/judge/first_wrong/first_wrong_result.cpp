@@ -150,7 +150,7 @@ std::string place_words(const FirstWrong& w) {
     case WrongStep::extra:
       return phrase("{}: the correct run skips this tile; {}", step, element_words(w));
     case WrongStep::missing: {
-      const std::string before = phrase("{}: the step '{}' should come before it", step, w.missing);
+      const std::string before = phrase("{}: the step '{}' should come first", step, w.missing);
       return w.differing == 0 ? before : fmt::format("{}; {}", before, element_words(w));
     }
     case WrongStep::number:

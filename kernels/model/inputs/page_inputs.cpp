@@ -46,9 +46,9 @@ Result<void> check_pools(const Opened& files, std::int64_t page) {
                             said(pool), page, page));
   }
   if (k[0] != v[0] || k[1] != v[1])
-    return bad_input(
-        phrase("{} is a pool of {} pages with {} heads, and {} is one of {} pages with {}; the two must match.",
-               files[1].name(), k[0], k[1], files[2].name(), v[0], v[1]));
+    return bad_input(phrase(
+        "{} is a pool of {} pages with {} heads, but {} is a pool of {} pages with {} heads; the two must match.",
+        files[1].name(), k[0], k[1], files[2].name(), v[0], v[1]));
   if (k[3] != q.back())
     return bad_input(
         phrase("D is {} in {} and {} in {}; the two must be equal.", q.back(), files[0].name(), k[3], files[1].name()));
@@ -64,7 +64,7 @@ Result<std::vector<std::int32_t>> entries_of(const WholeNumbers& table, const st
   std::vector<std::int32_t> entries;
   for (const std::int64_t entry : table.values) {
     if (entry < std::numeric_limits<std::int32_t>::min() || entry > std::numeric_limits<std::int32_t>::max())
-      return bad_input(phrase("{} names page {}, but pages are counted in 32 bits.", name, entry));
+      return bad_input(phrase("{} names page {}, but page numbers must fit in 32 bits.", name, entry));
     entries.push_back(static_cast<std::int32_t>(entry));
   }
   return entries;

@@ -41,9 +41,8 @@ Traffic bytes_of_v(const EventExtent& x) {
 }
 
 OrderPhase ask_q(const HopperNames& n) {
-  OrderPhase p =
-      by_producer(n.ask_q, "The producer requests [Q|{i}]",
-                  "The copy unit (TMA) brings it. No number of it can be read before it has landed.", bytes_of_q);
+  OrderPhase p = by_producer(n.ask_q, "The producer requests [Q|{i}]",
+                             "The copy unit (TMA) brings it. [Q|{i}] cannot be read before it has landed.", bytes_of_q);
   p.query_tile = p.aside = true;
   p.key_tile = false;
   return p;
@@ -57,10 +56,9 @@ OrderPhase queries_landed() {
 }
 
 OrderPhase keys_landed(const HopperNames& n) {
-  OrderPhase p =
-      by_consumer(n.wait_turn, "[K|{j}] has landed; the consumer waits for its turn",
-                  "Both consumers read the same slot. Whoever has the turn hands its [S] over first, so that "
-                  "they stay half a tile apart.");
+  OrderPhase p = by_consumer(n.wait_turn, "[K|{j}] has landed; the consumer waits for its turn",
+                             "Both consumers read the same slot. The consumer with the turn hands over its [S] first, "
+                             "so that they stay half a tile apart.");
   p.after = p.loads = p.brings = {Slot::k};
   p.visits_keys = true;
   return p;
@@ -68,8 +66,8 @@ OrderPhase keys_landed(const HopperNames& n) {
 
 OrderPhase values_landed(const HopperNames& n) {
   OrderPhase p = by_consumer(n.issue_o, "[V|{j}] has landed; [O] goes to the tensor cores",
-                             "They multiply [P] by [V|{j}] and add it up in the registers of [O]. Until that is done "
-                             "nobody can read [O]: it has no number.");
+                             "They multiply [P] by [V|{j}] and add the product to the registers of [O]. Until they "
+                             "finish, [O] has no numbers to read.");
   p.after = p.loads = p.brings = {Slot::v};
   return p;
 }
@@ -77,33 +75,34 @@ OrderPhase values_landed(const HopperNames& n) {
 // ---- in the sequence of the walk
 
 std::vector<OrderPhase> phases_of_copies(const HopperNames& n) {
-  return {ask_q(n),
-          by_producer(n.wait_slot_k, "The producer waits for a slot for [K|{j}]",
-                      "A slot is free once both consumers have released its tile."),
-          by_producer(n.ask_k, "The producer requests [K|{j}]",
-                      "The copy unit (TMA) writes it into the slot and says when all bytes have landed.", bytes_of_k),
-          by_producer(n.wait_slot_v, "The producer waits for a slot for [V|{j}]",
-                      "K and V have separate slots in the ring."),
-          by_producer(n.ask_v, "The producer requests [V|{j}]",
-                      "It is needed later than [K|{j}], so it is requested after it.", bytes_of_v)};
+  return {
+      ask_q(n),
+      by_producer(n.wait_slot_k, "The producer waits for a slot for [K|{j}]",
+                  "A slot is free once both consumers have released its tile."),
+      by_producer(n.ask_k, "The producer requests [K|{j}]",
+                  "The copy unit (TMA) writes it into the slot and signals when all bytes have landed.", bytes_of_k),
+      by_producer(n.wait_slot_v, "The producer waits for a slot for [V|{j}]",
+                  "K and V have separate slots in the ring."),
+      by_producer(n.ask_v, "The producer requests [V|{j}]",
+                  "It is needed later than [K|{j}], so it is requested later.", bytes_of_v)};
 }
 
 std::vector<OrderPhase> phases_of_products(const HopperNames& n) {
   OrderPhase rows = by_consumer(n.take_rows, "A consumer takes its rows",
                                 "A warpgroup of 128 threads computes query rows {first_row} to {last_row}.");
-  OrderPhase wait_q = by_consumer(n.wait_q, "The consumer waits for [Q|{i}]", "Its copy is on the way.");
+  OrderPhase wait_q = by_consumer(n.wait_q, "The consumer waits for [Q|{i}]", "Its copy is in flight.");
   rows.key_tile = wait_q.key_tile = false;
   return {rows,
           wait_q,
           queries_landed(),
           by_consumer(n.wait_k, "The consumer waits for [K|{j}]",
-                      "Where the tile has landed already, asking takes about a hundred clocks."),
+                      "If the tile has already landed, checking takes about 100 clocks."),
           keys_landed(n),
           by_consumer(n.issue_s, "The consumer has the turn and hands over [S]",
                       "One instruction tells the tensor cores to multiply [Q|{i}] by [K|{j}]; the warpgroup does not "
                       "compute it."),
           by_consumer(n.wait_s, "[S] is in flight; the turn is passed on",
-                      "The tensor cores write [S] into registers. Until they are done it has no number.")};
+                      "The tensor cores write [S] into registers. Until they finish, [S] has no numbers to read.")};
 }
 
 }  // namespace

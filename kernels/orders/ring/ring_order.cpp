@@ -16,7 +16,7 @@ OrderPhase send(OrderNames& names) {
   const Phase phase = names.phase({.name = "send", .letter = "send", .elsewhere = {Phase::load_kv}});
   return {.phase = phase,
           .title = "K and V go on to the next rank",
-          .sentence = "They travel while the rank computes with them. It keeps its queries, m, ℓ and O."};
+          .sentence = "They travel while the rank computes with them. The rank keeps its queries, m, ℓ and O."};
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ OrderPhase load_part(const SplitNames& n) {
           .brings = {Slot::m_old, Slot::l_old, Slot::o_old, n.m_part, n.l_part, n.o_part},
           .bytes = [](const EventExtent& x) { return part_bytes(x, false); },
           .title = "Load a part of the keys",
-          .sentence = "All that is left of a part: m, ℓ and O, not yet divided."};
+          .sentence = "All that remains of a part: m, ℓ and O, not yet divided."};
 }
 
 OrderPhase merge_max(const SplitNames& n) {

@@ -52,7 +52,7 @@ const std::map<std::string_view, Expected>& expected() {
       {"delta_left_out", {*phase_named("score_gradient"), *slot_named("ds"), "δ is missing"}},
       {"scale_twice", {*phase_named("store_dkv"), *slot_named("dk"), "the scale twice"}},
       {"dq_race", {*phase_named("query_gradient"), *slot_named("dq"), "part of dQ is lost"}},
-      {"mask_only_forward", {Phase::mask, Slot::s, "lets queries see keys that should be hidden"}},
+      {"mask_only_forward", {Phase::mask, Slot::s, "lets queries see keys that it should hide"}},
   };
   return kExpected;
 }

@@ -69,8 +69,8 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const Options& o
                         const ArchLimits& arch) {
   if (!layout_of(p, o).fits) {
     return bad_input(
-        phrase("{} needs Br and Bc of 16, 32, 64 or 128, divided evenly among its warps, so {} threads do not work "
-               "for {} x {}. 64 x 128 with 256 threads works.",
+        phrase("{} needs Br and Bc of 16, 32, 64 or 128, divided evenly among its warps; {} threads do not work for {} "
+               "x {}. Use 64 x 128 with 256 threads, for example.",
                row.id, o.threads, o.br, o.bc));
   }
   const std::int64_t bytes = shared_bytes(p, o);
@@ -120,7 +120,7 @@ KernelRow flash_bwd_row() {
   row.what =
       marked("FlashAttention-2's backward pass in f16 and bf16 on tensor cores, with an outer loop over key tiles.");
   row.teaches =
-      marked("Five products per tile on tensor cores; blocks add up dQ in fp32, in any order or in a fixed one.");
+      marked("Five products per tile on tensor cores. Blocks add up dQ in fp32, in any order or in a fixed order.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 2; PTX ISA, mma.m16n8k16");
   row.products = {Pipe::tensor_half, 1};
   row.d_q_sums = d_q_sums;

@@ -26,7 +26,7 @@ Result<void> check_problem(const KernelRow& row, const Problem& p) {
     return fail(ErrorKind::cannot_run, phrase("{} does not support bias, softcap or ALiBi; flash_bwd does.", row.id));
   if (std::max(p.Lq, p.Lk) > kMostRows)
     return fail(ErrorKind::cannot_run,
-                phrase("{} counts rows and keys in 32 bits, so there can be at most {}.", row.id, kMostRows));
+                phrase("{} needs row and key counts that fit in 32 bits; use at most {}.", row.id, kMostRows));
   return ok();
 }
 

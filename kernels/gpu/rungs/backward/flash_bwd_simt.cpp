@@ -76,8 +76,7 @@ KernelRow flash_bwd_simt_row() {
   row.dtypes = kFp32;
   row.options = kOptions;
   row.what = marked("FlashAttention-2's backward pass in fp32 on CUDA cores, with an outer loop over key tiles.");
-  row.teaches =
-      marked("S and P are recomputed from LSE, one tile at a time; neither they nor dS ever reach device memory.");
+  row.teaches = marked("S and P are recomputed from LSE, one tile at a time. S, P and dS never reach device memory.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 2");
   row.deterministic = &kDeterministic;
   row.training = {"flash_simt_train", marked("flash training step on CUDA cores"), "5t", "flash_simt"};

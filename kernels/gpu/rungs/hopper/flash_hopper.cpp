@@ -33,7 +33,7 @@ constexpr std::int32_t kUsualSms = 132;  // of a device that stands for an archi
 Result<void> check_problem(const KernelRow& row, const Problem& p) {
   if (std::max(p.Lq * (p.Hq / p.Hkv), p.Lk) > kMostRows)
     return fail(ErrorKind::cannot_run,
-                phrase("{} counts rows and keys in 32 bits, so there can be at most {}.", row.id, kMostRows));
+                phrase("{} needs row and key counts that fit in 32 bits; use at most {}.", row.id, kMostRows));
   return ok();
 }
 
@@ -55,8 +55,8 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const HopperTile
                         const ArchLimits& arch) {
   if (o.threads != 128 * (t.consumers + 1))
     return bad_input(
-        phrase("{} needs {} threads for {} query rows per tile, with one warpgroup per 64 rows and one that copies; "
-               "{} threads do not work.",
+        phrase("{} needs {} threads for {} query rows per tile, not {}: one warpgroup per 64 rows and one warpgroup "
+               "that copies.",
                row.id, 128 * (t.consumers + 1), o.br, o.threads));
   if (t.step == 3 && t.consumers != 2)
     return bad_input(
@@ -75,11 +75,11 @@ Result<void> check_tile(const KernelRow& row, const Problem& p, const HopperTile
     return bad_input(phrase("{} can release O's rows late only in form 5 with two Q buffers.", row.id));
   if (t.half >= t.keys || t.half % 16 != 0)
     return bad_input(
-        phrase("{} needs a half step of fewer than {} keys, in steps of 16; not {}.", row.id, t.keys, t.half));
+        phrase("{} needs a half step below {} keys and in multiples of 16, not {}.", row.id, t.keys, t.half));
   if (const std::int64_t takes = registers_of(p, t), has = registers_for(t); takes > has)
     return bad_input(
-        phrase("{} at {} x {}, form {}, Dv = {} would hold S, P and O in {} registers per thread; {} consumers "
-               "have {} each. Use fewer keys or rows.",
+        phrase("{} at {} x {}, form {}, Dv = {} would hold S, P and O in {} registers per thread; with {} consumers, "
+               "the limit is {}. Use fewer keys or rows.",
                row.id, o.br, t.keys, t.form, p.Dv, takes, t.consumers, has));
   const std::int64_t bytes = shared_bytes(p, t);
   if (bytes > arch.shared_block)
@@ -102,7 +102,7 @@ Result<Plan> plan(const KernelRow& row, const Problem& p, const Options& o, cons
   const std::int64_t all = query_tiles(p, t, sms) * packed_heads(p, t);
   if (all > kMostTiles)
     return fail(ErrorKind::cannot_run,
-                phrase("{} counts query tiles in 32 bits, but {} has {}.", row.id, describe(p), all));
+                phrase("{} needs a query tile count that fits in 32 bits, but {} has {}.", row.id, describe(p), all));
   const std::int64_t blocks = t.step < kStaysFrom ? all : std::min<std::int64_t>(all, sms);
   const std::uint64_t own = workspace_of(row, p).total;
   const std::vector<TensorCopy> copies = copies_of(p, t.copies, own);
@@ -163,7 +163,7 @@ std::span<const Experiment> experiments() {
       .id = "maximum_first",
       .title = marked("The maximum first"),
       .rung = "flash_hopper",
-      .question = marked("How much does starting the exponentials before the maximum is known gain?"),
+      .question = marked("How much is gained by starting the exponentials before the maximum is known?"),
       .change = marked("With step = 10, each key tile's maximum is found first, and consumers do not take turns."),
       .answer =
           marked("On an H100 (f16, B = 4, L = 4096, H = 16, D = 64): 538 us instead of 488 us, 1.10 times as long. "
@@ -218,7 +218,7 @@ FragmentLayout make_layout() {
                            "same tile. The number in a cell is its bank.")),
       two_sums(
           marked("first warp's rows, 16 of the N sums,"),
-          marked("The same as with mma.sync, warp by warp. Look at P next; the same lane holds the same element.")),
+          marked("The same as with mma.sync, warp by warp. Look at P next: the same lane holds the same element.")),
       weights_in_a(marked("first warp's rows of operand A, in registers,"),
                    marked("Each lane holds exactly the same elements as it did for S, two per register. This operand "
                           "may come from registers, so P does not pass through memory.")),
@@ -267,7 +267,7 @@ KernelRow flash_hopper_row() {
   row.options = kOptions;
   row.what = marked("Attention in f16 and bf16 with Hopper's own features: TMA, wgmma and specialised warpgroups.");
   row.teaches = marked(
-      "One warpgroup copies, and the others hide each other's softmax; persistent blocks take tiles from a counter.");
+      "One warpgroup copies, and the others hide each other's softmax. Persistent blocks take tiles from a counter.");
   row.source = marked("Shah et al. 2024, FlashAttention-3; PTX ISA, wgmma and cp.async.bulk.tensor");
   row.elsewhere = marked(
       "wgmma and the tensor maps that it needs exist only on Hopper; on other GPUs, flash_mma is the fastest in f16 "

@@ -35,7 +35,7 @@ bool starts_early(std::string_view arch) {
 Result<void> check_problem(const KernelRow& row, const Problem& p) {
   if (std::max(split_rows(p), p.Lk) > kMostKeys || p.B > kMostKeys)
     return fail(ErrorKind::cannot_run,
-                phrase("{} counts rows, keys and batches in 32 bits, so there can be at most {}.", row.id, kMostKeys));
+                phrase("{} needs row, key and batch counts that fit in 32 bits; use at most {}.", row.id, kMostKeys));
   return ok();
 }
 
@@ -168,8 +168,8 @@ KernelRow flash_splitkv_row() {
   row.axes = kAxes;
   row.what = marked("Attention for decoding: few queries, with the keys split across many blocks.");
   row.teaches = marked(
-      "Keys can be split wherever it suits the machine: the (m, l, O) of any two sets of keys merge into the (m, l, "
-      "O) of both.");
+      "Keys can be split wherever it suits the machine: the (m, l, O) of any two sets of keys merge into the (m, l, O) "
+      "of their union.");
   row.source = marked("Dao et al. 2023, Flash-Decoding; PTX ISA, mma.sync m16n8k16");
   row.elsewhere = marked("its copies use cp.async, which needs sm_80; flash_mma supports f16 on this GPU");
   row.products = {Pipe::tensor_half, 1};

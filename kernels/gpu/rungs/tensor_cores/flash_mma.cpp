@@ -132,7 +132,7 @@ FragmentLayout make_layout() {
                   .register_name = register_of_a,
                   .halves = true,
                   .operand = kA,
-                  .words = marked("One ldmatrix loads it; a register holds two elements adjacent along d."),
+                  .words = marked("One ldmatrix loads it. A register holds two elements adjacent along d."),
                   .shared = read_rows,
                   .shared_words = kOneRead},
       FragmentRow{
@@ -144,7 +144,7 @@ FragmentLayout make_layout() {
           .words = marked("One ldmatrix loads both operands: keys 0 to 7 for one product, 8 to 15 for the next."),
           .shared = read_k,
           .shared_words = kOneRead},
-      two_sums(kC, marked("Two products side by side. Look at P next; the same lane holds the same element.")),
+      two_sums(kC, marked("Two products side by side. Look at P next: the same lane holds the same element.")),
       weights_in_a(
           kA,
           marked("Each lane holds exactly the same elements as it did for S, two per register: S becomes P in place.")),
@@ -153,10 +153,10 @@ FragmentLayout make_layout() {
                   .register_name = register_of_b,
                   .halves = true,
                   .operand = kB,
-                  .words = marked("One ldmatrix with .trans loads it; a register holds two neighbouring keys."),
+                  .words = marked("One ldmatrix with .trans loads it. A register holds two neighbouring keys."),
                   .shared = read_rows,
                   .shared_words = kOneRead},
-      two_sums(kC, marked("The sum over all key tiles stays here; α multiplies it in its lanes.")),
+      two_sums(kC, marked("The sum over all key tiles stays here. α multiplies it in its lanes.")),
   };
   FragmentRow& o = layout.tiles.back();
   o.shared = write_o;
@@ -185,8 +185,7 @@ KernelRow flash_mma_row() {
   row.options = kOptions;
   row.what = marked("FlashAttention-2 in f16 and bf16 on tensor cores, with explicit instructions.");
   row.teaches = marked(
-      "S and P stay in registers; K and V arrive through a swizzled ring while the previous tile is "
-      "multiplied.");
+      "S and P stay in registers. K and V arrive through a swizzled ring while the previous tile is multiplied.");
   row.source = marked("Dao 2023, FlashAttention-2, algorithm 1; PTX ISA, mma.m16n8k16");
   row.products = {Pipe::tensor_half, 1};
   row.fragments = &fragments();

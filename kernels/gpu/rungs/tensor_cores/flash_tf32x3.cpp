@@ -113,19 +113,18 @@ FragmentLayout make_layout() {
                   .place = place_rows,
                   .register_name = register_of_a,
                   .operand = kA,
-                  .words = marked("One ldmatrix loads it; each number is split into two parts in its lane."),
+                  .words = marked("One ldmatrix loads it. Each number is split into two parts in its lane."),
                   .shared = read_rows,
                   .shared_words = kOneRead},
-      FragmentRow{
-          .extent = {16, 8},  // two tiles of eight keys at once
-          .place = place_rows,
-          .register_name = register_of_b,
-          .operand = kB,
-          .words = marked("One ldmatrix loads both operands: keys 0 to 7 for one product, 8 to 15 for the next, each "
-                          "number split in its lane."),
-          .shared = read_rows,
-          .shared_words = kOneRead},
-      two_sums(kC, marked("Two products side by side; P of eight keys stays in these lanes.")),
+      FragmentRow{.extent = {16, 8},  // two tiles of eight keys at once
+                  .place = place_rows,
+                  .register_name = register_of_b,
+                  .operand = kB,
+                  .words = marked("One ldmatrix loads both operands: keys 0 to 7 for one product, 8 to 15 for the "
+                                  "next. Each number is split in its lane."),
+                  .shared = read_rows,
+                  .shared_words = kOneRead},
+      two_sums(kC, marked("Two products side by side. P of 8 keys stays in these lanes.")),
       FragmentRow{
           .extent = {16, 8},
           .place = place_p,

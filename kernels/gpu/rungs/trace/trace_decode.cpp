@@ -158,11 +158,9 @@ class FlashDecoder : Decoder {
     recorder_.shift();
     const std::int64_t record = places_.rows + tile_index(i) * at_.row;
     if (facts_.computes_again && !error_ && !written(record + at_.row_o)) {
-      error_ =
-          Error{ErrorKind::cannot_run,
-                phrase("{} hit a number that is not finite and recomputed query tile {} of head {} row by row without "
-                       "tensor cores: there are no tiles to show.",
-                       plan_.kernel->id, i, b_ * p_.Hq + h_)};
+      error_ = Error{ErrorKind::cannot_run, phrase("{} hit a non-finite number and recomputed query tile {} of head {} "
+                                                   "row by row without tensor cores: there are no tiles to show.",
+                                                   plan_.kernel->id, i, b_ * p_.Hq + h_)};
       return;
     }
     put(Slot::o_new, record + at_.row_o, at_.o_stride, rows, rows.rows, p_.Dv, kNormalised, maker_);

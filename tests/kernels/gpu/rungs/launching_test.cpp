@@ -438,7 +438,8 @@ TEST_F(Launching, HopperSaysWhatAnAddressBetween16BytesTakes) {
   b.out[Tensor::o] = static_cast<std::byte*>(b.out[Tensor::o]) + 4;
   const auto sums = prepare(plan_for(row), b, stream_);
   ASSERT_FALSE(sums);
-  EXPECT_NE(sums.error().message.find("flash_hopper stores it in f32 at multiples of 8 bytes."), std::string::npos);
+  EXPECT_NE(sums.error().message.find("flash_hopper stores it in f32 only at multiples of 8 bytes."),
+            std::string::npos);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ std::vector<Case> cases() {
       {Slip::scale_in_mask, problem(20, 20, true, 8), 8, 8, kNumber, at(0, 0, Phase::mask), Slot::s, 0, 0,
        "scale is applied twice"},
       {Slip::hidden_by_number, problem(20, 14, true), 8, 8, kNumber, at(0, 0, Phase::mask), Slot::s, 0, 0,
-       "Hidden keys score -1e+09 instead of −∞"},
+       "Masked keys score -1e+09 instead of −∞"},
       {Slip::half_of_the_sum, problem(16, 24), 8, 8, kNumber, at(0, 0, Phase::sum), Slot::l_new, 0, 0,
        "modulo 8 is below 4"},
       {Slip::alpha_of_another_row, problem(16, 24), 8, 8, kNumber, at(0, 1, Phase::output), Slot::o_new, -1, 0,

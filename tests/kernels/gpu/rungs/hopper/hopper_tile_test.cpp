@@ -241,8 +241,8 @@ TEST(HopperTile, RefusesInWords) {
   o = {};
   o.bc = 256;
   EXPECT_EQ(refusal(p, o),
-            "flash_hopper at 192 x 256, form 5, Dv = 128 would hold S, P and O in 224 registers per thread; 3 "
-            "consumers have 160 each. Use fewer keys or rows.");
+            "flash_hopper at 192 x 256, form 5, Dv = 128 would hold S, P and O in 224 registers per thread; with "
+            "3 consumers, the limit is 160. Use fewer keys or rows.");
   o = {};
   o.stages = 8;
   EXPECT_NE(refusal(p, o).find("per block; sm_90a has 232448. Use fewer stages or Q buffers."), std::string::npos)

@@ -348,7 +348,7 @@ TEST(Splitkv, TakesEveryHeadDimensionOnItsArchitectures) {
 TEST(Splitkv, RefusesInWords) {
   Problem p = decoding(1, 8, 2, 1000);
   p.Lk = (std::int64_t{1} << 29) + 1;
-  EXPECT_EQ(refusal(p), "flash_splitkv counts rows, keys and batches in 32 bits, so there can be at most 536870912.");
+  EXPECT_EQ(refusal(p), "flash_splitkv needs row, key and batch counts that fit in 32 bits; use at most 536870912.");
   p.Lk = 1000;
   EXPECT_EQ(refusal(p), "taken");
   EXPECT_EQ(refusal(p, {}, "sm_75"),
