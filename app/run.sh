@@ -47,7 +47,7 @@ first_run() {
   step "A picture of the Step view"
   local picture="$output/step.png"
   if ! "$program" shot --view step --step 12 -o "$picture"; then
-    say "    The picture could not be drawn; the reason is above. Everything else continues."
+    say "    The picture could not be drawn. The reason is above. Everything else continues."
     picture=""
   fi
 

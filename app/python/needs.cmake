@@ -28,8 +28,8 @@ attnscope_needs(STB_INCLUDE_DIR libstb-dev)
 find_path(EXPECTED_INCLUDE_DIR tl/expected.hpp)
 attnscope_needs(EXPECTED_INCLUDE_DIR libexpected-dev)
 if(lacking)
-  message(FATAL_ERROR "The wheel of attnscope needs packages of the system that are missing:${lacking}\n"
-    "Either of these brings them:\n"
+  message(FATAL_ERROR "The attnscope wheel needs system packages that are missing:${lacking}\n"
+    "To install them, use either of these:\n"
     "  apt-get install --no-install-recommends${lacking}\n"
-    "  bash app/run.sh --setup-only     (all that the program is built of, the GUI sources included)")
+    "  bash app/run.sh --setup-only     (everything that the build needs, including the GUI sources)")
 endif()

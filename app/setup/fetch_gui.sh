@@ -56,8 +56,8 @@ download() {
     --quiet --no-deps --no-build-isolation --no-binary imgui-bundle --require-hashes --no-cache-dir \
     --disable-pip-version-check -r requirements.txt -d .) >"$folder/log" 2>&1; then
     tail -n 3 "$folder/log" >&2
-    say "Cannot download the GUI sources (54 MB, package imgui-bundle $version of the Python package index)."
-    say "Fix: check the network and the free space of $cache ($(free_mib) MiB), then run this again."
+    say "Cannot download the GUI sources (54 MB, package imgui-bundle $version from the Python package index)."
+    say "Fix: check the network and the free space of $cache ($(free_mib) MiB), then rerun."
     say "Or copy $archive_name from another machine into $cache/downloads/."
     return 1
   fi
@@ -70,7 +70,7 @@ need_space() { # MIB
   local free
   free="$(free_mib)"
   if [[ -n $free ]] && ((free < $1)); then
-    say "$cache has $free MiB free; the GUI sources need $1 MiB."
+    say "$cache has $free MiB free, but the GUI sources need $1 MiB."
     say "Fix: free some space there, or set XDG_CACHE_HOME to a folder on a larger disk."
     return 1
   fi
@@ -116,7 +116,7 @@ main() {
         (download)
       fi
       if ! archive_good; then
-        say "The download does not match the pinned sha256; it was deleted."
+        say "The download did not match the pinned sha256 and was deleted."
         rm -f "$archive"
         return 1
       fi

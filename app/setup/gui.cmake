@@ -15,7 +15,7 @@ endif()
 if(NOT EXISTS "${gui}/imgui/imgui/imgui.cpp")
   message(FATAL_ERROR
     "The GUI sources are not in ${gui}.\n"
-    "This command brings them:  bash app/setup/fetch_gui.sh\n"
+    "Fetch them with:  bash app/setup/fetch_gui.sh\n"
     "or name another copy with -DATTNSCOPE_GUI_SOURCES=.../imgui_bundle-${ATTNSCOPE_GUI_VERSION}/external")
 endif()
 
@@ -100,7 +100,7 @@ foreach(font
     "${math_fonts}/XITS-Regular.otf"
     "${math_fonts}/XITSMath-Regular.otf")
   if(NOT EXISTS "${font}")
-    message(FATAL_ERROR "The GUI sources lack a font: ${font}\nbash app/setup/fetch_gui.sh mends them")
+    message(FATAL_ERROR "The GUI sources lack a font: ${font}\nTo fix it, run bash app/setup/fetch_gui.sh")
   endif()
   file(COPY "${font}" DESTINATION "${ATTNSCOPE_BUILD_ASSETS}/fonts")
 endforeach()

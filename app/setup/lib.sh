@@ -63,8 +63,8 @@ need_space() {
   local free
   free="$(free_mib "$1")"
   if [[ -n $free ]] && ((free < $2)); then
-    fail "$1 has $free MiB free; $2 MiB are needed." \
-      "Fix: free some space there, then run the same command again."
+    fail "$1 has $free MiB free, but $2 MiB are needed." \
+      "Fix: free some space there, then rerun the same command."
   fi
 }
 
@@ -109,8 +109,8 @@ install_packages() {
   fi
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     fail "This system has no apt: setup supports Debian 12 and 13, and Ubuntu 24.04 or newer." \
-      "Elsewhere install what these files list, by your system's names:" "$@" \
-      "then run this again with ATTNSCOPE_SKIP_PACKAGES=1."
+      "On other systems, install the equivalents of the packages in these files:" "$@" \
+      "then rerun with ATTNSCOPE_SKIP_PACKAGES=1."
   fi
   local -a missing
   mapfile -t missing < <(missing_packages "$@")
@@ -120,12 +120,12 @@ install_packages() {
   local -a as_root=()
   if ((EUID != 0)); then
     if ! command -v sudo >/dev/null; then
-      fail "These packages are missing, and there is no sudo to install them." \
-        "Fix: as root run:  $by_hand"
+      fail "These packages are missing, and installing them needs sudo, which was not found." \
+        "Fix: run as root:  $by_hand"
     fi
     if ! sudo -n true 2>/dev/null && [[ ! -t 0 ]]; then
       fail "These packages are missing, and sudo needs a password but cannot ask for one here." \
-        "Fix: as root run:  $by_hand"
+        "Fix: run as root:  $by_hand"
     fi
     as_root=(sudo)
   fi
@@ -148,9 +148,9 @@ install_packages() {
     if ! quietly "$apt_log" "${apt[@]}" -o APT::Update::Error-Mode=any update ||
       ! quietly "$apt_log" "${install[@]}"; then
       tail -n 15 "$apt_log" >&2
-      fail "apt could not install the packages; the end of its output is above, all of it in $apt_log." \
+      fail "apt could not install the packages. The end of its output is above; the full output is in $apt_log." \
         "Fix: check the network, the free space ($(free_mib /) MiB on /) and /etc/apt/sources.list*." \
-        "These are names of Debian 12 and 13 and Ubuntu 24.04 (universe). By hand:  $by_hand"
+        "The package names are those of Debian 12 and 13 and Ubuntu 24.04 (universe). By hand:  $by_hand"
     fi
   fi
   rm -f "$apt_log"
@@ -197,7 +197,7 @@ announce() {
     words+="a build of about $(((work + cores - 1) / cores)) minutes on $cores cores, "
   fi
   if [[ -n $words ]]; then
-    say "To come: ${words}about $disk MB of disk. A second run brings and builds only what changed."
+    say "This run needs: ${words}about $disk MB of disk. Later runs fetch and build only what changed."
   fi
 }
 
@@ -209,18 +209,18 @@ version_at_least() { # HAVE WANTED
 
 check_tools() {
   local compiler="${CXX:-g++}" version
-  command -v "$compiler" >/dev/null || fail "There is no compiler $compiler." \
+  command -v "$compiler" >/dev/null || fail "Compiler not found: $compiler." \
     "Fix: install g++, or set CXX to a C++20 compiler."
   version="$("$compiler" -dumpfullversion 2>/dev/null || "$compiler" -dumpversion)"
   local wanted=12
   if "$compiler" --version | grep -qi clang; then wanted=14; fi
   version_at_least "$version" "$wanted" || fail \
-    "$compiler is version $version; this program is C++20 and needs $wanted or newer." \
-    "Fix: Debian 12 and 13 and Ubuntu 24.04 have one (g++); or set CXX to a newer compiler."
+    "$compiler is version $version, but this C++20 program needs $wanted or newer." \
+    "Fix: install g++ from Debian 12 or 13 or Ubuntu 24.04, or set CXX to a newer compiler."
   version="$(cmake --version | sed -n '1s/[^0-9]*//p')"
   version_at_least "$version" 3.25 || fail \
-    "cmake is version $version; 3.25 or newer is needed." \
-    "Fix: Debian 12 and 13 and Ubuntu 24.04 have one; an older cmake in your PATH may hide it."
+    "cmake is version $version, but 3.25 or newer is needed." \
+    "Fix: use the cmake of Debian 12 or 13 or Ubuntu 24.04; an older one in your PATH may come first."
 }
 
 # ---- building
@@ -232,14 +232,14 @@ build_folder() {
   if ! { mkdir -p "$folder" && [[ -w $folder ]]; } 2>/dev/null; then
     folder="$cache/build/$(printf '%s' "$root" | sha256sum | cut -c 1-8)/$1"
     mkdir -p "$folder" || fail "Neither $root/build nor $cache can be written." \
-      "Fix: set XDG_CACHE_HOME to a folder that you can write."
+      "Fix: set XDG_CACHE_HOME to a folder you can write to."
   fi
 }
 
 # Sets gui, the folder of the GUI sources.
 gui_sources() {
   gui="$(bash "$root/app/setup/fetch_gui.sh")" ||
-    fail "The GUI sources could not be brought; why, and what to do, is said above."
+    fail "The GUI sources could not be fetched. The reason and the fix are above."
   cuda_headers
 }
 
@@ -260,7 +260,7 @@ cuda_toolkit() {
 cuda_headers() {
   if cuda_toolkit; then return 0; fi
   bash "$root/app/setup/fetch_cuda.sh" >/dev/null ||
-    fail "CUDA's headers could not be brought; why, and what to do, is said above."
+    fail "CUDA's headers could not be fetched. The reason and the fix are above."
 }
 
 jobs_count() {
@@ -314,15 +314,15 @@ logged() {
 explain_build_failure() { # LOG FOLDER
   if grep -q 'No space left on device' "$1"; then
     fail "The disk of $2 is full ($(free_mib "$2") MiB free)." \
-      "Fix: free 1 GiB there, then run the same command again."
+      "Fix: free 1 GiB there, then rerun the same command."
   elif grep -qE 'Killed signal|internal compiler error: Killed|out of memory' "$1"; then
     fail "The compiler ran out of memory." \
-      "Fix: run again with ATTNSCOPE_JOBS=1, which compiles one file at a time."
+      "Fix: rerun with ATTNSCOPE_JOBS=1, which compiles one file at a time."
   elif grep -q 'interrupted by user' "$1"; then
     interrupted
   fi
-  fail "The words of the tool that failed are above, all in $1." \
-    "Fix: if a source file changed under the build, correct it; else remove $2 and run again."
+  fail "The end of the failed output is above; the full output is in $1." \
+    "Fix: if you changed a source file, correct it; otherwise, remove $2 and rerun."
 }
 
 # configure PRESET FOLDER GUI [CMAKE ARGUMENT...]: only when the folder is new or was

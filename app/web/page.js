@@ -79,7 +79,7 @@
     const paths = [];
     for (const file of list) {
       if (file.size > 256e6) {
-        page.refuses(`${file.name} has ${Math.round(file.size / 1e6)} MB; the page opens files of up to 256 MB.`);
+        page.refuses(`${file.name} has ${Math.round(file.size / 1e6)} MB; use a file of up to 256 MB.`);
         continue;
       }
       const path = `${folder}/${file.name.replace(/[^\w.+-]/g, "_")}`;
@@ -102,7 +102,7 @@
     const words = text.trim();
     if (/^attn\d+,/.test(words)) return openState(words);
     if (/^[-+\d.,;\s\teEinfa]+$/.test(words)) return open([new File([text], "pasted.csv")]);
-    page.refuses("The pasted text is neither a state string (attn1,…) nor numbers: Q, K and V, separated by empty lines.");
+    page.refuses("Unknown text; paste a state string (attn1,…) or the numbers of Q, K and V, separated by empty lines.");
   }
   function openState(text) {
     const why = call("page_open_state", ["string"], [text], "string");

@@ -60,7 +60,7 @@ libraries() { # ROOT
   while read -r name file sum; do
     [[ -n $name ]] || continue
     if ! (cd "$1/opt/sources" && printf '%s  %s\n' "$sum" "$file" | sha256sum --check --status); then
-      say "The sources of $name are not the pinned ones ($file)."
+      say "The sources of $name do not match the pinned ones ($file)."
       return 1
     fi
     mkdir -p "$1/opt/sources/$name"
@@ -99,7 +99,7 @@ bring() {
   local folder
   folder="$cache/.partial-$(stamp)"
   find "$cache" -maxdepth 1 -name '.partial-*' ! -path "$folder" -exec rm -rf {} +
-  say "    bringing Debian 13 with Emscripten (230 MB; about five minutes)"
+  say "    fetching Debian 13 with Emscripten (230 MB; about 5 minutes)"
   if [[ ! -f $folder/.base ]]; then
     rm -rf "$folder"
     mkdir -p "$folder"
@@ -110,7 +110,7 @@ bring() {
   fi
   enter "$folder" "apt-get -q update && apt-get -q install -y --no-install-recommends ${packages//$'\n'/}" >&2
   if ! enter "$folder" "emcc --version | head -n 1 | grep -qF ' $emscripten'"; then
-    say "Debian 13 has another Emscripten now than $emscripten, with which the page is built."
+    say "Debian 13 no longer has Emscripten $emscripten, which the page is built with."
     return 1
   fi
   libraries "$folder"
@@ -130,11 +130,11 @@ main() {
     return
   fi
   if ((EUID != 0)); then
-    say "The page is compiled in a Debian 13 root, which is entered by chroot: run this as root."
+    say "The page is compiled in a Debian 13 root entered with chroot: run this as root."
     return 1
   fi
   if ! command -v debootstrap >/dev/null; then
-    say "There is no debootstrap (apt-get install debootstrap)."
+    say "debootstrap is missing; run apt-get install debootstrap."
     return 1
   fi
   mkdir -p "$cache"

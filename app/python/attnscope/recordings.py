@@ -21,8 +21,9 @@ class FirstWrong(typing.NamedTuple):
     """The first place where a run differs from the correct one.
 
     step: the first wrong step, from 0. phase, tensor: what the step did, and which of its tensors is wrong. b, h: batch
-    and query head. row, column: the first wrong element, in the whole tensor (a key's index for S and P). recorded, right:
-    the element's number, and what it should be. place, spread, cause: sentences; cause is empty if none is known.
+    and query head. row, column: the first wrong element, in the whole tensor (a key's index for S and P). recorded,
+    right: the element's number, and what it should be. place, spread, cause: sentences; cause is empty if none is
+    known.
     """
 
     step: int
