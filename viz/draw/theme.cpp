@@ -159,7 +159,7 @@ Result<Fonts> load_fonts(const std::filesystem::path& folder) {
       std::error_code error;
       if (std::filesystem::is_regular_file(folder / name, error)) continue;
       return fail(ErrorKind::io,
-                  phrase("The font {} is missing: rebuild, or set ATTNSCOPE_ASSETS to the folder above fonts/.",
+                  phrase("The font {} is missing; rebuild, or set ATTNSCOPE_ASSETS to the folder above fonts/.",
                          (folder / name).string()));
     }
   }

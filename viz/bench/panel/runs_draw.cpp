@@ -37,7 +37,7 @@ void name_field(const BenchRuns& list, const ListedRun& r, BenchCache& cache, Co
   ImGui::SetNextItemWidth(s.px(220));
   const bool entered = ImGui::InputTextWithHint("##name", run_words(r.run).c_str(), &cache.run_name,
                                                 ImGuiInputTextFlags_EnterReturnsTrue);
-  tooltip(tr("Your own name for this run; press Enter to save it"));
+  tooltip(tr("Your own name for this run. Press Enter to save the name."));
   if (!entered) return;
   commands.push_back(RenameRun{r.run.id, cache.run_name});
   ImGui::CloseCurrentPopup();

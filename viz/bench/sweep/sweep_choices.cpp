@@ -207,7 +207,7 @@ SweepMenu counters_menu(const SweepSpec& sweep) {
   return {"##counters",
           tr("Counters"),
           sweep.counters ? tr("on") : tr("off"),
-          tr("DRAM bytes, occupancy and so on, through CUPTI; 'off' leaves the counters to another profiler."),
+          tr("DRAM bytes, occupancy and so on, through CUPTI. 'off' leaves the counters to another profiler."),
           {with(sweep, "on", &SweepSpec::counters, true), with(sweep, "off", &SweepSpec::counters, false)}};
 }
 

@@ -218,7 +218,7 @@ void draw_bench_strip(const State& state, const Model& model, BenchCache& cache,
     }
     ImGui::SetCursorPos({over ? left - s.px(6) : width - labels - fold - back - s.px(12), over ? s.px(8) : pad});
     if (!hidden.empty()) {
-      if (toggle((hidden + "###hidden").c_str(), true, tr("Click to show all lines again"))) cache.hidden.clear();
+      if (toggle((hidden + "###hidden").c_str(), true, tr("Click to show all lines"))) cache.hidden.clear();
       ImGui::SameLine(0, s.px(8));
     }
     if (folded) {

@@ -55,7 +55,7 @@ std::string counted_words(const Measurement& m) {
   // What an L2 cache of today's GPUs may hold of S and P.
   constexpr std::uint64_t kMayStay = 200'000'000;
   if (stores && share < 0.9 && m.workspace_bytes < kMayStay)
-    return phrase("{} (the L2 cache keeps much of what it stores)", of);
+    return phrase("{} (the L2 cache keeps much of what the kernel stores)", of);
   if (!stores && share < 0.995 && share > 0.8) return phrase("{} (output still in the L2 cache is not counted)", of);
   return of;
 }

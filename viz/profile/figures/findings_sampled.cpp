@@ -170,7 +170,7 @@ Finding stored_scores(const Measurement& m, const FindingContext& context) {
   f.seen = m.time.median / other->time.median;
   const double least = figure(m, "compulsory_bytes").value;
   const double scores = least - static_cast<double>(compulsory(Order::flash, m.key.problem).total());
-  f.text = phrase("S and P are {} of its minimum traffic of {}, and DRAM runs at {} % of a plain copy's rate",
+  f.text = phrase("S and P account for {} of its minimum traffic of {}, and DRAM runs at {} % of a plain copy's rate",
                   bytes_text(scores), bytes_text(least), figure_text(share));
   if (const auto softmax = softmax_of(m)) {
     const double us = softmax->length_us();

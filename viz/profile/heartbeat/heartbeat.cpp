@@ -175,8 +175,8 @@ std::string beside_timings(const Measurement& m, const Heartbeat& h) {
   const bool known = at && *at < m.figures.size() && m.figures[*at].available();
   if (mhz && known)
     words += phrase(
-        " Judging by its cycle count, the SM clock ran at {:.0f} MHz, or {:.1f} % of the {:.0f} MHz that NVML read "
-        "between the timed launches.",
+        " The cycle count puts the SM clock at {:.0f} MHz, or {:.1f} % of the {:.0f} MHz that NVML read between the "
+        "timed launches.",
         *mhz, 100 * *mhz / m.figures[*at].value, m.figures[*at].value);
   else if (mhz)
     words += phrase(" SM clock {:.0f} MHz.", *mhz);

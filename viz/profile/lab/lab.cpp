@@ -330,7 +330,7 @@ LabScene lab_scene(const LabView& lab, const GpuView& gpu, const Measurement* pr
          e->rung == lab.kernel ? std::string(tr_of(e->title)) : fmt::format("{}: {}", e->rung, tr_of(e->title)),
          fmt::format("{}\n{}", e->rung, question_words(*e)), e->id == lab.experiment});
   if (lab.kernel.empty() || !lab.error.empty()) {
-    scene.empty = lab.kernel.empty() ? tr("No kernel is open.") : sentence(lab.error);
+    scene.empty = lab.kernel.empty() ? tr("No kernel is open in the lab.") : sentence(lab.error);
     return scene;
   }
   scene.changed = lab.changed();

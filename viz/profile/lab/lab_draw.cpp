@@ -123,10 +123,10 @@ float draw_actions(const LabScene& scene, const LabView& lab, ImVec2 at, float r
   };
   const bool there = scene.empty.empty();
   std::vector<Action> actions{
-      {tr("Revert"), tr("Restores the original source and options; Ctrl+Z in the source undoes one edit at a time"),
+      {tr("Revert"), tr("Restores the original source and options. Ctrl+Z in the source undoes one edit at a time."),
        scene.changed, RevertLab{}},
       {tr("Keep in Bench"),
-       tr("Keeps the edit as your own kernel, with its name and hash; sessions contain its source"), scene.changed,
+       tr("Keeps the edit as your own kernel, with its own name and hash. Sessions contain the source."), scene.changed,
        KeepLab{}},
       {tr("Save as .cu"), tr("Saves a file that opens as exactly this kernel"), there, SaveLab{}}};
   if (lab.draft) {

@@ -86,8 +86,8 @@ std::string bytes_words(const Roofline& r, const RoofDot& dot) {
   const double share = 100 * dot.tflops / allowed;
   constexpr double kFarOff = 10;  // %: below it the copy rate is no limit worth a number
   if (share < kFarOff)
-    return phrase("DRAM is not the limit: at the copy rate, its bytes take {} of the time.", percent_text(share));
-  return phrase("Its bytes at the copy rate would allow {}; it reaches {} of that.",
+    return phrase("DRAM is not the limit: at the copy rate, the DRAM bytes take {} of the time.", percent_text(share));
+  return phrase("Its bytes at the copy rate would allow {}, of which it reaches {}.",
                 value_with_unit(allowed, rate_unit(allowed)), percent_text(share));
 }
 
@@ -118,7 +118,7 @@ std::string why_no_level(const Measurement& m, const char* peak, double gb_per_s
   if (gb_per_s <= 0) return tr_of(kNobodyTried);
   const Figure& count = figure(m, metric);
   if (!count.available()) return phrase("its accesses were not counted: {}", tr_of(count.reason));
-  return count.value > 0 ? "" : tr("it requests nothing there");
+  return count.value > 0 ? "" : tr("the kernel requests nothing there");
 }
 
 void add_missing(Roofline& r, std::string name, std::string reason, bool inner) {

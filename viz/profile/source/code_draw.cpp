@@ -63,7 +63,7 @@ void draw_head(const CodeColumns& columns) {
                  Face::text, 11, dim,
                  one_that_fits(tr("most of its warps"), tr("its warps"), columns.right - columns.state));
   ImGui::Dummy({ImGui::GetContentRegionAvail().x, s.px(kHead)});
-  tooltip(tr("From the samples of this line's instructions: what its warps were doing when sampled."));
+  tooltip(tr("What warps were doing when sampled at this line's instructions."));
 }
 
 // `most`: of the rows' parts, that of the longest bar.
@@ -128,7 +128,7 @@ void draw_choices(const CodeScene& code, CodeKind kind, Commands& commands) {
        {std::tuple{CodeKind::sass, "SASS", tr("The code that the multiprocessor runs, as printed by nvdisasm")},
         std::tuple{CodeKind::ptx, "PTX", tr("The compiler's intermediate code")},
         std::tuple{CodeKind::diff, tr("SASS diff"),
-                   tr("Compares all of its machine code with that of the reference measurement")}}) {
+                   tr("Compares the kernel's entire machine code with that of the reference measurement")}}) {
     if (toggle(label, kind == choice, help)) commands.push_back(ChooseCode{choice});
     ImGui::SameLine();
   }

@@ -267,11 +267,11 @@ void draw_count_heads(const SourceScene& scene, const Gutter& g, SourceUiState& 
       ui.by = g.columns.one_by_one ? column_after(ui.by) : other;
     }
     if (ImGui::IsItemHovered()) list->AddRectFilled(box.min, box.max, colour(s.theme, Token::field));
-    tooltip(head.tip + (g.columns.one_by_one
-                            ? tr("\n"
-                                 "Click to cycle through executed, conflicts and sectors+; F8 follows the count shown.")
-                            : tr("\n"
-                                 "Click to make F8 follow this count.")));
+    tooltip(head.tip +
+            (g.columns.one_by_one
+                 ? tr("\nClick to cycle through executed, conflicts and sectors+. F8 follows the count shown.")
+                 : tr("\n"
+                      "Click to make F8 follow this count.")));
     draw_text_in(list, box, Align::right, on ? Face::bold : Face::text, 11,
                  colour(s.theme, on ? Token::text : Token::dim), head.text);
   }

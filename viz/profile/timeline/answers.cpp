@@ -42,7 +42,7 @@ PipelineScene::Answer pace_answer(const PipelineScene& scene, const std::vector<
   words.reserve(told.size());
   for (const auto& [tenths, what] : told) words.push_back(fmt::format("{} {}", tenths_text(tenths), what));
   return {tr("Who sets the pace?"), pace_headline(parts),
-          phrase("The critical path takes all of the block's {}: {}.", duration_text(scene, scene.length),
+          phrase("The critical path spans the block's {}: {}.", duration_text(scene, scene.length),
                  fmt::join(words, ", "))};
 }
 
@@ -61,7 +61,7 @@ PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const Ti
   PipelineScene::Answer answer;
   answer.question = phrase("What would a ring of {} slots gain?", slots);
   const std::string waits =
-      phrase("The last consumer waits {} of the time for K and V.", time_share_text(waits_for_keys(t, p)));
+      phrase("The last consumer waits for K and V for {} of the time.", time_share_text(waits_for_keys(t, p)));
   const SlotGain gain = slot_gain(t, p, all);
   if (gain.derived && gain.measured) {
     answer.answer = phrase("Measured: {}; derived: {}.", gain_words(gain.measured->gain), gain_words(*gain.derived));

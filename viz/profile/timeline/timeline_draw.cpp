@@ -182,7 +182,7 @@ void draw_head(ImDrawList* list, const PipelineScene& scene, const Box& line, Co
   };
   if (!scene.path.empty() && button(tr("Path"), scene.path_wanted,
                                     scene.path_wanted && !scene.with_path
-                                        ? tr("Zoom in to see the critical path: too many of its segments are visible")
+                                        ? tr("Zoom in to see the critical path: it has too many segments at this scale")
                                         : tr("The critical path: what determines how long the block takes")))
     commands.push_back(ShowTimePath{!scene.path_wanted});
   if (!scene.whole && button(tr("Whole block"), false, tr("Shows the whole block, as does a double click")))

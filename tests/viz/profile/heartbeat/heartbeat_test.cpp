@@ -120,7 +120,7 @@ TEST(HeartbeatScene, SaysHowItWasTakenAndHowThatComparesWithTheTimings) {
   EXPECT_TRUE(has(notes, "Its launches took 100 µs while the counters were read, and 96.0 µs without counters."))
       << notes;
   EXPECT_TRUE(has(notes,
-                  "Judging by its cycle count, the SM clock ran at 1700 MHz, or 96.9 % of the 1755 MHz that NVML read "
+                  "The cycle count puts the SM clock at 1700 MHz, or 96.9 % of the 1755 MHz that NVML read "
                   "between the timed launches."))
       << notes;
   Heartbeat h = made_beats();
