@@ -94,7 +94,7 @@ def wrong(folder):
                        (good.reshape(-1), "a page table is [B, pages"), (good[:, :0], "a page table is"),
                        (np.where(good == good[1, 2], 9, good), "entry 2 of batch 1 in the page table is 9"),
                        (np.where(good == good[0, 1], -1, good), "entry 1 of batch 0 in the page table is -1"),
-                       (np.where(good == good[0, 0], 2**40, good.astype(np.int64)), "page numbers must fit in 32 bits")):
+                       (np.where(good == good[0, 0], 2**40, good.astype(np.int64)), "page numbers must fit")):
         np.save(table, bad)
         refused(words, "--pages", table, "--page", 16)
     np.save(table, good)

@@ -133,7 +133,7 @@ TEST(TileCandidates, OccupancyIsAtMostUntilTheCompilerHasSpoken) {
   EXPECT_TRUE(c.why_not.empty());
   c.threads = 1024;
   put_compiled(c, {255, 0, 0}, *gpu::device_for("sm_90a"));
-  EXPECT_NE(c.why_not.find("1024 threads of 255 registers"), std::string::npos) << c.why_not;
+  EXPECT_NE(c.why_not.find("1024 threads with 255 registers"), std::string::npos) << c.why_not;
 }
 
 TEST(TileCandidates, TheUsualIsTriedFirstThenOneOfEachTileThenTheRest) {

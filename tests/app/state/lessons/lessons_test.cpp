@@ -207,7 +207,7 @@ TEST(Lessons, AnAnswersFigureFollowsThatOfItsQuestion) {
                 .find("'reveal_figure': only a question with a figure can have this field"),
             std::string::npos);
   EXPECT_NE(fault(R"("figure": {"kind": "levels", "L": 512, "D": 64, "kernel": "x", "wall": "areas"})")
-                .find("'wall': only a figure of the kind 'wall'"),
+                .find("'wall': only a figure of kind 'wall'"),
             std::string::npos);
 }
 

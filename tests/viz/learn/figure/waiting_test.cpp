@@ -29,7 +29,7 @@ TEST(WaitingFigure, ARooflineKeepsItsRoofsAndTheOtherKernels) {
   EXPECT_EQ(waits.scenes->roof.dots.size() + 1, told.scenes->roof.dots.size());
   EXPECT_EQ(waits.scenes->roof.copy_gb_per_s, told.scenes->roof.copy_gb_per_s);
   EXPECT_EQ(waits.scenes->roof.empty, "");
-  EXPECT_EQ(waits.scenes->roof.note.find("The mark of flash_simt at L = 16384, D = 128 appears after"), 0U);
+  EXPECT_EQ(waits.scenes->roof.note.find("The mark for flash_simt at L = 16384, D = 128 appears after"), 0U);
 }
 
 TEST(WaitingFigure, OccupancyShowsTheStairsAndNotWhereTheKernelStands) {
