@@ -65,7 +65,7 @@ fetch() {
     tail -n 3 "$folder/log" >&2
     rm -rf "$folder"
     say "$package cannot be downloaded from the Python package index."
-    say "Fix: check the network and the free space of $cache, then rerun; or install a CUDA toolkit."
+    say "Fix: check the network and the free space of $cache, then rerun, or install a CUDA toolkit."
     return 1
   fi
   in_folder "$folder" zipfile -e ./*.whl unpacked

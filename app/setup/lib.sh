@@ -148,7 +148,7 @@ install_packages() {
     if ! quietly "$apt_log" "${apt[@]}" -o APT::Update::Error-Mode=any update ||
       ! quietly "$apt_log" "${install[@]}"; then
       tail -n 15 "$apt_log" >&2
-      fail "apt could not install the packages. The end of its output is above; the full output is in $apt_log." \
+      fail "apt could not install the packages. The end of its output is above. The full output is in $apt_log." \
         "Fix: check the network, the free space ($(free_mib /) MiB on /) and /etc/apt/sources.list*." \
         "The package names are those of Debian 12 and 13 and Ubuntu 24.04 (universe). By hand:  $by_hand"
     fi
@@ -321,7 +321,7 @@ explain_build_failure() { # LOG FOLDER
   elif grep -q 'interrupted by user' "$1"; then
     interrupted
   fi
-  fail "The end of the failed output is above; the full output is in $1." \
+  fail "The end of the failed tool's output is above. The full output is in $1." \
     "Fix: if you changed a source file, correct it; otherwise, remove $2 and rerun."
 }
 

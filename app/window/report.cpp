@@ -207,7 +207,7 @@ std::string report_text(const PictureSpec& picture, const std::vector<std::strin
   add_growth(out, scene);
   add_layouts(out, picture);
   out += "\n## Plots\n\n";
-  if (!no_plots.empty()) out += "There are none: " + plain(no_plots) + "\n";
+  if (!no_plots.empty()) out += "No plots: " + plain(no_plots) + "\n";
   for (const Plot& plot : kPlots)
     if (std::find(plots.begin(), plots.end(), plot.name) != plots.end())
       out += fmt::format("![{}]({})\n", plot.title, plot.name);

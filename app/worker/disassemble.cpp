@@ -63,10 +63,11 @@ Result<std::filesystem::path> find_nvdisasm() {
 
 Result<gpu::KernelListing> list_kernel_here(const gpu::ListingSubject& subject, const std::stop_token& stop) {
   if (!gpu::own_stem(subject.kernel).empty())
-    return fail(ErrorKind::cannot_run,
-                fmt::format("{} is your own kernel, but its file is not open here. Open it, or list its lines with "
-                            "`attnscope profile {}.cu`.",
-                            subject.kernel, gpu::own_stem(subject.kernel)));
+    return fail(
+        ErrorKind::cannot_run,
+        fmt::format("{} is your own kernel, but its file is not open here. Open the file, or list its lines with "
+                    "`attnscope profile {}.cu`.",
+                    subject.kernel, gpu::own_stem(subject.kernel)));
   const auto row = find_kernel(subject.kernel);
   if (!row) return tl::unexpected(row.error());
   return list_row_here(**row, subject, stop);

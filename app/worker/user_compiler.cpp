@@ -118,8 +118,8 @@ class CompileProcess {
         return {ErrorKind::failed,
                 phrase("{} was not compiled within {:g} s; the compiler was stopped.", name, limits_.seconds)};
       default:
-        return {ErrorKind::failed, phrase("{} made the compiler exit ({}); its memory limit is {}.", name, end,
-                                          format_bytes(limits_.memory_bytes))};
+        return {ErrorKind::failed, phrase("{} made the compiler exit ({}). The compiler's memory limit is {}.", name,
+                                          end, format_bytes(limits_.memory_bytes))};
     }
   }
 

@@ -239,10 +239,10 @@ Command add_doctor(Parser program) {
          "  attnscope doctor\n"
          "  attnscope doctor | grep -A1 '^--'"));
   const auto fetch = std::make_shared<bool>(false);
-  parser.add_flag("--fetch-cuda", *fetch,
-                  phrase("Fetch NVRTC, CUPTI and nvdisasm ({} MB, from the Python package index) into your own "
-                         "folder, and nothing else",
-                         gpu::kFetchedMegabytes));
+  parser.add_flag(
+      "--fetch-cuda", *fetch,
+      phrase("Fetch only NVRTC, CUPTI and nvdisasm ({} MB) from the Python package index into your cache folder",
+             gpu::kFetchedMegabytes));
   return {parser, [fetch](Stopper&) { return *fetch ? fetch_cuda() : examine(); }};
 }
 

@@ -221,7 +221,7 @@ Command add_verify(Parser program) {
   parser.add_option("--verify", a->rows, tr("Output rows to check if there are many: sampled or full"))
       ->type_name("WHICH");
   parser.add_flag("--repeat-list", a->repeat_list,
-                  tr("Check the six shapes for many repeats instead of the paired list"));
+                  tr("Check six shapes that suit many repeats instead of the paired list"));
   parser.add_flag("--scores", a->score_list, tr("Check softcap and ALiBi with every mask instead of the paired list"));
   parser
       .add_option("--random", a->random,

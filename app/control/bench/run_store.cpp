@@ -52,7 +52,8 @@ Result<SweepRun> read_run(const fs::path& file) {
   auto session = read_session(file);
   if (!session) return tl::unexpected(session.error());
   if (session->runs.size() != 1)
-    return bad_input(phrase("{} contains {} runs, not one.", file.string(), session->runs.size()));
+    return bad_input(phrase("{} contains {} runs; the file of a run must contain exactly one.", file.string(),
+                            session->runs.size()));
   return std::move(session->runs.front());
 }
 
@@ -231,8 +232,9 @@ RunStore::Listing RunStore::list() const {
     auto run = read_whole(file, rows);
     if (!run && !fs::exists(file, error)) continue;  // removed by another window meanwhile
     if (!run || run->id != id_in(file)) {
-      listing.said.push_back(run ? phrase("{} contains a different run than its file name says.", file.string())
-                                 : run.error().message);
+      listing.said.push_back(
+          run ? phrase("{} contains a different run from the one that its name states.", file.string())
+              : run.error().message);
       continue;
     }
     const std::string id = run->id;

@@ -56,7 +56,7 @@ bool Tasks::run(const std::shared_ptr<TaskHandle::Shared>& shared, const SlicedF
     if (done && !*done) return false;
     if (!done) result = tl::unexpected(done.error());
   } catch (const std::bad_alloc&) {
-    result = fail(ErrorKind::cannot_run, tr("Not enough memory for this."));
+    result = fail(ErrorKind::cannot_run, tr("Not enough memory for this task."));
   } catch (const std::exception& bug) {
     result = fail(ErrorKind::failed, phrase("This is a bug in AttnScope: {}", bug.what()));
   }

@@ -60,7 +60,7 @@ def _account(account):
         if key not in _said:
             _said.add(key)
             warnings.warn(
-                f"{kernel} reads dense arrays, so each call copies {', '.join(copied)} within its time. Shown once.",
+                f"{kernel} reads dense arrays, so each call spends time copying {', '.join(copied)}. Shown once.",
                 CopyWarning,
                 stacklevel=4,
             )

@@ -259,7 +259,7 @@ def show(recording):
     Raises RuntimeError if there is no display.
     """
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        raise RuntimeError("There is no display (DISPLAY, WAYLAND_DISPLAY): recording.picture() needs none.")
+        raise RuntimeError("No display is set (DISPLAY, WAYLAND_DISPLAY); use recording.picture() instead.")
     if not isinstance(recording, Recording):
         return subprocess.Popen([str(program.path()), os.fspath(recording)], stdin=subprocess.DEVNULL)
     folder = tempfile.mkdtemp(prefix="attnscope-")

@@ -209,7 +209,7 @@ _MISTAKES = (
     ("the scale is left out: scores are q·k, not q·k / √D", {"scale": 1.0}),
     ("the causal mask is aligned to the top left; queries and keys end together (bottom right)", {"top_left": True}),
     ("the mask is not applied: rows see keys after their own", {"ignore_mask": True}),
-    ("heads of k and v are repeated in turns; query heads h·G to h·G + G − 1 share head h", {"tiled_heads": True}),
+    ("heads of k and v are repeated alternately; query heads h·G to h·G + G − 1 share head h", {"tiled_heads": True}),
     ("the weights are not divided by their sum ℓ", {"divide": False}),
 )
 

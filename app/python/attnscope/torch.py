@@ -190,7 +190,7 @@ def attention_with_gradients(
 ):
     """The operator with the arguments of attnscope.attention; returns (out, lse)."""
     if not isinstance(q, torch.Tensor):
-        raise TypeError(f"q: is a {type(q).__name__}; use a torch tensor, as k and v are")
+        raise TypeError(f"q: is a {type(q).__name__}; use a torch tensor, like k and v")
     for name, tensor in (("k", k), ("v", v)):
         if not isinstance(tensor, torch.Tensor):
             raise TypeError(f"{name}: is a {type(tensor).__name__}, but q is a torch tensor with a gradient")

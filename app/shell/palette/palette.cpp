@@ -103,8 +103,8 @@ void add_buttons(EntryList& e) {
   e.add_in(Workspace::profile, tr("Lab"), tr("Restore the original source"), "", {RevertLab{}});
   e.add_in(Workspace::profile, tr("Lab"), tr("Keep the edit as a kernel in Bench"), tr("With its name and hash"),
            {KeepLab{}});
-  e.add_in(Workspace::profile, tr("Lab"), tr("Save the edit as a .cu file"), tr("Opens as exactly this kernel"),
-           {SaveLab{}});
+  e.add_in(Workspace::profile, tr("Lab"), tr("Save the edit as a .cu file"),
+           tr("Opening it restores exactly this kernel"), {SaveLab{}});
   e.add(tr("Profile"), tr("Heartbeat: the kernel over the course of a run"),
         tr("Pipe and memory utilisation, with launches marked"),
         {ChooseWorkspace{Workspace::profile}, ChooseProfilePage{ProfilePage::heartbeat}})
@@ -126,7 +126,7 @@ void add_buttons(EntryList& e) {
     e.add(tr("Step"), phrase("{} in Step: {}", gpu::name_of(phase), gpu::words_of(phase)),
           tr("The first step of this phase, in the order of Profile's kernel"), {there});
     e.add(tr("Profile"), phrase("{} in Profile: {}", gpu::name_of(phase), gpu::words_of(phase)),
-          tr("The lines of a GPU kernel that do this step"), {ShowPhase{phase}});
+          tr("The lines of a GPU kernel that perform this step"), {ShowPhase{phase}});
   }
   e.add_in(Workspace::profile, tr("Profile"), tr("Roofline by memory level"), tr("DRAM, L2 and shared memory"),
            {ShowRoofLevels{!e.state().view.profile.roof_levels}})

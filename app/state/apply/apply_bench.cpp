@@ -89,7 +89,7 @@ struct ApplyBench {
 
   Result<State> operator()(const ChooseBenchMetric& c) {
     if (c.chart >= kBenchCharts)
-      return bad_input(phrase("Bench has {} charts; there is no chart {}.", kBenchCharts, c.chart + 1));
+      return bad_input(phrase("Bench has only {} charts, so there is no chart {}.", kBenchCharts, c.chart + 1));
     if (!c.id.empty())
       if (auto known = check_chart_metric(c.id); !known) return tl::unexpected(known.error());
     s.view.bench.charts.at(c.chart) = c.id;

@@ -176,7 +176,7 @@ struct ApplyStep {
     if (!piece) return tl::unexpected(piece.error());
     if ((*piece)->row == nullptr) {
       return fail(ErrorKind::cannot_run,
-                  phrase("{} is a CUDA kernel and needs an NVIDIA GPU; it has no recording. See `attnscope museum {}`.",
+                  phrase("{} is a CUDA kernel: it needs an NVIDIA GPU and has no recording. See `attnscope museum {}`.",
                          c.id, c.id));
     }
     s.document.exhibit = Exhibit::none;

@@ -141,7 +141,7 @@ class LessonCheck::Checker {
     if (const auto id = timeline_of_door(lesson_.door)) {
       const bool named = id->size() == kTimelineName &&
                          std::ranges::all_of(*id, [](unsigned char c) { return std::isxdigit(c) != 0; });
-      if (!named) fault("", "door", phrase("expected the first {} letters of a timeline's id", kTimelineName));
+      if (!named) fault("", "door", phrase("expected the first {} characters of a timeline's id", kTimelineName));
       return;
     }
     if (const auto preset = find_preset(lesson_.door); !preset) fault("", "door", preset.error().message);

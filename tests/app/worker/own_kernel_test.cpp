@@ -128,7 +128,7 @@ TEST(WorkerOwnKernel, HasNoSourceWhereItsFileWasNotNamed) {
   const auto listing = list_kernel_here({"mine@12345678", {}, {}, "sm_90a"}, {});
   ASSERT_FALSE(listing);
   EXPECT_EQ(listing.error().message,
-            "mine@12345678 is your own kernel, but its file is not open here. Open it, or list its lines with "
+            "mine@12345678 is your own kernel, but its file is not open here. Open the file, or list its lines with "
             "`attnscope profile mine.cu`.");
 }
 
