@@ -63,8 +63,8 @@ void menu_button(ImVec2 size) {
     ImGui::GetWindowDrawList()->AddCircleFilled(
         {at.x + size.x / 2 + static_cast<float>(i) * s.px(4.5F), at.y + size.y / 2}, s.px(1.3F), ink, 8);
   tooltip(
-      tr("Fit, hide lines, copy. In the plot, the wheel zooms (with Ctrl where the page scrolls), "
-         "dragging pans, and a double click resets the view."));
+      tr("Fit, hide lines, copy. In the plot, the wheel zooms (with Ctrl if the page scrolls), dragging pans, and a "
+         "double click resets the view."));
 }
 
 void line_items(const BenchChart& chart, BenchCache& cache) {

@@ -142,7 +142,7 @@ std::vector<Respect> respects() {
            "passes. The hardware also counts some passes of wide reads.")},
        Better::down,
        conflicts},
-      {{"tensor", tr("Tensor cores"), tr("Fraction of the time that the tensor cores were busy.")},
+      {{"tensor", tr("Tensor cores"), tr("Fraction of the time in which the tensor cores were busy.")},
        Better::neither,
        tensor},
   };

@@ -218,7 +218,7 @@ void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view
   const std::string cell =
       scene.measured
           ? fmt::format("{} of {}", scene.unit,
-                        scene.gpu ? tr("the fastest combination of threads and stages for each") : tr("each"))
+                        scene.gpu ? tr("the fastest combination of threads and stages for each tile") : tr("each"))
       : scene.gpu ? tr("the occupancy that shared memory and threads allow")
                   : "";
   const bool chosen = std::ranges::any_of(scene.cells, &TileCell::chosen);

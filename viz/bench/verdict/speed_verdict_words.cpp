@@ -93,10 +93,9 @@ std::string occupancy_words(const Measurement& m, bool full) {
   const Figure& possible = figure(m, "occupancy_theoretical_pct");
   if (!possible.available()) return {};
   const std::string by = possible.limiter.empty() ? "" : " (" + possible.limiter + ")";
-  const std::string fit =
-      possible.min_of_launches
-          ? phrase("at least {} of the warps that an SM can hold fit{}", percent_text(possible.value), by)
-          : phrase("{} of the warps that an SM can hold fit{}", percent_text(possible.value), by);
+  const std::string fit = possible.min_of_launches
+                              ? phrase("at least {} of an SM's maximum warps fit{}", percent_text(possible.value), by)
+                              : phrase("{} of an SM's maximum warps fit{}", percent_text(possible.value), by);
   constexpr double kFew = 25;  // percent
   const Figure& known = reached.available() ? reached : possible;
   const bool few = known.value < kFew && !(possible.min_of_launches && !reached.available());

@@ -47,7 +47,7 @@ void judge_noise(const MetricRow& metric, const Figure& a, const Figure& b, cons
                  const Measurement& other, FigureChange& change) {
   if (hangs_on_time(metric)) return judge_time(mine, other, change);
   if (metric.compute == nullptr && a.origin == Origin::measured && b.origin == Origin::measured) {
-    change.noise_words = tr("counted once, so its noise is unknown");
+    change.noise_words = tr("counted once, so the noise is unknown");
     return;
   }
   const bool counted = a.origin == Origin::measured || b.origin == Origin::measured ||

@@ -85,10 +85,10 @@ std::optional<CountColumn> column_after(std::optional<CountColumn> by) {
 CountHead head_of(const KernelCounts& counts, CountColumn column) {
   switch (column) {
     case CountColumn::executed:
-      return {"executed", phrase("The exact number of times that warps executed its instructions in one run.\n"
-                                 "CUPTI: {}{}",
-                                 metric(counts, InstructionCounter::executed),
-                                 (counts.has(InstructionCounter::executed) ? "" : not_here(counts)))};
+      return {"executed",
+              phrase("The exact number of times that warps executed this line's instructions in one run.\nCUPTI: {}{}",
+                     metric(counts, InstructionCounter::executed),
+                     (counts.has(InstructionCounter::executed) ? "" : not_here(counts)))};
     case CountColumn::conflicts:
       return {"conflicts",
               phrase("Bank conflicts: passes through shared memory beyond those that the same accesses would take "

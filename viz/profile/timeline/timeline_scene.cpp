@@ -233,7 +233,7 @@ class Scene {
         row.stretches.push_back({rel(from), rel(to), look, ink, name, use.tile, top, bottom, std::move(what)});
     };
     add(use.asked, use.landed, StretchLook::flight, 0, 1,
-        phrase("{} of key tile {}: in flight at most this long, from its request to its first reader", name, use.tile));
+        phrase("{} of key tile {}: in flight at most this long, from request to first reader", name, use.tile));
     add(use.landed, use.freed, StretchLook::landed, 0, 1, phrase("{} of key tile {}: landed", name, use.tile));
     const auto all = static_cast<float>(use.readers.size());
     for (std::size_t n = 0; n < use.readers.size(); ++n) {

@@ -404,7 +404,7 @@ TEST_F(LadderSceneTest, WhatWasPublishedOfThePresetsTableStandsBesideOursAsRecor
             "Recorded: a public WMMA kernel was reported to reach 0.15 to 0.23 times the speed of torch at these "
             "lengths. No peer for flash_wmma was timed here.");
   const std::string beside = scene({wmma, at(peer("torch-flash", 5000))}).recorded;
-  EXPECT_TRUE(beside.ends_with("; flash_wmma here: 0.400 times as fast as FlashAttention-2.")) << beside;
+  EXPECT_TRUE(beside.ends_with(". Here, flash_wmma is 0.400 times as fast as FlashAttention-2.")) << beside;
   const BenchScene charts = bench_scene(state, model_of({wmma}), {}, "");
   EXPECT_NE(charts.verdict.reason.find("Recorded: a public WMMA kernel"), std::string::npos) << charts.verdict.reason;
   state.document.sweep.base.D = state.document.sweep.base.Dv = 64;  // another table

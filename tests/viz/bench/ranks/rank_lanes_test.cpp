@@ -73,9 +73,9 @@ TEST(RankLanes, RingsStandOnOneAxisWithTheirSharesOfTheTime) {
   EXPECT_DOUBLE_EQ(share_of_work(three, RankWork::compute), 300.0 / 322);
   EXPECT_DOUBLE_EQ(share_of_work(three, RankWork::wait), 20.0 / 322);
   EXPECT_DOUBLE_EQ(share_of_work(three, RankWork::send), 80.0 / 322);
-  EXPECT_EQ(three.pace, "322 µs: 2.0 times as fast as one rank, 66 % of 3");
+  EXPECT_EQ(three.pace, "322 µs: 2.0 times as fast as one rank, 66 % of the ideal 3");
   EXPECT_EQ(scene.headline, "cpu_flash, ring of 3: " + three.pace);
-  EXPECT_NE(scene.reason.find("compute 93.2 % of the time and wait 6.21 %"), std::string::npos) << scene.reason;
+  EXPECT_NE(scene.reason.find("compute for 93.2 % of the time and wait for 6.21 %"), std::string::npos) << scene.reason;
   EXPECT_NE(three.lanes[0].tip.find("computes for 300 µs, 93.2 % of the time"), std::string::npos);
   EXPECT_NE(three.words.find("dealt in order; K and V over sockets"), std::string::npos) << three.words;
 }

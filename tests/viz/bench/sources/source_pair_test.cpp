@@ -174,7 +174,7 @@ TEST(SourcePair, SaysWhereTheRowWasMeasuredFromAnotherText) {
   s.document.sweep.values = {16384};
   Measurement m = profile_test::h100_row("flash_simt", 59526);
   m.key.source_hash = "0123456789abcdef";
-  EXPECT_NE(source_pair_scene(s, model_of({m}), "").notes[1].find("another source, 01234567"), std::string::npos);
+  EXPECT_NE(source_pair_scene(s, model_of({m}), "").notes[1].find("a different source, 01234567"), std::string::npos);
   for (const gpu::SourceText& source : gpu::embedded_sources()) {
     if (source.name == "kernels/gpu/flash_simt.cu")
       m.key.source_hash = gpu::source_hash("flash_simt", source.text, gpu::embedded_sources());

@@ -124,7 +124,7 @@ TEST(Tiles, SayWhatTheTileTakesAndWhatTheNextLargerWould) {
   // A cell's tile in the sweep: what is larger does not fit, or there is none.
   s = state_of("flash_simt");
   words = tune_map(s, {}).tile;
-  EXPECT_NE(words.find("it has no larger Bc"), std::string::npos) << words;
+  EXPECT_NE(words.find("the kernel has no larger Bc"), std::string::npos) << words;
 }
 
 TEST(Tiles, BeforeAnythingRanACellSaysWhatOccupancyItWouldHave) {
