@@ -156,6 +156,6 @@ os.environ.pop("WAYLAND_DISPLAY", None)
 for part in (walk, what_is_kept, wrong_runs, files_and_pictures):
     part()
 package.refused(
-    report, "There is no display", lambda: attnscope.show(attnscope.record(*[numbers(4, 2)] * 3)), RuntimeError
+    report, "No display is set", lambda: attnscope.show(attnscope.record(*[numbers(4, 2)] * 3)), RuntimeError
 )
 report.exit(200)
