@@ -216,8 +216,8 @@ Result<void> check_recorded_ring(const Ring& ring) {
   for (std::int64_t rank = 0; rank < ring.ranks; ++rank) {
     if (ring.first_of(ring.queries(), rank) && ring.first_of(ring.keys(), rank)) continue;
     return bad_input(
-        phrase("A recording needs tiles for each rank, but {} query tiles and {} key tiles leave rank {} of {} without "
-               "a tile; use fewer ranks or smaller tiles.",
+        phrase("A recording needs tiles for each rank: {} query tiles and {} key tiles leave rank {} of {} without a "
+               "tile. Use fewer ranks or smaller tiles.",
                ring.query_tiles, ring.key_tiles, rank, ring.ranks));
   }
   return ok();

@@ -77,7 +77,7 @@ class Check {
       const bool good = c.sm >= 0 && std::isfinite(c.ns_per_clock) && c.ns_per_clock > 0 &&
                         std::isfinite(c.residual_ns) && c.residual_ns >= 0;
       if (!good) {
-        return refuse(phrase("the clock of SM {} cannot have {} ns per clock, within {} ns.", c.sm, c.ns_per_clock,
+        return refuse(phrase("the clock of SM {} is invalid: {} ns per clock, within {} ns.", c.sm, c.ns_per_clock,
                              c.residual_ns));
       }
       if (!sms_.insert(c.sm).second) return refuse(phrase("SM {} appears twice.", c.sm));

@@ -259,8 +259,8 @@ constexpr std::array kMetrics{
     computed("time_spread_pct", marked("Spread"), "%", time, down,
              marked("Distance between the quartiles as a fraction of the median."), "100 (q3 - q1) / median", spread),
     of_launches("launch_span_us", marked("First start to last end"), "us", time, down,
-                marked("Time from the start of the first launch to the end of the last, including gaps (the kernel's "
-                       "time excludes them); median of the repeats.")),
+                marked("Time from the start of the first launch to the end of the last; median of the repeats. It "
+                       "includes gaps, which the kernel's time excludes.")),
     sensed("sm_clock_mhz", marked("SM clock, NVML"), "MHz", time, neither,
            marked("Clock of the GPU's SMs, which NVML reads between launches while the kernel is timed: the median of "
                   "several readings. Drops within a launch are missed.")),

@@ -17,7 +17,7 @@ constexpr LaneState kStates[] = {
     {"ask K", StateKind::flight, StateOf::k, marked("requests K")},
     {"wait slot V", StateKind::wait, StateOf::v, marked("waits for a slot for V")},
     {"ask V", StateKind::flight, StateOf::v, marked("requests V")},
-    {"wait slot Q", StateKind::wait, StateOf::q, marked("waits for a place for Q")},
+    {"wait slot Q", StateKind::wait, StateOf::q, marked("waits for a slot for Q")},
     {"ask Q", StateKind::flight, StateOf::q, marked("requests Q")},
     {"wait Q", StateKind::wait, StateOf::q, marked("waits for Q")},
     {"wait K", StateKind::wait, StateOf::k, marked("waits for K")},

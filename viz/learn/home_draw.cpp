@@ -58,7 +58,7 @@ HeroWords hero_words(const ChapterScene& c, bool later, const LearnScene& learn)
   // A checkpoint is no chapter, and its title stands below.
   const std::string named = c.number.empty() ? std::string() : ", chapter " + c.number;
   HeroWords words;
-  words.place = learn.teach ? for_hands(tr("For a class: choose a chapter. Press Esc to leave; nothing here is saved"),
+  words.place = learn.teach ? for_hands(tr("For a class: choose a chapter. Press Esc to leave. Nothing here is saved"),
                                         tr("For a class: choose a chapter. Nothing here is saved"))
                 : c.last    ? phrase("You are here{}, {} of {}", named, c.seen, c.beats)
                 : later     ? phrase("Next{}, {} minutes", named, c.minutes)

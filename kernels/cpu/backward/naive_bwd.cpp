@@ -199,7 +199,7 @@ KernelRow cpu_naive_bwd_row() {
   row.order = *order_named("naive-backward");
   row.options = kOptions;
   row.what = marked("The textbook backward pass on all cores, with P and dS stored.");
-  row.teaches = marked("Five products from two stored matrices; delta is each row's weighted mean of dP.");
+  row.teaches = marked("Five products from two stored matrices. Delta is each row's weighted mean of dP.");
   row.source = marked("the definition; Dao et al. 2022, FlashAttention, algorithm 3");
   row.stores_scores = true;
   row.score_reads = 2;

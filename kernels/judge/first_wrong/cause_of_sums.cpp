@@ -235,7 +235,7 @@ std::string end_cause(const Operands& in, const FirstWrong& at, Elements element
     const EventId& id = rec.events[e].id;
     if (id.phase != Phase::sum || id.b != end.b || id.h != end.h || id.i != end.i) continue;
     const std::span<const float> sums = rec.values(rec.after(e, Slot::l_new));
-    causes.push_back({phrase("O was divided by ℓ as of key tile {}; the rest of the sum is missing.", id.j),
+    causes.push_back({phrase("O was divided by ℓ as of key tile {}, so the rest of the sum is missing.", id.j),
                       [&o, sums](std::int32_t r, std::int32_t c) {
                         const auto row = static_cast<std::size_t>(r);
                         return row < sums.size() ? Value{o(r, c) / static_cast<double>(sums[row]), 0} : Value{};

@@ -142,8 +142,8 @@ Result<void> validate_alibi(const Problem& p) {
   const std::int64_t all = element_count(std::array<std::int64_t, 2>{p.B, p.Hq});
   if (count != p.Hq && count != all) {
     return bad_input(
-        phrase("Got {} ALiBi slopes; give one per query head (Hq = {}), one per batch and head ({} x {} = {}), or "
-               "omit them to use the standard slopes.",
+        phrase("Got {} ALiBi slopes; give one per query head (Hq = {}), one per batch and head ({} x {} = {}), or none "
+               "for the standard slopes.",
                count, p.Hq, p.B, p.Hq, all));
   }
   for (std::size_t n = 0; n < slopes.size(); ++n) {

@@ -75,7 +75,7 @@ OrderRow backward_queries_order(OrderNames& names) {
   keys.sentence = "Each query tile adds its part: dK is loaded and stored again.";
   OrderPhase queries = query_gradient(n);
   queries.bytes = nullptr;
-  queries.sentence = "The query tile's own sum stays on chip; the scale is applied once, at the end.";
+  queries.sentence = "The query tile's own sum stays on chip. The scale is applied once, at the end.";
   OrderPhase keys_done = store_dkv(n);
   keys_done.bytes = [](const EventExtent& x) {
     Traffic t;

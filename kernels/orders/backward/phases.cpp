@@ -115,7 +115,7 @@ OrderPhase key_gradient(const BackwardNames& n) {
           .exact_keys = exact_key_gradient,
           .title = "Gradient of the keys",
           .formula = "[dK] = [dK] + [dS]^(T)[Q]",
-          .sentence = "The key tile's own sum stays on chip; the scale is applied once, at the end.",
+          .sentence = "The key tile's own sum stays on chip. The scale is applied once, at the end.",
           .code = "dK"};
 }
 

@@ -99,8 +99,8 @@ std::vector<OrderPhase> phases_of_products(const HopperNames& n) {
                       "If the tile has already landed, checking takes about 100 clocks."),
           keys_landed(n),
           by_consumer(n.issue_s, "The consumer has the turn and hands over [S]",
-                      "One instruction tells the tensor cores to multiply [Q|{i}] by [K|{j}]; the warpgroup does not "
-                      "compute it."),
+                      "One instruction tells the tensor cores to multiply [Q|{i}] by [K|{j}]. The warpgroup does not "
+                      "compute the product."),
           by_consumer(n.wait_s, "[S] is in flight; the turn is passed on",
                       "The tensor cores write [S] into registers. Until they finish, [S] has no numbers to read.")};
 }

@@ -280,7 +280,7 @@ void span_figure(Measurement& m, const GpuTimes& times) {
          fmt::format("{}, {} caches, {} repeats", times.clock, name_of(m.key.l2), times.samples_us.size()), ""};
   else
     f = {Origin::not_available, 0, "",
-         fmt::format("{} cannot separate launches; CUPTI's timestamps can", times.clock)};
+         fmt::format("{} cannot separate launches, but CUPTI's timestamps can", times.clock)};
 }
 
 Result<void> PointOnGpu::time(gpu::DeviceRun& run) {

@@ -87,7 +87,7 @@ std::string shared_words(const FragmentScene& scene, const SharedUse& use, const
       phrase("A row of {} = {}{} fills {} chunks of 16 bytes", of_v(scene.tile) ? "Dv" : "D", extent,
              padded > extent ? phrase(", padded to {},", padded) : std::string(), padded / chunk_elements(layout));
   const std::string panels = layout.panel > 0 ? phrase(", in panels of {}", scene.maps[0].width) : std::string();
-  return phrase("{}{}. {} {} passes when swizzled and {} when stored row by row; the minimum is {}.", rows, panels,
+  return phrase("{}{}. {} {} passes when swizzled and {} when stored row by row. The minimum is {}.", rows, panels,
                 said, scene.maps[0].turns, scene.maps[1].turns, use.moments.size());
 }
 

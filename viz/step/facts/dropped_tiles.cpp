@@ -77,7 +77,7 @@ bool is_dropped(const Recording& rec, const StepPlace& at, Slot slot) {
 std::string dropped_words(const Recording& rec, const StepPlace& at, Slot slot) {
   const SlotLook& look = order_look(rec.order).slot(slot);
   if (look.older && rec.after(at.event, *look.older) != kNoVersion)
-    return tr("Computed; it is now shown under \"old\".");
+    return tr("Computed. It is now shown under \"old\".");
   return std::string(tr_of(look.gone));
 }
 

@@ -52,7 +52,7 @@ constexpr PhaseLook kPhaseLooks[] = {
     kSkipped,
 };
 
-constexpr std::string_view kWaits = marked("Computed; it waits in HBM.");
+constexpr std::string_view kWaits = marked("Computed. It waits in HBM.");
 constexpr SlotLook kSlotLooks[] = {kSlotQ,
                                    kSlotK,
                                    kSlotV,

@@ -131,19 +131,17 @@ FragmentLayout make_layout() {
           .register_name = register_of_a,
           .operand = kA,
           .words = marked(
-              "Each lane holds exactly the same elements as it did for S. The operand needs keys t and t + 4, not "
-              "2 t and 2 t + 1. The order of keys does not matter to the sum, so V's rows are read in P's order."),
+              "Each lane holds exactly the same elements as it did for S. The operand needs keys t and t + 4, not 2 t "
+              "and 2 t + 1. The order of keys does not change the sum, so V's rows are read in P's order."),
           .shared_words = kNeverShared},
-      FragmentRow{
-          .extent = {8, 16},
-          .place = place_v,
-          .register_name = register_of_b,
-          .operand = kB,
-          .words = marked(
-              "A lane reads two elements adjacent along d from two neighbouring keys: the rows are in P's order, "
-              "and the columns are distributed over two products."),
-          .shared = read_v,
-          .shared_words = marked("Its two 8-byte reads per lane take")},
+      FragmentRow{.extent = {8, 16},
+                  .place = place_v,
+                  .register_name = register_of_b,
+                  .operand = kB,
+                  .words = marked("A lane reads two elements adjacent along d from two neighbouring keys. The rows are "
+                                  "in P's order, and the columns are distributed over two products."),
+                  .shared = read_v,
+                  .shared_words = marked("Its two 8-byte reads per lane take")},
       FragmentRow{.extent = {16, 16},
                   .place = place_o,
                   .register_name = register_of_c,

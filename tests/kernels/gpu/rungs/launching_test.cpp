@@ -130,7 +130,8 @@ TEST_F(Launching, ATensorThatTheProblemDoesNotKnowIsRefused) {
     plan.problem = problem_;
     const auto refused = row.processor == Processor::cpu ? row.prepare(plan, b, stream_) : prepare(plan, b, stream_);
     ASSERT_FALSE(refused) << id;
-    for (const char* part : {"key lengths", "passed as a tensor, but the problem has no such tensor"})
+    for (const char* part :
+         {"key lengths", "passed as a tensor, but the problem and the compiled kernel have no such tensor"})
       EXPECT_NE(refused.error().message.find(part), std::string::npos) << refused.error().message;
   }
 }

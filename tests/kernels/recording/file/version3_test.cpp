@@ -211,8 +211,8 @@ TEST(Version3, HostileTimelinesAreRefusedInWords) {
   expect("whose clock is unknown", [](Timeline& t) { t.blocks[0].sm = 8; });
   expect("ends before it starts", [](Timeline& t) { t.blocks[0].end_ns = 1; });
   expect("SM 7 appears twice", [](Timeline& t) { t.sms.push_back(t.sms[0]); });
-  expect("cannot have", [](Timeline& t) { t.sms[0].ns_per_clock = 0; });
-  expect("cannot have", [](Timeline& t) { t.sms[0].residual_ns = -1; });
+  expect("is invalid", [](Timeline& t) { t.sms[0].ns_per_clock = 0; });
+  expect("is invalid", [](Timeline& t) { t.sms[0].residual_ns = -1; });
   expect("a timestamp of SM 8, whose clock is unknown", [](Timeline& t) { t.points[2].sm = 8; });
   expect("the timestamps of both clocks go backwards at 1", [](Timeline& t) { t.points[1].clock = 100; });
   expect("the timestamps of both clocks go backwards at 2", [](Timeline& t) { t.points[2].ns = 5029; });

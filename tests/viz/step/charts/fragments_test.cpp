@@ -313,7 +313,7 @@ TEST(Fragments, ATileThatNoLaneHoldsSaysWhereItLies) {
   EXPECT_EQ(lane_words(s, 14), "No lane holds any of K.");
   EXPECT_EQ(s.shared,
             "A row of D = 100, padded to 128, fills 16 chunks of 16 bytes, in panels of 8. Reading four core matrices "
-            "of 8 rows by 16 bytes takes 4 passes when swizzled and 32 when stored row by row; the minimum is 4.");
+            "of 8 rows by 16 bytes takes 4 passes when swizzled and 32 when stored row by row. The minimum is 4.");
 }
 
 TEST(Fragments, AShortRowSaysThatItIsPadded) {
