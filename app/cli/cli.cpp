@@ -164,7 +164,7 @@ int run(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     say(tr("attnscope: not enough free memory; use a smaller L, B or H, or --memory-limit."));
   } catch (const std::exception& error) {
-    say(phrase("attnscope: {}. This is a bug in AttnScope; nothing was changed.", error.what()));
+    say(phrase("attnscope: {}. This is a bug in AttnScope. Nothing was changed.", error.what()));
   }
   return kCannotRun;
 }

@@ -166,7 +166,7 @@ Result<std::vector<Message>> gather(std::vector<Child>& ranks, const RingLimits&
 }
 
 Result<std::vector<Message>> ask_all(std::vector<Child>& ranks, const char* what, const RingLimits& limits) {
-  if (ranks.empty()) return fail(ErrorKind::failed, tr("The ring has ended; start another one."));
+  if (ranks.empty()) return fail(ErrorKind::failed, tr("The ring has ended; start another ring."));
   for (std::size_t n = 0; n < ranks.size(); ++n) {
     if (auto sent = send_to(ranks, n, {{"do", what}}, {}, limits); !sent) return tl::unexpected(sent.error());
   }

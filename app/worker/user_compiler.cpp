@@ -116,7 +116,7 @@ class CompileProcess {
         return {ErrorKind::cancelled, phrase("{}: its compilation was cancelled.", name)};
       case NoReply::too_late:
         return {ErrorKind::failed,
-                phrase("{} was not compiled within {:g} s; the compiler was stopped.", name, limits_.seconds)};
+                phrase("{} was not compiled within {:g} s, so the compiler was stopped.", name, limits_.seconds)};
       default:
         return {ErrorKind::failed, phrase("{} made the compiler exit ({}). The compiler's memory limit is {}.", name,
                                           end, format_bytes(limits_.memory_bytes))};

@@ -106,7 +106,7 @@ def refusals(folder):
     (other / "mine.cu").write_bytes(mine.read_bytes())
     one_line("the same", run("bench", "--kernels", f"{mine},{other / 'mine.cu'}", "--values", "64"), 2,
              "the same kernel")
-    one_line("no kernel's file", run("verify", folder), 2, "kernel files end in .cu")
+    one_line("no kernel's file", run("verify", folder), 2, "use a name that ends in .cu")
     one_line("hang limit", run("verify", mine, "--hang-limit", "-1"), 2, "--hang-limit -1")
     one_line("picture", run("profile", mine, "--png", folder / "x.png"), 2, "--png")
 

@@ -22,7 +22,7 @@ void Stopper::look(bool signal_came) {
   if (signal_came) {
     if (source_.stop_requested() && !timed_out_) std::_Exit(kCancelled);
     std::fputs(tr("\n"
-                  "Stopping; finished work is kept. Press Ctrl+C again to quit at once.\n"),
+                  "Stopping. Finished work is kept. Press Ctrl+C again to quit at once.\n"),
                stderr);
     source_.request_stop();
   }

@@ -236,7 +236,7 @@ Result<int> exit_of(const std::vector<Measurement>& rows) {
     if (m.state == RowState::failed || (m.verdict && outcome_of(*m.verdict) == Outcome::wrong)) ++wrong;
     if (m.verdict && m.verdict->not_judged) ++not_judged;
     if (m.state == RowState::done) ++done;
-    if (m.state == RowState::cancelled) return fail(ErrorKind::cancelled, tr("Cancelled; finished rows were kept."));
+    if (m.state == RowState::cancelled) return fail(ErrorKind::cancelled, tr("Cancelled. Finished rows were kept."));
   }
   if (wrong > 0) return fail(ErrorKind::failed, phrase("{} of {} rows failed or are wrong.", wrong, rows.size()));
   if (not_judged > 0) {
@@ -329,7 +329,7 @@ Result<int> bench(const BenchArguments& a, Stopper& stopper) {
   teller.tell();
   if (!rows) return tl::unexpected(rows.error());
   if (auto r = write_outputs(a, *spec, *file); !r) return tl::unexpected(r.error());
-  if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, tr("Cancelled; finished rows were kept."));
+  if (stopper.token().stop_requested()) return fail(ErrorKind::cancelled, tr("Cancelled. Finished rows were kept."));
   auto code = exit_of(file->rows());
   if (!*earlier) return code;
   const auto held = a.gate.judge(file->rows(), file->run().provenance, **earlier);

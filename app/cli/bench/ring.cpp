@@ -338,8 +338,8 @@ Command add_ring(Parser program) {
       ->type_name("N");
   parser
       .add_option("--deal", a->deal,
-                  tr("zigzag (each rank gets an early and a late chunk, which balances a causal mask) or "
-                     "in_order; with --gpus also heads (no ring: each GPU has some heads)"))
+                  tr("zigzag (an early and a late chunk per rank, which balances a causal mask), in_order or, with "
+                     "--gpus, heads (no ring: each GPU has some heads)"))
       ->type_name("NAME");
   a->problem.add_to(parser, "--scale");
   a->options.add_to(parser, false);

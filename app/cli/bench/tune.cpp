@@ -131,7 +131,7 @@ Result<int> tune_kernel(const TuneArguments& a, const Stopper& stopper) {
   if (!result) return tl::unexpected(result.error());
   if (auto r = write_outputs(a, **row, *result); !r) return tl::unexpected(r.error());
   if (stopper.token().stop_requested())
-    return fail(ErrorKind::cancelled, tr("Cancelled; the results so far were written, but no choice was stored."));
+    return fail(ErrorKind::cancelled, tr("Cancelled. The results so far were written, but no choice was stored."));
   const bool wrong = std::ranges::any_of(result->tiles, [](const TriedTile& t) { return t.fate == TileFate::wrong; });
   if (wrong) return fail(ErrorKind::failed, tr("Some tiles gave wrong results and are marked."));
   if (!result->decision) return fail(ErrorKind::cannot_run, result->words);

@@ -47,7 +47,7 @@ Result<void> take_row(const ProfileArguments& a, const Problem& named, bool any_
   if (any_named) {
     found = std::ranges::find_if(rows, [&](const Candidate& c) { return c.row->key.problem == named; });
     if (found == rows.end())
-      return bad_input(phrase("{} has no row for {} on {}; it has rows for {}.", a.session, p.kernel().id,
+      return bad_input(phrase("{} has no row for {} on {}, but it has rows for {}.", a.session, p.kernel().id,
                               describe(named), describe(rows.back().row->key.problem)));
   }
   p.row = *found->row;

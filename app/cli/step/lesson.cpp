@@ -52,7 +52,7 @@ Result<std::vector<std::filesystem::path>> files_of(const LessonArguments& a) {
     if (!folder) return tl::unexpected(folder.error());
     add_folder(*folder);
   }
-  if (files.empty()) return bad_input(tr("No lesson was found; a lesson is a file named NAME.json."));
+  if (files.empty()) return bad_input(tr("No lesson was found. Lessons are files named NAME.json."));
   return files;
 }
 

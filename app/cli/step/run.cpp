@@ -184,8 +184,7 @@ Result<void> check_pass(const RunArguments& a) {
     return bad_input(tr("--o is an input of a backward pass: add --pass backward, or use --out to write O."));
   if (backward && !a.out.empty())
     return bad_input(
-        tr("--out is an output of a forward pass; a backward pass reads O from --o and writes --dq, --dk "
-           "and --dv."));
+        tr("--out is an output of a forward pass. A backward pass reads O from --o and writes --dq, --dk and --dv."));
   if (!backward && a.out.empty()) return bad_input(tr("Missing --out, the file for O."));
   return ok();
 }

@@ -34,7 +34,7 @@ Result<NamedKernels> chosen_kernels(const VerifyArguments& a) {
   for (const std::string& file : a.files)
     if (!gpu::is_own_file(file))
       return bad_input(
-          phrase("{} is not a kernel file; kernel files end in .cu. Use --kernel for kernels of the ladder.", file));
+          phrase("{} is not a kernel file; use a name that ends in .cu, or --kernel for kernels of the ladder.", file));
   auto named = kernels_named("--kernel", names);
   if (!named) return named;
   // Those of the device where nobody named one: they are built as they ship.

@@ -181,7 +181,7 @@ void Files::answer_offer(bool take) {
   const OfferedKernels offered = std::exchange(context_.model.offered, {});
   if (!take) {
     for (const auto& kernel : offered.kernels) refused_.insert(std::string(kernel->id));
-    return context_.log.note(tr("The session's kernels were not added; its measurements are shown."));
+    return context_.log.note(tr("The session's measurements are shown, but its kernels were not added."));
   }
   const HistoryEntry before = entry_of(context_.state);
   auto next = apply(context_.state, StateCommand(BenchCommand(TakeOwnKernels{offered.kernels, false, false})), nullptr);

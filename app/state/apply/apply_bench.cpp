@@ -66,7 +66,8 @@ struct ApplyBench {
   }
   Result<State> operator()(const RenameRun& c) {
     if (c.name.size() > kMaxRunName)
-      return bad_input(phrase("A run's name can have at most {} bytes; this one has {}.", kMaxRunName, c.name.size()));
+      return bad_input(
+          phrase("A run's name can have at most {} bytes, but this name has {}.", kMaxRunName, c.name.size()));
     s.document.runs.names[c.id] = c.name;
     return done();
   }

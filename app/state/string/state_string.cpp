@@ -89,7 +89,7 @@ Result<std::vector<Pair>> split_pairs(std::string_view text) {
 Result<void> check_text(std::string_view text) {
   if (text.size() > kStateStringLimit) {
     return bad_input(
-        phrase("A state string can have at most {} bytes; this one has {}.", kStateStringLimit, text.size()));
+        phrase("A state string can have at most {} bytes, but this one has {}.", kStateStringLimit, text.size()));
   }
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (!allowed(text[i])) {
