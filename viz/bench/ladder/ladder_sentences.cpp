@@ -187,7 +187,7 @@ std::optional<LadderSentence> tensor(const Measurement& a, const Measurement& b)
   if (const std::string why = lacking(a, b, {kTensor}); !why.empty()) return missing(tr("Tensor cores"), why);
   const double from = figure(a, kTensor).value, to = figure(b, kTensor).value;
   std::string why;
-  if (from < kTensorWorks && to >= kTensorWorks) why = tr("the products run on them");
+  if (from < kTensorWorks && to >= kTensorWorks) why = tr("the products run on the tensor cores");
   if (from >= kTensorWorks && to < kTensorWorks) why = tr("the products run elsewhere");
   if (from < kTensorWorks && to < kTensorWorks) why = tr("they are hardly used");
   const std::string now = phrase("busy in {} of the cycles", percent(to));

@@ -174,8 +174,7 @@ class RowEvaluator : public ExpressionGrammar<RowEvaluator, RowValue> {
       case ExpressionGap::quote:
         return refuse(phrase("The string that starts at character {} has no closing '\"'.", column));
       case ExpressionGap::end:
-        return refuse(phrase("'{}' at character {} is not joined to what comes before it; use 'and' or 'or'.",
-                             text_.substr(at_), column));
+        return refuse(phrase("Missing 'and' or 'or' before '{}' at character {}.", text_.substr(at_), column));
       case ExpressionGap::atom:
         break;
     }

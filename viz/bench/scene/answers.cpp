@@ -94,7 +94,7 @@ std::string memory_answer(const State& state, const Model& model) {
         "{} keeps S and P in memory, with B × H × L × L numbers each: {} here, and four times as much at twice the "
         "length. Q, K, V and O grow linearly with L and take {} here.",
         (*naive)->id, format_bytes(plan->workspace_bytes), format_bytes(tensor_bytes(p)));
-  return phrase("{} These sizes come from the kernels' plans. They do not include GPU memory that other programs use.",
+  return phrase("{} These sizes come from the kernels' plans. GPU memory that other programs use is not included.",
                 words);
 }
 

@@ -209,11 +209,12 @@ void put_words(const KernelRow& row, const TuneResult& r, const TuningView& view
   scene.reason = r.words;
   if (!view.none.empty()) scene.reason = view.none;
   if (scene.reason.empty())
-    scene.reason = view.running ? describe(r.problem)
-                   : refused > 0
-                       ? phrase("{}. Nothing has been tried yet. Hover over a hatched cell to see why it does not fit.",
-                                describe(r.problem))
-                       : phrase("{}. Nothing has been tried yet.", describe(r.problem));
+    scene.reason =
+        view.running ? describe(r.problem)
+        : refused > 0
+            ? phrase("{}. Nothing has been tried yet. Hover over a hatched cell to see why the tile does not fit.",
+                     describe(r.problem))
+            : phrase("{}. Nothing has been tried yet.", describe(r.problem));
   scene.tile = why_tile(row, r, r.decision ? r.chosen : r.usual);
   const std::string cell =
       scene.measured

@@ -86,7 +86,7 @@ std::string peer_words(const Measurement& subject, std::span<const Measurement* 
   std::string words = phrase("It {}, timed alternately.", fmt::join(parts, tr(" and ")));
   if (another == nullptr) return words;
   const BenchUnit unit = time_unit(subject.time.median, subject.time.median);
-  return words + phrase(" It took {} in those turns and {} in its own row.",
+  return words + phrase(" The kernel took {} in those turns and {} in its own row.",
                         value_with_unit(another->time.median, unit), value_with_unit(subject.time.median, unit));
 }
 
@@ -293,8 +293,7 @@ BenchVerdict bench_verdict(const State& state, const Model& model, const BenchSl
   BenchVerdict v;
   v.kernel = subject->key.kernel;
   v.headline = fmt::format("{}, {} {}.", at_words(slice, *chosen), subject->key.kernel, comparison(*subject, others));
-  const std::string other_problem =
-      slice.of_this_sweep ? "" : tr("These rows are from a different sweep than the planned one.");
+  const std::string other_problem = slice.of_this_sweep ? "" : tr("These rows are not from the planned sweep.");
   const AnswerWords answers = answer_words(slice);
   const std::string certainty =
       sentences({answers.wrong ? "" : answers.words, certainty_words(*subject, others),

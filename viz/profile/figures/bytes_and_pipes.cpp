@@ -190,7 +190,7 @@ BytesLine heard(const Measurement& m, const char* id, const char* title, const c
     return {title, "none", tr("No shared memory used."), true};
   const auto mean = mean_of(*m.heartbeat, id);
   if (!mean) {
-    line.words = tr("this heartbeat does not include it");
+    line.words = tr("this heartbeat does not include the counter");
     return line;
   }
   return {title, percent_text(*mean), words, true};

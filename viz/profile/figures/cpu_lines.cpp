@@ -25,10 +25,10 @@ std::uint64_t bytes_of_tiles(const Measurement& m) {
 
 BytesLine threads_line(const Measurement& m) {
   const std::int32_t threads = std::max(1, m.key.options.threads);
-  return {
-      tr("Threads"), fmt::format("{}", threads),
-      threads == 1 ? tr("It processes its tiles one after another.") : tr("Each thread takes the next remaining tile."),
-      true};
+  return {tr("Threads"), fmt::format("{}", threads),
+          threads == 1 ? tr("The thread processes the tiles one after another.")
+                       : tr("Each thread takes the next remaining tile."),
+          true};
 }
 
 BytesLine tile_line(const Measurement& m, std::uint64_t tiles) {

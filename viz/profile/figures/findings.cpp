@@ -56,8 +56,8 @@ Finding dram_bound(const Measurement& m, const FindingContext&) {
   f.at_most = more ? over : std::max(1.0, 100 / share);
   f.text = phrase("DRAM runs at {} of a plain copy's rate and moves {} times the minimum bytes: {}.",
                   percent_text(share), times_text(over),
-                  more ? phrase("with the minimum bytes, it could be {} times as fast", times_text(f.at_most))
-                       : phrase("it could be at most {} times as fast", times_text(f.at_most)));
+                  more ? phrase("with the minimum bytes, the kernel could be {} times as fast", times_text(f.at_most))
+                       : phrase("the kernel could be at most {} times as fast", times_text(f.at_most)));
   f.experiment = tr("larger query tiles");
   if (!stores_scores(m)) return f;
   f.other_kernel = keeps_scores(m.key.problem.dtype);

@@ -152,7 +152,7 @@ Finding uncoalesced(const Measurement& m, const FindingContext& context) {
     return f;
   }
   f.seen = m.time.median / other->time.median;
-  f.text += phrase(" Contiguous access alone would make it at most {} times as fast.", times_text(f.at_most));
+  f.text += phrase(" Contiguous access alone would make the kernel at most {} times as fast.", times_text(f.at_most));
   f.at_most = 0;
   f.experiment = phrase("tiles read contiguously and kept in shared memory: {}", f.other_kernel);
   return f;

@@ -40,7 +40,7 @@ BeatLine line_of(const Heartbeat* h, const BeatRow& row) {
 
 std::string why_none(const Heartbeat& h, std::string_view id) {
   const auto at = std::ranges::find(h.counters, id, &BeatCounter::id);
-  return at == h.counters.end() ? tr("this file does not contain it") : at->why_not;
+  return at == h.counters.end() ? tr("this file does not contain the counter") : at->why_not;
 }
 
 BeatStrip strip(const HeartbeatScene& scene, const BeatRow& row) {
@@ -148,7 +148,8 @@ void put_borders(HeartbeatScene& scene, bool key_tile, const HeartbeatScene* bef
                           std::min(b.to_us, begins + part.to * b.period_us)};
       if (s.from_us < s.to_us && s.to_us > scene.from_us && s.from_us < scene.to_us) scene.stretches.push_back(s);
     }
-  if (scene.stretches.empty()) scene.words += tr(" No letters are shown here because they apply only to those beats.");
+  if (scene.stretches.empty())
+    scene.words += tr(" No letters are shown here because letters apply only to the overlaid beats.");
 }
 
 std::string tail_words(const Heartbeat& h) {

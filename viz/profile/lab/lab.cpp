@@ -87,7 +87,7 @@ std::string ratio_words(const Measurement& now, const Measurement* before) {
   constexpr double kAlike = 0.01;  // the two are measured a moment apart, and clocks drift
   if (std::abs(ratio - 1) < kAlike) return phrase("Within 1 % of the original's speed: {}.", both);
   return ratio >= 1 ? phrase("{} times as fast as the original: {}.", times_text(ratio), both)
-                    : phrase("It takes {} times as long as the original: {}.", times_text(1 / ratio), both);
+                    : phrase("{} times as long as the original: {}.", times_text(1 / ratio), both);
 }
 
 std::string first_error(const LabView& lab) {
@@ -162,7 +162,8 @@ void tell(LabScene& scene, const LabView& lab, const GpuView& gpu) {
     scene.headline = tr("Edit the source or change an option, then press Ctrl+Enter.");
     scene.words.emplace_back(
         gpu.looked && gpu.gpus.empty()
-            ? phrase("It is built for {}. There is no GPU to check and time it: {}", lab.arch, sentence(gpu.why_none))
+            ? phrase("The edit is built for {}. There is no GPU to check and time the edit: {}", lab.arch,
+                     sentence(gpu.why_none))
             : tr("Your edit is built, checked against fp64, timed, and compared with the original."));
   }
   if (built != nullptr) scene.words.push_back(limit_words(lab, *built->row));
@@ -215,12 +216,9 @@ LabTryRow try_row(const LabView& lab, std::size_t n) {
     row.outcome = tr("compiled");
   else
     row.outcome = m.reason.find("does not compile") != std::string::npos ? tr("does not compile") : name_of(m.state);
-  row.tip = phrase(
-      "{}\n"
-      "{}{}\n"
-      "Click to load it into the editor.",
-      (t.name.empty() ? std::string(tr("no kernel")) : t.name), row.what,
-      (m.reason.empty() ? "" : "\n" + first_line(m.reason)));
+  row.tip = phrase("{}\n{}{}\nClick to load this build into the editor.",
+                   (t.name.empty() ? std::string(tr("no kernel")) : t.name), row.what,
+                   (m.reason.empty() ? "" : "\n" + first_line(m.reason)));
   return row;
 }
 

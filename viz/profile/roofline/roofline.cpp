@@ -198,7 +198,7 @@ std::string level_words(const Roofline& r, double tflops) {
   const auto nearest = std::ranges::min_element(r.levels, {}, &RoofLevel::allowed_tflops);
   double roof = nearest->allowed_tflops;
   std::string name = nearest->name,
-              words = phrase("Fraction of what each level's measured rate allows for its bytes: {}",
+              words = phrase("Fraction of the speed that each level's measured rate allows for its bytes: {}",
                              fmt::join(shares, ", "));
   if (r.top_tflops > 0) {
     const std::string arithmetic = r.top_tflops == r.tensor_tflops ? tr("the tensor cores") : tr("the multiply-adds");

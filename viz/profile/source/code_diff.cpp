@@ -31,7 +31,7 @@ Result<SideCode> code_of(const DiffSide& side) {
   const std::string& hash = side.row->key.source_hash;
   if (!hash.empty() && hash != view.listing->source_hash)
     made.note =
-        phrase("{} was compiled here from a different source than the one measured in its row.", side.row->key.kernel);
+        phrase("The source of {} compiled here differs from the source measured in its row.", side.row->key.kernel);
   return made;
 }
 

@@ -130,7 +130,7 @@ std::string measured_words(const MeasuredGain& m) {
 }
 
 std::string gain_sentence(const std::string& change, double derived, const MeasuredGain& measured) {
-  return phrase("As derived from this recording, {} would gain {}; the measured gain is {}.", change,
+  return phrase("As derived from this recording, {} would gain {}. The measured gain is {}.", change,
                 gain_words(derived), measured_words(measured));
 }
 

@@ -377,7 +377,7 @@ class Scene {
                                static_cast<double>(b.start_ns) * 1e-3, static_cast<double>(b.end_ns) * 1e-3,
                                s_.bands[n].tiles_ns.size());
       if (s_.bands[n].detailed && !s_.bands[n].shown)
-        s_.bands[n].tip += std::string("\n") + tr("Click to show its lanes.");
+        s_.bands[n].tip += std::string("\n") + tr("Click to show this block's lanes.");
     }
   }
 
@@ -428,7 +428,7 @@ PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const Tim
     none.empty = !timelines.looked ? tr("Looking for recorded timelines.")
                  : !timelines.error.empty()
                      ? timelines.error
-                     : tr("There is no recorded timeline. `attnscope timeline` records one on a GPU.");
+                     : tr("There is no recorded timeline. `attnscope timeline` records a timeline on a GPU.");
     return none;
   }
   return Scene(std::move(timeline), timelines, kernel, block).make();

@@ -153,9 +153,9 @@ TEST(LadderSentences, ReasonsChangeWithTheirFields) {
   b.key.options.bc = 64;
   EXPECT_NE(told(a, b, "Registers").find("a tile of 128 × 64"), std::string::npos);
   put(b, "tensor_pipe_pct", 62);
-  EXPECT_NE(
-      told(a, b, "Tensor cores").find("busy in 62.0 % of the cycles, previously 0.250 %: the products run on them"),
-      std::string::npos);
+  EXPECT_NE(told(a, b, "Tensor cores")
+                .find("busy in 62.0 % of the cycles, previously 0.250 %: the products run on the tensor cores"),
+            std::string::npos);
   b.time.median = 40800;
   b.time.ci_low = b.time.ci_high = 40800;
   fill_figures(b);

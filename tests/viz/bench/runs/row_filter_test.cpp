@@ -169,7 +169,7 @@ TEST(RowFilter, WhatCannotBeReadIsSaidInWords) {
       {"deal == zig", "Unknown deal 'zig'; use a value such as in_order, zigzag"},
       {"deal > zigzag", "'deal' is a string"},
       {"deal = 1", "'deal' is a string"},
-      {"d == 64 bc == 32", "use 'and' or 'or'"},
+      {"d == 64 bc == 32", "Missing 'and' or 'or' before"},
       {"d == 64 and", "Expected a name, a number or '(' at character"},
       {"(d == 64", "')' is missing"},
       {"d", "is not a comparison"},
@@ -182,7 +182,7 @@ TEST(RowFilter, WhatCannotBeReadIsSaidInWords) {
       {"kernel == cpu_flsh", "Unknown kernel 'cpu_flsh'"},
       {"dtype == f17", "Unknown dtype 'f17'; use a value such as f32, f16, bf16"},
       {"device == \"a CPU", "has no closing"},
-      {"d == 6e", "is not joined to what comes before it"},
+      {"d == 6e", "Missing 'and' or 'or' before"},
       {"d == $", "Expected a name, a number or '(' at character"},
   };
   for (const auto& [filter, words] : wrong) {

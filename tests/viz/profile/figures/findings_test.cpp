@@ -248,7 +248,8 @@ TEST(ProfileFindings, WhatTheSessionMeasuredOfTiledStandsInPlaceOfTheBoundOfRead
   const auto first = [&] { return findings_of(m, {"sm_90a", 132, others}, 1).at(0); };
   EXPECT_DOUBLE_EQ(first().seen, 20);
   EXPECT_EQ(first().at_most, 0) << "it does more than that bound is of";
-  EXPECT_NE(first().text.find("Contiguous access alone would make it at most 2.0 times as fast."), std::string::npos)
+  EXPECT_NE(first().text.find("Contiguous access alone would make the kernel at most 2.0 times as fast."),
+            std::string::npos)
       << first().text;
   tiled.time.median = 90000;
   EXPECT_DOUBLE_EQ(first().at_most, 2);

@@ -144,7 +144,8 @@ TEST(ProfileRoofline, EachLevelHasItsOwnBytesAndItsOwnRoof) {
   ASSERT_EQ(r.levels.size(), 3U);
   EXPECT_NEAR(r.levels[2].intensity, kFlop / (4e8 * 128), 1e-9);
   EXPECT_EQ(r.level_words,
-            "Fraction of what each level's measured rate allows for its bytes: DRAM 0.462 %, L2 10.8 %, shared memory "
+            "Fraction of the speed that each level's measured rate allows for its bytes: DRAM 0.462 %, L2 10.8 %, "
+            "shared memory "
             "78.2 %; of the peak of the multiply-adds: 56.6 %. The nearest roof is shared memory.");
   EXPECT_TRUE(r.missing.empty());
   put(m, "l2_sectors_count", 1e10);
