@@ -117,7 +117,7 @@ bool planned(const Measurement& m) {
 
 Figure unplanned(const Measurement& m) {
   if (!m.ranks || m.time.n == 0) return untimed(m);
-  return none(marked("each rank of a ring has memory of its own, which is not counted"));
+  return none(marked("each rank of a ring has its own memory, which is not counted"));
 }
 
 Figure peak_memory(const Measurement& m) {
@@ -319,7 +319,7 @@ constexpr std::array kMetrics{
              marked("DRAM rate as a fraction of a plain copy measured on this device."),
              marked("100 DRAM rate / measured copy rate"), dram_peak_share),
     counted("l2_hit_pct", marked("L2 hits"), "%", memory, neither,
-            marked("Fraction of the sectors requested from the L2 cache that it already held."), kL2Hits,
+            marked("Fraction of the sectors requested from the L2 cache that the cache already held."), kL2Hits,
             kNoGpuCounter),
     counted("l2_sectors_count", marked("L2 sectors"), "1", memory, down,
             marked("32-byte sectors that the SMs requested from the L2 cache or wrote to it."), kL2Sectors,

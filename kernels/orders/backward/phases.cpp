@@ -78,7 +78,7 @@ OrderPhase value_gradient(const BackwardNames& n) {
           .exact_keys = exact_value_gradient,
           .title = "Gradient of the values",
           .formula = "[dV] = [dV] + [P]^(T)[dO]",
-          .sentence = "Each key's value receives the gradients of the rows that attended to it, by their weights.",
+          .sentence = "Each key's value receives the gradients of the rows that attended to it, weighted by P.",
           .code = "dV"};
 }
 

@@ -70,7 +70,7 @@ Result<KernelCounts> count_on_gpu(const Point& p, GpuTools& tools) {
   if (!counts) return tl::unexpected(run->on(counts.error()));
   counts->method = tools.profiler->version() + ", SASS metrics";
   counts->arch = tools.properties.arch();
-  counts->no_lines = "they were not matched with the machine code";
+  counts->no_lines = "the counts were not matched with the machine code";
   counts->seconds = steady_seconds() - begin;
   return counts;
 }

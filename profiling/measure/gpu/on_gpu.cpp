@@ -205,7 +205,7 @@ Figure middle_of(Readings readings, const std::string& method) {
   std::vector<double> values;
   for (const SensorReading& r : readings)
     if (r.*value) values.push_back(*(r.*value));
-  if (values.empty()) return {Origin::not_available, 0, "", "NVML does not report it for this GPU"};
+  if (values.empty()) return {Origin::not_available, 0, "", "NVML does not report this value for this GPU"};
   std::ranges::sort(values);
   return {Origin::measured, quantile(values, 0.5), method, ""};
 }
@@ -227,7 +227,7 @@ Figure held_down(Readings readings, const std::string& method) {
         ++at->second;
     }
   }
-  if (known == 0) return {Origin::not_available, 0, "", "NVML does not report it for this GPU"};
+  if (known == 0) return {Origin::not_available, 0, "", "NVML does not report this value for this GPU"};
   std::ranges::stable_sort(counts, std::greater(), &std::pair<std::string, std::size_t>::second);
   Figure f{Origin::measured, 100.0 * static_cast<double>(held) / static_cast<double>(known), method, ""};
   for (const auto& [reason, count] : counts) {

@@ -97,7 +97,7 @@ Result<KernelSamples> SamplePoint::sample(gpu::DeviceRun& run, gpu::Queue& queue
       s.launches = plan.launches;
       s.dropped = sampled->dropped;
       s.unattributed = sampled->unattributed;
-      s.no_lines = "they were not matched with the machine code";
+      s.no_lines = "the samples were not matched with the machine code";
       s.reasons = std::move(sampled->reasons);
       s.functions = std::move(sampled->functions);
       return s;

@@ -75,7 +75,7 @@ class StampPoint {
     std::vector<double> plain, traced;
     if (tools_.profiler != nullptr)
       if (auto started = tools_.profiler->start_times(); !started) return tl::unexpected(started.error());
-    say("compiling " + p_.kernel + " with its recorder, and running it alternately with and without it");
+    say("compiling " + p_.kernel + " with its recorder, and running both versions alternately");
     for (int n = -1; n < kTurns; ++n) {  // the first compiles and warms up
       for (const bool with : {false, true}) {
         tools_.queue->stamp_to(with ? args : std::vector<std::byte>());

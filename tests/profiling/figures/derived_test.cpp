@@ -205,7 +205,7 @@ TEST(DerivedFigures, ARingIsSetAgainstOneRankAndItsLink) {
   m.launches.clear();  // nobody plans a ring
   fill_figures(m);
   for (const char* id : {"memory_peak_bytes", "memory_overhead_bytes", "tile_load_bytes"})
-    EXPECT_EQ(figure(m, id).reason, "each rank of a ring has memory of its own, which is not counted") << id;
+    EXPECT_EQ(figure(m, id).reason, "each rank of a ring has its own memory, which is not counted") << id;
 }
 
 TEST(DerivedFigures, WhatWasNotMeasuredOfARingSaysSo) {

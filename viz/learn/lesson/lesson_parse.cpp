@@ -295,7 +295,7 @@ Result<void> read_beside(std::string_view text, const std::string& file, Lesson&
   if (const std::string id = r.text("id", 64, true); !id.empty() && id != lesson.id)
     r.refuse("id", phrase("it belongs to the lesson '{}', not '{}'", id, lesson.id));
   if (lesson.told() != lesson.beats.size() || lesson.page)
-    r.refuse("exercises", phrase("{} has exercises of its own", lesson.file));
+    r.refuse("exercises", phrase("{} has its own exercises", lesson.file));
   read_exercises(r, lesson);
   for (auto& [key, words] : read_texts(r, "text"))
     if (!lesson.text.emplace(key, words).second) r.refuse("text." + key, tr("the lesson already has this text"));

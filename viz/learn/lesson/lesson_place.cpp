@@ -44,7 +44,7 @@ Result<LessonPlace> parse_place(std::string_view text) {
 }
 
 Result<EventIndex> event_at(const Recording& rec, const LessonPlace& place) {
-  if (place.all || !place.phase) return bad_input(tr("a place to go to must name a phase, such as i0j0.scores"));
+  if (place.all || !place.phase) return bad_input(tr("a destination must name a phase, such as i0j0.scores"));
   const EventId id{place.b, place.h, place.i, place.j, *place.phase};
   if (const auto e = rec.find(id)) return *e;
   // Orders differ in whether a load or an end has a query or a key tile.

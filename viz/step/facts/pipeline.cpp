@@ -131,11 +131,11 @@ class PipelineMaker {
   void add_derived_words() {
     const auto followed = orders::hopper::followed_by(rec_.options);
     if (followed == orders::hopper::Followed::one_slot)
-      view_.derived = tr("One slot each for K and V, replayed with the recorded durations.");
+      view_.derived = tr("Replayed with the recorded durations: one slot each for K and V.");
     else if (followed == orders::hopper::Followed::late_load)
       view_.derived =
-          tr("K of the third key tile is requested only when a consumer waits for it, replayed with the recorded "
-             "durations.");
+          tr("Replayed with the recorded durations: K of the third key tile is requested only when a consumer waits "
+             "for it.");
     else
       return;
     const auto& block = orders::hopper::followed_block(rec_.options);

@@ -160,7 +160,7 @@ Result<std::vector<StepText>> parse_list(const nlohmann::json& list, const Share
     Result<StepText> text = parse_text(j, shared, key);
     if (!text) return tl::unexpected(text.error());
     if (!texts.empty() && texts.back().when.empty()) {
-      return bad_input(phrase("Step texts: {} has a text after the unconditional one.", key));
+      return bad_input(phrase("Step texts: {} has a text after the unconditional text.", key));
     }
     texts.push_back(std::move(*text));
   }

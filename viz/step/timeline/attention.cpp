@@ -153,7 +153,7 @@ TextRuns entropy_words(const Sharpness& f, const StepPlace& at, const Recording&
   const auto sees = static_cast<std::int32_t>(std::max<std::int64_t>(range.last - range.first, 0));
   const std::string_view named = row_word(rec, at.b, query);
   const std::string row = named.empty() ? phrase("Row {}", query) : phrase("Row {} “{}”", query, named);
-  if (sees == 0) return {word(phrase("{}: the mask leaves it no key.", row))};
+  if (sees == 0) return {word(phrase("{}: the mask hides every key.", row))};
   if (f.keys == 0) return {word(phrase("{}: no weight yet.", row))};
   if (!f.known) return {word(phrase("{}: the sum of its weights is not a number, so it has no entropy.", row))};
   const std::string of = f.whole ? phrase("its {} keys", sees) : phrase("{} keys", f.keys);

@@ -95,7 +95,7 @@ TEST(PipelineView, ADerivedBlockSaysSoAndHasItsOwnRing) {
   EXPECT_EQ(pipeline_view(recorded(), 0).derived, "");
   const Recording one = recorded(32, 2);
   const PipelineView view = pipeline_view(one, step(one, 0, 2, orders::hopper_names().wait_k));
-  EXPECT_NE(view.derived.find("One slot each"), std::string::npos) << view.derived;
+  EXPECT_NE(view.derived.find("one slot each"), std::string::npos) << view.derived;
   EXPECT_NE(view.outcome.find("instead of 20.1"), std::string::npos) << view.outcome;
   EXPECT_EQ(view.ring.tokens.size(), 2U);
   EXPECT_EQ(view.rows.size(), 5U);  // three lanes, a slot of K, a slot of V
