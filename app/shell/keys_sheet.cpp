@@ -72,7 +72,7 @@ constexpr MouseRow kMouse[] = {
     {marked("drag in a chart"), marked("pans")},
     {marked("click in a chart"), marked("selects the value and the kernel")},
     {marked("double click in a chart"), marked("resets the zoom")},
-    {marked("right click in a chart"), marked("figures, lines, copy")},
+    {marked("right click in a chart"), marked("values, lines, copy")},
     {marked("click a line's name"), marked("hides or shows it")},
 };
 

@@ -60,7 +60,7 @@ std::string heading(const Piece& p) {
 }
 
 std::string ending(const Piece& p) {
-  return phrase("The bug         {}\nHidden          {}\nIts patch of {}:\n{}", tr_of(p.bug), tr_of(p.hidden),
+  return phrase("The bug         {}\nHidden          {}\nPatch of {}:\n{}", tr_of(p.bug), tr_of(p.hidden),
                 p.patch->source, patch_text(*p.patch));
 }
 

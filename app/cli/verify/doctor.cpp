@@ -162,7 +162,7 @@ std::vector<Finding> look_at_gpus() {
       all.push_back({Mark::works, fmt::format("GPU {}", p.index),
                      fmt::format("{}, {}, {} SMs, {}", p.name, p.arch(), p.sms, format_bytes(p.memory_bytes)), ""});
     }
-    if (hello->gpus.empty()) all.push_back({Mark::note, "GPU", tr("the driver finds none"), "nvidia-smi"});
+    if (hello->gpus.empty()) all.push_back({Mark::note, "GPU", tr("the driver finds no GPU"), "nvidia-smi"});
   }
   for (Finding& f : look_at_profiling(hello ? &*hello : nullptr)) all.push_back(std::move(f));
   const auto compiler = gpu::open_nvrtc();

@@ -212,7 +212,7 @@ Result<FileLock> RunStore::lock(const std::string& id) const {
   if (!taken) return tl::unexpected(taken.error());
   std::optional<FileLock> held = *std::move(taken);
   if (held) return *std::move(held);
-  return fail(ErrorKind::cannot_run, tr("Another window is measuring this run; try again when it is done."));
+  return fail(ErrorKind::cannot_run, tr("Another window is measuring this run; try again when the run is done."));
 }
 
 RunStore::Listing RunStore::list() const {

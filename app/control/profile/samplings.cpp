@@ -84,7 +84,7 @@ double expected_seconds(const Model& model, const SampleRow& wanted) {
 
 void Samplings::sample(const SampleRow& wanted) {
   if (context_.tasks.running(task_))
-    return context_.log.warn(tr("A kernel is being sampled: cancel the sampling before starting another."));
+    return context_.log.warn(tr("Sampling is already running: cancel it before starting again."));
   const ListedRun* run = find_run(context_.model, wanted.run);
   const Measurement* found = run == nullptr ? nullptr : row_of(*run, wanted);
   if (found == nullptr)

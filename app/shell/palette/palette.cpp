@@ -315,7 +315,7 @@ void add_museum(EntryList& e) {
   seek.on = e.state().view.step.seek_first_wrong;
   if (!wrong && !seek.on) seek.why_not = tr("the run on screen is not known to be wrong");
   PaletteEntry& go = e.add_in(Workspace::step, tr("Museum"), tr("Go to the first wrong step"), "", scene.go_there);
-  if (scene.go_there.empty()) go.why_not = tr("none was found");
+  if (scene.go_there.empty()) go.why_not = tr("no wrong step was found");
   PaletteEntry& leave = e.add(tr("Museum"), tr("Leave the museum"), tr("Same problem, correct kernel"), scene.leave);
   if (scene.leave.empty()) leave.why_not = tr("no exhibit is shown");
 }
@@ -388,7 +388,7 @@ void add_run(EntryList& e, const ListedRun& r) {
     return e.add_in(Workspace::bench, tr("Run"), fmt::format("{} {}", what, words), "", {std::move(command)});
   };
   add(shown ? tr("Hide") : tr("Show"), ShowRun{id, !shown});
-  add(reference ? tr("Stop comparing with") : tr("Compare the others with"), CompareWithRun{reference ? "" : id});
+  add(reference ? tr("Stop comparing with") : tr("Compare other runs with"), CompareWithRun{reference ? "" : id});
   if (!r.run.spec.empty()) add(tr("Set up the sweep of"), TakeSweepOf{id});
   add(tr("Rows as CSV of"), ExportCsv{id});
   add(tr("Rows as JSON of"), ExportJson{id});

@@ -59,8 +59,7 @@ PaletteEntry scale(const Problem& p) {
       tr("sqrt(D) square root scale 1/sqrt(D) scaling"),
       phrase("A score is the sum of D products. If the entries of q and k are independent with mean 0 and variance 1, "
              "the sum has variance D. Scores are then about √D in size. At D = {}, that is {}. Softmax of scores that "
-             "far apart gives one key "
-             "nearly all the weight. In training, almost no gradient reaches the other keys. "
+             "far apart gives one key nearly all the weight. In training, almost no gradient reaches the other keys. "
              "Divided by √D, the scores are about 1 in size for any D. This problem's factor is {}.",
              p.D, significant_text(std::sqrt(static_cast<double>(p.D)), 3), significant_text(p.effective_scale(), 4)));
   e.door = tr("See what large scores do");
