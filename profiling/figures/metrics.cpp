@@ -430,8 +430,8 @@ void fill_figures(Measurement& m) {
     } else if (i < kept.size() && (kept[i].available() || !kept[i].reason.empty())) {
       m.figures[i] = std::move(kept[i]);
     } else {
-      m.figures[i] = none(
-          std::string(m.processor == Processor::cpu ? row.not_on_cpu : marked("it was not collected for this row")));
+      m.figures[i] = none(std::string(
+          m.processor == Processor::cpu ? row.not_on_cpu : marked("this metric was not collected for this row")));
     }
   }
   for (std::size_t i = 0; i < kMetrics.size(); ++i) {

@@ -234,8 +234,8 @@ class Tuning {
     r_.chosen = verdict.decision == TuneDecision::faster ? at : r_.usual;
     r_.words = fmt::format("{}: {}", tile_words(row_, r_.tiles[at].tile.options), verdict.words);
     if (r_.tried() < r_.fitting())
-      r_.words +=
-          fmt::format(" {} of {} tiles were tried in a budget of {:.0f} s.", r_.tried(), r_.fitting(), spec_.budget_s);
+      r_.words += fmt::format(" {} of {} tiles were tried within the budget of {:.0f} s.", r_.tried(), r_.fitting(),
+                              spec_.budget_s);
   }
 
   const TuneSpec& spec_;

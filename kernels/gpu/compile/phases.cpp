@@ -22,7 +22,7 @@ constexpr std::array<PhaseRow, kCodePhases> kRows{{
     {"K", marked("loads K")},
     {"V", marked("loads V")},
     {"S", "scores, Q times K transposed"},
-    {"mask", marked("hides masked scores")},
+    {"mask", marked("masks scores")},
     {"m", marked("running maximum of each row")},
     {"alpha", marked("factor that rescales the sums so far")},
     {"P", marked("weights: exponentials of S minus m")},

@@ -172,7 +172,8 @@ TEST(Tune, OutOfTimeTheRestIsNotTriedAndTheSentenceSaysSo) {
   const TuneResult r = tuned(m, s);
   EXPECT_EQ(m.tried.size(), 8U);  // 70 % of the budget, and the one that was going on
   ASSERT_EQ(r.decision, TuneDecision::faster) << r.words;
-  EXPECT_NE(r.words.find(fmt::format("8 of {} tiles were tried in a budget of 10 s", r.fitting())), std::string::npos)
+  EXPECT_NE(r.words.find(fmt::format("8 of {} tiles were tried within the budget of 10 s", r.fitting())),
+            std::string::npos)
       << r.words;
 }
 
