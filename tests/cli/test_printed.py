@@ -83,7 +83,7 @@ def same_numbers_as_numpy(folder):
     for seed in range(8):
         run("lesson", "print", "bytes", "--seed", str(seed), "-o", page, "--key", answers)
         sheet, key = words_of(page).replace("\u2009", ""), words_of(answers).replace("\u2009", "")
-        found = re.search(r"One head has N = (\d+) queries and keys in fp32, with d = (\d+) and (\d+) query rows",
+        found = re.search(r"One head has L = (\d+) queries and keys in fp32, with D = (\d+) and (\d+) query rows",
                           " ".join(sheet.split()))
         report.check(found, f"seed {seed}: the page gives no problem")
         n, d, br = (np.float64(x) for x in found.groups())

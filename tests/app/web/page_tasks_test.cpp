@@ -43,7 +43,7 @@ TEST_F(InAPage, ALargeRecordingComesInManyFramesAndIsTheDesktops) {
   ControllerOptions desktop = in_a_page();
   desktop.tasks = TaskPlace::threads;
   Controller c(in_a_page()), at_once(std::move(desktop));
-  for (Controller* each : {&c, &at_once}) each->update({large_problem(*each, 512)});
+  for (Controller* each : {&c, &at_once}) each->update({large_problem(*each, 256)});
   EXPECT_TRUE(c.tasks_run());
   const auto before = c.model().recording;
   int frames = 0;
@@ -54,7 +54,7 @@ TEST_F(InAPage, ALargeRecordingComesInManyFramesAndIsTheDesktops) {
   EXPECT_GT(frames, 5);
   at_once.wait();
   const Recording &page = *c.model().recording, &window = *at_once.model().recording;
-  EXPECT_EQ(page.problem.Lq, 512);
+  EXPECT_EQ(page.problem.Lq, 256);
   ASSERT_EQ(page.arena.size(), window.arena.size());
   EXPECT_EQ(std::memcmp(page.arena.data(), window.arena.data(), page.arena.size() * sizeof(float)), 0);
   EXPECT_EQ(page.outputs.out, window.outputs.out);
@@ -64,15 +64,15 @@ TEST_F(InAPage, ALargeRecordingComesInManyFramesAndIsTheDesktops) {
 
 TEST_F(InAPage, WhoGoesOnWhileALargeRecordingIsMadeSeesTheNextAlone) {
   Controller c(in_a_page());
-  c.update({large_problem(c, 512)});
+  c.update({large_problem(c, 256)});
   for (int frame = 0; frame < 3; ++frame) c.update({});
   ASSERT_TRUE(c.tasks_run());
-  c.update({large_problem(c, 256)});
+  c.update({large_problem(c, 128)});
   for (int frame = 0; c.tasks_run() && frame < 10000; ++frame) {
     c.update({});
-    EXPECT_NE(c.model().recording->problem.Lq, 512);
+    EXPECT_NE(c.model().recording->problem.Lq, 256);
   }
-  EXPECT_EQ(c.model().recording->problem.Lq, 256);
+  EXPECT_EQ(c.model().recording->problem.Lq, 128);
 }
 
 TEST_F(InAPage, ASavedSessionIsWholeOnceItsTaskRan) {

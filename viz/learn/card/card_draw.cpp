@@ -359,8 +359,8 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
   pen.words(card.headline, pen.sizes.headline, 8);
   pen.words(card.say, pen.sizes.text, low || !card.origin.empty() ? 8 : 14);
   pen.words(card.origin, pen.sizes.small, 14);
-  if (!low) pen.words(card.needs, pen.sizes.small, 14);
   if (card.asks) draw_question(card, pen, low, takes_keys, ui, commands);
+  if (!low) pen.words(card.needs, pen.sizes.small, 14);  // below the buttons, which stay in sight
   draw_proof(card, pen, ui);
   draw_known(card, origin.y + ImGui::GetScrollY() + ImGui::GetWindowHeight(), pen, ui);
   fade_both_ends(12);  // the card's edge and the scroll bar stand at its sides

@@ -191,7 +191,8 @@ TEST_P(ScoreCode, CompilesWithSoftcapAndAlibiWithoutSpills) {
     for (const EntryFigures& e : out->entries) {
       EXPECT_EQ(e.spill_store_bytes + e.spill_load_bytes, 0) << e.name << " on " << GetParam() << ", " << describe(p);
     }
-    EXPECT_EQ(out->entries.size(), plan->launches.size());
+    for (const Launch& launch : plan->launches)  // a rung may have more entries than this problem needs
+      EXPECT_NE(std::ranges::find(out->entries, launch.entry, &EntryFigures::name), out->entries.end()) << launch.entry;
     ++compiled;
   }
   EXPECT_GE(compiled, 1U);
