@@ -83,8 +83,8 @@ TEST(MetricTable, HelpIsOneSentenceOrTwo) {
     EXPECT_TRUE(std::isupper(first) || std::isdigit(first)) << row.id;  // "32-byte sectors that ..."
     EXPECT_EQ(row.help.back(), '.') << row.id;
     const std::size_t first_end = row.help.find(". ");
-    if (first_end != std::string_view::npos)
-      EXPECT_EQ(row.help.find(". ", first_end + 1), std::string_view::npos) << row.id;
+    if (first_end == std::string_view::npos) continue;
+    EXPECT_EQ(row.help.find(". ", first_end + 1), std::string_view::npos) << row.id;
   }
 }
 

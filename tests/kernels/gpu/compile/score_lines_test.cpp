@@ -192,7 +192,7 @@ TEST_P(ScoreCode, CompilesWithSoftcapAndAlibiWithoutSpills) {
       EXPECT_EQ(e.spill_store_bytes + e.spill_load_bytes, 0) << e.name << " on " << GetParam() << ", " << describe(p);
     }
     for (const Launch& launch : plan->launches)  // a rung may have more entries than this problem needs
-      EXPECT_NE(std::ranges::find(out->entries, launch.entry, &EntryFigures::name), out->entries.end()) << launch.entry;
+      EXPECT_NE(std::ranges::find(out->entries, launch.name, &EntryFigures::name), out->entries.end()) << launch.name;
     ++compiled;
   }
   EXPECT_GE(compiled, 1U);
