@@ -167,7 +167,7 @@ void draw_save_steps(const Controller& controller, ShellUiState& ui, Commands& c
       controller.model().recording == nullptr ? 0 : static_cast<int>(controller.model().recording->events.size());
   popup_heading(tr_of(kSaveSteps));
   dim_words(
-      tr("A name ending in .gif creates an animation. A name ending in .mp4 or .webm creates a film (made by ffmpeg). "
+      tr("A name ending in .gif creates an animation. A name ending in .mp4 or .webm creates a video (made by ffmpeg). "
          "Any other name creates a folder with one PNG per step."));
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool entered = path_field(ui, "steps", "/path/to/steps.gif", "", FileDialog::Kind::save, ui.path);

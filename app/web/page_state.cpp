@@ -24,7 +24,7 @@ Result<EventIndex> event_of(const std::string& step) {
   EventIndex number = 0;
   const auto [end, code] = std::from_chars(step.data(), step.data() + step.size(), number);
   if (code != std::errc() || end != step.data() + step.size() || number < 1)
-    return bad_input(phrase("Invalid step={}; use a number from 1.", step));
+    return bad_input(phrase("Invalid step={}; use 1 or more.", step));
   return number - 1;
 }
 

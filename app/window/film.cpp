@@ -63,7 +63,7 @@ Result<FilmWriter> FilmWriter::create(const std::filesystem::path& file, int wid
   const std::filesystem::path ffmpeg = program_in_path("ffmpeg");
   if (ffmpeg.empty())
     return fail(ErrorKind::cannot_run,
-                phrase("{}: ffmpeg, which encodes films, is not in PATH. Install it, or choose a name that ends in "
+                phrase("{}: ffmpeg, which encodes videos, is not in PATH. Install it, or choose a name that ends in "
                        ".gif.",
                        file.filename().string()));
   const std::filesystem::path part = file.string() + ".part";

@@ -158,7 +158,7 @@ namespace {
 Verdict judge_training(const Problem& p, const Inputs& in, const ReferenceRows& ref, const Outputs& out,
                        const RowSample& sample, bool with_lse) {
   if (const auto fits = validate(p, in); !fits) return refused(fits.error().message, sample);
-  if (ref.backward == nullptr) return refused(tr("The reference does not belong to a training step."), sample);
+  if (ref.backward == nullptr) return refused(tr("This reference is not for a training step."), sample);
   const Problem forward = with_pass(p, Pass::forward);
   Verdict all = (with_lse ? judge : judge_without_lse)(forward, in, ref, out, sample);
   Verdict backward = judge_gradients(with_pass(p, Pass::backward), in, *ref.backward, out, sample, false);

@@ -338,7 +338,7 @@ constexpr std::array kMetrics{
     compiled("registers_count", marked("Registers"), "1", occupancy, neither,
              marked("Registers per thread, as assigned by the compiler.")),
     compiled("spill_bytes", marked("Spills"), "B", occupancy, down,
-             marked("Bytes of each thread's registers that the compiler had to keep in memory, counting stores and "
+             marked("Bytes per thread that the compiler spilled to memory, counting stores and "
                     "loads.")),
     compiled("shared_static_bytes", marked("Static shared memory"), "B", shared_memory, neither,
              marked("Shared memory per block that the compiler allocated.")),

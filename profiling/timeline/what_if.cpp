@@ -42,7 +42,7 @@ class CopyTimes {
     double left = 1;
     for (std::size_t n = 0; n < copies.size(); ++n) {
       if (!copies[n].waited_for) continue;
-      steps_.push_back({copies[n].took, left});
+      steps_.emplace_back(copies[n].took, left);
       left *= 1 - 1 / static_cast<double>(copies.size() - n);
     }
     shortest_ = copies.empty() ? 0 : copies.back().took;

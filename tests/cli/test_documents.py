@@ -162,7 +162,7 @@ def steps_json(parts):
                 report.check(f"`{key}`" in parts["Tile"], f"holds: {key} is not described")
         phases |= {step["phase"] for step in j["steps"]}
         tensors |= {tile["tensor"] for step in j["steps"] for tile in step["made"]}
-    words = parts["Tile"].split("Phases:")[1]
+    words = parts["Tile"].split("The phases are")[1]
     for name in phases | tensors:
         report.check(f"`{name}`" in words, f"{name} is not described")
     report.check(len(phases) > 12, f"only the phases {phases}")

@@ -37,7 +37,7 @@ def whole_report(folder):
             report.check(size_of(out / plot) == (960, 600), f"{plot} is {size_of(out / plot)}")
             report.check(f"({plot})" in text, f"the summary does not show {plot}")
     for value in (32, 64, 128):
-        report.check(f"**At L = {value} " in text, f"no verdict at {value}: {text}")
+        report.check(f"**At L = {value}, " in text, f"no verdict at {value}: {text}")
     # How time grows, computed again from the rows.
     times = {(r["kernel"], int(r["Lq"])): float(r["time_us_median"]) for r in rows}
     for kernel in ("cpu_multicore", "cpu_flash"):

@@ -85,7 +85,7 @@ struct Steps {
 
 Result<Steps> steps_of(const std::string& text) {
   const auto refused = [&] {
-    return bad_input(phrase("Invalid --step {}: use a number from 1, or a range such as 1..30.", text));
+    return bad_input(phrase("Invalid --step {}: use 1 or more, or a range such as 1..30.", text));
   };
   Steps steps;
   const std::size_t dots = text.find("..");
@@ -309,7 +309,7 @@ Command add_shot(Parser program) {
   parser
       .add_option("--step", a->step, tr("Step to draw, counted from 1 as in the window; A..B: every step from A to B"))
       ->type_name("N|A..B");
-  parser.add_option("--seconds", a->seconds_per_step, tr("Seconds per step in a GIF or film; default: 1"))
+  parser.add_option("--seconds", a->seconds_per_step, tr("Seconds per step in a GIF or video; default: 1"))
       ->type_name("S");
   parser.add_flag("--report", a->report, tr("Internal: report progress on the window's socket"))->group("");
   parser
@@ -329,7 +329,7 @@ Command add_shot(Parser program) {
   parser.add_option("--theme", a->theme, tr("dark or light; default: dark"))->type_name("NAME");
   parser
       .add_option("-o,--out", a->out,
-                  tr("Output file; for several steps, a GIF, a film (made by ffmpeg) or a folder of PNGs"))
+                  tr("Output file; for several steps, a GIF, a video (made by ffmpeg) or a folder of PNGs"))
       ->required()
       ->type_name("FILE.png|FILE.gif|FILE.mp4|FILE.webm|FOLDER");
   a->document.add_to(parser, "--qk-scale");

@@ -13,7 +13,7 @@ DocumentRecording::DocumentRecording(const KernelRow& row, What what, OpenedReco
 Result<bool> DocumentRecording::begin(const Pause& pause) {
   Result<Inputs> in;
   if (inputs_) {
-    if (const auto there = inputs_->go_on(pause); !there || !*there) return there;
+    if (auto there = inputs_->go_on(pause); !there || !*there) return there;
     in = inputs_->take();
     inputs_.reset();
   } else {
@@ -34,7 +34,7 @@ Result<bool> DocumentRecording::begin(const Pause& pause) {
 
 Result<bool> DocumentRecording::go_on(const Pause& pause) {
   if (run_ == nullptr && !made_) {
-    if (const auto begun = begin(pause); !begun || !*begun) return begun;
+    if (auto begun = begin(pause); !begun || !*begun) return begun;
     if (run_ != nullptr && pause && pause()) return false;
   }
   return run_ == nullptr ? true : run_->go_on(pause);

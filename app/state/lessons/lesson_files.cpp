@@ -114,6 +114,7 @@ bool LessonsReading::step() {
 
 std::string no_such_beat(const Lesson& lesson, const std::string& beat) {
   std::vector<std::string_view> beats;
+  beats.reserve(lesson.beats.size());
   for (const Beat& b : lesson.beats) beats.push_back(b.id);
   return phrase("Lesson '{}' has no beat '{}'; use one of {}.", lesson.id, beat,
                 fmt::format("{}", fmt::join(beats, ", ")));

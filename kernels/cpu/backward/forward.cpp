@@ -97,10 +97,10 @@ Result<bool> AllInputsRun::generate(const Pause& pause) {
 
 Result<bool> AllInputsRun::go_on(const Pause& pause) {
   if (generated_) {
-    if (const auto there = generate(pause); !there || !*there) return there;
+    if (auto there = generate(pause); !there || !*there) return there;
   }
   if (forward_ == nullptr) return true;
-  if (const auto whole = forward_->go_on(pause); !whole || !*whole) return whole;
+  if (auto whole = forward_->go_on(pause); !whole || !*whole) return whole;
   take_forward(forward_->take(), in_);
   forward_ = nullptr;
   return true;

@@ -90,7 +90,7 @@ class PipelinedRun : public RecordingRun {
 
   Result<bool> go_on(const Pause& pause) override {
     if (flash_ != nullptr) {
-      if (const auto whole = flash_->go_on(pause); !whole || !*whole) return whole;
+      if (auto whole = flash_->go_on(pause); !whole || !*whole) return whole;
       rec_ = flash_->take();
       rec_.options = options_;  // which block is followed
       flash_ = nullptr;

@@ -224,8 +224,8 @@ void show_field(float top, float bottom, CardUiState& ui) {
   scroll_up_to(top, bottom, begin, end);
 }
 
-// `low`: the foot has the buttons.
-void draw_question(const CardScene& card, Pen& pen, bool low, bool takes_keys, CardUiState& ui, Commands& commands) {
+// `held`: the buttons are over the foot or in it.
+void draw_question(const CardScene& card, Pen& pen, bool held, bool takes_keys, CardUiState& ui, Commands& commands) {
   const float question = pen.y;
   switch (*card.asks) {
     case AskKind::num:
@@ -244,7 +244,7 @@ void draw_question(const CardScene& card, Pen& pen, bool low, bool takes_keys, C
   }
   pen.gap(8);
   if (card.open && card.teach) draw_hands(card, pen, commands);
-  if (card.open && !low) draw_actions(card, boxes_below(card, pen), takes_keys, ui, commands);
+  if (card.open && !held) draw_actions(card, boxes_below(card, pen), takes_keys, ui, commands);
   const float top = pen.y;
   if (!card.hint.empty() && card.open) {
     pen.small_words(tr("Hint"));
@@ -331,10 +331,13 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
   const bool takes_keys =
       !tiles_have_keys && !ImGui::GetIO().NavVisible && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
   draw_foot(card, in, in_foot, takes_keys, commands);
-  const bool over_foot = low && card.open && !in_foot;
-  const float foot = s.px(in_foot ? 38 : over_foot ? 38 + 30 + 8 : 38 + height_over_foot(card));
-  if (low && card.open) {
-    const float bottom = in.max.y - (over_foot ? s.px(38) : 0), side = in_foot ? s.px(kFootEnd + 4) : 0;
+  // So they do where the words before them are too many, as the frame before told.
+  const bool held = low || ui.too_long_for == box.height();
+  const bool over_foot = held && card.open && !in_foot;
+  const float above = low ? 0 : height_over_foot(card);
+  const float foot = s.px(in_foot ? 38 : (over_foot ? 38 + 30 + 8 : 38) + above);
+  if (held && card.open) {
+    const float bottom = in.max.y - (over_foot ? s.px(38 + above) : 0), side = in_foot ? s.px(kFootEnd + 4) : 0;
     draw_actions(card, boxes_in_line(card, {{in.min.x + side, bottom - s.px(30)}, {in.max.x - side, bottom}}),
                  takes_keys, ui, commands);
   }
@@ -359,10 +362,11 @@ void draw_lesson_card(const CardScene& card, const Box& box, bool right, bool al
   pen.words(card.headline, pen.sizes.headline, 8);
   pen.words(card.say, pen.sizes.text, low || !card.origin.empty() ? 8 : 14);
   pen.words(card.origin, pen.sizes.small, 14);
-  if (card.asks) draw_question(card, pen, low, takes_keys, ui, commands);
+  if (card.asks) draw_question(card, pen, held, takes_keys, ui, commands);
   if (!low) pen.words(card.needs, pen.sizes.small, 14);  // below the buttons, which stay in sight
   draw_proof(card, pen, ui);
   draw_known(card, origin.y + ImGui::GetScrollY() + ImGui::GetWindowHeight(), pen, ui);
+  if (card.open && pen.y - origin.y > ImGui::GetWindowHeight()) ui.too_long_for = box.height();
   fade_both_ends(12);  // the card's edge and the scroll bar stand at its sides
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy({1, pen.y - origin.y});

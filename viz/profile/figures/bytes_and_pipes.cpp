@@ -142,7 +142,7 @@ BytesLine spills(const Measurement& m) {
   if (!line.available) return line;
   const double bytes = figure(m, "spill_bytes").value;
   line.text = fmt::format("{:.0f} B", bytes);
-  line.words = bytes > 0 ? tr("Registers per thread that the compiler had to keep in memory.")
+  line.words = bytes > 0 ? tr("Values per thread that the compiler spilled to memory.")
                          : tr("Everything that a thread holds fits in its registers.");
   return line;
 }

@@ -316,8 +316,8 @@ std::string words_of(const Problem& p, const HopperTile& t, std::int32_t sms) {
   if (t.split > 0) words = phrase("{}; P V of {} keys first", words, t.keys / 16 * t.split / 8 * 16);
   if (t.half > 0) words = phrase("{}; half steps of {} keys at the mask's edge", words, t.half);
   if (t.pack > 1)
-    words =
-        phrase("{}; {} heads packed; alone, they would fill {:.0f} % of their rows", words, t.pack, 100 * filled(p.Lq));
+    words = phrase("{}; {} heads packed, as one alone would fill only {:.0f} % of a tile's rows", words, t.pack,
+                   100 * filled(p.Lq));
   return words + words_of(p, t.copies);
 }
 

@@ -152,7 +152,8 @@ TEST(HopperTile, PacksHeadsThatShareKeysWhereAloneTheyLeaveRowsEmpty) {
   p.Lq = 3;
   EXPECT_EQ(hopper_tile(p, {}).pack, 8);
   const std::string words = words_of(p, hopper_tile(p, {}), kSms);
-  EXPECT_NE(words.find("8 heads packed; alone, they would fill 5 % of their rows"), std::string::npos) << words;
+  EXPECT_NE(words.find("8 heads packed, as one alone would fill only 5 % of a tile's rows"), std::string::npos)
+      << words;
 }
 
 TEST(HopperTile, SaysWhy) {
