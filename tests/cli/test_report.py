@@ -41,7 +41,7 @@ def whole_report(folder):
     # How time grows, computed again from the rows.
     times = {(r["kernel"], int(r["Lq"])): float(r["time_us_median"]) for r in rows}
     for kernel in ("cpu_multicore", "cpu_flash"):
-        said = re.search(rf"- {kernel}: .*, as L\^(-?[\d.]+)", text)
+        said = re.search(rf"- {kernel}: .*, as L\^(-?\d+(?:\.\d+)?)", text)
         ratio = times[kernel, 128] / times[kernel, 64]
         report.check(said is not None and abs(float(said[1]) - math.log2(ratio)) <= 0.006,
                      f"{kernel}: {said and said[0]}, the rows make {math.log2(ratio):.3f}")
