@@ -232,7 +232,8 @@ TEST(Lessons, ADoorToATimelineNamesItByTheFirstEightLettersOfItsId) {
   for (const std::string wrong : {"", "8a8af4d", "8a8af4d9-7c2e", "words123"}) {
     const std::vector<std::string> faults = faults_of(door(wrong));
     ASSERT_EQ(faults.size(), 1U) << wrong;
-    EXPECT_NE(faults.front().find("field 'door': expected the first 8 letters"), std::string::npos) << faults.front();
+    EXPECT_NE(faults.front().find("field 'door': expected the first 8 characters"), std::string::npos)
+        << faults.front();
   }
 }
 

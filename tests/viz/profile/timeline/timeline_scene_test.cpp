@@ -266,7 +266,7 @@ TEST(PipelineSceneTest, WhatTurnsBringIsNotDerivedAndTheReasonHasItsNumbers) {
     if (consumers == 2) {
       EXPECT_NEAR(turns->together, together / length, 1e-9);
     }
-    EXPECT_NE(s.words.find("at once " + time_share_text(turns->together) + " of the time"), std::string::npos)
+    EXPECT_NE(s.words.find("at once for " + time_share_text(turns->together) + " of the time"), std::string::npos)
         << s.words;
     EXPECT_NE(s.words.find("There is no recording without turns"), std::string::npos) << s.words;
   }
