@@ -58,7 +58,7 @@ inline FlashLayout flash_layout_of(const Problem& p, const Options& o, std::int6
     // Of the largest share: its key tiles are dealt to the chunks.
     const Ring of = ring_of(o, x.ti, x.tj);
     outer = 1;
-    for (const auto& tiles : tiles_of_ranks(of, of.keys())) outer = std::max(outer, std::ssize(tiles));
+    for (const auto& tiles : tiles_of_ranks(of, of.keys())) outer = std::max<std::int64_t>(outer, std::ssize(tiles));
   }
   x.chunks = std::clamp<std::int64_t>((kPieces + kv_heads - 1) / kv_heads, 1, std::min(outer, most_chunks));
   x.k_panels = x.parts.take({kv_heads, x.tj, p.D, x.ldk});

@@ -148,7 +148,7 @@ TEST(GpuRing, WhatItDoesNotTakeIsRefusedInWords) {
   p = small_problem(), p.D = 12;
   refused(p, two_gpus(), "multiples of 8");
   p = small_problem(), p.mask.window_left = 3;
-  refused(p, two_gpus(), "no window");
+  refused(p, two_gpus(), "omit window");
   p = small_problem(), p.Lq = p.Lk = 3;
   refused(p, two_gpus(), "3 rows");
   GpuRingRequest twice = two_gpus();

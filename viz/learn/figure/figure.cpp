@@ -110,7 +110,7 @@ SourceScene text_alone(SourceScene scene) {
 
 // Roofs and the other kernels: the one that is asked about gets its mark with the answer.
 Roofline roofs_alone(Roofline roof) {
-  std::erase_if(roof.dots, &RoofDot::chosen);
+  std::erase_if(roof.dots, [](const RoofDot& dot) { return dot.chosen; });
   roof.levels.clear();
   roof.words.clear();
   return roof;

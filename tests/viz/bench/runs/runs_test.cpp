@@ -86,7 +86,7 @@ TEST_F(BenchRunsTest, RunsThatAreTickedStandOnTheSameAxesEachWithItsLetter) {
   EXPECT_TRUE(labels.contains("cpu_flash A") && labels.contains("cpu_flash B"));
   EXPECT_EQ(orders, (std::set<std::size_t>{0, 1}));  // a pattern a run
   EXPECT_TRUE(scene.verdict.headline.starts_with("Run B: ")) << scene.verdict.headline;
-  EXPECT_NE(scene.verdict.reason.find("In A cpu_flash takes 2"), std::string::npos) << scene.verdict.reason;
+  EXPECT_NE(scene.verdict.reason.find("In A, cpu_flash takes 2"), std::string::npos) << scene.verdict.reason;
   EXPECT_NE(scene.table.note.find("A loaded: a CPU"), std::string::npos) << scene.table.note;
   std::set<std::string> rows_shown;
   for (const BenchTableRow& row : scene.table.rows) EXPECT_TRUE(rows_shown.insert(row.label).second) << row.label;

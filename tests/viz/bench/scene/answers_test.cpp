@@ -105,7 +105,7 @@ TEST(Answers, TheVersionsAreThoseOfTheRunThatIsShown) {
                            "AttnScope 0.1.0, commit a243a6215d27"})
     EXPECT_TRUE(says(words, part)) << words;
   s.document.runs.shown.clear();
-  EXPECT_TRUE(says(versions_answer(s, m), "No run is ticked"));
+  EXPECT_TRUE(says(versions_answer(s, m), "No run is selected"));
 }
 
 }  // namespace
