@@ -128,7 +128,8 @@ def test_slices(tab, verdict):
     took = (time.time() - begun) / len(WITH_RUNS)
     verdict(took <= MOST_SECONDS, f"a link to Bench or Profile shows what came with the program after {took:.1f} s")
     usual, backward = (SLICE_MS, FRAME_MS), (BACKWARD_SLICE_MS, BACKWARD_FRAME_MS)
-    measured = (("recording", STATES, of_state, usual), ("large recording", LARGE, of_state, (SLICE_MS, LARGE_FRAME_MS)),
+    measured = (("recording", STATES, of_state, usual),
+                ("large recording", LARGE, of_state, (SLICE_MS, LARGE_FRAME_MS)),
                 ("large backward recording", LARGE_BACKWARD, of_state, backward),
                 ("chapter", CHAPTERS, of_state, usual), ("own lesson", OWN, of_lesson, usual),
                 ("Bench or Profile link", WITH_RUNS, of_state, usual),
