@@ -65,7 +65,12 @@ class WalkMark {
   // body(n) for n in [first, last): each in steps of its own, or, if it has none, a step itself, of that cost.
   template <class Body>
   void each(std::int64_t first, std::int64_t last, const Body& body, std::int64_t cost = kStep) {
-    turns(first, last, body, cost);
+    const auto turn = [&](std::int64_t n) {
+      if (first + n >= last) return false;
+      body(first + n);
+      return true;
+    };
+    loop(turn, cost);
   }
   // body() until it answers false.
   template <class Body>
@@ -79,7 +84,7 @@ class WalkMark {
     const std::int64_t rows = std::max(kRows, kBlock / std::max<std::int64_t>(1, cost_each) / kRows * kRows);
     if (whole_ || rows >= n) return once([&] { body(std::int64_t{0}, n); }, n * cost_each);
     const auto block = [&](std::int64_t at) { body(at * rows, std::min(rows, n - at * rows)); };
-    turns(0, (n + rows - 1) / rows, block, rows * cost_each);
+    each(0, (n + rows - 1) / rows, block, rows * cost_each);
   }
   // A value that lasts from call to call, made at the first, until the turn of each() or repeat() that it is in ends.
   template <class T, class... Args>
@@ -103,15 +108,6 @@ class WalkMark {
     std::vector<Kept> kept;
   };
 
-  template <class Body>
-  void turns(std::int64_t first, std::int64_t last, const Body& body, std::int64_t cost) {
-    const auto turn = [&](std::int64_t n) {
-      if (first + n >= last) return false;
-      body(first + n);
-      return true;
-    };
-    loop(turn, cost);
-  }
   // turn(n) until it answers false.
   template <class Turn>
   void loop(const Turn& turn, std::int64_t cost) {
