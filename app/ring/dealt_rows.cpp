@@ -37,9 +37,7 @@ std::vector<DealtRows> dealt_to(const Ring& ring, const KeyParts& tiles, std::in
 }
 
 DealtProblem::DealtProblem(const Problem& p, const Options& o)
-    : br(std::min<std::int64_t>(o.br, p.Lq)), bc(std::min<std::int64_t>(o.bc, p.Lk)), queries(p.Lq), keys(p.Lk) {
-  ring = ring_of(o, (queries + br - 1) / br, (keys + bc - 1) / bc);
-}
+    : tiles(tiling_of(p, o)), ring(ring_of(o, tiles.ti, tiles.tj)), queries(p.Lq), keys(p.Lk) {}
 
 std::span<const Tensor> given_of_queries(Pass pass) {
   static constexpr Tensor kForward[] = {Tensor::q}, kBackward[] = {Tensor::q, Tensor::o, Tensor::lse, Tensor::d_o};

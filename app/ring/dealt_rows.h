@@ -26,15 +26,15 @@ std::vector<DealtRows> dealt_to(const Ring& ring, const KeyParts& tiles, std::in
 
 // A problem dealt to the ranks of a ring; `o` are resolved.
 struct DealtProblem {
+  Tiling tiles;
   Ring ring;
-  std::int64_t br = 1, bc = 1;  // tiles
   std::int64_t queries = 1, keys = 1;
 
   DealtProblem(const Problem& p, const Options& o);
   std::vector<DealtRows> query_rows(std::int64_t rank) const {
-    return dealt_to(ring, ring.queries(), rank, br, queries);
+    return dealt_to(ring, ring.queries(), rank, tiles.br, queries);
   }
-  std::vector<DealtRows> key_rows(std::int64_t rank) const { return dealt_to(ring, ring.keys(), rank, bc, keys); }
+  std::vector<DealtRows> key_rows(std::int64_t rank) const { return dealt_to(ring, ring.keys(), rank, tiles.bc, keys); }
 };
 
 // Of its queries' rows: what a rank is given, and what it answers; then what it answers of its own keys' rows.

@@ -42,11 +42,7 @@ std::int64_t whole_lanes(std::int64_t n) {
 }  // namespace
 
 Layout layout_of(Order order, Rules rules, const Problem& p, const Options& o) {
-  Layout x;
-  x.br = std::min<std::int64_t>(o.br, p.Lq);
-  x.bc = std::min<std::int64_t>(o.bc, p.Lk);
-  x.ti = (p.Lq + x.br - 1) / x.br;
-  x.tj = (p.Lk + x.bc - 1) / x.bc;
+  Layout x{tiling_of(p, o)};
   x.ldk = padded(x.bc);
   x.ldv = padded(p.Dv);
   x.lds = times(x.tj, x.ldk);

@@ -18,13 +18,12 @@
 #include "kernels/base/stop.h"
 #include "kernels/cpu/team.h"
 #include "kernels/model/kernel.h"
+#include "kernels/model/ring.h"
 
 namespace attn::cpu {
 
 // Sizes in floats; every part starts at a multiple of kLanes. Saturates at 2^63 - 1.
-struct Layout {
-  std::int64_t br = 0, bc = 0;  // not larger than Lq, Lk
-  std::int64_t ti = 0, tj = 0;  // tiles
+struct Layout : Tiling {
   std::int64_t ldk = 0, ldv = 0, lds = 0;
   std::int64_t splits = 1;  // parts that the keys are cut into, by whole key tiles
   std::int64_t k_at = 0, v_at = 0, s_at = 0, p_at = 0, o_at = 0, m_at = 0, l_at = 0, scratch_at = 0;

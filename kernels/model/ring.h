@@ -19,6 +19,18 @@
 
 namespace attn {
 
+// A problem cut into tiles of queries and keys: what is dealt.
+struct Tiling {
+  std::int64_t br = 0, bc = 0;  // rows and keys of a tile, not larger than Lq and Lk
+  std::int64_t ti = 0, tj = 0;  // how many tiles
+};
+
+// `resolved` has a tile.
+inline Tiling tiling_of(const Problem& p, const Options& resolved) {
+  const std::int64_t br = std::min<std::int64_t>(resolved.br, p.Lq), bc = std::min<std::int64_t>(resolved.bc, p.Lk);
+  return {br, bc, (p.Lq - 1) / br + 1, (p.Lk - 1) / bc + 1};
+}
+
 namespace known {
 inline constexpr std::string_view kDeals[] = {"in_order", "zigzag"};
 }

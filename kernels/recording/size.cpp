@@ -129,15 +129,6 @@ double elements(double a, double b, double c, double d) {
   return a * b * c * d;
 }
 
-struct Tiling {
-  std::int64_t br = 0, bc = 0, ti = 0, tj = 0;
-};
-
-Tiling tiling_of(const Problem& p, const Options& resolved) {
-  const auto br = std::min<std::int64_t>(resolved.br, p.Lq), bc = std::min<std::int64_t>(resolved.bc, p.Lk);
-  return {br, bc, (p.Lq - 1) / br + 1, (p.Lk - 1) / bc + 1};
-}
-
 Count count_all(Order order, const Problem& p, const Options& resolved) {
   const auto [br, bc, ti, tj] = tiling_of(p, resolved);
   const OrderRow& row = order_row(order);

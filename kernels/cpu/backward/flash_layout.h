@@ -20,15 +20,14 @@ namespace attn::cpu {
 // Enough pieces for many cores, few enough that the copies of dQ stay small.
 inline constexpr std::int64_t kPieces = 64, kMostChunks = 16;
 
-struct FlashLayout {
-  std::int64_t br = 0, bc = 0, ti = 0, tj = 0;          // tiles, not larger than Lq and Lk, and how many
+struct FlashLayout : Tiling {
   std::int64_t ldk = 0, ldd = 0, ldv = 0;               // padded Bc, D, Dv
   std::int64_t chunks = 0;                              // that share the key tiles of a head
   std::int64_t k_panels = 0, k_rows = 0, v_panels = 0;  // K transposed and plain, V transposed
   std::int64_t q = 0, d_o = 0, lse = 0, delta = 0;
   std::int64_t dq = 0, dk = 0, dv = 0;  // that come and go: one a chunk
   std::int64_t scratch = 0, scratch_each = 0;
-  Parts parts;
+  Parts parts = {};
 };
 
 // Tiles of each rank's chunks, the earlier chunk first.
@@ -43,11 +42,7 @@ inline std::vector<std::vector<std::int64_t>> tiles_of_ranks(const Ring& ring, c
 }
 
 inline FlashLayout flash_layout_of(const Problem& p, const Options& o, std::int64_t most_chunks = kMostChunks) {
-  FlashLayout x;
-  x.br = std::min<std::int64_t>(o.br, p.Lq);
-  x.bc = std::min<std::int64_t>(o.bc, p.Lk);
-  x.ti = (p.Lq + x.br - 1) / x.br;
-  x.tj = (p.Lk + x.bc - 1) / x.bc;
+  FlashLayout x{tiling_of(p, o)};
   x.ldk = padded(x.bc);
   x.ldd = padded(p.D);
   x.ldv = padded(p.Dv);

@@ -374,8 +374,8 @@ std::int64_t RingWork::most() const {
 }
 
 RingWork ring_work(const Problem& p, const Options& o, std::int32_t b, bool zigzag) {
-  const std::int64_t br = std::min<std::int64_t>(o.br, p.Lq), bc = std::min<std::int64_t>(o.bc, p.Lk);
-  const Ring ring{ranks_of(o), zigzag, (p.Lq + br - 1) / br, (p.Lk + bc - 1) / bc};
+  const auto [br, bc, ti, tj] = tiling_of(p, o);
+  const Ring ring{ranks_of(o), zigzag, ti, tj};
   RingWork work;
   work.by_rank.assign(static_cast<std::size_t>(ring.ranks),
                       std::vector<std::int64_t>(static_cast<std::size_t>(ring.ranks)));
