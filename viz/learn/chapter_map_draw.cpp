@@ -35,12 +35,20 @@ struct Frame {
     const float shrink = std::clamp(in.height() / s.px(620), 0.72F, 1.25F);
     return s.px(chapter(stop).number.empty() ? kSmallRadius : kRadius) * shrink;
   }
+  // What a stop's words keep within: its column, less a margin.
+  std::pair<float, float> room_of(const MapStop& stop) const {
+    float left = in.min.x, right = in.max.x;
+    for (const MapColumn& column : map.columns) {
+      if (stop.x < column.left || stop.x > column.right) continue;
+      left = std::max(left, in.min.x + in.width() * column.left);
+      right = std::min(right, in.min.x + in.width() * column.right);
+    }
+    return {left + s.px(6), right - s.px(6)};
+  }
   // In two lines where one does not fit its column.
   std::pair<std::string, std::string> title_lines(const MapStop& stop, const std::string& title) const {
-    float room = in.width();
-    for (const MapColumn& column : map.columns)
-      if (stop.x >= column.left && stop.x <= column.right)
-        room = std::min(room, in.width() * (column.right - column.left) - s.px(12));
+    const auto [left, right] = room_of(stop);
+    const float room = right - left;
     const std::size_t blank = title.rfind(' ');
     if (text_width(Face::bold, 14, title) <= room || blank == title.npos) return {title, {}};
     return {title.substr(0, blank), title.substr(blank + 1)};
@@ -109,10 +117,12 @@ std::vector<StopLine> lines_of(const Frame& f, const MapStop& stop) {
   const ChapterScene& c = f.chapter(stop);
   const ImVec2 centre = f.at(stop);
   const float y = centre.y + f.radius(stop) + f.s.px(stop.here ? 9 : 5);
+  // Centred on the stop, but for those near an edge of the column.
+  const auto [left, right] = f.room_of(stop);
   std::vector<StopLine> lines;
-  const auto add = [&](float top, const std::string& words, float size, bool name) {
+  const auto add = [&, left = left, right = right](float top, const std::string& words, float size, bool name) {
     const float width = text_width(name ? Face::bold : Face::text, size, words);
-    const float x = std::clamp(centre.x - width / 2, f.in.min.x + f.s.px(4), f.in.max.x - width - f.s.px(4));
+    const float x = std::max(std::min(centre.x - width / 2, right - width), left);
     lines.push_back({{{x, top}, {x + width, top + line_height(size)}}, words, size, name});
   };
   const auto [first, second] = f.title_lines(stop, c.number.empty() ? c.title : c.number + "  " + c.title);
