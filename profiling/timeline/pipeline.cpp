@@ -201,6 +201,7 @@ class PathFinder {
   void add(std::int64_t& at, std::int64_t from, PathOf what, std::size_t lane, const LaneInterval& i) {
     from = std::max(from, p_.start);
     if (from >= at) return;
+    if (what == PathOf::work && t_.lanes[lane].kind == LaneKind::producer) what = PathOf::producer_work;
     p_.path.push_back({from, at, what, lane, i.tag, i.tile});
     at = from;
   }

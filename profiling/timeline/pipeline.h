@@ -5,6 +5,7 @@
 // reader finds it there, a product from its commit until its wait returns. Both are "at most".
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -36,7 +37,11 @@ struct Product {
 };
 
 // A stretch of the critical path. Stretches follow each other without gap from the block's start to its end.
-enum class PathOf : std::uint8_t { work, tensor_cores, copy_k, copy_v, copy_q, hand_over };
+// `work` is a consumer's own instructions.
+enum class PathOf : std::uint8_t { work, tensor_cores, copy_k, copy_v, copy_q, hand_over, producer_work };
+// In the order in which they are told.
+inline constexpr std::array kPathKinds{PathOf::tensor_cores, PathOf::work,          PathOf::copy_k,   PathOf::copy_v,
+                                       PathOf::copy_q,       PathOf::producer_work, PathOf::hand_over};
 struct PathStretch {
   std::int64_t from = 0, to = 0;
   PathOf of = PathOf::work;

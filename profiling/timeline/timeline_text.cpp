@@ -17,9 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array kPathKinds{PathOf::tensor_cores, PathOf::work,   PathOf::copy_k,
-                                PathOf::copy_v,       PathOf::copy_q, PathOf::hand_over};
-
 double percent(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
@@ -27,16 +24,16 @@ double percent(std::int64_t part, std::int64_t whole) {
 std::string head_text(const Timeline& t) {
   std::string text = phrase("Timeline of {} on {}, {}\n", t.kernel, describe(t.problem), t.device);
   if (t.plain_us > 0)
-    text += phrase("Recorded / plain: {:.3f} ({:.1f} us / {:.1f} us)\n", price_of(t), t.traced_us, t.plain_us);
+    text += phrase("Recorded / plain: {:.3f} ({:.1f} µs / {:.1f} µs)\n", price_of(t), t.traced_us, t.plain_us);
   if (const auto& [p, r] = std::pair(t.plain_quartiles, t.traced_quartiles); p.q1 > 0 && r.q1 > 0)
-    text += phrase("Quartiles: {:.1f} to {:.1f} us / {:.1f} to {:.1f} us\n", r.q1, r.q3, p.q1, p.q3);
+    text += phrase("Quartiles: {:.1f} to {:.1f} µs / {:.1f} to {:.1f} µs\n", r.q1, r.q3, p.q1, p.q3);
   if (!t.blocks.empty()) {
     const double span = static_cast<double>(span_ns(t)) * 1e-3;
     text += t.launch_us > 0 ? phrase(
-                                  "First start to last end: {:.1f} us by the global timer, {:.1f} us by the "
+                                  "First start to last end: {:.1f} µs by the global timer, {:.1f} µs by the "
                                   "profiler's timestamps\n",
                                   span, t.launch_us)
-                            : phrase("First start to last end: {:.1f} us by the global timer\n", span);
+                            : phrase("First start to last end: {:.1f} µs by the global timer\n", span);
   }
   if (!t.sms.empty() && t.unit == MomentUnit::clocks)
     text +=
@@ -82,7 +79,7 @@ std::string moment_cells(const Timeline& t, const TimelineLane& lane, const Lane
 const char* words_of(PathOf of) {
   switch (of) {
     case PathOf::work:
-      return marked("own instructions");
+      return marked("consumers' own instructions");
     case PathOf::tensor_cores:
       return marked("tensor cores");
     case PathOf::copy_k:
@@ -93,6 +90,8 @@ const char* words_of(PathOf of) {
       return marked("Q in flight");
     case PathOf::hand_over:
       return marked("handing over");
+    case PathOf::producer_work:
+      return marked("producer's own instructions");
   }
   return "";
 }
@@ -121,7 +120,7 @@ std::string timeline_text(const Timeline& t) {
       continue;
     }
     const TimedBlock& b = t.blocks[static_cast<std::size_t>(block)];
-    text += phrase("Block {} on SM {}: {} clocks, {:.2f} us\n", b.block, b.sm, p->length(),
+    text += phrase("Block {} on SM {}: {} clocks, {:.2f} µs\n", b.block, b.sm, p->length(),
                    static_cast<double>(p->length()) * ns_a_unit(t, block) * 1e-3);
     text += lanes_text(t, *p) + path_text(*p);
   }

@@ -115,6 +115,17 @@ TEST(Pipeline, ThePathTellsWhatHeldTheMachineUp) {
   EXPECT_NEAR(share(pipeline(test::run(alone)), PathOf::work), 4096.0 / (4096 + 2 * 512 + 2 * 24), 0.03);
 }
 
+// Before its first copy a producer starts up, and no consumer does anything: that is not the consumers' time.
+TEST(Pipeline, WhatAProducerDoesIsNotCountedAsTheConsumers) {
+  const Pipeline p = pipeline(test::run({.slots = 2, .copy = 9000}));
+  for (const PathStretch& s : p.path) {
+    const bool producer = std::ranges::find(p.lanes, s.lane) == p.lanes.begin();
+    EXPECT_FALSE(s.of == PathOf::work && producer) << s.from;
+    EXPECT_FALSE(s.of == PathOf::producer_work && !producer) << s.from;
+  }
+  EXPECT_GT(share(p, PathOf::producer_work), 0);
+}
+
 // Where another consumer finds a copy first, who wakes up some clocks later has waited for it all the same.
 TEST(Pipeline, AConsumerThatWakesUpLaterWaitedForTheCopy) {
   const Machine starved{.consumers = 2, .slots = 2, .copy = 9000};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -22,11 +23,36 @@ namespace {
 constexpr double kLeastPart = 0.0005;
 constexpr double kTypical = 0.05;  // a block's time is that of the median one
 
+double ns_of_block(const Timeline& t, std::size_t n) {
+  const TimedBlock& b = t.blocks[n];
+  return b.end_clock > b.start_clock
+             ? static_cast<double>(b.end_clock - b.start_clock) * ns_a_unit(t, static_cast<std::int32_t>(n))
+             : static_cast<double>(b.end_ns - b.start_ns);
+}
+
+// The median of its blocks: ns and its number in the grid.
+std::pair<double, std::int64_t> median_block(const Timeline& t) {
+  std::vector<std::pair<double, std::int64_t>> by_time;
+  by_time.reserve(t.blocks.size());
+  for (std::size_t n = 0; n < t.blocks.size(); ++n) by_time.emplace_back(ns_of_block(t, n), t.blocks[n].block);
+  std::ranges::sort(by_time);
+  return by_time[(by_time.size() - 1) / 2];
+}
+
+std::int64_t number_of(const Timeline& t, std::int32_t block) {
+  return t.blocks[static_cast<std::size_t>(block)].block;
+}
+
+bool is_typical(const Timeline& t, std::int32_t block) {
+  const double median = median_block(t).first;
+  return std::fabs(ns_of_block(t, static_cast<std::size_t>(block)) - median) <= kTypical * median;
+}
+
 bool is_copy(PathOf of) {
   return of == PathOf::copy_k || of == PathOf::copy_v || of == PathOf::copy_q;
 }
 
-PipelineScene::Answer pace_answer(const PipelineScene& scene, const std::vector<PathPart>& parts) {
+PipelineScene::Answer pace_answer(const PipelineScene& scene, const std::vector<PathPart>& parts, const Pipeline& p) {
   std::vector<std::pair<std::int32_t, std::string>> told;
   std::int32_t copies = 0;
   for (const PathPart& part : parts) {
@@ -41,27 +67,48 @@ PipelineScene::Answer pace_answer(const PipelineScene& scene, const std::vector<
   std::vector<std::string> words;
   words.reserve(told.size());
   for (const auto& [tenths, what] : told) words.push_back(fmt::format("{} {}", tenths_text(tenths), what));
-  return {tr("Who sets the pace?"), pace_headline(parts),
+  const Timeline& t = *scene.timeline;
+  const std::int64_t block = number_of(t, p.block);
+  const std::string question = is_typical(t, p.block)
+                                   ? phrase("Who sets the pace of block {}?", block)
+                                   : phrase("Who sets the pace of block {}, which is not typical?", block);
+  return {question, pace_headline(parts),
           phrase("The critical path spans the block's {}: {}.", duration_text(scene, scene.length),
                  fmt::join(words, ", "))};
 }
 
-// Clocks that the last consumer waits for K and V, as a share.
-double waits_for_keys(const Timeline& t, const Pipeline& p) {
-  std::int64_t clocks = 0;
-  for (const LaneInterval& i : p.intervals.back()) {
-    const LaneState& state = lane_state(t.tags[static_cast<std::size_t>(i.tag)]);
-    if (state.kind == StateKind::wait && (state.of == StateOf::k || state.of == StateOf::v)) clocks += i.length();
+// A consumer without rows in a query tile only passes its keys on: so the one with the most products is told of, and
+// of several the one that waits longest for K and V.
+std::string waits_for_keys(const Timeline& t, const Pipeline& p) {
+  std::pair<std::int64_t, std::int64_t> most{-1, 0};  // products, clocks
+  std::size_t of = 0;
+  for (std::size_t l = 0; l < p.lanes.size(); ++l) {
+    if (t.lanes[p.lanes[l]].kind != LaneKind::consumer) continue;
+    std::int64_t clocks = 0;
+    for (const LaneInterval& i : p.intervals[l]) {
+      const LaneState& state = lane_state(t.tags[static_cast<std::size_t>(i.tag)]);
+      if (state.kind == StateKind::wait && (state.of == StateOf::k || state.of == StateOf::v)) clocks += i.length();
+    }
+    const std::pair own{std::ranges::count(p.products, p.lanes[l], &Product::lane), clocks};
+    if (own > most) most = own, of = p.lanes[l];
   }
-  return static_cast<double>(clocks) / static_cast<double>(p.length());
+  return phrase("Consumer {} waits for K and V for {} of the time.", t.lanes[of].index,
+                time_share_text(static_cast<double>(most.second) / static_cast<double>(p.length())));
+}
+
+// Empty where it fills every slot.
+std::string unused_slots(const Timeline& t, const Pipeline& p) {
+  std::set<std::int32_t> used;
+  for (const SlotUse& use : p.slots) used.insert(use.slot);
+  if (std::ssize(used) >= t.options.stages) return {};
+  return " " + phrase("This block fills only {} of the {} slots.", used.size(), t.options.stages);
 }
 
 PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const TimelinesView& all) {
   const std::int32_t slots = t.options.stages + 1;
   PipelineScene::Answer answer;
-  answer.question = phrase("What would a ring of {} slots gain?", slots);
-  const std::string waits =
-      phrase("The last consumer waits for K and V for {} of the time.", time_share_text(waits_for_keys(t, p)));
+  answer.question = phrase("How much time would a ring of {} slots save?", slots);
+  const std::string waits = waits_for_keys(t, p);
   const SlotGain gain = slot_gain(t, p, all);
   if (gain.derived && gain.measured) {
     answer.answer = phrase("Measured: {}; derived: {}.", gain_words(gain.measured->gain), gain_words(*gain.derived));
@@ -74,7 +121,8 @@ PipelineScene::Answer slot_answer(const Timeline& t, const Pipeline& p, const Ti
     answer.why = why + " " + waits;
   } else {
     answer.answer = tr("Unknown.");
-    answer.why = tr("No recording has that many slots, so a derived gain cannot be checked.") + (" " + waits);
+    answer.why =
+        tr("No recording has that many slots, so a derived gain cannot be checked.") + unused_slots(t, p) + " " + waits;
   }
   return answer;
 }
@@ -119,26 +167,6 @@ std::string time_text(double ns) {
   return fmt::format("{:.{}f} µs", ns * 1e-3, ns < 10000 ? 2 : 1);
 }
 
-namespace {
-
-double ns_of_block(const Timeline& t, std::size_t n) {
-  const TimedBlock& b = t.blocks[n];
-  return b.end_clock > b.start_clock
-             ? static_cast<double>(b.end_clock - b.start_clock) * ns_a_unit(t, static_cast<std::int32_t>(n))
-             : static_cast<double>(b.end_ns - b.start_ns);
-}
-
-// The median of its blocks: ns and its number in the grid.
-std::pair<double, std::int64_t> median_block(const Timeline& t) {
-  std::vector<std::pair<double, std::int64_t>> by_time;
-  by_time.reserve(t.blocks.size());
-  for (std::size_t n = 0; n < t.blocks.size(); ++n) by_time.emplace_back(ns_of_block(t, n), t.blocks[n].block);
-  std::ranges::sort(by_time);
-  return by_time[(by_time.size() - 1) / 2];
-}
-
-}  // namespace
-
 std::int32_t most_usual_block(const Timeline& t, std::span<const std::int32_t> rows) {
   const double median = median_block(t).first;
   return *std::ranges::min_element(
@@ -149,8 +177,8 @@ std::string block_words(const Timeline& t, std::int32_t block) {
   if (t.blocks.size() < 2) return {};
   const auto [median, of] = median_block(t);
   const double own = ns_of_block(t, static_cast<std::size_t>(block));
-  const std::int64_t name = t.blocks[static_cast<std::size_t>(block)].block;
-  if (std::fabs(own - median) <= kTypical * median)
+  const std::int64_t name = number_of(t, block);
+  if (is_typical(t, block))
     return phrase("Block {} is typical: it takes {}, and the median of {} blocks is {}.", name, time_text(own),
                   t.blocks.size(), time_text(median));
   return phrase(
@@ -165,7 +193,7 @@ std::string time_share_text(double share) {
 
 std::vector<PipelineScene::Answer> answers_of(const PipelineScene& scene, const std::vector<PathPart>& parts,
                                               const Pipeline& p, const TimelinesView& all) {
-  return {pace_answer(scene, parts), slot_answer(*scene.timeline, p, all), tail_answer(scene)};
+  return {pace_answer(scene, parts, p), slot_answer(*scene.timeline, p, all), tail_answer(scene)};
 }
 
 std::string words_besides(const Timeline& t, const Pipeline& p, const TimelinesView& all) {

@@ -27,6 +27,7 @@ namespace {
 constexpr float kHead = 24, kWordsGap = 6, kAxis = 18, kOverviewGap = 8, kLabel = 148, kLabelNarrow = 104,
                 kNarrowCard = 640, kPads = 24;
 constexpr float kLeastDrag = 4;
+constexpr float kPathAt = 0.08F;  // of a tall row: above its names
 
 ChooseTimeSpan whole_block(const PipelineScene& scene) {
   return {0, static_cast<std::int64_t>(std::ceil(static_cast<double>(scene.length) * scene.ns_a_clock))};
@@ -58,7 +59,7 @@ void draw_path(ImDrawList* list, const Chart& chart) {
       const PathStretch& p = chart.scene.path[n];
       if (p.to < chart.scene.from || p.from > chart.scene.to) continue;
       const Box& row = chart.rows[chart.scene.path_rows[n]];
-      const float y = row.height() > s.px(24) ? row.min.y + row.height() * 0.29F : row.centre().y;
+      const float y = row.height() > s.px(24) ? row.min.y + row.height() * kPathAt : row.centre().y;
       const float from = chart.x_of(p.from), to = chart.x_of(p.to);
       const float width = under ? s.px(4) : s.px(2);
       const ImU32 c = under ? faded(ground, 0.7F) : ink;

@@ -17,7 +17,6 @@ namespace attn {
 namespace {
 
 constexpr float kLane = 40, kSlot = 16, kProduct = 11, kProducer = 16, kWaitTop = 0.58F;
-constexpr double kNsOfUs = 1e3;
 constexpr double kSmallest = 0.005;  // a share of a lane's time that has no name
 
 Ink ink_of(StateOf of) {
@@ -106,8 +105,9 @@ class Scene {
     s_.length = p_.length();
     s_.ns_a_clock = ns_a_unit(t_, p_.block);
     s_.tile_clocks = time_of_tile();
-    std::string notes = t_.plain_us > 0 ? phrase("Recorded / plain: {:.3f}. ", price_of(t_))
-                                        : tr("The cost of recording was not measured. ");
+    std::string notes = t_.plain_us > 0
+                            ? phrase("Recorded / plain: {:.3f}, medians of several launches. ", price_of(t_))
+                            : tr("The cost of recording was not measured. ");
     notes += phrase("Clocks within one SM are exact. Clocks of different SMs agree to within {}. ",
                     time_text(residual_ns(t_)));
     notes += t_.buffer == EventBuffer::shared ? tr("Events were kept in shared memory.")
@@ -252,18 +252,16 @@ class Scene {
       s_.path_rows.push_back(row_of(p));
     }
     if (p_.path.empty()) return;
-    constexpr std::array kKinds{PathOf::tensor_cores, PathOf::work,   PathOf::copy_k,
-                                PathOf::copy_v,       PathOf::copy_q, PathOf::hand_over};
-    std::array<std::int64_t, kKinds.size()> times{};
-    std::ranges::transform(kKinds, times.begin(), [&](PathOf of) { return p_.on_path(of); });
+    std::array<std::int64_t, kPathKinds.size()> times{};
+    std::ranges::transform(kPathKinds, times.begin(), [&](PathOf of) { return p_.on_path(of); });
     const std::vector<std::int32_t> tenths = tenths_of(times);
-    for (std::size_t n = 0; n < kKinds.size(); ++n) {
-      const PathOf of = kKinds.at(n);
+    for (std::size_t n = 0; n < kPathKinds.size(); ++n) {
+      const PathOf of = kPathKinds.at(n);
       if (times.at(n) == 0) continue;
       const double share = share_of(times.at(n));
       parts_.push_back({of, share, tenths[n]});
-      s_.shares.push_back({path_ink(of), of != PathOf::work && of != PathOf::hand_over, tr_of(words_of(of)),
-                           tenths_text(tenths[n]), share});
+      s_.shares.push_back({path_ink(of), of != PathOf::work && of != PathOf::producer_work && of != PathOf::hand_over,
+                           tr_of(words_of(of)), tenths_text(tenths[n]), share});
     }
   }
 
@@ -283,6 +281,8 @@ class Scene {
         return TensorColour::q;
       case PathOf::hand_over:
         return Token::dim;
+      case PathOf::producer_work:
+        return Token::text;
     }
     return Token::dim;
   }
@@ -396,10 +396,7 @@ class Scene {
 
   // Of the page: of what is shown, whatever kernel the other pages speak of.
   void add_strip() {
-    s_.strip = phrase("{}, L = {}, D = {}", t_.kernel, t_.problem.Lk, t_.problem.D);
-    if (t_.problem.mask.causal) s_.strip += tr(", causal");
-    s_.strip += t_.plain_us > 0 ? phrase(": {} without the recorder.", time_text(t_.plain_us * kNsOfUs))
-                                : phrase(": {} as recorded.", time_text(static_cast<double>(span_ns(t_))));
+    s_.strip = launch_words(t_);
     if (kernel_.empty() || kernel_ == t_.kernel) return;
     const bool others = std::ranges::any_of(timelines_.all, [&](const auto& t) { return t->kernel == kernel_; });
     s_.strip_words =

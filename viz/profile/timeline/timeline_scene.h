@@ -186,6 +186,8 @@ std::int32_t most_usual_block(const Timeline& t, std::span<const std::int32_t> r
 std::string turn_words(const Timeline& t, const Pipeline& p, const TimelinesView& all);
 // The largest part sets the pace, with all that are about as large; copies are one part. `parts` is not empty.
 std::string pace_headline(const std::vector<PathPart>& parts);
+// What was launched, its time without the recorder, and that of the very launch that is drawn.
+std::string launch_words(const Timeline& t);
 // Which SM ends first, which last, how long the tail between them is.
 std::string tail_words(const PipelineScene& scene);
 // From the first SM's end to the last one's.

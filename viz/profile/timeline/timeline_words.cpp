@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/base/text.h"
+#include "profiling/timeline/timeline_text.h"
 #include "viz/profile/timeline/timeline_scene.h"
 
 namespace attn {
@@ -16,7 +18,7 @@ namespace {
 
 constexpr double kAsLarge = 0.9;   // of the largest part: another is about as large
 constexpr double kNoTail = 0.005;  // of the launch: the first and the last SM end together
-constexpr double kUsOfNs = 1e-3;
+constexpr double kUsOfNs = 1e-3, kNsOfUs = 1e3;
 
 // An SM and when its last block ends, ns; by that.
 std::vector<std::pair<double, std::int32_t>> ends_of(const PipelineScene& scene) {
@@ -32,27 +34,40 @@ std::vector<std::pair<double, std::int32_t>> ends_of(const PipelineScene& scene)
 }  // namespace
 
 std::string pace_headline(const std::vector<PathPart>& parts) {
-  double tensor = 0, work = 0, copies = 0, of_q = 0, handing = 0;
-  for (const PathPart& part : parts) {
-    if (part.of == PathOf::tensor_cores) tensor += part.share;
-    if (part.of == PathOf::work) work += part.share;
-    if (part.of == PathOf::copy_k || part.of == PathOf::copy_v || part.of == PathOf::copy_q) copies += part.share;
-    if (part.of == PathOf::copy_q) of_q += part.share;
-    if (part.of == PathOf::hand_over) handing += part.share;
-  }
-  const double largest = std::max({tensor, work, copies, handing});
-  const auto large = [&](double share) { return share >= kAsLarge * largest; };
+  const auto sum = [&](std::initializer_list<PathOf> kinds) {
+    PathPart all;
+    for (const PathPart& part : parts)
+      if (std::ranges::find(kinds, part.of) != kinds.end()) all.share += part.share, all.tenths += part.tenths;
+    return all;
+  };
+  const PathPart tensor = sum({PathOf::tensor_cores}), work = sum({PathOf::work}),
+                 copies = sum({PathOf::copy_k, PathOf::copy_v, PathOf::copy_q}), of_q = sum({PathOf::copy_q}),
+                 producer = sum({PathOf::producer_work}), handing = sum({PathOf::hand_over});
+  const double largest = std::max({tensor.share, work.share, copies.share, producer.share, handing.share});
+  const auto large = [&](const PathPart& part) { return part.share >= kAsLarge * largest; };
+  const auto share = [](const PathPart& part) { return tenths_text(part.tenths); };
   if (large(tensor) && large(work) && large(copies))
     return tr("The tensor cores, the consumers' own instructions and copies set the pace together.");
   if (large(tensor) && large(work))
     return tr("The tensor cores and the consumers' own instructions set the pace together.");
   if (large(tensor) && large(copies)) return tr("The tensor cores and copies set the pace together.");
   if (large(work) && large(copies)) return tr("The consumers' own instructions and copies set the pace together.");
-  if (large(tensor)) return tr("The tensor cores set the pace.");
-  if (large(work)) return tr("The consumers' own instructions set the pace.");
-  if (large(copies) && of_q > copies / 2) return tr("Q sets the pace: it arrives late.");
-  if (large(copies)) return tr("Copies set the pace: the ring runs dry.");
-  return tr("Handing over work sets the pace.");
+  if (large(tensor)) return phrase("The tensor cores set the pace: at most {}.", share(tensor));
+  if (large(work)) return phrase("The consumers' own instructions set the pace: {}.", share(work));
+  if (large(copies) && of_q.share > copies.share / 2)
+    return phrase("Q sets the pace: it is in flight for at most {}.", share(of_q));
+  if (large(copies)) return phrase("Copies set the pace: at most {}.", share(copies));
+  if (large(producer)) return phrase("The producer's own instructions set the pace: {}.", share(producer));
+  return phrase("Handing over work sets the pace: {}.", share(handing));
+}
+
+std::string launch_words(const Timeline& t) {
+  const std::string what =
+      phrase("{}, L = {}, D = {}{}", t.kernel, t.problem.Lk, t.problem.D, t.problem.mask.causal ? tr(", causal") : "");
+  const std::string recorded = time_text(static_cast<double>(span_ns(t)));
+  return t.plain_us > 0 ? phrase("{}: {} without the recorder, {} in this recording.", what,
+                                 time_text(t.plain_us * kNsOfUs), recorded)
+                        : phrase("{}: {} as recorded.", what, recorded);
 }
 
 std::string tail_words(const PipelineScene& scene) {

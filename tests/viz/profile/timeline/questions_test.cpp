@@ -64,7 +64,7 @@ void check_pace(const json& q, const Timeline& t, const PipelineScene& scene) {
     // "7.4 % copies": rounded so that all parts add up, by a tenth at most.
     const std::string& why = scene.answers.at(0).why;
     const std::size_t at =
-        why.find(std::string(" % ") + (name == std::string_view("instructions") ? "own " : "") + name);
+        why.find(std::string(" % ") + (name == std::string_view("instructions") ? "consumers' own " : "") + name);
     ASSERT_NE(at, std::string::npos) << why;
     const std::size_t from = why.find_last_of(' ', at - 1) + 1;
     EXPECT_NEAR(std::stod(why.substr(from, at - from)), found, 0.151) << why;

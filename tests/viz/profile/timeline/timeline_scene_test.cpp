@@ -205,7 +205,7 @@ TEST(PipelineSceneTest, ThreeQuestionsAreAnsweredByNumbers) {
   }
   EXPECT_NE(two.answers[0].why.find(fmt::format("{:.1f} % copies in flight", copies)), std::string::npos)
       << two.answers[0].why;
-  EXPECT_EQ(two.answers[1].question, "What would a ring of 3 slots gain?");
+  EXPECT_EQ(two.answers[1].question, "How much time would a ring of 3 slots save?");
   const double measured =
       1 - all.all[recorded(all, 1024, 128, 3, 11)]->plain_us / all.all[recorded(all, 1024, 128, 2, 11)]->plain_us;
   EXPECT_NE(two.answers[1].answer.find(fmt::format("Measured: {:.1f} %", 100 * measured)), std::string::npos)
