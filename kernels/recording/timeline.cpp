@@ -44,13 +44,13 @@ class Check {
 
   Result<void> times() {
     for (const double us : {t_.plain_us, t_.traced_us, t_.launch_us}) {
-      if (!(std::isfinite(us) && us >= 0)) return refuse(phrase("{} us is not a valid time.", us));
+      if (!(std::isfinite(us) && us >= 0)) return refuse(phrase("{} µs is not a valid time.", us));
     }
     for (const auto& [q, median] :
          {std::pair(t_.plain_quartiles, t_.plain_us), std::pair(t_.traced_quartiles, t_.traced_us)}) {
       const bool kept = q.q1 != 0 || q.q3 != 0;
       if (kept && !(q.q1 > 0 && q.q1 <= median && median <= q.q3 && std::isfinite(q.q3)))
-        return refuse(phrase("the quartiles {} and {} us do not enclose {} us.", q.q1, q.q3, median));
+        return refuse(phrase("the quartiles {} and {} µs do not enclose {} µs.", q.q1, q.q3, median));
     }
     if (t_.grid_blocks < 0) return refuse(phrase("a grid of {} blocks is invalid.", t_.grid_blocks));
     const bool by_host = t_.buffer == EventBuffer::host;

@@ -319,14 +319,14 @@ std::optional<BeatTail> tail_of(const Heartbeat& h) {
 std::string what_is_lost(std::span<const BeatSpan> samples, double length_us) {
   if (samples.empty()) return marked("no sample was taken during the run");
   if (samples.front().start_ns > 0)
-    return fmt::format("the first {:.1f} us have no sample", static_cast<double>(samples.front().start_ns) * 1e-3);
+    return fmt::format("the first {:.1f} µs have no sample", static_cast<double>(samples.front().start_ns) * 1e-3);
   const double end_us = static_cast<double>(samples.back().end_ns) * 1e-3;
-  if (end_us < length_us) return fmt::format("the last {:.1f} us have no sample", length_us - end_us);
+  if (end_us < length_us) return fmt::format("the last {:.1f} µs have no sample", length_us - end_us);
   std::int64_t lost = 0;
   for (std::size_t n = 1; n < samples.size(); ++n) lost += samples[n].start_ns - samples[n - 1].end_ns;
   // Time stamps of neighbours may differ by a tick of the timer (32 ns).
   const auto allowed = static_cast<std::int64_t>(64 * samples.size());
-  if (lost > allowed) return fmt::format("{:.1f} us between samples have none", static_cast<double>(lost) * 1e-3);
+  if (lost > allowed) return fmt::format("{:.1f} µs between samples have none", static_cast<double>(lost) * 1e-3);
   return {};
 }
 

@@ -39,7 +39,7 @@ Figure ring_scaling(const Measurement& m) {
   if (m.ranks->devices.size() == 1) return {Origin::derived, 1, marked("one rank is the reference for rings"), ""};
   if (m.ranks->one_rank_us <= 0) return none(marked("one rank with the whole problem was not measured"));
   return {Origin::derived, m.ranks->one_rank_us / m.time.median,
-          fmt::format("one rank {:.4g} us measured", m.ranks->one_rank_us), ""};
+          fmt::format("one rank {:.4g} µs measured", m.ranks->one_rank_us), ""};
 }
 
 Figure ring_efficiency(const Measurement& m) {

@@ -112,9 +112,9 @@ std::string words_of(const HeldRow& r) {
   std::string words = fmt::format("{}, {}: ", m.key.kernel, describe(m.key.problem));
   if (r.earlier == nullptr) return words + phrase("not compared, {}", r.why_none);
   if (!r.measured())
-    return words + phrase("{} ({}), previously {:.1f} us", name_of(m.state), m.reason, r.earlier->time.median);
+    return words + phrase("{} ({}), previously {:.1f} µs", name_of(m.state), m.reason, r.earlier->time.median);
   words += phrase(
-      "{:.3f}× its earlier speed (within the noise of both runs, {:.3f} to {:.3f}): {:.1f} us now and {:.1f} us "
+      "{:.3f}× its earlier speed (within the noise of both runs, {:.3f} to {:.3f}): {:.1f} µs now and {:.1f} µs "
       "previously",
       r.ratio, r.low, r.high, m.time.median, r.earlier->time.median);
   if (!(m.key.options == r.earlier->key.options)) words += tr(", with other options");

@@ -37,7 +37,7 @@ bool fell(const HeldRow& r, double least);
 // Where noise alone could have carried the ratio across `least`.
 bool unsure(const HeldRow& r, double least);
 
-// "flash_simt, B=1 ...: 0.914 of its earlier speed (0.902 to 0.926): 110.2 us, earlier 100.7 us; driver ..."
+// "flash_simt, B=1 ...: 0.914 of its earlier speed (0.902 to 0.926): 110.2 µs, earlier 100.7 µs; driver ..."
 std::string words_of(const HeldRow& r);
 
 }  // namespace attn

@@ -336,7 +336,7 @@ TurnsVerdict judge_turns(const TimeStatistics& usual, std::span<const TimeStatis
   v.best = static_cast<std::size_t>(best - others.begin());
   const double gain = best->median > 0 ? usual.median / best->median : 0;
   const bool enough = median_interval(usual.n).enough && median_interval(best->n).enough;
-  const std::string times = fmt::format("{:.1f} us against {:.1f} us for the usual tile", best->median, usual.median);
+  const std::string times = fmt::format("{:.1f} µs against {:.1f} µs for the usual tile", best->median, usual.median);
   if (!enough) {
     v.words =
         fmt::format("{}, with {} and {} repeats: too few to tell, so the usual tile is kept.", times, best->n, usual.n);

@@ -131,7 +131,7 @@ if BEATS.exists():
             parts = beat["borders"]["parts"]
             report.check([p["phase"] for p in parts] == ["S", "P", "O"], f"{beat['borders']}")
             report.check(abs(sum(p["duration_us"] for p in parts) - beat["borders"]["period_us"]) < 1e-6, f"{parts}")
-            report.check(all(f"{p['phase']} {p['duration_us']:.2f} us" in done.stdout for p in parts), done.stdout)
+            report.check(all(f"{p['phase']} {p['duration_us']:.2f} µs" in done.stdout for p in parts), done.stdout)
         else:
             why = beat["borders"]["not_available"]
             report.check("samples" in why and why in done.stdout, f"{beat['borders']}")

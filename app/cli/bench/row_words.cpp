@@ -18,10 +18,10 @@ namespace {
 
 // What ours took in a peer's turns, and in its own row where that is another time. `rows`: those so far.
 std::string turns_words(const TimedBeside& turns, const Measurement& peer, std::span<const Measurement> rows) {
-  std::string words = phrase(", {} in its turns {:.1f} us", turns.kernel, turns.time.median);
+  std::string words = phrase(", {} in its turns {:.1f} µs", turns.kernel, turns.time.median);
   for (const Measurement& m : rows)
     if (beside(peer, m) == &turns && differs_from_own_row(turns, m))
-      return words + phrase(" ({:.1f} us in its own row)", m.time.median);
+      return words + phrase(" ({:.1f} µs in its own row)", m.time.median);
   return words;
 }
 
@@ -40,7 +40,7 @@ std::string row_words(const Measurement& m, const Axis& axis, std::span<const Me
   if (const auto row = find_kernel(m.key.kernel); row && m.tile_from == "tuned" && m.state == RowState::done)
     words = phrase("{}, tuned tile {}: ", what, tile_words(**row, m.key.options));
   if (m.state != RowState::done) return words + fmt::format("{}: {}", name_of(m.state), m.reason);
-  words += phrase("{:.1f} us (quartiles {:.1f} to {:.1f}, n = {})", m.time.median, m.time.q1, m.time.q3, m.time.n);
+  words += phrase("{:.1f} µs (quartiles {:.1f} to {:.1f}, n = {})", m.time.median, m.time.q1, m.time.q3, m.time.n);
   if (const Figure& held = figure(m, "held_down_pct"); held.available() && held.value > 0)
     words += phrase(", clocks throttled in {:.0f} % of the readings ({})", held.value, held.limiter);
   for (const TimedBeside& b : m.peer ? m.peer->beside : std::vector<TimedBeside>{}) words += turns_words(b, m, rows);

@@ -9,7 +9,7 @@
 
 namespace attn::cli {
 
-// "cpu_flash, br = 32, B=1 H=16 L=512 D=64 f32: 12.1 us (quartiles ...)". `rows`: those so far.
+// "cpu_flash, br = 32, B=1 H=16 L=512 D=64 f32: 12.1 µs (quartiles ...)". `rows`: those so far.
 std::string row_words(const Measurement& m, const Axis& axis, std::span<const Measurement> rows);
 
 }  // namespace attn::cli

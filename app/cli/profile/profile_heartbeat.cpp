@@ -32,12 +32,12 @@ std::string strip_text(const Heartbeat& h, const BeatCounter& c, double scale) {
 
 std::string interval_text(const Heartbeat& h) {
   if (h.in_cycles) return phrase("{} cycles of the system clock", h.interval);
-  return fmt::format("{:.1f} us", static_cast<double>(h.interval) * 1e-3);
+  return fmt::format("{:.1f} µs", static_cast<double>(h.interval) * 1e-3);
 }
 
 std::string launches_text(const Heartbeat& h) {
   if (h.launches.size() < 2) return {};
-  std::string text = tr("Launches, us:");
+  std::string text = tr("Launches, µs:");
   for (const BeatLaunch& l : h.launches) text += fmt::format(" {} {:.1f} to {:.1f};", l.kernel, l.start_us, l.end_us);
   text.back() = '\n';
   return text;
@@ -57,7 +57,7 @@ std::string counter_text(const Heartbeat& h, const BeatCounter& c) {
 std::string beat_words(const Heartbeat& h) {
   std::string text;
   if (const auto beat = beat_of(h)) {
-    text += phrase("A beat every {:.1f} us in {} ({}, autocorrelation {:.2f}): {:.0f} beats in {:.1f} us.\n",
+    text += phrase("A beat every {:.1f} µs in {} ({}, autocorrelation {:.2f}): {:.0f} beats in {:.1f} µs.\n",
                    beat->period_us, h.launches[beat->launch].kernel, tr_of(find_beat_row(beat->id)->label),
                    beat->likeness, beat->count, h.launches[beat->launch].length_us());
   } else {
@@ -65,7 +65,7 @@ std::string beat_words(const Heartbeat& h) {
   }
   if (const auto tail = tail_of(h); tail && tail->share > 0)
     text += phrase(
-        "Tail: in the last {:.1f} us of {}, or {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are "
+        "Tail: in the last {:.1f} µs of {}, or {:.1f} % of its time, fewer than {:.0f} % of the multiprocessors are "
         "busy. This costs {:.1f} % of the GPU's time in this launch.\n",
         h.launches[tail->launch].end_us - tail->from_us, h.launches[tail->launch].kernel, 100 * tail->share, kFullSms,
         100 * tail->empty);
@@ -91,11 +91,11 @@ std::string borders_text(const Heartbeat& h) {
   if (!b) return b.error().message + "\n";
   std::string parts;
   for (const BeatPart& part : b->parts)
-    parts += phrase("{}{} {:.2f} us (multiply-adds {:.0f} %, exponentials {:.0f} %, shared memory {:.0f} %)",
+    parts += phrase("{}{} {:.2f} µs (multiply-adds {:.0f} %, exponentials {:.0f} %, shared memory {:.0f} %)",
                     parts.empty() ? "" : ", ", gpu::name_of(part.phase), (part.to - part.from) * b->period_us, part.fma,
                     part.xu, part.shared);
   return phrase(
-      "A beat takes {:.1f} us: {}. Boundaries are accurate to {:.2f} us (1/{} of a beat). {} beats are overlaid.\n",
+      "A beat takes {:.1f} µs: {}. Boundaries are accurate to {:.2f} µs (1/{} of a beat). {} beats are overlaid.\n",
       b->period_us, parts, b->period_us / static_cast<double>(b->samples_a_beat), b->samples_a_beat, b->beats);
 }
 
@@ -123,10 +123,10 @@ json tail_json(const Heartbeat& h) {
 std::string heartbeat_text(const Heartbeat* h, const std::string& why, double timed_us, bool tiles) {
   if (h == nullptr) return phrase("Heartbeat: not available: {}.\n", why);
   std::string text =
-      phrase("Heartbeat: {} samples of one run of {:.1f} us, one every {}; attempt {}; {}, {}, {:.2f} s.\n",
+      phrase("Heartbeat: {} samples of one run of {:.1f} µs, one every {}; attempt {}; {}, {}, {:.2f} s.\n",
              h->samples.size(), h->length_us(), interval_text(*h), h->tries, h->method, h->chip, h->seconds);
   if (timed_us > 0)
-    text += phrase("The launches took {:.1f} us with sampling. Without sampling, their median is {:.1f} us.\n",
+    text += phrase("The launches took {:.1f} µs with sampling. Without sampling, their median is {:.1f} µs.\n",
                    busy_us(*h), timed_us);
   text += launches_text(*h);
   text += tr("Mean over the launches, then the run from left to right, on a scale from 0:\n");

@@ -194,7 +194,7 @@ std::string samples_text(const KernelSamples* samples, const std::string& why, c
   const KernelSamples& s = *samples;
   const SampleCounts all = counts_of(s);
   std::string text = phrase(
-      "Where the warps' time goes: {} samples in {} launch{} of {:.1f} us, one per multiprocessor "
+      "Where the warps' time goes: {} samples in {} launch{} of {:.1f} µs, one per multiprocessor "
       "every 2^{} cycles; {} dropped, {} in other code; {}, {:.2f} s.\n",
       all.all, s.launches, s.launches == 1 ? "" : "es", s.kernel_us, s.period_log2, s.dropped, s.unattributed, s.method,
       s.seconds);

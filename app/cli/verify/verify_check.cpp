@@ -250,7 +250,7 @@ std::string summary(const Check& check) {
   }
   for (const auto& [key, t] : check.tallies) {
     if (t.traced_us <= 0) continue;
-    text += phrase("{} {} took {:.1f} us with recording and {:.1f} us without: {:.1f} times as long\n", key.first,
+    text += phrase("{} {} took {:.1f} µs with recording and {:.1f} µs without: {:.1f} times as long\n", key.first,
                    name_of(key.second), t.traced_us, t.plain_us, t.traced_us / t.plain_us);
   }
   for (const auto& [key, t] : check.tallies) {

@@ -54,7 +54,7 @@ struct ApplyProfile {
   Result<State> operator()(const ChooseBeatSpan& c) {
     const bool all = c.from_us == 0 && c.to_us == 0;
     if (!all && (c.from_us < 0 || c.to_us <= c.from_us))
-      return bad_input(phrase("The range {} to {} us is not within the run.", c.from_us, c.to_us));
+      return bad_input(phrase("The range {} to {} µs is not within the run.", c.from_us, c.to_us));
     s.view.profile.beat_from_us = c.from_us;
     s.view.profile.beat_to_us = c.to_us;
     return std::move(s);

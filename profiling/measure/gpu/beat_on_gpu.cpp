@@ -89,7 +89,7 @@ class BeatPoint {
   Result<Heartbeat> beat_until_whole(gpu::DeviceRun& run, double us) {
     BeatPlan plan = beat_plan(us, p_.l2);
     for (std::int32_t attempt = 1;; ++attempt, plan = slower(plan)) {
-      say(fmt::format("reading the heartbeat of {}, every {:.1f} us", p_.kernel,
+      say(fmt::format("reading the heartbeat of {}, every {:.1f} µs", p_.kernel,
                       static_cast<double>(plan.interval) * 1e-3));
       auto beats = beat_once(run, plan);
       if (!beats) return tl::unexpected(beats.error());

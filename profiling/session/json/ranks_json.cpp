@@ -52,7 +52,7 @@ Result<RankSpan> span_from_json(const json& j, const std::string& where) {
   const RankSpan s{static_cast<RankWork>(work - kRankWorks.begin()), j[1].get<std::int64_t>(), j[2].get<double>(),
                    j[3].get<double>()};
   if (s.turn < 0 || s.turn >= kMaxTurns || !(s.begin_us >= 0 && s.end_us >= s.begin_us && s.end_us <= kMostNumber))
-    return bad_input(phrase("{}: turn {} has the invalid span {} to {} us.", where, s.turn, s.begin_us, s.end_us));
+    return bad_input(phrase("{}: turn {} has the invalid span {} to {} µs.", where, s.turn, s.begin_us, s.end_us));
   return s;
 }
 
@@ -71,7 +71,7 @@ Result<std::vector<RanksForecast>> forecasts_from_json(const json& j, const std:
     const bool pair = one.is_array() && one.size() == 2 && one[0].is_number_integer() && one[1].is_number();
     const RanksForecast f = pair ? RanksForecast{one[0].get<std::int64_t>(), one[1].get<double>()} : RanksForecast();
     if (f.ranks < 1 || f.ranks > static_cast<std::int64_t>(kMaxRanks) || !(f.us > 0 && f.us <= kMostNumber))
-      return bad_input(phrase("{}: forecast {} must be [ranks, us], with 1 to {} ranks and a time above 0.", where,
+      return bad_input(phrase("{}: forecast {} must be [ranks, µs], with 1 to {} ranks and a time above 0.", where,
                               all.size(), kMaxRanks));
     if (!seen.insert(f.ranks).second) return bad_input(phrase("{}: two forecasts for {} ranks.", where, f.ranks));
     all.push_back(f);
@@ -99,7 +99,7 @@ Result<void> check_ranks(const Ranks& ranks, const Problem& p, const std::string
   for (std::size_t n = 0; n < ranks.devices.size(); ++n) {
     const Rank& r = ranks.devices[n];
     if (std::isfinite(r.start_us) && std::isfinite(r.end_us) && r.start_us >= 0 && r.end_us >= r.start_us) continue;
-    return bad_input(phrase("{}: rank {} has the invalid span {} to {} us.", where, n, r.start_us, r.end_us));
+    return bad_input(phrase("{}: rank {} has the invalid span {} to {} µs.", where, n, r.start_us, r.end_us));
   }
   return ok();
 }

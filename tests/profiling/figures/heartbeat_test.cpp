@@ -144,9 +144,9 @@ TEST(Heartbeat, LostSamplesAreSeenAtBothEndsAndBetween) {
   EXPECT_EQ(what_is_lost(whole, 3), "");
   EXPECT_NE(what_is_lost({}, 3), "");
   const auto lost = [](std::vector<BeatSpan> s) { return what_is_lost(s, 3); };
-  EXPECT_NE(lost({{100, 1000}, {1000, 3100}}).find("first 0.1 us"), std::string::npos);
-  EXPECT_NE(lost({{-1, 1000}, {1000, 2000}}).find("last 1.0 us"), std::string::npos);
-  EXPECT_NE(lost({{-1, 1000}, {2000, 3100}}).find("1.0 us between"), std::string::npos);
+  EXPECT_NE(lost({{100, 1000}, {1000, 3100}}).find("first 0.1 µs"), std::string::npos);
+  EXPECT_NE(lost({{-1, 1000}, {1000, 2000}}).find("last 1.0 µs"), std::string::npos);
+  EXPECT_NE(lost({{-1, 1000}, {2000, 3100}}).find("1.0 µs between"), std::string::npos);
 }
 
 TEST(Heartbeat, KeepsThreeDigitsOfAValue) {

@@ -49,7 +49,7 @@ TEST(Regression, TheRatioIsEarlierOverNowAndFallsUnderItsBoundAlone) {
   EXPECT_FALSE(fell(r, 0.97));
   EXPECT_TRUE(fell(r, 0.971));
   EXPECT_TRUE(says(r, "0.970× its earlier speed")) << words_of(r);
-  EXPECT_TRUE(says(r, "100.0 us now and 97.0 us previously")) << words_of(r);
+  EXPECT_TRUE(says(r, "100.0 µs now and 97.0 µs previously")) << words_of(r);
 }
 
 TEST(Regression, NoiseIsThatOfBothMedians) {
@@ -102,7 +102,7 @@ TEST(Regression, WhatIsNoLongerMeasuredFalls) {
   const auto earlier = session({timed("cpu_flash", 50)});
   const HeldRow r = held(now, earlier);
   EXPECT_TRUE(fell(r, 0.1));
-  EXPECT_TRUE(says(r, "failed (it broke), previously 50.0 us")) << words_of(r);
+  EXPECT_TRUE(says(r, "failed (it broke), previously 50.0 µs")) << words_of(r);
   // What broke then as well is no news.
   EXPECT_FALSE(fell(held(now, session({now})), 0.97));
 }

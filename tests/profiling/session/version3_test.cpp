@@ -193,7 +193,7 @@ TEST(SessionVersion3, HostileRowsAreRefusedInWords) {
   expect("device 1, span 2 must be [work", [](json& j) { j["ranks"]["devices"][1]["spans"][2] = 7; });
   expect("device 1, span 1: turn -1", [](json& j) { j["ranks"]["devices"][1]["spans"][1][1] = -1; });
   expect("device 1, span 1: turn 1024", [](json& j) { j["ranks"]["devices"][1]["spans"][1][1] = 1024; });
-  expect("span 1: turn 0 has the invalid span 1.25 to 1 us",
+  expect("span 1: turn 0 has the invalid span 1.25 to 1 µs",
          [](json& j) { j["ranks"]["devices"][1]["spans"][1][3] = 1; });
   expect("span 1: turn 0 has the invalid span -1 to", [](json& j) { j["ranks"]["devices"][1]["spans"][1][2] = -1; });
   expect("16385 spans; the maximum is 16384", [](json& j) {

@@ -134,7 +134,7 @@ std::string why_none(const Measurement& m) {
   return {};
 }
 
-// "tiled_softmax: 898 us, 29.0 % of the time; 65536 blocks of 256 threads; issue slots 24.1 %, DRAM reads 40.2 %". What
+// "tiled_softmax: 898 µs, 29.0 % of the time; 65536 blocks of 256 threads; issue slots 24.1 %, DRAM reads 40.2 %". What
 // its time was, and what the heartbeat heard of it where there is one.
 std::vector<std::string> launch_lines(const Measurement& m) {
   constexpr double kSeen = 0.5;  // %: what rounds to nothing was not kept busy

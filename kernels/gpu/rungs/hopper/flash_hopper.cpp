@@ -166,7 +166,7 @@ std::span<const Experiment> experiments() {
       .question = marked("How much is gained by starting the exponentials before the maximum is known?"),
       .change = marked("With step = 10, each key tile's maximum is found first, and consumers do not take turns."),
       .answer =
-          marked("On an H100 (f16, B = 4, L = 4096, H = 16, D = 64): 538 us instead of 488 us, 1.10 times as long. "
+          marked("On an H100 (f16, B = 4, L = 4096, H = 16, D = 64): 538 µs instead of 488 µs, 1.10 times as long. "
                  "Taking turns alone changes nothing, and starting early without turns gains half as much."),
       .options = kMaximumFirst}};
   return kTable;
