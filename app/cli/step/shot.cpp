@@ -192,12 +192,16 @@ void add_named_runs(const BenchRuns& named, std::vector<ListedRun>& runs) {
     if (!has(runs, r.run.id)) runs.push_back(std::move(r));
 }
 
-// As the window's first visit of Profile does.
-void add_stand_in(PictureSpec& picture) {
+std::vector<ListedRun> bundled_runs() {
   RunFolders folders;
   folders.bundled = run_folders().bundled;
+  return find_runs(folders, {}).runs;
+}
+
+// As the window's first visit of Profile does.
+void add_stand_in(PictureSpec& picture) {
   Model model;
-  model.runs = find_runs(folders, {}).runs;
+  model.runs = bundled_runs();
   const ListedRun* run = profile_stand_in(picture.state, model);
   if (run != nullptr) picture.runs.push_back(*run);
 }
@@ -223,6 +227,8 @@ Result<PictureSpec> picture_of(const ShotArguments& a) {
   const BenchRuns& named = picture.state.document.runs;
   if (!named.shown.empty()) add_named_runs(named, picture.runs);
   if (picture.state.view.workspace == Workspace::profile && picture.runs.empty()) add_stand_in(picture);
+  // Listed, as in a window in which nothing was measured.
+  if (picture.state.view.workspace == Workspace::bench && picture.runs.empty()) picture.runs = bundled_runs();
   return picture;
 }
 

@@ -203,9 +203,9 @@ TEST(SessionVersion3, HostileRowsAreRefusedInWords) {
   expect("\"one_rank_us\"", [](json& j) { j["ranks"]["one_rank_us"] = "long"; });
   expect("\"link_gb_per_s\"", [](json& j) { j["ranks"]["link_gb_per_s"] = -387.5; });
   expect("\"forecasts\"", [](json& j) { j["ranks"]["forecasts"] = 2; });
-  expect("forecast 1 must be [ranks, us]", [](json& j) { j["ranks"]["forecasts"][1] = 4; });
-  expect("forecast 0 must be [ranks, us]", [](json& j) { j["ranks"]["forecasts"][0][1] = 0; });
-  expect("forecast 1 must be [ranks, us]", [](json& j) { j["ranks"]["forecasts"][1][0] = 1025; });
+  expect("forecast 1 must be [ranks, µs]", [](json& j) { j["ranks"]["forecasts"][1] = 4; });
+  expect("forecast 0 must be [ranks, µs]", [](json& j) { j["ranks"]["forecasts"][0][1] = 0; });
+  expect("forecast 1 must be [ranks, µs]", [](json& j) { j["ranks"]["forecasts"][1][0] = 1025; });
   expect("two forecasts for 2 ranks", [](json& j) { j["ranks"]["forecasts"][1][0] = 2; });
   expect("65 forecasts; the maximum is 64", [](json& j) {
     j["ranks"]["forecasts"] = json(std::vector<json>(65, {2, 1.0}));
