@@ -42,6 +42,7 @@ BenchUnit unit_of(const MetricRow& metric, double min, double max) {
   if (metric.unit == "B") return metric.id.starts_with("memory_") ? memory_unit(max) : bytes_unit(max);
   if (metric.unit == "TFLOP/s") return rate_unit(max);
   if (metric.unit == "1") return {1, ""};
+  if (metric.unit == "C") return {1, "°C"};
   return {1, std::string(metric.unit)};
 }
 

@@ -182,8 +182,8 @@ std::string block_words(const Timeline& t, std::int32_t block) {
     return phrase("Block {} is typical: it takes {}, and the median of {} blocks is {}.", name, time_text(own),
                   t.blocks.size(), time_text(median));
   return phrase(
-      "Block {} is not typical: it takes {}, while the median of {} blocks is {}. `attnscope timeline --block {}` "
-      "records the median block.",
+      "Block {} is not typical: it takes {}, while the median of {} blocks is {}. To record the median block, use "
+      "attnscope timeline --block {}.",
       name, time_text(own), t.blocks.size(), time_text(median), of);
 }
 

@@ -93,8 +93,9 @@ class Scene {
       return phrase("{} of {} blocks were recorded state by state.", s_.blocks.size(), t_.grid_blocks);
     if (t_.grid_blocks < 2) return {};
     return phrase(
-        "Only block {} was recorded state by state. `attnscope timeline {} --block N --blocks M` records M blocks "
-        "starting at N.",
+        "Only block {} was recorded state by state. To record M blocks starting at N, use attnscope timeline {} "
+        "--block N "
+        "--blocks M.",
         s_.block, t_.kernel);
   }
 
@@ -425,7 +426,7 @@ PipelineScene timeline_scene(std::shared_ptr<const Timeline> timeline, const Tim
     none.empty = !timelines.looked ? tr("Looking for recorded timelines.")
                  : !timelines.error.empty()
                      ? timelines.error
-                     : tr("There is no recorded timeline. `attnscope timeline` records a timeline on a GPU.");
+                     : tr("There is no recorded timeline. To record one on a GPU, use attnscope timeline.");
     return none;
   }
   return Scene(std::move(timeline), timelines, kernel, block).make();

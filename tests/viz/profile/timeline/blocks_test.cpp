@@ -73,8 +73,10 @@ TEST(TimelineBlocks, ARecordingOfOneSaysWhichAndHowOthersAreRecorded) {
   const Timeline one = recorded();
   const PipelineScene s = shown_at(one, -1);
   ASSERT_EQ(s.blocks.size(), 1U);
-  const std::string words =
-      fmt::format("Only block {} was recorded state by state. `attnscope timeline {} --block N", s.block, one.kernel);
+  const std::string words = fmt::format(
+      "Only block {} was recorded state by state. To record M blocks starting at N, use attnscope timeline "
+      "{} --block N --blocks M.",
+      s.block, one.kernel);
   EXPECT_NE(s.notes.find(words), std::string::npos) << s.notes;
 }
 
