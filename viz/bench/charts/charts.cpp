@@ -327,17 +327,20 @@ void name_reference(const State& state, const Model& model, BenchChart& chart) {
   chart.note = phrase("speed relative to {}", words_of(state.document.runs, reference->run));
 }
 
-// "times as fast as naive, cpu_multicore, each on its device"
-void name_baselines(const State& state, const BenchSlice& slice, BenchChart& chart) {
+// "speed relative to naive, cpu_multicore, each for its device and pass"
+void name_baselines(const State& state, const BenchSlices& slices, BenchChart& chart) {
   std::vector<std::string> over;
-  for (const Measurement* m : slice.rows) {
-    std::string id = baseline_shown(state, *m);
-    if (std::find(over.begin(), over.end(), id) == over.end()) over.push_back(std::move(id));
+  for (const BenchSlice& slice : slices) {
+    for (const Measurement* m : slice.rows) {
+      if (slice.planned && slices.size() > 1) continue;
+      std::string id = baseline_shown(state, *m);
+      if (std::find(over.begin(), over.end(), id) == over.end()) over.push_back(std::move(id));
+    }
   }
   chart.title = tr("Speed-up");
   chart.unit = chart.lines.empty() ? "" : tr("×");
-  chart.note =
-      phrase("speed relative to {}{}", fmt::join(over, ", "), over.size() > 1 ? tr(", on the same device") : "");
+  chart.note = phrase("speed relative to {}{}", fmt::join(over, ", "),
+                      over.size() > 1 ? tr(", each for its device and pass") : "");
 }
 
 BenchChart chart_of(const State& state, const Model& model, const BenchSlices& slices, const std::string& metric,
@@ -358,7 +361,7 @@ BenchChart chart_of(const State& state, const Model& model, const BenchSlices& s
   if (metric == "occupancy_achieved_pct" && !chart.lines.empty()) chart.note = tr("% of the warps that an SM can hold");
   if (metric == "time_us_median" && !chart.lines.empty()) chart.note += tr("; whiskers: quartiles");
   if (metric == "against_run_ratio") name_reference(state, model, chart);
-  if (metric == "speedup_ratio") name_baselines(state, slices.front(), chart);
+  if (metric == "speedup_ratio") name_baselines(state, slices, chart);
   return chart;
 }
 

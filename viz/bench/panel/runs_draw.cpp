@@ -84,11 +84,14 @@ std::string details_of(const BenchRuns& list, const ListedRun& r) {
   return words;
 }
 
+// Logical pixels. A pattern follows the thickness: at this one each of eight shows whole.
+constexpr float kSwatch = 25, kSwatchThick = 1.25F, kName = kSwatch + 5;
+
 // A dotted line for a prediction, the pattern of its lines for a run.
 void swatch(ImDrawList& list, ImVec2 left, float width, bool predicted, std::size_t order, ImU32 ink) {
   const std::array<ImVec2, 2> ends{left, ImVec2(left.x + width, left.y)};
   if (predicted) return draw_dotted(list, ends, ink, style().px(2));
-  draw_patterned(list, ends, ink, style().px(2), order);
+  draw_patterned(list, ends, ink, style().px(kSwatchThick), order);
 }
 
 // The name, with the letter that its lines carry; as much of it as there is room for.
@@ -137,10 +140,10 @@ void run_line(const BenchRuns& list, const RunLine& line, BenchCache& cache, Com
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const float middle = at.y + side / 2;
   const ImU32 ink = colour(s.theme, line.on ? Token::text : Token::faint);
-  swatch(draw, {left, middle}, s.px(20), line.run == nullptr, line.order, ink);
-  draw_name(draw, {{left + s.px(26), at.y}, {left + width, at.y + side}}, line.words, line.letter, line.on);
+  swatch(draw, {left, middle}, s.px(kSwatch), line.run == nullptr, line.order, ink);
+  draw_name(draw, {{left + s.px(kName), at.y}, {left + width, at.y + side}}, line.words, line.letter, line.on);
   if (line.reference)
-    draw.AddLine({left + s.px(26), at.y + side - s.px(1)}, {left + width, at.y + side - s.px(1)},
+    draw.AddLine({left + s.px(kName), at.y + side - s.px(1)}, {left + width, at.y + side - s.px(1)},
                  colour(s.theme, Token::text), s.px(1));
   if (line.run != nullptr) {
     ImGui::SameLine(0, 0);

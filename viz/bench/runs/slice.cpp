@@ -66,19 +66,20 @@ std::map<Processor, std::string> shown_origins(const Axis& a, std::span<const Me
   return shown;
 }
 
-// The axis along which rows of one kernel differ: the wanted one first, since with kept tokens both L and B do. Kernels
-// whose usual tiles differ make no axis.
+// Whether rows of one kernel differ along it. Kernels whose usual tiles differ make no axis.
+bool differ_along(const Axis& a, std::span<const Measurement> rows) {
+  std::map<std::string_view, std::int64_t> first;
+  return std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) {
+    const std::int64_t value = axis_value(a, m);
+    return value > 0 && first.try_emplace(m.key.kernel, value).first->second != value;
+  });
+}
+
+// The axis along which rows differ: the wanted one first, since with kept tokens both L and B do.
 Axis axis_of(const Axis& wanted, std::span<const Measurement> rows) {
-  const auto differ = [&](const Axis& a) {
-    std::map<std::string_view, std::int64_t> first;
-    return std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) {
-      const std::int64_t value = axis_value(a, m);
-      return value > 0 && first.try_emplace(m.key.kernel, value).first->second != value;
-    });
-  };
-  if (differ(wanted)) return wanted;
+  if (differ_along(wanted, rows)) return wanted;
   for (const Axis& a : all_axes())
-    if (differ(a)) return a;
+    if (differ_along(a, rows)) return a;
   return wanted;
 }
 
@@ -125,6 +126,14 @@ BenchSlice slice_rows(const SweepSpec& sweep, std::span<const Measurement> rows,
   const bool follows =
       as != nullptr && !as->problem.empty() &&
       std::any_of(rows.begin(), rows.end(), [&](const Measurement& m) { return family(slice.axis, m) == as->problem; });
+  if (as != nullptr && !follows && !differ_along(slice.axis, rows)) {
+    const Axis own = axis_of(sweep.axis, rows);
+    if (own != slice.axis && differ_along(own, rows)) {
+      slice.elsewhere = own;
+      slice.left_out = rows.size();
+      return slice;
+    }
+  }
   if (follows) {
     chosen = as->problem;
   } else if (!slice.of_this_sweep) {

@@ -35,6 +35,9 @@ struct BenchSlice {
   std::string rule;      // "B·L = 16384": what follows the axis; empty where nothing does
   std::string driver;    // of the GPU, as the run has it
   bool planned = false;  // no row was timed: what is known before the run (viz/bench/sweep/planned.h)
+  // The axis along which this run's rows differ, where they do not along `axis`: then none of them is here, since a
+  // level across that axis would say that they were measured along it.
+  std::optional<Axis> elsewhere;
 };
 // The axis is the sweep's where the rows differ along it, else the one along which they do. `as` names the axis and the
 // problem of another slice, which these rows follow where they have any of them. Where no row is of the problem of the

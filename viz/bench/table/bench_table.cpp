@@ -209,12 +209,13 @@ struct Column {
   bool gpu = false;
 };
 
-std::vector<Column> summary_columns(const State& state, Pass pass, const Units& u, bool gpu, bool cpu) {
+// `pass`: none: rows of several, each with a baseline of its own.
+std::vector<Column> summary_columns(const State& state, std::optional<Pass> pass, const Units& u, bool gpu, bool cpu) {
   const auto metric = [](std::string_view id, const BenchUnit& unit) {
     return [id, unit](const Measurement& m) { return cell_of(m, id, unit); };
   };
   const std::string base =
-      gpu && cpu ? tr("baseline") : baseline_shown(state, gpu ? Processor::gpu : Processor::cpu, pass);
+      (gpu && cpu) || !pass ? tr("baseline") : baseline_shown(state, gpu ? Processor::gpu : Processor::cpu, *pass);
   const std::string dram = u.dram.name.empty() ? "" : " " + u.dram.name;
   return {
       {{"time", phrase("time {}", u.time.name), tr("Median of the repeats.")},
@@ -299,7 +300,8 @@ std::vector<Column> columns_of(const State& state, const BenchSlice& slice, std:
     return std::any_of(rows.begin(), rows.end(), [&](const Measurement* m) { return m->processor == processor; });
   };
   const bool gpu = on(Processor::gpu), cpu = on(Processor::cpu);
-  const Pass pass = rows.empty() ? state.document.sweep.base.pass : rows.front()->key.problem.pass;
+  std::optional<Pass> pass = rows.empty() ? state.document.sweep.base.pass : rows.front()->key.problem.pass;
+  if (std::ranges::any_of(rows, [&](const Measurement* m) { return m->key.problem.pass != *pass; })) pass.reset();
   std::vector<Column> columns =
       switches.group ? group_columns(*switches.group, rows) : summary_columns(state, pass, units_of(rows), gpu, cpu);
   if (!gpu && !switches.group) std::erase_if(columns, [](const Column& c) { return c.gpu; });

@@ -310,12 +310,20 @@ std::string strip_headline(const BenchVerdict& verdict, bool folded) {
 }
 
 std::string unlike_words(const BenchSlice& slice, const BenchSlices& beside, std::optional<std::int64_t> chosen) {
-  std::vector<std::string> others;
-  for (const BenchSlice& other : beside)
+  std::vector<std::string> others, elsewhere;
+  for (const BenchSlice& other : beside) {
     if (differ_in_problem(slice, other)) others.push_back(problem_words(other, chosen));
-  if (others.empty()) return {};
-  return phrase("Different problems: {} and {}. Compare throughput, not times.", problem_words(slice, chosen),
-                fmt::join(others, ", "));
+    if (other.elsewhere) elsewhere.push_back(phrase("{} ({})", other.letter, axis_letter(*other.elsewhere)));
+  }
+  const std::string problems = others.empty()
+                                   ? ""
+                                   : phrase("Different problems, so compare throughput, not times: {} and {}.",
+                                            problem_words(slice, chosen), fmt::join(others, ", "));
+  const std::string axes =
+      elsewhere.empty() ? ""
+                        : phrase("Not drawn: {1}. These runs vary another axis than {0}. To draw them, untick the others.",
+                                 axis_letter(slice.axis), fmt::join(elsewhere, ", "));
+  return lines({axes, problems});
 }
 
 std::string beside_words(const State& state, const BenchSlice& slice, const BenchSlices& beside,

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cpu/device.h"
+#include "kernels/model/ring.h"
 #include "profiling/figures/metrics.h"
 #include "tests/viz/bench/rows.h"
 #include "viz/bench/scene/bench_scene.h"
@@ -107,8 +108,8 @@ TEST_F(BenchRunsTest, RunsOfDifferentProblemsAreSaidToBe) {
   state.view.bench.value = 512;
   const BenchScene scene = bench_scene(state, m, {}, "");
   EXPECT_TRUE(
-      scene.verdict.reason.starts_with("Different problems: run B: B=1 H=4 L=512 D=64 f32 and run A: B=1 H=4 L=512 "
-                                       "D=128 f32. Compare throughput"))
+      scene.verdict.reason.starts_with("Different problems, so compare throughput, not times: run B: B=1 H=4 L=512 "
+                                       "D=64 f32 and run A: B=1 H=4 L=512 D=128 f32."))
       << scene.verdict.reason;
   const std::string& source = chart_of(scene, "time_us_median").source;
   EXPECT_NE(source.find("run A: B=1 H=4 D=128 f32, "), std::string::npos) << source;
@@ -118,6 +119,32 @@ TEST_F(BenchRunsTest, RunsOfDifferentProblemsAreSaidToBe) {
   const BenchScene alike = bench_scene(state, m, {}, "");
   EXPECT_EQ(alike.verdict.reason.find("Different problems"), std::string::npos) << alike.verdict.reason;
   EXPECT_EQ(chart_of(alike, "time_us_median").source.find("D=64"), std::string::npos);
+}
+
+// A level across an axis that nobody varied would say that it was measured there: such a run is named, not drawn.
+TEST_F(BenchRunsTest, ARunAlongAnotherAxisIsNamedAndNotDrawn) {
+  Model m = three_kernels();
+  SweepSpec rings = sweep;
+  rings.axis = Axis(kRanks.name);
+  rings.base.Lq = rings.base.Lk = 4096;
+  m.runs.push_back(listed_run("00000000000000bb", {timed_row(rings, "cpu_flash", 1, 900),
+                                                   timed_row(rings, "cpu_flash", 2, 500),
+                                                   timed_row(rings, "cpu_multicore", 1, 8000)}));
+  state.document.runs.shown = {kRun, "00000000000000bb"};  // the ring is ticked last
+  const BenchScene scene = bench_scene(state, m, {}, "");
+  EXPECT_EQ(scene.axis_letter, "ranks");
+  std::set<std::string> drawn;
+  for (const BenchLine& line : chart_of(scene, "time_us_median").lines) drawn.insert(line.label);
+  EXPECT_TRUE(drawn.contains("cpu_flash B"));
+  EXPECT_TRUE(drawn.contains("cpu_multicore B"));  // of the ring's sweep: a level
+  EXPECT_TRUE(std::ranges::none_of(drawn, [](const std::string& l) { return l.ends_with(" A"); }));
+  EXPECT_TRUE(std::ranges::none_of(scene.table.rows, [](const auto& r) { return r.label.ends_with(" A"); }));
+  EXPECT_NE(scene.verdict.reason.find("Not drawn: A (L)."), std::string::npos) << scene.verdict.reason;
+  // A single point varies nothing: it stands as a level.
+  m.runs.front().run.rows = {timed_row(sweep, "cpu_sequential", 512, 9)};
+  const BenchScene level = bench_scene(state, m, {}, "");
+  EXPECT_EQ(level.verdict.reason.find("Not drawn"), std::string::npos) << level.verdict.reason;
+  EXPECT_TRUE(std::ranges::any_of(level.table.rows, [](const auto& r) { return r.label == "cpu_sequential A"; }));
 }
 
 // Beside many runs the places for it are small: they say how many, on what and when, and the whole stays at hand.
