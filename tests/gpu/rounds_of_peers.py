@@ -1,12 +1,13 @@
-"""flash_hopper beside its peers in several rounds of turns, from Python and with the numbers made on the GPU:
+"""Our rungs for Hopper beside their peers in several rounds of turns, from Python and with numbers made on the GPU:
 
-    python3 rounds_of_peers.py [ROUNDS [SECONDS [D,D,...]]]
+    python3 rounds_of_peers.py [ROUNDS [SECONDS [D,D,... [forward|backward]]]]
 
-Left out: 3, 600, 64,128,256. Needs the package attnscope; OUT names the folder of rounds.csv. Cells: L = 1024 to 16384
-by doubling, full and causal, f16 and bf16, B L = 16384, H = 16. A round is a turn of each and then one of each in
-reverse, by the protocol and the callers of docs/peers.md. A cell's ratio is the median of its rounds against the peer
-that was the fastest in it; cells under 0.97 are measured again at the end, and both are shown. The SM clock and the
-power are read after each turn. No cell is begun after SECONDS. Exit 77 where something is missing.
+Left out: 3, 600, 64,128,256, forward. Needs the package attnscope; OUT names the folder of rounds.csv. Cells: L = 1024
+to 16384, full and causal, f16 and bf16, B L = 16384, H = 16. A round is a turn of each and then one of each in reverse,
+by the protocol and the callers of docs/peers.md. A cell's ratio is the median of its rounds against the peer that was
+the fastest in it; cells under 0.97, or 0.93 backward, are measured again at the end, and both are shown. Backward also
+has turns of flash_bwd, and in f16 of flash_bwd_hopper with `deterministic`. The SM clock and the power are read after
+each turn. No cell is begun after SECONDS. Exit 77 where something is missing.
 """
 import csv
 import os
@@ -23,8 +24,10 @@ try:
     import torch
 
     import attnscope
+    from attnscope import _core
+    from attnscope._homes import Torch as OurArrays
     from attnscope_arrays import Refused, Torch
-    from attnscope_callers import PackagePeer, TorchPeer, words_of
+    from attnscope_callers import Backward, PackagePeer, TorchPeer, words_of
 except ImportError as error:
     print(f"python3 has not all that is needed: {error}")
     sys.exit(77)
@@ -35,11 +38,14 @@ if not torch.cuda.is_available():
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 600
 DIMS = [int(d) for d in sys.argv[3].split(",")] if len(sys.argv) > 3 else [64, 128, 256]
-TOKENS, HEADS, LENGTHS = 16384, 16, (1024, 2048, 4096, 8192, 16384)
-PEERS = ("torch-cudnn", "flash-attn-3", "flash-attn-4")
+PASS = sys.argv[4] if len(sys.argv) > 4 else "forward"
+TOKENS, HEADS = 16384, 16
 TURN_S, FEWEST, MOST = 0.06, 11, 50
-LEAST = 0.97
-US = "flash_hopper"
+US, PEERS, LENGTHS, PRODUCTS, LEAST = {
+    "forward": ("flash_hopper", ("torch-cudnn", "flash-attn-3", "flash-attn-4"), (1024, 2048, 4096, 8192, 16384), 2,
+                0.97),
+    "backward": ("flash_bwd_hopper", ("torch-flash", "torch-cudnn", "flash-attn-4"), (1024, 4096, 8192, 16384), 5,
+                 0.93)}[PASS]
 
 warnings.simplefilter("ignore")
 arrays = Torch({"device": "cuda", "gpu": 0})
@@ -50,8 +56,6 @@ begin = time.monotonic()
 
 
 class Ours:
-    package = ""
-
     def __init__(self, tensors, causal):
         self.call = attnscope.prepare(*(tensors[x] for x in "qkv"), kernel=US, causal=causal)
 
@@ -62,27 +66,55 @@ class Ours:
         return turns.times(self.call, turn)
 
 
+class OurGradients(Ours):
+    """From O and LSE of a forward pass before the clock starts."""
+
+    def __init__(self, tensors, causal, kernel, options=None):
+        qkv = [tensors[x].detach() for x in "qkv"]
+        out, lse = attnscope.attention(*qkv, kernel="flash_hopper", causal=causal, return_lse=True)
+        asked = (*qkv, kernel, causal, None, None, None, None, None, None, "bhld", options, out, lse, tensors["do"])
+        self.call = lambda: _core.backward(*asked, OurArrays)
+
+    def outs(self):
+        return self.call()[:3]
+
+
+def ours(tensors, dtype, causal):
+    if PASS == "forward":
+        return {US: Ours(tensors, causal)}
+    found = {US: OurGradients(tensors, causal, US), "flash_bwd": OurGradients(tensors, causal, "flash_bwd")}
+    if dtype == "f16":
+        found["deterministic"] = OurGradients(tensors, causal, US, {"deterministic": True})
+    return found
+
+
 def opened(dtype, d, causal, length):
     """Those that take this cell, by name, each with what it answers; and the reasons of the others."""
     shape = (TOKENS // length, HEADS, length, d)
-    tensors = {x: torch.randn(shape, device="cuda", dtype=arrays.dtype(dtype)) for x in "qkv"}
+    tensors = {x: torch.randn(shape, device="cuda", dtype=arrays.dtype(dtype)) for x in ("q", "k", "v", "do")}
     problem = {"dtype": dtype, "B": shape[0], "Hq": HEADS, "Hkv": HEADS, "Lq": length, "Lk": length, "D": d, "Dv": d,
                "scale": d**-0.5, "causal": causal, "window_left": -1, "window_right": -1, "key_lengths": None,
-               "bias": None}
-    found, refused, right = {US: Ours(tensors, causal)}, {}, None
+               "bias": None, "pass": PASS}
+    if PASS == "backward":
+        for x in "qkv":
+            tensors[x].requires_grad_()
+    found, refused, right = ours(tensors, dtype, causal), {}, None
+    mine = list(found)
     for name in PEERS:
         try:
             kind = PackagePeer if name in PackagePeer.PACKAGES else TorchPeer
-            found[name] = kind(arrays, name, problem, tensors)
-            out = found[name].outs()[0].float()
-            right = out if right is None else right
+            peer = kind(arrays, name, problem, tensors)
+            found[name] = Backward(arrays, peer) if PASS == "backward" else peer
+            outs = [out.float() for out in found[name].outs()]
+            right = outs if right is None else right
         except Refused as why:
             found.pop(name, None)
             refused[name] = str(why)
         except Exception as error:  # a package's own
             found.pop(name, None)
             refused[name] = words_of(error)
-    off = (found[US].outs()[0].float() - right).abs().max().item() if right is not None else float("nan")
+    differences = (got.float() - x for name in mine for got, x in zip(found[name].outs(), right or []))
+    off = max((one.abs().max().item() for one in differences), default=float("nan"))
     torch.cuda.synchronize()
     return found, refused, off
 
@@ -115,12 +147,12 @@ def told(cell, rounds, off, rows):
     """Prints the cell; its ratio against the fastest of its peers, and which that was."""
     dtype, d, causal, length = cell
     middle = {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
-    best = min((name for name in middle if name != US), key=middle.get)
+    best = min((name for name in middle if name in PEERS), key=middle.get)
     ratios = [one[best] / one[US] for one in rounds]
     pairs = TOKENS * HEADS * (length + 1) / 2 if causal else TOKENS * HEADS * length
     seen = [row for row in rows if tuple(row[:4]) == cell]
     print(f"{d:>3} {dtype:<4} {'causal' if causal else 'full':<6} {length:>5}  {middle[US]:>8.1f} us "
-          f"{4e-6 * pairs * d / middle[US]:>4.0f} TFLOP/s  {best:<12} {statistics.median(ratios):.3f} "
+          f"{2e-6 * PRODUCTS * pairs * d / middle[US]:>4.0f} TFLOP/s  {best:<12} {statistics.median(ratios):.3f} "
           f"({', '.join(f'{r:.3f}' for r in ratios)})  "
           + "  ".join(f"{name} {statistics.median(one[name] / one[US] for one in rounds):.3f}"
                       for name in middle if name != US)
