@@ -117,8 +117,11 @@ void finish_words(RingLanes& ring, const Measurement& m, const BenchUnit& unit) 
     return;
   }
   const double scaling = m.ranks->one_rank_us / m.time.median;
-  ring.pace = phrase("{}: {} times as fast as one rank, {:.0f} % of the ideal {}", time, times_text(scaling),
-                     100 * scaling / static_cast<double>(ranks), ranks);
+  const double ideal = 100 * scaling / static_cast<double>(ranks);
+  ring.pace = scaling < 1 ? phrase("{}: {} times as long as one rank, {:.0f} % of the ideal speed-up of {}", time,
+                                   times_text(1 / scaling), ideal, ranks)
+                          : phrase("{}: {} times as fast as one rank, {:.0f} % of the ideal {}", time,
+                                   times_text(scaling), ideal, ranks);
 }
 
 // The measured number of devices tells how good the model is.
@@ -152,6 +155,11 @@ void tell(RankLanesScene& scene) {
   scene.reason = phrase("The ranks compute for {} of the time and wait for {}. Sending takes {}",
                         part(RankWork::compute), waits > 0 ? part(RankWork::wait) : "0 %", part(RankWork::send)) +
                  (waits < 0.02 ? tr(", hidden behind computation.") : tr(". A wait ends when the next share arrives."));
+  // Between its spans a rank has nothing to record.
+  constexpr double kWorthSaying = 0.05;
+  if (const double rest = 1 - share_of_work(most, RankWork::compute) - waits; rest > kWorthSaying)
+    scene.reason += " " + phrase("For the other {}, a rank has not started, has finished, or waits for a core.",
+                                 percent_text(100 * rest));
   if (most.lanes.size() < 2) scene.reason.clear();
 }
 
