@@ -320,9 +320,10 @@ std::string unlike_words(const BenchSlice& slice, const BenchSlices& beside, std
                                    : phrase("Different problems, so compare throughput, not times: {} and {}.",
                                             problem_words(slice, chosen), fmt::join(others, ", "));
   const std::string axes =
-      elsewhere.empty() ? ""
-                        : phrase("Not drawn: {1}. These runs vary another axis than {0}. To draw them, untick the others.",
-                                 axis_letter(slice.axis), fmt::join(elsewhere, ", "));
+      elsewhere.empty()
+          ? ""
+          : phrase("Not drawn: {1}. These runs vary another axis than {0}. To draw them, untick the others.",
+                   axis_letter(slice.axis), fmt::join(elsewhere, ", "));
   return lines({axes, problems});
 }
 

@@ -127,9 +127,9 @@ TEST_F(BenchRunsTest, ARunAlongAnotherAxisIsNamedAndNotDrawn) {
   SweepSpec rings = sweep;
   rings.axis = Axis(kRanks.name);
   rings.base.Lq = rings.base.Lk = 4096;
-  m.runs.push_back(listed_run("00000000000000bb", {timed_row(rings, "cpu_flash", 1, 900),
-                                                   timed_row(rings, "cpu_flash", 2, 500),
-                                                   timed_row(rings, "cpu_multicore", 1, 8000)}));
+  m.runs.push_back(
+      listed_run("00000000000000bb", {timed_row(rings, "cpu_flash", 1, 900), timed_row(rings, "cpu_flash", 2, 500),
+                                      timed_row(rings, "cpu_multicore", 1, 8000)}));
   state.document.runs.shown = {kRun, "00000000000000bb"};  // the ring is ticked last
   const BenchScene scene = bench_scene(state, m, {}, "");
   EXPECT_EQ(scene.axis_letter, "ranks");

@@ -85,8 +85,9 @@ Options tile(std::int32_t br, std::int32_t bc, std::int32_t threads, std::int32_
 TEST(Tiles, OfATypeThatTheKernelDoesNotTakeSaysWhichItTakesAndWhereToChoose) {
   State s = state_of("flash_mma");
   s.document.sweep.base.dtype = DType::f32;
-  EXPECT_EQ(tune_map(s, Model()).empty,
-            "flash_mma supports f16 or bf16, not f32: choose another pass or type on the left, or another kernel above.");
+  EXPECT_EQ(
+      tune_map(s, Model()).empty,
+      "flash_mma supports f16 or bf16, not f32: choose another pass or type on the left, or another kernel above.");
 }
 
 // Nobody has chosen a kernel: the page is of the one that the strip over the charts speaks of, not of Step's.
