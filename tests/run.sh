@@ -3,7 +3,7 @@
 #
 #   (nothing)   the code's rules and every test of a Release build: about 8 minutes on 2 cores
 #   --full      besides: long lists, mutants, address, undefined-behaviour and thread sanitizer, fuzzing, clang-tidy
-#               and, where its root has been brought, the page in a browser: about 70 minutes
+#               and, where its root has been brought, the page in a browser: at most 65 minutes
 #   --tsan      the thread sanitizer alone, over kernels, profiling, model and tasks
 #   --tidy      clang-tidy alone
 #   --wheels    the Python wheel alone, in a clean folder of each Python there is (tests/wheels.sh)
@@ -405,7 +405,7 @@ main() {
   esac
   local fuzz_seconds="${ATTNSCOPE_FUZZ_SECONDS:-20}" tidy_seconds="${ATTNSCOPE_TIDY_SECONDS:-1200}"
   # clang-tidy comes last and takes what is left of this: a machine that is slow does not run into its own limit.
-  local most_seconds="${ATTNSCOPE_MOST_SECONDS:-4200}"
+  local most_seconds="${ATTNSCOPE_MOST_SECONDS:-3840}"
 
   build_folder tests
   announce "$folder" "$root/app/setup/packages" "$root/app/setup/packages_tests"
