@@ -81,10 +81,7 @@ Ranks ranks_by_sockets(std::int64_t ranks, bool zigzag, Pass pass) {
   Ranks r;
   r.dealing = zigzag ? Dealing::zigzag : Dealing::in_order;
   r.carrier = Carrier::sockets;
-  if (ranks == 1) return r;
-  r.travels = {Tensor::k, Tensor::v};
-  const auto sums = answered_of_keys(pass);
-  r.travels.insert(r.travels.end(), sums.begin(), sums.end());
+  if (ranks > 1) r.travels = travelling(pass);
   return r;
 }
 

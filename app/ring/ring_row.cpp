@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/ring/dealt_rows.h"
 #include "kernels/base/text.h"
 #include "profiling/figures/metrics.h"
 #include "profiling/measure/source_now.h"
@@ -13,6 +14,13 @@ std::vector<RankSpan> kept_spans(std::vector<RankSpan> spans) {
   const auto kept = [](double us) { return std::max(0.0, std::round(us * 1e3) / 1e3); };
   for (RankSpan& s : spans) s.begin_us = kept(s.begin_us), s.end_us = std::max(s.begin_us, kept(s.end_us));
   return spans;
+}
+
+std::vector<Tensor> travelling(Pass pass) {
+  std::vector<Tensor> travels{Tensor::k, Tensor::v};
+  const auto sums = answered_of_keys(pass);
+  travels.insert(travels.end(), sums.begin(), sums.end());
+  return travels;
 }
 
 Measurement ring_row(const TakenRing& t) {

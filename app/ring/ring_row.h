@@ -58,6 +58,9 @@ std::vector<Rank> ranks_of_run(const Run& run, const std::string& device) {
   return ranks;
 }
 
+// What travels in a ring of several.
+std::vector<Tensor> travelling(Pass pass);
+
 // What was measured of a ring.
 struct TakenRing {
   const KernelRow* kernel = nullptr;

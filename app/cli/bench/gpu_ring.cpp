@@ -17,6 +17,7 @@
 #include "kernels/base/bytes.h"
 #include "kernels/base/on_threads.h"
 #include "kernels/base/text.h"
+#include "kernels/cpu/backward/forward.h"
 #include "kernels/judge/verdict.h"
 #include "kernels/ladder.h"
 #include "kernels/model/inputs/inputs.h"
@@ -128,9 +129,9 @@ void find_rates(GpuRingMeasured& m) {
   m.rates.us_a_merged_row = rows > 0 ? merge / rows : 0;
 }
 
-// None where one GPU alone was measured, and none for numbers among which the problem cannot be divided.
+// None where one GPU alone was measured, for numbers among which the problem cannot be divided, and of a backward.
 std::vector<RanksForecast> forecasts_of(const GpuRingMeasured& m) {
-  if (m.turns.ranks < 2) return {};
+  if (m.turns.ranks < 2 || m.problem.pass == Pass::backward) return {};
   std::set<std::int64_t> counts(std::begin(kForecast), std::end(kForecast));
   counts.insert(m.turns.ranks);
   std::vector<RanksForecast> all;
@@ -145,8 +146,11 @@ std::vector<RanksForecast> forecasts_of(const GpuRingMeasured& m) {
 std::string ring_table(const GpuRingMeasured& m) {
   const GpuRingRun& run = middle_run(m.runs);
   std::string text =
-      tr("rank  GPU  queries   compute ms  of which merging   wait ms        sent  sending GB/s  of link  "
-         "SM MHz\n");
+      m.problem.pass == Pass::backward
+          ? tr("rank  GPU  queries   compute ms  of which adding    wait ms        sent  sending GB/s  of link  "
+               "SM MHz\n")
+          : tr("rank  GPU  queries   compute ms  of which merging   wait ms        sent  sending GB/s  of link  "
+               "SM MHz\n");
   for (std::size_t n = 0; n < run.ranks.size(); ++n) {
     const GpuRankTimes& r = run.ranks[n];
     const double sending = us_of(r.spans, RankWork::send);
@@ -163,10 +167,14 @@ std::string ring_table(const GpuRingMeasured& m) {
 }
 
 std::string words_of_ring(const GpuRingMeasured& m) {
-  std::string text = phrase("ring of {} GPUs ({}), {}, on {}: {}, {} x {} tiles; K and V by {}\n\n", m.turns.ranks,
-                            m.opened.front().gpu, kGpuDeals[static_cast<std::size_t>(m.request.deal)],
-                            describe(m.problem), m.opened.front().kernel, m.opened.front().options.br,
-                            m.opened.front().options.bc, m.opened.front().travel);
+  const GpuOpened& first = m.opened.front();
+  const std::string_view deal = kGpuDeals[static_cast<std::size_t>(m.request.deal)];
+  std::string text =
+      m.problem.pass == Pass::backward
+          ? phrase("ring of {} GPUs ({}), {}, on {}: {}, {} x {} tiles; K, V, dK and dV by {}\n\n", m.turns.ranks,
+                   first.gpu, deal, describe(m.problem), first.kernel, first.options.br, first.options.bc, first.travel)
+          : phrase("ring of {} GPUs ({}), {}, on {}: {}, {} x {} tiles; K and V by {}\n\n", m.turns.ranks, first.gpu,
+                   deal, describe(m.problem), first.kernel, first.options.br, first.options.bc, first.travel);
   text += ring_table(m);
   text += phrase(
       "\n"
@@ -256,7 +264,23 @@ Result<void> run_alone(GpuRingMeasured& m, const Inputs& in, std::int64_t repeat
   if (!runs) return tl::unexpected(runs.error());
   m.one_gpu = time_of_runs(*runs);
   for (const GpuRingRun& run : *runs) m.one_gpu_clocks.push_back(run.ranks.front().sm_clock_mhz);
-  find_rates(m);
+  if (m.problem.pass == Pass::forward) find_rates(m);
+  return ok();
+}
+
+// What a backward reads of its forward: by a ring of the same GPUs.
+Result<void> add_forward_of_ring(const GpuRingMeasured& m, Inputs& in, const RingLimits& limits) {
+  const Problem forward = forward_of(m.problem);
+  GpuRingRequest request = m.request;
+  request.kernel = kGpuRingKernel;
+  request.options = {};
+  auto ring = GpuRingProcesses::start(forward, request, in, limits);
+  if (!ring) return tl::unexpected(ring.error());
+  if (const auto run = ring->go(limits); !run) return tl::unexpected(run.error());
+  auto out = ring->fetch(limits);
+  if (!out) return tl::unexpected(out.error());
+  in.o = std::move(out->out);
+  in.lse = std::move(out->lse);
   return ok();
 }
 
@@ -274,7 +298,7 @@ Result<void> write_session_rows(const GpuRingArguments& a, const GpuRingMeasured
                     : m.request.deal == GpuDeal::zigzag ? Dealing::zigzag
                                                         : Dealing::in_order;
   t.ranks.carrier = m.request.travel == Travel::nccl ? Carrier::nccl : Carrier::copy_engine;
-  if (m.turns.turns() > 1) t.ranks.travels = {Tensor::k, Tensor::v};
+  if (m.turns.turns() > 1) t.ranks.travels = travelling(m.problem.pass);
   t.ranks.devices = ranks_of_run(middle_run(m.runs), t.device);
   t.ranks.one_rank_us = m.one_gpu.median;
   t.ranks.link_gb_per_s = m.link_bytes_a_us / 1e3;
@@ -311,9 +335,11 @@ Result<int> run_gpu_ring(const GpuRingArguments& a, const Stopper& stopper) {
   if (m.request.travel == Travel::nccl)
     if (const auto python = look_for_python("", stopper.token()))
       m.request.nccl_folder = nccl_beside_torch(python->program.string());
-  const auto in = make_inputs(m.problem, a.inputs, on_threads);
+  auto in = make_inputs(m.problem, a.inputs, on_threads);
   if (!in) return tl::unexpected(in.error());
   const RingLimits limits{a.hang_limit, stopper.token()};
+  if (m.problem.pass == Pass::backward)
+    if (auto made = add_forward_of_ring(m, *in, limits); !made) return tl::unexpected(made.error());
   const auto out = run_all(m, *in, a.repeats, limits);
   if (!out) return tl::unexpected(out.error());
   if (m.turns.ranks > 1)

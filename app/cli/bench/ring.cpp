@@ -17,6 +17,7 @@
 #include "app/cli/bench/gpu_ring.h"
 #include "app/cli/bench/ring_rows.h"
 #include "app/cli/bench/ring_runs.h"
+#include "app/ring/gpu/gpu_ring.h"
 #include "app/ring/measured_ring.h"
 #include "app/ring/ring_row.h"
 #include "kernels/base/bytes.h"
@@ -171,6 +172,7 @@ Result<int> ring_on_gpus(const RingArguments& a, const Problem& p, const InputSp
                          const Stopper& stopper) {
   GpuRingArguments g;
   g.gpus = a.gpus, g.travel = a.travel, g.deal = a.deal;
+  if (p.pass == Pass::backward) g.kernel = kGpuBackwardRingKernel;
   if (!a.kernel.empty()) g.kernel = a.kernel;
   const auto row = find_kernel(g.kernel);
   if (!row) return tl::unexpected(row.error());
@@ -324,7 +326,8 @@ Command add_ring(Parser program) {
                                                     "l and O are merged, or dK and dV are summed"));
   parser
       .add_option("--kernel", a->kernel,
-                  tr("Kernel; default: cpu_flash, cpu_flash_bwd with --pass backward, or flash_hopper with --gpus"))
+                  tr("Kernel; default: cpu_flash, or flash_hopper with --gpus; with --pass backward: cpu_flash_bwd, or "
+                     "flash_bwd_hopper with --gpus"))
       ->type_name("ID");
   parser.add_option("--ranks", a->ranks, tr("Number of processes, 1 to 64; several numbers: one ring of each size"))
       ->type_name("N,N,...");
@@ -367,7 +370,8 @@ Command add_ring(Parser program) {
          "  attnscope ring --ranks 1,2,4 --l 4096 --causal -o rings.attn\n"
          "  attnscope ring --ranks 3 --l 1024 --hq 4 --causal --pass backward\n"
          "  attnscope ring --ranks 2 --deal in_order --l 1024 --causal --csv spans.csv\n"
-         "  attnscope ring --gpus 2 --l 65536 --causal --json ring.json"));
+         "  attnscope ring --gpus 2 --l 65536 --causal --json ring.json\n"
+         "  attnscope ring --gpus 2 --l 32768 --pass backward"));
   return {parser, [a](Stopper& stopper) { return run_ring(*a, stopper); }};
 }
 

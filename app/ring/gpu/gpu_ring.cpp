@@ -9,6 +9,9 @@
 #include "app/worker/messages.h"
 #include "kernels/base/on_threads.h"
 #include "kernels/base/text.h"
+#include "kernels/gpu/ring/ring_gradients.h"
+#include "kernels/gpu/rungs/rows.h"
+#include "kernels/ladder.h"
 #include "kernels/model/problem/tensor_bytes.h"
 #include "kernels/model/problem/validate.h"
 
@@ -39,13 +42,46 @@ void for_each_row(const Array& t, std::span<const DealtRows> rows, const DealtRo
   }
 }
 
-std::vector<std::byte> rows_for(const GpuTurns& turns, std::int64_t rank, const Inputs& in) {
+std::vector<std::byte> rows_for(const Problem& p, const GpuTurns& turns, std::int64_t rank, const Inputs& in) {
   std::vector<std::byte> block;
   const auto rows = turns.rows_of(rank);
   take_rows(in.q, rows, turns.heads_of(rank), block);
   take_rows(in.k, rows, turns.kv_heads_of(rank), block);
   take_rows(in.v, rows, turns.kv_heads_of(rank), block);
+  if (p.pass == Pass::forward) return block;
+  take_rows(*in.d_o, rows, turns.heads_of(rank), block);
+  take_rows(*in.o, rows, turns.heads_of(rank), block);
+  take_heads(*in.lse, rows, turns.heads_of(rank), block);
   return block;
+}
+
+// Calls use(offset in the tensor, bytes) for each chunk of each head.
+template <class Use>
+void for_each_chunk(const Array& t, std::span<const DealtRows> rows, const DealtRows& heads, const Use& use) {
+  const std::size_t row = row_bytes_of(t);
+  for (std::int64_t head = heads.first; head < heads.last; ++head)
+    for (const DealtRows& r : rows)
+      use(static_cast<std::size_t>(head * t.extent(2) + r.first) * row, static_cast<std::size_t>(r.count()) * row);
+}
+
+std::size_t bytes_of_rows(const Array& t, std::span<const DealtRows> rows, const DealtRows& heads) {
+  std::size_t bytes = 0;
+  for_each_chunk(t, rows, heads, [&](std::size_t, std::size_t count) { bytes += count; });
+  return bytes;
+}
+
+// Its sums can leave in fp32, and it takes the problem.
+Result<void> check_backward(const Problem& p, const GpuRingRequest& r) {
+  const auto row = find_kernel(r.kernel);
+  if (!row) return tl::unexpected(row.error());
+  if (!gpu::has_ring_gradients(**row))
+    return bad_input(phrase("{} cannot run a backward ring of GPUs; use {}.", r.kernel, kGpuBackwardRingKernel));
+  const auto device = gpu::device_for((*row)->architectures.front());
+  if (!device) return tl::unexpected(device.error());
+  const auto good = (*row)->supports(**row, p, r.options, *device);
+  if (good || good.error().kind != ErrorKind::cannot_run) return good;
+  return fail(ErrorKind::cannot_run,
+              phrase("{} No other kernel can run a backward ring of GPUs.", good.error().message));
 }
 
 }  // namespace
@@ -80,6 +116,21 @@ void put_rows(std::span<const std::byte> block, std::span<const DealtRows> rows,
   });
 }
 
+void take_heads(const Array& tensor, std::span<const DealtRows> rows, const DealtRows& heads,
+                std::vector<std::byte>& block) {
+  for_each_chunk(tensor, rows, heads, [&](std::size_t at, std::size_t count) {
+    block.insert(block.end(), tensor.data() + at, tensor.data() + at + count);
+  });
+}
+
+void put_heads(std::span<const std::byte>& block, std::span<const DealtRows> rows, const DealtRows& heads,
+               Array& tensor) {
+  for_each_chunk(tensor, rows, heads, [&](std::size_t at, std::size_t count) {
+    std::memcpy(tensor.data() + at, block.data(), count);
+    block = block.subspan(count);
+  });
+}
+
 GpuTurns turns_of(const Problem& p, const GpuRingRequest& r) {
   return {static_cast<std::int64_t>(r.gpus.size()), r.deal, p.mask.causal, p.Lq, p.Hq, p.Hkv};
 }
@@ -97,17 +148,18 @@ Result<void> check_gpu_ring(const Problem& p, const GpuRingRequest& r) {
     return bad_input(phrase("A ring of GPUs needs D and Dv that are multiples of 8, not {} and {}.", p.D, p.Dv));
   Mask plain;
   plain.causal = p.mask.causal;
-  if (!(p.mask == plain) || p.has_bias() || p.alibi || p.storage.kind() != Storage::dense || p.pass != Pass::forward ||
+  if (!(p.mask == plain) || p.has_bias() || p.alibi || p.storage.kind() != Storage::dense ||
       p.output != OutputType::as_inputs)
     return bad_input(
-        tr("A ring of GPUs supports only a forward pass with a full or causal mask: omit window, key lengths, bias, "
-           "ALiBi and pages."));
+        tr("A ring of GPUs supports only a full or causal mask: omit window, key lengths, bias, ALiBi and pages."));
+  if (p.pass == Pass::training)
+    return bad_input(tr("A ring of GPUs supports a forward or a backward pass, not a training step."));
   const GpuTurns turns = turns_of(p, r);
   if (turns.most_pieces() < turns.pieces())
     return bad_input(r.deal == GpuDeal::heads ? phrase("{} KV heads cannot be divided among {} GPUs.", p.Hkv, ranks)
                                               : phrase("{} rows cannot be divided among {} GPUs in {} chunks.", p.Lq,
                                                        ranks, turns.pieces()));
-  return ok();
+  return p.pass == Pass::backward ? check_backward(p, r) : ok();
 }
 
 Result<Child> GpuRingProcesses::start_program() {
@@ -136,7 +188,7 @@ Result<GpuRingProcesses> GpuRingProcesses::start(const Problem& p, const GpuRing
     request.travel = r.travel;
     request.spared_sms = r.travel == Travel::nccl && made.turns_.turns() > 1 ? r.spared_sms : 0;
     request.nccl_folder = r.nccl_folder;
-    if (auto sent = send_to(made.children_, n, to_json(request), rows_for(made.turns_, request.rank, in), limits);
+    if (auto sent = send_to(made.children_, n, to_json(request), rows_for(p, made.turns_, request.rank, in), limits);
         !sent)
       return tl::unexpected(sent.error());
   }
@@ -190,30 +242,35 @@ Result<Outputs> GpuRingProcesses::fetch(const RingLimits& limits) {
   const auto answers = ask_all(children_, "fetch", limits);
   if (!answers) return tl::unexpected(answers.error());
   Outputs out = empty_outputs(problem_);
-  for (std::size_t n = 0; n < answers->size(); ++n) {
-    const auto rank = static_cast<std::int64_t>(n);
-    const auto rows = turns_.rows_of(rank);
-    const DealtRows heads = turns_.heads_of(rank);
-    const std::int64_t elements = turns_.count_of(rank) * heads.count();
-    const std::size_t o = static_cast<std::size_t>(elements) * row_bytes_of(out.out);
-    const std::size_t lse = static_cast<std::size_t>(elements) * sizeof(float);
-    const std::span<const std::byte> bytes = (*answers)[n].bytes;
-    if (bytes.size() != o + lse)
-      return fail(ErrorKind::failed, phrase("{} returned {} bytes instead of {}.", part_of_ring(n, answers->size()),
-                                            bytes.size(), o + lse));
-    put_rows(bytes.first(o), rows, heads, out.out);
-    // LSE is [heads, rows].
-    std::size_t at = o;
-    for (std::int64_t h = heads.first; h < heads.last; ++h) {
-      for (const DealtRows& r : rows) {
-        const std::size_t count = static_cast<std::size_t>(r.count()) * sizeof(float);
-        const auto to = static_cast<std::size_t>(h * problem_.Lq + r.first) * sizeof(float);
-        std::memcpy(out.lse.data() + to, bytes.data() + at, count);
-        at += count;
-      }
-    }
-  }
+  for (std::size_t n = 0; n < answers->size(); ++n)
+    if (auto put = put_answer(n, (*answers)[n].bytes, out); !put) return tl::unexpected(put.error());
   return out;
+}
+
+Result<void> GpuRingProcesses::put_answer(std::size_t rank, std::span<const std::byte> bytes, Outputs& out) const {
+  const auto n = static_cast<std::int64_t>(rank);
+  const auto rows = turns_.rows_of(n);
+  const DealtRows heads = turns_.heads_of(n), kv_heads = turns_.kv_heads_of(n);
+  const bool backward = problem_.pass == Pass::backward;
+  const std::size_t of_queries = backward ? bytes_of_rows(out.d_q, rows, heads) + bytes_of_rows(out.delta, rows, heads)
+                                          : bytes_of_rows(out.out, rows, heads) + bytes_of_rows(out.lse, rows, heads);
+  const std::size_t of_keys =
+      backward ? bytes_of_rows(out.d_k, rows, kv_heads) + bytes_of_rows(out.d_v, rows, kv_heads) : 0;
+  if (bytes.size() != of_queries + of_keys)
+    return fail(ErrorKind::failed, phrase("{} returned {} bytes instead of {}.", part_of_ring(rank, opened_.size()),
+                                          bytes.size(), of_queries + of_keys));
+  if (backward) {
+    put_heads(bytes, rows, heads, out.d_q);
+    put_heads(bytes, rows, heads, out.delta);
+    put_heads(bytes, rows, kv_heads, out.d_k);
+    put_heads(bytes, rows, kv_heads, out.d_v);
+    return ok();
+  }
+  const std::size_t o = bytes_of_rows(out.out, rows, heads);
+  put_rows(bytes.first(o), rows, heads, out.out);
+  bytes = bytes.subspan(o);
+  put_heads(bytes, rows, heads, out.lse);
+  return ok();
 }
 
 }  // namespace attn

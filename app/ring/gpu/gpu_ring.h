@@ -1,4 +1,5 @@
-// A ring of processes with a GPU each: K and V travel from GPU to GPU while the share at hand is computed.
+// A ring of processes with a GPU each: K and V travel from GPU to GPU while the share at hand is computed. A backward's
+// sums of dK and dV follow a turn later, and then go home.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +37,19 @@ struct GpuRingRun {
 Result<void> check_gpu_ring(const Problem& p, const GpuRingRequest& r);
 GpuTurns turns_of(const Problem& p, const GpuRingRequest& r);
 
+// The kernel of a backward's ring, where none is named.
+inline constexpr const char* kGpuBackwardRingKernel = "flash_bwd_hopper";
+
 // A rank's rows of Q, K and V, or of O: [rows, heads, width], as [1, heads, rows, width] has them.
 void take_rows(const Array& tensor, std::span<const DealtRows> rows, const DealtRows& heads,
                std::vector<std::byte>& block);
 void put_rows(std::span<const std::byte> block, std::span<const DealtRows> rows, const DealtRows& heads, Array& tensor);
+// The same as [heads, rows, width]: of LSE, and of gradients. put_heads() takes what the rows are from the block, which
+// goes on behind them.
+void take_heads(const Array& tensor, std::span<const DealtRows> rows, const DealtRows& heads,
+                std::vector<std::byte>& block);
+void put_heads(std::span<const std::byte>& block, std::span<const DealtRows> rows, const DealtRows& heads,
+               Array& tensor);
 
 class GpuRingProcesses {
  public:
@@ -63,6 +73,7 @@ class GpuRingProcesses {
   GpuRingProcesses(Problem p, GpuRingRequest r, const GpuTurns& turns)
       : problem_(std::move(p)), request_(std::move(r)), turns_(turns) {}
   Result<void> connect(const RingLimits& limits);
+  Result<void> put_answer(std::size_t rank, std::span<const std::byte> bytes, Outputs& out) const;
 
   Problem problem_;
   GpuRingRequest request_;

@@ -37,12 +37,14 @@ Result<void> take_hex(const json& j, std::array<std::byte, N>& bytes) {
 }
 
 json handles_json(const GpuHandles& h) {
-  return {hex_of(h.slots[0]), hex_of(h.slots[1]), hex_of(h.flags)};
+  return {hex_of(h.slots[0]), hex_of(h.slots[1]), hex_of(h.flags), hex_of(h.sums[0]), hex_of(h.sums[1])};
 }
 Result<void> take_handles(const json& j, GpuHandles& h) {
   auto good = take_hex(j.at(0), h.slots[0]);
   if (good) good = take_hex(j.at(1), h.slots[1]);
   if (good) good = take_hex(j.at(2), h.flags);
+  if (good) good = take_hex(j.at(3), h.sums[0]);
+  if (good) good = take_hex(j.at(4), h.sums[1]);
   return good;
 }
 

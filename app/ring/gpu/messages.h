@@ -1,12 +1,14 @@
 // What the ranks of a ring of GPUs are asked and what they answer. All goes over the asker's socket: what neighbours
-// need of one another is handed on by it, and K and V travel from GPU to GPU.
+// need of one another is handed on by it, and what travels goes from GPU to GPU.
 //
-//   "open"     GpuOpenRequest + the rank's rows of Q, K and V, [rows, heads, width]
+//   "open"     GpuOpenRequest + the rank's rows of Q, K and V, [rows, heads, width]; of a backward also those of dO and
+//              O, and LSE [heads, rows]
 //   answer     {"is": "ready"} + GpuOpened
 //   "connect"  GpuConnectRequest                       answer {"is": "ready"}
 //   "link"     all copy to their neighbours            answer {"is": "done", "us": of each copy, "bytes"}
 //   "go"       a whole ring                            answer {"is": "done"} + GpuRankTimes
-//   "fetch"                                            answer {"is": "done"} + rows of O and LSE
+//   "fetch"                                            answer {"is": "done"} + rows of O, and LSE [heads, rows]; of a
+//                                                      backward dQ, delta, dK and dV, [heads, rows, width]
 //   between    {"is": "news", "turn", "waits"}, {"is": "error", ...} as in app/ring/messages.h
 #pragma once
 
@@ -46,6 +48,7 @@ Result<GpuOpenRequest> gpu_open_from(const nlohmann::json& j);
 struct GpuHandles {
   std::array<gpu::MemoryHandle, 2> slots{};
   gpu::MemoryHandle flags{};
+  std::array<gpu::MemoryHandle, 2> sums{};  // a backward's slots of dK and dV
   bool operator==(const GpuHandles&) const = default;
 };
 
@@ -69,7 +72,7 @@ Result<GpuConnectRequest> gpu_connect_from(const nlohmann::json& j);
 // Of one run, by the rank's own GPU: microseconds since it left the barrier.
 struct GpuRankTimes {
   std::vector<RankSpan> spans;
-  double merge_us = 0;    // of all merges
+  double merge_us = 0;    // of all merges; of a backward, of adding to dK and dV that came
   double barrier_us = 0;  // rank 0: the release's way round the ring
   std::uint64_t sent_bytes = 0;
   double sm_clock_mhz = 0;  // 0: nobody says

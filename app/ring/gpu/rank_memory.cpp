@@ -20,6 +20,30 @@ ShareBlock RankSizes::share(std::int64_t keys) const {
   return {v_at, v_at + v_bytes(keys)};
 }
 
+Problem problem_of_turn(const GpuOpenRequest& r, const GpuTurn& work) {
+  Problem p = r.problem;
+  p.Lq = work.queries.count(), p.Lk = work.keys.count();
+  p.Hq = r.turns.heads_of(r.rank).count(), p.Hkv = r.turns.kv_heads_of(r.rank).count();
+  p.mask.causal = work.causal;
+  if (p.pass == Pass::backward) return p;
+  p.layout = AxisOrder::blhd;
+  p.output = r.turns.turns() == 1 ? OutputType::as_inputs : OutputType::f32;
+  return p;
+}
+
+Buffers RankMemory::inputs_of_turn(const GpuTurns& turns, const GpuTurn& work, std::int64_t turn) const {
+  const RankSizes& s = sizes_;
+  const auto first = [&](std::int64_t at, std::int64_t heads, std::int64_t width) {
+    return s.element * static_cast<std::uint64_t>(at * heads * width);
+  };
+  const gpu::DevicePointer k = share(turn), v = k + s.share(turns.count_of(work.share)).v_at;
+  Buffers b;
+  b.in[Tensor::q] = pointer_to(q() + first(work.queries.first, s.heads, s.D));
+  b.in[Tensor::k] = pointer_to(k + first(work.keys.first, s.kv_heads, s.D));
+  b.in[Tensor::v] = pointer_to(v + first(work.keys.first, s.kv_heads, s.Dv));
+  return b;
+}
+
 Result<RankMemory> RankMemory::place(gpu::Driver& driver, const GpuOpenRequest& r, std::span<const std::byte> rows,
                                      gpu::StreamHandle stream) {
   RankMemory m{RankSizes(r)};
@@ -27,7 +51,7 @@ Result<RankMemory> RankMemory::place(gpu::Driver& driver, const GpuOpenRequest& 
   const std::uint64_t q = s.q_bytes(), k = s.k_bytes(s.rows), v = s.v_bytes(s.rows);
   if (rows.size() != q + k + v)
     return fail(ErrorKind::failed, phrase("received rows of {} bytes instead of {}", rows.size(), q + k + v));
-  const bool merges = r.turns.turns() > 1;
+  const bool travels = r.turns.turns() > 1, forward = r.problem.pass == Pass::forward, merges = travels && forward;
   const ShareBlock own = s.share(s.rows), largest = s.share(r.turns.most_rows());
   Result<void> good = ok();
   const auto make = [&](std::optional<gpu::Memory>& to, std::uint64_t bytes) {
@@ -41,11 +65,11 @@ Result<RankMemory> RankMemory::place(gpu::Driver& driver, const GpuOpenRequest& 
   make(m.own_, own.bytes);
   // Slots and flags are shared with neighbours: blocks of their own, of whole pages of the device.
   constexpr std::uint64_t kPage = std::uint64_t{2} << 20;
-  make(m.slots_[0], merges ? largest.bytes : kPage);
+  make(m.slots_[0], travels ? largest.bytes : kPage);
   make(m.slots_[1], r.turns.turns() > 2 ? largest.bytes : kPage);
   make(m.flags_, kPage);
-  make(m.o_, s.o_bytes());
-  make(m.lse_, s.lse_bytes());
+  make(m.o_, forward ? s.o_bytes() : 0);
+  make(m.lse_, forward ? s.lse_bytes() : 0);
   make(m.sums_, merges ? s.sums_bytes() : 0);
   make(m.part_o_, merges ? s.sums_bytes() : 0);
   make(m.part_lse_, merges ? s.lse_bytes() : 0);

@@ -1,4 +1,5 @@
-// What lies on a rank's GPU: its queries, its share of K and V, two places for shares that arrive, and the sums so far.
+// What lies on a rank's GPU: its queries, its share of K and V, two places for shares that arrive, and a forward's sums
+// so far. A backward's are in rank_gradients.h.
 #pragma once
 
 #include <array>
@@ -9,8 +10,13 @@
 
 #include "app/ring/gpu/messages.h"
 #include "kernels/gpu/device/driver.h"
+#include "kernels/model/kernel.h"
 
 namespace attn {
+
+inline void* pointer_to(gpu::DevicePointer at) {
+  return reinterpret_cast<void*>(at);  // NOLINT(performance-no-int-to-ptr): the driver hands out addresses as numbers
+}
 
 // K and V of a share in one block, K first: one copy carries both.
 struct ShareBlock {
@@ -30,7 +36,13 @@ struct RankSizes {
   std::uint64_t k_bytes(std::int64_t keys) const { return element * static_cast<std::uint64_t>(keys * kv_heads * D); }
   std::uint64_t v_bytes(std::int64_t keys) const { return element * static_cast<std::uint64_t>(keys * kv_heads * Dv); }
   ShareBlock share(std::int64_t keys) const;
+  // Of "open": Q, K and V.
+  std::uint64_t dealt_bytes() const { return q_bytes() + k_bytes(rows) + v_bytes(rows); }
 };
+
+// A turn is the same kernel on rows of a rank's queries and of the share: [rows, heads, width], so rows that follow one
+// another are a tensor of their own.
+Problem problem_of_turn(const GpuOpenRequest& r, const GpuTurn& work);
 
 class RankMemory {
  public:
@@ -52,6 +64,8 @@ class RankMemory {
   gpu::DevicePointer part_lse() const { return part_lse_->address(); }
   // K and V of the share that a turn computes with.
   gpu::DevicePointer share(std::int64_t turn) const { return turn == 0 ? own() : slot((turn - 1) % 2); }
+  // Its Q, K and V.
+  Buffers inputs_of_turn(const GpuTurns& turns, const GpuTurn& work, std::int64_t turn) const;
 
  private:
   explicit RankMemory(const RankSizes& sizes) : sizes_(sizes) {}
@@ -61,6 +75,7 @@ class RankMemory {
 };
 
 // Places in the flags of a rank, in bytes: values that a neighbour writes and a stream of ours awaits.
-inline constexpr std::uint64_t kFlagHere = 0, kFlagGo = 256, kFlagArrived = 512, kFlagFree = 768, kFlagBytes = 1024;
+inline constexpr std::uint64_t kFlagHere = 0, kFlagGo = 256, kFlagArrived = 512, kFlagFree = 768;
+inline constexpr std::uint64_t kFlagSums = 1024, kFlagSumsFree = 1280, kFlagBytes = 1536;  // of dK and dV
 
 }  // namespace attn

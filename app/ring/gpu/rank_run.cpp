@@ -19,10 +19,6 @@ double host_us() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void* pointer_to(gpu::DevicePointer at) {
-  return reinterpret_cast<void*>(at);  // NOLINT(performance-no-int-to-ptr): the driver hands out addresses as numbers
-}
-
 }  // namespace
 
 Result<std::unique_ptr<RankRun>> RankRun::open(OpenGpu& gpu, GpuOpenRequest request, std::span<const std::byte> rows) {
@@ -33,9 +29,16 @@ Result<std::unique_ptr<RankRun>> RankRun::open(OpenGpu& gpu, GpuOpenRequest requ
     nccl = *std::move(opened);
   }
   if (auto opened = gpu.open(request.gpu); !opened) return tl::unexpected(opened.error());
-  auto memory = RankMemory::place(gpu.driver(), request, rows, gpu.queue().stream());
+  const bool backward = request.problem.pass == Pass::backward;
+  const std::size_t dealt = std::min<std::size_t>(RankSizes(request).dealt_bytes(), rows.size());
+  auto memory = RankMemory::place(gpu.driver(), request, backward ? rows.first(dealt) : rows, gpu.queue().stream());
   if (!memory) return tl::unexpected(memory.error());
   std::unique_ptr<RankRun> run(new RankRun(gpu, std::move(request), *std::move(memory)));
+  if (backward) {
+    auto gradients = RankGradients::place(gpu.queue(), run->r_, rows.subspan(dealt));
+    if (!gradients) return tl::unexpected(gradients.error());
+    run->gradients_ = *std::move(gradients);
+  }
   run->nccl_ = std::move(nccl);
   auto peers = gpu::Peers::open();
   if (!peers) return tl::unexpected(peers.error());
@@ -73,9 +76,11 @@ Result<void> RankRun::make_streams_and_events() {
     events_.push_back(e = *made);
   };
   for (gpu::Event* e : {&ready_, &zero_, &released_}) make(*e);
-  turns_.resize(static_cast<std::size_t>(r_.turns.turns()));
-  for (TurnEvents& t : turns_)
-    for (gpu::Event* e : {&t.waited, &t.begin, &t.computed, &t.end, &t.send_begin, &t.send_end}) make(*e);
+  turns_.resize(static_cast<std::size_t>(r_.turns.turns() + (sends_sums() ? 1 : 0)));
+  for (TurnEvents& t : turns_) {
+    for (gpu::Event* e : {&t.waited, &t.begin, &t.computed, &t.came, &t.end}) make(*e);
+    for (gpu::Event* e : {&t.send_begin, &t.send_end, &t.sums_begin, &t.sums_end}) make(*e);
+  }
   link_.resize(kLinkCopies);
   for (auto& pair : link_)
     for (gpu::Event& e : pair) make(e);
@@ -83,54 +88,44 @@ Result<void> RankRun::make_streams_and_events() {
 }
 
 Result<void> RankRun::prepare_turns() {
-  if (r_.turns.turns() > 1) {
+  if (r_.turns.turns() > 1 && gradients_ == nullptr) {
     auto merger = gpu::RingMerger::make(gpu_.queue(), r_.problem.dtype);
     if (!merger) return tl::unexpected(merger.error());
     merger_.emplace(std::move(*merger));
   }
-  prepared_.resize(turns_.size());
+  prepared_.resize(static_cast<std::size_t>(r_.turns.turns()));
   for (std::int64_t turn = 0; turn < r_.turns.turns(); ++turn)
     if (auto good = prepare_turn(turn); !good) return good;
   return driver().synchronize(computing());
 }
 
-// A turn is the same kernel on rows of our queries and of the share: [rows, heads, width], so rows that follow one
-// another are a tensor of their own.
 Result<void> RankRun::prepare_turn(std::int64_t turn) {
   const GpuTurn work = r_.turns.turn(r_.rank, turn);
   if (work.idle()) return ok();
   const auto row = find_kernel(r_.kernel);
   if (!row) return tl::unexpected(row.error());
-  const RankSizes& s = memory_.sizes();
   const bool alone = r_.turns.turns() == 1;
-  Problem p = r_.problem;
-  p.Lq = work.queries.count(), p.Lk = work.keys.count();
-  p.Hq = s.heads, p.Hkv = s.kv_heads;
-  p.mask.causal = work.causal;
-  p.layout = AxisOrder::blhd;
-  p.output = alone ? OutputType::as_inputs : OutputType::f32;
+  const Problem p = problem_of_turn(r_, work);
   Device device = device_of(gpu_.properties());
   device.cores -= r_.spared_sms;
   if (auto good = (*row)->supports(**row, p, r_.options, device); !good) return good;
   auto plan = (*row)->plan(**row, p, r_.options, device);
   if (!plan) return tl::unexpected(plan.error());
   if (turn == 0) resolved_ = plan->options;
-  auto workspace = gpu::Memory::allocate(driver(), plan->workspace_bytes);
-  if (!workspace) return tl::unexpected(workspace.error());
-  workspaces_.push_back(std::move(*workspace));
-  const gpu::DevicePointer share = memory_.share(turn);
-  const auto first = [&](std::int64_t at, std::int64_t heads, std::int64_t width) {
-    return s.element * static_cast<std::uint64_t>(at * heads * width);
-  };
-  const bool into_sums = turn == 0;
-  Buffers b;
-  b.in[Tensor::q] = pointer_to(memory_.q() + first(work.queries.first, s.heads, s.D));
-  b.in[Tensor::k] = pointer_to(share + first(work.keys.first, s.kv_heads, s.D));
-  b.in[Tensor::v] =
-      pointer_to(share + s.share(r_.turns.count_of(work.share)).v_at + first(work.keys.first, s.kv_heads, s.Dv));
-  b.out[Tensor::o] = pointer_to(alone ? memory_.o() : into_sums ? memory_.sums() : memory_.part_o());
-  b.out[Tensor::lse] = pointer_to(into_sums ? memory_.lse() : memory_.part_lse());
-  b.workspace = workspaces_.back().pointer();
+  Buffers b = memory_.inputs_of_turn(r_.turns, work, turn);
+  if (gradients_ != nullptr) {
+    if (auto made = gradients_->make_workspace(plan->workspace_bytes); !made) return made;
+    b = gradients_->buffers(b, work, turn);
+    if (!alone) return gradients_->prepare(*plan, b, work, turn);
+  } else {
+    auto workspace = gpu::Memory::allocate(driver(), plan->workspace_bytes);
+    if (!workspace) return tl::unexpected(workspace.error());
+    workspaces_.push_back(std::move(*workspace));
+    const bool into_sums = turn == 0;
+    b.out[Tensor::o] = pointer_to(alone ? memory_.o() : into_sums ? memory_.sums() : memory_.part_o());
+    b.out[Tensor::lse] = pointer_to(into_sums ? memory_.lse() : memory_.part_lse());
+    b.workspace = workspaces_.back().pointer();
+  }
   auto prepared = gpu::prepare(*plan, b, Stream{{}, &gpu_.queue()});
   if (!prepared) return tl::unexpected(prepared.error());
   prepared_[static_cast<std::size_t>(turn)] = std::move(*prepared);
@@ -152,6 +147,8 @@ Result<GpuOpened> RankRun::opened() {
     share(memory_.slot(1), o.handles.slots[1]);
     share(memory_.flags(), o.handles.flags);
   }
+  if (sends_sums())
+    for (std::size_t n = 0; n < 2; ++n) share(gradients_->slot(static_cast<std::int64_t>(n)), o.handles.sums[n]);
   if (!good) return tl::unexpected(good.error());
   if (nccl_ != nullptr && r_.rank == 0) {
     auto id = nccl_->make_id();
@@ -181,6 +178,8 @@ Result<void> RankRun::connect(const GpuConnectRequest& r) {
   open(r.right.flags, right_flags_);
   open(r.right.slots[0], right_slots_[0]);
   open(r.right.slots[1], right_slots_[1]);
+  if (sends_sums())
+    for (std::size_t n = 0; n < 2; ++n) open(r.right.sums[n], right_sums_[n]);
   left_flags_ = right_flags_;  // of two, both neighbours are one; a block is opened once
   if (r_.turns.ranks > 2) open(r.left.flags, left_flags_);
   if (good && nccl_ != nullptr) good = nccl_->join(r.id, static_cast<std::int32_t>(r_.turns.ranks), r_.rank);
@@ -212,12 +211,17 @@ std::uint64_t RankRun::bytes_in(std::int64_t rank, std::int64_t turn) const {
   return memory_.sizes().share(r_.turns.count_of(r_.turns.turn(rank, turn).share)).bytes;
 }
 
-// `slot`: the neighbour's and, of what comes from the left, our own.
-Result<void> RankRun::carry(gpu::DevicePointer from, std::uint64_t sent, std::int64_t slot, std::uint64_t received) {
-  if (nccl_ == nullptr) return peers_->copy(right_slots_[static_cast<std::size_t>(slot)], from, sent, carrying_);
+Result<void> RankRun::carry(const Carried& c) {
+  if (nccl_ == nullptr) return peers_->copy(c.to, c.from, c.sent, carrying_);
   const auto ranks = static_cast<std::int32_t>(r_.turns.ranks);
-  return nccl_->exchange(from, sent, memory_.slot(slot), received,
+  return nccl_->exchange(c.from, c.sent, c.received_at, c.received,
                          {(r_.rank + 1) % ranks, (r_.rank + ranks - 1) % ranks}, carrying_);
+}
+
+RankRun::Carried RankRun::share_in(std::int64_t turn) const {
+  const std::int64_t slot = turn % 2;
+  return {memory_.share(turn), right_slots_[static_cast<std::size_t>(slot)], bytes_in(r_.rank, turn),
+          memory_.slot(slot), bytes_in(r_.rank, turn + 1)};
 }
 
 // The share of this turn goes on to the right, into the slot that it is computed from there in the next turn.
@@ -233,7 +237,7 @@ Result<void> RankRun::enqueue_send(std::int64_t turn) {
     good = peers_->await(turns_[static_cast<std::size_t>(turn - 1)].computed, carrying_);
   }
   if (good) good = driver().record(e.send_begin, carrying_);
-  if (good) good = carry(memory_.share(turn), bytes_in(r_.rank, turn), turn % 2, bytes_in(r_.rank, turn + 1));
+  if (good) good = carry(share_in(turn));
   if (good) good = driver().record(e.send_end, carrying_);
   if (good && carries_by_peers()) good = peers_->write(right_flags_ + kFlagArrived, value_of(turn + 1), carrying_);
   return good;
@@ -243,6 +247,7 @@ Result<void> RankRun::enqueue_merge(std::int64_t turn) {
   const bool last = turn + 1 == r_.turns.turns();
   const GpuTurn work = r_.turns.turn(r_.rank, turn);
   if (turn == 0 || (!last && work.idle())) return ok();
+  if (gradients_ != nullptr) return gradients_->add(turn);
   const RankSizes& s = memory_.sizes();
   return merger_->merge({.o = memory_.sums(),
                          .lse = memory_.lse(),
@@ -266,7 +271,10 @@ Result<void> RankRun::enqueue_turn(std::int64_t turn) {
   }
   if (good) good = driver().record(e.begin, computing());
   if (good && prepared) good = gpu::launch(*prepared, Stream{{}, &gpu_.queue()});
+  if (good && sends_sums()) good = gradients_->compute(turn);
   if (good) good = driver().record(e.computed, computing());
+  if (good && sends_sums() && turn > 0) good = await_sums(turn);
+  if (good) good = driver().record(e.came, computing());
   if (good) good = enqueue_merge(turn);
   if (good) good = driver().record(e.end, computing());
   return good;
@@ -277,11 +285,13 @@ Result<void> RankRun::enqueue() {
   host_began_us_ = host_us();
   clock_mhz_ = host_us_ = 0;
   auto good = memory_.poison(driver(), computing());
+  if (good && gradients_ != nullptr) good = gradients_->poison();
   if (good) good = peaks_->flush();
   if (good) good = enqueue_barrier();
   const std::int64_t turns = r_.turns.turns();
   for (std::int64_t turn = 0; turn < turns && good; ++turn) {
     if (turn + 1 < turns) good = enqueue_send(turn);
+    if (good && sends_sums() && turn > 0) good = enqueue_sums(turn - 1);
     if (good) good = enqueue_turn(turn);
     // The left neighbour fills this slot again two turns later.
     const bool wanted = carries_by_peers() && turn >= 1 && turn + 3 <= turns;
@@ -290,6 +300,8 @@ Result<void> RankRun::enqueue() {
       if (good) good = peers_->write(left_flags_ + kFlagFree, value_of(turn), carrying_);
     }
   }
+  if (good && sends_sums()) good = enqueue_sums(turns - 1);
+  if (good && sends_sums()) good = enqueue_home();
   return good;
 }
 
@@ -316,14 +328,30 @@ Result<GpuRankTimes> RankRun::times() {
     return ms ? *ms * 1e3 : 0.0;
   };
   const auto since = [&](gpu::Event e) { return between(zero_, e); };
-  for (std::int64_t turn = 0; turn < r_.turns.turns(); ++turn) {
+  const auto span = [&](RankWork work, std::int64_t turn, gpu::Event from, gpu::Event to) {
+    t.spans.push_back({work, turn, since(from), since(to)});
+  };
+  const std::int64_t turns = r_.turns.turns();
+  for (std::int64_t turn = 0; turn < std::ssize(turns_); ++turn) {
     const TurnEvents& e = turns_[static_cast<std::size_t>(turn)];
-    if (turn > 0) t.spans.push_back({RankWork::wait, turn - 1, since(e.waited), since(e.begin)});
-    t.spans.push_back({RankWork::compute, turn, since(e.begin), since(e.end)});
-    t.merge_us += turn > 0 ? between(e.computed, e.end) : 0;
-    if (turn + 1 == r_.turns.turns()) continue;
-    t.spans.push_back({RankWork::send, turn, since(e.send_begin), since(e.send_end)});
-    t.sent_bytes += bytes_in(r_.rank, turn);
+    if (turn > 0 && turn < turns) span(RankWork::wait, turn - 1, e.waited, e.begin);
+    // Computed, what came awaited, added: a turn of a backward but the first; and the way home.
+    if (sends_sums() && turn > 0) {
+      span(RankWork::compute, turn, e.begin, e.computed);
+      span(RankWork::wait, turn, e.computed, e.came);
+      span(RankWork::compute, turn, e.came, e.end);
+    } else {
+      span(RankWork::compute, turn, e.begin, e.end);
+    }
+    t.merge_us += turn > 0 && turn < turns ? between(e.came, e.end) : 0;
+    if (turn + 1 < turns) {
+      span(RankWork::send, turn, e.send_begin, e.send_end);
+      t.sent_bytes += bytes_in(r_.rank, turn);
+    }
+    if (sends_sums() && turn < turns) {
+      span(RankWork::send, turn + 1, e.sums_begin, e.sums_end);
+      t.sent_bytes += gradients_->sums_bytes(r_.rank, turn);
+    }
   }
   if (r_.rank == 0 && r_.turns.ranks > 1) t.barrier_us = between(zero_, released_);
   t.sm_clock_mhz = clock_mhz_;
@@ -342,7 +370,7 @@ Result<void> RankRun::enqueue_link() {
   const std::uint64_t received = bytes_in((r_.rank + ranks - 1) % ranks, 0);
   for (const auto& [begin, end] : link_) {
     if (good) good = driver().record(begin, carrying_);
-    if (good) good = carry(memory_.own(), sent, 0, received);
+    if (good) good = carry({memory_.own(), right_slots_[0], sent, memory_.slot(0), received});
     if (good) good = driver().record(end, carrying_);
   }
   return good;
@@ -360,6 +388,7 @@ Result<RankRun::LinkTimes> RankRun::link_times() {
 }
 
 Result<std::vector<std::byte>> RankRun::answer() {
+  if (gradients_ != nullptr) return gradients_->answer();
   const RankSizes& s = memory_.sizes();
   std::vector<std::byte> bytes(s.o_bytes() + s.lse_bytes());
   auto good = driver().download(bytes.data(), memory_.o(), s.o_bytes(), computing());

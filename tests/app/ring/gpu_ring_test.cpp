@@ -173,6 +173,7 @@ TEST(GpuRing, MessagesComeBackAsTheyWere) {
 
   GpuConnectRequest c;
   c.left.flags[3] = std::byte{0xab}, c.right.slots[1][63] = std::byte{0x01}, c.id[127] = std::byte{0xff};
+  c.right.sums[1][0] = std::byte{0x12};
   const auto connect = gpu_connect_from(to_json(c));
   ASSERT_TRUE(connect);
   EXPECT_EQ(connect->left, c.left);
