@@ -104,7 +104,7 @@ def refused(folder):
 def answered(folder):
     """`shot --answer` says what it cannot answer, and draws another picture than without."""
     at = "attn1,workspace=learn,lesson=by-hand,beat="
-    for state, answer, words in ((at + "score", "maybe", "'maybe'"), (at + "tile", "right", "has no question"),
+    for state, answer, words in ((at + "score", "maybe", "'maybe'"), (at + "next", "right", "has no question"),
                                  (at + "nowhere", "right", "has no beat 'nowhere'; use one of tile, score"),
                                  ("attn1,preset=causal", "right", "--answer")):
         done = run("shot", "--state", state, "--answer", answer, "-o", folder / "no.png")

@@ -107,14 +107,14 @@ TEST(LearnCell, IsGoneWhereTheLearnerLooksAtAnotherStep) {
 // moves.
 TEST(LearnCell, ARestingPointerPointsAtNothingInTheNextBeat) {
   TestWindow w(1280, 720);
-  start(w, "weighted-average", "likeness");
+  start(w, "checkpoint-row", "m");
   const TilesUiState& tiles = w.shell().step_ui().tiles;
   EXPECT_TRUE(w.run([&](Ctx* ctx) {
     ctx->SetRef(kLearn);
-    ctx->MouseMove("**/##tile_k");
+    ctx->MouseMove("**/##tile_s");
     ctx->Yield(2);
     IM_CHECK(tiles.hovered.has_value());
-    w.controller().update({StartLesson{"weighted-average", "mean"}});
+    w.controller().update({StartLesson{"checkpoint-row", "l"}});
     ctx->Yield(4);
     IM_CHECK(!tiles.hovered.has_value());
     const ImVec2 at = ImGui::GetMousePos();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -46,7 +47,7 @@ TEST(LearnGuide, AnAnswerMayShowAnotherRun) {
 
 TEST(LearnGuide, AnAnswerMayLightOtherParts) {
   TestWindow w;
-  start(w, "weighted-average", "mean");
+  start(w, "masks", "first");
   EXPECT_TRUE(learn(w).look.has(StepPart::s));
   EXPECT_FALSE(learn(w).look.has(StepPart::p));
   w.controller().update({ShowAnswer{}});
@@ -138,9 +139,9 @@ TEST(LearnGuide, AChaptersFirstBeatSaysWhatItBuildsOn) {
   EXPECT_EQ(plain_text(card(w).needs), "");
   start(w, "one-pass", "promise");
   EXPECT_EQ(plain_text(card(w).needs), "Builds on “By hand” (2).");
-  start(w, "overlap", "cast");
-  EXPECT_EQ(plain_text(card(w).needs), "Builds on “The outer loop” (9) and “Few warps can win” (10).");
   start(w, "overlap", "rates");
+  EXPECT_EQ(plain_text(card(w).needs), "Builds on “The outer loop” (9) and “Few warps can win” (10).");
+  start(w, "overlap", "cast");
   EXPECT_EQ(plain_text(card(w).needs), "");
 }
 
@@ -211,11 +212,15 @@ TEST(LearnGuide, ACheckpointFollowsOneRowFromBeatToBeat) {
   }
 }
 
-// The card that follows the largest score would be the answer.
-TEST(LearnGuide, TheCheckpointDoesNotPointAtTheMaximumThatItAsksFor) {
+// What spells out the largest score would be the answer: another cell is pinned, whichever is the largest.
+TEST(LearnGuide, NoQuestionForTheMaximumPointsAtIt) {
   TestWindow w;
-  start(w, "checkpoint-row", "m");
-  EXPECT_EQ(w.state().document.selection.slot, Slot::q);
+  for (const auto& [lesson, beat, pinned] : {std::tuple("checkpoint-row", "m", Selection{0, 0, 0, Slot::s, 0}),
+                                             std::tuple("by-hand", "largest", Selection{0, 0, 1, Slot::s, 0}),
+                                             std::tuple("by-hand", "newmax", Selection{0, 0, 0, Slot::m_old, 0})}) {
+    start(w, lesson, beat);
+    EXPECT_EQ(w.state().document.selection, pinned) << lesson << " " << beat;
+  }
 }
 
 TEST(LearnGuide, WhatIsKnownGivesWayToWhatIsSaidBetterLater) {

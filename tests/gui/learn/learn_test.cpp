@@ -88,7 +88,7 @@ TEST(LearnWindow, ALessonIsGoneThroughByMouse) {
     ctx->ItemClick("**/##chapter_by-hand");
     ctx->Yield(2);
     IM_CHECK_STR_EQ(w.state().view.learn.lesson.c_str(), "by-hand");
-    ctx->ItemClick("**/##lesson_next");
+    ctx->ItemClick("**/##lesson_skip");
     ctx->ItemClick("**/##lesson_answer");
     ctx->KeyChars("3.5");
     ctx->ItemClick("**/##lesson_check");
@@ -160,7 +160,7 @@ TEST(LearnWindow, HandsAnswerEveryQuestionRightlyAndWithAMistake) {
     EXPECT_GE(m.count, 2) << m.words;
   }
   EXPECT_TRUE(walked < asked || words.contains("sum without alpha"));
-  EXPECT_FALSE(lesson_hands(found.lessons[1], found.lessons[1].beats.front(), "right"));  // it tells
+  EXPECT_FALSE(lesson_hands(found.lessons[0], found.lessons[0].beats.back(), "right"));  // it tells
 }
 
 TEST(LearnWindow, TheUsersOwnProblemComesBackUntouched) {
@@ -324,10 +324,10 @@ TEST(LearnWindow, ARooflineOfTheSessionStandsBesideTheCardOnceItIsAnswered) {
   EXPECT_EQ(figure.empty, "");
   ASSERT_EQ(figure.scenes->roof.dots.size(), 3U);  // naive, tiled, flash_simt
   EXPECT_GT(ridge(figure.scenes->roof, figure.scenes->roof.peak_tflops), 0);
-  // No step is on screen, so none can be walked away from; the next beat without a figure shows Step again.
+  // No step is on screen, so none can be walked away from; a beat without a figure shows Step again.
   w.controller().update({StepBy{StepUnit::phase, 1}});
   EXPECT_FALSE(card(w).away);
-  start(w, "few-warps", "two");
+  start(w, "bytes", "two");
   EXPECT_FALSE(learn(w).figure);
   EXPECT_TRUE(shows_step(w.state().view));
 }
