@@ -160,7 +160,8 @@ TEST(LearnWindow, HandsAnswerEveryQuestionRightlyAndWithAMistake) {
     EXPECT_GE(m.count, 2) << m.words;
   }
   EXPECT_TRUE(walked < asked || words.contains("sum without alpha"));
-  EXPECT_FALSE(lesson_hands(found.lessons[0], found.lessons[0].beats.back(), "right"));  // it tells
+  const Lesson& wall = found.lessons[0];
+  EXPECT_FALSE(lesson_hands(wall, wall.beats[wall.told() - 1], "right"));  // it tells
 }
 
 TEST(LearnWindow, TheUsersOwnProblemComesBackUntouched) {

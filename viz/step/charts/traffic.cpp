@@ -306,8 +306,9 @@ TrafficTotals traffic_totals(const Recording& rec) {
                                    : phrase(", {} without {} and {}", place(1), place(2), place(3));
   }
   const bool triangle = !look.yardstick && naive != nullptr;
-  out.marks = woven(triangle ? phrase("{}; the triangle marks naive at this moment.", line) : line + ".", pieces);
-  out.brief_marks = {word(triangle ? tr("Line: each element once. The triangle marks naive at this moment.")
+  out.marks =
+      woven(triangle ? phrase("{}. The triangle shows how far naive is at this step.", line) : line + ".", pieces);
+  out.brief_marks = {word(triangle ? tr("Line: each element once. The triangle shows how far naive is at this step.")
                                    : tr("A thin line marks the bytes that would move if each element moved once."))};
   add_outlook(out, rec);
   return out;
