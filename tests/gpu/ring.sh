@@ -2,10 +2,10 @@
 # Tries rings of GPUs on a machine with two or more: answers by every way of dealing and travelling, how much faster two
 # are than one, and what becomes of a ring whose rank dies, stands still or has no GPU.
 #   OUT=reports bash tests/gpu/ring.sh path/to/attnscope
-# Each try's words are left in OUT, of those timed also figures, spans and a session. Takes a few minutes. Exit code 1 if
-# one went otherwise, 77 where there are not two GPUs. LONG=1 also tries L = 131072. PARTS: some of answers, backward,
-# speeds, nccl (the same speeds by NCCL, however fast), backward_speeds and lost; nccl and backward_speeds must be asked
-# for.
+# Each try's words are left in OUT, of those timed also figures, spans and a session. Takes a few minutes. Exit code 1
+# if one went otherwise, 77 where there are not two GPUs. LONG=1 also tries L = 131072. PARTS: some of answers,
+# backward, speeds, nccl (the same speeds by NCCL, however fast), backward_speeds and lost; nccl and backward_speeds
+# must be asked for.
 set -uo pipefail
 
 parts=" ${PARTS:-answers backward speeds lost} "
