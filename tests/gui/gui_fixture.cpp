@@ -6,6 +6,7 @@
 
 #include "app/shell/frame.h"
 #include "app/state/apply/apply.h"
+#include "app/state/string/state_string.h"
 #include "app/system/assets.h"
 #include "imgui_impl_null.h"
 
@@ -16,7 +17,7 @@ void DestroyEngine::operator()(ImGuiTestEngine* engine) const {
 }
 
 TestWindow::TestWindow(int width, int height, const std::string& layout, bool greet, KernelLister lister,
-                       std::shared_ptr<GpuBench> gpu, std::shared_ptr<RingBench> rings)
+                       std::shared_ptr<GpuBench> gpu, std::shared_ptr<RingBench> rings, const std::string& state)
     : width_(width), height_(height), gui_(std::make_unique<GuiContext>()) {
   engine_.reset(ImGuiTestEngine_CreateContext());
   ImGuiTestEngineIO& io = ImGuiTestEngine_GetIO(engine_.get());
@@ -34,7 +35,9 @@ TestWindow::TestWindow(int width, int height, const std::string& layout, bool gr
   EXPECT_TRUE(ready) << (ready ? "" : ready.error().message);
   shell_.load_layout(layout);
   ControllerOptions options;
-  options.state = initial_state();
+  const auto opened = open_state_string(state);
+  EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
+  options.state = opened.value_or(initial_state());
   options.state.preferences.reduced_motion = true;
   options.state.preferences.greet = greet;
   options.program = "/bin/false";  // not this test program again

@@ -22,10 +22,10 @@ struct DestroyEngine {
 class TestWindow {
  public:
   // `lister`: what compiles a kernel for Profile's source, `gpu`: what builds and measures, `rings`: what runs
-  // rings, where a test wants them.
+  // rings, where a test wants them. `state`: the string that it opens with.
   explicit TestWindow(int width = 1440, int height = 900, const std::string& layout = "", bool greet = false,
                       KernelLister lister = {}, std::shared_ptr<GpuBench> gpu = {},
-                      std::shared_ptr<RingBench> rings = {});
+                      std::shared_ptr<RingBench> rings = {}, const std::string& state = "attn1");
   ~TestWindow();
   TestWindow(const TestWindow&) = delete;
   TestWindow& operator=(const TestWindow&) = delete;

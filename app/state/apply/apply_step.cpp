@@ -19,6 +19,7 @@
 #include "viz/step/facts/code_phase.h"
 #include "viz/step/facts/landmarks.h"
 #include "viz/step/place/place.h"
+#include "viz/step/problem/problem_fields.h"
 
 namespace attn {
 namespace {
@@ -281,15 +282,10 @@ struct ApplyStep {
       return takes_pass(row, d.problem.pass) &&
              std::ranges::find(row.storages, d.problem.storage.kind()) != row.storages.end();
     };
-    if (now && takes(**now)) return;
-    const auto first = find_kernel(Document{}.kernel);
-    const bool usual = first && takes(**first);
-    for (const KernelRow* row : ladder_of(d.problem.pass)) {
-      if (row->record == nullptr || !takes(*row) || (usual && row != *first)) continue;
-      d.kernel = row->id;
-      s.view.bench.kernel.clear();
-      return;
-    }
+    const KernelRow* other = now && takes(**now) ? nullptr : recorded_by(d.problem, Document{}.kernel);
+    if (other == nullptr) return;
+    d.kernel = other->id;
+    s.view.bench.kernel.clear();
   }
 
   // On the problem that shows the piece.

@@ -17,7 +17,9 @@
 #include "kernels/base/hash.h"
 #include "kernels/base/text.h"
 #include "kernels/formats/container.h"
+#include "kernels/model/kernel.h"
 #include "kernels/model/problem/validate.h"
+#include "viz/step/problem/problem_fields.h"
 
 namespace attn {
 namespace {
@@ -180,6 +182,13 @@ void shape_for_sentence(const std::vector<Pair>& pairs, Document& document) {
   if (sentence && sentence_words(*sentence)) document.problem = problem_of_words(*sentence, document.problem);
 }
 
+// Where no key names a kernel, the pass has one that takes it.
+void let_kernel_follow(const std::vector<Pair>& pairs, Document& document) {
+  const bool named = std::ranges::find(pairs, "kernel", &Pair::key) != pairs.end();
+  if (const KernelRow* row = named ? nullptr : recorded_by(document.problem, document.kernel))
+    document.kernel = row->id;
+}
+
 bool names_files(const InputSpec& inputs) {
   return !(inputs.q_file + inputs.k_file + inputs.v_file + inputs.bias_file).empty();
 }
@@ -200,10 +209,15 @@ Result<std::string> state_string(const State& state) {
   const std::string preset = by_hand ? "none" : state.document.preset;
   const auto base = base_state(preset);
   if (!base) return tl::unexpected(base.error());
+  // The kernel is named where it is not the one that a string without its name would have.
+  State usual = *base;
+  usual.document.problem = state.document.problem;
+  let_kernel_follow({}, usual.document);
+  const bool own_kernel = state.document.kernel != usual.document.kernel;
   std::string text = fmt::format("{},preset={}", kVersion, percent_encoded(preset));
   for (const StateKey& key : state_keys()) {
     const std::string value = key.write(state);
-    if (value != key.write(*base)) text += fmt::format(",{}={}", key.key, value);
+    if (value != key.write(*base) || (own_kernel && key.key == "kernel")) text += fmt::format(",{}={}", key.key, value);
   }
   for (const FileKey& key : kFileKeys) {
     const std::string& path = state.document.inputs.*key.path;
@@ -238,6 +252,7 @@ Result<ParsedState> parse_state_string(std::string_view text) {
     if (auto read = read_pair(parsed, keys, pair); !read) return tl::unexpected(read.error());
   }
   if (auto good = check_whole(parsed.state); !good) return tl::unexpected(good.error());
+  let_kernel_follow(*pairs, parsed.state.document);
   // "preset=causal,L=8": by hand from there on.
   Document as_preset = parsed.state.document;
   as_preset.problem = base->document.problem;

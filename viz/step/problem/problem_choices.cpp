@@ -60,11 +60,9 @@ std::vector<ProblemChoice> pass_choices(const Document& d) {
         std::tuple(Pass::backward, tr("backward"), tr("dQ, dK and dV from Q, K, V, O, LSE and dO"))}) {
     out.push_back(choice(d, words, pass == d.problem.pass, [&, p = pass](Document& c) {
       c.problem.pass = p;
-      for (const KernelRow* row : ladder_of(p)) {
-        const auto now = find_kernel(c.kernel);
-        if (now && takes_pass(**now, p)) break;
-        if (row->record != nullptr) c.kernel = row->id;
-      }
+      const auto now = find_kernel_or_piece(c.kernel);
+      const KernelRow* row = now && takes_pass(**now, p) ? nullptr : recorded_by(c.problem, Document{}.kernel);
+      if (row != nullptr) c.kernel = row->id;
     }));
     out.back().help = help;
   }

@@ -1,6 +1,7 @@
 // What a typed field does to the document: pure, tested without a window.
 #include "viz/step/problem/problem_fields.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -12,6 +13,7 @@
 #include "kernels/base/text.h"
 #include "kernels/gpu/rungs/rows.h"
 #include "kernels/gpu/rungs/trace/recorders.h"
+#include "kernels/ladder.h"
 #include "kernels/model/kernel.h"
 #include "kernels/model/problem/pages.h"
 #include "kernels/model/problem/validate.h"
@@ -227,6 +229,17 @@ std::optional<std::string> why_not_recordable(const Document& document) {
   if (const Result<void> ok = check_recordable(order_of(**row, cut), document.problem, cut); !ok)
     return ok.error().message;
   return std::nullopt;
+}
+
+const KernelRow* recorded_by(const Problem& p, std::string_view usual) {
+  const KernelRow* first = nullptr;
+  for (const KernelRow* row : ladder_of(p.pass)) {
+    const bool stores = std::ranges::find(row->storages, p.storage.kind()) != row->storages.end();
+    if (row->record == nullptr || !stores) continue;
+    if (row->id == usual) return row;
+    if (first == nullptr) first = row;
+  }
+  return first;
 }
 
 std::string field_text(const Document& document, ProblemField field) {

@@ -9,8 +9,11 @@
 
 #include "app/state/apply/apply.h"
 #include "app/state/inputs/document_inputs.h"
+#include "kernels/ladder.h"
+#include "kernels/model/kernel.h"
 #include "kernels/model/problem/pages.h"
 #include "tests/kernels/temp_folder.h"
+#include "viz/step/problem/problem_fields.h"
 
 namespace attn {
 namespace {
@@ -318,6 +321,24 @@ TEST(SessionState, NamesNoFileOfTheMachineThatSavedIt) {
   State s = initial_state();
   s.document.inputs.q_file = "/home/someone/q.npy";
   EXPECT_EQ(session_state(s).find("someone"), std::string::npos);
+}
+
+// "attn1,pass=backward" names no kernel: that of the first window takes forwards alone.
+TEST(StateString, APassWithoutAKernelHasOneThatTakesIt) {
+  const auto state = open_state_string("attn1,pass=backward");
+  ASSERT_TRUE(state.has_value());
+  const auto row = find_kernel(state->document.kernel);
+  ASSERT_TRUE(row.has_value());
+  EXPECT_TRUE(takes_pass(**row, Pass::backward)) << state->document.kernel;
+  EXPECT_NE((*row)->record, nullptr);
+  EXPECT_EQ(why_not_recordable(state->document), std::nullopt);
+  // Who names a kernel has it, and it comes back although it takes another pass.
+  const auto named = open_state_string("attn1,pass=backward,kernel=cpu_flash");
+  ASSERT_TRUE(named.has_value());
+  EXPECT_EQ(named->document.kernel, "cpu_flash");
+  const auto text = state_string(*named);
+  ASSERT_TRUE(text.has_value());
+  EXPECT_EQ(open_state_string(*text)->document.kernel, "cpu_flash") << *text;
 }
 
 }  // namespace
