@@ -83,7 +83,7 @@ TEST(UnknownOrderOnShow, OwnSlotIsAColumnBesideItsNearestRelative) {
   EXPECT_TRUE(scene.captions[column].live);
   // The rest stands as in the order that works alike.
   EXPECT_EQ(scene.k.rows, 6);
-  EXPECT_EQ(plain_text(scene.captions[static_cast<std::size_t>(Column::o)].words), "αO + PV");
+  EXPECT_EQ(plain_text(scene.captions[static_cast<std::size_t>(Column::o)].words), "O ← αO + PV");
   EXPECT_EQ(scene.columns.size(), order_look(Order::flash).columns.size() + 1);
 }
 

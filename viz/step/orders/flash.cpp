@@ -33,8 +33,8 @@ constexpr PhaseLook kPhaseLooks[] = {kLoadQ,
 constexpr SlotLook kSlotLooks[] = {kSlotQ,     kSlotK,    kSlotV,    kSlotS,    kSlotP,    kSlotMOld, kSlotMNew,
                                    kSlotAlpha, kSlotLOld, kSlotLNew, kSlotOOld, kSlotONew, kSlotLse};
 constexpr Phrase kRowsCaption[] = {kQ, say(marked(" stays on chip"))};
-constexpr Phrase kOutputCaption[] = {kAlpha, kO, say(" + "), kP, kV};
-constexpr std::array kColumns = online_columns(captioned(kColumnQ, kRowsCaption), captioned(kColumnO, kOutputCaption));
+constexpr std::array kColumns =
+    online_columns(captioned(kColumnQ, kRowsCaption), captioned(kColumnO, kOnlineOutputCaption));
 
 constexpr Phrase kUndivided[] = {kO, kL};
 constexpr Saying kHindsight{marked("Only hindsight shows how far {0} / {1} would be from the final {0} in its worst "

@@ -50,7 +50,8 @@ constexpr SlotLook kSlotLooks[] = {kSlotQ,
                                    waiting(kSlotONew, kWaits),
                                    waiting(kSlotLse, kWaits)};
 constexpr Phrase kRowsCaption[] = {kQ, say(marked(" again"))};
-constexpr Phrase kOutputCaption[] = {say("("), sign("αℓ", TensorColour::l), kO, say(" + "), kP, kV, say(") / "), kL};
+constexpr Phrase kOutputCaption[] = {kO, kBecomes,    say("("), sign("αℓ", TensorColour::l), kO, say(" + "), kP,
+                                     kV, say(") / "), kL};
 constexpr std::array kColumns = online_columns(captioned(kColumnQ, kRowsCaption), captioned(kColumnO, kOutputCaption));
 
 constexpr Phrase kDivided[] = {kO, kL};

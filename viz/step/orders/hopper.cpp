@@ -23,7 +23,6 @@ void work_output(const StepWork& c) {
          [](std::span<const double> x) { return x[0] * x[1] + x[2]; });
 }
 
-constexpr Phrase kOutputCaption[] = {kAlpha, kO, say(" + "), kP, kV};
 constexpr SlotLook kSlotLooks[] = {kSlotQ,     kSlotK,    kSlotV,    kSlotS,    kSlotP,    kSlotMOld, kSlotMNew,
                                    kSlotAlpha, kSlotLOld, kSlotLNew, kSlotOOld, kSlotONew, kSlotLse};
 constexpr LetterWords kLetters[] = {
@@ -41,7 +40,7 @@ constexpr ColumnLook or_old(ColumnLook column, Slot old) {
 }
 constexpr ColumnLook kColumns[] = {
     kColumnS,       or_old(kColumnMNew, Slot::m_old),    kColumnAlpha,
-    kColumnOnlineP, or_old(kColumnOnlineL, Slot::l_old), captioned(kColumnO, kOutputCaption)};
+    kColumnOnlineP, or_old(kColumnOnlineL, Slot::l_old), captioned(kColumnO, kOnlineOutputCaption)};
 
 std::vector<PhaseLook> phase_looks() {
   const orders::HopperNames& n = orders::hopper_names();

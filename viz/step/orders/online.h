@@ -16,7 +16,7 @@ inline constexpr PhaseLook kRescale{
     .phase = Phase::rescale, .lights = Column::alpha, .fills = true, .naive = {1, 1}, .work = work_rescale};
 
 // Captions, columns but for Q and O, chip, passes, letters.
-inline constexpr Phrase kAlphaCaption[] = {only(PhraseWhen::base_e, sign("e", TensorColour::alpha)),
+inline constexpr Phrase kAlphaCaption[] = {kAlpha, say(" = "), only(PhraseWhen::base_e, sign("e", TensorColour::alpha)),
                                            only(PhraseWhen::base_2, sign("2", TensorColour::alpha)),
                                            raised(marked("old − new"), TensorColour::m)};
 inline constexpr Phrase kOnlineWeightsCaption[] = {kP,
@@ -28,7 +28,8 @@ inline constexpr Phrase kOnlineWeightsCaption[] = {kP,
                                                    only(PhraseWhen::unscaled, raised(" · log₂e")),
                                                    kRaisedMinus,
                                                    raised(marked("new"), TensorColour::m)};
-inline constexpr Phrase kOnlineSumCaption[] = {kAlpha, kL, say(" + Σ "), kP};
+inline constexpr Phrase kOnlineSumCaption[] = {kL, kBecomes, kAlpha, kL, say(" + Σ "), kP};
+inline constexpr Phrase kOnlineOutputCaption[] = {kO, kBecomes, kAlpha, kO, say(" + "), kP, kV};
 inline constexpr ColumnLook kColumnAlpha{
     .column = Column::alpha, .id = "##tile_alpha", .slot = Slot::alpha, .caption = kAlphaCaption};
 inline constexpr ColumnLook kColumnOnlineP = captioned(kColumnP, kOnlineWeightsCaption),

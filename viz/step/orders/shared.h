@@ -35,14 +35,17 @@ inline constexpr Phrase kRaisedS = sign("S", TensorColour::s, 1), kRaisedMinus =
 
 inline constexpr Phrase kScoresCaption[] = {
     kS, say(" = "), kQ, kK, sign("T", TensorColour::k, 1), kScale, only(PhraseWhen::scores_base2, say(" · log₂e"))};
-inline constexpr Phrase kMaxCaption[] = {only(PhraseWhen::with_max, say("max(")),
+inline constexpr Phrase kBecomes{.text = " ← ", .face = Face::maths};
+inline constexpr Phrase kMaxCaption[] = {only(PhraseWhen::with_max, kM),
+                                         only(PhraseWhen::with_max, kBecomes),
+                                         only(PhraseWhen::with_max, say("max(")),
                                          only(PhraseWhen::with_max, {.text = marked("old"), .ink = TensorColour::m}),
                                          only(PhraseWhen::with_max, say(", ")),
                                          only(PhraseWhen::with_max, kS),
                                          only(PhraseWhen::with_max, say(")")),
                                          only(PhraseWhen::without_max, kM),
                                          only(PhraseWhen::without_max, say(marked(" held at 0")))};
-inline constexpr Phrase kDividedCaption[] = {kO, say(" / "), kL};
+inline constexpr Phrase kDividedCaption[] = {kO, kBecomes, kO, say(" / "), kL};
 
 // ---- columns, but for their captions
 

@@ -68,8 +68,8 @@ constexpr SlotLook kSlotLooks[] = {kSlotQ,
 
 constexpr Phrase kRowsCaption[] = {kQ, say(marked(" rows"))};
 constexpr Phrase kWeightsCaption[] = {kP, say(" = "), kE, kRaisedS, kRaisedMinus, kRaisedM, say(" / "), kL};
-constexpr Phrase kSumCaption[] = {say("Σ "), kE, kRaisedS, kRaisedMinus, kRaisedM};
-constexpr Phrase kOutputCaption[] = {kO, say(" + "), kP, kV};
+constexpr Phrase kSumCaption[] = {kL, say(" = Σ "), kE, kRaisedS, kRaisedMinus, kRaisedM};
+constexpr Phrase kOutputCaption[] = {kO, kBecomes, kO, say(" + "), kP, kV};
 constexpr ColumnLook kColumns[] = {captioned(kColumnQ, kRowsCaption),
                                    kColumnS,
                                    kColumnMOld,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/text.h"
@@ -145,10 +146,21 @@ struct PlacedCaption {
   Column column = Column::q;
 };
 
-PlacedCaption place_caption(const Drawn& d, std::size_t n) {
+// Without the letter that is made: it stands over its column.
+TextRuns brief_words(TextRuns words) {
+  const auto made = std::ranges::find(words, " ← ", &TextRun::text);
+  if (made != words.end())
+    words.erase(words.begin(), made + 1);
+  else if (words.size() > 2 && words[0].text == "α" && words[1].text == " = ")
+    words.erase(words.begin(), words.begin() + 2);
+  return words;
+}
+
+PlacedCaption place_caption(const Drawn& d, std::size_t n, bool brief) {
   const Column c = d.scene.columns[n];
   const bool query = d.scene.look->column(c)->title == TitleKind::rows;
-  const CaptionScene& caption = d.scene.captions[static_cast<std::size_t>(c)];
+  CaptionScene caption = d.scene.captions[static_cast<std::size_t>(c)];
+  if (brief) caption.words = brief_words(std::move(caption.words));
   const TilePlace& place = d.layout.places[static_cast<std::size_t>(c)];
   PlacedCaption out{caption.words, 14, 0, 0, caption.live, c};
   const float room = place.box.width() + d.s.px(c == d.scene.look->output || query ? 40 : 60);
@@ -165,26 +177,34 @@ PlacedCaption place_caption(const Drawn& d, std::size_t n) {
   return out;
 }
 
-// The live term first; of the others those that reach into none.
-std::vector<PlacedCaption> placed_captions(const Drawn& d) {
-  std::vector<PlacedCaption> captions, placed;
-  if (!d.layout.has_captions) return placed;
+// The live term first; of the others those that reach into none, in few words where all have no room: `brief` from the
+// first.
+std::vector<PlacedCaption> placed_captions(const Drawn& d, bool brief) {
+  std::vector<std::size_t> order;
   for (std::size_t n = 0; n < d.scene.columns.size(); ++n)
-    if (!d.scene.captions[static_cast<std::size_t>(d.scene.columns[n])].words.empty())
-      captions.push_back(place_caption(d, n));
-  std::stable_partition(captions.begin(), captions.end(), [](const PlacedCaption& c) { return c.live; });
-  for (const PlacedCaption& c : captions) {
-    const float gap = d.s.px(5);
-    const bool free = std::all_of(placed.begin(), placed.end(), [&](const PlacedCaption& other) {
-      return c.x >= other.x + other.width + gap || c.x + c.width + gap <= other.x;
-    });
-    if (free || c.live) placed.push_back(c);
+    if (!d.scene.captions[static_cast<std::size_t>(d.scene.columns[n])].words.empty()) order.push_back(n);
+  std::ranges::stable_partition(
+      order, [&](std::size_t n) { return d.scene.captions[static_cast<std::size_t>(d.scene.columns[n])].live; });
+  std::vector<PlacedCaption> placed;
+  for (const std::size_t n : order) {
+    const auto free = [&](const PlacedCaption& c) {
+      const float gap = d.s.px(5);
+      return std::ranges::all_of(placed, [&](const PlacedCaption& other) {
+        return c.x >= other.x + other.width + gap || c.x + c.width + gap <= other.x;
+      });
+    };
+    PlacedCaption c = place_caption(d, n, brief);
+    if (!free(c)) c = place_caption(d, n, true);
+    if (c.live || free(c)) placed.push_back(std::move(c));
   }
   return placed;
 }
 
 void draw_captions(const Drawn& d) {
-  for (const PlacedCaption& c : placed_captions(d)) {
+  if (!d.layout.has_captions) return;
+  std::vector<PlacedCaption> captions = placed_captions(d, false), brief = placed_captions(d, true);
+  if (brief.size() > captions.size()) captions = std::move(brief);
+  for (const PlacedCaption& c : captions) {
     draw_runs(d.list, {c.x, d.layout.captions_top + d.s.px(4)}, c.size, c.words);
     if (!c.live) continue;
     const float y = d.layout.captions_top + d.s.px(24);

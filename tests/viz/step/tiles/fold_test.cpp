@@ -64,9 +64,9 @@ TEST(FoldedTiles, TheFirstTilesSumHasNoFactorUnlessItIsMeant) {
     fold_tiles(scene, focus(parts));
     return plain_text(scene.captions[static_cast<std::size_t>(Column::l_new)].words);
   };
-  EXPECT_EQ(caption_of_sum(0, {StepPart::p, StepPart::l}), "ℓ + Σ P");
-  EXPECT_EQ(caption_of_sum(0, {StepPart::p, StepPart::l, StepPart::alpha}), "αℓ + Σ P");
-  EXPECT_EQ(caption_of_sum(1, {StepPart::p, StepPart::l}), "αℓ + Σ P");
+  EXPECT_EQ(caption_of_sum(0, {StepPart::p, StepPart::l}), "ℓ ← ℓ + Σ P");
+  EXPECT_EQ(caption_of_sum(0, {StepPart::p, StepPart::l, StepPart::alpha}), "ℓ ← αℓ + Σ P");
+  EXPECT_EQ(caption_of_sum(1, {StepPart::p, StepPart::l}), "ℓ ← αℓ + Σ P");
 }
 
 // How a number will be made may be what is asked.
