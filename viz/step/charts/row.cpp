@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include "kernels/base/text.h"
+#include "kernels/model/options.h"
 #include "kernels/model/order_row.h"
 #include "viz/draw/number_text.h"
+#include "viz/step/facts/abreast.h"
 
 namespace attn {
 namespace {
@@ -25,11 +27,65 @@ std::optional<float> at_row(const Recording& rec, VersionId id, std::int32_t row
   return rec.values(id)[static_cast<std::size_t>(r) * static_cast<std::size_t>(v.cols) + static_cast<std::size_t>(c)];
 }
 
+// m and l of a row, or of a part of its keys, as weights are measured against them.
+struct Standing {
+  std::optional<float> m, m_old, l;
+  bool rescaled = false;  // l is still to be: times alpha
+  bool ghosts = false;    // m has just risen
+};
+
 struct RowBuilder {
   const Recording& rec;
   const StepPlace& at;
   RowChartScene out;
   std::int32_t i = 0;
+  KeyParts parts{1, 1};
+  std::vector<Standing> standing = {};  // by part; one where the keys are not split
+
+  std::size_t part_of(std::size_t key) const {
+    if (parts.parts == 1 || out.merged) return 0;
+    return static_cast<std::size_t>(parts.of_tile(static_cast<std::int64_t>(key) / at.bc));
+  }
+  Standing standing_at(EventIndex e) const {
+    const bool stored = stores_scores(rec.order);
+    Standing s;
+    s.m_old = live_value(rec, e, Slot::m_old, at.row, 0);
+    const auto m_new = live_value(rec, e, Slot::m_new, at.row, 0);
+    s.rescaled = rec.after(e, Slot::alpha) != kNoVersion;
+    s.m = s.rescaled || stored || !s.m_old ? (m_new ? m_new : s.m_old) : s.m_old;
+    s.l = live_value(rec, e, Slot::l_new, at.row, 0);
+    s.ghosts = rec.events[e].id.phase == Phase::rescale && s.m_old && s.m && *s.m_old != *s.m;
+    return s;
+  }
+  // The step that makes the merged row's l, where the run has come to it.
+  std::optional<EventIndex> merged_at() const {
+    const auto end = rec.find({at.b, at.h, i, -1, Phase::normalise});
+    for (EventIndex e = end.value_or(0); e-- > 0;) {
+      const VersionId l = rec.after(e, Slot::l_new);
+      if (l == kNoVersion || rec.version(l).made_by != e) continue;
+      return e <= at.event ? std::optional(e) : std::nullopt;
+    }
+    return std::nullopt;
+  }
+  // Each part as it stands after the last step of its own.
+  void add_standing() {
+    if (parts.parts == 1) return standing.push_back(standing_at(at.event));
+    if (const auto e = merged_at()) {
+      standing.push_back(standing_at(*e));
+      const Standing& s = standing.front();
+      RowChartTile all{.keys = static_cast<std::int32_t>(rec.problem.Lk)};
+      if (s.m) all.has_m = true, all.m = *s.m;
+      if (s.l) all.has_l = true, all.l = *s.l;
+      out.merged = all;
+      return;
+    }
+    for (std::int64_t part = 0; part < parts.parts; ++part) {
+      const auto e = last_abreast(rec, at.event, part);
+      standing.push_back(e ? standing_at(*e) : Standing{});
+      Standing& s = standing.back();
+      if (e && !s.l) s.l = live_value(rec, *e, Slot::l_old, at.row, 0);
+    }
+  }
 
   VersionId version(Slot slot, std::int32_t j) const { return rec.tile_version(slot, at.b, at.h, i, j, at.event); }
 
@@ -37,7 +93,8 @@ struct RowBuilder {
     RowChartTile tile;
     tile.first_key = j * at.bc;
     tile.keys = static_cast<std::int32_t>(std::min<std::int64_t>(at.bc, rec.problem.Lk - tile.first_key));
-    tile.live = j == at.j;
+    tile.live = j == at.j && (parts.parts == 1 || rec.lane_of(at.event));
+    tile.starts_part = parts.parts > 1 && j == parts.first(parts.of_tile(j));
     tile.skipped = rec.problem.cover(at.b, at.first_row, at.first_row + at.rows, tile.first_key,
                                      tile.first_key + tile.keys) == TileCover::skipped;
     if (const auto m = at_row(rec, version(Slot::m_new, j), at.row, 0)) tile.has_m = true, tile.m = *m;
@@ -62,19 +119,13 @@ struct RowBuilder {
   void add_weights() {
     const bool stored = stores_scores(rec.order);
     if (!order_row(rec.order).has(Phase::max)) return add_final_weights();
-    const auto m_old = live_value(rec, at.event, Slot::m_old, at.row, 0),
-               m_new = live_value(rec, at.event, Slot::m_new, at.row, 0);
-    const bool rescaled = rec.after(at.event, Slot::alpha) != kNoVersion || stored;
-    const auto m = rescaled || !m_old ? (m_new ? m_new : m_old) : m_old;
-    if (!m) return;
-    const bool ghosts = rec.events[at.event].id.phase == Phase::rescale && m_old && *m_old != *m;
-    const auto l = live_value(rec, at.event, Slot::l_new, at.row, 0);
     for (std::size_t n = 0; n < out.keys.size(); ++n) {
       RowChartKey& key = out.keys[n];
       const auto k = static_cast<std::int32_t>(n);
       if (!key.scored || key.masked) continue;
+      const auto& [m, m_old, l, rescaled, ghosts] = standing[part_of(n)];
       const auto recorded = at_row(rec, version(Slot::p, k / at.bc), at.row, k);
-      if (!recorded) continue;
+      if (!m || !recorded) continue;
       key.weighed = true;
       key.weight = key.score == kMinusInfinity ? 0 : std::exp(static_cast<double>(key.score) - *m);
       if (stored && l && *l > 0) key.weight /= *l;
@@ -101,11 +152,12 @@ struct RowBuilder {
     if (out.any_weight) out.max_weight = 0;  // the largest is far below 1
   }
   void add_shares() {
-    double sum = 0;
-    for (const RowChartKey& key : out.keys) sum += key.weighed ? key.weight : 0;
-    if (stores_scores(rec.order)) sum = 1;  // its weights are divided by the whole row's l already
-    for (RowChartKey& key : out.keys) {
-      if (key.weighed && sum > 0 && std::isfinite(sum)) key.share = key.weight / sum;
+    std::vector<double> sums(standing.size(), 0);
+    for (std::size_t n = 0; n < out.keys.size(); ++n) sums[part_of(n)] += out.keys[n].weighed ? out.keys[n].weight : 0;
+    if (stores_scores(rec.order)) sums = {1};  // its weights are divided by the whole row's l already
+    for (std::size_t n = 0; n < out.keys.size(); ++n) {
+      const double sum = sums[part_of(n)];
+      if (out.keys[n].weighed && sum > 0 && std::isfinite(sum)) out.keys[n].share = out.keys[n].weight / sum;
     }
   }
   // Why no weight stands in the chart.
@@ -143,12 +195,33 @@ struct RowBuilder {
         std::any_of(out.keys.begin(), out.keys.end(), [](const RowChartKey& key) { return key.scored && !key.masked; });
     if (!out.any_score) out.no_score = scored ? tr("no finite score") : tr("no score yet");
     out.maximum = live_value(rec, at.event, Slot::m_new, at.row, 0);
+    if (parts.parts > 1) out.maximum = out.merged ? standing.front().m : std::nullopt;
+  }
+  // Of each part its own sum, as if there were no others.
+  void add_part_notes(bool asks) {
+    using enum TensorColour;
+    constexpr std::int64_t kMost = 4;
+    for (std::size_t n = 0; parts.parts <= kMost && n < standing.size(); ++n) {
+      const Standing& s = standing[n];
+      if (s.l && !(asks && s.rescaled))
+        out.notes.push_back(
+            woven(phrase("part {}: {} = {}", n + 1, place(0), place(1)), {letter("ℓ", l), number(*s.l, l)}));
+    }
+    if (parts.parts > kMost)
+      out.notes.push_back(woven(phrase("{} parts, each with its own {} and {}", parts.parts, place(0), place(1)),
+                                {letter("m", m), letter("ℓ", l)}));
   }
   void add_notes(bool asks) {
     using enum TensorColour;
     const auto l_old = live_value(rec, at.event, Slot::l_old, at.row, 0),
                l_new = live_value(rec, at.event, Slot::l_new, at.row, 0);
     const auto a = live_value(rec, at.event, Slot::alpha, at.row, 0);
+    if (parts.parts > 1 && !out.merged) return add_part_notes(asks);
+    if (out.merged && out.merged->has_l) {
+      out.notes.push_back(
+          woven(phrase("their sum {} = {}", place(0), place(1)), {letter("ℓ", l), number(out.merged->l, l)}));
+      return;
+    }
     if (!order_row(rec.order).has(Phase::max)) {
       out.notes.push_back(woven(phrase("{} and {} of the row are in {}", place(0), place(1), place(2)),
                                 {letter("m", m), letter("ℓ", l), letter("LSE", l)}));
@@ -183,7 +256,10 @@ std::string share_text(double share, ShareText how) {
 RowChartScene row_chart_scene(const Recording& rec, const StepPlace& at, bool asks) {
   RowBuilder b{rec, at, {}, at.i >= 0 ? at.i : at.first_row / std::max(at.br, 1)};
   b.out.row = at.row;
+  if (order_row(rec.order).abreast == Abreast::parts) b.parts = {rec.key_tiles(), splits_of(rec.options)};
+  b.out.parts = b.parts.parts;
   for (std::int32_t j = 0; j < rec.key_tiles(); ++j) b.add_tile(j);
+  b.add_standing();
   b.add_weights();
   b.add_reason();
   b.add_range();

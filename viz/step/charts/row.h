@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct RowChartKey {
   bool weighed = false;
   double weight = 0;  // exp(S - m) with the maximum of this moment (orders that store S: over l)
   double ghost = 0;   // what it was before x alpha; 0 = the same
-  double share = 0;   // of the row's weights so far, summed in fp64: softmax, if these were all its keys
+  double share = 0;   // of the row's weights so far, summed in fp64: softmax, if these were all its keys. Of keys in
+                      // parts that are not merged yet: of its own part's
 };
 
 // The bar of a key that a lesson asks to be dragged; its height is shared with the line on the lesson's card.
@@ -34,6 +36,7 @@ struct AskedBar {
 struct RowChartTile {
   std::int32_t first_key = 0, keys = 0;
   bool live = false, skipped = false;
+  bool starts_part = false;  // keys in parts: what came before is not known here
   bool has_m = false;
   bool has_l = false;
   float m = 0, l = 0;  // the running maximum and sum after this tile
@@ -42,11 +45,13 @@ struct RowChartTile {
 struct RowChartScene {
   std::int32_t row = 0;
   std::vector<RowChartKey> keys;
-  std::vector<RowChartTile> tiles;  // left to right by key
-  bool any_score = false;           // a finite one
-  std::string no_score;             // why there is none of those; empty where there is
-  std::optional<float> maximum;     // the row's at this moment
-  float min = 0, max = 0;           // finite scores and maxima shown
+  std::vector<RowChartTile> tiles;     // left to right by key
+  bool any_score = false;              // a finite one
+  std::string no_score;                // why there is none of those; empty where there is
+  std::optional<float> maximum;        // the row's at this moment; keys in parts: once they are merged
+  std::int64_t parts = 1;              // of the keys, each with an m and an l of its own until they are merged
+  std::optional<RowChartTile> merged;  // m and l of all keys, once they are
+  float min = 0, max = 0;              // finite scores and maxima shown
   bool any_weight = false;
   double max_weight = 1;
   std::vector<TextRuns> notes;  // beside the weights: their sum and what comes next
@@ -54,6 +59,11 @@ struct RowChartScene {
   bool final_weights = false;   // orders that store S: divided by the whole row's l
   std::string no_weight;        // why there is none yet; empty where there is
 };
+// What the stairs and the strips show: m and l after each key tile, or those of the merged row.
+inline std::span<const RowChartTile> statistics_of(const RowChartScene& scene) {
+  if (scene.merged) return {&*scene.merged, 1};
+  return scene.tiles;
+}
 // A share above its bar: with two digits, in whole percents, or those without their sign.
 enum class ShareText : std::uint8_t { exact, whole, bare };
 std::string share_text(double share, ShareText how);  // "6.7 %", "7 %", "7"; "<1" where it rounds to nothing

@@ -54,7 +54,7 @@ void draw_divider(const Frame& f, float x) {
     to(words->min.y);
     y = words->max.y;
   }
-  to(f.bottom());
+  to(f.scene.merged ? f.weights.max.y : f.bottom());  // the merged m and l are of all tiles
 }
 
 void draw_grounds(const Frame& f) {
@@ -85,7 +85,8 @@ void draw_scores(const Frame& f) {
   const Style& s = style();
   const ImU32 m = colour_of(TensorColour::m);
   std::optional<ImVec2> last;
-  for (const RowChartTile& tile : f.scene.tiles) {
+  for (const RowChartTile& tile : statistics_of(f.scene)) {
+    if (tile.starts_part) last.reset();
     if (!tile.has_m || !std::isfinite(tile.m)) continue;
     const float y = f.y_of(tile.m), a = f.x_of(tile.first_key), b = f.x_of(tile.first_key + tile.keys);
     if (last && last->x == a) f.list->AddLine(*last, {a, y}, m, s.px(2));
@@ -201,12 +202,12 @@ void draw_strip(const Frame& f, const Box& strip, TensorColour hue) {
   const auto has = [&](const RowChartTile& t) { return is_m ? t.has_m : t.has_l; };
   const auto value = [&](const RowChartTile& t) { return is_m ? t.m : t.l; };
   float min = std::numeric_limits<float>::max(), max = -min;
-  for (const RowChartTile& tile : f.scene.tiles) {
+  for (const RowChartTile& tile : statistics_of(f.scene)) {
     if (!has(tile) || !std::isfinite(value(tile))) continue;
     min = std::min(min, value(tile));
     max = std::max(max, value(tile));
   }
-  for (const RowChartTile& tile : f.scene.tiles) {
+  for (const RowChartTile& tile : statistics_of(f.scene)) {
     if (tile.skipped && !has(tile)) continue;  // hatched with its tile
     const Box cell{{f.x_of(tile.first_key) + s.px(2), strip.min.y + s.px(1)},
                    {f.x_of(tile.first_key + tile.keys) - s.px(2), strip.max.y - s.px(1)}};
@@ -290,7 +291,9 @@ void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, f
   line(woven(phrase("scores {}", place(0)), {letter("S", TensorColour::s)}));
   if (scene.statistics) {
     list->AddRectFilled({box.min.x - s.px(1), y + s.px(6)}, {box.min.x + s.px(11), y + s.px(8)}, colour_of(m));
-    TextRuns maximum = woven(phrase("maximum {}", place(0)), {letter("m", m)});
+    const bool apart = scene.parts > 1 && !scene.merged;
+    TextRuns maximum =
+        woven(apart ? phrase("maximum {} of each part", place(0)) : phrase("maximum {}", place(0)), {letter("m", m)});
     if (scene.maximum) maximum.insert(maximum.end(), {word(" = "), number(*scene.maximum, m)});
     line(maximum);
   }
@@ -305,8 +308,9 @@ void draw_legend(ImDrawList* list, const Box& box, const RowChartScene& scene, f
     weights.insert(weights.end(), {word(" / "), letter("ℓ", TensorColour::l)});
   line(weights);
   if (shares)
-    line(woven(scene.final_weights ? phrase("{}  share of the row", place(0))
-                                   : phrase("{}  share, if the row ended here", place(0)),
+    line(woven(scene.final_weights || scene.merged ? phrase("{}  share of the row", place(0))
+               : scene.parts > 1                   ? phrase("{}  share of its part", place(0))
+                                                   : phrase("{}  share, if the row ended here", place(0)),
                {{"%", Face::mono, Token::dim, 0, false}}));
   if (ghosts) {
     draw_dashed(list, {{box.min.x, y + s.px(2)}, {box.min.x + s.px(10), y + s.px(12)}}, colour_of(p), 2);

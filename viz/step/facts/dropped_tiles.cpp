@@ -45,7 +45,7 @@ struct DroppedLooker {
     return false;
   }
   bool was_live(Slot slot) const {
-    const StoodBefore& stood = order_look(rec.order).slot(slot).stood;
+    const StoodBefore& stood = look_at(rec, at.event).slot(slot).stood;
     const Slot sought = stood.slot.value_or(slot);
     switch (stood.how) {
       case Stood::never:
@@ -56,6 +56,8 @@ struct DroppedLooker {
         return live_in_any(stood.in[0], sought);
       case Stood::of_keys:
         return live_in_any_rows(stood.in[0], sought);
+      case Stood::in_merge:
+        return at.j >= 0 ? live_in(stood.in[0], at.j, sought) : live_in_any(stood.in[0], sought);
       case Stood::as_version:
         return rec.tile_version(sought, at.b, at.h, i, j, at.event) != kNoVersion;
       case Stood::before:
@@ -75,7 +77,7 @@ bool is_dropped(const Recording& rec, const StepPlace& at, Slot slot) {
 }
 
 std::string dropped_words(const Recording& rec, const StepPlace& at, Slot slot) {
-  const SlotLook& look = order_look(rec.order).slot(slot);
+  const SlotLook& look = look_at(rec, at.event).slot(slot);
   if (look.older && rec.after(at.event, *look.older) != kNoVersion)
     return tr("Computed. It is now shown under \"old\".");
   return std::string(tr_of(look.gone));

@@ -118,6 +118,7 @@ enum class Stood : std::uint8_t {
   in_any,       // in the first of them, in any key tile of the query tile
   of_keys,      // in the first of them, in this key tile of any query tile
   as_version,   // the tile has a version of it
+  in_merge,     // in the first of them, of this merge of parts; after all merges, of any
   before,       // in any step of the head before
 };
 struct StoodBefore {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/text.h"
@@ -75,11 +76,18 @@ void work_merged_output(const StepWork& c) {
 
 // ---- captions
 
-constexpr Phrase kOutputCaption[] = {kAlpha, kO, say(" + "), kP, kV};
+constexpr Phrase low(std::string_view n, TensorColour hue) {
+  return {.text = n, .ink = hue, .raise = -1};
+}
+constexpr Phrase kMinus = say(" − ");
+constexpr Phrase kM1 = low("1", TensorColour::m), kM2 = low("2", TensorColour::m), kA1 = low("1", TensorColour::alpha),
+                 kA2 = low("2", TensorColour::alpha), kL1 = low("1", TensorColour::l), kL2 = low("2", TensorColour::l),
+                 kO1 = low("1", TensorColour::o), kO2 = low("2", TensorColour::o);
 constexpr Phrase kMergedMaxCaption[] = {say(marked("the larger"))};
-constexpr Phrase kFactorCaption[] = {sign("e", TensorColour::alpha), sign("m", TensorColour::m, 1), raised(" − max")};
-constexpr Phrase kMergedSumCaption[] = {kAlpha, kL, say(" + "), kAlpha, kL};
-constexpr Phrase kMergedOutputCaption[] = {kAlpha, kO, say(" + "), kAlpha, kO};
+constexpr Phrase kFirstFactorCaption[] = {say("exp("), kM, kM1, kMinus, kM, say(")")};
+constexpr Phrase kSecondFactorCaption[] = {say("exp("), kM, kM2, kMinus, kM, say(")")};
+constexpr Phrase kMergedSumCaption[] = {kAlpha, kA1, kL, kL1, say(" + "), kAlpha, kA2, kL, kL2};
+constexpr Phrase kMergedOutputCaption[] = {kAlpha, kA1, kO, kO1, say(" + "), kAlpha, kA2, kO, kO2};
 constexpr Phrase kFirstCaption[] = {say(marked("first"))}, kSecondCaption[] = {say(marked("second"))};
 
 // The rows that both looks share.
@@ -134,7 +142,7 @@ ColumnLook or_old(ColumnLook column, Slot old) {
 
 std::vector<ColumnLook> lane_columns() {
   return {kColumnS,       or_old(kColumnMNew, Slot::m_old),    kColumnAlpha,
-          kColumnOnlineP, or_old(kColumnOnlineL, Slot::l_old), captioned(kColumnO, kOutputCaption)};
+          kColumnOnlineP, or_old(kColumnOnlineL, Slot::l_old), captioned(kColumnO, kOnlineOutputCaption)};
 }
 
 std::vector<ColumnLook> merge_columns(const SplitNames& n) {
@@ -151,7 +159,12 @@ std::vector<ColumnLook> merge_columns(const SplitNames& n) {
                       .caption = title == TitleKind::first ? Phrases(kFirstCaption) : Phrases(kSecondCaption)};
   };
   const auto factor = [](Column c, std::string_view id, Slot slot, TitleKind title) {
-    return ColumnLook{.column = c, .id = id, .slot = slot, .title = title, .caption = kFactorCaption};
+    return ColumnLook{
+        .column = c,
+        .id = id,
+        .slot = slot,
+        .title = title,
+        .caption = title == TitleKind::first ? Phrases(kFirstFactorCaption) : Phrases(kSecondFactorCaption)};
   };
   return {half(Column::m_old, "##tile_m_old", Slot::m_old, TitleKind::first),
           half(kMPart, "##tile_m_part", n.m_part, TitleKind::second),
@@ -214,6 +227,14 @@ Tables make_tables() {
   t.slots = slot_looks(n);
   t.merged = t.slots;
   for (SlotLook& slot : t.merged) slot.older = std::nullopt;
+  // What a part had of them is not what the merge makes.
+  const std::pair<Slot, Phase> made_in[] = {
+      {Slot::m_old, n.merge_max},   {n.m_part, n.merge_max},        {Slot::m_new, n.merge_max},
+      {Slot::alpha, n.merge_first}, {n.alpha_part, n.merge_second}, {Slot::l_old, n.merge_sum},
+      {n.l_part, n.merge_sum},      {Slot::l_new, n.merge_sum},     {Slot::o_old, n.merge_output},
+      {n.o_part, n.merge_output},   {Slot::o_new, n.merge_output}};
+  for (const auto& [slot, phase] : made_in)
+    std::ranges::find(t.merged, slot, &SlotLook::slot)->stood = {Stood::in_merge, {phase}};
   t.lane = lane_columns();
   t.merge = merge_columns(n);
   t.of_lane = lit_in(t.lane, phase_looks(n));

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/model/options.h"
 #include "tests/viz/step/fixture.h"
 #include "viz/step/charts/hindsight.h"
 #include "viz/step/charts/row.h"
@@ -234,6 +235,60 @@ TEST(Hindsight, NamesWhatIsNotANumber) {
       bad += tile.look == HindsightLook::not_finite;
   }
   EXPECT_GT(bad, 0);
+}
+
+// Each part of split keys is measured against its own m, and the merged row against its one: no weight exceeds 1, and
+// those of a part add up to its l.
+TEST(RowChart, PartsHaveTheirOwnMaximumAndSumUntilTheyAreMerged) {
+  for (const std::int64_t splits : {2, 3}) {
+    Options options;
+    choose(options, kSplits, splits);
+    const auto rec = record_preset("late_outlier", "cpu_flash", options);
+    const KeyParts parts{rec->key_tiles(), splits};
+    int apart = 0, merged = 0;
+    for (EventIndex e = 0; e < rec->events.size(); ++e) {
+      const StepPlace at = place_of(*rec, e, pinned_row(1));
+      const RowChartScene scene = row_chart_scene(*rec, at);
+      ASSERT_EQ(scene.parts, splits);
+      EXPECT_EQ(scene.max_weight, 1) << "step " << e + 1;
+      const Phase phase = rec->events[e].id.phase;
+      const bool done = phase == Phase::normalise || phase == Phase::store_o;
+      if (done || rec->lane_of(e)) {
+        EXPECT_EQ(scene.merged.has_value(), done) << "step " << e + 1;
+      }
+      if (scene.merged) {
+        ++merged;
+        const std::vector<double> exact = softmax_of_first(*rec, at.row, rec->problem.Lk);
+        double sum = 0;
+        for (std::size_t k = 0; k < scene.keys.size(); ++k) {
+          EXPECT_NEAR(scene.keys[k].share, exact[k], 2e-6);
+          sum += scene.keys[k].weight;
+        }
+        EXPECT_NEAR(scene.merged->l, sum, 1e-5 * sum);
+        continue;
+      }
+      // A part that has summed its last tile: softmax over its own keys.
+      for (std::int64_t part = 0; part < splits; ++part) {
+        const auto end = static_cast<std::int32_t>(parts.end(part) - 1);
+        const auto summed = rec->find({at.b, at.h, at.row / at.br, end, Phase::sum});
+        ASSERT_TRUE(summed.has_value());
+        if (*summed > e) continue;
+        ++apart;
+        double sum = 0, share = 0;
+        const std::int64_t from = parts.first(part) * at.bc, to = std::min(parts.end(part) * at.bc, rec->problem.Lk);
+        for (std::int64_t k = from; k < to; ++k) {
+          const RowChartKey& key = scene.keys[static_cast<std::size_t>(k)];
+          EXPECT_LE(key.weight, 1) << "step " << e + 1 << " key " << k;
+          sum += key.weight, share += key.share;
+        }
+        const double l = *live_value(*rec, *summed, Slot::l_new, at.row, 0);
+        EXPECT_NEAR(sum, l, 1e-5 * l) << "step " << e + 1 << " part " << part;
+        EXPECT_NEAR(share, 1, 1e-9);
+      }
+    }
+    EXPECT_GT(apart, 10);
+    EXPECT_GT(merged, 2);
+  }
 }
 
 }  // namespace

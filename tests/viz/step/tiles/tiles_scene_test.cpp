@@ -372,5 +372,30 @@ TEST(StepScene, AShadeNeverChangesForTheSameNumber) {
   }
 }
 
+// In a merge a dot means that the merge has made it, not that a part once had one of that name; each term has its
+// index.
+TEST(StepScene, AMergeHasNothingThatItHasNotComputed) {
+  Options options;
+  choose(options, kSplits, 2);
+  Walk walk(record_preset("blackboard", "cpu_flash", options));
+  const auto scene_of = [&](const char* phase) {
+    for (EventIndex e = 0; e < walk.rec->events.size(); ++e)
+      if (walk.rec->events[e].id.phase == *phase_named(phase)) return walk.scene(e);
+    ADD_FAILURE() << phase;
+    return TilesScene{};
+  };
+  for (const char* phase : {"load_part", "merge_max"}) {
+    const TilesScene s = scene_of(phase);
+    for (const Column c : {Column::alpha, Column::l_new, Column::o}) EXPECT_EQ(look_of(s, c), CellLook::empty) << phase;
+  }
+  EXPECT_EQ(look_of(scene_of("load_part"), Column::m_new), CellLook::empty);
+  EXPECT_EQ(look_of(scene_of("merge_output"), Column::o), CellLook::value);
+  EXPECT_EQ(look_of(scene_of("store_o"), Column::alpha), CellLook::dropped);
+  const TilesScene merged = scene_of("merge_output");
+  const auto caption = [&](Column c) { return plain_text(merged.captions[static_cast<std::size_t>(c)].words); };
+  EXPECT_EQ(caption(Column::l_new), "α1ℓ1 + α2ℓ2");
+  EXPECT_EQ(caption(Column::o), "α1O1 + α2O2");
+}
+
 }  // namespace
 }  // namespace attn
